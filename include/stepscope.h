@@ -1,0 +1,143 @@
+/*
+ * stepscope.h - the public interface of libstepscope.
+ *
+ * A session holds the traces of one job. Open it, run views on it, close it:
+ *
+ *     struct ss_error err = { 0 };
+ *     struct ss_session *session;
+ *     struct ss_text out = { 0 };
+ *     const char *paths[] = { "traces/" };
+ *     struct ss_open_options open = { .paths = paths, .path_count = 1 };
+ *     if (ss_session_open(&open, &session, &err) != SS_OK)
+ *             fail(err.text);
+ *     struct ss_request request = { .what = "steps", .format = "json" };
+ *     if (ss_session_run(session, &request, &out, &err) == SS_OK)
+ *             fwrite(out.data, 1, out.length, stdout);
+ *     ss_text_release(&out);
+ *     ss_session_close(session);
+ *
+ * The library never prints, exits, reads the environment or keeps global state.
+ * Every call that can fail returns a status and leaves one sentence in `err`,
+ * which may be NULL. A session may be used by one thread at a time.
+ */
+#ifndef STEPSCOPE_H
+#define STEPSCOPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define SS_API __attribute__((visibility("default")))
+#define SS_MUST_USE __attribute__((warn_unused_result))
+#else
+#define SS_API
+#define SS_MUST_USE
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum ss_status {
+	SS_OK = 0,
+	SS_ERR_IO,      /* the outside world: a file, a pipe, a thread */
+	SS_ERR_FORMAT,  /* the input is not what it should be */
+	SS_ERR_LIMIT,   /* a limit was reached, most often --memory-limit */
+	SS_ERR_MISSING, /* something was not built in or not found */
+	SS_ERR_USAGE,   /* the caller asked for what does not exist */
+	SS_ERR_STOPPED, /* the progress callback asked to stop */
+};
+
+struct ss_error {
+	enum ss_status code;
+	char text[512]; /* no allocation on the way out of a failed allocation */
+};
+
+/* Bytes that a call hands to its caller; release them with ss_text_release(). */
+struct ss_text {
+	char *data; /* NUL-terminated, NULL while empty */
+	size_t length;
+	size_t capacity;
+};
+
+/* What a long load has done so far. */
+struct ss_progress {
+	const char *path;    /* the file at work */
+	uint32_t file_index; /* from 0 */
+	uint32_t file_count;
+	uint64_t done_bytes;  /* of the file at work, as it lies on disk */
+	uint64_t total_bytes; /* 0 when not known, as for a pipe */
+	uint64_t event_count; /* of the file at work */
+};
+
+struct ss_session;
+
+struct ss_open_options {
+	const char *const *paths; /* files or folders; "-" is standard input */
+	size_t path_count;
+	uint32_t threads;          /* 0: as many as the machine has cores */
+	uint64_t memory_limit_bytes; /* 0: no limit but the machine's */
+	/* Called now and then from one thread; return false to stop. May be NULL. */
+	bool (*progress)(void *context, const struct ss_progress *progress);
+	void *progress_context;
+};
+
+struct ss_request {
+	const char *what;   /* a view ("steps") or a report ("info") */
+	const char *format; /* "text", "json", "csv", "markdown"; NULL is "json" */
+	uint32_t width;     /* text: columns of the terminal; 0 is 80 */
+	bool color;         /* text: with ANSI colours */
+	uint32_t top;       /* at most so many rows of a table; 0 is all */
+	int64_t rank;       /* only this rank; SS_EVERY_RANK is all */
+};
+
+#define SS_EVERY_RANK INT64_MIN
+
+/* One view or report, as help and completion list them. */
+struct ss_offer {
+	const char *name;
+	const char *summary;
+	bool is_report; /* made of several views */
+};
+
+/*
+ * Loads every trace under the paths. A file that cannot be read does not stop
+ * the others: the view "files" tells what was wrong with it. Fails when no
+ * file could be read at all.
+ */
+SS_API SS_MUST_USE enum ss_status ss_session_open(const struct ss_open_options *options,
+						  struct ss_session **out, struct ss_error *err);
+
+/* Loads one trace from memory; `name` stands for its path. `data` may go afterwards. */
+SS_API SS_MUST_USE enum ss_status ss_session_open_memory(const void *data, size_t length,
+							 const char *name,
+							 struct ss_session **out,
+							 struct ss_error *err);
+
+/* How many of the files could not be read; the view "files" says why. */
+SS_API uint32_t ss_session_failed_count(const struct ss_session *session);
+
+/* Runs a view or report and appends what it renders to `out`. */
+SS_API SS_MUST_USE enum ss_status ss_session_run(struct ss_session *session,
+						 const struct ss_request *request,
+						 struct ss_text *out, struct ss_error *err);
+
+SS_API void ss_session_close(struct ss_session *session);
+
+/* The reports and views by index, in the order of help; false past the end. */
+SS_API bool ss_offer_at(size_t index, struct ss_offer *out);
+
+/* The formats by index; NULL past the end. */
+SS_API const char *ss_format_at(size_t index);
+
+SS_API void ss_text_release(struct ss_text *text);
+
+/* "0.1.0" */
+SS_API const char *ss_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

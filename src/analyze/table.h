@@ -1,0 +1,88 @@
+/*
+ * table.h - what a view returns.
+ *
+ * A table has the columns that its view declares and rows of typed cells. Views
+ * fill rows left to right and know nothing of formats; renderers know nothing of
+ * views. The first column of every table is the rank, which ss_row_begin() fills.
+ */
+#ifndef SS_ANALYZE_TABLE_H
+#define SS_ANALYZE_TABLE_H
+
+#include "base/memory.h"
+
+enum ss_column_type {
+	SS_COLUMN_TEXT,
+	SS_COLUMN_COUNT,   /* a plain integer */
+	SS_COLUMN_ID,      /* an integer that names something: never summed or grouped */
+	SS_COLUMN_NS,      /* a duration or a moment, in nanoseconds */
+	SS_COLUMN_BYTES,
+	SS_COLUMN_PERCENT, /* its base stands in `about` */
+};
+
+enum ss_column_flag {
+	SS_COLUMN_CONTEXT = 1 << 0, /* text shows it only when it is not the same in all rows */
+	SS_COLUMN_DETAIL = 1 << 1,  /* text leaves it out of tables of several rows */
+	SS_COLUMN_WRAP = 1 << 2,    /* text may break it into lines */
+	SS_COLUMN_KEY = 1 << 3,     /* rows of all files with equal keys can be summed: ss_table_fold() */
+	SS_COLUMN_QUIET = 1 << 4,   /* not worth a word when it is the same in all rows */
+};
+
+struct ss_column {
+	const char *name; /* snake_case, the unit last */
+	enum ss_column_type type;
+	const char *about; /* one line: what it is, of what it is a share */
+	unsigned flags;    /* enum ss_column_flag */
+};
+
+struct ss_cell {
+	bool is_null; /* not recorded, does not apply */
+	union {
+		int64_t integer;
+		double number;
+		const char *text; /* lives as long as the table's arena or the trace */
+	} value;
+};
+
+struct ss_view;
+
+struct ss_table {
+	const struct ss_view *view;
+	struct ss_arena *arena; /* lent: texts that views make */
+	struct ss_cell *cells;  /* row after row */
+	uint32_t row_count, row_capacity;
+	int64_t rank;      /* of the rows to come; -1: not known */
+	uint32_t next;     /* column to be filled next */
+	bool failed;       /* no memory */
+};
+
+void ss_table_init(struct ss_table *table, const struct ss_view *view, struct ss_arena *arena);
+void ss_table_release(struct ss_table *table);
+
+static inline const struct ss_cell *ss_table_cell(const struct ss_table *table, uint32_t row,
+						  uint32_t column, uint32_t column_count)
+{
+	return &table->cells[(size_t)row * column_count + column];
+}
+
+/* A row: begin, one call per column after the rank, end. */
+void ss_row_begin(struct ss_table *table);
+void ss_row_text(struct ss_table *table, const char *text); /* NULL or "": not recorded */
+void ss_row_int(struct ss_table *table, int64_t value);
+void ss_row_int_known(struct ss_table *table, int64_t value); /* below 0: not recorded */
+void ss_row_number(struct ss_table *table, double value);     /* NaN: not recorded */
+void ss_row_null(struct ss_table *table);
+void ss_row_end(struct ss_table *table);
+
+/*
+ * Sums the rows of all files: rows with equal SS_COLUMN_KEY cells become one, in
+ * the order of first appearance. Counts are added, wrapped texts are taken from
+ * the first; everything else has no meaning for several files and becomes null.
+ */
+SS_MUST_USE
+bool ss_table_fold(struct ss_table *table);
+
+/* A text that lives as long as the table. */
+__attribute__((format(printf, 2, 3))) const char *ss_table_print(struct ss_table *table,
+								  const char *format, ...);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * view.h - a view: a name, columns, and a function that fills a table.
+ *
+ * To add one: src/analyze/X.c, tests/analyze/X.c, docs/views/X.md, and X in
+ * src/analyze/meson.build. Help, JSON, docs and tests follow from the struct.
+ */
+#ifndef SS_ANALYZE_VIEW_H
+#define SS_ANALYZE_VIEW_H
+
+#include "analyze/table.h"
+#include "trace/trace.h"
+
+/* One file of the job, as a view sees it. */
+struct ss_subject {
+	const char *path;
+	int64_t rank;      /* -1: not known */
+	bool rank_by_name; /* the file's name told it, not the file */
+	const struct ss_trace *trace; /* NULL: could not be read */
+	const char *problem;          /* why; NULL when it could */
+	double load_seconds;          /* how long reading took */
+};
+
+struct ss_view {
+	const char *name;    /* kebab-case: command, JSON schema, page */
+	const char *summary; /* one line, without full stop */
+	const char *empty;   /* what text says when there are no rows */
+	const struct ss_column *columns;
+	uint32_t column_count;
+	bool wants_failed; /* called for files that could not be read, too */
+	bool folds;        /* reports for people sum it over the files */
+	enum ss_status (*run)(const struct ss_subject *subject, struct ss_table *out,
+			      struct ss_error *err);
+};
+
+/* All views, in the order of src/analyze/meson.build. */
+extern const struct ss_view *const ss_views[];
+extern const size_t ss_view_count;
+
+/* NULL when there is none of that name. */
+const struct ss_view *ss_view_find(const char *name);
+
+/* Columns that views share. */
+#define SS_COLUMN_FILES                                                            \
+	{ "files", SS_COLUMN_COUNT, "files that this row is about: 1, more in summed tables", \
+	  SS_COLUMN_CONTEXT | SS_COLUMN_QUIET }
+#define SS_COLUMN_RANK { "rank", SS_COLUMN_ID, "rank of the file; empty when not known", SS_COLUMN_CONTEXT }
+
+#endif

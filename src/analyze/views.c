@@ -1,0 +1,26 @@
+/*
+ * views.c - the list of all views, made from src/analyze/meson.build.
+ */
+#include <string.h>
+
+#include "analyze/view.h"
+
+#define SS_VIEW(name) extern const struct ss_view ss_view_##name;
+#include "views.inc"
+#undef SS_VIEW
+
+#define SS_VIEW(name) &ss_view_##name,
+const struct ss_view *const ss_views[] = {
+#include "views.inc"
+};
+#undef SS_VIEW
+
+const size_t ss_view_count = SS_COUNT(ss_views);
+
+const struct ss_view *ss_view_find(const char *name)
+{
+	for (size_t i = 0; i < ss_view_count; i++)
+		if (strcmp(ss_views[i]->name, name) == 0)
+			return ss_views[i];
+	return NULL;
+}

@@ -1,0 +1,33 @@
+/*
+ * error.h - how a function says that it failed.
+ *
+ * A call that can fail returns a status, and leaves one sentence for the user
+ * in a struct ss_error that its caller owns (NULL is fine). Sentences begin in
+ * lower case, name what failed first, quote the subject and have no full stop.
+ */
+#ifndef SS_BASE_ERROR_H
+#define SS_BASE_ERROR_H
+
+#include <assert.h>
+#include <stdarg.h>
+
+#include "stepscope.h"
+
+#define SS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Fills `err` and returns `code`: `return ss_fail(err, SS_ERR_IO, "cannot ...")`. */
+__attribute__((format(printf, 3, 4))) enum ss_status ss_fail(struct ss_error *err,
+							      enum ss_status code,
+							      const char *format, ...);
+
+/* "out of memory" in the words of the one who asked for the limit. */
+enum ss_status ss_fail_memory(struct ss_error *err, const char *what);
+
+#define SS_TRY(call)                             \
+	do {                                     \
+		enum ss_status status_ = (call); \
+		if (status_ != SS_OK)            \
+			return status_;          \
+	} while (0)
+
+#endif

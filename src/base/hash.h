@@ -1,0 +1,58 @@
+/*
+ * hash.h - a fast 64-bit hash of short texts and small structs.
+ *
+ * Names, shapes and launch configurations are looked up once or more per event,
+ * so the hash must cost a few nanoseconds on 10 to 100 bytes. Multiply and fold,
+ * 8 bytes at a time; not meant to resist somebody who looks for collisions.
+ */
+#ifndef SS_BASE_HASH_H
+#define SS_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SS_HASH_SEED 0x9e3779b97f4a7c15u
+#define SS_HASH_FACTOR 0xd6e8feb86659fd93u
+
+static inline uint64_t ss_hash_mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * SS_HASH_FACTOR;
+	return hash ^ (hash >> 32);
+}
+
+static inline uint64_t ss_hash_word(const char *at)
+{
+	uint64_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+static inline uint64_t ss_hash_bytes(const char *bytes, size_t length)
+{
+	uint64_t hash = SS_HASH_SEED ^ length;
+	uint64_t word = 0;
+
+	if (length >= 8) {
+		const char *last = bytes + length - 8;
+
+		for (; bytes < last; bytes += 8)
+			hash = ss_hash_mix(hash, ss_hash_word(bytes));
+		return ss_hash_mix(hash, ss_hash_word(last)) * SS_HASH_FACTOR;
+	}
+	if (length >= 4) {
+		uint32_t low, high;
+
+		memcpy(&low, bytes, 4);
+		memcpy(&high, bytes + length - 4, 4);
+		word = low | (uint64_t)high << 32;
+	} else if (length) {
+		word = (uint64_t)(unsigned char)bytes[0] |
+		       (uint64_t)(unsigned char)bytes[length / 2] << 8 |
+		       (uint64_t)(unsigned char)bytes[length - 1] << 16;
+	}
+	return ss_hash_mix(hash, word) * SS_HASH_FACTOR;
+}
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * intern.c - open addressing over ids, at most two thirds full.
+ */
+#include "base/intern.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+#define SLOTS_FIRST 256u
+
+static uint32_t fold(uint64_t hash)
+{
+	return (uint32_t)(hash >> 32);
+}
+
+/* Returns a table of twice the slots, cleared, in place of the old one. */
+static bool slots_grow(struct ss_memory *memory, uint32_t **slots, uint32_t *slot_count)
+{
+	uint32_t wanted = *slot_count ? *slot_count * 2 : SLOTS_FIRST;
+	uint32_t *fresh;
+
+	if (wanted < *slot_count)
+		return false;
+	fresh = ss_memory_resize(memory, NULL, 0, (size_t)wanted * sizeof(*fresh));
+	if (!fresh)
+		return false;
+	memset(fresh, 0, (size_t)wanted * sizeof(*fresh));
+	ss_memory_free(memory, *slots, (size_t)*slot_count * sizeof(**slots));
+	*slots = fresh;
+	*slot_count = wanted;
+	return true;
+}
+
+static bool too_full(uint32_t count, uint32_t slot_count)
+{
+	return (uint64_t)count * 3 >= (uint64_t)slot_count * 2;
+}
+
+static void slots_put(uint32_t *slots, uint32_t slot_count, uint32_t hash, uint32_t id)
+{
+	uint32_t slot = hash & (slot_count - 1);
+
+	while (slots[slot])
+		slot = (slot + 1) & (slot_count - 1);
+	slots[slot] = id + 1;
+}
+
+bool ss_strings_init(struct ss_strings *strings, struct ss_memory *memory)
+{
+	*strings = (struct ss_strings){ 0 };
+	ss_arena_init(&strings->arena, memory);
+	if (!slots_grow(memory, &strings->slots, &strings->slot_count))
+		return false;
+	return ss_strings_add(strings, "", 0) != SS_NO_ID;
+}
+
+void ss_strings_release(struct ss_strings *strings)
+{
+	struct ss_memory *memory = strings->arena.memory;
+
+	if (!memory)
+		return;
+	ss_memory_free(memory, strings->slots, (size_t)strings->slot_count * sizeof(uint32_t));
+	ss_memory_free(memory, strings->items,
+		       (size_t)strings->capacity * sizeof(struct ss_string));
+	ss_arena_release(&strings->arena);
+	*strings = (struct ss_strings){ 0 };
+}
+
+static uint32_t strings_find(const struct ss_strings *strings, const char *text, size_t length,
+			     uint32_t hash)
+{
+	uint32_t mask = strings->slot_count - 1;
+
+	for (uint32_t slot = hash & mask; strings->slots[slot]; slot = (slot + 1) & mask) {
+		const struct ss_string *item = &strings->items[strings->slots[slot] - 1];
+
+		if (item->hash == hash && item->length == length &&
+		    memcmp(item->text, text, length) == 0)
+			return strings->slots[slot] - 1;
+	}
+	return SS_NO_ID;
+}
+
+uint32_t ss_strings_find(const struct ss_strings *strings, const char *text, size_t length)
+{
+	return strings_find(strings, text, length, fold(ss_hash_bytes(text, length)));
+}
+
+static bool strings_grow(struct ss_strings *strings)
+{
+	if (!ss_memory_reserve(strings->arena.memory, (void **)&strings->items,
+			       &strings->capacity, (size_t)strings->count + 1,
+			       sizeof(*strings->items)))
+		return false;
+	if (!too_full(strings->count, strings->slot_count))
+		return true;
+	if (!slots_grow(strings->arena.memory, &strings->slots, &strings->slot_count))
+		return false;
+	for (uint32_t id = 0; id < strings->count; id++)
+		slots_put(strings->slots, strings->slot_count, strings->items[id].hash, id);
+	return true;
+}
+
+uint32_t ss_strings_add(struct ss_strings *strings, const char *text, size_t length)
+{
+	uint32_t hash = fold(ss_hash_bytes(text, length));
+	uint32_t id = strings_find(strings, text, length, hash);
+	char *copy;
+
+	if (id != SS_NO_ID)
+		return id;
+	if (length >= UINT32_MAX || !strings_grow(strings))
+		return SS_NO_ID;
+	copy = ss_arena_copy(&strings->arena, text, length);
+	if (!copy)
+		return SS_NO_ID;
+	id = strings->count++;
+	strings->items[id] = (struct ss_string){ copy, (uint32_t)length, hash };
+	slots_put(strings->slots, strings->slot_count, hash, id);
+	return id;
+}
+
+bool ss_records_init(struct ss_records *records, struct ss_memory *memory, size_t record_bytes)
+{
+	*records = (struct ss_records){ .memory = memory, .record_bytes = record_bytes };
+	return slots_grow(memory, &records->slots, &records->slot_count);
+}
+
+void ss_records_release(struct ss_records *records)
+{
+	if (!records->memory)
+		return;
+	ss_memory_free(records->memory, records->slots,
+		       (size_t)records->slot_count * sizeof(uint32_t));
+	ss_memory_free(records->memory, records->items,
+		       (size_t)records->capacity * records->record_bytes);
+	*records = (struct ss_records){ 0 };
+}
+
+static uint32_t record_hash(const struct ss_records *records, const void *record)
+{
+	return fold(ss_hash_bytes(record, records->record_bytes));
+}
+
+static bool records_grow(struct ss_records *records)
+{
+	if (!ss_memory_reserve(records->memory, (void **)&records->items, &records->capacity,
+			       (size_t)records->count + 1, records->record_bytes))
+		return false;
+	if (!too_full(records->count, records->slot_count))
+		return true;
+	if (!slots_grow(records->memory, &records->slots, &records->slot_count))
+		return false;
+	for (uint32_t id = 0; id < records->count; id++)
+		slots_put(records->slots, records->slot_count,
+			  record_hash(records, ss_records_at(records, id)), id);
+	return true;
+}
+
+static uint32_t records_find(const struct ss_records *records, const void *record, uint32_t hash)
+{
+	uint32_t mask = records->slot_count - 1;
+
+	for (uint32_t slot = hash & mask; records->slots[slot]; slot = (slot + 1) & mask)
+		if (memcmp(ss_records_at(records, records->slots[slot] - 1), record,
+			   records->record_bytes) == 0)
+			return records->slots[slot] - 1;
+	return SS_NO_ID;
+}
+
+uint32_t ss_records_find(const struct ss_records *records, const void *record)
+{
+	return records_find(records, record, record_hash(records, record));
+}
+
+uint32_t ss_records_add(struct ss_records *records, const void *record)
+{
+	uint32_t hash = record_hash(records, record);
+	uint32_t id = records_find(records, record, hash);
+
+	if (id != SS_NO_ID)
+		return id;
+	if (!records_grow(records))
+		return SS_NO_ID;
+	id = records->count++;
+	memcpy(records->items + (size_t)id * records->record_bytes, record,
+	       records->record_bytes);
+	slots_put(records->slots, records->slot_count, hash, id);
+	return id;
+}

@@ -1,0 +1,155 @@
+/*
+ * memory.c - accounts and arenas.
+ */
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Small enough to waste little per trace, large enough that a name costs no malloc. */
+#define BLOCK_BYTES ((size_t)64 * 1024)
+
+/* Every scalar type that we store is aligned to at most this. */
+#define ALIGN_BYTES ((size_t)16)
+
+/* Rows are numbered with 32 bits. */
+#define ITEMS_MAX ((size_t)UINT32_MAX - 1)
+
+struct ss_arena_block {
+	struct ss_arena_block *next;
+	size_t size_bytes; /* the whole block, this header included */
+	size_t used_bytes;
+};
+
+void ss_memory_init(struct ss_memory *memory, size_t limit_bytes)
+{
+	*memory = (struct ss_memory){ .limit_bytes = limit_bytes };
+}
+
+static bool charge(struct ss_memory *memory, size_t bytes)
+{
+	size_t used = atomic_fetch_add(&memory->used_bytes, bytes) + bytes;
+	size_t peak = atomic_load(&memory->peak_bytes);
+	size_t call = atomic_fetch_add(&memory->calls, 1) + 1;
+
+	if ((memory->limit_bytes && used > memory->limit_bytes) ||
+	    (memory->fail_call && call == memory->fail_call)) {
+		atomic_fetch_sub(&memory->used_bytes, bytes);
+		return false;
+	}
+	while (used > peak && !atomic_compare_exchange_weak(&memory->peak_bytes, &peak, used))
+		;
+	return true;
+}
+
+void *ss_memory_resize(struct ss_memory *memory, void *block, size_t old_bytes, size_t new_bytes)
+{
+	void *moved;
+
+	assert(block || old_bytes == 0);
+	if (new_bytes == 0) {
+		ss_memory_free(memory, block, old_bytes);
+		return NULL;
+	}
+	if (new_bytes > PTRDIFF_MAX)
+		return NULL;
+	if (new_bytes > old_bytes && !charge(memory, new_bytes - old_bytes))
+		return NULL;
+	moved = realloc(block, new_bytes);
+	if (!moved && new_bytes < old_bytes)
+		return block; /* shrinking failed: the block is as good as it was */
+	if (!moved)
+		atomic_fetch_sub(&memory->used_bytes, new_bytes - old_bytes);
+	else if (new_bytes < old_bytes)
+		atomic_fetch_sub(&memory->used_bytes, old_bytes - new_bytes);
+	return moved;
+}
+
+void ss_memory_free(struct ss_memory *memory, void *block, size_t bytes)
+{
+	free(block);
+	atomic_fetch_sub(&memory->used_bytes, bytes);
+}
+
+bool ss_memory_reserve(struct ss_memory *memory, void **items, uint32_t *capacity, size_t count,
+		       size_t item_bytes)
+{
+	size_t wanted = *capacity ? (size_t)*capacity + *capacity / 2 : 64;
+	void *moved;
+
+	if (count <= *capacity)
+		return true;
+	if (count > ITEMS_MAX)
+		return false;
+	if (wanted < count)
+		wanted = count;
+	if (wanted > ITEMS_MAX)
+		wanted = ITEMS_MAX;
+	moved = ss_memory_resize(memory, *items, *capacity * item_bytes, wanted * item_bytes);
+	if (!moved)
+		return false;
+	*items = moved;
+	*capacity = (uint32_t)wanted;
+	return true;
+}
+
+void ss_arena_init(struct ss_arena *arena, struct ss_memory *memory)
+{
+	*arena = (struct ss_arena){ .memory = memory };
+}
+
+void ss_arena_release(struct ss_arena *arena)
+{
+	while (arena->blocks) {
+		struct ss_arena_block *block = arena->blocks;
+
+		arena->blocks = block->next;
+		ss_memory_free(arena->memory, block, block->size_bytes);
+	}
+}
+
+/* A block made for one large item goes behind the one that still has room for small ones. */
+static void block_link(struct ss_arena *arena, struct ss_arena_block *block, size_t size_bytes,
+		       size_t header_bytes)
+{
+	struct ss_arena_block *head = arena->blocks;
+
+	*block = (struct ss_arena_block){ head, size_bytes, header_bytes };
+	if (head && size_bytes != BLOCK_BYTES) {
+		block->next = head->next;
+		head->next = block;
+	} else {
+		arena->blocks = block;
+	}
+}
+
+void *ss_arena_alloc(struct ss_arena *arena, size_t count, size_t size)
+{
+	struct ss_arena_block *block = arena->blocks;
+	size_t header = (sizeof(*block) + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
+	size_t bytes, fresh;
+	void *start;
+
+	if (size && count > (PTRDIFF_MAX / 2) / size)
+		return NULL;
+	bytes = (count * size + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
+	if (!block || block->size_bytes - block->used_bytes < bytes) {
+		fresh = bytes > BLOCK_BYTES / 4 ? header + bytes : BLOCK_BYTES;
+		block = ss_memory_resize(arena->memory, NULL, 0, fresh);
+		if (!block)
+			return NULL;
+		block_link(arena, block, fresh, header);
+	}
+	start = (char *)block + block->used_bytes;
+	block->used_bytes += bytes;
+	return memset(start, 0, bytes);
+}
+
+char *ss_arena_copy(struct ss_arena *arena, const char *text, size_t length)
+{
+	char *copy = ss_arena_alloc(arena, length + 1, 1);
+
+	if (copy && length)
+		memcpy(copy, text, length);
+	return copy;
+}

@@ -1,0 +1,70 @@
+/*
+ * memory.h - the one place that takes memory from the system.
+ *
+ * A struct ss_memory is an account: everything that belongs to one session is
+ * charged to it and refused beyond its limit, so a hostile file ends in a
+ * sentence. Blocks that grow (columns, buffers) use ss_memory_resize(), which
+ * moves pages instead of copying them for large blocks; what is freed all at
+ * once uses an arena on top of the account.
+ *
+ * The account may be shared by threads. What it hands out may not.
+ */
+#ifndef SS_BASE_MEMORY_H
+#define SS_BASE_MEMORY_H
+
+#include <stdatomic.h>
+
+#include "base/error.h"
+
+struct ss_memory {
+	_Atomic size_t used_bytes;
+	_Atomic size_t peak_bytes;
+	size_t limit_bytes;       /* 0: none */
+	_Atomic size_t calls;     /* growing requests so far */
+	size_t fail_call;         /* tests: the request with this number fails; 0: none */
+};
+
+void ss_memory_init(struct ss_memory *memory, size_t limit_bytes);
+
+/*
+ * Makes a block of `old_bytes` (0 with block NULL: a new one) `new_bytes` long;
+ * 0 frees it. Returns NULL at the limit, and the old block stays as it was.
+ * New bytes are not cleared.
+ */
+SS_MUST_USE
+void *ss_memory_resize(struct ss_memory *memory, void *block, size_t old_bytes, size_t new_bytes);
+
+void ss_memory_free(struct ss_memory *memory, void *block, size_t bytes);
+
+/*
+ * Memory that is freed all at once. Nothing in an arena is freed alone, so
+ * nothing allocated from one needs a destructor.
+ */
+struct ss_arena {
+	struct ss_memory *memory;
+	struct ss_arena_block *blocks; /* newest first */
+};
+
+void ss_arena_init(struct ss_arena *arena, struct ss_memory *memory);
+void ss_arena_release(struct ss_arena *arena);
+
+/* Returns zeroed memory for `count` items of `size`, or NULL at the limit. */
+SS_MUST_USE
+void *ss_arena_alloc(struct ss_arena *arena, size_t count, size_t size);
+
+/* Returns a NUL-terminated copy, or NULL at the limit. */
+SS_MUST_USE
+char *ss_arena_copy(struct ss_arena *arena, const char *text, size_t length);
+
+#define SS_ARENA_NEW(arena, type, count) \
+	((type *)ss_arena_alloc((arena), (count), sizeof(type)))
+
+/*
+ * A growing array: `struct { T *items; uint32_t count, capacity; }` made room
+ * for. Returns false at the limit.
+ */
+SS_MUST_USE
+bool ss_memory_reserve(struct ss_memory *memory, void **items, uint32_t *capacity, size_t count,
+		       size_t item_bytes);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * text.h - a text that grows; what renderers write into.
+ *
+ * A failed append is remembered and the text stays as it was: write freely,
+ * ask ss_text_failed() once at the end.
+ */
+#ifndef SS_BASE_TEXT_H
+#define SS_BASE_TEXT_H
+
+#include "base/error.h"
+
+void ss_text_add(struct ss_text *text, const char *bytes, size_t length);
+void ss_text_add_string(struct ss_text *text, const char *string);
+void ss_text_fill(struct ss_text *text, char byte, size_t count);
+void ss_text_add_int(struct ss_text *text, int64_t value);
+__attribute__((format(printf, 2, 3))) void ss_text_addf(struct ss_text *text, const char *format,
+							 ...);
+
+/* True when an append found no memory. */
+bool ss_text_failed(const struct ss_text *text);
+
+/* The columns that the UTF-8 text takes on a terminal: one per code point. */
+size_t ss_text_columns(const char *bytes, size_t length);
+
+/* The bytes of the first `columns` columns. */
+size_t ss_text_prefix(const char *bytes, size_t length, size_t columns);
+
+#endif

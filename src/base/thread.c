@@ -1,0 +1,97 @@
+/*
+ * thread.c - POSIX threads.
+ */
+#include "base/thread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct ss_gate {
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+};
+
+struct job {
+	void (*work)(void *context, uint32_t index);
+	void *context;
+	uint32_t index;
+};
+
+uint32_t ss_thread_cores(void)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (cores < 1)
+		return 1;
+	return cores > (long)SS_THREADS_MAX ? SS_THREADS_MAX : (uint32_t)cores;
+}
+
+static void *run_job(void *argument)
+{
+	struct job *job = argument;
+
+	job->work(job->context, job->index);
+	return NULL;
+}
+
+void ss_thread_run(uint32_t count, void (*work)(void *context, uint32_t index), void *context)
+{
+	struct job jobs[SS_THREADS_MAX];
+	pthread_t threads[SS_THREADS_MAX];
+	bool started[SS_THREADS_MAX] = { false };
+
+	assert(count <= SS_THREADS_MAX);
+	for (uint32_t i = 1; i < count; i++) {
+		jobs[i] = (struct job){ work, context, i };
+		started[i] = pthread_create(&threads[i], NULL, run_job, &jobs[i]) == 0;
+	}
+	if (count)
+		work(context, 0);
+	for (uint32_t i = 1; i < count; i++) {
+		if (started[i])
+			pthread_join(threads[i], NULL);
+		else
+			work(context, i);
+	}
+}
+
+struct ss_gate *ss_gate_open(void)
+{
+	struct ss_gate *gate = malloc(sizeof(*gate));
+
+	if (!gate)
+		return NULL;
+	pthread_mutex_init(&gate->mutex, NULL);
+	pthread_cond_init(&gate->changed, NULL);
+	return gate;
+}
+
+void ss_gate_close(struct ss_gate *gate)
+{
+	if (!gate)
+		return;
+	pthread_cond_destroy(&gate->changed);
+	pthread_mutex_destroy(&gate->mutex);
+	free(gate);
+}
+
+void ss_gate_lock(struct ss_gate *gate)
+{
+	pthread_mutex_lock(&gate->mutex);
+}
+
+void ss_gate_unlock(struct ss_gate *gate)
+{
+	pthread_mutex_unlock(&gate->mutex);
+}
+
+void ss_gate_wait(struct ss_gate *gate)
+{
+	pthread_cond_wait(&gate->changed, &gate->mutex);
+}
+
+void ss_gate_wake(struct ss_gate *gate)
+{
+	pthread_cond_broadcast(&gate->changed);
+}

@@ -1,0 +1,36 @@
+/*
+ * thread.h - a few workers and a gate; all that the library needs of threads.
+ *
+ * Builds without threads (WebAssembly) have a twin of thread.c that runs the
+ * work of all workers on the caller's thread, one worker after the other: code
+ * must not need a second worker to go on.
+ */
+#ifndef SS_BASE_THREAD_H
+#define SS_BASE_THREAD_H
+
+#include "base/error.h"
+
+#define SS_THREADS_MAX 64u
+
+/* The cores of the machine; 1 where there are no threads. */
+uint32_t ss_thread_cores(void);
+
+/*
+ * Runs work(context, 0 .. count-1), each on a thread of its own (the caller's
+ * is one of them), and returns when all have returned. When the system refuses
+ * a thread its work runs on the caller's: correct, only slower.
+ */
+void ss_thread_run(uint32_t count, void (*work)(void *context, uint32_t index), void *context);
+
+/* A lock that can be waited on. */
+struct ss_gate;
+
+/* Returns NULL when there is no memory. */
+struct ss_gate *ss_gate_open(void);
+void ss_gate_close(struct ss_gate *gate);
+void ss_gate_lock(struct ss_gate *gate);
+void ss_gate_unlock(struct ss_gate *gate);
+void ss_gate_wait(struct ss_gate *gate);
+void ss_gate_wake(struct ss_gate *gate);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * command.h - a command of the program.
+ *
+ * To add one: src/cli/X.c, tests/cli/X.py, docs/commands/X.md, and X in
+ * src/cli/meson.build. A command declares its options; parsing them, help and
+ * completion follow from the declaration. Every view is a command as well:
+ * view.c makes them, nothing is to be added for those.
+ */
+#ifndef SS_CLI_COMMAND_H
+#define SS_CLI_COMMAND_H
+
+#include "stepscope.h"
+
+enum exit_code { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+enum option_kind { OPTION_TEXT, OPTION_COUNT, OPTION_BYTES, OPTION_RANK };
+
+struct option {
+	const char *name;     /* "--format" */
+	const char *argument; /* how help calls it: "text|json|csv|markdown" */
+	const char *about;
+	enum option_kind kind;
+	size_t offset; /* of the value in the command's own struct */
+};
+
+#define OPTIONS_MAX 16
+#define PATHS_MAX 65536
+
+/* What was typed, taken apart. */
+struct arguments {
+	const char **paths;
+	size_t path_count;
+	bool help;
+};
+
+struct command {
+	const char *name;
+	const char *summary;
+	const char *usage; /* what follows the name: "[OPTIONS] PATH..." */
+	const struct option *options;
+	size_t option_count;
+	size_t values_bytes; /* of the command's own struct */
+	/* Sets defaults; may be NULL. */
+	void (*prepare)(void *values);
+	int (*run)(const struct command *command, const void *values,
+		   const struct arguments *arguments);
+};
+
+/* The commands of src/cli/meson.build; views are not among them. */
+extern const struct command *const commands[];
+extern const size_t command_count;
+
+/* Also makes commands of views; false when there is none of that name. */
+bool command_find(const char *name, struct command *out);
+
+/* The name that was probably meant, or NULL. */
+const char *command_suggest(const char *name);
+
+/* options.c: fills the command's struct; says what is wrong on stderr and returns false. */
+bool options_read(const struct command *command, int count, char **words, void *values,
+		  struct arguments *out);
+
+/* show.c: the options that all commands share that load traces. */
+struct show_options {
+	const char *format, *color, *progress;
+	uint64_t width, top, threads, memory_limit_bytes;
+	int64_t rank;
+};
+
+extern const struct option show_option_list[];
+extern const size_t show_option_count;
+void show_prepare(void *values);
+
+/* Loads the paths, runs `what` and prints it. */
+int show_run(const char *what, const struct show_options *options,
+	     const struct arguments *arguments);
+
+/* help.c */
+void help_command(const struct command *command);
+void help_all(void);
+
+/* progress.c: a bar on a terminal, lines of JSON for programs. */
+struct progress_bar {
+	bool bar, json;
+	int64_t next_ns; /* when to draw again */
+	bool drawn;
+};
+
+void progress_begin(struct progress_bar *bar, const char *mode);
+bool progress_step(void *context, const struct ss_progress *progress);
+void progress_end(struct progress_bar *bar);
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * commands.c - the list of all commands, made from src/cli/meson.build, and the
+ * views as commands.
+ */
+#include <string.h>
+
+#include "cli/command.h"
+
+#define SS_COMMAND(name) extern const struct command command_##name;
+#include "commands.inc"
+#undef SS_COMMAND
+
+#define SS_COMMAND(name) &command_##name,
+const struct command *const commands[] = {
+#include "commands.inc"
+};
+#undef SS_COMMAND
+
+const size_t command_count = sizeof(commands) / sizeof(commands[0]);
+
+/* A typo changes, adds, drops or swaps a letter or two. */
+#define TYPO_MAX 2
+#define NAME_MAX_LENGTH 32
+
+static int run_view(const struct command *command, const void *values,
+		    const struct arguments *arguments)
+{
+	return show_run(command->name, values, arguments);
+}
+
+bool command_find(const char *name, struct command *out)
+{
+	struct ss_offer offer;
+
+	for (size_t i = 0; i < command_count; i++)
+		if (strcmp(commands[i]->name, name) == 0) {
+			*out = *commands[i];
+			return true;
+		}
+	for (size_t i = 0; ss_offer_at(i, &offer); i++)
+		if (strcmp(offer.name, name) == 0) {
+			*out = (struct command){
+				.name = offer.name,
+				.summary = offer.summary,
+				.usage = "[OPTIONS] PATH...",
+				.options = show_option_list,
+				.option_count = show_option_count,
+				.values_bytes = sizeof(struct show_options),
+				.prepare = show_prepare,
+				.run = run_view,
+			};
+			return true;
+		}
+	return false;
+}
+
+/* How many letters have to change, be added or dropped. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[NAME_MAX_LENGTH + 1], length = strlen(b);
+
+	if (length > NAME_MAX_LENGTH)
+		return SIZE_MAX;
+	for (size_t i = 0; i <= length; i++)
+		row[i] = i;
+	for (size_t k = 0; a[k]; k++) {
+		size_t corner = row[0];
+
+		row[0] = k + 1;
+		for (size_t i = 0; i < length; i++) {
+			size_t change = corner + (a[k] != b[i]);
+
+			corner = row[i + 1];
+			row[i + 1] = change < corner + 1 ? change : corner + 1;
+			if (row[i] + 1 < row[i + 1])
+				row[i + 1] = row[i] + 1;
+		}
+	}
+	return row[length];
+}
+
+const char *command_suggest(const char *name)
+{
+	const char *best = NULL;
+	size_t least = TYPO_MAX + 1, away;
+	struct ss_offer offer;
+
+	for (size_t i = 0; i < command_count; i++) {
+		away = distance(name, commands[i]->name);
+		if (away < least) {
+			least = away;
+			best = commands[i]->name;
+		}
+	}
+	for (size_t i = 0; ss_offer_at(i, &offer); i++) {
+		away = distance(name, offer.name);
+		if (away < least) {
+			least = away;
+			best = offer.name;
+		}
+	}
+	return best;
+}

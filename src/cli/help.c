@@ -1,0 +1,72 @@
+/*
+ * help.c - command: what there is, and how each command is called.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+void help_all(void)
+{
+	struct ss_offer offer;
+
+	printf("stepscope reads the profiler traces of a training or inference job.\n\n"
+	       "Usage: stepscope COMMAND [OPTIONS] PATH...\n"
+	       "       stepscope PATH...             the same as 'stepscope info PATH...'\n\n"
+	       "PATH is a trace file (.json, .json.gz, .json.zst), a folder of them, or - for\n"
+	       "standard input.\n\nReports and views:\n");
+	for (size_t i = 0; ss_offer_at(i, &offer); i++)
+		printf("  %-14s %s\n", offer.name, offer.summary);
+	printf("\nOther commands:\n");
+	for (size_t i = 0; i < command_count; i++)
+		printf("  %-14s %s\n", commands[i]->name, commands[i]->summary);
+	printf("\nRun 'stepscope help COMMAND' for the options of one.\n");
+}
+
+void help_command(const struct command *command)
+{
+	printf("stepscope %s: %s\n\nUsage: stepscope %s %s\n", command->name, command->summary,
+	       command->name, command->usage);
+	if (command->option_count)
+		printf("\nOptions:\n");
+	for (size_t i = 0; i < command->option_count; i++) {
+		const struct option *option = &command->options[i];
+		char left[64];
+
+		snprintf(left, sizeof(left), "%s %s", option->name, option->argument);
+		if (strlen(left) > 27)
+			printf("  %s\n  %-27s %s\n", left, "", option->about);
+		else
+			printf("  %-27s %s\n", left, option->about);
+	}
+}
+
+static int help_run(const struct command *self, const void *values,
+		    const struct arguments *arguments)
+{
+	struct command command;
+
+	(void)values;
+	if (!arguments->path_count) {
+		help_all();
+		return EXIT_FINE;
+	}
+	if (!command_find(arguments->paths[0], &command)) {
+		const char *meant = command_suggest(arguments->paths[0]);
+
+		fprintf(stderr, "stepscope %s: no command '%s'", self->name, arguments->paths[0]);
+		if (meant)
+			fprintf(stderr, "; did you mean '%s'?", meant);
+		fprintf(stderr, "\n");
+		return EXIT_USAGE;
+	}
+	help_command(&command);
+	return EXIT_FINE;
+}
+
+const struct command command_help = {
+	.name = "help",
+	.summary = "What there is, and the options of a command",
+	.usage = "[COMMAND]",
+	.run = help_run,
+};

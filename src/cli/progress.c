@@ -1,0 +1,111 @@
+/*
+ * progress.c - tells that a long load goes on, and stops it on Ctrl-C.
+ *
+ * The bar is drawn on stderr, only on a terminal and only after a moment: a load
+ * that is over in a blink shows nothing.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+
+#define FIRST_NS ((int64_t)400000000)
+#define AGAIN_NS ((int64_t)100000000)
+#define BAR_COLUMNS 24
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
+		return 0;
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void progress_begin(struct progress_bar *bar, const char *mode)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = stop;
+	/* a second Ctrl-C ends the program at once */
+	action.sa_flags = (int)SA_RESETHAND;
+	sigaction(SIGINT, &action, NULL);
+	*bar = (struct progress_bar){ .next_ns = now_ns() + FIRST_NS };
+	bar->json = strcmp(mode, "json") == 0;
+	bar->bar = strcmp(mode, "bar") == 0 || (strcmp(mode, "auto") == 0 && isatty(STDERR_FILENO));
+}
+
+static void draw_bar(const struct ss_progress *progress)
+{
+	char cells[BAR_COLUMNS + 1];
+	double share = progress->total_bytes ?
+			       (double)progress->done_bytes / (double)progress->total_bytes :
+			       0;
+	int full = (int)(share * BAR_COLUMNS);
+
+	for (int i = 0; i < BAR_COLUMNS; i++)
+		cells[i] = i < full ? '#' : '.';
+	cells[BAR_COLUMNS] = '\0';
+	fprintf(stderr, "\r\033[K[%s]", cells);
+	if (progress->total_bytes)
+		fprintf(stderr, " %3.0f %%", 100 * share);
+	if (progress->file_count > 1)
+		fprintf(stderr, "  file %u of %u", progress->file_index + 1, progress->file_count);
+	fprintf(stderr, "  %.0f MB  %.1f M events", (double)progress->done_bytes / 1e6,
+		(double)progress->event_count / 1e6);
+	fflush(stderr);
+}
+
+static void print_json(const struct ss_progress *progress)
+{
+	fprintf(stderr,
+		"{\"file_index\":%u,\"file_count\":%u,\"done_bytes\":%" PRIu64
+		",\"total_bytes\":%" PRIu64 ",\"events\":%" PRIu64 "}\n",
+		progress->file_index, progress->file_count, progress->done_bytes,
+		progress->total_bytes, progress->event_count);
+}
+
+bool progress_step(void *context, const struct ss_progress *progress)
+{
+	struct progress_bar *bar = context;
+	int64_t now;
+
+	if (stopped)
+		return false;
+	if (!bar->bar && !bar->json)
+		return true;
+	now = now_ns();
+	if (now < bar->next_ns)
+		return true;
+	bar->next_ns = now + AGAIN_NS;
+	if (bar->json)
+		print_json(progress);
+	else
+		draw_bar(progress);
+	bar->drawn |= bar->bar;
+	return true;
+}
+
+void progress_end(struct progress_bar *bar)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = SIG_DFL;
+	sigaction(SIGINT, &action, NULL);
+	if (bar->drawn)
+		fprintf(stderr, "\r\033[K");
+}

@@ -1,0 +1,163 @@
+/*
+ * show.c - loads traces, runs a view or report on them and prints it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+
+const struct option show_option_list[] = {
+	{ "--format", "text|json|csv|markdown", "how to print it (default: text)", OPTION_TEXT,
+	  offsetof(struct show_options, format) },
+	{ "--rank", "N|all", "only the file of this rank", OPTION_RANK,
+	  offsetof(struct show_options, rank) },
+	{ "--top", "N", "at most so many rows a table; 0 is all (default: 0)", OPTION_COUNT,
+	  offsetof(struct show_options, top) },
+	{ "--color", "auto|always|never", "colours (default: auto: on a terminal)", OPTION_TEXT,
+	  offsetof(struct show_options, color) },
+	{ "--width", "N", "columns of text (default: the terminal's, else 80)", OPTION_COUNT,
+	  offsetof(struct show_options, width) },
+	{ "--threads", "N", "threads to read with (default: one per core)", OPTION_COUNT,
+	  offsetof(struct show_options, threads) },
+	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
+	  OPTION_BYTES, offsetof(struct show_options, memory_limit_bytes) },
+	{ "--progress", "auto|bar|json|none", "how to tell that a long load goes on (default: auto)",
+	  OPTION_TEXT, offsetof(struct show_options, progress) },
+};
+
+const size_t show_option_count = sizeof(show_option_list) / sizeof(show_option_list[0]);
+
+void show_prepare(void *values)
+{
+	struct show_options *options = values;
+
+	*options = (struct show_options){
+		.format = "text",
+		.color = "auto",
+		.progress = "auto",
+		.rank = SS_EVERY_RANK,
+	};
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcmp(word, *words) == 0)
+			return true;
+	return false;
+}
+
+static bool wants_color(const struct show_options *options)
+{
+	const char *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	if (strcmp(options->color, "auto") != 0)
+		return strcmp(options->color, "always") == 0;
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+	       !(term && strcmp(term, "dumb") == 0);
+}
+
+static uint32_t text_width(const struct show_options *options)
+{
+	struct winsize size;
+
+	if (options->width)
+		return options->width > 10000 ? 10000 : (uint32_t)options->width;
+	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+	    size.ws_col >= 40)
+		return size.ws_col;
+	return 80;
+}
+
+/* Says what is wrong with the options before anything is loaded. */
+static bool check(const char *what, const struct show_options *options,
+		  const struct arguments *arguments)
+{
+	static const char *const colors[] = { "auto", "always", "never", NULL };
+	static const char *const progress[] = { "auto", "bar", "json", "none", NULL };
+	const char *format = NULL;
+
+	for (size_t i = 0; (format = ss_format_at(i)) != NULL; i++)
+		if (strcmp(format, options->format) == 0)
+			break;
+	if (!format)
+		fprintf(stderr, "stepscope %s: --format takes %s, not '%s'\n", what,
+			show_option_list[0].argument, options->format);
+	else if (!is_one_of(options->color, colors))
+		fprintf(stderr, "stepscope %s: --color takes auto, always or never, not '%s'\n",
+			what, options->color);
+	else if (!is_one_of(options->progress, progress))
+		fprintf(stderr, "stepscope %s: --progress takes auto, bar, json or none, not '%s'\n",
+			what, options->progress);
+	else if (!arguments->path_count)
+		fprintf(stderr,
+			"stepscope %s: name a trace file or a folder of them; '-' is standard "
+			"input\n",
+			what);
+	else
+		return true;
+	return false;
+}
+
+static int fail(const char *what, const struct ss_error *err)
+{
+	fprintf(stderr, "stepscope %s: %s\n", what, err->text);
+	return err->code == SS_ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+static void tell_failed(const struct ss_session *session, const char *what)
+{
+	uint32_t failed = ss_session_failed_count(session);
+
+	if (failed)
+		fprintf(stderr, "stepscope: %u file%s could not be read%s\n", failed,
+			failed == 1 ? "" : "s",
+			strcmp(what, "files") == 0 || strcmp(what, "info") == 0 ?
+				"" :
+				"; 'stepscope files' says why");
+}
+
+int show_run(const char *what, const struct show_options *options,
+	     const struct arguments *arguments)
+{
+	struct progress_bar bar;
+	struct ss_open_options open = {
+		.paths = arguments->paths,
+		.path_count = arguments->path_count,
+		.threads = (uint32_t)(options->threads > 64 ? 64 : options->threads),
+		.memory_limit_bytes = options->memory_limit_bytes,
+		.progress = progress_step,
+		.progress_context = &bar,
+	};
+	struct ss_request request = {
+		.what = what,
+		.format = options->format,
+		.width = text_width(options),
+		.color = wants_color(options),
+		.top = (uint32_t)options->top,
+		.rank = options->rank,
+	};
+	struct ss_session *session = NULL;
+	struct ss_text out = { 0 };
+	struct ss_error err = { 0 };
+	enum ss_status status;
+
+	if (!check(what, options, arguments))
+		return EXIT_USAGE;
+	progress_begin(&bar, options->progress);
+	status = ss_session_open(&open, &session, &err);
+	progress_end(&bar);
+	if (status != SS_OK)
+		return fail(what, &err);
+	tell_failed(session, what);
+	status = ss_session_run(session, &request, &out, &err);
+	if (status == SS_OK && out.length)
+		fwrite(out.data, 1, out.length, stdout);
+	ss_text_release(&out);
+	ss_session_close(session);
+	return status == SS_OK ? EXIT_FINE : fail(what, &err);
+}

@@ -1,0 +1,36 @@
+/*
+ * find.h - the files of a job.
+ *
+ * A folder stands for the trace files in it and below it: names that end in
+ * .json, .json.gz or .json.zst. Files are put in the order of their names, with
+ * numbers in them compared as numbers, so rank2 stands before rank10.
+ */
+#ifndef SS_JOB_FIND_H
+#define SS_JOB_FIND_H
+
+#include "base/memory.h"
+
+struct ss_path {
+	const char *path;
+	bool from_folder; /* found, not named: need not be a trace */
+};
+
+struct ss_paths {
+	struct ss_path *items;
+	uint32_t count, capacity;
+};
+
+/* Fills `out` with texts of the arena. Fails when a path does not exist. */
+SS_MUST_USE
+enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct ss_arena *arena,
+			     struct ss_paths *out, struct ss_error *err);
+
+void ss_find_release(struct ss_paths *paths, struct ss_memory *memory);
+
+/* Compares names as people order them: "rank2" before "rank10". */
+int ss_find_order(const char *a, const char *b);
+
+/* The rank that a file's name tells ("rank3.json", "worker0.pt.trace.json.gz"), or -1. */
+int64_t ss_find_rank(const char *path);
+
+#endif

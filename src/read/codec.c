@@ -1,0 +1,140 @@
+/*
+ * codec.c - a source that decompresses another one, member after member.
+ */
+#include "read/codec.h"
+
+#include <string.h>
+
+/* A few pages: large enough that a read costs nothing beside the inflating. */
+#define INPUT_BYTES ((size_t)128 * 1024)
+
+struct decoded {
+	struct ss_source source; /* first: a pointer to it is a pointer to us */
+	struct ss_source *inner;
+	const struct ss_codec *codec;
+	void *state;
+	size_t in_at, in_end;
+	bool inner_ended;
+	bool between; /* a member ended, nothing of a next one was seen */
+	bool ended;
+	char input[INPUT_BYTES];
+};
+
+static void decoded_close(struct ss_source *source)
+{
+	struct decoded *decoded = (struct decoded *)source;
+
+	if (decoded->state)
+		decoded->codec->close(decoded->state, source->memory);
+	ss_source_close(decoded->inner);
+	ss_memory_free(source->memory, decoded, sizeof(*decoded));
+}
+
+static enum ss_status refill(struct decoded *decoded, struct ss_error *err)
+{
+	size_t left = decoded->in_end - decoded->in_at, got;
+
+	memmove(decoded->input, decoded->input + decoded->in_at, left);
+	decoded->in_at = 0;
+	decoded->in_end = left;
+	SS_TRY(ss_source_fill(decoded->inner, decoded->input + left, INPUT_BYTES - left, &got,
+			      err));
+	decoded->in_end += got;
+	decoded->inner_ended = got == 0;
+	decoded->source.done_bytes = decoded->inner->done_bytes;
+	return SS_OK;
+}
+
+static void end_with(struct decoded *decoded, enum ss_source_flaw flaw)
+{
+	decoded->ended = true;
+	decoded->source.flaw = flaw;
+}
+
+/* After a member: is there another one? */
+static void next_member(struct decoded *decoded)
+{
+	const struct ss_codec *codec = decoded->codec;
+	size_t left = decoded->in_end - decoded->in_at;
+
+	if (left >= codec->magic_bytes &&
+	    memcmp(decoded->input + decoded->in_at, codec->magic, codec->magic_bytes) == 0 &&
+	    codec->reset(decoded->state))
+		decoded->between = false;
+	else
+		end_with(decoded, left ? SS_SOURCE_TRAILING : SS_SOURCE_WHOLE);
+}
+
+static void step(struct decoded *decoded, char *buffer, size_t room, size_t *got)
+{
+	struct ss_codec_io io = { decoded->input + decoded->in_at,
+				  decoded->in_end - decoded->in_at, buffer, room };
+	size_t had_bytes = io.in_bytes;
+
+	switch (decoded->codec->step(decoded->state, &io)) {
+	case SS_CODEC_CORRUPT:
+		end_with(decoded, SS_SOURCE_CORRUPT);
+		break;
+	case SS_CODEC_END:
+		decoded->between = true;
+		break;
+	case SS_CODEC_MORE:
+		/* No progress although all input is there: it stops in the middle. */
+		if (decoded->inner_ended && io.in_bytes == had_bytes && io.out_bytes == room)
+			end_with(decoded, SS_SOURCE_CUT);
+		break;
+	}
+	decoded->in_at += had_bytes - io.in_bytes;
+	*got = room - io.out_bytes;
+}
+
+static enum ss_status decoded_read(struct ss_source *source, char *buffer, size_t room, size_t *got,
+				   struct ss_error *err)
+{
+	struct decoded *decoded = (struct decoded *)source;
+
+	*got = 0;
+	while (*got == 0 && !decoded->ended) {
+		size_t left = decoded->in_end - decoded->in_at;
+
+		if (left < decoded->codec->magic_bytes && !decoded->inner_ended)
+			SS_TRY(refill(decoded, err));
+		if (decoded->between)
+			next_member(decoded);
+		if (!decoded->ended && !decoded->between)
+			step(decoded, buffer, room, got);
+	}
+	return SS_OK;
+}
+
+enum ss_status ss_codec_open(const struct ss_codec *codec, struct ss_source *inner,
+			     struct ss_source **out, struct ss_error *err)
+{
+	struct ss_memory *memory = inner->memory;
+	struct decoded *decoded = NULL;
+
+	if (codec->missing) {
+		ss_source_close(inner);
+		return ss_fail(err, SS_ERR_MISSING, "%s is not built in: %s", codec->name,
+			       codec->missing);
+	}
+	decoded = ss_memory_resize(memory, NULL, 0, sizeof(*decoded));
+	if (!decoded) {
+		ss_source_close(inner);
+		return ss_fail_memory(err, "a decompressor");
+	}
+	memset(decoded, 0, sizeof(*decoded));
+	decoded->source = (struct ss_source){ .memory = memory,
+					      .read = decoded_read,
+					      .close = decoded_close,
+					      .total_bytes = inner->total_bytes };
+	decoded->inner = inner;
+	decoded->codec = codec;
+	decoded->state = codec->open(memory);
+	if (!decoded->state) {
+		decoded_close(&decoded->source);
+		return ss_fail_memory(err, "a decompressor");
+	}
+	*out = &decoded->source;
+	return SS_OK;
+}

@@ -1,0 +1,275 @@
+/*
+ * json.c - the parts of the cursor that are not in every event's path.
+ */
+#include "read/json.h"
+
+#include "base/utf8.h"
+#include "read/number.h"
+
+/* How far a key may lie behind a comma for the careful reading of a quote. */
+#define KEY_BYTES_MAX 256
+
+static bool is_one_of(char byte, const char *bytes)
+{
+	for (; *bytes; bytes++)
+		if (byte == *bytes)
+			return true;
+	return false;
+}
+
+/* A comma closes a value only when a key, or the next item of an array, follows. */
+static enum ss_json_result comma_closes(const struct ss_json *json, const char *comma)
+{
+	const char *at = ss_bytes_skip_space(comma + 1);
+	const char *stop;
+
+	if (at >= json->end)
+		return json->whole ? SS_JSON_OK : SS_JSON_MORE;
+	if (*at == '{' || *at == '[' || *at == '-' || (*at >= '0' && *at <= '9'))
+		return SS_JSON_OK;
+	if (*at != '"')
+		return SS_JSON_BAD;
+	for (stop = at + 1; stop < json->end && stop - at < KEY_BYTES_MAX; stop++)
+		if (*stop == '"') {
+			stop = ss_bytes_skip_space(stop + 1);
+			break;
+		}
+	if (stop >= json->end)
+		return json->whole ? SS_JSON_BAD : SS_JSON_MORE;
+	return *stop == ':' ? SS_JSON_OK : SS_JSON_BAD;
+}
+
+/* Does the quote at `quote` close its string? BAD: no, it is part of it. */
+static enum ss_json_result quote_closes(const struct ss_json *json, const char *quote,
+					const char *followers)
+{
+	const char *next = ss_bytes_skip_space(quote + 1);
+
+	if (next >= json->end)
+		return json->whole ? SS_JSON_OK : SS_JSON_MORE;
+	if (!is_one_of(*next, followers))
+		return SS_JSON_BAD;
+	if (json->careful && *next == ',')
+		return comma_closes(json, next);
+	return SS_JSON_OK;
+}
+
+enum ss_json_result ss_json_string_slow(struct ss_json *json, const char *followers,
+					struct ss_json_span *out)
+{
+	const char *start = json->at, *at = start;
+	bool escaped = false;
+
+	for (;; at++) {
+		enum ss_json_result closes;
+
+		at = ss_bytes_string_stop(at);
+		if (at >= json->end)
+			return SS_JSON_MORE;
+		if (*at == '\\') {
+			escaped = true;
+			if (at + 1 >= json->end)
+				return SS_JSON_MORE;
+			if (at[1] != '"' || !json->careful) {
+				at++;
+				continue;
+			}
+			at++;
+		}
+		if (*at != '"')
+			continue;
+		closes = quote_closes(json, at, followers);
+		if (closes == SS_JSON_MORE)
+			return SS_JSON_MORE;
+		if (closes == SS_JSON_OK)
+			break;
+		json->odd_quotes += !(json->careful && at > start && at[-1] == '\\');
+	}
+	if (at - start > UINT32_MAX)
+		return SS_JSON_BAD;
+	*out = (struct ss_json_span){ start, (uint32_t)(at - start), SS_JSON_STRING, escaped };
+	json->at = at + 1;
+	return SS_JSON_OK;
+}
+
+enum ss_json_result ss_json_skip_nested(struct ss_json *json)
+{
+	const char *at = json->at;
+	uint64_t depth = 0;
+
+	for (;; at++) {
+		at = ss_bytes_nesting_stop(at);
+		if (at >= json->end)
+			return SS_JSON_MORE;
+		if (*at == '"') {
+			struct ss_json_span span;
+			enum ss_json_result result;
+
+			json->at = at + 1;
+			result = ss_json_string(json, ",:}]", &span);
+			if (result != SS_JSON_OK)
+				return result;
+			at = json->at - 1;
+		} else if (*at == '{' || *at == '[') {
+			depth++;
+		} else if (*at && --depth == 0) {
+			json->at = at + 1;
+			return SS_JSON_OK;
+		}
+	}
+}
+
+static enum ss_json_result bare_word(struct ss_json *json, struct ss_json_span *out)
+{
+	const char *at = json->at;
+
+	while ((unsigned char)*at > ' ' && *at != ',' && *at != '}' && *at != ']' && *at != '"' &&
+	       *at != '{' && *at != '[' && *at != ':')
+		at++;
+	if (at >= json->end)
+		return SS_JSON_MORE;
+	if (at == json->at || at - json->at > UINT32_MAX)
+		return SS_JSON_BAD;
+	*out = (struct ss_json_span){ json->at, (uint32_t)(at - json->at), SS_JSON_BARE, 0 };
+	json->at = at;
+	return SS_JSON_OK;
+}
+
+enum ss_json_result ss_json_value(struct ss_json *json, struct ss_json_span *out)
+{
+	const char *start;
+	enum ss_json_result result;
+
+	ss_json_space(json);
+	start = json->at;
+	switch (*start) {
+	case '"':
+		json->at++;
+		return ss_json_string(json, SS_JSON_AFTER_VALUE, out);
+	case '{':
+	case '[':
+		result = ss_json_skip_nested(json);
+		if (result != SS_JSON_OK)
+			return result;
+		if (json->at - start > UINT32_MAX)
+			return SS_JSON_BAD;
+		*out = (struct ss_json_span){ start, (uint32_t)(json->at - start),
+					      *start == '{' ? SS_JSON_OBJECT : SS_JSON_ARRAY, 0 };
+		return SS_JSON_OK;
+	default:
+		return bare_word(json, out);
+	}
+}
+
+enum ss_json_result ss_json_key(struct ss_json *json, bool first, struct ss_json_span *key)
+{
+	enum ss_json_result result;
+
+	ss_json_space(json);
+	if (*json->at == ',' && !first) {
+		json->at++;
+		ss_json_space(json);
+	}
+	if (*json->at == '}' && json->at < json->end) {
+		json->at++;
+		*key = (struct ss_json_span){ 0 };
+		return SS_JSON_OK;
+	}
+	if (*json->at != '"' || json->at >= json->end)
+		return ss_json_unexpected(json);
+	json->at++;
+	result = ss_json_string(json, SS_JSON_AFTER_KEY, key);
+	if (result != SS_JSON_OK)
+		return result;
+	result = ss_json_expect(json, ':');
+	if (result == SS_JSON_OK)
+		ss_json_space(json);
+	return result;
+}
+
+enum ss_json_result ss_json_item(struct ss_json *json, bool first, bool *more)
+{
+	ss_json_space(json);
+	if (*json->at == ',' && !first) {
+		json->at++;
+		ss_json_space(json);
+	}
+	if (json->at >= json->end)
+		return SS_JSON_MORE;
+	*more = *json->at != ']';
+	json->at += !*more;
+	return SS_JSON_OK;
+}
+
+static int hex_digit(char byte)
+{
+	if (byte >= '0' && byte <= '9')
+		return byte - '0';
+	if ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f')
+		return (byte | 0x20) - 'a' + 10;
+	return -1;
+}
+
+static bool hex_unit(const char *at, const char *end, uint32_t *out)
+{
+	*out = 0;
+	if (end - at < 4)
+		return false;
+	for (int i = 0; i < 4; i++) {
+		int digit = hex_digit(at[i]);
+
+		if (digit < 0)
+			return false;
+		*out = *out << 4 | (uint32_t)digit;
+	}
+	return true;
+}
+
+/* Writes the \u escape whose digits stand at *at and moves behind it; 0 when it is none. */
+static size_t unescape_unicode(const char **at, const char *end, char *out)
+{
+	uint32_t high, low;
+
+	if (!hex_unit(*at, end, &high))
+		return 0;
+	*at += 4;
+	if (high >= 0xd800 && high < 0xdc00 && end - *at >= 6 && (*at)[0] == '\\' &&
+	    (*at)[1] == 'u' && hex_unit(*at + 2, end, &low) && low >= 0xdc00 && low < 0xe000) {
+		*at += 6;
+		high = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+	}
+	return ss_utf8_encode(high, out);
+}
+
+size_t ss_json_unescape(const struct ss_json_span *span, char *out)
+{
+	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	const char *at = span->text, *end = at + span->length;
+	size_t used = 0, step;
+
+	while (at < end) {
+		const char *known;
+
+		if (*at != '\\' || at + 1 >= end) {
+			out[used++] = *at++;
+			continue;
+		}
+		at += 2;
+		known = strchr(from, at[-1]);
+		if (at[-1] == 'u' && (step = unescape_unicode(&at, end, out + used)) > 0) {
+			used += step;
+		} else if (known && *known) {
+			out[used++] = to[known - from];
+		} else {
+			out[used++] = '\\';
+			out[used++] = at[-1];
+		}
+	}
+	return used;
+}
+
+bool ss_json_i64(const struct ss_json_span *span, int64_t *out)
+{
+	return (span->type == SS_JSON_BARE || span->type == SS_JSON_STRING) &&
+	       ss_number_i64(span->text, span->length, out);
+}

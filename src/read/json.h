@@ -1,0 +1,132 @@
+/*
+ * json.h - a cursor over JSON text that never builds a tree.
+ *
+ * Made for event streams of gigabytes in which most values are skipped. It is
+ * tolerant where real trace files are broken: an unescaped quote inside a string
+ * is part of it unless what follows can only follow a closing quote; bare words
+ * (NaN, inf, N/A) are values; control characters and NULs are bytes. What was
+ * tolerated is counted.
+ *
+ * The text must be followed by SS_PAD_BYTES zero bytes. Every function answers
+ *   SS_JSON_OK    the cursor stands behind what was read
+ *   SS_JSON_MORE  the text ended first; ask again with more of it
+ *   SS_JSON_BAD   this is not JSON, even with good will
+ * and decides nothing by where the text happens to end: the same bytes give the
+ * same answers however they are cut into pieces.
+ */
+#ifndef SS_READ_JSON_H
+#define SS_READ_JSON_H
+
+#include "base/error.h"
+#include "read/bytes.h"
+
+enum ss_json_result { SS_JSON_OK, SS_JSON_MORE, SS_JSON_BAD };
+
+enum ss_json_type {
+	SS_JSON_NONE, /* no value seen */
+	SS_JSON_STRING,
+	SS_JSON_BARE, /* number, true, false, null, or a word that is no JSON */
+	SS_JSON_ARRAY,
+	SS_JSON_OBJECT,
+};
+
+/* A value as it stands in the text; strings without their quotes, escapes left in. */
+struct ss_json_span {
+	const char *text;
+	uint32_t length;
+	uint8_t type;    /* enum ss_json_type */
+	uint8_t escaped; /* a string with a backslash in it */
+};
+
+struct ss_json {
+	const char *at;
+	const char *end;
+	bool whole;           /* nothing follows `end`: the text is all there is */
+	bool careful;         /* second try: see ss_json_string() */
+	uint32_t odd_quotes;  /* quotes taken as part of their string */
+};
+
+/* Moves to the next byte that is not white space. */
+static inline void ss_json_space(struct ss_json *json)
+{
+	json->at = ss_bytes_skip_space(json->at);
+}
+
+/* What a byte that should not be there means: the end of the text, or an error. */
+static inline enum ss_json_result ss_json_unexpected(const struct ss_json *json)
+{
+	return json->at >= json->end ? SS_JSON_MORE : SS_JSON_BAD;
+}
+
+/* Moves behind `byte`, with white space before it. */
+static inline enum ss_json_result ss_json_expect(struct ss_json *json, char byte)
+{
+	ss_json_space(json);
+	if (*json->at != byte || json->at >= json->end)
+		return ss_json_unexpected(json);
+	json->at++;
+	return SS_JSON_OK;
+}
+
+/*
+ * Reads a string whose opening quote lies just behind the cursor. `followers`
+ * are the bytes of which one must follow the closing quote. With `careful` set,
+ * an escaped quote can close the string as well (old writers did not escape the
+ * backslashes of Windows paths) and a comma counts as a follower only when a
+ * key or a value stands behind it.
+ */
+enum ss_json_result ss_json_string_slow(struct ss_json *json, const char *followers,
+					struct ss_json_span *out);
+
+static inline enum ss_json_result ss_json_string(struct ss_json *json, const char *followers,
+						 struct ss_json_span *out)
+{
+	const char *stop = ss_bytes_string_stop(json->at);
+
+	if (*stop == '"' && (stop[1] == followers[0] || stop[1] == followers[1]) &&
+	    !json->careful && stop + 1 < json->end) {
+		*out = (struct ss_json_span){ json->at, (uint32_t)(stop - json->at),
+					      SS_JSON_STRING, 0 };
+		json->at = stop + 1;
+		return SS_JSON_OK;
+	}
+	return ss_json_string_slow(json, followers, out);
+}
+
+/* The followers of a key, and of a value. */
+#define SS_JSON_AFTER_KEY ":::"
+#define SS_JSON_AFTER_VALUE ",}]"
+
+/* Moves behind the array or object at the cursor, whatever is in it. */
+enum ss_json_result ss_json_skip_nested(struct ss_json *json);
+
+/* Reads the value at the cursor; arrays and objects come as their whole text. */
+enum ss_json_result ss_json_value(struct ss_json *json, struct ss_json_span *out);
+
+/*
+ * Reads the next key of the object that the cursor is in and stands before its
+ * value. At the end of the object it stands behind the brace and the key's type
+ * is SS_JSON_NONE. `first` is true for the first key.
+ */
+enum ss_json_result ss_json_key(struct ss_json *json, bool first, struct ss_json_span *key);
+
+/* The same for arrays: true in `more` when it stands before a value. */
+enum ss_json_result ss_json_item(struct ss_json *json, bool first, bool *more);
+
+/*
+ * Writes the string without its escapes to `out` (room for span->length bytes)
+ * and returns its length. Escapes that JSON does not have stay as they are.
+ */
+size_t ss_json_unescape(const struct ss_json_span *span, char *out);
+
+static inline bool ss_json_is(const struct ss_json_span *span, const char *text)
+{
+	size_t length = strlen(text);
+
+	return span->length == length && memcmp(span->text, text, length) == 0;
+}
+
+/* A number, written bare or as a string. False when it is none. */
+bool ss_json_i64(const struct ss_json_span *span, int64_t *out);
+
+#endif

@@ -1,0 +1,209 @@
+/*
+ * source.c - files, standard input and memory; what they hold by their first bytes.
+ */
+#include "read/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "read/codec.h"
+
+/* Enough to tell all formats apart. */
+#define SNIFF_BYTES 8
+
+struct raw {
+	struct ss_source source; /* first: a pointer to it is a pointer to us */
+	int fd;                  /* -1: memory */
+	const char *data;        /* memory: what is left of it */
+	size_t length;
+	char sniffed[SNIFF_BYTES]; /* read ahead, given out first */
+	size_t sniffed_at, sniffed_end;
+	char path[256]; /* for messages, cut when it is longer */
+};
+
+static void raw_close(struct ss_source *source)
+{
+	struct raw *raw = (struct raw *)source;
+
+	if (raw->fd > STDIN_FILENO)
+		close(raw->fd);
+	ss_memory_free(source->memory, raw, sizeof(*raw));
+}
+
+static enum ss_status raw_take(struct raw *raw, char *buffer, size_t room, size_t *got,
+			       struct ss_error *err)
+{
+	ssize_t count;
+
+	if (raw->fd < 0) {
+		*got = raw->length < room ? raw->length : room;
+		if (*got)
+			memcpy(buffer, raw->data, *got);
+		raw->data += *got;
+		raw->length -= *got;
+		return SS_OK;
+	}
+	do
+		count = read(raw->fd, buffer, room);
+	while (count < 0 && errno == EINTR);
+	if (count < 0)
+		return ss_fail(err, SS_ERR_IO, "cannot read '%s': %s", raw->path, strerror(errno));
+	*got = (size_t)count;
+	return SS_OK;
+}
+
+static enum ss_status raw_read(struct ss_source *source, char *buffer, size_t room, size_t *got,
+			       struct ss_error *err)
+{
+	struct raw *raw = (struct raw *)source;
+	size_t ahead = raw->sniffed_end - raw->sniffed_at;
+
+	if (ahead) {
+		*got = ahead < room ? ahead : room;
+		memcpy(buffer, raw->sniffed + raw->sniffed_at, *got);
+		raw->sniffed_at += *got;
+	} else {
+		SS_TRY(raw_take(raw, buffer, room, got, err));
+	}
+	source->done_bytes += *got;
+	return SS_OK;
+}
+
+static struct raw *raw_new(struct ss_memory *memory, const char *path)
+{
+	struct raw *raw = ss_memory_resize(memory, NULL, 0, sizeof(*raw));
+	size_t length = strlen(path);
+
+	if (!raw)
+		return NULL;
+	memset(raw, 0, sizeof(*raw));
+	raw->source = (struct ss_source){ .memory = memory, .read = raw_read, .close = raw_close };
+	raw->fd = -1;
+	if (length >= sizeof(raw->path))
+		length = sizeof(raw->path) - 1;
+	memcpy(raw->path, path, length);
+	return raw;
+}
+
+/* Formats that people drop on us and that are no JSON, with the sentence they get. */
+static const struct {
+	const char *magic;
+	size_t bytes;
+	const char *what;
+} strangers[] = {
+	{ "\x80\x02", 2, "a Python pickle (a CUDA memory snapshot?), not a profiler trace" },
+	{ "\x80\x03", 2, "a Python pickle (a CUDA memory snapshot?), not a profiler trace" },
+	{ "\x80\x04", 2, "a Python pickle (a CUDA memory snapshot?), not a profiler trace" },
+	{ "\x80\x05", 2, "a Python pickle (a CUDA memory snapshot?), not a profiler trace" },
+	{ "PK\x03\x04", 4, "a zip archive: unpack it first" },
+	{ "SQLite f", 8, "a SQLite database (Nsight Systems?), not a profiler trace" },
+	{ "\x42\x5a\x68", 3, "compressed with bzip2: unpack it first" },
+	{ "\xfd"
+	  "7zXZ",
+	  5, "compressed with xz: unpack it first" },
+};
+
+/* Perfetto packets are field 1, length-delimited: 0x0a, then a length, then a known field. */
+static bool is_perfetto(const char *bytes, size_t length)
+{
+	return length >= 4 && bytes[0] == 0x0a && (unsigned char)bytes[1] > ' ' &&
+	       bytes[1] != '{' && bytes[1] != '[';
+}
+
+static enum ss_status refuse_strangers(const struct raw *raw, struct ss_error *err)
+{
+	for (size_t i = 0; i < SS_COUNT(strangers); i++) {
+		if (raw->sniffed_end < strangers[i].bytes ||
+		    memcmp(raw->sniffed, strangers[i].magic, strangers[i].bytes) != 0)
+			continue;
+		return ss_fail(err, SS_ERR_FORMAT, "'%s' is %s", raw->path, strangers[i].what);
+	}
+	if (is_perfetto(raw->sniffed, raw->sniffed_end))
+		return ss_fail(err, SS_ERR_FORMAT,
+			       "'%s' looks like a Perfetto protobuf trace, not JSON: export it "
+			       "with export_chrome_trace(\"x.json\")",
+			       raw->path);
+	return SS_OK;
+}
+
+/* Reads the first bytes and puts a decompressor in front where they ask for one. */
+static enum ss_status sniff(struct raw *raw, struct ss_source **out, struct ss_error *err)
+{
+	static const struct ss_codec *const codecs[] = { &ss_codec_gzip, &ss_codec_zstd };
+	enum ss_status status = SS_OK;
+	size_t got = 1;
+
+	while (status == SS_OK && got && raw->sniffed_end < SNIFF_BYTES) {
+		status = raw_take(raw, raw->sniffed + raw->sniffed_end,
+				  SNIFF_BYTES - raw->sniffed_end, &got, err);
+		raw->sniffed_end += status == SS_OK ? got : 0;
+	}
+	if (status == SS_OK)
+		status = refuse_strangers(raw, err);
+	if (status != SS_OK) {
+		ss_source_close(&raw->source);
+		return status;
+	}
+	for (size_t i = 0; i < SS_COUNT(codecs); i++)
+		if (raw->sniffed_end >= codecs[i]->magic_bytes &&
+		    memcmp(raw->sniffed, codecs[i]->magic, codecs[i]->magic_bytes) == 0)
+			return ss_codec_open(codecs[i], &raw->source, out, err);
+	*out = &raw->source;
+	return SS_OK;
+}
+
+enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct ss_source **out,
+			      struct ss_error *err)
+{
+	bool is_stdin = strcmp(path, "-") == 0;
+	struct raw *raw = raw_new(memory, is_stdin ? "standard input" : path);
+	struct stat info = { 0 };
+
+	if (!raw)
+		return ss_fail_memory(err, "a file");
+	raw->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY);
+	if (raw->fd < 0) {
+		ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
+		ss_source_close(&raw->source);
+		return SS_ERR_IO;
+	}
+	if (fstat(raw->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+		ss_source_close(&raw->source);
+		return ss_fail(err, SS_ERR_IO, "cannot read '%s': it is a folder", path);
+	}
+	if (S_ISREG(info.st_mode))
+		raw->source.total_bytes = (uint64_t)info.st_size;
+	return sniff(raw, out, err);
+}
+
+enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_memory *memory,
+				     struct ss_source **out, struct ss_error *err)
+{
+	struct raw *raw = raw_new(memory, "memory");
+
+	if (!raw)
+		return ss_fail_memory(err, "a file");
+	raw->data = data;
+	raw->length = length;
+	raw->source.total_bytes = length;
+	return sniff(raw, out, err);
+}
+
+enum ss_status ss_source_fill(struct ss_source *source, char *buffer, size_t room, size_t *got,
+			      struct ss_error *err)
+{
+	size_t part = 1;
+
+	for (*got = 0; *got < room && part; *got += part)
+		SS_TRY(source->read(source, buffer + *got, room - *got, &part, err));
+	return SS_OK;
+}
+
+void ss_source_close(struct ss_source *source)
+{
+	if (source)
+		source->close(source);
+}

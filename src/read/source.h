@@ -1,0 +1,49 @@
+/*
+ * source.h - a stream of bytes: a file, standard input, memory, or what a
+ * decompressor makes of one of them.
+ *
+ * Reading is sequential and fills the caller's buffer; nothing is kept. A
+ * compressed stream that ends early or turns bad gives what could be read and
+ * then ends; ss_source.flaw says what was wrong.
+ */
+#ifndef SS_READ_SOURCE_H
+#define SS_READ_SOURCE_H
+
+#include "base/memory.h"
+
+enum ss_source_flaw {
+	SS_SOURCE_WHOLE = 0,
+	SS_SOURCE_CUT,     /* the compressed stream stops in the middle */
+	SS_SOURCE_CORRUPT, /* the compressed data is damaged */
+	SS_SOURCE_TRAILING, /* bytes after the compressed data were ignored */
+};
+
+struct ss_source {
+	struct ss_memory *memory;
+	/* Reads at most `room` bytes; *got is 0 only at the end. */
+	enum ss_status (*read)(struct ss_source *source, char *buffer, size_t room, size_t *got,
+			       struct ss_error *err);
+	void (*close)(struct ss_source *source); /* frees the source too */
+	enum ss_source_flaw flaw;
+	uint64_t done_bytes;  /* taken from the file so far, compressed as it lies there */
+	uint64_t total_bytes; /* 0: not known */
+};
+
+/* Opens a file or, for "-", standard input; sees by its first bytes how it is compressed. */
+SS_MUST_USE
+enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct ss_source **out,
+			      struct ss_error *err);
+
+/* Reads lent memory, decompressed in the same way. */
+SS_MUST_USE
+enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_memory *memory,
+				     struct ss_source **out, struct ss_error *err);
+
+/* Fills the buffer unless the stream ends first, however little one read gives. */
+SS_MUST_USE
+enum ss_status ss_source_fill(struct ss_source *source, char *buffer, size_t room, size_t *got,
+			      struct ss_error *err);
+
+void ss_source_close(struct ss_source *source);
+
+#endif

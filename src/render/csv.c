@@ -1,0 +1,70 @@
+/*
+ * csv.c - format: CSV as RFC 4180 has it; a report is its tables, a blank line
+ * between them.
+ */
+#include <string.h>
+
+#include "render/render.h"
+
+/* Would a spreadsheet run it? Negative numbers are harmless. */
+static bool is_formula(const char *text)
+{
+	return *text && strchr("=+-@\t", *text) &&
+	       !(*text == '-' && strspn(text + 1, "0123456789.") == strlen(text + 1));
+}
+
+/* A cell that would be taken for a formula gets an apostrophe. */
+static void add_field(struct ss_text *out, const char *text)
+{
+	bool formula = is_formula(text);
+
+	if (!formula && !strpbrk(text, ",\"\r\n")) {
+		ss_text_add_string(out, text);
+		return;
+	}
+	ss_text_add_string(out, formula ? "\"'" : "\"");
+	for (; *text; text++)
+		ss_text_add(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+	ss_text_add_string(out, "\"");
+}
+
+static void csv_view(const struct ss_table *table, const struct ss_render_options *options,
+		     struct ss_text *out)
+{
+	const struct ss_view *view = table->view;
+	uint32_t rows = ss_render_rows(table, options);
+
+	for (uint32_t i = 0; i < view->column_count; i++)
+		ss_text_addf(out, "%s%s", i ? "," : "", view->columns[i].name);
+	ss_text_add_string(out, "\r\n");
+	for (uint32_t row = 0; row < rows; row++) {
+		for (uint32_t i = 0; i < view->column_count; i++) {
+			const struct ss_cell *cell = ss_table_cell(table, row, i,
+								   view->column_count);
+
+			ss_text_add_string(out, i ? "," : "");
+			if (cell->is_null)
+				continue;
+			if (view->columns[i].type == SS_COLUMN_TEXT)
+				add_field(out, cell->value.text);
+			else
+				ss_render_plain(&view->columns[i], cell, out);
+		}
+		ss_text_add_string(out, "\r\n");
+	}
+}
+
+static void csv_report(const struct ss_report_parts *parts, const struct ss_render_options *options,
+		       struct ss_text *out)
+{
+	for (uint32_t i = 0; i < parts->table_count; i++) {
+		ss_text_add_string(out, i ? "\r\n" : "");
+		csv_view(&parts->tables[i], options, out);
+	}
+}
+
+const struct ss_renderer ss_renderer_csv = {
+	.name = "csv",
+	.view = csv_view,
+	.report = csv_report,
+};

@@ -1,0 +1,118 @@
+/*
+ * json.c - format: JSON, for programs. An interface: documented in
+ * docs/formats/json.md and kept stable.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "render/render.h"
+
+static void add_string(struct ss_text *out, const char *text)
+{
+	const char *from = text;
+
+	ss_text_add(out, "\"", 1);
+	for (; *text; text++) {
+		unsigned char byte = (unsigned char)*text;
+
+		if (byte >= 0x20 && byte != '"' && byte != '\\')
+			continue;
+		ss_text_add(out, from, (size_t)(text - from));
+		if (byte == '"' || byte == '\\')
+			ss_text_addf(out, "\\%c", byte);
+		else
+			ss_text_addf(out, "\\u%04x", byte);
+		from = text + 1;
+	}
+	ss_text_add(out, from, (size_t)(text - from));
+	ss_text_add(out, "\"", 1);
+}
+
+static void add_columns(const struct ss_view *view, struct ss_text *out)
+{
+	ss_text_add_string(out, "\"columns\":[");
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		ss_text_add_string(out, i ? ",\n  {\"name\":" : "\n  {\"name\":");
+		add_string(out, view->columns[i].name);
+		ss_text_add_string(out, ",\"unit\":");
+		add_string(out, ss_render_unit(view->columns[i].type));
+		ss_text_add_string(out, ",\"about\":");
+		add_string(out, view->columns[i].about);
+		ss_text_add_string(out, "}");
+	}
+	ss_text_add_string(out, "]");
+}
+
+static void add_rows(const struct ss_table *table, const struct ss_render_options *options,
+		     struct ss_text *out)
+{
+	const struct ss_view *view = table->view;
+	uint32_t rows = ss_render_rows(table, options);
+
+	ss_text_add_string(out, "\"rows\":[");
+	for (uint32_t row = 0; row < rows; row++) {
+		ss_text_add_string(out, row ? ",\n  [" : "\n  [");
+		for (uint32_t i = 0; i < view->column_count; i++) {
+			const struct ss_cell *cell = ss_table_cell(table, row, i,
+								   view->column_count);
+
+			ss_text_add_string(out, i ? "," : "");
+			if (cell->is_null)
+				ss_text_add_string(out, "null");
+			else if (view->columns[i].type == SS_COLUMN_TEXT)
+				add_string(out, cell->value.text);
+			else
+				ss_render_plain(&view->columns[i], cell, out);
+		}
+		ss_text_add_string(out, "]");
+	}
+	ss_text_addf(out, "],\n\"row_count\":%" PRIu32, table->row_count);
+}
+
+static void add_trust(const struct ss_trust *trust, struct ss_text *out)
+{
+	ss_text_addf(out,
+		     "\"quality\":{\"files\":%" PRIu64 ",\"unreadable_files\":%" PRIu64
+		     ",\"lost\":%" PRIu64 ",\"mended\":%" PRIu64 ",\"notes\":%" PRIu64
+		     ",\"absent\":%" PRIu64 "}",
+		     trust->files, trust->unreadable_files, trust->lost, trust->mended,
+		     trust->notes, trust->absent);
+}
+
+static void add_table(const struct ss_table *table, const struct ss_render_options *options,
+		      struct ss_text *out)
+{
+	ss_text_addf(out, "{\"schema\":\"stepscope.%s/1\",\n", table->view->name);
+	add_columns(table->view, out);
+	ss_text_add_string(out, ",\n");
+	add_rows(table, options, out);
+}
+
+static void json_view(const struct ss_table *table, const struct ss_render_options *options,
+		      struct ss_text *out)
+{
+	add_table(table, options, out);
+	ss_text_add_string(out, ",\n");
+	add_trust(&options->trust, out);
+	ss_text_add_string(out, "}\n");
+}
+
+static void json_report(const struct ss_report_parts *parts,
+			const struct ss_render_options *options, struct ss_text *out)
+{
+	ss_text_addf(out, "{\"schema\":\"stepscope.%s/1\",\n\"tables\":[", parts->name);
+	for (uint32_t i = 0; i < parts->table_count; i++) {
+		ss_text_add_string(out, i ? ",\n" : "\n");
+		add_table(&parts->tables[i], options, out);
+		ss_text_add_string(out, "}");
+	}
+	ss_text_add_string(out, "],\n");
+	add_trust(&options->trust, out);
+	ss_text_add_string(out, "}\n");
+}
+
+const struct ss_renderer ss_renderer_json = {
+	.name = "json",
+	.view = json_view,
+	.report = json_report,
+};

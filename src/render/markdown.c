@@ -1,0 +1,85 @@
+/*
+ * markdown.c - format: tables for a pull request or an issue.
+ */
+#include "render/render.h"
+
+/* A name can hold what Markdown and HTML take for their own. */
+static void add_escaped(struct ss_text *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '|' || *text == '*' || *text == '_' || *text == '`' || *text == '\\' ||
+		    *text == '[' || *text == '#')
+			ss_text_add(out, "\\", 1);
+		if (*text == '<')
+			ss_text_add_string(out, "&lt;");
+		else if (*text == '&')
+			ss_text_add_string(out, "&amp;");
+		else
+			ss_text_add(out, text, 1);
+	}
+}
+
+static bool is_shown(const struct ss_column *column)
+{
+	return !(column->flags & SS_COLUMN_DETAIL);
+}
+
+static void markdown_view(const struct ss_table *table, const struct ss_render_options *options,
+			  struct ss_text *out)
+{
+	const struct ss_view *view = table->view;
+	uint32_t rows = ss_render_rows(table, options);
+
+	ss_text_addf(out, "### %s\n\n", view->summary);
+	if (!table->row_count) {
+		ss_text_addf(out, "%s\n", view->empty);
+		return;
+	}
+	for (uint32_t i = 0; i < view->column_count; i++)
+		if (is_shown(&view->columns[i])) {
+			ss_text_add_string(out, "| ");
+			add_escaped(out, view->columns[i].name);
+			ss_text_add_string(out, " ");
+		}
+	ss_text_add_string(out, "|\n");
+	for (uint32_t i = 0; i < view->column_count; i++)
+		if (is_shown(&view->columns[i]))
+			ss_text_add_string(out, view->columns[i].type == SS_COLUMN_TEXT ? "|---" :
+											  "|---:");
+	ss_text_add_string(out, "|\n");
+	for (uint32_t row = 0; row < rows; row++) {
+		for (uint32_t i = 0; i < view->column_count; i++) {
+			const struct ss_cell *cell = ss_table_cell(table, row, i,
+								   view->column_count);
+
+			if (!is_shown(&view->columns[i]))
+				continue;
+			ss_text_add_string(out, "| ");
+			if (!cell->is_null && view->columns[i].type == SS_COLUMN_TEXT)
+				add_escaped(out, cell->value.text);
+			else if (!cell->is_null)
+				ss_render_cell(&view->columns[i], cell, out);
+			ss_text_add_string(out, " ");
+		}
+		ss_text_add_string(out, "|\n");
+	}
+	if (rows < table->row_count)
+		ss_text_addf(out, "\n%u of %u rows\n", rows, table->row_count);
+}
+
+static void markdown_report(const struct ss_report_parts *parts,
+			    const struct ss_render_options *options, struct ss_text *out)
+{
+	for (const char *at = parts->headline; *at; at++)
+		ss_text_add(out, *at == '\n' ? "  \n" : at, *at == '\n' ? 3 : 1);
+	for (uint32_t i = 0; i < parts->table_count; i++) {
+		ss_text_add_string(out, "\n");
+		markdown_view(&parts->tables[i], options, out);
+	}
+}
+
+const struct ss_renderer ss_renderer_markdown = {
+	.name = "markdown",
+	.view = markdown_view,
+	.report = markdown_report,
+};

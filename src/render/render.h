@@ -1,0 +1,65 @@
+/*
+ * render.h - tables to text: the only place that knows formats.
+ *
+ * To add a format: src/render/X.c, tests/render/X.c, docs/formats/X.md, and X in
+ * src/render/meson.build.
+ */
+#ifndef SS_RENDER_RENDER_H
+#define SS_RENDER_RENDER_H
+
+#include "analyze/view.h"
+#include "base/text.h"
+
+/* How trustworthy the files behind a table are; every JSON document carries it. */
+struct ss_trust {
+	uint64_t files, unreadable_files;
+	uint64_t lost, mended, notes, absent; /* sums of the counts in the view "quality" */
+};
+
+struct ss_render_options {
+	uint32_t width; /* text: columns of the terminal */
+	bool color;
+	uint32_t top; /* at most so many rows; 0: all */
+	struct ss_trust trust;
+};
+
+/* Several tables under one headline. */
+struct ss_report_parts {
+	const char *name;
+	const char *headline; /* lines, each with its newline */
+	const struct ss_table *tables;
+	uint32_t table_count;
+};
+
+struct ss_renderer {
+	const char *name; /* --format NAME */
+	void (*view)(const struct ss_table *table, const struct ss_render_options *options,
+		     struct ss_text *out);
+	void (*report)(const struct ss_report_parts *parts, const struct ss_render_options *options,
+		       struct ss_text *out);
+};
+
+extern const struct ss_renderer *const ss_renderers[];
+extern const size_t ss_renderer_count;
+
+/* NULL when there is none of that name. */
+const struct ss_renderer *ss_renderer_find(const char *name);
+
+/* The rows of the table that are shown. */
+uint32_t ss_render_rows(const struct ss_table *table, const struct ss_render_options *options);
+
+/* units.c: a cell as people read it: "12.3 ms", "1,204,113", "35.2 MB". */
+void ss_render_cell(const struct ss_column *column, const struct ss_cell *cell,
+		    struct ss_text *out);
+void ss_render_ns(int64_t ns, struct ss_text *out);
+void ss_render_bytes(int64_t bytes, struct ss_text *out);
+void ss_render_count(int64_t count, struct ss_text *out);
+
+/* units.c: a cell as programs read it: plain numbers, 6 digits for shares. */
+void ss_render_plain(const struct ss_column *column, const struct ss_cell *cell,
+		     struct ss_text *out);
+
+/* "ns", "bytes", "percent", "count", "" */
+const char *ss_render_unit(enum ss_column_type type);
+
+#endif

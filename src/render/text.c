@@ -1,0 +1,431 @@
+/*
+ * text.c - format: text for a terminal.
+ *
+ * A table is as wide as the terminal at most: details are left out, columns that
+ * say the same in every row are said once above it, then the widest text column
+ * is shortened, and at last columns from the right are left out, which is said.
+ * One row of a table with many columns is turned into a list of its cells.
+ */
+#include <string.h>
+
+#include "render/render.h"
+
+#define COLUMNS_MAX 64
+#define GAP 2
+
+/* A text column is not cut to less than this; rather columns go. */
+#define TEXT_WIDTH_MIN 12
+
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define RED "\033[31m"
+#define YELLOW "\033[33m"
+#define PLAIN "\033[0m"
+
+struct layout {
+	const struct ss_table *table;
+	const struct ss_render_options *options;
+	uint32_t rows;
+	bool shown[COLUMNS_MAX];
+	size_t width[COLUMNS_MAX];
+	uint32_t left_out;
+};
+
+static const struct ss_cell *cell_at(const struct layout *layout, uint32_t row, uint32_t column)
+{
+	return ss_table_cell(layout->table, row, column, layout->table->view->column_count);
+}
+
+static bool same_cell(const struct ss_column *column, const struct ss_cell *a,
+		      const struct ss_cell *b)
+{
+	if (a->is_null || b->is_null)
+		return a->is_null == b->is_null;
+	return column->type == SS_COLUMN_TEXT ? strcmp(a->value.text, b->value.text) == 0 :
+						a->value.integer == b->value.integer;
+}
+
+static bool is_constant(const struct layout *layout, uint32_t column)
+{
+	for (uint32_t row = 1; row < layout->rows; row++)
+		if (!same_cell(&layout->table->view->columns[column], cell_at(layout, 0, column),
+			       cell_at(layout, row, column)))
+			return false;
+	return true;
+}
+
+/* Recorded in no row: a column of dashes says nothing. */
+static bool is_absent(const struct layout *layout, uint32_t column)
+{
+	for (uint32_t row = 0; row < layout->rows; row++)
+		if (!cell_at(layout, row, column)->is_null)
+			return false;
+	return true;
+}
+
+/* The heading: the column's name without its unit, which stands in the cells. */
+static size_t heading(const struct ss_column *column, char *out, size_t room)
+{
+	static const char *const units[] = { "_ns", "_bytes", "_percent" };
+	size_t length = strlen(column->name);
+
+	for (size_t i = 0; i < SS_COUNT(units); i++) {
+		size_t unit = strlen(units[i]);
+
+		if (length > unit && strcmp(column->name + length - unit, units[i]) == 0) {
+			length -= unit;
+			break;
+		}
+	}
+	if (length >= room)
+		length = room - 1;
+	for (size_t i = 0; i < length; i++)
+		out[i] = column->name[i] == '_' ? ' ' : column->name[i];
+	out[length] = '\0';
+	return length;
+}
+
+static size_t cell_width(const struct layout *layout, uint32_t row, uint32_t column,
+			 struct ss_text *scratch)
+{
+	scratch->length = 0;
+	ss_render_cell(&layout->table->view->columns[column], cell_at(layout, row, column), scratch);
+	return ss_text_columns(scratch->data, scratch->length);
+}
+
+static void measure(struct layout *layout, struct ss_text *scratch)
+{
+	const struct ss_view *view = layout->table->view;
+	char name[64];
+
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		const struct ss_column *column = &view->columns[i];
+
+		layout->shown[i] = !(column->flags & SS_COLUMN_DETAIL) &&
+				   !((column->flags & SS_COLUMN_CONTEXT) && is_constant(layout, i)) &&
+				   !is_absent(layout, i);
+		if (!layout->shown[i])
+			continue;
+		layout->width[i] = heading(column, name, sizeof(name));
+		for (uint32_t row = 0; row < layout->rows; row++) {
+			size_t width = cell_width(layout, row, i, scratch);
+
+			if (width > layout->width[i])
+				layout->width[i] = width;
+		}
+	}
+}
+
+static size_t total_width(const struct layout *layout)
+{
+	size_t total = 0;
+
+	for (uint32_t i = 0; i < layout->table->view->column_count; i++)
+		if (layout->shown[i])
+			total += layout->width[i] + GAP;
+	return total ? total - GAP : 0;
+}
+
+/* Makes the table fit: shortens the widest text column, then drops columns from the right. */
+static void fit(struct layout *layout)
+{
+	const struct ss_view *view = layout->table->view;
+	size_t room = layout->options->width;
+
+	while (total_width(layout) > room) {
+		uint32_t widest = COLUMNS_MAX, last = COLUMNS_MAX, text_columns = 0;
+
+		for (uint32_t i = 0; i < view->column_count; i++) {
+			if (!layout->shown[i])
+				continue;
+			if (view->columns[i].type == SS_COLUMN_TEXT) {
+				text_columns++;
+				if (layout->width[i] > TEXT_WIDTH_MIN &&
+				    (widest == COLUMNS_MAX ||
+				     layout->width[i] > layout->width[widest]))
+					widest = i;
+			}
+			last = i;
+		}
+		if (widest != COLUMNS_MAX) {
+			size_t over = total_width(layout) - room;
+			size_t spare = layout->width[widest] - TEXT_WIDTH_MIN;
+
+			/* little by little, so that two long columns share the loss */
+			if (text_columns > 1 && over > 4)
+				over = 4;
+			layout->width[widest] -= over < spare ? over : spare;
+		} else if (last != COLUMNS_MAX && last > 0) {
+			layout->shown[last] = false;
+			layout->left_out++;
+		} else {
+			break;
+		}
+	}
+}
+
+static void add_style(const struct layout *layout, const char *style, struct ss_text *out)
+{
+	if (layout->options->color)
+		ss_text_add_string(out, style);
+}
+
+/* Paths and names are told apart by their ends as well as by their beginnings. */
+static void add_shortened(const char *text, size_t length, size_t width, struct ss_text *out)
+{
+	size_t columns = ss_text_columns(text, length);
+	size_t head = width > 1 ? (width - 1) / 2 : 0, tail = width > head + 1 ? width - head - 1 : 0;
+	size_t skip;
+
+	if (columns <= width) {
+		ss_text_add(out, text, length);
+		return;
+	}
+	ss_text_add(out, text, ss_text_prefix(text, length, head));
+	ss_text_add_string(out, "\xe2\x80\xa6");
+	skip = ss_text_prefix(text, length, columns - tail);
+	ss_text_add(out, text + skip, length - skip);
+}
+
+static void pad(struct ss_text *out, size_t used, size_t width)
+{
+	if (used < width)
+		ss_text_fill(out, ' ', width - used);
+}
+
+/* Prints one line of wrapped text and returns what is left of it. */
+static const char *add_wrapped(const char *text, size_t width, struct ss_text *out)
+{
+	size_t length = strlen(text), cut = ss_text_prefix(text, length, width);
+
+	if (cut < length) {
+		size_t space = cut;
+
+		while (space > 0 && text[space] != ' ')
+			space--;
+		if (space)
+			cut = space;
+	}
+	ss_text_add(out, text, cut);
+	for (text += cut; *text == ' ';)
+		text++;
+	return text;
+}
+
+static const char *severity_color(const struct ss_cell *cell)
+{
+	if (cell->is_null)
+		return NULL;
+	if (strcmp(cell->value.text, "lost") == 0)
+		return RED;
+	return strcmp(cell->value.text, "mended") == 0 ? YELLOW : NULL;
+}
+
+static void add_cell(const struct layout *layout, uint32_t row, uint32_t i, bool is_last,
+		     struct ss_text *scratch, struct ss_text *out)
+{
+	const struct ss_column *column = &layout->table->view->columns[i];
+	const struct ss_cell *cell = cell_at(layout, row, i);
+	const char *color = strcmp(column->name, "severity") == 0 ? severity_color(cell) : NULL;
+	size_t width;
+
+	scratch->length = 0;
+	ss_render_cell(column, cell, scratch);
+	width = ss_text_columns(scratch->data, scratch->length);
+	if (column->type != SS_COLUMN_TEXT)
+		pad(out, width, layout->width[i]);
+	if (color)
+		add_style(layout, color, out);
+	add_shortened(scratch->data, scratch->length, layout->width[i], out);
+	if (color)
+		add_style(layout, PLAIN, out);
+	if (column->type == SS_COLUMN_TEXT && !is_last)
+		pad(out, width, layout->width[i]);
+}
+
+static uint32_t last_shown(const struct layout *layout)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < layout->table->view->column_count; i++)
+		if (layout->shown[i])
+			last = i;
+	return last;
+}
+
+static void add_heading(const struct layout *layout, struct ss_text *out)
+{
+	const struct ss_view *view = layout->table->view;
+	uint32_t last = last_shown(layout);
+	const char *gap = "";
+	char name[64];
+
+	add_style(layout, DIM, out);
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		size_t length;
+
+		if (!layout->shown[i] || (view->columns[i].flags & SS_COLUMN_WRAP))
+			continue;
+		ss_text_add_string(out, gap);
+		gap = "  ";
+		length = heading(&view->columns[i], name, sizeof(name));
+		if (view->columns[i].type != SS_COLUMN_TEXT)
+			pad(out, length, layout->width[i]);
+		ss_text_add(out, name, length);
+		if (view->columns[i].type == SS_COLUMN_TEXT && i != last)
+			pad(out, length, layout->width[i]);
+	}
+	add_style(layout, PLAIN, out);
+	ss_text_add_string(out, "\n");
+}
+
+/* One row, the wrapped column on lines of its own below it. */
+static void add_row(const struct layout *layout, uint32_t row, struct ss_text *scratch,
+		    struct ss_text *out)
+{
+	const struct ss_view *view = layout->table->view;
+	uint32_t last = last_shown(layout), wrapped = COLUMNS_MAX;
+	const char *gap = "";
+
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		if (!layout->shown[i])
+			continue;
+		if (view->columns[i].flags & SS_COLUMN_WRAP) {
+			wrapped = i;
+			continue;
+		}
+		ss_text_add_string(out, gap);
+		add_cell(layout, row, i, i == last, scratch, out);
+		gap = "  ";
+	}
+	while (out->length && out->data[out->length - 1] == ' ')
+		out->data[--out->length] = '\0';
+	ss_text_add_string(out, "\n");
+	if (wrapped != COLUMNS_MAX && !cell_at(layout, row, wrapped)->is_null) {
+		const char *text = cell_at(layout, row, wrapped)->value.text;
+
+		while (*text) {
+			ss_text_add_string(out, "    ");
+			text = add_wrapped(text, layout->options->width - 4, out);
+			ss_text_add_string(out, "\n");
+		}
+	}
+}
+
+/* What is the same in all rows, said once. */
+static void add_context(const struct layout *layout, struct ss_text *scratch, struct ss_text *out)
+{
+	const struct ss_view *view = layout->table->view;
+	char name[64];
+
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		const struct ss_cell *cell = cell_at(layout, 0, i);
+
+		if (!(view->columns[i].flags & SS_COLUMN_CONTEXT) || layout->shown[i] ||
+		    (view->columns[i].flags & SS_COLUMN_QUIET) ||
+		    cell->is_null || !is_constant(layout, i))
+			continue;
+		heading(&view->columns[i], name, sizeof(name));
+		scratch->length = 0;
+		ss_render_cell(&view->columns[i], cell, scratch);
+		ss_text_addf(out, "%s: %s\n", name, scratch->data);
+	}
+}
+
+/* A single row of a wide table: one line a cell. */
+static void add_list(const struct layout *layout, struct ss_text *scratch, struct ss_text *out)
+{
+	const struct ss_view *view = layout->table->view;
+	size_t widest = 0;
+	char name[64];
+
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		size_t length = heading(&view->columns[i], name, sizeof(name));
+
+		if (length > widest && !cell_at(layout, 0, i)->is_null)
+			widest = length;
+	}
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		size_t length = heading(&view->columns[i], name, sizeof(name));
+
+		if (cell_at(layout, 0, i)->is_null)
+			continue;
+		add_style(layout, DIM, out);
+		ss_text_add(out, name, length);
+		add_style(layout, PLAIN, out);
+		pad(out, length, widest + GAP);
+		scratch->length = 0;
+		ss_render_cell(&view->columns[i], cell_at(layout, 0, i), scratch);
+		add_shortened(scratch->data, scratch->length,
+			      layout->options->width > widest + GAP + TEXT_WIDTH_MIN ?
+				      layout->options->width - widest - GAP :
+				      TEXT_WIDTH_MIN,
+			      out);
+		ss_text_add_string(out, "\n");
+	}
+}
+
+static bool has_details(const struct ss_view *view)
+{
+	uint32_t details = 0;
+
+	for (uint32_t i = 0; i < view->column_count; i++)
+		details += (view->columns[i].flags & SS_COLUMN_DETAIL) != 0;
+	return details > view->column_count / 2;
+}
+
+static void add_table(struct layout *layout, struct ss_text *scratch, struct ss_text *out)
+{
+	const struct ss_view *view = layout->table->view;
+
+	measure(layout, scratch);
+	for (uint32_t i = 0; i < view->column_count; i++)
+		if (view->columns[i].flags & SS_COLUMN_WRAP)
+			layout->width[i] = 0; /* it has lines of its own */
+	fit(layout);
+	add_context(layout, scratch, out);
+	add_heading(layout, out);
+	for (uint32_t row = 0; row < layout->rows; row++)
+		add_row(layout, row, scratch, out);
+	if (layout->rows < layout->table->row_count)
+		ss_text_addf(out, "(%u of %u rows; --top 0 shows all)\n", layout->rows,
+			     layout->table->row_count);
+	if (layout->left_out)
+		ss_text_addf(out, "(%u columns do not fit; --format csv has all)\n",
+			     layout->left_out);
+}
+
+static void text_view(const struct ss_table *table, const struct ss_render_options *options,
+		      struct ss_text *out)
+{
+	struct layout layout = { .table = table, .options = options };
+	struct ss_text scratch = { 0 };
+
+	assert(table->view->column_count <= COLUMNS_MAX);
+	layout.rows = ss_render_rows(table, options);
+	ss_text_add_string(&scratch, "");
+	if (!layout.rows)
+		ss_text_addf(out, "%s\n", table->view->empty);
+	else if (table->row_count == 1 && has_details(table->view))
+		add_list(&layout, &scratch, out);
+	else
+		add_table(&layout, &scratch, out);
+	ss_text_release(&scratch);
+}
+
+static void text_report(const struct ss_report_parts *parts, const struct ss_render_options *options,
+			struct ss_text *out)
+{
+	ss_text_add_string(out, parts->headline);
+	for (uint32_t i = 0; i < parts->table_count; i++) {
+		ss_text_addf(out, "\n%s%s%s\n", options->color ? BOLD : "",
+			     parts->tables[i].view->summary, options->color ? PLAIN : "");
+		text_view(&parts->tables[i], options, out);
+	}
+}
+
+const struct ss_renderer ss_renderer_text = {
+	.name = "text",
+	.view = text_view,
+	.report = text_report,
+};

@@ -1,0 +1,111 @@
+/*
+ * units.c - numbers with their units.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "render/render.h"
+
+/* Three significant digits: enough to act on, few enough to read. */
+static void add_scaled(struct ss_text *out, double value, const char *unit)
+{
+	double size = fabs(value);
+	int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+
+	ss_text_addf(out, "%.*f %s", decimals, value, unit);
+}
+
+void ss_render_ns(int64_t ns, struct ss_text *out)
+{
+	double value = (double)ns, size = fabs(value);
+
+	if (size < 1000)
+		ss_text_addf(out, "%" PRId64 " ns", ns);
+	else if (size < 999.5e3)
+		add_scaled(out, value / 1e3, "us");
+	else if (size < 999.5e6)
+		add_scaled(out, value / 1e6, "ms");
+	else
+		add_scaled(out, value / 1e9, "s");
+}
+
+void ss_render_bytes(int64_t bytes, struct ss_text *out)
+{
+	static const char *const units[] = { "kB", "MB", "GB", "TB", "PB" };
+	double value = (double)bytes / 1e3;
+	size_t unit = 0;
+
+	if (bytes > -1000 && bytes < 1000) {
+		ss_text_addf(out, "%" PRId64 " B", bytes);
+		return;
+	}
+	for (; fabs(value) >= 999.5 && unit + 1 < SS_COUNT(units); unit++)
+		value /= 1e3;
+	add_scaled(out, value, units[unit]);
+}
+
+void ss_render_count(int64_t count, struct ss_text *out)
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%" PRId64, count);
+	int first = digits[0] == '-';
+
+	for (int i = 0; i < length; i++) {
+		if (i > first && (length - i) % 3 == 0)
+			ss_text_add(out, ",", 1);
+		ss_text_add(out, digits + i, 1);
+	}
+}
+
+void ss_render_cell(const struct ss_column *column, const struct ss_cell *cell, struct ss_text *out)
+{
+	if (cell->is_null) {
+		ss_text_add_string(out, "-");
+		return;
+	}
+	switch (column->type) {
+	case SS_COLUMN_TEXT:
+		ss_text_add_string(out, cell->value.text);
+		break;
+	case SS_COLUMN_COUNT:
+		ss_render_count(cell->value.integer, out);
+		break;
+	case SS_COLUMN_ID:
+		ss_text_add_int(out, cell->value.integer);
+		break;
+	case SS_COLUMN_NS:
+		ss_render_ns(cell->value.integer, out);
+		break;
+	case SS_COLUMN_BYTES:
+		ss_render_bytes(cell->value.integer, out);
+		break;
+	case SS_COLUMN_PERCENT:
+		ss_text_addf(out, "%.1f %%", cell->value.number);
+		break;
+	}
+}
+
+void ss_render_plain(const struct ss_column *column, const struct ss_cell *cell, struct ss_text *out)
+{
+	if (column->type == SS_COLUMN_PERCENT)
+		ss_text_addf(out, "%.6f", cell->value.number);
+	else
+		ss_text_add_int(out, cell->value.integer);
+}
+
+const char *ss_render_unit(enum ss_column_type type)
+{
+	switch (type) {
+	case SS_COLUMN_COUNT:
+		return "count";
+	case SS_COLUMN_NS:
+		return "ns";
+	case SS_COLUMN_BYTES:
+		return "bytes";
+	case SS_COLUMN_PERCENT:
+		return "percent";
+	default:
+		return "";
+	}
+}

@@ -1,0 +1,394 @@
+/*
+ * emit.c - the meaning of one event: from its fields to rows of the batch.
+ *
+ * What Kineto and its forerunners write is described in docs/ARCHITECTURE.md;
+ * here each phase has its function, and the table at the bottom names them.
+ */
+#include <string.h>
+
+#include "base/hash.h"
+#include "read/number.h"
+#include "trace/lookup.h"
+
+/* HTA's limit, too: longer events come from clocks gone wrong. */
+#define ABSURD_NS ((int64_t)7 * 24 * 3600 * 1000000000)
+
+static void odd(struct ss_reader *reader, enum ss_oddity oddity, int64_t at_byte)
+{
+	ss_quality_add_at(&reader->batch.quality, oddity, at_byte);
+}
+
+/* The event's time; false, and counted, when it has none. */
+static bool time_of(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte,
+		    int64_t *out)
+{
+	const struct ss_json_span *ts = &fields->ts;
+	double far;
+
+	if (ts->type != SS_JSON_STRING && ts->type != SS_JSON_BARE) {
+		odd(reader, SS_ODD_NO_TIME, at_byte);
+		return false;
+	}
+	if (ss_number_ns(ts->text, ts->length, out))
+		return true;
+	odd(reader, ss_number_double(ts->text, ts->length, &far) ? SS_ODD_TIME_RANGE : SS_ODD_NO_TIME,
+	    at_byte);
+	return false;
+}
+
+/* The event's duration; false, and counted, when it cannot be meant. */
+static bool duration_of(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte,
+			int64_t *out)
+{
+	const struct ss_json_span *dur = &fields->dur;
+	double far;
+
+	*out = 0;
+	if (dur->type == SS_JSON_NONE)
+		return true;
+	if (!ss_number_ns(dur->text, dur->length, out)) {
+		if (ss_number_double(dur->text, dur->length, &far) && far > 0) {
+			odd(reader, SS_ODD_ABSURD_DURATION, at_byte);
+			return false;
+		}
+		odd(reader, SS_ODD_NUMBER, at_byte);
+		*out = 0;
+	}
+	if (*out > ABSURD_NS) {
+		odd(reader, SS_ODD_ABSURD_DURATION, at_byte);
+		return false;
+	}
+	if (*out < 0) {
+		odd(reader, SS_ODD_NEGATIVE_DURATION, at_byte);
+		*out = 0;
+	}
+	return true;
+}
+
+static uint32_t op_args(struct ss_reader *reader)
+{
+	const uint64_t texts = (uint64_t)1 << SS_ARG_INPUT_DIMS | (uint64_t)1 << SS_ARG_INPUT_TYPE |
+			       (uint64_t)1 << SS_ARG_INPUT_STRIDES |
+			       (uint64_t)1 << SS_ARG_CONCRETE_INPUTS |
+			       (uint64_t)1 << SS_ARG_CALL_STACK | (uint64_t)1 << SS_ARG_MODULE |
+			       (uint64_t)1 << SS_ARG_KERNEL_FILE |
+			       (uint64_t)1 << SS_ARG_KERNEL_KWARGS;
+	struct ss_op_args args;
+
+	if (!(reader->args.seen & texts))
+		return SS_NO_ARGS;
+	args = (struct ss_op_args){
+		.input_dims = ss_lookup_arg_text(reader, SS_ARG_INPUT_DIMS),
+		.input_types = ss_lookup_arg_text(reader, SS_ARG_INPUT_TYPE),
+		.input_strides = ss_lookup_arg_text(reader, SS_ARG_INPUT_STRIDES),
+		.concrete_inputs = ss_lookup_arg_text(reader, SS_ARG_CONCRETE_INPUTS),
+		.call_stack = ss_lookup_arg_text(reader, SS_ARG_CALL_STACK),
+		.module = ss_lookup_arg_text(reader, SS_ARG_MODULE),
+		.kernel_file = ss_lookup_arg_text(reader, SS_ARG_KERNEL_FILE),
+		.kernel_kwargs = ss_lookup_arg_text(reader, SS_ARG_KERNEL_KWARGS),
+	};
+	return ss_lookup_record(reader, &reader->op_args, &args);
+}
+
+static uint32_t kernel_args(struct ss_reader *reader)
+{
+	struct ss_kernel_args args;
+	uint32_t odd_numbers = 0;
+
+	ss_kernel_args_fill(&reader->args, &args, &odd_numbers);
+	ss_quality_add(&reader->batch.quality, SS_ODD_NUMBER, odd_numbers);
+	return ss_lookup_record(reader, &reader->kernel_args, &args);
+}
+
+static uint32_t copy_args(struct ss_reader *reader)
+{
+	struct ss_copy_args args = { ss_args_i64(&reader->args, SS_ARG_BYTES, -1) };
+
+	return ss_lookup_record(reader, &reader->copy_args, &args);
+}
+
+static void emit_comm(struct ss_reader *reader, uint32_t event)
+{
+	struct ss_comm_args args;
+
+	ss_comm_args_fill(&reader->args, &args);
+	args.collective = ss_lookup_arg_text(reader, SS_ARG_COLLECTIVE);
+	args.dtype = ss_lookup_arg_text(reader, SS_ARG_DTYPE);
+	args.group_name = ss_lookup_arg_text(reader, SS_ARG_GROUP_NAME);
+	args.group_description = ss_lookup_arg_text(reader, SS_ARG_GROUP_DESCRIPTION);
+	args.group_ranks = ss_lookup_arg_text(reader, SS_ARG_GROUP_RANKS);
+	args.in_split = ss_lookup_arg_text(reader, SS_ARG_IN_SPLIT);
+	args.out_split = ss_lookup_arg_text(reader, SS_ARG_OUT_SPLIT);
+	if (!SS_BATCH_ROOM(reader, comms))
+		return;
+	reader->batch.comms[reader->batch.comms_count++] = (struct ss_event_comm){
+		.event = event,
+		.args = ss_lookup_record(reader, &reader->comm_args, &args),
+		.sequence = ss_args_i64(&reader->args, SS_ARG_SEQ, -1),
+	};
+}
+
+static void emit_sequence(struct ss_reader *reader, uint32_t event)
+{
+	int64_t sequence = ss_args_i64(&reader->args, SS_ARG_SEQUENCE, -1);
+
+	if (sequence < 0 || !SS_BATCH_ROOM(reader, sequences))
+		return;
+	reader->batch.sequences[reader->batch.sequences_count++] = (struct ss_event_sequence){
+		.event = event,
+		.fwd_thread = (uint32_t)ss_args_i64(&reader->args, SS_ARG_FWD_THREAD, 0),
+		.sequence = sequence,
+	};
+}
+
+static void emit_sync(struct ss_reader *reader, uint32_t event)
+{
+	if (!SS_BATCH_ROOM(reader, syncs))
+		return;
+	reader->batch.syncs[reader->batch.syncs_count++] = (struct ss_event_sync){
+		.event = event,
+		.stream = ss_args_i64(&reader->args, SS_ARG_STREAM, -1),
+		.wait_stream = ss_args_i64(&reader->args, SS_ARG_WAIT_STREAM, -1),
+		.wait_correlation = ss_args_i64(&reader->args, SS_ARG_WAIT_CORRELATION, -1),
+	};
+}
+
+/* The arguments of a complete event, by its kind. */
+static void add_args(struct ss_reader *reader, struct ss_event *event, uint32_t index)
+{
+	const struct ss_arg_values *args = &reader->args;
+
+	switch ((enum ss_kind)event->kind) {
+	case SS_KIND_OP:
+	case SS_KIND_ANNOTATION:
+		event->id = ss_args_i64(args, SS_ARG_EXTERNAL_ID, 0);
+		event->args = op_args(reader);
+		if (ss_args_have(args, SS_ARG_SEQUENCE))
+			emit_sequence(reader, index);
+		break;
+	case SS_KIND_RUNTIME:
+	case SS_KIND_DRIVER:
+		event->id = ss_args_i64(args, SS_ARG_CORRELATION, 0);
+		if (ss_args_have(args, SS_ARG_GRID))
+			event->args = kernel_args(reader);
+		break;
+	case SS_KIND_KERNEL:
+		event->id = ss_args_i64(args, SS_ARG_CORRELATION, 0);
+		event->args = kernel_args(reader);
+		break;
+	case SS_KIND_MEMCPY:
+	case SS_KIND_MEMSET:
+		event->id = ss_args_i64(args, SS_ARG_CORRELATION, 0);
+		event->args = copy_args(reader);
+		break;
+	case SS_KIND_SYNC:
+		event->id = ss_args_i64(args, SS_ARG_CORRELATION, 0);
+		emit_sync(reader, index);
+		break;
+	default:
+		break;
+	}
+	if (ss_args_have(args, SS_ARG_COLLECTIVE))
+		emit_comm(reader, index);
+}
+
+/* Name, category and kind; every event has them. */
+static void identify(struct ss_reader *reader, const struct ss_fields *fields, uint8_t *category,
+		     uint8_t *kind, uint32_t *name)
+{
+	const struct ss_category *meaning;
+
+	*category = fields->category;
+	*name = ss_lookup_name(reader, fields);
+	meaning = &reader->categories[*category].meaning;
+	*kind = (uint8_t)meaning->kind;
+	if (meaning->by_name && !reader->out_of_memory)
+		*kind = (uint8_t)ss_name_refine(meaning->kind, reader->name_flags[*name]);
+	if (*name == 0)
+		ss_quality_add(&reader->batch.quality, SS_ODD_NO_NAME, 1);
+}
+
+static void emit_complete(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+{
+	struct ss_event event = { .args = SS_NO_ARGS };
+	uint32_t index = reader->batch.events_count;
+
+	identify(reader, fields, &event.category, &event.kind, &event.name);
+	reader->batch.category_events[event.category]++;
+	if (!time_of(reader, fields, at_byte, &event.start_ns) ||
+	    !duration_of(reader, fields, at_byte, &event.dur_ns))
+		return;
+	if (event.start_ns == 0 && event.dur_ns == 0 && ss_kind_on_device(event.kind)) {
+		odd(reader, SS_ODD_UNTIMED_DEVICE_EVENT, at_byte);
+		return;
+	}
+	if (!SS_BATCH_ROOM(reader, events))
+		return;
+	event.track = ss_lookup_track(reader, fields, ss_kind_track(event.kind));
+	if (fields->args_read)
+		add_args(reader, &event, index);
+	reader->batch.events[index] = event;
+	reader->batch.events_count++;
+}
+
+static void emit_allocation(struct ss_reader *reader, const struct ss_fields *fields,
+			    int64_t start_ns, bool out_of_memory)
+{
+	const struct ss_arg_values *args = &reader->args;
+
+	if (!SS_BATCH_ROOM(reader, allocations))
+		return;
+	reader->batch.allocations[reader->batch.allocations_count++] = (struct ss_allocation){
+		.start_ns = start_ns,
+		.address = ss_args_i64(args, SS_ARG_MEMORY_ADDRESS, 0),
+		.bytes = ss_args_i64(args, SS_ARG_MEMORY_BYTES, 0),
+		.allocated_bytes = ss_args_i64(args, SS_ARG_MEMORY_ALLOCATED, -1),
+		.reserved_bytes = ss_args_i64(args, SS_ARG_MEMORY_RESERVED, -1),
+		.track = ss_lookup_track(reader, fields, SS_TRACK_HOST),
+		.device_id = (int16_t)ss_args_i64(args, SS_ARG_MEMORY_DEVICE_ID, -1),
+		.device_type = (uint8_t)ss_args_i64(args, SS_ARG_MEMORY_DEVICE_TYPE, 0),
+		.out_of_memory = out_of_memory,
+	};
+}
+
+static void emit_instant(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+{
+	struct ss_event event = { .args = SS_NO_ARGS };
+	uint32_t flags;
+
+	identify(reader, fields, &event.category, &event.kind, &event.name);
+	if (reader->out_of_memory || !time_of(reader, fields, at_byte, &event.start_ns))
+		return;
+	flags = reader->name_flags[event.name];
+	if (fields->args_read && (flags & (SS_NAME_MEMORY | SS_NAME_OUT_OF_MEMORY))) {
+		emit_allocation(reader, fields, event.start_ns, flags & SS_NAME_OUT_OF_MEMORY);
+		return;
+	}
+	event.kind = SS_KIND_INSTANT;
+	event.track = ss_lookup_track(reader, fields, flags & SS_NAME_WINDOW ? SS_TRACK_PROFILER :
+									       SS_TRACK_HOST);
+	if (SS_BATCH_ROOM(reader, events))
+		reader->batch.events[reader->batch.events_count++] = event;
+}
+
+static void emit_flow(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+{
+	struct ss_flow flow = { .arrives = fields->phase == 'f' };
+
+	/* launches are known by their correlation, so only forward-backward arrows are kept */
+	if (!reader->categories[fields->category].is_arrow)
+		return;
+	if (!time_of(reader, fields, at_byte, &flow.start_ns) ||
+	    !ss_json_i64(&fields->id, &flow.id) || !SS_BATCH_ROOM(reader, flows))
+		return;
+	flow.track = ss_lookup_track(reader, fields, SS_TRACK_HOST);
+	reader->batch.flows[reader->batch.flows_count++] = flow;
+}
+
+static void emit_mark(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+{
+	bool async = fields->phase != 'B' && fields->phase != 'E';
+	struct ss_mark mark = {
+		.ends = fields->phase == 'E' || fields->phase == 'e' || fields->phase == 'F',
+	};
+
+	identify(reader, fields, &mark.category, &mark.kind, &mark.name);
+	if (async) {
+		const struct ss_reader_category *category = &reader->categories[fields->category];
+
+		mark.key = ss_hash_bytes(category->name, category->length);
+		mark.key = ss_hash_mix(mark.key, ss_hash_bytes(fields->id.text, fields->id.length));
+		mark.key |= 1; /* 0 means: those of one track */
+		mark.kind = SS_KIND_ASYNC;
+	}
+	if (!time_of(reader, fields, at_byte, &mark.start_ns) || !SS_BATCH_ROOM(reader, marks))
+		return;
+	mark.track = ss_lookup_track(reader, fields, ss_kind_track(mark.kind));
+	reader->batch.marks[reader->batch.marks_count++] = mark;
+}
+
+static void emit_counter(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+{
+	struct ss_json json = { .at = fields->args, .end = fields->args, .whole = true };
+	struct ss_json_span key, value;
+	struct ss_counter counter = { 0 };
+
+	if (!fields->args || *fields->args != '{' ||
+	    !time_of(reader, fields, at_byte, &counter.start_ns))
+		return;
+	counter.name = ss_lookup_name(reader, fields);
+	json.end = fields->end;
+	json.at++;
+	for (bool first = true;; first = false) {
+		if (ss_json_key(&json, first, &key) != SS_JSON_OK || key.type == SS_JSON_NONE ||
+		    ss_json_value(&json, &value) != SS_JSON_OK)
+			return;
+		if (!ss_number_double(value.text, value.length, &counter.value)) {
+			odd(reader, SS_ODD_NUMBER, at_byte);
+			continue;
+		}
+		counter.series = ss_lookup_text(reader, &reader->texts, &key);
+		if (!SS_BATCH_ROOM(reader, counters))
+			return;
+		reader->batch.counters[reader->batch.counters_count++] = counter;
+	}
+}
+
+static void emit_meta(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+{
+	struct ss_meta meta = { 0 };
+
+	(void)at_byte;
+	if (ss_json_is(&fields->name, "process_name")) {
+		meta.what = SS_META_PROCESS_NAME;
+	} else if (ss_json_is(&fields->name, "thread_name")) {
+		meta.what = SS_META_THREAD_NAME;
+	} else {
+		return;
+	}
+	if (!fields->args_read || !ss_args_have(&reader->args, SS_ARG_META_NAME) ||
+	    !SS_BATCH_ROOM(reader, metas))
+		return;
+	ss_lookup_id(reader, &fields->pid, &meta.pid, &meta.pid_text);
+	if (meta.what == SS_META_THREAD_NAME)
+		ss_lookup_id(reader, &fields->tid, &meta.tid, &meta.tid_text);
+	meta.text = ss_lookup_arg_text(reader, SS_ARG_META_NAME);
+	reader->batch.metas[reader->batch.metas_count++] =
+		ss_lookup_record(reader, &reader->metas, &meta);
+}
+
+/* Phases that are understood but hold nothing to keep. */
+static void emit_nothing(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+{
+	(void)reader;
+	(void)fields;
+	(void)at_byte;
+}
+
+static const struct {
+	const char *phases;
+	void (*emit)(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte);
+} phases[] = {
+	{ "X", emit_complete },
+	{ "sf", emit_flow },
+	{ "iIR", emit_instant },
+	{ "BEbeSF", emit_mark },
+	{ "C", emit_counter },
+	{ "M", emit_meta },
+	{ "tnTpNODvVc()P", emit_nothing }, /* flow steps, async instants, objects, dumps, samples */
+};
+
+void ss_reader_emit(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
+{
+	if (!fields->phase) {
+		odd(reader, SS_ODD_NO_PHASE, at_byte);
+		return;
+	}
+	reader->batch.phase_events[fields->phase & 127]++;
+	for (size_t i = 0; i < SS_COUNT(phases); i++)
+		if (strchr(phases[i].phases, fields->phase)) {
+			phases[i].emit(reader, fields, at_byte);
+			return;
+		}
+	odd(reader, SS_ODD_UNKNOWN_PHASE, at_byte);
+}

@@ -1,0 +1,299 @@
+/*
+ * links.c - which call launched a device event, which forward op a backward op
+ * belongs to, and which kernels communicate.
+ *
+ * A launch is the runtime or driver call with the device event's correlation.
+ * Where several calls have it (MTIA reuses them), the latest one that began
+ * before the device event is taken. Forward and backward are linked by the
+ * writer's arrows or, where there are none, by autograd's sequence numbers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "trace/finish.h"
+
+/* Calls by correlation: open addressing, equal correlations beside each other. */
+struct call_index {
+	const struct ss_slices *slices;
+	uint32_t *slots; /* row + 1, 0 is free */
+	uint32_t slot_count;
+};
+
+static uint32_t first_slot(const struct call_index *index, uint32_t id)
+{
+	return (uint32_t)(ss_hash_mix(SS_HASH_SEED, id) >> 16) & (index->slot_count - 1);
+}
+
+/* Returns true when exactly one call with this correlation was there already. */
+static bool call_add(struct call_index *index, uint32_t row)
+{
+	uint32_t id = index->slices->id[row], equal = 0;
+	uint32_t slot = first_slot(index, id);
+
+	for (; index->slots[slot]; slot = (slot + 1) & (index->slot_count - 1))
+		equal += index->slices->id[index->slots[slot] - 1] == id;
+	index->slots[slot] = row + 1;
+	return equal == 1;
+}
+
+static bool is_launching(const struct ss_trace *trace, uint32_t row)
+{
+	return ss_slice_flags(trace, row) &
+	       (SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH | SS_NAME_COPY_CALL);
+}
+
+/* Is call `a` a better launch for something that starts at `start` than call `b`? */
+static bool is_better(const struct ss_trace *trace, uint32_t a, uint32_t b, int64_t start)
+{
+	int64_t start_a = trace->slices.start_ns[a], start_b = trace->slices.start_ns[b];
+
+	if ((start_a <= start) != (start_b <= start))
+		return start_a <= start;
+	if (start_a != start_b)
+		return (start_a > start_b) == (start_a <= start);
+	return is_launching(trace, a) && !is_launching(trace, b);
+}
+
+static uint32_t call_find(const struct ss_trace *trace, const struct call_index *index,
+			  uint32_t device_row)
+{
+	const struct ss_slices *slices = index->slices;
+	uint32_t id = slices->id[device_row], best = SS_NO_ROW;
+
+	for (uint32_t slot = first_slot(index, id); index->slots[slot];
+	     slot = (slot + 1) & (index->slot_count - 1)) {
+		uint32_t row = index->slots[slot] - 1;
+
+		if (slices->id[row] == id &&
+		    (best == SS_NO_ROW ||
+		     is_better(trace, row, best, slices->start_ns[device_row])))
+			best = row;
+	}
+	return best;
+}
+
+static enum ss_status index_calls(struct ss_trace *trace, struct call_index *index,
+				  struct ss_error *err)
+{
+	const struct ss_slices *slices = &trace->slices;
+	uint64_t calls = 0, slots = 64;
+
+	for (uint32_t row = 0; row < slices->count; row++)
+		calls += ss_kind_is_call(slices->kind[row]) && slices->id[row];
+	while (slots < calls + calls / 2)
+		slots *= 2;
+	*index = (struct call_index){ slices, NULL, (uint32_t)slots };
+	index->slots = ss_memory_resize(trace->memory, NULL, 0, slots * sizeof(*index->slots));
+	if (!index->slots)
+		return ss_fail_memory(err, "linking the launches");
+	memset(index->slots, 0, slots * sizeof(*index->slots));
+	for (uint32_t row = 0; row < slices->count; row++)
+		if (ss_kind_is_call(slices->kind[row]) && slices->id[row])
+			ss_quality_add(&trace->quality, SS_ODD_DUPLICATE_CORRELATION,
+				       call_add(index, row));
+	return SS_OK;
+}
+
+static enum ss_status link_launches(struct ss_trace *trace, struct ss_error *err)
+{
+	struct ss_slices *slices = &trace->slices;
+	struct ss_quality *quality = &trace->quality;
+	struct call_index index;
+
+	SS_TRY(index_calls(trace, &index, err));
+	for (uint32_t row = 0; row < slices->count; row++) {
+		enum ss_kind kind = slices->kind[row];
+		uint32_t launch = SS_NO_ROW;
+
+		slices->link[row] = SS_NO_ROW;
+		if (!ss_kind_on_device(kind))
+			continue;
+		trace->device_event_count++;
+		trace->device_kind_count[kind]++;
+		if (slices->id[row])
+			launch = call_find(trace, &index, row);
+		slices->link[row] = launch;
+		if (launch == SS_NO_ROW)
+			ss_quality_add(quality, SS_ODD_ORPHAN, 1);
+		else if (slices->start_ns[row] < slices->start_ns[launch])
+			ss_quality_add(quality, SS_ODD_KERNEL_BEFORE_LAUNCH, 1);
+	}
+	ss_memory_free(trace->memory, index.slots, (size_t)index.slot_count * sizeof(uint32_t));
+	return SS_OK;
+}
+
+/* ATen's own kernels prepare buffers for a collective; they do not communicate. */
+static bool is_helper(const char *name)
+{
+	return strstr(name, "at::native") || strstr(name, "elementwise") || strstr(name, "Memcpy") ||
+	       strstr(name, "copy") || strstr(name, "CatArray");
+}
+
+/* Was the kernel launched inside of a collective's operator or annotation? */
+static bool is_launched_by_comm(const struct ss_trace *trace, uint32_t row)
+{
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t launch = slices->link[row];
+
+	if (launch == SS_NO_ROW)
+		return false;
+	for (uint32_t up = slices->parent[launch]; up != SS_NO_ROW; up = slices->parent[up]) {
+		uint32_t flags = ss_slice_flags(trace, up);
+		bool is_comm = (flags & SS_NAME_COMM_RANGE) ||
+			       ((flags & SS_NAME_COMM_OP) &&
+				strcmp(ss_strings_text(&trace->names, slices->name[up]),
+				       "record_param_comms") == 0);
+
+		if (is_comm && ss_slice_end(slices, up) > slices->start_ns[launch])
+			return !is_helper(ss_strings_text(&trace->names, slices->name[row]));
+	}
+	return false;
+}
+
+static void mark_comm_kernels(struct ss_trace *trace)
+{
+	struct ss_slices *slices = &trace->slices;
+	uint32_t comm = 0, seen_flags = 0;
+
+	for (uint32_t id = 0; id < trace->names.count; id++)
+		seen_flags |= trace->name_flags[id];
+	for (uint32_t row = 0; row < slices->count; row++) {
+		bool communicates;
+
+		if (slices->kind[row] != SS_KIND_KERNEL)
+			continue;
+		while (comm < trace->comm_count && trace->comms[comm].row < row)
+			comm++;
+		communicates = (ss_slice_flags(trace, row) & SS_NAME_COMM_KERNEL) ||
+			       (comm < trace->comm_count && trace->comms[comm].row == row) ||
+			       ((seen_flags & (SS_NAME_COMM_RANGE | SS_NAME_COMM_OP)) &&
+				is_launched_by_comm(trace, row));
+		if (!communicates)
+			continue;
+		slices->kind[row] = SS_KIND_COMM_KERNEL;
+		trace->comm_kernel_count++;
+	}
+}
+
+/* The innermost op of the track that starts exactly then. */
+static uint32_t op_starting_at(const struct ss_trace *trace, uint32_t track_index, int64_t start)
+{
+	const struct ss_slices *slices = &trace->slices;
+	const struct ss_track *track = &trace->tracks[track_index];
+	uint32_t low = track->first_row, high = low + track->row_count, found = SS_NO_ROW;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (slices->start_ns[middle] < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < track->first_row + track->row_count && slices->start_ns[low] == start; low++)
+		if (slices->kind[low] == SS_KIND_OP)
+			found = low;
+	return found;
+}
+
+static int flow_order(const void *a, const void *b)
+{
+	const struct ss_flow *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	if (x->arrives != y->arrives)
+		return x->arrives ? 1 : -1;
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+static void link_flows(struct ss_store *store)
+{
+	struct ss_trace *trace = store->trace;
+	uint32_t i = 0;
+
+	if (!store->flows_count)
+		return;
+	qsort(store->flows, store->flows_count, sizeof(*store->flows), flow_order);
+	while (i < store->flows_count) {
+		const struct ss_flow *flow = &store->flows[i];
+		uint32_t forward, backward;
+
+		if (flow->arrives || i + 1 == store->flows_count || !flow[1].arrives ||
+		    flow[1].id != flow->id) {
+			ss_quality_add(&trace->quality, SS_ODD_FLOW_UNMATCHED, 1);
+			i++;
+			continue;
+		}
+		forward = op_starting_at(trace, flow->track, flow->start_ns);
+		backward = op_starting_at(trace, flow[1].track, flow[1].start_ns);
+		i += 2;
+		if (forward == SS_NO_ROW || backward == SS_NO_ROW) {
+			ss_quality_add(&trace->quality, SS_ODD_FLOW_UNMATCHED, 1);
+			continue;
+		}
+		trace->slices.link[backward] = forward;
+		trace->fwdbwd_links++;
+	}
+}
+
+/* A sequence number with the time of its op, to be sorted by both. */
+struct numbered {
+	int64_t sequence, start_ns;
+	uint32_t row, fwd_thread;
+};
+
+static int numbered_order(const void *a, const void *b)
+{
+	const struct numbered *x = a, *y = b;
+
+	if (x->sequence != y->sequence)
+		return x->sequence < y->sequence ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Without arrows: the latest forward op with the backward op's number, before it. */
+static enum ss_status link_sequences(struct ss_trace *trace, struct ss_error *err)
+{
+	uint32_t count = trace->sequence_count, forward = SS_NO_ROW;
+	struct numbered *items;
+
+	if (!count)
+		return SS_OK;
+	items = ss_memory_resize(trace->memory, NULL, 0, (size_t)count * sizeof(*items));
+	if (!items)
+		return ss_fail_memory(err, "linking forward and backward");
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ss_sequence_row *from = &trace->sequences[i];
+
+		items[i] = (struct numbered){ from->sequence, trace->slices.start_ns[from->row],
+					      from->row, from->fwd_thread };
+	}
+	qsort(items, count, sizeof(*items), numbered_order);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i && items[i].sequence != items[i - 1].sequence)
+			forward = SS_NO_ROW;
+		if (!items[i].fwd_thread) {
+			forward = items[i].row;
+		} else if (forward != SS_NO_ROW) {
+			trace->slices.link[items[i].row] = forward;
+			trace->fwdbwd_links++;
+		}
+	}
+	ss_memory_free(trace->memory, items, (size_t)count * sizeof(*items));
+	return SS_OK;
+}
+
+enum ss_status ss_finish_links(struct ss_store *store, struct ss_error *err)
+{
+	SS_TRY(link_launches(store->trace, err));
+	mark_comm_kernels(store->trace);
+	if (store->flows_count)
+		link_flows(store);
+	else
+		SS_TRY(link_sequences(store->trace, err));
+	return SS_OK;
+}

@@ -1,0 +1,180 @@
+/*
+ * lookup.c - the reader's numbers for names, texts, categories and tracks.
+ */
+#include "trace/lookup.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+/* The id of a text; arrays and objects count as their text, absent ones as "". */
+uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
+		       const struct ss_json_span *span)
+{
+	const char *text = span->text;
+	size_t length = span->length;
+	uint32_t id;
+
+	if (span->type == SS_JSON_NONE)
+		return 0;
+	if (span->escaped) {
+		if (length > reader->scratch_bytes) {
+			char *moved = ss_memory_resize(reader->memory, reader->scratch,
+						       reader->scratch_bytes, length);
+
+			reader->out_of_memory |= !moved;
+			if (!moved)
+				return 0;
+			reader->scratch = moved;
+			reader->scratch_bytes = length;
+		}
+		length = ss_json_unescape(span, reader->scratch);
+		text = reader->scratch;
+	}
+	id = ss_strings_add(strings, text, length);
+	reader->out_of_memory |= id == SS_NO_ID;
+	return id == SS_NO_ID ? 0 : id;
+}
+
+uint32_t ss_lookup_arg_text(struct ss_reader *reader, enum ss_arg arg)
+{
+	if (!ss_args_have(&reader->args, arg))
+		return 0;
+	return ss_lookup_text(reader, &reader->texts, &reader->args.values[arg]);
+}
+
+uint32_t ss_lookup_name(struct ss_reader *reader, const struct ss_fields *fields)
+{
+	uint32_t known = reader->names.count;
+	uint32_t id = ss_lookup_text(reader, &reader->names, &fields->name);
+
+	if (reader->names.count == known && id < reader->name_flag_capacity)
+		return id;
+	if (!ss_memory_reserve(reader->memory, (void **)&reader->name_flags,
+			       &reader->name_flag_capacity, reader->names.count,
+			       sizeof(*reader->name_flags))) {
+		reader->out_of_memory = true;
+		return 0;
+	}
+	if (known == 1)
+		reader->name_flags[0] = 0;
+	reader->name_flags[id] = ss_name_flags(ss_strings_text(&reader->names, id),
+					       reader->names.items[id].length);
+	return id;
+}
+
+uint32_t ss_lookup_record(struct ss_reader *reader, struct ss_records *records,
+			      const void *record)
+{
+	uint32_t id = ss_records_add(records, record);
+
+	reader->out_of_memory |= id == SS_NO_ID;
+	return id;
+}
+
+static uint8_t category_add(struct ss_reader *reader, const struct ss_json_span *span)
+{
+	struct ss_reader_category *category = &reader->categories[reader->category_count];
+	struct ss_json_span lower = *span;
+	char name[sizeof(category->name)];
+	size_t length = span->length < sizeof(name) ? span->length : sizeof(name);
+
+	/* the last slot is for all that do not fit */
+	if (reader->category_count == SS_CATEGORIES_MAX - 1 && category->length)
+		return SS_CATEGORIES_MAX - 1;
+	for (size_t i = 0; i < length; i++) {
+		char byte = span->text[i];
+
+		name[i] = (char)(byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte);
+	}
+	memcpy(category->name, span->text, length);
+	category->length = (uint32_t)length;
+	category->meaning = ss_kind_of_category(name, length);
+	category->is_arrow = (length == 6 && memcmp(name, "fwdbwd", 6) == 0) ||
+			     (length == 16 && memcmp(name, "forward-backward", 16) == 0);
+	lower.text = name;
+	lower.length = (uint32_t)length;
+	lower.type = SS_JSON_STRING;
+	lower.escaped = 0;
+	category->text = ss_lookup_text(reader, &reader->texts, &lower);
+	if (reader->category_count < SS_CATEGORIES_MAX - 1)
+		return (uint8_t)reader->category_count++;
+	return SS_CATEGORIES_MAX - 1;
+}
+
+uint8_t ss_lookup_category(struct ss_reader *reader, const struct ss_json_span *span)
+{
+	struct ss_json_span cut = *span;
+	uint32_t last = reader->category_last;
+
+	if (cut.length > sizeof(reader->categories[0].name))
+		cut.length = sizeof(reader->categories[0].name);
+	if (last < reader->category_count && reader->categories[last].length == cut.length &&
+	    memcmp(reader->categories[last].name, cut.text, cut.length) == 0)
+		return (uint8_t)last;
+	if (cut.type == SS_JSON_NONE)
+		cut.text = "";
+	for (uint32_t i = 0; i < reader->category_count; i++)
+		if (reader->categories[i].length == cut.length &&
+		    memcmp(reader->categories[i].name, cut.text, cut.length) == 0) {
+			reader->category_last = i;
+			return (uint8_t)i;
+		}
+	return category_add(reader, &cut);
+}
+
+/* Process and thread ids are numbers, numbers in quotes, "stream 7", or names. */
+void ss_lookup_id(struct ss_reader *reader, const struct ss_json_span *span, int64_t *number,
+		    uint32_t *text)
+{
+	static const char prefix[] = "stream ";
+	struct ss_json_span rest = *span;
+
+	*number = 0;
+	*text = 0;
+	if (span->type == SS_JSON_NONE || ss_json_i64(span, number))
+		return;
+	if (span->type == SS_JSON_STRING && span->length > strlen(prefix) &&
+	    memcmp(span->text, prefix, strlen(prefix)) == 0) {
+		rest.text += strlen(prefix);
+		rest.length -= (uint32_t)strlen(prefix);
+		if (ss_json_i64(&rest, number))
+			return;
+	}
+	*number = 0;
+	*text = ss_lookup_text(reader, &reader->texts, span);
+}
+
+static uint32_t track_id(struct ss_reader *reader, const struct ss_track_key *key)
+{
+	uint64_t hash = ss_hash_mix((uint64_t)key->pid * 31 + key->class, (uint64_t)key->tid);
+	struct ss_track_cache *cached = &reader->track_cache[hash % SS_TRACK_CACHE];
+
+	if (cached->id == SS_NO_ID || memcmp(&cached->key, key, sizeof(*key)) != 0) {
+		cached->key = *key;
+		cached->id = ss_lookup_record(reader, &reader->tracks, key);
+	}
+	return cached->id == SS_NO_ID ? 0 : cached->id;
+}
+
+uint32_t ss_lookup_track(struct ss_reader *reader, const struct ss_fields *fields,
+			 enum ss_track_class class)
+{
+	struct ss_track_key key = { .class = class };
+
+	ss_lookup_id(reader, &fields->pid, &key.pid, &key.pid_text);
+	ss_lookup_id(reader, &fields->tid, &key.tid, &key.tid_text);
+	/* a device event lies where its arguments say; its pid and tid usually agree */
+	if (class == SS_TRACK_DEVICE && fields->args_read) {
+		if (ss_args_have(&reader->args, SS_ARG_DEVICE)) {
+			key.pid = ss_args_i64(&reader->args, SS_ARG_DEVICE, key.pid);
+			key.pid_text = 0;
+		}
+		if (ss_args_have(&reader->args, SS_ARG_STREAM)) {
+			key.tid = ss_args_i64(&reader->args, SS_ARG_STREAM, key.tid);
+			key.tid_text = 0;
+		}
+	}
+	return track_id(reader, &key);
+}
+

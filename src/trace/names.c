@@ -1,0 +1,68 @@
+/*
+ * names.c - matching a name against the tables.
+ */
+#include "trace/names.h"
+
+#include <string.h>
+
+static bool has(const char *name, size_t length, const char *text, size_t text_length)
+{
+	for (size_t i = 0; i + text_length <= length; i++)
+		if (name[i] == text[0] && memcmp(name + i, text, text_length) == 0)
+			return true;
+	return false;
+}
+
+static bool matches(const struct ss_name_pattern *pattern, const char *name, size_t length)
+{
+	size_t text_length = strlen(pattern->text);
+
+	if (text_length > length)
+		return false;
+	switch (pattern->match) {
+	case SS_NAME_IS:
+		return text_length == length && memcmp(name, pattern->text, length) == 0;
+	case SS_NAME_STARTS:
+		return memcmp(name, pattern->text, text_length) == 0;
+	case SS_NAME_ENDS:
+		return memcmp(name + length - text_length, pattern->text, text_length) == 0;
+	case SS_NAME_HAS:
+		return has(name, length, pattern->text, text_length);
+	}
+	return false;
+}
+
+uint32_t ss_name_flags(const char *name, size_t length)
+{
+	static const struct ss_name_table *const tables[] = {
+		&ss_names_comm,
+		&ss_names_tensor_core,
+		&ss_names_calls,
+		&ss_names_ranges,
+	};
+	uint32_t flags = 0;
+
+	for (size_t t = 0; t < SS_COUNT(tables); t++)
+		for (size_t i = 0; i < tables[t]->count; i++)
+			if (matches(&tables[t]->patterns[i], name, length))
+				flags |= tables[t]->patterns[i].flags;
+	/* the loader's ranges are its __next__ calls; other parts of it are ordinary ranges */
+	if ((flags & SS_NAME_DATALOADER) && memcmp(name, "enumerate(DataLoader)#", 22) == 0 &&
+	    (length < 9 || memcmp(name + length - 9, ".__next__", 9) != 0))
+		flags &= ~(uint32_t)SS_NAME_DATALOADER;
+	return flags;
+}
+
+enum ss_kind ss_name_refine(enum ss_kind kind, uint32_t flags)
+{
+	const uint32_t ranges = SS_NAME_STEP | SS_NAME_DATALOADER | SS_NAME_OPTIMIZER_STEP |
+				SS_NAME_ZERO_GRAD | SS_NAME_COMM_RANGE | SS_NAME_WRAPPER;
+
+	if (kind == SS_KIND_OP && (flags & ranges))
+		return SS_KIND_ANNOTATION;
+	if (kind == SS_KIND_KERNEL && (flags & SS_NAME_DMA))
+		return SS_KIND_MEMCPY;
+	if (kind == SS_KIND_KERNEL && (flags & SS_NAME_DEVICE_SYNC))
+		return SS_KIND_SYNC;
+	return kind;
+}

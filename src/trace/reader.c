@@ -1,0 +1,351 @@
+/*
+ * reader.c - the life of a reader, and its loop over the elements of traceEvents.
+ *
+ * An event that cannot be read gets a second, careful try (json.h) and is then
+ * given up: reading goes on at the next place that looks like an event. Nothing
+ * here depends on where the text is cut: when an answer would need bytes that
+ * are not there yet, the answer is "more".
+ */
+#include "trace/lookup.h"
+
+/*
+ * An element longer than this is suspected of having swallowed its successors
+ * after damage in the file. Real events stay far below: the longest in our
+ * traces has 60 kB.
+ */
+#define SUSPECT_BYTES ((ptrdiff_t)1 << 20)
+
+/* Bytes that are needed to know a first key. */
+#define FIRST_KEY_BYTES 8
+
+bool ss_reader_init(struct ss_reader *reader, struct ss_memory *memory)
+{
+	memset(reader, 0, sizeof(*reader));
+	reader->memory = memory;
+	for (int i = 0; i < SS_TRACK_CACHE; i++)
+		reader->track_cache[i].id = SS_NO_ID;
+	ss_arg_index_init(&reader->index);
+	ss_shapes_init(&reader->shapes);
+	ss_quality_init(&reader->batch.quality);
+	return ss_strings_init(&reader->names, memory) &&
+	       ss_strings_init(&reader->texts, memory) &&
+	       ss_records_init(&reader->tracks, memory, sizeof(struct ss_track_key)) &&
+	       ss_records_init(&reader->metas, memory, sizeof(struct ss_meta)) &&
+	       ss_records_init(&reader->op_args, memory, sizeof(struct ss_op_args)) &&
+	       ss_records_init(&reader->kernel_args, memory, sizeof(struct ss_kernel_args)) &&
+	       ss_records_init(&reader->copy_args, memory, sizeof(struct ss_copy_args)) &&
+	       ss_records_init(&reader->comm_args, memory, sizeof(struct ss_comm_args));
+}
+
+#define BATCH_FREE(reader, array)                                       \
+	ss_memory_free((reader)->memory, (reader)->batch.array,         \
+		       (size_t)(reader)->batch.array##_capacity *       \
+			       sizeof(*(reader)->batch.array))
+
+void ss_reader_release(struct ss_reader *reader)
+{
+	if (!reader->memory)
+		return;
+	BATCH_FREE(reader, events);
+	BATCH_FREE(reader, comms);
+	BATCH_FREE(reader, sequences);
+	BATCH_FREE(reader, syncs);
+	BATCH_FREE(reader, flows);
+	BATCH_FREE(reader, marks);
+	BATCH_FREE(reader, allocations);
+	BATCH_FREE(reader, counters);
+	BATCH_FREE(reader, metas);
+	ss_memory_free(reader->memory, reader->scratch, reader->scratch_bytes);
+	ss_memory_free(reader->memory, reader->name_flags,
+		       (size_t)reader->name_flag_capacity * sizeof(uint32_t));
+	ss_strings_release(&reader->names);
+	ss_strings_release(&reader->texts);
+	ss_records_release(&reader->tracks);
+	ss_records_release(&reader->metas);
+	ss_records_release(&reader->op_args);
+	ss_records_release(&reader->kernel_args);
+	ss_records_release(&reader->copy_args);
+	ss_records_release(&reader->comm_args);
+	memset(reader, 0, sizeof(*reader));
+}
+
+void ss_reader_clear(struct ss_reader *reader)
+{
+	struct ss_batch *batch = &reader->batch;
+
+	batch->events_count = batch->comms_count = batch->sequences_count = 0;
+	batch->syncs_count = batch->flows_count = batch->marks_count = 0;
+	batch->allocations_count = batch->counters_count = batch->metas_count = 0;
+	batch->entries = 0;
+	memset(batch->phase_events, 0, sizeof(batch->phase_events));
+	memset(batch->category_events, 0, sizeof(batch->category_events));
+	ss_quality_init(&batch->quality);
+}
+
+bool ss_reader_room(struct ss_reader *reader, void **items, uint32_t *capacity, uint32_t count,
+		    size_t item_bytes)
+{
+	if (count < *capacity)
+		return true;
+	if (ss_memory_reserve(reader->memory, items, capacity, (size_t)count + 1, item_bytes))
+		return true;
+	reader->out_of_memory = true;
+	return false;
+}
+
+/* Reads the object at the cursor key by key. */
+static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json *json,
+				       struct ss_fields *fields)
+{
+	struct ss_json_span category = { 0 }, phase = { 0 }, args = { 0 }, other;
+	const struct {
+		const char *key;
+		struct ss_json_span *value;
+	} known[] = {
+		{ "ph", &phase },	 { "cat", &category },	 { "name", &fields->name },
+		{ "pid", &fields->pid }, { "tid", &fields->tid }, { "ts", &fields->ts },
+		{ "dur", &fields->dur }, { "args", &args },	 { "id", &fields->id },
+	};
+	struct ss_json inner = *json;
+	enum ss_json_result result;
+
+	*fields = (struct ss_fields){ 0 };
+	inner.at++;
+	for (bool first = true;; first = false) {
+		struct ss_json_span key, *value = &other;
+
+		result = ss_json_key(&inner, first, &key);
+		if (result != SS_JSON_OK || key.type == SS_JSON_NONE)
+			break;
+		for (size_t i = 0; i < SS_COUNT(known); i++)
+			if (ss_json_is(&key, known[i].key))
+				value = known[i].value;
+		result = ss_json_value(&inner, value);
+		if (result != SS_JSON_OK)
+			break;
+	}
+	json->odd_quotes = inner.odd_quotes;
+	if (result != SS_JSON_OK)
+		return result;
+	json->at = fields->end = inner.at;
+	if (phase.type == SS_JSON_STRING && phase.length == 1)
+		fields->phase = phase.text[0];
+	fields->category = ss_lookup_category(reader, &category);
+	fields->args = args.type == SS_JSON_OBJECT ? args.text : NULL;
+	if (fields->args) {
+		inner.at = fields->args;
+		inner.end = args.text + args.length;
+		fields->args_read = ss_args_read(&reader->index, &inner, &reader->args) == SS_JSON_OK;
+		json->odd_quotes = inner.odd_quotes;
+	}
+	return SS_JSON_OK;
+}
+
+/* Reads the event at the cursor by a known shape; false: none fits. */
+static bool read_by_shape(struct ss_reader *reader, struct ss_json *json, struct ss_fields *fields)
+{
+	const char *start = json->at;
+	struct ss_shape_values values;
+
+	if (!ss_shapes_read(&reader->shapes, json, &values, &reader->args))
+		return false;
+	if (json->at - start >= SUSPECT_BYTES) {
+		json->at = start;
+		return false;
+	}
+	*fields = (struct ss_fields){
+		.name = values.name,
+		.pid = values.pid,
+		.tid = values.tid,
+		.ts = values.ts,
+		.dur = values.dur,
+		.id = values.id,
+		.end = json->at,
+		.args_read = values.has_args,
+		.phase = (char)values.phase,
+		.category = values.category,
+	};
+	return true;
+}
+
+static enum ss_json_result read_event(struct ss_reader *reader, struct ss_json *json,
+				      struct ss_fields *fields)
+{
+	const char *start = json->at;
+	enum ss_json_result result;
+
+	if (read_by_shape(reader, json, fields))
+		return SS_JSON_OK;
+	result = read_slowly(reader, json, fields);
+	/* counters have free keys, and what needed mending is no example */
+	if (result == SS_JSON_OK && fields->phase && fields->phase != 'C' && !json->odd_quotes)
+		ss_shapes_learn(&reader->shapes, &reader->index, start, json->at, fields->phase,
+				fields->category);
+	return result;
+}
+
+/* A brace that follows a closed object and a comma. */
+static bool follows_event(const char *brace, const char *start)
+{
+	const char *at = brace - 1;
+
+	while (at > start && (unsigned char)*at <= ' ')
+		at--;
+	if (at <= start || *at != ',')
+		return false;
+	for (at--; at > start && (unsigned char)*at <= ' ';)
+		at--;
+	return *at == '}';
+}
+
+/* Does the brace open an object whose first key is an event's? MORE: not enough text. */
+static enum ss_json_result opens_event(const char *brace, const char *end)
+{
+	static const char *const first_keys[] = { "\"ph\"", "\"name\"", "\"cat\"", "\"pid\"",
+						  "\"ts\"", "\"tid\"",  "\"args\"" };
+	const char *key = ss_bytes_skip_space(brace + 1);
+
+	if (end - key < FIRST_KEY_BYTES)
+		return SS_JSON_MORE;
+	for (size_t i = 0; i < SS_COUNT(first_keys); i++) {
+		size_t length = strlen(first_keys[i]);
+		const char *colon;
+
+		if (memcmp(key, first_keys[i], length) != 0)
+			continue;
+		colon = ss_bytes_skip_space(key + length);
+		if (colon >= end)
+			return SS_JSON_MORE;
+		return *colon == ':' ? SS_JSON_OK : SS_JSON_BAD;
+	}
+	return SS_JSON_BAD;
+}
+
+const char *ss_reader_find_event(const char *at, const char *end, bool strict,
+				 const char **undecided)
+{
+	const char *start = at;
+
+	for (*undecided = end; at < end; at++) {
+		enum ss_json_result result;
+
+		at = memchr(at, '{', (size_t)(end - at));
+		if (!at)
+			return NULL;
+		if (strict && !follows_event(at, start))
+			continue;
+		result = opens_event(at, end);
+		if (result == SS_JSON_OK)
+			return at;
+		if (result == SS_JSON_MORE) {
+			*undecided = at;
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * After an element that could not be read: moves to the next event or to the
+ * bracket that closes the array. An inner object can look like an event: when
+ * the bad element closes properly first, that is taken.
+ */
+static enum ss_json_result skip_bad(struct ss_json *json, const char *bad, bool strict)
+{
+	const char *undecided;
+	const char *next = ss_reader_find_event(bad + 1, json->end, strict, &undecided);
+	struct ss_json balanced = *json;
+	enum ss_json_result result;
+
+	balanced.at = bad;
+	result = *bad == '{' ? ss_json_skip_nested(&balanced) : SS_JSON_BAD;
+	if (result == SS_JSON_OK && balanced.at <= (next ? next : undecided)) {
+		json->at = balanced.at;
+		return SS_JSON_OK;
+	}
+	json->at = next ? next : bad;
+	return next ? SS_JSON_OK : SS_JSON_MORE;
+}
+
+/* Does another event seem to begin inside of the element? Then it swallowed it. */
+static bool is_swollen(const char *start, const char *end)
+{
+	const char *undecided;
+
+	if (end - start < SUSPECT_BYTES)
+		return false;
+	return ss_reader_find_event(start + 1, start + SUSPECT_BYTES, true, &undecided) != NULL;
+}
+
+/* Reads the element at the cursor: fast, then carefully. */
+static enum ss_json_result read_element(struct ss_reader *reader, struct ss_json *json,
+					struct ss_fields *fields)
+{
+	const char *start = json->at;
+	struct ss_json_span span;
+	enum ss_json_result result;
+
+	if (*start != '{') {
+		result = ss_json_value(json, &span);
+		if (result == SS_JSON_OK)
+			ss_quality_add(&reader->batch.quality, SS_ODD_NOT_AN_EVENT, 1);
+		fields->phase = '\0';
+		return result;
+	}
+	json->odd_quotes = 0;
+	result = read_event(reader, json, fields);
+	if (result == SS_JSON_BAD) {
+		json->careful = true;
+		json->odd_quotes = 0;
+		result = read_slowly(reader, json, fields);
+		json->careful = false;
+	}
+	if (result != SS_JSON_BAD && is_swollen(start, result == SS_JSON_OK ? json->at : json->end))
+		result = SS_JSON_BAD;
+	if (result == SS_JSON_OK && json->odd_quotes)
+		ss_quality_add(&reader->batch.quality, SS_ODD_QUOTES, json->odd_quotes);
+	return result;
+}
+
+enum ss_read_end ss_reader_events(struct ss_reader *reader, struct ss_json *json, const char *limit,
+				  const char *text, int64_t offset)
+{
+	struct ss_fields fields;
+
+	for (;;) {
+		enum ss_json_result result;
+		const char *start;
+
+		ss_json_space(json);
+		while (*json->at == ',') {
+			json->at++;
+			ss_json_space(json);
+		}
+		start = json->at;
+		if (start >= limit && start < json->end)
+			return SS_READ_LIMIT;
+		if (start >= json->end)
+			return SS_READ_MORE;
+		if (*start == ']') {
+			json->at++;
+			return SS_READ_CLOSED;
+		}
+		result = read_element(reader, json, &fields);
+		if (result == SS_JSON_BAD || (result == SS_JSON_MORE && json->whole)) {
+			/* the last event of a cut file holds objects that look like events */
+			result = skip_bad(json, start, result == SS_JSON_MORE);
+			if (result == SS_JSON_OK)
+				ss_quality_add_at(&reader->batch.quality, SS_ODD_BAD_EVENT,
+						  offset + (start - text));
+		} else if (result == SS_JSON_OK && *start == '{') {
+			ss_reader_emit(reader, &fields, offset + (start - text));
+		}
+		if (result == SS_JSON_MORE) {
+			json->at = start;
+			return SS_READ_MORE;
+		}
+		reader->batch.entries++;
+		if (reader->out_of_memory)
+			return SS_READ_FAILED;
+	}
+}

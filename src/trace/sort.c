@@ -1,0 +1,288 @@
+/*
+ * sort.c - puts the rows of the trace in their final order.
+ *
+ * By track first (a counting sort), then by time within the track. Columns are
+ * moved one after the other, so at most one column per thread exists twice.
+ */
+#include <stdlib.h>
+
+#include "base/thread.h"
+#include "trace/finish.h"
+#include "trace/order.h"
+
+struct sorting {
+	struct ss_trace *trace;
+	uint32_t *rows; /* the row that comes to each place */
+	uint32_t threads;
+	bool failed[SS_THREADS_MAX];
+};
+
+static void count_tracks(struct ss_trace *trace)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i < trace->track_count; i++)
+		trace->tracks[i].row_count = 0;
+	for (uint32_t row = 0; row < trace->slices.count; row++)
+		trace->tracks[trace->slices.track[row]].row_count++;
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		trace->tracks[i].first_row = first;
+		first += trace->tracks[i].row_count;
+		trace->tracks[i].row_count = 0;
+	}
+	assert(first == trace->slices.count);
+}
+
+/* Fills `rows` track by track, in the order of the file. */
+static void place_rows(struct ss_trace *trace, uint32_t *rows)
+{
+	for (uint32_t row = 0; row < trace->slices.count; row++) {
+		struct ss_track *track = &trace->tracks[trace->slices.track[row]];
+
+		rows[track->first_row + track->row_count++] = row;
+	}
+}
+
+static enum ss_status order_rows(struct sorting *sorting, struct ss_error *err)
+{
+	struct ss_trace *trace = sorting->trace;
+	struct ss_order order = { trace->slices.start_ns, trace->slices.dur_ns, trace->slices.id };
+	uint32_t longest = 0;
+	uint32_t *spare;
+
+	for (uint32_t i = 0; i < trace->track_count; i++)
+		if (trace->tracks[i].row_count > longest)
+			longest = trace->tracks[i].row_count;
+	spare = ss_memory_resize(trace->memory, NULL, 0, (size_t)longest * sizeof(*spare));
+	if (!spare)
+		return ss_fail_memory(err, "sorting the events");
+	for (uint32_t i = 0; i < trace->track_count; i++)
+		ss_order_sort(&order, sorting->rows + trace->tracks[i].first_row, spare,
+			      trace->tracks[i].row_count);
+	ss_memory_free(trace->memory, spare, (size_t)longest * sizeof(*spare));
+	return SS_OK;
+}
+
+#define GATHER(type)                                                                          \
+	static void gather_##type(type *to, const type *from, const uint32_t *rows,           \
+				  uint32_t count)                                             \
+	{                                                                                     \
+		for (uint32_t i = 0; i < count; i++)                                          \
+			to[i] = from[rows[i]];                                                \
+	}
+
+GATHER(int64_t)
+GATHER(uint32_t)
+GATHER(uint8_t)
+GATHER(int16_t)
+
+/* Replaces a column by one in the new order. */
+static bool move_column(struct ss_memory *memory, void **column, size_t item_bytes,
+			const uint32_t *rows, uint32_t count, uint32_t capacity)
+{
+	void *moved = ss_memory_resize(memory, NULL, 0, (size_t)capacity * item_bytes);
+
+	if (!moved)
+		return false;
+	switch (item_bytes) {
+	case sizeof(int64_t):
+		gather_int64_t(moved, *column, rows, count);
+		break;
+	case sizeof(uint32_t):
+		gather_uint32_t(moved, *column, rows, count);
+		break;
+	case sizeof(int16_t):
+		gather_int16_t(moved, *column, rows, count);
+		break;
+	default:
+		assert(item_bytes == 1);
+		gather_uint8_t(moved, *column, rows, count);
+	}
+	ss_memory_free(memory, *column, (size_t)capacity * item_bytes);
+	*column = moved;
+	return true;
+}
+
+#define COLUMN(field) { (void **)&(field), sizeof(*(field)) }
+
+/* A thread's share of the columns. Large and small ones alternate, to keep the peak low. */
+static void move_share(void *context, uint32_t index)
+{
+	struct sorting *sorting = context;
+	struct ss_slices *slices = &sorting->trace->slices;
+	const struct {
+		void **data;
+		size_t item_bytes;
+	} columns[] = {
+		COLUMN(slices->start_ns), COLUMN(slices->name), COLUMN(slices->dur_ns),
+		COLUMN(slices->args),	  COLUMN(slices->kind), COLUMN(slices->id),
+		COLUMN(slices->category),
+	};
+
+	for (size_t i = index; i < SS_COUNT(columns); i += sorting->threads)
+		if (!move_column(sorting->trace->memory, columns[i].data, columns[i].item_bytes,
+				 sorting->rows, slices->count, slices->capacity))
+			sorting->failed[index] = true;
+}
+
+static enum ss_status move_columns(struct sorting *sorting, struct ss_error *err)
+{
+	struct ss_trace *trace = sorting->trace;
+
+	/* the track column needs no moving: it counts through the tracks */
+	for (uint32_t i = 0; i < trace->track_count; i++)
+		for (uint32_t k = 0; k < trace->tracks[i].row_count; k++)
+			trace->slices.track[trace->tracks[i].first_row + k] = i;
+	ss_thread_run(sorting->threads, move_share, sorting);
+	for (uint32_t i = 0; i < sorting->threads; i++)
+		if (sorting->failed[i])
+			return ss_fail_memory(err, "sorting the events");
+	return SS_OK;
+}
+
+/* By row; the companions came in the order of the file and get the new row numbers. */
+#define MOVE_COMPANIONS(items, count, new_rows)              \
+	do {                                                 \
+		for (uint32_t i_ = 0; i_ < (count); i_++)    \
+			(items)[i_].row = (new_rows)[(items)[i_].row]; \
+	} while (0)
+
+static int by_row(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int comm_by_row(const void *a, const void *b)
+{
+	return by_row(((const struct ss_comm_row *)a)->row, ((const struct ss_comm_row *)b)->row);
+}
+
+static int sequence_by_row(const void *a, const void *b)
+{
+	return by_row(((const struct ss_sequence_row *)a)->row,
+		      ((const struct ss_sequence_row *)b)->row);
+}
+
+static int sync_by_row(const void *a, const void *b)
+{
+	return by_row(((const struct ss_sync_row *)a)->row, ((const struct ss_sync_row *)b)->row);
+}
+
+static enum ss_status move_companions(struct sorting *sorting, struct ss_error *err)
+{
+	struct ss_trace *trace = sorting->trace;
+	uint32_t count = trace->slices.count;
+	uint32_t *new_rows;
+
+	if (!trace->comm_count && !trace->sequence_count && !trace->sync_count)
+		return SS_OK;
+	new_rows = ss_memory_resize(trace->memory, NULL, 0, (size_t)count * sizeof(*new_rows));
+	if (!new_rows)
+		return ss_fail_memory(err, "sorting the events");
+	for (uint32_t i = 0; i < count; i++)
+		new_rows[sorting->rows[i]] = i;
+	MOVE_COMPANIONS(trace->comms, trace->comm_count, new_rows);
+	MOVE_COMPANIONS(trace->sequences, trace->sequence_count, new_rows);
+	MOVE_COMPANIONS(trace->syncs, trace->sync_count, new_rows);
+	ss_memory_free(trace->memory, new_rows, (size_t)count * sizeof(*new_rows));
+	if (trace->comm_count)
+		qsort(trace->comms, trace->comm_count, sizeof(*trace->comms), comm_by_row);
+	if (trace->sequence_count)
+		qsort(trace->sequences, trace->sequence_count, sizeof(*trace->sequences),
+		      sequence_by_row);
+	if (trace->sync_count)
+		qsort(trace->syncs, trace->sync_count, sizeof(*trace->syncs), sync_by_row);
+	return SS_OK;
+}
+
+static enum ss_status sort_allocations(struct ss_trace *trace, struct ss_error *err)
+{
+	struct ss_allocations *rows = &trace->allocations;
+	struct ss_order order = { .start_ns = rows->start_ns };
+	const struct {
+		void **data;
+		size_t item_bytes;
+	} columns[] = {
+		COLUMN(rows->address),	       COLUMN(rows->bytes),
+		COLUMN(rows->allocated_bytes), COLUMN(rows->reserved_bytes),
+		COLUMN(rows->track),	       COLUMN(rows->device_id),
+		COLUMN(rows->device_type),     COLUMN(rows->out_of_memory),
+		COLUMN(rows->start_ns),
+	};
+	size_t bytes = (size_t)rows->count * sizeof(uint32_t);
+	uint32_t *places;
+	bool ok = true;
+
+	if (!rows->count)
+		return SS_OK;
+	places = ss_memory_resize(trace->memory, NULL, 0, 2 * bytes);
+	if (!places)
+		return ss_fail_memory(err, "sorting the allocations");
+	for (uint32_t i = 0; i < rows->count; i++)
+		places[i] = i;
+	ss_order_sort(&order, places, places + rows->count, rows->count);
+	for (size_t i = 0; i < SS_COUNT(columns) && ok; i++)
+		ok = move_column(trace->memory, columns[i].data, columns[i].item_bytes, places,
+				 rows->count, rows->capacity);
+	ss_memory_free(trace->memory, places, 2 * bytes);
+	return ok ? SS_OK : ss_fail_memory(err, "sorting the allocations");
+}
+
+/* Makes times relative to the earliest event. Moments do not count: some lie far outside. */
+static void set_origin(struct ss_store *store)
+{
+	struct ss_trace *trace = store->trace;
+	struct ss_slices *slices = &trace->slices;
+	int64_t first = INT64_MAX, last = INT64_MIN;
+
+	for (uint32_t row = 0; row < slices->count; row++) {
+		if (slices->kind[row] == SS_KIND_INSTANT)
+			continue;
+		if (slices->start_ns[row] < first)
+			first = slices->start_ns[row];
+		if (ss_slice_end(slices, row) > last)
+			last = ss_slice_end(slices, row);
+	}
+	if (first > last && trace->allocations.count) {
+		first = trace->allocations.start_ns[0];
+		last = trace->allocations.start_ns[trace->allocations.count - 1];
+	}
+	if (first > last)
+		return;
+	trace->origin_ns = first;
+	trace->span_ns = last - first;
+	for (uint32_t row = 0; row < slices->count; row++)
+		slices->start_ns[row] -= first;
+	for (uint32_t row = 0; row < trace->allocations.count; row++)
+		trace->allocations.start_ns[row] -= first;
+	for (uint32_t i = 0; i < trace->counter_count; i++)
+		trace->counters[i].start_ns -= first;
+	for (uint32_t i = 0; i < store->flows_count; i++)
+		store->flows[i].start_ns -= first;
+}
+
+enum ss_status ss_finish_sort(struct ss_store *store, uint32_t threads, struct ss_error *err)
+{
+	struct ss_trace *trace = store->trace;
+	struct sorting sorting = { .trace = trace, .threads = threads ? threads : 1 };
+	size_t bytes = (size_t)trace->slices.count * sizeof(*sorting.rows);
+	enum ss_status status = SS_OK;
+
+	SS_TRY(sort_allocations(trace, err));
+	if (trace->slices.count) {
+		sorting.rows = ss_memory_resize(trace->memory, NULL, 0, bytes);
+		if (!sorting.rows)
+			return ss_fail_memory(err, "sorting the events");
+		count_tracks(trace);
+		place_rows(trace, sorting.rows);
+		status = order_rows(&sorting, err);
+		if (status == SS_OK)
+			status = move_columns(&sorting, err);
+		if (status == SS_OK)
+			status = move_companions(&sorting, err);
+		ss_memory_free(trace->memory, sorting.rows, bytes);
+	}
+	if (status == SS_OK)
+		set_origin(store);
+	return status;
+}

@@ -1,0 +1,226 @@
+/*
+ * trace.c - the life of a trace and of its columns.
+ */
+#include "trace/trace.h"
+
+#include <string.h>
+
+enum ss_status ss_trace_init(struct ss_trace *trace, struct ss_memory *memory, struct ss_error *err)
+{
+	memset(trace, 0, sizeof(*trace));
+	trace->memory = memory;
+	ss_arena_init(&trace->arena, memory);
+	ss_quality_init(&trace->quality);
+	/* where categories beyond the limit go */
+	trace->categories[SS_CATEGORIES_MAX - 1] =
+		(struct ss_category){ "(others)", SS_KIND_OTHER, false };
+	trace->info = (struct ss_trace_info){
+		.rank = -1,
+		.world_size = -1,
+		.group_count = -1,
+		.schema_version = -1,
+		.cuda_runtime = -1,
+		.cuda_driver = -1,
+		.cupti = -1,
+		.hip_runtime = -1,
+	};
+	if (!ss_strings_init(&trace->names, memory) || !ss_strings_init(&trace->texts, memory) ||
+	    !ss_records_init(&trace->op_args, memory, sizeof(struct ss_op_args)) ||
+	    !ss_records_init(&trace->kernel_args, memory, sizeof(struct ss_kernel_args)) ||
+	    !ss_records_init(&trace->copy_args, memory, sizeof(struct ss_copy_args)) ||
+	    !ss_records_init(&trace->comm_args, memory, sizeof(struct ss_comm_args)) ||
+	    !ss_memory_reserve(memory, (void **)&trace->name_flags, &trace->name_flag_capacity, 1,
+			       sizeof(*trace->name_flags)))
+		return ss_fail_memory(err, "a trace");
+	trace->name_flags[0] = 0;
+	return SS_OK;
+}
+
+/* A column of slices or allocations: where its pointer lies, and how long an item is. */
+struct column {
+	void **data;
+	size_t item_bytes;
+	bool loaded; /* filled by loading, not found afterwards */
+};
+
+#define COLUMN(field, is_loaded) { (void **)&(field), sizeof(*(field)), is_loaded }
+#define SLICE_COLUMNS 11
+#define ALLOCATION_COLUMNS 9
+
+static void slice_columns(struct ss_slices *slices, struct column out[SLICE_COLUMNS])
+{
+	const struct column columns[SLICE_COLUMNS] = {
+		COLUMN(slices->start_ns, true), COLUMN(slices->dur_ns, true),
+		COLUMN(slices->name, true),	COLUMN(slices->track, true),
+		COLUMN(slices->args, true),	COLUMN(slices->id, true),
+		COLUMN(slices->kind, true),	COLUMN(slices->category, true),
+		COLUMN(slices->depth, false),	COLUMN(slices->parent, false),
+		COLUMN(slices->link, false),
+	};
+
+	memcpy(out, columns, sizeof(columns));
+}
+
+static void allocation_columns(struct ss_allocations *rows, struct column out[ALLOCATION_COLUMNS])
+{
+	const struct column columns[ALLOCATION_COLUMNS] = {
+		COLUMN(rows->start_ns, true),	    COLUMN(rows->address, true),
+		COLUMN(rows->bytes, true),	    COLUMN(rows->allocated_bytes, true),
+		COLUMN(rows->reserved_bytes, true), COLUMN(rows->track, true),
+		COLUMN(rows->device_id, true),	    COLUMN(rows->device_type, true),
+		COLUMN(rows->out_of_memory, true),
+	};
+
+	memcpy(out, columns, sizeof(columns));
+}
+
+/* Makes all loaded columns `wanted` rows long. A column that failed keeps its old length. */
+static bool columns_resize(struct ss_memory *memory, struct column *columns, int column_count,
+			   uint32_t had, uint32_t wanted)
+{
+	for (int i = 0; i < column_count; i++) {
+		size_t bytes = columns[i].item_bytes;
+		void *moved;
+
+		if (!columns[i].loaded)
+			continue;
+		moved = ss_memory_resize(memory, *columns[i].data, had * bytes, wanted * bytes);
+		if (!moved && wanted) {
+			/* put back what was moved, so that all columns stay equally long */
+			while (i-- > 0)
+				if (columns[i].loaded)
+					*columns[i].data = ss_memory_resize(
+						memory, *columns[i].data,
+						wanted * columns[i].item_bytes,
+						had * columns[i].item_bytes);
+			return false;
+		}
+		*columns[i].data = moved;
+	}
+	return true;
+}
+
+static enum ss_status columns_reserve(struct ss_memory *memory, struct column *columns,
+				      int column_count, uint32_t *capacity, size_t count,
+				      struct ss_error *err)
+{
+	uint32_t wanted;
+
+	if (count <= *capacity)
+		return SS_OK;
+	if (count >= SS_NO_ROW - 1)
+		return ss_fail(err, SS_ERR_LIMIT, "more than %u events in one file", SS_NO_ROW - 2);
+	wanted = *capacity < 1024 ? 1024 : *capacity;
+	while (wanted < count)
+		wanted = wanted > SS_NO_ROW / 3 * 2 ? SS_NO_ROW - 2 : wanted + wanted / 2;
+	if (!columns_resize(memory, columns, column_count, *capacity, wanted))
+		return ss_fail_memory(err, "the events of this trace");
+	*capacity = wanted;
+	return SS_OK;
+}
+
+enum ss_status ss_slices_reserve(struct ss_trace *trace, size_t count, struct ss_error *err)
+{
+	struct column columns[SLICE_COLUMNS];
+
+	slice_columns(&trace->slices, columns);
+	return columns_reserve(trace->memory, columns, SLICE_COLUMNS, &trace->slices.capacity,
+			       count, err);
+}
+
+enum ss_status ss_allocations_reserve(struct ss_trace *trace, size_t count, struct ss_error *err)
+{
+	struct column columns[ALLOCATION_COLUMNS];
+
+	allocation_columns(&trace->allocations, columns);
+	return columns_reserve(trace->memory, columns, ALLOCATION_COLUMNS,
+			       &trace->allocations.capacity, count, err);
+}
+
+enum ss_status ss_slices_finish(struct ss_trace *trace, struct ss_error *err)
+{
+	struct ss_slices *slices = &trace->slices;
+	struct column columns[SLICE_COLUMNS];
+
+	slice_columns(slices, columns);
+	if (slices->count && slices->capacity > slices->count) {
+		columns_resize(trace->memory, columns, SLICE_COLUMNS, slices->capacity,
+			       slices->count);
+		slices->capacity = slices->count;
+	}
+	for (int i = 0; i < SLICE_COLUMNS; i++) {
+		if (columns[i].loaded || !slices->capacity)
+			continue;
+		*columns[i].data = ss_memory_resize(trace->memory, NULL, 0,
+						    slices->capacity * columns[i].item_bytes);
+		if (!*columns[i].data)
+			return ss_fail_memory(err, "the nesting of the events");
+	}
+	return SS_OK;
+}
+
+static void columns_release(struct ss_memory *memory, struct column *columns, int column_count,
+			    uint32_t capacity)
+{
+	for (int i = 0; i < column_count; i++)
+		if (*columns[i].data)
+			ss_memory_free(memory, *columns[i].data,
+				       capacity * columns[i].item_bytes);
+}
+
+#define FREE_ARRAY(trace, items, capacity) \
+	ss_memory_free((trace)->memory, (items), (size_t)(capacity) * sizeof(*(items)))
+
+void ss_trace_release(struct ss_trace *trace)
+{
+	struct column slices[SLICE_COLUMNS], allocations[ALLOCATION_COLUMNS];
+
+	if (!trace->memory)
+		return;
+	slice_columns(&trace->slices, slices);
+	columns_release(trace->memory, slices, SLICE_COLUMNS, trace->slices.capacity);
+	allocation_columns(&trace->allocations, allocations);
+	columns_release(trace->memory, allocations, ALLOCATION_COLUMNS,
+			trace->allocations.capacity);
+	FREE_ARRAY(trace, trace->counters, trace->counter_capacity);
+	FREE_ARRAY(trace, trace->tracks, trace->track_capacity);
+	FREE_ARRAY(trace, trace->comms, trace->comm_capacity);
+	FREE_ARRAY(trace, trace->sequences, trace->sequence_capacity);
+	FREE_ARRAY(trace, trace->syncs, trace->sync_capacity);
+	FREE_ARRAY(trace, trace->name_flags, trace->name_flag_capacity);
+	FREE_ARRAY(trace, trace->info.devices, trace->info.device_capacity);
+	FREE_ARRAY(trace, trace->info.groups, trace->info.group_capacity);
+	ss_strings_release(&trace->names);
+	ss_strings_release(&trace->texts);
+	ss_records_release(&trace->op_args);
+	ss_records_release(&trace->kernel_args);
+	ss_records_release(&trace->copy_args);
+	ss_records_release(&trace->comm_args);
+	ss_arena_release(&trace->arena);
+	memset(trace, 0, sizeof(*trace));
+}
+
+uint32_t ss_slice_enclosing(const struct ss_slices *slices, uint32_t row, uint32_t kinds)
+{
+	int64_t start = slices->start_ns[row];
+
+	for (uint32_t up = slices->parent[row]; up != SS_NO_ROW; up = slices->parent[up])
+		if ((kinds >> slices->kind[up] & 1) && ss_slice_end(slices, up) > start)
+			return up;
+	return SS_NO_ROW;
+}
+
+const struct ss_comm_row *ss_trace_comm(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t low = 0, high = trace->comm_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (trace->comms[middle].row < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < trace->comm_count && trace->comms[low].row == row ? &trace->comms[low] : NULL;
+}

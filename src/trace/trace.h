@@ -1,0 +1,235 @@
+/*
+ * trace.h - one rank's trace in memory: columns, not objects.
+ *
+ * Slices are what has a place and a duration; their rows are sorted by track,
+ * then start, then longest first, so a track is a run of rows and a parent
+ * stands before its children. Times are ns from the trace's origin (its earliest
+ * event); origin_ns and info.base_time_ns lead back to the file's own and to the
+ * wall clock.
+ *
+ * The trace owns everything it points to; ss_trace_close() frees it at once.
+ */
+#ifndef SS_TRACE_TRACE_H
+#define SS_TRACE_TRACE_H
+
+#include "base/intern.h"
+#include "trace/args.h"
+#include "trace/kinds.h"
+#include "trace/names.h"
+#include "trace/quality.h"
+
+#define SS_NO_ROW UINT32_MAX
+#define SS_NO_ARGS UINT32_MAX
+
+/* Categories are numbered with a byte; no writer has a tenth of this. */
+#define SS_CATEGORIES_MAX 255
+
+struct ss_slices {
+	uint32_t count, capacity;
+	int64_t *start_ns;
+	int64_t *dur_ns;
+	uint32_t *name;  /* id into names */
+	uint32_t *track; /* index into tracks */
+	uint32_t *args;  /* record of its kind or SS_NO_ARGS: see ss_trace.op_args and so on */
+	uint32_t *id;    /* correlation of calls and device events, else External id; 0: none */
+	uint8_t *kind;   /* enum ss_kind */
+	uint8_t *category;
+	/* found after loading */
+	uint16_t *depth;  /* host: how deep it is nested; device: its lane */
+	uint32_t *parent; /* innermost slice of the track that holds its start, or SS_NO_ROW */
+	uint32_t *link;   /* device event: its launch; backward op: its forward op; SS_NO_ROW */
+};
+
+struct ss_track {
+	enum ss_track_class class;
+	int64_t pid, tid;            /* device tracks: device and stream */
+	uint32_t pid_text, tid_text; /* ids into texts where they are no numbers, else 0 */
+	uint32_t name;               /* id into texts: thread name; 0 when not recorded */
+	uint32_t process;            /* id into texts: process name or labels */
+	uint32_t first_row, row_count;
+	uint16_t depth_max; /* deepest nesting, or lanes - 1 */
+	bool has_ops;       /* operators ran here */
+};
+
+/* `[memory]` events, in the order of time. */
+struct ss_allocations {
+	uint32_t count, capacity;
+	int64_t *start_ns;
+	int64_t *address;         /* the 64 bits of it; 0 when not recorded */
+	int64_t *bytes;           /* negative: freed */
+	int64_t *allocated_bytes; /* the device's total after it; -1 when not recorded */
+	int64_t *reserved_bytes;
+	uint32_t *track;
+	int16_t *device_id;
+	uint8_t *device_type; /* c10::DeviceType: 0 CPU, 1 CUDA, 6 HIP, 12 XPU ... */
+	uint8_t *out_of_memory;
+};
+
+/* One sample of a counter series. */
+struct ss_counter {
+	int64_t start_ns;
+	double value;
+	uint32_t name;   /* id into names */
+	uint32_t series; /* id into texts */
+};
+
+/* Collective arguments of a slice, sorted by row. */
+struct ss_comm_row {
+	uint32_t row;
+	uint32_t args;    /* record in comm_args */
+	int64_t sequence; /* the group's own count of collectives; -1 when not recorded */
+};
+
+/* Autograd sequence number of an operator, sorted by row. */
+struct ss_sequence_row {
+	uint32_t row;
+	uint32_t fwd_thread; /* not 0: this is the backward side */
+	int64_t sequence;
+};
+
+/* What a recorded wait waits for, sorted by row. */
+struct ss_sync_row {
+	uint32_t row;
+	int64_t stream;
+	int64_t wait_stream;      /* -1 when not recorded, as the next */
+	int64_t wait_correlation; /* of the event's record call */
+};
+
+struct ss_device {
+	int64_t id;
+	uint32_t name; /* id into texts */
+	int64_t memory_bytes;
+	int32_t compute_major, compute_minor;
+	int32_t multiprocessors, warp_size, threads_per_multiprocessor;
+};
+
+struct ss_process_group {
+	uint32_t name, description, backend, ranks; /* ids into texts */
+	int64_t size;
+};
+
+enum ss_vendor { SS_VENDOR_UNKNOWN, SS_VENDOR_NVIDIA, SS_VENDOR_AMD, SS_VENDOR_INTEL, SS_VENDOR_META };
+
+/* What the file says about itself. -1 or 0 (texts) where it does not. */
+struct ss_trace_info {
+	int64_t rank, world_size, group_count, schema_version;
+	uint32_t backend, host, nccl_version, trace_id, trace_name;
+	int64_t cuda_runtime, cuda_driver, cupti, hip_runtime;
+	int64_t base_time_ns; /* wall clock = base + file time */
+	bool record_shapes, profile_memory, with_stack, with_modules, with_flops;
+	bool is_array; /* the file is a bare array of events */
+	struct ss_device *devices;
+	uint32_t device_count, device_capacity;
+	struct ss_process_group *groups;
+	uint32_t group_rows, group_capacity;
+	uint64_t writer_notes; /* INFO, WARNING and ERROR lines of the writer */
+	uint32_t first_warning; /* id into texts */
+};
+
+enum ss_step_anchor {
+	SS_STEPS_PROFILER,    /* ProfilerStep#N */
+	SS_STEPS_ANNOTATION,  /* repeated step annotations */
+	SS_STEPS_OPTIMIZER,   /* from one optimizer step's end to the next */
+	SS_STEPS_COLLECTIVES, /* the period of the collectives */
+	SS_STEPS_KERNELS,     /* the period of the kernels */
+	SS_STEPS_HOST_SPAN,   /* one step: all CPU ops */
+	SS_STEPS_DEVICE_SPAN, /* one step: all device events */
+	SS_STEPS_NONE,
+};
+
+struct ss_step {
+	uint32_t name; /* id into names; 0 for spans and periods */
+	int64_t start_ns, end_ns;           /* effective */
+	int64_t host_start_ns, host_end_ns; /* the range on the CPU */
+	uint64_t device_events;             /* launched inside the host range */
+	const char *dropped;                /* why it does not count; NULL when it does */
+};
+
+struct ss_steps {
+	enum ss_step_anchor anchor;
+	struct ss_step *items; /* in order of time, the dropped ones too */
+	uint32_t count, kept_count;
+};
+
+struct ss_trace {
+	struct ss_memory *memory; /* lent */
+	struct ss_arena arena;
+	struct ss_strings names; /* names of events */
+	uint32_t *name_flags;    /* enum ss_name_flag, per name */
+	uint32_t name_flag_capacity;
+	struct ss_strings texts; /* everything else */
+
+	struct ss_slices slices;
+	struct ss_allocations allocations;
+	struct ss_counter *counters;
+	uint32_t counter_count, counter_capacity;
+
+	struct ss_track *tracks;
+	uint32_t track_count, track_capacity;
+
+	struct ss_category categories[SS_CATEGORIES_MAX];
+	uint64_t category_events[SS_CATEGORIES_MAX]; /* complete events, kept or not */
+	uint32_t category_count;
+
+	struct ss_records op_args;     /* SS_KIND_OP, SS_KIND_ANNOTATION */
+	struct ss_records kernel_args; /* SS_KIND_KERNEL and calls */
+	struct ss_records copy_args;   /* SS_KIND_MEMCPY, SS_KIND_MEMSET */
+	struct ss_records comm_args;
+	struct ss_comm_row *comms;
+	uint32_t comm_count, comm_capacity;
+	struct ss_sequence_row *sequences;
+	uint32_t sequence_count, sequence_capacity;
+	struct ss_sync_row *syncs;
+	uint32_t sync_count, sync_capacity;
+
+	struct ss_trace_info info;
+	struct ss_steps steps;
+	struct ss_quality quality;
+
+	int64_t origin_ns;    /* file time of 0 */
+	int64_t span_ns;      /* earliest start to latest end */
+	uint64_t event_count; /* entries of traceEvents */
+	uint64_t phase_events[128];
+	uint64_t file_bytes; /* uncompressed */
+	uint64_t fwdbwd_links;
+	uint64_t device_event_count, device_kind_count[SS_KIND_COUNT];
+	uint64_t comm_kernel_count;
+};
+
+static inline int64_t ss_slice_end(const struct ss_slices *slices, uint32_t row)
+{
+	return slices->start_ns[row] + slices->dur_ns[row];
+}
+
+static inline uint32_t ss_slice_flags(const struct ss_trace *trace, uint32_t row)
+{
+	return trace->name_flags[trace->slices.name[row]];
+}
+
+/*
+ * The innermost slice above `row` on its track that is of one of the kinds (bit
+ * per enum ss_kind) and holds the start of `row`, or SS_NO_ROW. A parent of a
+ * parent need not hold it: slices of a thread can overlap without nesting.
+ */
+uint32_t ss_slice_enclosing(const struct ss_slices *slices, uint32_t row, uint32_t kinds);
+
+/* The collective arguments of a row, or NULL. */
+const struct ss_comm_row *ss_trace_comm(const struct ss_trace *trace, uint32_t row);
+
+/* Makes an empty trace that charges `memory`. */
+SS_MUST_USE
+enum ss_status ss_trace_init(struct ss_trace *trace, struct ss_memory *memory,
+			     struct ss_error *err);
+void ss_trace_release(struct ss_trace *trace);
+
+/* Makes room for `count` slices in all columns that loading fills. */
+SS_MUST_USE
+enum ss_status ss_slices_reserve(struct ss_trace *trace, size_t count, struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_allocations_reserve(struct ss_trace *trace, size_t count, struct ss_error *err);
+
+/* Adds the columns that are found after loading; the rows are final then. */
+SS_MUST_USE
+enum ss_status ss_slices_finish(struct ss_trace *trace, struct ss_error *err);
+
+#endif

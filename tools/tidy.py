@@ -1,0 +1,498 @@
+#!/usr/bin/env python3
+"""tidy.py - the rules of the house that a compiler cannot hold.
+
+    tools/tidy.py [ROOT] [--library build/src/libstepscope.so]
+
+Prints one `path:line: rule: sentence` per problem and exits 1 when there are
+some. A rule is one function that yields (line, sentence) for a file, or
+(path, line, sentence) for the tree, and one row in the tables at the bottom.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from fnmatch import fnmatch
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from c_source import Source
+
+FILE_LINES_MAX = 600
+FUNCTION_LINES_MAX = 70
+COLUMNS_MAX = 100
+TAB_COLUMNS = 8
+
+# A layer may include itself and what stands before it.
+LAYERS = ("base", "read", "trace", "analyze", "job", "replay", "diagnose", "render", "api")
+# The surfaces stand on all layers and do not know each other.
+SURFACES = ("sql", "serve", "cli", "wasm", "python")
+# The simulator stands on the trace; only what serves a demo may ask for it.
+SIM_INCLUDES = ("base", "read", "trace")
+SIM_INCLUDERS = ("api",) + SURFACES
+FOLDERS = LAYERS + SURFACES + ("sim",)
+
+# Foreign library -> the headers that only one .c file of src/ may include.
+FOREIGN = {
+    "zlib": ("zlib.h",),
+    "ISA-L": ("isa-l.h", "isa-l/*", "igzip_lib.h"),
+    "zstd": ("zstd.h", "zstd_errors.h", "zdict.h"),
+    "yyjson": ("yyjson.h",),
+    "DuckDB": ("duckdb.h",),
+    "MPI": ("mpi.h",),
+    "libmicrohttpd": ("microhttpd.h",),
+    "pthread": ("pthread.h",),
+    "Python": ("Python.h",),
+}
+
+# (calls, folders that may make them, what to do instead)
+BANNED = (
+    (
+        "printf vprintf fprintf vfprintf puts putchar perror exit _exit _Exit quick_exit abort"
+        " getenv secure_getenv setenv unsetenv putenv system popen",
+        ("cli", "wasm"),
+        "the library never prints, exits or reads the environment",
+    ),
+    (
+        "strcpy strcat sprintf vsprintf gets strtok atoi atol atoll atof strtod strtof strtold"
+        " scanf fscanf sscanf vscanf vfscanf vsscanf alloca",
+        (),
+        "it knows no limit, hides errors or follows the locale",
+    ),
+    (
+        "malloc calloc realloc reallocarray aligned_alloc posix_memalign strdup strndup asprintf"
+        " vasprintf free",
+        ("base",),
+        "memory comes from an arena",
+    ),
+)
+
+VAGUE_STEMS = ("util", "utils", "common")
+VAGUE_NAME = re.compile(r"(?:^|_)(?:get|do|handle|process)_|_(?:impl|v\d|\d)$")
+# Called from outside of C, hence declared in no header.
+CALLED_FROM_OUTSIDE = re.compile(r"\bmain\b|\bPyInit_\w+|\bexport_name\b|\b\w*EXPORT\w*\b")
+
+# In pieces, so that this file passes its own rules.
+UNFINISHED = re.compile(r"\b(?:%s)\b" % "|".join(("TO" "DO", "FIX" "ME", "X" "XX")))
+MACHINE_PATH = re.compile(r"(?<![\w.})*~-])/(?:%s)/" % "|".join(("work", "root")))
+REGISTRY_HOST = re.compile(
+    r"(?<![\w-])(?:%s)(?![\w-])"
+    % "|".join(
+        name.replace(" ", r"\.")
+        for name in (
+            "(?:registry )?npmjs org", "registry yarnpkg com", "(?:test )?pypi org",
+            "pythonhosted org", "(?:deb|security|ftp|snapshot) debian org",
+            "(?:static |index )?crates io", "(?:index )?rubygems org", "conda anaconda org",
+            "proxy golang org", "repo1? maven apache org", "archive ubuntu com",
+        )
+    )
+)  # fmt: skip
+
+HOUSE = ("src", "include", "tests", "fuzz", "bench", "tools", "ui", ".ci")
+C_SUFFIXES = (".c", ".h", ".inc")
+CODE_SUFFIXES = C_SUFFIXES + (".py", ".sh", ".ts", ".tsx", ".js", ".mjs", ".css", ".html", ".build")
+TEXT_SUFFIXES = CODE_SUFFIXES + (
+    ".md", ".json", ".toml", ".ini", ".cfg", ".yml", ".yaml", ".wrap", ".in", ".lock",
+)  # fmt: skip
+SKIPPED_FOLDERS = (".git", "node_modules", "__pycache__", "dist", "subprojects")
+SKIPPED_PATHS = ("bench/work",)
+
+
+class File:
+    """One text file, by its path from the root of the tree."""
+
+    def __init__(self, path, text):
+        self.path = PurePosixPath(path)
+        self.text = text
+        self.is_script = not self.path.suffix and text.startswith("#!")
+
+    @cached_property
+    def lines(self):
+        return self.text.split("\n")[: None if not self.text.endswith("\n") else -1]
+
+    @cached_property
+    def c(self):
+        return Source(self.text)
+
+    @property
+    def folder(self):
+        return self.path.parts[0] if len(self.path.parts) > 1 else ""
+
+    @property
+    def layer(self):
+        """X of src/X/..., or "" elsewhere."""
+        return self.path.parts[1] if self.folder == "src" and len(self.path.parts) > 2 else ""
+
+
+# Which files a rule looks at.
+
+
+def is_text(file):
+    return file.path.suffix in TEXT_SUFFIXES or file.is_script
+
+
+def is_prose_or_code(file):
+    return file.path.suffix in CODE_SUFFIXES + (".md",) or file.is_script
+
+
+def is_code(file):
+    is_ours = file.folder in HOUSE and ".gen." not in file.path.name
+    return is_ours and (file.path.suffix in CODE_SUFFIXES or file.is_script)
+
+
+def is_c(file):
+    return file.folder in HOUSE and file.path.suffix in C_SUFFIXES
+
+
+def is_header(file):
+    return is_c(file) and file.path.suffix == ".h"
+
+
+def is_src(file):
+    return is_c(file) and file.folder == "src"
+
+
+def is_product(file):
+    return is_c(file) and file.folder in ("src", "include")
+
+
+# Rules over one file of any language.
+
+
+def file_length(file):
+    if len(file.lines) > FILE_LINES_MAX:
+        yield len(file.lines), f"{len(file.lines)} lines, at most {FILE_LINES_MAX}"
+
+
+def line_width(file):
+    for number, line in enumerate(file.lines, 1):
+        width = len(line.expandtabs(TAB_COLUMNS))
+        if width > COLUMNS_MAX:
+            yield number, f"{width} columns, at most {COLUMNS_MAX}"
+
+
+def trailing_space(file):
+    for number, line in enumerate(file.lines, 1):
+        if line != line.rstrip():
+            yield number, "white space at the end of the line"
+
+
+def final_newline(file):
+    if file.text and (not file.text.endswith("\n") or file.text.endswith("\n\n")):
+        yield len(file.lines), "the file ends with one line break"
+
+
+def unfinished(file):
+    for number, line in enumerate(file.lines, 1):
+        for match in UNFINISHED.finditer(line):
+            yield number, f"'{match.group()}': finish it, or open an issue"
+
+
+def machine_path(file):
+    for number, line in enumerate(file.lines, 1):
+        for match in MACHINE_PATH.finditer(line):
+            yield number, f"'{match.group()}' is a path of one machine"
+
+
+def registry_host(file):
+    for number, line in enumerate(file.lines, 1):
+        for match in REGISTRY_HOST.finditer(line):
+            yield number, f"'{match.group()}': the user's settings choose the package registry"
+
+
+def file_name(file):
+    if file.path.stem in VAGUE_STEMS:
+        yield 1, f"'{file.path.name}' says nothing: name what it holds"
+
+
+# Rules over one C file.
+
+
+def function_length(file):
+    for function in file.c.functions:
+        first, last = file.c.line_at(function.start), file.c.line_at(function.end - 1)
+        if last - first + 1 > FUNCTION_LINES_MAX:
+            lines = last - first + 1
+            yield first, f"'{function.name}' has {lines} lines, at most {FUNCTION_LINES_MAX}"
+
+
+def tab_indent(file):
+    depth = 0
+    for number, line in enumerate(file.c.body.split("\n"), 1):
+        indent = line[: len(line) - len(line.lstrip())]
+        if line.strip() and (" " * TAB_COLUMNS in indent or (depth and indent[:1] == " ")):
+            yield number, "indent with tabs"
+        depth = max(0, depth + line.count("{") - line.count("}"))
+
+
+def typedef_struct(file):
+    for match in re.finditer(r"\btypedef\s+(struct|union)\b", file.c.code):
+        yield file.c.line_at(match.start()), f"say '{match.group(1)} ss_x', without a typedef"
+
+
+def header_guard(file):
+    guard = guard_name(file.path.with_suffix("").parts)
+    directives = re.findall(r"^[ \t]*#[ \t]*(\w+)[ \t]*(\w*)", file.c.code, re.M)
+    if directives[:2] != [("ifndef", guard), ("define", guard)] or directives[-1][0] != "endif":
+        yield 1, f"guard the header with {guard}"
+
+
+def guard_name(parts):
+    """SS_<FOLDER>_<FILE>_H; the public header guards with its own name."""
+    if parts[0] == "include":
+        parts = parts[1:]
+    else:
+        parts = ("SS",) + (parts[1:] if parts[0] == "src" else parts)
+    return re.sub(r"\W", "_", "_".join(parts)).upper() + "_H"
+
+
+def opening_comment(file):
+    wanted = f" * {file.path.name} - "
+    if file.lines[:1] != ["/*"] or not "".join(file.lines[1:2]).startswith(wanted):
+        yield 1, f"begin with a block comment whose first line is '{wanted}...'"
+
+
+def function_name(file):
+    for item in file.c.functions + file.c.prototypes:
+        if VAGUE_NAME.search(item.name):
+            yield file.c.line_at(item.start), f"'{item.name}': use a verb of the style guide"
+
+
+# Rules over one file of src/.
+
+
+def folder(file):
+    if file.layer not in FOLDERS:
+        yield 1, f"'{file.path.parent}' is no layer: {' '.join(FOLDERS)}"
+
+
+def allowed_layers(layer):
+    """The folders whose headers a file of this layer may include."""
+    if layer == "sim":
+        return SIM_INCLUDES + ("sim",)
+    below = LAYERS[: LAYERS.index(layer) + 1] if layer in LAYERS else LAYERS + (layer,)
+    return below + (("sim",) if layer in SIM_INCLUDERS else ())
+
+
+def foreign_library(header):
+    """The foreign library that a header belongs to, or None."""
+    for library, patterns in FOREIGN.items():
+        if any(fnmatch(header, pattern) for pattern in patterns):
+            return library
+    return None
+
+
+def layers(file):
+    for include in file.c.includes:
+        parts = PurePosixPath(include.name).parts
+        if ".." in parts:
+            yield include.line, f"'{include.name}': write the path from src/"
+        elif len(parts) > 1 and parts[0] in FOLDERS:
+            if file.layer in FOLDERS and parts[0] not in allowed_layers(file.layer):
+                yield include.line, f"{file.layer} may not include '{include.name}'"
+        elif include.quoted and include.name != "stepscope.h" and not is_found(include.name):
+            yield include.line, f"'{include.name}': write the path from src/, folder first"
+
+
+def is_found(header):
+    """True when a quoted include needs no folder: foreign, or generated by the build."""
+    return foreign_library(header) is not None or header.endswith(".inc")
+
+
+def banned_call(file):
+    for calls, folders, why in BANNED:
+        if file.layer in folders:
+            continue
+        pattern = r"(?<![\w.])(?<!->)(%s)\s*\(" % "|".join(calls.split())
+        for match in re.finditer(pattern, file.c.code):
+            yield file.c.line_at(match.start()), f"no {match.group(1)}() here: {why}"
+
+
+def standard_stream(file):
+    if file.layer in ("cli", "wasm"):
+        return
+    for match in re.finditer(r"\b(stdout|stderr)\b", file.c.code):
+        yield file.c.line_at(match.start()), f"no {match.group()} here: the library never prints"
+
+
+def is_constant(declaration):
+    """True when the declared object itself, not what it points to, is const."""
+    left = re.sub(r"\[[^\]]*\]", "", declaration.split("=")[0])
+    function_pointer = re.search(r"\(\s*\*([^)]*)\)", left)
+    if function_pointer:
+        left = function_pointer.group(1)
+    return re.search(r"\bconst\b", left[left.rfind("*") + 1 :]) is not None
+
+
+def mutable_state(file):
+    if file.layer == "cli":
+        return
+    sentence = "state lives in structs that the caller owns: make it const"
+    for item in file.c.items:
+        if item.kind == "object" and not is_constant(item.head):
+            yield file.c.line_at(item.start), sentence
+        for match in re.finditer(r"(?<!\[)\bstatic\b[^;={]*", body_of(file, item)):
+            if not is_constant(match.group()):
+                yield file.c.line_at(item.body_start + match.start()), sentence
+
+
+def body_of(file, item):
+    return file.c.body[item.body_start : item.end] if item.kind == "function" else ""
+
+
+# Rules over the tree.
+
+
+def one_includer(files, library_path):
+    first = {}
+    for file in filter(is_src, files):
+        for include in file.c.includes:
+            library = foreign_library(include.name)
+            if library is None:
+                continue
+            if file.path.suffix != ".c":
+                yield file.path, include.line, f"a header may not include {library}"
+            elif first.setdefault(library, file.path) != file.path:
+                owner = first[library]
+                yield file.path, include.line, f"{library} is included by {owner} alone"
+
+
+def public_functions(files):
+    """Functions that the public header declares with SS_API."""
+    for file in files:
+        if file.folder == "include" and is_header(file):
+            for item in file.c.prototypes:
+                if "SS_API" in item.head.split():
+                    yield file, item
+
+
+def is_used_outside(name, owner, files):
+    """True when a file other than `owner` does more than declare the function."""
+    for file in files:
+        if file is not owner and file.c.words[name] > declaration_count(name, file):
+            return True
+    return False
+
+
+def declaration_count(name, file):
+    return sum(item.name == name for item in file.c.prototypes) if is_header(file) else 0
+
+
+def global_function(files, library_path):
+    c_files = list(filter(is_c, files))
+    declared = {item.name for file in filter(is_header, c_files) for item in file.c.prototypes}
+    public = {item.name for _, item in public_functions(c_files)}
+    for file in filter(is_src, c_files):
+        for item in file.c.functions:
+            if item.is_static or item.name in public or CALLED_FROM_OUTSIDE.search(item.head):
+                continue
+            line = file.c.line_at(item.start)
+            if not is_used_outside(item.name, file, c_files):
+                yield file.path, line, f"no other file uses '{item.name}': make it static"
+            elif item.name not in declared:
+                yield file.path, line, f"'{item.name}' is declared in no header"
+
+
+def exported_names(library_path):
+    """What a shared library exports, without the names reserved for the compiler."""
+    command = ["nm", "-D", "--defined-only", library_path]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    names = (line.split()[-1].split("@")[0] for line in output.splitlines())
+    return {name for name in names if not name.startswith("_")}
+
+
+def exported_symbol(files, library_path):
+    if library_path is None:
+        return
+    try:
+        exported = exported_names(library_path)
+    except (OSError, subprocess.CalledProcessError) as error:
+        yield library_path, 1, f"cannot list its symbols: {error}"
+        return
+    declared = {item.name: (file, item) for file, item in public_functions(files)}
+    for name in sorted(exported - declared.keys()):
+        yield library_path, 1, f"exports '{name}', which include/stepscope.h does not declare"
+    for name in sorted(declared.keys() - exported):
+        file, item = declared[name]
+        yield file.path, file.c.line_at(item.start), f"'{name}' is not exported by the library"
+
+
+# (name, files it looks at, rule)
+FILE_RULES = (
+    ("file-length", is_code, file_length),
+    ("line-width", is_code, line_width),
+    ("trailing-space", is_code, trailing_space),
+    ("final-newline", is_code, final_newline),
+    ("unfinished", is_code, unfinished),
+    ("machine-path", is_prose_or_code, machine_path),
+    ("registry-host", is_text, registry_host),
+    ("file-name", is_code, file_name),
+    ("function-length", is_c, function_length),
+    ("tab-indent", is_c, tab_indent),
+    ("typedef-struct", is_c, typedef_struct),
+    ("header-guard", is_header, header_guard),
+    ("opening-comment", is_product, opening_comment),
+    ("function-name", is_product, function_name),
+    ("folder", is_src, folder),
+    ("layers", is_src, layers),
+    ("banned-call", is_src, banned_call),
+    ("standard-stream", is_src, standard_stream),
+    ("mutable-state", is_src, mutable_state),
+)
+
+# (name, rule)
+TREE_RULES = (
+    ("one-includer", one_includer),
+    ("global-function", global_function),
+    ("exported-symbol", exported_symbol),
+)
+
+
+def is_skipped(path):
+    name = path.name
+    is_build = len(path.parts) == 1 and name.startswith("build")
+    is_hidden = name.startswith(".") and name not in (".ci", ".github")
+    return is_build or is_hidden or name in SKIPPED_FOLDERS or str(path) in SKIPPED_PATHS
+
+
+def read_tree(root):
+    """Every text file under the root, sorted by path."""
+    found = []
+    for parent, folders, names in os.walk(root):
+        here = PurePosixPath(Path(parent).relative_to(root).as_posix())
+        folders[:] = [name for name in folders if not is_skipped(here / name)]
+        for name in names:
+            if PurePosixPath(name).suffix in TEXT_SUFFIXES + ("",):
+                text = (Path(parent) / name).read_text(encoding="utf-8", errors="replace")
+                found.append(File(here / name, text))
+    return sorted(filter(is_text, found), key=lambda file: file.path)
+
+
+def check(files, library_path=None):
+    """All problems of the tree, as (path, line, rule, sentence)."""
+    problems = []
+    for name, looks_at, rule in FILE_RULES:
+        for file in filter(looks_at, files):
+            problems += [(str(file.path), line, name, text) for line, text in rule(file)]
+    for name, rule in TREE_RULES:
+        for path, line, text in rule(files, library_path):
+            problems.append((str(path), line, name, text))
+    return sorted(problems)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="checks the rules of the house")
+    parser.add_argument("root", nargs="?", default=Path(__file__).resolve().parent.parent)
+    parser.add_argument("--library", help="also compare its symbols with include/stepscope.h")
+    arguments = parser.parse_args()
+    files = read_tree(Path(arguments.root))
+    problems = check(files, arguments.library)
+    for path, line, rule, sentence in problems:
+        print(f"{path}:{line}: {rule}: {sentence}")
+    print(f"tidy: {len(files)} files, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
