@@ -32,18 +32,12 @@ static const struct {
 	const char *name;
 	enum big_kind kind;
 } args[] = {
-	{ "External id", BIG_LAUNCH },
-	{ "external id", BIG_LAUNCH },
-	{ "correlation", BIG_LAUNCH },
-	{ "wait_on_cuda_event_record_corr_id", BIG_LAUNCH },
-	{ "external ts", BIG_TIME },
-	{ "Ev Idx", BIG_EVENT },
-	{ "Profiler Event Index", BIG_EVENT },
-	{ "Record function id", BIG_RECORD },
-	{ "Sequence number", BIG_SEQUENCE },
-	{ "Seq", BIG_COLLECTIVE },
-	{ "Python id", BIG_PYTHON },
-	{ "Python parent id", BIG_PYTHON },
+	{ "External id", BIG_LAUNCH },         { "external id", BIG_LAUNCH },
+	{ "correlation", BIG_LAUNCH },         { "wait_on_cuda_event_record_corr_id", BIG_LAUNCH },
+	{ "external ts", BIG_TIME },           { "Ev Idx", BIG_EVENT },
+	{ "Profiler Event Index", BIG_EVENT }, { "Record function id", BIG_RECORD },
+	{ "Sequence number", BIG_SEQUENCE },   { "Seq", BIG_COLLECTIVE },
+	{ "Python id", BIG_PYTHON },           { "Python parent id", BIG_PYTHON },
 };
 
 struct span {

@@ -4,8 +4,8 @@
  * Every failure ends the program with a sentence, so a caller has nothing to check. That is fine
  * for a tool of the benchmarks and for nothing else.
  */
-#ifndef STEPSCOPE_BENCH_BIG_EVENTS_H
-#define STEPSCOPE_BENCH_BIG_EVENTS_H
+#ifndef SS_BENCH_BIG_EVENTS_H
+#define SS_BENCH_BIG_EVENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ struct big_piece {
 };
 
 struct big_events {
-	char *text; /* the whole input, up to `end` */
+	char *text;                         /* the whole input, up to `end` */
 	const char *first_end, *tail, *end; /* the first copy ends; what follows the last begins */
 	char *literals;
 	size_t literal_bytes, literal_capacity;
@@ -49,7 +49,7 @@ struct big_events {
 	bool timed;
 	int64_t begin_ns, end_ns;
 	int64_t min[BIG_KIND_COUNT], max[BIG_KIND_COUNT]; /* max < min: none of the kind */
-	int64_t stride[BIG_KIND_COUNT]; /* from one copy to the next */
+	int64_t stride[BIG_KIND_COUNT];                   /* from one copy to the next */
 };
 
 /* Reads a trace, plain or gzipped. */
@@ -57,7 +57,6 @@ void big_events_load(const char *path, struct big_events *out);
 void big_events_release(struct big_events *events);
 
 /* Prints the sentence and exits. */
-__attribute__((format(printf, 1, 2)))
-_Noreturn void big_fail(const char *format, ...);
+__attribute__((format(printf, 1, 2))) _Noreturn void big_fail(const char *format, ...);
 
 #endif

@@ -191,8 +191,7 @@ static void yyjson_doc_run(struct input *in, struct result *out)
 	events = yyjson_doc_get_root(doc);
 	if (yyjson_is_obj(events))
 		events = yyjson_obj_get(events, "traceEvents");
-	yyjson_arr_foreach(events, index, count, event)
-		event_touch(event, out);
+	yyjson_arr_foreach(events, index, count, event) event_touch(event, out);
 	out->bytes_out = out->bytes_in;
 	yyjson_doc_free(doc);
 	free(data);
@@ -488,9 +487,8 @@ static void result_print(const struct engine *engine, const struct result *resul
 	printf("{\"engine\": \"%s\", \"bytes_in\": %" PRIu64 ", \"bytes_out\": %" PRIu64
 	       ", \"events\": %" PRIu64 ", \"x_events\": %" PRIu64 ", \"checksum\": %" PRIu64
 	       ", \"cpu_s\": %.3f, \"wall_s\": %.3f, \"rss_mb\": %.1f}\n",
-	       engine->name, result->bytes_in, result->bytes_out, result->events,
-	       result->x_events, result->checksum,
-	       seconds(usage.ru_utime) + seconds(usage.ru_stime), wall_s,
+	       engine->name, result->bytes_in, result->bytes_out, result->events, result->x_events,
+	       result->checksum, seconds(usage.ru_utime) + seconds(usage.ru_stime), wall_s,
 	       (double)usage.ru_maxrss * 1024 / 1e6);
 	if (fflush(stdout))
 		fail("cannot write the result: %s", strerror(errno));

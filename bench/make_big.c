@@ -161,7 +161,8 @@ static struct options options_parse(char **argv)
 		fputs("usage: make_big [--bytes N] [--copies N] IN.json[.gz] OUT.json\n"
 		      "  --bytes N   write at least N bytes (1073741824)\n"
 		      "  --copies N  write the events N times, however many bytes that is\n"
-		      "  OUT '-' is the standard output\n", stderr);
+		      "  OUT '-' is the standard output\n",
+		      stderr);
 		exit(2);
 	}
 	return options;

@@ -76,7 +76,7 @@ struct ss_session;
 struct ss_open_options {
 	const char *const *paths; /* files or folders; "-" is standard input */
 	size_t path_count;
-	uint32_t threads;          /* 0: as many as the machine has cores */
+	uint32_t threads;            /* 0: as many as the machine has cores */
 	uint64_t memory_limit_bytes; /* 0: no limit but the machine's */
 	/* Called now and then from one thread; return false to stop. May be NULL. */
 	bool (*progress)(void *context, const struct ss_progress *progress);
@@ -111,8 +111,7 @@ SS_API SS_MUST_USE enum ss_status ss_session_open(const struct ss_open_options *
 
 /* Loads one trace from memory; `name` stands for its path. `data` may go afterwards. */
 SS_API SS_MUST_USE enum ss_status ss_session_open_memory(const void *data, size_t length,
-							 const char *name,
-							 struct ss_session **out,
+							 const char *name, struct ss_session **out,
 							 struct ss_error *err);
 
 /* How many of the files could not be read; the view "files" says why. */

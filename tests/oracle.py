@@ -15,7 +15,8 @@ SKIPPED = 77
 
 
 def run(stepscope, view, path):
-    result = subprocess.run([stepscope, view, "--format", "json", path], capture_output=True, text=True)
+    command = [stepscope, view, "--format", "json", path]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise RuntimeError(result.stderr.strip())
     table = json.loads(result.stdout)
@@ -25,8 +26,9 @@ def run(stepscope, view, path):
 
 def categories_of(stepscope, path):
     rows = run(stepscope, "categories", path)
-    complete = {r["category"]: r["events"] for r in rows if not r["category"].startswith(("phase ", "("))}
-    phases = {r["category"][6]: r["events"] for r in rows if r["category"].startswith("phase ")}
+    counts = {r["category"]: r["events"] for r in rows}
+    complete = {k: v for k, v in counts.items() if not k.startswith(("phase ", "("))}
+    phases = {k[6]: v for k, v in counts.items() if k.startswith("phase ")}
     phases["X"] = sum(complete.values())
     return complete, phases
 
@@ -42,7 +44,8 @@ def steps_of(stepscope, path):
         for r in rows
         if r["dropped"] is None
     ]
-    return kept, [r["name"] for r in rows if r["dropped"] is not None], rows[0]["anchor"] if rows else None
+    dropped = [r["name"] for r in rows if r["dropped"] is not None]
+    return kept, dropped, rows[0]["anchor"] if rows else None
 
 
 def compare(stepscope, path, oracle):
@@ -64,14 +67,17 @@ def compare(stepscope, path, oracle):
     yield "device events by kind", {k: v for k, v in kinds.items() if v}, quality["device_by_kind"]
     yield "communication kernels", sum(d["comm_kernels"] for d in devices), quality["comm_kernels"]
     yield "orphans", odd.get("orphan-device-event", 0), quality["orphans"]
-    yield "overlapping kernels", odd.get("overlapping-kernel", 0), quality["kernels_overlapping_on_a_stream"]
-    yield "duplicate correlations", odd.get("duplicate-correlation", 0), quality["duplicate_correlations"]
+    overlapping = quality["kernels_overlapping_on_a_stream"]
+    yield "overlapping kernels", odd.get("overlapping-kernel", 0), overlapping
+    duplicates = quality["duplicate_correlations"]
+    yield "duplicate correlations", odd.get("duplicate-correlation", 0), duplicates
+    steps = oracle["steps"]
     kept, dropped, anchor = steps_of(stepscope, path)
-    theirs = [(s["name"], s["start"], s["end"], s["device_events"]) for s in oracle["steps"]["list"]]
-    # the reference does not look for periods: where we find one, our steps are finer than its span
-    if not (oracle["steps"]["anchor"].startswith("span") and anchor.startswith("period")):
+    theirs = [(s["name"], s["start"], s["end"], s["device_events"]) for s in steps["list"]]
+    # the reference does not look for periods: where we find one, ours are finer than its span
+    if not (steps["anchor"].startswith("span") and anchor.startswith("period")):
         yield "steps", kept, theirs
-    yield "dropped steps", dropped, [s["name"] for s in oracle["steps"]["dropped"]]
+    yield "dropped steps", dropped, [s["name"] for s in steps["dropped"]]
 
 
 def trace_files(oracle_path, oracle, traces):

@@ -63,7 +63,7 @@ BANNED = (
     (
         "malloc calloc realloc reallocarray aligned_alloc posix_memalign strdup strndup asprintf"
         " vasprintf free",
-        ("base",),
+        ("base", "cli", "wasm"),
         "memory comes from an arena",
     ),
 )

@@ -18,12 +18,12 @@ static const struct {
 	char phase;
 	const char *name;
 } phases[] = {
-	{ 's', "phase s (flow start)" }, { 'f', "phase f (flow end)" },
-	{ 't', "phase t (flow step)" },	 { 'i', "phase i (instant)" },
-	{ 'I', "phase I (instant)" },	 { 'R', "phase R (mark)" },
-	{ 'C', "phase C (counter)" },	 { 'M', "phase M (metadata)" },
-	{ 'B', "phase B (begin)" },	 { 'E', "phase E (end)" },
-	{ 'b', "phase b (async begin)" }, { 'e', "phase e (async end)" },
+	{ 's', "phase s (flow start)" },    { 'f', "phase f (flow end)" },
+	{ 't', "phase t (flow step)" },     { 'i', "phase i (instant)" },
+	{ 'I', "phase I (instant)" },       { 'R', "phase R (mark)" },
+	{ 'C', "phase C (counter)" },       { 'M', "phase M (metadata)" },
+	{ 'B', "phase B (begin)" },         { 'E', "phase E (end)" },
+	{ 'b', "phase b (async begin)" },   { 'e', "phase e (async end)" },
 	{ 'n', "phase n (async instant)" },
 };
 

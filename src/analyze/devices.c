@@ -18,7 +18,8 @@ static const struct ss_column columns[] = {
 	{ "orphans", SS_COLUMN_COUNT, "device events whose launch is not in the file", 0 },
 	{ "memory_bytes", SS_COLUMN_BYTES, "memory of the device", 0 },
 	{ "multiprocessors", SS_COLUMN_COUNT, "SMs, or compute units", SS_COLUMN_DETAIL },
-	{ "compute", SS_COLUMN_TEXT, "compute capability, or the gfx generation", SS_COLUMN_DETAIL },
+	{ "compute", SS_COLUMN_TEXT, "compute capability, or the gfx generation",
+	  SS_COLUMN_DETAIL },
 	{ "warp_size", SS_COLUMN_COUNT, "threads of a warp or wavefront", SS_COLUMN_DETAIL },
 };
 
@@ -67,10 +68,10 @@ static void add(const struct ss_trace *trace, struct ss_table *out, const struct
 	ss_row_int(out, tally->orphans);
 	ss_row_int_known(out, device ? device->memory_bytes : -1);
 	ss_row_int_known(out, device && device->multiprocessors ? device->multiprocessors : -1);
-	ss_row_text(out, device && device->compute_major ?
-				 ss_table_print(out, "%d.%d", device->compute_major,
-						device->compute_minor) :
-				 NULL);
+	ss_row_text(out, device && device->compute_major
+				 ? ss_table_print(out, "%d.%d", device->compute_major,
+						  device->compute_minor)
+				 : NULL);
 	ss_row_int_known(out, device && device->warp_size ? device->warp_size : -1);
 	ss_row_end(out);
 }

@@ -66,9 +66,9 @@ static const char *device_name(const struct ss_trace *trace)
 				return ss_strings_text(&trace->texts, trace->info.devices[k].name);
 		break;
 	}
-	return trace->info.device_count == 1 ?
-		       ss_strings_text(&trace->texts, trace->info.devices[0].name) :
-		       NULL;
+	return trace->info.device_count == 1
+		       ? ss_strings_text(&trace->texts, trace->info.devices[0].name)
+		       : NULL;
 }
 
 static const char *flags_text(const struct ss_trace_info *info, struct ss_table *out)
@@ -164,8 +164,8 @@ static enum ss_status files_run(const struct ss_subject *subject, struct ss_tabl
 	ss_row_text(out, ss_strings_text(&trace->texts, info->host));
 	ss_row_text(out, software_text(trace, out));
 	ss_row_text(out, flags_text(info, out));
-	ss_row_int(out, (int64_t)trace->slices.count + trace->allocations.count +
-				trace->counter_count);
+	ss_row_int(out,
+		   (int64_t)trace->slices.count + trace->allocations.count + trace->counter_count);
 	ss_row_int(out, (int64_t)trace->file_bytes);
 	ss_row_int_known(out, info->base_time_ns ? info->base_time_ns : -1);
 	ss_row_int(out, trace->origin_ns);

@@ -60,9 +60,10 @@ static enum ss_status quality_run(const struct ss_subject *subject, struct ss_ta
 		ss_row_int(out, (int64_t)row->count);
 		ss_row_int_known(out, row->first_byte);
 		ss_row_int_known(out, row->amount_ns);
-		ss_row_number(out, row->amount_ns < 0 || trace->span_ns <= 0 ?
-					   NAN :
-					   100.0 * (double)row->amount_ns / (double)trace->span_ns);
+		ss_row_number(out,
+			      row->amount_ns < 0 || trace->span_ns <= 0
+				      ? NAN
+				      : 100.0 * (double)row->amount_ns / (double)trace->span_ns);
 		ss_row_text(out, meaning_of(trace, (enum ss_oddity)odd, out));
 		ss_row_end(out);
 	}

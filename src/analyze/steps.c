@@ -7,8 +7,9 @@ static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
 	{ "name", SS_COLUMN_TEXT, "its name in the trace; empty when it has none", 0 },
-	{ "dur_ns", SS_COLUMN_NS, "effective duration: from the end of the step before to the end "
-				  "of the last device event that was launched in it",
+	{ "dur_ns", SS_COLUMN_NS,
+	  "effective duration: from the end of the step before to the end "
+	  "of the last device event that was launched in it",
 	  0 },
 	{ "start_ns", SS_COLUMN_NS, "effective start, from the first event of the file", 0 },
 	{ "end_ns", SS_COLUMN_NS, "effective end, from the first event of the file",
@@ -16,7 +17,8 @@ static const struct ss_column columns[] = {
 	{ "host_dur_ns", SS_COLUMN_NS, "duration of the range on the CPU", 0 },
 	{ "host_start_ns", SS_COLUMN_NS, "start of the range on the CPU", SS_COLUMN_DETAIL },
 	{ "host_end_ns", SS_COLUMN_NS, "end of the range on the CPU", SS_COLUMN_DETAIL },
-	{ "device_events", SS_COLUMN_COUNT, "kernels, copies and memsets launched inside of it", 0 },
+	{ "device_events", SS_COLUMN_COUNT, "kernels, copies and memsets launched inside of it",
+	  0 },
 	{ "file_start_ns", SS_COLUMN_NS, "effective start as the file counts time (its ts)",
 	  SS_COLUMN_DETAIL },
 	{ "file_end_ns", SS_COLUMN_NS, "effective end as the file counts time (its ts)",

@@ -12,9 +12,9 @@
 
 enum ss_column_type {
 	SS_COLUMN_TEXT,
-	SS_COLUMN_COUNT,   /* a plain integer */
-	SS_COLUMN_ID,      /* an integer that names something: never summed or grouped */
-	SS_COLUMN_NS,      /* a duration or a moment, in nanoseconds */
+	SS_COLUMN_COUNT, /* a plain integer */
+	SS_COLUMN_ID,    /* an integer that names something: never summed or grouped */
+	SS_COLUMN_NS,    /* a duration or a moment, in nanoseconds */
 	SS_COLUMN_BYTES,
 	SS_COLUMN_PERCENT, /* its base stands in `about` */
 };
@@ -23,8 +23,9 @@ enum ss_column_flag {
 	SS_COLUMN_CONTEXT = 1 << 0, /* text shows it only when it is not the same in all rows */
 	SS_COLUMN_DETAIL = 1 << 1,  /* text leaves it out of tables of several rows */
 	SS_COLUMN_WRAP = 1 << 2,    /* text may break it into lines */
-	SS_COLUMN_KEY = 1 << 3,     /* rows of all files with equal keys can be summed: ss_table_fold() */
-	SS_COLUMN_QUIET = 1 << 4,   /* not worth a word when it is the same in all rows */
+	SS_COLUMN_KEY =
+		1 << 3, /* rows of all files with equal keys can be summed: ss_table_fold() */
+	SS_COLUMN_QUIET = 1 << 4, /* not worth a word when it is the same in all rows */
 };
 
 struct ss_column {
@@ -50,9 +51,9 @@ struct ss_table {
 	struct ss_arena *arena; /* lent: texts that views make */
 	struct ss_cell *cells;  /* row after row */
 	uint32_t row_count, row_capacity;
-	int64_t rank;      /* of the rows to come; -1: not known */
-	uint32_t next;     /* column to be filled next */
-	bool failed;       /* no memory */
+	int64_t rank;  /* of the rows to come; -1: not known */
+	uint32_t next; /* column to be filled next */
+	bool failed;   /* no memory */
 };
 
 void ss_table_init(struct ss_table *table, const struct ss_view *view, struct ss_arena *arena);
@@ -83,6 +84,6 @@ bool ss_table_fold(struct ss_table *table);
 
 /* A text that lives as long as the table. */
 __attribute__((format(printf, 2, 3))) const char *ss_table_print(struct ss_table *table,
-								  const char *format, ...);
+								 const char *format, ...);
 
 #endif

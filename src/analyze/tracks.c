@@ -7,7 +7,8 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "track", SS_COLUMN_TEXT, "thread, stream, ranges (of a device), waits, profiler, async", 0 },
+	{ "track", SS_COLUMN_TEXT, "thread, stream, ranges (of a device), waits, profiler, async",
+	  0 },
 	{ "name", SS_COLUMN_TEXT, "its name in the trace", 0 },
 	{ "pid", SS_COLUMN_TEXT, "process, or device for streams", 0 },
 	{ "tid", SS_COLUMN_TEXT, "thread, or stream", 0 },
@@ -77,9 +78,9 @@ static enum ss_status tracks_run(const struct ss_subject *subject, struct ss_tab
 		ss_row_text(out, id_text(trace, out, track->tid, track->tid_text));
 		ss_row_int(out, track->row_count);
 		ss_row_int(out, busy);
-		ss_row_number(out, trace->span_ns > 0 ?
-					   100.0 * (double)busy / (double)trace->span_ns :
-					   NAN);
+		ss_row_number(out, trace->span_ns > 0
+					   ? 100.0 * (double)busy / (double)trace->span_ns
+					   : NAN);
 		ss_row_int(out, track->depth_max + 1);
 		ss_row_int(out, trace->slices.start_ns[track->first_row]);
 		ss_row_int(out, last);

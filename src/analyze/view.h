@@ -13,8 +13,8 @@
 /* One file of the job, as a view sees it. */
 struct ss_subject {
 	const char *path;
-	int64_t rank;      /* -1: not known */
-	bool rank_by_name; /* the file's name told it, not the file */
+	int64_t rank;                 /* -1: not known */
+	bool rank_by_name;            /* the file's name told it, not the file */
 	const struct ss_trace *trace; /* NULL: could not be read */
 	const char *problem;          /* why; NULL when it could */
 	double load_seconds;          /* how long reading took */
@@ -40,9 +40,15 @@ extern const size_t ss_view_count;
 const struct ss_view *ss_view_find(const char *name);
 
 /* Columns that views share. */
-#define SS_COLUMN_FILES                                                            \
-	{ "files", SS_COLUMN_COUNT, "files that this row is about: 1, more in summed tables", \
-	  SS_COLUMN_CONTEXT | SS_COLUMN_QUIET }
-#define SS_COLUMN_RANK { "rank", SS_COLUMN_ID, "rank of the file; empty when not known", SS_COLUMN_CONTEXT }
+#define SS_COLUMN_FILES                                                           \
+	{                                                                         \
+		"files", SS_COLUMN_COUNT,                                         \
+			"files that this row is about: 1, more in summed tables", \
+			SS_COLUMN_CONTEXT | SS_COLUMN_QUIET                       \
+	}
+#define SS_COLUMN_RANK                                                                            \
+	{                                                                                         \
+		"rank", SS_COLUMN_ID, "rank of the file; empty when not known", SS_COLUMN_CONTEXT \
+	}
 
 #endif

@@ -78,7 +78,8 @@ static void info_headline(const struct ss_job *job, struct ss_text *out)
 		ss_text_add_string(out, " no profiler trace and left out\n");
 	}
 	if (job->file_count > 1)
-		ss_text_add_string(out, "Sums over all files; --rank N shows one, with its tracks.\n");
+		ss_text_add_string(out,
+				   "Sums over all files; --rank N shows one, with its tracks.\n");
 }
 
 const struct ss_report ss_report_info = {

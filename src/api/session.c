@@ -91,7 +91,8 @@ const char *ss_version(void)
 bool ss_offer_at(size_t index, struct ss_offer *out)
 {
 	if (index < ss_report_count) {
-		*out = (struct ss_offer){ ss_reports[index]->name, ss_reports[index]->summary, true };
+		*out = (struct ss_offer){ ss_reports[index]->name, ss_reports[index]->summary,
+					  true };
 		return true;
 	}
 	index -= ss_report_count;
@@ -156,7 +157,8 @@ static enum ss_status check_rank(const struct ss_job *job, int64_t rank, struct 
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (job->files[i].subject.rank == rank)
 			return SS_OK;
-	return ss_fail(err, SS_ERR_USAGE, "no file of rank %lld; stepscope files lists what there is",
+	return ss_fail(err, SS_ERR_USAGE,
+		       "no file of rank %lld; stepscope files lists what there is",
 		       (long long)rank);
 }
 

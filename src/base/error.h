@@ -17,8 +17,8 @@
 
 /* Fills `err` and returns `code`: `return ss_fail(err, SS_ERR_IO, "cannot ...")`. */
 __attribute__((format(printf, 3, 4))) enum ss_status ss_fail(struct ss_error *err,
-							      enum ss_status code,
-							      const char *format, ...);
+							     enum ss_status code,
+							     const char *format, ...);
 
 /* "out of memory" in the words of the one who asked for the limit. */
 enum ss_status ss_fail_memory(struct ss_error *err, const char *what);

@@ -90,9 +90,8 @@ uint32_t ss_strings_find(const struct ss_strings *strings, const char *text, siz
 
 static bool strings_grow(struct ss_strings *strings)
 {
-	if (!ss_memory_reserve(strings->arena.memory, (void **)&strings->items,
-			       &strings->capacity, (size_t)strings->count + 1,
-			       sizeof(*strings->items)))
+	if (!ss_memory_reserve(strings->arena.memory, (void **)&strings->items, &strings->capacity,
+			       (size_t)strings->count + 1, sizeof(*strings->items)))
 		return false;
 	if (!too_full(strings->count, strings->slot_count))
 		return true;
@@ -185,8 +184,7 @@ uint32_t ss_records_add(struct ss_records *records, const void *record)
 	if (!records_grow(records))
 		return SS_NO_ID;
 	id = records->count++;
-	memcpy(records->items + (size_t)id * records->record_bytes, record,
-	       records->record_bytes);
+	memcpy(records->items + (size_t)id * records->record_bytes, record, records->record_bytes);
 	slots_put(records->slots, records->slot_count, hash, id);
 	return id;
 }

@@ -19,9 +19,9 @@
 struct ss_memory {
 	_Atomic size_t used_bytes;
 	_Atomic size_t peak_bytes;
-	size_t limit_bytes;       /* 0: none */
-	_Atomic size_t calls;     /* growing requests so far */
-	size_t fail_call;         /* tests: the request with this number fails; 0: none */
+	size_t limit_bytes;   /* 0: none */
+	_Atomic size_t calls; /* growing requests so far */
+	size_t fail_call;     /* tests: the request with this number fails; 0: none */
 };
 
 void ss_memory_init(struct ss_memory *memory, size_t limit_bytes);
@@ -56,8 +56,7 @@ void *ss_arena_alloc(struct ss_arena *arena, size_t count, size_t size);
 SS_MUST_USE
 char *ss_arena_copy(struct ss_arena *arena, const char *text, size_t length);
 
-#define SS_ARENA_NEW(arena, type, count) \
-	((type *)ss_arena_alloc((arena), (count), sizeof(type)))
+#define SS_ARENA_NEW(arena, type, count) ((type *)ss_arena_alloc((arena), (count), sizeof(type)))
 
 /*
  * A growing array: `struct { T *items; uint32_t count, capacity; }` made room

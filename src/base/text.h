@@ -14,7 +14,7 @@ void ss_text_add_string(struct ss_text *text, const char *string);
 void ss_text_fill(struct ss_text *text, char byte, size_t count);
 void ss_text_add_int(struct ss_text *text, int64_t value);
 __attribute__((format(printf, 2, 3))) void ss_text_addf(struct ss_text *text, const char *format,
-							 ...);
+							...);
 
 /* True when an append found no memory. */
 bool ss_text_failed(const struct ss_text *text);

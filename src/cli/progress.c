@@ -51,9 +51,9 @@ void progress_begin(struct progress_bar *bar, const char *mode)
 static void draw_bar(const struct ss_progress *progress)
 {
 	char cells[BAR_COLUMNS + 1];
-	double share = progress->total_bytes ?
-			       (double)progress->done_bytes / (double)progress->total_bytes :
-			       0;
+	double share = progress->total_bytes
+			       ? (double)progress->done_bytes / (double)progress->total_bytes
+			       : 0;
 	int full = (int)(share * BAR_COLUMNS);
 
 	for (int i = 0; i < BAR_COLUMNS; i++)

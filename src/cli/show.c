@@ -24,8 +24,9 @@ const struct option show_option_list[] = {
 	  offsetof(struct show_options, threads) },
 	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
 	  OPTION_BYTES, offsetof(struct show_options, memory_limit_bytes) },
-	{ "--progress", "auto|bar|json|none", "how to tell that a long load goes on (default: auto)",
-	  OPTION_TEXT, offsetof(struct show_options, progress) },
+	{ "--progress", "auto|bar|json|none",
+	  "how to tell that a long load goes on (default: auto)", OPTION_TEXT,
+	  offsetof(struct show_options, progress) },
 };
 
 const size_t show_option_count = sizeof(show_option_list) / sizeof(show_option_list[0]);
@@ -91,8 +92,9 @@ static bool check(const char *what, const struct show_options *options,
 		fprintf(stderr, "stepscope %s: --color takes auto, always or never, not '%s'\n",
 			what, options->color);
 	else if (!is_one_of(options->progress, progress))
-		fprintf(stderr, "stepscope %s: --progress takes auto, bar, json or none, not '%s'\n",
-			what, options->progress);
+		fprintf(stderr,
+			"stepscope %s: --progress takes auto, bar, json or none, not '%s'\n", what,
+			options->progress);
 	else if (!arguments->path_count)
 		fprintf(stderr,
 			"stepscope %s: name a trace file or a folder of them; '-' is standard "
@@ -116,9 +118,9 @@ static void tell_failed(const struct ss_session *session, const char *what)
 	if (failed)
 		fprintf(stderr, "stepscope: %u file%s could not be read%s\n", failed,
 			failed == 1 ? "" : "s",
-			strcmp(what, "files") == 0 || strcmp(what, "info") == 0 ?
-				"" :
-				"; 'stepscope files' says why");
+			strcmp(what, "files") == 0 || strcmp(what, "info") == 0
+				? ""
+				: "; 'stepscope files' says why");
 }
 
 int show_run(const char *what, const struct show_options *options,

@@ -142,8 +142,9 @@ static enum ss_status none_read(const struct ss_job *job, struct ss_error *err)
 	if (!job->file_count)
 		return ss_fail(err, SS_ERR_FORMAT, "none of the %u JSON files is a profiler trace",
 			       job->skipped_count);
-	return ss_fail(err, SS_ERR_FORMAT, "none of the %u files could be read; the first: '%s': %s",
-		       job->file_count, job->files[0].subject.path, job->files[0].subject.problem);
+	return ss_fail(err, SS_ERR_FORMAT,
+		       "none of the %u files could be read; the first: '%s': %s", job->file_count,
+		       job->files[0].subject.path, job->files[0].subject.problem);
 }
 
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,

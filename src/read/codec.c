@@ -67,8 +67,8 @@ static void next_member(struct decoded *decoded)
 
 static void step(struct decoded *decoded, char *buffer, size_t room, size_t *got)
 {
-	struct ss_codec_io io = { decoded->input + decoded->in_at,
-				  decoded->in_end - decoded->in_at, buffer, room };
+	struct ss_codec_io io = { decoded->input + decoded->in_at, decoded->in_end - decoded->in_at,
+				  buffer, room };
 	size_t had_bytes = io.in_bytes;
 
 	switch (decoded->codec->step(decoded->state, &io)) {

@@ -41,9 +41,9 @@ struct ss_json_span {
 struct ss_json {
 	const char *at;
 	const char *end;
-	bool whole;           /* nothing follows `end`: the text is all there is */
-	bool careful;         /* second try: see ss_json_string() */
-	uint32_t odd_quotes;  /* quotes taken as part of their string */
+	bool whole;          /* nothing follows `end`: the text is all there is */
+	bool careful;        /* second try: see ss_json_string() */
+	uint32_t odd_quotes; /* quotes taken as part of their string */
 };
 
 /* Moves to the next byte that is not white space. */
@@ -85,8 +85,8 @@ static inline enum ss_json_result ss_json_string(struct ss_json *json, const cha
 
 	if (*stop == '"' && (stop[1] == followers[0] || stop[1] == followers[1]) &&
 	    !json->careful && stop + 1 < json->end) {
-		*out = (struct ss_json_span){ json->at, (uint32_t)(stop - json->at),
-					      SS_JSON_STRING, 0 };
+		*out = (struct ss_json_span){ json->at, (uint32_t)(stop - json->at), SS_JSON_STRING,
+					      0 };
 		json->at = stop + 1;
 		return SS_JSON_OK;
 	}

@@ -102,8 +102,20 @@ static bool to_integer(const struct decimal *number, int32_t scale, int64_t *out
 static inline bool few_digits(const char *text, size_t length, uint64_t *out)
 {
 	uint64_t word = 0, high;
+	uint32_t half;
 
-	memcpy(&word, text, length);
+	if (length == 8) {
+		memcpy(&word, text, 8);
+	} else if (length >= 4) {
+		memcpy(&half, text, 4);
+		word = half;
+		memcpy(&half, text + length - 4, 4);
+		word |= (uint64_t)half << 8 * (length - 4);
+	} else {
+		word = (unsigned char)text[0] |
+		       (uint64_t)(unsigned char)text[length / 2] << 8 * (length / 2) |
+		       (uint64_t)(unsigned char)text[length - 1] << 8 * (length - 1);
+	}
 	/* the digits move to the end, zeros fill the beginning */
 	word = word << (64 - 8 * length) | (length < 8 ? 0x3030303030303030u >> 8 * length : 0);
 	high = word + 0x4646464646464646u;

@@ -13,8 +13,8 @@
 
 enum ss_source_flaw {
 	SS_SOURCE_WHOLE = 0,
-	SS_SOURCE_CUT,     /* the compressed stream stops in the middle */
-	SS_SOURCE_CORRUPT, /* the compressed data is damaged */
+	SS_SOURCE_CUT,      /* the compressed stream stops in the middle */
+	SS_SOURCE_CORRUPT,  /* the compressed data is damaged */
 	SS_SOURCE_TRAILING, /* bytes after the compressed data were ignored */
 };
 

@@ -44,8 +44,8 @@ static void markdown_view(const struct ss_table *table, const struct ss_render_o
 	ss_text_add_string(out, "|\n");
 	for (uint32_t i = 0; i < view->column_count; i++)
 		if (is_shown(&view->columns[i]))
-			ss_text_add_string(out, view->columns[i].type == SS_COLUMN_TEXT ? "|---" :
-											  "|---:");
+			ss_text_add_string(out, view->columns[i].type == SS_COLUMN_TEXT ? "|---"
+											: "|---:");
 	ss_text_add_string(out, "|\n");
 	for (uint32_t row = 0; row < rows; row++) {
 		for (uint32_t i = 0; i < view->column_count; i++) {

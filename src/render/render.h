@@ -51,7 +51,6 @@ uint32_t ss_render_rows(const struct ss_table *table, const struct ss_render_opt
 /* units.c: a cell as people read it: "12.3 ms", "1,204,113", "35.2 MB". */
 void ss_render_cell(const struct ss_column *column, const struct ss_cell *cell,
 		    struct ss_text *out);
-void ss_render_ns(int64_t ns, struct ss_text *out);
 void ss_render_bytes(int64_t bytes, struct ss_text *out);
 void ss_render_count(int64_t count, struct ss_text *out);
 

@@ -41,8 +41,8 @@ static bool same_cell(const struct ss_column *column, const struct ss_cell *a,
 {
 	if (a->is_null || b->is_null)
 		return a->is_null == b->is_null;
-	return column->type == SS_COLUMN_TEXT ? strcmp(a->value.text, b->value.text) == 0 :
-						a->value.integer == b->value.integer;
+	return column->type == SS_COLUMN_TEXT ? strcmp(a->value.text, b->value.text) == 0
+					      : a->value.integer == b->value.integer;
 }
 
 static bool is_constant(const struct layout *layout, uint32_t column)
@@ -89,7 +89,8 @@ static size_t cell_width(const struct layout *layout, uint32_t row, uint32_t col
 			 struct ss_text *scratch)
 {
 	scratch->length = 0;
-	ss_render_cell(&layout->table->view->columns[column], cell_at(layout, row, column), scratch);
+	ss_render_cell(&layout->table->view->columns[column], cell_at(layout, row, column),
+		       scratch);
 	return ss_text_columns(scratch->data, scratch->length);
 }
 
@@ -102,7 +103,8 @@ static void measure(struct layout *layout, struct ss_text *scratch)
 		const struct ss_column *column = &view->columns[i];
 
 		layout->shown[i] = !(column->flags & SS_COLUMN_DETAIL) &&
-				   !((column->flags & SS_COLUMN_CONTEXT) && is_constant(layout, i)) &&
+				   !((column->flags & SS_COLUMN_CONTEXT) &&
+				     is_constant(layout, i)) &&
 				   !is_absent(layout, i);
 		if (!layout->shown[i])
 			continue;
@@ -174,7 +176,8 @@ static void add_style(const struct layout *layout, const char *style, struct ss_
 static void add_shortened(const char *text, size_t length, size_t width, struct ss_text *out)
 {
 	size_t columns = ss_text_columns(text, length);
-	size_t head = width > 1 ? (width - 1) / 2 : 0, tail = width > head + 1 ? width - head - 1 : 0;
+	size_t head = width > 1 ? (width - 1) / 2 : 0,
+	       tail = width > head + 1 ? width - head - 1 : 0;
 	size_t skip;
 
 	if (columns <= width) {
@@ -322,8 +325,8 @@ static void add_context(const struct layout *layout, struct ss_text *scratch, st
 		const struct ss_cell *cell = cell_at(layout, 0, i);
 
 		if (!(view->columns[i].flags & SS_COLUMN_CONTEXT) || layout->shown[i] ||
-		    (view->columns[i].flags & SS_COLUMN_QUIET) ||
-		    cell->is_null || !is_constant(layout, i))
+		    (view->columns[i].flags & SS_COLUMN_QUIET) || cell->is_null ||
+		    !is_constant(layout, i))
 			continue;
 		heading(&view->columns[i], name, sizeof(name));
 		scratch->length = 0;
@@ -357,9 +360,9 @@ static void add_list(const struct layout *layout, struct ss_text *scratch, struc
 		scratch->length = 0;
 		ss_render_cell(&view->columns[i], cell_at(layout, 0, i), scratch);
 		add_shortened(scratch->data, scratch->length,
-			      layout->options->width > widest + GAP + TEXT_WIDTH_MIN ?
-				      layout->options->width - widest - GAP :
-				      TEXT_WIDTH_MIN,
+			      layout->options->width > widest + GAP + TEXT_WIDTH_MIN
+				      ? layout->options->width - widest - GAP
+				      : TEXT_WIDTH_MIN,
 			      out);
 		ss_text_add_string(out, "\n");
 	}
@@ -413,8 +416,8 @@ static void text_view(const struct ss_table *table, const struct ss_render_optio
 	ss_text_release(&scratch);
 }
 
-static void text_report(const struct ss_report_parts *parts, const struct ss_render_options *options,
-			struct ss_text *out)
+static void text_report(const struct ss_report_parts *parts,
+			const struct ss_render_options *options, struct ss_text *out)
 {
 	ss_text_add_string(out, parts->headline);
 	for (uint32_t i = 0; i < parts->table_count; i++) {

@@ -108,7 +108,6 @@ enum ss_json_result ss_args_read(const struct ss_arg_index *index, struct ss_jso
 {
 	enum ss_json_result result;
 
-	out->seen = 0;
 	if (*json->at != '{')
 		return ss_json_value(json, &out->values[SS_ARG_NONE]);
 	json->at++;
@@ -136,7 +135,8 @@ int64_t ss_args_i64(const struct ss_arg_values *args, enum ss_arg arg, int64_t f
 	return value;
 }
 
-double ss_args_double(const struct ss_arg_values *args, enum ss_arg arg, bool *odd)
+/* A fraction; NaN when absent. *odd is set when it is there and no number. */
+static double read_double(const struct ss_arg_values *args, enum ss_arg arg, bool *odd)
 {
 	const struct ss_json_span *span = &args->values[arg];
 	double value;
@@ -187,9 +187,9 @@ void ss_kernel_args_fill(const struct ss_arg_values *args, struct ss_kernel_args
 	out->shared_bytes = ss_args_i64(args, SS_ARG_SHARED_MEMORY, -1);
 	out->graph_id = ss_args_i64(args, SS_ARG_GRAPH_ID, -1);
 	out->graph_node = ss_args_i64(args, SS_ARG_GRAPH_NODE, -1);
-	out->blocks_per_sm = ss_args_double(args, SS_ARG_BLOCKS_PER_SM, &odd_blocks);
-	out->warps_per_sm = ss_args_double(args, SS_ARG_WARPS_PER_SM, &odd_warps);
-	out->occupancy_percent = ss_args_double(args, SS_ARG_OCCUPANCY, &odd_occupancy);
+	out->blocks_per_sm = read_double(args, SS_ARG_BLOCKS_PER_SM, &odd_blocks);
+	out->warps_per_sm = read_double(args, SS_ARG_WARPS_PER_SM, &odd_warps);
+	out->occupancy_percent = read_double(args, SS_ARG_OCCUPANCY, &odd_occupancy);
 	*odd += (uint32_t)odd_blocks + (uint32_t)odd_warps + (uint32_t)odd_occupancy;
 }
 

@@ -13,9 +13,17 @@
 #include "base/intern.h"
 #include "read/json.h"
 
-/* The arguments that are looked at, whatever a writer calls them. */
+/* The values of an event that are looked at, whatever a writer calls them. */
 enum ss_arg {
-	SS_ARG_NONE = 0,
+	SS_ARG_NONE = 0, /* everything else */
+	/* the event's own */
+	SS_FIELD_NAME,
+	SS_FIELD_PID,
+	SS_FIELD_TID,
+	SS_FIELD_TS,
+	SS_FIELD_DUR,
+	SS_FIELD_ID,
+	/* its arguments */
 	SS_ARG_EXTERNAL_ID,
 	SS_ARG_CORRELATION,
 	SS_ARG_DEVICE,
@@ -66,9 +74,9 @@ enum ss_arg {
 	SS_ARG_COUNT, /* at most 64: they are counted in one word */
 };
 
-/* The values of one event's arguments, as they stand in the text. */
+/* The values of one event, as they stand in the text. */
 struct ss_arg_values {
-	uint64_t seen; /* bit per enum ss_arg */
+	uint64_t seen; /* bit per enum ss_arg: only those of the values below are this event's */
 	struct ss_json_span values[SS_ARG_COUNT];
 };
 
@@ -82,7 +90,7 @@ void ss_arg_index_init(struct ss_arg_index *index);
 /* The argument of a key, SS_ARG_NONE when it is not looked at. */
 enum ss_arg ss_arg_find(const struct ss_arg_index *index, const struct ss_json_span *key);
 
-/* Reads the object at the cursor; keys that are not looked at are skipped. */
+/* Reads the object at the cursor, adding to `out`; keys that are not looked at are skipped. */
 enum ss_json_result ss_args_read(const struct ss_arg_index *index, struct ss_json *json,
 				 struct ss_arg_values *out);
 
@@ -91,11 +99,14 @@ static inline bool ss_args_have(const struct ss_arg_values *args, enum ss_arg ar
 	return args->seen >> arg & 1;
 }
 
+/* The value as it stands in the text; type SS_JSON_NONE when it is absent. */
+static inline struct ss_json_span ss_args_span(const struct ss_arg_values *args, enum ss_arg arg)
+{
+	return ss_args_have(args, arg) ? args->values[arg] : (struct ss_json_span){ 0 };
+}
+
 /* The number of an argument, `fallback` when it is absent or no number. */
 int64_t ss_args_i64(const struct ss_arg_values *args, enum ss_arg arg, int64_t fallback);
-
-/* The same for a fraction; NaN when absent. *odd is set when it is there and no number. */
-double ss_args_double(const struct ss_arg_values *args, enum ss_arg arg, bool *odd);
 
 /* Operators and annotations; ids into ss_trace.texts, 0 when not recorded. */
 struct ss_op_args {

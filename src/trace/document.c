@@ -57,7 +57,8 @@ static bool is_on(const struct ss_json_span *span)
 /* The text of an array or object, to be read on its own; spaces stand in for what follows. */
 static struct ss_json inside(const struct ss_json_span *span)
 {
-	return (struct ss_json){ .at = span->text + 1, .end = span->text + span->length,
+	return (struct ss_json){ .at = span->text + 1,
+				 .end = span->text + span->length,
 				 .whole = true };
 }
 
@@ -233,10 +234,22 @@ static const struct {
 			       struct ss_error *err);
 } keys[] = {
 #define NONE SIZE_MAX
-#define NUMBER(key, field) { key, offsetof(struct ss_trace_info, field), NONE, NONE, NULL }
-#define TEXT(key, field) { key, NONE, offsetof(struct ss_trace_info, field), NONE, NULL }
-#define FLAG(key, field) { key, NONE, NONE, offsetof(struct ss_trace_info, field), NULL }
-#define READ(key, read) { key, NONE, NONE, NONE, read }
+#define NUMBER(key, field)                                                   \
+	{                                                                    \
+		key, offsetof(struct ss_trace_info, field), NONE, NONE, NULL \
+	}
+#define TEXT(key, field)                                                     \
+	{                                                                    \
+		key, NONE, offsetof(struct ss_trace_info, field), NONE, NULL \
+	}
+#define FLAG(key, field)                                                     \
+	{                                                                    \
+		key, NONE, NONE, offsetof(struct ss_trace_info, field), NULL \
+	}
+#define READ(key, read)                     \
+	{                                   \
+		key, NONE, NONE, NONE, read \
+	}
 	NUMBER("schemaVersion", schema_version),
 	NUMBER("cuda_runtime_version", cuda_runtime),
 	NUMBER("cuda_driver_version", cuda_driver),
@@ -468,8 +481,8 @@ enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *
 				return ss_fail_memory(err, "the events of this trace");
 			if (end == SS_READ_MORE)
 				return SS_OK;
-			document->mode = document->store->trace->info.is_array ? SS_DOCUMENT_DONE :
-										 SS_DOCUMENT_TOP;
+			document->mode = document->store->trace->info.is_array ? SS_DOCUMENT_DONE
+									       : SS_DOCUMENT_TOP;
 			break;
 		case SS_DOCUMENT_DONE:
 			read_after_end(document, json, offset + (json->at - text));

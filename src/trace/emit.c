@@ -19,35 +19,33 @@ static void odd(struct ss_reader *reader, enum ss_oddity oddity, int64_t at_byte
 }
 
 /* The event's time; false, and counted, when it has none. */
-static bool time_of(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte,
-		    int64_t *out)
+static bool time_of(struct ss_reader *reader, int64_t at_byte, int64_t *out)
 {
-	const struct ss_json_span *ts = &fields->ts;
+	const struct ss_json_span ts = ss_args_span(&reader->args, SS_FIELD_TS);
 	double far;
 
-	if (ts->type != SS_JSON_STRING && ts->type != SS_JSON_BARE) {
+	if (ts.type != SS_JSON_STRING && ts.type != SS_JSON_BARE) {
 		odd(reader, SS_ODD_NO_TIME, at_byte);
 		return false;
 	}
-	if (ss_number_ns(ts->text, ts->length, out))
+	if (ss_number_ns(ts.text, ts.length, out))
 		return true;
-	odd(reader, ss_number_double(ts->text, ts->length, &far) ? SS_ODD_TIME_RANGE : SS_ODD_NO_TIME,
+	odd(reader, ss_number_double(ts.text, ts.length, &far) ? SS_ODD_TIME_RANGE : SS_ODD_NO_TIME,
 	    at_byte);
 	return false;
 }
 
 /* The event's duration; false, and counted, when it cannot be meant. */
-static bool duration_of(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte,
-			int64_t *out)
+static bool duration_of(struct ss_reader *reader, int64_t at_byte, int64_t *out)
 {
-	const struct ss_json_span *dur = &fields->dur;
+	const struct ss_json_span dur = ss_args_span(&reader->args, SS_FIELD_DUR);
 	double far;
 
 	*out = 0;
-	if (dur->type == SS_JSON_NONE)
+	if (dur.type == SS_JSON_NONE)
 		return true;
-	if (!ss_number_ns(dur->text, dur->length, out)) {
-		if (ss_number_double(dur->text, dur->length, &far) && far > 0) {
+	if (!ss_number_ns(dur.text, dur.length, out)) {
+		if (ss_number_double(dur.text, dur.length, &far) && far > 0) {
 			odd(reader, SS_ODD_ABSURD_DURATION, at_byte);
 			return false;
 		}
@@ -90,14 +88,54 @@ static uint32_t op_args(struct ss_reader *reader)
 	return ss_lookup_record(reader, &reader->op_args, &args);
 }
 
-static uint32_t kernel_args(struct ss_reader *reader)
+/* Reads the launch configuration from its numbers; -1 and NaN where they are not recorded. */
+static uint32_t kernel_record(struct ss_reader *reader)
 {
 	struct ss_kernel_args args;
 	uint32_t odd_numbers = 0;
 
 	ss_kernel_args_fill(&reader->args, &args, &odd_numbers);
+	reader->kernel_odd = odd_numbers > 0;
 	ss_quality_add(&reader->batch.quality, SS_ODD_NUMBER, odd_numbers);
 	return ss_lookup_record(reader, &reader->kernel_args, &args);
+}
+
+/*
+ * The record of a launch configuration. Its ten numbers are the same for every
+ * launch of a kernel in a loop, so their text is looked up before they are read.
+ */
+static uint32_t kernel_args(struct ss_reader *reader)
+{
+	char text[256];
+	size_t length = 0;
+	uint32_t known = reader->kernel_texts.count, id, record;
+
+	for (int arg = SS_ARG_GRID; arg <= SS_ARG_GRAPH_NODE; arg++) {
+		const struct ss_json_span span = ss_args_span(&reader->args, (enum ss_arg)arg);
+
+		if (length + span.length + 2 > sizeof(text))
+			return kernel_record(reader);
+		if (span.length)
+			memcpy(text + length, span.text, span.length);
+		length += span.length;
+		text[length++] = (char)('0' + span.type);
+	}
+	id = ss_strings_find(&reader->kernel_texts, text, length);
+	if (id != SS_NO_ID)
+		return reader->kernel_records[id];
+	record = kernel_record(reader);
+	/* values that are no numbers are counted each time, so they are read each time */
+	if (reader->kernel_odd || record == SS_NO_ID)
+		return record;
+	id = ss_strings_add(&reader->kernel_texts, text, length);
+	if (id == SS_NO_ID || !ss_memory_reserve(reader->memory, (void **)&reader->kernel_records,
+						 &reader->kernel_capacity, (size_t)known + 1,
+						 sizeof(*reader->kernel_records))) {
+		reader->out_of_memory = true;
+		return record;
+	}
+	reader->kernel_records[id] = record;
+	return record;
 }
 
 static uint32_t copy_args(struct ss_reader *reader)
@@ -199,7 +237,7 @@ static void identify(struct ss_reader *reader, const struct ss_fields *fields, u
 	const struct ss_category *meaning;
 
 	*category = fields->category;
-	*name = ss_lookup_name(reader, fields);
+	*name = ss_lookup_name(reader);
 	meaning = &reader->categories[*category].meaning;
 	*kind = (uint8_t)meaning->kind;
 	if (meaning->by_name && !reader->out_of_memory)
@@ -215,8 +253,8 @@ static void emit_complete(struct ss_reader *reader, const struct ss_fields *fiel
 
 	identify(reader, fields, &event.category, &event.kind, &event.name);
 	reader->batch.category_events[event.category]++;
-	if (!time_of(reader, fields, at_byte, &event.start_ns) ||
-	    !duration_of(reader, fields, at_byte, &event.dur_ns))
+	if (!time_of(reader, at_byte, &event.start_ns) ||
+	    !duration_of(reader, at_byte, &event.dur_ns))
 		return;
 	if (event.start_ns == 0 && event.dur_ns == 0 && ss_kind_on_device(event.kind)) {
 		odd(reader, SS_ODD_UNTIMED_DEVICE_EVENT, at_byte);
@@ -224,15 +262,14 @@ static void emit_complete(struct ss_reader *reader, const struct ss_fields *fiel
 	}
 	if (!SS_BATCH_ROOM(reader, events))
 		return;
-	event.track = ss_lookup_track(reader, fields, ss_kind_track(event.kind));
-	if (fields->args_read)
+	event.track = ss_lookup_track(reader, ss_kind_track(event.kind));
+	if (fields->has_args)
 		add_args(reader, &event, index);
 	reader->batch.events[index] = event;
 	reader->batch.events_count++;
 }
 
-static void emit_allocation(struct ss_reader *reader, const struct ss_fields *fields,
-			    int64_t start_ns, bool out_of_memory)
+static void emit_allocation(struct ss_reader *reader, int64_t start_ns, bool out_of_memory)
 {
 	const struct ss_arg_values *args = &reader->args;
 
@@ -244,7 +281,7 @@ static void emit_allocation(struct ss_reader *reader, const struct ss_fields *fi
 		.bytes = ss_args_i64(args, SS_ARG_MEMORY_BYTES, 0),
 		.allocated_bytes = ss_args_i64(args, SS_ARG_MEMORY_ALLOCATED, -1),
 		.reserved_bytes = ss_args_i64(args, SS_ARG_MEMORY_RESERVED, -1),
-		.track = ss_lookup_track(reader, fields, SS_TRACK_HOST),
+		.track = ss_lookup_track(reader, SS_TRACK_HOST),
 		.device_id = (int16_t)ss_args_i64(args, SS_ARG_MEMORY_DEVICE_ID, -1),
 		.device_type = (uint8_t)ss_args_i64(args, SS_ARG_MEMORY_DEVICE_TYPE, 0),
 		.out_of_memory = out_of_memory,
@@ -257,16 +294,16 @@ static void emit_instant(struct ss_reader *reader, const struct ss_fields *field
 	uint32_t flags;
 
 	identify(reader, fields, &event.category, &event.kind, &event.name);
-	if (reader->out_of_memory || !time_of(reader, fields, at_byte, &event.start_ns))
+	if (reader->out_of_memory || !time_of(reader, at_byte, &event.start_ns))
 		return;
 	flags = reader->name_flags[event.name];
-	if (fields->args_read && (flags & (SS_NAME_MEMORY | SS_NAME_OUT_OF_MEMORY))) {
-		emit_allocation(reader, fields, event.start_ns, flags & SS_NAME_OUT_OF_MEMORY);
+	if (fields->has_args && (flags & (SS_NAME_MEMORY | SS_NAME_OUT_OF_MEMORY))) {
+		emit_allocation(reader, event.start_ns, flags & SS_NAME_OUT_OF_MEMORY);
 		return;
 	}
 	event.kind = SS_KIND_INSTANT;
-	event.track = ss_lookup_track(reader, fields, flags & SS_NAME_WINDOW ? SS_TRACK_PROFILER :
-									       SS_TRACK_HOST);
+	event.track = ss_lookup_track(reader,
+				      flags & SS_NAME_WINDOW ? SS_TRACK_PROFILER : SS_TRACK_HOST);
 	if (SS_BATCH_ROOM(reader, events))
 		reader->batch.events[reader->batch.events_count++] = event;
 }
@@ -278,10 +315,12 @@ static void emit_flow(struct ss_reader *reader, const struct ss_fields *fields, 
 	/* launches are known by their correlation, so only forward-backward arrows are kept */
 	if (!reader->categories[fields->category].is_arrow)
 		return;
-	if (!time_of(reader, fields, at_byte, &flow.start_ns) ||
-	    !ss_json_i64(&fields->id, &flow.id) || !SS_BATCH_ROOM(reader, flows))
+	if (!time_of(reader, at_byte, &flow.start_ns) ||
+	    !ss_args_have(&reader->args, SS_FIELD_ID) ||
+	    !ss_json_i64(&reader->args.values[SS_FIELD_ID], &flow.id) ||
+	    !SS_BATCH_ROOM(reader, flows))
 		return;
-	flow.track = ss_lookup_track(reader, fields, SS_TRACK_HOST);
+	flow.track = ss_lookup_track(reader, SS_TRACK_HOST);
 	reader->batch.flows[reader->batch.flows_count++] = flow;
 }
 
@@ -295,15 +334,16 @@ static void emit_mark(struct ss_reader *reader, const struct ss_fields *fields, 
 	identify(reader, fields, &mark.category, &mark.kind, &mark.name);
 	if (async) {
 		const struct ss_reader_category *category = &reader->categories[fields->category];
+		const struct ss_json_span id = ss_args_span(&reader->args, SS_FIELD_ID);
 
 		mark.key = ss_hash_bytes(category->name, category->length);
-		mark.key = ss_hash_mix(mark.key, ss_hash_bytes(fields->id.text, fields->id.length));
+		mark.key = ss_hash_mix(mark.key, ss_hash_bytes(id.text, id.length));
 		mark.key |= 1; /* 0 means: those of one track */
 		mark.kind = SS_KIND_ASYNC;
 	}
-	if (!time_of(reader, fields, at_byte, &mark.start_ns) || !SS_BATCH_ROOM(reader, marks))
+	if (!time_of(reader, at_byte, &mark.start_ns) || !SS_BATCH_ROOM(reader, marks))
 		return;
-	mark.track = ss_lookup_track(reader, fields, ss_kind_track(mark.kind));
+	mark.track = ss_lookup_track(reader, ss_kind_track(mark.kind));
 	reader->batch.marks[reader->batch.marks_count++] = mark;
 }
 
@@ -313,10 +353,9 @@ static void emit_counter(struct ss_reader *reader, const struct ss_fields *field
 	struct ss_json_span key, value;
 	struct ss_counter counter = { 0 };
 
-	if (!fields->args || *fields->args != '{' ||
-	    !time_of(reader, fields, at_byte, &counter.start_ns))
+	if (!fields->args || *fields->args != '{' || !time_of(reader, at_byte, &counter.start_ns))
 		return;
-	counter.name = ss_lookup_name(reader, fields);
+	counter.name = ss_lookup_name(reader);
 	json.end = fields->end;
 	json.at++;
 	for (bool first = true;; first = false) {
@@ -336,25 +375,25 @@ static void emit_counter(struct ss_reader *reader, const struct ss_fields *field
 
 static void emit_meta(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
 {
+	const struct ss_json_span name = ss_args_span(&reader->args, SS_FIELD_NAME);
 	struct ss_meta meta = { 0 };
 
 	(void)at_byte;
-	if (ss_json_is(&fields->name, "process_name")) {
+	if (ss_json_is(&name, "process_name"))
 		meta.what = SS_META_PROCESS_NAME;
-	} else if (ss_json_is(&fields->name, "thread_name")) {
+	else if (ss_json_is(&name, "thread_name"))
 		meta.what = SS_META_THREAD_NAME;
-	} else {
+	else
 		return;
-	}
-	if (!fields->args_read || !ss_args_have(&reader->args, SS_ARG_META_NAME) ||
+	if (!fields->has_args || !ss_args_have(&reader->args, SS_ARG_META_NAME) ||
 	    !SS_BATCH_ROOM(reader, metas))
 		return;
-	ss_lookup_id(reader, &fields->pid, &meta.pid, &meta.pid_text);
+	ss_lookup_id(reader, SS_FIELD_PID, &meta.pid, &meta.pid_text);
 	if (meta.what == SS_META_THREAD_NAME)
-		ss_lookup_id(reader, &fields->tid, &meta.tid, &meta.tid_text);
+		ss_lookup_id(reader, SS_FIELD_TID, &meta.tid, &meta.tid_text);
 	meta.text = ss_lookup_arg_text(reader, SS_ARG_META_NAME);
-	reader->batch.metas[reader->batch.metas_count++] =
-		ss_lookup_record(reader, &reader->metas, &meta);
+	reader->batch.metas[reader->batch.metas_count++] = ss_lookup_record(reader, &reader->metas,
+									    &meta);
 }
 
 /* Phases that are understood but hold nothing to keep. */
@@ -365,30 +404,51 @@ static void emit_nothing(struct ss_reader *reader, const struct ss_fields *field
 	(void)at_byte;
 }
 
-static const struct {
-	const char *phases;
-	void (*emit)(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte);
-} phases[] = {
-	{ "X", emit_complete },
-	{ "sf", emit_flow },
-	{ "iIR", emit_instant },
-	{ "BEbeSF", emit_mark },
-	{ "C", emit_counter },
-	{ "M", emit_meta },
-	{ "tnTpNODvVc()P", emit_nothing }, /* flow steps, async instants, objects, dumps, samples */
+typedef void emit_function(struct ss_reader *reader, const struct ss_fields *fields,
+			   int64_t at_byte);
+
+static emit_function *const phases[128] = {
+	['X'] = emit_complete,
+	['s'] = emit_flow,
+	['f'] = emit_flow,
+	['i'] = emit_instant,
+	['I'] = emit_instant,
+	['R'] = emit_instant,
+	['B'] = emit_mark,
+	['E'] = emit_mark,
+	['b'] = emit_mark,
+	['e'] = emit_mark,
+	['S'] = emit_mark,
+	['F'] = emit_mark,
+	['C'] = emit_counter,
+	['M'] = emit_meta,
+	/* flow steps, async instants, objects, memory dumps, samples */
+	['t'] = emit_nothing,
+	['n'] = emit_nothing,
+	['T'] = emit_nothing,
+	['p'] = emit_nothing,
+	['N'] = emit_nothing,
+	['O'] = emit_nothing,
+	['D'] = emit_nothing,
+	['v'] = emit_nothing,
+	['V'] = emit_nothing,
+	['c'] = emit_nothing,
+	['('] = emit_nothing,
+	[')'] = emit_nothing,
+	['P'] = emit_nothing,
 };
 
 void ss_reader_emit(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
 {
-	if (!fields->phase) {
+	unsigned char phase = (unsigned char)fields->phase;
+
+	if (!phase) {
 		odd(reader, SS_ODD_NO_PHASE, at_byte);
 		return;
 	}
-	reader->batch.phase_events[fields->phase & 127]++;
-	for (size_t i = 0; i < SS_COUNT(phases); i++)
-		if (strchr(phases[i].phases, fields->phase)) {
-			phases[i].emit(reader, fields, at_byte);
-			return;
-		}
-	odd(reader, SS_ODD_UNKNOWN_PHASE, at_byte);
+	reader->batch.phase_events[phase & 127]++;
+	if (phase < 128 && phases[phase])
+		phases[phase](reader, fields, at_byte);
+	else
+		odd(reader, SS_ODD_UNKNOWN_PHASE, at_byte);
 }

@@ -109,7 +109,9 @@ static void name_tracks(struct ss_store *store)
 
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		struct ss_track *track = &trace->tracks[i];
-		struct ss_meta wanted = { track->pid, 0, track->pid_text, 0, SS_META_PROCESS_NAME, 0 };
+		struct ss_meta wanted = {
+			track->pid, 0, track->pid_text, 0, SS_META_PROCESS_NAME, 0
+		};
 		uint32_t name;
 
 		track->process = meta_text(store, &wanted);

@@ -5,9 +5,27 @@
 
 #include <string.h>
 
-#define MAPPED(from, to, kind)          { from, { to, kind, false } }
-#define SAME(name, kind)                { name, { name, kind, false } }
-#define BY_NAME(name, kind)             { name, { name, kind, true } }
+#define MAPPED(from, to, kind)          \
+	{                               \
+		from,                   \
+		{                       \
+			to, kind, false \
+		}                       \
+	}
+#define SAME(name, kind)                  \
+	{                                 \
+		name,                     \
+		{                         \
+			name, kind, false \
+		}                         \
+	}
+#define BY_NAME(name, kind)              \
+	{                                \
+		name,                    \
+		{                        \
+			name, kind, true \
+		}                        \
+	}
 
 static const struct {
 	const char *name;

@@ -13,11 +13,11 @@
 
 enum ss_kind {
 	SS_KIND_OTHER = 0,
-	SS_KIND_OP,         /* an operator on a CPU thread */
-	SS_KIND_ANNOTATION, /* a named range on a CPU thread: record_function, ProfilerStep */
-	SS_KIND_PYTHON,     /* a Python or nn.Module frame */
-	SS_KIND_RUNTIME,    /* a CUDA, HIP, XPU ... runtime call */
-	SS_KIND_DRIVER,     /* a driver call */
+	SS_KIND_OP,          /* an operator on a CPU thread */
+	SS_KIND_ANNOTATION,  /* a named range on a CPU thread: record_function, ProfilerStep */
+	SS_KIND_PYTHON,      /* a Python or nn.Module frame */
+	SS_KIND_RUNTIME,     /* a CUDA, HIP, XPU ... runtime call */
+	SS_KIND_DRIVER,      /* a driver call */
 	SS_KIND_KERNEL,      /* computes */
 	SS_KIND_COMM_KERNEL, /* moves data between ranks; known only when all is loaded */
 	SS_KIND_MEMCPY,

@@ -126,8 +126,8 @@ static enum ss_status link_launches(struct ss_trace *trace, struct ss_error *err
 /* ATen's own kernels prepare buffers for a collective; they do not communicate. */
 static bool is_helper(const char *name)
 {
-	return strstr(name, "at::native") || strstr(name, "elementwise") || strstr(name, "Memcpy") ||
-	       strstr(name, "copy") || strstr(name, "CatArray");
+	return strstr(name, "at::native") || strstr(name, "elementwise") ||
+	       strstr(name, "Memcpy") || strstr(name, "copy") || strstr(name, "CatArray");
 }
 
 /* Was the kernel launched inside of a collective's operator or annotation? */

@@ -40,8 +40,8 @@ struct loading {
 	size_t block_bytes;
 	bool guess;
 	/* guarded by the gate */
-	uint64_t next_read;  /* number of the block whose turn it is to be read */
-	uint64_t next_join;  /* ... to be added to the trace */
+	uint64_t next_read; /* number of the block whose turn it is to be read */
+	uint64_t next_join; /* ... to be added to the trace */
 	bool reading;
 	bool ended; /* the source is empty, or something failed */
 	/* only the worker whose turn it is to join */
@@ -211,9 +211,8 @@ static enum ss_status join_text(struct loading *loading, struct worker *worker,
 		SS_TRY(ss_store_add(&loading->store, &worker->maps, &worker->reader, err));
 		json->at = worker->to;
 		if (worker->closed)
-			loading->document.mode = loading->trace->info.is_array ?
-							 SS_DOCUMENT_DONE :
-							 SS_DOCUMENT_TOP;
+			loading->document.mode = loading->trace->info.is_array ? SS_DOCUMENT_DONE
+									       : SS_DOCUMENT_TOP;
 		if (!worker->closed)
 			return SS_OK;
 	} else {

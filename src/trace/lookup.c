@@ -9,7 +9,7 @@
 
 /* The id of a text; arrays and objects count as their text, absent ones as "". */
 uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
-		       const struct ss_json_span *span)
+			const struct ss_json_span *span)
 {
 	const char *text = span->text;
 	size_t length = span->length;
@@ -43,10 +43,11 @@ uint32_t ss_lookup_arg_text(struct ss_reader *reader, enum ss_arg arg)
 	return ss_lookup_text(reader, &reader->texts, &reader->args.values[arg]);
 }
 
-uint32_t ss_lookup_name(struct ss_reader *reader, const struct ss_fields *fields)
+uint32_t ss_lookup_name(struct ss_reader *reader)
 {
+	const struct ss_json_span name = ss_args_span(&reader->args, SS_FIELD_NAME);
 	uint32_t known = reader->names.count;
-	uint32_t id = ss_lookup_text(reader, &reader->names, &fields->name);
+	uint32_t id = ss_lookup_text(reader, &reader->names, &name);
 
 	if (reader->names.count == known && id < reader->name_flag_capacity)
 		return id;
@@ -63,8 +64,7 @@ uint32_t ss_lookup_name(struct ss_reader *reader, const struct ss_fields *fields
 	return id;
 }
 
-uint32_t ss_lookup_record(struct ss_reader *reader, struct ss_records *records,
-			      const void *record)
+uint32_t ss_lookup_record(struct ss_reader *reader, struct ss_records *records, const void *record)
 {
 	uint32_t id = ss_records_add(records, record);
 
@@ -123,58 +123,86 @@ uint8_t ss_lookup_category(struct ss_reader *reader, const struct ss_json_span *
 	return category_add(reader, &cut);
 }
 
-/* Process and thread ids are numbers, numbers in quotes, "stream 7", or names. */
-void ss_lookup_id(struct ss_reader *reader, const struct ss_json_span *span, int64_t *number,
-		    uint32_t *text)
+void ss_lookup_id(struct ss_reader *reader, enum ss_arg arg, int64_t *number, uint32_t *text)
 {
 	static const char prefix[] = "stream ";
-	struct ss_json_span rest = *span;
+	const struct ss_json_span span = ss_args_span(&reader->args, arg);
+	struct ss_json_span rest = span;
 
 	*number = 0;
 	*text = 0;
-	if (span->type == SS_JSON_NONE || ss_json_i64(span, number))
+	if (span.type == SS_JSON_NONE || ss_json_i64(&span, number))
 		return;
-	if (span->type == SS_JSON_STRING && span->length > strlen(prefix) &&
-	    memcmp(span->text, prefix, strlen(prefix)) == 0) {
+	if (span.type == SS_JSON_STRING && span.length > strlen(prefix) &&
+	    memcmp(span.text, prefix, strlen(prefix)) == 0) {
 		rest.text += strlen(prefix);
 		rest.length -= (uint32_t)strlen(prefix);
 		if (ss_json_i64(&rest, number))
 			return;
 	}
 	*number = 0;
-	*text = ss_lookup_text(reader, &reader->texts, span);
+	*text = ss_lookup_text(reader, &reader->texts, &span);
 }
 
-static uint32_t track_id(struct ss_reader *reader, const struct ss_track_key *key)
+/* The text of up to 16 bytes as two words; texts of one length are equal when their words are. */
+static void words_of(const struct ss_json_span *span, uint64_t out[2])
 {
-	uint64_t hash = ss_hash_mix((uint64_t)key->pid * 31 + key->class, (uint64_t)key->tid);
-	struct ss_track_cache *cached = &reader->track_cache[hash % SS_TRACK_CACHE];
+	const char *text = span->text;
+	uint32_t length = span->length, half;
 
-	if (cached->id == SS_NO_ID || memcmp(&cached->key, key, sizeof(*key)) != 0) {
-		cached->key = *key;
-		cached->id = ss_lookup_record(reader, &reader->tracks, key);
+	out[0] = out[1] = 0;
+	if (length >= 8) {
+		out[0] = ss_hash_word(text);
+		out[1] = ss_hash_word(text + length - 8);
+	} else if (length >= 4) {
+		memcpy(&half, text, 4);
+		out[0] = half;
+		memcpy(&half, text + length - 4, 4);
+		out[0] |= (uint64_t)half << 32;
+	} else if (length) {
+		out[0] = (unsigned char)text[0] | (uint64_t)(unsigned char)text[length / 2] << 8 |
+			 (uint64_t)(unsigned char)text[length - 1] << 16;
 	}
-	return cached->id == SS_NO_ID ? 0 : cached->id;
 }
 
-uint32_t ss_lookup_track(struct ss_reader *reader, const struct ss_fields *fields,
-			 enum ss_track_class class)
+static uint32_t track_add(struct ss_reader *reader, enum ss_arg pid, enum ss_arg tid,
+			  enum ss_track_class class)
 {
 	struct ss_track_key key = { .class = class };
+	uint32_t id;
 
-	ss_lookup_id(reader, &fields->pid, &key.pid, &key.pid_text);
-	ss_lookup_id(reader, &fields->tid, &key.tid, &key.tid_text);
-	/* a device event lies where its arguments say; its pid and tid usually agree */
-	if (class == SS_TRACK_DEVICE && fields->args_read) {
-		if (ss_args_have(&reader->args, SS_ARG_DEVICE)) {
-			key.pid = ss_args_i64(&reader->args, SS_ARG_DEVICE, key.pid);
-			key.pid_text = 0;
-		}
-		if (ss_args_have(&reader->args, SS_ARG_STREAM)) {
-			key.tid = ss_args_i64(&reader->args, SS_ARG_STREAM, key.tid);
-			key.tid_text = 0;
-		}
-	}
-	return track_id(reader, &key);
+	ss_lookup_id(reader, pid, &key.pid, &key.pid_text);
+	ss_lookup_id(reader, tid, &key.tid, &key.tid_text);
+	id = ss_lookup_record(reader, &reader->tracks, &key);
+	return id == SS_NO_ID ? 0 : id;
 }
 
+uint32_t ss_lookup_track(struct ss_reader *reader, enum ss_track_class class)
+{
+	/* a device event lies where its arguments say; its pid and tid usually agree */
+	bool device = class == SS_TRACK_DEVICE;
+	enum ss_arg pid = device && ss_args_have(&reader->args, SS_ARG_DEVICE) ? SS_ARG_DEVICE
+									       : SS_FIELD_PID;
+	enum ss_arg tid = device && ss_args_have(&reader->args, SS_ARG_STREAM) ? SS_ARG_STREAM
+									       : SS_FIELD_TID;
+	const struct ss_json_span pid_span = ss_args_span(&reader->args, pid);
+	const struct ss_json_span tid_span = ss_args_span(&reader->args, tid);
+	uint32_t kind = (uint32_t) class | pid_span.length << 8 | tid_span.length << 16;
+	struct ss_track_cache *cached;
+	uint64_t words[4];
+
+	if (pid_span.length > 16 || tid_span.length > 16)
+		return track_add(reader, pid, tid, class);
+	words_of(&pid_span, words);
+	words_of(&tid_span, words + 2);
+	cached = &reader->track_cache[ss_hash_mix(words[0] + words[1] * 31 + kind,
+						  words[2] + words[3] * 31) %
+				      SS_TRACK_CACHE];
+	if (cached->id == SS_NO_ID || cached->kind != kind ||
+	    memcmp(cached->words, words, sizeof(words)) != 0) {
+		cached->id = track_add(reader, pid, tid, class);
+		cached->kind = kind;
+		memcpy(cached->words, words, sizeof(words));
+	}
+	return cached->id;
+}

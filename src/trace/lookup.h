@@ -16,18 +16,16 @@ uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
 uint32_t ss_lookup_arg_text(struct ss_reader *reader, enum ss_arg arg);
 
 /* The event's name; its flags stand in ss_reader.name_flags afterwards. */
-uint32_t ss_lookup_name(struct ss_reader *reader, const struct ss_fields *fields);
+uint32_t ss_lookup_name(struct ss_reader *reader);
 
-uint32_t ss_lookup_record(struct ss_reader *reader, struct ss_records *records,
-			  const void *record);
+uint32_t ss_lookup_record(struct ss_reader *reader, struct ss_records *records, const void *record);
 
 uint8_t ss_lookup_category(struct ss_reader *reader, const struct ss_json_span *span);
 
 /* Process and thread ids are numbers, numbers in quotes, "stream 7", or names. */
-void ss_lookup_id(struct ss_reader *reader, const struct ss_json_span *span, int64_t *number,
-		  uint32_t *text);
+void ss_lookup_id(struct ss_reader *reader, enum ss_arg arg, int64_t *number, uint32_t *text);
 
-uint32_t ss_lookup_track(struct ss_reader *reader, const struct ss_fields *fields,
-			 enum ss_track_class class);
+/* The track that the event's ids name. */
+uint32_t ss_lookup_track(struct ss_reader *reader, enum ss_track_class class);
 
 #endif

@@ -22,8 +22,8 @@ enum ss_name_flag {
 	SS_NAME_MALLOC_CALL = 1 << 6, /* takes or returns device or pinned memory */
 	SS_NAME_QUERY_CALL = 1 << 7,  /* asks, never blocks; often half of all calls */
 	/* ranges on CPU threads */
-	SS_NAME_STEP = 1 << 8,       /* ProfilerStep#N */
-	SS_NAME_STEP_LIKE = 1 << 9,  /* names by which inference engines mark a step */
+	SS_NAME_STEP = 1 << 8,      /* ProfilerStep#N */
+	SS_NAME_STEP_LIKE = 1 << 9, /* names by which inference engines mark a step */
 	SS_NAME_DATALOADER = 1 << 10,
 	SS_NAME_OPTIMIZER_STEP = 1 << 11,
 	SS_NAME_ZERO_GRAD = 1 << 12,

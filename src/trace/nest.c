@@ -34,9 +34,10 @@ struct nesting {
 
 static bool same_event(const struct ss_slices *slices, uint32_t a, uint32_t b)
 {
-	return slices->start_ns[a] == slices->start_ns[b] && slices->dur_ns[a] == slices->dur_ns[b] &&
-	       slices->name[a] == slices->name[b] && slices->id[a] == slices->id[b] &&
-	       slices->id[a] != 0 && slices->kind[a] == slices->kind[b];
+	return slices->start_ns[a] == slices->start_ns[b] &&
+	       slices->dur_ns[a] == slices->dur_ns[b] && slices->name[a] == slices->name[b] &&
+	       slices->id[a] == slices->id[b] && slices->id[a] != 0 &&
+	       slices->kind[a] == slices->kind[b];
 }
 
 static void nest_host(struct ss_trace *trace, struct ss_track *track, struct tally *tally)

@@ -12,8 +12,8 @@
 
 struct ss_periods {
 	enum ss_step_anchor anchor; /* SS_STEPS_COLLECTIVES or SS_STEPS_KERNELS */
-	int64_t *starts_ns;         /* host time of the first launch of each period, and of the end */
-	uint32_t count;             /* 0: no period; else one more than there are steps */
+	int64_t *starts_ns; /* host time of the first launch of each period, and of the end */
+	uint32_t count;     /* 0: no period; else one more than there are steps */
 };
 
 /* The result lives in the trace's arena. */

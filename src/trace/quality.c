@@ -6,111 +6,235 @@
 #include "trace/trace.h"
 
 static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
-	[SS_ODD_TRUNCATED] = { "truncated", SS_SEVERITY_LOST,
-			       "the file ends in the middle; everything up to its last whole event "
-			       "was read (was the job killed while it wrote?)" },
-	[SS_ODD_COMPRESSED_CUT] = { "compressed-cut", SS_SEVERITY_LOST,
-				    "the compressed stream stops before its end; what could be "
-				    "unpacked was read" },
-	[SS_ODD_COMPRESSED_CORRUPT] = { "compressed-corrupt", SS_SEVERITY_LOST,
-					"the compressed data is damaged; what comes before the "
-					"damage was read" },
-	[SS_ODD_COMPRESSED_TRAILING] = { "compressed-trailing", SS_SEVERITY_NOTE,
-					 "bytes after the end of the compressed data were ignored" },
-	[SS_ODD_BAD_EVENT] = { "bad-event", SS_SEVERITY_LOST,
-			       "text that is no event was skipped up to the next one (several "
-			       "processes writing one file look like this)" },
-	[SS_ODD_BAD_METADATA] = { "bad-metadata", SS_SEVERITY_LOST,
-				  "a value outside of traceEvents could not be read" },
-	[SS_ODD_AFTER_END] = { "after-end", SS_SEVERITY_LOST,
-			       "the file goes on after its closing brace; the rest was ignored" },
-	[SS_ODD_NOT_AN_EVENT] = { "not-an-event", SS_SEVERITY_LOST,
-				  "entries of traceEvents that are no objects were skipped" },
-	[SS_ODD_NO_PHASE] = { "no-phase", SS_SEVERITY_LOST, "events without 'ph' were skipped" },
-	[SS_ODD_UNKNOWN_PHASE] = { "unknown-phase", SS_SEVERITY_LOST,
-				   "events of a phase that no viewer draws were skipped" },
-	[SS_ODD_NO_TIME] = { "no-time", SS_SEVERITY_LOST,
-			     "events without a readable 'ts' were skipped" },
-	[SS_ODD_TIME_RANGE] = { "time-out-of-range", SS_SEVERITY_LOST,
-				"events more than 146 years from zero were skipped" },
-	[SS_ODD_ABSURD_DURATION] = { "absurd-duration", SS_SEVERITY_LOST,
-				     "events longer than 7 days were skipped: no profile runs that "
-				     "long, the writer's clock was wrong" },
-	[SS_ODD_UNTIMED_DEVICE_EVENT] = { "untimed-device-event", SS_SEVERITY_LOST,
-					  "device events at time 0 with duration 0 were skipped: "
-					  "the profiler had no time for them" },
-	[SS_ODD_END_WITHOUT_BEGIN] = { "end-without-begin", SS_SEVERITY_LOST,
-				       "ends of events whose begin is not in the file" },
-	[SS_ODD_WRITER_WARNING] = { "writer-warning", SS_SEVERITY_LOST,
-				    "the profiler itself wrote warnings or errors into the file; "
-				    "stepscope info shows the first" },
-	[SS_ODD_NEGATIVE_DURATION] = { "negative-duration", SS_SEVERITY_MENDED,
-				       "durations below zero were set to zero" },
-	[SS_ODD_BEGIN_WITHOUT_END] = { "begin-without-end", SS_SEVERITY_MENDED,
-				       "events that never end were closed at the end of the trace" },
-	[SS_ODD_QUOTES] = { "unescaped-quote", SS_SEVERITY_MENDED,
-			    "quotes inside of names that the writer did not escape were kept" },
-	[SS_ODD_NUMBER] = { "odd-number", SS_SEVERITY_MENDED,
-			    "values such as inf, NaN or N/A stand where a number should; they "
-			    "count as not recorded" },
-	[SS_ODD_BAD_UTF8] = { "bad-utf8", SS_SEVERITY_MENDED,
-			      "texts with bytes that are no UTF-8; each such byte is shown as "
-			      "U+FFFD" },
-	[SS_ODD_CONTROL] = { "control-character", SS_SEVERITY_MENDED,
-			     "texts with control characters; each is shown as a space" },
-	[SS_ODD_NO_NAME] = { "no-name", SS_SEVERITY_MENDED, "events without a name" },
-	[SS_ODD_KERNEL_BEFORE_LAUNCH] = { "kernel-before-launch", SS_SEVERITY_NOTE,
-					  "device events begin before the call that launched them: "
-					  "the two clocks disagree; launch delays count as zero" },
-	[SS_ODD_ORPHAN] = { "orphan-device-event", SS_SEVERITY_NOTE,
-			    "device events whose launch is not in the file (launched before the "
-			    "profiling window); they count as device time, for no operator" },
-	[SS_ODD_DUPLICATE_CORRELATION] = { "duplicate-correlation", SS_SEVERITY_NOTE,
-					   "correlation ids used by more than one call; the latest "
-					   "call before the device event is taken" },
-	[SS_ODD_DUPLICATE_EVENT] = { "duplicate-event", SS_SEVERITY_NOTE,
-				     "events that are in the file twice: same track, time, name "
-				     "and id" },
-	[SS_ODD_FLOW_UNMATCHED] = { "flow-unmatched", SS_SEVERITY_NOTE,
-				    "forward-backward arrows of which one end is missing" },
-	[SS_ODD_SWALLOWING_KERNEL] = { "swallowing-kernel", SS_SEVERITY_NOTE,
-				       "kernels that cover 8 or more later kernels of their own "
-				       "stream: their duration is probably wrong" },
-	[SS_ODD_OVERLAPPING_KERNEL] = { "overlapping-kernel", SS_SEVERITY_NOTE,
-					"kernels that begin before an earlier one of their stream "
-					"ends (dependent launch, graphs); all are kept, in lanes" },
-	[SS_ODD_PARTIAL_OVERLAP] = { "partial-overlap", SS_SEVERITY_NOTE,
-				     "events of a thread that outlast the one they began in; their "
-				     "parent is the one that was open at their start" },
-	[SS_ODD_OVERHEAD] = { "profiler-overhead", SS_SEVERITY_NOTE,
-			      "the profiler's own work while it recorded: buffers, instrumentation; "
-			      "this time is not the program's" },
-	[SS_ODD_STEP_DROPPED] = { "step-dropped", SS_SEVERITY_NOTE,
-				  "steps at the end with no or too few device events do not count; "
-				  "stepscope steps lists them" },
-	[SS_ODD_NO_PROFILER_STEP] = { "no-profiler-step", SS_SEVERITY_ABSENT,
-				      "no ProfilerStep ranges: steps were found in another way, see "
-				      "stepscope steps; call prof.step() once per iteration" },
-	[SS_ODD_OUT_OF_MEMORY] = { "out-of-memory", SS_SEVERITY_NOTE,
-				   "the allocator ran out of memory while the profiler recorded" },
-	[SS_ODD_NO_RANK] = { "no-rank", SS_SEVERITY_ABSENT,
-			     "the file does not say which rank it is of; the file's name is used "
-			     "where it tells" },
-	[SS_ODD_NO_DEVICE_EVENTS] = { "no-device-events", SS_SEVERITY_ABSENT,
-				      "no kernels or copies: add ProfilerActivity.CUDA to activities, "
-				      "and check that no other profiler holds CUPTI" },
-	[SS_ODD_NO_OPS] = { "no-cpu-ops", SS_SEVERITY_ABSENT,
-			    "no CPU operators: add ProfilerActivity.CPU to activities" },
-	[SS_ODD_NO_SHAPES] = { "no-shapes", SS_SEVERITY_ABSENT,
-			       "input shapes were not recorded: profile(record_shapes=True)" },
-	[SS_ODD_NO_STACKS] = { "no-stacks", SS_SEVERITY_ABSENT,
-			       "Python stacks were not recorded, so no source lines can be named: "
-			       "profile(with_stack=True)" },
-	[SS_ODD_NO_MEMORY] = { "no-memory", SS_SEVERITY_ABSENT,
-			       "memory was not recorded: profile(profile_memory=True)" },
-	[SS_ODD_NO_COLLECTIVE_ARGS] = { "no-collective-args", SS_SEVERITY_ABSENT,
-					"collectives carry no sizes and groups: PyTorch 2.4 or newer "
-					"records them with its NCCL backend" },
+	[SS_ODD_TRUNCATED] = {
+		"truncated",
+		SS_SEVERITY_LOST,
+		"the file ends in the middle; everything up to its last whole event was read "
+		"(was the job killed while it wrote?)",
+	},
+	[SS_ODD_COMPRESSED_CUT] = {
+		"compressed-cut",
+		SS_SEVERITY_LOST,
+		"the compressed stream stops before its end; what could be unpacked was read",
+	},
+	[SS_ODD_COMPRESSED_CORRUPT] = {
+		"compressed-corrupt",
+		SS_SEVERITY_LOST,
+		"the compressed data is damaged; what comes before the damage was read",
+	},
+	[SS_ODD_COMPRESSED_TRAILING] = {
+		"compressed-trailing",
+		SS_SEVERITY_NOTE,
+		"bytes after the end of the compressed data were ignored",
+	},
+	[SS_ODD_BAD_EVENT] = {
+		"bad-event",
+		SS_SEVERITY_LOST,
+		"text that is no event was skipped up to the next one (several processes "
+		"writing one file look like this)",
+	},
+	[SS_ODD_BAD_METADATA] = {
+		"bad-metadata",
+		SS_SEVERITY_LOST,
+		"a value outside of traceEvents could not be read",
+	},
+	[SS_ODD_AFTER_END] = {
+		"after-end",
+		SS_SEVERITY_LOST,
+		"the file goes on after its closing brace; the rest was ignored",
+	},
+	[SS_ODD_NOT_AN_EVENT] = {
+		"not-an-event",
+		SS_SEVERITY_LOST,
+		"entries of traceEvents that are no objects were skipped",
+	},
+	[SS_ODD_NO_PHASE] = {
+		"no-phase",
+		SS_SEVERITY_LOST,
+		"events without 'ph' were skipped",
+	},
+	[SS_ODD_UNKNOWN_PHASE] = {
+		"unknown-phase",
+		SS_SEVERITY_LOST,
+		"events of a phase that no viewer draws were skipped",
+	},
+	[SS_ODD_NO_TIME] = {
+		"no-time",
+		SS_SEVERITY_LOST,
+		"events without a readable 'ts' were skipped",
+	},
+	[SS_ODD_TIME_RANGE] = {
+		"time-out-of-range",
+		SS_SEVERITY_LOST,
+		"events more than 146 years from zero were skipped",
+	},
+	[SS_ODD_ABSURD_DURATION] = {
+		"absurd-duration",
+		SS_SEVERITY_LOST,
+		"events longer than 7 days were skipped: no profile runs that long, the "
+		"writer's clock was wrong",
+	},
+	[SS_ODD_UNTIMED_DEVICE_EVENT] = {
+		"untimed-device-event",
+		SS_SEVERITY_LOST,
+		"device events at time 0 with duration 0 were skipped: the profiler had no time "
+		"for them",
+	},
+	[SS_ODD_END_WITHOUT_BEGIN] = {
+		"end-without-begin",
+		SS_SEVERITY_LOST,
+		"ends of events whose begin is not in the file",
+	},
+	[SS_ODD_WRITER_WARNING] = {
+		"writer-warning",
+		SS_SEVERITY_LOST,
+		"the profiler itself wrote warnings or errors into the file; stepscope info "
+		"shows the first",
+	},
+	[SS_ODD_NEGATIVE_DURATION] = {
+		"negative-duration",
+		SS_SEVERITY_MENDED,
+		"durations below zero were set to zero",
+	},
+	[SS_ODD_BEGIN_WITHOUT_END] = {
+		"begin-without-end",
+		SS_SEVERITY_MENDED,
+		"events that never end were closed at the end of the trace",
+	},
+	[SS_ODD_QUOTES] = {
+		"unescaped-quote",
+		SS_SEVERITY_MENDED,
+		"quotes inside of names that the writer did not escape were kept",
+	},
+	[SS_ODD_NUMBER] = {
+		"odd-number",
+		SS_SEVERITY_MENDED,
+		"values such as inf, NaN or N/A stand where a number should; they count as not "
+		"recorded",
+	},
+	[SS_ODD_BAD_UTF8] = {
+		"bad-utf8",
+		SS_SEVERITY_MENDED,
+		"texts with bytes that are no UTF-8; each such byte is shown as U+FFFD",
+	},
+	[SS_ODD_CONTROL] = {
+		"control-character",
+		SS_SEVERITY_MENDED,
+		"texts with control characters; each is shown as a space",
+	},
+	[SS_ODD_NO_NAME] = {
+		"no-name",
+		SS_SEVERITY_MENDED,
+		"events without a name",
+	},
+	[SS_ODD_KERNEL_BEFORE_LAUNCH] = {
+		"kernel-before-launch",
+		SS_SEVERITY_NOTE,
+		"device events begin before the call that launched them: the two clocks "
+		"disagree; launch delays count as zero",
+	},
+	[SS_ODD_ORPHAN] = {
+		"orphan-device-event",
+		SS_SEVERITY_NOTE,
+		"device events whose launch is not in the file (launched before the profiling "
+		"window); they count as device time, for no operator",
+	},
+	[SS_ODD_DUPLICATE_CORRELATION] = {
+		"duplicate-correlation",
+		SS_SEVERITY_NOTE,
+		"correlation ids used by more than one call; the latest call before the device "
+		"event is taken",
+	},
+	[SS_ODD_DUPLICATE_EVENT] = {
+		"duplicate-event",
+		SS_SEVERITY_NOTE,
+		"events that are in the file twice: same track, time, name and id",
+	},
+	[SS_ODD_FLOW_UNMATCHED] = {
+		"flow-unmatched",
+		SS_SEVERITY_NOTE,
+		"forward-backward arrows of which one end is missing",
+	},
+	[SS_ODD_SWALLOWING_KERNEL] = {
+		"swallowing-kernel",
+		SS_SEVERITY_NOTE,
+		"kernels that cover 8 or more later kernels of their own stream: their duration "
+		"is probably wrong",
+	},
+	[SS_ODD_OVERLAPPING_KERNEL] = {
+		"overlapping-kernel",
+		SS_SEVERITY_NOTE,
+		"kernels that begin before an earlier one of their stream ends (dependent "
+		"launch, graphs); all are kept, in lanes",
+	},
+	[SS_ODD_PARTIAL_OVERLAP] = {
+		"partial-overlap",
+		SS_SEVERITY_NOTE,
+		"events of a thread that outlast the one they began in; their parent is the one "
+		"that was open at their start",
+	},
+	[SS_ODD_OVERHEAD] = {
+		"profiler-overhead",
+		SS_SEVERITY_NOTE,
+		"the profiler's own work while it recorded: buffers, instrumentation; this time "
+		"is not the program's",
+	},
+	[SS_ODD_STEP_DROPPED] = {
+		"step-dropped",
+		SS_SEVERITY_NOTE,
+		"steps at the end with no or too few device events do not count; stepscope "
+		"steps lists them",
+	},
+	[SS_ODD_NO_PROFILER_STEP] = {
+		"no-profiler-step",
+		SS_SEVERITY_ABSENT,
+		"no ProfilerStep ranges: steps were found in another way, see stepscope steps; "
+		"call prof.step() once per iteration",
+	},
+	[SS_ODD_OUT_OF_MEMORY] = {
+		"out-of-memory",
+		SS_SEVERITY_NOTE,
+		"the allocator ran out of memory while the profiler recorded",
+	},
+	[SS_ODD_NO_RANK] = {
+		"no-rank",
+		SS_SEVERITY_ABSENT,
+		"the file does not say which rank it is of; the file's name is used where it "
+		"tells",
+	},
+	[SS_ODD_NO_DEVICE_EVENTS] = {
+		"no-device-events",
+		SS_SEVERITY_ABSENT,
+		"no kernels or copies: add ProfilerActivity.CUDA to activities, and check that "
+		"no other profiler holds CUPTI",
+	},
+	[SS_ODD_NO_OPS] = {
+		"no-cpu-ops",
+		SS_SEVERITY_ABSENT,
+		"no CPU operators: add ProfilerActivity.CPU to activities",
+	},
+	[SS_ODD_NO_SHAPES] = {
+		"no-shapes",
+		SS_SEVERITY_ABSENT,
+		"input shapes were not recorded: profile(record_shapes=True)",
+	},
+	[SS_ODD_NO_STACKS] = {
+		"no-stacks",
+		SS_SEVERITY_ABSENT,
+		"Python stacks were not recorded, so no source lines can be named: "
+		"profile(with_stack=True)",
+	},
+	[SS_ODD_NO_MEMORY] = {
+		"no-memory",
+		SS_SEVERITY_ABSENT,
+		"memory was not recorded: profile(profile_memory=True)",
+	},
+	[SS_ODD_NO_COLLECTIVE_ARGS] = {
+		"no-collective-args",
+		SS_SEVERITY_ABSENT,
+		"collectives carry no sizes and groups: PyTorch 2.4 or newer records them with "
+		"its NCCL backend",
+	},
 };
 
 void ss_quality_init(struct ss_quality *quality)
@@ -187,5 +311,6 @@ void ss_quality_absent(struct ss_trace *trace)
 	absent_when(trace, SS_ODD_NO_SHAPES, ops && !shapes);
 	absent_when(trace, SS_ODD_NO_STACKS, !python && !stacks);
 	absent_when(trace, SS_ODD_NO_MEMORY, !trace->allocations.count);
-	absent_when(trace, SS_ODD_NO_COLLECTIVE_ARGS, trace->comm_kernel_count && !trace->comm_count);
+	absent_when(trace, SS_ODD_NO_COLLECTIVE_ARGS,
+		    trace->comm_kernel_count && !trace->comm_count);
 }

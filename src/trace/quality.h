@@ -71,9 +71,9 @@ struct ss_quality {
 };
 
 struct ss_oddity_info {
-	const char *id;       /* "orphan-device-event" */
+	const char *id; /* "orphan-device-event" */
 	enum ss_severity severity;
-	const char *meaning;  /* one sentence: what it is, what was done, what to do */
+	const char *meaning; /* one sentence: what it is, what was done, what to do */
 };
 
 void ss_quality_init(struct ss_quality *quality);

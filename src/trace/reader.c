@@ -27,8 +27,8 @@ bool ss_reader_init(struct ss_reader *reader, struct ss_memory *memory)
 	ss_arg_index_init(&reader->index);
 	ss_shapes_init(&reader->shapes);
 	ss_quality_init(&reader->batch.quality);
-	return ss_strings_init(&reader->names, memory) &&
-	       ss_strings_init(&reader->texts, memory) &&
+	return ss_strings_init(&reader->names, memory) && ss_strings_init(&reader->texts, memory) &&
+	       ss_strings_init(&reader->kernel_texts, memory) &&
 	       ss_records_init(&reader->tracks, memory, sizeof(struct ss_track_key)) &&
 	       ss_records_init(&reader->metas, memory, sizeof(struct ss_meta)) &&
 	       ss_records_init(&reader->op_args, memory, sizeof(struct ss_op_args)) &&
@@ -37,10 +37,9 @@ bool ss_reader_init(struct ss_reader *reader, struct ss_memory *memory)
 	       ss_records_init(&reader->comm_args, memory, sizeof(struct ss_comm_args));
 }
 
-#define BATCH_FREE(reader, array)                                       \
-	ss_memory_free((reader)->memory, (reader)->batch.array,         \
-		       (size_t)(reader)->batch.array##_capacity *       \
-			       sizeof(*(reader)->batch.array))
+#define BATCH_FREE(reader, array)                               \
+	ss_memory_free((reader)->memory, (reader)->batch.array, \
+		       (size_t)(reader)->batch.array##_capacity * sizeof(*(reader)->batch.array))
 
 void ss_reader_release(struct ss_reader *reader)
 {
@@ -60,6 +59,9 @@ void ss_reader_release(struct ss_reader *reader)
 		       (size_t)reader->name_flag_capacity * sizeof(uint32_t));
 	ss_strings_release(&reader->names);
 	ss_strings_release(&reader->texts);
+	ss_strings_release(&reader->kernel_texts);
+	ss_memory_free(reader->memory, reader->kernel_records,
+		       (size_t)reader->kernel_capacity * sizeof(*reader->kernel_records));
 	ss_records_release(&reader->tracks);
 	ss_records_release(&reader->metas);
 	ss_records_release(&reader->op_args);
@@ -98,18 +100,27 @@ static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json 
 				       struct ss_fields *fields)
 {
 	struct ss_json_span category = { 0 }, phase = { 0 }, args = { 0 }, other;
+	struct ss_arg_values *values = &reader->args;
 	const struct {
 		const char *key;
 		struct ss_json_span *value;
+		enum ss_arg field;
 	} known[] = {
-		{ "ph", &phase },	 { "cat", &category },	 { "name", &fields->name },
-		{ "pid", &fields->pid }, { "tid", &fields->tid }, { "ts", &fields->ts },
-		{ "dur", &fields->dur }, { "args", &args },	 { "id", &fields->id },
+		{ "ph", &phase, SS_ARG_NONE },
+		{ "cat", &category, SS_ARG_NONE },
+		{ "args", &args, SS_ARG_NONE },
+		{ "name", &values->values[SS_FIELD_NAME], SS_FIELD_NAME },
+		{ "pid", &values->values[SS_FIELD_PID], SS_FIELD_PID },
+		{ "tid", &values->values[SS_FIELD_TID], SS_FIELD_TID },
+		{ "ts", &values->values[SS_FIELD_TS], SS_FIELD_TS },
+		{ "dur", &values->values[SS_FIELD_DUR], SS_FIELD_DUR },
+		{ "id", &values->values[SS_FIELD_ID], SS_FIELD_ID },
 	};
 	struct ss_json inner = *json;
 	enum ss_json_result result;
 
 	*fields = (struct ss_fields){ 0 };
+	values->seen = 0;
 	inner.at++;
 	for (bool first = true;; first = false) {
 		struct ss_json_span key, *value = &other;
@@ -118,8 +129,10 @@ static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json 
 		if (result != SS_JSON_OK || key.type == SS_JSON_NONE)
 			break;
 		for (size_t i = 0; i < SS_COUNT(known); i++)
-			if (ss_json_is(&key, known[i].key))
+			if (ss_json_is(&key, known[i].key)) {
 				value = known[i].value;
+				values->seen |= (uint64_t)1 << known[i].field;
+			}
 		result = ss_json_value(&inner, value);
 		if (result != SS_JSON_OK)
 			break;
@@ -135,8 +148,7 @@ static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json 
 	if (fields->args) {
 		inner.at = fields->args;
 		inner.end = args.text + args.length;
-		fields->args_read = ss_args_read(&reader->index, &inner, &reader->args) == SS_JSON_OK;
-		json->odd_quotes = inner.odd_quotes;
+		fields->has_args = ss_args_read(&reader->index, &inner, values) == SS_JSON_OK;
 	}
 	return SS_JSON_OK;
 }
@@ -145,25 +157,19 @@ static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json 
 static bool read_by_shape(struct ss_reader *reader, struct ss_json *json, struct ss_fields *fields)
 {
 	const char *start = json->at;
-	struct ss_shape_values values;
+	const struct ss_shape_node *shape = ss_shapes_read(&reader->shapes, json, &reader->args);
 
-	if (!ss_shapes_read(&reader->shapes, json, &values, &reader->args))
+	if (!shape)
 		return false;
 	if (json->at - start >= SUSPECT_BYTES) {
 		json->at = start;
 		return false;
 	}
 	*fields = (struct ss_fields){
-		.name = values.name,
-		.pid = values.pid,
-		.tid = values.tid,
-		.ts = values.ts,
-		.dur = values.dur,
-		.id = values.id,
 		.end = json->at,
-		.args_read = values.has_args,
-		.phase = (char)values.phase,
-		.category = values.category,
+		.has_args = shape->has_args,
+		.phase = (char)shape->phase,
+		.category = shape->category,
 	};
 	return true;
 }

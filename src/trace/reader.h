@@ -80,7 +80,7 @@ struct ss_track_key {
 	uint32_t padding;
 };
 
-/* Tracks that a reader finds without hashing; a job has a few dozen. */
+/* Tracks that a reader finds by the text of their ids; a job has a few dozen. */
 #define SS_TRACK_CACHE 64
 
 #define SS_BATCH_ARRAY(type, name) \
@@ -98,7 +98,7 @@ struct ss_batch {
 	SS_BATCH_ARRAY(struct ss_allocation, allocations);
 	SS_BATCH_ARRAY(struct ss_counter, counters);
 	SS_BATCH_ARRAY(uint32_t, metas); /* records of ss_reader.metas */
-	uint64_t entries; /* of traceEvents, good or bad */
+	uint64_t entries;                /* of traceEvents, good or bad */
 	uint64_t phase_events[128];
 	uint64_t category_events[SS_CATEGORIES_MAX];
 	struct ss_quality quality;
@@ -126,12 +126,17 @@ struct ss_reader {
 	struct ss_reader_category categories[SS_CATEGORIES_MAX];
 	uint32_t category_count, category_last;
 	struct ss_track_cache {
-		struct ss_track_key key;
-		uint32_t id; /* SS_NO_ID: free */
+		uint64_t words[4]; /* the text of pid and tid */
+		uint32_t kind;     /* class, and how long the two are */
+		uint32_t id;       /* SS_NO_ID: free */
 	} track_cache[SS_TRACK_CACHE];
+	struct ss_strings kernel_texts; /* the text of launch configurations seen so far ... */
+	uint32_t *kernel_records;       /* ... and their records */
+	uint32_t kernel_capacity;
+	bool kernel_odd; /* the last one read held values that are no numbers */
 	struct ss_shapes shapes;
 	struct ss_batch batch;
-	struct ss_arg_values args; /* of the event at work */
+	struct ss_arg_values args; /* the values of the event at work */
 	char *scratch;             /* for texts without their escapes */
 	size_t scratch_bytes;
 	bool out_of_memory;
@@ -145,8 +150,8 @@ void ss_reader_clear(struct ss_reader *reader);
 
 /* How reading elements of traceEvents ended. */
 enum ss_read_end {
-	SS_READ_MORE,  /* the text ended; the cursor stands at the first element not read */
-	SS_READ_LIMIT, /* the next element begins at or after the limit */
+	SS_READ_MORE,   /* the text ended; the cursor stands at the first element not read */
+	SS_READ_LIMIT,  /* the next element begins at or after the limit */
 	SS_READ_CLOSED, /* the cursor stands behind the closing bracket */
 	SS_READ_FAILED, /* no memory */
 };
@@ -169,20 +174,20 @@ const char *ss_reader_find_event(const char *at, const char *end, bool strict,
 
 /* emit.c: turns one event's fields into rows of the batch. */
 struct ss_fields {
-	struct ss_json_span name, pid, tid, ts, dur, id; /* type SS_JSON_NONE when absent */
-	const char *args; /* where the object begins, NULL when there is none */
-	const char *end;  /* of the event */
-	bool args_read;   /* into ss_reader.args */
-	char phase;       /* 0: none */
+	const char
+		*args;   /* where the object begins; NULL: there is none, or it was read by shape */
+	const char *end; /* of the event */
+	bool has_args;   /* they stand in ss_reader.args, with the event's other values */
+	char phase;      /* 0: none */
 	uint8_t category; /* number in ss_reader.categories */
 };
 
 void ss_reader_emit(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte);
 
 /* Room for one more item in an array of the batch; false (and out_of_memory) at the limit. */
-#define SS_BATCH_ROOM(reader, array)                                                        \
-	ss_reader_room((reader), (void **)&(reader)->batch.array,                           \
-		       &(reader)->batch.array##_capacity, (reader)->batch.array##_count,    \
+#define SS_BATCH_ROOM(reader, array)                                                     \
+	ss_reader_room((reader), (void **)&(reader)->batch.array,                        \
+		       &(reader)->batch.array##_capacity, (reader)->batch.array##_count, \
 		       sizeof(*(reader)->batch.array))
 
 bool ss_reader_room(struct ss_reader *reader, void **items, uint32_t *capacity, uint32_t count,

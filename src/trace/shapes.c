@@ -17,17 +17,22 @@ void ss_shapes_init(struct ss_shapes *shapes)
 
 #if defined(__SSE2__)
 
+static inline unsigned equal_bytes(const char *a, const char *b)
+{
+	return (unsigned)_mm_movemask_epi8(
+		_mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)a),
+			       _mm_loadu_si128((const __m128i *)(const void *)b)));
+}
+
 static inline bool fits(const struct ss_shape_node *node, const char *text)
 {
-	int left = node->length;
-
-	for (int at = 0; left > 0; at += 16, left -= 16) {
-		__m128i a = _mm_loadu_si128((const __m128i *)(const void *)(text + at));
-		__m128i b = _mm_loadu_si128((const __m128i *)(const void *)(node->text + at));
-		unsigned equal = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b));
+	if ((equal_bytes(text, node->text) & node->mask) != node->mask)
+		return false;
+	for (int at = 16; at < node->length; at += 16) {
+		int left = node->length - at;
 		unsigned wanted = left >= 16 ? 0xffffu : (1u << left) - 1;
 
-		if ((equal & wanted) != wanted)
+		if ((equal_bytes(text + at, node->text + at) & wanted) != wanted)
 			return false;
 	}
 	return true;
@@ -108,57 +113,28 @@ static inline struct ss_shape_node *next_node(struct ss_shapes *shapes, struct s
 	return NULL;
 }
 
-bool ss_shapes_read(struct ss_shapes *shapes, struct ss_json *json, struct ss_shape_values *out,
-		    struct ss_arg_values *args)
+const struct ss_shape_node *ss_shapes_read(struct ss_shapes *shapes, struct ss_json *json,
+					   struct ss_arg_values *out)
 {
 	struct ss_shape_node *node = &shapes->nodes[0];
 	struct ss_json inner = *json;
-	struct ss_json_span skipped;
+	uint64_t seen = 0;
 
-	*out = (struct ss_shape_values){ 0 };
-	args->seen = 0;
 	for (;;) {
-		struct ss_json_span *into = &skipped;
-
 		node = next_node(shapes, node, inner.at);
 		if (!node)
-			return false;
+			return NULL;
 		inner.at += node->length;
-		switch ((enum ss_hole)node->hole) {
-		case SS_HOLE_NONE:
-			continue;
-		case SS_HOLE_END:
-			out->phase = node->phase;
-			out->category = node->category;
-			out->has_args = node->has_args;
+		if (node->hole >= SS_HOLE_NONE) {
+			if (node->hole == SS_HOLE_NONE)
+				continue;
+			out->seen = seen;
 			json->at = inner.at;
-			return true;
-		case SS_HOLE_SKIP:
-			break;
-		case SS_HOLE_NAME:
-			into = &out->name;
-			break;
-		case SS_HOLE_PID:
-			into = &out->pid;
-			break;
-		case SS_HOLE_TID:
-			into = &out->tid;
-			break;
-		case SS_HOLE_TS:
-			into = &out->ts;
-			break;
-		case SS_HOLE_DUR:
-			into = &out->dur;
-			break;
-		case SS_HOLE_ID:
-			into = &out->id;
-			break;
-		default:
-			into = &args->values[node->hole - SS_HOLE_ARG];
-			args->seen |= (uint64_t)1 << (node->hole - SS_HOLE_ARG);
+			return node;
 		}
-		if (!read_hole(&inner, into))
-			return false;
+		seen |= (uint64_t)1 << node->hole;
+		if (!read_hole(&inner, &out->values[node->hole]))
+			return NULL;
 	}
 }
 
@@ -194,8 +170,11 @@ static struct ss_shape_node *descend(struct lesson *lesson, size_t length, uint8
 			return NULL;
 		}
 		*link = (uint16_t)shapes->count;
-		shapes->nodes[shapes->count] =
-			(struct ss_shape_node){ .length = (uint8_t)length, .hole = hole };
+		shapes->nodes[shapes->count] = (struct ss_shape_node){
+			.mask = (uint16_t)(length >= 16 ? 0xffff : (1u << length) - 1),
+			.length = (uint8_t)length,
+			.hole = hole,
+		};
 		memcpy(shapes->nodes[shapes->count++].text, lesson->from, length);
 	}
 	lesson->node = *link;
@@ -217,14 +196,14 @@ static uint8_t hole_of(const struct ss_json_span *key)
 		const char *key;
 		uint8_t hole;
 	} holes[] = {
-		{ "name", SS_HOLE_NAME }, { "pid", SS_HOLE_PID }, { "tid", SS_HOLE_TID },
-		{ "ts", SS_HOLE_TS },	  { "dur", SS_HOLE_DUR }, { "id", SS_HOLE_ID },
+		{ "name", SS_FIELD_NAME }, { "pid", SS_FIELD_PID }, { "tid", SS_FIELD_TID },
+		{ "ts", SS_FIELD_TS },     { "dur", SS_FIELD_DUR }, { "id", SS_FIELD_ID },
 	};
 
 	for (size_t i = 0; i < SS_COUNT(holes); i++)
 		if (ss_json_is(key, holes[i].key))
 			return holes[i].hole;
-	return SS_HOLE_SKIP;
+	return SS_ARG_NONE;
 }
 
 /* Values that choose the template rather than fill it. */
@@ -235,7 +214,7 @@ static bool is_constant(const struct ss_json_span *key, const struct ss_json_spa
 		ss_json_is(key, "s"));
 }
 
-/* Learns one object; `index` is NULL for the event itself. */
+/* Learns one object: the event itself, or its arguments. */
 static bool learn_object(struct lesson *lesson, const struct ss_arg_index *args_index,
 			 struct ss_json *json, bool is_args, bool *has_args)
 {
@@ -261,10 +240,7 @@ static bool learn_object(struct lesson *lesson, const struct ss_arg_index *args_
 			return false;
 		if (!is_args && is_constant(&key, &value))
 			continue;
-		hole = is_args ? (uint8_t)(SS_HOLE_ARG + ss_arg_find(args_index, &key)) :
-				 hole_of(&key);
-		if (hole == SS_HOLE_ARG + SS_ARG_NONE)
-			hole = SS_HOLE_SKIP;
+		hole = is_args ? (uint8_t)ss_arg_find(args_index, &key) : hole_of(&key);
 		if (!learn_text(lesson, start, hole))
 			return false;
 		lesson->from = json->at;

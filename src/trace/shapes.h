@@ -16,18 +16,10 @@
 
 #include "trace/args.h"
 
-/* What stands in a hole. Values of SS_HOLE_ARG and above: an argument. */
-enum ss_hole {
-	SS_HOLE_NONE, /* the text goes on in the next node */
-	SS_HOLE_END,  /* the event ends */
-	SS_HOLE_SKIP, /* a value that is not looked at */
-	SS_HOLE_NAME,
-	SS_HOLE_PID,
-	SS_HOLE_TID,
-	SS_HOLE_TS,
-	SS_HOLE_DUR,
-	SS_HOLE_ID,
-	SS_HOLE_ARG = 16,
+/* What follows the text of a node: a value (enum ss_arg), or one of these. */
+enum {
+	SS_HOLE_NONE = 64, /* the text goes on in the next node */
+	SS_HOLE_END,       /* the event ends */
 };
 
 /* Text of one node; a buffer's padding must be longer. */
@@ -35,13 +27,15 @@ enum ss_hole {
 
 struct ss_shape_node {
 	char text[SS_SHAPE_TEXT];
+	uint16_t mask; /* bit per byte of the first 16 */
 	uint8_t length;
-	uint8_t hole;
+	uint8_t hole;            /* enum ss_arg, SS_HOLE_NONE or SS_HOLE_END */
 	uint8_t phase, category; /* of SS_HOLE_END */
 	uint16_t child;          /* first of what can follow; 0: nothing yet */
 	uint16_t sibling;        /* next alternative; 0: none */
 	uint16_t hint;           /* the child that fitted last */
 	bool has_args;           /* of SS_HOLE_END: arguments were read */
+	uint8_t padding[3];      /* to 64 bytes: finding a node is a shift */
 };
 
 #define SS_SHAPE_NODES 2048
@@ -51,21 +45,14 @@ struct ss_shapes {
 	uint32_t count;
 };
 
-/* The values of an event that was read by its shape. */
-struct ss_shape_values {
-	struct ss_json_span name, pid, tid, ts, dur, id;
-	uint8_t phase, category;
-	bool has_args;
-};
-
 void ss_shapes_init(struct ss_shapes *shapes);
 
 /*
- * Reads the event at the cursor and moves behind it. False, and nothing moved,
- * when no shape fits.
+ * Reads the event at the cursor and moves behind it. Returns the last node of its
+ * shape, or NULL, and nothing moved, when no shape fits.
  */
-bool ss_shapes_read(struct ss_shapes *shapes, struct ss_json *json, struct ss_shape_values *out,
-		    struct ss_arg_values *args);
+const struct ss_shape_node *ss_shapes_read(struct ss_shapes *shapes, struct ss_json *json,
+					   struct ss_arg_values *out);
 
 /*
  * Learns the shape of the event from `start` to `end`, which the cursor has read

@@ -63,18 +63,28 @@ static enum ss_status order_rows(struct sorting *sorting, struct ss_error *err)
 	return SS_OK;
 }
 
-#define GATHER(type)                                                                          \
-	static void gather_##type(type *to, const type *from, const uint32_t *rows,           \
-				  uint32_t count)                                             \
-	{                                                                                     \
-		for (uint32_t i = 0; i < count; i++)                                          \
-			to[i] = from[rows[i]];                                                \
+static void gather(void *to, const void *from, size_t item_bytes, const uint32_t *rows,
+		   uint32_t count)
+{
+	switch (item_bytes) {
+	case 8:
+		for (uint32_t i = 0; i < count; i++)
+			((uint64_t *)to)[i] = ((const uint64_t *)from)[rows[i]];
+		break;
+	case 4:
+		for (uint32_t i = 0; i < count; i++)
+			((uint32_t *)to)[i] = ((const uint32_t *)from)[rows[i]];
+		break;
+	case 2:
+		for (uint32_t i = 0; i < count; i++)
+			((uint16_t *)to)[i] = ((const uint16_t *)from)[rows[i]];
+		break;
+	default:
+		assert(item_bytes == 1);
+		for (uint32_t i = 0; i < count; i++)
+			((uint8_t *)to)[i] = ((const uint8_t *)from)[rows[i]];
 	}
-
-GATHER(int64_t)
-GATHER(uint32_t)
-GATHER(uint8_t)
-GATHER(int16_t)
+}
 
 /* Replaces a column by one in the new order. */
 static bool move_column(struct ss_memory *memory, void **column, size_t item_bytes,
@@ -84,26 +94,16 @@ static bool move_column(struct ss_memory *memory, void **column, size_t item_byt
 
 	if (!moved)
 		return false;
-	switch (item_bytes) {
-	case sizeof(int64_t):
-		gather_int64_t(moved, *column, rows, count);
-		break;
-	case sizeof(uint32_t):
-		gather_uint32_t(moved, *column, rows, count);
-		break;
-	case sizeof(int16_t):
-		gather_int16_t(moved, *column, rows, count);
-		break;
-	default:
-		assert(item_bytes == 1);
-		gather_uint8_t(moved, *column, rows, count);
-	}
+	gather(moved, *column, item_bytes, rows, count);
 	ss_memory_free(memory, *column, (size_t)capacity * item_bytes);
 	*column = moved;
 	return true;
 }
 
-#define COLUMN(field) { (void **)&(field), sizeof(*(field)) }
+#define COLUMN(field)                               \
+	{                                           \
+		(void **)&(field), sizeof(*(field)) \
+	}
 
 /* A thread's share of the columns. Large and small ones alternate, to keep the peak low. */
 static void move_share(void *context, uint32_t index)
@@ -115,7 +115,7 @@ static void move_share(void *context, uint32_t index)
 		size_t item_bytes;
 	} columns[] = {
 		COLUMN(slices->start_ns), COLUMN(slices->name), COLUMN(slices->dur_ns),
-		COLUMN(slices->args),	  COLUMN(slices->kind), COLUMN(slices->id),
+		COLUMN(slices->args),     COLUMN(slices->kind), COLUMN(slices->id),
 		COLUMN(slices->category),
 	};
 
@@ -141,9 +141,9 @@ static enum ss_status move_columns(struct sorting *sorting, struct ss_error *err
 }
 
 /* By row; the companions came in the order of the file and get the new row numbers. */
-#define MOVE_COMPANIONS(items, count, new_rows)              \
-	do {                                                 \
-		for (uint32_t i_ = 0; i_ < (count); i_++)    \
+#define MOVE_COMPANIONS(items, count, new_rows)                        \
+	do {                                                           \
+		for (uint32_t i_ = 0; i_ < (count); i_++)              \
 			(items)[i_].row = (new_rows)[(items)[i_].row]; \
 	} while (0)
 
@@ -203,9 +203,9 @@ static enum ss_status sort_allocations(struct ss_trace *trace, struct ss_error *
 		void **data;
 		size_t item_bytes;
 	} columns[] = {
-		COLUMN(rows->address),	       COLUMN(rows->bytes),
+		COLUMN(rows->address),         COLUMN(rows->bytes),
 		COLUMN(rows->allocated_bytes), COLUMN(rows->reserved_bytes),
-		COLUMN(rows->track),	       COLUMN(rows->device_id),
+		COLUMN(rows->track),           COLUMN(rows->device_id),
 		COLUMN(rows->device_type),     COLUMN(rows->out_of_memory),
 		COLUMN(rows->start_ns),
 	};

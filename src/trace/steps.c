@@ -58,7 +58,8 @@ static enum ss_status find_annotations(struct ss_trace *trace, uint32_t flags, c
 	for (uint32_t row = 0; row < slices->count; row++) {
 		const char *name;
 
-		if (slices->kind[row] != SS_KIND_ANNOTATION || !(ss_slice_flags(trace, row) & flags))
+		if (slices->kind[row] != SS_KIND_ANNOTATION ||
+		    !(ss_slice_flags(trace, row) & flags))
 			continue;
 		name = ss_strings_text(&trace->names, slices->name[row]);
 		if (prefix && strncmp(name, prefix, strlen(prefix)) != 0)
@@ -105,7 +106,8 @@ static bool span_of(const struct ss_trace *trace, bool device, int64_t *start, i
 
 static enum ss_status find_ranges(struct ss_trace *trace, struct ranges *out, struct ss_error *err)
 {
-	static const char *const prefixes[] = { "step[", "execute_", "train_step", "## train_step" };
+	static const char *const prefixes[] = { "step[", "execute_", "train_step",
+						"## train_step" };
 	struct ss_steps *steps = &trace->steps;
 	struct ss_periods periods;
 	int64_t start, end;

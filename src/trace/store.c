@@ -169,7 +169,8 @@ static uint32_t track_add(struct ss_store *store, struct ss_store_maps *maps,
 			  const struct ss_reader *reader, uint32_t local)
 {
 	struct ss_trace *trace = store->trace;
-	struct ss_track_key key = *(const struct ss_track_key *)ss_records_at(&reader->tracks, local);
+	struct ss_track_key key = *(const struct ss_track_key *)ss_records_at(&reader->tracks,
+									      local);
 	uint32_t had = store->track_keys.count, id;
 
 	key.pid_text = map_text(store, maps, reader, key.pid_text);
@@ -298,9 +299,9 @@ static enum ss_status add_events(struct ss_store *store, struct ss_store_maps *m
 		slices->dur_ns[row] = event->dur_ns;
 		slices->name[row] = map_name(store, maps, reader, event->name);
 		slices->track[row] = map_track(store, maps, reader, event->track);
-		slices->args[row] = event->args == SS_NO_ARGS ?
-					    SS_NO_ARGS :
-					    map_args(store, maps, reader, event);
+		slices->args[row] = event->args == SS_NO_ARGS
+					    ? SS_NO_ARGS
+					    : map_args(store, maps, reader, event);
 		slices->id[row] = map_id(store, event->id);
 		slices->kind[row] = event->kind;
 		slices->category[row] = map_category(store, maps, reader, event->category);
@@ -318,8 +319,7 @@ static enum ss_status add_companions(struct ss_store *store, struct ss_store_map
 	if (!ss_memory_reserve(trace->memory, (void **)&trace->comms, &trace->comm_capacity,
 			       (size_t)trace->comm_count + batch->comms_count,
 			       sizeof(*trace->comms)) ||
-	    !ss_memory_reserve(trace->memory, (void **)&trace->sequences,
-			       &trace->sequence_capacity,
+	    !ss_memory_reserve(trace->memory, (void **)&trace->sequences, &trace->sequence_capacity,
 			       (size_t)trace->sequence_count + batch->sequences_count,
 			       sizeof(*trace->sequences)) ||
 	    !ss_memory_reserve(trace->memory, (void **)&trace->syncs, &trace->sync_capacity,
@@ -334,15 +334,15 @@ static enum ss_status add_companions(struct ss_store *store, struct ss_store_map
 			batch->comms[i].sequence
 		};
 	for (uint32_t i = 0; i < batch->sequences_count; i++)
-		trace->sequences[trace->sequence_count++] =
-			(struct ss_sequence_row){ first + batch->sequences[i].event,
-						  batch->sequences[i].fwd_thread,
-						  batch->sequences[i].sequence };
+		trace->sequences[trace->sequence_count++] = (struct ss_sequence_row){
+			first + batch->sequences[i].event, batch->sequences[i].fwd_thread,
+			batch->sequences[i].sequence
+		};
 	for (uint32_t i = 0; i < batch->syncs_count; i++)
-		trace->syncs[trace->sync_count++] =
-			(struct ss_sync_row){ first + batch->syncs[i].event, batch->syncs[i].stream,
-					      batch->syncs[i].wait_stream,
-					      batch->syncs[i].wait_correlation };
+		trace->syncs[trace->sync_count++] = (struct ss_sync_row){
+			first + batch->syncs[i].event, batch->syncs[i].stream,
+			batch->syncs[i].wait_stream, batch->syncs[i].wait_correlation
+		};
 	return SS_OK;
 }
 
@@ -379,10 +379,9 @@ static enum ss_status add_meta(struct ss_store *store, struct ss_meta meta, uint
 
 	meta.text = 0;
 	id = ss_records_add(&store->metas, &meta);
-	if (id == SS_NO_ID ||
-	    !ss_memory_reserve(store->trace->memory, (void **)&store->meta_texts,
-			       &store->meta_capacity, store->metas.count,
-			       sizeof(*store->meta_texts)))
+	if (id == SS_NO_ID || !ss_memory_reserve(store->trace->memory, (void **)&store->meta_texts,
+						 &store->meta_capacity, store->metas.count,
+						 sizeof(*store->meta_texts)))
 		return no_room(err);
 	store->meta_texts[id] = text;
 	return SS_OK;
@@ -420,8 +419,8 @@ static enum ss_status add_loose(struct ss_store *store, struct ss_store_maps *ma
 		store->marks[store->marks_count++] = mark;
 	}
 	for (uint32_t i = 0; i < batch->metas_count; i++) {
-		struct ss_meta meta =
-			*(const struct ss_meta *)ss_records_at(&reader->metas, batch->metas[i]);
+		struct ss_meta meta = *(const struct ss_meta *)ss_records_at(&reader->metas,
+									     batch->metas[i]);
 
 		meta.pid_text = map_text(store, maps, reader, meta.pid_text);
 		meta.tid_text = map_text(store, maps, reader, meta.tid_text);

@@ -12,8 +12,8 @@ enum ss_status ss_trace_init(struct ss_trace *trace, struct ss_memory *memory, s
 	ss_arena_init(&trace->arena, memory);
 	ss_quality_init(&trace->quality);
 	/* where categories beyond the limit go */
-	trace->categories[SS_CATEGORIES_MAX - 1] =
-		(struct ss_category){ "(others)", SS_KIND_OTHER, false };
+	trace->categories[SS_CATEGORIES_MAX - 1] = (struct ss_category){ "(others)", SS_KIND_OTHER,
+									 false };
 	trace->info = (struct ss_trace_info){
 		.rank = -1,
 		.world_size = -1,
@@ -43,7 +43,10 @@ struct column {
 	bool loaded; /* filled by loading, not found afterwards */
 };
 
-#define COLUMN(field, is_loaded) { (void **)&(field), sizeof(*(field)), is_loaded }
+#define COLUMN(field, is_loaded)                               \
+	{                                                      \
+		(void **)&(field), sizeof(*(field)), is_loaded \
+	}
 #define SLICE_COLUMNS 11
 #define ALLOCATION_COLUMNS 9
 
@@ -51,10 +54,10 @@ static void slice_columns(struct ss_slices *slices, struct column out[SLICE_COLU
 {
 	const struct column columns[SLICE_COLUMNS] = {
 		COLUMN(slices->start_ns, true), COLUMN(slices->dur_ns, true),
-		COLUMN(slices->name, true),	COLUMN(slices->track, true),
-		COLUMN(slices->args, true),	COLUMN(slices->id, true),
-		COLUMN(slices->kind, true),	COLUMN(slices->category, true),
-		COLUMN(slices->depth, false),	COLUMN(slices->parent, false),
+		COLUMN(slices->name, true),     COLUMN(slices->track, true),
+		COLUMN(slices->args, true),     COLUMN(slices->id, true),
+		COLUMN(slices->kind, true),     COLUMN(slices->category, true),
+		COLUMN(slices->depth, false),   COLUMN(slices->parent, false),
 		COLUMN(slices->link, false),
 	};
 
@@ -64,10 +67,10 @@ static void slice_columns(struct ss_slices *slices, struct column out[SLICE_COLU
 static void allocation_columns(struct ss_allocations *rows, struct column out[ALLOCATION_COLUMNS])
 {
 	const struct column columns[ALLOCATION_COLUMNS] = {
-		COLUMN(rows->start_ns, true),	    COLUMN(rows->address, true),
-		COLUMN(rows->bytes, true),	    COLUMN(rows->allocated_bytes, true),
+		COLUMN(rows->start_ns, true),       COLUMN(rows->address, true),
+		COLUMN(rows->bytes, true),          COLUMN(rows->allocated_bytes, true),
 		COLUMN(rows->reserved_bytes, true), COLUMN(rows->track, true),
-		COLUMN(rows->device_id, true),	    COLUMN(rows->device_type, true),
+		COLUMN(rows->device_id, true),      COLUMN(rows->device_type, true),
 		COLUMN(rows->out_of_memory, true),
 	};
 
@@ -89,10 +92,10 @@ static bool columns_resize(struct ss_memory *memory, struct column *columns, int
 			/* put back what was moved, so that all columns stay equally long */
 			while (i-- > 0)
 				if (columns[i].loaded)
-					*columns[i].data = ss_memory_resize(
-						memory, *columns[i].data,
-						wanted * columns[i].item_bytes,
-						had * columns[i].item_bytes);
+					*columns[i].data =
+						ss_memory_resize(memory, *columns[i].data,
+								 wanted * columns[i].item_bytes,
+								 had * columns[i].item_bytes);
 			return false;
 		}
 		*columns[i].data = moved;
@@ -164,8 +167,7 @@ static void columns_release(struct ss_memory *memory, struct column *columns, in
 {
 	for (int i = 0; i < column_count; i++)
 		if (*columns[i].data)
-			ss_memory_free(memory, *columns[i].data,
-				       capacity * columns[i].item_bytes);
+			ss_memory_free(memory, *columns[i].data, capacity * columns[i].item_bytes);
 }
 
 #define FREE_ARRAY(trace, items, capacity) \
@@ -198,16 +200,6 @@ void ss_trace_release(struct ss_trace *trace)
 	ss_records_release(&trace->comm_args);
 	ss_arena_release(&trace->arena);
 	memset(trace, 0, sizeof(*trace));
-}
-
-uint32_t ss_slice_enclosing(const struct ss_slices *slices, uint32_t row, uint32_t kinds)
-{
-	int64_t start = slices->start_ns[row];
-
-	for (uint32_t up = slices->parent[row]; up != SS_NO_ROW; up = slices->parent[up])
-		if ((kinds >> slices->kind[up] & 1) && ss_slice_end(slices, up) > start)
-			return up;
-	return SS_NO_ROW;
 }
 
 const struct ss_comm_row *ss_trace_comm(const struct ss_trace *trace, uint32_t row)

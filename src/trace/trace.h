@@ -108,8 +108,6 @@ struct ss_process_group {
 	int64_t size;
 };
 
-enum ss_vendor { SS_VENDOR_UNKNOWN, SS_VENDOR_NVIDIA, SS_VENDOR_AMD, SS_VENDOR_INTEL, SS_VENDOR_META };
-
 /* What the file says about itself. -1 or 0 (texts) where it does not. */
 struct ss_trace_info {
 	int64_t rank, world_size, group_count, schema_version;
@@ -122,7 +120,7 @@ struct ss_trace_info {
 	uint32_t device_count, device_capacity;
 	struct ss_process_group *groups;
 	uint32_t group_rows, group_capacity;
-	uint64_t writer_notes; /* INFO, WARNING and ERROR lines of the writer */
+	uint64_t writer_notes;  /* INFO, WARNING and ERROR lines of the writer */
 	uint32_t first_warning; /* id into texts */
 };
 
@@ -138,7 +136,7 @@ enum ss_step_anchor {
 };
 
 struct ss_step {
-	uint32_t name; /* id into names; 0 for spans and periods */
+	uint32_t name;                      /* id into names; 0 for spans and periods */
 	int64_t start_ns, end_ns;           /* effective */
 	int64_t host_start_ns, host_end_ns; /* the range on the CPU */
 	uint64_t device_events;             /* launched inside the host range */
@@ -205,13 +203,6 @@ static inline uint32_t ss_slice_flags(const struct ss_trace *trace, uint32_t row
 {
 	return trace->name_flags[trace->slices.name[row]];
 }
-
-/*
- * The innermost slice above `row` on its track that is of one of the kinds (bit
- * per enum ss_kind) and holds the start of `row`, or SS_NO_ROW. A parent of a
- * parent need not hold it: slices of a thread can overlap without nesting.
- */
-uint32_t ss_slice_enclosing(const struct ss_slices *slices, uint32_t row, uint32_t kinds);
 
 /* The collective arguments of a row, or NULL. */
 const struct ss_comm_row *ss_trace_comm(const struct ss_trace *trace, uint32_t row);
