@@ -89,7 +89,7 @@ CASES = (
       includes("src/base/a.c", "<sys/stat.h>"), base('/*\n#include "api/a.h"\n*/\n')]),
     ("banned-call", [base("static void f(void)\n{\n\tprintf (1);\n}\n"),
                      base("#define A atoi(x)\n"),
-                     includes("src/cli/a.c", "<a.h>\nvoid f(void) { free(a); }"),
+                     includes("src/job/a.c", "<a.h>\nvoid f(void) { free(a); }"),
                      {"src/wasm/a.c": "int f(void) { return sscanf(a); }\n"}],
      [base('/* printf(1) */\nstatic const char t[] = "abort()";\n'),
       base("int f(void) { a->exit(1); b.system(2); ss_printf(3); return snprintf(4); }\n"),

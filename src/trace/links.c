@@ -13,12 +13,21 @@
 #include "base/hash.h"
 #include "trace/finish.h"
 
-/* Calls by correlation: open addressing, equal correlations beside each other. */
+/*
+ * Calls by correlation. Drivers count correlations up, so a plain table serves
+ * nearly always; where ids are spread out or used twice it is open addressing,
+ * equal correlations beside each other.
+ */
 struct call_index {
 	const struct ss_slices *slices;
 	uint32_t *slots; /* row + 1, 0 is free */
 	uint32_t slot_count;
+	uint32_t first_id; /* plain table: correlation of slot 0 */
+	bool plain;
 };
+
+/* A plain table may have so many slots for each call. */
+#define PLAIN_SLOTS_MAX 8
 
 static uint32_t first_slot(const struct call_index *index, uint32_t id)
 {
@@ -61,6 +70,11 @@ static uint32_t call_find(const struct ss_trace *trace, const struct call_index 
 	const struct ss_slices *slices = index->slices;
 	uint32_t id = slices->id[device_row], best = SS_NO_ROW;
 
+	if (index->plain) {
+		uint32_t slot = id - index->first_id;
+
+		return slot < index->slot_count ? index->slots[slot] - 1 : SS_NO_ROW;
+	}
 	for (uint32_t slot = first_slot(index, id); index->slots[slot];
 	     slot = (slot + 1) & (index->slot_count - 1)) {
 		uint32_t row = index->slots[slot] - 1;
@@ -73,23 +87,73 @@ static uint32_t call_find(const struct ss_trace *trace, const struct call_index 
 	return best;
 }
 
+static bool is_numbered_call(const struct ss_slices *slices, uint32_t row)
+{
+	return ss_kind_is_call(slices->kind[row]) && slices->id[row];
+}
+
+static bool make_slots(struct ss_trace *trace, struct call_index *index, uint64_t count)
+{
+	index->slot_count = (uint32_t)count;
+	index->slots = ss_memory_resize(trace->memory, NULL, 0, count * sizeof(*index->slots));
+	if (index->slots)
+		memset(index->slots, 0, count * sizeof(*index->slots));
+	return index->slots != NULL;
+}
+
+static void free_slots(struct ss_trace *trace, struct call_index *index)
+{
+	ss_memory_free(trace->memory, index->slots, (size_t)index->slot_count * sizeof(uint32_t));
+	index->slots = NULL;
+}
+
+/* Fills a plain table; false when an id is used twice. */
+static bool fill_plain(struct call_index *index)
+{
+	const struct ss_slices *slices = index->slices;
+
+	for (uint32_t row = 0; row < slices->count; row++) {
+		uint32_t *slot;
+
+		if (!is_numbered_call(slices, row))
+			continue;
+		slot = &index->slots[slices->id[row] - index->first_id];
+		if (*slot)
+			return false;
+		*slot = row + 1;
+	}
+	return true;
+}
+
 static enum ss_status index_calls(struct ss_trace *trace, struct call_index *index,
 				  struct ss_error *err)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint64_t calls = 0, slots = 64;
+	uint32_t first = UINT32_MAX, last = 0;
 
-	for (uint32_t row = 0; row < slices->count; row++)
-		calls += ss_kind_is_call(slices->kind[row]) && slices->id[row];
+	for (uint32_t row = 0; row < slices->count; row++) {
+		if (!is_numbered_call(slices, row))
+			continue;
+		calls++;
+		first = slices->id[row] < first ? slices->id[row] : first;
+		last = slices->id[row] > last ? slices->id[row] : last;
+	}
+	*index = (struct call_index){ .slices = slices, .first_id = first };
+	if (calls && (uint64_t)last - first < calls * PLAIN_SLOTS_MAX) {
+		if (!make_slots(trace, index, (uint64_t)last - first + 1))
+			return ss_fail_memory(err, "linking the launches");
+		index->plain = fill_plain(index);
+		if (index->plain)
+			return SS_OK;
+		free_slots(trace, index);
+	}
 	while (slots < calls + calls / 2)
 		slots *= 2;
-	*index = (struct call_index){ slices, NULL, (uint32_t)slots };
-	index->slots = ss_memory_resize(trace->memory, NULL, 0, slots * sizeof(*index->slots));
-	if (!index->slots)
+	if (!make_slots(trace, index, slots))
 		return ss_fail_memory(err, "linking the launches");
-	memset(index->slots, 0, slots * sizeof(*index->slots));
 	for (uint32_t row = 0; row < slices->count; row++)
-		if (ss_kind_is_call(slices->kind[row]) && slices->id[row])
+		if (is_numbered_call(slices, row))
 			ss_quality_add(&trace->quality, SS_ODD_DUPLICATE_CORRELATION,
 				       call_add(index, row));
 	return SS_OK;
@@ -119,7 +183,7 @@ static enum ss_status link_launches(struct ss_trace *trace, struct ss_error *err
 		else if (slices->start_ns[row] < slices->start_ns[launch])
 			ss_quality_add(quality, SS_ODD_KERNEL_BEFORE_LAUNCH, 1);
 	}
-	ss_memory_free(trace->memory, index.slots, (size_t)index.slot_count * sizeof(uint32_t));
+	free_slots(trace, &index);
 	return SS_OK;
 }
 

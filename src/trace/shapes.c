@@ -13,6 +13,7 @@ void ss_shapes_init(struct ss_shapes *shapes)
 {
 	shapes->nodes[0] = (struct ss_shape_node){ .length = 0 };
 	shapes->count = 1;
+	shapes->last = 0;
 }
 
 #if defined(__SSE2__)
@@ -93,19 +94,23 @@ static inline bool read_hole(struct ss_json *json, struct ss_json_span *out)
 	return ss_json_value(json, out) == SS_JSON_OK;
 }
 
-/* The node after `node` whose text stands at the cursor; NULL: none. */
-static inline struct ss_shape_node *next_node(struct ss_shapes *shapes, struct ss_shape_node *node,
+/*
+ * The node after `node` whose text stands at the cursor; NULL: none. `*hint` is
+ * the one to try first, and the one that fitted afterwards.
+ */
+static inline struct ss_shape_node *next_node(struct ss_shapes *shapes,
+					      const struct ss_shape_node *node, uint16_t *hint,
 					      const char *at)
 {
-	struct ss_shape_node *next = &shapes->nodes[node->hint];
+	struct ss_shape_node *next = &shapes->nodes[*hint];
 	uint16_t index = node->child;
 
-	if (node->hint && fits(next, at))
+	if (*hint && fits(next, at))
 		return next;
 	for (int tried = 0; index && tried < SIBLINGS_MAX; tried++) {
 		next = &shapes->nodes[index];
 		if (fits(next, at)) {
-			node->hint = index;
+			*hint = index;
 			return next;
 		}
 		index = next->sibling;
@@ -117,19 +122,23 @@ const struct ss_shape_node *ss_shapes_read(struct ss_shapes *shapes, struct ss_j
 					   struct ss_arg_values *out)
 {
 	struct ss_shape_node *node = &shapes->nodes[0];
+	/* launches alternate with their arrows: what came after such an event comes again */
+	uint16_t *hint = &shapes->nodes[shapes->last].hint;
 	struct ss_json inner = *json;
 	uint64_t seen = 0;
 
 	for (;;) {
-		node = next_node(shapes, node, inner.at);
+		node = next_node(shapes, node, hint, inner.at);
 		if (!node)
 			return NULL;
+		hint = &node->hint;
 		inner.at += node->length;
 		if (node->hole >= SS_HOLE_NONE) {
 			if (node->hole == SS_HOLE_NONE)
 				continue;
 			out->seen = seen;
 			json->at = inner.at;
+			shapes->last = (uint16_t)(node - shapes->nodes);
 			return node;
 		}
 		seen |= (uint64_t)1 << node->hole;

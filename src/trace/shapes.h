@@ -33,9 +33,9 @@ struct ss_shape_node {
 	uint8_t phase, category; /* of SS_HOLE_END */
 	uint16_t child;          /* first of what can follow; 0: nothing yet */
 	uint16_t sibling;        /* next alternative; 0: none */
-	uint16_t hint;           /* the child that fitted last */
-	bool has_args;           /* of SS_HOLE_END: arguments were read */
-	uint8_t padding[3];      /* to 64 bytes: finding a node is a shift */
+	uint16_t hint;      /* the child that fitted last; of SS_HOLE_END: the event after it */
+	bool has_args;      /* of SS_HOLE_END: arguments were read */
+	uint8_t padding[3]; /* to 64 bytes: finding a node is a shift */
 };
 
 #define SS_SHAPE_NODES 2048
@@ -43,6 +43,7 @@ struct ss_shape_node {
 struct ss_shapes {
 	struct ss_shape_node nodes[SS_SHAPE_NODES]; /* node 0 is the root */
 	uint32_t count;
+	uint16_t last; /* where the event before ended; 0: there was none */
 };
 
 void ss_shapes_init(struct ss_shapes *shapes);

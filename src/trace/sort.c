@@ -2,7 +2,7 @@
  * sort.c - puts the rows of the trace in their final order.
  *
  * By track first (a counting sort), then by time within the track. Columns are
- * moved one after the other, so at most one column per thread exists twice.
+ * moved one after the other, so at most one of each width exists twice.
  */
 #include <stdlib.h>
 
@@ -12,7 +12,8 @@
 
 struct sorting {
 	struct ss_trace *trace;
-	uint32_t *rows; /* the row that comes to each place */
+	uint32_t *rows;  /* the row that comes to each place */
+	uint32_t *spare; /* room for merging */
 	uint32_t threads;
 	bool failed[SS_THREADS_MAX];
 };
@@ -43,23 +44,31 @@ static void place_rows(struct ss_trace *trace, uint32_t *rows)
 	}
 }
 
+/* A thread's share of the tracks, each sorted on its own. */
+static void order_share(void *context, uint32_t index)
+{
+	struct sorting *sorting = context;
+	const struct ss_trace *trace = sorting->trace;
+	struct ss_order order = { trace->slices.start_ns, trace->slices.dur_ns, trace->slices.id };
+
+	for (uint32_t i = index; i < trace->track_count; i += sorting->threads) {
+		const struct ss_track *track = &trace->tracks[i];
+
+		ss_order_sort(&order, sorting->rows + track->first_row,
+			      sorting->spare + track->first_row, track->row_count);
+	}
+}
+
 static enum ss_status order_rows(struct sorting *sorting, struct ss_error *err)
 {
-	struct ss_trace *trace = sorting->trace;
-	struct ss_order order = { trace->slices.start_ns, trace->slices.dur_ns, trace->slices.id };
-	uint32_t longest = 0;
-	uint32_t *spare;
+	struct ss_memory *memory = sorting->trace->memory;
+	size_t bytes = (size_t)sorting->trace->slices.count * sizeof(*sorting->spare);
 
-	for (uint32_t i = 0; i < trace->track_count; i++)
-		if (trace->tracks[i].row_count > longest)
-			longest = trace->tracks[i].row_count;
-	spare = ss_memory_resize(trace->memory, NULL, 0, (size_t)longest * sizeof(*spare));
-	if (!spare)
+	sorting->spare = ss_memory_resize(memory, NULL, 0, bytes);
+	if (!sorting->spare)
 		return ss_fail_memory(err, "sorting the events");
-	for (uint32_t i = 0; i < trace->track_count; i++)
-		ss_order_sort(&order, sorting->rows + trace->tracks[i].first_row, spare,
-			      trace->tracks[i].row_count);
-	ss_memory_free(trace->memory, spare, (size_t)longest * sizeof(*spare));
+	ss_thread_run(sorting->threads, order_share, sorting);
+	ss_memory_free(memory, sorting->spare, bytes);
 	return SS_OK;
 }
 
@@ -86,42 +95,52 @@ static void gather(void *to, const void *from, size_t item_bytes, const uint32_t
 	}
 }
 
-/* Replaces a column by one in the new order. */
-static bool move_column(struct ss_memory *memory, void **column, size_t item_bytes,
-			const uint32_t *rows, uint32_t count, uint32_t capacity)
+/*
+ * Puts columns of one width into the new order. Each goes into the block that the
+ * one before left, so only one more is needed however many there are.
+ */
+static bool move_alike(struct ss_memory *memory, void **const *columns, size_t count,
+		       size_t item_bytes, const uint32_t *rows, uint32_t row_count,
+		       uint32_t capacity)
 {
-	void *moved = ss_memory_resize(memory, NULL, 0, (size_t)capacity * item_bytes);
+	void *spare = ss_memory_resize(memory, NULL, 0, (size_t)capacity * item_bytes);
 
-	if (!moved)
+	if (!spare)
 		return false;
-	gather(moved, *column, item_bytes, rows, count);
-	ss_memory_free(memory, *column, (size_t)capacity * item_bytes);
-	*column = moved;
+	for (size_t i = 0; i < count; i++) {
+		void *old = *columns[i];
+
+		gather(spare, old, item_bytes, rows, row_count);
+		*columns[i] = spare;
+		spare = old;
+	}
+	ss_memory_free(memory, spare, (size_t)capacity * item_bytes);
 	return true;
 }
 
-#define COLUMN(field)                               \
-	{                                           \
-		(void **)&(field), sizeof(*(field)) \
-	}
+#define COLUMN(field) ((void **)&(field))
 
-/* A thread's share of the columns. Large and small ones alternate, to keep the peak low. */
+/* A thread's share of the columns: the wide ones, then the narrower. */
 static void move_share(void *context, uint32_t index)
 {
 	struct sorting *sorting = context;
 	struct ss_slices *slices = &sorting->trace->slices;
+	void **const times[] = { COLUMN(slices->start_ns), COLUMN(slices->dur_ns) };
+	void **const ids[] = { COLUMN(slices->name), COLUMN(slices->args), COLUMN(slices->id) };
+	void **const kinds[] = { COLUMN(slices->kind), COLUMN(slices->category) };
 	const struct {
-		void **data;
-		size_t item_bytes;
-	} columns[] = {
-		COLUMN(slices->start_ns), COLUMN(slices->name), COLUMN(slices->dur_ns),
-		COLUMN(slices->args),     COLUMN(slices->kind), COLUMN(slices->id),
-		COLUMN(slices->category),
+		void **const *columns;
+		size_t count, item_bytes;
+	} shares[] = {
+		{ times, SS_COUNT(times), sizeof(*slices->start_ns) },
+		{ ids, SS_COUNT(ids), sizeof(*slices->name) },
+		{ kinds, SS_COUNT(kinds), sizeof(*slices->kind) },
 	};
 
-	for (size_t i = index; i < SS_COUNT(columns); i += sorting->threads)
-		if (!move_column(sorting->trace->memory, columns[i].data, columns[i].item_bytes,
-				 sorting->rows, slices->count, slices->capacity))
+	for (size_t i = index; i < SS_COUNT(shares); i += sorting->threads)
+		if (!move_alike(sorting->trace->memory, shares[i].columns, shares[i].count,
+				shares[i].item_bytes, sorting->rows, slices->count,
+				slices->capacity))
 			sorting->failed[index] = true;
 }
 
@@ -195,23 +214,32 @@ static enum ss_status move_companions(struct sorting *sorting, struct ss_error *
 	return SS_OK;
 }
 
+static bool move_allocations(struct ss_trace *trace, const uint32_t *places)
+{
+	struct ss_allocations *rows = &trace->allocations;
+	void **const wide[] = { COLUMN(rows->start_ns), COLUMN(rows->address), COLUMN(rows->bytes),
+				COLUMN(rows->allocated_bytes), COLUMN(rows->reserved_bytes) };
+	void **const tracks[] = { COLUMN(rows->track) };
+	void **const devices[] = { COLUMN(rows->device_id) };
+	void **const bytes[] = { COLUMN(rows->device_type), COLUMN(rows->out_of_memory) };
+
+	return move_alike(trace->memory, wide, SS_COUNT(wide), sizeof(int64_t), places, rows->count,
+			  rows->capacity) &&
+	       move_alike(trace->memory, tracks, 1, sizeof(uint32_t), places, rows->count,
+			  rows->capacity) &&
+	       move_alike(trace->memory, devices, 1, sizeof(int16_t), places, rows->count,
+			  rows->capacity) &&
+	       move_alike(trace->memory, bytes, SS_COUNT(bytes), 1, places, rows->count,
+			  rows->capacity);
+}
+
 static enum ss_status sort_allocations(struct ss_trace *trace, struct ss_error *err)
 {
 	struct ss_allocations *rows = &trace->allocations;
 	struct ss_order order = { .start_ns = rows->start_ns };
-	const struct {
-		void **data;
-		size_t item_bytes;
-	} columns[] = {
-		COLUMN(rows->address),         COLUMN(rows->bytes),
-		COLUMN(rows->allocated_bytes), COLUMN(rows->reserved_bytes),
-		COLUMN(rows->track),           COLUMN(rows->device_id),
-		COLUMN(rows->device_type),     COLUMN(rows->out_of_memory),
-		COLUMN(rows->start_ns),
-	};
 	size_t bytes = (size_t)rows->count * sizeof(uint32_t);
 	uint32_t *places;
-	bool ok = true;
+	bool ok;
 
 	if (!rows->count)
 		return SS_OK;
@@ -221,9 +249,7 @@ static enum ss_status sort_allocations(struct ss_trace *trace, struct ss_error *
 	for (uint32_t i = 0; i < rows->count; i++)
 		places[i] = i;
 	ss_order_sort(&order, places, places + rows->count, rows->count);
-	for (size_t i = 0; i < SS_COUNT(columns) && ok; i++)
-		ok = move_column(trace->memory, columns[i].data, columns[i].item_bytes, places,
-				 rows->count, rows->capacity);
+	ok = move_allocations(trace, places);
 	ss_memory_free(trace->memory, places, 2 * bytes);
 	return ok ? SS_OK : ss_fail_memory(err, "sorting the allocations");
 }
