@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Writes the tables of columns and oddities into docs/, from the program's own declarations.
+
+Usage: docs.py STEPSCOPE [ROOT] [--check]. Pages under docs/views/ have a block between two marker
+lines; what stands between them is made here. With --check nothing is written and a page that is out
+of date is an error.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+BEGIN = "<!-- columns: made by tools/docs.py -->"
+END = "<!-- end -->"
+EMPTY = '{"traceEvents":[]}'
+
+
+def columns_of(stepscope, view):
+    """Every view answers for an empty trace, with all of its columns."""
+    command = [stepscope, view, "--format", "json", "-"]
+    result = subprocess.run(command, input=EMPTY, capture_output=True, text=True, check=True)
+    return json.loads(result.stdout)["columns"]
+
+
+def columns_table(columns):
+    lines = ["| column | unit | what it is |", "|---|---|---|"]
+    lines += [f"| `{c['name']}` | {c['unit']} | {c['about']} |" for c in columns]
+    return "\n".join(lines)
+
+
+def oddities_table(root):
+    """The oddities are declared in one C table of strings; they are read from there."""
+    text = (root / "src/trace/quality.c").read_text()
+    entry = re.compile(r'\[SS_ODD_\w+\] = \{\s*"([^"]+)",\s*SS_SEVERITY_(\w+),\s*((?:"[^"]*"\s*)+)')
+    lines = ["| oddity | severity | what it means |", "|---|---|---|"]
+    for name, severity, strings in entry.findall(text):
+        meaning = "".join(re.findall(r'"([^"]*)"', strings)).replace("|", "\\|")
+        lines.append(f"| `{name}` | {severity.lower()} | {meaning} |")
+    return "\n".join(lines)
+
+
+def filled(page, block):
+    head, rest = page.split(BEGIN, 1)
+    return head + BEGIN + "\n" + block + "\n" + END + rest.split(END, 1)[1]
+
+
+def main():
+    check = "--check" in sys.argv
+    words = [word for word in sys.argv[1:] if word != "--check"]
+    root = pathlib.Path(words[1] if len(words) > 1 else ".")
+    stale = 0
+    pages = sorted((root / "docs/views").glob("*.md"))
+    for path in pages:
+        page = path.read_text()
+        block = columns_table(columns_of(words[0], path.stem))
+        if path.stem == "quality":
+            block += "\n\n" + oddities_table(root)
+        wanted = filled(page, block)
+        if wanted == page:
+            continue
+        stale += 1
+        if check:
+            print(f"{path}: out of date; run tools/docs.py STEPSCOPE")
+        else:
+            path.write_text(wanted)
+    print(f"docs: {len(pages)} pages, {stale} {'out of date' if check else 'written'}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
