@@ -84,7 +84,7 @@ static void info_headline(const struct ss_job *job, struct ss_text *out)
 
 const struct ss_report ss_report_info = {
 	.name = "info",
-	.summary = "What is in these files: ranks, steps, devices, events, tracks, quality",
+	.summary = "What is in these files: ranks, steps, devices, events, quality",
 	.views = { "files", "devices", "categories", "tracks", "quality" },
 	.single = "tracks",
 	.headline = info_headline,

@@ -21,7 +21,6 @@ struct raw {
 	size_t length;
 	char sniffed[SNIFF_BYTES]; /* read ahead, given out first */
 	size_t sniffed_at, sniffed_end;
-	char path[256]; /* for messages, cut when it is longer */
 };
 
 static void raw_close(struct ss_source *source)
@@ -50,7 +49,7 @@ static enum ss_status raw_take(struct raw *raw, char *buffer, size_t room, size_
 		count = read(raw->fd, buffer, room);
 	while (count < 0 && errno == EINTR);
 	if (count < 0)
-		return ss_fail(err, SS_ERR_IO, "cannot read '%s': %s", raw->path, strerror(errno));
+		return ss_fail(err, SS_ERR_IO, "%s", strerror(errno));
 	*got = (size_t)count;
 	return SS_OK;
 }
@@ -72,19 +71,15 @@ static enum ss_status raw_read(struct ss_source *source, char *buffer, size_t ro
 	return SS_OK;
 }
 
-static struct raw *raw_new(struct ss_memory *memory, const char *path)
+static struct raw *raw_new(struct ss_memory *memory)
 {
 	struct raw *raw = ss_memory_resize(memory, NULL, 0, sizeof(*raw));
-	size_t length = strlen(path);
 
 	if (!raw)
 		return NULL;
 	memset(raw, 0, sizeof(*raw));
 	raw->source = (struct ss_source){ .memory = memory, .read = raw_read, .close = raw_close };
 	raw->fd = -1;
-	if (length >= sizeof(raw->path))
-		length = sizeof(raw->path) - 1;
-	memcpy(raw->path, path, length);
 	return raw;
 }
 
@@ -119,13 +114,12 @@ static enum ss_status refuse_strangers(const struct raw *raw, struct ss_error *e
 		if (raw->sniffed_end < strangers[i].bytes ||
 		    memcmp(raw->sniffed, strangers[i].magic, strangers[i].bytes) != 0)
 			continue;
-		return ss_fail(err, SS_ERR_FORMAT, "'%s' is %s", raw->path, strangers[i].what);
+		return ss_fail(err, SS_ERR_FORMAT, "it is %s", strangers[i].what);
 	}
 	if (is_perfetto(raw->sniffed, raw->sniffed_end))
 		return ss_fail(err, SS_ERR_FORMAT,
-			       "'%s' looks like a Perfetto protobuf trace, not JSON: export it "
-			       "with export_chrome_trace(\"x.json\")",
-			       raw->path);
+			       "it looks like a Perfetto protobuf trace, not JSON: export it with "
+			       "export_chrome_trace(\"x.json\")");
 	return SS_OK;
 }
 
@@ -159,20 +153,20 @@ enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct
 			      struct ss_error *err)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
-	struct raw *raw = raw_new(memory, is_stdin ? "standard input" : path);
+	struct raw *raw = raw_new(memory);
 	struct stat info = { 0 };
 
 	if (!raw)
 		return ss_fail_memory(err, "a file");
 	raw->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY);
 	if (raw->fd < 0) {
-		ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
+		ss_fail(err, SS_ERR_IO, "%s", strerror(errno));
 		ss_source_close(&raw->source);
 		return SS_ERR_IO;
 	}
 	if (fstat(raw->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
 		ss_source_close(&raw->source);
-		return ss_fail(err, SS_ERR_IO, "cannot read '%s': it is a folder", path);
+		return ss_fail(err, SS_ERR_IO, "it is a folder");
 	}
 	if (S_ISREG(info.st_mode))
 		raw->source.total_bytes = (uint64_t)info.st_size;
@@ -182,7 +176,7 @@ enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct
 enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_memory *memory,
 				     struct ss_source **out, struct ss_error *err)
 {
-	struct raw *raw = raw_new(memory, "memory");
+	struct raw *raw = raw_new(memory);
 
 	if (!raw)
 		return ss_fail_memory(err, "a file");

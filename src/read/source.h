@@ -29,7 +29,10 @@ struct ss_source {
 	uint64_t total_bytes; /* 0: not known */
 };
 
-/* Opens a file or, for "-", standard input; sees by its first bytes how it is compressed. */
+/*
+ * Opens a file or, for "-", standard input; sees by its first bytes how it is
+ * compressed. Sentences of errors do not name the file: its caller does.
+ */
 SS_MUST_USE
 enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct ss_source **out,
 			      struct ss_error *err);

@@ -6,6 +6,7 @@
  * is shortened, and at last columns from the right are left out, which is said.
  * One row of a table with many columns is turned into a list of its cells.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "render/render.h"
@@ -398,8 +399,23 @@ static void add_table(struct layout *layout, struct ss_text *scratch, struct ss_
 			     layout->left_out);
 }
 
-static void text_view(const struct ss_table *table, const struct ss_render_options *options,
-		      struct ss_text *out)
+/* What a reader must know before trusting a figure. */
+static void add_trust(const struct ss_render_options *options, struct ss_text *out)
+{
+	const struct ss_trust *trust = &options->trust;
+
+	if (!trust->lost && !trust->mended && !trust->unreadable_files)
+		return;
+	ss_text_add_string(out, "Data quality:");
+	if (trust->unreadable_files)
+		ss_text_addf(out, " %" PRIu64 " of %" PRIu64 " files unreadable,",
+			     trust->unreadable_files, trust->files);
+	ss_text_addf(out, " %" PRIu64 " lost, %" PRIu64 " mended; stepscope quality says what\n",
+		     trust->lost, trust->mended);
+}
+
+static void text_table(const struct ss_table *table, const struct ss_render_options *options,
+		       struct ss_text *out)
 {
 	struct layout layout = { .table = table, .options = options };
 	struct ss_text scratch = { 0 };
@@ -416,6 +432,13 @@ static void text_view(const struct ss_table *table, const struct ss_render_optio
 	ss_text_release(&scratch);
 }
 
+static void text_view(const struct ss_table *table, const struct ss_render_options *options,
+		      struct ss_text *out)
+{
+	text_table(table, options, out);
+	add_trust(options, out);
+}
+
 static void text_report(const struct ss_report_parts *parts,
 			const struct ss_render_options *options, struct ss_text *out)
 {
@@ -423,8 +446,9 @@ static void text_report(const struct ss_report_parts *parts,
 	for (uint32_t i = 0; i < parts->table_count; i++) {
 		ss_text_addf(out, "\n%s%s%s\n", options->color ? BOLD : "",
 			     parts->tables[i].view->summary, options->color ? PLAIN : "");
-		text_view(&parts->tables[i], options, out);
+		text_table(&parts->tables[i], options, out);
 	}
+	add_trust(options, out);
 }
 
 const struct ss_renderer ss_renderer_text = {
