@@ -268,6 +268,50 @@ size_t ss_json_unescape(const struct ss_json_span *span, char *out)
 	return used;
 }
 
+static bool has_control(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)text[i] < ' ')
+			return true;
+	return false;
+}
+
+static size_t plain_string(const struct ss_json_span *span, char *out)
+{
+	size_t length = ss_json_unescape(span, out);
+
+	if (!has_control(span->text, span->length))
+		for (size_t i = 0; i < length; i++)
+			if ((unsigned char)out[i] < ' ')
+				out[i] = ' ';
+	return length;
+}
+
+static size_t one_line(const struct ss_json_span *span, char *out)
+{
+	bool in_string = false, escaped = false;
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < span->length; i++) {
+		char byte = span->text[i];
+
+		if (byte == '"' && !escaped)
+			in_string = !in_string;
+		escaped = byte == '\\' && !escaped;
+		if (!in_string && (unsigned char)byte <= ' ')
+			continue;
+		if (!in_string && used && out[used - 1] == ',')
+			out[used++] = ' ';
+		out[used++] = byte;
+	}
+	return used;
+}
+
+size_t ss_json_text(const struct ss_json_span *span, char *out)
+{
+	return span->type == SS_JSON_STRING ? plain_string(span, out) : one_line(span, out);
+}
+
 bool ss_json_i64(const struct ss_json_span *span, int64_t *out)
 {
 	return (span->type == SS_JSON_BARE || span->type == SS_JSON_STRING) &&

@@ -11,23 +11,20 @@
 static enum ss_status read_text(struct ss_store *store, const struct ss_json_span *span,
 				uint32_t *out, struct ss_error *err)
 {
-	char small[512];
 	struct ss_memory *memory = store->trace->memory;
-	char *buffer = small;
-	size_t length = span->length;
+	size_t room = 2 * (size_t)span->length;
+	char *text;
 	bool stored;
 
-	if (!span->escaped) {
-		stored = ss_store_text(store, span->text, length, out);
+	if (ss_json_is_plain(span)) {
+		stored = ss_store_text(store, span->text, span->length, out);
 		return stored ? SS_OK : ss_fail_memory(err, "the metadata");
 	}
-	if (length > sizeof(small))
-		buffer = ss_memory_resize(memory, NULL, 0, length);
-	if (!buffer)
+	text = ss_memory_resize(memory, NULL, 0, room);
+	if (!text)
 		return ss_fail_memory(err, "the metadata");
-	stored = ss_store_text(store, buffer, ss_json_unescape(span, buffer), out);
-	if (buffer != small)
-		ss_memory_free(memory, buffer, length);
+	stored = ss_store_text(store, text, ss_json_text(span, text), out);
+	ss_memory_free(memory, text, room);
 	return stored ? SS_OK : ss_fail_memory(err, "the metadata");
 }
 

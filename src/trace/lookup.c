@@ -7,49 +7,6 @@
 
 #include "base/hash.h"
 
-static bool has_control(const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if ((unsigned char)text[i] < ' ')
-			return true;
-	return false;
-}
-
-/*
- * The string without its escapes. A line break that was properly escaped is no
- * oddity, and it is not shown either.
- */
-static size_t plain_string(const struct ss_json_span *span, char *out)
-{
-	size_t length = ss_json_unescape(span, out);
-
-	if (!has_control(span->text, span->length))
-		for (size_t i = 0; i < length; i++)
-			if ((unsigned char)out[i] < ' ')
-				out[i] = ' ';
-	return length;
-}
-
-/* An array that was printed over several lines, on one: "[[32, 3], []]". */
-static size_t one_line(const struct ss_json_span *span, char *out)
-{
-	bool in_string = false;
-	size_t used = 0;
-
-	for (uint32_t i = 0; i < span->length; i++) {
-		char byte = span->text[i];
-
-		if (byte == '"' && (i == 0 || span->text[i - 1] != '\\'))
-			in_string = !in_string;
-		if (!in_string && (unsigned char)byte <= ' ')
-			continue;
-		if (!in_string && used && out[used - 1] == ',')
-			out[used++] = ' ';
-		out[used++] = byte;
-	}
-	return used;
-}
-
 /* Room for a text of `length` bytes that is made from another. */
 static bool reserve_scratch(struct ss_reader *reader, size_t length)
 {
@@ -70,19 +27,16 @@ static bool reserve_scratch(struct ss_reader *reader, size_t length)
 uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
 			const struct ss_json_span *span)
 {
-	bool nested = span->type == SS_JSON_ARRAY || span->type == SS_JSON_OBJECT;
 	const char *text = span->text;
 	size_t length = span->length;
 	uint32_t id;
 
 	if (span->type == SS_JSON_NONE)
 		return 0;
-	if (span->escaped || (nested && memchr(text, '\n', length))) {
-		/* a comma can get a space */
+	if (!ss_json_is_plain(span)) {
 		if (!reserve_scratch(reader, 2 * length))
 			return 0;
-		length = nested ? one_line(span, reader->scratch)
-				: plain_string(span, reader->scratch);
+		length = ss_json_text(span, reader->scratch);
 		text = reader->scratch;
 	}
 	id = ss_strings_add(strings, text, length);
