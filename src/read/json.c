@@ -276,7 +276,7 @@ static bool has_control(const char *text, size_t length)
 	return false;
 }
 
-static size_t plain_string(const struct ss_json_span *span, char *out)
+size_t ss_json_text(const struct ss_json_span *span, char *out)
 {
 	size_t length = ss_json_unescape(span, out);
 
@@ -287,13 +287,13 @@ static size_t plain_string(const struct ss_json_span *span, char *out)
 	return length;
 }
 
-static size_t one_line(const struct ss_json_span *span, char *out)
+size_t ss_json_one_line(const char *text, size_t length, char *out)
 {
 	bool in_string = false, escaped = false;
 	size_t used = 0;
 
-	for (uint32_t i = 0; i < span->length; i++) {
-		char byte = span->text[i];
+	for (size_t i = 0; i < length; i++) {
+		char byte = text[i];
 
 		if (byte == '"' && !escaped)
 			in_string = !in_string;
@@ -305,11 +305,6 @@ static size_t one_line(const struct ss_json_span *span, char *out)
 		out[used++] = byte;
 	}
 	return used;
-}
-
-size_t ss_json_text(const struct ss_json_span *span, char *out)
-{
-	return span->type == SS_JSON_STRING ? plain_string(span, out) : one_line(span, out);
 }
 
 bool ss_json_i64(const struct ss_json_span *span, int64_t *out)

@@ -113,21 +113,18 @@ enum ss_json_result ss_json_key(struct ss_json *json, bool first, struct ss_json
 /* The same for arrays: true in `more` when it stands before a value. */
 enum ss_json_result ss_json_item(struct ss_json *json, bool first, bool *more);
 
-/* Can the span be taken as it stands? Else ss_json_text() makes a text of it. */
-static inline bool ss_json_is_plain(const struct ss_json_span *span)
-{
-	if (span->type == SS_JSON_STRING)
-		return !span->escaped;
-	return span->type == SS_JSON_BARE || !memchr(span->text, '\n', span->length);
-}
-
 /*
- * Writes the value as one line of text to `out` (room for 2 * span->length bytes)
- * and returns its length: strings without their escapes, arrays and objects that
- * were printed over several lines on one, "[[32, 3], []]". Line breaks that were
- * properly escaped become spaces; raw control characters stay, for they are odd.
+ * Writes the text of a string as one line to `out` (room for span->length bytes)
+ * and returns its length. Line breaks that were properly escaped become spaces;
+ * raw control characters stay, for they are odd.
  */
 size_t ss_json_text(const struct ss_json_span *span, char *out);
+
+/*
+ * Writes an array or object that was printed over several lines on one, as in
+ * "[[32, 3], []]", to `out` (room for 2 * length bytes) and returns its length.
+ */
+size_t ss_json_one_line(const char *text, size_t length, char *out);
 
 /*
  * Writes the string without its escapes to `out` (room for span->length bytes)

@@ -157,7 +157,7 @@ bool ss_number_ns(const char *text, size_t length, int64_t *out)
 		*out = (int64_t)(whole * 1000 + part);
 		return true;
 	}
-	if (length <= 15 && digits(text, length, &whole)) {
+	if (digits(text, length, &whole) && whole < (uint64_t)SS_TIME_NS_MAX / 1000) {
 		*out = (int64_t)whole * 1000;
 		return true;
 	}

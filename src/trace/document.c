@@ -12,19 +12,18 @@ static enum ss_status read_text(struct ss_store *store, const struct ss_json_spa
 				uint32_t *out, struct ss_error *err)
 {
 	struct ss_memory *memory = store->trace->memory;
-	size_t room = 2 * (size_t)span->length;
 	char *text;
 	bool stored;
 
-	if (ss_json_is_plain(span)) {
+	if (!span->escaped) {
 		stored = ss_store_text(store, span->text, span->length, out);
 		return stored ? SS_OK : ss_fail_memory(err, "the metadata");
 	}
-	text = ss_memory_resize(memory, NULL, 0, room);
+	text = ss_memory_resize(memory, NULL, 0, span->length);
 	if (!text)
 		return ss_fail_memory(err, "the metadata");
 	stored = ss_store_text(store, text, ss_json_text(span, text), out);
-	ss_memory_free(memory, text, room);
+	ss_memory_free(memory, text, span->length);
 	return stored ? SS_OK : ss_fail_memory(err, "the metadata");
 }
 

@@ -33,8 +33,8 @@ uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
 
 	if (span->type == SS_JSON_NONE)
 		return 0;
-	if (!ss_json_is_plain(span)) {
-		if (!reserve_scratch(reader, 2 * length))
+	if (span->escaped) {
+		if (!reserve_scratch(reader, length))
 			return 0;
 		length = ss_json_text(span, reader->scratch);
 		text = reader->scratch;

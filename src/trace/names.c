@@ -7,9 +7,16 @@
 
 static bool has(const char *name, size_t length, const char *text, size_t text_length)
 {
-	for (size_t i = 0; i + text_length <= length; i++)
-		if (name[i] == text[0] && memcmp(name + i, text, text_length) == 0)
+	const char *end = name + length;
+
+	while ((size_t)(end - name) >= text_length) {
+		name = memchr(name, text[0], (size_t)(end - name) - text_length + 1);
+		if (!name)
+			return false;
+		if (memcmp(name, text, text_length) == 0)
 			return true;
+		name++;
+	}
 	return false;
 }
 

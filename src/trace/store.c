@@ -91,6 +91,21 @@ static bool maps_reserve(struct ss_store_maps *maps, const struct ss_reader *rea
 	       map_reserve(&maps->comm_args, memory, reader->comm_args.count);
 }
 
+/* Room for a text that is made from another. */
+static bool reserve_mended(struct ss_store *store, size_t bytes)
+{
+	char *moved;
+
+	if (bytes <= store->mended_bytes)
+		return true;
+	moved = ss_memory_resize(store->trace->memory, store->mended, store->mended_bytes, bytes);
+	if (!moved)
+		return false;
+	store->mended = moved;
+	store->mended_bytes = bytes;
+	return true;
+}
+
 /* Stores a text that may hold bytes which cannot be shown. */
 static uint32_t add_mended(struct ss_store *store, struct ss_strings *strings, const char *text,
 			   size_t length)
@@ -101,15 +116,8 @@ static uint32_t add_mended(struct ss_store *store, struct ss_strings *strings, c
 
 	if (!flaws)
 		return ss_strings_add(strings, text, length);
-	if (3 * length > store->mended_bytes) {
-		char *moved = ss_memory_resize(store->trace->memory, store->mended,
-					       store->mended_bytes, 3 * length);
-
-		if (!moved)
-			return SS_NO_ID;
-		store->mended = moved;
-		store->mended_bytes = 3 * length;
-	}
+	if (!reserve_mended(store, 3 * length))
+		return SS_NO_ID;
 	length = ss_utf8_mend(text, length, store->mended);
 	id = ss_strings_add(strings, store->mended, length);
 	if (strings->count > had) {
@@ -119,9 +127,26 @@ static uint32_t add_mended(struct ss_store *store, struct ss_strings *strings, c
 	return id;
 }
 
+/* The same for values: a list over several lines is put on one, so that equal lists are equal. */
+static uint32_t add_value(struct ss_store *store, const char *text, size_t length)
+{
+	bool is_list = length && (text[0] == '[' || text[0] == '{') && memchr(text, '\n', length);
+	char *line;
+	uint32_t id;
+
+	if (!is_list)
+		return add_mended(store, &store->trace->texts, text, length);
+	line = ss_memory_resize(store->trace->memory, NULL, 0, 2 * length);
+	if (!line)
+		return SS_NO_ID;
+	id = add_mended(store, &store->trace->texts, line, ss_json_one_line(text, length, line));
+	ss_memory_free(store->trace->memory, line, 2 * length);
+	return id;
+}
+
 bool ss_store_text(struct ss_store *store, const char *text, size_t length, uint32_t *out)
 {
-	uint32_t id = add_mended(store, &store->trace->texts, text, length);
+	uint32_t id = add_value(store, text, length);
 
 	*out = id == SS_NO_ID ? 0 : id;
 	return id != SS_NO_ID;
@@ -160,7 +185,7 @@ static uint32_t map_text(struct ss_store *store, struct ss_store_maps *maps,
 	uint32_t *id = &maps->texts.ids[local];
 
 	if (*id == SS_NO_ID)
-		*id = add_mended(store, &store->trace->texts, text->text, text->length);
+		*id = add_value(store, text->text, text->length);
 	store->failed |= *id == SS_NO_ID;
 	return *id;
 }
