@@ -170,7 +170,7 @@ function* madeUpEvents(stepCount, opsPerStep) {
 				"External id": id, "Input Dims": [[op % 8, 64], [64, 64]] });
 			yield event("cuda_runtime", "cudaLaunchKernel", 100, ts + 3, 5.5, {
 				correlation: id, "External id": id });
-			yield event("kernel", `void kernel_${op % 23}<int>(int)`, 7, ts + 12, 15.031, {
+			yield event("kernel", `void k_${op % 23}<int>(int)`, 7, ts + 12, 15.031, {
 				device: 0, stream: 7, correlation: id, grid: [op % 9, 1, 1],
 				block: [128, 1, 1], "registers per thread": 32 });
 		}

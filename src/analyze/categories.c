@@ -1,6 +1,8 @@
 /*
  * categories.c - view: complete events by category, and the other phases.
  */
+#include <string.h>
+
 #include "analyze/view.h"
 
 static const struct ss_column columns[] = {
@@ -40,6 +42,14 @@ static void add(const struct ss_trace *trace, struct ss_table *out, const char *
 	ss_row_end(out);
 }
 
+/* Most events first, then by name. */
+static bool comes_before(const struct ss_trace *trace, uint32_t a, uint32_t b)
+{
+	if (trace->category_events[a] != trace->category_events[b])
+		return trace->category_events[a] > trace->category_events[b];
+	return strcmp(trace->categories[a].name, trace->categories[b].name) < 0;
+}
+
 static enum ss_status categories_run(const struct ss_subject *subject, struct ss_table *out,
 				     struct ss_error *err)
 {
@@ -53,8 +63,7 @@ static enum ss_status categories_run(const struct ss_subject *subject, struct ss
 
 		for (uint32_t k = 0; k < SS_CATEGORIES_MAX; k++)
 			if (!shown[k] && trace->category_events[k] &&
-			    (most == SS_CATEGORIES_MAX ||
-			     trace->category_events[k] > trace->category_events[most]))
+			    (most == SS_CATEGORIES_MAX || comes_before(trace, k, most)))
 				most = k;
 		if (most == SS_CATEGORIES_MAX)
 			break;

@@ -91,27 +91,57 @@ void ss_text_release(struct ss_text *text)
 	*text = (struct ss_text){ 0 };
 }
 
-static bool begins_point(char byte)
+/* Characters that take two columns, and those that take none, coarsely. */
+static const struct {
+	uint32_t first, last;
+	uint8_t columns;
+} widths[] = {
+	{ 0x0300, 0x036f, 0 }, { 0x1100, 0x115f, 2 },   { 0x200b, 0x200f, 0 },
+	{ 0x2e80, 0xa4cf, 2 }, { 0xac00, 0xd7a3, 2 },   { 0xf900, 0xfaff, 2 },
+	{ 0xfe00, 0xfe0f, 0 }, { 0xfe30, 0xfe6f, 2 },   { 0xff00, 0xff60, 2 },
+	{ 0xffe0, 0xffe6, 2 }, { 0x1f300, 0x1faff, 2 }, { 0x20000, 0x3fffd, 2 },
+};
+
+/* Reads the code point at `bytes`, which are well-formed UTF-8, and how wide it is. */
+static size_t next_point(const char *bytes, size_t left, size_t *columns)
 {
-	return ((unsigned char)byte & 0xc0) != 0x80;
+	unsigned char first = (unsigned char)bytes[0];
+	size_t length = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	uint32_t point = first;
+
+	*columns = 1;
+	if (length > left)
+		length = left;
+	if (length > 1)
+		point = first & (0xffu >> (length + 1));
+	for (size_t i = 1; i < length; i++)
+		point = point << 6 | ((unsigned char)bytes[i] & 0x3f);
+	for (size_t i = 0; point >= widths[0].first && i < SS_COUNT(widths); i++)
+		if (point >= widths[i].first && point <= widths[i].last)
+			*columns = widths[i].columns;
+	return length;
 }
 
 size_t ss_text_columns(const char *bytes, size_t length)
 {
-	size_t columns = 0;
+	size_t total = 0, columns;
 
-	for (size_t i = 0; i < length; i++)
-		columns += begins_point(bytes[i]);
-	return columns;
+	for (size_t i = 0; i < length; total += columns)
+		i += next_point(bytes + i, length - i, &columns);
+	return total;
 }
 
 size_t ss_text_prefix(const char *bytes, size_t length, size_t columns)
 {
-	size_t i = 0;
+	size_t i = 0, used = 0, wide;
 
-	while (i < length && (columns > 0 || !begins_point(bytes[i]))) {
-		columns -= begins_point(bytes[i]);
-		i++;
+	while (i < length) {
+		size_t step = next_point(bytes + i, length - i, &wide);
+
+		if (used + wide > columns)
+			break;
+		used += wide;
+		i += step;
 	}
 	return i;
 }

@@ -19,7 +19,7 @@ __attribute__((format(printf, 2, 3))) void ss_text_addf(struct ss_text *text, co
 /* True when an append found no memory. */
 bool ss_text_failed(const struct ss_text *text);
 
-/* The columns that the UTF-8 text takes on a terminal: one per code point. */
+/* The columns that the UTF-8 text takes on a terminal. */
 size_t ss_text_columns(const char *bytes, size_t length);
 
 /* The bytes of the first `columns` columns. */

@@ -140,7 +140,7 @@ int show_run(const char *what, const struct show_options *options,
 		.format = options->format,
 		.width = text_width(options),
 		.color = wants_color(options),
-		.top = (uint32_t)options->top,
+		.top = (uint32_t)(options->top > UINT32_MAX ? UINT32_MAX : options->top),
 		.rank = options->rank,
 	};
 	struct ss_session *session = NULL;

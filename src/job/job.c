@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/thread.h"
+#include "base/utf8.h"
 #include "read/source.h"
 #include "trace/load.h"
 
@@ -43,6 +44,17 @@ static void job_init(struct ss_job *job, struct ss_memory *memory)
 	ss_arena_init(&job->arena, memory);
 }
 
+/* The path as it is shown: a name can hold any byte. */
+static const char *shown_path(struct ss_job *job, const char *path)
+{
+	size_t length = strlen(path);
+	char *shown = ss_arena_alloc(&job->arena, 3 * length + 1, 1);
+
+	if (shown)
+		ss_utf8_mend(path, length, shown);
+	return shown;
+}
+
 static struct ss_job_file *file_add(struct ss_job *job, const char *path)
 {
 	struct ss_job_file *file;
@@ -52,9 +64,12 @@ static struct ss_job_file *file_add(struct ss_job *job, const char *path)
 		return NULL;
 	file = &job->files[job->file_count++];
 	memset(file, 0, sizeof(*file));
-	file->subject.path = path;
+	file->subject.path = shown_path(job, path);
 	file->subject.rank = -1;
-	return file;
+	if (file->subject.path)
+		return file;
+	job->file_count--;
+	return NULL;
 }
 
 static void set_rank(struct ss_job_file *file)

@@ -63,7 +63,7 @@ static inline const char *ss_bytes_skip_space(const char *at)
 
 	if ((unsigned char)*at > ' ')
 		return at;
-	if ((unsigned char)at[1] > ' ' && *at)
+	if ((unsigned char)at[1] > ' ' && *at >= 0x09)
 		return at + 1;
 	for (;; at += 16) {
 		__m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);

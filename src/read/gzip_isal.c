@@ -2,6 +2,7 @@
  * gzip_isal.c - gzip by ISA-L, three times as fast as zlib (docs/ARCHITECTURE.md).
  */
 #include <isa-l/igzip_lib.h>
+#include <string.h>
 
 #include "read/codec.h"
 
@@ -13,6 +14,8 @@ static void *gzip_open(struct ss_memory *memory)
 
 	if (!state)
 		return NULL;
+	/* ISA-L leaves its window as it finds it, and a damaged stream can point into it */
+	memset(state, 0, sizeof(*state));
 	isal_inflate_init(state);
 	state->crc_flag = ISAL_GZIP;
 	return state;
@@ -39,12 +42,12 @@ static enum ss_codec_result gzip_step(void *context, struct ss_codec_io *io)
 	state->next_out = (uint8_t *)io->out;
 	state->avail_out = (uint32_t)out;
 	result = isal_inflate(state);
-	io->in += in - state->avail_in;
-	io->in_bytes -= in - state->avail_in;
 	io->out += out - state->avail_out;
 	io->out_bytes -= out - state->avail_out;
 	if (result < 0)
-		return SS_CODEC_CORRUPT;
+		return SS_CODEC_CORRUPT; /* what it says of the input is wrong then */
+	io->in += in - state->avail_in;
+	io->in_bytes -= in - state->avail_in;
 	return state->block_state == ISAL_BLOCK_FINISH ? SS_CODEC_END : SS_CODEC_MORE;
 }
 

@@ -36,7 +36,9 @@ static enum ss_json_result comma_closes(const struct ss_json *json, const char *
 		}
 	if (stop >= json->end)
 		return json->whole ? SS_JSON_BAD : SS_JSON_MORE;
-	return *stop == ':' ? SS_JSON_OK : SS_JSON_BAD;
+	if (*stop == ':' || (json->in_array && (*stop == ',' || *stop == ']')))
+		return SS_JSON_OK;
+	return SS_JSON_BAD;
 }
 
 /* Does the quote at `quote` close its string? BAD: no, it is part of it. */
@@ -83,9 +85,11 @@ enum ss_json_result ss_json_string_slow(struct ss_json *json, const char *follow
 			return SS_JSON_MORE;
 		if (closes == SS_JSON_OK)
 			break;
+		if (!json->careful)
+			return SS_JSON_BAD;
 		json->odd_quotes += !(json->careful && at > start && at[-1] == '\\');
 	}
-	if (at - start > UINT32_MAX)
+	if ((uint64_t)(at - start) > UINT32_MAX)
 		return SS_JSON_BAD;
 	*out = (struct ss_json_span){ start, (uint32_t)(at - start), SS_JSON_STRING, escaped };
 	json->at = at + 1;
@@ -95,7 +99,8 @@ enum ss_json_result ss_json_string_slow(struct ss_json *json, const char *follow
 enum ss_json_result ss_json_skip_nested(struct ss_json *json)
 {
 	const char *at = json->at;
-	uint64_t depth = 0;
+	bool was_in_array = json->in_array;
+	uint64_t depth = 0, arrays = 0; /* a bit per level, the innermost last: is it an array? */
 
 	for (;; at++) {
 		at = ss_bytes_nesting_stop(at);
@@ -106,15 +111,20 @@ enum ss_json_result ss_json_skip_nested(struct ss_json *json)
 			enum ss_json_result result;
 
 			json->at = at + 1;
+			json->in_array = arrays & 1;
 			result = ss_json_string(json, ",:}]", &span);
+			json->in_array = was_in_array;
 			if (result != SS_JSON_OK)
 				return result;
 			at = json->at - 1;
 		} else if (*at == '{' || *at == '[') {
 			depth++;
+			arrays = arrays << 1 | (*at == '[');
 		} else if (*at && --depth == 0) {
 			json->at = at + 1;
 			return SS_JSON_OK;
+		} else if (*at) {
+			arrays >>= 1;
 		}
 	}
 }
@@ -128,7 +138,7 @@ static enum ss_json_result bare_word(struct ss_json *json, struct ss_json_span *
 		at++;
 	if (at >= json->end)
 		return SS_JSON_MORE;
-	if (at == json->at || at - json->at > UINT32_MAX)
+	if (at == json->at || (uint64_t)(at - json->at) > UINT32_MAX)
 		return SS_JSON_BAD;
 	*out = (struct ss_json_span){ json->at, (uint32_t)(at - json->at), SS_JSON_BARE, 0 };
 	json->at = at;
@@ -151,7 +161,7 @@ enum ss_json_result ss_json_value(struct ss_json *json, struct ss_json_span *out
 		result = ss_json_skip_nested(json);
 		if (result != SS_JSON_OK)
 			return result;
-		if (json->at - start > UINT32_MAX)
+		if ((uint64_t)(json->at - start) > UINT32_MAX)
 			return SS_JSON_BAD;
 		*out = (struct ss_json_span){ start, (uint32_t)(json->at - start),
 					      *start == '{' ? SS_JSON_OBJECT : SS_JSON_ARRAY, 0 };
@@ -241,29 +251,44 @@ static size_t unescape_unicode(const char **at, const char *end, char *out)
 	return ss_utf8_encode(high, out);
 }
 
+static const char escapes_from[] = "\"\\/bfnrt", escapes_to[] = "\"\\/\b\f\n\r\t";
+
+/*
+ * Does the string hold an escape that JSON does not have? Then its backslashes
+ * are those of a Windows path that the writer did not escape.
+ */
+static bool has_wild_escape(const struct ss_json_span *span)
+{
+	const char *at = span->text, *end = at + span->length;
+	uint32_t unit;
+
+	for (; at < end; at++) {
+		if (*at != '\\')
+			continue;
+		at++;
+		if (at == end || *at == '\0' ||
+		    (*at == 'u' ? !hex_unit(at + 1, end, &unit) : !strchr(escapes_from, *at)))
+			return true;
+	}
+	return false;
+}
+
 size_t ss_json_unescape(const struct ss_json_span *span, char *out)
 {
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
 	const char *at = span->text, *end = at + span->length;
-	size_t used = 0, step;
+	bool wild = has_wild_escape(span);
+	size_t used = 0;
 
 	while (at < end) {
-		const char *known;
-
-		if (*at != '\\' || at + 1 >= end) {
+		if (*at != '\\' || at + 1 >= end || (wild && at[1] != '"' && at[1] != '\\')) {
 			out[used++] = *at++;
 			continue;
 		}
 		at += 2;
-		known = strchr(from, at[-1]);
-		if (at[-1] == 'u' && (step = unescape_unicode(&at, end, out + used)) > 0) {
-			used += step;
-		} else if (known && *known) {
-			out[used++] = to[known - from];
-		} else {
-			out[used++] = '\\';
-			out[used++] = at[-1];
-		}
+		if (at[-1] == 'u')
+			used += unescape_unicode(&at, end, out + used);
+		else
+			out[used++] = escapes_to[strchr(escapes_from, at[-1]) - escapes_from];
 	}
 	return used;
 }

@@ -1,11 +1,11 @@
 /*
  * json.h - a cursor over JSON text that never builds a tree.
  *
- * Made for event streams of gigabytes in which most values are skipped. It is
- * tolerant where real trace files are broken: an unescaped quote inside a string
- * is part of it unless what follows can only follow a closing quote; bare words
- * (NaN, inf, N/A) are values; control characters and NULs are bytes. What was
- * tolerated is counted.
+ * Made for event streams of gigabytes in which most values are skipped. It takes
+ * bare words (NaN, inf, N/A) for values and control characters and NULs for bytes.
+ * With `careful` set it is tolerant where old writers were careless: an unescaped
+ * quote inside a string is part of it unless what follows can only follow a
+ * closing quote. What was tolerated is counted.
  *
  * The text must be followed by SS_PAD_BYTES zero bytes. Every function answers
  *   SS_JSON_OK    the cursor stands behind what was read
@@ -42,7 +42,8 @@ struct ss_json {
 	const char *at;
 	const char *end;
 	bool whole;          /* nothing follows `end`: the text is all there is */
-	bool careful;        /* second try: see ss_json_string() */
+	bool careful;        /* the second try, for what is no JSON: see ss_json_string() */
+	bool in_array;       /* the value at the cursor is an item, not a key's */
 	uint32_t odd_quotes; /* quotes taken as part of their string */
 };
 
@@ -128,7 +129,8 @@ size_t ss_json_one_line(const char *text, size_t length, char *out);
 
 /*
  * Writes the string without its escapes to `out` (room for span->length bytes)
- * and returns its length. Escapes that JSON does not have stay as they are.
+ * and returns its length. When it holds escapes that JSON does not have, its
+ * backslashes are a path's and stay.
  */
 size_t ss_json_unescape(const struct ss_json_span *span, char *out);
 

@@ -10,6 +10,9 @@ struct decimal {
 	uint64_t mantissa;
 	int32_t exponent;
 	bool negative;
+	bool full;     /* there were digits that did not fit into the mantissa ... */
+	bool round_up; /* ... the first of them 5 or more */
+	bool lost;     /* ... one of them not 0 */
 };
 
 /* 19 digits always fit in the mantissa. */
@@ -45,6 +48,9 @@ static bool read_exponent(const char *at, const char *end, int32_t *out)
 static void add_digit(struct decimal *number, char digit, bool fraction)
 {
 	if (number->mantissa >= MANTISSA_MAX) {
+		number->round_up |= !number->full && digit >= '5';
+		number->full = true;
+		number->lost |= digit != '0';
 		number->exponent += !fraction;
 		return;
 	}
@@ -91,7 +97,7 @@ static bool to_integer(const struct decimal *number, int32_t scale, int64_t *out
 		last = (unsigned)(value % 10);
 		value /= 10;
 	}
-	value += last >= 5;
+	value += last >= 5 || (number->round_up && number->exponent + scale == 0);
 	if (value > (uint64_t)INT64_MAX)
 		return false;
 	*out = number->negative ? -(int64_t)value : (int64_t)value;
@@ -165,6 +171,21 @@ bool ss_number_ns(const char *text, size_t length, int64_t *out)
 	       *out <= SS_TIME_NS_MAX && *out >= -SS_TIME_NS_MAX;
 }
 
+/* Are the digits after the point all zeros? */
+static bool is_whole(const struct decimal *number)
+{
+	uint64_t value = number->mantissa;
+
+	if (number->lost)
+		return false;
+	for (int32_t exponent = number->exponent; exponent < 0 && value; exponent++) {
+		if (value % 10)
+			return false;
+		value /= 10;
+	}
+	return true;
+}
+
 bool ss_number_i64(const char *text, size_t length, int64_t *out)
 {
 	const char *at = text, *end = text + length;
@@ -182,7 +203,7 @@ bool ss_number_i64(const char *text, size_t length, int64_t *out)
 		uint64_t digit = (uint64_t)(*at - '0');
 
 		if (value > (UINT64_MAX - digit) / 10)
-			return false;
+			break; /* an exponent may follow */
 		value = value * 10 + digit;
 	}
 	if (at == end && length > (size_t)negative) {
@@ -190,7 +211,8 @@ bool ss_number_i64(const char *text, size_t length, int64_t *out)
 		*out = negative ? (int64_t)(0 - value) : (int64_t)value;
 		return !negative || value <= (uint64_t)INT64_MAX + 1;
 	}
-	return read_decimal(text, length, &number) && to_integer(&number, 0, out);
+	return read_decimal(text, length, &number) && is_whole(&number) &&
+	       to_integer(&number, 0, out);
 }
 
 static double power_of_ten(int32_t exponent)
@@ -211,7 +233,7 @@ bool ss_number_double(const char *text, size_t length, double *out)
 	if (!read_decimal(text, length, &number))
 		return false;
 	value = (double)number.mantissa;
-	if (number.exponent < -400 || number.exponent > 400)
+	if (number.exponent < -400 || number.exponent > 400 || !number.mantissa)
 		value = number.exponent < 0 || !number.mantissa ? 0 : 1e308;
 	else if (number.exponent < 0)
 		value /= power_of_ten(-number.exponent);

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Times beyond this (146 years) cannot be meant, and sums of two still fit. */
-#define SS_TIME_NS_MAX (INT64_MAX / 2)
+/* Times beyond this (97 years from zero) cannot be meant; sums and differences of two still fit. */
+#define SS_TIME_NS_MAX (INT64_MAX / 3)
 
 /* "1234.5" microseconds as 1234500 ns; digits after the third are rounded half up. */
 bool ss_number_ns(const char *text, size_t length, int64_t *out);

@@ -5,23 +5,48 @@
 
 #include "read/codec.h"
 
+struct state {
+	ZSTD_DStream *stream; /* takes its own window, at most the 128 MiB of libzstd's limit */
+	size_t wanted_bytes;  /* input up to the end of the block at work */
+};
+
 static void *zstd_open(struct ss_memory *memory)
 {
-	(void)memory; /* libzstd takes its own window, at most the 128 MiB of its default limit */
-	return ZSTD_createDStream();
+	struct state *state = ss_memory_resize(memory, NULL, 0, sizeof(*state));
+
+	if (!state)
+		return NULL;
+	state->stream = ZSTD_createDStream();
+	if (state->stream) {
+		state->wanted_bytes = ZSTD_initDStream(state->stream);
+		return state;
+	}
+	ss_memory_free(memory, state, sizeof(*state));
+	return NULL;
 }
 
-static bool zstd_reset(void *state)
+static bool zstd_reset(void *context)
 {
-	return !ZSTD_isError(ZSTD_DCtx_reset(state, ZSTD_reset_session_only));
+	struct state *state = context;
+
+	state->wanted_bytes = ZSTD_initDStream(state->stream);
+	return !ZSTD_isError(state->wanted_bytes);
 }
 
-static enum ss_codec_result zstd_step(void *state, struct ss_codec_io *io)
+/*
+ * What a call has decoded when it meets damage is lost, so a call gets no more
+ * than the block at work: what comes before the damage is kept.
+ */
+static enum ss_codec_result zstd_step(void *context, struct ss_codec_io *io)
 {
-	ZSTD_inBuffer in = { io->in, io->in_bytes, 0 };
+	struct state *state = context;
+	size_t most = state->wanted_bytes < io->in_bytes ? state->wanted_bytes : io->in_bytes;
+	ZSTD_inBuffer in = { io->in, most, 0 };
 	ZSTD_outBuffer out = { io->out, io->out_bytes, 0 };
-	size_t result = ZSTD_decompressStream(state, &out, &in);
+	size_t result = ZSTD_decompressStream(state->stream, &out, &in);
 
+	if (!ZSTD_isError(result) && result > 0)
+		state->wanted_bytes = result;
 	io->in += in.pos;
 	io->in_bytes -= in.pos;
 	io->out += out.pos;
@@ -31,10 +56,12 @@ static enum ss_codec_result zstd_step(void *state, struct ss_codec_io *io)
 	return result == 0 ? SS_CODEC_END : SS_CODEC_MORE;
 }
 
-static void zstd_close(void *state, struct ss_memory *memory)
+static void zstd_close(void *context, struct ss_memory *memory)
 {
-	(void)memory;
-	ZSTD_freeDStream(state);
+	struct state *state = context;
+
+	ZSTD_freeDStream(state->stream);
+	ss_memory_free(memory, state, sizeof(*state));
 }
 
 const struct ss_codec ss_codec_zstd = {

@@ -126,7 +126,7 @@ enum ss_json_result ss_args_read(const struct ss_arg_index *index, struct ss_jso
 	}
 }
 
-int64_t ss_args_i64(const struct ss_arg_values *args, enum ss_arg arg, int64_t fallback)
+static int64_t read_i64(const struct ss_arg_values *args, enum ss_arg arg, int64_t fallback)
 {
 	int64_t value;
 
@@ -183,10 +183,10 @@ void ss_kernel_args_fill(const struct ss_arg_values *args, struct ss_kernel_args
 	memset(out, 0, sizeof(*out));
 	read_three(args, SS_ARG_GRID, out->grid);
 	read_three(args, SS_ARG_BLOCK, out->block);
-	out->registers = clip32(ss_args_i64(args, SS_ARG_REGISTERS, -1));
-	out->shared_bytes = ss_args_i64(args, SS_ARG_SHARED_MEMORY, -1);
-	out->graph_id = ss_args_i64(args, SS_ARG_GRAPH_ID, -1);
-	out->graph_node = ss_args_i64(args, SS_ARG_GRAPH_NODE, -1);
+	out->registers = clip32(read_i64(args, SS_ARG_REGISTERS, -1));
+	out->shared_bytes = read_i64(args, SS_ARG_SHARED_MEMORY, -1);
+	out->graph_id = read_i64(args, SS_ARG_GRAPH_ID, -1);
+	out->graph_node = read_i64(args, SS_ARG_GRAPH_NODE, -1);
 	out->blocks_per_sm = read_double(args, SS_ARG_BLOCKS_PER_SM, &odd_blocks);
 	out->warps_per_sm = read_double(args, SS_ARG_WARPS_PER_SM, &odd_warps);
 	out->occupancy_percent = read_double(args, SS_ARG_OCCUPANCY, &odd_occupancy);
@@ -196,9 +196,9 @@ void ss_kernel_args_fill(const struct ss_arg_values *args, struct ss_kernel_args
 void ss_comm_args_fill(const struct ss_arg_values *args, struct ss_comm_args *out)
 {
 	memset(out, 0, sizeof(*out));
-	out->group_size = clip32(ss_args_i64(args, SS_ARG_GROUP_SIZE, -1));
-	out->in_nelems = ss_args_i64(args, SS_ARG_IN_NELEMS, -1);
-	out->out_nelems = ss_args_i64(args, SS_ARG_OUT_NELEMS, -1);
-	out->src_rank = ss_args_i64(args, SS_ARG_SRC_RANK, -1);
-	out->dst_rank = ss_args_i64(args, SS_ARG_DST_RANK, -1);
+	out->group_size = clip32(read_i64(args, SS_ARG_GROUP_SIZE, -1));
+	out->in_nelems = read_i64(args, SS_ARG_IN_NELEMS, -1);
+	out->out_nelems = read_i64(args, SS_ARG_OUT_NELEMS, -1);
+	out->src_rank = read_i64(args, SS_ARG_SRC_RANK, -1);
+	out->dst_rank = read_i64(args, SS_ARG_DST_RANK, -1);
 }

@@ -105,9 +105,6 @@ static inline struct ss_json_span ss_args_span(const struct ss_arg_values *args,
 	return ss_args_have(args, arg) ? args->values[arg] : (struct ss_json_span){ 0 };
 }
 
-/* The number of an argument, `fallback` when it is absent or no number. */
-int64_t ss_args_i64(const struct ss_arg_values *args, enum ss_arg arg, int64_t fallback);
-
 /* Operators and annotations; ids into ss_trace.texts, 0 when not recorded. */
 struct ss_op_args {
 	uint32_t input_dims; /* as written: "[[32, 3], []]" */

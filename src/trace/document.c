@@ -15,6 +15,8 @@ static enum ss_status read_text(struct ss_store *store, const struct ss_json_spa
 	char *text;
 	bool stored;
 
+	if (span->type == SS_JSON_BARE && ss_json_is(span, "null"))
+		return SS_OK;
 	if (!span->escaped) {
 		stored = ss_store_text(store, span->text, span->length, out);
 		return stored ? SS_OK : ss_fail_memory(err, "the metadata");
@@ -53,9 +55,12 @@ static bool is_on(const struct ss_json_span *span)
 /* The text of an array or object, to be read on its own; spaces stand in for what follows. */
 static struct ss_json inside(const struct ss_json_span *span)
 {
-	return (struct ss_json){ .at = span->text + 1,
-				 .end = span->text + span->length,
-				 .whole = true };
+	return (struct ss_json){
+		.at = span->text + 1,
+		.end = span->text + span->length,
+		.whole = true,
+		.careful = true,
+	};
 }
 
 static enum ss_status read_device(struct ss_store *store, const struct ss_json_span *object,
@@ -192,6 +197,7 @@ static enum ss_status read_notes(struct ss_store *store, const struct ss_json_sp
 	struct ss_json_span value;
 	bool more;
 
+	json.in_array = true;
 	if (array->type != SS_JSON_ARRAY)
 		return SS_OK;
 	for (bool first = true; ss_json_item(&json, first, &more) == SS_JSON_OK && more;
@@ -346,19 +352,31 @@ static enum ss_json_result skip_on(struct ss_document *document, struct ss_json 
 static enum ss_json_result read_top(struct ss_document *document, struct ss_json *json,
 				    enum ss_status *status, struct ss_error *err)
 {
-	const char *start = json->at;
 	struct ss_json_span key, value;
-	enum ss_json_result result = ss_json_key(json, false, &key);
+	enum ss_json_result result;
+	const char *start, *value_start;
 	size_t which;
 
-	if (result != SS_JSON_OK)
-		return result;
-	if (key.type == SS_JSON_NONE) {
+	/* white space is used up before anything can ask for more text */
+	ss_json_space(json);
+	start = json->at;
+	if (start >= json->end)
+		return SS_JSON_OK;
+	json->odd_quotes = 0;
+	result = ss_json_key(json, false, &key);
+	/* a key with quotes in it is two keys with something missing between them */
+	if (result == SS_JSON_OK && json->odd_quotes)
+		result = SS_JSON_BAD;
+	if (result == SS_JSON_OK && key.type == SS_JSON_NONE) {
 		document->mode = SS_DOCUMENT_DONE;
 		return SS_JSON_OK;
 	}
-	if (json->at >= json->end)
-		return SS_JSON_MORE;
+	if (result == SS_JSON_OK && json->at >= json->end)
+		result = SS_JSON_MORE;
+	if (result != SS_JSON_OK) {
+		json->at = start;
+		return result;
+	}
 	if (ss_json_is(&key, "traceEvents") && *json->at == '[') {
 		json->at++;
 		document->mode = SS_DOCUMENT_EVENTS;
@@ -370,14 +388,18 @@ static enum ss_json_result read_top(struct ss_document *document, struct ss_json
 		begin_skip(document);
 		return SS_JSON_OK;
 	}
+	value_start = json->at;
 	result = ss_json_value(json, &value);
 	if (result == SS_JSON_MORE && json->end - start > VALUE_BYTES_MAX) {
 		ss_quality_add(&document->store->trace->quality, SS_ODD_BAD_METADATA, 1);
 		begin_skip(document);
+		json->at = value_start;
 		return SS_JSON_OK;
 	}
 	if (result == SS_JSON_OK)
 		*status = take_value(document->store, which, &value, err);
+	if (result == SS_JSON_MORE)
+		json->at = start;
 	return result;
 }
 
@@ -432,15 +454,39 @@ static enum ss_json_result seek_events(struct ss_document *document, struct ss_j
 	return SS_JSON_OK;
 }
 
-static void read_after_end(struct ss_document *document, struct ss_json *json, int64_t at_byte)
+/*
+ * Text behind the end. A byte of damage can close the array too early: when
+ * events follow they are read. When another document begins it is not: its
+ * events are those of another trace.
+ */
+static enum ss_json_result read_after_end(struct ss_document *document, struct ss_json *json,
+					  int64_t at_byte)
 {
 	struct ss_quality *quality = &document->store->trace->quality;
+	const char *start = json->at, *event = NULL, *undecided = json->end;
 
 	ss_json_space(json);
-	if (json->at < json->end && !quality->rows[SS_ODD_AFTER_END].count &&
-	    !quality->rows[SS_ODD_BAD_METADATA].count)
-		ss_quality_add_at(quality, SS_ODD_AFTER_END, at_byte);
-	json->at = json->end;
+	if (json->at >= json->end)
+		return SS_JSON_OK;
+	if (!document->ignores) {
+		/* decided by the first brace, wherever the text was cut before it */
+		const char *brace = memchr(json->at, '{', (size_t)(json->end - json->at));
+
+		event = ss_reader_find_event(json->at, json->end, false, &undecided);
+		document->ignores = brace && event != brace && (undecided != brace || json->whole);
+		if (document->ignores)
+			event = NULL;
+	}
+	if (!quality->rows[SS_ODD_AFTER_END].count && !quality->rows[SS_ODD_BAD_METADATA].count)
+		ss_quality_add_at(quality, SS_ODD_AFTER_END, at_byte + (json->at - start));
+	if (document->ignores) {
+		json->at = json->end;
+		return SS_JSON_OK;
+	}
+	json->at = event ? event : json->whole ? json->end : undecided;
+	if (event)
+		document->mode = SS_DOCUMENT_EVENTS;
+	return event || json->at == json->end ? SS_JSON_OK : SS_JSON_MORE;
 }
 
 enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *reader,
@@ -448,6 +494,7 @@ enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *
 {
 	const char *text = json->at;
 
+	document->paused = false;
 	while (json->at < json->end) {
 		const char *start = json->at;
 		enum ss_json_result result = SS_JSON_OK;
@@ -461,7 +508,10 @@ enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *
 				return status;
 			break;
 		case SS_DOCUMENT_TOP:
+			json->careful = true; /* metadata is rare, and users write some of it */
 			result = read_top(document, json, &status, err);
+			json->careful = false;
+			start = result == SS_JSON_OK ? start : json->at;
 			break;
 		case SS_DOCUMENT_SKIP:
 			result = skip_on(document, json);
@@ -479,9 +529,12 @@ enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *
 				return SS_OK;
 			document->mode = document->store->trace->info.is_array ? SS_DOCUMENT_DONE
 									       : SS_DOCUMENT_TOP;
-			break;
+			/* texts are numbered as they come: those of the events go first */
+			document->paused = true;
+			return SS_OK;
 		case SS_DOCUMENT_DONE:
-			read_after_end(document, json, offset + (json->at - text));
+			result = read_after_end(document, json, offset + (json->at - text));
+			start = json->at;
 			break;
 		}
 		if (status != SS_OK)

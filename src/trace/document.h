@@ -24,6 +24,8 @@ struct ss_document {
 	struct ss_store *store;
 	enum ss_document_mode mode;
 	bool saw_events; /* there was a traceEvents */
+	bool paused;     /* stopped behind the events: add the batch, then read on */
+	bool ignores;    /* behind the end begins something else: the rest is not looked at */
 	/* of the value that is skipped */
 	uint64_t skip_depth;
 	bool skip_string, skip_escape, skip_begun;

@@ -18,6 +18,27 @@ static void odd(struct ss_reader *reader, enum ss_oddity oddity, int64_t at_byte
 	ss_quality_add_at(&reader->batch.quality, oddity, at_byte);
 }
 
+/* The number of an argument; one that is there and no number is counted. */
+static int64_t number(struct ss_reader *reader, enum ss_arg arg, int64_t fallback)
+{
+	int64_t value;
+
+	if (!ss_args_have(&reader->args, arg))
+		return fallback;
+	if (ss_json_i64(&reader->args.values[arg], &value))
+		return value;
+	ss_quality_add(&reader->batch.quality, SS_ODD_NUMBER, 1);
+	return fallback;
+}
+
+/* Notes where the thing stands among the complete events. */
+static void note_place(struct ss_reader *reader, enum ss_loose_kind kind, uint32_t index)
+{
+	if (SS_BATCH_ROOM(reader, loose))
+		reader->batch.loose[reader->batch.loose_count++] =
+			(struct ss_loose){ reader->batch.events_count, kind, index };
+}
+
 /* The event's time; false, and counted, when it has none. */
 static bool time_of(struct ss_reader *reader, int64_t at_byte, int64_t *out)
 {
@@ -45,12 +66,15 @@ static bool duration_of(struct ss_reader *reader, int64_t at_byte, int64_t *out)
 	if (dur.type == SS_JSON_NONE)
 		return true;
 	if (!ss_number_ns(dur.text, dur.length, out)) {
-		if (ss_number_double(dur.text, dur.length, &far) && far > 0) {
-			odd(reader, SS_ODD_ABSURD_DURATION, at_byte);
-			return false;
-		}
-		odd(reader, SS_ODD_NUMBER, at_byte);
+		bool is_number = ss_number_double(dur.text, dur.length, &far);
+
 		*out = 0;
+		odd(reader,
+		    !is_number ? SS_ODD_NUMBER
+		    : far > 0  ? SS_ODD_ABSURD_DURATION
+			       : SS_ODD_NEGATIVE_DURATION,
+		    at_byte);
+		return !is_number || far <= 0;
 	}
 	if (*out > ABSURD_NS) {
 		odd(reader, SS_ODD_ABSURD_DURATION, at_byte);
@@ -140,7 +164,7 @@ static uint32_t kernel_args(struct ss_reader *reader)
 
 static uint32_t copy_args(struct ss_reader *reader)
 {
-	struct ss_copy_args args = { ss_args_i64(&reader->args, SS_ARG_BYTES, -1) };
+	struct ss_copy_args args = { number(reader, SS_ARG_BYTES, -1) };
 
 	return ss_lookup_record(reader, &reader->copy_args, &args);
 }
@@ -162,19 +186,19 @@ static void emit_comm(struct ss_reader *reader, uint32_t event)
 	reader->batch.comms[reader->batch.comms_count++] = (struct ss_event_comm){
 		.event = event,
 		.args = ss_lookup_record(reader, &reader->comm_args, &args),
-		.sequence = ss_args_i64(&reader->args, SS_ARG_SEQ, -1),
+		.sequence = number(reader, SS_ARG_SEQ, -1),
 	};
 }
 
 static void emit_sequence(struct ss_reader *reader, uint32_t event)
 {
-	int64_t sequence = ss_args_i64(&reader->args, SS_ARG_SEQUENCE, -1);
+	int64_t sequence = number(reader, SS_ARG_SEQUENCE, -1);
 
 	if (sequence < 0 || !SS_BATCH_ROOM(reader, sequences))
 		return;
 	reader->batch.sequences[reader->batch.sequences_count++] = (struct ss_event_sequence){
 		.event = event,
-		.fwd_thread = (uint32_t)ss_args_i64(&reader->args, SS_ARG_FWD_THREAD, 0),
+		.fwd_thread = (uint32_t)number(reader, SS_ARG_FWD_THREAD, 0),
 		.sequence = sequence,
 	};
 }
@@ -185,9 +209,9 @@ static void emit_sync(struct ss_reader *reader, uint32_t event)
 		return;
 	reader->batch.syncs[reader->batch.syncs_count++] = (struct ss_event_sync){
 		.event = event,
-		.stream = ss_args_i64(&reader->args, SS_ARG_STREAM, -1),
-		.wait_stream = ss_args_i64(&reader->args, SS_ARG_WAIT_STREAM, -1),
-		.wait_correlation = ss_args_i64(&reader->args, SS_ARG_WAIT_CORRELATION, -1),
+		.stream = number(reader, SS_ARG_STREAM, -1),
+		.wait_stream = number(reader, SS_ARG_WAIT_STREAM, -1),
+		.wait_correlation = number(reader, SS_ARG_WAIT_CORRELATION, -1),
 	};
 }
 
@@ -199,28 +223,28 @@ static void add_args(struct ss_reader *reader, struct ss_event *event, uint32_t 
 	switch ((enum ss_kind)event->kind) {
 	case SS_KIND_OP:
 	case SS_KIND_ANNOTATION:
-		event->id = ss_args_i64(args, SS_ARG_EXTERNAL_ID, 0);
+		event->id = number(reader, SS_ARG_EXTERNAL_ID, 0);
 		event->args = op_args(reader);
 		if (ss_args_have(args, SS_ARG_SEQUENCE))
 			emit_sequence(reader, index);
 		break;
 	case SS_KIND_RUNTIME:
 	case SS_KIND_DRIVER:
-		event->id = ss_args_i64(args, SS_ARG_CORRELATION, 0);
+		event->id = number(reader, SS_ARG_CORRELATION, 0);
 		if (ss_args_have(args, SS_ARG_GRID))
 			event->args = kernel_args(reader);
 		break;
 	case SS_KIND_KERNEL:
-		event->id = ss_args_i64(args, SS_ARG_CORRELATION, 0);
+		event->id = number(reader, SS_ARG_CORRELATION, 0);
 		event->args = kernel_args(reader);
 		break;
 	case SS_KIND_MEMCPY:
 	case SS_KIND_MEMSET:
-		event->id = ss_args_i64(args, SS_ARG_CORRELATION, 0);
+		event->id = number(reader, SS_ARG_CORRELATION, 0);
 		event->args = copy_args(reader);
 		break;
 	case SS_KIND_SYNC:
-		event->id = ss_args_i64(args, SS_ARG_CORRELATION, 0);
+		event->id = number(reader, SS_ARG_CORRELATION, 0);
 		emit_sync(reader, index);
 		break;
 	default:
@@ -231,7 +255,7 @@ static void add_args(struct ss_reader *reader, struct ss_event *event, uint32_t 
 }
 
 /* Name, category and kind; every event has them. */
-static void identify(struct ss_reader *reader, const struct ss_fields *fields, uint8_t *category,
+static void identify(struct ss_reader *reader, const struct ss_fields *fields, uint32_t *category,
 		     uint8_t *kind, uint32_t *name)
 {
 	const struct ss_category *meaning;
@@ -242,7 +266,7 @@ static void identify(struct ss_reader *reader, const struct ss_fields *fields, u
 	*kind = (uint8_t)meaning->kind;
 	if (meaning->by_name && !reader->out_of_memory)
 		*kind = (uint8_t)ss_name_refine(meaning->kind, reader->name_flags[*name]);
-	if (*name == 0)
+	if (*name == 0 && fields->phase != 'E')
 		ss_quality_add(&reader->batch.quality, SS_ODD_NO_NAME, 1);
 }
 
@@ -252,12 +276,15 @@ static void emit_complete(struct ss_reader *reader, const struct ss_fields *fiel
 	uint32_t index = reader->batch.events_count;
 
 	identify(reader, fields, &event.category, &event.kind, &event.name);
-	reader->batch.category_events[event.category]++;
+	reader->categories[event.category].events++;
 	if (!time_of(reader, at_byte, &event.start_ns) ||
-	    !duration_of(reader, at_byte, &event.dur_ns))
+	    !duration_of(reader, at_byte, &event.dur_ns)) {
+		note_place(reader, SS_LOOSE_CATEGORY, event.category);
 		return;
+	}
 	if (event.start_ns == 0 && event.dur_ns == 0 && ss_kind_on_device(event.kind)) {
 		odd(reader, SS_ODD_UNTIMED_DEVICE_EVENT, at_byte);
+		note_place(reader, SS_LOOSE_CATEGORY, event.category);
 		return;
 	}
 	if (!SS_BATCH_ROOM(reader, events))
@@ -271,19 +298,18 @@ static void emit_complete(struct ss_reader *reader, const struct ss_fields *fiel
 
 static void emit_allocation(struct ss_reader *reader, int64_t start_ns, bool out_of_memory)
 {
-	const struct ss_arg_values *args = &reader->args;
-
 	if (!SS_BATCH_ROOM(reader, allocations))
 		return;
+	note_place(reader, SS_LOOSE_ALLOCATION, reader->batch.allocations_count);
 	reader->batch.allocations[reader->batch.allocations_count++] = (struct ss_allocation){
 		.start_ns = start_ns,
-		.address = ss_args_i64(args, SS_ARG_MEMORY_ADDRESS, 0),
-		.bytes = ss_args_i64(args, SS_ARG_MEMORY_BYTES, 0),
-		.allocated_bytes = ss_args_i64(args, SS_ARG_MEMORY_ALLOCATED, -1),
-		.reserved_bytes = ss_args_i64(args, SS_ARG_MEMORY_RESERVED, -1),
+		.address = number(reader, SS_ARG_MEMORY_ADDRESS, 0),
+		.bytes = number(reader, SS_ARG_MEMORY_BYTES, 0),
+		.allocated_bytes = number(reader, SS_ARG_MEMORY_ALLOCATED, -1),
+		.reserved_bytes = number(reader, SS_ARG_MEMORY_RESERVED, -1),
 		.track = ss_lookup_track(reader, SS_TRACK_HOST),
-		.device_id = (int16_t)ss_args_i64(args, SS_ARG_MEMORY_DEVICE_ID, -1),
-		.device_type = (uint8_t)ss_args_i64(args, SS_ARG_MEMORY_DEVICE_TYPE, 0),
+		.device_id = (int16_t)number(reader, SS_ARG_MEMORY_DEVICE_ID, -1),
+		.device_type = (uint8_t)number(reader, SS_ARG_MEMORY_DEVICE_TYPE, 0),
 		.out_of_memory = out_of_memory,
 	};
 }
@@ -321,6 +347,7 @@ static void emit_flow(struct ss_reader *reader, const struct ss_fields *fields, 
 	    !SS_BATCH_ROOM(reader, flows))
 		return;
 	flow.track = ss_lookup_track(reader, SS_TRACK_HOST);
+	note_place(reader, SS_LOOSE_FLOW, reader->batch.flows_count);
 	reader->batch.flows[reader->batch.flows_count++] = flow;
 }
 
@@ -333,10 +360,10 @@ static void emit_mark(struct ss_reader *reader, const struct ss_fields *fields, 
 
 	identify(reader, fields, &mark.category, &mark.kind, &mark.name);
 	if (async) {
-		const struct ss_reader_category *category = &reader->categories[fields->category];
+		const struct ss_string *category = &reader->category_names.items[fields->category];
 		const struct ss_json_span id = ss_args_span(&reader->args, SS_FIELD_ID);
 
-		mark.key = ss_hash_bytes(category->name, category->length);
+		mark.key = ss_hash_bytes(category->text, category->length);
 		mark.key = ss_hash_mix(mark.key, ss_hash_bytes(id.text, id.length));
 		mark.key |= 1; /* 0 means: those of one track */
 		mark.kind = SS_KIND_ASYNC;
@@ -344,12 +371,13 @@ static void emit_mark(struct ss_reader *reader, const struct ss_fields *fields, 
 	if (!time_of(reader, at_byte, &mark.start_ns) || !SS_BATCH_ROOM(reader, marks))
 		return;
 	mark.track = ss_lookup_track(reader, ss_kind_track(mark.kind));
+	note_place(reader, SS_LOOSE_MARK, reader->batch.marks_count);
 	reader->batch.marks[reader->batch.marks_count++] = mark;
 }
 
 static void emit_counter(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
 {
-	struct ss_json json = { .at = fields->args, .end = fields->args, .whole = true };
+	struct ss_json json = { .at = fields->args, .whole = true, .careful = true };
 	struct ss_json_span key, value;
 	struct ss_counter counter = { 0 };
 
@@ -369,6 +397,7 @@ static void emit_counter(struct ss_reader *reader, const struct ss_fields *field
 		counter.series = ss_lookup_text(reader, &reader->texts, &key);
 		if (!SS_BATCH_ROOM(reader, counters))
 			return;
+		note_place(reader, SS_LOOSE_COUNTER, reader->batch.counters_count);
 		reader->batch.counters[reader->batch.counters_count++] = counter;
 	}
 }
@@ -392,6 +421,7 @@ static void emit_meta(struct ss_reader *reader, const struct ss_fields *fields, 
 	if (meta.what == SS_META_THREAD_NAME)
 		ss_lookup_id(reader, SS_FIELD_TID, &meta.tid, &meta.tid_text);
 	meta.text = ss_lookup_arg_text(reader, SS_ARG_META_NAME);
+	note_place(reader, SS_LOOSE_META, reader->batch.metas_count);
 	reader->batch.metas[reader->batch.metas_count++] = ss_lookup_record(reader, &reader->metas,
 									    &meta);
 }
@@ -442,6 +472,8 @@ void ss_reader_emit(struct ss_reader *reader, const struct ss_fields *fields, in
 {
 	unsigned char phase = (unsigned char)fields->phase;
 
+	if (reader->out_of_memory)
+		return;
 	if (!phase) {
 		odd(reader, SS_ODD_NO_PHASE, at_byte);
 		return;

@@ -32,7 +32,7 @@ static enum ss_status slice_from_mark(struct ss_trace *trace, const struct ss_ma
 	slices->args[row] = SS_NO_ARGS;
 	slices->id[row] = 0;
 	slices->kind[row] = mark->kind;
-	slices->category[row] = mark->category;
+	slices->category[row] = (uint8_t)mark->category; /* the store has numbered it */
 	slices->count++;
 	trace->category_events[mark->category]++;
 	return SS_OK;

@@ -10,41 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "trace/finish.h"
+
+/* A call and the correlation that it carries. */
+struct call {
+	uint32_t id, row;
+};
 
 /*
  * Calls by correlation. Drivers count correlations up, so a plain table serves
- * nearly always; where ids are spread out or used twice it is open addressing,
- * equal correlations beside each other.
+ * nearly always; where ids are spread out or used twice the calls are sorted.
  */
 struct call_index {
-	const struct ss_slices *slices;
-	uint32_t *slots; /* row + 1, 0 is free */
+	const struct ss_trace *trace;
+	uint32_t *slots; /* plain table: row + 1, 0 is free */
 	uint32_t slot_count;
-	uint32_t first_id; /* plain table: correlation of slot 0 */
-	bool plain;
+	uint32_t first_id;  /* correlation of slot 0 */
+	struct call *calls; /* sorted by correlation, then from worse to better: call_order() */
+	uint32_t call_count;
 };
 
 /* A plain table may have so many slots for each call. */
 #define PLAIN_SLOTS_MAX 8
-
-static uint32_t first_slot(const struct call_index *index, uint32_t id)
-{
-	return (uint32_t)(ss_hash_mix(SS_HASH_SEED, id) >> 16) & (index->slot_count - 1);
-}
-
-/* Returns true when exactly one call with this correlation was there already. */
-static bool call_add(struct call_index *index, uint32_t row)
-{
-	uint32_t id = index->slices->id[row], equal = 0;
-	uint32_t slot = first_slot(index, id);
-
-	for (; index->slots[slot]; slot = (slot + 1) & (index->slot_count - 1))
-		equal += index->slices->id[index->slots[slot] - 1] == id;
-	index->slots[slot] = row + 1;
-	return equal == 1;
-}
 
 static bool is_launching(const struct ss_trace *trace, uint32_t row)
 {
@@ -52,39 +39,85 @@ static bool is_launching(const struct ss_trace *trace, uint32_t row)
 	       (SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH | SS_NAME_COPY_CALL);
 }
 
-/* Is call `a` a better launch for something that starts at `start` than call `b`? */
-static bool is_better(const struct ss_trace *trace, uint32_t a, uint32_t b, int64_t start)
+/* By correlation, then start; of calls that start together the one that can launch is last. */
+static int call_compare(const struct ss_trace *trace, const struct call *a, const struct call *b)
 {
-	int64_t start_a = trace->slices.start_ns[a], start_b = trace->slices.start_ns[b];
+	int64_t start_a, start_b;
+	bool launches_a, launches_b;
 
-	if ((start_a <= start) != (start_b <= start))
-		return start_a <= start;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	start_a = trace->slices.start_ns[a->row];
+	start_b = trace->slices.start_ns[b->row];
 	if (start_a != start_b)
-		return (start_a > start_b) == (start_a <= start);
-	return is_launching(trace, a) && !is_launching(trace, b);
+		return start_a < start_b ? -1 : 1;
+	launches_a = is_launching(trace, a->row);
+	launches_b = is_launching(trace, b->row);
+	if (launches_a != launches_b)
+		return launches_a ? 1 : -1;
+	return a->row < b->row ? -1 : a->row > b->row;
 }
 
-static uint32_t call_find(const struct ss_trace *trace, const struct call_index *index,
-			  uint32_t device_row)
+/* Merge sort: qsort() cannot be told of the trace without a global. */
+static void sort_calls(const struct ss_trace *trace, struct call *calls, struct call *spare,
+		       uint32_t count)
 {
-	const struct ss_slices *slices = index->slices;
-	uint32_t id = slices->id[device_row], best = SS_NO_ROW;
+	for (uint32_t run = 1; run<count; run = run> count / 2 ? count : run * 2)
+		for (uint32_t from = 0; from < count; from += 2 * run) {
+			uint32_t middle = count - from < run ? count : from + run;
+			uint32_t end = count - middle < run ? count : middle + run;
+			uint32_t left = from, right = middle, out = from;
 
-	if (index->plain) {
+			while (left < middle || right < end) {
+				bool take_left = right == end || (left < middle &&
+								  call_compare(trace, &calls[left],
+									       &calls[right]) <= 0);
+
+				spare[out++] = take_left ? calls[left++] : calls[right++];
+			}
+			memcpy(calls + from, spare + from, (end - from) * sizeof(*calls));
+			if (end == count)
+				break;
+		}
+}
+
+/* The first sorted call that does not come before (id, start). */
+static uint32_t first_call(const struct call_index *index, uint32_t id, int64_t start)
+{
+	uint32_t low = 0, high = index->call_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct call *call = &index->calls[middle];
+
+		if (call->id < id ||
+		    (call->id == id && index->trace->slices.start_ns[call->row] < start))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The latest call that began before the device event; the earliest one when none did. */
+static uint32_t call_find(const struct call_index *index, uint32_t device_row)
+{
+	const struct ss_slices *slices = &index->trace->slices;
+	uint32_t id = slices->id[device_row], at;
+
+	if (index->slots) {
 		uint32_t slot = id - index->first_id;
 
 		return slot < index->slot_count ? index->slots[slot] - 1 : SS_NO_ROW;
 	}
-	for (uint32_t slot = first_slot(index, id); index->slots[slot];
-	     slot = (slot + 1) & (index->slot_count - 1)) {
-		uint32_t row = index->slots[slot] - 1;
-
-		if (slices->id[row] == id &&
-		    (best == SS_NO_ROW ||
-		     is_better(trace, row, best, slices->start_ns[device_row])))
-			best = row;
-	}
-	return best;
+	at = first_call(index, id, slices->start_ns[device_row] + 1);
+	if (at > 0 && index->calls[at - 1].id == id)
+		return index->calls[at - 1].row;
+	if (at == index->call_count || index->calls[at].id != id)
+		return SS_NO_ROW;
+	/* the last of those that start first */
+	at = first_call(index, id, slices->start_ns[index->calls[at].row] + 1);
+	return index->calls[at - 1].row;
 }
 
 static bool is_numbered_call(const struct ss_slices *slices, uint32_t row)
@@ -92,36 +125,64 @@ static bool is_numbered_call(const struct ss_slices *slices, uint32_t row)
 	return ss_kind_is_call(slices->kind[row]) && slices->id[row];
 }
 
-static bool make_slots(struct ss_trace *trace, struct call_index *index, uint64_t count)
+static void free_index(struct call_index *index)
 {
-	index->slot_count = (uint32_t)count;
-	index->slots = ss_memory_resize(trace->memory, NULL, 0, count * sizeof(*index->slots));
-	if (index->slots)
-		memset(index->slots, 0, count * sizeof(*index->slots));
-	return index->slots != NULL;
-}
+	struct ss_memory *memory = index->trace->memory;
 
-static void free_slots(struct ss_trace *trace, struct call_index *index)
-{
-	ss_memory_free(trace->memory, index->slots, (size_t)index->slot_count * sizeof(uint32_t));
+	ss_memory_free(memory, index->slots, (size_t)index->slot_count * sizeof(*index->slots));
+	ss_memory_free(memory, index->calls, (size_t)index->call_count * sizeof(*index->calls));
 	index->slots = NULL;
+	index->calls = NULL;
+	index->slot_count = index->call_count = 0;
 }
 
-/* Fills a plain table; false when an id is used twice. */
-static bool fill_plain(struct call_index *index)
+/* Makes a plain table of `slots` slots; it is dropped again when an id is used twice. */
+static bool make_plain(struct call_index *index, uint32_t slots)
 {
-	const struct ss_slices *slices = index->slices;
+	const struct ss_slices *slices = &index->trace->slices;
 
+	index->slots = ss_memory_resize(index->trace->memory, NULL, 0,
+					(size_t)slots * sizeof(*index->slots));
+	if (!index->slots)
+		return false;
+	index->slot_count = slots;
+	memset(index->slots, 0, (size_t)slots * sizeof(*index->slots));
 	for (uint32_t row = 0; row < slices->count; row++) {
 		uint32_t *slot;
 
 		if (!is_numbered_call(slices, row))
 			continue;
 		slot = &index->slots[slices->id[row] - index->first_id];
-		if (*slot)
-			return false;
+		if (*slot) {
+			free_index(index);
+			return true;
+		}
 		*slot = row + 1;
 	}
+	return true;
+}
+
+/* Sorts the calls and counts the ids that are used by several. */
+static bool make_sorted(struct call_index *index, uint32_t calls, uint64_t *duplicates)
+{
+	const struct ss_slices *slices = &index->trace->slices;
+	struct ss_memory *memory = index->trace->memory;
+	size_t bytes = (size_t)calls * sizeof(struct call);
+	struct call *spare = ss_memory_resize(memory, NULL, 0, bytes);
+
+	index->calls = spare ? ss_memory_resize(memory, NULL, 0, bytes) : NULL;
+	if (!index->calls) {
+		ss_memory_free(memory, spare, spare ? bytes : 0);
+		return false;
+	}
+	for (uint32_t row = 0; row < slices->count; row++)
+		if (is_numbered_call(slices, row))
+			index->calls[index->call_count++] = (struct call){ slices->id[row], row };
+	sort_calls(index->trace, index->calls, spare, index->call_count);
+	ss_memory_free(memory, spare, bytes);
+	for (uint32_t i = 1; i < index->call_count; i++)
+		*duplicates += index->calls[i].id == index->calls[i - 1].id &&
+			       (i < 2 || index->calls[i].id != index->calls[i - 2].id);
 	return true;
 }
 
@@ -129,8 +190,9 @@ static enum ss_status index_calls(struct ss_trace *trace, struct call_index *ind
 				  struct ss_error *err)
 {
 	const struct ss_slices *slices = &trace->slices;
-	uint64_t calls = 0, slots = 64;
-	uint32_t first = UINT32_MAX, last = 0;
+	uint32_t first = UINT32_MAX, last = 0, calls = 0;
+	uint64_t duplicates = 0;
+	bool ok = true;
 
 	for (uint32_t row = 0; row < slices->count; row++) {
 		if (!is_numbered_call(slices, row))
@@ -139,24 +201,13 @@ static enum ss_status index_calls(struct ss_trace *trace, struct call_index *ind
 		first = slices->id[row] < first ? slices->id[row] : first;
 		last = slices->id[row] > last ? slices->id[row] : last;
 	}
-	*index = (struct call_index){ .slices = slices, .first_id = first };
-	if (calls && (uint64_t)last - first < calls * PLAIN_SLOTS_MAX) {
-		if (!make_slots(trace, index, (uint64_t)last - first + 1))
-			return ss_fail_memory(err, "linking the launches");
-		index->plain = fill_plain(index);
-		if (index->plain)
-			return SS_OK;
-		free_slots(trace, index);
-	}
-	while (slots < calls + calls / 2)
-		slots *= 2;
-	if (!make_slots(trace, index, slots))
-		return ss_fail_memory(err, "linking the launches");
-	for (uint32_t row = 0; row < slices->count; row++)
-		if (is_numbered_call(slices, row))
-			ss_quality_add(&trace->quality, SS_ODD_DUPLICATE_CORRELATION,
-				       call_add(index, row));
-	return SS_OK;
+	*index = (struct call_index){ .trace = trace, .first_id = first };
+	if (calls && last - first < (uint64_t)calls * PLAIN_SLOTS_MAX)
+		ok = make_plain(index, last - first + 1);
+	if (ok && calls && !index->slots)
+		ok = make_sorted(index, calls, &duplicates);
+	ss_quality_add(&trace->quality, SS_ODD_DUPLICATE_CORRELATION, duplicates);
+	return ok ? SS_OK : ss_fail_memory(err, "linking the launches");
 }
 
 static enum ss_status link_launches(struct ss_trace *trace, struct ss_error *err)
@@ -176,14 +227,14 @@ static enum ss_status link_launches(struct ss_trace *trace, struct ss_error *err
 		trace->device_event_count++;
 		trace->device_kind_count[kind]++;
 		if (slices->id[row])
-			launch = call_find(trace, &index, row);
+			launch = call_find(&index, row);
 		slices->link[row] = launch;
 		if (launch == SS_NO_ROW)
 			ss_quality_add(quality, SS_ODD_ORPHAN, 1);
 		else if (slices->start_ns[row] < slices->start_ns[launch])
 			ss_quality_add(quality, SS_ODD_KERNEL_BEFORE_LAUNCH, 1);
 	}
-	free_slots(trace, &index);
+	free_index(&index);
 	return SS_OK;
 }
 

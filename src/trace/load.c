@@ -220,9 +220,12 @@ static enum ss_status join_text(struct loading *loading, struct worker *worker,
 		ss_reader_clear(&worker->reader);
 		json->at = text;
 	}
-	SS_TRY(ss_document_read(&loading->document, &worker->reader, json,
-				loading->carry_offset + (json->at - text), err));
-	return ss_store_add(&loading->store, &worker->maps, &worker->reader, err);
+	do {
+		SS_TRY(ss_document_read(&loading->document, &worker->reader, json,
+					loading->carry_offset + (json->at - text), err));
+		SS_TRY(ss_store_add(&loading->store, &worker->maps, &worker->reader, err));
+	} while (loading->document.paused);
+	return SS_OK;
 }
 
 /* Adds the block to the trace; it is this worker's turn. */
@@ -324,7 +327,9 @@ static enum ss_status end_of_file(struct loading *loading, struct ss_error *err)
 	if (document->mode != SS_DOCUMENT_DONE)
 		ss_quality_add_at(&trace->quality, SS_ODD_TRUNCATED, loading->carry_offset);
 	if (trace->info.is_array && trace->event_count &&
-	    trace->quality.rows[SS_ODD_NOT_AN_EVENT].count == trace->event_count)
+	    trace->quality.rows[SS_ODD_NOT_AN_EVENT].count +
+			    trace->quality.rows[SS_ODD_NO_PHASE].count ==
+		    trace->event_count)
 		return ss_fail(err, SS_ERR_FORMAT,
 			       "an array, but not of events: not a profiler trace");
 	return SS_OK;

@@ -80,55 +80,49 @@ uint32_t ss_lookup_record(struct ss_reader *reader, struct ss_records *records, 
 	return id;
 }
 
-static uint8_t category_add(struct ss_reader *reader, const struct ss_json_span *span)
+/* Fills the entry of a category that was met for the first time. */
+static void category_add(struct ss_reader *reader, const struct ss_json_span *span)
 {
-	struct ss_reader_category *category = &reader->categories[reader->category_count];
-	struct ss_json_span lower = *span;
-	char name[sizeof(category->name)];
-	size_t length = span->length < sizeof(name) ? span->length : sizeof(name);
+	struct ss_reader_category *category = &reader->categories[reader->category_count++];
+	struct ss_json_span lower = { .type = SS_JSON_STRING, .length = span->length };
+	char *name;
 
-	/* the last slot is for all that do not fit */
-	if (reader->category_count == SS_CATEGORIES_MAX - 1 && category->length)
-		return SS_CATEGORIES_MAX - 1;
-	for (size_t i = 0; i < length; i++) {
+	*category = (struct ss_reader_category){ .meaning = { "", SS_KIND_OTHER, false } };
+	if (!reserve_scratch(reader, (size_t)span->length + 1))
+		return;
+	name = reader->scratch;
+	for (uint32_t i = 0; i < span->length; i++) {
 		char byte = span->text[i];
 
 		name[i] = (char)(byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte);
 	}
-	memcpy(category->name, span->text, length);
-	category->length = (uint32_t)length;
-	category->meaning = ss_kind_of_category(name, length);
-	category->is_arrow = (length == 6 && memcmp(name, "fwdbwd", 6) == 0) ||
-			     (length == 16 && memcmp(name, "forward-backward", 16) == 0);
 	lower.text = name;
-	lower.length = (uint32_t)length;
-	lower.type = SS_JSON_STRING;
-	lower.escaped = 0;
+	category->meaning = ss_kind_of_category(name, span->length);
+	category->is_arrow = ss_json_is(&lower, "fwdbwd") || ss_json_is(&lower, "forward-backward");
 	category->text = ss_lookup_text(reader, &reader->texts, &lower);
-	if (reader->category_count < SS_CATEGORIES_MAX - 1)
-		return (uint8_t)reader->category_count++;
-	return SS_CATEGORIES_MAX - 1;
 }
 
-uint8_t ss_lookup_category(struct ss_reader *reader, const struct ss_json_span *span)
+uint32_t ss_lookup_category(struct ss_reader *reader, const struct ss_json_span *span)
 {
-	struct ss_json_span cut = *span;
-	uint32_t last = reader->category_last;
+	struct ss_json_span name = *span;
+	uint32_t id;
 
-	if (cut.length > sizeof(reader->categories[0].name))
-		cut.length = sizeof(reader->categories[0].name);
-	if (last < reader->category_count && reader->categories[last].length == cut.length &&
-	    memcmp(reader->categories[last].name, cut.text, cut.length) == 0)
-		return (uint8_t)last;
-	if (cut.type == SS_JSON_NONE)
-		cut.text = "";
-	for (uint32_t i = 0; i < reader->category_count; i++)
-		if (reader->categories[i].length == cut.length &&
-		    memcmp(reader->categories[i].name, cut.text, cut.length) == 0) {
-			reader->category_last = i;
-			return (uint8_t)i;
-		}
-	return category_add(reader, &cut);
+	if (name.type == SS_JSON_NONE)
+		name.text = "";
+	id = ss_strings_add(&reader->category_names, name.text, name.length);
+	if (id == SS_NO_ID ||
+	    !ss_memory_reserve(reader->memory, (void **)&reader->categories,
+			       &reader->category_capacity, reader->category_names.count,
+			       sizeof(*reader->categories))) {
+		reader->out_of_memory = true;
+		return 0;
+	}
+	/* number 0 is the absent one; it is there from the first on */
+	if (!reader->category_count)
+		category_add(reader, &(struct ss_json_span){ .text = "", .type = SS_JSON_STRING });
+	if (id == reader->category_count)
+		category_add(reader, &name);
+	return id;
 }
 
 void ss_lookup_id(struct ss_reader *reader, enum ss_arg arg, int64_t *number, uint32_t *text)

@@ -20,7 +20,7 @@ uint32_t ss_lookup_name(struct ss_reader *reader);
 
 uint32_t ss_lookup_record(struct ss_reader *reader, struct ss_records *records, const void *record);
 
-uint8_t ss_lookup_category(struct ss_reader *reader, const struct ss_json_span *span);
+uint32_t ss_lookup_category(struct ss_reader *reader, const struct ss_json_span *span);
 
 /* Process and thread ids are numbers, numbers in quotes, "stream 7", or names. */
 void ss_lookup_id(struct ss_reader *reader, enum ss_arg arg, int64_t *number, uint32_t *text);

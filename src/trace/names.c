@@ -54,7 +54,8 @@ uint32_t ss_name_flags(const char *name, size_t length)
 			if (matches(&tables[t]->patterns[i], name, length))
 				flags |= tables[t]->patterns[i].flags;
 	/* the loader's ranges are its __next__ calls; other parts of it are ordinary ranges */
-	if ((flags & SS_NAME_DATALOADER) && memcmp(name, "enumerate(DataLoader)#", 22) == 0 &&
+	if ((flags & SS_NAME_DATALOADER) && length >= 22 &&
+	    memcmp(name, "enumerate(DataLoader)#", 22) == 0 &&
 	    (length < 9 || memcmp(name + length - 9, ".__next__", 9) != 0))
 		flags &= ~(uint32_t)SS_NAME_DATALOADER;
 	return flags;

@@ -41,7 +41,8 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	[SS_ODD_AFTER_END] = {
 		"after-end",
 		SS_SEVERITY_LOST,
-		"the file goes on after its closing brace; the rest was ignored",
+		"the file goes on after its closing bracket; events that follow were read, the "
+		"rest was ignored",
 	},
 	[SS_ODD_NOT_AN_EVENT] = {
 		"not-an-event",
@@ -66,7 +67,7 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	[SS_ODD_TIME_RANGE] = {
 		"time-out-of-range",
 		SS_SEVERITY_LOST,
-		"events more than 146 years from zero were skipped",
+		"events more than 97 years from zero were skipped",
 	},
 	[SS_ODD_ABSURD_DURATION] = {
 		"absurd-duration",

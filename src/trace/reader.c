@@ -15,6 +15,9 @@
  */
 #define SUSPECT_BYTES ((ptrdiff_t)1 << 20)
 
+/* How far behind a bracket an event must begin for the bracket to be a stray one. */
+#define STRAY_BYTES ((ptrdiff_t)4096)
+
 /* Bytes that are needed to know a first key. */
 #define FIRST_KEY_BYTES 8
 
@@ -29,6 +32,7 @@ bool ss_reader_init(struct ss_reader *reader, struct ss_memory *memory)
 	ss_quality_init(&reader->batch.quality);
 	return ss_strings_init(&reader->names, memory) && ss_strings_init(&reader->texts, memory) &&
 	       ss_strings_init(&reader->kernel_texts, memory) &&
+	       ss_strings_init(&reader->category_names, memory) &&
 	       ss_records_init(&reader->tracks, memory, sizeof(struct ss_track_key)) &&
 	       ss_records_init(&reader->metas, memory, sizeof(struct ss_meta)) &&
 	       ss_records_init(&reader->op_args, memory, sizeof(struct ss_op_args)) &&
@@ -54,12 +58,16 @@ void ss_reader_release(struct ss_reader *reader)
 	BATCH_FREE(reader, allocations);
 	BATCH_FREE(reader, counters);
 	BATCH_FREE(reader, metas);
+	BATCH_FREE(reader, loose);
 	ss_memory_free(reader->memory, reader->scratch, reader->scratch_bytes);
 	ss_memory_free(reader->memory, reader->name_flags,
 		       (size_t)reader->name_flag_capacity * sizeof(uint32_t));
 	ss_strings_release(&reader->names);
 	ss_strings_release(&reader->texts);
 	ss_strings_release(&reader->kernel_texts);
+	ss_strings_release(&reader->category_names);
+	ss_memory_free(reader->memory, reader->categories,
+		       (size_t)reader->category_capacity * sizeof(*reader->categories));
 	ss_memory_free(reader->memory, reader->kernel_records,
 		       (size_t)reader->kernel_capacity * sizeof(*reader->kernel_records));
 	ss_records_release(&reader->tracks);
@@ -78,9 +86,11 @@ void ss_reader_clear(struct ss_reader *reader)
 	batch->events_count = batch->comms_count = batch->sequences_count = 0;
 	batch->syncs_count = batch->flows_count = batch->marks_count = 0;
 	batch->allocations_count = batch->counters_count = batch->metas_count = 0;
+	batch->loose_count = 0;
 	batch->entries = 0;
 	memset(batch->phase_events, 0, sizeof(batch->phase_events));
-	memset(batch->category_events, 0, sizeof(batch->category_events));
+	for (uint32_t i = 0; i < reader->category_count; i++)
+		reader->categories[i].events = 0;
 	ss_quality_init(&batch->quality);
 }
 
@@ -148,7 +158,10 @@ static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json 
 	if (fields->args) {
 		inner.at = fields->args;
 		inner.end = args.text + args.length;
+		/* what was skipped as a whole may not hold together when it is read */
 		fields->has_args = ss_args_read(&reader->index, &inner, values) == SS_JSON_OK;
+		if (!fields->has_args && !json->careful)
+			return SS_JSON_BAD;
 	}
 	return SS_JSON_OK;
 }
@@ -184,9 +197,10 @@ static enum ss_json_result read_event(struct ss_reader *reader, struct ss_json *
 		return SS_JSON_OK;
 	result = read_slowly(reader, json, fields);
 	/* counters have free keys, and what needed mending is no example */
-	if (result == SS_JSON_OK && fields->phase && fields->phase != 'C' && !json->odd_quotes)
+	if (result == SS_JSON_OK && fields->phase && fields->phase != 'C' && !json->odd_quotes &&
+	    fields->category <= UINT16_MAX)
 		ss_shapes_learn(&reader->shapes, &reader->index, start, json->at, fields->phase,
-				fields->category);
+				(uint16_t)fields->category);
 	return result;
 }
 
@@ -252,18 +266,41 @@ const char *ss_reader_find_event(const char *at, const char *end, bool strict,
 }
 
 /*
+ * The next event after `at`. Where many elements are bad, each asks for the same
+ * one: the answer is kept as long as the text stays.
+ */
+static const char *next_event(struct ss_reader *reader, const struct ss_json *json, const char *at,
+			      bool strict, const char **undecided)
+{
+	struct ss_next_event *known = &reader->next_events[strict];
+
+	if (!known->end || known->end != json->end || at < known->from ||
+	    (known->found && at > known->found)) {
+		known->from = at;
+		known->end = json->end;
+		known->found = ss_reader_find_event(at, json->end, strict, &known->undecided);
+	}
+	*undecided = known->undecided;
+	return known->found;
+}
+
+/*
  * After an element that could not be read: moves to the next event or to the
  * bracket that closes the array. An inner object can look like an event: when
  * the bad element closes properly first, that is taken.
  */
-static enum ss_json_result skip_bad(struct ss_json *json, const char *bad, bool strict)
+static enum ss_json_result skip_bad(struct ss_reader *reader, struct ss_json *json, const char *bad,
+				    bool strict)
 {
 	const char *undecided;
-	const char *next = ss_reader_find_event(bad + 1, json->end, strict, &undecided);
+	const char *next = next_event(reader, json, bad + 1, strict, &undecided);
 	struct ss_json balanced = *json;
 	enum ss_json_result result;
 
 	balanced.at = bad;
+	/* no further than the next event: a file of bad events must not be read twice for each */
+	balanced.end = next ? next : json->end;
+	balanced.whole = json->whole && !next;
 	result = *bad == '{' ? ss_json_skip_nested(&balanced) : SS_JSON_BAD;
 	if (result == SS_JSON_OK && balanced.at <= (next ? next : undecided)) {
 		json->at = balanced.at;
@@ -283,29 +320,86 @@ static bool is_swollen(const char *start, const char *end)
 	return ss_reader_find_event(start + 1, start + SUSPECT_BYTES, true, &undecided) != NULL;
 }
 
+/* An element that is no event; garbage after damage is not taken for one. */
+static enum ss_json_result read_stranger(struct ss_reader *reader, struct ss_json *json)
+{
+	struct ss_json_span span;
+	enum ss_json_result result;
+	const char *inner;
+
+	/* a stray bracket must not swallow the events behind it */
+	if (*json->at == '[') {
+		inner = ss_bytes_skip_space(json->at + 1);
+		if (inner >= json->end && !json->whole)
+			return SS_JSON_MORE;
+		result = *inner == '{' ? opens_event(inner, json->end) : SS_JSON_BAD;
+		if (result == SS_JSON_OK || (result == SS_JSON_MORE && !json->whole))
+			return result == SS_JSON_OK ? SS_JSON_BAD : SS_JSON_MORE;
+	}
+	result = ss_json_value(json, &span);
+	if (result != SS_JSON_OK)
+		return result;
+	ss_json_space(json);
+	if (json->at >= json->end)
+		return json->whole ? SS_JSON_OK : SS_JSON_MORE;
+	if (*json->at != ',' && *json->at != ']')
+		return SS_JSON_BAD;
+	ss_quality_add(&reader->batch.quality, SS_ODD_NOT_AN_EVENT, 1);
+	return SS_JSON_OK;
+}
+
+/* Does another event begin inside of one whose quotes do not fit? Then one was cut by it. */
+static bool holds_event(const char *start, const char *end)
+{
+	const char *undecided;
+	const char *inner = ss_reader_find_event(start + 1, end, false, &undecided);
+
+	return inner && memcmp(ss_bytes_skip_space(inner + 1), "\"ph\"", 4) == 0;
+}
+
+/*
+ * The second try at an event that is no JSON. It goes no further than where the
+ * next event seems to begin: guesses about quotes must not swallow it.
+ */
+static enum ss_json_result read_carefully(struct ss_reader *reader, struct ss_json *json,
+					  struct ss_fields *fields)
+{
+	const char *start = json->at, *undecided;
+	const char *next = next_event(reader, json, start + 1, true, &undecided);
+	struct ss_json again = *json;
+	enum ss_json_result result;
+
+	again.careful = true;
+	again.odd_quotes = 0;
+	again.end = next ? next : json->end;
+	again.whole = json->whole && !next;
+	result = read_slowly(reader, &again, fields);
+	if (result == SS_JSON_OK && again.odd_quotes && holds_event(start, again.at))
+		result = SS_JSON_BAD;
+	if (result == SS_JSON_MORE && next)
+		result = SS_JSON_BAD;
+	if (!next && !json->whole && result != SS_JSON_MORE && again.at > undecided)
+		result = SS_JSON_MORE;
+	if (result == SS_JSON_OK) {
+		json->at = again.at;
+		json->odd_quotes = again.odd_quotes;
+	}
+	return result;
+}
+
 /* Reads the element at the cursor: fast, then carefully. */
 static enum ss_json_result read_element(struct ss_reader *reader, struct ss_json *json,
 					struct ss_fields *fields)
 {
 	const char *start = json->at;
-	struct ss_json_span span;
 	enum ss_json_result result;
 
-	if (*start != '{') {
-		result = ss_json_value(json, &span);
-		if (result == SS_JSON_OK)
-			ss_quality_add(&reader->batch.quality, SS_ODD_NOT_AN_EVENT, 1);
-		fields->phase = '\0';
-		return result;
-	}
+	if (*start != '{')
+		return read_stranger(reader, json);
 	json->odd_quotes = 0;
 	result = read_event(reader, json, fields);
-	if (result == SS_JSON_BAD) {
-		json->careful = true;
-		json->odd_quotes = 0;
-		result = read_slowly(reader, json, fields);
-		json->careful = false;
-	}
+	if (result == SS_JSON_BAD)
+		result = read_carefully(reader, json, fields);
 	if (result != SS_JSON_BAD && is_swollen(start, result == SS_JSON_OK ? json->at : json->end))
 		result = SS_JSON_BAD;
 	if (result == SS_JSON_OK && json->odd_quotes)
@@ -313,11 +407,36 @@ static enum ss_json_result read_element(struct ss_reader *reader, struct ss_json
 	return result;
 }
 
+/* Does the bracket at the cursor close the array? BAD: a stray one, events follow. */
+static enum ss_json_result closes_events(const struct ss_json *json)
+{
+	const char *at = ss_bytes_skip_space(json->at + 1);
+	enum ss_json_result opens;
+
+	if (at - json->at > STRAY_BYTES)
+		return SS_JSON_OK;
+	if (at >= json->end)
+		return json->whole ? SS_JSON_OK : SS_JSON_MORE;
+	if (*at != ',' && *at != '{')
+		return SS_JSON_OK;
+	if (*at == ',')
+		at = ss_bytes_skip_space(at + 1);
+	if (at - json->at > STRAY_BYTES)
+		return SS_JSON_OK;
+	if (at >= json->end)
+		return json->whole ? SS_JSON_OK : SS_JSON_MORE;
+	opens = *at == '{' ? opens_event(at, json->end) : SS_JSON_BAD;
+	if (opens == SS_JSON_MORE && !json->whole)
+		return SS_JSON_MORE;
+	return opens == SS_JSON_OK ? SS_JSON_BAD : SS_JSON_OK;
+}
+
 enum ss_read_end ss_reader_events(struct ss_reader *reader, struct ss_json *json, const char *limit,
 				  const char *text, int64_t offset)
 {
 	struct ss_fields fields;
 
+	memset(reader->next_events, 0, sizeof(reader->next_events));
 	for (;;) {
 		enum ss_json_result result;
 		const char *start;
@@ -333,13 +452,20 @@ enum ss_read_end ss_reader_events(struct ss_reader *reader, struct ss_json *json
 		if (start >= json->end)
 			return SS_READ_MORE;
 		if (*start == ']') {
+			result = closes_events(json);
+			if (result == SS_JSON_MORE)
+				return SS_READ_MORE;
 			json->at++;
-			return SS_READ_CLOSED;
+			if (result == SS_JSON_OK)
+				return SS_READ_CLOSED;
+			ss_quality_add_at(&reader->batch.quality, SS_ODD_BAD_EVENT,
+					  offset + (start - text));
+			continue;
 		}
 		result = read_element(reader, json, &fields);
 		if (result == SS_JSON_BAD || (result == SS_JSON_MORE && json->whole)) {
 			/* the last event of a cut file holds objects that look like events */
-			result = skip_bad(json, start, result == SS_JSON_MORE);
+			result = skip_bad(reader, json, start, result == SS_JSON_MORE);
 			if (result == SS_JSON_OK)
 				ss_quality_add_at(&reader->batch.quality, SS_ODD_BAD_EVENT,
 						  offset + (start - text));

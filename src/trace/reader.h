@@ -17,8 +17,8 @@
 struct ss_event {
 	int64_t start_ns, dur_ns;
 	int64_t id; /* correlation or External id, 0: none */
-	uint32_t name, track, args;
-	uint8_t kind, category;
+	uint32_t name, track, args, category;
+	uint8_t kind;
 };
 
 /* What belongs to an event of the same batch. */
@@ -48,9 +48,9 @@ struct ss_flow {
 struct ss_mark {
 	uint64_t key; /* equal for halves that belong together; 0: those of one track do */
 	int64_t start_ns;
-	uint32_t name, track;
+	uint32_t name, track, category;
 	uint32_t order; /* of the file */
-	uint8_t kind, category;
+	uint8_t kind;
 	bool ends;
 };
 
@@ -83,6 +83,23 @@ struct ss_track_key {
 /* Tracks that a reader finds by the text of their ids; a job has a few dozen. */
 #define SS_TRACK_CACHE 64
 
+/* What is in a batch beside complete events; SS_LOOSE_CATEGORY: of an event that is not kept. */
+enum ss_loose_kind {
+	SS_LOOSE_ALLOCATION,
+	SS_LOOSE_FLOW,
+	SS_LOOSE_MARK,
+	SS_LOOSE_COUNTER,
+	SS_LOOSE_META,
+	SS_LOOSE_CATEGORY,
+};
+
+/* Where one of them stands in the file. */
+struct ss_loose {
+	uint32_t events; /* of the batch that came before it */
+	uint32_t kind;   /* enum ss_loose_kind */
+	uint32_t index;  /* in the array of its kind, or a category */
+};
+
 #define SS_BATCH_ARRAY(type, name) \
 	type *name;                \
 	uint32_t name##_count, name##_capacity
@@ -97,20 +114,24 @@ struct ss_batch {
 	SS_BATCH_ARRAY(struct ss_mark, marks);
 	SS_BATCH_ARRAY(struct ss_allocation, allocations);
 	SS_BATCH_ARRAY(struct ss_counter, counters);
-	SS_BATCH_ARRAY(uint32_t, metas); /* records of ss_reader.metas */
-	uint64_t entries;                /* of traceEvents, good or bad */
+	SS_BATCH_ARRAY(uint32_t, metas);        /* records of ss_reader.metas */
+	SS_BATCH_ARRAY(struct ss_loose, loose); /* all of these, in the order of the file */
+	uint64_t entries;                       /* of traceEvents, good or bad */
 	uint64_t phase_events[128];
-	uint64_t category_events[SS_CATEGORIES_MAX];
 	struct ss_quality quality;
 };
 
-/* A category as this reader met it. */
+/* A category as this reader met it; its name is that of the same number in category_names. */
 struct ss_reader_category {
-	char name[48]; /* as written; a longer one is looked up each time */
-	uint32_t length;
-	uint32_t text; /* lower case, id into texts */
 	struct ss_category meaning;
-	bool is_arrow; /* forward-backward arrows */
+	uint64_t events; /* complete events of the batch, kept or not */
+	uint32_t text;   /* lower case, id into texts */
+	bool is_arrow;   /* forward-backward arrows */
+};
+
+/* Where the next event begins, as far as it was looked for. */
+struct ss_next_event {
+	const char *from, *end, *found, *undecided;
 };
 
 struct ss_reader {
@@ -123,8 +144,9 @@ struct ss_reader {
 	struct ss_records tracks; /* struct ss_track_key */
 	struct ss_records metas;  /* struct ss_meta */
 	struct ss_records op_args, kernel_args, copy_args, comm_args;
-	struct ss_reader_category categories[SS_CATEGORIES_MAX];
-	uint32_t category_count, category_last;
+	struct ss_strings category_names; /* as written */
+	struct ss_reader_category *categories;
+	uint32_t category_count, category_capacity;
 	struct ss_track_cache {
 		uint64_t words[4]; /* the text of pid and tid */
 		uint32_t kind;     /* class, and how long the two are */
@@ -139,6 +161,7 @@ struct ss_reader {
 	struct ss_arg_values args; /* the values of the event at work */
 	char *scratch;             /* for texts without their escapes */
 	size_t scratch_bytes;
+	struct ss_next_event next_events[2]; /* loosely and strictly: ss_reader_find_event() */
 	bool out_of_memory;
 };
 
@@ -179,7 +202,7 @@ struct ss_fields {
 	const char *end; /* of the event */
 	bool has_args;   /* they stand in ss_reader.args, with the event's other values */
 	char phase;      /* 0: none */
-	uint8_t category; /* number in ss_reader.categories */
+	uint32_t category; /* number in ss_reader.categories */
 };
 
 void ss_reader_emit(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte);

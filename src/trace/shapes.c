@@ -215,12 +215,15 @@ static uint8_t hole_of(const struct ss_json_span *key)
 	return SS_ARG_NONE;
 }
 
-/* Values that choose the template rather than fill it. */
-static bool is_constant(const struct ss_json_span *key, const struct ss_json_span *value)
+/* Keys whose values choose the template rather than fill it. */
+static bool chooses(const struct ss_json_span *key)
 {
-	return value->type == SS_JSON_STRING && value->length <= CONSTANT_BYTES &&
-	       (ss_json_is(key, "ph") || ss_json_is(key, "cat") || ss_json_is(key, "bp") ||
-		ss_json_is(key, "s"));
+	return ss_json_is(key, "ph") || ss_json_is(key, "cat");
+}
+
+static bool is_short(const struct ss_json_span *value)
+{
+	return value->type == SS_JSON_STRING && value->length <= CONSTANT_BYTES;
 }
 
 /* Learns one object: the event itself, or its arguments. */
@@ -239,7 +242,10 @@ static bool learn_object(struct lesson *lesson, const struct ss_arg_index *args_
 		if (key.type == SS_JSON_NONE)
 			return true;
 		start = json->at;
-		if (!is_args && ss_json_is(&key, "args") && *start == '{') {
+		if (!is_args && ss_json_is(&key, "args")) {
+			/* other events may have another kind of value there, or one more */
+			if (*start != '{' || *has_args)
+				return false;
 			*has_args = true;
 			if (!learn_object(lesson, args_index, json, true, has_args))
 				return false;
@@ -247,8 +253,11 @@ static bool learn_object(struct lesson *lesson, const struct ss_arg_index *args_
 		}
 		if (ss_json_value(json, &value) != SS_JSON_OK)
 			return false;
-		if (!is_args && is_constant(&key, &value))
+		if (!is_args && chooses(&key)) {
+			if (!is_short(&value))
+				return false;
 			continue;
+		}
 		hole = is_args ? (uint8_t)ss_arg_find(args_index, &key) : hole_of(&key);
 		if (!learn_text(lesson, start, hole))
 			return false;
@@ -257,13 +266,16 @@ static bool learn_object(struct lesson *lesson, const struct ss_arg_index *args_
 }
 
 void ss_shapes_learn(struct ss_shapes *shapes, const struct ss_arg_index *index, const char *start,
-		     const char *end, char phase, uint8_t category)
+		     const char *end, char phase, uint16_t category)
 {
 	struct lesson lesson = { .shapes = shapes, .from = start };
 	struct ss_json json = { .at = start, .end = end, .whole = true };
 	struct ss_shape_node *last;
 	bool has_args = false;
 
+	/* a shape with a NUL in it would fit the padding behind the text, and go on beyond it */
+	if (memchr(start, '\0', (size_t)(end - start)))
+		return;
 	if (!learn_object(&lesson, index, &json, false, &has_args) || json.at != end)
 		return;
 	last = learn_text(&lesson, end, SS_HOLE_END);

@@ -29,13 +29,14 @@ struct ss_shape_node {
 	char text[SS_SHAPE_TEXT];
 	uint16_t mask; /* bit per byte of the first 16 */
 	uint8_t length;
-	uint8_t hole;            /* enum ss_arg, SS_HOLE_NONE or SS_HOLE_END */
-	uint8_t phase, category; /* of SS_HOLE_END */
-	uint16_t child;          /* first of what can follow; 0: nothing yet */
-	uint16_t sibling;        /* next alternative; 0: none */
+	uint8_t hole;      /* enum ss_arg, SS_HOLE_NONE or SS_HOLE_END */
+	uint16_t category; /* of SS_HOLE_END, as the next two */
+	uint8_t phase;
+	uint16_t child;     /* first of what can follow; 0: nothing yet */
+	uint16_t sibling;   /* next alternative; 0: none */
 	uint16_t hint;      /* the child that fitted last; of SS_HOLE_END: the event after it */
-	bool has_args;      /* of SS_HOLE_END: arguments were read */
-	uint8_t padding[3]; /* to 64 bytes: finding a node is a shift */
+	bool has_args;      /* arguments were read */
+	uint8_t padding[2]; /* to 64 bytes: finding a node is a shift */
 };
 
 #define SS_SHAPE_NODES 2048
@@ -60,6 +61,6 @@ const struct ss_shape_node *ss_shapes_read(struct ss_shapes *shapes, struct ss_j
  * without trouble. `category` is the number that reading by this shape gives.
  */
 void ss_shapes_learn(struct ss_shapes *shapes, const struct ss_arg_index *index, const char *start,
-		     const char *end, char phase, uint8_t category);
+		     const char *end, char phase, uint16_t category);
 
 #endif

@@ -5,6 +5,7 @@
  * moved one after the other, so at most one of each width exists twice.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/thread.h"
 #include "trace/finish.h"
@@ -17,6 +18,68 @@ struct sorting {
 	uint32_t threads;
 	bool failed[SS_THREADS_MAX];
 };
+
+/* A track, its number so far, and the trace whose texts its ids can be. */
+struct numbered_track {
+	const struct ss_trace *trace;
+	struct ss_track track;
+	uint32_t number;
+};
+
+static int by_number(int64_t a, int64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* By class, process and thread; ids that are names after those that are numbers. */
+static int track_order(const void *a, const void *b)
+{
+	const struct numbered_track *x = a, *y = b;
+	const struct ss_strings *texts = &x->trace->texts;
+	int order = by_number(x->track.class, y->track.class);
+
+	if (!order)
+		order = strcmp(ss_strings_text(texts, x->track.pid_text),
+			       ss_strings_text(texts, y->track.pid_text));
+	if (!order)
+		order = by_number(x->track.pid, y->track.pid);
+	if (!order)
+		order = strcmp(ss_strings_text(texts, x->track.tid_text),
+			       ss_strings_text(texts, y->track.tid_text));
+	return order ? order : by_number(x->track.tid, y->track.tid);
+}
+
+/* Until here tracks are numbered as they came, which depends on how the file was cut. */
+static enum ss_status number_tracks(struct ss_store *store, struct ss_error *err)
+{
+	struct ss_trace *trace = store->trace;
+	uint32_t count = trace->track_count;
+	size_t bytes = (size_t)count * (sizeof(struct numbered_track) + sizeof(uint32_t));
+	struct numbered_track *tracks;
+	uint32_t *numbers;
+
+	if (!count)
+		return SS_OK;
+	tracks = ss_memory_resize(trace->memory, NULL, 0, bytes);
+	if (!tracks)
+		return ss_fail_memory(err, "the tracks");
+	numbers = (uint32_t *)(void *)(tracks + count);
+	for (uint32_t i = 0; i < count; i++)
+		tracks[i] = (struct numbered_track){ trace, trace->tracks[i], i };
+	qsort(tracks, count, sizeof(*tracks), track_order);
+	for (uint32_t i = 0; i < count; i++) {
+		trace->tracks[i] = tracks[i].track;
+		numbers[tracks[i].number] = i;
+	}
+	for (uint32_t row = 0; row < trace->slices.count; row++)
+		trace->slices.track[row] = numbers[trace->slices.track[row]];
+	for (uint32_t row = 0; row < trace->allocations.count; row++)
+		trace->allocations.track[row] = numbers[trace->allocations.track[row]];
+	for (uint32_t i = 0; i < store->flows_count; i++)
+		store->flows[i].track = numbers[store->flows[i].track];
+	ss_memory_free(trace->memory, tracks, bytes);
+	return SS_OK;
+}
 
 static void count_tracks(struct ss_trace *trace)
 {
@@ -294,6 +357,7 @@ enum ss_status ss_finish_sort(struct ss_store *store, uint32_t threads, struct s
 	size_t bytes = (size_t)trace->slices.count * sizeof(*sorting.rows);
 	enum ss_status status = SS_OK;
 
+	SS_TRY(number_tracks(store, err));
 	SS_TRY(sort_allocations(trace, err));
 	if (trace->slices.count) {
 		sorting.rows = ss_memory_resize(trace->memory, NULL, 0, bytes);

@@ -59,6 +59,7 @@ void ss_store_maps_release(struct ss_store_maps *maps, struct ss_memory *memory)
 	map_release(&maps->names, memory);
 	map_release(&maps->texts, memory);
 	map_release(&maps->tracks, memory);
+	map_release(&maps->categories, memory);
 	map_release(&maps->op_args, memory);
 	map_release(&maps->kernel_args, memory);
 	map_release(&maps->copy_args, memory);
@@ -85,6 +86,7 @@ static bool maps_reserve(struct ss_store_maps *maps, const struct ss_reader *rea
 	return map_reserve(&maps->names, memory, reader->names.count) &&
 	       map_reserve(&maps->texts, memory, reader->texts.count) &&
 	       map_reserve(&maps->tracks, memory, reader->tracks.count) &&
+	       map_reserve(&maps->categories, memory, reader->category_count) &&
 	       map_reserve(&maps->op_args, memory, reader->op_args.count) &&
 	       map_reserve(&maps->kernel_args, memory, reader->kernel_args.count) &&
 	       map_reserve(&maps->copy_args, memory, reader->copy_args.count) &&
@@ -162,7 +164,8 @@ static uint32_t name_add(struct ss_store *store, const struct ss_reader *reader,
 						 &trace->name_flag_capacity, trace->names.count,
 						 sizeof(*trace->name_flags)))
 		return SS_NO_ID;
-	trace->name_flags[id] = local < reader->name_flag_capacity ? reader->name_flags[local] : 0;
+	trace->name_flags[id] = ss_name_flags(trace->names.items[id].text,
+					      trace->names.items[id].length);
 	return id;
 }
 
@@ -279,85 +282,78 @@ static uint32_t map_id(struct ss_store *store, int64_t id)
 	return wide == SS_NO_ID ? 0 : (uint32_t)(NARROW_MAX + 1) + wide;
 }
 
-/* The trace's number of a category: equal names share one. */
+/*
+ * The trace's number of a category: equal names share one. Strange ones beyond
+ * the limit share the last; known ones always find a place.
+ */
 static uint8_t category_add(struct ss_store *store, struct ss_store_maps *maps,
 			    const struct ss_reader *reader, uint32_t local)
 {
 	struct ss_trace *trace = store->trace;
 	struct ss_category meaning = reader->categories[local].meaning;
-	uint32_t i = 0;
+	uint32_t limit = SS_CATEGORIES_MAX - 1, i = 0;
 
 	if (!meaning.name) {
 		uint32_t text = map_text(store, maps, reader, reader->categories[local].text);
 
 		meaning.name = text == SS_NO_ID ? "" : ss_strings_text(&trace->texts, text);
+		limit = SS_CATEGORIES_MAX - 1 - SS_CATEGORIES_KNOWN;
 	}
 	while (i < trace->category_count && strcmp(trace->categories[i].name, meaning.name) != 0)
 		i++;
-	if (i == trace->category_count && i < SS_CATEGORIES_MAX - 1)
-		trace->category_count++;
-	if (i + 1 == trace->category_count)
-		trace->categories[i] = meaning;
+	if (i < trace->category_count)
+		return (uint8_t)i;
+	if (i >= limit)
+		return SS_CATEGORIES_MAX - 1;
+	trace->categories[trace->category_count++] = meaning;
 	return (uint8_t)i;
 }
 
 static uint8_t map_category(struct ss_store *store, struct ss_store_maps *maps,
 			    const struct ss_reader *reader, uint32_t local)
 {
-	if (!maps->categories[local])
-		maps->categories[local] = 1u + category_add(store, maps, reader, local);
-	return (uint8_t)(maps->categories[local] - 1);
+	uint32_t *id = &maps->categories.ids[local];
+
+	if (*id == SS_NO_ID)
+		*id = category_add(store, maps, reader, local);
+	return (uint8_t)*id;
 }
 
-static enum ss_status add_events(struct ss_store *store, struct ss_store_maps *maps,
-				 const struct ss_reader *reader, struct ss_error *err)
+static void add_event(struct ss_store *store, struct ss_store_maps *maps,
+		      const struct ss_reader *reader, uint32_t index)
 {
-	const struct ss_batch *batch = &reader->batch;
+	const struct ss_event *event = &reader->batch.events[index];
 	struct ss_slices *slices = &store->trace->slices;
+	uint32_t row = slices->count + index;
 
-	SS_TRY(ss_slices_reserve(store->trace, (size_t)slices->count + batch->events_count, err));
-	for (uint32_t i = 0; i < batch->events_count; i++) {
-		const struct ss_event *event = &batch->events[i];
-		uint32_t row = slices->count + i;
-
-		slices->start_ns[row] = event->start_ns;
-		slices->dur_ns[row] = event->dur_ns;
-		slices->name[row] = map_name(store, maps, reader, event->name);
-		slices->track[row] = map_track(store, maps, reader, event->track);
-		slices->args[row] = event->args == SS_NO_ARGS
-					    ? SS_NO_ARGS
-					    : map_args(store, maps, reader, event);
-		slices->id[row] = map_id(store, event->id);
-		slices->kind[row] = event->kind;
-		slices->category[row] = map_category(store, maps, reader, event->category);
-	}
-	return SS_OK;
+	slices->start_ns[row] = event->start_ns;
+	slices->dur_ns[row] = event->dur_ns;
+	slices->name[row] = map_name(store, maps, reader, event->name);
+	slices->track[row] = map_track(store, maps, reader, event->track);
+	slices->args[row] = event->args == SS_NO_ARGS ? SS_NO_ARGS
+						      : map_args(store, maps, reader, event);
+	slices->id[row] = map_id(store, event->id);
+	slices->kind[row] = event->kind;
+	slices->category[row] = map_category(store, maps, reader, event->category);
 }
 
-static enum ss_status add_companions(struct ss_store *store, struct ss_store_maps *maps,
-				     const struct ss_reader *reader, struct ss_error *err)
+static void add_comm(struct ss_store *store, struct ss_store_maps *maps,
+		     const struct ss_reader *reader, const struct ss_event_comm *comm)
 {
-	const struct ss_batch *batch = &reader->batch;
 	struct ss_trace *trace = store->trace;
+
+	trace->comms[trace->comm_count++] = (struct ss_comm_row){
+		trace->slices.count + comm->event,
+		map_record(store, maps, reader, &reader->comm_args, &trace->comm_args,
+			   &maps->comm_args, comm->args, SS_COMM_ARGS_TEXTS),
+		comm->sequence
+	};
+}
+
+static void add_companions(struct ss_trace *trace, const struct ss_batch *batch)
+{
 	uint32_t first = trace->slices.count;
 
-	if (!ss_memory_reserve(trace->memory, (void **)&trace->comms, &trace->comm_capacity,
-			       (size_t)trace->comm_count + batch->comms_count,
-			       sizeof(*trace->comms)) ||
-	    !ss_memory_reserve(trace->memory, (void **)&trace->sequences, &trace->sequence_capacity,
-			       (size_t)trace->sequence_count + batch->sequences_count,
-			       sizeof(*trace->sequences)) ||
-	    !ss_memory_reserve(trace->memory, (void **)&trace->syncs, &trace->sync_capacity,
-			       (size_t)trace->sync_count + batch->syncs_count,
-			       sizeof(*trace->syncs)))
-		return no_room(err);
-	for (uint32_t i = 0; i < batch->comms_count; i++)
-		trace->comms[trace->comm_count++] = (struct ss_comm_row){
-			first + batch->comms[i].event,
-			map_record(store, maps, reader, &reader->comm_args, &trace->comm_args,
-				   &maps->comm_args, batch->comms[i].args, SS_COMM_ARGS_TEXTS),
-			batch->comms[i].sequence
-		};
 	for (uint32_t i = 0; i < batch->sequences_count; i++)
 		trace->sequences[trace->sequence_count++] = (struct ss_sequence_row){
 			first + batch->sequences[i].event, batch->sequences[i].fwd_thread,
@@ -368,110 +364,141 @@ static enum ss_status add_companions(struct ss_store *store, struct ss_store_map
 			first + batch->syncs[i].event, batch->syncs[i].stream,
 			batch->syncs[i].wait_stream, batch->syncs[i].wait_correlation
 		};
-	return SS_OK;
 }
 
-static enum ss_status add_allocations(struct ss_store *store, struct ss_store_maps *maps,
-				      const struct ss_reader *reader, struct ss_error *err)
+static void add_allocation(struct ss_store *store, struct ss_store_maps *maps,
+			   const struct ss_reader *reader, const struct ss_allocation *from)
 {
-	const struct ss_batch *batch = &reader->batch;
 	struct ss_allocations *rows = &store->trace->allocations;
+	uint32_t row = rows->count++;
 
-	SS_TRY(ss_allocations_reserve(store->trace, (size_t)rows->count + batch->allocations_count,
-				      err));
-	for (uint32_t i = 0; i < batch->allocations_count; i++) {
-		const struct ss_allocation *from = &batch->allocations[i];
-		uint32_t row = rows->count++;
-
-		rows->start_ns[row] = from->start_ns;
-		rows->address[row] = from->address;
-		rows->bytes[row] = from->bytes;
-		rows->allocated_bytes[row] = from->allocated_bytes;
-		rows->reserved_bytes[row] = from->reserved_bytes;
-		rows->track[row] = map_track(store, maps, reader, from->track);
-		rows->device_id[row] = from->device_id;
-		rows->device_type[row] = from->device_type;
-		rows->out_of_memory[row] = from->out_of_memory;
-		ss_quality_add(&store->trace->quality, SS_ODD_OUT_OF_MEMORY, from->out_of_memory);
-	}
-	return SS_OK;
+	rows->start_ns[row] = from->start_ns;
+	rows->address[row] = from->address;
+	rows->bytes[row] = from->bytes;
+	rows->allocated_bytes[row] = from->allocated_bytes;
+	rows->reserved_bytes[row] = from->reserved_bytes;
+	rows->track[row] = map_track(store, maps, reader, from->track);
+	rows->device_id[row] = from->device_id;
+	rows->device_type[row] = from->device_type;
+	rows->out_of_memory[row] = from->out_of_memory;
+	ss_quality_add(&store->trace->quality, SS_ODD_OUT_OF_MEMORY, from->out_of_memory);
 }
 
-static enum ss_status add_meta(struct ss_store *store, struct ss_meta meta, uint32_t text,
-			       struct ss_error *err)
+static void add_mark(struct ss_store *store, struct ss_store_maps *maps,
+		     const struct ss_reader *reader, struct ss_mark mark)
 {
-	uint32_t id;
+	mark.track = map_track(store, maps, reader, mark.track);
+	mark.name = map_name(store, maps, reader, mark.name);
+	mark.category = map_category(store, maps, reader, mark.category);
+	if (!mark.key)
+		mark.key = (uint64_t)mark.track << 1; /* even: never an async key */
+	mark.order = store->marks_count;
+	store->marks[store->marks_count++] = mark;
+}
 
+static void add_meta(struct ss_store *store, struct ss_store_maps *maps,
+		     const struct ss_reader *reader, struct ss_meta meta)
+{
+	uint32_t text = map_text(store, maps, reader, meta.text), id;
+
+	meta.pid_text = map_text(store, maps, reader, meta.pid_text);
+	meta.tid_text = map_text(store, maps, reader, meta.tid_text);
 	meta.text = 0;
 	id = ss_records_add(&store->metas, &meta);
 	if (id == SS_NO_ID || !ss_memory_reserve(store->trace->memory, (void **)&store->meta_texts,
 						 &store->meta_capacity, store->metas.count,
 						 sizeof(*store->meta_texts)))
-		return no_room(err);
-	store->meta_texts[id] = text;
-	return SS_OK;
+		store->failed = true;
+	else
+		store->meta_texts[id] = text;
 }
 
-/* What the store keeps until the file is read: arrows, halves of events, names of tracks. */
-static enum ss_status add_loose(struct ss_store *store, struct ss_store_maps *maps,
-				const struct ss_reader *reader, struct ss_error *err)
-{
-	const struct ss_batch *batch = &reader->batch;
-	struct ss_memory *memory = store->trace->memory;
-
-	if (!ss_memory_reserve(memory, (void **)&store->flows, &store->flows_capacity,
-			       (size_t)store->flows_count + batch->flows_count,
-			       sizeof(*store->flows)) ||
-	    !ss_memory_reserve(memory, (void **)&store->marks, &store->marks_capacity,
-			       (size_t)store->marks_count + batch->marks_count,
-			       sizeof(*store->marks)))
-		return no_room(err);
-	for (uint32_t i = 0; i < batch->flows_count; i++) {
-		struct ss_flow flow = batch->flows[i];
-
-		flow.track = map_track(store, maps, reader, flow.track);
-		store->flows[store->flows_count++] = flow;
-	}
-	for (uint32_t i = 0; i < batch->marks_count; i++) {
-		struct ss_mark mark = batch->marks[i];
-
-		mark.track = map_track(store, maps, reader, mark.track);
-		mark.name = map_name(store, maps, reader, mark.name);
-		mark.category = map_category(store, maps, reader, mark.category);
-		if (!mark.key)
-			mark.key = (uint64_t)mark.track << 1; /* even: never an async key */
-		mark.order = store->marks_count;
-		store->marks[store->marks_count++] = mark;
-	}
-	for (uint32_t i = 0; i < batch->metas_count; i++) {
-		struct ss_meta meta = *(const struct ss_meta *)ss_records_at(&reader->metas,
-									     batch->metas[i]);
-
-		meta.pid_text = map_text(store, maps, reader, meta.pid_text);
-		meta.tid_text = map_text(store, maps, reader, meta.tid_text);
-		SS_TRY(add_meta(store, meta, map_text(store, maps, reader, meta.text), err));
-	}
-	return SS_OK;
-}
-
-static enum ss_status add_counters(struct ss_store *store, struct ss_store_maps *maps,
-				   const struct ss_reader *reader, struct ss_error *err)
+static void add_loose(struct ss_store *store, struct ss_store_maps *maps,
+		      const struct ss_reader *reader, const struct ss_loose *loose)
 {
 	const struct ss_batch *batch = &reader->batch;
 	struct ss_trace *trace = store->trace;
+	struct ss_flow flow;
+	struct ss_counter counter;
 
-	if (!ss_memory_reserve(trace->memory, (void **)&trace->counters, &trace->counter_capacity,
-			       (size_t)trace->counter_count + batch->counters_count,
-			       sizeof(*trace->counters)))
-		return no_room(err);
-	for (uint32_t i = 0; i < batch->counters_count; i++) {
-		struct ss_counter counter = batch->counters[i];
-
+	switch ((enum ss_loose_kind)loose->kind) {
+	case SS_LOOSE_ALLOCATION:
+		add_allocation(store, maps, reader, &batch->allocations[loose->index]);
+		break;
+	case SS_LOOSE_FLOW:
+		flow = batch->flows[loose->index];
+		flow.track = map_track(store, maps, reader, flow.track);
+		store->flows[store->flows_count++] = flow;
+		break;
+	case SS_LOOSE_MARK:
+		add_mark(store, maps, reader, batch->marks[loose->index]);
+		break;
+	case SS_LOOSE_COUNTER:
+		counter = batch->counters[loose->index];
 		counter.name = map_name(store, maps, reader, counter.name);
 		counter.series = map_text(store, maps, reader, counter.series);
 		trace->counters[trace->counter_count++] = counter;
+		break;
+	case SS_LOOSE_META:
+		add_meta(store, maps, reader,
+			 *(const struct ss_meta *)ss_records_at(&reader->metas,
+								batch->metas[loose->index]));
+		break;
+	case SS_LOOSE_CATEGORY:
+		map_category(store, maps, reader, loose->index);
+		break;
 	}
-	return SS_OK;
+}
+
+/* Room in an array of the trace or the store for those of the batch. */
+#define RESERVE(memory, items, count, capacity, more)                                         \
+	ss_memory_reserve((memory), (void **)&(items), &(capacity), (size_t)(count) + (more), \
+			  sizeof(*(items)))
+
+static enum ss_status reserve_all(struct ss_store *store, const struct ss_batch *batch,
+				  struct ss_error *err)
+{
+	struct ss_trace *trace = store->trace;
+	struct ss_memory *memory = trace->memory;
+
+	if (!RESERVE(memory, trace->comms, trace->comm_count, trace->comm_capacity,
+		     batch->comms_count) ||
+	    !RESERVE(memory, trace->sequences, trace->sequence_count, trace->sequence_capacity,
+		     batch->sequences_count) ||
+	    !RESERVE(memory, trace->syncs, trace->sync_count, trace->sync_capacity,
+		     batch->syncs_count) ||
+	    !RESERVE(memory, store->flows, store->flows_count, store->flows_capacity,
+		     batch->flows_count) ||
+	    !RESERVE(memory, store->marks, store->marks_count, store->marks_capacity,
+		     batch->marks_count) ||
+	    !RESERVE(memory, trace->counters, trace->counter_count, trace->counter_capacity,
+		     batch->counters_count))
+		return no_room(err);
+	SS_TRY(ss_slices_reserve(trace, (size_t)trace->slices.count + batch->events_count, err));
+	return ss_allocations_reserve(trace,
+				      (size_t)trace->allocations.count + batch->allocations_count,
+				      err);
+}
+
+/* In the order of the file, whatever the kinds: numbers count first appearances. */
+static void add_rows(struct ss_store *store, struct ss_store_maps *maps,
+		     const struct ss_reader *reader)
+{
+	const struct ss_batch *batch = &reader->batch;
+	uint32_t event = 0, comm = 0;
+
+	for (uint32_t i = 0; i <= batch->loose_count; i++) {
+		bool last = i == batch->loose_count;
+		uint32_t until = last ? batch->events_count : batch->loose[i].events;
+
+		for (; event < until; event++) {
+			add_event(store, maps, reader, event);
+			if (comm < batch->comms_count && batch->comms[comm].event == event)
+				add_comm(store, maps, reader, &batch->comms[comm++]);
+		}
+		if (!last)
+			add_loose(store, maps, reader, &batch->loose[i]);
+	}
 }
 
 enum ss_status ss_store_add(struct ss_store *store, struct ss_store_maps *maps,
@@ -482,19 +509,17 @@ enum ss_status ss_store_add(struct ss_store *store, struct ss_store_maps *maps,
 
 	if (!maps_reserve(maps, reader))
 		return no_room(err);
-	SS_TRY(add_companions(store, maps, reader, err));
-	SS_TRY(add_events(store, maps, reader, err));
+	SS_TRY(reserve_all(store, batch, err));
+	add_companions(trace, batch);
+	add_rows(store, maps, reader);
 	trace->slices.count += batch->events_count;
-	SS_TRY(add_allocations(store, maps, reader, err));
-	SS_TRY(add_loose(store, maps, reader, err));
-	SS_TRY(add_counters(store, maps, reader, err));
 	trace->event_count += batch->entries;
 	for (int i = 0; i < 128; i++)
 		trace->phase_events[i] += batch->phase_events[i];
-	for (uint32_t i = 0; i < SS_CATEGORIES_MAX; i++)
-		if (batch->category_events[i])
+	for (uint32_t i = 0; i < reader->category_count; i++)
+		if (reader->categories[i].events)
 			trace->category_events[map_category(store, maps, reader, i)] +=
-				batch->category_events[i];
+				reader->categories[i].events;
 	ss_quality_merge(&trace->quality, &batch->quality);
 	ss_reader_clear(reader);
 	return store->failed ? no_room(err) : SS_OK;

@@ -19,16 +19,16 @@ struct ss_number_map {
 
 /* One per reader. */
 struct ss_store_maps {
-	struct ss_number_map names, texts, tracks, op_args, kernel_args, copy_args, comm_args;
-	uint32_t categories[SS_CATEGORIES_MAX];
-	uint32_t category_count;
+	struct ss_number_map names, texts, tracks, categories;
+	struct ss_number_map op_args, kernel_args, copy_args, comm_args;
 };
 
 struct ss_store {
 	struct ss_trace *trace;
-	struct ss_records track_keys; /* struct ss_track_key; same order as trace->tracks */
-	struct ss_records metas;      /* struct ss_meta, without their texts ... */
-	uint32_t *meta_texts;         /* ... which stand here: the last one given counts */
+	struct ss_records
+		track_keys;      /* struct ss_track_key; in the order of trace->tracks so far */
+	struct ss_records metas; /* struct ss_meta, without their texts ... */
+	uint32_t *meta_texts;    /* ... which stand here: the last one given counts */
 	uint32_t meta_capacity;
 	struct ss_records wide_ids; /* ids that do not fit into 32 bits */
 	SS_BATCH_ARRAY(struct ss_flow, flows);

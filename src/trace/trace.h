@@ -24,6 +24,9 @@
 /* Categories are numbered with a byte; no writer has a tenth of this. */
 #define SS_CATEGORIES_MAX 255
 
+/* Places that are kept for the categories of kinds.c. */
+#define SS_CATEGORIES_KNOWN 40
+
 struct ss_slices {
 	uint32_t count, capacity;
 	int64_t *start_ns;

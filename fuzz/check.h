@@ -1,0 +1,35 @@
+/*
+ * check.h - what must hold for every input, shared by the fuzz targets.
+ */
+#ifndef SS_FUZZ_CHECK_H
+#define SS_FUZZ_CHECK_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "trace/load.h"
+
+/* Ends the run; the fuzzer keeps the input. Not assert(): these also hold with NDEBUG. */
+#define CHECK(condition)                                                                   \
+	do {                                                                               \
+		if (!(condition)) {                                                        \
+			fprintf(stderr, "%s:%d: '%s' does not hold\n", __FILE__, __LINE__, \
+				#condition);                                               \
+			abort();                                                           \
+		}                                                                          \
+	} while (0)
+
+/* ss_load() from memory. What the source says of itself is counted in the trace. */
+enum ss_status load_bytes(const uint8_t *data, size_t size, const struct ss_load_options *options,
+			  struct ss_memory *memory, struct ss_trace *out, struct ss_error *err);
+
+/* Sorting, nesting, ranges of numbers: all that a view relies on. */
+void check_trace(const struct ss_trace *trace);
+
+/* Every number, text and count of the two is the same. */
+void check_equal(const struct ss_trace *a, const struct ss_trace *b);
+
+/* The text is strict JSON in UTF-8. */
+void check_json(const char *text, size_t length);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * fuzz_kineto.c - a file's bytes, through everything that a user can ask.
+ *
+ * The trace is checked by its invariants, every view and report runs in every
+ * format, and the load is repeated with one request for memory refused: it must
+ * fail in a sentence, or succeed with the same trace, and leave nothing behind.
+ */
+#include <string.h>
+
+#include "base/hash.h"
+#include "check.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void run_all(struct ss_session *session)
+{
+	struct ss_offer offer;
+	const char *format;
+
+	for (size_t i = 0; ss_offer_at(i, &offer); i++)
+		for (size_t k = 0; (format = ss_format_at(k)) != NULL; k++) {
+			struct ss_request request = {
+				.what = offer.name,
+				.format = format,
+				.rank = SS_EVERY_RANK,
+				.top = i % 2 ? 3 : 0,
+				.width = k % 2 ? 40 : 0,
+			};
+			struct ss_error err = { 0 };
+			struct ss_text text = { 0 };
+
+			CHECK(ss_session_run(session, &request, &text, &err) == SS_OK);
+			CHECK(text.length > 0 && text.data[text.length] == '\0');
+			if (strcmp(format, "json") == 0)
+				check_json(text.data, text.length);
+			ss_text_release(&text);
+		}
+}
+
+/* Loads again with one request for memory refused, which one the input decides. */
+static void load_without_memory(const uint8_t *data, size_t size, const struct ss_trace *whole,
+				size_t calls)
+{
+	const struct ss_load_options options = { .threads = 1, .block_bytes = size + 1 };
+	struct ss_error err = { 0 };
+	struct ss_memory memory;
+	struct ss_trace trace;
+
+	ss_memory_init(&memory, 0);
+	memory.fail_call = 1 + (size_t)ss_hash_bytes((const char *)data, (uint32_t)size) % calls;
+	if (load_bytes(data, size, &options, &memory, &trace, &err) == SS_OK) {
+		check_equal(whole, &trace);
+		ss_trace_release(&trace);
+	} else {
+		CHECK(err.code == SS_ERR_LIMIT && err.text[0]);
+	}
+	CHECK(memory.used_bytes == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct ss_load_options options = { .threads = 1, .block_bytes = size + 1 };
+	struct ss_session *session = NULL;
+	struct ss_error err = { 0 };
+	struct ss_memory memory;
+	struct ss_trace trace;
+	enum ss_status status;
+
+	ss_memory_init(&memory, 0);
+	status = load_bytes(data, size, &options, &memory, &trace, &err);
+	CHECK((status == SS_OK) == (err.text[0] == '\0'));
+	if (status == SS_OK) {
+		check_trace(&trace);
+		load_without_memory(data, size, &trace, memory.calls);
+		ss_trace_release(&trace);
+	}
+	CHECK(memory.used_bytes == 0);
+	CHECK(ss_session_open_memory(data, size, "fuzz/rank3.json", &session, &err) == status);
+	if (status == SS_OK)
+		run_all(session);
+	ss_session_close(session);
+	return 0;
+}

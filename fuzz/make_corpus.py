@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""make_corpus.py - small inputs from which the fuzzer starts.
+
+    fuzz/make_corpus.py FOLDER
+
+Writes FOLDER/<target>/*: events of every phase and category that writers are known to use, alone,
+together, and broken in the ways that real files are. Same files each time.
+"""
+
+import gzip
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+
+def event(ph, cat, name, pid=10, tid=10, ts=1000.0, dur=None, args=None, **more):
+    """One event as a dict, in the order in which Kineto writes the keys."""
+    fields = {"ph": ph, "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts}
+    if dur is not None:
+        fields["dur"] = dur
+    if args is not None:
+        fields["args"] = args
+    return {**fields, **more}
+
+
+def complete(cat, name, ts, dur, args=None, **more):
+    return event("X", cat, name, ts=ts, dur=dur, args=args or {}, **more)
+
+
+def on_device(cat, name, ts, dur, correlation, **args):
+    known = {"device": 0, "stream": 7, "correlation": correlation, "External id": correlation}
+    return complete(cat, name, ts, dur, {**known, **args}, pid=0, tid=7)
+
+
+COMM = {
+    "Collective name": "allreduce", "dtype": "Float", "In msg nelems": 1024,
+    "Out msg nelems": 1024, "In split size": "[]", "Out split size": "[]", "Group size": 8,
+    "Process Group Name": "0", "Process Group Description": "default_pg",
+    "Process Group Ranks": "[0, 1, ..., 7]", "Seq": 3, "Src Rank": 0, "Dst Rank": 1,
+}  # fmt: skip
+
+KERNEL = {
+    "registers per thread": 32, "shared memory": 4096, "blocks per SM": 1.5, "warps per SM": 12,
+    "grid": [128, 1, 1], "block": [256, 1, 1], "est. achieved occupancy %": 37, "graph id": 2,
+    "graph node id": 77,
+}  # fmt: skip
+
+MEMORY = {
+    "Device Type": 1, "Device Id": 0, "Addr": 140234567890, "Bytes": 512, "Total Allocated": 2048,
+    "Total Reserved": 4096, "Ev Idx": 5,
+}  # fmt: skip
+
+
+def host_events():
+    yield complete("cpu_op", "aten::linear", 1000.125, 50.5, {
+        "External id": 3, "Record function id": 0, "Sequence number": 7, "Fwd thread id": 0,
+        "Input Dims": [[32, 3], [], [[1], [2]]], "Input type": ["float", "Scalar", "TensorList"],
+        "Input Strides": [[3, 1], []], "Concrete Inputs": ["", "1", "[1, 2]"], "Ev Idx": 4})
+    yield complete("cpu_op", "autograd::engine::evaluate_function: AddmmBackward0", 1100, 40, {
+        "External id": 9, "Sequence number": 7, "Fwd thread id": 1})
+    yield complete("cpu_op", "record_param_comms", 1150, 10, {"External id": 12, **COMM})
+    yield complete("Operator", "aten::add", 990, 3, {
+        "Call stack": "train.py(10): f;<string>(1): g", "Module Hierarchy": "Net.fc"})
+    yield complete("user_annotation", "ProfilerStep#3", 990, 500, {"External id": 1})
+    yield complete("user_annotation", "ProfilerStep#4", 1490, 500)
+    yield complete("user_annotation", "Optimizer.step#SGD.step", 1300, 90)
+    yield complete("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                   995, 4)
+    yield complete("python_function", "nn.Module: Linear_3", 999, 60, {
+        "Python id": 4, "Python parent id": None, "Python module id": 0}, pid=0, tid=0)
+    yield complete("python", "/home/u/train.py(12): step", 998, 70)
+    yield complete("Trace", "PyTorch Profiler (0)", 900, 2000, {"Op count": 9},
+                   pid="Spans", tid="PyTorch Profiler")
+    yield complete("overhead", "Lazy Function Loading", 1010, 2, {"overhead cost": 3}, pid=-1)
+    yield complete("cpu_op", "triton_poi_fused_add_0", 1200, 9, {
+        "kernel_file": "/tmp/k.py", "kernel_kwargs": "BLOCK=64", "grid": "grid(256,)",
+        "stream": 7})
+
+
+def device_events():
+    yield complete("cuda_runtime", "cudaLaunchKernel", 1005, 4, {
+        "cbid": 211, "correlation": 55, "External id": 3})
+    yield complete("cuda_driver", "cuLaunchKernelEx", 1006, 4, {"correlation": 56})
+    yield complete("Runtime", "cudaGraphLaunch", 1007, 4, {"correlation": 57, "external id": "3"})
+    yield complete("cuda_runtime", "hipLaunchKernel", 1007, 4, {
+        "correlation": 58, "grid": [1, 2, 3], "block": [64, 1, 1], "bytes": "16", "stream": "0x7"})
+    yield complete("cuda_runtime", "cudaStreamSynchronize", 1050, 40, {"correlation": 59})
+    yield on_device("kernel", "void gemm<float, 4>(int)", 1020, 30.001, 55, **KERNEL)
+    yield on_device("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1040, 90, 56,
+                    **KERNEL, **COMM)
+    yield on_device("Kernel", "Kernel", 1045, 10, 57, occupancy={"activeBlocks": 1})
+    yield on_device("kernel", "x", 1046, 10, 57, **{"blocks per SM": "inf", "warps per SM": "nan"})
+    yield on_device("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 1130, 8, 60, bytes=4096,
+                    **{"memory bandwidth (GB/s)": 1.25})
+    yield on_device("gpu_memset", "Memset (Device)", 1140, 2, 61, bytes=512)
+    yield on_device("gpu_user_annotation", "ProfilerStep#3", 1019.999, 140, 0)
+    yield on_device("cuda_sync", "Stream Wait Event", 1141, 5, 62, wait_on_stream=20,
+                    wait_on_cuda_event_record_corr_id=59, wait_on_cuda_event_id=1)
+    yield on_device("cuda_event", "event", 1142, 0, 62, event_id=1)
+    yield complete("mtia_ccp_events", "dma_copy", 1000, 4, {
+        "stream": "3", "column": "1", "direction": "in"}, pid=1, tid="sqid 3")
+    yield complete("mtia_runtime", "run", 1000, 4, {"stream_id": "3", "mem size": "4 bytes"})
+    yield complete("xpu_runtime", "urEnqueueKernelLaunch", 1000, 4, {"correlation": 90})
+    yield complete("collective_comm", "xccl::allreduce", 1000, 4, COMM)
+    yield complete("privateuse1_runtime", "x", 1000, 4)
+    yield complete("hpu_op", "gemm", 1000, 4)
+    yield complete("cuda_profiler_range", "range", 1000, 4, {"sm__cycles": 5})
+    yield complete("something_new", "x", 1000, 4)
+
+
+def other_events():
+    yield event("i", "cpu_instant_event", "[memory]", ts=1003, args=MEMORY, s="t")
+    yield event("i", "cpu_instant_event", "[memory]", ts=1009, args={**MEMORY, "Bytes": -512})
+    yield event("i", "cpu_instant_event", "[OutOfMemory]", ts=1011, args=MEMORY, s="t")
+    yield {"ph": "i", "name": "[memory]", "pid": 10, "tid": "10", "ts": 5, "s": "t",
+           "args": {"Device Type": 0, "Device Id": -1, "Bytes": 8}}
+    yield {"ph": "M", "name": "process_name", "pid": 10, "tid": 0, "ts": 0, "args": {"name": "py"}}
+    yield {"ph": "M", "name": "process_labels", "pid": 0, "tid": 0, "args": {"labels": "GPU 0"}}
+    yield {"ph": "M", "name": "thread_name", "pid": 0, "tid": 7, "args": {"name": "stream 7 "}}
+    yield {"ph": "M", "name": "process_sort_index", "pid": 0, "args": {"sort_index": 5000000}}
+    yield event("s", "fwdbwd", "fwdbwd", ts=1000.125, id=1)
+    yield event("f", "fwdbwd", "fwdbwd", ts=1100, id=1, bp="e")
+    yield event("s", "ac2g", "ac2g", ts=1005, id=55)
+    yield event("f", "ac2g", "ac2g", pid=0, tid=7, ts=1020, id=55, bp="e")
+    yield event("s", "async", "launch", tid="stream 7", ts=1005, id="55")
+    yield event("C", "hardware_counters", "sm", pid="GPU 0 Counters", ts=1000, args={"": 0.5})
+    yield event("C", "", "mem", ts=1001, args={"a": 1, "b": 2.5, "c": "x"})
+    yield event("B", "cpu_op", "outer", ts=2000)
+    yield event("B", "cpu_op", "inner", ts=2001)
+    yield event("E", "cpu_op", "inner", ts=2005)
+    yield event("E", "cpu_op", "outer", ts=2009)
+    yield event("b", "job", "a", ts=2000, id="0x1")
+    yield event("n", "job", "a", ts=2001, id="0x1")
+    yield event("e", "job", "a", ts=2003, id="0x1")
+    yield event("S", "job", "old", ts=2000, id=4)
+    yield event("F", "job", "old", ts=2004, id=4)
+    yield event("i", None, "Iteration Start: PyTorch Profiler", pid="Traces", tid="Trace", s="g")
+    yield {"name": "Record Window End", "ph": "i", "s": "g", "pid": "", "tid": "", "ts": 9999.5}
+    yield event("R", "mark", "x")
+    yield event("?", "mark", "x")
+
+
+HEAD = {
+    "schemaVersion": 1,
+    "deviceProperties": [{"id": 0, "name": "NVIDIA H100", "totalGlobalMem": 85899345920,
+                          "computeMajor": 9, "computeMinor": 0, "numSms": 132, "warpSize": 32,
+                          "maxThreadsPerMultiprocessor": 2048}],
+    "cuda_driver_version": 12040,
+    "distributedInfo": {"backend": "nccl", "rank": 3, "world_size": 8, "pg_count": 1,
+                        "pg_config": [{"pg_name": "0", "pg_desc": "default_pg", "pg_size": 8,
+                                       "backend_config": "cuda:nccl", "ranks": [0, 1]}],
+                        "nccl_version": "2.21.5"},
+    "record_shapes": 1, "with_stack": 1, "profile_memory": "1",
+    "displayTimeUnit": "ms", "baseTimeNanoseconds": 1727740800000000000,
+}  # fmt: skip
+TAIL = {
+    "traceName": "/tmp/t.json", "WARNING": ["lost 3 \"records\"", "x"], "INFO": ["y"],
+    "odd": {"a": [1]},
+}  # fmt: skip
+
+# Text that is broken as real files are: (name, bytes)
+BROKEN = (
+    ("empty", b""),
+    ("white", b" \n"),
+    ("array", b'[{"ph":"X","name":"a","ts":1,"dur":2,"pid":1,"tid":1}, 5, "x", {}]'),
+    ("open_array", b'[{"ph":"X","name":"a","ts":1,"dur":2,"pid":1,"tid":1},'),
+    ("quotes", b'{"traceEvents":[{"ph":"X","name":"say "hi", you","ts":1},{"ph":"X","ts":2}]}'),
+    ("windows", b'{"traceEvents":[{"ph":"X","name":"C:\\","ts":1,"pid":1},{"ph":"X","ts":2}]}'),
+    ("words", b'{"traceEvents":[{"ph":"X","ts":1,"dur":N/A,"args":{"a":NaN,"b":-Infinity}}]}'),
+    ("bytes", b'{"traceEvents":[{"ph":"X","name":"\xff\xfe\x00\x01\xc3","ts":1.0005,"dur":-1}]}'),
+    ("escapes", rb'{"traceEvents":[{"ph":"X","name":"\u00e9\ud83d\ude00\ud800\n\x","ts":1}]}'),
+    ("mark", b'\xef\xbb\xbf{"traceEvents":[]}'),
+    ("after", b'{"traceEvents":[]} and more {"traceEvents":[{"ph":"X"}]}'),
+    ("broken_head", b'{"a":1 2,"b" "traceEvents":[{"ph":"X","name":"a","ts":1}]}'),
+    ("twice", b'{"traceEvents":[{"ph":"X","ts":1}],"traceEvents":[{"ph":"X","ts":0}]}'),
+    ("deep", b'{"x":' + b"[" * 200 + b"]" * 200 + b',"traceEvents":[{"args":{"a":{"b":{}}}}]}'),
+    ("inner", b'{"traceEvents":[{"ph":"X","args":{"x":[{"ph":"X","ts":1},{"name":"b"}]},"ts":}]}'),
+    ("far", b'{"traceEvents":[{"ph":"X","ts":9e18,"dur":1},{"ph":"X","dur":9e11,"ts":-5}]}'),
+    ("nothing", b'{"a":[1,2,{"b":"c"}]}'),
+    ("commas", b'{,"traceEvents":[,{"ph":"X","ts":1},,{"ph":"X","ts":2},],}'),
+    ("perfetto", b"\x0a\x30\x40\x01\x02"),
+)  # fmt: skip
+
+NUMBERS = (
+    "0", "-0", "1", "12.0", "1727743122342.667", "1727743122342667", "1e3", "1.5e-3", "-2.5", ".5",
+    "5.", "+7", "1e", "e5", "-", "0.0005", "0.00049", "9223372036854775807", "9223372036854775808",
+    "18446744073709551615", "18446744073709551616", "-9223372036854775808", "4611686018427387.903",
+    "4611686018427387.904", "1e308", "1e400", "1e-400", "123456789012345678901234567890e-20",
+    "00000000000000000001.5", "1e99999999999", "0.1e-99999", "NaN", "0x10", "1,5", "",
+)  # fmt: skip
+
+VALUES = (
+    '"plain",', '"with \\" escape"}', '"open " quote", "k":1', '"\\u00e9\\ud83d\\ude00"]',
+    '"a\\\\",', '{"a":[1,{"b":"}"}],"c":null}', "[[],{},[[1]]]", "true,", "nul", '"key" : 5',
+    ',"key":5', ", }", "]", ', "x", "y": 1', '"C:\\",\n"next":1', '"a\x00b",',
+)  # fmt: skip
+
+
+def dump(value, layout):
+    if layout == "kineto":
+        return json.dumps(value, indent=2)
+    return json.dumps(value, separators=(",", ":") if layout == "tight" else None)
+
+
+def traces():
+    """(name, bytes) of whole files."""
+    groups = {"host": host_events, "device": device_events, "other": other_events}
+    for name, make in groups.items():
+        yield name, dump({"traceEvents": list(make())}, "tight").encode()
+        for index, item in enumerate(make()):
+            yield f"{name}_{index}", dump({"traceEvents": [item]}, "spaced").encode()
+    every = [item for make in groups.values() for item in make()]
+    for layout in ("tight", "spaced", "kineto"):
+        text = dump({**HEAD, "traceEvents": every, **TAIL}, layout)
+        yield f"all_{layout}", text.encode()
+        yield f"cut_{layout}", text[: len(text) * 2 // 3].encode()
+    yield "metadata_last", dump({"traceEvents": every[:3], **HEAD, **TAIL}, "spaced").encode()
+    loop = [complete("cuda_runtime", "cudaLaunchKernel", 10 * i, 3, {"correlation": i + 1})
+            for i in range(40)]
+    loop += [on_device("kernel", f"k{i % 4}", 10 * i + 5, 4, i + 1) for i in range(40)]
+    yield "periods", dump({"traceEvents": loop}, "tight").encode()
+    yield from BROKEN
+
+
+def packed(text):
+    """(name, bytes) of ways to compress a file, and to damage it."""
+    whole = gzip.compress(text, mtime=0)
+    half = len(text) // 2
+    yield "gzip", whole
+    yield "gzip_members", gzip.compress(text[:half], mtime=0) + gzip.compress(text[half:], mtime=0)
+    yield "gzip_cut", whole[: len(whole) // 2]
+    yield "gzip_trailing", whole + b"\0\0\0garbage"
+    yield "gzip_stored", gzip.compress(text, compresslevel=0, mtime=0)
+    yield "gzip_corrupt", whole[:30] + bytes([whole[30] ^ 0x55]) + whole[31:]
+    if shutil.which("zstd"):
+        command = ["zstd", "-q", "-c"]
+        frame = subprocess.run(command, input=text, capture_output=True, check=True).stdout
+        yield "zstd", frame
+        yield "zstd_frames", frame + frame
+        yield "zstd_cut", frame[: len(frame) // 2]
+
+
+def inputs():
+    """(target, name, bytes) of everything."""
+    for number, (name, data) in enumerate(traces()):
+        yield "fuzz_kineto", name, data
+        # threads, then the size of blocks: large ones for long files
+        sizes = ((1, 37, 0x10), (2, 200, 0), (0, 0, 0)) if len(data) < 4000 else ((2, 255, 3),)
+        for head in sizes:
+            yield "fuzz_blocks", f"{name}_{head[0]}_{head[1]}", bytes(head) + data
+        if number % 16 == 0 or len(data) < 200:
+            yield "fuzz_gzip", name, data
+    short = dump({**HEAD, "traceEvents": [*host_events()][:3]}, "tight").encode()
+    long = dump({"traceEvents": [*device_events()] * 40}, "spaced").encode()
+    for name, text in (("short", short), ("long", long)):
+        for how, data in packed(text):
+            yield "fuzz_gzip", f"{name}_{how}", data
+    for index, text in enumerate(NUMBERS + VALUES):
+        yield "fuzz_number_json", f"text_{index}", text.encode()
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    for target, name, data in inputs():
+        (folder / target).mkdir(parents=True, exist_ok=True)
+        (folder / target / name).write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+/*
+ * Texts that grow, and the width of what is in them.
+ */
+#include "support/support.h"
+
+static void test_append(void **state)
+{
+	struct ss_text text = { 0 };
+
+	(void)state;
+	ss_text_add_string(&text, "");
+	assert_string_equal(text.data, "");
+	ss_text_add(&text, "abc", 2);
+	ss_text_fill(&text, '-', 3);
+	ss_text_add_int(&text, INT64_MIN);
+	ss_text_addf(&text, " %s %d", "x", 5);
+	assert_string_equal(text.data, "ab----9223372036854775808 x 5");
+	assert_int_equal(text.length, strlen(text.data));
+	ss_text_release(&text);
+	assert_null(text.data);
+	ss_text_release(&text);
+}
+
+/* Every length across the borders at which it grows. */
+static void test_growth(void **state)
+{
+	(void)state;
+	for (size_t piece = 1; piece < 700; piece += 37) {
+		struct ss_text text = { 0 };
+
+		for (size_t i = 0; i < 40; i++) {
+			ss_text_fill(&text, (char)('a' + i % 26), piece);
+			assert_int_equal(text.length, piece * (i + 1));
+			assert_int_equal(text.data[text.length], '\0');
+			assert_true(text.capacity > text.length);
+		}
+		assert_int_equal(text.data[0], 'a');
+		assert_false(ss_text_failed(&text));
+		ss_text_release(&text);
+	}
+}
+
+static void test_failure(void **state)
+{
+	struct ss_text text = { .capacity = SIZE_MAX };
+
+	(void)state;
+	assert_true(ss_text_failed(&text));
+	ss_text_add_string(&text, "x");
+	ss_text_addf(&text, "%d", 5);
+	ss_text_fill(&text, 'x', 5);
+	assert_null(text.data);
+	assert_int_equal(text.length, 0);
+	assert_true(ss_text_failed(&text));
+	ss_text_release(&text);
+}
+
+static const struct {
+	const char *text;
+	size_t columns;
+	size_t prefix_of_two; /* bytes of the first two columns */
+} widths[] = {
+	{ "", 0, 0 },
+	{ "abc", 3, 2 },
+	{ "\xc3\xa9t\xc3\xa9", 3, 3 },
+	{ "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac", 3, 6 },
+	{ "\xf0\x9f\x98\x80", 2, 4 },
+	{ "a", 1, 1 },
+};
+
+static void test_columns(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(widths); i++) {
+		size_t length = strlen(widths[i].text);
+
+		support_check(ss_text_columns(widths[i].text, length) == widths[i].columns,
+			      widths[i].text, "%zu columns",
+			      ss_text_columns(widths[i].text, length));
+		support_check(ss_text_prefix(widths[i].text, length, 2) == widths[i].prefix_of_two,
+			      widths[i].text, "%zu bytes",
+			      ss_text_prefix(widths[i].text, length, 2));
+		assert_int_equal(ss_text_prefix(widths[i].text, length, 0), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_append),
+		cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_columns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+/*
+ * Jobs: many files, some of them broken or not traces at all.
+ */
+#include "support/support.h"
+
+#include <unistd.h>
+
+#include "job/job.h"
+
+#define TRACE(rank) "{\"distributedInfo\":{\"rank\":" rank "},\"traceEvents\":[]}"
+
+struct made_file {
+	const char *name, *text;
+};
+
+static void write_files(const char *folder, const struct made_file *files, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		char path[512];
+		FILE *file;
+
+		snprintf(path, sizeof(path), "%s/%s", folder, files[i].name);
+		file = fopen(path, "w");
+		assert_non_null(file);
+		fputs(files[i].text, file);
+		fclose(file);
+	}
+}
+
+static void remove_files(const char *folder, const struct made_file *files, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		char path[512];
+
+		snprintf(path, sizeof(path), "%s/%s", folder, files[i].name);
+		unlink(path);
+	}
+	assert_int_equal(rmdir(folder), 0);
+}
+
+static bool count_calls(void *context, const struct ss_progress *progress)
+{
+	int *calls = context;
+
+	assert_true(progress->file_index < progress->file_count);
+	assert_non_null(progress->path);
+	++*calls;
+	return true;
+}
+
+static bool stop(void *context, const struct ss_progress *progress)
+{
+	(void)context;
+	(void)progress;
+	return false;
+}
+
+static const struct made_file mixed[] = {
+	{ "rank10.json", TRACE("10") },
+	{ "rank2.json", TRACE("2") },
+	{ "config.json", "{\"a\": 1}" },
+	{ "other.json", "[1, 2]" },
+	{ "empty.json", "" },
+	{ "worker1.json", "{\"traceEvents\":[]}" },
+	{ "unnamed.json", "{\"traceEvents\":[]}" },
+	{ "renamed5.json", TRACE("0") },
+};
+
+/* The file says its rank, then its name; those without one come last. */
+static void test_mixed_folder(void **state)
+{
+	static const int64_t ranks[] = { 0, 1, 2, 10, -1 };
+	char folder[] = "/tmp/stepscope-job-XXXXXX";
+	const char *paths[1] = { folder };
+	int calls = 0;
+	struct ss_open_options options = { .paths = paths,
+					   .path_count = 1,
+					   .threads = 2,
+					   .progress = count_calls,
+					   .progress_context = &calls };
+	struct ss_error err = { 0 };
+	struct ss_memory memory;
+	struct ss_job job;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	write_files(folder, mixed, SS_COUNT(mixed));
+	ss_memory_init(&memory, 0);
+	assert_int_equal(ss_job_open(&job, &options, &memory, &err), SS_OK);
+	assert_int_equal(job.file_count, SS_COUNT(ranks));
+	assert_int_equal(job.failed_count, 0);
+	assert_int_equal(job.skipped_count, 3);
+	assert_true(calls >= 5);
+	for (uint32_t i = 0; i < job.file_count; i++) {
+		assert_int_equal(job.files[i].subject.rank, ranks[i]);
+		assert_ptr_equal(job.files[i].subject.trace, &job.files[i].trace);
+		assert_int_equal(job.files[i].subject.rank_by_name, ranks[i] == 1);
+	}
+	ss_job_close(&job);
+	ss_job_close(&job);
+	assert_int_equal(memory.used_bytes, 0);
+	options.progress = stop;
+	assert_int_equal(ss_job_open(&job, &options, &memory, &err), SS_ERR_STOPPED);
+	assert_int_equal(memory.used_bytes, 0);
+	remove_files(folder, mixed, SS_COUNT(mixed));
+}
+
+/* A file that was named and is no trace is a failure of that file, not of the job. */
+static void test_named_files(void **state)
+{
+	char folder[] = "/tmp/stepscope-job-XXXXXX", good[64], bad[64];
+	const char *paths[2] = { bad, good };
+	struct ss_open_options options = { .paths = paths, .path_count = 2, .threads = 1 };
+	struct ss_error err = { 0 };
+	struct ss_memory memory;
+	struct ss_job job;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	write_files(folder, mixed, SS_COUNT(mixed));
+	snprintf(good, sizeof(good), "%s/rank2.json", folder);
+	snprintf(bad, sizeof(bad), "%s/config.json", folder);
+	ss_memory_init(&memory, 0);
+	assert_int_equal(ss_job_open(&job, &options, &memory, &err), SS_OK);
+	assert_int_equal(job.file_count, 2);
+	assert_int_equal(job.failed_count, 1);
+	assert_null(job.files[1].subject.trace);
+	assert_non_null(strstr(job.files[1].subject.problem, "traceEvents"));
+	ss_job_close(&job);
+	options.path_count = 1;
+	assert_int_equal(ss_job_open(&job, &options, &memory, &err), SS_ERR_FORMAT);
+	assert_non_null(strstr(err.text, "config.json"));
+	assert_int_equal(memory.used_bytes, 0);
+	remove_files(folder, mixed, SS_COUNT(mixed));
+}
+
+static void test_no_traces(void **state)
+{
+	static const struct made_file files[] = { { "a.json", "{}" }, { "b.json", "[1]" } };
+	char folder[] = "/tmp/stepscope-job-XXXXXX";
+	const char *paths[1] = { folder };
+	struct ss_open_options options = { .paths = paths, .path_count = 1, .threads = 1 };
+	struct ss_error err = { 0 };
+	struct ss_memory memory;
+	struct ss_job job;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	write_files(folder, files, SS_COUNT(files));
+	ss_memory_init(&memory, 0);
+	assert_int_equal(ss_job_open(&job, &options, &memory, &err), SS_ERR_FORMAT);
+	assert_non_null(strstr(err.text, "none of the 2"));
+	assert_int_equal(memory.used_bytes, 0);
+	remove_files(folder, files, SS_COUNT(files));
+}
+
+/* A job in memory, with the Nth allocation failing. */
+static void test_torture(void **state)
+{
+	enum ss_status status = SS_ERR_LIMIT;
+
+	(void)state;
+	for (size_t call = 1; status != SS_OK; call++) {
+		struct ss_error err = { 0 };
+		struct ss_memory memory;
+		struct ss_job job;
+
+		ss_memory_init(&memory, 0);
+		memory.fail_call = call;
+		status = ss_job_open_memory(&job, support_sample, strlen(support_sample),
+					    "rank1.json", &memory, &err);
+		assert_true(status == SS_OK || (status == SS_ERR_LIMIT && err.text[0]));
+		if (status == SS_OK)
+			ss_job_close(&job);
+		assert_int_equal(memory.used_bytes, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mixed_folder),
+		cmocka_unit_test(test_named_files),
+		cmocka_unit_test(test_no_traces),
+		cmocka_unit_test(test_torture),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

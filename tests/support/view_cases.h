@@ -1,0 +1,19 @@
+/*
+ * view_cases.h - tests of views: a trace, and rows that must come out.
+ */
+#ifndef SS_TESTS_SUPPORT_VIEW_CASES_H
+#define SS_TESTS_SUPPORT_VIEW_CASES_H
+
+#include "support/support.h"
+
+struct view_case {
+	const char *what;
+	const char *json;
+	const char *columns; /* that are compared: "rank,events" */
+	const char *rows;    /* cells separated by commas, nulls as '-', rows by newlines */
+};
+
+/* Runs every case; the file is called "job/rank7.json". */
+void view_cases_run(const char *view, const struct view_case *cases, size_t count);
+
+#endif
