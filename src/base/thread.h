@@ -22,6 +22,18 @@ uint32_t ss_thread_cores(void);
  */
 void ss_thread_run(uint32_t count, void (*work)(void *context, uint32_t index), void *context);
 
+/* The rows from `from` to before `to`. */
+struct ss_range {
+	uint32_t from, to;
+};
+
+/* The share of worker `index` of `threads` in `count` rows. */
+static inline struct ss_range ss_thread_share(uint32_t count, uint32_t threads, uint32_t index)
+{
+	return (struct ss_range){ (uint32_t)((uint64_t)count * index / threads),
+				  (uint32_t)((uint64_t)count * (index + 1) / threads) };
+}
+
 /* A lock that can be waited on. */
 struct ss_gate;
 

@@ -404,13 +404,13 @@ static enum ss_json_result read_top(struct ss_document *document, struct ss_json
 }
 
 static enum ss_status read_start(struct ss_document *document, struct ss_json *json,
-				 struct ss_error *err)
+				 int64_t at_byte, struct ss_error *err)
 {
 	static const char mark[] = "\xef\xbb\xbf"; /* Windows begins UTF-8 files with it */
 
-	if (*json->at == mark[0] && json->end - json->at < 3 && !json->whole)
+	if (at_byte == 0 && *json->at == mark[0] && json->end - json->at < 3 && !json->whole)
 		return SS_OK;
-	if (json->end - json->at >= 3 && memcmp(json->at, mark, 3) == 0)
+	if (at_byte == 0 && json->end - json->at >= 3 && memcmp(json->at, mark, 3) == 0)
 		json->at += 3;
 	ss_json_space(json);
 	if (json->at >= json->end)
@@ -503,7 +503,7 @@ enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *
 
 		switch (document->mode) {
 		case SS_DOCUMENT_START:
-			status = read_start(document, json, err);
+			status = read_start(document, json, offset + (json->at - text), err);
 			if (json->at == start)
 				return status;
 			break;

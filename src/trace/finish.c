@@ -161,7 +161,7 @@ enum ss_status ss_finish(struct ss_store *store, uint32_t threads, struct ss_err
 	SS_TRY(ss_finish_sort(store, threads, err));
 	SS_TRY(ss_slices_finish(trace, err));
 	ss_finish_nest(trace, threads);
-	SS_TRY(ss_finish_links(store, err));
+	SS_TRY(ss_finish_links(store, threads, err));
 	SS_TRY(ss_finish_steps(trace, err));
 	name_tracks(store);
 	measure_overhead(trace);

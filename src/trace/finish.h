@@ -18,7 +18,7 @@ void ss_finish_nest(struct ss_trace *trace, uint32_t threads);
 
 /* links.c: launches and forward-backward pairs. */
 SS_MUST_USE
-enum ss_status ss_finish_links(struct ss_store *store, struct ss_error *err);
+enum ss_status ss_finish_links(struct ss_store *store, uint32_t threads, struct ss_error *err);
 
 /* steps.c: the steps. */
 SS_MUST_USE

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "trace/finish.h"
 
 /* A call and the correlation that it carries. */
@@ -147,7 +148,7 @@ static bool make_plain(struct call_index *index, uint32_t slots)
 		return false;
 	index->slot_count = slots;
 	memset(index->slots, 0, (size_t)slots * sizeof(*index->slots));
-	for (uint32_t row = 0; row < slices->count; row++) {
+	for (uint32_t row = 0; row < index->trace->device_from; row++) {
 		uint32_t *slot;
 
 		if (!is_numbered_call(slices, row))
@@ -175,7 +176,7 @@ static bool make_sorted(struct call_index *index, uint32_t calls, uint64_t *dupl
 		ss_memory_free(memory, spare, spare ? bytes : 0);
 		return false;
 	}
-	for (uint32_t row = 0; row < slices->count; row++)
+	for (uint32_t row = 0; row < index->trace->device_from; row++)
 		if (is_numbered_call(slices, row))
 			index->calls[index->call_count++] = (struct call){ slices->id[row], row };
 	sort_calls(index->trace, index->calls, spare, index->call_count);
@@ -194,7 +195,7 @@ static enum ss_status index_calls(struct ss_trace *trace, struct call_index *ind
 	uint64_t duplicates = 0;
 	bool ok = true;
 
-	for (uint32_t row = 0; row < slices->count; row++) {
+	for (uint32_t row = 0; row < trace->device_from; row++) {
 		if (!is_numbered_call(slices, row))
 			continue;
 		calls++;
@@ -210,32 +211,59 @@ static enum ss_status index_calls(struct ss_trace *trace, struct call_index *ind
 	return ok ? SS_OK : ss_fail_memory(err, "linking the launches");
 }
 
-static enum ss_status link_launches(struct ss_trace *trace, struct ss_error *err)
-{
-	struct ss_slices *slices = &trace->slices;
-	struct ss_quality *quality = &trace->quality;
+struct linking {
+	struct ss_trace *trace;
 	struct call_index index;
+	uint32_t threads;
+	struct {
+		uint64_t orphans, early, kinds[SS_KIND_COUNT];
+	} counts[SS_THREADS_MAX];
+};
 
-	SS_TRY(index_calls(trace, &index, err));
-	for (uint32_t row = 0; row < slices->count; row++) {
-		enum ss_kind kind = slices->kind[row];
+static void link_share(void *context, uint32_t index)
+{
+	struct linking *linking = context;
+	struct ss_slices *slices = &linking->trace->slices;
+	uint32_t first = linking->trace->device_from;
+	struct ss_range range = ss_thread_share(linking->trace->device_to - first, linking->threads,
+						index);
+
+	for (uint32_t row = first + range.from; row < first + range.to; row++) {
 		uint32_t launch = SS_NO_ROW;
 
-		slices->link[row] = SS_NO_ROW;
-		if (!ss_kind_on_device(kind))
+		if (!ss_kind_on_device(slices->kind[row]))
 			continue;
-		trace->device_event_count++;
-		trace->device_kind_count[kind]++;
+		linking->counts[index].kinds[slices->kind[row]]++;
 		if (slices->id[row])
-			launch = call_find(&index, row);
+			launch = call_find(&linking->index, row);
 		slices->link[row] = launch;
 		if (launch == SS_NO_ROW)
-			ss_quality_add(quality, SS_ODD_ORPHAN, 1);
+			linking->counts[index].orphans++;
 		else if (slices->start_ns[row] < slices->start_ns[launch])
-			ss_quality_add(quality, SS_ODD_KERNEL_BEFORE_LAUNCH, 1);
+			linking->counts[index].early++;
 	}
-	free_index(&index);
-	return SS_OK;
+}
+
+static enum ss_status link_launches(struct ss_trace *trace, uint32_t threads, struct ss_error *err)
+{
+	struct linking linking = { .trace = trace, .threads = threads };
+	enum ss_status status = index_calls(trace, &linking.index, err);
+
+	if (trace->slices.count) /* all bytes of SS_NO_ROW are 0xff */
+		memset(trace->slices.link, 0xff, trace->slices.count * sizeof(uint32_t));
+	if (status == SS_OK)
+		ss_thread_run(threads, link_share, &linking);
+	free_index(&linking.index);
+	for (uint32_t i = 0; i < threads; i++) {
+		ss_quality_add(&trace->quality, SS_ODD_ORPHAN, linking.counts[i].orphans);
+		ss_quality_add(&trace->quality, SS_ODD_KERNEL_BEFORE_LAUNCH,
+			       linking.counts[i].early);
+		for (int kind = 0; kind < SS_KIND_COUNT; kind++) {
+			trace->device_kind_count[kind] += linking.counts[i].kinds[kind];
+			trace->device_event_count += linking.counts[i].kinds[kind];
+		}
+	}
+	return status;
 }
 
 /* ATen's own kernels prepare buffers for a collective; they do not communicate. */
@@ -273,7 +301,7 @@ static void mark_comm_kernels(struct ss_trace *trace)
 
 	for (uint32_t id = 0; id < trace->names.count; id++)
 		seen_flags |= trace->name_flags[id];
-	for (uint32_t row = 0; row < slices->count; row++) {
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
 		bool communicates;
 
 		if (slices->kind[row] != SS_KIND_KERNEL)
@@ -402,9 +430,9 @@ static enum ss_status link_sequences(struct ss_trace *trace, struct ss_error *er
 	return SS_OK;
 }
 
-enum ss_status ss_finish_links(struct ss_store *store, struct ss_error *err)
+enum ss_status ss_finish_links(struct ss_store *store, uint32_t threads, struct ss_error *err)
 {
-	SS_TRY(link_launches(store->trace, err));
+	SS_TRY(link_launches(store->trace, threads ? threads : 1, err));
 	mark_comm_kernels(store->trace);
 	if (store->flows_count)
 		link_flows(store);

@@ -63,7 +63,7 @@ static void collect(const struct ss_trace *trace, bool comm_only, struct sequenc
 	const struct ss_slices *slices = &trace->slices;
 
 	out->count = 0;
-	for (uint32_t row = 0; row < slices->count; row++) {
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
 		enum ss_kind kind = slices->kind[row];
 
 		if (!ss_kind_is_kernel(kind) || (comm_only && kind != SS_KIND_COMM_KERNEL) ||

@@ -369,6 +369,9 @@ static enum ss_json_result read_carefully(struct ss_reader *reader, struct ss_js
 	struct ss_json again = *json;
 	enum ss_json_result result;
 
+	/* what may be the next event decides how far this one may go */
+	if (!next && undecided < json->end && !json->whole)
+		return SS_JSON_MORE;
 	again.careful = true;
 	again.odd_quotes = 0;
 	again.end = next ? next : json->end;
@@ -378,8 +381,6 @@ static enum ss_json_result read_carefully(struct ss_reader *reader, struct ss_js
 		result = SS_JSON_BAD;
 	if (result == SS_JSON_MORE && next)
 		result = SS_JSON_BAD;
-	if (!next && !json->whole && result != SS_JSON_MORE && again.at > undecided)
-		result = SS_JSON_MORE;
 	if (result == SS_JSON_OK) {
 		json->at = again.at;
 		json->odd_quotes = again.odd_quotes;

@@ -49,46 +49,41 @@ static int track_order(const void *a, const void *b)
 	return order ? order : by_number(x->track.tid, y->track.tid);
 }
 
-/* Until here tracks are numbered as they came, which depends on how the file was cut. */
-static enum ss_status number_tracks(struct ss_store *store, struct ss_error *err)
+/*
+ * Until here tracks are numbered as they came. Puts them in order and fills
+ * `numbers`, from the old number to the new one; slices get theirs when they move.
+ */
+static enum ss_status number_tracks(struct ss_store *store, uint32_t *numbers, struct ss_error *err)
 {
 	struct ss_trace *trace = store->trace;
-	uint32_t count = trace->track_count;
-	size_t bytes = (size_t)count * (sizeof(struct numbered_track) + sizeof(uint32_t));
-	struct numbered_track *tracks;
-	uint32_t *numbers;
+	size_t bytes = (size_t)trace->track_count * sizeof(struct numbered_track);
+	struct numbered_track *tracks = ss_memory_resize(trace->memory, NULL, 0, bytes);
 
-	if (!count)
-		return SS_OK;
-	tracks = ss_memory_resize(trace->memory, NULL, 0, bytes);
 	if (!tracks)
 		return ss_fail_memory(err, "the tracks");
-	numbers = (uint32_t *)(void *)(tracks + count);
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < trace->track_count; i++)
 		tracks[i] = (struct numbered_track){ trace, trace->tracks[i], i };
-	qsort(tracks, count, sizeof(*tracks), track_order);
-	for (uint32_t i = 0; i < count; i++) {
+	qsort(tracks, trace->track_count, sizeof(*tracks), track_order);
+	for (uint32_t i = 0; i < trace->track_count; i++) {
 		trace->tracks[i] = tracks[i].track;
 		numbers[tracks[i].number] = i;
 	}
-	for (uint32_t row = 0; row < trace->slices.count; row++)
-		trace->slices.track[row] = numbers[trace->slices.track[row]];
+	ss_memory_free(trace->memory, tracks, bytes);
 	for (uint32_t row = 0; row < trace->allocations.count; row++)
 		trace->allocations.track[row] = numbers[trace->allocations.track[row]];
 	for (uint32_t i = 0; i < store->flows_count; i++)
 		store->flows[i].track = numbers[store->flows[i].track];
-	ss_memory_free(trace->memory, tracks, bytes);
 	return SS_OK;
 }
 
-static void count_tracks(struct ss_trace *trace)
+static void count_tracks(struct ss_trace *trace, const uint32_t *numbers)
 {
 	uint32_t first = 0;
 
 	for (uint32_t i = 0; i < trace->track_count; i++)
 		trace->tracks[i].row_count = 0;
 	for (uint32_t row = 0; row < trace->slices.count; row++)
-		trace->tracks[trace->slices.track[row]].row_count++;
+		trace->tracks[numbers[trace->slices.track[row]]].row_count++;
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		trace->tracks[i].first_row = first;
 		first += trace->tracks[i].row_count;
@@ -97,11 +92,25 @@ static void count_tracks(struct ss_trace *trace)
 	assert(first == trace->slices.count);
 }
 
+/* Tracks are ordered by class: the rows of all streams follow each other. */
+static void find_device_rows(struct ss_trace *trace)
+{
+	trace->device_from = trace->device_to = 0;
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+
+		if (track->class < SS_TRACK_DEVICE)
+			trace->device_from = track->first_row + track->row_count;
+		if (track->class <= SS_TRACK_DEVICE)
+			trace->device_to = track->first_row + track->row_count;
+	}
+}
+
 /* Fills `rows` track by track, in the order of the file. */
-static void place_rows(struct ss_trace *trace, uint32_t *rows)
+static void place_rows(struct ss_trace *trace, const uint32_t *numbers, uint32_t *rows)
 {
 	for (uint32_t row = 0; row < trace->slices.count; row++) {
-		struct ss_track *track = &trace->tracks[trace->slices.track[row]];
+		struct ss_track *track = &trace->tracks[numbers[trace->slices.track[row]]];
 
 		rows[track->first_row + track->row_count++] = row;
 	}
@@ -222,59 +231,63 @@ static enum ss_status move_columns(struct sorting *sorting, struct ss_error *err
 	return SS_OK;
 }
 
-/* By row; the companions came in the order of the file and get the new row numbers. */
-#define MOVE_COMPANIONS(items, count, new_rows)                        \
-	do {                                                           \
-		for (uint32_t i_ = 0; i_ < (count); i_++)              \
-			(items)[i_].row = (new_rows)[(items)[i_].row]; \
-	} while (0)
-
-static int by_row(uint32_t a, uint32_t b)
+/*
+ * Gives companions their new row numbers and puts them in the order of rows. Each
+ * begins with its row. They come in sorted runs, as the rows do.
+ */
+static bool move_companion(struct ss_memory *memory, void *items, uint32_t count, size_t item_bytes,
+			   const uint32_t *new_rows)
 {
-	return a < b ? -1 : a > b;
-}
+	size_t bytes = (size_t)count * (sizeof(int64_t) + 2 * sizeof(uint32_t) + item_bytes);
+	int64_t *keys;
+	uint32_t *places;
+	char *moved, *from = items;
 
-static int comm_by_row(const void *a, const void *b)
-{
-	return by_row(((const struct ss_comm_row *)a)->row, ((const struct ss_comm_row *)b)->row);
-}
+	if (!count)
+		return true;
+	keys = ss_memory_resize(memory, NULL, 0, bytes);
+	if (!keys)
+		return false;
+	places = (uint32_t *)(void *)(keys + count);
+	moved = (char *)(places + 2 * (size_t)count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t *row = (uint32_t *)(void *)(from + i * item_bytes);
 
-static int sequence_by_row(const void *a, const void *b)
-{
-	return by_row(((const struct ss_sequence_row *)a)->row,
-		      ((const struct ss_sequence_row *)b)->row);
-}
-
-static int sync_by_row(const void *a, const void *b)
-{
-	return by_row(((const struct ss_sync_row *)a)->row, ((const struct ss_sync_row *)b)->row);
+		*row = new_rows[*row];
+		keys[i] = *row;
+		places[i] = i;
+	}
+	ss_order_sort(&(struct ss_order){ .start_ns = keys }, places, places + count, count);
+	for (uint32_t i = 0; i < count; i++)
+		memcpy(moved + i * item_bytes, from + places[i] * item_bytes, item_bytes);
+	memcpy(items, moved, count * item_bytes);
+	ss_memory_free(memory, keys, bytes);
+	return true;
 }
 
 static enum ss_status move_companions(struct sorting *sorting, struct ss_error *err)
 {
 	struct ss_trace *trace = sorting->trace;
-	uint32_t count = trace->slices.count;
+	struct ss_memory *memory = trace->memory;
+	size_t bytes = (size_t)trace->slices.count * sizeof(uint32_t);
 	uint32_t *new_rows;
+	bool ok;
 
 	if (!trace->comm_count && !trace->sequence_count && !trace->sync_count)
 		return SS_OK;
-	new_rows = ss_memory_resize(trace->memory, NULL, 0, (size_t)count * sizeof(*new_rows));
+	new_rows = ss_memory_resize(memory, NULL, 0, bytes);
 	if (!new_rows)
 		return ss_fail_memory(err, "sorting the events");
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < trace->slices.count; i++)
 		new_rows[sorting->rows[i]] = i;
-	MOVE_COMPANIONS(trace->comms, trace->comm_count, new_rows);
-	MOVE_COMPANIONS(trace->sequences, trace->sequence_count, new_rows);
-	MOVE_COMPANIONS(trace->syncs, trace->sync_count, new_rows);
-	ss_memory_free(trace->memory, new_rows, (size_t)count * sizeof(*new_rows));
-	if (trace->comm_count)
-		qsort(trace->comms, trace->comm_count, sizeof(*trace->comms), comm_by_row);
-	if (trace->sequence_count)
-		qsort(trace->sequences, trace->sequence_count, sizeof(*trace->sequences),
-		      sequence_by_row);
-	if (trace->sync_count)
-		qsort(trace->syncs, trace->sync_count, sizeof(*trace->syncs), sync_by_row);
-	return SS_OK;
+	ok = move_companion(memory, trace->comms, trace->comm_count, sizeof(*trace->comms),
+			    new_rows) &&
+	     move_companion(memory, trace->sequences, trace->sequence_count,
+			    sizeof(*trace->sequences), new_rows) &&
+	     move_companion(memory, trace->syncs, trace->sync_count, sizeof(*trace->syncs),
+			    new_rows);
+	ss_memory_free(memory, new_rows, bytes);
+	return ok ? SS_OK : ss_fail_memory(err, "sorting the events");
 }
 
 static bool move_allocations(struct ss_trace *trace, const uint32_t *places)
@@ -317,20 +330,53 @@ static enum ss_status sort_allocations(struct ss_trace *trace, struct ss_error *
 	return ok ? SS_OK : ss_fail_memory(err, "sorting the allocations");
 }
 
-/* Makes times relative to the earliest event. Moments do not count: some lie far outside. */
-static void set_origin(struct ss_store *store)
+struct origin {
+	struct ss_slices *slices;
+	uint32_t threads;
+	int64_t first[SS_THREADS_MAX], last[SS_THREADS_MAX];
+	int64_t origin_ns;
+};
+
+/* Moments do not count: some lie far outside. */
+static void find_ends(void *context, uint32_t index)
 {
-	struct ss_trace *trace = store->trace;
-	struct ss_slices *slices = &trace->slices;
+	struct origin *origin = context;
+	const struct ss_slices *slices = origin->slices;
+	struct ss_range range = ss_thread_share(slices->count, origin->threads, index);
 	int64_t first = INT64_MAX, last = INT64_MIN;
 
-	for (uint32_t row = 0; row < slices->count; row++) {
+	for (uint32_t row = range.from; row < range.to; row++) {
+		int64_t start = slices->start_ns[row], end = ss_slice_end(slices, row);
+
 		if (slices->kind[row] == SS_KIND_INSTANT)
 			continue;
-		if (slices->start_ns[row] < first)
-			first = slices->start_ns[row];
-		if (ss_slice_end(slices, row) > last)
-			last = ss_slice_end(slices, row);
+		first = start < first ? start : first;
+		last = end > last ? end : last;
+	}
+	origin->first[index] = first;
+	origin->last[index] = last;
+}
+
+static void move_times(void *context, uint32_t index)
+{
+	struct origin *origin = context;
+	struct ss_range range = ss_thread_share(origin->slices->count, origin->threads, index);
+
+	for (uint32_t row = range.from; row < range.to; row++)
+		origin->slices->start_ns[row] -= origin->origin_ns;
+}
+
+/* Makes times relative to the earliest event. */
+static void set_origin(struct ss_store *store, uint32_t threads)
+{
+	struct ss_trace *trace = store->trace;
+	struct origin origin = { .slices = &trace->slices, .threads = threads };
+	int64_t first = INT64_MAX, last = INT64_MIN;
+
+	ss_thread_run(threads, find_ends, &origin);
+	for (uint32_t i = 0; i < threads; i++) {
+		first = origin.first[i] < first ? origin.first[i] : first;
+		last = origin.last[i] > last ? origin.last[i] : last;
 	}
 	if (first > last && trace->allocations.count) {
 		first = trace->allocations.start_ns[0];
@@ -338,10 +384,9 @@ static void set_origin(struct ss_store *store)
 	}
 	if (first > last)
 		return;
-	trace->origin_ns = first;
+	trace->origin_ns = origin.origin_ns = first;
 	trace->span_ns = last - first;
-	for (uint32_t row = 0; row < slices->count; row++)
-		slices->start_ns[row] -= first;
+	ss_thread_run(threads, move_times, &origin);
 	for (uint32_t row = 0; row < trace->allocations.count; row++)
 		trace->allocations.start_ns[row] -= first;
 	for (uint32_t i = 0; i < trace->counter_count; i++)
@@ -350,29 +395,48 @@ static void set_origin(struct ss_store *store)
 		store->flows[i].start_ns -= first;
 }
 
+static enum ss_status sort_slices(struct sorting *sorting, const uint32_t *numbers,
+				  struct ss_error *err)
+{
+	struct ss_trace *trace = sorting->trace;
+	size_t bytes = (size_t)trace->slices.count * sizeof(*sorting->rows);
+	enum ss_status status;
+
+	sorting->rows = ss_memory_resize(trace->memory, NULL, 0, bytes);
+	if (!sorting->rows)
+		return ss_fail_memory(err, "sorting the events");
+	count_tracks(trace, numbers);
+	place_rows(trace, numbers, sorting->rows);
+	status = order_rows(sorting, err);
+	if (status == SS_OK)
+		status = move_columns(sorting, err);
+	if (status == SS_OK)
+		status = move_companions(sorting, err);
+	ss_memory_free(trace->memory, sorting->rows, bytes);
+	find_device_rows(trace);
+	return status;
+}
+
 enum ss_status ss_finish_sort(struct ss_store *store, uint32_t threads, struct ss_error *err)
 {
 	struct ss_trace *trace = store->trace;
 	struct sorting sorting = { .trace = trace, .threads = threads ? threads : 1 };
-	size_t bytes = (size_t)trace->slices.count * sizeof(*sorting.rows);
+	size_t bytes = (size_t)trace->track_count * sizeof(uint32_t);
 	enum ss_status status = SS_OK;
+	uint32_t *numbers;
 
-	SS_TRY(number_tracks(store, err));
-	SS_TRY(sort_allocations(trace, err));
-	if (trace->slices.count) {
-		sorting.rows = ss_memory_resize(trace->memory, NULL, 0, bytes);
-		if (!sorting.rows)
-			return ss_fail_memory(err, "sorting the events");
-		count_tracks(trace);
-		place_rows(trace, sorting.rows);
-		status = order_rows(&sorting, err);
-		if (status == SS_OK)
-			status = move_columns(&sorting, err);
-		if (status == SS_OK)
-			status = move_companions(&sorting, err);
-		ss_memory_free(trace->memory, sorting.rows, bytes);
+	if (trace->track_count) {
+		numbers = ss_memory_resize(trace->memory, NULL, 0, bytes);
+		if (!numbers)
+			return ss_fail_memory(err, "the tracks");
+		status = number_tracks(store, numbers, err);
+		if (status == SS_OK && trace->slices.count)
+			status = sort_slices(&sorting, numbers, err);
+		ss_memory_free(trace->memory, numbers, bytes);
 	}
 	if (status == SS_OK)
-		set_origin(store);
+		status = sort_allocations(trace, err);
+	if (status == SS_OK)
+		set_origin(store, sorting.threads);
 	return status;
 }

@@ -55,7 +55,7 @@ static enum ss_status find_annotations(struct ss_trace *trace, uint32_t flags, c
 	const struct ss_slices *slices = &trace->slices;
 
 	out->count = 0;
-	for (uint32_t row = 0; row < slices->count; row++) {
+	for (uint32_t row = 0; row < trace->device_from; row++) {
 		const char *name;
 
 		if (slices->kind[row] != SS_KIND_ANNOTATION ||
@@ -173,7 +173,7 @@ static int64_t extend_ends(struct ss_trace *trace, struct ranges *ranges)
 	const struct ss_slices *slices = &trace->slices;
 	int64_t first = INT64_MAX;
 
-	for (uint32_t row = 0; row < slices->count; row++) {
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
 		uint32_t launch = slices->link[row];
 		struct ss_step *step;
 
@@ -197,7 +197,7 @@ static int64_t end_before(struct ss_trace *trace, struct ranges *ranges, int64_t
 	const struct ss_slices *slices = &trace->slices;
 	int64_t latest = INT64_MIN;
 
-	for (uint32_t row = 0; row < slices->count; row++) {
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
 		uint32_t launch = slices->link[row];
 		int64_t end = ss_slice_end(slices, row);
 

@@ -167,6 +167,7 @@ struct ss_trace {
 
 	struct ss_track *tracks;
 	uint32_t track_count, track_capacity;
+	uint32_t device_from, device_to; /* rows of streams; those of threads come before them */
 
 	struct ss_category categories[SS_CATEGORIES_MAX];
 	uint64_t category_events[SS_CATEGORIES_MAX]; /* complete events, kept or not */
