@@ -32,7 +32,7 @@ struct call_index {
 };
 
 /* A plain table may have so many slots for each call. */
-#define PLAIN_SLOTS_MAX 8
+#define PLAIN_SLOTS_MAX 4
 
 static bool is_launching(const struct ss_trace *trace, uint32_t row)
 {

@@ -231,63 +231,77 @@ static enum ss_status move_columns(struct sorting *sorting, struct ss_error *err
 	return SS_OK;
 }
 
-/*
- * Gives companions their new row numbers and puts them in the order of rows. Each
- * begins with its row. They come in sorted runs, as the rows do.
- */
-static bool move_companion(struct ss_memory *memory, void *items, uint32_t count, size_t item_bytes,
-			   const uint32_t *new_rows)
+/* The companion of an old row; companions came in the order of the file. */
+static const char *find_companion(const char *items, uint32_t count, size_t item_bytes,
+				  uint32_t row)
 {
-	size_t bytes = (size_t)count * (sizeof(int64_t) + 2 * sizeof(uint32_t) + item_bytes);
-	int64_t *keys;
-	uint32_t *places;
-	char *moved, *from = items;
+	uint32_t low = 0, high = count;
+
+	while (low + 1 < high) {
+		uint32_t middle = low + (high - low) / 2;
+		uint32_t at;
+
+		memcpy(&at, items + middle * item_bytes, sizeof(at));
+		if (at <= row)
+			low = middle;
+		else
+			high = middle;
+	}
+	return items + low * item_bytes;
+}
+
+/*
+ * Puts companions (each begins with its row) in the order of the new rows. A bit
+ * for each old row tells which have one: far less than the new place of every row.
+ */
+static bool move_companion(const struct sorting *sorting, void *items, uint32_t count,
+			   size_t item_bytes)
+{
+	struct ss_memory *memory = sorting->trace->memory;
+	uint32_t rows = sorting->trace->slices.count, done = 0;
+	size_t bits_bytes = (size_t)rows / 8 + 1, bytes = bits_bytes + count * item_bytes;
+	uint8_t *bits;
+	char *moved;
 
 	if (!count)
 		return true;
-	keys = ss_memory_resize(memory, NULL, 0, bytes);
-	if (!keys)
+	bits = ss_memory_resize(memory, NULL, 0, bytes);
+	if (!bits)
 		return false;
-	places = (uint32_t *)(void *)(keys + count);
-	moved = (char *)(places + 2 * (size_t)count);
+	moved = (char *)bits + bits_bytes;
+	memset(bits, 0, bits_bytes);
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t *row = (uint32_t *)(void *)(from + i * item_bytes);
+		uint32_t row;
 
-		*row = new_rows[*row];
-		keys[i] = *row;
-		places[i] = i;
+		memcpy(&row, (const char *)items + i * item_bytes, sizeof(row));
+		bits[row / 8] |= (uint8_t)(1 << row % 8);
 	}
-	ss_order_sort(&(struct ss_order){ .start_ns = keys }, places, places + count, count);
-	for (uint32_t i = 0; i < count; i++)
-		memcpy(moved + i * item_bytes, from + places[i] * item_bytes, item_bytes);
+	for (uint32_t i = 0; i < rows; i++) {
+		uint32_t old = sorting->rows[i];
+
+		if (!(bits[old / 8] >> old % 8 & 1))
+			continue;
+		memcpy(moved + done * item_bytes, find_companion(items, count, item_bytes, old),
+		       item_bytes);
+		memcpy(moved + done * item_bytes, &i, sizeof(i));
+		done++;
+	}
+	assert(done == count);
 	memcpy(items, moved, count * item_bytes);
-	ss_memory_free(memory, keys, bytes);
+	ss_memory_free(memory, bits, bytes);
 	return true;
 }
 
 static enum ss_status move_companions(struct sorting *sorting, struct ss_error *err)
 {
 	struct ss_trace *trace = sorting->trace;
-	struct ss_memory *memory = trace->memory;
-	size_t bytes = (size_t)trace->slices.count * sizeof(uint32_t);
-	uint32_t *new_rows;
-	bool ok;
 
-	if (!trace->comm_count && !trace->sequence_count && !trace->sync_count)
+	if (move_companion(sorting, trace->comms, trace->comm_count, sizeof(*trace->comms)) &&
+	    move_companion(sorting, trace->sequences, trace->sequence_count,
+			   sizeof(*trace->sequences)) &&
+	    move_companion(sorting, trace->syncs, trace->sync_count, sizeof(*trace->syncs)))
 		return SS_OK;
-	new_rows = ss_memory_resize(memory, NULL, 0, bytes);
-	if (!new_rows)
-		return ss_fail_memory(err, "sorting the events");
-	for (uint32_t i = 0; i < trace->slices.count; i++)
-		new_rows[sorting->rows[i]] = i;
-	ok = move_companion(memory, trace->comms, trace->comm_count, sizeof(*trace->comms),
-			    new_rows) &&
-	     move_companion(memory, trace->sequences, trace->sequence_count,
-			    sizeof(*trace->sequences), new_rows) &&
-	     move_companion(memory, trace->syncs, trace->sync_count, sizeof(*trace->syncs),
-			    new_rows);
-	ss_memory_free(memory, new_rows, bytes);
-	return ok ? SS_OK : ss_fail_memory(err, "sorting the events");
+	return ss_fail_memory(err, "sorting the events");
 }
 
 static bool move_allocations(struct ss_trace *trace, const uint32_t *places)
