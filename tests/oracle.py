@@ -14,18 +14,22 @@ import sys
 SKIPPED = 77
 
 
-def run(stepscope, view, path):
-    command = [stepscope, view, "--format", "json", path]
+def run(stepscope, what, path):
+    """The tables of a view or report, each a list of rows by column name."""
+    command = [stepscope, what, "--format", "json", path]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise RuntimeError(result.stderr.strip())
-    table = json.loads(result.stdout)
-    names = [column["name"] for column in table["columns"]]
-    return [dict(zip(names, row)) for row in table["rows"]]
+    document = json.loads(result.stdout)
+    tables = {}
+    for table in document.get("tables", [document]):
+        names = [column["name"] for column in table["columns"]]
+        view = table["schema"].removeprefix("stepscope.").split("/")[0]
+        tables[view] = [dict(zip(names, row)) for row in table["rows"]]
+    return tables
 
 
-def categories_of(stepscope, path):
-    rows = run(stepscope, "categories", path)
+def categories_of(rows):
     counts = {r["category"]: r["events"] for r in rows}
     complete = {k: v for k, v in counts.items() if not k.startswith(("phase ", "("))}
     phases = {k[6]: v for k, v in counts.items() if k.startswith("phase ")}
@@ -33,12 +37,7 @@ def categories_of(stepscope, path):
     return complete, phases
 
 
-def oddities_of(stepscope, path):
-    return {r["oddity"]: r["count"] for r in run(stepscope, "quality", path)}
-
-
-def steps_of(stepscope, path):
-    rows = run(stepscope, "steps", path)
+def steps_of(rows):
     kept = [
         (r["name"] or "0", r["file_start_ns"], r["file_end_ns"], r["device_events"])
         for r in rows
@@ -51,10 +50,11 @@ def steps_of(stepscope, path):
 def compare(stepscope, path, oracle):
     """Yields (what, ours, theirs) for every figure that the reference has."""
     quality = oracle["quality"]
-    complete, phases = categories_of(stepscope, path)
-    odd = oddities_of(stepscope, path)
-    devices = run(stepscope, "devices", path)
-    files = run(stepscope, "files", path)[0]
+    tables = run(stepscope, "info", path)
+    complete, phases = categories_of(tables["categories"])
+    odd = {row["oddity"]: row["count"] for row in tables["quality"]}
+    devices = tables["devices"]
+    files = tables["files"][0]
     kinds = {
         "kernel": sum(d["kernels"] for d in devices),
         "memcpy": sum(d["memcpys"] for d in devices),
@@ -72,7 +72,7 @@ def compare(stepscope, path, oracle):
     duplicates = quality["duplicate_correlations"]
     yield "duplicate correlations", odd.get("duplicate-correlation", 0), duplicates
     steps = oracle["steps"]
-    kept, dropped, anchor = steps_of(stepscope, path)
+    kept, dropped, anchor = steps_of(run(stepscope, "steps", path)["steps"])
     theirs = [(s["name"], s["start"], s["end"], s["device_events"]) for s in steps["list"]]
     # the reference does not look for periods: where we find one, ours are finer than its span
     if not (steps["anchor"].startswith("span") and anchor.startswith("period")):
