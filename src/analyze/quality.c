@@ -2,8 +2,13 @@
  * quality.c - view: what is odd about the files, and what was not recorded.
  */
 #include <math.h>
+#include <string.h>
 
 #include "analyze/view.h"
+#include "base/text.h"
+
+/* So much of the writer's own words: two lines of a terminal. */
+#define WARNING_COLUMNS 160
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -35,9 +40,12 @@ static const char *meaning_of(const struct ss_trace *trace, enum ss_oddity odd,
 	if (odd == SS_ODD_TRUNCATED)
 		return ss_table_print(out, "cut at byte %lld: %s", (long long)row->first_byte,
 				      meaning);
-	if (odd == SS_ODD_WRITER_WARNING)
-		return ss_table_print(out, "%s: \"%.160s\"", meaning,
-				      ss_strings_text(&trace->texts, trace->info.first_warning));
+	if (odd == SS_ODD_WRITER_WARNING) {
+		const char *first = ss_strings_text(&trace->texts, trace->info.first_warning);
+		size_t shown = ss_text_prefix(first, strlen(first), WARNING_COLUMNS);
+
+		return ss_table_print(out, "%s: \"%.*s\"", meaning, (int)shown, first);
+	}
 	return meaning;
 }
 
