@@ -289,7 +289,8 @@ def giant_cases():
     case("100 MB of spaces before the events", pieces((" ", 100 * million), (trace(*AFTER), 1)),
          rows={}, events=2, kept=2, **big)
     case("100 MB of spaces before the closing brace", pieces(
-        (trace(*AFTER)[:-2], 1), (" ", 100 * million), ("}", 1)), rows={}, events=2, kept=2, **big)
+        (trace(*AFTER, tail="]"), 1), (" ", 100 * million), ("}", 1)), rows={}, events=2, kept=2,
+        **big)
     case("100 MB of spaces before a top-level key", pieces(
         ("{", 1), (" ", 100 * million), (trace(*AFTER)[1:], 1)), rows={}, events=2, kept=2, **big)
     case("100 MB of spaces after the end", pieces((trace(*AFTER), 1), (" ", 100 * million)),
