@@ -275,7 +275,7 @@ static const char *next_event(struct ss_reader *reader, const struct ss_json *js
 	struct ss_next_event *known = &reader->next_events[strict];
 
 	if (!known->end || known->end != json->end || at < known->from ||
-	    (known->found && at > known->found)) {
+	    at > (known->found ? known->found : known->undecided)) {
 		known->from = at;
 		known->end = json->end;
 		known->found = ss_reader_find_event(at, json->end, strict, &known->undecided);
