@@ -16,6 +16,8 @@ def syntax_cases():
     odd("numbers in traceEvents", "1", "2.5", "-3", rows={"not-an-event": 3}, lost=3)
     odd("strings in traceEvents", '"a"', '"{"', '"]"', rows={"not-an-event": 3}, lost=3)
     odd("arrays in traceEvents", "[]", "[1,[2]]", rows={"not-an-event": 2}, lost=2)
+    odd("stray brackets around an event", "[" + event().decode() + "]", rows={"bad-event": 2},
+        entries=2)
     odd("null, true and words in traceEvents", "null", "true", "NaN", "undefined",
         rows={"not-an-event": 4}, lost=4)
     odd("two commas", op(200) + b",,,", op(210), kept=2)
