@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "read/codec.h"
+#include "read/gzip_write.h"
 
 #define AT_ONCE_BYTES ((size_t)1 << 30) /* ISA-L counts in 32 bits */
 
@@ -65,3 +66,85 @@ const struct ss_codec ss_codec_gzip = {
 	.reset = gzip_reset,
 	.close = gzip_close,
 };
+
+/* Compressed bytes are handed on in pieces of this size. */
+#define OUTPUT_BYTES ((size_t)256 * 1024)
+
+struct ss_gzip_writer {
+	struct ss_memory *memory;
+	ss_gzip_output output;
+	void *context;
+	struct isal_zstream stream;
+	uint8_t level_buffer[ISAL_DEF_LVL1_DEFAULT];
+	uint8_t bytes[OUTPUT_BYTES];
+};
+
+enum ss_status ss_gzip_writer_open(struct ss_memory *memory, ss_gzip_output output, void *context,
+				   struct ss_gzip_writer **out, struct ss_error *err)
+{
+	struct ss_gzip_writer *writer = ss_memory_resize(memory, NULL, 0, sizeof(*writer));
+
+	if (!writer)
+		return ss_fail_memory(err, "a compressor");
+	/* the window too: what ISA-L finds in it must not decide what it writes */
+	memset(writer, 0, sizeof(*writer));
+	writer->memory = memory;
+	writer->output = output;
+	writer->context = context;
+	isal_deflate_init(&writer->stream);
+	writer->stream.level = 1;
+	writer->stream.level_buf = writer->level_buffer;
+	writer->stream.level_buf_size = sizeof(writer->level_buffer);
+	writer->stream.gzip_flag = IGZIP_GZIP;
+	writer->stream.flush = NO_FLUSH;
+	*out = writer;
+	return SS_OK;
+}
+
+/* Compresses what the stream was given, until nothing of it is left. */
+static enum ss_status deflate_all(struct ss_gzip_writer *writer, struct ss_error *err)
+{
+	struct isal_zstream *stream = &writer->stream;
+	size_t made;
+
+	do {
+		stream->next_out = writer->bytes;
+		stream->avail_out = (uint32_t)OUTPUT_BYTES;
+		if (isal_deflate(stream) != COMP_OK)
+			return ss_fail(err, SS_ERR_IO, "cannot compress: ISA-L refused");
+		made = OUTPUT_BYTES - stream->avail_out;
+		if (made)
+			SS_TRY(writer->output(writer->context, (const char *)writer->bytes, made,
+					      err));
+	} while (!stream->avail_out || stream->avail_in);
+	return SS_OK;
+}
+
+enum ss_status ss_gzip_writer_write(struct ss_gzip_writer *writer, const char *bytes, size_t length,
+				    struct ss_error *err)
+{
+	while (length) {
+		size_t now = length < AT_ONCE_BYTES ? length : AT_ONCE_BYTES;
+
+		writer->stream.next_in = (uint8_t *)(uintptr_t)bytes;
+		writer->stream.avail_in = (uint32_t)now;
+		SS_TRY(deflate_all(writer, err));
+		bytes += now;
+		length -= now;
+	}
+	return SS_OK;
+}
+
+enum ss_status ss_gzip_writer_finish(struct ss_gzip_writer *writer, struct ss_error *err)
+{
+	writer->stream.next_in = NULL;
+	writer->stream.avail_in = 0;
+	writer->stream.end_of_stream = 1;
+	return deflate_all(writer, err);
+}
+
+void ss_gzip_writer_close(struct ss_gzip_writer *writer)
+{
+	if (writer)
+		ss_memory_free(writer->memory, writer, sizeof(*writer));
+}

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "read/codec.h"
+#include "read/gzip_write.h"
 
 #define AT_ONCE_BYTES ((size_t)1 << 30) /* zlib counts in unsigned int */
 
@@ -65,3 +66,89 @@ const struct ss_codec ss_codec_gzip = {
 	.reset = gzip_reset,
 	.close = gzip_close,
 };
+
+/* Compressed bytes are handed on in pieces of this size. */
+#define OUTPUT_BYTES ((size_t)256 * 1024)
+
+/* Of memory for the search: zlib's own choice. */
+#define MEMORY_LEVEL 8
+
+struct ss_gzip_writer {
+	struct ss_memory *memory;
+	ss_gzip_output output;
+	void *context;
+	z_stream stream;
+	Bytef bytes[OUTPUT_BYTES];
+};
+
+enum ss_status ss_gzip_writer_open(struct ss_memory *memory, ss_gzip_output output, void *context,
+				   struct ss_gzip_writer **out, struct ss_error *err)
+{
+	struct ss_gzip_writer *writer = ss_memory_resize(memory, NULL, 0, sizeof(*writer));
+
+	if (!writer)
+		return ss_fail_memory(err, "a compressor");
+	memset(writer, 0, sizeof(*writer));
+	writer->memory = memory;
+	writer->output = output;
+	writer->context = context;
+	if (deflateInit2(&writer->stream, 1, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL,
+			 Z_DEFAULT_STRATEGY) != Z_OK) {
+		ss_memory_free(memory, writer, sizeof(*writer));
+		return ss_fail_memory(err, "a compressor");
+	}
+	*out = writer;
+	return SS_OK;
+}
+
+/* Compresses what the stream was given, until nothing of it is left. */
+static enum ss_status deflate_all(struct ss_gzip_writer *writer, int flush, struct ss_error *err)
+{
+	z_stream *stream = &writer->stream;
+	size_t made;
+	int result;
+
+	do {
+		stream->next_out = writer->bytes;
+		stream->avail_out = (uInt)OUTPUT_BYTES;
+		result = deflate(stream, flush);
+		/* nothing to do is no error here */
+		if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+			return ss_fail(err, SS_ERR_IO, "cannot compress: zlib refused");
+		made = OUTPUT_BYTES - stream->avail_out;
+		if (made)
+			SS_TRY(writer->output(writer->context, (const char *)writer->bytes, made,
+					      err));
+	} while (!stream->avail_out || stream->avail_in);
+	return SS_OK;
+}
+
+enum ss_status ss_gzip_writer_write(struct ss_gzip_writer *writer, const char *bytes, size_t length,
+				    struct ss_error *err)
+{
+	while (length) {
+		size_t now = length < AT_ONCE_BYTES ? length : AT_ONCE_BYTES;
+
+		writer->stream.next_in = (Bytef *)(uintptr_t)bytes;
+		writer->stream.avail_in = (uInt)now;
+		SS_TRY(deflate_all(writer, Z_NO_FLUSH, err));
+		bytes += now;
+		length -= now;
+	}
+	return SS_OK;
+}
+
+enum ss_status ss_gzip_writer_finish(struct ss_gzip_writer *writer, struct ss_error *err)
+{
+	writer->stream.next_in = NULL;
+	writer->stream.avail_in = 0;
+	return deflate_all(writer, Z_FINISH, err);
+}
+
+void ss_gzip_writer_close(struct ss_gzip_writer *writer)
+{
+	if (!writer)
+		return;
+	deflateEnd(&writer->stream);
+	ss_memory_free(writer->memory, writer, sizeof(*writer));
+}
