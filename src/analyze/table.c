@@ -33,7 +33,8 @@ void ss_row_begin(struct ss_table *table)
 	if (!ss_memory_reserve(table->arena->memory, (void **)&table->cells, &table->row_capacity,
 			       (size_t)table->row_count + 1, row_bytes))
 		table->failed = true;
-	ss_row_int_known(table, table->rank);
+	if (!table->view->rankless)
+		ss_row_int_known(table, table->rank);
 }
 
 static void put(struct ss_table *table, struct ss_cell cell)

@@ -3,7 +3,8 @@
  *
  * A table has the columns that its view declares and rows of typed cells. Views
  * fill rows left to right and know nothing of formats; renderers know nothing of
- * views. The first column of every table is the rank, which ss_row_begin() fills.
+ * views. The first column of every table about files is the rank, which
+ * ss_row_begin() fills.
  */
 #ifndef SS_ANALYZE_TABLE_H
 #define SS_ANALYZE_TABLE_H

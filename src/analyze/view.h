@@ -28,6 +28,7 @@ struct ss_view {
 	uint32_t column_count;
 	bool wants_failed; /* called for files that could not be read, too */
 	bool folds;        /* reports for people sum it over the files */
+	bool rankless;     /* not about files: the first column is one like the others */
 	enum ss_status (*run)(const struct ss_subject *subject, struct ss_table *out,
 			      struct ss_error *err);
 };
