@@ -1,0 +1,67 @@
+/*
+ * cause.h - what can be wrong with a job; one file a cause.
+ *
+ * To add one: src/sim/causes/X.c and X in src/sim/meson.build; presets.c says
+ * which jobs it is planted in. A cause changes the plan. Some faults need
+ * circumstances (a slow dataset, a compiled network) that are no fault by
+ * themselves: planted as `fixed`, a cause sets those and leaves the fault out,
+ * and that is the job that it is compared with.
+ */
+#ifndef SS_SIM_CAUSE_H
+#define SS_SIM_CAUSE_H
+
+#include "sim/plan.h"
+
+/* The job as it would be with every cause fixed: severities are shares of it. */
+struct ss_sim_base {
+	int64_t step_ns; /* mean */
+	int64_t host_ns; /* CPU time of a step, without waiting */
+	int64_t comm_ns; /* of a step, the transfers of the busiest channel */
+};
+
+struct ss_sim_fault {
+	uint32_t permille; /* severity: where it can be chosen, about this part of the step */
+	uint32_t rank;     /* the guilty one, for causes that have one */
+	bool fixed;
+	const struct ss_sim_base *base;
+};
+
+#define SS_SIM_CAUSE_LAYOUTS 6u
+
+struct ss_sim_cause {
+	const char *name;                          /* kebab-case */
+	const char *summary;                       /* one line, without full stop */
+	const char *fix;                           /* what to change, one line */
+	const char *op;                            /* where it shows: the op, call or kernel */
+	const char *line;                          /* the user's line, "train.py:55"; NULL: none */
+	bool has_rank;                             /* one rank is guilty */
+	const char *layouts[SS_SIM_CAUSE_LAYOUTS]; /* that can have it; NULL ends them */
+	void (*plant)(struct ss_sim_plan *plan, const struct ss_sim_fault *fault);
+};
+
+extern const struct ss_sim_cause *const ss_sim_causes[];
+extern const size_t ss_sim_cause_count;
+const struct ss_sim_cause *ss_sim_cause_find(const char *name);
+bool ss_sim_cause_fits(const struct ss_sim_cause *cause, const struct ss_sim_layout *layout);
+
+/* `permille` of the step. */
+static inline int64_t ss_sim_part_of_step(const struct ss_sim_fault *fault)
+{
+	return fault->base->step_ns / 1000 * fault->permille;
+}
+
+/* CPU time that nobody notices, because the device has that much queued. */
+static inline int64_t ss_sim_slack(const struct ss_sim_fault *fault)
+{
+	int64_t slack_ns = fault->base->step_ns - fault->base->host_ns;
+
+	return slack_ns > 0 ? slack_ns : 0;
+}
+
+/* The guilty rank takes `permille` more. */
+static inline struct ss_sim_odd_rank ss_sim_odd(const struct ss_sim_fault *fault, uint32_t permille)
+{
+	return (struct ss_sim_odd_rank){ .rank = (int32_t)fault->rank, .permille = permille };
+}
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * allocator_thrash.c - cause: the cache is emptied in each step and filled
+ * again from the device.
+ */
+#include "sim/cause.h"
+
+#define ROUND_TRIP_NS 580000
+
+static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+{
+	if (!fault->fixed)
+		plan->empty_cache_blocks = (uint32_t)(ss_sim_part_of_step(fault) / ROUND_TRIP_NS) +
+					   2;
+}
+
+const struct ss_sim_cause ss_sim_cause_allocator_thrash = {
+	.name = "allocator-thrash",
+	.summary =
+		"torch.cuda.empty_cache() each step: cudaFree and cudaMalloc wait for the device",
+	.fix = "remove torch.cuda.empty_cache() from the loop",
+	.op = "cudaFree",
+	.line = "train.py:75",
+	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
+	.plant = plant,
+};

@@ -1,0 +1,25 @@
+/*
+ * graph_break.c - cause: a compiled network falls apart into many small
+ * regions with Python between them.
+ */
+#include "sim/cause.h"
+
+static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+{
+	plan->compiled = true;
+	if (fault->fixed)
+		return;
+	plan->graph_breaks = plan->model.layers;
+	plan->break_ns = (ss_sim_slack(fault) + ss_sim_part_of_step(fault)) / plan->graph_breaks;
+}
+
+const struct ss_sim_cause ss_sim_cause_graph_break = {
+	.name = "graph-break",
+	.summary =
+		"graph breaks split the compiled region; Python and guards run between the parts",
+	.fix = "torch.compile(fullgraph=True) tells where; move print and .item() out of forward",
+	.op = "TorchDynamo Cache Lookup",
+	.line = "model.py:41",
+	.layouts = { "single", "ddp" },
+	.plant = plant,
+};

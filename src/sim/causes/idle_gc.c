@@ -1,0 +1,25 @@
+/*
+ * idle_gc.c - cause: every few steps all ranks stop for the garbage collector.
+ */
+#include "sim/cause.h"
+
+#define EVERY 2
+
+static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+{
+	if (fault->fixed)
+		return;
+	plan->pause_every = EVERY;
+	plan->pause_kind = SS_SIM_PAUSE_GC;
+	plan->pause_ns = ss_sim_slack(fault) + EVERY * ss_sim_part_of_step(fault);
+}
+
+const struct ss_sim_cause ss_sim_cause_idle_gc = {
+	.name = "idle-gc",
+	.summary = "all ranks stop together for Python's garbage collector",
+	.fix = "gc.disable() and gc.collect() at chosen steps, gc.freeze() after start",
+	.op = "gc.collect",
+	.line = "train.py:67",
+	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
+	.plant = plant,
+};

@@ -1,0 +1,22 @@
+/*
+ * imbalance.c - cause: another rank has more work in each step.
+ */
+#include "sim/cause.h"
+
+static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+{
+	if (fault->fixed)
+		return;
+	plan->more_work = ss_sim_odd(fault, 1000 + fault->permille);
+	plan->more_work.rotates = true;
+}
+
+const struct ss_sim_cause ss_sim_cause_imbalance = {
+	.name = "imbalance",
+	.summary = "a different rank has the longest sequences in each step",
+	.fix = "balance tokens, not samples, over the ranks",
+	.op = "kernels",
+	.line = "dataset.py:22",
+	.layouts = { "ddp", "fsdp" },
+	.plant = plant,
+};

@@ -1,0 +1,23 @@
+/*
+ * input_few_workers.c - cause: too few workers make batches: each is waited
+ * for.
+ */
+#include "sim/cause.h"
+
+#define FEW 2
+
+static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+{
+	plan->loader_workers = fault->fixed ? 12 : FEW;
+	plan->fetch_ns = FEW * (fault->base->step_ns + ss_sim_part_of_step(fault));
+}
+
+const struct ss_sim_cause ss_sim_cause_input_few_workers = {
+	.name = "input-few-workers",
+	.summary = "two DataLoader workers make batches more slowly than the device uses them",
+	.fix = "DataLoader(num_workers=12)",
+	.op = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+	.line = "train.py:33",
+	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
+	.plant = plant,
+};

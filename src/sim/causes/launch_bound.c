@@ -1,0 +1,33 @@
+/*
+ * launch_bound.c - cause: many tiny kernels: the device is done with each
+ * before the host has launched the next. In serving, decode without CUDA
+ * graphs.
+ */
+#include "sim/cause.h"
+
+/* CPU time of a tiny op, forward and backward together */
+#define TINY_OP_NS 26000
+
+static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+{
+	int64_t want_ns = ss_sim_slack(fault) + ss_sim_part_of_step(fault);
+
+	if (fault->fixed)
+		return;
+	if (!plan->layout->training) {
+		plan->graphs = false;
+		plan->host_permille += fault->permille / 2;
+		return;
+	}
+	plan->tiny_ops = (uint32_t)(want_ns / (TINY_OP_NS * plan->model.layers)) + 1;
+}
+
+const struct ss_sim_cause ss_sim_cause_launch_bound = {
+	.name = "launch-bound",
+	.summary = "tiny unfused ops: launching them takes longer than running them",
+	.fix = "torch.compile(model), or CUDA graphs",
+	.op = "cudaLaunchKernel",
+	.line = "model.py:57",
+	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline", "inference" },
+	.plant = plant,
+};

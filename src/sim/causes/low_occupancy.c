@@ -1,0 +1,19 @@
+/*
+ * low_occupancy.c - cause: kernels whose grid is far too small for the device.
+ */
+#include "sim/cause.h"
+
+static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+{
+	if (!fault->fixed)
+		plan->starved_permille = 1 + (1000 - fault->permille) / 12;
+}
+
+const struct ss_sim_cause ss_sim_cause_low_occupancy = {
+	.name = "low-occupancy",
+	.summary = "attention and norms run with grids that leave most of the device idle",
+	.fix = "larger batches a launch, or kernels that split along the sequence",
+	.op = "kernels with few blocks",
+	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline", "inference" },
+	.plant = plant,
+};

@@ -1,0 +1,26 @@
+/*
+ * pipeline_bubble.c - cause: too few micro-batches for the number of stages:
+ * stages stand idle at the beginning and the end of each step.
+ */
+#include "sim/cause.h"
+
+static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+{
+	uint32_t batches = plan->micro_batches * plan->model.batch, micro = plan->pipe;
+
+	if (fault->fixed)
+		return;
+	if (fault->permille < 500)
+		micro *= 2;
+	plan->model.batch = batches / micro;
+	plan->micro_batches = micro;
+}
+
+const struct ss_sim_cause ss_sim_cause_pipeline_bubble = {
+	.name = "pipeline-bubble",
+	.summary = "too few micro-batches: stages wait for the pipeline to fill and to drain",
+	.fix = "more, smaller micro-batches of the same batch (or interleaved stages)",
+	.op = "c10d::recv_",
+	.layouts = { "pipeline" },
+	.plant = plant,
+};

@@ -1,0 +1,20 @@
+/*
+ * straggler.c - cause: one device runs slower: throttled clocks.
+ */
+#include "sim/cause.h"
+
+static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+{
+	if (!fault->fixed)
+		plan->slow_device = ss_sim_odd(fault, 1000 + fault->permille);
+}
+
+const struct ss_sim_cause ss_sim_cause_straggler = {
+	.name = "straggler",
+	.summary = "one rank's kernels are slower: its device is throttled",
+	.fix = "check clocks, power cap and temperature of that device",
+	.op = "kernels of one rank",
+	.has_rank = true,
+	.layouts = { "ddp", "fsdp", "tensor", "pipeline", "inference" },
+	.plant = plant,
+};

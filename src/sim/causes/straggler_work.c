@@ -1,0 +1,21 @@
+/*
+ * straggler_work.c - cause: one rank has longer sequences than the others.
+ */
+#include "sim/cause.h"
+
+static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+{
+	if (!fault->fixed)
+		plan->more_work = ss_sim_odd(fault, 1000 + fault->permille);
+}
+
+const struct ss_sim_cause ss_sim_cause_straggler_work = {
+	.name = "straggler-work",
+	.summary = "one rank gets longer sequences in every step",
+	.fix = "sort or pack sequences so that all ranks get as many tokens",
+	.op = "kernels of one rank",
+	.line = "dataset.py:22",
+	.has_rank = true,
+	.layouts = { "ddp", "fsdp" },
+	.plant = plant,
+};

@@ -1,0 +1,26 @@
+/*
+ * sync_item.c - cause: numbers are read from the device in the loop (.item()),
+ * and the Python work behind each read can no longer hide behind queued
+ * kernels.
+ */
+#include "sim/cause.h"
+
+#define ITEMS 12
+
+static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+{
+	if (fault->fixed)
+		return;
+	plan->items_a_step = ITEMS;
+	plan->sync_work_ns = ss_sim_part_of_step(fault) / ITEMS;
+}
+
+const struct ss_sim_cause ss_sim_cause_sync_item = {
+	.name = "sync-item",
+	.summary = ".item() in the training loop makes the host wait for the device",
+	.fix = "keep losses on the device and read them every hundred steps",
+	.op = "aten::item",
+	.line = "train.py:55",
+	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline", "inference" },
+	.plant = plant,
+};

@@ -1,0 +1,25 @@
+/*
+ * sync_print.c - cause: a tensor is printed in the loop, which reads it value
+ * by value.
+ */
+#include "sim/cause.h"
+
+#define PRINTS 2
+
+static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+{
+	if (fault->fixed)
+		return;
+	plan->prints = PRINTS;
+	plan->sync_work_ns = ss_sim_part_of_step(fault) / PRINTS;
+}
+
+const struct ss_sim_cause ss_sim_cause_sync_print = {
+	.name = "sync-print",
+	.summary = "printing a tensor of the device in each step",
+	.fix = "print rarely, and print tensor.detach().cpu() of what is needed",
+	.op = "aten::item",
+	.line = "train.py:59",
+	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
+	.plant = plant,
+};

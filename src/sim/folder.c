@@ -1,0 +1,135 @@
+/*
+ * folder.c - writes all ranks on all threads; each takes the next that is left.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/thread.h"
+#include "sim/folder.h"
+#include "sim/output.h"
+
+#define PATH_BYTES 4096
+
+struct work {
+	const struct ss_sim_job *job;
+	const struct ss_sim_folder_options *options;
+	struct ss_gate *gate; /* guards what follows */
+	uint32_t next, done;
+	struct ss_sim_folder_figures figures;
+	enum ss_status status;
+	struct ss_error err;
+};
+
+static enum ss_status path_of(const struct ss_sim_folder_options *options, const char *name,
+			      char out[PATH_BYTES], struct ss_error *err)
+{
+	int length = snprintf(out, PATH_BYTES, "%s/%s", options->path, name);
+
+	if (length < 0 || length >= PATH_BYTES)
+		return ss_fail(err, SS_ERR_USAGE, "the path '%.100s...' is too long",
+			       options->path);
+	return SS_OK;
+}
+
+static enum ss_status write_rank(const struct work *work, uint32_t rank, uint64_t *rows,
+				 uint64_t *bytes, struct ss_error *err)
+{
+	struct ss_sim_output *output;
+	struct ss_sim_sink sink;
+	enum ss_status status, closed;
+	char name[32], path[PATH_BYTES];
+
+	snprintf(name, sizeof(name), "rank%u.json", rank);
+	SS_TRY(path_of(work->options, name, path, err));
+	SS_TRY(ss_sim_output_open(path, !work->options->plain, work->job->memory, &output, err));
+	sink = ss_sim_output_sink(output);
+	status = ss_sim_job_write(work->job, rank, &sink, rows, err);
+	closed = ss_sim_output_close(output, status == SS_OK, bytes, status == SS_OK ? err : NULL);
+	return status == SS_OK ? closed : status;
+}
+
+static void add_result(struct work *work, enum ss_status status, uint64_t rows, uint64_t bytes,
+		       const struct ss_error *err)
+{
+	const struct ss_sim_folder_options *options = work->options;
+
+	ss_gate_lock(work->gate);
+	if (status != SS_OK && work->status == SS_OK) {
+		work->status = status;
+		work->err = *err;
+	}
+	work->figures.rows += rows;
+	work->figures.bytes += bytes;
+	work->done++;
+	if (work->status == SS_OK && options->progress &&
+	    !options->progress(options->context, work->done, work->job->plan.rank_count))
+		work->status = ss_fail(&work->err, SS_ERR_STOPPED, "stopped");
+	ss_gate_unlock(work->gate);
+}
+
+static void write_some(void *context, uint32_t index)
+{
+	struct work *work = context;
+
+	(void)index;
+	for (;;) {
+		struct ss_error err = { 0 };
+		uint64_t rows = 0, bytes = 0;
+		enum ss_status status;
+		uint32_t rank;
+
+		ss_gate_lock(work->gate);
+		rank = work->status == SS_OK ? work->next++ : UINT32_MAX;
+		ss_gate_unlock(work->gate);
+		if (rank >= work->job->plan.rank_count)
+			return;
+		status = write_rank(work, rank, &rows, &bytes, &err);
+		add_result(work, status, rows, bytes, &err);
+	}
+}
+
+static enum ss_status write_truth(const struct ss_sim_job *job,
+				  const struct ss_sim_folder_options *options, struct ss_error *err)
+{
+	struct ss_sim_output *output;
+	struct ss_sim_sink sink;
+	enum ss_status status, closed;
+	char path[PATH_BYTES];
+
+	SS_TRY(path_of(options, "truth.json", path, err));
+	SS_TRY(ss_sim_output_open(path, false, job->memory, &output, err));
+	sink = ss_sim_output_sink(output);
+	status = ss_sim_job_truth(job, &sink, err);
+	closed = ss_sim_output_close(output, status == SS_OK, NULL, status == SS_OK ? err : NULL);
+	return status == SS_OK ? closed : status;
+}
+
+enum ss_status ss_sim_folder_write(const struct ss_sim_job *job,
+				   const struct ss_sim_folder_options *options,
+				   struct ss_sim_folder_figures *figures, struct ss_error *err)
+{
+	struct work work = { .job = job, .options = options };
+	uint32_t threads = options->threads ? options->threads : ss_thread_cores();
+
+	if (mkdir(options->path, 0777) != 0 && errno != EEXIST)
+		return ss_fail(err, SS_ERR_IO, "cannot make the folder '%s': %s", options->path,
+			       strerror(errno));
+	if (threads > job->plan.rank_count)
+		threads = job->plan.rank_count;
+	if (threads > SS_THREADS_MAX)
+		threads = SS_THREADS_MAX;
+	work.gate = ss_gate_open();
+	if (!work.gate)
+		return ss_fail_memory(err, "a lock");
+	ss_thread_run(threads, write_some, &work);
+	ss_gate_close(work.gate);
+	*figures = work.figures;
+	if (work.status != SS_OK) {
+		if (err)
+			*err = work.err;
+		return work.status;
+	}
+	return write_truth(job, options, err);
+}

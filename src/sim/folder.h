@@ -1,0 +1,29 @@
+/*
+ * folder.h - a simulated job as a folder of files.
+ */
+#ifndef SS_SIM_FOLDER_H
+#define SS_SIM_FOLDER_H
+
+#include "sim/job.h"
+
+struct ss_sim_folder_options {
+	const char *path; /* made when it is not there */
+	bool plain;       /* rank0.json instead of rank0.json.gz */
+	uint32_t threads; /* 0: as many as the machine has cores */
+	/* Called after each rank, by one thread at a time; false stops. May be NULL. */
+	bool (*progress)(void *context, uint32_t done, uint32_t count);
+	void *context;
+};
+
+struct ss_sim_folder_figures {
+	uint64_t rows;  /* events, without metadata and arrows */
+	uint64_t bytes; /* of the traces, as they lie on disk */
+};
+
+/* Writes rank0.json.gz ... and truth.json. */
+SS_MUST_USE
+enum ss_status ss_sim_folder_write(const struct ss_sim_job *job,
+				   const struct ss_sim_folder_options *options,
+				   struct ss_sim_folder_figures *figures, struct ss_error *err);
+
+#endif

@@ -1,0 +1,356 @@
+/*
+ * job.c - from a request to a plan, from a plan to all of its runs.
+ */
+#include <string.h>
+
+#include "sim/job.h"
+#include "sim/noise.h"
+#include "sim/recorder.h"
+
+/* --- the request -------------------------------------------------------------- */
+
+/* "0.25" -> 250; -1: not a number from 0.001 to 1 */
+static int32_t read_permille(const char *text, size_t length)
+{
+	int32_t value = 0, scale = 1000;
+	bool dot = false;
+
+	if (!length)
+		return -1;
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '.' && !dot) {
+			dot = true;
+		} else if (text[i] >= '0' && text[i] <= '9' && scale >= 1) {
+			value = value * 10 + (text[i] - '0');
+			scale = dot ? scale / 10 : scale;
+		} else {
+			return -1;
+		}
+		if (value > 1000)
+			return -1;
+	}
+	value *= scale;
+	return value >= 1 && value <= 1000 ? value : -1;
+}
+
+/* One of "input-in-process=0.3,straggler"; the name goes into `name`. */
+static size_t next_item(const char *list, char *name, size_t room, const char **value,
+			size_t *value_length)
+{
+	size_t length = strcspn(list, ","), equals = strcspn(list, "=,");
+	size_t copied = equals < room - 1 ? equals : room - 1;
+
+	memcpy(name, list, copied);
+	name[copied] = '\0';
+	*value = equals < length ? list + equals + 1 : NULL;
+	*value_length = equals < length ? length - equals - 1 : 0;
+	return length + (list[length] == ',');
+}
+
+#define DEFAULT_PERMILLE 500
+
+static enum ss_status add_causes(struct ss_sim_job *job, const char *list, struct ss_error *err)
+{
+	struct ss_sim_preset *preset = &job->preset;
+	char name[SS_SIM_PRESET_NAME_MAX];
+	const char *value;
+	size_t length;
+
+	while (list && *list) {
+		const struct ss_sim_cause *cause;
+		int32_t permille = DEFAULT_PERMILLE;
+
+		list += next_item(list, name, sizeof(name), &value, &length);
+		cause = ss_sim_cause_find(name);
+		if (!cause)
+			return ss_fail(err, SS_ERR_USAGE,
+				       "there is no cause '%s'; --list-causes names them", name);
+		if (!ss_sim_cause_fits(cause, preset->layout))
+			return ss_fail(err, SS_ERR_USAGE,
+				       "the layout '%s' cannot have the cause '%s'",
+				       preset->layout->name, name);
+		if (value)
+			permille = read_permille(value, length);
+		if (permille < 0)
+			return ss_fail(err, SS_ERR_USAGE,
+				       "the severity of '%s' is a number from 0.001 to 1", name);
+		if (preset->cause_count == SS_SIM_CAUSES_MAX)
+			return ss_fail(err, SS_ERR_USAGE, "a job has at most %u causes",
+				       SS_SIM_CAUSES_MAX);
+		preset->causes[preset->cause_count++] =
+			(struct ss_sim_planted){ cause, (uint32_t)permille };
+	}
+	return SS_OK;
+}
+
+static enum ss_status choose(struct ss_sim_job *job, const struct ss_sim_request *request,
+			     struct ss_error *err)
+{
+	struct ss_sim_preset *preset = &job->preset;
+
+	if (request->preset && !ss_sim_preset_find(request->preset, preset))
+		return ss_fail(err, SS_ERR_USAGE, "there is no preset '%s'; --list names them",
+			       request->preset);
+	if (!request->preset)
+		*preset = (struct ss_sim_preset){ .name = "custom", .seed = 1 };
+	if (request->layout)
+		preset->layout = ss_sim_layout_find(request->layout);
+	else if (!request->preset)
+		preset->layout = ss_sim_layout_find("ddp");
+	if (!preset->layout)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "there is no layout '%s': single, ddp, fsdp, tensor, pipeline, "
+			       "inference",
+			       request->layout);
+	if (request->device || !preset->device)
+		preset->device = ss_sim_device_find(request->device ? request->device : "h100");
+	if (!preset->device)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "there is no device '%s': v100, a100, h100, b200, mi300x",
+			       request->device);
+	if (request->ranks)
+		preset->ranks = request->ranks;
+	if (!preset->ranks)
+		preset->ranks = preset->layout->ranks;
+	if (request->seed)
+		preset->seed = request->seed;
+	return add_causes(job, request->causes, err);
+}
+
+static bool is_in(const char *list, const char *name)
+{
+	char item[SS_SIM_PRESET_NAME_MAX];
+	const char *value;
+	size_t length;
+
+	while (list && *list) {
+		list += next_item(list, item, sizeof(item), &value, &length);
+		if (strcmp(item, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void set_options(struct ss_sim_plan *plan, const struct ss_sim_request *request)
+{
+	if (request->steps)
+		plan->step_count = request->steps;
+	plan->with_sync_rows = request->sync_rows;
+	plan->with_sequence = request->sequence;
+	plan->lost_per_million = request->lost_per_million;
+	if (request->has_clocks) {
+		plan->clock_offset_ns = request->clock_offset_ns;
+		plan->drift_ppb = request->drift_ppb;
+	}
+}
+
+/* --- runs -------------------------------------------------------------------------- */
+
+/* The plan with the causes of `mask` planted and the others fixed. */
+static void plant(const struct ss_sim_job *job, const struct ss_sim_plan *healthy, uint32_t mask,
+		  const struct ss_sim_base *base, struct ss_sim_plan *out)
+{
+	*out = *healthy;
+	for (uint32_t i = 0; i < job->fault_count; i++) {
+		struct ss_sim_fault fault = job->faults[i].fault;
+
+		fault.fixed = !(mask >> i & 1);
+		fault.base = base;
+		job->faults[i].cause->plant(out, &fault);
+	}
+}
+
+/* Runs a plan for its figures alone. */
+static enum ss_status measure(const struct ss_sim_plan *plan, struct ss_memory *memory,
+			      struct ss_sim_base *out, struct ss_error *err)
+{
+	struct ss_sim_programs programs = { 0 };
+	struct ss_sim_outcome outcome = { 0 };
+	enum ss_status status = ss_sim_programs_open(&programs, plan, memory, err);
+
+	if (status == SS_OK)
+		status = ss_sim_outcome_open(&outcome, &programs, memory, false, err);
+	if (status == SS_OK)
+		*out = (struct ss_sim_base){ outcome.mean_step_ns, outcome.host_step_ns,
+					     outcome.comm_step_ns };
+	ss_sim_outcome_close(&outcome);
+	ss_sim_programs_close(&programs, memory);
+	return status;
+}
+
+/*
+ * Severities are shares of the job without faults, whose circumstances are
+ * themselves sized by a first look at it.
+ */
+static enum ss_status find_base(struct ss_sim_job *job, const struct ss_sim_plan *healthy,
+				struct ss_error *err)
+{
+	struct ss_sim_base first;
+	struct ss_sim_plan plan;
+
+	if (!job->fault_count)
+		return SS_OK;
+	SS_TRY(measure(healthy, job->memory, &first, err));
+	plant(job, healthy, 0, &first, &plan);
+	return measure(&plan, job->memory, &job->base, err);
+}
+
+static enum ss_status run_subsets(struct ss_sim_job *job, const struct ss_sim_plan *healthy,
+				  uint32_t without, struct ss_error *err)
+{
+	uint32_t all = (1u << job->fault_count) - 1, here = all & ~without;
+
+	for (uint32_t mask = 0; mask <= all; mask++) {
+		struct ss_sim_base figures;
+		struct ss_sim_plan plan;
+
+		if (mask == here || (mask & without))
+			continue;
+		plant(job, healthy, mask, &job->base, &plan);
+		SS_TRY(measure(&plan, job->memory, &figures, err));
+		job->subset_step_ns[mask] = figures.step_ns;
+	}
+	plant(job, healthy, here, &job->base, &job->plan);
+	SS_TRY(ss_sim_programs_open(&job->programs, &job->plan, job->memory, err));
+	SS_TRY(ss_sim_outcome_open(&job->outcome, &job->programs, job->memory, true, err));
+	job->subset_step_ns[here] = job->outcome.mean_step_ns;
+	for (uint32_t i = 0; i < job->fault_count; i++)
+		job->faults[i].step_ns_without = job->subset_step_ns[here & ~(1u << i)];
+	return SS_OK;
+}
+
+static enum ss_status open_phrases(struct ss_sim_job *job, struct ss_error *err)
+{
+	uint32_t count = job->programs.count;
+
+	job->phrases = ss_memory_resize(job->memory, NULL, 0, count * sizeof(*job->phrases));
+	if (!job->phrases)
+		return ss_fail_memory(err, "the texts of a simulated job");
+	memset(job->phrases, 0, count * sizeof(*job->phrases));
+	for (uint32_t i = 0; i < count; i++)
+		if (job->programs.items[i].count)
+			SS_TRY(ss_sim_phrases_open(&job->plan, &job->programs.items[i], job->memory,
+						   &job->phrases[i], err));
+	return SS_OK;
+}
+
+static enum ss_status open_job(struct ss_sim_job *job, const struct ss_sim_request *request,
+			       struct ss_error *err)
+{
+	struct ss_sim_plan healthy;
+	uint32_t without = 0;
+
+	SS_TRY(choose(job, request, err));
+	ss_sim_preset_plan(&job->preset, &healthy);
+	set_options(&healthy, request);
+	SS_TRY(ss_sim_plan_check(&healthy, err));
+	for (uint32_t i = 0; i < job->preset.cause_count; i++) {
+		const struct ss_sim_planted *planted = &job->preset.causes[i];
+		uint64_t random = ss_sim_random(healthy.seed, i, 0, 1, SS_SIM_NOISE_RANK);
+
+		job->faults[job->fault_count++] = (struct ss_sim_planted_fault){
+			.cause = planted->cause,
+			.fault = { .permille = planted->permille,
+				   .rank = (uint32_t)(random % healthy.rank_count),
+				   .base = &job->base },
+		};
+		if (is_in(request->without, planted->cause->name)) {
+			job->faults[i].left_out = true;
+			without |= 1u << i;
+		}
+	}
+	SS_TRY(find_base(job, &healthy, err));
+	SS_TRY(run_subsets(job, &healthy, without, err));
+	SS_TRY(ss_sim_plan_check(&job->plan, err));
+	return open_phrases(job, err);
+}
+
+enum ss_status ss_sim_job_open(struct ss_sim_job *job, const struct ss_sim_request *request,
+			       struct ss_memory *memory, struct ss_error *err)
+{
+	enum ss_status status;
+
+	*job = (struct ss_sim_job){ .memory = memory };
+	status = open_job(job, request, err);
+	if (status != SS_OK)
+		ss_sim_job_close(job);
+	return status;
+}
+
+void ss_sim_job_close(struct ss_sim_job *job)
+{
+	if (!job->memory)
+		return;
+	for (uint32_t i = 0; job->phrases && i < job->programs.count; i++)
+		ss_sim_phrases_close(job->phrases[i]);
+	ss_memory_free(job->memory, job->phrases, job->programs.count * sizeof(*job->phrases));
+	ss_sim_outcome_close(&job->outcome);
+	ss_sim_programs_close(&job->programs, job->memory);
+	*job = (struct ss_sim_job){ 0 };
+}
+
+/* --- files -------------------------------------------------------------------------- */
+
+/* What a rank needs to be recorded. */
+struct recording {
+	struct ss_sim_rank rank;
+	struct ss_sim_recorder recorder;
+};
+
+static void run_recorded(const struct ss_sim_job *job, struct ss_sim_rank *rank)
+{
+	while (rank->state != SS_SIM_FINISHED && !rank->pool.failed) {
+		ss_sim_rank_run(rank);
+		if (rank->state == SS_SIM_WAITING)
+			ss_sim_rank_resume(rank, ss_sim_outcome_end(&job->outcome, rank));
+	}
+}
+
+static enum ss_status record(const struct ss_sim_job *job, struct recording *at, uint32_t rank,
+			     const struct ss_sim_sink *sink, uint64_t *rows, struct ss_error *err)
+{
+	enum ss_status status;
+
+	if (!ss_sim_rank_init(&at->rank, &job->programs, rank, job->memory))
+		return ss_fail_memory(err, "a simulated rank");
+	status = ss_sim_writer_open(&job->plan, rank, job->memory, sink, &at->recorder.writer, err);
+	if (status == SS_OK) {
+		at->rank.recorder = &at->recorder;
+		at->recorder.phrases = job->phrases;
+		ss_sim_writer_use(at->recorder.writer, job->phrases[at->rank.program_index]);
+		run_recorded(job, &at->rank);
+		status = ss_sim_writer_close(at->recorder.writer, at->rank.window_start_ns,
+					     at->rank.now_ns[SS_SIM_MAIN], rows, err);
+	}
+	if (status == SS_OK && at->rank.pool.failed)
+		status = ss_fail_memory(err, "a simulated rank");
+	ss_sim_rank_release(&at->rank);
+	return status;
+}
+
+enum ss_status ss_sim_job_write(const struct ss_sim_job *job, uint32_t rank,
+				const struct ss_sim_sink *sink, uint64_t *rows,
+				struct ss_error *err)
+{
+	size_t events = job->programs.events_max + 1;
+	struct recording *at = ss_memory_resize(job->memory, NULL, 0, sizeof(*at));
+	uint64_t *correlations = ss_memory_resize(job->memory, NULL, 0,
+						  events * sizeof(*correlations));
+	uint8_t *streams = ss_memory_resize(job->memory, NULL, 0, events * sizeof(*streams));
+	enum ss_status status;
+
+	if (at && correlations && streams) {
+		memset(at, 0, sizeof(*at));
+		memset(correlations, 0, events * sizeof(*correlations));
+		memset(streams, 0, events * sizeof(*streams));
+		at->recorder.record_correlations = correlations;
+		at->recorder.record_streams = streams;
+		status = record(job, at, rank, sink, rows, err);
+	} else {
+		status = ss_fail_memory(err, "a simulated rank");
+	}
+	ss_memory_free(job->memory, streams, events * sizeof(*streams));
+	ss_memory_free(job->memory, correlations, events * sizeof(*correlations));
+	ss_memory_free(job->memory, at, sizeof(*at));
+	return status;
+}

@@ -1,0 +1,81 @@
+/*
+ * ddp.c - layout: every rank has the whole network, gradients are averaged in
+ * buckets while backward goes on (DistributedDataParallel).
+ */
+#include "sim/step.h"
+
+/* Walking the graph for parameters that got no gradient, for each of their tensors. */
+#define FIND_UNUSED_TENSOR_NS 9000
+
+struct pass {
+	struct ss_sim_share share;
+	struct ss_sim_buckets buckets;
+};
+
+static void find_unused(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+{
+	uint32_t tensors = ss_sim_parameter_tensors(&plan->model);
+
+	if (!plan->find_unused)
+		return;
+	ss_sim_frame(program, "torch/nn/parallel/distributed.py(1604): _find_tensors");
+	ss_sim_work(program, (int64_t)tensors * FIND_UNUSED_TENSOR_NS);
+	ss_sim_frame_end(program);
+}
+
+static void passes(struct ss_sim_program *program, void *context, uint32_t micro)
+{
+	struct pass *pass = context;
+	const struct ss_sim_plan *plan = pass->share.plan;
+
+	pass->buckets.held = micro + 1 < plan->accumulate;
+	ss_sim_frame(program, SS_SIM_LINE_FORWARD);
+	ss_sim_note(program, "DistributedDataParallel.forward");
+	ss_sim_network_forward(program, &pass->share);
+	find_unused(program, plan);
+	ss_sim_end(program);
+	ss_sim_frame_end(program);
+	ss_sim_backward_begin(program);
+	ss_sim_network_backward(program, &pass->share, ss_sim_buckets_add, &pass->buckets);
+	ss_sim_buckets_finish(program, &pass->buckets);
+	ss_sim_backward_end(program);
+}
+
+static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
+		  struct ss_sim_program *out)
+{
+	struct ss_sim_tape tape;
+	struct pass pass = { .share = ss_sim_whole(plan, part, &tape) };
+	struct ss_sim_body body = {
+		.passes = passes,
+		.context = &pass,
+		.micro_steps = plan->accumulate,
+		.parameters = ss_sim_share_parameters(&pass.share, true, true),
+		.tensors = ss_sim_parameter_tensors(&plan->model),
+	};
+
+	ss_sim_buckets_init(&pass.buckets, plan, SS_SIM_GROUP_WORLD, SS_SIM_COMM);
+	ss_sim_train_step(out, plan, &body);
+}
+
+static void defaults(struct ss_sim_plan *plan)
+{
+	plan->bucket_bytes = UINT64_C(25) << 20; /* torch's bucket_cap_mb */
+}
+
+static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err)
+{
+	if (plan->rank_count < 2)
+		return ss_fail(err, SS_ERR_USAGE, "layout 'ddp' needs two ranks or more");
+	return SS_OK;
+}
+
+const struct ss_sim_layout ss_sim_layout_ddp = {
+	.name = "ddp",
+	.summary = "data parallel: DistributedDataParallel, gradients all-reduced in buckets",
+	.training = true,
+	.ranks = 8,
+	.defaults = defaults,
+	.check = check,
+	.build = build,
+};

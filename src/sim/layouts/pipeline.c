@@ -1,0 +1,184 @@
+/*
+ * pipeline.c - layout: the blocks are split into stages; micro-batches go through
+ * them one forward, one backward (1F1B). Ranks beyond one pipeline are data
+ * parallel.
+ *
+ * A stage first runs as many forwards as there are stages behind it, then takes
+ * turns, then drains. What a stage sends forward it exchanges in the same call
+ * for what comes back, so neighbours always meet in the same order.
+ */
+#include <string.h>
+
+#include "sim/groups.h"
+#include "sim/step.h"
+
+#define FLIGHT_MAX 64u
+
+struct pass {
+	struct ss_sim_share share;
+	struct ss_sim_tape *tapes; /* of the micro-batches in flight */
+	struct ss_sim_buckets buckets;
+	uint32_t stage, stages, micro_batches;
+	bool data_parallel;
+};
+
+static bool is_first(const struct pass *pass)
+{
+	return pass->stage == 0;
+}
+
+static bool is_last(const struct pass *pass)
+{
+	return pass->stage + 1 == pass->stages;
+}
+
+/* One meeting with a neighbour; compute waits for what arrives. */
+static void exchange(struct ss_sim_program *program, const struct pass *pass, bool next, bool sends)
+{
+	uint64_t elements = ss_sim_activation_elements(&pass->share, pass->share.first);
+	uint32_t done = ss_sim_collect(program,
+				       &(struct ss_sim_collective){
+					       .kind = SS_SIM_NCCL_SEND_RECV,
+					       .role = next ? SS_SIM_GROUP_NEXT : SS_SIM_GROUP_BACK,
+					       .dtype = pass->share.plan->model.dtype,
+					       .in_count = elements,
+					       .out_count = elements,
+					       .stream = next ? SS_SIM_COMM_NEXT : SS_SIM_COMM_BACK,
+					       .send = sends,
+				       });
+
+	ss_sim_wait(program, SS_SIM_COMPUTE, done);
+}
+
+static void forward(struct ss_sim_program *program, struct pass *pass, uint32_t micro)
+{
+	pass->share.tape = &pass->tapes[micro % pass->stages];
+	ss_sim_frame(program, SS_SIM_LINE_FORWARD);
+	if (is_first(pass))
+		ss_sim_stem_forward(program, &pass->share);
+	if (micro == 0)
+		ss_sim_nonzeros(program, pass->share.plan);
+	for (uint32_t i = 0; i < pass->share.count; i++)
+		ss_sim_block_forward(program, &pass->share, pass->share.first + i);
+	if (is_last(pass))
+		ss_sim_head_forward(program, &pass->share);
+	ss_sim_frame_end(program);
+}
+
+static void backward(struct ss_sim_program *program, struct pass *pass, uint32_t micro)
+{
+	pass->share.tape = &pass->tapes[micro % pass->stages];
+	pass->buckets.held = !pass->data_parallel || micro + 1 < pass->micro_batches;
+	ss_sim_backward_begin(program);
+	if (is_last(pass))
+		ss_sim_head_backward(program, &pass->share, ss_sim_buckets_add, &pass->buckets);
+	for (uint32_t i = pass->share.count; i-- > 0;)
+		ss_sim_block_backward(program, &pass->share, pass->share.first + i,
+				      ss_sim_buckets_add, &pass->buckets);
+	if (is_first(pass))
+		ss_sim_stem_backward(program, &pass->share, ss_sim_buckets_add, &pass->buckets);
+	ss_sim_buckets_finish(program, &pass->buckets);
+	ss_sim_backward_end(program);
+}
+
+/* One forward, one backward, in turns; the neighbours are met in between. */
+static void steady(struct ss_sim_program *program, struct pass *pass, uint32_t warm)
+{
+	uint32_t turns = pass->micro_batches - warm;
+
+	for (uint32_t i = 0; i < turns; i++) {
+		forward(program, pass, warm + i);
+		if (!is_last(pass))
+			exchange(program, pass, true, true);
+		backward(program, pass, i);
+		if (!is_first(pass))
+			exchange(program, pass, false, true);
+	}
+}
+
+static void passes(struct ss_sim_program *program, void *context, uint32_t micro)
+{
+	struct pass *pass = context;
+	uint32_t behind = pass->stages - 1 - pass->stage;
+	uint32_t warm = behind < pass->micro_batches ? behind : pass->micro_batches;
+
+	(void)micro;
+	for (uint32_t i = 0; i < warm; i++) {
+		if (!is_first(pass))
+			exchange(program, pass, false, false);
+		forward(program, pass, i);
+		exchange(program, pass, true, true);
+	}
+	if (!is_first(pass) && warm < pass->micro_batches)
+		exchange(program, pass, false, false);
+	steady(program, pass, warm);
+	for (uint32_t i = pass->micro_batches - warm; i < pass->micro_batches; i++) {
+		exchange(program, pass, true, false);
+		backward(program, pass, i);
+		if (!is_first(pass))
+			exchange(program, pass, false, true);
+	}
+}
+
+static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
+		  struct ss_sim_program *out)
+{
+	uint32_t stages = plan->pipe, layers = plan->model.layers;
+	size_t tape_bytes = stages * sizeof(struct ss_sim_tape);
+	struct pass pass = {
+		.tapes = ss_memory_resize(out->memory, NULL, 0, tape_bytes),
+		.stage = part->stage,
+		.stages = stages,
+		.micro_batches = plan->micro_batches,
+		.data_parallel = ss_sim_data_count(plan) > 1,
+	};
+	struct ss_sim_body body = { .passes = passes, .context = &pass, .micro_steps = 1 };
+
+	if (!pass.tapes) {
+		out->failed = true;
+		return;
+	}
+	memset(pass.tapes, 0, tape_bytes);
+	pass.share = ss_sim_whole(plan, part, &pass.tapes[0]);
+	pass.share.first = part->stage * layers / stages;
+	pass.share.count = (part->stage + 1) * layers / stages - pass.share.first;
+	body.parameters = ss_sim_share_parameters(&pass.share, is_first(&pass), is_last(&pass));
+	body.tensors = ss_sim_parameter_tensors(&plan->model) / stages + 1;
+	ss_sim_buckets_init(&pass.buckets, plan, SS_SIM_GROUP_DATA, SS_SIM_COMM);
+	ss_sim_train_step(out, plan, &body);
+	ss_memory_free(out->memory, pass.tapes, tape_bytes);
+}
+
+static void defaults(struct ss_sim_plan *plan)
+{
+	plan->pipe = 4;
+	plan->micro_batches = 32;
+	plan->model.batch = 1;
+	plan->model.layers = 16;
+	plan->bucket_bytes = UINT64_C(40) << 20;
+}
+
+static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err)
+{
+	if (plan->pipe < 2 || plan->rank_count % plan->pipe)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "layout 'pipeline' needs a multiple of %u ranks, not %u", plan->pipe,
+			       plan->rank_count);
+	if (plan->pipe > FLIGHT_MAX || plan->model.layers < plan->pipe)
+		return ss_fail(err, SS_ERR_USAGE, "%u layers do not make %u stages",
+			       plan->model.layers, plan->pipe);
+	if (plan->micro_batches < plan->pipe)
+		return ss_fail(err, SS_ERR_USAGE, "%u micro-batches do not fill %u stages",
+			       plan->micro_batches, plan->pipe);
+	return SS_OK;
+}
+
+const struct ss_sim_layout ss_sim_layout_pipeline = {
+	.name = "pipeline",
+	.summary = "pipeline parallel: stages of blocks, one forward one backward",
+	.training = true,
+	.ranks = 4,
+	.defaults = defaults,
+	.check = check,
+	.build = build,
+};

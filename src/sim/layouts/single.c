@@ -1,0 +1,60 @@
+/*
+ * single.c - layout: one GPU trains the whole network.
+ */
+#include "sim/step.h"
+
+struct pass {
+	struct ss_sim_share share;
+};
+
+static void passes(struct ss_sim_program *program, void *context, uint32_t micro)
+{
+	const struct ss_sim_share *share = &((struct pass *)context)->share;
+
+	(void)micro;
+	ss_sim_frame(program, SS_SIM_LINE_FORWARD);
+	ss_sim_network_forward(program, share);
+	ss_sim_frame_end(program);
+	ss_sim_backward_begin(program);
+	ss_sim_network_backward(program, share, NULL, NULL);
+	ss_sim_backward_end(program);
+}
+
+static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
+		  struct ss_sim_program *out)
+{
+	struct ss_sim_tape tape;
+	struct pass pass = { ss_sim_whole(plan, part, &tape) };
+	struct ss_sim_body body = {
+		.passes = passes,
+		.context = &pass,
+		.micro_steps = plan->accumulate,
+		.parameters = ss_sim_share_parameters(&pass.share, true, true),
+		.tensors = ss_sim_parameter_tensors(&plan->model),
+	};
+
+	ss_sim_train_step(out, plan, &body);
+}
+
+static void defaults(struct ss_sim_plan *plan)
+{
+	plan->host_ranks = 1;
+}
+
+static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err)
+{
+	if (plan->rank_count != 1)
+		return ss_fail(err, SS_ERR_USAGE, "layout 'single' has one rank, not %u",
+			       plan->rank_count);
+	return SS_OK;
+}
+
+const struct ss_sim_layout ss_sim_layout_single = {
+	.name = "single",
+	.summary = "one GPU trains the whole network",
+	.training = true,
+	.ranks = 1,
+	.defaults = defaults,
+	.check = check,
+	.build = build,
+};

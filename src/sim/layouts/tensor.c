@@ -1,0 +1,95 @@
+/*
+ * tensor.c - layout: the matrices of each block are split over neighbouring
+ * ranks, which add up their parts twice a block, forward and backward. Ranks
+ * beyond one such group are data parallel.
+ */
+#include "sim/groups.h"
+#include "sim/step.h"
+
+struct pass {
+	struct ss_sim_share share;
+	struct ss_sim_buckets buckets;
+	bool data_parallel;
+};
+
+/* The sum is needed at once: compute waits for it. */
+static void reduce(struct ss_sim_program *program, void *context, uint64_t elements)
+{
+	const struct pass *pass = context;
+	uint32_t done = ss_sim_collect(program, &(struct ss_sim_collective){
+							.kind = SS_SIM_NCCL_ALL_REDUCE,
+							.role = SS_SIM_GROUP_TENSOR,
+							.dtype = pass->share.plan->model.dtype,
+							.in_count = elements,
+							.out_count = elements,
+							.stream = SS_SIM_COMM_TWO });
+
+	ss_sim_wait(program, SS_SIM_COMPUTE, done);
+}
+
+static void passes(struct ss_sim_program *program, void *context, uint32_t micro)
+{
+	struct pass *pass = context;
+
+	pass->buckets.held = !pass->data_parallel || micro + 1 < pass->share.plan->accumulate;
+	ss_sim_frame(program, SS_SIM_LINE_FORWARD);
+	ss_sim_network_forward(program, &pass->share);
+	ss_sim_frame_end(program);
+	ss_sim_backward_begin(program);
+	ss_sim_network_backward(program, &pass->share, ss_sim_buckets_add, &pass->buckets);
+	ss_sim_buckets_finish(program, &pass->buckets);
+	ss_sim_backward_end(program);
+}
+
+static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
+		  struct ss_sim_program *out)
+{
+	struct ss_sim_tape tape;
+	struct pass pass = { .share = ss_sim_whole(plan, part, &tape),
+			     .data_parallel = ss_sim_data_count(plan) > 1 };
+	struct ss_sim_body body = {
+		.passes = passes,
+		.context = &pass,
+		.micro_steps = plan->accumulate,
+		.parameters = ss_sim_share_parameters(&pass.share, true, true),
+		.tensors = ss_sim_parameter_tensors(&plan->model),
+	};
+
+	pass.share.reduce = reduce;
+	pass.share.context = &pass;
+	ss_sim_buckets_init(&pass.buckets, plan, SS_SIM_GROUP_DATA, SS_SIM_COMM);
+	ss_sim_train_step(out, plan, &body);
+}
+
+static void defaults(struct ss_sim_plan *plan)
+{
+	plan->tensor = 4;
+	plan->model.hidden *= 2; /* what does not fit one device is what is split */
+	plan->model.heads *= 2;
+	plan->bucket_bytes = UINT64_C(40) << 20;
+}
+
+static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err)
+{
+	if (plan->tensor < 2 || plan->rank_count % plan->tensor)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "layout 'tensor' needs a multiple of %u ranks, not %u", plan->tensor,
+			       plan->rank_count);
+	if (plan->tensor > plan->host_ranks)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "a tensor-parallel group of %u does not fit a host of %u",
+			       plan->tensor, plan->host_ranks);
+	if (plan->model.network == SS_SIM_CNN)
+		return ss_fail(err, SS_ERR_USAGE, "layout 'tensor' needs a transformer");
+	return SS_OK;
+}
+
+const struct ss_sim_layout ss_sim_layout_tensor = {
+	.name = "tensor",
+	.summary = "tensor parallel within a host, data parallel beyond",
+	.training = true,
+	.ranks = 4,
+	.defaults = defaults,
+	.check = check,
+	.build = build,
+};

@@ -1,0 +1,147 @@
+/*
+ * plan.h - everything that is decided before a job is simulated.
+ *
+ * A plan starts as a healthy job of some layout and size (ss_sim_plan_init);
+ * each planted cause then changes a few of its fields, and nothing else. So the
+ * same plan without a cause is the same job without it, which is how the cost
+ * of a cause is known.
+ */
+#ifndef SS_SIM_PLAN_H
+#define SS_SIM_PLAN_H
+
+#include "sim/device.h"
+
+#define SS_SIM_RANKS_MAX 65536u
+#define SS_SIM_STEPS_MAX 10000u
+#define SS_SIM_CAUSES_MAX 4u
+
+struct ss_sim_layout;
+struct ss_sim_cause;
+
+enum ss_sim_network { SS_SIM_TRANSFORMER, SS_SIM_CNN };
+
+/* The network that is trained or served. */
+struct ss_sim_model {
+	enum ss_sim_network network;
+	uint32_t layers; /* blocks of the transformer, of the CNN */
+	uint32_t hidden; /* or channels of the CNN's first stage */
+	uint32_t heads;
+	uint32_t vocabulary; /* or classes */
+	uint32_t sequence;   /* tokens a sample; pixels a side for the CNN */
+	uint32_t batch;      /* samples of a rank and micro-batch */
+	enum ss_sim_dtype dtype;
+};
+
+/* A rank that differs from the others; rank -1: none does. */
+struct ss_sim_odd_rank {
+	int32_t rank;
+	uint32_t permille; /* of the time or work of the others */
+	bool rotates;      /* a different rank each step */
+};
+
+struct ss_sim_plan {
+	const struct ss_sim_layout *layout;
+	const struct ss_sim_device *device;
+	uint64_t seed;
+	uint32_t rank_count;
+	uint32_t host_ranks; /* ranks of one host */
+	uint32_t step_count; /* recorded; one more runs before them */
+	struct ss_sim_model model;
+	uint32_t tensor, pipe; /* ranks of a tensor-parallel group, stages; the rest is data */
+
+	/* what the profiler records */
+	bool with_stack, with_shapes, with_memory, with_sync_rows, with_sequence;
+	uint32_t lost_per_million; /* rows that do not get into the files */
+	int64_t clock_offset_ns;   /* hosts differ by up to this much */
+	uint32_t drift_ppb;        /* and run apart by up to this much */
+
+	/* the host */
+	uint32_t host_permille; /* CPU time of everything; the profiler's overhead raises it */
+	uint32_t flush_count;   /* buffer flushes of the profiler, a step */
+	int64_t flush_ns;
+	uint32_t loader_workers;  /* 0: batches are made in the training process */
+	int64_t fetch_ns;         /* CPU time of one batch */
+	bool pageable;            /* the batch is copied from pageable memory */
+	uint64_t input_bytes;     /* of a batch */
+	uint32_t items_a_step;    /* loss.item() and the like inside of the loop */
+	uint32_t prints;          /* tensors printed each step */
+	int64_t sync_work_ns;     /* python work behind each wait: hidden without it */
+	uint32_t nonzeros;        /* calls of nonzero() a forward */
+	uint32_t tiny_ops;        /* unfused elementwise ops of each block, on a small tensor */
+	bool compiled;            /* torch.compile */
+	uint32_t graph_breaks;    /* of each compiled forward */
+	int64_t break_ns;         /* python work at each of them */
+	uint32_t recompile_every; /* steps; 0: never */
+	int64_t recompile_ns;
+	uint32_t pause_every; /* steps between pauses of all ranks; 0: none */
+	int64_t pause_ns;
+	uint32_t pause_kind;    /* enum ss_sim_pause */
+	uint32_t loop_permille; /* part of the parameters that is updated tensor by tensor */
+
+	/* the device */
+	uint32_t fp32_layers;        /* blocks whose matrices are multiplied without tensor cores */
+	uint32_t starved_permille;   /* grids of attention and norms cut to this part; 0: not */
+	uint64_t leak_bytes;         /* kept each step */
+	uint32_t fragment_permille;  /* sizes differ by up to this from step to step */
+	uint64_t fragment_min_bytes; /* smaller ones keep their size */
+	uint32_t empty_cache_blocks; /* given back and taken again each step */
+
+	/* communication */
+	uint64_t bucket_bytes;    /* DDP */
+	bool find_unused;         /* DDP */
+	uint32_t accumulate;      /* DDP: micro-steps for one reduction */
+	uint32_t prefetch_layers; /* FSDP: blocks that are gathered ahead of their use */
+	uint32_t micro_batches;   /* pipeline */
+
+	/* inference */
+	bool graphs;            /* decode replays CUDA graphs */
+	uint32_t prompt;        /* tokens of a prompt */
+	uint32_t prefill_every; /* steps between two prefills */
+
+	struct ss_sim_odd_rank slow_device, slow_host, slow_link, more_work;
+};
+
+enum ss_sim_pause { SS_SIM_PAUSE_CHECKPOINT, SS_SIM_PAUSE_GC, SS_SIM_PAUSE_LOGGING };
+
+/* How ranks are laid out and what a step of each consists of; one file a layout. */
+struct ss_sim_program;
+struct ss_sim_part;
+
+struct ss_sim_layout {
+	const char *name; /* "ddp" */
+	const char *summary;
+	bool training;
+	uint32_t ranks; /* by default */
+	void (*defaults)(struct ss_sim_plan *plan);
+	/* Says what is wrong with the plan, or SS_OK. */
+	enum ss_status (*check)(const struct ss_sim_plan *plan, struct ss_error *err);
+	/* Builds the step of a rank that does `part`. */
+	void (*build)(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
+		      struct ss_sim_program *out);
+};
+
+/* Ranks of the same part run the same program. */
+struct ss_sim_part {
+	uint32_t stage;         /* of the pipeline */
+	uint32_t work_permille; /* length of its sequences, of the plan's */
+	bool prefill;           /* inference */
+};
+
+extern const struct ss_sim_layout *const ss_sim_layouts[];
+extern const size_t ss_sim_layout_count;
+const struct ss_sim_layout *ss_sim_layout_find(const char *name);
+
+/* A healthy job of the layout, on the device, with the layout's own sizes. */
+void ss_sim_plan_init(struct ss_sim_plan *plan, const struct ss_sim_layout *layout,
+		      const struct ss_sim_device *device);
+
+/* The same job with a network whose kernels take little longer than their launches. */
+void ss_sim_plan_make_small(struct ss_sim_plan *plan);
+
+/* The same job with a convolutional network for images. */
+void ss_sim_plan_make_cnn(struct ss_sim_plan *plan);
+
+SS_MUST_USE
+enum ss_status ss_sim_plan_check(const struct ss_sim_plan *plan, struct ss_error *err);
+
+#endif

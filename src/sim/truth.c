@@ -1,0 +1,316 @@
+/*
+ * truth.c - truth.json: what was planted, what it costs, and what happened.
+ *
+ * All moments are true time: nanoseconds since the job began, without the error
+ * of any host's clock. Written piece by piece, like the traces.
+ */
+#include "base/text.h"
+#include "sim/groups.h"
+#include "sim/job.h"
+
+#define FLUSH_BYTES (UINT64_C(1) << 20)
+
+struct out {
+	const struct ss_sim_job *job;
+	const struct ss_sim_sink *sink;
+	struct ss_text text;
+	enum ss_status status;
+	struct ss_error *err;
+};
+
+static void flush(struct out *out, size_t above)
+{
+	if (out->text.length <= above || out->status != SS_OK)
+		return;
+	out->status = out->sink->write(out->sink->context, out->text.data, out->text.length,
+				       out->err);
+	out->text.length = 0;
+}
+
+static void add_name(struct out *out, const char *key, const char *value, const char *after)
+{
+	if (value)
+		ss_text_addf(&out->text, "\"%s\": \"%s\"%s", key, value, after);
+	else
+		ss_text_addf(&out->text, "\"%s\": null%s", key, after);
+}
+
+static void add_int(struct out *out, const char *key, int64_t value, const char *after)
+{
+	ss_text_addf(&out->text, "\"%s\": %lld%s", key, (long long)value, after);
+}
+
+static void add_machine(struct out *out)
+{
+	const struct ss_sim_timing *timing = &ss_sim_timing;
+
+	ss_text_add_string(&out->text, "  \"machine\": {");
+	add_int(out, "launch_latency_ns", timing->launch_latency, ", ");
+	add_int(out, "kernel_gap_ns", timing->kernel_gap, ", ");
+	add_int(out, "graph_gap_ns", timing->graph_gap, ", ");
+	add_int(out, "event_gap_ns", timing->event_gap, ", ");
+	add_int(out, "copy_gap_ns", timing->copy_gap, ", ");
+	add_int(out, "sync_return_ns", timing->sync_return, ", ");
+	add_int(out, "queue_depth", timing->queue_depth, "},\n");
+}
+
+static bool is_healthy(const struct ss_sim_job *job)
+{
+	for (uint32_t i = 0; i < job->fault_count; i++)
+		if (!job->faults[i].left_out)
+			return false;
+	return true;
+}
+
+static void add_head(struct out *out)
+{
+	const struct ss_sim_job *job = out->job;
+	const struct ss_sim_plan *plan = &job->plan;
+
+	ss_text_add_string(&out->text, "{\n  \"schema\": \"stepscope.sim.truth/1\",\n  ");
+	add_name(out, "preset", job->preset.name, ",\n  ");
+	add_int(out, "seed", (int64_t)plan->seed, ",\n  ");
+	add_name(out, "layout", plan->layout->name, ",\n  ");
+	add_name(out, "device", plan->device->name, ",\n  ");
+	add_int(out, "ranks", plan->rank_count, ",\n  ");
+	add_int(out, "ranks_per_host", plan->host_ranks, ",\n  ");
+	add_int(out, "steps_recorded", plan->step_count, ",\n  ");
+	ss_text_addf(&out->text, "\"healthy\": %s,\n", is_healthy(job) ? "true" : "false");
+	add_machine(out);
+	ss_text_add_string(&out->text, "  ");
+	add_int(out, "mean_step_ns", job->outcome.mean_step_ns, ",\n  ");
+	ss_text_add_string(&out->text, "\"memory\": {");
+	add_int(out, "allocated_peak_bytes", (int64_t)job->outcome.allocated_peak_bytes, ", ");
+	add_int(out, "reserved_peak_bytes", (int64_t)job->outcome.reserved_peak_bytes, ", ");
+	add_int(out, "leaked_bytes_per_step", (int64_t)plan->leak_bytes, "},\n");
+}
+
+/* "all", or the recorded steps at which something happens every so often. */
+static void add_steps_of(struct out *out, uint32_t every)
+{
+	const char *comma = "";
+
+	if (every <= 1) {
+		ss_text_add_string(&out->text, "\"steps\": \"all\", ");
+		return;
+	}
+	ss_text_add_string(&out->text, "\"steps\": [");
+	for (uint32_t i = 0; i < out->job->plan.step_count; i++)
+		if ((i + SS_SIM_WARMUP_STEPS) % every == 0) {
+			ss_text_addf(&out->text, "%s%u", comma, i + SS_SIM_WARMUP_STEPS);
+			comma = ", ";
+		}
+	ss_text_add_string(&out->text, "], ");
+}
+
+/* Causes that do not act in every step: how often this one does. */
+static uint32_t every_of(const struct ss_sim_job *job, const struct ss_sim_planted_fault *fault)
+{
+	struct ss_sim_plan healthy, faulty;
+	struct ss_sim_fault alone = fault->fault;
+
+	ss_sim_preset_plan(&job->preset, &healthy);
+	faulty = healthy;
+	alone.fixed = false;
+	alone.base = &job->base;
+	fault->cause->plant(&faulty, &alone);
+	if (faulty.pause_every != healthy.pause_every)
+		return faulty.pause_every;
+	return faulty.recompile_every != healthy.recompile_every ? faulty.recompile_every : 1;
+}
+
+static void add_causes(struct out *out)
+{
+	const struct ss_sim_job *job = out->job;
+	const char *comma = "";
+
+	ss_text_add_string(&out->text, "  \"causes\": [");
+	for (uint32_t i = 0; i < job->fault_count; i++) {
+		const struct ss_sim_planted_fault *fault = &job->faults[i];
+		const struct ss_sim_cause *cause = fault->cause;
+
+		if (fault->left_out)
+			continue;
+		ss_text_addf(&out->text, "%s\n    {", comma);
+		comma = ",";
+		add_name(out, "name", cause->name, ", ");
+		ss_text_addf(&out->text, "\"severity\": %u.%03u, ", fault->fault.permille / 1000,
+			     fault->fault.permille % 1000);
+		if (cause->has_rank)
+			add_int(out, "rank", fault->fault.rank, ", ");
+		else
+			add_name(out, "rank", NULL, ", ");
+		add_name(out, "op", cause->op, ", ");
+		add_name(out, "line", cause->line, ", ");
+		add_steps_of(out, every_of(job, fault));
+		add_int(out, "mean_step_ns_without", fault->step_ns_without, ", ");
+		add_int(out, "cost_ns", job->outcome.mean_step_ns - fault->step_ns_without, "}");
+	}
+	ss_text_addf(&out->text, "%s],\n", *comma ? "\n  " : "");
+}
+
+static void add_subsets(struct out *out)
+{
+	const struct ss_sim_job *job = out->job;
+	const char *comma = "";
+
+	ss_text_add_string(&out->text, "  \"subsets\": [");
+	for (uint32_t mask = 0; mask < 1u << job->fault_count; mask++) {
+		const char *between = "";
+
+		if (!job->subset_step_ns[mask])
+			continue; /* has causes that were left out */
+		ss_text_addf(&out->text, "%s\n    {\"causes\": [", comma);
+		for (uint32_t i = 0; i < job->fault_count; i++)
+			if (mask >> i & 1) {
+				ss_text_addf(&out->text, "%s\"%s\"", between,
+					     job->faults[i].cause->name);
+				between = ", ";
+			}
+		ss_text_add_string(&out->text, "], ");
+		add_int(out, "mean_step_ns", job->subset_step_ns[mask], "}");
+		comma = ",";
+	}
+	ss_text_add_string(&out->text, "\n  ],\n");
+}
+
+static void add_steps(struct out *out)
+{
+	const struct ss_sim_plan *plan = &out->job->plan;
+
+	ss_text_add_string(&out->text, "  \"steps\": [");
+	for (uint32_t i = 0; i < plan->step_count; i++) {
+		ss_text_addf(&out->text, "%s\n    {\"index\": %u, ", i ? "," : "",
+			     i + SS_SIM_WARMUP_STEPS);
+		ss_text_addf(&out->text, "\"name\": \"ProfilerStep#%u\", ",
+			     i + SS_SIM_WARMUP_STEPS);
+		ss_text_add_string(&out->text, "\"ranks\": [");
+		for (uint32_t rank = 0; rank < plan->rank_count; rank++) {
+			const struct ss_sim_span *span =
+				&out->job->outcome.spans[(size_t)rank * plan->step_count + i];
+
+			ss_text_addf(&out->text, "%s{\"rank\": %u, ", rank ? ", " : "", rank);
+			add_int(out, "start_ns", span->start_ns, ", ");
+			add_int(out, "end_ns", span->end_ns, "}");
+			flush(out, FLUSH_BYTES);
+		}
+		ss_text_add_string(&out->text, "]}");
+	}
+	ss_text_add_string(&out->text, "\n  ],\n");
+}
+
+static void add_clocks(struct out *out)
+{
+	const struct ss_sim_plan *plan = &out->job->plan;
+
+	ss_text_add_string(&out->text, "  \"clocks\": [");
+	for (uint32_t rank = 0; rank < plan->rank_count; rank++) {
+		struct ss_sim_clock clock = ss_sim_clock_of(plan, rank);
+
+		ss_text_addf(&out->text, "%s\n    {\"rank\": %u, \"host\": %u, ", rank ? "," : "",
+			     rank, rank / plan->host_ranks);
+		add_int(out, "offset_ns", clock.offset_ns, ", ");
+		add_int(out, "drift_ppb", clock.drift_ppb, "}");
+		flush(out, FLUSH_BYTES);
+	}
+	ss_text_add_string(&out->text, "\n  ],\n");
+}
+
+static void add_ranks(struct out *out, const struct ss_sim_ranks *ranks)
+{
+	ss_text_add_string(&out->text, "\"ranks\": [");
+	for (uint32_t i = 0; i < ranks->count; i++)
+		ss_text_addf(&out->text, "%s%u", i ? ", " : "", ranks->first + i * ranks->stride);
+	ss_text_add_string(&out->text, "]");
+}
+
+/* Each group once: told by its first member. */
+static void add_groups(struct out *out)
+{
+	const struct ss_sim_plan *plan = &out->job->plan;
+	struct ss_sim_group groups[SS_SIM_RANK_GROUPS_MAX];
+	const char *comma = "";
+
+	ss_text_add_string(&out->text, "  \"groups\": [");
+	for (uint32_t rank = 0; plan->rank_count > 1 && rank < plan->rank_count; rank++) {
+		uint32_t count = ss_sim_groups_of(plan, rank, groups);
+
+		for (uint32_t i = 0; i < count; i++) {
+			if (groups[i].ranks.first != rank)
+				continue;
+			ss_text_addf(&out->text, "%s\n    {\"name\": \"%u\", ", comma,
+				     groups[i].id);
+			add_name(out, "description", groups[i].description, ", ");
+			add_ranks(out, &groups[i].ranks);
+			ss_text_add_string(&out->text, "}");
+			comma = ",";
+			flush(out, FLUSH_BYTES);
+		}
+	}
+	ss_text_addf(&out->text, "%s],\n", *comma ? "\n  " : "");
+}
+
+static void add_meeting(struct out *out, uint32_t channel, uint32_t index, bool first)
+{
+	const struct ss_sim_job *job = out->job;
+	const struct ss_sim_meetings *meetings = &job->outcome.channels[channel];
+	const struct ss_sim_meeting *meeting = &meetings->details[index];
+	const struct ss_sim_program *program = &job->programs.items[meeting->program];
+	const struct ss_sim_comm *comm = ss_records_at(&program->comms, meeting->comm);
+	struct ss_sim_ranks ranks = ss_sim_channel_ranks(&job->plan, channel);
+	const int64_t *arrivals = meetings->arrivals_ns + (size_t)index * ranks.count;
+	int64_t end_ns = meetings->ends_ns[meetings->first_recorded + index];
+	struct ss_sim_group group = ss_sim_group_of(&job->plan, ranks.first,
+						    (enum ss_sim_group_role)comm->role);
+
+	ss_text_addf(&out->text, "%s\n    {\"group\": \"%u\", \"index\": %u, ", first ? "" : ",",
+		     group.id, meetings->first_recorded + index);
+	add_int(out, "step", meeting->step, ", ");
+	add_name(out, "kind", ss_strings_text(&program->texts, comm->name), ", ");
+	add_int(out, "bytes", (int64_t)comm->bytes, ", ");
+	add_int(out, "transfer_ns", meeting->transfer_ns, ", ");
+	add_int(out, "end_ns", end_ns, ", ");
+	add_ranks(out, &ranks);
+	ss_text_add_string(&out->text, ", \"arrival_ns\": [");
+	for (uint32_t i = 0; i < ranks.count; i++)
+		ss_text_addf(&out->text, "%s%lld", i ? ", " : "", (long long)arrivals[i]);
+	ss_text_add_string(&out->text, "], \"wait_ns\": [");
+	for (uint32_t i = 0; i < ranks.count; i++)
+		ss_text_addf(&out->text, "%s%lld", i ? ", " : "",
+			     (long long)(end_ns - meeting->transfer_ns - arrivals[i]));
+	ss_text_add_string(&out->text, "]}");
+	flush(out, FLUSH_BYTES);
+}
+
+static void add_collectives(struct out *out)
+{
+	const struct ss_sim_outcome *outcome = &out->job->outcome;
+	bool first = true;
+
+	ss_text_add_string(&out->text, "  \"collectives\": [");
+	for (uint32_t i = 0; i < outcome->channel_count; i++)
+		for (uint32_t k = 0; k < outcome->channels[i].detail_count; k++) {
+			add_meeting(out, i, k, first);
+			first = false;
+		}
+	ss_text_addf(&out->text, "%s]\n}\n", first ? "" : "\n  ");
+}
+
+enum ss_status ss_sim_job_truth(const struct ss_sim_job *job, const struct ss_sim_sink *sink,
+				struct ss_error *err)
+{
+	struct out out = { .job = job, .sink = sink, .err = err };
+
+	add_head(&out);
+	add_causes(&out);
+	add_subsets(&out);
+	add_steps(&out);
+	add_clocks(&out);
+	add_groups(&out);
+	add_collectives(&out);
+	flush(&out, 0);
+	if (out.status == SS_OK && ss_text_failed(&out.text))
+		out.status = ss_fail_memory(err, "the truth of a simulated job");
+	ss_text_release(&out.text);
+	return out.status;
+}
