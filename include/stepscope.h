@@ -130,6 +130,58 @@ SS_API bool ss_offer_at(size_t index, struct ss_offer *out);
 /* The formats by index; NULL past the end. */
 SS_API const char *ss_format_at(size_t index);
 
+/*
+ * A simulated job: traces as a profiler would have written them, one file a rank,
+ * and truth.json, which says what was planted in the job and what it costs.
+ * Fields that are 0 or NULL are left to the preset, or to a default.
+ */
+struct ss_simulation {
+	const char *folder;  /* that the files go into; made when it is not there */
+	const char *preset;  /* "ddp8-straggler"; NULL: layout and device */
+	const char *layout;  /* "single", "ddp", "fsdp", "tensor", "pipeline", "inference" */
+	const char *device;  /* "v100", "a100", "h100", "b200", "mi300x" */
+	const char *causes;  /* planted beside the preset's: "straggler=0.3,sync-item" */
+	const char *without; /* causes of those that are left out */
+	uint32_t ranks, steps;
+	uint64_t seed;
+	bool plain;                /* .json files instead of .json.gz */
+	bool sync_rows;            /* records which stream waits for which event */
+	bool sequence;             /* numbers collectives ("Seq"), as newer versions of torch do */
+	bool has_clocks;           /* the next two count, also when they are 0 */
+	int64_t clock_offset_ns;   /* clocks of hosts differ by up to this much */
+	uint32_t drift_ppb;        /* and run apart by up to this much */
+	uint32_t lost_per_million; /* events that do not get into the files */
+	uint32_t threads;          /* 0: as many as the machine has cores */
+	/* Called after each rank, by one thread at a time; false stops. May be NULL. */
+	bool (*progress)(void *context, uint32_t done, uint32_t count);
+	void *progress_context;
+};
+
+#define SS_PLANTED_MAX 4
+
+/* One cause that was planted. The texts live as long as the library. */
+struct ss_planted {
+	const char *name, *summary, *fix;
+	int64_t rank;    /* the guilty one; -1: all */
+	int64_t cost_ns; /* of the mean step: with it less without it, the others as they are */
+};
+
+struct ss_simulated {
+	uint32_t ranks, steps;
+	uint64_t events, bytes;
+	int64_t step_ns;         /* mean over ranks and steps */
+	int64_t healthy_step_ns; /* with every cause fixed */
+	struct ss_planted planted[SS_PLANTED_MAX];
+	uint32_t planted_count;
+};
+
+SS_API SS_MUST_USE enum ss_status ss_simulate(const struct ss_simulation *simulation,
+					      struct ss_simulated *out, struct ss_error *err);
+
+/* Renders the list that request->what names: "presets" or "causes". */
+SS_API SS_MUST_USE enum ss_status ss_simulation_list(const struct ss_request *request,
+						     struct ss_text *out, struct ss_error *err);
+
 SS_API void ss_text_release(struct ss_text *text);
 
 /* "0.1.0" */

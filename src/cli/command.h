@@ -13,17 +13,17 @@
 
 enum exit_code { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-enum option_kind { OPTION_TEXT, OPTION_COUNT, OPTION_BYTES, OPTION_RANK };
+enum option_kind { OPTION_TEXT, OPTION_COUNT, OPTION_BYTES, OPTION_RANK, OPTION_FLAG };
 
 struct option {
 	const char *name;     /* "--format" */
-	const char *argument; /* how help calls it: "text|json|csv|markdown" */
+	const char *argument; /* how help calls it: "text|json|csv|markdown"; flags: "" */
 	const char *about;
 	enum option_kind kind;
 	size_t offset; /* of the value in the command's own struct */
+	char letter;   /* -o is --output; 0: none */
 };
 
-#define OPTIONS_MAX 16
 #define PATHS_MAX 65536
 
 /* What was typed, taken apart. */
@@ -74,6 +74,13 @@ void show_prepare(void *values);
 /* Loads the paths, runs `what` and prints it. */
 int show_run(const char *what, const struct show_options *options,
 	     const struct arguments *arguments);
+
+/* Width and colour of text, as the options and the terminal have it. */
+uint32_t show_width(const struct show_options *options);
+bool show_color(const struct show_options *options);
+
+/* Prints a sentence of `what` and returns the exit code for it. */
+int show_fail(const char *what, const struct ss_error *err);
 
 /* help.c */
 void help_command(const struct command *command);

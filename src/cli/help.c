@@ -31,9 +31,11 @@ void help_command(const struct command *command)
 		printf("\nOptions:\n");
 	for (size_t i = 0; i < command->option_count; i++) {
 		const struct option *option = &command->options[i];
-		char left[64];
+		char left[64], letter[8] = "";
 
-		snprintf(left, sizeof(left), "%s %s", option->name, option->argument);
+		if (option->letter)
+			snprintf(letter, sizeof(letter), "-%c, ", option->letter);
+		snprintf(left, sizeof(left), "%s%s %s", letter, option->name, option->argument);
 		if (strlen(left) > 27)
 			printf("  %s\n  %-27s %s\n", left, "", option->about);
 		else

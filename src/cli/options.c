@@ -77,16 +77,23 @@ static bool store(const struct option *option, const char *text, void *values)
 		return read_bytes(text, (uint64_t *)(void *)at);
 	case OPTION_RANK:
 		return read_rank(text, (int64_t *)(void *)at);
+	case OPTION_FLAG:
+		*(bool *)(void *)at = true;
+		return true;
 	}
 	return false;
 }
 
 static const struct option *find(const struct command *command, const char *word, size_t length)
 {
-	for (size_t i = 0; i < command->option_count; i++)
-		if (strlen(command->options[i].name) == length &&
-		    memcmp(command->options[i].name, word, length) == 0)
-			return &command->options[i];
+	for (size_t i = 0; i < command->option_count; i++) {
+		const struct option *option = &command->options[i];
+
+		if (strlen(option->name) == length && memcmp(option->name, word, length) == 0)
+			return option;
+		if (length == 2 && option->letter && word[1] == option->letter)
+			return option;
+	}
 	return NULL;
 }
 
@@ -109,6 +116,10 @@ static bool read_option(const struct command *command, int count, char **words, 
 
 	if (!option)
 		return complain(command, "no option", word);
+	if (option->kind == OPTION_FLAG && text)
+		return complain(command, "no value is wanted in", word);
+	if (option->kind == OPTION_FLAG)
+		return store(option, NULL, values);
 	if (!text && ++*at < count)
 		text = words[*at];
 	if (!text)

@@ -11,22 +11,22 @@
 
 const struct option show_option_list[] = {
 	{ "--format", "text|json|csv|markdown", "how to print it (default: text)", OPTION_TEXT,
-	  offsetof(struct show_options, format) },
+	  offsetof(struct show_options, format), 0 },
 	{ "--rank", "N|all", "only the file of this rank", OPTION_RANK,
-	  offsetof(struct show_options, rank) },
+	  offsetof(struct show_options, rank), 0 },
 	{ "--top", "N", "at most so many rows a table; 0 is all (default: 0)", OPTION_COUNT,
-	  offsetof(struct show_options, top) },
+	  offsetof(struct show_options, top), 0 },
 	{ "--color", "auto|always|never", "colours (default: auto: on a terminal)", OPTION_TEXT,
-	  offsetof(struct show_options, color) },
+	  offsetof(struct show_options, color), 0 },
 	{ "--width", "N", "columns of text (default: the terminal's, else 80)", OPTION_COUNT,
-	  offsetof(struct show_options, width) },
+	  offsetof(struct show_options, width), 0 },
 	{ "--threads", "N", "threads to read with (default: one per core)", OPTION_COUNT,
-	  offsetof(struct show_options, threads) },
+	  offsetof(struct show_options, threads), 0 },
 	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
-	  OPTION_BYTES, offsetof(struct show_options, memory_limit_bytes) },
+	  OPTION_BYTES, offsetof(struct show_options, memory_limit_bytes), 0 },
 	{ "--progress", "auto|bar|json|none",
 	  "how to tell that a long load goes on (default: auto)", OPTION_TEXT,
-	  offsetof(struct show_options, progress) },
+	  offsetof(struct show_options, progress), 0 },
 };
 
 const size_t show_option_count = sizeof(show_option_list) / sizeof(show_option_list[0]);
@@ -51,7 +51,7 @@ static bool is_one_of(const char *word, const char *const *words)
 	return false;
 }
 
-static bool wants_color(const struct show_options *options)
+bool show_color(const struct show_options *options)
 {
 	const char *no_color = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
@@ -62,7 +62,7 @@ static bool wants_color(const struct show_options *options)
 	       !(term && strcmp(term, "dumb") == 0);
 }
 
-static uint32_t text_width(const struct show_options *options)
+uint32_t show_width(const struct show_options *options)
 {
 	struct winsize size;
 
@@ -105,7 +105,7 @@ static bool check(const char *what, const struct show_options *options,
 	return false;
 }
 
-static int fail(const char *what, const struct ss_error *err)
+int show_fail(const char *what, const struct ss_error *err)
 {
 	fprintf(stderr, "stepscope %s: %s\n", what, err->text);
 	return err->code == SS_ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
@@ -138,8 +138,8 @@ int show_run(const char *what, const struct show_options *options,
 	struct ss_request request = {
 		.what = what,
 		.format = options->format,
-		.width = text_width(options),
-		.color = wants_color(options),
+		.width = show_width(options),
+		.color = show_color(options),
 		.top = (uint32_t)(options->top > UINT32_MAX ? UINT32_MAX : options->top),
 		.rank = options->rank,
 	};
@@ -154,12 +154,12 @@ int show_run(const char *what, const struct show_options *options,
 	status = ss_session_open(&open, &session, &err);
 	progress_end(&bar);
 	if (status != SS_OK)
-		return fail(what, &err);
+		return show_fail(what, &err);
 	tell_failed(session, what);
 	status = ss_session_run(session, &request, &out, &err);
 	if (status == SS_OK && out.length)
 		fwrite(out.data, 1, out.length, stdout);
 	ss_text_release(&out);
 	ss_session_close(session);
-	return status == SS_OK ? EXIT_FINE : fail(what, &err);
+	return status == SS_OK ? EXIT_FINE : show_fail(what, &err);
 }

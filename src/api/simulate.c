@@ -1,0 +1,193 @@
+/*
+ * simulate.c - the public interface to simulated jobs, and the lists of what can
+ * be simulated.
+ */
+#include <string.h>
+
+#include "render/render.h"
+#include "sim/folder.h"
+
+static void fill(const struct ss_sim_job *job, const struct ss_sim_folder_figures *figures,
+		 struct ss_simulated *out)
+{
+	*out = (struct ss_simulated){
+		.ranks = job->plan.rank_count,
+		.steps = job->plan.step_count,
+		.events = figures->rows,
+		.bytes = figures->bytes,
+		.step_ns = job->outcome.mean_step_ns,
+		.healthy_step_ns = job->subset_step_ns[0],
+	};
+	for (uint32_t i = 0; i < job->fault_count; i++) {
+		const struct ss_sim_planted_fault *fault = &job->faults[i];
+
+		if (fault->left_out)
+			continue;
+		out->planted[out->planted_count++] = (struct ss_planted){
+			.name = fault->cause->name,
+			.summary = fault->cause->summary,
+			.fix = fault->cause->fix,
+			.rank = fault->cause->has_rank ? (int64_t)fault->fault.rank : -1,
+			.cost_ns = job->outcome.mean_step_ns - fault->step_ns_without,
+		};
+	}
+}
+
+enum ss_status ss_simulate(const struct ss_simulation *simulation, struct ss_simulated *out,
+			   struct ss_error *err)
+{
+	struct ss_sim_request request = {
+		.preset = simulation->preset,
+		.layout = simulation->layout,
+		.device = simulation->device,
+		.causes = simulation->causes,
+		.without = simulation->without,
+		.ranks = simulation->ranks,
+		.steps = simulation->steps,
+		.seed = simulation->seed,
+		.sync_rows = simulation->sync_rows,
+		.sequence = simulation->sequence,
+		.has_clocks = simulation->has_clocks,
+		.clock_offset_ns = simulation->clock_offset_ns,
+		.drift_ppb = simulation->drift_ppb,
+		.lost_per_million = simulation->lost_per_million,
+	};
+	struct ss_sim_folder_options options = {
+		.path = simulation->folder,
+		.plain = simulation->plain,
+		.threads = simulation->threads,
+		.progress = simulation->progress,
+		.context = simulation->progress_context,
+	};
+	struct ss_sim_folder_figures figures = { 0 };
+	struct ss_memory memory;
+	struct ss_sim_job job;
+	enum ss_status status;
+
+	if (!simulation->folder)
+		return ss_fail(err, SS_ERR_USAGE, "no folder named for the simulated job");
+	ss_memory_init(&memory, 0);
+	SS_TRY(ss_sim_job_open(&job, &request, &memory, err));
+	status = ss_sim_folder_write(&job, &options, &figures, err);
+	if (status == SS_OK)
+		fill(&job, &figures, out);
+	ss_sim_job_close(&job);
+	return status;
+}
+
+/* --- lists ------------------------------------------------------------------------ */
+
+static const struct ss_column preset_columns[] = {
+	{ "preset", SS_COLUMN_TEXT, "its name, for --preset", 0 },
+	{ "layout", SS_COLUMN_TEXT, "how the ranks share the work", 0 },
+	{ "device", SS_COLUMN_TEXT, "the GPU that is simulated", 0 },
+	{ "ranks", SS_COLUMN_COUNT, "files that it writes", 0 },
+	{ "causes", SS_COLUMN_TEXT, "what is planted, with its severity; empty: a healthy job", 0 },
+	{ "seed", SS_COLUMN_ID, "of its noise; the same seed gives the same bytes",
+	  SS_COLUMN_DETAIL },
+};
+
+static void list_presets(struct ss_table *table)
+{
+	struct ss_sim_preset preset;
+
+	for (size_t i = 0; ss_sim_preset_at(i, &preset); i++) {
+		const char *causes = "";
+
+		for (uint32_t k = 0; k < preset.cause_count; k++)
+			causes = ss_table_print(table, "%s%s%s=0.%03u", causes, k ? ", " : "",
+						preset.causes[k].cause->name,
+						preset.causes[k].permille);
+		ss_row_begin(table);
+		ss_row_text(table, ss_table_print(table, "%s", preset.name));
+		ss_row_text(table, preset.layout->name);
+		ss_row_text(table, preset.device->id);
+		ss_row_int(table, preset.ranks);
+		ss_row_text(table, causes);
+		ss_row_int(table, (int64_t)preset.seed);
+		ss_row_end(table);
+	}
+}
+
+static const struct ss_column cause_columns[] = {
+	{ "cause", SS_COLUMN_TEXT, "its name, for --cause", 0 },
+	{ "summary", SS_COLUMN_TEXT, "what is wrong", SS_COLUMN_WRAP },
+	{ "fix", SS_COLUMN_TEXT, "what to change", SS_COLUMN_WRAP | SS_COLUMN_DETAIL },
+	{ "op", SS_COLUMN_TEXT, "where it shows in a trace", SS_COLUMN_DETAIL },
+	{ "line", SS_COLUMN_TEXT, "the line of the simulated program", SS_COLUMN_DETAIL },
+	{ "layouts", SS_COLUMN_TEXT, "that can have it", SS_COLUMN_DETAIL },
+};
+
+static void list_causes(struct ss_table *table)
+{
+	for (size_t i = 0; i < ss_sim_cause_count; i++) {
+		const struct ss_sim_cause *cause = ss_sim_causes[i];
+		const char *layouts = "";
+
+		for (size_t k = 0; k < SS_SIM_CAUSE_LAYOUTS && cause->layouts[k]; k++)
+			layouts = ss_table_print(table, "%s%s%s", layouts, k ? ", " : "",
+						 cause->layouts[k]);
+		ss_row_begin(table);
+		ss_row_text(table, cause->name);
+		ss_row_text(table, cause->summary);
+		ss_row_text(table, cause->fix);
+		ss_row_text(table, cause->op);
+		ss_row_text(table, cause->line);
+		ss_row_text(table, layouts);
+		ss_row_end(table);
+	}
+}
+
+static const struct ss_view preset_list = {
+	.name = "presets",
+	.summary = "The jobs that can be simulated by name",
+	.empty = "no presets",
+	.columns = preset_columns,
+	.column_count = SS_COUNT(preset_columns),
+	.rankless = true,
+};
+
+static const struct ss_view cause_list = {
+	.name = "causes",
+	.summary = "What can be planted in a simulated job",
+	.empty = "no causes",
+	.columns = cause_columns,
+	.column_count = SS_COUNT(cause_columns),
+	.rankless = true,
+};
+
+enum ss_status ss_simulation_list(const struct ss_request *request, struct ss_text *out,
+				  struct ss_error *err)
+{
+	const char *format = request->format ? request->format : "json";
+	const char *what = request->what ? request->what : "";
+	const struct ss_renderer *renderer = ss_renderer_find(format);
+	struct ss_render_options options = {
+		.width = request->width ? request->width : 80,
+		.color = request->color,
+		.top = request->top,
+	};
+	bool causes = strcmp(what, cause_list.name) == 0;
+	struct ss_memory memory;
+	struct ss_arena scratch;
+	struct ss_table table;
+	bool failed;
+
+	if (!causes && strcmp(what, preset_list.name) != 0)
+		return ss_fail(err, SS_ERR_USAGE, "no list called '%s'", what);
+	if (!renderer)
+		return ss_fail(err, SS_ERR_USAGE, "no format called '%s'", format);
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&scratch, &memory);
+	ss_table_init(&table, causes ? &cause_list : &preset_list, &scratch);
+	if (causes)
+		list_causes(&table);
+	else
+		list_presets(&table);
+	failed = table.failed;
+	if (!failed)
+		renderer->view(&table, &options, out);
+	ss_table_release(&table);
+	ss_arena_release(&scratch);
+	return failed || ss_text_failed(out) ? ss_fail_memory(err, "the list") : SS_OK;
+}

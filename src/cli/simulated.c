@@ -1,0 +1,92 @@
+/*
+ * simulated.c - a simulated job is written, and what was planted is told.
+ */
+#include <stdio.h>
+#include <time.h>
+
+#include "cli/simulated.h"
+
+static double seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void add_bytes(char *out, size_t room, uint64_t bytes)
+{
+	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB" };
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	for (; value >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+		value /= 1000;
+	snprintf(out, room, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
+static void tell(const struct ss_simulation *simulation, const struct ss_simulated *done,
+		 double seconds)
+{
+	char size[32];
+
+	add_bytes(size, sizeof(size), done->bytes);
+	printf("%s: %u rank%s, %u steps, %.2f M events, %s in %.2f s (%.1f M events/s)\n",
+	       simulation->folder, done->ranks, done->ranks == 1 ? "" : "s", done->steps,
+	       (double)done->events / 1e6, size, seconds,
+	       seconds > 0 ? (double)done->events / 1e6 / seconds : 0);
+	printf("A step takes %.3f ms", (double)done->step_ns / 1e6);
+	if (!done->planted_count) {
+		printf("; nothing is planted: this job is healthy.\n");
+		return;
+	}
+	printf("; without what is planted it would take %.3f ms.\n\n",
+	       (double)done->healthy_step_ns / 1e6);
+	for (uint32_t i = 0; i < done->planted_count; i++) {
+		const struct ss_planted *planted = &done->planted[i];
+
+		printf("  %u  %-20s costs %9.3f ms a step   ", i + 1, planted->name,
+		       (double)planted->cost_ns / 1e6);
+		if (planted->rank >= 0)
+			printf("rank %lld\n", (long long)planted->rank);
+		else
+			printf("all ranks\n");
+		printf("     %s\n     -> %s\n", planted->summary, planted->fix);
+	}
+	if (done->planted_count > 1)
+		printf("\nEach cost is with the others there: they do not add up.\n");
+}
+
+/* The bar shows ranks where it shows bytes for files. */
+static bool step(void *context, uint32_t done, uint32_t count)
+{
+	struct ss_progress progress = {
+		.path = "simulating",
+		.file_index = done ? done - 1 : 0,
+		.file_count = count,
+		.done_bytes = 1,
+		.total_bytes = 1,
+	};
+
+	return progress_step(context, &progress);
+}
+
+int simulated_write(const char *what, const struct ss_simulation *simulation, const char *progress)
+{
+	struct ss_simulation own = *simulation;
+	struct ss_simulated done;
+	struct ss_error err = { 0 };
+	struct progress_bar bar;
+	double start = seconds_now();
+	enum ss_status status;
+
+	own.progress = step;
+	own.progress_context = &bar;
+	progress_begin(&bar, progress);
+	status = ss_simulate(&own, &done, &err);
+	progress_end(&bar);
+	if (status != SS_OK)
+		return show_fail(what, &err);
+	tell(&own, &done, seconds_now() - start);
+	return EXIT_FINE;
+}

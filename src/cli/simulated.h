@@ -1,0 +1,13 @@
+/*
+ * simulated.h - writing a simulated job and telling what was planted in it;
+ * shared by sim and demo.
+ */
+#ifndef SS_CLI_SIMULATED_H
+#define SS_CLI_SIMULATED_H
+
+#include "cli/command.h"
+
+/* Writes the job and prints its figures. Returns the exit code. */
+int simulated_write(const char *what, const struct ss_simulation *simulation, const char *progress);
+
+#endif
