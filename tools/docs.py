@@ -2,14 +2,16 @@
 """Writes the tables of columns and oddities into docs/, from the program's own declarations.
 
 Usage: docs.py STEPSCOPE [ROOT] [--check]. Pages under docs/views/ have a block between two marker
-lines; what stands between them is made here. With --check nothing is written and a page that is out
-of date is an error.
+lines; what stands between them is made here. Pages under docs/presets/ are made here as a whole.
+With --check nothing is written and a page that is out of date is an error.
 """
 import json
 import pathlib
 import re
 import subprocess
 import sys
+
+import preset_pages
 
 BEGIN = "<!-- columns: made by tools/docs.py -->"
 END = "<!-- end -->"
@@ -45,27 +47,34 @@ def filled(page, block):
     return head + BEGIN + "\n" + block + "\n" + END + rest.split(END, 1)[1]
 
 
+def view_pages(stepscope, root):
+    """Yields (path, text) of every page of a view."""
+    for path in sorted((root / "docs/views").glob("*.md")):
+        block = columns_table(columns_of(stepscope, path.stem))
+        if path.stem == "quality":
+            block += "\n\n" + oddities_table(root)
+        yield path, filled(path.read_text(), block)
+
+
 def main():
     check = "--check" in sys.argv
     words = [word for word in sys.argv[1:] if word != "--check"]
     root = pathlib.Path(words[1] if len(words) > 1 else ".")
-    stale = 0
-    pages = sorted((root / "docs/views").glob("*.md"))
-    for path in pages:
-        page = path.read_text()
-        block = columns_table(columns_of(words[0], path.stem))
-        if path.stem == "quality":
-            block += "\n\n" + oddities_table(root)
-        wanted = filled(page, block)
-        if wanted == page:
-            continue
-        stale += 1
+    wanted = dict(view_pages(words[0], root))
+    wanted.update(preset_pages.pages(words[0], root))
+    left_over = set((root / "docs/presets").glob("*.md")) - set(wanted)
+    stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
+    for path in sorted(left_over) + sorted(stale):
         if check:
             print(f"{path}: out of date; run tools/docs.py STEPSCOPE")
+        elif path in left_over:
+            path.unlink()
         else:
-            path.write_text(wanted)
-    print(f"docs: {len(pages)} pages, {stale} {'out of date' if check else 'written'}")
-    return 1 if check and stale else 0
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(wanted[path])
+    count = len(stale) + len(left_over)
+    print(f"docs: {len(wanted)} pages, {count} {'out of date' if check else 'written'}")
+    return 1 if check and count else 0
 
 
 if __name__ == "__main__":

@@ -80,6 +80,7 @@ enum ss_status ss_simulate(const struct ss_simulation *simulation, struct ss_sim
 static const struct ss_column preset_columns[] = {
 	{ "preset", SS_COLUMN_TEXT, "its name, for --preset", 0 },
 	{ "layout", SS_COLUMN_TEXT, "how the ranks share the work", 0 },
+	{ "layout_about", SS_COLUMN_TEXT, "the same in a sentence", SS_COLUMN_DETAIL },
 	{ "device", SS_COLUMN_TEXT, "the GPU that is simulated", 0 },
 	{ "ranks", SS_COLUMN_COUNT, "files that it writes", 0 },
 	{ "causes", SS_COLUMN_TEXT, "what is planted, with its severity; empty: a healthy job", 0 },
@@ -101,6 +102,7 @@ static void list_presets(struct ss_table *table)
 		ss_row_begin(table);
 		ss_row_text(table, ss_table_print(table, "%s", preset.name));
 		ss_row_text(table, preset.layout->name);
+		ss_row_text(table, preset.layout->summary);
 		ss_row_text(table, preset.device->id);
 		ss_row_int(table, preset.ranks);
 		ss_row_text(table, causes);

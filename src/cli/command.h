@@ -56,6 +56,9 @@ bool command_find(const char *name, struct command *out);
 /* The name that was probably meant, or NULL. */
 const char *command_suggest(const char *name);
 
+/* How many letters of one name have to change, be added or dropped to make the other. */
+size_t command_distance(const char *a, const char *b);
+
 /* options.c: fills the command's struct; says what is wrong on stderr and returns false. */
 bool options_read(const struct command *command, int count, char **words, void *values,
 		  struct arguments *out);

@@ -20,7 +20,7 @@ const size_t command_count = sizeof(commands) / sizeof(commands[0]);
 
 /* A typo changes, adds, drops or swaps a letter or two. */
 #define TYPO_MAX 2
-#define NAME_MAX_LENGTH 32
+#define NAME_MAX_LENGTH 64
 
 static int run_view(const struct command *command, const void *values,
 		    const struct arguments *arguments)
@@ -55,7 +55,7 @@ bool command_find(const char *name, struct command *out)
 }
 
 /* How many letters have to change, be added or dropped. */
-static size_t distance(const char *a, const char *b)
+size_t command_distance(const char *a, const char *b)
 {
 	size_t row[NAME_MAX_LENGTH + 1], length = strlen(b);
 
@@ -86,14 +86,14 @@ const char *command_suggest(const char *name)
 	struct ss_offer offer;
 
 	for (size_t i = 0; i < command_count; i++) {
-		away = distance(name, commands[i]->name);
+		away = command_distance(name, commands[i]->name);
 		if (away < least) {
 			least = away;
 			best = commands[i]->name;
 		}
 	}
 	for (size_t i = 0; ss_offer_at(i, &offer); i++) {
-		away = distance(name, offer.name);
+		away = command_distance(name, offer.name);
 		if (away < least) {
 			least = away;
 			best = offer.name;

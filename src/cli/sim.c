@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/simulated.h"
+#include "sim/preset.h"
 
 struct values {
 	struct show_options show; /* of the lists */
@@ -133,6 +134,28 @@ static bool fill(const struct values *values, struct ss_simulation *out)
 	return true;
 }
 
+/* A name that is not there: says so, with the one that was probably meant. */
+static bool knows(const char *name)
+{
+	struct ss_sim_preset preset, best;
+	size_t least = SIZE_MAX, away;
+
+	if (ss_sim_preset_find(name, &preset))
+		return true;
+	for (size_t i = 0; ss_sim_preset_at(i, &preset); i++) {
+		away = command_distance(name, preset.name);
+		if (away < least) {
+			least = away;
+			best = preset;
+		}
+	}
+	fprintf(stderr, "stepscope sim: there is no preset '%s'", name);
+	if (least <= strlen(name) / 3)
+		fprintf(stderr, "; did you mean '%s'?", best.name);
+	fprintf(stderr, "\nRun 'stepscope sim --list' for all of them.\n");
+	return false;
+}
+
 static int run(const struct command *command, const void *values, const struct arguments *arguments)
 {
 	const struct values *own = values;
@@ -159,7 +182,7 @@ static int run(const struct command *command, const void *values, const struct a
 			command->name);
 		return EXIT_USAGE;
 	}
-	if (!fill(own, &simulation))
+	if ((own->preset && !knows(own->preset)) || !fill(own, &simulation))
 		return EXIT_USAGE;
 	return simulated_write(command->name, &simulation, own->show.progress);
 }

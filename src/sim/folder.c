@@ -1,10 +1,13 @@
 /*
  * folder.c - writes all ranks on all threads; each takes the next that is left.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/thread.h"
 #include "sim/folder.h"
@@ -31,6 +34,66 @@ static enum ss_status path_of(const struct ss_sim_folder_options *options, const
 		return ss_fail(err, SS_ERR_USAGE, "the path '%.100s...' is too long",
 			       options->path);
 	return SS_OK;
+}
+
+/* "rank12.json" or "rank12.json.gz" */
+static bool is_trace(const char *name)
+{
+	size_t digits;
+
+	if (strncmp(name, "rank", 4) != 0)
+		return false;
+	digits = strspn(name + 4, "0123456789");
+	return digits && (strcmp(name + 4 + digits, ".json") == 0 ||
+			  strcmp(name + 4 + digits, ".json.gz") == 0);
+}
+
+/* Whether truth.json of the folder is one of ours. */
+static bool is_simulated(const struct ss_sim_folder_options *options)
+{
+	static const char schema[] = "stepscope.sim.truth/";
+	char path[PATH_BYTES], begin[128] = { 0 };
+	ssize_t length;
+	int file;
+
+	if (path_of(options, "truth.json", path, NULL) != SS_OK)
+		return false;
+	file = open(path, O_RDONLY);
+	if (file < 0)
+		return false;
+	length = read(file, begin, sizeof(begin) - 1);
+	close(file);
+	return length > 0 && strstr(begin, schema) != NULL;
+}
+
+/*
+ * A job of more ranks that was simulated into the same folder before would mix
+ * with this one: its traces go. Traces that are not ours are not touched.
+ */
+static enum ss_status clear(const struct ss_sim_folder_options *options, struct ss_error *err)
+{
+	bool ours = is_simulated(options);
+	DIR *folder = opendir(options->path);
+	enum ss_status status = SS_OK;
+	struct dirent *entry;
+	char path[PATH_BYTES];
+
+	if (!folder)
+		return ss_fail(err, SS_ERR_IO, "cannot open the folder '%s': %s", options->path,
+			       strerror(errno));
+	while (status == SS_OK && (entry = readdir(folder)) != NULL) {
+		if (!is_trace(entry->d_name))
+			continue;
+		if (!ours)
+			status = ss_fail(err, SS_ERR_USAGE,
+					 "the folder '%s' has traces that were not simulated (%s)",
+					 options->path, entry->d_name);
+		else if (path_of(options, entry->d_name, path, err) != SS_OK || unlink(path) != 0)
+			status = ss_fail(err, SS_ERR_IO, "cannot remove '%s/%s': %s", options->path,
+					 entry->d_name, strerror(errno));
+	}
+	closedir(folder);
+	return status;
 }
 
 static enum ss_status write_rank(const struct work *work, uint32_t rank, uint64_t *rows,
@@ -116,6 +179,7 @@ enum ss_status ss_sim_folder_write(const struct ss_sim_job *job,
 	if (mkdir(options->path, 0777) != 0 && errno != EEXIST)
 		return ss_fail(err, SS_ERR_IO, "cannot make the folder '%s': %s", options->path,
 			       strerror(errno));
+	SS_TRY(clear(options, err));
 	if (threads > job->plan.rank_count)
 		threads = job->plan.rank_count;
 	if (threads > SS_THREADS_MAX)

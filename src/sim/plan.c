@@ -45,13 +45,13 @@ static struct ss_sim_model model_for(const struct ss_sim_device *device)
 }
 
 void ss_sim_plan_init(struct ss_sim_plan *plan, const struct ss_sim_layout *layout,
-		      const struct ss_sim_device *device)
+		      const struct ss_sim_device *device, uint32_t ranks)
 {
 	*plan = (struct ss_sim_plan){
 		.layout = layout,
 		.device = device,
 		.seed = 1,
-		.rank_count = layout->ranks,
+		.rank_count = ranks,
 		.host_ranks = HOST_RANKS,
 		.step_count = 5,
 		.model = model_for(device),

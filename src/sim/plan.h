@@ -131,9 +131,9 @@ extern const struct ss_sim_layout *const ss_sim_layouts[];
 extern const size_t ss_sim_layout_count;
 const struct ss_sim_layout *ss_sim_layout_find(const char *name);
 
-/* A healthy job of the layout, on the device, with the layout's own sizes. */
+/* A healthy job of the layout, on so many devices, with the layout's own sizes. */
 void ss_sim_plan_init(struct ss_sim_plan *plan, const struct ss_sim_layout *layout,
-		      const struct ss_sim_device *device);
+		      const struct ss_sim_device *device, uint32_t ranks);
 
 /* The same job with a network whose kernels take little longer than their launches. */
 void ss_sim_plan_make_small(struct ss_sim_plan *plan);

@@ -182,11 +182,8 @@ bool ss_sim_preset_find(const char *name, struct ss_sim_preset *out)
 
 void ss_sim_preset_plan(const struct ss_sim_preset *preset, struct ss_sim_plan *plan)
 {
-	ss_sim_plan_init(plan, preset->layout, preset->device);
-	plan->rank_count = preset->ranks;
+	ss_sim_plan_init(plan, preset->layout, preset->device, preset->ranks);
 	plan->seed = preset->seed;
-	if (!preset->layout->training)
-		plan->tensor = preset->ranks;
 	if (preset->size == SS_SIM_IMAGES)
 		ss_sim_plan_make_cnn(plan);
 	if (preset->size == SS_SIM_SMALL)

@@ -135,7 +135,8 @@ static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part
 static void defaults(struct ss_sim_plan *plan)
 {
 	plan->prefetch_layers = UINT32_MAX;
-	plan->model.batch = (plan->model.batch + 1) / 2; /* memory went into parameters */
+	if (plan->model.batch >= 4)
+		plan->model.batch /= 2; /* memory went into parameters */
 }
 
 static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err)

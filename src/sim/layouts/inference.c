@@ -8,9 +8,9 @@
 
 #include "sim/step.h"
 
-#define SCHEDULE_NS 110000 /* choosing the requests of this pass */
-#define PREPARE_NS 60000
-#define OUTPUT_NS 70000 /* handing out the new tokens */
+#define SCHEDULE_NS 60000 /* choosing the requests of this pass */
+#define PREPARE_NS 30000
+#define OUTPUT_NS 30000 /* handing out the new tokens */
 #define PAST_TOKENS 512u
 
 struct pass {
@@ -133,6 +133,11 @@ static void defaults(struct ss_sim_plan *plan)
 		.batch = 16,
 		.dtype = SS_SIM_HALF,
 	};
+	if (plan->rank_count > 1) { /* the model is larger, or nobody would split it */
+		plan->model.layers = 40;
+		plan->model.hidden = 8192;
+		plan->model.heads = 64;
+	}
 	plan->graphs = true;
 	plan->prompt = 1024;
 	plan->prefill_every = 6;

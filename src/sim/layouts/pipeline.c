@@ -120,10 +120,25 @@ static void passes(struct ss_sim_program *program, void *context, uint32_t micro
 	}
 }
 
+/* The head weighs as much as so many blocks. */
+static uint32_t head_blocks(const struct ss_sim_model *model)
+{
+	return (model->vocabulary + 6 * model->hidden) / (12 * model->hidden);
+}
+
+/* So the last stage has fewer of them. */
+static uint32_t first_block(const struct ss_sim_plan *plan, uint32_t stage)
+{
+	const struct ss_sim_model *model = &plan->model;
+	uint32_t block = stage * (model->layers + head_blocks(model)) / plan->pipe;
+
+	return block < model->layers ? block : model->layers;
+}
+
 static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
 		  struct ss_sim_program *out)
 {
-	uint32_t stages = plan->pipe, layers = plan->model.layers;
+	uint32_t stages = plan->pipe;
 	size_t tape_bytes = stages * sizeof(struct ss_sim_tape);
 	struct pass pass = {
 		.tapes = ss_memory_resize(out->memory, NULL, 0, tape_bytes),
@@ -140,8 +155,8 @@ static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part
 	}
 	memset(pass.tapes, 0, tape_bytes);
 	pass.share = ss_sim_whole(plan, part, &pass.tapes[0]);
-	pass.share.first = part->stage * layers / stages;
-	pass.share.count = (part->stage + 1) * layers / stages - pass.share.first;
+	pass.share.first = first_block(plan, part->stage);
+	pass.share.count = first_block(plan, part->stage + 1) - pass.share.first;
 	body.parameters = ss_sim_share_parameters(&pass.share, is_first(&pass), is_last(&pass));
 	body.tensors = ss_sim_parameter_tensors(&plan->model) / stages + 1;
 	ss_sim_buckets_init(&pass.buckets, plan, SS_SIM_GROUP_DATA, SS_SIM_COMM);
@@ -154,7 +169,7 @@ static void defaults(struct ss_sim_plan *plan)
 	plan->pipe = 4;
 	plan->micro_batches = 32;
 	plan->model.batch = 1;
-	plan->model.layers = 16;
+	plan->model.layers = 20 - head_blocks(&plan->model); /* five a stage */
 	plan->bucket_bytes = UINT64_C(40) << 20;
 }
 

@@ -64,8 +64,9 @@ static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part
 static void defaults(struct ss_sim_plan *plan)
 {
 	plan->tensor = 4;
-	plan->model.hidden *= 2; /* what does not fit one device is what is split */
-	plan->model.heads *= 2;
+	plan->model.hidden *= 4; /* what does not fit one device is what is split */
+	plan->model.heads *= 4;
+	plan->model.layers = 6;
 	plan->bucket_bytes = UINT64_C(40) << 20;
 }
 
