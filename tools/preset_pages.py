@@ -1,4 +1,4 @@
-"""The pages of the simulator's presets, from the program's lists and the manifest of their figures."""
+"""The pages of the simulator's presets, from the program's lists and the manifest."""
 import json
 import subprocess
 
@@ -49,7 +49,8 @@ def page(entry, layout, causes):
     lines = [HEAD, f"# {entry['preset']}", ""]
     lines += [f"{ranks.capitalize()} on {entry['device']}: {layout}.", ""]
     lines += planted_part(entry, causes)
-    lines += ["", "```", f"stepscope sim --preset {entry['preset']} -o {entry['preset']}/", "```", ""]
+    command = f"stepscope sim --preset {entry['preset']} -o {entry['preset']}/"
+    lines += ["", "```", command, "```", ""]
     lines += [f"Seed {entry['seed']}. [All presets](README.md), [sim](../commands/sim.md)."]
     return "\n".join(lines) + "\n"
 

@@ -44,6 +44,17 @@ uint64_t ss_sim_share_parameters(const struct ss_sim_share *share, bool stem, bo
 	return count;
 }
 
+struct ss_sim_body ss_sim_whole_body(const struct ss_sim_share *share)
+{
+	const struct ss_sim_plan *plan = share->plan;
+
+	return (struct ss_sim_body){
+		.micro_steps = plan->accumulate,
+		.parameters = ss_sim_share_parameters(share, true, true),
+		.tensors = ss_sim_parameter_tensors(&plan->model),
+	};
+}
+
 /* total = torch.zeros(()): a memset of one number. */
 static void zero_total(struct ss_sim_program *program)
 {

@@ -35,6 +35,9 @@ struct ss_sim_body {
 	uint32_t tensors;    /* in how many tensors */
 };
 
+/* The body of a rank that holds the whole network: passes and context are to be set. */
+struct ss_sim_body ss_sim_whole_body(const struct ss_sim_share *share);
+
 /* Builds a whole step. */
 void ss_sim_train_step(struct ss_sim_program *program, const struct ss_sim_plan *plan,
 		       const struct ss_sim_body *body);

@@ -79,7 +79,7 @@ def main():
     failed = 0
     if set(wanted) != {preset["preset"] for preset in presets}:
         failed += 1
-        print(f"the program and the manifest differ in {set(wanted) ^ {p['preset'] for p in presets}}")
+        print("the program and the manifest do not have the same presets")
     if sys.argv[2:]:
         presets = [preset for preset in presets if preset["preset"] in sys.argv[2:]]
     elif os.environ.get("STEPSCOPE_QUICK") == "1":

@@ -46,14 +46,10 @@ static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part
 {
 	struct ss_sim_tape tape;
 	struct pass pass = { .share = ss_sim_whole(plan, part, &tape) };
-	struct ss_sim_body body = {
-		.passes = passes,
-		.context = &pass,
-		.micro_steps = plan->accumulate,
-		.parameters = ss_sim_share_parameters(&pass.share, true, true),
-		.tensors = ss_sim_parameter_tensors(&plan->model),
-	};
+	struct ss_sim_body body = ss_sim_whole_body(&pass.share);
 
+	body.passes = passes;
+	body.context = &pass;
 	ss_sim_buckets_init(&pass.buckets, plan, SS_SIM_GROUP_WORLD, SS_SIM_COMM);
 	ss_sim_train_step(out, plan, &body);
 }

@@ -121,14 +121,12 @@ static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part
 {
 	struct ss_sim_tape tape;
 	struct pass pass = { ss_sim_whole(plan, part, &tape), plan->rank_count };
-	struct ss_sim_body body = {
-		.passes = passes,
-		.context = &pass,
-		.micro_steps = plan->accumulate,
-		.parameters = ss_sim_share_parameters(&pass.share, true, true) / plan->rank_count,
-		.tensors = plan->model.layers + 1,
-	};
+	struct ss_sim_body body = ss_sim_whole_body(&pass.share);
 
+	body.passes = passes;
+	body.context = &pass;
+	body.parameters /= plan->rank_count;
+	body.tensors = plan->model.layers + 1; /* flat, one a unit */
 	ss_sim_train_step(out, plan, &body);
 }
 
