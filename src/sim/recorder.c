@@ -148,11 +148,12 @@ uint64_t ss_sim_recorder_call(struct ss_sim_rank *rank, const struct ss_sim_call
 	return row.correlation;
 }
 
+/* A row counts for the innermost note around its launch, and for no other. */
 static void cover(struct ss_sim_rank *rank, uint32_t stream, int64_t start_ns, int64_t end_ns)
 {
 	struct ss_sim_recorder *recorder = rank->recorder;
 
-	for (uint32_t i = 0; i < recorder->depth[rank->thread]; i++) {
+	for (uint32_t i = recorder->depth[rank->thread]; i-- > 0;) {
 		struct ss_sim_open_range *open = &recorder->open[rank->thread][i];
 		struct ss_sim_span *span = &open->covered[stream];
 
@@ -162,6 +163,7 @@ static void cover(struct ss_sim_rank *rank, uint32_t stream, int64_t start_ns, i
 			span->start_ns = start_ns;
 		if (end_ns > span->end_ns)
 			span->end_ns = end_ns;
+		return;
 	}
 }
 
