@@ -21,9 +21,8 @@
 #ifndef SS_SIM_MACHINE_H
 #define SS_SIM_MACHINE_H
 
-#include "sim/plan.h"
 #include "sim/pool.h"
-#include "sim/program.h"
+#include "sim/programs.h"
 
 /* Nanoseconds, but for queue_depth. */
 struct ss_sim_timing {
@@ -37,18 +36,6 @@ struct ss_sim_timing {
 };
 
 extern const struct ss_sim_timing ss_sim_timing;
-
-/* Programs of the steps; a rank with more work has another one. */
-struct ss_sim_programs {
-	const struct ss_sim_plan *plan;
-	struct ss_sim_part *parts;
-	struct ss_sim_program *items;
-	uint32_t count;
-	uint32_t events_max, slots_max, sequences_max; /* over all of them */
-};
-
-/* Which of them a rank runs in a step. */
-uint32_t ss_sim_program_at(const struct ss_sim_programs *programs, uint32_t rank, uint32_t step);
 
 /* The note that begins each step is numbered from the job's first step. */
 #define SS_SIM_WARMUP_STEPS 2u

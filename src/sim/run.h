@@ -45,13 +45,6 @@ struct ss_sim_outcome {
 	uint64_t allocated_peak_bytes, reserved_peak_bytes; /* the largest of all ranks */
 };
 
-/* Builds the programs of the plan. */
-SS_MUST_USE
-enum ss_status ss_sim_programs_open(struct ss_sim_programs *programs,
-				    const struct ss_sim_plan *plan, struct ss_memory *memory,
-				    struct ss_error *err);
-void ss_sim_programs_close(struct ss_sim_programs *programs, struct ss_memory *memory);
-
 /* The first run. `with_details`: keeps who arrived when. */
 SS_MUST_USE
 enum ss_status ss_sim_outcome_open(struct ss_sim_outcome *outcome,
