@@ -136,12 +136,13 @@ SS_API const char *ss_format_at(size_t index);
  * Fields that are 0 or NULL are left to the preset, or to a default.
  */
 struct ss_simulation {
-	const char *folder;  /* that the files go into; made when it is not there */
-	const char *preset;  /* "ddp8-straggler"; NULL: layout and device */
-	const char *layout;  /* "single", "ddp", "fsdp", "tensor", "pipeline", "inference" */
-	const char *device;  /* "v100", "a100", "h100", "b200", "mi300x" */
-	const char *causes;  /* planted beside the preset's: "straggler=0.3,sync-item" */
-	const char *without; /* causes of those that are left out */
+	const char *folder;   /* that the files go into; made when it is not there */
+	const char *preset;   /* "ddp8-straggler"; NULL: layout and device */
+	const char *layout;   /* "single", "ddp", "fsdp", "tensor", "pipeline", "inference" */
+	const char *device;   /* "v100", "a100", "h100", "b200", "mi300x" */
+	const char *causes;   /* planted beside the preset's: "straggler=0.3,sync-item" */
+	const char *without;  /* causes of those that are left out */
+	const char *settings; /* "accumulate=4,stack=0"; the list "settings" has all */
 	uint32_t ranks, steps;
 	uint64_t seed;
 	bool plain;                /* .json files instead of .json.gz */
@@ -178,7 +179,7 @@ struct ss_simulated {
 SS_API SS_MUST_USE enum ss_status ss_simulate(const struct ss_simulation *simulation,
 					      struct ss_simulated *out, struct ss_error *err);
 
-/* Renders the list that request->what names: "presets" or "causes". */
+/* Renders the list that request->what names: "presets", "causes" or "settings". */
 SS_API SS_MUST_USE enum ss_status ss_simulation_list(const struct ss_request *request,
 						     struct ss_text *out, struct ss_error *err);
 

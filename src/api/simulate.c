@@ -6,6 +6,7 @@
 
 #include "render/render.h"
 #include "sim/folder.h"
+#include "sim/settings.h"
 
 static void fill(const struct ss_sim_job *job, const struct ss_sim_folder_figures *figures,
 		 struct ss_simulated *out)
@@ -42,6 +43,7 @@ enum ss_status ss_simulate(const struct ss_simulation *simulation, struct ss_sim
 		.device = simulation->device,
 		.causes = simulation->causes,
 		.without = simulation->without,
+		.settings = simulation->settings,
 		.ranks = simulation->ranks,
 		.steps = simulation->steps,
 		.seed = simulation->seed,
@@ -158,6 +160,43 @@ static const struct ss_view cause_list = {
 	.rankless = true,
 };
 
+static const struct ss_column setting_columns[] = {
+	{ "setting", SS_COLUMN_TEXT, "its name, for --set", 0 },
+	{ "least", SS_COLUMN_COUNT, "smallest number that it takes", 0 },
+	{ "most", SS_COLUMN_COUNT, "largest number that it takes", 0 },
+	{ "about", SS_COLUMN_TEXT, "what it is", 0 },
+};
+
+static void list_settings(struct ss_table *table)
+{
+	for (size_t i = 0; i < ss_sim_setting_count; i++) {
+		ss_row_begin(table);
+		ss_row_text(table, ss_sim_settings[i].name);
+		ss_row_int(table, (int64_t)ss_sim_settings[i].least);
+		ss_row_int(table, (int64_t)ss_sim_settings[i].most);
+		ss_row_text(table, ss_sim_settings[i].about);
+		ss_row_end(table);
+	}
+}
+
+static const struct ss_view setting_list = {
+	.name = "settings",
+	.summary = "What of a simulated job can be set",
+	.empty = "no settings",
+	.columns = setting_columns,
+	.column_count = SS_COUNT(setting_columns),
+	.rankless = true,
+};
+
+static const struct {
+	const struct ss_view *view;
+	void (*fill)(struct ss_table *table);
+} lists[] = {
+	{ &preset_list, list_presets },
+	{ &cause_list, list_causes },
+	{ &setting_list, list_settings },
+};
+
 enum ss_status ss_simulation_list(const struct ss_request *request, struct ss_text *out,
 				  struct ss_error *err)
 {
@@ -169,23 +208,22 @@ enum ss_status ss_simulation_list(const struct ss_request *request, struct ss_te
 		.color = request->color,
 		.top = request->top,
 	};
-	bool causes = strcmp(what, cause_list.name) == 0;
 	struct ss_memory memory;
 	struct ss_arena scratch;
 	struct ss_table table;
+	size_t which = 0;
 	bool failed;
 
-	if (!causes && strcmp(what, preset_list.name) != 0)
+	while (which < SS_COUNT(lists) && strcmp(lists[which].view->name, what) != 0)
+		which++;
+	if (which == SS_COUNT(lists))
 		return ss_fail(err, SS_ERR_USAGE, "no list called '%s'", what);
 	if (!renderer)
 		return ss_fail(err, SS_ERR_USAGE, "no format called '%s'", format);
 	ss_memory_init(&memory, 0);
 	ss_arena_init(&scratch, &memory);
-	ss_table_init(&table, causes ? &cause_list : &preset_list, &scratch);
-	if (causes)
-		list_causes(&table);
-	else
-		list_presets(&table);
+	ss_table_init(&table, lists[which].view, &scratch);
+	lists[which].fill(&table);
 	failed = table.failed;
 	if (!failed)
 		renderer->view(&table, &options, out);

@@ -11,9 +11,9 @@
 
 struct values {
 	struct show_options show; /* of the lists */
-	const char *preset, *layout, *device, *causes, *without, *output;
+	const char *preset, *layout, *device, *causes, *without, *settings, *output;
 	uint64_t ranks, steps, seed, threads, lost, offset_ms, drift_ppm;
-	bool list, list_causes, plain, sync_rows, sequence;
+	bool list, list_causes, list_settings, plain, sync_rows, sequence;
 };
 
 #define NOT_GIVEN UINT64_MAX
@@ -23,6 +23,8 @@ static const struct option options[] = {
 	  0 },
 	{ "--list-causes", "", "what can be planted in a job", OPTION_FLAG,
 	  offsetof(struct values, list_causes), 0 },
+	{ "--list-settings", "", "what of a job can be set", OPTION_FLAG,
+	  offsetof(struct values, list_settings), 0 },
 	{ "--preset", "NAME", "the job to simulate", OPTION_TEXT, offsetof(struct values, preset),
 	  'p' },
 	{ "--output", "FOLDER", "where its files go (default: the preset's name)", OPTION_TEXT,
@@ -39,6 +41,8 @@ static const struct option options[] = {
 	  offsetof(struct values, causes), 0 },
 	{ "--without", "NAME,...", "leaves these out", OPTION_TEXT,
 	  offsetof(struct values, without), 0 },
+	{ "--set", "NAME=N,...", "sets these: accumulate=4,stack=0", OPTION_TEXT,
+	  offsetof(struct values, settings), 0 },
 	{ "--seed", "N", "of the noise; the same seed gives the same bytes", OPTION_COUNT,
 	  offsetof(struct values, seed), 0 },
 	{ "--plain", "", "writes .json instead of .json.gz", OPTION_FLAG,
@@ -117,6 +121,7 @@ static bool fill(const struct values *values, struct ss_simulation *out)
 		.device = values->device,
 		.causes = values->causes,
 		.without = values->without,
+		.settings = values->settings,
 		.ranks = narrow(values->ranks),
 		.steps = narrow(values->steps),
 		.seed = values->seed,
@@ -170,6 +175,8 @@ static int run(const struct command *command, const void *values, const struct a
 		return list(own, "presets");
 	if (own->list_causes)
 		return list(own, "causes");
+	if (own->list_settings)
+		return list(own, "settings");
 	if (!own->preset && !own->layout) {
 		fprintf(stderr,
 			"stepscope %s: name a job with --preset or --layout; --list shows "

@@ -28,7 +28,7 @@ static void reduce(struct ss_sim_program *program, struct ss_sim_buckets *bucket
 {
 	const struct ss_sim_plan *plan = buckets->plan;
 
-	if (!buckets->elements || buckets->count == SS_SIM_BUCKETS_MAX)
+	if (!buckets->elements)
 		return;
 	buckets->done[buckets->count++] =
 		ss_sim_collect(program, &(struct ss_sim_collective){ .kind = SS_SIM_NCCL_ALL_REDUCE,
@@ -49,7 +49,8 @@ void ss_sim_buckets_add(struct ss_sim_program *program, void *context,
 	if (buckets->held)
 		return;
 	buckets->elements += gradient->elements;
-	if (buckets->elements >= buckets->limit_elements)
+	/* the last place is kept for what is left at the end */
+	if (buckets->elements >= buckets->limit_elements && buckets->count + 1 < SS_SIM_BUCKETS_MAX)
 		reduce(program, buckets);
 }
 

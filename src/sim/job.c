@@ -6,6 +6,7 @@
 #include "sim/job.h"
 #include "sim/noise.h"
 #include "sim/recorder.h"
+#include "sim/settings.h"
 
 /* --- the request -------------------------------------------------------------- */
 
@@ -241,7 +242,8 @@ static enum ss_status open_job(struct ss_sim_job *job, const struct ss_sim_reque
 	uint32_t without = 0;
 
 	SS_TRY(choose(job, request, err));
-	ss_sim_preset_plan(&job->preset, &healthy);
+	SS_TRY(ss_sim_preset_plan(&job->preset, &healthy, err));
+	SS_TRY(ss_sim_settings_apply(&healthy, request->settings, err));
 	set_options(&healthy, request);
 	SS_TRY(ss_sim_plan_check(&healthy, err));
 	for (uint32_t i = 0; i < job->preset.cause_count; i++) {

@@ -18,8 +18,9 @@
 struct ss_sim_request {
 	const char *preset; /* NULL: layout and device instead */
 	const char *layout, *device;
-	const char *causes;  /* "input-in-process=0.3,straggler": added to the preset's */
-	const char *without; /* "straggler": these are fixed */
+	const char *causes;   /* "input-in-process=0.3,straggler": added to the preset's */
+	const char *without;  /* "straggler": these are fixed */
+	const char *settings; /* "accumulate=4,stack=0": see settings.h */
 	uint32_t ranks, steps;
 	uint64_t seed;
 	bool sync_rows, sequence;

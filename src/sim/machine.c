@@ -27,9 +27,8 @@ const struct ss_sim_timing ss_sim_timing = {
 	.network_hop = 3500,
 };
 
-/* How much a run differs from the next: kernels hardly, the host more. */
-#define KERNEL_DEVIATION_PPM 7000
-#define HOST_DEVIATION_PPM 40000
+#define KERNEL_DEVIATION_PPM 7000 /* kernels hardly differ from run to run, */
+#define HOST_DEVIATION_PPM 40000  /* the host does */
 #define INPUT_DEVIATION_PPM 30000
 #define RANK_DEVIATION_PPM 1500
 
@@ -403,10 +402,11 @@ static void run_switch(struct ss_sim_rank *rank, const struct ss_sim_instruction
 static void run_input(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
 {
 	const struct ss_sim_plan *plan = rank->plan;
-	uint32_t workers = plan->loader_workers, step = rank->step;
-	int64_t *worker_ns = &rank->worker_ns[step % workers];
-	int64_t *taken_ns = &rank->taken_ns[step % (PREFETCH * workers)];
-	int64_t ppm = ss_sim_ppm(ss_sim_random(plan->seed, rank->rank, step, 0, SS_SIM_NOISE_INPUT),
+	uint32_t workers = plan->loader_workers, batch = rank->batch_count++;
+	int64_t *worker_ns = &rank->worker_ns[batch % workers];
+	int64_t *taken_ns = &rank->taken_ns[batch % (PREFETCH * workers)];
+	int64_t ppm = ss_sim_ppm(ss_sim_random(plan->seed, rank->rank, batch, 0,
+					       SS_SIM_NOISE_INPUT),
 				 INPUT_DEVIATION_PPM);
 
 	*worker_ns = later(*worker_ns, later(*taken_ns, FIRST_NS)) +

@@ -85,6 +85,7 @@ struct ss_sim_rank {
 	/* the loader's workers */
 	int64_t worker_ns[SS_SIM_WORKERS_MAX];
 	int64_t taken_ns[2 * SS_SIM_WORKERS_MAX];
+	uint32_t batch_count; /* taken so far */
 
 	struct ss_sim_pool pool;
 	uint32_t *slots; /* block of each memory slot */

@@ -110,6 +110,14 @@ enum ss_status ss_sim_plan_check(const struct ss_sim_plan *plan, struct ss_error
 	if (!plan->step_count || plan->step_count > SS_SIM_STEPS_MAX)
 		return ss_fail(err, SS_ERR_USAGE, "1 to %u steps can be recorded, not %u",
 			       SS_SIM_STEPS_MAX, plan->step_count);
+	if ((plan->tensor > 1 && !plan->layout->splits_matrices) ||
+	    (plan->pipe > 1 && !plan->layout->splits_stages))
+		return ss_fail(err, SS_ERR_USAGE, "the layout '%s' does not split the network",
+			       plan->layout->name);
+	if (plan->rank_count % (plan->tensor * plan->pipe))
+		return ss_fail(err, SS_ERR_USAGE,
+			       "%u ranks are no multiple of %u tensor-parallel times %u stages",
+			       plan->rank_count, plan->tensor, plan->pipe);
 	for (size_t i = 0; i < SS_COUNT(odd); i++)
 		if (odd[i]->permille && odd[i]->rank >= 0 &&
 		    (uint32_t)odd[i]->rank >= plan->rank_count)

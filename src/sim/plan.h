@@ -111,7 +111,8 @@ struct ss_sim_layout {
 	const char *name; /* "ddp" */
 	const char *summary;
 	bool training;
-	uint32_t ranks; /* by default */
+	bool splits_matrices, splits_stages; /* plan->tensor and plan->pipe may be above 1 */
+	uint32_t ranks;                      /* by default */
 	void (*defaults)(struct ss_sim_plan *plan);
 	/* Says what is wrong with the plan, or SS_OK. */
 	enum ss_status (*check)(const struct ss_sim_plan *plan, struct ss_error *err);

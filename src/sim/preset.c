@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "sim/preset.h"
+#include "sim/settings.h"
 
 #define SEVERE 600
 #define MILD 200
@@ -17,29 +18,35 @@ struct job {
 	const char *name, *layout, *device;
 	uint32_t ranks;
 	enum ss_sim_size_kind size;
+	const char *settings;
 };
 
 static const struct job jobs[] = {
-	{ "gpu1", "single", "h100", 1, SS_SIM_NORMAL },
-	{ "v100", "single", "v100", 1, SS_SIM_NORMAL },
-	{ "cnn1", "single", "a100", 1, SS_SIM_IMAGES },
-	{ "small1", "single", "a100", 1, SS_SIM_SMALL },
-	{ "mi300", "single", "mi300x", 1, SS_SIM_NORMAL },
-	{ "ddp8", "ddp", "h100", 8, SS_SIM_NORMAL },
-	{ "ddp4-mi300", "ddp", "mi300x", 4, SS_SIM_NORMAL },
-	{ "cnn8", "ddp", "a100", 8, SS_SIM_IMAGES },
-	{ "small8", "ddp", "h100", 8, SS_SIM_SMALL },
-	{ "ddp16", "ddp", "b200", 16, SS_SIM_NORMAL },
-	{ "fsdp8", "fsdp", "h100", 8, SS_SIM_NORMAL },
-	{ "fsdp16", "fsdp", "a100", 16, SS_SIM_NORMAL },
-	{ "fsdp8-mi300", "fsdp", "mi300x", 8, SS_SIM_NORMAL },
-	{ "tp4", "tensor", "h100", 4, SS_SIM_NORMAL },
-	{ "tp8", "tensor", "a100", 8, SS_SIM_NORMAL },
-	{ "pp4", "pipeline", "h100", 4, SS_SIM_NORMAL },
-	{ "pp8", "pipeline", "a100", 8, SS_SIM_NORMAL },
-	{ "serve1", "inference", "h100", 1, SS_SIM_NORMAL },
-	{ "serve4", "inference", "a100", 4, SS_SIM_NORMAL },
-	{ "serve-mi300", "inference", "mi300x", 1, SS_SIM_NORMAL },
+	{ "gpu1", "single", "h100", 1, SS_SIM_NORMAL, NULL },
+	{ "v100", "single", "v100", 1, SS_SIM_NORMAL, NULL },
+	{ "cnn1", "single", "a100", 1, SS_SIM_IMAGES, NULL },
+	{ "small1", "single", "a100", 1, SS_SIM_SMALL, NULL },
+	{ "mi300", "single", "mi300x", 1, SS_SIM_NORMAL, NULL },
+	{ "ddp8", "ddp", "h100", 8, SS_SIM_NORMAL, NULL },
+	{ "ddp4-mi300", "ddp", "mi300x", 4, SS_SIM_NORMAL, NULL },
+	{ "cnn8", "ddp", "a100", 8, SS_SIM_IMAGES, NULL },
+	{ "small8", "ddp", "h100", 8, SS_SIM_SMALL, NULL },
+	{ "ddp16", "ddp", "b200", 16, SS_SIM_NORMAL, NULL },
+	{ "fsdp8", "fsdp", "h100", 8, SS_SIM_NORMAL, NULL },
+	{ "fsdp16", "fsdp", "a100", 16, SS_SIM_NORMAL, NULL },
+	{ "fsdp8-mi300", "fsdp", "mi300x", 8, SS_SIM_NORMAL, NULL },
+	{ "tp4", "tensor", "h100", 4, SS_SIM_NORMAL, NULL },
+	{ "tp8", "tensor", "a100", 8, SS_SIM_NORMAL, NULL },
+	{ "pp4", "pipeline", "h100", 4, SS_SIM_NORMAL, NULL },
+	{ "pp8", "pipeline", "a100", 8, SS_SIM_NORMAL, NULL },
+	{ "serve1", "inference", "h100", 1, SS_SIM_NORMAL, NULL },
+	{ "serve4", "inference", "a100", 4, SS_SIM_NORMAL, NULL },
+	{ "serve-mi300", "inference", "mi300x", 1, SS_SIM_NORMAL, NULL },
+	{ "gpu1-compiled", "single", "h100", 1, SS_SIM_NORMAL, "compiled=1" },
+	{ "ddp8-accumulate", "ddp", "h100", 8, SS_SIM_NORMAL, "accumulate=4,batch=1" },
+	{ "ddp8-unused", "ddp", "a100", 8, SS_SIM_NORMAL, "find-unused=1,bucket-mb=50" },
+	{ "tp2pp2dp2", "pipeline", "h100", 8, SS_SIM_NORMAL,
+	  "tensor=2,pipe=2,hidden=8192,heads=64,layers=8,micro-batches=32,vocabulary=4096" },
 };
 
 /* Which jobs each cause is planted in. */
@@ -121,6 +128,7 @@ static void start(struct ss_sim_preset *out, const struct job *job)
 		.device = ss_sim_device_find(job->device),
 		.ranks = job->ranks,
 		.size = job->size,
+		.settings = job->settings,
 	};
 }
 
@@ -180,7 +188,8 @@ bool ss_sim_preset_find(const char *name, struct ss_sim_preset *out)
 	return false;
 }
 
-void ss_sim_preset_plan(const struct ss_sim_preset *preset, struct ss_sim_plan *plan)
+enum ss_status ss_sim_preset_plan(const struct ss_sim_preset *preset, struct ss_sim_plan *plan,
+				  struct ss_error *err)
 {
 	ss_sim_plan_init(plan, preset->layout, preset->device, preset->ranks);
 	plan->seed = preset->seed;
@@ -188,9 +197,11 @@ void ss_sim_preset_plan(const struct ss_sim_preset *preset, struct ss_sim_plan *
 		ss_sim_plan_make_cnn(plan);
 	if (preset->size == SS_SIM_SMALL)
 		ss_sim_plan_make_small(plan);
+	SS_TRY(ss_sim_settings_apply(plan, preset->settings, err));
 	if (plan->rank_count > plan->host_ranks) {
 		/* hosts that are kept together by NTP differ by this much */
 		plan->clock_offset_ns = 3000000;
 		plan->drift_ppb = 8000;
 	}
+	return SS_OK;
 }

@@ -27,6 +27,7 @@ struct ss_sim_preset {
 	const struct ss_sim_device *device;
 	uint32_t ranks;
 	enum ss_sim_size_kind size;
+	const char *settings; /* as settings.h reads them; NULL: none */
 	uint64_t seed;
 	struct ss_sim_planted causes[SS_SIM_CAUSES_MAX];
 	uint32_t cause_count;
@@ -40,6 +41,8 @@ bool ss_sim_preset_find(const char *name, struct ss_sim_preset *out);
 #define SS_SIM_PRESET_DEMO "ddp8-slow"
 
 /* The preset's job with nothing planted yet. */
-void ss_sim_preset_plan(const struct ss_sim_preset *preset, struct ss_sim_plan *plan);
+SS_MUST_USE
+enum ss_status ss_sim_preset_plan(const struct ss_sim_preset *preset, struct ss_sim_plan *plan,
+				  struct ss_error *err);
 
 #endif

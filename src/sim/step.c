@@ -44,6 +44,20 @@ uint64_t ss_sim_share_parameters(const struct ss_sim_share *share, bool stem, bo
 	return count;
 }
 
+void ss_sim_tensor_reduce(struct ss_sim_program *program, void *context, uint64_t elements)
+{
+	const struct ss_sim_share *share = context;
+	uint32_t done = ss_sim_collect(program, &(struct ss_sim_collective){
+							.kind = SS_SIM_NCCL_ALL_REDUCE,
+							.role = SS_SIM_GROUP_TENSOR,
+							.dtype = share->plan->model.dtype,
+							.in_count = elements,
+							.out_count = elements,
+							.stream = SS_SIM_COMM_TWO });
+
+	ss_sim_wait(program, SS_SIM_COMPUTE, done);
+}
+
 struct ss_sim_body ss_sim_whole_body(const struct ss_sim_share *share)
 {
 	const struct ss_sim_plan *plan = share->plan;

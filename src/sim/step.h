@@ -64,9 +64,12 @@ void ss_sim_nonzeros(struct ss_sim_program *program, const struct ss_sim_plan *p
 /* tensor.item(): a copy of one number that the thread waits for. */
 void ss_sim_item(struct ss_sim_program *program);
 
+/* The sum over a tensor-parallel group, which compute waits for; context: the share. */
+void ss_sim_tensor_reduce(struct ss_sim_program *program, void *context, uint64_t elements);
+
 /* --- gradients that are reduced in buckets (bucket.c) -------------------------- */
 
-#define SS_SIM_BUCKETS_MAX 512u
+#define SS_SIM_BUCKETS_MAX 4096u
 
 struct ss_sim_buckets {
 	const struct ss_sim_plan *plan;

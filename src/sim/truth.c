@@ -106,17 +106,17 @@ static void add_steps_of(struct out *out, uint32_t every)
 /* Causes that do not act in every step: how often this one does. */
 static uint32_t every_of(const struct ss_sim_job *job, const struct ss_sim_planted_fault *fault)
 {
-	struct ss_sim_plan healthy, faulty;
+	struct ss_sim_plan plan = job->plan;
 	struct ss_sim_fault alone = fault->fault;
 
-	ss_sim_preset_plan(&job->preset, &healthy);
-	faulty = healthy;
+	plan.pause_every = 0;
+	plan.recompile_every = 0;
 	alone.fixed = false;
 	alone.base = &job->base;
-	fault->cause->plant(&faulty, &alone);
-	if (faulty.pause_every != healthy.pause_every)
-		return faulty.pause_every;
-	return faulty.recompile_every != healthy.recompile_every ? faulty.recompile_every : 1;
+	fault->cause->plant(&plan, &alone);
+	if (plan.pause_every)
+		return plan.pause_every;
+	return plan.recompile_every ? plan.recompile_every : 1;
 }
 
 static void add_causes(struct out *out)

@@ -158,6 +158,7 @@ static enum ss_status check(const struct ss_sim_plan *plan, struct ss_error *err
 const struct ss_sim_layout ss_sim_layout_inference = {
 	.name = "inference",
 	.summary = "serving a language model: prefill and decode, with or without CUDA graphs",
+	.splits_matrices = true,
 	.ranks = 1,
 	.defaults = defaults,
 	.check = check,

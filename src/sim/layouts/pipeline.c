@@ -155,6 +155,10 @@ static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part
 	}
 	memset(pass.tapes, 0, tape_bytes);
 	pass.share = ss_sim_whole(plan, part, &pass.tapes[0]);
+	if (plan->tensor > 1) {
+		pass.share.reduce = ss_sim_tensor_reduce;
+		pass.share.context = &pass.share;
+	}
 	pass.share.first = first_block(plan, part->stage);
 	pass.share.count = first_block(plan, part->stage + 1) - pass.share.first;
 	body.parameters = ss_sim_share_parameters(&pass.share, is_first(&pass), is_last(&pass));
@@ -192,6 +196,8 @@ const struct ss_sim_layout ss_sim_layout_pipeline = {
 	.name = "pipeline",
 	.summary = "pipeline parallel: stages of blocks, one forward one backward",
 	.training = true,
+	.splits_matrices = true,
+	.splits_stages = true,
 	.ranks = 4,
 	.defaults = defaults,
 	.check = check,

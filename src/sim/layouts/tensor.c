@@ -12,21 +12,6 @@ struct pass {
 	bool data_parallel;
 };
 
-/* The sum is needed at once: compute waits for it. */
-static void reduce(struct ss_sim_program *program, void *context, uint64_t elements)
-{
-	const struct pass *pass = context;
-	uint32_t done = ss_sim_collect(program, &(struct ss_sim_collective){
-							.kind = SS_SIM_NCCL_ALL_REDUCE,
-							.role = SS_SIM_GROUP_TENSOR,
-							.dtype = pass->share.plan->model.dtype,
-							.in_count = elements,
-							.out_count = elements,
-							.stream = SS_SIM_COMM_TWO });
-
-	ss_sim_wait(program, SS_SIM_COMPUTE, done);
-}
-
 static void passes(struct ss_sim_program *program, void *context, uint32_t micro)
 {
 	struct pass *pass = context;
@@ -51,8 +36,8 @@ static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part
 
 	body.passes = passes;
 	body.context = &pass;
-	pass.share.reduce = reduce;
-	pass.share.context = &pass;
+	pass.share.reduce = ss_sim_tensor_reduce;
+	pass.share.context = &pass.share;
 	ss_sim_buckets_init(&pass.buckets, plan, SS_SIM_GROUP_DATA, SS_SIM_COMM);
 	ss_sim_train_step(out, plan, &body);
 }
@@ -85,6 +70,7 @@ const struct ss_sim_layout ss_sim_layout_tensor = {
 	.name = "tensor",
 	.summary = "tensor parallel within a host, data parallel beyond",
 	.training = true,
+	.splits_matrices = true,
 	.ranks = 4,
 	.defaults = defaults,
 	.check = check,
