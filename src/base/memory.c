@@ -67,6 +67,8 @@ void *ss_memory_resize(struct ss_memory *memory, void *block, size_t old_bytes, 
 
 void ss_memory_free(struct ss_memory *memory, void *block, size_t bytes)
 {
+	if (!block) /* was never charged */
+		return;
 	free(block);
 	atomic_fetch_sub(&memory->used_bytes, bytes);
 }

@@ -25,6 +25,11 @@ const struct ss_sim_cause *ss_sim_cause_find(const char *name)
 	return NULL;
 }
 
+bool ss_sim_causes_agree(const struct ss_sim_cause *a, const struct ss_sim_cause *b)
+{
+	return a != b && (!a->part || !b->part || strcmp(a->part, b->part) != 0);
+}
+
 bool ss_sim_cause_fits(const struct ss_sim_cause *cause, const struct ss_sim_layout *layout)
 {
 	for (size_t i = 0; i < SS_SIM_CAUSE_LAYOUTS && cause->layouts[i]; i++)

@@ -29,12 +29,14 @@ struct ss_sim_fault {
 #define SS_SIM_CAUSE_LAYOUTS 6u
 
 struct ss_sim_cause {
-	const char *name;                          /* kebab-case */
-	const char *summary;                       /* one line, without full stop */
-	const char *fix;                           /* what to change, one line */
-	const char *op;                            /* where it shows: the op, call or kernel */
-	const char *line;                          /* the user's line, "train.py:55"; NULL: none */
-	bool has_rank;                             /* one rank is guilty */
+	const char *name;    /* kebab-case */
+	const char *summary; /* one line, without full stop */
+	const char *fix;     /* what to change, one line */
+	const char *op;      /* where it shows: the op, call or kernel */
+	const char *line;    /* the user's line, "train.py:55"; NULL: none */
+	bool has_rank;       /* one rank is guilty */
+	const char *part;    /* of the job that it changes, where several causes change the same: no
+			     two of those can be in one job; NULL: one of its own */
 	const char *layouts[SS_SIM_CAUSE_LAYOUTS]; /* that can have it; NULL ends them */
 	void (*plant)(struct ss_sim_plan *plan, const struct ss_sim_fault *fault);
 };
@@ -42,6 +44,8 @@ struct ss_sim_cause {
 extern const struct ss_sim_cause *const ss_sim_causes[];
 extern const size_t ss_sim_cause_count;
 const struct ss_sim_cause *ss_sim_cause_find(const char *name);
+/* True when both can be in one job. */
+bool ss_sim_causes_agree(const struct ss_sim_cause *a, const struct ss_sim_cause *b);
 bool ss_sim_cause_fits(const struct ss_sim_cause *cause, const struct ss_sim_layout *layout);
 
 /* `permille` of the step. */

@@ -21,7 +21,9 @@ static int32_t read_permille(const char *text, size_t length)
 	for (size_t i = 0; i < length; i++) {
 		if (text[i] == '.' && !dot) {
 			dot = true;
-		} else if (text[i] >= '0' && text[i] <= '9' && scale >= 1) {
+		} else if (text[i] == '0' && scale < 10) {
+			continue; /* digits beyond thousandths are fine when they say nothing */
+		} else if (text[i] >= '0' && text[i] <= '9' && scale >= 10) {
 			value = value * 10 + (text[i] - '0');
 			scale = dot ? scale / 10 : scale;
 		} else {
@@ -49,6 +51,8 @@ static size_t next_item(const char *list, char *name, size_t room, const char **
 }
 
 #define DEFAULT_PERMILLE 500
+#define DRIFT_PPB_MAX 1000000u
+#define OFFSET_NS_MAX INT64_C(3600000000000)
 
 static enum ss_status add_causes(struct ss_sim_job *job, const char *list, struct ss_error *err)
 {
@@ -75,6 +79,11 @@ static enum ss_status add_causes(struct ss_sim_job *job, const char *list, struc
 		if (permille < 0)
 			return ss_fail(err, SS_ERR_USAGE,
 				       "the severity of '%s' is a number from 0.001 to 1", name);
+		for (uint32_t i = 0; i < preset->cause_count; i++)
+			if (!ss_sim_causes_agree(preset->causes[i].cause, cause))
+				return ss_fail(err, SS_ERR_USAGE,
+					       "a job cannot have both '%s' and '%s'",
+					       preset->causes[i].cause->name, name);
 		if (preset->cause_count == SS_SIM_CAUSES_MAX)
 			return ss_fail(err, SS_ERR_USAGE, "a job has at most %u causes",
 				       SS_SIM_CAUSES_MAX);
@@ -115,6 +124,11 @@ static enum ss_status choose(struct ss_sim_job *job, const struct ss_sim_request
 		preset->ranks = preset->layout->ranks;
 	if (request->seed)
 		preset->seed = request->seed;
+	for (uint32_t i = 0; i < preset->cause_count; i++)
+		if (!ss_sim_cause_fits(preset->causes[i].cause, preset->layout))
+			return ss_fail(err, SS_ERR_USAGE,
+				       "the layout '%s' cannot have the cause '%s' of the preset",
+				       preset->layout->name, preset->causes[i].cause->name);
 	return add_causes(job, request->causes, err);
 }
 
@@ -130,6 +144,42 @@ static bool is_in(const char *list, const char *name)
 			return true;
 	}
 	return false;
+}
+
+/* What is left out must be there. */
+static enum ss_status check_without(const struct ss_sim_job *job, const char *list,
+				    struct ss_error *err)
+{
+	char item[SS_SIM_PRESET_NAME_MAX];
+	const char *value;
+	size_t length;
+
+	while (list && *list) {
+		bool found = false;
+
+		list += next_item(list, item, sizeof(item), &value, &length);
+		for (uint32_t i = 0; i < job->preset.cause_count; i++)
+			found |= strcmp(job->preset.causes[i].cause->name, item) == 0;
+		if (!found)
+			return ss_fail(
+				err, SS_ERR_USAGE,
+				"the cause '%s' cannot be left out: the job does not have it",
+				item);
+	}
+	return SS_OK;
+}
+
+static enum ss_status check_options(const struct ss_sim_request *request, struct ss_error *err)
+{
+	if (request->has_clocks && request->drift_ppb > DRIFT_PPB_MAX)
+		return ss_fail(err, SS_ERR_USAGE, "clocks drift by at most %u parts per million",
+			       DRIFT_PPB_MAX / 1000);
+	if (request->has_clocks &&
+	    (request->clock_offset_ns < 0 || request->clock_offset_ns > OFFSET_NS_MAX))
+		return ss_fail(err, SS_ERR_USAGE, "clocks differ by at most an hour");
+	if (request->lost_per_million > 1000000)
+		return ss_fail(err, SS_ERR_USAGE, "at most 1000000 events of a million are lost");
+	return SS_OK;
 }
 
 static void set_options(struct ss_sim_plan *plan, const struct ss_sim_request *request)
@@ -241,7 +291,9 @@ static enum ss_status open_job(struct ss_sim_job *job, const struct ss_sim_reque
 	struct ss_sim_plan healthy;
 	uint32_t without = 0;
 
+	SS_TRY(check_options(request, err));
 	SS_TRY(choose(job, request, err));
+	SS_TRY(check_without(job, request->without, err));
 	SS_TRY(ss_sim_preset_plan(&job->preset, &healthy, err));
 	SS_TRY(ss_sim_settings_apply(&healthy, request->settings, err));
 	set_options(&healthy, request);

@@ -10,7 +10,9 @@
  * The rules of time, all of them:
  *   - device work starts at the latest of: its call's start + launch_latency;
  *     the end of the work before it in its stream + kernel_gap (graph_gap within
- *     a graph launch); the end of what events its stream waits for + event_gap;
+ *     a graph launch); the end of what events its stream waits for + event_gap
+ *     (an event covers the work before it in its stream, and what that stream was
+ *     told to wait for);
  *     for copies, the end of the last copy of that direction + copy_gap.
  *   - a launch returns after its CPU time, and not before the piece of work
  *     queue_depth launches earlier has started.
@@ -92,6 +94,7 @@ struct ss_sim_rank {
 
 	/* steps */
 	int64_t host_start_ns, device_end_ns, last_end_ns;
+	bool in_step;
 	uint32_t step_depth; /* of the open step note among open ranges */
 	uint32_t depth;
 	struct ss_sim_span *spans; /* of recorded steps; lent by the run */

@@ -23,8 +23,9 @@ enum ss_sim_noise_kind {
 static inline uint64_t ss_sim_random(uint64_t seed, uint32_t rank, uint32_t step, uint32_t key,
 				     enum ss_sim_noise_kind kind)
 {
-	uint64_t hash = ss_hash_mix(seed + SS_HASH_SEED, (uint64_t)rank << 32 | step);
+	uint64_t hash = ss_hash_mix(SS_HASH_SEED, seed);
 
+	hash = ss_hash_mix(hash, (uint64_t)rank << 32 | step);
 	hash = ss_hash_mix(hash, (uint64_t)key << 8 | kind);
 	hash ^= hash >> 29;
 	hash *= 0xbf58476d1ce4e5b9u;

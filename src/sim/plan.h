@@ -59,13 +59,14 @@ struct ss_sim_plan {
 	uint32_t host_permille; /* CPU time of everything; the profiler's overhead raises it */
 	uint32_t flush_count;   /* buffer flushes of the profiler, a step */
 	int64_t flush_ns;
-	uint32_t loader_workers;  /* 0: batches are made in the training process */
-	int64_t fetch_ns;         /* CPU time of one batch */
-	bool pageable;            /* the batch is copied from pageable memory */
-	uint64_t input_bytes;     /* of a batch */
-	uint32_t items_a_step;    /* loss.item() and the like inside of the loop */
-	uint32_t prints;          /* tensors printed each step */
-	int64_t sync_work_ns;     /* python work behind each wait: hidden without it */
+	uint32_t loader_workers; /* 0: batches are made in the training process */
+	int64_t fetch_ns;        /* CPU time of one batch */
+	bool pageable;           /* the batch is copied from pageable memory */
+	uint64_t input_bytes;    /* of a batch */
+	uint32_t items_a_step;   /* loss.item() and the like inside of the loop */
+	uint32_t prints;         /* tensors printed each step */
+	/* python work behind each wait: hidden without it */
+	int64_t item_work_ns, print_work_ns, nonzero_work_ns;
 	uint32_t nonzeros;        /* calls of nonzero() a forward */
 	uint32_t tiny_ops;        /* unfused elementwise ops of each block, on a small tensor */
 	bool compiled;            /* torch.compile */

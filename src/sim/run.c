@@ -231,9 +231,10 @@ static enum ss_status open_ranks(struct turns *turns, struct ss_error *err)
 
 	turns->ranks = ss_memory_resize(memory, NULL, 0, plan->rank_count * sizeof(*turns->ranks));
 	turns->queue = ss_memory_resize(memory, NULL, 0, plan->rank_count * sizeof(*turns->queue));
+	if (turns->ranks)
+		memset(turns->ranks, 0, plan->rank_count * sizeof(*turns->ranks));
 	if (!turns->ranks || !turns->queue)
 		return ss_fail_memory(err, "the ranks of a simulated job");
-	memset(turns->ranks, 0, plan->rank_count * sizeof(*turns->ranks));
 	for (uint32_t i = 0; i < plan->rank_count; i++) {
 		if (!ss_sim_rank_init(&turns->ranks[i], turns->programs, i, memory))
 			return ss_fail_memory(err, "the ranks of a simulated job");
@@ -260,9 +261,10 @@ enum ss_status ss_sim_outcome_open(struct ss_sim_outcome *outcome,
 	outcome->channels = ss_memory_resize(memory, NULL, 0,
 					     outcome->channel_count * sizeof(*outcome->channels));
 	outcome->spans = ss_memory_resize(memory, NULL, 0, span_bytes);
+	if (outcome->channels)
+		memset(outcome->channels, 0, outcome->channel_count * sizeof(*outcome->channels));
 	if (!outcome->channels || !outcome->spans)
 		return ss_fail_memory(err, "the ranks of a simulated job");
-	memset(outcome->channels, 0, outcome->channel_count * sizeof(*outcome->channels));
 	memset(outcome->spans, 0, span_bytes);
 	status = open_ranks(&turns, err);
 	if (status == SS_OK)

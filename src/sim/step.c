@@ -143,6 +143,20 @@ static void fetch(struct ss_sim_program *program, const struct ss_sim_plan *plan
 	ss_sim_frame_end(program);
 }
 
+/*
+ * A copy that the host waits for. On CUDA it is a copy and a wait for the stream;
+ * on ROCm one call that blocks.
+ */
+static void copy_and_wait(struct ss_sim_program *program, enum ss_sim_copy_kind kind,
+			  uint64_t bytes)
+{
+	if (program->device->rocm && kind == SS_SIM_DTOH_PINNED)
+		kind = SS_SIM_DTOH_PAGEABLE;
+	ss_sim_copy(program, kind, bytes, SS_SIM_COMPUTE);
+	if (!program->device->rocm)
+		ss_sim_sync(program, SS_SIM_SYNC_STREAM, SS_SIM_COMPUTE, 0);
+}
+
 static uint32_t to_device(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	uint32_t slot;
@@ -152,10 +166,10 @@ static uint32_t to_device(struct ss_sim_program *program, const struct ss_sim_pl
 	ss_sim_op(program, "aten::_to_copy");
 	slot = ss_sim_alloc(program, plan->input_bytes);
 	ss_sim_op(program, "aten::copy_");
-	ss_sim_copy(program, plan->pageable ? SS_SIM_HTOD_PAGEABLE : SS_SIM_HTOD_PINNED,
-		    plan->input_bytes, SS_SIM_COMPUTE);
 	if (plan->pageable)
-		ss_sim_sync(program, SS_SIM_SYNC_STREAM, SS_SIM_COMPUTE, 0);
+		copy_and_wait(program, SS_SIM_HTOD_PAGEABLE, plan->input_bytes);
+	else
+		ss_sim_copy(program, SS_SIM_HTOD_PINNED, plan->input_bytes, SS_SIM_COMPUTE);
 	ss_sim_end(program);
 	ss_sim_end(program);
 	ss_sim_end(program);
@@ -185,8 +199,7 @@ void ss_sim_item(struct ss_sim_program *program)
 {
 	ss_sim_op(program, "aten::item");
 	ss_sim_op(program, "aten::_local_scalar_dense");
-	ss_sim_copy(program, SS_SIM_DTOH_PINNED, ITEM_BYTES, SS_SIM_COMPUTE);
-	ss_sim_sync(program, SS_SIM_SYNC_STREAM, SS_SIM_COMPUTE, 0);
+	copy_and_wait(program, SS_SIM_DTOH_PINNED, ITEM_BYTES);
 	ss_sim_end(program);
 	ss_sim_end(program);
 }
@@ -208,11 +221,10 @@ void ss_sim_nonzeros(struct ss_sim_program *program, const struct ss_sim_plan *p
 							    .dtype = plan->model.dtype,
 							    .size = { tokens } },
 			      SS_SIM_COMPUTE);
-		ss_sim_copy(program, SS_SIM_DTOH_PINNED, 8, SS_SIM_COMPUTE);
-		ss_sim_sync(program, SS_SIM_SYNC_STREAM, SS_SIM_COMPUTE, 0);
+		copy_and_wait(program, SS_SIM_DTOH_PINNED, 8);
 		ss_sim_end(program);
-		if (plan->sync_work_ns)
-			ss_sim_work(program, plan->sync_work_ns);
+		if (plan->nonzero_work_ns)
+			ss_sim_work(program, plan->nonzero_work_ns);
 		ss_sim_frame_end(program);
 	}
 }
@@ -224,7 +236,7 @@ static void print_tensor(struct ss_sim_program *program, const struct ss_sim_pla
 	ss_sim_frame(program, "torch/_tensor_str.py(697): _str");
 	for (uint32_t i = 0; i < PRINT_ITEMS; i++)
 		ss_sim_item(program);
-	ss_sim_work(program, PRINT_NS + plan->sync_work_ns);
+	ss_sim_work(program, PRINT_NS + plan->print_work_ns);
 	for (int i = 0; i < 3; i++)
 		ss_sim_frame_end(program);
 }
@@ -245,8 +257,8 @@ static void log_items(struct ss_sim_program *program, const struct ss_sim_plan *
 			ss_sim_end(program);
 		}
 		ss_sim_item(program);
-		if (plan->sync_work_ns)
-			ss_sim_work(program, plan->sync_work_ns);
+		if (plan->item_work_ns)
+			ss_sim_work(program, plan->item_work_ns);
 		ss_sim_frame_end(program);
 	}
 	for (uint32_t i = 0; i < plan->prints; i++)
@@ -328,9 +340,7 @@ static void checkpoint(struct ss_sim_program *program, const struct ss_sim_plan 
 		ss_sim_op(program, "aten::to");
 		ss_sim_op(program, "aten::_to_copy");
 		ss_sim_op(program, "aten::copy_");
-		ss_sim_copy(program, SS_SIM_DTOH_PAGEABLE, bytes / CHECKPOINT_PIECES,
-			    SS_SIM_COMPUTE);
-		ss_sim_sync(program, SS_SIM_SYNC_STREAM, SS_SIM_COMPUTE, 0);
+		copy_and_wait(program, SS_SIM_DTOH_PAGEABLE, bytes / CHECKPOINT_PIECES);
 		for (int k = 0; k < 3; k++)
 			ss_sim_end(program);
 	}

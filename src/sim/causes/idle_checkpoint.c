@@ -21,6 +21,7 @@ const struct ss_sim_cause ss_sim_cause_idle_checkpoint = {
 	.fix = "save asynchronously (torch.distributed.checkpoint.async_save) or less often",
 	.op = "aten::copy_",
 	.line = "train.py:63",
+	.part = "pause",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
 	.plant = plant,
 };

@@ -20,6 +20,7 @@ const struct ss_sim_cause ss_sim_cause_idle_gc = {
 	.fix = "gc.disable() and gc.collect() at chosen steps, gc.freeze() after start",
 	.op = "gc.collect",
 	.line = "train.py:67",
+	.part = "pause",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
 	.plant = plant,
 };

@@ -20,6 +20,7 @@ const struct ss_sim_cause ss_sim_cause_idle_logging = {
 	.fix = "log from a thread, and only from rank 0",
 	.op = "aten::item",
 	.line = "train.py:71",
+	.part = "pause",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
 	.plant = plant,
 };

@@ -17,6 +17,7 @@ const struct ss_sim_cause ss_sim_cause_imbalance = {
 	.fix = "balance tokens, not samples, over the ranks",
 	.op = "kernels",
 	.line = "dataset.py:22",
+	.part = "work",
 	.layouts = { "ddp", "fsdp" },
 	.plant = plant,
 };

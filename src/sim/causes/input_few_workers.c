@@ -18,6 +18,7 @@ const struct ss_sim_cause ss_sim_cause_input_few_workers = {
 	.fix = "DataLoader(num_workers=12)",
 	.op = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
 	.line = "train.py:33",
+	.part = "input",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
 	.plant = plant,
 };

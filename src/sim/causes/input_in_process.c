@@ -17,6 +17,7 @@ const struct ss_sim_cause ss_sim_cause_input_in_process = {
 	.fix = "DataLoader(num_workers=8, pin_memory=True, persistent_workers=True)",
 	.op = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
 	.line = "dataset.py:22",
+	.part = "input",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
 	.plant = plant,
 };

@@ -5,8 +5,10 @@
 
 static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
-	if (!fault->fixed)
-		plan->starved_permille = 1 + (1000 - fault->permille) / 12;
+	if (fault->fixed)
+		return;
+	/* grids of decode are small as they are */
+	plan->starved_permille = (1001 - fault->permille) / (plan->layout->training ? 12 : 4);
 }
 
 const struct ss_sim_cause ss_sim_cause_low_occupancy = {

@@ -16,6 +16,7 @@ const struct ss_sim_cause ss_sim_cause_straggler_work = {
 	.op = "kernels of one rank",
 	.line = "dataset.py:22",
 	.has_rank = true,
+	.part = "work",
 	.layouts = { "ddp", "fsdp" },
 	.plant = plant,
 };

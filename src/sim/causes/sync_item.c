@@ -12,7 +12,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 	if (fault->fixed)
 		return;
 	plan->items_a_step = ITEMS;
-	plan->sync_work_ns = ss_sim_part_of_step(fault) / ITEMS;
+	plan->item_work_ns = ss_sim_part_of_step(fault) / ITEMS;
 }
 
 const struct ss_sim_cause ss_sim_cause_sync_item = {

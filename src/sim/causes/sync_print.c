@@ -11,7 +11,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 	if (fault->fixed)
 		return;
 	plan->prints = PRINTS;
-	plan->sync_work_ns = ss_sim_part_of_step(fault) / PRINTS;
+	plan->print_work_ns = ss_sim_part_of_step(fault) / PRINTS;
 }
 
 const struct ss_sim_cause ss_sim_cause_sync_print = {

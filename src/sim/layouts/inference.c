@@ -81,6 +81,8 @@ static void outputs(struct ss_sim_program *program, const struct ss_sim_plan *pl
 	for (uint32_t i = 0; i < plan->items_a_step; i++) {
 		ss_sim_frame(program, SS_SIM_LINE_ITEM);
 		ss_sim_item(program);
+		if (plan->item_work_ns)
+			ss_sim_work(program, plan->item_work_ns);
 		ss_sim_frame_end(program);
 	}
 	ss_sim_work(program, OUTPUT_NS);
