@@ -8,6 +8,9 @@
 /* CPU time of a tiny op, forward and backward together */
 #define TINY_OP_NS 26000
 
+/* of a block: more say nothing new and make files of gigabytes */
+#define TINY_OPS_MAX 4000
+
 static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	int64_t want_ns = ss_sim_slack(fault) + ss_sim_part_of_step(fault);
@@ -19,7 +22,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 		plan->host_permille += fault->permille / 2;
 		return;
 	}
-	plan->tiny_ops = (uint32_t)(want_ns / (TINY_OP_NS * plan->model.layers)) + 1;
+	want_ns /= TINY_OP_NS * plan->model.layers;
+	plan->tiny_ops = want_ns < TINY_OPS_MAX ? (uint32_t)want_ns + 1 : TINY_OPS_MAX;
 }
 
 const struct ss_sim_cause ss_sim_cause_launch_bound = {

@@ -4,14 +4,18 @@
  */
 #include "sim/cause.h"
 
+/* The batch stays as it is: only numbers of micro-batches that divide it will do. */
 static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
-	uint32_t batches = plan->micro_batches * plan->model.batch, micro = plan->pipe;
+	uint32_t batches = plan->micro_batches * plan->model.batch;
+	uint32_t micro = fault->permille < 500 ? 2 * plan->pipe : plan->pipe;
 
 	if (fault->fixed)
 		return;
-	if (fault->permille < 500)
-		micro *= 2;
+	while (micro >= plan->pipe && (batches % micro || micro > plan->micro_batches))
+		micro--;
+	if (micro < plan->pipe)
+		return;
 	plan->model.batch = batches / micro;
 	plan->micro_batches = micro;
 }

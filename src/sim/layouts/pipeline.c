@@ -129,10 +129,13 @@ static uint32_t head_blocks(const struct ss_sim_model *model)
 /* So the last stage has fewer of them. */
 static uint32_t first_block(const struct ss_sim_plan *plan, uint32_t stage)
 {
-	const struct ss_sim_model *model = &plan->model;
-	uint32_t block = stage * (model->layers + head_blocks(model)) / plan->pipe;
+	uint32_t layers = plan->model.layers, head = head_blocks(&plan->model), block;
 
-	return block < model->layers ? block : model->layers;
+	/* but not none */
+	while (head && (plan->pipe - 1) * (layers + head) / plan->pipe >= layers)
+		head--;
+	block = stage * (layers + head) / plan->pipe;
+	return block < layers ? block : layers;
 }
 
 static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
