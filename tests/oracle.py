@@ -11,6 +11,8 @@ import pathlib
 import subprocess
 import sys
 
+import oracle_figures
+
 SKIPPED = 77
 
 
@@ -78,6 +80,22 @@ def compare(stepscope, path, oracle):
     if not (steps["anchor"].startswith("span") and anchor.startswith("period")):
         yield "steps", kept, theirs
     yield "dropped steps", dropped, [s["name"] for s in steps["dropped"]]
+    # what depends on steps only where both found them in the same way
+    if not (steps["anchor"].startswith("span") and anchor.startswith("period")):
+        yield from times(stepscope, path, oracle)
+
+
+def times(stepscope, path, oracle):
+    """The figures of all views: those that differ, and one entry for all that do not."""
+    equal = 0
+    for view, figures in oracle_figures.VIEWS.items():
+        rows = run(stepscope, view, path)[view]
+        for what, ours, theirs, tolerance in figures(rows, oracle):
+            if oracle_figures.differs(ours, theirs, tolerance):
+                yield what, ours, theirs
+            else:
+                equal += 1
+    yield from [("times", True, True)] * equal
 
 
 def trace_files(oracle_path, oracle, traces):

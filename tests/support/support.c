@@ -81,8 +81,17 @@ void support_close(struct support_trace *trace)
 static const char *category_of(const char *kind)
 {
 	static const char *const categories[][2] = {
-		{ "op", "cpu_op" },     { "note", "user_annotation" }, { "call", "cuda_runtime" },
-		{ "kernel", "kernel" }, { "copy", "gpu_memcpy" },      { "set", "gpu_memset" },
+		{ "op", "cpu_op" },
+		{ "note", "user_annotation" },
+		{ "frame", "python_function" },
+		{ "call", "cuda_runtime" },
+		{ "driver", "cuda_driver" },
+		{ "kernel", "kernel" },
+		{ "copy", "gpu_memcpy" },
+		{ "set", "gpu_memset" },
+		{ "mark", "gpu_user_annotation" },
+		{ "sync", "cuda_sync" },
+		{ "overhead", "overhead" },
 	};
 
 	for (size_t i = 0; i < SS_COUNT(categories); i++)
@@ -90,6 +99,22 @@ static const char *category_of(const char *kind)
 			return categories[i][1];
 	fail_msg("no kind '%s' in scripts", kind);
 	return NULL;
+}
+
+/* Adds an argument when the script gives it, behind this sign; returns what follows. */
+static const char *script_arg(const char *at, char sign, const char *name, struct ss_text *out)
+{
+	const char *value = at + strspn(at, " ");
+	int used = 0;
+	double number;
+
+	if (*value != sign)
+		return at;
+	if (sscanf(value + 1, "%lf%n", &number, &used) != 1)
+		fail_msg("cannot read script at '%s'", value);
+	ss_text_addf(out, "%s\"%s\":%.*s", out->data[out->length - 1] == '{' ? "" : ",", name, used,
+		     value + 1);
+	return value + 1 + used;
 }
 
 char *support_script(const char *script)
@@ -101,20 +126,26 @@ char *support_script(const char *script)
 	while (*at) {
 		char kind[32], name[128];
 		double start, dur;
-		int track, used = 0, id = 0;
+		int process = 1, track, used = 0;
 
-		if (sscanf(at, " %31s %127s %d %lf +%lf%n", kind, name, &track, &start, &dur,
-			   &used) != 5)
+		if (sscanf(at, " %31s %127s%n", kind, name, &used) != 2)
 			fail_msg("cannot read script at '%s'", at);
 		at += used;
-		if (sscanf(at, " #%d%n", &id, &used) == 1)
-			at += used;
+		used = 0;
+		if (sscanf(at, " %d/%n", &process, &used) != 1 || !used)
+			process = 1;
+		at += used;
+		if (sscanf(at, " %d %lf +%lf%n", &track, &start, &dur, &used) != 3)
+			fail_msg("cannot read script at '%s'", at);
+		at += used;
 		ss_text_addf(&out,
-			     "%s{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":1,"
+			     "%s{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%d,"
 			     "\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,\"args\":{",
-			     out.length ? "," : "", category_of(kind), name, track, start, dur);
-		if (id)
-			ss_text_addf(&out, "\"correlation\":%d", id);
+			     out.length ? "," : "", category_of(kind), name, process, track, start,
+			     dur);
+		at = script_arg(at, '#', "correlation", &out);
+		at = script_arg(at, '~', "blocks per SM", &out);
+		at = script_arg(at, '%', "est. achieved occupancy %", &out);
 		ss_text_add_string(&out, "}}");
 		at += strspn(at, " ;");
 	}

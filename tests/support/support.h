@@ -56,10 +56,11 @@ void support_close(struct support_trace *trace);
  * The events of a script as JSON, without brackets. Statements are separated by
  * ';', times are microseconds:
  *
- *     KIND NAME TRACK START +DURATION [#CORRELATION]
+ *     KIND NAME [PROCESS/]TRACK START +DURATION [#CORRELATION] [~BLOCKS] [%OCCUPANCY]
  *
- * KIND: op note call kernel copy set; TRACK: thread or stream. NAME has no
- * spaces. The result lives until free().
+ * KIND: op note frame call driver; kernel copy set mark sync, whose PROCESS is
+ * the device (1 unless given) and TRACK the stream; overhead. NAME has no spaces.
+ * BLOCKS are blocks per SM. The result lives until free().
  */
 char *support_script(const char *script);
 

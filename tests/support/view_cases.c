@@ -3,13 +3,28 @@
  */
 #include "support/view_cases.h"
 
+/* The JSON of a case, which may be given as a script. */
+static void trace_of(const char *given, struct ss_text *out)
+{
+	char *events;
+
+	if (given[0] == '{' || given[0] == '[') {
+		ss_text_add_string(out, given);
+		return;
+	}
+	events = support_script(given);
+	ss_text_addf(out, "{\"traceEvents\":[%s]}", events);
+	free(events);
+}
+
 void view_cases_run(const char *view, const struct view_case *cases, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct support_view open;
-		struct ss_text rows = { 0 }, row = { 0 };
+		struct ss_text json = { 0 }, rows = { 0 }, row = { 0 };
 
-		support_view_open(&open, view, cases[i].json, "job/rank7.json");
+		trace_of(cases[i].trace, &json);
+		support_view_open(&open, view, json.data, "job/rank7.json");
 		ss_text_add_string(&rows, "");
 		for (uint32_t k = 0; k < open.table.row_count; k++) {
 			support_view_row(&open, k, cases[i].columns, &row);
@@ -17,8 +32,42 @@ void view_cases_run(const char *view, const struct view_case *cases, size_t coun
 		}
 		support_check(strcmp(rows.data, cases[i].rows) == 0, cases[i].what,
 			      "found:\n%s\nwanted:\n%s", rows.data, cases[i].rows);
+		ss_text_release(&json);
 		ss_text_release(&rows);
 		ss_text_release(&row);
 		support_view_close(&open);
 	}
+}
+
+void view_memory_run(const char *view, const char *script)
+{
+	const struct ss_view *found = ss_view_find(view);
+	struct support_trace loaded;
+	struct ss_subject subject = { .path = "rank0.json", .trace = &loaded.trace };
+	bool refused = true;
+
+	assert_non_null(found);
+	support_load_script(&loaded, script);
+	for (size_t call = 1; refused; call++) {
+		size_t before_calls = loaded.memory.calls, before_bytes = loaded.memory.used_bytes;
+		struct ss_arena arena;
+		struct ss_table table;
+		struct ss_error err = { 0 };
+		enum ss_status status;
+
+		ss_arena_init(&arena, &loaded.memory);
+		ss_table_init(&table, found, &arena);
+		loaded.memory.fail_call = before_calls + call;
+		status = found->run(&subject, &table, &err);
+		refused = loaded.memory.calls >= loaded.memory.fail_call;
+		loaded.memory.fail_call = 0;
+		support_check(refused == (status != SS_OK || table.failed), view,
+			      "request %zu: %s, status %d", call, refused ? "refused" : "made",
+			      (int)status);
+		ss_table_release(&table);
+		ss_arena_release(&arena);
+		support_check(loaded.memory.used_bytes == before_bytes, view,
+			      "request %zu leaves memory behind", call);
+	}
+	support_close(&loaded);
 }

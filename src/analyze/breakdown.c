@@ -1,0 +1,98 @@
+/*
+ * breakdown.c - view: what each step was spent on, in parts that sum to it.
+ *
+ * The parts of the TensorBoard plugin, by the same priority: compute kernels
+ * hide copies, copies hide communication, and so on down to what is left. So
+ * communication here is exposed communication.
+ */
+#include "analyze/roles.h"
+#include "analyze/view.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
+	{ "name", SS_COLUMN_TEXT, "its name in the trace; empty when it has none",
+	  SS_COLUMN_DETAIL },
+	{ "dur_ns", SS_COLUMN_NS, "effective duration; the parts sum to it", 0 },
+	{ "kernel_ns", SS_COLUMN_NS, "a compute kernel ran", 0 },
+	{ "memcpy_ns", SS_COLUMN_NS, "a copy ran, and no kernel", 0 },
+	{ "memset_ns", SS_COLUMN_NS, "a memset ran, and nothing before", SS_COLUMN_DETAIL },
+	{ "communication_ns", SS_COLUMN_NS, "communication ran, and nothing before: exposed", 0 },
+	{ "runtime_ns", SS_COLUMN_NS, "the host was in a runtime or driver call, device idle", 0 },
+	{ "dataloader_ns", SS_COLUMN_NS, "the host waited for or made a batch, device idle", 0 },
+	{ "cpu_ns", SS_COLUMN_NS, "the host ran another operator or range, device idle", 0 },
+	{ "other_ns", SS_COLUMN_NS, "nothing of these", 0 },
+};
+
+static enum ss_status add_rows(const struct ss_trace *trace, struct ss_table *out,
+			       const int64_t *sums, uint32_t count)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < trace->steps.count; i++) {
+		const struct ss_step *step = &trace->steps.items[i];
+
+		if (step->dropped || step->end_ns <= step->start_ns)
+			continue;
+		ss_row_begin(out);
+		ss_row_int(out, i);
+		ss_row_text(out, ss_strings_text(&trace->names, step->name));
+		ss_row_int(out, step->end_ns - step->start_ns);
+		for (int role = 0; role < SS_ROLE_COUNT; role++)
+			ss_row_int(out, sums[(size_t)role * count + kept]);
+		ss_row_end(out);
+		kept++;
+	}
+	return SS_OK;
+}
+
+static enum ss_status breakdown_run(const struct ss_subject *subject, struct ss_table *out,
+				    struct ss_error *err)
+{
+	const struct ss_trace *trace = subject->trace;
+	struct ss_memory *memory = out->arena->memory;
+	struct ss_cover steps = { 0 }, left = { 0 };
+	struct ss_roles roles;
+	int64_t *sums = NULL;
+	bool whole = ss_roles_init(&roles, trace, memory) &&
+		     ss_steps_cover(trace, memory, &steps) && ss_steps_cover(trace, memory, &left);
+
+	if (whole)
+		sums = SS_ARENA_NEW(out->arena, int64_t, ((size_t)steps.count + 1) * SS_ROLE_COUNT);
+	for (int role = 0; sums && role < SS_ROLE_OTHER; role++) {
+		struct ss_cover *cover = &roles.covers[role];
+		int64_t *own = sums + (size_t)role * steps.count;
+		int64_t *before = sums + (size_t)SS_ROLE_OTHER * steps.count;
+
+		/* what the role takes is what it makes the rest shorter by */
+		for (uint32_t i = 0; i < steps.count; i++)
+			before[i] = 0;
+		ss_cover_share(&left, &steps, before);
+		ss_cover_subtract(&left, cover);
+		ss_cover_share(&left, &steps, own);
+		for (uint32_t i = 0; i < steps.count; i++)
+			own[i] = before[i] - own[i];
+	}
+	if (sums) {
+		int64_t *other = sums + (size_t)SS_ROLE_OTHER * steps.count;
+
+		for (uint32_t i = 0; i < steps.count; i++)
+			other[i] = 0;
+		ss_cover_share(&left, &steps, other);
+		whole = !left.failed;
+		add_rows(trace, out, sums, steps.count);
+	}
+	ss_roles_release(&roles);
+	ss_cover_release(&steps);
+	ss_cover_release(&left);
+	return sums && whole ? SS_OK : ss_fail_memory(err, "the breakdown of steps");
+}
+
+const struct ss_view ss_view_breakdown = {
+	.name = "breakdown",
+	.summary = "What each step was spent on, in parts that sum to it",
+	.empty = "No steps: the file has neither CPU ops nor device events.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.run = breakdown_run,
+};

@@ -1,0 +1,23 @@
+/*
+ * merge.h - the device rows of several streams in the order of their starts.
+ */
+#ifndef SS_ANALYZE_MERGE_H
+#define SS_ANALYZE_MERGE_H
+
+#include "trace/trace.h"
+
+struct ss_merge {
+	const struct ss_trace *trace;
+	uint32_t *at, *end; /* next row and end of each stream */
+	uint32_t count;
+};
+
+/* The streams of a device; false: no memory. */
+SS_MUST_USE
+bool ss_merge_init(struct ss_merge *merge, const struct ss_trace *trace, int64_t device,
+		   struct ss_arena *arena);
+
+/* The next row, or SS_NO_ROW. Rows that start together come in the order of their streams. */
+uint32_t ss_merge_next(struct ss_merge *merge);
+
+#endif

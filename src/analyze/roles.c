@@ -1,0 +1,165 @@
+/*
+ * roles.c - one pass over all rows, track by track; then the tracks are united.
+ */
+#include <string.h>
+
+#include "analyze/roles.h"
+
+static bool ends_with(const struct ss_string *name, const char *end)
+{
+	size_t length = strlen(end);
+
+	return name->length >= length &&
+	       memcmp(name->text + name->length - length, end, length) == 0;
+}
+
+/* "enumerate(DataLoader)#...__next__", or any of a DataPipe. */
+static bool is_input(const struct ss_trace *trace, uint32_t row)
+{
+	const struct ss_string *name = &trace->names.items[trace->slices.name[row]];
+
+	if (!(trace->name_flags[trace->slices.name[row]] & SS_NAME_DATALOADER))
+		return false;
+	return strncmp(name->text, "enumerate(DataPipe)#", 20) == 0 || ends_with(name, ".__next__");
+}
+
+/* SS_ROLE_OTHER for what counts as nothing: frames, steps, the profiler's own rows. */
+static enum ss_role role_of(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t flags;
+
+	switch ((enum ss_kind)trace->slices.kind[row]) {
+	case SS_KIND_KERNEL:
+		return SS_ROLE_KERNEL;
+	case SS_KIND_COMM_KERNEL:
+		return SS_ROLE_COMM;
+	case SS_KIND_MEMCPY:
+		return SS_ROLE_MEMCPY;
+	case SS_KIND_MEMSET:
+		return SS_ROLE_MEMSET;
+	case SS_KIND_RUNTIME:
+	case SS_KIND_DRIVER:
+		return SS_ROLE_RUNTIME;
+	case SS_KIND_OP:
+	case SS_KIND_ANNOTATION:
+		break;
+	default:
+		return SS_ROLE_OTHER;
+	}
+	flags = trace->name_flags[trace->slices.name[row]];
+	if (flags & SS_NAME_STEP)
+		return SS_ROLE_OTHER;
+	if (flags & SS_NAME_COMM_RANGE)
+		return SS_ROLE_COMM;
+	return is_input(trace, row) ? SS_ROLE_INPUT : SS_ROLE_CPU;
+}
+
+void ss_roles_release(struct ss_roles *roles)
+{
+	for (int i = 0; i < SS_ROLE_COUNT; i++)
+		ss_cover_release(&roles->covers[i]);
+}
+
+static bool unite_track(struct ss_cover *all, struct ss_cover *track)
+{
+	ss_cover_unite(all, track);
+	track->count = 0;
+	return !all->failed;
+}
+
+bool ss_roles_init(struct ss_roles *roles, const struct ss_trace *trace, struct ss_memory *memory)
+{
+	const struct ss_slices *slices = &trace->slices;
+	struct ss_roles track;
+	bool whole = true;
+
+	for (int i = 0; i < SS_ROLE_COUNT; i++) {
+		ss_cover_init(&roles->covers[i], memory);
+		ss_cover_init(&track.covers[i], memory);
+	}
+	for (uint32_t i = 0; i < trace->track_count && whole; i++) {
+		uint32_t from = trace->tracks[i].first_row;
+
+		if (trace->tracks[i].class > SS_TRACK_DEVICE)
+			continue;
+		for (uint32_t row = from; row < from + trace->tracks[i].row_count; row++) {
+			enum ss_role role = role_of(trace, row);
+
+			if (role != SS_ROLE_OTHER)
+				ss_cover_add(&track.covers[role], slices->start_ns[row],
+					     ss_slice_end(slices, row));
+		}
+		for (int k = 0; k < SS_ROLE_COUNT; k++)
+			whole &= unite_track(&roles->covers[k], &track.covers[k]);
+	}
+	ss_roles_release(&track);
+	return whole;
+}
+
+bool ss_steps_cover(const struct ss_trace *trace, struct ss_memory *memory, struct ss_cover *out)
+{
+	ss_cover_init(out, memory);
+	for (uint32_t i = 0; i < trace->steps.count; i++)
+		if (!trace->steps.items[i].dropped)
+			ss_cover_append(out, trace->steps.items[i].start_ns,
+					trace->steps.items[i].end_ns);
+	return !out->failed;
+}
+
+void ss_device_cover_release(struct ss_device_cover *cover)
+{
+	ss_cover_release(&cover->compute);
+	ss_cover_release(&cover->comm);
+	ss_cover_release(&cover->copies);
+}
+
+bool ss_device_cover_init(struct ss_device_cover *cover, const struct ss_trace *trace,
+			  int64_t device, struct ss_memory *memory)
+{
+	const struct ss_slices *slices = &trace->slices;
+	struct ss_cover track[3];
+	struct ss_cover *const all[] = { &cover->compute, &cover->comm, &cover->copies };
+	bool whole = true;
+
+	cover->device = device;
+	for (int i = 0; i < 3; i++) {
+		ss_cover_init(all[i], memory);
+		ss_cover_init(&track[i], memory);
+	}
+	for (uint32_t i = 0; i < trace->track_count && whole; i++) {
+		uint32_t from = trace->tracks[i].first_row;
+
+		if (trace->tracks[i].class != SS_TRACK_DEVICE || trace->tracks[i].pid != device)
+			continue;
+		for (uint32_t row = from; row < from + trace->tracks[i].row_count; row++) {
+			int set = slices->kind[row] == SS_KIND_KERNEL        ? 0
+				  : slices->kind[row] == SS_KIND_COMM_KERNEL ? 1
+									     : 2;
+
+			if (ss_kind_on_device(slices->kind[row]))
+				ss_cover_add(&track[set], slices->start_ns[row],
+					     ss_slice_end(slices, row));
+		}
+		for (int k = 0; k < 3; k++)
+			whole &= unite_track(all[k], &track[k]);
+	}
+	for (int i = 0; i < 3; i++)
+		ss_cover_release(&track[i]);
+	return whole;
+}
+
+bool ss_device_next(const struct ss_trace *trace, int64_t after, int64_t *out)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+
+		if (track->class != SS_TRACK_DEVICE || !track->row_count || track->pid <= after ||
+		    (found && track->pid >= *out))
+			continue;
+		*out = track->pid;
+		found = true;
+	}
+	return found;
+}

@@ -1,0 +1,196 @@
+/*
+ * utilization.c - view: how well each device was used, from the first step to the
+ * last.
+ *
+ * Utilization says that a kernel ran, not that it filled the device: SM
+ * efficiency and occupancy are Kineto's estimates for that, tensor-core time says
+ * how much of the kernels' time went into matrix units.
+ */
+#include "analyze/merge.h"
+#include "analyze/roles.h"
+#include "analyze/view.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "device", SS_COLUMN_ID, "number of the device", 0 },
+	{ "span_ns", SS_COLUMN_NS, "from the start of the first step to the end of the last", 0 },
+	{ "gpu_percent", SS_COLUMN_PERCENT, "of the span, in which a kernel ran", 0 },
+	{ "sm_percent", SS_COLUMN_PERCENT,
+	  "of the span, SMs that had a block (estimate); not recorded on ROCm", 0 },
+	{ "occupancy_percent", SS_COLUMN_PERCENT,
+	  "of the warps that fit, mean over kernels by their time (estimate)", 0 },
+	{ "tensor_percent", SS_COLUMN_PERCENT,
+	  "of the kernels' time, in kernels that use tensor or matrix cores", 0 },
+	{ "busy_ns", SS_COLUMN_NS, "a kernel, copy or memset ran", 0 },
+	{ "idle_ns", SS_COLUMN_NS, "nothing ran", 0 },
+	{ "kernel_ns", SS_COLUMN_NS, "a kernel ran, communication included", SS_COLUMN_DETAIL },
+	{ "compute_ns", SS_COLUMN_NS, "a compute kernel ran", SS_COLUMN_DETAIL },
+	{ "exposed_comm_ns", SS_COLUMN_NS, "communication ran, and no compute kernel",
+	  SS_COLUMN_DETAIL },
+	{ "exposed_copy_ns", SS_COLUMN_NS, "a copy or memset ran, and no kernel",
+	  SS_COLUMN_DETAIL },
+};
+
+/* More kernels at once than any device runs. */
+#define RUNNING_MAX 4096u
+
+/* The integral of min(1, blocks per SM of what runs). */
+struct sweep {
+	int64_t now_ns, from_ns, to_ns;
+	struct {
+		int64_t end_ns;
+		double blocks;
+	} running[RUNNING_MAX];
+	uint32_t count;
+	double filled_ns;
+};
+
+static void advance(struct sweep *sweep, int64_t to_ns)
+{
+	while (sweep->count && sweep->now_ns < to_ns) {
+		int64_t next_ns = to_ns;
+		double blocks = 0;
+		uint32_t left = 0;
+
+		for (uint32_t i = 0; i < sweep->count; i++) {
+			blocks += sweep->running[i].blocks;
+			if (sweep->running[i].end_ns < next_ns)
+				next_ns = sweep->running[i].end_ns;
+		}
+		sweep->filled_ns += (double)(next_ns - sweep->now_ns) * (blocks < 1 ? blocks : 1);
+		sweep->now_ns = next_ns;
+		for (uint32_t i = 0; i < sweep->count; i++)
+			if (sweep->running[i].end_ns > next_ns)
+				sweep->running[left++] = sweep->running[i];
+		sweep->count = left;
+	}
+	sweep->now_ns = to_ns;
+}
+
+static void start(struct sweep *sweep, int64_t start_ns, int64_t end_ns, double blocks)
+{
+	advance(sweep, start_ns);
+	if (sweep->count == RUNNING_MAX)
+		return;
+	sweep->running[sweep->count].end_ns = end_ns;
+	sweep->running[sweep->count++].blocks = blocks;
+}
+
+struct figures {
+	struct sweep sweep;
+	double occupied; /* sum of occupancy * time */
+	int64_t kernel_sum_ns, tensor_sum_ns, occupied_ns;
+	bool has_blocks;
+};
+
+static void add_kernel(struct figures *figures, const struct ss_trace *trace, uint32_t row)
+{
+	const struct ss_slices *slices = &trace->slices;
+	struct sweep *sweep = &figures->sweep;
+	int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
+	const struct ss_kernel_args *args;
+
+	if (start_ns < sweep->from_ns)
+		start_ns = sweep->from_ns;
+	if (end_ns > sweep->to_ns)
+		end_ns = sweep->to_ns;
+	if (end_ns <= start_ns)
+		return;
+	figures->kernel_sum_ns += end_ns - start_ns;
+	if (ss_slice_flags(trace, row) & SS_NAME_TENSOR_CORE)
+		figures->tensor_sum_ns += end_ns - start_ns;
+	if (slices->args[row] == SS_NO_ARGS)
+		return;
+	args = ss_records_at(&trace->kernel_args, slices->args[row]);
+	if (args->blocks_per_sm >= 0) {
+		figures->has_blocks = true;
+		start(sweep, start_ns, end_ns, args->blocks_per_sm);
+	}
+	if (args->occupancy_percent >= 0) {
+		figures->occupied_ns += end_ns - start_ns;
+		figures->occupied += args->occupancy_percent * (double)(end_ns - start_ns);
+	}
+}
+
+static void percent(struct ss_table *out, bool known, double part, int64_t whole)
+{
+	if (known && whole > 0)
+		ss_row_number(out, 100.0 * part / (double)whole);
+	else
+		ss_row_null(out);
+}
+
+static enum ss_status add_device(const struct ss_trace *trace, int64_t device, int64_t from_ns,
+				 int64_t to_ns, struct ss_table *out, struct ss_error *err)
+{
+	struct figures *figures = SS_ARENA_NEW(out->arena, struct figures, 1);
+	int64_t span_ns = to_ns - from_ns, compute_ns, comm_ns, copy_ns;
+	struct ss_device_cover own;
+	struct ss_merge merge;
+	bool whole = ss_device_cover_init(&own, trace, device, out->arena->memory);
+
+	if (!figures || !whole || !ss_merge_init(&merge, trace, device, out->arena)) {
+		ss_device_cover_release(&own);
+		return ss_fail_memory(err, "the utilization of devices");
+	}
+	figures->sweep.now_ns = figures->sweep.from_ns = from_ns;
+	figures->sweep.to_ns = to_ns;
+	for (uint32_t row = ss_merge_next(&merge); row != SS_NO_ROW; row = ss_merge_next(&merge))
+		if (ss_kind_is_kernel(trace->slices.kind[row]))
+			add_kernel(figures, trace, row);
+	advance(&figures->sweep, to_ns);
+	compute_ns = ss_cover_length_in(&own.compute, from_ns, to_ns);
+	ss_cover_subtract(&own.copies, &own.compute);
+	ss_cover_subtract(&own.copies, &own.comm);
+	ss_cover_subtract(&own.comm, &own.compute);
+	comm_ns = ss_cover_length_in(&own.comm, from_ns, to_ns);
+	copy_ns = ss_cover_length_in(&own.copies, from_ns, to_ns);
+	whole = !own.comm.failed && !own.copies.failed;
+	ss_device_cover_release(&own);
+	ss_row_begin(out);
+	ss_row_int(out, device);
+	ss_row_int(out, span_ns);
+	percent(out, true, (double)(compute_ns + comm_ns), span_ns);
+	percent(out, figures->has_blocks, figures->sweep.filled_ns, span_ns);
+	percent(out, figures->occupied_ns > 0, figures->occupied / 100, figures->occupied_ns);
+	percent(out, true, (double)figures->tensor_sum_ns, figures->kernel_sum_ns);
+	ss_row_int(out, compute_ns + comm_ns + copy_ns);
+	ss_row_int(out, span_ns - compute_ns - comm_ns - copy_ns);
+	ss_row_int(out, compute_ns + comm_ns);
+	ss_row_int(out, compute_ns);
+	ss_row_int(out, comm_ns);
+	ss_row_int(out, copy_ns);
+	ss_row_end(out);
+	return whole ? SS_OK : ss_fail_memory(err, "the utilization of devices");
+}
+
+static enum ss_status utilization_run(const struct ss_subject *subject, struct ss_table *out,
+				      struct ss_error *err)
+{
+	const struct ss_trace *trace = subject->trace;
+	int64_t from_ns = 0, to_ns = 0, device = INT64_MIN;
+	bool any = false;
+
+	for (uint32_t i = 0; i < trace->steps.count; i++) {
+		const struct ss_step *step = &trace->steps.items[i];
+
+		if (step->dropped)
+			continue;
+		if (!any)
+			from_ns = step->start_ns;
+		to_ns = step->end_ns;
+		any = true;
+	}
+	while (any && ss_device_next(trace, device, &device))
+		SS_TRY(add_device(trace, device, from_ns, to_ns, out, err));
+	return SS_OK;
+}
+
+const struct ss_view ss_view_utilization = {
+	.name = "utilization",
+	.summary = "How well each device was used, from the first step to the last",
+	.empty = "No device worked: the files hold no kernels, copies or memsets.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.run = utilization_run,
+};

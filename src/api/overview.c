@@ -1,0 +1,36 @@
+/*
+ * overview.c - report: how well the devices were used, and where the steps' time
+ * went.
+ */
+#include "api/reports.h"
+
+/* "8 files, 5 steps each on average 85.2 ms" */
+static void overview_headline(const struct ss_job *job, struct ss_text *out)
+{
+	int64_t sum_ns = 0, count = 0;
+
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		const struct ss_trace *trace = job->files[i].subject.trace;
+
+		for (uint32_t k = 0; trace && k < trace->steps.count; k++)
+			if (!trace->steps.items[k].dropped) {
+				sum_ns += trace->steps.items[k].end_ns -
+					  trace->steps.items[k].start_ns;
+				count++;
+			}
+	}
+	if (!count) {
+		ss_text_add_string(out, "No steps were found.\n");
+		return;
+	}
+	ss_text_addf(out, "A step takes %.3f ms: mean of %lld steps in %u file%s.\n",
+		     (double)sum_ns / (double)count / 1e6, (long long)count, job->file_count,
+		     job->file_count == 1 ? "" : "s");
+}
+
+const struct ss_report ss_report_overview = {
+	.name = "overview",
+	.summary = "How well the devices were used, and where the steps' time went",
+	.views = { "utilization", "budget", "breakdown" },
+	.headline = overview_headline,
+};

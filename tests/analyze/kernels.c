@@ -1,0 +1,192 @@
+/*
+ * View kernels: times by name, what weighs by time, and what was not recorded.
+ */
+#include "support/view_cases.h"
+
+#define ROW(cat, name, ts, dur, args)                                                            \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":0,\"tid\":7,\"ts\":" ts \
+	",\"dur\":" dur ",\"args\":{" args "}}"
+#define KERNEL(name, ts, dur, args) ROW("kernel", name, ts, dur, args)
+#define OCCUPANCY "\"est. achieved occupancy %\":"
+#define BLOCKS "\"blocks per SM\":"
+
+#define TIMES "name,calls,total_ns,mean_ns,min_ns,max_ns,std_ns"
+#define FILLING "name,occupancy_percent,blocks_per_sm"
+#define LAUNCH "name,grid,block,registers,shared_bytes"
+
+static const struct view_case time_cases[] = {
+	{ "nothing", "[]", "name", "" },
+	{ "what is no kernel",
+	  "op k 1 0 +9; call k 1 1 +1 #1; driver k 1 3 +1 #2; note k 1 5 +1; frame k 1 6 +1;"
+	  "copy k 7 10 +4 #1; set k 7 20 +4 #2; mark k 7 30 +4 #1; sync k 7 40 +4 #1; overhead k 1 "
+	  "50 +1",
+	  "name", "" },
+	{ "an MTIA row that copies or waits is none, the rest is",
+	  "[" ROW("mtia_ccp_events", "dma_read", "1", "2",
+		  "") "," ROW("mtia_ccp_events", "event_wait", "3", "2",
+			      "") "," ROW("mtia_ccp_events", "fc", "5", "2", "") "]",
+	  TIMES, "fc,1,2000,2000,2000,2000,0" },
+	{ "one call does not deviate", "kernel k 7 1 +5", TIMES, "k,1,5000,5000,5000,5000,0" },
+	{ "several", "kernel k 7 1 +9; kernel k 7 20 +2; kernel k 7 30 +4", TIMES,
+	  "k,3,15000,5000,2000,9000,2944" },
+	{ "equal ones do not deviate", "kernel k 7 1 +3; kernel k 7 20 +3; kernel k 7 30 +3", TIMES,
+	  "k,3,9000,3000,3000,3000,0" },
+	{ "equal ones that are long do not, either",
+	  "kernel k 7 1 +60000000.001; kernel k 8 1 +60000000.001; kernel k 9 1 +60000000.001",
+	  TIMES, "k,3,180000000003,60000000001,60000000001,60000000001,0" },
+	{ "long ones that differ by little",
+	  "kernel k 7 1 +600000000.000; kernel k 8 1 +600000002.000", TIMES,
+	  "k,2,1200000002000,600000001000,600000000000,600000002000,1000" },
+	{ "a mean is rounded", "kernel k 7 1 +1; kernel k 7 5 +1; kernel k 7 9 +1.001", TIMES,
+	  "k,3,3001,1000,1000,1001,0" },
+	{ "devices, streams and orphans are one row, overlap or not",
+	  "call cudaLaunchKernel 1 0 +1 #1; kernel k 0/7 2 +4 #1; kernel k 0/8 3 +4 #9;"
+	  "kernel k 1/7 4 +4",
+	  "name,calls,total_ns,share_percent", "k,3,12000,100.00" },
+	{ "the longest in sum comes first; percent of all kernels",
+	  "kernel a 7 1 +3; kernel b 7 10 +1; kernel c 7 20 +2; kernel b 7 30 +4;"
+	  "copy m 7 40 +90; set s 7 200 +90",
+	  "name,total_ns,share_percent", "b,5000,50.00\na,3000,30.00\nc,2000,20.00" },
+	{ "communication is in the base", "kernel a 7 1 +3; kernel ncclKernel_AllReduce 7 10 +9",
+	  "name,share_percent,kind", "ncclKernel_AllReduce,75.00,communication\na,25.00,compute" },
+	{ "of no time there is no share", "kernel k 7 5 +0; kernel k 7 6 +0",
+	  TIMES ",share_percent", "k,2,0,0,0,0,0,-" },
+	{ "a call without time is the shortest", "kernel k 7 5 +4; kernel k 7 10 +0",
+	  TIMES ",share_percent", "k,2,4000,2000,0,4000,2000,100.00" },
+	{ "the category of old writers", "[" ROW("Kernel", "k", "1", "2", "") "]", TIMES,
+	  "k,1,2000,2000,2000,2000,0" },
+};
+
+static const struct view_case filling_cases[] = {
+	{ "weighted by time", "kernel k 7 1 +1 ~2 %100; kernel k 7 10 +3 ~6 %20", FILLING,
+	  "k,40.00,5.0000" },
+	{ "not by the number of calls",
+	  "kernel k 7 1 +1 ~0 %0; kernel k 7 3 +1 ~0 %0; kernel k 7 10 +8 ~1 %50", FILLING,
+	  "k,40.00,0.8000" },
+	{ "by name", "kernel a 7 1 +5 ~1 %10; kernel b 7 10 +3 ~2 %20", FILLING,
+	  "a,10.00,1.0000\nb,20.00,2.0000" },
+	{ "more blocks than fit at once are not cut", "kernel k 7 1 +1 ~64.5 %75", FILLING,
+	  "k,75.00,64.5000" },
+	{ "nothing is something else than not recorded", "kernel k 7 1 +1 ~0 %0", FILLING,
+	  "k,0.00,0.0000" },
+	{ "ROCm records neither", "kernel k 7 1 +1; kernel k 7 5 +3", FILLING, "k,-,-" },
+	{ "nor does a kernel without arguments",
+	  "[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1,"
+	  "\"dur\":2}]",
+	  FILLING ",grid,block,registers,shared_bytes", "k,-,-,-,-,-,-" },
+	{ "one of both", "kernel a 7 1 +5 %30; kernel b 7 10 +3 ~2", FILLING,
+	  "a,30.00,-\nb,-,2.0000" },
+	{ "calls that did not record it have no weight",
+	  "kernel k 7 1 +1 %50; kernel k 7 5 +9; kernel k 7 20 +2 ~3", FILLING, "k,50.00,3.0000" },
+	{ "what is no number is not recorded",
+	  "[" KERNEL("k", "1", "2", OCCUPANCY "\"much\"," BLOCKS "null") "]", FILLING, "k,-,-" },
+	{ "no time, no weight", "kernel k 7 5 +0 ~2 %50", FILLING, "k,-,-" },
+};
+
+static const struct view_case kind_cases[] = {
+	{ "communication by argument",
+	  "[" KERNEL("k", "1", "2", "\"Collective name\":\"allreduce\"") "]", "name,kind",
+	  "k,communication" },
+	{ "communication by name",
+	  "kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL 7 1 +9;"
+	  "kernel ncclKernel_Broadcast_RING_LL_Sum_int8_t 7 20 +8; kernel rcclGenericKernel 7 30 "
+	  "+7;"
+	  "kernel multimem_all_reduce_kernel 7 40 +6; kernel sgl::cross_device_reduce_1stage 7 50 "
+	  "+5;"
+	  "kernel deep_ep::intranode::dispatch 7 60 +4; kernel nvshmemi_put 7 70 +3;"
+	  "kernel mscclpp::allreduce 7 80 +2",
+	  "total_ns,kind",
+	  "9000,communication\n8000,communication\n7000,communication\n6000,communication\n"
+	  "5000,communication\n4000,communication\n3000,communication\n2000,communication" },
+	{ "names that only sound like it",
+	  "kernel cub::DispatchReduceByKey 7 1 +4; kernel _combined_routing_fused 7 10 +3;"
+	  "kernel reduce_kernel 7 20 +2; kernel all_gather_rows 7 30 +1",
+	  "name,kind",
+	  "cub::DispatchReduceByKey,compute\n_combined_routing_fused,compute\n"
+	  "reduce_kernel,compute\nall_gather_rows,compute" },
+	{ "communication by its launch, but not its helpers",
+	  "op record_param_comms 1 0 +9; call cudaLaunchKernel 1 1 +1 #1;"
+	  "call cudaLaunchKernel 1 3 +1 #2; call cudaLaunchKernel 1 5 +1 #3;"
+	  "call cudaLaunchKernel 1 20 +1 #4;"
+	  "kernel ring 7 10 +9 #1; kernel elementwise_kernel 7 20 +8 #2;"
+	  "kernel copy_kernel 7 30 +7 #3; kernel after 7 40 +6 #4",
+	  "name,kind",
+	  "ring,communication\nelementwise_kernel,compute\ncopy_kernel,compute\nafter,compute" },
+	{ "tensor and matrix cores",
+	  "kernel volta_fp16_s884gemm 7 1 +5; kernel Cijk_Ailk_MI16x16x16x1 7 10 +4;"
+	  "kernel nvjet_tst_128x256 7 20 +3; kernel vectorized_add 7 30 +2; kernel gemv 7 40 +1",
+	  "name,tensor_cores",
+	  "volta_fp16_s884gemm,yes\nCijk_Ailk_MI16x16x16x1,yes\nnvjet_tst_128x256,yes\n"
+	  "vectorized_add,no\ngemv,no" },
+};
+
+#define SHORT_CALL                                                                         \
+	KERNEL("k", "1", "2",                                                              \
+	       "\"grid\":[1,2,3],\"block\":[32,1,1],\"registers per thread\":16,\"shared " \
+	       "memory\":0")
+#define LONG_CALL                                                                              \
+	KERNEL("k", "10", "5",                                                                 \
+	       "\"grid\":[640,1,2],\"block\":[128,4,1],\"registers per thread\":255,\"shared " \
+	       "memory\":49152")
+
+static const struct view_case launch_cases[] = {
+	{ "of the longest call", "[" SHORT_CALL "," LONG_CALL "]", LAUNCH,
+	  "k,640x1x2,128x4x1,255,49152" },
+	{ "wherever it stands", "[" LONG_CALL "," SHORT_CALL "]", LAUNCH,
+	  "k,640x1x2,128x4x1,255,49152" },
+	{ "no shared memory is something else than not recorded", "[" SHORT_CALL "]", LAUNCH,
+	  "k,1x2x3,32x1x1,16,0" },
+	{ "not that of a shorter one when the longest has none",
+	  "[" SHORT_CALL "," KERNEL("k", "10", "5", "") "]", LAUNCH, "k,-,-,-,-" },
+	{ "not recorded", "kernel k 7 1 +2", LAUNCH, "k,-,-,-,-" },
+	{ "a grid alone", "[" KERNEL("k", "1", "2", "\"grid\":[4,1,1]") "]", LAUNCH,
+	  "k,4x1x1,-,-,-" },
+	{ "a block alone", "[" KERNEL("k", "1", "2", "\"block\":[64,1,1]") "]", LAUNCH,
+	  "k,-,64x1x1,-,-" },
+	{ "what is no list of three",
+	  "[" KERNEL("k", "1", "2", "\"grid\":\"many\",\"block\":[]") "]", LAUNCH, "k,-,-,-,-" },
+	{ "two numbers are no block",
+	  "[" KERNEL("k", "1", "2", "\"grid\":[4,1,1],\"block\":[64,1]") "]", LAUNCH,
+	  "k,4x1x1,-,-,-" },
+};
+
+static void test_times(void **state)
+{
+	(void)state;
+	view_cases_run("kernels", time_cases, SS_COUNT(time_cases));
+}
+
+static void test_filling(void **state)
+{
+	(void)state;
+	view_cases_run("kernels", filling_cases, SS_COUNT(filling_cases));
+}
+
+static void test_kinds(void **state)
+{
+	(void)state;
+	view_cases_run("kernels", kind_cases, SS_COUNT(kind_cases));
+}
+
+static void test_launch(void **state)
+{
+	(void)state;
+	view_cases_run("kernels", launch_cases, SS_COUNT(launch_cases));
+}
+
+static void test_no_memory(void **state)
+{
+	(void)state;
+	view_memory_run("kernels", "kernel k 7 1 +4 ~2 %50; kernel j 7 10 +3");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_times),     cmocka_unit_test(test_filling),
+		cmocka_unit_test(test_kinds),     cmocka_unit_test(test_launch),
+		cmocka_unit_test(test_no_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
