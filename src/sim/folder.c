@@ -11,7 +11,7 @@
 
 #include "base/thread.h"
 #include "sim/folder.h"
-#include "sim/output.h"
+#include "sim/writer/output.h"
 
 #define PATH_BYTES 4096
 

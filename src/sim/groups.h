@@ -10,7 +10,7 @@
 #define SS_SIM_GROUPS_H
 
 #include "sim/plan.h"
-#include "sim/program.h"
+#include "sim/programs/program.h"
 
 /* Ranks first, first + stride, ..., `count` of them. */
 struct ss_sim_ranks {

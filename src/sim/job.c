@@ -5,7 +5,7 @@
 
 #include "sim/job.h"
 #include "sim/noise.h"
-#include "sim/recorder.h"
+#include "sim/machine/recorder.h"
 #include "sim/settings.h"
 
 /* --- the request -------------------------------------------------------------- */

@@ -9,8 +9,8 @@
 #define SS_SIM_JOB_H
 
 #include "sim/preset.h"
-#include "sim/run.h"
-#include "sim/writer.h"
+#include "sim/machine/run.h"
+#include "sim/writer/writer.h"
 
 #define SS_SIM_SUBSETS_MAX (1u << SS_SIM_CAUSES_MAX)
 

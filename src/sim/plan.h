@@ -9,7 +9,7 @@
 #ifndef SS_SIM_PLAN_H
 #define SS_SIM_PLAN_H
 
-#include "sim/device.h"
+#include "sim/devices/device.h"
 
 #define SS_SIM_RANKS_MAX 65536u
 #define SS_SIM_STEPS_MAX 10000u

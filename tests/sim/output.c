@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "read/codec.h"
-#include "sim/output.h"
+#include "sim/writer/output.h"
 
 /* More than all buffers on the way. */
 #define TEXT_BYTES ((size_t)3 << 20)

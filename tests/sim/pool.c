@@ -1,7 +1,7 @@
 /*
  * The simulator's allocator: the figures of torch's caching allocator.
  */
-#include "sim/pool.h"
+#include "sim/machine/pool.h"
 #include "support/support.h"
 
 #define KIB UINT64_C(1024)

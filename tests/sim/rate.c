@@ -3,7 +3,7 @@
  */
 #include "support/support.h"
 
-#include "sim/writer_parts.h"
+#include "sim/writer/writer_parts.h"
 
 static void test_rates(void **state)
 {

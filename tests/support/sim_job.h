@@ -5,7 +5,7 @@
 #ifndef SS_TESTS_SUPPORT_SIM_JOB_H
 #define SS_TESTS_SUPPORT_SIM_JOB_H
 
-#include "sim/writer.h"
+#include "sim/writer/writer.h"
 #include "support/support.h"
 
 extern const struct ss_sim_device support_h100, support_mi300;

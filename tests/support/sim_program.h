@@ -9,8 +9,8 @@
 #ifndef SS_TESTS_SUPPORT_SIM_PROGRAM_H
 #define SS_TESTS_SUPPORT_SIM_PROGRAM_H
 
-#include "sim/program_parts.h"
-#include "sim/run.h"
+#include "sim/programs/program_parts.h"
+#include "sim/machine/run.h"
 #include "support/support.h"
 
 struct support_machine {

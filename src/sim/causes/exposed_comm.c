@@ -3,7 +3,7 @@
  * gradients (DDP), or parameters gathered only when they are needed (FSDP).
  */
 #include "sim/cause.h"
-#include "sim/model.h"
+#include "sim/networks/model.h"
 
 static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {

@@ -2,7 +2,7 @@
  * ddp.c - layout: every rank has the whole network, gradients are averaged in
  * buckets while backward goes on (DistributedDataParallel).
  */
-#include "sim/step.h"
+#include "sim/programs/step.h"
 
 /* Walking the graph for parameters that got no gradient, for each of their tensors. */
 #define FIND_UNUSED_TENSOR_NS 9000

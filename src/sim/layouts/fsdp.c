@@ -5,7 +5,7 @@
  * With prefetch the next block's parameters are asked for before this block's
  * work is launched, so that they travel while it computes.
  */
-#include "sim/step.h"
+#include "sim/programs/step.h"
 
 struct pass {
 	struct ss_sim_share share;

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "sim/step.h"
+#include "sim/programs/step.h"
 
 #define SCHEDULE_NS 60000 /* choosing the requests of this pass */
 #define PREPARE_NS 30000

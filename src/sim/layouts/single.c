@@ -1,7 +1,7 @@
 /*
  * single.c - layout: one GPU trains the whole network.
  */
-#include "sim/step.h"
+#include "sim/programs/step.h"
 
 struct pass {
 	struct ss_sim_share share;

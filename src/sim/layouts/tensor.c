@@ -4,7 +4,7 @@
  * beyond one such group are data parallel.
  */
 #include "sim/groups.h"
-#include "sim/step.h"
+#include "sim/programs/step.h"
 
 struct pass {
 	struct ss_sim_share share;

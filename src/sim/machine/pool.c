@@ -1,0 +1,146 @@
+/*
+ * pool.c - blocks by size, segments from the device.
+ */
+#include "sim/machine/pool.h"
+
+/* The figures of torch's CUDACachingAllocator. */
+#define ROUND_BYTES 512u
+#define SMALL_BYTES (UINT64_C(1) << 20) /* below: from 2 MiB segments */
+#define SMALL_SEGMENT_BYTES (UINT64_C(2) << 20)
+#define MEDIUM_BYTES (UINT64_C(10) << 20) /* below: from 20 MiB segments */
+#define MEDIUM_SEGMENT_BYTES (UINT64_C(20) << 20)
+#define LARGE_ROUND_BYTES (UINT64_C(2) << 20) /* above: rounded up to this */
+
+#define FIRST_ADDRESS UINT64_C(0x7f0a00000000)
+
+void ss_sim_pool_init(struct ss_sim_pool *pool, struct ss_memory *memory, uint64_t limit_bytes)
+{
+	*pool = (struct ss_sim_pool){ .memory = memory,
+				      .limit_bytes = limit_bytes,
+				      .next_address = FIRST_ADDRESS };
+}
+
+void ss_sim_pool_release(struct ss_sim_pool *pool)
+{
+	if (!pool->memory)
+		return;
+	ss_memory_free(pool->memory, pool->blocks, pool->block_capacity * sizeof(*pool->blocks));
+	ss_memory_free(pool->memory, pool->sizes, pool->size_capacity * sizeof(*pool->sizes));
+	*pool = (struct ss_sim_pool){ 0 };
+}
+
+static uint64_t round_up(uint64_t bytes, uint64_t unit)
+{
+	return (bytes + unit - 1) / unit * unit;
+}
+
+static struct ss_sim_size *size_of(struct ss_sim_pool *pool, uint64_t bytes)
+{
+	for (uint32_t i = 0; i < pool->size_count; i++)
+		if (pool->sizes[i].bytes == bytes)
+			return &pool->sizes[i];
+	if (!ss_memory_reserve(pool->memory, (void **)&pool->sizes, &pool->size_capacity,
+			       (size_t)pool->size_count + 1, sizeof(*pool->sizes))) {
+		pool->failed = true;
+		return NULL;
+	}
+	pool->sizes[pool->size_count] = (struct ss_sim_size){ .bytes = bytes };
+	return &pool->sizes[pool->size_count++];
+}
+
+/* Gives back every cached block that has a segment of its own. */
+static uint32_t empty(struct ss_sim_pool *pool)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < pool->size_count; i++) {
+		struct ss_sim_size *size = &pool->sizes[i];
+
+		if (!size->free || !pool->blocks[size->free - 1].alone)
+			continue;
+		for (uint32_t at = size->free; at; at = pool->blocks[at - 1].next) {
+			pool->reserved_bytes -= round_up(size->bytes, LARGE_ROUND_BYTES);
+			count++;
+		}
+		size->free = 0;
+	}
+	return count;
+}
+
+static void grow(struct ss_sim_pool *pool, uint64_t bytes, struct ss_sim_pool_calls *calls)
+{
+	if (pool->reserved_bytes + bytes > pool->limit_bytes)
+		calls->free_count += empty(pool);
+	pool->reserved_bytes += bytes;
+	calls->malloc_count++;
+	if (pool->reserved_bytes > pool->reserved_peak_bytes)
+		pool->reserved_peak_bytes = pool->reserved_bytes;
+}
+
+/* A block of a size that the cache does not hold. */
+static uint64_t cut(struct ss_sim_pool *pool, uint64_t bytes, struct ss_sim_pool_calls *calls)
+{
+	uint32_t which = bytes > SMALL_BYTES;
+	uint64_t segment = which ? MEDIUM_SEGMENT_BYTES : SMALL_SEGMENT_BYTES;
+	uint64_t address;
+
+	if (bytes >= MEDIUM_BYTES) {
+		segment = round_up(bytes, LARGE_ROUND_BYTES);
+		grow(pool, segment, calls);
+		address = pool->next_address;
+		pool->next_address += segment;
+		return address;
+	}
+	if (pool->open[which].left_bytes < bytes) {
+		grow(pool, segment, calls);
+		pool->open[which].at = pool->next_address;
+		pool->open[which].left_bytes = segment;
+		pool->next_address += segment;
+	}
+	address = pool->open[which].at;
+	pool->open[which].at += bytes;
+	pool->open[which].left_bytes -= bytes;
+	return address;
+}
+
+uint32_t ss_sim_pool_take(struct ss_sim_pool *pool, uint64_t bytes, struct ss_sim_pool_calls *calls)
+{
+	uint64_t rounded = round_up(bytes ? bytes : 1, ROUND_BYTES);
+	struct ss_sim_size *size = size_of(pool, rounded);
+	uint32_t index;
+
+	*calls = (struct ss_sim_pool_calls){ 0 };
+	if (!size)
+		return 0;
+	pool->allocated_bytes += rounded;
+	if (pool->allocated_bytes > pool->allocated_peak_bytes)
+		pool->allocated_peak_bytes = pool->allocated_bytes;
+	if (size->free) {
+		index = size->free - 1;
+		size->free = pool->blocks[index].next;
+		return index;
+	}
+	if (!ss_memory_reserve(pool->memory, (void **)&pool->blocks, &pool->block_capacity,
+			       (size_t)pool->block_count + 1, sizeof(*pool->blocks))) {
+		pool->failed = true;
+		return 0;
+	}
+	index = pool->block_count++;
+	pool->blocks[index] = (struct ss_sim_block){
+		.address = cut(pool, rounded, calls),
+		.bytes = rounded,
+		.alone = rounded >= MEDIUM_BYTES,
+	};
+	return index;
+}
+
+void ss_sim_pool_give(struct ss_sim_pool *pool, uint32_t block)
+{
+	struct ss_sim_size *size = size_of(pool, pool->blocks[block].bytes);
+
+	if (!size)
+		return;
+	pool->allocated_bytes -= size->bytes;
+	pool->blocks[block].next = size->free;
+	size->free = block + 1;
+}

@@ -1,0 +1,303 @@
+/*
+ * run.c - the first run: ranks take turns until each has met the others.
+ *
+ * The order in which ranks take turns does not matter: a rank's clock depends on
+ * others only through the ends of collectives, and those only on the latest
+ * arrival. Members of a channel meet in the same order, so one collective of a
+ * channel is open at a time.
+ */
+#include <string.h>
+
+#include "sim/groups.h"
+#include "sim/noise.h"
+#include "sim/machine/run.h"
+
+#define NETWORK_DEVIATION_PPM 12000
+
+/* --- the network ------------------------------------------------------------ */
+
+static uint32_t hops(uint32_t members)
+{
+	uint32_t count = 0;
+
+	while (UINT32_C(1) << count < members)
+		count++;
+	return count;
+}
+
+/* Bytes a second of the bus that the members' rings make of their links. */
+static double bus_rate(const struct ss_sim_plan *plan, const struct ss_sim_ranks *ranks)
+{
+	const struct ss_sim_device *device = plan->device;
+	uint32_t last = ranks->first + ranks->stride * (ranks->count - 1);
+	uint32_t on_host = plan->host_ranks > ranks->stride ? plan->host_ranks / ranks->stride : 1;
+	double rate = device->network_rate * on_host;
+
+	if (ranks->first / plan->host_ranks == last / plan->host_ranks)
+		return device->link_rate;
+	return rate < device->link_rate ? rate : device->link_rate;
+}
+
+static bool has_rank(const struct ss_sim_ranks *ranks, int32_t rank)
+{
+	uint32_t past = (uint32_t)rank - ranks->first;
+
+	return rank >= 0 && (uint32_t)rank >= ranks->first && past % ranks->stride == 0 &&
+	       past / ranks->stride < ranks->count;
+}
+
+static int64_t transfer_time(const struct ss_sim_plan *plan, uint32_t channel, uint32_t index,
+			     const struct ss_sim_comm *comm)
+{
+	struct ss_sim_ranks ranks = ss_sim_channel_ranks(plan, channel);
+	double count = ranks.count, bytes = (double)comm->bytes;
+	uint64_t random = ss_sim_random(plan->seed, channel, index, comm->kernel,
+					SS_SIM_NOISE_NETWORK);
+	uint32_t permille = 1000;
+	int64_t ns;
+
+	if (has_rank(&ranks, plan->slow_link.rank) && plan->slow_link.permille)
+		permille = plan->slow_link.permille;
+	/* the factors of nccl-tests: what each link carries of the message */
+	if (comm->kind == SS_SIM_NCCL_ALL_REDUCE)
+		bytes *= 2 * (count - 1) / count;
+	else if (comm->kind != SS_SIM_NCCL_SEND_RECV && comm->kind != SS_SIM_NCCL_BROADCAST)
+		bytes *= (count - 1) / count;
+	ns = ss_sim_timing.network_base + ss_sim_timing.network_hop * hops(ranks.count);
+	ns += (int64_t)(bytes * 1e9 / bus_rate(plan, &ranks));
+	return ss_sim_scale(ns, permille, ss_sim_ppm(random, NETWORK_DEVIATION_PPM));
+}
+
+/* --- meetings ---------------------------------------------------------------- */
+
+struct turns {
+	struct ss_sim_outcome *outcome;
+	const struct ss_sim_programs *programs;
+	struct ss_sim_rank *ranks;
+	uint32_t *queue; /* ranks that can go on */
+	uint32_t queued;
+	bool with_details;
+	bool failed;
+};
+
+static bool grow(struct ss_memory *memory, void **items, uint32_t *capacity, size_t count,
+		 size_t bytes)
+{
+	return ss_memory_reserve(memory, items, capacity, count, bytes);
+}
+
+/* Remembers who came when; the arrivals of a meeting lie in the order of its members. */
+static bool keep_arrivals(struct turns *turns, struct ss_sim_meetings *channel,
+			  const struct ss_sim_ranks *members, const struct ss_sim_rank *rank,
+			  int64_t transfer_ns)
+{
+	struct ss_memory *memory = turns->outcome->memory;
+
+	if (!grow(memory, (void **)&channel->details, &channel->detail_capacity,
+		  (size_t)channel->detail_count + 1, sizeof(*channel->details)) ||
+	    !grow(memory, (void **)&channel->arrivals_ns, &channel->arrival_capacity,
+		  (size_t)channel->arrival_count + members->count, sizeof(*channel->arrivals_ns)))
+		return false;
+	channel->details[channel->detail_count++] = (struct ss_sim_meeting){
+		.step = rank->step,
+		.program = rank->program_index,
+		.comm = rank->program->code[rank->at].what,
+		.transfer_ns = transfer_ns,
+	};
+	for (uint32_t i = 0; i < members->count; i++)
+		channel->arrivals_ns[channel->arrival_count++] =
+			turns->ranks[members->first + i * members->stride].arrival_ns;
+	return true;
+}
+
+/* All are there: the collective ends, and everybody goes on. */
+static void conclude(struct turns *turns, uint32_t index, const struct ss_sim_rank *rank)
+{
+	const struct ss_sim_plan *plan = turns->outcome->plan;
+	struct ss_sim_meetings *channel = &turns->outcome->channels[index];
+	struct ss_sim_ranks members = ss_sim_channel_ranks(plan, index);
+	const struct ss_sim_comm *comm = ss_sim_rank_comm(rank);
+	int64_t transfer_ns = transfer_time(plan, index, channel->count, comm);
+	bool recorded = rank->step >= SS_SIM_WARMUP_STEPS;
+
+	if (!grow(turns->outcome->memory, (void **)&channel->ends_ns, &channel->capacity,
+		  (size_t)channel->count + 1, sizeof(*channel->ends_ns)) ||
+	    (recorded && turns->with_details &&
+	     !keep_arrivals(turns, channel, &members, rank, transfer_ns))) {
+		turns->failed = true;
+		return;
+	}
+	if (recorded)
+		channel->transfer_ns += transfer_ns;
+	else
+		channel->first_recorded = channel->count + 1;
+	channel->ends_ns[channel->count++] = channel->last_ns + transfer_ns;
+	for (uint32_t i = 0; i < members.count; i++) {
+		uint32_t member = members.first + i * members.stride;
+
+		ss_sim_rank_resume(&turns->ranks[member], channel->ends_ns[channel->count - 1]);
+		turns->queue[turns->queued++] = member;
+	}
+	channel->arrived = 0;
+	channel->last_ns = 0;
+}
+
+static void arrive(struct turns *turns, const struct ss_sim_rank *rank)
+{
+	const struct ss_sim_plan *plan = turns->outcome->plan;
+	uint32_t index = ss_sim_channel_of(plan, rank->rank,
+					   (enum ss_sim_group_role)ss_sim_rank_comm(rank)->role);
+	struct ss_sim_meetings *channel = &turns->outcome->channels[index];
+
+	if (rank->arrival_ns > channel->last_ns)
+		channel->last_ns = rank->arrival_ns;
+	if (++channel->arrived == ss_sim_channel_ranks(plan, index).count)
+		conclude(turns, index, rank);
+}
+
+int64_t ss_sim_outcome_end(const struct ss_sim_outcome *outcome, const struct ss_sim_rank *rank)
+{
+	enum ss_sim_group_role role = (enum ss_sim_group_role)ss_sim_rank_comm(rank)->role;
+	const struct ss_sim_meetings *channel =
+		&outcome->channels[ss_sim_channel_of(outcome->plan, rank->rank, role)];
+
+	assert(rank->meeting_count[role] < channel->count);
+	return channel->ends_ns[rank->meeting_count[role]];
+}
+
+/* --- the run ------------------------------------------------------------------- */
+
+static void add_figures(struct ss_sim_outcome *outcome, const struct ss_sim_rank *rank)
+{
+	if (!rank->rank)
+		outcome->host_step_ns = rank->host_busy_ns / outcome->plan->step_count;
+	if (rank->pool.allocated_peak_bytes > outcome->allocated_peak_bytes)
+		outcome->allocated_peak_bytes = rank->pool.allocated_peak_bytes;
+	if (rank->pool.reserved_peak_bytes > outcome->reserved_peak_bytes)
+		outcome->reserved_peak_bytes = rank->pool.reserved_peak_bytes;
+}
+
+static void take_mean(struct ss_sim_outcome *outcome)
+{
+	size_t count = (size_t)outcome->plan->rank_count * outcome->plan->step_count;
+	int64_t sum_us = 0, rest_ns = 0; /* apart: sums of many long steps */
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t ns = outcome->spans[i].end_ns - outcome->spans[i].start_ns;
+
+		sum_us += ns / 1000;
+		rest_ns += ns % 1000;
+	}
+	sum_us += rest_ns / 1000;
+	for (uint32_t i = 0; i < outcome->channel_count; i++)
+		if (outcome->channels[i].transfer_ns / outcome->plan->step_count >
+		    outcome->comm_step_ns)
+			outcome->comm_step_ns = outcome->channels[i].transfer_ns /
+						outcome->plan->step_count;
+	outcome->mean_step_ns = sum_us / (int64_t)count * 1000 +
+				(sum_us % (int64_t)count * 1000 + rest_ns % 1000) / (int64_t)count;
+}
+
+static enum ss_status take_turns(struct turns *turns, struct ss_error *err)
+{
+	uint32_t finished = 0;
+
+	while (turns->queued && !turns->failed) {
+		struct ss_sim_rank *rank = &turns->ranks[turns->queue[--turns->queued]];
+
+		ss_sim_rank_run(rank);
+		if (rank->pool.failed)
+			turns->failed = true;
+		else if (rank->state == SS_SIM_WAITING)
+			arrive(turns, rank);
+		else
+			finished++;
+		if (rank->state == SS_SIM_FINISHED)
+			add_figures(turns->outcome, rank);
+	}
+	if (turns->failed)
+		return ss_fail_memory(err, "the ranks of a simulated job");
+	if (finished != turns->outcome->plan->rank_count)
+		return ss_fail(err, SS_ERR_FORMAT,
+			       "the ranks of this job wait for each other for ever: %u of %u ended",
+			       finished, turns->outcome->plan->rank_count);
+	return SS_OK;
+}
+
+static enum ss_status open_ranks(struct turns *turns, struct ss_error *err)
+{
+	const struct ss_sim_plan *plan = turns->outcome->plan;
+	struct ss_memory *memory = turns->outcome->memory;
+
+	turns->ranks = ss_memory_resize(memory, NULL, 0, plan->rank_count * sizeof(*turns->ranks));
+	turns->queue = ss_memory_resize(memory, NULL, 0, plan->rank_count * sizeof(*turns->queue));
+	if (turns->ranks)
+		memset(turns->ranks, 0, plan->rank_count * sizeof(*turns->ranks));
+	if (!turns->ranks || !turns->queue)
+		return ss_fail_memory(err, "the ranks of a simulated job");
+	for (uint32_t i = 0; i < plan->rank_count; i++) {
+		if (!ss_sim_rank_init(&turns->ranks[i], turns->programs, i, memory))
+			return ss_fail_memory(err, "the ranks of a simulated job");
+		turns->ranks[i].spans = turns->outcome->spans + (size_t)i * plan->step_count;
+		turns->queue[turns->queued++] = i;
+	}
+	return SS_OK;
+}
+
+enum ss_status ss_sim_outcome_open(struct ss_sim_outcome *outcome,
+				   const struct ss_sim_programs *programs, struct ss_memory *memory,
+				   bool with_details, struct ss_error *err)
+{
+	const struct ss_sim_plan *plan = programs->plan;
+	struct turns turns = { .outcome = outcome,
+			       .programs = programs,
+			       .with_details = with_details };
+	size_t span_bytes = (size_t)plan->rank_count * plan->step_count * sizeof(*outcome->spans);
+	enum ss_status status;
+
+	*outcome = (struct ss_sim_outcome){ .plan = plan,
+					    .memory = memory,
+					    .channel_count = ss_sim_channel_count(plan) };
+	outcome->channels = ss_memory_resize(memory, NULL, 0,
+					     outcome->channel_count * sizeof(*outcome->channels));
+	outcome->spans = ss_memory_resize(memory, NULL, 0, span_bytes);
+	if (outcome->channels)
+		memset(outcome->channels, 0, outcome->channel_count * sizeof(*outcome->channels));
+	if (!outcome->channels || !outcome->spans)
+		return ss_fail_memory(err, "the ranks of a simulated job");
+	memset(outcome->spans, 0, span_bytes);
+	status = open_ranks(&turns, err);
+	if (status == SS_OK)
+		status = take_turns(&turns, err);
+	if (status == SS_OK)
+		take_mean(outcome);
+	for (uint32_t i = 0; turns.ranks && i < plan->rank_count; i++)
+		ss_sim_rank_release(&turns.ranks[i]);
+	ss_memory_free(memory, turns.ranks, plan->rank_count * sizeof(*turns.ranks));
+	ss_memory_free(memory, turns.queue, plan->rank_count * sizeof(*turns.queue));
+	return status;
+}
+
+void ss_sim_outcome_close(struct ss_sim_outcome *outcome)
+{
+	const struct ss_sim_plan *plan = outcome->plan;
+	struct ss_memory *memory = outcome->memory;
+
+	if (!memory)
+		return;
+	for (uint32_t i = 0; outcome->channels && i < outcome->channel_count; i++) {
+		struct ss_sim_meetings *channel = &outcome->channels[i];
+
+		ss_memory_free(memory, channel->ends_ns,
+			       channel->capacity * sizeof(*channel->ends_ns));
+		ss_memory_free(memory, channel->details,
+			       channel->detail_capacity * sizeof(*channel->details));
+		ss_memory_free(memory, channel->arrivals_ns,
+			       channel->arrival_capacity * sizeof(*channel->arrivals_ns));
+	}
+	ss_memory_free(memory, outcome->channels,
+		       outcome->channel_count * sizeof(*outcome->channels));
+	ss_memory_free(memory, outcome->spans,
+		       (size_t)plan->rank_count * plan->step_count * sizeof(*outcome->spans));
+	*outcome = (struct ss_sim_outcome){ 0 };
+}

@@ -1,0 +1,104 @@
+/*
+ * model.c - the pieces of whichever network the plan has.
+ */
+#include "sim/networks/networks.h"
+
+static const struct ss_sim_network_pieces *pieces_of(const struct ss_sim_model *model)
+{
+	return model->network == SS_SIM_CNN ? &ss_sim_cnn_pieces : &ss_sim_transformer_pieces;
+}
+
+uint64_t ss_sim_block_parameters(const struct ss_sim_model *model, uint32_t block, uint32_t tensor)
+{
+	return pieces_of(model)->block_parameters(model, block, tensor);
+}
+
+uint64_t ss_sim_stem_parameters(const struct ss_sim_model *model)
+{
+	return pieces_of(model)->stem_parameters(model);
+}
+
+uint64_t ss_sim_head_parameters(const struct ss_sim_model *model)
+{
+	return pieces_of(model)->head_parameters(model);
+}
+
+uint32_t ss_sim_parameter_tensors(const struct ss_sim_model *model)
+{
+	return pieces_of(model)->parameter_tensors(model);
+}
+
+uint64_t ss_sim_activation_elements(const struct ss_sim_share *share, uint32_t block)
+{
+	return pieces_of(&share->plan->model)->activation_elements(share, block);
+}
+
+void ss_sim_stem_forward(struct ss_sim_program *program, const struct ss_sim_share *share)
+{
+	struct ss_sim_piece piece = ss_sim_piece_begin(program, share, NULL, NULL);
+
+	pieces_of(piece.model)->stem_forward(&piece);
+	ss_sim_piece_end(&piece);
+}
+
+void ss_sim_stem_backward(struct ss_sim_program *program, const struct ss_sim_share *share,
+			  ss_sim_gradient_sink sink, void *context)
+{
+	struct ss_sim_piece piece = ss_sim_piece_begin(program, share, sink, context);
+
+	pieces_of(piece.model)->stem_backward(&piece);
+	ss_sim_piece_end(&piece);
+}
+
+/* The share as this block sees it: some blocks do without tensor cores. */
+static struct ss_sim_share share_of(const struct ss_sim_share *share, uint32_t block,
+				    struct ss_sim_plan *plan)
+{
+	struct ss_sim_share own = *share;
+
+	if (block < share->plan->fp32_layers) {
+		*plan = *share->plan;
+		plan->model.dtype = SS_SIM_FP32;
+		own.plan = plan;
+	}
+	return own;
+}
+
+void ss_sim_block_forward(struct ss_sim_program *program, const struct ss_sim_share *share,
+			  uint32_t block)
+{
+	struct ss_sim_plan plan;
+	struct ss_sim_share own = share_of(share, block, &plan);
+	struct ss_sim_piece piece = ss_sim_piece_begin(program, &own, NULL, NULL);
+
+	pieces_of(piece.model)->block_forward(&piece, block);
+	ss_sim_piece_end(&piece);
+}
+
+void ss_sim_block_backward(struct ss_sim_program *program, const struct ss_sim_share *share,
+			   uint32_t block, ss_sim_gradient_sink sink, void *context)
+{
+	struct ss_sim_plan plan;
+	struct ss_sim_share own = share_of(share, block, &plan);
+	struct ss_sim_piece piece = ss_sim_piece_begin(program, &own, sink, context);
+
+	pieces_of(piece.model)->block_backward(&piece, block);
+	ss_sim_piece_end(&piece);
+}
+
+void ss_sim_head_forward(struct ss_sim_program *program, const struct ss_sim_share *share)
+{
+	struct ss_sim_piece piece = ss_sim_piece_begin(program, share, NULL, NULL);
+
+	pieces_of(piece.model)->head_forward(&piece);
+	ss_sim_piece_end(&piece);
+}
+
+void ss_sim_head_backward(struct ss_sim_program *program, const struct ss_sim_share *share,
+			  ss_sim_gradient_sink sink, void *context)
+{
+	struct ss_sim_piece piece = ss_sim_piece_begin(program, share, sink, context);
+
+	pieces_of(piece.model)->head_backward(&piece);
+	ss_sim_piece_end(&piece);
+}

@@ -1,0 +1,100 @@
+/*
+ * collective.c - how c10d calls a collective: an op, record_param_comms, the
+ * nccl:... range, and on the device a stream that waits for compute, the kernel,
+ * and an event behind it that others can wait for.
+ */
+#include "sim/programs/program_parts.h"
+
+/* The words of each kind. */
+struct words {
+	enum ss_sim_kernel_class kind;
+	const char *op, *name, *note;
+};
+
+static const struct words table[] = {
+	{ SS_SIM_NCCL_ALL_REDUCE, "c10d::allreduce_", "allreduce", "nccl:all_reduce" },
+	{ SS_SIM_NCCL_ALL_GATHER, "c10d::_allgather_base_", "_allgather_base",
+	  "nccl:_all_gather_base" },
+	{ SS_SIM_NCCL_REDUCE_SCATTER, "c10d::_reduce_scatter_base_", "_reduce_scatter_base",
+	  "nccl:_reduce_scatter_base" },
+	{ SS_SIM_NCCL_BROADCAST, "c10d::broadcast_", "broadcast", "nccl:broadcast" },
+};
+
+static const struct words sending = { SS_SIM_NCCL_SEND_RECV, "c10d::send", "send", "nccl:send" };
+static const struct words receiving = { SS_SIM_NCCL_SEND_RECV, "c10d::recv_", "recv", "nccl:recv" };
+
+static const struct words *words_of(const struct ss_sim_collective *wish)
+{
+	for (size_t i = 0; i < SS_COUNT(table); i++)
+		if (table[i].kind == wish->kind)
+			return &table[i];
+	return wish->send ? &sending : &receiving;
+}
+
+/* c10d looks up the communicator and makes the work object before it launches. */
+#define COMMS_BEGIN_NS 6000
+
+static const char *type_of(const struct ss_sim_device *device, enum ss_sim_dtype dtype)
+{
+	if (dtype == SS_SIM_FP32)
+		return "Float";
+	return device->arch == SS_SIM_VOLTA ? "Half" : "BFloat16";
+}
+
+static uint32_t comm_of(struct ss_sim_program *program, const struct ss_sim_collective *wish,
+			const struct words *words)
+{
+	uint64_t count = wish->in_count > wish->out_count ? wish->in_count : wish->out_count;
+	struct ss_sim_kernel_wish kernel = {
+		.class = wish->kind,
+		.dtype = wish->dtype,
+		.size = { count * ss_sim_dtype_bytes(wish->dtype) },
+	};
+	struct ss_sim_comm comm = {
+		.name = ss_sim_text_id(program, words->name),
+		.note = ss_sim_text_id(program, words->note),
+		.dtype = ss_sim_text_id(program, type_of(program->device, wish->dtype)),
+		.role = wish->role,
+		.in_count = wish->in_count,
+		.out_count = wish->out_count,
+		.bytes = kernel.size[0],
+		.kernel = ss_sim_kernel_index(program, &kernel),
+		.kind = wish->kind,
+		.peer_ahead = wish->role == SS_SIM_GROUP_NEXT,
+	};
+	uint32_t index = ss_records_add(&program->comms, &comm);
+
+	if (index == SS_NO_ID)
+		program->failed = true;
+	return index;
+}
+
+uint32_t ss_sim_collect(struct ss_sim_program *program, const struct ss_sim_collective *wish)
+{
+	const struct words *words = words_of(wish);
+	uint32_t comm = comm_of(program, wish, words);
+	struct ss_sim_range range = {
+		.kind = SS_SIM_COMMS,
+		.name = ss_sim_text_id(program, "record_param_comms"),
+		.comm = comm + 1,
+	};
+	struct ss_sim_instruction *at;
+	uint32_t ready, done;
+
+	if (program->failed)
+		return 0;
+	ss_sim_op(program, wish->op ? wish->op : words->op);
+	ss_sim_begin(program, &range, 0, COMMS_BEGIN_NS);
+	ss_sim_note(program, words->note);
+	ready = ss_sim_record(program, SS_SIM_COMPUTE);
+	ss_sim_wait(program, wish->stream, ready);
+	at = ss_sim_add(program, SS_SIM_COLLECT);
+	at->what = comm;
+	at->stream = (uint8_t)wish->stream;
+	at->key = comm;
+	done = ss_sim_record(program, wish->stream);
+	ss_sim_end(program);
+	ss_sim_end(program);
+	ss_sim_end(program);
+	return done;
+}

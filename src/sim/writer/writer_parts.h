@@ -1,0 +1,189 @@
+/*
+ * writer_parts.h - what the files of the writer share: pieces of text made in
+ * advance, numbers as text, and the table of calls.
+ */
+#ifndef SS_SIM_WRITER_WRITER_PARTS_H
+#define SS_SIM_WRITER_WRITER_PARTS_H
+
+#include <string.h>
+
+#include "base/text.h"
+#include "sim/writer/writer.h"
+
+/* Text that stands ready to be copied into rows. */
+struct ss_sim_piece {
+	const char *text;
+	size_t length;
+};
+
+/* A range: head PID-AND-TIMES before [sequence] after EV-IDX. */
+struct ss_sim_range_phrase {
+	struct ss_sim_piece head, before, after;
+	struct ss_sim_piece projection; /* NOTE: head of its rows on streams */
+	uint32_t kind, comm;            /* COMMS: index of program->comms */
+	bool numbered;                  /* a number follows the name */
+	bool kept;                      /* never lost */
+};
+
+struct ss_sim_kernel_phrase {
+	struct ss_sim_piece head, tail;
+	/* ROCm: of a graph's kernels, and what the launching call says */
+	struct ss_sim_piece graph_tail, call, call_tail;
+};
+
+struct ss_sim_phrases {
+	struct ss_arena arena;
+	struct ss_memory *memory;
+	const struct ss_sim_program *program;
+	struct ss_sim_range_phrase *ranges;
+	struct ss_sim_kernel_phrase *kernels;
+};
+
+/* What a rank says of a collective; groups differ from rank to rank. */
+struct ss_sim_comm_phrase {
+	struct ss_sim_piece kernel;        /* behind the kernel's own arguments */
+	struct ss_sim_piece before, after; /* record_param_comms: around EV-IDX */
+	uint32_t kernel_index;
+};
+
+/*
+ * A row begins with this much room in the buffer, and no row is longer: what
+ * comes from a program is cut off by ss_sim_phrases_open() at half of it.
+ */
+#define SS_SIM_ROW_BYTES ((size_t)64 * 1024)
+#define SS_SIM_BUFFER_BYTES ((size_t)1 << 20)
+
+#define SS_SIM_CALL_SLOTS 256u
+#define SS_SIM_CALLS_MAX 64u
+
+struct ss_sim_call_phrase {
+	struct ss_sim_piece head, id;
+	bool arrow, written;
+	bool copies; /* ROCm says from where to where */
+};
+
+/* A thread or a stream of this rank. */
+struct ss_sim_track {
+	struct ss_sim_piece row, flow; /* pid, tid and what goes on until the time */
+	struct ss_sim_piece args;      /* streams: from "device" to the correlation */
+	int64_t tid;
+	bool used;
+};
+
+#define SS_SIM_BINDINGS_MAX 16u
+
+/* Collectives of a program as this rank says them. */
+struct ss_sim_binding {
+	const struct ss_sim_phrases *phrases;
+	struct ss_sim_comm_phrase *comms;
+};
+
+struct ss_sim_writer {
+	struct ss_memory *memory;
+	struct ss_arena arena;
+	const struct ss_sim_plan *plan;
+	uint32_t rank, device, pid;
+	struct ss_sim_sink sink;
+	struct ss_sim_clock clock;
+	char *buffer;
+	size_t used;
+	const struct ss_sim_phrases *phrases;
+	const struct ss_sim_comm_phrase *comms;
+	struct ss_sim_binding bindings[SS_SIM_BINDINGS_MAX];
+	uint32_t binding_count;
+	struct ss_sim_track threads[SS_SIM_THREADS];
+	struct ss_sim_track streams[SS_SIM_STREAMS];
+	struct ss_sim_track all_streams; /* of syncs that wait for more than one */
+	struct ss_sim_call_phrase calls[SS_SIM_CALLS_MAX];
+	struct ss_sim_call_phrase blocking_copy;
+	uint8_t call_slots[SS_SIM_CALL_SLOTS]; /* index + 1, 0 is free */
+	uint64_t row_number, rows;
+	enum ss_status status; /* of the first failure */
+	struct ss_error error;
+};
+
+/* Copies the text into the arena; nothing when there is no memory: *failed. */
+struct ss_sim_piece ss_sim_piece_of(struct ss_arena *arena, struct ss_text *text, bool *failed);
+
+/* Appends "[0, 1, 2]"; past 30 ranks torch leaves out the middle of a list in a row. */
+void ss_sim_add_ranks(struct ss_text *out, const struct ss_sim_ranks *ranks, bool elided);
+
+/* Makes the texts of the program's collectives for the rank; false without memory. */
+bool ss_sim_comms_make(const struct ss_sim_plan *plan, uint32_t rank,
+		       const struct ss_sim_program *program, struct ss_arena *arena,
+		       struct ss_sim_comm_phrase **out);
+
+/* The texts of calls, threads and streams of the rank; false without memory. */
+bool ss_sim_tracks_make(struct ss_sim_writer *writer);
+bool ss_sim_calls_make(struct ss_sim_writer *writer);
+
+/* The call of this name, by CUDA or HIP. */
+const struct ss_sim_call_phrase *ss_sim_call_find(const struct ss_sim_writer *writer,
+						  const char *name);
+
+/* Hands on what is in the buffer. */
+void ss_sim_writer_flush(struct ss_sim_writer *writer);
+
+/* What stands before the events, and after them. */
+void ss_sim_write_header(struct ss_sim_writer *writer, struct ss_text *out);
+void ss_sim_write_footer(struct ss_sim_writer *writer, int64_t from_ns, int64_t to_ns,
+			 struct ss_text *out);
+
+/* Appends bytes / ns with as few digits as tell the double apart from its neighbours. */
+char *ss_sim_put_rate(char *at, uint64_t bytes, uint64_t ns);
+
+/* --- text of a row ---------------------------------------------------------- */
+
+static inline char *ss_sim_put(char *at, const struct ss_sim_piece *piece)
+{
+	memcpy(at, piece->text, piece->length);
+	return at + piece->length;
+}
+
+/* Of a literal: a copy of known length. */
+#define SS_SIM_PUT(at, literal) \
+	((char *)memcpy((at), (literal), sizeof(literal) - 1) + sizeof(literal) - 1)
+
+extern const char ss_sim_two_digits[200]; /* "000102...99" */
+
+static inline char *ss_sim_put_number(char *at, uint64_t value)
+{
+	char digits[20];
+	size_t first = sizeof(digits);
+
+	for (; value >= 100; value /= 100) {
+		first -= 2;
+		memcpy(digits + first, ss_sim_two_digits + value % 100 * 2, 2);
+	}
+	if (value >= 10) {
+		first -= 2;
+		memcpy(digits + first, ss_sim_two_digits + value * 2, 2);
+	} else {
+		digits[--first] = (char)('0' + value);
+	}
+	memcpy(at, digits + first, sizeof(digits) - first);
+	return at + sizeof(digits) - first;
+}
+
+static inline char *ss_sim_put_signed(char *at, int64_t value)
+{
+	if (value >= 0)
+		return ss_sim_put_number(at, (uint64_t)value);
+	*at++ = '-';
+	return ss_sim_put_number(at, 0 - (uint64_t)value);
+}
+
+/* Nanoseconds as microseconds with three decimals. */
+static inline char *ss_sim_put_time(char *at, int64_t ns)
+{
+	uint64_t time = ns > 0 ? (uint64_t)ns : 0;
+	uint32_t below = (uint32_t)(time % 1000);
+
+	at = ss_sim_put_number(at, time / 1000);
+	*at++ = '.';
+	*at++ = (char)('0' + below / 100);
+	memcpy(at, ss_sim_two_digits + below % 100 * 2, 2);
+	return at + 2;
+}
+
+#endif

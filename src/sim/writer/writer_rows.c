@@ -1,0 +1,225 @@
+/*
+ * writer_rows.c - rows of the threads: ranges, calls and allocations.
+ */
+#include "sim/writer/writer_row.h"
+
+/* --- ranges ------------------------------------------------------------------ */
+
+static char *put_op_args(char *at, const struct ss_sim_range_phrase *phrase,
+			 const struct ss_sim_range_row *row)
+{
+	at = SS_SIM_PUT(at, ",\n    \"args\": {\n      \"External id\": ");
+	at = ss_sim_put_number(at, row->external_id);
+	at = ss_sim_put(at, &phrase->before);
+	if (row->sequence != SS_SIM_NO_SEQUENCE) {
+		at = SS_SIM_PUT(at, "\"Sequence number\": ");
+		at = ss_sim_put_number(at, row->sequence);
+		at = SS_SIM_PUT(at, ", \"Fwd thread id\": ");
+		*at++ = phrase->kind == SS_SIM_BACKWARD ? '1' : '0';
+		at = SS_SIM_PUT(at, ", ");
+	}
+	at = ss_sim_put(at, &phrase->after);
+	return ss_sim_put_number(at, row->event_index);
+}
+
+static char *put_comms_args(const struct ss_sim_writer *writer, char *at,
+			    const struct ss_sim_comm_phrase *comm,
+			    const struct ss_sim_range_row *row)
+{
+	at = SS_SIM_PUT(at, ",\n    \"args\": {\n      \"External id\": ");
+	at = ss_sim_put_number(at, row->external_id);
+	at = ss_sim_put(at, &comm->before);
+	at = ss_sim_put_number(at, row->event_index);
+	at = ss_sim_put(at, &comm->after);
+	if (writer->plan->with_sequence) {
+		at = SS_SIM_PUT(at, ", \"Seq\": ");
+		at = ss_sim_put_number(at, row->comm_sequence);
+	}
+	return at;
+}
+
+static char *put_python_args(char *at, const struct ss_sim_range_phrase *phrase,
+			     const struct ss_sim_range_row *row)
+{
+	at = SS_SIM_PUT(at, ",\n    \"args\": {\n      \"Python parent id\": ");
+	if (row->python_parent)
+		at = ss_sim_put_number(at, row->python_parent);
+	else
+		at = SS_SIM_PUT(at, "null");
+	at = SS_SIM_PUT(at, ", \"Python id\": ");
+	at = ss_sim_put_number(at, row->python_id);
+	at = ss_sim_put(at, &phrase->after);
+	return ss_sim_put_number(at, row->event_index);
+}
+
+static char *put_autograd_flow(char *at, bool tail, uint64_t id, const struct ss_sim_track *track,
+			       int64_t time)
+{
+	at = ss_sim_put_flow(at, tail ? 's' : 'f', id, track, time);
+	at = SS_SIM_PUT(at, ",\n    \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\"");
+	if (!tail)
+		at = SS_SIM_PUT(at, ", \"bp\": \"e\"");
+	return SS_SIM_PUT(at, "\n  },");
+}
+
+/* The profiler's own time belongs to no thread. */
+static void write_overhead(struct ss_sim_writer *writer, const struct ss_sim_range_phrase *phrase,
+			   const struct ss_sim_range_row *row)
+{
+	struct ss_sim_shown span = ss_sim_span_of(writer, row->start_ns, row->end_ns);
+	char *at = ss_sim_row_begin(writer);
+
+	at = ss_sim_put_numbered(at, &phrase->head, phrase->numbered, row->number);
+	at = SS_SIM_PUT(at, "-1, \"tid\": 0,\n    \"ts\": ");
+	at = ss_sim_put_time(at, span.start);
+	at = SS_SIM_PUT(at, ", \"dur\": ");
+	at = ss_sim_put_time(at, span.length);
+	ss_sim_row_end(writer, SS_SIM_PUT(at, "\n  },"));
+}
+
+void ss_sim_write_range(struct ss_sim_writer *writer, const struct ss_sim_range_row *row)
+{
+	const struct ss_sim_range_phrase *phrase;
+	struct ss_sim_track *track = ss_sim_thread_of(writer, row->thread);
+	struct ss_sim_shown span;
+	char *at;
+
+	assert(writer->phrases && row->range < writer->phrases->program->ranges.count);
+	phrase = &writer->phrases->ranges[row->range];
+	if (ss_sim_is_lost(writer) && !phrase->kept)
+		return;
+	if (phrase->kind == SS_SIM_OVERHEAD) {
+		write_overhead(writer, phrase, row);
+		return;
+	}
+	span = ss_sim_span_of(writer, row->start_ns, row->end_ns);
+	at = ss_sim_row_begin(writer);
+	at = ss_sim_put_numbered(at, &phrase->head, phrase->numbered, row->number);
+	at = ss_sim_put_place(at, track, span);
+	if (phrase->kind == SS_SIM_FRAME || phrase->kind == SS_SIM_MODULE) {
+		at = put_python_args(at, phrase, row);
+	} else if (phrase->kind == SS_SIM_COMMS) {
+		assert(phrase->comm < writer->phrases->program->comms.count);
+		at = put_comms_args(writer, at, &writer->comms[phrase->comm], row);
+	} else {
+		at = put_op_args(at, phrase, row);
+	}
+	at = ss_sim_put_end(at);
+	if (row->flow)
+		at = put_autograd_flow(at, phrase->kind != SS_SIM_BACKWARD, row->flow, track,
+				       span.start);
+	ss_sim_row_end(writer, at);
+}
+
+/* --- calls ------------------------------------------------------------------- */
+
+/* hipMemcpyKind */
+static char copy_digit(enum ss_sim_copy_kind kind)
+{
+	if (kind == SS_SIM_HTOD_PINNED || kind == SS_SIM_HTOD_PAGEABLE)
+		return '1';
+	return kind == SS_SIM_DTOD ? '3' : '2';
+}
+
+static char *put_address(char *at, bool device, uint64_t word)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	at = device ? SS_SIM_PUT(at, "\"0x7f0") : SS_SIM_PUT(at, "\"0x55d");
+	/* 9 digits, of which the last two are 0: addresses are aligned */
+	for (int shift = 24; shift >= 0; shift -= 4)
+		*at++ = digits[word >> shift & 15];
+	return SS_SIM_PUT(at, "00\"");
+}
+
+/* ROCm tells what is copied from where to where. */
+static char *put_copy_args(char *at, const struct ss_sim_call_row *row)
+{
+	char kind = copy_digit(row->copy);
+	uint64_t word = ss_hash_mix(SS_HASH_SEED, row->correlation);
+
+	at = SS_SIM_PUT(at, ", \"src\": ");
+	at = put_address(at, kind != '1', word);
+	at = SS_SIM_PUT(at, ", \"dst\": ");
+	at = put_address(at, kind != '2', word >> 28);
+	at = SS_SIM_PUT(at, ", \"bytes\": \"");
+	at = ss_sim_put_number(at, row->bytes);
+	at = SS_SIM_PUT(at, "\", \"kind\": \"");
+	*at++ = kind;
+	*at++ = '"';
+	return at;
+}
+
+static bool is_blocking(enum ss_sim_copy_kind kind)
+{
+	return kind == SS_SIM_HTOD_PAGEABLE || kind == SS_SIM_DTOH_PAGEABLE;
+}
+
+void ss_sim_write_call(struct ss_sim_writer *writer, const struct ss_sim_call_row *row)
+{
+	const struct ss_sim_call_phrase *call = ss_sim_call_find(writer, row->name);
+	const struct ss_sim_kernel_phrase *kernel = NULL;
+	struct ss_sim_track *track = ss_sim_thread_of(writer, row->thread);
+	bool rocm = writer->plan->device->rocm, copies = rocm && call->copies;
+	struct ss_sim_shown span;
+	char *at;
+
+	if (!call->written || ss_sim_is_lost(writer))
+		return;
+	if (copies && is_blocking(row->copy))
+		call = &writer->blocking_copy;
+	if (rocm && row->kernel) {
+		assert(writer->phrases &&
+		       row->kernel_index < writer->phrases->program->kernel_count);
+		kernel = &writer->phrases->kernels[row->kernel_index];
+	}
+	span = ss_sim_span_of(writer, row->start_ns, row->end_ns);
+	at = ss_sim_row_begin(writer);
+	at = ss_sim_put(at, &call->head);
+	at = ss_sim_put_place(at, track, span);
+	at = ss_sim_put_external(at, row->external_id);
+	if (kernel)
+		at = ss_sim_put(at, &kernel->call);
+	at = ss_sim_put(at, &call->id);
+	at = ss_sim_put_number(at, row->correlation);
+	if (kernel)
+		at = ss_sim_put(at, &kernel->call_tail);
+	if (copies)
+		at = put_copy_args(at, row);
+	at = ss_sim_put_end(at);
+	ss_sim_row_end(writer, ss_sim_put_launch_flow(at, call->arrow, row->correlation, track,
+						      span.start));
+}
+
+/* --- memory ------------------------------------------------------------------ */
+
+/* c10::DeviceType */
+#define DEVICE_CUDA 1u
+#define DEVICE_HIP 6u
+
+void ss_sim_write_memory(struct ss_sim_writer *writer, const struct ss_sim_memory_row *row)
+{
+	struct ss_sim_track *track = ss_sim_thread_of(writer, row->thread);
+	char *at = ss_sim_row_begin(writer);
+
+	track->used = true;
+	at = SS_SIM_PUT(at, "\n  {\n    \"ph\": \"i\", \"cat\": \"cpu_instant_event\", "
+			    "\"s\": \"t\", \"name\": \"[memory]\",\n    \"pid\": ");
+	at = ss_sim_put(at, &track->row);
+	at = ss_sim_put_time(at, ss_sim_clock_show(&writer->clock, row->at_ns));
+	at = SS_SIM_PUT(at, ",\n    \"args\": {\n      \"Total Reserved\": ");
+	at = ss_sim_put_number(at, row->reserved_bytes);
+	at = SS_SIM_PUT(at, ", \"Total Allocated\": ");
+	at = ss_sim_put_number(at, row->allocated_bytes);
+	at = SS_SIM_PUT(at, ", \"Bytes\": ");
+	at = ss_sim_put_signed(at, row->bytes);
+	at = SS_SIM_PUT(at, ", \"Addr\": ");
+	at = ss_sim_put_number(at, row->address);
+	at = SS_SIM_PUT(at, ", \"Device Id\": ");
+	at = ss_sim_put_number(at, writer->device);
+	at = SS_SIM_PUT(at, ", \"Device Type\": ");
+	at = ss_sim_put_number(at, writer->plan->device->rocm ? DEVICE_HIP : DEVICE_CUDA);
+	at = SS_SIM_PUT(at, ", \"Ev Idx\": ");
+	at = ss_sim_put_number(at, row->event_index);
+	ss_sim_row_end(writer, ss_sim_put_end(at));
+}
