@@ -327,6 +327,17 @@ static void test_list(void **state)
 	assert_null(ss_sim_cause_find(""));
 }
 
+static bool is_same(const struct ss_sim_preset *a, const struct ss_sim_preset *b)
+{
+	for (uint32_t i = 0; i < a->cause_count; i++)
+		if (a->causes[i].cause != b->causes[i].cause ||
+		    a->causes[i].permille != b->causes[i].permille)
+			return false;
+	return strcmp(a->name, b->name) == 0 && a->layout == b->layout && a->device == b->device &&
+	       a->ranks == b->ranks && a->size == b->size && a->settings == b->settings &&
+	       a->seed == b->seed && a->cause_count == b->cause_count;
+}
+
 /* Presets: names are unique and found, causes fit, and every cause has a severe and a mild one. */
 static void test_presets(void **state)
 {
@@ -340,7 +351,7 @@ static void test_presets(void **state)
 		struct ss_sim_plan plan;
 
 		assert_true(ss_sim_preset_find(preset.name, &other));
-		assert_memory_equal(&preset, &other, sizeof(preset));
+		support_check(is_same(&preset, &other), preset.name, "is found as another");
 		support_check(is_kebab(preset.name) && preset.seed, preset.name, "seed %llu",
 			      (unsigned long long)preset.seed);
 		support_check(ss_sim_preset_plan(&preset, &plan, &err) == SS_OK &&
