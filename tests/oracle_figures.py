@@ -151,6 +151,39 @@ def memory(rows, oracle):
             yield f"memory of {device}: gap", ours["gap_bytes"], row["gap_at_allocated_peak"], 0
 
 
+def streams(rows, oracle):
+    for device, theirs in oracle["devices"].items():
+        classes = theirs.get("whole_file", {}).get("hta_idle_per_stream_ns")
+        if classes is None:
+            continue
+        own = {str(row["stream"]): row for row in rows if str(row["device"]) == device}
+        yield f"streams of device {device}", sorted(own), sorted(classes), None
+        for stream, waits in classes.items():
+            ours = own.get(stream, {})
+            what = f"stream {stream} of device {device}: "
+            yield what + "events", ours.get("events"), waits["n"], 0
+            for figure in ("host_wait", "kernel_wait", "other"):
+                column = "other_wait_ns" if figure == "other" else f"{figure}_ns"
+                yield what + figure, ours.get(column), waits[figure], US
+
+
+def temporal(rows, oracle):
+    for row in rows:
+        theirs = oracle["devices"].get(str(row["device"]), {}).get("whole_file")
+        if not theirs or "hta_temporal_ns" not in theirs:
+            continue
+        what = f"device {row['device']}, whole file: "
+        hta = theirs["hta_temporal_ns"]
+        yield what + "total", row["total_ns"], hta["kernel_time"], US
+        yield what + "idle", row["idle_ns"], hta["idle"], US
+        yield what + "compute", row["compute_ns"], hta["compute"], US
+        rest = row["exposed_comm_ns"] + row["exposed_copy_ns"]
+        yield what + "not compute", rest, hta["non_compute"], US
+        yield what + "communication", row["comm_ns"], theirs["comm_ns"], US
+        if theirs["comm_ns"]:
+            yield what + "overlap", row["overlap_percent"], theirs["hta_overlap_pct"], PERCENT
+
+
 VIEWS = {
     "breakdown": breakdown,
     "budget": budget,
@@ -159,6 +192,8 @@ VIEWS = {
     "kernels": kernels,
     "copies": copies,
     "memory": memory,
+    "streams": streams,
+    "temporal": temporal,
 }
 
 
