@@ -36,16 +36,19 @@ static enum ss_status path_of(const struct ss_sim_folder_options *options, const
 	return SS_OK;
 }
 
-/* "rank12.json" or "rank12.json.gz" */
+/* "rank12.json", "rank12.json.gz", and what a killed run left of one. */
 static bool is_trace(const char *name)
 {
+	static const char *const endings[] = { ".json", ".json.gz", ".json.tmp", ".json.gz.tmp" };
 	size_t digits;
 
 	if (strncmp(name, "rank", 4) != 0)
 		return false;
 	digits = strspn(name + 4, "0123456789");
-	return digits && (strcmp(name + 4 + digits, ".json") == 0 ||
-			  strcmp(name + 4 + digits, ".json.gz") == 0);
+	for (size_t i = 0; digits && i < SS_COUNT(endings); i++)
+		if (strcmp(name + 4 + digits, endings[i]) == 0)
+			return true;
+	return false;
 }
 
 /* Whether truth.json of the folder is one of ours. */
@@ -169,6 +172,15 @@ static enum ss_status write_truth(const struct ss_sim_job *job,
 	return status == SS_OK ? closed : status;
 }
 
+/* A part of a job is no job: what was written before it failed goes. */
+static void remove_all(const struct ss_sim_folder_options *options)
+{
+	char path[PATH_BYTES];
+
+	if (clear(options, NULL) == SS_OK && path_of(options, "truth.json", path, NULL) == SS_OK)
+		unlink(path);
+}
+
 enum ss_status ss_sim_folder_write(const struct ss_sim_job *job,
 				   const struct ss_sim_folder_options *options,
 				   struct ss_sim_folder_figures *figures, struct ss_error *err)
@@ -180,6 +192,8 @@ enum ss_status ss_sim_folder_write(const struct ss_sim_job *job,
 		return ss_fail(err, SS_ERR_IO, "cannot make the folder '%s': %s", options->path,
 			       strerror(errno));
 	SS_TRY(clear(options, err));
+	/* the truth comes first: it marks the folder as ours */
+	SS_TRY(write_truth(job, options, err));
 	if (threads > job->plan.rank_count)
 		threads = job->plan.rank_count;
 	if (threads > SS_THREADS_MAX)
@@ -190,10 +204,10 @@ enum ss_status ss_sim_folder_write(const struct ss_sim_job *job,
 	ss_thread_run(threads, write_some, &work);
 	ss_gate_close(work.gate);
 	*figures = work.figures;
-	if (work.status != SS_OK) {
-		if (err)
-			*err = work.err;
-		return work.status;
-	}
-	return write_truth(job, options, err);
+	if (work.status == SS_OK)
+		return SS_OK;
+	remove_all(options);
+	if (err)
+		*err = work.err;
+	return work.status;
 }
