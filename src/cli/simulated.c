@@ -31,7 +31,7 @@ static void tell(const struct ss_simulation *simulation, const struct ss_simulat
 	char size[32];
 
 	add_bytes(size, sizeof(size), done->bytes);
-	printf("%s: %u rank%s, %u steps, %.2f M events, %s in %.2f s (%.1f M events/s)\n",
+	printf("%s: %u rank%s, %u steps\n%.2f M events, %s, written in %.2f s (%.1f M events/s)\n",
 	       simulation->folder, done->ranks, done->ranks == 1 ? "" : "s", done->steps,
 	       (double)done->events / 1e6, size, seconds,
 	       seconds > 0 ? (double)done->events / 1e6 / seconds : 0);
