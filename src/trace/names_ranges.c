@@ -23,6 +23,7 @@ static const struct ss_name_pattern patterns[] = {
 	{ SS_NAME_STARTS, "TorchDynamo Cache Lookup", SS_NAME_COMPILE },
 	{ SS_NAME_ENDS, "(dynamo_timed)", SS_NAME_COMPILE },
 	{ SS_NAME_IS, "Python GC", SS_NAME_GC },
+	{ SS_NAME_IS, "<built-in function collect>", SS_NAME_GC }, /* gc.collect() */
 	{ SS_NAME_STARTS, "nn.Module: ", SS_NAME_MODULE },
 	{ SS_NAME_STARTS, "Iteration Start", SS_NAME_WINDOW },
 	{ SS_NAME_IS, "Record Window End", SS_NAME_WINDOW },

@@ -1,0 +1,55 @@
+/*
+ * idle.h - why a device stood idle (metrics.md 7).
+ *
+ * A gap is a stretch of a step in which nothing ran on the device. What ended it
+ * says why it was: the launch of the next work, and what the thread that made it
+ * was doing since the gap began. Each nanosecond has one cause; a gap can have
+ * several, one after the other.
+ */
+#ifndef SS_ANALYZE_IDLE_H
+#define SS_ANALYZE_IDLE_H
+
+#include "analyze/cover.h"
+#include "trace/trace.h"
+
+enum ss_idle_cause {
+	SS_IDLE_PROFILER,  /* the profiler's own rows */
+	SS_IDLE_INPUT,     /* the DataLoader's __next__ */
+	SS_IDLE_ALLOCATOR, /* cudaMalloc, cudaFree and their like */
+	SS_IDLE_COMPILE,   /* compiling, looking up compiled code */
+	SS_IDLE_GC,        /* Python's garbage collector */
+	SS_IDLE_SYNC,      /* the thread was in a call that waited for the device when it ran dry */
+	SS_IDLE_LAUNCH,    /* the thread did other things before it launched */
+	SS_IDLE_LATENCY,   /* launched in time; a gap as short as launches need */
+	SS_IDLE_DEPENDENCY, /* launched in time; waited for an event or another stream */
+	SS_IDLE_UNKNOWN,    /* no evidence: the launch is not in the file, or nothing followed */
+	SS_IDLE_CAUSES,
+};
+
+const char *ss_idle_name(enum ss_idle_cause cause);
+
+/* One gap of a device in a step. */
+struct ss_gap {
+	int64_t start_ns, end_ns;
+	int64_t cause_ns[SS_IDLE_CAUSES]; /* sum to its length */
+	uint32_t step;
+	uint32_t next;   /* the row that ended it, or SS_NO_ROW */
+	uint32_t guilty; /* host row: the call, range or launch behind its largest part */
+};
+
+/* Called for each gap in the order of time; false stops. */
+typedef bool (*ss_gap_sink)(void *context, const struct ss_gap *gap);
+
+/* Finds all gaps of a device in the steps that count. */
+SS_MUST_USE
+enum ss_status ss_idle_find(const struct ss_trace *trace, int64_t device, struct ss_memory *memory,
+			    ss_gap_sink sink, void *context, struct ss_error *err);
+
+/* The cause of its largest part. */
+enum ss_idle_cause ss_gap_cause(const struct ss_gap *gap);
+
+/* The innermost operator and python frame around a host row, or SS_NO_ROW. */
+uint32_t ss_idle_op(const struct ss_trace *trace, uint32_t row);
+uint32_t ss_idle_frame(const struct ss_trace *trace, uint32_t row);
+
+#endif
