@@ -36,6 +36,7 @@ static int run(const struct command *command, const void *values, const struct a
 {
 	const struct values *own = values;
 	struct ss_simulation simulation = { .folder = own->output, .preset = DEMO_PRESET };
+	struct show_options show = own->show;
 	const char *paths[] = { own->output };
 	struct arguments traces = { .paths = paths, .path_count = 1 };
 	int code;
@@ -51,12 +52,14 @@ static int run(const struct command *command, const void *values, const struct a
 	code = simulated_write(command->name, &simulation, "none");
 	if (code != EXIT_FINE)
 		return code;
-	printf("\nWhat the traces say:\n\n");
+	printf("\nWhat the trace of its first rank says:\n\n");
 	fflush(stdout);
-	code = show_run("info", &own->show, &traces);
-	printf("\nNext: stepscope steps %s\n"
+	show.rank = 0;
+	code = show_run("overview", &show, &traces);
+	printf("\nNext: stepscope overview %s   all ranks\n"
+	       "      stepscope operators|kernels|communication|memory %s\n"
 	       "      stepscope sim --list         more jobs, healthy and not\n",
-	       own->output);
+	       own->output, own->output);
 	return code;
 }
 
