@@ -15,9 +15,11 @@ static const struct ss_column columns[] = {
 	{ "gaps", SS_COLUMN_COUNT, "gaps that have it as a part", 0 },
 	{ "longest_ns", SS_COLUMN_NS, "its largest part of one gap", 0 },
 	{ "at_ns", SS_COLUMN_NS, "where that gap begins, from the first event", SS_COLUMN_DETAIL },
-	{ "host", SS_COLUMN_TEXT, "what the host did there: a call, a range or the launch", 0 },
+	{ "host", SS_COLUMN_TEXT, "what the host did there: a call, a range or the launch",
+	  SS_COLUMN_DETAIL },
 	{ "op", SS_COLUMN_TEXT, "the operator around it", 0 },
-	{ "line", SS_COLUMN_TEXT, "the python frame around it; not recorded without stacks", 0 },
+	{ "line", SS_COLUMN_TEXT,
+	  "the python frame of the user around it; not recorded without stacks", 0 },
 };
 
 struct tally {

@@ -36,6 +36,16 @@ static const struct view_case cases[] = {
 					 "77") "," OP("aten::add", "88", "10") "," SECOND("90") "]",
 	  CAUSES ",host,op,line",
 	  "launch-bound,80000,1,cudaLaunchKernel,aten::add,train.py(5): f" },
+	{ "the user's frame, not those of libraries inside of it",
+	  "[" STEP("0", "200") "," FIRST "," FRAME("train.py(5): f", "22", "77") "," FRAME(
+		  "torch/_tensor.py(9): item", "23", "75") "," FRAME("<built-in method item>", "24",
+								     "74") "," SECOND("90") "]",
+	  "cause,line", "launch-bound,train.py(5): f" },
+	{ "the innermost where there are only libraries",
+	  "[" STEP("0", "200") "," FIRST "," FRAME("torch/_tensor.py(9): item", "23",
+						   "75") "," FRAME("<built-in method item>", "24",
+								   "74") "," SECOND("90") "]",
+	  "cause,line", "launch-bound,<built-in method item>" },
 	{ "the loader's part is input, the rest is not",
 	  "[" STEP("0",
 		   "200") "," FIRST
