@@ -250,10 +250,13 @@ def check_growing(runner, what):
         for events in (count // 2, count):
             with open(path, "wb") as file:
                 many(events, make)(file)
-            ran = runner.run("info", "--top", "10", "--threads", "1", path)
-            if ran.code != 0:
-                raise Failed(ran.err.decode(errors="replace").strip())
-            times.append(ran.cpu_seconds)
+            best = []
+            for _ in range(3):  # the least disturbed of three: machines are shared
+                ran = runner.run("info", "--top", "10", "--threads", "1", path)
+                if ran.code != 0:
+                    raise Failed(ran.err.decode(errors="replace").strip())
+                best.append(ran.cpu_seconds)
+            times.append(min(best))
         if times[1] > 3.2 * max(times[0], 0.1):
             raise Failed(f"{count // 2} events: {times[0]:.2f} s, {count}: {times[1]:.2f} s")
         runner.run("steps", "--top", "10", path)
