@@ -45,9 +45,7 @@ static enum ss_status add_device(const struct ss_trace *trace, int64_t device,
 	if (sums && whole) {
 		shares(&own.compute, steps, compute);
 		shares(&own.comm, steps, all_comm);
-		ss_cover_subtract(&own.copies, &own.compute);
-		ss_cover_subtract(&own.copies, &own.comm);
-		ss_cover_subtract(&own.comm, &own.compute);
+		ss_device_cover_expose(&own);
 		shares(&own.comm, steps, comm);
 		shares(&own.copies, steps, copies);
 		whole = !own.comm.failed && !own.copies.failed;

@@ -72,6 +72,7 @@ uint32_t ss_idle_frame(const struct ss_trace *trace, uint32_t row)
 struct search {
 	const struct ss_trace *trace;
 	struct ss_cover overhead;
+	uint32_t overhead_at; /* first of them that is not over; gaps come in the order of time */
 	struct ss_gap *gap;
 	int64_t claimed_ns; /* everything of the gap before this has a cause */
 	int64_t largest_ns; /* of the pieces so far */
@@ -204,7 +205,19 @@ static uint32_t sync_before(const struct ss_trace *trace, const struct ss_track 
 /* The profiler's own rows go first: nothing that happens in them is the program's. */
 static void look_at_profiler(struct search *search, int64_t until_ns)
 {
-	int64_t own_ns = ss_cover_length_in(&search->overhead, search->gap->start_ns, until_ns);
+	const struct ss_cover *overhead = &search->overhead;
+	int64_t start_ns = search->gap->start_ns, own_ns = 0;
+
+	while (search->overhead_at < overhead->count &&
+	       overhead->items[search->overhead_at].end_ns <= start_ns)
+		search->overhead_at++;
+	for (uint32_t i = search->overhead_at;
+	     i < overhead->count && overhead->items[i].start_ns < until_ns; i++) {
+		int64_t from_ns = overhead->items[i].start_ns, to_ns = overhead->items[i].end_ns;
+
+		own_ns += (to_ns < until_ns ? to_ns : until_ns) -
+			  (from_ns > start_ns ? from_ns : start_ns);
+	}
 
 	if (own_ns)
 		claim(search, SS_IDLE_PROFILER, search->gap->guilty, search->gap->start_ns,

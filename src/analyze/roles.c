@@ -113,6 +113,13 @@ void ss_device_cover_release(struct ss_device_cover *cover)
 	ss_cover_release(&cover->copies);
 }
 
+void ss_device_cover_expose(struct ss_device_cover *cover)
+{
+	ss_cover_subtract(&cover->copies, &cover->compute);
+	ss_cover_subtract(&cover->copies, &cover->comm);
+	ss_cover_subtract(&cover->comm, &cover->compute);
+}
+
 bool ss_device_cover_init(struct ss_device_cover *cover, const struct ss_trace *trace,
 			  int64_t device, struct ss_memory *memory)
 {

@@ -45,6 +45,8 @@ struct ss_device_cover {
 SS_MUST_USE
 bool ss_device_cover_init(struct ss_device_cover *cover, const struct ss_trace *trace,
 			  int64_t device, struct ss_memory *memory);
+/* Leaves of communication and copies what nothing before hides: compute > comm > copies. */
+void ss_device_cover_expose(struct ss_device_cover *cover);
 void ss_device_cover_release(struct ss_device_cover *cover);
 
 /* The next device that has rows, with a number above `after`; false: none. */

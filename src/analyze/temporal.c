@@ -37,9 +37,7 @@ static enum ss_status add_device(const struct ss_trace *trace, int64_t device, s
 	}
 	compute_ns = ss_cover_length(&own.compute);
 	all_comm_ns = ss_cover_length(&own.comm);
-	ss_cover_subtract(&own.copies, &own.compute);
-	ss_cover_subtract(&own.copies, &own.comm);
-	ss_cover_subtract(&own.comm, &own.compute);
+	ss_device_cover_expose(&own);
 	comm_ns = ss_cover_length(&own.comm);
 	copy_ns = ss_cover_length(&own.copies);
 	whole &= !own.comm.failed && !own.copies.failed;

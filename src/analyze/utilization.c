@@ -140,9 +140,7 @@ static enum ss_status add_device(const struct ss_trace *trace, int64_t device, i
 			add_kernel(figures, trace, row);
 	advance(&figures->sweep, to_ns);
 	compute_ns = ss_cover_length_in(&own.compute, from_ns, to_ns);
-	ss_cover_subtract(&own.copies, &own.compute);
-	ss_cover_subtract(&own.copies, &own.comm);
-	ss_cover_subtract(&own.comm, &own.compute);
+	ss_device_cover_expose(&own);
 	comm_ns = ss_cover_length_in(&own.comm, from_ns, to_ns);
 	copy_ns = ss_cover_length_in(&own.copies, from_ns, to_ns);
 	whole = !own.comm.failed && !own.copies.failed;
