@@ -23,9 +23,9 @@ static void overview_headline(const struct ss_job *job, struct ss_text *out)
 		ss_text_add_string(out, "No steps were found.\n");
 		return;
 	}
-	ss_text_addf(out, "A step takes %.3f ms: mean of %lld steps in %u file%s.\n",
-		     (double)sum_ns / (double)count / 1e6, (long long)count, job->file_count,
-		     job->file_count == 1 ? "" : "s");
+	ss_text_addf(out, "A step takes %.3f ms: mean of %lld step%s in %u file%s.\n",
+		     (double)sum_ns / (double)count / 1e6, (long long)count, count == 1 ? "" : "s",
+		     job->file_count, job->file_count == 1 ? "" : "s");
 }
 
 const struct ss_report ss_report_overview = {
