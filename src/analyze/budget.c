@@ -68,11 +68,7 @@ static enum ss_status add_device(const struct ss_trace *trace, int64_t device,
 		ss_row_int(out, copies[i]);
 		ss_row_int(out, dur_ns - compute[i] - comm[i] - copies[i]);
 		ss_row_int(out, all_comm[i]);
-		if (all_comm[i])
-			ss_row_number(out, 100.0 * (double)(all_comm[i] - comm[i]) /
-						   (double)all_comm[i]);
-		else
-			ss_row_null(out);
+		ss_row_share(out, (double)(all_comm[i] - comm[i]), (double)all_comm[i]);
 		ss_row_end(out);
 	}
 	return SS_OK;

@@ -25,9 +25,9 @@ static const struct ss_column columns[] = {
 	{ "overlap_percent", SS_COLUMN_PERCENT, "of the total, beside compute kernels", 0 },
 	{ "mean_ns", SS_COLUMN_NS, "mean duration", SS_COLUMN_DETAIL },
 	{ "min_ns", SS_COLUMN_NS, "shortest: waited least", 0 },
-	{ "busbw", SS_COLUMN_TEXT, "GB/s of the shortest call, by the factors of nccl-tests", 0 },
-	{ "mean_busbw", SS_COLUMN_TEXT, "GB/s of the mean call", SS_COLUMN_DETAIL },
-	{ "algbw", SS_COLUMN_TEXT, "GB/s of the shortest call without factor", SS_COLUMN_DETAIL },
+	{ "busbw", SS_COLUMN_NUMBER, "GB/s of the shortest call, by the factors of nccl-tests", 0 },
+	{ "mean_busbw", SS_COLUMN_NUMBER, "GB/s of the mean call", SS_COLUMN_DETAIL },
+	{ "algbw", SS_COLUMN_NUMBER, "GB/s of the shortest call without factor", SS_COLUMN_DETAIL },
 	{ "dtype", SS_COLUMN_TEXT, "type of the elements", SS_COLUMN_DETAIL },
 };
 
@@ -148,9 +148,9 @@ static int compare(const void *a, const void *b)
 	return x->key.name < y->key.name ? -1 : x->key.name > y->key.name;
 }
 
-static const char *rate(struct ss_table *out, double bytes, double ns)
+static void add_rate(struct ss_table *out, double bytes, double ns)
 {
-	return bytes > 0 && ns > 0 ? ss_table_print(out, "%.2f", bytes / ns) : NULL;
+	ss_row_rate(out, bytes, bytes > 0 ? ns : 0);
 }
 
 static void add(const struct ss_trace *trace, struct ss_table *out, const struct tally *tally)
@@ -175,15 +175,12 @@ static void add(const struct ss_trace *trace, struct ss_table *out, const struct
 	ss_row_int_known(out, bytes);
 	ss_row_int(out, tally->total_ns);
 	ss_row_int(out, tally->total_ns - tally->hidden_ns);
-	if (tally->total_ns)
-		ss_row_number(out, 100.0 * (double)tally->hidden_ns / (double)tally->total_ns);
-	else
-		ss_row_null(out);
+	ss_row_share(out, (double)tally->hidden_ns, (double)tally->total_ns);
 	ss_row_int(out, (int64_t)(mean + 0.5));
 	ss_row_int(out, tally->min_ns);
-	ss_row_text(out, rate(out, (double)bytes * factor, (double)tally->min_ns));
-	ss_row_text(out, rate(out, (double)bytes * factor, mean));
-	ss_row_text(out, rate(out, (double)bytes, (double)tally->min_ns));
+	add_rate(out, (double)bytes * factor, (double)tally->min_ns);
+	add_rate(out, (double)bytes * factor, mean);
+	add_rate(out, (double)bytes, (double)tally->min_ns);
 	ss_row_text(out, args ? ss_strings_text(&trace->texts, args->dtype) : NULL);
 	ss_row_end(out);
 }

@@ -13,7 +13,7 @@ static const struct ss_column columns[] = {
 	{ "calls", SS_COLUMN_COUNT, "how many", 0 },
 	{ "moved_bytes", SS_COLUMN_BYTES, "sum; not recorded when no call has it", 0 },
 	{ "total_ns", SS_COLUMN_NS, "sum of their durations on the device", 0 },
-	{ "gb_per_s", SS_COLUMN_TEXT, "bytes over time, 1 GB = 10^9 bytes", 0 },
+	{ "gb_per_s", SS_COLUMN_NUMBER, "bytes over time, 1 GB = 10^9 bytes", 0 },
 	{ "host_memory", SS_COLUMN_TEXT,
 	  "pageable memory is copied twice and waited for; ROCm does not say which it is", 0 },
 	{ "host_ns", SS_COLUMN_NS,
@@ -77,11 +77,8 @@ static void add(const struct ss_trace *trace, struct ss_table *out, const struct
 	ss_row_int(out, tally->calls);
 	ss_row_int_known(out, tally->has_bytes ? tally->bytes : -1);
 	ss_row_int(out, tally->total_ns);
-	ss_row_text(out,
-		    tally->has_bytes && tally->bytes_known_ns
-			    ? ss_table_print(out, "%.2f",
-					     (double)tally->bytes / (double)tally->bytes_known_ns)
-			    : NULL);
+	ss_row_rate(out, (double)tally->bytes,
+		    tally->has_bytes ? (double)tally->bytes_known_ns : 0);
 	ss_row_text(out, host_memory(name));
 	ss_row_int_known(out, tally->has_host ? tally->host_ns : -1);
 	ss_row_end(out);

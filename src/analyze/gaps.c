@@ -3,6 +3,8 @@
  * operator and the line behind the largest gap.
  */
 #include "analyze/idle.h"
+#include "analyze/missing.h"
+#include "analyze/places.h"
 #include "analyze/roles.h"
 #include "analyze/view.h"
 
@@ -54,9 +56,11 @@ static const char *name_of(const struct ss_trace *trace, uint32_t row)
 }
 
 /* Causes in the order of their time. */
-static void add_rows(const struct ss_trace *trace, struct ss_table *out, int64_t device,
+static void add_rows(const struct ss_places *places, struct ss_table *out, int64_t device,
 		     struct tally *tallies, int64_t steps_ns)
 {
+	const struct ss_trace *trace = places->trace;
+
 	for (;;) {
 		int best = -1;
 
@@ -70,17 +74,13 @@ static void add_rows(const struct ss_trace *trace, struct ss_table *out, int64_t
 		ss_row_int(out, device);
 		ss_row_text(out, ss_idle_name((enum ss_idle_cause)best));
 		ss_row_int(out, tallies[best].idle_ns);
-		if (steps_ns)
-			ss_row_number(out,
-				      100.0 * (double)tallies[best].idle_ns / (double)steps_ns);
-		else
-			ss_row_null(out);
+		ss_row_share(out, (double)tallies[best].idle_ns, (double)steps_ns);
 		ss_row_int(out, tallies[best].count);
 		ss_row_int(out, tallies[best].longest_ns);
 		ss_row_int(out, tallies[best].at_ns);
 		ss_row_text(out, name_of(trace, tallies[best].guilty));
 		ss_row_text(out, name_of(trace, ss_idle_op(trace, tallies[best].guilty)));
-		ss_row_text(out, name_of(trace, ss_idle_frame(trace, tallies[best].guilty)));
+		ss_row_text(out, ss_places_line(places, tallies[best].guilty));
 		ss_row_end(out);
 		tallies[best].idle_ns = 0;
 	}
@@ -92,17 +92,24 @@ static enum ss_status gaps_run(const struct ss_subject *subject, struct ss_table
 	const struct ss_trace *trace = subject->trace;
 	struct ss_memory *memory = out->arena->memory;
 	int64_t device = INT64_MIN, steps_ns = 0;
+	enum ss_status status = SS_OK;
+	struct ss_places places;
 
 	for (uint32_t i = 0; i < trace->steps.count; i++)
 		if (!trace->steps.items[i].dropped)
 			steps_ns += trace->steps.items[i].end_ns - trace->steps.items[i].start_ns;
-	while (ss_device_next(trace, device, &device)) {
+	SS_TRY(ss_places_init(&places, trace, memory, err));
+	while (status == SS_OK && ss_device_next(trace, device, &device)) {
 		struct tally tallies[SS_IDLE_CAUSES] = { 0 };
 
-		SS_TRY(ss_idle_find(trace, device, memory, add_gap, tallies, err));
-		add_rows(trace, out, device, tallies, steps_ns);
+		status = ss_idle_find(trace, device, memory, add_gap, tallies, err);
+		if (status == SS_OK)
+			add_rows(&places, out, device, tallies, steps_ns);
 	}
-	return SS_OK;
+	if (out->row_count && !places.has_lines)
+		ss_note_missing(out, SS_MISSING_LINES);
+	ss_places_release(&places);
+	return status;
 }
 
 const struct ss_view ss_view_gaps = {

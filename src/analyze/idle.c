@@ -33,38 +33,11 @@ enum ss_idle_cause ss_gap_cause(const struct ss_gap *gap)
 	return best;
 }
 
-static uint32_t around(const struct ss_trace *trace, uint32_t row, enum ss_kind kind)
-{
-	while (row != SS_NO_ROW && trace->slices.kind[row] != kind)
-		row = trace->slices.parent[row];
-	return row;
-}
-
 uint32_t ss_idle_op(const struct ss_trace *trace, uint32_t row)
 {
-	return around(trace, row, SS_KIND_OP);
-}
-
-/* Frames of built-in functions, modules and libraries: not what a user can change. */
-static bool is_foreign(const char *name)
-{
-	static const char *const parts[] = { "torch/", "site-packages/", "dist-packages/",
-					     "lib/python", "nn.Module: " };
-
-	for (size_t i = 0; i < SS_COUNT(parts); i++)
-		if (strstr(name, parts[i]))
-			return true;
-	return name[0] == '<' || !strstr(name, ".py(");
-}
-
-uint32_t ss_idle_frame(const struct ss_trace *trace, uint32_t row)
-{
-	uint32_t innermost = around(trace, row, SS_KIND_PYTHON), own = innermost;
-
-	while (own != SS_NO_ROW &&
-	       is_foreign(ss_strings_text(&trace->names, trace->slices.name[own])))
-		own = around(trace, trace->slices.parent[own], SS_KIND_PYTHON);
-	return own == SS_NO_ROW ? innermost : own;
+	while (row != SS_NO_ROW && trace->slices.kind[row] != SS_KIND_OP)
+		row = trace->slices.parent[row];
+	return row;
 }
 
 /* --- one gap ------------------------------------------------------------------ */

@@ -48,11 +48,7 @@ enum ss_status ss_idle_find(const struct ss_trace *trace, int64_t device, struct
 /* The cause of its largest part. */
 enum ss_idle_cause ss_gap_cause(const struct ss_gap *gap);
 
-/*
- * The innermost operator and python frame around a host row, or SS_NO_ROW. Of frames
- * the innermost of the user's own code, where there is one.
- */
+/* The innermost operator around a host row, or SS_NO_ROW. */
 uint32_t ss_idle_op(const struct ss_trace *trace, uint32_t row);
-uint32_t ss_idle_frame(const struct ss_trace *trace, uint32_t row);
 
 #endif

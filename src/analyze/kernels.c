@@ -20,7 +20,7 @@ static const struct ss_column columns[] = {
 	{ "std_ns", SS_COLUMN_NS, "standard deviation of its durations", SS_COLUMN_DETAIL },
 	{ "occupancy_percent", SS_COLUMN_PERCENT,
 	  "of the warps that fit, weighted by time (estimate)", 0 },
-	{ "blocks_per_sm", SS_COLUMN_TEXT, "blocks for each SM, weighted by time", 0 },
+	{ "blocks_per_sm", SS_COLUMN_NUMBER, "blocks for each SM, weighted by time", 0 },
 	{ "tensor_cores", SS_COLUMN_TEXT, "yes: it uses tensor or matrix cores, by its name", 0 },
 	{ "kind", SS_COLUMN_TEXT, "compute or communication", 0 },
 	{ "grid", SS_COLUMN_TEXT, "blocks of its longest call", SS_COLUMN_DETAIL },
@@ -130,21 +130,13 @@ static void add(const struct ss_trace *trace, struct ss_table *out, const struct
 	ss_row_text(out, ss_strings_text(&trace->names, tally->name));
 	ss_row_int(out, tally->calls);
 	ss_row_int(out, tally->total_ns);
-	if (all_ns)
-		ss_row_number(out, 100.0 * (double)tally->total_ns / (double)all_ns);
-	else
-		ss_row_null(out);
+	ss_row_share(out, (double)tally->total_ns, (double)all_ns);
 	ss_row_int(out, (int64_t)(mean + 0.5));
 	ss_row_int(out, tally->min_ns);
 	ss_row_int(out, tally->max_ns);
 	ss_row_int(out, (int64_t)(root(variance) + 0.5));
-	if (tally->occupied_ns)
-		ss_row_number(out, tally->occupied / (double)tally->occupied_ns);
-	else
-		ss_row_null(out);
-	ss_row_text(out, tally->blocks_ns ? ss_table_print(out, "%.4f",
-							   tally->blocks / (double)tally->blocks_ns)
-					  : NULL);
+	ss_row_share(out, tally->occupied / 100, (double)tally->occupied_ns);
+	ss_row_rate(out, tally->blocks, (double)tally->blocks_ns);
 	ss_row_text(out, tensor ? "yes" : "no");
 	ss_row_text(out, tally->comm ? "communication" : "compute");
 	add_launch(trace, out, tally->longest);

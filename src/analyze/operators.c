@@ -68,15 +68,8 @@ static void add(const struct ss_trace *trace, struct ss_table *out, const struct
 	ss_row_int(out, tally->host_total_ns);
 	ss_row_int(out, tally->device_self_ns);
 	ss_row_int(out, tally->device_total_ns);
-	if (device_ns)
-		ss_row_number(out, 100.0 * (double)tally->device_self_ns / (double)device_ns);
-	else
-		ss_row_null(out);
-	if (tally->device_self_ns)
-		ss_row_number(out,
-			      100.0 * (double)tally->tensor_ns / (double)tally->device_self_ns);
-	else
-		ss_row_null(out);
+	ss_row_share(out, (double)tally->device_self_ns, (double)device_ns);
+	ss_row_share(out, (double)tally->tensor_ns, (double)tally->device_self_ns);
 	ss_row_end(out);
 }
 

@@ -55,7 +55,7 @@ void ss_row_text(struct ss_table *table, const char *text)
 void ss_row_int(struct ss_table *table, int64_t value)
 {
 	assert(table->view->columns[table->next].type != SS_COLUMN_TEXT);
-	assert(table->view->columns[table->next].type != SS_COLUMN_PERCENT);
+	assert(!ss_column_has_fraction(&table->view->columns[table->next]));
 	put(table, (struct ss_cell){ .value.integer = value });
 }
 
@@ -69,7 +69,7 @@ void ss_row_int_known(struct ss_table *table, int64_t value)
 
 void ss_row_number(struct ss_table *table, double value)
 {
-	assert(table->view->columns[table->next].type == SS_COLUMN_PERCENT);
+	assert(ss_column_has_fraction(&table->view->columns[table->next]));
 	put(table, (struct ss_cell){ .is_null = isnan(value), .value.number = value });
 }
 
@@ -152,22 +152,62 @@ bool ss_table_fold(struct ss_table *table)
 	return true;
 }
 
-const char *ss_table_print(struct ss_table *table, const char *format, ...)
+static const char *print(struct ss_table *table, const char *format, va_list args)
 {
-	va_list args;
+	va_list again;
 	char *text;
 	int length;
 
-	va_start(args, format);
-	length = vsnprintf(NULL, 0, format, args);
-	va_end(args);
+	va_copy(again, args);
+	length = vsnprintf(NULL, 0, format, again);
+	va_end(again);
 	text = length < 0 ? NULL : ss_arena_alloc(table->arena, (size_t)length + 1, 1);
 	if (!text) {
 		table->failed = true;
 		return "";
 	}
-	va_start(args, format);
 	vsnprintf(text, (size_t)length + 1, format, args);
+	return text;
+}
+
+const char *ss_table_print(struct ss_table *table, const char *format, ...)
+{
+	const char *text;
+	va_list args;
+
+	va_start(args, format);
+	text = print(table, format, args);
 	va_end(args);
 	return text;
+}
+
+void ss_table_note(struct ss_table *table, const char *format, ...)
+{
+	const char *text;
+	va_list args;
+
+	va_start(args, format);
+	text = print(table, format, args);
+	va_end(args);
+	for (uint32_t i = 0; i < table->note_count; i++)
+		if (strcmp(table->notes[i], text) == 0)
+			return;
+	if (!table->failed && table->note_count < SS_NOTES_MAX)
+		table->notes[table->note_count++] = text;
+}
+
+void ss_row_share(struct ss_table *table, double part, double whole)
+{
+	if (whole > 0)
+		ss_row_number(table, 100.0 * part / whole);
+	else
+		ss_row_null(table);
+}
+
+void ss_row_rate(struct ss_table *table, double amount, double per)
+{
+	if (per > 0)
+		ss_row_number(table, amount / per);
+	else
+		ss_row_null(table);
 }

@@ -18,6 +18,7 @@ enum ss_column_type {
 	SS_COLUMN_NS,    /* a duration or a moment, in nanoseconds */
 	SS_COLUMN_BYTES,
 	SS_COLUMN_PERCENT, /* its base stands in `about` */
+	SS_COLUMN_NUMBER,  /* with a fraction; the name says of what: gb_per_s */
 };
 
 enum ss_column_flag {
@@ -27,6 +28,7 @@ enum ss_column_flag {
 	SS_COLUMN_KEY =
 		1 << 3, /* rows of all files with equal keys can be summed: ss_table_fold() */
 	SS_COLUMN_QUIET = 1 << 4, /* not worth a word when it is the same in all rows */
+	SS_COLUMN_BAR = 1 << 5,   /* of percents: text draws it where there is room */
 };
 
 struct ss_column {
@@ -35,6 +37,12 @@ struct ss_column {
 	const char *about; /* one line: what it is, of what it is a share */
 	unsigned flags;    /* enum ss_column_flag */
 };
+
+/* Cells of the column hold a double. */
+static inline bool ss_column_has_fraction(const struct ss_column *column)
+{
+	return column->type == SS_COLUMN_PERCENT || column->type == SS_COLUMN_NUMBER;
+}
 
 struct ss_cell {
 	bool is_null; /* not recorded, does not apply */
@@ -47,14 +55,18 @@ struct ss_cell {
 
 struct ss_view;
 
+#define SS_NOTES_MAX 8
+
 struct ss_table {
 	const struct ss_view *view;
 	struct ss_arena *arena; /* lent: texts that views make */
 	struct ss_cell *cells;  /* row after row */
 	uint32_t row_count, row_capacity;
-	int64_t rank;  /* of the rows to come; -1: not known */
-	uint32_t next; /* column to be filled next */
-	bool failed;   /* no memory */
+	int64_t rank;                    /* of the rows to come; -1: not known */
+	uint32_t next;                   /* column to be filled next */
+	bool failed;                     /* no memory */
+	const char *notes[SS_NOTES_MAX]; /* sentences for below the table */
+	uint32_t note_count;
 };
 
 void ss_table_init(struct ss_table *table, const struct ss_view *view, struct ss_arena *arena);
@@ -70,10 +82,19 @@ static inline const struct ss_cell *ss_table_cell(const struct ss_table *table, 
 void ss_row_begin(struct ss_table *table);
 void ss_row_text(struct ss_table *table, const char *text); /* NULL or "": not recorded */
 void ss_row_int(struct ss_table *table, int64_t value);
-void ss_row_int_known(struct ss_table *table, int64_t value); /* below 0: not recorded */
-void ss_row_number(struct ss_table *table, double value);     /* NaN: not recorded */
+void ss_row_int_known(struct ss_table *table, int64_t value);         /* below 0: not recorded */
+void ss_row_number(struct ss_table *table, double value);             /* NaN: not recorded */
+void ss_row_share(struct ss_table *table, double part, double whole); /* percent; of 0: null */
+void ss_row_rate(struct ss_table *table, double amount, double per);  /* per 0: null */
 void ss_row_null(struct ss_table *table);
 void ss_row_end(struct ss_table *table);
+
+/*
+ * A sentence that a reader of the table needs: what could not be known, and what
+ * would record it. The same sentence counts once; what is too many is dropped.
+ */
+__attribute__((format(printf, 2, 3))) void ss_table_note(struct ss_table *table, const char *format,
+							 ...);
 
 /*
  * Sums the rows of all files: rows with equal SS_COLUMN_KEY cells become one, in

@@ -54,10 +54,7 @@ static enum ss_status add_device(const struct ss_trace *trace, int64_t device, s
 	ss_row_int(out, copy_ns);
 	ss_row_int(out, to_ns - from_ns - compute_ns - comm_ns - copy_ns);
 	ss_row_int(out, all_comm_ns);
-	if (all_comm_ns)
-		ss_row_number(out, 100.0 * (double)(all_comm_ns - comm_ns) / (double)all_comm_ns);
-	else
-		ss_row_null(out);
+	ss_row_share(out, (double)(all_comm_ns - comm_ns), (double)all_comm_ns);
 	ss_row_end(out);
 	return SS_OK;
 }

@@ -18,7 +18,10 @@ struct ss_subject {
 	const struct ss_trace *trace; /* NULL: could not be read */
 	const char *problem;          /* why; NULL when it could */
 	double load_seconds;          /* how long reading took */
+	uint32_t group;               /* what rows are about: index into the view's groups */
 };
+
+#define SS_GROUPS_MAX 8
 
 struct ss_view {
 	const char *name;    /* kebab-case: command, JSON schema, page */
@@ -26,6 +29,13 @@ struct ss_view {
 	const char *empty;   /* what text says when there are no rows */
 	const struct ss_column *columns;
 	uint32_t column_count;
+	/* --group: what a row can be about, the first without being asked; NULL ends them */
+	const char *groups[SS_GROUPS_MAX];
+	/*
+	 * --step: true for views of moments, which are cut at the ends of the steps; the
+	 * others show what was called or launched in them.
+	 */
+	bool by_moment;
 	bool wants_failed; /* called for files that could not be read, too */
 	bool folds;        /* reports for people sum it over the files */
 	bool rankless;     /* not about files: the first column is one like the others */
@@ -39,6 +49,9 @@ extern const size_t ss_view_count;
 
 /* NULL when there is none of that name. */
 const struct ss_view *ss_view_find(const char *name);
+
+/* The number of the group of that name (NULL: the first), or SS_GROUPS_MAX: no such group. */
+uint32_t ss_view_group(const struct ss_view *view, const char *name);
 
 /* Columns that views share. */
 #define SS_COLUMN_FILES                                                           \

@@ -24,3 +24,11 @@ const struct ss_view *ss_view_find(const char *name)
 			return ss_views[i];
 	return NULL;
 }
+
+uint32_t ss_view_group(const struct ss_view *view, const char *name)
+{
+	for (uint32_t i = 0; name && i < SS_GROUPS_MAX && view->groups[i]; i++)
+		if (strcmp(view->groups[i], name) == 0)
+			return i;
+	return name ? SS_GROUPS_MAX : 0;
+}

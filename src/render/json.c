@@ -66,7 +66,12 @@ static void add_rows(const struct ss_table *table, const struct ss_render_option
 		}
 		ss_text_add_string(out, "]");
 	}
-	ss_text_addf(out, "],\n\"row_count\":%" PRIu32, table->row_count);
+	ss_text_addf(out, "],\n\"row_count\":%" PRIu32 ",\n\"notes\":[", table->row_count);
+	for (uint32_t i = 0; i < table->note_count; i++) {
+		ss_text_add_string(out, i ? "," : "");
+		add_string(out, table->notes[i]);
+	}
+	ss_text_add_string(out, "]");
 }
 
 static void add_trust(const struct ss_trust *trust, struct ss_text *out)

@@ -65,6 +65,8 @@ static void markdown_view(const struct ss_table *table, const struct ss_render_o
 	}
 	if (rows < table->row_count)
 		ss_text_addf(out, "\n%u of %u rows\n", rows, table->row_count);
+	for (uint32_t i = 0; i < table->note_count; i++)
+		ss_text_addf(out, "\n%s\n", table->notes[i]);
 }
 
 static void markdown_report(const struct ss_report_parts *parts,

@@ -414,6 +414,19 @@ static void add_trust(const struct ss_render_options *options, struct ss_text *o
 		     trust->lost, trust->mended);
 }
 
+static void add_notes(const struct ss_table *table, const struct ss_render_options *options,
+		      struct ss_text *out)
+{
+	for (uint32_t i = 0; i < table->note_count; i++) {
+		const char *text = table->notes[i];
+
+		while (*text) {
+			text = add_wrapped(text, options->width, out);
+			ss_text_add_string(out, "\n");
+		}
+	}
+}
+
 static void text_table(const struct ss_table *table, const struct ss_render_options *options,
 		       struct ss_text *out)
 {
@@ -429,6 +442,7 @@ static void text_table(const struct ss_table *table, const struct ss_render_opti
 		add_list(&layout, &scratch, out);
 	else
 		add_table(&layout, &scratch, out);
+	add_notes(table, options, out);
 	ss_text_release(&scratch);
 }
 

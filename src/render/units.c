@@ -58,6 +58,21 @@ void ss_render_count(int64_t count, struct ss_text *out)
 	}
 }
 
+/* Three significant digits, thousands apart. */
+static void render_number(double value, struct ss_text *out)
+{
+	double size = fabs(value);
+
+	if (size >= 99.95 && size < 9e15)
+		ss_render_count((int64_t)(value < 0 ? value - 0.5 : value + 0.5), out);
+	else
+		ss_text_addf(out, "%.*f",
+			     size >= 9.995             ? 1
+			     : size >= 0.0995 || !size ? 2
+						       : 4,
+			     value);
+}
+
 void ss_render_cell(const struct ss_column *column, const struct ss_cell *cell, struct ss_text *out)
 {
 	if (cell->is_null) {
@@ -83,13 +98,16 @@ void ss_render_cell(const struct ss_column *column, const struct ss_cell *cell, 
 	case SS_COLUMN_PERCENT:
 		ss_text_addf(out, "%.1f %%", cell->value.number);
 		break;
+	case SS_COLUMN_NUMBER:
+		render_number(cell->value.number, out);
+		break;
 	}
 }
 
 void ss_render_plain(const struct ss_column *column, const struct ss_cell *cell,
 		     struct ss_text *out)
 {
-	if (column->type == SS_COLUMN_PERCENT)
+	if (ss_column_has_fraction(column))
 		ss_text_addf(out, "%.6f", cell->value.number);
 	else
 		ss_text_add_int(out, cell->value.integer);
@@ -106,6 +124,8 @@ const char *ss_render_unit(enum ss_column_type type)
 		return "bytes";
 	case SS_COLUMN_PERCENT:
 		return "percent";
+	case SS_COLUMN_NUMBER:
+		return "number";
 	default:
 		return "";
 	}

@@ -206,15 +206,29 @@ struct ss_source *support_slow_source(struct ss_source *inner, size_t most_bytes
 	return &slow->source;
 }
 
+const struct ss_view *support_view_find(const char *name, uint32_t *group)
+{
+	const char *slash = strchr(name, '/');
+	const struct ss_view *found;
+	char plain[64] = "";
+
+	snprintf(plain, sizeof(plain), "%.*s", slash ? (int)(slash - name) : (int)strlen(name),
+		 name);
+	found = ss_view_find(plain);
+	assert_non_null(found);
+	*group = ss_view_group(found, slash ? slash + 1 : NULL);
+	assert_true(*group < SS_GROUPS_MAX);
+	return found;
+}
+
 void support_view_open(struct support_view *out, const char *view, const char *json,
 		       const char *path)
 {
-	const struct ss_view *found = ss_view_find(view);
 	struct ss_subject subject = { .path = path, .trace = &out->trace.trace };
+	const struct ss_view *found = support_view_find(view, &subject.group);
 	struct ss_error err = { 0 };
 	enum ss_status status;
 
-	assert_non_null(found);
 	support_load(&out->trace, json);
 	subject.rank = out->trace.trace.info.rank;
 	ss_arena_init(&out->arena, &out->trace.memory);
@@ -238,7 +252,7 @@ static void add_cell(const struct ss_column *column, const struct ss_cell *cell,
 		ss_text_add_string(out, "-");
 	else if (column->type == SS_COLUMN_TEXT)
 		ss_text_add_string(out, cell->value.text);
-	else if (column->type == SS_COLUMN_PERCENT)
+	else if (ss_column_has_fraction(column))
 		ss_text_addf(out, "%.2f", cell->value.number);
 	else
 		ss_text_add_int(out, cell->value.integer);

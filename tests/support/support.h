@@ -83,6 +83,9 @@ struct support_view {
 	struct ss_table table;
 };
 
+/* The view of this name, which may have a group: "operators/shapes". */
+const struct ss_view *support_view_find(const char *name, uint32_t *group);
+
 /* Runs the view of this name on the JSON text, as if it were the file `path`. */
 void support_view_open(struct support_view *out, const char *view, const char *json,
 		       const char *path);

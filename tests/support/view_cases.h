@@ -9,11 +9,14 @@
 struct view_case {
 	const char *what;
 	const char *trace;   /* JSON, or what support_script() makes it of */
-	const char *columns; /* that are compared: "rank,events" */
+	const char *columns; /* "rank,events"; "rank+notes" has the notes as last rows */
 	const char *rows;    /* cells separated by commas, nulls as '-', rows by newlines */
 };
 
-/* Runs every case; the file is called "job/rank7.json". */
+/*
+ * Runs every case; the file is called "job/rank7.json". The view may have a group:
+ * "operators/shapes".
+ */
 void view_cases_run(const char *view, const struct view_case *cases, size_t count);
 
 /* Runs the view on the script again and again, each time refused another piece of memory. */

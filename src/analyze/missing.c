@@ -1,0 +1,21 @@
+/*
+ * missing.c - the sentences.
+ */
+#include "analyze/missing.h"
+
+static const struct {
+	const char *what, *flag;
+} sentences[] = {
+	[SS_MISSING_LINES] = { "Lines of the program", "with_stack=True" },
+	[SS_MISSING_MODULES] = { "Modules", "with_stack=True, with_modules=True" },
+	[SS_MISSING_SHAPES] = { "Shapes", "record_shapes=True" },
+	[SS_MISSING_ALLOCATIONS] = { "Allocations", "profile_memory=True" },
+	[SS_MISSING_DEVICE] = { "Kernels and copies", "activities=[..., ProfilerActivity.CUDA]" },
+	[SS_MISSING_OPERATORS] = { "Operators", "activities=[ProfilerActivity.CPU, ...]" },
+};
+
+void ss_note_missing(struct ss_table *out, enum ss_missing what)
+{
+	ss_table_note(out, "%s are not recorded: profile(%s) does.", sentences[what].what,
+		      sentences[what].flag);
+}

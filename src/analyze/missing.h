@@ -1,0 +1,22 @@
+/*
+ * missing.h - what a view could not know, and what would record it. One sentence
+ * each, so that all views say the same thing in the same words.
+ */
+#ifndef SS_ANALYZE_MISSING_H
+#define SS_ANALYZE_MISSING_H
+
+#include "analyze/table.h"
+
+enum ss_missing {
+	SS_MISSING_LINES,       /* of the program */
+	SS_MISSING_MODULES,     /* nn.Modules */
+	SS_MISSING_SHAPES,      /* of inputs: without them no FLOPs and bytes */
+	SS_MISSING_ALLOCATIONS, /* [memory] events */
+	SS_MISSING_DEVICE,      /* kernels, copies, memsets */
+	SS_MISSING_OPERATORS,
+};
+
+/* A note below the table. */
+void ss_note_missing(struct ss_table *out, enum ss_missing what);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * places.h - where in the user's program a host row stands: its line of Python and
+ * its nn.Module.
+ *
+ * The line is the innermost frame of the user's own code around the row, or the
+ * innermost frame where all are of libraries; files of old writers have it as the
+ * operator's call stack. What autograd runs stands where its forward operator
+ * stood, so backward time is charged to the layer that caused it.
+ */
+#ifndef SS_ANALYZE_PLACES_H
+#define SS_ANALYZE_PLACES_H
+
+#include "trace/trace.h"
+
+struct ss_places {
+	const struct ss_trace *trace;
+	struct ss_memory *memory;
+	struct ss_strings lines; /* "train.py(84): step"; 0 is "": not recorded */
+	uint32_t row_count;      /* of host rows: all columns below are as long */
+	uint32_t *line;          /* id into lines */
+	uint32_t *module;        /* row of the nn.Module's frame, or SS_NO_ROW */
+	bool has_lines, has_modules;
+};
+
+SS_MUST_USE
+enum ss_status ss_places_init(struct ss_places *places, const struct ss_trace *trace,
+			      struct ss_memory *memory, struct ss_error *err);
+void ss_places_release(struct ss_places *places);
+
+/* The line of a host row, or NULL; rows that are SS_NO_ROW have none. */
+static inline const char *ss_places_line(const struct ss_places *places, uint32_t row)
+{
+	return row >= places->row_count || !places->line[row]
+		       ? NULL
+		       : ss_strings_text(&places->lines, places->line[row]);
+}
+
+#endif
