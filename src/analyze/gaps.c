@@ -80,7 +80,7 @@ static void add_rows(const struct ss_places *places, struct ss_table *out, int64
 		ss_row_int(out, tallies[best].at_ns);
 		ss_row_text(out, name_of(trace, tallies[best].guilty));
 		ss_row_text(out, name_of(trace, ss_idle_op(trace, tallies[best].guilty)));
-		ss_row_text(out, ss_places_line(places, tallies[best].guilty));
+		ss_row_text(out, ss_places_line(places, tallies[best].guilty, out));
 		ss_row_end(out);
 		tallies[best].idle_ns = 0;
 	}

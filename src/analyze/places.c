@@ -204,3 +204,10 @@ enum ss_status ss_places_init(struct ss_places *places, const struct ss_trace *t
 	ss_places_release(places);
 	return ss_fail_memory(err, "the lines of the program");
 }
+
+const char *ss_places_line(const struct ss_places *places, uint32_t row, struct ss_table *out)
+{
+	if (row >= places->row_count || !places->line[row])
+		return NULL;
+	return ss_table_print(out, "%s", ss_strings_text(&places->lines, places->line[row]));
+}

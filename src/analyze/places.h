@@ -10,6 +10,7 @@
 #ifndef SS_ANALYZE_PLACES_H
 #define SS_ANALYZE_PLACES_H
 
+#include "analyze/table.h"
 #include "trace/trace.h"
 
 struct ss_places {
@@ -27,12 +28,7 @@ enum ss_status ss_places_init(struct ss_places *places, const struct ss_trace *t
 			      struct ss_memory *memory, struct ss_error *err);
 void ss_places_release(struct ss_places *places);
 
-/* The line of a host row, or NULL; rows that are SS_NO_ROW have none. */
-static inline const char *ss_places_line(const struct ss_places *places, uint32_t row)
-{
-	return row >= places->row_count || !places->line[row]
-		       ? NULL
-		       : ss_strings_text(&places->lines, places->line[row]);
-}
+/* The line of a host row as a cell of the table, or NULL; SS_NO_ROW has none. */
+const char *ss_places_line(const struct ss_places *places, uint32_t row, struct ss_table *out);
 
 #endif
