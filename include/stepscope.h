@@ -90,6 +90,13 @@ struct ss_request {
 	bool color;         /* text: with ANSI colours */
 	uint32_t top;       /* at most so many rows of a table; 0 is all */
 	int64_t rank;       /* only this rank; SS_EVERY_RANK is all */
+	/* NULL in all of these is no choice */
+	const char *step;   /* "3", "3-5" or "ProfilerStep#12" */
+	const char *device; /* its number */
+	const char *stream; /* its number */
+	const char *name;   /* rows with this in a text; with * and ? its form */
+	const char *sort;   /* a column; "-calls" turns its order round */
+	const char *group;  /* what rows are about: see ss_group_at() */
 };
 
 #define SS_EVERY_RANK INT64_MIN
@@ -126,6 +133,9 @@ SS_API void ss_session_close(struct ss_session *session);
 
 /* The reports and views by index, in the order of help; false past the end. */
 SS_API bool ss_offer_at(size_t index, struct ss_offer *out);
+
+/* The groups of a view by index, the first without being asked; NULL past the end. */
+SS_API const char *ss_group_at(const char *view, size_t index);
 
 /* The formats by index; NULL past the end. */
 SS_API const char *ss_format_at(size_t index);

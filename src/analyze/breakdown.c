@@ -22,10 +22,50 @@ static const struct ss_column columns[] = {
 	{ "dataloader_ns", SS_COLUMN_NS, "the host waited for or made a batch, device idle", 0 },
 	{ "cpu_ns", SS_COLUMN_NS, "the host ran another operator or range, device idle", 0 },
 	{ "other_ns", SS_COLUMN_NS, "nothing of these", 0 },
+	{ "part", SS_COLUMN_TEXT, "what the time went into, as the columns of the steps", 0 },
+	{ "mean_ns", SS_COLUMN_NS, "its time in a step, on average", 0 },
+	{ "step_percent", SS_COLUMN_PERCENT, "of the time of all steps that count", SS_COLUMN_BAR },
+	{ "total_ns", SS_COLUMN_NS, "over all steps that count; the parts sum to their time",
+	  SS_COLUMN_DETAIL },
 };
 
-static enum ss_status add_rows(const struct ss_trace *trace, struct ss_table *out,
-			       const int64_t *sums, uint32_t count)
+enum { GROUP_STEP, GROUP_PART };
+
+/* Columns of the parts that only steps, or only parts, fill. */
+#define PART_COLUMNS 4
+#define STEP_COLUMNS (3 + SS_ROLE_COUNT)
+
+static const char *const part_names[] = {
+	[SS_ROLE_KERNEL] = "kernel",   [SS_ROLE_MEMCPY] = "memcpy",
+	[SS_ROLE_MEMSET] = "memset",   [SS_ROLE_COMM] = "communication",
+	[SS_ROLE_RUNTIME] = "runtime", [SS_ROLE_INPUT] = "dataloader",
+	[SS_ROLE_CPU] = "cpu",         [SS_ROLE_OTHER] = "other",
+};
+
+/* Parts that took no time are left out. */
+static void add_parts(struct ss_table *out, const int64_t *sums, const struct ss_cover *steps)
+{
+	int64_t all_ns = ss_cover_length(steps);
+
+	for (int role = 0; role < SS_ROLE_COUNT; role++) {
+		int64_t total_ns = 0;
+
+		for (uint32_t i = 0; i < steps->count; i++)
+			total_ns += sums[(size_t)role * steps->count + i];
+		if (!total_ns)
+			continue;
+		ss_row_begin(out);
+		ss_row_nulls(out, STEP_COLUMNS);
+		ss_row_text(out, part_names[role]);
+		ss_row_int(out, total_ns / (int64_t)steps->count);
+		ss_row_share(out, (double)total_ns, (double)all_ns);
+		ss_row_int(out, total_ns);
+		ss_row_end(out);
+	}
+}
+
+static void add_steps(const struct ss_trace *trace, struct ss_table *out, const int64_t *sums,
+		      uint32_t count)
 {
 	uint32_t kept = 0;
 
@@ -40,10 +80,10 @@ static enum ss_status add_rows(const struct ss_trace *trace, struct ss_table *ou
 		ss_row_int(out, step->end_ns - step->start_ns);
 		for (int role = 0; role < SS_ROLE_COUNT; role++)
 			ss_row_int(out, sums[(size_t)role * count + kept]);
+		ss_row_nulls(out, PART_COLUMNS);
 		ss_row_end(out);
 		kept++;
 	}
-	return SS_OK;
 }
 
 static enum ss_status breakdown_run(const struct ss_subject *subject, struct ss_table *out,
@@ -80,7 +120,10 @@ static enum ss_status breakdown_run(const struct ss_subject *subject, struct ss_
 			other[i] = 0;
 		ss_cover_share(&left, &steps, other);
 		whole = !left.failed;
-		add_rows(trace, out, sums, steps.count);
+		if (subject->group == GROUP_PART)
+			add_parts(out, sums, &steps);
+		else
+			add_steps(trace, out, sums, steps.count);
 	}
 	ss_roles_release(&roles);
 	ss_cover_release(&steps);
@@ -94,5 +137,7 @@ const struct ss_view ss_view_breakdown = {
 	.empty = "No steps: the file has neither CPU ops nor device events.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.groups = { "step", "part" },
+	.by_moment = true,
 	.run = breakdown_run,
 };

@@ -1,7 +1,12 @@
 /*
- * gaps.c - view: why each device stood idle in the steps: by cause, with the
- * operator and the line behind the largest gap.
+ * gaps.c - view: why each device stood idle in the steps: by cause, by operator or
+ * line, or gap by gap.
+ *
+ * A gap can have several causes, one after the other. Each part counts where it
+ * belongs; the operator and the line are those behind the largest part.
  */
+#include <stdlib.h>
+
 #include "analyze/idle.h"
 #include "analyze/missing.h"
 #include "analyze/places.h"
@@ -11,9 +16,11 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "device", SS_COLUMN_ID, "number of the device", SS_COLUMN_CONTEXT },
-	{ "cause", SS_COLUMN_TEXT, "why the next work did not run", 0 },
-	{ "idle_ns", SS_COLUMN_NS, "idle time with this cause, over all steps that count", 0 },
-	{ "step_percent", SS_COLUMN_PERCENT, "of the time of these steps", 0 },
+	{ "step", SS_COLUMN_ID, "number of the step in the file", 0 },
+	{ "cause", SS_COLUMN_TEXT, "why the next work did not run; of a gap: of its largest part",
+	  0 },
+	{ "idle_ns", SS_COLUMN_NS, "idle time with this cause in the steps that count", 0 },
+	{ "step_percent", SS_COLUMN_PERCENT, "of the time of these steps", SS_COLUMN_BAR },
 	{ "gaps", SS_COLUMN_COUNT, "gaps that have it as a part", 0 },
 	{ "longest_ns", SS_COLUMN_NS, "its largest part of one gap", 0 },
 	{ "at_ns", SS_COLUMN_NS, "where that gap begins, from the first event", SS_COLUMN_DETAIL },
@@ -22,32 +29,122 @@ static const struct ss_column columns[] = {
 	{ "op", SS_COLUMN_TEXT, "the operator around it", 0 },
 	{ "line", SS_COLUMN_TEXT,
 	  "the python frame of the user around it; not recorded without stacks", 0 },
+	{ "next", SS_COLUMN_TEXT, "the work that ended the gap", SS_COLUMN_DETAIL },
+};
+
+enum { GROUP_CAUSE, GROUP_GAP, GROUP_OP, GROUP_LINE };
+
+/* What makes a row. Compared as bytes: no padding. */
+struct key {
+	uint32_t cause;
+	uint32_t place; /* name of the operator or line, SS_NO_ID: none; 0 in other groups */
 };
 
 struct tally {
+	struct key key;
 	int64_t idle_ns, longest_ns, at_ns, count;
-	uint32_t guilty;
+	uint32_t guilty, next, step;
 };
+
+struct gaps {
+	const struct ss_trace *trace;
+	const struct ss_places *places;
+	struct ss_memory *memory;
+	uint32_t group;
+	uint32_t *numbers;      /* of the steps that count */
+	struct ss_records keys; /* of the tallies, but for single gaps */
+	struct tally *tallies;
+	uint32_t count, capacity;
+};
+
+static struct tally *new_tally(struct gaps *gaps)
+{
+	if (!ss_memory_reserve(gaps->memory, (void **)&gaps->tallies, &gaps->capacity,
+			       (size_t)gaps->count + 1, sizeof(*gaps->tallies)))
+		return NULL;
+	gaps->tallies[gaps->count] = (struct tally){ .guilty = SS_NO_ROW, .next = SS_NO_ROW };
+	return &gaps->tallies[gaps->count++];
+}
+
+static uint32_t place_of(const struct gaps *gaps, const struct ss_gap *gap)
+{
+	uint32_t row = gap->guilty;
+
+	if (gaps->group == GROUP_CAUSE || row == SS_NO_ROW)
+		return gaps->group == GROUP_CAUSE ? 0 : SS_NO_ID;
+	if (gaps->group == GROUP_LINE)
+		return gaps->places->line[row] ? gaps->places->line[row] : SS_NO_ID;
+	row = ss_idle_op(gaps->trace, row);
+	return row == SS_NO_ROW ? SS_NO_ID : gaps->trace->slices.name[row];
+}
+
+static void add_part(struct tally *tally, const struct ss_gap *gap, enum ss_idle_cause cause)
+{
+	int64_t part_ns = gap->cause_ns[cause];
+
+	tally->idle_ns += part_ns;
+	tally->count++;
+	if (part_ns <= tally->longest_ns)
+		return;
+	tally->longest_ns = part_ns;
+	tally->at_ns = gap->start_ns;
+	tally->next = gap->next;
+	tally->guilty = ss_gap_cause(gap) == cause ? gap->guilty : SS_NO_ROW;
+}
+
+static bool add_gap_row(struct gaps *gaps, const struct ss_gap *gap)
+{
+	struct tally *tally = new_tally(gaps);
+
+	if (!tally)
+		return false;
+	*tally = (struct tally){
+		.key.cause = ss_gap_cause(gap),
+		.idle_ns = gap->end_ns - gap->start_ns,
+		.longest_ns = gap->cause_ns[ss_gap_cause(gap)],
+		.at_ns = gap->start_ns,
+		.count = 1,
+		.guilty = gap->guilty,
+		.next = gap->next,
+		.step = gaps->numbers[gap->step],
+	};
+	return true;
+}
 
 static bool add_gap(void *context, const struct ss_gap *gap)
 {
-	struct tally *tallies = context;
+	struct gaps *gaps = context;
+	struct key key = { .place = place_of(gaps, gap) };
 
-	for (int i = 0; i < SS_IDLE_CAUSES; i++) {
-		struct tally *tally = &tallies[i];
+	if (gaps->group == GROUP_GAP)
+		return add_gap_row(gaps, gap);
+	for (uint32_t i = 0; i < SS_IDLE_CAUSES; i++) {
+		uint32_t id;
 
 		if (!gap->cause_ns[i])
 			continue;
-		tally->idle_ns += gap->cause_ns[i];
-		tally->count++;
-		if (gap->cause_ns[i] <= tally->longest_ns)
-			continue;
-		tally->longest_ns = gap->cause_ns[i];
-		tally->at_ns = gap->start_ns;
-		tally->guilty = ss_gap_cause(gap) == (enum ss_idle_cause)i ? gap->guilty
-									   : SS_NO_ROW;
+		key.cause = i;
+		id = ss_records_add(&gaps->keys, &key);
+		if (id == SS_NO_ID || (id == gaps->count && !new_tally(gaps)))
+			return false;
+		gaps->tallies[id].key = key;
+		add_part(&gaps->tallies[id], gap, (enum ss_idle_cause)i);
 	}
 	return true;
+}
+
+/* Longest first; single gaps that are equal by time. */
+static int compare(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->idle_ns != y->idle_ns)
+		return x->idle_ns > y->idle_ns ? -1 : 1;
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	if (x->key.cause != y->key.cause)
+		return x->key.cause < y->key.cause ? -1 : 1;
+	return x->key.place < y->key.place ? -1 : x->key.place > y->key.place;
 }
 
 static const char *name_of(const struct ss_trace *trace, uint32_t row)
@@ -55,59 +152,90 @@ static const char *name_of(const struct ss_trace *trace, uint32_t row)
 	return row == SS_NO_ROW ? NULL : ss_strings_text(&trace->names, trace->slices.name[row]);
 }
 
-/* Causes in the order of their time. */
-static void add_rows(const struct ss_places *places, struct ss_table *out, int64_t device,
-		     struct tally *tallies, int64_t steps_ns)
+static void add_row(const struct gaps *gaps, const struct tally *tally, int64_t device,
+		    int64_t steps_ns, struct ss_table *out)
 {
-	const struct ss_trace *trace = places->trace;
+	const struct ss_trace *trace = gaps->trace;
 
-	for (;;) {
-		int best = -1;
+	ss_row_begin(out);
+	ss_row_int(out, device);
+	ss_row_int_known(out, gaps->group == GROUP_GAP ? (int64_t)tally->step : -1);
+	ss_row_text(out, ss_idle_name((enum ss_idle_cause)tally->key.cause));
+	ss_row_int(out, tally->idle_ns);
+	ss_row_share(out, (double)tally->idle_ns, (double)steps_ns);
+	ss_row_int_known(out, gaps->group == GROUP_GAP ? -1 : tally->count);
+	ss_row_int_known(out, gaps->group == GROUP_GAP ? -1 : tally->longest_ns);
+	ss_row_int(out, tally->at_ns);
+	ss_row_text(out, name_of(trace, tally->guilty));
+	ss_row_text(out, gaps->group == GROUP_LINE
+				 ? NULL
+				 : name_of(trace, ss_idle_op(trace, tally->guilty)));
+	ss_row_text(out, gaps->group == GROUP_OP
+				 ? NULL
+				 : ss_places_line(gaps->places, tally->guilty, out));
+	ss_row_text(out, gaps->group == GROUP_GAP ? name_of(trace, tally->next) : NULL);
+	ss_row_end(out);
+}
 
-		for (int i = 0; i < SS_IDLE_CAUSES; i++)
-			if (tallies[i].idle_ns &&
-			    (best < 0 || tallies[i].idle_ns > tallies[best].idle_ns))
-				best = i;
-		if (best < 0)
-			return;
-		ss_row_begin(out);
-		ss_row_int(out, device);
-		ss_row_text(out, ss_idle_name((enum ss_idle_cause)best));
-		ss_row_int(out, tallies[best].idle_ns);
-		ss_row_share(out, (double)tallies[best].idle_ns, (double)steps_ns);
-		ss_row_int(out, tallies[best].count);
-		ss_row_int(out, tallies[best].longest_ns);
-		ss_row_int(out, tallies[best].at_ns);
-		ss_row_text(out, name_of(trace, tallies[best].guilty));
-		ss_row_text(out, name_of(trace, ss_idle_op(trace, tallies[best].guilty)));
-		ss_row_text(out, ss_places_line(places, tallies[best].guilty, out));
-		ss_row_end(out);
-		tallies[best].idle_ns = 0;
+static enum ss_status add_device(struct gaps *gaps, int64_t device, int64_t steps_ns,
+				 struct ss_table *out, struct ss_error *err)
+{
+	enum ss_status status;
+
+	if (!ss_records_init(&gaps->keys, gaps->memory, sizeof(struct key))) {
+		ss_records_release(&gaps->keys);
+		return ss_fail_memory(err, "the idle time of devices");
 	}
+	status = ss_idle_find(gaps->trace, device, gaps->memory, add_gap, gaps, err);
+	if (status == SS_OK && gaps->count)
+		qsort(gaps->tallies, gaps->count, sizeof(*gaps->tallies), compare);
+	for (uint32_t i = 0; status == SS_OK && i < gaps->count; i++)
+		add_row(gaps, &gaps->tallies[i], device, steps_ns, out);
+	ss_records_release(&gaps->keys);
+	gaps->count = 0;
+	return status;
+}
+
+/* The time of the steps that count, and their numbers in the file. */
+static enum ss_status find_steps(struct gaps *gaps, struct ss_arena *arena, int64_t *steps_ns,
+				 struct ss_error *err)
+{
+	const struct ss_steps *steps = &gaps->trace->steps;
+	uint32_t count = 0;
+
+	*steps_ns = 0;
+	gaps->numbers = SS_ARENA_NEW(arena, uint32_t, (size_t)steps->count + 1);
+	if (!gaps->numbers)
+		return ss_fail_memory(err, "the steps");
+	for (uint32_t i = 0; i < steps->count; i++) {
+		int64_t dur_ns = steps->items[i].end_ns - steps->items[i].start_ns;
+
+		if (steps->items[i].dropped || dur_ns <= 0)
+			continue;
+		*steps_ns += dur_ns;
+		gaps->numbers[count++] = i;
+	}
+	return SS_OK;
 }
 
 static enum ss_status gaps_run(const struct ss_subject *subject, struct ss_table *out,
 			       struct ss_error *err)
 {
 	const struct ss_trace *trace = subject->trace;
-	struct ss_memory *memory = out->arena->memory;
-	int64_t device = INT64_MIN, steps_ns = 0;
+	struct gaps gaps = { .trace = trace, .memory = out->arena->memory };
+	int64_t device = INT64_MIN, steps_ns;
 	enum ss_status status = SS_OK;
 	struct ss_places places;
 
-	for (uint32_t i = 0; i < trace->steps.count; i++)
-		if (!trace->steps.items[i].dropped)
-			steps_ns += trace->steps.items[i].end_ns - trace->steps.items[i].start_ns;
-	SS_TRY(ss_places_init(&places, trace, memory, err));
-	while (status == SS_OK && ss_device_next(trace, device, &device)) {
-		struct tally tallies[SS_IDLE_CAUSES] = { 0 };
-
-		status = ss_idle_find(trace, device, memory, add_gap, tallies, err);
-		if (status == SS_OK)
-			add_rows(&places, out, device, tallies, steps_ns);
-	}
+	SS_TRY(find_steps(&gaps, out->arena, &steps_ns, err));
+	SS_TRY(ss_places_init(&places, trace, gaps.memory, err));
+	gaps.places = &places;
+	gaps.group = subject->group;
+	while (status == SS_OK && ss_device_next(trace, device, &device))
+		status = add_device(&gaps, device, steps_ns, out, err);
 	if (out->row_count && !places.has_lines)
 		ss_note_missing(out, SS_MISSING_LINES);
+	ss_memory_free(gaps.memory, gaps.tallies, gaps.capacity * sizeof(*gaps.tallies));
 	ss_places_release(&places);
 	return status;
 }
@@ -118,5 +246,7 @@ const struct ss_view ss_view_gaps = {
 	.empty = "No idle time in the steps, or no device that worked.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.groups = { "cause", "gap", "op", "line" },
+	.by_moment = true,
 	.run = gaps_run,
 };

@@ -2,6 +2,7 @@
  * steps.c - view: every step, how long it took and how it was found.
  */
 #include "analyze/view.h"
+#include "trace/select.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -49,6 +50,8 @@ static enum ss_status steps_run(const struct ss_subject *subject, struct ss_tabl
 	for (uint32_t i = 0; i < steps->count; i++) {
 		const struct ss_step *step = &steps->items[i];
 
+		if (step->dropped == ss_step_not_selected)
+			continue;
 		ss_row_begin(out);
 		ss_row_int(out, i);
 		ss_row_text(out, ss_strings_text(&trace->names, step->name));

@@ -78,6 +78,12 @@ void ss_row_null(struct ss_table *table)
 	put(table, (struct ss_cell){ .is_null = true });
 }
 
+void ss_row_nulls(struct ss_table *table, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		ss_row_null(table);
+}
+
 void ss_row_end(struct ss_table *table)
 {
 	assert(table->next == table->view->column_count);

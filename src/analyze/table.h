@@ -59,6 +59,7 @@ struct ss_view;
 
 struct ss_table {
 	const struct ss_view *view;
+	const char *group;      /* what rows are about; NULL: the view has no choice */
 	struct ss_arena *arena; /* lent: texts that views make */
 	struct ss_cell *cells;  /* row after row */
 	uint32_t row_count, row_capacity;
@@ -87,6 +88,7 @@ void ss_row_number(struct ss_table *table, double value);             /* NaN: no
 void ss_row_share(struct ss_table *table, double part, double whole); /* percent; of 0: null */
 void ss_row_rate(struct ss_table *table, double amount, double per);  /* per 0: null */
 void ss_row_null(struct ss_table *table);
+void ss_row_nulls(struct ss_table *table, uint32_t count); /* columns of other groups */
 void ss_row_end(struct ss_table *table);
 
 /*

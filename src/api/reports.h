@@ -12,7 +12,8 @@
 struct ss_report {
 	const char *name;
 	const char *summary;
-	const char *views[SS_REPORT_VIEWS_MAX]; /* names, in order; NULL ends them */
+	/* Names, in order, some with their group: "budget/part"; NULL ends them. */
+	const char *views[SS_REPORT_VIEWS_MAX];
 	const char *single; /* the view of those that is shown for one file only */
 	void (*headline)(const struct ss_job *job, struct ss_text *out);
 };

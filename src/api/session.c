@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/arrange.h"
+#include "api/choice.h"
 #include "api/reports.h"
 
 struct ss_session {
@@ -134,32 +136,46 @@ static void measure_trust(const struct ss_job *job, struct ss_trust *out)
 	}
 }
 
-/* Runs a view on all files that are asked for. */
-static enum ss_status run_view(const struct ss_job *job, const struct ss_view *view, int64_t rank,
-			       struct ss_table *out, struct ss_error *err)
+/* Runs a view on a part of a file. */
+static enum ss_status run_part(const struct ss_view *view, const struct ss_choice *choice,
+			       const struct ss_subject *subject, struct ss_table *out,
+			       struct ss_error *err)
 {
-	for (uint32_t i = 0; i < job->file_count; i++) {
-		const struct ss_subject *subject = &job->files[i].subject;
+	struct ss_subject part = *subject;
+	struct ss_selection selection;
+	struct ss_trace selected;
+	enum ss_status status;
 
-		if ((rank != SS_EVERY_RANK && subject->rank != rank) ||
-		    (!subject->trace && !view->wants_failed))
-			continue;
-		out->rank = subject->rank;
-		SS_TRY(view->run(subject, out, err));
-	}
-	return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
+	if (!ss_choice_select(choice, subject->trace, &selection))
+		return SS_OK;
+	selection.by_moment = view->by_moment;
+	SS_TRY(ss_trace_select(subject->trace, &selection, out->arena->memory, &selected, err));
+	part.trace = &selected;
+	status = view->run(&part, out, err);
+	/* cells may lend names of the whole trace, not of its part: texts are not copied */
+	ss_trace_select_release(&selected);
+	return status;
 }
 
-static enum ss_status check_rank(const struct ss_job *job, int64_t rank, struct ss_error *err)
+/* Runs a view on all files that are asked for. */
+static enum ss_status run_view(const struct ss_job *job, const struct ss_view *view,
+			       const struct ss_choice *choice, uint32_t group, struct ss_table *out,
+			       struct ss_error *err)
 {
-	if (rank == SS_EVERY_RANK)
-		return SS_OK;
-	for (uint32_t i = 0; i < job->file_count; i++)
-		if (job->files[i].subject.rank == rank)
-			return SS_OK;
-	return ss_fail(err, SS_ERR_USAGE,
-		       "no file of rank %lld; stepscope files lists what there is",
-		       (long long)rank);
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		struct ss_subject subject = job->files[i].subject;
+
+		if ((choice->rank != SS_EVERY_RANK && subject.rank != choice->rank) ||
+		    (!subject.trace && !view->wants_failed))
+			continue;
+		out->rank = subject.rank;
+		subject.group = group;
+		if (choice->is_part && subject.trace)
+			SS_TRY(run_part(view, choice, &subject, out, err));
+		else
+			SS_TRY(view->run(&subject, out, err));
+	}
+	return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
 }
 
 /* People want the sum of many files, programs every file. */
@@ -169,30 +185,68 @@ static bool is_for_people(const struct ss_request *request)
 	       (strcmp(request->format, "text") == 0 || strcmp(request->format, "markdown") == 0);
 }
 
-/* The views of a request: one, or those of a report. */
-static enum ss_status find_views(const struct ss_request *request, bool many,
+/* A view and what its rows are about. */
+struct part {
+	const struct ss_view *view;
+	uint32_t group;
+};
+
+/* "budget/part" */
+static struct part part_of_report(const char *name)
+{
+	struct part part = { 0 };
+	const char *slash = strchr(name, '/');
+	char view[64] = "";
+
+	strncat(view, name, slash ? (size_t)(slash - name) : sizeof(view) - 1);
+	part.view = ss_view_find(view);
+	part.group = ss_view_group(part.view, slash ? slash + 1 : NULL);
+	assert(part.view && part.group < SS_GROUPS_MAX);
+	return part;
+}
+
+static enum ss_status find_group(const struct ss_view *view, const char *group, uint32_t *out,
+				 struct ss_error *err)
+{
+	char list[256] = "";
+
+	*out = ss_view_group(view, group);
+	if (*out < SS_GROUPS_MAX)
+		return SS_OK;
+	for (uint32_t i = 0; i < SS_GROUPS_MAX && view->groups[i]; i++)
+		ss_text_list(list, sizeof(list), view->groups[i]);
+	return ss_fail(err, SS_ERR_USAGE, "view '%s' has no group '%s'; it has %s", view->name,
+		       group, *list ? list : "none");
+}
+
+/* The parts of a request: one view, or those of a report. */
+static enum ss_status find_parts(const struct ss_request *request, bool many,
 				 const struct ss_report **report,
-				 const struct ss_view *views[SS_REPORT_VIEWS_MAX], uint32_t *count,
+				 struct part parts[SS_REPORT_VIEWS_MAX], uint32_t *count,
 				 struct ss_error *err)
 {
 	const char *what = request->what ? request->what : "";
 
 	*count = 0;
 	*report = ss_report_find(what);
-	if (*report) {
-		for (size_t i = 0; i < SS_REPORT_VIEWS_MAX && (*report)->views[i]; i++) {
-			const char *name = (*report)->views[i];
-
-			if (many && is_for_people(request) && (*report)->single &&
-			    strcmp(name, (*report)->single) == 0)
-				continue;
-			views[(*count)++] = ss_view_find(name);
-		}
-		return SS_OK;
+	if (!*report) {
+		parts[0].view = ss_view_find(what);
+		*count = 1;
+		return parts[0].view
+			       ? find_group(parts[0].view, request->group, &parts[0].group, err)
+			       : ss_fail(err, SS_ERR_USAGE, "no view or report called '%s'", what);
 	}
-	views[0] = ss_view_find(what);
-	*count = views[0] != NULL;
-	return *count ? SS_OK : ss_fail(err, SS_ERR_USAGE, "no view or report called '%s'", what);
+	if (request->group || request->sort)
+		return ss_fail(err, SS_ERR_USAGE, "--%s is for one view; '%s' has several",
+			       request->group ? "group" : "sort", what);
+	for (size_t i = 0; i < SS_REPORT_VIEWS_MAX && (*report)->views[i]; i++) {
+		const char *name = (*report)->views[i];
+
+		if (!many || !is_for_people(request) || !(*report)->single ||
+		    strcmp(name, (*report)->single) != 0)
+			parts[(*count)++] = part_of_report(name);
+	}
+	return SS_OK;
 }
 
 static enum ss_status render(struct ss_session *session, const struct ss_request *request,
@@ -224,27 +278,50 @@ static enum ss_status render(struct ss_session *session, const struct ss_request
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }
 
+const char *ss_group_at(const char *view, size_t index)
+{
+	const struct ss_view *found = ss_view_find(view);
+
+	return found && index < SS_GROUPS_MAX ? found->groups[index] : NULL;
+}
+
+/* What was asked for of the finished table: sums, rows that match, their order. */
+static enum ss_status arrange(const struct ss_request *request, const struct ss_report *report,
+			      bool folds, struct ss_table *table, struct ss_error *err)
+{
+	if (folds && !ss_table_fold(table))
+		return ss_fail_memory(err, "the table");
+	if (request->name && !ss_table_keep(table, request->name) && !report)
+		return ss_fail(err, SS_ERR_USAGE, "view '%s' has no names: --name does not apply",
+			       table->view->name);
+	return request->sort ? ss_table_sort(table, request->sort, err) : SS_OK;
+}
+
 enum ss_status ss_session_run(struct ss_session *session, const struct ss_request *request,
 			      struct ss_text *out, struct ss_error *err)
 {
-	const struct ss_view *views[SS_REPORT_VIEWS_MAX];
+	struct part parts[SS_REPORT_VIEWS_MAX];
 	struct ss_table tables[SS_REPORT_VIEWS_MAX] = { 0 };
 	const struct ss_report *report;
 	struct ss_arena scratch;
 	bool many = session->job.file_count > 1 && request->rank == SS_EVERY_RANK;
 	enum ss_status status;
+	struct ss_choice choice;
 	uint32_t count;
 
-	SS_TRY(find_views(request, many, &report, views, &count, err));
-	SS_TRY(check_rank(&session->job, request->rank, err));
+	SS_TRY(find_parts(request, many, &report, parts, &count, err));
+	SS_TRY(ss_choice_read(request, &session->job, &choice, err));
 	ss_arena_init(&scratch, &session->memory);
 	status = SS_OK;
 	for (uint32_t i = 0; i < count && status == SS_OK; i++) {
-		ss_table_init(&tables[i], views[i], &scratch);
-		status = run_view(&session->job, views[i], request->rank, &tables[i], err);
-		if (status == SS_OK && report && views[i]->folds && is_for_people(request) &&
-		    many && !ss_table_fold(&tables[i]))
-			status = ss_fail_memory(err, "the table");
+		const struct ss_view *view = parts[i].view;
+		bool folds = report && view->folds && is_for_people(request) && many;
+
+		ss_table_init(&tables[i], view, &scratch);
+		tables[i].group = view->groups[parts[i].group];
+		status = run_view(&session->job, view, &choice, parts[i].group, &tables[i], err);
+		if (status == SS_OK)
+			status = arrange(request, report, folds, &tables[i], err);
 	}
 	if (status == SS_OK)
 		status = render(session, request, report, tables, count, out, err);

@@ -145,3 +145,13 @@ size_t ss_text_prefix(const char *bytes, size_t length, size_t columns)
 	}
 	return i;
 }
+
+void ss_text_list(char *list, size_t room, const char *item)
+{
+	size_t used = strlen(list), length = strlen(item), gap = used ? 2 : 0;
+
+	if (used + gap + length >= room)
+		return;
+	memcpy(list + used, ", ", gap);
+	memcpy(list + used + gap, item, length + 1);
+}

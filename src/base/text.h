@@ -16,6 +16,9 @@ void ss_text_add_int(struct ss_text *text, int64_t value);
 __attribute__((format(printf, 2, 3))) void ss_text_addf(struct ss_text *text, const char *format,
 							...);
 
+/* Adds an item to a list in a buffer, after ", "; one that does not fit is left out. */
+void ss_text_list(char *list, size_t room, const char *item);
+
 /* True when an append found no memory. */
 bool ss_text_failed(const struct ss_text *text);
 

@@ -66,6 +66,7 @@ bool options_read(const struct command *command, int count, char **words, void *
 /* show.c: the options that all commands share that load traces. */
 struct show_options {
 	const char *format, *color, *progress;
+	const char *step, *device, *stream, *name, *sort, *group;
 	uint64_t width, top, threads, memory_limit_bytes;
 	int64_t rank;
 };

@@ -25,6 +25,8 @@ void help_all(void)
 
 void help_command(const struct command *command)
 {
+	const char *group;
+
 	printf("stepscope %s: %s\n\nUsage: stepscope %s %s\n", command->name, command->summary,
 	       command->name, command->usage);
 	if (command->option_count)
@@ -41,6 +43,10 @@ void help_command(const struct command *command)
 		else
 			printf("  %-27s %s\n", left, option->about);
 	}
+	for (size_t i = 0; (group = ss_group_at(command->name, i)) != NULL; i++)
+		printf("%s%s", i ? ", " : "\nGroups: ", group);
+	if (ss_group_at(command->name, 0))
+		printf("\n");
 }
 
 static int help_run(const struct command *self, const void *values,

@@ -88,6 +88,8 @@ static void add_table(const struct ss_table *table, const struct ss_render_optio
 		      struct ss_text *out)
 {
 	ss_text_addf(out, "{\"schema\":\"stepscope.%s/1\",\n", table->view->name);
+	if (table->group)
+		ss_text_addf(out, "\"group\":\"%s\",\n", table->group);
 	add_columns(table->view, out);
 	ss_text_add_string(out, ",\n");
 	add_rows(table, options, out);

@@ -30,6 +30,8 @@ struct layout {
 	bool shown[COLUMNS_MAX];
 	size_t width[COLUMNS_MAX];
 	uint32_t left_out;
+	uint32_t bar;     /* the column that is drawn, or COLUMNS_MAX */
+	size_t bar_width; /* of the longest bar */
 };
 
 static const struct ss_cell *cell_at(const struct layout *layout, uint32_t row, uint32_t column)
@@ -129,27 +131,41 @@ static size_t total_width(const struct layout *layout)
 	return total ? total - GAP : 0;
 }
 
-/* Makes the table fit: shortens the widest text column, then drops columns from the right. */
-static void fit(struct layout *layout)
+static uint32_t last_shown(const struct layout *layout)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < layout->table->view->column_count; i++)
+		if (layout->shown[i])
+			last = i;
+	return last;
+}
+
+/* The column to be made narrower: the widest text that may be cut; COLUMNS_MAX: none. */
+static uint32_t widest_text(const struct layout *layout, uint32_t *text_columns)
 {
 	const struct ss_view *view = layout->table->view;
-	size_t room = layout->options->width;
+	uint32_t widest = COLUMNS_MAX;
 
+	*text_columns = 0;
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		if (!layout->shown[i] || view->columns[i].type != SS_COLUMN_TEXT)
+			continue;
+		(*text_columns)++;
+		if (layout->width[i] > TEXT_WIDTH_MIN &&
+		    (widest == COLUMNS_MAX || layout->width[i] > layout->width[widest]))
+			widest = i;
+	}
+	return widest;
+}
+
+/* Makes the table fit: shortens the widest text column, then drops columns from the right. */
+static void fit(struct layout *layout, size_t room)
+{
 	while (total_width(layout) > room) {
-		uint32_t widest = COLUMNS_MAX, last = COLUMNS_MAX, text_columns = 0;
+		uint32_t text_columns, widest = widest_text(layout, &text_columns);
+		uint32_t last = last_shown(layout);
 
-		for (uint32_t i = 0; i < view->column_count; i++) {
-			if (!layout->shown[i])
-				continue;
-			if (view->columns[i].type == SS_COLUMN_TEXT) {
-				text_columns++;
-				if (layout->width[i] > TEXT_WIDTH_MIN &&
-				    (widest == COLUMNS_MAX ||
-				     layout->width[i] > layout->width[widest]))
-					widest = i;
-			}
-			last = i;
-		}
 		if (widest != COLUMNS_MAX) {
 			size_t over = total_width(layout) - room;
 			size_t spare = layout->width[widest] - TEXT_WIDTH_MIN;
@@ -158,13 +174,79 @@ static void fit(struct layout *layout)
 			if (text_columns > 1 && over > 4)
 				over = 4;
 			layout->width[widest] -= over < spare ? over : spare;
-		} else if (last != COLUMNS_MAX && last > 0) {
+		} else if (last > 0) {
 			layout->shown[last] = false;
 			layout->left_out++;
 		} else {
 			break;
 		}
 	}
+}
+
+/* Narrower than this bars do not tell anything; wider ones tell no more. */
+#define BAR_WIDTH_MIN 8
+#define BAR_WIDTH_MAX 24
+
+/* A text is not made narrower than this for the sake of a bar. */
+#define BAR_TEXT_MIN 24
+
+/* Bars get what is left, and take a little from long texts. */
+static void fit_with_bar(struct layout *layout)
+{
+	const struct ss_view *view = layout->table->view;
+	size_t room = layout->options->width, width;
+	struct layout narrow = *layout;
+	uint32_t text_columns, widest;
+
+	layout->bar = COLUMNS_MAX;
+	for (uint32_t i = 0; i < view->column_count; i++)
+		if (layout->shown[i] && (view->columns[i].flags & SS_COLUMN_BAR))
+			layout->bar = i;
+	if (layout->bar == COLUMNS_MAX || layout->rows < 2 || room < 40) {
+		layout->bar = COLUMNS_MAX;
+		fit(layout, room);
+		return;
+	}
+	fit(&narrow, room - GAP - BAR_WIDTH_MIN);
+	widest = widest_text(&narrow, &text_columns);
+	if (!narrow.left_out && (widest == COLUMNS_MAX || narrow.width[widest] >= BAR_TEXT_MIN ||
+				 narrow.width[widest] == layout->width[widest])) {
+		narrow.bar = layout->bar;
+		*layout = narrow;
+		width = room - GAP - total_width(layout);
+		layout->bar_width = width > BAR_WIDTH_MAX ? BAR_WIDTH_MAX : width;
+		return;
+	}
+	layout->bar = COLUMNS_MAX;
+	fit(layout, room);
+}
+
+/* The largest cell of the column is a whole bar; eighths of a block say the rest. */
+static void add_bar(const struct layout *layout, uint32_t row, struct ss_text *out)
+{
+	static const char *const eighths[] = { "",
+					       "\xe2\x96\x8f",
+					       "\xe2\x96\x8e",
+					       "\xe2\x96\x8d",
+					       "\xe2\x96\x8c",
+					       "\xe2\x96\x8b",
+					       "\xe2\x96\x8a",
+					       "\xe2\x96\x89" };
+	const struct ss_cell *cell = cell_at(layout, row, layout->bar);
+	double largest = 0;
+	size_t units;
+
+	for (uint32_t i = 0; i < layout->rows; i++)
+		if (!cell_at(layout, i, layout->bar)->is_null &&
+		    cell_at(layout, i, layout->bar)->value.number > largest)
+			largest = cell_at(layout, i, layout->bar)->value.number;
+	if (cell->is_null || largest <= 0 || cell->value.number <= 0)
+		return;
+	units = (size_t)(cell->value.number / largest * (double)layout->bar_width * 8 + 0.5);
+	ss_text_fill(out, ' ', GAP);
+	for (size_t i = 0; i < units / 8; i++)
+		ss_text_add_string(out, "\xe2\x96\x88");
+	ss_text_add_string(out, eighths[units % 8]);
 }
 
 static void add_style(const struct layout *layout, const char *style, struct ss_text *out)
@@ -247,16 +329,6 @@ static void add_cell(const struct layout *layout, uint32_t row, uint32_t i, bool
 		pad(out, width, layout->width[i]);
 }
 
-static uint32_t last_shown(const struct layout *layout)
-{
-	uint32_t last = 0;
-
-	for (uint32_t i = 0; i < layout->table->view->column_count; i++)
-		if (layout->shown[i])
-			last = i;
-	return last;
-}
-
 static void add_heading(const struct layout *layout, struct ss_text *out)
 {
 	const struct ss_view *view = layout->table->view;
@@ -301,6 +373,12 @@ static void add_row(const struct layout *layout, uint32_t row, struct ss_text *s
 		ss_text_add_string(out, gap);
 		add_cell(layout, row, i, i == last, scratch, out);
 		gap = "  ";
+	}
+	if (layout->bar != COLUMNS_MAX) {
+		/* texts at the end of a row are not padded */
+		if (view->columns[last].type == SS_COLUMN_TEXT)
+			pad(out, cell_width(layout, row, last, scratch), layout->width[last]);
+		add_bar(layout, row, out);
 	}
 	while (out->length && out->data[out->length - 1] == ' ')
 		out->data[--out->length] = '\0';
@@ -386,7 +464,7 @@ static void add_table(struct layout *layout, struct ss_text *scratch, struct ss_
 	for (uint32_t i = 0; i < view->column_count; i++)
 		if (view->columns[i].flags & SS_COLUMN_WRAP)
 			layout->width[i] = 0; /* it has lines of its own */
-	fit(layout);
+	fit_with_bar(layout);
 	add_context(layout, scratch, out);
 	add_heading(layout, out);
 	for (uint32_t row = 0; row < layout->rows; row++)
@@ -395,8 +473,8 @@ static void add_table(struct layout *layout, struct ss_text *scratch, struct ss_
 		ss_text_addf(out, "(%u of %u rows; --top 0 shows all)\n", layout->rows,
 			     layout->table->row_count);
 	if (layout->left_out)
-		ss_text_addf(out, "(%u columns do not fit; --format csv has all)\n",
-			     layout->left_out);
+		ss_text_addf(out, "(%u column%s not fit; --format csv has all)\n", layout->left_out,
+			     layout->left_out == 1 ? " does" : "s do");
 }
 
 /* What a reader must know before trusting a figure. */
@@ -458,8 +536,12 @@ static void text_report(const struct ss_report_parts *parts,
 {
 	ss_text_add_string(out, parts->headline);
 	for (uint32_t i = 0; i < parts->table_count; i++) {
-		ss_text_addf(out, "\n%s%s%s\n", options->color ? BOLD : "",
-			     parts->tables[i].view->summary, options->color ? PLAIN : "");
+		const struct ss_table *table = &parts->tables[i];
+		bool grouped = table->group && table->group != table->view->groups[0];
+
+		ss_text_addf(out, "\n%s%s%s%s%s\n", options->color ? BOLD : "",
+			     table->view->summary, grouped ? ", by " : "",
+			     grouped ? table->group : "", options->color ? PLAIN : "");
 		text_table(&parts->tables[i], options, out);
 	}
 	add_trust(options, out);

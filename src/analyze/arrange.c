@@ -1,0 +1,198 @@
+/*
+ * arrange.c - a merge sort of row numbers, and a matcher without recursion.
+ */
+#include <string.h>
+
+#include "analyze/arrange.h"
+#include "base/text.h"
+
+/* --- matching ------------------------------------------------------------------ */
+
+static char lower(char letter)
+{
+	return letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
+}
+
+/* After a '*' fails, only the last one has to be tried further on. */
+static bool has_form(const char *text, const char *form)
+{
+	const char *star = NULL, *retry = NULL;
+
+	while (*text) {
+		if (*form == '*') {
+			star = form++;
+			retry = text;
+		} else if (*form && (*form == '?' || lower(*form) == lower(*text))) {
+			form++;
+			text++;
+		} else if (star) {
+			form = star + 1;
+			text = ++retry;
+		} else {
+			return false;
+		}
+	}
+	while (*form == '*')
+		form++;
+	return !*form;
+}
+
+static bool has_part(const char *text, const char *part)
+{
+	for (; *text; text++) {
+		size_t i = 0;
+
+		while (part[i] && lower(text[i]) == lower(part[i]))
+			i++;
+		if (!part[i])
+			return true;
+	}
+	return !*part;
+}
+
+static bool is_searched(const struct ss_column *column)
+{
+	return column->type == SS_COLUMN_TEXT && !(column->flags & SS_COLUMN_CONTEXT);
+}
+
+static bool matches(const struct ss_view *view, const struct ss_cell *row, const char *pattern,
+		    bool is_form)
+{
+	for (uint32_t i = 0; i < view->column_count; i++)
+		if (is_searched(&view->columns[i]) && !row[i].is_null &&
+		    (is_form ? has_form(row[i].value.text, pattern)
+			     : has_part(row[i].value.text, pattern)))
+			return true;
+	return false;
+}
+
+bool ss_table_keep(struct ss_table *table, const char *pattern)
+{
+	const struct ss_view *view = table->view;
+	bool is_form = strpbrk(pattern, "*?") != NULL, searched = false;
+	size_t width = view->column_count;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < view->column_count; i++)
+		searched |= is_searched(&view->columns[i]);
+	for (uint32_t i = 0; searched && i < table->row_count; i++)
+		if (matches(view, &table->cells[i * width], pattern, is_form))
+			memmove(&table->cells[kept++ * width], &table->cells[i * width],
+				width * sizeof(*table->cells));
+	if (searched)
+		table->row_count = kept;
+	return searched;
+}
+
+/* --- sorting ------------------------------------------------------------------- */
+
+/* "total" and "total_ns" both name total_ns. */
+static bool is_named(const struct ss_column *column, const char *name)
+{
+	size_t length = strlen(name);
+	const char *rest;
+
+	if (strncmp(column->name, name, length) != 0)
+		return false;
+	rest = column->name + length;
+	return !*rest || strcmp(rest, "_ns") == 0 || strcmp(rest, "_bytes") == 0 ||
+	       strcmp(rest, "_percent") == 0;
+}
+
+static enum ss_status find_column(const struct ss_view *view, const char *name, uint32_t *out,
+				  struct ss_error *err)
+{
+	char list[400] = "";
+
+	for (*out = 0; *out < view->column_count; (*out)++)
+		if (is_named(&view->columns[*out], name))
+			return SS_OK;
+	for (uint32_t i = 0; i < view->column_count; i++)
+		ss_text_list(list, sizeof(list), view->columns[i].name);
+	return ss_fail(err, SS_ERR_USAGE, "view '%s' has no column '%s'; it has %s", view->name,
+		       name, list);
+}
+
+struct order {
+	const struct ss_table *table;
+	const struct ss_column *column;
+	uint32_t index;
+	bool turned;
+};
+
+/* Whether row b has to stand before row a. */
+static bool is_before(const struct order *order, uint32_t b, uint32_t a)
+{
+	uint32_t width = order->table->view->column_count;
+	const struct ss_cell *x = ss_table_cell(order->table, b, order->index, width);
+	const struct ss_cell *y = ss_table_cell(order->table, a, order->index, width);
+	int sign;
+
+	if (x->is_null || y->is_null)
+		return y->is_null && !x->is_null;
+	if (order->column->type == SS_COLUMN_TEXT)
+		sign = strcmp(x->value.text, y->value.text);
+	else if (ss_column_has_fraction(order->column))
+		sign = (x->value.number < y->value.number) - (x->value.number > y->value.number);
+	else
+		sign = (x->value.integer < y->value.integer) -
+		       (x->value.integer > y->value.integer);
+	return order->turned ? sign > 0 : sign < 0;
+}
+
+/* Merges runs of `run` rows each. */
+static void merge_runs(const struct order *order, const uint32_t *from, uint32_t *to, uint32_t run)
+{
+	uint32_t count = order->table->row_count;
+
+	for (uint32_t start = 0; start < count;) {
+		uint32_t middle = count - start < run ? count : start + run;
+		uint32_t end = count - middle < run ? count : middle + run;
+		uint32_t left = start, right = middle;
+
+		for (uint32_t i = start; i < end; i++)
+			to[i] = right < end && (left == middle ||
+						is_before(order, from[right], from[left]))
+					? from[right++]
+					: from[left++];
+		start = end;
+	}
+}
+
+/* The numbers of the rows in their order; they lie in one half or the other of `rows`. */
+static uint32_t *sort_rows(const struct order *order, uint32_t *rows)
+{
+	uint32_t count = order->table->row_count;
+	uint32_t *from = rows, *to = rows + count;
+
+	for (uint32_t i = 0; i < count; i++)
+		from[i] = i;
+	for (uint64_t run = 1; run < count; run *= 2) {
+		uint32_t *sorted = to;
+
+		merge_runs(order, from, to, (uint32_t)run);
+		to = from;
+		from = sorted;
+	}
+	return from;
+}
+
+enum ss_status ss_table_sort(struct ss_table *table, const char *column, struct ss_error *err)
+{
+	struct order order = { .table = table, .turned = column[0] == '-' };
+	size_t width = table->view->column_count;
+	struct ss_cell *cells;
+	uint32_t *rows;
+
+	SS_TRY(find_column(table->view, column + order.turned, &order.index, err));
+	order.column = &table->view->columns[order.index];
+	rows = SS_ARENA_NEW(table->arena, uint32_t, (size_t)table->row_count * 2 + 1);
+	cells = SS_ARENA_NEW(table->arena, struct ss_cell, table->row_count * width + 1);
+	if (!rows || !cells)
+		return ss_fail_memory(err, "the table");
+	rows = sort_rows(&order, rows);
+	for (uint32_t i = 0; i < table->row_count; i++)
+		memcpy(&cells[i * width], &table->cells[rows[i] * width], width * sizeof(*cells));
+	memcpy(table->cells, cells, table->row_count * width * sizeof(*cells));
+	return SS_OK;
+}

@@ -1,0 +1,25 @@
+/*
+ * arrange.h - rows of a finished table: those that match, in another order.
+ */
+#ifndef SS_ANALYZE_ARRANGE_H
+#define SS_ANALYZE_ARRANGE_H
+
+#include "analyze/view.h"
+
+/*
+ * Keeps the rows that have the pattern in one of their texts. With '*' or '?' it is
+ * the form of the whole text, without it is a part; letters of both cases are the
+ * same. What is the same in all rows by nature (SS_COLUMN_CONTEXT) is not looked at.
+ * False: the view has no texts.
+ */
+bool ss_table_keep(struct ss_table *table, const char *pattern);
+
+/*
+ * Sorts by a column, named with or without its unit: numbers downwards, texts
+ * upwards, a '-' before the name turns it round. Rows that are equal stay in their
+ * order, what is not recorded comes last. SS_ERR_USAGE names the columns there are.
+ */
+SS_MUST_USE
+enum ss_status ss_table_sort(struct ss_table *table, const char *column, struct ss_error *err);
+
+#endif

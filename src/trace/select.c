@@ -1,0 +1,329 @@
+/*
+ * select.c - marks the rows that stay, then moves them together.
+ */
+#include <string.h>
+
+#include "trace/select.h"
+
+const char ss_step_not_selected[] = "not selected";
+
+struct cut {
+	const struct ss_trace *trace;
+	const struct ss_selection *selection;
+	struct ss_trace *out;
+	uint32_t *moved;                  /* new row of each row, or SS_NO_ROW */
+	uint32_t *nearest;                /* of its nearest ancestor that stays, itself included */
+	int64_t from_ns, to_ns;           /* the selected steps */
+	int64_t host_from_ns, host_to_ns; /* their ranges on the host */
+};
+
+/* --- what stays ------------------------------------------------------------- */
+
+static bool overlaps(int64_t start_ns, int64_t end_ns, int64_t from_ns, int64_t to_ns)
+{
+	return start_ns < to_ns && (end_ns > from_ns || start_ns >= from_ns);
+}
+
+static bool starts_on_host(const struct cut *cut, uint32_t row)
+{
+	int64_t start_ns = cut->trace->slices.start_ns[row];
+
+	return start_ns >= cut->host_from_ns && start_ns < cut->host_to_ns;
+}
+
+/* A row of a stream: launched in the steps; running in them, for views of moments. */
+static bool keeps_device_row(const struct cut *cut, uint32_t row)
+{
+	const struct ss_slices *slices = &cut->trace->slices;
+	uint32_t launch = slices->link[row];
+	int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
+
+	if (launch < cut->trace->device_from && starts_on_host(cut, launch))
+		return true;
+	if (cut->selection->by_moment)
+		return overlaps(start_ns, end_ns, cut->from_ns, cut->to_ns);
+	return launch == SS_NO_ROW && start_ns >= cut->from_ns && start_ns < cut->to_ns;
+}
+
+/* Frames and ranges around a step stay: they say where in the program it is. */
+static bool keeps_host_row(const struct cut *cut, uint32_t row)
+{
+	const struct ss_slices *slices = &cut->trace->slices;
+	int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
+	bool around = slices->kind[row] == SS_KIND_PYTHON ||
+		      slices->kind[row] == SS_KIND_ANNOTATION;
+
+	if (starts_on_host(cut, row))
+		return true;
+	if (around && overlaps(start_ns, end_ns, cut->host_from_ns, cut->host_to_ns))
+		return true;
+	return cut->selection->by_moment && overlaps(start_ns, end_ns, cut->from_ns, cut->to_ns);
+}
+
+static bool keeps(const struct cut *cut, const struct ss_track *track, uint32_t row)
+{
+	const struct ss_selection *selection = cut->selection;
+	bool on_device = track->class == SS_TRACK_DEVICE || track->class == SS_TRACK_SYNC ||
+			 track->class == SS_TRACK_DEVICE_ANNOTATION;
+
+	if (on_device && selection->device != SS_SELECT_ANY && track->pid != selection->device)
+		return false;
+	if (on_device && selection->stream != SS_SELECT_ANY && track->tid != selection->stream)
+		return false;
+	if (!selection->has_steps)
+		return true;
+	if (track->class == SS_TRACK_DEVICE)
+		return keeps_device_row(cut, row);
+	if (track->class == SS_TRACK_HOST)
+		return keeps_host_row(cut, row);
+	return overlaps(cut->trace->slices.start_ns[row], ss_slice_end(&cut->trace->slices, row),
+			cut->from_ns, cut->to_ns);
+}
+
+/* --- steps ------------------------------------------------------------------- */
+
+static bool copy_steps(struct cut *cut)
+{
+	const struct ss_steps *steps = &cut->trace->steps;
+	const struct ss_selection *selection = cut->selection;
+	struct ss_steps *out = &cut->out->steps;
+
+	out->items = SS_ARENA_NEW(&cut->out->arena, struct ss_step, (size_t)steps->count + 1);
+	if (!out->items)
+		return false;
+	out->kept_count = 0;
+	cut->from_ns = cut->host_from_ns = INT64_MAX;
+	cut->to_ns = cut->host_to_ns = INT64_MIN;
+	for (uint32_t i = 0; i < steps->count; i++) {
+		struct ss_step *step = &out->items[i];
+
+		*step = steps->items[i];
+		if (i < selection->first_step || i > selection->last_step) {
+			step->dropped = ss_step_not_selected;
+			continue;
+		}
+		/* who asks for one step by its number wants to see it */
+		if (selection->first_step == selection->last_step)
+			step->dropped = NULL;
+		out->kept_count += !step->dropped;
+		cut->from_ns = step->start_ns < cut->from_ns ? step->start_ns : cut->from_ns;
+		cut->to_ns = step->end_ns > cut->to_ns ? step->end_ns : cut->to_ns;
+		if (step->host_start_ns < cut->host_from_ns)
+			cut->host_from_ns = step->host_start_ns;
+		if (step->host_end_ns > cut->host_to_ns)
+			cut->host_to_ns = step->host_end_ns;
+	}
+	return true;
+}
+
+/* --- moving ------------------------------------------------------------------ */
+
+static bool make_columns(struct cut *cut, uint32_t count)
+{
+	struct ss_arena *arena = &cut->out->arena;
+	struct ss_slices *slices = &cut->out->slices;
+	size_t room = (size_t)count + 1;
+
+	*slices = (struct ss_slices){
+		.count = count,
+		.capacity = count + 1,
+		.start_ns = SS_ARENA_NEW(arena, int64_t, room),
+		.dur_ns = SS_ARENA_NEW(arena, int64_t, room),
+		.name = SS_ARENA_NEW(arena, uint32_t, room),
+		.track = SS_ARENA_NEW(arena, uint32_t, room),
+		.args = SS_ARENA_NEW(arena, uint32_t, room),
+		.id = SS_ARENA_NEW(arena, uint32_t, room),
+		.kind = SS_ARENA_NEW(arena, uint8_t, room),
+		.category = SS_ARENA_NEW(arena, uint8_t, room),
+		.depth = SS_ARENA_NEW(arena, uint16_t, room),
+		.parent = SS_ARENA_NEW(arena, uint32_t, room),
+		.link = SS_ARENA_NEW(arena, uint32_t, room),
+	};
+	return slices->start_ns && slices->dur_ns && slices->name && slices->track &&
+	       slices->args && slices->id && slices->kind && slices->category && slices->depth &&
+	       slices->parent && slices->link;
+}
+
+static uint32_t mark(struct cut *cut)
+{
+	const struct ss_trace *trace = cut->trace;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+		struct ss_track *moved = &cut->out->tracks[i];
+
+		*moved = *track;
+		moved->first_row = count;
+		for (uint32_t k = 0; k < track->row_count; k++) {
+			uint32_t row = track->first_row + k, parent = trace->slices.parent[row];
+
+			cut->moved[row] = keeps(cut, track, row) ? count++ : SS_NO_ROW;
+			cut->nearest[row] = cut->moved[row];
+			if (cut->nearest[row] == SS_NO_ROW && parent != SS_NO_ROW)
+				cut->nearest[row] = cut->nearest[parent];
+		}
+		moved->row_count = count - moved->first_row;
+		if (track->class == SS_TRACK_HOST)
+			cut->out->device_from = cut->out->device_to = count;
+		else if (track->class == SS_TRACK_DEVICE)
+			cut->out->device_to = count;
+	}
+	return count;
+}
+
+/* What began before the steps begins with them, and ends with them. */
+static void clip(const struct cut *cut, uint32_t row)
+{
+	struct ss_slices *slices = &cut->out->slices;
+	int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
+
+	if (start_ns < cut->host_from_ns)
+		start_ns = cut->host_from_ns;
+	if (end_ns > cut->host_to_ns)
+		end_ns = cut->host_to_ns;
+	slices->start_ns[row] = start_ns;
+	slices->dur_ns[row] = end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
+static void move_row(const struct cut *cut, uint32_t from, uint32_t to)
+{
+	const struct ss_slices *old = &cut->trace->slices;
+	struct ss_slices *new = &cut->out->slices;
+	uint32_t parent = old->parent[from], link = old->link[from];
+
+	new->start_ns[to] = old->start_ns[from];
+	new->dur_ns[to] = old->dur_ns[from];
+	new->name[to] = old->name[from];
+	new->track[to] = old->track[from];
+	new->args[to] = old->args[from];
+	new->id[to] = old->id[from];
+	new->kind[to] = old->kind[from];
+	new->category[to] = old->category[from];
+	new->depth[to] = old->depth[from];
+	new->parent[to] = parent == SS_NO_ROW ? SS_NO_ROW : cut->nearest[parent];
+	new->link[to] = link == SS_NO_ROW ? SS_NO_ROW : cut->moved[link];
+	/* a view of moments wants them where they are: it cuts by itself */
+	if (cut->selection->has_steps && !cut->selection->by_moment &&
+	    (new->kind[to] == SS_KIND_PYTHON || new->kind[to] == SS_KIND_ANNOTATION))
+		clip(cut, to);
+}
+
+static bool move_side_tables(struct cut *cut)
+{
+	const struct ss_trace *trace = cut->trace;
+	struct ss_trace *out = cut->out;
+
+	out->comms = SS_ARENA_NEW(&out->arena, struct ss_comm_row, (size_t)trace->comm_count + 1);
+	out->sequences = SS_ARENA_NEW(&out->arena, struct ss_sequence_row,
+				      (size_t)trace->sequence_count + 1);
+	out->syncs = SS_ARENA_NEW(&out->arena, struct ss_sync_row, (size_t)trace->sync_count + 1);
+	if (!out->comms || !out->sequences || !out->syncs)
+		return false;
+	out->comm_count = out->sequence_count = out->sync_count = 0;
+	for (uint32_t i = 0; i < trace->comm_count; i++) {
+		out->comms[out->comm_count] = trace->comms[i];
+		out->comms[out->comm_count].row = cut->moved[trace->comms[i].row];
+		out->comm_count += out->comms[out->comm_count].row != SS_NO_ROW;
+	}
+	for (uint32_t i = 0; i < trace->sequence_count; i++) {
+		out->sequences[out->sequence_count] = trace->sequences[i];
+		out->sequences[out->sequence_count].row = cut->moved[trace->sequences[i].row];
+		out->sequence_count += out->sequences[out->sequence_count].row != SS_NO_ROW;
+	}
+	for (uint32_t i = 0; i < trace->sync_count; i++) {
+		out->syncs[out->sync_count] = trace->syncs[i];
+		out->syncs[out->sync_count].row = cut->moved[trace->syncs[i].row];
+		out->sync_count += out->syncs[out->sync_count].row != SS_NO_ROW;
+	}
+	return true;
+}
+
+/* Allocations are in the order of time: those of the steps are a run of them. */
+static void select_allocations(struct cut *cut)
+{
+	struct ss_allocations *part = &cut->out->allocations;
+	uint32_t first = 0, end;
+
+	if (!cut->selection->has_steps)
+		return;
+	while (first < part->count && part->start_ns[first] < cut->host_from_ns)
+		first++;
+	for (end = first; end < part->count && part->start_ns[end] < cut->host_to_ns;)
+		end++;
+	part->start_ns += first;
+	part->address += first;
+	part->bytes += first;
+	part->allocated_bytes += first;
+	part->reserved_bytes += first;
+	part->track += first;
+	part->device_id += first;
+	part->device_type += first;
+	part->out_of_memory += first;
+	part->count = part->capacity = end - first;
+}
+
+static void count_again(struct ss_trace *out)
+{
+	memset(out->category_events, 0, sizeof(out->category_events));
+	memset(out->device_kind_count, 0, sizeof(out->device_kind_count));
+	out->device_event_count = out->comm_kernel_count = 0;
+	for (uint32_t row = 0; row < out->slices.count; row++)
+		out->category_events[out->slices.category[row]]++;
+	for (uint32_t row = out->device_from; row < out->device_to; row++) {
+		enum ss_kind kind = out->slices.kind[row];
+
+		if (!ss_kind_on_device(kind))
+			continue;
+		out->device_event_count++;
+		out->device_kind_count[kind]++;
+		out->comm_kernel_count += kind == SS_KIND_COMM_KERNEL;
+	}
+}
+
+void ss_trace_select_release(struct ss_trace *selected)
+{
+	ss_arena_release(&selected->arena);
+}
+
+static bool select_rows(struct cut *cut, struct ss_arena *scratch)
+{
+	const struct ss_trace *trace = cut->trace;
+	size_t count = (size_t)trace->slices.count + 1;
+
+	cut->moved = SS_ARENA_NEW(scratch, uint32_t, count);
+	cut->nearest = SS_ARENA_NEW(scratch, uint32_t, count);
+	cut->out->tracks = SS_ARENA_NEW(&cut->out->arena, struct ss_track,
+					(size_t)trace->track_count + 1);
+	if (!cut->moved || !cut->nearest || !cut->out->tracks)
+		return false;
+	if (cut->selection->has_steps && !copy_steps(cut))
+		return false;
+	cut->out->device_from = cut->out->device_to = 0;
+	if (!make_columns(cut, mark(cut)) || !move_side_tables(cut))
+		return false;
+	for (uint32_t row = 0; row < trace->slices.count; row++)
+		if (cut->moved[row] != SS_NO_ROW)
+			move_row(cut, row, cut->moved[row]);
+	select_allocations(cut);
+	count_again(cut->out);
+	return true;
+}
+
+enum ss_status ss_trace_select(const struct ss_trace *trace, const struct ss_selection *selection,
+			       struct ss_memory *memory, struct ss_trace *out, struct ss_error *err)
+{
+	struct cut cut = { .trace = trace, .selection = selection, .out = out };
+	struct ss_arena scratch;
+	bool whole;
+
+	*out = *trace;
+	ss_arena_init(&out->arena, memory);
+	ss_arena_init(&scratch, memory);
+	whole = select_rows(&cut, &scratch);
+	ss_arena_release(&scratch);
+	if (whole)
+		return SS_OK;
+	ss_trace_select_release(out);
+	return ss_fail_memory(err, "a part of the trace");
+}
