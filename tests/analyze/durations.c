@@ -1,0 +1,7 @@
+/*
+ * x
+ */
+int main(void)
+{
+	return 0;
+}
