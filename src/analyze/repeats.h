@@ -32,7 +32,8 @@ bool ss_repeats_add(struct ss_repeats *repeats, uint32_t symbol, bool starts);
 
 /*
  * Joins what comes at least `least` times into runs of at most `longest` symbols;
- * false: no memory.
+ * what longer runs left of a shorter one stays joined and may come less often.
+ * False: no memory.
  */
 SS_MUST_USE
 bool ss_repeats_find(struct ss_repeats *repeats, uint32_t symbols, uint32_t longest,

@@ -48,6 +48,14 @@ static const struct ss_name_pattern patterns[] = {
 	{ SS_NAME_HAS, "_MI32x32x", SS_NAME_TENSOR_CORE },
 	{ SS_NAME_HAS, "_MI4x4x", SS_NAME_TENSOR_CORE },
 	{ SS_NAME_HAS, "xdl", SS_NAME_TENSOR_CORE },
+	/* MIOpen's implicit GEMMs for MFMA */
+	{ SS_NAME_STARTS, "igemm_fwd_gtcx", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_STARTS, "igemm_bwd_gtcx", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_STARTS, "igemm_wrw_gtcx", SS_NAME_TENSOR_CORE },
+	/* flash attention in Triton: ROCm's of PyTorch (aotriton) */
+	{ SS_NAME_IS, "attn_fwd", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_IS, "bwd_kernel_dk_dv", SS_NAME_TENSOR_CORE },
+	{ SS_NAME_IS, "bwd_kernel_dq", SS_NAME_TENSOR_CORE },
 };
 
 const struct ss_name_table ss_names_tensor_core = { patterns, SS_COUNT(patterns) };

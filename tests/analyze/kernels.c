@@ -150,6 +150,74 @@ static const struct view_case launch_cases[] = {
 	  "k,4x1x1,-,-,-" },
 };
 
+#define ADD "void at::native::vectorized_elementwise_kernel<4, at::native::Add<float> >(int)"
+#define SIZED(ts, dur, grid, registers)                                                         \
+	KERNEL("k", ts, dur,                                                                    \
+	       "\"grid\":[" grid ",1,1],\"block\":[64,1,1],\"registers per thread\":" registers \
+	       ",\"shared memory\":0")
+
+static const struct view_case name_cases[] = {
+	{ "the full name is the key, the short one is for reading",
+	  "[" KERNEL(ADD, "1", "2", "") "]", "kernel,name,category",
+	  "vectorized_elementwise_kernel<Add<float>>," ADD ",elementwise" },
+	{ "kernels that share a short name stay apart",
+	  "[" KERNEL("void k<1, float>(int)", "1", "3", "") "," KERNEL("void k<2, float>(int)", "9",
+								       "2", "") "]",
+	  "kernel,name,calls",
+	  "k<float>,void k<1, float>(int),1\nk<float>,void k<2, float>(int),1" },
+	{ "communication is told by more than the name",
+	  "[" KERNEL("softmax", "1", "2", "\"Collective name\":\"allreduce\"") "]",
+	  "kernel,category", "softmax,communication" },
+	{ "of a name that says nothing", "kernel k 7 1 +2", "kernel,category", "k,other" },
+	{ "what belongs to other groups is empty", "kernel k 7 1 +2", "op,device,stream", "-,-,-" },
+};
+
+#define LAUNCHES                                                                     \
+	"op aten::a 1 0 +9; call cudaLaunchKernel 1 1 +1 #1; call cudaLaunchKernel " \
+	"1 3 +1 #2; op aten::b 1 20 +9; call cudaLaunchKernel 1 21 +1 #3;"
+
+static const struct view_case op_cases[] = {
+	{ "by the operator that launched it",
+	  LAUNCHES "kernel k 7 40 +3 #1; kernel k 7 50 +4 #2; kernel k 7 60 +5 #3",
+	  "kernel,op,calls,total_ns", "k,aten::a,2,7000\nk,aten::b,1,5000" },
+	{ "the innermost one",
+	  "op aten::a 1 0 +9; op aten::in 1 1 +5; call cudaLaunchKernel 1 2 +1 #1; kernel k 7 40 +3 "
+	  "#1",
+	  "kernel,op", "k,aten::in" },
+	{ "a launch outside of operators", "call cudaLaunchKernel 1 2 +1 #1; kernel k 7 40 +3 #1",
+	  "kernel,op,calls", "k,-,1" },
+	{ "launches that are not in the file are one row", "kernel k 7 40 +3 #8; kernel k 7 50 +3",
+	  "kernel,op,calls", "k,-,2" },
+	{ "nothing", "[]", "kernel", "" },
+};
+
+static const struct view_case category_cases[] = {
+	{ "a row for each category; a kernel's own figures are empty",
+	  "kernel softmax_a 7 1 +3 %20; kernel softmax_b 7 10 +4 %60; kernel ncclKernel_x 7 20 +2",
+	  "kernel,name,category,kind,calls,total_ns,tensor_cores,grid",
+	  "softmax,-,softmax,compute,2,7000,-,-\n"
+	  "communication,-,communication,communication,1,2000,-,-" },
+	{ "nothing", "op a 1 0 +9", "kernel", "" },
+};
+
+static const struct view_case stream_cases[] = {
+	{ "by device and stream",
+	  "kernel k 0/7 1 +3; kernel k 0/8 1 +5; kernel k 1/7 1 +4; kernel k 0/7 9 +4",
+	  "kernel,device,stream,calls,total_ns", "k,0,7,2,7000\nk,0,8,1,5000\nk,1,7,1,4000" },
+	{ "nothing", "copy m 7 1 +2", "kernel", "" },
+};
+
+static const struct view_case size_cases[] = {
+	{ "by the size of the launch",
+	  "[" SIZED("1", "2", "8", "16") "," SIZED("9", "2", "8", "16") "," SIZED("20", "3", "9",
+										  "16") "]",
+	  "kernel,calls,grid", "k<<<8x1x1, 64x1x1>>>,2,8x1x1\nk<<<9x1x1, 64x1x1>>>,1,9x1x1" },
+	{ "registers part it, too",
+	  "[" SIZED("1", "2", "8", "16") "," SIZED("9", "1", "8", "32") "]", "calls,registers",
+	  "1,16\n1,32" },
+	{ "sizes that are not recorded", "kernel k 7 1 +2", "kernel,grid,op", "k,-,-" },
+};
+
 static void test_times(void **state)
 {
 	(void)state;
@@ -174,10 +242,26 @@ static void test_launch(void **state)
 	view_cases_run("kernels", launch_cases, SS_COUNT(launch_cases));
 }
 
+static void test_names(void **state)
+{
+	(void)state;
+	view_cases_run("kernels", name_cases, SS_COUNT(name_cases));
+}
+
+static void test_groups(void **state)
+{
+	(void)state;
+	view_cases_run("kernels/op", op_cases, SS_COUNT(op_cases));
+	view_cases_run("kernels/category", category_cases, SS_COUNT(category_cases));
+	view_cases_run("kernels/stream", stream_cases, SS_COUNT(stream_cases));
+	view_cases_run("kernels/launch", size_cases, SS_COUNT(size_cases));
+}
+
 static void test_no_memory(void **state)
 {
 	(void)state;
 	view_memory_run("kernels", "kernel k 7 1 +4 ~2 %50; kernel j 7 10 +3");
+	view_memory_run("kernels/launch", LAUNCHES "kernel k 7 40 +3 #1; kernel j 7 50 +3 #3");
 }
 
 int main(void)
@@ -185,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_times),     cmocka_unit_test(test_filling),
 		cmocka_unit_test(test_kinds),     cmocka_unit_test(test_launch),
+		cmocka_unit_test(test_names),     cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_no_memory),
 	};
 
