@@ -181,7 +181,8 @@ static const struct view_case op_cases[] = {
 	  LAUNCHES "kernel k 7 40 +3 #1; kernel k 7 50 +4 #2; kernel k 7 60 +5 #3",
 	  "kernel,op,calls,total_ns", "k,aten::a,2,7000\nk,aten::b,1,5000" },
 	{ "the innermost one",
-	  "op aten::a 1 0 +9; op aten::in 1 1 +5; call cudaLaunchKernel 1 2 +1 #1; kernel k 7 40 +3 "
+	  "op aten::a 1 0 +9; op aten::in 1 1 +5; call cudaLaunchKernel 1 2 +1 #1; kernel k "
+	  "7 40 +3 "
 	  "#1",
 	  "kernel,op", "k,aten::in" },
 	{ "a launch outside of operators", "call cudaLaunchKernel 1 2 +1 #1; kernel k 7 40 +3 #1",

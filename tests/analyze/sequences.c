@@ -57,7 +57,8 @@ static const struct view_case cases[] = {
 	  "kernel b 9 3 +1",
 	  "sequence,calls", "a -> b,3" },
 	{ "not across copies, memsets and communication",
-	  "kernel a 7 1 +1; copy m 7 2 +1; kernel b 7 3 +1; kernel a 7 11 +1; set m 7 12 +1; kernel "
+	  "kernel a 7 1 +1; copy m 7 2 +1; kernel b 7 3 +1; kernel a 7 11 +1; set m 7 12 +1;"
+	  " kernel "
 	  "b 7 13 +1; kernel a 7 21 +1; kernel ncclKernel_x 7 22 +1; kernel b 7 23 +1",
 	  "sequence", "" },
 	{ "communication is in the base", THREE "kernel ncclKernel_x 7 150 +15; copy m 7 250 +9",
@@ -111,7 +112,8 @@ static const struct view_case op_cases[] = {
 	{ "not always the same", OPS("aten::norm", "aten::mean"), "sequence,op", "a -> b,-" },
 	{ "launches that are not in the file", THREE APART, "sequence,op", "a -> b,-" },
 	{ "two calls of an operator are not one",
-	  "op p 1 0 +5; call cudaLaunchKernel 1 2 +1 #1; op p 1 10 +5; call cudaLaunchKernel 1 12 +1 "
+	  "op p 1 0 +5; call cudaLaunchKernel 1 2 +1 #1; op p 1 10 +5; call "
+	  "cudaLaunchKernel 1 12 +1 "
 	  "#2; kernel a 7 100 +1 #1; kernel b 7 102 +1 #2; kernel x 7 110 +1; kernel a 7 120 +1;"
 	  "kernel b 7 122 +1; kernel y 7 130 +1; kernel a 7 140 +1; kernel b 7 142 +1",
 	  "sequence,op", "a -> b,-" },

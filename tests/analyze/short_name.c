@@ -14,12 +14,14 @@ struct name_case {
 
 static const struct name_case cases[] = {
 	/* functors and the functions around lambdas */
-	{ "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctorOnSelf_add<float>,"
+	{ "void at::native::vectorized_elementwise_kernel<4, at::native::"
+	  "CUDAFunctorOnSelf_add<float>,"
 	  " std::array<char*, 2ul> >(int, at::native::CUDAFunctorOnSelf_add<float>)",
 	  "vectorized_elementwise_kernel<CUDAFunctorOnSelf_add<float>>" },
-	{ "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<at::native::"
-	  "BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> > >" ITERATOR
-	  "::{lambda(int)#1}>(int, at::native::gpu_kernel_impl_nocast<x>)",
+	{ "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<"
+	  "at::native::"
+	  "BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<"
+	  "float> > >" ITERATOR "::{lambda(int)#1}>(int, at::native::gpu_kernel_impl_nocast<x>)",
 	  "elementwise_kernel<MulFunctor<float>>" },
 	{ "void at::native::k<at::native::BinaryFunctor<c10::Half, c10::Half, c10::Half, "
 	  "at::native::MulFunctor<float> > >(int)",
@@ -33,15 +35,18 @@ static const struct name_case cases[] = {
 	{ "void k<void index_kernel_impl<OpaqueType<4> >" ITERATOR
 	  "::{lambda(char*, long)#1}>(int)",
 	  "k<index_kernel_impl>" },
-	{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t"
+	{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::"
+	  "func_wrapper_t"
 	  "<float, at::native::sum_functor<float, float, float>::operator()" ITERATOR
 	  "::{lambda(float, float)#1}>, unsigned int, float, 4> >(x)",
 	  "reduce_kernel<sum_functor<float>>" },
 	{ "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<c10::BFloat16, at::native::"
 	  "MeanOps<c10::BFloat16, float, float, float>, unsigned int, c10::BFloat16, 4> >(x)",
 	  "reduce_kernel<MeanOps<BFloat16, float>>" },
-	{ "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
-	  "namespace)::TensorListMetadata<1>, at::native::(anonymous namespace)::BinaryOpScalarFunctor"
+	{ "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::("
+	  "anonymous "
+	  "namespace)::TensorListMetadata<1>, at::native::(anonymous namespace)::"
+	  "BinaryOpScalarFunctor"
 	  "<float, 1, 1, 0>, std::multiplies<float>, float>(int)",
 	  "multi_tensor_apply_kernel<BinaryOpScalarFunctor<float>, multiplies>" },
 	{ "void s<f<false, int>::operator()<at::native::TensorAssign>(int)::{lambda(int)#1}>(int)",
@@ -56,7 +61,8 @@ static const struct name_case cases[] = {
 	{ "void fill<unsigned char>(int)", "fill<unsigned char>" },
 	{ "void k<long*, float const*, (cub::Kind)3, cub::NullType, 5>(int)", "k" },
 	/* wrappers as the kernel itself */
-	{ "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_nn_align8>"
+	{ "void cutlass::Kernel2<"
+	  "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_nn_align8>"
 	  "(cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_nn_align8::Params)",
 	  "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_nn_align8" },
 	{ "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<flash::"
