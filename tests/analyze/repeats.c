@@ -28,7 +28,10 @@ static const struct repeat_case cases[] = {
 	{ "and four are two pairs", "aaaa", 2, 2, "(aa)(aa)" },
 	{ "what a longer run left of a shorter one stays joined", "abcxabcyabcabz", 8, 3,
 	  "(abc)x(abc)y(abc)(ab)z" },
-	{ "what others left too few of stays apart", "abxabyabc", 8, 3, "(ab)x(ab)y(ab)c" },
+	{ "what others left too few of stays apart", "abcxabcyabdbcbc", 8, 3,
+	  "a(bc)xa(bc)yabd(bc)(bc)" },
+	{ "pairs that overlap themselves are not overrated", "baaaxbaaaybaaaz", 2, 3,
+	  "(ba)(aa)x(ba)(aa)y(ba)(aa)z" },
 };
 
 static void check(const struct repeat_case *test)

@@ -106,16 +106,21 @@ static const struct view_case step_cases[] = {
 	"kernel a 7 100 +1 #1; kernel b 7 102 +1 #2; kernel x 7 110 +1; kernel a 7 120 +1 #3;"    \
 	"kernel b 7 122 +1 #4; kernel y 7 130 +1; kernel a 7 140 +1 #5; kernel b 7 142 +1 #6"
 
+#define TWICE(op1, call1, id1, op2, call2, id2)                                       \
+	"op p 1 " op1 " +5; call cudaLaunchKernel 1 " call1 " +1 " id1 ";op p 1 " op2 \
+	" +5; call cudaLaunchKernel 1 " call2 " +1 " id2 ";"
+
 static const struct view_case op_cases[] = {
 	{ "the outermost operator of all of it", OPS("aten::norm", "aten::norm"), "sequence,op",
 	  "a -> b,aten::norm" },
 	{ "not always the same", OPS("aten::norm", "aten::mean"), "sequence,op", "a -> b,-" },
 	{ "launches that are not in the file", THREE APART, "sequence,op", "a -> b,-" },
 	{ "two calls of an operator are not one",
-	  "op p 1 0 +5; call cudaLaunchKernel 1 2 +1 #1; op p 1 10 +5; call "
-	  "cudaLaunchKernel 1 12 +1 "
-	  "#2; kernel a 7 100 +1 #1; kernel b 7 102 +1 #2; kernel x 7 110 +1; kernel a 7 120 +1;"
-	  "kernel b 7 122 +1; kernel y 7 130 +1; kernel a 7 140 +1; kernel b 7 142 +1",
+	  TWICE("0", "2", "#1", "10", "12", "#2") TWICE("20", "22", "#3", "30", "32", "#4")
+		  TWICE("40", "42", "#5", "50", "52",
+			"#6") "kernel a 7 100 +1 #1; kernel b 7 102 +1 #2; kernel x 7 110 +1;"
+			      "kernel a 7 120 +1 #3; kernel b 7 122 +1 #4; kernel y 7 130 +1;"
+			      "kernel a 7 140 +1 #5; kernel b 7 142 +1 #6",
 	  "sequence,op", "a -> b,-" },
 };
 
