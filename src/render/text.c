@@ -188,7 +188,7 @@ static void fit(struct layout *layout, size_t room)
 #define BAR_WIDTH_MAX 24
 
 /* A text is not made narrower than this for the sake of a bar. */
-#define BAR_TEXT_MIN 24
+#define BAR_TEXT_MIN 32
 
 /* Bars get what is left, and take a little from long texts. */
 static void fit_with_bar(struct layout *layout)
