@@ -17,7 +17,8 @@ static const struct ss_column columns[] = {
 	  "region, by frame and version; eager: outside of all; or what compiled", 0 },
 	{ "calls", SS_COLUMN_COUNT, "how often it ran; in a step: calls that are in no other", 0 },
 	{ "version", SS_COLUMN_ID,
-	  "how often its frame was compiled before: above 0 it was compiled again", 0 },
+	  "how often its frame was compiled before: above 0 it was compiled again",
+	  SS_COLUMN_DETAIL },
 	{ "host_ns", SS_COLUMN_NS, "time on the CPU without regions, or compiling, inside", 0 },
 	{ "host_total_ns", SS_COLUMN_NS, "time on the CPU, sum over calls", SS_COLUMN_DETAIL },
 	{ "compile_ns", SS_COLUMN_NS, "a thread compiled (dynamo_timed ranges)", 0 },
@@ -116,23 +117,11 @@ static int64_t version_of(const char *name)
 	return version;
 }
 
-/* f4bw... of "## Call CompiledFxGraph f4bw... ##". */
-static const char *graph_of(const struct ss_trace *trace, uint32_t name, struct ss_table *out)
-{
-	const char *text = strstr(ss_strings_text(&trace->names, name), "CompiledFxGraph ");
-	size_t length;
-
-	if (!text)
-		return NULL;
-	text += strlen("CompiledFxGraph ");
-	length = strcspn(text, " ");
-	return ss_table_print(out, "%.*s", (int)(length < 128 ? length : 128), text);
-}
-
-static void add_region(const struct ss_trace *trace, const struct tally *tally, int64_t all_ns,
+static void add_region(const struct ss_regions *regions, const struct tally *tally, int64_t all_ns,
 		       struct ss_table *out)
 {
-	const char *name = tally->calls ? ss_strings_text(&trace->names, tally->name) : "eager";
+	const struct ss_strings *names = &regions->trace->names;
+	const char *name = tally->calls ? ss_strings_text(names, tally->name) : "eager";
 
 	ss_row_begin(out);
 	ss_row_null(out);
@@ -151,7 +140,11 @@ static void add_region(const struct ss_trace *trace, const struct tally *tally, 
 	ss_row_share(out, (double)tally->device_ns, (double)all_ns);
 	ss_row_share(out, (double)tally->triton_ns, (double)tally->device_ns);
 	skip(out, 3);
-	ss_row_text(out, graph_of(trace, tally->graph, out));
+	if (tally->graph)
+		ss_row_text(out, ss_table_print(out, "%s",
+						ss_strings_text(&regions->graphs, tally->graph)));
+	else
+		ss_row_null(out);
 	ss_row_end(out);
 }
 
@@ -163,10 +156,13 @@ static void note_versions(const struct ss_trace *trace, const struct tally *tall
 	for (uint32_t i = 0; i < count; i++)
 		again += tallies[i].calls &&
 			 version_of(ss_strings_text(&trace->names, tallies[i].name)) > 0;
-	if (again)
+	if (again == 1)
+		ss_table_note(out, "One region is a version of a frame that was compiled before: "
+				   "sizes or guards differ. TORCH_LOGS=recompiles tells why.");
+	if (again > 1)
 		ss_table_note(out,
-			      "%u of the regions are versions of frames that were compiled before: "
-			      "sizes or guards differ. TORCH_LOGS=recompiles tells why.",
+			      "%u regions are versions of frames that were compiled before: sizes "
+			      "or guards differ. TORCH_LOGS=recompiles tells why.",
 			      (unsigned)again);
 }
 
@@ -202,23 +198,25 @@ static bool add_regions(const struct ss_regions *regions, struct ss_table *out)
 						   .device_ns = regions->eager.device_ns,
 						   .triton_ns = regions->eager.triton_ns };
 	for (uint32_t i = 0; i < count; i++)
-		add_region(regions->trace, &tallies[i], all_ns, out);
+		add_region(regions, &tallies[i], all_ns, out);
 	note_versions(regions->trace, tallies, count, out);
 	return true;
 }
 
 /* --- steps -------------------------------------------------------------------- */
 
-static void add_step(uint32_t step, const struct ss_region_step *tally, struct ss_table *out)
+static void add_step(const struct ss_regions *regions, uint32_t step,
+		     const struct ss_region_step *tally, struct ss_table *out)
 {
 	ss_row_begin(out);
 	ss_row_int(out, step);
 	ss_row_null(out);
 	ss_row_int(out, tally->calls);
 	skip(out, 3);
-	ss_row_int(out, tally->compile_ns);
-	ss_row_int(out, tally->guard_ns);
-	ss_row_int(out, tally->lookups);
+	/* writers that never record it are not told from those that had nothing to record */
+	ss_row_int_known(out, regions->has_compile ? tally->compile_ns : -1);
+	ss_row_int_known(out, regions->has_lookups ? tally->guard_ns : -1);
+	ss_row_int_known(out, regions->has_lookups ? tally->lookups : -1);
 	/* several calls beside each other may be one model or several */
 	ss_row_int_known(out, tally->breaks || tally->calls == 1 ? tally->breaks : -1);
 	ss_row_int(out, tally->kernels);
@@ -242,7 +240,7 @@ static bool add_steps(const struct ss_regions *regions, struct ss_table *out)
 		return false;
 	for (uint32_t i = 0; i < steps->count; i++)
 		if (!steps->items[i].dropped)
-			add_step(i, &tallies[i], out);
+			add_step(regions, i, &tallies[i], out);
 	return true;
 }
 
@@ -320,8 +318,8 @@ static enum ss_status compile_run(const struct ss_subject *subject, struct ss_ta
 const struct ss_view ss_view_compile = {
 	.name = "compile",
 	.summary = "torch.compile: regions and their kernels, eager rest, guards, compiling",
-	.empty = "No compiled regions: torch.compile was not used, or the profiler did not record "
-		 "it.",
+	.empty = "None in this file: torch.compile was not used, compiled nothing here, or was "
+		 "not recorded.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "region", "step", "compile" },

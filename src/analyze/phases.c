@@ -145,7 +145,8 @@ static void find_backward(const struct ss_phases *phases, struct ss_cover *out)
 		const struct ss_track *track = &trace->tracks[i];
 
 		if (track->class != SS_TRACK_HOST || i == phases->main ||
-		    track->pid != trace->tracks[phases->main].pid)
+		    track->pid != trace->tracks[phases->main].pid ||
+		    track->pid_text != trace->tracks[phases->main].pid_text)
 			continue;
 		for (uint32_t k = 0; k < track->row_count; k++) {
 			uint32_t row = track->first_row + k;

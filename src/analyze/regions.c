@@ -24,6 +24,35 @@ static enum ss_compiled class_of(const struct ss_string *name, uint32_t flags)
 	return strstr(name->text, "CompiledFxGraph") ? SS_COMPILED_GRAPH : SS_COMPILED_NOT;
 }
 
+/* f4bw... of "## Call CompiledFxGraph f4bw... ##"; SS_NO_ID: no memory. */
+static uint32_t graph_of(struct ss_regions *regions, const struct ss_string *name)
+{
+	static const char mark[] = "CompiledFxGraph ";
+	const char *text = strstr(name->text, mark);
+
+	if (!text)
+		return 0;
+	text += sizeof(mark) - 1;
+	return ss_strings_add(&regions->graphs, text, strcspn(text, " "));
+}
+
+static bool read_names(struct ss_regions *regions)
+{
+	const struct ss_trace *trace = regions->trace;
+
+	for (uint32_t i = 0; i < trace->names.count; i++) {
+		const struct ss_string *name = &trace->names.items[i];
+
+		regions->names[i] = (uint8_t)class_of(name, trace->name_flags[i]);
+		if (regions->names[i] != SS_COMPILED_GRAPH)
+			continue;
+		regions->name_graphs[i] = graph_of(regions, name);
+		if (regions->name_graphs[i] == SS_NO_ID)
+			return false;
+	}
+	return true;
+}
+
 enum ss_compiled ss_region_kind(const struct ss_regions *regions, uint32_t row)
 {
 	enum ss_kind kind = regions->trace->slices.kind[row];
@@ -71,6 +100,7 @@ static void find_calls(struct ss_regions *regions, uint8_t *in_graph)
 		regions->call[row] = around;
 		in_graph[row] = inside;
 		regions->has_compile |= kind == SS_COMPILED_COMPILE;
+		regions->has_lookups |= kind == SS_COMPILED_LOOKUP;
 		if (kind == SS_COMPILED_REGION || (is_call(kind) && around == SS_NO_ROW)) {
 			add_call(regions, row, around, inside);
 			in_graph[row] = kind != SS_COMPILED_REGION;
@@ -78,7 +108,8 @@ static void find_calls(struct ss_regions *regions, uint8_t *in_graph)
 			in_graph[row] = true;
 		}
 		if (kind == SS_COMPILED_GRAPH && !regions->calls[regions->call[row]].graph)
-			regions->calls[regions->call[row]].graph = slices->name[row];
+			regions->calls[regions->call[row]].graph =
+				regions->name_graphs[slices->name[row]];
 	}
 }
 
@@ -115,6 +146,7 @@ static void count_kernels(struct ss_regions *regions)
 
 void ss_regions_release(struct ss_regions *regions)
 {
+	ss_strings_release(&regions->graphs);
 	ss_arena_release(&regions->arena);
 }
 
@@ -126,13 +158,15 @@ enum ss_status ss_regions_init(struct ss_regions *regions, const struct ss_trace
 
 	*regions = (struct ss_regions){ .trace = trace };
 	ss_arena_init(&regions->arena, memory);
+	if (!ss_strings_init(&regions->graphs, memory))
+		return ss_fail_memory(err, "the compiled regions");
 	regions->names = SS_ARENA_NEW(&regions->arena, uint8_t, (size_t)trace->names.count + 1);
+	regions->name_graphs = SS_ARENA_NEW(&regions->arena, uint32_t,
+					    (size_t)trace->names.count + 1);
 	regions->call = SS_ARENA_NEW(&regions->arena, uint32_t, rows);
 	in_graph = SS_ARENA_NEW(&regions->arena, uint8_t, rows);
-	if (regions->names && regions->call && in_graph) {
-		for (uint32_t i = 0; i < trace->names.count; i++)
-			regions->names[i] = (uint8_t)class_of(&trace->names.items[i],
-							      trace->name_flags[i]);
+	if (regions->names && regions->name_graphs && regions->call && in_graph &&
+	    read_names(regions)) {
 		for (uint32_t row = 0; row < trace->device_from; row++)
 			most += is_call(ss_region_kind(regions, row));
 		regions->calls = SS_ARENA_NEW(&regions->arena, struct ss_region_call, most);

@@ -27,7 +27,7 @@ enum ss_compiled {
 struct ss_region_call {
 	uint32_t row;
 	uint32_t around; /* the call that it is in, or SS_NO_ROW */
-	uint32_t graph;  /* name of its first graph; 0: none */
+	uint32_t graph;  /* its first graph, id into graphs; 0: none */
 	bool is_break;   /* a region in a region, outside of its graph */
 	int64_t host_ns; /* without the calls inside */
 	int64_t kernels, device_ns, triton_ns;
@@ -36,12 +36,14 @@ struct ss_region_call {
 struct ss_regions {
 	const struct ss_trace *trace;
 	struct ss_arena arena;
-	uint8_t *names; /* enum ss_compiled, per name, for operators and ranges */
-	uint32_t *call; /* the call that a host row is in, or SS_NO_ROW */
+	uint8_t *names;           /* enum ss_compiled, per name, for operators and ranges */
+	struct ss_strings graphs; /* names of graphs: f4bw... */
+	uint32_t *name_graphs;    /* id into graphs, per name; 0: none */
+	uint32_t *call;           /* the call that a host row is in, or SS_NO_ROW */
 	struct ss_region_call *calls;
 	uint32_t call_count;
-	bool has_compile;            /* something compiled */
-	struct ss_region_call eager; /* kernels outside of calls */
+	bool has_compile, has_lookups; /* rows of that kind */
+	struct ss_region_call eager;   /* kernels outside of calls */
 };
 
 SS_MUST_USE
