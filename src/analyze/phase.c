@@ -146,6 +146,9 @@ static uint8_t phase_in(const struct ss_trace *trace, uint32_t row, uint8_t arou
 		own = meaning->range;
 	else if (ss_kind_is_call(kind) && is_work(ss_slice_flags(trace, row)))
 		own = SS_PHASE_FORWARD;
+	/* an operator that is cut by the profiler does not reach into the next step */
+	if (kind == SS_KIND_ANNOTATION && (ss_slice_flags(trace, row) & SS_NAME_STEP))
+		return SS_PHASE_OTHER;
 	if (own == SS_PHASE_OTHER ||
 	    (PHASE(own) == SS_PHASE_FORWARD && PHASE(around) == SS_PHASE_BACKWARD))
 		return around;

@@ -158,8 +158,10 @@ enum ss_status ss_regions_init(struct ss_regions *regions, const struct ss_trace
 
 	*regions = (struct ss_regions){ .trace = trace };
 	ss_arena_init(&regions->arena, memory);
-	if (!ss_strings_init(&regions->graphs, memory))
+	if (!ss_strings_init(&regions->graphs, memory)) {
+		ss_regions_release(regions);
 		return ss_fail_memory(err, "the compiled regions");
+	}
 	regions->names = SS_ARENA_NEW(&regions->arena, uint8_t, (size_t)trace->names.count + 1);
 	regions->name_graphs = SS_ARENA_NEW(&regions->arena, uint32_t,
 					    (size_t)trace->names.count + 1);
