@@ -52,13 +52,17 @@ static int64_t number_after(const char *name, const char *mark)
  */
 static bool read_part(const char *name, const char *mark, int64_t *requests, int64_t *tokens)
 {
-	const char *at = strstr(name, mark), *open;
+	const char *at = strstr(name, mark);
 
 	if (!at)
 		return false;
-	*requests = number_at(at + strlen(mark));
-	open = strchr(at, '(');
-	*tokens = open ? number_at(strncmp(open + 1, "sq", 2) == 0 ? open + 3 : open + 1) : -1;
+	at += strlen(mark);
+	*requests = number_at(at);
+	at += strspn(at, "0123456789");
+	if (strncmp(at, "(sq", 3) == 0)
+		*tokens = number_at(at + 3);
+	else
+		*tokens = *at == '(' ? number_at(at + 1) : -1;
 	return *requests >= 0;
 }
 
