@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/cover.h"
+#include "analyze/moment.h"
 #include "analyze/passes.h"
 #include "analyze/phase.h"
 #include "analyze/roles.h"
@@ -182,6 +183,20 @@ static bool find_ranges(const struct ss_trace *trace, struct ss_arena *arena, st
 	return true;
 }
 
+/* An operator that computes ran in a step that counts. */
+static bool works_in_steps(const struct ss_phases *phases)
+{
+	const struct ss_trace *trace = phases->trace;
+
+	for (uint32_t row = 0; row < phases->row_count; row++)
+		if (trace->slices.kind[row] == SS_KIND_OP &&
+		    phases->phase[row] == SS_PHASE_FORWARD &&
+		    !(ss_slice_flags(trace, row) & (SS_NAME_COMM_OP | SS_NAME_COMM_RANGE)) &&
+		    ss_step_at(trace, trace->slices.start_ns[row]) != SS_NO_ROW)
+			return true;
+	return false;
+}
+
 /* The profiler's steps, where operators ran and nothing was trained. */
 static enum ss_status find_steps(const struct ss_trace *trace, struct ss_arena *arena,
 				 struct ss_passes *out, struct ss_error *err)
@@ -193,9 +208,9 @@ static enum ss_status find_steps(const struct ss_trace *trace, struct ss_arena *
 		return SS_OK;
 	SS_TRY(ss_phases_init(&phases, trace, arena->memory, err));
 	trains = phases.has[SS_PHASE_BACKWARD] || phases.has[SS_PHASE_OPTIMIZER];
-	works = phases.has[SS_PHASE_FORWARD];
+	works = !trains && works_in_steps(&phases);
 	ss_phases_release(&phases);
-	for (uint32_t i = 0; !trains && works && i < trace->steps.count; i++) {
+	for (uint32_t i = 0; works && i < trace->steps.count; i++) {
 		const struct ss_step *step = &trace->steps.items[i];
 		struct ss_pass *pass = &out->items[out->count];
 
@@ -203,8 +218,10 @@ static enum ss_status find_steps(const struct ss_trace *trace, struct ss_arena *
 			continue;
 		(void)ss_pass_read("", pass);
 		pass->name = step->name;
-		pass->start_ns = pass->host_start_ns = step->host_start_ns;
-		pass->end_ns = pass->host_end_ns = step->host_end_ns;
+		pass->start_ns = step->start_ns;
+		pass->end_ns = step->end_ns;
+		pass->host_start_ns = step->host_start_ns;
+		pass->host_end_ns = step->host_end_ns;
 		out->count++;
 	}
 	return SS_OK;
@@ -228,7 +245,10 @@ static struct ss_pass *pass_at(const struct ss_passes *passes, int64_t host_ns)
 	return low && passes->items[low - 1].host_end_ns > host_ns ? &passes->items[low - 1] : NULL;
 }
 
-/* Counts what each step launched, extends it by that, and parts it from the one before. */
+/*
+ * Counts what each step launched, extends ranges of engines by that, and parts each from
+ * the one before. The profiler's steps are effective already.
+ */
 static void find_work(const struct ss_trace *trace, struct ss_passes *passes)
 {
 	const struct ss_slices *slices = &trace->slices;
@@ -245,7 +265,7 @@ static void find_work(const struct ss_trace *trace, struct ss_passes *passes)
 		if (!pass)
 			continue;
 		pass->kernels += ss_kind_is_kernel(slices->kind[row]);
-		if (ss_slice_end(slices, row) > pass->end_ns)
+		if (passes->by_engine && ss_slice_end(slices, row) > pass->end_ns)
 			pass->end_ns = ss_slice_end(slices, row);
 	}
 	for (uint32_t row = 0; row < trace->device_from; row++) {

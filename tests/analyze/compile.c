@@ -32,7 +32,8 @@ static const struct view_case region_cases[] = {
 	{ "a region and the eager rest",
 	  "[" REGION("0/0", "0", "20") "," RUN("triton_poi_0", "5", "30", "8",
 					       "1") "," RUN("k", "25", "40", "2", "2") "]",
-	  "step,name,calls,version,host_ns,kernels,device_ns,device_percent,triton_percent,eager_kernels",
+	  "step,name,calls,version,host_ns,kernels,device_ns,device_percent,triton_percent,"
+	  "eager_kernels",
 	  "-,Torch-Compiled Region: 0/0,1,0,20000,1,8000,80.00,100.00,-\n"
 	  "-,eager,-,-,-,1,2000,20.00,0.00,-" },
 	{ "what a region in a region does is its own",

@@ -30,6 +30,12 @@ static const struct view_case step_cases[] = {
 	  "note ProfilerStep#1 1 0 +10; op a 1 1 +2",
 	  "step,name," TIMES ",tokens_per_s,kernels+notes",
 	  "0,ProfilerStep#1,unknown,10000,-,-,-,-,-,-\n" UNTOLD },
+	{ "they last as long as the view of steps says",
+	  "note ProfilerStep#1 1 10 +10; op a 1 11 +2; call l 1 12 +1 #1; kernel j 7 0 +15;"
+	  "kernel k 7 18 +7 #1",
+	  TIMES ",start_ns", "unknown,10000,7000,3000,70.00,-,15000" },
+	{ "collectives alone are no inference",
+	  "note ProfilerStep#1 1 0 +10; op c10d::allreduce_ 1 1 +2; op a 1 20 +5", "kind", "" },
 	{ "prefill, decode, mixed",
 	  "note " PREFILL " 1 0 +10; note " DECODE " 1 10 +10; note " MIXED " 1 20 +10",
 	  WORK "+notes", "prefill,1,100,100,0\ndecode,4,4,0,4\nmixed,5,23,20,3" },
@@ -67,7 +73,8 @@ static const struct view_case kind_cases[] = {
 	{ "one row a kind",
 	  "note " DECODE " 1 0 +10; note " PREFILL " 1 10 +40; note " DECODE
 	  " 1 60 +20; note " DECODE " 1 80 +30",
-	  "kind,steps,batch,batch_mean,tokens,dur_ns,total_ns,mean_ns,median_ns,p99_ns,tokens_per_s",
+	  "kind,steps,batch,batch_mean,tokens,dur_ns,total_ns,mean_ns,median_ns,p99_ns,"
+	  "tokens_per_s",
 	  "prefill,1,-,1.00,100,-,40000,40000,40000,40000,2500000.00\n"
 	  "decode,3,-,4.00,12,-,60000,20000,20000,30000,200000.00" },
 	{ "busy and idle of all its steps, and what was idle before them",

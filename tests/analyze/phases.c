@@ -59,7 +59,8 @@ static const struct view_case host_cases[] = {
 	{ "no optimizer in a file with backward is told",
 	  STEP "op a 1 0 +40; op XBackward0 1 40 +60", HOST "+notes",
 	  "forward,40000\nbackward,60000\nNo optimizer range is in the file: what follows backward "
-	  "counts as forward. A torch.optim.Optimizer makes them, or record_function(\"optimizer\")." },
+	  "counts as forward. A torch.optim.Optimizer makes them, or record_function("
+	  "\"optimizer\")." },
 	{ "without backward nothing is said", STEP "op a 1 0 +100", HOST "+notes",
 	  "forward,100000" },
 };
@@ -87,7 +88,8 @@ static const struct view_case range_cases[] = {
 	  STEP "op CheckpointFunctionBackward 1 10 +40; note forward 1 15 +20; op a 1 20 +5",
 	  HOST "+notes",
 	  "backward,40000\nother,60000\nNo optimizer range is in the file: what follows backward "
-	  "counts as forward. A torch.optim.Optimizer makes them, or record_function(\"optimizer\")." },
+	  "counts as forward. A torch.optim.Optimizer makes them, or record_function("
+	  "\"optimizer\")." },
 	{ "operators of such names are no ranges",
 	  STEP "op aten::threshold_backward 1 10 +40; op triton_fused_backward_3 1 60 +10", HOST,
 	  "forward,50000\nother,50000" },
