@@ -93,6 +93,11 @@ static const struct view_case step_cases[] = {
 										       "81", "8",
 										       "4") "]",
 	  STEPS "," KERNELS, "0,2,-,2000,1,-,2,8000,40.00,2,12000,1" },
+	{ "before the first and behind the last region is not between them",
+	  "[" STEP
+	  "," RUN("k", "1", "2", "3", "1") "," REGION("0/0", "10", "10") "," RUN("k", "30", "31",
+										 "4", "2") "]",
+	  "eager_kernels,between_kernels", "2,0" },
 	{ "a region that runs in a region after its graph is a graph break",
 	  "[" STEP "," REGION("0/0", "0", "50") "," OP("CompiledFunction", "1",
 						       "10") "," REGION("1/0", "20", "10") "]",

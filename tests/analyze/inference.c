@@ -34,6 +34,9 @@ static const struct view_case step_cases[] = {
 	  "note ProfilerStep#1 1 10 +10; op a 1 11 +2; call l 1 12 +1 #1; kernel j 7 0 +15;"
 	  "kernel k 7 18 +7 #1",
 	  TIMES ",start_ns", "unknown,10000,7000,3000,70.00,-,15000" },
+	{ "also where a call reaches beyond their end",
+	  "note ProfilerStep#1 1 0 +10; op a 1 1 +2; call l 1 9 +5 #1; kernel k 7 20 +5 #1", TIMES,
+	  "unknown,10000,0,10000,0.00,-" },
 	{ "collectives alone are no inference",
 	  "note ProfilerStep#1 1 0 +10; op c10d::allreduce_ 1 1 +2; op a 1 20 +5", "kind", "" },
 	{ "prefill, decode, mixed",
@@ -77,6 +80,9 @@ static const struct view_case kind_cases[] = {
 	  "tokens_per_s",
 	  "prefill,1,-,1.00,100,-,40000,40000,40000,40000,2500000.00\n"
 	  "decode,3,-,4.00,12,-,60000,20000,20000,30000,200000.00" },
+	{ "half of the steps took no longer than the median",
+	  "note " DECODE " 1 0 +30; note " DECODE " 1 40 +10", "steps,median_ns,p99_ns",
+	  "2,10000,30000" },
 	{ "busy and idle of all its steps, and what was idle before them",
 	  "note " DECODE " 1 0 +10; note " DECODE " 1 15 +10; kernel k 7 2 +4; kernel j 7 18 +2",
 	  "kind,busy_ns,idle_ns,busy_percent,gap_before_ns", "decode,6000,14000,30.00,5000" },
