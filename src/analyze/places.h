@@ -3,9 +3,15 @@
  * its nn.Module.
  *
  * The line is the innermost frame of the user's own code around the row, or the
- * innermost frame where all are of libraries; files of old writers have it as the
- * operator's call stack. What autograd runs stands where its forward operator
- * stood, so backward time is charged to the layer that caused it.
+ * innermost Python frame where all are of libraries; built-in functions have no
+ * line. Files of old writers have it as the operator's call stack.
+ *
+ * What autograd runs stands where its forward operator stood, so backward time is
+ * charged to the layer that caused it. Frames inside of it keep what they say: a
+ * backward written in Python has its own line, and a forward that is computed again
+ * (checkpoints) its own modules. AccumulateGrad has no forward operator; it runs
+ * right behind what made the gradient and stands with that. The collectives in it
+ * do not: they reduce a bucket of many layers.
  */
 #ifndef SS_ANALYZE_PLACES_H
 #define SS_ANALYZE_PLACES_H
@@ -20,6 +26,8 @@ struct ss_places {
 	uint32_t row_count;      /* of host rows: all columns below are as long */
 	uint32_t *line;          /* id into lines */
 	uint32_t *module;        /* row of the nn.Module's frame, or SS_NO_ROW */
+	uint32_t *forward;       /* the forward operator where backward work stands, or SS_NO_ROW */
+	uint8_t *backward;       /* it is backward work, also where no forward operator is known */
 	bool has_lines, has_modules;
 };
 

@@ -41,11 +41,11 @@ static const struct view_case cases[] = {
 		  "torch/_tensor.py(9): item", "23", "75") "," FRAME("<built-in method item>", "24",
 								     "74") "," SECOND("90") "]",
 	  "cause,line", "launch-bound,train.py(5): f" },
-	{ "the innermost where there are only libraries",
+	{ "the innermost file where there are only libraries",
 	  "[" STEP("0", "200") "," FIRST "," FRAME("torch/_tensor.py(9): item", "23",
 						   "75") "," FRAME("<built-in method item>", "24",
 								   "74") "," SECOND("90") "]",
-	  "cause,line", "launch-bound,<built-in method item>" },
+	  "cause,line", "launch-bound,torch/_tensor.py(9): item" },
 	{ "the loader's part is input, the rest is not",
 	  "[" STEP("0",
 		   "200") "," FIRST
