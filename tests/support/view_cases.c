@@ -55,14 +55,16 @@ void view_cases_run(const char *view, const struct view_case *cases, size_t coun
 	}
 }
 
-void view_memory_run(const char *view, const char *script)
+void view_memory_run(const char *view, const char *trace)
 {
 	struct support_trace loaded;
 	struct ss_subject subject = { .path = "rank0.json", .trace = &loaded.trace };
 	const struct ss_view *found = support_view_find(view, &subject.group);
+	struct ss_text json = { 0 };
 	bool refused = true;
 
-	support_load_script(&loaded, script);
+	trace_of(trace, &json);
+	support_load(&loaded, json.data);
 	for (size_t call = 1; refused; call++) {
 		size_t before_calls = loaded.memory.calls, before_bytes = loaded.memory.used_bytes;
 		struct ss_arena arena;
@@ -85,4 +87,5 @@ void view_memory_run(const char *view, const char *script)
 			      "request %zu leaves memory behind", call);
 	}
 	support_close(&loaded);
+	ss_text_release(&json);
 }

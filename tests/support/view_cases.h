@@ -19,7 +19,7 @@ struct view_case {
  */
 void view_cases_run(const char *view, const struct view_case *cases, size_t count);
 
-/* Runs the view on the script again and again, each time refused another piece of memory. */
-void view_memory_run(const char *view, const char *script);
+/* Runs the view on a case's trace again and again, each time refused another piece of memory. */
+void view_memory_run(const char *view, const char *trace);
 
 #endif
