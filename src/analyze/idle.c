@@ -136,6 +136,12 @@ static void look_at_thread(struct search *search, const struct ss_track *track, 
 	}
 }
 
+/* What a call is; 0 for other rows, whose names may sound like one ("synchronize grads"). */
+static uint32_t call_flags(const struct ss_trace *trace, uint32_t row)
+{
+	return ss_kind_is_call(trace->slices.kind[row]) ? ss_slice_flags(trace, row) : 0;
+}
+
 /* The call of the thread that was waiting for the device at the moment, or SS_NO_ROW. */
 static uint32_t sync_at(const struct ss_trace *trace, const struct ss_track *track,
 			int64_t moment_ns)
@@ -145,7 +151,7 @@ static uint32_t sync_at(const struct ss_trace *trace, const struct ss_track *tra
 
 	for (; row != SS_NO_ROW; row = trace->slices.parent[row])
 		if (ss_slice_end(&trace->slices, row) >= moment_ns &&
-		    (ss_slice_flags(trace, row) & (SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL)))
+		    (call_flags(trace, row) & (SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL)))
 			return row;
 	return SS_NO_ROW;
 }
@@ -161,7 +167,7 @@ static uint32_t sync_before(const struct ss_trace *trace, const struct ss_track 
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = launch; row-- > track->first_row;) {
-		uint32_t flags = ss_slice_flags(trace, row);
+		uint32_t flags = call_flags(trace, row);
 		bool begun = slices->start_ns[row] <= gap_start_ns;
 
 		if ((flags & SS_NAME_SYNC_CALL) && begun)
@@ -208,6 +214,7 @@ static void explain(struct search *search, uint32_t last)
 	const struct ss_track *thread;
 
 	gap->guilty = launch;
+	gap->sync = SS_NO_ROW;
 	if (launch == SS_NO_ROW) {
 		gap->cause_ns[SS_IDLE_UNKNOWN] = length_ns;
 		return;
@@ -230,6 +237,8 @@ static void explain(struct search *search, uint32_t last)
 	for (int i = 0; i < SS_IDLE_CAUSES; i++)
 		left_ns -= gap->cause_ns[i];
 	gap->cause_ns[sync == SS_NO_ROW ? SS_IDLE_LAUNCH : SS_IDLE_SYNC] += left_ns;
+	if (left_ns)
+		gap->sync = sync;
 	if (left_ns >= search->largest_ns)
 		gap->guilty = sync == SS_NO_ROW ? launch : sync;
 }

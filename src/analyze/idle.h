@@ -35,6 +35,7 @@ struct ss_gap {
 	uint32_t step;
 	uint32_t next;   /* the row that ended it, or SS_NO_ROW */
 	uint32_t guilty; /* host row: the call, range or launch behind its largest part */
+	uint32_t sync;   /* host row: the wait behind its SS_IDLE_SYNC part, or SS_NO_ROW */
 };
 
 /* Called for each gap in the order of time; false stops. */

@@ -106,6 +106,38 @@ bool ss_steps_cover(const struct ss_trace *trace, struct ss_memory *memory, stru
 	return !out->failed;
 }
 
+uint32_t *ss_steps_numbers(const struct ss_trace *trace, struct ss_arena *arena)
+{
+	uint32_t *numbers = SS_ARENA_NEW(arena, uint32_t, (size_t)trace->steps.count + 1);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; numbers && i < trace->steps.count; i++) {
+		const struct ss_step *step = &trace->steps.items[i];
+
+		if (!step->dropped && step->end_ns > step->start_ns)
+			numbers[count++] = i;
+	}
+	return numbers;
+}
+
+uint32_t ss_step_at(const struct ss_trace *trace, int64_t moment_ns)
+{
+	const struct ss_step *items = trace->steps.items;
+	uint32_t low = 0, high = trace->steps.count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (items[middle].host_start_ns <= moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || items[low - 1].dropped || moment_ns >= items[low - 1].host_end_ns)
+		return SS_NO_ROW;
+	return low - 1;
+}
+
 void ss_device_cover_release(struct ss_device_cover *cover)
 {
 	ss_cover_release(&cover->compute);

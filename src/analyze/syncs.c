@@ -1,0 +1,316 @@
+/*
+ * syncs.c - view: every place where the host waits for the device, and the idle
+ * time of devices that each wait causes.
+ *
+ * Rows are about calls of the whole file; idle time is that of the gaps view, whose
+ * "sync" is the sum of all rows.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/missing.h"
+#include "analyze/ops.h"
+#include "analyze/places.h"
+#include "analyze/roles.h"
+#include "analyze/view.h"
+#include "analyze/waits.h"
+
+enum group { BY_SITE, BY_LINE, BY_OP, BY_CALL, BY_STEP };
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0 (group step)", 0 },
+	{ "call", SS_COLUMN_TEXT, "the call that waits", 0 },
+	{ "op", SS_COLUMN_TEXT,
+	  "the operator around it: aten::item, not what aten::item is made of", 0 },
+	{ "idle_ns", SS_COLUMN_NS, "idle time of devices that the waits caused in the steps", 0 },
+	{ "idle_percent", SS_COLUMN_PERCENT,
+	  "of the time of the steps that count, times devices (group step: of the step)",
+	  SS_COLUMN_BAR },
+	{ "blocked_ns", SS_COLUMN_NS, "time that the host sat in these calls, in the whole file",
+	  0 },
+	{ "calls_per_step", SS_COLUMN_NUMBER, "waits that begin in a step, mean over the steps",
+	  0 },
+	{ "calls", SS_COLUMN_COUNT, "waits in the whole file (group step: in the step)", 0 },
+	{ "longest_ns", SS_COLUMN_NS, "the longest of them", SS_COLUMN_DETAIL },
+	{ "at_ns", SS_COLUMN_NS, "where that one begins, from the first event", SS_COLUMN_DETAIL },
+	{ "line", SS_COLUMN_TEXT,
+	  "the python frame of the user around it; not recorded without stacks", 0 },
+};
+
+/*
+ * Operators that wait by their nature, with other operators inside. People know
+ * these, not what they are made of: aten::_local_scalar_dense is aten::item.
+ */
+static const char *const wrappers[] = {
+	"aten::item",         "aten::is_nonzero",    "aten::to",
+	"aten::_to_copy",     "aten::nonzero",       "aten::nonzero_numpy",
+	"aten::argwhere",     "aten::masked_select", "aten::equal",
+	"aten::allclose",     "aten::bincount",      "aten::repeat_interleave",
+	"aten::unique_dim",   "aten::_unique2",      "aten::unique_consecutive",
+	"aten::tensor_split", "aten::multinomial",
+};
+
+/* What a row is about; 0 where the group leaves it out. */
+struct key {
+	uint32_t step; /* + 1 */
+	uint32_t call, op, line;
+};
+
+struct tally {
+	uint32_t id;      /* of its key */
+	uint32_t longest; /* row */
+	int64_t calls, in_steps, blocked_ns, idle_ns, longest_ns;
+};
+
+struct counting {
+	const struct ss_trace *trace;
+	struct ss_table *out;
+	enum group group;
+	struct ss_waits waits;
+	struct ss_ops ops;
+	struct ss_places places;
+	struct ss_records keys;
+	struct tally *tallies; /* per key */
+	uint32_t tally_capacity;
+	uint8_t *wraps; /* per name of an operator: one of the wrappers */
+	bool has_calls;
+	bool failed;
+};
+
+/* The sum, at most what fits: times come from files. */
+static int64_t sum(int64_t a, int64_t b)
+{
+	return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+/* Wrappers around wrappers: PyTorch has three (is_nonzero > item > _local_scalar_dense). */
+#define CLIMB_MAX 8
+
+/* The operator to show for a wait, or SS_NO_ROW. */
+static uint32_t op_of(const struct counting *counting, uint32_t row)
+{
+	const uint32_t *owner = counting->ops.owner;
+	uint32_t op = owner[row];
+
+	for (int i = 0; i < CLIMB_MAX && op != SS_NO_ROW && owner[op] != SS_NO_ROW; i++) {
+		if (!counting->wraps[counting->trace->slices.name[owner[op]]])
+			break;
+		op = owner[op];
+	}
+	return op;
+}
+
+static struct tally *tally_of(struct counting *counting, uint32_t row, uint32_t step)
+{
+	enum group group = counting->group;
+	const uint32_t *names = counting->trace->slices.name;
+	struct key key = { 0 };
+	uint32_t op, id, known = counting->keys.count;
+
+	if (group == BY_STEP)
+		key.step = step + 1;
+	if (group == BY_SITE || group == BY_CALL)
+		key.call = names[row];
+	if (group == BY_SITE || group == BY_OP) {
+		op = op_of(counting, row);
+		key.op = op == SS_NO_ROW ? 0 : names[op];
+	}
+	if (group == BY_SITE || group == BY_LINE)
+		key.line = counting->places.line[row];
+	id = ss_records_add(&counting->keys, &key);
+	if (id == SS_NO_ID ||
+	    !ss_memory_reserve(counting->out->arena->memory, (void **)&counting->tallies,
+			       &counting->tally_capacity, (size_t)id + 1,
+			       sizeof(*counting->tallies))) {
+		counting->failed = true;
+		return NULL;
+	}
+	if (id == known)
+		counting->tallies[id] = (struct tally){ .id = id, .longest = row };
+	return &counting->tallies[id];
+}
+
+static void count_wait(struct counting *counting, uint32_t row)
+{
+	uint32_t step = ss_step_at(counting->trace, counting->trace->slices.start_ns[row]);
+	int64_t dur_ns = counting->trace->slices.dur_ns[row];
+	struct tally *tally;
+
+	if (counting->group == BY_STEP && step == SS_NO_ROW)
+		return;
+	tally = tally_of(counting, row, step);
+	if (!tally)
+		return;
+	if (!tally->calls || dur_ns > tally->longest_ns) {
+		tally->longest_ns = dur_ns;
+		tally->longest = row;
+	}
+	tally->calls++;
+	tally->in_steps += step != SS_NO_ROW;
+	tally->blocked_ns = sum(tally->blocked_ns, dur_ns);
+}
+
+/* Everything that is counted: steps in their order first, so that each has a row. */
+static void count_all(struct counting *counting, const uint32_t *cover_steps)
+{
+	const struct ss_waits *waits = &counting->waits;
+	const struct ss_steps *steps = &counting->trace->steps;
+
+	for (uint32_t row = 0; row < waits->row_count && !counting->has_calls; row++)
+		counting->has_calls = ss_kind_is_call(counting->trace->slices.kind[row]);
+	for (uint32_t i = 0; counting->group == BY_STEP && i < steps->count; i++)
+		if (counting->has_calls && !steps->items[i].dropped && !counting->failed)
+			tally_of(counting, SS_NO_ROW, i);
+	for (uint32_t row = 0; row < waits->row_count && !counting->failed; row++)
+		if (waits->wait[row] == row)
+			count_wait(counting, row);
+	for (uint32_t i = 0; i < waits->idle_count && !counting->failed; i++) {
+		const struct ss_wait_idle *idle = &waits->idle[i];
+		struct tally *tally = tally_of(counting, idle->row, cover_steps[idle->step]);
+
+		if (tally)
+			tally->idle_ns = sum(tally->idle_ns, idle->idle_ns);
+	}
+}
+
+/* By idle time, then by blocked time; equal ones in the order of their first appearance. */
+static int compare(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->idle_ns != y->idle_ns)
+		return x->idle_ns > y->idle_ns ? -1 : 1;
+	if (x->blocked_ns != y->blocked_ns)
+		return x->blocked_ns > y->blocked_ns ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void add_name(struct ss_table *out, const struct ss_trace *trace, uint32_t name)
+{
+	ss_row_text(out, name ? ss_strings_text(&trace->names, name) : NULL);
+}
+
+static void add_row(const struct counting *counting, const struct tally *tally, double base_ns)
+{
+	const struct ss_trace *trace = counting->trace;
+	const struct key *key = ss_records_at(&counting->keys, tally->id);
+	struct ss_table *out = counting->out;
+	bool waited = tally->calls;
+
+	ss_row_begin(out);
+	ss_row_int_known(out, (int64_t)key->step - 1);
+	add_name(out, trace, key->call);
+	add_name(out, trace, key->op);
+	ss_row_int(out, tally->idle_ns);
+	ss_row_share(out, (double)tally->idle_ns, base_ns);
+	ss_row_int(out, tally->blocked_ns);
+	if (key->step)
+		ss_row_null(out);
+	else
+		ss_row_rate(out, (double)tally->in_steps, trace->steps.kept_count);
+	ss_row_int(out, tally->calls);
+	ss_row_int_known(out, waited ? tally->longest_ns : -1);
+	ss_row_int_known(out, waited ? trace->slices.start_ns[tally->longest] : -1);
+	ss_row_text(out,
+		    key->line ? ss_table_print(out, "%s",
+					       ss_strings_text(&counting->places.lines, key->line))
+			      : NULL);
+	ss_row_end(out);
+}
+
+/* Rows, with what their idle time is a share of. */
+static void add_rows(struct counting *counting, uint32_t devices)
+{
+	const struct ss_steps *steps = &counting->trace->steps;
+	double steps_ns = 0;
+
+	for (uint32_t i = 0; i < steps->count; i++)
+		if (!steps->items[i].dropped)
+			steps_ns += (double)(steps->items[i].end_ns - steps->items[i].start_ns);
+	if (counting->keys.count && counting->group != BY_STEP)
+		qsort(counting->tallies, counting->keys.count, sizeof(*counting->tallies), compare);
+	for (uint32_t i = 0; i < counting->keys.count; i++) {
+		const struct key *key = ss_records_at(&counting->keys, counting->tallies[i].id);
+		const struct ss_step *step = key->step ? &steps->items[key->step - 1] : NULL;
+		double base_ns = step ? (double)(step->end_ns - step->start_ns) : steps_ns;
+
+		add_row(counting, &counting->tallies[i], base_ns * devices);
+	}
+}
+
+static void add_notes(const struct counting *counting, uint32_t devices)
+{
+	if (devices && !counting->has_calls)
+		ss_table_note(counting->out, "Runtime calls are not recorded: the file has device "
+					     "work, but waits for it cannot be seen.");
+	if (counting->out->row_count && !counting->places.has_lines &&
+	    (counting->group == BY_SITE || counting->group == BY_LINE))
+		ss_note_missing(counting->out, SS_MISSING_LINES);
+}
+
+static bool prepare(struct counting *counting, struct ss_arena *scratch)
+{
+	const struct ss_strings *names = &counting->trace->names;
+
+	counting->wraps = SS_ARENA_NEW(scratch, uint8_t, (size_t)names->count + 1);
+	if (!counting->wraps ||
+	    !ss_records_init(&counting->keys, counting->out->arena->memory, sizeof(struct key)))
+		return false;
+	for (size_t i = 0; i < SS_COUNT(wrappers); i++) {
+		uint32_t id = ss_strings_find(names, wrappers[i], strlen(wrappers[i]));
+
+		if (id != SS_NO_ID)
+			counting->wraps[id] = true;
+	}
+	return true;
+}
+
+static enum ss_status syncs_run(const struct ss_subject *subject, struct ss_table *out,
+				struct ss_error *err)
+{
+	struct counting counting = { .trace = subject->trace,
+				     .out = out,
+				     .group = (enum group)subject->group };
+	struct ss_memory *memory = out->arena->memory;
+	const uint32_t *steps = ss_steps_numbers(subject->trace, out->arena);
+	int64_t device = INT64_MIN;
+	enum ss_status status = SS_OK;
+	uint32_t devices = 0;
+
+	while (ss_device_next(subject->trace, device, &device))
+		devices++;
+	if (!steps || !prepare(&counting, out->arena))
+		status = ss_fail_memory(err, "the waits for the device");
+	if (status == SS_OK)
+		status = ss_waits_init(&counting.waits, subject->trace, memory, err);
+	if (status == SS_OK)
+		status = ss_ops_init(&counting.ops, subject->trace, memory, err);
+	if (status == SS_OK)
+		status = ss_places_init(&counting.places, subject->trace, memory, err);
+	if (status == SS_OK)
+		count_all(&counting, steps);
+	if (counting.failed)
+		status = ss_fail_memory(err, "the waits for the device");
+	if (status == SS_OK) {
+		add_rows(&counting, devices);
+		add_notes(&counting, devices);
+	}
+	ss_memory_free(memory, counting.tallies,
+		       counting.tally_capacity * sizeof(*counting.tallies));
+	ss_records_release(&counting.keys);
+	ss_places_release(&counting.places);
+	ss_ops_release(&counting.ops);
+	ss_waits_release(&counting.waits);
+	return status;
+}
+
+const struct ss_view ss_view_syncs = {
+	.name = "syncs",
+	.summary = "Where the host waits for the device, and the idle time that it causes",
+	.empty = "The host never waited for the device.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.groups = { "site", "line", "op", "call", "step" },
+	.run = syncs_run,
+};

@@ -1,0 +1,119 @@
+/*
+ * waits.c - one pass over the device's rows finds copies that blocked, the gaps
+ * tell what waits cost, one pass over the host's rows puts waits together.
+ */
+#include <string.h>
+
+#include "analyze/idle.h"
+#include "analyze/roles.h"
+#include "analyze/waits.h"
+
+void ss_waits_release(struct ss_waits *waits)
+{
+	if (!waits->memory)
+		return;
+	ss_memory_free(waits->memory, waits->wait,
+		       ((size_t)waits->row_count + 1) * sizeof(*waits->wait));
+	ss_memory_free(waits->memory, waits->idle, waits->idle_capacity * sizeof(*waits->idle));
+	*waits = (struct ss_waits){ 0 };
+}
+
+/*
+ * Copies that the host never waits for by their nature. They are so short that the
+ * call often outlives them; that is no wait.
+ */
+static bool is_free(const struct ss_string *name)
+{
+	static const char *const parts[] = { "DtoD", "PtoP", "DeviceToDevice", "Pinned" };
+
+	for (size_t i = 0; i < SS_COUNT(parts); i++)
+		if (strstr(name->text, parts[i]))
+			return true;
+	return false;
+}
+
+enum copy_kind { COPY_NEW = 0, COPY_FREE, COPY_BLOCKING };
+
+/* The copy calls that were still there when the device had done the copy. */
+static void find_copies(struct ss_waits *waits, const struct ss_trace *trace, uint8_t *kinds)
+{
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t call = slices->link[row], name = slices->name[row];
+
+		if (slices->kind[row] != SS_KIND_MEMCPY || call >= waits->row_count ||
+		    !(ss_slice_flags(trace, call) & SS_NAME_COPY_CALL) ||
+		    ss_slice_end(slices, call) < ss_slice_end(slices, row))
+			continue;
+		if (kinds[name] == COPY_NEW)
+			kinds[name] = is_free(&trace->names.items[name]) ? COPY_FREE
+									 : COPY_BLOCKING;
+		if (kinds[name] == COPY_BLOCKING)
+			waits->wait[call] = call;
+	}
+}
+
+static bool add_gap(void *context, const struct ss_gap *gap)
+{
+	struct ss_waits *waits = context;
+
+	if (gap->sync == SS_NO_ROW)
+		return true;
+	if (waits->idle_count == waits->idle_capacity &&
+	    !ss_memory_reserve(waits->memory, (void **)&waits->idle, &waits->idle_capacity,
+			       (size_t)waits->idle_count + 1, sizeof(*waits->idle)))
+		return false;
+	waits->idle[waits->idle_count++] = (struct ss_wait_idle){ gap->sync, gap->step,
+								  gap->cause_ns[SS_IDLE_SYNC] };
+	waits->wait[gap->sync] = gap->sync;
+	return true;
+}
+
+/* Parents come first, so the outermost wait of each row is known when it is asked for. */
+static void put_together(struct ss_waits *waits, const struct ss_trace *trace)
+{
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = 0; row < waits->row_count; row++) {
+		uint32_t parent = slices->parent[row];
+
+		if (ss_kind_is_call(slices->kind[row]) &&
+		    (ss_slice_flags(trace, row) & SS_NAME_SYNC_CALL))
+			waits->wait[row] = row;
+		if (parent != SS_NO_ROW && waits->wait[parent] != SS_NO_ROW)
+			waits->wait[row] = waits->wait[parent];
+	}
+	for (uint32_t i = 0; i < waits->idle_count; i++)
+		waits->idle[i].row = waits->wait[waits->idle[i].row];
+}
+
+enum ss_status ss_waits_init(struct ss_waits *waits, const struct ss_trace *trace,
+			     struct ss_memory *memory, struct ss_error *err)
+{
+	enum ss_status status = SS_OK;
+	struct ss_arena scratch;
+	int64_t device = INT64_MIN;
+	uint8_t *kinds;
+	size_t bytes;
+
+	*waits = (struct ss_waits){ .memory = memory, .row_count = trace->device_from };
+	bytes = ((size_t)waits->row_count + 1) * sizeof(*waits->wait);
+	ss_arena_init(&scratch, memory);
+	kinds = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
+	waits->wait = ss_memory_resize(memory, NULL, 0, bytes);
+	if (!kinds || !waits->wait)
+		status = ss_fail_memory(err, "the waits for the device");
+	if (status == SS_OK) {
+		memset(waits->wait, 0xff, bytes); /* SS_NO_ROW */
+		find_copies(waits, trace, kinds);
+	}
+	while (status == SS_OK && ss_device_next(trace, device, &device))
+		status = ss_idle_find(trace, device, memory, add_gap, waits, err);
+	if (status == SS_OK)
+		put_together(waits, trace);
+	else
+		ss_waits_release(waits);
+	ss_arena_release(&scratch);
+	return status;
+}

@@ -1,0 +1,9 @@
+/*
+ * View launches.
+ */
+#include "support/view_cases.h"
+
+int main(void)
+{
+	return 0;
+}
