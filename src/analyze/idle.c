@@ -10,6 +10,9 @@
 /* What two kernels in a row need at most; HTA draws the line at the same length. */
 #define LATENCY_NS 30000
 
+/* Clocks of host and device agree only so far: a wait was seen to end 7.5 us before its work. */
+#define CLOCKS_NS 10000
+
 static const char *const names[] = {
 	[SS_IDLE_PROFILER] = "profiler",     [SS_IDLE_INPUT] = "input",
 	[SS_IDLE_ALLOCATOR] = "allocator",   [SS_IDLE_COMPILE] = "compile",
@@ -47,6 +50,7 @@ struct search {
 	struct ss_cover overhead;
 	uint32_t overhead_at; /* first of them that is not over; gaps come in the order of time */
 	struct ss_gap *gap;
+	int64_t dry_ns;     /* when the device ran dry: where the step cut the gap, before it */
 	int64_t claimed_ns; /* everything of the gap before this has a cause */
 	int64_t largest_ns; /* of the pieces so far */
 };
@@ -156,25 +160,45 @@ static uint32_t sync_at(const struct ss_trace *trace, const struct ss_track *tra
 	return SS_NO_ROW;
 }
 
+bool ss_copy_never_waits(const struct ss_trace *trace, uint32_t row)
+{
+	static const char *const parts[] = { "DtoD", "PtoP", "DeviceToDevice", "Pinned" };
+	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
+
+	if (trace->slices.kind[row] != SS_KIND_MEMCPY)
+		return true;
+	for (size_t i = 0; i < SS_COUNT(parts); i++)
+		if (strstr(name, parts[i]))
+			return true;
+	return false;
+}
+
 /*
  * The wait that the launch comes after, or SS_NO_ROW: the call before it that has
- * to do with the device waited, and had begun when the gap began. Everything that
- * the host did since then would have been hidden without the wait.
+ * to do with the device waited, and was waiting when the device ran dry. Everything
+ * that the host did since then would have been hidden without the wait.
  */
-static uint32_t sync_before(const struct ss_trace *trace, const struct ss_track *track,
-			    uint32_t launch, int64_t gap_start_ns)
+static uint32_t sync_before(const struct search *search, const struct ss_track *track,
+			    uint32_t launch, uint32_t last)
 {
+	const struct ss_trace *trace = search->trace;
+	int64_t dry_ns = search->dry_ns;
 	const struct ss_slices *slices = &trace->slices;
 
 	for (uint32_t row = launch; row-- > track->first_row;) {
 		uint32_t flags = call_flags(trace, row);
-		bool begun = slices->start_ns[row] <= gap_start_ns;
+		bool begun = slices->start_ns[row] <= dry_ns;
 
-		if ((flags & SS_NAME_SYNC_CALL) && begun)
+		if ((flags & SS_NAME_SYNC_CALL) && begun &&
+		    ss_slice_end(slices, row) + CLOCKS_NS >= dry_ns)
 			return row;
 		/* a copy waits when it is still there at the end of the device's work */
 		if ((flags & SS_NAME_COPY_CALL) && !(flags & SS_NAME_SYNC_CALL))
-			return begun && ss_slice_end(slices, row) >= gap_start_ns ? row : SS_NO_ROW;
+			return begun && ss_slice_end(slices, row) >= dry_ns &&
+					       !(last != SS_NO_ROW && slices->link[last] == row &&
+						 ss_copy_never_waits(trace, last))
+				       ? row
+				       : SS_NO_ROW;
 		if (flags & (SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH))
 			return SS_NO_ROW;
 	}
@@ -228,8 +252,8 @@ static void explain(struct search *search, uint32_t last)
 	if (gap->next != SS_NO_ROW && slices->start_ns[launch] < until_ns)
 		until_ns = slices->start_ns[launch];
 	thread = &search->trace->tracks[slices->track[launch]];
-	sync = gap->next == SS_NO_ROW ? sync_at(search->trace, thread, gap->start_ns)
-				      : sync_before(search->trace, thread, launch, gap->start_ns);
+	sync = gap->next == SS_NO_ROW ? sync_at(search->trace, thread, search->dry_ns)
+				      : sync_before(search, thread, launch, last);
 	search->claimed_ns = gap->start_ns;
 	search->largest_ns = 0;
 	look_at_profiler(search, until_ns);
@@ -284,6 +308,7 @@ static bool tell(struct walk *walk, int64_t from_ns, int64_t to_ns, uint32_t nex
 {
 	const struct ss_cover *steps = walk->steps;
 
+	walk->search.dry_ns = from_ns;
 	while (walk->at < steps->count && steps->items[walk->at].end_ns <= from_ns)
 		walk->at++;
 	for (uint32_t i = walk->at; i < steps->count && steps->items[i].start_ns < to_ns; i++) {

@@ -49,6 +49,13 @@ enum ss_status ss_idle_find(const struct ss_trace *trace, int64_t device, struct
 /* The cause of its largest part. */
 enum ss_idle_cause ss_gap_cause(const struct ss_gap *gap);
 
+/*
+ * True for a memset and for copies that the host never waits for: inside a device,
+ * between devices, from and to pinned memory. They are so short that their call often
+ * outlives them.
+ */
+bool ss_copy_never_waits(const struct ss_trace *trace, uint32_t row);
+
 /* The innermost operator around a host row, or SS_NO_ROW. */
 uint32_t ss_idle_op(const struct ss_trace *trace, uint32_t row);
 

@@ -31,7 +31,7 @@ static const struct ss_column columns[] = {
 	{ "nodes", SS_COLUMN_NUMBER, "device events for each launch (group graph)", 0 },
 	{ "device_events", SS_COLUMN_COUNT, "kernels, copies and memsets that they started",
 	  SS_COLUMN_DETAIL },
-	{ "call_ns", SS_COLUMN_NS, "time of the host in these calls", 0 },
+	{ "call_ns", SS_COLUMN_NS, "time of the host in these calls", SS_COLUMN_DETAIL },
 	{ "call_mean_ns", SS_COLUMN_NS, "mean duration of a call", 0 },
 	{ "call_max_ns", SS_COLUMN_NS, "longest call", SS_COLUMN_DETAIL },
 	{ "device_ns", SS_COLUMN_NS, "sum of the durations of what they started (group graph)", 0 },
@@ -45,7 +45,7 @@ static const struct ss_column columns[] = {
 	  0 },
 	{ "queue_mean", SS_COLUMN_NUMBER,
 	  "launched and not started, mean over the time of the steps", 0 },
-	{ "queue_max", SS_COLUMN_COUNT, "launched and not started, at most", 0 },
+	{ "queue_max", SS_COLUMN_COUNT, "launched and not started, at most", SS_COLUMN_DETAIL },
 };
 
 /* What a row is about. */

@@ -18,23 +18,13 @@ void ss_waits_release(struct ss_waits *waits)
 	*waits = (struct ss_waits){ 0 };
 }
 
-/*
- * Copies that the host never waits for by their nature. They are so short that the
- * call often outlives them; that is no wait.
- */
-static bool is_free(const struct ss_string *name)
-{
-	static const char *const parts[] = { "DtoD", "PtoP", "DeviceToDevice", "Pinned" };
-
-	for (size_t i = 0; i < SS_COUNT(parts); i++)
-		if (strstr(name->text, parts[i]))
-			return true;
-	return false;
-}
-
 enum copy_kind { COPY_NEW = 0, COPY_FREE, COPY_BLOCKING };
 
-/* The copy calls that were still there when the device had done the copy. */
+/*
+ * The copy calls that held the host while the device copied. From pageable memory
+ * the host returns when the last piece is on its way, a little before the end: so
+ * the call counts from the middle of the copy on.
+ */
 static void find_copies(struct ss_waits *waits, const struct ss_trace *trace, uint8_t *kinds)
 {
 	const struct ss_slices *slices = &trace->slices;
@@ -44,11 +34,10 @@ static void find_copies(struct ss_waits *waits, const struct ss_trace *trace, ui
 
 		if (slices->kind[row] != SS_KIND_MEMCPY || call >= waits->row_count ||
 		    !(ss_slice_flags(trace, call) & SS_NAME_COPY_CALL) ||
-		    ss_slice_end(slices, call) < ss_slice_end(slices, row))
+		    ss_slice_end(slices, call) < slices->start_ns[row] + slices->dur_ns[row] / 2)
 			continue;
 		if (kinds[name] == COPY_NEW)
-			kinds[name] = is_free(&trace->names.items[name]) ? COPY_FREE
-									 : COPY_BLOCKING;
+			kinds[name] = ss_copy_never_waits(trace, row) ? COPY_FREE : COPY_BLOCKING;
 		if (kinds[name] == COPY_BLOCKING)
 			waits->wait[call] = call;
 	}
