@@ -7,12 +7,6 @@
 #include "analyze/queue.h"
 #include "trace/order.h"
 
-/* The sum, at most what fits: times come from files. */
-static int64_t sum(int64_t a, int64_t b)
-{
-	return a > INT64_MAX - b ? INT64_MAX : a + b;
-}
-
 void ss_works_release(struct ss_works *works)
 {
 	size_t count = works->count;
@@ -62,7 +56,7 @@ static bool find_works(struct ss_works *works)
 		if (!work)
 			return false;
 		work->events++;
-		work->device_ns = sum(work->device_ns, slices->dur_ns[row]);
+		work->device_ns = ss_ns_sum(work->device_ns, slices->dur_ns[row]);
 		if (slices->start_ns[row] < slices->start_ns[work->first])
 			work->first = row;
 		if (ss_slice_end(slices, row) > work->end_ns)

@@ -79,12 +79,6 @@ struct counting {
 	bool failed;
 };
 
-/* The sum, at most what fits: times come from files. */
-static int64_t sum(int64_t a, int64_t b)
-{
-	return a > INT64_MAX - b ? INT64_MAX : a + b;
-}
-
 /* Wrappers around wrappers: PyTorch has three (is_nonzero > item > _local_scalar_dense). */
 #define CLIMB_MAX 8
 
@@ -149,7 +143,7 @@ static void count_wait(struct counting *counting, uint32_t row)
 	}
 	tally->calls++;
 	tally->in_steps += step != SS_NO_ROW;
-	tally->blocked_ns = sum(tally->blocked_ns, dur_ns);
+	tally->blocked_ns = ss_ns_sum(tally->blocked_ns, dur_ns);
 }
 
 /* Everything that is counted: steps in their order first, so that each has a row. */
@@ -171,7 +165,7 @@ static void count_all(struct counting *counting, const uint32_t *cover_steps)
 		struct tally *tally = tally_of(counting, idle->row, cover_steps[idle->step]);
 
 		if (tally)
-			tally->idle_ns = sum(tally->idle_ns, idle->idle_ns);
+			tally->idle_ns = ss_ns_sum(tally->idle_ns, idle->idle_ns);
 	}
 }
 
