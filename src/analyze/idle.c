@@ -173,6 +173,15 @@ bool ss_copy_never_waits(const struct ss_trace *trace, uint32_t row)
 	return false;
 }
 
+/* False where the call is known not to wait, by its name or by what it started (if `last`). */
+static bool can_wait(const struct ss_trace *trace, uint32_t call, uint32_t last)
+{
+	if (strstr(ss_strings_text(&trace->names, trace->slices.name[call]), "Memset"))
+		return false;
+	return last == SS_NO_ROW || trace->slices.link[last] != call ||
+	       !ss_copy_never_waits(trace, last);
+}
+
 /*
  * The wait that the launch comes after, or SS_NO_ROW: the call before it that has
  * to do with the device waited, and was waiting when the device ran dry. Everything
@@ -195,8 +204,7 @@ static uint32_t sync_before(const struct search *search, const struct ss_track *
 		/* a copy waits when it is still there at the end of the device's work */
 		if ((flags & SS_NAME_COPY_CALL) && !(flags & SS_NAME_SYNC_CALL))
 			return begun && ss_slice_end(slices, row) >= dry_ns &&
-					       !(last != SS_NO_ROW && slices->link[last] == row &&
-						 ss_copy_never_waits(trace, last))
+					       can_wait(trace, row, last)
 				       ? row
 				       : SS_NO_ROW;
 		if (flags & (SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH))

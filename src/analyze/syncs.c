@@ -29,8 +29,7 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_BAR },
 	{ "blocked_ns", SS_COLUMN_NS, "time that the host sat in these calls, in the whole file",
 	  0 },
-	{ "calls_per_step", SS_COLUMN_NUMBER, "waits that begin in a step, mean over the steps",
-	  0 },
+	{ "per_step", SS_COLUMN_NUMBER, "waits that begin in a step, mean over the steps", 0 },
 	{ "calls", SS_COLUMN_COUNT, "waits in the whole file (group step: in the step)",
 	  SS_COLUMN_DETAIL },
 	{ "longest_ns", SS_COLUMN_NS, "the longest of them", SS_COLUMN_DETAIL },
@@ -75,6 +74,7 @@ struct counting {
 	struct tally *tallies; /* per key */
 	uint32_t tally_capacity;
 	uint8_t *wraps; /* per name of an operator: one of the wrappers */
+	uint32_t devices;
 	bool has_calls;
 	bool failed;
 };
@@ -197,7 +197,7 @@ static void add_row(const struct counting *counting, const struct tally *tally, 
 	ss_row_int_known(out, (int64_t)key->step - 1);
 	add_name(out, trace, key->call);
 	add_name(out, trace, key->op);
-	ss_row_int(out, tally->idle_ns);
+	ss_row_int_known(out, counting->devices ? tally->idle_ns : -1);
 	ss_row_share(out, (double)tally->idle_ns, base_ns);
 	ss_row_int(out, tally->blocked_ns);
 	if (key->step)
@@ -215,7 +215,7 @@ static void add_row(const struct counting *counting, const struct tally *tally, 
 }
 
 /* Rows, with what their idle time is a share of. */
-static void add_rows(struct counting *counting, uint32_t devices)
+static void add_rows(struct counting *counting)
 {
 	const struct ss_steps *steps = &counting->trace->steps;
 	double steps_ns = 0;
@@ -230,13 +230,13 @@ static void add_rows(struct counting *counting, uint32_t devices)
 		const struct ss_step *step = key->step ? &steps->items[key->step - 1] : NULL;
 		double base_ns = step ? (double)(step->end_ns - step->start_ns) : steps_ns;
 
-		add_row(counting, &counting->tallies[i], base_ns * devices);
+		add_row(counting, &counting->tallies[i], base_ns * counting->devices);
 	}
 }
 
-static void add_notes(const struct counting *counting, uint32_t devices)
+static void add_notes(const struct counting *counting)
 {
-	if (devices && !counting->has_calls)
+	if (counting->devices && !counting->has_calls)
 		ss_table_note(counting->out, "Runtime calls are not recorded: the file has device "
 					     "work, but waits for it cannot be seen.");
 	if (counting->out->row_count && !counting->places.has_lines &&
@@ -271,10 +271,9 @@ static enum ss_status syncs_run(const struct ss_subject *subject, struct ss_tabl
 	const uint32_t *steps = ss_steps_numbers(subject->trace, out->arena);
 	int64_t device = INT64_MIN;
 	enum ss_status status = SS_OK;
-	uint32_t devices = 0;
 
 	while (ss_device_next(subject->trace, device, &device))
-		devices++;
+		counting.devices++;
 	if (!steps || !prepare(&counting, out->arena))
 		status = ss_fail_memory(err, "the waits for the device");
 	if (status == SS_OK)
@@ -288,8 +287,8 @@ static enum ss_status syncs_run(const struct ss_subject *subject, struct ss_tabl
 	if (counting.failed)
 		status = ss_fail_memory(err, "the waits for the device");
 	if (status == SS_OK) {
-		add_rows(&counting, devices);
-		add_notes(&counting, devices);
+		add_rows(&counting);
+		add_notes(&counting);
 	}
 	ss_memory_free(memory, counting.tallies,
 		       counting.tally_capacity * sizeof(*counting.tallies));
@@ -303,7 +302,7 @@ static enum ss_status syncs_run(const struct ss_subject *subject, struct ss_tabl
 const struct ss_view ss_view_syncs = {
 	.name = "syncs",
 	.summary = "Where the host waits for the device, and the idle time that it causes",
-	.empty = "The host never waited for the device.",
+	.empty = "No waits: the host never waited for a device, or its calls are not recorded.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "site", "line", "op", "call", "step" },
