@@ -124,13 +124,17 @@ static const struct view_case step_cases[] = {
 	{ "no launches, no steps", "kernel k 7 0 +9; op a 1 0 +9", "step", "" },
 };
 
+#define THREAD_NAME(tid, name)                                          \
+	"{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":9,\"tid\":" tid \
+	",\"args\":{\"name\":\"" name "\"}}"
+#define ON_TWELVE CALL("cudaLaunchKernel", "12", "14", "2", "2") ","
+#define THREADS               \
+	STEP("1", "0", "100") \
+	LAUNCH("0", "1", "1") \
+	KERNEL("7", "5", "50", "1") "," ON_TWELVE KERNEL("7", "60", "10", "2") ","
+
 static const struct view_case thread_cases[] = {
-	{ "threads, by name or by number",
-	  "[" STEP("1", "0", "100") LAUNCH("0", "1", "1")
-		  KERNEL("7", "5", "50", "1") "," CALL("cudaLaunchKernel", "12", "14", "2", "2") "," KERNEL(
-			  "7", "60", "10",
-			  "2") ","
-			       "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":9,\"tid\":9,\"args\":{\"name\":\"main\"}}]",
+	{ "threads, by name or by number", "[" THREADS THREAD_NAME("9", "main") "]",
 	  "thread,calls,call_ns", "12,1,2000\nmain,1,1000" },
 };
 
