@@ -196,7 +196,6 @@ void ss_queue_in(const struct ss_works *works, const struct ss_cover *windows,
 	uint32_t out = next_queued(works, works->by_to, 0);
 	int64_t length = 0, at_ns = INT64_MIN;
 
-	/* who leaves at a moment makes room for who comes then */
 	while (out < works->count) {
 		int64_t out_ns = works->to_ns[works->by_to[out]], in_ns = INT64_MAX;
 		bool leaves;
