@@ -196,38 +196,21 @@ static enum ss_status add_device(struct gaps *gaps, int64_t device, int64_t step
 	return status;
 }
 
-/* The time of the steps that count, and their numbers in the file. */
-static enum ss_status find_steps(struct gaps *gaps, struct ss_arena *arena, int64_t *steps_ns,
-				 struct ss_error *err)
-{
-	const struct ss_steps *steps = &gaps->trace->steps;
-	uint32_t count = 0;
-
-	*steps_ns = 0;
-	gaps->numbers = SS_ARENA_NEW(arena, uint32_t, (size_t)steps->count + 1);
-	if (!gaps->numbers)
-		return ss_fail_memory(err, "the steps");
-	for (uint32_t i = 0; i < steps->count; i++) {
-		int64_t dur_ns = steps->items[i].end_ns - steps->items[i].start_ns;
-
-		if (steps->items[i].dropped || dur_ns <= 0)
-			continue;
-		*steps_ns += dur_ns;
-		gaps->numbers[count++] = i;
-	}
-	return SS_OK;
-}
-
 static enum ss_status gaps_run(const struct ss_subject *subject, struct ss_table *out,
 			       struct ss_error *err)
 {
 	const struct ss_trace *trace = subject->trace;
 	struct gaps gaps = { .trace = trace, .memory = out->arena->memory };
-	int64_t device = INT64_MIN, steps_ns;
+	int64_t device = INT64_MIN, steps_ns = 0;
 	enum ss_status status = SS_OK;
 	struct ss_places places;
 
-	SS_TRY(find_steps(&gaps, out->arena, &steps_ns, err));
+	gaps.numbers = ss_steps_numbers(trace, out->arena);
+	if (!gaps.numbers)
+		return ss_fail_memory(err, "the steps");
+	for (uint32_t i = 0; i < trace->steps.count; i++)
+		if (!trace->steps.items[i].dropped)
+			steps_ns += trace->steps.items[i].end_ns - trace->steps.items[i].start_ns;
 	SS_TRY(ss_places_init(&places, trace, gaps.memory, err));
 	gaps.places = &places;
 	gaps.group = subject->group;

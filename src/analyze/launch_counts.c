@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/launch_counts.h"
+#include "analyze/moment.h"
 #include "analyze/roles.h"
 
 #define LAUNCHING (SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH | SS_NAME_COPY_CALL)

@@ -120,24 +120,6 @@ uint32_t *ss_steps_numbers(const struct ss_trace *trace, struct ss_arena *arena)
 	return numbers;
 }
 
-uint32_t ss_step_at(const struct ss_trace *trace, int64_t moment_ns)
-{
-	const struct ss_step *items = trace->steps.items;
-	uint32_t low = 0, high = trace->steps.count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (items[middle].host_start_ns <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || items[low - 1].dropped || moment_ns >= items[low - 1].host_end_ns)
-		return SS_NO_ROW;
-	return low - 1;
-}
-
 void ss_device_cover_release(struct ss_device_cover *cover)
 {
 	ss_cover_release(&cover->compute);

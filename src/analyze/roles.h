@@ -40,9 +40,6 @@ bool ss_steps_cover(const struct ss_trace *trace, struct ss_memory *memory, stru
 SS_MUST_USE
 uint32_t *ss_steps_numbers(const struct ss_trace *trace, struct ss_arena *arena);
 
-/* The number of the step that counts in whose range on the host the moment lies, or SS_NO_ROW. */
-uint32_t ss_step_at(const struct ss_trace *trace, int64_t moment_ns);
-
 /* The sets of one device (its number): compute K, communication C, copies and memsets M. */
 struct ss_device_cover {
 	int64_t device;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyze/missing.h"
+#include "analyze/moment.h"
 #include "analyze/ops.h"
 #include "analyze/places.h"
 #include "analyze/roles.h"
