@@ -1,18 +1,29 @@
 /*
- * operators.c - view: operators by name: calls, time on the host and on the
- * device, their own and with what they call.
+ * operators.c - view: operators by name, shapes, line, module or category: calls,
+ * time on the host and on the device, their own and with what they call.
+ *
+ * Each row of the host that counts gets the number of its group first; then every
+ * figure is a sum over rows.
  */
 #include <stdlib.h>
+#include <string.h>
 
+#include "analyze/missing.h"
+#include "analyze/op_category.h"
 #include "analyze/ops.h"
+#include "analyze/places.h"
 #include "analyze/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "name", SS_COLUMN_TEXT, "the operator", 0 },
+	{ "name", SS_COLUMN_TEXT, "the operator, or the category that is asked for", 0 },
+	{ "shapes", SS_COLUMN_TEXT, "of its inputs, as recorded (group shapes)", 0 },
+	{ "line", SS_COLUMN_TEXT, "line of the program that called it (group line)", 0 },
+	{ "module", SS_COLUMN_TEXT, "nn.Module that called it (group module)", 0 },
 	{ "calls", SS_COLUMN_COUNT, "how often it was called", 0 },
 	{ "host_self_ns", SS_COLUMN_NS, "time on the CPU without operators and calls inside", 0 },
 	{ "host_total_ns", SS_COLUMN_NS, "time on the CPU, sum over calls", SS_COLUMN_DETAIL },
+	{ "host_mean_ns", SS_COLUMN_NS, "time on the CPU, mean of a call", SS_COLUMN_DETAIL },
 	{ "device_self_ns", SS_COLUMN_NS, "kernels, copies and memsets that it launched itself",
 	  0 },
 	{ "device_total_ns", SS_COLUMN_NS, "and those that operators inside of it launched",
@@ -20,30 +31,188 @@ static const struct ss_column columns[] = {
 	{ "device_percent", SS_COLUMN_PERCENT, "its device_self_ns, of that of all operators", 0 },
 	{ "tensor_percent", SS_COLUMN_PERCENT,
 	  "of its device_self_ns, in kernels that use tensor or matrix cores", 0 },
+	{ "tensor_eligible", SS_COLUMN_TEXT,
+	  "whether it could use them, by its name: yes, no, unknown (not PyTorch's own)",
+	  SS_COLUMN_DETAIL },
+	{ "category", SS_COLUMN_TEXT, "what kind of work it is, by its name", SS_COLUMN_DETAIL },
+	{ "types", SS_COLUMN_TEXT, "of its inputs, as recorded (group shapes)", SS_COLUMN_DETAIL },
+	{ "allocated_bytes", SS_COLUMN_BYTES,
+	  "device memory that it allocated itself, frees not deducted", SS_COLUMN_DETAIL },
+	{ "host_allocated_bytes", SS_COLUMN_BYTES,
+	  "memory of the host that it allocated itself, frees not deducted", SS_COLUMN_DETAIL },
+};
+
+enum group { BY_NAME, BY_SHAPES, BY_LINE, BY_MODULE, BY_CATEGORY };
+
+/* What makes a row. Compared as bytes: no padding. */
+struct key {
+	uint32_t name; /* 0 in group category */
+	uint32_t detail, types;
 };
 
 struct tally {
-	uint32_t name;
+	struct key key;
+	uint32_t first, number; /* its first row; order of appearance */
 	int64_t calls, host_self_ns, host_total_ns, device_self_ns, device_total_ns, tensor_ns;
+	int64_t bytes, host_bytes;
 };
 
-static void count(const struct ss_ops *ops, struct tally *tallies)
+struct operators {
+	const struct ss_trace *trace;
+	enum group group;
+	struct ss_arena scratch;
+	struct ss_ops ops;
+	struct ss_places places; /* empty unless asked for */
+	struct ss_records keys;
+	uint32_t *numbers;   /* per host row: its group, or SS_NO_ID */
+	uint8_t *categories; /* per name: enum ss_op_category + 1; 0: not asked for yet */
+	struct tally *tallies;
+	bool has_bytes, has_host_bytes, has_shapes;
+};
+
+static enum ss_op_category category_of(struct operators *view, uint32_t name)
 {
-	const struct ss_slices *slices = &ops->trace->slices;
+	if (!view->categories[name])
+		view->categories[name] = 1 + (uint8_t)ss_op_category(
+						     ss_strings_text(&view->trace->names, name));
+	return (enum ss_op_category)(view->categories[name] - 1);
+}
+
+static struct key key_of(struct operators *view, uint32_t row)
+{
+	const struct ss_slices *slices = &view->trace->slices;
+	struct key key = { .name = slices->name[row] };
+
+	switch (view->group) {
+	case BY_NAME:
+		break;
+	case BY_SHAPES:
+		if (slices->args[row] != SS_NO_ARGS) {
+			const struct ss_op_args *args = ss_records_at(&view->trace->op_args,
+								      slices->args[row]);
+
+			key.detail = args->input_dims;
+			key.types = args->input_types;
+		}
+		view->has_shapes |= key.detail != 0;
+		break;
+	case BY_LINE:
+		key.detail = view->places.line[row];
+		break;
+	case BY_MODULE:
+		if (view->places.module[row] != SS_NO_ROW)
+			key.detail = slices->name[view->places.module[row]];
+		break;
+	case BY_CATEGORY:
+		key = (struct key){ .detail = (uint32_t)category_of(view, key.name) };
+		break;
+	}
+	return key;
+}
+
+/* False: no memory. */
+static bool number_rows(struct operators *view)
+{
+	for (uint32_t row = 0; row < view->ops.row_count; row++) {
+		struct key key;
+
+		view->numbers[row] = SS_NO_ID;
+		if (!ss_ops_counts(&view->ops, row))
+			continue;
+		key = key_of(view, row);
+		view->numbers[row] = ss_records_add(&view->keys, &key);
+		if (view->numbers[row] == SS_NO_ID)
+			return false;
+	}
+	return true;
+}
+
+static void count(struct operators *view)
+{
+	const struct ss_slices *slices = &view->trace->slices;
+	const struct ss_ops *ops = &view->ops;
 
 	for (uint32_t row = 0; row < ops->row_count; row++) {
-		struct tally *tally = &tallies[slices->name[row]];
+		uint32_t number = view->numbers[row];
+		struct tally *tally;
 
-		if (!ss_ops_counts(ops, row))
+		if (number == SS_NO_ID)
 			continue;
-		tally->name = slices->name[row];
-		tally->calls++;
+		tally = &view->tallies[number];
+		if (!tally->calls++) {
+			tally->key = *(const struct key *)ss_records_at(&view->keys, number);
+			tally->number = number;
+			tally->first = row;
+		}
 		tally->host_self_ns += ops->self_ns[row];
 		tally->host_total_ns += slices->dur_ns[row];
 		tally->device_self_ns += ops->device_ns[row];
 		tally->device_total_ns += ops->total_ns[row];
 		tally->tensor_ns += ops->tensor_ns[row];
 	}
+}
+
+/* The operator around a moment of a thread, given the last row that has begun by then. */
+static uint32_t op_at(const struct ss_ops *ops, uint32_t row, int64_t at_ns)
+{
+	const struct ss_slices *slices = &ops->trace->slices;
+
+	if (row != SS_NO_ROW && slices->kind[row] != SS_KIND_OP)
+		row = ops->owner[row];
+	while (row != SS_NO_ROW && ss_slice_end(slices, row) <= at_ns)
+		row = ops->owner[row];
+	return row;
+}
+
+static void charge(struct operators *view, uint32_t event, uint32_t op)
+{
+	const struct ss_allocations *events = &view->trace->allocations;
+	bool host = events->device_type[event] == 0;
+	int64_t bytes = events->bytes[event], *sum;
+
+	view->has_host_bytes |= host;
+	view->has_bytes |= !host;
+	if (op != SS_NO_ROW && view->ops.merged[op])
+		op = view->ops.owner[op];
+	if (op == SS_NO_ROW || bytes <= 0)
+		return;
+	sum = host ? &view->tallies[view->numbers[op]].host_bytes
+		   : &view->tallies[view->numbers[op]].bytes;
+	/* what a file claims may be more than there is */
+	if (__builtin_add_overflow(*sum, bytes, sum))
+		*sum = INT64_MAX;
+}
+
+/*
+ * Allocations come in the order of time: each thread's last row that has begun, or
+ * the operator that was found around the allocation before, moves forward only.
+ */
+static bool count_bytes(struct operators *view)
+{
+	const struct ss_trace *trace = view->trace;
+	const struct ss_allocations *events = &trace->allocations;
+	uint32_t *next = SS_ARENA_NEW(&view->scratch, uint32_t, (size_t)trace->track_count + 1);
+	uint32_t *open = SS_ARENA_NEW(&view->scratch, uint32_t, (size_t)trace->track_count + 1);
+
+	if (!next || !open)
+		return false;
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		next[i] = trace->tracks[i].first_row;
+		open[i] = SS_NO_ROW;
+	}
+	for (uint32_t i = 0; i < events->count; i++) {
+		const struct ss_track *track = &trace->tracks[events->track[i]];
+		uint32_t *row = &next[events->track[i]], *op = &open[events->track[i]];
+
+		if (events->out_of_memory[i] || track->class != SS_TRACK_HOST)
+			continue;
+		while (*row < track->first_row + track->row_count &&
+		       trace->slices.start_ns[*row] <= events->start_ns[i])
+			*op = (*row)++;
+		*op = op_at(&view->ops, *op, events->start_ns[i]);
+		charge(view, i, *op);
+	}
+	return true;
 }
 
 /* By device time, then by host time; equal ones in the order of their first appearance. */
@@ -55,48 +224,122 @@ static int compare(const void *a, const void *b)
 		return x->device_self_ns > y->device_self_ns ? -1 : 1;
 	if (x->host_self_ns != y->host_self_ns)
 		return x->host_self_ns > y->host_self_ns ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	if (x->key.name != y->key.name)
+		return x->key.name < y->key.name ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void add(const struct ss_trace *trace, struct ss_table *out, const struct tally *tally,
+/* "nn.Module: Conv2d_3" is Conv2d_3. */
+static const char *module_name(const char *frame)
+{
+	static const char mark[] = "nn.Module: ";
+	bool marked = strncmp(frame, mark, sizeof(mark) - 1) == 0;
+
+	return marked ? frame + sizeof(mark) - 1 : frame;
+}
+
+static void add_place(const struct operators *view, struct ss_table *out, const struct tally *tally)
+{
+	const struct ss_trace *trace = view->trace;
+	uint32_t detail = tally->key.detail;
+
+	ss_row_text(out, view->group == BY_SHAPES ? ss_strings_text(&trace->texts, detail) : NULL);
+	ss_row_text(out, view->group == BY_LINE ? ss_places_line(&view->places, tally->first, out)
+						: NULL);
+	ss_row_text(out, view->group == BY_MODULE
+				 ? module_name(ss_strings_text(&trace->names, detail))
+				 : NULL);
+}
+
+static const char *eligible(const struct tally *tally, const char *name,
+			    enum ss_op_category category)
+{
+	return tally->tensor_ns > 0 ? "yes" : ss_op_tensor_eligible(name, category);
+}
+
+static void add(struct operators *view, struct ss_table *out, const struct tally *tally,
 		int64_t device_ns)
 {
+	bool one = view->group != BY_CATEGORY; /* row: one operator */
+	enum ss_op_category category = one ? category_of(view, tally->key.name)
+					   : (enum ss_op_category)tally->key.detail;
+	const char *name = one ? ss_strings_text(&view->trace->names, tally->key.name)
+			       : ss_op_category_name(category);
+
 	ss_row_begin(out);
-	ss_row_text(out, ss_strings_text(&trace->names, tally->name));
+	ss_row_text(out, name);
+	add_place(view, out, tally);
 	ss_row_int(out, tally->calls);
 	ss_row_int(out, tally->host_self_ns);
 	ss_row_int(out, tally->host_total_ns);
+	ss_row_int(out, tally->host_total_ns / tally->calls);
 	ss_row_int(out, tally->device_self_ns);
 	ss_row_int(out, tally->device_total_ns);
 	ss_row_share(out, (double)tally->device_self_ns, (double)device_ns);
 	ss_row_share(out, (double)tally->tensor_ns, (double)tally->device_self_ns);
+	ss_row_text(out, one ? eligible(tally, name, category) : NULL);
+	ss_row_text(out, ss_op_category_name(category));
+	ss_row_text(out, one ? ss_strings_text(&view->trace->texts, tally->key.types) : NULL);
+	ss_row_int_known(out, view->has_bytes ? tally->bytes : -1);
+	ss_row_int_known(out, view->has_host_bytes ? tally->host_bytes : -1);
 	ss_row_end(out);
+}
+
+static void note_missing(const struct operators *view, struct ss_table *out)
+{
+	if (!view->keys.count)
+		return;
+	if (view->group == BY_SHAPES && !view->has_shapes)
+		ss_note_missing(out, SS_MISSING_SHAPES);
+	if (view->group == BY_LINE && !view->places.has_lines)
+		ss_note_missing(out, SS_MISSING_LINES);
+	if (view->group == BY_MODULE && !view->places.has_modules)
+		ss_note_missing(out, SS_MISSING_MODULES);
+}
+
+static enum ss_status fill(struct operators *view, struct ss_table *out, struct ss_error *err)
+{
+	const struct ss_trace *trace = view->trace;
+	struct ss_memory *memory = out->arena->memory;
+	int64_t device_ns = 0;
+
+	SS_TRY(ss_ops_init(&view->ops, trace, memory, err));
+	if (view->group == BY_LINE || view->group == BY_MODULE)
+		SS_TRY(ss_places_init(&view->places, trace, memory, err));
+	view->numbers = SS_ARENA_NEW(&view->scratch, uint32_t, (size_t)view->ops.row_count + 1);
+	view->categories = SS_ARENA_NEW(&view->scratch, uint8_t, (size_t)trace->names.count + 1);
+	if (!view->numbers || !view->categories || !number_rows(view))
+		return ss_fail_memory(err, "the operators");
+	view->tallies = SS_ARENA_NEW(&view->scratch, struct tally, (size_t)view->keys.count + 1);
+	if (!view->tallies)
+		return ss_fail_memory(err, "the operators");
+	count(view);
+	if (!count_bytes(view))
+		return ss_fail_memory(err, "the operators");
+	for (uint32_t i = 0; i < view->keys.count; i++)
+		device_ns += view->tallies[i].device_self_ns;
+	qsort(view->tallies, view->keys.count, sizeof(*view->tallies), compare);
+	for (uint32_t i = 0; i < view->keys.count; i++)
+		add(view, out, &view->tallies[i], device_ns);
+	note_missing(view, out);
+	return SS_OK;
 }
 
 static enum ss_status operators_run(const struct ss_subject *subject, struct ss_table *out,
 				    struct ss_error *err)
 {
-	const struct ss_trace *trace = subject->trace;
-	struct tally *tallies = SS_ARENA_NEW(out->arena, struct tally,
-					     (size_t)trace->names.count + 1);
-	int64_t device_ns = 0;
-	uint32_t used = 0;
-	struct ss_ops ops;
+	struct operators view = { .trace = subject->trace, .group = (enum group)subject->group };
+	enum ss_status status;
 
-	if (!tallies)
+	if (!ss_records_init(&view.keys, out->arena->memory, sizeof(struct key)))
 		return ss_fail_memory(err, "the operators");
-	SS_TRY(ss_ops_init(&ops, trace, out->arena->memory, err));
-	count(&ops, tallies);
-	ss_ops_release(&ops);
-	for (uint32_t i = 0; i < trace->names.count; i++) {
-		device_ns += tallies[i].device_self_ns;
-		if (tallies[i].calls)
-			tallies[used++] = tallies[i];
-	}
-	qsort(tallies, used, sizeof(*tallies), compare);
-	for (uint32_t i = 0; i < used; i++)
-		add(trace, out, &tallies[i], device_ns);
-	return SS_OK;
+	ss_arena_init(&view.scratch, out->arena->memory);
+	status = fill(&view, out, err);
+	ss_arena_release(&view.scratch);
+	ss_records_release(&view.keys);
+	ss_places_release(&view.places);
+	ss_ops_release(&view.ops);
+	return status;
 }
 
 const struct ss_view ss_view_operators = {
@@ -105,5 +348,6 @@ const struct ss_view ss_view_operators = {
 	.empty = "No operators: the file holds no CPU ops (ProfilerActivity.CPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.groups = { "name", "shapes", "line", "module", "category" },
 	.run = operators_run,
 };

@@ -117,6 +117,91 @@ static const struct view_case host_cases[] = {
 	  "name,calls,host_ns", "c,2,3000" },
 };
 
+static const struct view_case blocked_cases[] = {
+	{ "a call that returns before its copy starts blocks nobody",
+	  "call cudaMemcpyAsync 1 1 +3 #1; copy c 7 4 +9 #1", "name,host_ns,blocked_ns",
+	  "c,3000,0" },
+	{ "one that returns before its end was held while it ran",
+	  "call cudaMemcpyAsync 1 1 +9 #1; copy c 7 4 +7 #1", "name,host_ns,blocked_ns",
+	  "c,9000,6000" },
+	{ "clocks that disagree never make it more than the call",
+	  "call cudaMemcpyAsync 1 5 +9 #1; copy c 7 4 +17 #1", "name,host_ns,blocked_ns",
+	  "c,9000,9000" },
+	{ "nor less than nothing", "call cudaMemcpyAsync 1 5 +2 #1; copy c 7 9 +1 #1",
+	  "name,host_ns,blocked_ns", "c,2000,0" },
+	{ "one that returns with it has waited, for what ran before, too",
+	  "call cudaMemcpyAsync 1 1 +30 #1; copy c 7 29 +2 #1", "name,host_ns,blocked_ns",
+	  "c,30000,30000" },
+	{ "or after it", "call cudaMemcpyAsync 1 1 +30 #1; copy c 7 5 +2 #1",
+	  "name,host_ns,blocked_ns", "c,30000,30000" },
+	{ "each call for itself",
+	  "call m 1 1 +30 #1; copy c 7 5 +2 #1; call m 1 40 +3 #2; copy c 7 50 +2 #2;"
+	  "call m 1 60 +8 #3; copy c 7 62 +2 #3",
+	  "name,calls,host_ns,blocked_ns", "c,3,41000,38000" },
+	{ "a call that made many copies has waited once, if for any",
+	  "call cudaGraphLaunch 1 1 +9 #1; copy c 7 3 +1 #1; copy c 7 5 +1 #1; copy c 8 30 +1 #1",
+	  "name,calls,host_ns,blocked_ns", "c,3,9000,9000" },
+	{ "or only for a later one",
+	  "call cudaGraphLaunch 1 1 +9 #1; copy c 6 30 +1 #1; copy c 7 3 +1 #1", "name,blocked_ns",
+	  "c,9000" },
+	{ "the copy that held it longest counts, not their sum",
+	  "call cudaGraphLaunch 1 1 +9 #1; copy c 6 8 +9 #1; copy c 7 3 +1 #1", "name,blocked_ns",
+	  "c,9000" },
+	{ "not recorded", "copy c 7 20 +3 #1", "name,blocked_ns", "c,-" },
+};
+
+static const struct view_case op_cases[] = {
+	{ "nothing", "[]", "name,op+notes", "" },
+	{ "one row for each kind and operator",
+	  "op a 1 0 +9; call m 1 1 +1 #1; op b 1 10 +9; op to 1 11 +5; call m 1 12 +1 #2;"
+	  "call m 1 14 +1 #3; copy c 7 20 +4 #1; copy c 7 30 +1 #2; copy d 7 40 +2 #3",
+	  "name,op,line,calls,total_ns,host_ns",
+	  "c,a,-,1,4000,1000\nd,to,-,1,2000,1000\n"
+	  "c,to,-,1,1000,1000" },
+	{ "a call outside of operators, and none at all",
+	  "op a 1 0 +9; call m 1 20 +1 #1; copy c 7 30 +4 #1; copy c 7 40 +4",
+	  "name,op,calls+notes", "c,-,2" },
+	{ "no operators at all", "call m 1 0 +1 #1; copy c 7 30 +4 #1", "name,op+notes",
+	  "c,-\nOperators are not recorded: "
+	  "profile(activities=[ProfilerActivity.CPU, ...]) does." },
+};
+
+#define LINE(ts, dur, text) ROW("python_function", text, ts, dur, "")
+#define LINES                                                                     \
+	LINE("0", "20", "a.py(1): f")                                             \
+	"," CALL("m", "1", "2", "1") "," LINE("30", "20", "a.py(2): g") "," CALL( \
+		"m", "31", "3", "2") "," CALL("m", "60", "4", "3")
+#define COPIES                                  \
+	COPY("c", "100", "7", BYTES("10", "1")) \
+	"," COPY("c", "110", "6", BYTES("20", "2")) "," COPY("c", "120", "5", BYTES("40", "3"))
+
+static const struct view_case line_cases[] = {
+	{ "one row for each kind and line", "[" LINES "," COPIES "]",
+	  "name,op,line,moved_bytes,host_ns+notes",
+	  "c,-,a.py(1): f,10,2000\nc,-,a.py(2): g,20,3000\nc,-,-,40,4000" },
+	{ "no lines", "call m 1 0 +1 #1; copy c 7 10 +4 #1", "name,line+notes",
+	  "c,-\nLines of the program are not recorded: profile(with_stack=True) does." },
+};
+
+static void test_blocked(void **state)
+{
+	(void)state;
+	view_cases_run("copies/kind", blocked_cases, SS_COUNT(blocked_cases));
+}
+
+static void test_groups(void **state)
+{
+	static const char script[] =
+		"frame f 1 0 +9; op a 1 1 +5; call m 1 2 +1 #1; copy c 7 10 +4 "
+		"#1; set s 7 20 +1";
+
+	(void)state;
+	view_cases_run("copies/op", op_cases, SS_COUNT(op_cases));
+	view_cases_run("copies/line", line_cases, SS_COUNT(line_cases));
+	view_memory_run("copies/op", script);
+	view_memory_run("copies/line", script);
+}
+
 static void test_bytes(void **state)
 {
 	(void)state;
@@ -144,10 +229,9 @@ static void test_no_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_host_memory),
-		cmocka_unit_test(test_host_time),
-		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_bytes),     cmocka_unit_test(test_host_memory),
+		cmocka_unit_test(test_host_time), cmocka_unit_test(test_blocked),
+		cmocka_unit_test(test_groups),    cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
