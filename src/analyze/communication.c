@@ -16,6 +16,7 @@
 #include "analyze/message.h"
 #include "analyze/missing.h"
 #include "analyze/roles.h"
+#include "analyze/short_name.h"
 #include "analyze/view.h"
 
 static const struct ss_column columns[] = {
@@ -430,10 +431,14 @@ static void add(const struct communication *view, struct ss_table *out, const st
 static void add_hider(const struct communication *view, struct ss_table *out,
 		      const struct ss_hider *hider, int64_t all_ns)
 {
+	const struct ss_string *name = &view->trace->names.items[hider->name];
+	char text[SS_SHORT_NAME_ROOM];
+
 	ss_row_begin(out);
 	for (int i = 0; i < 4; i++)
 		ss_row_null(out);
-	ss_row_text(out, ss_strings_text(&view->trace->names, hider->name));
+	ss_short_name(name->text, name->length, text, sizeof(text));
+	ss_row_text(out, ss_table_print(out, "%s", text));
 	ss_row_int(out, hider->calls);
 	ss_row_int(out, hider->hidden_ns);
 	ss_row_share(out, (double)hider->hidden_ns, (double)all_ns);

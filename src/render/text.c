@@ -17,6 +17,10 @@
 /* A text column is not cut to less than this; rather columns go. */
 #define TEXT_WIDTH_MIN 12
 
+/* Nor to less than this while there are figures to spare: names have to be readable. */
+#define TEXT_WIDTH_GOOD 20
+#define FIGURES_MIN 3
+
 #define BOLD "\033[1m"
 #define DIM "\033[2m"
 #define RED "\033[31m"
@@ -141,8 +145,8 @@ static uint32_t last_shown(const struct layout *layout)
 	return last;
 }
 
-/* The column to be made narrower: the widest text that may be cut; COLUMNS_MAX: none. */
-static uint32_t widest_text(const struct layout *layout, uint32_t *text_columns)
+/* The column to be made narrower: the widest text above the least width; COLUMNS_MAX: none. */
+static uint32_t widest_text(const struct layout *layout, size_t least, uint32_t *text_columns)
 {
 	const struct ss_view *view = layout->table->view;
 	uint32_t widest = COLUMNS_MAX;
@@ -152,34 +156,66 @@ static uint32_t widest_text(const struct layout *layout, uint32_t *text_columns)
 		if (!layout->shown[i] || view->columns[i].type != SS_COLUMN_TEXT)
 			continue;
 		(*text_columns)++;
-		if (layout->width[i] > TEXT_WIDTH_MIN &&
+		if (layout->width[i] > least &&
 		    (widest == COLUMNS_MAX || layout->width[i] > layout->width[widest]))
 			widest = i;
 	}
 	return widest;
 }
 
-/* Makes the table fit: shortens the widest text column, then drops columns from the right. */
+/* The last figure, when there are enough before it; COLUMNS_MAX: none to spare. */
+static uint32_t spare_figure(const struct layout *layout)
+{
+	const struct ss_view *view = layout->table->view;
+	uint32_t last = COLUMNS_MAX, figures = 0;
+
+	for (uint32_t i = 0; i < view->column_count; i++)
+		if (layout->shown[i] && view->columns[i].type != SS_COLUMN_TEXT) {
+			last = i;
+			figures++;
+		}
+	return figures > FIGURES_MIN ? last : COLUMNS_MAX;
+}
+
+static void narrow(struct layout *layout, uint32_t column, size_t least, uint32_t text_columns,
+		   size_t room)
+{
+	size_t over = total_width(layout) - room, spare = layout->width[column] - least;
+
+	/* little by little, so that two long columns share the loss */
+	if (text_columns > 1 && over > 4)
+		over = 4;
+	layout->width[column] -= over < spare ? over : spare;
+}
+
+static void leave_out(struct layout *layout, uint32_t column)
+{
+	layout->shown[column] = false;
+	layout->left_out++;
+}
+
+/* Makes the table fit: narrower texts, fewer figures, then narrower and fewer still. */
 static void fit(struct layout *layout, size_t room)
 {
 	while (total_width(layout) > room) {
-		uint32_t text_columns, widest = widest_text(layout, &text_columns);
-		uint32_t last = last_shown(layout);
+		uint32_t texts, column = widest_text(layout, TEXT_WIDTH_GOOD, &texts);
 
-		if (widest != COLUMNS_MAX) {
-			size_t over = total_width(layout) - room;
-			size_t spare = layout->width[widest] - TEXT_WIDTH_MIN;
-
-			/* little by little, so that two long columns share the loss */
-			if (text_columns > 1 && over > 4)
-				over = 4;
-			layout->width[widest] -= over < spare ? over : spare;
-		} else if (last > 0) {
-			layout->shown[last] = false;
-			layout->left_out++;
-		} else {
-			break;
+		if (column != COLUMNS_MAX) {
+			narrow(layout, column, TEXT_WIDTH_GOOD, texts, room);
+			continue;
 		}
+		column = texts > 1 ? spare_figure(layout) : COLUMNS_MAX;
+		if (column != COLUMNS_MAX) {
+			leave_out(layout, column);
+			continue;
+		}
+		column = widest_text(layout, TEXT_WIDTH_MIN, &texts);
+		if (column != COLUMNS_MAX)
+			narrow(layout, column, TEXT_WIDTH_MIN, texts, room);
+		else if (last_shown(layout) > 0)
+			leave_out(layout, last_shown(layout));
+		else
+			break;
 	}
 }
 
@@ -195,7 +231,7 @@ static void fit_with_bar(struct layout *layout)
 {
 	const struct ss_view *view = layout->table->view;
 	size_t room = layout->options->width, width;
-	struct layout narrow = *layout;
+	struct layout slim = *layout;
 	uint32_t text_columns, widest;
 
 	layout->bar = COLUMNS_MAX;
@@ -207,12 +243,12 @@ static void fit_with_bar(struct layout *layout)
 		fit(layout, room);
 		return;
 	}
-	fit(&narrow, room - GAP - BAR_WIDTH_MIN);
-	widest = widest_text(&narrow, &text_columns);
-	if (!narrow.left_out && (widest == COLUMNS_MAX || narrow.width[widest] >= BAR_TEXT_MIN ||
-				 narrow.width[widest] == layout->width[widest])) {
-		narrow.bar = layout->bar;
-		*layout = narrow;
+	fit(&slim, room - GAP - BAR_WIDTH_MIN);
+	widest = widest_text(&slim, TEXT_WIDTH_MIN, &text_columns);
+	if (!slim.left_out && (widest == COLUMNS_MAX || slim.width[widest] >= BAR_TEXT_MIN ||
+			       slim.width[widest] == layout->width[widest])) {
+		slim.bar = layout->bar;
+		*layout = slim;
 		width = room - GAP - total_width(layout);
 		layout->bar_width = width > BAR_WIDTH_MAX ? BAR_WIDTH_MAX : width;
 		return;
@@ -255,11 +291,11 @@ static void add_style(const struct layout *layout, const char *style, struct ss_
 		ss_text_add_string(out, style);
 }
 
-/* Paths and names are told apart by their ends as well as by their beginnings. */
+/* Paths and names are told apart by their ends more than by their beginnings. */
 static void add_shortened(const char *text, size_t length, size_t width, struct ss_text *out)
 {
 	size_t columns = ss_text_columns(text, length);
-	size_t head = width > 1 ? (width - 1) / 2 : 0,
+	size_t head = width > 1 ? (width - 1) / 3 : 0,
 	       tail = width > head + 1 ? width - head - 1 : 0;
 	size_t skip;
 
