@@ -5,6 +5,7 @@
  * allocated and freed from the beginning of the file stands for them, and says
  * nothing of what was there before.
  */
+#include "analyze/pools.h"
 #include "analyze/view.h"
 
 static const struct ss_column columns[] = {
@@ -12,6 +13,7 @@ static const struct ss_column columns[] = {
 	{ "device", SS_COLUMN_TEXT, "where: CPU, CUDA:0, HIP:0 ...", 0 },
 	{ "events", SS_COLUMN_COUNT, "allocations and frees", 0 },
 	{ "peak_allocated_bytes", SS_COLUMN_BYTES, "most that tensors held at once", 0 },
+	{ "peak_percent", SS_COLUMN_PERCENT, "of the device's memory, that peak", SS_COLUMN_BAR },
 	{ "peak_reserved_bytes", SS_COLUMN_BYTES, "most that the allocator held; CPU: nothing", 0 },
 	{ "gap_bytes", SS_COLUMN_BYTES,
 	  "reserved and not allocated at the first peak of allocated memory", 0 },
@@ -22,112 +24,84 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_CONTEXT | SS_COLUMN_QUIET },
 	{ "out_of_memory", SS_COLUMN_COUNT, "allocations that failed",
 	  SS_COLUMN_CONTEXT | SS_COLUMN_QUIET },
+	{ "name", SS_COLUMN_TEXT, "name of the device", SS_COLUMN_DETAIL },
+	{ "memory_bytes", SS_COLUMN_BYTES, "memory of the device", SS_COLUMN_DETAIL },
 };
 
-#define DEVICES_MAX 64u
+/* Above this share of a device's memory the next larger batch fails (tb's rule). */
+#define FULL_PERCENT 90
 
-struct tally {
-	uint8_t type;
-	int16_t id;
-	int64_t events, allocated_bytes, reserved_bytes, gap_bytes, peak_ns, sum_bytes, failed;
-	bool has_totals, has_reserved, has_gap, started;
-};
-
-static struct tally *find(struct tally *tallies, uint32_t *count, uint8_t type, int16_t id)
+static void note_full(struct ss_table *out, const struct ss_pool *pool,
+		      const struct ss_device *device, const char *name)
 {
-	for (uint32_t i = 0; i < *count; i++)
-		if (tallies[i].type == type && (tallies[i].id == id || !type))
-			return &tallies[i];
-	if (*count == DEVICES_MAX)
-		return NULL;
-	tallies[*count] = (struct tally){ .type = type, .id = id };
-	return &tallies[(*count)++];
+	double percent = 100.0 * (double)pool->peak_bytes / (double)device->memory_bytes;
+
+	if (percent > FULL_PERCENT)
+		ss_table_note(out,
+			      "%s: tensors held %.1f %% of its memory at the peak: the next "
+			      "larger batch may fail. memory-ops shows what held it.",
+			      name, percent);
 }
 
-static void count_event(const struct ss_allocations *events, uint32_t at, struct tally *tally)
-{
-	int64_t allocated_bytes = events->allocated_bytes[at];
-	int64_t reserved_bytes = events->reserved_bytes[at];
+/*
+ * Caches of a higher peak look the same, so this is said only where it is much: a
+ * fifth of what is reserved (metrics of others 2.19), and a gigabyte.
+ */
+#define GAP_SHARE 5
+#define GAP_BYTES INT64_C(1000000000)
 
-	if (events->out_of_memory[at]) {
-		tally->failed++;
-		return;
-	}
-	tally->events++;
-	tally->sum_bytes += events->bytes[at];
-	if (allocated_bytes >= 0)
-		tally->has_totals = true;
-	else
-		allocated_bytes = tally->sum_bytes;
-	if (!tally->started || allocated_bytes > tally->allocated_bytes) {
-		tally->allocated_bytes = allocated_bytes;
-		tally->has_gap = reserved_bytes >= 0;
-		tally->gap_bytes = reserved_bytes - allocated_bytes;
-		tally->peak_ns = events->start_ns[at];
-		tally->started = true;
-	}
-	if (reserved_bytes >= 0)
-		tally->has_reserved = true;
-	if (reserved_bytes > tally->reserved_bytes)
-		tally->reserved_bytes = reserved_bytes;
+static void note_gap(struct ss_table *out, const struct ss_pool *pool, const char *name)
+{
+	if (pool->has_gap && pool->gap_bytes >= GAP_BYTES &&
+	    pool->gap_bytes > pool->reserved_bytes / GAP_SHARE)
+		ss_table_note(out,
+			      "%s: at the peak %s was reserved beyond what tensors held: "
+			      "fragmentation, or the cache of a higher peak. memory-steps shows "
+			      "whether it grows.",
+			      name, ss_bytes_text(pool->gap_bytes, out));
 }
 
-static const char *device_name(struct ss_table *out, const struct tally *tally)
+static void add(const struct ss_trace *trace, struct ss_table *out, const struct ss_pool *pool)
 {
-	const char *type = tally->type == 1    ? "CUDA"
-			   : tally->type == 6  ? "HIP"
-			   : tally->type == 12 ? "XPU"
-			   : tally->type == 19 ? "MTIA"
-			   : tally->type == 20 ? "PrivateUse1"
-					       : NULL;
-
-	if (!tally->type)
-		return "CPU";
-	if (!type)
-		return ss_table_print(out, "type %d:%d", tally->type, tally->id);
-	return ss_table_print(out, "%s:%d", type, tally->id);
-}
-
-static void add(struct ss_table *out, const struct tally *tally)
-{
-	bool reserves = tally->has_gap && tally->reserved_bytes > 0;
+	const struct ss_device *device = ss_pool_device(trace, pool);
+	const char *name = ss_pool_name(pool, out);
 	/* a sum that only fell was highest where it began */
-	bool below = !tally->has_totals && tally->allocated_bytes < 0;
+	bool below = !pool->has_totals && pool->peak_bytes < 0;
+	bool sized = device && device->memory_bytes > 0;
 
 	ss_row_begin(out);
-	ss_row_text(out, device_name(out, tally));
-	ss_row_int(out, tally->events);
-	ss_row_int(out, below ? 0 : tally->allocated_bytes);
-	ss_row_int_known(out, tally->has_reserved ? tally->reserved_bytes : -1);
-	if (reserves)
-		ss_row_int(out, tally->gap_bytes);
+	ss_row_text(out, name);
+	ss_row_int(out, pool->events);
+	ss_row_int(out, below ? 0 : pool->peak_bytes);
+	ss_row_share(out, below ? 0 : (double)pool->peak_bytes,
+		     sized ? (double)device->memory_bytes : 0);
+	ss_row_int_known(out, pool->has_reserved ? pool->reserved_bytes : -1);
+	if (pool->has_gap && pool->reserved_bytes > 0)
+		ss_row_int(out, pool->gap_bytes);
 	else
 		ss_row_null(out);
-	ss_row_int(out, tally->sum_bytes);
-	ss_row_int(out, tally->peak_ns);
-	ss_row_text(out, tally->has_totals ? "recorded" : "summed");
-	ss_row_int(out, tally->failed);
+	ss_row_int(out, pool->net_bytes);
+	ss_row_int(out, pool->peak == SS_NO_ROW ? 0 : trace->allocations.start_ns[pool->peak]);
+	ss_row_text(out, pool->has_totals ? "recorded" : "summed");
+	ss_row_int(out, pool->failed);
+	ss_row_text(out, device ? ss_strings_text(&trace->texts, device->name) : NULL);
+	ss_row_int_known(out, sized ? device->memory_bytes : -1);
 	ss_row_end(out);
+	if (sized)
+		note_full(out, pool, device, name);
+	note_gap(out, pool, name);
 }
 
 static enum ss_status memory_run(const struct ss_subject *subject, struct ss_table *out,
 				 struct ss_error *err)
 {
-	const struct ss_allocations *events = &subject->trace->allocations;
-	struct tally *tallies = SS_ARENA_NEW(out->arena, struct tally, DEVICES_MAX);
-	uint32_t count = 0;
+	struct ss_pools pools;
 
-	if (!tallies)
-		return ss_fail_memory(err, "the memory of devices");
-	for (uint32_t i = 0; i < events->count; i++) {
-		struct tally *tally = find(tallies, &count, events->device_type[i],
-					   events->device_id[i]);
-
-		if (tally)
-			count_event(events, i, tally);
-	}
-	for (uint32_t i = 0; i < count; i++)
-		add(out, &tallies[i]);
+	SS_TRY(ss_pools_init(&pools, subject->trace, out->arena->memory, err));
+	for (uint32_t i = 0; i < pools.count; i++)
+		add(subject->trace, out, &pools.items[i]);
+	ss_pools_note(&pools, false, out);
+	ss_pools_release(&pools);
 	return SS_OK;
 }
 

@@ -380,6 +380,17 @@ static void move_times(void *context, uint32_t index)
 		origin->slices->start_ns[row] -= origin->origin_ns;
 }
 
+/* Allocations are sorted by now, and count: a file can begin or end with one. */
+static void widen(const struct ss_allocations *rows, int64_t *first, int64_t *last)
+{
+	if (!rows->count)
+		return;
+	if (rows->start_ns[0] < *first)
+		*first = rows->start_ns[0];
+	if (rows->start_ns[rows->count - 1] > *last)
+		*last = rows->start_ns[rows->count - 1];
+}
+
 /* Makes times relative to the earliest event. */
 static void set_origin(struct ss_store *store, uint32_t threads)
 {
@@ -392,10 +403,7 @@ static void set_origin(struct ss_store *store, uint32_t threads)
 		first = origin.first[i] < first ? origin.first[i] : first;
 		last = origin.last[i] > last ? origin.last[i] : last;
 	}
-	if (first > last && trace->allocations.count) {
-		first = trace->allocations.start_ns[0];
-		last = trace->allocations.start_ns[trace->allocations.count - 1];
-	}
+	widen(&trace->allocations, &first, &last);
 	if (first > last)
 		return;
 	trace->origin_ns = origin.origin_ns = first;

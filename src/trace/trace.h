@@ -4,7 +4,7 @@
  * Slices are what has a place and a duration; their rows are sorted by track,
  * then start, then longest first, so a track is a run of rows and a parent
  * stands before its children. Times are ns from the trace's origin (its earliest
- * event); origin_ns and info.base_time_ns lead back to the file's own and to the
+ * slice or allocation); origin_ns and info.base_time_ns lead back to the file's own and to the
  * wall clock.
  *
  * The trace owns everything it points to; ss_trace_close() frees it at once.

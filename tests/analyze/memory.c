@@ -135,6 +135,71 @@ static const struct view_case failed_cases[] = {
 	  "device,events,net_bytes,gap_bytes,out_of_memory", "HIP:0,0,0,-,1" },
 };
 
+#define SIZED(events)                                                                 \
+	"{\"deviceProperties\":[{\"id\":0,\"name\":\"X9\",\"totalGlobalMem\":1000}]," \
+	"\"traceEvents\":[" events "]}"
+#define GAP(bytes) MEMORY("1", "1", "0", "8", bytes, "10000000000")
+
+static const struct view_case note_cases[] = {
+	{ "the peak of the device's memory", SIZED(CUDA("1", "8", "250", "400")),
+	  "device,name,memory_bytes,peak_percent+notes", "CUDA:0,X9,1000,25.00" },
+	{ "at 90 percent nothing is said", SIZED(CUDA("1", "8", "900", "900")),
+	  "peak_percent+notes", "90.00" },
+	{ "above it is", SIZED(CUDA("1", "8", "910", "910")), "peak_percent+notes",
+	  "91.00\n"
+	  "CUDA:0: tensors held 91.0 % of its memory at the peak: the next larger batch may fail. "
+	  "memory-ops shows what held it." },
+	{ "the CPU's is not known", SIZED(CPU("1", "8", "910")), "name,memory_bytes,peak_percent",
+	  "-,-,-" },
+	{ "a device that is not listed, where there is but one, is that one",
+	  SIZED(MEMORY("1", "6", "2", "8", "500", "500")), "device,name,peak_percent",
+	  "HIP:2,X9,50.00" },
+	{ "without a list nothing is known", "[" CUDA("1", "8", "910", "910") "]",
+	  "name,memory_bytes,peak_percent+notes", "-,-,-" },
+	{ "much more reserved than needed", "[" GAP("7900000000") "]", "gap_bytes+notes",
+	  "2100000000\n"
+	  "CUDA:0: at the peak 2.10 GB was reserved beyond what tensors held: fragmentation, or "
+	  "the cache of a higher peak. memory-steps shows whether it grows." },
+	{ "a fifth is not much", "[" GAP("8000000000") "]", "gap_bytes+notes", "2000000000" },
+	{ "nor is less than a gigabyte", "[" CUDA("1", "8", "100000000", "1099999999") "]",
+	  "gap_bytes+notes", "999999999" },
+	{ "a file that begins with an allocation has no time before it",
+	  "[" CUDA("90", "8", "8", "9") "," OP "," CUDA("110", "4", "12", "12") "]",
+	  "device,peak_at_ns", "CUDA:0,20000" },
+};
+
+/* More than a table of fixed size would hold. */
+static void test_many_devices(void **state)
+{
+	struct ss_text json = { 0 }, row = { 0 };
+	struct support_view open;
+
+	(void)state;
+	for (int i = 0; i < 300; i++)
+		ss_text_addf(&json, "%s" MEMORY("%d", "1", "%d", "8", "%d", "99"), i ? "," : "[", i,
+			     i, i);
+	ss_text_add_string(&json, "]");
+	support_view_open(&open, "memory", json.data, "rank0.json");
+	assert_int_equal(open.table.row_count, 300);
+	support_view_row(&open, 299, "device,peak_allocated_bytes", &row);
+	assert_string_equal(row.data, "CUDA:299,299");
+	support_view_close(&open);
+	ss_text_release(&json);
+	ss_text_release(&row);
+}
+
+static void test_notes(void **state)
+{
+	(void)state;
+	view_cases_run("memory", note_cases, SS_COUNT(note_cases));
+}
+
+static void test_no_memory(void **state)
+{
+	(void)state;
+	view_memory_run("memory", "[" CUDA("1", "8", "8", "9") "," CPU("2", "8", "8") "]");
+}
+
 static void test_recorded(void **state)
 {
 	(void)state;
@@ -162,10 +227,10 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_recorded),
-		cmocka_unit_test(test_devices),
-		cmocka_unit_test(test_summed),
-		cmocka_unit_test(test_out_of_memory),
+		cmocka_unit_test(test_recorded),  cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_summed),    cmocka_unit_test(test_out_of_memory),
+		cmocka_unit_test(test_notes),     cmocka_unit_test(test_many_devices),
+		cmocka_unit_test(test_no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
