@@ -11,7 +11,7 @@
 
 #define LAUNCHING (SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH | SS_NAME_COPY_CALL)
 
-static const struct ss_work *work_of(const struct ss_launch_counts *counts, uint32_t row)
+static const struct ss_launched_work *work_of(const struct ss_launch_counts *counts, uint32_t row)
 {
 	uint32_t work = counts->works.of_call[row];
 
@@ -22,7 +22,7 @@ static const struct ss_work *work_of(const struct ss_launch_counts *counts, uint
 static bool key_of(const struct ss_launch_counts *counts, uint32_t row, struct ss_launch_key *key)
 {
 	const struct ss_slices *slices = &counts->trace->slices;
-	const struct ss_work *work = work_of(counts, row);
+	const struct ss_launched_work *work = work_of(counts, row);
 	uint32_t owner;
 
 	*key = (struct ss_launch_key){ .value = -1 };
@@ -70,7 +70,7 @@ static struct ss_launch_count *count_of(struct ss_launch_counts *counts,
 static bool count_call(struct ss_launch_counts *counts, uint32_t row)
 {
 	int64_t dur_ns = counts->trace->slices.dur_ns[row];
-	const struct ss_work *work = work_of(counts, row);
+	const struct ss_launched_work *work = work_of(counts, row);
 	struct ss_launch_count *count;
 	struct ss_launch_key key;
 
@@ -132,7 +132,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* From the end of the call to the start of what it started. */
-static int64_t delay_of(const struct ss_trace *trace, const struct ss_work *work)
+static int64_t delay_of(const struct ss_trace *trace, const struct ss_launched_work *work)
 {
 	int64_t delay_ns = trace->slices.start_ns[work->first] -
 			   ss_slice_end(&trace->slices, work->call);
@@ -143,7 +143,7 @@ static int64_t delay_of(const struct ss_trace *trace, const struct ss_work *work
 /* The delays of each key side by side; the median of an even number lies between two. */
 static bool find_delays(struct ss_launch_counts *counts)
 {
-	const struct ss_works *works = &counts->works;
+	const struct ss_launched *works = &counts->works;
 	struct ss_memory *memory = counts->memory;
 	size_t bytes = ((size_t)works->count + 1) * sizeof(int64_t);
 	int64_t *delays = ss_memory_resize(memory, NULL, 0, bytes);
@@ -235,7 +235,7 @@ static enum ss_status prepare(struct ss_launch_counts *counts, struct ss_arena *
 		counts->span.start_ns = counts->steps.items[0].start_ns;
 		counts->span.end_ns = counts->steps.items[counts->steps.count - 1].end_ns;
 	}
-	SS_TRY(ss_works_init(&counts->works, counts->trace, arena->memory, err));
+	SS_TRY(ss_launched_init(&counts->works, counts->trace, arena->memory, err));
 	if (counts->group == SS_LAUNCH_OP)
 		SS_TRY(ss_ops_init(&counts->ops, counts->trace, arena->memory, err));
 	count = (size_t)counts->works.count + 1;
@@ -261,7 +261,7 @@ void ss_launch_counts_release(struct ss_launch_counts *counts)
 		       counts->item_capacity * sizeof(*counts->items));
 	ss_records_release(&counts->keys);
 	ss_ops_release(&counts->ops);
-	ss_works_release(&counts->works);
+	ss_launched_release(&counts->works);
 	ss_cover_release(&counts->steps);
 	*counts = (struct ss_launch_counts){ 0 };
 }

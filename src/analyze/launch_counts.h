@@ -40,7 +40,7 @@ struct ss_launch_counts {
 	enum ss_launch_group group;
 	struct ss_cover steps;
 	struct ss_interval span; /* from the first step to the last */
-	struct ss_works works;
+	struct ss_launched works;
 	struct ss_ops ops; /* only of SS_LAUNCH_OP */
 	struct ss_records keys;
 	struct ss_launch_count *items; /* per key, in the order of their first appearance */

@@ -146,7 +146,7 @@ static bool add_gap(void *context, const struct ss_gap *gap)
 static enum ss_status add_summary(const struct ss_launch_counts *counts, struct ss_table *out,
 				  struct ss_error *err)
 {
-	const struct ss_works *works = &counts->works;
+	const struct ss_launched *works = &counts->works;
 	double bound_ns = 0, steps_ns = (double)ss_cover_length(&counts->steps), empty_ns = 0;
 	int64_t device = INT64_MIN, devices = 0, late = 0, known = 0;
 	struct ss_queue *queues;

@@ -7,7 +7,7 @@
 #include "analyze/queue.h"
 #include "trace/order.h"
 
-void ss_works_release(struct ss_works *works)
+void ss_launched_release(struct ss_launched *works)
 {
 	size_t count = works->count;
 
@@ -20,11 +20,11 @@ void ss_works_release(struct ss_works *works)
 	ss_memory_free(works->memory, works->by_to, count * sizeof(*works->by_to));
 	ss_memory_free(works->memory, works->of_call,
 		       ((size_t)works->row_count + 1) * sizeof(*works->of_call));
-	*works = (struct ss_works){ 0 };
+	*works = (struct ss_launched){ 0 };
 }
 
 /* The work of a device row, made now where it is its first row; NULL: no memory. */
-static struct ss_work *work_of(struct ss_works *works, uint32_t row)
+static struct ss_launched_work *work_of(struct ss_launched *works, uint32_t row)
 {
 	uint32_t call = works->trace->slices.link[row];
 	bool known = call < works->row_count;
@@ -34,21 +34,21 @@ static struct ss_work *work_of(struct ss_works *works, uint32_t row)
 	if (!ss_memory_reserve(works->memory, (void **)&works->items, &works->capacity,
 			       (size_t)works->count + 1, sizeof(*works->items)))
 		return NULL;
-	works->items[works->count] = (struct ss_work){ .call = known ? call : SS_NO_ROW,
-						       .first = row,
-						       .end_ns = ss_slice_end(&works->trace->slices,
-									      row) };
+	works->items[works->count] =
+		(struct ss_launched_work){ .call = known ? call : SS_NO_ROW,
+					   .first = row,
+					   .end_ns = ss_slice_end(&works->trace->slices, row) };
 	if (known)
 		works->of_call[call] = works->count + 1;
 	return &works->items[works->count++];
 }
 
-static bool find_works(struct ss_works *works)
+static bool find_works(struct ss_launched *works)
 {
 	const struct ss_slices *slices = &works->trace->slices;
 
 	for (uint32_t row = works->trace->device_from; row < works->trace->device_to; row++) {
-		struct ss_work *work;
+		struct ss_launched_work *work;
 
 		if (!ss_kind_on_device(slices->kind[row]))
 			continue;
@@ -66,7 +66,7 @@ static bool find_works(struct ss_works *works)
 }
 
 /* Numbers 0 .. count in the order of the times. */
-static uint32_t *sorted(struct ss_works *works, const int64_t *times_ns, uint32_t *spare)
+static uint32_t *sorted(struct ss_launched *works, const int64_t *times_ns, uint32_t *spare)
 {
 	struct ss_order order = { .start_ns = times_ns };
 	uint32_t *numbers = ss_memory_resize(works->memory, NULL, 0,
@@ -79,7 +79,7 @@ static uint32_t *sorted(struct ss_works *works, const int64_t *times_ns, uint32_
 	return numbers;
 }
 
-static bool find_order(struct ss_works *works)
+static bool find_order(struct ss_launched *works)
 {
 	const int64_t *start_ns = works->trace->slices.start_ns;
 	size_t bytes = works->count * sizeof(int64_t);
@@ -105,7 +105,7 @@ static bool find_order(struct ss_works *works)
 }
 
 /* A device has something to do from a call to the end of its work. */
-static bool find_late(struct ss_works *works)
+static bool find_late(struct ss_launched *works)
 {
 	const struct ss_trace *trace = works->trace;
 	struct ss_records devices;
@@ -125,7 +125,7 @@ static bool find_late(struct ss_works *works)
 	}
 	for (uint32_t i = 0; whole && i < works->count; i++) {
 		uint32_t number = works->by_from[i];
-		struct ss_work *work = &works->items[number];
+		struct ss_launched_work *work = &works->items[number];
 		uint32_t device = device_of[trace->slices.track[work->first]];
 
 		work->late = works->from_ns[number] >= until_ns[device];
@@ -137,14 +137,14 @@ static bool find_late(struct ss_works *works)
 	return whole;
 }
 
-enum ss_status ss_works_init(struct ss_works *works, const struct ss_trace *trace,
-			     struct ss_memory *memory, struct ss_error *err)
+enum ss_status ss_launched_init(struct ss_launched *works, const struct ss_trace *trace,
+				struct ss_memory *memory, struct ss_error *err)
 {
 	size_t bytes;
 
-	*works = (struct ss_works){ .trace = trace,
-				    .memory = memory,
-				    .row_count = trace->device_from };
+	*works = (struct ss_launched){ .trace = trace,
+				       .memory = memory,
+				       .row_count = trace->device_from };
 	bytes = ((size_t)works->row_count + 1) * sizeof(*works->of_call);
 	works->of_call = ss_memory_resize(memory, NULL, 0, bytes);
 	if (works->of_call) {
@@ -152,7 +152,7 @@ enum ss_status ss_works_init(struct ss_works *works, const struct ss_trace *trac
 		if (find_works(works) && find_order(works) && find_late(works))
 			return SS_OK;
 	}
-	ss_works_release(works);
+	ss_launched_release(works);
 	return ss_fail_memory(err, "the launches");
 }
 
@@ -182,14 +182,14 @@ static void add_stretch(const struct ss_cover *windows, uint32_t *at, int64_t le
 }
 
 /* The next number of the list whose work was in the queue for some time, or the count. */
-static uint32_t next_queued(const struct ss_works *works, const uint32_t *list, uint32_t at)
+static uint32_t next_queued(const struct ss_launched *works, const uint32_t *list, uint32_t at)
 {
 	while (at < works->count && works->to_ns[list[at]] <= works->from_ns[list[at]])
 		at++;
 	return at;
 }
 
-void ss_queue_in(const struct ss_works *works, const struct ss_cover *windows,
+void ss_queue_in(const struct ss_launched *works, const struct ss_cover *windows,
 		 struct ss_queue *queues)
 {
 	uint32_t in = next_queued(works, works->by_from, 0), window = 0;
@@ -215,7 +215,7 @@ void ss_queue_in(const struct ss_works *works, const struct ss_cover *windows,
 }
 
 /* How long a work was in the queue in the window; 0: it does not count there. */
-static int64_t queued_ns(const struct ss_works *works, uint32_t number,
+static int64_t queued_ns(const struct ss_launched *works, uint32_t number,
 			 const struct ss_interval *window)
 {
 	int64_t from_ns = works->from_ns[number], to_ns = works->to_ns[number];
@@ -227,7 +227,7 @@ static int64_t queued_ns(const struct ss_works *works, uint32_t number,
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-void ss_queue_of(const struct ss_works *works, const uint32_t *keys, struct ss_interval window,
+void ss_queue_of(const struct ss_launched *works, const uint32_t *keys, struct ss_interval window,
 		 struct ss_queue *queues)
 {
 	uint32_t out = 0;

@@ -11,7 +11,7 @@
 #include "analyze/cover.h"
 #include "trace/trace.h"
 
-struct ss_work {
+struct ss_launched_work {
 	uint32_t call;     /* host row; SS_NO_ROW: not in the file */
 	uint32_t first;    /* the device row that began first */
 	uint32_t events;   /* device rows */
@@ -20,10 +20,10 @@ struct ss_work {
 	int64_t device_ns; /* sum of their durations */
 };
 
-struct ss_works {
+struct ss_launched {
 	const struct ss_trace *trace;
 	struct ss_memory *memory;
-	struct ss_work *items;
+	struct ss_launched_work *items;
 	int64_t *from_ns, *to_ns; /* when each was in the queue */
 	uint32_t *by_from, *by_to;
 	uint32_t count, capacity;
@@ -32,9 +32,9 @@ struct ss_works {
 };
 
 SS_MUST_USE
-enum ss_status ss_works_init(struct ss_works *works, const struct ss_trace *trace,
-			     struct ss_memory *memory, struct ss_error *err);
-void ss_works_release(struct ss_works *works);
+enum ss_status ss_launched_init(struct ss_launched *works, const struct ss_trace *trace,
+				struct ss_memory *memory, struct ss_error *err);
+void ss_launched_release(struct ss_launched *works);
 
 /* A queue over some time; works that waited no time were never in it. */
 struct ss_queue {
@@ -44,14 +44,14 @@ struct ss_queue {
 };
 
 /* The queue of all works in each of the windows, which come one after the other. */
-void ss_queue_in(const struct ss_works *works, const struct ss_cover *windows,
+void ss_queue_in(const struct ss_launched *works, const struct ss_cover *windows,
 		 struct ss_queue *queues);
 
 /*
  * The queues of the works of each key in one window; a work of SS_NO_ID is in none.
  * The areas of all sum to that of the whole queue.
  */
-void ss_queue_of(const struct ss_works *works, const uint32_t *keys, struct ss_interval window,
+void ss_queue_of(const struct ss_launched *works, const uint32_t *keys, struct ss_interval window,
 		 struct ss_queue *queues);
 
 #endif

@@ -83,7 +83,7 @@ static int make(uint64_t *seed, struct launch *launches, struct ss_text *script)
 }
 
 /* The launch that a work is of. */
-static int launch_of(const struct ss_trace *trace, const struct ss_work *work)
+static int launch_of(const struct ss_trace *trace, const struct ss_launched_work *work)
 {
 	return (int)trace->slices.id[work->first] - 1;
 }
@@ -95,10 +95,10 @@ static void check(struct support_trace *loaded, const struct launch *launches, i
 	struct ss_queue in[3] = { 0 }, of[3] = { 0 };
 	struct ss_interval window = { 6000, 33000 };
 	uint32_t keys[WORKS_MAX];
-	struct ss_works works;
+	struct ss_launched works;
 	struct ss_error err;
 
-	assert_int_equal(ss_works_init(&works, &loaded->trace, &loaded->memory, &err), SS_OK);
+	assert_int_equal(ss_launched_init(&works, &loaded->trace, &loaded->memory, &err), SS_OK);
 	assert_int_equal(works.count, count);
 	for (uint32_t i = 0; i < works.count; i++) {
 		int which = launch_of(&loaded->trace, &works.items[i]);
@@ -117,7 +117,7 @@ static void check(struct support_trace *loaded, const struct launch *launches, i
 	ss_queue_of(&works, keys, window, of);
 	for (int i = 0; i < 3; i++)
 		check_window(&of[i], launches, count, 7 + i, 6, 33, false);
-	ss_works_release(&works);
+	ss_launched_release(&works);
 }
 
 static void test_random(void **state)
