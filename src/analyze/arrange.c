@@ -13,6 +13,14 @@ static char lower(char letter)
 	return letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
 }
 
+/* Behind one letter: those that are not ASCII have more bytes than one. */
+static const char *after_letter(const char *text)
+{
+	for (text++; ((unsigned char)*text & 0xc0) == 0x80;)
+		text++;
+	return text;
+}
+
 /* After a '*' fails, only the last one has to be tried further on. */
 static bool has_form(const char *text, const char *form)
 {
@@ -22,12 +30,15 @@ static bool has_form(const char *text, const char *form)
 		if (*form == '*') {
 			star = form++;
 			retry = text;
-		} else if (*form && (*form == '?' || lower(*form) == lower(*text))) {
+		} else if (*form == '?') {
+			form++;
+			text = after_letter(text);
+		} else if (lower(*form) == lower(*text)) {
 			form++;
 			text++;
 		} else if (star) {
 			form = star + 1;
-			text = ++retry;
+			text = retry = after_letter(retry);
 		} else {
 			return false;
 		}
@@ -86,8 +97,8 @@ bool ss_table_keep(struct ss_table *table, const char *pattern)
 
 /* --- sorting ------------------------------------------------------------------- */
 
-/* "total" and "total_ns" both name total_ns. */
-static bool is_named(const struct ss_column *column, const char *name)
+/* "total" names total_ns. */
+static bool is_named_without_unit(const struct ss_column *column, const char *name)
 {
 	size_t length = strlen(name);
 	const char *rest;
@@ -95,7 +106,7 @@ static bool is_named(const struct ss_column *column, const char *name)
 	if (strncmp(column->name, name, length) != 0)
 		return false;
 	rest = column->name + length;
-	return !*rest || strcmp(rest, "_ns") == 0 || strcmp(rest, "_bytes") == 0 ||
+	return strcmp(rest, "_ns") == 0 || strcmp(rest, "_bytes") == 0 ||
 	       strcmp(rest, "_percent") == 0;
 }
 
@@ -105,7 +116,10 @@ static enum ss_status find_column(const struct ss_view *view, const char *name, 
 	char list[400] = "";
 
 	for (*out = 0; *out < view->column_count; (*out)++)
-		if (is_named(&view->columns[*out], name))
+		if (strcmp(view->columns[*out].name, name) == 0)
+			return SS_OK;
+	for (*out = 0; *out < view->column_count; (*out)++)
+		if (is_named_without_unit(&view->columns[*out], name))
 			return SS_OK;
 	for (uint32_t i = 0; i < view->column_count; i++)
 		ss_text_list(list, sizeof(list), view->columns[i].name);
@@ -185,6 +199,8 @@ enum ss_status ss_table_sort(struct ss_table *table, const char *column, struct 
 	uint32_t *rows;
 
 	SS_TRY(find_column(table->view, column + order.turned, &order.index, err));
+	if (!table->row_count)
+		return SS_OK;
 	order.column = &table->view->columns[order.index];
 	rows = SS_ARENA_NEW(table->arena, uint32_t, (size_t)table->row_count * 2 + 1);
 	cells = SS_ARENA_NEW(table->arena, struct ss_cell, table->row_count * width + 1);

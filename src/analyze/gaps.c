@@ -3,7 +3,7 @@
  * line, or gap by gap.
  *
  * A gap can have several causes, one after the other. Each part counts where it
- * belongs; the operator and the line are those behind the largest part.
+ * belongs: to the operator and the line behind it.
  */
 #include <stdlib.h>
 
@@ -66,10 +66,8 @@ static struct tally *new_tally(struct gaps *gaps)
 	return &gaps->tallies[gaps->count++];
 }
 
-static uint32_t place_of(const struct gaps *gaps, const struct ss_gap *gap)
+static uint32_t place_of(const struct gaps *gaps, uint32_t row)
 {
-	uint32_t row = gap->guilty;
-
 	if (gaps->group == GROUP_CAUSE || row == SS_NO_ROW)
 		return gaps->group == GROUP_CAUSE ? 0 : SS_NO_ID;
 	if (gaps->group == GROUP_LINE)
@@ -89,22 +87,23 @@ static void add_part(struct tally *tally, const struct ss_gap *gap, enum ss_idle
 	tally->longest_ns = part_ns;
 	tally->at_ns = gap->start_ns;
 	tally->next = gap->next;
-	tally->guilty = ss_gap_cause(gap) == cause ? gap->guilty : SS_NO_ROW;
+	tally->guilty = gap->guilty[cause];
 }
 
 static bool add_gap_row(struct gaps *gaps, const struct ss_gap *gap)
 {
 	struct tally *tally = new_tally(gaps);
+	enum ss_idle_cause cause = ss_gap_cause(gap);
 
 	if (!tally)
 		return false;
 	*tally = (struct tally){
-		.key.cause = ss_gap_cause(gap),
+		.key.cause = cause,
 		.idle_ns = gap->end_ns - gap->start_ns,
-		.longest_ns = gap->cause_ns[ss_gap_cause(gap)],
+		.longest_ns = gap->cause_ns[cause],
 		.at_ns = gap->start_ns,
 		.count = 1,
-		.guilty = gap->guilty,
+		.guilty = gap->guilty[cause],
 		.next = gap->next,
 		.step = gaps->numbers[gap->step],
 	};
@@ -114,7 +113,7 @@ static bool add_gap_row(struct gaps *gaps, const struct ss_gap *gap)
 static bool add_gap(void *context, const struct ss_gap *gap)
 {
 	struct gaps *gaps = context;
-	struct key key = { .place = place_of(gaps, gap) };
+	struct key key;
 
 	if (gaps->group == GROUP_GAP)
 		return add_gap_row(gaps, gap);
@@ -123,7 +122,7 @@ static bool add_gap(void *context, const struct ss_gap *gap)
 
 		if (!gap->cause_ns[i])
 			continue;
-		key.cause = i;
+		key = (struct key){ i, place_of(gaps, gap->guilty[i]) };
 		id = ss_records_add(&gaps->keys, &key);
 		if (id == SS_NO_ID || (id == gaps->count && !new_tally(gaps)))
 			return false;

@@ -52,7 +52,7 @@ struct search {
 	struct ss_gap *gap;
 	int64_t dry_ns;     /* when the device ran dry: where the step cut the gap, before it */
 	int64_t claimed_ns; /* everything of the gap before this has a cause */
-	int64_t largest_ns; /* of the pieces so far */
+	int64_t longest_ns[SS_IDLE_CAUSES]; /* of the pieces so far */
 };
 
 /* The cause that a row of the thread stands for by itself; SS_IDLE_CAUSES: none. */
@@ -83,9 +83,9 @@ static void claim(struct search *search, enum ss_idle_cause cause, uint32_t row,
 		return;
 	search->gap->cause_ns[cause] += to_ns - from_ns;
 	search->claimed_ns = to_ns;
-	if (to_ns - from_ns > search->largest_ns) {
-		search->largest_ns = to_ns - from_ns;
-		search->gap->guilty = row;
+	if (to_ns - from_ns > search->longest_ns[cause]) {
+		search->longest_ns[cause] = to_ns - from_ns;
+		search->gap->guilty[cause] = row;
 	}
 }
 
@@ -214,7 +214,7 @@ static uint32_t sync_before(const struct search *search, const struct ss_track *
 }
 
 /* The profiler's own rows go first: nothing that happens in them is the program's. */
-static void look_at_profiler(struct search *search, int64_t until_ns)
+static void look_at_profiler(struct search *search, uint32_t launch, int64_t until_ns)
 {
 	const struct ss_cover *overhead = &search->overhead;
 	int64_t start_ns = search->gap->start_ns, own_ns = 0;
@@ -231,8 +231,7 @@ static void look_at_profiler(struct search *search, int64_t until_ns)
 	}
 
 	if (own_ns)
-		claim(search, SS_IDLE_PROFILER, search->gap->guilty, search->gap->start_ns,
-		      search->gap->start_ns + own_ns);
+		claim(search, SS_IDLE_PROFILER, launch, start_ns, start_ns + own_ns);
 }
 
 /* `last`: the device's last work before the gap; its thread stands in where nothing follows. */
@@ -243,10 +242,11 @@ static void explain(struct search *search, uint32_t last)
 	int64_t length_ns = gap->end_ns - gap->start_ns, left_ns = length_ns, until_ns;
 	uint32_t from = gap->next == SS_NO_ROW ? last : gap->next;
 	uint32_t launch = from == SS_NO_ROW ? SS_NO_ROW : slices->link[from], sync;
+	enum ss_idle_cause rest;
 	const struct ss_track *thread;
 
-	gap->guilty = launch;
-	gap->sync = SS_NO_ROW;
+	for (int i = 0; i < SS_IDLE_CAUSES; i++)
+		gap->guilty[i] = launch;
 	if (launch == SS_NO_ROW) {
 		gap->cause_ns[SS_IDLE_UNKNOWN] = length_ns;
 		return;
@@ -263,16 +263,14 @@ static void explain(struct search *search, uint32_t last)
 	sync = gap->next == SS_NO_ROW ? sync_at(search->trace, thread, search->dry_ns)
 				      : sync_before(search, thread, launch, last);
 	search->claimed_ns = gap->start_ns;
-	search->largest_ns = 0;
-	look_at_profiler(search, until_ns);
+	memset(search->longest_ns, 0, sizeof(search->longest_ns));
+	look_at_profiler(search, launch, until_ns);
 	look_at_thread(search, thread, until_ns);
 	for (int i = 0; i < SS_IDLE_CAUSES; i++)
 		left_ns -= gap->cause_ns[i];
-	gap->cause_ns[sync == SS_NO_ROW ? SS_IDLE_LAUNCH : SS_IDLE_SYNC] += left_ns;
-	if (left_ns)
-		gap->sync = sync;
-	if (left_ns >= search->largest_ns)
-		gap->guilty = sync == SS_NO_ROW ? launch : sync;
+	rest = sync == SS_NO_ROW ? SS_IDLE_LAUNCH : SS_IDLE_SYNC;
+	gap->cause_ns[rest] += left_ns;
+	gap->guilty[rest] = sync == SS_NO_ROW ? launch : sync;
 }
 
 /* --- all gaps ------------------------------------------------------------------- */

@@ -33,9 +33,9 @@ struct ss_gap {
 	int64_t start_ns, end_ns;
 	int64_t cause_ns[SS_IDLE_CAUSES]; /* sum to its length */
 	uint32_t step;
-	uint32_t next;   /* the row that ended it, or SS_NO_ROW */
-	uint32_t guilty; /* host row: the call, range or launch behind its largest part */
-	uint32_t sync;   /* host row: the wait behind its SS_IDLE_SYNC part, or SS_NO_ROW */
+	uint32_t next; /* the row that ended it, or SS_NO_ROW */
+	/* host rows: the call, range or launch behind the longest piece of each cause */
+	uint32_t guilty[SS_IDLE_CAUSES];
 };
 
 /* Called for each gap in the order of time; false stops. */

@@ -70,7 +70,7 @@ void ss_row_int_known(struct ss_table *table, int64_t value)
 void ss_row_number(struct ss_table *table, double value)
 {
 	assert(ss_column_has_fraction(&table->view->columns[table->next]));
-	put(table, (struct ss_cell){ .is_null = isnan(value), .value.number = value });
+	put(table, (struct ss_cell){ .is_null = !isfinite(value), .value.number = value });
 }
 
 void ss_row_null(struct ss_table *table)

@@ -84,7 +84,7 @@ void ss_row_begin(struct ss_table *table);
 void ss_row_text(struct ss_table *table, const char *text); /* NULL or "": not recorded */
 void ss_row_int(struct ss_table *table, int64_t value);
 void ss_row_int_known(struct ss_table *table, int64_t value);         /* below 0: not recorded */
-void ss_row_number(struct ss_table *table, double value);             /* NaN: not recorded */
+void ss_row_number(struct ss_table *table, double value);             /* NaN, inf: not recorded */
 void ss_row_share(struct ss_table *table, double part, double whole); /* percent; of 0: null */
 void ss_row_rate(struct ss_table *table, double amount, double per);  /* per 0: null */
 void ss_row_null(struct ss_table *table);

@@ -75,6 +75,5 @@ const struct ss_view ss_view_temporal = {
 	.empty = "No device worked: the files hold no kernels, copies or memsets.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
-	.by_moment = true,
 	.run = temporal_run,
 };

@@ -32,8 +32,8 @@ struct ss_view {
 	/* --group: what a row can be about, the first without being asked; NULL ends them */
 	const char *groups[SS_GROUPS_MAX];
 	/*
-	 * --step: true for views of moments, which are cut at the ends of the steps; the
-	 * others show what was called or launched in them.
+	 * --step: true for views that cut time at the ends of the steps themselves; they
+	 * see all rows. The others see what was called or launched in the steps.
 	 */
 	bool by_moment;
 	bool wants_failed; /* called for files that could not be read, too */

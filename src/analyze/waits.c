@@ -46,16 +46,17 @@ static void find_copies(struct ss_waits *waits, const struct ss_trace *trace, ui
 static bool add_gap(void *context, const struct ss_gap *gap)
 {
 	struct ss_waits *waits = context;
+	uint32_t sync = gap->guilty[SS_IDLE_SYNC];
 
-	if (gap->sync == SS_NO_ROW)
+	if (!gap->cause_ns[SS_IDLE_SYNC])
 		return true;
 	if (waits->idle_count == waits->idle_capacity &&
 	    !ss_memory_reserve(waits->memory, (void **)&waits->idle, &waits->idle_capacity,
 			       (size_t)waits->idle_count + 1, sizeof(*waits->idle)))
 		return false;
-	waits->idle[waits->idle_count++] = (struct ss_wait_idle){ gap->sync, gap->step,
+	waits->idle[waits->idle_count++] = (struct ss_wait_idle){ sync, gap->step,
 								  gap->cause_ns[SS_IDLE_SYNC] };
-	waits->wait[gap->sync] = gap->sync;
+	waits->wait[sync] = sync;
 	return true;
 }
 

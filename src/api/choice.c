@@ -41,7 +41,8 @@ static bool find_steps(const struct ss_trace *trace, const char *text, struct ss
 		out->last_step = last < UINT32_MAX ? (uint32_t)last : UINT32_MAX;
 		return first < (int64_t)trace->steps.count;
 	}
-	for (uint32_t i = 0; i < trace->steps.count; i++)
+	/* steps that have no name are not called "" */
+	for (uint32_t i = 0; *text && i < trace->steps.count; i++)
 		if (strcmp(ss_strings_text(&trace->names, trace->steps.items[i].name), text) == 0) {
 			out->first_step = out->last_step = i;
 			return true;
@@ -93,7 +94,7 @@ static enum ss_status complain(const struct ss_request *request, const struct ss
 		return ss_fail(err, SS_ERR_USAGE,
 			       "no file of rank %lld; stepscope files lists what there is",
 			       (long long)choice->rank);
-	if (!has_steps)
+	if (request->step && !has_steps)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "no step '%s'; stepscope steps lists what there is", request->step);
 	if (choice->stream == SS_SELECT_ANY)

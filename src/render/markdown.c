@@ -24,17 +24,10 @@ static bool is_shown(const struct ss_column *column)
 	return !(column->flags & SS_COLUMN_DETAIL);
 }
 
-static void markdown_view(const struct ss_table *table, const struct ss_render_options *options,
-			  struct ss_text *out)
+static void add_rows(const struct ss_table *table, uint32_t rows, struct ss_text *out)
 {
 	const struct ss_view *view = table->view;
-	uint32_t rows = ss_render_rows(table, options);
 
-	ss_text_addf(out, "### %s\n\n", view->summary);
-	if (!table->row_count) {
-		ss_text_addf(out, "%s\n", view->empty);
-		return;
-	}
 	for (uint32_t i = 0; i < view->column_count; i++)
 		if (is_shown(&view->columns[i])) {
 			ss_text_add_string(out, "| ");
@@ -65,8 +58,21 @@ static void markdown_view(const struct ss_table *table, const struct ss_render_o
 	}
 	if (rows < table->row_count)
 		ss_text_addf(out, "\n%u of %u rows\n", rows, table->row_count);
-	for (uint32_t i = 0; i < table->note_count; i++)
-		ss_text_addf(out, "\n%s\n", table->notes[i]);
+}
+
+static void markdown_view(const struct ss_table *table, const struct ss_render_options *options,
+			  struct ss_text *out)
+{
+	ss_text_addf(out, "### %s\n\n", table->view->summary);
+	if (table->row_count)
+		add_rows(table, ss_render_rows(table, options), out);
+	else
+		ss_text_addf(out, "%s\n", table->view->empty);
+	for (uint32_t i = 0; i < table->note_count; i++) {
+		ss_text_add_string(out, "\n");
+		add_escaped(out, table->notes[i]);
+		ss_text_add_string(out, "\n");
+	}
 }
 
 static void markdown_report(const struct ss_report_parts *parts,

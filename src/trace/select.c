@@ -7,57 +7,83 @@
 
 const char ss_step_not_selected[] = "not selected";
 
+struct span {
+	int64_t from_ns, to_ns;
+};
+
+/* Spans in the order of time that do not touch. */
+struct spans {
+	struct span *items;
+	uint32_t count;
+};
+
 struct cut {
 	const struct ss_trace *trace;
 	const struct ss_selection *selection;
 	struct ss_trace *out;
-	uint32_t *moved;                  /* new row of each row, or SS_NO_ROW */
-	uint32_t *nearest;                /* of its nearest ancestor that stays, itself included */
-	int64_t from_ns, to_ns;           /* the selected steps */
-	int64_t host_from_ns, host_to_ns; /* their ranges on the host */
+	uint32_t *moved;              /* new row of each row, or SS_NO_ROW */
+	uint32_t *nearest;            /* of its nearest ancestor that stays, itself included */
+	bool by_steps;                /* rows are chosen by them */
+	struct spans effective, host; /* of the selected steps */
 };
 
 /* --- what stays ------------------------------------------------------------- */
 
-static bool overlaps(int64_t start_ns, int64_t end_ns, int64_t from_ns, int64_t to_ns)
+/* Steps come in the order of their starts; those that touch become one span. */
+static void add_span(struct spans *spans, int64_t from_ns, int64_t to_ns)
 {
-	return start_ns < to_ns && (end_ns > from_ns || start_ns >= from_ns);
+	struct span *last = spans->count ? &spans->items[spans->count - 1] : NULL;
+
+	if (to_ns <= from_ns)
+		return;
+	if (!last || from_ns > last->to_ns)
+		spans->items[spans->count++] = (struct span){ from_ns, to_ns };
+	else if (to_ns > last->to_ns)
+		last->to_ns = to_ns;
 }
 
-static bool starts_on_host(const struct cut *cut, uint32_t row)
+/* Something of start..end lies in one of the spans; what has no duration is a moment. */
+static bool overlaps(const struct spans *spans, int64_t start_ns, int64_t end_ns)
 {
-	int64_t start_ns = cut->trace->slices.start_ns[row];
+	uint32_t low = 0, high = spans->count;
 
-	return start_ns >= cut->host_from_ns && start_ns < cut->host_to_ns;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (spans->items[middle].to_ns <= start_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < spans->count &&
+	       (end_ns > spans->items[low].from_ns || start_ns >= spans->items[low].from_ns);
 }
 
-/* A row of a stream: launched in the steps; running in them, for views of moments. */
+static bool starts_in(const struct spans *spans, int64_t start_ns)
+{
+	return overlaps(spans, start_ns, start_ns);
+}
+
+/* A row of a stream: launched in the steps; what nobody launched: begun in them. */
 static bool keeps_device_row(const struct cut *cut, uint32_t row)
 {
 	const struct ss_slices *slices = &cut->trace->slices;
 	uint32_t launch = slices->link[row];
-	int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
 
-	if (launch < cut->trace->device_from && starts_on_host(cut, launch))
-		return true;
-	if (cut->selection->by_moment)
-		return overlaps(start_ns, end_ns, cut->from_ns, cut->to_ns);
-	return launch == SS_NO_ROW && start_ns >= cut->from_ns && start_ns < cut->to_ns;
+	if (launch < cut->trace->device_from)
+		return starts_in(&cut->host, slices->start_ns[launch]);
+	return starts_in(&cut->effective, slices->start_ns[row]);
 }
 
 /* Frames and ranges around a step stay: they say where in the program it is. */
 static bool keeps_host_row(const struct cut *cut, uint32_t row)
 {
 	const struct ss_slices *slices = &cut->trace->slices;
-	int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
+	int64_t start_ns = slices->start_ns[row];
 	bool around = slices->kind[row] == SS_KIND_PYTHON ||
 		      slices->kind[row] == SS_KIND_ANNOTATION;
 
-	if (starts_on_host(cut, row))
-		return true;
-	if (around && overlaps(start_ns, end_ns, cut->host_from_ns, cut->host_to_ns))
-		return true;
-	return cut->selection->by_moment && overlaps(start_ns, end_ns, cut->from_ns, cut->to_ns);
+	return overlaps(&cut->host, start_ns, around ? ss_slice_end(slices, row) : start_ns);
 }
 
 static bool keeps(const struct cut *cut, const struct ss_track *track, uint32_t row)
@@ -70,30 +96,30 @@ static bool keeps(const struct cut *cut, const struct ss_track *track, uint32_t 
 		return false;
 	if (on_device && selection->stream != SS_SELECT_ANY && track->tid != selection->stream)
 		return false;
-	if (!selection->has_steps)
+	if (!cut->by_steps)
 		return true;
 	if (track->class == SS_TRACK_DEVICE)
 		return keeps_device_row(cut, row);
 	if (track->class == SS_TRACK_HOST)
 		return keeps_host_row(cut, row);
-	return overlaps(cut->trace->slices.start_ns[row], ss_slice_end(&cut->trace->slices, row),
-			cut->from_ns, cut->to_ns);
+	return overlaps(&cut->effective, cut->trace->slices.start_ns[row],
+			ss_slice_end(&cut->trace->slices, row));
 }
 
 /* --- steps ------------------------------------------------------------------- */
 
-static bool copy_steps(struct cut *cut)
+static bool copy_steps(struct cut *cut, struct ss_arena *scratch)
 {
 	const struct ss_steps *steps = &cut->trace->steps;
 	const struct ss_selection *selection = cut->selection;
 	struct ss_steps *out = &cut->out->steps;
 
 	out->items = SS_ARENA_NEW(&cut->out->arena, struct ss_step, (size_t)steps->count + 1);
-	if (!out->items)
+	cut->effective.items = SS_ARENA_NEW(scratch, struct span, (size_t)steps->count + 1);
+	cut->host.items = SS_ARENA_NEW(scratch, struct span, (size_t)steps->count + 1);
+	if (!out->items || !cut->effective.items || !cut->host.items)
 		return false;
 	out->kept_count = 0;
-	cut->from_ns = cut->host_from_ns = INT64_MAX;
-	cut->to_ns = cut->host_to_ns = INT64_MIN;
 	for (uint32_t i = 0; i < steps->count; i++) {
 		struct ss_step *step = &out->items[i];
 
@@ -106,12 +132,8 @@ static bool copy_steps(struct cut *cut)
 		if (selection->first_step == selection->last_step)
 			step->dropped = NULL;
 		out->kept_count += !step->dropped;
-		cut->from_ns = step->start_ns < cut->from_ns ? step->start_ns : cut->from_ns;
-		cut->to_ns = step->end_ns > cut->to_ns ? step->end_ns : cut->to_ns;
-		if (step->host_start_ns < cut->host_from_ns)
-			cut->host_from_ns = step->host_start_ns;
-		if (step->host_end_ns > cut->host_to_ns)
-			cut->host_to_ns = step->host_end_ns;
+		add_span(&cut->effective, step->start_ns, step->end_ns);
+		add_span(&cut->host, step->host_start_ns, step->host_end_ns);
 	}
 	return true;
 }
@@ -177,11 +199,13 @@ static void clip(const struct cut *cut, uint32_t row)
 {
 	struct ss_slices *slices = &cut->out->slices;
 	int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
+	int64_t from_ns = cut->host.items[0].from_ns;
+	int64_t to_ns = cut->host.items[cut->host.count - 1].to_ns;
 
-	if (start_ns < cut->host_from_ns)
-		start_ns = cut->host_from_ns;
-	if (end_ns > cut->host_to_ns)
-		end_ns = cut->host_to_ns;
+	if (start_ns < from_ns)
+		start_ns = from_ns;
+	if (end_ns > to_ns)
+		end_ns = to_ns;
 	slices->start_ns[row] = start_ns;
 	slices->dur_ns[row] = end_ns > start_ns ? end_ns - start_ns : 0;
 }
@@ -203,8 +227,7 @@ static void move_row(const struct cut *cut, uint32_t from, uint32_t to)
 	new->depth[to] = old->depth[from];
 	new->parent[to] = parent == SS_NO_ROW ? SS_NO_ROW : cut->nearest[parent];
 	new->link[to] = link == SS_NO_ROW ? SS_NO_ROW : cut->moved[link];
-	/* a view of moments wants them where they are: it cuts by itself */
-	if (cut->selection->has_steps && !cut->selection->by_moment &&
+	if (cut->by_steps && cut->out->tracks[new->track[to]].class == SS_TRACK_HOST &&
 	    (new->kind[to] == SS_KIND_PYTHON || new->kind[to] == SS_KIND_ANNOTATION))
 		clip(cut, to);
 }
@@ -239,17 +262,23 @@ static bool move_side_tables(struct cut *cut)
 	return true;
 }
 
-/* Allocations are in the order of time: those of the steps are a run of them. */
+/*
+ * Allocations are in the order of time: a run of them, from the first of the steps to
+ * the last. What happens between steps stays, for totals go on through it.
+ */
 static void select_allocations(struct cut *cut)
 {
 	struct ss_allocations *part = &cut->out->allocations;
+	const struct spans *host = &cut->host;
 	uint32_t first = 0, end;
 
-	if (!cut->selection->has_steps)
+	if (!cut->by_steps || !part->count)
 		return;
-	while (first < part->count && part->start_ns[first] < cut->host_from_ns)
+	while (first < part->count &&
+	       (!host->count || part->start_ns[first] < host->items[0].from_ns))
 		first++;
-	for (end = first; end < part->count && part->start_ns[end] < cut->host_to_ns;)
+	for (end = first;
+	     end < part->count && part->start_ns[end] < host->items[host->count - 1].to_ns;)
 		end++;
 	part->start_ns += first;
 	part->address += first;
@@ -291,13 +320,17 @@ static bool select_rows(struct cut *cut, struct ss_arena *scratch)
 	const struct ss_trace *trace = cut->trace;
 	size_t count = (size_t)trace->slices.count + 1;
 
+	if (cut->selection->has_steps && !copy_steps(cut, scratch))
+		return false;
+	/* all rows stay as they are: they are borrowed, too */
+	if (!cut->by_steps && cut->selection->device == SS_SELECT_ANY &&
+	    cut->selection->stream == SS_SELECT_ANY)
+		return true;
 	cut->moved = SS_ARENA_NEW(scratch, uint32_t, count);
 	cut->nearest = SS_ARENA_NEW(scratch, uint32_t, count);
 	cut->out->tracks = SS_ARENA_NEW(&cut->out->arena, struct ss_track,
 					(size_t)trace->track_count + 1);
 	if (!cut->moved || !cut->nearest || !cut->out->tracks)
-		return false;
-	if (cut->selection->has_steps && !copy_steps(cut))
 		return false;
 	cut->out->device_from = cut->out->device_to = 0;
 	if (!make_columns(cut, mark(cut)) || !move_side_tables(cut))
@@ -313,7 +346,12 @@ static bool select_rows(struct cut *cut, struct ss_arena *scratch)
 enum ss_status ss_trace_select(const struct ss_trace *trace, const struct ss_selection *selection,
 			       struct ss_memory *memory, struct ss_trace *out, struct ss_error *err)
 {
-	struct cut cut = { .trace = trace, .selection = selection, .out = out };
+	struct cut cut = {
+		.trace = trace,
+		.selection = selection,
+		.out = out,
+		.by_steps = selection->has_steps && !selection->by_moment,
+	};
 	struct ss_arena scratch;
 	bool whole;
 

@@ -19,8 +19,10 @@ struct ss_selection {
 	uint32_t first_step, last_step; /* numbers, both included */
 	int64_t device, stream;         /* or SS_SELECT_ANY */
 	/*
-	 * True: everything that runs at some moment of the steps. False: what was called
-	 * in their ranges on the host, and what was launched there, whenever it ran.
+	 * True: the view cuts time at the ends of steps by itself. Only the steps are
+	 * chosen and all rows stay: the next kernel says why a device was idle, also when
+	 * it runs in the next step. False: what was called in the ranges of the steps on
+	 * the host, and what was launched there, whenever it ran.
 	 */
 	bool by_moment;
 };

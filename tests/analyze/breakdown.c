@@ -231,6 +231,70 @@ static void test_random(void **state)
 	}
 }
 
+#define GROUP "step,dur_ns,kernel_ns,part,mean_ns,step_percent,total_ns"
+
+static const struct view_case parts[] = {
+	{ "nothing", "[]", GROUP, "" },
+	{ "no steps, no parts", "call cudaMalloc 1 5 +10", GROUP, "" },
+	{ "what took no time is left out", STEP, GROUP, "-,-,-,other,100000,100.00,100000" },
+	{ "parts in the order of the columns",
+	  STEP "kernel a 7 0 +10; copy c 7 10 +10; set s 7 20 +10; kernel "
+	       "ncclDevKernel_AllReduce 7 30 +10; call cudaMalloc 1 40 +10; note " LOADER
+	       ".__next__ 1 50 +10; op aten::add 1 60 +10",
+	  "part,total_ns",
+	  "kernel,10000\nmemcpy,10000\nmemset,10000\ncommunication,10000\nruntime,10000\n"
+	  "dataloader,10000\ncpu,10000\nother,30000" },
+	{ "over all steps, and the mean of a step",
+	  TWO "kernel a 7 2 +3; kernel b 7 25 +4; copy c 7 12 +5", GROUP,
+	  "-,-,-,kernel,3500,35.00,7000\n-,-,-,other,6500,65.00,13000" },
+	{ "the mean is over steps without it, too", TWO "copy c 7 22 +5", GROUP,
+	  "-,-,-,memcpy,2500,25.00,5000\n-,-,-,other,7500,75.00,15000" },
+	{ "steps that are dropped",
+	  "note ProfilerStep#1 1 0 +10; call cudaLaunchKernel 1 2 +1 #1; kernel a 7 3 +1 #1; note "
+	  "ProfilerStep#2 1 10 +10; op aten::add 1 12 +2",
+	  "part,mean_ns,total_ns", "kernel,1000,1000\nruntime,1000,1000\nother,8000,8000" },
+};
+
+/* The last column of the parts sums to the third of the steps. */
+static void check_sums(const char *json, const char *what)
+{
+	struct support_view open;
+	int64_t sums[2] = { 0 };
+
+	for (int i = 0; i < 2; i++) {
+		support_view_open(&open, i ? "breakdown/part" : "breakdown", json, "x");
+		for (uint32_t row = 0; row < open.table.row_count; row++)
+			sums[i] += ss_table_cell(&open.table, row,
+						 i ? open.table.view->column_count - 1 : 3,
+						 open.table.view->column_count)
+					   ->value.integer;
+		support_view_close(&open);
+	}
+	support_check(sums[0] == sums[1], what, "steps %lld, parts %lld", (long long)sums[0],
+		      (long long)sums[1]);
+}
+
+static void test_parts(void **state)
+{
+	static const struct view_case *const tables[] = { roles, steps };
+	static const size_t counts[] = { SS_COUNT(roles), SS_COUNT(steps) };
+
+	(void)state;
+	view_cases_run("breakdown/part", parts, SS_COUNT(parts));
+	for (size_t i = 0; i < SS_COUNT(tables); i++)
+		for (size_t k = 0; k < counts[i]; k++) {
+			char *events = support_script(
+				tables[i][k].trace[0] == '[' ? "" : tables[i][k].trace);
+			struct ss_text json = { 0 };
+
+			ss_text_addf(&json, "[%s]", events);
+			check_sums(json.data, tables[i][k].what);
+			ss_text_release(&json);
+			free(events);
+		}
+	view_memory_run("breakdown/part", TWO "kernel a 7 1 +2; copy c 8 2 +5; op d 1 1 +20");
+}
+
 static void test_roles(void **state)
 {
 	(void)state;
@@ -254,9 +318,8 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_roles),
-		cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_roles),  cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_random), cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_memory),
 	};
 

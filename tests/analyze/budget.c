@@ -169,6 +169,74 @@ static void test_random(void **state)
 	}
 }
 
+#define GROUP "device,step,dur_ns,idle_ns,part,mean_ns,step_percent,total_ns"
+
+static const struct view_case parts[] = {
+	{ "nothing", "[]", GROUP, "" },
+	{ "no device", STEP "op aten::add 1 10 +20", GROUP, "" },
+	{ "what took no time is left out", STEP "kernel a 7 0 +100", GROUP,
+	  "1,-,-,-,compute,100000,100.00,100000" },
+	{ "parts in the order of the columns, idle time by its cause",
+	  STEP "kernel a 7 0 +20; kernel nccl 8 10 +20; copy c 9 25 +15; kernel b 7 60 +40", GROUP,
+	  "1,-,-,-,compute,60000,60.00,60000\n1,-,-,-,exposed communication,10000,10.00,10000\n"
+	  "1,-,-,-,exposed copies,10000,10.00,10000\n"
+	  "1,-,-,-,idle: unattributed,20000,20.00,20000" },
+	{ "causes of idle time",
+	  STEP "call cudaLaunchKernel 1 0 +1 #1; kernel a 7 5 +5 #1; call cudaMalloc 1 20 +10; "
+	       "call cudaLaunchKernel 1 50 +1 #2; kernel b 7 60 +40 #2",
+	  "part,total_ns",
+	  "compute,45000\nidle: allocator,10000\nidle: launch-bound,40000\n"
+	  "idle: launch latency,5000" },
+	{ "each device has its own parts", STEP "kernel a 1/7 0 +50; copy b 2/7 0 +100", GROUP,
+	  "1,-,-,-,compute,50000,50.00,50000\n1,-,-,-,idle: unattributed,50000,50.00,50000\n"
+	  "2,-,-,-,exposed copies,100000,100.00,100000" },
+	{ "over all steps, and the mean of a step", TWO "kernel a 7 0 +10; copy b 7 10 +5",
+	  "part,mean_ns,step_percent,total_ns",
+	  "compute,5000,50.00,10000\nexposed copies,2500,25.00,5000\n"
+	  "idle: unattributed,2500,25.00,5000" },
+};
+
+/* For each device the parts sum to the time of its steps. */
+static void check_sums(const char *json, const char *what)
+{
+	int64_t sums[2][4] = { { 0 } };
+
+	for (int i = 0; i < 2; i++) {
+		struct support_view open;
+
+		support_view_open(&open, i ? "budget/part" : "budget", json, "x");
+		for (uint32_t row = 0; row < open.table.row_count; row++) {
+			const struct ss_cell *cells = ss_table_cell(&open.table, row, 0,
+								    open.table.view->column_count);
+
+			assert_in_range(cells[1].value.integer, 0, 3);
+			sums[i][cells[1].value.integer] +=
+				cells[i ? open.table.view->column_count - 1 : 3].value.integer;
+		}
+		support_view_close(&open);
+	}
+	for (int device = 0; device < 4; device++)
+		support_check(sums[0][device] == sums[1][device], what,
+			      "device %d: steps %lld, parts %lld", device,
+			      (long long)sums[0][device], (long long)sums[1][device]);
+}
+
+static void test_parts(void **state)
+{
+	(void)state;
+	view_cases_run("budget/part", parts, SS_COUNT(parts));
+	for (size_t i = 0; i < SS_COUNT(cases); i++) {
+		char *events = support_script(cases[i].trace[0] == '[' ? "" : cases[i].trace);
+		struct ss_text json = { 0 };
+
+		ss_text_addf(&json, "[%s]", events);
+		check_sums(json.data, cases[i].what);
+		ss_text_release(&json);
+		free(events);
+	}
+	view_memory_run("budget/part", TWO "kernel a 7 1 +2; copy c 8 2 +5; set f 2/7 12 +2");
+}
+
 static void test_cases(void **state)
 {
 	(void)state;
@@ -188,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_memory),
 	};
 

@@ -131,6 +131,125 @@ static const struct view_case cases[] = {
 	  CAUSES, "" },
 };
 
+#define LOADER "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+#define OPS CAUSES ",op,line,step,next"
+/* kernels of 10 us at 0, 50 and 100 in a step of 110, launched late: gaps of 40 us */
+#define THREE                                                                                  \
+	STEP("0", "110")                                                                       \
+	"," LAUNCH("0", "1") "," KERNEL("7", "0", "10", "1") "," LAUNCH("45", "2") "," KERNEL( \
+		"7", "50", "10", "2") "," LAUNCH("95", "3") "," KERNEL("7", "100", "10", "3")
+
+static const struct view_case op_cases[] = {
+	{ "nothing", "[]", OPS, "" },
+	{ "two gaps behind two operators",
+	  "[" THREE "," OP("aten::add", "44", "3") "," OP("aten::mul", "94", "3") "]", OPS,
+	  "launch-bound,40000,1,aten::add,-,-,-\nlaunch-bound,40000,1,aten::mul,-,-,-" },
+	{ "two gaps behind one operator",
+	  "[" THREE "," OP("aten::add", "44", "3") "," OP("aten::add", "94", "3") "]", OPS,
+	  "launch-bound,80000,2,aten::add,-,-,-" },
+	{ "the innermost operator",
+	  "[" THREE "," OP("aten::a", "40", "70") "," OP("aten::b", "44", "3") "]", OPS,
+	  "launch-bound,40000,1,aten::b,-,-,-\nlaunch-bound,40000,1,aten::a,-,-,-" },
+	{ "no operator", "[" THREE "]", OPS, "launch-bound,80000,2,-,-,-,-" },
+	{ "each part of a gap has its own operator",
+	  "[" THREE "," NOTE(LOADER, "10", "30") "," OP("aten::add", "44",
+							"3") "," OP("aten::add", "94", "3") "]",
+	  OPS, "launch-bound,50000,2,aten::add,-,-,-\ninput,30000,1,-,-,-,-" },
+	{ "also the smaller part",
+	  "[" THREE "," CALL("cudaMalloc", "20", "5", "8") "," OP("aten::empty", "19", "7") "," OP(
+		  "aten::add", "44", "3") "," OP("aten::add", "94", "3") "]",
+	  OPS, "launch-bound,75000,2,aten::add,-,-,-\nallocator,5000,1,aten::empty,-,-,-" },
+	{ "two pieces of a cause are a part, of the longer one's operator",
+	  "[" THREE "," OP("aten::empty", "10", "5") "," CALL("cudaMalloc", "11", "3", "8") "," OP(
+		  "aten::big", "20", "15") "," CALL("cudaMalloc", "21", "9", "9") "]",
+	  OPS, "launch-bound,68000,2,-,-,-,-\nallocator,12000,1,aten::big,-,-,-" },
+	{ "the same operator for two causes is two rows",
+	  "[" THREE "," OP("aten::add", "20", "80") "," CALL("cudaMalloc", "60", "30", "8") "]",
+	  OPS, "launch-bound,50000,2,aten::add,-,-,-\nallocator,30000,1,aten::add,-,-,-" },
+};
+
+static const struct view_case line_cases[] = {
+	{ "two lines, without operators",
+	  "[" THREE
+	  "," FRAME("train.py(5): f", "42", "8") "," FRAME("train.py(9): g", "92",
+							   "8") "," OP("aten::add", "94", "3") "]",
+	  OPS,
+	  "launch-bound,40000,1,-,train.py(5): f,-,-\nlaunch-bound,40000,1,-,train.py(9): g,-,-" },
+	{ "one line, whatever the operators",
+	  "[" THREE "," FRAME("train.py(5): f", "20",
+			      "90") "," OP("aten::a", "44", "3") "," OP("aten::b", "94", "3") "]",
+	  OPS, "launch-bound,80000,2,-,train.py(5): f,-,-" },
+	{ "a line and none", "[" THREE "," FRAME("train.py(5): f", "92", "8") "]", OPS,
+	  "launch-bound,40000,1,-,-,-,-\nlaunch-bound,40000,1,-,train.py(5): f,-,-" },
+	{ "no lines at all are said below", "[" THREE "," OP("aten::a", "44", "3") "]",
+	  CAUSES ",line+notes",
+	  "launch-bound,80000,2,-\nLines of the program are not recorded: profile(with_stack=True) "
+	  "does." },
+};
+
+#define GAP "step,cause,idle_ns,gaps,longest_ns,at_ns,op,line,next"
+static const struct view_case gap_cases[] = {
+	{ "nothing", "[]", GAP, "" },
+	{ "the longest first, those that are equal by time",
+	  "[" THREE "," ROW("kernel", "last", "0", "7", "70", "1",
+			    "\"device\":0,\"correlation\":4") "," LAUNCH("65", "4") "]",
+	  GAP,
+	  "0,launch-bound,40000,-,-,10000,-,-,k\n0,launch-bound,29000,-,-,71000,-,-,k\n"
+	  "0,launch-bound,10000,-,-,60000,-,-,last" },
+	{ "a gap with two causes is one row, with the larger one",
+	  "[" THREE "," NOTE(LOADER, "10", "30") "," OP("aten::add", "44", "3") "]", GAP,
+	  "0,input,40000,-,-,10000,-,-,k\n0,launch-bound,40000,-,-,60000,-,-,k" },
+	{ "steps keep their numbers; the one that is used up by the first is none",
+	  "note ProfilerStep#1 1 0 +10; call cudaLaunchKernel 1 2 +1 #1; kernel a 7 5 +30 #1; note "
+	  "ProfilerStep#2 1 10 +10; note ProfilerStep#3 1 20 +30; call cudaLaunchKernel 1 22 +1 "
+	  "#2; kernel b 7 36 +14 #2",
+	  "step,cause,idle_ns,at_ns,next",
+	  "0,launch-bound,5000,0,a\n2,launch latency,1000,35000,b" },
+	{ "what crosses a step's end is a gap of each",
+	  "note ProfilerStep#1 1 0 +10; note ProfilerStep#2 1 10 +10; kernel a 7 0 +6; kernel b 7 "
+	  "17 +3",
+	  "step,cause,idle_ns,at_ns,next",
+	  "1,unattributed,7000,10000,b\n0,unattributed,4000,6000,b" },
+};
+
+static const char *const groups[] = { "gaps/cause", "gaps/gap", "gaps/op", "gaps/line" };
+
+/* However the gaps are grouped, their sum is the same. */
+static void check_sums(const char *json, const char *what)
+{
+	int64_t first = -1;
+
+	for (size_t i = 0; i < SS_COUNT(groups); i++) {
+		struct support_view open;
+		int64_t sum = 0;
+
+		support_view_open(&open, groups[i], json, "x");
+		for (uint32_t row = 0; row < open.table.row_count; row++)
+			sum += ss_table_cell(&open.table, row, 4, open.table.view->column_count)
+				       ->value.integer;
+		first = i ? first : sum;
+		support_check(sum == first, what, "%s: %lld, not %lld", groups[i], (long long)sum,
+			      (long long)first);
+		support_view_close(&open);
+	}
+}
+
+static void test_groups(void **state)
+{
+	(void)state;
+	view_cases_run("gaps/op", op_cases, SS_COUNT(op_cases));
+	view_cases_run("gaps/line", line_cases, SS_COUNT(line_cases));
+	view_cases_run("gaps/gap", gap_cases, SS_COUNT(gap_cases));
+	for (size_t i = 0; i < SS_COUNT(cases); i++)
+		if (cases[i].trace[0] == '[')
+			check_sums(cases[i].trace, cases[i].what);
+	for (size_t i = 0; i < SS_COUNT(op_cases); i++)
+		check_sums(op_cases[i].trace, op_cases[i].what);
+	for (size_t i = 0; i < SS_COUNT(groups); i++)
+		view_memory_run(groups[i], "op a 1 0 +3; call l 1 0 +1 #1; kernel k 7 5 +4 #1; "
+					   "kernel k 8 60 +9; frame f 1 0 +9");
+}
+
 static void test_gaps(void **state)
 {
 	(void)state;
@@ -140,7 +259,8 @@ static void test_gaps(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_gaps) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_gaps),
+					    cmocka_unit_test(test_groups) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
 /*
  * Tables: rows of cells, and the sum over files.
  */
+#include <math.h>
+
 #include "support/support.h"
 
 static const struct ss_column columns[] = {
@@ -130,13 +132,78 @@ static void test_no_memory(void **state)
 	fixture_close(&fixture);
 }
 
+static void test_notes(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_open(&fixture);
+	ss_table_note(&fixture.table, "%s is %d.", "this", 5);
+	ss_table_note(&fixture.table, "That.");
+	ss_table_note(&fixture.table, "this is 5.");
+	assert_int_equal(fixture.table.note_count, 2);
+	assert_string_equal(fixture.table.notes[0], "this is 5.");
+	assert_string_equal(fixture.table.notes[1], "That.");
+	for (int i = 0; i < 20; i++)
+		ss_table_note(&fixture.table, "Number %d.", i);
+	assert_int_equal(fixture.table.note_count, SS_NOTES_MAX);
+	assert_string_equal(fixture.table.notes[SS_NOTES_MAX - 1], "Number 5.");
+	assert_false(fixture.table.failed);
+	fixture_close(&fixture);
+	fixture_open(&fixture);
+	fixture.memory.fail_call = 1;
+	ss_table_note(&fixture.table, "No memory.");
+	assert_true(fixture.table.failed);
+	fixture_close(&fixture);
+}
+
+static const struct {
+	double part, whole;
+	double share, rate; /* below -100: null */
+} shares[] = {
+	{ 1, 4, 25, 0.25 },
+	{ 0, 4, 0, 0 },
+	{ 4, 4, 100, 1 },
+	{ 8, 4, 200, 2 },
+	{ 1, 0, -999, -999 },
+	{ 0, 0, -999, -999 },
+	{ 1, -1, -999, -999 },
+	{ (double)NAN, 4, -999, -999 },
+	{ 1, (double)NAN, -999, -999 },
+	{ 1e308, 1e-308, -999, -999 },
+};
+
+/* Shares and rates of nothing, and numbers that are none, are not recorded. */
+static void test_shares(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(shares); i++)
+		for (int is_rate = 0; is_rate < 2; is_rate++) {
+			struct fixture fixture;
+			double wanted = is_rate ? shares[i].rate : shares[i].share;
+
+			fixture_open(&fixture);
+			ss_row_begin(&fixture.table);
+			ss_row_nulls(&fixture.table, 3);
+			if (is_rate)
+				ss_row_rate(&fixture.table, shares[i].part, shares[i].whole);
+			else
+				ss_row_share(&fixture.table, shares[i].part, shares[i].whole);
+			ss_row_null(&fixture.table);
+			ss_row_end(&fixture.table);
+			assert_int_equal(at(&fixture, 0, 4)->is_null, wanted < -100);
+			if (wanted >= -100)
+				assert_true(fabs(at(&fixture, 0, 4)->value.number - wanted) < 1e-9);
+			fixture_close(&fixture);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nulls),
-		cmocka_unit_test(test_fold),
-		cmocka_unit_test(test_fold_many),
-		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_nulls),     cmocka_unit_test(test_fold),
+		cmocka_unit_test(test_fold_many), cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_notes),     cmocka_unit_test(test_shares),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

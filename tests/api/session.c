@@ -7,6 +7,8 @@
 #include "render/render.h"
 #include "stepscope.h"
 
+#define FILTERED .rank = SS_EVERY_RANK
+
 static const char *const jsons[] = { "[]", support_sample };
 
 static bool is_made_of(const char *text, const char *letters)
@@ -133,6 +135,41 @@ static const struct {
 	{ "no view at all", { .what = NULL, .rank = SS_EVERY_RANK } },
 	{ "no such format", { .what = "steps", .format = "xml", .rank = SS_EVERY_RANK } },
 	{ "no such rank", { .what = "steps", .rank = 77 } },
+	{ "no such step", { .what = "kernels", .step = "5", FILTERED } },
+	{ "no step of that name", { .what = "kernels", .step = "ProfilerStep#6", FILTERED } },
+	{ "a part of a name", { .what = "kernels", .step = "ProfilerStep", FILTERED } },
+	{ "no step at all", { .what = "kernels", .step = "", FILTERED } },
+	{ "steps backwards", { .what = "kernels", .step = "1-0", FILTERED } },
+	{ "half a range", { .what = "kernels", .step = "0-", FILTERED } },
+	{ "the other half", { .what = "kernels", .step = "-0", FILTERED } },
+	{ "more than a range", { .what = "kernels", .step = "0-0-0", FILTERED } },
+	{ "a space", { .what = "kernels", .step = "0 ", FILTERED } },
+	{ "a step beyond all numbers",
+	  { .what = "kernels", .step = "99999999999999999999", FILTERED } },
+	{ "one beyond 32 bits", { .what = "kernels", .step = "4294967296", FILTERED } },
+	{ "no such device", { .what = "kernels", .device = "5", FILTERED } },
+	{ "a device below zero", { .what = "kernels", .device = "-3", FILTERED } },
+	{ "a device without a number", { .what = "kernels", .device = "", FILTERED } },
+	{ "a device with a unit", { .what = "kernels", .device = "0x", FILTERED } },
+	{ "a device beyond all numbers",
+	  { .what = "kernels", .device = "9223372036854775808", FILTERED } },
+	{ "no such stream", { .what = "kernels", .stream = "8", FILTERED } },
+	{ "no such stream of the device",
+	  { .what = "kernels", .device = "0", .stream = "8", FILTERED } },
+	{ "a stream of another device",
+	  { .what = "kernels", .device = "5", .stream = "7", FILTERED } },
+	{ "a step that is there, a device that is not",
+	  { .what = "kernels", .step = "0", .device = "5", FILTERED } },
+	{ "no such column", { .what = "kernels", .sort = "nothing", FILTERED } },
+	{ "no column", { .what = "kernels", .sort = "", FILTERED } },
+	{ "a minus alone", { .what = "kernels", .sort = "-", FILTERED } },
+	{ "no such group", { .what = "gaps", .group = "nothing", FILTERED } },
+	{ "no group", { .what = "gaps", .group = "", FILTERED } },
+	{ "a part of a group", { .what = "gaps", .group = "ga", FILTERED } },
+	{ "a view without groups", { .what = "steps", .group = "step", FILTERED } },
+	{ "names of a view that has none", { .what = "temporal", .name = "x", FILTERED } },
+	{ "a report has no group", { .what = "info", .group = "part", FILTERED } },
+	{ "a report has no order", { .what = "info", .sort = "rank", FILTERED } },
 };
 
 static void test_refused(void **state)
@@ -182,6 +219,153 @@ static void test_top_and_rank(void **state)
 	ss_session_close(session);
 }
 
+/* two steps: a kernel on stream 7 in the first, one on stream 8 of device 2 in both */
+static const char two_steps[] =
+	"note ProfilerStep#1 1 0 +10; note ProfilerStep#2 1 10 +10; call l 1 1 +1 #1; "
+	"kernel gemm 1/7 2 +5 #1; call l 1 3 +1 #2; kernel Relu 2/8 4 +3 #2; call l 1 11 +1 #3; "
+	"kernel Relu 2/8 13 +2 #3; copy Memcpy 2/8 16 +1 #4; call l 1 12 +1 #4";
+
+#define KERNELS .what = "kernels", .format = "csv", FILTERED
+#define STEPS .what = "steps", .format = "csv", FILTERED
+
+static const struct {
+	const char *what;
+	struct ss_request request;
+	const char *cells; /* of the column after the rank, row by row */
+} filtered[] = {
+	{ "all kernels, the longest first", { KERNELS }, "gemm Relu" },
+	{ "a step", { KERNELS, .step = "1" }, "Relu" },
+	{ "a step by its name", { KERNELS, .step = "ProfilerStep#2" }, "Relu" },
+	{ "steps", { KERNELS, .step = "0-1" }, "gemm Relu" },
+	{ "more steps than there are", { KERNELS, .step = "1-99" }, "Relu" },
+	{ "as many as one can write", { KERNELS, .step = "1-999999999999999999" }, "Relu" },
+	{ "zeros before a number", { KERNELS, .step = "0001" }, "Relu" },
+	{ "a device", { KERNELS, .device = "1" }, "gemm" },
+	{ "a stream", { KERNELS, .stream = "8" }, "Relu" },
+	{ "a device and a step with nothing in it", { KERNELS, .device = "1", .step = "1" }, "" },
+	{ "a name", { KERNELS, .name = "GEM" }, "gemm" },
+	{ "a name that nothing has", { KERNELS, .name = "conv" }, "" },
+	{ "a form", { KERNELS, .name = "?e*" }, "gemm Relu" },
+	{ "an order", { KERNELS, .sort = "name" }, "Relu gemm" },
+	{ "an order of those that match", { KERNELS, .name = "e", .sort = "-name" }, "gemm Relu" },
+	{ "the first of an order", { KERNELS, .sort = "-total", .top = 1 }, "gemm" },
+	{ "the first of those that match", { KERNELS, .name = "relu", .top = 1 }, "Relu" },
+	{ "an order of nothing", { KERNELS, .name = "conv", .sort = "total" }, "" },
+	{ "steps keep their numbers", { STEPS, .step = "1" }, "1" },
+	{ "steps by name", { STEPS, .name = "#2" }, "1" },
+	{ "steps backwards", { STEPS, .sort = "step" }, "1 0" },
+};
+
+/* The cells of the second column of CSV. */
+static void second_column(const char *csv, struct ss_text *out)
+{
+	out->length = 0;
+	ss_text_add_string(out, "");
+	for (const char *line = strstr(csv, "\r\n"); line && line[2]; line = strstr(line, "\r\n")) {
+		line = strchr(line, ',') + 1;
+		ss_text_addf(out, "%s%.*s", out->length ? " " : "", (int)strcspn(line, ","), line);
+	}
+}
+
+static void test_filters(void **state)
+{
+	char *events = support_script(two_steps);
+	struct ss_text json = { 0 }, out = { 0 }, found = { 0 };
+	struct ss_session *session;
+
+	(void)state;
+	ss_text_addf(&json, "[%s]", events);
+	assert_int_equal(ss_session_open_memory(json.data, json.length, "x", &session, NULL),
+			 SS_OK);
+	for (size_t i = 0; i < SS_COUNT(filtered); i++) {
+		struct ss_error err = { 0 };
+
+		out.length = 0;
+		support_check(ss_session_run(session, &filtered[i].request, &out, &err) == SS_OK,
+			      filtered[i].what, "%s", err.text);
+		second_column(out.data, &found);
+		support_check(strcmp(found.data, filtered[i].cells) == 0, filtered[i].what, "'%s'",
+			      found.data);
+	}
+	ss_session_close(session);
+	ss_text_release(&json);
+	ss_text_release(&out);
+	ss_text_release(&found);
+	free(events);
+}
+
+static const struct {
+	const char *what, *script, *step;
+} no_steps[] = {
+	{ "steps backwards, both of them there", two_steps, "1-0" },
+	{ "a step that has no name is not called so", "op a 1 0 +5", "" },
+	{ "no steps at all", "call c 1 0 +5", "0" },
+};
+
+static void test_no_steps(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(no_steps); i++) {
+		struct ss_request request = { KERNELS, .step = no_steps[i].step };
+		char *events = support_script(no_steps[i].script);
+		struct ss_text json = { 0 }, out = { 0 };
+		struct ss_session *session;
+		struct ss_error err = { 0 };
+
+		ss_text_addf(&json, "[%s]", events);
+		assert_int_equal(ss_session_open_memory(json.data, json.length, "x", &session,
+							NULL),
+				 SS_OK);
+		support_check(ss_session_run(session, &request, &out, &err) == SS_ERR_USAGE,
+			      no_steps[i].what, "it is taken");
+		support_check(strstr(err.text, "no step '") != NULL, no_steps[i].what, "%s",
+			      err.text);
+		ss_session_close(session);
+		ss_text_release(&json);
+		ss_text_release(&out);
+		free(events);
+	}
+}
+
+/* Every group of every view, with every filter: fine, or a sentence. */
+static void test_every_group(void **state)
+{
+	static const struct ss_request filters[] = { { .step = "0" },    { .step = "0-9" },
+						     { .device = "0" },  { .stream = "20" },
+						     { .name = "*a*" },  { .name = "" },
+						     { .sort = "rank" }, { .sort = "-rank" } };
+	struct ss_session *session;
+	struct ss_offer offer;
+
+	(void)state;
+	assert_int_equal(ss_session_open_memory(support_sample, strlen(support_sample), "x",
+						&session, NULL),
+			 SS_OK);
+	assert_null(ss_group_at("nothing", 0));
+	assert_null(ss_group_at("gaps", SIZE_MAX));
+	assert_string_equal(ss_group_at("gaps", 0), "cause");
+	for (size_t i = 0; ss_offer_at(i, &offer); i++)
+		for (size_t k = 0; k < SS_GROUPS_MAX && (!k || ss_group_at(offer.name, k)); k++)
+			for (size_t f = 0; f < SS_COUNT(filters); f++) {
+				struct ss_request request = filters[f];
+				struct ss_text out = { 0 };
+				struct ss_error err = { 0 };
+				enum ss_status status;
+
+				request.what = offer.name;
+				request.rank = SS_EVERY_RANK;
+				request.format = f % 2 ? "text" : "json";
+				request.group = ss_group_at(offer.name, k);
+				status = ss_session_run(session, &request, &out, &err);
+				support_check(status == SS_OK || status == SS_ERR_USAGE, offer.name,
+					      "%s", err.text);
+				support_check((status == SS_OK) == (out.length > 0), offer.name,
+					      "status %d and %zu bytes", status, out.length);
+				ss_text_release(&out);
+			}
+	ss_session_close(session);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +374,9 @@ int main(void)
 		cmocka_unit_test(test_every_view_in_every_format),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_top_and_rank),
+		cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_no_steps),
+		cmocka_unit_test(test_every_group),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,13 +84,36 @@ static void test_columns(void **state)
 	}
 }
 
+static void test_list(void **state)
+{
+	char list[16] = "", small[4] = "", none[1] = "";
+
+	(void)state;
+	ss_text_list(list, sizeof(list), "one");
+	assert_string_equal(list, "one");
+	ss_text_list(list, sizeof(list), "two");
+	assert_string_equal(list, "one, two");
+	/* 8 bytes, 2 of the comma, 6 more would need one for the end */
+	ss_text_list(list, sizeof(list), "longer");
+	assert_string_equal(list, "one, two");
+	ss_text_list(list, sizeof(list), "three");
+	assert_string_equal(list, "one, two, three");
+	ss_text_list(list, sizeof(list), "");
+	assert_string_equal(list, "one, two, three");
+	ss_text_list(small, sizeof(small), "four");
+	assert_string_equal(small, "");
+	ss_text_list(small, sizeof(small), "six");
+	assert_string_equal(small, "six");
+	ss_text_list(none, sizeof(none), "x");
+	assert_string_equal(none, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_append),
-		cmocka_unit_test(test_growth),
-		cmocka_unit_test(test_failure),
-		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_append),  cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_failure), cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
  * Every format on cells that are hard to write: nulls, UTF-8, quotes, formulas,
  * pipes. And text at several widths: no line is wider than it may be.
  */
+#include <math.h>
+
 #include "support/support.h"
 
 #include "render/render.h"
@@ -199,13 +201,315 @@ static void test_units(void **state)
 	ss_text_release(&out);
 }
 
+/* --- bars -------------------------------------------------------------------------- */
+
+static const struct ss_column bar_columns[] = {
+	{ "name", SS_COLUMN_TEXT, "", 0 },
+	{ "share_percent", SS_COLUMN_PERCENT, "", SS_COLUMN_BAR },
+	{ "line", SS_COLUMN_TEXT, "", 0 },
+	{ "gb_per_s", SS_COLUMN_NUMBER, "", 0 },
+};
+static const struct ss_view bar_view = {
+	.name = "bars",
+	.summary = "Bars",
+	.empty = "Nothing.",
+	.columns = bar_columns,
+	.column_count = SS_COUNT(bar_columns),
+	.rankless = true,
+};
+
+#define NOTHING -1
+#define BLOCK "\xe2\x96\x88"
+#define BLOCKS3 BLOCK BLOCK BLOCK
+#define BLOCKS6 BLOCKS3 BLOCKS3
+#define BLOCKS12 BLOCKS6 BLOCKS6
+#define BLOCKS24 BLOCKS12 BLOCKS12
+#define LONG26 "abcdefghijklmnopqrstuvwxyz"
+#define TAIL23 "nopqrstuvwxyz0123456789"
+#define LONG36 "abcdefghijklm" TAIL23
+#define TEXT20 "abcdefghijklmnopqrst"
+
+static const struct bar_case {
+	const char *what;
+	uint32_t width, top;
+	const char *name, *line;
+	double shares[6]; /* of rows; 0 ends them but for the first */
+	const char *text;
+} bar_cases[] = {
+	{ "the largest is a whole bar, as long as the others are in proportion",
+	  80,
+	  0,
+	  "a",
+	  NULL,
+	  { 100, 50, 12.5 },
+	  "name    share\na     100.0 %  " BLOCKS24 "\na      50.0 %  " BLOCKS12
+	  "\na      12.5 %  " BLOCKS3 "\n" },
+	{ "of small shares, too, the largest is a whole bar",
+	  80,
+	  0,
+	  "a",
+	  NULL,
+	  { 0.2, 0.1 },
+	  "name  share\na     0.2 %  " BLOCKS24 "\na     0.1 %  " BLOCKS12 "\n" },
+	{ "eighths: 100 % are 192 of them",
+	  80,
+	  0,
+	  "a",
+	  NULL,
+	  { 100, 1, 0.5, 2.1, 0.2, 50.5 },
+	  "name    share\na     100.0 %  " BLOCKS24 "\na       1.0 %  \xe2\x96\x8e\n"
+	  "a       0.5 %  \xe2\x96\x8f\na       2.1 %  \xe2\x96\x8c\na       0.2 %\n"
+	  "a      50.5 %  " BLOCKS12 "\xe2\x96\x8f\n" },
+	{ "what is not recorded has no bar",
+	  80,
+	  0,
+	  "a",
+	  NULL,
+	  { 50, NOTHING },
+	  "name   share\na     50.0 %  " BLOCKS24 "\na          -\n" },
+	{ "zeros have none",
+	  80,
+	  0,
+	  "a",
+	  NULL,
+	  { 0, NOTHING },
+	  "name  share\na     0.0 %\na         -\n" },
+	{ "one row has none", 80, 0, "a", NULL, { 50 }, "name   share\na     50.0 %\n" },
+	{ "one row that is shown has none",
+	  80,
+	  1,
+	  "a",
+	  NULL,
+	  { 50, 20 },
+	  "name   share\na     50.0 %\n(1 of 2 rows; --top 0 shows all)\n" },
+	{ "the largest that is shown is a whole bar",
+	  80,
+	  2,
+	  "a",
+	  NULL,
+	  { 20, 10, 40 },
+	  "name   share\na     20.0 %  " BLOCKS24 "\na     10.0 %  " BLOCKS12
+	  "\n(2 of 3 rows; --top 0 shows all)\n" },
+	{ "no bar on a narrow terminal",
+	  39,
+	  0,
+	  "a",
+	  NULL,
+	  { 50, 20 },
+	  "name   share\na     50.0 %\na     20.0 %\n" },
+	{ "a long text gives way, to a bar of 8 columns",
+	  53,
+	  0,
+	  LONG36,
+	  NULL,
+	  { 50, 25 },
+	  "name                                  share\nabcdefghijk\xe2\x80\xa6" TAIL23 "  50.0 %"
+	  "  " BLOCKS6 BLOCK BLOCK "\nabcdefghijk\xe2\x80\xa6" TAIL23 "  25.0 %  " BLOCK BLOCKS3
+	  "\n" },
+	{ "but not for less than 32 columns",
+	  49,
+	  0,
+	  LONG36,
+	  NULL,
+	  { 50, 25 },
+	  "name                                   share\n" LONG36 "  50.0 %\n" LONG36
+	  "  25.0 %\n" },
+	{ "the shorter of two texts does not, either",
+	  56,
+	  0,
+	  TEXT20,
+	  TEXT20,
+	  { 50, 25 },
+	  "name                   share  line\n" TEXT20 "  50.0 %  " TEXT20 "\n" TEXT20
+	  "  25.0 %  " TEXT20 "\n" },
+	{ "bars stand behind the last text, one under the other",
+	  60,
+	  0,
+	  "a",
+	  "x",
+	  { 50, 50 },
+	  "name   share  line\na     50.0 %  x     " BLOCKS24 "\na     50.0 %  x     " BLOCKS24
+	  "\n" },
+};
+
+/* A table of shares; `rates` fills the last column. */
+static void render_bars(const char *format, const struct bar_case *bar, const double *rates,
+			const char *note, struct ss_text *out)
+{
+	struct ss_render_options options = { .width = bar->width, .top = bar->top };
+	struct ss_memory memory;
+	struct ss_arena arena;
+	struct ss_table table;
+
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&arena, &memory);
+	ss_table_init(&table, &bar_view, &arena);
+	for (size_t i = 0; i < 6 && bar->name && (!i || bar->shares[i] != 0); i++) {
+		ss_row_begin(&table);
+		ss_row_text(&table, bar->name);
+		if (bar->shares[i] < 0)
+			ss_row_null(&table);
+		else
+			ss_row_number(&table, bar->shares[i]);
+		ss_row_text(&table, bar->line);
+		if (rates)
+			ss_row_number(&table, rates[i]);
+		else
+			ss_row_null(&table);
+		ss_row_end(&table);
+	}
+	if (note) {
+		ss_table_note(&table, "%s", note);
+		ss_table_note(&table, "Another.");
+		ss_table_note(&table, "%s", note);
+	}
+	out->length = 0;
+	ss_renderer_find(format)->view(&table, &options, out);
+	ss_table_release(&table);
+	ss_arena_release(&arena);
+	assert_int_equal(memory.used_bytes, 0);
+}
+
+static void test_bars(void **state)
+{
+	struct ss_text out = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(bar_cases); i++) {
+		struct bar_case any = bar_cases[i];
+
+		render_bars("text", &bar_cases[i], NULL, NULL, &out);
+		support_check(strcmp(out.data, bar_cases[i].text) == 0, bar_cases[i].what,
+			      "found:\n%s\nwanted:\n%s", out.data, bar_cases[i].text);
+		for (any.width = 36; any.width < 120; any.width++) {
+			render_bars("text", &any, NULL, NULL, &out);
+			check_widths(any.what, &out, any.width);
+		}
+	}
+	ss_text_release(&out);
+}
+
+/* Bars of many rows take no longer than the rows: the time limit of tests would tell. */
+static void test_many_bars(void **state)
+{
+	struct ss_render_options options = { .width = 80 };
+	struct ss_text out = { 0 };
+	struct ss_memory memory;
+	struct ss_arena arena;
+	struct ss_table table;
+
+	(void)state;
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&arena, &memory);
+	ss_table_init(&table, &bar_view, &arena);
+	for (uint32_t i = 0; i < 200000; i++) {
+		ss_row_begin(&table);
+		ss_row_text(&table, "a");
+		ss_row_number(&table, i % 100);
+		ss_row_nulls(&table, 2);
+		ss_row_end(&table);
+	}
+	ss_renderer_find("text")->view(&table, &options, &out);
+	assert_non_null(strstr(out.data, BLOCKS24));
+	ss_table_release(&table);
+	ss_arena_release(&arena);
+	ss_text_release(&out);
+}
+
+#define NOTE "Lines *are* not recorded: <b> \"does\" _it_."
+
+static const struct {
+	const char *what, *format, *has;
+	bool empty;
+} note_cases[] = {
+	{ "below the table", "text",
+	  "20.0 %\nLines *are* not recorded: <b> \"does\"\n_it_.\nAnother.\n", false },
+	{ "below nothing", "text", "Nothing.\nLines *are* not", true },
+	{ "in JSON", "json",
+	  "\"notes\":[\"Lines *are* not recorded: <b> \\\"does\\\" _it_.\",\"Another.\"]", false },
+	{ "in JSON of nothing", "json", "\"rows\":[],\n\"row_count\":0,\n\"notes\":[\"Lines",
+	  true },
+	{ "in Markdown", "markdown",
+	  "|\n\nLines \\*are\\* not recorded: &lt;b> \"does\" \\_it\\_.\n\nAnother.\n", false },
+	{ "in Markdown of nothing", "markdown", "Nothing.\n\nLines", true },
+};
+
+static void test_notes(void **state)
+{
+	struct bar_case some = { .width = 36, .name = "a", .shares = { 50, 20 } };
+	struct bar_case none = { .width = 36 };
+	struct ss_text out = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(note_cases); i++) {
+		render_bars(note_cases[i].format, note_cases[i].empty ? &none : &some, NULL, NOTE,
+			    &out);
+		support_check(strstr(out.data, note_cases[i].has) != NULL, note_cases[i].what, "%s",
+			      out.data);
+	}
+	render_bars("csv", &some, NULL, NOTE, &out);
+	assert_null(strstr(out.data, "Another"));
+	/* letters that are wider than the terminal */
+	some.width = 1;
+	render_bars("text", &some, NULL, "\xf0\x9f\x98\x80\xf0\x9f\x98\x80", &out);
+	assert_non_null(strstr(out.data, "\xf0\x9f\x98\x80\n\xf0\x9f\x98\x80\n"));
+	ss_text_release(&out);
+}
+
+static const struct {
+	double value;
+	const char *text, *csv;
+} numbers[] = {
+	{ 0, "0.00", "0.000000" },
+	{ 0.0004, "0.0004", "0.000400" },
+	{ 0.05, "0.0500", "0.050000" },
+	{ 5.678, "5.68", "5.678000" },
+	{ 9.994, "9.99", "9.994000" },
+	{ 9.996, "10.0", "9.996000" },
+	{ 12.34, "12.3", "12.340000" },
+	{ 99.94, "99.9", "99.940000" },
+	{ 99.96, "100", "99.960000" },
+	{ 1234.5, "1,235", "1234.500000" },
+	{ -3, "-3.00", "-3.000000" },
+	{ -1234.4, "-1,234", "-1234.400000" },
+	{ 1e15, "1,000,000,000,000,000", "1000000000000000.000000" },
+};
+
+static void test_numbers(void **state)
+{
+	struct bar_case one = { .width = 80, .name = "a", .shares = { 50 } };
+	struct ss_text out = { 0 };
+	double nothing[1] = { (double)INFINITY };
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(numbers); i++) {
+		double rates[1] = { numbers[i].value };
+		struct ss_text wanted = { 0 };
+
+		render_bars("text", &one, rates, NULL, &out);
+		ss_text_addf(&wanted, " %s\n", numbers[i].text);
+		support_check(strstr(out.data, wanted.data) != NULL, numbers[i].text, "%s",
+			      out.data);
+		render_bars("csv", &one, rates, NULL, &out);
+		support_check(strstr(out.data, numbers[i].csv) != NULL, numbers[i].csv, "%s",
+			      out.data);
+		ss_text_release(&wanted);
+	}
+	render_bars("json", &one, nothing, NULL, &out);
+	assert_non_null(strstr(out.data, "[\"a\",50.000000,null,null]"));
+	nothing[0] = (double)NAN;
+	render_bars("csv", &one, nothing, NULL, &out);
+	assert_non_null(strstr(out.data, "a,50.000000,,\r\n"));
+	ss_text_release(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cells),
-		cmocka_unit_test(test_nulls_and_nothing),
-		cmocka_unit_test(test_widths),
-		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_cells),  cmocka_unit_test(test_nulls_and_nothing),
+		cmocka_unit_test(test_widths), cmocka_unit_test(test_units),
+		cmocka_unit_test(test_bars),   cmocka_unit_test(test_many_bars),
+		cmocka_unit_test(test_notes),  cmocka_unit_test(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

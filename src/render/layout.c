@@ -1,0 +1,265 @@
+/*
+ * layout.c - measures the cells, then makes the table fit.
+ */
+#include "render/layout.h"
+
+#include <string.h>
+
+/* Texts are not cut to less than this while there are figures to spare. */
+#define TEXT_WIDTH_GOOD 20
+#define FIGURES_MIN 3
+
+const struct ss_cell *ss_layout_cell(const struct ss_layout *layout, uint32_t row, uint32_t column)
+{
+	return ss_table_cell(layout->table, row, column, layout->table->view->column_count);
+}
+
+static bool same_cell(const struct ss_column *column, const struct ss_cell *a,
+		      const struct ss_cell *b)
+{
+	if (a->is_null || b->is_null)
+		return a->is_null == b->is_null;
+	return column->type == SS_COLUMN_TEXT ? strcmp(a->value.text, b->value.text) == 0
+					      : a->value.integer == b->value.integer;
+}
+
+bool ss_layout_is_constant(const struct ss_layout *layout, uint32_t column)
+{
+	for (uint32_t row = 1; row < layout->rows; row++)
+		if (!same_cell(&layout->table->view->columns[column],
+			       ss_layout_cell(layout, 0, column),
+			       ss_layout_cell(layout, row, column)))
+			return false;
+	return true;
+}
+
+/* Recorded in no row: a column of dashes says nothing. */
+static bool is_absent(const struct ss_layout *layout, uint32_t column)
+{
+	for (uint32_t row = 0; row < layout->rows; row++)
+		if (!ss_layout_cell(layout, row, column)->is_null)
+			return false;
+	return true;
+}
+
+/* The heading: the column's name without its unit, which stands in the cells. */
+size_t ss_layout_heading(const struct ss_column *column, char *out, size_t room)
+{
+	static const char *const units[] = { "_ns", "_bytes", "_percent" };
+	size_t length = strlen(column->name);
+
+	for (size_t i = 0; i < SS_COUNT(units); i++) {
+		size_t unit = strlen(units[i]);
+
+		if (length > unit && strcmp(column->name + length - unit, units[i]) == 0) {
+			length -= unit;
+			break;
+		}
+	}
+	if (length >= room)
+		length = room - 1;
+	for (size_t i = 0; i < length; i++)
+		out[i] = column->name[i] == '_' ? ' ' : column->name[i];
+	out[length] = '\0';
+	return length;
+}
+
+size_t ss_layout_width(const struct ss_layout *layout, uint32_t row, uint32_t column,
+		       struct ss_text *scratch)
+{
+	scratch->length = 0;
+	ss_render_cell(&layout->table->view->columns[column], ss_layout_cell(layout, row, column),
+		       scratch);
+	return ss_text_columns(scratch->data, scratch->length);
+}
+
+static void measure(struct ss_layout *layout, struct ss_text *scratch)
+{
+	const struct ss_view *view = layout->table->view;
+	char name[64];
+
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		const struct ss_column *column = &view->columns[i];
+
+		layout->shown[i] = !(column->flags & SS_COLUMN_DETAIL) &&
+				   !((column->flags & SS_COLUMN_CONTEXT) &&
+				     ss_layout_is_constant(layout, i)) &&
+				   !is_absent(layout, i);
+		if (!layout->shown[i])
+			continue;
+		layout->width[i] = ss_layout_heading(column, name, sizeof(name));
+		for (uint32_t row = 0; row < layout->rows; row++) {
+			size_t width = ss_layout_width(layout, row, i, scratch);
+
+			if (width > layout->width[i])
+				layout->width[i] = width;
+		}
+	}
+}
+
+static size_t total_width(const struct ss_layout *layout)
+{
+	size_t total = 0;
+
+	for (uint32_t i = 0; i < layout->table->view->column_count; i++)
+		if (layout->shown[i])
+			total += layout->width[i] + SS_LAYOUT_GAP;
+	return total ? total - SS_LAYOUT_GAP : 0;
+}
+
+uint32_t ss_layout_last(const struct ss_layout *layout)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < layout->table->view->column_count; i++)
+		if (layout->shown[i])
+			last = i;
+	return last;
+}
+
+/* The text to be made narrower: the widest above the least width; SS_LAYOUT_COLUMNS: none. */
+static uint32_t widest_text(const struct ss_layout *layout, size_t least, uint32_t *text_columns)
+{
+	const struct ss_view *view = layout->table->view;
+	uint32_t widest = SS_LAYOUT_COLUMNS;
+
+	*text_columns = 0;
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		if (!layout->shown[i] || view->columns[i].type != SS_COLUMN_TEXT)
+			continue;
+		(*text_columns)++;
+		if (layout->width[i] > least &&
+		    (widest == SS_LAYOUT_COLUMNS || layout->width[i] > layout->width[widest]))
+			widest = i;
+	}
+	return widest;
+}
+
+/* The last figure, when there are enough before it; SS_LAYOUT_COLUMNS: none to spare. */
+static uint32_t spare_figure(const struct ss_layout *layout)
+{
+	const struct ss_view *view = layout->table->view;
+	uint32_t last = SS_LAYOUT_COLUMNS, figures = 0;
+
+	for (uint32_t i = 0; i < view->column_count; i++)
+		if (layout->shown[i] && view->columns[i].type != SS_COLUMN_TEXT) {
+			last = i;
+			figures++;
+		}
+	return figures > FIGURES_MIN ? last : SS_LAYOUT_COLUMNS;
+}
+
+static void narrow(struct ss_layout *layout, uint32_t column, size_t least, uint32_t text_columns,
+		   size_t room)
+{
+	size_t over = total_width(layout) - room, spare = layout->width[column] - least;
+
+	/* little by little, so that two long columns share the loss */
+	if (text_columns > 1 && over > 4)
+		over = 4;
+	layout->width[column] -= over < spare ? over : spare;
+}
+
+static void leave_out(struct ss_layout *layout, uint32_t column)
+{
+	layout->shown[column] = false;
+	layout->left_out++;
+}
+
+/* Makes the table fit: narrower texts, fewer figures, then narrower and fewer still. */
+static void fit(struct ss_layout *layout, size_t room)
+{
+	while (total_width(layout) > room) {
+		uint32_t texts, column = widest_text(layout, TEXT_WIDTH_GOOD, &texts);
+
+		if (column != SS_LAYOUT_COLUMNS) {
+			narrow(layout, column, TEXT_WIDTH_GOOD, texts, room);
+			continue;
+		}
+		column = texts > 1 ? spare_figure(layout) : SS_LAYOUT_COLUMNS;
+		if (column != SS_LAYOUT_COLUMNS) {
+			leave_out(layout, column);
+			continue;
+		}
+		column = widest_text(layout, SS_LAYOUT_TEXT_MIN, &texts);
+		if (column != SS_LAYOUT_COLUMNS)
+			narrow(layout, column, SS_LAYOUT_TEXT_MIN, texts, room);
+		else if (ss_layout_last(layout) > 0)
+			leave_out(layout, ss_layout_last(layout));
+		else
+			break;
+	}
+}
+
+/* Narrower than this bars do not tell anything; wider ones tell no more. */
+#define BAR_WIDTH_MIN 8
+#define BAR_WIDTH_MAX 24
+
+/* A text is not made narrower than this for the sake of a bar. */
+#define BAR_TEXT_MIN 32
+
+/* Nor are there bars on terminals that have hardly room for a table. */
+#define BAR_ROOM_MIN 40
+
+/* No text of the table with a bar is much narrower than in the one without. */
+static bool spares_texts(const struct ss_layout *with, const struct ss_layout *without)
+{
+	const struct ss_view *view = with->table->view;
+
+	for (uint32_t i = 0; i < view->column_count; i++)
+		if (with->shown[i] && view->columns[i].type == SS_COLUMN_TEXT &&
+		    with->width[i] < BAR_TEXT_MIN && with->width[i] < without->width[i])
+			return false;
+	return true;
+}
+
+/* The column that is drawn, or SS_LAYOUT_COLUMNS, and its largest cell. */
+static void find_bar(struct ss_layout *layout)
+{
+	const struct ss_view *view = layout->table->view;
+
+	layout->bar = SS_LAYOUT_COLUMNS;
+	for (uint32_t i = 0; i < view->column_count; i++)
+		if (layout->shown[i] && (view->columns[i].flags & SS_COLUMN_BAR))
+			layout->bar = i;
+	for (uint32_t row = 0; layout->bar != SS_LAYOUT_COLUMNS && row < layout->rows; row++) {
+		const struct ss_cell *cell = ss_layout_cell(layout, row, layout->bar);
+
+		if (!cell->is_null && cell->value.number > layout->largest)
+			layout->largest = cell->value.number;
+	}
+}
+
+/* Bars get what is left, and take a little from long texts. */
+static void fit_with_bar(struct ss_layout *layout)
+{
+	size_t room = layout->options->width, width;
+	struct ss_layout narrow;
+
+	find_bar(layout);
+	narrow = *layout;
+	fit(layout, room);
+	if (layout->bar == SS_LAYOUT_COLUMNS || layout->rows < 2 || room < BAR_ROOM_MIN) {
+		layout->bar = SS_LAYOUT_COLUMNS;
+		return;
+	}
+	fit(&narrow, room - SS_LAYOUT_GAP - BAR_WIDTH_MIN);
+	if (narrow.left_out || !spares_texts(&narrow, layout)) {
+		layout->bar = SS_LAYOUT_COLUMNS;
+		return;
+	}
+	*layout = narrow;
+	width = room - SS_LAYOUT_GAP - total_width(layout);
+	layout->bar_width = width > BAR_WIDTH_MAX ? BAR_WIDTH_MAX : width;
+}
+
+void ss_layout_make(struct ss_layout *layout, struct ss_text *scratch)
+{
+	const struct ss_view *view = layout->table->view;
+
+	measure(layout, scratch);
+	for (uint32_t i = 0; i < view->column_count; i++)
+		if (view->columns[i].flags & SS_COLUMN_WRAP)
+			layout->width[i] = 0; /* it has lines of its own */
+	fit_with_bar(layout);
+}

@@ -1,0 +1,49 @@
+/*
+ * layout.h - which columns of a table a terminal shows, and how wide.
+ *
+ * A table is as wide as the terminal at most: details are left out, texts are
+ * shortened, and at last columns from the right are left out, which is said. Bars
+ * get what is left.
+ */
+#ifndef SS_RENDER_LAYOUT_H
+#define SS_RENDER_LAYOUT_H
+
+#include "render/render.h"
+
+#define SS_LAYOUT_COLUMNS 64
+#define SS_LAYOUT_GAP 2 /* between columns */
+
+/* A text column is not cut to less than this; rather columns go. */
+#define SS_LAYOUT_TEXT_MIN 12
+
+struct ss_layout {
+	const struct ss_table *table;
+	const struct ss_render_options *options;
+	uint32_t rows;
+	bool shown[SS_LAYOUT_COLUMNS];
+	size_t width[SS_LAYOUT_COLUMNS];
+	uint32_t left_out;
+	uint32_t bar;     /* the column that is drawn, or SS_LAYOUT_COLUMNS */
+	size_t bar_width; /* of the longest bar */
+	double largest;   /* cell of the column that is drawn */
+};
+
+const struct ss_cell *ss_layout_cell(const struct ss_layout *layout, uint32_t row, uint32_t column);
+
+/* The column says the same in all rows. */
+bool ss_layout_is_constant(const struct ss_layout *layout, uint32_t column);
+
+/* The heading: the column's name without its unit, which stands in the cells. */
+size_t ss_layout_heading(const struct ss_column *column, char *out, size_t room);
+
+/* Columns of the terminal that the cell takes; scratch holds its text then. */
+size_t ss_layout_width(const struct ss_layout *layout, uint32_t row, uint32_t column,
+		       struct ss_text *scratch);
+
+/* The last column that is shown. */
+uint32_t ss_layout_last(const struct ss_layout *layout);
+
+/* Decides what is shown and how wide; table, options and rows are set. */
+void ss_layout_make(struct ss_layout *layout, struct ss_text *scratch);
+
+#endif
