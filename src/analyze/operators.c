@@ -13,6 +13,7 @@
 #include "analyze/ops.h"
 #include "analyze/places.h"
 #include "analyze/view.h"
+#include "analyze/work.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -34,6 +35,11 @@ static const struct ss_column columns[] = {
 	{ "tensor_eligible", SS_COLUMN_TEXT,
 	  "whether it could use them, by its name: yes, no, unknown (not PyTorch's own)",
 	  SS_COLUMN_DETAIL },
+	{ "gflop", SS_COLUMN_NUMBER,
+	  "10^9 operations of matrix products, convolutions, attention; from its shapes",
+	  SS_COLUMN_DETAIL },
+	{ "tflop_per_s", SS_COLUMN_NUMBER,
+	  "10^12 of them a second of the device time that they took", SS_COLUMN_DETAIL },
 	{ "category", SS_COLUMN_TEXT, "what kind of work it is, by its name", SS_COLUMN_DETAIL },
 	{ "types", SS_COLUMN_TEXT, "of its inputs, as recorded (group shapes)", SS_COLUMN_DETAIL },
 	{ "allocated_bytes", SS_COLUMN_BYTES,
@@ -55,6 +61,8 @@ struct tally {
 	uint32_t first, number; /* its first row; order of appearance */
 	int64_t calls, host_self_ns, host_total_ns, device_self_ns, device_total_ns, tensor_ns;
 	int64_t bytes, host_bytes;
+	double flops;
+	int64_t flops_ns; /* device time of the calls whose FLOPs are known */
 };
 
 struct operators {
@@ -62,6 +70,7 @@ struct operators {
 	enum group group;
 	struct ss_arena scratch;
 	struct ss_ops ops;
+	struct ss_works works;
 	struct ss_places places; /* empty unless asked for */
 	struct ss_records keys;
 	uint32_t *numbers;   /* per host row: its group, or SS_NO_ID */
@@ -134,6 +143,7 @@ static void count(struct operators *view)
 
 	for (uint32_t row = 0; row < ops->row_count; row++) {
 		uint32_t number = view->numbers[row];
+		const struct ss_work *work;
 		struct tally *tally;
 
 		if (number == SS_NO_ID)
@@ -149,6 +159,11 @@ static void count(struct operators *view)
 		tally->device_self_ns += ops->device_ns[row];
 		tally->device_total_ns += ops->total_ns[row];
 		tally->tensor_ns += ops->tensor_ns[row];
+		work = ss_works_of(&view->works, row);
+		if (work && work->has_flops) {
+			tally->flops += work->flops;
+			tally->flops_ns += view->works.device_ns[row];
+		}
 	}
 }
 
@@ -278,6 +293,8 @@ static void add(struct operators *view, struct ss_table *out, const struct tally
 	ss_row_share(out, (double)tally->device_self_ns, (double)device_ns);
 	ss_row_share(out, (double)tally->tensor_ns, (double)tally->device_self_ns);
 	ss_row_text(out, one ? eligible(tally, name, category) : NULL);
+	ss_row_rate(out, tally->flops, tally->flops > 0 ? 1e9 : 0);
+	ss_row_rate(out, tally->flops / 1e3, tally->flops > 0 ? (double)tally->flops_ns : 0);
 	ss_row_text(out, ss_op_category_name(category));
 	ss_row_text(out, one ? ss_strings_text(&view->trace->texts, tally->key.types) : NULL);
 	ss_row_int_known(out, view->has_bytes ? tally->bytes : -1);
@@ -304,6 +321,7 @@ static enum ss_status fill(struct operators *view, struct ss_table *out, struct 
 	int64_t device_ns = 0;
 
 	SS_TRY(ss_ops_init(&view->ops, trace, memory, err));
+	SS_TRY(ss_works_init(&view->works, &view->ops, memory, err));
 	if (view->group == BY_LINE || view->group == BY_MODULE)
 		SS_TRY(ss_places_init(&view->places, trace, memory, err));
 	view->numbers = SS_ARENA_NEW(&view->scratch, uint32_t, (size_t)view->ops.row_count + 1);
@@ -338,6 +356,7 @@ static enum ss_status operators_run(const struct ss_subject *subject, struct ss_
 	ss_arena_release(&view.scratch);
 	ss_records_release(&view.keys);
 	ss_places_release(&view.places);
+	ss_works_release(&view.works);
 	ss_ops_release(&view.ops);
 	return status;
 }

@@ -31,6 +31,7 @@ static void overview_headline(const struct ss_job *job, struct ss_text *out)
 const struct ss_report ss_report_overview = {
 	.name = "overview",
 	.summary = "How well the devices were used, and where the steps' time went",
-	.views = { "utilization", "budget/part", "gaps", "breakdown/part", "breakdown" },
+	.views = { "devices", "utilization", "budget/part", "gaps", "phases", "breakdown/part",
+		   "breakdown" },
 	.headline = overview_headline,
 };
