@@ -16,6 +16,10 @@
 	",\"Device Id\":0,\"Addr\":4096,\"Bytes\":" bytes "}}"
 
 #define SMALL SHAPES("[[2,4],[4,8]]", "[\"float\",\"float\"]")
+#define SQUARE SHAPES("[[1000,1000],[1000,1000]]", "[\"float\",\"float\"]")
+#define KERNEL(ts, dur, id)                                                                 \
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,\"tid\":7,\"ts\":" ts \
+	",\"dur\":" dur ",\"args\":{\"correlation\":" id "}}"
 #define LARGE SHAPES("[[64,4],[4,8]]", "[\"float\",\"float\"]")
 #define LARGE_HALF SHAPES("[[64,4],[4,8]]", "[\"c10::Half\",\"c10::Half\"]")
 
@@ -36,13 +40,9 @@ static const struct view_case shape_cases[] = {
 	  "[" OP("mm", "0", "3", SMALL) "," OP("bmm", "10", "9", SMALL) "]", "name,calls",
 	  "bmm,1\nmm,1" },
 	{ "a product of 1000 x 1000 matrices in a millisecond: 2 GFLOP, 2 TFLOP/s",
-	  "[" OP("aten::mm", "0", "9", SHAPES("[[1000,1000],[1000,1000]]", "[\"float\",\"float\"]")) "," CALL(
-		  "1",
-		  "7") ","
-		       "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"gemm\",\"pid\":0,\"tid\":7,"
-		       "\"ts\":20,\"dur\":1000,\"args\":{\"correlation\":7}}," OP("aten::relu",
-										  "30", "2",
-										  SMALL) "]",
+	  "[" OP("aten::mm", "0", "9",
+		 SQUARE) "," CALL("1", "7") "," KERNEL("20", "1000", "7") "," OP("aten::relu", "30",
+										 "2", SMALL) "]",
 	  "name,gflop,tflop_per_s", "aten::mm,2.00,2.00\naten::relu,-,-" },
 	{ "shapes stand as they were written",
 	  "[" OP("relu", "0", "3", SHAPES("[[7]]", "[\"float\"]")) "]", "name,shapes,types+notes",
