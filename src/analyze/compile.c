@@ -318,8 +318,7 @@ static enum ss_status compile_run(const struct ss_subject *subject, struct ss_ta
 const struct ss_view ss_view_compile = {
 	.name = "compile",
 	.summary = "torch.compile: regions and their kernels, eager rest, guards, compiling",
-	.empty = "None in this file: torch.compile was not used, compiled nothing here, or was "
-		 "not recorded.",
+	.empty = "None here: torch.compile was not used, compiled nothing, or was not recorded.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "region", "step", "compile" },

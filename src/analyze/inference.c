@@ -220,9 +220,7 @@ static enum ss_status inference_run(const struct ss_subject *subject, struct ss_
 const struct ss_view ss_view_inference = {
 	.name = "inference",
 	.summary = "Inference: prefill and decode steps, batch, tokens, busy and idle time",
-	.empty =
-		"No inference steps: no ranges of an engine (vLLM, SGLang), and the file trains or "
-		"has no ProfilerStep.",
+	.empty = "No inference steps: no vLLM or SGLang ranges; it trains or has no ProfilerStep.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "step", "kind" },

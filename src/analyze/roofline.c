@@ -578,8 +578,7 @@ static enum ss_status roofline_run(const struct ss_subject *subject, struct ss_t
 const struct ss_view ss_view_roofline = {
 	.name = "roofline",
 	.summary = "What operators compute and move, how fast, and how fast the device could be",
-	.empty = "No operators with device time or known FLOPs: ProfilerActivity.CPU and CUDA, "
-		 "with record_shapes=True, record them.",
+	.empty = "No operators with device time or known FLOPs: record shapes, CPU and CUDA.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "op", "name", "step", "kind" },
