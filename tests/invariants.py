@@ -9,10 +9,10 @@ about the steps and about each other's sums. Prints the first file and figure th
 The rules of steps and devices (here) are looked at for every file. Those between views
 (invariants_views.py), of every table of every group (invariants_tables.py), of sums from the file
 itself (invariants_raw.py) and of the width of text are looked at for every file alone of its kind
-and for the first rank of each job; the other ranks have every third of the rules between views,
-each rank others, and of the tables those that these look at. Small files without devices,
-operators, steps, shapes, stacks or anything go through all of it, too. STEPSCOPE_QUICK=1 leaves
-out the other ranks.
+and for the first rank of each job (sums from the file up to 300 kB packed, text of all groups up to
+500 kB); the other ranks have every third of the rules between views, each rank others, and of the
+tables those that these look at. Small files without devices, operators, steps, shapes, stacks or
+anything go through all of it, too.
 """
 import concurrent.futures
 import functools
@@ -37,6 +37,7 @@ NO_TRACE = "not a profiler trace"
 WIDTH = 80  # columns of text
 STRIDE = 3  # every so manyth rule between views for ranks like others
 RAW_BYTES = 300_000  # larger files take Python too long
+TEXT_BYTES = 500_000  # of larger files the text of the first groups will do
 REPORTS = ("overview", "info")  # several tables
 
 BREAKDOWN = ("kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns",
@@ -188,8 +189,9 @@ def step_and_device_rules(trace):
 
 
 def text_rules(trace):
+    some = 1 if os.path.getsize(trace.path) > TEXT_BYTES else None
     for view, offer in trace.offers.items():
-        for group in offer["groups"] or [None]:
+        for group in (offer["groups"] or [None])[:some]:
             text = trace.run(view, group, "--width", str(WIDTH))
             yield from invariants_tables.text_rules(f"{view} {group or ''}", text, WIDTH)
 
@@ -205,7 +207,7 @@ def rules(trace, whole, turn):
         for view in trace.offers:
             for group in trace.offers[view]["groups"] or [None]:
                 trace.document(view, group)
-        if os.path.getsize(trace.path) <= RAW_BYTES or "poor" in str(trace.path):
+        if os.path.getsize(trace.path) <= RAW_BYTES:
             yield from invariants_raw.rules(trace)
     for (view, group), document in trace.documents.items():
         if view not in REPORTS:
@@ -248,14 +250,13 @@ def simulated(stepscope, folder):
     return [path for path in traces_in(folder) if path.name != "truth.json"]
 
 
-def jobs_of(paths, quick):
+def jobs_of(paths):
     """(path, whole, turn): the first rank of a job as a whole, those like it in turn."""
     seen = {}
     for path in paths:
         kind = re.sub(r"(rank|rank_file|worker|node)[\d_.]+", "", str(path))
         turn = seen[kind] = seen.get(kind, -1) + 1
-        if turn == 0 or not quick:
-            yield path, turn == 0, turn
+        yield path, turn == 0, turn
 
 
 def check_all(stepscope, offers, jobs):
@@ -280,10 +281,9 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     stepscope, folder = sys.argv[1:]
-    quick = bool(os.environ.get("STEPSCOPE_QUICK"))
     with tempfile.TemporaryDirectory() as scratch:
         paths = traces_in(folder) or simulated(stepscope, scratch)
-        jobs = [*jobs_of(paths, quick),
+        jobs = [*jobs_of(paths),
                 *((path, True, 0) for path in invariants_raw.poor_files(stepscope, scratch))]
         sys.exit(0 if check_all(stepscope, offers_of(stepscope), jobs) else 1)
 

@@ -12,9 +12,9 @@ import subprocess
 from collections import Counter, defaultdict
 
 DEVICE = {"kernel": "kernel", "gpu_memcpy": "copy", "gpu_memset": "copy", "memcpy": "copy",
-          "memset": "copy"}
+          "memset": "copy", "cuda": "kernel"}
 OPERATORS = ("cpu_op", "operator")
-CALLS = ("cuda_runtime", "cuda_driver", "runtime")
+CALLS = ("cuda_runtime", "cuda_driver", "runtime", "cuda_api")
 # ranges that old writers, and some new ones, call operators
 RANGES = re.compile(r"ProfilerStep|enumerate\(Data|Optimizer\.|nccl:|gloo:|mpi:|DistributedDataPar")
 
@@ -168,6 +168,6 @@ def poor_files(stepscope, folder):
         "empty_array": [],
     }
     for name, document in files.items():
-        path = folder / f"{name}.json"
-        path.write_text(json.dumps(document))
+        path = folder / f"{name}.json.gz"
+        path.write_bytes(gzip.compress(json.dumps(document).encode(), 1))
         yield path

@@ -9,6 +9,7 @@ ROUNDING = 1e-6  # of a share in percent
 SIGNED = {
     ("streams", "kernel_wait_ns"),  # kernels that overlap, as HTA counts them
     ("steps", "file_start_ns"), ("steps", "file_end_ns"),  # the file's own clock
+    ("tracks", "first_ns"), ("tracks", "last_ns"),  # moments may lie before all else
     ("memory", "net_bytes"), ("memory", "gap_bytes"),
     ("memory-steps", "growth_bytes"), ("memory-steps", "net_bytes"),
     ("memory-ops", "size_increase_bytes"), ("memory-ops", "self_increase_bytes"),

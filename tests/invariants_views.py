@@ -37,6 +37,13 @@ def same_in_groups(trace, view, groups, names):
         yield from equal(f"{view}: sums of {group} and {groups[0]}", ours, first)
 
 
+def shares(trace, view, group, name):
+    """Shares of all rows are the whole, where there is one."""
+    known = [row[name] for row in trace(view, group) if row[name] is not None]
+    off = abs(sum(known) - 100)
+    yield f"{view}/{group}: {name} sums to 100", not known or off < ROUNDING * len(known), off
+
+
 def kept_steps(trace):
     return [row for row in trace("steps") if not row["dropped"] and row["dur_ns"]]
 
@@ -149,6 +156,8 @@ def operators(trace):
     yield from same_in_groups(trace, "operators", groups, (
         "calls", "host_self_ns", "host_total_ns", "device_self_ns", "device_total_ns",
         "allocated_bytes", "host_allocated_bytes"))
+    for group in groups:
+        yield from shares(trace, "operators", group, "device_percent")
     for row in trace("operators", "name"):
         for name in ("host", "device"):
             yield from at_most(f"operators: {name} self <= total of {row['name']}",
@@ -182,6 +191,10 @@ def kernels(trace):
         for row in trace("kernels", group):
             ordered = row["min_ns"] <= row["mean_ns"] <= row["max_ns"] <= row["total_ns"]
             yield f"kernels/{group}: min <= mean <= max of {row['kernel']}", ordered, row
+        yield from shares(trace, "kernels", group, "share_percent")
+    for group in ("all", "category"):
+        for name in ("calls_percent", "time_percent"):
+            yield from shares(trace, "durations", group, name)
     for row in trace("durations", "all"):
         until = row["to_ns"] if row["to_ns"] is not None else float("inf")
         fits = row["from_ns"] * row["calls"] <= row["total_ns"] <= until * row["calls"]
@@ -235,6 +248,7 @@ def communication(trace):
     yield from equal("communication: total_ns on devices", total(on_device, "total_ns"), total(
         [row for row in trace("kernels", "kernel") if row["kind"] == "communication"], "total_ns"))
     hidden = total(trace("communication", "hidden-by"), "hidden_ns")
+    yield from shares(trace, "communication", "hidden-by", "share_percent")
     if on_device:
         overlap = total(temporal, "comm_ns") - total(temporal, "exposed_comm_ns")
         yield from equal("communication/hidden-by: hidden_ns is the overlap", hidden, overlap)
@@ -251,6 +265,11 @@ def launches(trace):
         yield from equal(f"launches/{group}: device_events", total(trace("launches", group),
                                                                   "device_events"), launched)
     yield from same_in_groups(trace, "launches", ("call", "thread", "op"), ("calls", "call_ns"))
+    whole = total(trace("launches", "call"), "queue_mean")
+    for group in ("stream", "thread", "op"):
+        queue = total(trace("launches", group), "queue_mean")
+        near = abs(queue - whole) <= 1e-6 * (len(trace("launches", group)) + whole + 1)
+        yield f"launches/{group}: queue_mean", near, (queue, whole)
     for group in ("stream", "step", "graph"):
         for name in ("calls", "call_ns", "device_events"):
             yield from at_most(f"launches/{group}: {name}", total(trace("launches", group), name),
@@ -272,6 +291,15 @@ def tree_rules(view, rows, weight, own):
     for row, inside in zip(rows, below):
         yield from at_most(f"{view}: rows below {str(row['path'])[-100:]}",
                            inside + (row[own] or 0), row[weight] or 0)
+    last = {}
+    for row in rows:
+        for depth in [depth for depth in last if depth > row["depth"]]:
+            del last[depth]
+        share = row["share_percent"] or 0
+        if row["path"]:  # what sums small ones stands last
+            yield from at_most(f"{view}: rows beside each other", share,
+                               last.get(row["depth"], share))
+        last[row["depth"]] = share
 
 
 def stacks(trace):
@@ -287,8 +315,10 @@ def stacks(trace):
     yield from equal("stacks/tree: time_ns of the roots", total(roots, "time_ns"), own)
     yield from tree_rules("stacks/tree", grown, "time_ns", "self_ns")
     threads = [row for row in trace("tracks") if row["track"] == "thread"]
-    yield from at_most("stacks/host: time_ns <= that of the threads",
-                       total(trace("stacks", "host"), "time_ns"), total(threads, "busy_ns"))
+    yield from equal("stacks/host: time_ns is that of the threads",
+                     total(trace("stacks", "host"), "time_ns"), total(threads, "busy_ns"))
+    for group in ("device", "host"):
+        yield from shares(trace, "stacks", group, "share_percent")
 
 
 def modules(trace):
