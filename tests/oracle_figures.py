@@ -85,13 +85,15 @@ def operators(rows, oracle):
     yield "operators: names", len(rows), theirs["names"], 0
     yield "operators: calls", sum(row["calls"] for row in rows), theirs["calls"], 0
     for figure in ("host_self", "device_self"):
-        total = sum(row[f"{figure}_ns"] for row in rows)
+        # nothing that an operator launched: null here, 0 in the reference
+        total = sum(row[f"{figure}_ns"] or 0 for row in rows)
         yield f"operators: sum of {figure}", total, theirs[f"sum_{figure}"], US
     for row in theirs.get("top_by_device_self", []) + theirs.get("top_by_host_self", []):
         ours = own.get(row["name"], {})
         yield f"operator {row['name']}: calls", ours.get("calls"), row["calls"], 0
         for figure in ("host_self", "host_total", "device_self", "device_total"):
-            yield f"operator {row['name']}: {figure}", ours.get(f"{figure}_ns"), row[figure], US
+            ns = ours.get(f"{figure}_ns") or 0
+            yield f"operator {row['name']}: {figure}", ns, row[figure], US
 
 
 def kernels(rows, oracle):

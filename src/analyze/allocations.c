@@ -16,7 +16,7 @@ enum group { EACH, BY_SIZE };
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "device", SS_COLUMN_TEXT, "where: CUDA:0, HIP:0, CPU ...", SS_COLUMN_CONTEXT },
-	{ "size", SS_COLUMN_TEXT, "class of sizes: up to this, above the one before", 0 },
+	{ "up_to", SS_COLUMN_TEXT, "class of sizes: up to this, above the one before", 0 },
 	{ "allocations", SS_COLUMN_COUNT, "how many of the class", 0 },
 	{ "size_bytes", SS_COLUMN_BYTES, "its size; of a class: their sum", 0 },
 	{ "op", SS_COLUMN_TEXT, "innermost operator around it that does more than allocate", 0 },

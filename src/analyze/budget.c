@@ -184,7 +184,8 @@ static enum ss_status budget_run(const struct ss_subject *subject, struct ss_tab
 const struct ss_view ss_view_budget = {
 	.name = "budget",
 	.summary = "Where each device's time goes: computing, exposed, idle",
-	.empty = "No device worked: the files hold no kernels, copies or memsets.",
+	.empty = "No device worked: the files hold no kernels, copies or memsets "
+		 "(ProfilerActivity.CUDA or XPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "step", "part" },

@@ -363,10 +363,22 @@ static struct key shown_group(const struct communication *view, const struct tal
 	return key;
 }
 
-static const char *name_of(const struct communication *view, const struct key *key)
+/* What a kernel's name says before its list of parameters. */
+static const char *kernel_name(const struct ss_string *name, struct ss_table *out)
+{
+	char text[SS_SHORT_NAME_ROOM];
+
+	ss_short_name(name->text, name->length, text, sizeof(text));
+	return ss_table_print(out, "%s", text);
+}
+
+static const char *name_of(const struct communication *view, const struct key *key,
+			   struct ss_table *out)
 {
 	const struct ss_comm_args *args;
 
+	if (key->name && !view->on_host)
+		return kernel_name(&view->trace->names.items[key->name], out);
 	if (key->name)
 		return ss_strings_text(&view->trace->names, key->name);
 	if (key->args == SS_NO_ID)
@@ -409,7 +421,7 @@ static void add(const struct communication *view, struct ss_table *out, const st
 	if (tally->key.args != SS_NO_ID)
 		args = ss_records_at(&view->trace->comm_args, tally->key.args);
 	ss_row_begin(out);
-	ss_row_text(out, view->group == BY_GROUP ? NULL : name_of(view, &tally->key));
+	ss_row_text(out, view->group == BY_GROUP ? NULL : name_of(view, &tally->key, out));
 	ss_row_text(out, ss_strings_text(texts, group.group));
 	ss_row_text(out,
 		    view->group == BY_GROUP ? ss_strings_text(texts, group.description) : NULL);
@@ -531,7 +543,7 @@ static enum ss_status communication_run(const struct ss_subject *subject, struct
 const struct ss_view ss_view_communication = {
 	.name = "communication",
 	.summary = "Collectives by kind, group and size: time, what is exposed, bandwidth",
-	.empty = "No communication ran (group hidden-by: none beside compute).",
+	.empty = "No communication: no collective ran (group hidden-by: none beside compute).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "collective", "kind", "group", "hidden-by" },

@@ -251,7 +251,7 @@ static enum ss_status copies_run(const struct ss_subject *subject, struct ss_tab
 const struct ss_view ss_view_copies = {
 	.name = "copies",
 	.summary = "Copies and memsets by kind: bytes, time, rate, and what the host waited",
-	.empty = "No copies and no memsets.",
+	.empty = "No copies and no memsets: ProfilerActivity.CUDA records them.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "kind", "op", "line" },

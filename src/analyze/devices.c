@@ -14,7 +14,7 @@ static const struct ss_column columns[] = {
 	{ "kernels", SS_COLUMN_COUNT, "kernels that ran on it, communication included", 0 },
 	{ "comm_kernels", SS_COLUMN_COUNT, "of those, kernels that move data between ranks", 0 },
 	{ "memcpys", SS_COLUMN_COUNT, "copies", 0 },
-	{ "memsets", SS_COLUMN_COUNT, "memsets", 0 },
+	{ "memsets", SS_COLUMN_COUNT, "memsets", SS_COLUMN_DETAIL },
 	{ "orphans", SS_COLUMN_COUNT, "device events whose launch is not in the file", 0 },
 	{ "memory_bytes", SS_COLUMN_BYTES, "memory of the device", 0 },
 	{ "multiprocessors", SS_COLUMN_COUNT, "SMs, or compute units", SS_COLUMN_DETAIL },
@@ -107,7 +107,8 @@ static enum ss_status devices_run(const struct ss_subject *subject, struct ss_ta
 const struct ss_view ss_view_devices = {
 	.name = "devices",
 	.summary = "The devices that worked, and what ran on them",
-	.empty = "No device worked: the files hold no kernels, copies or memsets.",
+	.empty = "No device worked: the files hold no kernels, copies or memsets "
+		 "(ProfilerActivity.CUDA or XPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.run = devices_run,

@@ -156,12 +156,13 @@ static void add_note(struct ss_table *out, const struct histogram *histogram)
 
 	if (!all->calls)
 		return;
-	ss_table_note(out,
-		      "%s%lld of %lld kernels are shorter than 10 us: %.1f%% of the calls, %.1f%% "
-		      "of the kernel time.",
-		      out->rank < 0 ? "" : ss_table_print(out, "Rank %lld: ", (long long)out->rank),
-		      (long long)brief->calls, (long long)all->calls,
-		      100.0 * (double)brief->calls / (double)all->calls, time);
+	ss_table_note(
+		out,
+		"%s%lld of %lld kernels are shorter than 10 us: %.1f %% of the calls, %.1f %% "
+		"of the kernel time.",
+		out->rank < 0 ? "" : ss_table_print(out, "Rank %lld: ", (long long)out->rank),
+		(long long)brief->calls, (long long)all->calls,
+		100.0 * (double)brief->calls / (double)all->calls, time);
 }
 
 static enum ss_status durations_run(const struct ss_subject *subject, struct ss_table *out,

@@ -234,6 +234,21 @@ static void look_at_profiler(struct search *search, uint32_t launch, int64_t unt
 		claim(search, SS_IDLE_PROFILER, launch, start_ns, start_ns + own_ns);
 }
 
+/*
+ * The launch came in the gap, and its work began long after it had returned: the host
+ * was not late for that part. Often work that was launched before the recording runs.
+ */
+static int64_t wait_after(struct ss_gap *gap, const struct ss_slices *slices, uint32_t launch)
+{
+	int64_t from_ns = ss_slice_end(slices, launch);
+
+	if (gap->next == SS_NO_ROW || from_ns <= gap->start_ns ||
+	    gap->end_ns - from_ns < LATENCY_NS)
+		return 0;
+	gap->cause_ns[SS_IDLE_DEPENDENCY] += gap->end_ns - from_ns;
+	return gap->end_ns - from_ns;
+}
+
 /* `last`: the device's last work before the gap; its thread stands in where nothing follows. */
 static void explain(struct search *search, uint32_t last)
 {
@@ -268,6 +283,8 @@ static void explain(struct search *search, uint32_t last)
 	look_at_thread(search, thread, until_ns);
 	for (int i = 0; i < SS_IDLE_CAUSES; i++)
 		left_ns -= gap->cause_ns[i];
+	if (sync == SS_NO_ROW)
+		left_ns -= wait_after(gap, slices, launch);
 	rest = sync == SS_NO_ROW ? SS_IDLE_LAUNCH : SS_IDLE_SYNC;
 	gap->cause_ns[rest] += left_ns;
 	gap->guilty[rest] = sync == SS_NO_ROW ? launch : sync;

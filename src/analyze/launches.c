@@ -166,10 +166,11 @@ static enum ss_status add_summary(const struct ss_launch_counts *counts, struct 
 	for (uint32_t i = 0; i < counts->steps.count; i++)
 		empty_ns += (double)queues[i].empty_ns;
 	ss_table_note(out,
-		      "%sLaunch-bound idle time is %.1f %% of the time of the steps; the queue was "
+		      "%saunch-bound idle time is %.1f %% of the time of the steps; the queue was "
 		      "empty for %.1f %% of it, and before %lld of %lld launches the device had "
 		      "nothing left to run.",
-		      out->rank < 0 ? "" : ss_table_print(out, "Rank %lld: ", (long long)out->rank),
+		      out->rank < 0 ? "L"
+				    : ss_table_print(out, "Rank %lld: l", (long long)out->rank),
 		      100 * bound_ns / (steps_ns * (double)devices), 100 * empty_ns / steps_ns,
 		      (long long)late, (long long)known);
 	return SS_OK;
@@ -202,7 +203,8 @@ static enum ss_status launches_run(const struct ss_subject *subject, struct ss_t
 const struct ss_view ss_view_launches = {
 	.name = "launches",
 	.summary = "How launching goes: what calls cost, delays, queues, and when the host is late",
-	.empty = "No launches: the file holds no runtime calls that start work.",
+	.empty = "No launches: the file holds no runtime calls that start work (group graph: no "
+		 "launches of graphs).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "call", "stream", "step", "thread", "op", "graph" },

@@ -58,10 +58,18 @@ static void add(struct ss_table *out, const struct part *part, int64_t at_ns)
 	ss_row_end(out);
 }
 
+/* -1: not known. The allocator of the CPU reserves nothing; files say 0. */
+static int64_t reserved_at(const struct ss_pools *pools, uint32_t event)
+{
+	const struct ss_allocations *events = &pools->trace->allocations;
+
+	return events->device_type[event] == 0 ? -1 : events->reserved_bytes[event];
+}
+
 static void count_event(const struct ss_pools *pools, uint32_t event, struct part *part)
 {
 	part->now_bytes = pools->total_bytes[event];
-	part->now_reserved_bytes = pools->trace->allocations.reserved_bytes[event];
+	part->now_reserved_bytes = reserved_at(pools, event);
 	if (part->now_bytes < part->min_bytes)
 		part->min_bytes = part->now_bytes;
 	if (part->now_bytes > part->max_bytes)
@@ -78,7 +86,7 @@ static void add_events(const struct ss_pools *pools, const struct ss_pool *pool,
 		uint32_t event = pools->order[pool->first + i];
 
 		part->now_bytes = pools->total_bytes[event];
-		part->now_reserved_bytes = pools->trace->allocations.reserved_bytes[event];
+		part->now_reserved_bytes = reserved_at(pools, event);
 		begin(part);
 		part->events = 1;
 		add(out, part, pools->trace->allocations.start_ns[event]);

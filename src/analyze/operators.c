@@ -12,6 +12,7 @@
 #include "analyze/op_category.h"
 #include "analyze/ops.h"
 #include "analyze/places.h"
+#include "analyze/roles.h"
 #include "analyze/view.h"
 #include "analyze/work.h"
 
@@ -25,7 +26,8 @@ static const struct ss_column columns[] = {
 	{ "host_self_ns", SS_COLUMN_NS, "time on the CPU without operators and calls inside", 0 },
 	{ "host_total_ns", SS_COLUMN_NS, "time on the CPU, sum over calls", SS_COLUMN_DETAIL },
 	{ "host_mean_ns", SS_COLUMN_NS, "time on the CPU, mean of a call", SS_COLUMN_DETAIL },
-	{ "device_self_ns", SS_COLUMN_NS, "kernels, copies and memsets that it launched itself",
+	{ "device_self_ns", SS_COLUMN_NS,
+	  "kernels, copies and memsets that it launched itself; null: no operator launched any",
 	  0 },
 	{ "device_total_ns", SS_COLUMN_NS, "and those that operators inside of it launched",
 	  SS_COLUMN_DETAIL },
@@ -288,8 +290,8 @@ static void add(struct operators *view, struct ss_table *out, const struct tally
 	ss_row_int(out, tally->host_self_ns);
 	ss_row_int(out, tally->host_total_ns);
 	ss_row_int(out, tally->host_total_ns / tally->calls);
-	ss_row_int(out, tally->device_self_ns);
-	ss_row_int(out, tally->device_total_ns);
+	ss_row_int_known(out, device_ns > 0 ? tally->device_self_ns : -1);
+	ss_row_int_known(out, device_ns > 0 ? tally->device_total_ns : -1);
 	ss_row_share(out, (double)tally->device_self_ns, (double)device_ns);
 	ss_row_share(out, (double)tally->tensor_ns, (double)tally->device_self_ns);
 	ss_row_text(out, one ? eligible(tally, name, category) : NULL);
@@ -302,8 +304,10 @@ static void add(struct operators *view, struct ss_table *out, const struct tally
 	ss_row_end(out);
 }
 
-static void note_missing(const struct operators *view, struct ss_table *out)
+static void note_missing(const struct operators *view, int64_t device_ns, struct ss_table *out)
 {
+	int64_t device;
+
 	if (!view->keys.count)
 		return;
 	if (view->group == BY_SHAPES && !view->has_shapes)
@@ -312,6 +316,9 @@ static void note_missing(const struct operators *view, struct ss_table *out)
 		ss_note_missing(out, SS_MISSING_LINES);
 	if (view->group == BY_MODULE && !view->places.has_modules)
 		ss_note_missing(out, SS_MISSING_MODULES);
+	if (!device_ns && ss_device_next(view->trace, INT64_MIN, &device))
+		ss_table_note(out, "Nothing that ran on devices is known to be launched by an "
+				   "operator: see kernels.");
 }
 
 static enum ss_status fill(struct operators *view, struct ss_table *out, struct ss_error *err)
@@ -339,7 +346,7 @@ static enum ss_status fill(struct operators *view, struct ss_table *out, struct 
 	qsort(view->tallies, view->keys.count, sizeof(*view->tallies), compare);
 	for (uint32_t i = 0; i < view->keys.count; i++)
 		add(view, out, &view->tallies[i], device_ns);
-	note_missing(view, out);
+	note_missing(view, device_ns, out);
 	return SS_OK;
 }
 

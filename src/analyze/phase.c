@@ -133,9 +133,10 @@ static bool is_work(uint32_t flags)
 }
 
 /* The phase of a row inside of `around`, which may have BY_USER. */
-static uint8_t phase_in(const struct ss_trace *trace, uint32_t row, uint8_t around,
+static uint8_t phase_in(const struct ss_phases *phases, uint32_t row, uint8_t around,
 			const struct meaning *meanings)
 {
+	const struct ss_trace *trace = phases->trace;
 	const struct meaning *meaning = &meanings[trace->slices.name[row]];
 	enum ss_kind kind = trace->slices.kind[row];
 	uint8_t own = SS_PHASE_OTHER;
@@ -144,7 +145,7 @@ static uint8_t phase_in(const struct ss_trace *trace, uint32_t row, uint8_t arou
 		own = meaning->op;
 	else if (kind == SS_KIND_ANNOTATION)
 		own = meaning->range;
-	else if (ss_kind_is_call(kind) && is_work(ss_slice_flags(trace, row)))
+	else if (phases->has_ops && ss_kind_is_call(kind) && is_work(ss_slice_flags(trace, row)))
 		own = SS_PHASE_FORWARD;
 	/* an operator that is cut by the profiler does not reach into the next step */
 	if (kind == SS_KIND_ANNOTATION && (ss_slice_flags(trace, row) & SS_NAME_STEP))
@@ -167,7 +168,7 @@ static void walk(struct ss_phases *phases, const struct meaning *meanings, struc
 		struct thread *thread = &threads[slices->track[row]];
 		uint32_t parent = slices->parent[row];
 		uint8_t around = parent == SS_NO_ROW ? SS_PHASE_OTHER : phases->phase[parent];
-		uint8_t phase = phase_in(trace, row, around, meanings);
+		uint8_t phase = phase_in(phases, row, around, meanings);
 
 		phases->phase[row] = phase;
 		thread->steps += slices->kind[row] == SS_KIND_ANNOTATION &&
@@ -239,6 +240,8 @@ enum ss_status ss_phases_init(struct ss_phases *phases, const struct ss_trace *t
 	phases->phase = ss_memory_resize(memory, NULL, 0, (size_t)phases->row_count + 1);
 	if (phases->phase && find_meanings(trace, &scratch, &meanings))
 		threads = SS_ARENA_NEW(&scratch, struct thread, (size_t)trace->track_count + 1);
+	for (uint32_t row = 0; row < phases->row_count && !phases->has_ops; row++)
+		phases->has_ops = trace->slices.kind[row] == SS_KIND_OP;
 	if (threads) {
 		walk(phases, meanings, threads);
 		phases->main = main_thread(trace, threads);

@@ -5,7 +5,8 @@
  * Optimizer.zero_grad#) and those that a user named forward, backward or
  * optimizer. The innermost counts, and everything inside has its phase. Elsewhere
  * backward is what the autograd engine runs, by its operators' names, with all
- * that runs on its threads; forward is every other operator, launch and copy.
+ * that runs on its threads; forward is every other operator, launch and copy. In
+ * files without operators nothing tells a launch of forward from one of backward.
  * What is inside of backward is never forward: a checkpoint that is computed again
  * is part of backward.
  */
@@ -29,6 +30,7 @@ struct ss_phases {
 	uint32_t row_count; /* of host rows */
 	uint8_t *phase;     /* enum ss_phase, per host row */
 	uint32_t main;      /* the track of the thread that runs the steps, or SS_NO_ROW */
+	bool has_ops;       /* operators are recorded */
 	bool has[SS_PHASE_COUNT];
 };
 

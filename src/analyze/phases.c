@@ -7,6 +7,7 @@
  */
 #include "analyze/cover.h"
 #include "analyze/merge.h"
+#include "analyze/missing.h"
 #include "analyze/phase.h"
 #include "analyze/roles.h"
 #include "analyze/view.h"
@@ -348,6 +349,8 @@ static enum ss_status phases_run(const struct ss_subject *subject, struct ss_tab
 		return ss_fail_memory(err, "the phases");
 	SS_TRY(ss_phases_init(&phases, trace, out->arena->memory, err));
 	status = run_axes(&phases, &steps, subject->group, out, err);
+	if (out->row_count && !phases.has_ops)
+		ss_note_missing(out, SS_MISSING_OPERATORS);
 	if (out->row_count && phases.has[SS_PHASE_BACKWARD] && !phases.has[SS_PHASE_OPTIMIZER])
 		ss_table_note(out, "No optimizer range is in the file: what follows backward "
 				   "counts as forward. A torch.optim.Optimizer makes them, or "

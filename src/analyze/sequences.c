@@ -313,7 +313,8 @@ static enum ss_status sequences_run(const struct ss_subject *subject, struct ss_
 const struct ss_view ss_view_sequences = {
 	.name = "sequences",
 	.summary = "Kernels that follow each other again and again: what could be one kernel",
-	.empty = "No sequence of kernels comes twice a step.",
+	.empty = "No sequence of kernels comes twice a step, or no kernels: ProfilerActivity.CUDA "
+		 "records them.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.run = sequences_run,

@@ -79,7 +79,8 @@ static enum ss_status streams_run(const struct ss_subject *subject, struct ss_ta
 const struct ss_view ss_view_streams = {
 	.name = "streams",
 	.summary = "The gaps of each stream: host late, launch latency, something else",
-	.empty = "No device worked: the files hold no kernels, copies or memsets.",
+	.empty = "No device worked: the files hold no kernels, copies or memsets "
+		 "(ProfilerActivity.CUDA or XPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.run = streams_run,

@@ -235,8 +235,28 @@ static void add_rows(struct counting *counting)
 	}
 }
 
+/* Those are mostly the profiler's own: its last synchronize comes behind the last step. */
+static void note_outside(const struct counting *counting)
+{
+	int64_t outside = 0, blocked_ns = 0;
+
+	for (uint32_t i = 0; i < counting->keys.count; i++) {
+		const struct tally *tally = &counting->tallies[i];
+
+		outside += tally->calls - tally->in_steps;
+		if (!tally->in_steps)
+			blocked_ns = ss_ns_sum(blocked_ns, tally->blocked_ns);
+	}
+	if (blocked_ns && counting->trace->steps.kept_count)
+		ss_table_note(counting->out,
+			      "%lld wait%s outside of the steps: per_step leaves %s out.",
+			      (long long)outside, outside == 1 ? " is" : "s are",
+			      outside == 1 ? "it" : "them");
+}
+
 static void add_notes(const struct counting *counting)
 {
+	note_outside(counting);
 	if (counting->devices && !counting->has_calls)
 		ss_table_note(counting->out, "Runtime calls are not recorded: the file has device "
 					     "work, but waits for it cannot be seen.");

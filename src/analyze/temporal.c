@@ -72,7 +72,8 @@ static enum ss_status temporal_run(const struct ss_subject *subject, struct ss_t
 const struct ss_view ss_view_temporal = {
 	.name = "temporal",
 	.summary = "Each device over the whole file: computing, exposed, idle",
-	.empty = "No device worked: the files hold no kernels, copies or memsets.",
+	.empty = "No device worked: the files hold no kernels, copies or memsets "
+		 "(ProfilerActivity.CUDA or XPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.run = temporal_run,

@@ -80,8 +80,25 @@ struct figures {
 	struct sweep sweep;
 	double occupied; /* sum of occupancy * time */
 	int64_t kernel_sum_ns, tensor_sum_ns, occupied_ns;
+	int64_t unknown_ns; /* of occupied_ns: recorded as 0, which it cannot have been */
 	bool has_blocks;
 };
+
+/* A block's shared memory beyond this has to be asked for; Kineto's formula does not know it. */
+#define SHARED_BYTES 49152
+
+/* Said where it bends the figure: in real files it is nothing or a quarter and more. */
+#define UNKNOWN_PERCENT 5
+
+static void note_occupancy(const struct figures *figures, struct ss_table *out)
+{
+	double percent = 100.0 * (double)figures->unknown_ns / (double)figures->occupied_ns;
+
+	/* the same words for all devices and ranks, so that it is said once */
+	if (figures->unknown_ns && percent >= UNKNOWN_PERCENT)
+		ss_table_note(out, "Occupancy was higher: kernels with more than 48 KiB of shared "
+				   "memory are recorded with 0 (kernels shows which).");
+}
 
 static void add_kernel(struct figures *figures, const struct ss_trace *trace, uint32_t row)
 {
@@ -109,6 +126,8 @@ static void add_kernel(struct figures *figures, const struct ss_trace *trace, ui
 	if (args->occupancy_percent >= 0) {
 		figures->occupied_ns += end_ns - start_ns;
 		figures->occupied += args->occupancy_percent * (double)(end_ns - start_ns);
+		if (args->occupancy_percent == 0 && args->shared_bytes > SHARED_BYTES)
+			figures->unknown_ns += end_ns - start_ns;
 	}
 }
 
@@ -159,6 +178,7 @@ static enum ss_status add_device(const struct ss_trace *trace, int64_t device, i
 	ss_row_int(out, comm_ns);
 	ss_row_int(out, copy_ns);
 	ss_row_end(out);
+	note_occupancy(figures, out);
 	return whole ? SS_OK : ss_fail_memory(err, "the utilization of devices");
 }
 
@@ -187,7 +207,8 @@ static enum ss_status utilization_run(const struct ss_subject *subject, struct s
 const struct ss_view ss_view_utilization = {
 	.name = "utilization",
 	.summary = "How well each device was used, from the first step to the last",
-	.empty = "No device worked: the files hold no kernels, copies or memsets.",
+	.empty = "No device worked: the files hold no kernels, copies or memsets "
+		 "(ProfilerActivity.CUDA or XPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.by_moment = true,

@@ -31,7 +31,8 @@ static void overview_headline(const struct ss_job *job, struct ss_text *out)
 const struct ss_report ss_report_overview = {
 	.name = "overview",
 	.summary = "How well the devices were used, and where the steps' time went",
-	.views = { "devices", "utilization", "budget/part", "gaps", "phases", "breakdown/part",
-		   "breakdown" },
+	/* what the time is lost on first, what it is of last */
+	.views = { "budget/part", "gaps", "utilization", "phases", "breakdown/part", "breakdown",
+		   "devices" },
 	.headline = overview_headline,
 };

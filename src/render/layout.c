@@ -42,26 +42,30 @@ static bool is_absent(const struct ss_layout *layout, uint32_t column)
 	return true;
 }
 
-/* The heading: the column's name without its unit, which stands in the cells. */
 size_t ss_layout_heading(const struct ss_column *column, char *out, size_t room)
 {
-	static const char *const units[] = { "_ns", "_bytes", "_percent" };
+	/* "idle %" and "idle" are two columns of one table */
+	static const char *const units[][2] = { { "_ns", "" },
+						{ "_bytes", "" },
+						{ "_percent", " %" } };
 	size_t length = strlen(column->name);
+	const char *sign = "";
 
 	for (size_t i = 0; i < SS_COUNT(units); i++) {
-		size_t unit = strlen(units[i]);
+		size_t unit = strlen(units[i][0]);
 
-		if (length > unit && strcmp(column->name + length - unit, units[i]) == 0) {
+		if (length > unit && strcmp(column->name + length - unit, units[i][0]) == 0) {
 			length -= unit;
+			sign = units[i][1];
 			break;
 		}
 	}
-	if (length >= room)
-		length = room - 1;
+	if (length + strlen(sign) >= room)
+		length = room - 1 - strlen(sign);
 	for (size_t i = 0; i < length; i++)
 		out[i] = column->name[i] == '_' ? ' ' : column->name[i];
-	out[length] = '\0';
-	return length;
+	memcpy(out + length, sign, strlen(sign) + 1);
+	return length + strlen(sign);
 }
 
 size_t ss_layout_width(const struct ss_layout *layout, uint32_t row, uint32_t column,
@@ -149,6 +153,23 @@ static uint32_t spare_figure(const struct ss_layout *layout)
 	return figures > FIGURES_MIN ? last : SS_LAYOUT_COLUMNS;
 }
 
+/* The last column of times, bytes or counts that are 0 in every row; SS_LAYOUT_COLUMNS: none. */
+static uint32_t zero_figure(const struct ss_layout *layout)
+{
+	const struct ss_view *view = layout->table->view;
+
+	for (uint32_t i = view->column_count; i-- > 0;) {
+		enum ss_column_type type = view->columns[i].type;
+
+		if (layout->shown[i] && !ss_layout_cell(layout, 0, i)->is_null &&
+		    !ss_layout_cell(layout, 0, i)->value.integer &&
+		    (type == SS_COLUMN_NS || type == SS_COLUMN_BYTES || type == SS_COLUMN_COUNT) &&
+		    ss_layout_is_constant(layout, i))
+			return i;
+	}
+	return SS_LAYOUT_COLUMNS;
+}
+
 static void narrow(struct ss_layout *layout, uint32_t column, size_t least, uint32_t text_columns,
 		   size_t room)
 {
@@ -166,9 +187,34 @@ static void leave_out(struct ss_layout *layout, uint32_t column)
 	layout->left_out++;
 }
 
-/* Makes the table fit: narrower texts, fewer figures, then narrower and fewer still. */
+/* Texts get back what columns that were left out after them have freed, the neediest first. */
+static void widen(struct ss_layout *layout, const size_t *whole, size_t room)
+{
+	const struct ss_view *view = layout->table->view;
+
+	for (size_t total = total_width(layout); total < room; total++) {
+		uint32_t most = SS_LAYOUT_COLUMNS;
+
+		for (uint32_t i = 0; i < view->column_count; i++)
+			if (layout->shown[i] && layout->width[i] < whole[i] &&
+			    (most == SS_LAYOUT_COLUMNS ||
+			     whole[i] - layout->width[i] > whole[most] - layout->width[most]))
+				most = i;
+		if (most == SS_LAYOUT_COLUMNS)
+			return;
+		layout->width[most]++;
+	}
+}
+
+/*
+ * Makes the table fit: narrower texts, without figures that are all 0, fewer figures,
+ * then narrower and fewer still.
+ */
 static void fit(struct ss_layout *layout, size_t room)
 {
+	size_t whole[SS_LAYOUT_COLUMNS];
+
+	memcpy(whole, layout->width, sizeof(whole));
 	while (total_width(layout) > room) {
 		uint32_t texts, column = widest_text(layout, TEXT_WIDTH_GOOD, &texts);
 
@@ -176,7 +222,9 @@ static void fit(struct ss_layout *layout, size_t room)
 			narrow(layout, column, TEXT_WIDTH_GOOD, texts, room);
 			continue;
 		}
-		column = texts > 1 ? spare_figure(layout) : SS_LAYOUT_COLUMNS;
+		column = zero_figure(layout);
+		if (column == SS_LAYOUT_COLUMNS && texts > 1)
+			column = spare_figure(layout);
 		if (column != SS_LAYOUT_COLUMNS) {
 			leave_out(layout, column);
 			continue;
@@ -189,6 +237,7 @@ static void fit(struct ss_layout *layout, size_t room)
 		else
 			break;
 	}
+	widen(layout, whole, room);
 }
 
 /* Narrower than this bars do not tell anything; wider ones tell no more. */

@@ -2,8 +2,8 @@
  * layout.h - which columns of a table a terminal shows, and how wide.
  *
  * A table is as wide as the terminal at most: details are left out, texts are
- * shortened, and at last columns from the right are left out, which is said. Bars
- * get what is left.
+ * shortened, columns that are 0 in every row are left out, and at last columns from
+ * the right, which is said. Bars get what is left.
  */
 #ifndef SS_RENDER_LAYOUT_H
 #define SS_RENDER_LAYOUT_H
@@ -33,7 +33,7 @@ const struct ss_cell *ss_layout_cell(const struct ss_layout *layout, uint32_t ro
 /* The column says the same in all rows. */
 bool ss_layout_is_constant(const struct ss_layout *layout, uint32_t column);
 
-/* The heading: the column's name without its unit, which stands in the cells. */
+/* The heading: the column's name without its unit, which stands in the cells; a share has a %. */
 size_t ss_layout_heading(const struct ss_column *column, char *out, size_t room);
 
 /* Columns of the terminal that the cell takes; scratch holds its text then. */

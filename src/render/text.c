@@ -45,11 +45,14 @@ static void add_style(const struct ss_layout *layout, const char *style, struct 
 		ss_text_add_string(out, style);
 }
 
+/* Narrower, the three letters of a beginning ("ate" of aten::) would tell nothing. */
+#define HEAD_WIDTH 24
+
 /* Paths and names are told apart by their ends more than by their beginnings. */
 static void add_shortened(const char *text, size_t length, size_t width, struct ss_text *out)
 {
 	size_t columns = ss_text_columns(text, length);
-	size_t head = width > 1 ? (width - 1) / 3 : 0,
+	size_t head = width >= HEAD_WIDTH ? (width - 1) / 5 : 0,
 	       tail = width > head + 1 ? width - head - 1 : 0;
 	size_t skip;
 
@@ -120,6 +123,12 @@ static void add_cell(const struct ss_layout *layout, uint32_t row, uint32_t i, b
 		pad(out, width, layout->width[i]);
 }
 
+static void trim(struct ss_text *out)
+{
+	while (out->length && out->data[out->length - 1] == ' ')
+		out->data[--out->length] = '\0';
+}
+
 static void add_heading(const struct ss_layout *layout, struct ss_text *out)
 {
 	const struct ss_view *view = layout->table->view;
@@ -142,6 +151,7 @@ static void add_heading(const struct ss_layout *layout, struct ss_text *out)
 		if (view->columns[i].type == SS_COLUMN_TEXT && i != last)
 			pad(out, length, layout->width[i]);
 	}
+	trim(out);
 	add_style(layout, PLAIN, out);
 	ss_text_add_string(out, "\n");
 }
@@ -171,8 +181,7 @@ static void add_row(const struct ss_layout *layout, uint32_t row, struct ss_text
 			pad(out, ss_layout_width(layout, row, last, scratch), layout->width[last]);
 		add_bar(layout, row, out);
 	}
-	while (out->length && out->data[out->length - 1] == ' ')
-		out->data[--out->length] = '\0';
+	trim(out);
 	ss_text_add_string(out, "\n");
 	if (wrapped != SS_LAYOUT_COLUMNS && !ss_layout_cell(layout, row, wrapped)->is_null) {
 		const char *text = ss_layout_cell(layout, row, wrapped)->value.text;
@@ -278,16 +287,12 @@ static void add_trust(const struct ss_render_options *options, struct ss_text *o
 		     trust->lost, trust->mended);
 }
 
-static void add_notes(const struct ss_table *table, const struct ss_render_options *options,
-		      struct ss_text *out)
+static void add_sentence(const char *text, const struct ss_render_options *options,
+			 struct ss_text *out)
 {
-	for (uint32_t i = 0; i < table->note_count; i++) {
-		const char *text = table->notes[i];
-
-		while (*text) {
-			text = add_wrapped(text, options->width, out);
-			ss_text_add_string(out, "\n");
-		}
+	while (*text) {
+		text = add_wrapped(text, options->width, out);
+		ss_text_add_string(out, "\n");
 	}
 }
 
@@ -301,12 +306,13 @@ static void text_table(const struct ss_table *table, const struct ss_render_opti
 	layout.rows = ss_render_rows(table, options);
 	ss_text_add_string(&scratch, "");
 	if (!layout.rows)
-		ss_text_addf(out, "%s\n", table->view->empty);
+		add_sentence(table->view->empty, options, out);
 	else if (table->row_count == 1 && has_details(table->view))
 		add_list(&layout, &scratch, out);
 	else
 		add_table(&layout, &scratch, out);
-	add_notes(table, options, out);
+	for (uint32_t i = 0; i < table->note_count; i++)
+		add_sentence(table->notes[i], options, out);
 	ss_text_release(&scratch);
 }
 
@@ -317,6 +323,18 @@ static void text_view(const struct ss_table *table, const struct ss_render_optio
 	add_trust(options, out);
 }
 
+/* An earlier table of the report is empty for the same reason, which need not be said again. */
+static bool is_said(const struct ss_report_parts *parts, uint32_t at)
+{
+	const struct ss_table *table = &parts->tables[at];
+
+	for (uint32_t i = 0; i < at && !table->row_count && !table->note_count; i++)
+		if (!parts->tables[i].row_count &&
+		    strcmp(parts->tables[i].view->empty, table->view->empty) == 0)
+			return true;
+	return false;
+}
+
 static void text_report(const struct ss_report_parts *parts,
 			const struct ss_render_options *options, struct ss_text *out)
 {
@@ -325,6 +343,8 @@ static void text_report(const struct ss_report_parts *parts,
 		const struct ss_table *table = &parts->tables[i];
 		bool grouped = table->group && table->group != table->view->groups[0];
 
+		if (is_said(parts, i))
+			continue;
 		ss_text_addf(out, "\n%s%s%s%s%s\n", options->color ? BOLD : "",
 			     table->view->summary, grouped ? ", by " : "",
 			     grouped ? table->group : "", options->color ? PLAIN : "");

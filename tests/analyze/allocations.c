@@ -38,7 +38,7 @@ static const struct view_case each_cases[] = {
 	  "op,line", "a,train.py(7): f\n-,train.py(7): f\n-,-" },
 	{ "all devices", EVENTS(CPU("1", "64", "8", "8"), CUDA("2", "64", "4", "4")),
 	  "device,size_bytes", "CPU,8\nCUDA:0,4" },
-	{ "columns of classes are empty", SOME, "size,allocations,freed", "-,-,-\n-,-,-\n-,-,-" },
+	{ "columns of classes are empty", SOME, "up_to,allocations,freed", "-,-,-\n-,-,-\n-,-,-" },
 	{ "without addresses", EVENTS(OLDEST("1", "30"), OLDEST("2", "-30")),
 	  "size_bytes,lifetime_ns,address+notes",
 	  "30,-,-\n"
@@ -47,26 +47,26 @@ static const struct view_case each_cases[] = {
 };
 
 static const struct view_case size_cases[] = {
-	{ "nothing", "[]", "size", "" },
+	{ "nothing", "[]", "up_to", "" },
 	{ "up to 512 and above",
 	  EVENTS(CUDA("1", "1", "1", "1"), CUDA("2", "2", "512", "2"), CUDA("3", "3", "513", "3"),
 		 CUDA("4", "4", "2048", "4"), CUDA("5", "5", "2049", "5")),
-	  "size,allocations,size_bytes", "512 B,2,513\n2 KiB,2,2561\n8 KiB,1,2049" },
+	  "up_to,allocations,size_bytes", "512 B,2,513\n2 KiB,2,2561\n8 KiB,1,2049" },
 	{ "the mean lifetime is that of those that were freed",
 	  EVENTS(CUDA("1", "1", "8", "8"), CUDA("2", "2", "8", "16"), CUDA("3", "3", "8", "24"),
 		 CUDA("4", "1", "-8", "16"), CUDA("9", "2", "-8", "8")),
-	  "size,allocations,freed,lifetime_ns,op,at_ns,freed_ns,step,address",
+	  "up_to,allocations,freed,lifetime_ns,op,at_ns,freed_ns,step,address",
 	  "512 B,3,2,5000,-,-,-,-,-" },
-	{ "none was freed", EVENTS(CUDA("1", "1", "8", "8")), "size,freed,lifetime_ns",
+	{ "none was freed", EVENTS(CUDA("1", "1", "8", "8")), "up_to,freed,lifetime_ns",
 	  "512 B,0,-" },
 	{ "without addresses nobody knows", EVENTS(OLDEST("1", "30"), OLDEST("2", "-30")),
-	  "size,allocations,freed,lifetime_ns", "512 B,1,-,-" },
+	  "up_to,allocations,freed,lifetime_ns", "512 B,1,-,-" },
 	{ "the largest that can be", EVENTS(CUDA("1", "1", "9223372036854775807", "8")),
-	  "size,size_bytes", "8 EiB,9223372036854775807" },
+	  "up_to,size_bytes", "8 EiB,9223372036854775807" },
 	{ "device by device",
 	  EVENTS(CUDA("1", "1", "999999", "8"), CPU("2", "1", "1000", "8"),
 		 CUDA("3", "2", "40", "8")),
-	  "device,size", "CUDA:0,512 B\nCUDA:0,2 MiB\nCPU,2 KiB" },
+	  "device,up_to", "CUDA:0,512 B\nCUDA:0,2 MiB\nCPU,2 KiB" },
 };
 
 static void test_each(void **state)

@@ -28,11 +28,11 @@ static const struct view_case cases[] = {
 	{ "short ones are below 10 us", "kernel k 7 1 +10; kernel k 7 20 +5; kernel k 7 30 +5",
 	  "calls+notes",
 	  "2\n1\n"
-	  "2 of 3 kernels are shorter than 10 us: 66.7% of the calls, 50.0% of the kernel "
+	  "2 of 3 kernels are shorter than 10 us: 66.7 % of the calls, 50.0 % of the kernel "
 	  "time." },
 	{ "none of them is short", "kernel k 7 1 +20", "calls+notes",
 	  "1\n"
-	  "0 of 1 kernels are shorter than 10 us: 0.0% of the calls, 0.0% of the kernel "
+	  "0 of 1 kernels are shorter than 10 us: 0.0 % of the calls, 0.0 % of the kernel "
 	  "time." },
 };
 

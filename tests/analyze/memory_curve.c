@@ -33,7 +33,8 @@ static const struct view_case coarse_cases[] = {
 	{ "the CPU is left out beside a device",
 	  EVENTS(CPU("1", "64", "8", "8"), CUDA("2", "64", "4", "4")), "device,max_bytes",
 	  "CUDA:0,4" },
-	{ "and shown without one", EVENTS(CPU("1", "64", "8", "8")), "device,max_bytes", "CPU,8" },
+	{ "and shown without one; it reserves nothing, whatever the file says",
+	  EVENTS(CPU("1", "64", "8", "8")), "device,max_bytes,reserved_bytes", "CPU,8,-" },
 };
 
 static const struct view_case all_cases[] = {

@@ -61,6 +61,13 @@ static const struct view_case host_cases[] = {
 	  "forward,40000\nbackward,60000\nNo optimizer range is in the file: what follows backward "
 	  "counts as forward. A torch.optim.Optimizer makes them, or record_function("
 	  "\"optimizer\")." },
+	{ "without operators nothing tells forward from backward",
+	  STEP "call cudaLaunchKernel 1 10 +5 #1; kernel k 7 20 +30 #1", BOTH "+notes",
+	  "other,-,30000\nidle,-,70000\nOperators are not recorded: profile(activities=["
+	  "ProfilerActivity.CPU, ...]) does." },
+	{ "but a range does",
+	  STEP "note backward 1 10 +9; call cudaLaunchKernel 1 11 +5 #1; kernel k 7 20 +30 #1",
+	  BOTH, "backward,9000,30000\nother,91000,0\nidle,-,70000" },
 	{ "without backward nothing is said", STEP "op a 1 0 +100", HOST "+notes",
 	  "forward,100000" },
 };
@@ -116,9 +123,10 @@ static const struct view_case device_cases[] = {
 	       "copy c 7 10 +10 #1; set s 7 20 +5 #2; mark m 7 30 +40",
 	  BOTH, "input,50000,15000\nother,50000,0\nidle,-,85000" },
 	{ "input behind forward is hidden",
-	  STEP "note " LOADER
-	       " 1 0 +9; call cudaMemcpyAsync 1 5 +1 #1; call cudaLaunchKernel 1 10 +1 #2;"
-	       "copy c 8 10 +30 #1; kernel k 7 20 +10 #2",
+	  STEP
+	  "note " LOADER
+	  " 1 0 +9; call cudaMemcpyAsync 1 5 +1 #1; op a 1 10 +1; call cudaLaunchKernel 1 10 +1 #2;"
+	  "copy c 8 10 +30 #1; kernel k 7 20 +10 #2",
 	  BOTH, "input,9000,20000\nforward,1000,10000\nother,90000,0\nidle,-,70000" },
 	{ "the host counts its range, the device the effective step",
 	  STEP "op a 1 10 +10; call cudaLaunchKernel 1 11 +1 #1; kernel k 7 50 +150 #1",

@@ -131,6 +131,11 @@ static const struct view_case line_cases[] = {
 static const struct view_case op_cases[] = {
 	{ "operators, and what belongs to none", SITES, "line,op," COSTS ",per_step",
 	  "-,aten::to,-,2,20000,80000,1.00\n-,-,-,1,2000,0,0.50" },
+	{ "a wait behind the steps is in no step, which is said",
+	  "[" FIRST OP("aten::item", "4", "20") SYNC("5", "16") SYNC("250", "30") SECOND "]",
+	  "op,blocked_ns,per_step+notes",
+	  "aten::item,16000,1.00\n-,30000,0.00\n1 wait is outside of the steps: per_step leaves it "
+	  "out." },
 	{ "no note about lines that are not asked for", "[" FIRST SYNC("5", "16") SECOND "]",
 	  "op+notes", "-" },
 };

@@ -9,6 +9,27 @@
 	"device,span_ns,gpu_percent,busy_ns,idle_ns,kernel_ns,compute_ns,exposed_comm_ns," \
 	"exposed_copy_ns"
 
+#define KERNEL(ts, dur, occupancy, shared)                                               \
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":" ts \
+	",\"dur\":" dur ",\"args\":{\"device\":0,\"stream\":7,\"shared memory\":" shared \
+	",\"est. achieved occupancy %\":" occupancy "}}"
+
+static const struct view_case unknown_occupancy[] = {
+	{ "0 with more shared memory than the estimate knows",
+	  "[" KERNEL("0", "19", "50", "0") "," KERNEL("20", "1", "0", "49153") "]",
+	  "occupancy_percent+notes",
+	  "47.50\nOccupancy was higher: kernels with more than 48 KiB of shared memory are "
+	  "recorded with 0 (kernels shows which)." },
+	{ "too little to matter",
+	  "[" KERNEL("0", "39", "50", "0") "," KERNEL("40", "1", "0", "49153") "]",
+	  "occupancy_percent+notes", "48.75" },
+	{ "0 may be what it is where the shared memory is known",
+	  "[" KERNEL("0", "5", "50", "0") "," KERNEL("20", "5", "0", "49152") "]",
+	  "occupancy_percent+notes", "25.00" },
+	{ "so may 1", "[" KERNEL("0", "5", "50", "0") "," KERNEL("20", "5", "1", "99999") "]",
+	  "occupancy_percent+notes", "25.50" },
+};
+
 static const struct view_case times[] = {
 	{ "nothing", "[]", TIMES, "" },
 	{ "no device", STEP "op aten::add 1 10 +20; call cudaMalloc 1 12 +3", TIMES, "" },
@@ -153,6 +174,7 @@ static void test_estimates(void **state)
 {
 	(void)state;
 	view_cases_run("utilization", estimates, SS_COUNT(estimates));
+	view_cases_run("utilization", unknown_occupancy, SS_COUNT(unknown_occupancy));
 }
 
 static void test_memory(void **state)

@@ -81,7 +81,7 @@ static const struct {
 	{ "a pipe in Markdown", "markdown", "a|b", "| a\\|b |" },
 	{ "stars, underscores and backticks in Markdown", "markdown", "*_`", "| \\*\\_\\` |" },
 	{ "HTML in Markdown", "markdown", "<b>&", "| &lt;b>&amp; |" },
-	{ "units for people in text", "text", "a", "a     1,234,567  12.3 ms  2.00 kB  12.5 %\n" },
+	{ "units for people in text", "text", "a", "a     1,234,567  12.3 ms  2.00 kB   12.5 %\n" },
 };
 
 static void test_cells(void **state)
@@ -227,6 +227,9 @@ static const struct ss_view bar_view = {
 #define LONG26 "abcdefghijklmnopqrstuvwxyz"
 #define TAIL23 "nopqrstuvwxyz0123456789"
 #define LONG36 "abcdefghijklm" TAIL23
+#define CUT35                \
+	"abcdef\xe2\x80\xa6" \
+	"ijklm" TAIL23 /* LONG36 in 35 columns */
 #define TEXT20 "abcdefghijklmnopqrst"
 
 static const struct bar_case {
@@ -242,7 +245,7 @@ static const struct bar_case {
 	  "a",
 	  NULL,
 	  { 100, 50, 12.5 },
-	  "name    share\na     100.0 %  " BLOCKS24 "\na      50.0 %  " BLOCKS12
+	  "name  share %\na     100.0 %  " BLOCKS24 "\na      50.0 %  " BLOCKS12
 	  "\na      12.5 %  " BLOCKS3 "\n" },
 	{ "of small shares, too, the largest is a whole bar",
 	  80,
@@ -250,14 +253,14 @@ static const struct bar_case {
 	  "a",
 	  NULL,
 	  { 0.2, 0.1 },
-	  "name  share\na     0.2 %  " BLOCKS24 "\na     0.1 %  " BLOCKS12 "\n" },
+	  "name  share %\na       0.2 %  " BLOCKS24 "\na       0.1 %  " BLOCKS12 "\n" },
 	{ "eighths: 100 % are 192 of them",
 	  80,
 	  0,
 	  "a",
 	  NULL,
 	  { 100, 1, 0.5, 2.1, 0.2, 50.5 },
-	  "name    share\na     100.0 %  " BLOCKS24 "\na       1.0 %  \xe2\x96\x8e\n"
+	  "name  share %\na     100.0 %  " BLOCKS24 "\na       1.0 %  \xe2\x96\x8e\n"
 	  "a       0.5 %  \xe2\x96\x8f\na       2.1 %  \xe2\x96\x8c\na       0.2 %\n"
 	  "a      50.5 %  " BLOCKS12 "\xe2\x96\x8f\n" },
 	{ "what is not recorded has no bar",
@@ -266,29 +269,29 @@ static const struct bar_case {
 	  "a",
 	  NULL,
 	  { 50, NOTHING },
-	  "name   share\na     50.0 %  " BLOCKS24 "\na          -\n" },
+	  "name  share %\na      50.0 %  " BLOCKS24 "\na           -\n" },
 	{ "zeros have none",
 	  80,
 	  0,
 	  "a",
 	  NULL,
 	  { 0, NOTHING },
-	  "name  share\na     0.0 %\na         -\n" },
-	{ "one row has none", 80, 0, "a", NULL, { 50 }, "name   share\na     50.0 %\n" },
+	  "name  share %\na       0.0 %\na           -\n" },
+	{ "one row has none", 80, 0, "a", NULL, { 50 }, "name  share %\na      50.0 %\n" },
 	{ "one row that is shown has none",
 	  80,
 	  1,
 	  "a",
 	  NULL,
 	  { 50, 20 },
-	  "name   share\na     50.0 %\n(1 of 2 rows; --top 0 shows all)\n" },
+	  "name  share %\na      50.0 %\n(1 of 2 rows; --top 0 shows all)\n" },
 	{ "the largest that is shown is a whole bar",
 	  80,
 	  2,
 	  "a",
 	  NULL,
 	  { 20, 10, 40 },
-	  "name   share\na     20.0 %  " BLOCKS24 "\na     10.0 %  " BLOCKS12
+	  "name  share %\na      20.0 %  " BLOCKS24 "\na      10.0 %  " BLOCKS12
 	  "\n(2 of 3 rows; --top 0 shows all)\n" },
 	{ "no bar on a narrow terminal",
 	  39,
@@ -296,39 +299,38 @@ static const struct bar_case {
 	  "a",
 	  NULL,
 	  { 50, 20 },
-	  "name   share\na     50.0 %\na     20.0 %\n" },
+	  "name  share %\na      50.0 %\na      20.0 %\n" },
 	{ "a long text gives way, to a bar of 8 columns",
-	  53,
+	  54,
 	  0,
 	  LONG36,
 	  NULL,
 	  { 50, 25 },
-	  "name                                  share\nabcdefghijk\xe2\x80\xa6" TAIL23 "  50.0 %"
-	  "  " BLOCKS6 BLOCK BLOCK "\nabcdefghijk\xe2\x80\xa6" TAIL23 "  25.0 %  " BLOCK BLOCKS3
-	  "\n" },
+	  "name                                 share %\n" CUT35 "   50.0 %"
+	  "  " BLOCKS6 BLOCK BLOCK "\n" CUT35 "   25.0 %  " BLOCK BLOCKS3 "\n" },
 	{ "but not for less than 32 columns",
-	  49,
+	  50,
 	  0,
 	  LONG36,
 	  NULL,
 	  { 50, 25 },
-	  "name                                   share\n" LONG36 "  50.0 %\n" LONG36
-	  "  25.0 %\n" },
+	  "name                                  share %\n" LONG36 "   50.0 %\n" LONG36
+	  "   25.0 %\n" },
 	{ "the shorter of two texts does not, either",
-	  56,
+	  57,
 	  0,
 	  TEXT20,
 	  TEXT20,
 	  { 50, 25 },
-	  "name                   share  line\n" TEXT20 "  50.0 %  " TEXT20 "\n" TEXT20
-	  "  25.0 %  " TEXT20 "\n" },
+	  "name                  share %  line\n" TEXT20 "   50.0 %  " TEXT20 "\n" TEXT20
+	  "   25.0 %  " TEXT20 "\n" },
 	{ "bars stand behind the last text, one under the other",
 	  60,
 	  0,
 	  "a",
 	  "x",
 	  { 50, 50 },
-	  "name   share  line\na     50.0 %  x     " BLOCKS24 "\na     50.0 %  x     " BLOCKS24
+	  "name  share %  line\na      50.0 %  x     " BLOCKS24 "\na      50.0 %  x     " BLOCKS24
 	  "\n" },
 };
 
