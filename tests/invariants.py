@@ -105,6 +105,19 @@ def offers_of(stepscope):
 # --- rules: each yields (what, holds, numbers) ---------------------------------------------------
 
 
+<<<<<<< HEAD
+=======
+def bounds(what, row):
+    for name, value in row.items():
+        if value is None:  # of another group, or not recorded
+            continue
+        if name.endswith("_ns"):
+            yield f"{what}: {name} >= 0", value >= 0, value
+        elif name.endswith("_percent"):
+            yield f"{what}: {name} of 0 to 100", -ROUNDING <= value <= 100 + ROUNDING, value
+
+
+>>>>>>> acfeb43 (tests: figures of other groups and of files without device time are null)
 def adds_up(what, row, parts, whole):
     numbers = [row[part] for part in parts]
     yield f"{what}: {' + '.join(parts)} = {whole}", sum(numbers) == row[whole], (

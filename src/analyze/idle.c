@@ -183,9 +183,19 @@ static bool can_wait(const struct ss_trace *trace, uint32_t call, uint32_t last)
 }
 
 /*
+ * Without the wait the host would have been earlier by its length. When the device ran
+ * dry within that time after it, on work of another stream, the wait is behind the gap
+ * as well; a call that found nothing to wait for is not.
+ */
+static bool held_up(const struct ss_slices *slices, uint32_t wait, int64_t dry_ns)
+{
+	return ss_slice_end(slices, wait) + slices->dur_ns[wait] + CLOCKS_NS >= dry_ns;
+}
+
+/*
  * The wait that the launch comes after, or SS_NO_ROW: the call before it that has
- * to do with the device waited, and was waiting when the device ran dry. Everything
- * that the host did since then would have been hidden without the wait.
+ * to do with the device waited, and held the host up until the device ran dry.
+ * Everything that the host did since then would have been hidden without the wait.
  */
 static uint32_t sync_before(const struct search *search, const struct ss_track *track,
 			    uint32_t launch, uint32_t last)
@@ -198,8 +208,7 @@ static uint32_t sync_before(const struct search *search, const struct ss_track *
 		uint32_t flags = call_flags(trace, row);
 		bool begun = slices->start_ns[row] <= dry_ns;
 
-		if ((flags & SS_NAME_SYNC_CALL) && begun &&
-		    ss_slice_end(slices, row) + CLOCKS_NS >= dry_ns)
+		if ((flags & SS_NAME_SYNC_CALL) && begun && held_up(slices, row, dry_ns))
 			return row;
 		/* a copy waits when it is still there at the end of the device's work */
 		if ((flags & SS_NAME_COPY_CALL) && !(flags & SS_NAME_SYNC_CALL))

@@ -179,9 +179,9 @@ def parts_of_kernels(_, path, places):
                      table("kernels", path, "--device", device, "--stream", stream)]
         check(sums(by_stream) == whole, path, "kernels of streams")
     if devices:
-        ours = sum(row["device_self_ns"] for device in devices
+        ours = sum(row["device_self_ns"] or 0 for device in devices
                    for row in table("operators", path, "--device", device))
-        theirs = sum(row["device_self_ns"] for row in table("operators", path))
+        theirs = sum(row["device_self_ns"] or 0 for row in table("operators", path))
         check(ours == theirs, path, "device time of operators", ours, theirs)
 
 
