@@ -4,7 +4,7 @@
 Usage: invariants.py STEPSCOPE TRACES. For every trace under TRACES or, when there are none, for
 some simulated jobs: the parts of breakdown and budget sum to the step, to the nanosecond; what a
 device did fits into its span; no figure is below zero and no share above its base; the views agree
-about the steps and about each other's sums. Prints the first file and figure that does not hold.
+about the steps and about each other's sums. Prints the first figures of each file that do not hold.
 
 The rules of steps and devices (here) are looked at for every file. Those between views
 (invariants_views.py), of every table of every group (invariants_tables.py), of sums from the file
@@ -38,6 +38,7 @@ WIDTH = 80  # columns of text
 STRIDE = 3  # every so manyth rule between views for ranks like others
 RAW_BYTES = 300_000  # larger files take Python too long
 TEXT_BYTES = 500_000  # of larger files the text of the first groups will do
+PRINTED = 5  # rules of a file that do not hold
 REPORTS = ("overview", "info")  # several tables
 
 BREAKDOWN = ("kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns",
@@ -105,19 +106,6 @@ def offers_of(stepscope):
 # --- rules: each yields (what, holds, numbers) ---------------------------------------------------
 
 
-<<<<<<< HEAD
-=======
-def bounds(what, row):
-    for name, value in row.items():
-        if value is None:  # of another group, or not recorded
-            continue
-        if name.endswith("_ns"):
-            yield f"{what}: {name} >= 0", value >= 0, value
-        elif name.endswith("_percent"):
-            yield f"{what}: {name} of 0 to 100", -ROUNDING <= value <= 100 + ROUNDING, value
-
-
->>>>>>> acfeb43 (tests: figures of other groups and of files without device time are null)
 def adds_up(what, row, parts, whole):
     numbers = [row[part] for part in parts]
     yield f"{what}: {' + '.join(parts)} = {whole}", sum(numbers) == row[whole], (
@@ -283,7 +271,7 @@ def check_all(stepscope, offers, jobs):
                 continue
             files += 1
             checks += found[0]
-            for line in found[1][:50]:
+            for line in found[1][:PRINTED]:
                 print(f"{path}: {line}")
             failed += len(found[1])
     print(f"{files} files, {checks} checks, {failed} failed")

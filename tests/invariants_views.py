@@ -26,7 +26,9 @@ def equal(what, ours, theirs):
 
 
 def at_most(what, ours, theirs):
-    yield what, ours <= theirs, (ours, theirs)
+    """Both or none is recorded."""
+    known = (ours is None) == (theirs is None)
+    yield what, known and (ours is None or ours <= theirs), (ours, theirs)
 
 
 def same_in_groups(trace, view, groups, names):
