@@ -5,11 +5,11 @@
  * All devices. An allocation that was not freed within the file has no end here; of
  * a class of sizes, the mean lifetime is that of those that were freed.
  */
-#include <stdlib.h>
-
 #include "analyze/alloc.h"
+#include "analyze/bricks.h"
 #include "analyze/places.h"
 #include "analyze/view.h"
+#include "trace/order.h"
 
 enum group { EACH, BY_SIZE };
 
@@ -31,47 +31,40 @@ static const struct ss_column columns[] = {
 	{ "address", SS_COLUMN_TEXT, "where it lay; empty: not recorded", SS_COLUMN_DETAIL },
 };
 
-/* What sorting looks at. */
+/* What a row shows, gathered in the order of events: in that of sizes each would be far away. */
 struct item {
-	int64_t bytes;
-	uint32_t event;
+	int64_t bytes, at_ns, freed_ns; /* freed_ns is -1 where it was not */
+	int64_t address;
+	uint32_t pool, place;
+	uint32_t op, holder; /* names; SS_NO_ID: none */
 };
-
-/* By size, then by time. */
-static int compare(const void *a, const void *b)
-{
-	const struct item *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return x->event < y->event ? -1 : x->event > y->event;
-}
 
 struct work {
 	const struct ss_trace *trace;
-	struct ss_allocs allocs;
-	struct ss_places places;
+	const struct ss_allocs *allocs;
+	const struct ss_places *places;
 	struct ss_arena scratch;
 	const char **devices; /* per pool; NULL: not named yet */
 	const char **lines;   /* per line */
 	char *digits;         /* room for the addresses to come */
 	struct item *items;
+	uint32_t *order; /* of the items: by size, then by time */
 	uint32_t count;
 };
 
 static const char *device_of(const struct work *work, uint32_t pool, struct ss_table *out)
 {
 	if (!work->devices[pool])
-		work->devices[pool] = ss_pool_name(&work->allocs.pools.items[pool], out);
+		work->devices[pool] = ss_pool_name(&work->allocs->pools.items[pool], out);
 	return work->devices[pool];
 }
 
 static const char *line_of(const struct work *work, uint32_t place, struct ss_table *out)
 {
-	uint32_t line = place == SS_NO_ROW ? 0 : work->places.line[place];
+	uint32_t line = place == SS_NO_ROW ? 0 : work->places->line[place];
 
 	if (line && !work->lines[line])
-		work->lines[line] = ss_places_line(&work->places, place, out);
+		work->lines[line] = ss_places_line(work->places, place, out);
 	return line ? work->lines[line] : NULL;
 }
 
@@ -112,51 +105,44 @@ static int64_t step_of(const struct ss_steps *steps, int64_t at_ns)
 	return from && at_ns < steps->items[from - 1].host_end_ns ? (int64_t)from - 1 : -1;
 }
 
-static const char *op_name(const struct ss_trace *trace, uint32_t row)
+static const char *op_name(const struct ss_trace *trace, uint32_t name)
 {
-	return row == SS_NO_ROW ? NULL : ss_strings_text(&trace->names, trace->slices.name[row]);
+	return name == SS_NO_ID ? NULL : ss_strings_text(&trace->names, name);
 }
 
-static void add(struct work *work, struct ss_table *out, uint32_t event)
+static void add(struct work *work, struct ss_table *out, const struct item *item)
 {
 	const struct ss_trace *trace = work->trace;
-	const struct ss_allocations *events = &trace->allocations;
-	const struct ss_allocs *allocs = &work->allocs;
-	uint32_t freed = ss_allocs_freed(allocs, event);
-	int64_t at_ns = events->start_ns[event];
+	bool freed = item->freed_ns >= 0;
 
 	ss_row_begin(out);
-	ss_row_text(out, device_of(work, allocs->pools.pool[event], out));
+	ss_row_text(out, device_of(work, item->pool, out));
 	ss_row_null(out);
 	ss_row_null(out);
-	ss_row_int(out, events->bytes[event]);
-	ss_row_text(out, op_name(trace, allocs->holder[event]));
-	ss_row_text(out, line_of(work, allocs->place[event], out));
-	ss_row_int(out, at_ns);
-	ss_row_int_known(out, freed == SS_NO_ROW ? -1 : events->start_ns[freed] - at_ns);
-	ss_row_int_known(out, step_of(&trace->steps, at_ns));
+	ss_row_int(out, item->bytes);
+	ss_row_text(out, op_name(trace, item->holder));
+	ss_row_text(out, line_of(work, item->place, out));
+	ss_row_int(out, item->at_ns);
+	ss_row_int_known(out, freed ? item->freed_ns - item->at_ns : -1);
+	ss_row_int_known(out, step_of(&trace->steps, item->at_ns));
 	ss_row_null(out);
-	ss_row_int_known(out, freed == SS_NO_ROW ? -1 : events->start_ns[freed]);
-	ss_row_text(out, op_name(trace, allocs->op[event]));
-	ss_row_text(out, address_text(work, (uint64_t)events->address[event]));
+	ss_row_int_known(out, item->freed_ns);
+	ss_row_text(out, op_name(trace, item->op));
+	ss_row_text(out, address_text(work, (uint64_t)item->address));
 	ss_row_end(out);
 }
 
 static enum ss_status add_each(struct work *work, struct ss_table *out, struct ss_error *err)
 {
-	enum ss_status status = ss_places_init(&work->places, work->trace, out->arena->memory, err);
-
-	if (status != SS_OK)
-		return status;
 	work->devices = SS_ARENA_NEW(&work->scratch, const char *,
-				     (size_t)work->allocs.pools.count + 1);
+				     (size_t)work->allocs->pools.count + 1);
 	work->lines = SS_ARENA_NEW(&work->scratch, const char *,
-				   (size_t)work->places.lines.count + 1);
+				   (size_t)work->places->lines.count + 1);
 	work->digits = ss_arena_alloc(out->arena, (size_t)work->count + 1, ADDRESS_BYTES);
 	if (!work->devices || !work->lines || !work->digits)
 		return ss_fail_memory(err, "the allocations");
 	for (uint32_t i = 0; i < work->count; i++)
-		add(work, out, work->items[i].event);
+		add(work, out, &work->items[work->order[i]]);
 	return SS_OK;
 }
 
@@ -239,15 +225,51 @@ static void add_classes(const struct ss_allocs *allocs, struct ss_table *out)
 	}
 }
 
+static uint32_t name_of(const struct ss_trace *trace, uint32_t row)
+{
+	return row == SS_NO_ROW ? SS_NO_ID : trace->slices.name[row];
+}
+
+static struct item item_of(const struct ss_allocs *allocs, uint32_t event)
+{
+	const struct ss_allocations *events = &allocs->trace->allocations;
+	uint32_t freed = ss_allocs_freed(allocs, event);
+
+	return (struct item){ .bytes = events->bytes[event],
+			      .at_ns = events->start_ns[event],
+			      .freed_ns = freed == SS_NO_ROW ? -1 : events->start_ns[freed],
+			      .address = events->address[event],
+			      .pool = allocs->pools.pool[event],
+			      .place = allocs->place[event],
+			      .op = name_of(allocs->trace, allocs->op[event]),
+			      .holder = name_of(allocs->trace, allocs->holder[event]) };
+}
+
+/* The largest first, in the order of time where they are equal. */
 static bool collect(struct work *work)
 {
-	work->items = SS_ARENA_NEW(&work->scratch, struct item,
-				   (size_t)work->allocs.event_count + 1);
-	for (uint32_t i = 0; work->items && i < work->allocs.event_count; i++)
-		if (ss_allocs_is_made(&work->allocs, i))
-			work->items[work->count++] =
-				(struct item){ work->trace->allocations.bytes[i], i };
-	return work->items;
+	struct ss_order order;
+	uint32_t made = 0, *spare;
+	int64_t *keys;
+
+	for (uint32_t i = 0; i < work->allocs->event_count; i++)
+		made += ss_allocs_is_made(work->allocs, i);
+	work->items = SS_ARENA_NEW(&work->scratch, struct item, (size_t)made + 1);
+	work->order = SS_ARENA_NEW(&work->scratch, uint32_t, (size_t)made + 1);
+	spare = SS_ARENA_NEW(&work->scratch, uint32_t, (size_t)made + 1);
+	keys = SS_ARENA_NEW(&work->scratch, int64_t, (size_t)made + 1);
+	if (!work->items || !work->order || !spare || !keys)
+		return false;
+	for (uint32_t i = 0; i < work->allocs->event_count; i++) {
+		if (!ss_allocs_is_made(work->allocs, i))
+			continue;
+		work->order[work->count] = work->count;
+		keys[work->count] = -work->trace->allocations.bytes[i];
+		work->items[work->count++] = item_of(work->allocs, i);
+	}
+	order = (struct ss_order){ .start_ns = keys };
+	ss_order_sort(&order, work->order, spare, work->count);
+	return true;
 }
 
 static enum ss_status allocations_run(const struct ss_subject *subject, struct ss_table *out,
@@ -257,22 +279,21 @@ static enum ss_status allocations_run(const struct ss_subject *subject, struct s
 	struct work work = { .trace = subject->trace };
 	enum ss_status status;
 
-	SS_TRY(ss_allocs_init(&work.allocs, work.trace, memory, err));
+	SS_TRY(ss_bricks_allocs(subject->bricks, &work.allocs, err));
+	if (subject->group != BY_SIZE)
+		SS_TRY(ss_bricks_places(subject->bricks, &work.places, err));
 	ss_arena_init(&work.scratch, memory);
 	if (subject->group == BY_SIZE) {
 		status = SS_OK;
-		add_classes(&work.allocs, out);
+		add_classes(work.allocs, out);
 	} else if (collect(&work)) {
-		qsort(work.items, work.count, sizeof(*work.items), compare);
 		status = add_each(&work, out, err);
 	} else {
 		status = ss_fail_memory(err, "the allocations");
 	}
 	if (status == SS_OK)
-		ss_allocs_note(&work.allocs, out);
-	ss_places_release(&work.places);
+		ss_allocs_note(work.allocs, out);
 	ss_arena_release(&work.scratch);
-	ss_allocs_release(&work.allocs);
 	return status;
 }
 

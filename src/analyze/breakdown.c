@@ -86,6 +86,29 @@ static void add_steps(const struct ss_trace *trace, struct ss_table *out, const 
 	}
 }
 
+/* What a role takes is what it makes the rest shorter by; the end of it is "other". */
+static void share_out(const struct ss_roles *roles, const struct ss_cover *steps,
+		      struct ss_cover *left, int64_t *sums)
+{
+	int64_t *rest = sums + (size_t)SS_ROLE_OTHER * steps->count;
+
+	ss_cover_share(left, steps, rest);
+	for (int role = 0; role < SS_ROLE_OTHER; role++) {
+		int64_t *own = sums + (size_t)role * steps->count;
+
+		if (!roles->covers[role].count)
+			continue;
+		ss_cover_subtract(left, &roles->covers[role]);
+		ss_cover_share(left, steps, own);
+		for (uint32_t i = 0; i < steps->count; i++) {
+			int64_t after_ns = own[i];
+
+			own[i] = rest[i] - after_ns;
+			rest[i] = after_ns;
+		}
+	}
+}
+
 static enum ss_status breakdown_run(const struct ss_subject *subject, struct ss_table *out,
 				    struct ss_error *err)
 {
@@ -99,26 +122,8 @@ static enum ss_status breakdown_run(const struct ss_subject *subject, struct ss_
 
 	if (whole)
 		sums = SS_ARENA_NEW(out->arena, int64_t, ((size_t)steps.count + 1) * SS_ROLE_COUNT);
-	for (int role = 0; sums && role < SS_ROLE_OTHER; role++) {
-		struct ss_cover *cover = &roles.covers[role];
-		int64_t *own = sums + (size_t)role * steps.count;
-		int64_t *before = sums + (size_t)SS_ROLE_OTHER * steps.count;
-
-		/* what the role takes is what it makes the rest shorter by */
-		for (uint32_t i = 0; i < steps.count; i++)
-			before[i] = 0;
-		ss_cover_share(&left, &steps, before);
-		ss_cover_subtract(&left, cover);
-		ss_cover_share(&left, &steps, own);
-		for (uint32_t i = 0; i < steps.count; i++)
-			own[i] = before[i] - own[i];
-	}
 	if (sums) {
-		int64_t *other = sums + (size_t)SS_ROLE_OTHER * steps.count;
-
-		for (uint32_t i = 0; i < steps.count; i++)
-			other[i] = 0;
-		ss_cover_share(&left, &steps, other);
+		share_out(&roles, &steps, &left, sums);
 		whole = !left.failed;
 		if (subject->group == GROUP_PART)
 			add_parts(out, sums, &steps);

@@ -2,7 +2,7 @@
  * budget.c - view: the time of each device in each step: computing, waiting for
  * communication, copying, idle. The four never overlap and sum to the step.
  */
-#include "analyze/idle.h"
+#include "analyze/bricks.h"
 #include "analyze/roles.h"
 #include "analyze/view.h"
 
@@ -98,15 +98,6 @@ static void add_steps(const struct ss_trace *trace, int64_t device, const struct
 	}
 }
 
-static bool add_gap(void *context, const struct ss_gap *gap)
-{
-	int64_t *causes = context;
-
-	for (int i = 0; i < SS_IDLE_CAUSES; i++)
-		causes[i] += gap->cause_ns[i];
-	return true;
-}
-
 /* Parts that took no time are left out. */
 static void add_part(struct ss_table *out, int64_t device, const struct ss_cover *steps,
 		     const char *name, int64_t total_ns)
@@ -132,14 +123,15 @@ static int64_t sum(const int64_t *items, uint32_t count)
 	return total;
 }
 
-static enum ss_status add_parts(const struct ss_trace *trace, int64_t device,
-				const struct budget *budget, struct ss_table *out,
-				struct ss_error *err)
+static void add_parts(const struct ss_idle *idle, const struct ss_idle_device *own,
+		      const struct budget *budget, struct ss_table *out)
 {
 	const struct ss_cover *steps = budget->steps;
-	int64_t causes[SS_IDLE_CAUSES] = { 0 };
+	int64_t causes[SS_IDLE_CAUSES] = { 0 }, device = own->device;
 
-	SS_TRY(ss_idle_find(trace, device, out->arena->memory, add_gap, causes, err));
+	for (uint32_t i = own->gap_from; i < own->gap_to; i++)
+		for (uint32_t k = idle->gaps[i].piece_from; k < idle->gaps[i].piece_to; k++)
+			causes[idle->pieces[k].cause] += idle->pieces[k].ns;
 	add_part(out, device, steps, "compute", sum(budget->compute, steps->count));
 	add_part(out, device, steps, "exposed communication", sum(budget->comm, steps->count));
 	add_part(out, device, steps, "exposed copies", sum(budget->copies, steps->count));
@@ -147,19 +139,23 @@ static enum ss_status add_parts(const struct ss_trace *trace, int64_t device,
 		add_part(out, device, steps,
 			 ss_table_print(out, "idle: %s", ss_idle_name((enum ss_idle_cause)i)),
 			 causes[i]);
-	return SS_OK;
 }
 
-static enum ss_status add_device(const struct ss_subject *subject, int64_t device,
+/* `number`: how many devices came before. */
+static enum ss_status add_device(const struct ss_subject *subject, int64_t device, uint32_t number,
 				 const struct ss_cover *steps, struct ss_table *out,
 				 struct ss_error *err)
 {
 	struct budget budget = { .steps = steps };
+	const struct ss_idle *idle;
 
 	SS_TRY(measure(subject->trace, device, &budget, out, err));
-	if (subject->group == GROUP_PART)
-		return add_parts(subject->trace, device, &budget, out, err);
-	add_steps(subject->trace, device, &budget, out);
+	if (subject->group != GROUP_PART) {
+		add_steps(subject->trace, device, &budget, out);
+		return SS_OK;
+	}
+	SS_TRY(ss_bricks_idle(subject->bricks, &idle, err));
+	add_parts(idle, &idle->devices[number], &budget, out);
 	return SS_OK;
 }
 
@@ -169,6 +165,7 @@ static enum ss_status budget_run(const struct ss_subject *subject, struct ss_tab
 	const struct ss_trace *trace = subject->trace;
 	enum ss_status status = SS_OK;
 	int64_t device = INT64_MIN;
+	uint32_t number = 0;
 	struct ss_cover steps;
 
 	if (!ss_steps_cover(trace, out->arena->memory, &steps)) {
@@ -176,7 +173,7 @@ static enum ss_status budget_run(const struct ss_subject *subject, struct ss_tab
 		return ss_fail_memory(err, "the time budget");
 	}
 	while (status == SS_OK && ss_device_next(trace, device, &device))
-		status = add_device(subject, device, &steps, out, err);
+		status = add_device(subject, device, number++, &steps, out, err);
 	ss_cover_release(&steps);
 	return status;
 }

@@ -256,20 +256,32 @@ static bool count_track(struct communication *view, const struct ss_track *track
 	return true;
 }
 
-static bool count_tracks(struct communication *view, enum ss_track_class class, int64_t device,
-			 const struct ss_cover *compute)
+static bool count_threads(struct communication *view, const struct ss_cover *compute)
 {
+	const struct ss_trace *trace = view->trace;
 	struct ss_cover_index index;
 
 	if (!ss_cover_index_init(&index, compute, &view->scratch))
 		return false;
-	for (uint32_t i = 0; i < view->trace->track_count; i++) {
-		const struct ss_track *track = &view->trace->tracks[i];
-
-		if (track->class == class && (class == SS_TRACK_HOST || track->pid == device) &&
-		    !count_track(view, track, &index))
+	for (uint32_t i = 0; i < trace->track_count; i++)
+		if (trace->tracks[i].class == SS_TRACK_HOST &&
+		    !count_track(view, &trace->tracks[i], &index))
 			return false;
-	}
+	return true;
+}
+
+static bool count_streams(struct communication *view, int64_t device,
+			  const struct ss_cover *compute)
+{
+	const struct ss_trace *trace = view->trace;
+	struct ss_cover_index index;
+
+	if (!ss_cover_index_init(&index, compute, &view->scratch))
+		return false;
+	for (uint32_t i = ss_stream_first(trace, device); i != SS_NO_ROW;
+	     i = ss_stream_next(trace, i))
+		if (!count_track(view, &trace->tracks[i], &index))
+			return false;
 	return true;
 }
 
@@ -281,7 +293,7 @@ static bool count_device(struct communication *view, int64_t device, struct ss_h
 	if (whole && hiders)
 		whole = ss_hiders_count(view->trace, device, &own.comm, &view->scratch, hiders);
 	else if (whole)
-		whole = count_tracks(view, SS_TRACK_DEVICE, device, &own.compute);
+		whole = count_streams(view, device, &own.compute);
 	ss_device_cover_release(&own);
 	return whole;
 }
@@ -291,26 +303,26 @@ static bool cover_operators(const struct ss_trace *trace, struct ss_memory *memo
 			    struct ss_cover *out)
 {
 	const struct ss_slices *slices = &trace->slices;
-	bool failed = false;
+	struct ss_cover_pile pile = { 0 };
+	struct ss_cover own;
 
-	for (uint32_t i = 0; i < trace->track_count && !failed; i++) {
+	ss_cover_init(&own, memory);
+	for (uint32_t i = 0; i < trace->track_count; i++) {
 		const struct ss_track *track = &trace->tracks[i];
-		struct ss_cover own;
 
 		if (track->class != SS_TRACK_HOST || !track->has_ops)
 			continue;
-		ss_cover_init(&own, memory);
 		for (uint32_t row = track->first_row; row < track->first_row + track->row_count;
 		     row++)
 			if (slices->kind[row] == SS_KIND_OP &&
 			    !(ss_slice_flags(trace, row) & SS_NAME_COMM_OP))
 				ss_cover_add(&own, slices->start_ns[row],
 					     ss_slice_end(slices, row));
-		ss_cover_unite(out, &own);
-		failed = own.failed || out->failed;
-		ss_cover_release(&own);
+		ss_cover_pile_add(&pile, &own);
 	}
-	return !failed;
+	ss_cover_pile_finish(&pile, out);
+	ss_cover_release(&own);
+	return !out->failed;
 }
 
 static bool count_host(struct communication *view)
@@ -320,7 +332,7 @@ static bool count_host(struct communication *view)
 
 	ss_cover_init(&compute, view->memory);
 	whole = cover_operators(view->trace, view->memory, &compute) &&
-		count_tracks(view, SS_TRACK_HOST, 0, &compute);
+		count_threads(view, &compute);
 	ss_cover_release(&compute);
 	return whole;
 }

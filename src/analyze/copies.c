@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bricks.h"
 #include "analyze/missing.h"
 #include "analyze/ops.h"
 #include "analyze/places.h"
@@ -54,8 +55,9 @@ struct copies {
 	const struct ss_trace *trace;
 	struct ss_memory *memory;
 	enum group group;
-	struct ss_ops ops;       /* empty unless asked for */
-	struct ss_places places; /* the same */
+	struct ss_bricks *bricks;
+	const struct ss_ops *ops;       /* NULL unless asked for */
+	const struct ss_places *places; /* the same */
 	struct ss_records keys;
 	struct tally *tallies; /* one a key */
 	uint32_t tally_capacity;
@@ -77,9 +79,9 @@ static uint32_t place_of(const struct copies *view, uint32_t launch)
 	if (launch == SS_NO_ROW || launch >= view->trace->device_from)
 		return 0;
 	if (view->group == BY_LINE)
-		return view->places.line[launch];
-	if (view->group == BY_OP && view->ops.owner[launch] != SS_NO_ROW)
-		return view->trace->slices.name[view->ops.owner[launch]];
+		return view->places->line[launch];
+	if (view->group == BY_OP && view->ops->owner[launch] != SS_NO_ROW)
+		return view->trace->slices.name[view->ops->owner[launch]];
 	return 0;
 }
 
@@ -177,7 +179,7 @@ static void add(const struct copies *view, struct ss_table *out, const struct ta
 	ss_row_text(out, name);
 	ss_row_text(out, view->group == BY_OP ? ss_strings_text(&view->trace->names, place) : NULL);
 	ss_row_text(out, view->group == BY_LINE && place
-				 ? ss_places_line(&view->places, tally->launch, out)
+				 ? ss_places_line(view->places, tally->launch, out)
 				 : NULL);
 	ss_row_int(out, tally->calls);
 	ss_row_int_known(out, tally->has_bytes ? tally->bytes : -1);
@@ -202,7 +204,7 @@ static void note_missing(const struct copies *view, struct ss_table *out)
 {
 	if (!view->keys.count)
 		return;
-	if (view->group == BY_LINE && !view->places.has_lines)
+	if (view->group == BY_LINE && !view->places->has_lines)
 		ss_note_missing(out, SS_MISSING_LINES);
 	if (view->group == BY_OP && !has_ops(view->trace))
 		ss_note_missing(out, SS_MISSING_OPERATORS);
@@ -211,12 +213,11 @@ static void note_missing(const struct copies *view, struct ss_table *out)
 static enum ss_status fill(struct copies *view, struct ss_table *out, struct ss_error *err)
 {
 	const struct ss_trace *trace = view->trace;
-	struct ss_memory *memory = out->arena->memory;
 
 	if (view->group == BY_OP)
-		SS_TRY(ss_ops_init(&view->ops, trace, memory, err));
+		SS_TRY(ss_bricks_ops(view->bricks, &view->ops, err));
 	if (view->group == BY_LINE)
-		SS_TRY(ss_places_init(&view->places, trace, memory, err));
+		SS_TRY(ss_bricks_places(view->bricks, &view->places, err));
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
 		if ((trace->slices.kind[row] == SS_KIND_MEMCPY ||
 		     trace->slices.kind[row] == SS_KIND_MEMSET) &&
@@ -235,6 +236,7 @@ static enum ss_status copies_run(const struct ss_subject *subject, struct ss_tab
 {
 	struct copies view = { .trace = subject->trace,
 			       .memory = out->arena->memory,
+			       .bricks = subject->bricks,
 			       .group = (enum group)subject->group };
 	enum ss_status status;
 
@@ -243,8 +245,6 @@ static enum ss_status copies_run(const struct ss_subject *subject, struct ss_tab
 	status = fill(&view, out, err);
 	ss_memory_free(view.memory, view.tallies, view.tally_capacity * sizeof(*view.tallies));
 	ss_records_release(&view.keys);
-	ss_places_release(&view.places);
-	ss_ops_release(&view.ops);
 	return status;
 }
 

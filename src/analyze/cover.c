@@ -52,6 +52,13 @@ static void replace(struct ss_cover *cover, struct ss_cover *made)
 	cover->failed = failed;
 }
 
+/* Room for all that can come of two sets: growing step by step copies what is there. */
+static void make_room(struct ss_cover *made, const struct ss_cover *a, const struct ss_cover *b)
+{
+	made->failed |= !ss_memory_reserve(made->memory, (void **)&made->items, &made->capacity,
+					   (size_t)a->count + b->count + 1, sizeof(*made->items));
+}
+
 void ss_cover_unite(struct ss_cover *cover, const struct ss_cover *other)
 {
 	struct ss_cover made = { .memory = cover->memory };
@@ -61,7 +68,8 @@ void ss_cover_unite(struct ss_cover *cover, const struct ss_cover *other)
 		cover->failed |= other->failed;
 		return;
 	}
-	while (i < cover->count || k < other->count) {
+	make_room(&made, cover, other);
+	while (!made.failed && (i < cover->count || k < other->count)) {
 		const struct ss_interval *next;
 
 		if (k == other->count ||
@@ -75,12 +83,48 @@ void ss_cover_unite(struct ss_cover *cover, const struct ss_cover *other)
 	replace(cover, &made);
 }
 
+void ss_cover_pile_add(struct ss_cover_pile *pile, struct ss_cover *cover)
+{
+	struct ss_cover carry = *cover;
+	uint32_t level = 0;
+
+	if (!cover->count && !cover->failed)
+		return;
+	ss_cover_init(cover, carry.memory);
+	for (; level < SS_COUNT(pile->levels) - 1 && pile->levels[level].memory; level++) {
+		ss_cover_unite(&carry, &pile->levels[level]);
+		ss_cover_release(&pile->levels[level]);
+	}
+	if (pile->levels[level].memory) {
+		ss_cover_unite(&carry, &pile->levels[level]);
+		ss_cover_release(&pile->levels[level]);
+	}
+	pile->levels[level] = carry;
+}
+
+void ss_cover_pile_finish(struct ss_cover_pile *pile, struct ss_cover *out)
+{
+	assert(!out->count);
+	for (size_t i = 0; i < SS_COUNT(pile->levels); i++) {
+		struct ss_cover *level = &pile->levels[i];
+
+		if (!level->memory)
+			continue;
+		level->failed |= out->failed;
+		ss_cover_unite(level, out);
+		ss_cover_release(out);
+		*out = *level;
+		*level = (struct ss_cover){ 0 };
+	}
+}
+
 void ss_cover_subtract(struct ss_cover *cover, const struct ss_cover *other)
 {
 	struct ss_cover made = { .memory = cover->memory, .failed = other->failed };
 	uint32_t k = 0;
 
-	for (uint32_t i = 0; i < cover->count; i++) {
+	make_room(&made, cover, other);
+	for (uint32_t i = 0; i < cover->count && !made.failed; i++) {
 		int64_t at_ns = cover->items[i].start_ns, end_ns = cover->items[i].end_ns;
 
 		while (k < other->count && other->items[k].end_ns <= at_ns)

@@ -41,6 +41,20 @@ void ss_cover_append(struct ss_cover *cover, int64_t start_ns, int64_t end_ns);
 /* cover = cover | other */
 void ss_cover_unite(struct ss_cover *cover, const struct ss_cover *other);
 
+/*
+ * A union of many sets. Uniting them one after the other would go through what is there for
+ * each of them; here sets of about the same number of members are united. Zeroed: empty.
+ */
+struct ss_cover_pile {
+	struct ss_cover levels[32]; /* of 1, 2, 4 ... members, or empty */
+};
+
+/* Takes over what the set holds and leaves it empty. */
+void ss_cover_pile_add(struct ss_cover_pile *pile, struct ss_cover *cover);
+
+/* Puts the union in place of the empty set `out`, and leaves the pile empty. */
+void ss_cover_pile_finish(struct ss_cover_pile *pile, struct ss_cover *out);
+
 /* cover = cover - other */
 void ss_cover_subtract(struct ss_cover *cover, const struct ss_cover *other);
 

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "analyze/bricks.h"
 #include "analyze/idle.h"
 #include "analyze/missing.h"
 #include "analyze/places.h"
@@ -48,6 +49,7 @@ struct tally {
 
 struct gaps {
 	const struct ss_trace *trace;
+	const struct ss_idle *idle;
 	const struct ss_places *places;
 	struct ss_memory *memory;
 	uint32_t group;
@@ -176,20 +178,21 @@ static void add_row(const struct gaps *gaps, const struct tally *tally, int64_t 
 	ss_row_end(out);
 }
 
-static enum ss_status add_device(struct gaps *gaps, int64_t device, int64_t steps_ns,
-				 struct ss_table *out, struct ss_error *err)
+static enum ss_status add_device(struct gaps *gaps, const struct ss_idle_device *device,
+				 int64_t steps_ns, struct ss_table *out, struct ss_error *err)
 {
-	enum ss_status status;
+	enum ss_status status = SS_OK;
 
 	if (!ss_records_init(&gaps->keys, gaps->memory, sizeof(struct key))) {
 		ss_records_release(&gaps->keys);
 		return ss_fail_memory(err, "the idle time of devices");
 	}
-	status = ss_idle_find(gaps->trace, device, gaps->memory, add_gap, gaps, err);
+	if (!ss_idle_tell(device, gaps->idle, add_gap, gaps))
+		status = ss_fail_memory(err, "the idle time of devices");
 	if (status == SS_OK && gaps->count)
 		qsort(gaps->tallies, gaps->count, sizeof(*gaps->tallies), compare);
 	for (uint32_t i = 0; status == SS_OK && i < gaps->count; i++)
-		add_row(gaps, &gaps->tallies[i], device, steps_ns, out);
+		add_row(gaps, &gaps->tallies[i], device->device, steps_ns, out);
 	ss_records_release(&gaps->keys);
 	gaps->count = 0;
 	return status;
@@ -200,9 +203,8 @@ static enum ss_status gaps_run(const struct ss_subject *subject, struct ss_table
 {
 	const struct ss_trace *trace = subject->trace;
 	struct gaps gaps = { .trace = trace, .memory = out->arena->memory };
-	int64_t device = INT64_MIN, steps_ns = 0;
+	int64_t steps_ns = 0;
 	enum ss_status status = SS_OK;
-	struct ss_places places;
 
 	gaps.numbers = ss_steps_numbers(trace, out->arena);
 	if (!gaps.numbers)
@@ -210,15 +212,14 @@ static enum ss_status gaps_run(const struct ss_subject *subject, struct ss_table
 	for (uint32_t i = 0; i < trace->steps.count; i++)
 		if (!trace->steps.items[i].dropped)
 			steps_ns += trace->steps.items[i].end_ns - trace->steps.items[i].start_ns;
-	SS_TRY(ss_places_init(&places, trace, gaps.memory, err));
-	gaps.places = &places;
+	SS_TRY(ss_bricks_idle(subject->bricks, &gaps.idle, err));
+	SS_TRY(ss_bricks_places(subject->bricks, &gaps.places, err));
 	gaps.group = subject->group;
-	while (status == SS_OK && ss_device_next(trace, device, &device))
-		status = add_device(&gaps, device, steps_ns, out, err);
-	if (out->row_count && !places.has_lines)
+	for (uint32_t i = 0; status == SS_OK && i < gaps.idle->device_count; i++)
+		status = add_device(&gaps, &gaps.idle->devices[i], steps_ns, out, err);
+	if (out->row_count && !gaps.places->has_lines)
 		ss_note_missing(out, SS_MISSING_LINES);
 	ss_memory_free(gaps.memory, gaps.tallies, gaps.capacity * sizeof(*gaps.tallies));
-	ss_places_release(&places);
 	return status;
 }
 

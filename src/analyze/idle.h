@@ -41,10 +41,45 @@ struct ss_gap {
 /* Called for each gap in the order of time; false stops. */
 typedef bool (*ss_gap_sink)(void *context, const struct ss_gap *gap);
 
-/* Finds all gaps of a device in the steps that count. */
+/* A gap as it is kept: most have one cause. */
+struct ss_idle_gap {
+	int64_t start_ns, end_ns;
+	uint32_t step, next;
+	uint32_t piece_from, piece_to;
+};
+
+struct ss_idle_piece {
+	int64_t ns;
+	uint32_t guilty;
+	uint32_t cause;
+};
+
+struct ss_idle_device {
+	int64_t device;
+	uint32_t gap_from, gap_to;
+};
+
+/* All gaps of all devices in the steps that count. */
+struct ss_idle {
+	const struct ss_trace *trace;
+	struct ss_memory *memory;
+	struct ss_idle_device *devices; /* in the order of their numbers */
+	struct ss_idle_gap *gaps;
+	struct ss_idle_piece *pieces;
+	uint32_t device_count, device_capacity;
+	uint32_t gap_count, gap_capacity;
+	uint32_t piece_count, piece_capacity;
+};
+
 SS_MUST_USE
-enum ss_status ss_idle_find(const struct ss_trace *trace, int64_t device, struct ss_memory *memory,
-			    ss_gap_sink sink, void *context, struct ss_error *err);
+enum ss_status ss_idle_init(struct ss_idle *idle, const struct ss_trace *trace,
+			    struct ss_memory *memory, struct ss_error *err);
+void ss_idle_release(struct ss_idle *idle);
+
+/* Tells all gaps of a device; false: the sink stopped it. */
+SS_MUST_USE
+bool ss_idle_tell(const struct ss_idle_device *device, const struct ss_idle *idle, ss_gap_sink sink,
+		  void *context);
 
 /* The cause of its largest part. */
 enum ss_idle_cause ss_gap_cause(const struct ss_gap *gap);

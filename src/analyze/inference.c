@@ -201,7 +201,7 @@ static enum ss_status inference_run(const struct ss_subject *subject, struct ss_
 	struct ss_passes passes;
 	int64_t *durations;
 
-	SS_TRY(ss_passes_find(trace, out->arena, &passes, err));
+	SS_TRY(ss_passes_find(subject->bricks, out->arena, &passes, err));
 	durations = SS_ARENA_NEW(out->arena, int64_t, (size_t)passes.count + 1);
 	if (!durations)
 		return ss_fail_memory(err, "the inference steps");

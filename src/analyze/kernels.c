@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bricks.h"
 #include "analyze/kernel_names.h"
 #include "analyze/ops.h"
 #include "analyze/view.h"
@@ -65,7 +66,7 @@ struct kernels {
 	struct ss_table *out;
 	enum group group;
 	struct ss_kernel_name *names;
-	struct ss_ops ops; /* by op and launch */
+	const struct ss_ops *ops; /* by op and launch */
 	struct ss_records keys;
 	struct tally *tallies;
 	uint32_t tally_capacity;
@@ -113,9 +114,9 @@ static uint32_t launcher_of(const struct kernels *kernels, uint32_t row)
 	const struct ss_slices *slices = &kernels->trace->slices;
 	uint32_t launch = slices->link[row], op;
 
-	if (launch == SS_NO_ROW || launch >= kernels->ops.row_count)
+	if (launch == SS_NO_ROW || launch >= kernels->ops->row_count)
 		return 0;
-	op = kernels->ops.owner[launch];
+	op = kernels->ops->owner[launch];
 	return op == SS_NO_ROW ? 0 : slices->name[op] + 1;
 }
 
@@ -333,12 +334,11 @@ static enum ss_status kernels_run(const struct ss_subject *subject, struct ss_ta
 	bool told;
 
 	if (kernels.group == BY_OP || kernels.group == BY_LAUNCH)
-		SS_TRY(ss_ops_init(&kernels.ops, subject->trace, memory, err));
+		SS_TRY(ss_bricks_ops(subject->bricks, &kernels.ops, err));
 	told = tell(&kernels);
 	ss_memory_free(memory, kernels.tallies,
 		       (size_t)kernels.tally_capacity * sizeof(*kernels.tallies));
 	ss_records_release(&kernels.keys);
-	ss_ops_release(&kernels.ops);
 	return told ? SS_OK : ss_fail_memory(err, "the kernels");
 }
 

@@ -2,10 +2,10 @@
  * launch_counts.c - one pass over the calls; then delays are put side by side and
  * queues are gone through.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/launch_counts.h"
+#include "analyze/median.h"
 #include "analyze/moment.h"
 #include "analyze/roles.h"
 
@@ -40,7 +40,7 @@ static bool key_of(const struct ss_launch_counts *counts, uint32_t row, struct s
 		key->value = slices->track[row];
 		return true;
 	case SS_LAUNCH_OP:
-		owner = counts->ops.owner[row];
+		owner = counts->ops->owner[row];
 		key->name = owner == SS_NO_ROW ? 0 : slices->name[owner];
 		return true;
 	case SS_LAUNCH_GRAPH:
@@ -124,13 +124,6 @@ static bool count_calls(struct ss_launch_counts *counts)
 
 /* --- delays and queues ------------------------------------------------------------ */
 
-static int by_size(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* From the end of the call to the start of what it started. */
 static int64_t delay_of(const struct ss_trace *trace, const struct ss_launched_work *work)
 {
@@ -140,7 +133,7 @@ static int64_t delay_of(const struct ss_trace *trace, const struct ss_launched_w
 	return delay_ns > 0 ? delay_ns : 0;
 }
 
-/* The delays of each key side by side; the median of an even number lies between two. */
+/* The delays of each key side by side. */
 static bool find_delays(struct ss_launch_counts *counts)
 {
 	const struct ss_launched *works = &counts->works;
@@ -162,14 +155,14 @@ static bool find_delays(struct ss_launch_counts *counts)
 	for (uint32_t i = 0; i < counts->keys.count; i++) {
 		struct ss_launch_count *count = &counts->items[i];
 		size_t number = (size_t)count->works;
-		int64_t *own = delays + count->delay_at - number, low_ns;
+		int64_t *own = delays + count->delay_at - number;
 
 		if (!number)
 			continue;
-		qsort(own, number, sizeof(*own), by_size);
-		low_ns = own[(number - 1) / 2];
-		count->delay_median_ns = low_ns + (own[number / 2] - low_ns) / 2;
-		count->delay_max_ns = own[number - 1];
+		count->delay_median_ns = ss_median(own, number);
+		for (size_t k = 0; k < number; k++)
+			if (own[k] > count->delay_max_ns)
+				count->delay_max_ns = own[k];
 	}
 	ss_memory_free(memory, delays, bytes);
 	return true;
@@ -236,8 +229,6 @@ static enum ss_status prepare(struct ss_launch_counts *counts, struct ss_arena *
 		counts->span.end_ns = counts->steps.items[counts->steps.count - 1].end_ns;
 	}
 	SS_TRY(ss_launched_init(&counts->works, counts->trace, arena->memory, err));
-	if (counts->group == SS_LAUNCH_OP)
-		SS_TRY(ss_ops_init(&counts->ops, counts->trace, arena->memory, err));
 	count = (size_t)counts->works.count + 1;
 	counts->work_keys = SS_ARENA_NEW(arena, uint32_t, count);
 	if (!counts->work_keys ||
@@ -260,21 +251,20 @@ void ss_launch_counts_release(struct ss_launch_counts *counts)
 	ss_memory_free(counts->memory, counts->items,
 		       counts->item_capacity * sizeof(*counts->items));
 	ss_records_release(&counts->keys);
-	ss_ops_release(&counts->ops);
 	ss_launched_release(&counts->works);
 	ss_cover_release(&counts->steps);
 	*counts = (struct ss_launch_counts){ 0 };
 }
 
 enum ss_status ss_launch_counts_init(struct ss_launch_counts *counts, const struct ss_trace *trace,
-				     enum ss_launch_group group, struct ss_arena *scratch,
-				     struct ss_error *err)
+				     enum ss_launch_group group, const struct ss_ops *ops,
+				     struct ss_arena *scratch, struct ss_error *err)
 {
 	enum ss_status status;
 
-	*counts = (struct ss_launch_counts){ .trace = trace,
-					     .memory = scratch->memory,
-					     .group = group };
+	*counts = (struct ss_launch_counts){
+		.trace = trace, .memory = scratch->memory, .group = group, .ops = ops
+	};
 	status = prepare(counts, scratch, err);
 	if (status == SS_OK &&
 	    !(count_calls(counts) && find_delays(counts) && find_queues(counts, scratch)))

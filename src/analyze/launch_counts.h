@@ -41,7 +41,7 @@ struct ss_launch_counts {
 	struct ss_cover steps;
 	struct ss_interval span; /* from the first step to the last */
 	struct ss_launched works;
-	struct ss_ops ops; /* only of SS_LAUNCH_OP */
+	const struct ss_ops *ops; /* NULL but for SS_LAUNCH_OP */
 	struct ss_records keys;
 	struct ss_launch_count *items; /* per key, in the order of their first appearance */
 	uint32_t item_capacity;
@@ -51,11 +51,11 @@ struct ss_launch_counts {
 	bool has_calls; /* launches are recorded */
 };
 
-/* `scratch` lends memory until the counts are released, too. */
+/* `scratch` lends memory until the counts are released, too. SS_LAUNCH_OP needs `ops`. */
 SS_MUST_USE
 enum ss_status ss_launch_counts_init(struct ss_launch_counts *counts, const struct ss_trace *trace,
-				     enum ss_launch_group group, struct ss_arena *scratch,
-				     struct ss_error *err);
+				     enum ss_launch_group group, const struct ss_ops *ops,
+				     struct ss_arena *scratch, struct ss_error *err);
 void ss_launch_counts_release(struct ss_launch_counts *counts);
 
 /* How long the step of a row of SS_LAUNCH_STEP is. */

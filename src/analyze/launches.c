@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "analyze/idle.h"
+#include "analyze/bricks.h"
 #include "analyze/launch_counts.h"
 #include "analyze/missing.h"
 #include "analyze/roles.h"
@@ -136,19 +136,14 @@ static void add_rows(struct ss_launch_counts *counts, struct ss_table *out)
 
 /* --- notes ---------------------------------------------------------------------------- */
 
-static bool add_gap(void *context, const struct ss_gap *gap)
-{
-	*(double *)context += (double)gap->cause_ns[SS_IDLE_LAUNCH];
-	return true;
-}
-
 /* How much of the steps the devices waited for launches, and whether the queue ran empty. */
-static enum ss_status add_summary(const struct ss_launch_counts *counts, struct ss_table *out,
-				  struct ss_error *err)
+static enum ss_status add_summary(const struct ss_launch_counts *counts, struct ss_bricks *bricks,
+				  struct ss_table *out, struct ss_error *err)
 {
 	const struct ss_launched *works = &counts->works;
 	double bound_ns = 0, steps_ns = (double)ss_cover_length(&counts->steps), empty_ns = 0;
-	int64_t device = INT64_MIN, devices = 0, late = 0, known = 0;
+	int64_t late = 0, known = 0;
+	const struct ss_idle *idle;
 	struct ss_queue *queues;
 
 	for (uint32_t i = 0; i < works->count; i++) {
@@ -157,8 +152,10 @@ static enum ss_status add_summary(const struct ss_launch_counts *counts, struct 
 	}
 	if (!known || !(steps_ns > 0))
 		return SS_OK;
-	for (; ss_device_next(counts->trace, device, &device); devices++)
-		SS_TRY(ss_idle_find(counts->trace, device, works->memory, add_gap, &bound_ns, err));
+	SS_TRY(ss_bricks_idle(bricks, &idle, err));
+	for (uint32_t i = 0; i < idle->piece_count; i++)
+		if (idle->pieces[i].cause == SS_IDLE_LAUNCH)
+			bound_ns += (double)idle->pieces[i].ns;
 	queues = SS_ARENA_NEW(out->arena, struct ss_queue, counts->steps.count);
 	if (!queues)
 		return ss_fail_memory(err, "the launches");
@@ -171,7 +168,7 @@ static enum ss_status add_summary(const struct ss_launch_counts *counts, struct 
 		      "nothing left to run.",
 		      out->rank < 0 ? "L"
 				    : ss_table_print(out, "Rank %lld: l", (long long)out->rank),
-		      100 * bound_ns / (steps_ns * (double)devices), 100 * empty_ns / steps_ns,
+		      100 * bound_ns / (steps_ns * idle->device_count), 100 * empty_ns / steps_ns,
 		      (long long)late, (long long)known);
 	return SS_OK;
 }
@@ -188,14 +185,17 @@ static void add_missing(const struct ss_launch_counts *counts, struct ss_table *
 static enum ss_status launches_run(const struct ss_subject *subject, struct ss_table *out,
 				   struct ss_error *err)
 {
+	enum ss_launch_group group = (enum ss_launch_group)subject->group;
 	struct ss_launch_counts counts;
+	const struct ss_ops *ops = NULL;
 	enum ss_status status;
 
-	SS_TRY(ss_launch_counts_init(&counts, subject->trace, (enum ss_launch_group)subject->group,
-				     out->arena, err));
+	if (group == SS_LAUNCH_OP)
+		SS_TRY(ss_bricks_ops(subject->bricks, &ops, err));
+	SS_TRY(ss_launch_counts_init(&counts, subject->trace, group, ops, out->arena, err));
 	add_rows(&counts, out);
 	add_missing(&counts, out);
-	status = add_summary(&counts, out, err);
+	status = add_summary(&counts, subject->bricks, out, err);
 	ss_launch_counts_release(&counts);
 	return status;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "analyze/alloc.h"
+#include "analyze/bricks.h"
 #include "analyze/missing.h"
 #include "analyze/ops.h"
 #include "analyze/places.h"
@@ -59,9 +60,9 @@ struct tally {
 struct work {
 	const struct ss_trace *trace;
 	enum group group;
-	struct ss_allocs allocs;
-	struct ss_ops ops;
-	struct ss_places places;
+	const struct ss_allocs *allocs;
+	const struct ss_ops *ops;
+	const struct ss_places *places;
 	struct ss_records keys;
 	struct tally *tallies;
 	uint32_t capacity;
@@ -74,7 +75,7 @@ static struct tally *tally_of(struct work *work, struct key key, uint32_t row)
 	uint32_t before = work->keys.count, at = ss_records_add(&work->keys, &key);
 
 	if (at == SS_NO_ID ||
-	    !ss_memory_reserve(work->allocs.memory, (void **)&work->tallies, &work->capacity,
+	    !ss_memory_reserve(work->allocs->memory, (void **)&work->tallies, &work->capacity,
 			       work->keys.count, sizeof(*work->tallies))) {
 		work->failed = true;
 		return NULL;
@@ -95,12 +96,12 @@ static struct tally *owner_of(struct work *work, uint32_t pool, uint32_t row)
 	} else if (work->group == BY_OP) {
 		key.id = slices->name[row];
 	} else if (work->group == BY_LINE) {
-		key.id = work->places.line[row];
+		key.id = work->places->line[row];
 		key.what = key.id ? NAMED : UNOWNED;
-	} else if (work->places.module[row] == SS_NO_ROW) {
+	} else if (work->places->module[row] == SS_NO_ROW) {
 		key.what = UNOWNED;
 	} else {
-		row = work->places.module[row];
+		row = work->places->module[row];
 		key.id = slices->name[row];
 	}
 	return tally_of(work, key, row);
@@ -127,8 +128,8 @@ static void count_self(struct tally *tally, int64_t bytes)
 /* The operator itself, then those around it. */
 static void count_op(struct work *work, uint32_t pool, uint32_t op, int64_t bytes)
 {
-	if (op != SS_NO_ROW && work->ops.merged[op])
-		op = work->ops.owner[op];
+	if (op != SS_NO_ROW && work->ops->merged[op])
+		op = work->ops->owner[op];
 	for (uint32_t depth = 0; depth < NEST_MAX; depth++) {
 		struct tally *tally = owner_of(work, pool, op);
 
@@ -143,7 +144,7 @@ static void count_op(struct work *work, uint32_t pool, uint32_t op, int64_t byte
 			work->seen[op] = pool + 1;
 			tally->calls++;
 		}
-		op = work->ops.owner[op];
+		op = work->ops->owner[op];
 		if (op == SS_NO_ROW)
 			return;
 	}
@@ -151,7 +152,7 @@ static void count_op(struct work *work, uint32_t pool, uint32_t op, int64_t byte
 
 static void count_event(struct work *work, uint32_t event)
 {
-	const struct ss_allocs *allocs = &work->allocs;
+	const struct ss_allocs *allocs = work->allocs;
 	const struct ss_allocations *events = &work->trace->allocations;
 	uint32_t pool = allocs->pools.pool[event];
 	int64_t bytes = events->bytes[event];
@@ -179,7 +180,7 @@ static void count_event(struct work *work, uint32_t event)
 /* Device by device, so that a call is counted once for each. */
 static void count_events(struct work *work)
 {
-	const struct ss_pools *pools = &work->allocs.pools;
+	const struct ss_pools *pools = &work->allocs->pools;
 
 	for (uint32_t i = 0; i < pools->count; i++) {
 		const struct ss_pool *pool = &pools->items[i];
@@ -192,12 +193,12 @@ static void count_events(struct work *work)
 /* The rest of each peak lay there before the file began. */
 static void share_rests(struct work *work)
 {
-	const struct ss_pools *pools = &work->allocs.pools;
+	const struct ss_pools *pools = &work->allocs->pools;
 	uint32_t count = work->keys.count;
 	struct ss_arena scratch;
 	int64_t *known_bytes;
 
-	ss_arena_init(&scratch, work->allocs.memory);
+	ss_arena_init(&scratch, work->allocs->memory);
 	known_bytes = SS_ARENA_NEW(&scratch, int64_t, (size_t)pools->count + 1);
 	work->failed |= !known_bytes;
 	for (uint32_t i = 0; !work->failed && i < count; i++) {
@@ -211,7 +212,7 @@ static void share_rests(struct work *work)
 		int64_t rest_bytes = ss_bytes_less(pool->peak_bytes, known_bytes[i]);
 		struct tally *tally;
 
-		if (!pool->has_totals || rest_bytes <= 0 || !work->allocs.has_addresses ||
+		if (!pool->has_totals || rest_bytes <= 0 || !work->allocs->has_addresses ||
 		    !ss_pool_is_shown(pools, pool))
 			continue;
 		tally = tally_of(work, (struct key){ i, BEFORE, 0 }, SS_NO_ROW);
@@ -248,7 +249,7 @@ static const char *name_of(const struct work *work, const struct tally *tally, s
 	if (tally->what == UNOWNED)
 		return unowned[work->group];
 	if (work->group == BY_LINE)
-		return ss_places_line(&work->places, tally->row, out);
+		return ss_places_line(work->places, tally->row, out);
 	name = ss_strings_text(&work->trace->names, tally->id);
 	return work->group == BY_MODULE ? name + sizeof(prefix) - 1 : name;
 }
@@ -257,7 +258,7 @@ static void add(const struct work *work, struct ss_table *out, const struct tall
 		const char *device, int64_t peak_bytes)
 {
 	const char *name = name_of(work, tally, out);
-	bool paired = work->allocs.has_addresses;
+	bool paired = work->allocs->has_addresses;
 	bool by_op = work->group == BY_OP && tally->what != BEFORE;
 
 	ss_row_begin(out);
@@ -284,7 +285,7 @@ static void add(const struct work *work, struct ss_table *out, const struct tall
 
 static void add_rows(const struct work *work, struct ss_table *out)
 {
-	const struct ss_pools *pools = &work->allocs.pools;
+	const struct ss_pools *pools = &work->allocs->pools;
 	const char *device = NULL;
 	int64_t peak_bytes = 0;
 
@@ -305,7 +306,7 @@ static void add_rows(const struct work *work, struct ss_table *out)
 				peak_bytes = known_bytes;
 		}
 		/* without addresses a free belongs to nobody */
-		if (tally->what != BEFORE || work->allocs.has_addresses)
+		if (tally->what != BEFORE || work->allocs->has_addresses)
 			add(work, out, tally, device, peak_bytes);
 	}
 }
@@ -326,23 +327,20 @@ static void release(struct work *work, struct ss_memory *memory)
 		       ((size_t)work->trace->device_from + 1) * sizeof(*work->seen));
 	ss_memory_free(memory, work->tallies, work->capacity * sizeof(*work->tallies));
 	ss_records_release(&work->keys);
-	ss_allocs_release(&work->allocs);
-	ss_ops_release(&work->ops);
-	ss_places_release(&work->places);
 }
 
 static void note(const struct work *work, struct ss_table *out)
 {
 	if (!out->row_count)
 		return;
-	if (work->group == BY_LINE && !work->places.has_lines)
+	if (work->group == BY_LINE && !work->places->has_lines)
 		ss_note_missing(out, SS_MISSING_LINES);
-	if (work->group == BY_MODULE && !work->places.has_modules)
+	if (work->group == BY_MODULE && !work->places->has_modules)
 		ss_note_missing(out, SS_MISSING_MODULES);
 	if (work->group == BY_OP && !work->trace->device_from)
 		ss_note_missing(out, SS_MISSING_OPERATORS);
-	ss_allocs_note(&work->allocs, out);
-	ss_pools_note(&work->allocs.pools, true, out);
+	ss_allocs_note(work->allocs, out);
+	ss_pools_note(&work->allocs->pools, true, out);
 }
 
 static enum ss_status memory_ops_run(const struct ss_subject *subject, struct ss_table *out,
@@ -350,12 +348,12 @@ static enum ss_status memory_ops_run(const struct ss_subject *subject, struct ss
 {
 	struct ss_memory *memory = out->arena->memory;
 	struct work work = { .trace = subject->trace, .group = subject->group };
-	enum ss_status status = ss_allocs_init(&work.allocs, work.trace, memory, err);
+	enum ss_status status = ss_bricks_allocs(subject->bricks, &work.allocs, err);
 
 	if (status == SS_OK && work.group == BY_OP)
-		status = ss_ops_init(&work.ops, work.trace, memory, err);
+		status = ss_bricks_ops(subject->bricks, &work.ops, err);
 	else if (status == SS_OK)
-		status = ss_places_init(&work.places, work.trace, memory, err);
+		status = ss_bricks_places(subject->bricks, &work.places, err);
 	if (status == SS_OK && !prepare(&work, memory))
 		status = ss_fail_memory(err, "the memory of operators");
 	if (status == SS_OK) {

@@ -2,6 +2,7 @@
  * memory_steps.c - view: memory step by step: its lowest and highest point, what is
  * left behind, and what grows.
  */
+#include "analyze/bricks.h"
 #include "analyze/leaks.h"
 #include "analyze/places.h"
 #include "analyze/view.h"
@@ -27,7 +28,7 @@ static const struct ss_column columns[] = {
 
 struct work {
 	const struct ss_trace *trace;
-	struct ss_allocs allocs;
+	const struct ss_allocs *allocs;
 	struct ss_step_memories steps;
 };
 
@@ -52,7 +53,7 @@ static void add(const struct work *work, struct ss_table *out, const struct ss_s
 	ss_row_int(out, item->allocations);
 	ss_row_int(out, item->allocated_bytes);
 	ss_row_int(out, item->net_bytes);
-	ss_row_int_known(out, work->allocs.has_addresses ? item->kept_bytes : -1);
+	ss_row_int_known(out, work->allocs->has_addresses ? item->kept_bytes : -1);
 	ss_row_end(out);
 }
 
@@ -65,7 +66,7 @@ static void add_rows(const struct work *work, struct ss_table *out)
 		bool follows = i && item[-1].pool == item->pool;
 
 		if (!follows)
-			device = ss_pool_name(&work->allocs.pools.items[item->pool], out);
+			device = ss_pool_name(&work->allocs->pools.items[item->pool], out);
 		add(work, out, item, device, follows);
 	}
 }
@@ -82,18 +83,18 @@ static void say_leak(const struct work *work, const struct ss_places *places,
 		      "%s: memory grows in every step, by %s a step over %u steps, and %s that "
 		      "these steps allocated was never freed: a leak, or a cache that grows. "
 		      "Most of it: %s from %s%s%s.",
-		      ss_pool_name(&work->allocs.pools.items[leak->pool], out),
+		      ss_pool_name(&work->allocs->pools.items[leak->pool], out),
 		      ss_bytes_text(leak->growth_bytes / (leak->steps - 1), out), leak->steps,
 		      ss_bytes_text(leak->kept_bytes, out), ss_bytes_text(leak->most_bytes, out),
 		      op, line ? ", " : "", line ? line : "");
 }
 
 /* More leaks than a table has notes are not looked for. */
-static enum ss_status note_leaks(const struct work *work, struct ss_table *out,
-				 struct ss_error *err)
+static enum ss_status note_leaks(const struct work *work, struct ss_bricks *bricks,
+				 struct ss_table *out, struct ss_error *err)
 {
 	struct ss_leak leaks[SS_NOTES_MAX];
-	struct ss_places places;
+	const struct ss_places *places;
 	enum ss_status status;
 	uint32_t count = 0, next;
 
@@ -101,11 +102,10 @@ static enum ss_status note_leaks(const struct work *work, struct ss_table *out,
 		count += ss_leak_find(&work->steps, from, &next, &leaks[count]);
 	if (!count)
 		return SS_OK;
-	SS_TRY(ss_places_init(&places, work->trace, out->arena->memory, err));
-	status = ss_leaks_blame(&work->allocs, places.line, leaks, count, err);
+	SS_TRY(ss_bricks_places(bricks, &places, err));
+	status = ss_leaks_blame(work->allocs, places->line, leaks, count, err);
 	for (uint32_t i = 0; status == SS_OK && i < count; i++)
-		say_leak(work, &places, &leaks[i], out);
-	ss_places_release(&places);
+		say_leak(work, places, &leaks[i], out);
 	return status;
 }
 
@@ -121,7 +121,7 @@ static void note_fragmentation(const struct work *work, struct ss_table *out)
 				      "though tensors never held more than %s: fragmentation. "
 				      "Sizes that repeat from step to step avoid it, or "
 				      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
-				      ss_pool_name(&work->allocs.pools.items[found.pool], out),
+				      ss_pool_name(&work->allocs->pools.items[found.pool], out),
 				      ss_bytes_text(found.first_bytes, out),
 				      ss_bytes_text(found.last_bytes, out),
 				      ss_bytes_text(found.peak_bytes, out));
@@ -133,19 +133,18 @@ static enum ss_status memory_steps_run(const struct ss_subject *subject, struct 
 	struct work work = { .trace = subject->trace };
 	enum ss_status status;
 
-	SS_TRY(ss_allocs_init(&work.allocs, work.trace, out->arena->memory, err));
-	status = ss_step_memories_init(&work.steps, &work.allocs, err);
+	SS_TRY(ss_bricks_allocs(subject->bricks, &work.allocs, err));
+	status = ss_step_memories_init(&work.steps, work.allocs, err);
 	if (status == SS_OK) {
 		add_rows(&work, out);
-		status = note_leaks(&work, out, err);
+		status = note_leaks(&work, subject->bricks, out, err);
 	}
 	if (status == SS_OK && work.steps.count) {
 		note_fragmentation(&work, out);
-		ss_allocs_note(&work.allocs, out);
-		ss_pools_note(&work.allocs.pools, false, out);
+		ss_allocs_note(work.allocs, out);
+		ss_pools_note(&work.allocs->pools, false, out);
 	}
 	ss_step_memories_release(&work.steps);
-	ss_allocs_release(&work.allocs);
 	return status;
 }
 

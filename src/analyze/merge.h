@@ -6,9 +6,13 @@
 
 #include "trace/trace.h"
 
+struct ss_merge_stream {
+	uint32_t at, end; /* its next row, and its last and one */
+};
+
 struct ss_merge {
 	const struct ss_trace *trace;
-	uint32_t *at, *end; /* next row and end of each stream */
+	struct ss_merge_stream *heap; /* those that have rows left */
 	uint32_t count;
 };
 

@@ -17,7 +17,7 @@ struct key {
 struct builder {
 	struct ss_module_tree *tree;
 	const struct ss_trace *trace;
-	struct ss_places places;
+	const struct ss_places *places;
 	struct ss_records keys; /* struct key: its id is the node's */
 	uint32_t *node;         /* per host row, SS_NO_ID: outside */
 	uint32_t *above;        /* per host row: the innermost operator around it */
@@ -94,7 +94,7 @@ static uint32_t frame_around(const struct builder *builder, uint32_t frame)
 {
 	uint32_t parent = builder->trace->slices.parent[frame];
 
-	return parent == SS_NO_ROW ? SS_NO_ROW : builder->places.module[parent];
+	return parent == SS_NO_ROW ? SS_NO_ROW : builder->places->module[parent];
 }
 
 /*
@@ -107,8 +107,8 @@ static uint32_t same_module_around(const struct builder *builder, uint32_t frame
 {
 	uint32_t outer = frame_around(builder, frame);
 
-	if (!builder->places.backward[frame] ||
-	    (outer != SS_NO_ROW && builder->places.backward[outer]))
+	if (!builder->places->backward[frame] ||
+	    (outer != SS_NO_ROW && builder->places->backward[outer]))
 		return SS_NO_ID;
 	while (node != SS_NO_ID && builder->tree->nodes[node].name != label)
 		node = builder->tree->nodes[node].parent;
@@ -145,7 +145,7 @@ static uint32_t node_of_frame(struct builder *builder, uint32_t frame)
 
 static void find_frames(struct builder *builder)
 {
-	const struct ss_places *places = &builder->places;
+	const struct ss_places *places = builder->places;
 
 	for (uint32_t row = 0; row < places->row_count; row++)
 		builder->node[row] = places->module[row] == row ? NODE_UNKNOWN : SS_NO_ID;
@@ -188,7 +188,7 @@ static uint32_t node_of_text(struct builder *builder, uint32_t text)
 static void find_hierarchies(struct builder *builder)
 {
 	const struct ss_slices *slices = &builder->trace->slices;
-	const struct ss_places *places = &builder->places;
+	const struct ss_places *places = builder->places;
 
 	for (uint32_t row = 0; row < places->row_count && !builder->failed; row++) {
 		const struct ss_op_args *args = NULL;
@@ -232,21 +232,21 @@ static void count_frame(struct builder *builder, uint32_t row)
 	struct ss_module *module = module_at(builder, row);
 	uint32_t outer = frame_around(builder, row);
 
-	if (builder->places.backward[row] ||
+	if (builder->places->backward[row] ||
 	    (outer != SS_NO_ROW && builder->node[outer] == builder->node[row]))
 		return;
 	module->calls++;
 	module->host_total_ns += slices->dur_ns[row];
 	module->host_self_ns += slices->dur_ns[row];
 	if (outer != SS_NO_ROW && slices->track[outer] == slices->track[row] &&
-	    !builder->places.backward[outer])
+	    !builder->places->backward[outer])
 		module_at(builder, outer)->host_self_ns -= common_ns(slices, row, outer);
 }
 
 static void count_op(struct builder *builder, uint32_t row)
 {
 	const struct ss_slices *slices = &builder->trace->slices;
-	const uint8_t *backward = builder->places.backward;
+	const uint8_t *backward = builder->places->backward;
 	struct ss_module *module = module_at(builder, row);
 	uint32_t above = builder->above[row];
 
@@ -263,7 +263,7 @@ static void count_host(struct builder *builder)
 {
 	const struct ss_slices *slices = &builder->trace->slices;
 
-	for (uint32_t row = 0; row < builder->places.row_count; row++) {
+	for (uint32_t row = 0; row < builder->places->row_count; row++) {
 		uint32_t parent = slices->parent[row];
 
 		builder->above[row] = SS_NO_ROW;
@@ -272,11 +272,11 @@ static void count_host(struct builder *builder)
 
 			builder->above[row] = op ? parent : builder->above[parent];
 			builder->in_op[row] = op || (builder->in_op[parent] &&
-						     builder->places.module[parent] != parent);
+						     builder->places->module[parent] != parent);
 		}
 		if (slices->kind[row] == SS_KIND_OP)
 			count_op(builder, row);
-		else if (builder->places.module[row] == row)
+		else if (builder->places->module[row] == row)
 			count_frame(builder, row);
 	}
 }
@@ -291,14 +291,14 @@ static void count_device(struct builder *builder)
 
 		if (!ss_kind_on_device(slices->kind[row]))
 			continue;
-		if (launch >= builder->places.row_count) {
+		if (launch >= builder->places->row_count) {
 			launch = SS_NO_ROW;
 			builder->tree->orphans_ns += slices->dur_ns[row];
 		}
 		builder->tree->has_device = true;
 		module_at(builder, launch)
 			->self_ns[SS_MODULE_DEVICE +
-				  (launch != SS_NO_ROW && builder->places.backward[launch])] +=
+				  (launch != SS_NO_ROW && builder->places->backward[launch])] +=
 			slices->dur_ns[row];
 	}
 }
@@ -324,7 +324,7 @@ static void sum_up(struct ss_module_tree *tree)
 
 static bool prepare(struct builder *builder, struct ss_arena *scratch)
 {
-	size_t count = (size_t)builder->places.row_count + 1;
+	size_t count = (size_t)builder->places->row_count + 1;
 
 	builder->node = SS_ARENA_NEW(scratch, uint32_t, count);
 	builder->above = SS_ARENA_NEW(scratch, uint32_t, count);
@@ -342,8 +342,8 @@ static bool prepare(struct builder *builder, struct ss_arena *scratch)
 
 static void build(struct builder *builder)
 {
-	builder->tree->has_frames = builder->places.has_modules;
-	if (builder->places.has_modules)
+	builder->tree->has_frames = builder->places->has_modules;
+	if (builder->places->has_modules)
 		find_frames(builder);
 	else
 		find_hierarchies(builder);
@@ -363,21 +363,19 @@ void ss_module_tree_release(struct ss_module_tree *tree)
 	*tree = (struct ss_module_tree){ 0 };
 }
 
-enum ss_status ss_module_tree_init(struct ss_module_tree *tree, const struct ss_trace *trace,
+enum ss_status ss_module_tree_init(struct ss_module_tree *tree, const struct ss_places *places,
 				   struct ss_memory *memory, struct ss_error *err)
 {
-	struct builder builder = { .tree = tree, .trace = trace };
+	struct builder builder = { .tree = tree, .trace = places->trace, .places = places };
 	struct ss_arena scratch;
 
 	*tree = (struct ss_module_tree){ .memory = memory };
-	SS_TRY(ss_places_init(&builder.places, trace, memory, err));
 	ss_arena_init(&scratch, memory);
 	builder.failed = !prepare(&builder, &scratch);
 	if (!builder.failed)
 		build(&builder);
 	ss_records_release(&builder.keys);
 	ss_arena_release(&scratch);
-	ss_places_release(&builder.places);
 	if (!builder.failed)
 		return SS_OK;
 	ss_module_tree_release(tree);

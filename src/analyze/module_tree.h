@@ -55,7 +55,7 @@ struct ss_module_tree {
 };
 
 SS_MUST_USE
-enum ss_status ss_module_tree_init(struct ss_module_tree *tree, const struct ss_trace *trace,
+enum ss_status ss_module_tree_init(struct ss_module_tree *tree, const struct ss_places *places,
 				   struct ss_memory *memory, struct ss_error *err);
 void ss_module_tree_release(struct ss_module_tree *tree);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bricks.h"
 #include "analyze/missing.h"
 #include "analyze/module_tree.h"
 #include "analyze/view.h"
@@ -280,12 +281,14 @@ static void add_orphan_note(struct printer *printer)
 static enum ss_status modules_run(const struct ss_subject *subject, struct ss_table *out,
 				  struct ss_error *err)
 {
+	const struct ss_places *places;
 	struct ss_module_tree tree;
 	struct printer printer = { .tree = &tree, .out = out, .group = subject->group };
 	struct ss_arena scratch;
 	bool whole = true;
 
-	SS_TRY(ss_module_tree_init(&tree, subject->trace, out->arena->memory, err));
+	SS_TRY(ss_bricks_places(subject->bricks, &places, err));
+	SS_TRY(ss_module_tree_init(&tree, places, out->arena->memory, err));
 	ss_arena_init(&scratch, out->arena->memory);
 	if (!tree.count)
 		ss_note_missing(out, SS_MISSING_MODULES);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bricks.h"
 #include "analyze/missing.h"
 #include "analyze/op_category.h"
 #include "analyze/ops.h"
@@ -67,16 +68,25 @@ struct tally {
 	int64_t flops_ns; /* device time of the calls whose FLOPs are known */
 };
 
+/* The group of the latest call of a name: that of the next one, mostly. */
+struct latest {
+	struct key key;
+	uint32_t number;
+	bool is_known;
+};
+
 struct operators {
 	const struct ss_trace *trace;
 	enum group group;
 	struct ss_arena scratch;
-	struct ss_ops ops;
-	struct ss_works works;
-	struct ss_places places; /* empty unless asked for */
+	struct ss_bricks *bricks;
+	const struct ss_ops *ops;
+	const struct ss_works *works;
+	const struct ss_places *places; /* NULL unless asked for */
 	struct ss_records keys;
-	uint32_t *numbers;   /* per host row: its group, or SS_NO_ID */
-	uint8_t *categories; /* per name: enum ss_op_category + 1; 0: not asked for yet */
+	uint32_t *numbers;     /* per host row: its group, or SS_NO_ID */
+	struct latest *latest; /* per name */
+	uint8_t *categories;   /* per name: enum ss_op_category + 1; 0: not asked for yet */
 	struct tally *tallies;
 	bool has_bytes, has_host_bytes, has_shapes;
 };
@@ -108,11 +118,11 @@ static struct key key_of(struct operators *view, uint32_t row)
 		view->has_shapes |= key.detail != 0;
 		break;
 	case BY_LINE:
-		key.detail = view->places.line[row];
+		key.detail = view->places->line[row];
 		break;
 	case BY_MODULE:
-		if (view->places.module[row] != SS_NO_ROW)
-			key.detail = slices->name[view->places.module[row]];
+		if (view->places->module[row] != SS_NO_ROW)
+			key.detail = slices->name[view->places->module[row]];
 		break;
 	case BY_CATEGORY:
 		key = (struct key){ .detail = (uint32_t)category_of(view, key.name) };
@@ -124,16 +134,22 @@ static struct key key_of(struct operators *view, uint32_t row)
 /* False: no memory. */
 static bool number_rows(struct operators *view)
 {
-	for (uint32_t row = 0; row < view->ops.row_count; row++) {
+	const uint32_t *names = view->trace->slices.name;
+
+	for (uint32_t row = 0; row < view->ops->row_count; row++) {
+		struct latest *latest = &view->latest[names[row]];
 		struct key key;
 
 		view->numbers[row] = SS_NO_ID;
-		if (!ss_ops_counts(&view->ops, row))
+		if (!ss_ops_counts(view->ops, row))
 			continue;
 		key = key_of(view, row);
-		view->numbers[row] = ss_records_add(&view->keys, &key);
-		if (view->numbers[row] == SS_NO_ID)
-			return false;
+		if (!latest->is_known || memcmp(&latest->key, &key, sizeof(key)) != 0) {
+			*latest = (struct latest){ key, ss_records_add(&view->keys, &key), true };
+			if (latest->number == SS_NO_ID)
+				return false;
+		}
+		view->numbers[row] = latest->number;
 	}
 	return true;
 }
@@ -141,7 +157,7 @@ static bool number_rows(struct operators *view)
 static void count(struct operators *view)
 {
 	const struct ss_slices *slices = &view->trace->slices;
-	const struct ss_ops *ops = &view->ops;
+	const struct ss_ops *ops = view->ops;
 
 	for (uint32_t row = 0; row < ops->row_count; row++) {
 		uint32_t number = view->numbers[row];
@@ -160,12 +176,27 @@ static void count(struct operators *view)
 		tally->host_total_ns += slices->dur_ns[row];
 		tally->device_self_ns += ops->device_ns[row];
 		tally->device_total_ns += ops->total_ns[row];
-		tally->tensor_ns += ops->tensor_ns[row];
-		work = ss_works_of(&view->works, row);
+		work = ss_works_of(view->works, row);
 		if (work && work->has_flops) {
 			tally->flops += work->flops;
-			tally->flops_ns += view->works.device_ns[row];
+			tally->flops_ns += view->works->device_ns[row];
 		}
+	}
+}
+
+static void count_tensor(struct operators *view)
+{
+	const struct ss_trace *trace = view->trace;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t op;
+
+		if (!ss_kind_on_device(trace->slices.kind[row]) ||
+		    !(ss_slice_flags(trace, row) & SS_NAME_TENSOR_CORE))
+			continue;
+		op = ss_ops_launcher(view->ops, row);
+		if (op != SS_NO_ROW && view->numbers[op] != SS_NO_ID)
+			view->tallies[view->numbers[op]].tensor_ns += trace->slices.dur_ns[row];
 	}
 }
 
@@ -189,8 +220,8 @@ static void charge(struct operators *view, uint32_t event, uint32_t op)
 
 	view->has_host_bytes |= host;
 	view->has_bytes |= !host;
-	if (op != SS_NO_ROW && view->ops.merged[op])
-		op = view->ops.owner[op];
+	if (op != SS_NO_ROW && view->ops->merged[op])
+		op = view->ops->owner[op];
 	if (op == SS_NO_ROW || bytes <= 0)
 		return;
 	sum = host ? &view->tallies[view->numbers[op]].host_bytes
@@ -226,7 +257,7 @@ static bool count_bytes(struct operators *view)
 		while (*row < track->first_row + track->row_count &&
 		       trace->slices.start_ns[*row] <= events->start_ns[i])
 			*op = (*row)++;
-		*op = op_at(&view->ops, *op, events->start_ns[i]);
+		*op = op_at(view->ops, *op, events->start_ns[i]);
 		charge(view, i, *op);
 	}
 	return true;
@@ -261,7 +292,7 @@ static void add_place(const struct operators *view, struct ss_table *out, const 
 	uint32_t detail = tally->key.detail;
 
 	ss_row_text(out, view->group == BY_SHAPES ? ss_strings_text(&trace->texts, detail) : NULL);
-	ss_row_text(out, view->group == BY_LINE ? ss_places_line(&view->places, tally->first, out)
+	ss_row_text(out, view->group == BY_LINE ? ss_places_line(view->places, tally->first, out)
 						: NULL);
 	ss_row_text(out, view->group == BY_MODULE
 				 ? module_name(ss_strings_text(&trace->names, detail))
@@ -312,9 +343,9 @@ static void note_missing(const struct operators *view, int64_t device_ns, struct
 		return;
 	if (view->group == BY_SHAPES && !view->has_shapes)
 		ss_note_missing(out, SS_MISSING_SHAPES);
-	if (view->group == BY_LINE && !view->places.has_lines)
+	if (view->group == BY_LINE && !view->places->has_lines)
 		ss_note_missing(out, SS_MISSING_LINES);
-	if (view->group == BY_MODULE && !view->places.has_modules)
+	if (view->group == BY_MODULE && !view->places->has_modules)
 		ss_note_missing(out, SS_MISSING_MODULES);
 	if (!device_ns && ss_device_next(view->trace, INT64_MIN, &device))
 		ss_table_note(out, "Nothing that ran on devices is known to be launched by an "
@@ -324,21 +355,22 @@ static void note_missing(const struct operators *view, int64_t device_ns, struct
 static enum ss_status fill(struct operators *view, struct ss_table *out, struct ss_error *err)
 {
 	const struct ss_trace *trace = view->trace;
-	struct ss_memory *memory = out->arena->memory;
 	int64_t device_ns = 0;
 
-	SS_TRY(ss_ops_init(&view->ops, trace, memory, err));
-	SS_TRY(ss_works_init(&view->works, &view->ops, memory, err));
+	SS_TRY(ss_bricks_ops(view->bricks, &view->ops, err));
+	SS_TRY(ss_bricks_works(view->bricks, &view->works, err));
 	if (view->group == BY_LINE || view->group == BY_MODULE)
-		SS_TRY(ss_places_init(&view->places, trace, memory, err));
-	view->numbers = SS_ARENA_NEW(&view->scratch, uint32_t, (size_t)view->ops.row_count + 1);
+		SS_TRY(ss_bricks_places(view->bricks, &view->places, err));
+	view->numbers = SS_ARENA_NEW(&view->scratch, uint32_t, (size_t)view->ops->row_count + 1);
 	view->categories = SS_ARENA_NEW(&view->scratch, uint8_t, (size_t)trace->names.count + 1);
-	if (!view->numbers || !view->categories || !number_rows(view))
+	view->latest = SS_ARENA_NEW(&view->scratch, struct latest, (size_t)trace->names.count + 1);
+	if (!view->numbers || !view->latest || !view->categories || !number_rows(view))
 		return ss_fail_memory(err, "the operators");
 	view->tallies = SS_ARENA_NEW(&view->scratch, struct tally, (size_t)view->keys.count + 1);
 	if (!view->tallies)
 		return ss_fail_memory(err, "the operators");
 	count(view);
+	count_tensor(view);
 	if (!count_bytes(view))
 		return ss_fail_memory(err, "the operators");
 	for (uint32_t i = 0; i < view->keys.count; i++)
@@ -353,7 +385,9 @@ static enum ss_status fill(struct operators *view, struct ss_table *out, struct 
 static enum ss_status operators_run(const struct ss_subject *subject, struct ss_table *out,
 				    struct ss_error *err)
 {
-	struct operators view = { .trace = subject->trace, .group = (enum group)subject->group };
+	struct operators view = { .trace = subject->trace,
+				  .bricks = subject->bricks,
+				  .group = (enum group)subject->group };
 	enum ss_status status;
 
 	if (!ss_records_init(&view.keys, out->arena->memory, sizeof(struct key)))
@@ -362,9 +396,6 @@ static enum ss_status operators_run(const struct ss_subject *subject, struct ss_
 	status = fill(&view, out, err);
 	ss_arena_release(&view.scratch);
 	ss_records_release(&view.keys);
-	ss_places_release(&view.places);
-	ss_works_release(&view.works);
-	ss_ops_release(&view.ops);
 	return status;
 }
 

@@ -27,7 +27,6 @@ void ss_ops_release(struct ss_ops *ops)
 	ss_memory_free(ops->memory, ops->self_ns, count * sizeof(*ops->self_ns));
 	ss_memory_free(ops->memory, ops->device_ns, count * sizeof(*ops->device_ns));
 	ss_memory_free(ops->memory, ops->total_ns, count * sizeof(*ops->total_ns));
-	ss_memory_free(ops->memory, ops->tensor_ns, count * sizeof(*ops->tensor_ns));
 	*ops = (struct ss_ops){ 0 };
 }
 
@@ -46,6 +45,32 @@ static void give_calls(struct ss_ops *ops, uint32_t op)
 			ops->owner[row] = op;
 }
 
+/* The operator around one that may not have ended; total_ns holds a shorter way, plus 1. */
+static uint32_t outwards(const struct ss_ops *ops, uint32_t op)
+{
+	return ops->total_ns[op] ? (uint32_t)(ops->total_ns[op] - 1) : ops->owner[op];
+}
+
+/*
+ * The first operator that has not ended, from `op` outwards. Rows of a thread come in the
+ * order of their starts: what has ended for one is skipped at once by the next.
+ */
+static uint32_t living(struct ss_ops *ops, uint32_t op, int64_t start_ns)
+{
+	const struct ss_slices *slices = &ops->trace->slices;
+	uint32_t found = op;
+
+	while (found != SS_NO_ROW && ss_slice_end(slices, found) <= start_ns)
+		found = outwards(ops, found);
+	while (op != found) {
+		uint32_t next = outwards(ops, op);
+
+		ops->total_ns[op] = (int64_t)found + 1;
+		op = next;
+	}
+	return found;
+}
+
 /*
  * The innermost operator around each row's start. What stands between, a note or
  * a frame, may have outlived the operator that it began in.
@@ -59,9 +84,7 @@ static void find_owners(struct ss_ops *ops)
 
 		if (parent != SS_NO_ROW)
 			owner = slices->kind[parent] == SS_KIND_OP ? parent : ops->owner[parent];
-		while (owner != SS_NO_ROW && ss_slice_end(slices, owner) <= slices->start_ns[row])
-			owner = ops->owner[owner];
-		ops->owner[row] = owner;
+		ops->owner[row] = living(ops, owner, slices->start_ns[row]);
 		if (slices->kind[row] == SS_KIND_OP)
 			give_calls(ops, row);
 	}
@@ -132,14 +155,6 @@ static void find_self(struct ss_ops *ops)
 	memset(covered_ns, 0, ops->row_count * sizeof(*covered_ns));
 }
 
-/* The operator that launched a device row, or SS_NO_ROW. */
-static uint32_t launcher_of(const struct ss_ops *ops, uint32_t row)
-{
-	uint32_t launch = ops->trace->slices.link[row];
-
-	return launch == SS_NO_ROW || launch >= ops->row_count ? SS_NO_ROW : ops->owner[launch];
-}
-
 static void find_device_time(struct ss_ops *ops)
 {
 	const struct ss_trace *trace = ops->trace;
@@ -150,12 +165,9 @@ static void find_device_time(struct ss_ops *ops)
 
 		if (!ss_kind_on_device(slices->kind[row]))
 			continue;
-		op = launcher_of(ops, row);
-		if (op == SS_NO_ROW)
-			continue;
-		ops->device_ns[op] += slices->dur_ns[row];
-		if (ss_slice_flags(trace, row) & SS_NAME_TENSOR_CORE)
-			ops->tensor_ns[op] += slices->dur_ns[row];
+		op = ss_ops_launcher(ops, row);
+		if (op != SS_NO_ROW)
+			ops->device_ns[op] += slices->dur_ns[row];
 	}
 	for (uint32_t row = ops->row_count; row-- > 0;) {
 		uint32_t owner = ops->owner[row];
@@ -177,9 +189,7 @@ enum ss_status ss_ops_init(struct ss_ops *ops, const struct ss_trace *trace,
 	ops->self_ns = column(ops, sizeof(*ops->self_ns));
 	ops->device_ns = column(ops, sizeof(*ops->device_ns));
 	ops->total_ns = column(ops, sizeof(*ops->total_ns));
-	ops->tensor_ns = column(ops, sizeof(*ops->tensor_ns));
-	if (!ops->owner || !ops->merged || !ops->self_ns || !ops->device_ns || !ops->total_ns ||
-	    !ops->tensor_ns) {
+	if (!ops->owner || !ops->merged || !ops->self_ns || !ops->device_ns || !ops->total_ns) {
 		ss_ops_release(ops);
 		return ss_fail_memory(err, "the operators");
 	}

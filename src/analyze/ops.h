@@ -20,7 +20,6 @@ struct ss_ops {
 	int64_t *self_ns;   /* an operator's time without child operators and calls */
 	int64_t *device_ns; /* device time that it launched itself */
 	int64_t *total_ns;  /* and its descendants */
-	int64_t *tensor_ns; /* of device_ns, in kernels that use tensor cores */
 };
 
 SS_MUST_USE
@@ -32,6 +31,14 @@ void ss_ops_release(struct ss_ops *ops);
 static inline bool ss_ops_counts(const struct ss_ops *ops, uint32_t row)
 {
 	return ops->trace->slices.kind[row] == SS_KIND_OP && !ops->merged[row];
+}
+
+/* The operator that launched a device row, or SS_NO_ROW. */
+static inline uint32_t ss_ops_launcher(const struct ss_ops *ops, uint32_t row)
+{
+	uint32_t launch = ops->trace->slices.link[row];
+
+	return launch < ops->row_count ? ops->owner[launch] : SS_NO_ROW;
 }
 
 #endif

@@ -198,18 +198,18 @@ static bool works_in_steps(const struct ss_phases *phases)
 }
 
 /* The profiler's steps, where operators ran and nothing was trained. */
-static enum ss_status find_steps(const struct ss_trace *trace, struct ss_arena *arena,
-				 struct ss_passes *out, struct ss_error *err)
+static enum ss_status find_steps(struct ss_bricks *bricks, struct ss_passes *out,
+				 struct ss_error *err)
 {
-	struct ss_phases phases;
+	const struct ss_trace *trace = bricks->trace;
+	const struct ss_phases *phases;
 	bool trains, works;
 
 	if (trace->steps.anchor != SS_STEPS_PROFILER)
 		return SS_OK;
-	SS_TRY(ss_phases_init(&phases, trace, arena->memory, err));
-	trains = phases.has[SS_PHASE_BACKWARD] || phases.has[SS_PHASE_OPTIMIZER];
-	works = !trains && works_in_steps(&phases);
-	ss_phases_release(&phases);
+	SS_TRY(ss_bricks_phases(bricks, &phases, err));
+	trains = phases->has[SS_PHASE_BACKWARD] || phases->has[SS_PHASE_OPTIMIZER];
+	works = !trains && works_in_steps(phases);
 	for (uint32_t i = 0; works && i < trace->steps.count; i++) {
 		const struct ss_step *step = &trace->steps.items[i];
 		struct ss_pass *pass = &out->items[out->count];
@@ -291,18 +291,20 @@ static void find_work(const struct ss_trace *trace, struct ss_passes *passes)
 /* Moments in which at least one device worked. */
 static bool find_busy(const struct ss_trace *trace, struct ss_cover *busy)
 {
+	struct ss_cover_pile pile = { 0 };
 	int64_t device = INT64_MIN;
 
-	while (!busy->failed && ss_device_next(trace, device, &device)) {
+	while (ss_device_next(trace, device, &device)) {
 		struct ss_device_cover own;
 
 		if (!ss_device_cover_init(&own, trace, device, busy->memory))
 			busy->failed = true;
-		ss_cover_unite(busy, &own.compute);
-		ss_cover_unite(busy, &own.comm);
-		ss_cover_unite(busy, &own.copies);
+		ss_cover_pile_add(&pile, &own.compute);
+		ss_cover_pile_add(&pile, &own.comm);
+		ss_cover_pile_add(&pile, &own.copies);
 		ss_device_cover_release(&own);
 	}
+	ss_cover_pile_finish(&pile, busy);
 	return !busy->failed;
 }
 
@@ -334,9 +336,10 @@ static bool share_busy(const struct ss_cover *busy, struct ss_arena *arena,
 	return true;
 }
 
-enum ss_status ss_passes_find(const struct ss_trace *trace, struct ss_arena *arena,
+enum ss_status ss_passes_find(struct ss_bricks *bricks, struct ss_arena *arena,
 			      struct ss_passes *out, struct ss_error *err)
 {
+	const struct ss_trace *trace = bricks->trace;
 	struct ss_cover busy;
 	bool whole = true;
 
@@ -344,7 +347,7 @@ enum ss_status ss_passes_find(const struct ss_trace *trace, struct ss_arena *are
 	if (!find_ranges(trace, arena, out))
 		return ss_fail_memory(err, "the inference steps");
 	if (!out->count)
-		SS_TRY(find_steps(trace, arena, out, err));
+		SS_TRY(find_steps(bricks, out, err));
 	if (!out->count || trace->device_from == trace->device_to)
 		return SS_OK;
 	find_work(trace, out);

@@ -5,7 +5,7 @@
 #ifndef SS_ANALYZE_PASSES_H
 #define SS_ANALYZE_PASSES_H
 
-#include "trace/trace.h"
+#include "analyze/bricks.h"
 
 enum ss_pass_kind {
 	SS_PASS_PREFILL,
@@ -39,7 +39,7 @@ const char *ss_pass_name(enum ss_pass_kind kind);
 bool ss_pass_read(const char *name, struct ss_pass *out);
 
 SS_MUST_USE
-enum ss_status ss_passes_find(const struct ss_trace *trace, struct ss_arena *arena,
+enum ss_status ss_passes_find(struct ss_bricks *bricks, struct ss_arena *arena,
 			      struct ss_passes *out, struct ss_error *err);
 
 #endif

@@ -5,10 +5,10 @@
  * Both axes have parts that never overlap: the host's sum to the step's range on
  * the CPU, the device's to the effective step, with idle as the last part.
  */
+#include "analyze/bricks.h"
 #include "analyze/cover.h"
 #include "analyze/merge.h"
 #include "analyze/missing.h"
-#include "analyze/phase.h"
 #include "analyze/roles.h"
 #include "analyze/view.h"
 
@@ -139,6 +139,7 @@ static void paint_thread(const struct ss_phases *phases, struct sets *sets)
 static void find_backward(const struct ss_phases *phases, struct ss_cover *out)
 {
 	const struct ss_trace *trace = phases->trace;
+	struct ss_cover_pile pile = { 0 };
 	struct ss_cover thread;
 
 	ss_cover_init(&thread, out->memory);
@@ -156,9 +157,9 @@ static void find_backward(const struct ss_phases *phases, struct ss_cover *out)
 				ss_cover_add(&thread, trace->slices.start_ns[row],
 					     ss_slice_end(&trace->slices, row));
 		}
-		ss_cover_unite(out, &thread);
-		thread.count = 0;
+		ss_cover_pile_add(&pile, &thread);
 	}
+	ss_cover_pile_finish(&pile, out);
 	ss_cover_release(&thread);
 }
 
@@ -341,21 +342,20 @@ static enum ss_status phases_run(const struct ss_subject *subject, struct ss_tab
 				 struct ss_error *err)
 {
 	const struct ss_trace *trace = subject->trace;
-	struct ss_phases phases;
+	const struct ss_phases *phases;
 	enum ss_status status;
 	struct steps steps;
 
 	if (!find_steps(trace, out->arena, &steps))
 		return ss_fail_memory(err, "the phases");
-	SS_TRY(ss_phases_init(&phases, trace, out->arena->memory, err));
-	status = run_axes(&phases, &steps, subject->group, out, err);
-	if (out->row_count && !phases.has_ops)
+	SS_TRY(ss_bricks_phases(subject->bricks, &phases, err));
+	status = run_axes(phases, &steps, subject->group, out, err);
+	if (out->row_count && !phases->has_ops)
 		ss_note_missing(out, SS_MISSING_OPERATORS);
-	if (out->row_count && phases.has[SS_PHASE_BACKWARD] && !phases.has[SS_PHASE_OPTIMIZER])
+	if (out->row_count && phases->has[SS_PHASE_BACKWARD] && !phases->has[SS_PHASE_OPTIMIZER])
 		ss_table_note(out, "No optimizer range is in the file: what follows backward "
 				   "counts as forward. A torch.optim.Optimizer makes them, or "
 				   "record_function(\"optimizer\").");
-	ss_phases_release(&phases);
 	return status;
 }
 

@@ -12,6 +12,7 @@
 static bool cover_of(const struct ss_regions *regions, enum ss_compiled kind, struct ss_cover *out)
 {
 	const struct ss_trace *trace = regions->trace;
+	struct ss_cover_pile pile = { 0 };
 	struct ss_cover thread;
 
 	ss_cover_init(&thread, out->memory);
@@ -27,9 +28,9 @@ static bool cover_of(const struct ss_regions *regions, enum ss_compiled kind, st
 				ss_cover_add(&thread, trace->slices.start_ns[row],
 					     ss_slice_end(&trace->slices, row));
 		}
-		ss_cover_unite(out, &thread);
-		thread.count = 0;
+		ss_cover_pile_add(&pile, &thread);
 	}
+	ss_cover_pile_finish(&pile, out);
 	ss_cover_release(&thread);
 	return !out->failed;
 }

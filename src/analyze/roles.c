@@ -60,16 +60,10 @@ void ss_roles_release(struct ss_roles *roles)
 		ss_cover_release(&roles->covers[i]);
 }
 
-static bool unite_track(struct ss_cover *all, struct ss_cover *track)
-{
-	ss_cover_unite(all, track);
-	track->count = 0;
-	return !all->failed;
-}
-
 bool ss_roles_init(struct ss_roles *roles, const struct ss_trace *trace, struct ss_memory *memory)
 {
 	const struct ss_slices *slices = &trace->slices;
+	struct ss_cover_pile piles[SS_ROLE_COUNT] = { 0 };
 	struct ss_roles track;
 	bool whole = true;
 
@@ -77,7 +71,7 @@ bool ss_roles_init(struct ss_roles *roles, const struct ss_trace *trace, struct 
 		ss_cover_init(&roles->covers[i], memory);
 		ss_cover_init(&track.covers[i], memory);
 	}
-	for (uint32_t i = 0; i < trace->track_count && whole; i++) {
+	for (uint32_t i = 0; i < trace->track_count; i++) {
 		uint32_t from = trace->tracks[i].first_row;
 
 		if (trace->tracks[i].class > SS_TRACK_DEVICE)
@@ -90,7 +84,11 @@ bool ss_roles_init(struct ss_roles *roles, const struct ss_trace *trace, struct 
 					     ss_slice_end(slices, row));
 		}
 		for (int k = 0; k < SS_ROLE_COUNT; k++)
-			whole &= unite_track(&roles->covers[k], &track.covers[k]);
+			ss_cover_pile_add(&piles[k], &track.covers[k]);
+	}
+	for (int k = 0; k < SS_ROLE_COUNT; k++) {
+		ss_cover_pile_finish(&piles[k], &roles->covers[k]);
+		whole &= !roles->covers[k].failed;
 	}
 	ss_roles_release(&track);
 	return whole;
@@ -138,6 +136,7 @@ bool ss_device_cover_init(struct ss_device_cover *cover, const struct ss_trace *
 			  int64_t device, struct ss_memory *memory)
 {
 	const struct ss_slices *slices = &trace->slices;
+	struct ss_cover_pile piles[3] = { 0 };
 	struct ss_cover track[3];
 	struct ss_cover *const all[] = { &cover->compute, &cover->comm, &cover->copies };
 	bool whole = true;
@@ -147,11 +146,10 @@ bool ss_device_cover_init(struct ss_device_cover *cover, const struct ss_trace *
 		ss_cover_init(all[i], memory);
 		ss_cover_init(&track[i], memory);
 	}
-	for (uint32_t i = 0; i < trace->track_count && whole; i++) {
+	for (uint32_t i = ss_stream_first(trace, device); i != SS_NO_ROW;
+	     i = ss_stream_next(trace, i)) {
 		uint32_t from = trace->tracks[i].first_row;
 
-		if (trace->tracks[i].class != SS_TRACK_DEVICE || trace->tracks[i].pid != device)
-			continue;
 		for (uint32_t row = from; row < from + trace->tracks[i].row_count; row++) {
 			int set = slices->kind[row] == SS_KIND_KERNEL        ? 0
 				  : slices->kind[row] == SS_KIND_COMM_KERNEL ? 1
@@ -162,25 +160,91 @@ bool ss_device_cover_init(struct ss_device_cover *cover, const struct ss_trace *
 					     ss_slice_end(slices, row));
 		}
 		for (int k = 0; k < 3; k++)
-			whole &= unite_track(all[k], &track[k]);
+			ss_cover_pile_add(&piles[k], &track[k]);
 	}
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) {
+		ss_cover_pile_finish(&piles[i], all[i]);
+		whole &= !all[i]->failed;
 		ss_cover_release(&track[i]);
+	}
 	return whole;
+}
+
+/*
+ * The first stream of a device of this number or above; tracks are in that order. Behind
+ * them are the streams of devices that have a name in place of a number: all of those
+ * are number 0.
+ */
+static uint32_t stream_from(const struct ss_trace *trace, int64_t device, bool named)
+{
+	uint32_t low = 0, high = trace->track_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct ss_track *track = &trace->tracks[middle];
+		bool is_named = track->pid_text != 0;
+		bool before = track->class < SS_TRACK_DEVICE;
+
+		if (track->class == SS_TRACK_DEVICE)
+			before = is_named != named ? named : !named && track->pid < device;
+		if (before)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_stream(const struct ss_trace *trace, uint32_t track, bool named)
+{
+	return track < trace->track_count && trace->tracks[track].class == SS_TRACK_DEVICE &&
+	       (trace->tracks[track].pid_text != 0) == named;
+}
+
+static uint32_t first_named(const struct ss_trace *trace)
+{
+	uint32_t track = stream_from(trace, 0, true);
+
+	return is_stream(trace, track, true) ? track : SS_NO_ROW;
+}
+
+uint32_t ss_stream_first(const struct ss_trace *trace, int64_t device)
+{
+	uint32_t track = stream_from(trace, device, false);
+
+	if (is_stream(trace, track, false) && trace->tracks[track].pid == device)
+		return track;
+	return device == 0 ? first_named(trace) : SS_NO_ROW;
+}
+
+uint32_t ss_stream_next(const struct ss_trace *trace, uint32_t track)
+{
+	int64_t device = trace->tracks[track].pid;
+	bool named = trace->tracks[track].pid_text != 0;
+
+	if (is_stream(trace, track + 1, named) && trace->tracks[track + 1].pid == device)
+		return track + 1;
+	return device == 0 && !named ? first_named(trace) : SS_NO_ROW;
 }
 
 bool ss_device_next(const struct ss_trace *trace, int64_t after, int64_t *out)
 {
 	bool found = false;
 
-	for (uint32_t i = 0; i < trace->track_count; i++) {
-		const struct ss_track *track = &trace->tracks[i];
-
-		if (track->class != SS_TRACK_DEVICE || !track->row_count || track->pid <= after ||
-		    (found && track->pid >= *out))
-			continue;
-		*out = track->pid;
-		found = true;
+	if (after == INT64_MAX)
+		return false;
+	/* a part of a trace has tracks that are empty */
+	for (uint32_t i = stream_from(trace, after + 1, false);
+	     is_stream(trace, i, false) && !found; i++) {
+		found = trace->tracks[i].row_count;
+		if (found)
+			*out = trace->tracks[i].pid;
 	}
+	for (uint32_t i = after < 0 && !(found && *out <= 0) ? first_named(trace) : SS_NO_ROW;
+	     is_stream(trace, i, true); i++)
+		if (trace->tracks[i].row_count) {
+			*out = 0;
+			return true;
+		}
 	return found;
 }

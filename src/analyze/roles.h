@@ -53,6 +53,10 @@ bool ss_device_cover_init(struct ss_device_cover *cover, const struct ss_trace *
 void ss_device_cover_expose(struct ss_device_cover *cover);
 void ss_device_cover_release(struct ss_device_cover *cover);
 
+/* The streams of a device, as tracks, one after the other; SS_NO_ROW: no more. */
+uint32_t ss_stream_first(const struct ss_trace *trace, int64_t device);
+uint32_t ss_stream_next(const struct ss_trace *trace, uint32_t track);
+
 /* The next device that has rows, with a number above `after`; false: none. */
 bool ss_device_next(const struct ss_trace *trace, int64_t after, int64_t *out);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bricks.h"
 #include "analyze/missing.h"
 #include "analyze/peaks.h"
 #include "analyze/roles.h"
@@ -90,8 +91,8 @@ struct roofline {
 	const struct ss_trace *trace;
 	struct ss_table *out;
 	uint32_t group;
-	struct ss_ops ops;
-	struct ss_works works;
+	const struct ss_ops *ops;
+	const struct ss_works *works;
 	const struct ss_peaks *peaks; /* NULL: not known */
 	uint32_t devices;
 	bool on_device;
@@ -121,13 +122,13 @@ static uint32_t step_of(const struct ss_trace *trace, uint32_t row)
 static struct key key_of(const struct roofline *view, uint32_t row)
 {
 	const struct ss_slices *slices = &view->trace->slices;
-	const struct ss_work *work = ss_works_of(&view->works, row);
+	const struct ss_work *work = ss_works_of(view->works, row);
 	struct key key = { 0 };
 
 	if (view->group == BY_STEP) {
 		key.name = step_of(view->trace, row);
 	} else if (view->group == BY_KIND) {
-		key.name = view->works.name_kind[slices->name[row]];
+		key.name = view->works->name_kind[slices->name[row]];
 	} else {
 		key.name = slices->name[row];
 		if (view->group == BY_OP && slices->args[row] != SS_NO_ARGS) {
@@ -179,9 +180,9 @@ static void add_roof(const struct roofline *view, struct tally *tally, const str
 
 static void add_work(const struct roofline *view, struct tally *tally, uint32_t row)
 {
-	int64_t device_ns = view->works.device_ns[row];
-	const struct ss_work *work = ss_works_of(&view->works, row);
-	bool tensor = view->works.tensor[row];
+	int64_t device_ns = view->works->device_ns[row];
+	const struct ss_work *work = ss_works_of(view->works, row);
+	bool tensor = view->works->tensor[row];
 
 	if (!work)
 		return;
@@ -199,23 +200,23 @@ static void add_work(const struct roofline *view, struct tally *tally, uint32_t 
 		tally->both_bytes += work->moved_bytes;
 	}
 	/* what goes to or from the host is as fast as the bus, whose peak is not known */
-	if (view->peaks && device_ns > 0 && !view->works.across[row])
+	if (view->peaks && device_ns > 0 && !view->works->across[row])
 		add_roof(view, tally, work, tensor, device_ns);
 }
 
 /* Calls that launched something; without a device, those whose FLOPs are known. */
 static bool takes_part(const struct roofline *view, uint32_t row)
 {
-	const struct ss_work *work = ss_works_of(&view->works, row);
+	const struct ss_work *work = ss_works_of(view->works, row);
 
-	if (!ss_ops_counts(&view->ops, row) || view->works.worker[row] != row)
+	if (!ss_ops_counts(view->ops, row) || view->works->worker[row] != row)
 		return false;
-	return view->on_device ? view->works.device_ns[row] > 0 : work && work->has_flops;
+	return view->on_device ? view->works->device_ns[row] > 0 : work && work->has_flops;
 }
 
 static bool count(struct roofline *view)
 {
-	for (uint32_t row = 0; row < view->ops.row_count; row++) {
+	for (uint32_t row = 0; row < view->ops->row_count; row++) {
 		struct tally *tally;
 		struct key key;
 
@@ -227,9 +228,9 @@ static bool count(struct roofline *view)
 		tally = tally_of(view, key);
 		if (!tally)
 			return false;
-		tally->kind = view->works.name_kind[view->trace->slices.name[row]];
+		tally->kind = view->works->name_kind[view->trace->slices.name[row]];
 		tally->calls++;
-		tally->device_ns += view->works.device_ns[row];
+		tally->device_ns += view->works->device_ns[row];
 		tally->host_ns += view->trace->slices.dur_ns[row];
 		add_work(view, tally, row);
 	}
@@ -503,15 +504,15 @@ static void note_unknown(const struct roofline *view)
 	uint32_t longest = SS_NO_ROW;
 	int64_t calls = 0;
 
-	for (uint32_t row = 0; row < view->ops.row_count; row++) {
-		const struct ss_work *work = ss_works_of(&view->works, row);
+	for (uint32_t row = 0; row < view->ops->row_count; row++) {
+		const struct ss_work *work = ss_works_of(view->works, row);
 
 		if (!view->on_device || !takes_part(view, row) || (work && work->has_flops) ||
-		    view->works.name_kind[view->trace->slices.name[row]] < SS_WORK_MATMUL)
+		    view->works->name_kind[view->trace->slices.name[row]] < SS_WORK_MATMUL)
 			continue;
 		calls++;
 		if (longest == SS_NO_ROW ||
-		    view->works.device_ns[row] > view->works.device_ns[longest])
+		    view->works->device_ns[row] > view->works->device_ns[longest])
 			longest = row;
 	}
 	if (calls)
@@ -547,10 +548,8 @@ static enum ss_status run_on(struct roofline *view, struct ss_error *err)
 {
 	struct ss_memory *memory = view->out->arena->memory;
 	const char *device = device_name(view->trace, &view->devices);
-	enum ss_status status = ss_works_init(&view->works, &view->ops, memory, err);
+	enum ss_status status = SS_OK;
 
-	if (status != SS_OK)
-		return status;
 	view->on_device = view->trace->device_event_count > 0;
 	view->peaks = *device ? ss_peaks_find(device) : NULL;
 	if (!ss_records_init(&view->keys, memory, sizeof(struct key)) || !count(view))
@@ -559,7 +558,6 @@ static enum ss_status run_on(struct roofline *view, struct ss_error *err)
 		add_all(view, device);
 	ss_records_release(&view->keys);
 	ss_memory_free(memory, view->tallies, view->capacity * sizeof(*view->tallies));
-	ss_works_release(&view->works);
 	return status;
 }
 
@@ -567,12 +565,10 @@ static enum ss_status roofline_run(const struct ss_subject *subject, struct ss_t
 				   struct ss_error *err)
 {
 	struct roofline view = { .trace = subject->trace, .out = out, .group = subject->group };
-	enum ss_status status;
 
-	SS_TRY(ss_ops_init(&view.ops, subject->trace, out->arena->memory, err));
-	status = run_on(&view, err);
-	ss_ops_release(&view.ops);
-	return status;
+	SS_TRY(ss_bricks_ops(subject->bricks, &view.ops, err));
+	SS_TRY(ss_bricks_works(subject->bricks, &view.works, err));
+	return run_on(&view, err);
 }
 
 const struct ss_view ss_view_roofline = {

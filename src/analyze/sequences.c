@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bricks.h"
 #include "analyze/kernel_names.h"
 #include "analyze/ops.h"
 #include "analyze/repeats.h"
@@ -57,7 +58,7 @@ struct tally {
 struct sequences {
 	const struct ss_trace *trace;
 	struct ss_table *out;
-	struct ss_ops ops;
+	const struct ss_ops *ops;
 	uint32_t *rows; /* device row of each kernel that was added */
 	uint32_t row_count, row_capacity;
 	uint32_t *root; /* outermost operator of each host row, or SS_NO_ROW */
@@ -113,7 +114,7 @@ static bool add_kernels(struct sequences *sequences)
 /* Parents stand before their children. */
 static bool find_roots(struct sequences *sequences)
 {
-	const struct ss_ops *ops = &sequences->ops;
+	const struct ss_ops *ops = sequences->ops;
 
 	sequences->root = ss_memory_resize(ops->memory, NULL, 0,
 					   ((size_t)ops->row_count + 1) * sizeof(uint32_t));
@@ -151,7 +152,7 @@ static uint32_t op_of(const struct sequences *sequences, const struct ss_run *ru
 	for (uint32_t i = 0; i < run->length; i++) {
 		uint32_t launch = slices->link[sequences->rows[run->first + i]], root;
 
-		if (launch == SS_NO_ROW || launch >= sequences->ops.row_count)
+		if (launch == SS_NO_ROW || launch >= sequences->ops->row_count)
 			return NO_OP;
 		root = sequences->root[launch];
 		if (root == SS_NO_ROW || (i && root != common))
@@ -297,8 +298,8 @@ static enum ss_status sequences_run(const struct ss_subject *subject, struct ss_
 	size_t host_rows;
 	bool told;
 
-	SS_TRY(ss_ops_init(&sequences.ops, subject->trace, memory, err));
-	host_rows = (size_t)sequences.ops.row_count + 1;
+	SS_TRY(ss_bricks_ops(subject->bricks, &sequences.ops, err));
+	host_rows = (size_t)sequences.ops->row_count + 1;
 	told = tell(&sequences);
 	ss_memory_free(memory, sequences.rows, (size_t)sequences.row_capacity * sizeof(uint32_t));
 	ss_memory_free(memory, sequences.root, host_rows * sizeof(uint32_t));
@@ -306,7 +307,6 @@ static enum ss_status sequences_run(const struct ss_subject *subject, struct ss_
 		       (size_t)sequences.tally_capacity * sizeof(*sequences.tallies));
 	ss_repeats_release(&sequences.repeats);
 	ss_records_release(&sequences.patterns);
-	ss_ops_release(&sequences.ops);
 	return told ? SS_OK : ss_fail_memory(err, "the sequences");
 }
 

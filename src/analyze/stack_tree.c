@@ -34,7 +34,7 @@ struct builder {
 	struct ss_records keys; /* struct key: its id is the node's */
 	uint32_t *node;         /* per host row; of those that are not wanted SS_NO_ID */
 	struct open *open;      /* the thread's stack */
-	uint32_t open_count;
+	uint32_t open_count, open_capacity;
 	int64_t now_ns;     /* up to here the thread's time is given to rows */
 	uint64_t work_left; /* of close_below() */
 	uint32_t *roots;    /* per track: its node + 1 */
@@ -246,6 +246,11 @@ static void enter(struct builder *builder, uint32_t row)
 	int64_t end_ns = ss_slice_end(slices, row);
 	int64_t below_ns = at ? builder->open[at - 1].first_end_ns : INT64_MAX;
 
+	if (!ss_memory_reserve(builder->tree->memory, (void **)&builder->open,
+			       &builder->open_capacity, (size_t)at + 1, sizeof(*builder->open))) {
+		builder->failed = true;
+		return;
+	}
 	builder->open[at] = (struct open){ .row = row, .node = SS_NO_ID, .end_ns = end_ns };
 	builder->open[at].first_end_ns = end_ns < below_ns ? end_ns : below_ns;
 	builder->open_count = at + 1;
@@ -332,12 +337,11 @@ static bool prepare(struct builder *builder, struct ss_arena *scratch)
 		if (tree->step_name == SS_NO_ID && (tree->trace->name_flags[id] & SS_NAME_STEP))
 			tree->step_name = id;
 	builder->node = SS_ARENA_NEW(scratch, uint32_t, rows);
-	builder->open = SS_ARENA_NEW(scratch, struct open, rows);
 	builder->stacks = SS_ARENA_NEW(scratch, struct key, (size_t)tree->trace->texts.count + 1);
 	builder->roots = SS_ARENA_NEW(scratch, uint32_t, (size_t)tree->trace->track_count + 1);
 	if (builder->node) /* all bytes of SS_NO_ID are 0xff */
 		memset(builder->node, 0xff, rows * sizeof(*builder->node));
-	return builder->node && builder->open && builder->roots && builder->stacks &&
+	return builder->node && builder->roots && builder->stacks &&
 	       ss_strings_init(&tree->texts, tree->memory) &&
 	       ss_records_init(&builder->keys, tree->memory, sizeof(struct key));
 }
@@ -371,6 +375,7 @@ enum ss_status ss_stack_tree_init(struct ss_stack_tree *tree, const struct ss_tr
 		count_device(&builder);
 	sum_up(tree);
 	ss_records_release(&builder.keys);
+	ss_memory_free(memory, builder.open, builder.open_capacity * sizeof(*builder.open));
 	ss_arena_release(&scratch);
 	if (!builder.failed)
 		return SS_OK;

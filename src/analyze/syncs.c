@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/bricks.h"
 #include "analyze/missing.h"
 #include "analyze/moment.h"
 #include "analyze/ops.h"
@@ -69,8 +70,8 @@ struct counting {
 	struct ss_table *out;
 	enum group group;
 	struct ss_waits waits;
-	struct ss_ops ops;
-	struct ss_places places;
+	const struct ss_ops *ops;
+	const struct ss_places *places;
 	struct ss_records keys;
 	struct tally *tallies; /* per key */
 	uint32_t tally_capacity;
@@ -86,7 +87,7 @@ struct counting {
 /* The operator to show for a wait, or SS_NO_ROW. */
 static uint32_t op_of(const struct counting *counting, uint32_t row)
 {
-	const uint32_t *owner = counting->ops.owner;
+	const uint32_t *owner = counting->ops->owner;
 	uint32_t op = owner[row];
 
 	for (int i = 0; i < CLIMB_MAX && op != SS_NO_ROW && owner[op] != SS_NO_ROW; i++) {
@@ -113,7 +114,7 @@ static struct tally *tally_of(struct counting *counting, uint32_t row, uint32_t 
 		key.op = op == SS_NO_ROW ? 0 : names[op];
 	}
 	if (group == BY_SITE || group == BY_LINE)
-		key.line = counting->places.line[row];
+		key.line = counting->places->line[row];
 	id = ss_records_add(&counting->keys, &key);
 	if (id == SS_NO_ID ||
 	    !ss_memory_reserve(counting->out->arena->memory, (void **)&counting->tallies,
@@ -210,7 +211,7 @@ static void add_row(const struct counting *counting, const struct tally *tally, 
 	ss_row_int_known(out, waited ? trace->slices.start_ns[tally->longest] : -1);
 	ss_row_text(out,
 		    key->line ? ss_table_print(out, "%s",
-					       ss_strings_text(&counting->places.lines, key->line))
+					       ss_strings_text(&counting->places->lines, key->line))
 			      : NULL);
 	ss_row_end(out);
 }
@@ -260,7 +261,7 @@ static void add_notes(const struct counting *counting)
 	if (counting->devices && !counting->has_calls)
 		ss_table_note(counting->out, "Runtime calls are not recorded: the file has device "
 					     "work, but waits for it cannot be seen.");
-	if (counting->out->row_count && !counting->places.has_lines &&
+	if (counting->out->row_count && !counting->places->has_lines &&
 	    (counting->group == BY_SITE || counting->group == BY_LINE))
 		ss_note_missing(counting->out, SS_MISSING_LINES);
 }
@@ -290,19 +291,21 @@ static enum ss_status syncs_run(const struct ss_subject *subject, struct ss_tabl
 				     .group = (enum group)subject->group };
 	struct ss_memory *memory = out->arena->memory;
 	const uint32_t *steps = ss_steps_numbers(subject->trace, out->arena);
-	int64_t device = INT64_MIN;
+	const struct ss_idle *idle;
 	enum ss_status status = SS_OK;
 
-	while (ss_device_next(subject->trace, device, &device))
-		counting.devices++;
 	if (!steps || !prepare(&counting, out->arena))
 		status = ss_fail_memory(err, "the waits for the device");
 	if (status == SS_OK)
-		status = ss_waits_init(&counting.waits, subject->trace, memory, err);
+		status = ss_bricks_idle(subject->bricks, &idle, err);
+	if (status == SS_OK) {
+		counting.devices = idle->device_count;
+		status = ss_waits_init(&counting.waits, idle, memory, err);
+	}
 	if (status == SS_OK)
-		status = ss_ops_init(&counting.ops, subject->trace, memory, err);
+		status = ss_bricks_ops(subject->bricks, &counting.ops, err);
 	if (status == SS_OK)
-		status = ss_places_init(&counting.places, subject->trace, memory, err);
+		status = ss_bricks_places(subject->bricks, &counting.places, err);
 	if (status == SS_OK)
 		count_all(&counting, steps);
 	if (counting.failed)
@@ -314,8 +317,6 @@ static enum ss_status syncs_run(const struct ss_subject *subject, struct ss_tabl
 	ss_memory_free(memory, counting.tallies,
 		       counting.tally_capacity * sizeof(*counting.tallies));
 	ss_records_release(&counting.keys);
-	ss_places_release(&counting.places);
-	ss_ops_release(&counting.ops);
 	ss_waits_release(&counting.waits);
 	return status;
 }

@@ -10,6 +10,8 @@
 #include "analyze/table.h"
 #include "trace/trace.h"
 
+struct ss_bricks;
+
 /* One file of the job, as a view sees it. */
 struct ss_subject {
 	const char *path;
@@ -18,6 +20,7 @@ struct ss_subject {
 	const struct ss_trace *trace; /* NULL: could not be read */
 	const char *problem;          /* why; NULL when it could */
 	double load_seconds;          /* how long reading took */
+	struct ss_bricks *bricks;     /* of the trace: what views share */
 	uint32_t group;               /* what rows are about: index into the view's groups */
 };
 

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "analyze/idle.h"
 #include "analyze/roles.h"
 #include "analyze/waits.h"
 
@@ -43,20 +42,29 @@ static void find_copies(struct ss_waits *waits, const struct ss_trace *trace, ui
 	}
 }
 
-static bool add_gap(void *context, const struct ss_gap *gap)
+static bool add_piece(struct ss_waits *waits, uint32_t step, const struct ss_idle_piece *piece)
 {
-	struct ss_waits *waits = context;
-	uint32_t sync = gap->guilty[SS_IDLE_SYNC];
+	uint32_t sync = piece->guilty;
 
-	if (!gap->cause_ns[SS_IDLE_SYNC])
-		return true;
 	if (waits->idle_count == waits->idle_capacity &&
 	    !ss_memory_reserve(waits->memory, (void **)&waits->idle, &waits->idle_capacity,
 			       (size_t)waits->idle_count + 1, sizeof(*waits->idle)))
 		return false;
-	waits->idle[waits->idle_count++] = (struct ss_wait_idle){ sync, gap->step,
-								  gap->cause_ns[SS_IDLE_SYNC] };
+	waits->idle[waits->idle_count++] = (struct ss_wait_idle){ sync, step, piece->ns };
 	waits->wait[sync] = sync;
+	return true;
+}
+
+static bool add_gaps(struct ss_waits *waits, const struct ss_idle *idle)
+{
+	for (uint32_t i = 0; i < idle->gap_count; i++) {
+		const struct ss_idle_gap *gap = &idle->gaps[i];
+
+		for (uint32_t k = gap->piece_from; k < gap->piece_to; k++)
+			if (idle->pieces[k].cause == SS_IDLE_SYNC &&
+			    !add_piece(waits, gap->step, &idle->pieces[k]))
+				return false;
+	}
 	return true;
 }
 
@@ -78,32 +86,31 @@ static void put_together(struct ss_waits *waits, const struct ss_trace *trace)
 		waits->idle[i].row = waits->wait[waits->idle[i].row];
 }
 
-enum ss_status ss_waits_init(struct ss_waits *waits, const struct ss_trace *trace,
+enum ss_status ss_waits_init(struct ss_waits *waits, const struct ss_idle *idle,
 			     struct ss_memory *memory, struct ss_error *err)
 {
-	enum ss_status status = SS_OK;
+	const struct ss_trace *trace = idle->trace;
 	struct ss_arena scratch;
-	int64_t device = INT64_MIN;
 	uint8_t *kinds;
 	size_t bytes;
+	bool whole;
 
 	*waits = (struct ss_waits){ .memory = memory, .row_count = trace->device_from };
 	bytes = ((size_t)waits->row_count + 1) * sizeof(*waits->wait);
 	ss_arena_init(&scratch, memory);
 	kinds = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
 	waits->wait = ss_memory_resize(memory, NULL, 0, bytes);
-	if (!kinds || !waits->wait)
-		status = ss_fail_memory(err, "the waits for the device");
-	if (status == SS_OK) {
+	whole = kinds && waits->wait;
+	if (whole) {
 		memset(waits->wait, 0xff, bytes); /* SS_NO_ROW */
 		find_copies(waits, trace, kinds);
+		whole = add_gaps(waits, idle);
 	}
-	while (status == SS_OK && ss_device_next(trace, device, &device))
-		status = ss_idle_find(trace, device, memory, add_gap, waits, err);
-	if (status == SS_OK)
-		put_together(waits, trace);
-	else
-		ss_waits_release(waits);
 	ss_arena_release(&scratch);
-	return status;
+	if (!whole) {
+		ss_waits_release(waits);
+		return ss_fail_memory(err, "the waits for the device");
+	}
+	put_together(waits, trace);
+	return SS_OK;
 }

@@ -8,7 +8,7 @@
 #ifndef SS_ANALYZE_WAITS_H
 #define SS_ANALYZE_WAITS_H
 
-#include "trace/trace.h"
+#include "analyze/idle.h"
 
 /* The part of a gap of a device that a wait is charged with. */
 struct ss_wait_idle {
@@ -26,7 +26,7 @@ struct ss_waits {
 };
 
 SS_MUST_USE
-enum ss_status ss_waits_init(struct ss_waits *waits, const struct ss_trace *trace,
+enum ss_status ss_waits_init(struct ss_waits *waits, const struct ss_idle *idle,
 			     struct ss_memory *memory, struct ss_error *err);
 void ss_waits_release(struct ss_waits *waits);
 

@@ -174,7 +174,23 @@ static void find_workers(struct ss_works *works)
 			worker = works->worker[owner];
 		works->worker[row] = worker;
 		works->device_ns[worker] += ops->device_ns[row];
-		works->tensor[worker] |= ops->tensor_ns[row] > 0;
+	}
+}
+
+static void find_tensor(struct ss_works *works)
+{
+	const struct ss_trace *trace = works->ops->trace;
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t op;
+
+		if (!ss_kind_on_device(slices->kind[row]) || slices->dur_ns[row] <= 0 ||
+		    !(ss_slice_flags(trace, row) & SS_NAME_TENSOR_CORE))
+			continue;
+		op = ss_ops_launcher(works->ops, row);
+		if (op != SS_NO_ROW && ss_ops_counts(works->ops, op))
+			works->tensor[works->worker[op]] = 1;
 	}
 }
 
@@ -231,6 +247,7 @@ enum ss_status ss_works_init(struct ss_works *works, const struct ss_ops *ops,
 	}
 	leave_innermost(works);
 	find_workers(works);
+	find_tensor(works);
 	find_across(works);
 	return SS_OK;
 }

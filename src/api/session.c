@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "analyze/arrange.h"
+#include "analyze/bricks.h"
 #include "api/choice.h"
 #include "api/reports.h"
 
 struct ss_session {
 	struct ss_memory memory;
 	struct ss_job job;
+	struct ss_bricks bricks; /* of the file that a view was run on last */
 };
 
 static struct ss_session *session_new(uint64_t memory_limit_bytes)
@@ -76,6 +78,7 @@ void ss_session_close(struct ss_session *session)
 {
 	if (!session)
 		return;
+	ss_bricks_release(&session->bricks);
 	ss_job_close(&session->job);
 	session_free(session);
 }
@@ -144,38 +147,21 @@ static enum ss_status run_part(const struct ss_view *view, const struct ss_choic
 	struct ss_subject part = *subject;
 	struct ss_selection selection;
 	struct ss_trace selected;
+	struct ss_bricks bricks;
 	enum ss_status status;
 
 	if (!ss_choice_select(choice, subject->trace, &selection))
 		return SS_OK;
 	selection.by_moment = view->by_moment;
 	SS_TRY(ss_trace_select(subject->trace, &selection, out->arena->memory, &selected, err));
+	ss_bricks_init(&bricks, &selected, out->arena->memory);
 	part.trace = &selected;
+	part.bricks = &bricks;
 	status = view->run(&part, out, err);
+	ss_bricks_release(&bricks);
 	/* cells may lend names of the whole trace, not of its part: texts are not copied */
 	ss_trace_select_release(&selected);
 	return status;
-}
-
-/* Runs a view on all files that are asked for. */
-static enum ss_status run_view(const struct ss_job *job, const struct ss_view *view,
-			       const struct ss_choice *choice, uint32_t group, struct ss_table *out,
-			       struct ss_error *err)
-{
-	for (uint32_t i = 0; i < job->file_count; i++) {
-		struct ss_subject subject = job->files[i].subject;
-
-		if ((choice->rank != SS_EVERY_RANK && subject.rank != choice->rank) ||
-		    (!subject.trace && !view->wants_failed))
-			continue;
-		out->rank = subject.rank;
-		subject.group = group;
-		if (choice->is_part && subject.trace)
-			SS_TRY(run_part(view, choice, &subject, out, err));
-		else
-			SS_TRY(view->run(&subject, out, err));
-	}
-	return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
 }
 
 /* People want the sum of many files, programs every file. */
@@ -190,6 +176,51 @@ struct part {
 	const struct ss_view *view;
 	uint32_t group;
 };
+
+/* Makes the session's bricks those of the trace. */
+static struct ss_bricks *bricks_of(struct ss_session *session, const struct ss_trace *trace)
+{
+	if (session->bricks.trace != trace) {
+		ss_bricks_release(&session->bricks);
+		ss_bricks_init(&session->bricks, trace, &session->memory);
+	}
+	return &session->bricks;
+}
+
+static enum ss_status run_on_file(struct ss_session *session, const struct part *part,
+				  const struct ss_choice *choice, const struct ss_subject *file,
+				  struct ss_table *out, struct ss_error *err)
+{
+	struct ss_subject subject = *file;
+
+	if (!subject.trace && !part->view->wants_failed)
+		return SS_OK;
+	out->rank = subject.rank;
+	subject.group = part->group;
+	if (choice->is_part && subject.trace)
+		return run_part(part->view, choice, &subject, out, err);
+	subject.bricks = bricks_of(session, subject.trace);
+	return part->view->run(&subject, out, err);
+}
+
+/* All views on one file before the next: they share what is held of one file only. */
+static enum ss_status run_views(struct ss_session *session, const struct part *parts,
+				uint32_t count, const struct ss_choice *choice,
+				struct ss_table *tables, struct ss_error *err)
+{
+	for (uint32_t i = 0; i < session->job.file_count; i++) {
+		const struct ss_subject *file = &session->job.files[i].subject;
+
+		if (choice->rank != SS_EVERY_RANK && file->rank != choice->rank)
+			continue;
+		for (uint32_t k = 0; k < count; k++)
+			SS_TRY(run_on_file(session, &parts[k], choice, file, &tables[k], err));
+	}
+	for (uint32_t k = 0; k < count; k++)
+		if (tables[k].failed)
+			return ss_fail_memory(err, "the table");
+	return SS_OK;
+}
 
 /* "budget/part" */
 static struct part part_of_report(const char *name)
@@ -312,16 +343,15 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 	SS_TRY(find_parts(request, many, &report, parts, &count, err));
 	SS_TRY(ss_choice_read(request, &session->job, &choice, err));
 	ss_arena_init(&scratch, &session->memory);
-	status = SS_OK;
+	for (uint32_t i = 0; i < count; i++) {
+		ss_table_init(&tables[i], parts[i].view, &scratch);
+		tables[i].group = parts[i].view->groups[parts[i].group];
+	}
+	status = run_views(session, parts, count, &choice, tables, err);
 	for (uint32_t i = 0; i < count && status == SS_OK; i++) {
-		const struct ss_view *view = parts[i].view;
-		bool folds = report && view->folds && is_for_people(request) && many;
+		bool folds = report && parts[i].view->folds && is_for_people(request) && many;
 
-		ss_table_init(&tables[i], view, &scratch);
-		tables[i].group = view->groups[parts[i].group];
-		status = run_view(&session->job, view, &choice, parts[i].group, &tables[i], err);
-		if (status == SS_OK)
-			status = arrange(request, report, folds, &tables[i], err);
+		status = arrange(request, report, folds, &tables[i], err);
 	}
 	if (status == SS_OK)
 		status = render(session, request, report, tables, count, out, err);

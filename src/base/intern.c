@@ -158,13 +158,22 @@ static bool records_grow(struct ss_records *records)
 	return true;
 }
 
+/* Records are a few words: a call of memcmp costs more than the comparison. */
+static bool same_record(const char *a, const char *b, size_t bytes)
+{
+	for (; bytes >= 8; a += 8, b += 8, bytes -= 8)
+		if (ss_hash_word(a) != ss_hash_word(b))
+			return false;
+	return !bytes || memcmp(a, b, bytes) == 0;
+}
+
 static uint32_t records_find(const struct ss_records *records, const void *record, uint32_t hash)
 {
 	uint32_t mask = records->slot_count - 1;
 
 	for (uint32_t slot = hash & mask; records->slots[slot]; slot = (slot + 1) & mask)
-		if (memcmp(ss_records_at(records, records->slots[slot] - 1), record,
-			   records->record_bytes) == 0)
+		if (same_record(ss_records_at(records, records->slots[slot] - 1), record,
+				records->record_bytes))
 			return records->slots[slot] - 1;
 	return SS_NO_ID;
 }

@@ -3,7 +3,7 @@
  */
 #include "base/text.h"
 
-#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +11,13 @@
 /* A text that failed holds no memory and refuses what comes: capacity says so. */
 #define FAILED SIZE_MAX
 
-static bool reserve(struct ss_text *text, size_t more)
+bool ss_text_grow(struct ss_text *text, size_t more)
 {
 	size_t wanted = text->capacity ? text->capacity : 256;
 	char *moved;
 
 	if (text->capacity == FAILED)
 		return false;
-	if (more < text->capacity && text->length + more < text->capacity)
-		return true;
 	while (wanted <= text->length + more)
 		wanted *= 2;
 	moved = realloc(text->data, wanted);
@@ -33,35 +31,64 @@ static bool reserve(struct ss_text *text, size_t more)
 	return true;
 }
 
-void ss_text_add(struct ss_text *text, const char *bytes, size_t length)
-{
-	if (!reserve(text, length))
-		return;
-	if (length)
-		memcpy(text->data + text->length, bytes, length);
-	text->length += length;
-	text->data[text->length] = '\0';
-}
-
-void ss_text_add_string(struct ss_text *text, const char *string)
-{
-	ss_text_add(text, string, strlen(string));
-}
-
 void ss_text_fill(struct ss_text *text, char byte, size_t count)
 {
-	if (!reserve(text, count))
+	if (!ss_text_reserve(text, count))
 		return;
 	memset(text->data + text->length, byte, count);
 	text->length += count;
 	text->data[text->length] = '\0';
 }
 
+#define DIGITS_MAX 32
+
+/* Writes the number so that it ends before `end`, at least so many digits of it. */
+static char *write_digits(char *end, uint64_t value, int least)
+{
+	for (; value || least > 0; value /= 10, least--)
+		*--end = (char)('0' + value % 10);
+	return end;
+}
+
 void ss_text_add_int(struct ss_text *text, int64_t value)
 {
-	char digits[24];
+	char digits[DIGITS_MAX], *end = digits + sizeof(digits);
+	char *at = write_digits(end, value < 0 ? -(uint64_t)value : (uint64_t)value, 1);
 
-	ss_text_add(text, digits, (size_t)snprintf(digits, sizeof(digits), "%" PRId64, value));
+	if (value < 0)
+		*--at = '-';
+	ss_text_add(text, at, (size_t)(end - at));
+}
+
+/*
+ * The first 40 bits of the fraction give its millionths and the rest of the division;
+ * the bits behind them only count where that rest is near a half, and there the C
+ * library rounds.
+ */
+void ss_text_add_number(struct ss_text *text, double value)
+{
+	const double scale = 1099511627776.0; /* 2^40 */
+	const uint64_t half = UINT64_C(1) << 39;
+	char digits[DIGITS_MAX], *end = digits + sizeof(digits), *at = end;
+
+	if (!signbit(value) && value < 1e12) {
+		uint64_t whole = (uint64_t)value;
+		uint64_t part = (uint64_t)((value - (double)whole) * scale) * 1000000;
+		uint64_t rest = part & (2 * half - 1);
+
+		part >>= 40;
+		/* what was cut off is less than one of the 40 bits: a million of the rest */
+		if (rest < half - 1000000 || rest > half) {
+			part += rest > half;
+			whole += part / 1000000;
+			at = write_digits(at, part % 1000000, 6);
+			*--at = '.';
+			at = write_digits(at, whole, 1);
+			ss_text_add(text, at, (size_t)(end - at));
+			return;
+		}
+	}
+	ss_text_addf(text, "%.6f", value);
 }
 
 void ss_text_addf(struct ss_text *text, const char *format, ...)
@@ -72,7 +99,7 @@ void ss_text_addf(struct ss_text *text, const char *format, ...)
 	va_start(args, format);
 	length = vsnprintf(NULL, 0, format, args);
 	va_end(args);
-	if (length < 0 || !reserve(text, (size_t)length))
+	if (length < 0 || !ss_text_reserve(text, (size_t)length))
 		return;
 	va_start(args, format);
 	vsnprintf(text->data + text->length, (size_t)length + 1, format, args);

@@ -7,12 +7,40 @@
 #ifndef SS_BASE_TEXT_H
 #define SS_BASE_TEXT_H
 
+#include <string.h>
+
 #include "base/error.h"
 
-void ss_text_add(struct ss_text *text, const char *bytes, size_t length);
-void ss_text_add_string(struct ss_text *text, const char *string);
+bool ss_text_grow(struct ss_text *text, size_t more);
+
+/*
+ * Makes room for so many bytes and the NUL behind them; false: there is no memory.
+ * Inlined, as the next two are: tables have millions of cells, and most are short.
+ */
+static inline bool ss_text_reserve(struct ss_text *text, size_t more)
+{
+	return (text->data && more < text->capacity - text->length) || ss_text_grow(text, more);
+}
+
+static inline void ss_text_add(struct ss_text *text, const char *bytes, size_t length)
+{
+	if (!ss_text_reserve(text, length))
+		return;
+	if (length)
+		memcpy(text->data + text->length, bytes, length);
+	text->length += length;
+	text->data[text->length] = '\0';
+}
+
+static inline void ss_text_add_string(struct ss_text *text, const char *string)
+{
+	ss_text_add(text, string, strlen(string));
+}
+
 void ss_text_fill(struct ss_text *text, char byte, size_t count);
 void ss_text_add_int(struct ss_text *text, int64_t value);
+/* With six places, as printf("%.6f") does it. */
+void ss_text_add_number(struct ss_text *text, double value);
 __attribute__((format(printf, 2, 3))) void ss_text_addf(struct ss_text *text, const char *format,
 							...);
 

@@ -7,15 +7,33 @@
 
 #include "render/render.h"
 
+/* True if none of eight bytes is a control character, a quote or a backslash. */
+static bool is_plain(const char *bytes)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
+	uint64_t word, quote, stroke;
+
+	memcpy(&word, bytes, sizeof(word));
+	quote = word ^ (ones * '"');
+	stroke = word ^ (ones * '\\');
+	/* a byte below n borrows from its high bit, which it did not have */
+	return !((((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
+		  ((stroke - ones) & ~stroke)) &
+		 high);
+}
+
 static void add_string(struct ss_text *out, const char *text)
 {
-	const char *from = text;
+	const char *from = text, *end = text + strlen(text);
 
 	ss_text_add(out, "\"", 1);
-	for (; *text; text++) {
-		unsigned char byte = (unsigned char)*text;
+	for (; text < end; text++) {
+		unsigned char byte;
 
-		if (byte >= 0x20 && byte != '"' && byte != '\\')
+		while (end - text >= 8 && is_plain(text))
+			text += 8;
+		byte = (unsigned char)*text;
+		if (text == end || (byte >= 0x20 && byte != '"' && byte != '\\'))
 			continue;
 		ss_text_add(out, from, (size_t)(text - from));
 		if (byte == '"' || byte == '\\')
@@ -24,7 +42,7 @@ static void add_string(struct ss_text *out, const char *text)
 			ss_text_addf(out, "\\u%04x", byte);
 		from = text + 1;
 	}
-	ss_text_add(out, from, (size_t)(text - from));
+	ss_text_add(out, from, (size_t)(end - from));
 	ss_text_add(out, "\"", 1);
 }
 

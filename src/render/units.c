@@ -108,7 +108,7 @@ void ss_render_plain(const struct ss_column *column, const struct ss_cell *cell,
 		     struct ss_text *out)
 {
 	if (ss_column_has_fraction(column))
-		ss_text_addf(out, "%.6f", cell->value.number);
+		ss_text_add_number(out, cell->value.number);
 	else
 		ss_text_add_int(out, cell->value.integer);
 }

@@ -299,9 +299,70 @@ static void test_failed_stays(void **state)
 	assert_int_equal(memory.used_bytes, 0);
 }
 
+/* A union of many sets is that of uniting them one after the other. */
+static void test_pile(void **state)
+{
+	(void)state;
+	for (uint32_t count = 0; count < 40; count++) {
+		struct ss_cover_pile pile = { 0 };
+		struct ss_cover wanted, found, one;
+		struct ss_memory memory;
+
+		ss_memory_init(&memory, 0);
+		ss_cover_init(&wanted, &memory);
+		ss_cover_init(&found, &memory);
+		ss_cover_init(&one, &memory);
+		for (uint32_t i = 0; i < count; i++) {
+			/* every third is empty */
+			for (uint32_t k = 0; k < i % 3 * 5; k++)
+				ss_cover_add(&one, 10 * k + 7 * i % 100,
+					     10 * k + 7 * i % 100 + 1 + i % 4);
+			ss_cover_unite(&wanted, &one);
+			ss_cover_pile_add(&pile, &one);
+			assert_int_equal(one.count, 0);
+		}
+		ss_cover_pile_finish(&pile, &found);
+		assert_int_equal(found.count, wanted.count);
+		for (uint32_t i = 0; i < found.count; i++) {
+			assert_int_equal(found.items[i].start_ns, wanted.items[i].start_ns);
+			assert_int_equal(found.items[i].end_ns, wanted.items[i].end_ns);
+		}
+		assert_false(found.failed);
+		ss_cover_release(&wanted);
+		ss_cover_release(&found);
+		ss_cover_release(&one);
+		assert_int_equal(memory.used_bytes, 0);
+	}
+}
+
+/* A member that is not whole makes the union so. */
+static void test_pile_failure(void **state)
+{
+	struct ss_cover_pile pile = { 0 };
+	struct ss_memory memory;
+	struct ss_cover one, found;
+
+	(void)state;
+	ss_memory_init(&memory, 0);
+	ss_cover_init(&found, &memory);
+	ss_cover_init(&one, &memory);
+	one.failed = true;
+	ss_cover_pile_add(&pile, &one);
+	for (int64_t i = 0; i < 5; i++) {
+		ss_cover_add(&one, i, i + 1);
+		ss_cover_pile_add(&pile, &one);
+	}
+	ss_cover_pile_finish(&pile, &found);
+	assert_true(found.failed);
+	ss_cover_release(&found);
+	ss_cover_release(&one);
+	assert_int_equal(memory.used_bytes, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pile),      cmocka_unit_test(test_pile_failure),
 		cmocka_unit_test(test_add),       cmocka_unit_test(test_unite),
 		cmocka_unit_test(test_subtract),  cmocka_unit_test(test_common),
 		cmocka_unit_test(test_touching),  cmocka_unit_test(test_empty),

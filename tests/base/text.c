@@ -21,6 +21,44 @@ static void test_append(void **state)
 	ss_text_release(&text);
 }
 
+/* What printf makes of it, at and around halves of the last place, too. */
+static void test_numbers(void **state)
+{
+	/* clang-format off */
+	static const double numbers[] = {
+		0.0, -0.0, 0.5, 1.0, -1.5, 100.0, 0.0000005, 0.0000015, 0.00000049999,
+		0.0000005001, 0.9999994999, 0.9999995, 0.9999999, 99.999999, 12.3456785,
+		1e-300, 123456789.0625, 1e12, 1e18, 1e300, 0.00390625, 0.005859375, 1.0 / 3,
+		2.0 / 3, 0.1234565, 7.00000025, 0.0078125, 33554432.015625, 1e11 / 3,
+		999999999999.9999,
+	};
+	/* clang-format on */
+	double walk = 1e-9;
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(numbers) + 20000; i++) {
+		double value = i < SS_COUNT(numbers) ? numbers[i] : walk;
+		struct ss_text text = { 0 };
+		char wanted[400];
+
+		walk *= 1.00237;
+		snprintf(wanted, sizeof(wanted), "%.6f", value);
+		ss_text_add_number(&text, value);
+		support_check(strcmp(text.data, wanted) == 0, wanted, "%s", text.data);
+		ss_text_release(&text);
+	}
+	/* halves of the last place that can be told exactly: 2^-7 and its multiples */
+	for (int i = 1; i < 100000; i++) {
+		struct ss_text text = { 0 };
+		char wanted[400];
+
+		snprintf(wanted, sizeof(wanted), "%.6f", i / 128.0);
+		ss_text_add_number(&text, i / 128.0);
+		assert_string_equal(text.data, wanted);
+		ss_text_release(&text);
+	}
+}
+
 /* Every length across the borders at which it grows. */
 static void test_growth(void **state)
 {
@@ -111,9 +149,9 @@ static void test_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_append),  cmocka_unit_test(test_growth),
-		cmocka_unit_test(test_failure), cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_append),  cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_growth),  cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_columns), cmocka_unit_test(test_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

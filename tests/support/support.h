@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/bricks.h"
 #include "analyze/view.h"
 #include "base/text.h"
 #include "read/source.h"
