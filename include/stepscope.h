@@ -78,6 +78,11 @@ struct ss_open_options {
 	size_t path_count;
 	uint32_t threads;            /* 0: as many as the machine has cores */
 	uint64_t memory_limit_bytes; /* 0: no limit but the machine's */
+	/*
+	 * Keeps of each file only what compares ranks, and so the memory of one trace a
+	 * thread: enough for views of the job (ss_offer.of_job), not for the others.
+	 */
+	bool reduce;
 	/* Called now and then from one thread; return false to stop. May be NULL. */
 	bool (*progress)(void *context, const struct ss_progress *progress);
 	void *progress_context;
@@ -89,7 +94,7 @@ struct ss_request {
 	uint32_t width;     /* text: columns of the terminal; 0 is 80 */
 	bool color;         /* text: with ANSI colours */
 	uint32_t top;       /* at most so many rows of a table; 0 is all */
-	int64_t rank;       /* only this rank; SS_EVERY_RANK is all */
+	int64_t rank;       /* only this rank; SS_EVERY_RANK, SS_COMPARED_RANKS */
 	/* NULL in all of these is no choice */
 	const char *step;   /* "3", "3-5" or "ProfilerStep#12" */
 	const char *device; /* its number */
@@ -100,12 +105,14 @@ struct ss_request {
 };
 
 #define SS_EVERY_RANK INT64_MIN
+#define SS_COMPARED_RANKS (INT64_MIN + 1) /* all of them: least, median and most of each figure */
 
 /* One view or report, as help and completion list them. */
 struct ss_offer {
 	const char *name;
 	const char *summary;
 	bool is_report; /* made of several views */
+	bool of_job;    /* about all ranks together */
 };
 
 /*
@@ -128,6 +135,26 @@ SS_API uint32_t ss_session_failed_count(const struct ss_session *session);
 SS_API SS_MUST_USE enum ss_status ss_session_run(struct ss_session *session,
 						 const struct ss_request *request,
 						 struct ss_text *out, struct ss_error *err);
+
+/* What a merge wrote. */
+struct ss_merged {
+	uint32_t ranks;
+	uint64_t events, bytes;
+	uint64_t broken;    /* pieces of files that could not be read */
+	uint32_t unaligned; /* ranks whose clocks cannot be compared with the first one's */
+};
+
+/*
+ * Writes all files of the session as one trace (Chrome JSON), on one clock, processes
+ * and arrows of the ranks kept apart; `write` takes it piece by piece and returns
+ * false to stop. Reads the files again, so none may be standard input. A session
+ * that was opened with `reduce` is enough.
+ */
+SS_API SS_MUST_USE enum ss_status ss_session_merge(struct ss_session *session, bool compressed,
+						   bool (*write)(void *context, const char *bytes,
+								 size_t length),
+						   void *context, struct ss_merged *out,
+						   struct ss_error *err);
 
 SS_API void ss_session_close(struct ss_session *session);
 

@@ -56,7 +56,7 @@ uint32_t ss_formula_at(const struct ss_formula *formula, const struct ss_operand
 
 void ss_work_move(struct ss_work *work, double elements, enum ss_dtype dtype)
 {
-	if (!ss_dtype_bytes(dtype))
+	if (ss_dtype_bytes(dtype) <= 0)
 		work->has_bytes = false;
 	work->moved_bytes += elements * ss_dtype_bytes(dtype);
 }

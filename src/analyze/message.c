@@ -187,3 +187,15 @@ double ss_bus_factor(const char *collective, double ranks)
 			return (ranks - 1) / ranks;
 	return 1;
 }
+
+const struct ss_comm_row *ss_message_of(const struct ss_trace *trace, uint32_t row)
+{
+	const struct ss_comm_row *comm = ss_trace_comm(trace, row);
+	uint32_t around = trace->slices.link[row];
+
+	if (row < trace->device_from || row >= trace->device_to)
+		around = trace->slices.parent[row];
+	for (; !comm && around != SS_NO_ROW; around = trace->slices.parent[around])
+		comm = ss_trace_comm(trace, around);
+	return comm;
+}

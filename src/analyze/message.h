@@ -20,4 +20,7 @@ int64_t ss_message_inputs(const char *dims, const char *types, const char *colle
 /* By nccl-tests: what each link carries of a message. */
 double ss_bus_factor(const char *collective, double ranks);
 
+/* The arguments of a collective: its own, or those of what launched it or stands around it. */
+const struct ss_comm_row *ss_message_of(const struct ss_trace *trace, uint32_t row);
+
 #endif

@@ -167,7 +167,7 @@ static void add_roof(const struct roofline *view, struct tally *tally, const str
 	double bandwidth = view->peaks->gb_per_s * 1e9;
 	double compute = 0, memory = 0;
 
-	if (!work->has_bytes || !bandwidth || (work->has_flops && !peak))
+	if (!work->has_bytes || bandwidth <= 0 || (work->has_flops && peak <= 0))
 		return;
 	memory = work->moved_bytes / bandwidth;
 	if (work->has_flops)

@@ -1,5 +1,6 @@
 /*
- * views.c - the list of all views, made from src/analyze/meson.build.
+ * views.c - the list of all views, made from src/analyze/meson.build and
+ * src/job/meson.build.
  */
 #include <string.h>
 

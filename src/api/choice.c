@@ -113,6 +113,8 @@ enum ss_status ss_choice_read(const struct ss_request *request, const struct ss_
 	bool has_rank = false, has_steps = false, has_all = false;
 
 	*out = (struct ss_choice){ .rank = request->rank, .step = request->step };
+	if (out->rank == SS_COMPARED_RANKS)
+		out->rank = SS_EVERY_RANK;
 	SS_TRY(read_track("device", request->device, &out->device, err));
 	SS_TRY(read_track("stream", request->stream, &out->stream, err));
 	out->is_part = request->step || request->device || request->stream;

@@ -55,12 +55,10 @@ static void info_headline(const struct ss_job *job, struct ss_text *out)
 {
 	const char *device = device_of(job);
 	uint64_t events = 0, bytes = 0;
-	double seconds = 0;
 
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		const struct ss_subject *subject = &job->files[i].subject;
 
-		seconds += subject->load_seconds;
 		events += subject->trace ? subject->trace->event_count : 0;
 		bytes += subject->trace ? subject->trace->file_bytes : 0;
 	}
@@ -72,7 +70,7 @@ static void info_headline(const struct ss_job *job, struct ss_text *out)
 	add_count(out, events, "event", "events");
 	ss_text_add_string(out, DOT);
 	ss_render_bytes((int64_t)bytes, out);
-	ss_text_addf(out, " in %.2f s\n", seconds);
+	ss_text_addf(out, " in %.2f s\n", job->load_seconds);
 	if (job->skipped_count) {
 		add_count(out, job->skipped_count, "other JSON file is", "other JSON files are");
 		ss_text_add_string(out, " no profiler trace and left out\n");

@@ -4,16 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/across.h"
 #include "analyze/arrange.h"
 #include "analyze/bricks.h"
 #include "api/choice.h"
 #include "api/reports.h"
-
-struct ss_session {
-	struct ss_memory memory;
-	struct ss_job job;
-	struct ss_bricks bricks; /* of the file that a view was run on last */
-};
+#include "api/session.h"
+#include "job/notes.h"
 
 static struct ss_session *session_new(uint64_t memory_limit_bytes)
 {
@@ -96,14 +93,15 @@ const char *ss_version(void)
 bool ss_offer_at(size_t index, struct ss_offer *out)
 {
 	if (index < ss_report_count) {
-		*out = (struct ss_offer){ ss_reports[index]->name, ss_reports[index]->summary,
-					  true };
+		*out = (struct ss_offer){ ss_reports[index]->name, ss_reports[index]->summary, true,
+					  false };
 		return true;
 	}
 	index -= ss_report_count;
 	if (index >= ss_view_count)
 		return false;
-	*out = (struct ss_offer){ ss_views[index]->name, ss_views[index]->summary, false };
+	*out = (struct ss_offer){ ss_views[index]->name, ss_views[index]->summary, false,
+				  ss_views[index]->run_job != NULL };
 	return true;
 }
 
@@ -116,26 +114,12 @@ static void measure_trust(const struct ss_job *job, struct ss_trust *out)
 {
 	*out = (struct ss_trust){ .files = job->file_count, .unreadable_files = job->failed_count };
 	for (uint32_t i = 0; i < job->file_count; i++) {
-		const struct ss_trace *trace = job->files[i].subject.trace;
+		const uint64_t *oddities = job->files[i].oddities;
 
-		for (int odd = 0; trace && odd < SS_ODD_COUNT; odd++) {
-			uint64_t count = trace->quality.rows[odd].count;
-
-			switch (ss_oddity_info((enum ss_oddity)odd)->severity) {
-			case SS_SEVERITY_LOST:
-				out->lost += count;
-				break;
-			case SS_SEVERITY_MENDED:
-				out->mended += count;
-				break;
-			case SS_SEVERITY_NOTE:
-				out->notes += count;
-				break;
-			case SS_SEVERITY_ABSENT:
-				out->absent += count;
-				break;
-			}
-		}
+		out->lost += oddities[SS_SEVERITY_LOST];
+		out->mended += oddities[SS_SEVERITY_MENDED];
+		out->notes += oddities[SS_SEVERITY_NOTE];
+		out->absent += oddities[SS_SEVERITY_ABSENT];
 	}
 }
 
@@ -162,6 +146,33 @@ static enum ss_status run_part(const struct ss_view *view, const struct ss_choic
 	/* cells may lend names of the whole trace, not of its part: texts are not copied */
 	ss_trace_select_release(&selected);
 	return status;
+}
+
+/* Of a table about all ranks the rows of one. */
+static void keep_rank(struct ss_table *table, int64_t rank)
+{
+	size_t width = table->view->column_count;
+	uint32_t kept = 0;
+
+	if (rank == SS_EVERY_RANK)
+		return;
+	for (uint32_t i = 0; i < table->row_count; i++)
+		if (!table->cells[i * width].is_null &&
+		    table->cells[i * width].value.integer == rank)
+			memmove(&table->cells[kept++ * width], &table->cells[i * width],
+				width * sizeof(*table->cells));
+	table->row_count = kept;
+}
+
+/* Runs a view of all ranks together. */
+static enum ss_status run_job_view(struct ss_job *job, const struct ss_view *view, uint32_t group,
+				   int64_t rank, struct ss_table *out, struct ss_error *err)
+{
+	SS_TRY(ss_job_join(job, err));
+	SS_TRY(view->run_job(&job->many, group, out, err));
+	keep_rank(out, rank);
+	ss_many_note(&job->many, out);
+	return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
 }
 
 /* People want the sum of many files, programs every file. */
@@ -193,7 +204,7 @@ static enum ss_status run_on_file(struct ss_session *session, const struct part 
 {
 	struct ss_subject subject = *file;
 
-	if (!subject.trace && !part->view->wants_failed)
+	if (part->view->run_job || (!subject.trace && !part->view->wants_failed))
 		return SS_OK;
 	out->rank = subject.rank;
 	subject.group = part->group;
@@ -216,9 +227,13 @@ static enum ss_status run_views(struct ss_session *session, const struct part *p
 		for (uint32_t k = 0; k < count; k++)
 			SS_TRY(run_on_file(session, &parts[k], choice, file, &tables[k], err));
 	}
-	for (uint32_t k = 0; k < count; k++)
+	for (uint32_t k = 0; k < count; k++) {
+		if (parts[k].view->run_job)
+			SS_TRY(run_job_view(&session->job, parts[k].view, parts[k].group,
+					    choice->rank, &tables[k], err));
 		if (tables[k].failed)
 			return ss_fail_memory(err, "the table");
+	}
 	return SS_OK;
 }
 
@@ -316,11 +331,26 @@ const char *ss_group_at(const char *view, size_t index)
 	return found && index < SS_GROUPS_MAX ? found->groups[index] : NULL;
 }
 
+/* Puts the ranks' figures side by side. */
+static bool compare(struct ss_table *table)
+{
+	struct ss_table across;
+	bool whole = ss_table_across(table, &across);
+
+	ss_table_release(whole ? table : &across);
+	if (whole)
+		*table = across;
+	return whole;
+}
+
 /* What was asked for of the finished table: sums, rows that match, their order. */
 static enum ss_status arrange(const struct ss_request *request, const struct ss_report *report,
 			      bool folds, struct ss_table *table, struct ss_error *err)
 {
-	if (folds && !ss_table_fold(table))
+	bool compares = request->rank == SS_COMPARED_RANKS && !table->view->rankless &&
+			!table->view->run_job;
+
+	if (compares ? !compare(table) : folds && !ss_table_fold(table))
 		return ss_fail_memory(err, "the table");
 	if (request->name && !ss_table_keep(table, request->name) && !report)
 		return ss_fail(err, SS_ERR_USAGE, "view '%s' has no names: --name does not apply",
@@ -335,12 +365,18 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 	struct ss_table tables[SS_REPORT_VIEWS_MAX] = { 0 };
 	const struct ss_report *report;
 	struct ss_arena scratch;
-	bool many = session->job.file_count > 1 && request->rank == SS_EVERY_RANK;
+	bool many = session->job.file_count > 1 &&
+		    (request->rank == SS_EVERY_RANK || request->rank == SS_COMPARED_RANKS);
 	enum ss_status status;
 	struct ss_choice choice;
 	uint32_t count;
 
 	SS_TRY(find_parts(request, many, &report, parts, &count, err));
+	if (parts[0].view->run_job && (request->step || request->device || request->stream))
+		return ss_fail(err, SS_ERR_USAGE,
+			       "view '%s' is about the whole job: --step, --device and --stream do "
+			       "not apply",
+			       parts[0].view->name);
 	SS_TRY(ss_choice_read(request, &session->job, &choice, err));
 	ss_arena_init(&scratch, &session->memory);
 	for (uint32_t i = 0; i < count; i++) {

@@ -54,7 +54,7 @@ static bool read_rank(const char *text, int64_t *out)
 	uint64_t rank;
 
 	if (strcmp(text, "all") == 0) {
-		*out = SS_EVERY_RANK;
+		*out = SS_COMPARED_RANKS;
 		return true;
 	}
 	if (!read_count(text, &rank) || rank > INT32_MAX)

@@ -12,8 +12,8 @@
 const struct option show_option_list[] = {
 	{ "--format", "text|json|csv|markdown", "how to print it (default: text)", OPTION_TEXT,
 	  offsetof(struct show_options, format), 0 },
-	{ "--rank", "N|all", "only the file of this rank", OPTION_RANK,
-	  offsetof(struct show_options, rank), 0 },
+	{ "--rank", "N|all", "only this rank; all: least, median and most of all ranks",
+	  OPTION_RANK, offsetof(struct show_options, rank), 0 },
 	{ "--step", "N|N-M|NAME", "only these steps, as the view steps numbers them", OPTION_TEXT,
 	  offsetof(struct show_options, step), 0 },
 	{ "--device", "N", "only what ran on this device", OPTION_TEXT,
@@ -135,6 +135,16 @@ static void tell_failed(const struct ss_session *session, const char *what)
 				: "; 'stepscope files' says why");
 }
 
+static bool is_of_job(const char *what)
+{
+	struct ss_offer offer;
+
+	for (size_t i = 0; ss_offer_at(i, &offer); i++)
+		if (strcmp(offer.name, what) == 0)
+			return offer.of_job;
+	return false;
+}
+
 int show_run(const char *what, const struct show_options *options,
 	     const struct arguments *arguments)
 {
@@ -144,6 +154,7 @@ int show_run(const char *what, const struct show_options *options,
 		.path_count = arguments->path_count,
 		.threads = (uint32_t)(options->threads > 64 ? 64 : options->threads),
 		.memory_limit_bytes = options->memory_limit_bytes,
+		.reduce = is_of_job(what),
 		.progress = progress_step,
 		.progress_context = &bar,
 	};

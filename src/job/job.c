@@ -12,9 +12,20 @@
 #include "read/source.h"
 #include "trace/load.h"
 
+/* What the workers that load share. */
+struct loading {
+	struct ss_job *job;
+	const struct ss_open_options *options;
+	const struct ss_paths *paths;
+	struct ss_gate *gate;
+	uint32_t next, threads; /* threads: for each file */
+	enum ss_status status;  /* the first that stops all */
+	struct ss_error *err;
+};
+
 /* From a file's progress to the session's. */
 struct reporting {
-	const struct ss_open_options *options;
+	struct loading *loading;
 	struct ss_progress progress;
 };
 
@@ -30,12 +41,19 @@ static double now_seconds(void)
 static bool report(void *context, uint64_t done_bytes, uint64_t total_bytes, uint64_t event_count)
 {
 	struct reporting *reporting = context;
+	struct loading *loading = reporting->loading;
+	const struct ss_open_options *options = loading->options;
+	bool go_on;
 
 	reporting->progress.done_bytes = done_bytes;
 	reporting->progress.total_bytes = total_bytes;
 	reporting->progress.event_count = event_count;
-	return reporting->options->progress(reporting->options->progress_context,
-					    &reporting->progress);
+	ss_gate_lock(loading->gate);
+	go_on = loading->status == SS_OK &&
+		(!options->progress ||
+		 options->progress(options->progress_context, &reporting->progress));
+	ss_gate_unlock(loading->gate);
+	return go_on;
 }
 
 static void job_init(struct ss_job *job, struct ss_memory *memory)
@@ -55,21 +73,25 @@ static const char *shown_path(struct ss_job *job, const char *path)
 	return shown;
 }
 
-static struct ss_job_file *file_add(struct ss_job *job, const char *path)
+/* A place for each file; only then workers may fill them. */
+static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths,
+				struct ss_error *err)
 {
-	struct ss_job_file *file;
-
 	if (!ss_memory_reserve(job->memory, (void **)&job->files, &job->file_capacity,
-			       (size_t)job->file_count + 1, sizeof(*job->files)))
-		return NULL;
-	file = &job->files[job->file_count++];
-	memset(file, 0, sizeof(*file));
-	file->subject.path = shown_path(job, path);
-	file->subject.rank = -1;
-	if (file->subject.path)
-		return file;
-	job->file_count--;
-	return NULL;
+			       (size_t)paths->count + 1, sizeof(*job->files)))
+		return ss_fail_memory(err, "the list of files");
+	for (uint32_t i = 0; i < paths->count; i++) {
+		struct ss_job_file *file = &job->files[i];
+
+		memset(file, 0, sizeof(*file));
+		file->subject.path = shown_path(job, paths->items[i].path);
+		file->subject.rank = -1;
+		file->source = paths->items[i].path;
+		if (!file->subject.path)
+			return ss_fail_memory(err, "the list of files");
+		job->file_count++;
+	}
+	return SS_OK;
 }
 
 static void set_rank(struct ss_job_file *file)
@@ -96,34 +118,101 @@ static enum ss_status load_source(struct ss_job_file *file, struct ss_source *so
 	return status;
 }
 
-/* Loads one file; what is wrong with it is kept, only running out of memory or a stop fails. */
-static enum ss_status load_file(struct ss_job *job, const struct ss_path *path,
-				const struct ss_load_options *options, struct ss_error *err)
+/* What is wrong with a file is kept; only running out of memory or a stop ends the job. */
+static void keep_problem(struct loading *loading, uint32_t index, enum ss_status status,
+			 const struct ss_error *problem)
 {
-	struct ss_job_file *file = file_add(job, path->path);
+	struct ss_job *job = loading->job;
+	struct ss_job_file *file = &job->files[index];
+	const struct ss_path *path = &loading->paths->items[index];
+
+	if (status == SS_ERR_STOPPED || status == SS_ERR_LIMIT) {
+		if (loading->status == SS_OK)
+			loading->status = ss_fail(loading->err, status, "'%s': %s", path->path,
+						  problem->text);
+		return;
+	}
+	/* other JSON lies beside traces; what is called after a rank should have been one */
+	if (path->from_folder && (status == SS_ERR_MISSING ||
+				  (status == SS_ERR_FORMAT && ss_find_rank(path->path) < 0))) {
+		file->is_skipped = true;
+		job->skipped_count++;
+		return;
+	}
+	file->subject.rank = ss_find_rank(path->path);
+	file->subject.problem = ss_arena_copy(&job->arena, problem->text, strlen(problem->text));
+	job->failed_count++;
+	if (!file->subject.problem)
+		loading->status = ss_fail_memory(loading->err, "the list of files");
+}
+
+/* What "quality" counts, kept beside the trace: it may be gone when it is asked for. */
+static void count_oddities(struct ss_job_file *file)
+{
+	for (int odd = 0; odd < SS_ODD_COUNT; odd++)
+		file->oddities[ss_oddity_info((enum ss_oddity)odd)->severity] +=
+			file->trace.quality.rows[odd].count;
+}
+
+/* Keeps of a trace only what compares it with others. */
+static enum ss_status reduce(struct ss_job *job, struct ss_job_file *file, struct ss_error *err)
+{
+	enum ss_status status;
+
+	file->subject.trace = &file->trace;
+	status = ss_digest_make(&file->digest, &file->subject, job->memory, err);
+	file->subject.trace = NULL;
+	ss_trace_release(&file->trace);
+	memset(&file->trace, 0, sizeof(file->trace));
+	file->is_reduced = status == SS_OK;
+	return status;
+}
+
+static void load_file(struct loading *loading, uint32_t index)
+{
+	struct ss_job *job = loading->job;
+	struct ss_job_file *file = &job->files[index];
+	struct reporting reporting = { .loading = loading };
+	struct ss_load_options load = { .threads = loading->threads,
+					.progress = report,
+					.progress_context = &reporting };
 	struct ss_error problem = { 0 };
 	struct ss_source *source = NULL;
 	enum ss_status status;
 
-	if (!file)
-		return ss_fail_memory(err, "the list of files");
-	status = ss_source_open(path->path, job->memory, &source, &problem);
+	reporting.progress.path = loading->paths->items[index].path;
+	reporting.progress.file_index = index;
+	reporting.progress.file_count = loading->paths->count;
+	status = ss_source_open(loading->paths->items[index].path, job->memory, &source, &problem);
 	if (status == SS_OK)
-		status = load_source(file, source, options, job->memory, &problem);
+		status = load_source(file, source, &load, job->memory, &problem);
 	ss_source_close(source);
 	if (status == SS_OK)
-		return SS_OK;
-	if (status == SS_ERR_STOPPED || status == SS_ERR_LIMIT)
-		return ss_fail(err, status, "'%s': %s", path->path, problem.text);
-	if (status == SS_ERR_FORMAT && path->from_folder) {
-		job->file_count--;
-		job->skipped_count++;
-		return SS_OK;
+		count_oddities(file);
+	if (status == SS_OK && loading->options->reduce)
+		status = reduce(job, file, &problem);
+	if (status == SS_OK)
+		return;
+	ss_gate_lock(loading->gate);
+	keep_problem(loading, index, status, &problem);
+	ss_gate_unlock(loading->gate);
+}
+
+static void load_files(void *context, uint32_t index)
+{
+	struct loading *loading = context;
+
+	(void)index;
+	for (;;) {
+		uint32_t next;
+
+		ss_gate_lock(loading->gate);
+		next = loading->status == SS_OK ? loading->next++ : UINT32_MAX;
+		ss_gate_unlock(loading->gate);
+		if (next >= loading->paths->count)
+			return;
+		load_file(loading, next);
 	}
-	file->subject.rank = ss_find_rank(path->path);
-	file->subject.problem = ss_arena_copy(&job->arena, problem.text, strlen(problem.text));
-	job->failed_count++;
-	return file->subject.problem ? SS_OK : ss_fail_memory(err, "the list of files");
 }
 
 static int by_rank(const void *a, const void *b)
@@ -139,13 +228,19 @@ static int by_rank(const void *a, const void *b)
 	return ss_find_order(x->path, y->path);
 }
 
-/* Puts the files in order; only then their addresses are final. */
+/* Leaves out what is no trace and puts the rest in order: only then addresses are final. */
 static void arrange(struct ss_job *job)
 {
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < job->file_count; i++)
+		if (!job->files[i].is_skipped)
+			job->files[kept++] = job->files[i];
+	job->file_count = kept;
 	if (job->file_count)
 		qsort(job->files, job->file_count, sizeof(*job->files), by_rank);
 	for (uint32_t i = 0; i < job->file_count; i++)
-		if (!job->files[i].subject.problem)
+		if (!job->files[i].subject.problem && !job->files[i].is_reduced)
 			job->files[i].subject.trace = &job->files[i].trace;
 }
 
@@ -162,32 +257,46 @@ static enum ss_status none_read(const struct ss_job *job, struct ss_error *err)
 		       job->files[0].subject.path, job->files[0].subject.problem);
 }
 
+/* One thread a file where there are many, all threads for a single one. */
+static enum ss_status load_all(struct ss_job *job, const struct ss_open_options *options,
+			       const struct ss_paths *paths, struct ss_error *err)
+{
+	uint32_t threads = options->threads ? options->threads : ss_thread_cores();
+	struct loading loading = {
+		.job = job, .options = options, .paths = paths, .gate = ss_gate_open(), .err = err
+	};
+	uint32_t workers;
+
+	if (!loading.gate)
+		return ss_fail_memory(err, "the list of files");
+	if (threads > SS_THREADS_MAX)
+		threads = SS_THREADS_MAX;
+	workers = threads < paths->count ? threads : paths->count;
+	loading.threads = workers ? threads / workers : 1;
+	if (workers)
+		ss_thread_run(workers, load_files, &loading);
+	ss_gate_close(loading.gate);
+	return loading.status;
+}
+
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
 			   struct ss_memory *memory, struct ss_error *err)
 {
-	struct reporting reporting = { .options = options };
-	struct ss_load_options load = {
-		.threads = options->threads ? options->threads : ss_thread_cores(),
-		.progress = options->progress ? report : NULL,
-		.progress_context = &reporting,
-	};
 	struct ss_paths paths = { 0 };
+	double started = now_seconds();
 	enum ss_status status;
 
-	if (load.threads > SS_THREADS_MAX)
-		load.threads = SS_THREADS_MAX;
 	job_init(job, memory);
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
-	reporting.progress.file_count = paths.count;
-	for (uint32_t i = 0; i < paths.count && status == SS_OK; i++) {
-		reporting.progress.path = paths.items[i].path;
-		reporting.progress.file_index = i;
-		status = load_file(job, &paths.items[i], &load, err);
-	}
+	if (status == SS_OK)
+		status = add_files(job, &paths, err);
+	if (status == SS_OK)
+		status = load_all(job, options, &paths, err);
 	ss_find_release(&paths, memory);
+	arrange(job);
+	job->load_seconds = now_seconds() - started;
 	if (status == SS_OK && job->failed_count == job->file_count)
 		status = none_read(job, err);
-	arrange(job);
 	if (status != SS_OK)
 		ss_job_close(job);
 	return status;
@@ -196,36 +305,97 @@ enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *opt
 enum ss_status ss_job_open_memory(struct ss_job *job, const void *data, size_t length,
 				  const char *name, struct ss_memory *memory, struct ss_error *err)
 {
+	struct ss_path path = { name, false };
+	struct ss_paths paths = { .items = &path, .count = 1 };
 	struct ss_load_options load = { .threads = 1 };
 	struct ss_source *source = NULL;
-	struct ss_job_file *file;
 	enum ss_status status;
-	char *path;
 
 	job_init(job, memory);
-	path = ss_arena_copy(&job->arena, name, strlen(name));
-	file = path ? file_add(job, path) : NULL;
-	if (!file) {
-		ss_job_close(job);
-		return ss_fail_memory(err, "a file");
-	}
-	status = ss_source_open_memory(data, length, memory, &source, err);
+	status = add_files(job, &paths, err);
 	if (status == SS_OK)
-		status = load_source(file, source, &load, memory, err);
+		job->files[0].source = NULL;
+	if (status == SS_OK)
+		status = ss_source_open_memory(data, length, memory, &source, err);
+	if (status == SS_OK)
+		status = load_source(&job->files[0], source, &load, memory, err);
 	ss_source_close(source);
-	if (status == SS_OK)
+	if (status == SS_OK) {
+		count_oddities(&job->files[0]);
 		arrange(job);
-	else
+	} else
 		ss_job_close(job);
 	return status;
+}
+
+/* The same recording, under another name. */
+static bool is_copy(const struct ss_digest *a, const struct ss_digest *b)
+{
+	return a->rank == b->rank && a->rank >= 0 && a->start_ns == b->start_ns &&
+	       a->end_ns == b->end_ns && a->events == b->events &&
+	       a->arrival_count == b->arrival_count;
+}
+
+/* Files of one rank stand together. */
+static bool has_copy(const struct ss_job *job, const struct ss_digest *digest)
+{
+	for (uint32_t i = job->digest_count; i-- > 0 && job->digests[i].rank == digest->rank;)
+		if (is_copy(digest, &job->digests[i]))
+			return true;
+	return false;
+}
+
+/* The digests of all files in one row, made now where loading did not. */
+static enum ss_status make_digests(struct ss_job *job, struct ss_error *err)
+{
+	if (!job->digests)
+		job->digests = ss_memory_resize(job->memory, NULL, 0,
+						(job->file_count + 1) * sizeof(*job->digests));
+	if (!job->digests)
+		return ss_fail_memory(err, "the ranks of the job");
+	for (; job->digested_files < job->file_count; job->digested_files++) {
+		struct ss_job_file *file = &job->files[job->digested_files];
+
+		if (file->subject.problem)
+			continue;
+		if (!file->is_reduced)
+			SS_TRY(ss_digest_make(&file->digest, &file->subject, job->memory, err));
+		if (has_copy(job, &file->digest)) {
+			job->copied_rank = job->copies++ ? job->copied_rank : file->digest.rank;
+			continue; /* released with its file */
+		}
+		file->digest.source = file->source;
+		job->digests[job->digest_count++] = file->digest;
+		file->digest = (struct ss_digest){ 0 };
+	}
+	return SS_OK;
+}
+
+enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err)
+{
+	if (job->is_joined)
+		return SS_OK;
+	/* a call that was refused memory can be made again: it goes on where it ended */
+	SS_TRY(make_digests(job, err));
+	SS_TRY(ss_many_join(&job->many, job->digests, job->digest_count, job->memory, err));
+	job->many.copies = job->copies;
+	job->many.copied_rank = job->copied_rank;
+	job->is_joined = true;
+	return SS_OK;
 }
 
 void ss_job_close(struct ss_job *job)
 {
 	if (!job->memory)
 		return;
-	for (uint32_t i = 0; i < job->file_count; i++)
+	for (uint32_t i = 0; i < job->file_count; i++) {
 		ss_trace_release(&job->files[i].trace);
+		ss_digest_release(&job->files[i].digest);
+	}
+	ss_many_release(&job->many);
+	for (uint32_t i = 0; i < job->digest_count; i++)
+		ss_digest_release(&job->digests[i]);
+	ss_memory_free(job->memory, job->digests, (job->file_count + 1) * sizeof(*job->digests));
 	ss_memory_free(job->memory, job->files, (size_t)job->file_capacity * sizeof(*job->files));
 	ss_arena_release(&job->arena);
 	*job = (struct ss_job){ 0 };

@@ -6,10 +6,16 @@
 
 #include "analyze/view.h"
 #include "job/find.h"
+#include "job/many.h"
 
 struct ss_job_file {
 	struct ss_subject subject;
-	struct ss_trace trace; /* empty when the subject has a problem */
+	struct ss_trace trace;   /* empty when the subject has a problem, or it was reduced */
+	struct ss_digest digest; /* of files that were reduced, until the ranks are joined */
+	uint64_t oddities[SS_SEVERITIES]; /* counts of the view quality, by enum ss_severity */
+	const char *source;               /* its path as it is opened; NULL: it lies in memory */
+	bool is_reduced;
+	bool is_skipped; /* found in a folder and no trace: gone when loading is done */
 };
 
 struct ss_job {
@@ -17,8 +23,16 @@ struct ss_job {
 	struct ss_arena arena;
 	struct ss_job_file *files; /* by rank, then by name; those without a rank last */
 	uint32_t file_count, file_capacity;
-	uint32_t failed_count;  /* files that could not be read */
-	uint32_t skipped_count; /* files of a folder that are no traces: not in the list */
+	double load_seconds;       /* for all of them */
+	uint32_t failed_count;     /* files that could not be read */
+	uint32_t skipped_count;    /* files of a folder that are no traces: not in the list */
+	struct ss_digest *digests; /* of the files that could be read; NULL: not made yet */
+	uint32_t digest_count;
+	uint32_t digested_files; /* how far the list of files is done */
+	uint32_t copies;         /* files that are left out of the comparison: copies of others */
+	int64_t copied_rank;     /* of the first of them */
+	struct ss_many many;     /* made by ss_job_join() */
+	bool is_joined;
 };
 
 /* Loads all files. Fails when none could be read, or the callback stopped it. */
@@ -30,6 +44,10 @@ enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *opt
 SS_MUST_USE
 enum ss_status ss_job_open_memory(struct ss_job *job, const void *data, size_t length,
 				  const char *name, struct ss_memory *memory, struct ss_error *err);
+
+/* Compares the ranks with each other; a second call finds it done. */
+SS_MUST_USE
+enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err);
 
 void ss_job_close(struct ss_job *job);
 

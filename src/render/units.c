@@ -67,9 +67,9 @@ static void render_number(double value, struct ss_text *out)
 		ss_render_count((int64_t)(value < 0 ? value - 0.5 : value + 0.5), out);
 	else
 		ss_text_addf(out, "%.*f",
-			     size >= 9.995             ? 1
-			     : size >= 0.0995 || !size ? 2
-						       : 4,
+			     size >= 9.995                 ? 1
+			     : size >= 0.0995 || size <= 0 ? 2
+							   : 4,
 			     value);
 }
 

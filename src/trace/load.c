@@ -322,15 +322,18 @@ static enum ss_status end_of_file(struct loading *loading, struct ss_error *err)
 				  (int64_t)trace->file_bytes);
 	if (document->mode == SS_DOCUMENT_START)
 		return ss_fail(err, SS_ERR_FORMAT, "the file is empty");
+	/* a whole document of something else, or what is left of anything */
 	if (!document->saw_events)
-		return ss_fail(err, SS_ERR_FORMAT, "no traceEvents in it: not a profiler trace");
+		return ss_fail(err,
+			       document->mode == SS_DOCUMENT_DONE ? SS_ERR_MISSING : SS_ERR_FORMAT,
+			       "no traceEvents in it: not a profiler trace");
 	if (document->mode != SS_DOCUMENT_DONE)
 		ss_quality_add_at(&trace->quality, SS_ODD_TRUNCATED, loading->carry_offset);
 	if (trace->info.is_array && trace->event_count &&
 	    trace->quality.rows[SS_ODD_NOT_AN_EVENT].count +
 			    trace->quality.rows[SS_ODD_NO_PHASE].count ==
 		    trace->event_count)
-		return ss_fail(err, SS_ERR_FORMAT,
+		return ss_fail(err, SS_ERR_MISSING,
 			       "an array, but not of events: not a profiler trace");
 	return SS_OK;
 }

@@ -11,7 +11,13 @@
 
 #include "base/error.h"
 
-enum ss_severity { SS_SEVERITY_ABSENT, SS_SEVERITY_NOTE, SS_SEVERITY_MENDED, SS_SEVERITY_LOST };
+enum ss_severity {
+	SS_SEVERITY_ABSENT,
+	SS_SEVERITY_NOTE,
+	SS_SEVERITY_MENDED,
+	SS_SEVERITY_LOST,
+	SS_SEVERITIES,
+};
 
 /* In the order in which they are shown. */
 enum ss_oddity {

@@ -176,13 +176,116 @@ static void test_torture(void **state)
 	}
 }
 
+/* --- ranks together ------------------------------------------------------------------- */
+
+#define RANK(rank, base, events)                                                 \
+	"{\"distributedInfo\":{\"rank\":" rank "},\"baseTimeNanoseconds\":" base \
+	",\"traceEvents\":[" events "{\"ph\":\"M\",\"name\":\"end\"}]}"
+#define MEET(ts, dur)                                                               \
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce(x)\"," \
+	"\"pid\":0,\"tid\":7,\"ts\":" #ts ",\"dur\":" #dur ",\"args\":{}},"
+
+/* Three ranks, one of them 10 s ahead and without the first collective. */
+static const struct made_file ranks[] = {
+	{ "rank0.json",
+	  RANK("0", "1700000000000000000", MEET(100, 50) MEET(900, 50) MEET(2500, 50)) },
+	{ "rank1.json",
+	  RANK("1", "1700000000000000000", MEET(130, 20) MEET(910, 40) MEET(2545, 5)) },
+	{ "rank2.json", RANK("2", "1700000010000000000", MEET(900, 50) MEET(2500, 50)) },
+};
+
+/* Meetings and clocks as text. */
+static void add_joined(const struct ss_many *many, struct ss_text *out)
+{
+	for (uint32_t r = 0; r < many->rank_count; r++)
+		ss_text_addf(out, "rank %lld: %lld\n", (long long)many->ranks[r].rank,
+			     (long long)many->clocks[r].offset_ns);
+	for (uint32_t i = 0; i < many->meeting_count; i++)
+		ss_text_addf(out, "%u members, last %u, %lld waited\n", many->meetings[i].count,
+			     many->meetings[i].last_rank, (long long)many->meetings[i].wait_ns);
+}
+
+static const char joined[] = "rank 0: 0\nrank 1: 0\nrank 2: -10000000000\n"
+			     "2 members, last 1, 30000 waited\n"
+			     "3 members, last 1, 20000 waited\n"
+			     "3 members, last 1, 90000 waited\n";
+
+/* The order of files, threads, and whether traces are kept do not matter. */
+static void test_joined(void **state)
+{
+	static const int orders[][3] = { { 0, 1, 2 }, { 2, 1, 0 }, { 1, 2, 0 } };
+	char folder[] = "/tmp/stepscope-job-XXXXXX";
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	write_files(folder, ranks, SS_COUNT(ranks));
+	for (uint32_t round = 0; round < 18; round++) {
+		char texts[3][512];
+		const char *paths[3] = { texts[0], texts[1], texts[2] };
+		struct ss_open_options options = { .paths = paths,
+						   .path_count = 3,
+						   .threads = 1 + round / 3 % 3,
+						   .reduce = round >= 9 };
+		struct ss_error err = { 0 };
+		struct ss_text found = { 0 };
+		struct ss_memory memory;
+		struct ss_job job;
+
+		for (int i = 0; i < 3; i++)
+			snprintf(texts[i], sizeof(texts[i]), "%s/%s", folder,
+				 ranks[orders[round % 3][i]].name);
+		ss_memory_init(&memory, 0);
+		assert_int_equal(ss_job_open(&job, &options, &memory, &err), SS_OK);
+		assert_int_equal(ss_job_join(&job, &err), SS_OK);
+		assert_int_equal(ss_job_join(&job, &err), SS_OK);
+		add_joined(&job.many, &found);
+		assert_string_equal(found.data, joined);
+		ss_text_release(&found);
+		ss_job_close(&job);
+		assert_int_equal(memory.used_bytes, 0);
+	}
+	remove_files(folder, ranks, SS_COUNT(ranks));
+}
+
+/* Refused memory, joining says so; asked again, it goes on and finds the same. */
+static void test_join_again(void **state)
+{
+	char folder[] = "/tmp/stepscope-job-XXXXXX";
+	const char *paths[1] = { folder };
+	bool refused = true;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	write_files(folder, ranks, SS_COUNT(ranks));
+	for (size_t call = 1; refused; call++) {
+		struct ss_open_options options = { .paths = paths, .path_count = 1, .threads = 1 };
+		struct ss_error err = { 0 };
+		struct ss_text found = { 0 };
+		struct ss_memory memory;
+		struct ss_job job;
+
+		ss_memory_init(&memory, 0);
+		assert_int_equal(ss_job_open(&job, &options, &memory, &err), SS_OK);
+		memory.fail_call = memory.calls + call;
+		refused = ss_job_join(&job, &err) != SS_OK;
+		memory.fail_call = 0;
+		assert_true(!refused || err.text[0]);
+		assert_int_equal(ss_job_join(&job, &err), SS_OK);
+		add_joined(&job.many, &found);
+		assert_string_equal(found.data, joined);
+		ss_text_release(&found);
+		ss_job_close(&job);
+		assert_int_equal(memory.used_bytes, 0);
+	}
+	remove_files(folder, ranks, SS_COUNT(ranks));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mixed_folder),
-		cmocka_unit_test(test_named_files),
-		cmocka_unit_test(test_no_traces),
-		cmocka_unit_test(test_torture),
+		cmocka_unit_test(test_mixed_folder), cmocka_unit_test(test_named_files),
+		cmocka_unit_test(test_no_traces),    cmocka_unit_test(test_torture),
+		cmocka_unit_test(test_joined),       cmocka_unit_test(test_join_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,8 +17,7 @@ static void trace_of(const char *given, struct ss_text *out)
 	free(events);
 }
 
-/* The table as the case wants it: rows, and notes where it asks for them. */
-static void add_rows(const struct support_view *open, const char *wanted, struct ss_text *rows)
+void view_rows_add(const struct support_view *open, const char *wanted, struct ss_text *rows)
 {
 	static const char notes[] = "+notes";
 	size_t length = strlen(wanted);
@@ -46,7 +45,7 @@ void view_cases_run(const char *view, const struct view_case *cases, size_t coun
 		trace_of(cases[i].trace, &json);
 		support_view_open(&open, view, json.data, "job/rank7.json");
 		ss_text_add_string(&rows, "");
-		add_rows(&open, cases[i].columns, &rows);
+		view_rows_add(&open, cases[i].columns, &rows);
 		support_check(strcmp(rows.data, cases[i].rows) == 0, cases[i].what,
 			      "found:\n%s\nwanted:\n%s", rows.data, cases[i].rows);
 		ss_text_release(&json);

@@ -19,6 +19,9 @@ struct view_case {
  */
 void view_cases_run(const char *view, const struct view_case *cases, size_t count);
 
+/* The table as a case wants it: rows, and notes where its columns ask for them. */
+void view_rows_add(const struct support_view *open, const char *columns, struct ss_text *rows);
+
 /* Runs the view on a case's trace again and again, each time refused another piece of memory. */
 void view_memory_run(const char *view, const char *trace);
 

@@ -1,0 +1,348 @@
+/*
+ * across.c - rows sorted by what they are about, then figure by figure.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/across.h"
+#include "base/hash.h"
+
+/* Of each figure: least, median, most, and the rank with the most. */
+#define FIGURE_COLUMNS 4
+
+/* More figures than these are details: a terminal has no room for them. */
+#define FIGURES_SHOWN 2
+
+/* Which columns say what a row is about, and which are figures; the others are left out. */
+enum role { ROLE_NONE, ROLE_KEY, ROLE_FIGURE };
+
+/* Every rank has its own device: a number that never changes on a rank names nothing. */
+static bool is_fixed(const struct ss_table *table, uint32_t column)
+{
+	size_t width = table->view->column_count;
+
+	for (uint32_t i = 1; i < table->row_count; i++) {
+		const struct ss_cell *one = &table->cells[(i - 1) * width];
+		const struct ss_cell *other = &table->cells[i * width];
+
+		if (one[0].value.integer == other[0].value.integer &&
+		    (one[column].is_null != other[column].is_null ||
+		     one[column].value.integer != other[column].value.integer))
+			return false;
+	}
+	return true;
+}
+
+static enum role role_of(const struct ss_table *table, uint32_t column)
+{
+	switch (table->view->columns[column].type) {
+	case SS_COLUMN_TEXT:
+		return ROLE_KEY;
+	case SS_COLUMN_ID:
+		return is_fixed(table, column) ? ROLE_NONE : ROLE_KEY;
+	default:
+		return ROLE_FIGURE;
+	}
+}
+
+struct across {
+	const struct ss_table *table;
+	enum role *roles; /* of the columns */
+};
+
+/* The length of a column's name without its unit. */
+static size_t stem_of(const char *name)
+{
+	static const char *const units[] = { "_ns", "_bytes", "_percent" };
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < SS_COUNT(units); i++) {
+		size_t unit = strlen(units[i]);
+
+		if (length > unit && strcmp(name + length - unit, units[i]) == 0)
+			return length - unit;
+	}
+	return length;
+}
+
+/* "total_ns" and "min" make "total_min_ns": the unit stays last. */
+static const char *column_name(struct ss_table *out, const char *name, const char *what)
+{
+	size_t stem = stem_of(name);
+
+	return ss_table_print(out, "%.*s_%s%s", (int)stem, name, what, name + stem);
+}
+
+/* A rank has no unit: "total_worst"; where "total_percent" is there too, "total_ns_worst". */
+static const char *worst_name(struct ss_table *out, const struct ss_view *view,
+			      const struct ss_column *from)
+{
+	size_t stem = stem_of(from->name);
+
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		const char *name = view->columns[i].name;
+
+		if (&view->columns[i] != from && stem_of(name) == stem &&
+		    memcmp(name, from->name, stem) == 0)
+			stem = strlen(from->name);
+	}
+	return ss_table_print(out, "%.*s_worst", (int)stem, from->name);
+}
+
+static void add_figure(struct ss_table *out, const struct ss_view *view, struct ss_column *columns,
+		       const struct ss_column *from, bool shown)
+{
+	unsigned detail = shown ? 0 : SS_COLUMN_DETAIL;
+
+	columns[0] = (struct ss_column){ column_name(out, from->name, "min"), from->type,
+					 ss_table_print(out, "least: %s", from->about),
+					 SS_COLUMN_DETAIL };
+	columns[1] = (struct ss_column){ column_name(out, from->name, "median"), from->type,
+					 ss_table_print(out, "of the ranks: %s", from->about),
+					 detail };
+	columns[2] = (struct ss_column){ column_name(out, from->name, "max"), from->type,
+					 ss_table_print(out, "most: %s", from->about), detail };
+	columns[3] = (struct ss_column){ worst_name(out, view, from), SS_COLUMN_ID,
+					 "rank that has the most", detail };
+}
+
+static bool is_empty(const struct ss_table *table, uint32_t column)
+{
+	size_t width = table->view->column_count;
+
+	for (uint32_t i = 0; i < table->row_count; i++)
+		if (!table->cells[i * width + column].is_null)
+			return false;
+	return true;
+}
+
+/* The columns of the new view; NULL: no memory. */
+static struct ss_view *make_view(const struct across *across, struct ss_table *out)
+{
+	const struct ss_table *table = across->table;
+	const struct ss_view *from = table->view;
+	struct ss_view *view = SS_ARENA_NEW(table->arena, struct ss_view, 1);
+	struct ss_column *columns = SS_ARENA_NEW(table->arena, struct ss_column,
+						 from->column_count * FIGURE_COLUMNS + 1);
+	uint32_t figures = 0;
+
+	if (!view || !columns)
+		return NULL;
+	*view = *from;
+	view->column_count = 0;
+	view->rankless = true;
+	for (uint32_t i = 1; i < from->column_count; i++)
+		if (across->roles[i] == ROLE_KEY) {
+			columns[view->column_count] = from->columns[i];
+			columns[view->column_count++].flags &= ~(unsigned)SS_COLUMN_BAR;
+		}
+	columns[view->column_count++] = (struct ss_column){ "ranks", SS_COLUMN_COUNT,
+							    "ranks that have it",
+							    SS_COLUMN_CONTEXT };
+	for (uint32_t i = 1; i < from->column_count; i++) {
+		/* times and shares are compared first */
+		bool shown = !(from->columns[i].flags & SS_COLUMN_DETAIL) &&
+			     from->columns[i].type != SS_COLUMN_COUNT && !is_empty(table, i);
+
+		if (across->roles[i] != ROLE_FIGURE)
+			continue;
+		add_figure(out, from, &columns[view->column_count], &from->columns[i],
+			   shown && figures < FIGURES_SHOWN);
+		view->column_count += FIGURE_COLUMNS;
+		figures += shown;
+	}
+	view->columns = columns;
+	view->name = ss_table_print(out, "%s.ranks", from->name);
+	return view;
+}
+
+/* --- rows ------------------------------------------------------------------------------ */
+
+struct row {
+	uint64_t hash;
+	uint32_t number;
+	uint32_t first; /* the first row that is about the same */
+};
+
+static uint64_t hash_of(const struct across *across, const struct ss_cell *cells)
+{
+	const struct ss_view *view = across->table->view;
+	uint64_t hash = SS_HASH_SEED;
+
+	for (uint32_t i = 1; i < view->column_count; i++) {
+		if (across->roles[i] != ROLE_KEY)
+			continue;
+		hash = ss_hash_mix(hash, cells[i].is_null);
+		if (cells[i].is_null)
+			continue;
+		if (view->columns[i].type == SS_COLUMN_ID)
+			hash = ss_hash_mix(hash, (uint64_t)cells[i].value.integer);
+		else
+			hash = ss_hash_mix(hash, ss_hash_bytes(cells[i].value.text,
+							       strlen(cells[i].value.text)));
+	}
+	return hash;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* The rows, those about the same thing together. */
+static struct row *sort_rows(const struct across *across)
+{
+	const struct ss_table *table = across->table;
+	struct row *rows = SS_ARENA_NEW(table->arena, struct row, (size_t)table->row_count + 1);
+	size_t width = table->view->column_count;
+
+	for (uint32_t i = 0; rows && i < table->row_count; i++)
+		rows[i] = (struct row){ hash_of(across, &table->cells[i * width]), i, i };
+	if (!rows)
+		return NULL;
+	qsort(rows, table->row_count, sizeof(*rows), by_hash);
+	for (uint32_t i = 1; i < table->row_count; i++)
+		if (rows[i].hash == rows[i - 1].hash)
+			rows[i].first = rows[i - 1].first;
+	qsort(rows, table->row_count, sizeof(*rows), by_first);
+	return rows;
+}
+
+/* --- figures ---------------------------------------------------------------------------- */
+
+struct value {
+	double number; /* to compare */
+	const struct ss_cell *cell;
+	const struct ss_cell *rank;
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const struct value *x = a, *y = b;
+
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	return x->cell < y->cell ? -1 : x->cell > y->cell;
+}
+
+static void put(struct ss_table *out, const struct ss_column *column, const struct ss_cell *cell)
+{
+	if (cell->is_null)
+		ss_row_null(out);
+	else if (ss_column_has_fraction(column))
+		ss_row_number(out, cell->value.number);
+	else
+		ss_row_int(out, cell->value.integer);
+}
+
+static void add_figures(const struct ss_table *table, const struct row *rows, uint32_t count,
+			uint32_t column, struct value *values, struct ss_table *out)
+{
+	const struct ss_column *from = &table->view->columns[column];
+	size_t width = table->view->column_count;
+	uint32_t known = 0, most;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ss_cell *cells = &table->cells[rows[i].number * width];
+
+		if (cells[column].is_null)
+			continue;
+		values[known++] = (struct value){ ss_column_has_fraction(from)
+							  ? cells[column].value.number
+							  : (double)cells[column].value.integer,
+						  &cells[column], &cells[0] };
+	}
+	if (!known) {
+		ss_row_nulls(out, FIGURE_COLUMNS);
+		return;
+	}
+	qsort(values, known, sizeof(*values), by_number);
+	put(out, from, values[0].cell);
+	put(out, from, values[(known - 1) / 2].cell);
+	most = known - 1;
+	while (most && values[most - 1].number == values[known - 1].number)
+		most--;
+	put(out, from, values[most].cell);
+	ss_row_int_known(out, values[most].rank->is_null ? -1 : values[most].rank->value.integer);
+}
+
+/* Different ranks among rows; those that are not known are different files. */
+static uint32_t count_ranks(const struct ss_table *table, const struct row *rows, uint32_t count)
+{
+	const struct ss_cell *before = NULL;
+	uint32_t ranks = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ss_cell *rank =
+			&table->cells[(size_t)rows[i].number * table->view->column_count];
+
+		ranks += !before || rank->is_null || before->is_null ||
+			 rank->value.integer != before->value.integer;
+		before = rank;
+	}
+	return ranks;
+}
+
+static void add_row(const struct across *across, const struct row *rows, uint32_t count,
+		    struct value *values, struct ss_table *out)
+{
+	const struct ss_table *table = across->table;
+	const struct ss_view *view = table->view;
+	const struct ss_cell *cells = &table->cells[(size_t)rows[0].number * view->column_count];
+
+	ss_row_begin(out);
+	for (uint32_t i = 1; i < view->column_count; i++) {
+		if (view->columns[i].type == SS_COLUMN_TEXT)
+			ss_row_text(out, cells[i].is_null ? NULL : cells[i].value.text);
+		else if (across->roles[i] == ROLE_KEY)
+			put(out, &view->columns[i], &cells[i]);
+	}
+	ss_row_int(out, count_ranks(table, rows, count));
+	for (uint32_t i = 1; i < view->column_count; i++)
+		if (across->roles[i] == ROLE_FIGURE)
+			add_figures(table, rows, count, i, values, out);
+	ss_row_end(out);
+}
+
+bool ss_table_across(const struct ss_table *table, struct ss_table *out)
+{
+	struct across across = { .table = table };
+	struct value *values = SS_ARENA_NEW(table->arena, struct value,
+					    (size_t)table->row_count + 1);
+	struct ss_view *view;
+	struct row *rows;
+
+	ss_table_init(out, table->view, table->arena);
+	across.roles = SS_ARENA_NEW(table->arena, enum role, table->view->column_count);
+	if (!across.roles || !values)
+		return false;
+	for (uint32_t i = 1; i < table->view->column_count; i++)
+		across.roles[i] = role_of(table, i);
+	rows = sort_rows(&across);
+	view = make_view(&across, out);
+	if (!view || !rows || out->failed)
+		return false;
+	out->view = view;
+	out->group = table->group;
+	for (uint32_t i = 0; i < table->note_count; i++)
+		out->notes[out->note_count++] = table->notes[i];
+	for (uint32_t from = 0, to; from < table->row_count; from = to) {
+		for (to = from + 1; to < table->row_count && rows[to].first == rows[from].first;)
+			to++;
+		add_row(&across, rows + from, to - from, values, out);
+	}
+	return !out->failed;
+}

@@ -1,0 +1,129 @@
+/*
+ * merge.c - the files of a session as one trace.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/session.h"
+#include "job/rewrite.h"
+#include "read/gzip_write.h"
+
+struct merging {
+	bool (*write)(void *context, const char *bytes, size_t length);
+	void *context;
+	struct ss_gzip_writer *gzip; /* NULL: as it is */
+	struct ss_merged *out;
+	/* of the rank at work */
+	const struct ss_many *many;
+	uint32_t rank;
+	int64_t zero_ns;
+};
+
+static enum ss_status put(void *context, const char *bytes, size_t length, struct ss_error *err)
+{
+	struct merging *merging = context;
+
+	merging->out->bytes += length;
+	return merging->write(merging->context, bytes, length)
+		       ? SS_OK
+		       : ss_fail(err, SS_ERR_IO, "cannot write the merged trace");
+}
+
+static enum ss_status add(void *context, const char *bytes, size_t length, struct ss_error *err)
+{
+	struct merging *merging = context;
+
+	if (merging->gzip)
+		return ss_gzip_writer_write(merging->gzip, bytes, length, err);
+	return put(merging, bytes, length, err);
+}
+
+static int64_t align(void *context, int64_t file_ns)
+{
+	const struct merging *merging = context;
+	const struct ss_many *many = merging->many;
+
+	file_ns = ss_moment_add(many->ranks[merging->rank].base_ns, file_ns);
+	return ss_moment_add(ss_many_align(many, merging->rank, file_ns), -merging->zero_ns);
+}
+
+/* The earliest moment of all: times of the result are above 0. */
+static int64_t zero_of(const struct ss_many *many)
+{
+	int64_t zero_ns = INT64_MAX;
+
+	for (uint32_t r = 0; r < many->rank_count; r++) {
+		int64_t start_ns = ss_many_align(many, r, many->ranks[r].start_ns);
+
+		zero_ns = start_ns < zero_ns ? start_ns : zero_ns;
+	}
+	return zero_ns;
+}
+
+static enum ss_status add_rank(struct merging *merging, bool *has_events, struct ss_memory *memory,
+			       struct ss_error *err)
+{
+	const struct ss_digest *rank = &merging->many->ranks[merging->rank];
+	struct ss_source *source = NULL;
+	char title[48];
+	struct ss_rewrite rewrite = {
+		.memory = memory,
+		.number = merging->rank,
+		.title = title,
+		.align = align,
+		.align_context = merging,
+		.write = add,
+		.write_context = merging,
+		.has_events = has_events,
+	};
+	enum ss_status status;
+
+	if (rank->rank >= 0)
+		snprintf(title, sizeof(title), "rank %lld", (long long)rank->rank);
+	else
+		snprintf(title, sizeof(title), "file %u", merging->rank);
+	if (!rank->source || strcmp(rank->source, "-") == 0)
+		return ss_fail(err, SS_ERR_USAGE, "standard input cannot be read a second time");
+	status = ss_source_open(rank->source, memory, &source, err);
+	if (status == SS_OK)
+		status = ss_rewrite_events(&rewrite, source, err);
+	ss_source_close(source);
+	merging->out->events += rewrite.count;
+	merging->out->broken += rewrite.broken;
+	merging->out->unaligned += merging->many->clocks[merging->rank].component != 0;
+	return status;
+}
+
+static enum ss_status merge(struct merging *merging, struct ss_memory *memory, struct ss_error *err)
+{
+	static const char head[] = "{\"schemaVersion\":1,\"displayTimeUnit\":\"ms\","
+				   "\"traceEvents\":[";
+	static const char tail[] = "\n]}\n";
+	bool has_events = false;
+
+	SS_TRY(add(merging, head, sizeof(head) - 1, err));
+	for (merging->rank = 0; merging->rank < merging->many->rank_count; merging->rank++)
+		SS_TRY(add_rank(merging, &has_events, memory, err));
+	SS_TRY(add(merging, tail, sizeof(tail) - 1, err));
+	return merging->gzip ? ss_gzip_writer_finish(merging->gzip, err) : SS_OK;
+}
+
+enum ss_status ss_session_merge(struct ss_session *session, bool compressed,
+				bool (*write)(void *context, const char *bytes, size_t length),
+				void *context, struct ss_merged *out, struct ss_error *err)
+{
+	struct merging merging = { .write = write, .context = context, .out = out };
+	enum ss_status status = SS_OK;
+
+	*out = (struct ss_merged){ 0 };
+	SS_TRY(ss_job_join(&session->job, err));
+	merging.many = &session->job.many;
+	merging.zero_ns = zero_of(merging.many);
+	out->ranks = merging.many->rank_count;
+	if (compressed)
+		status = ss_gzip_writer_open(&session->memory, put, &merging, &merging.gzip, err);
+	if (status == SS_OK)
+		status = merge(&merging, &session->memory, err);
+	ss_gzip_writer_close(merging.gzip);
+	return status;
+}

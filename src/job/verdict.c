@@ -1,0 +1,596 @@
+/*
+ * verdict.c - judges the lateness of ranks.
+ *
+ * Only medians and how regularly it happens count: ranks of a healthy job are late
+ * now and then, each in its turn, and a mean makes of that a culprit.
+ */
+#include "job/verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A rank stands out when it is so many times as late as the median of the others... */
+#define TIMES 3
+
+/* ...and at least so much as the worst of the step: what is less is not the first to mend. */
+#define WORST_PERCENT 50
+
+/* Less than this share of a step is not worth a word, nor are so few nanoseconds. */
+#define STEP_PERCENT_MIN 1
+#define LATE_NS_MIN 50000
+
+/* Of the steps: more is regular, less happens to anybody. */
+#define PERSISTENT_PERCENT 80
+#define TRANSIENT_PERCENT 40
+
+/* Of fewer steps one cannot tell now and then from by chance. */
+#define IRREGULAR_STEPS_MIN 4
+
+/* A job in which somebody is late in most steps loses this share at least, or it is noise. */
+#define ROTATING_STEP_PERCENT 3
+
+/* Kernels of a slower device are all longer by the same factor, within so much. */
+#define ALIKE_PERCENT 6
+#define ALIKE_SHARE_PERCENT 75
+#define SLOWER_PERCENT 3
+
+/* Of so few steps only what is large is no chance. */
+#define FEW_STEPS 3
+#define FEW_STEP_PERCENT 10
+
+/* Who has not this much more of anything than the median rank is late by chance. */
+#define EXCESS_STEP_PERCENT 2
+
+/* Who costs the job less than this share of a step is not worth a word. */
+#define GAIN_STEP_PERCENT 1
+
+/* A host is the culprit when it is idle by so much more than hosts are in this job anyway. */
+#define HOST_MORE_PERCENT 50
+
+/* A rank with more communication than the others waits for somebody; it holds up nobody. */
+#define COMM_PERCENT 50
+
+/* What explains most of it is the cause. */
+#define CAUSE_PERCENT 50
+
+struct judge {
+	const struct ss_many *many;
+	struct ss_lateness lateness;
+	struct ss_arena *arena;
+	int64_t *values;
+	uint8_t *stands_out; /* rank after rank, per step */
+	int64_t step_ns;     /* median over ranks */
+};
+
+const char *ss_pattern_name(enum ss_pattern pattern)
+{
+	static const char *const names[] = { "persistent", "transient", "rotating" };
+
+	return names[pattern];
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int64_t median(int64_t *values, uint32_t count)
+{
+	if (!count)
+		return 0;
+	qsort(values, count, sizeof(*values), by_value);
+	return values[(count - 1) / 2];
+}
+
+/* What it is late by itself: what it inherited is somebody else's. */
+static int64_t own_late(const struct ss_late_step *step)
+{
+	return step->late_ns - step->inherited_ns;
+}
+
+static uint8_t *mark(struct judge *judge, uint32_t rank, uint32_t step)
+{
+	return &judge->stands_out[(size_t)rank * judge->lateness.step_count + step];
+}
+
+static int64_t least_ns(const struct judge *judge)
+{
+	int64_t share_ns = judge->step_ns / 100 * STEP_PERCENT_MIN;
+
+	return share_ns > LATE_NS_MIN ? share_ns : LATE_NS_MIN;
+}
+
+static int64_t worst_of(const struct ss_lateness *lateness, uint32_t step)
+{
+	int64_t worst_ns = 0;
+
+	for (uint32_t r = 0; r < lateness->rank_count; r++)
+		if (own_late(ss_lateness_of(lateness, r, step)) > worst_ns)
+			worst_ns = own_late(ss_lateness_of(lateness, r, step));
+	return worst_ns;
+}
+
+/* Marks the ranks that stand out in each step. */
+static void look_at_steps(struct judge *judge)
+{
+	const struct ss_lateness *lateness = &judge->lateness;
+
+	for (uint32_t s = 0; s < lateness->step_count; s++) {
+		int64_t worst_ns = worst_of(lateness, s);
+
+		for (uint32_t r = 0; r < lateness->rank_count; r++) {
+			int64_t late_ns = own_late(ss_lateness_of(lateness, r, s));
+			uint32_t count = 0;
+
+			if (late_ns < least_ns(judge) || late_ns < worst_ns / 100 * WORST_PERCENT)
+				continue;
+			for (uint32_t k = 0; k < lateness->rank_count; k++)
+				if (k != r)
+					judge->values[count++] = own_late(
+						ss_lateness_of(lateness, k, s));
+			*mark(judge, r, s) = late_ns / TIMES >= median(judge->values, count);
+		}
+	}
+}
+
+/* --- why ---------------------------------------------------------------------------- */
+
+/* The rank's kernel of this name, or NULL. */
+static const struct ss_rank_kernel *kernel_of(const struct ss_digest *rank, const char *name)
+{
+	uint32_t id = ss_strings_find(&rank->texts, name, strlen(name));
+	uint32_t low = 0, high = rank->kernel_count;
+
+	while (id != SS_NO_ID && low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (rank->kernels[middle].name < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return id != SS_NO_ID && low < rank->kernel_count && rank->kernels[low].name == id
+		       ? &rank->kernels[low]
+		       : NULL;
+}
+
+/* Mean duration of a kernel on the median rank; 0: on too few to compare. */
+static double usual_mean(struct judge *judge, const char *name, double *calls)
+{
+	const struct ss_many *many = judge->many;
+	int64_t *call_values = judge->values + many->rank_count + 1;
+	uint32_t count = 0;
+
+	for (uint32_t r = 0; r < many->rank_count; r++) {
+		const struct ss_rank_kernel *kernel = kernel_of(&many->ranks[r], name);
+
+		if (!kernel || !many->ranks[r].step_count)
+			continue;
+		judge->values[count] = kernel->total_ns / kernel->calls;
+		call_values[count++] = kernel->calls * 1000 / many->ranks[r].step_count;
+	}
+	if (count * 2 < many->rank_count || count < 2)
+		return 0;
+	*calls = (double)median(call_values, count) / 1000;
+	return (double)median(judge->values, count);
+}
+
+struct comparison {
+	double usual_ns; /* its calls at the usual duration */
+	double own_ns;
+	double more_ns;    /* what it called more often, or others do not call */
+	double ratios[64]; /* of its longest kernels */
+	double weights[64];
+	uint32_t count;
+};
+
+static void compare_kernel(struct judge *judge, const struct ss_digest *rank,
+			   const struct ss_rank_kernel *kernel, struct comparison *out)
+{
+	double calls = 0, own = (double)kernel->total_ns;
+	double mean = usual_mean(judge, ss_strings_text(&rank->texts, kernel->name), &calls);
+	double own_calls = (double)kernel->calls / rank->step_count;
+
+	if (mean <= 0) {
+		out->more_ns += own;
+		return;
+	}
+	out->own_ns += own;
+	out->usual_ns += mean * (double)kernel->calls;
+	if (own_calls > calls)
+		out->more_ns += mean * (own_calls - calls) * rank->step_count;
+	if (out->count < SS_COUNT(out->ratios)) {
+		out->ratios[out->count] = own / (mean * (double)kernel->calls);
+		out->weights[out->count++] = own;
+	}
+}
+
+/* Which share of the kernels' time is longer by about the same factor as all together. */
+static double alike_share(const struct comparison *comparison)
+{
+	double ratio = comparison->own_ns / comparison->usual_ns, near = 0, all = 0;
+
+	for (uint32_t i = 0; i < comparison->count; i++) {
+		double away = comparison->ratios[i] / ratio - 1;
+
+		all += comparison->weights[i];
+		if (away < ALIKE_PERCENT / 100.0 && away > -ALIKE_PERCENT / 100.0)
+			near += comparison->weights[i];
+	}
+	return all > 0 ? near / all : 0;
+}
+
+/* Slower or more: a throttled device takes the same factor longer for everything. */
+static enum ss_late_cause compare_kernels(struct judge *judge, uint32_t r, double *ratio)
+{
+	const struct ss_digest *rank = &judge->many->ranks[r];
+	struct comparison comparison = { 0 };
+
+	for (uint32_t i = 0; i < rank->kernel_count && rank->step_count; i++)
+		if (!rank->kernels[i].comm)
+			compare_kernel(judge, rank, &rank->kernels[i], &comparison);
+	*ratio = comparison.usual_ns > 0 ? comparison.own_ns / comparison.usual_ns : 0;
+	if (comparison.usual_ns <= 0 ||
+	    comparison.more_ns > comparison.own_ns - comparison.usual_ns)
+		return SS_LATE_WORK;
+	if (*ratio < 1 + SLOWER_PERCENT / 100.0)
+		return SS_LATE_WORK;
+	return alike_share(&comparison) * 100 >= ALIKE_SHARE_PERCENT ? SS_LATE_KERNELS
+								     : SS_LATE_WORK;
+}
+
+/* Time per step that a rank spent on a part, communication left out. */
+static int64_t part_of(const struct ss_digest *rank, int part)
+{
+	int64_t sum_ns = 0;
+
+	/* without device: what operators did; who waits in one has no time of its own there */
+	for (int i = 0; rank->device < 0 && part == SS_OWN_COMPUTE && i < SS_PHASE_COUNT; i++)
+		sum_ns = ss_ns_sum(sum_ns, rank->phases[i].total_ns);
+	for (uint32_t i = 0; i < rank->step_count; i++) {
+		const struct ss_rank_step *step = &rank->steps[i];
+
+		if (part == SS_OWN_COMPUTE && rank->device >= 0)
+			sum_ns += step->compute_ns;
+		else if (part == SS_OWN_COPY)
+			sum_ns += step->exposed_copy_ns;
+		else if (part >= SS_OWN_IDLE)
+			sum_ns += step->idle_ns[part - SS_OWN_IDLE];
+	}
+	return rank->step_count ? sum_ns / rank->step_count : 0;
+}
+
+/* What it spends more time on than the median of the others. */
+static void find_excess(struct judge *judge, uint32_t r, int64_t excess_ns[SS_OWN_PARTS])
+{
+	const struct ss_many *many = judge->many;
+
+	for (int part = 0; part < SS_OWN_PARTS; part++) {
+		uint32_t count = 0;
+
+		for (uint32_t k = 0; k < many->rank_count; k++)
+			if (k != r && many->ranks[k].step_count)
+				judge->values[count++] = part_of(&many->ranks[k], part);
+		excess_ns[part] = part_of(&many->ranks[r], part) - median(judge->values, count);
+		if (excess_ns[part] < 0)
+			excess_ns[part] = 0;
+	}
+}
+
+/* The phase with the most time beyond the median rank's. */
+static void find_phase(struct judge *judge, struct ss_straggler *out)
+{
+	const struct ss_many *many = judge->many;
+	const struct ss_digest *own = &many->ranks[out->rank];
+	double best = 0;
+
+	out->phase = SS_PHASE_OTHER;
+	for (int phase = 0; phase < SS_PHASE_OTHER; phase++) {
+		int64_t *calls = judge->values + many->rank_count + 1;
+		uint32_t count = 0;
+		double usual, more;
+
+		for (uint32_t k = 0; k < many->rank_count; k++)
+			if (k != out->rank && many->ranks[k].step_count) {
+				const struct ss_digest *rank = &many->ranks[k];
+
+				calls[count] = rank->phases[phase].calls * 1000 / rank->step_count;
+				judge->values[count++] = rank->phases[phase].total_ns /
+							 rank->step_count;
+			}
+		usual = (double)median(judge->values, count);
+		more = (double)own->phases[phase].total_ns / own->step_count - usual;
+		if (usual <= 0 || more <= best)
+			continue;
+		best = more;
+		out->phase = (enum ss_phase)phase;
+		out->work_ratio = (usual + more) / usual;
+		out->call_ratio = (double)own->phases[phase].calls * 1000 / own->step_count /
+				  (double)(median(calls, count) + 1);
+	}
+}
+
+static void find_cause(struct judge *judge, struct ss_straggler *out)
+{
+	int64_t excess_ns[SS_OWN_PARTS], host_ns = 0, all_ns = 0, best_ns = 0;
+
+	find_excess(judge, out->rank, excess_ns);
+	out->cause = SS_LATE_UNKNOWN;
+	out->idle_cause = SS_IDLE_UNKNOWN;
+	for (int i = 0; i < SS_IDLE_CAUSES; i++) {
+		host_ns = ss_ns_sum(host_ns, excess_ns[SS_OWN_IDLE + i]);
+		if (excess_ns[SS_OWN_IDLE + i] > best_ns) {
+			best_ns = excess_ns[SS_OWN_IDLE + i];
+			out->idle_cause = (enum ss_idle_cause)i;
+		}
+	}
+	for (int part = 0; part < SS_OWN_PARTS; part++)
+		all_ns = ss_ns_sum(all_ns, excess_ns[part]);
+	best_ns = host_ns;
+	if (host_ns)
+		out->cause = SS_LATE_HOST;
+	if (excess_ns[SS_OWN_COMPUTE] > best_ns) {
+		best_ns = excess_ns[SS_OWN_COMPUTE];
+		out->cause = SS_LATE_WORK;
+	}
+	if (excess_ns[SS_OWN_COPY] > best_ns) {
+		best_ns = excess_ns[SS_OWN_COPY];
+		out->cause = SS_LATE_COPIES;
+	}
+	out->excess_ns = best_ns;
+	out->cause_percent = all_ns ? (int32_t)(100 * (double)best_ns / (double)all_ns) : 0;
+	if (out->cause_percent < CAUSE_PERCENT)
+		out->cause = SS_LATE_UNKNOWN;
+	if (out->cause != SS_LATE_WORK)
+		return;
+	out->cause = compare_kernels(judge, out->rank, &out->kernel_ratio);
+	find_phase(judge, out);
+}
+
+/* --- who ---------------------------------------------------------------------------- */
+
+static int64_t exposed_of(const struct ss_digest *rank)
+{
+	int64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < rank->step_count; i++)
+		sum_ns += rank->steps[i].exposed_comm_ns;
+	return rank->step_count ? sum_ns / rank->step_count : 0;
+}
+
+/* Its own communication is longer than the others', by much of what it is late. */
+static bool waits_more(struct judge *judge, const struct ss_straggler *straggler)
+{
+	const struct ss_many *many = judge->many;
+	uint32_t count = 0;
+	int64_t more_ns;
+
+	for (uint32_t k = 0; k < many->rank_count; k++)
+		if (k != straggler->rank && many->ranks[k].step_count)
+			judge->values[count++] = exposed_of(&many->ranks[k]);
+	more_ns = exposed_of(&many->ranks[straggler->rank]) - median(judge->values, count);
+	return more_ns > straggler->late_ns / 100 * COMM_PERCENT;
+}
+
+/* All ranks stand idle for the same reason, this one a little longer: not its own trouble. */
+static bool is_usual(struct judge *judge, const struct ss_straggler *straggler)
+{
+	const struct ss_many *many = judge->many;
+	int part = SS_OWN_IDLE + (int)straggler->idle_cause;
+	uint32_t count = 0;
+	int64_t usual_ns;
+
+	for (uint32_t k = 0; k < many->rank_count; k++)
+		if (k != straggler->rank && many->ranks[k].step_count)
+			judge->values[count++] = part_of(&many->ranks[k], part);
+	usual_ns = median(judge->values, count);
+	return part_of(&many->ranks[straggler->rank], part) - usual_ns <
+	       usual_ns / 100 * HOST_MORE_PERCENT;
+}
+
+/*
+ * Waiting beside one's own computing costs nothing: no more can be gained than what the
+ * others' communication is exposed beyond the rank's own. Without device that is not known.
+ */
+static void cap_gain(struct judge *judge, struct ss_straggler *straggler)
+{
+	const struct ss_many *many = judge->many;
+	const struct ss_digest *own = &many->ranks[straggler->rank];
+	uint32_t count = 0;
+	int64_t most_ns;
+
+	if (own->device < 0)
+		return;
+	for (uint32_t k = 0; k < many->rank_count; k++)
+		if (k != straggler->rank && many->ranks[k].step_count)
+			judge->values[count++] = exposed_of(&many->ranks[k]);
+	most_ns = median(judge->values, count) - exposed_of(own);
+	if (most_ns < 0)
+		most_ns = 0;
+	if (straggler->gain_ns > most_ns)
+		straggler->gain_ns = most_ns;
+}
+
+static bool judge_rank(struct judge *judge, uint32_t r, struct ss_straggler *out)
+{
+	const struct ss_lateness *lateness = &judge->lateness;
+
+	*out = (struct ss_straggler){ .rank = r, .of_steps = lateness->step_count };
+	for (uint32_t s = 0; s < lateness->step_count; s++) {
+		const struct ss_late_step *step = ss_lateness_of(lateness, r, s);
+
+		out->gain_ns += step->gain_ns / lateness->step_count;
+		out->lost_ns += step->lost_ns / lateness->step_count;
+		if (!*mark(judge, r, s))
+			continue;
+		out->steps++;
+		out->late_ns = ss_ns_sum(out->late_ns, own_late(step));
+		out->inherited_ns = ss_ns_sum(out->inherited_ns, step->inherited_ns);
+	}
+	if (!out->steps || out->steps * 100 < lateness->step_count * TRANSIENT_PERCENT)
+		return false;
+	out->pattern = out->steps * 100 >= lateness->step_count * PERSISTENT_PERCENT
+			       ? SS_PATTERN_PERSISTENT
+			       : SS_PATTERN_TRANSIENT;
+	out->late_ns /= out->steps;
+	out->inherited_ns /= out->steps;
+	out->step_ns = lateness->step_ns[r];
+	if (out->pattern != SS_PATTERN_PERSISTENT && lateness->step_count < IRREGULAR_STEPS_MIN)
+		return false;
+	if (lateness->step_count < FEW_STEPS &&
+	    out->late_ns < judge->step_ns / 100 * FEW_STEP_PERCENT)
+		return false;
+	find_cause(judge, out);
+	if (out->cause == SS_LATE_HOST && is_usual(judge, out))
+		return false;
+	cap_gain(judge, out);
+	return out->excess_ns >= judge->step_ns / 100 * EXCESS_STEP_PERCENT &&
+	       out->gain_ns >= judge->step_ns / 100 * GAIN_STEP_PERCENT && !waits_more(judge, out);
+}
+
+static int64_t compute_in(const struct ss_digest *rank, uint32_t number)
+{
+	for (uint32_t i = 0; i < rank->step_count; i++)
+		if (rank->steps[i].number == number)
+			return rank->steps[i].compute_ns;
+	return -1;
+}
+
+/* It had more to compute in the step than the median of the others. */
+static bool computes_more(struct judge *judge, uint32_t r, uint32_t number)
+{
+	const struct ss_many *many = judge->many;
+	int64_t own_ns = compute_in(&many->ranks[r], number);
+	uint32_t count = 0;
+
+	for (uint32_t k = 0; k < many->rank_count; k++) {
+		int64_t other_ns = k == r ? -1 : compute_in(&many->ranks[k], number);
+
+		if (other_ns >= 0)
+			judge->values[count++] = other_ns;
+	}
+	return count &&
+	       own_ns - median(judge->values, count) >= judge->step_ns / 100 * EXCESS_STEP_PERCENT;
+}
+
+/* Each step has its own culprit, which has more to compute, and together they cost enough. */
+static bool judge_rotation(struct judge *judge, struct ss_straggler *out)
+{
+	const struct ss_lateness *lateness = &judge->lateness;
+	uint32_t most = 0;
+
+	*out = (struct ss_straggler){ .rank = SS_NO_ROW,
+				      .pattern = SS_PATTERN_ROTATING,
+				      .of_steps = lateness->step_count,
+				      .step_ns = judge->step_ns,
+				      .cause = SS_LATE_UNKNOWN };
+	for (uint32_t s = 0; s < lateness->step_count; s++) {
+		int64_t worst_ns = 0;
+		uint32_t worst = 0;
+
+		for (uint32_t r = 0; r < lateness->rank_count; r++)
+			if (*mark(judge, r, s) &&
+			    own_late(ss_lateness_of(lateness, r, s)) > worst_ns) {
+				worst_ns = own_late(ss_lateness_of(lateness, r, s));
+				worst = r;
+			}
+		if (!worst_ns || !computes_more(judge, worst, lateness->numbers[s]))
+			continue;
+		out->steps++;
+		out->late_ns = ss_ns_sum(out->late_ns, worst_ns);
+	}
+	for (uint32_t r = 0; r < lateness->rank_count; r++) {
+		uint32_t own = 0;
+
+		for (uint32_t s = 0; s < lateness->step_count; s++) {
+			const struct ss_late_step *step = ss_lateness_of(lateness, r, s);
+
+			out->gain_ns = ss_ns_sum(out->gain_ns, step->gain_ns);
+			out->lost_ns = ss_ns_sum(out->lost_ns, step->lost_ns);
+			own += *mark(judge, r, s);
+		}
+		most = own > most ? own : most;
+	}
+	if (!out->steps)
+		return false;
+	out->late_ns /= out->steps;
+	out->gain_ns /= lateness->step_count;
+	out->lost_ns /= lateness->step_count;
+	/* nobody is it in more than half of the steps */
+	return most * 2 <= lateness->step_count && lateness->step_count >= IRREGULAR_STEPS_MIN &&
+	       out->steps * 100 >= lateness->step_count * PERSISTENT_PERCENT &&
+	       out->gain_ns >= judge->step_ns / 100 * ROTATING_STEP_PERCENT;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct ss_straggler *x = a, *y = b;
+
+	double cost_x = (double)x->late_ns * x->steps, cost_y = (double)y->late_ns * y->steps;
+
+	if (cost_x != cost_y)
+		return cost_x > cost_y ? -1 : 1;
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static bool prepare(struct judge *judge, struct ss_verdict *verdict)
+{
+	const struct ss_many *many = judge->many;
+	uint32_t count = 0;
+
+	if (!ss_lateness_find(&judge->lateness, many, judge->arena))
+		return false;
+	judge->values = SS_ARENA_NEW(judge->arena, int64_t, 2 * ((size_t)many->rank_count + 1));
+	judge->stands_out = SS_ARENA_NEW(judge->arena, uint8_t,
+					 (size_t)many->rank_count * judge->lateness.step_count + 1);
+	verdict->items = SS_ARENA_NEW(judge->arena, struct ss_straggler,
+				      (size_t)many->rank_count + 2);
+	if (!judge->values || !judge->stands_out || !verdict->items)
+		return false;
+	for (uint32_t r = 0; r < many->rank_count; r++)
+		if (judge->lateness.step_ns[r])
+			judge->values[count++] = judge->lateness.step_ns[r];
+	judge->step_ns = median(judge->values, count);
+	return true;
+}
+
+bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, struct ss_arena *arena)
+{
+	struct judge judge = { .many = many, .arena = arena };
+	struct ss_straggler rotating;
+	bool persistent = false;
+
+	*verdict = (struct ss_verdict){ 0 };
+	if (!prepare(&judge, verdict))
+		return false;
+	verdict->few_steps = judge.lateness.step_count < 2;
+	look_at_steps(&judge);
+	for (uint32_t r = 0; r < many->rank_count; r++)
+		if (judge_rank(&judge, r, &verdict->items[verdict->count]))
+			persistent |= verdict->items[verdict->count++].pattern ==
+				      SS_PATTERN_PERSISTENT;
+	if (!persistent && judge_rotation(&judge, &rotating)) {
+		verdict->items[0] = rotating;
+		verdict->count = 1;
+	}
+	if (!ss_slow_link_find(&verdict->link, many, arena))
+		return false;
+	if (verdict->link.count &&
+	    verdict->link.cost_ns >= judge.step_ns / 100 * EXCESS_STEP_PERCENT)
+		verdict->items[verdict->count++] = (struct ss_straggler){
+			.rank = verdict->link.ranks[0],
+			.steps = judge.lateness.step_count,
+			.of_steps = judge.lateness.step_count,
+			.late_ns = verdict->link.cost_ns,
+			.gain_ns = verdict->link.cost_ns,
+			.excess_ns = verdict->link.cost_ns,
+			.step_ns = judge.step_ns,
+			.cause = SS_LATE_LINK,
+			.cause_percent = 100,
+		};
+	if (verdict->count)
+		qsort(verdict->items, verdict->count, sizeof(*verdict->items), by_cost);
+	return true;
+}

@@ -1,0 +1,56 @@
+/*
+ * verdict.h - which ranks hold the others up, how regularly, and why.
+ */
+#ifndef SS_JOB_VERDICT_H
+#define SS_JOB_VERDICT_H
+
+#include "job/late.h"
+#include "job/slow_links.h"
+
+enum ss_pattern {
+	SS_PATTERN_PERSISTENT, /* in nearly all steps */
+	SS_PATTERN_TRANSIENT,  /* in some steps */
+	SS_PATTERN_ROTATING,   /* another rank in each step: no rank of its own */
+};
+
+enum ss_late_cause {
+	SS_LATE_KERNELS, /* the same kernels, all longer by the same factor */
+	SS_LATE_WORK,    /* more or larger work */
+	SS_LATE_COPIES,
+	SS_LATE_HOST, /* its device stood idle: see idle_cause */
+	SS_LATE_LINK, /* not late itself: its groups' transfers are slow */
+	SS_LATE_UNKNOWN,
+};
+
+struct ss_straggler {
+	uint32_t rank; /* SS_NO_ROW when it rotates */
+	enum ss_pattern pattern;
+	uint32_t steps, of_steps;
+	int64_t late_ns;      /* mean of the steps in which it is late, inherited not included */
+	int64_t inherited_ns; /* mean of the same steps */
+	int64_t gain_ns;      /* mean over all steps: what all would gain without it */
+	int64_t lost_ns;      /* mean over all steps: GPU time of others that waited for it */
+	int64_t step_ns;      /* mean time of a step */
+	enum ss_late_cause cause;
+	enum ss_idle_cause idle_cause; /* of SS_LATE_HOST */
+	int64_t excess_ns;             /* of the cause: time beyond the median rank's, a step */
+	int32_t cause_percent;         /* of late_ns that it explains */
+	double kernel_ratio; /* mean time of its kernels to the median rank's; 0: not comparable */
+	enum ss_phase phase; /* of SS_LATE_WORK: where it has more; SS_PHASE_OTHER: not known */
+	double work_ratio, call_ratio; /* time and calls in that phase to the median rank's */
+};
+
+struct ss_verdict {
+	struct ss_straggler *items; /* the worst first */
+	uint32_t count;
+	struct ss_slow_link link; /* of the item with SS_LATE_LINK */
+	bool few_steps;           /* fewer than two: a guess */
+};
+
+SS_MUST_USE
+bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many,
+		     struct ss_arena *arena);
+
+const char *ss_pattern_name(enum ss_pattern pattern);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * strict.h - JSON that other programs can read, of JSON that was read with good will.
+ *
+ * Values are copied token by token, without the white space between them. What is no
+ * JSON is mended: control characters and quotes are escaped, bytes that are no UTF-8
+ * become U+FFFD, a backslash that escapes nothing is doubled, and words that are no
+ * values (NaN, N/A) become texts.
+ */
+#ifndef SS_READ_STRICT_H
+#define SS_READ_STRICT_H
+
+#include "base/text.h"
+#include "read/json.h"
+
+/* What stands between the quotes of a string. */
+void ss_strict_add_text(struct ss_text *out, const char *text, size_t length);
+
+/*
+ * The value; false, and `out` is as it was: its brackets do not fit, or are too deep.
+ * `careful` as it was read: see struct ss_json.
+ */
+SS_MUST_USE
+bool ss_strict_add(struct ss_text *out, const struct ss_json_span *value, bool careful);
+
+#endif

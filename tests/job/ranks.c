@@ -1,0 +1,61 @@
+/*
+ * View ranks.
+ */
+#include "support/ranks.h"
+
+#define COLUMNS "rank,host,steps,step_ns,compute_ns,comm_ns,overlap_percent,exposed_ns"
+#define WAITS "rank,wait_ns,lateness_ns,last,of"
+
+static const struct view_case cases[] = {
+	{ "no ranks", "", "rank", "" },
+	{ "a rank without anything has nothing to say", "rank 3", COLUMNS, "3,-,0,-,-,-,-,-" },
+	{ "means of the steps",
+	  "rank 0 @n1; step 0 0 +100 c60 m30 x10; step 1 100 +200 c100 m10 x10", COLUMNS,
+	  "0,n1,2,150000,80000,20000,50.00,10000" },
+	{ "without communication there is no overlap", "rank 0; step 0 0 +100 c60", COLUMNS,
+	  "0,-,1,100000,60000,0,-,0" },
+	{ "idle time of all causes", "rank 0; step 0 0 +100 i7 l5", "rank,idle_ns", "0,12000" },
+	{ "who came first waits, who came last is late; all leave at 50",
+	  "rank 0 @a; step 0 0 +100; allreduce 10 +40; rank 1 @a; step 0 0 +100; allreduce 20 +30;"
+	  "rank 2 @a; step 0 0 +100; allreduce 45 +5",
+	  WAITS, "0,35000,0,0,1\n1,25000,10000,0,1\n2,0,35000,1,1" },
+	{ "means of two steps",
+	  "rank 0 @a; step 0 0 +100; step 1 100 +100; allreduce 10 +40; allreduce 110 +20;"
+	  "rank 1 @a; step 0 0 +100; step 1 100 +100; allreduce 20 +30; allreduce 120 +10",
+	  WAITS, "0,10000,0,0,2\n1,0,10000,2,2" },
+	{ "what lies outside of steps is in no mean of them",
+	  "rank 0 @a; step 0 0 +100; allreduce 10 +40; allreduce 500 +400;"
+	  "rank 1 @a; step 0 0 +100; allreduce 20 +30; allreduce 800 +100",
+	  WAITS, "0,10000,0,0,2\n1,0,10000,2,2" },
+	{ "two that come last together",
+	  "rank 0 @a; step 0 0 +100; allreduce 10 +40; rank 1 @a; step 0 0 +100; allreduce 10 +40",
+	  WAITS, "0,0,0,0,0\n1,0,0,0,0" },
+	{ "around a root nobody waits",
+	  "rank 0 @a; step 0 0 +100; broadcast 10 +5; rank 1 @a; step 0 0 +100; broadcast 9 +40",
+	  WAITS, "0,0,0,0,0\n1,0,0,0,0" },
+	{ "without steps there is no mean of one, but somebody came last",
+	  "rank 0 @a; allreduce 10 +40; rank 1 @a; allreduce 20 +30", WAITS,
+	  "0,-,-,0,1\n1,-,-,1,1" },
+	{ "a rank whose number is not known", "rank -1; step 0 0 +10", "rank,steps", "-,1" },
+};
+
+static void test_cases(void **state)
+{
+	(void)state;
+	job_cases_run("ranks", cases, SS_COUNT(cases));
+}
+
+static void test_memory(void **state)
+{
+	(void)state;
+	job_memory_run("ranks",
+		       "rank 0 @a; step 0 0 +99; allreduce 1 +5; rank 1 @b; allreduce 1 +5");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_cases),
+					    cmocka_unit_test(test_memory) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
