@@ -224,7 +224,8 @@ static struct row *sort_rows(const struct across *across)
 /* --- figures ---------------------------------------------------------------------------- */
 
 struct value {
-	double number; /* to compare */
+	double number;   /* to compare ... */
+	int64_t integer; /* ... where doubles are too coarse: moments in ns; 0 with fractions */
 	const struct ss_cell *cell;
 	const struct ss_cell *rank;
 };
@@ -235,6 +236,8 @@ static int by_number(const void *a, const void *b)
 
 	if (x->number != y->number)
 		return x->number < y->number ? -1 : 1;
+	if (x->integer != y->integer)
+		return x->integer < y->integer ? -1 : 1;
 	return x->cell < y->cell ? -1 : x->cell > y->cell;
 }
 
@@ -260,10 +263,13 @@ static void add_figures(const struct ss_table *table, const struct row *rows, ui
 
 		if (cells[column].is_null)
 			continue;
-		values[known++] = (struct value){ ss_column_has_fraction(from)
-							  ? cells[column].value.number
-							  : (double)cells[column].value.integer,
-						  &cells[column], &cells[0] };
+		values[known] = (struct value){ .cell = &cells[column], .rank = &cells[0] };
+		if (ss_column_has_fraction(from)) {
+			values[known++].number = cells[column].value.number;
+		} else {
+			values[known].integer = cells[column].value.integer;
+			values[known++].number = (double)cells[column].value.integer;
+		}
 	}
 	if (!known) {
 		ss_row_nulls(out, FIGURE_COLUMNS);
@@ -273,7 +279,8 @@ static void add_figures(const struct ss_table *table, const struct row *rows, ui
 	put(out, from, values[0].cell);
 	put(out, from, values[(known - 1) / 2].cell);
 	most = known - 1;
-	while (most && values[most - 1].number == values[known - 1].number)
+	while (most && values[most - 1].number == values[known - 1].number &&
+	       values[most - 1].integer == values[known - 1].integer)
 		most--;
 	put(out, from, values[most].cell);
 	ss_row_int_known(out, values[most].rank->is_null ? -1 : values[most].rank->value.integer);
