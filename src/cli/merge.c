@@ -83,11 +83,15 @@ static int write_file(const char *what, struct ss_session *session, const char *
 		err.code = status;
 		return show_fail(what, &err);
 	}
-	printf("%s: %u ranks, %llu events, %.1f MB; open it at ui.perfetto.dev\n", path,
-	       merged.ranks, (unsigned long long)merged.events, (double)merged.bytes / 1e6);
+	printf("%s: %u rank%s, %llu events, %.1f MB; open it at ui.perfetto.dev\n", path,
+	       merged.ranks, merged.ranks == 1 ? "" : "s", (unsigned long long)merged.events,
+	       (double)merged.bytes / 1e6);
 	if (merged.unaligned)
-		printf("%u ranks are not aligned: no collective connects them with the first.\n",
+		printf("Not aligned: %u of them, which no collective connects with the first.\n",
 		       merged.unaligned);
+	if (merged.broken)
+		printf("Left out: %llu events that could not be read.\n",
+		       (unsigned long long)merged.broken);
 	return EXIT_FINE;
 }
 

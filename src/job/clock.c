@@ -266,6 +266,13 @@ static const char *host_of(const struct ss_many *many, uint32_t r)
 	return ss_strings_text(&many->ranks[r].texts, many->ranks[r].host);
 }
 
+/* On the host collectives end too raggedly to tell the clocks of one machine apart. */
+static bool is_apart(const struct ss_many *many, uint32_t r, int64_t apart_ns)
+{
+	return many->ranks[r].device >= 0 &&
+	       (apart_ns > SAME_CLOCK_NS || apart_ns < -SAME_CLOCK_NS);
+}
+
 /* Ranks of one host and component; without its name or its clock each is on its own. */
 static void share_clocks(struct solver *solver)
 {
@@ -290,7 +297,7 @@ static void share_clocks(struct solver *solver)
 				int64_t apart_ns = many->clocks[r].offset_ns -
 						   many->clocks[k].offset_ns;
 
-				if (apart_ns > SAME_CLOCK_NS || apart_ns < -SAME_CLOCK_NS)
+				if (is_apart(many, r, apart_ns))
 					solver->node_of[r] = solver->node_count++;
 				else
 					many->clocks[r].offset_ns = many->clocks[k].offset_ns;
