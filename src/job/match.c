@@ -467,16 +467,33 @@ static void match_group(struct matcher *matcher, uint32_t group)
 
 struct turn {
 	uint32_t members, group;
+	uint64_t symmetric; /* calls that all leave together */
 };
 
-/* Large groups first: they connect most ranks. */
+/* Those that tell the clocks first, of them the large ones: they connect most ranks. */
 static int by_turn(const void *a, const void *b)
 {
 	const struct turn *x = a, *y = b;
 
+	if (!x->symmetric != !y->symmetric)
+		return x->symmetric ? -1 : 1;
 	if (x->members != y->members)
 		return x->members > y->members ? -1 : 1;
+	if (x->symmetric != y->symmetric)
+		return x->symmetric > y->symmetric ? -1 : 1;
 	return x->group < y->group ? -1 : x->group > y->group;
+}
+
+/* How many calls of each group leave together: these tell the clocks, sends do not. */
+static void count_symmetric(const struct ss_many *many, struct turn *turns)
+{
+	for (uint32_t r = 0; r < many->rank_count; r++)
+		for (uint32_t i = 0; i < many->ranks[r].arrival_count; i++) {
+			const struct ss_arrival *arrival = &many->ranks[r].arrivals[i];
+
+			turns[many->rank_groups[r][arrival->group]].symmetric +=
+				ss_collective_is_symmetric(arrival->kind);
+		}
 }
 
 static bool match_groups(struct matcher *matcher)
@@ -487,7 +504,8 @@ static bool match_groups(struct matcher *matcher)
 	if (!turns)
 		return false;
 	for (uint32_t i = 0; i < many->group_count; i++)
-		turns[i] = (struct turn){ many->groups[i].count, i };
+		turns[i] = (struct turn){ .members = many->groups[i].count, .group = i };
+	count_symmetric(many, turns);
 	qsort(turns, many->group_count, sizeof(*turns), by_turn);
 	for (uint32_t i = 0; i < many->group_count && !matcher->failed; i++) {
 		struct ss_arena scratch;
