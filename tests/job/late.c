@@ -122,9 +122,12 @@ static void test_steps(void **state)
 
 static void test_nothing(void **state)
 {
-	static const char *const scripts[] = { "", "rank 0", "rank 0; allreduce 0 +5",
-					       "rank 0 @a; allreduce 0 +5; rank 1 @a;"
-					       "allreduce 0 +5" };
+	static const char *const scripts[] = {
+		"",
+		"rank 0",
+		"rank 0; allreduce 0 +5",
+		"rank 0 @a; allreduce 0 +5; rank 1 @a; allreduce 0 +5",
+	};
 
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(scripts); i++) {
