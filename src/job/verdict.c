@@ -4,7 +4,7 @@
  * Only medians and how regularly it happens count: ranks of a healthy job are late
  * now and then, each in its turn, and a mean makes of that a culprit.
  */
-#include "job/verdict.h"
+#include "job/judge.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +29,6 @@
 /* A job in which somebody is late in most steps loses this share at least, or it is noise. */
 #define ROTATING_STEP_PERCENT 3
 
-/* Kernels of a slower device are all longer by the same factor, within so much. */
-#define ALIKE_PERCENT 6
-#define ALIKE_SHARE_PERCENT 75
-#define SLOWER_PERCENT 3
-
 /* Of so few steps only what is large is no chance. */
 #define FEW_STEPS 3
 #define FEW_STEP_PERCENT 10
@@ -50,38 +45,11 @@
 /* A rank with more communication than the others waits for somebody; it holds up nobody. */
 #define COMM_PERCENT 50
 
-/* What explains most of it is the cause. */
-#define CAUSE_PERCENT 50
-
-struct judge {
-	const struct ss_many *many;
-	struct ss_lateness lateness;
-	struct ss_arena *arena;
-	int64_t *values;
-	uint8_t *stands_out; /* rank after rank, per step */
-	int64_t step_ns;     /* median over ranks */
-};
-
 const char *ss_pattern_name(enum ss_pattern pattern)
 {
 	static const char *const names[] = { "persistent", "transient", "rotating" };
 
 	return names[pattern];
-}
-
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static int64_t median(int64_t *values, uint32_t count)
-{
-	if (!count)
-		return 0;
-	qsort(values, count, sizeof(*values), by_value);
-	return values[(count - 1) / 2];
 }
 
 /* What it is late by itself: what it inherited is somebody else's. */
@@ -90,12 +58,12 @@ static int64_t own_late(const struct ss_late_step *step)
 	return step->late_ns - step->inherited_ns;
 }
 
-static uint8_t *mark(struct judge *judge, uint32_t rank, uint32_t step)
+static uint8_t *mark(struct ss_judge *judge, uint32_t rank, uint32_t step)
 {
 	return &judge->stands_out[(size_t)rank * judge->lateness.step_count + step];
 }
 
-static int64_t least_ns(const struct judge *judge)
+static int64_t least_ns(const struct ss_judge *judge)
 {
 	int64_t share_ns = judge->step_ns / 100 * STEP_PERCENT_MIN;
 
@@ -113,7 +81,7 @@ static int64_t worst_of(const struct ss_lateness *lateness, uint32_t step)
 }
 
 /* Marks the ranks that stand out in each step. */
-static void look_at_steps(struct judge *judge)
+static void look_at_steps(struct ss_judge *judge)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
 
@@ -130,223 +98,10 @@ static void look_at_steps(struct judge *judge)
 				if (k != r)
 					judge->values[count++] = own_late(
 						ss_lateness_of(lateness, k, s));
-			*mark(judge, r, s) = late_ns / TIMES >= median(judge->values, count);
+			*mark(judge, r, s) = late_ns / TIMES >=
+					     ss_judge_median(judge->values, count);
 		}
 	}
-}
-
-/* --- why ---------------------------------------------------------------------------- */
-
-/* The rank's kernel of this name, or NULL. */
-static const struct ss_rank_kernel *kernel_of(const struct ss_digest *rank, const char *name)
-{
-	uint32_t id = ss_strings_find(&rank->texts, name, strlen(name));
-	uint32_t low = 0, high = rank->kernel_count;
-
-	while (id != SS_NO_ID && low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (rank->kernels[middle].name < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return id != SS_NO_ID && low < rank->kernel_count && rank->kernels[low].name == id
-		       ? &rank->kernels[low]
-		       : NULL;
-}
-
-/* Mean duration of a kernel on the median rank; 0: on too few to compare. */
-static double usual_mean(struct judge *judge, const char *name, double *calls)
-{
-	const struct ss_many *many = judge->many;
-	int64_t *call_values = judge->values + many->rank_count + 1;
-	uint32_t count = 0;
-
-	for (uint32_t r = 0; r < many->rank_count; r++) {
-		const struct ss_rank_kernel *kernel = kernel_of(&many->ranks[r], name);
-
-		if (!kernel || !many->ranks[r].step_count)
-			continue;
-		judge->values[count] = kernel->total_ns / kernel->calls;
-		call_values[count++] = kernel->calls * 1000 / many->ranks[r].step_count;
-	}
-	if (count * 2 < many->rank_count || count < 2)
-		return 0;
-	*calls = (double)median(call_values, count) / 1000;
-	return (double)median(judge->values, count);
-}
-
-struct comparison {
-	double usual_ns; /* its calls at the usual duration */
-	double own_ns;
-	double more_ns;    /* what it called more often, or others do not call */
-	double ratios[64]; /* of its longest kernels */
-	double weights[64];
-	uint32_t count;
-};
-
-static void compare_kernel(struct judge *judge, const struct ss_digest *rank,
-			   const struct ss_rank_kernel *kernel, struct comparison *out)
-{
-	double calls = 0, own = (double)kernel->total_ns;
-	double mean = usual_mean(judge, ss_strings_text(&rank->texts, kernel->name), &calls);
-	double own_calls = (double)kernel->calls / rank->step_count;
-
-	if (mean <= 0) {
-		out->more_ns += own;
-		return;
-	}
-	out->own_ns += own;
-	out->usual_ns += mean * (double)kernel->calls;
-	if (own_calls > calls)
-		out->more_ns += mean * (own_calls - calls) * rank->step_count;
-	if (out->count < SS_COUNT(out->ratios)) {
-		out->ratios[out->count] = own / (mean * (double)kernel->calls);
-		out->weights[out->count++] = own;
-	}
-}
-
-/* Which share of the kernels' time is longer by about the same factor as all together. */
-static double alike_share(const struct comparison *comparison)
-{
-	double ratio = comparison->own_ns / comparison->usual_ns, near = 0, all = 0;
-
-	for (uint32_t i = 0; i < comparison->count; i++) {
-		double away = comparison->ratios[i] / ratio - 1;
-
-		all += comparison->weights[i];
-		if (away < ALIKE_PERCENT / 100.0 && away > -ALIKE_PERCENT / 100.0)
-			near += comparison->weights[i];
-	}
-	return all > 0 ? near / all : 0;
-}
-
-/* Slower or more: a throttled device takes the same factor longer for everything. */
-static enum ss_late_cause compare_kernels(struct judge *judge, uint32_t r, double *ratio)
-{
-	const struct ss_digest *rank = &judge->many->ranks[r];
-	struct comparison comparison = { 0 };
-
-	for (uint32_t i = 0; i < rank->kernel_count && rank->step_count; i++)
-		if (!rank->kernels[i].comm)
-			compare_kernel(judge, rank, &rank->kernels[i], &comparison);
-	*ratio = comparison.usual_ns > 0 ? comparison.own_ns / comparison.usual_ns : 0;
-	if (comparison.usual_ns <= 0 ||
-	    comparison.more_ns > comparison.own_ns - comparison.usual_ns)
-		return SS_LATE_WORK;
-	if (*ratio < 1 + SLOWER_PERCENT / 100.0)
-		return SS_LATE_WORK;
-	return alike_share(&comparison) * 100 >= ALIKE_SHARE_PERCENT ? SS_LATE_KERNELS
-								     : SS_LATE_WORK;
-}
-
-/* Time per step that a rank spent on a part, communication left out. */
-static int64_t part_of(const struct ss_digest *rank, int part)
-{
-	int64_t sum_ns = 0;
-
-	/* without device: what operators did; who waits in one has no time of its own there */
-	for (int i = 0; rank->device < 0 && part == SS_OWN_COMPUTE && i < SS_PHASE_COUNT; i++)
-		sum_ns = ss_ns_sum(sum_ns, rank->phases[i].total_ns);
-	for (uint32_t i = 0; i < rank->step_count; i++) {
-		const struct ss_rank_step *step = &rank->steps[i];
-
-		if (part == SS_OWN_COMPUTE && rank->device >= 0)
-			sum_ns += step->compute_ns;
-		else if (part == SS_OWN_COPY)
-			sum_ns += step->exposed_copy_ns;
-		else if (part >= SS_OWN_IDLE)
-			sum_ns += step->idle_ns[part - SS_OWN_IDLE];
-	}
-	return rank->step_count ? sum_ns / rank->step_count : 0;
-}
-
-/* What it spends more time on than the median of the others. */
-static void find_excess(struct judge *judge, uint32_t r, int64_t excess_ns[SS_OWN_PARTS])
-{
-	const struct ss_many *many = judge->many;
-
-	for (int part = 0; part < SS_OWN_PARTS; part++) {
-		uint32_t count = 0;
-
-		for (uint32_t k = 0; k < many->rank_count; k++)
-			if (k != r && many->ranks[k].step_count)
-				judge->values[count++] = part_of(&many->ranks[k], part);
-		excess_ns[part] = part_of(&many->ranks[r], part) - median(judge->values, count);
-		if (excess_ns[part] < 0)
-			excess_ns[part] = 0;
-	}
-}
-
-/* The phase with the most time beyond the median rank's. */
-static void find_phase(struct judge *judge, struct ss_straggler *out)
-{
-	const struct ss_many *many = judge->many;
-	const struct ss_digest *own = &many->ranks[out->rank];
-	double best = 0;
-
-	out->phase = SS_PHASE_OTHER;
-	for (int phase = 0; phase < SS_PHASE_OTHER; phase++) {
-		int64_t *calls = judge->values + many->rank_count + 1;
-		uint32_t count = 0;
-		double usual, more;
-
-		for (uint32_t k = 0; k < many->rank_count; k++)
-			if (k != out->rank && many->ranks[k].step_count) {
-				const struct ss_digest *rank = &many->ranks[k];
-
-				calls[count] = rank->phases[phase].calls * 1000 / rank->step_count;
-				judge->values[count++] = rank->phases[phase].total_ns /
-							 rank->step_count;
-			}
-		usual = (double)median(judge->values, count);
-		more = (double)own->phases[phase].total_ns / own->step_count - usual;
-		if (usual <= 0 || more <= best)
-			continue;
-		best = more;
-		out->phase = (enum ss_phase)phase;
-		out->work_ratio = (usual + more) / usual;
-		out->call_ratio = (double)own->phases[phase].calls * 1000 / own->step_count /
-				  (double)(median(calls, count) + 1);
-	}
-}
-
-static void find_cause(struct judge *judge, struct ss_straggler *out)
-{
-	int64_t excess_ns[SS_OWN_PARTS], host_ns = 0, all_ns = 0, best_ns = 0;
-
-	find_excess(judge, out->rank, excess_ns);
-	out->cause = SS_LATE_UNKNOWN;
-	out->idle_cause = SS_IDLE_UNKNOWN;
-	for (int i = 0; i < SS_IDLE_CAUSES; i++) {
-		host_ns = ss_ns_sum(host_ns, excess_ns[SS_OWN_IDLE + i]);
-		if (excess_ns[SS_OWN_IDLE + i] > best_ns) {
-			best_ns = excess_ns[SS_OWN_IDLE + i];
-			out->idle_cause = (enum ss_idle_cause)i;
-		}
-	}
-	for (int part = 0; part < SS_OWN_PARTS; part++)
-		all_ns = ss_ns_sum(all_ns, excess_ns[part]);
-	best_ns = host_ns;
-	if (host_ns)
-		out->cause = SS_LATE_HOST;
-	if (excess_ns[SS_OWN_COMPUTE] > best_ns) {
-		best_ns = excess_ns[SS_OWN_COMPUTE];
-		out->cause = SS_LATE_WORK;
-	}
-	if (excess_ns[SS_OWN_COPY] > best_ns) {
-		best_ns = excess_ns[SS_OWN_COPY];
-		out->cause = SS_LATE_COPIES;
-	}
-	out->excess_ns = best_ns;
-	out->cause_percent = all_ns ? (int32_t)(100 * (double)best_ns / (double)all_ns) : 0;
-	if (out->cause_percent < CAUSE_PERCENT)
-		out->cause = SS_LATE_UNKNOWN;
-	if (out->cause != SS_LATE_WORK)
-		return;
-	out->cause = compare_kernels(judge, out->rank, &out->kernel_ratio);
-	find_phase(judge, out);
 }
 
 /* --- who ---------------------------------------------------------------------------- */
@@ -360,8 +115,28 @@ static int64_t exposed_of(const struct ss_digest *rank)
 	return rank->step_count ? sum_ns / rank->step_count : 0;
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What is exposed on the median rank; without devices nothing is known to be hidden. */
+static int64_t usual_exposed(struct ss_judge *judge)
+{
+	const struct ss_many *many = judge->many;
+	uint32_t count = 0;
+
+	for (uint32_t r = 0; r < many->rank_count; r++)
+		if (many->ranks[r].step_count) {
+			if (many->ranks[r].device < 0)
+				return INT64_MAX;
+			judge->values[count++] = exposed_of(&many->ranks[r]);
+		}
+	return ss_judge_median(judge->values, count);
+}
+
 /* Its own communication is longer than the others', by much of what it is late. */
-static bool waits_more(struct judge *judge, const struct ss_straggler *straggler)
+static bool waits_more(struct ss_judge *judge, const struct ss_straggler *straggler)
 {
 	const struct ss_many *many = judge->many;
 	uint32_t count = 0;
@@ -370,12 +145,12 @@ static bool waits_more(struct judge *judge, const struct ss_straggler *straggler
 	for (uint32_t k = 0; k < many->rank_count; k++)
 		if (k != straggler->rank && many->ranks[k].step_count)
 			judge->values[count++] = exposed_of(&many->ranks[k]);
-	more_ns = exposed_of(&many->ranks[straggler->rank]) - median(judge->values, count);
+	more_ns = exposed_of(&many->ranks[straggler->rank]) - ss_judge_median(judge->values, count);
 	return more_ns > straggler->late_ns / 100 * COMM_PERCENT;
 }
 
 /* All ranks stand idle for the same reason, this one a little longer: not its own trouble. */
-static bool is_usual(struct judge *judge, const struct ss_straggler *straggler)
+static bool is_usual(struct ss_judge *judge, const struct ss_straggler *straggler)
 {
 	const struct ss_many *many = judge->many;
 	int part = SS_OWN_IDLE + (int)straggler->idle_cause;
@@ -384,9 +159,9 @@ static bool is_usual(struct judge *judge, const struct ss_straggler *straggler)
 
 	for (uint32_t k = 0; k < many->rank_count; k++)
 		if (k != straggler->rank && many->ranks[k].step_count)
-			judge->values[count++] = part_of(&many->ranks[k], part);
-	usual_ns = median(judge->values, count);
-	return part_of(&many->ranks[straggler->rank], part) - usual_ns <
+			judge->values[count++] = ss_judge_part(&many->ranks[k], part);
+	usual_ns = ss_judge_median(judge->values, count);
+	return ss_judge_part(&many->ranks[straggler->rank], part) - usual_ns <
 	       usual_ns / 100 * HOST_MORE_PERCENT;
 }
 
@@ -394,7 +169,7 @@ static bool is_usual(struct judge *judge, const struct ss_straggler *straggler)
  * Waiting beside one's own computing costs nothing: no more can be gained than what the
  * others' communication is exposed beyond the rank's own. Without device that is not known.
  */
-static void cap_gain(struct judge *judge, struct ss_straggler *straggler)
+static void cap_gain(struct ss_judge *judge, struct ss_straggler *straggler)
 {
 	const struct ss_many *many = judge->many;
 	const struct ss_digest *own = &many->ranks[straggler->rank];
@@ -406,14 +181,14 @@ static void cap_gain(struct judge *judge, struct ss_straggler *straggler)
 	for (uint32_t k = 0; k < many->rank_count; k++)
 		if (k != straggler->rank && many->ranks[k].step_count)
 			judge->values[count++] = exposed_of(&many->ranks[k]);
-	most_ns = median(judge->values, count) - exposed_of(own);
+	most_ns = ss_judge_median(judge->values, count) - exposed_of(own);
 	if (most_ns < 0)
 		most_ns = 0;
 	if (straggler->gain_ns > most_ns)
 		straggler->gain_ns = most_ns;
 }
 
-static bool judge_rank(struct judge *judge, uint32_t r, struct ss_straggler *out)
+static bool judge_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
 
@@ -442,7 +217,7 @@ static bool judge_rank(struct judge *judge, uint32_t r, struct ss_straggler *out
 	if (lateness->step_count < FEW_STEPS &&
 	    out->late_ns < judge->step_ns / 100 * FEW_STEP_PERCENT)
 		return false;
-	find_cause(judge, out);
+	ss_judge_cause(judge, out);
 	if (out->cause == SS_LATE_HOST && is_usual(judge, out))
 		return false;
 	cap_gain(judge, out);
@@ -459,7 +234,7 @@ static int64_t compute_in(const struct ss_digest *rank, uint32_t number)
 }
 
 /* It had more to compute in the step than the median of the others. */
-static bool computes_more(struct judge *judge, uint32_t r, uint32_t number)
+static bool computes_more(struct ss_judge *judge, uint32_t r, uint32_t number)
 {
 	const struct ss_many *many = judge->many;
 	int64_t own_ns = compute_in(&many->ranks[r], number);
@@ -471,12 +246,12 @@ static bool computes_more(struct judge *judge, uint32_t r, uint32_t number)
 		if (other_ns >= 0)
 			judge->values[count++] = other_ns;
 	}
-	return count &&
-	       own_ns - median(judge->values, count) >= judge->step_ns / 100 * EXCESS_STEP_PERCENT;
+	return count && own_ns - ss_judge_median(judge->values, count) >=
+				judge->step_ns / 100 * EXCESS_STEP_PERCENT;
 }
 
 /* Each step has its own culprit, which has more to compute, and together they cost enough. */
-static bool judge_rotation(struct judge *judge, struct ss_straggler *out)
+static bool judge_rotation(struct ss_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
 	uint32_t most = 0;
@@ -516,7 +291,7 @@ static bool judge_rotation(struct judge *judge, struct ss_straggler *out)
 	if (!out->steps)
 		return false;
 	out->late_ns /= out->steps;
-	out->gain_ns /= lateness->step_count;
+	out->gain_ns = least(out->gain_ns / lateness->step_count, usual_exposed(judge));
 	out->lost_ns /= lateness->step_count;
 	/* nobody is it in more than half of the steps */
 	return most * 2 <= lateness->step_count && lateness->step_count >= IRREGULAR_STEPS_MIN &&
@@ -535,7 +310,7 @@ static int by_cost(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static bool prepare(struct judge *judge, struct ss_verdict *verdict)
+static bool prepare(struct ss_judge *judge, struct ss_verdict *verdict)
 {
 	const struct ss_many *many = judge->many;
 	uint32_t count = 0;
@@ -552,13 +327,13 @@ static bool prepare(struct judge *judge, struct ss_verdict *verdict)
 	for (uint32_t r = 0; r < many->rank_count; r++)
 		if (judge->lateness.step_ns[r])
 			judge->values[count++] = judge->lateness.step_ns[r];
-	judge->step_ns = median(judge->values, count);
+	judge->step_ns = ss_judge_median(judge->values, count);
 	return true;
 }
 
 bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, struct ss_arena *arena)
 {
-	struct judge judge = { .many = many, .arena = arena };
+	struct ss_judge judge = { .many = many, .arena = arena };
 	struct ss_straggler rotating;
 	bool persistent = false;
 
@@ -584,7 +359,8 @@ bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, str
 			.steps = judge.lateness.step_count,
 			.of_steps = judge.lateness.step_count,
 			.late_ns = verdict->link.cost_ns,
-			.gain_ns = verdict->link.cost_ns,
+			.gain_ns = least(verdict->link.cost_ns,
+					 exposed_of(&many->ranks[verdict->link.ranks[0]])),
 			.excess_ns = verdict->link.cost_ns,
 			.step_ns = judge.step_ns,
 			.cause = SS_LATE_LINK,
