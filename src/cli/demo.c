@@ -56,10 +56,18 @@ static int run(const struct command *command, const void *values, const struct a
 	fflush(stdout);
 	show.rank = 0;
 	code = show_run("overview", &show, &traces);
-	printf("\nNext: stepscope overview %s   all ranks\n"
-	       "      stepscope operators|kernels|communication|memory %s\n"
-	       "      stepscope sim --list         more jobs, healthy and not\n",
-	       own->output, own->output);
+	if (code != EXIT_FINE)
+		return code;
+	printf("\nWhat all ranks together say:\n\n");
+	fflush(stdout);
+	show.rank = SS_EVERY_RANK;
+	code = show_run("stragglers", &show, &traces);
+	printf("\nNext, with %s:\n"
+	       "  stepscope ranks, collectives, imbalance    the ranks compared\n"
+	       "  stepscope gaps --rank 0 --group line       the lines behind idle time\n"
+	       "  stepscope merge                            one trace for Perfetto\n"
+	       "  stepscope sim --list                       more jobs, healthy and not\n",
+	       own->output);
 	return code;
 }
 
