@@ -183,7 +183,7 @@ static bool next_text(const char **at, const char **text, uint32_t *length)
 		while (end > *text && is_space(end[-1]))
 			end--;
 	}
-	*length = end - *text > UINT32_MAX ? UINT32_MAX : (uint32_t)(end - *text);
+	*length = (uint64_t)(end - *text) > UINT32_MAX ? UINT32_MAX : (uint32_t)(end - *text);
 	*at = c;
 	return true;
 }

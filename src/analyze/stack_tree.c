@@ -385,7 +385,7 @@ enum ss_status ss_stack_tree_init(struct ss_stack_tree *tree, const struct ss_tr
 
 const char *ss_stack_text(const struct ss_stack_tree *tree, uint32_t node, struct ss_arena *arena)
 {
-	size_t at = tree->nodes[node].text_bytes;
+	size_t at = (size_t)tree->nodes[node].text_bytes;
 	char *text = ss_arena_alloc(arena, at + 1, 1);
 
 	if (!text)
