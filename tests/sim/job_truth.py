@@ -102,7 +102,8 @@ class Meeting:
                 return False
         spread_ns = max(stays) - self.transfer_ns
         is_near = abs(row["transfer_ns"] - self.transfer_ns) <= slack_ns
-        return is_near and abs(row["spread_ns"] - spread_ns) <= slack_ns
+        spread = row["spread_ns"]  # none around a root, nor of sends
+        return is_near and (spread is None or abs(spread - spread_ns) <= slack_ns)
 
 
 def meetings_of(truth, folder, is_whole):
