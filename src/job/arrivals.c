@@ -140,20 +140,23 @@ static uint64_t kernel_of(const struct ss_trace *trace, uint32_t row)
 	return ss_hash_bytes(name, strcspn(name, "("));
 }
 
-static uint32_t step_of(const struct ss_trace *trace, int64_t moment_ns)
+/* The host's range holds launches; what has lost its launch belongs where it ran. */
+static uint32_t step_of(const struct ss_trace *trace, int64_t moment_ns, bool on_host)
 {
+	const struct ss_step *items = trace->steps.items;
 	uint32_t low = 0, high = trace->steps.count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
+		int64_t end_ns = on_host ? items[middle].host_end_ns : items[middle].end_ns;
 
-		if (trace->steps.items[middle].host_end_ns <= moment_ns)
+		if (end_ns <= moment_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == trace->steps.count || trace->steps.items[low].host_start_ns > moment_ns ||
-	    trace->steps.items[low].dropped)
+	if (low == trace->steps.count || items[low].dropped ||
+	    (on_host ? items[low].host_start_ns : items[low].start_ns) > moment_ns)
 		return UINT32_MAX;
 	return low;
 }
@@ -183,7 +186,8 @@ static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
 	if (launch != SS_NO_ROW)
 		arrival.launch_ns = digest->start_ns + trace->slices.start_ns[launch];
 	arrival.step = step_of(trace,
-			       launch == SS_NO_ROW ? start_ns : trace->slices.start_ns[launch]);
+			       launch == SS_NO_ROW ? start_ns : trace->slices.start_ns[launch],
+			       launch != SS_NO_ROW);
 	arrival.kernel = kernel_of(trace, row);
 	arrival.shape = args ? shape_of(trace, args, arrival.kind) : 0;
 	if (args && (args->group_name || args->group_ranks)) {

@@ -145,7 +145,7 @@ def count_matched(rows, group):
     """How many of our rows of a group are a meeting of it; the group in the order of time."""
     zero_ns = zero_of(rows, group)
     # where clocks cannot be compared, who came first cannot be told either
-    near_ns = NEAR_NS + 2 * max((row["spread_ns"] for row in rows), default=0)
+    near_ns = NEAR_NS + 2 * max((row["spread_ns"] or 0 for row in rows), default=0)
     right = 0
     for row in rows:
         start_ns = zero_ns + row["at_ns"]
