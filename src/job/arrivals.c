@@ -140,7 +140,7 @@ static uint64_t kernel_of(const struct ss_trace *trace, uint32_t row)
 	return ss_hash_bytes(name, strcspn(name, "("));
 }
 
-/* The host's range holds launches; what has lost its launch belongs where it ran. */
+/* The host's range holds launches; what has lost its launch may have run after it. */
 static uint32_t step_of(const struct ss_trace *trace, int64_t moment_ns, bool on_host)
 {
 	const struct ss_step *items = trace->steps.items;
@@ -187,7 +187,9 @@ static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
 		arrival.launch_ns = digest->start_ns + trace->slices.start_ns[launch];
 	arrival.step = step_of(trace,
 			       launch == SS_NO_ROW ? start_ns : trace->slices.start_ns[launch],
-			       launch != SS_NO_ROW);
+			       true);
+	if (launch == SS_NO_ROW && arrival.step == UINT32_MAX)
+		arrival.step = step_of(trace, start_ns, false);
 	arrival.kernel = kernel_of(trace, row);
 	arrival.shape = args ? shape_of(trace, args, arrival.kind) : 0;
 	if (args && (args->group_name || args->group_ranks)) {
