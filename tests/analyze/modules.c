@@ -10,24 +10,25 @@
 #define MISSING "Modules are not recorded: profile(with_stack=True, with_modules=True) does."
 
 /* Net_0 with two layers, of which the second one works more; one kernel is Net_0's own. */
-#define NET                                                                                \
-	MODULE("Net_0", 1, 0, 100)                                                         \
-	MODULE("Linear_0", 1, 10, 20)                                                      \
-	NUMBERED("mm", 1, 12, 10, 3, 0)                                                    \
-	LAUNCH(1, 1, 13)                                                                   \
-	MODULE("Linear_1", 1, 40, 30)                                                      \
-	NUMBERED("mm", 1, 42, 10, 4, 0) LAUNCH(2, 1, 43) NUMBERED("relu", 1, 80, 10, 5, 0) \
-		LAUNCH(3, 1, 81) KERNEL("k", 1, 200, 10) KERNEL("k", 2, 210, 30)           \
-			KERNEL("k", 3, 240, 5)
+#define NET                               \
+	MODULE("Net_0", 1, 0, 100)        \
+	MODULE("Linear_0", 1, 10, 20)     \
+	NUMBERED("mm", 1, 12, 10, 3, 0)   \
+	LAUNCH(1, 1, 13)                  \
+	MODULE("Linear_1", 1, 40, 30)     \
+	NUMBERED("mm", 1, 42, 10, 4, 0)   \
+	LAUNCH(2, 1, 43)                  \
+	NUMBERED("relu", 1, 80, 10, 5, 0) \
+	LAUNCH(3, 1, 81) KERNEL("k", 1, 200, 10) KERNEL("k", 2, 210, 30) KERNEL("k", 3, 240, 5)
 
 /* Their backward, on another thread: of Linear_1 twice as long, of Linear_0 not recorded. */
-#define NET_BACKWARD                                                               \
-	NUMBERED("ReluBackward0", 2, 300, 10, 5, 1)                                \
-	LAUNCH(4, 2, 301)                                                          \
-	NUMBERED("MmBackward0", 2, 320, 10, 4, 1)                                  \
-	LAUNCH(5, 2, 321)                                                          \
-	OP("autograd::engine::evaluate_function: X", 2, 340, 10) LAUNCH(6, 2, 341) \
-		KERNEL("k", 4, 400, 7) KERNEL("k", 5, 410, 60) KERNEL("k", 6, 480, 4)
+#define NET_BACKWARD                                             \
+	NUMBERED("ReluBackward0", 2, 300, 10, 5, 1)              \
+	LAUNCH(4, 2, 301)                                        \
+	NUMBERED("MmBackward0", 2, 320, 10, 4, 1)                \
+	LAUNCH(5, 2, 321)                                        \
+	OP("autograd::engine::evaluate_function: X", 2, 340, 10) \
+	LAUNCH(6, 2, 341) KERNEL("k", 4, 400, 7) KERNEL("k", 5, 410, 60) KERNEL("k", 6, 480, 4)
 
 static const struct view_case tree_cases[] = {
 	{ "nothing", "[]", "module+notes", MISSING },
