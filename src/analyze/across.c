@@ -35,8 +35,13 @@ static bool is_fixed(const struct ss_table *table, uint32_t column)
 
 static enum role role_of(const struct ss_table *table, uint32_t column)
 {
-	switch (table->view->columns[column].type) {
+	const struct ss_column *own = &table->view->columns[column];
+
+	switch (own->type) {
 	case SS_COLUMN_TEXT:
+		if ((own->flags & SS_COLUMN_EVIDENCE) &&
+		    !(table->group && strcmp(table->group, own->name) == 0))
+			return ROLE_NONE;
 		return ROLE_KEY;
 	case SS_COLUMN_ID:
 		return is_fixed(table, column) ? ROLE_NONE : ROLE_KEY;
@@ -50,25 +55,10 @@ struct across {
 	enum role *roles; /* of the columns */
 };
 
-/* The length of a column's name without its unit. */
-static size_t stem_of(const char *name)
-{
-	static const char *const units[] = { "_ns", "_bytes", "_percent" };
-	size_t length = strlen(name);
-
-	for (size_t i = 0; i < SS_COUNT(units); i++) {
-		size_t unit = strlen(units[i]);
-
-		if (length > unit && strcmp(name + length - unit, units[i]) == 0)
-			return length - unit;
-	}
-	return length;
-}
-
 /* "total_ns" and "min" make "total_min_ns": the unit stays last. */
 static const char *column_name(struct ss_table *out, const char *name, const char *what)
 {
-	size_t stem = stem_of(name);
+	size_t stem = ss_column_stem(name);
 
 	return ss_table_print(out, "%.*s_%s%s", (int)stem, name, what, name + stem);
 }
@@ -77,12 +67,12 @@ static const char *column_name(struct ss_table *out, const char *name, const cha
 static const char *worst_name(struct ss_table *out, const struct ss_view *view,
 			      const struct ss_column *from)
 {
-	size_t stem = stem_of(from->name);
+	size_t stem = ss_column_stem(from->name);
 
 	for (uint32_t i = 0; i < view->column_count; i++) {
 		const char *name = view->columns[i].name;
 
-		if (&view->columns[i] != from && stem_of(name) == stem &&
+		if (&view->columns[i] != from && ss_column_stem(name) == stem &&
 		    memcmp(name, from->name, stem) == 0)
 			stem = strlen(from->name);
 	}
@@ -312,9 +302,11 @@ static void add_row(const struct across *across, const struct row *rows, uint32_
 
 	ss_row_begin(out);
 	for (uint32_t i = 1; i < view->column_count; i++) {
+		if (across->roles[i] != ROLE_KEY)
+			continue;
 		if (view->columns[i].type == SS_COLUMN_TEXT)
 			ss_row_text(out, cells[i].is_null ? NULL : cells[i].value.text);
-		else if (across->roles[i] == ROLE_KEY)
+		else
 			put(out, &view->columns[i], &cells[i]);
 	}
 	ss_row_int(out, count_ranks(table, rows, count));

@@ -8,11 +8,6 @@
 
 /* --- matching ------------------------------------------------------------------ */
 
-static char lower(char letter)
-{
-	return letter >= 'A' && letter <= 'Z' ? (char)(letter + 32) : letter;
-}
-
 /* Behind one letter: those that are not ASCII have more bytes than one. */
 static const char *after_letter(const char *text)
 {
@@ -33,7 +28,7 @@ static bool has_form(const char *text, const char *form)
 		} else if (*form == '?') {
 			form++;
 			text = after_letter(text);
-		} else if (lower(*form) == lower(*text)) {
+		} else if (ss_lower(*form) == ss_lower(*text)) {
 			form++;
 			text++;
 		} else if (star) {
@@ -53,7 +48,7 @@ static bool has_part(const char *text, const char *part)
 	for (; *text; text++) {
 		size_t i = 0;
 
-		while (part[i] && lower(text[i]) == lower(part[i]))
+		while (part[i] && ss_lower(text[i]) == ss_lower(part[i]))
 			i++;
 		if (!part[i])
 			return true;
@@ -100,14 +95,9 @@ bool ss_table_keep(struct ss_table *table, const char *pattern)
 /* "total" names total_ns. */
 static bool is_named_without_unit(const struct ss_column *column, const char *name)
 {
-	size_t length = strlen(name);
-	const char *rest;
+	size_t stem = ss_column_stem(column->name);
 
-	if (strncmp(column->name, name, length) != 0)
-		return false;
-	rest = column->name + length;
-	return strcmp(rest, "_ns") == 0 || strcmp(rest, "_bytes") == 0 ||
-	       strcmp(rest, "_percent") == 0;
+	return stem == strlen(name) && memcmp(column->name, name, stem) == 0;
 }
 
 static enum ss_status find_column(const struct ss_view *view, const char *name, uint32_t *out,

@@ -1,10 +1,10 @@
 /*
  * files.c - view: one row a file: what it is of, how it was recorded, what is in it.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/view.h"
+#include "base/median.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -33,25 +33,17 @@ static const struct ss_column columns[] = {
 	{ "path", SS_COLUMN_TEXT, "path of the file", SS_COLUMN_DETAIL },
 };
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* -1 without steps; the mean of the middle two where their number is even. */
 static int64_t median_step(const struct ss_trace *trace, struct ss_table *out)
 {
-	uint32_t count = trace->steps.kept_count;
-	int64_t *durs = SS_ARENA_NEW(out->arena, int64_t, (size_t)count + 1);
+	int64_t *durs = SS_ARENA_NEW(out->arena, int64_t, (size_t)trace->steps.count + 1);
+	uint32_t count = 0;
 
-	if (!durs || !count)
-		return -1;
-	for (uint32_t i = 0; i < count; i++)
-		durs[i] = trace->steps.items[i].end_ns - trace->steps.items[i].start_ns;
-	qsort(durs, count, sizeof(*durs), by_value);
-	return (durs[(count - 1) / 2] + durs[count / 2]) / 2;
+	for (uint32_t i = 0; durs && i < trace->steps.count; i++)
+		if (!trace->steps.items[i].dropped)
+			durs[count++] = trace->steps.items[i].end_ns -
+					trace->steps.items[i].start_ns;
+	return count ? ss_median(durs, count) : -1;
 }
 
 static const char *device_name(const struct ss_trace *trace)

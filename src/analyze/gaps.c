@@ -26,11 +26,13 @@ static const struct ss_column columns[] = {
 	{ "longest_ns", SS_COLUMN_NS, "its largest part of one gap", 0 },
 	{ "at_ns", SS_COLUMN_NS, "where that gap begins, from the first event", SS_COLUMN_DETAIL },
 	{ "host", SS_COLUMN_TEXT, "what the host did there: a call, a range or the launch",
-	  SS_COLUMN_DETAIL },
-	{ "op", SS_COLUMN_TEXT, "the operator around it", 0 },
+	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
+	{ "op", SS_COLUMN_TEXT, "the operator around it", SS_COLUMN_EVIDENCE },
 	{ "line", SS_COLUMN_TEXT,
-	  "the python frame of the user around it; not recorded without stacks", 0 },
-	{ "next", SS_COLUMN_TEXT, "the work that ended the gap", SS_COLUMN_DETAIL },
+	  "the python frame of the user around it; not recorded without stacks",
+	  SS_COLUMN_EVIDENCE },
+	{ "next", SS_COLUMN_TEXT, "the work that ended the gap",
+	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
 };
 
 enum { GROUP_CAUSE, GROUP_GAP, GROUP_OP, GROUP_LINE };

@@ -7,13 +7,13 @@
  * the profiler's steps of a file in which nothing is trained. A step ends with the
  * last work that was launched in it and begins no earlier than the one before ended.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/cover.h"
 #include "analyze/passes.h"
 #include "analyze/roles.h"
 #include "analyze/view.h"
+#include "base/median.h"
 
 enum { GROUP_STEP, GROUP_KIND };
 
@@ -115,17 +115,10 @@ static void add_step(const struct ss_trace *trace, uint32_t step, const struct s
 	ss_row_end(out);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* The shortest duration that `percent` of them do not exceed. */
-static int64_t percentile(const int64_t *sorted, int64_t count, int64_t percent)
+static int64_t percentile(int64_t *durations, int64_t count, int64_t percent)
 {
-	return sorted[(count * percent + 99) / 100 - 1];
+	return ss_value_at(durations, (size_t)count, (size_t)((count * percent + 99) / 100 - 1));
 }
 
 static void tally_pass(struct tally *tally, const struct ss_pass *pass)
@@ -170,7 +163,6 @@ static void add_kind(const struct ss_passes *passes, enum ss_pass_kind kind, int
 	}
 	if (!tally.steps)
 		return;
-	qsort(durations, (size_t)tally.steps, sizeof(*durations), by_value);
 	ss_row_begin(out);
 	ss_row_null(out);
 	ss_row_text(out, ss_pass_name(kind));

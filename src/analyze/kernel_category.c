@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 /* Longer names (Tensile, CUTLASS, mangled ones) say what they are before this. */
 #define LOOKED_AT 256
 
@@ -228,26 +230,6 @@ static const struct pattern patterns[] = {
 	{ HAS, "foreach", SS_KERNEL_OPTIMIZER },
 };
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
-static bool has(const char *name, size_t length, const char *text, size_t text_length)
-{
-	const char *end = name + length;
-
-	while ((size_t)(end - name) >= text_length) {
-		name = memchr(name, text[0], (size_t)(end - name) - text_length + 1);
-		if (!name)
-			return false;
-		if (memcmp(name, text, text_length) == 0)
-			return true;
-		name++;
-	}
-	return false;
-}
-
 enum ss_kernel_category ss_kernel_category(const char *short_name, size_t length)
 {
 	char name[LOOKED_AT];
@@ -255,14 +237,14 @@ enum ss_kernel_category ss_kernel_category(const char *short_name, size_t length
 	if (length > sizeof(name))
 		length = sizeof(name);
 	for (size_t i = 0; i < length; i++)
-		name[i] = lower(short_name[i]);
+		name[i] = ss_lower(short_name[i]);
 	for (size_t i = 0; i < SS_COUNT(patterns); i++) {
 		size_t text_length = strlen(patterns[i].text);
 
 		if (text_length > length)
 			continue;
 		if (patterns[i].at_start ? memcmp(name, patterns[i].text, text_length) == 0
-					 : has(name, length, patterns[i].text, text_length))
+					 : ss_text_has(name, length, patterns[i].text, text_length))
 			return patterns[i].category;
 	}
 	return SS_KERNEL_OTHER;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyze/launch_counts.h"
-#include "analyze/median.h"
+#include "base/median.h"
 #include "analyze/moment.h"
 #include "analyze/roles.h"
 

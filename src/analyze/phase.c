@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/phase.h"
+#include "base/text.h"
 
 /* Beside a phase while rows are walked: a user told it, operators do not change it. */
 #define BY_USER 0x80
@@ -37,21 +38,16 @@ struct meaning {
 	uint8_t op;    /* ranges as operators */
 };
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static bool is_word_char(char c, bool joins)
 {
-	c = lower(c);
+	c = ss_lower(c);
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (joins && c == '_');
 }
 
 static bool is_word(const char *text, size_t length, const char *word)
 {
 	for (size_t i = 0; i < length; i++)
-		if (!word[i] || lower(text[i]) != word[i])
+		if (!word[i] || ss_lower(text[i]) != word[i])
 			return false;
 	return !word[length];
 }

@@ -25,6 +25,20 @@ void ss_table_release(struct ss_table *table)
 	*table = (struct ss_table){ 0 };
 }
 
+size_t ss_column_stem(const char *name)
+{
+	static const char *const units[] = { "_ns", "_bytes", "_percent" };
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < SS_COUNT(units); i++) {
+		size_t unit = strlen(units[i]);
+
+		if (length > unit && strcmp(name + length - unit, units[i]) == 0)
+			return length - unit;
+	}
+	return length;
+}
+
 void ss_row_begin(struct ss_table *table)
 {
 	size_t row_bytes = table->view->column_count * sizeof(*table->cells);

@@ -29,6 +29,8 @@ enum ss_column_flag {
 		1 << 3, /* rows of all files with equal keys can be summed: ss_table_fold() */
 	SS_COLUMN_QUIET = 1 << 4, /* not worth a word when it is the same in all rows */
 	SS_COLUMN_BAR = 1 << 5,   /* of percents: text draws it where there is room */
+	/* of texts: about one of the things that a row sums, unless rows are grouped by it */
+	SS_COLUMN_EVIDENCE = 1 << 6,
 };
 
 struct ss_column {
@@ -43,6 +45,9 @@ static inline bool ss_column_has_fraction(const struct ss_column *column)
 {
 	return column->type == SS_COLUMN_PERCENT || column->type == SS_COLUMN_NUMBER;
 }
+
+/* The length of a column's name without its unit: _ns, _bytes, _percent. */
+size_t ss_column_stem(const char *name);
 
 struct ss_cell {
 	bool is_null; /* not recorded, does not apply */

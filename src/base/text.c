@@ -182,3 +182,18 @@ void ss_text_list(char *list, size_t room, const char *item)
 	memcpy(list + used, ", ", gap);
 	memcpy(list + used + gap, item, length + 1);
 }
+
+bool ss_text_has(const char *text, size_t length, const char *part, size_t part_length)
+{
+	const char *end = text + length;
+
+	while ((size_t)(end - text) >= part_length) {
+		text = memchr(text, part[0], (size_t)(end - text) - part_length + 1);
+		if (!text)
+			return false;
+		if (memcmp(text, part, part_length) == 0)
+			return true;
+		text++;
+	}
+	return false;
+}

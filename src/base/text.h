@@ -44,6 +44,14 @@ void ss_text_add_number(struct ss_text *text, double value);
 __attribute__((format(printf, 2, 3))) void ss_text_addf(struct ss_text *text, const char *format,
 							...);
 
+static inline char ss_lower(char letter)
+{
+	return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+/* Whether the text holds the part, which is not empty. */
+bool ss_text_has(const char *text, size_t length, const char *part, size_t part_length);
+
 /* Adds an item to a list in a buffer, after ", "; one that does not fit is left out. */
 void ss_text_list(char *list, size_t room, const char *item);
 

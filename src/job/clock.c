@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
 #include "job/many.h"
 
 /* Ends converge in two or three sweeps; groups that hang together by a thread need more. */
@@ -34,24 +35,6 @@ struct solver {
 	uint8_t *is_asked;       /* per meeting */
 	struct ss_clock *firsts; /* per component */
 };
-
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* The middle one, or the mean of both: two ranks must not draw the end to one of them. */
-static int64_t median(int64_t *values, uint32_t count)
-{
-	int64_t low, high;
-
-	qsort(values, count, sizeof(*values), by_value);
-	high = values[count / 2];
-	low = count % 2 ? high : values[count / 2 - 1];
-	return low + (int64_t)(((uint64_t)high - (uint64_t)low) / 2);
-}
 
 int64_t ss_many_align(const struct ss_many *many, uint32_t rank, int64_t moment_ns)
 {
@@ -102,7 +85,7 @@ static bool guess_from(struct solver *solver, uint32_t known, uint32_t r)
 	}
 	if (!count)
 		return false;
-	many->clocks[r].offset_ns = ss_moment_cut(median(solver->values, count));
+	many->clocks[r].offset_ns = ss_moment_cut(ss_median(solver->values, count));
 	return true;
 }
 
@@ -171,7 +154,7 @@ static void find_ends(struct solver *solver)
 			solver->values[k] = ss_many_align(many, member->rank,
 							  ss_many_arrival(many, member)->end_ns);
 		}
-		solver->ends[i] = median(solver->values, meeting->count);
+		solver->ends[i] = ss_median(solver->values, meeting->count);
 	}
 }
 
@@ -249,7 +232,7 @@ static void sweep(struct solver *solver)
 		find_ends(solver);
 		for (uint32_t node = 0; node < solver->node_count; node++) {
 			uint32_t count = differences(solver, node, SS_NO_ROW);
-			int64_t by_ns = count ? median(solver->values, count) : 0;
+			int64_t by_ns = count ? ss_median(solver->values, count) : 0;
 
 			moved |= by_ns != 0;
 			move_clock(solver, node, by_ns);
@@ -324,7 +307,7 @@ static int64_t middle_value(struct solver *solver, const struct point *points, u
 {
 	for (uint32_t i = 0; i < count; i++)
 		solver->values[i] = points[i].value_ns;
-	return median(solver->values, count);
+	return ss_median(solver->values, count);
 }
 
 /* Median distance of the points from the line through their middle. */
@@ -341,7 +324,7 @@ static double noise_of(struct solver *solver, const struct point *points, uint32
 		away = away < 0 ? -away : away;
 		solver->values[i] = away < (double)SS_MOMENT_MAX ? (int64_t)away : SS_MOMENT_MAX;
 	}
-	return (double)median(solver->values, count);
+	return (double)ss_median(solver->values, count);
 }
 
 /* The slope between the medians of the first and last third, when it is more than noise. */
@@ -417,9 +400,8 @@ static void judge(struct solver *solver, uint32_t r)
 		return;
 	for (uint32_t i = 0; i < count; i++)
 		solver->values[i] = llabs(solver->values[i]);
-	qsort(solver->values, count, sizeof(*solver->values), by_value);
-	clock->residual_p50_ns = solver->values[count / 2];
-	clock->residual_p90_ns = solver->values[(uint64_t)count * 9 / 10];
+	clock->residual_p50_ns = ss_value_at(solver->values, count, count / 2);
+	clock->residual_p90_ns = ss_value_at(solver->values, count, (uint64_t)count * 9 / 10);
 	/* twice the error of a median: 2 * 1.25 * 1.48 * MAD / sqrt(n) */
 	clock->error_ns = ss_ns_sum(ERROR_NS_MIN,
 				    scaled(clock->residual_p50_ns, 3.7 / (double)root(count)));

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 static const struct {
 	const char *word;
 	enum ss_collective kind;
@@ -51,7 +53,7 @@ enum ss_collective ss_collective_of(const char *name)
 	/* arguments of a kernel say nothing of its kind */
 	for (; *name && *name != '(' && length + 1 < sizeof(plain); name++)
 		if (*name != '_')
-			plain[length++] = *name >= 'A' && *name <= 'Z' ? (char)(*name + 32) : *name;
+			plain[length++] = ss_lower(*name);
 	plain[length] = '\0';
 	for (size_t i = 0; i < SS_COUNT(words); i++)
 		if (strstr(plain, words[i].word))

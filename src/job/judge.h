@@ -15,7 +15,7 @@ struct ss_judge {
 	int64_t step_ns;     /* median over ranks */
 };
 
-/* The lower of the two in the middle; sorts the values. */
+/* The lower of the two in the middle, 0 of none; changes their order. */
 int64_t ss_judge_median(int64_t *values, uint32_t count);
 
 /* Time per step that a rank spent on a part (enum ss_own), communication left out. */

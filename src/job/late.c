@@ -5,16 +5,11 @@
 
 #include <stdlib.h>
 
+#include "base/median.h"
+
 static int by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
 	return x < y ? -1 : x > y;
 }
@@ -66,9 +61,9 @@ static void find_usual(const struct ss_many *many, const struct ss_meeting *meet
 		for (uint32_t i = 0; i < meeting->count; i++)
 			usual->values[i] = ss_many_arrival(many, &many->members[meeting->first + i])
 						   ->own_ns[part];
-		qsort(usual->values, meeting->count, sizeof(*usual->values), by_value);
 		/* of two the smaller: the other one is late by the difference */
-		usual->own_ns[part] = usual->values[(meeting->count - 1) / 2];
+		usual->own_ns[part] = ss_value_at(usual->values, meeting->count,
+						  (meeting->count - 1) / 2);
 	}
 }
 

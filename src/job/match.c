@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
 #include "job/many.h"
 #include "job/shift.h"
 
@@ -308,13 +309,6 @@ static void join(struct matcher *matcher, uint32_t base, uint32_t other,
 /* Fewer do not tell how ragged they are. */
 #define RAGGED_PAIRS_MIN 4
 
-static int by_size(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int64_t apart(const struct ss_visits *base, const struct ss_visits *other,
 		     const struct ss_shift *shift, uint32_t at, uint32_t i)
 {
@@ -327,7 +321,7 @@ static void drop_ragged(struct matcher *matcher, const struct ss_visits *base,
 			uint32_t *partner)
 {
 	int64_t *apart_ns = SS_ARENA_NEW(matcher->scratch, int64_t, (size_t)other->count + 1);
-	int64_t limit_ns = RAGGED_NS;
+	int64_t limit_ns = RAGGED_NS, usual_ns;
 	uint32_t count = 0;
 
 	matcher->failed |= !apart_ns;
@@ -336,11 +330,10 @@ static void drop_ragged(struct matcher *matcher, const struct ss_visits *base,
 			apart_ns[count++] = apart(base, other, shift, partner[i], i);
 	if (!count)
 		return;
-	qsort(apart_ns, count, sizeof(*apart_ns), by_size);
-	if (count >= RAGGED_PAIRS_MIN && apart_ns[count / 2] > limit_ns / RAGGED_TIMES)
-		limit_ns = apart_ns[count / 2] < INT64_MAX / RAGGED_TIMES
-				   ? apart_ns[count / 2] * RAGGED_TIMES
-				   : INT64_MAX;
+	usual_ns = ss_value_at(apart_ns, count, count / 2);
+	if (count >= RAGGED_PAIRS_MIN && usual_ns > limit_ns / RAGGED_TIMES)
+		limit_ns = usual_ns < INT64_MAX / RAGGED_TIMES ? usual_ns * RAGGED_TIMES
+							       : INT64_MAX;
 	for (uint32_t i = 0; i < other->count; i++)
 		if (partner[i] != SS_NO_ROW && apart(base, other, shift, partner[i], i) > limit_ns)
 			partner[i] = SS_NO_ROW;

@@ -2,9 +2,9 @@
  * reasons.c - what a late rank did instead: what it spends more time on than the
  * median of the others.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/median.h"
 #include "job/judge.h"
 
 /* Kernels of a slower device are all longer by the same factor, within so much. */
@@ -15,19 +15,9 @@
 /* What explains most of it is the cause. */
 #define CAUSE_PERCENT 50
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 int64_t ss_judge_median(int64_t *values, uint32_t count)
 {
-	if (!count)
-		return 0;
-	qsort(values, count, sizeof(*values), by_value);
-	return values[(count - 1) / 2];
+	return count ? ss_value_at(values, count, (count - 1) / 2) : 0;
 }
 
 /* The rank's kernel of this name, or NULL. */

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/median.h"
+
 /* Ends of one collective differ by this much on one host, and more across hosts. */
 #define TOGETHER_NS 100000
 
@@ -299,17 +301,9 @@ struct trial {
 	int64_t *differences;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int64_t median(int64_t *values, uint32_t count)
 {
-	qsort(values, count, sizeof(*values), by_value);
-	return values[count / 2];
+	return ss_value_at(values, count, count / 2);
 }
 
 /* Differences of the pairs from..to of those there are, in the order of time. */

@@ -44,22 +44,10 @@ static bool is_absent(const struct ss_layout *layout, uint32_t column)
 
 size_t ss_layout_heading(const struct ss_column *column, char *out, size_t room)
 {
+	size_t length = ss_column_stem(column->name);
 	/* "idle %" and "idle" are two columns of one table */
-	static const char *const units[][2] = { { "_ns", "" },
-						{ "_bytes", "" },
-						{ "_percent", " %" } };
-	size_t length = strlen(column->name);
-	const char *sign = "";
+	const char *sign = strcmp(column->name + length, "_percent") == 0 ? " %" : "";
 
-	for (size_t i = 0; i < SS_COUNT(units); i++) {
-		size_t unit = strlen(units[i][0]);
-
-		if (length > unit && strcmp(column->name + length - unit, units[i][0]) == 0) {
-			length -= unit;
-			sign = units[i][1];
-			break;
-		}
-	}
 	if (length + strlen(sign) >= room)
 		length = room - 1 - strlen(sign);
 	for (size_t i = 0; i < length; i++)

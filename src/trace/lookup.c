@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/text.h"
 
 /* Room for a text of `length` bytes that is made from another. */
 static bool reserve_scratch(struct ss_reader *reader, size_t length)
@@ -94,7 +95,7 @@ static void category_add(struct ss_reader *reader, const struct ss_json_span *sp
 	for (uint32_t i = 0; i < span->length; i++) {
 		char byte = span->text[i];
 
-		name[i] = (char)(byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte);
+		name[i] = ss_lower((char)byte);
 	}
 	lower.text = name;
 	category->meaning = ss_kind_of_category(name, span->length);

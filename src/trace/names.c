@@ -5,20 +5,7 @@
 
 #include <string.h>
 
-static bool has(const char *name, size_t length, const char *text, size_t text_length)
-{
-	const char *end = name + length;
-
-	while ((size_t)(end - name) >= text_length) {
-		name = memchr(name, text[0], (size_t)(end - name) - text_length + 1);
-		if (!name)
-			return false;
-		if (memcmp(name, text, text_length) == 0)
-			return true;
-		name++;
-	}
-	return false;
-}
+#include "base/text.h"
 
 static bool matches(const struct ss_name_pattern *pattern, const char *name, size_t length)
 {
@@ -34,7 +21,7 @@ static bool matches(const struct ss_name_pattern *pattern, const char *name, siz
 	case SS_NAME_ENDS:
 		return memcmp(name + length - text_length, pattern->text, text_length) == 0;
 	case SS_NAME_HAS:
-		return has(name, length, pattern->text, text_length);
+		return ss_text_has(name, length, pattern->text, text_length);
 	}
 	return false;
 }

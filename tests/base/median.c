@@ -3,7 +3,7 @@
  */
 #include "support/support.h"
 
-#include "analyze/median.h"
+#include "base/median.h"
 
 static const struct {
 	const char *what;

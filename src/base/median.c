@@ -2,7 +2,7 @@
  * median.c - byte by byte from the highest on: numbers are counted by the byte, and only
  * those of the byte that the middle lies in go on. At most eight passes, whatever they are.
  */
-#include "analyze/median.h"
+#include "base/median.h"
 
 static uint32_t byte_of(int64_t value, int shift)
 {
@@ -10,8 +10,7 @@ static uint32_t byte_of(int64_t value, int shift)
 	return ((uint64_t)value ^ UINT64_C(1) << 63) >> shift & 0xff;
 }
 
-/* The number that would stand at `rank` if they were sorted. */
-static int64_t value_at(int64_t *values, size_t count, size_t rank)
+int64_t ss_value_at(int64_t *values, size_t count, size_t rank)
 {
 	for (int shift = 56; shift >= 0 && count > 1; shift -= 8) {
 		size_t counts[256] = { 0 }, kept = 0;
@@ -38,7 +37,7 @@ static int64_t value_at(int64_t *values, size_t count, size_t rank)
 
 int64_t ss_median(int64_t *values, size_t count)
 {
-	int64_t low = value_at(values, count, (count - 1) / 2), high = INT64_MAX;
+	int64_t low = ss_value_at(values, count, (count - 1) / 2), high = INT64_MAX;
 	size_t least = 0;
 
 	if (count % 2)
