@@ -1,0 +1,124 @@
+/*
+ * graph.h - what had to wait for what on one rank: tasks, and edges between them.
+ *
+ * A task is a piece of a thread (between two calls), a call, or work of a device. It
+ * starts when everything that it waits for is done:
+ *
+ *     start = max over edges (end of the other task, or its start, + lag) + delay
+ *     end   = start + own
+ *
+ * The delay is what no edge explains; with it the recorded times come out again
+ * exactly, without it they come out as far as the graph is right (replay.h).
+ *
+ * A call that waits for the device is two tasks: the call itself, and its return
+ * (SS_TASK_WAIT), which takes no time and has an edge from what was waited for. A
+ * collective is two tasks, too: the rank arrives (no time), and data is moved
+ * (SS_TASK_TRANSFER), which begins when all members have arrived.
+ *
+ * The graph outlives the trace: nothing in it points there. `row` tells rules that
+ * look at graph and trace together which slice a task is.
+ */
+#ifndef SS_REPLAY_GRAPH_H
+#define SS_REPLAY_GRAPH_H
+
+#include "analyze/bricks.h"
+#include "analyze/view.h"
+
+#define SS_NO_TASK UINT32_MAX
+#define SS_NO_STEP UINT16_MAX
+
+enum ss_task_kind {
+	/* threads */
+	SS_TASK_WORK,      /* operators and Python between calls */
+	SS_TASK_LAUNCH,    /* a call that gives work to the device, a copy too */
+	SS_TASK_CALL,      /* a call that can wait for the device, without the waiting */
+	SS_TASK_WAIT,      /* the return of such a call */
+	SS_TASK_INPUT,     /* in the DataLoader's __next__ */
+	SS_TASK_ALLOCATOR, /* cudaMalloc, cudaFree and their like */
+	SS_TASK_COMPILE,   /* compiling, looking up compiled code */
+	SS_TASK_GC,        /* Python's garbage collector */
+	SS_TASK_JOIN,      /* waited for another thread; takes no time of its own */
+	/* devices */
+	SS_TASK_KERNEL,
+	SS_TASK_COPY,
+	SS_TASK_MEMSET,
+	/* collectives, on a stream or, in jobs without devices, on a thread */
+	SS_TASK_ARRIVE,
+	SS_TASK_TRANSFER,
+	/* of the job: all members of a collective are there */
+	SS_TASK_MEET,
+	SS_TASK_KINDS,
+};
+
+/* Why one task waits for another. */
+enum ss_edge_kind {
+	SS_EDGE_THREAD,   /* the order of a thread */
+	SS_EDGE_HANDOVER, /* between threads: autograd and who called backward */
+	SS_EDGE_LAUNCH,   /* from the start of the call */
+	SS_EDGE_STREAM,   /* the order of a stream */
+	SS_EDGE_EVENT,    /* a stream waits for another one; recorded */
+	SS_EDGE_INFERRED, /* a stream waits for another one; by when it started */
+	SS_EDGE_SYNC,     /* a thread waits for the device */
+	SS_EDGE_QUEUE,    /* a launch waits for a place in the queue: from a start */
+	SS_EDGE_MEET,     /* from arrivals to the meeting and on to the transfers */
+	SS_EDGE_KINDS,
+};
+
+struct ss_task {
+	int64_t start_ns; /* recorded; from the trace's origin, in a job on its clock */
+	int64_t own_ns;
+	int64_t delay_ns; /* behind what the edges ask for */
+	uint32_t row;     /* slice of the trace that it is, or is in; SS_NO_ROW: none */
+	uint32_t edges;   /* first of its edges; the next task's is the end */
+	uint32_t track;   /* of the trace; SS_NO_ROW: none */
+	uint16_t step;    /* number among the steps that count, or SS_NO_STEP */
+	uint8_t kind;     /* enum ss_task_kind */
+	uint8_t phase;    /* enum ss_phase; of device work: of its launch */
+};
+
+struct ss_edge {
+	uint32_t from;
+	uint8_t kind;    /* enum ss_edge_kind */
+	bool from_start; /* of the other task; else its end */
+	int64_t lag_ns;  /* may be below 0: work that overlaps what it follows */
+};
+
+/* A step that counts. */
+struct ss_graph_step {
+	int64_t start_ns, end_ns; /* effective, as the view steps has them */
+};
+
+struct ss_graph {
+	struct ss_memory *memory;
+	struct ss_task *tasks; /* one more than task_count: where the edges end */
+	struct ss_edge *edges;
+	uint32_t task_count, task_capacity;
+	uint32_t edge_count, edge_capacity;
+	struct ss_graph_step *steps;
+	uint32_t step_count;
+	uint32_t
+		*arrivals; /* per arrival of the rank's digest: its SS_TASK_ARRIVE, or SS_NO_TASK */
+	uint32_t arrival_count;
+	int64_t device; /* the one that steps are measured on; -1: none */
+	uint32_t edges_of[SS_EDGE_KINDS];
+};
+
+/* The trace may go afterwards. */
+SS_MUST_USE
+enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *subject,
+			     struct ss_memory *memory, struct ss_error *err);
+void ss_graph_release(struct ss_graph *graph);
+
+const char *ss_task_name(enum ss_task_kind kind);
+
+static inline bool ss_task_on_device(enum ss_task_kind kind)
+{
+	return kind == SS_TASK_KERNEL || kind == SS_TASK_COPY || kind == SS_TASK_MEMSET;
+}
+
+static inline int64_t ss_task_end(const struct ss_task *task)
+{
+	return task->start_ns + task->own_ns;
+}
+
+#endif
