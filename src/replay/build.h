@@ -16,6 +16,7 @@
 enum ss_call_flag {
 	SS_CALL_LAUNCHES = 1 << 0, /* something ran on a device for it */
 	SS_CALL_BLOCKS = 1 << 1,   /* a copy call that held the host while the device copied */
+	SS_CALL_STAGES = 1 << 2,   /* and worked until the copy began; its task ends there */
 };
 
 /* An edge whose place is not known yet. */

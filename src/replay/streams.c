@@ -159,6 +159,46 @@ static int64_t usual(const struct streams *streams, bool idle, int64_t otherwise
 
 /* --- edges ----------------------------------------------------------------------------- */
 
+/*
+ * A copy from pageable memory starts when the host has put the first piece where the
+ * device can read it: until then the call works.
+ */
+static void stage(const struct streams *streams, uint32_t launch, int64_t start_ns)
+{
+	struct ss_task *call = &streams->build->graph->tasks[launch];
+
+	call->own_ns = start_ns - call->start_ns;
+	streams->build->calls[call->row] |= SS_CALL_STAGES;
+}
+
+/*
+ * How a start follows from its launch. Mostly from the start of the call; a call that takes
+ * long (a graph, a kernel that is loaded first) gives its work to the device at its end.
+ * What ran on a stream before its first work is not recorded: that starts as late as it did.
+ */
+static struct ss_edge launch_edge(const struct streams *streams, uint32_t launch, int64_t start_ns,
+				  int64_t since_work_ns, int64_t limit_ns)
+{
+	const struct ss_task *call = &streams->build->graph->tasks[launch];
+	int64_t since_ns = start_ns - call->start_ns, since_end_ns = start_ns - ss_task_end(call);
+	struct ss_edge edge = { .from = launch, .kind = SS_EDGE_LAUNCH, .from_start = true };
+
+	edge.lag_ns = streams->latency_ns;
+	if (since_work_ns <= since_ns)
+		return edge;
+	if (since_ns <= limit_ns || since_work_ns == INT64_MAX) {
+		edge.lag_ns = since_ns;
+	} else if (since_end_ns > -streams->latency_ns && since_end_ns <= limit_ns) {
+		edge.from_start = false;
+		edge.lag_ns = since_end_ns;
+	} else if (since_end_ns < 0 && call->kind == SS_TASK_CALL) {
+		stage(streams, launch, start_ns);
+		edge.from_start = false;
+		edge.lag_ns = 0;
+	}
+	return edge;
+}
+
 static void add_edges(const struct streams *streams, uint32_t row, uint32_t before)
 {
 	struct ss_build *build = streams->build;
@@ -173,16 +213,9 @@ static void add_edges(const struct streams *streams, uint32_t row, uint32_t befo
 		since_launch_ns = start_ns - tasks[launch].start_ns;
 	if (before != SS_NO_TASK)
 		since_work_ns = start_ns - ss_task_end(&tasks[before]);
-	if (launch != SS_NO_TASK) {
-		bool alone = since_launch_ns <= limit_ns && since_work_ns > since_launch_ns;
-
+	if (launch != SS_NO_TASK)
 		ss_build_edge(build, task,
-			      (struct ss_edge){ .from = launch,
-						.kind = SS_EDGE_LAUNCH,
-						.from_start = true,
-						.lag_ns = alone ? since_launch_ns
-								: streams->latency_ns });
-	}
+			      launch_edge(streams, launch, start_ns, since_work_ns, limit_ns));
 	if (before != SS_NO_TASK) {
 		bool alone = since_work_ns <= GAP_MAX_NS && since_launch_ns > limit_ns;
 

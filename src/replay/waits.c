@@ -21,6 +21,9 @@
 /* Work that waits for an event starts within this after it: users.md 5.1. */
 #define EVENT_NS 20000
 
+/* The last blocks of a kernel leave room for others so long before its end. */
+#define TAIL_NS 10000
+
 /* What a start may be later than explained, before something else must be the reason. */
 #define TOLERANCE_NS 3000
 
@@ -61,6 +64,22 @@ static uint32_t start_task(const struct waits *waits, uint32_t task)
 	return waits->graph->tasks[task].kind == SS_TASK_TRANSFER ? task - 1 : task;
 }
 
+/* The first of the work by end that ends after the moment. */
+static uint32_t first_after(const struct waits *waits, int64_t moment_ns)
+{
+	uint32_t low = 0, high = waits->device_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (end_of(waits, waits->by_end[middle]) <= moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* --- a thread waits ---------------------------------------------------------------------- */
 
 /* Of the work that is last on its stream, the one that ends last, no later than the moment. */
@@ -82,6 +101,8 @@ static void shorten(struct waits *waits, uint32_t call)
 {
 	struct ss_task *task = &waits->graph->tasks[call];
 
+	if (waits->build->calls[task->row] & SS_CALL_STAGES)
+		return;
 	if (task->own_ns > CALL_NS)
 		task->own_ns = CALL_NS;
 }
@@ -117,20 +138,13 @@ static void explain_wait(struct waits *waits, uint32_t task)
 static void explain_queue(struct waits *waits, uint32_t task)
 {
 	const struct ss_task *tasks = waits->graph->tasks;
-	uint32_t own = waits->first[task - 1], low = 0, high = waits->device_count;
+	uint32_t own = waits->first[task - 1], low;
 	int64_t end_ns = tasks[task].start_ns;
 
 	if (own == SS_NO_TASK)
 		return;
-	/* what the device started last before the end had just ended its predecessor */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (end_of(waits, waits->by_end[middle]) <= end_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	/* what started had just seen its predecessor end */
+	low = first_after(waits, end_ns);
 	for (uint32_t i = low; i > 0 && low - i < ROWS_MAX; i--) {
 		uint32_t from = waits->by_end[i - 1];
 
@@ -182,30 +196,39 @@ static int64_t late_by(const struct waits *waits, uint32_t to, const uint32_t *e
 	return bound_ns == INT64_MIN ? 0 : tasks[to].start_ns - bound_ns;
 }
 
-/* Work of another stream of the device that ended right before the start of this. */
-static uint32_t ended_before(const struct waits *waits, uint32_t task)
+static bool can_hold(const struct waits *waits, uint32_t from, uint32_t task)
 {
 	const struct ss_task *tasks = waits->graph->tasks;
 	const struct ss_track *tracks = waits->build->trace->tracks;
-	int64_t start_ns = tasks[start_task(waits, task)].start_ns;
-	uint32_t low = 0, high = waits->device_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
+	return tasks[from].track != tasks[task].track &&
+	       tracks[tasks[from].track].pid == tracks[tasks[task].track].pid &&
+	       waits->number[from] < waits->number[task];
+}
 
-		if (end_of(waits, waits->by_end[middle]) <= start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (uint32_t i = low; i > 0 && low - i < ROWS_MAX; i--) {
+/*
+ * Work of another stream of the device that ended right before the start of this, or was
+ * in its last microseconds: a kernel that fills the device gives room when it runs out.
+ */
+static uint32_t held_by(const struct waits *waits, uint32_t task)
+{
+	int64_t start_ns = waits->graph->tasks[start_task(waits, task)].start_ns;
+	uint32_t after = first_after(waits, start_ns);
+
+	for (uint32_t i = after; i > 0 && after - i < ROWS_MAX; i--) {
 		uint32_t from = waits->by_end[i - 1];
 
 		if (end_of(waits, from) < start_ns - EVENT_NS)
 			break;
-		if (tasks[from].track != tasks[task].track &&
-		    tracks[tasks[from].track].pid == tracks[tasks[task].track].pid &&
-		    waits->number[from] < waits->number[task])
+		if (can_hold(waits, from, task))
+			return from;
+	}
+	for (uint32_t i = after; i < waits->device_count && i - after < ROWS_MAX; i++) {
+		uint32_t from = waits->by_end[i];
+
+		if (end_of(waits, from) > start_ns + TAIL_NS)
+			break;
+		if (can_hold(waits, from, task))
 			return from;
 	}
 	return SS_NO_TASK;
@@ -222,7 +245,7 @@ static void explain_starts(struct waits *waits, uint32_t edges_from, const uint3
 		if (graph->tasks[task].kind == SS_TASK_ARRIVE || edge_of[to] < edges_from ||
 		    edge_of[to] >= known || late_by(waits, to, edge_of) <= TOLERANCE_NS)
 			continue;
-		from = ended_before(waits, task);
+		from = held_by(waits, task);
 		if (from != SS_NO_TASK)
 			ss_build_edge(waits->build, to,
 				      (struct ss_edge){ .from = from,

@@ -17,7 +17,8 @@ struct replay_case {
 
 static const struct replay_case cases[] = {
 	{ "work of the host alone: a chain",
-	  "note ProfilerStep#1 1 0 +100; op a 1 10 +20; note enumerate(DataLoader)#_Iter.__next__ 1 40 +30",
+	  "note ProfilerStep#1 1 0 +100; op a 1 10 +20;"
+	  "note enumerate(DataLoader)#_Iter.__next__ 1 40 +30",
 	  "enumerate(DataLoader)#_Iter.__next__", 100, 70, 0 },
 	{ "a kernel behind its launch moves with it",
 	  "note ProfilerStep#1 1 0 +60; note enumerate(DataLoader)#_Iter.__next__ 1 10 +30;"
@@ -47,9 +48,18 @@ static const struct replay_case cases[] = {
 	  "note ProfilerStep#1 1 0 +200; op fwd 1 10 +30; op bwd 2 50 +80; op opt 1 140 +40",
 	  "none", 200, 200, 0 },
 	{ "a delay that nothing explains stays where it is",
-	  "note ProfilerStep#1 1 0 +20; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 5 +5 #1;"
-	  "call cudaLaunchKernel 1 10 +5 #2; kernel b 7 500 +100 #2",
-	  "none", 600, 600, 80 },
+	  "note ProfilerStep#1 1 0 +30; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 5 +3 #1;"
+	  "call cudaLaunchKernel 1 10 +5 #2; kernel a 7 15 +3 #2;"
+	  "call cudaLaunchKernel 1 20 +5 #3; kernel b 7 500 +100 #3",
+	  "none", 600, 600, 79 },
+	{ "a long call gives its work to the device at its end",
+	  "note ProfilerStep#1 1 0 +500; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 5 +3 #1;"
+	  "call cudaLaunchKernel 1 10 +5 #2; kernel a 7 15 +3 #2;"
+	  "call cudaGraphLaunch 1 20 +400 #3; kernel b 7 425 +175 #3",
+	  "cudaGraphLaunch", 600, 200, 0 },
+	{ "what ran before the first work of a stream is not recorded: it keeps its start",
+	  "note ProfilerStep#1 1 0 +30; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 500 +100 #1",
+	  "none", 600, 600, 0 },
 	{ "work of another stream that ended right before explains it",
 	  "note ProfilerStep#1 1 0 +30; call cudaLaunchKernel 1 0 +5 #1; kernel a 8 5 +490 #1;"
 	  "call cudaLaunchKernel 1 10 +5 #2; kernel c 7 15 +5 #2;"
