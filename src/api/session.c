@@ -47,7 +47,7 @@ enum ss_status ss_session_open(const struct ss_open_options *options, struct ss_
 	session = session_new(options->memory_limit_bytes);
 	if (!session)
 		return ss_fail_memory(err, "a session");
-	status = ss_job_open(&session->job, options, &session->memory, err);
+	status = ss_job_open(&session->job, options, NULL, &session->memory, err);
 	if (status == SS_OK)
 		*out = session;
 	else

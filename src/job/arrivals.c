@@ -181,6 +181,7 @@ static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
 		.kind = kind_of(trace, row, args),
 		.group = NO_GROUP,
 		.track = track,
+		.row = row,
 	};
 
 	if (launch != SS_NO_ROW)

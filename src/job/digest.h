@@ -59,6 +59,7 @@ struct ss_arrival {
 	uint32_t group;     /* index into the digest's groups */
 	uint32_t step;      /* number of the step; UINT32_MAX: of none that counts */
 	uint32_t track;     /* stream or thread */
+	uint32_t row;       /* of the trace that it was made from */
 	enum ss_collective kind;
 	int64_t own_ns[SS_OWN_PARTS]; /* from release to start */
 };
