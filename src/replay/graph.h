@@ -88,6 +88,11 @@ struct ss_graph_step {
 	int64_t start_ns, end_ns; /* effective, as the view steps has them */
 };
 
+/* A collective: the task of its arrival; that of the transfer is the next one. */
+struct ss_graph_comm {
+	uint32_t row, task;
+};
+
 struct ss_graph {
 	struct ss_memory *memory;
 	struct ss_task *tasks; /* one more than task_count: where the edges end */
@@ -96,10 +101,9 @@ struct ss_graph {
 	uint32_t edge_count, edge_capacity;
 	struct ss_graph_step *steps;
 	uint32_t step_count;
-	uint32_t
-		*arrivals; /* per arrival of the rank's digest: its SS_TASK_ARRIVE, or SS_NO_TASK */
-	uint32_t arrival_count;
-	int64_t device; /* the one that steps are measured on; -1: none */
+	struct ss_graph_comm *comms; /* by row */
+	uint32_t comm_count, comm_capacity;
+	uint32_t main; /* track of the thread that runs the steps, or SS_NO_ROW */
 	uint32_t edges_of[SS_EDGE_KINDS];
 };
 

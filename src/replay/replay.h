@@ -32,22 +32,47 @@ void ss_edits_init(struct ss_edits *edits, struct ss_memory *memory);
 void ss_edits_release(struct ss_edits *edits);
 SS_MUST_USE bool ss_edits_add(struct ss_edits *edits, struct ss_edit edit);
 
+/* A collective of the job: begins when its last member arrives. */
+struct ss_replay_meeting {
+	uint32_t first, count; /* in `members` */
+};
+
+struct ss_replay_member {
+	uint32_t rank, task; /* the arrival; the transfer is the next task */
+	uint32_t meeting;
+	bool is_met; /* somebody waits for it */
+};
+
+/* A task of the job. */
+struct ss_replay_place {
+	uint32_t rank; /* or the number of ranks: `task` is a meeting */
+	uint32_t task;
+};
+
 struct ss_replay {
 	struct ss_memory *memory;
 	struct ss_graph *ranks; /* lent, in the order of their ranks */
 	uint32_t rank_count;
-	uint32_t *first;     /* per rank: number of its first task in the job; then the meetings */
-	uint32_t task_count; /* of all ranks, and meetings */
-	/* ... (order, meetings) */
-	uint32_t *order; /* tasks, each behind all that it waits for */
-	struct ss_task *meetings;
-	struct ss_edge *meeting_edges; /* from arrivals to meetings */
-	uint32_t *meeting_of;          /* per task of kind SS_TASK_TRANSFER: see replay.c */
-	uint32_t meeting_count;
-	int64_t *start_ns; /* of the last run, per task; ends are start + own */
-	int64_t *own_ns;
-	double error_percent; /* of the mean step, run without delays */
-	int64_t step_ns;      /* mean over ranks of their mean steps, as recorded */
+	uint32_t *first;     /* per rank: number of its first task; then of the first meeting */
+	uint32_t task_count; /* of all ranks, with the meetings */
+	int64_t *offset_ns;  /* per rank: from its own time to the job's */
+	struct ss_replay_meeting *meetings;
+	struct ss_replay_member *members;
+	uint32_t meeting_count, member_count;
+	uint32_t *meeting_of; /* per task: of transfers the member + 1; 0: nobody is waited for */
+	struct ss_replay_place *order; /* all tasks, each behind all that it waits for */
+	uint32_t broken;               /* edges that went round in a circle and are left out */
+	/* of the last run, per task */
+	int64_t *start_ns, *own_ns;
+	uint8_t *flags;       /* enum ss_replay_flag */
+	int64_t step_ns;      /* mean over ranks of their mean steps, as the view steps has them */
+	int64_t plain_ns;     /* the same, as a run without edits gives it */
+	double error_percent; /* of the mean step, when run without delays */
+};
+
+enum ss_replay_flag {
+	SS_REPLAY_RELEASED = 1 << 0, /* does not wait for the device */
+	SS_REPLAY_UNLOCKED = 1 << 1, /* has no delay */
 };
 
 /* Joins the graphs; `many` may be NULL: the ranks do not meet. All must outlive it. */
@@ -57,7 +82,10 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, 
 			      struct ss_error *err);
 void ss_replay_release(struct ss_replay *replay);
 
-/* Runs it with all these edits; returns the mean step. Where two edit a task the shorter counts. */
+/*
+ * Runs it with all these edits; returns the mean step. Where two edit a task the shorter one
+ * counts. Starts and own times of all tasks stay in the replay until the next run.
+ */
 int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fixes,
 		      uint32_t fix_count);
 

@@ -41,6 +41,8 @@ enum ss_name_flag {
 	SS_NAME_MEMORY = 1 << 22,      /* [memory] */
 	SS_NAME_OUT_OF_MEMORY = 1 << 23,
 	SS_NAME_WINDOW = 1 << 24, /* the profiler's own marks */
+	/* a call after which a stream waits for an event of another one */
+	SS_NAME_STREAM_WAIT = 1 << 25,
 };
 
 enum ss_name_match { SS_NAME_IS, SS_NAME_STARTS, SS_NAME_HAS, SS_NAME_ENDS };

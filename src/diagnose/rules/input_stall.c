@@ -116,7 +116,7 @@ static enum ss_status tell(struct input *input, struct ss_error *err)
 	ss_look_evidence(look, fact, "%s blocks the training thread {time} a step", name);
 	if (!input->in_process)
 		ss_look_fix(look, few_workers_fix);
-	if (look->graph->device < 0)
+	if (look->digest->device < 0)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
 				   "the thread that computes is the one that waits");
 	/* half: the rest of it may hide behind work that was queued before */
@@ -132,12 +132,10 @@ static enum ss_status tell(struct input *input, struct ss_error *err)
 static enum ss_status look_for_input(struct ss_look *look, struct ss_error *err)
 {
 	struct input input = { .look = look, .longest = SS_NO_ROW };
-	const struct ss_phases *phases;
 
 	if (!look->steps->count)
 		return SS_OK;
-	SS_TRY(ss_bricks_phases(look->subject->bricks, &phases, err));
-	input.main = phases->main;
+	input.main = look->graph->main;
 	input.mean_ns = look->step_ns / look->steps->count;
 	count(&input);
 	if (!input.calls)

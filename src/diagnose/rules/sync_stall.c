@@ -222,7 +222,7 @@ static enum ss_status look_for_syncs(struct ss_look *look, struct ss_error *err)
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->graph->device < 0)
+	if (!look->steps->count || look->digest->device < 0)
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
 	status = find(&syncs, &scratch, err);

@@ -1,0 +1,235 @@
+/*
+ * graph.c - puts tasks and edges together, and finds the delays that no edge explains.
+ */
+#include "replay/graph.h"
+
+#include <string.h>
+
+#include "analyze/idle.h"
+#include "replay/build.h"
+
+static const char *const names[] = {
+	[SS_TASK_WORK] = "host",
+	[SS_TASK_LAUNCH] = "launch",
+	[SS_TASK_CALL] = "call",
+	[SS_TASK_WAIT] = "sync",
+	[SS_TASK_INPUT] = "input",
+	[SS_TASK_ALLOCATOR] = "allocator",
+	[SS_TASK_COMPILE] = "compile",
+	[SS_TASK_GC] = "garbage collection",
+	[SS_TASK_JOIN] = "thread",
+	[SS_TASK_KERNEL] = "compute",
+	[SS_TASK_COPY] = "copy",
+	[SS_TASK_MEMSET] = "memset",
+	[SS_TASK_ARRIVE] = "arrival",
+	[SS_TASK_TRANSFER] = "communication",
+	[SS_TASK_MEET] = "waiting for ranks",
+};
+
+const char *ss_task_name(enum ss_task_kind kind)
+{
+	return names[kind];
+}
+
+void ss_graph_release(struct ss_graph *graph)
+{
+	if (!graph->memory)
+		return;
+	ss_memory_free(graph->memory, graph->tasks, graph->task_capacity * sizeof(*graph->tasks));
+	ss_memory_free(graph->memory, graph->edges, graph->edge_capacity * sizeof(*graph->edges));
+	ss_memory_free(graph->memory, graph->comms, graph->comm_capacity * sizeof(*graph->comms));
+	ss_memory_free(graph->memory, graph->steps, graph->step_count * sizeof(*graph->steps));
+	*graph = (struct ss_graph){ 0 };
+}
+
+uint32_t ss_build_task(struct ss_build *build, struct ss_task task)
+{
+	struct ss_graph *graph = build->graph;
+
+	/* one more: where the edges of the last one end */
+	if ((size_t)graph->task_count + 1 >= graph->task_capacity &&
+	    !ss_memory_reserve(graph->memory, (void **)&graph->tasks, &graph->task_capacity,
+			       (size_t)graph->task_count + 2, sizeof(*graph->tasks))) {
+		build->failed = true;
+		return SS_NO_TASK;
+	}
+	graph->tasks[graph->task_count] = task;
+	return graph->task_count++;
+}
+
+void ss_build_edge(struct ss_build *build, uint32_t to, struct ss_edge edge)
+{
+	if (to == SS_NO_TASK || edge.from == SS_NO_TASK || build->failed)
+		return;
+	if (build->edge_count == build->edge_capacity &&
+	    !ss_memory_reserve(build->graph->memory, (void **)&build->edges, &build->edge_capacity,
+			       (size_t)build->edge_count + 1, sizeof(*build->edges))) {
+		build->failed = true;
+		return;
+	}
+	build->edges[build->edge_count++] = (struct ss_build_edge){ to, edge };
+}
+
+uint16_t ss_build_step(const struct ss_build *build, int64_t moment_ns)
+{
+	const struct ss_step *items = build->trace->steps.items;
+	uint32_t low = 0, high = build->graph->step_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (items[build->step_items[middle]].host_end_ns <= moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == build->graph->step_count ||
+	    items[build->step_items[low]].host_start_ns > moment_ns || low >= SS_NO_STEP)
+		return SS_NO_STEP;
+	return (uint16_t)low;
+}
+
+static void find_steps(struct ss_build *build)
+{
+	const struct ss_steps *steps = &build->trace->steps;
+	struct ss_graph *graph = build->graph;
+	uint32_t count = 0;
+
+	build->step_items = SS_ARENA_NEW(&build->scratch, uint32_t, (size_t)steps->kept_count + 1);
+	graph->steps = steps->kept_count
+			       ? ss_memory_resize(graph->memory, NULL, 0,
+						  steps->kept_count * sizeof(*graph->steps))
+			       : NULL;
+	if (!build->step_items || (steps->kept_count && !graph->steps)) {
+		build->failed = true;
+		return;
+	}
+	for (uint32_t i = 0; i < steps->count && count < steps->kept_count; i++) {
+		if (steps->items[i].dropped)
+			continue;
+		build->step_items[count] = i;
+		graph->steps[count++] = (struct ss_graph_step){ steps->items[i].start_ns,
+								steps->items[i].end_ns };
+	}
+	graph->step_count = steps->kept_count;
+}
+
+/*
+ * Calls that started something, whatever their names are, and copy calls that returned only
+ * when the copy was done, or half of it (waits.c of analyze says why half).
+ */
+static void find_calls(struct ss_build *build)
+{
+	const struct ss_trace *trace = build->trace;
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t call = slices->link[row];
+
+		if (call >= trace->device_from)
+			continue;
+		build->calls[call] |= SS_CALL_LAUNCHES;
+		if (slices->kind[row] == SS_KIND_MEMCPY &&
+		    ss_slice_end(slices, call) >= slices->start_ns[row] + slices->dur_ns[row] / 2 &&
+		    !ss_copy_never_waits(trace, row))
+			build->calls[call] |= SS_CALL_BLOCKS;
+	}
+}
+
+/* Edges in the order of the tasks that they lead to. */
+static bool sort_edges(struct ss_build *build)
+{
+	struct ss_graph *graph = build->graph;
+	uint32_t at = 0;
+
+	if (!ss_memory_reserve(graph->memory, (void **)&graph->edges, &graph->edge_capacity,
+			       (size_t)build->edge_count + 1, sizeof(*graph->edges)) ||
+	    !ss_memory_reserve(graph->memory, (void **)&graph->tasks, &graph->task_capacity,
+			       (size_t)graph->task_count + 1, sizeof(*graph->tasks)))
+		return false;
+	for (uint32_t i = 0; i <= graph->task_count; i++)
+		graph->tasks[i].edges = 0;
+	for (uint32_t i = 0; i < build->edge_count; i++)
+		graph->tasks[build->edges[i].to].edges++;
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		at += graph->tasks[i].edges;
+		graph->tasks[i].edges = at;
+	}
+	graph->tasks[graph->task_count].edges = at;
+	/* from the last one on: those of a task stay in the order in which they came */
+	for (uint32_t i = build->edge_count; i-- > 0;) {
+		const struct ss_build_edge *edge = &build->edges[i];
+
+		graph->edges[--graph->tasks[edge->to].edges] = edge->edge;
+		graph->edges_of[edge->edge.kind]++;
+	}
+	graph->edge_count = build->edge_count;
+	return true;
+}
+
+/* Lags are cut to what was recorded; what is later than all edges ask for is a delay. */
+static void find_delays(struct ss_graph *graph)
+{
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		struct ss_task *task = &graph->tasks[i];
+		int64_t bound_ns = INT64_MIN;
+
+		for (uint32_t k = task->edges; k < task[1].edges; k++) {
+			struct ss_edge *edge = &graph->edges[k];
+			const struct ss_task *from = &graph->tasks[edge->from];
+			int64_t after_ns = edge->from_start ? from->start_ns : ss_task_end(from);
+
+			if (edge->lag_ns > task->start_ns - after_ns)
+				edge->lag_ns = task->start_ns - after_ns;
+			if (after_ns + edge->lag_ns > bound_ns)
+				bound_ns = after_ns + edge->lag_ns;
+		}
+		task->delay_ns = bound_ns == INT64_MIN ? 0 : task->start_ns - bound_ns;
+	}
+}
+
+static bool build_all(struct ss_build *build)
+{
+	const struct ss_trace *trace = build->trace;
+
+	build->call_task = SS_ARENA_NEW(&build->scratch, uint32_t, (size_t)trace->device_from + 1);
+	build->device_task = SS_ARENA_NEW(&build->scratch, uint32_t,
+					  (size_t)trace->device_to - trace->device_from + 1);
+	build->calls = SS_ARENA_NEW(&build->scratch, uint8_t, (size_t)trace->device_from + 1);
+	if (!build->call_task || !build->device_task || !build->calls)
+		return false;
+	memset(build->call_task, 0xff, trace->device_from * sizeof(*build->call_task));
+	memset(build->device_task, 0xff,
+	       (trace->device_to - trace->device_from) * sizeof(*build->device_task));
+	find_steps(build);
+	find_calls(build);
+	if (!build->failed)
+		ss_build_threads(build);
+	build->host_tasks = build->graph->task_count;
+	if (!build->failed)
+		ss_build_streams(build);
+	if (!build->failed)
+		ss_build_waits(build);
+	return !build->failed && sort_edges(build);
+}
+
+enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *subject,
+			     struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_build build = { .graph = graph, .trace = subject->trace, .main = SS_NO_ROW };
+	bool whole;
+
+	*graph = (struct ss_graph){ .memory = memory };
+	SS_TRY(ss_bricks_phases(subject->bricks, &build.phases, err));
+	ss_arena_init(&build.scratch, memory);
+	whole = build_all(&build);
+	ss_memory_free(memory, build.edges, build.edge_capacity * sizeof(*build.edges));
+	ss_arena_release(&build.scratch);
+	if (!whole) {
+		ss_graph_release(graph);
+		return ss_fail_memory(err, "the graph of the steps");
+	}
+	graph->main = build.main;
+	find_delays(graph);
+	return SS_OK;
+}

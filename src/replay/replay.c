@@ -1,0 +1,379 @@
+/*
+ * replay.c - joins the graphs of ranks, and runs them.
+ */
+#include "replay/replay.h"
+
+#include <string.h>
+
+#include "replay/order.h"
+
+void ss_edits_init(struct ss_edits *edits, struct ss_memory *memory)
+{
+	*edits = (struct ss_edits){ .memory = memory };
+}
+
+void ss_edits_release(struct ss_edits *edits)
+{
+	if (edits->memory)
+		ss_memory_free(edits->memory, edits->items,
+			       edits->capacity * sizeof(*edits->items));
+	*edits = (struct ss_edits){ 0 };
+}
+
+bool ss_edits_add(struct ss_edits *edits, struct ss_edit edit)
+{
+	if (edits->count == edits->capacity &&
+	    !ss_memory_reserve(edits->memory, (void **)&edits->items, &edits->capacity,
+			       (size_t)edits->count + 1, sizeof(*edits->items)))
+		return false;
+	edits->items[edits->count++] = edit;
+	return true;
+}
+
+static void *block(struct ss_replay *replay, size_t count, size_t size, bool *whole)
+{
+	void *items = ss_memory_resize(replay->memory, NULL, 0, (count + 1) * size);
+
+	if (items)
+		memset(items, 0, (count + 1) * size);
+	*whole &= items != NULL;
+	return items;
+}
+
+static void free_block(struct ss_replay *replay, void *items, size_t count, size_t size)
+{
+	ss_memory_free(replay->memory, items, (count + 1) * size);
+}
+
+void ss_replay_release(struct ss_replay *replay)
+{
+	uint32_t tasks = replay->task_count;
+
+	if (!replay->memory)
+		return;
+	free_block(replay, replay->first, replay->rank_count, sizeof(*replay->first));
+	free_block(replay, replay->offset_ns, replay->rank_count, sizeof(*replay->offset_ns));
+	free_block(replay, replay->meetings, replay->meeting_count, sizeof(*replay->meetings));
+	free_block(replay, replay->members, replay->member_count, sizeof(*replay->members));
+	free_block(replay, replay->meeting_of, tasks, sizeof(*replay->meeting_of));
+	free_block(replay, replay->order, tasks, sizeof(*replay->order));
+	free_block(replay, replay->start_ns, tasks, sizeof(*replay->start_ns));
+	free_block(replay, replay->own_ns, tasks, sizeof(*replay->own_ns));
+	free_block(replay, replay->flags, tasks, sizeof(*replay->flags));
+	*replay = (struct ss_replay){ 0 };
+}
+
+/* --- meetings --------------------------------------------------------------------------- */
+
+/* The arrival of a collective by its row. */
+static uint32_t find_comm(const struct ss_graph *graph, uint32_t row)
+{
+	uint32_t low = 0, high = graph->comm_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (graph->comms[middle].row < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < graph->comm_count && graph->comms[low].row == row ? graph->comms[low].task
+								       : SS_NO_TASK;
+}
+
+/* Takes the members of a meeting that have tasks; those of one member are no meeting. */
+static void add_meeting(struct ss_replay *replay, const struct ss_many *many,
+			const struct ss_meeting *meeting)
+{
+	struct ss_replay_meeting own = { replay->member_count, 0 };
+
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		const struct ss_member *member = &many->members[meeting->first + i];
+		uint32_t task = find_comm(&replay->ranks[member->rank],
+					  ss_many_arrival(many, member)->row);
+
+		if (task == SS_NO_TASK ||
+		    many->clocks[member->rank].component !=
+			    many->clocks[many->members[meeting->first].rank].component)
+			continue;
+		replay->members[own.first + own.count++] =
+			(struct ss_replay_member){ .rank = member->rank,
+						   .task = task,
+						   .meeting = replay->meeting_count,
+						   .is_met = true };
+	}
+	if (own.count < 2)
+		return;
+	replay->member_count += own.count;
+	replay->meetings[replay->meeting_count++] = own;
+}
+
+/* When the last arrives, as recorded, and how each goes on from there. */
+static void settle_meeting(struct ss_replay *replay, const struct ss_replay_meeting *meeting)
+{
+	struct ss_replay_member *members = &replay->members[meeting->first];
+	int64_t met_ns = INT64_MIN;
+
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		int64_t at_ns = replay->ranks[members[i].rank].tasks[members[i].task].start_ns +
+				replay->offset_ns[members[i].rank];
+
+		if (at_ns > met_ns)
+			met_ns = at_ns;
+	}
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		struct ss_replay_member *member = &members[i];
+		struct ss_graph *graph = &replay->ranks[member->rank];
+		struct ss_task *transfer = &graph->tasks[member->task + 1];
+		int64_t end_ns = ss_task_end(transfer) + replay->offset_ns[member->rank];
+
+		/* who left before the last came did not wait for it */
+		if (end_ns < met_ns)
+			continue;
+		transfer->own_ns = end_ns - met_ns;
+		transfer->start_ns = met_ns - replay->offset_ns[member->rank];
+		transfer->delay_ns = 0;
+		replay->meeting_of[replay->first[member->rank] + member->task + 1] =
+			meeting->first + i + 1;
+	}
+}
+
+static bool join(struct ss_replay *replay, const struct ss_many *many)
+{
+	bool whole = true;
+
+	replay->meetings = block(replay, many ? many->meeting_count : 0, sizeof(*replay->meetings),
+				 &whole);
+	replay->members = block(replay, many ? many->member_count : 0, sizeof(*replay->members),
+				&whole);
+	if (!whole)
+		return false;
+	for (uint32_t i = 0; many && i < replay->rank_count; i++)
+		replay->offset_ns[i] = ss_many_align(many, i, many->ranks[i].start_ns);
+	for (uint32_t i = 0; many && i < many->meeting_count; i++)
+		add_meeting(replay, many, &many->meetings[i]);
+	return true;
+}
+
+/* --- a run --------------------------------------------------------------------------------- */
+
+static int64_t start_of_task(const struct ss_replay *replay, uint32_t rank, uint32_t index)
+{
+	const struct ss_graph *graph = &replay->ranks[rank];
+	const struct ss_task *task = &graph->tasks[index];
+	uint32_t first = replay->first[rank], member = replay->meeting_of[first + index];
+	uint8_t flags = replay->flags[first + index];
+	int64_t start_ns = INT64_MIN;
+
+	for (uint32_t i = task->edges; i < task[1].edges; i++) {
+		const struct ss_edge *edge = &graph->edges[i];
+		uint32_t from = first + edge->from;
+		int64_t at_ns;
+
+		if (edge->kind == SS_EDGE_KINDS ||
+		    ((flags & SS_REPLAY_RELEASED) && edge->kind == SS_EDGE_SYNC))
+			continue;
+		at_ns = replay->start_ns[from] + (edge->from_start ? 0 : replay->own_ns[from]) +
+			edge->lag_ns;
+		if (at_ns > start_ns)
+			start_ns = at_ns;
+	}
+	if (member) {
+		uint32_t meeting = replay->first[replay->rank_count] +
+				   replay->members[member - 1].meeting;
+
+		if (replay->start_ns[meeting] > start_ns)
+			start_ns = replay->start_ns[meeting];
+	}
+	if (start_ns == INT64_MIN)
+		return task->start_ns + replay->offset_ns[rank];
+	return start_ns + (flags & SS_REPLAY_UNLOCKED ? 0 : task->delay_ns);
+}
+
+static int64_t start_of_meeting(const struct ss_replay *replay, uint32_t index)
+{
+	const struct ss_replay_meeting *meeting = &replay->meetings[index];
+	int64_t start_ns = INT64_MIN;
+
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		const struct ss_replay_member *member = &replay->members[meeting->first + i];
+		int64_t at_ns = replay->start_ns[replay->first[member->rank] + member->task];
+
+		if (member->is_met && at_ns > start_ns)
+			start_ns = at_ns;
+	}
+	return start_ns;
+}
+
+static void run(struct ss_replay *replay)
+{
+	uint32_t meetings_from = replay->first[replay->rank_count];
+
+	for (uint32_t i = 0; i < replay->task_count; i++) {
+		struct ss_replay_place place = replay->order[i];
+
+		if (place.rank == replay->rank_count)
+			replay->start_ns[meetings_from + place.task] = start_of_meeting(replay,
+											place.task);
+		else
+			replay->start_ns[replay->first[place.rank] + place.task] =
+				start_of_task(replay, place.rank, place.task);
+	}
+}
+
+static void reset(struct ss_replay *replay)
+{
+	memset(replay->flags, 0, replay->task_count);
+	for (uint32_t i = 0; i < replay->rank_count; i++) {
+		const struct ss_graph *graph = &replay->ranks[i];
+		int64_t *own_ns = &replay->own_ns[replay->first[i]];
+
+		for (uint32_t k = 0; k < graph->task_count; k++)
+			own_ns[k] = graph->tasks[k].own_ns;
+	}
+}
+
+/* From the start of the first step to the end of the last one; -1: there is none. */
+static int64_t span_of(const struct ss_replay *replay, uint32_t rank)
+{
+	const struct ss_graph *graph = &replay->ranks[rank];
+	const int64_t *start_ns = &replay->start_ns[replay->first[rank]];
+	const int64_t *own_ns = &replay->own_ns[replay->first[rank]];
+	int64_t from_ns = INT64_MAX, to_ns = INT64_MIN, before_ns = INT64_MIN;
+	int64_t first_ns = graph->step_count ? graph->steps[0].start_ns : 0;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		bool counts = task->track == graph->main || task->kind > SS_TASK_JOIN;
+		int64_t end_ns = start_ns[i] + own_ns[i];
+
+		if (!counts)
+			continue;
+		if (task->step == SS_NO_STEP) {
+			/* the first step begins when the work of the one before is done */
+			if (ss_task_end(task) <= first_ns && end_ns > before_ns)
+				before_ns = end_ns;
+			continue;
+		}
+		if (start_ns[i] < from_ns)
+			from_ns = start_ns[i];
+		if (end_ns > to_ns)
+			to_ns = end_ns;
+	}
+	if (before_ns > from_ns)
+		from_ns = before_ns;
+	return to_ns > from_ns ? to_ns - from_ns : -1;
+}
+
+static int64_t mean_step(const struct ss_replay *replay)
+{
+	double sum = 0;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < replay->rank_count; i++) {
+		int64_t span_ns = span_of(replay, i);
+
+		if (span_ns < 0)
+			continue;
+		sum += (double)span_ns / replay->ranks[i].step_count;
+		count++;
+	}
+	return count ? (int64_t)(sum / count) : 0;
+}
+
+/* The mean of the steps as they were recorded. */
+static int64_t recorded_step(const struct ss_replay *replay)
+{
+	double sum = 0;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < replay->rank_count; i++) {
+		const struct ss_graph *graph = &replay->ranks[i];
+		double rank_sum = 0;
+
+		for (uint32_t k = 0; k < graph->step_count; k++)
+			rank_sum += (double)(graph->steps[k].end_ns - graph->steps[k].start_ns);
+		if (graph->step_count) {
+			sum += rank_sum / graph->step_count;
+			count++;
+		}
+	}
+	return count ? (int64_t)(sum / count) : 0;
+}
+
+int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fixes,
+		      uint32_t fix_count)
+{
+	reset(replay);
+	for (uint32_t i = 0; i < fix_count; i++)
+		for (uint32_t k = 0; k < fixes[i]->count; k++) {
+			const struct ss_edit *edit = &fixes[i]->items[k];
+			uint32_t task = replay->first[edit->rank] + edit->task;
+
+			if (edit->own_ns < replay->own_ns[task])
+				replay->own_ns[task] = edit->own_ns > 0 ? edit->own_ns : 0;
+			replay->flags[task] |= (edit->releases ? SS_REPLAY_RELEASED : 0) |
+					       (edit->unlocks ? SS_REPLAY_UNLOCKED : 0);
+		}
+	run(replay);
+	if (!replay->plain_ns)
+		return mean_step(replay);
+	return (int64_t)((double)replay->step_ns * (double)mean_step(replay) /
+			 (double)replay->plain_ns);
+}
+
+/* How far the mean step is off when nothing has a delay that no edge explains. */
+static void measure_error(struct ss_replay *replay)
+{
+	int64_t free_ns;
+
+	reset(replay);
+	memset(replay->flags, SS_REPLAY_UNLOCKED, replay->task_count);
+	run(replay);
+	free_ns = mean_step(replay);
+	if (replay->plain_ns)
+		replay->error_percent = 100.0 * (double)(replay->plain_ns - free_ns) /
+					(double)replay->plain_ns;
+}
+
+enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, uint32_t rank_count,
+			      const struct ss_many *many, struct ss_memory *memory,
+			      struct ss_error *err)
+{
+	bool whole = true;
+	uint64_t count = 0;
+
+	*replay = (struct ss_replay){ .memory = memory, .ranks = ranks, .rank_count = rank_count };
+	replay->first = block(replay, rank_count, sizeof(*replay->first), &whole);
+	replay->offset_ns = block(replay, rank_count, sizeof(*replay->offset_ns), &whole);
+	if (whole)
+		whole = join(replay, many);
+	for (uint32_t i = 0; whole && i < rank_count; i++) {
+		replay->first[i] = (uint32_t)count;
+		count += ranks[i].task_count;
+	}
+	if (count + replay->meeting_count >= UINT32_MAX)
+		whole = false;
+	if (whole) {
+		replay->first[rank_count] = (uint32_t)count;
+		replay->task_count = (uint32_t)count + replay->meeting_count;
+	}
+	replay->meeting_of = block(replay, replay->task_count, sizeof(*replay->meeting_of), &whole);
+	replay->order = block(replay, replay->task_count, sizeof(*replay->order), &whole);
+	replay->start_ns = block(replay, replay->task_count, sizeof(*replay->start_ns), &whole);
+	replay->own_ns = block(replay, replay->task_count, sizeof(*replay->own_ns), &whole);
+	replay->flags = block(replay, replay->task_count, sizeof(*replay->flags), &whole);
+	for (uint32_t i = 0; whole && i < replay->meeting_count; i++)
+		settle_meeting(replay, &replay->meetings[i]);
+	if (!whole || !ss_replay_sort(replay)) {
+		ss_replay_release(replay);
+		return ss_fail_memory(err, "the replay of the steps");
+	}
+	replay->step_ns = recorded_step(replay);
+	reset(replay);
+	run(replay);
+	replay->plain_ns = mean_step(replay);
+	measure_error(replay);
+	return SS_OK;
+}

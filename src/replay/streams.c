@@ -1,0 +1,264 @@
+/*
+ * streams.c - device work as tasks: behind its launch, and behind what came before it on
+ * its stream.
+ *
+ * How long a launch needs to reach an idle stream, and how far apart two pieces of work
+ * are that stand in the queue, is measured in the trace itself: the median of the clear
+ * cases. A start that one of both explains keeps its recorded lag; where both are near,
+ * each has at most its median, so that neither holds the task when the other is gone.
+ */
+#include "base/median.h"
+#include "replay/build.h"
+
+/* A launch reaches an idle stream in 5 to 20 us; beyond so many medians something else held it. */
+#define LATENCY_TIMES 3
+#define LATENCY_MIN_NS 20000
+
+/* Work that stands in the queue starts 1 to 5 us after the work before it. */
+#define GAP_MAX_NS 5000
+
+struct streams {
+	struct ss_build *build;
+	const struct ss_trace *trace;
+	int64_t *samples; /* room for one a device row */
+	int64_t latency_ns, gap_ns;
+};
+
+static enum ss_task_kind kind_of(enum ss_kind kind)
+{
+	switch (kind) {
+	case SS_KIND_MEMCPY:
+		return SS_TASK_COPY;
+	case SS_KIND_MEMSET:
+		return SS_TASK_MEMSET;
+	default:
+		return SS_TASK_KERNEL;
+	}
+}
+
+/* The task of the call that launched a device row. */
+static uint32_t launch_of(const struct ss_build *build, uint32_t row)
+{
+	const struct ss_slices *slices = &build->trace->slices;
+	uint32_t call = slices->link[row];
+
+	while (call < build->trace->device_from && build->call_task[call] == SS_NO_TASK)
+		call = slices->parent[call];
+	return call < build->trace->device_from ? build->call_task[call] : SS_NO_TASK;
+}
+
+/* What has no launch belongs to the step that it ran in. */
+static uint16_t step_at(const struct ss_graph *graph, int64_t moment_ns)
+{
+	uint32_t low = 0, high = graph->step_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (graph->steps[middle].end_ns <= moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == graph->step_count || graph->steps[low].start_ns > moment_ns || low >= SS_NO_STEP)
+		return SS_NO_STEP;
+	return (uint16_t)low;
+}
+
+static bool add_comm(struct ss_graph *graph, uint32_t row, uint32_t task)
+{
+	if (graph->comm_count == graph->comm_capacity &&
+	    !ss_memory_reserve(graph->memory, (void **)&graph->comms, &graph->comm_capacity,
+			       (size_t)graph->comm_count + 1, sizeof(*graph->comms)))
+		return false;
+	graph->comms[graph->comm_count++] = (struct ss_graph_comm){ row, task };
+	return true;
+}
+
+/* Adds the tasks of a device row; of a collective two. */
+static void add_row(struct ss_build *build, uint32_t row)
+{
+	const struct ss_slices *slices = &build->trace->slices;
+	struct ss_graph *graph = build->graph;
+	uint32_t launch = launch_of(build, row);
+	struct ss_task task = {
+		.start_ns = slices->start_ns[row],
+		.own_ns = slices->dur_ns[row],
+		.row = row,
+		.track = slices->track[row],
+		.kind = (uint8_t)kind_of(slices->kind[row]),
+		.phase = SS_PHASE_OTHER,
+	};
+
+	if (launch != SS_NO_TASK) {
+		task.step = graph->tasks[launch].step;
+		task.phase = graph->tasks[launch].phase;
+	} else {
+		task.step = step_at(graph, task.start_ns);
+	}
+	if (slices->kind[row] == SS_KIND_COMM_KERNEL) {
+		struct ss_task arrive = task;
+		uint32_t at;
+
+		arrive.kind = SS_TASK_ARRIVE;
+		arrive.own_ns = 0;
+		at = ss_build_task(build, arrive);
+		if (at == SS_NO_TASK || !add_comm(graph, row, at))
+			build->failed = true;
+		task.kind = SS_TASK_TRANSFER;
+	}
+	build->device_task[row - build->trace->device_from] = ss_build_task(build, task);
+}
+
+/* The task of a device row that its start depends on: of a collective the arrival. */
+static uint32_t start_task(const struct ss_build *build, uint32_t row)
+{
+	uint32_t task = build->device_task[row - build->trace->device_from];
+
+	return build->graph->tasks[task].kind == SS_TASK_TRANSFER ? task - 1 : task;
+}
+
+/* --- what is usual here --------------------------------------------------------------- */
+
+/* A start behind an idle stream (else: behind work, launched before that ended), or -1. */
+static int64_t sample_of(const struct ss_build *build, uint32_t row, uint32_t before, bool idle)
+{
+	const struct ss_slices *slices = &build->trace->slices;
+	uint32_t launch = launch_of(build, row);
+	int64_t launch_ns, end_ns;
+
+	if (launch == SS_NO_TASK)
+		return -1;
+	launch_ns = build->graph->tasks[launch].start_ns;
+	end_ns = before == SS_NO_ROW ? INT64_MIN : ss_slice_end(slices, before);
+	if (idle)
+		return end_ns <= launch_ns ? slices->start_ns[row] - launch_ns : -1;
+	return end_ns > launch_ns + LATENCY_MIN_NS ? slices->start_ns[row] - end_ns : -1;
+}
+
+static int64_t usual(const struct streams *streams, bool idle, int64_t otherwise_ns)
+{
+	const struct ss_trace *trace = streams->trace;
+	size_t count = 0;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t before = row > trace->device_from && trace->slices.track[row - 1] ==
+								      trace->slices.track[row]
+					  ? row - 1
+					  : SS_NO_ROW;
+		int64_t sample_ns;
+
+		if (!ss_kind_on_device(trace->slices.kind[row]))
+			continue;
+		sample_ns = sample_of(streams->build, row, before, idle);
+		if (sample_ns >= 0)
+			streams->samples[count++] = sample_ns;
+	}
+	return count ? ss_median(streams->samples, count) : otherwise_ns;
+}
+
+/* --- edges ----------------------------------------------------------------------------- */
+
+/*
+ * A copy from pageable memory starts when the host has put the first piece where the
+ * device can read it: until then the call works.
+ */
+static void stage(const struct streams *streams, uint32_t launch, int64_t start_ns)
+{
+	struct ss_task *call = &streams->build->graph->tasks[launch];
+
+	call->own_ns = start_ns - call->start_ns;
+	streams->build->calls[call->row] |= SS_CALL_STAGES;
+}
+
+/*
+ * How a start follows from its launch. Mostly from the start of the call; a call that takes
+ * long (a graph, a kernel that is loaded first) gives its work to the device at its end.
+ * What ran on a stream before its first work is not recorded: that starts as late as it did.
+ */
+static struct ss_edge launch_edge(const struct streams *streams, uint32_t launch, int64_t start_ns,
+				  int64_t since_work_ns, int64_t limit_ns)
+{
+	const struct ss_task *call = &streams->build->graph->tasks[launch];
+	int64_t since_ns = start_ns - call->start_ns, since_end_ns = start_ns - ss_task_end(call);
+	struct ss_edge edge = { .from = launch, .kind = SS_EDGE_LAUNCH, .from_start = true };
+
+	edge.lag_ns = streams->latency_ns;
+	if (since_work_ns <= since_ns)
+		return edge;
+	if (since_ns <= limit_ns || since_work_ns == INT64_MAX) {
+		edge.lag_ns = since_ns;
+	} else if (since_end_ns > -streams->latency_ns && since_end_ns <= limit_ns) {
+		edge.from_start = false;
+		edge.lag_ns = since_end_ns;
+	} else if (since_end_ns < 0 && call->kind == SS_TASK_CALL) {
+		stage(streams, launch, start_ns);
+		edge.from_start = false;
+		edge.lag_ns = 0;
+	}
+	return edge;
+}
+
+static void add_edges(const struct streams *streams, uint32_t row, uint32_t before)
+{
+	struct ss_build *build = streams->build;
+	const struct ss_task *tasks = build->graph->tasks;
+	uint32_t task = start_task(build, row), launch = launch_of(build, row);
+	int64_t start_ns = tasks[task].start_ns, limit_ns = LATENCY_TIMES * streams->latency_ns;
+	int64_t since_launch_ns = INT64_MAX, since_work_ns = INT64_MAX;
+
+	if (limit_ns < LATENCY_MIN_NS)
+		limit_ns = LATENCY_MIN_NS;
+	if (launch != SS_NO_TASK)
+		since_launch_ns = start_ns - tasks[launch].start_ns;
+	if (before != SS_NO_TASK)
+		since_work_ns = start_ns - ss_task_end(&tasks[before]);
+	if (launch != SS_NO_TASK)
+		ss_build_edge(build, task,
+			      launch_edge(streams, launch, start_ns, since_work_ns, limit_ns));
+	if (before != SS_NO_TASK) {
+		bool alone = since_work_ns <= GAP_MAX_NS && since_launch_ns > limit_ns;
+
+		ss_build_edge(build, task,
+			      (struct ss_edge){ .from = before,
+						.kind = SS_EDGE_STREAM,
+						.lag_ns = alone ? since_work_ns
+								: streams->gap_ns });
+	}
+	if (task != build->device_task[row - build->trace->device_from])
+		ss_build_edge(build, task + 1,
+			      (struct ss_edge){ .from = task, .kind = SS_EDGE_STREAM });
+}
+
+void ss_build_streams(struct ss_build *build)
+{
+	const struct ss_trace *trace = build->trace;
+	struct streams streams = { .build = build, .trace = trace };
+	uint32_t before = SS_NO_TASK;
+
+	streams.samples = SS_ARENA_NEW(&build->scratch, int64_t,
+				       (size_t)trace->device_to - trace->device_from + 1);
+	if (!streams.samples) {
+		build->failed = true;
+		return;
+	}
+	for (uint32_t row = trace->device_from; row < trace->device_to && !build->failed; row++)
+		if (ss_kind_on_device(trace->slices.kind[row]))
+			add_row(build, row);
+	if (build->failed)
+		return;
+	/* where nothing tells: what CUDA needs on common machines */
+	streams.latency_ns = usual(&streams, true, 6000);
+	streams.gap_ns = usual(&streams, false, 1000);
+	if (streams.gap_ns > GAP_MAX_NS)
+		streams.gap_ns = GAP_MAX_NS;
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		if (!ss_kind_on_device(trace->slices.kind[row]))
+			continue;
+		if (before != SS_NO_TASK &&
+		    build->graph->tasks[before].track != trace->slices.track[row])
+			before = SS_NO_TASK;
+		add_edges(&streams, row, before);
+		before = build->device_task[row - trace->device_from];
+	}
+}

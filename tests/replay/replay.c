@@ -1,0 +1,175 @@
+/*
+ * Graph and replay of one rank: what waits for what, and how long the steps take when
+ * some of it is shorter.
+ */
+#include "replay/replay.h"
+#include "support/support.h"
+
+/* Steps run on thread 1; times are microseconds. */
+
+struct replay_case {
+	const char *what;
+	const char *script;
+	const char *edit; /* name of the slices that take no time, "!" before it: do not wait */
+	double step_us, fixed_us;
+	double error_percent; /* when delays are gone */
+};
+
+static const struct replay_case cases[] = {
+	{ "work of the host alone: a chain",
+	  "note ProfilerStep#1 1 0 +100; op a 1 10 +20;"
+	  "note enumerate(DataLoader)#_Iter.__next__ 1 40 +30",
+	  "enumerate(DataLoader)#_Iter.__next__", 100, 70, 0 },
+	{ "a kernel behind its launch moves with it",
+	  "note ProfilerStep#1 1 0 +60; note enumerate(DataLoader)#_Iter.__next__ 1 10 +30;"
+	  "call cudaLaunchKernel 1 50 +5 #1; kernel k 7 56 +44 #1",
+	  "enumerate(DataLoader)#_Iter.__next__", 100, 70, 0 },
+	{ "a device that is behind hides the host",
+	  "note ProfilerStep#1 1 0 +90; call cudaLaunchKernel 1 0 +5 #1;"
+	  "note enumerate(DataLoader)#_Iter.__next__ 1 10 +30; call cudaLaunchKernel 1 50 +5 #2;"
+	  "kernel a 7 5 +95 #1; kernel b 7 101 +99 #2",
+	  "enumerate(DataLoader)#_Iter.__next__", 200, 200, 0 },
+	{ "shorter kernels: the next one starts when it has been launched",
+	  "note ProfilerStep#1 1 0 +90; call cudaLaunchKernel 1 0 +5 #1;"
+	  "call cudaLaunchKernel 1 50 +5 #2; kernel a 7 5 +95 #1; kernel b 7 101 +99 #2",
+	  "a", 200, 154, 0 },
+	{ "a synchronize waits for the device, and then not",
+	  "note ProfilerStep#1 1 0 +170; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 5 +95 #1;"
+	  "call cudaStreamSynchronize 1 10 +92; op x 1 110 +30;"
+	  "call cudaLaunchKernel 1 150 +5 #2; kernel b 7 155 +45 #2",
+	  "!cudaStreamSynchronize", 200, 146, 0 },
+	{ "a blocking copy waits for itself",
+	  "note ProfilerStep#1 1 0 +170; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 5 +85 #1;"
+	  "call cudaMemcpyAsync 1 10 +92 #3;"
+	  "copy Memcpy_DtoH_(Device_->_Pageable) 7 91 +9 #3;"
+	  "call cudaLaunchKernel 1 150 +5 #2; kernel b 7 155 +45 #2",
+	  "!cudaMemcpyAsync", 200, 146, 0 },
+	{ "autograd: the main thread goes on when it is done",
+	  "note ProfilerStep#1 1 0 +200; op fwd 1 10 +30; op bwd 2 50 +80; op opt 1 140 +40",
+	  "none", 200, 200, 0 },
+	{ "a delay that nothing explains stays where it is",
+	  "note ProfilerStep#1 1 0 +30; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 5 +3 #1;"
+	  "call cudaLaunchKernel 1 10 +5 #2; kernel a 7 15 +3 #2;"
+	  "call cudaLaunchKernel 1 20 +5 #3; kernel b 7 500 +100 #3",
+	  "none", 600, 600, 79 },
+	{ "a long call gives its work to the device at its end",
+	  "note ProfilerStep#1 1 0 +500; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 5 +3 #1;"
+	  "call cudaLaunchKernel 1 10 +5 #2; kernel a 7 15 +3 #2;"
+	  "call cudaGraphLaunch 1 20 +400 #3; kernel b 7 425 +175 #3",
+	  "cudaGraphLaunch", 600, 200, 0 },
+	{ "what ran before the first work of a stream is not recorded: it keeps its start",
+	  "note ProfilerStep#1 1 0 +30; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 500 +100 #1",
+	  "none", 600, 600, 0 },
+	{ "work of another stream that ended right before explains it",
+	  "note ProfilerStep#1 1 0 +30; call cudaLaunchKernel 1 0 +5 #1; kernel a 8 5 +490 #1;"
+	  "call cudaLaunchKernel 1 10 +5 #2; kernel c 7 15 +5 #2;"
+	  "call cudaLaunchKernel 1 20 +5 #3; kernel b 7 500 +100 #3",
+	  "a", 600, 125, 0 },
+	{ "an empty file", "", "none", 0, 0, 0 },
+};
+
+static void edit_rows(const struct ss_trace *trace, const struct ss_graph *graph, const char *name,
+		      struct ss_edits *out)
+{
+	bool releases = *name == '!';
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (task->row == SS_NO_ROW ||
+		    strcmp(ss_strings_text(&trace->names, trace->slices.name[task->row]),
+			   name + releases) != 0)
+			continue;
+		assert_true(
+			ss_edits_add(out, (struct ss_edit){ .task = i,
+							    .own_ns = releases ? task->own_ns : 0,
+							    .releases = releases }));
+	}
+}
+
+static void check(const struct replay_case *test)
+{
+	struct support_trace loaded;
+	struct ss_subject subject = { .path = "a.json" };
+	struct ss_bricks bricks;
+	struct ss_graph graph;
+	struct ss_replay replay;
+	struct ss_edits edits;
+	const struct ss_edits *fixes[] = { &edits };
+	int64_t fixed_ns;
+
+	support_load_script(&loaded, test->script);
+	ss_bricks_init(&bricks, &loaded.trace, &loaded.memory);
+	subject.trace = &loaded.trace;
+	subject.bricks = &bricks;
+	assert_int_equal(ss_graph_make(&graph, &subject, &loaded.memory, NULL), SS_OK);
+	assert_int_equal(ss_replay_init(&replay, &graph, 1, NULL, &loaded.memory, NULL), SS_OK);
+	ss_edits_init(&edits, &loaded.memory);
+	edit_rows(&loaded.trace, &graph, test->edit, &edits);
+	support_check(replay.step_ns == (int64_t)(test->step_us * 1000), test->what,
+		      "the step takes %lld", (long long)replay.step_ns);
+	support_check(ss_replay_run(&replay, NULL, 0) == replay.step_ns, test->what,
+		      "without edits it changes");
+	for (uint32_t i = 0; i < graph.task_count; i++)
+		support_check(replay.start_ns[i] == graph.tasks[i].start_ns, test->what,
+			      "task %u (%s) starts at %lld", i, ss_task_name(graph.tasks[i].kind),
+			      (long long)replay.start_ns[i]);
+	fixed_ns = ss_replay_run(&replay, fixes, 1);
+	support_check(fixed_ns == (int64_t)(test->fixed_us * 1000), test->what,
+		      "fixed it takes %lld", (long long)fixed_ns);
+	support_check((int)replay.error_percent == (int)test->error_percent, test->what,
+		      "the error is %g", replay.error_percent);
+	ss_edits_release(&edits);
+	ss_replay_release(&replay);
+	ss_graph_release(&graph);
+	ss_bricks_release(&bricks);
+	support_close(&loaded);
+}
+
+static void test_cases(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		check(&cases[i]);
+}
+
+/* Every allocation refused in turn: a sentence, and nothing is left behind. */
+static void test_memory(void **state)
+{
+	const char *script = cases[4].script;
+	bool whole = false;
+
+	(void)state;
+	for (size_t call = 1; !whole; call++) {
+		struct support_trace loaded;
+		struct ss_subject subject = { .path = "a.json" };
+		struct ss_bricks bricks;
+		struct ss_graph graph = { 0 };
+		struct ss_replay replay = { 0 };
+		struct ss_error err = { 0 };
+
+		support_load_script(&loaded, script);
+		ss_bricks_init(&bricks, &loaded.trace, &loaded.memory);
+		subject.trace = &loaded.trace;
+		subject.bricks = &bricks;
+		loaded.memory.fail_call = loaded.memory.calls + call;
+		whole = ss_graph_make(&graph, &subject, &loaded.memory, &err) == SS_OK &&
+			ss_replay_init(&replay, &graph, 1, NULL, &loaded.memory, &err) == SS_OK;
+		if (!whole)
+			assert_int_equal(err.code, SS_ERR_LIMIT);
+		ss_replay_release(&replay);
+		ss_graph_release(&graph);
+		ss_bricks_release(&bricks);
+		support_close(&loaded);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
