@@ -6,7 +6,6 @@
  * "sync" is the sum of all rows.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/bricks.h"
 #include "analyze/missing.h"
@@ -14,6 +13,7 @@
 #include "analyze/ops.h"
 #include "analyze/places.h"
 #include "analyze/roles.h"
+#include "analyze/sync_ops.h"
 #include "analyze/view.h"
 #include "analyze/waits.h"
 
@@ -40,19 +40,6 @@ static const struct ss_column columns[] = {
 	  "the python frame of the user around it; not recorded without stacks", 0 },
 };
 
-/*
- * Operators that wait by their nature, with other operators inside. People know
- * these, not what they are made of: aten::_local_scalar_dense is aten::item.
- */
-static const char *const wrappers[] = {
-	"aten::item",         "aten::is_nonzero",    "aten::to",
-	"aten::_to_copy",     "aten::nonzero",       "aten::nonzero_numpy",
-	"aten::argwhere",     "aten::masked_select", "aten::equal",
-	"aten::allclose",     "aten::bincount",      "aten::repeat_interleave",
-	"aten::unique_dim",   "aten::_unique2",      "aten::unique_consecutive",
-	"aten::tensor_split", "aten::multinomial",
-};
-
 /* What a row is about; 0 where the group leaves it out. */
 struct key {
 	uint32_t step; /* + 1 */
@@ -75,28 +62,11 @@ struct counting {
 	struct ss_records keys;
 	struct tally *tallies; /* per key */
 	uint32_t tally_capacity;
-	uint8_t *wraps; /* per name of an operator: one of the wrappers */
+	const uint8_t *wraps; /* ss_sync_wrappers() */
 	uint32_t devices;
 	bool has_calls;
 	bool failed;
 };
-
-/* Wrappers around wrappers: PyTorch has three (is_nonzero > item > _local_scalar_dense). */
-#define CLIMB_MAX 8
-
-/* The operator to show for a wait, or SS_NO_ROW. */
-static uint32_t op_of(const struct counting *counting, uint32_t row)
-{
-	const uint32_t *owner = counting->ops->owner;
-	uint32_t op = owner[row];
-
-	for (int i = 0; i < CLIMB_MAX && op != SS_NO_ROW && owner[op] != SS_NO_ROW; i++) {
-		if (!counting->wraps[counting->trace->slices.name[owner[op]]])
-			break;
-		op = owner[op];
-	}
-	return op;
-}
 
 static struct tally *tally_of(struct counting *counting, uint32_t row, uint32_t step)
 {
@@ -110,7 +80,7 @@ static struct tally *tally_of(struct counting *counting, uint32_t row, uint32_t 
 	if (group == BY_SITE || group == BY_CALL)
 		key.call = names[row];
 	if (group == BY_SITE || group == BY_OP) {
-		op = op_of(counting, row);
+		op = ss_sync_op(counting->wraps, counting->ops, row);
 		key.op = op == SS_NO_ROW ? 0 : names[op];
 	}
 	if (group == BY_SITE || group == BY_LINE)
@@ -268,19 +238,9 @@ static void add_notes(const struct counting *counting)
 
 static bool prepare(struct counting *counting, struct ss_arena *scratch)
 {
-	const struct ss_strings *names = &counting->trace->names;
-
-	counting->wraps = SS_ARENA_NEW(scratch, uint8_t, (size_t)names->count + 1);
-	if (!counting->wraps ||
-	    !ss_records_init(&counting->keys, counting->out->arena->memory, sizeof(struct key)))
-		return false;
-	for (size_t i = 0; i < SS_COUNT(wrappers); i++) {
-		uint32_t id = ss_strings_find(names, wrappers[i], strlen(wrappers[i]));
-
-		if (id != SS_NO_ID)
-			counting->wraps[id] = true;
-	}
-	return true;
+	counting->wraps = ss_sync_wrappers(counting->trace, scratch);
+	return counting->wraps &&
+	       ss_records_init(&counting->keys, counting->out->arena->memory, sizeof(struct key));
 }
 
 static enum ss_status syncs_run(const struct ss_subject *subject, struct ss_table *out,

@@ -18,6 +18,7 @@
 #ifndef SS_DIAGNOSE_RULE_H
 #define SS_DIAGNOSE_RULE_H
 
+#include "analyze/cover.h"
 #include "job/job.h"
 #include "replay/replay.h"
 
@@ -25,21 +26,26 @@ enum ss_confidence { SS_CONFIDENCE_LOW, SS_CONFIDENCE_MEDIUM, SS_CONFIDENCE_HIGH
 
 struct ss_exam; /* of one rank: what all rules found there; exam.h */
 
+/* --- one rank ------------------------------------------------------------------------ */
+
 /* What a rule has to look at on one rank. */
 struct ss_look {
 	const struct ss_rule *rule;
 	uint32_t number;                  /* of the rule */
 	const struct ss_subject *subject; /* trace and bricks */
 	const struct ss_trace *trace;     /* the subject's */
+	const struct ss_digest *digest;   /* the rank's: collectives, steps, gaps */
 	const struct ss_graph *graph;
 	const struct ss_cover *steps; /* the steps that count: ss_steps_cover() */
 	int64_t step_ns;              /* their sum */
+	struct ss_memory *memory;     /* for what the rule needs meanwhile */
 	struct ss_exam *exam;
 };
 
 /*
  * The fix makes this task of the graph take `own_ns`; low and high are its time when the fix
- * does less, or more, than expected (low_ns >= own_ns >= high_ns). False: another rule has it.
+ * does less, or more, than expected (low_ns >= own_ns >= high_ns; none of them is longer than
+ * the task). False: another rule has it. Of two claims of one rule the shorter times count.
  */
 struct ss_claim {
 	uint32_t task;
@@ -48,30 +54,60 @@ struct ss_claim {
 };
 bool ss_look_claim(struct ss_look *look, struct ss_claim claim);
 
-/*
- * The part of the tasks of a thread that lies in [from, to) is gone; `keep_ns` of it stays.
- * Returns what could be claimed.
- */
-int64_t ss_look_claim_time(struct ss_look *look, uint32_t track, int64_t from_ns, int64_t to_ns,
-			   int64_t keep_ns);
+/* Whether a task can still be claimed by this rule. */
+bool ss_look_is_free(const struct ss_look *look, uint32_t task);
 
 /*
- * A sentence with figures that shows it, worth `weight_ns` (in all steps of the rank); of the
- * same sentence on several ranks the weights are added. `row` is a host row whose line of the
- * user's program is named, or SS_NO_ROW. The heaviest are shown.
+ * The part of the tasks of a thread that lies in [from, to) is gone, waits for the device
+ * that end there too; the first `keep_ns` of it stay, and `low_keep_ns` when the fix does less
+ * than expected. Of what other rules have nothing is taken. Returns what could be claimed.
+ * Several calls on one task add up.
  */
-__attribute__((format(printf, 4, 5))) void ss_look_evidence(struct ss_look *look, int64_t weight_ns,
-							    uint32_t row, const char *format, ...);
+struct ss_stretch {
+	uint32_t track;
+	int64_t from_ns, to_ns;
+	int64_t keep_ns, low_keep_ns; /* low_keep_ns below keep_ns: as keep_ns */
+};
+int64_t ss_look_claim_time(struct ss_look *look, struct ss_stretch stretch);
+
+/* What a sentence of evidence is about, in all steps of the rank. */
+struct ss_fact {
+	int64_t weight_ns; /* what it is worth: the heaviest are shown */
+	double count;      /* how often it happened; 0: not said */
+	uint32_t row;      /* host row whose line of the user's program is named; SS_NO_ROW */
+};
+
+/*
+ * A sentence that shows it. {time} and {count} in it stand for weight and count per step: so
+ * the sentences of ranks that differ only in these are one sentence, with the mean of those
+ * that have it. Numbers of ranks and other figures that differ should not stand in it. At most
+ * SS_EXAM_EVIDENCE sentences of a rule and rank are kept: the heaviest should come first.
+ */
+#define SS_EXAM_EVIDENCE 32
+__attribute__((format(printf, 3, 4))) void ss_look_evidence(struct ss_look *look,
+							    struct ss_fact fact, const char *format,
+							    ...);
 
 /* How sure it is on this rank, and why: the least sure rank counts. One sentence. */
 void ss_look_confidence(struct ss_look *look, enum ss_confidence confidence, const char *reason);
 
-/* A number that `judge` and `fix` need of this rank; added up per slot over the calls. */
+/* What to do, where that depends on the file; else the rule's own text. Lives forever. */
+void ss_look_fix(struct ss_look *look, const char *fix);
+
+/* A number that `judge` needs of this rank; added up per slot over the calls. */
 #define SS_EXAM_FIGURES 8
 void ss_look_figure(struct ss_look *look, uint32_t slot, double value);
 
-/* What a rule has to judge when all ranks were seen. */
-struct ss_judgement;
+/* --- all ranks ----------------------------------------------------------------------- */
+
+/* What shows a finding, as it is told. */
+struct ss_evidence {
+	const char *text;
+	const char *line;  /* of the user's program; NULL: not recorded */
+	int64_t weight_ns; /* per step; mean over the ranks that have it */
+	double count;      /* as well */
+	double steps;      /* of all ranks that have it; weight and count are sums until the end */
+};
 
 /* What is found, as it is told. Texts live as long as the diagnosis. */
 struct ss_finding {
@@ -79,18 +115,61 @@ struct ss_finding {
 	const char *title; /* "The GPUs wait for input" */
 	const char *fix;   /* code to paste, or what to do: lines */
 	const char *surer; /* what would make it surer: a flag; NULL: nothing */
-	int64_t rank;      /* the guilty one; -1: see ranks */
-	uint32_t *ranks;   /* those that have it */
+	uint32_t rank;     /* index of the guilty one; SS_NO_ROW: see ranks */
+	uint32_t *ranks;   /* indexes of those that have it */
 	uint32_t rank_count;
 	enum ss_confidence confidence;
-	const char *reason; /* of the confidence */
+	const char *reason; /* of the confidence; NULL: none */
 	bool is_warning;
 	bool is_timeless;                 /* about memory or the recording: no time is claimed */
-	int64_t cost_ns, low_ns, high_ns; /* of the mean step: what the fix would bring */
-	struct ss_evidence *evidence;
-	uint32_t evidence_count;
+	int64_t alone_ns;                 /* what its fix would bring without the others */
+	int64_t cost_ns, low_ns, high_ns; /* of the mean step, with those before it fixed */
+	struct ss_evidence *evidence;     /* the heaviest first */
+	uint32_t evidence_count, evidence_capacity;
 	struct ss_edits edits, low, high; /* of all ranks */
+	bool has_range;                   /* low or high differ from the edits */
 };
+
+/* What a rule has to judge when all ranks were seen. */
+struct ss_judgement {
+	const struct ss_rule *rule;
+	uint32_t number;            /* of the rule */
+	const struct ss_many *many; /* NULL: a single rank was chosen */
+	const struct ss_replay *replay;
+	const struct ss_graph *graphs; /* per rank */
+	struct ss_exam *const *exams;  /* per rank */
+	uint32_t rank_count;
+	struct ss_diagnosis *diagnosis;
+	bool failed; /* no memory */
+};
+
+/* The number that `look` left for a rank. */
+double ss_judge_figure(const struct ss_judgement *judgement, uint32_t rank, uint32_t slot);
+
+/* How many tasks `look` claimed on a rank. */
+uint32_t ss_judge_claims(const struct ss_judgement *judgement, uint32_t rank);
+
+/*
+ * A new finding, without claims; `rank` is the guilty one or SS_NO_ROW. NULL as title: the
+ * rule's. NULL: no memory, and the judgement has failed.
+ */
+__attribute__((format(printf, 3, 4))) struct ss_finding *ss_judge_add(
+	struct ss_judgement *judgement, uint32_t rank, const char *title, ...);
+
+/* What `look` left for a rank becomes part of the finding: claims, evidence, confidence, fix. */
+void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank);
+
+/* As ss_look_claim(), for any rank. */
+bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
+		    struct ss_claim claim);
+
+/* The weight is that of a step. */
+__attribute__((format(printf, 4, 5))) void ss_judge_evidence(struct ss_judgement *judgement,
+							     struct ss_finding *finding,
+							     int64_t weight_ns, const char *format,
+							     ...);
+
+/* --- the rule ------------------------------------------------------------------------ */
 
 struct ss_rule {
 	const char *name;    /* kebab-case */
@@ -101,14 +180,24 @@ struct ss_rule {
 	double warn_share;   /* of the mean step: from here on it is a warning */
 	double silent_share; /* below this nothing is said */
 	const char *why;     /* the reason for these two */
+	/*
+	 * About memory or the recording: no time is claimed, and what it leaves as evidence is
+	 * enough for a finding, which is a warning when slot 0 of its figures is not 0.
+	 */
 	bool is_timeless;
 	enum ss_status (*look)(struct ss_look *look, struct ss_error *err);
 	/* May be NULL: everything that was claimed is one finding. */
 	enum ss_status (*judge)(struct ss_judgement *judgement, struct ss_error *err);
 };
 
+/* All rules, in the order of src/diagnose/meson.build. */
 extern const struct ss_rule *const ss_rules[];
 extern const size_t ss_rule_count;
+
+/* NULL when there is none of that name. */
 const struct ss_rule *ss_rule_find(const char *name);
+
+/* The page of docs/rules, as it was when the program was built. */
+const char *ss_rule_page(const struct ss_rule *rule);
 
 #endif

@@ -154,13 +154,16 @@ static void count_oddities(struct ss_job_file *file)
 			file->trace.quality.rows[odd].count;
 }
 
-/* Keeps of a trace only what compares it with others. */
+/* Keeps of a trace only what compares it with others, and what the keeper makes of it. */
 static enum ss_status reduce(struct ss_job *job, struct ss_job_file *file, struct ss_error *err)
 {
 	enum ss_status status;
 
 	file->subject.trace = &file->trace;
 	status = ss_digest_make(&file->digest, &file->subject, job->memory, err);
+	if (status == SS_OK && job->keeper)
+		status = job->keeper->make(&file->kept, &file->subject, &file->digest, job->memory,
+					   err);
 	file->subject.trace = NULL;
 	ss_trace_release(&file->trace);
 	memset(&file->trace, 0, sizeof(file->trace));
@@ -280,13 +283,15 @@ static enum ss_status load_all(struct ss_job *job, const struct ss_open_options 
 }
 
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
-			   struct ss_memory *memory, struct ss_error *err)
+			   const struct ss_job_keeper *keeper, struct ss_memory *memory,
+			   struct ss_error *err)
 {
 	struct ss_paths paths = { 0 };
 	double started = now_seconds();
 	enum ss_status status;
 
 	job_init(job, memory);
+	job->keeper = keeper;
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
 	if (status == SS_OK)
 		status = add_files(job, &paths, err);
@@ -356,6 +361,7 @@ static enum ss_status make_digests(struct ss_job *job, struct ss_error *err)
 	for (; job->digested_files < job->file_count; job->digested_files++) {
 		struct ss_job_file *file = &job->files[job->digested_files];
 
+		file->rank_index = SS_NO_ROW;
 		if (file->subject.problem)
 			continue;
 		if (!file->is_reduced)
@@ -365,6 +371,7 @@ static enum ss_status make_digests(struct ss_job *job, struct ss_error *err)
 			continue; /* released with its file */
 		}
 		file->digest.source = file->source;
+		file->rank_index = job->digest_count;
 		job->digests[job->digest_count++] = file->digest;
 		file->digest = (struct ss_digest){ 0 };
 	}
@@ -384,11 +391,35 @@ enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err)
 	return SS_OK;
 }
 
+enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keeper,
+			   struct ss_error *err)
+{
+	assert(!job->keeper || job->keeper == keeper);
+	job->keeper = keeper;
+	SS_TRY(ss_job_join(job, err));
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		struct ss_job_file *file = &job->files[i];
+
+		if (file->rank_index == SS_NO_ROW || file->kept)
+			continue;
+		if (!file->subject.trace)
+			return ss_fail(err, SS_ERR_USAGE,
+				       "the session was opened to compare ranks: not enough of "
+				       "'%s' was kept",
+				       file->subject.path);
+		SS_TRY(keeper->make(&file->kept, &file->subject, &job->digests[file->rank_index],
+				    job->memory, err));
+	}
+	return SS_OK;
+}
+
 void ss_job_close(struct ss_job *job)
 {
 	if (!job->memory)
 		return;
 	for (uint32_t i = 0; i < job->file_count; i++) {
+		if (job->files[i].kept)
+			job->keeper->release(job->files[i].kept);
 		ss_trace_release(&job->files[i].trace);
 		ss_digest_release(&job->files[i].digest);
 	}

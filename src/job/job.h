@@ -8,10 +8,24 @@
 #include "job/find.h"
 #include "job/many.h"
 
+/*
+ * Something else that is made of each file while its trace is there, and kept when the
+ * trace is gone. Both are called by the thread that loads the file.
+ */
+struct ss_job_keeper {
+	/* NULL in `out` and SS_OK: nothing to keep */
+	enum ss_status (*make)(void **out, const struct ss_subject *subject,
+			       const struct ss_digest *digest, struct ss_memory *memory,
+			       struct ss_error *err);
+	void (*release)(void *kept);
+};
+
 struct ss_job_file {
 	struct ss_subject subject;
 	struct ss_trace trace;   /* empty when the subject has a problem, or it was reduced */
 	struct ss_digest digest; /* of files that were reduced, until the ranks are joined */
+	void *kept;              /* what the keeper made; NULL: nothing yet */
+	uint32_t rank_index;     /* in the ranks when they are joined; SS_NO_ROW: left out */
 	uint64_t oddities[SS_SEVERITIES]; /* counts of the view quality, by enum ss_severity */
 	const char *source;               /* its path as it is opened; NULL: it lies in memory */
 	bool is_reduced;
@@ -21,7 +35,8 @@ struct ss_job_file {
 struct ss_job {
 	struct ss_memory *memory; /* lent */
 	struct ss_arena arena;
-	struct ss_job_file *files; /* by rank, then by name; those without a rank last */
+	const struct ss_job_keeper *keeper; /* lent; NULL: nothing else is kept */
+	struct ss_job_file *files;          /* by rank, then by name; those without a rank last */
 	uint32_t file_count, file_capacity;
 	double load_seconds;       /* for all of them */
 	uint32_t failed_count;     /* files that could not be read */
@@ -35,10 +50,14 @@ struct ss_job {
 	bool is_joined;
 };
 
-/* Loads all files. Fails when none could be read, or the callback stopped it. */
+/*
+ * Loads all files. Fails when none could be read, or the callback stopped it. With
+ * `reduce` the keeper, which may be NULL, is asked for each file.
+ */
 SS_MUST_USE
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
-			   struct ss_memory *memory, struct ss_error *err);
+			   const struct ss_job_keeper *keeper, struct ss_memory *memory,
+			   struct ss_error *err);
 
 /* A job of one trace that lies in memory. */
 SS_MUST_USE
@@ -48,6 +67,14 @@ enum ss_status ss_job_open_memory(struct ss_job *job, const void *data, size_t l
 /* Compares the ranks with each other; a second call finds it done. */
 SS_MUST_USE
 enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err);
+
+/*
+ * Joins the ranks and asks the keeper for what was not made when the files were loaded.
+ * Fails where neither a trace nor what was kept of it is there.
+ */
+SS_MUST_USE
+enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keeper,
+			   struct ss_error *err);
 
 void ss_job_close(struct ss_job *job);
 

@@ -86,7 +86,7 @@ static void test_mixed_folder(void **state)
 	assert_non_null(mkdtemp(folder));
 	write_files(folder, mixed, SS_COUNT(mixed));
 	ss_memory_init(&memory, 0);
-	assert_int_equal(ss_job_open(&job, &options, &memory, &err), SS_OK);
+	assert_int_equal(ss_job_open(&job, &options, NULL, &memory, &err), SS_OK);
 	assert_int_equal(job.file_count, SS_COUNT(ranks));
 	assert_int_equal(job.failed_count, 0);
 	assert_int_equal(job.skipped_count, 3);
@@ -100,7 +100,7 @@ static void test_mixed_folder(void **state)
 	ss_job_close(&job);
 	assert_int_equal(memory.used_bytes, 0);
 	options.progress = stop;
-	assert_int_equal(ss_job_open(&job, &options, &memory, &err), SS_ERR_STOPPED);
+	assert_int_equal(ss_job_open(&job, &options, NULL, &memory, &err), SS_ERR_STOPPED);
 	assert_int_equal(memory.used_bytes, 0);
 	remove_files(folder, mixed, SS_COUNT(mixed));
 }
@@ -121,14 +121,14 @@ static void test_named_files(void **state)
 	snprintf(good, sizeof(good), "%s/rank2.json", folder);
 	snprintf(bad, sizeof(bad), "%s/config.json", folder);
 	ss_memory_init(&memory, 0);
-	assert_int_equal(ss_job_open(&job, &options, &memory, &err), SS_OK);
+	assert_int_equal(ss_job_open(&job, &options, NULL, &memory, &err), SS_OK);
 	assert_int_equal(job.file_count, 2);
 	assert_int_equal(job.failed_count, 1);
 	assert_null(job.files[1].subject.trace);
 	assert_non_null(strstr(job.files[1].subject.problem, "traceEvents"));
 	ss_job_close(&job);
 	options.path_count = 1;
-	assert_int_equal(ss_job_open(&job, &options, &memory, &err), SS_ERR_FORMAT);
+	assert_int_equal(ss_job_open(&job, &options, NULL, &memory, &err), SS_ERR_FORMAT);
 	assert_non_null(strstr(err.text, "config.json"));
 	assert_int_equal(memory.used_bytes, 0);
 	remove_files(folder, mixed, SS_COUNT(mixed));
@@ -148,7 +148,7 @@ static void test_no_traces(void **state)
 	assert_non_null(mkdtemp(folder));
 	write_files(folder, files, SS_COUNT(files));
 	ss_memory_init(&memory, 0);
-	assert_int_equal(ss_job_open(&job, &options, &memory, &err), SS_ERR_FORMAT);
+	assert_int_equal(ss_job_open(&job, &options, NULL, &memory, &err), SS_ERR_FORMAT);
 	assert_non_null(strstr(err.text, "none of the 2"));
 	assert_int_equal(memory.used_bytes, 0);
 	remove_files(folder, files, SS_COUNT(files));
@@ -235,7 +235,7 @@ static void test_joined(void **state)
 			snprintf(texts[i], sizeof(texts[i]), "%s/%s", folder,
 				 ranks[orders[round % 3][i]].name);
 		ss_memory_init(&memory, 0);
-		assert_int_equal(ss_job_open(&job, &options, &memory, &err), SS_OK);
+		assert_int_equal(ss_job_open(&job, &options, NULL, &memory, &err), SS_OK);
 		assert_int_equal(ss_job_join(&job, &err), SS_OK);
 		assert_int_equal(ss_job_join(&job, &err), SS_OK);
 		add_joined(&job.many, &found);
@@ -265,7 +265,7 @@ static void test_join_again(void **state)
 		struct ss_job job;
 
 		ss_memory_init(&memory, 0);
-		assert_int_equal(ss_job_open(&job, &options, &memory, &err), SS_OK);
+		assert_int_equal(ss_job_open(&job, &options, NULL, &memory, &err), SS_OK);
 		memory.fail_call = memory.calls + call;
 		refused = ss_job_join(&job, &err) != SS_OK;
 		memory.fail_call = 0;

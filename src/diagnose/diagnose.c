@@ -1,0 +1,246 @@
+/*
+ * diagnose.c - joins the ranks, lets rules judge them, and keeps what was asked for.
+ */
+#include "diagnose/diagnose.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+const char *ss_confidence_name(enum ss_confidence confidence)
+{
+	static const char *const names[] = { "low", "medium", "high" };
+
+	return names[confidence];
+}
+
+void ss_diagnosis_release(struct ss_diagnosis *diagnosis)
+{
+	struct ss_memory *memory = diagnosis->memory;
+
+	if (!memory)
+		return;
+	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
+		struct ss_finding *finding = diagnosis->found[i];
+
+		ss_edits_release(&finding->edits);
+		ss_edits_release(&finding->low);
+		ss_edits_release(&finding->high);
+		ss_memory_free(memory, finding->evidence,
+			       finding->evidence_capacity * sizeof(*finding->evidence));
+	}
+	ss_replay_release(&diagnosis->replay);
+	ss_memory_free(memory, diagnosis->found,
+		       diagnosis->found_capacity * sizeof(*diagnosis->found));
+	ss_arena_release(&diagnosis->arena);
+	*diagnosis = (struct ss_diagnosis){ 0 };
+}
+
+/* --- ranks --------------------------------------------------------------------------- */
+
+static bool is_chosen(const struct ss_job_file *file, const struct ss_diagnose_options *options)
+{
+	return file->rank_index != SS_NO_ROW && file->kept &&
+	       (options->rank == SS_EVERY_RANK || file->subject.rank == options->rank);
+}
+
+static void add_rank(struct ss_diagnosis *diagnosis, const struct ss_job *job,
+		     const struct ss_job_file *file)
+{
+	struct ss_kept *kept = file->kept;
+	const struct ss_digest *digest = &job->digests[file->rank_index];
+	const char *device = ss_strings_text(&digest->texts, digest->device_name);
+	uint32_t steps = kept->graph.step_count;
+
+	diagnosis->graphs[diagnosis->rank_count] = kept->graph;
+	diagnosis->exams[diagnosis->rank_count] = &kept->exam;
+	diagnosis->ranks[diagnosis->rank_count] = file->subject.rank;
+	if (!diagnosis->rank_count || steps < diagnosis->steps_least)
+		diagnosis->steps_least = steps;
+	if (steps > diagnosis->steps_most)
+		diagnosis->steps_most = steps;
+	diagnosis->rank_count++;
+	diagnosis->bytes += kept->file_bytes;
+	diagnosis->events += digest->events;
+	if (!diagnosis->device && *device)
+		diagnosis->device = device;
+}
+
+static enum ss_status add_ranks(struct ss_diagnosis *diagnosis, const struct ss_job *job,
+				const struct ss_diagnose_options *options, struct ss_error *err)
+{
+	size_t room = (size_t)job->file_count + 1;
+
+	diagnosis->graphs = SS_ARENA_NEW(&diagnosis->arena, struct ss_graph, room);
+	diagnosis->exams = SS_ARENA_NEW(&diagnosis->arena, struct ss_exam *, room);
+	diagnosis->ranks = SS_ARENA_NEW(&diagnosis->arena, int64_t, room);
+	if (!diagnosis->graphs || !diagnosis->exams || !diagnosis->ranks)
+		return ss_fail_memory(err, "the ranks of the job");
+	for (uint32_t i = 0; i < job->file_count; i++)
+		if (is_chosen(&job->files[i], options))
+			add_rank(diagnosis, job, &job->files[i]);
+	if (!diagnosis->rank_count)
+		return ss_fail(err, SS_ERR_USAGE, "no file of rank %lld", (long long)options->rank);
+	diagnosis->many = options->rank == SS_EVERY_RANK ? &job->many : NULL;
+	diagnosis->seconds = job->load_seconds;
+	return SS_OK;
+}
+
+/* Sums of all steps of all ranks, then their shares. */
+static void add_shares(struct ss_diagnosis *diagnosis, const struct ss_digest *digest, double *sum)
+{
+	struct ss_diagnosis_shares *shares = &diagnosis->shares;
+
+	shares->on_device = shares->on_device || digest->device >= 0;
+	for (uint32_t i = 0; i < digest->step_count; i++) {
+		const struct ss_rank_step *step = &digest->steps[i];
+
+		*sum += (double)(step->end_ns - step->start_ns);
+		shares->compute += (double)step->compute_ns;
+		shares->exposed_comm += (double)step->exposed_comm_ns;
+		shares->exposed_copy += (double)step->exposed_copy_ns;
+	}
+}
+
+static void measure_shares(struct ss_diagnosis *diagnosis, const struct ss_job *job,
+			   const struct ss_diagnose_options *options)
+{
+	struct ss_diagnosis_shares *shares = &diagnosis->shares;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < job->file_count; i++)
+		if (is_chosen(&job->files[i], options))
+			add_shares(diagnosis, &job->digests[job->files[i].rank_index], &sum);
+	shares->is_known = sum > 0;
+	if (!shares->is_known)
+		return;
+	shares->compute /= sum;
+	shares->exposed_comm /= sum;
+	shares->exposed_copy /= sum;
+	shares->rest = 1 - shares->compute - shares->exposed_comm - shares->exposed_copy;
+}
+
+static void measure_trust(struct ss_diagnosis *diagnosis)
+{
+	struct ss_diagnosis_trust *trust = &diagnosis->trust;
+	const struct ss_many *many = diagnosis->many;
+
+	trust->clock_error_ns = -1;
+	if (!many || many->rank_count < 2)
+		return;
+	trust->unmatched = many->unmatched;
+	for (uint32_t i = 0; i < many->rank_count; i++) {
+		const struct ss_clock *clock = &many->clocks[i];
+
+		if (clock->component == SS_NO_ROW || clock->component != many->clocks[0].component)
+			trust->unaligned_ranks++;
+		else if (i && clock->error_ns > trust->clock_error_ns)
+			trust->clock_error_ns = clock->error_ns;
+	}
+}
+
+/* --- what-if ------------------------------------------------------------------------- */
+
+/* Whether the word "straggler=3" of `length` names the finding. */
+static bool is_named(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		     const char *word, size_t length)
+{
+	const char *equals = memchr(word, '=', length);
+	size_t name = equals ? (size_t)(equals - word) : length;
+	char number[24];
+
+	if (strlen(finding->rule->name) != name || memcmp(finding->rule->name, word, name) != 0)
+		return false;
+	if (!equals)
+		return true;
+	if (finding->rank == SS_NO_ROW)
+		return false;
+	snprintf(number, sizeof(number), "%lld", (long long)diagnosis->ranks[finding->rank]);
+	return strlen(number) == length - name - 1 &&
+	       memcmp(number, equals + 1, length - name - 1) == 0;
+}
+
+static enum ss_status unknown_rule(const char *word, size_t length, struct ss_error *err)
+{
+	return ss_fail(err, SS_ERR_USAGE, "no rule called '%.*s'", (int)length, word);
+}
+
+/* Keeps of what was found what is named; lists what is named and was not found. */
+static enum ss_status choose(struct ss_diagnosis *diagnosis, const char *fixes,
+			     struct ss_error *err)
+{
+	bool *keep = SS_ARENA_NEW(&diagnosis->arena, bool, (size_t)diagnosis->found_count + 1);
+	char missing[256] = "", word_text[128];
+	uint32_t kept = 0;
+
+	if (!keep)
+		return ss_fail_memory(err, "the findings");
+	for (const char *word = fixes; *word;) {
+		size_t length = strcspn(word, ","), name = strcspn(word, ",=");
+		bool found = false;
+
+		snprintf(word_text, sizeof(word_text), "%.*s", (int)(name < 120 ? name : 120),
+			 word);
+		if (length && !ss_rule_find(word_text))
+			return unknown_rule(word, name < 120 ? name : 120, err);
+		for (uint32_t i = 0; i < diagnosis->found_count; i++)
+			if (is_named(diagnosis, diagnosis->found[i], word, length))
+				keep[i] = found = true;
+		snprintf(word_text, sizeof(word_text), "%.*s", (int)(length < 120 ? length : 120),
+			 word);
+		if (length && !found)
+			ss_text_list(missing, sizeof(missing), word_text);
+		word += length + (word[length] == ',');
+	}
+	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
+		struct ss_finding *finding = diagnosis->found[i];
+
+		/* the others are still released: they stand behind */
+		if (keep[i]) {
+			diagnosis->found[i] = diagnosis->found[kept];
+			diagnosis->found[kept++] = finding;
+		}
+	}
+	diagnosis->chosen_count = kept;
+	diagnosis->not_found = *missing ? ss_arena_copy(&diagnosis->arena, missing, strlen(missing))
+					: NULL;
+	return *missing && !diagnosis->not_found ? ss_fail_memory(err, "the findings") : SS_OK;
+}
+
+/* --- all ----------------------------------------------------------------------------- */
+
+static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
+			   const struct ss_diagnose_options *options, struct ss_error *err)
+{
+	SS_TRY(add_ranks(diagnosis, job, options, err));
+	SS_TRY(ss_replay_init(&diagnosis->replay, diagnosis->graphs, diagnosis->rank_count,
+			      diagnosis->many, diagnosis->memory, err));
+	diagnosis->step_ns = diagnosis->replay.step_ns;
+	diagnosis->error_percent = diagnosis->replay.error_percent;
+	diagnosis->is_bounded = diagnosis->error_percent > SS_REPLAY_ERROR_MAX;
+	measure_trust(diagnosis);
+	measure_shares(diagnosis, job, options);
+	for (uint32_t i = 0; i < ss_rule_count; i++)
+		SS_TRY(ss_diagnosis_judge(diagnosis, i, err));
+	diagnosis->chosen_count = diagnosis->found_count;
+	diagnosis->is_what_if = options->is_what_if;
+	if (options->is_what_if && options->fixes)
+		SS_TRY(choose(diagnosis, options->fixes, err));
+	return ss_diagnosis_order(diagnosis, err);
+}
+
+enum ss_status ss_diagnose(struct ss_diagnosis *out, struct ss_job *job,
+			   const struct ss_diagnose_options *options, struct ss_error *err)
+{
+	enum ss_status status;
+
+	*out = (struct ss_diagnosis){ 0 };
+	SS_TRY(ss_job_keep(job, &ss_diagnose_keeper, err));
+	out->memory = job->memory;
+	ss_arena_init(&out->arena, job->memory);
+	status = make(out, job, options, err);
+	if (status != SS_OK)
+		ss_diagnosis_release(out);
+	return status;
+}

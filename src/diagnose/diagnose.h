@@ -1,0 +1,86 @@
+/*
+ * diagnose.h - the verdict: what is wrong with a job, what it costs, what to do.
+ *
+ * All rules have looked at all ranks (exam.h). Their findings are replayed, each alone
+ * and then together, in the order in which fixing them brings most: what stands with a
+ * finding is what its fix brings when those before it are fixed. Gains are never added;
+ * a time that two rules would mend counts once.
+ */
+#ifndef SS_DIAGNOSE_DIAGNOSE_H
+#define SS_DIAGNOSE_DIAGNOSE_H
+
+#include "diagnose/keep.h"
+
+/* Beyond this the replay says too little about the job: only bounds are given (Lumos: < 5 %). */
+#define SS_REPLAY_ERROR_MAX 5.0
+
+struct ss_diagnose_options {
+	int64_t rank;      /* only this one; SS_EVERY_RANK */
+	bool is_what_if;   /* what these bring, whatever it is */
+	const char *fixes; /* "input-stall,straggler=3"; NULL: all that is found */
+};
+
+/* How far figures can be trusted. */
+struct ss_diagnosis_trust {
+	int64_t clock_error_ns;   /* of the rank that is known worst; -1: clocks are not compared */
+	uint32_t unaligned_ranks; /* whose clocks cannot be compared */
+	uint64_t unmatched;       /* collectives that met nobody */
+};
+
+/* What the mean step is spent on; parts of 1. */
+struct ss_diagnosis_shares {
+	bool is_known, on_device;
+	double compute, exposed_comm, exposed_copy, rest;
+};
+
+struct ss_diagnosis {
+	struct ss_memory *memory;
+	struct ss_arena arena;
+	struct ss_graph *graphs; /* per rank; what they point to is lent */
+	struct ss_exam **exams;  /* per rank; lent */
+	int64_t *ranks;          /* their numbers; -1: not known */
+	uint32_t rank_count;
+	const struct ss_many *many; /* NULL: one rank was chosen */
+	struct ss_replay replay;
+	struct ss_finding **found; /* all, as rules made them */
+	uint32_t found_count, found_capacity;
+	uint32_t chosen_count;        /* of them, those that are asked about: they stand first */
+	struct ss_finding **findings; /* what is told: warnings first, timeless ones last */
+	uint32_t finding_count;
+	uint32_t warning_count;
+	bool is_what_if;
+	bool is_bounded;                               /* the replay is not good enough */
+	int64_t step_ns;                               /* the mean step; 0: there are none */
+	int64_t fixed_ns, fixed_low_ns, fixed_high_ns; /* with all warnings fixed: low is slower */
+	double error_percent;                          /* of the unchanged replay, of the step */
+	uint32_t steps_least, steps_most;              /* of a rank */
+	const char *device;                            /* NULL: not recorded, or there is none */
+	const char *next;                              /* what becomes the bottleneck; NULL */
+	uint64_t bytes, events;
+	double seconds;        /* that loading took */
+	const char *not_found; /* what-if: fixes that nothing was found for; NULL: none */
+	struct ss_diagnosis_trust trust;
+	struct ss_diagnosis_shares shares;
+};
+
+/* The job must outlive it. Release it when SS_OK came back. */
+SS_MUST_USE
+enum ss_status ss_diagnose(struct ss_diagnosis *out, struct ss_job *job,
+			   const struct ss_diagnose_options *options, struct ss_error *err);
+void ss_diagnosis_release(struct ss_diagnosis *diagnosis);
+
+const char *ss_confidence_name(enum ss_confidence confidence);
+
+/* order.c: replays what was found, and puts it in order. */
+SS_MUST_USE
+enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_error *err);
+
+/* judge.c: one rule's findings of all ranks. */
+SS_MUST_USE
+enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
+				  struct ss_error *err);
+
+/* judge.c: sentences with their figures, the heaviest first. */
+SS_MUST_USE bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena);
+
+#endif

@@ -1,0 +1,393 @@
+/*
+ * exam.c - runs all rules on one rank, and keeps what they find.
+ */
+#include "diagnose/exam.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/roles.h"
+
+/* Longer sentences would not be read. */
+#define SENTENCE_MAX 512
+
+void ss_exam_release(struct ss_exam *exam)
+{
+	struct ss_memory *memory = exam->memory;
+	size_t tasks = (size_t)exam->task_count + 1;
+
+	if (!memory)
+		return;
+	ss_strings_release(&exam->texts);
+	ss_memory_free(memory, exam->parts, (ss_rule_count + 1) * sizeof(*exam->parts));
+	ss_memory_free(memory, exam->claims, exam->claim_capacity * sizeof(*exam->claims));
+	ss_memory_free(memory, exam->facts, exam->fact_capacity * sizeof(*exam->facts));
+	ss_memory_free(memory, exam->owner, tasks);
+	ss_memory_free(memory, exam->claim_of, tasks * sizeof(*exam->claim_of));
+	ss_memory_free(memory, exam->by_track, tasks * sizeof(*exam->by_track));
+	*exam = (struct ss_exam){ 0 };
+}
+
+bool ss_exam_take(struct ss_exam *exam, uint32_t rule, uint32_t task)
+{
+	if (task >= exam->task_count || (exam->owner[task] && exam->owner[task] != rule + 1))
+		return false;
+	exam->owner[task] = (uint8_t)(rule + 1);
+	return true;
+}
+
+/* --- claims -------------------------------------------------------------------------- */
+
+bool ss_look_is_free(const struct ss_look *look, uint32_t task)
+{
+	const struct ss_exam *exam = look->exam;
+
+	return task < exam->task_count &&
+	       (!exam->owner[task] || exam->owner[task] == look->number + 1);
+}
+
+/* The rule's claim on the task, made now with the task as it is; NULL: it cannot be had. */
+static struct ss_claim *claim_on(struct ss_look *look, uint32_t task)
+{
+	struct ss_exam *exam = look->exam;
+	int64_t own_ns;
+
+	if (!ss_look_is_free(look, task))
+		return NULL;
+	if (exam->claim_of[task])
+		return &exam->claims[exam->claim_of[task] - 1];
+	if (!ss_memory_reserve(exam->memory, (void **)&exam->claims, &exam->claim_capacity,
+			       (size_t)exam->claim_count + 1, sizeof(*exam->claims))) {
+		exam->failed = true;
+		return NULL;
+	}
+	own_ns = look->graph->tasks[task].own_ns;
+	exam->owner[task] = (uint8_t)(look->number + 1);
+	exam->claims[exam->claim_count++] = (struct ss_claim){
+		.task = task, .own_ns = own_ns, .low_ns = own_ns, .high_ns = own_ns
+	};
+	exam->claim_of[task] = exam->claim_count;
+	return &exam->claims[exam->claim_count - 1];
+}
+
+static int64_t shorter(int64_t now_ns, int64_t wanted_ns)
+{
+	if (wanted_ns < 0)
+		wanted_ns = 0;
+	return wanted_ns < now_ns ? wanted_ns : now_ns;
+}
+
+bool ss_look_claim(struct ss_look *look, struct ss_claim claim)
+{
+	struct ss_claim *own = claim_on(look, claim.task);
+
+	if (!own)
+		return false;
+	own->own_ns = shorter(own->own_ns, claim.own_ns);
+	own->low_ns = shorter(own->low_ns, claim.low_ns);
+	own->high_ns = shorter(own->high_ns, claim.high_ns);
+	if (own->low_ns < own->own_ns)
+		own->low_ns = own->own_ns;
+	if (own->high_ns > own->own_ns)
+		own->high_ns = own->own_ns;
+	own->releases |= claim.releases;
+	own->unlocks |= claim.unlocks;
+	return true;
+}
+
+/* --- time ---------------------------------------------------------------------------- */
+
+struct place {
+	int64_t start_ns;
+	uint32_t track, task;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->track != y->track)
+		return x->track < y->track ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->task < y->task ? -1 : x->task > y->task;
+}
+
+/* Tasks by track and start; those of no track stand last. */
+static bool sort_tasks(struct ss_look *look)
+{
+	struct ss_exam *exam = look->exam;
+	size_t bytes = ((size_t)exam->task_count + 1) * sizeof(struct place);
+	struct place *places = ss_memory_resize(exam->memory, NULL, 0, bytes);
+
+	exam->by_track = ss_memory_resize(exam->memory, NULL, 0,
+					  ((size_t)exam->task_count + 1) * sizeof(uint32_t));
+	if (places && exam->by_track) {
+		bool sorted = true;
+
+		for (uint32_t i = 0; i < exam->task_count; i++) {
+			places[i] = (struct place){ look->graph->tasks[i].start_ns,
+						    look->graph->tasks[i].track, i };
+			sorted = sorted && (!i || by_place(&places[i - 1], &places[i]) < 0);
+		}
+		if (!sorted)
+			qsort(places, exam->task_count, sizeof(*places), by_place);
+		for (uint32_t i = 0; i < exam->task_count; i++)
+			exam->by_track[i] = places[i].task;
+	}
+	ss_memory_free(exam->memory, places, bytes);
+	if (!places || !exam->by_track)
+		exam->failed = true;
+	return !exam->failed;
+}
+
+/* The first of the sorted tasks that does not start before the moment. */
+static uint32_t first_from(const struct ss_look *look, uint32_t track, int64_t from_ns)
+{
+	const struct place wanted = { from_ns, track, 0 };
+	uint32_t low = 0, high = look->exam->task_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		uint32_t task = look->exam->by_track[middle];
+		const struct place place = { look->graph->tasks[task].start_ns,
+					     look->graph->tasks[task].track, task };
+
+		if (by_place(&place, &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int64_t take_from(struct ss_look *look, uint32_t task, int64_t gone_ns, int64_t low_gone_ns)
+{
+	struct ss_claim *claim = gone_ns > 0 ? claim_on(look, task) : NULL;
+
+	if (!claim)
+		return 0;
+	gone_ns = gone_ns < claim->own_ns ? gone_ns : claim->own_ns;
+	claim->own_ns -= gone_ns;
+	claim->high_ns = claim->own_ns < claim->high_ns ? claim->own_ns : claim->high_ns;
+	claim->low_ns -= low_gone_ns;
+	if (claim->low_ns < claim->own_ns)
+		claim->low_ns = claim->own_ns;
+	return gone_ns;
+}
+
+/* Of a length what stays: as much as is still to be kept. */
+static int64_t keep_of(int64_t *keep_ns, int64_t length_ns)
+{
+	int64_t kept_ns = *keep_ns < length_ns ? *keep_ns : length_ns;
+
+	*keep_ns -= kept_ns;
+	return kept_ns;
+}
+
+/* The return of a call that lies in the time as a whole: nothing is waited for then. */
+static void release_wait(struct ss_look *look, uint32_t at, int64_t from_ns)
+{
+	uint32_t task = look->exam->by_track[at];
+	const struct ss_task *before = at ? &look->graph->tasks[look->exam->by_track[at - 1]]
+					  : NULL;
+	struct ss_claim *claim;
+
+	if (!before || before->track != look->graph->tasks[task].track ||
+	    before->kind != SS_TASK_CALL || before->start_ns < from_ns)
+		return;
+	claim = claim_on(look, task);
+	if (claim)
+		claim->releases = true;
+}
+
+int64_t ss_look_claim_time(struct ss_look *look, struct ss_stretch stretch)
+{
+	struct ss_exam *exam = look->exam;
+	int64_t gone_ns = 0, low_keep_ns;
+	uint32_t i;
+
+	if (stretch.to_ns <= stretch.from_ns || (!exam->by_track && !sort_tasks(look)))
+		return 0;
+	low_keep_ns = stretch.low_keep_ns > stretch.keep_ns ? stretch.low_keep_ns : stretch.keep_ns;
+	i = first_from(look, stretch.track, stretch.from_ns);
+	/* what starts before may reach into it */
+	if (i && look->graph->tasks[exam->by_track[i - 1]].track == stretch.track)
+		i--;
+	for (; i < exam->task_count; i++) {
+		uint32_t number = exam->by_track[i];
+		const struct ss_task *task = &look->graph->tasks[number];
+		int64_t start_ns = task->start_ns > stretch.from_ns ? task->start_ns
+								    : stretch.from_ns;
+		int64_t end_ns = ss_task_end(task);
+		int64_t gone, low_gone;
+
+		if (task->track != stretch.track || task->start_ns > stretch.to_ns)
+			break;
+		if (task->kind == SS_TASK_WAIT && task->start_ns > stretch.from_ns)
+			release_wait(look, i, stretch.from_ns);
+		end_ns = end_ns < stretch.to_ns ? end_ns : stretch.to_ns;
+		if (end_ns <= start_ns || !ss_look_is_free(look, number))
+			continue;
+		gone = end_ns - start_ns - keep_of(&stretch.keep_ns, end_ns - start_ns);
+		low_gone = end_ns - start_ns - keep_of(&low_keep_ns, end_ns - start_ns);
+		gone_ns += take_from(look, number, gone, low_gone);
+	}
+	return gone_ns;
+}
+
+/* --- what is said -------------------------------------------------------------------- */
+
+static uint32_t add_text(struct ss_exam *exam, const char *text)
+{
+	uint32_t id = ss_strings_add(&exam->texts, text, strlen(text));
+
+	if (id == SS_NO_ID)
+		exam->failed = true;
+	return id == SS_NO_ID ? 0 : id;
+}
+
+static uint32_t line_of(struct ss_look *look, uint32_t row)
+{
+	const struct ss_places *places;
+	struct ss_error err;
+
+	if (row == SS_NO_ROW)
+		return 0;
+	if (ss_bricks_places(look->subject->bricks, &places, &err) != SS_OK) {
+		look->exam->failed = true;
+		return 0;
+	}
+	if (row >= places->row_count || !places->line[row])
+		return 0;
+	return add_text(look->exam, ss_strings_text(&places->lines, places->line[row]));
+}
+
+void ss_look_evidence(struct ss_look *look, struct ss_fact fact, const char *format, ...)
+{
+	struct ss_exam *exam = look->exam;
+	const struct ss_exam_part *part = &exam->parts[look->number];
+	struct ss_exam_fact own = { .weight_ns = fact.weight_ns, .count = fact.count };
+	char sentence[SENTENCE_MAX];
+	va_list words;
+
+	va_start(words, format);
+	vsnprintf(sentence, sizeof(sentence), format, words);
+	va_end(words);
+	own.text = add_text(exam, sentence);
+	own.line = line_of(look, fact.row);
+	for (uint32_t i = part->fact_from; i < exam->fact_count; i++)
+		if (exam->facts[i].text == own.text && exam->facts[i].line == own.line) {
+			exam->facts[i].weight_ns = ss_ns_sum(exam->facts[i].weight_ns,
+							     own.weight_ns);
+			exam->facts[i].count += own.count;
+			return;
+		}
+	if (exam->fact_count - part->fact_from >= SS_EXAM_EVIDENCE)
+		return;
+	if (!ss_memory_reserve(exam->memory, (void **)&exam->facts, &exam->fact_capacity,
+			       (size_t)exam->fact_count + 1, sizeof(*exam->facts))) {
+		exam->failed = true;
+		return;
+	}
+	exam->facts[exam->fact_count++] = own;
+}
+
+void ss_look_confidence(struct ss_look *look, enum ss_confidence confidence, const char *reason)
+{
+	struct ss_exam_part *part = &look->exam->parts[look->number];
+
+	if (part->is_sure && part->confidence <= confidence)
+		return;
+	part->is_sure = true;
+	part->confidence = confidence;
+	part->reason = add_text(look->exam, reason);
+}
+
+void ss_look_fix(struct ss_look *look, const char *fix)
+{
+	look->exam->parts[look->number].fix = fix;
+}
+
+void ss_look_figure(struct ss_look *look, uint32_t slot, double value)
+{
+	assert(slot < SS_EXAM_FIGURES);
+	look->exam->parts[look->number].figures[slot] += value;
+}
+
+/* --- all rules ----------------------------------------------------------------------- */
+
+static void *new_block(struct ss_memory *memory, size_t bytes)
+{
+	void *block = ss_memory_resize(memory, NULL, 0, bytes);
+
+	if (block)
+		memset(block, 0, bytes);
+	return block;
+}
+
+static enum ss_status run_rules(struct ss_look *look, struct ss_error *err)
+{
+	struct ss_exam *exam = look->exam;
+
+	for (uint32_t i = 0; i < ss_rule_count; i++) {
+		struct ss_exam_part *part = &exam->parts[i];
+
+		look->rule = ss_rules[i];
+		look->number = i;
+		part->claim_from = exam->claim_count;
+		part->fact_from = exam->fact_count;
+		SS_TRY(look->rule->look(look, err));
+		part->claim_to = exam->claim_count;
+		part->fact_to = exam->fact_count;
+	}
+	return exam->failed ? ss_fail_memory(err, "what was found on a rank") : SS_OK;
+}
+
+static enum ss_status examine(struct ss_exam *exam, struct ss_look *look, struct ss_error *err)
+{
+	struct ss_cover steps = { 0 };
+	size_t tasks = (size_t)exam->task_count + 1;
+	bool whole = ss_strings_init(&exam->texts, exam->memory);
+	enum ss_status status;
+
+	exam->parts = new_block(exam->memory, (ss_rule_count + 1) * sizeof(*exam->parts));
+	exam->owner = new_block(exam->memory, tasks);
+	exam->claim_of = new_block(exam->memory, tasks * sizeof(*exam->claim_of));
+	whole = whole && exam->parts && exam->owner && exam->claim_of &&
+		ss_steps_cover(look->trace, exam->memory, &steps);
+	if (whole) {
+		look->steps = &steps;
+		look->step_ns = ss_cover_length(&steps);
+		exam->step_count = steps.count;
+		status = run_rules(look, err);
+	} else {
+		status = ss_fail_memory(err, "what was found on a rank");
+	}
+	ss_cover_release(&steps);
+	ss_memory_free(exam->memory, exam->claim_of, tasks * sizeof(*exam->claim_of));
+	ss_memory_free(exam->memory, exam->by_track, tasks * sizeof(*exam->by_track));
+	exam->claim_of = NULL;
+	exam->by_track = NULL;
+	return status;
+}
+
+enum ss_status ss_exam_make(struct ss_exam *exam, const struct ss_subject *subject,
+			    const struct ss_digest *digest, const struct ss_graph *graph,
+			    struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_look look = { .subject = subject,
+				.trace = subject->trace,
+				.digest = digest,
+				.graph = graph,
+				.memory = memory,
+				.exam = exam };
+	enum ss_status status;
+
+	*exam = (struct ss_exam){ .memory = memory, .task_count = graph->task_count };
+	status = examine(exam, &look, err);
+	if (status != SS_OK)
+		ss_exam_release(exam);
+	return status;
+}

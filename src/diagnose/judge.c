@@ -1,0 +1,319 @@
+/*
+ * judge.c - from what a rule left on each rank to its findings.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/diagnose.h"
+
+/* Of a rule with a sentence for each of a thousand ranks only the first are kept. */
+#define EVIDENCE_MAX 256
+#define SENTENCE_MAX 512
+
+double ss_judge_figure(const struct ss_judgement *judgement, uint32_t rank, uint32_t slot)
+{
+	assert(rank < judgement->rank_count && slot < SS_EXAM_FIGURES);
+	return judgement->exams[rank]->parts[judgement->number].figures[slot];
+}
+
+uint32_t ss_judge_claims(const struct ss_judgement *judgement, uint32_t rank)
+{
+	const struct ss_exam_part *part = &judgement->exams[rank]->parts[judgement->number];
+
+	return part->claim_to - part->claim_from;
+}
+
+struct ss_finding *ss_judge_add(struct ss_judgement *judgement, uint32_t rank, const char *title,
+				...)
+{
+	struct ss_diagnosis *diagnosis = judgement->diagnosis;
+	struct ss_finding *finding = SS_ARENA_NEW(&diagnosis->arena, struct ss_finding, 1);
+	uint32_t *ranks = SS_ARENA_NEW(&diagnosis->arena, uint32_t,
+				       (size_t)judgement->rank_count + 1);
+	char text[SENTENCE_MAX] = "";
+	va_list words;
+
+	judgement->failed = judgement->failed || !finding || !ranks ||
+			    !ss_memory_reserve(diagnosis->memory, (void **)&diagnosis->found,
+					       &diagnosis->found_capacity,
+					       (size_t)diagnosis->found_count + 1,
+					       sizeof(*diagnosis->found));
+	if (judgement->failed)
+		return NULL;
+	*finding = (struct ss_finding){ .rule = judgement->rule,
+					.title = judgement->rule->title,
+					.fix = judgement->rule->fix,
+					.surer = judgement->rule->surer,
+					.rank = rank,
+					.ranks = ranks,
+					.confidence = SS_CONFIDENCE_HIGH,
+					.is_timeless = judgement->rule->is_timeless };
+	ss_edits_init(&finding->edits, diagnosis->memory);
+	ss_edits_init(&finding->low, diagnosis->memory);
+	ss_edits_init(&finding->high, diagnosis->memory);
+	diagnosis->found[diagnosis->found_count++] = finding;
+	if (rank != SS_NO_ROW)
+		finding->ranks[finding->rank_count++] = rank;
+	if (title) {
+		va_start(words, title);
+		vsnprintf(text, sizeof(text), title, words);
+		va_end(words);
+		finding->title = ss_arena_copy(&diagnosis->arena, text, strlen(text));
+		judgement->failed = !finding->title;
+	}
+	return judgement->failed ? NULL : finding;
+}
+
+/* --- claims -------------------------------------------------------------------------- */
+
+/* Until a claim has a range, low and high are the edits themselves. */
+static bool open_range(struct ss_finding *finding)
+{
+	finding->has_range = true;
+	for (uint32_t i = 0; i < finding->edits.count; i++)
+		if (!ss_edits_add(&finding->low, finding->edits.items[i]) ||
+		    !ss_edits_add(&finding->high, finding->edits.items[i]))
+			return false;
+	return true;
+}
+
+static bool add_claim(struct ss_finding *finding, uint32_t rank, const struct ss_claim *claim)
+{
+	struct ss_edit edit = { .task = claim->task,
+				.rank = rank,
+				.own_ns = claim->own_ns,
+				.releases = claim->releases,
+				.unlocks = claim->unlocks };
+	struct ss_edit low = edit, high = edit;
+
+	low.own_ns = claim->low_ns;
+	high.own_ns = claim->high_ns;
+	if (!finding->has_range &&
+	    (claim->low_ns != claim->own_ns || claim->high_ns != claim->own_ns) &&
+	    !open_range(finding))
+		return false;
+	return ss_edits_add(&finding->edits, edit) &&
+	       (!finding->has_range ||
+		(ss_edits_add(&finding->low, low) && ss_edits_add(&finding->high, high)));
+}
+
+/* Ranks are mostly added in their order. */
+static void add_rank(struct ss_finding *finding, uint32_t rank)
+{
+	uint32_t at = finding->rank_count;
+
+	while (at > 0 && finding->ranks[at - 1] > rank)
+		at--;
+	if (at > 0 && finding->ranks[at - 1] == rank)
+		return;
+	memmove(&finding->ranks[at + 1], &finding->ranks[at],
+		(finding->rank_count - at) * sizeof(*finding->ranks));
+	finding->ranks[at] = rank;
+	finding->rank_count++;
+}
+
+bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
+		    struct ss_claim claim)
+{
+	assert(rank < judgement->rank_count);
+	if (judgement->failed ||
+	    !ss_exam_take(judgement->exams[rank], judgement->number, claim.task))
+		return false;
+	add_rank(finding, rank);
+	if (!add_claim(finding, rank, &claim))
+		judgement->failed = true;
+	return !judgement->failed;
+}
+
+/* --- evidence ------------------------------------------------------------------------ */
+
+static bool is_same_line(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Weight and count are sums over ranks and steps. */
+static bool add_evidence(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
+			 const struct ss_evidence *evidence)
+{
+	for (uint32_t i = 0; i < finding->evidence_count; i++) {
+		struct ss_evidence *known = &finding->evidence[i];
+
+		if (strcmp(known->text, evidence->text) != 0 ||
+		    !is_same_line(known->line, evidence->line))
+			continue;
+		known->weight_ns = ss_ns_sum(known->weight_ns, evidence->weight_ns);
+		known->count += evidence->count;
+		known->steps += evidence->steps;
+		return true;
+	}
+	if (finding->evidence_count >= EVIDENCE_MAX)
+		return true;
+	if (!ss_memory_reserve(diagnosis->memory, (void **)&finding->evidence,
+			       &finding->evidence_capacity, (size_t)finding->evidence_count + 1,
+			       sizeof(*finding->evidence)))
+		return false;
+	finding->evidence[finding->evidence_count++] = *evidence;
+	return true;
+}
+
+void ss_judge_evidence(struct ss_judgement *judgement, struct ss_finding *finding,
+		       int64_t weight_ns, const char *format, ...)
+{
+	struct ss_evidence evidence = { .weight_ns = weight_ns, .steps = 1 };
+	char text[SENTENCE_MAX];
+	va_list words;
+
+	va_start(words, format);
+	vsnprintf(text, sizeof(text), format, words);
+	va_end(words);
+	evidence.text = ss_arena_copy(&judgement->diagnosis->arena, text, strlen(text));
+	if (!evidence.text || !add_evidence(judgement->diagnosis, finding, &evidence))
+		judgement->failed = true;
+}
+
+/* "{time}" and "{count}" become figures. Time as people read it, three digits. */
+static void expand(const struct ss_evidence *evidence, char *out, size_t room)
+{
+	double ms = (double)evidence->weight_ns / 1e6;
+	const char *at = evidence->text;
+	size_t length = 0;
+
+	while (*at && length + 1 < room) {
+		int added = 1;
+
+		if (strncmp(at, "{time}", 6) == 0) {
+			added = snprintf(out + length, room - length, "%.*f ms",
+					 ms >= 99.95   ? 0
+					 : ms >= 9.995 ? 1
+						       : 2,
+					 ms);
+			at += 6;
+		} else if (strncmp(at, "{count}", 7) == 0) {
+			added = snprintf(out + length, room - length, "%.*f",
+					 evidence->count >= 9.95 ||
+							 evidence->count ==
+								 (double)(int64_t)evidence->count
+						 ? 0
+						 : 1,
+					 evidence->count);
+			at += 7;
+		} else {
+			out[length] = *at++;
+		}
+		length += added > 0 && (size_t)added < room - length ? (size_t)added : 0;
+	}
+	out[length] = '\0';
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct ss_evidence *x = a, *y = b;
+	int order;
+
+	if (x->weight_ns != y->weight_ns)
+		return x->weight_ns > y->weight_ns ? -1 : 1;
+	order = strcmp(x->text, y->text);
+	return order ? order : strcmp(x->line ? x->line : "", y->line ? y->line : "");
+}
+
+bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena)
+{
+	char text[SENTENCE_MAX];
+
+	for (uint32_t i = 0; i < finding->evidence_count; i++) {
+		struct ss_evidence *evidence = &finding->evidence[i];
+
+		if (evidence->steps > 0) {
+			evidence->weight_ns = (int64_t)((double)evidence->weight_ns /
+							evidence->steps);
+			evidence->count /= evidence->steps;
+		}
+		expand(evidence, text, sizeof(text));
+		evidence->text = ss_arena_copy(arena, text, strlen(text));
+		if (!evidence->text)
+			return false;
+	}
+	if (finding->evidence_count)
+		qsort(finding->evidence, finding->evidence_count, sizeof(*finding->evidence),
+		      by_weight);
+	return true;
+}
+
+/* --- a rank -------------------------------------------------------------------------- */
+
+static void take_confidence(struct ss_finding *finding, const struct ss_exam *exam,
+			    const struct ss_exam_part *part)
+{
+	if (!part->is_sure || (finding->reason && finding->confidence <= part->confidence))
+		return;
+	finding->confidence = part->confidence;
+	finding->reason = ss_strings_text(&exam->texts, part->reason);
+}
+
+void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank)
+{
+	const struct ss_exam *exam = judgement->exams[rank];
+	const struct ss_exam_part *part = &exam->parts[judgement->number];
+	bool whole = true;
+
+	add_rank(finding, rank);
+	for (uint32_t i = part->claim_from; whole && i < part->claim_to; i++)
+		whole = add_claim(finding, rank, &exam->claims[i]);
+	for (uint32_t i = part->fact_from; whole && i < part->fact_to; i++) {
+		const struct ss_exam_fact *fact = &exam->facts[i];
+		const struct ss_evidence evidence = {
+			.text = ss_strings_text(&exam->texts, fact->text),
+			.line = fact->line ? ss_strings_text(&exam->texts, fact->line) : NULL,
+			.weight_ns = fact->weight_ns,
+			.count = fact->count,
+			.steps = exam->step_count
+		};
+
+		whole = add_evidence(judgement->diagnosis, finding, &evidence);
+	}
+	take_confidence(finding, exam, part);
+	if (part->fix)
+		finding->fix = part->fix;
+	if (judgement->rule->is_timeless && part->figures[0] > 0)
+		finding->is_warning = true;
+	judgement->failed = judgement->failed || !whole;
+}
+
+/* Everything that was claimed is one finding. */
+static void judge_all(struct ss_judgement *judgement)
+{
+	struct ss_finding *finding = NULL;
+
+	for (uint32_t i = 0; i < judgement->rank_count && !judgement->failed; i++) {
+		const struct ss_exam_part *part = &judgement->exams[i]->parts[judgement->number];
+
+		if (part->claim_from == part->claim_to &&
+		    (!judgement->rule->is_timeless || part->fact_from == part->fact_to))
+			continue;
+		if (!finding)
+			finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+		if (finding)
+			ss_judge_take(judgement, finding, i);
+	}
+}
+
+enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
+				  struct ss_error *err)
+{
+	struct ss_judgement judgement = { .rule = ss_rules[rule],
+					  .number = rule,
+					  .many = diagnosis->many,
+					  .replay = &diagnosis->replay,
+					  .graphs = diagnosis->graphs,
+					  .exams = diagnosis->exams,
+					  .rank_count = diagnosis->rank_count,
+					  .diagnosis = diagnosis };
+
+	if (judgement.rule->judge)
+		SS_TRY(judgement.rule->judge(&judgement, err));
+	else
+		judge_all(&judgement);
+	return judgement.failed ? ss_fail_memory(err, "the findings") : SS_OK;
+}

@@ -1,0 +1,50 @@
+/*
+ * keep.c - graph and exam of a rank, made by the thread that loaded it.
+ */
+#include "diagnose/keep.h"
+
+static void release(void *kept)
+{
+	struct ss_kept *own = kept;
+
+	ss_exam_release(&own->exam);
+	ss_graph_release(&own->graph);
+	ss_memory_free(own->memory, own, sizeof(*own));
+}
+
+static enum ss_status make_parts(struct ss_kept *kept, const struct ss_subject *subject,
+				 const struct ss_digest *digest, struct ss_error *err)
+{
+	enum ss_status status;
+
+	SS_TRY(ss_graph_make(&kept->graph, subject, kept->memory, err));
+	status = ss_exam_make(&kept->exam, subject, digest, &kept->graph, kept->memory, err);
+	if (status != SS_OK)
+		ss_graph_release(&kept->graph);
+	return status;
+}
+
+static enum ss_status make(void **out, const struct ss_subject *subject,
+			   const struct ss_digest *digest, struct ss_memory *memory,
+			   struct ss_error *err)
+{
+	struct ss_kept *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
+	struct ss_subject own = *subject;
+	struct ss_bricks bricks;
+	enum ss_status status;
+
+	if (!kept)
+		return ss_fail_memory(err, "what was found on a rank");
+	*kept = (struct ss_kept){ .memory = memory, .file_bytes = subject->trace->file_bytes };
+	ss_bricks_init(&bricks, subject->trace, memory);
+	own.bricks = &bricks;
+	status = make_parts(kept, &own, digest, err);
+	ss_bricks_release(&bricks);
+	if (status == SS_OK)
+		*out = kept;
+	else
+		ss_memory_free(memory, kept, sizeof(*kept));
+	return status;
+}
+
+const struct ss_job_keeper ss_diagnose_keeper = { make, release };

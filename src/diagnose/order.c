@@ -1,0 +1,221 @@
+/*
+ * order.c - what fixing brings, by replaying it, and the order of the fixes.
+ *
+ * Greedy: of what is left, the fix that brings most with those before it in place comes
+ * next. A fix seldom brings more when others are done, so what it brought before is
+ * taken for the most that it can bring, and only those at the top are replayed again.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/diagnose.h"
+
+struct candidate {
+	struct ss_finding *finding;
+	int64_t gain_ns;
+	uint32_t fixed; /* how many fixes were in place when the gain was measured */
+};
+
+struct ordering {
+	struct ss_diagnosis *diagnosis;
+	struct candidate *candidates;
+	uint32_t count;
+	/* the fixes in place, and one more */
+	const struct ss_edits **fixes, **low, **high;
+	uint32_t fix_count;
+	int64_t now_ns, low_now_ns, high_now_ns; /* the step with those */
+	bool has_range;                          /* one of them has */
+};
+
+static int64_t gain(int64_t before_ns, int64_t after_ns)
+{
+	return after_ns < before_ns ? before_ns - after_ns : 0;
+}
+
+/* What one more fix brings. */
+static void measure(struct ordering *ordering, struct candidate *candidate)
+{
+	ordering->fixes[ordering->fix_count] = &candidate->finding->edits;
+	candidate->gain_ns = gain(ordering->now_ns,
+				  ss_replay_run(&ordering->diagnosis->replay, ordering->fixes,
+						ordering->fix_count + 1));
+	candidate->fixed = ordering->fix_count;
+}
+
+static struct candidate *best_of(struct ordering *ordering)
+{
+	struct candidate *best = NULL;
+
+	for (uint32_t i = 0; i < ordering->count; i++) {
+		struct candidate *candidate = &ordering->candidates[i];
+
+		if (candidate->finding && (!best || candidate->gain_ns > best->gain_ns))
+			best = candidate;
+	}
+	return best;
+}
+
+/* The step with the low and the high edits of the fixes in place and of this one. */
+static void measure_range(struct ordering *ordering, struct ss_finding *finding, int64_t *low_ns,
+			  int64_t *high_ns)
+{
+	struct ss_replay *replay = &ordering->diagnosis->replay;
+	uint32_t count = ordering->fix_count;
+
+	ordering->low[count] = finding->has_range ? &finding->low : &finding->edits;
+	ordering->high[count] = finding->has_range ? &finding->high : &finding->edits;
+	if (!finding->has_range && !ordering->has_range) {
+		*low_ns = *high_ns = ordering->now_ns - finding->cost_ns;
+		return;
+	}
+	*low_ns = ss_replay_run(replay, ordering->low, count + 1);
+	*high_ns = ss_replay_run(replay, ordering->high, count + 1);
+}
+
+/* Fills the figures of a finding; what is a warning is in place for those that follow. */
+static void set_cost(struct ordering *ordering, struct ss_finding *finding, int64_t gain_ns)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+	int64_t low_ns, high_ns;
+
+	finding->cost_ns = gain_ns < diagnosis->step_ns ? gain_ns : diagnosis->step_ns;
+	measure_range(ordering, finding, &low_ns, &high_ns);
+	finding->low_ns = gain(ordering->low_now_ns, low_ns);
+	finding->high_ns = gain(ordering->high_now_ns, high_ns);
+	if (finding->low_ns > finding->cost_ns)
+		finding->low_ns = finding->cost_ns;
+	if (finding->high_ns < finding->cost_ns)
+		finding->high_ns = finding->cost_ns;
+	if (finding->high_ns > diagnosis->step_ns)
+		finding->high_ns = diagnosis->step_ns;
+	if (!finding->is_warning)
+		return;
+	ordering->fixes[ordering->fix_count] = &finding->edits;
+	ordering->fix_count++;
+	ordering->has_range = ordering->has_range || finding->has_range;
+	ordering->now_ns -= finding->cost_ns;
+	ordering->low_now_ns = low_ns > ordering->now_ns ? low_ns : ordering->now_ns;
+	ordering->high_now_ns = high_ns < ordering->now_ns ? high_ns : ordering->now_ns;
+}
+
+/* False: too little to be told. */
+static bool is_told(const struct ss_diagnosis *diagnosis, struct ss_finding *finding,
+		    int64_t gain_ns)
+{
+	double share = diagnosis->step_ns ? (double)gain_ns / (double)diagnosis->step_ns : 0;
+
+	if (diagnosis->is_what_if) {
+		finding->is_warning = true;
+		return true;
+	}
+	finding->is_warning = share >= finding->rule->warn_share;
+	return gain_ns > 0 && share >= finding->rule->silent_share;
+}
+
+static void order_timed(struct ordering *ordering)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+	struct candidate *best;
+
+	for (uint32_t i = 0; i < ordering->count; i++) {
+		measure(ordering, &ordering->candidates[i]);
+		ordering->candidates[i].finding->alone_ns = ordering->candidates[i].gain_ns;
+	}
+	while ((best = best_of(ordering)) != NULL) {
+		struct ss_finding *finding = best->finding;
+
+		if (best->fixed != ordering->fix_count) {
+			measure(ordering, best);
+			continue;
+		}
+		best->finding = NULL;
+		if (!is_told(diagnosis, finding, best->gain_ns))
+			continue;
+		set_cost(ordering, finding, best->gain_ns);
+		diagnosis->findings[diagnosis->finding_count++] = finding;
+	}
+}
+
+/* Warnings before the others; each in the order that they have. */
+static void put_warnings_first(struct ss_diagnosis *diagnosis, struct ss_finding **scratch)
+{
+	uint32_t count = 0;
+
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+			if (diagnosis->findings[i]->is_warning == (round == 0))
+				scratch[count++] = diagnosis->findings[i];
+	memcpy(diagnosis->findings, scratch, count * sizeof(*scratch));
+}
+
+/* Where the replay misses the recorded step, no gain is known better than that. */
+static void widen(struct ss_diagnosis *diagnosis)
+{
+	int64_t error_ns = (int64_t)(diagnosis->error_percent / 100 * (double)diagnosis->step_ns);
+
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
+		struct ss_finding *finding = diagnosis->findings[i];
+
+		if (finding->is_timeless)
+			continue;
+		finding->low_ns = finding->low_ns > error_ns ? finding->low_ns - error_ns : 0;
+		finding->high_ns = finding->high_ns < diagnosis->step_ns - error_ns
+					   ? finding->high_ns + error_ns
+					   : diagnosis->step_ns;
+	}
+	diagnosis->fixed_low_ns = diagnosis->fixed_low_ns < diagnosis->step_ns - error_ns
+					  ? diagnosis->fixed_low_ns + error_ns
+					  : diagnosis->step_ns;
+	diagnosis->fixed_high_ns = diagnosis->fixed_high_ns > error_ns
+					   ? diagnosis->fixed_high_ns - error_ns
+					   : 0;
+}
+
+static void finish(struct ordering *ordering, struct ss_finding **scratch)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+
+	put_warnings_first(diagnosis, scratch);
+	for (uint32_t i = 0; i < diagnosis->chosen_count; i++)
+		if (diagnosis->found[i]->is_timeless)
+			diagnosis->findings[diagnosis->finding_count++] = diagnosis->found[i];
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+		diagnosis->warning_count += diagnosis->findings[i]->is_warning;
+	diagnosis->fixed_ns = ordering->now_ns;
+	diagnosis->fixed_low_ns = ordering->low_now_ns;
+	diagnosis->fixed_high_ns = ordering->high_now_ns;
+	if (diagnosis->is_bounded)
+		widen(diagnosis);
+}
+
+enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_error *err)
+{
+	struct ordering ordering = { .diagnosis = diagnosis,
+				     .now_ns = diagnosis->step_ns,
+				     .low_now_ns = diagnosis->step_ns,
+				     .high_now_ns = diagnosis->step_ns };
+	struct ss_arena *arena = &diagnosis->arena;
+	size_t room = (size_t)diagnosis->chosen_count + 1;
+	struct ss_finding **scratch = SS_ARENA_NEW(arena, struct ss_finding *, room);
+
+	ordering.candidates = SS_ARENA_NEW(arena, struct candidate, room);
+	ordering.fixes = SS_ARENA_NEW(arena, const struct ss_edits *, room);
+	ordering.low = SS_ARENA_NEW(arena, const struct ss_edits *, room);
+	ordering.high = SS_ARENA_NEW(arena, const struct ss_edits *, room);
+	diagnosis->findings = SS_ARENA_NEW(arena, struct ss_finding *, room);
+	if (!scratch || !ordering.candidates || !ordering.fixes || !ordering.low ||
+	    !ordering.high || !diagnosis->findings)
+		return ss_fail_memory(err, "the findings");
+	for (uint32_t i = 0; i < diagnosis->chosen_count; i++) {
+		struct ss_finding *finding = diagnosis->found[i];
+
+		if (!ss_finding_finish(finding, arena))
+			return ss_fail_memory(err, "the findings");
+		if (!finding->is_timeless && diagnosis->step_ns > 0)
+			ordering.candidates[ordering.count++] =
+				(struct candidate){ .finding = finding };
+	}
+	order_timed(&ordering);
+	finish(&ordering, scratch);
+	return SS_OK;
+}

@@ -1,0 +1,38 @@
+/*
+ * rules.c - the list of all rules, made from src/diagnose/meson.build, and their pages.
+ */
+#include <string.h>
+
+#include "diagnose/rule.h"
+#include "rule_pages.inc"
+
+#define SS_RULE(name) extern const struct ss_rule ss_rule_##name;
+#include "rules.inc"
+#undef SS_RULE
+
+#define SS_RULE(name) &ss_rule_##name,
+const struct ss_rule *const ss_rules[] = {
+#include "rules.inc"
+};
+#undef SS_RULE
+
+const size_t ss_rule_count = SS_COUNT(ss_rules);
+
+/* A byte per task says whose it is. */
+static_assert(SS_COUNT(ss_rules) < 255, "too many rules");
+
+const struct ss_rule *ss_rule_find(const char *name)
+{
+	for (size_t i = 0; i < ss_rule_count; i++)
+		if (strcmp(ss_rules[i]->name, name) == 0)
+			return ss_rules[i];
+	return NULL;
+}
+
+const char *ss_rule_page(const struct ss_rule *rule)
+{
+	for (size_t i = 0; i < SS_COUNT(pages); i++)
+		if (strcmp(pages[i].name, rule->name) == 0)
+			return pages[i].text;
+	return "";
+}

@@ -1,0 +1,159 @@
+/*
+ * input_stall.c - rule: the training thread waits for its next batch.
+ *
+ * The time in the DataLoader's __next__ on the thread that runs the steps. A loader that
+ * keeps up has the batch ready, and __next__ takes as long as the fastest of this file
+ * took; one that makes batches in __next__ itself needs workers for that.
+ */
+#include <string.h>
+
+#include "analyze/moment.h"
+#include "diagnose/rule.h"
+
+/*
+ * What taking a batch that is ready costs: a queue between processes, unpickling, handles of
+ * shared memory. Measured 0.1 to 0.3 ms where workers keep up.
+ */
+#define READY_NS 200000
+
+static const char few_workers_fix[] =
+	"DataLoader(..., num_workers=2 * what_it_is, prefetch_factor=4,\n"
+	"           pin_memory=True, persistent_workers=True)\n"
+	"# more workers than cores do not help: then make the transforms cheaper, or cache them";
+
+struct input {
+	struct ss_look *look;
+	uint32_t main;    /* track of the thread that runs the steps; SS_NO_ROW: not known */
+	int64_t ready_ns; /* what stays of a __next__ */
+	int64_t mean_ns;  /* of a step */
+	int64_t calls, total_ns, claimed_ns;
+	uint32_t longest; /* row */
+	int64_t longest_ns;
+	bool in_process;
+};
+
+static bool is_input(const struct input *input, uint32_t row)
+{
+	const struct ss_trace *trace = input->look->trace;
+	uint32_t parent = trace->slices.parent[row];
+
+	return (ss_slice_flags(trace, row) & SS_NAME_DATALOADER) &&
+	       (input->main == SS_NO_ROW || trace->slices.track[row] == input->main) &&
+	       (parent == SS_NO_ROW || !(ss_slice_flags(trace, parent) & SS_NAME_DATALOADER)) &&
+	       ss_step_at(trace, trace->slices.start_ns[row]) != SS_NO_ROW;
+}
+
+static void count(struct input *input)
+{
+	const struct ss_trace *trace = input->look->trace;
+
+	input->ready_ns = READY_NS;
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		int64_t dur_ns = trace->slices.dur_ns[row];
+
+		if (!is_input(input, row))
+			continue;
+		input->calls++;
+		input->total_ns = ss_ns_sum(input->total_ns, dur_ns);
+		if (dur_ns < input->ready_ns)
+			input->ready_ns = dur_ns;
+		if (dur_ns > input->longest_ns) {
+			input->longest_ns = dur_ns;
+			input->longest = row;
+		}
+	}
+}
+
+static void claim(struct input *input)
+{
+	const struct ss_trace *trace = input->look->trace;
+
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		int64_t dur_ns = trace->slices.dur_ns[row];
+		struct ss_stretch stretch;
+
+		if (!is_input(input, row))
+			continue;
+		stretch = (struct ss_stretch){
+			.track = trace->slices.track[row],
+			.from_ns = trace->slices.start_ns[row],
+			.to_ns = ss_slice_end(&trace->slices, row),
+			.keep_ns = input->ready_ns,
+			/*
+			 * a loader that is only twice as fast hides as much as the rest of the
+			 * step takes
+			 */
+			.low_keep_ns = dur_ns / 2 - (input->mean_ns - dur_ns),
+		};
+		input->claimed_ns = ss_ns_sum(input->claimed_ns,
+					      ss_look_claim_time(input->look, stretch));
+	}
+}
+
+/* How long devices stood idle because of it. */
+static enum ss_status idle_of(const struct ss_look *look, int64_t *out, struct ss_error *err)
+{
+	const struct ss_idle *idle;
+
+	*out = 0;
+	SS_TRY(ss_bricks_idle(look->subject->bricks, &idle, err));
+	for (uint32_t i = 0; i < idle->piece_count; i++)
+		if (idle->pieces[i].cause == SS_IDLE_INPUT)
+			*out = ss_ns_sum(*out, idle->pieces[i].ns);
+	return SS_OK;
+}
+
+static enum ss_status tell(struct input *input, struct ss_error *err)
+{
+	struct ss_look *look = input->look;
+	const struct ss_trace *trace = look->trace;
+	const char *name = ss_strings_text(&trace->names, trace->slices.name[input->longest]);
+	struct ss_fact fact = { input->total_ns, (double)input->calls, input->longest };
+	int64_t idle_ns;
+
+	SS_TRY(idle_of(look, &idle_ns, err));
+	input->in_process = strstr(name, "SingleProcess") != NULL;
+	ss_look_evidence(look, fact, "%s blocks the training thread {time} a step", name);
+	if (!input->in_process)
+		ss_look_fix(look, few_workers_fix);
+	if (look->digest->device < 0)
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+				   "the thread that computes is the one that waits");
+	/* half: the rest of it may hide behind work that was queued before */
+	else if (idle_ns >= input->claimed_ns / 2)
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+				   "the device stands idle while the batch is waited for");
+	else
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				   "the device has work queued for part of that time");
+	return SS_OK;
+}
+
+static enum ss_status look_for_input(struct ss_look *look, struct ss_error *err)
+{
+	struct input input = { .look = look, .longest = SS_NO_ROW };
+
+	if (!look->steps->count)
+		return SS_OK;
+	input.main = look->graph->main;
+	input.mean_ns = look->step_ns / look->steps->count;
+	count(&input);
+	if (!input.calls)
+		return SS_OK;
+	claim(&input);
+	return input.claimed_ns ? tell(&input, err) : SS_OK;
+}
+
+const struct ss_rule ss_rule_input_stall = {
+	.name = "input-stall",
+	.title = "The training loop waits for input",
+	.summary = "The DataLoader's __next__ keeps the training thread waiting",
+	.fix = "DataLoader(..., num_workers=8, pin_memory=True, persistent_workers=True)\n"
+	       "# batches are made in the training process now: num_workers is 0",
+	.surer = "with_stack=True names the line of the dataset",
+	.warn_share = 0.05,
+	.silent_share = 0.01,
+	.why = "the TensorBoard plugin recommends workers from 5 % of the step on; below 1 % no "
+	       "change of the loader can be measured",
+	.look = look_for_input,
+};

@@ -1,0 +1,249 @@
+/*
+ * sync_stall.c - rule: the host waits for the device in the middle of the step.
+ *
+ * A wait costs nothing by itself while the device has work. But when the device is done,
+ * the host has to launch anew, and the device stands idle until it does: what the host
+ * does behind a wait is no longer hidden. The fix takes the waits away: the call returns
+ * when it has done its own work.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/moment.h"
+#include "analyze/sync_ops.h"
+#include "analyze/waits.h"
+#include "diagnose/rule.h"
+
+/* What waits by a name of its own, and what to write instead. */
+static const struct {
+	const char *part; /* of the operator's name */
+	const char *fix;
+} fixes[] = {
+	{ "nonzero", "y = torch.where(mask, x, 0)   # keeps its size: nothing to wait for\n"
+		     "# not x[mask], mask.nonzero(), torch.masked_select(x, mask)" },
+	{ "masked_select", "y = torch.where(mask, x, 0)   # keeps its size: nothing to wait for" },
+	{ "item", "total += loss.detach()            # stays on the device\n"
+		  "if step % 100 == 0:               # read it rarely\n"
+		  "    print(total.item() / 100); total.zero_()" },
+	{ "is_nonzero", "# decide on the device: torch.where(flag, a, b), not `if flag:`" },
+	{ "copy", "y = x.to('cpu', non_blocking=True)   # into pinned memory\n"
+		  "# and use y a step later: torch.cuda.Event tells when it is there" },
+	{ "to", "y = x.to('cpu', non_blocking=True)   # into pinned memory\n"
+		"# and use y a step later: torch.cuda.Event tells when it is there" },
+};
+
+/* A place of the program that waits. */
+struct site {
+	uint32_t op, line;
+	uint32_t call; /* name */
+};
+
+struct tally {
+	uint32_t id;
+	uint32_t row; /* the first */
+	uint32_t op;  /* row or SS_NO_ROW */
+	int64_t count, idle_ns, blocked_ns;
+};
+
+struct syncs {
+	struct ss_look *look;
+	struct ss_waits waits;
+	const struct ss_ops *ops;
+	const struct ss_places *places;
+	const uint8_t *wraps;
+	struct ss_records sites;
+	struct tally *tallies;
+	uint32_t tally_capacity;
+	int64_t idle_ns; /* of all that was claimed */
+	bool failed;
+};
+
+/*
+ * FSDP waits for an event before it gathers more parameters, on purpose: without that the
+ * memory would not suffice.
+ */
+static bool is_wanted(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t around = row;
+
+	for (int i = 0; i < 16 && around != SS_NO_ROW; i++) {
+		if (trace->slices.kind[around] == SS_KIND_ANNOTATION &&
+		    strstr(ss_strings_text(&trace->names, trace->slices.name[around]),
+			   "rate_limiter"))
+			return true;
+		around = trace->slices.parent[around];
+	}
+	return false;
+}
+
+static struct tally *tally_of(struct syncs *syncs, uint32_t row)
+{
+	uint32_t op = ss_sync_op(syncs->wraps, syncs->ops, row), id, known = syncs->sites.count;
+	struct site site = { .op = op == SS_NO_ROW ? 0 : syncs->ops->trace->slices.name[op],
+			     .line = syncs->places->line[row],
+			     .call = syncs->ops->trace->slices.name[row] };
+
+	id = ss_records_add(&syncs->sites, &site);
+	if (id == SS_NO_ID ||
+	    !ss_memory_reserve(syncs->look->memory, (void **)&syncs->tallies,
+			       &syncs->tally_capacity, (size_t)id + 1, sizeof(*syncs->tallies))) {
+		syncs->failed = true;
+		return NULL;
+	}
+	if (id == known)
+		syncs->tallies[id] = (struct tally){ .id = id, .row = row, .op = op };
+	return &syncs->tallies[id];
+}
+
+/* Claims what the graph knows as a wait in a step; marks the calls that were claimed. */
+static void claim(struct syncs *syncs, uint8_t *claimed)
+{
+	const struct ss_graph *graph = syncs->look->graph;
+	const struct ss_trace *trace = syncs->look->trace;
+
+	for (uint32_t i = 0; i < graph->task_count && !syncs->failed; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		struct ss_claim claim = { .task = i, .releases = true };
+		struct tally *tally;
+		uint32_t row;
+
+		if (task->kind != SS_TASK_WAIT || task->step == SS_NO_STEP ||
+		    task->row >= syncs->waits.row_count)
+			continue;
+		row = syncs->waits.wait[task->row];
+		if (row == SS_NO_ROW || is_wanted(trace, row) ||
+		    !ss_look_claim(syncs->look, claim) || claimed[row])
+			continue;
+		claimed[row] = true;
+		tally = tally_of(syncs, row);
+		if (!tally)
+			return;
+		tally->count++;
+		tally->blocked_ns = ss_ns_sum(tally->blocked_ns, trace->slices.dur_ns[row]);
+	}
+}
+
+static void add_idle(struct syncs *syncs, const uint8_t *claimed)
+{
+	for (uint32_t i = 0; i < syncs->waits.idle_count && !syncs->failed; i++) {
+		const struct ss_wait_idle *idle = &syncs->waits.idle[i];
+		struct tally *tally = claimed[idle->row] ? tally_of(syncs, idle->row) : NULL;
+
+		if (!tally)
+			continue;
+		tally->idle_ns = ss_ns_sum(tally->idle_ns, idle->idle_ns);
+		syncs->idle_ns = ss_ns_sum(syncs->idle_ns, idle->idle_ns);
+	}
+}
+
+static int by_idle(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->idle_ns != y->idle_ns)
+		return x->idle_ns > y->idle_ns ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static const char *fix_for(const char *op)
+{
+	for (size_t i = 0; i < SS_COUNT(fixes); i++)
+		if (strstr(op, fixes[i].part))
+			return fixes[i].fix;
+	return NULL;
+}
+
+static void tell(struct syncs *syncs)
+{
+	const struct ss_trace *trace = syncs->look->trace;
+	const char *fix = NULL;
+
+	qsort(syncs->tallies, syncs->sites.count, sizeof(*syncs->tallies), by_idle);
+	for (uint32_t i = 0; i < syncs->sites.count; i++) {
+		const struct tally *tally = &syncs->tallies[i];
+		const char *call = ss_strings_text(&trace->names, trace->slices.name[tally->row]);
+		const char *op = tally->op == SS_NO_ROW
+					 ? call
+					 : ss_strings_text(&trace->names,
+							   trace->slices.name[tally->op]);
+		struct ss_fact fact = { tally->idle_ns, (double)tally->count, tally->row };
+
+		if (i && !tally->idle_ns)
+			break;
+		if (!i)
+			fix = fix_for(op);
+		if (tally->op == SS_NO_ROW)
+			ss_look_evidence(syncs->look, fact,
+					 "%s waits for the device {count}x a step, which then "
+					 "idles {time}",
+					 call);
+		else
+			ss_look_evidence(syncs->look, fact,
+					 "%s waits for the device {count}x a step (%s), which "
+					 "then idles {time}",
+					 op, call);
+	}
+	if (fix)
+		ss_look_fix(syncs->look, fix);
+	ss_look_confidence(syncs->look,
+			   syncs->places->has_lines ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
+			   syncs->places->has_lines
+				   ? "the waits, and what the device did behind them, are recorded"
+				   : "the waits are recorded, but not which line needs the value");
+}
+
+static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct ss_error *err)
+{
+	struct ss_bricks *bricks = syncs->look->subject->bricks;
+	const struct ss_idle *idle;
+	uint8_t *claimed;
+
+	SS_TRY(ss_bricks_idle(bricks, &idle, err));
+	SS_TRY(ss_bricks_ops(bricks, &syncs->ops, err));
+	SS_TRY(ss_bricks_places(bricks, &syncs->places, err));
+	SS_TRY(ss_waits_init(&syncs->waits, idle, syncs->look->memory, err));
+	syncs->wraps = ss_sync_wrappers(syncs->look->trace, scratch);
+	claimed = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
+	if (!syncs->wraps || !claimed ||
+	    !ss_records_init(&syncs->sites, syncs->look->memory, sizeof(struct site)))
+		return ss_fail_memory(err, "the waits for the device");
+	claim(syncs, claimed);
+	add_idle(syncs, claimed);
+	if (syncs->failed)
+		return ss_fail_memory(err, "the waits for the device");
+	if (syncs->sites.count)
+		tell(syncs);
+	return SS_OK;
+}
+
+static enum ss_status look_for_syncs(struct ss_look *look, struct ss_error *err)
+{
+	struct syncs syncs = { .look = look };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->digest->device < 0)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = find(&syncs, &scratch, err);
+	ss_memory_free(look->memory, syncs.tallies, syncs.tally_capacity * sizeof(*syncs.tallies));
+	ss_records_release(&syncs.sites);
+	ss_waits_release(&syncs.waits);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_sync_stall = {
+	.name = "sync-stall",
+	.title = "The host waits for the device",
+	.summary =
+		"Waits in the step (.item(), nonzero, print, .cpu()) after which the device idles",
+	.fix = "# let the host run ahead: no torch.cuda.synchronize() and no reading of values\n"
+	       "# in the loop; read them every hundred steps, or a step later",
+	.surer = "with_stack=True names the line that waits",
+	.warn_share = 0.02,
+	.silent_share = 0.005,
+	.why = "taking a wait away is a change of a line, so 2 % is worth it; below half a percent "
+	       "steps of one job differ by more",
+	.look = look_for_syncs,
+};
