@@ -54,7 +54,7 @@ struct syncs {
 	struct ss_records sites;
 	struct tally *tallies;
 	uint32_t tally_capacity;
-	int64_t idle_ns; /* of all that was claimed */
+	uint32_t *results; /* per step: the wait for what the step is made for, or SS_NO_ROW */
 	bool failed;
 };
 
@@ -95,6 +95,85 @@ static struct tally *tally_of(struct syncs *syncs, uint32_t row)
 	return &syncs->tallies[id];
 }
 
+/* The wait that a task of the graph is the return of, or SS_NO_ROW. */
+static uint32_t wait_of(const struct syncs *syncs, const struct ss_task *task)
+{
+	if (task->kind != SS_TASK_WAIT || task->step == SS_NO_STEP ||
+	    task->row >= syncs->waits.row_count)
+		return SS_NO_ROW;
+	return syncs->waits.wait[task->row];
+}
+
+/*
+ * A server has to see the tokens of a step before it can go on: where nothing is trained the
+ * longest wait of each step is that one, and is left alone.
+ */
+static enum ss_status find_results(struct syncs *syncs, struct ss_arena *scratch,
+				   struct ss_error *err)
+{
+	const struct ss_graph *graph = syncs->look->graph;
+	const int64_t *dur_ns = syncs->look->trace->slices.dur_ns;
+	const struct ss_phases *phases;
+
+	SS_TRY(ss_bricks_phases(syncs->look->subject->bricks, &phases, err));
+	syncs->results = SS_ARENA_NEW(scratch, uint32_t, (size_t)graph->step_count + 1);
+	if (!syncs->results)
+		return ss_fail_memory(err, "the waits for the device");
+	for (uint32_t i = 0; i <= graph->step_count; i++)
+		syncs->results[i] = SS_NO_ROW;
+	if (phases->has[SS_PHASE_BACKWARD] || phases->has[SS_PHASE_OPTIMIZER] || !phases->has_ops)
+		return SS_OK;
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		uint32_t row = wait_of(syncs, &graph->tasks[i]), *result;
+
+		if (row == SS_NO_ROW)
+			continue;
+		result = &syncs->results[graph->tasks[i].step];
+		if (*result == SS_NO_ROW || dur_ns[row] > dur_ns[*result])
+			*result = row;
+	}
+	return SS_OK;
+}
+
+/* The function that a row is in; built-in ones (Tensor.item) are what the row is itself. */
+static uint32_t function_of(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t around = trace->slices.parent[row];
+
+	while (around != SS_NO_ROW &&
+	       (trace->slices.kind[around] != SS_KIND_PYTHON ||
+		ss_strings_text(&trace->names, trace->slices.name[around])[0] == '<'))
+		around = trace->slices.parent[around];
+	return around;
+}
+
+/*
+ * What the function that reads a value does with it: when nothing but Python follows the wait
+ * in it, that goes with the wait. It may also have to stay.
+ */
+static void claim_use(struct syncs *syncs, uint32_t row)
+{
+	const struct ss_trace *trace = syncs->look->trace;
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t op = ss_sync_op(syncs->wraps, syncs->ops, row);
+	uint32_t outer = op == SS_NO_ROW ? row : op, frame = function_of(trace, outer), next;
+	struct ss_stretch stretch = { .track = slices->track[row] };
+
+	if (frame == SS_NO_ROW)
+		return;
+	stretch.from_ns = ss_slice_end(slices, outer);
+	stretch.to_ns = ss_slice_end(slices, frame);
+	stretch.low_keep_ns = stretch.to_ns - stretch.from_ns;
+	/* rows of the wait itself, then of what follows */
+	for (next = outer + 1; next < trace->device_from && slices->track[next] == stretch.track &&
+			       slices->start_ns[next] < stretch.to_ns;
+	     next++)
+		if (slices->start_ns[next] >= stretch.from_ns &&
+		    slices->kind[next] != SS_KIND_PYTHON)
+			return;
+	ss_look_claim_time(syncs->look, stretch);
+}
+
 /* Claims what the graph knows as a wait in a step; marks the calls that were claimed. */
 static void claim(struct syncs *syncs, uint8_t *claimed)
 {
@@ -105,16 +184,13 @@ static void claim(struct syncs *syncs, uint8_t *claimed)
 		const struct ss_task *task = &graph->tasks[i];
 		struct ss_claim claim = { .task = i, .releases = true };
 		struct tally *tally;
-		uint32_t row;
+		uint32_t row = wait_of(syncs, task);
 
-		if (task->kind != SS_TASK_WAIT || task->step == SS_NO_STEP ||
-		    task->row >= syncs->waits.row_count)
-			continue;
-		row = syncs->waits.wait[task->row];
-		if (row == SS_NO_ROW || is_wanted(trace, row) ||
-		    !ss_look_claim(syncs->look, claim) || claimed[row])
+		if (row == SS_NO_ROW || row == syncs->results[task->step] ||
+		    is_wanted(trace, row) || !ss_look_claim(syncs->look, claim) || claimed[row])
 			continue;
 		claimed[row] = true;
+		claim_use(syncs, row);
 		tally = tally_of(syncs, row);
 		if (!tally)
 			return;
@@ -132,7 +208,6 @@ static void add_idle(struct syncs *syncs, const uint8_t *claimed)
 		if (!tally)
 			continue;
 		tally->idle_ns = ss_ns_sum(tally->idle_ns, idle->idle_ns);
-		syncs->idle_ns = ss_ns_sum(syncs->idle_ns, idle->idle_ns);
 	}
 }
 
@@ -207,6 +282,7 @@ static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct
 	if (!syncs->wraps || !claimed ||
 	    !ss_records_init(&syncs->sites, syncs->look->memory, sizeof(struct site)))
 		return ss_fail_memory(err, "the waits for the device");
+	SS_TRY(find_results(syncs, scratch, err));
 	claim(syncs, claimed);
 	add_idle(syncs, claimed);
 	if (syncs->failed)
