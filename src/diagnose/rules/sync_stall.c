@@ -32,6 +32,15 @@ static const struct {
 		"# and use y a step later: torch.cuda.Event tells when it is there" },
 };
 
+/* Up to this a copy from pageable memory returns when it is staged (CUDA driver API). */
+#define STAGED_BYTES 65536
+
+enum upload { UPLOAD_NONE, UPLOAD_SMALL, UPLOAD_LARGE };
+
+static const char upload_fix[] =
+	"i = torch.arange(n, device='cuda')    # made there, not copied there\n"
+	"x = torch.tensor(values).pin_memory().to('cuda', non_blocking=True)";
+
 /* A place of the program that waits. */
 struct site {
 	uint32_t op, line;
@@ -54,6 +63,7 @@ struct syncs {
 	struct ss_records sites;
 	struct tally *tallies;
 	uint32_t tally_capacity;
+	uint8_t *uploads; /* per host row, enum upload: copies to the device, and their operators */
 	uint32_t *results; /* per step: the wait for what the step is made for, or SS_NO_ROW */
 	bool failed;
 };
@@ -93,6 +103,41 @@ static struct tally *tally_of(struct syncs *syncs, uint32_t row)
 	if (id == known)
 		syncs->tallies[id] = (struct tally){ .id = id, .row = row, .op = op };
 	return &syncs->tallies[id];
+}
+
+/*
+ * Copies to the device: that they block is a matter of the memory that they come from. The
+ * rule pageable-copies has them. Small ones do not block by themselves, CUDA takes them into
+ * a buffer of its own: what waits there is torch.tensor(..., device=...), line by line.
+ */
+static void find_uploads(struct syncs *syncs)
+{
+	const struct ss_trace *trace = syncs->look->trace;
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t call = slices->link[row], op;
+		const struct ss_copy_args *args;
+
+		if (slices->kind[row] != SS_KIND_MEMCPY || call >= syncs->ops->row_count ||
+		    slices->args[row] == SS_NO_ARGS ||
+		    !strstr(ss_strings_text(&trace->names, slices->name[row]), "HtoD"))
+			continue;
+		args = ss_records_at(&trace->copy_args, slices->args[row]);
+		syncs->uploads[call] = args->bytes > STAGED_BYTES ? UPLOAD_LARGE : UPLOAD_SMALL;
+		op = syncs->ops->owner[call];
+		if (op != SS_NO_ROW && syncs->uploads[op] < syncs->uploads[call])
+			syncs->uploads[op] = syncs->uploads[call];
+	}
+}
+
+static enum upload upload_of(const struct syncs *syncs, uint32_t row)
+{
+	uint32_t op = syncs->ops->owner[row];
+
+	if (op != SS_NO_ROW && syncs->uploads[op] > syncs->uploads[row])
+		return (enum upload)syncs->uploads[op];
+	return (enum upload)syncs->uploads[row];
 }
 
 /* The wait that a task of the graph is the return of, or SS_NO_ROW. */
@@ -187,7 +232,8 @@ static void claim(struct syncs *syncs, uint8_t *claimed)
 		uint32_t row = wait_of(syncs, task);
 
 		if (row == SS_NO_ROW || row == syncs->results[task->step] ||
-		    is_wanted(trace, row) || !ss_look_claim(syncs->look, claim) || claimed[row])
+		    is_wanted(trace, row) || upload_of(syncs, row) == UPLOAD_LARGE ||
+		    !ss_look_claim(syncs->look, claim) || claimed[row])
 			continue;
 		claimed[row] = true;
 		claim_use(syncs, row);
@@ -246,7 +292,7 @@ static void tell(struct syncs *syncs)
 		if (i && !tally->idle_ns)
 			break;
 		if (!i)
-			fix = fix_for(op);
+			fix = upload_of(syncs, tally->row) ? upload_fix : fix_for(op);
 		if (tally->op == SS_NO_ROW)
 			ss_look_evidence(syncs->look, fact,
 					 "%s waits for the device {count}x a step, which then "
@@ -279,9 +325,11 @@ static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct
 	SS_TRY(ss_waits_init(&syncs->waits, idle, syncs->look->memory, err));
 	syncs->wraps = ss_sync_wrappers(syncs->look->trace, scratch);
 	claimed = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
-	if (!syncs->wraps || !claimed ||
+	syncs->uploads = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
+	if (!syncs->wraps || !claimed || !syncs->uploads ||
 	    !ss_records_init(&syncs->sites, syncs->look->memory, sizeof(struct site)))
 		return ss_fail_memory(err, "the waits for the device");
+	find_uploads(syncs);
 	SS_TRY(find_results(syncs, scratch, err));
 	claim(syncs, claimed);
 	add_idle(syncs, claimed);
