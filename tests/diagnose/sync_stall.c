@@ -19,9 +19,12 @@
 		       "400 +100;" LAUNCH(n, "500", n "2") "399.5 #" n                             \
 							   "2;" WAIT(n, op, call, "510", "390")
 
-#define STEPS(op, call)     \
+/* As a server has it: nothing is trained. */
+#define SERVED(op, call)    \
 	STEP("1", op, call) \
 	STEP("2", op, call) STEP("3", op, call) "note ProfilerStep#4 1 4000 +1000"
+
+#define STEPS(op, call) SERVED(op, call) ";note Optimizer.step#SGD.step 1 1950 +10"
 
 #define SAID(op, call) op " waits for the device 2x a step (" call "), which then idles 0.20 ms"
 
@@ -49,6 +52,17 @@ static const struct rule_case cases[] = {
 	  "note ProfilerStep#1 1 1000 +1000;" LAUNCH("1", "000", "1") "399.5 #1;" WAIT(
 		  "2", "aten::item", "cudaDeviceSynchronize", "100", "300"),
 	  "" },
+	{ "a server needs the result of each step: of two waits one is too many",
+	  SERVED("aten::item", "cudaStreamSynchronize"),
+	  "warning 99.7 medium\naten::item waits for the device 1x a step "
+	  "(cudaStreamSynchronize), which then idles 0.10 ms" },
+	{ "two places: each with its own line, the heavier first",
+	  STEPS("aten::item", "cudaStreamSynchronize") ";frame train.py(5):_log 1 1010 +390",
+	  "warning 199.2 high\n"
+	  "aten::item waits for the device 1.7x a step (cudaStreamSynchronize), which then idles "
+	  "0.17 ms\n"
+	  "aten::item waits for the device 0.3x a step (cudaStreamSynchronize), which then idles "
+	  "0.03 ms (train.py(5):_log)" },
 	{ "no waits",
 	  "note ProfilerStep#1 1 1000 +1000;" LAUNCH("1", "000", "1") "399.5 #1;"
 								      "op aten::add 1 1010 +90",

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The verdict on simulated jobs: what was planted is found, what it costs is right, nothing else.
 
-Usage: diagnosis.py STEPSCOPE [PRESET...]. A job with one cause has it as its first finding, one with
-several has all of them; the step that fixes would give is near the truth; healthy jobs have no
-warning. Rules that the program does not have are not asked for. STEPSCOPE_QUICK=1 takes every fourth
-preset. bench/diagnosis prints the same figures as a table.
+Usage: diagnosis.py STEPSCOPE [PRESET...]. A job with one cause has it as its first finding, one
+with several has all of them; the step that fixes would give is near the truth; healthy jobs have
+no warning. Rules that the program does not have are not asked for. STEPSCOPE_QUICK=1 takes every
+fourth preset. bench/diagnosis prints the same figures as a table.
 """
 import os
 import statistics

@@ -86,7 +86,7 @@ class Verdict:
 
     @property
     def first(self):
-        """The rule of the first finding; of a job with nothing but timeless causes the first of those."""
+        """The rule of the first finding; where only timeless causes are planted: of those."""
         only_timeless = self.planted and all(name in TIMELESS for name in self.planted)
         for finding in self.findings:
             if not only_timeless or finding["cost_ns"] is None:
@@ -104,7 +104,7 @@ class Verdict:
         return [100 * abs(said - true) / true for _, said, true in self.costs]
 
     def cost_errors(self):
-        """Of each cause that is fixed alone: (said, true, how far off in percent of the true cost)."""
+        """Of a single cause: (cost as said, as it is, how far off in percent of the latter)."""
         for fixed, said, true in self.costs:
             if len(fixed) == 1 and len(self.planted) == 1:
                 cost, wanted = self.said["step_ns"] - said, self.step_ns - true
