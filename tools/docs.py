@@ -57,7 +57,8 @@ def rule_list(stepscope, root):
     for row in (dict(zip(names, cells)) for cells in document["rows"]):
         shares = [row["warn_percent"], row["silent_percent"]]
         cells = ["" if share is None else f"{share:g} %" for share in shares]
-        lines.append(f"| [{row['rule']}]({row['rule']}.md) | {row['summary']} | {' | '.join(cells)} |")
+        link = f"[{row['rule']}]({row['rule']}.md)"
+        lines.append(f"| {link} | {row['summary']} | {' | '.join(cells)} |")
     path = root / "docs/rules/README.md"
     return path, filled(path.read_text(), "\n".join(lines), RULES_BEGIN)
 

@@ -49,9 +49,10 @@ struct site {
 
 struct tally {
 	uint32_t id;
-	uint32_t row; /* the first */
-	uint32_t op;  /* row or SS_NO_ROW */
-	int64_t count, idle_ns, blocked_ns;
+	uint32_t row;              /* the first */
+	uint32_t op;               /* row or SS_NO_ROW */
+	uint32_t steps, last_step; /* that it is in; the last one + 1 */
+	int64_t count, idle_ns;
 };
 
 struct syncs {
@@ -219,6 +220,33 @@ static void claim_use(struct syncs *syncs, uint32_t row)
 	ss_look_claim_time(syncs->look, stretch);
 }
 
+/* Counts the steps that each place waits in. */
+static void count_steps(struct syncs *syncs)
+{
+	const struct ss_graph *graph = syncs->look->graph;
+
+	for (uint32_t i = 0; i < graph->task_count && !syncs->failed; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t row = wait_of(syncs, task);
+		struct tally *tally = row == SS_NO_ROW ? NULL : tally_of(syncs, row);
+
+		if (!tally || tally->last_step == task->step + 1u)
+			continue;
+		tally->last_step = task->step + 1u;
+		tally->steps++;
+	}
+}
+
+/*
+ * What waits in every second step or more seldom is no part of the loop but a pause: a
+ * checkpoint, a line of the log. It is for the rules of those.
+ */
+static bool is_seldom(const struct syncs *syncs, const struct tally *tally)
+{
+	return syncs->look->graph->step_count >= 3 &&
+	       (uint64_t)tally->steps * 3 <= (uint64_t)syncs->look->graph->step_count * 2;
+}
+
 /* Claims what the graph knows as a wait in a step; marks the calls that were claimed. */
 static void claim(struct syncs *syncs, uint8_t *claimed)
 {
@@ -232,16 +260,15 @@ static void claim(struct syncs *syncs, uint8_t *claimed)
 		uint32_t row = wait_of(syncs, task);
 
 		if (row == SS_NO_ROW || row == syncs->results[task->step] ||
-		    is_wanted(trace, row) || upload_of(syncs, row) == UPLOAD_LARGE ||
-		    !ss_look_claim(syncs->look, claim) || claimed[row])
+		    is_wanted(trace, row) || upload_of(syncs, row) == UPLOAD_LARGE)
+			continue;
+		tally = tally_of(syncs, row);
+		if (!tally || is_seldom(syncs, tally) || !ss_look_claim(syncs->look, claim) ||
+		    claimed[row])
 			continue;
 		claimed[row] = true;
 		claim_use(syncs, row);
-		tally = tally_of(syncs, row);
-		if (!tally)
-			return;
 		tally->count++;
-		tally->blocked_ns = ss_ns_sum(tally->blocked_ns, trace->slices.dur_ns[row]);
 	}
 }
 
@@ -278,6 +305,7 @@ static void tell(struct syncs *syncs)
 {
 	const struct ss_trace *trace = syncs->look->trace;
 	const char *fix = NULL;
+	uint32_t told = 0;
 
 	qsort(syncs->tallies, syncs->sites.count, sizeof(*syncs->tallies), by_idle);
 	for (uint32_t i = 0; i < syncs->sites.count; i++) {
@@ -289,9 +317,9 @@ static void tell(struct syncs *syncs)
 							   trace->slices.name[tally->op]);
 		struct ss_fact fact = { tally->idle_ns, (double)tally->count, tally->row };
 
-		if (i && !tally->idle_ns)
-			break;
-		if (!i)
+		if (!tally->count || (told && !tally->idle_ns))
+			continue;
+		if (!told++)
 			fix = upload_of(syncs, tally->row) ? upload_fix : fix_for(op);
 		if (tally->op == SS_NO_ROW)
 			ss_look_evidence(syncs->look, fact,
@@ -306,6 +334,8 @@ static void tell(struct syncs *syncs)
 	}
 	if (fix)
 		ss_look_fix(syncs->look, fix);
+	if (!told)
+		return;
 	ss_look_confidence(syncs->look,
 			   syncs->places->has_lines ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			   syncs->places->has_lines
@@ -331,6 +361,7 @@ static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct
 		return ss_fail_memory(err, "the waits for the device");
 	find_uploads(syncs);
 	SS_TRY(find_results(syncs, scratch, err));
+	count_steps(syncs);
 	claim(syncs, claimed);
 	add_idle(syncs, claimed);
 	if (syncs->failed)
