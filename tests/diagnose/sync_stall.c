@@ -39,7 +39,7 @@ static const struct rule_case cases[] = {
 	  STEPS("aten::_local_scalar_dense",
 		"cudaStreamSynchronize") ";op aten::item 1 1010 +391;"
 					 "op aten::item 1 2010 +391; op aten::item 1 3010 +391",
-	  "warning 199.2 medium\n" ONCE("aten::_local_scalar_dense") "\n" ONCE("aten::item") },
+	  "warning 199.2 medium\n" ONCE("aten::item") "\n" ONCE("aten::_local_scalar_dense") },
 	{ "a mask as an index, with its line",
 	  STEPS("aten::nonzero",
 		"cudaStreamSynchronize") ";frame model.py(73):_forward 1 900 +5000",
