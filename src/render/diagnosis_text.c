@@ -213,7 +213,9 @@ void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 	if (diagnosis->not_found)
 		ss_text_addf(out, "Not found in these files: %s\n", diagnosis->not_found);
 	if (diagnosis->next)
-		ss_text_addf(out, "Then the bottleneck is %s.\n", diagnosis->next);
+		ss_text_addf(out, "%s the bottleneck is %s.\n",
+			     diagnosis->fixed_ns < diagnosis->step_ns ? "Then" : "As it is,",
+			     diagnosis->next);
 	if (diagnosis->step_ns > 0) {
 		ss_text_add_string(&quality, "Data quality: ");
 		ss_diagnosis_quality(diagnosis, options, &quality);
