@@ -34,5 +34,7 @@ const struct ss_report ss_report_overview = {
 	/* what the time is lost on first, what it is of last */
 	.views = { "budget/part", "gaps", "utilization", "phases", "breakdown/part", "breakdown",
 		   "devices" },
+	.job_views = { "ranks", "budget/part", "gaps", "phases", "breakdown/part",
+		       "idle-together" },
 	.headline = overview_headline,
 };

@@ -273,13 +273,20 @@ static enum ss_status find_group(const struct ss_view *view, const char *group, 
 		       group, *list ? list : "none");
 }
 
+/* Whether the report has a form for several ranks, and it is wanted. */
+static bool compares_ranks(const struct ss_request *request, const struct ss_report *report)
+{
+	return report->job_views[0] && is_for_people(request) && !request->step &&
+	       !request->device && !request->stream;
+}
+
 /* The parts of a request: one view, or those of a report. */
 static enum ss_status find_parts(const struct ss_request *request, bool many,
 				 const struct ss_report **report,
 				 struct part parts[SS_REPORT_VIEWS_MAX], uint32_t *count,
 				 struct ss_error *err)
 {
-	const char *what = request->what ? request->what : "";
+	const char *what = request->what ? request->what : "", *const * views;
 
 	*count = 0;
 	*report = ss_report_find(what);
@@ -293,8 +300,9 @@ static enum ss_status find_parts(const struct ss_request *request, bool many,
 	if (request->group || request->sort)
 		return ss_fail(err, SS_ERR_USAGE, "--%s is for one view; '%s' has several",
 			       request->group ? "group" : "sort", what);
-	for (size_t i = 0; i < SS_REPORT_VIEWS_MAX && (*report)->views[i]; i++) {
-		const char *name = (*report)->views[i];
+	views = many && compares_ranks(request, *report) ? (*report)->job_views : (*report)->views;
+	for (size_t i = 0; i < SS_REPORT_VIEWS_MAX && views[i]; i++) {
+		const char *name = views[i];
 
 		if (!many || !is_for_people(request) || !(*report)->single ||
 		    strcmp(name, (*report)->single) != 0)
@@ -365,10 +373,11 @@ static bool compare(struct ss_table *table)
  * many of each rank. Rows of all ranks in one order are cut when they are rendered.
  */
 static enum ss_status arrange(const struct ss_request *request, const struct ss_report *report,
-			      bool folds, struct ss_table *table, struct ss_error *err)
+			      bool folds, bool compared, struct ss_table *table,
+			      struct ss_error *err)
 {
 	bool by_rank = !table->view->rankless && !ss_view_of_job(table->view);
-	bool compares = request->rank == SS_COMPARED_RANKS && by_rank;
+	bool compares = by_rank && (request->rank == SS_COMPARED_RANKS || compared);
 
 	if (compares ? !compare(table) : folds && !ss_table_fold(table))
 		return ss_fail_memory(err, "the table");
@@ -413,7 +422,9 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 	for (uint32_t i = 0; i < count && status == SS_OK; i++) {
 		bool folds = report && parts[i].view->folds && is_for_people(request) && many;
 
-		status = arrange(request, report, folds, &tables[i], err);
+		bool compared = report && many && compares_ranks(request, report);
+
+		status = arrange(request, report, folds, compared, &tables[i], err);
 	}
 	if (status == SS_OK)
 		status = render(session, request, report, tables, count, out, err);
