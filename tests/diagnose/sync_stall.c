@@ -60,7 +60,7 @@ static const struct rule_case cases[] = {
 	  STEPS("aten::item",
 		"cudaStreamSynchronize") ";frame train.py(5):_log 1 1010 +490;"
 					 "frame train.py(5):_log 1 2010 +490; frame train.py(5):_log 1 3010 +490",
-	  "warning 199.2 high\n" ONCE("aten::item") "\n" ONCE("aten::item") " (train.py(5):_log)" },
+	  "warning 199.2 high\n" ONCE("aten::item") " (train.py(5):_log)\n" ONCE("aten::item") },
 	{ "what waits in one of three steps is a pause",
 	  STEPS("aten::item", "cudaStreamSynchronize") ";frame train.py(5):_log 1 1010 +490",
 	  "warning 166.0 high\naten::item waits for the device 1.7x a step "
