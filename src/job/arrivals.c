@@ -4,6 +4,7 @@
  */
 #include "job/arrivals.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,6 +162,63 @@ static uint32_t step_of(const struct ss_trace *trace, int64_t moment_ns, bool on
 	return low;
 }
 
+/* The rank at a place of a group's "[0, 4, 8]"; -1: not in it. Long lists are cut: "[0, ...]". */
+static int64_t rank_at(const char *ranks, int64_t place)
+{
+	char *end;
+
+	while (*ranks && (*ranks < '0' || *ranks > '9'))
+		ranks++;
+	for (; *ranks >= '0' && *ranks <= '9'; place--) {
+		long long rank = strtoll(ranks, &end, 10);
+
+		if (!place)
+			return rank;
+		for (ranks = end; *ranks == ',' || *ranks == ' ';)
+			ranks++;
+	}
+	return -1;
+}
+
+/*
+ * Who a send or receive is with, by its rank in the job; -1: not known. Files have its place
+ * in the group; where that would be the rank itself, they have its rank.
+ */
+static int64_t partner_of(const struct finder *finder, const struct ss_comm_args *args)
+{
+	int64_t other = args->dst_rank >= 0 ? args->dst_rank : args->src_rank, partner;
+
+	if (finder->digest->rank < 0 || other < 0 ||
+	    (args->src_rank >= 0 && args->dst_rank >= 0 && args->src_rank != args->dst_rank))
+		return -1;
+	partner = rank_at(ss_strings_text(&finder->trace->texts, args->group_ranks), other);
+	return partner == finder->digest->rank ? other : partner;
+}
+
+/* The group of a collective; of a send or receive in a larger group the two of them. */
+static uint32_t group_of(struct finder *finder, const struct ss_comm_args *args,
+			 enum ss_collective kind, bool *is_pair)
+{
+	struct ss_rank_group group = { add_text(finder, args->group_name),
+				       add_text(finder, args->group_description),
+				       add_text(finder, args->group_ranks), args->group_size };
+	int64_t own = finder->digest->rank, partner = -1;
+	char pair[48];
+
+	if (kind >= SS_COLLECTIVE_SEND_RECV && args->group_size > 2)
+		partner = partner_of(finder, args);
+	*is_pair = partner >= 0 && partner != own;
+	if (*is_pair) {
+		int length = snprintf(pair, sizeof(pair), "[%lld, %lld]",
+				      (long long)(own < partner ? own : partner),
+				      (long long)(own < partner ? partner : own));
+
+		group.ranks = ss_strings_add(&finder->digest->texts, pair, (size_t)length);
+		group.size = 2;
+	}
+	return add_group(finder, group);
+}
+
 static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
 {
 	struct ss_digest *digest = finder->digest;
@@ -168,7 +226,7 @@ static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
 	const struct ss_comm_row *comm = ss_message_of(trace, row);
 	const struct ss_comm_args *args = comm ? ss_records_at(&trace->comm_args, comm->args)
 					       : NULL;
-	bool on_device = row >= trace->device_from;
+	bool on_device = row >= trace->device_from, is_pair;
 	uint32_t launch = on_device ? trace->slices.link[row] : row;
 	int64_t start_ns = trace->slices.start_ns[row];
 	struct ss_arrival arrival = {
@@ -194,14 +252,11 @@ static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
 	arrival.kernel = kernel_of(trace, row);
 	arrival.shape = args ? shape_of(trace, args, arrival.kind) : 0;
 	if (args && (args->group_name || args->group_ranks)) {
-		arrival.group = add_group(finder, (struct ss_rank_group){
-							  add_text(finder, args->group_name),
-							  add_text(finder, args->group_description),
-							  add_text(finder, args->group_ranks),
-							  args->group_size });
+		arrival.group = group_of(finder, args, arrival.kind, &is_pair);
 		if (arrival.group == NO_GROUP)
 			return false;
-		finder->track_groups[track] = arrival.group;
+		if (!is_pair)
+			finder->track_groups[track] = arrival.group;
 	}
 	if (!ss_memory_reserve(digest->memory, (void **)&digest->arrivals,
 			       &digest->arrival_capacity, (size_t)digest->arrival_count + 1,

@@ -45,9 +45,15 @@ int64_t ss_many_align(const struct ss_many *many, uint32_t rank, int64_t moment_
 								     clock->drift_ppb)));
 }
 
-static bool is_anchor(const struct ss_many *many, uint32_t meeting)
+static bool is_anchor(const struct ss_many *many, uint32_t number)
 {
-	return meeting != SS_NO_MEETING && many->meetings[meeting].is_symmetric;
+	const struct ss_meeting *meeting;
+
+	if (number == SS_NO_MEETING)
+		return false;
+	meeting = &many->meetings[number];
+	return meeting->is_symmetric ||
+	       (many->by_pairs && meeting->kind >= SS_COLLECTIVE_SEND_RECV);
 }
 
 /* --- a first guess ---------------------------------------------------------------- */
@@ -114,12 +120,15 @@ static uint32_t guess_next(struct solver *solver, uint32_t known, uint32_t to)
 	return to;
 }
 
-/* From rank to rank through what they met in; each island is a component. */
-static void guess(struct solver *solver)
+/* From rank to rank through what they met in; each island is a component: returns how many. */
+static uint32_t guess(struct solver *solver)
 {
 	struct ss_many *many = solver->many;
-	uint32_t component = 0;
+	uint32_t component = 0, islands = 0;
 
+	memset(solver->is_asked, 0, many->meeting_count);
+	for (uint32_t r = 0; r < many->rank_count; r++)
+		many->clocks[r] = (struct ss_clock){ .component = SS_NO_ROW };
 	for (uint32_t root = 0; root < many->rank_count; root++) {
 		uint32_t to = 0;
 
@@ -129,12 +138,27 @@ static void guess(struct solver *solver)
 		solver->queue[to++] = root;
 		for (uint32_t from = 0; from < to; from++)
 			to = guess_next(solver, solver->queue[from], to);
+		islands++;
 		/* who met nobody cannot be compared */
 		if (to == 1 && many->rank_count > 1)
 			many->clocks[root].component = SS_NO_ROW;
 		else
 			component++;
 	}
+	return islands;
+}
+
+/*
+ * Stages of a pipeline meet in sends and receives alone. Both ends leave such a pair almost
+ * together, but the sender may leave before: they count only where nothing better connects
+ * the ranks.
+ */
+static void connect(struct solver *solver)
+{
+	if (guess(solver) <= 1)
+		return;
+	solver->many->by_pairs = true;
+	guess(solver);
 }
 
 /* --- sweeps ------------------------------------------------------------------------- */
@@ -146,7 +170,7 @@ static void find_ends(struct solver *solver)
 	for (uint32_t i = 0; i < many->meeting_count; i++) {
 		const struct ss_meeting *meeting = &many->meetings[i];
 
-		if (!meeting->is_symmetric)
+		if (!is_anchor(many, i))
 			continue;
 		for (uint32_t k = 0; k < meeting->count; k++) {
 			const struct ss_member *member = &many->members[meeting->first + k];
@@ -453,10 +477,8 @@ bool ss_many_set_clocks(struct ss_many *many)
 	points = SS_ARENA_NEW(&scratch, struct point, total);
 	whole = many->clocks && solver.is_asked && solver.firsts && solver.node_of &&
 		solver.queue && solver.ends && solver.values && solver.moments && points;
-	for (uint32_t r = 0; whole && r < many->rank_count; r++)
-		many->clocks[r].component = SS_NO_ROW;
 	if (whole) {
-		guess(&solver);
+		connect(&solver);
 		share_clocks(&solver);
 		sweep(&solver);
 		find_ends(&solver);

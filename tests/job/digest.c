@@ -15,6 +15,11 @@
 	",\"Collective name\":\"" collective "\",\"In msg nelems\":4,\"Out msg nelems\":4," \
 	"\"dtype\":\"Float\",\"Group size\":2,\"Process Group Name\":\"" name               \
 	"\",\"Process Group Ranks\":\"" ranks "\""
+/* rank 3 sends in a group of four; `to` is a place in the group, or a rank */
+#define SEND(id, stream, ts, ranks, to)                                                      \
+	COMM(PAIR, id, stream, ts, 5,                                                        \
+	     ",\"Collective name\":\"send\",\"Group size\":4,\"Process Group Name\":\"pp\"," \
+	     "\"Process Group Ranks\":\"" ranks "\"" to)
 #define STEP(number, ts, dur) NOTE("ProfilerStep#" #number, 1, ts, dur)
 #define RING "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)"
 #define PAIR "ncclDevKernel_SendRecv(x)"
@@ -103,6 +108,16 @@ static const struct {
 			  END "]",
 	  "all-to-all 0-5 of ep[0, 1]; send 10-15 of ep[0, 1] after 5; "
 	  "send-recv 20-25 of ep[0, 1] after 15" },
+	{ "a send is with one of the group: the place in the group tells with whom",
+	  "[" SEND(2, 9, 0, "[1, 3, 5, 7]", ",\"Dst Rank\":2")
+		  SEND(3, 9, 10, "[1, 3, 5, 7]", ",\"Src Rank\":0") END "]",
+	  "send 0-5 of pp[3, 5]; send 10-15 of pp[1, 3] after 5" },
+	{ "a place that would be the rank's own is a rank",
+	  "[" SEND(2, 9, 0, "[1, 3, 5, 7]", ",\"Dst Rank\":1") END "]", "send 0-5 of pp[1, 3]" },
+	{ "with two of them, with nobody, or with one that the list is cut before: the group",
+	  "[" SEND(2, 9, 0, "[1, 3]", ",\"Dst Rank\":0,\"Src Rank\":2") SEND(3, 8, 10, "[1, 3]", "")
+		  SEND(4, 7, 20, "[1, 3, ...]", ",\"Dst Rank\":3") END "]",
+	  "send 0-5 of pp[1, 3]; send 10-15 of pp[1, 3]; send 20-25 of pp[1, 3, ...]" },
 	{ "the step is where it was launched",
 	  "[" STEP(7, 0, 100) STEP(8, 100, 100) LAUNCH(1, 1, 10) LAUNCH(2, 1, 110)
 		  COMM(RING, 1, 9, 50, 5, "") COMM(RING, 2, 9, 120, 5, "") END "]",
