@@ -92,7 +92,7 @@ bool ss_fragmentation_find(const struct ss_step_memories *memories, uint32_t fro
 	growth_bytes = ss_bytes_less(out->last_bytes, out->first_bytes);
 	grown_bytes = ss_bytes_less(growth_bytes,
 				    ss_bytes_less(out->peak_bytes, items->peak_bytes));
-	return rises >= count / 2 && grown_bytes > out->first_bytes / FRAGMENT_SHARE &&
+	return 2 * rises >= count && grown_bytes > out->first_bytes / FRAGMENT_SHARE &&
 	       ss_bytes_less(out->last_bytes, middle_bytes) >= growth_bytes / LATER_SHARE;
 }
 

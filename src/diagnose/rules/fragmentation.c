@@ -15,9 +15,14 @@
 /* The same measure as for a leak: full within a day at a step a second. */
 #define WORRY_STEPS 100000
 
-static const char expandable_fix[] =
-	"# segments are expandable already: pad sequences and batches to a few fixed sizes,\n"
-	"# e.g. lengths rounded up to a multiple of 128, DataLoader(..., drop_last=True)";
+/* c10::DeviceType of what has expandable segments. */
+#define CUDA 1
+
+/* Where segments are expandable already, or the device has none that are. */
+static const char sizes_fix[] =
+	"# sizes that repeat: pad sequences and batches to a few fixed lengths, e.g.\n"
+	"length = -(-longest // 128) * 128\n"
+	"DataLoader(..., drop_last=True)";
 
 struct fragments {
 	struct ss_look *look;
@@ -80,38 +85,36 @@ static bool is_urgent(struct fragments *fragments, const struct ss_fragmentation
 	return left <= WORRY_STEPS;
 }
 
+/* An amount between two pieces of a sentence. */
+static void tell_bytes(struct ss_look *look, const char *before, int64_t bytes, const char *after)
+{
+	const char *unit;
+	double amount = ss_bytes_scaled(bytes, 10000, &unit);
+
+	ss_look_evidence(look, (struct ss_fact){ .row = SS_NO_ROW, .count = always(look, amount) },
+			 "%s {count} %s%s", before, unit, after);
+}
+
 static void tell(struct fragments *fragments, const struct ss_fragmentation *found)
 {
 	struct ss_look *look = fragments->look;
 	const struct ss_trace *trace = look->trace;
-	struct ss_fact fact = { .row = SS_NO_ROW };
-	const char *unit;
-	double amount;
+	struct ss_fact fact = { .row = fragments->call, .count = (double)fragments->calls };
 
-	amount = ss_bytes_scaled(ss_bytes_less(found->last_bytes, found->first_bytes) /
-					 (found->steps - 1),
-				 10000, &unit);
-	fact.count = always(look, amount);
-	ss_look_evidence(look, fact, "Reserved memory grows by {count} %s a step", unit);
-	amount = ss_bytes_scaled(found->last_bytes, 10000, &unit);
-	fact.count = always(look, amount);
-	ss_look_evidence(look, fact, "Reserved in the last step: {count} %s", unit);
-	amount = ss_bytes_scaled(found->peak_bytes, 10000, &unit);
-	fact.count = always(look, amount);
-	ss_look_evidence(look, fact, "Tensors never held more than {count} %s", unit);
-	if (fragments->calls) {
-		fact = (struct ss_fact){ .row = fragments->call,
-					 .count = (double)fragments->calls };
-		ss_look_evidence(look, fact,
-				 "%s is called {count}x a step: no block of the cache "
-				 "fits",
-				 ss_strings_text(&trace->names,
-						 trace->slices.name[fragments->call]));
-	}
+	tell_bytes(look, "Reserved memory grows by",
+		   ss_bytes_less(found->last_bytes, found->first_bytes) / (found->steps - 1),
+		   " a step");
+	tell_bytes(look, "Tensors never hold more than", found->peak_bytes, "");
 	if (is_urgent(fragments, found))
 		ss_look_figure(look, 0, 1);
-	if (fragments->is_mapped)
-		ss_look_fix(look, expandable_fix);
+	if (fragments->calls)
+		ss_look_evidence(look, fact,
+				 "%s is called {count}x a step: no block of the cache fits",
+				 ss_strings_text(&trace->names,
+						 trace->slices.name[fragments->call]));
+	tell_bytes(look, "in the last step", found->last_bytes, " are reserved");
+	if (fragments->is_mapped || fragments->allocs->pools.items[found->pool].type != CUDA)
+		ss_look_fix(look, sizes_fix);
 	ss_look_confidence(look, fragments->calls ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			   fragments->calls
 				   ? "reserved and allocated memory and the calls that take more "

@@ -82,13 +82,18 @@ static void tell_growth(struct leaking *leaking, uint32_t number)
 		ss_look_figure(look, 0, 1);
 }
 
-static void tell_keeper(struct leaking *leaking, const struct ss_leak *leak)
+/* Its part of what a step adds is its part of the whole growth. */
+static void tell_keeper(struct leaking *leaking, uint32_t number)
 {
 	struct ss_look *look = leaking->look;
+	const struct ss_leak *leak = &leaking->leaks[number];
+	double share = (double)leak->most_bytes / (double)leak->growth_bytes;
 	const struct ss_trace *trace = look->trace;
 	const char *unit;
 	struct ss_fact fact = { .row = leak->place,
-				.count = per_step(look, leak->most_bytes / (leak->steps - 1),
+				.count = per_step(look,
+						  (int64_t)((share < 1 ? share : 1) *
+							    (double)rate_of(leaking, number)),
 						  &unit) };
 
 	if (!leak->most_bytes)
@@ -140,7 +145,7 @@ static enum ss_status find(struct leaking *leaking, struct ss_error *err)
 	SS_TRY(ss_leaks_blame(leaking->allocs, places->line, leaking->leaks, leaking->count, err));
 	for (uint32_t i = 0; i < leaking->count; i++) {
 		tell_growth(leaking, i);
-		tell_keeper(leaking, &leaking->leaks[i]);
+		tell_keeper(leaking, i);
 		tell_confidence(leaking, &leaking->leaks[i]);
 	}
 	return SS_OK;
