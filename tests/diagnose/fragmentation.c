@@ -15,9 +15,8 @@
 #define GROWS(bytes) "Reserved memory grows by {count} B a step [" bytes "]\n"
 #define HELD_AT_MOST(bytes) "Tensors never hold more than {count} B [" bytes "]\n"
 #define LAST(bytes) "in the last step {count} B are reserved [" bytes "]"
-#define FULL(steps)                                                                                \
-	"at this rate the device is full in {count} steps: the allocator then empties its cache, " \
-	"and waits for the device to do so [" steps "]\n"
+#define FULL(steps) "at this rate steps until the device is full: {count} [" steps "]\n"
+#define CALLED(name) name " is called {count}x a step: no block of the cache fits [1]\n"
 
 static const struct rule_case cases[] = {
 	{ "nothing", "[]", "" },
@@ -34,13 +33,11 @@ static const struct rule_case cases[] = {
 	  EVENTS(THREE("100", "111", "122"), CALL("cudaMalloc", "14"), CALL("cudaMalloc", "16"),
 		 CALL("cudaMalloc", "24"), CALL("cudaHostAlloc", "26"), CALL("cudaFree", "27"),
 		 CALL("cudaMallocHost", "28"), CALL("cudaMalloc", "40")),
-	  "warning, high\n" GROWS("11") HELD_AT_MOST(
-		  "8") "cudaMalloc is called {count}x a step: no block of the cache fits [1]\n" LAST("122") },
+	  "warning, high\n" GROWS("11") HELD_AT_MOST("8") CALLED("cudaMalloc") LAST("122") },
 	{ "segments that are expandable already need another fix",
 	  EVENTS(THREE("100", "111", "122"), CALL("cuMemMap", "14"), CALL("cuMemMap", "16"),
 		 CALL("cuMemMap", "24")),
-	  "warning, high, own fix\n" GROWS("11") HELD_AT_MOST(
-		  "8") "cuMemMap is called {count}x a step: no block of the cache fits [1]\n" LAST("122") },
+	  "warning, high, own fix\n" GROWS("11") HELD_AT_MOST("8") CALLED("cuMemMap") LAST("122") },
 	{ "as other devices do",
 	  EVENTS(THREE_STEPS, MEMORY("2", "6", "0", "64", "8", "8", "100"),
 		 MEMORY("12", "6", "0", "64", "-8", "0", "111"),

@@ -14,7 +14,7 @@
 	     CUDA("23", "3", "4", "120"), CUDA("24", "64", "-8", "112"))
 #define GROWS "Device memory grows by {count} B with every step [4]\n"
 #define KEPT "most of it is what a allocates and nobody frees: {count} B a step [4] train.py(7): f"
-#define FULL(steps) "at this rate the device is full in {count} steps [" steps "]\n"
+#define FULL(steps) "at this rate steps until the device is full: {count} [" steps "]\n"
 
 static const struct rule_case cases[] = {
 	{ "nothing", "[]", "" },

@@ -80,8 +80,7 @@ static bool is_urgent(struct fragments *fragments, const struct ss_fragmentation
 		       ? (double)((device->memory_bytes - found->last_bytes) / rate_bytes)
 		       : 0;
 	ss_look_evidence(look, (struct ss_fact){ .row = SS_NO_ROW, .count = always(look, left) },
-			 "at this rate the device is full in {count} steps: the allocator then "
-			 "empties its cache, and waits for the device to do so");
+			 "at this rate steps until the device is full: {count}");
 	return left <= WORRY_STEPS;
 }
 

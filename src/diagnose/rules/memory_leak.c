@@ -76,7 +76,8 @@ static void tell_growth(struct leaking *leaking, uint32_t number)
 			 last->is_host ? "Host" : "Device", unit);
 	if (left >= 0) {
 		fact.count = left * look->steps->count;
-		ss_look_evidence(look, fact, "at this rate the device is full in {count} steps");
+		ss_look_evidence(look, fact,
+				 "at this rate steps until the device is full: {count}");
 	}
 	if (left >= 0 ? left <= WORRY_STEPS : rate_bytes >= last->min_bytes / WORRY_SHARE)
 		ss_look_figure(look, 0, 1);
