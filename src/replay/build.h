@@ -52,7 +52,9 @@ struct ss_build {
 	uint8_t *calls;        /* per host row: enum ss_call_flag */
 	uint32_t *names;       /* per name of the trace: id in the graph + 1; 0: not there yet */
 	uint32_t *wait_for; /* per host row: recorded: what its call waits for; NULL: nothing is */
-	int64_t *bound_ns;  /* per device task: when it could start; INT64_MIN: not known */
+	uint32_t *first_edge; /* per track: edge of the launch of its first work, if that is late */
+	int64_t latency_ns;   /* usual, from a launch to an idle stream */
+	int64_t *bound_ns;    /* per device task: when it could start; INT64_MIN: not known */
 	struct ss_records pairs; /* struct ss_build_pair */
 	uint32_t *step_items;    /* of the steps that count: their numbers in the trace */
 	uint32_t host_tasks;     /* tasks of threads; those of devices follow */
@@ -78,6 +80,12 @@ static inline bool ss_build_is_late(const struct ss_build *build, uint32_t task,
 	return gap_ns <= SS_BUILD_EVENT_NS && bound_ns != INT64_MIN &&
 	       build->graph->tasks[task].start_ns - bound_ns > SS_BUILD_TOLERANCE_NS;
 }
+
+/*
+ * Device work waits for other work. Where it is the first of its stream, and started late right
+ * behind that, this is the reason, and not what ran there before the file began.
+ */
+void ss_build_hold(struct ss_build *build, uint32_t to, struct ss_edge edge);
 
 void ss_build_threads(struct ss_build *build);  /* threads.c */
 void ss_build_streams(struct ss_build *build);  /* streams.c */

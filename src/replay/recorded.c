@@ -266,7 +266,7 @@ static void hold_stream(struct recorded *recorded, uint32_t from, uint32_t to, b
 	after_ns = ss_task_end(&tasks[from]) + edge.lag_ns;
 	if (after_ns > build->bound_ns[to - build->host_tasks])
 		build->bound_ns[to - build->host_tasks] = after_ns;
-	ss_build_edge(build, to, edge);
+	ss_build_hold(build, to, edge);
 }
 
 static void take(struct recorded *recorded, const struct ss_sync_row *sync)

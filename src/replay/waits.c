@@ -233,7 +233,7 @@ static bool is_recorded(const struct waits *waits, uint32_t from, uint32_t to)
 static void infer(struct waits *waits, uint32_t from, uint32_t task)
 {
 	if (!is_recorded(waits, from, task))
-		ss_build_edge(waits->build, start_task(waits, task),
+		ss_build_hold(waits->build, start_task(waits, task),
 			      (struct ss_edge){
 				      .from = from, .kind = SS_EDGE_INFERRED, .lag_ns = 1000 });
 }
