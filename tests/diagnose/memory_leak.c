@@ -12,39 +12,40 @@
 	     CUDA("12", "64", "8", "112"), CUDA("13", "2", "4", "116"),                    \
 	     CUDA("14", "64", "-8", "108"), CUDA("22", "64", "8", "116"),                  \
 	     CUDA("23", "3", "4", "120"), CUDA("24", "64", "-8", "112"))
-#define GROWS "Device memory grows by {count} B with every step [4]\n"
-#define KEPT "most of it is what a allocates and nobody frees: {count} B a step [4] train.py(7): f"
-#define FULL(steps) "at this rate steps until the device is full: {count} [" steps "]\n"
+#define GROWS "Device memory grows by 4 B with every step\n"
+#define KEPT "most of it is what a allocates and nobody frees: 4 B a step (train.py(7): f)"
+#define FULL(steps) "at this rate steps until the device is full: " steps "\n"
 
 static const struct rule_case cases[] = {
 	{ "nothing", "[]", "" },
 	{ "memory is not recorded", EVENTS(THREE_STEPS), "" },
 	{ "no steps", EVENTS(CUDA("1", "64", "8", "8"), CUDA("2", "32", "8", "16")), "" },
-	{ "each step keeps four bytes", EVENTS(LEAK), "warning, medium\n" GROWS KEPT },
+	{ "each step keeps four bytes", EVENTS(LEAK), "warning 0.0 medium\n" GROWS KEPT },
 	{ "surer where something is trained", EVENTS(LEAK, GRADIENT),
-	  "warning, high\n" GROWS KEPT },
+	  "warning 0.0 high\n" GROWS KEPT },
 	{ "(1000 - 120) / 4 steps are left", SIZED("1000", LEAK),
-	  "warning, medium\n" GROWS FULL("220") KEPT },
+	  "warning 0.0 medium\n" GROWS FULL("220") KEPT },
 	{ "full within 100,000 steps is a warning", SIZED("400120", LEAK),
-	  "warning, medium\n" GROWS FULL("100000") KEPT },
+	  "warning 0.0 medium\n" GROWS FULL("100000") KEPT },
 	{ "and later is information", SIZED("400124", LEAK),
-	  "info, medium\n" GROWS FULL("100001") KEPT },
-	{ "a device that is full", SIZED("100", LEAK), "warning, medium\n" GROWS FULL("0") KEPT },
+	  "info 0.0 medium\n" GROWS FULL("100001") KEPT },
+	{ "a device that is full", SIZED("100", LEAK),
+	  "warning 0.0 medium\n" GROWS FULL("0") KEPT },
 	{ "of an unknown size: less than a hundredth of what is held is information",
 	  EVENTS(THREE_STEPS, CUDA("2", "1", "4", "1004"), CUDA("12", "2", "4", "1008"),
 		 CUDA("22", "3", "4", "1012")),
-	  "info, medium\nDevice memory grows by {count} B with every step [4]\n"
-	  "most of it is what a allocates and nobody frees: {count} B a step [4]" },
+	  "info 0.0 medium\nDevice memory grows by 4 B with every step\n"
+	  "most of it is what a allocates and nobody frees: 4 B a step" },
 	{ "the host's, of no operator, in kB",
 	  EVENTS(THREE_STEPS, CPU("7", "1", "25000", "25000"), CPU("17", "2", "25000", "50000"),
 		 CPU("27", "3", "25000", "75000")),
-	  "warning, medium\nHost memory grows by {count} kB with every step [25]\n"
-	  "most of it is of no operator: {count} kB a step [25]" },
+	  "warning 0.0 medium\nHost memory grows by 25 kB with every step\n"
+	  "most of it is of no operator: 25 kB a step" },
 	{ "the first rise may be state of the optimizer: it is no rate",
 	  EVENTS(FOUR_STEPS, CUDA("2", "1", "5000", "5000"), CUDA("12", "2", "10", "5010"),
 		 CUDA("22", "3", "10", "5020"), CUDA("32", "4", "10", "5030")),
-	  "info, medium\nDevice memory grows by {count} B with every step [10]\n"
-	  "most of it is what a allocates and nobody frees: {count} B a step [10]" },
+	  "info 0.0 medium\nDevice memory grows by 10 B with every step\n"
+	  "most of it is what a allocates and nobody frees: 10 B a step" },
 	{ "two steps are no evidence",
 	  EVENTS(STEP_OF("1", "0", "1"), STEP_OF("2", "10", "11"), CUDA("2", "64", "8", "8"),
 		 CUDA("12", "32", "8", "16")),

@@ -27,6 +27,8 @@ static void tell_share(struct ss_look *look, const char *what, int64_t bytes, in
 
 	fact.count = 100 * (double)bytes / (double)memory_bytes * look->steps->count;
 	ss_look_evidence(look, fact, "%s takes {count} %% of the device's memory", what);
+	if (bytes >= memory_bytes)
+		return;
 	fact.count = ss_bytes_scaled(ss_bytes_less(memory_bytes, bytes), 10000, &unit) *
 		     look->steps->count;
 	ss_look_evidence(look, fact, "what is left for everything else: {count} %s", unit);
