@@ -297,14 +297,17 @@ static void explain_work(struct waits *waits, uint32_t task)
 	}
 }
 
+/* Work that lost its launch was launched before what started behind it. */
 static bool can_hold(const struct waits *waits, uint32_t from, uint32_t task)
 {
 	const struct ss_task *tasks = waits->graph->tasks;
 	const struct ss_track *tracks = waits->build->trace->tracks;
 
-	return tasks[from].track != tasks[task].track &&
-	       tracks[tasks[from].track].pid == tracks[tasks[task].track].pid &&
-	       waits->number[from] < waits->number[task];
+	if (tasks[from].track == tasks[task].track ||
+	    tracks[tasks[from].track].pid != tracks[tasks[task].track].pid)
+		return false;
+	return waits->number[from] == SS_NO_TASK ? tasks[from].start_ns < tasks[task].start_ns
+						 : waits->number[from] < waits->number[task];
 }
 
 /*

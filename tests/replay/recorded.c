@@ -127,6 +127,12 @@ static const struct wait_case cases[] = {
 	  "call cudaLaunchKernel 1 20 +1 #3; kernel a 7 25 +60 #3;"
 	  "call cudaLaunchKernel 1 30 +1 #4; kernel ncclDevKernel_AllReduce 20 86 +24 #4",
 	  "a", 110, 59, 0, 1 },
+	{ "work that lost its launch may hold other work",
+	  "note ProfilerStep#1 1 0 +40; call cudaLaunchKernel 1 0 +1 #1; kernel k 7 5 +1 #1;"
+	  "call cudaLaunchKernel 1 10 +1 #2; kernel k 7 15 +1 #2; kernel a 8 20 +60 #99;"
+	  "call cudaLaunchKernel 1 20 +1 #3; kernel k 7 25 +1 #3;"
+	  "call cudaLaunchKernel 1 30 +1 #4; kernel b 7 81 +19 #4",
+	  "a", 100, 54, 0, 1 },
 	{ "streams that wait do not tell how long launches take",
 	  "note ProfilerStep#1 1 0 +1300; call cudaLaunchKernel 1 0 +1 #1; kernel k 7 5 +1 #1;"
 	  "call cudaLaunchKernel 1 10 +1 #2; kernel c 7 15 +2000 #2;"
