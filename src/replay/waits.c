@@ -35,8 +35,11 @@
 #define STREAMS_MAX 64
 #define ROWS_MAX 64
 
+/* Streams of collectives that work may wait for: one a process group of the rank. */
+#define COMMS_MAX 16
+
 struct tracks {
-	uint32_t *items;
+	uint32_t items[COMMS_MAX];
 	uint32_t count;
 };
 
@@ -273,28 +276,25 @@ static uint32_t done_before(const struct waits *waits, uint32_t track, uint32_t 
 static void explain_work(struct waits *waits, uint32_t task)
 {
 	const struct ss_task *own = &waits->graph->tasks[task];
-	uint32_t calls = waits->holds[own->track], below = SS_NO_TASK;
+	uint32_t calls = waits->holds[own->track], count = 0, done[COMMS_MAX];
 
 	waits->holds[own->track] = 0;
-	for (; calls && waits->comms.count; calls--) {
-		uint32_t best = SS_NO_TASK;
+	for (uint32_t i = 0; i < waits->comms.count; i++) {
+		uint32_t from = waits->comms.items[i] == own->track
+					? SS_NO_TASK
+					: done_before(waits, waits->comms.items[i],
+						      waits->held_at[own->track], own->start_ns);
+		uint32_t at = count;
 
-		for (uint32_t i = 0; i < waits->comms.count && i < STREAMS_MAX; i++) {
-			uint32_t from = waits->comms.items[i] == own->track
-						? SS_NO_TASK
-						: done_before(waits, waits->comms.items[i],
-							      waits->held_at[own->track],
-							      own->start_ns);
-
-			if (from != SS_NO_TASK && waits->number[from] < below &&
-			    (best == SS_NO_TASK || waits->number[from] > waits->number[best]))
-				best = from;
-		}
-		if (best == SS_NO_TASK)
-			return;
-		infer(waits, best, task);
-		below = waits->number[best];
+		if (from == SS_NO_TASK)
+			continue;
+		for (; at > 0 && waits->number[done[at - 1]] < waits->number[from]; at--)
+			done[at] = done[at - 1];
+		done[at] = from;
+		count++;
 	}
+	for (uint32_t i = 0; i < calls && i < count; i++)
+		infer(waits, done[i], task);
 }
 
 /* Work that lost its launch was launched before what started behind it. */
@@ -360,19 +360,26 @@ static void explain_starts(struct waits *waits)
 
 /* --- in the order of time -------------------------------------------------------------------- */
 
+static void note_comm(struct waits *waits, uint32_t track)
+{
+	for (uint32_t i = 0; i < waits->comms.count; i++)
+		if (waits->comms.items[i] == track)
+			return;
+	if (waits->comms.count < COMMS_MAX)
+		waits->comms.items[waits->comms.count++] = track;
+}
+
 static void note_launch(struct waits *waits, uint32_t device, uint32_t thread)
 {
 	const struct ss_task *task = &waits->graph->tasks[device];
 	uint32_t track = task->track;
-	bool is_first = waits->last[track] == SS_NO_TASK;
 
 	waits->number[device] = waits->launched++;
-	if (is_first)
+	if (waits->last[track] == SS_NO_TASK)
 		waits->recent[waits->recent_count++] = track;
 	waits->last[track] = device;
 	if (task->kind == SS_TASK_TRANSFER) {
-		if (is_first)
-			waits->comms.items[waits->comms.count++] = track;
+		note_comm(waits, track);
 		explain_collective(waits, device, thread);
 		return;
 	}
@@ -525,7 +532,6 @@ static void make_room(struct waits *waits)
 	waits->compute = new_tasks(waits, tracks);
 	waits->kernel = new_tasks(waits, tracks);
 	waits->held_at = new_tasks(waits, tracks);
-	waits->comms.items = new_tasks(waits, tracks);
 	waits->holds = SS_ARENA_NEW(&build->scratch, uint32_t, (size_t)tracks + 1);
 	waits->is_hold = SS_ARENA_NEW(&build->scratch, uint8_t, (size_t)build->host_tasks + 1);
 	build->failed |= !waits->holds || !waits->is_hold;
