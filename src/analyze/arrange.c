@@ -6,6 +6,43 @@
 #include "analyze/arrange.h"
 #include "base/text.h"
 
+static bool same_rank(const struct ss_cell *a, const struct ss_cell *b)
+{
+	return a->is_null == b->is_null && (a->is_null || a->value.integer == b->value.integer);
+}
+
+/* Where each rank has one row there is nothing to cut of a rank. */
+static bool has_rank_of_several(const struct ss_table *table)
+{
+	size_t width = table->view->column_count;
+
+	for (uint32_t i = 1; i < table->row_count; i++)
+		if (same_rank(&table->cells[i * width], &table->cells[(i - 1) * width]))
+			return true;
+	return false;
+}
+
+void ss_table_cut(struct ss_table *table, uint32_t top)
+{
+	size_t width = table->view->column_count;
+	uint32_t kept = 0, of_rank = 0;
+	struct ss_cell rank = { 0 };
+
+	if (!has_rank_of_several(table))
+		return;
+	for (uint32_t i = 0; i < table->row_count; i++) {
+		const struct ss_cell *cells = &table->cells[i * width];
+
+		if (i && !same_rank(cells, &rank))
+			of_rank = 0;
+		rank = cells[0];
+		if (of_rank++ < top)
+			memmove(&table->cells[kept++ * width], cells, width * sizeof(*cells));
+	}
+	table->uncut_count = table->row_count;
+	table->row_count = kept;
+}
+
 /* --- matching ------------------------------------------------------------------ */
 
 /* Behind one letter: those that are not ASCII have more bytes than one. */

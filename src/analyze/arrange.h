@@ -15,6 +15,12 @@
 bool ss_table_keep(struct ss_table *table, const char *pattern);
 
 /*
+ * Keeps the first so many rows of each rank; rows of a rank stand together. Where no rank has
+ * several the table stays as it is.
+ */
+void ss_table_cut(struct ss_table *table, uint32_t top);
+
+/*
  * Sorts by a column, named with or without its unit: numbers downwards, texts
  * upwards, a '-' before the name turns it round. Rows that are equal stay in their
  * order, what is not recorded comes last. SS_ERR_USAGE names the columns there are.

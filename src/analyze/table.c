@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/range.h"
 #include "analyze/view.h"
 #include "base/hash.h"
 
@@ -201,6 +202,25 @@ const char *ss_table_print(struct ss_table *table, const char *format, ...)
 	return text;
 }
 
+/* Takes a sentence into one that another rank said with other figures; false: it is another. */
+static bool widen(struct ss_table *table, uint32_t note, const char *text)
+{
+	struct ss_note_range *range = &table->ranges[note];
+	const char *low, *high, *both;
+
+	if (!range->low || range->rank == table->rank || !ss_range_alike(range->low, text))
+		return false;
+	low = ss_range_pick(table->arena, range->low, text, false);
+	high = ss_range_pick(table->arena, range->high, text, true);
+	both = low && high ? ss_range_print(table->arena, low, high) : NULL;
+	table->failed |= !both;
+	if (!both)
+		return true;
+	*range = (struct ss_note_range){ low, high, table->rank };
+	table->notes[note] = both;
+	return true;
+}
+
 void ss_table_note(struct ss_table *table, const char *format, ...)
 {
 	const char *text;
@@ -210,10 +230,12 @@ void ss_table_note(struct ss_table *table, const char *format, ...)
 	text = print(table, format, args);
 	va_end(args);
 	for (uint32_t i = 0; i < table->note_count; i++)
-		if (strcmp(table->notes[i], text) == 0)
+		if (strcmp(table->notes[i], text) == 0 || widen(table, i, text))
 			return;
-	if (!table->failed && table->note_count < SS_NOTES_MAX)
-		table->notes[table->note_count++] = text;
+	if (table->failed || table->note_count == SS_NOTES_MAX)
+		return;
+	table->ranges[table->note_count] = (struct ss_note_range){ text, text, table->rank };
+	table->notes[table->note_count++] = text;
 }
 
 void ss_row_share(struct ss_table *table, double part, double whole)

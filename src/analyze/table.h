@@ -62,16 +62,24 @@ struct ss_view;
 
 #define SS_NOTES_MAX 8
 
+/* A sentence with the least and the most of its figures that ranks have. */
+struct ss_note_range {
+	const char *low, *high;
+	int64_t rank; /* the last that said it */
+};
+
 struct ss_table {
 	const struct ss_view *view;
 	const char *group;      /* what rows are about; NULL: the view has no choice */
 	struct ss_arena *arena; /* lent: texts that views make */
 	struct ss_cell *cells;  /* row after row */
 	uint32_t row_count, row_capacity;
+	uint32_t uncut_count;            /* rows before ss_table_cut(); 0: nothing was cut */
 	int64_t rank;                    /* of the rows to come; -1: not known */
 	uint32_t next;                   /* column to be filled next */
 	bool failed;                     /* no memory */
 	const char *notes[SS_NOTES_MAX]; /* sentences for below the table */
+	struct ss_note_range ranges[SS_NOTES_MAX]; /* of the notes */
 	uint32_t note_count;
 };
 
@@ -82,6 +90,12 @@ static inline const struct ss_cell *ss_table_cell(const struct ss_table *table, 
 						  uint32_t column, uint32_t column_count)
 {
 	return &table->cells[(size_t)row * column_count + column];
+}
+
+/* How many rows there are, shown or not. */
+static inline uint32_t ss_table_all_rows(const struct ss_table *table)
+{
+	return table->uncut_count ? table->uncut_count : table->row_count;
 }
 
 /* A row: begin, one call per column after the rank, end. */
@@ -98,7 +112,8 @@ void ss_row_end(struct ss_table *table);
 
 /*
  * A sentence that a reader of the table needs: what could not be known, and what
- * would record it. The same sentence counts once; what is too many is dropped.
+ * would record it. The same sentence counts once, with a range where ranks have other figures
+ * in it; what is too many is dropped.
  */
 __attribute__((format(printf, 2, 3))) void ss_table_note(struct ss_table *table, const char *format,
 							 ...);

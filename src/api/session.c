@@ -360,19 +360,26 @@ static bool compare(struct ss_table *table)
 	return whole;
 }
 
-/* What was asked for of the finished table: sums, rows that match, their order. */
+/*
+ * What was asked for of the finished table: sums, rows that match, their order, at most so
+ * many of each rank. Rows of all ranks in one order are cut when they are rendered.
+ */
 static enum ss_status arrange(const struct ss_request *request, const struct ss_report *report,
 			      bool folds, struct ss_table *table, struct ss_error *err)
 {
-	bool compares = request->rank == SS_COMPARED_RANKS && !table->view->rankless &&
-			!ss_view_of_job(table->view);
+	bool by_rank = !table->view->rankless && !ss_view_of_job(table->view);
+	bool compares = request->rank == SS_COMPARED_RANKS && by_rank;
 
 	if (compares ? !compare(table) : folds && !ss_table_fold(table))
 		return ss_fail_memory(err, "the table");
 	if (request->name && !ss_table_keep(table, request->name) && !report)
 		return ss_fail(err, SS_ERR_USAGE, "view '%s' has no names: --name does not apply",
 			       table->view->name);
-	return request->sort ? ss_table_sort(table, request->sort, err) : SS_OK;
+	if (request->sort)
+		return ss_table_sort(table, request->sort, err);
+	if (request->top && by_rank && !compares && !folds)
+		ss_table_cut(table, request->top);
+	return SS_OK;
 }
 
 enum ss_status ss_session_run(struct ss_session *session, const struct ss_request *request,

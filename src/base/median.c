@@ -1,6 +1,7 @@
 /*
- * median.c - byte by byte from the highest on: numbers are counted by the byte, and only
- * those of the byte that the middle lies in go on. At most eight passes, whatever they are.
+ * median.c - byte by byte from the highest on in which they differ: numbers are counted by the
+ * byte, and only those of the byte that the middle lies in go on. At most eight passes,
+ * whatever they are; few numbers are sorted instead.
  */
 #include "base/median.h"
 
@@ -10,9 +11,41 @@ static uint32_t byte_of(int64_t value, int shift)
 	return ((uint64_t)value ^ UINT64_C(1) << 63) >> shift & 0xff;
 }
 
+/* Counting bytes costs as much as this many numbers do. */
+#define FEW 16
+
+static void sort_few(int64_t *values, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		int64_t value = values[i];
+		size_t at = i;
+
+		for (; at > 0 && values[at - 1] > value; at--)
+			values[at] = values[at - 1];
+		values[at] = value;
+	}
+}
+
+/* The highest byte that is not the same in all of them; 0 also when all are equal. */
+static int first_shift(const int64_t *values, size_t count)
+{
+	uint64_t differ = 0;
+	int shift = 56;
+
+	for (size_t i = 1; i < count; i++)
+		differ |= (uint64_t)values[i] ^ (uint64_t)values[0];
+	while (shift && !(differ >> shift))
+		shift -= 8;
+	return shift;
+}
+
 int64_t ss_value_at(int64_t *values, size_t count, size_t rank)
 {
-	for (int shift = 56; shift >= 0 && count > 1; shift -= 8) {
+	if (count <= FEW) {
+		sort_few(values, count);
+		return values[rank];
+	}
+	for (int shift = first_shift(values, count); shift >= 0 && count > 1; shift -= 8) {
 		size_t counts[256] = { 0 }, kept = 0;
 		uint32_t byte = 0;
 

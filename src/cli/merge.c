@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/command.h"
 
@@ -47,51 +48,83 @@ static bool ends_with(const char *text, const char *end)
 	return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
-/* Under another name until it is whole: half a file is no trace. */
-static int write_file(const char *what, struct ss_session *session, const char *path)
-{
-	char part[4096];
-	struct ss_merged merged;
-	struct ss_error err = { 0 };
-	enum ss_status status;
+/* The file that is written: under another name until it is whole, half a file is no trace. */
+struct output {
+	const char *path;
+	char part[4096]; /* the path itself where it is a device or a pipe */
+	bool is_renamed;
 	FILE *file;
+};
 
-	if (snprintf(part, sizeof(part), "%s.part", path) >= (int)sizeof(part)) {
+static int fail_to_write(const char *what, const char *path)
+{
+	fprintf(stderr, "stepscope %s: cannot write '%s': %s\n", what, path, strerror(errno));
+	return EXIT_FAILED;
+}
+
+/* Before anything is loaded: that takes long, and a bad path is to be told at once. */
+static int open_output(const char *what, const char *path, struct output *out)
+{
+	struct stat info;
+	bool exists = stat(path, &info) == 0;
+
+	*out = (struct output){ .path = path, .is_renamed = !exists || S_ISREG(info.st_mode) };
+	if (exists && S_ISDIR(info.st_mode)) {
+		errno = EISDIR;
+		return fail_to_write(what, path);
+	}
+	if (snprintf(out->part, sizeof(out->part), "%s%s", path, out->is_renamed ? ".part" : "") >=
+	    (int)sizeof(out->part)) {
 		fprintf(stderr, "stepscope %s: the name of the output is too long\n", what);
 		return EXIT_USAGE;
 	}
-	file = fopen(part, "wb");
-	if (!file) {
-		fprintf(stderr, "stepscope %s: cannot write '%s': %s\n", what, path,
-			strerror(errno));
-		return EXIT_FAILED;
-	}
-	status = ss_session_merge(session, ends_with(path, ".gz"), write_bytes, file, &merged,
-				  &err);
-	if (fclose(file) != 0 && status == SS_OK) {
-		snprintf(err.text, sizeof(err.text), "cannot write '%s': %s", path,
-			 strerror(errno));
-		status = SS_ERR_IO;
-	}
-	if (status == SS_OK && rename(part, path) != 0) {
-		snprintf(err.text, sizeof(err.text), "cannot write '%s': %s", path,
-			 strerror(errno));
-		status = SS_ERR_IO;
-	}
+	out->file = fopen(out->part, "wb");
+	return out->file ? EXIT_FINE : fail_to_write(what, path);
+}
+
+/* Leaves nothing behind. */
+static void drop_output(struct output *output)
+{
+	if (output->file)
+		fclose(output->file);
+	if (output->is_renamed)
+		remove(output->part);
+}
+
+static void tell(const char *path, const struct ss_merged *merged)
+{
+	printf("%s: %u rank%s, %llu events, %.1f MB; open it at ui.perfetto.dev\n", path,
+	       merged->ranks, merged->ranks == 1 ? "" : "s", (unsigned long long)merged->events,
+	       (double)merged->bytes / 1e6);
+	if (merged->unaligned)
+		printf("Not aligned: %u of them, which no collective connects with the first.\n",
+		       merged->unaligned);
+	if (merged->broken)
+		printf("Left out: %llu event%s that could not be read.\n",
+		       (unsigned long long)merged->broken, merged->broken == 1 ? "" : "s");
+}
+
+static int write_output(const char *what, struct ss_session *session, struct output *output)
+{
+	struct ss_merged merged;
+	struct ss_error err = { 0 };
+	enum ss_status status = ss_session_merge(session, ends_with(output->path, ".gz"),
+						 write_bytes, output->file, &merged, &err);
+	bool closed = fclose(output->file) == 0;
+
+	output->file = NULL;
 	if (status != SS_OK) {
-		remove(part);
 		err.code = status;
+		drop_output(output);
 		return show_fail(what, &err);
 	}
-	printf("%s: %u rank%s, %llu events, %.1f MB; open it at ui.perfetto.dev\n", path,
-	       merged.ranks, merged.ranks == 1 ? "" : "s", (unsigned long long)merged.events,
-	       (double)merged.bytes / 1e6);
-	if (merged.unaligned)
-		printf("Not aligned: %u of them, which no collective connects with the first.\n",
-		       merged.unaligned);
-	if (merged.broken)
-		printf("Left out: %llu events that could not be read.\n",
-		       (unsigned long long)merged.broken);
+	if (!closed || (output->is_renamed && rename(output->part, output->path) != 0)) {
+		int code = fail_to_write(what, output->path);
+
+		drop_output(output);
+		return code;
+	}
+	tell(output->path, &merged);
 	return EXIT_FINE;
 }
 
@@ -110,6 +143,7 @@ static int run(const struct command *command, const void *values, const struct a
 	};
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
+	struct output output;
 	enum ss_status status;
 	int code;
 
@@ -118,12 +152,17 @@ static int run(const struct command *command, const void *values, const struct a
 			command->name);
 		return EXIT_USAGE;
 	}
+	code = open_output(command->name, own->output, &output);
+	if (code != EXIT_FINE)
+		return code;
 	progress_begin(&bar, own->show.progress);
 	status = ss_session_open(&open, &session, &err);
 	progress_end(&bar);
-	if (status != SS_OK)
+	if (status != SS_OK) {
+		drop_output(&output);
 		return show_fail(command->name, &err);
-	code = write_file(command->name, session, own->output);
+	}
+	code = write_output(command->name, session, &output);
 	ss_session_close(session);
 	return code;
 }

@@ -232,7 +232,6 @@ static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
 	struct ss_arrival arrival = {
 		.start_ns = digest->start_ns + start_ns,
 		.end_ns = digest->start_ns + ss_slice_end(&trace->slices, row),
-		.launch_ns = INT64_MIN,
 		.release_ns = INT64_MIN,
 		.sequence = comm ? comm->sequence : -1,
 		.bytes = args ? ss_message_bytes(trace, args) : -1,
@@ -242,8 +241,6 @@ static bool add_arrival(struct finder *finder, uint32_t row, uint32_t track)
 		.row = row,
 	};
 
-	if (launch != SS_NO_ROW)
-		arrival.launch_ns = digest->start_ns + trace->slices.start_ns[launch];
 	arrival.step = step_of(trace,
 			       launch == SS_NO_ROW ? start_ns : trace->slices.start_ns[launch],
 			       true);

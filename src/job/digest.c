@@ -11,6 +11,7 @@
 #include "analyze/places.h"
 #include "analyze/roles.h"
 #include "job/arrivals.h"
+#include "job/held.h"
 
 /* Shorter gaps are the device's own pace; thousands of them say nothing of other ranks. */
 #define GAP_NS_MIN 20000
@@ -146,10 +147,13 @@ static bool add_steps(struct ss_digest *digest, const struct ss_trace *trace)
 				       &digest->step_capacity, (size_t)digest->step_count + 1,
 				       sizeof(*digest->steps)))
 			return false;
-		digest->steps[digest->step_count++] =
-			(struct ss_rank_step){ .number = i,
-					       .start_ns = digest->start_ns + step->start_ns,
-					       .end_ns = digest->start_ns + step->end_ns };
+		digest->steps[digest->step_count++] = (struct ss_rank_step){
+			.number = i,
+			.start_ns = digest->start_ns + step->start_ns,
+			.end_ns = digest->start_ns + step->end_ns,
+			.host_start_ns = digest->start_ns + step->host_start_ns,
+			.host_end_ns = digest->start_ns + step->host_end_ns
+		};
 	}
 	return true;
 }
@@ -209,6 +213,12 @@ static bool measure_steps(struct ss_digest *digest, const struct ss_trace *trace
 	for (uint32_t i = 0; i < digest->step_count; i++)
 		digest->steps[i].overlap_ns = digest->steps[i].comm_ns -
 					      digest->steps[i].exposed_comm_ns;
+	/* what is left of it without the host's long calls; the rest is what those took of it */
+	whole = whole && ss_held_subtract(&sets.comm, trace, digest->memory) &&
+		add_share(digest, &sets.comm, &steps, FIELD(held_ns), scratch);
+	for (uint32_t i = 0; whole && i < digest->step_count; i++)
+		digest->steps[i].held_ns = digest->steps[i].exposed_comm_ns -
+					   digest->steps[i].held_ns;
 	ss_device_cover_release(&sets);
 	ss_cover_release(&steps);
 	return whole;

@@ -50,7 +50,6 @@ enum ss_own {
 /* A rank in one collective. */
 struct ss_arrival {
 	int64_t start_ns, end_ns;
-	int64_t launch_ns;  /* when the host launched it; INT64_MIN: not recorded */
 	int64_t release_ns; /* end of the one before on its stream; INT64_MIN: it is the first */
 	int64_t sequence;   /* the group's own number of it; -1: not recorded */
 	int64_t bytes;      /* -1: not recorded */
@@ -76,6 +75,8 @@ struct ss_rank_step {
 	int64_t compute_ns, comm_ns, overlap_ns; /* unions; overlap: both */
 	int64_t exposed_comm_ns, exposed_copy_ns;
 	int64_t idle_ns[SS_IDLE_CAUSES];
+	int64_t host_start_ns, host_end_ns; /* its range on the host */
+	int64_t held_ns; /* of exposed_comm_ns, while the host was stuck in a call */
 };
 
 /* All calls of a kernel in the steps; on CPU jobs of an operator, with its own time. */

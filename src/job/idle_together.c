@@ -189,6 +189,14 @@ static void add_rows(const struct ss_many *many, struct tally *tallies, uint32_t
 	}
 }
 
+static bool has_devices(const struct ss_many *many)
+{
+	for (uint32_t r = 0; r < many->rank_count; r++)
+		if (many->ranks[r].device >= 0)
+			return true;
+	return false;
+}
+
 static enum ss_status idle_together_run(const struct ss_many *many, uint32_t group,
 					struct ss_table *out, struct ss_error *err)
 {
@@ -219,13 +227,15 @@ static enum ss_status idle_together_run(const struct ss_many *many, uint32_t gro
 	if (!whole)
 		return ss_fail_memory(err, "the idle time of all ranks");
 	add_rows(many, tallies, ranks, out);
+	if (many->rank_count > 1 && !has_devices(many))
+		ss_table_note(out, "Nothing ran on devices: when ranks stood idle is not known.");
 	return SS_OK;
 }
 
 const struct ss_view ss_view_idle_together = {
 	.name = "idle-together",
 	.summary = "When all ranks stood idle at once, and what their hosts did then",
-	.empty = "No time in which the devices of all ranks stood idle together.",
+	.empty = "No time in which all ranks stood idle together.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.run_job = idle_together_run,

@@ -11,8 +11,9 @@ struct ss_judge {
 	struct ss_lateness lateness;
 	struct ss_arena *arena;
 	int64_t *values;
-	uint8_t *stands_out; /* rank after rank, per step */
-	int64_t step_ns;     /* median over ranks */
+	int64_t *step_values; /* as many as a rank has steps */
+	uint8_t *stands_out;  /* rank after rank, per step */
+	int64_t step_ns;      /* median over ranks */
 };
 
 /* The lower of the two in the middle, 0 of none; changes their order. */
@@ -20,6 +21,18 @@ int64_t ss_judge_median(int64_t *values, uint32_t count);
 
 /* Time per step that a rank spent on a part (enum ss_own), communication left out. */
 int64_t ss_judge_part(const struct ss_digest *rank, int part);
+
+/* The rank's step of this number, or NULL. */
+const struct ss_rank_step *ss_judge_step(const struct ss_digest *rank, uint32_t number);
+
+/*
+ * How much longer a rank's host takes for a step than the median of the others', without what
+ * they were stuck in calls for while their devices waited for other ranks.
+ */
+int64_t ss_judge_slower(struct ss_judge *judge, uint32_t r);
+
+/* How much later than the first of the others it begins its steps; the median of the steps. */
+int64_t ss_judge_behind(struct ss_judge *judge, uint32_t r);
 
 /* Fills cause, excess and what goes with them. */
 void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out);

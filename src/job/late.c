@@ -111,6 +111,7 @@ static void add_meeting(struct ss_lateness *lateness, const struct ss_many *many
 		if (member->rank != meeting->last_rank && dur_ns < second_ns)
 			second_ns = dur_ns;
 		add_time(&out->late_ns, late_ns);
+		out->worst_ns = late_ns > out->worst_ns ? late_ns : out->worst_ns;
 		charge(arrival, usual, late_ns, out);
 	}
 	if (meeting->last_rank != SS_NO_ROW && second_ns != INT64_MAX) {

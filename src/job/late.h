@@ -15,6 +15,7 @@
 /* One rank in one step. */
 struct ss_late_step {
 	int64_t late_ns;      /* how much later than the first member it came, sum */
+	int64_t worst_ns;     /* the most in one collective */
 	int64_t inherited_ns; /* of that, because it waited in other communicators */
 	int64_t gain_ns;      /* how much earlier all would have left without it alone */
 	int64_t lost_ns;      /* sum of the others' waits for it after the second last had come */

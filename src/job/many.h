@@ -68,7 +68,6 @@ struct ss_many {
 	struct ss_clock *clocks;
 	uint64_t unmatched; /* arrivals that met nobody */
 	bool by_pairs;      /* clocks were compared by sends and receives, too */
-	bool by_sequence;   /* all groups were matched by their own numbers */
 	uint32_t copies;    /* files that are left out: copies of others */
 	int64_t copied_rank;
 };

@@ -252,22 +252,36 @@ static uint32_t known_neighbour(const struct matcher *matcher, uint32_t base, ui
 	return SS_NO_ROW;
 }
 
-/* What is known of the shift between two ranks; false: nothing. */
-static bool likely_shift(const struct matcher *matcher, uint32_t base, uint32_t other,
-			 struct ss_shift *out)
+/* The shift between the base and a rank of its component. */
+static struct ss_shift known_shift(const struct matcher *matcher, uint32_t base, uint32_t known)
 {
-	uint32_t known = known_neighbour(matcher, base, other);
-	const char *host = host_of(matcher, base);
+	struct ss_shift back = ss_shift_turned(&matcher->shifts[base]);
 
-	*out = (struct ss_shift){ .middle_ns = matcher->many->ranks[other].start_ns };
+	return ss_shift_then(&matcher->shifts[known], &back);
+}
+
+#define LIKELY_MAX 2
+
+/* What the shift between two ranks may be, as far as anything is known; how many there are. */
+static uint32_t likely_shifts(const struct matcher *matcher, uint32_t base, uint32_t other,
+			      struct ss_shift out[LIKELY_MAX])
+{
+	uint32_t known = known_neighbour(matcher, base, other), count = 0;
+	const char *host = host_of(matcher, other);
+
 	if (known != SS_NO_ROW) {
-		struct ss_shift back = ss_shift_turned(&matcher->shifts[base]);
-
-		*out = ss_shift_then(&matcher->shifts[known], &back);
-		return true;
+		out[0] = known_shift(matcher, base, known);
+		return 1;
 	}
+	/* without names of hosts: that of the rank before it, they are seldom scattered */
+	if (!*host && other && matcher->components[base] != SS_NO_ROW &&
+	    matcher->components[other - 1] == matcher->components[base])
+		out[count++] = known_shift(matcher, base, other - 1);
 	/* ranks of one host share its clock; without names they may be of one */
-	return !*host || strcmp(host, host_of(matcher, other)) == 0;
+	if (!*host || strcmp(host, host_of(matcher, base)) == 0)
+		out[count++] =
+			(struct ss_shift){ .middle_ns = matcher->many->ranks[other].start_ns };
+	return count;
 }
 
 /* Two recordings that were laid over each other are in one component from then on. */
@@ -348,17 +362,18 @@ static bool pair(struct matcher *matcher, const struct ss_visits *base, uint32_t
 		 uint32_t *partner)
 {
 	uint32_t *back = SS_ARENA_NEW(matcher->scratch, uint32_t, (size_t)base->count + 1);
-	struct ss_shift likely;
-	bool has_likely = likely_shift(matcher, base_rank, other_rank, &likely);
+	struct ss_shift likely[LIKELY_MAX] = { 0 };
+	uint32_t count = likely_shifts(matcher, base_rank, other_rank, likely);
 
 	bool together = matcher->components[base_rank] != SS_NO_ROW &&
 			matcher->components[base_rank] == matcher->components[other_rank];
 
 	matcher->failed |= !back;
-	*shift = likely;
-	if (!matcher->failed && has_likely &&
-	    ss_visits_pair_in_order(base, other, &likely, partner, matcher->scratch,
-				    &matcher->failed)) {
+	for (uint32_t i = 0; i < count && !matcher->failed; i++) {
+		*shift = likely[i];
+		if (!ss_visits_pair_in_order(base, other, &likely[i], partner, matcher->scratch,
+					     &matcher->failed))
+			continue;
 		/* that they overlap does not say how far the clocks are apart */
 		matcher->failed |= !together &&
 				   !ss_visits_fit(base, other, partner, matcher->scratch, shift);
@@ -366,8 +381,8 @@ static bool pair(struct matcher *matcher, const struct ss_visits *base, uint32_t
 	}
 	/* what is left over says less than what was found before */
 	if (matcher->failed ||
-	    (!together && !ss_visits_shift(base, other, has_likely ? &likely : NULL,
-					   matcher->many->memory, shift, &matcher->failed)))
+	    (!together && !ss_visits_shift(base, other, likely, count, matcher->many->memory, shift,
+					   &matcher->failed)))
 		return false;
 	ss_visits_pair(base, other, shift, partner, back);
 	drop_ragged(matcher, base, other, shift, partner);
@@ -451,7 +466,6 @@ static void match_group(struct matcher *matcher, uint32_t group)
 			matcher->failed = !match_by_number(matcher, group, visits);
 			return;
 		}
-		many->by_sequence = false;
 		bases[round] = match_round(matcher, group, visits);
 		if (bases[round] == SS_NO_ROW)
 			return;
@@ -516,7 +530,6 @@ bool ss_many_match(struct ss_many *many)
 	struct matcher matcher = { .many = many };
 	size_t count = (size_t)many->rank_count + 1;
 
-	many->by_sequence = true;
 	many->meeting_of = SS_ARENA_NEW(&many->arena, uint32_t *, count);
 	matcher.shifts = SS_ARENA_NEW(&many->arena, struct ss_shift, count);
 	matcher.components = SS_ARENA_NEW(&many->arena, uint32_t, count);

@@ -453,13 +453,13 @@ static bool prepare(struct ballot *ballot, struct trial *trial, uint32_t voters,
 }
 
 bool ss_visits_shift(const struct ss_visits *base, const struct ss_visits *other,
-		     const struct ss_shift *likely, struct ss_memory *memory, struct ss_shift *out,
-		     bool *failed)
+		     const struct ss_shift *likely, uint32_t likely_count, struct ss_memory *memory,
+		     struct ss_shift *out, bool *failed)
 {
 	struct ballot ballot = { .base = base, .other = other };
 	struct ss_arena scratch;
 	struct trial trial;
-	struct worth worth = { 0 };
+	int64_t best_points = 0;
 	bool found = false;
 	uint32_t voters;
 
@@ -468,16 +468,21 @@ bool ss_visits_shift(const struct ss_visits *base, const struct ss_visits *other
 	voters = voter_count(&ballot);
 	ss_arena_init(&scratch, memory);
 	*failed |= !prepare(&ballot, &trial, voters, &scratch);
-	if (!*failed && likely) {
-		*out = *likely;
-		worth = try_shift(base, other, &trial, out);
+	for (uint32_t i = 0; i < likely_count && !*failed && !found; i++) {
+		struct ss_shift shift = likely[i];
+		struct worth worth = try_shift(base, other, &trial, &shift);
+
 		found = is_enough(base, other, &worth);
+		if (!found && worth.points <= best_points)
+			continue;
+		best_points = worth.points;
+		*out = shift;
 	}
 	if (!*failed && !found) {
 		collect_votes(&ballot, voters);
 		qsort(ballot.votes, ballot.count, sizeof(*ballot.votes), by_shift);
 		count_votes(&ballot);
-		found = try_candidates(&ballot, &trial, worth.points, out);
+		found = try_candidates(&ballot, &trial, best_points, out);
 	}
 	ss_arena_release(&scratch);
 	return found;

@@ -75,11 +75,11 @@ bool ss_visits_fit(const struct ss_visits *base, const struct ss_visits *other,
 		   const uint32_t *partner, struct ss_arena *scratch, struct ss_shift *shift);
 
 /*
- * Finds the shift on which most pairs agree. `likely` (or NULL) is tried first and
- * taken when it explains most. False: nothing agrees, or no memory (*failed).
+ * Finds the shift on which most pairs agree. The `likely` ones are tried first, and the
+ * first that explains most is taken. False: nothing agrees, or no memory (*failed).
  */
 bool ss_visits_shift(const struct ss_visits *base, const struct ss_visits *other,
-		     const struct ss_shift *likely, struct ss_memory *memory, struct ss_shift *out,
-		     bool *failed);
+		     const struct ss_shift *likely, uint32_t likely_count, struct ss_memory *memory,
+		     struct ss_shift *out, bool *failed);
 
 #endif

@@ -122,6 +122,46 @@ static void add(const struct ss_many *many, const struct ss_straggler *straggler
 	ss_row_end(out);
 }
 
+/* With its unit: a millisecond is too much for small jobs, a second too little for none. */
+static const char *time_text(struct ss_table *out, int64_t time_ns)
+{
+	if (time_ns < 1000000)
+		return ss_table_print(out, "%.1f us", (double)time_ns / 1e3);
+	return ss_table_print(out, "%.2f ms", (double)time_ns / 1e6);
+}
+
+static const char *spared_words(enum ss_spared spared)
+{
+	switch (spared) {
+	case SS_SPARED_ALIKE:
+		return "but does nothing much longer than the others";
+	case SS_SPARED_WAITS:
+		return "but waits for others longer than they do";
+	case SS_SPARED_CHEAP:
+		return "but without it the job would be no faster";
+	default:
+		return "too few to tell it from chance";
+	}
+}
+
+/* Nobody is named: who comes nearest to it, and why it is not. */
+static void note_latest(const struct ss_many *many, const struct ss_straggler *latest,
+			struct ss_table *out)
+{
+	uint32_t steps = latest->of_steps;
+
+	if (!steps || !latest->step_ns)
+		return;
+	ss_table_note(out,
+		      "Of %u ranks rank %lld comes latest, by %s a step (%.1f %% of it), for %s of "
+		      "which it is the last; it stands out in %u of %u step%s, %s.",
+		      many->rank_count, (long long)many->ranks[latest->rank].rank,
+		      time_text(out, latest->late_ns),
+		      100 * (double)latest->late_ns / (double)latest->step_ns,
+		      time_text(out, latest->gain_ns), latest->steps, steps, steps == 1 ? "" : "s",
+		      spared_words(latest->spared));
+}
+
 static enum ss_status stragglers_run(const struct ss_many *many, uint32_t group,
 				     struct ss_table *out, struct ss_error *err)
 {
@@ -134,6 +174,8 @@ static enum ss_status stragglers_run(const struct ss_many *many, uint32_t group,
 		add(many, &verdict.items[i], &verdict.link, out);
 	if (verdict.count && verdict.few_steps)
 		ss_table_note(out, "One step only: whether it is always so cannot be told.");
+	if (!verdict.count)
+		note_latest(many, &verdict.latest, out);
 	return SS_OK;
 }
 

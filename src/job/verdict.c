@@ -42,6 +42,9 @@
 /* A host is the culprit when it is idle by so much more than hosts are in this job anyway. */
 #define HOST_MORE_PERCENT 50
 
+/* A host that begins each step later by so much of its lateness was late before. */
+#define BEHIND_PERCENT 50
+
 /* A rank with more communication than the others waits for somebody; it holds up nobody. */
 #define COMM_PERCENT 50
 
@@ -188,7 +191,33 @@ static void cap_gain(struct ss_judge *judge, struct ss_straggler *straggler)
 		straggler->gain_ns = most_ns;
 }
 
-static bool judge_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
+/* Its lateness in the collective of each step to which it comes latest; mean. */
+static int64_t worst_late(const struct ss_lateness *lateness, uint32_t r)
+{
+	int64_t sum_ns = 0;
+
+	for (uint32_t s = 0; s < lateness->step_count; s++)
+		sum_ns += ss_lateness_of(lateness, r, s)->worst_ns / lateness->step_count;
+	return sum_ns;
+}
+
+/*
+ * A host that came late once, and is as fast as the others, stays behind by the same time as
+ * long as nobody's host has to wait for it: that costs nobody anything. Where hosts do wait,
+ * those of the others are stuck in calls while their devices wait for the late rank.
+ */
+static void cap_host_gain(struct ss_judge *judge, struct ss_straggler *straggler)
+{
+	int64_t slower_ns = ss_judge_slower(judge, straggler->rank);
+	int64_t worst_ns = worst_late(&judge->lateness, straggler->rank);
+
+	if (slower_ns < straggler->gain_ns &&
+	    ss_judge_behind(judge, straggler->rank) >= worst_ns / 100 * BEHIND_PERCENT)
+		straggler->gain_ns = slower_ns < 0 ? 0 : slower_ns;
+}
+
+/* How often and by how much the rank is late. */
+static void measure_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
 
@@ -204,33 +233,49 @@ static bool judge_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *
 		out->late_ns = ss_ns_sum(out->late_ns, own_late(step));
 		out->inherited_ns = ss_ns_sum(out->inherited_ns, step->inherited_ns);
 	}
-	if (!out->steps || out->steps * 100 < lateness->step_count * TRANSIENT_PERCENT)
-		return false;
 	out->pattern = out->steps * 100 >= lateness->step_count * PERSISTENT_PERCENT
 			       ? SS_PATTERN_PERSISTENT
 			       : SS_PATTERN_TRANSIENT;
-	out->late_ns /= out->steps;
-	out->inherited_ns /= out->steps;
+	if (out->steps) {
+		out->late_ns /= out->steps;
+		out->inherited_ns /= out->steps;
+	}
 	out->step_ns = lateness->step_ns[r];
-	if (out->pattern != SS_PATTERN_PERSISTENT && lateness->step_count < IRREGULAR_STEPS_MIN)
-		return false;
-	if (lateness->step_count < FEW_STEPS &&
-	    out->late_ns < judge->step_ns / 100 * FEW_STEP_PERCENT)
-		return false;
+}
+
+/* In some of few steps, or by little in very few: that happens to anybody. */
+static bool is_chance(const struct ss_judge *judge, const struct ss_straggler *straggler)
+{
+	uint32_t steps = judge->lateness.step_count;
+
+	return !straggler->steps || straggler->steps * 100 < steps * TRANSIENT_PERCENT ||
+	       (straggler->pattern != SS_PATTERN_PERSISTENT && steps < IRREGULAR_STEPS_MIN) ||
+	       (steps < FEW_STEPS && straggler->late_ns < judge->step_ns / 100 * FEW_STEP_PERCENT);
+}
+
+static enum ss_spared judge_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
+{
+	measure_rank(judge, r, out);
+	if (is_chance(judge, out))
+		return SS_SPARED_SELDOM;
 	ss_judge_cause(judge, out);
-	if (out->cause == SS_LATE_HOST && is_usual(judge, out))
-		return false;
+	if ((out->cause == SS_LATE_HOST && is_usual(judge, out)) ||
+	    out->excess_ns < judge->step_ns / 100 * EXCESS_STEP_PERCENT)
+		return SS_SPARED_ALIKE;
+	if (waits_more(judge, out))
+		return SS_SPARED_WAITS;
 	cap_gain(judge, out);
-	return out->excess_ns >= judge->step_ns / 100 * EXCESS_STEP_PERCENT &&
-	       out->gain_ns >= judge->step_ns / 100 * GAIN_STEP_PERCENT && !waits_more(judge, out);
+	if (out->cause == SS_LATE_HOST)
+		cap_host_gain(judge, out);
+	return out->gain_ns < judge->step_ns / 100 * GAIN_STEP_PERCENT ? SS_SPARED_CHEAP
+								       : SS_SPARED_NOT;
 }
 
 static int64_t compute_in(const struct ss_digest *rank, uint32_t number)
 {
-	for (uint32_t i = 0; i < rank->step_count; i++)
-		if (rank->steps[i].number == number)
-			return rank->steps[i].compute_ns;
-	return -1;
+	const struct ss_rank_step *step = ss_judge_step(rank, number);
+
+	return step ? step->compute_ns : -1;
 }
 
 /* It had more to compute in the step than the median of the others. */
@@ -313,22 +358,52 @@ static int by_cost(const void *a, const void *b)
 static bool prepare(struct ss_judge *judge, struct ss_verdict *verdict)
 {
 	const struct ss_many *many = judge->many;
-	uint32_t count = 0;
+	uint32_t count = 0, most_steps = 0;
 
 	if (!ss_lateness_find(&judge->lateness, many, judge->arena))
 		return false;
 	judge->values = SS_ARENA_NEW(judge->arena, int64_t, 2 * ((size_t)many->rank_count + 1));
+	for (uint32_t r = 0; r < many->rank_count; r++)
+		if (many->ranks[r].step_count > most_steps)
+			most_steps = many->ranks[r].step_count;
+	judge->step_values = SS_ARENA_NEW(judge->arena, int64_t, (size_t)most_steps + 1);
 	judge->stands_out = SS_ARENA_NEW(judge->arena, uint8_t,
 					 (size_t)many->rank_count * judge->lateness.step_count + 1);
 	verdict->items = SS_ARENA_NEW(judge->arena, struct ss_straggler,
 				      (size_t)many->rank_count + 2);
-	if (!judge->values || !judge->stands_out || !verdict->items)
+	if (!judge->values || !judge->step_values || !judge->stands_out || !verdict->items)
 		return false;
 	for (uint32_t r = 0; r < many->rank_count; r++)
 		if (judge->lateness.step_ns[r])
 			judge->values[count++] = judge->lateness.step_ns[r];
 	judge->step_ns = ss_judge_median(judge->values, count);
 	return true;
+}
+
+/* Who is late most, by itself, over all steps: what is told when nobody is named. */
+static void find_latest(struct ss_judge *judge, struct ss_straggler *out)
+{
+	const struct ss_lateness *lateness = &judge->lateness;
+	int64_t latest_ns = 0;
+	uint32_t latest = 0;
+	struct ss_straggler own;
+
+	for (uint32_t r = 0; r < lateness->rank_count; r++) {
+		int64_t late_ns = 0;
+
+		for (uint32_t s = 0; s < lateness->step_count; s++)
+			late_ns += own_late(ss_lateness_of(lateness, r, s)) / lateness->step_count;
+		if (late_ns <= latest_ns)
+			continue;
+		latest_ns = late_ns;
+		latest = r;
+	}
+	*out = (struct ss_straggler){ .rank = SS_NO_ROW };
+	if (!latest_ns)
+		return;
+	measure_rank(judge, latest, out);
+	out->spared = judge_rank(judge, latest, &own);
+	out->late_ns = latest_ns;
 }
 
 bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, struct ss_arena *arena)
@@ -342,8 +417,9 @@ bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, str
 		return false;
 	verdict->few_steps = judge.lateness.step_count < 2;
 	look_at_steps(&judge);
+	find_latest(&judge, &verdict->latest);
 	for (uint32_t r = 0; r < many->rank_count; r++)
-		if (judge_rank(&judge, r, &verdict->items[verdict->count]))
+		if (judge_rank(&judge, r, &verdict->items[verdict->count]) == SS_SPARED_NOT)
 			persistent |= verdict->items[verdict->count++].pattern ==
 				      SS_PATTERN_PERSISTENT;
 	if (!persistent && judge_rotation(&judge, &rotating)) {

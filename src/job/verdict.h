@@ -22,6 +22,15 @@ enum ss_late_cause {
 	SS_LATE_UNKNOWN,
 };
 
+/* Why a rank that is late is not named. */
+enum ss_spared {
+	SS_SPARED_NOT,    /* it is */
+	SS_SPARED_SELDOM, /* in too few steps, or by too little for so few */
+	SS_SPARED_ALIKE,  /* it does nothing much longer than the others */
+	SS_SPARED_WAITS,  /* it waits for others more than they do */
+	SS_SPARED_CHEAP,  /* without it the job would be no faster */
+};
+
 struct ss_straggler {
 	uint32_t rank; /* SS_NO_ROW when it rotates */
 	enum ss_pattern pattern;
@@ -37,14 +46,16 @@ struct ss_straggler {
 	int32_t cause_percent;         /* of late_ns that it explains */
 	double kernel_ratio; /* mean time of its kernels to the median rank's; 0: not comparable */
 	enum ss_phase phase; /* of SS_LATE_WORK: where it has more; SS_PHASE_OTHER: not known */
+	enum ss_spared spared;
 	double work_ratio, call_ratio; /* time and calls in that phase to the median rank's */
 };
 
 struct ss_verdict {
 	struct ss_straggler *items; /* the worst first */
 	uint32_t count;
-	struct ss_slow_link link; /* of the item with SS_LATE_LINK */
-	bool few_steps;           /* fewer than two: a guess */
+	struct ss_slow_link link;   /* of the item with SS_LATE_LINK */
+	bool few_steps;             /* fewer than two: a guess */
+	struct ss_straggler latest; /* who is late most, named or not; of_steps 0: nobody is */
 };
 
 SS_MUST_USE

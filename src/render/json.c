@@ -84,7 +84,7 @@ static void add_rows(const struct ss_table *table, const struct ss_render_option
 		}
 		ss_text_add_string(out, "]");
 	}
-	ss_text_addf(out, "],\n\"row_count\":%" PRIu32 ",\n\"notes\":[", table->row_count);
+	ss_text_addf(out, "],\n\"row_count\":%" PRIu32 ",\n\"notes\":[", ss_table_all_rows(table));
 	for (uint32_t i = 0; i < table->note_count; i++) {
 		ss_text_add_string(out, i ? "," : "");
 		ss_render_quoted(out, table->notes[i]);

@@ -56,8 +56,8 @@ static void add_rows(const struct ss_table *table, uint32_t rows, struct ss_text
 		}
 		ss_text_add_string(out, "|\n");
 	}
-	if (rows < table->row_count)
-		ss_text_addf(out, "\n%u of %u rows\n", rows, table->row_count);
+	if (rows < ss_table_all_rows(table))
+		ss_text_addf(out, "\n%u of %u rows\n", rows, ss_table_all_rows(table));
 }
 
 static void markdown_view(const struct ss_table *table, const struct ss_render_options *options,

@@ -27,5 +27,7 @@ const struct ss_renderer *ss_renderer_find(const char *name)
 
 uint32_t ss_render_rows(const struct ss_table *table, const struct ss_render_options *options)
 {
+	if (table->uncut_count)
+		return table->row_count;
 	return options->top && options->top < table->row_count ? options->top : table->row_count;
 }

@@ -265,9 +265,9 @@ static void add_table(struct ss_layout *layout, struct ss_text *scratch, struct 
 	add_heading(layout, out);
 	for (uint32_t row = 0; row < layout->rows; row++)
 		add_row(layout, row, scratch, out);
-	if (layout->rows < layout->table->row_count)
+	if (layout->rows < ss_table_all_rows(layout->table))
 		ss_text_addf(out, "(%u of %u rows; --top 0 shows all)\n", layout->rows,
-			     layout->table->row_count);
+			     ss_table_all_rows(layout->table));
 	if (layout->left_out)
 		ss_text_addf(out, "(%u column%s not fit; --format csv has all)\n", layout->left_out,
 			     layout->left_out == 1 ? " does" : "s do");

@@ -183,7 +183,7 @@ static enum ss_status critical_path_run(const struct ss_replay *replay, uint32_t
 
 const struct ss_view ss_view_critical_path = {
 	.name = "critical-path",
-	.summary = "What the steps had to wait for: faster, and they are faster; all else is not",
+	.summary = "What the steps had to wait for: only what is on it makes them faster",
 	.empty = "No steps, or nothing that says what they waited for.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),

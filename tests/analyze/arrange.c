@@ -302,13 +302,63 @@ static void test_memory(void **state)
 	}
 }
 
+/* Digits are the ranks of rows, '-' is not known. */
+static const struct {
+	const char *what, *ranks;
+	uint32_t top;
+	const char *kept;
+	uint32_t all;
+} cuts[] = {
+	{ "of each rank", "000111122", 2, "001122", 9 },
+	{ "one of each", "000111122", 1, "012", 9 },
+	{ "more than there are", "0001", 5, "0001", 4 },
+	{ "one rank", "5555", 3, "555", 4 },
+	{ "ranks that are not known", "00---", 2, "00--", 5 },
+	{ "one row a rank: nothing to cut of a rank", "012345", 2, "012345", 6 },
+	{ "no rows", "", 2, "", 0 },
+};
+
+static void test_cuts(void **state)
+{
+	struct ss_text found = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(cuts); i++) {
+		struct fixture fixture;
+
+		fixture_open(&fixture, &view);
+		for (const char *at = cuts[i].ranks; *at; at++) {
+			add(&fixture.table, "x", NULL, 1, 1);
+			fixture.table.cells[(fixture.table.row_count - 1) * view.column_count] =
+				(struct ss_cell){ .value.integer = *at - '0',
+						  .is_null = *at == '-' };
+		}
+		ss_table_cut(&fixture.table, cuts[i].top);
+		found.length = 0;
+		ss_text_add_string(&found, "");
+		for (uint32_t row = 0; row < fixture.table.row_count; row++) {
+			const struct ss_cell *cell = ss_table_cell(&fixture.table, row, 0,
+								   view.column_count);
+
+			ss_text_addf(&found, "%c",
+				     cell->is_null ? '-' : (char)('0' + cell->value.integer));
+		}
+		support_check(strcmp(found.data, cuts[i].kept) == 0, cuts[i].what, "%s",
+			      found.data);
+		support_check(ss_table_all_rows(&fixture.table) == cuts[i].all, cuts[i].what,
+			      "of %u", ss_table_all_rows(&fixture.table));
+		fixture_close(&fixture);
+	}
+	ss_text_release(&found);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),  cmocka_unit_test(test_no_names),
 		cmocka_unit_test(test_orders), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_sizes),  cmocka_unit_test(test_hard_pattern),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_memory), cmocka_unit_test(test_cuts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

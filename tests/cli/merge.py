@@ -213,6 +213,9 @@ def check_refusals(folder):
     said(run("merge", folder / "none", "-o", folder / "x.json"), FAILED)
     said(run("merge", folder / "no such file", "-o", folder / "x.json"), FAILED)
     check("cannot write" in said(run("merge", trace, "-o", folder / "no" / "x.json"), FAILED), "")
+    # before anything is loaded
+    text = said(run("merge", folder / "no such file", "-o", folder / "no" / "x.json"), FAILED)
+    check("cannot write" in text, text)
     # a folder is where the file should go
     check("cannot write" in said(run("merge", trace, "-o", folder / "none"), FAILED), "a folder")
     with open(trace, encoding="utf-8") as file:

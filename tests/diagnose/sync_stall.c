@@ -31,6 +31,9 @@
 #define ONCE(op) \
 	op " waits for the device 1x a step (cudaStreamSynchronize), which then idles 0.10 ms"
 
+#define LOG(n) ";frame train.py(5):_log 1 " n "010 +490"
+#define LOGS LOG("1") LOG("2") LOG("3")
+
 static const struct rule_case cases[] = {
 	/* 0.8 us of the 200 stay: kernels that are queued begin a little behind each other */
 	{ ".item()", STEPS("aten::item", "cudaStreamSynchronize"),
@@ -56,10 +59,7 @@ static const struct rule_case cases[] = {
 	{ "a server needs the result of each step: of two waits one is too many",
 	  SERVED("aten::item", "cudaStreamSynchronize"),
 	  "warning 99.7 medium\n" ONCE("aten::item") },
-	{ "two places, each with its own line",
-	  STEPS("aten::item",
-		"cudaStreamSynchronize") ";frame train.py(5):_log 1 1010 +490;"
-					 "frame train.py(5):_log 1 2010 +490; frame train.py(5):_log 1 3010 +490",
+	{ "two places, each with its own line", STEPS("aten::item", "cudaStreamSynchronize") LOGS,
 	  "warning 199.2 high\n" ONCE("aten::item") " (train.py(5):_log)\n" ONCE("aten::item") },
 	{ "what waits in one of three steps is a pause",
 	  STEPS("aten::item", "cudaStreamSynchronize") ";frame train.py(5):_log 1 1010 +490",

@@ -211,7 +211,6 @@ static void test_figures(void **state)
 	assert_int_equal(step->exposed_comm_ns, 10000);
 	assert_int_equal(step->overlap_ns, 10000);
 	assert_true(made.digest.arrivals[0].start_ns == INT64_C(1700000000000030000));
-	assert_true(made.digest.arrivals[0].launch_ns == INT64_C(1700000000000008000));
 	assert_int_equal(made.digest.kernel_count, 2);
 	assert_true(made.digest.kernels[0].name < made.digest.kernels[1].name);
 	drop(&made);
@@ -220,6 +219,40 @@ static void test_figures(void **state)
 	assert_false(made.digest.has_clock);
 	assert_int_equal(made.digest.device, -1);
 	drop(&made);
+}
+
+/* Communication is exposed in 100..300 and 350..400. */
+#define HELD(calls)                                                                         \
+	"[" STEP(1, 0, 1000) LAUNCH(1, 1, 5) LAUNCH(2, 1, 8) COMM(RING, 2, 9, 100, 300, "") \
+		KERNEL("gemm", 1, 300, 50) calls END "]"
+
+/* Time in which the device only communicates and the host is stuck in a call. */
+static void test_held(void **state)
+{
+	static const struct {
+		const char *what, *json;
+		int64_t held_us;
+	} calls[] = {
+		{ "no long call", HELD(CALL("cudaLaunchKernel", 1, 150, 49)), 0 },
+		{ "a call that is long enough", HELD(CALL("cudaLaunchKernel", 1, 150, 50)), 50 },
+		{ "only what is exposed counts", HELD(CALL("cudaDeviceSynchronize", 1, 50, 320)),
+		  220 },
+		{ "threads together",
+		  HELD(CALL("cudaDeviceSynchronize", 1, 150, 100) CALL("hipLaunch", 2, 200, 130)),
+		  150 },
+		{ "an operator is no call", HELD(OP("aten::item", 1, 150, 100)), 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(calls); i++) {
+		struct made made;
+
+		make(&made, calls[i].json);
+		assert_int_equal(made.digest.step_count, 1);
+		support_check(made.digest.steps[0].held_ns == calls[i].held_us * 1000,
+			      calls[i].what, "%lld ns", (long long)made.digest.steps[0].held_ns);
+		drop(&made);
+	}
 }
 
 #define ON(device, stream, ts, dur)                                                            \
@@ -331,9 +364,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_arrivals), cmocka_unit_test(test_own),
-		cmocka_unit_test(test_figures),  cmocka_unit_test(test_device),
-		cmocka_unit_test(test_extremes), cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_figures),  cmocka_unit_test(test_held),
+		cmocka_unit_test(test_device),   cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_memory),   cmocka_unit_test(test_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,24 @@ static void test_without_device(void **state)
 	support_ranks_close(&ranks);
 }
 
+/* Without any device that is said. */
+static void test_host_only(void **state)
+{
+	struct support_ranks ranks;
+
+	(void)state;
+	support_ranks_open(&ranks);
+	support_ranks_add(&ranks, RANK("0") RANK("1"));
+	ranks.items[0].device = ranks.items[1].device = -1;
+	support_ranks_join(&ranks);
+	expect(&ranks,
+	       &(struct idle_case){ .what = "no devices",
+				    .columns = "idle_ns+notes",
+				    .rows = "Nothing ran on devices: when ranks stood idle is not "
+					    "known." });
+	support_ranks_close(&ranks);
+}
+
 static void test_memory(void **state)
 {
 	const struct ss_view *view = ss_view_find("idle-together");
@@ -214,6 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_without_device),
+		cmocka_unit_test(test_host_only),
 		cmocka_unit_test(test_memory),
 	};
 

@@ -114,19 +114,6 @@ static void test_cases(void **state)
 	}
 }
 
-static void test_by_sequence(void **state)
-{
-	struct support_ranks ranks;
-
-	(void)state;
-	support_ranks_script(&ranks, "rank 0; allreduce 0 +5 =1; rank 1; allreduce 0 +5 =1");
-	assert_true(ranks.many.by_sequence);
-	support_ranks_close(&ranks);
-	support_ranks_script(&ranks, "rank 0; allreduce 0 +5 =1; rank 1; allreduce 0 +5");
-	assert_false(ranks.many.by_sequence);
-	support_ranks_close(&ranks);
-}
-
 /* What a meeting says of its members. */
 static void test_figures(void **state)
 {
@@ -402,10 +389,9 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),    cmocka_unit_test(test_by_sequence),
-		cmocka_unit_test(test_figures),  cmocka_unit_test(test_random),
-		cmocka_unit_test(test_extremes), cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_cases),  cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_random), cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_memory), cmocka_unit_test(test_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,14 @@
 	STEP("2", "2000", "2800", "100", parts, own) \
 	STEP("3", "3000", "3800", "100", parts, own)
 
+/* It comes 200 later to the third. */
+#define ONCE                                                                 \
+	STEP("0", "0", "600", "300", "c500 m300 x300 l100", "c500 l100")     \
+	STEP("1", "1000", "1600", "300", "c500 m300 x300 l100", "c500 l100") \
+	STEP("2", "2000", "2800", "100", "c700 m100 x100 l100", "c700 l100") \
+	STEP("3", "3000", "3600", "300", "c500 m300 x300 l100", "c500 l100") \
+	"kernel gemm 4 2200;"
+
 static const struct view_case cases[] = {
 	{ "no ranks", "", COLUMNS, "" },
 	{ "one rank holds nobody up", "rank 0;" USUAL, COLUMNS, "" },
@@ -43,6 +51,18 @@ static const struct view_case cases[] = {
 	  "rank 1 @a;" LATE("c500 m300 x300 l100",
 			    "c500 m200 l100") "kernel gemm 4 2000; rank 2 @a;" USUAL,
 	  COLUMNS, "" },
+	/* 200 of four times 1000; the note says why it is not named */
+	{ "late in one step of four", "rank 0 @a;" USUAL "rank 1 @a;" ONCE "rank 2 @a;" USUAL,
+	  COLUMNS "+notes",
+	  "Of 3 ranks rank 1 comes latest, by 50.0 us a step (5.0 % of it), for 50.0 us of which "
+	  "it is the last; it stands out in 1 of 4 steps, too few to tell it from chance." },
+	{ "late in all steps, and nothing explains it",
+	  "rank 0 @a;" USUAL "rank 1 @a;" LATE("c500 m300 x100 l100",
+					       "c500 l100") "kernel gemm 4 2000; rank 2 @a;" USUAL,
+	  "rank+notes",
+	  "Of 3 ranks rank 1 comes latest, by 200.0 us a step (20.0 % of it), for 200.0 us of "
+	  "which it is the last; it stands out in 4 of 4 steps, but does nothing much longer than "
+	  "the others." },
 	{ "one step is said to be few",
 	  "rank 0 @a;" STEP("0", "0", "600", "300", "c500 x300 l100",
 			    "c500 l100") "rank 1 @a;" STEP("0", "0", "800", "100", "c500 x100 l300",

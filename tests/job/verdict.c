@@ -191,6 +191,64 @@ static void test_jobs(void **state)
 	}
 }
 
+/*
+ * Rank 1's host launches 1000 us late. Hosts take 10000 us for each step; rank 1 begins them
+ * `behind_us` later, the others are stuck in calls for `held_us` while their devices wait.
+ */
+static const struct {
+	const char *what;
+	char why;
+	int64_t behind_us, held_us, own_held_us, longer_us;
+	uint32_t count;
+	int64_t gain_us;
+} hosts[] = {
+	{ "begins with the others", 'l', 0, 0, 0, 0, 1, 1000 },
+	{ "begins later, and nobody's host waits for it: only behind", 'l', 1000, 0, 0, 0, 0, 0 },
+	{ "begins later by half of it", 'l', 500, 0, 0, 0, 0, 0 },
+	{ "begins later by less: what it does in the step counts", 'l', 499, 0, 0, 0, 1, 1000 },
+	{ "the hosts of the others wait for it", 'l', 1000, 1000, 0, 0, 1, 1000 },
+	{ "they wait less than their devices: that much can be gained", 'l', 1000, 300, 0, 0, 1,
+	  300 },
+	{ "it waits as long as they: only behind", 'l', 1000, 300, 300, 0, 0, 0 },
+	{ "its own steps are longer: the others run ahead", 'l', 1000, 0, 0, 400, 1, 400 },
+	{ "a slow device is slow however its host does", 'k', 1000, 0, 0, 0, 1, 1000 },
+};
+
+static void test_hosts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(hosts); i++) {
+		struct job job = { hosts[i].what, 4, "11111", NULL, 1000, hosts[i].why, 0, NOBODY };
+		struct ss_verdict verdict;
+		struct support_ranks ranks;
+		struct ss_arena arena;
+
+		make_job(&ranks, &job);
+		for (uint32_t r = 0; r < 4; r++)
+			for (uint32_t s = 0; s < 5; s++) {
+				struct ss_rank_step *step = &ranks.items[r].steps[s];
+				int64_t late_us = r == 1 ? hosts[i].behind_us : 0;
+				int64_t more_us = r == 1 ? hosts[i].longer_us : 0;
+
+				step->host_start_ns = step->start_ns + late_us * 1000;
+				step->host_end_ns = step->host_start_ns +
+						    (STEP_US + more_us) * 1000;
+				step->held_ns = (r == 1 ? hosts[i].own_held_us : hosts[i].held_us) *
+						1000;
+			}
+		ss_arena_init(&arena, &ranks.memory);
+		assert_true(ss_verdict_find(&verdict, &ranks.many, &arena));
+		support_check(verdict.count == hosts[i].count, hosts[i].what, "%u stragglers",
+			      verdict.count);
+		if (verdict.count)
+			support_check(verdict.items[0].gain_ns == hosts[i].gain_us * 1000,
+				      hosts[i].what, "gain of %lld ns",
+				      (long long)verdict.items[0].gain_ns);
+		ss_arena_release(&arena);
+		support_ranks_close(&ranks);
+	}
+}
+
 /* The figures of a cause. */
 static void test_figures(void **state)
 {
@@ -314,7 +372,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_jobs),         cmocka_unit_test(test_figures),
 		cmocka_unit_test(test_nothing),      cmocka_unit_test(test_extremes),
-		cmocka_unit_test(test_many_kernels),
+		cmocka_unit_test(test_many_kernels), cmocka_unit_test(test_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

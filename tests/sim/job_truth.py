@@ -145,7 +145,8 @@ def count_matched(rows, group):
     """How many of our rows of a group are a meeting of it; the group in the order of time."""
     zero_ns = zero_of(rows, group)
     # where clocks cannot be compared, who came first cannot be told either
-    near_ns = NEAR_NS + 2 * max((row["spread_ns"] or 0 for row in rows), default=0)
+    spread_ns = max(max(m.stays.values()) - m.transfer_ns for m in group)
+    near_ns = NEAR_NS + 2 * spread_ns
     right = 0
     for row in rows:
         start_ns = zero_ns + row["at_ns"]
@@ -153,11 +154,12 @@ def count_matched(rows, group):
         last = bisect.bisect_right(group, start_ns + near_ns, key=lambda m: m.start_ns)
         fitting = [m for m in group[first:last] if not m.is_found and m.is_same(row)]
         if fitting:
-            nearest = min(fitting, key=lambda m: abs(m.start_ns - start_ns))
-            nearest.is_found = True
+            # sends have few figures, and starts say little where clocks cannot be compared
+            best = min(fitting, key=lambda m: abs(m.transfer_ns - row["transfer_ns"]))
+            best.is_found = True
             right += 1
             # clocks drift: the next one is looked for from here
-            zero_ns = nearest.start_ns - row["at_ns"]
+            zero_ns = best.start_ns - row["at_ns"]
     return right
 
 

@@ -59,7 +59,6 @@ struct ss_arrival *support_rank_arrive(struct ss_digest *rank, const char *kind,
 	arrival = &rank->arrivals[rank->arrival_count++];
 	*arrival = (struct ss_arrival){ .start_ns = start_ns,
 					.end_ns = end_ns,
-					.launch_ns = INT64_MIN,
 					.release_ns = INT64_MIN,
 					.sequence = -1,
 					.bytes = -1,
