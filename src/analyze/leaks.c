@@ -9,6 +9,8 @@
 #define LEAK_EVENNESS 10
 /* A fifth of what is reserved, as others say (metrics of others 2.19), beyond the peaks. */
 #define FRAGMENT_SHARE 5
+/* Even growth has half of itself in the later half of the steps. */
+#define LATER_SHARE 4
 
 static uint32_t device_end(const struct ss_step_memories *memories, uint32_t from)
 {
@@ -55,15 +57,16 @@ bool ss_leak_find(const struct ss_step_memories *memories, uint32_t from, uint32
 }
 
 /*
- * In each step more is reserved than in the one before, and the peaks do not explain
- * it: blocks that are free and too small.
+ * More is reserved than ever before in at least every second step, in the last one too, and
+ * the peaks do not explain it: blocks that are free and too small. Caches that fill up when a
+ * job begins grow less and less: a quarter of the growth must lie in the later half.
  */
 bool ss_fragmentation_find(const struct ss_step_memories *memories, uint32_t from, uint32_t *next,
 			   struct ss_fragmentation *out)
 {
 	const struct ss_step_memory *items = memories->items + from;
-	int64_t grown_bytes;
-	uint32_t count;
+	int64_t most_bytes = items->reserved_bytes, middle_bytes = 0, growth_bytes, grown_bytes;
+	uint32_t count, rises = 0;
 
 	*next = device_end(memories, from);
 	count = *next - from;
@@ -75,15 +78,22 @@ bool ss_fragmentation_find(const struct ss_step_memories *memories, uint32_t fro
 	if (count < LEAK_STEPS || items->reserved_bytes <= 0)
 		return false;
 	for (uint32_t i = 1; i < count; i++) {
-		if (items[i].reserved_bytes <= items[i - 1].reserved_bytes)
+		rises += items[i].reserved_bytes > most_bytes;
+		if (i == count - 1 && items[i].reserved_bytes <= most_bytes)
 			return false;
+		if (items[i].reserved_bytes > most_bytes)
+			most_bytes = items[i].reserved_bytes;
+		if (i == count / 2)
+			middle_bytes = most_bytes;
 		if (items[i].peak_bytes > out->peak_bytes)
 			out->peak_bytes = items[i].peak_bytes;
 	}
 	/* what tensors need more than in the first step is no fragment */
-	grown_bytes = ss_bytes_less(ss_bytes_less(out->last_bytes, out->first_bytes),
+	growth_bytes = ss_bytes_less(out->last_bytes, out->first_bytes);
+	grown_bytes = ss_bytes_less(growth_bytes,
 				    ss_bytes_less(out->peak_bytes, items->peak_bytes));
-	return grown_bytes > out->first_bytes / FRAGMENT_SHARE;
+	return 2 * rises >= count && grown_bytes > out->first_bytes / FRAGMENT_SHARE &&
+	       ss_bytes_less(out->last_bytes, middle_bytes) >= growth_bytes / LATER_SHARE;
 }
 
 struct key {

@@ -117,7 +117,7 @@ static void note_fragmentation(const struct work *work, struct ss_table *out)
 	for (uint32_t from = 0; from < work->steps.count; from = next)
 		if (ss_fragmentation_find(&work->steps, from, &next, &found))
 			ss_table_note(out,
-				      "%s: reserved memory grows in every step, from %s to %s, "
+				      "%s: reserved memory grows with the steps, from %s to %s, "
 				      "though tensors never held more than %s: fragmentation. "
 				      "Sizes that repeat from step to step avoid it, or "
 				      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",

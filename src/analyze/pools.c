@@ -169,19 +169,28 @@ void ss_pools_note(const struct ss_pools *pools, bool shown_only, struct ss_tabl
 				   "the file, without what was allocated before it.");
 }
 
+double ss_bytes_scaled(int64_t bytes, double most, const char **unit)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+	double amount = (double)bytes;
+	size_t at = 0;
+
+	for (; amount >= most && at + 1 < SS_COUNT(units); at++)
+		amount /= 1000;
+	*unit = units[at];
+	return amount;
+}
+
 const char *ss_bytes_text(int64_t bytes, struct ss_table *out)
 {
-	static const char *const units[] = { "kB", "MB", "GB", "TB" };
-	double amount = (double)bytes / 1000;
-	size_t unit = 0;
+	const char *unit;
+	double amount = ss_bytes_scaled(bytes, 1000, &unit);
 
 	if (bytes < 1000)
 		return ss_table_print(out, "%lld B", (long long)bytes);
-	for (; amount >= 1000 && unit + 1 < SS_COUNT(units); unit++)
-		amount /= 1000;
 	return ss_table_print(out,
 			      amount < 10    ? "%.2f %s"
 			      : amount < 100 ? "%.1f %s"
 					     : "%.0f %s",
-			      amount, units[unit]);
+			      amount, unit);
 }

@@ -57,6 +57,9 @@ const struct ss_device *ss_pool_device(const struct ss_trace *trace, const struc
 /* A note that totals are sums, where those of a pool that counts are. */
 void ss_pools_note(const struct ss_pools *pools, bool shown_only, struct ss_table *out);
 
+/* In the smallest unit in which it is below `most`, which the name of is left in `unit`. */
+double ss_bytes_scaled(int64_t bytes, double most, const char **unit);
+
 /* An amount for a sentence: "33.6 MB" */
 const char *ss_bytes_text(int64_t bytes, struct ss_table *out);
 

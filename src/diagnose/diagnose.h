@@ -45,7 +45,7 @@ struct ss_diagnosis {
 	struct ss_finding **found; /* all, as rules made them */
 	uint32_t found_count, found_capacity;
 	uint32_t chosen_count;        /* of them, those that are asked about: they stand first */
-	struct ss_finding **findings; /* what is told: warnings first, timeless ones last */
+	struct ss_finding **findings; /* what is told: warnings first, of both the timeless last */
 	uint32_t finding_count;
 	uint32_t warning_count;
 	bool is_what_if;

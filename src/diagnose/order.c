@@ -177,10 +177,10 @@ static void finish(struct ordering *ordering, struct ss_finding **scratch)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 
-	put_warnings_first(diagnosis, scratch);
 	for (uint32_t i = 0; i < diagnosis->chosen_count; i++)
 		if (diagnosis->found[i]->is_timeless)
 			diagnosis->findings[diagnosis->finding_count++] = diagnosis->found[i];
+	put_warnings_first(diagnosis, scratch);
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		diagnosis->warning_count += diagnosis->findings[i]->is_warning;
 	diagnosis->fixed_ns = ordering->now_ns;

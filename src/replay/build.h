@@ -2,8 +2,9 @@
  * build.h - a graph in the making; shared by the files that make one.
  *
  * Threads come first (threads.c: tasks in the order of each thread), then streams
- * (streams.c: device work with its launches), then what waits for what (waits.c). Edges
- * may be added in any order; ss_build_finish() sorts them and finds the delays.
+ * (streams.c: device work with its launches), then what waits for what (recorded.c where
+ * the file tells, waits.c). Edges may be added in any order; graph.c sorts them and finds
+ * the delays.
  */
 #ifndef SS_REPLAY_BUILD_H
 #define SS_REPLAY_BUILD_H
@@ -12,6 +13,15 @@
 
 /* Clocks of host and device agree only so far: a wait was seen to end 7.5 us before its work. */
 #define SS_BUILD_CLOCKS_NS 10000
+
+/* Work that waits for an event starts within this after it: users.md 5.1. */
+#define SS_BUILD_EVENT_NS 20000
+
+/* What a start may be later than explained, before something else must be the reason. */
+#define SS_BUILD_TOLERANCE_NS 3000
+
+/* Of a call: all work of the device. */
+#define SS_ALL_TASKS (UINT32_MAX - 1)
 
 enum ss_call_flag {
 	SS_CALL_LAUNCHES = 1 << 0, /* something ran on a device for it */
@@ -25,6 +35,11 @@ struct ss_build_edge {
 	struct ss_edge edge;
 };
 
+/* Tracks of two streams, the second of which was recorded to wait for the first. */
+struct ss_build_pair {
+	uint32_t from, to;
+};
+
 struct ss_build {
 	struct ss_graph *graph;
 	const struct ss_trace *trace;
@@ -36,10 +51,15 @@ struct ss_build {
 	uint32_t *device_task; /* per device row: its task (of collectives the transfer) */
 	uint8_t *calls;        /* per host row: enum ss_call_flag */
 	uint32_t *names;       /* per name of the trace: id in the graph + 1; 0: not there yet */
-	uint32_t *step_items;  /* of the steps that count: their numbers in the trace */
-	uint32_t host_tasks;   /* tasks of threads; those of devices follow */
-	uint32_t main;         /* track of the thread that runs the steps, or SS_NO_ROW */
-	bool failed;           /* no memory */
+	uint32_t *wait_for; /* per host row: recorded: what its call waits for; NULL: nothing is */
+	uint32_t *first_edge; /* per track: edge of the launch of its first work, if that is late */
+	int64_t latency_ns;   /* usual, from a launch to an idle stream */
+	int64_t *bound_ns;    /* per device task: when it could start; INT64_MIN: not known */
+	struct ss_records pairs; /* struct ss_build_pair */
+	uint32_t *step_items;    /* of the steps that count: their numbers in the trace */
+	uint32_t host_tasks;     /* tasks of threads; those of devices follow */
+	uint32_t main;           /* track of the thread that runs the steps, or SS_NO_ROW */
+	bool failed;             /* no memory */
 };
 
 /* Returns its number, or SS_NO_TASK without memory. */
@@ -49,8 +69,27 @@ void ss_build_edge(struct ss_build *build, uint32_t to, struct ss_edge edge);
 /* The step that counts in whose range on the host the moment lies, or SS_NO_STEP. */
 uint16_t ss_build_step(const struct ss_build *build, int64_t moment_ns);
 
-void ss_build_threads(struct ss_build *build); /* threads.c */
-void ss_build_streams(struct ss_build *build); /* streams.c */
-void ss_build_waits(struct ss_build *build);   /* waits.c */
+/*
+ * Whether the start of device work is later than its launch, its stream and recorded waits
+ * explain, and lies right behind what ended `gap_ns` before it.
+ */
+static inline bool ss_build_is_late(const struct ss_build *build, uint32_t task, int64_t gap_ns)
+{
+	int64_t bound_ns = build->bound_ns[task - build->host_tasks];
+
+	return gap_ns <= SS_BUILD_EVENT_NS && bound_ns != INT64_MIN &&
+	       build->graph->tasks[task].start_ns - bound_ns > SS_BUILD_TOLERANCE_NS;
+}
+
+/*
+ * Device work waits for other work. Where it is the first of its stream, and started late right
+ * behind that, this is the reason, and not what ran there before the file began.
+ */
+void ss_build_hold(struct ss_build *build, uint32_t to, struct ss_edge edge);
+
+void ss_build_threads(struct ss_build *build);  /* threads.c */
+void ss_build_streams(struct ss_build *build);  /* streams.c */
+void ss_build_recorded(struct ss_build *build); /* recorded.c */
+void ss_build_waits(struct ss_build *build);    /* waits.c */
 
 #endif

@@ -93,6 +93,19 @@ void ss_build_edge(struct ss_build *build, uint32_t to, struct ss_edge edge)
 	build->edges[build->edge_count++] = (struct ss_build_edge){ to, edge };
 }
 
+void ss_build_hold(struct ss_build *build, uint32_t to, struct ss_edge edge)
+{
+	const struct ss_task *tasks = build->graph->tasks;
+	uint32_t *first = &build->first_edge[tasks[to].track];
+
+	if (*first < build->edge_count && build->edges[*first].to == to &&
+	    tasks[to].start_ns - ss_task_end(&tasks[edge.from]) <= SS_BUILD_EVENT_NS) {
+		build->edges[*first].edge.lag_ns = build->latency_ns;
+		*first = SS_NO_TASK;
+	}
+	ss_build_edge(build, to, edge);
+}
+
 uint16_t ss_build_step(const struct ss_build *build, int64_t moment_ns)
 {
 	const struct ss_step *items = build->trace->steps.items;
@@ -211,6 +224,34 @@ static void find_delays(struct ss_graph *graph)
 	}
 }
 
+/* When device work could start by its launch and its stream; other edges are not there yet. */
+static void find_bounds(struct ss_build *build)
+{
+	const struct ss_graph *graph = build->graph;
+	size_t room = (size_t)graph->task_count - build->host_tasks + 1;
+
+	build->bound_ns = SS_ARENA_NEW(&build->scratch, int64_t, room);
+	if (!build->bound_ns) {
+		build->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < room; i++)
+		build->bound_ns[i] = INT64_MIN;
+	for (uint32_t i = 0; i < build->edge_count; i++) {
+		const struct ss_edge *edge = &build->edges[i].edge;
+		const struct ss_task *from = &graph->tasks[edge->from];
+		int64_t at_ns = (edge->from_start ? from->start_ns : ss_task_end(from)) +
+				edge->lag_ns;
+		int64_t *bound_ns;
+
+		if (build->edges[i].to < build->host_tasks)
+			continue;
+		bound_ns = &build->bound_ns[build->edges[i].to - build->host_tasks];
+		if (at_ns > *bound_ns)
+			*bound_ns = at_ns;
+	}
+}
+
 static bool build_all(struct ss_build *build)
 {
 	const struct ss_trace *trace = build->trace;
@@ -234,6 +275,10 @@ static bool build_all(struct ss_build *build)
 	if (!build->failed)
 		ss_build_streams(build);
 	if (!build->failed)
+		find_bounds(build);
+	if (!build->failed)
+		ss_build_recorded(build);
+	if (!build->failed)
 		ss_build_waits(build);
 	return !build->failed && sort_edges(build);
 }
@@ -250,7 +295,9 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 		return SS_OK;
 	SS_TRY(ss_bricks_phases(subject->bricks, &build.phases, err));
 	ss_arena_init(&build.scratch, memory);
-	whole = build_all(&build);
+	whole = ss_records_init(&build.pairs, memory, sizeof(struct ss_build_pair)) &&
+		build_all(&build);
+	ss_records_release(&build.pairs);
 	ss_memory_free(memory, build.edges, build.edge_capacity * sizeof(*build.edges));
 	ss_arena_release(&build.scratch);
 	if (!whole) {

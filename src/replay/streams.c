@@ -7,12 +7,20 @@
  * cases. A start that one of both explains keeps its recorded lag; where both are near,
  * each has at most its median, so that neither holds the task when the other is gone.
  */
+#include <string.h>
+
 #include "base/median.h"
 #include "replay/build.h"
 
 /* A launch reaches an idle stream in 5 to 20 us; beyond so many medians something else held it. */
 #define LATENCY_TIMES 3
 #define LATENCY_MIN_NS 20000
+
+/*
+ * The slowest usual ones are near this. Where most launches take longer, most streams wait for
+ * events when they are launched on, and only the shorter ones tell the latency.
+ */
+#define LATENCY_MAX_NS 100000
 
 /* Work that stands in the queue starts 1 to 5 us after the work before it. */
 #define GAP_MAX_NS 5000
@@ -136,7 +144,8 @@ static int64_t sample_of(const struct ss_build *build, uint32_t row, uint32_t be
 	return end_ns > launch_ns + LATENCY_MIN_NS ? slices->start_ns[row] - end_ns : -1;
 }
 
-static int64_t usual(const struct streams *streams, bool idle, int64_t otherwise_ns)
+static int64_t usual_below(const struct streams *streams, bool idle, int64_t most_ns,
+			   int64_t otherwise_ns)
 {
 	const struct ss_trace *trace = streams->trace;
 	size_t count = 0;
@@ -151,10 +160,19 @@ static int64_t usual(const struct streams *streams, bool idle, int64_t otherwise
 		if (!ss_kind_on_device(trace->slices.kind[row]))
 			continue;
 		sample_ns = sample_of(streams->build, row, before, idle);
-		if (sample_ns >= 0)
+		if (sample_ns >= 0 && sample_ns <= most_ns)
 			streams->samples[count++] = sample_ns;
 	}
 	return count ? ss_median(streams->samples, count) : otherwise_ns;
+}
+
+static int64_t usual(const struct streams *streams, bool idle, int64_t otherwise_ns)
+{
+	int64_t usual_ns = usual_below(streams, idle, INT64_MAX, otherwise_ns);
+
+	return usual_ns <= LATENCY_MAX_NS
+		       ? usual_ns
+		       : usual_below(streams, idle, LATENCY_MAX_NS, otherwise_ns);
 }
 
 /* --- edges ----------------------------------------------------------------------------- */
@@ -213,9 +231,12 @@ static void add_edges(const struct streams *streams, uint32_t row, uint32_t befo
 		since_launch_ns = start_ns - tasks[launch].start_ns;
 	if (before != SS_NO_TASK)
 		since_work_ns = start_ns - ss_task_end(&tasks[before]);
-	if (launch != SS_NO_TASK)
+	if (launch != SS_NO_TASK) {
+		if (before == SS_NO_TASK && since_launch_ns > limit_ns)
+			build->first_edge[tasks[task].track] = build->edge_count;
 		ss_build_edge(build, task,
 			      launch_edge(streams, launch, start_ns, since_work_ns, limit_ns));
+	}
 	if (before != SS_NO_TASK) {
 		bool alone = since_work_ns <= GAP_MAX_NS && since_launch_ns > limit_ns;
 
@@ -238,10 +259,12 @@ void ss_build_streams(struct ss_build *build)
 
 	streams.samples = SS_ARENA_NEW(&build->scratch, int64_t,
 				       (size_t)trace->device_to - trace->device_from + 1);
-	if (!streams.samples) {
+	build->first_edge = SS_ARENA_NEW(&build->scratch, uint32_t, (size_t)trace->track_count + 1);
+	if (!streams.samples || !build->first_edge) {
 		build->failed = true;
 		return;
 	}
+	memset(build->first_edge, 0xff, trace->track_count * sizeof(*build->first_edge));
 	for (uint32_t row = trace->device_from; row < trace->device_to && !build->failed; row++)
 		if (ss_kind_on_device(trace->slices.kind[row]))
 			add_row(build, row);
@@ -249,6 +272,7 @@ void ss_build_streams(struct ss_build *build)
 		return;
 	/* where nothing tells: what CUDA needs on common machines */
 	streams.latency_ns = usual(&streams, true, 6000);
+	build->latency_ns = streams.latency_ns;
 	streams.gap_ns = usual(&streams, false, 1000);
 	if (streams.gap_ns > GAP_MAX_NS)
 		streams.gap_ns = GAP_MAX_NS;

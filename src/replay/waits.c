@@ -3,29 +3,27 @@
  *
  * All calls are gone through in the order of time, with the last work that was launched
  * on each stream in mind. A call that waits ends when one of these ends. Which stream it
- * waits for is mostly not recorded: it is the one whose end explains the end of the call,
- * or the one that the thread launched on last.
+ * waits for is mostly not recorded (recorded.c has what is): it is the one whose end
+ * explains the end of the call, or the one that the thread launched on last.
  *
  * Streams that wait for each other are not recorded either, unless the user asked for it.
  * A collective waits for what its thread launched before it, on the stream of that: the
- * library of torch puts an event there. Other work that starts later than its launch and
- * its stream explain, right behind the end of work on another stream, waited for that.
+ * library of torch puts an event there. Other calls that let a stream wait stand between a
+ * collective and the work that needs its result: that work waits for the collective that
+ * was launched last and was done when the work began. Work that starts later than its
+ * launch and its stream explain, right behind the end of work on another stream, waited
+ * for that.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/build.h"
 
 /* The end of what was waited for lies at most so far before the end of the wait. */
 #define RETURN_NS 50000
 
-/* Work that waits for an event starts within this after it: users.md 5.1. */
-#define EVENT_NS 20000
-
 /* The last blocks of a kernel leave room for others so long before its end. */
 #define TAIL_NS 10000
-
-/* What a start may be later than explained, before something else must be the reason. */
-#define TOLERANCE_NS 3000
 
 /* CPU time of a call that has nothing to wait for: 2 to 6 us on common machines. */
 #define CALL_NS 5000
@@ -36,6 +34,14 @@
 /* Streams, and rows on them, that are looked at for one wait. */
 #define STREAMS_MAX 64
 #define ROWS_MAX 64
+
+/* Streams of collectives that work may wait for: one a process group of the rank. */
+#define COMMS_MAX 16
+
+struct tracks {
+	uint32_t items[COMMS_MAX];
+	uint32_t count;
+};
 
 struct waits {
 	struct ss_build *build;
@@ -49,8 +55,14 @@ struct waits {
 	uint32_t recent_count;
 	uint32_t *by_end; /* device tasks by end */
 	uint32_t device_count;
-	uint32_t *compute; /* per track of a thread: last work that is no collective */
-	uint32_t *number;  /* per device task: how many were launched before */
+	uint32_t *compute;   /* per track of a thread: last work that is no collective */
+	uint32_t *kernel;    /* per track of a thread: last kernel that is no collective */
+	uint32_t *number;    /* per device task: how many were launched before */
+	uint32_t *holds;     /* per stream: calls that let its next work wait for collectives */
+	uint32_t *held_at;   /* per stream: how many tasks were launched before the last of them */
+	uint32_t launched;   /* so far */
+	uint8_t *is_hold;    /* per task of a thread: such a call */
+	struct tracks comms; /* of collectives, in the order of their first */
 };
 
 static int64_t end_of(const struct waits *waits, uint32_t task)
@@ -107,6 +119,50 @@ static void shorten(struct waits *waits, uint32_t call)
 		task->own_ns = CALL_NS;
 }
 
+/*
+ * What a call waits for by what was recorded, or SS_NO_TASK. Work that ended later than the
+ * call cannot be it.
+ */
+static uint32_t recorded_for(const struct waits *waits, const struct ss_task *call, int64_t end_ns)
+{
+	uint32_t from = waits->build->wait_for && call->row < waits->build->trace->device_from
+				? waits->build->wait_for[call->row]
+				: SS_NO_TASK;
+
+	if (from == SS_NO_TASK || from == SS_ALL_TASKS ||
+	    end_of(waits, from) > end_ns + SS_BUILD_CLOCKS_NS)
+		return SS_NO_TASK;
+	return from;
+}
+
+/* A call that waits for all streams: where others end earlier now, each may be the last. */
+static void wait_for_all(struct waits *waits, uint32_t task, uint32_t latest_task)
+{
+	uint32_t count = waits->recent_count;
+
+	for (uint32_t i = count > STREAMS_MAX ? count - STREAMS_MAX : 0; i < count; i++) {
+		uint32_t from = waits->last[waits->recent[i]];
+
+		if (from != latest_task &&
+		    end_of(waits, from) <= waits->graph->tasks[task].start_ns)
+			ss_build_edge(waits->build, task,
+				      (struct ss_edge){ .from = from, .kind = SS_EDGE_SYNC });
+	}
+}
+
+static bool waits_for_all(const struct waits *waits, const struct ss_task *call)
+{
+	const struct ss_trace *trace = waits->build->trace;
+
+	if (call->row >= trace->device_from)
+		return false;
+	if (waits->build->wait_for && waits->build->wait_for[call->row] == SS_ALL_TASKS)
+		return true;
+	return (ss_slice_flags(trace, call->row) & SS_NAME_SYNC_CALL) &&
+	       strstr(ss_strings_text(&trace->names, trace->slices.name[call->row]),
+		      "DeviceSynchronize");
+}
+
 /* The return of a call that may have waited; `call` is the task before it. */
 static void explain_wait(struct waits *waits, uint32_t task)
 {
@@ -118,6 +174,8 @@ static void explain_wait(struct waits *waits, uint32_t task)
 
 	/* a copy: for itself; the host may go on when the last piece is on its way */
 	if (!is_copy)
+		from = recorded_for(waits, &tasks[call], end_ns);
+	if (from == SS_NO_TASK)
 		from = latest(waits, end_ns + SS_BUILD_CLOCKS_NS);
 	if (from == SS_NO_TASK)
 		return;
@@ -132,6 +190,8 @@ static void explain_wait(struct waits *waits, uint32_t task)
 		shorten(waits, call);
 	}
 	ss_build_edge(waits->build, task, edge);
+	if (!is_copy && waits_for_all(waits, &tasks[call]))
+		wait_for_all(waits, task, from);
 }
 
 /* A long launch: it waited for work to start that was launched long before. */
@@ -163,6 +223,24 @@ static void explain_queue(struct waits *waits, uint32_t task)
 
 /* --- a stream waits ------------------------------------------------------------------------ */
 
+static bool is_recorded(const struct waits *waits, uint32_t from, uint32_t to)
+{
+	const struct ss_task *tasks = waits->graph->tasks;
+	struct ss_build_pair pair = { tasks[from].track, tasks[to].track };
+
+	return waits->build->pairs.count &&
+	       ss_records_find(&waits->build->pairs, &pair) != SS_NO_ID;
+}
+
+/* An edge between streams that nothing was recorded of; at most a usual lag is kept. */
+static void infer(struct waits *waits, uint32_t from, uint32_t task)
+{
+	if (!is_recorded(waits, from, task))
+		ss_build_hold(waits->build, start_task(waits, task),
+			      (struct ss_edge){
+				      .from = from, .kind = SS_EDGE_INFERRED, .lag_ns = 1000 });
+}
+
 /* The collective waits for what its thread launched before. */
 static void explain_collective(struct waits *waits, uint32_t task, uint32_t thread)
 {
@@ -172,38 +250,64 @@ static void explain_collective(struct waits *waits, uint32_t task, uint32_t thre
 	if (from == SS_NO_TASK || tasks[from].track == tasks[task].track ||
 	    end_of(waits, from) > tasks[to].start_ns)
 		return;
-	ss_build_edge(waits->build, to,
-		      (struct ss_edge){ .from = from, .kind = SS_EDGE_INFERRED, .lag_ns = 1000 });
+	infer(waits, from, task);
 }
 
-/* How much later than launch and stream explain; edges of a task lie together so far. */
-static int64_t late_by(const struct waits *waits, uint32_t to, const uint32_t *edge_of)
+/* The last collective of a stream that was launched before `number` others and had ended then. */
+static uint32_t done_before(const struct waits *waits, uint32_t track, uint32_t number,
+			    int64_t moment_ns)
 {
 	const struct ss_task *tasks = waits->graph->tasks;
-	int64_t bound_ns = INT64_MIN;
+	uint32_t at = waits->last[track];
 
-	for (uint32_t i = edge_of[to]; i < waits->build->edge_count; i++) {
-		const struct ss_build_edge *own = &waits->build->edges[i];
-		int64_t after_ns;
-
-		if (own->to != to)
-			break;
-		after_ns = own->edge.from_start ? tasks[own->edge.from].start_ns
-						: end_of(waits, own->edge.from);
-		if (after_ns + own->edge.lag_ns > bound_ns)
-			bound_ns = after_ns + own->edge.lag_ns;
-	}
-	return bound_ns == INT64_MIN ? 0 : tasks[to].start_ns - bound_ns;
+	for (int i = 0; i < ROWS_MAX && at >= waits->build->host_tasks && at != SS_NO_TASK &&
+			tasks[at].track == track;
+	     i++, at--)
+		if (tasks[at].kind == SS_TASK_TRANSFER && waits->number[at] < number &&
+		    end_of(waits, at) <= moment_ns)
+			return at;
+	return SS_NO_TASK;
 }
 
+/*
+ * Work behind calls that let its stream wait: for as many streams of collectives as there were
+ * calls, those that were launched on last.
+ */
+static void explain_work(struct waits *waits, uint32_t task)
+{
+	const struct ss_task *own = &waits->graph->tasks[task];
+	uint32_t calls = waits->holds[own->track], count = 0, done[COMMS_MAX];
+
+	waits->holds[own->track] = 0;
+	for (uint32_t i = 0; i < waits->comms.count; i++) {
+		uint32_t from = waits->comms.items[i] == own->track
+					? SS_NO_TASK
+					: done_before(waits, waits->comms.items[i],
+						      waits->held_at[own->track], own->start_ns);
+		uint32_t at = count;
+
+		if (from == SS_NO_TASK)
+			continue;
+		for (; at > 0 && waits->number[done[at - 1]] < waits->number[from]; at--)
+			done[at] = done[at - 1];
+		done[at] = from;
+		count++;
+	}
+	for (uint32_t i = 0; i < calls && i < count; i++)
+		infer(waits, done[i], task);
+}
+
+/* Work that lost its launch was launched before what started behind it. */
 static bool can_hold(const struct waits *waits, uint32_t from, uint32_t task)
 {
 	const struct ss_task *tasks = waits->graph->tasks;
 	const struct ss_track *tracks = waits->build->trace->tracks;
 
-	return tasks[from].track != tasks[task].track &&
-	       tracks[tasks[from].track].pid == tracks[tasks[task].track].pid &&
-	       waits->number[from] < waits->number[task];
+	if (tasks[from].track == tasks[task].track ||
+	    tracks[tasks[from].track].pid != tracks[tasks[task].track].pid)
+		return false;
+	return waits->number[from] == SS_NO_TASK ? tasks[from].start_ns < tasks[task].start_ns
+						 : waits->number[from] < waits->number[task];
 }
 
 /*
@@ -218,7 +322,7 @@ static uint32_t held_by(const struct waits *waits, uint32_t task)
 	for (uint32_t i = after; i > 0 && after - i < ROWS_MAX; i--) {
 		uint32_t from = waits->by_end[i - 1];
 
-		if (end_of(waits, from) < start_ns - EVENT_NS)
+		if (end_of(waits, from) < start_ns - SS_BUILD_EVENT_NS)
 			break;
 		if (can_hold(waits, from, task))
 			return from;
@@ -234,16 +338,15 @@ static uint32_t held_by(const struct waits *waits, uint32_t task)
 	return SS_NO_TASK;
 }
 
-static void explain_starts(struct waits *waits, uint32_t edges_from, const uint32_t *edge_of)
+static void explain_starts(struct waits *waits)
 {
 	const struct ss_graph *graph = waits->graph;
-	uint32_t known = waits->build->edge_count;
 
 	for (uint32_t task = waits->build->host_tasks; task < graph->task_count; task++) {
 		uint32_t to = start_task(waits, task), from;
 
-		if (graph->tasks[task].kind == SS_TASK_ARRIVE || edge_of[to] < edges_from ||
-		    edge_of[to] >= known || late_by(waits, to, edge_of) <= TOLERANCE_NS)
+		if (graph->tasks[task].kind == SS_TASK_ARRIVE ||
+		    !ss_build_is_late(waits->build, to, 0))
 			continue;
 		from = held_by(waits, task);
 		if (from != SS_NO_TASK)
@@ -257,37 +360,87 @@ static void explain_starts(struct waits *waits, uint32_t edges_from, const uint3
 
 /* --- in the order of time -------------------------------------------------------------------- */
 
-static void note_launch(struct waits *waits, uint32_t device, uint32_t thread, uint32_t *count)
+static void note_comm(struct waits *waits, uint32_t track)
+{
+	for (uint32_t i = 0; i < waits->comms.count; i++)
+		if (waits->comms.items[i] == track)
+			return;
+	if (waits->comms.count < COMMS_MAX)
+		waits->comms.items[waits->comms.count++] = track;
+}
+
+static void note_launch(struct waits *waits, uint32_t device, uint32_t thread)
 {
 	const struct ss_task *task = &waits->graph->tasks[device];
 	uint32_t track = task->track;
 
-	waits->number[device] = (*count)++;
+	waits->number[device] = waits->launched++;
 	if (waits->last[track] == SS_NO_TASK)
 		waits->recent[waits->recent_count++] = track;
 	waits->last[track] = device;
-	if (task->kind == SS_TASK_TRANSFER)
+	if (task->kind == SS_TASK_TRANSFER) {
+		note_comm(waits, track);
 		explain_collective(waits, device, thread);
-	else
-		waits->compute[thread] = device;
+		return;
+	}
+	waits->compute[thread] = device;
+	if (task->kind == SS_TASK_KERNEL)
+		waits->kernel[thread] = device;
+	if (waits->holds[track])
+		explain_work(waits, device);
+}
+
+/* A call that lets the stream wait that the thread computes on. */
+static void note_hold(struct waits *waits, uint32_t thread)
+{
+	uint32_t track = waits->kernel[thread] == SS_NO_TASK
+				 ? SS_NO_ROW
+				 : waits->graph->tasks[waits->kernel[thread]].track;
+
+	if (track == SS_NO_ROW)
+		return;
+	waits->holds[track]++;
+	waits->held_at[track] = waits->launched;
 }
 
 static void sweep(struct waits *waits)
 {
-	uint32_t count = 0;
-
 	for (uint32_t i = 0; i < waits->call_count && !waits->build->failed; i++) {
 		uint32_t task = waits->calls[i];
 		const struct ss_task *own = &waits->graph->tasks[task];
 
 		if (own->kind != SS_TASK_WAIT) {
+			if (waits->is_hold[task])
+				note_hold(waits, own->track);
 			for (uint32_t k = waits->first[task]; k != SS_NO_TASK; k = waits->next[k])
-				note_launch(waits, k, own->track, &count);
+				note_launch(waits, k, own->track);
 		} else if (waits->graph->tasks[task - 1].kind == SS_TASK_LAUNCH) {
 			explain_queue(waits, task);
 		} else {
 			explain_wait(waits, task);
 		}
+	}
+}
+
+/*
+ * Calls that let a stream wait: when their thread launches a collective next it is that one's
+ * stream, which waits for the data; else it is the stream that the thread computes on.
+ */
+static void find_holds(struct waits *waits, uint8_t *next_is_comm)
+{
+	const struct ss_trace *trace = waits->build->trace;
+
+	for (uint32_t i = waits->call_count; i-- > 0;) {
+		uint32_t task = waits->calls[i], device = waits->first[task];
+		const struct ss_task *own = &waits->graph->tasks[task];
+
+		if (own->kind != SS_TASK_LAUNCH)
+			continue;
+		if (device != SS_NO_TASK)
+			next_is_comm[own->track] = waits->graph->tasks[device].kind ==
+						   SS_TASK_TRANSFER;
+		else if (ss_slice_flags(trace, own->row) & SS_NAME_STREAM_WAIT)
+			waits->is_hold[task] = !next_is_comm[own->track];
 	}
 }
 
@@ -347,7 +500,7 @@ static uint32_t sort_tasks(struct waits *waits, uint32_t from, uint32_t to, uint
 }
 
 /* Which device tasks each call launched, in the order of their starts. */
-static void find_launched(struct waits *waits, uint32_t *edge_of)
+static void find_launched(struct waits *waits)
 {
 	const struct ss_build *build = waits->build;
 
@@ -355,7 +508,6 @@ static void find_launched(struct waits *waits, uint32_t *edge_of)
 		const struct ss_build_edge *edge = &build->edges[i];
 		uint32_t task = edge->to;
 
-		edge_of[task] = i;
 		if (edge->edge.kind != SS_EDGE_LAUNCH)
 			continue;
 		if (waits->graph->tasks[task].kind == SS_TASK_ARRIVE)
@@ -365,31 +517,45 @@ static void find_launched(struct waits *waits, uint32_t *edge_of)
 	}
 }
 
+static void make_room(struct waits *waits)
+{
+	struct ss_build *build = waits->build;
+	uint32_t tracks = build->trace->track_count, tasks = build->graph->task_count;
+
+	waits->calls = new_tasks(waits, build->host_tasks);
+	waits->first = new_tasks(waits, build->host_tasks);
+	waits->next = new_tasks(waits, tasks);
+	waits->number = new_tasks(waits, tasks);
+	waits->by_end = new_tasks(waits, tasks - build->host_tasks);
+	waits->last = new_tasks(waits, tracks);
+	waits->recent = new_tasks(waits, tracks);
+	waits->compute = new_tasks(waits, tracks);
+	waits->kernel = new_tasks(waits, tracks);
+	waits->held_at = new_tasks(waits, tracks);
+	waits->holds = SS_ARENA_NEW(&build->scratch, uint32_t, (size_t)tracks + 1);
+	waits->is_hold = SS_ARENA_NEW(&build->scratch, uint8_t, (size_t)build->host_tasks + 1);
+	build->failed |= !waits->holds || !waits->is_hold;
+}
+
 void ss_build_waits(struct ss_build *build)
 {
 	struct ss_graph *graph = build->graph;
 	struct waits waits = { .build = build, .graph = graph };
-	uint32_t tracks = build->trace->track_count, *edge_of;
+	uint8_t *next_is_comm = SS_ARENA_NEW(&build->scratch, uint8_t,
+					     (size_t)build->trace->track_count + 1);
 
 	if (graph->task_count == build->host_tasks)
 		return;
-	waits.calls = new_tasks(&waits, build->host_tasks);
-	waits.first = new_tasks(&waits, build->host_tasks);
-	waits.next = new_tasks(&waits, graph->task_count);
-	waits.number = new_tasks(&waits, graph->task_count);
-	waits.by_end = new_tasks(&waits, graph->task_count - build->host_tasks);
-	waits.last = new_tasks(&waits, tracks);
-	waits.recent = new_tasks(&waits, tracks);
-	waits.compute = new_tasks(&waits, tracks);
-	edge_of = new_tasks(&waits, graph->task_count);
+	build->failed |= !next_is_comm;
+	make_room(&waits);
 	if (build->failed)
 		return;
-	find_launched(&waits, edge_of);
+	find_launched(&waits);
 	waits.call_count = sort_tasks(&waits, 0, build->host_tasks, waits.calls);
 	waits.device_count = sort_tasks(&waits, build->host_tasks, graph->task_count, waits.by_end);
 	if (build->failed)
 		return;
-	/* edges of streams are known, those of collectives not yet: starts come first */
+	find_holds(&waits, next_is_comm);
 	sweep(&waits);
-	explain_starts(&waits, 0, edge_of);
+	explain_starts(&waits);
 }

@@ -118,7 +118,7 @@ static const struct view_case fragment_cases[] = {
 		 RESERVED("22", "9", "9", "122"), RESERVED("23", "-9", "0", "122")),
 	  "peak_bytes,peak_reserved_bytes+notes",
 	  "8,100\n8,111\n9,122\n"
-	  "CUDA:0: reserved memory grows in every step, from 100 B to 122 B, though tensors never "
+	  "CUDA:0: reserved memory grows with the steps, from 100 B to 122 B, though tensors never "
 	  "held more than 9 B: fragmentation. Sizes that repeat from step to step avoid it, or "
 	  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True." },
 	{ "by a fifth at least",

@@ -1,0 +1,159 @@
+/*
+ * fragmentation.c - rule: ever more memory is reserved for the same tensors.
+ *
+ * The allocator keeps what tensors free, in blocks of the sizes that were asked for. When
+ * sizes change from step to step the blocks do not fit, and it takes more from the device:
+ * reserved memory grows, what tensors hold at their peak does not. A cache that is larger
+ * than the peaks and stays so is none: some earlier step needed it.
+ */
+#include <string.h>
+
+#include "analyze/leaks.h"
+#include "analyze/moment.h"
+#include "diagnose/rule.h"
+
+/* The same measure as for a leak: full within a day at a step a second. */
+#define WORRY_STEPS 100000
+
+/* c10::DeviceType of what has expandable segments. */
+#define CUDA 1
+
+/* Where segments are expandable already, or the device has none that are. */
+static const char sizes_fix[] =
+	"# sizes that repeat: pad sequences and batches to a few fixed lengths, e.g.\n"
+	"length = -(-longest // 128) * 128\n"
+	"DataLoader(..., drop_last=True)";
+
+struct fragments {
+	struct ss_look *look;
+	const struct ss_allocs *allocs;
+	struct ss_step_memories steps;
+	uint32_t call;  /* first row that took memory from the device in a step */
+	int64_t calls;  /* how many */
+	bool is_mapped; /* pieces of expandable segments are mapped */
+};
+
+/* Calls that take memory from the device, in the steps that count. */
+static void count_calls(struct fragments *fragments)
+{
+	const struct ss_trace *trace = fragments->look->trace;
+
+	fragments->call = SS_NO_ROW;
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		const char *name;
+		bool maps;
+
+		if (!(ss_slice_flags(trace, row) & SS_NAME_MALLOC_CALL) ||
+		    !ss_kind_is_call(trace->slices.kind[row]))
+			continue;
+		name = ss_strings_text(&trace->names, trace->slices.name[row]);
+		maps = strstr(name, "MemCreate") || strstr(name, "MemMap");
+		if ((!maps && (!strstr(name, "Malloc") || strstr(name, "Host"))) ||
+		    ss_step_at(trace, trace->slices.start_ns[row]) == SS_NO_ROW)
+			continue;
+		fragments->is_mapped |= maps;
+		fragments->calls++;
+		if (fragments->call == SS_NO_ROW)
+			fragments->call = row;
+	}
+}
+
+/* For {count}: an amount that stands for each step. */
+static double always(const struct ss_look *look, double amount)
+{
+	return amount * look->steps->count;
+}
+
+/* Whether the device is full soon; where its size is not recorded it may be. */
+static bool is_urgent(struct fragments *fragments, const struct ss_fragmentation *found)
+{
+	struct ss_look *look = fragments->look;
+	const struct ss_pool *pool = &fragments->allocs->pools.items[found->pool];
+	const struct ss_device *device = ss_pool_device(look->trace, pool);
+	int64_t rate_bytes = ss_bytes_less(found->last_bytes, found->first_bytes) /
+			     (found->steps - 1);
+	double left;
+
+	if (!device || device->memory_bytes <= 0 || rate_bytes <= 0)
+		return true;
+	left = found->last_bytes < device->memory_bytes
+		       ? (double)((device->memory_bytes - found->last_bytes) / rate_bytes)
+		       : 0;
+	ss_look_evidence(look, (struct ss_fact){ .row = SS_NO_ROW, .count = always(look, left) },
+			 "at this rate steps until the device is full: {count}");
+	return left <= WORRY_STEPS;
+}
+
+/* An amount between two pieces of a sentence. */
+static void tell_bytes(struct ss_look *look, const char *before, int64_t bytes, const char *after)
+{
+	const char *unit;
+	double amount = ss_bytes_scaled(bytes, 10000, &unit);
+
+	ss_look_evidence(look, (struct ss_fact){ .row = SS_NO_ROW, .count = always(look, amount) },
+			 "%s {count} %s%s", before, unit, after);
+}
+
+static void tell(struct fragments *fragments, const struct ss_fragmentation *found)
+{
+	struct ss_look *look = fragments->look;
+	const struct ss_trace *trace = look->trace;
+	struct ss_fact fact = { .row = fragments->call, .count = (double)fragments->calls };
+
+	tell_bytes(look, "Reserved memory grows by",
+		   ss_bytes_less(found->last_bytes, found->first_bytes) / (found->steps - 1),
+		   " a step");
+	tell_bytes(look, "Tensors never hold more than", found->peak_bytes, "");
+	if (is_urgent(fragments, found))
+		ss_look_figure(look, 0, 1);
+	if (fragments->calls)
+		ss_look_evidence(look, fact,
+				 "%s is called {count}x a step: no block of the cache fits",
+				 ss_strings_text(&trace->names,
+						 trace->slices.name[fragments->call]));
+	tell_bytes(look, "in the last step", found->last_bytes, " are reserved");
+	if (fragments->is_mapped || fragments->allocs->pools.items[found->pool].type != CUDA)
+		ss_look_fix(look, sizes_fix);
+	ss_look_confidence(look, fragments->calls ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
+			   fragments->calls
+				   ? "reserved and allocated memory and the calls that take more "
+				     "are recorded"
+				   : "the calls that take memory from the device are not recorded");
+}
+
+static enum ss_status look_for_fragments(struct ss_look *look, struct ss_error *err)
+{
+	struct fragments fragments = { .look = look };
+	struct ss_fragmentation found;
+	bool counted = false;
+	uint32_t next;
+
+	if (!look->trace->allocations.count || !look->steps->count)
+		return SS_OK;
+	SS_TRY(ss_bricks_allocs(look->subject->bricks, &fragments.allocs, err));
+	SS_TRY(ss_step_memories_init(&fragments.steps, fragments.allocs, err));
+	for (uint32_t from = 0; from < fragments.steps.count; from = next) {
+		if (!ss_fragmentation_find(&fragments.steps, from, &next, &found))
+			continue;
+		if (!counted)
+			count_calls(&fragments);
+		counted = true;
+		tell(&fragments, &found);
+	}
+	ss_step_memories_release(&fragments.steps);
+	return SS_OK;
+}
+
+const struct ss_rule ss_rule_fragmentation = {
+	.name = "fragmentation",
+	.title = "Reserved memory grows, tensors do not",
+	.summary = "The allocator takes ever more memory because its free blocks never fit",
+	.fix = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n"
+	       "# or sizes that repeat: pad sequences and batches to a few fixed lengths",
+	.surer = "profile(profile_memory=True, with_stack=True) over five steps or more; "
+		 "torch.cuda.memory._dump_snapshot() shows the blocks",
+	.why = "no time is claimed; a warning where the device is full within 100,000 steps, or "
+	       "its size is not recorded",
+	.is_timeless = true,
+	.look = look_for_fragments,
+};

@@ -1,0 +1,123 @@
+/*
+ * memory_headroom.c - rule: the device is nearly full.
+ *
+ * What tensors hold at their peak, of what the device has. Beside the allocator's part lie
+ * the driver's context and the buffers of communication, which no trace shows: from nine
+ * tenths on a batch that is a little longer fails. What is merely reserved can be given
+ * back, so it is information. A device that is half empty is no fault: whether a larger
+ * batch may be used is a question of training, and the view memory shows the peak.
+ */
+#include "analyze/leaks.h"
+#include "diagnose/rule.h"
+
+/* As the TensorBoard plugin has it (metrics of others 6). */
+#define FULL_SHARE 0.9
+
+struct headroom {
+	struct ss_look *look;
+	const struct ss_allocs *allocs;
+	uint8_t *is_fragmented; /* per pool */
+};
+
+/* What a share of the device is, and how large that is; in each step, for {count}. */
+static void tell_share(struct ss_look *look, const char *what, int64_t bytes, int64_t memory_bytes)
+{
+	struct ss_fact fact = { .row = SS_NO_ROW };
+	const char *unit;
+
+	fact.count = 100 * (double)bytes / (double)memory_bytes * look->steps->count;
+	ss_look_evidence(look, fact, "%s takes {count} %% of the device's memory", what);
+	if (bytes >= memory_bytes)
+		return;
+	fact.count = ss_bytes_scaled(ss_bytes_less(memory_bytes, bytes), 10000, &unit) *
+		     look->steps->count;
+	ss_look_evidence(look, fact, "what is left for everything else: {count} %s", unit);
+}
+
+static void tell_failures(struct ss_look *look, const struct ss_pool *pool)
+{
+	struct ss_fact fact = { .row = SS_NO_ROW, .count = pool->failed };
+
+	ss_look_evidence(look, fact, "Allocations failed: out of memory, {count}x a step");
+	ss_look_figure(look, 0, 1);
+	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the failure is recorded");
+}
+
+static void judge_pool(const struct headroom *headroom, const struct ss_pool *pool)
+{
+	struct ss_look *look = headroom->look;
+	const struct ss_device *device = ss_pool_device(look->trace, pool);
+	size_t number = (size_t)(pool - headroom->allocs->pools.items);
+
+	if (!pool->type)
+		return;
+	if (pool->failed)
+		tell_failures(look, pool);
+	/* sums from the beginning of the file lack what was allocated before it */
+	if (!device || device->memory_bytes <= 0 || !pool->has_totals)
+		return;
+	if ((double)pool->peak_bytes >= FULL_SHARE * (double)device->memory_bytes) {
+		tell_share(look, "The peak of tensors", pool->peak_bytes, device->memory_bytes);
+		ss_look_figure(look, 0, 1);
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+				   "allocations and the size of the device are recorded");
+	} else if ((double)pool->reserved_bytes >= FULL_SHARE * (double)device->memory_bytes &&
+		   !headroom->is_fragmented[number]) {
+		tell_share(look, "The allocator's cache", pool->reserved_bytes,
+			   device->memory_bytes);
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				   "tensors need less: the allocator can give memory back");
+	}
+}
+
+/* Where reserved memory grows without need the rule fragmentation says so. */
+static enum ss_status find_fragments(struct headroom *headroom, struct ss_error *err)
+{
+	struct ss_step_memories steps;
+	struct ss_fragmentation found;
+	uint32_t next;
+
+	SS_TRY(ss_step_memories_init(&steps, headroom->allocs, err));
+	for (uint32_t from = 0; from < steps.count; from = next)
+		if (ss_fragmentation_find(&steps, from, &next, &found))
+			headroom->is_fragmented[found.pool] = true;
+	ss_step_memories_release(&steps);
+	return SS_OK;
+}
+
+static enum ss_status look_for_room(struct ss_look *look, struct ss_error *err)
+{
+	struct headroom headroom = { .look = look };
+	struct ss_arena scratch;
+	enum ss_status status = SS_OK;
+
+	if (!look->trace->allocations.count || !look->steps->count)
+		return SS_OK;
+	SS_TRY(ss_bricks_allocs(look->subject->bricks, &headroom.allocs, err));
+	ss_arena_init(&scratch, look->memory);
+	headroom.is_fragmented = SS_ARENA_NEW(&scratch, uint8_t,
+					      (size_t)headroom.allocs->pools.count + 1);
+	if (!headroom.is_fragmented)
+		status = ss_fail_memory(err, "the memory of devices");
+	if (status == SS_OK)
+		status = find_fragments(&headroom, err);
+	for (uint32_t i = 0; status == SS_OK && i < headroom.allocs->pools.count; i++)
+		judge_pool(&headroom, &headroom.allocs->pools.items[i]);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_memory_headroom = {
+	.name = "memory-headroom",
+	.title = "The device's memory is nearly full",
+	.summary = "Tensors take nine tenths of the device: the next longer batch may fail",
+	.fix = "with torch.autocast('cuda', dtype=torch.bfloat16): ...     # half the activations\n"
+	       "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)\n"
+	       "# or a smaller batch with gradient accumulation; sharded: fully_shard(model)",
+	.surer = "profile(profile_memory=True) over the longest batches; torch.cuda.memory_stats() "
+		 "counts num_alloc_retries and num_ooms",
+	.why = "no time is claimed; a warning where tensors hold nine tenths, as the TensorBoard "
+	       "plugin has it, or an allocation failed; information where they are only reserved",
+	.is_timeless = true,
+	.look = look_for_room,
+};

@@ -1,0 +1,181 @@
+/*
+ * memory_leak.c - rule: something of every step is kept.
+ *
+ * The least that is allocated in a step is what outlives steps. Where it rises evenly from
+ * each step to the next, and what these steps allocated is not freed in the file, the job
+ * will run out of memory, whatever its steps take (analyze/leaks.h has the conditions).
+ */
+#include "analyze/leaks.h"
+#include "diagnose/rule.h"
+
+/* Devices that are told of; a process seldom has more than one. */
+#define LEAKS_MAX 16
+
+/*
+ * A device that is full after so many steps is full within a day at a step a second; what
+ * needs longer ends most jobs no more.
+ */
+#define WORRY_STEPS 100000
+
+/* Where the size is not known: a hundredth of what is held, each step (metrics of others 6). */
+#define WORRY_SHARE 100
+
+/* Of the growth so much must be seen to be kept, to be sure: the rest is rounding of blocks. */
+#define SURE_SHARE 0.9
+
+struct leaking {
+	struct ss_look *look;
+	const struct ss_allocs *allocs;
+	struct ss_step_memories steps;
+	struct ss_leak leaks[LEAKS_MAX];
+	uint32_t last[LEAKS_MAX]; /* the item of its last step */
+	uint32_t count;
+};
+
+/* What a step adds: without the first rise where there are enough others, for state. */
+static int64_t rate_of(const struct leaking *leaking, uint32_t number)
+{
+	const struct ss_leak *leak = &leaking->leaks[number];
+	const struct ss_step_memory *last = &leaking->steps.items[leaking->last[number]];
+	uint32_t rises = leak->steps > 3 ? leak->steps - 2 : leak->steps - 1;
+
+	return ss_bytes_less(last->min_bytes, last[-(int64_t)rises].min_bytes) / rises;
+}
+
+/* An amount of each step, for {count}; the unit is left in `unit`. */
+static double per_step(const struct ss_look *look, int64_t bytes, const char **unit)
+{
+	return ss_bytes_scaled(bytes, 10000, unit) * look->steps->count;
+}
+
+/* Steps until the device is full; -1: its size is not recorded. */
+static double steps_left(const struct leaking *leaking, uint32_t number, int64_t rate_bytes)
+{
+	const struct ss_pool *pool = &leaking->allocs->pools.items[leaking->leaks[number].pool];
+	const struct ss_device *device = ss_pool_device(leaking->look->trace, pool);
+	int64_t peak_bytes = leaking->steps.items[leaking->last[number]].peak_bytes;
+
+	if (!device || device->memory_bytes <= 0 || rate_bytes <= 0)
+		return -1;
+	return peak_bytes < device->memory_bytes
+		       ? (double)((device->memory_bytes - peak_bytes) / rate_bytes)
+		       : 0;
+}
+
+static void tell_growth(struct leaking *leaking, uint32_t number)
+{
+	struct ss_look *look = leaking->look;
+	const struct ss_step_memory *last = &leaking->steps.items[leaking->last[number]];
+	int64_t rate_bytes = rate_of(leaking, number);
+	double left = steps_left(leaking, number, rate_bytes);
+	struct ss_fact fact = { .row = SS_NO_ROW };
+	const char *unit;
+
+	fact.count = per_step(look, rate_bytes, &unit);
+	ss_look_evidence(look, fact, "%s memory grows by {count} %s with every step",
+			 last->is_host ? "Host" : "Device", unit);
+	if (left >= 0) {
+		fact.count = left * look->steps->count;
+		ss_look_evidence(look, fact,
+				 "at this rate steps until the device is full: {count}");
+	}
+	if (left >= 0 ? left <= WORRY_STEPS : rate_bytes >= last->min_bytes / WORRY_SHARE)
+		ss_look_figure(look, 0, 1);
+}
+
+/* Its part of what a step adds is its part of the whole growth. */
+static void tell_keeper(struct leaking *leaking, uint32_t number)
+{
+	struct ss_look *look = leaking->look;
+	const struct ss_leak *leak = &leaking->leaks[number];
+	double share = (double)leak->most_bytes / (double)leak->growth_bytes;
+	const struct ss_trace *trace = look->trace;
+	const char *unit;
+	struct ss_fact fact = { .row = leak->place,
+				.count = per_step(look,
+						  (int64_t)((share < 1 ? share : 1) *
+							    (double)rate_of(leaking, number)),
+						  &unit) };
+
+	if (!leak->most_bytes)
+		return;
+	if (leak->op == SS_NO_ROW)
+		ss_look_evidence(look, fact, "most of it is of no operator: {count} %s a step",
+				 unit);
+	else
+		ss_look_evidence(look, fact,
+				 "most of it is what %s allocates and nobody frees: {count} %s a "
+				 "step",
+				 ss_strings_text(&trace->names, trace->slices.name[leak->op]),
+				 unit);
+}
+
+static void tell_confidence(struct leaking *leaking, const struct ss_leak *leak)
+{
+	struct ss_look *look = leaking->look;
+	bool trains = look->digest->phases[SS_PHASE_BACKWARD].calls > 0 ||
+		      look->digest->phases[SS_PHASE_OPTIMIZER].calls > 0;
+
+	if (!trains)
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				   "nothing is trained: a cache that grows on purpose looks the "
+				   "same");
+	else if ((double)leak->kept_bytes < SURE_SHARE * (double)leak->growth_bytes)
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				   "only part of the growth is known by its allocations");
+	else
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+				   "every step leaves as much behind, and none of it is freed");
+}
+
+static enum ss_status find(struct leaking *leaking, struct ss_error *err)
+{
+	const struct ss_places *places;
+	uint32_t next;
+
+	for (uint32_t from = 0; from < leaking->steps.count && leaking->count < LEAKS_MAX;
+	     from = next) {
+		leaking->last[leaking->count] = 0;
+		if (!ss_leak_find(&leaking->steps, from, &next, &leaking->leaks[leaking->count]))
+			continue;
+		leaking->last[leaking->count++] = next - 1;
+	}
+	if (!leaking->count)
+		return SS_OK;
+	SS_TRY(ss_bricks_places(leaking->look->subject->bricks, &places, err));
+	SS_TRY(ss_leaks_blame(leaking->allocs, places->line, leaking->leaks, leaking->count, err));
+	for (uint32_t i = 0; i < leaking->count; i++) {
+		tell_growth(leaking, i);
+		tell_keeper(leaking, i);
+		tell_confidence(leaking, &leaking->leaks[i]);
+	}
+	return SS_OK;
+}
+
+static enum ss_status look_for_leaks(struct ss_look *look, struct ss_error *err)
+{
+	struct leaking leaking = { .look = look };
+	enum ss_status status;
+
+	if (!look->trace->allocations.count || !look->steps->count)
+		return SS_OK;
+	SS_TRY(ss_bricks_allocs(look->subject->bricks, &leaking.allocs, err));
+	SS_TRY(ss_step_memories_init(&leaking.steps, leaking.allocs, err));
+	status = find(&leaking, err);
+	ss_step_memories_release(&leaking.steps);
+	return status;
+}
+
+const struct ss_rule ss_rule_memory_leak = {
+	.name = "memory-leak",
+	.title = "Memory grows with every step",
+	.summary = "Tensors of every step are kept: the job runs out of memory in the end",
+	.fix = "losses.append(loss.item())        # or loss.detach(): not the loss and its graph\n"
+	       "# look for lists, attributes and hooks that keep a tensor of every step",
+	.surer = "profile(profile_memory=True, with_stack=True) over five steps or more; "
+		 "torch.cuda.memory._record_memory_history() shows who holds it",
+	.why = "no time is claimed; a warning where the device is full within 100,000 steps, or, "
+	       "where its size is not recorded, where a step adds a hundredth of what is held",
+	.is_timeless = true,
+	.look = look_for_leaks,
+};

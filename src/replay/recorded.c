@@ -1,0 +1,316 @@
+/*
+ * recorded.c - waits that the file tells of: who asked for enable_cuda_sync_events has rows
+ * that say which stream waited for which event, and what a thread waited for.
+ *
+ * An event stands for the work that was launched on its stream before the call that recorded
+ * it. That call is found by its correlation: handles of events are used again and again. A
+ * stream that waits holds the next work that is launched on it. Work of a stream runs in the
+ * order of its launches, so that both are looked up by the time of a call.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/build.h"
+
+/* The device goes on so long after an event; a longer recorded gap has another reason. */
+#define EVENT_LAG_NS 1000
+
+/* Clocks of streams agree, but rows are rounded to microseconds in old files. */
+#define OVERLAP_NS 2000
+
+/* A stream, and its work in the order of launches. */
+struct stream {
+	int64_t pid, tid;
+	uint32_t from, to; /* in `work` */
+};
+
+struct work {
+	int64_t launch_ns; /* of it, or of what was launched before; INT64_MIN: not recorded */
+	uint32_t task;
+};
+
+/* A call that is looked for by its correlation. */
+struct wanted {
+	uint32_t id, row;
+};
+
+enum wait_kind { NO_WAIT, STREAM_WAITS, STREAM_SYNC, EVENT_SYNC, CONTEXT_SYNC };
+
+struct recorded {
+	struct ss_build *build;
+	const struct ss_trace *trace;
+	struct stream *streams; /* by pid, then tid */
+	uint32_t stream_count;
+	struct work *work;
+	struct wanted *wanted; /* by id */
+	uint32_t wanted_count;
+};
+
+/* --- streams ---------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b)
+{
+	const struct stream *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* Tasks of a stream lie together, in the order of their starts. */
+static bool find_work(struct recorded *recorded)
+{
+	struct ss_build *build = recorded->build;
+	const struct ss_graph *graph = build->graph;
+	uint32_t first = build->host_tasks, track = SS_NO_ROW, count = 0;
+	size_t room = (size_t)graph->task_count - first + 1;
+	int64_t *launch_ns = SS_ARENA_NEW(&build->scratch, int64_t, room), last_ns = INT64_MIN;
+
+	recorded->work = SS_ARENA_NEW(&build->scratch, struct work, room);
+	recorded->streams = SS_ARENA_NEW(&build->scratch, struct stream,
+					 (size_t)recorded->trace->track_count + 1);
+	if (!launch_ns || !recorded->work || !recorded->streams)
+		return false;
+	for (size_t i = 0; i < room; i++)
+		launch_ns[i] = INT64_MIN;
+	for (uint32_t i = 0; i < build->edge_count; i++)
+		if (build->edges[i].edge.kind == SS_EDGE_LAUNCH)
+			launch_ns[build->edges[i].to - first] =
+				graph->tasks[build->edges[i].edge.from].start_ns;
+	for (uint32_t task = first; task < graph->task_count; task++) {
+		const struct ss_track *place = &recorded->trace->tracks[graph->tasks[task].track];
+
+		if (graph->tasks[task].track != track) {
+			track = graph->tasks[task].track;
+			last_ns = INT64_MIN;
+			recorded->streams[recorded->stream_count++] =
+				(struct stream){ place->pid, place->tid, count, count };
+		}
+		if (launch_ns[task - first] > last_ns)
+			last_ns = launch_ns[task - first];
+		if (graph->tasks[task].kind == SS_TASK_ARRIVE)
+			continue;
+		recorded->work[count++] = (struct work){ last_ns, task };
+		recorded->streams[recorded->stream_count - 1].to = count;
+	}
+	qsort(recorded->streams, recorded->stream_count, sizeof(*recorded->streams), by_place);
+	return true;
+}
+
+static const struct stream *stream_of(const struct recorded *recorded, int64_t pid, int64_t tid)
+{
+	uint32_t low = 0, high = recorded->stream_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct stream *stream = &recorded->streams[middle];
+
+		if (stream->pid < pid || (stream->pid == pid && stream->tid < tid))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == recorded->stream_count || recorded->streams[low].pid != pid ||
+	    recorded->streams[low].tid != tid)
+		return NULL;
+	return &recorded->streams[low];
+}
+
+/* The first work of a stream that was launched at the moment or later; `to`: none. */
+static uint32_t launched_from(const struct recorded *recorded, const struct stream *stream,
+			      int64_t moment_ns)
+{
+	uint32_t low = stream->from, high = stream->to;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (recorded->work[middle].launch_ns < moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static uint32_t last_before(const struct recorded *recorded, const struct stream *stream,
+			    int64_t moment_ns)
+{
+	uint32_t at = stream ? launched_from(recorded, stream, moment_ns) : 0;
+
+	return stream && at > stream->from ? recorded->work[at - 1].task : SS_NO_TASK;
+}
+
+static uint32_t next_after(const struct recorded *recorded, const struct stream *stream,
+			   int64_t moment_ns)
+{
+	uint32_t at = stream ? launched_from(recorded, stream, moment_ns) : 0;
+
+	return stream && at < stream->to ? recorded->work[at].task : SS_NO_TASK;
+}
+
+/* --- calls ------------------------------------------------------------------------------ */
+
+static int by_id(const void *a, const void *b)
+{
+	const struct wanted *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static struct wanted *wanted_of(const struct recorded *recorded, uint32_t id)
+{
+	struct wanted key = { .id = id };
+
+	return bsearch(&key, recorded->wanted, recorded->wanted_count, sizeof(key), by_id);
+}
+
+/* Calls that waits were made by, and calls that recorded what they wait for. */
+static bool find_calls(struct recorded *recorded)
+{
+	const struct ss_trace *trace = recorded->trace;
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t count = 0, kept = 0;
+
+	recorded->wanted = SS_ARENA_NEW(&recorded->build->scratch, struct wanted,
+					2 * (size_t)trace->sync_count + 1);
+	if (!recorded->wanted)
+		return false;
+	for (uint32_t i = 0; i < trace->sync_count; i++) {
+		int64_t event = trace->syncs[i].wait_correlation;
+
+		if (slices->id[trace->syncs[i].row])
+			recorded->wanted[count++] =
+				(struct wanted){ slices->id[trace->syncs[i].row], SS_NO_ROW };
+		if (event > 0 && event < UINT32_MAX)
+			recorded->wanted[count++] = (struct wanted){ (uint32_t)event, SS_NO_ROW };
+	}
+	if (count)
+		qsort(recorded->wanted, count, sizeof(*recorded->wanted), by_id);
+	for (uint32_t i = 0; i < count; i++)
+		if (!kept || recorded->wanted[kept - 1].id != recorded->wanted[i].id)
+			recorded->wanted[kept++] = recorded->wanted[i];
+	recorded->wanted_count = kept;
+	for (uint32_t row = 0; kept && row < trace->device_from; row++) {
+		struct wanted *wanted;
+
+		if (!ss_kind_is_call(slices->kind[row]) || !slices->id[row])
+			continue;
+		wanted = wanted_of(recorded, slices->id[row]);
+		if (wanted)
+			wanted->row = row;
+	}
+	return true;
+}
+
+static uint32_t call_of(const struct recorded *recorded, int64_t id)
+{
+	const struct wanted *wanted = id > 0 && id < UINT32_MAX ? wanted_of(recorded, (uint32_t)id)
+								: NULL;
+
+	return wanted ? wanted->row : SS_NO_ROW;
+}
+
+/* --- waits ------------------------------------------------------------------------------ */
+
+static enum wait_kind kind_of(const char *name)
+{
+	return strcmp(name, "Stream Wait Event") == 0 ? STREAM_WAITS
+	       : strcmp(name, "Stream Sync") == 0     ? STREAM_SYNC
+	       : strcmp(name, "Event Sync") == 0      ? EVENT_SYNC
+	       : strcmp(name, "Context Sync") == 0    ? CONTEXT_SYNC
+						      : NO_WAIT;
+}
+
+/*
+ * The last work that an event stands for. Old files do not tell by which call it was recorded:
+ * the wait itself is taken then, and `is_sure` is false.
+ */
+static uint32_t work_of_event(const struct recorded *recorded, const struct ss_sync_row *sync,
+			      int64_t pid, int64_t call_ns, bool *is_sure)
+{
+	const struct stream *stream = stream_of(recorded, pid, sync->wait_stream);
+	uint32_t call = call_of(recorded, sync->wait_correlation);
+
+	*is_sure = sync->wait_correlation > 0;
+	if (*is_sure && call == SS_NO_ROW)
+		return SS_NO_TASK;
+	return last_before(recorded, stream,
+			   *is_sure ? recorded->trace->slices.start_ns[call] : call_ns);
+}
+
+static void hold_stream(struct recorded *recorded, uint32_t from, uint32_t to, bool is_sure)
+{
+	struct ss_build *build = recorded->build;
+	const struct ss_task *tasks = build->graph->tasks;
+	struct ss_edge edge = { .from = from, .kind = is_sure ? SS_EDGE_EVENT : SS_EDGE_INFERRED };
+	struct ss_build_pair pair;
+	int64_t after_ns;
+
+	if (from == SS_NO_TASK || to == SS_NO_TASK || tasks[from].track == tasks[to].track)
+		return;
+	pair = (struct ss_build_pair){ tasks[from].track, tasks[to].track };
+	if (ss_records_add(&build->pairs, &pair) == SS_NO_ID) {
+		build->failed = true;
+		return;
+	}
+	to = tasks[to].kind == SS_TASK_TRANSFER ? to - 1 : to;
+	edge.lag_ns = tasks[to].start_ns - ss_task_end(&tasks[from]);
+	/* what started before cannot have waited for it */
+	if (edge.lag_ns < -OVERLAP_NS)
+		return;
+	if (edge.lag_ns > EVENT_LAG_NS && !ss_build_is_late(build, to, edge.lag_ns))
+		edge.lag_ns = EVENT_LAG_NS;
+	after_ns = ss_task_end(&tasks[from]) + edge.lag_ns;
+	if (after_ns > build->bound_ns[to - build->host_tasks])
+		build->bound_ns[to - build->host_tasks] = after_ns;
+	ss_build_hold(build, to, edge);
+}
+
+static void take(struct recorded *recorded, const struct ss_sync_row *sync)
+{
+	const struct ss_trace *trace = recorded->trace;
+	const struct ss_slices *slices = &trace->slices;
+	int64_t pid = trace->tracks[slices->track[sync->row]].pid;
+	uint32_t call = call_of(recorded, slices->id[sync->row]), *wait_for;
+	int64_t call_ns = slices->start_ns[call == SS_NO_ROW ? sync->row : call];
+	enum wait_kind kind = kind_of(ss_strings_text(&trace->names, slices->name[sync->row]));
+	bool is_sure;
+
+	if (kind == STREAM_WAITS) {
+		uint32_t from = work_of_event(recorded, sync, pid, call_ns, &is_sure);
+
+		hold_stream(recorded, from,
+			    next_after(recorded, stream_of(recorded, pid, sync->stream), call_ns),
+			    is_sure);
+		return;
+	}
+	if (call == SS_NO_ROW)
+		return;
+	wait_for = &recorded->build->wait_for[call];
+	if (kind == CONTEXT_SYNC)
+		*wait_for = SS_ALL_TASKS;
+	else if (kind == STREAM_SYNC)
+		*wait_for = last_before(recorded, stream_of(recorded, pid, sync->stream), call_ns);
+	else if (kind == EVENT_SYNC)
+		*wait_for = work_of_event(recorded, sync, pid, call_ns, &is_sure);
+}
+
+void ss_build_recorded(struct ss_build *build)
+{
+	const struct ss_trace *trace = build->trace;
+	struct recorded recorded = { .build = build, .trace = trace };
+
+	if (!trace->sync_count)
+		return;
+	build->wait_for = SS_ARENA_NEW(&build->scratch, uint32_t, (size_t)trace->device_from + 1);
+	if (!build->wait_for || !find_work(&recorded) || !find_calls(&recorded)) {
+		build->failed = true;
+		return;
+	}
+	memset(build->wait_for, 0xff, trace->device_from * sizeof(*build->wait_for));
+	for (uint32_t i = 0; i < trace->sync_count && !build->failed; i++)
+		take(&recorded, &trace->syncs[i]);
+}

@@ -1,0 +1,93 @@
+/*
+ * Rule memory-leak: what grows with every step, who keeps it, until when it fits.
+ */
+#include "support/memory_rule.h"
+
+#define GRADIENT OP("autograd::engine::evaluate_function: AddBackward0", "6", "2")
+
+/* 4 of each step are kept by operator a on line 7; the rest is `base`. */
+#define LEAK                                                                               \
+	JOIN(FRAME("train.py(7): f", "0", "30"), THREE_STEPS, CUDA("2", "64", "8", "108"), \
+	     CUDA("3", "1", "4", "112"), CUDA("4", "64", "-8", "104"),                     \
+	     CUDA("12", "64", "8", "112"), CUDA("13", "2", "4", "116"),                    \
+	     CUDA("14", "64", "-8", "108"), CUDA("22", "64", "8", "116"),                  \
+	     CUDA("23", "3", "4", "120"), CUDA("24", "64", "-8", "112"))
+#define GROWS "Device memory grows by 4 B with every step\n"
+#define KEPT "most of it is what a allocates and nobody frees: 4 B a step (train.py(7): f)"
+#define FULL(steps) "at this rate steps until the device is full: " steps "\n"
+
+static const struct rule_case cases[] = {
+	{ "nothing", "[]", "" },
+	{ "memory is not recorded", EVENTS(THREE_STEPS), "" },
+	{ "no steps", EVENTS(CUDA("1", "64", "8", "8"), CUDA("2", "32", "8", "16")), "" },
+	{ "each step keeps four bytes", EVENTS(LEAK), "warning 0.0 medium\n" GROWS KEPT },
+	{ "surer where something is trained", EVENTS(LEAK, GRADIENT),
+	  "warning 0.0 high\n" GROWS KEPT },
+	{ "(1000 - 120) / 4 steps are left", SIZED("1000", LEAK),
+	  "warning 0.0 medium\n" GROWS FULL("220") KEPT },
+	{ "full within 100,000 steps is a warning", SIZED("400120", LEAK),
+	  "warning 0.0 medium\n" GROWS FULL("100000") KEPT },
+	{ "and later is information", SIZED("400124", LEAK),
+	  "info 0.0 medium\n" GROWS FULL("100001") KEPT },
+	{ "a device that is full", SIZED("100", LEAK),
+	  "warning 0.0 medium\n" GROWS FULL("0") KEPT },
+	{ "of an unknown size: less than a hundredth of what is held is information",
+	  EVENTS(THREE_STEPS, CUDA("2", "1", "4", "1004"), CUDA("12", "2", "4", "1008"),
+		 CUDA("22", "3", "4", "1012")),
+	  "info 0.0 medium\nDevice memory grows by 4 B with every step\n"
+	  "most of it is what a allocates and nobody frees: 4 B a step" },
+	{ "the host's, of no operator, in kB",
+	  EVENTS(THREE_STEPS, CPU("7", "1", "25000", "25000"), CPU("17", "2", "25000", "50000"),
+		 CPU("27", "3", "25000", "75000")),
+	  "warning 0.0 medium\nHost memory grows by 25 kB with every step\n"
+	  "most of it is of no operator: 25 kB a step" },
+	{ "the first rise may be state of the optimizer: it is no rate",
+	  EVENTS(FOUR_STEPS, CUDA("2", "1", "5000", "5000"), CUDA("12", "2", "10", "5010"),
+		 CUDA("22", "3", "10", "5020"), CUDA("32", "4", "10", "5030")),
+	  "info 0.0 medium\nDevice memory grows by 10 B with every step\n"
+	  "most of it is what a allocates and nobody frees: 10 B a step" },
+	{ "two steps are no evidence",
+	  EVENTS(STEP_OF("1", "0", "1"), STEP_OF("2", "10", "11"), CUDA("2", "64", "8", "8"),
+		 CUDA("12", "32", "8", "16")),
+	  "" },
+	{ "memory that comes back",
+	  EVENTS(THREE_STEPS, CUDA("2", "64", "8", "8"), CUDA("3", "64", "-8", "0"),
+		 CUDA("12", "64", "8", "8"), CUDA("13", "64", "-8", "0"),
+		 CUDA("22", "64", "8", "8"), CUDA("23", "64", "-8", "0")),
+	  "" },
+	{ "a cache that is copied as it grows: what each step keeps the next one frees",
+	  EVENTS(THREE_STEPS, CUDA("2", "1", "10", "10"), CUDA("12", "2", "12", "22"),
+		 CUDA("13", "1", "-10", "12"), CUDA("22", "3", "14", "26"),
+		 CUDA("23", "2", "-12", "14")),
+	  "" },
+	{ "growth that dies down is warm-up",
+	  EVENTS(THREE_STEPS, CUDA("2", "1", "1000", "1000"), CUDA("12", "2", "99", "1099"),
+		 CUDA("22", "3", "8", "1107")),
+	  "" },
+	{ "without addresses nobody knows what was freed",
+	  EVENTS(THREE_STEPS, CUDA("2", "0", "8", "8"), CUDA("12", "0", "8", "16"),
+		 CUDA("22", "0", "8", "24")),
+	  "" },
+};
+
+static void test_cases(void **state)
+{
+	(void)state;
+	rule_cases_run("memory-leak", cases, SS_COUNT(cases));
+}
+
+static void test_memory(void **state)
+{
+	(void)state;
+	rule_memory_run(EVENTS(LEAK));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
