@@ -1,0 +1,31 @@
+/*
+ * rule_cases.h - tests of rules: the traces of a job, and what must be found.
+ */
+#ifndef SS_TESTS_SUPPORT_RULE_CASES_H
+#define SS_TESTS_SUPPORT_RULE_CASES_H
+
+#include "support/support.h"
+
+struct rule_case {
+	const char *what;
+	/* JSON, or what support_script() makes it of; ranks separated by "\n---\n", the first is 0 */
+	const char *trace;
+	/*
+	 * What the rule found, findings one after the other; "" is silence:
+	 *
+	 *     LEVEL ALONE_US CONFIDENCE [rank N]
+	 *     evidence (line)
+	 *
+	 * LEVEL is warning, info or silent (below the rule's threshold); ALONE_US what its fix
+	 * alone brings of a step; evidence the heaviest first, each on a line. Of what is silent
+	 * nothing else is said.
+	 */
+	const char *found;
+};
+
+void rule_cases_run(const char *rule, const struct rule_case *cases, size_t count);
+
+/* A whole diagnosis of the trace, refused every allocation in turn. */
+void rule_memory_run(const char *trace);
+
+#endif
