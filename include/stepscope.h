@@ -83,13 +83,14 @@ struct ss_open_options {
 	 * thread: enough for views of the job (ss_offer.of_job), not for the others.
 	 */
 	bool reduce;
+	bool diagnose; /* with `reduce`: keeps what "diagnose" and "what-if" need, too */
 	/* Called now and then from one thread; return false to stop. May be NULL. */
 	bool (*progress)(void *context, const struct ss_progress *progress);
 	void *progress_context;
 };
 
 struct ss_request {
-	const char *what;   /* a view ("steps") or a report ("info") */
+	const char *what;   /* a view ("steps"), a report ("info"), "diagnose" or "what-if" */
 	const char *format; /* "text", "json", "csv", "markdown"; NULL is "json" */
 	uint32_t width;     /* text: columns of the terminal; 0 is 80 */
 	bool color;         /* text: with ANSI colours */
@@ -102,6 +103,7 @@ struct ss_request {
 	const char *name;   /* rows with this in a text; with * and ? its form */
 	const char *sort;   /* a column; "-calls" turns its order round */
 	const char *group;  /* what rows are about: see ss_group_at() */
+	const char *fix;    /* "what-if": "input-stall,straggler=3"; NULL is all that is found */
 };
 
 #define SS_EVERY_RANK INT64_MIN
@@ -219,6 +221,12 @@ SS_API SS_MUST_USE enum ss_status ss_simulate(const struct ss_simulation *simula
 /* Renders the list that request->what names: "presets", "causes" or "settings". */
 SS_API SS_MUST_USE enum ss_status ss_simulation_list(const struct ss_request *request,
 						     struct ss_text *out, struct ss_error *err);
+
+/*
+ * Renders the page of the rule that request->what names, or with NULL the list of all rules.
+ */
+SS_API SS_MUST_USE enum ss_status ss_explain(const struct ss_request *request, struct ss_text *out,
+					     struct ss_error *err);
 
 SS_API void ss_text_release(struct ss_text *text);
 

@@ -10,6 +10,7 @@
 #include "api/choice.h"
 #include "api/reports.h"
 #include "api/session.h"
+#include "diagnose/keep.h"
 #include "job/notes.h"
 
 static struct ss_session *session_new(uint64_t memory_limit_bytes)
@@ -47,7 +48,8 @@ enum ss_status ss_session_open(const struct ss_open_options *options, struct ss_
 	session = session_new(options->memory_limit_bytes);
 	if (!session)
 		return ss_fail_memory(err, "a session");
-	status = ss_job_open(&session->job, options, NULL, &session->memory, err);
+	status = ss_job_open(&session->job, options, options->diagnose ? &ss_diagnose_keeper : NULL,
+			     &session->memory, err);
 	if (status == SS_OK)
 		*out = session;
 	else
@@ -295,22 +297,31 @@ static enum ss_status find_parts(const struct ss_request *request, bool many,
 	return SS_OK;
 }
 
-static enum ss_status render(struct ss_session *session, const struct ss_request *request,
-			     const struct ss_report *report, const struct ss_table *tables,
-			     uint32_t count, struct ss_text *out, struct ss_error *err)
+enum ss_status ss_session_format(const struct ss_session *session, const struct ss_request *request,
+				 const struct ss_renderer **renderer,
+				 struct ss_render_options *options, struct ss_error *err)
 {
 	const char *format = request->format ? request->format : "json";
-	const struct ss_renderer *renderer = ss_renderer_find(format);
-	struct ss_render_options options = {
+
+	*renderer = ss_renderer_find(format);
+	*options = (struct ss_render_options){
 		.width = request->width ? request->width : 80,
 		.color = request->color,
 		.top = request->top,
 	};
+	measure_trust(&session->job, &options->trust);
+	return *renderer ? SS_OK : ss_fail(err, SS_ERR_USAGE, "no format called '%s'", format);
+}
+
+static enum ss_status render(struct ss_session *session, const struct ss_request *request,
+			     const struct ss_report *report, const struct ss_table *tables,
+			     uint32_t count, struct ss_text *out, struct ss_error *err)
+{
+	const struct ss_renderer *renderer;
+	struct ss_render_options options;
 	struct ss_text headline = { 0 };
 
-	if (!renderer)
-		return ss_fail(err, SS_ERR_USAGE, "no format called '%s'", format);
-	measure_trust(&session->job, &options.trust);
+	SS_TRY(ss_session_format(session, request, &renderer, &options, err));
 	if (report) {
 		struct ss_report_parts parts = { report->name, "", tables, count };
 
@@ -371,6 +382,8 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 	struct ss_choice choice;
 	uint32_t count;
 
+	if (request->what && ss_session_diagnoses(request->what))
+		return ss_session_diagnose(session, request, out, err);
 	SS_TRY(find_parts(request, many, &report, parts, &count, err));
 	if (parts[0].view->run_job && (request->step || request->device || request->stream))
 		return ss_fail(err, SS_ERR_USAGE,

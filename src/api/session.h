@@ -6,11 +6,24 @@
 
 #include "analyze/bricks.h"
 #include "job/job.h"
+#include "render/render.h"
 
 struct ss_session {
 	struct ss_memory memory;
 	struct ss_job job;
 	struct ss_bricks bricks; /* of the file that a view was run on last */
 };
+
+/* session.c: how a request wants to have it; fails where there is no such format. */
+SS_MUST_USE
+enum ss_status ss_session_format(const struct ss_session *session, const struct ss_request *request,
+				 const struct ss_renderer **renderer,
+				 struct ss_render_options *options, struct ss_error *err);
+
+/* diagnose.c: true for what is made there, and not of views. */
+bool ss_session_diagnoses(const char *what);
+SS_MUST_USE
+enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_request *request,
+				   struct ss_text *out, struct ss_error *err);
 
 #endif

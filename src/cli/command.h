@@ -13,7 +13,8 @@
 
 enum exit_code { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-enum option_kind { OPTION_TEXT, OPTION_COUNT, OPTION_BYTES, OPTION_RANK, OPTION_FLAG };
+/* OPTION_LIST: may be given several times; values are joined with commas. */
+enum option_kind { OPTION_LIST, OPTION_TEXT, OPTION_COUNT, OPTION_BYTES, OPTION_RANK, OPTION_FLAG };
 
 struct option {
 	const char *name;     /* "--format" */
@@ -25,6 +26,11 @@ struct option {
 };
 
 #define PATHS_MAX 65536
+
+/* What an OPTION_LIST holds. */
+struct option_list {
+	char text[1024];
+};
 
 /* What was typed, taken apart. */
 struct arguments {
@@ -39,6 +45,8 @@ struct command {
 	const char *usage; /* what follows the name: "[OPTIONS] PATH..." */
 	const struct option *options;
 	size_t option_count;
+	bool is_verdict; /* help lists it first */
+	bool shows; /* its struct begins with a struct show_options, and has those options, too */
 	size_t values_bytes; /* of the command's own struct */
 	/* Sets defaults; may be NULL. */
 	void (*prepare)(void *values);
@@ -59,6 +67,9 @@ const char *command_suggest(const char *name);
 /* How many letters of one name have to change, be added or dropped to make the other. */
 size_t command_distance(const char *a, const char *b);
 
+/* The options of a command by index, its own first; NULL past the end. */
+const struct option *command_option(const struct command *command, size_t index);
+
 /* options.c: fills the command's struct; says what is wrong on stderr and returns false. */
 bool options_read(const struct command *command, int count, char **words, void *values,
 		  struct arguments *out);
@@ -67,6 +78,7 @@ bool options_read(const struct command *command, int count, char **words, void *
 struct show_options {
 	const char *format, *color, *progress;
 	const char *step, *device, *stream, *name, *sort, *group;
+	const char *fix; /* what-if */
 	uint64_t width, top, threads, memory_limit_bytes;
 	int64_t rank;
 };

@@ -6,33 +6,41 @@
 
 #include "cli/command.h"
 
+static void list_commands(bool verdicts)
+{
+	for (size_t i = 0; i < command_count; i++)
+		if (commands[i]->is_verdict == verdicts)
+			printf("  %-14s %s\n", commands[i]->name, commands[i]->summary);
+}
+
 void help_all(void)
 {
 	struct ss_offer offer;
 
 	printf("stepscope reads the profiler traces of a training or inference job.\n\n"
 	       "Usage: stepscope COMMAND [OPTIONS] PATH...\n"
-	       "       stepscope PATH...             the same as 'stepscope info PATH...'\n\n"
+	       "       stepscope PATH...             the same as 'stepscope diagnose PATH...'\n\n"
 	       "PATH is a trace file (.json, .json.gz, .json.zst), a folder of them, or - for\n"
-	       "standard input.\n\nReports and views:\n");
+	       "standard input.\n\nThe verdict:\n");
+	list_commands(true);
+	printf("\nReports and views:\n");
 	for (size_t i = 0; ss_offer_at(i, &offer); i++)
 		printf("  %-14s %s\n", offer.name, offer.summary);
 	printf("\nOther commands:\n");
-	for (size_t i = 0; i < command_count; i++)
-		printf("  %-14s %s\n", commands[i]->name, commands[i]->summary);
+	list_commands(false);
 	printf("\nRun 'stepscope help COMMAND' for the options of one.\n");
 }
 
 void help_command(const struct command *command)
 {
+	const struct option *option;
 	const char *group;
 
 	printf("stepscope %s: %s\n\nUsage: stepscope %s %s\n", command->name, command->summary,
 	       command->name, command->usage);
-	if (command->option_count)
+	if (command_option(command, 0))
 		printf("\nOptions:\n");
-	for (size_t i = 0; i < command->option_count; i++) {
-		const struct option *option = &command->options[i];
+	for (size_t i = 0; (option = command_option(command, i)) != NULL; i++) {
 		char left[64], letter[8] = "";
 
 		if (option->letter)

@@ -68,7 +68,7 @@ static int dispatch(int argc, char **argv)
 	if (command_find(argv[1], &command))
 		return run(&command, argc - 2, argv + 2);
 	/* no command: paths, as in 'stepscope traces/' */
-	if (is_path(argv[1]) && command_find("info", &command))
+	if (is_path(argv[1]) && command_find("diagnose", &command))
 		return run(&command, argc - 1, argv + 1);
 	return unknown(argv[1]);
 }

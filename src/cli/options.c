@@ -63,11 +63,25 @@ static bool read_rank(const char *text, int64_t *out)
 	return true;
 }
 
+static bool add_to_list(struct option_list *list, const char *text)
+{
+	size_t used = strlen(list->text);
+
+	if (used + strlen(text) + 2 > sizeof(list->text))
+		return false;
+	if (used)
+		list->text[used++] = ',';
+	memcpy(list->text + used, text, strlen(text) + 1);
+	return true;
+}
+
 static bool store(const struct option *option, const char *text, void *values)
 {
 	char *at = (char *)values + option->offset;
 
 	switch (option->kind) {
+	case OPTION_LIST:
+		return add_to_list((struct option_list *)(void *)at, text);
 	case OPTION_TEXT:
 		*(const char **)(void *)at = text;
 		return true;
@@ -84,11 +98,19 @@ static bool store(const struct option *option, const char *text, void *values)
 	return false;
 }
 
+const struct option *command_option(const struct command *command, size_t index)
+{
+	if (index < command->option_count)
+		return &command->options[index];
+	index -= command->option_count;
+	return command->shows && index < show_option_count ? &show_option_list[index] : NULL;
+}
+
 static const struct option *find(const struct command *command, const char *word, size_t length)
 {
-	for (size_t i = 0; i < command->option_count; i++) {
-		const struct option *option = &command->options[i];
+	const struct option *option;
 
+	for (size_t i = 0; (option = command_option(command, i)) != NULL; i++) {
 		if (strlen(option->name) == length && memcmp(option->name, word, length) == 0)
 			return option;
 		if (length == 2 && option->letter && word[1] == option->letter)

@@ -148,13 +148,15 @@ static bool is_of_job(const char *what)
 int show_run(const char *what, const struct show_options *options,
 	     const struct arguments *arguments)
 {
+	bool is_verdict = strcmp(what, "diagnose") == 0 || strcmp(what, "what-if") == 0;
 	struct progress_bar bar;
 	struct ss_open_options open = {
 		.paths = arguments->paths,
 		.path_count = arguments->path_count,
 		.threads = (uint32_t)(options->threads > 64 ? 64 : options->threads),
 		.memory_limit_bytes = options->memory_limit_bytes,
-		.reduce = is_of_job(what),
+		.reduce = is_of_job(what) || is_verdict,
+		.diagnose = is_verdict,
 		.progress = progress_step,
 		.progress_context = &bar,
 	};
@@ -171,6 +173,7 @@ int show_run(const char *what, const struct show_options *options,
 		.name = options->name,
 		.sort = options->sort,
 		.group = options->group,
+		.fix = options->fix,
 	};
 	struct ss_session *session = NULL;
 	struct ss_text out = { 0 };

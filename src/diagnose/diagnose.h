@@ -27,6 +27,12 @@ struct ss_diagnosis_trust {
 	uint64_t unmatched;       /* collectives that met nobody */
 };
 
+/* What the mean step is spent on; parts of 1. */
+struct ss_diagnosis_shares {
+	bool is_known, on_device;
+	double compute, exposed_comm, exposed_copy, rest;
+};
+
 struct ss_diagnosis {
 	struct ss_memory *memory;
 	struct ss_arena arena;
@@ -54,6 +60,7 @@ struct ss_diagnosis {
 	double seconds;        /* that loading took */
 	const char *not_found; /* what-if: fixes that nothing was found for; NULL: none */
 	struct ss_diagnosis_trust trust;
+	struct ss_diagnosis_shares shares;
 };
 
 /* The job must outlive it. Release it when SS_OK came back. */

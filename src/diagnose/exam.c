@@ -208,7 +208,8 @@ int64_t ss_look_claim_time(struct ss_look *look, struct ss_stretch stretch)
 	int64_t gone_ns = 0, low_keep_ns;
 	uint32_t i;
 
-	if (stretch.to_ns <= stretch.from_ns || (!exam->by_track && !sort_tasks(look)))
+	if (stretch.to_ns <= stretch.from_ns || exam->failed ||
+	    (!exam->by_track && !sort_tasks(look)))
 		return 0;
 	low_keep_ns = stretch.low_keep_ns > stretch.keep_ns ? stretch.low_keep_ns : stretch.keep_ns;
 	i = first_from(look, stretch.track, stretch.from_ns);

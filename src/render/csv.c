@@ -4,7 +4,8 @@
  */
 #include <string.h>
 
-#include "render/render.h"
+#include "diagnose/table.h"
+#include "render/diagnosis.h"
 
 /* Would a spreadsheet run it? Negative numbers are harmless. */
 static bool is_formula(const char *text)
@@ -63,8 +64,22 @@ static void csv_report(const struct ss_report_parts *parts, const struct ss_rend
 	}
 }
 
+static void csv_diagnosis(const struct ss_diagnosis *diagnosis,
+			  const struct ss_render_options *options, struct ss_text *out)
+{
+	struct ss_arena scratch;
+	struct ss_table table;
+
+	ss_arena_init(&scratch, diagnosis->memory);
+	if (ss_diagnosis_table(diagnosis, &scratch, &table))
+		csv_view(&table, options, out);
+	ss_table_release(&table);
+	ss_arena_release(&scratch);
+}
+
 const struct ss_renderer ss_renderer_csv = {
 	.name = "csv",
 	.view = csv_view,
 	.report = csv_report,
+	.diagnosis = csv_diagnosis,
 };

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "render/render.h"
+#include "render/diagnosis.h"
 
 /* True if none of eight bytes is a control character, a quote or a backslash. */
 static bool is_plain(const char *bytes)
@@ -22,7 +22,7 @@ static bool is_plain(const char *bytes)
 		 high);
 }
 
-static void add_string(struct ss_text *out, const char *text)
+void ss_render_quoted(struct ss_text *out, const char *text)
 {
 	const char *from = text, *end = text + strlen(text);
 
@@ -51,11 +51,11 @@ static void add_columns(const struct ss_view *view, struct ss_text *out)
 	ss_text_add_string(out, "\"columns\":[");
 	for (uint32_t i = 0; i < view->column_count; i++) {
 		ss_text_add_string(out, i ? ",\n  {\"name\":" : "\n  {\"name\":");
-		add_string(out, view->columns[i].name);
+		ss_render_quoted(out, view->columns[i].name);
 		ss_text_add_string(out, ",\"unit\":");
-		add_string(out, ss_render_unit(view->columns[i].type));
+		ss_render_quoted(out, ss_render_unit(view->columns[i].type));
 		ss_text_add_string(out, ",\"about\":");
-		add_string(out, view->columns[i].about);
+		ss_render_quoted(out, view->columns[i].about);
 		ss_text_add_string(out, "}");
 	}
 	ss_text_add_string(out, "]");
@@ -78,7 +78,7 @@ static void add_rows(const struct ss_table *table, const struct ss_render_option
 			if (cell->is_null)
 				ss_text_add_string(out, "null");
 			else if (view->columns[i].type == SS_COLUMN_TEXT)
-				add_string(out, cell->value.text);
+				ss_render_quoted(out, cell->value.text);
 			else
 				ss_render_plain(&view->columns[i], cell, out);
 		}
@@ -87,12 +87,12 @@ static void add_rows(const struct ss_table *table, const struct ss_render_option
 	ss_text_addf(out, "],\n\"row_count\":%" PRIu32 ",\n\"notes\":[", table->row_count);
 	for (uint32_t i = 0; i < table->note_count; i++) {
 		ss_text_add_string(out, i ? "," : "");
-		add_string(out, table->notes[i]);
+		ss_render_quoted(out, table->notes[i]);
 	}
 	ss_text_add_string(out, "]");
 }
 
-static void add_trust(const struct ss_trust *trust, struct ss_text *out)
+void ss_render_trust(const struct ss_trust *trust, struct ss_text *out)
 {
 	ss_text_addf(out,
 		     "\"quality\":{\"files\":%" PRIu64 ",\"unreadable_files\":%" PRIu64
@@ -118,7 +118,7 @@ static void json_view(const struct ss_table *table, const struct ss_render_optio
 {
 	add_table(table, options, out);
 	ss_text_add_string(out, ",\n");
-	add_trust(&options->trust, out);
+	ss_render_trust(&options->trust, out);
 	ss_text_add_string(out, "}\n");
 }
 
@@ -132,7 +132,7 @@ static void json_report(const struct ss_report_parts *parts,
 		ss_text_add_string(out, "}");
 	}
 	ss_text_add_string(out, "],\n");
-	add_trust(&options->trust, out);
+	ss_render_trust(&options->trust, out);
 	ss_text_add_string(out, "}\n");
 }
 
@@ -140,4 +140,5 @@ const struct ss_renderer ss_renderer_json = {
 	.name = "json",
 	.view = json_view,
 	.report = json_report,
+	.diagnosis = ss_diagnosis_json,
 };

@@ -1,10 +1,10 @@
 /*
  * markdown.c - format: tables for a pull request or an issue.
  */
-#include "render/render.h"
+#include "render/diagnosis.h"
 
 /* A name can hold what Markdown and HTML take for their own. */
-static void add_escaped(struct ss_text *out, const char *text)
+void ss_render_escaped(struct ss_text *out, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '|' || *text == '*' || *text == '_' || *text == '`' || *text == '\\' ||
@@ -31,7 +31,7 @@ static void add_rows(const struct ss_table *table, uint32_t rows, struct ss_text
 	for (uint32_t i = 0; i < view->column_count; i++)
 		if (is_shown(&view->columns[i])) {
 			ss_text_add_string(out, "| ");
-			add_escaped(out, view->columns[i].name);
+			ss_render_escaped(out, view->columns[i].name);
 			ss_text_add_string(out, " ");
 		}
 	ss_text_add_string(out, "|\n");
@@ -49,7 +49,7 @@ static void add_rows(const struct ss_table *table, uint32_t rows, struct ss_text
 				continue;
 			ss_text_add_string(out, "| ");
 			if (!cell->is_null && view->columns[i].type == SS_COLUMN_TEXT)
-				add_escaped(out, cell->value.text);
+				ss_render_escaped(out, cell->value.text);
 			else if (!cell->is_null)
 				ss_render_cell(&view->columns[i], cell, out);
 			ss_text_add_string(out, " ");
@@ -70,7 +70,7 @@ static void markdown_view(const struct ss_table *table, const struct ss_render_o
 		ss_text_addf(out, "%s\n", table->view->empty);
 	for (uint32_t i = 0; i < table->note_count; i++) {
 		ss_text_add_string(out, "\n");
-		add_escaped(out, table->notes[i]);
+		ss_render_escaped(out, table->notes[i]);
 		ss_text_add_string(out, "\n");
 	}
 }
@@ -90,4 +90,5 @@ const struct ss_renderer ss_renderer_markdown = {
 	.name = "markdown",
 	.view = markdown_view,
 	.report = markdown_report,
+	.diagnosis = ss_diagnosis_markdown,
 };

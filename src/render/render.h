@@ -10,6 +10,8 @@
 #include "analyze/view.h"
 #include "base/text.h"
 
+struct ss_diagnosis; /* diagnose/diagnose.h */
+
 /* How trustworthy the files behind a table are; every JSON document carries it. */
 struct ss_trust {
 	uint64_t files, unreadable_files;
@@ -37,6 +39,8 @@ struct ss_renderer {
 		     struct ss_text *out);
 	void (*report)(const struct ss_report_parts *parts, const struct ss_render_options *options,
 		       struct ss_text *out);
+	void (*diagnosis)(const struct ss_diagnosis *diagnosis,
+			  const struct ss_render_options *options, struct ss_text *out);
 };
 
 extern const struct ss_renderer *const ss_renderers[];
@@ -51,6 +55,7 @@ uint32_t ss_render_rows(const struct ss_table *table, const struct ss_render_opt
 /* units.c: a cell as people read it: "12.3 ms", "1,204,113", "35.2 MB". */
 void ss_render_cell(const struct ss_column *column, const struct ss_cell *cell,
 		    struct ss_text *out);
+void ss_render_ns(int64_t ns, struct ss_text *out);
 void ss_render_bytes(int64_t bytes, struct ss_text *out);
 void ss_render_count(int64_t count, struct ss_text *out);
 
@@ -60,5 +65,12 @@ void ss_render_plain(const struct ss_column *column, const struct ss_cell *cell,
 
 /* "ns", "bytes", "percent", "count", "" */
 const char *ss_render_unit(enum ss_column_type type);
+
+/* json.c: a text in quotes, and the member "quality" of every document. */
+void ss_render_quoted(struct ss_text *out, const char *text);
+void ss_render_trust(const struct ss_trust *trust, struct ss_text *out);
+
+/* markdown.c: a text without what Markdown and HTML take for their own. */
+void ss_render_escaped(struct ss_text *out, const char *text);
 
 #endif

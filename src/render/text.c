@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "render/diagnosis.h"
 #include "render/layout.h"
 
 #define BOLD "\033[1m"
@@ -357,4 +358,5 @@ const struct ss_renderer ss_renderer_text = {
 	.name = "text",
 	.view = text_view,
 	.report = text_report,
+	.diagnosis = ss_diagnosis_text,
 };

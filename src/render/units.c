@@ -16,7 +16,7 @@ static void add_scaled(struct ss_text *out, double value, const char *unit)
 	ss_text_addf(out, "%.*f %s", decimals, value, unit);
 }
 
-static void render_ns(int64_t ns, struct ss_text *out)
+void ss_render_ns(int64_t ns, struct ss_text *out)
 {
 	double value = (double)ns, size = fabs(value);
 
@@ -90,7 +90,7 @@ void ss_render_cell(const struct ss_column *column, const struct ss_cell *cell, 
 		ss_text_add_int(out, cell->value.integer);
 		break;
 	case SS_COLUMN_NS:
-		render_ns(cell->value.integer, out);
+		ss_render_ns(cell->value.integer, out);
 		break;
 	case SS_COLUMN_BYTES:
 		ss_render_bytes(cell->value.integer, out);

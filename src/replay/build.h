@@ -35,6 +35,7 @@ struct ss_build {
 	uint32_t *call_task;   /* per host row: the task of the call that it is, or SS_NO_TASK */
 	uint32_t *device_task; /* per device row: its task (of collectives the transfer) */
 	uint8_t *calls;        /* per host row: enum ss_call_flag */
+	uint32_t *names;       /* per name of the trace: id in the graph + 1; 0: not there yet */
 	uint32_t *step_items;  /* of the steps that count: their numbers in the trace */
 	uint32_t host_tasks;   /* tasks of threads; those of devices follow */
 	uint32_t main;         /* track of the thread that runs the steps, or SS_NO_ROW */

@@ -37,9 +37,28 @@ void ss_graph_release(struct ss_graph *graph)
 		return;
 	ss_memory_free(graph->memory, graph->tasks, graph->task_capacity * sizeof(*graph->tasks));
 	ss_memory_free(graph->memory, graph->edges, graph->edge_capacity * sizeof(*graph->edges));
+	ss_strings_release(&graph->names);
 	ss_memory_free(graph->memory, graph->comms, graph->comm_capacity * sizeof(*graph->comms));
 	ss_memory_free(graph->memory, graph->steps, graph->step_count * sizeof(*graph->steps));
 	*graph = (struct ss_graph){ 0 };
+}
+
+/* Most names are those of many slices: each is added once. */
+static uint32_t name_of(struct ss_build *build, uint32_t row)
+{
+	uint32_t name = build->trace->slices.name[row];
+
+	if (!build->names[name]) {
+		const struct ss_string *text = &build->trace->names.items[name];
+		uint32_t id = ss_strings_add(&build->graph->names, text->text, text->length);
+
+		if (id == SS_NO_ID) {
+			build->failed = true;
+			return 0;
+		}
+		build->names[name] = id + 1;
+	}
+	return build->names[name] - 1;
 }
 
 uint32_t ss_build_task(struct ss_build *build, struct ss_task task)
@@ -53,6 +72,8 @@ uint32_t ss_build_task(struct ss_build *build, struct ss_task task)
 		build->failed = true;
 		return SS_NO_TASK;
 	}
+	if (task.row != SS_NO_ROW)
+		task.name = name_of(build, task.row);
 	graph->tasks[graph->task_count] = task;
 	return graph->task_count++;
 }
@@ -196,7 +217,9 @@ static bool build_all(struct ss_build *build)
 	build->device_task = SS_ARENA_NEW(&build->scratch, uint32_t,
 					  (size_t)trace->device_to - trace->device_from + 1);
 	build->calls = SS_ARENA_NEW(&build->scratch, uint8_t, (size_t)trace->device_from + 1);
-	if (!build->call_task || !build->device_task || !build->calls)
+	build->names = SS_ARENA_NEW(&build->scratch, uint32_t, (size_t)trace->names.count + 1);
+	if (!build->call_task || !build->device_task || !build->calls || !build->names ||
+	    !ss_strings_init(&build->graph->names, build->graph->memory))
 		return false;
 	memset(build->call_task, 0xff, trace->device_from * sizeof(*build->call_task));
 	memset(build->device_task, 0xff,

@@ -71,6 +71,7 @@ struct ss_task {
 	uint32_t row;     /* slice of the trace that it is, or is in; SS_NO_ROW: none */
 	uint32_t edges;   /* first of its edges; the next task's is the end */
 	uint32_t track;   /* of the trace; SS_NO_ROW: none */
+	uint32_t name;    /* of that slice: id into the graph's names; 0: none */
 	uint16_t step;    /* number among the steps that count, or SS_NO_STEP */
 	uint8_t kind;     /* enum ss_task_kind */
 	uint8_t phase;    /* enum ss_phase; of device work: of its launch */
@@ -99,6 +100,7 @@ struct ss_graph {
 	struct ss_edge *edges;
 	uint32_t task_count, task_capacity;
 	uint32_t edge_count, edge_capacity;
+	struct ss_strings names;
 	struct ss_graph_step *steps;
 	uint32_t step_count;
 	struct ss_graph_comm *comms; /* by row */

@@ -167,15 +167,8 @@ static int64_t start_of_task(const struct ss_replay *replay, uint32_t rank, uint
 	int64_t start_ns = INT64_MIN;
 
 	for (uint32_t i = task->edges; i < task[1].edges; i++) {
-		const struct ss_edge *edge = &graph->edges[i];
-		uint32_t from = first + edge->from;
-		int64_t at_ns;
+		int64_t at_ns = ss_replay_edge_ns(replay, first, &graph->edges[i], flags);
 
-		if (edge->kind == SS_EDGE_KINDS ||
-		    ((flags & SS_REPLAY_RELEASED) && edge->kind == SS_EDGE_SYNC))
-			continue;
-		at_ns = replay->start_ns[from] + (edge->from_start ? 0 : replay->own_ns[from]) +
-			edge->lag_ns;
 		if (at_ns > start_ns)
 			start_ns = at_ns;
 	}
@@ -245,10 +238,9 @@ static int64_t span_of(const struct ss_replay *replay, uint32_t rank)
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
-		bool counts = task->track == graph->main || task->kind > SS_TASK_JOIN;
 		int64_t end_ns = start_ns[i] + own_ns[i];
 
-		if (!counts)
+		if (!ss_replay_counts(graph, task))
 			continue;
 		if (task->step == SS_NO_STEP) {
 			/* the first step begins when the work of the one before is done */

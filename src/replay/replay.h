@@ -75,6 +75,28 @@ enum ss_replay_flag {
 	SS_REPLAY_UNLOCKED = 1 << 1, /* has no delay */
 };
 
+/* Whether steps are measured by it: the main thread and the devices. */
+static inline bool ss_replay_counts(const struct ss_graph *graph, const struct ss_task *task)
+{
+	return task->track == graph->main || task->kind > SS_TASK_JOIN;
+}
+
+/*
+ * When an edge lets its task start, in the last run; INT64_MIN: it does not hold it. `first`
+ * is the number of the rank's first task, `flags` are those of the task.
+ */
+static inline int64_t ss_replay_edge_ns(const struct ss_replay *replay, uint32_t first,
+					const struct ss_edge *edge, uint8_t flags)
+{
+	uint32_t from = first + edge->from;
+
+	if (edge->kind == SS_EDGE_KINDS ||
+	    ((flags & SS_REPLAY_RELEASED) && edge->kind == SS_EDGE_SYNC))
+		return INT64_MIN;
+	return replay->start_ns[from] + (edge->from_start ? 0 : replay->own_ns[from]) +
+	       edge->lag_ns;
+}
+
 /* Joins the graphs; `many` may be NULL: the ranks do not meet. All must outlive it. */
 SS_MUST_USE
 enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, uint32_t rank_count,

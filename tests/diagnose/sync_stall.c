@@ -1,1 +1,82 @@
-int main(void) { return 0; }
+/*
+ * The rule sync-stall. Steps of 1,000 us: the host launches a kernel of 400 us, reads a
+ * number of it, works for 100 us, launches a second kernel of 400 us and reads again. The
+ * device stands idle 200 us of a step: without waits the host runs ahead, and a step takes
+ * the 800 us that the device works.
+ */
+#include "support/rule_cases.h"
+
+/* n-th step; the digits behind it are us in the step. */
+#define LAUNCH(n, at, id) \
+	"call cudaLaunchKernel 1 " n at " +10 #" id "; kernel gemm 0/7 " n at ".5 +"
+#define WAIT(n, op, call, at, dur) \
+	"op " op " 1 " n at " +" dur "; call " call " 1 " n at " +" dur ";"
+
+#define STEP(n, op, call)                                                                          \
+	"note ProfilerStep#" n " 1 " n "000 +1000;" LAUNCH(n, "000", n "1") "399.5 #" n "1;" WAIT( \
+		n, op, call, "010",                                                                \
+		"390") "op aten::add 1 " n                                                         \
+		       "400 +100;" LAUNCH(n, "500", n "2") "399.5 #" n                             \
+							   "2;" WAIT(n, op, call, "510", "390")
+
+#define STEPS(op, call)     \
+	STEP("1", op, call) \
+	STEP("2", op, call) STEP("3", op, call) "note ProfilerStep#4 1 4000 +1000"
+
+#define SAID(op, call) op " waits for the device 2x a step (" call "), which then idles 0.20 ms"
+
+static const struct rule_case cases[] = {
+	/* 0.8 us of the 200 stay: kernels that are queued begin a little behind each other */
+	{ ".item()", STEPS("aten::item", "cudaStreamSynchronize"),
+	  "warning 199.2 medium\n" SAID("aten::item", "cudaStreamSynchronize") },
+	{ "what .item() is made of is called .item()",
+	  STEPS("aten::_local_scalar_dense", "cudaStreamSynchronize") ";op aten::item 1 1010 +391",
+	  "warning 199.2 medium\n"
+	  "aten::_local_scalar_dense waits for the device 1.7x a step (cudaStreamSynchronize), "
+	  "which then idles 0.17 ms\n"
+	  "aten::item waits for the device 0.3x a step (cudaStreamSynchronize), which then idles "
+	  "0.03 ms" },
+	{ "a mask as an index, with its line",
+	  STEPS("aten::nonzero",
+		"cudaStreamSynchronize") ";frame model.py(73):_forward 1 900 +5000",
+	  "warning 199.2 high\n" SAID("aten::nonzero",
+				      "cudaStreamSynchronize") " (model.py(73):_forward)" },
+	{ "HIP has it, too", STEPS("aten::item", "hipStreamSynchronize"),
+	  "warning 199.2 medium\n" SAID("aten::item", "hipStreamSynchronize") },
+	{ "the rate limiter of FSDP waits on purpose",
+	  STEPS("aten::x", "cudaEventSynchronize") ";note FSDP.rate_limiter 1 900 +5000", "" },
+	{ "outside of the steps",
+	  "note ProfilerStep#1 1 1000 +1000;" LAUNCH("1", "000", "1") "399.5 #1;" WAIT(
+		  "2", "aten::item", "cudaDeviceSynchronize", "100", "300"),
+	  "" },
+	{ "no waits",
+	  "note ProfilerStep#1 1 1000 +1000;" LAUNCH("1", "000", "1") "399.5 #1;"
+								      "op aten::add 1 1010 +90",
+	  "" },
+	{ "waits of a file without a device",
+	  "note ProfilerStep#1 1 0 +1000; op aten::item 1 10 +500", "" },
+	{ "no steps", "op aten::item 1 0 +100; call cudaStreamSynchronize 1 0 +100", "" },
+	{ "nothing", "[]", "" },
+};
+
+static void test_cases(void **state)
+{
+	(void)state;
+	rule_cases_run("sync-stall", cases, SS_COUNT(cases));
+}
+
+static void test_memory(void **state)
+{
+	(void)state;
+	rule_memory_run(cases[0].trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

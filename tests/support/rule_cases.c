@@ -67,9 +67,8 @@ static void open_job(struct ss_job *job, const char *trace, struct ss_memory *me
 
 static const char *level_of(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding)
 {
-	double share = diagnosis->step_ns
-			       ? (double)finding->alone_ns / (double)diagnosis->step_ns
-			       : 0;
+	double share = diagnosis->step_ns ? (double)finding->alone_ns / (double)diagnosis->step_ns
+					  : 0;
 
 	if (finding->is_timeless)
 		return finding->is_warning ? "warning" : "info";

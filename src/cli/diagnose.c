@@ -1,0 +1,20 @@
+/*
+ * diagnose.c - command: what is wrong with a job, what it costs, what to do.
+ */
+#include "cli/command.h"
+
+static int run(const struct command *command, const void *values, const struct arguments *arguments)
+{
+	return show_run(command->name, values, arguments);
+}
+
+const struct command command_diagnose = {
+	.name = "diagnose",
+	.summary = "What is wrong, what it costs, what to do, and how fast it would be then",
+	.usage = "[OPTIONS] PATH...",
+	.is_verdict = true,
+	.shows = true,
+	.values_bytes = sizeof(struct show_options),
+	.prepare = show_prepare,
+	.run = run,
+};

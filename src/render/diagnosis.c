@@ -1,0 +1,159 @@
+/*
+ * diagnosis.c - sentences of a verdict that text and Markdown share.
+ */
+#include "render/diagnosis.h"
+
+#include <inttypes.h>
+
+#define DOT " \xc2\xb7 "
+
+uint32_t ss_diagnosis_rows(const struct ss_diagnosis *diagnosis,
+			   const struct ss_render_options *options)
+{
+	return options->top && options->top < diagnosis->finding_count ? options->top
+								       : diagnosis->finding_count;
+}
+
+static void add_count(uint64_t count, const char *one, const char *many, struct ss_text *out)
+{
+	ss_render_count((int64_t)count, out);
+	ss_text_addf(out, " %s", count == 1 ? one : many);
+}
+
+void ss_diagnosis_job(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	add_count(diagnosis->rank_count, "rank", "ranks", out);
+	ss_text_add_string(out, DOT);
+	if (diagnosis->steps_least != diagnosis->steps_most)
+		ss_text_addf(out, "%u to ", diagnosis->steps_least);
+	add_count(diagnosis->steps_most, "step", "steps", out);
+	if (diagnosis->device)
+		ss_text_addf(out, DOT "%s", diagnosis->device);
+	ss_text_add_string(out, DOT);
+	ss_render_bytes((int64_t)diagnosis->bytes, out);
+	ss_text_addf(out, " in %.2f s\n", diagnosis->seconds);
+}
+
+static double times(int64_t before_ns, int64_t after_ns)
+{
+	return after_ns > 0 ? (double)before_ns / (double)after_ns : 0;
+}
+
+static void add_what_if(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	ss_text_add_string(out, " With what is below fixed: ");
+	if (!diagnosis->is_bounded)
+		ss_render_ns(diagnosis->fixed_ns, out);
+	if (diagnosis->is_bounded || diagnosis->fixed_low_ns != diagnosis->fixed_high_ns) {
+		ss_text_add_string(out, diagnosis->is_bounded ? "" : " (");
+		ss_render_ns(diagnosis->fixed_high_ns, out);
+		ss_text_add_string(out, " to ");
+		ss_render_ns(diagnosis->fixed_low_ns, out);
+		ss_text_add_string(out, diagnosis->is_bounded ? "" : ")");
+	}
+	if (!diagnosis->is_bounded)
+		ss_text_addf(out, ", %.2fx faster", times(diagnosis->step_ns, diagnosis->fixed_ns));
+	ss_text_add_string(out, ".\n");
+}
+
+/* What can go, as one figure or as bounds. */
+static void add_gain(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	int64_t step_ns = diagnosis->step_ns;
+
+	ss_text_add_string(out, " ");
+	if (!diagnosis->is_bounded) {
+		ss_render_ns(step_ns - diagnosis->fixed_ns, out);
+		ss_text_addf(out, " of it can go: %.2fx faster.\n",
+			     times(step_ns, diagnosis->fixed_ns));
+		return;
+	}
+	ss_render_ns(step_ns - diagnosis->fixed_low_ns, out);
+	ss_text_add_string(out, " to ");
+	ss_render_ns(step_ns - diagnosis->fixed_high_ns, out);
+	ss_text_add_string(out, " of it can go.\n");
+}
+
+/* What the time is spent on when nothing is wrong with it. */
+static void add_figures(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	const struct ss_diagnosis_shares *shares = &diagnosis->shares;
+
+	if (!shares->is_known)
+		return;
+	ss_text_addf(
+		out,
+		"Of it the %s computes %.1f %%, waits for communication %.1f %% and for copies "
+		"%.1f %%,\nand %s %.1f %%.\n",
+		shares->on_device ? "device" : "host", 100 * shares->compute,
+		100 * shares->exposed_comm, 100 * shares->exposed_copy,
+		shares->on_device ? "stands idle" : "does other things", 100 * shares->rest);
+}
+
+void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	if (diagnosis->step_ns <= 0) {
+		ss_text_add_string(out, "No steps were found: there is nothing to measure a gain "
+					"by. ProfilerStep#N marks them:\ncall prof.step() at the "
+					"end of each.\n");
+		return;
+	}
+	ss_text_add_string(out, "A step takes ");
+	ss_render_ns(diagnosis->step_ns, out);
+	ss_text_add_string(out, ".");
+	if (diagnosis->is_what_if) {
+		add_what_if(diagnosis, out);
+		return;
+	}
+	if (diagnosis->fixed_ns < diagnosis->step_ns) {
+		add_gain(diagnosis, out);
+		return;
+	}
+	ss_text_add_string(out, diagnosis->warning_count
+					? " No time of it is lost to what is looked for.\n"
+					: " Nothing is wrong with it.\n");
+	add_figures(diagnosis, out);
+}
+
+void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		       struct ss_text *out)
+{
+	if (finding->is_timeless)
+		return;
+	if (diagnosis->is_bounded) {
+		ss_render_ns(finding->low_ns, out);
+		ss_text_add_string(out, " to ");
+		ss_render_ns(finding->high_ns, out);
+		return;
+	}
+	ss_text_add_string(out, "-");
+	ss_render_ns(finding->cost_ns, out);
+}
+
+void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
+			  const struct ss_render_options *options, struct ss_text *out)
+{
+	const struct ss_trust *trust = &options->trust;
+
+	ss_text_addf(out, "the replay of the recorded step is off by %.1f %%",
+		     diagnosis->error_percent);
+	if (diagnosis->is_bounded)
+		ss_text_addf(out, " (above %.0f %%: only bounds are given)", SS_REPLAY_ERROR_MAX);
+	if (diagnosis->trust.clock_error_ns >= 0) {
+		ss_text_add_string(out, "; clocks aligned to \xc2\xb1");
+		ss_render_ns(diagnosis->trust.clock_error_ns, out);
+	}
+	if (diagnosis->trust.unaligned_ranks)
+		ss_text_addf(out, "; clocks of %u ranks cannot be compared",
+			     diagnosis->trust.unaligned_ranks);
+	if (trust->unreadable_files)
+		ss_text_addf(out, "; %" PRIu64 " of %" PRIu64 " files unreadable",
+			     trust->unreadable_files, trust->files);
+	if (trust->lost) {
+		ss_text_add_string(out, "; ");
+		ss_render_count((int64_t)trust->lost, out);
+		ss_text_add_string(out, " of ");
+		ss_render_count((int64_t)diagnosis->events, out);
+		ss_text_add_string(out, " events skipped");
+	}
+}

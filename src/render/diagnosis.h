@@ -1,0 +1,35 @@
+/*
+ * diagnosis.h - a verdict in each format; what the formats share.
+ */
+#ifndef SS_RENDER_DIAGNOSIS_H
+#define SS_RENDER_DIAGNOSIS_H
+
+#include "diagnose/diagnose.h"
+#include "render/render.h"
+
+void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
+		       const struct ss_render_options *options, struct ss_text *out);
+void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
+		       const struct ss_render_options *options, struct ss_text *out);
+void ss_diagnosis_markdown(const struct ss_diagnosis *diagnosis,
+			   const struct ss_render_options *options, struct ss_text *out);
+
+/* The findings that are shown. */
+uint32_t ss_diagnosis_rows(const struct ss_diagnosis *diagnosis,
+			   const struct ss_render_options *options);
+
+/* "8 ranks · 5 steps · NVIDIA H100 80GB HBM3 · 1.9 GB in 1.3 s" */
+void ss_diagnosis_job(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+
+/* "A step takes 412 ms. 125 ms of it can go: 1.44x faster." */
+void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+
+/* "-88 ms", or bounds where the replay is not good enough. */
+void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		       struct ss_text *out);
+
+/* "clocks aligned to ±14 us; the replay misses the step by 1.2 %" */
+void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
+			  const struct ss_render_options *options, struct ss_text *out);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * diagnosis_json.c - a verdict for programs. An interface: documented in
+ * docs/formats/json.md and kept stable.
+ */
+#include <inttypes.h>
+
+#include "render/diagnosis.h"
+
+static void add_text(struct ss_text *out, const char *key, const char *text)
+{
+	ss_text_addf(out, "\"%s\":", key);
+	if (text)
+		ss_render_quoted(out, text);
+	else
+		ss_text_add_string(out, "null");
+}
+
+static void add_rank(struct ss_text *out, int64_t rank)
+{
+	if (rank < 0)
+		ss_text_add_string(out, "null");
+	else
+		ss_text_add_int(out, rank);
+}
+
+static void add_ranks(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		      struct ss_text *out)
+{
+	ss_text_add_string(out, "\"rank\":");
+	add_rank(out, finding->rank == SS_NO_ROW ? -1 : diagnosis->ranks[finding->rank]);
+	ss_text_add_string(out, ",\"ranks\":[");
+	for (uint32_t i = 0; i < finding->rank_count; i++) {
+		ss_text_add_string(out, i ? "," : "");
+		add_rank(out, diagnosis->ranks[finding->ranks[i]]);
+	}
+	ss_text_add_string(out, "]");
+}
+
+static void add_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		     struct ss_text *out)
+{
+	if (finding->is_timeless) {
+		ss_text_add_string(out, "\"cost_ns\":null,\"cost_low_ns\":null,\"cost_high_ns\":"
+					"null,\"alone_ns\":null,\"share_percent\":null");
+		return;
+	}
+	ss_text_addf(out,
+		     "\"cost_ns\":%" PRId64 ",\"cost_low_ns\":%" PRId64 ",\"cost_high_ns\":%" PRId64
+		     ",\"alone_ns\":%" PRId64 ",\"share_percent\":",
+		     finding->cost_ns, finding->low_ns, finding->high_ns, finding->alone_ns);
+	ss_text_add_number(out, 100 * (double)finding->cost_ns / (double)diagnosis->step_ns);
+}
+
+static void add_evidence(const struct ss_finding *finding, struct ss_text *out)
+{
+	ss_text_add_string(out, "\"evidence\":[");
+	for (uint32_t i = 0; i < finding->evidence_count; i++) {
+		const struct ss_evidence *evidence = &finding->evidence[i];
+
+		ss_text_add_string(out, i ? ",\n    {" : "\n    {");
+		add_text(out, "text", evidence->text);
+		ss_text_add_string(out, ",");
+		add_text(out, "line", evidence->line);
+		ss_text_addf(out, ",\"weight_ns\":%" PRId64 "}", evidence->weight_ns);
+	}
+	ss_text_add_string(out, "]");
+}
+
+static void add_finding(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+			struct ss_text *out)
+{
+	add_text(out, "rule", finding->rule->name);
+	ss_text_add_string(out, finding->is_warning ? ",\"level\":\"warning\","
+						    : ",\"level\":\"info\",");
+	add_text(out, "title", finding->title);
+	ss_text_add_string(out, ",\n   ");
+	add_ranks(diagnosis, finding, out);
+	ss_text_add_string(out, ",\n   ");
+	add_cost(diagnosis, finding, out);
+	ss_text_add_string(out, ",\n   ");
+	add_text(out, "confidence", ss_confidence_name(finding->confidence));
+	ss_text_add_string(out, ",");
+	add_text(out, "reason", finding->reason);
+	ss_text_add_string(out, ",\n   ");
+	add_evidence(finding, out);
+	ss_text_add_string(out, ",\n   ");
+	add_text(out, "fix", finding->fix);
+	ss_text_add_string(out, ",");
+	add_text(out, "surer", finding->surer);
+}
+
+static void add_quality(const struct ss_diagnosis *diagnosis,
+			const struct ss_render_options *options, struct ss_text *out)
+{
+	const struct ss_diagnosis_trust *trust = &diagnosis->trust;
+
+	ss_text_addf(out, "\"only_bounds\":%s,\"clock_error_ns\":",
+		     diagnosis->is_bounded ? "true" : "false");
+	if (trust->clock_error_ns < 0)
+		ss_text_add_string(out, "null");
+	else
+		ss_text_add_int(out, trust->clock_error_ns);
+	ss_text_addf(out,
+		     ",\"unaligned_ranks\":%" PRIu32 ",\"unmatched_collectives\":%" PRIu64 ",\n",
+		     trust->unaligned_ranks, trust->unmatched);
+	ss_render_trust(&options->trust, out);
+}
+
+void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
+		       const struct ss_render_options *options, struct ss_text *out)
+{
+	uint32_t rows = ss_diagnosis_rows(diagnosis, options);
+
+	ss_text_addf(out,
+		     "{\"schema\":\"stepscope.%s/1\",\n\"step_ns\":%" PRId64
+		     ",\"fixed_step_ns\":%" PRId64 ",\"fixed_low_ns\":%" PRId64
+		     ",\"fixed_high_ns\":%" PRId64 ",\n\"steps\":%" PRIu32 ",\"ranks\":%" PRIu32
+		     ",\"replay_error_percent\":",
+		     diagnosis->is_what_if ? "what-if" : "diagnose", diagnosis->step_ns,
+		     diagnosis->fixed_ns, diagnosis->fixed_low_ns, diagnosis->fixed_high_ns,
+		     diagnosis->steps_most, diagnosis->rank_count);
+	ss_text_add_number(out, diagnosis->error_percent);
+	ss_text_add_string(out, ",\n");
+	add_text(out, "next", diagnosis->next);
+	ss_text_add_string(out, ",");
+	add_text(out, "not_found", diagnosis->not_found);
+	ss_text_addf(out, ",\"finding_count\":%" PRIu32 ",\n\"findings\":[",
+		     diagnosis->finding_count);
+	for (uint32_t i = 0; i < rows; i++) {
+		ss_text_add_string(out, i ? ",\n  {" : "\n  {");
+		add_finding(diagnosis, diagnosis->findings[i], out);
+		ss_text_add_string(out, "}");
+	}
+	ss_text_add_string(out, "],\n");
+	add_quality(diagnosis, options, out);
+	ss_text_add_string(out, "}\n");
+}

@@ -1,0 +1,65 @@
+/*
+ * diagnosis_markdown.c - a verdict for a pull request: a table, then what to do.
+ */
+#include "diagnose/table.h"
+#include "render/diagnosis.h"
+
+static void add_table(const struct ss_diagnosis *diagnosis, uint32_t rows, struct ss_text *out)
+{
+	ss_text_add_string(out, "\n| | what | brings | of the step | ranks | confidence |\n"
+				"|---:|---|---:|---:|---|---|\n");
+	for (uint32_t i = 0; i < rows; i++) {
+		const struct ss_finding *finding = diagnosis->findings[i];
+		char ranks[64];
+
+		ss_finding_ranks(diagnosis, finding, ranks, sizeof(ranks));
+		ss_text_addf(out, "| %u | ", i + 1);
+		ss_render_escaped(out, finding->title);
+		ss_text_addf(out, "%s | ", finding->is_warning ? "" : " (small)");
+		ss_diagnosis_cost(diagnosis, finding, out);
+		ss_text_add_string(out, " | ");
+		if (!finding->is_timeless)
+			ss_text_addf(out, "%.1f %%",
+				     100 * (double)finding->cost_ns / (double)diagnosis->step_ns);
+		ss_text_addf(out, " | %s | %s |\n", ranks, ss_confidence_name(finding->confidence));
+	}
+}
+
+static void add_finding(const struct ss_finding *finding, uint32_t number, struct ss_text *out)
+{
+	ss_text_addf(out, "\n**%u. ", number);
+	ss_render_escaped(out, finding->title);
+	ss_text_add_string(out, "**\n\n");
+	for (uint32_t i = 0; i < finding->evidence_count && i < 3; i++) {
+		ss_text_add_string(out, "- ");
+		ss_render_escaped(out, finding->evidence[i].text);
+		if (finding->evidence[i].line) {
+			ss_text_add_string(out, " (");
+			ss_render_escaped(out, finding->evidence[i].line);
+			ss_text_add_string(out, ")");
+		}
+		ss_text_add_string(out, "\n");
+	}
+	ss_text_addf(out, "\n```python\n%s\n```\n", finding->fix);
+}
+
+void ss_diagnosis_markdown(const struct ss_diagnosis *diagnosis,
+			   const struct ss_render_options *options, struct ss_text *out)
+{
+	uint32_t rows = ss_diagnosis_rows(diagnosis, options);
+
+	ss_text_add_string(out, "### ");
+	ss_diagnosis_verdict(diagnosis, out);
+	ss_text_add_string(out, "\n");
+	ss_diagnosis_job(diagnosis, out);
+	if (rows)
+		add_table(diagnosis, rows, out);
+	for (uint32_t i = 0; i < rows; i++)
+		if (diagnosis->findings[i]->is_warning)
+			add_finding(diagnosis->findings[i], i + 1, out);
+	if (diagnosis->step_ns > 0) {
+		ss_text_add_string(out, "\nData quality: ");
+		ss_diagnosis_quality(diagnosis, options, out);
+		ss_text_add_string(out, "\n");
+	}
+}

@@ -1,0 +1,225 @@
+/*
+ * diagnosis_text.c - a verdict on a terminal: what it is first, then why, then what to do.
+ */
+#include <string.h>
+
+#include "diagnose/table.h"
+#include "render/diagnosis.h"
+
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define YELLOW "\033[33m"
+#define PLAIN "\033[0m"
+
+/* Texts of a finding stand below its title. */
+#define INDENT 5
+
+/* More would not be read; JSON has all. */
+#define EVIDENCE_SHOWN 3
+
+struct writer {
+	const struct ss_diagnosis *diagnosis;
+	const struct ss_render_options *options;
+	struct ss_text *out;
+};
+
+static void style(const struct writer *writer, const char *code)
+{
+	if (writer->options->color)
+		ss_text_add_string(writer->out, code);
+}
+
+/* Breaks a text at spaces; lines after the first begin with `indent` spaces. */
+static void add_wrapped(const struct writer *writer, const char *text, size_t indent,
+			size_t first_indent)
+{
+	size_t width = writer->options->width > indent + 20 ? writer->options->width - indent : 20;
+	size_t room = width - (first_indent > indent ? first_indent - indent : 0);
+
+	for (size_t line = 0; *text; line++) {
+		size_t length = strcspn(text, "\n"), cut = ss_text_prefix(text, length, room);
+
+		if (cut < length) {
+			size_t space = cut;
+
+			while (space > 0 && text[space] != ' ')
+				space--;
+			cut = space ? space : cut ? cut : length;
+		}
+		if (line)
+			ss_text_fill(writer->out, ' ', indent);
+		ss_text_add(writer->out, text, cut);
+		ss_text_add_string(writer->out, "\n");
+		for (text += cut; *text == ' ' || *text == '\n';)
+			text++;
+		room = width;
+	}
+}
+
+static void add_title(const struct writer *writer, const struct ss_finding *finding,
+		      uint32_t number)
+{
+	struct ss_text right = { 0 };
+	struct ss_text *out = writer->out;
+	char ranks[64];
+	size_t used = ss_text_columns(finding->title, strlen(finding->title)), width, room;
+
+	ss_finding_ranks(writer->diagnosis, finding, ranks, sizeof(ranks));
+	ss_diagnosis_cost(writer->diagnosis, finding, &right);
+	if (!finding->is_timeless && !writer->diagnosis->is_bounded)
+		ss_text_addf(&right, "  %4.1f %%",
+			     100 * (double)finding->cost_ns / (double)writer->diagnosis->step_ns);
+	if (*ranks)
+		ss_text_addf(&right, "%s%-9s", right.length ? "  " : "", ranks);
+	width = right.data ? ss_text_columns(right.data, right.length) : 0;
+	room = writer->options->width > width + INDENT ? writer->options->width - width - INDENT
+						       : 0;
+	if (number)
+		ss_text_addf(out, "%3u  ", number);
+	else
+		ss_text_add_string(out, "  -  ");
+	style(writer, finding->is_warning ? BOLD : "");
+	ss_text_add_string(out, finding->title);
+	style(writer, finding->is_warning ? PLAIN : "");
+	if (used + 2 > room) {
+		ss_text_add_string(out, "\n");
+		used = 0;
+		room += INDENT;
+	}
+	if (width) {
+		ss_text_fill(out, ' ', room > used ? room - used : 1);
+		style(writer, YELLOW);
+		ss_text_add(out, right.data, right.length);
+		style(writer, PLAIN);
+	}
+	while (!writer->options->color && out->length && out->data[out->length - 1] == ' ')
+		out->data[--out->length] = '\0';
+	ss_text_add_string(out, "\n");
+	ss_text_release(&right);
+}
+
+static void add_evidence(const struct writer *writer, const struct ss_finding *finding)
+{
+	for (uint32_t i = 0; i < finding->evidence_count && i < EVIDENCE_SHOWN; i++) {
+		const struct ss_evidence *evidence = &finding->evidence[i];
+		struct ss_text text = { 0 };
+
+		ss_text_add_string(&text, evidence->text);
+		if (evidence->line)
+			ss_text_addf(&text, " (%s)", evidence->line);
+		ss_text_fill(writer->out, ' ', INDENT);
+		if (text.data)
+			add_wrapped(writer, text.data, INDENT, INDENT);
+		ss_text_release(&text);
+	}
+}
+
+/* Code keeps its lines. */
+static void add_fix(const struct writer *writer, const char *fix)
+{
+	ss_text_fill(writer->out, ' ', INDENT);
+	ss_text_add_string(writer->out, "-> ");
+	for (const char *at = fix;; at++) {
+		size_t length = strcspn(at, "\n");
+
+		ss_text_add(writer->out, at, length);
+		ss_text_add_string(writer->out, "\n");
+		at += length;
+		if (!*at)
+			return;
+		ss_text_fill(writer->out, ' ', INDENT + 3);
+	}
+}
+
+static void add_reason(const struct writer *writer, const struct ss_finding *finding)
+{
+	struct ss_text text = { 0 };
+
+	ss_text_addf(&text, "%s confidence", ss_confidence_name(finding->confidence));
+	if (finding->reason)
+		ss_text_addf(&text, ": %s", finding->reason);
+	if (finding->surer && finding->confidence != SS_CONFIDENCE_HIGH)
+		ss_text_addf(&text, "; %s", finding->surer);
+	ss_text_fill(writer->out, ' ', INDENT);
+	style(writer, DIM);
+	if (text.data)
+		add_wrapped(writer, text.data, INDENT, INDENT);
+	style(writer, PLAIN);
+	ss_text_release(&text);
+}
+
+static void add_findings(const struct writer *writer)
+{
+	uint32_t rows = ss_diagnosis_rows(writer->diagnosis, writer->options), number = 0;
+	bool in_short = false;
+
+	for (uint32_t i = 0; i < rows; i++) {
+		const struct ss_finding *finding = writer->diagnosis->findings[i];
+
+		if (!finding->is_warning)
+			continue;
+		ss_text_add_string(writer->out, "\n");
+		add_title(writer, finding, ++number);
+		add_evidence(writer, finding);
+		add_fix(writer, finding->fix);
+		add_reason(writer, finding);
+	}
+	for (uint32_t i = 0; i < rows; i++) {
+		const struct ss_finding *finding = writer->diagnosis->findings[i];
+
+		if (finding->is_warning)
+			continue;
+		ss_text_add_string(writer->out, in_short ? "" : "\nSmaller things:\n");
+		in_short = true;
+		add_title(writer, finding, 0);
+	}
+	if (rows < writer->diagnosis->finding_count)
+		ss_text_addf(writer->out, "(%u of %u findings; --top 0 shows all)\n", rows,
+			     writer->diagnosis->finding_count);
+}
+
+static void add_more(const struct writer *writer)
+{
+	const struct ss_diagnosis *diagnosis = writer->diagnosis;
+	const char *rule = diagnosis->finding_count ? diagnosis->findings[0]->rule->name : NULL;
+	struct ss_text text = { 0 };
+
+	ss_text_add_string(&text, "More: ");
+	if (rule)
+		ss_text_addf(&text,
+			     "stepscope explain %s \xc2\xb7 stepscope what-if --fix %s "
+			     "PATH \xc2\xb7 ",
+			     rule, rule);
+	ss_text_add_string(&text, "stepscope overview|gaps|syncs|kernels|ranks PATH");
+	style(writer, DIM);
+	if (text.data)
+		add_wrapped(writer, text.data, 6, 0);
+	style(writer, PLAIN);
+	ss_text_release(&text);
+}
+
+void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
+		       const struct ss_render_options *options, struct ss_text *out)
+{
+	struct writer writer = { diagnosis, options, out };
+	struct ss_text quality = { 0 };
+
+	ss_diagnosis_job(diagnosis, out);
+	style(&writer, BOLD);
+	ss_diagnosis_verdict(diagnosis, out);
+	style(&writer, PLAIN);
+	add_findings(&writer);
+	ss_text_add_string(out, "\n");
+	if (diagnosis->not_found)
+		ss_text_addf(out, "Not found in these files: %s\n", diagnosis->not_found);
+	if (diagnosis->next)
+		ss_text_addf(out, "Then the bottleneck is %s.\n", diagnosis->next);
+	if (diagnosis->step_ns > 0) {
+		ss_text_add_string(&quality, "Data quality: ");
+		ss_diagnosis_quality(diagnosis, options, &quality);
+		if (quality.data)
+			add_wrapped(&writer, quality.data, 2, 0);
+	}
+	add_more(&writer);
+	ss_text_release(&quality);
+}

@@ -1,0 +1,206 @@
+/*
+ * critical.c - from the last task back, at each task along the edge that it waited for longest.
+ */
+#include "replay/critical.h"
+
+static const char *const names[] = {
+	[SS_CRITICAL_COMPUTE] = "compute",
+	[SS_CRITICAL_COMM] = "communication",
+	[SS_CRITICAL_COPY] = "copies",
+	[SS_CRITICAL_HOST] = "host",
+	[SS_CRITICAL_LAUNCH] = "launches",
+	[SS_CRITICAL_LATENCY] = "latency",
+	[SS_CRITICAL_SYNC] = "sync",
+	[SS_CRITICAL_INPUT] = "input",
+	[SS_CRITICAL_ALLOCATOR] = "allocator",
+	[SS_CRITICAL_COMPILE] = "compile",
+	[SS_CRITICAL_GC] = "garbage collection",
+	[SS_CRITICAL_UNEXPLAINED] = "unexplained",
+};
+
+static const enum ss_critical_part part_of_task[] = {
+	[SS_TASK_WORK] = SS_CRITICAL_HOST,       [SS_TASK_LAUNCH] = SS_CRITICAL_LAUNCH,
+	[SS_TASK_CALL] = SS_CRITICAL_SYNC,       [SS_TASK_WAIT] = SS_CRITICAL_SYNC,
+	[SS_TASK_INPUT] = SS_CRITICAL_INPUT,     [SS_TASK_ALLOCATOR] = SS_CRITICAL_ALLOCATOR,
+	[SS_TASK_COMPILE] = SS_CRITICAL_COMPILE, [SS_TASK_GC] = SS_CRITICAL_GC,
+	[SS_TASK_JOIN] = SS_CRITICAL_HOST,       [SS_TASK_KERNEL] = SS_CRITICAL_COMPUTE,
+	[SS_TASK_COPY] = SS_CRITICAL_COPY,       [SS_TASK_MEMSET] = SS_CRITICAL_COPY,
+	[SS_TASK_ARRIVE] = SS_CRITICAL_COMM,     [SS_TASK_TRANSFER] = SS_CRITICAL_COMM,
+	[SS_TASK_MEET] = SS_CRITICAL_COMM,
+};
+
+static const enum ss_critical_part part_of_edge[] = {
+	[SS_EDGE_THREAD] = SS_CRITICAL_HOST,   [SS_EDGE_HANDOVER] = SS_CRITICAL_HOST,
+	[SS_EDGE_LAUNCH] = SS_CRITICAL_LAUNCH, [SS_EDGE_STREAM] = SS_CRITICAL_LATENCY,
+	[SS_EDGE_EVENT] = SS_CRITICAL_LATENCY, [SS_EDGE_INFERRED] = SS_CRITICAL_LATENCY,
+	[SS_EDGE_SYNC] = SS_CRITICAL_SYNC,     [SS_EDGE_QUEUE] = SS_CRITICAL_LAUNCH,
+	[SS_EDGE_MEET] = SS_CRITICAL_COMM,
+};
+
+const char *ss_critical_name(enum ss_critical_part part)
+{
+	return names[part];
+}
+
+void ss_critical_release(struct ss_critical *path)
+{
+	if (path->memory)
+		ss_memory_free(path->memory, path->pieces, path->capacity * sizeof(*path->pieces));
+	*path = (struct ss_critical){ 0 };
+}
+
+struct walk {
+	struct ss_critical *path;
+	const struct ss_replay *replay;
+	uint32_t rank, task;
+	int64_t now_ns;   /* everything after it is done */
+	int64_t until_ns; /* where the steps begin on this rank */
+	bool failed;
+};
+
+/* The path back to the moment belongs to the part. */
+static void back_to(struct walk *walk, int64_t moment_ns, enum ss_critical_part part)
+{
+	struct ss_critical *path = walk->path;
+
+	if (moment_ns < walk->until_ns)
+		moment_ns = walk->until_ns;
+	if (moment_ns >= walk->now_ns || walk->failed)
+		return;
+	if (path->count == path->capacity &&
+	    !ss_memory_reserve(path->memory, (void **)&path->pieces, &path->capacity,
+			       (size_t)path->count + 1, sizeof(*path->pieces))) {
+		walk->failed = true;
+		return;
+	}
+	path->pieces[path->count++] = (struct ss_critical_piece){ moment_ns, walk->now_ns,
+								  walk->rank, walk->task, part };
+	path->length_ns += walk->now_ns - moment_ns;
+	walk->now_ns = moment_ns;
+}
+
+static int64_t first_step(const struct ss_replay *replay, uint32_t rank)
+{
+	return replay->ranks[rank].steps[0].start_ns + replay->offset_ns[rank];
+}
+
+/* Who came last to a meeting. */
+static const struct ss_replay_member *last_member(const struct ss_replay *replay, uint32_t index)
+{
+	const struct ss_replay_meeting *meeting = &replay->meetings[index];
+	const struct ss_replay_member *last = NULL;
+	int64_t last_ns = INT64_MIN;
+
+	for (uint32_t i = 0; i < meeting->count; i++) {
+		const struct ss_replay_member *member = &replay->members[meeting->first + i];
+		int64_t at_ns = replay->start_ns[replay->first[member->rank] + member->task];
+
+		if (member->is_met && (!last || at_ns > last_ns)) {
+			last = member;
+			last_ns = at_ns;
+		}
+	}
+	return last;
+}
+
+/* The edge that a task waited for longest, and until when; NULL: none. */
+static const struct ss_edge *binding_edge(const struct walk *walk, int64_t *until_ns)
+{
+	const struct ss_replay *replay = walk->replay;
+	const struct ss_graph *graph = &replay->ranks[walk->rank];
+	const struct ss_task *task = &graph->tasks[walk->task];
+	uint32_t first = replay->first[walk->rank];
+	uint8_t flags = replay->flags[first + walk->task];
+	const struct ss_edge *best = NULL;
+
+	*until_ns = INT64_MIN;
+	for (uint32_t i = task->edges; i < task[1].edges; i++) {
+		const struct ss_edge *edge = &graph->edges[i];
+		int64_t at_ns = ss_replay_edge_ns(replay, first, edge, flags);
+
+		if (at_ns > *until_ns) {
+			*until_ns = at_ns;
+			best = edge;
+		}
+	}
+	return best;
+}
+
+/* One task back; false: the path begins here. */
+static bool step_back(struct walk *walk)
+{
+	const struct ss_replay *replay = walk->replay;
+	const struct ss_graph *graph = &replay->ranks[walk->rank];
+	uint32_t first = replay->first[walk->rank], member;
+	int64_t edge_ns, from_ns;
+	const struct ss_edge *edge;
+
+	back_to(walk, replay->start_ns[first + walk->task],
+		part_of_task[graph->tasks[walk->task].kind]);
+	edge = binding_edge(walk, &edge_ns);
+	member = replay->meeting_of[first + walk->task];
+	if (member) {
+		const struct ss_replay_member *last =
+			last_member(replay, replay->members[member - 1].meeting);
+
+		if (last && replay->start_ns[replay->first[last->rank] + last->task] >= edge_ns) {
+			walk->rank = last->rank;
+			walk->task = last->task;
+			walk->until_ns = first_step(replay, last->rank);
+			return walk->now_ns > walk->until_ns;
+		}
+	}
+	if (!edge)
+		return false;
+	back_to(walk, edge_ns, SS_CRITICAL_UNEXPLAINED);
+	from_ns = edge_ns - edge->lag_ns;
+	back_to(walk, from_ns, part_of_edge[edge->kind]);
+	walk->task = edge->from;
+	return walk->now_ns > walk->until_ns && !walk->failed;
+}
+
+/* The task that ends last in the last steps of all ranks; false: there are no steps. */
+static bool find_end(struct walk *walk)
+{
+	const struct ss_replay *replay = walk->replay;
+	bool any = false;
+
+	for (uint32_t rank = 0; rank < replay->rank_count; rank++) {
+		const struct ss_graph *graph = &replay->ranks[rank];
+
+		for (uint32_t i = 0; graph->step_count && i < graph->task_count; i++) {
+			uint32_t task = replay->first[rank] + i;
+			int64_t end_ns = replay->start_ns[task] + replay->own_ns[task];
+
+			if (graph->tasks[i].step == SS_NO_STEP ||
+			    !ss_replay_counts(graph, &graph->tasks[i]) ||
+			    (any && end_ns <= walk->now_ns))
+				continue;
+			any = true;
+			walk->now_ns = end_ns;
+			walk->rank = rank;
+			walk->task = i;
+		}
+	}
+	return any;
+}
+
+enum ss_status ss_critical_find(struct ss_critical *path, const struct ss_replay *replay,
+				struct ss_memory *memory, struct ss_error *err)
+{
+	struct walk walk = { .path = path, .replay = replay };
+
+	*path = (struct ss_critical){ .memory = memory };
+	if (!find_end(&walk))
+		return SS_OK;
+	walk.until_ns = first_step(replay, walk.rank);
+	/* a task is passed once: each step back goes to one that stands before it in the order */
+	for (uint32_t i = 0; i < replay->task_count && step_back(&walk); i++)
+		;
+	/* what the first task waited for is not recorded */
+	back_to(&walk, walk.until_ns, SS_CRITICAL_UNEXPLAINED);
+	if (!walk.failed)
+		return SS_OK;
+	ss_critical_release(path);
+	return ss_fail_memory(err, "the critical path");
+}
