@@ -12,11 +12,15 @@
 	      "\"Input Dims\":[[8,3,9,9],[4,3,3,3]," bias "],\"Input type\":[\"float\"," \
 	      "\"float\",\"float\"]")
 #define OP(name, ts) EVENT("cpu_op", name, "1", ts, "10", "")
-#define END "{\"ph\":\"M\",\"name\":\"end\"}]}"
+#define END                                                                                       \
+	EVENT("cpu_op", "autograd::engine::evaluate_function: AddBackward0", "1", "900", "9", "") \
+	INFERENCE
+#define INFERENCE "{\"ph\":\"M\",\"name\":\"end\"}]}"
 
 static const struct rule_case cases[] = {
 	{ "a bias before batch norm", STEP CONV("1", "[4]") OP("aten::batch_norm", "40") END,
 	  "info 0.0 high\nconvolutions with a bias directly before batch norm: 1 a step" },
+	{ "inference", STEP CONV("1", "[4]") OP("aten::batch_norm", "40") INFERENCE, "" },
 	{ "no bias", STEP CONV("1", "[]") OP("aten::batch_norm", "40") END, "" },
 	{ "something is between",
 	  STEP CONV("1", "[4]") OP("aten::relu", "35") OP("aten::batch_norm", "50") END, "" },

@@ -3,7 +3,8 @@
  *
  * Batch norm subtracts the mean of each channel, and with it whatever was added to all of
  * it. The bias is computed, stored, has a gradient and a state of the optimizer for nothing.
- * The pattern is that of PyTorch's own matcher; needs recorded sizes.
+ * The pattern is that of PyTorch's own matcher; needs recorded sizes. In inference both are
+ * folded into one or cost nothing to speak of: only training is looked at.
  */
 #include <string.h>
 
@@ -63,9 +64,13 @@ static enum ss_status look_for_convs(struct ss_look *look, struct ss_error *err)
 {
 	const struct ss_trace *trace = look->trace;
 	struct convs convs = { .look = look };
+	const struct ss_phases *phases;
 	struct ss_arena scratch;
 
 	if (!look->steps->count)
+		return SS_OK;
+	SS_TRY(ss_bricks_phases(look->subject->bricks, &phases, err));
+	if (!phases->has[SS_PHASE_BACKWARD])
 		return SS_OK;
 	SS_TRY(ss_bricks_ops(look->subject->bricks, &convs.ops, err));
 	ss_arena_init(&scratch, look->memory);

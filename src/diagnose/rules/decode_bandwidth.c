@@ -107,7 +107,7 @@ const struct ss_rule ss_rule_decode_bandwidth = {
 	.name = "decode-bandwidth",
 	.title = "Decoding is bound by reading the weights",
 	.summary = "Steps of decode whose products run at the rate of the memory",
-	.fix = "# fewer bytes: weights in fp8 or int4 (quantization=...); more sequences in a step:\n"
+	.fix = "# fewer bytes: weights in fp8 or int4 (quantization=...); more sequences a step:\n"
 	       "# a larger batch (max_num_seqs); fewer steps: speculative decoding",
 	.surer = "record_shapes=True has the sizes; CUDA graphs hide the operators",
 	.warn_share = 0,

@@ -159,6 +159,10 @@ static enum ss_status look_for_extras(struct ss_look *look, struct ss_error *err
 			look, ss_site_fact(&extras.sites.items[i]),
 			"%s on the CPU, then a copy to the device: {count}x a step, {time}",
 			ss_strings_text(&look->trace->names, extras.sites.items[i].name));
+	if (status == SS_OK && extras.sites.count)
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				   "the two follow each other; that they are about one tensor is "
+				   "not recorded");
 	ss_sites_release(&extras.sites);
 	ss_arena_release(&scratch);
 	return status;

@@ -118,6 +118,8 @@ static enum ss_status look_for_zeros(struct ss_look *look, struct ss_error *err)
 		ss_look_evidence(look, ss_site_fact(&zeros.sites.items[i]),
 				 "%s writes zeros: {time} of the host a step",
 				 ss_strings_text(&look->trace->names, zeros.sites.items[i].name));
+	if (status == SS_OK && zeros.sites.count)
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the writes are recorded");
 	ss_sites_release(&zeros.sites);
 	ss_arena_release(&scratch);
 	return status;

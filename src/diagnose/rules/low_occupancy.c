@@ -220,7 +220,7 @@ const struct ss_rule ss_rule_low_occupancy = {
 	.name = "low-occupancy",
 	.title = "Kernels with too few blocks leave most of the device idle",
 	.summary = "Long kernels with far fewer blocks than the device has multiprocessors",
-	.fix = "loader = DataLoader(dataset, batch_size=4 * batch_size, ...)   # more work a launch\n"
+	.fix = "loader = DataLoader(dataset, batch_size=4 * batch_size)   # more work a launch\n"
 	       "model = torch.compile(model)   # reductions and norms are split along the rows\n"
 	       "# attention: F.scaled_dot_product_attention, whose kernels split the sequence",
 	.surer = "record_shapes=True tells what the work takes at least",
