@@ -12,29 +12,37 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void run_one(struct ss_session *session, const char *what, uint32_t top)
+{
+	const char *format;
+
+	for (size_t i = 0; (format = ss_format_at(i)) != NULL; i++) {
+		struct ss_request request = {
+			.what = what,
+			.format = format,
+			.rank = SS_EVERY_RANK,
+			.top = top,
+			.width = i % 2 ? 40 : 0,
+		};
+		struct ss_error err = { 0 };
+		struct ss_text text = { 0 };
+
+		CHECK(ss_session_run(session, &request, &text, &err) == SS_OK);
+		CHECK(text.length > 0 && text.data[text.length] == '\0');
+		if (strcmp(format, "json") == 0)
+			check_json(text.data, text.length);
+		ss_text_release(&text);
+	}
+}
+
 static void run_all(struct ss_session *session)
 {
 	struct ss_offer offer;
-	const char *format;
 
 	for (size_t i = 0; ss_offer_at(i, &offer); i++)
-		for (size_t k = 0; (format = ss_format_at(k)) != NULL; k++) {
-			struct ss_request request = {
-				.what = offer.name,
-				.format = format,
-				.rank = SS_EVERY_RANK,
-				.top = i % 2 ? 3 : 0,
-				.width = k % 2 ? 40 : 0,
-			};
-			struct ss_error err = { 0 };
-			struct ss_text text = { 0 };
-
-			CHECK(ss_session_run(session, &request, &text, &err) == SS_OK);
-			CHECK(text.length > 0 && text.data[text.length] == '\0');
-			if (strcmp(format, "json") == 0)
-				check_json(text.data, text.length);
-			ss_text_release(&text);
-		}
+		run_one(session, offer.name, i % 2 ? 3 : 0);
+	run_one(session, "diagnose", 0);
+	run_one(session, "what-if", 0);
 }
 
 /* Loads again with one request for memory refused, which one the input decides. */

@@ -115,6 +115,7 @@ struct ss_offer {
 	const char *summary;
 	bool is_report; /* made of several views */
 	bool of_job;    /* about all ranks together */
+	bool of_replay; /* and about what waits for what: open with `diagnose` */
 };
 
 /*

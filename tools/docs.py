@@ -13,6 +13,7 @@ import sys
 
 import preset_pages
 
+RULES_BEGIN = "<!-- rules: made by tools/docs.py -->"
 BEGIN = "<!-- columns: made by tools/docs.py -->"
 END = "<!-- end -->"
 EMPTY = '{"traceEvents":[]}'
@@ -42,9 +43,24 @@ def oddities_table(root):
     return "\n".join(lines)
 
 
-def filled(page, block):
-    head, rest = page.split(BEGIN, 1)
-    return head + BEGIN + "\n" + block + "\n" + END + rest.split(END, 1)[1]
+def filled(page, block, begin=BEGIN):
+    head, rest = page.split(begin, 1)
+    return head + begin + "\n" + block + "\n" + END + rest.split(END, 1)[1]
+
+
+def rule_list(stepscope, root):
+    """The page that lists the rules, from what the program says of them."""
+    command = [stepscope, "explain", "--format", "json"]
+    document = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    names = [column["name"] for column in document["columns"]]
+    lines = ["| rule | what it looks for | warns from | silent below |", "|---|---|---:|---:|"]
+    for row in (dict(zip(names, cells)) for cells in document["rows"]):
+        shares = [row["warn_percent"], row["silent_percent"]]
+        cells = ["" if share is None else f"{share:g} %" for share in shares]
+        link = f"[{row['rule']}]({row['rule']}.md)"
+        lines.append(f"| {link} | {row['summary']} | {' | '.join(cells)} |")
+    path = root / "docs/rules/README.md"
+    return path, filled(path.read_text(), "\n".join(lines), RULES_BEGIN)
 
 
 def view_pages(stepscope, root):
@@ -61,6 +77,7 @@ def main():
     words = [word for word in sys.argv[1:] if word != "--check"]
     root = pathlib.Path(words[1] if len(words) > 1 else ".")
     wanted = dict(view_pages(words[0], root))
+    wanted.update([rule_list(words[0], root)])
     wanted.update(preset_pages.pages(words[0], root))
     left_over = set((root / "docs/presets").glob("*.md")) - set(wanted)
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]

@@ -26,7 +26,8 @@ struct ss_subject {
 
 #define SS_GROUPS_MAX 8
 
-struct ss_many; /* job/many.h */
+struct ss_many;   /* job/many.h */
+struct ss_replay; /* replay/replay.h */
 
 struct ss_view {
 	const char *name;    /* kebab-case: command, JSON schema, page */
@@ -44,14 +45,22 @@ struct ss_view {
 	bool wants_failed; /* called for files that could not be read, too */
 	bool folds;        /* reports for people sum it over the files */
 	bool rankless;     /* not about files: the first column is one like the others */
-	/* One of both: of one file, or of the ranks of the job together. */
+	/* One of these: of one file, of the ranks of the job together, or of their replay. */
 	enum ss_status (*run)(const struct ss_subject *subject, struct ss_table *out,
 			      struct ss_error *err);
 	enum ss_status (*run_job)(const struct ss_many *many, uint32_t group, struct ss_table *out,
 				  struct ss_error *err);
+	enum ss_status (*run_replay)(const struct ss_replay *replay, uint32_t group,
+				     struct ss_table *out, struct ss_error *err);
 };
 
-/* All views, in the order of src/analyze/meson.build and src/job/meson.build. */
+/* True for views of all ranks together. */
+static inline bool ss_view_of_job(const struct ss_view *view)
+{
+	return view->run_job || view->run_replay;
+}
+
+/* All views, in the order of the lists of src/analyze, src/job and src/replay. */
 extern const struct ss_view *const ss_views[];
 extern const size_t ss_view_count;
 

@@ -96,14 +96,15 @@ bool ss_offer_at(size_t index, struct ss_offer *out)
 {
 	if (index < ss_report_count) {
 		*out = (struct ss_offer){ ss_reports[index]->name, ss_reports[index]->summary, true,
-					  false };
+					  false, false };
 		return true;
 	}
 	index -= ss_report_count;
 	if (index >= ss_view_count)
 		return false;
 	*out = (struct ss_offer){ ss_views[index]->name, ss_views[index]->summary, false,
-				  ss_views[index]->run_job != NULL };
+				  ss_view_of_job(ss_views[index]),
+				  ss_views[index]->run_replay != NULL };
 	return true;
 }
 
@@ -170,10 +171,15 @@ static void keep_rank(struct ss_table *table, int64_t rank)
 static enum ss_status run_job_view(struct ss_job *job, const struct ss_view *view, uint32_t group,
 				   int64_t rank, struct ss_table *out, struct ss_error *err)
 {
-	SS_TRY(ss_job_join(job, err));
-	SS_TRY(view->run_job(&job->many, group, out, err));
+	if (view->run_replay)
+		SS_TRY(ss_session_replay(job, view, group, out, err));
+	else
+		SS_TRY(ss_job_join(job, err));
+	if (view->run_job)
+		SS_TRY(view->run_job(&job->many, group, out, err));
 	keep_rank(out, rank);
-	ss_many_note(&job->many, out);
+	if (view->run_job)
+		ss_many_note(&job->many, out);
 	return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
 }
 
@@ -206,7 +212,7 @@ static enum ss_status run_on_file(struct ss_session *session, const struct part 
 {
 	struct ss_subject subject = *file;
 
-	if (part->view->run_job || (!subject.trace && !part->view->wants_failed))
+	if (ss_view_of_job(part->view) || (!subject.trace && !part->view->wants_failed))
 		return SS_OK;
 	out->rank = subject.rank;
 	subject.group = part->group;
@@ -230,7 +236,7 @@ static enum ss_status run_views(struct ss_session *session, const struct part *p
 			SS_TRY(run_on_file(session, &parts[k], choice, file, &tables[k], err));
 	}
 	for (uint32_t k = 0; k < count; k++) {
-		if (parts[k].view->run_job)
+		if (ss_view_of_job(parts[k].view))
 			SS_TRY(run_job_view(&session->job, parts[k].view, parts[k].group,
 					    choice->rank, &tables[k], err));
 		if (tables[k].failed)
@@ -359,7 +365,7 @@ static enum ss_status arrange(const struct ss_request *request, const struct ss_
 			      bool folds, struct ss_table *table, struct ss_error *err)
 {
 	bool compares = request->rank == SS_COMPARED_RANKS && !table->view->rankless &&
-			!table->view->run_job;
+			!ss_view_of_job(table->view);
 
 	if (compares ? !compare(table) : folds && !ss_table_fold(table))
 		return ss_fail_memory(err, "the table");
@@ -385,7 +391,7 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 	if (request->what && ss_session_diagnoses(request->what))
 		return ss_session_diagnose(session, request, out, err);
 	SS_TRY(find_parts(request, many, &report, parts, &count, err));
-	if (parts[0].view->run_job && (request->step || request->device || request->stream))
+	if (ss_view_of_job(parts[0].view) && (request->step || request->device || request->stream))
 		return ss_fail(err, SS_ERR_USAGE,
 			       "view '%s' is about the whole job: --step, --device and --stream do "
 			       "not apply",

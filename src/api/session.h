@@ -26,4 +26,8 @@ SS_MUST_USE
 enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_request *request,
 				   struct ss_text *out, struct ss_error *err);
 
+/* replay.c: runs a view of the replay of all ranks. */
+enum ss_status ss_session_replay(struct ss_job *job, const struct ss_view *view, uint32_t group,
+				 struct ss_table *out, struct ss_error *err);
+
 #endif

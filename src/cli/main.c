@@ -67,8 +67,8 @@ static int dispatch(int argc, char **argv)
 		argv[1] += 2;
 	if (command_find(argv[1], &command))
 		return run(&command, argc - 2, argv + 2);
-	/* no command: paths, as in 'stepscope traces/' */
-	if (is_path(argv[1]) && command_find("diagnose", &command))
+	/* no command: paths or options, as in 'stepscope --top 3 traces/' */
+	if ((is_path(argv[1]) || argv[1][0] == '-') && command_find("diagnose", &command))
 		return run(&command, argc - 1, argv + 1);
 	return unknown(argv[1]);
 }

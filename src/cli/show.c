@@ -135,28 +135,29 @@ static void tell_failed(const struct ss_session *session, const char *what)
 				: "; 'stepscope files' says why");
 }
 
-static bool is_of_job(const char *what)
+/* What a view or report is; verdicts are not in the list. */
+static struct ss_offer offer_of(const char *what)
 {
 	struct ss_offer offer;
 
 	for (size_t i = 0; ss_offer_at(i, &offer); i++)
 		if (strcmp(offer.name, what) == 0)
-			return offer.of_job;
-	return false;
+			return offer;
+	return (struct ss_offer){ .name = what, .of_job = true, .of_replay = true };
 }
 
 int show_run(const char *what, const struct show_options *options,
 	     const struct arguments *arguments)
 {
-	bool is_verdict = strcmp(what, "diagnose") == 0 || strcmp(what, "what-if") == 0;
+	struct ss_offer offer = offer_of(what);
 	struct progress_bar bar;
 	struct ss_open_options open = {
 		.paths = arguments->paths,
 		.path_count = arguments->path_count,
 		.threads = (uint32_t)(options->threads > 64 ? 64 : options->threads),
 		.memory_limit_bytes = options->memory_limit_bytes,
-		.reduce = is_of_job(what) || is_verdict,
-		.diagnose = is_verdict,
+		.reduce = offer.of_job,
+		.diagnose = offer.of_replay,
 		.progress = progress_step,
 		.progress_context = &bar,
 	};

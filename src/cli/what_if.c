@@ -10,7 +10,7 @@ struct values {
 
 static const struct option options[] = {
 	{ "--fix", "RULE[=RANK],...",
-	  "what to fix, as 'stepscope explain' lists it (default: all that is found)", OPTION_LIST,
+	  "what to fix; 'stepscope explain' lists rules (default: all)", OPTION_LIST,
 	  offsetof(struct values, fix), 0 },
 };
 

@@ -55,7 +55,7 @@ struct ss_diagnosis {
 	double error_percent;                          /* of the unchanged replay, of the step */
 	uint32_t steps_least, steps_most;              /* of a rank */
 	const char *device;                            /* NULL: not recorded, or there is none */
-	const char *next;                              /* what becomes the bottleneck; NULL */
+	const char *next; /* the bottleneck when all warnings are fixed; NULL */
 	uint64_t bytes, events;
 	double seconds;        /* that loading took */
 	const char *not_found; /* what-if: fixes that nothing was found for; NULL: none */

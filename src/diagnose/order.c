@@ -5,10 +5,12 @@
  * next. A fix seldom brings more when others are done, so what it brought before is
  * taken for the most that it can bring, and only those at the top are replayed again.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "diagnose/diagnose.h"
+#include "replay/critical.h"
 
 struct candidate {
 	struct ss_finding *finding;
@@ -188,6 +190,40 @@ static void finish(struct ordering *ordering, struct ss_finding **scratch)
 		widen(diagnosis);
 }
 
+/* The largest part of the critical path that remains with all warnings fixed. */
+static enum ss_status find_next(struct ordering *ordering, struct ss_error *err)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+	int64_t parts_ns[SS_CRITICAL_PARTS] = { 0 };
+	struct ss_critical path = { 0 };
+	enum ss_status status;
+	char text[128];
+	int most = 0;
+
+	if (diagnosis->step_ns <= 0)
+		return SS_OK;
+	ss_replay_run(&diagnosis->replay, ordering->fixes, ordering->fix_count);
+	status = ss_critical_find(&path, &diagnosis->replay, diagnosis->memory, err);
+	for (uint32_t i = 0; status == SS_OK && i < path.count; i++) {
+		const struct ss_critical_piece *piece = &path.pieces[i];
+
+		parts_ns[piece->part] = ss_ns_sum(parts_ns[piece->part],
+						  piece->end_ns - piece->start_ns);
+	}
+	for (int i = 1; i < SS_CRITICAL_PARTS; i++)
+		most = parts_ns[i] > parts_ns[most] ? i : most;
+	if (status == SS_OK && path.length_ns > 0) {
+		snprintf(text, sizeof(text), "%s, %.0f %% of the step's critical path",
+			 ss_critical_name((enum ss_critical_part)most),
+			 100 * (double)parts_ns[most] / (double)path.length_ns);
+		diagnosis->next = ss_arena_copy(&diagnosis->arena, text, strlen(text));
+		if (!diagnosis->next)
+			status = ss_fail_memory(err, "the findings");
+	}
+	ss_critical_release(&path);
+	return status;
+}
+
 enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_error *err)
 {
 	struct ordering ordering = { .diagnosis = diagnosis,
@@ -217,5 +253,5 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 	}
 	order_timed(&ordering);
 	finish(&ordering, scratch);
-	return SS_OK;
+	return find_next(&ordering, err);
 }

@@ -425,7 +425,8 @@ static void judge(struct solver *solver, uint32_t r)
 	for (uint32_t i = 0; i < count; i++)
 		solver->values[i] = llabs(solver->values[i]);
 	clock->residual_p50_ns = ss_value_at(solver->values, count, count / 2);
-	clock->residual_p90_ns = ss_value_at(solver->values, count, (uint64_t)count * 9 / 10);
+	clock->residual_p90_ns = ss_value_at(solver->values, count,
+					     (size_t)((uint64_t)count * 9 / 10));
 	/* twice the error of a median: 2 * 1.25 * 1.48 * MAD / sqrt(n) */
 	clock->error_ns = ss_ns_sum(ERROR_NS_MIN,
 				    scaled(clock->residual_p50_ns, 3.7 / (double)root(count)));

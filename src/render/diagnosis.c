@@ -84,7 +84,7 @@ static void add_figures(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 	ss_text_addf(
 		out,
 		"Of it the %s computes %.1f %%, waits for communication %.1f %% and for copies "
-		"%.1f %%,\nand %s %.1f %%.\n",
+		"%.1f %%, and %s %.1f %%.\n",
 		shares->on_device ? "device" : "host", 100 * shares->compute,
 		100 * shares->exposed_comm, 100 * shares->exposed_copy,
 		shares->on_device ? "stands idle" : "does other things", 100 * shares->rest);
@@ -94,7 +94,7 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 {
 	if (diagnosis->step_ns <= 0) {
 		ss_text_add_string(out, "No steps were found: there is nothing to measure a gain "
-					"by. ProfilerStep#N marks them:\ncall prof.step() at the "
+					"by. ProfilerStep#N marks them: call prof.step() at the "
 					"end of each.\n");
 		return;
 	}
@@ -111,7 +111,7 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 	}
 	ss_text_add_string(out, diagnosis->warning_count
 					? " No time of it is lost to what is looked for.\n"
-					: " Nothing is wrong with it.\n");
+					: " Nothing was found that would make it faster.\n");
 	add_figures(diagnosis, out);
 }
 

@@ -56,6 +56,22 @@ static void add_wrapped(const struct writer *writer, const char *text, size_t in
 	}
 }
 
+/* The same in a style; the last line ends behind it. */
+static void add_styled(const struct writer *writer, const char *code, const char *text,
+		       size_t indent, size_t first_indent)
+{
+	struct ss_text *out = writer->out;
+
+	if (!text)
+		return;
+	style(writer, code);
+	add_wrapped(writer, text, indent, first_indent);
+	if (!writer->options->color || !out->length)
+		return;
+	out->length--;
+	ss_text_add_string(out, PLAIN "\n");
+}
+
 static void add_title(const struct writer *writer, const struct ss_finding *finding,
 		      uint32_t number)
 {
@@ -141,10 +157,7 @@ static void add_reason(const struct writer *writer, const struct ss_finding *fin
 	if (finding->surer && finding->confidence != SS_CONFIDENCE_HIGH)
 		ss_text_addf(&text, "; %s", finding->surer);
 	ss_text_fill(writer->out, ' ', INDENT);
-	style(writer, DIM);
-	if (text.data)
-		add_wrapped(writer, text.data, INDENT, INDENT);
-	style(writer, PLAIN);
+	add_styled(writer, DIM, text.data, INDENT, INDENT);
 	ss_text_release(&text);
 }
 
@@ -191,10 +204,7 @@ static void add_more(const struct writer *writer)
 			     "PATH \xc2\xb7 ",
 			     rule, rule);
 	ss_text_add_string(&text, "stepscope overview|gaps|syncs|kernels|ranks PATH");
-	style(writer, DIM);
-	if (text.data)
-		add_wrapped(writer, text.data, 6, 0);
-	style(writer, PLAIN);
+	add_styled(writer, DIM, text.data, 6, 0);
 	ss_text_release(&text);
 }
 
@@ -202,18 +212,20 @@ void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out)
 {
 	struct writer writer = { diagnosis, options, out };
-	struct ss_text quality = { 0 };
+	struct ss_text quality = { 0 }, verdict = { 0 };
 
 	ss_diagnosis_job(diagnosis, out);
-	style(&writer, BOLD);
-	ss_diagnosis_verdict(diagnosis, out);
-	style(&writer, PLAIN);
+	ss_diagnosis_verdict(diagnosis, &verdict);
+	add_styled(&writer, BOLD, verdict.data, 0, 0);
+	ss_text_release(&verdict);
 	add_findings(&writer);
 	ss_text_add_string(out, "\n");
 	if (diagnosis->not_found)
 		ss_text_addf(out, "Not found in these files: %s\n", diagnosis->not_found);
 	if (diagnosis->next)
-		ss_text_addf(out, "Then the bottleneck is %s.\n", diagnosis->next);
+		ss_text_addf(out, "%s the bottleneck is %s.\n",
+			     diagnosis->fixed_ns < diagnosis->step_ns ? "Then" : "As it is,",
+			     diagnosis->next);
 	if (diagnosis->step_ns > 0) {
 		ss_text_add_string(&quality, "Data quality: ");
 		ss_diagnosis_quality(diagnosis, options, &quality);

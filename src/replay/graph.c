@@ -8,6 +8,8 @@
 #include "analyze/idle.h"
 #include "replay/build.h"
 
+#define SPAN_MAX_NS (INT64_C(1) << 60)
+
 static const char *const names[] = {
 	[SS_TASK_WORK] = "host",
 	[SS_TASK_LAUNCH] = "launch",
@@ -242,7 +244,10 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 	struct ss_build build = { .graph = graph, .trace = subject->trace, .main = SS_NO_ROW };
 	bool whole;
 
-	*graph = (struct ss_graph){ .memory = memory };
+	*graph = (struct ss_graph){ .memory = memory, .main = SS_NO_ROW };
+	/* sums of moments must fit; a trace of decades is none */
+	if (subject->trace->span_ns > SPAN_MAX_NS)
+		return SS_OK;
 	SS_TRY(ss_bricks_phases(subject->bricks, &build.phases, err));
 	ss_arena_init(&build.scratch, memory);
 	whole = build_all(&build);

@@ -336,7 +336,9 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, 
 	bool whole = true;
 	uint64_t count = 0;
 
-	*replay = (struct ss_replay){ .memory = memory, .ranks = ranks, .rank_count = rank_count };
+	*replay = (struct ss_replay){
+		.memory = memory, .ranks = ranks, .rank_count = rank_count, .many = many
+	};
 	replay->first = block(replay, rank_count, sizeof(*replay->first), &whole);
 	replay->offset_ns = block(replay, rank_count, sizeof(*replay->offset_ns), &whole);
 	if (whole)

@@ -51,7 +51,8 @@ struct ss_replay_place {
 
 struct ss_replay {
 	struct ss_memory *memory;
-	struct ss_graph *ranks; /* lent, in the order of their ranks */
+	struct ss_graph *ranks;     /* lent, in the order of their ranks */
+	const struct ss_many *many; /* lent; NULL: they do not meet */
 	uint32_t rank_count;
 	uint32_t *first;     /* per rank: number of its first task; then of the first meeting */
 	uint32_t task_count; /* of all ranks, with the meetings */

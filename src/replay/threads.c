@@ -1,17 +1,17 @@
 /*
  * threads.c - threads as chains of tasks, and who hands over to whom.
  *
- * One pass over the rows of all threads finds those that stand for something: calls of
- * the device, ranges of the DataLoader, compiling, the garbage collector. What is between
- * them is work. The thread that runs the steps is the main one. Others work in bursts:
- * autograd begins when the main thread has called backward, and that thread does nothing
- * until autograd is done. So a burst begins where the main thread is, and the main thread
- * goes on where the burst ends.
+ * What is between the rows that stand for something (points.h) is work. The thread that
+ * runs the steps is the main one. Others work in bursts: autograd begins when the main
+ * thread has called backward, and that thread does nothing until autograd is done. So a
+ * burst begins where the main thread is, and the main thread goes on where the burst ends.
+ * Collectives of jobs without devices run on threads, too: the main thread waited for one
+ * when it did nothing before its end and goes on right after.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/build.h"
+#include "replay/points.h"
 
 /* Ranges in ranges that stand for something: deeper ones belong to those around them. */
 #define DEPTH_MAX 16
@@ -19,15 +19,15 @@
 /* What a thread may still do while it hands over, and already does when it takes back. */
 #define HANDOVER_NS 20000
 
+/*
+ * How soon the main thread goes on after a collective that it waited for (seen: 30 to 250 us),
+ * and how many times as long it must have done nothing before.
+ */
+#define RESUME_NS 300000
+#define SILENT_TIMES 5
+
 /* A launch that took as long as this waited for a place in the queue; launches need 5 to 20 us. */
 #define LONG_LAUNCH_NS 50000
-
-#define NO_KIND SS_TASK_KINDS
-
-struct point {
-	uint32_t row;
-	enum ss_task_kind kind;
-};
 
 /* A stretch of another thread's work. */
 struct burst {
@@ -35,99 +35,26 @@ struct burst {
 	int64_t start_ns, end_ns;
 	uint32_t first, last; /* its tasks */
 	uint32_t join;        /* number of the join that it is part of, or SS_NO_TASK */
+	bool is_comm;         /* collectives */
 };
 
 /* Bursts during which the main thread stood still. */
 struct join {
 	int64_t start_ns, end_ns;
-	uint32_t before, task; /* of the main thread */
+	uint32_t task; /* of the main thread */
 };
 
 struct threads {
 	struct ss_build *build;
 	const struct ss_trace *trace;
-	struct point *points; /* in the order of rows */
-	uint32_t point_count;
-	uint32_t *point_from; /* per track: its first point; the next track's is the end */
-	uint32_t *tops;       /* rows of threads that nothing is around, in the order of rows */
-	uint32_t top_count;
-	uint32_t *top_from; /* per track */
+	struct ss_points points;
 	struct burst *bursts;
 	uint32_t burst_count, burst_capacity;
+	int64_t *splits; /* starts of bursts, in their order */
+	uint32_t split_count;
 	struct join *joins;
 	uint32_t join_count;
-	bool has_comm; /* collectives run on threads: no device has any */
 };
-
-/* --- what rows stand for ----------------------------------------------------------- */
-
-static enum ss_task_kind kind_of_call(uint32_t flags, bool launches)
-{
-	if (flags & SS_NAME_SYNC_CALL)
-		return SS_TASK_CALL;
-	if (flags & SS_NAME_MALLOC_CALL)
-		return SS_TASK_ALLOCATOR;
-	if (launches || (flags & (SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH | SS_NAME_COPY_CALL |
-				  SS_NAME_STREAM_WAIT)))
-		return SS_TASK_LAUNCH;
-	return NO_KIND;
-}
-
-static enum ss_task_kind kind_of(const struct threads *threads, uint32_t row)
-{
-	const struct ss_trace *trace = threads->trace;
-	uint32_t flags = ss_slice_flags(trace, row);
-
-	if (ss_kind_is_call(trace->slices.kind[row]))
-		return kind_of_call(flags, threads->build->calls[row] & SS_CALL_LAUNCHES);
-	if (flags & SS_NAME_DATALOADER)
-		return SS_TASK_INPUT;
-	if (flags & SS_NAME_GC)
-		return SS_TASK_GC;
-	if ((flags & SS_NAME_COMM_RANGE) && threads->has_comm)
-		return SS_TASK_TRANSFER;
-	/* a compiled region that runs is not compiling */
-	if ((flags & SS_NAME_COMPILE) &&
-	    strncmp(ss_strings_text(&trace->names, trace->slices.name[row]),
-		    "Torch-Compiled Region", 21) != 0)
-		return SS_TASK_COMPILE;
-	return NO_KIND;
-}
-
-static bool find_points(struct threads *threads)
-{
-	const struct ss_trace *trace = threads->trace;
-	struct ss_arena *scratch = &threads->build->scratch;
-	uint32_t points = 0, tops = 0, track = 0;
-
-	for (uint32_t row = 0; row < trace->device_from; row++) {
-		points += kind_of(threads, row) != NO_KIND;
-		tops += trace->slices.parent[row] == SS_NO_ROW;
-	}
-	threads->points = SS_ARENA_NEW(scratch, struct point, (size_t)points + 1);
-	threads->tops = SS_ARENA_NEW(scratch, uint32_t, (size_t)tops + 1);
-	threads->point_from = SS_ARENA_NEW(scratch, uint32_t, (size_t)trace->track_count + 1);
-	threads->top_from = SS_ARENA_NEW(scratch, uint32_t, (size_t)trace->track_count + 1);
-	if (!threads->points || !threads->tops || !threads->point_from || !threads->top_from)
-		return false;
-	for (uint32_t row = 0; row < trace->device_from; row++) {
-		enum ss_task_kind kind = kind_of(threads, row);
-
-		for (; track < trace->slices.track[row]; track++) {
-			threads->point_from[track + 1] = threads->point_count;
-			threads->top_from[track + 1] = threads->top_count;
-		}
-		if (kind != NO_KIND)
-			threads->points[threads->point_count++] = (struct point){ row, kind };
-		if (trace->slices.parent[row] == SS_NO_ROW)
-			threads->tops[threads->top_count++] = row;
-	}
-	for (; track < trace->track_count; track++) {
-		threads->point_from[track + 1] = threads->point_count;
-		threads->top_from[track + 1] = threads->top_count;
-	}
-	return true;
-}
 
 /* --- one thread ---------------------------------------------------------------------- */
 
@@ -144,6 +71,7 @@ struct walk {
 	uint32_t last;     /* task */
 	uint32_t next_row; /* that the work leads to */
 	uint32_t border;   /* the next start or end of a step on the main thread */
+	uint32_t split;    /* the next start of a burst */
 	struct open_range open[DEPTH_MAX];
 	uint32_t depth;
 };
@@ -171,22 +99,28 @@ static uint32_t emit(struct walk *walk, enum ss_task_kind kind, uint32_t row, in
 	return task;
 }
 
-/* The next moment after now at which a step begins or ends on the main thread. */
+/* The next moment after now at which the main thread is cut: steps, and starts of bursts. */
 static int64_t next_border(struct walk *walk)
 {
-	const struct ss_build *build = walk->threads->build;
+	const struct threads *threads = walk->threads;
+	const struct ss_build *build = threads->build;
 	const struct ss_step *items = build->trace->steps.items;
+	int64_t border_ns = INT64_MAX;
 
 	if (walk->track != build->main)
 		return INT64_MAX;
+	while (walk->split < threads->split_count && threads->splits[walk->split] <= walk->now_ns)
+		walk->split++;
+	if (walk->split < threads->split_count)
+		border_ns = threads->splits[walk->split];
 	for (; walk->border < 2 * build->graph->step_count; walk->border++) {
 		const struct ss_step *step = &items[build->step_items[walk->border / 2]];
 		int64_t at_ns = walk->border % 2 ? step->host_end_ns : step->host_start_ns;
 
 		if (at_ns > walk->now_ns)
-			return at_ns;
+			return at_ns < border_ns ? at_ns : border_ns;
 	}
-	return INT64_MAX;
+	return border_ns;
 }
 
 /* The row whose work leads to the next point: the operator around it, or itself. */
@@ -217,7 +151,7 @@ static void advance(struct walk *walk, int64_t until_ns)
 }
 
 /* A call: its task, and its return where it may have waited. */
-static void emit_call(struct walk *walk, const struct point *point, int64_t end_ns)
+static void emit_call(struct walk *walk, const struct ss_point *point, int64_t end_ns)
 {
 	struct ss_build *build = walk->threads->build;
 	bool waits = point->kind != SS_TASK_LAUNCH || (build->calls[point->row] & SS_CALL_BLOCKS) ||
@@ -245,7 +179,7 @@ static void emit_collective(struct walk *walk, uint32_t row, int64_t end_ns)
 	graph->comms[graph->comm_count++] = (struct ss_graph_comm){ row, arrive };
 }
 
-static void take(struct walk *walk, const struct point *point)
+static void take(struct walk *walk, const struct ss_point *point)
 {
 	const struct ss_slices *slices = &walk->threads->trace->slices;
 	int64_t start_ns = slices->start_ns[point->row], end_ns = ss_slice_end(slices, point->row);
@@ -268,15 +202,15 @@ static void take(struct walk *walk, const struct point *point)
 static uint32_t run(struct walk *walk, uint32_t at, int64_t until_ns)
 {
 	const struct threads *threads = walk->threads;
-	uint32_t end = threads->point_from[walk->track + 1];
+	uint32_t end = threads->points.from[walk->track + 1];
 
 	for (; at < end && !threads->build->failed; at++) {
-		uint32_t row = threads->points[at].row;
+		uint32_t row = threads->points.items[at].row;
 
 		if (threads->trace->slices.start_ns[row] >= until_ns)
 			break;
 		walk->next_row = row;
-		take(walk, &threads->points[at]);
+		take(walk, &threads->points.items[at]);
 	}
 	advance(walk, until_ns);
 	return at;
@@ -290,7 +224,7 @@ static bool counts(const struct threads *threads, uint32_t track)
 
 	if (trace->tracks[track].class != SS_TRACK_HOST || track == threads->build->main)
 		return false;
-	if (threads->point_from[track + 1] > threads->point_from[track])
+	if (threads->points.from[track + 1] > threads->points.from[track])
 		return true;
 	return !trace->device_event_count && trace->tracks[track].has_ops;
 }
@@ -340,12 +274,15 @@ static void find_bursts(struct threads *threads, uint32_t track)
 {
 	const struct ss_slices *slices = &threads->trace->slices;
 	struct burst burst = { .track = track, .join = SS_NO_TASK };
+	uint32_t point = threads->points.from[track];
 	bool any = false;
 
-	for (uint32_t i = threads->top_from[track];
-	     i < threads->top_from[track + 1] && !threads->build->failed; i++) {
-		int64_t start_ns = slices->start_ns[threads->tops[i]];
-		int64_t end_ns = ss_slice_end(slices, threads->tops[i]);
+	burst.is_comm = point < threads->points.from[track + 1] &&
+			threads->points.items[point].kind == SS_TASK_TRANSFER;
+	for (uint32_t i = threads->points.top_from[track];
+	     i < threads->points.top_from[track + 1] && !threads->build->failed; i++) {
+		int64_t start_ns = slices->start_ns[threads->points.tops[i]];
+		int64_t end_ns = ss_slice_end(slices, threads->points.tops[i]);
 
 		if (any && main_goes_on(threads, burst.end_ns, start_ns)) {
 			add_burst(threads, burst);
@@ -363,7 +300,7 @@ static void find_bursts(struct threads *threads, uint32_t track)
 
 static void walk_bursts(struct threads *threads, uint32_t from)
 {
-	uint32_t track = threads->bursts[from].track, at = threads->point_from[track];
+	uint32_t track = threads->bursts[from].track, at = threads->points.from[track];
 
 	for (uint32_t i = from; i < threads->burst_count && !threads->build->failed; i++) {
 		struct burst *burst = &threads->bursts[i];
@@ -381,43 +318,111 @@ static void walk_bursts(struct threads *threads, uint32_t from)
 
 /* --- handing over ------------------------------------------------------------------------ */
 
-static int by_start(const void *a, const void *b)
+static int by_end(const void *a, const void *b)
 {
 	const struct burst *x = a, *y = b;
 
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->end_ns != y->end_ns)
+		return x->end_ns < y->end_ns ? -1 : 1;
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Bursts in the order of time; those that the main thread waited for are joined. */
+static int by_moment(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* When the main thread last began or ended something before the moment. */
+static int64_t last_sign(const struct threads *threads, int64_t moment_ns)
+{
+	const struct ss_slices *slices = &threads->trace->slices;
+	uint32_t row = main_row_after(threads, moment_ns - 1);
+	int64_t last_ns = INT64_MIN;
+
+	if (row == threads->trace->tracks[threads->build->main].first_row)
+		return last_ns;
+	for (row--; row != SS_NO_ROW; row = slices->parent[row]) {
+		int64_t end_ns = ss_slice_end(slices, row);
+
+		if (slices->start_ns[row] > last_ns)
+			last_ns = slices->start_ns[row];
+		if (end_ns < moment_ns && end_ns > last_ns)
+			last_ns = end_ns;
+	}
+	return last_ns;
+}
+
+/* Since when the main thread waited for the end of the burst; INT64_MAX: it did not. */
+static int64_t waits_since(const struct threads *threads, const struct burst *burst)
+{
+	const struct ss_track *track = &threads->trace->tracks[threads->build->main];
+	int64_t since_ns, resume_ns;
+	uint32_t next;
+
+	if (!burst->is_comm)
+		return burst->end_ns - burst->start_ns < HANDOVER_NS ||
+				       main_goes_on(threads, burst->start_ns + HANDOVER_NS,
+						    burst->end_ns - HANDOVER_NS)
+			       ? INT64_MAX
+			       : burst->start_ns;
+	next = main_row_after(threads, burst->end_ns);
+	if (next == track->first_row + track->row_count)
+		return INT64_MAX;
+	resume_ns = threads->trace->slices.start_ns[next] - burst->end_ns;
+	since_ns = last_sign(threads, burst->end_ns);
+	if (since_ns < burst->start_ns)
+		since_ns = burst->start_ns;
+	if (resume_ns > RESUME_NS || burst->end_ns - since_ns < HANDOVER_NS ||
+	    burst->end_ns - since_ns < SILENT_TIMES * resume_ns)
+		return INT64_MAX;
+	return since_ns;
+}
+
+static void add_join(struct threads *threads, struct burst *burst, int64_t since_ns)
+{
+	struct join *last = threads->join_count ? &threads->joins[threads->join_count - 1] : NULL;
+
+	if (!last || since_ns >= last->end_ns) {
+		last = &threads->joins[threads->join_count++];
+		*last = (struct join){ since_ns, burst->end_ns, SS_NO_TASK };
+	} else {
+		/* one wait for several; those before it stay as they are */
+		int64_t least_ns = threads->join_count > 1 ? last[-1].end_ns : INT64_MIN;
+
+		if (since_ns < last->start_ns)
+			last->start_ns = since_ns < least_ns ? least_ns : since_ns;
+		last->end_ns = burst->end_ns;
+	}
+	burst->join = threads->join_count - 1;
+}
+
+/* Finds what the main thread waited for, and where bursts begin. */
 static bool find_joins(struct threads *threads)
 {
-	struct join *last = NULL;
+	struct ss_arena *scratch = &threads->build->scratch;
 
-	threads->joins = SS_ARENA_NEW(&threads->build->scratch, struct join,
-				      (size_t)threads->burst_count + 1);
-	if (!threads->joins)
+	threads->joins = SS_ARENA_NEW(scratch, struct join, (size_t)threads->burst_count + 1);
+	threads->splits = SS_ARENA_NEW(scratch, int64_t, (size_t)threads->burst_count + 1);
+	if (!threads->joins || !threads->splits)
 		return false;
-	if (threads->burst_count)
-		qsort(threads->bursts, threads->burst_count, sizeof(*threads->bursts), by_start);
+	if (!threads->burst_count || threads->build->main == SS_NO_ROW)
+		return true;
+	qsort(threads->bursts, threads->burst_count, sizeof(*threads->bursts), by_end);
 	for (uint32_t i = 0; i < threads->burst_count; i++) {
 		struct burst *burst = &threads->bursts[i];
+		int64_t since_ns;
 
-		if (threads->build->main == SS_NO_ROW || burst->last == SS_NO_TASK ||
-		    burst->end_ns - burst->start_ns < HANDOVER_NS ||
-		    main_goes_on(threads, burst->start_ns + HANDOVER_NS,
-				 burst->end_ns - HANDOVER_NS))
+		if (burst->last == SS_NO_TASK)
 			continue;
-		if (!last || burst->start_ns >= last->end_ns) {
-			last = &threads->joins[threads->join_count++];
-			*last = (struct join){ burst->start_ns, burst->end_ns, SS_NO_TASK,
-					       SS_NO_TASK };
-		} else if (burst->end_ns > last->end_ns) {
-			last->end_ns = burst->end_ns;
-		}
-		burst->join = threads->join_count - 1;
+		threads->splits[threads->split_count++] = burst->start_ns;
+		since_ns = waits_since(threads, burst);
+		if (since_ns != INT64_MAX)
+			add_join(threads, burst, since_ns);
 	}
+	if (threads->split_count)
+		qsort(threads->splits, threads->split_count, sizeof(*threads->splits), by_moment);
 	return true;
 }
 
@@ -426,8 +431,9 @@ static int64_t thread_end(const struct threads *threads, uint32_t track)
 {
 	int64_t end_ns = INT64_MIN;
 
-	for (uint32_t i = threads->top_from[track]; i < threads->top_from[track + 1]; i++) {
-		int64_t own_ns = ss_slice_end(&threads->trace->slices, threads->tops[i]);
+	for (uint32_t i = threads->points.top_from[track]; i < threads->points.top_from[track + 1];
+	     i++) {
+		int64_t own_ns = ss_slice_end(&threads->trace->slices, threads->points.tops[i]);
 
 		if (own_ns > end_ns)
 			end_ns = own_ns;
@@ -437,17 +443,17 @@ static int64_t thread_end(const struct threads *threads, uint32_t track)
 
 static void walk_main(struct threads *threads)
 {
-	uint32_t track = threads->build->main, at = threads->point_from[track];
+	uint32_t track = threads->build->main, at = threads->points.from[track];
 	struct walk walk = {
 		.threads = threads, .track = track, .last = SS_NO_TASK, .next_row = SS_NO_ROW
 	};
 
-	walk.now_ns = threads->trace->slices.start_ns[threads->tops[threads->top_from[track]]];
+	walk.now_ns = threads->trace->slices
+			      .start_ns[threads->points.tops[threads->points.top_from[track]]];
 	for (uint32_t i = 0; i < threads->join_count && !threads->build->failed; i++) {
 		struct join *join = &threads->joins[i];
 
 		at = run(&walk, at, join->start_ns);
-		join->before = walk.last;
 		if (walk.now_ns < join->end_ns)
 			walk.now_ns = join->end_ns;
 		join->task = emit(&walk, SS_TASK_JOIN, walk.next_row, walk.now_ns);
@@ -455,8 +461,8 @@ static void walk_main(struct threads *threads)
 	run(&walk, at, thread_end(threads, track));
 }
 
-/* The task of the main thread at a moment; its tasks are the last ones. */
-static uint32_t main_task_at(const struct threads *threads, uint32_t from, int64_t moment_ns)
+/* The last task of the main thread that starts before the moment; its tasks are the last ones. */
+static uint32_t main_task_before(const struct threads *threads, uint32_t from, int64_t moment_ns)
 {
 	const struct ss_graph *graph = threads->build->graph;
 	uint32_t low = from, high = graph->task_count;
@@ -464,7 +470,7 @@ static uint32_t main_task_at(const struct threads *threads, uint32_t from, int64
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (graph->tasks[middle].start_ns <= moment_ns)
+		if (graph->tasks[middle].start_ns < moment_ns)
 			low = middle + 1;
 		else
 			high = middle;
@@ -477,29 +483,25 @@ static void hand_over(struct threads *threads, uint32_t main_from)
 	struct ss_build *build = threads->build;
 	const struct ss_task *tasks = build->graph->tasks;
 
-	for (uint32_t i = 0; i < threads->burst_count; i++) {
+	for (uint32_t i = 0; i < threads->burst_count && build->main != SS_NO_ROW; i++) {
 		const struct burst *burst = &threads->bursts[i];
-		const struct join *join = burst->join == SS_NO_TASK ? NULL
-								    : &threads->joins[burst->join];
-		struct ss_edge edge = { .kind = SS_EDGE_HANDOVER, .from = SS_NO_TASK };
+		uint32_t from = main_task_before(threads, main_from, burst->start_ns);
 
 		if (burst->last == SS_NO_TASK)
 			continue;
-		if (join && join->before != SS_NO_TASK) {
-			edge.from = join->before;
-			edge.lag_ns = burst->start_ns - join->start_ns;
-		} else if (build->main != SS_NO_ROW) {
-			edge.from = main_task_at(threads, main_from, burst->start_ns);
-			edge.from_start = true;
-			if (edge.from != SS_NO_TASK)
-				edge.lag_ns = burst->start_ns - tasks[edge.from].start_ns;
-		}
-		ss_build_edge(build, burst->first, edge);
-		if (join)
-			ss_build_edge(build, join->task,
-				      (struct ss_edge){ .from = burst->last,
+		if (from != SS_NO_TASK)
+			ss_build_edge(build, burst->first,
+				      (struct ss_edge){ .from = from,
 							.kind = SS_EDGE_HANDOVER,
-							.lag_ns = join->end_ns - burst->end_ns });
+							.lag_ns = burst->start_ns -
+								  ss_task_end(&tasks[from]) });
+		if (burst->join != SS_NO_TASK)
+			ss_build_edge(build, threads->joins[burst->join].task,
+				      (struct ss_edge){
+					      .from = burst->last,
+					      .kind = SS_EDGE_HANDOVER,
+					      .lag_ns = threads->joins[burst->join].end_ns -
+							burst->end_ns });
 	}
 }
 
@@ -511,11 +513,11 @@ static uint32_t main_of(const struct threads *threads)
 	if (best != SS_NO_ROW)
 		return best;
 	for (uint32_t i = 0; i < threads->trace->track_count; i++) {
-		uint32_t count = threads->point_from[i + 1] - threads->point_from[i];
+		uint32_t count = threads->points.from[i + 1] - threads->points.from[i];
 
 		if (threads->trace->tracks[i].class == SS_TRACK_HOST && count &&
 		    (best == SS_NO_ROW ||
-		     count > threads->point_from[best + 1] - threads->point_from[best]))
+		     count > threads->points.from[best + 1] - threads->points.from[best]))
 			best = i;
 	}
 	return best;
@@ -523,12 +525,10 @@ static uint32_t main_of(const struct threads *threads)
 
 void ss_build_threads(struct ss_build *build)
 {
-	struct threads threads = { .build = build,
-				   .trace = build->trace,
-				   .has_comm = !build->trace->comm_kernel_count };
+	struct threads threads = { .build = build, .trace = build->trace };
 	uint32_t main_from;
 
-	if (!find_points(&threads)) {
+	if (!ss_points_find(&threads.points, build)) {
 		build->failed = true;
 		return;
 	}

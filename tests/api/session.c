@@ -127,10 +127,63 @@ static void test_every_view_in_every_format(void **state)
 	}
 }
 
+/* Verdicts, twice: the second finds graphs and exams made. */
+static void test_verdicts_in_every_format(void **state)
+{
+	static const char *const whats[] = { "diagnose", "what-if", "diagnose" };
+
+	(void)state;
+	for (size_t j = 0; j < SS_COUNT(jsons); j++) {
+		struct ss_session *session;
+		struct ss_error err = { 0 };
+
+		assert_int_equal(ss_session_open_memory(jsons[j], strlen(jsons[j]), "rank1.json",
+							&session, &err),
+				 SS_OK);
+		for (size_t i = 0; i < SS_COUNT(whats); i++)
+			for (size_t f = 0; ss_format_at(f); f++) {
+				struct ss_request request = { .what = whats[i],
+							      .format = ss_format_at(f),
+							      .color = j == 1,
+							      FILTERED };
+				struct ss_text out = { 0 };
+
+				support_check(ss_session_run(session, &request, &out, &err) ==
+						      SS_OK,
+					      whats[i], "%s: %s", request.format, err.text);
+				assert_true(out.length && out.data[out.length - 1] == '\n');
+				ss_text_release(&out);
+			}
+		ss_session_close(session);
+	}
+}
+
+/* The list of rules, and each page. */
+static void test_explain(void **state)
+{
+	struct ss_error err = { 0 };
+
+	(void)state;
+	for (size_t f = 0; ss_format_at(f); f++) {
+		struct ss_request request = { .format = ss_format_at(f), FILTERED };
+		struct ss_text out = { 0 };
+
+		assert_int_equal(ss_explain(&request, &out, &err), SS_OK);
+		assert_non_null(strstr(out.data, "input-stall"));
+		ss_text_release(&out);
+	}
+	assert_int_equal(ss_explain(&(struct ss_request){ .what = "nothing", FILTERED }, NULL,
+				    &err),
+			 SS_ERR_USAGE);
+}
+
 static const struct {
 	const char *what;
 	struct ss_request request;
 } refused[] = {
+	{ "a part of a verdict", { .what = "diagnose", .step = "0", FILTERED } },
+	{ "a verdict of no rank", { .what = "diagnose", .rank = 77 } },
+	{ "no such rule", { .what = "what-if", .fix = "nothing", FILTERED } },
 	{ "no such view", { .what = "nothing", .rank = SS_EVERY_RANK } },
 	{ "no view at all", { .what = NULL, .rank = SS_EVERY_RANK } },
 	{ "no such format", { .what = "steps", .format = "xml", .rank = SS_EVERY_RANK } },
@@ -372,6 +425,8 @@ int main(void)
 		cmocka_unit_test(test_views),
 		cmocka_unit_test(test_names_are_unique),
 		cmocka_unit_test(test_every_view_in_every_format),
+		cmocka_unit_test(test_verdicts_in_every_format),
+		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_top_and_rank),
 		cmocka_unit_test(test_filters),

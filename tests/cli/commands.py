@@ -22,7 +22,22 @@ BROKEN = '{"traceEvents":[%s,{"ph":"X","name":"no time"}' % EVENT
 # (words, exit code, a piece of stdout, a piece of stderr); {trace} is a good file, {folder} an
 # empty folder, {broken} a file that was cut, {config} JSON that is no trace
 CASES = (
-    (["{trace}"], FINE, "1 file", ""),
+    (["{trace}"], FINE, "1 rank", ""),
+    (["diagnose", "{trace}"], FINE, "A step takes", ""),
+    (["{trace}", "--format", "json"], FINE, '"schema":"stepscope.diagnose/1"', ""),
+    (["diagnose", "--format=csv", "{trace}"], FINE, "rank,rule,level", ""),
+    (["diagnose", "--format=markdown", "{trace}"], FINE, "### A step takes", ""),
+    (["diagnose", "--step", "0", "{trace}"], USAGE, "", "--step does not apply"),
+    (["diagnose", "--rank", "7", "{trace}"], USAGE, "", "no file of rank 7"),
+    (["diagnoze", "{trace}"], USAGE, "", "did you mean 'diagnose'"),
+    (["what-if", "--fix", "sync-stall", "{trace}"], FINE, "Not found in these files", ""),
+    (["what-if", "--fix", "sync-stall", "--fix=input-stall", "{trace}"], FINE, "input-stall", ""),
+    (["what-if", "{trace}"], FINE, "A step takes", ""),
+    (["what-if", "--fix", "nothing", "{trace}"], USAGE, "", "no rule called 'nothing'"),
+    (["explain"], FINE, "input-stall", ""),
+    (["explain", "sync-stall"], FINE, "# sync-stall", ""),
+    (["explain", "--format", "json"], FINE, '"warn_percent"', ""),
+    (["explain", "nothing"], USAGE, "", "no rule called 'nothing'"),
     (["info", "{trace}"], FINE, "1 file", ""),
     (["steps", "{trace}"], FINE, "span of the CPU ops", ""),
     (["steps", "--format", "json", "{trace}"], FINE, '"schema":"stepscope.steps/1"', ""),

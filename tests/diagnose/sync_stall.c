@@ -19,23 +19,30 @@
 		       "400 +100;" LAUNCH(n, "500", n "2") "399.5 #" n                             \
 							   "2;" WAIT(n, op, call, "510", "390")
 
-#define STEPS(op, call)     \
+/* As a server has it: nothing is trained. */
+#define SERVED(op, call)    \
 	STEP("1", op, call) \
 	STEP("2", op, call) STEP("3", op, call) "note ProfilerStep#4 1 4000 +1000"
 
+#define STEPS(op, call) SERVED(op, call) ";note Optimizer.step#SGD.step 1 1950 +10"
+
 #define SAID(op, call) op " waits for the device 2x a step (" call "), which then idles 0.20 ms"
+
+#define ONCE(op) \
+	op " waits for the device 1x a step (cudaStreamSynchronize), which then idles 0.10 ms"
+
+#define LOG(n) ";frame train.py(5):_log 1 " n "010 +490"
+#define LOGS LOG("1") LOG("2") LOG("3")
 
 static const struct rule_case cases[] = {
 	/* 0.8 us of the 200 stay: kernels that are queued begin a little behind each other */
 	{ ".item()", STEPS("aten::item", "cudaStreamSynchronize"),
 	  "warning 199.2 medium\n" SAID("aten::item", "cudaStreamSynchronize") },
 	{ "what .item() is made of is called .item()",
-	  STEPS("aten::_local_scalar_dense", "cudaStreamSynchronize") ";op aten::item 1 1010 +391",
-	  "warning 199.2 medium\n"
-	  "aten::_local_scalar_dense waits for the device 1.7x a step (cudaStreamSynchronize), "
-	  "which then idles 0.17 ms\n"
-	  "aten::item waits for the device 0.3x a step (cudaStreamSynchronize), which then idles "
-	  "0.03 ms" },
+	  STEPS("aten::_local_scalar_dense",
+		"cudaStreamSynchronize") ";op aten::item 1 1010 +391;"
+					 "op aten::item 1 2010 +391; op aten::item 1 3010 +391",
+	  "warning 199.2 medium\n" ONCE("aten::item") "\n" ONCE("aten::_local_scalar_dense") },
 	{ "a mask as an index, with its line",
 	  STEPS("aten::nonzero",
 		"cudaStreamSynchronize") ";frame model.py(73):_forward 1 900 +5000",
@@ -49,6 +56,15 @@ static const struct rule_case cases[] = {
 	  "note ProfilerStep#1 1 1000 +1000;" LAUNCH("1", "000", "1") "399.5 #1;" WAIT(
 		  "2", "aten::item", "cudaDeviceSynchronize", "100", "300"),
 	  "" },
+	{ "a server needs the result of each step: of two waits one is too many",
+	  SERVED("aten::item", "cudaStreamSynchronize"),
+	  "warning 99.7 medium\n" ONCE("aten::item") },
+	{ "two places, each with its own line", STEPS("aten::item", "cudaStreamSynchronize") LOGS,
+	  "warning 199.2 high\n" ONCE("aten::item") " (train.py(5):_log)\n" ONCE("aten::item") },
+	{ "what waits in one of three steps is a pause",
+	  STEPS("aten::item", "cudaStreamSynchronize") ";frame train.py(5):_log 1 1010 +490",
+	  "warning 166.0 high\naten::item waits for the device 1.7x a step "
+	  "(cudaStreamSynchronize), which then idles 0.17 ms" },
 	{ "no waits",
 	  "note ProfilerStep#1 1 1000 +1000;" LAUNCH("1", "000", "1") "399.5 #1;"
 								      "op aten::add 1 1010 +90",

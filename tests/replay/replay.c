@@ -65,6 +65,14 @@ static const struct replay_case cases[] = {
 	  "call cudaLaunchKernel 1 10 +5 #2; kernel c 7 15 +5 #2;"
 	  "call cudaLaunchKernel 1 20 +5 #3; kernel b 7 500 +100 #3",
 	  "a", 600, 125, 0 },
+	{ "a collective of another thread that the main one waits for",
+	  "note ProfilerStep#1 1 0 +200; op fwd 1 10 +30; note gloo:all_reduce 2 35 +100;"
+	  "op opt 1 136 +40",
+	  "gloo:all_reduce", 200, 105, 0 },
+	{ "a collective that is done before anybody asks",
+	  "note ProfilerStep#1 1 0 +200; op fwd 1 10 +30; note gloo:all_reduce 2 35 +20;"
+	  "op more 1 45 +50; op opt 1 136 +40",
+	  "gloo:all_reduce", 200, 200, 0 },
 	{ "an empty file", "", "none", 0, 0, 0 },
 };
 

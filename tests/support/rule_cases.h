@@ -8,7 +8,7 @@
 
 struct rule_case {
 	const char *what;
-	/* JSON, or what support_script() makes it of; ranks separated by "\n---\n", the first is 0 */
+	/* JSON, or what support_script() makes it of; ranks from 0, "\n---\n" between them */
 	const char *trace;
 	/*
 	 * What the rule found, findings one after the other; "" is silence:

@@ -103,15 +103,39 @@ static enum ss_status idle_of(const struct ss_look *look, int64_t *out, struct s
 	return SS_OK;
 }
 
+/*
+ * The row whose line is named: old writers have stacks of operators only, so where the range
+ * has none the first row in it that has one stands for it.
+ */
+static enum ss_status line_row(const struct input *input, uint32_t *out, struct ss_error *err)
+{
+	const struct ss_slices *slices = &input->look->trace->slices;
+	uint32_t row = input->longest, track = slices->track[row];
+	int64_t end_ns = ss_slice_end(slices, row);
+	const struct ss_places *places;
+
+	SS_TRY(ss_bricks_places(input->look->subject->bricks, &places, err));
+	*out = input->longest;
+	for (; row < places->row_count && slices->track[row] == track &&
+	       slices->start_ns[row] < end_ns;
+	     row++)
+		if (places->line[row]) {
+			*out = row;
+			return SS_OK;
+		}
+	return SS_OK;
+}
+
 static enum ss_status tell(struct input *input, struct ss_error *err)
 {
 	struct ss_look *look = input->look;
 	const struct ss_trace *trace = look->trace;
 	const char *name = ss_strings_text(&trace->names, trace->slices.name[input->longest]);
-	struct ss_fact fact = { input->total_ns, (double)input->calls, input->longest };
+	struct ss_fact fact = { input->total_ns, (double)input->calls, SS_NO_ROW };
 	int64_t idle_ns;
 
 	SS_TRY(idle_of(look, &idle_ns, err));
+	SS_TRY(line_row(input, &fact.row, err));
 	input->in_process = strstr(name, "SingleProcess") != NULL;
 	ss_look_evidence(look, fact, "%s blocks the training thread {time} a step", name);
 	if (!input->in_process)

@@ -32,6 +32,15 @@ static const struct {
 		"# and use y a step later: torch.cuda.Event tells when it is there" },
 };
 
+/* Up to this a copy from pageable memory returns when it is staged (CUDA driver API). */
+#define STAGED_BYTES 65536
+
+enum upload { UPLOAD_NONE, UPLOAD_SMALL, UPLOAD_LARGE };
+
+static const char upload_fix[] =
+	"i = torch.arange(n, device='cuda')    # made there, not copied there\n"
+	"x = torch.tensor(values).pin_memory().to('cuda', non_blocking=True)";
+
 /* A place of the program that waits. */
 struct site {
 	uint32_t op, line;
@@ -40,9 +49,10 @@ struct site {
 
 struct tally {
 	uint32_t id;
-	uint32_t row; /* the first */
-	uint32_t op;  /* row or SS_NO_ROW */
-	int64_t count, idle_ns, blocked_ns;
+	uint32_t row;              /* the first */
+	uint32_t op;               /* row or SS_NO_ROW */
+	uint32_t steps, last_step; /* that it is in; the last one + 1 */
+	int64_t count, idle_ns;
 };
 
 struct syncs {
@@ -54,7 +64,8 @@ struct syncs {
 	struct ss_records sites;
 	struct tally *tallies;
 	uint32_t tally_capacity;
-	int64_t idle_ns; /* of all that was claimed */
+	uint8_t *uploads; /* per host row, enum upload: copies to the device, and their operators */
+	uint32_t *results; /* per step: the wait for what the step is made for, or SS_NO_ROW */
 	bool failed;
 };
 
@@ -95,6 +106,147 @@ static struct tally *tally_of(struct syncs *syncs, uint32_t row)
 	return &syncs->tallies[id];
 }
 
+/*
+ * Copies to the device: that they block is a matter of the memory that they come from. The
+ * rule pageable-copies has them. Small ones do not block by themselves, CUDA takes them into
+ * a buffer of its own: what waits there is torch.tensor(..., device=...), line by line.
+ */
+static void find_uploads(struct syncs *syncs)
+{
+	const struct ss_trace *trace = syncs->look->trace;
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t call = slices->link[row], op;
+		const struct ss_copy_args *args;
+
+		if (slices->kind[row] != SS_KIND_MEMCPY || call >= syncs->ops->row_count ||
+		    slices->args[row] == SS_NO_ARGS ||
+		    !strstr(ss_strings_text(&trace->names, slices->name[row]), "HtoD"))
+			continue;
+		args = ss_records_at(&trace->copy_args, slices->args[row]);
+		syncs->uploads[call] = args->bytes > STAGED_BYTES ? UPLOAD_LARGE : UPLOAD_SMALL;
+		op = syncs->ops->owner[call];
+		if (op != SS_NO_ROW && syncs->uploads[op] < syncs->uploads[call])
+			syncs->uploads[op] = syncs->uploads[call];
+	}
+}
+
+static enum upload upload_of(const struct syncs *syncs, uint32_t row)
+{
+	uint32_t op = syncs->ops->owner[row];
+
+	if (op != SS_NO_ROW && syncs->uploads[op] > syncs->uploads[row])
+		return (enum upload)syncs->uploads[op];
+	return (enum upload)syncs->uploads[row];
+}
+
+/* The wait that a task of the graph is the return of, or SS_NO_ROW. */
+static uint32_t wait_of(const struct syncs *syncs, const struct ss_task *task)
+{
+	if (task->kind != SS_TASK_WAIT || task->step == SS_NO_STEP ||
+	    task->row >= syncs->waits.row_count)
+		return SS_NO_ROW;
+	return syncs->waits.wait[task->row];
+}
+
+/*
+ * A server has to see the tokens of a step before it can go on: where nothing is trained the
+ * longest wait of each step is that one, and is left alone.
+ */
+static enum ss_status find_results(struct syncs *syncs, struct ss_arena *scratch,
+				   struct ss_error *err)
+{
+	const struct ss_graph *graph = syncs->look->graph;
+	const int64_t *dur_ns = syncs->look->trace->slices.dur_ns;
+	const struct ss_phases *phases;
+
+	SS_TRY(ss_bricks_phases(syncs->look->subject->bricks, &phases, err));
+	syncs->results = SS_ARENA_NEW(scratch, uint32_t, (size_t)graph->step_count + 1);
+	if (!syncs->results)
+		return ss_fail_memory(err, "the waits for the device");
+	for (uint32_t i = 0; i <= graph->step_count; i++)
+		syncs->results[i] = SS_NO_ROW;
+	if (phases->has[SS_PHASE_BACKWARD] || phases->has[SS_PHASE_OPTIMIZER] || !phases->has_ops)
+		return SS_OK;
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		uint32_t row = wait_of(syncs, &graph->tasks[i]), *result;
+
+		if (row == SS_NO_ROW)
+			continue;
+		result = &syncs->results[graph->tasks[i].step];
+		if (*result == SS_NO_ROW || dur_ns[row] > dur_ns[*result])
+			*result = row;
+	}
+	return SS_OK;
+}
+
+/* The function that a row is in; built-in ones (Tensor.item) are what the row is itself. */
+static uint32_t function_of(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t around = trace->slices.parent[row];
+
+	while (around != SS_NO_ROW &&
+	       (trace->slices.kind[around] != SS_KIND_PYTHON ||
+		ss_strings_text(&trace->names, trace->slices.name[around])[0] == '<'))
+		around = trace->slices.parent[around];
+	return around;
+}
+
+/*
+ * What the function that reads a value does with it: when nothing but Python follows the wait
+ * in it, that goes with the wait. It may also have to stay.
+ */
+static void claim_use(struct syncs *syncs, uint32_t row)
+{
+	const struct ss_trace *trace = syncs->look->trace;
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t op = ss_sync_op(syncs->wraps, syncs->ops, row);
+	uint32_t outer = op == SS_NO_ROW ? row : op, frame = function_of(trace, outer), next;
+	struct ss_stretch stretch = { .track = slices->track[row] };
+
+	if (frame == SS_NO_ROW)
+		return;
+	stretch.from_ns = ss_slice_end(slices, outer);
+	stretch.to_ns = ss_slice_end(slices, frame);
+	stretch.low_keep_ns = stretch.to_ns - stretch.from_ns;
+	/* rows of the wait itself, then of what follows */
+	for (next = outer + 1; next < trace->device_from && slices->track[next] == stretch.track &&
+			       slices->start_ns[next] < stretch.to_ns;
+	     next++)
+		if (slices->start_ns[next] >= stretch.from_ns &&
+		    slices->kind[next] != SS_KIND_PYTHON)
+			return;
+	ss_look_claim_time(syncs->look, stretch);
+}
+
+/* Counts the steps that each place waits in. */
+static void count_steps(struct syncs *syncs)
+{
+	const struct ss_graph *graph = syncs->look->graph;
+
+	for (uint32_t i = 0; i < graph->task_count && !syncs->failed; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t row = wait_of(syncs, task);
+		struct tally *tally = row == SS_NO_ROW ? NULL : tally_of(syncs, row);
+
+		if (!tally || tally->last_step == task->step + 1u)
+			continue;
+		tally->last_step = task->step + 1u;
+		tally->steps++;
+	}
+}
+
+/*
+ * What waits in every second step or more seldom is no part of the loop but a pause: a
+ * checkpoint, a line of the log. It is for the rules of those.
+ */
+static bool is_seldom(const struct syncs *syncs, const struct tally *tally)
+{
+	return syncs->look->graph->step_count >= 3 &&
+	       (uint64_t)tally->steps * 3 <= (uint64_t)syncs->look->graph->step_count * 2;
+}
+
 /* Claims what the graph knows as a wait in a step; marks the calls that were claimed. */
 static void claim(struct syncs *syncs, uint8_t *claimed)
 {
@@ -105,21 +257,18 @@ static void claim(struct syncs *syncs, uint8_t *claimed)
 		const struct ss_task *task = &graph->tasks[i];
 		struct ss_claim claim = { .task = i, .releases = true };
 		struct tally *tally;
-		uint32_t row;
+		uint32_t row = wait_of(syncs, task);
 
-		if (task->kind != SS_TASK_WAIT || task->step == SS_NO_STEP ||
-		    task->row >= syncs->waits.row_count)
+		if (row == SS_NO_ROW || row == syncs->results[task->step] ||
+		    is_wanted(trace, row) || upload_of(syncs, row) == UPLOAD_LARGE)
 			continue;
-		row = syncs->waits.wait[task->row];
-		if (row == SS_NO_ROW || is_wanted(trace, row) ||
-		    !ss_look_claim(syncs->look, claim) || claimed[row])
+		tally = tally_of(syncs, row);
+		if (!tally || is_seldom(syncs, tally) || !ss_look_claim(syncs->look, claim) ||
+		    claimed[row])
 			continue;
 		claimed[row] = true;
-		tally = tally_of(syncs, row);
-		if (!tally)
-			return;
+		claim_use(syncs, row);
 		tally->count++;
-		tally->blocked_ns = ss_ns_sum(tally->blocked_ns, trace->slices.dur_ns[row]);
 	}
 }
 
@@ -132,7 +281,6 @@ static void add_idle(struct syncs *syncs, const uint8_t *claimed)
 		if (!tally)
 			continue;
 		tally->idle_ns = ss_ns_sum(tally->idle_ns, idle->idle_ns);
-		syncs->idle_ns = ss_ns_sum(syncs->idle_ns, idle->idle_ns);
 	}
 }
 
@@ -157,6 +305,7 @@ static void tell(struct syncs *syncs)
 {
 	const struct ss_trace *trace = syncs->look->trace;
 	const char *fix = NULL;
+	uint32_t told = 0;
 
 	qsort(syncs->tallies, syncs->sites.count, sizeof(*syncs->tallies), by_idle);
 	for (uint32_t i = 0; i < syncs->sites.count; i++) {
@@ -168,10 +317,10 @@ static void tell(struct syncs *syncs)
 							   trace->slices.name[tally->op]);
 		struct ss_fact fact = { tally->idle_ns, (double)tally->count, tally->row };
 
-		if (i && !tally->idle_ns)
-			break;
-		if (!i)
-			fix = fix_for(op);
+		if (!tally->count || (told && !tally->idle_ns))
+			continue;
+		if (!told++)
+			fix = upload_of(syncs, tally->row) ? upload_fix : fix_for(op);
 		if (tally->op == SS_NO_ROW)
 			ss_look_evidence(syncs->look, fact,
 					 "%s waits for the device {count}x a step, which then "
@@ -185,6 +334,8 @@ static void tell(struct syncs *syncs)
 	}
 	if (fix)
 		ss_look_fix(syncs->look, fix);
+	if (!told)
+		return;
 	ss_look_confidence(syncs->look,
 			   syncs->places->has_lines ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			   syncs->places->has_lines
@@ -204,9 +355,13 @@ static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct
 	SS_TRY(ss_waits_init(&syncs->waits, idle, syncs->look->memory, err));
 	syncs->wraps = ss_sync_wrappers(syncs->look->trace, scratch);
 	claimed = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
-	if (!syncs->wraps || !claimed ||
+	syncs->uploads = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
+	if (!syncs->wraps || !claimed || !syncs->uploads ||
 	    !ss_records_init(&syncs->sites, syncs->look->memory, sizeof(struct site)))
 		return ss_fail_memory(err, "the waits for the device");
+	find_uploads(syncs);
+	SS_TRY(find_results(syncs, scratch, err));
+	count_steps(syncs);
 	claim(syncs, claimed);
 	add_idle(syncs, claimed);
 	if (syncs->failed)

@@ -1,0 +1,192 @@
+/*
+ * critical_path.c - view: what the steps' time is made of, and nothing else.
+ */
+#include <stdlib.h>
+
+#include "replay/critical.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "part", SS_COLUMN_TEXT, "what the path was in", 0 },
+	{ "name", SS_COLUMN_TEXT, "the operator, call or kernel (groups name and piece)", 0 },
+	{ "path_ns", SS_COLUMN_NS, "time on the path, over all steps", 0 },
+	{ "path_percent", SS_COLUMN_PERCENT, "of the whole path", SS_COLUMN_BAR },
+	{ "pieces", SS_COLUMN_COUNT, "pieces of the path", 0 },
+	{ "longest_ns", SS_COLUMN_NS, "the longest of them", 0 },
+	{ "at_ns", SS_COLUMN_NS, "when it began, from the start of the path (group piece)", 0 },
+	{ "step", SS_COLUMN_ID, "number of its step among those that count (group piece)",
+	  SS_COLUMN_DETAIL },
+	{ "longest_rank", SS_COLUMN_ID, "rank of the longest", SS_COLUMN_DETAIL },
+};
+
+enum group { GROUP_PART, GROUP_NAME, GROUP_RANK, GROUP_PIECE };
+
+struct row {
+	uint32_t rank; /* index; SS_NO_ROW: several */
+	enum ss_critical_part part;
+	const char *name; /* NULL: not told */
+	int64_t total_ns, longest_ns;
+	uint32_t longest_rank;
+	int64_t pieces;
+};
+
+struct key {
+	uint32_t rank, part, name, unused;
+};
+
+struct sums {
+	const struct ss_replay *replay;
+	const struct ss_critical *path;
+	struct ss_strings names; /* of all ranks */
+	struct ss_records keys;
+	struct row *rows;
+	uint32_t row_capacity;
+	bool failed;
+};
+
+static const char *name_of(const struct ss_replay *replay, const struct ss_critical_piece *piece)
+{
+	const struct ss_graph *graph = &replay->ranks[piece->rank];
+
+	return ss_strings_text(&graph->names, graph->tasks[piece->task].name);
+}
+
+static void add(struct sums *sums, const struct ss_critical_piece *piece, enum group group)
+{
+	const char *name = name_of(sums->replay, piece);
+	struct key key = { group == GROUP_RANK ? piece->rank : SS_NO_ROW,
+			   group == GROUP_RANK ? 0 : (uint32_t)piece->part, 0, 0 };
+	int64_t length_ns = piece->end_ns - piece->start_ns;
+	uint32_t id, known = sums->keys.count;
+	struct row *row;
+
+	if (group == GROUP_NAME)
+		key.name = ss_strings_add(&sums->names, name, strlen(name));
+	id = key.name == SS_NO_ID ? SS_NO_ID : ss_records_add(&sums->keys, &key);
+	if (id == SS_NO_ID ||
+	    !ss_memory_reserve(sums->path->memory, (void **)&sums->rows, &sums->row_capacity,
+			       (size_t)id + 1, sizeof(*sums->rows))) {
+		sums->failed = true;
+		return;
+	}
+	row = &sums->rows[id];
+	if (id == known)
+		*row = (struct row){ .rank = key.rank,
+				     .part = piece->part,
+				     .name = group == GROUP_NAME ? name : NULL };
+	row->total_ns += length_ns;
+	row->pieces++;
+	if (length_ns > row->longest_ns) {
+		row->longest_ns = length_ns;
+		row->longest_rank = piece->rank;
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return x->name && y->name ? strcmp(x->name, y->name) : 0;
+}
+
+static int64_t rank_number(const struct ss_replay *replay, uint32_t rank)
+{
+	return replay->many ? replay->many->ranks[rank].rank : -1;
+}
+
+static void tell_rows(struct sums *sums, enum group group, struct ss_table *out)
+{
+	if (sums->keys.count)
+		qsort(sums->rows, sums->keys.count, sizeof(*sums->rows), by_time);
+	for (uint32_t i = 0; i < sums->keys.count; i++) {
+		const struct row *row = &sums->rows[i];
+
+		out->rank = row->rank == SS_NO_ROW ? -1 : rank_number(sums->replay, row->rank);
+		ss_row_begin(out);
+		ss_row_text(out, group == GROUP_RANK ? NULL : ss_critical_name(row->part));
+		ss_row_text(out, row->name ? ss_table_print(out, "%s", row->name) : NULL);
+		ss_row_int(out, row->total_ns);
+		ss_row_share(out, (double)row->total_ns, (double)sums->path->length_ns);
+		ss_row_int(out, row->pieces);
+		ss_row_int(out, row->longest_ns);
+		ss_row_nulls(out, 2);
+		ss_row_int_known(out, rank_number(sums->replay, row->longest_rank));
+		ss_row_end(out);
+	}
+}
+
+static void tell_pieces(const struct ss_replay *replay, const struct ss_critical *path,
+			struct ss_table *out)
+{
+	int64_t first_ns = path->count ? path->pieces[path->count - 1].start_ns : 0;
+
+	for (uint32_t i = path->count; i-- > 0;) {
+		const struct ss_critical_piece *piece = &path->pieces[i];
+		const struct ss_task *task = &replay->ranks[piece->rank].tasks[piece->task];
+		int64_t length_ns = piece->end_ns - piece->start_ns;
+
+		out->rank = rank_number(replay, piece->rank);
+		ss_row_begin(out);
+		ss_row_text(out, ss_critical_name(piece->part));
+		ss_row_text(out, ss_table_print(out, "%s", name_of(replay, piece)));
+		ss_row_int(out, length_ns);
+		ss_row_share(out, (double)length_ns, (double)path->length_ns);
+		ss_row_int(out, 1);
+		ss_row_int(out, length_ns);
+		ss_row_int(out, piece->start_ns - first_ns);
+		ss_row_int_known(out, task->step == SS_NO_STEP ? -1 : task->step);
+		ss_row_int_known(out, out->rank);
+		ss_row_end(out);
+	}
+}
+
+static enum ss_status sum_up(const struct ss_replay *replay, const struct ss_critical *path,
+			     enum group group, struct ss_table *out, struct ss_error *err)
+{
+	struct sums sums = { .replay = replay, .path = path };
+
+	sums.failed = !ss_strings_init(&sums.names, path->memory) ||
+		      !ss_records_init(&sums.keys, path->memory, sizeof(struct key));
+	for (uint32_t i = 0; i < path->count && !sums.failed; i++)
+		add(&sums, &path->pieces[i], group);
+	if (!sums.failed)
+		tell_rows(&sums, group, out);
+	ss_memory_free(path->memory, sums.rows, sums.row_capacity * sizeof(*sums.rows));
+	ss_records_release(&sums.keys);
+	ss_strings_release(&sums.names);
+	return sums.failed ? ss_fail_memory(err, "the critical path") : SS_OK;
+}
+
+static enum ss_status critical_path_run(const struct ss_replay *replay, uint32_t group,
+					struct ss_table *out, struct ss_error *err)
+{
+	struct ss_critical path;
+	enum ss_status status = SS_OK;
+
+	SS_TRY(ss_critical_find(&path, replay, replay->memory, err));
+	if (group == GROUP_PIECE)
+		tell_pieces(replay, &path, out);
+	else
+		status = sum_up(replay, &path, (enum group)group, out, err);
+	if (path.count)
+		ss_table_note(out, "The replay of the recorded steps is off by %.1f %%.",
+			      replay->error_percent);
+	ss_critical_release(&path);
+	return status;
+}
+
+const struct ss_view ss_view_critical_path = {
+	.name = "critical-path",
+	.summary = "What the steps had to wait for: faster, and they are faster; all else is not",
+	.empty = "No steps, or nothing that says what they waited for.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.groups = { "part", "name", "rank", "piece" },
+	.run_replay = critical_path_run,
+};

@@ -1,0 +1,388 @@
+/*
+ * What rules leave on a rank, and what becomes of it: claims, sentences, findings, their
+ * order. Graphs are made by hand: a chain of tasks on one thread.
+ */
+#include "support/support.h"
+
+#include "diagnose/diagnose.h"
+
+#define TRACK 4
+#define OTHER 1 /* number of a second rule */
+
+/* kind, start, own; all follow each other on one thread */
+static const struct {
+	enum ss_task_kind kind;
+	int64_t start_ns, own_ns;
+} chain[] = {
+	{ SS_TASK_WORK, 0, 100 },   { SS_TASK_INPUT, 100, 200 }, { SS_TASK_CALL, 300, 10 },
+	{ SS_TASK_WAIT, 400, 0 },   { SS_TASK_WORK, 400, 100 },  { SS_TASK_LAUNCH, 500, 50 },
+	{ SS_TASK_WORK, 550, 450 },
+};
+
+enum { TASKS = SS_COUNT(chain) };
+
+struct bench {
+	struct ss_memory memory;
+	struct ss_task tasks[TASKS + 1];
+	struct ss_edge edges[TASKS];
+	struct ss_graph_step step;
+	struct ss_graph graph;
+	struct ss_exam exam;
+	struct ss_look look;
+};
+
+static void *zeroed(struct ss_memory *memory, size_t bytes)
+{
+	void *block = ss_memory_resize(memory, NULL, 0, bytes);
+
+	assert_non_null(block);
+	memset(block, 0, bytes);
+	return block;
+}
+
+static void open_bench(struct bench *bench)
+{
+	memset(bench, 0, sizeof(*bench));
+	ss_memory_init(&bench->memory, 0);
+	for (uint32_t i = 0; i <= TASKS; i++)
+		bench->tasks[i] = (struct ss_task){ .edges = i ? i - 1 : 0 };
+	for (uint32_t i = 0; i < TASKS; i++) {
+		struct ss_task *task = &bench->tasks[i];
+
+		task->kind = (uint8_t)chain[i].kind;
+		task->start_ns = chain[i].start_ns;
+		task->own_ns = chain[i].own_ns;
+		task->track = TRACK;
+		task->row = SS_NO_ROW;
+		if (i)
+			task->delay_ns = task->start_ns - ss_task_end(task - 1);
+		bench->edges[i] = (struct ss_edge){ .from = i, .kind = SS_EDGE_THREAD };
+	}
+	bench->step = (struct ss_graph_step){ 0, 1000 };
+	bench->graph = (struct ss_graph){ .memory = &bench->memory,
+					  .tasks = bench->tasks,
+					  .edges = bench->edges,
+					  .task_count = TASKS,
+					  .edge_count = TASKS - 1,
+					  .steps = &bench->step,
+					  .step_count = 1,
+					  .main = TRACK };
+	bench->exam =
+		(struct ss_exam){ .memory = &bench->memory, .task_count = TASKS, .step_count = 1 };
+	assert_true(ss_strings_init(&bench->exam.texts, &bench->memory));
+	bench->exam.parts = zeroed(&bench->memory,
+				   (ss_rule_count + 1) * sizeof(*bench->exam.parts));
+	bench->exam.owner = zeroed(&bench->memory, TASKS + 1);
+	bench->exam.claim_of = zeroed(&bench->memory, (TASKS + 1) * sizeof(uint32_t));
+	bench->look = (struct ss_look){ .rule = ss_rules[0],
+					.graph = &bench->graph,
+					.memory = &bench->memory,
+					.exam = &bench->exam };
+}
+
+static void close_bench(struct bench *bench)
+{
+	ss_exam_release(&bench->exam);
+	assert_int_equal(bench->memory.used_bytes, 0);
+}
+
+/* The claims as "task:own/low/high", with r where a wait is released. */
+static void check_claims(const struct bench *bench, const char *what, const char *wanted)
+{
+	struct ss_text found = { 0 };
+
+	ss_text_add_string(&found, "");
+	for (uint32_t i = 0; i < bench->exam.claim_count; i++) {
+		const struct ss_claim *claim = &bench->exam.claims[i];
+
+		ss_text_addf(&found, "%s%u:%d/%d/%d%s", i ? " " : "", claim->task,
+			     (int)claim->own_ns, (int)claim->low_ns, (int)claim->high_ns,
+			     claim->releases ? "r" : "");
+	}
+	support_check(strcmp(found.data, wanted) == 0, what, "found %s, wanted %s", found.data,
+		      wanted);
+	ss_text_release(&found);
+}
+
+static const struct {
+	const char *what;
+	struct ss_stretch stretch;
+	int64_t gone_ns;
+	const char *claims;
+} stretches[] = {
+	{ "a whole task", { TRACK, 100, 300, 0, 0 }, 200, "1:0/0/0" },
+	{ "the middle of one", { TRACK, 150, 250, 0, 0 }, 100, "1:100/100/100" },
+	{ "parts of two", { TRACK, 50, 150, 0, 0 }, 100, "0:50/50/50 1:150/150/150" },
+	{ "the beginning stays", { TRACK, 0, 300, 150, 0 }, 150, "1:50/50/50" },
+	{ "a fix that may do less", { TRACK, 100, 300, 20, 80 }, 180, "1:20/80/20" },
+	{ "more is kept than there is", { TRACK, 100, 300, 500, 0 }, 0, "" },
+	{ "a call with its wait", { TRACK, 300, 400, 0, 0 }, 10, "2:0/0/0 3:0/0/0r" },
+	{ "the end of a wait, not its call", { TRACK, 350, 450, 0, 0 }, 50, "4:50/50/50" },
+	{ "nothing is there", { TRACK, 320, 390, 0, 0 }, 0, "" },
+	{ "before and after everything", { TRACK, -500, 0, 0, 0 }, 0, "" },
+	{ "backwards", { TRACK, 300, 100, 0, 0 }, 0, "" },
+	{ "another thread", { TRACK + 1, 0, 1000, 0, 0 }, 0, "" },
+};
+
+static void test_stretches(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(stretches); i++) {
+		struct bench bench;
+		int64_t gone_ns;
+
+		open_bench(&bench);
+		gone_ns = ss_look_claim_time(&bench.look, stretches[i].stretch);
+		support_check(gone_ns == stretches[i].gone_ns, stretches[i].what, "%d ns are gone",
+			      (int)gone_ns);
+		check_claims(&bench, stretches[i].what, stretches[i].claims);
+		close_bench(&bench);
+	}
+}
+
+static void test_claims(void **state)
+{
+	struct bench bench;
+	struct ss_look other;
+
+	(void)state;
+	open_bench(&bench);
+	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ 1, 50, 80, 20, false, false }));
+	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ 1, 60, 70, 60, true, false }));
+	check_claims(&bench, "the shorter times count", "1:50/70/20r");
+	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ 4, 900, 10, 950, false, false }));
+	check_claims(&bench, "no task gets longer, low is no less than it",
+		     "1:50/70/20r 4:100/100/100");
+	assert_false(ss_look_claim(&bench.look, (struct ss_claim){ .task = TASKS }));
+	other = bench.look;
+	other.number = OTHER;
+	assert_false(ss_look_is_free(&other, 1));
+	assert_true(ss_look_is_free(&other, 0));
+	assert_false(ss_look_claim(&other, (struct ss_claim){ .task = 1 }));
+	/* of a stretch it gets what is left */
+	assert_int_equal(ss_look_claim_time(&other, (struct ss_stretch){ TRACK, 0, 450, 0, 0 }),
+			 100 + 10);
+	/* once more on the same task: both parts are gone */
+	assert_int_equal(ss_look_claim_time(&other, (struct ss_stretch){ TRACK, 600, 700, 0, 0 }),
+			 100);
+	assert_int_equal(ss_look_claim_time(&other, (struct ss_stretch){ TRACK, 800, 900, 0, 0 }),
+			 100);
+	assert_int_equal(bench.exam.claims[bench.exam.claim_count - 1].own_ns, 250);
+	close_bench(&bench);
+}
+
+/* --- what is said -------------------------------------------------------------------- */
+
+static void test_sentences(void **state)
+{
+	struct ss_fact fact = { .weight_ns = 100, .count = 1, .row = SS_NO_ROW };
+	struct bench bench;
+
+	(void)state;
+	open_bench(&bench);
+	ss_look_evidence(&bench.look, fact, "it takes {time}");
+	ss_look_evidence(&bench.look, fact, "it takes {time}");
+	assert_int_equal(bench.exam.fact_count, 1);
+	assert_int_equal(bench.exam.facts[0].weight_ns, 200);
+	for (int i = 0; i < 2 * SS_EXAM_EVIDENCE; i++)
+		ss_look_evidence(&bench.look, fact, "number %d", i);
+	assert_int_equal(bench.exam.fact_count, SS_EXAM_EVIDENCE);
+	ss_look_confidence(&bench.look, SS_CONFIDENCE_MEDIUM, "a");
+	ss_look_confidence(&bench.look, SS_CONFIDENCE_HIGH, "b");
+	assert_int_equal(bench.exam.parts[0].confidence, SS_CONFIDENCE_MEDIUM);
+	ss_look_confidence(&bench.look, SS_CONFIDENCE_LOW, "c");
+	assert_string_equal(ss_strings_text(&bench.exam.texts, bench.exam.parts[0].reason), "c");
+	ss_look_figure(&bench.look, 2, 1.5);
+	ss_look_figure(&bench.look, 2, 1);
+	assert_true(bench.exam.parts[0].figures[2] > 2.4);
+	close_bench(&bench);
+}
+
+/* --- all ranks ----------------------------------------------------------------------- */
+
+struct verdict {
+	struct ss_exam *exams[1];
+	struct ss_diagnosis diagnosis;
+	struct ss_judgement judgement;
+};
+
+static void open_verdict(struct verdict *verdict, struct bench *bench)
+{
+	struct ss_diagnosis *diagnosis = &verdict->diagnosis;
+	struct ss_error err;
+
+	*verdict = (struct verdict){ .exams = { &bench->exam } };
+	diagnosis->memory = &bench->memory;
+	diagnosis->graphs = &bench->graph;
+	diagnosis->exams = verdict->exams;
+	diagnosis->rank_count = 1;
+	ss_arena_init(&diagnosis->arena, &bench->memory);
+	assert_int_equal(ss_replay_init(&diagnosis->replay, &bench->graph, 1, NULL, &bench->memory,
+					&err),
+			 SS_OK);
+	diagnosis->step_ns = diagnosis->replay.step_ns;
+	assert_int_equal(diagnosis->step_ns, 1000);
+	verdict->judgement = (struct ss_judgement){ .rule = ss_rules[0],
+						    .number = 0,
+						    .exams = verdict->exams,
+						    .graphs = &bench->graph,
+						    .replay = &diagnosis->replay,
+						    .rank_count = 1,
+						    .diagnosis = diagnosis };
+}
+
+/* A finding that takes all of some tasks away. */
+static struct ss_finding *shorten(struct verdict *verdict, uint32_t first, uint32_t second,
+				  int64_t low_ns)
+{
+	struct ss_finding *finding = ss_judge_add(&verdict->judgement, SS_NO_ROW, "%u", first);
+
+	assert_non_null(finding);
+	assert_true(ss_judge_claim(&verdict->judgement, finding, 0,
+				   (struct ss_claim){ .task = first, .low_ns = low_ns }));
+	if (second != SS_NO_TASK)
+		assert_true(ss_judge_claim(&verdict->judgement, finding, 0,
+					   (struct ss_claim){ .task = second }));
+	return finding;
+}
+
+static void order(struct verdict *verdict)
+{
+	struct ss_error err;
+
+	verdict->diagnosis.chosen_count = verdict->diagnosis.found_count;
+	assert_int_equal(ss_diagnosis_order(&verdict->diagnosis, &err), SS_OK);
+}
+
+static void test_order(void **state)
+{
+	struct ss_finding *small, *large, *other;
+	struct verdict verdict;
+	struct bench bench;
+
+	(void)state;
+	open_bench(&bench);
+	open_verdict(&verdict, &bench);
+	small = shorten(&verdict, 1, SS_NO_TASK, 0);
+	large = shorten(&verdict, 6, 1, 0);
+	other = shorten(&verdict, 4, SS_NO_TASK, 40);
+	order(&verdict);
+	/* what the large one brings is not brought again by the small one */
+	assert_int_equal(verdict.diagnosis.finding_count, 2);
+	assert_ptr_equal(verdict.diagnosis.findings[0], large);
+	assert_ptr_equal(verdict.diagnosis.findings[1], other);
+	assert_int_equal(small->alone_ns, 200);
+	assert_int_equal(large->cost_ns, 650);
+	assert_int_equal(other->cost_ns, 100);
+	assert_int_equal(other->low_ns, 60);
+	assert_int_equal(other->high_ns, 100);
+	assert_int_equal(verdict.diagnosis.fixed_ns, 250);
+	assert_int_equal(verdict.diagnosis.fixed_low_ns, 290);
+	assert_int_equal(verdict.diagnosis.warning_count, 2);
+	assert_non_null(verdict.diagnosis.next);
+	ss_diagnosis_release(&verdict.diagnosis);
+	close_bench(&bench);
+}
+
+static void test_bounds(void **state)
+{
+	struct ss_finding *finding;
+	struct verdict verdict;
+	struct bench bench;
+
+	(void)state;
+	open_bench(&bench);
+	open_verdict(&verdict, &bench);
+	finding = shorten(&verdict, 6, SS_NO_TASK, 0);
+	verdict.diagnosis.error_percent = 10;
+	verdict.diagnosis.is_bounded = true;
+	order(&verdict);
+	assert_int_equal(finding->low_ns, 350);
+	assert_int_equal(finding->high_ns, 550);
+	assert_int_equal(verdict.diagnosis.fixed_low_ns, 650);
+	assert_int_equal(verdict.diagnosis.fixed_high_ns, 450);
+	ss_diagnosis_release(&verdict.diagnosis);
+	close_bench(&bench);
+}
+
+/* What one rule has on a rank another does not get; what `look` left is taken over. */
+static void test_judge(void **state)
+{
+	struct ss_finding *finding;
+	struct verdict verdict;
+	struct bench bench;
+
+	(void)state;
+	open_bench(&bench);
+	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ .task = 1 }));
+	ss_look_evidence(&bench.look, (struct ss_fact){ 2500000, 3, SS_NO_ROW },
+			 "{count} times, {time}");
+	ss_look_confidence(&bench.look, SS_CONFIDENCE_LOW, "because");
+	ss_look_fix(&bench.look, "do it");
+	ss_look_figure(&bench.look, 1, 7);
+	bench.exam.parts[0].claim_to = bench.exam.claim_count;
+	bench.exam.parts[0].fact_to = bench.exam.fact_count;
+	open_verdict(&verdict, &bench);
+	assert_int_equal(ss_judge_claims(&verdict.judgement, 0), 1);
+	assert_true(ss_judge_figure(&verdict.judgement, 0, 1) > 6.9);
+	finding = ss_judge_add(&verdict.judgement, 0, NULL);
+	assert_non_null(finding);
+	ss_judge_take(&verdict.judgement, finding, 0);
+	ss_judge_evidence(&verdict.judgement, finding, 9000000, "the ranks differ by %d", 3);
+	order(&verdict);
+	assert_string_equal(finding->title, ss_rules[0]->title);
+	assert_string_equal(finding->evidence[0].text, "the ranks differ by 3");
+	assert_string_equal(finding->evidence[1].text, "3 times, 2.50 ms");
+	assert_string_equal(finding->reason, "because");
+	assert_string_equal(finding->fix, "do it");
+	assert_int_equal(finding->cost_ns, 200);
+	assert_int_equal(finding->rank_count, 1);
+	verdict.judgement.number = OTHER;
+	assert_false(
+		ss_judge_claim(&verdict.judgement, finding, 0, (struct ss_claim){ .task = 1 }));
+	ss_diagnosis_release(&verdict.diagnosis);
+	close_bench(&bench);
+}
+
+/* --- the rules themselves ------------------------------------------------------------ */
+
+static void test_rules(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ss_rule_count; i++) {
+		const struct ss_rule *rule = ss_rules[i];
+		struct ss_text head = { 0 };
+
+		support_check(strspn(rule->name, "abcdefghijklmnopqrstuvwxyz0123456789-") ==
+				      strlen(rule->name),
+			      rule->name, "is not kebab-case");
+		support_check(rule->title[strlen(rule->title) - 1] != '.', rule->name,
+			      "its title ends with a full stop");
+		support_check(strlen(rule->summary) > 10 && strlen(rule->fix) > 10 &&
+				      strlen(rule->why) > 10,
+			      rule->name, "says too little");
+		support_check(rule->is_timeless || (rule->silent_share > 0 &&
+						    rule->silent_share <= rule->warn_share &&
+						    rule->warn_share < 1),
+			      rule->name, "its shares make no sense");
+		support_check(rule->look != NULL, rule->name, "does not look");
+		ss_text_addf(&head, "# %s\n", rule->name);
+		support_check(strncmp(ss_rule_page(rule), head.data, head.length) == 0, rule->name,
+			      "its page has another headline");
+		ss_text_release(&head);
+		assert_ptr_equal(ss_rule_find(rule->name), rule);
+	}
+	assert_null(ss_rule_find("nothing"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stretches), cmocka_unit_test(test_claims),
+		cmocka_unit_test(test_sentences), cmocka_unit_test(test_order),
+		cmocka_unit_test(test_bounds),    cmocka_unit_test(test_judge),
+		cmocka_unit_test(test_rules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

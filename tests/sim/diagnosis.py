@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""The verdict on simulated jobs: what was planted is found, what it costs is right, nothing else.
+
+Usage: diagnosis.py STEPSCOPE [PRESET...]. A job with one cause has it as its first finding, one
+with several has all of them; the step that fixes would give is near the truth; healthy jobs have
+no warning. Rules that the program does not have are not asked for. STEPSCOPE_QUICK=1 takes every
+fourth preset. bench/diagnosis prints the same figures as a table.
+"""
+import os
+import statistics
+import sys
+
+import diagnosis_truth as truth
+import job_truth
+
+QUICK_STRIDE = 4
+# percent of the true step, of one set of fixes, and the median of all
+STEP_ERROR_MAX = 5
+STEP_ERROR_MEDIAN = 2
+
+
+def problems_of(verdict):
+    if not verdict.planted:
+        for finding in verdict.warnings:
+            yield f"healthy, but said: {finding['title']}"
+        return
+    if verdict.missing:
+        return
+    for name in verdict.planted:
+        if not verdict.is_found(name):
+            yield f"'{name}' was not found"
+    if len(verdict.planted) == 1 and verdict.first != verdict.expected:
+        yield f"first is '{verdict.first}', not '{verdict.expected}'"
+    for (fixed, said, true), error in zip(verdict.costs, verdict.errors()):
+        if error > STEP_ERROR_MAX:
+            yield f"without {', '.join(fixed)} a step takes {true} ns, not {said}"
+
+
+def main():
+    stepscope = sys.argv[1]
+    is_quick = os.environ.get("STEPSCOPE_QUICK") == "1"
+    known = truth.rules(stepscope)
+    presets = [row["preset"] for row in job_truth.presets(stepscope)]
+    if sys.argv[2:]:
+        presets = [name for name in presets if name in sys.argv[2:]]
+    elif is_quick:
+        presets = presets[::QUICK_STRIDE]
+    failed, errors = 0, []
+    for preset in presets:
+        verdict = truth.Verdict(stepscope, preset, (), known)
+        errors += verdict.errors()
+        problems = list(problems_of(verdict))
+        failed += bool(problems)
+        for problem in problems:
+            print(f"{preset}: {problem}", flush=True)
+    if errors and statistics.median(errors) > STEP_ERROR_MEDIAN:
+        failed += 1
+        print(f"the median error of a step is {statistics.median(errors):.2f} %")
+    print(f"{len(presets)} jobs, {failed} failed")
+    return 1 if failed or not presets else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
