@@ -78,6 +78,12 @@ static const struct rule_case cases[] = {
 	  A100 EVENT("user_annotation", "ProfilerStep#1", "1", "4140", "900", "")
 		  HELD(IN, "25000000") REST,
 	  "" },
+	{ "in one step of two: a checkpoint",
+	  A100 STEP EVENT("user_annotation", "ProfilerStep#2", "1", "5000", "900",
+			  "") CALL("cudaLaunchKernel", "5100", "5", "4")
+		  EVENT("kernel", "k", "7", "5110", "700",
+			"\"device\":0,\"stream\":7,\"correlation\":4") HELD(OUT, "25000000") REST,
+	  "" },
 	{ "no steps and no copies", "op a 1 0 +10", "" },
 	{ "nothing", "[]", "" },
 };

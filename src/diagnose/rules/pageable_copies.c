@@ -21,6 +21,10 @@
 /* Without operators: a synchronize so near behind the copy is part of it. */
 #define BEHIND_NS 50000
 
+/* Nine steps of ten: what is copied in fewer is a checkpoint or the like, not the loop. */
+#define HABIT 9
+#define HABIT_OF 10
+
 /* Pageable copies reach at most this part of the pinned rate: what is faster was pinned. */
 #define PAGEABLE_PART 0.5
 
@@ -29,8 +33,17 @@ static const char out_fix[] =
 	"buffer.copy_(x, non_blocking=True); done = torch.cuda.Event(); done.record()\n"
 	"# and done.synchronize() where the values are read, a step later if that will do";
 
+/* Copies of a name at a line, and the steps that have them. */
+struct habit {
+	uint32_t steps, last; /* how many; the last one's number + 1 */
+};
+
 struct copies {
 	struct ss_look *look;
+	struct ss_records places; /* name and line */
+	struct habit *habits;     /* one for each */
+	uint32_t habit_capacity;
+	uint32_t *habit_of; /* per task: of a copy that counts its habit + 1 */
 	struct ss_sites sites;
 	const struct ss_ops *ops;
 	struct ss_host_link link;
@@ -60,6 +73,38 @@ static int64_t time_of(const struct copies *copies, uint32_t row)
 	return ns < (double)dur_ns ? (int64_t)ns : dur_ns;
 }
 
+/* Finds in how many steps each place copies; false: no memory. */
+static bool find_habits(struct copies *copies)
+{
+	const struct ss_graph *graph = copies->look->graph;
+	const struct ss_slices *slices = &copies->look->trace->slices;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t place[2], known = copies->places.count, id;
+
+		if (task->kind != SS_TASK_COPY || task->step == SS_NO_STEP ||
+		    time_of(copies, task->row) < 0)
+			continue;
+		place[0] = slices->name[task->row];
+		place[1] = copies->sites.places->line[slices->link[task->row]];
+		id = ss_records_add(&copies->places, place);
+		if (id == SS_NO_ID ||
+		    !ss_memory_reserve(copies->look->memory, (void **)&copies->habits,
+				       &copies->habit_capacity, (size_t)id + 1,
+				       sizeof(*copies->habits)))
+			return false;
+		if (id == known)
+			copies->habits[id] = (struct habit){ 0 };
+		if (copies->habits[id].last != task->step + 1U) {
+			copies->habits[id].last = task->step + 1U;
+			copies->habits[id].steps++;
+		}
+		copies->habit_of[i] = id + 1;
+	}
+	return true;
+}
+
 static void claim_copies(struct copies *copies)
 {
 	const struct ss_graph *graph = copies->look->graph;
@@ -67,14 +112,14 @@ static void claim_copies(struct copies *copies)
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
-		int64_t own_ns;
+		uint32_t habit = copies->habit_of[i];
 		struct ss_copy_kind kind;
+		int64_t own_ns;
 
-		if (task->kind != SS_TASK_COPY || task->step == SS_NO_STEP)
+		if (!habit || (uint64_t)copies->habits[habit - 1].steps * HABIT_OF <
+				      (uint64_t)graph->step_count * HABIT)
 			continue;
 		own_ns = time_of(copies, task->row);
-		if (own_ns < 0)
-			continue;
 		kind = copies->link.kinds[slices->name[task->row]];
 		/* twice as fast is the least that people see, four times the most */
 		if (!ss_look_claim(copies->look,
@@ -177,8 +222,13 @@ static enum ss_status find(struct copies *copies, struct ss_arena *scratch, stru
 
 	SS_TRY(ss_bricks_ops(copies->look->subject->bricks, &copies->ops, err));
 	copies->calls = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->device_from + 1);
-	if (!copies->calls ||
+	copies->habit_of = SS_ARENA_NEW(scratch, uint32_t,
+					(size_t)copies->look->graph->task_count + 1);
+	if (!copies->calls || !copies->habit_of ||
+	    !ss_records_init(&copies->places, copies->look->memory, 2 * sizeof(uint32_t)) ||
 	    !ss_host_link_init(&copies->link, trace, copies->look->digest->device, scratch))
+		return ss_fail_memory(err, "the copies");
+	if (!find_habits(copies))
 		return ss_fail_memory(err, "the copies");
 	claim_copies(copies);
 	claim_calls(copies);
@@ -203,6 +253,8 @@ static enum ss_status look_for_copies(struct ss_look *look, struct ss_error *err
 	if (status == SS_OK)
 		status = find(&copies, &scratch, err);
 	ss_sites_release(&copies.sites);
+	ss_records_release(&copies.places);
+	ss_memory_free(look->memory, copies.habits, copies.habit_capacity * sizeof(*copies.habits));
 	ss_arena_release(&scratch);
 	return status;
 }
