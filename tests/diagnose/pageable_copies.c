@@ -33,6 +33,10 @@
 #define HELD(name, bytes) \
 	OP CALL("cudaMemcpyAsync", "100", "4005", "1") COPY(name, bytes, "110", "4000", "1")
 
+#define KERNEL(call, start, id)                 \
+	CALL("cudaLaunchKernel", call, "5", id) \
+	EVENT("kernel", "k", "7", start, "700", "\"device\":0,\"stream\":7,\"correlation\":" id)
+
 #define IN "Memcpy HtoD (Pageable -> Device)"
 #define OUT "Memcpy DtoH (Device -> Pageable)"
 #define PINNED "Memcpy HtoD (Pinned -> Device)"
@@ -79,10 +83,9 @@ static const struct rule_case cases[] = {
 		  HELD(IN, "25000000") REST,
 	  "" },
 	{ "in one step of two: a checkpoint",
-	  A100 STEP EVENT("user_annotation", "ProfilerStep#2", "1", "5000", "900",
-			  "") CALL("cudaLaunchKernel", "5100", "5", "4")
-		  EVENT("kernel", "k", "7", "5110", "700",
-			"\"device\":0,\"stream\":7,\"correlation\":4") HELD(OUT, "25000000") REST,
+	  A100 STEP EVENT("user_annotation", "ProfilerStep#2", "1", "5000", "900", "")
+		  KERNEL("5100", "5110", "4") KERNEL("5200", "5810", "5") HELD(OUT, "25000000")
+			  REST,
 	  "" },
 	{ "no steps and no copies", "op a 1 0 +10", "" },
 	{ "nothing", "[]", "" },
