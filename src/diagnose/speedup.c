@@ -8,9 +8,6 @@
  */
 #include "diagnose/speedup.h"
 
-/* No kernel is shorter: launching and draining its blocks takes that long. */
-#define FLOOR_NS 5000
-
 /*
  * Where sizes or peaks are not known: twice as fast at least, four times as people see for
  * whole networks, eight times what cores promise (users.md 5.2).
@@ -104,7 +101,7 @@ static double roof(const struct ss_work *work, double flops, double bytes, doubl
 
 static int64_t bounded(double ns, int64_t most_ns)
 {
-	ns = larger(ns, FLOOR_NS);
+	ns = larger(ns, SS_SPEEDUP_FLOOR_NS);
 	return ns < (double)most_ns ? (int64_t)ns : most_ns;
 }
 

@@ -8,6 +8,9 @@
 #include "analyze/peaks.h"
 #include "diagnose/rule.h"
 
+/* No kernel is shorter: launching and draining its blocks takes that long. */
+#define SS_SPEEDUP_FLOOR_NS 5000
+
 struct ss_speedup {
 	const struct ss_works *works;
 	const struct ss_peaks *peaks; /* NULL: the device's peaks are not known */

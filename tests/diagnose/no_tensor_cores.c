@@ -46,6 +46,18 @@ static const struct rule_case cases[] = {
 					       SIZES("c10::BFloat16", "[1950,1000],[1000,1000]"))
 		  KERNEL_AT("ampere_bf16_s16816gemm_bf16", "2", "8.2", "411", "39") END,
 	  "warning 361.0 high\naten::mm computes in FP32: 0.40 ms a step (1x)" },
+	/* 375 us of the product, and half of 100 us */
+	{ "activations behind products take their type",
+	  A100 MM("float") KERNEL(SGEMM)
+		  EVENT("cpu_op", "aten::relu", "1", "9", "5", SIZES("float", "[1950,1000]"))
+			  KERNEL_AT("elementwise", "2", "10", "411", "100") END,
+	  "warning 425.0 medium\naten::mm computes in FP32: 0.40 ms a step (1x)\n"
+	  "aten::relu computes in FP32: 0.10 ms a step (1x)" },
+	{ "without products in FP32 they are wanted so",
+	  A100 MM("c10::Half") KERNEL("ampere_fp16_s16816gemm_fp16")
+		  EVENT("cpu_op", "aten::relu", "1", "9", "5", SIZES("float", "[1950,1000]"))
+			  KERNEL_AT("elementwise", "2", "10", "411", "100") END,
+	  "" },
 	/* 19.5 of 312 */
 	{ "attention in FP32, of which it is not recorded what is masked",
 	  A100 OP("aten::_efficient_attention_forward",

@@ -126,6 +126,50 @@ static void look_at(struct products *products, uint32_t number)
 	ss_sites_add(&products->sites, name, site, task->own_ns);
 }
 
+/* Under autocast these take the type of what they are given: of products. */
+static bool is_activation(const char *name)
+{
+	static const char *const names[] = { "aten::relu",       "aten::threshold_backward",
+					     "aten::gelu",       "aten::gelu_backward",
+					     "aten::silu",       "aten::silu_backward",
+					     "aten::leaky_relu", "aten::leaky_relu_backward" };
+
+	for (size_t i = 0; i < SS_COUNT(names); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0 &&
+		    (!name[strlen(names[i])] || strcmp(name + strlen(names[i]), "_") == 0))
+			return true;
+	return false;
+}
+
+/* Activations in FP32 move half of the bytes then; at worst they stay as they are. */
+static void look_at_activation(struct products *products, uint32_t number)
+{
+	const struct ss_works *works = products->speedup.works;
+	const struct ss_trace *trace = products->look->trace;
+	const struct ss_task *task = &products->look->graph->tasks[number];
+	uint32_t op = ss_ops_launcher(works->ops, task->row);
+	const struct ss_work *work = op == SS_NO_ROW ? NULL : ss_works_of(works, op);
+
+	if (!work || work->dtype != SS_DTYPE_FP32 || task->own_ns < 2 * SS_SPEEDUP_FLOOR_NS ||
+	    !is_activation(ss_strings_text(&trace->names, trace->slices.name[op])))
+		return;
+	if (ss_look_claim(products->look, (struct ss_claim){ .task = number,
+							     .own_ns = task->own_ns / 2,
+							     .low_ns = task->own_ns,
+							     .high_ns = task->own_ns / 2 }))
+		ss_sites_add(&products->sites, trace->slices.name[op], op, task->own_ns);
+}
+
+static void look_at_all(struct products *products,
+			void (*look_at_one)(struct products *products, uint32_t number))
+{
+	const struct ss_graph *graph = products->look->graph;
+
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
+			look_at_one(products, i);
+}
+
 static void tell(struct products *products)
 {
 	struct ss_look *look = products->look;
@@ -163,16 +207,14 @@ static void tell(struct products *products)
 static enum ss_status find(struct products *products, struct ss_arena *scratch,
 			   struct ss_error *err)
 {
-	const struct ss_graph *graph = products->look->graph;
-
 	products->names = ss_kernel_names(products->look->trace, scratch);
 	products->uses = SS_ARENA_NEW(scratch, uint8_t,
 				      (size_t)products->look->trace->names.count + 1);
 	if (!products->names || !products->uses)
 		return ss_fail_memory(err, "the matrix products");
-	for (uint32_t i = 0; i < graph->task_count; i++)
-		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
-			look_at(products, i);
+	look_at_all(products, look_at);
+	if (products->sites.count)
+		look_at_all(products, look_at_activation);
 	if (products->sites.failed)
 		return ss_fail_memory(err, "the matrix products");
 	ss_sites_sort(&products->sites);
