@@ -60,6 +60,15 @@ static void look_at(struct convs *convs, uint32_t row)
 	*before = is_conv(name) ? row + 1 : 0;
 }
 
+/* Most files have no batch norm: then no row has to be looked at. */
+static bool has_norms(const struct ss_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->names.count; i++)
+		if (strcmp(ss_strings_text(&trace->names, i), "aten::batch_norm") == 0)
+			return true;
+	return false;
+}
+
 static enum ss_status look_for_convs(struct ss_look *look, struct ss_error *err)
 {
 	const struct ss_trace *trace = look->trace;
@@ -67,7 +76,7 @@ static enum ss_status look_for_convs(struct ss_look *look, struct ss_error *err)
 	const struct ss_phases *phases;
 	struct ss_arena scratch;
 
-	if (!look->steps->count)
+	if (!look->steps->count || !has_norms(trace))
 		return SS_OK;
 	SS_TRY(ss_bricks_phases(look->subject->bricks, &phases, err));
 	if (!phases->has[SS_PHASE_BACKWARD])

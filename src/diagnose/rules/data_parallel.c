@@ -25,10 +25,27 @@ static bool is_function(const char *name, const char *function)
 	       (!name[length] || strcmp(name + length, "Backward") == 0);
 }
 
+static bool is_forward(const char *name)
+{
+	return strcmp(name, "DataParallel.forward") == 0;
+}
+
+/* Most files have none of the names: then no row has to be looked at. */
+static bool has_marks(const struct ss_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->names.count; i++) {
+		const char *name = ss_strings_text(&trace->names, i);
+
+		if (is_forward(name) || is_function(name, "Scatter"))
+			return true;
+	}
+	return false;
+}
+
 static void count(struct marks *marks, const struct ss_trace *trace, uint32_t row)
 {
 	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
-	bool is_range = strcmp(name, "DataParallel.forward") == 0;
+	bool is_range = is_forward(name);
 	bool scatters = is_function(name, "Scatter"), gathers = is_function(name, "Gather");
 	bool broadcasts = is_function(name, "Broadcast");
 
@@ -64,6 +81,9 @@ static enum ss_status look_for_data_parallel(struct ss_look *look, struct ss_err
 	uint32_t devices;
 
 	(void)err;
+	devices = count_devices(trace);
+	if (devices < 2 || !has_marks(trace))
+		return SS_OK;
 	for (uint32_t row = 0; row < trace->device_from; row++)
 		if (trace->slices.kind[row] == SS_KIND_OP ||
 		    trace->slices.kind[row] == SS_KIND_ANNOTATION)
