@@ -92,11 +92,18 @@ static void move(const struct ss_formula *formula, const struct ss_operands *in,
 	enum ss_dtype dtype = in->items[formula->at[QUERY]].dtype;
 	double rows = sizes->heads * sizes->queries, kv_rows = sizes->kv_heads * sizes->keys;
 
-	out->dtype = dtype;
 	out->has_flops = out->has_bytes = true;
 	ss_work_move(out,
 		     times * sizes->batch * (rows + kv_rows) * (sizes->depth + sizes->value_depth),
 		     dtype);
+}
+
+/* The type is known even where it is not recorded what was masked. */
+static enum ss_dtype type_of(const struct ss_formula *formula, const struct ss_operands *in)
+{
+	const struct ss_operand *q = ss_operand_tensor(in, (uint32_t)formula->at[QUERY]);
+
+	return q ? q->dtype : SS_DTYPE_UNKNOWN;
 }
 
 static void forward(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
@@ -106,6 +113,7 @@ static void forward(const struct ss_formula *formula, const struct ss_operands *
 	double pairs = pairs_of(formula, in, &sizes);
 
 	(void)in_place;
+	out->dtype = type_of(formula, in);
 	if (pairs < 0)
 		return;
 	out->flops = pairs * (sizes.depth + sizes.value_depth);
@@ -120,6 +128,7 @@ static void backward(const struct ss_formula *formula, const struct ss_operands 
 	double pairs = pairs_of(formula, in, &sizes);
 
 	(void)in_place;
+	out->dtype = type_of(formula, in);
 	if (pairs < 0)
 		return;
 	out->flops = pairs * (3 * sizes.depth + 2 * sizes.value_depth);

@@ -45,6 +45,9 @@ uint32_t ss_name_flags(const char *name, size_t length)
 	    memcmp(name, "enumerate(DataLoader)#", 22) == 0 &&
 	    (length < 9 || memcmp(name + length - 9, ".__next__", 9) != 0))
 		flags &= ~(uint32_t)SS_NAME_DATALOADER;
+	/* the xmma kernels that multiply on the vector units say so: ..._ffma_aligna4_... */
+	if ((flags & SS_NAME_TENSOR_CORE) && ss_text_has(name, length, "_ffma", 5))
+		flags &= ~(uint32_t)SS_NAME_TENSOR_CORE;
 	return flags;
 }
 

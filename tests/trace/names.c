@@ -32,6 +32,8 @@ static const struct {
 	{ "void flash_fwd_kernel<x>", SS_NAME_TENSOR_CORE, 0 },
 	{ "Cijk_Ailk_Bljk_HHS_BH_MT128x128x16_MI16x16x16x1", SS_NAME_TENSOR_CORE, 0 },
 	{ "my_nvjet", 0, SS_NAME_TENSOR_CORE },
+	{ "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_ffma_aligna4", 0,
+	  SS_NAME_TENSOR_CORE },
 	{ "volta_sgemm_128x64_nn", 0, SS_NAME_TENSOR_CORE },
 	{ "void at::native::vectorized_elementwise_kernel<4>", 0, SS_NAME_TENSOR_CORE },
 	/* calls */

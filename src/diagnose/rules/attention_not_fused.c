@@ -1,0 +1,204 @@
+/*
+ * attention_not_fused.c - rule: attention as two products with a softmax between them.
+ *
+ * Scores of all pairs of tokens are written to memory, scaled, masked, normalized and read
+ * again, one kernel each. Fused kernels keep them on the chip: what ran between the two
+ * products is gone, in forward and backward.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/sites.h"
+
+/* Kernels between the two products: scale, mask, softmax, dropout, casts; backward has as many. */
+#define BETWEEN_MAX 16
+
+/* Operators around a launch that are asked for their name. */
+#define OWNERS_MAX 8
+
+enum role { ROLE_NEW = 0, ROLE_OTHER, ROLE_PRODUCT, ROLE_SOFTMAX, ROLE_BREAK };
+
+struct launched {
+	uint32_t call, task; /* host row, task of the kernel */
+};
+
+struct attention {
+	struct ss_look *look;
+	const struct ss_ops *ops;
+	uint8_t *roles; /* enum role, per name */
+	struct launched *kernels;
+	uint32_t kernel_count;
+	struct ss_sites sites;
+};
+
+static bool has(const char *name, const char *const *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strstr(name, parts[i]))
+			return true;
+	return false;
+}
+
+static enum role role_of(const char *name)
+{
+	/* products of weights, and attention that is fused: what lies between is no attention */
+	static const char *const breaks[] = { "aten::mm",           "aten::addmm", "aten::linear",
+					      "aten::_convolution", "attention",   "log_softmax" };
+
+	if (strcmp(name, "aten::bmm") == 0 || strcmp(name, "aten::baddbmm") == 0 ||
+	    strcmp(name, "aten::baddbmm_") == 0)
+		return ROLE_PRODUCT;
+	if (has(name, breaks, SS_COUNT(breaks)))
+		return ROLE_BREAK;
+	return strstr(name, "softmax") || strstr(name, "Softmax") ? ROLE_SOFTMAX : ROLE_OTHER;
+}
+
+/* Of the operators around the launch the innermost that is more than any other. */
+static enum role role_at(struct attention *attention, uint32_t call)
+{
+	const struct ss_trace *trace = attention->look->trace;
+	uint32_t op = attention->ops->owner[call];
+
+	for (int i = 0; i < OWNERS_MAX && op != SS_NO_ROW; i++, op = attention->ops->owner[op]) {
+		uint8_t *role = &attention->roles[trace->slices.name[op]];
+
+		if (*role == ROLE_NEW)
+			*role = (uint8_t)role_of(
+				ss_strings_text(&trace->names, trace->slices.name[op]));
+		if (*role != ROLE_OTHER)
+			return (enum role) * role;
+	}
+	return ROLE_OTHER;
+}
+
+static int by_call(const void *a, const void *b)
+{
+	const struct launched *x = a, *y = b;
+
+	if (x->call != y->call)
+		return x->call < y->call ? -1 : 1;
+	return x->task < y->task ? -1 : x->task > y->task;
+}
+
+/* Kernels in the order of their launches, thread after thread. */
+static bool sort_kernels(struct attention *attention, struct ss_arena *scratch)
+{
+	const struct ss_graph *graph = attention->look->graph;
+	const struct ss_trace *trace = attention->look->trace;
+
+	attention->kernels = SS_ARENA_NEW(scratch, struct launched, (size_t)graph->task_count + 1);
+	attention->roles = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
+	if (!attention->kernels || !attention->roles)
+		return false;
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t call = task->kind == SS_TASK_KERNEL ? trace->slices.link[task->row]
+							     : SS_NO_ROW;
+
+		if (call < attention->ops->row_count)
+			attention->kernels[attention->kernel_count++] = (struct launched){ call,
+											   i };
+	}
+	if (attention->kernel_count)
+		qsort(attention->kernels, attention->kernel_count, sizeof(*attention->kernels),
+		      by_call);
+	return true;
+}
+
+static void claim(struct attention *attention, uint32_t from, uint32_t to)
+{
+	const struct ss_look *look = attention->look;
+	const struct ss_slices *slices = &look->trace->slices;
+
+	for (uint32_t i = from; i < to; i++) {
+		const struct launched *kernel = &attention->kernels[i];
+		const struct ss_task *task = &look->graph->tasks[kernel->task];
+		uint32_t op = attention->ops->owner[kernel->call];
+
+		/* at worst masks and casts stay: half of it */
+		if (task->step != SS_NO_STEP && op != SS_NO_ROW &&
+		    ss_look_claim(attention->look, (struct ss_claim){ .task = kernel->task,
+								      .low_ns = task->own_ns / 2 }))
+			ss_sites_add(&attention->sites, slices->name[op], op, task->own_ns);
+	}
+}
+
+/* A product, then others with a softmax among them, then a product: all on one thread. */
+static void find(struct attention *attention)
+{
+	const struct ss_slices *slices = &attention->look->trace->slices;
+	uint32_t from = SS_NO_ROW, track = SS_NO_ROW;
+	bool has_softmax = false;
+
+	for (uint32_t i = 0; i < attention->kernel_count; i++) {
+		uint32_t call = attention->kernels[i].call;
+		enum role role = role_at(attention, call);
+
+		if (slices->track[call] != track || role == ROLE_BREAK ||
+		    (from != SS_NO_ROW && i - from > BETWEEN_MAX))
+			from = SS_NO_ROW;
+		track = slices->track[call];
+		if (role == ROLE_SOFTMAX)
+			has_softmax = true;
+		if (role != ROLE_PRODUCT)
+			continue;
+		if (from != SS_NO_ROW && has_softmax)
+			claim(attention, from, i);
+		from = i + 1;
+		has_softmax = false;
+	}
+}
+
+static void tell(struct attention *attention)
+{
+	struct ss_look *look = attention->look;
+
+	for (uint32_t i = 0; i < attention->sites.count; i++) {
+		const struct ss_site *site = &attention->sites.items[i];
+
+		ss_look_evidence(look, ss_site_fact(site),
+				 "%s between two products of attention: {time} a step ({count}x)",
+				 ss_strings_text(&look->trace->names, site->name));
+	}
+	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+			   "the kernels are recorded; that nobody needs the weights is not");
+}
+
+static enum ss_status look_for_attention(struct ss_look *look, struct ss_error *err)
+{
+	struct attention attention = { .look = look };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->digest->device < 0)
+		return SS_OK;
+	SS_TRY(ss_bricks_ops(look->subject->bricks, &attention.ops, err));
+	ss_arena_init(&scratch, look->memory);
+	status = ss_sites_init(&attention.sites, look, err);
+	if (status == SS_OK && sort_kernels(&attention, &scratch)) {
+		find(&attention);
+		ss_sites_sort(&attention.sites);
+		if (attention.sites.count)
+			tell(&attention);
+	} else if (status == SS_OK) {
+		status = ss_fail_memory(err, "the kernels of attention");
+	}
+	if (status == SS_OK && attention.sites.failed)
+		status = ss_fail_memory(err, "the kernels of attention");
+	ss_sites_release(&attention.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_attention_not_fused = {
+	.name = "attention-not-fused",
+	.title = "Attention is computed step by step instead of by a fused kernel",
+	.summary = "Softmax between two batched products: scores go through memory",
+	.fix = "y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)\n"
+	       "# models of Hugging Face: from_pretrained(..., attn_implementation=\"sdpa\")",
+	.surer = "with_stack=True names the line",
+	.warn_share = 0.05,
+	.silent_share = 0.01,
+	.why = "a change of a line, but of numbers too: from 5 % on it is worth the check",
+	.look = look_for_attention,
+};

@@ -1,0 +1,115 @@
+/*
+ * conv_bias_before_norm.c - rule: convolutions with a bias that batch norm takes away again.
+ *
+ * Batch norm subtracts the mean of each channel, and with it whatever was added to all of
+ * it. The bias is computed, stored, has a gradient and a state of the optimizer for nothing.
+ * The pattern is that of PyTorch's own matcher; needs recorded sizes. In inference both are
+ * folded into one or cost nothing to speak of: only training is looked at.
+ */
+#include <string.h>
+
+#include "analyze/operands.h"
+#include "diagnose/rule.h"
+
+/* Operands of aten::conv2d and its like: input, weight, bias. */
+#define BIAS 2
+
+struct convs {
+	struct ss_look *look;
+	const struct ss_ops *ops;
+	uint8_t *biased;  /* per record of op_args: 1 it has a bias, 2 it has none */
+	uint32_t *before; /* per track: the convolution just before on the outermost level */
+	int64_t count;
+	uint32_t first;
+};
+
+static bool is_conv(const char *name)
+{
+	return strcmp(name, "aten::conv1d") == 0 || strcmp(name, "aten::conv2d") == 0 ||
+	       strcmp(name, "aten::conv3d") == 0;
+}
+
+static bool has_bias(struct convs *convs, uint32_t row)
+{
+	const struct ss_trace *trace = convs->look->trace;
+	uint32_t args = trace->slices.args[row];
+	struct ss_operands operands;
+
+	if (args == SS_NO_ARGS)
+		return false;
+	if (!convs->biased[args]) {
+		const struct ss_operand *bias = NULL;
+
+		if (ss_operands_read(&operands, trace, ss_records_at(&trace->op_args, args)))
+			bias = ss_operand_tensor(&operands, BIAS);
+		convs->biased[args] = bias && bias->rank == 1 && bias->dims[0] > 0 ? 1 : 2;
+	}
+	return convs->biased[args] == 1;
+}
+
+static void look_at(struct convs *convs, uint32_t row)
+{
+	const struct ss_trace *trace = convs->look->trace;
+	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
+	uint32_t *before = &convs->before[trace->slices.track[row]];
+
+	if (strcmp(name, "aten::batch_norm") == 0 && *before && has_bias(convs, *before - 1)) {
+		if (!convs->count++)
+			convs->first = *before - 1;
+	}
+	*before = is_conv(name) ? row + 1 : 0;
+}
+
+/* Most files have no batch norm: then no row has to be looked at. */
+static bool has_norms(const struct ss_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->names.count; i++)
+		if (strcmp(ss_strings_text(&trace->names, i), "aten::batch_norm") == 0)
+			return true;
+	return false;
+}
+
+static enum ss_status look_for_convs(struct ss_look *look, struct ss_error *err)
+{
+	const struct ss_trace *trace = look->trace;
+	struct convs convs = { .look = look };
+	const struct ss_phases *phases;
+	struct ss_arena scratch;
+
+	if (!look->steps->count || !has_norms(trace))
+		return SS_OK;
+	SS_TRY(ss_bricks_phases(look->subject->bricks, &phases, err));
+	if (!phases->has[SS_PHASE_BACKWARD])
+		return SS_OK;
+	SS_TRY(ss_bricks_ops(look->subject->bricks, &convs.ops, err));
+	ss_arena_init(&scratch, look->memory);
+	convs.biased = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->op_args.count + 1);
+	convs.before = SS_ARENA_NEW(&scratch, uint32_t, (size_t)trace->track_count + 1);
+	if (!convs.biased || !convs.before) {
+		ss_arena_release(&scratch);
+		return ss_fail_memory(err, "the convolutions");
+	}
+	for (uint32_t row = 0; row < trace->device_from; row++)
+		if (trace->slices.kind[row] == SS_KIND_OP && convs.ops->owner[row] == SS_NO_ROW)
+			look_at(&convs, row);
+	ss_arena_release(&scratch);
+	if (!convs.count)
+		return SS_OK;
+	ss_look_evidence(look, (struct ss_fact){ 0, (double)convs.count, convs.first },
+			 "convolutions with a bias directly before batch norm: {count} a step");
+	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the operands are recorded");
+	return SS_OK;
+}
+
+const struct ss_rule ss_rule_conv_bias_before_norm = {
+	.name = "conv-bias-before-norm",
+	.title = "Convolutions add a bias that batch norm takes away again",
+	.summary = "Convolutions with a bias directly before batch norm",
+	.fix = "torch.nn.Conv2d(..., bias=False)   # directly before BatchNorm2d",
+	.surer = "record_shapes=True has the operands",
+	.warn_share = 0,
+	.silent_share = 0,
+	.why = "a fact about the network; what it costs is small",
+	.is_timeless = true,
+	.look = look_for_convs,
+};

@@ -1,0 +1,119 @@
+/*
+ * data_parallel.c - rule: nn.DataParallel drives several devices from one process.
+ *
+ * It copies the model to all devices in every step, splits the batch and gathers the
+ * results on one of them, from threads that share one interpreter. What a process for each
+ * device would take cannot be told from the file: no time is claimed.
+ */
+#include <string.h>
+
+#include "analyze/roles.h"
+#include "diagnose/rule.h"
+
+/* Marks of torch.nn.parallel: a range since 1.13, functions of autograd before. */
+struct marks {
+	uint32_t row; /* the first; SS_NO_ROW: none */
+	bool has_range, scatters, gathers, broadcasts;
+	int64_t count, ns;
+};
+
+static bool is_function(const char *name, const char *function)
+{
+	size_t length = strlen(function);
+
+	return strncmp(name, function, length) == 0 &&
+	       (!name[length] || strcmp(name + length, "Backward") == 0);
+}
+
+static bool is_forward(const char *name)
+{
+	return strcmp(name, "DataParallel.forward") == 0;
+}
+
+/* Most files have none of the names: then no row has to be looked at. */
+static bool has_marks(const struct ss_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->names.count; i++) {
+		const char *name = ss_strings_text(&trace->names, i);
+
+		if (is_forward(name) || is_function(name, "Scatter"))
+			return true;
+	}
+	return false;
+}
+
+static void count(struct marks *marks, const struct ss_trace *trace, uint32_t row)
+{
+	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
+	bool is_range = is_forward(name);
+	bool scatters = is_function(name, "Scatter"), gathers = is_function(name, "Gather");
+	bool broadcasts = is_function(name, "Broadcast");
+
+	if (!is_range && !scatters && !gathers && !broadcasts)
+		return;
+	marks->has_range |= is_range;
+	marks->scatters |= scatters;
+	marks->gathers |= gathers;
+	marks->broadcasts |= broadcasts;
+	if (marks->row == SS_NO_ROW)
+		marks->row = row;
+	if (!is_range) {
+		marks->count++;
+		marks->ns = ss_ns_sum(marks->ns, trace->slices.dur_ns[row]);
+	}
+}
+
+static uint32_t count_devices(const struct ss_trace *trace)
+{
+	int64_t device = INT64_MIN;
+	uint32_t devices = 0;
+
+	while (ss_device_next(trace, device, &device))
+		devices++;
+	return devices;
+}
+
+static enum ss_status look_for_data_parallel(struct ss_look *look, struct ss_error *err)
+{
+	const struct ss_trace *trace = look->trace;
+	struct marks marks = { .row = SS_NO_ROW };
+	struct ss_fact fact;
+	uint32_t devices;
+
+	(void)err;
+	devices = count_devices(trace);
+	if (devices < 2 || !has_marks(trace))
+		return SS_OK;
+	for (uint32_t row = 0; row < trace->device_from; row++)
+		if (trace->slices.kind[row] == SS_KIND_OP ||
+		    trace->slices.kind[row] == SS_KIND_ANNOTATION)
+			count(&marks, trace, row);
+	devices = count_devices(trace);
+	if (devices < 2 ||
+	    (!marks.has_range && !(marks.scatters && marks.gathers && marks.broadcasts)))
+		return SS_OK;
+	fact = (struct ss_fact){ marks.ns, (double)marks.count, marks.row };
+	ss_look_evidence(look, fact,
+			 "nn.DataParallel runs %u devices from one process; splitting, copying and "
+			 "gathering hold the host {time} a step",
+			 devices);
+	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "its marks are recorded");
+	ss_look_figure(look, 0, 1);
+	return SS_OK;
+}
+
+const struct ss_rule ss_rule_data_parallel = {
+	.name = "data-parallel",
+	.title = "nn.DataParallel drives several devices from one process",
+	.summary = "nn.DataParallel instead of DistributedDataParallel",
+	.fix = "# torchrun --nproc_per_node=gpu train.py\n"
+	       "torch.distributed.init_process_group(\"nccl\")\n"
+	       "model = torch.nn.parallel.DistributedDataParallel(model.to(rank), "
+	       "device_ids=[rank])",
+	.surer = NULL,
+	.warn_share = 0,
+	.silent_share = 0,
+	.why = "the documentation of PyTorch advises against it whatever it costs",
+	.is_timeless = true,
+	.look = look_for_data_parallel,
+};

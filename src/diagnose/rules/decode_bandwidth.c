@@ -1,0 +1,118 @@
+/*
+ * decode_bandwidth.c - rule: decoding is bound by reading the weights.
+ *
+ * A step of decode multiplies a few rows with every weight of the model: the weights are read
+ * once for each step, however many sequences share it. When the products already read at
+ * most of the memory's rate, no kernel makes them much faster: fewer bytes or more sequences
+ * in a step do. It says so and claims no time.
+ */
+#include "analyze/passes.h"
+#include "analyze/peaks.h"
+#include "diagnose/rule.h"
+
+/* Of the memory's rate: what good kernels reach is six to nine tenths. */
+#define RATE_PART 0.5
+
+/* Of the time of the kernels in decode: else something else is to be looked at first. */
+#define PRODUCTS_PART 0.5
+
+struct decode {
+	int64_t passes, busy_ns, product_ns;
+	double bytes;
+};
+
+static const struct ss_pass *pass_at(const struct ss_passes *passes, int64_t host_ns)
+{
+	uint32_t low = 0, high = passes->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (passes->items[middle].host_start_ns <= host_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && passes->items[low - 1].host_end_ns > host_ns ? &passes->items[low - 1] : NULL;
+}
+
+static struct decode measure(const struct ss_passes *passes, const struct ss_works *works)
+{
+	const struct ss_slices *slices = &works->ops->trace->slices;
+	struct decode decode = { 0 };
+
+	for (uint32_t i = 0; i < passes->count; i++)
+		if (passes->items[i].kind == SS_PASS_DECODE) {
+			decode.passes++;
+			decode.busy_ns = ss_ns_sum(decode.busy_ns, passes->items[i].busy_ns);
+		}
+	for (uint32_t row = 0; decode.passes && row < works->ops->row_count; row++) {
+		const struct ss_work *work = ss_works_of(works, row);
+		const struct ss_pass *pass;
+
+		if (!work || work->kind != SS_WORK_MATMUL || !work->has_bytes ||
+		    works->device_ns[row] <= 0)
+			continue;
+		pass = pass_at(passes, slices->start_ns[row]);
+		if (!pass || pass->kind != SS_PASS_DECODE)
+			continue;
+		decode.product_ns = ss_ns_sum(decode.product_ns, works->device_ns[row]);
+		decode.bytes += work->moved_bytes;
+	}
+	return decode;
+}
+
+static const struct ss_peaks *peaks_of(const struct ss_look *look)
+{
+	const struct ss_trace_info *info = &look->trace->info;
+
+	for (uint32_t i = info->device_count; i-- > 0;)
+		if (i == 0 || info->devices[i].id == look->digest->device)
+			return ss_peaks_find(
+				ss_strings_text(&look->trace->texts, info->devices[i].name));
+	return NULL;
+}
+
+static enum ss_status look_for_decode(struct ss_look *look, struct ss_error *err)
+{
+	const struct ss_peaks *peaks = peaks_of(look);
+	const struct ss_works *works;
+	struct ss_passes passes = { 0 };
+	struct decode decode = { 0 };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->digest->device < 0 || !peaks || peaks->gb_per_s <= 0)
+		return SS_OK;
+	SS_TRY(ss_bricks_works(look->subject->bricks, &works, err));
+	ss_arena_init(&scratch, look->memory);
+	status = ss_passes_find(look->subject->bricks, &scratch, &passes, err);
+	if (status == SS_OK)
+		decode = measure(&passes, works);
+	ss_arena_release(&scratch);
+	if (status != SS_OK || decode.product_ns <= 0 ||
+	    (double)decode.product_ns < PRODUCTS_PART * (double)decode.busy_ns ||
+	    decode.bytes / (double)decode.product_ns < RATE_PART * peaks->gb_per_s)
+		return status;
+	ss_look_evidence(look,
+			 (struct ss_fact){ decode.product_ns, (double)decode.passes, SS_NO_ROW },
+			 "products of decode read at more than half of the memory's rate: {time} a "
+			 "step");
+	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+			   "computed from sizes and the device's peaks");
+	return SS_OK;
+}
+
+const struct ss_rule ss_rule_decode_bandwidth = {
+	.name = "decode-bandwidth",
+	.title = "Decoding is bound by reading the weights",
+	.summary = "Steps of decode whose products run at the rate of the memory",
+	.fix = "# fewer bytes: weights in fp8 or int4 (quantization=...); more sequences a step:\n"
+	       "# a larger batch (max_num_seqs); fewer steps: speculative decoding",
+	.surer = "record_shapes=True has the sizes; CUDA graphs hide the operators",
+	.warn_share = 0,
+	.silent_share = 0,
+	.why = "nothing is wrong: it tells what is worth trying",
+	.is_timeless = true,
+	.look = look_for_decode,
+};

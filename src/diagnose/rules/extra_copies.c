@@ -1,0 +1,181 @@
+/*
+ * extra_copies.c - rule: tensors are filled on the CPU and then copied to the device.
+ *
+ * torch.zeros(n).to(device) makes the tensor twice and copies it; with device=device a
+ * short kernel makes it where it is needed. The pattern is that of PyTorch's own matcher.
+ */
+#include <string.h>
+
+#include "analyze/host_link.h"
+#include "diagnose/sites.h"
+
+/* What filling it on the device takes, and the call that no longer waits. */
+#define FILL_NS 3000
+#define CALL_NS 10000
+
+/* aten::to > aten::_to_copy > aten::copy_ */
+#define OWNERS_MAX 4
+
+struct extras {
+	struct ss_look *look;
+	const struct ss_ops *ops;
+	uint32_t *before; /* per host row: of an operator the one before it beside it */
+	uint8_t *calls;   /* per host row: its copy is claimed */
+	struct ss_host_link link;
+	struct ss_sites sites;
+};
+
+static bool is_one_of(const char *name, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool fills(const char *name)
+{
+	static const char *const names[] = {
+		"aten::zeros", "aten::ones",   "aten::full", "aten::fill_", "aten::zero_",
+		"aten::eye",   "aten::arange", "aten::rand", "aten::randn", "aten::randint",
+	};
+
+	return is_one_of(name, names, SS_COUNT(names));
+}
+
+static bool copies(const char *name)
+{
+	static const char *const names[] = { "aten::to", "aten::_to_copy", "aten::copy_" };
+
+	return is_one_of(name, names, SS_COUNT(names));
+}
+
+/* Operators have the one before them that has the same operator around, on the same thread. */
+static bool find_neighbours(struct extras *extras, struct ss_arena *scratch)
+{
+	const struct ss_trace *trace = extras->look->trace;
+	uint32_t rows = trace->device_from;
+	uint32_t *last = SS_ARENA_NEW(scratch, uint32_t, (size_t)rows + trace->track_count + 1);
+
+	extras->before = SS_ARENA_NEW(scratch, uint32_t, (size_t)rows + 1);
+	extras->calls = SS_ARENA_NEW(scratch, uint8_t, (size_t)rows + 1);
+	if (!last || !extras->before || !extras->calls)
+		return false;
+	for (uint32_t row = 0; row < rows; row++) {
+		uint32_t owner = extras->ops->owner[row];
+		uint32_t *place =
+			&last[owner == SS_NO_ROW ? rows + trace->slices.track[row] : owner];
+
+		if (trace->slices.kind[row] != SS_KIND_OP)
+			continue;
+		extras->before[row] = *place ? *place - 1 : SS_NO_ROW;
+		*place = row + 1;
+	}
+	return true;
+}
+
+/* The operator that filled on the CPU what this call copies; SS_NO_ROW: none did. */
+static uint32_t filler_of(const struct extras *extras, uint32_t call)
+{
+	const struct ss_trace *trace = extras->look->trace;
+	uint32_t op = extras->ops->owner[call], outer = SS_NO_ROW, before;
+
+	for (int i = 0; i < OWNERS_MAX && op != SS_NO_ROW; i++, op = extras->ops->owner[op]) {
+		if (!copies(ss_strings_text(&trace->names, trace->slices.name[op])))
+			break;
+		outer = op;
+	}
+	before = outer == SS_NO_ROW ? SS_NO_ROW : extras->before[outer];
+	return before != SS_NO_ROW &&
+			       fills(ss_strings_text(&trace->names, trace->slices.name[before])) &&
+			       extras->ops->total_ns[before] == 0
+		       ? before
+		       : SS_NO_ROW;
+}
+
+static void claim(struct extras *extras)
+{
+	const struct ss_graph *graph = extras->look->graph;
+	const struct ss_trace *trace = extras->look->trace;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t call, filler;
+
+		if (task->kind != SS_TASK_COPY || task->step == SS_NO_STEP)
+			continue;
+		call = trace->slices.link[task->row];
+		if (call >= trace->device_from ||
+		    extras->link.kinds[trace->slices.name[task->row]].memory == SS_COPY_NONE ||
+		    extras->link.kinds[trace->slices.name[task->row]].way != SS_COPY_IN)
+			continue;
+		filler = filler_of(extras, call);
+		if (filler == SS_NO_ROW ||
+		    !ss_look_claim(extras->look, (struct ss_claim){ .task = i,
+								    .own_ns = FILL_NS,
+								    .low_ns = FILL_NS,
+								    .high_ns = FILL_NS }))
+			continue;
+		extras->calls[call] = true;
+		ss_sites_add(&extras->sites, trace->slices.name[filler], filler, task->own_ns);
+	}
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (task->row < trace->device_from && extras->calls[task->row])
+			(void)!ss_look_claim(extras->look,
+					     (struct ss_claim){ .task = i,
+								.own_ns = CALL_NS,
+								.low_ns = CALL_NS,
+								.high_ns = CALL_NS,
+								.releases = task->kind ==
+									    SS_TASK_WAIT });
+	}
+}
+
+static enum ss_status look_for_extras(struct ss_look *look, struct ss_error *err)
+{
+	struct extras extras = { .look = look };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || !look->trace->device_kind_count[SS_KIND_MEMCPY])
+		return SS_OK;
+	SS_TRY(ss_bricks_ops(look->subject->bricks, &extras.ops, err));
+	ss_arena_init(&scratch, look->memory);
+	status = ss_sites_init(&extras.sites, look, err);
+	if (status == SS_OK) {
+		if (find_neighbours(&extras, &scratch) &&
+		    ss_host_link_init(&extras.link, look->trace, look->digest->device, &scratch))
+			claim(&extras);
+		else
+			extras.sites.failed = true;
+		if (extras.sites.failed)
+			status = ss_fail_memory(err, "the copies");
+	}
+	ss_sites_sort(&extras.sites);
+	for (uint32_t i = 0; status == SS_OK && i < extras.sites.count; i++)
+		ss_look_evidence(
+			look, ss_site_fact(&extras.sites.items[i]),
+			"%s on the CPU, then a copy to the device: {count}x a step, {time}",
+			ss_strings_text(&look->trace->names, extras.sites.items[i].name));
+	if (status == SS_OK && extras.sites.count)
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				   "the two follow each other; that they are about one tensor is "
+				   "not recorded");
+	ss_sites_release(&extras.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_extra_copies = {
+	.name = "extra-copies",
+	.title = "Tensors are filled on the CPU and then copied to the device",
+	.summary = "torch.zeros(...).to(device) and its like in the step",
+	.fix = "x = torch.zeros(size, device=device)   # not torch.zeros(size).to(device)",
+	.surer = "with_stack=True names the line",
+	.warn_share = 0.05,
+	.silent_share = 0.005,
+	.why = "a word to add, so half a percent is worth a line",
+	.look = look_for_extras,
+};

@@ -1,0 +1,139 @@
+/*
+ * grad_zeroed.c - rule: gradients are overwritten with zeros before each step.
+ *
+ * optimizer.zero_grad(set_to_none=False), the default before PyTorch 2.0, writes zeros into
+ * every gradient, which backward then adds to. With None it writes them without either.
+ */
+#include <string.h>
+
+#include "analyze/moment.h"
+#include "diagnose/sites.h"
+
+/* A loop over the parameters that only drops references. */
+#define KEEP_NS 20000
+
+struct zeros {
+	struct ss_look *look;
+	uint8_t *inside; /* per host row: in a zero_grad that writes */
+	struct ss_sites sites;
+};
+
+static bool writes_zeros(const char *name)
+{
+	return strcmp(name, "aten::zero_") == 0 || strcmp(name, "aten::_foreach_zero_") == 0;
+}
+
+static bool is_range(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t parent = trace->slices.parent[row];
+
+	return (ss_slice_flags(trace, row) & SS_NAME_ZERO_GRAD) &&
+	       (parent == SS_NO_ROW || !(ss_slice_flags(trace, parent) & SS_NAME_ZERO_GRAD));
+}
+
+/* The rows in a range, and whether one of them writes; returns the row behind it. */
+static uint32_t scan(const struct zeros *zeros, uint32_t range, bool *writes)
+{
+	const struct ss_trace *trace = zeros->look->trace;
+	const struct ss_slices *slices = &trace->slices;
+	int64_t end_ns = ss_slice_end(slices, range);
+	uint32_t row = range + 1;
+
+	*writes = false;
+	for (; row < trace->device_from && slices->track[row] == slices->track[range] &&
+	       slices->start_ns[row] < end_ns;
+	     row++)
+		*writes = *writes ||
+			  (slices->kind[row] == SS_KIND_OP &&
+			   writes_zeros(ss_strings_text(&trace->names, slices->name[row])));
+	return row;
+}
+
+static void claim_host(struct zeros *zeros)
+{
+	const struct ss_trace *trace = zeros->look->trace;
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = 0; row < trace->device_from;) {
+		uint32_t end;
+		bool writes;
+
+		if (!is_range(trace, row)) {
+			row++;
+			continue;
+		}
+		end = scan(zeros, row, &writes);
+		if (writes && ss_step_at(trace, slices->start_ns[row]) != SS_NO_ROW) {
+			memset(&zeros->inside[row], true, end - row);
+			(void)!ss_look_claim_time(zeros->look,
+						  (struct ss_stretch){
+							  .track = slices->track[row],
+							  .from_ns = slices->start_ns[row],
+							  .to_ns = ss_slice_end(slices, row),
+							  .keep_ns = KEEP_NS });
+			ss_sites_add(&zeros->sites, slices->name[row], row, slices->dur_ns[row]);
+		}
+		row = end;
+	}
+}
+
+static void claim_device(struct zeros *zeros)
+{
+	const struct ss_graph *graph = zeros->look->graph;
+	const struct ss_trace *trace = zeros->look->trace;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t call = ss_task_on_device((enum ss_task_kind)task->kind)
+					? trace->slices.link[task->row]
+					: SS_NO_ROW;
+
+		if (call < trace->device_from && zeros->inside[call] && task->step != SS_NO_STEP)
+			(void)!ss_look_claim(zeros->look, (struct ss_claim){ .task = i });
+	}
+}
+
+static enum ss_status look_for_zeros(struct ss_look *look, struct ss_error *err)
+{
+	struct zeros zeros = { .look = look };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = ss_sites_init(&zeros.sites, look, err);
+	if (status == SS_OK) {
+		zeros.inside = SS_ARENA_NEW(&scratch, uint8_t,
+					    (size_t)look->trace->device_from + 1);
+		if (zeros.inside) {
+			claim_host(&zeros);
+			claim_device(&zeros);
+		}
+		if (!zeros.inside || zeros.sites.failed)
+			status = ss_fail_memory(err, "the gradients");
+	}
+	ss_sites_sort(&zeros.sites);
+	for (uint32_t i = 0; status == SS_OK && i < zeros.sites.count; i++)
+		ss_look_evidence(look, ss_site_fact(&zeros.sites.items[i]),
+				 "%s writes zeros: {time} of the host a step",
+				 ss_strings_text(&look->trace->names, zeros.sites.items[i].name));
+	if (status == SS_OK && zeros.sites.count)
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the writes are recorded");
+	ss_sites_release(&zeros.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_grad_zeroed = {
+	.name = "grad-zeroed",
+	.title = "Gradients are overwritten with zeros in every step",
+	.summary = "zero_grad writes zeros instead of dropping the gradients",
+	.fix = "optimizer.zero_grad(set_to_none=True)   # the default since PyTorch 2.0",
+	.surer = NULL,
+	.warn_share = 0.05,
+	.silent_share = 0.005,
+	.why = "a word to add, so half a percent is worth a line; it is seldom what makes a job "
+	       "slow",
+	.look = look_for_zeros,
+};

@@ -1,0 +1,135 @@
+/*
+ * loop_indexing.c - rule: a tensor is taken apart element by element in a Python loop.
+ *
+ * for i in range(len(x)): y[i] = f(x[i]) calls a handful of operators for every element. On
+ * the whole tensor each is called once. The pattern is that of PyTorch's own matcher.
+ */
+#include <string.h>
+
+#include "analyze/moment.h"
+#include "diagnose/sites.h"
+
+/* A loop, and not a handful of indexes written one below the other. */
+#define TURNS_MIN 32
+
+/* Operators of one turn, beside the index. */
+#define BODY_MAX 8
+
+/* Indexes of a thread that follow each other with at most BODY_MAX others between. */
+struct loop {
+	uint32_t first, last; /* rows */
+	uint32_t turns, others;
+};
+
+struct loops {
+	struct ss_look *look;
+	const struct ss_ops *ops;
+	uint8_t *indexes; /* per name: 1 it takes an element, 2 it does not */
+	struct ss_sites sites;
+};
+
+static bool takes_element(struct loops *loops, uint32_t name)
+{
+	if (!loops->indexes[name]) {
+		const char *text = ss_strings_text(&loops->look->trace->names, name);
+
+		loops->indexes[name] = strcmp(text, "aten::select") == 0 ? 1 : 2;
+	}
+	return loops->indexes[name] == 1;
+}
+
+/* On the whole tensor it takes as long as one turn; at worst half of the loop stays. */
+static void close(struct loops *loops, const struct loop *loop)
+{
+	const struct ss_slices *slices = &loops->look->trace->slices;
+	struct ss_stretch stretch;
+	int64_t length_ns;
+
+	if (loop->turns < TURNS_MIN)
+		return;
+	stretch = (struct ss_stretch){ .track = slices->track[loop->first],
+				       .from_ns = slices->start_ns[loop->first],
+				       .to_ns = ss_slice_end(slices, loop->last) };
+	length_ns = stretch.to_ns - stretch.from_ns;
+	stretch.keep_ns = length_ns / loop->turns;
+	stretch.low_keep_ns = length_ns / 2;
+	if (ss_look_claim_time(loops->look, stretch) > 0)
+		ss_sites_add(&loops->sites, slices->name[loop->first], loop->first, length_ns);
+}
+
+static void find(struct loops *loops)
+{
+	const struct ss_trace *trace = loops->look->trace;
+	const struct ss_slices *slices = &trace->slices;
+	struct loop loop = { 0 };
+
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		if (slices->kind[row] != SS_KIND_OP || loops->ops->owner[row] != SS_NO_ROW)
+			continue;
+		if (loop.turns &&
+		    (slices->track[row] != slices->track[loop.first] || loop.others > BODY_MAX)) {
+			close(loops, &loop);
+			loop = (struct loop){ 0 };
+		}
+		if (!takes_element(loops, slices->name[row])) {
+			loop.others++;
+			continue;
+		}
+		if (ss_step_at(trace, slices->start_ns[row]) == SS_NO_ROW)
+			continue;
+		if (!loop.turns)
+			loop.first = row;
+		loop.last = row;
+		loop.turns++;
+		loop.others = 0;
+	}
+	close(loops, &loop);
+}
+
+static enum ss_status look_for_loops(struct ss_look *look, struct ss_error *err)
+{
+	struct loops loops = { .look = look };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count)
+		return SS_OK;
+	SS_TRY(ss_bricks_ops(look->subject->bricks, &loops.ops, err));
+	ss_arena_init(&scratch, look->memory);
+	status = ss_sites_init(&loops.sites, look, err);
+	if (status == SS_OK) {
+		loops.indexes = SS_ARENA_NEW(&scratch, uint8_t,
+					     (size_t)look->trace->names.count + 1);
+		if (loops.indexes)
+			find(&loops);
+		if (!loops.indexes || loops.sites.failed)
+			status = ss_fail_memory(err, "the loops");
+	}
+	ss_sites_sort(&loops.sites);
+	for (uint32_t i = 0; status == SS_OK && i < loops.sites.count; i++)
+		ss_look_evidence(look, ss_site_fact(&loops.sites.items[i]),
+				 "%s again and again in a loop: {time} of the host a step",
+				 ss_strings_text(&look->trace->names, loops.sites.items[i].name));
+	if (status == SS_OK && loops.sites.count)
+		ss_look_confidence(look, SS_CONFIDENCE_LOW,
+				   "whether the loop can be written for the whole tensor is not "
+				   "in the file");
+	ss_sites_release(&loops.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_loop_indexing = {
+	.name = "loop-indexing",
+	.title = "A tensor is taken apart element by element in a loop",
+	.summary = "Dozens of x[i] one after the other instead of operators on the whole tensor",
+	.fix = "y = f(x)                       # not: for i in range(len(x)): y[i] = f(x[i])\n"
+	       "y = torch.func.vmap(f)(x)      # where f takes one element",
+	.surer = "with_stack=True names the line",
+	/* a guess about code that was not seen: from a fifth of the step on it is worth a look */
+	.warn_share = 0.2,
+	.silent_share = 0.02,
+	.why = "only the reader of the code knows whether the loop can go: from a fifth of the "
+	       "step on that is worth a warning",
+	.look = look_for_loops,
+};

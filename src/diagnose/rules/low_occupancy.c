@@ -1,0 +1,232 @@
+/*
+ * low_occupancy.c - rule: kernels with far fewer blocks than the device has
+ * multiprocessors.
+ *
+ * A block runs on one multiprocessor (SM, compute unit). With fewer blocks than that the
+ * others have nothing to do, however long the kernel takes. Were the same work spread over
+ * all of them it would take as much less, but no less than its FLOPs and bytes need at the
+ * device's peaks.
+ */
+#include <string.h>
+
+#include "analyze/kernel_names.h"
+#include "analyze/passes.h"
+#include "analyze/peaks.h"
+#include "diagnose/alone.h"
+#include "diagnose/sites.h"
+
+/* From a third of the device idle on; less is what the last wave of most kernels has. */
+#define BLOCKS_FEW (2.0 / 3)
+
+/* Libraries of products choose their grids: fewer blocks may be faster, but not so few. */
+#define BLOCKS_CHOSEN 0.25
+
+/* Shorter ones are bound by latency: starting and draining takes 5 us whatever the grid. */
+#define KERNEL_NS 20000
+#define FLOOR_NS 5000
+
+struct grids {
+	struct ss_look *look;
+	const struct ss_works *works;
+	const struct ss_peaks *peaks; /* NULL: not known */
+	int32_t multiprocessors;      /* 0: not known */
+	struct ss_kernel_name *names;
+	struct ss_passes passes;
+	uint8_t *alone; /* per task */
+	struct ss_sites sites;
+};
+
+/* Blocks for each multiprocessor; 0: not recorded. */
+static double blocks_of(const struct grids *grids, uint32_t row)
+{
+	const struct ss_trace *trace = grids->look->trace;
+	const struct ss_kernel_args *args;
+	uint32_t number = trace->slices.args[row];
+
+	if (number == SS_NO_ARGS)
+		return 0;
+	args = ss_records_at(&trace->kernel_args, number);
+	if (args->blocks_per_sm > 0)
+		return args->blocks_per_sm;
+	if (args->grid[0] <= 0 || args->grid[1] <= 0 || args->grid[2] <= 0 ||
+	    grids->multiprocessors <= 0)
+		return 0;
+	return (double)args->grid[0] * args->grid[1] * args->grid[2] / grids->multiprocessors;
+}
+
+/*
+ * Collectives in all but name, and the backward of CUTLASS' attention: it has a block for
+ * each head of each sample by design, and nothing but a larger batch changes that.
+ */
+static bool is_by_design(const char *name)
+{
+	static const char *const parts[] = { "fmha_cutlassB", "all_reduce", "allreduce",
+					     "all_gather",    "allgather",  "reduce_scatter",
+					     "all_to_all",    "nvshmem",    "barrier" };
+
+	for (size_t i = 0; i < SS_COUNT(parts); i++)
+		if (strstr(name, parts[i]))
+			return true;
+	return false;
+}
+
+/* A single sequence that is decoded fills no device: nothing is wrong with the program. */
+static bool is_single_decode(const struct grids *grids, int64_t moment_ns)
+{
+	const struct ss_passes *passes = &grids->passes;
+	uint32_t low = 0, high = passes->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (passes->items[middle].start_ns <= moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && passes->items[low - 1].kind == SS_PASS_DECODE &&
+	       passes->items[low - 1].batch >= 0 && passes->items[low - 1].batch <= 1;
+}
+
+/* What the work of the kernel takes at least, ns; 0: not known. */
+static double least(const struct grids *grids, const struct ss_task *task)
+{
+	const struct ss_works *works = grids->works;
+	uint32_t op = ss_ops_launcher(works->ops, task->row), worker;
+	const struct ss_work *work;
+	double compute = 0, memory = 0, flops;
+
+	if (op == SS_NO_ROW || !grids->peaks)
+		return 0;
+	worker = works->worker[op];
+	work = ss_works_of(works, worker);
+	if (!work || works->device_ns[worker] <= 0)
+		return 0;
+	flops = ss_peaks_flops(grids->peaks, work->dtype, works->tensor[worker]);
+	if (work->has_flops && flops > 0)
+		compute = work->flops * 1e9 / flops;
+	if (work->has_bytes && grids->peaks->gb_per_s > 0 && !works->across[worker])
+		memory = work->moved_bytes / grids->peaks->gb_per_s;
+	/* its part of what the operator launched */
+	return (compute > memory ? compute : memory) * (double)task->own_ns /
+	       (double)works->device_ns[worker];
+}
+
+/* Whether so few blocks leave most of the device idle, in a kernel of this name. */
+static bool are_few(const struct grids *grids, double blocks, uint32_t name)
+{
+	enum ss_kernel_category category = grids->names[name].category;
+	bool is_chosen = category == SS_KERNEL_GEMM || category == SS_KERNEL_CONVOLUTION;
+
+	return blocks > 0 && blocks < (is_chosen ? BLOCKS_CHOSEN : BLOCKS_FEW) &&
+	       !grids->names[name].is_comm &&
+	       !is_by_design(ss_strings_text(&grids->look->trace->names, name));
+}
+
+static void look_at(struct grids *grids, uint32_t number)
+{
+	const struct ss_task *task = &grids->look->graph->tasks[number];
+	const struct ss_slices *slices = &grids->look->trace->slices;
+	double blocks, ns, bound;
+	int64_t own_ns;
+
+	if (task->own_ns < KERNEL_NS || !grids->alone[number])
+		return;
+	blocks = blocks_of(grids, task->row);
+	if (!are_few(grids, blocks, slices->name[task->row]) ||
+	    is_single_decode(grids, task->start_ns))
+		return;
+	ns = (double)task->own_ns * blocks;
+	bound = least(grids, task);
+	ns = bound > ns ? bound : ns;
+	ns = FLOOR_NS > ns ? FLOOR_NS : ns;
+	own_ns = ns < (double)task->own_ns ? (int64_t)ns : task->own_ns;
+	/* at worst half of it: a larger grid has its own cost, in partial sums for one */
+	if (ss_look_claim(grids->look,
+			  (struct ss_claim){ .task = number,
+					     .own_ns = own_ns,
+					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
+					     .high_ns = own_ns }))
+		ss_sites_add(&grids->sites, slices->name[task->row], slices->link[task->row],
+			     task->own_ns);
+}
+
+static void tell(struct grids *grids)
+{
+	struct ss_look *look = grids->look;
+
+	for (uint32_t i = 0; i < grids->sites.count; i++) {
+		const struct ss_site *site = &grids->sites.items[i];
+
+		ss_look_evidence(
+			look, ss_site_fact(site),
+			"%.60s has fewer blocks than the device has multiprocessors: {time} "
+			"a step ({count}x)",
+			grids->names[site->name].text);
+	}
+	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+			   "what a full grid takes is not recorded: time is taken to shrink with "
+			   "the part of the device that worked");
+}
+
+static enum ss_status find(struct grids *grids, struct ss_arena *scratch, struct ss_error *err)
+{
+	const struct ss_look *look = grids->look;
+	const struct ss_graph *graph = look->graph;
+
+	SS_TRY(ss_bricks_works(look->subject->bricks, &grids->works, err));
+	SS_TRY(ss_passes_find(look->subject->bricks, scratch, &grids->passes, err));
+	grids->names = ss_kernel_names(look->trace, scratch);
+	grids->alone = ss_kernels_alone(graph, look->trace, scratch);
+	if (!grids->names || !grids->alone)
+		return ss_fail_memory(err, "the kernels");
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
+			look_at(grids, i);
+	if (grids->sites.failed)
+		return ss_fail_memory(err, "the kernels");
+	ss_sites_sort(&grids->sites);
+	if (grids->sites.count)
+		tell(grids);
+	return SS_OK;
+}
+
+static enum ss_status look_for_grids(struct ss_look *look, struct ss_error *err)
+{
+	struct grids grids = { .look = look };
+	const struct ss_trace_info *info = &look->trace->info;
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->digest->device < 0)
+		return SS_OK;
+	for (uint32_t i = info->device_count; i-- > 0;)
+		if (i == 0 || info->devices[i].id == look->digest->device) {
+			grids.multiprocessors = info->devices[i].multiprocessors;
+			grids.peaks = ss_peaks_find(
+				ss_strings_text(&look->trace->texts, info->devices[i].name));
+			break;
+		}
+	ss_arena_init(&scratch, look->memory);
+	status = ss_sites_init(&grids.sites, look, err);
+	if (status == SS_OK)
+		status = find(&grids, &scratch, err);
+	ss_sites_release(&grids.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_low_occupancy = {
+	.name = "low-occupancy",
+	.title = "Kernels with too few blocks leave most of the device idle",
+	.summary = "Long kernels with far fewer blocks than the device has multiprocessors",
+	.fix = "loader = DataLoader(dataset, batch_size=4 * batch_size)   # more work a launch\n"
+	       "model = torch.compile(model)   # reductions and norms are split along the rows\n"
+	       "# attention: F.scaled_dot_product_attention, whose kernels split the sequence",
+	.surer = "record_shapes=True tells what the work takes at least",
+	.warn_share = 0.05,
+	.silent_share = 0.02,
+	.why = "every network has some kernels that do not fill the device: 1 to 3 % of the step "
+	       "in healthy ones",
+	.look = look_for_grids,
+};

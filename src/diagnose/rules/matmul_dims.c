@@ -1,0 +1,205 @@
+/*
+ * matmul_dims.c - rule: products in half types whose sizes keep them from the fast kernels.
+ *
+ * Tensor cores read 16 bytes at once: eight numbers of a half type. Rows whose length is no
+ * multiple of eight are read one or two numbers at a time (kernels called align1, align2),
+ * or not by tensor cores at all. Padded to the next multiple of eight a product reaches what
+ * others of the same file reach.
+ */
+#include <string.h>
+
+#include "diagnose/sites.h"
+#include "diagnose/speedup.h"
+
+#define MULTIPLE 8
+
+/* Shorter kernels are bound by latency. */
+#define KERNEL_NS 20000
+
+/* Padding brings at most so much: align1 kernels reach a quarter of the others. */
+#define TIMES_MAX 4
+/* Where the file has no other products to compare with. */
+#define TIMES 2
+
+enum verdict { DIMS_NEW = 0, DIMS_FINE, DIMS_ODD };
+
+struct dims {
+	struct ss_look *look;
+	const struct ss_works *works;
+	uint8_t *args; /* enum verdict, per record of op_args */
+	uint8_t *slow; /* per name of a kernel: 1 it reads few at a time, 2 it does not */
+	double rate;   /* FLOP/s of products with good sizes; 0: there are none */
+	struct ss_sites sites;
+};
+
+/* The length of the rows of an operand as they lie in memory; 0: not known. */
+static int64_t row_length(const struct ss_operand *operand)
+{
+	for (uint32_t i = operand->rank; operand->has_strides && i-- > 0;)
+		if (operand->strides[i] == 1)
+			return operand->dims[i];
+	return operand->has_strides || !operand->rank ? 0 : operand->dims[operand->rank - 1];
+}
+
+/* Of the matrices of a product one has rows that are no multiple of eight. */
+static bool is_odd(struct dims *dims, uint32_t row)
+{
+	const struct ss_trace *trace = dims->look->trace;
+	uint32_t args = trace->slices.args[row];
+	struct ss_operands operands;
+	uint8_t *verdict;
+
+	if (args == SS_NO_ARGS)
+		return false;
+	verdict = &dims->args[args];
+	if (*verdict != DIMS_NEW)
+		return *verdict == DIMS_ODD;
+	*verdict = DIMS_FINE;
+	if (!ss_operands_read(&operands, trace, ss_records_at(&trace->op_args, args)))
+		return false;
+	for (uint32_t i = 0; i < operands.count; i++) {
+		const struct ss_operand *operand = ss_operand_tensor(&operands, i);
+
+		if (operand && operand->rank == 2 && row_length(operand) > MULTIPLE &&
+		    row_length(operand) % MULTIPLE)
+			*verdict = DIMS_ODD;
+	}
+	return *verdict == DIMS_ODD;
+}
+
+static bool reads_few(struct dims *dims, uint32_t name)
+{
+	const struct ss_trace *trace = dims->look->trace;
+	const char *text = ss_strings_text(&trace->names, name);
+
+	if (!dims->slow[name])
+		dims->slow[name] = !(trace->name_flags[name] & SS_NAME_TENSOR_CORE) ||
+						   strstr(text, "align1") ||
+						   strstr(text, "align2") || strstr(text, "align4")
+					   ? 1
+					   : 2;
+	return dims->slow[name] == 1;
+}
+
+/* A product of two matrices in a half type; batches of them are mostly attention. */
+static bool is_product(const struct dims *dims, uint32_t row)
+{
+	const struct ss_work *work = ss_works_of(dims->works, row);
+
+	return work && work->kind == SS_WORK_MATMUL && work->has_flops &&
+	       (work->dtype == SS_DTYPE_FP16 || work->dtype == SS_DTYPE_BF16) &&
+	       dims->works->device_ns[row] > 0;
+}
+
+static void measure(struct dims *dims)
+{
+	double flops = 0, ns = 0;
+
+	for (uint32_t row = 0; row < dims->works->ops->row_count; row++)
+		if (is_product(dims, row) && dims->works->tensor[row] && !is_odd(dims, row)) {
+			flops += ss_works_of(dims->works, row)->flops;
+			ns += (double)dims->works->device_ns[row];
+		}
+	dims->rate = ns > 0 ? flops * 1e9 / ns : 0;
+}
+
+static void look_at(struct dims *dims, uint32_t number)
+{
+	const struct ss_task *task = &dims->look->graph->tasks[number];
+	const struct ss_slices *slices = &dims->look->trace->slices;
+	uint32_t op = ss_ops_launcher(dims->works->ops, task->row), worker;
+	double ns = (double)task->own_ns / TIMES, share;
+	int64_t own_ns;
+
+	if (op == SS_NO_ROW || task->own_ns < KERNEL_NS)
+		return;
+	worker = dims->works->worker[op];
+	if (!is_product(dims, worker) || !is_odd(dims, worker) ||
+	    !reads_few(dims, slices->name[task->row]))
+		return;
+	share = (double)task->own_ns / (double)dims->works->device_ns[worker];
+	if (dims->rate > 0)
+		ns = ss_works_of(dims->works, worker)->flops * 1e9 / dims->rate * share;
+	if (ns < (double)task->own_ns / TIMES_MAX)
+		ns = (double)task->own_ns / TIMES_MAX;
+	own_ns = ns < (double)task->own_ns ? (int64_t)ns : task->own_ns;
+	/* copies into the padded form cost, too */
+	if (ss_look_claim(dims->look,
+			  (struct ss_claim){ .task = number,
+					     .own_ns = own_ns,
+					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
+					     .high_ns = own_ns }))
+		ss_sites_add(&dims->sites, slices->name[worker], worker, task->own_ns);
+}
+
+static void tell(struct dims *dims)
+{
+	struct ss_look *look = dims->look;
+
+	for (uint32_t i = 0; i < dims->sites.count; i++) {
+		const struct ss_site *site = &dims->sites.items[i];
+
+		ss_look_evidence(look, ss_site_fact(site),
+				 "%s with rows that are no multiple of 8: {time} a step ({count}x)",
+				 ss_strings_text(&look->trace->names, site->name));
+	}
+	ss_look_confidence(look, dims->rate > 0 ? SS_CONFIDENCE_MEDIUM : SS_CONFIDENCE_LOW,
+			   dims->rate > 0 ? "the file has products with good sizes to compare with"
+					  : "twice as fast is a guess");
+}
+
+static enum ss_status find(struct dims *dims, struct ss_arena *scratch, struct ss_error *err)
+{
+	const struct ss_trace *trace = dims->look->trace;
+	const struct ss_graph *graph = dims->look->graph;
+
+	dims->args = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->op_args.count + 1);
+	dims->slow = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
+	if (!dims->args || !dims->slow)
+		return ss_fail_memory(err, "the sizes of products");
+	measure(dims);
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
+			look_at(dims, i);
+	if (dims->sites.failed)
+		return ss_fail_memory(err, "the sizes of products");
+	ss_sites_sort(&dims->sites);
+	if (dims->sites.count)
+		tell(dims);
+	return SS_OK;
+}
+
+static enum ss_status look_for_dims(struct ss_look *look, struct ss_error *err)
+{
+	struct dims dims = { .look = look };
+	struct ss_speedup speedup;
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->digest->device < 0)
+		return SS_OK;
+	SS_TRY(ss_speedup_init(&speedup, look, err));
+	if (!speedup.has_cores)
+		return SS_OK;
+	dims.works = speedup.works;
+	ss_arena_init(&scratch, look->memory);
+	status = ss_sites_init(&dims.sites, look, err);
+	if (status == SS_OK)
+		status = find(&dims, &scratch, err);
+	ss_sites_release(&dims.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_matmul_dims = {
+	.name = "matmul-dims",
+	.title = "Sizes that are no multiple of 8 keep products from the fast kernels",
+	.summary = "Products in half types whose sizes are no multiples of 8",
+	.fix = "vocabulary = (vocabulary + 63) // 64 * 64     # pad what is not a multiple of 8\n"
+	       "tokenizer(..., padding=True, pad_to_multiple_of=8)",
+	.surer = "record_shapes=True has the sizes",
+	.warn_share = 0.05,
+	.silent_share = 0.02,
+	.why = "padding changes a model: below 5 % few would do it",
+	.look = look_for_dims,
+};

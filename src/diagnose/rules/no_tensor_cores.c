@@ -1,0 +1,259 @@
+/*
+ * no_tensor_cores.c - rule: matrix products, convolutions and attention in FP32 on a
+ * device that has tensor or matrix cores.
+ *
+ * With recorded sizes the type of an operator's operands tells, and its kernels whether
+ * they use the cores. Without them the names of kernels do.
+ */
+#include <string.h>
+
+#include "analyze/kernel_names.h"
+#include "diagnose/sites.h"
+#include "diagnose/speedup.h"
+
+/* What names say of a kernel. */
+enum vector_use { VECTOR_NEW = 0, VECTOR_NO, VECTOR_FP32 };
+
+struct products {
+	struct ss_look *look;
+	struct ss_speedup speedup;
+	struct ss_sites sites;
+	struct ss_kernel_name *names;
+	uint8_t *uses; /* enum vector_use, per name */
+	int64_t known_ns, guessed_ns;
+};
+
+static const char fp16_fix[] =
+	"scaler = torch.amp.GradScaler(\"cuda\")            # once; only for training\n"
+	"with torch.autocast(\"cuda\", dtype=torch.float16):\n"
+	"    loss = model(batch)\n"
+	"scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()";
+
+static const char amd_fix[] = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
+			      "    loss = model(batch)";
+
+/* Products in FP32 on vector units, as the libraries of NVIDIA and AMD name them. */
+static bool is_vector_fp32(const char *name)
+{
+	static const char *const wanted[] = {
+		"sgemm", "scudnn", "dgrad_engine<float", "wgrad_alg0_engine<float", "_ffma",
+	};
+	static const char *const halves[] = { "fp16", "bf16", "half", "bfloat16", "BFloat16" };
+
+	for (size_t i = 0; i < SS_COUNT(halves); i++)
+		if (strstr(name, halves[i]))
+			return false;
+	for (size_t i = 0; i < SS_COUNT(wanted); i++)
+		if (strstr(name, wanted[i]))
+			return true;
+	/* Tensile: S is the type of the operands, B batched; MI the instruction of the cores */
+	return strncmp(name, "Cijk_", 5) == 0 && (strstr(name, "_SB_") || strstr(name, "_S_B_")) &&
+	       !strstr(name, "_MI");
+}
+
+static bool runs_on_vectors(struct products *products, uint32_t row)
+{
+	const struct ss_trace *trace = products->look->trace;
+	uint32_t name = trace->slices.name[row];
+
+	if (products->uses[name] == VECTOR_NEW)
+		products->uses[name] = !(trace->name_flags[name] & SS_NAME_TENSOR_CORE) &&
+						       is_vector_fp32(
+							       ss_strings_text(&trace->names, name))
+					       ? VECTOR_FP32
+					       : VECTOR_NO;
+	return products->uses[name] == VECTOR_FP32;
+}
+
+/* The row whose product a kernel computes, of known type; SS_NO_ROW: not known. */
+static uint32_t worker_of(const struct products *products, uint32_t row)
+{
+	const struct ss_works *works = products->speedup.works;
+	uint32_t op = ss_ops_launcher(works->ops, row);
+	const struct ss_work *work;
+
+	if (op == SS_NO_ROW)
+		return SS_NO_ROW;
+	work = ss_works_of(works, works->worker[op]);
+	return work && work->kind >= SS_WORK_MATMUL && work->dtype != SS_DTYPE_UNKNOWN
+		       ? works->worker[op]
+		       : SS_NO_ROW;
+}
+
+static bool is_slow(const struct products *products, uint32_t worker)
+{
+	const struct ss_work *work = ss_works_of(products->speedup.works, worker);
+
+	return work->dtype == SS_DTYPE_FP32 && products->speedup.works->device_ns[worker] > 0 &&
+	       (work->kind == SS_WORK_ATTENTION || !products->speedup.works->tensor[worker]);
+}
+
+static int64_t part_of(int64_t ns, int64_t all_ns, int64_t own_ns)
+{
+	return (int64_t)((double)ns / (double)all_ns * (double)own_ns);
+}
+
+static void look_at(struct products *products, uint32_t number)
+{
+	const struct ss_trace *trace = products->look->trace;
+	const struct ss_task *task = &products->look->graph->tasks[number];
+	uint32_t worker = worker_of(products, task->row), name = trace->slices.name[task->row];
+	uint32_t site = trace->slices.link[task->row];
+	struct ss_claim claim = { .task = number };
+	struct ss_faster faster;
+
+	if (worker != SS_NO_ROW) {
+		int64_t all_ns = products->speedup.works->device_ns[worker];
+
+		if (!is_slow(products, worker))
+			return;
+		faster = ss_speedup_of(&products->speedup, worker);
+		claim.own_ns = part_of(faster.own_ns, all_ns, task->own_ns);
+		claim.low_ns = part_of(faster.low_ns, all_ns, task->own_ns);
+		claim.high_ns = part_of(faster.high_ns, all_ns, task->own_ns);
+		name = trace->slices.name[worker];
+		site = worker;
+	} else {
+		if (!runs_on_vectors(products, task->row))
+			return;
+		faster = ss_speedup_of_kernel(task->own_ns);
+		claim = (struct ss_claim){ number,         faster.own_ns, faster.low_ns,
+					   faster.high_ns, false,         false };
+	}
+	if (!ss_look_claim(products->look, claim))
+		return;
+	*(worker != SS_NO_ROW ? &products->known_ns : &products->guessed_ns) += task->own_ns;
+	ss_sites_add(&products->sites, name, site, task->own_ns);
+}
+
+/* Under autocast these take the type of what they are given: of products. */
+static bool is_activation(const char *name)
+{
+	static const char *const names[] = { "aten::relu",       "aten::threshold_backward",
+					     "aten::gelu",       "aten::gelu_backward",
+					     "aten::silu",       "aten::silu_backward",
+					     "aten::leaky_relu", "aten::leaky_relu_backward" };
+
+	for (size_t i = 0; i < SS_COUNT(names); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0 &&
+		    (!name[strlen(names[i])] || strcmp(name + strlen(names[i]), "_") == 0))
+			return true;
+	return false;
+}
+
+/* Activations in FP32 move half of the bytes then; at worst they stay as they are. */
+static void look_at_activation(struct products *products, uint32_t number)
+{
+	const struct ss_works *works = products->speedup.works;
+	const struct ss_trace *trace = products->look->trace;
+	const struct ss_task *task = &products->look->graph->tasks[number];
+	uint32_t op = ss_ops_launcher(works->ops, task->row);
+	const struct ss_work *work = op == SS_NO_ROW ? NULL : ss_works_of(works, op);
+
+	if (!work || work->dtype != SS_DTYPE_FP32 || task->own_ns < 2 * SS_SPEEDUP_FLOOR_NS ||
+	    !is_activation(ss_strings_text(&trace->names, trace->slices.name[op])))
+		return;
+	if (ss_look_claim(products->look, (struct ss_claim){ .task = number,
+							     .own_ns = task->own_ns / 2,
+							     .low_ns = task->own_ns,
+							     .high_ns = task->own_ns / 2 }))
+		ss_sites_add(&products->sites, trace->slices.name[op], op, task->own_ns);
+}
+
+static void look_at_all(struct products *products,
+			void (*look_at_one)(struct products *products, uint32_t number))
+{
+	const struct ss_graph *graph = products->look->graph;
+
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)
+			look_at_one(products, i);
+}
+
+static void tell(struct products *products)
+{
+	struct ss_look *look = products->look;
+	const struct ss_speedup *speedup = &products->speedup;
+
+	for (uint32_t i = 0; i < products->sites.count; i++) {
+		const struct ss_site *site = &products->sites.items[i];
+		const char *kernel = products->names[site->name].text;
+
+		ss_look_evidence(look, ss_site_fact(site),
+				 "%s computes in FP32: {time} a step ({count}x)",
+				 kernel ? kernel
+					: ss_strings_text(&look->trace->names, site->name));
+	}
+	if (!speedup->has_bf16)
+		ss_look_fix(look, fp16_fix);
+	else if (!speedup->has_tf32)
+		ss_look_fix(look, amd_fix);
+	if (products->guessed_ns > products->known_ns || !speedup->peaks)
+		ss_look_confidence(
+			look, SS_CONFIDENCE_LOW,
+			products->guessed_ns > products->known_ns
+				? "sizes of most products are not known: four times as "
+				  "fast is a guess"
+				: "the device is not in the table of peaks: four times as "
+				  "fast is a guess");
+	else if (speedup->rate[SS_WORK_MATMUL] > 0 || speedup->rate[SS_WORK_CONV] > 0)
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+				   "the trace has products in half types to compare with");
+	else
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				   "computed from sizes and the device's peaks");
+}
+
+static enum ss_status find(struct products *products, struct ss_arena *scratch,
+			   struct ss_error *err)
+{
+	products->names = ss_kernel_names(products->look->trace, scratch);
+	products->uses = SS_ARENA_NEW(scratch, uint8_t,
+				      (size_t)products->look->trace->names.count + 1);
+	if (!products->names || !products->uses)
+		return ss_fail_memory(err, "the matrix products");
+	look_at_all(products, look_at);
+	if (products->sites.count)
+		look_at_all(products, look_at_activation);
+	if (products->sites.failed)
+		return ss_fail_memory(err, "the matrix products");
+	ss_sites_sort(&products->sites);
+	if (products->sites.count)
+		tell(products);
+	return SS_OK;
+}
+
+static enum ss_status look_for_products(struct ss_look *look, struct ss_error *err)
+{
+	struct products products = { .look = look };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->digest->device < 0)
+		return SS_OK;
+	SS_TRY(ss_speedup_init(&products.speedup, look, err));
+	if (!products.speedup.has_cores)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = ss_sites_init(&products.sites, look, err);
+	if (status == SS_OK)
+		status = find(&products, &scratch, err);
+	ss_sites_release(&products.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_no_tensor_cores = {
+	.name = "no-tensor-cores",
+	.title = "Matrix products run in FP32 and leave the tensor cores idle",
+	.summary = "Matrix products, convolutions and attention in FP32 beside idle tensor cores",
+	.fix = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
+	       "    loss = model(batch)\n"
+	       "# less gain, same types: torch.set_float32_matmul_precision(\"high\")  # TF32",
+	.surer = "record_shapes=True has sizes and types of the operands",
+	.warn_share = 0.05,
+	.silent_share = 0.02,
+	.why = "other numbers come out of it and have to be checked: below 5 % few would do that, "
+	       "below 2 % nobody",
+	.look = look_for_products,
+};

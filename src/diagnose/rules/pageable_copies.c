@@ -1,0 +1,276 @@
+/*
+ * pageable_copies.c - rule: copies between host and device go through pageable memory.
+ *
+ * The device reads only memory that stays where it is. What lies elsewhere the driver
+ * copies through a buffer of its own, at a quarter to a half of the link's rate, and the
+ * call returns when that is done. From pinned memory the copy takes its bytes over the
+ * rate of pinned copies (the best of this trace and direction, else what the link gives),
+ * and neither the call nor the synchronize behind it waits.
+ */
+#include <string.h>
+
+#include "analyze/host_link.h"
+#include "diagnose/sites.h"
+
+/* Up to here the driver takes the data and returns (CUDA, "API synchronization behavior"). */
+#define SMALL_BYTES 65536
+
+/* What a call costs that does not wait; copies need a little more than launches. */
+#define CALL_NS 10000
+
+/* Without operators: a synchronize so near behind the copy is part of it. */
+#define BEHIND_NS 50000
+
+/* Nine steps of ten: what is copied in fewer is a checkpoint or the like, not the loop. */
+#define HABIT 9
+#define HABIT_OF 10
+
+/* Pageable copies reach at most this part of the pinned rate: what is faster was pinned. */
+#define PAGEABLE_PART 0.5
+
+static const char out_fix[] =
+	"buffer = torch.empty(size, dtype=x.dtype, pin_memory=True)   # once, before the loop\n"
+	"buffer.copy_(x, non_blocking=True); done = torch.cuda.Event(); done.record()\n"
+	"# and done.synchronize() where the values are read, a step later if that will do";
+
+/* Copies of a name at a line, and the steps that have them. */
+struct habit {
+	uint32_t steps, last; /* how many; the last one's number + 1 */
+};
+
+struct copies {
+	struct ss_look *look;
+	struct ss_records places; /* name and line */
+	struct habit *habits;     /* one for each */
+	uint32_t habit_capacity;
+	uint32_t *habit_of; /* per task: of a copy that counts its habit + 1 */
+	struct ss_sites sites;
+	const struct ss_ops *ops;
+	struct ss_host_link link;
+	uint8_t *calls; /* per host row: it made a copy that is claimed */
+	int64_t recorded_ns, pinned_ns;
+	bool is_guessed; /* that memory was pageable */
+};
+
+/* --- claims -------------------------------------------------------------------------- */
+
+/* What the copy would take; -1: it is none of ours. */
+static int64_t time_of(const struct copies *copies, uint32_t row)
+{
+	const struct ss_trace *trace = copies->look->trace;
+	struct ss_copy_kind kind = copies->link.kinds[trace->slices.name[row]];
+	int64_t bytes = ss_copy_bytes(trace, row), dur_ns = trace->slices.dur_ns[row];
+	double ns;
+
+	if ((kind.memory != SS_COPY_PAGEABLE && kind.memory != SS_COPY_HOST) ||
+	    bytes <= SMALL_BYTES || !ss_copy_holds(trace, row))
+		return -1;
+	if (copies->link.rate[kind.way] <= 0) /* then only the wait goes */
+		return kind.memory == SS_COPY_PAGEABLE ? dur_ns : -1;
+	ns = (double)bytes * 1e9 / copies->link.rate[kind.way];
+	if (kind.memory == SS_COPY_HOST && ns > PAGEABLE_PART * (double)dur_ns)
+		return -1;
+	return ns < (double)dur_ns ? (int64_t)ns : dur_ns;
+}
+
+/* Finds in how many steps each place copies; false: no memory. */
+static bool find_habits(struct copies *copies)
+{
+	const struct ss_graph *graph = copies->look->graph;
+	const struct ss_slices *slices = &copies->look->trace->slices;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t place[2], known = copies->places.count, id;
+
+		if (task->kind != SS_TASK_COPY || task->step == SS_NO_STEP ||
+		    time_of(copies, task->row) < 0)
+			continue;
+		place[0] = slices->name[task->row];
+		place[1] = copies->sites.places->line[slices->link[task->row]];
+		id = ss_records_add(&copies->places, place);
+		if (id == SS_NO_ID ||
+		    !ss_memory_reserve(copies->look->memory, (void **)&copies->habits,
+				       &copies->habit_capacity, (size_t)id + 1,
+				       sizeof(*copies->habits)))
+			return false;
+		if (id == known)
+			copies->habits[id] = (struct habit){ 0 };
+		if (copies->habits[id].last != task->step + 1U) {
+			copies->habits[id].last = task->step + 1U;
+			copies->habits[id].steps++;
+		}
+		copies->habit_of[i] = id + 1;
+	}
+	return true;
+}
+
+static void claim_copies(struct copies *copies)
+{
+	const struct ss_graph *graph = copies->look->graph;
+	const struct ss_slices *slices = &copies->look->trace->slices;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t habit = copies->habit_of[i];
+		struct ss_copy_kind kind;
+		int64_t own_ns;
+
+		if (!habit || (uint64_t)copies->habits[habit - 1].steps * HABIT_OF <
+				      (uint64_t)graph->step_count * HABIT)
+			continue;
+		own_ns = time_of(copies, task->row);
+		kind = copies->link.kinds[slices->name[task->row]];
+		/* twice as fast is the least that people see, four times the most */
+		if (!ss_look_claim(copies->look,
+				   (struct ss_claim){ .task = i,
+						      .own_ns = own_ns,
+						      .low_ns = copies->link.is_measured[kind.way]
+									? own_ns
+									: task->own_ns / 2,
+						      .high_ns = own_ns }))
+			continue;
+		copies->calls[slices->link[task->row]] = true;
+		if (kind.memory == SS_COPY_HOST)
+			copies->is_guessed = true;
+		ss_sites_add(&copies->sites, slices->name[task->row], slices->link[task->row],
+			     slices->dur_ns[task->row]);
+		copies->recorded_ns = ss_ns_sum(copies->recorded_ns, slices->dur_ns[task->row]);
+		copies->pinned_ns = ss_ns_sum(copies->pinned_ns, own_ns);
+	}
+}
+
+/* A call that no longer waits: its task and its return. */
+static void release(struct copies *copies, uint32_t task)
+{
+	struct ss_look *look = copies->look;
+	const struct ss_task *wait = &look->graph->tasks[task + 1];
+
+	(void)!ss_look_claim(look, (struct ss_claim){ .task = task,
+						      .own_ns = CALL_NS,
+						      .low_ns = CALL_NS,
+						      .high_ns = CALL_NS });
+	if (wait->kind == SS_TASK_WAIT && wait->row == look->graph->tasks[task].row)
+		(void)!ss_look_claim(look, (struct ss_claim){ .task = task + 1, .releases = true });
+}
+
+/* The copy calls, and the synchronize that torch puts behind each of them. */
+static void claim_calls(struct copies *copies)
+{
+	const struct ss_graph *graph = copies->look->graph;
+	const struct ss_trace *trace = copies->look->trace;
+	uint32_t copy = SS_NO_ROW;
+
+	for (uint32_t i = 0; i + 1 < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (task->kind != SS_TASK_CALL && task->kind != SS_TASK_LAUNCH)
+			continue;
+		if (task->row < trace->device_from && copies->calls[task->row]) {
+			release(copies, i);
+			copy = task->row;
+			continue;
+		}
+		if (copy != SS_NO_ROW && task->kind == SS_TASK_CALL &&
+		    (ss_slice_flags(trace, task->row) & SS_NAME_SYNC_CALL) &&
+		    task->track == trace->slices.track[copy] &&
+		    (copies->ops->owner[copy] == SS_NO_ROW
+			     ? task->start_ns - ss_slice_end(&trace->slices, copy) < BEHIND_NS
+			     : copies->ops->owner[task->row] == copies->ops->owner[copy]))
+			release(copies, i);
+		copy = SS_NO_ROW;
+	}
+}
+
+/* --- what is said -------------------------------------------------------------------- */
+
+static void tell(struct copies *copies)
+{
+	struct ss_look *look = copies->look;
+	const struct ss_trace *trace = look->trace;
+	enum ss_copy_way way = copies->link.kinds[copies->sites.items[0].name].way;
+
+	for (uint32_t i = 0; i < copies->sites.count; i++) {
+		const struct ss_site *site = &copies->sites.items[i];
+
+		ss_look_evidence(look, ss_site_fact(site), "%s: {count}x a step, {time}%s",
+				 ss_strings_text(&trace->names, site->name),
+				 copies->recorded_ns / 2 > copies->pinned_ns
+					 ? ", more than twice what pinned memory needs"
+					 : "");
+	}
+	if (way == SS_COPY_OUT)
+		ss_look_fix(look, out_fix);
+	if (copies->is_guessed || copies->link.rate[way] <= 0)
+		ss_look_confidence(
+			look, SS_CONFIDENCE_LOW,
+			copies->is_guessed
+				? "the trace does not say that the memory is pageable: "
+				  "the copies are slow, and are waited for"
+				: "the device is not known: only the waiting is counted");
+	else if (copies->link.is_measured[way])
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+				   "the trace has copies from pinned memory to compare with");
+	else
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				   "pinned memory is taken to reach what the device's link gives");
+}
+
+static enum ss_status find(struct copies *copies, struct ss_arena *scratch, struct ss_error *err)
+{
+	const struct ss_trace *trace = copies->look->trace;
+
+	SS_TRY(ss_bricks_ops(copies->look->subject->bricks, &copies->ops, err));
+	copies->calls = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->device_from + 1);
+	copies->habit_of = SS_ARENA_NEW(scratch, uint32_t,
+					(size_t)copies->look->graph->task_count + 1);
+	if (!copies->calls || !copies->habit_of ||
+	    !ss_records_init(&copies->places, copies->look->memory, 2 * sizeof(uint32_t)) ||
+	    !ss_host_link_init(&copies->link, trace, copies->look->digest->device, scratch))
+		return ss_fail_memory(err, "the copies");
+	if (!find_habits(copies))
+		return ss_fail_memory(err, "the copies");
+	claim_copies(copies);
+	claim_calls(copies);
+	if (copies->sites.failed)
+		return ss_fail_memory(err, "the copies");
+	ss_sites_sort(&copies->sites);
+	if (copies->sites.count)
+		tell(copies);
+	return SS_OK;
+}
+
+static enum ss_status look_for_copies(struct ss_look *look, struct ss_error *err)
+{
+	struct copies copies = { .look = look };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || !look->trace->device_kind_count[SS_KIND_MEMCPY])
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = ss_sites_init(&copies.sites, look, err);
+	if (status == SS_OK)
+		status = find(&copies, &scratch, err);
+	ss_sites_release(&copies.sites);
+	ss_records_release(&copies.places);
+	ss_memory_free(look->memory, copies.habits, copies.habit_capacity * sizeof(*copies.habits));
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_pageable_copies = {
+	.name = "pageable-copies",
+	.title = "Copies between host and device go through pageable memory",
+	.summary = "Large copies from or to pageable memory, which are slow and hold the host",
+	.fix = "DataLoader(..., pin_memory=True)\n"
+	       "batch = batch.to(device, non_blocking=True)\n"
+	       "# tensors that are made by hand: x = x.pin_memory() before .to()",
+	.surer = "ProfilerActivity.CUDA records copies with their bytes; with_stack=True names "
+		 "the line",
+	.warn_share = 0.05,
+	.silent_share = 0.01,
+	.why = "copies of 5 % of the step are what tools for this call too many; below 1 % the "
+	       "change cannot be measured",
+	.look = look_for_copies,
+};
