@@ -14,6 +14,13 @@
 #define LATENCY_TIMES 3
 #define LATENCY_MIN_NS 20000
 
+/*
+ * The median is more than this only where streams that seemed idle were not: in a job whose
+ * compute stream always has work, the first of a stream (what ran before is not recorded) and
+ * collectives, which wait for others, are the only samples.
+ */
+#define LATENCY_MAX_NS 20000
+
 /* Work that stands in the queue starts 1 to 5 us after the work before it. */
 #define GAP_MAX_NS 5000
 
@@ -249,6 +256,8 @@ void ss_build_streams(struct ss_build *build)
 		return;
 	/* where nothing tells: what CUDA needs on common machines */
 	streams.latency_ns = usual(&streams, true, 6000);
+	if (streams.latency_ns > LATENCY_MAX_NS)
+		streams.latency_ns = LATENCY_MAX_NS;
 	streams.gap_ns = usual(&streams, false, 1000);
 	if (streams.gap_ns > GAP_MAX_NS)
 		streams.gap_ns = GAP_MAX_NS;
