@@ -37,6 +37,15 @@ bool ss_exam_take(struct ss_exam *exam, uint32_t rule, uint32_t task)
 	return true;
 }
 
+void ss_exam_give_back(struct ss_exam *exam, uint32_t rule)
+{
+	const struct ss_exam_part *part = &exam->parts[rule];
+
+	for (uint32_t i = part->claim_from; !part->is_taken && i < part->claim_to; i++)
+		if (exam->owner[exam->claims[i].task] == rule + 1)
+			exam->owner[exam->claims[i].task] = 0;
+}
+
 /* --- claims -------------------------------------------------------------------------- */
 
 bool ss_look_is_free(const struct ss_look *look, uint32_t task)
@@ -93,6 +102,7 @@ bool ss_look_claim(struct ss_look *look, struct ss_claim claim)
 		own->high_ns = own->own_ns;
 	own->releases |= claim.releases;
 	own->unlocks |= claim.unlocks;
+	own->merges |= claim.merges;
 	return true;
 }
 

@@ -21,7 +21,8 @@ struct ss_exam_fact {
 struct ss_exam_part {
 	uint32_t claim_from, claim_to;
 	uint32_t fact_from, fact_to;
-	bool is_sure; /* the confidence was said */
+	bool is_sure;  /* the confidence was said */
+	bool is_taken; /* it is part of a finding */
 	enum ss_confidence confidence;
 	uint32_t reason;
 	const char *fix; /* NULL: the rule's */
@@ -51,6 +52,9 @@ enum ss_status ss_exam_make(struct ss_exam *exam, const struct ss_subject *subje
 			    const struct ss_digest *digest, const struct ss_graph *graph,
 			    struct ss_memory *memory, struct ss_error *err);
 void ss_exam_release(struct ss_exam *exam);
+
+/* What a rule claimed and no finding took: later rules can have it when they judge. */
+void ss_exam_give_back(struct ss_exam *exam, uint32_t rule);
 
 /* One more claim of a rule when all have looked; false: another rule has the task. */
 bool ss_exam_take(struct ss_exam *exam, uint32_t rule, uint32_t task);

@@ -84,13 +84,15 @@ static bool add_claim(struct ss_finding *finding, uint32_t rank, const struct ss
 				.rank = rank,
 				.own_ns = claim->own_ns,
 				.releases = claim->releases,
-				.unlocks = claim->unlocks };
+				.unlocks = claim->unlocks,
+				.merges = claim->merges };
 	struct ss_edit low = edit, high = edit;
 
 	low.own_ns = claim->low_ns;
+	low.merges = false;
 	high.own_ns = claim->high_ns;
 	if (!finding->has_range &&
-	    (claim->low_ns != claim->own_ns || claim->high_ns != claim->own_ns) &&
+	    (claim->low_ns != claim->own_ns || claim->high_ns != claim->own_ns || claim->merges) &&
 	    !open_range(finding))
 		return false;
 	return ss_edits_add(&finding->edits, edit) &&
@@ -255,10 +257,11 @@ static void take_confidence(struct ss_finding *finding, const struct ss_exam *ex
 void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank)
 {
 	const struct ss_exam *exam = judgement->exams[rank];
-	const struct ss_exam_part *part = &exam->parts[judgement->number];
+	struct ss_exam_part *part = &exam->parts[judgement->number];
 	bool whole = true;
 
 	add_rank(finding, rank);
+	part->is_taken = true;
 	for (uint32_t i = part->claim_from; whole && i < part->claim_to; i++)
 		whole = add_claim(finding, rank, &exam->claims[i]);
 	for (uint32_t i = part->fact_from; whole && i < part->fact_to; i++) {
@@ -315,5 +318,7 @@ enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
 		SS_TRY(judgement.rule->judge(&judgement, err));
 	else
 		judge_all(&judgement);
+	for (uint32_t i = 0; i < judgement.rank_count; i++)
+		ss_exam_give_back(judgement.exams[i], rule);
 	return judgement.failed ? ss_fail_memory(err, "the findings") : SS_OK;
 }

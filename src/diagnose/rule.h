@@ -51,6 +51,7 @@ struct ss_claim {
 	uint32_t task;
 	int64_t own_ns, low_ns, high_ns;
 	bool releases, unlocks; /* as in struct ss_edit */
+	bool merges;            /* as well, but not when the fix does less than expected */
 };
 bool ss_look_claim(struct ss_look *look, struct ss_claim claim);
 
@@ -186,7 +187,10 @@ struct ss_rule {
 	 */
 	bool is_timeless;
 	enum ss_status (*look)(struct ss_look *look, struct ss_error *err);
-	/* May be NULL: everything that was claimed is one finding. */
+	/*
+	 * May be NULL: everything that was claimed is one finding. Claims of a rank that no
+	 * finding took (ss_judge_take()) are given back: rules that judge later can have them.
+	 */
 	enum ss_status (*judge)(struct ss_judgement *judgement, struct ss_error *err);
 };
 

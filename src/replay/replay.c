@@ -306,7 +306,8 @@ int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fi
 			if (edit->own_ns < replay->own_ns[task])
 				replay->own_ns[task] = edit->own_ns > 0 ? edit->own_ns : 0;
 			replay->flags[task] |= (edit->releases ? SS_REPLAY_RELEASED : 0) |
-					       (edit->unlocks ? SS_REPLAY_UNLOCKED : 0);
+					       (edit->unlocks ? SS_REPLAY_UNLOCKED : 0) |
+					       (edit->merges ? SS_REPLAY_MERGED : 0);
 		}
 	run(replay);
 	if (!replay->plain_ns)

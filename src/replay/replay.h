@@ -19,6 +19,7 @@ struct ss_edit {
 	int64_t own_ns; /* instead of the recorded one */
 	bool releases;  /* SS_TASK_WAIT: no longer waits for the device */
 	bool unlocks;   /* its delay is gone, too */
+	bool merges;    /* part of the work before it on its stream: no gap between them */
 };
 
 /* Zeroed: empty. */
@@ -74,6 +75,7 @@ struct ss_replay {
 enum ss_replay_flag {
 	SS_REPLAY_RELEASED = 1 << 0, /* does not wait for the device */
 	SS_REPLAY_UNLOCKED = 1 << 1, /* has no delay */
+	SS_REPLAY_MERGED = 1 << 2,   /* no gap to what is before it on its stream */
 };
 
 /* Whether steps are measured by it: the main thread and the devices. */
@@ -90,12 +92,16 @@ static inline int64_t ss_replay_edge_ns(const struct ss_replay *replay, uint32_t
 					const struct ss_edge *edge, uint8_t flags)
 {
 	uint32_t from = first + edge->from;
+	int64_t at_ns;
 
 	if (edge->kind == SS_EDGE_KINDS ||
 	    ((flags & SS_REPLAY_RELEASED) && edge->kind == SS_EDGE_SYNC))
 		return INT64_MIN;
-	return replay->start_ns[from] + (edge->from_start ? 0 : replay->own_ns[from]) +
-	       edge->lag_ns;
+	at_ns = replay->start_ns[from] + (edge->from_start ? 0 : replay->own_ns[from]);
+	/* work that overlaps what is before it may go on doing so */
+	return (flags & SS_REPLAY_MERGED) && edge->kind == SS_EDGE_STREAM && edge->lag_ns > 0
+		       ? at_ns
+		       : at_ns + edge->lag_ns;
 }
 
 /* Joins the graphs; `many` may be NULL: the ranks do not meet. All must outlive it. */

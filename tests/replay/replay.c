@@ -10,7 +10,8 @@
 struct replay_case {
 	const char *what;
 	const char *script;
-	const char *edit; /* name of the slices that take no time, "!" before it: do not wait */
+	/* name of slices that take no time; before it "!": do not wait, "+": and leave no gap */
+	const char *edit;
 	double step_us, fixed_us;
 	double error_percent; /* when delays are gone */
 };
@@ -65,6 +66,16 @@ static const struct replay_case cases[] = {
 	  "call cudaLaunchKernel 1 10 +5 #2; kernel c 7 15 +5 #2;"
 	  "call cudaLaunchKernel 1 20 +5 #3; kernel b 7 500 +100 #3",
 	  "a", 600, 125, 0 },
+	{ "work that takes no time still stands in the queue",
+	  "note ProfilerStep#1 1 0 +30; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 5 +94 #1;"
+	  "call cudaLaunchKernel 1 10 +5 #2; kernel b 7 100 +19 #2;"
+	  "call cudaLaunchKernel 1 20 +5 #3; kernel c 7 120 +80 #3",
+	  "b", 200, 181, 0 },
+	{ "work that is merged into what is before it leaves no gap",
+	  "note ProfilerStep#1 1 0 +30; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 5 +94 #1;"
+	  "call cudaLaunchKernel 1 10 +5 #2; kernel b 7 100 +19 #2;"
+	  "call cudaLaunchKernel 1 20 +5 #3; kernel c 7 120 +80 #3",
+	  "+b", 200, 180, 0 },
 	{ "a collective of another thread that the main one waits for",
 	  "note ProfilerStep#1 1 0 +200; op fwd 1 10 +30; note gloo:all_reduce 2 35 +100;"
 	  "op opt 1 136 +40",
@@ -73,25 +84,30 @@ static const struct replay_case cases[] = {
 	  "note ProfilerStep#1 1 0 +200; op fwd 1 10 +30; note gloo:all_reduce 2 35 +20;"
 	  "op more 1 45 +50; op opt 1 136 +40",
 	  "gloo:all_reduce", 200, 200, 0 },
+	{ "the first work of a stream does not tell how long launches need",
+	  "note ProfilerStep#1 1 0 +30; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 500 +100 #1;"
+	  "call cudaLaunchKernel 1 10 +5 #2; kernel b 7 601 +99 #2",
+	  "a", 700, 600, 0 },
 	{ "an empty file", "", "none", 0, 0, 0 },
 };
 
 static void edit_rows(const struct ss_trace *trace, const struct ss_graph *graph, const char *name,
 		      struct ss_edits *out)
 {
-	bool releases = *name == '!';
+	bool releases = *name == '!', merges = *name == '+';
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 
 		if (task->row == SS_NO_ROW ||
 		    strcmp(ss_strings_text(&trace->names, trace->slices.name[task->row]),
-			   name + releases) != 0)
+			   name + (releases || merges)) != 0)
 			continue;
 		assert_true(
 			ss_edits_add(out, (struct ss_edit){ .task = i,
 							    .own_ns = releases ? task->own_ns : 0,
-							    .releases = releases }));
+							    .releases = releases,
+							    .merges = merges }));
 	}
 }
 

@@ -1,0 +1,123 @@
+/*
+ * allocator_thrash.c - rule: device memory is taken from the driver and given back in the
+ * steps.
+ *
+ * PyTorch keeps what it once had. Calls of the driver's allocator in a step that is no
+ * longer the first mean that the cache is emptied, that it is full, or that it cannot use
+ * its pieces. They are slow, and freeing waits for the device.
+ */
+#include <string.h>
+
+#include "diagnose/sites.h"
+
+static const char free_fix[] =
+	"# remove torch.cuda.empty_cache() from the loop; where the cache is emptied because\n"
+	"# memory runs out: a smaller batch, activation checkpointing, and before Python starts\n"
+	"# export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
+
+struct thrash {
+	struct ss_look *look;
+	struct ss_sites sites;
+	uint8_t *has_calls; /* per step */
+	int64_t calls;
+	bool frees;
+};
+
+static bool is_call(const struct ss_look *look, uint32_t index)
+{
+	const struct ss_task *task = &look->graph->tasks[index];
+
+	return task->kind == SS_TASK_ALLOCATOR && task->step != SS_NO_STEP;
+}
+
+static void claim(struct thrash *thrash)
+{
+	struct ss_look *look = thrash->look;
+	const struct ss_graph *graph = look->graph;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		const char *name;
+
+		if (!is_call(look, i) || !ss_look_claim(look, (struct ss_claim){ .task = i }))
+			continue;
+		if (i + 1 < graph->task_count && task[1].kind == SS_TASK_WAIT &&
+		    task[1].row == task->row)
+			ss_look_claim(look, (struct ss_claim){ .task = i + 1, .releases = true });
+		name = ss_strings_text(&look->trace->names, look->trace->slices.name[task->row]);
+		thrash->frees |= strstr(name, "Free") != NULL;
+		thrash->calls++;
+		ss_sites_add(&thrash->sites, look->trace->slices.name[task->row], task->row,
+			     look->trace->slices.dur_ns[task->row]);
+	}
+}
+
+/* The first step fills the cache: what happens in no other one is that. */
+static bool is_steady(struct thrash *thrash)
+{
+	const struct ss_graph *graph = thrash->look->graph;
+
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		if (is_call(thrash->look, i))
+			thrash->has_calls[graph->tasks[i].step] = true;
+	for (uint32_t i = 1; i < graph->step_count; i++)
+		if (thrash->has_calls[i])
+			return true;
+	return false;
+}
+
+static enum ss_status find(struct thrash *thrash, struct ss_arena *scratch, struct ss_error *err)
+{
+	struct ss_look *look = thrash->look;
+
+	thrash->has_calls = SS_ARENA_NEW(scratch, uint8_t, (size_t)look->graph->step_count + 1);
+	if (!thrash->has_calls)
+		return ss_fail_memory(err, "the allocator's calls");
+	if (!is_steady(thrash))
+		return SS_OK;
+	SS_TRY(ss_sites_init(&thrash->sites, look, err));
+	claim(thrash);
+	if (thrash->sites.failed)
+		return ss_fail_memory(err, "the allocator's calls");
+	if (!thrash->calls)
+		return SS_OK;
+	ss_sites_sort(&thrash->sites);
+	for (uint32_t i = 0; i < thrash->sites.count && i < 4; i++)
+		ss_look_evidence(look, ss_site_fact(&thrash->sites.items[i]),
+				 "%s is called {count}x a step and holds the thread {time}",
+				 ss_strings_text(&look->trace->names, thrash->sites.items[i].name));
+	if (thrash->frees)
+		ss_look_fix(look, free_fix);
+	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the driver's calls are recorded");
+	return SS_OK;
+}
+
+static enum ss_status look_for_thrash(struct ss_look *look, struct ss_error *err)
+{
+	struct thrash thrash = { .look = look };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->digest->device < 0)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = find(&thrash, &scratch, err);
+	ss_sites_release(&thrash.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_allocator_thrash = {
+	.name = "allocator-thrash",
+	.title = "Device memory is taken from the driver in every step",
+	.summary = "cudaMalloc and cudaFree in steps that should find their memory in the cache",
+	.fix = "# before Python starts; sizes that change from step to step then fit:\n"
+	       "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
+	       "# and run the largest batch first, so that the cache holds enough from then on",
+	.surer = "torch.cuda.memory_stats()['num_alloc_retries'] above 0: memory runs out",
+	.warn_share = 0.02,
+	.silent_share = 0.005,
+	.why = "mostly a line or an environment variable cures it, so 2 % is worth it; below half "
+	       "a percent steps differ by more",
+	.look = look_for_thrash,
+};

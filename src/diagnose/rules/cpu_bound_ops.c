@@ -1,0 +1,172 @@
+/*
+ * cpu_bound_ops.c - rule: operators compute on the CPU while the device waits.
+ *
+ * In a job with a device most operators launch something and return. One that takes a
+ * millisecond, launches nothing and waits for nothing computes itself: its tensors are in
+ * the host's memory.
+ */
+#include "analyze/moment.h"
+#include "analyze/op_category.h"
+#include "diagnose/sites.h"
+
+/* Operators that launch take 5 to 50 us of the host; a millisecond is computing. */
+#define COMPUTES_NS 1000000
+
+struct computing {
+	struct ss_look *look;
+	const struct ss_trace *trace;
+	const struct ss_ops *ops;
+	uint8_t *is_busy;  /* per host row: a call, a collective or what launches is in it */
+	uint8_t *computes; /* per name: an operator that calculates */
+	uint8_t *has;      /* per step of the trace: such operators are in it */
+	struct ss_sites sites;
+	int64_t claimed_ns;
+};
+
+/* Operators that have something in them that is not computing, up to the outermost. */
+static void find_busy(struct computing *computing)
+{
+	const struct ss_trace *trace = computing->trace;
+
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		uint32_t flags = ss_slice_flags(trace, row), at = row;
+
+		if (!ss_kind_is_call(trace->slices.kind[row]) &&
+		    !(flags & (SS_NAME_COMM_OP | SS_NAME_COMM_RANGE | SS_NAME_COMPILE |
+			       SS_NAME_DATALOADER | SS_NAME_GC)))
+			continue;
+		/* who is marked has all around it marked */
+		while (at != SS_NO_ROW && !computing->is_busy[at]) {
+			computing->is_busy[at] = true;
+			at = computing->ops->owner[at];
+		}
+	}
+}
+
+/* Copies, views and memory are no computing: they belong to what uses them. */
+static void read_names(struct computing *computing)
+{
+	const struct ss_strings *names = &computing->trace->names;
+
+	for (uint32_t i = 0; i < names->count; i++) {
+		enum ss_op_category category = ss_op_category(ss_strings_text(names, i));
+
+		computing->computes[i] = category != SS_OP_COPY && category != SS_OP_MEMORY &&
+					 category != SS_OP_COMMUNICATION && category != SS_OP_OTHER;
+	}
+}
+
+static bool is_computing(const struct computing *computing, uint32_t row)
+{
+	const struct ss_graph *graph = computing->look->graph;
+	uint32_t parent = computing->ops->owner[row];
+
+	return ss_ops_counts(computing->ops, row) && !computing->is_busy[row] &&
+	       !computing->ops->total_ns[row] &&
+	       computing->computes[computing->trace->slices.name[row]] &&
+	       computing->trace->slices.dur_ns[row] >= COMPUTES_NS &&
+	       computing->trace->slices.track[row] == graph->main &&
+	       (parent == SS_NO_ROW || computing->is_busy[parent] ||
+		computing->ops->total_ns[parent]);
+}
+
+static void claim(struct computing *computing, uint32_t row)
+{
+	const struct ss_slices *slices = &computing->trace->slices;
+	int64_t gone_ns = ss_look_claim_time(
+		computing->look,
+		(struct ss_stretch){ .track = slices->track[row],
+				     .from_ns = slices->start_ns[row],
+				     .to_ns = ss_slice_end(slices, row),
+				     .keep_ns = COMPUTES_NS / 20, /* it is launched instead */
+				     .low_keep_ns = slices->dur_ns[row] / 2 });
+
+	if (!gone_ns)
+		return;
+	computing->claimed_ns = ss_ns_sum(computing->claimed_ns, gone_ns);
+	ss_sites_add(&computing->sites, slices->name[row], row, gone_ns);
+}
+
+/* What comes in half of the steps belongs to them; once it is start-up. */
+static bool comes_again(struct computing *computing)
+{
+	const struct ss_trace *trace = computing->trace;
+	uint32_t found = 0, steps = computing->look->steps->count;
+
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		uint32_t step;
+
+		if (!is_computing(computing, row))
+			continue;
+		step = ss_step_at(trace, trace->slices.start_ns[row]);
+		if (step == SS_NO_ROW || computing->has[step])
+			continue;
+		computing->has[step] = true;
+		found++;
+	}
+	return found >= 2 && found >= steps / 2;
+}
+
+static enum ss_status find(struct computing *computing, struct ss_arena *scratch,
+			   struct ss_error *err)
+{
+	struct ss_look *look = computing->look;
+	const struct ss_trace *trace = look->trace;
+
+	SS_TRY(ss_bricks_ops(look->subject->bricks, &computing->ops, err));
+	SS_TRY(ss_sites_init(&computing->sites, look, err));
+	computing->is_busy = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->device_from + 1);
+	computing->computes = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
+	computing->has = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->steps.count + 1);
+	if (!computing->is_busy || !computing->computes || !computing->has)
+		return ss_fail_memory(err, "operators on the CPU");
+	read_names(computing);
+	find_busy(computing);
+	if (!comes_again(computing))
+		return SS_OK;
+	for (uint32_t row = 0; row < trace->device_from; row++)
+		if (is_computing(computing, row))
+			claim(computing, row);
+	if (computing->sites.failed)
+		return ss_fail_memory(err, "operators on the CPU");
+	ss_sites_sort(&computing->sites);
+	for (uint32_t i = 0; i < computing->sites.count && i < 4; i++)
+		ss_look_evidence(look, ss_site_fact(&computing->sites.items[i]),
+				 "%s computes on the CPU {count}x a step: {time}",
+				 ss_strings_text(&look->trace->names,
+						 computing->sites.items[i].name));
+	if (computing->claimed_ns)
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				   "that nothing is launched is recorded; how fast the device "
+				   "would be is estimated");
+	return SS_OK;
+}
+
+static enum ss_status look_for_computing(struct ss_look *look, struct ss_error *err)
+{
+	struct computing computing = { .look = look, .trace = look->trace };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->digest->device < 0 || look->graph->main == SS_NO_ROW)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = find(&computing, &scratch, err);
+	ss_sites_release(&computing.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_cpu_bound_ops = {
+	.name = "cpu-bound-ops",
+	.title = "Operators compute on the CPU while the device waits",
+	.summary = "Long operators that launch nothing: their tensors are in the host's memory",
+	.fix = "x = x.to(device, non_blocking=True)   # before the operator, not behind it\n"
+	       "# tensors made in the step: torch.arange(n, device=device), not torch.arange(n)",
+	.surer = "record_shapes=True and with_stack=True name sizes and lines",
+	.warn_share = 0.05,
+	.silent_share = 0.01,
+	.why = "moving work to the device changes the program, so 5 %; below 1 % it is hidden by "
+	       "the queue in most jobs",
+	.look = look_for_computing,
+};

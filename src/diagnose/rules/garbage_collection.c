@@ -1,0 +1,52 @@
+/*
+ * garbage_collection.c - rule: Python's garbage collector stops the training thread.
+ *
+ * A collection of the oldest generation goes through all objects of the process. It runs
+ * when it likes, in the middle of a step, and other ranks wait for this one. Objects that
+ * stay forever can be left out of it, and the rest collected when nobody waits.
+ */
+#include "diagnose/sites.h"
+
+static enum ss_status look_for_collections(struct ss_look *look, struct ss_error *err)
+{
+	const struct ss_graph *graph = look->graph;
+	struct ss_sites sites = { 0 };
+	enum ss_status status = look->steps->count ? ss_sites_init(&sites, look, err) : SS_OK;
+
+	for (uint32_t i = 0; status == SS_OK && i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (task->kind != SS_TASK_GC || task->step == SS_NO_STEP || !task->own_ns)
+			continue;
+		/* young objects are collected now and then all the same */
+		if (ss_look_claim(look, (struct ss_claim){ .task = i, .low_ns = task->own_ns / 4 }))
+			ss_sites_add(&sites, look->trace->slices.name[task->row], task->row,
+				     task->own_ns);
+	}
+	ss_sites_sort(&sites);
+	for (uint32_t i = 0; i < sites.count; i++)
+		ss_look_evidence(look, ss_site_fact(&sites.items[i]),
+				 "the garbage collector stops the thread {count}x a step: {time}");
+	if (sites.count)
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH, "its runs are recorded");
+	if (status == SS_OK && sites.failed)
+		status = ss_fail_memory(err, "the garbage collector");
+	ss_sites_release(&sites);
+	return status;
+}
+
+const struct ss_rule ss_rule_garbage_collection = {
+	.name = "garbage-collection",
+	.title = "Python's garbage collector stops the training thread",
+	.summary = "Runs of the garbage collector in the middle of steps",
+	.fix = "import gc\n"
+	       "gc.collect(); gc.freeze(); gc.disable()   # once, before the loop\n"
+	       "for step, batch in enumerate(loader):\n"
+	       "    ...\n"
+	       "    if step % 1000 == 0: gc.collect()     # on all ranks in the same step",
+	.surer = "PyTorch 2.8 or newer records the collector; with_stack=True shows gc.collect()",
+	.warn_share = 0.02,
+	.silent_share = 0.005,
+	.why = "three lines cure it, so 2 % is worth it; below half a percent steps differ by more",
+	.look = look_for_collections,
+};

@@ -1,0 +1,205 @@
+/*
+ * graph_breaks.c - rule: a compiled model falls apart into regions with Python between them.
+ *
+ * Between two compiled regions of one pass the interpreter is back: guards are checked,
+ * Python runs, operators are launched one by one. In one graph none of that is left but
+ * the launches themselves.
+ */
+#include <string.h>
+
+#include "analyze/regions.h"
+#include "diagnose/sites.h"
+
+/* Two regions can be the two halves of a program; several breaks in a pass are a pattern. */
+#define BREAKS_MIN 2
+
+struct breaks {
+	struct ss_look *look;
+	struct ss_regions regions;
+	struct ss_sites sites;
+	int64_t total_ns;
+	uint32_t count;
+	uint32_t inside, outside; /* launches in regions, and between two of them */
+	bool has_resume;
+};
+
+/* What stands between two regions: tasks of the main thread in the order of time. */
+struct between {
+	uint32_t from; /* task; SS_NO_TASK: no region yet */
+	uint32_t launches;
+	uint16_t step;
+};
+
+/* The call of compiled code that a task leads to or is in, as a row, or SS_NO_ROW. */
+static uint32_t region_of(const struct breaks *breaks, const struct ss_task *task)
+{
+	uint32_t call;
+
+	if (task->row >= breaks->look->trace->device_from || task->kind == SS_TASK_COMPILE)
+		return SS_NO_ROW;
+	call = breaks->regions.call[task->row];
+	return call == SS_NO_ROW ? SS_NO_ROW : breaks->regions.calls[call].row;
+}
+
+/* Work that leads to the first call of a region begins before it: this much is inside. */
+static int64_t inside_ns(const struct breaks *breaks, const struct ss_task *task)
+{
+	uint32_t region = region_of(breaks, task);
+	int64_t from_ns, end_ns = ss_task_end(task);
+
+	if (region == SS_NO_ROW)
+		return 0;
+	from_ns = breaks->look->trace->slices.start_ns[region];
+	return from_ns <= task->start_ns ? task->own_ns : from_ns < end_ns ? end_ns - from_ns : 0;
+}
+
+/* Python and guards between two regions are gone; launches stay. */
+static int64_t claim(struct breaks *breaks, uint32_t from, uint32_t to, uint32_t *heaviest)
+{
+	struct ss_look *look = breaks->look;
+	int64_t gone_ns = 0, most_ns = 0;
+
+	for (uint32_t i = from; i < to; i++) {
+		const struct ss_task *task = &look->graph->tasks[i];
+		int64_t kept_ns = inside_ns(breaks, task), own_ns = task->own_ns - kept_ns;
+
+		if ((task->kind != SS_TASK_WORK && task->kind != SS_TASK_COMPILE) || own_ns <= 0 ||
+		    !ss_look_claim(look, (struct ss_claim){ .task = i,
+							    .own_ns = kept_ns,
+							    .low_ns = kept_ns + own_ns / 2,
+							    .high_ns = kept_ns }))
+			continue;
+		gone_ns = ss_ns_sum(gone_ns, own_ns);
+		if (own_ns > most_ns && task->row != SS_NO_ROW) {
+			most_ns = own_ns;
+			*heaviest = task->row;
+		}
+	}
+	return gone_ns;
+}
+
+static void end_between(struct breaks *breaks, const struct between *between, uint32_t to,
+			bool claims)
+{
+	const struct ss_trace *trace = breaks->look->trace;
+	uint32_t heaviest = SS_NO_ROW;
+	int64_t gone_ns;
+
+	breaks->count++;
+	breaks->outside += between->launches;
+	if (!claims)
+		return;
+	gone_ns = claim(breaks, between->from, to, &heaviest);
+	if (heaviest == SS_NO_ROW)
+		return;
+	breaks->total_ns = ss_ns_sum(breaks->total_ns, gone_ns);
+	ss_sites_add(&breaks->sites, trace->slices.name[heaviest], heaviest, gone_ns);
+}
+
+/* One pass over the main thread: from the end of a region to the start of the next one. */
+static void go_through(struct breaks *breaks, bool claims)
+{
+	const struct ss_graph *graph = breaks->look->graph;
+	struct between between = { .from = SS_NO_TASK };
+	uint32_t now = SS_NO_ROW;
+
+	breaks->count = breaks->inside = breaks->outside = 0;
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t region;
+
+		if (task->track != graph->main || ss_task_on_device(task->kind))
+			continue;
+		/* what waits for the device, for input or for backward is no graph break */
+		if (task->kind == SS_TASK_JOIN || task->kind == SS_TASK_INPUT ||
+		    task->kind == SS_TASK_WAIT || task->step == SS_NO_STEP ||
+		    task->phase == SS_PHASE_OPTIMIZER || task->phase == SS_PHASE_BACKWARD ||
+		    (between.from != SS_NO_TASK && task->step != between.step)) {
+			between.from = SS_NO_TASK;
+			now = SS_NO_ROW;
+			continue;
+		}
+		region = inside_ns(breaks, task) == task->own_ns ? region_of(breaks, task)
+								 : SS_NO_ROW;
+		if (region != SS_NO_ROW && region != now && between.from != SS_NO_TASK)
+			end_between(breaks, &between, i, claims);
+		if (region != SS_NO_ROW) {
+			between = (struct between){ .from = i + 1, .step = task->step };
+			now = region;
+		}
+		if (task->kind == SS_TASK_LAUNCH)
+			*(region != SS_NO_ROW ? &breaks->inside : &between.launches) += 1;
+	}
+}
+
+static void tell(struct breaks *breaks)
+{
+	struct ss_look *look = breaks->look;
+	struct ss_fact all = { breaks->total_ns, breaks->count, SS_NO_ROW };
+
+	ss_look_evidence(look, all,
+			 "{count}x a step Python and guards run between two compiled regions: "
+			 "{time}");
+	ss_sites_sort(&breaks->sites);
+	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++)
+		ss_look_evidence(look, ss_site_fact(&breaks->sites.items[i]),
+				 "before %s it is {time}",
+				 ss_strings_text(&look->trace->names, breaks->sites.items[i].name));
+	if (breaks->has_resume)
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+				   "functions that go on behind a graph break are recorded");
+	else
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				   "regions that follow each other may also be parts that were "
+				   "compiled one by one");
+}
+
+static enum ss_status find(struct breaks *breaks, struct ss_error *err)
+{
+	struct ss_look *look = breaks->look;
+
+	SS_TRY(ss_regions_init(&breaks->regions, look->trace, look->memory, err));
+	SS_TRY(ss_sites_init(&breaks->sites, look, err));
+	if (breaks->regions.call_count < 2 || look->graph->main == SS_NO_ROW)
+		return SS_OK;
+	for (uint32_t i = 0; i < look->trace->names.count && !breaks->has_resume; i++)
+		breaks->has_resume = strstr(ss_strings_text(&look->trace->names, i),
+					    "torch_dynamo_resume_in") != NULL;
+	go_through(breaks, false);
+	/* where most is launched outside, a few functions were compiled, and no model broke */
+	if (breaks->count < BREAKS_MIN * look->steps->count || breaks->outside > breaks->inside)
+		return SS_OK;
+	go_through(breaks, true);
+	if (breaks->sites.failed)
+		return ss_fail_memory(err, "graph breaks");
+	if (breaks->total_ns)
+		tell(breaks);
+	return SS_OK;
+}
+
+static enum ss_status look_for_breaks(struct ss_look *look, struct ss_error *err)
+{
+	struct breaks breaks = { .look = look };
+	enum ss_status status = SS_OK;
+
+	if (look->steps->count)
+		status = find(&breaks, err);
+	ss_sites_release(&breaks.sites);
+	ss_regions_release(&breaks.regions);
+	return status;
+}
+
+const struct ss_rule ss_rule_graph_breaks = {
+	.name = "graph-breaks",
+	.title = "Graph breaks split the compiled model",
+	.summary = "Python and guards between the regions of a compiled model",
+	.fix = "model = torch.compile(model, fullgraph=True)   # fails at the first break: why\n"
+	       "# print(), .item(), data-dependent ifs: move them out of forward.\n"
+	       "# All of them: TORCH_LOGS=graph_breaks python train.py",
+	.surer = "with_stack=True names the lines; TORCH_LOGS=graph_breaks lists the reasons",
+	.warn_share = 0.03,
+	.silent_share = 0.01,
+	.why = "each break costs a change of the model, so 3 %; below 1 % the guards of any "
+	       "compiled model are seen",
+	.look = look_for_breaks,
+};

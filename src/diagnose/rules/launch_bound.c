@@ -1,0 +1,319 @@
+/*
+ * launch_bound.c - rule: the device is done before the host has launched the next work.
+ *
+ * Every gap of the device that the host's work before a launch explains (analyze/idle.h)
+ * leads to a stretch of a thread: from the launch before to the one that came late. What
+ * other rules have of it (input, waits, compiling ...) is theirs. With CUDA graphs or
+ * torch.compile the rest shrinks to a microsecond a launch. Rows of elementwise kernels that
+ * are shorter than their launches become one kernel, whether the host is late for them or
+ * only just in time.
+ */
+#include "diagnose/rows.h"
+#include "diagnose/sites.h"
+#include "diagnose/tiny_rows.h"
+
+/* What a kernel costs the host in a CUDA graph: 1 us and less. */
+#define LAUNCH_NS 1000
+
+/* A launch takes 5 to 20 us; one of this length loads code: the first of its kernel. */
+#define LOADING_NS 1000000
+
+/*
+ * Between two launches of eager mode pass 5 to 50 us, some 100 us where the profiler records
+ * stacks. In 5 ms a hundred kernels could have been launched: a pause of the program.
+ */
+#define PAUSE_NS 5000000
+
+/* Fewer launches that are late in a file of one step cannot be told from its start-up. */
+#define LATE_MIN 16
+
+/* Operators with less than a tenth of the idle time are not worth a sentence. */
+#define SITE_SHARE 10
+
+static const char pause_fix[] =
+	"# the host does something else before it launches: record with_stack=True to see what,\n"
+	"# and move it out of the step or into a thread";
+
+static const char serving_fix[] =
+	"# vLLM: without --enforce-eager, SGLang: without --disable-cuda-graph; own programs:\n"
+	"model = torch.compile(model, mode=\"reduce-overhead\")   # fuses, and CUDA graphs\n"
+	"# or larger batches: the same launches for more work";
+
+struct launches {
+	struct ss_look *look;
+	const struct ss_trace *trace;
+	const struct ss_graph *graph;
+	const struct ss_ops *ops;
+	const struct ss_phases *phases;
+	int64_t *idle_ns; /* per host row: of the gaps that its launch ended */
+	uint8_t *starts;  /* per host row: a call that started something on the device */
+	uint8_t *paused;  /* per step: a pause was in it */
+	struct ss_sites sites;
+	bool with_pauses;    /* they come again in three of four steps */
+	uint32_t late_count; /* launches, without those behind a pause */
+	int64_t count, total_ns, pause_ns;
+	struct ss_tiny_rows tiny;
+};
+
+static void add_late(struct launches *launches, uint32_t launch, int64_t idle_ns)
+{
+	int64_t *sum_ns = &launches->idle_ns[ss_outer_call(launches->trace, launch)];
+
+	*sum_ns = ss_ns_sum(*sum_ns, idle_ns);
+}
+
+static void find_late(struct launches *launches, const struct ss_idle *idle)
+{
+	const struct ss_trace *trace = launches->trace;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
+		if (trace->slices.link[row] < trace->device_from)
+			launches->starts[ss_outer_call(trace, trace->slices.link[row])] = true;
+	for (uint32_t i = 0; i < idle->gap_count; i++) {
+		const struct ss_idle_gap *gap = &idle->gaps[i];
+
+		/* behind the last work nothing was launched late */
+		for (uint32_t k = gap->piece_from; k < gap->piece_to && gap->next != SS_NO_ROW; k++)
+			if (idle->pieces[k].cause == SS_IDLE_LAUNCH &&
+			    idle->pieces[k].guilty < trace->device_from)
+				add_late(launches, idle->pieces[k].guilty, idle->pieces[k].ns);
+	}
+}
+
+/* --- stretches of threads ------------------------------------------------------------- */
+
+/* A stretch of a thread: tasks from..to, the last of them is a launch. */
+struct stretch {
+	uint32_t from, to;
+	int64_t work_ns; /* that could be claimed */
+};
+
+static bool is_work(const struct launches *launches, uint32_t index)
+{
+	const struct ss_task *task = &launches->graph->tasks[index];
+
+	return (task->kind == SS_TASK_WORK ||
+		(task->kind == SS_TASK_LAUNCH && task->own_ns < LOADING_NS)) &&
+	       task->step != SS_NO_STEP && ss_look_is_free(launches->look, index);
+}
+
+/*
+ * Of the stretch goes what the device waited for: its end. What was hidden behind the work
+ * before would not be missed. Where the kernel itself goes, all of it does.
+ */
+static void claim_tasks(struct launches *launches, const struct stretch *stretch, int64_t late_ns)
+{
+	const struct ss_graph *graph = launches->graph;
+	bool merged = launches->tiny.is_merged[graph->tasks[stretch->to].row];
+
+	for (uint32_t i = stretch->to + 1; i-- > stretch->from && (late_ns > 0 || merged);) {
+		int64_t own_ns = graph->tasks[i].own_ns, left_ns = 0;
+
+		if (!is_work(launches, i) || !own_ns)
+			continue;
+		if (!merged)
+			left_ns = graph->tasks[i].kind == SS_TASK_LAUNCH ? LAUNCH_NS : 0;
+		if (!merged && left_ns < own_ns - late_ns)
+			left_ns = own_ns - late_ns;
+		if (left_ns > own_ns)
+			left_ns = own_ns;
+		late_ns -= own_ns - left_ns;
+		/* torch.compile without graphs: about half of the host's work stays */
+		ss_look_claim(launches->look,
+			      (struct ss_claim){ .task = i,
+						 .own_ns = left_ns,
+						 .low_ns = left_ns + (own_ns - left_ns) / 2,
+						 .high_ns = left_ns });
+	}
+}
+
+static void claim(struct launches *launches, const struct stretch *stretch)
+{
+	uint32_t row = launches->graph->tasks[stretch->to].row, op = launches->ops->owner[row];
+
+	claim_tasks(launches, stretch, launches->idle_ns[row]);
+	if (!launches->idle_ns[row])
+		return;
+	launches->count++;
+	launches->total_ns = ss_ns_sum(launches->total_ns, launches->idle_ns[row]);
+	if (op != SS_NO_ROW)
+		ss_sites_add(&launches->sites, launches->trace->slices.name[op], row,
+			     launches->idle_ns[row]);
+}
+
+static void end_stretch(struct launches *launches, const struct stretch *stretch, bool claims)
+{
+	const struct ss_task *last = &launches->graph->tasks[stretch->to];
+	bool is_pause = stretch->work_ns >= PAUSE_NS;
+
+	if ((!launches->idle_ns[last->row] && !launches->tiny.is_merged[last->row]) ||
+	    last->step == SS_NO_STEP || !stretch->work_ns)
+		return;
+	if (!claims) {
+		launches->paused[last->step] |= is_pause;
+		launches->late_count += !is_pause;
+	} else if (!is_pause ||
+		   /* other threads run operators only: where nothing is recorded it is missing */
+		   (launches->with_pauses && last->track == launches->graph->main)) {
+		if (is_pause)
+			launches->pause_ns = ss_ns_sum(launches->pause_ns,
+						       launches->idle_ns[last->row]);
+		claim(launches, stretch);
+	}
+}
+
+/* All threads, launch after launch: tasks of a thread stand in its order. */
+static void go_through(struct launches *launches, bool claims)
+{
+	const struct ss_graph *graph = launches->graph;
+	struct stretch stretch = { 0 };
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (ss_task_on_device(task->kind))
+			break;
+		if (i && task->track != graph->tasks[i - 1].track)
+			stretch = (struct stretch){ .from = i };
+		stretch.to = i;
+		if (is_work(launches, i))
+			stretch.work_ns = ss_ns_sum(stretch.work_ns, task->own_ns);
+		if (task->kind != SS_TASK_LAUNCH || !launches->starts[task->row])
+			continue;
+		end_stretch(launches, &stretch, claims);
+		stretch = (struct stretch){ .from = i + 1 };
+	}
+}
+
+/* --- the rank ------------------------------------------------------------------------- */
+
+static void tell(struct launches *launches)
+{
+	struct ss_look *look = launches->look;
+	struct ss_fact all = { launches->total_ns, (double)launches->count, SS_NO_ROW };
+	struct ss_fact tiny = { launches->tiny.ns, (double)launches->tiny.count, SS_NO_ROW };
+
+	if (launches->count)
+		ss_look_evidence(look, all,
+				 "{count}x a step a launch comes when the device has run dry: it "
+				 "idles {time}");
+	if (launches->tiny.count)
+		ss_look_evidence(look, tiny,
+				 "{count} elementwise kernels a step follow each other and are "
+				 "shorter than their launches: {time}");
+	ss_sites_sort(&launches->sites);
+	for (uint32_t i = 0; i < launches->sites.count && i < 3; i++) {
+		const struct ss_site *site = &launches->sites.items[i];
+
+		if (site->weight_ns < launches->total_ns / SITE_SHARE)
+			break;
+		ss_look_evidence(look, ss_site_fact(site),
+				 "%s comes {count}x a step too late: {time} of it",
+				 ss_strings_text(&launches->trace->names, site->name));
+	}
+	if (!launches->phases->has[SS_PHASE_BACKWARD])
+		ss_look_fix(look, serving_fix);
+	if (launches->pause_ns > launches->total_ns / 2)
+		ss_look_fix(look, pause_fix);
+	if (look->trace->info.with_stack || launches->sites.places->has_lines)
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				   "stacks were recorded, which makes the host slower than it is");
+	else
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+				   "when each launch came, and what the device did then, is "
+				   "recorded");
+	ss_look_figure(look, 0, (double)launches->total_ns + (double)launches->tiny.ns);
+}
+
+static enum ss_status find(struct launches *launches, struct ss_arena *scratch,
+			   struct ss_error *err)
+{
+	struct ss_bricks *bricks = launches->look->subject->bricks;
+	size_t rows = (size_t)launches->trace->device_from + 1;
+	uint32_t steps = launches->graph->step_count, paused = 0;
+	const struct ss_idle *idle;
+
+	SS_TRY(ss_bricks_idle(bricks, &idle, err));
+	SS_TRY(ss_bricks_ops(bricks, &launches->ops, err));
+	SS_TRY(ss_bricks_phases(bricks, &launches->phases, err));
+	SS_TRY(ss_sites_init(&launches->sites, launches->look, err));
+	launches->idle_ns = SS_ARENA_NEW(scratch, int64_t, rows);
+	launches->starts = SS_ARENA_NEW(scratch, uint8_t, rows);
+	launches->paused = SS_ARENA_NEW(scratch, uint8_t, (size_t)steps + 1);
+	if (!launches->idle_ns || !launches->starts || !launches->paused)
+		return ss_fail_memory(err, "late launches");
+	find_late(launches, idle);
+	if (!ss_tiny_rows_claim(&launches->tiny, launches->look, scratch))
+		return ss_fail_memory(err, "late launches");
+	go_through(launches, false);
+	for (uint32_t i = 0; i < steps; i++)
+		paused += launches->paused[i];
+	/* a single step tells nothing about what comes again */
+	launches->with_pauses = steps >= 2 && 4 * (uint64_t)paused >= 3 * (uint64_t)steps;
+	if (steps < 2 && launches->late_count < LATE_MIN)
+		return SS_OK;
+	go_through(launches, true);
+	if (launches->sites.failed)
+		return ss_fail_memory(err, "late launches");
+	if (launches->count || launches->tiny.count)
+		tell(launches);
+	return SS_OK;
+}
+
+static enum ss_status look_for_launches(struct ss_look *look, struct ss_error *err)
+{
+	struct launches launches = { .look = look, .trace = look->trace, .graph = look->graph };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->digest->device < 0)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = find(&launches, &scratch, err);
+	ss_sites_release(&launches.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+/* --- all ranks ------------------------------------------------------------------------ */
+
+/*
+ * Where a few ranks launch late and the others do not it is these ranks that are slow, and
+ * the rule about such ranks has to say so: half of them must have half of the worst.
+ */
+static enum ss_status judge_launches(struct ss_judgement *judgement, struct ss_error *err)
+{
+	struct ss_finding *finding;
+	double most = 0;
+	uint32_t late = 0;
+
+	(void)err;
+	for (uint32_t i = 0; i < judgement->rank_count; i++)
+		if (ss_judge_figure(judgement, i, 0) > most)
+			most = ss_judge_figure(judgement, i, 0);
+	for (uint32_t i = 0; i < judgement->rank_count; i++)
+		late += ss_judge_figure(judgement, i, 0) >= most / 2;
+	if (most <= 0 || 2 * late < judgement->rank_count)
+		return SS_OK;
+	finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
+		if (ss_judge_claims(judgement, i))
+			ss_judge_take(judgement, finding, i);
+	return SS_OK;
+}
+
+const struct ss_rule ss_rule_launch_bound = {
+	.name = "launch-bound",
+	.title = "The device waits for the host to launch work",
+	.summary = "Kernels end before the host has launched the next ones",
+	.fix = "model = torch.compile(model, mode=\"reduce-overhead\")   # fuses, and CUDA graphs\n"
+	       "# shapes that change: torch.compile(model, dynamic=True), without graphs\n"
+	       "# or larger batches: the same launches for more work",
+	.surer = "compare with the step time without profiler: recording makes the host slower",
+	.warn_share = 0.05,
+	.silent_share = 0.02,
+	.why = "compiling or graphs are a change of some days: 5 % is worth it; below 2 % every "
+	       "loop has gaps where it synchronizes or reads its input",
+	.look = look_for_launches,
+	.judge = judge_launches,
+};

@@ -1,0 +1,187 @@
+/*
+ * optimizer_not_fused.c - rule: the optimizer updates one tensor after the other.
+ *
+ * Each tensor takes its own launches, some ten of them for Adam, and each goes over the
+ * tensor again. foreach=True has one launch for many tensors, fused=True goes over each
+ * tensor once. What runs already so (multi_tensor_apply) is left alone.
+ */
+#include "analyze/kernel_names.h"
+#include "diagnose/rows.h"
+#include "diagnose/rule.h"
+
+/* foreach has ten to thirty launches; a hundred of 10 us are a millisecond of the host. */
+#define LAUNCHES_MIN 100
+
+/* What a kernel takes that hardly moves anything: 1.5 to 2 us. One launch has it once. */
+#define KERNEL_NS 2000
+
+/*
+ * Adam in single operators reads and writes about 21 times the size of its tensors, fused 7
+ * times: a third of the time of what is bound by memory. SGD with momentum: 8 and 4, a half.
+ */
+#define PASSES_SAVED 3
+#define PASSES_SAVED_LOW 2
+
+struct optimizer {
+	struct ss_look *look;
+	const struct ss_trace *trace;
+	const struct ss_kernel_name *names;
+	uint8_t *loops; /* per host row: a call that launches for one tensor */
+	int64_t count, device_ns, host_ns;
+	uint32_t range; /* row of the first Optimizer.step# */
+};
+
+/* A kernel of the optimizer that works on one tensor. */
+static bool is_single(const struct optimizer *optimizer, uint32_t index)
+{
+	const struct ss_task *task = &optimizer->look->graph->tasks[index];
+	const struct ss_slices *slices = &optimizer->trace->slices;
+	enum ss_kernel_category category;
+
+	if (task->kind != SS_TASK_KERNEL || task->phase != SS_PHASE_OPTIMIZER ||
+	    task->step == SS_NO_STEP || slices->link[task->row] >= optimizer->trace->device_from ||
+	    !ss_look_is_free(optimizer->look, index))
+		return false;
+	category = optimizer->names[slices->name[task->row]].category;
+	return category == SS_KERNEL_ELEMENTWISE || category == SS_KERNEL_COPY;
+}
+
+static void count(struct optimizer *optimizer)
+{
+	const struct ss_graph *graph = optimizer->look->graph;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (!is_single(optimizer, i))
+			continue;
+		optimizer->count++;
+		optimizer->device_ns = ss_ns_sum(optimizer->device_ns, task->own_ns);
+	}
+}
+
+/* Of all kernels one is left, as long as the memory traffic of all takes when fused. */
+static void claim_kernels(struct optimizer *optimizer)
+{
+	const struct ss_graph *graph = optimizer->look->graph;
+	uint32_t before = SS_NO_TASK;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		int64_t traffic_ns;
+
+		if (!is_single(optimizer, i))
+			continue;
+		traffic_ns = task->own_ns > KERNEL_NS ? task->own_ns : 0;
+		ss_look_claim(optimizer->look,
+			      (struct ss_claim){ .task = i,
+						 .own_ns = traffic_ns / PASSES_SAVED,
+						 /* foreach: all passes, but few launches */
+						 .low_ns = traffic_ns / PASSES_SAVED_LOW,
+						 .high_ns = traffic_ns / PASSES_SAVED,
+						 .merges = before + 1 == i &&
+							   task[-1].step == task->step });
+		optimizer->loops[ss_outer_call(optimizer->trace,
+					       optimizer->trace->slices.link[task->row])] = true;
+		before = i;
+	}
+}
+
+/* What the host does from one such launch to the next. */
+static void claim_host(struct optimizer *optimizer)
+{
+	const struct ss_graph *graph = optimizer->look->graph;
+	uint32_t from = 0;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (ss_task_on_device(task->kind))
+			break;
+		if (i && task->track != graph->tasks[i - 1].track)
+			from = i;
+		if (task->kind != SS_TASK_LAUNCH)
+			continue;
+		for (; from <= i && optimizer->loops[task->row]; from++) {
+			const struct ss_task *own = &graph->tasks[from];
+
+			if ((own->kind == SS_TASK_WORK || own->kind == SS_TASK_LAUNCH) &&
+			    own->phase == SS_PHASE_OPTIMIZER && own->step != SS_NO_STEP &&
+			    ss_look_claim(optimizer->look, (struct ss_claim){ .task = from }))
+				optimizer->host_ns = ss_ns_sum(optimizer->host_ns, own->own_ns);
+		}
+		from = i + 1;
+	}
+}
+
+static void find_range(struct optimizer *optimizer)
+{
+	for (uint32_t row = 0; row < optimizer->trace->device_from; row++)
+		if (ss_slice_flags(optimizer->trace, row) & SS_NAME_OPTIMIZER_STEP) {
+			optimizer->range = row;
+			return;
+		}
+}
+
+static void tell(struct optimizer *optimizer)
+{
+	struct ss_look *look = optimizer->look;
+	struct ss_fact host = { optimizer->host_ns, (double)optimizer->count, optimizer->range };
+	struct ss_fact device = { optimizer->device_ns, (double)optimizer->count, SS_NO_ROW };
+
+	ss_look_evidence(look, host,
+			 "%s launches {count} kernels a step, one tensor each: {time} of the host",
+			 optimizer->range == SS_NO_ROW
+				 ? "the optimizer"
+				 : ss_strings_text(&look->trace->names,
+						   look->trace->slices.name[optimizer->range]));
+	ss_look_evidence(look, device, "these kernels take {time} a step");
+	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+			   "how much faster the fused kernel goes over memory is estimated");
+}
+
+static enum ss_status find(struct optimizer *optimizer, struct ss_arena *scratch,
+			   struct ss_error *err)
+{
+	optimizer->names = ss_kernel_names(optimizer->trace, scratch);
+	optimizer->loops = SS_ARENA_NEW(scratch, uint8_t,
+					(size_t)optimizer->trace->device_from + 1);
+	if (!optimizer->names || !optimizer->loops)
+		return ss_fail_memory(err, "the optimizer's launches");
+	count(optimizer);
+	if (optimizer->count < (int64_t)LAUNCHES_MIN * optimizer->look->steps->count)
+		return SS_OK;
+	claim_kernels(optimizer);
+	claim_host(optimizer);
+	find_range(optimizer);
+	tell(optimizer);
+	return SS_OK;
+}
+
+static enum ss_status look_for_optimizer(struct ss_look *look, struct ss_error *err)
+{
+	struct optimizer optimizer = { .look = look, .trace = look->trace, .range = SS_NO_ROW };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->digest->device < 0)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = find(&optimizer, &scratch, err);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_optimizer_not_fused = {
+	.name = "optimizer-not-fused",
+	.title = "The optimizer updates one tensor at a time",
+	.summary = "The optimizer launches small kernels for each tensor",
+	.fix = "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)\n"
+	       "# where there is no fused one: foreach=True",
+	.surer = NULL,
+	.warn_share = 0.02,
+	.silent_share = 0.005,
+	.why = "an argument cures it, so 2 % is worth it; below half a percent steps differ by "
+	       "more",
+	.look = look_for_optimizer,
+};

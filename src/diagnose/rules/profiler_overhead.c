@@ -1,0 +1,149 @@
+/*
+ * profiler_overhead.c - rule: the profiler itself stops the host.
+ *
+ * The profiler records its own pauses (flushing and asking for buffers, instrumenting
+ * kernels). They name no thread: a thread that begins nothing from the start of such a
+ * pause to its end was stopped by it. Without the profiler this time does not exist.
+ */
+#include <string.h>
+
+#include "analyze/moment.h"
+#include "diagnose/rows.h"
+#include "diagnose/sites.h"
+
+/* Shorter pauses are hidden by the queue, and are those of any recording. */
+#define PAUSE_MIN_NS 20000
+
+/* What of the recorded pauses is not the profiler's: the driver loads and compiles code. */
+static const char *const others[] = { "Loading", "Compiler", "Command Buffer", "UVM" };
+
+struct overhead {
+	struct ss_look *look;
+	const struct ss_trace *trace;
+	uint8_t *is_own; /* per name */
+	struct ss_sites sites;
+	int64_t claimed_ns;
+};
+
+static void read_names(struct overhead *overhead)
+{
+	const struct ss_strings *names = &overhead->trace->names;
+
+	for (uint32_t i = 0; i < names->count; i++) {
+		overhead->is_own[i] = true;
+		for (size_t k = 0; k < SS_COUNT(others); k++)
+			if (strstr(ss_strings_text(names, i), others[k]))
+				overhead->is_own[i] = false;
+	}
+}
+
+/* True when a row of the track starts behind the first moment and before the second. */
+static bool goes_on(const struct ss_trace *trace, uint32_t track, int64_t from_ns, int64_t to_ns)
+{
+	uint32_t row = ss_row_from(trace, track, from_ns + 1);
+
+	return row < trace->tracks[track].first_row + trace->tracks[track].row_count &&
+	       trace->slices.start_ns[row] < to_ns;
+}
+
+/* A pause: the threads that stood still in it do without. */
+static void claim(struct overhead *overhead, uint32_t row)
+{
+	const struct ss_trace *trace = overhead->trace;
+	int64_t from_ns = trace->slices.start_ns[row], to_ns = ss_slice_end(&trace->slices, row);
+	int64_t gone_ns = 0;
+
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+		int64_t own_ns;
+
+		if (track->class != SS_TRACK_HOST || !track->row_count ||
+		    goes_on(trace, i, from_ns, to_ns))
+			continue;
+		own_ns = ss_look_claim_time(overhead->look, (struct ss_stretch){ .track = i,
+										 .from_ns = from_ns,
+										 .to_ns = to_ns });
+		if (own_ns > gone_ns)
+			gone_ns = own_ns;
+	}
+	if (!gone_ns)
+		return;
+	overhead->claimed_ns = ss_ns_sum(overhead->claimed_ns, gone_ns);
+	ss_sites_add(&overhead->sites, trace->slices.name[row], SS_NO_ROW, gone_ns);
+}
+
+static void tell(struct overhead *overhead)
+{
+	struct ss_look *look = overhead->look;
+
+	ss_sites_sort(&overhead->sites);
+	for (uint32_t i = 0; i < overhead->sites.count && i < 3; i++)
+		ss_look_evidence(look, ss_site_fact(&overhead->sites.items[i]),
+				 "the profiler's %s stops the host {count}x a step: {time}",
+				 ss_strings_text(&overhead->trace->names,
+						 overhead->sites.items[i].name));
+	ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+			   "the pauses are recorded by the profiler itself, and no thread began "
+			   "anything in them");
+}
+
+static enum ss_status find(struct overhead *overhead, struct ss_arena *scratch,
+			   struct ss_error *err)
+{
+	const struct ss_trace *trace = overhead->trace;
+
+	SS_TRY(ss_sites_init(&overhead->sites, overhead->look, err));
+	overhead->is_own = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
+	if (!overhead->is_own)
+		return ss_fail_memory(err, "the profiler's pauses");
+	read_names(overhead);
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+
+		if (track->class != SS_TRACK_PROFILER)
+			continue;
+		for (uint32_t row = track->first_row; row < track->first_row + track->row_count;
+		     row++)
+			if (trace->slices.kind[row] == SS_KIND_OVERHEAD &&
+			    overhead->is_own[trace->slices.name[row]] &&
+			    trace->slices.dur_ns[row] >= PAUSE_MIN_NS &&
+			    ss_step_at(trace, trace->slices.start_ns[row]) != SS_NO_ROW)
+				claim(overhead, row);
+	}
+	if (overhead->sites.failed)
+		return ss_fail_memory(err, "the profiler's pauses");
+	if (overhead->claimed_ns)
+		tell(overhead);
+	return SS_OK;
+}
+
+static enum ss_status look_for_overhead(struct ss_look *look, struct ss_error *err)
+{
+	struct overhead overhead = { .look = look, .trace = look->trace };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = find(&overhead, &scratch, err);
+	ss_sites_release(&overhead.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_profiler_overhead = {
+	.name = "profiler-overhead",
+	.title = "The profiler itself stops the host",
+	.summary = "Pauses of the profiler in the middle of steps: this time is not the job's own",
+	.fix = "with profile(schedule=schedule(wait=5, warmup=3, active=2),   # fewer steps\n"
+	       "             with_stack=False, record_shapes=False, profile_memory=False):\n"
+	       "    ...\n"
+	       "# a job without profiler does not have this time: there is nothing else to fix",
+	.surer = "the step time without profiler",
+	.warn_share = 0.05,
+	.silent_share = 0.01,
+	.why = "from 5 % on the other figures of the recording are wrong by as much; up to 1 % is "
+	       "what every recording costs",
+	.look = look_for_overhead,
+};

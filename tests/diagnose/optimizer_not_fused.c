@@ -1,0 +1,95 @@
+/*
+ * The rule optimizer-not-fused. Steps of 1,000 us with many kernels of the optimizer, each
+ * launched 10 us after the one before it; the texts are made here, they are too long to write.
+ */
+#include "support/rule_cases.h"
+
+#define SINGLE "vectorized_elementwise_kernel"
+#define SAID                                                                                     \
+	"Optimizer.step#Adam.step launches 100 kernels a step, one tensor each: 1.00 ms of the " \
+	"host\n"
+
+/* What a step is made of. */
+struct steps {
+	const char *range; /* around the launches; NULL: none */
+	const char *kernel;
+	uint32_t count; /* of kernels */
+	double dur_us;
+};
+
+static char *script_of(const struct steps *steps)
+{
+	struct ss_text text = { 0 };
+
+	for (uint32_t step = 1; step <= 2; step++) {
+		uint32_t at = 1000 * step;
+
+		ss_text_addf(&text, "note ProfilerStep#%u 1 %u +1000;", step, at);
+		if (steps->range)
+			ss_text_addf(&text, "note %s 1 %u +999.5;", steps->range, at);
+		for (uint32_t i = 0; i < steps->count; i++)
+			ss_text_addf(&text,
+				     "call cudaLaunchKernel 1 %u +5 #%u; kernel %s 0/7 %u +%g #%u;",
+				     at + 10 * i, at + i, steps->kernel, at + 10 * i + 5,
+				     steps->dur_us, at + i);
+	}
+	ss_text_add_string(&text, "note ProfilerStep#3 1 3000 +1000");
+	return text.data;
+}
+
+static const struct {
+	const char *what;
+	struct steps steps;
+	const char *found;
+} cases[] = {
+	/*
+	 * All that the host did goes, up to the last launch. Of each step 100 us are left on the
+	 * device, a third: 5 us to the first, and 1 us between both.
+	 */
+	{ "a hundred kernels, one tensor each",
+	  { "Optimizer.step#Adam.step", SINGLE, 100, 3 },
+	  "warning 897.0 medium\n" SAID "these kernels take 0.30 ms a step" },
+	{ "kernels that hardly move anything",
+	  { "Optimizer.step#Adam.step", SINGLE, 100, 2 },
+	  "warning 997.0 medium\n" SAID "these kernels take 0.20 ms a step" },
+	{ "foreach and fused take many tensors",
+	  { "Optimizer.step#Adam.step", "multi_tensor_apply_kernel", 100, 3 },
+	  "" },
+	{ "ten kernels are no loop", { "Optimizer.step#Adam.step", SINGLE, 10, 3 }, "" },
+	{ "a loop outside of the optimizer", { NULL, SINGLE, 100, 3 }, "" },
+	{ "matrix products are no elementwise kernels",
+	  { "Optimizer.step#Muon.step", "ampere_sgemm_128x64_nn", 100, 3 },
+	  "" },
+	{ "no kernels", { "Optimizer.step#Adam.step", SINGLE, 0, 3 }, "" },
+};
+
+static void test_cases(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(cases); i++) {
+		char *script = script_of(&cases[i].steps);
+		struct rule_case test = { cases[i].what, script, cases[i].found };
+
+		rule_cases_run("optimizer-not-fused", &test, 1);
+		free(script);
+	}
+}
+
+static void test_memory(void **state)
+{
+	char *script = script_of(&cases[0].steps);
+
+	(void)state;
+	rule_memory_run(script);
+	free(script);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
