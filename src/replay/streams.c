@@ -14,6 +14,9 @@
 #define LATENCY_TIMES 3
 #define LATENCY_MIN_NS 20000
 
+/* Behind an idle stream, too, work can wait for another stream: that is no latency. */
+#define LATENCY_MAX_NS 50000
+
 /* Work that stands in the queue starts 1 to 5 us after the work before it. */
 #define GAP_MAX_NS 5000
 
@@ -132,7 +135,9 @@ static int64_t sample_of(const struct ss_build *build, uint32_t row, uint32_t be
 	launch_ns = build->graph->tasks[launch].start_ns;
 	end_ns = before == SS_NO_ROW ? INT64_MIN : ss_slice_end(slices, before);
 	if (idle)
-		return end_ns <= launch_ns ? slices->start_ns[row] - launch_ns : -1;
+		return end_ns <= launch_ns && slices->start_ns[row] - launch_ns <= LATENCY_MAX_NS
+			       ? slices->start_ns[row] - launch_ns
+			       : -1;
 	return end_ns > launch_ns + LATENCY_MIN_NS ? slices->start_ns[row] - end_ns : -1;
 }
 
@@ -174,7 +179,6 @@ static void stage(const struct streams *streams, uint32_t launch, int64_t start_
 /*
  * How a start follows from its launch. Mostly from the start of the call; a call that takes
  * long (a graph, a kernel that is loaded first) gives its work to the device at its end.
- * What ran on a stream before its first work is not recorded: that starts as late as it did.
  */
 static struct ss_edge launch_edge(const struct streams *streams, uint32_t launch, int64_t start_ns,
 				  int64_t since_work_ns, int64_t limit_ns)
@@ -186,7 +190,7 @@ static struct ss_edge launch_edge(const struct streams *streams, uint32_t launch
 	edge.lag_ns = streams->latency_ns;
 	if (since_work_ns <= since_ns)
 		return edge;
-	if (since_ns <= limit_ns || since_work_ns == INT64_MAX) {
+	if (since_ns <= limit_ns) {
 		edge.lag_ns = since_ns;
 	} else if (since_end_ns > -streams->latency_ns && since_end_ns <= limit_ns) {
 		edge.from_start = false;

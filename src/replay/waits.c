@@ -15,8 +15,15 @@
 
 #include "replay/build.h"
 
-/* The end of what was waited for lies at most so far before the end of the wait. */
+/*
+ * The end of what was waited for lies at most so far before the end of the wait, or this part of
+ * the wait: a thread that has slept long on a busy machine comes back later.
+ */
 #define RETURN_NS 50000
+#define RETURN_PART 32
+
+/* So long nothing is done between calls without a reason: many times what a return takes. */
+#define RELEASE_NS 1000000
 
 /* Work that waits for an event starts within this after it: users.md 5.1. */
 #define EVENT_NS 20000
@@ -80,6 +87,11 @@ static uint32_t first_after(const struct waits *waits, int64_t moment_ns)
 	return low;
 }
 
+static int64_t return_ns(int64_t wait_ns)
+{
+	return wait_ns / RETURN_PART > RETURN_NS ? wait_ns / RETURN_PART : RETURN_NS;
+}
+
 /* --- a thread waits ---------------------------------------------------------------------- */
 
 /* Of the work that is last on its stream, the one that ends last, no later than the moment. */
@@ -123,7 +135,8 @@ static void explain_wait(struct waits *waits, uint32_t task)
 		return;
 	edge.from = from;
 	edge.lag_ns = end_ns - end_of(waits, from);
-	if (!is_copy && (edge.lag_ns > RETURN_NS || end_of(waits, from) <= start_ns)) {
+	if (!is_copy &&
+	    (edge.lag_ns > return_ns(end_ns - start_ns) || end_of(waits, from) <= start_ns)) {
 		/* it had nothing to wait for: what it took is its own */
 		if (tasks[call].kind != SS_TASK_CALL)
 			return;
@@ -132,6 +145,30 @@ static void explain_wait(struct waits *waits, uint32_t task)
 		shorten(waits, call);
 	}
 	ss_build_edge(waits->build, task, edge);
+}
+
+/*
+ * Before the allocator gives memory back to the driver it waits for events of the device, which
+ * not every version records: the thread does nothing until the work before is done.
+ */
+static void explain_release(struct waits *waits, uint32_t task)
+{
+	struct ss_task *work = &waits->graph->tasks[task - 1];
+	int64_t start_ns = waits->graph->tasks[task].start_ns;
+	uint32_t from;
+
+	if (work->kind != SS_TASK_WORK || work->track != waits->graph->tasks[task].track ||
+	    work->own_ns < RELEASE_NS)
+		return;
+	from = latest(waits, start_ns + SS_BUILD_CLOCKS_NS);
+	if (from == SS_NO_TASK || start_ns - end_of(waits, from) > return_ns(work->own_ns) ||
+	    end_of(waits, from) <= work->start_ns)
+		return;
+	work->own_ns = CALL_NS;
+	ss_build_edge(waits->build, task,
+		      (struct ss_edge){ .from = from,
+					.kind = SS_EDGE_SYNC,
+					.lag_ns = start_ns - end_of(waits, from) });
 }
 
 /* A long launch: it waited for work to start that was launched long before. */
@@ -234,6 +271,18 @@ static uint32_t held_by(const struct waits *waits, uint32_t task)
 	return SS_NO_TASK;
 }
 
+/* What ran on a stream before its first work is not recorded: that starts as late as it did. */
+static void excuse_first(struct waits *waits, uint32_t task, const uint32_t *edge_of)
+{
+	uint32_t to = start_task(waits, task);
+	struct ss_build_edge *launch = &waits->build->edges[edge_of[to]];
+	bool is_first = task == waits->build->host_tasks || to == waits->build->host_tasks ||
+			waits->graph->tasks[to - 1].track != waits->graph->tasks[to].track;
+
+	if (is_first && launch->to == to && launch->edge.kind == SS_EDGE_LAUNCH)
+		launch->edge.lag_ns += late_by(waits, to, edge_of);
+}
+
 static void explain_starts(struct waits *waits, uint32_t edges_from, const uint32_t *edge_of)
 {
 	const struct ss_graph *graph = waits->graph;
@@ -246,7 +295,9 @@ static void explain_starts(struct waits *waits, uint32_t edges_from, const uint3
 		    edge_of[to] >= known || late_by(waits, to, edge_of) <= TOLERANCE_NS)
 			continue;
 		from = held_by(waits, task);
-		if (from != SS_NO_TASK)
+		if (from == SS_NO_TASK)
+			excuse_first(waits, task, edge_of);
+		else
 			ss_build_edge(waits->build, to,
 				      (struct ss_edge){ .from = from,
 							.kind = SS_EDGE_INFERRED,
@@ -280,6 +331,8 @@ static void sweep(struct waits *waits)
 		uint32_t task = waits->calls[i];
 		const struct ss_task *own = &waits->graph->tasks[task];
 
+		if (own->kind == SS_TASK_ALLOCATOR && task > 0)
+			explain_release(waits, task);
 		if (own->kind != SS_TASK_WAIT) {
 			for (uint32_t k = waits->first[task]; k != SS_NO_TASK; k = waits->next[k])
 				note_launch(waits, k, own->track, &count);
