@@ -147,10 +147,12 @@ static void test_claims(void **state)
 
 	(void)state;
 	open_bench(&bench);
-	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ 1, 50, 80, 20, false, false }));
-	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ 1, 60, 70, 60, true, false }));
+	assert_true(
+		ss_look_claim(&bench.look, (struct ss_claim){ 1, 50, 80, 20, false, false, 0 }));
+	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ 1, 60, 70, 60, true, false, 0 }));
 	check_claims(&bench, "the shorter times count", "1:50/70/20r");
-	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ 4, 900, 10, 950, false, false }));
+	assert_true(
+		ss_look_claim(&bench.look, (struct ss_claim){ 4, 900, 10, 950, false, false, 0 }));
 	check_claims(&bench, "no task gets longer, low is no less than it",
 		     "1:50/70/20r 4:100/100/100");
 	assert_false(ss_look_claim(&bench.look, (struct ss_claim){ .task = TASKS }));
