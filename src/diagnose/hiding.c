@@ -303,6 +303,8 @@ static void look_at_train(struct hiding *hiding, uint32_t from, uint32_t to)
 
 	while (last > from && !is_gather(hiding, last - 1))
 		last--;
+	if (last == from)
+		return;
 	left_ns = computed_in(hiding, free_since(hiding, from),
 			      tasks[hiding->passages[from].task].start_ns);
 	for (uint32_t i = from; i < last && left_ns > 0; i++) {
