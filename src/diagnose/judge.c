@@ -85,7 +85,8 @@ static bool add_claim(struct ss_finding *finding, uint32_t rank, const struct ss
 				.own_ns = claim->own_ns,
 				.releases = claim->releases,
 				.unlocks = claim->unlocks,
-				.merges = claim->merges };
+				.merges = claim->merges,
+				.scale = claim->scale };
 	struct ss_edit low = edit, high = edit;
 
 	low.own_ns = claim->low_ns;
@@ -128,6 +129,22 @@ bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, 
 	return !judgement->failed;
 }
 
+bool ss_judge_overrule(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
+		       struct ss_claim claim, bool seizes)
+{
+	struct ss_exam *exam = judgement->exams[rank];
+
+	assert(rank < judgement->rank_count);
+	if (judgement->failed || claim.task >= exam->task_count)
+		return false;
+	if (seizes || !exam->owner[claim.task])
+		exam->owner[claim.task] = (uint8_t)(judgement->number + 1);
+	add_rank(finding, rank);
+	if (!add_claim(finding, rank, &claim))
+		judgement->failed = true;
+	return !judgement->failed;
+}
+
 /* --- evidence ------------------------------------------------------------------------ */
 
 static bool is_same_line(const char *a, const char *b)
@@ -160,19 +177,38 @@ static bool add_evidence(struct ss_diagnosis *diagnosis, struct ss_finding *find
 	return true;
 }
 
-void ss_judge_evidence(struct ss_judgement *judgement, struct ss_finding *finding,
-		       int64_t weight_ns, const char *format, ...)
+static void say(struct ss_judgement *judgement, struct ss_finding *finding,
+		struct ss_evidence evidence, const char *format, va_list words)
 {
-	struct ss_evidence evidence = { .weight_ns = weight_ns, .steps = 1 };
 	char text[SENTENCE_MAX];
-	va_list words;
 
-	va_start(words, format);
 	vsnprintf(text, sizeof(text), format, words);
-	va_end(words);
 	evidence.text = ss_arena_copy(&judgement->diagnosis->arena, text, strlen(text));
 	if (!evidence.text || !add_evidence(judgement->diagnosis, finding, &evidence))
 		judgement->failed = true;
+}
+
+void ss_judge_evidence(struct ss_judgement *judgement, struct ss_finding *finding,
+		       int64_t weight_ns, const char *format, ...)
+{
+	va_list words;
+
+	va_start(words, format);
+	say(judgement, finding, (struct ss_evidence){ .weight_ns = weight_ns, .steps = 1 }, format,
+	    words);
+	va_end(words);
+}
+
+void ss_judge_evidence_counted(struct ss_judgement *judgement, struct ss_finding *finding,
+			       int64_t weight_ns, double count, const char *format, ...)
+{
+	va_list words;
+
+	va_start(words, format);
+	say(judgement, finding,
+	    (struct ss_evidence){ .weight_ns = weight_ns, .count = count, .steps = 1 }, format,
+	    words);
+	va_end(words);
 }
 
 /* "{time}" and "{count}" become figures. Time as people read it, three digits. */
@@ -263,7 +299,9 @@ void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, u
 	add_rank(finding, rank);
 	part->is_taken = true;
 	for (uint32_t i = part->claim_from; whole && i < part->claim_to; i++)
-		whole = add_claim(finding, rank, &exam->claims[i]);
+		/* a rule that was judged before may have seized it */
+		if (exam->owner[exam->claims[i].task] == judgement->number + 1)
+			whole = add_claim(finding, rank, &exam->claims[i]);
 	for (uint32_t i = part->fact_from; whole && i < part->fact_to; i++) {
 		const struct ss_exam_fact *fact = &exam->facts[i];
 		const struct ss_evidence evidence = {

@@ -110,7 +110,8 @@ static bool is_told(const struct ss_diagnosis *diagnosis, struct ss_finding *fin
 		finding->is_warning = true;
 		return true;
 	}
-	finding->is_warning = share >= finding->rule->warn_share;
+	finding->is_warning = share >= (finding->warn_share > 0 ? finding->warn_share
+								: finding->rule->warn_share);
 	return gain_ns > 0 && share >= finding->rule->silent_share;
 }
 

@@ -52,6 +52,7 @@ struct ss_claim {
 	int64_t own_ns, low_ns, high_ns;
 	bool releases, unlocks; /* as in struct ss_edit */
 	bool merges;            /* as well, but not when the fix does less than expected */
+	float scale;            /* as well; own, low and high are the task's own time then */
 };
 bool ss_look_claim(struct ss_look *look, struct ss_claim claim);
 
@@ -121,6 +122,7 @@ struct ss_finding {
 	uint32_t rank_count;
 	enum ss_confidence confidence;
 	const char *reason; /* of the confidence; NULL: none */
+	double warn_share;  /* instead of the rule's; 0: the rule's */
 	bool is_warning;
 	bool is_timeless;                 /* about memory or the recording: no time is claimed */
 	int64_t alone_ns;                 /* what its fix would bring without the others */
@@ -164,11 +166,26 @@ void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, u
 bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
 		    struct ss_claim claim);
 
+/*
+ * As ss_judge_claim(), whoever has the task: what one rank has more of than the others may be
+ * claimed on top of what they all have, since the shorter time counts. With `seizes` it is this
+ * rule's alone, and claims of rules that are judged later are gone.
+ */
+bool ss_judge_overrule(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
+		       struct ss_claim claim, bool seizes);
+
 /* The weight is that of a step. */
 __attribute__((format(printf, 4, 5))) void ss_judge_evidence(struct ss_judgement *judgement,
 							     struct ss_finding *finding,
 							     int64_t weight_ns, const char *format,
 							     ...);
+
+/* The same with a {count}. */
+__attribute__((format(printf, 5, 6))) void ss_judge_evidence_counted(struct ss_judgement *judgement,
+								     struct ss_finding *finding,
+								     int64_t weight_ns,
+								     double count,
+								     const char *format, ...);
 
 /* --- the rule ------------------------------------------------------------------------ */
 

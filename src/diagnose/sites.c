@@ -37,9 +37,9 @@ void ss_sites_add(struct ss_sites *sites, uint32_t name, uint32_t row, int64_t w
 	if (row < sites->places->row_count)
 		key.line = sites->places->line[row];
 	id = ss_records_add(&sites->keys, &key);
-	if (id == SS_NO_ID || !ss_memory_reserve(sites->memory, (void **)&sites->items,
-						 &sites->capacity, (size_t)id + 1,
-						 sizeof(*sites->items))) {
+	if (id == SS_NO_ID ||
+	    !ss_memory_reserve(sites->memory, (void **)&sites->items, &sites->capacity,
+			       (size_t)id + 1, sizeof(*sites->items))) {
 		sites->failed = true;
 		return;
 	}

@@ -308,3 +308,19 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 	find_delays(graph);
 	return SS_OK;
 }
+
+uint32_t ss_graph_comm_of(const struct ss_graph *graph, uint32_t row)
+{
+	uint32_t low = 0, high = graph->comm_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (graph->comms[middle].row < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < graph->comm_count && graph->comms[low].row == row ? graph->comms[low].task
+								       : SS_NO_TASK;
+}

@@ -115,6 +115,9 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 			     struct ss_memory *memory, struct ss_error *err);
 void ss_graph_release(struct ss_graph *graph);
 
+/* The arrival of the collective that a row is, or SS_NO_TASK. */
+uint32_t ss_graph_comm_of(const struct ss_graph *graph, uint32_t row);
+
 const char *ss_task_name(enum ss_task_kind kind);
 
 static inline bool ss_task_on_device(enum ss_task_kind kind)

@@ -53,8 +53,8 @@ void ss_replay_release(struct ss_replay *replay)
 		return;
 	free_block(replay, replay->first, replay->rank_count, sizeof(*replay->first));
 	free_block(replay, replay->offset_ns, replay->rank_count, sizeof(*replay->offset_ns));
-	free_block(replay, replay->meetings, replay->meeting_count, sizeof(*replay->meetings));
-	free_block(replay, replay->members, replay->member_count, sizeof(*replay->members));
+	free_block(replay, replay->meetings, replay->meeting_room, sizeof(*replay->meetings));
+	free_block(replay, replay->members, replay->member_room, sizeof(*replay->members));
 	free_block(replay, replay->meeting_of, tasks, sizeof(*replay->meeting_of));
 	free_block(replay, replay->order, tasks, sizeof(*replay->order));
 	free_block(replay, replay->start_ns, tasks, sizeof(*replay->start_ns));
@@ -65,23 +65,6 @@ void ss_replay_release(struct ss_replay *replay)
 
 /* --- meetings --------------------------------------------------------------------------- */
 
-/* The arrival of a collective by its row. */
-static uint32_t find_comm(const struct ss_graph *graph, uint32_t row)
-{
-	uint32_t low = 0, high = graph->comm_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (graph->comms[middle].row < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < graph->comm_count && graph->comms[low].row == row ? graph->comms[low].task
-								       : SS_NO_TASK;
-}
-
 /* Takes the members of a meeting that have tasks; those of one member are no meeting. */
 static void add_meeting(struct ss_replay *replay, const struct ss_many *many,
 			const struct ss_meeting *meeting)
@@ -90,8 +73,8 @@ static void add_meeting(struct ss_replay *replay, const struct ss_many *many,
 
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		const struct ss_member *member = &many->members[meeting->first + i];
-		uint32_t task = find_comm(&replay->ranks[member->rank],
-					  ss_many_arrival(many, member)->row);
+		uint32_t task = ss_graph_comm_of(&replay->ranks[member->rank],
+						 ss_many_arrival(many, member)->row);
 
 		if (task == SS_NO_TASK ||
 		    many->clocks[member->rank].component !=
@@ -143,14 +126,20 @@ static bool join(struct ss_replay *replay, const struct ss_many *many)
 {
 	bool whole = true;
 
-	replay->meetings = block(replay, many ? many->meeting_count : 0, sizeof(*replay->meetings),
-				 &whole);
-	replay->members = block(replay, many ? many->member_count : 0, sizeof(*replay->members),
-				&whole);
+	replay->meeting_room = many ? many->meeting_count : 0;
+	replay->member_room = many ? many->member_count : 0;
+	replay->meetings = block(replay, replay->meeting_room, sizeof(*replay->meetings), &whole);
+	replay->members = block(replay, replay->member_room, sizeof(*replay->members), &whole);
 	if (!whole)
 		return false;
-	for (uint32_t i = 0; many && i < replay->rank_count; i++)
+	replay->is_together = many && replay->rank_count > 1;
+	for (uint32_t i = 0; many && i < replay->rank_count; i++) {
 		replay->offset_ns[i] = ss_many_align(many, i, many->ranks[i].start_ns);
+		replay->is_together &= many->clocks[i].component != SS_NO_ROW &&
+				       many->clocks[i].component == many->clocks[0].component &&
+				       replay->ranks[i].step_count == replay->ranks[0].step_count &&
+				       replay->ranks[i].step_count > 0;
+	}
 	for (uint32_t i = 0; many && i < many->meeting_count; i++)
 		add_meeting(replay, many, &many->meetings[i]);
 	return true;
@@ -227,8 +216,12 @@ static void reset(struct ss_replay *replay)
 	}
 }
 
-/* From the start of the first step to the end of the last one; -1: there is none. */
-static int64_t span_of(const struct ss_replay *replay, uint32_t rank)
+struct span {
+	int64_t from_ns, to_ns;
+};
+
+/* From the start of the first step to the end of the last one; it ends before: there is none. */
+static struct span span_of(const struct ss_replay *replay, uint32_t rank)
 {
 	const struct ss_graph *graph = &replay->ranks[rank];
 	const int64_t *start_ns = &replay->start_ns[replay->first[rank]];
@@ -255,22 +248,34 @@ static int64_t span_of(const struct ss_replay *replay, uint32_t rank)
 	}
 	if (before_ns > from_ns)
 		from_ns = before_ns;
-	return to_ns > from_ns ? to_ns - from_ns : -1;
+	return (struct span){ from_ns, to_ns };
 }
 
+/*
+ * Ranks that run together are as fast as each other. How far apart they begin is recorded, how
+ * far apart they end follows from the edits: so the time from the last that begins to the last
+ * that ends counts. Others are measured each for itself.
+ */
 static int64_t mean_step(const struct ss_replay *replay)
 {
+	struct span all = { INT64_MIN, INT64_MIN };
 	double sum = 0;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < replay->rank_count; i++) {
-		int64_t span_ns = span_of(replay, i);
+		struct span span = span_of(replay, i);
 
-		if (span_ns < 0)
+		if (span.to_ns <= span.from_ns)
 			continue;
-		sum += (double)span_ns / replay->ranks[i].step_count;
+		if (span.from_ns > all.from_ns)
+			all.from_ns = span.from_ns;
+		if (span.to_ns > all.to_ns)
+			all.to_ns = span.to_ns;
+		sum += (double)(span.to_ns - span.from_ns) / replay->ranks[i].step_count;
 		count++;
 	}
+	if (replay->is_together && all.to_ns > all.from_ns)
+		return (all.to_ns - all.from_ns) / replay->ranks[0].step_count;
 	return count ? (int64_t)(sum / count) : 0;
 }
 
@@ -294,6 +299,19 @@ static int64_t recorded_step(const struct ss_replay *replay)
 	return count ? (int64_t)(sum / count) : 0;
 }
 
+/* What makes everything faster, whatever else was done to it. */
+static void scale(struct ss_replay *replay, const struct ss_edits *const *fixes, uint32_t fix_count)
+{
+	for (uint32_t i = 0; i < fix_count; i++)
+		for (uint32_t k = 0; k < fixes[i]->count; k++) {
+			const struct ss_edit *edit = &fixes[i]->items[k];
+			int64_t *own_ns = &replay->own_ns[replay->first[edit->rank] + edit->task];
+
+			if (edit->scale > 0)
+				*own_ns = (int64_t)((double)*own_ns * (double)edit->scale);
+		}
+}
+
 int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fixes,
 		      uint32_t fix_count)
 {
@@ -309,6 +327,7 @@ int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fi
 					       (edit->unlocks ? SS_REPLAY_UNLOCKED : 0) |
 					       (edit->merges ? SS_REPLAY_MERGED : 0);
 		}
+	scale(replay, fixes, fix_count);
 	run(replay);
 	if (!replay->plain_ns)
 		return mean_step(replay);

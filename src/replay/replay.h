@@ -20,6 +20,7 @@ struct ss_edit {
 	bool releases;  /* SS_TASK_WAIT: no longer waits for the device */
 	bool unlocks;   /* its delay is gone, too */
 	bool merges;    /* part of the work before it on its stream: no gap between them */
+	float scale;    /* what is left of its time is multiplied by this at last; 0: it is not */
 };
 
 /* Zeroed: empty. */
@@ -61,8 +62,11 @@ struct ss_replay {
 	struct ss_replay_meeting *meetings;
 	struct ss_replay_member *members;
 	uint32_t meeting_count, member_count;
+	uint32_t meeting_room,
+		member_room;  /* for those of the job, whether they have tasks or not */
 	uint32_t *meeting_of; /* per task: of transfers the member + 1; 0: nobody is waited for */
 	struct ss_replay_place *order; /* all tasks, each behind all that it waits for */
+	bool is_together;              /* clocks can be compared, and all have as many steps */
 	uint32_t broken;               /* edges that went round in a circle and are left out */
 	/* of the last run, per task */
 	int64_t *start_ns, *own_ns;

@@ -19,8 +19,15 @@
 
 #include "replay/build.h"
 
-/* The end of what was waited for lies at most so far before the end of the wait. */
+/*
+ * The end of what was waited for lies at most so far before the end of the wait, or this part of
+ * the wait: a thread that has slept long on a busy machine comes back later.
+ */
 #define RETURN_NS 50000
+#define RETURN_PART 32
+
+/* So long nothing is done between calls without a reason: many times what a return takes. */
+#define RELEASE_NS 1000000
 
 /* The last blocks of a kernel leave room for others so long before its end. */
 #define TAIL_NS 10000
@@ -90,6 +97,11 @@ static uint32_t first_after(const struct waits *waits, int64_t moment_ns)
 			high = middle;
 	}
 	return low;
+}
+
+static int64_t return_ns(int64_t wait_ns)
+{
+	return wait_ns / RETURN_PART > RETURN_NS ? wait_ns / RETURN_PART : RETURN_NS;
 }
 
 /* --- a thread waits ---------------------------------------------------------------------- */
@@ -181,7 +193,8 @@ static void explain_wait(struct waits *waits, uint32_t task)
 		return;
 	edge.from = from;
 	edge.lag_ns = end_ns - end_of(waits, from);
-	if (!is_copy && (edge.lag_ns > RETURN_NS || end_of(waits, from) <= start_ns)) {
+	if (!is_copy &&
+	    (edge.lag_ns > return_ns(end_ns - start_ns) || end_of(waits, from) <= start_ns)) {
 		/* it had nothing to wait for: what it took is its own */
 		if (tasks[call].kind != SS_TASK_CALL)
 			return;
@@ -192,6 +205,30 @@ static void explain_wait(struct waits *waits, uint32_t task)
 	ss_build_edge(waits->build, task, edge);
 	if (!is_copy && waits_for_all(waits, &tasks[call]))
 		wait_for_all(waits, task, from);
+}
+
+/*
+ * Before the allocator gives memory back to the driver it waits for events of the device, which
+ * not every version records: the thread does nothing until the work before is done.
+ */
+static void explain_release(struct waits *waits, uint32_t task)
+{
+	struct ss_task *work = &waits->graph->tasks[task - 1];
+	int64_t start_ns = waits->graph->tasks[task].start_ns;
+	uint32_t from;
+
+	if (work->kind != SS_TASK_WORK || work->track != waits->graph->tasks[task].track ||
+	    work->own_ns < RELEASE_NS)
+		return;
+	from = latest(waits, start_ns + SS_BUILD_CLOCKS_NS);
+	if (from == SS_NO_TASK || start_ns - end_of(waits, from) > return_ns(work->own_ns) ||
+	    end_of(waits, from) <= work->start_ns)
+		return;
+	work->own_ns = CALL_NS;
+	ss_build_edge(waits->build, task,
+		      (struct ss_edge){ .from = from,
+					.kind = SS_EDGE_SYNC,
+					.lag_ns = start_ns - end_of(waits, from) });
 }
 
 /* A long launch: it waited for work to start that was launched long before. */
@@ -409,6 +446,8 @@ static void sweep(struct waits *waits)
 		uint32_t task = waits->calls[i];
 		const struct ss_task *own = &waits->graph->tasks[task];
 
+		if (own->kind == SS_TASK_ALLOCATOR && task > 0)
+			explain_release(waits, task);
 		if (own->kind != SS_TASK_WAIT) {
 			if (waits->is_hold[task])
 				note_hold(waits, own->track);

@@ -148,12 +148,17 @@ static void test_claims(void **state)
 	(void)state;
 	open_bench(&bench);
 	assert_true(ss_look_claim(&bench.look,
-				  (struct ss_claim){ 1, 50, 80, 20, false, false, false }));
-	assert_true(
-		ss_look_claim(&bench.look, (struct ss_claim){ 1, 60, 70, 60, true, false, false }));
+				  (struct ss_claim){
+					  .task = 1, .own_ns = 50, .low_ns = 80, .high_ns = 20 }));
+	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ .task = 1,
+								  .own_ns = 60,
+								  .low_ns = 70,
+								  .high_ns = 60,
+								  .releases = true }));
 	check_claims(&bench, "the shorter times count", "1:50/70/20r");
-	assert_true(ss_look_claim(&bench.look,
-				  (struct ss_claim){ 4, 900, 10, 950, false, false, false }));
+	assert_true(ss_look_claim(
+		&bench.look,
+		(struct ss_claim){ .task = 4, .own_ns = 900, .low_ns = 10, .high_ns = 950 }));
 	check_claims(&bench, "no task gets longer, low is no less than it",
 		     "1:50/70/20r 4:100/100/100");
 	assert_false(ss_look_claim(&bench.look, (struct ss_claim){ .task = TASKS }));

@@ -74,7 +74,9 @@ static const char *level_of(const struct ss_diagnosis *diagnosis, const struct s
 		return finding->is_warning ? "warning" : "info";
 	if (finding->alone_ns <= 0 || share < finding->rule->silent_share)
 		return "silent";
-	return share < finding->rule->warn_share ? "info" : "warning";
+	return share < (finding->warn_share > 0 ? finding->warn_share : finding->rule->warn_share)
+		       ? "info"
+		       : "warning";
 }
 
 static void add_found(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
@@ -131,8 +133,10 @@ void rule_memory_run(const char *trace)
 	struct ss_diagnose_options options = { .rank = SS_EVERY_RANK };
 	struct ss_text json = { 0 };
 	enum ss_status status = SS_ERR_LIMIT;
+	bool is_alone = !strstr(trace, between);
 
-	trace_of(trace, strlen(trace), &json);
+	if (is_alone)
+		trace_of(trace, strlen(trace), &json);
 	for (size_t call = 1; status != SS_OK; call++) {
 		struct ss_diagnosis diagnosis;
 		struct ss_memory memory;
@@ -141,9 +145,11 @@ void rule_memory_run(const char *trace)
 		size_t before;
 
 		ss_memory_init(&memory, 0);
-		status = ss_job_open_memory(&job, json.data, json.length, "rank0.json", &memory,
-					    &err);
-		assert_int_equal(status, SS_OK);
+		if (!is_alone)
+			open_job(&job, trace, &memory);
+		else if (ss_job_open_memory(&job, json.data, json.length, "rank0.json", &memory,
+					    &err) != SS_OK)
+			fail_msg("%s", err.text);
 		before = memory.calls;
 		memory.fail_call = before + call;
 		status = ss_diagnose(&diagnosis, &job, &options, &err);

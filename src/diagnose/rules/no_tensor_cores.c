@@ -117,8 +117,10 @@ static void look_at(struct products *products, uint32_t number)
 		if (!runs_on_vectors(products, task->row))
 			return;
 		faster = ss_speedup_of_kernel(task->own_ns);
-		claim = (struct ss_claim){ number,         faster.own_ns, faster.low_ns,
-					   faster.high_ns, false,         false };
+		claim = (struct ss_claim){ .task = number,
+					   .own_ns = faster.own_ns,
+					   .low_ns = faster.low_ns,
+					   .high_ns = faster.high_ns };
 	}
 	if (!ss_look_claim(products->look, claim))
 		return;

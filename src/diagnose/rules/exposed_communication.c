@@ -1,0 +1,177 @@
+/*
+ * exposed_communication.c - rule: the devices stand still while data is moved.
+ *
+ * Of a job whose ranks are all recorded only the transfer counts, from when the last
+ * member has come: waiting for late ranks is another rule's. What can be hidden is what
+ * computing that does not need the data would cover: parameters could have been gathered
+ * while the layer before computed; gradients could have gone out in buckets while backward
+ * computed, all but the last one. Of a rank whose
+ * partners are not recorded transfer and waiting look alike: all that is exposed is said.
+ */
+#include "diagnose/diagnose.h"
+#include "diagnose/hiding.h"
+
+/*
+ * A rank alone has the waiting in it, and tensor parallel ranks have 10 % by nature: nsys-ai calls
+ * a step bound by communication from 20 % on.
+ */
+#define LONE_WARN_SHARE 0.15
+
+enum setting { SETTING_PREFETCH, SETTING_BUCKETS, SETTING_LONE, SETTINGS };
+
+static const char *const fixes[SETTINGS] = {
+	[SETTING_PREFETCH] = "# FSDP2: gather the next layers while this one computes\n"
+			     "for i, layer in enumerate(layers[:-1]):\n"
+			     "    layer.set_modules_to_forward_prefetch([layers[i + 1]])\n"
+			     "for i, layer in enumerate(layers[1:], 1):\n"
+			     "    layer.set_modules_to_backward_prefetch([layers[i - 1]])\n"
+			     "# FSDP1: FSDP(..., forward_prefetch=True,\n"
+			     "#             backward_prefetch=BackwardPrefetch.BACKWARD_PRE)",
+	[SETTING_BUCKETS] =
+		"model = DDP(model, bucket_cap_mb=25, gradient_as_bucket_view=True)\n"
+		"# gradients go out while backward computes; not one bucket for all, and no\n"
+		"# all_reduce() of your own after backward (or: in a hook of each parameter,\n"
+		"# param.register_post_accumulate_grad_hook, with async_op=True)",
+	[SETTING_LONE] =
+		"stepscope diagnose FOLDER_OF_ALL_RANKS   # tells waiting from transfer\n"
+		"# transfer: DDP(bucket_cap_mb=25); FSDP(forward_prefetch=True,\n"
+		"# backward_prefetch=BackwardPrefetch.BACKWARD_PRE); async_op=True, and wait()\n"
+		"# where the data is needed",
+};
+
+static const char *const sentences[SETTINGS] = {
+	[SETTING_PREFETCH] =
+		"all-gathers begin only when their layer is due, {time} a step that the "
+		"layer before could hide ({count} of them)",
+	[SETTING_BUCKETS] =
+		"gradients wait for the end of backward, {time} a step that backward could "
+		"hide ({count} transfers)",
+	[SETTING_LONE] =
+		"nothing computes during {time} a step of communication ({count} collectives)",
+};
+
+struct tally {
+	int64_t ns;
+	double count;
+};
+
+struct exposure {
+	struct ss_judgement *judgement;
+	struct ss_finding *finding;
+	struct ss_arena arena;
+	struct tally tallies[SETTINGS];
+	uint32_t steps;
+};
+
+static enum setting setting_of(const struct ss_hidden *hidden)
+{
+	switch (hidden->how) {
+	case SS_HIDDEN_PREFETCH:
+		return SETTING_PREFETCH;
+	case SS_HIDDEN_BUCKETS:
+		return SETTING_BUCKETS;
+	default:
+		return SETTING_LONE;
+	}
+}
+
+static void claim(struct exposure *exposure, uint32_t rank, const struct ss_hidden *hidden)
+{
+	struct ss_judgement *judgement = exposure->judgement;
+	int64_t recorded_ns = judgement->graphs[rank].tasks[hidden->task].own_ns;
+	struct tally *tally = &exposure->tallies[setting_of(hidden)];
+	struct ss_claim claim = { .task = hidden->task,
+				  .own_ns = hidden->own_ns,
+				  .low_ns = hidden->low_ns,
+				  .high_ns = hidden->high_ns };
+
+	if (!exposure->finding)
+		exposure->finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+	if (!exposure->finding || !ss_judge_claim(judgement, exposure->finding, rank, claim))
+		return;
+	tally->ns = ss_ns_sum(tally->ns, recorded_ns - hidden->own_ns);
+	tally->count++;
+}
+
+static void tell(struct exposure *exposure)
+{
+	struct ss_finding *finding = exposure->finding;
+	enum setting best = SETTING_PREFETCH;
+
+	for (int i = 0; i < SETTINGS; i++) {
+		const struct tally *tally = &exposure->tallies[i];
+
+		if (tally->ns > exposure->tallies[best].ns)
+			best = (enum setting)i;
+		if (tally->ns)
+			ss_judge_evidence_counted(exposure->judgement, finding,
+						  tally->ns / exposure->steps,
+						  tally->count / exposure->steps, "%s",
+						  sentences[i]);
+	}
+	finding->fix = fixes[best];
+	finding->confidence = SS_CONFIDENCE_MEDIUM;
+	finding->reason = "what can be hidden is computed from what the device did meanwhile";
+	if (best == SETTING_LONE) {
+		finding->warn_share = LONE_WARN_SHARE;
+		finding->confidence = SS_CONFIDENCE_LOW;
+		finding->reason =
+			"without the traces of the other ranks waiting for them cannot be "
+			"told from transfer";
+	}
+}
+
+static enum ss_status judge(struct exposure *exposure, struct ss_error *err)
+{
+	struct ss_judgement *judgement = exposure->judgement;
+
+	for (uint32_t r = 0; r < judgement->rank_count && !judgement->failed; r++) {
+		struct ss_hiding hiding;
+
+		if (!judgement->graphs[r].step_count)
+			continue;
+		if (!ss_hiding_find(&hiding, judgement, r, &exposure->arena))
+			return ss_fail_memory(err, "exposed communication");
+		exposure->steps += judgement->graphs[r].step_count;
+		for (uint32_t i = 0; i < hiding.count; i++)
+			claim(exposure, r, &hiding.items[i]);
+	}
+	if (exposure->finding && exposure->finding->edits.count)
+		tell(exposure);
+	return SS_OK;
+}
+
+static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_error *err)
+{
+	struct exposure exposure = { .judgement = judgement };
+	enum ss_status status;
+
+	if (!judgement->many || judgement->rank_count != judgement->many->rank_count)
+		return SS_OK;
+	ss_arena_init(&exposure.arena, judgement->diagnosis->memory);
+	status = judge(&exposure, err);
+	ss_arena_release(&exposure.arena);
+	return status;
+}
+
+/* What is waiting and what is transfer is known when all ranks are there. */
+static enum ss_status look_at_rank(struct ss_look *look, struct ss_error *err)
+{
+	(void)look;
+	(void)err;
+	return SS_OK;
+}
+
+const struct ss_rule ss_rule_exposed_communication = {
+	.name = "exposed-communication",
+	.title = "The devices stand still while data is moved between them",
+	.summary = "Transfers that computing could hide: late all-gathers, late gradients",
+	.fix = "# let transfers run beside computing",
+	.surer = "record all ranks in the same steps: then waiting and transfer are told apart",
+	.warn_share = 0.03,
+	.silent_share = 0.01,
+	.why = "only what can be hidden counts, and a setting does it: 3 % are worth that; below "
+	       "1 % steps differ by more",
+	.look = look_at_rank,
+	.judge = judge_ranks,
+};

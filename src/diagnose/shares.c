@@ -1,0 +1,212 @@
+/*
+ * shares.c - sums of tasks by rank, step and phase; tasks that are made shorter by them.
+ */
+#include "diagnose/shares.h"
+
+#include <stdlib.h>
+
+/* Ranks that launch as much as this one, within so much, do the same part of the model. */
+#define ALIKE_PERCENT 10
+
+static enum ss_share_of kind_of(const struct ss_task *task)
+{
+	switch (task->kind) {
+	case SS_TASK_KERNEL:
+	case SS_TASK_MEMSET:
+		return SS_SHARE_DEVICE;
+	case SS_TASK_COPY:
+		return SS_SHARE_COPIES;
+	case SS_TASK_WORK:
+	case SS_TASK_LAUNCH:
+	case SS_TASK_CALL:
+	case SS_TASK_INPUT:
+	case SS_TASK_ALLOCATOR:
+	case SS_TASK_COMPILE:
+	case SS_TASK_GC:
+		return SS_SHARE_HOST;
+	default:
+		return SS_SHARE_KINDS;
+	}
+}
+
+static size_t place(const struct ss_shares *shares, uint32_t rank, uint32_t step, uint32_t phase,
+		    enum ss_share_of kind)
+{
+	return (((size_t)rank * shares->step_count + step) * SS_PHASE_COUNT + phase) *
+		       SS_SHARE_KINDS +
+	       kind;
+}
+
+const struct ss_share *ss_share_of(const struct ss_shares *shares, uint32_t rank, uint32_t step,
+				   uint32_t phase, enum ss_share_of kind)
+{
+	return &shares->items[place(shares, rank, step, phase, kind)];
+}
+
+static void add_rank(struct ss_shares *shares, uint32_t rank)
+{
+	const struct ss_graph *graph = &shares->graphs[rank];
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		enum ss_share_of kind = kind_of(task);
+		struct ss_share *share;
+
+		if (kind == SS_SHARE_KINDS || task->step >= graph->step_count)
+			continue;
+		share = &shares->items[place(shares, rank, task->step, task->phase, kind)];
+		share->ns += (double)task->own_ns;
+		share->count += kind != SS_SHARE_HOST || task->kind == SS_TASK_LAUNCH;
+	}
+}
+
+bool ss_shares_find(struct ss_shares *shares, const struct ss_judgement *judgement,
+		    struct ss_arena *arena)
+{
+	*shares = (struct ss_shares){ .graphs = judgement->graphs,
+				      .rank_count = judgement->rank_count };
+	for (uint32_t i = 0; i < shares->rank_count; i++)
+		if (shares->graphs[i].step_count > shares->step_count)
+			shares->step_count = shares->graphs[i].step_count;
+	shares->items = SS_ARENA_NEW(arena, struct ss_share,
+				     place(shares, shares->rank_count, 0, 0, SS_SHARE_DEVICE) + 1);
+	shares->values = SS_ARENA_NEW(arena, double, (size_t)shares->rank_count + 1);
+	shares->factors = SS_ARENA_NEW(arena, double,
+				       (size_t)shares->step_count *SS_PHASE_COUNT * 2 + 1);
+	if (!shares->items || !shares->values || !shares->factors)
+		return false;
+	for (uint32_t i = 0; i < shares->rank_count; i++)
+		add_rank(shares, i);
+	return true;
+}
+
+/* --- what is usual --------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool is_alike(const struct ss_share *a, const struct ss_share *b)
+{
+	double most = a->count > b->count ? a->count : b->count;
+
+	return (a->count > b->count ? a->count - b->count : b->count - a->count) * 100.0 <=
+	       most * ALIKE_PERCENT;
+}
+
+/*
+ * Ranks with as many launches are peers: the same stage of a pipeline. Where most others have
+ * another number of them, hosts are compared by what a launch takes, devices by all that ran.
+ */
+struct ss_usual ss_shares_usual(const struct ss_shares *shares, uint32_t rank, uint32_t step,
+				uint32_t phase, enum ss_share_of kind)
+{
+	const struct ss_share *own = ss_share_of(shares, rank, step, phase, kind);
+	struct ss_usual usual = { own->ns, own->ns, own->ns };
+	uint32_t alike = 0, others = 0, count = 0;
+
+	for (uint32_t i = 0; i < shares->rank_count; i++)
+		if (i != rank && step < shares->graphs[i].step_count) {
+			others++;
+			alike += is_alike(own, ss_share_of(shares, i, step, phase, kind));
+		}
+	for (uint32_t i = 0; i < shares->rank_count; i++) {
+		const struct ss_share *share = ss_share_of(shares, i, step, phase, kind);
+		bool is_peer = is_alike(own, share);
+
+		if (i == rank || step >= shares->graphs[i].step_count)
+			continue;
+		if (alike * 2 >= others || alike >= 3) {
+			if (is_peer)
+				shares->values[count++] = share->ns;
+		} else if (kind == SS_SHARE_HOST && share->count && own->count) {
+			shares->values[count++] = share->ns * own->count / share->count;
+		} else {
+			shares->values[count++] = share->ns;
+		}
+	}
+	if (!count)
+		return usual;
+	qsort(shares->values, count, sizeof(*shares->values), by_value);
+	usual.ns = shares->values[(count - 1) / 2];
+	usual.most_ns = shares->values[count - 1];
+	for (uint32_t i = 0; i < count; i++)
+		usual.mean_ns += shares->values[i];
+	usual.mean_ns /= count + 1;
+	return usual;
+}
+
+/* --- claims ------------------------------------------------------------------------------ */
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* Whether the rank has enough more to do in a step than the others. */
+static bool has_more(const struct ss_shares *shares, uint32_t rank, uint32_t step,
+		     enum ss_share_of kind)
+{
+	double own = 0, usual = 0;
+
+	for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
+		own += ss_share_of(shares, rank, step, phase, kind)->ns;
+		usual += ss_shares_usual(shares, rank, step, phase, kind).ns;
+	}
+	return own > usual * (1 + shares->least_more);
+}
+
+/* What stays of each step and phase, expected and at most. */
+static void set_factors(struct ss_shares *shares, uint32_t rank, enum ss_share_of kind,
+			double ratio)
+{
+	for (uint32_t step = 0; step < shares->graphs[rank].step_count; step++) {
+		bool counts = shares->least_more <= 0 || has_more(shares, rank, step, kind);
+
+		for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
+			double *factor =
+				&shares->factors[((size_t)step * SS_PHASE_COUNT + phase) * 2];
+			double own = ss_share_of(shares, rank, step, phase, kind)->ns;
+			struct ss_usual usual;
+
+			factor[0] = factor[1] = ratio > 0 && counts ? ratio : 1;
+			if (ratio > 0 || !counts || own <= 0)
+				continue;
+			usual = ss_shares_usual(shares, rank, step, phase, kind);
+			factor[0] = least(1, usual.ns / own);
+			factor[1] = shares->spreads ? usual.mean_ns / own : usual.most_ns / own;
+			factor[1] = factor[1] < factor[0] ? factor[0] : least(1, factor[1]);
+		}
+	}
+}
+
+int64_t ss_shares_claim(struct ss_shares *shares, struct ss_judgement *judgement,
+			struct ss_finding *finding, uint32_t rank, enum ss_share_of kind,
+			double ratio, enum ss_seizure seizure)
+{
+	const struct ss_graph *graph = &shares->graphs[rank];
+	int64_t sum_ns = 0;
+
+	set_factors(shares, rank, kind, ratio);
+	for (uint32_t i = 0; i < graph->task_count && !judgement->failed; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		const double *factor;
+		struct ss_claim claim = { .task = i };
+
+		if (task->step >= graph->step_count || kind_of(task) != kind)
+			continue;
+		factor = &shares->factors[((size_t)task->step * SS_PHASE_COUNT + task->phase) * 2];
+		if (factor[0] >= 1)
+			continue;
+		claim.own_ns = claim.high_ns = (int64_t)((double)task->own_ns * factor[0]);
+		claim.low_ns = (int64_t)((double)task->own_ns * factor[1]);
+		if (seizure == SS_SEIZE_NOT ? ss_judge_claim(judgement, finding, rank, claim)
+					    : ss_judge_overrule(judgement, finding, rank, claim,
+								seizure == SS_SEIZE_ALL))
+			sum_ns = ss_ns_sum(sum_ns, task->own_ns - claim.own_ns);
+	}
+	return sum_ns;
+}

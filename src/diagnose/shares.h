@@ -1,0 +1,61 @@
+/*
+ * shares.h - how much each rank has to do in each step and phase, on its device and on
+ * its host, and what a rank would have to do if it were like the others.
+ *
+ * Names of kernels are gone when ranks are compared: a phase of a step is the smallest
+ * piece that all ranks have in common.
+ */
+#ifndef SS_DIAGNOSE_SHARES_H
+#define SS_DIAGNOSE_SHARES_H
+
+#include "analyze/phase.h"
+#include "diagnose/rule.h"
+
+enum ss_share_of { SS_SHARE_DEVICE, SS_SHARE_COPIES, SS_SHARE_HOST, SS_SHARE_KINDS };
+
+struct ss_share {
+	double ns;
+	uint32_t count; /* of tasks that are calls, or work of the device */
+};
+
+struct ss_shares {
+	const struct ss_graph *graphs;
+	uint32_t rank_count, step_count; /* of the rank with the most */
+	struct ss_share *items;          /* by rank, step, phase, kind */
+	double *values;                  /* room for one a rank */
+	double *factors;                 /* room for own, low of each step and phase */
+	/* for claims: */
+	double least_more; /* steps with less than this share more than usual are left alone */
+	bool spreads;      /* what is taken from a rank is done by the others, when it goes badly */
+};
+
+SS_MUST_USE
+bool ss_shares_find(struct ss_shares *shares, const struct ss_judgement *judgement,
+		    struct ss_arena *arena);
+
+const struct ss_share *ss_share_of(const struct ss_shares *shares, uint32_t rank, uint32_t step,
+				   uint32_t phase, enum ss_share_of kind);
+
+/* What other ranks have there: the one in the middle, the one with the most, the mean. */
+struct ss_usual {
+	double ns, most_ns, mean_ns;
+};
+struct ss_usual ss_shares_usual(const struct ss_shares *shares, uint32_t rank, uint32_t step,
+				uint32_t phase, enum ss_share_of kind);
+
+/* How ss_shares_claim() treats tasks that other rules have: */
+enum ss_seizure {
+	SS_SEIZE_NOT,  /* they keep them */
+	SS_SEIZE_BOTH, /* both shorten them: what is shorter counts */
+	SS_SEIZE_ALL,  /* this finding has them */
+};
+
+/*
+ * Tasks of the rank take `ratio` of their time, or, when that is 0, as much of it as makes
+ * each phase of each step as long as that of the others. Returns what that is in ns.
+ */
+int64_t ss_shares_claim(struct ss_shares *shares, struct ss_judgement *judgement,
+			struct ss_finding *finding, uint32_t rank, enum ss_share_of kind,
+			double ratio, enum ss_seizure seizure);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * The rule imbalance. Steps of 1,000 us on four ranks: a kernel of 400 us, then an all-reduce
+ * that moves data for 88 us once the last rank has come, then the host waits for the device. In
+ * each step another rank has a kernel of 800 us: without that a step takes 600 us.
+ */
+#include "support/rule_cases.h"
+
+#define REDUCE "ncclKernel_AllReduce"
+
+/* n-th step; digits behind it are us in the step. All leave the all-reduce at 900. */
+#define BEGIN(n) "note ProfilerStep#" n " 1 " n "000 +1000;"
+#define WORK(n, at, id, name, start, dur)                                                    \
+	"call cuLaunchKernel 1 " n at " +5 #" n id "; kernel " name " 0/7 " n start " +" dur \
+	" #" n id ";"
+#define MEET(n, at, start, dur)                                                              \
+	"call cuLaunchKernel 1 " n at " +5 #" n "9; kernel " REDUCE " 0/9 " n start " +" dur \
+	" #" n "9;"
+#define WAIT(n, at, dur) "call cudaDeviceSynchronize 1 " n at " +" dur ";"
+
+#define USUAL(n) \
+	BEGIN(n) \
+	WORK(n, "010", "1", "gemm", "015", "397") MEET(n, "020", "412", "488") WAIT(n, "030", "880")
+#define SLOW(n)  \
+	BEGIN(n) \
+	WORK(n, "010", "1", "gemm", "015", "797") MEET(n, "020", "812", "088") WAIT(n, "030", "880")
+#define STEPS(step) step("1") step("2") step("3") step("4") "note ProfilerStep#5 1 5000 +10"
+#define NEXT "\n---\n"
+#define FOUR(a, b, c, d) a("1") b("2") c("3") d("4") "note ProfilerStep#5 1 5000 +10"
+
+static const struct rule_case cases[] = {
+	{ "in each step another rank has more to compute",
+	  FOUR(SLOW, USUAL, USUAL, USUAL) NEXT FOUR(USUAL, SLOW, USUAL, USUAL)
+		  NEXT FOUR(USUAL, USUAL, SLOW, USUAL) NEXT FOUR(USUAL, USUAL, USUAL, SLOW),
+	  "warning 400.0 high\n"
+	  "the others wait 1.20 ms a step for it, all together\n"
+	  "in each step one rank computes 0.40 ms more than the median one, 2.01 times as long\n"
+	  "it is another one each time: late by 0.40 ms in 4 of 4 steps" },
+	{ "always the same rank: a straggler",
+	  STEPS(USUAL) NEXT STEPS(USUAL) NEXT STEPS(SLOW) NEXT STEPS(USUAL), "" },
+	{ "all alike", STEPS(USUAL) NEXT STEPS(USUAL) NEXT STEPS(USUAL) NEXT STEPS(USUAL), "" },
+	{ "all have much", STEPS(SLOW) NEXT STEPS(SLOW) NEXT STEPS(SLOW) NEXT STEPS(SLOW), "" },
+	{ "one rank alone", STEPS(SLOW), "" },
+	{ "nothing", "[]", "" },
+};
+
+static void test_cases(void **state)
+{
+	(void)state;
+	rule_cases_run("imbalance", cases, SS_COUNT(cases));
+}
+
+static void test_memory(void **state)
+{
+	(void)state;
+	rule_memory_run(cases[0].trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,101 @@
+/*
+ * The rule straggler. Steps of 1,000 us on four ranks: a kernel of 400 us, then an all-reduce
+ * that moves data for 88 us once the last rank has come, then the host waits for the device. One
+ * rank needs 400 us more for its kernel, or launches it 400 us later, or its kernel and another
+ * one: without that a step takes 600 us.
+ */
+#include "support/rule_cases.h"
+
+#define REDUCE "ncclKernel_AllReduce"
+
+/* n-th step; digits behind it are us in the step. All leave the all-reduce at 900. */
+#define BEGIN(n) "note ProfilerStep#" n " 1 " n "000 +1000;"
+#define WORK(n, at, id, name, start, dur)                                                    \
+	"call cuLaunchKernel 1 " n at " +5 #" n id "; kernel " name " 0/7 " n start " +" dur \
+	" #" n id ";"
+#define MEET(n, at, start, dur)                                                              \
+	"call cuLaunchKernel 1 " n at " +5 #" n "9; kernel " REDUCE " 0/9 " n start " +" dur \
+	" #" n "9;"
+#define WAIT(n, at, dur) "call cudaDeviceSynchronize 1 " n at " +" dur ";"
+
+#define USUAL(n) \
+	BEGIN(n) \
+	WORK(n, "010", "1", "gemm", "015", "397") MEET(n, "020", "412", "488") WAIT(n, "030", "880")
+#define SLOW(n)  \
+	BEGIN(n) \
+	WORK(n, "010", "1", "gemm", "015", "797") MEET(n, "020", "812", "088") WAIT(n, "030", "880")
+#define MORE(n)                                   \
+	BEGIN(n)                                  \
+	WORK(n, "010", "1", "gemm", "015", "397") \
+	WORK(n, "016", "2", "more", "413", "399") MEET(n, "022", "812", "088") WAIT(n, "030", "880")
+#define LATE(n)  \
+	BEGIN(n) \
+	WORK(n, "410", "1", "gemm", "415", "397") MEET(n, "420", "812", "088") WAIT(n, "430", "480")
+
+#define STEPS(step) step("1") step("2") step("3") step("4") "note ProfilerStep#5 1 5000 +10"
+#define NEXT "\n---\n"
+#define JOB(step)                      \
+	STEPS(USUAL) NEXT STEPS(USUAL) \
+	NEXT STEPS(step)               \
+	NEXT STEPS(USUAL)
+#define MIXED(a, b) a("1") b("2") a("3") a("4") "note ProfilerStep#5 1 5000 +10"
+
+static const struct rule_case cases[] = {
+	{ "a device that takes twice as long", JOB(SLOW),
+	  "warning 400.0 high rank 2\n"
+	  "the others wait 1.20 ms a step for it, all together\n"
+	  "it comes to its collectives 0.40 ms a step later than the first, in 4 of 4 steps\n"
+	  "its kernels take 2.01 times as long as those of the median rank, all alike: 0.40 ms "
+	  "more a step" },
+	{ "more to compute", JOB(MORE),
+	  "warning 399.0 high rank 2\n"
+	  "the others wait 1.20 ms a step for it, all together\n"
+	  "it comes to its collectives 0.40 ms a step later than the first, in 4 of 4 steps\n"
+	  "it computes 0.40 ms more a step than the median rank" },
+	/*
+	 * its 410 and 90 us before and behind the launch become 82 and 18 us, not 10 and 90: the
+	 * first launch and the last end, half of four steps, are 72 us later than they should be
+	 */
+	{ "a host that launches late", JOB(LATE),
+	  "warning 363.8 high rank 2\n"
+	  "the others wait 1.20 ms a step for it, all together\n"
+	  "it comes to its collectives 0.40 ms a step later than the first, in 4 of 4 steps\n"
+	  "its device stands idle 0.40 ms more a step than that of the median rank: its host waits "
+	  "for its device" },
+	{ "all alike", JOB(USUAL), "" },
+	{ "all late", STEPS(LATE) NEXT STEPS(LATE) NEXT STEPS(LATE) NEXT STEPS(LATE), "" },
+	{ "late in one step of four",
+	  STEPS(USUAL) NEXT STEPS(USUAL) NEXT MIXED(USUAL, SLOW) NEXT STEPS(USUAL), "" },
+	{ "one rank alone", STEPS(SLOW), "" },
+	{ "ranks that do not meet",
+	  BEGIN("1") WORK("1", "010", "1", "gemm", "015", "397") NEXT BEGIN("1")
+		  WORK("1", "010", "1", "gemm", "015", "797"),
+	  "" },
+	{ "no steps",
+	  WORK("1", "010", "1", "gemm", "015", "397") MEET("1", "020", "412", "488")
+		  NEXT WORK("1", "010", "1", "gemm", "015", "797") MEET("1", "020", "812", "088"),
+	  "silent" },
+	{ "nothing", "[]", "" },
+};
+
+static void test_cases(void **state)
+{
+	(void)state;
+	rule_cases_run("straggler", cases, SS_COUNT(cases));
+}
+
+static void test_memory(void **state)
+{
+	(void)state;
+	rule_memory_run(STEPS(USUAL) NEXT STEPS(SLOW));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
