@@ -52,17 +52,12 @@ static int run(const struct command *command, const void *values, const struct a
 	code = simulated_write(command->name, &simulation, "none");
 	if (code != EXIT_FINE)
 		return code;
-	printf("\nWhat the trace of its first rank says:\n\n");
+	printf("\nWhat its traces say:\n\n");
 	fflush(stdout);
-	show.rank = 0;
-	code = show_run("overview", &show, &traces);
-	if (code != EXIT_FINE)
-		return code;
-	printf("\nWhat all ranks together say:\n\n");
-	fflush(stdout);
-	show.rank = SS_EVERY_RANK;
-	code = show_run("stragglers", &show, &traces);
+	code = show_run("diagnose", &show, &traces);
 	printf("\nNext, with %s:\n"
+	       "  stepscope what-if --fix straggler          one fix alone\n"
+	       "  stepscope overview, critical-path          where the steps' time goes\n"
 	       "  stepscope ranks, collectives, imbalance    the ranks compared\n"
 	       "  stepscope gaps --rank 0 --group line       the lines behind idle time\n"
 	       "  stepscope merge                            one trace for Perfetto\n"

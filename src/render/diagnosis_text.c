@@ -130,20 +130,78 @@ static void add_evidence(const struct writer *writer, const struct ss_finding *f
 	}
 }
 
-/* Code keeps its lines. */
+#define FIX_INDENT (INDENT + 3)
+
+/* A line of a fix, behind the arrow or below it. */
+static void begin_fix_line(const struct writer *writer, bool *first)
+{
+	ss_text_fill(writer->out, ' ', *first ? INDENT : FIX_INDENT);
+	ss_text_add_string(writer->out, *first ? "-> " : "");
+	*first = false;
+}
+
+/* A comment, broken at spaces into comments that are as far in. */
+static void add_comment(const struct writer *writer, const char *text, size_t length, size_t in,
+			bool *first)
+{
+	size_t room = writer->options->width > FIX_INDENT + in + 22
+			      ? writer->options->width - FIX_INDENT - in - 2
+			      : 20;
+
+	while (length && (*text == '#' || *text == ' ')) {
+		text++;
+		length--;
+	}
+	while (length) {
+		size_t cut = ss_text_prefix(text, length, room), space = cut;
+
+		while (cut < length && space > 0 && text[space] != ' ')
+			space--;
+		if (cut < length && space)
+			cut = space;
+		if (!cut)
+			cut = length;
+		begin_fix_line(writer, first);
+		ss_text_fill(writer->out, ' ', in);
+		ss_text_add_string(writer->out, "# ");
+		ss_text_add(writer->out, text, cut);
+		ss_text_add_string(writer->out, "\n");
+		for (; cut < length && text[cut] == ' ';)
+			cut++;
+		text += cut;
+		length -= cut;
+	}
+}
+
+/* Where a comment begins behind code; `length`: nowhere. */
+static size_t comment_of(const char *line, size_t length)
+{
+	for (size_t i = 2; i + 1 < length; i++)
+		if (line[i] == '#' && line[i - 1] == ' ' && line[i - 2] == ' ')
+			return i;
+	return length;
+}
+
+/* Code keeps its lines. What is too long for the terminal has its comment above it. */
 static void add_fix(const struct writer *writer, const char *fix)
 {
-	ss_text_fill(writer->out, ' ', INDENT);
-	ss_text_add_string(writer->out, "-> ");
-	for (const char *at = fix;; at++) {
-		size_t length = strcspn(at, "\n");
+	bool first = true;
 
-		ss_text_add(writer->out, at, length);
-		ss_text_add_string(writer->out, "\n");
-		at += length;
-		if (!*at)
-			return;
-		ss_text_fill(writer->out, ' ', INDENT + 3);
+	for (const char *line = fix; *line;) {
+		size_t length = strcspn(line, "\n"), code = length, in = strspn(line, " ");
+
+		if (length + FIX_INDENT > writer->options->width) {
+			code = line[in] == '#' ? 0 : comment_of(line, length);
+			add_comment(writer, line + code, length - code, in, &first);
+			while (code > 0 && line[code - 1] == ' ')
+				code--;
+		}
+		if (code || !length) {
+			begin_fix_line(writer, &first);
+			ss_text_add(writer->out, line, code);
+			ss_text_add_string(writer->out, "\n");
+		}
+		line += length + (line[length] == '\n');
 	}
 }
 
@@ -177,6 +235,10 @@ static void add_findings(const struct writer *writer)
 		add_fix(writer, finding->fix);
 		add_reason(writer, finding);
 	}
+	if (number > 1)
+		ss_text_add_string(
+			writer->out,
+			"\nEach figure is what the fix brings with those above it done.\n");
 	for (uint32_t i = 0; i < rows; i++) {
 		const struct ss_finding *finding = writer->diagnosis->findings[i];
 

@@ -194,7 +194,7 @@ const struct ss_rule ss_rule_attention_not_fused = {
 	.name = "attention-not-fused",
 	.title = "Attention is computed step by step instead of by a fused kernel",
 	.summary = "Softmax between two batched products: scores go through memory",
-	.fix = "y = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)\n"
+	.fix = "y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)\n"
 	       "# models of Hugging Face: from_pretrained(..., attn_implementation=\"sdpa\")",
 	.surer = "with_stack=True names the line",
 	.warn_share = 0.05,

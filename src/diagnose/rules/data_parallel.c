@@ -108,8 +108,7 @@ const struct ss_rule ss_rule_data_parallel = {
 	.summary = "nn.DataParallel instead of DistributedDataParallel",
 	.fix = "# torchrun --nproc_per_node=gpu train.py\n"
 	       "torch.distributed.init_process_group(\"nccl\")\n"
-	       "model = torch.nn.parallel.DistributedDataParallel(model.to(rank), "
-	       "device_ids=[rank])",
+	       "model = DistributedDataParallel(model.to(rank), device_ids=[rank])",
 	.surer = NULL,
 	.warn_share = 0,
 	.silent_share = 0,

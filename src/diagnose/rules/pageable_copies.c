@@ -30,7 +30,8 @@
 
 static const char out_fix[] =
 	"buffer = torch.empty(size, dtype=x.dtype, pin_memory=True)   # once, before the loop\n"
-	"buffer.copy_(x, non_blocking=True); done = torch.cuda.Event(); done.record()\n"
+	"buffer.copy_(x, non_blocking=True)\n"
+	"done = torch.cuda.Event(); done.record()\n"
 	"# and done.synchronize() where the values are read, a step later if that will do";
 
 /* Copies of a name at a line, and the steps that have them. */

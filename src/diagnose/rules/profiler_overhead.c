@@ -137,7 +137,8 @@ const struct ss_rule ss_rule_profiler_overhead = {
 	.title = "The profiler itself stops the host",
 	.summary = "Pauses of the profiler in the middle of steps: this time is not the job's own",
 	.fix = "with profile(schedule=schedule(wait=5, warmup=3, active=2),   # fewer steps\n"
-	       "             with_stack=False, record_shapes=False, profile_memory=False):\n"
+	       "             with_stack=False, record_shapes=False,\n"
+	       "             profile_memory=False):\n"
 	       "    ...\n"
 	       "# a job without profiler does not have this time: there is nothing else to fix",
 	.surer = "the step time without profiler",

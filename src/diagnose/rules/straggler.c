@@ -18,7 +18,7 @@
 #define STEPS_SURE 3
 
 static const char device_fix[] =
-	"nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE,POWER,ECC   # or rocm-smi -a\n"
+	"nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE,POWER   # or rocm-smi -a\n"
 	"# throttled by heat or power, or another process on it: compare its clocks with others;\n"
 	"# take the device out of the job until it is mended";
 static const char work_fix[] =
@@ -29,12 +29,12 @@ static const char host_fix[] =
 	"# look for other processes on its cores (top, mpstat -P ALL) and for a lower cpufreq;\n"
 	"# work that only this rank does (logging, checkpoints) belongs into a thread";
 static const char link_fix[] =
-	"nvidia-smi nvlink -e; nvidia-smi topo -m; ibstat; dmesg | grep -i -E 'xid|pcie'\n"
+	"nvidia-smi nvlink -e; nvidia-smi topo -m; ibstat\n"
+	"dmesg | grep -i -E 'xid|pcie'\n"
 	"NCCL_DEBUG=INFO python train.py   # which links the rank's channels use\n"
 	"# errors, a lane or port that is down, a NIC far from the device";
 static const char copies_fix[] =
-	"# compare PCIe width and speed: nvidia-smi --query-gpu=pcie.link.gen.current,"
-	"pcie.link.width.current --format=csv";
+	"nvidia-smi -q | grep -A 14 'PCI$'   # compare width and speed of the link";
 
 struct stragglers {
 	struct ss_judgement *judgement;
