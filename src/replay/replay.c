@@ -45,24 +45,6 @@ static void free_block(struct ss_replay *replay, void *items, size_t count, size
 	ss_memory_free(replay->memory, items, (count + 1) * size);
 }
 
-void ss_replay_release(struct ss_replay *replay)
-{
-	uint32_t tasks = replay->task_count;
-
-	if (!replay->memory)
-		return;
-	free_block(replay, replay->first, replay->rank_count, sizeof(*replay->first));
-	free_block(replay, replay->offset_ns, replay->rank_count, sizeof(*replay->offset_ns));
-	free_block(replay, replay->meetings, replay->meeting_room, sizeof(*replay->meetings));
-	free_block(replay, replay->members, replay->member_room, sizeof(*replay->members));
-	free_block(replay, replay->meeting_of, tasks, sizeof(*replay->meeting_of));
-	free_block(replay, replay->order, tasks, sizeof(*replay->order));
-	free_block(replay, replay->start_ns, tasks, sizeof(*replay->start_ns));
-	free_block(replay, replay->own_ns, tasks, sizeof(*replay->own_ns));
-	free_block(replay, replay->flags, tasks, sizeof(*replay->flags));
-	*replay = (struct ss_replay){ 0 };
-}
-
 /* --- meetings --------------------------------------------------------------------------- */
 
 /* Takes the members of a meeting that have tasks; those of one member are no meeting. */
@@ -120,6 +102,41 @@ static void settle_meeting(struct ss_replay *replay, const struct ss_replay_meet
 		replay->meeting_of[replay->first[member->rank] + member->task + 1] =
 			meeting->first + i + 1;
 	}
+}
+
+/* The graphs are lent: they are as they were again. */
+static void unsettle(struct ss_replay *replay)
+{
+	for (uint32_t i = 0; replay->meeting_of && i < replay->member_count; i++) {
+		const struct ss_replay_member *member = &replay->members[i];
+		struct ss_task *arrive = &replay->ranks[member->rank].tasks[member->task];
+		struct ss_task *transfer = arrive + 1;
+		int64_t end_ns = ss_task_end(transfer);
+
+		if (!replay->meeting_of[replay->first[member->rank] + member->task + 1])
+			continue;
+		transfer->start_ns = arrive->start_ns;
+		transfer->own_ns = end_ns - arrive->start_ns;
+	}
+}
+
+void ss_replay_release(struct ss_replay *replay)
+{
+	uint32_t tasks = replay->task_count;
+
+	if (!replay->memory)
+		return;
+	unsettle(replay);
+	free_block(replay, replay->first, replay->rank_count, sizeof(*replay->first));
+	free_block(replay, replay->offset_ns, replay->rank_count, sizeof(*replay->offset_ns));
+	free_block(replay, replay->meetings, replay->meeting_room, sizeof(*replay->meetings));
+	free_block(replay, replay->members, replay->member_room, sizeof(*replay->members));
+	free_block(replay, replay->meeting_of, tasks, sizeof(*replay->meeting_of));
+	free_block(replay, replay->order, tasks, sizeof(*replay->order));
+	free_block(replay, replay->start_ns, tasks, sizeof(*replay->start_ns));
+	free_block(replay, replay->own_ns, tasks, sizeof(*replay->own_ns));
+	free_block(replay, replay->flags, tasks, sizeof(*replay->flags));
+	*replay = (struct ss_replay){ 0 };
 }
 
 static bool join(struct ss_replay *replay, const struct ss_many *many)
@@ -312,6 +329,19 @@ static void scale(struct ss_replay *replay, const struct ss_edits *const *fixes,
 		}
 }
 
+/*
+ * What a run brings, of the recorded mean step. Tasks may cover less of the steps than that (most
+ * of a step without any event), or more (ranks that run apart): never more than was saved.
+ */
+static int64_t gain_of(const struct ss_replay *replay, int64_t run_ns)
+{
+	int64_t gain_ns = replay->plain_ns - run_ns;
+
+	if (replay->plain_ns <= replay->step_ns)
+		return gain_ns;
+	return (int64_t)((double)gain_ns * (double)replay->step_ns / (double)replay->plain_ns);
+}
+
 int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fixes,
 		      uint32_t fix_count)
 {
@@ -329,10 +359,7 @@ int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fi
 		}
 	scale(replay, fixes, fix_count);
 	run(replay);
-	if (!replay->plain_ns)
-		return mean_step(replay);
-	return (int64_t)((double)replay->step_ns * (double)mean_step(replay) /
-			 (double)replay->plain_ns);
+	return replay->step_ns - gain_of(replay, mean_step(replay));
 }
 
 /* How far the mean step is off when nothing has a delay that no edge explains. */

@@ -1,0 +1,115 @@
+/*
+ * Ranks that meet in collectives: one that comes late holds the other.
+ */
+#include "replay/replay.h"
+#include "support/support.h"
+
+#define COMM "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+
+/* Each computes, then both reduce; the second one computes 100 us longer. */
+static const char *const scripts[] = {
+	"note ProfilerStep#1 1 0 +40; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 6 +94 #1;"
+	"call cudaLaunchKernel 1 20 +5 #2; kernel " COMM " 7 101 +149 #2",
+	"note ProfilerStep#1 1 0 +40; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 6 +194 #1;"
+	"call cudaLaunchKernel 1 20 +5 #2; kernel " COMM " 7 201 +49 #2",
+};
+
+#define RANKS 2
+
+struct job {
+	struct support_trace traces[RANKS];
+	struct ss_digest digests[RANKS];
+	struct ss_graph graphs[RANKS];
+	struct ss_memory memory;
+	struct ss_many many;
+};
+
+static void open_job(struct job *job)
+{
+	ss_memory_init(&job->memory, 0);
+	for (uint32_t i = 0; i < RANKS; i++) {
+		struct ss_subject subject = { .path = "a.json", .rank = i };
+		struct ss_bricks bricks;
+
+		support_load_script(&job->traces[i], scripts[i]);
+		ss_bricks_init(&bricks, &job->traces[i].trace, &job->memory);
+		subject.trace = &job->traces[i].trace;
+		subject.bricks = &bricks;
+		assert_int_equal(ss_digest_make(&job->digests[i], &subject, &job->memory, NULL),
+				 SS_OK);
+		assert_int_equal(ss_graph_make(&job->graphs[i], &subject, &job->memory, NULL),
+				 SS_OK);
+		ss_bricks_release(&bricks);
+	}
+	assert_int_equal(ss_many_join(&job->many, job->digests, RANKS, &job->memory, NULL), SS_OK);
+}
+
+static void close_job(struct job *job)
+{
+	ss_many_release(&job->many);
+	for (uint32_t i = 0; i < RANKS; i++) {
+		ss_graph_release(&job->graphs[i]);
+		ss_digest_release(&job->digests[i]);
+		support_close(&job->traces[i]);
+	}
+	assert_int_equal(job->memory.used_bytes, 0);
+}
+
+/* The first task of a kind of a rank. */
+static uint32_t find(const struct ss_graph *graph, enum ss_task_kind kind)
+{
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		if (graph->tasks[i].kind == kind)
+			return i;
+	fail();
+	return SS_NO_TASK;
+}
+
+static void check_once(struct job *job)
+{
+	struct ss_replay replay;
+	struct ss_edits edits;
+	const struct ss_edits *fixes[] = { &edits };
+	uint32_t late = find(&job->graphs[1], SS_TASK_KERNEL);
+
+	assert_int_equal(ss_replay_init(&replay, job->graphs, RANKS, &job->many, &job->memory,
+					NULL),
+			 SS_OK);
+	assert_int_equal(replay.meeting_count, 1);
+	assert_int_equal(replay.step_ns, 250000);
+	assert_int_equal(ss_replay_run(&replay, NULL, 0), 250000);
+	ss_edits_init(&edits, &job->memory);
+	/* both are there at 101 then, and the transfer takes the shortest stay */
+	assert_true(
+		ss_edits_add(&edits, (struct ss_edit){ .task = late, .rank = 1, .own_ns = 94000 }));
+	assert_int_equal(ss_replay_run(&replay, fixes, 1), 150000);
+	/* faster than the other: that one is the last then */
+	edits.items[0].own_ns = 4000;
+	assert_int_equal(ss_replay_run(&replay, fixes, 1), 150000);
+	/* the other faster: nothing changes */
+	edits.items[0].rank = 0;
+	assert_int_equal(ss_replay_run(&replay, fixes, 1), 250000);
+	ss_edits_release(&edits);
+	ss_replay_release(&replay);
+}
+
+/* The graphs are lent: a second replay of them is the same. */
+static void test_meeting(void **state)
+{
+	struct job job;
+
+	(void)state;
+	open_job(&job);
+	check_once(&job);
+	check_once(&job);
+	assert_int_equal(job.graphs[0].tasks[find(&job.graphs[0], SS_TASK_TRANSFER)].own_ns,
+			 149000);
+	close_job(&job);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_meeting) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
