@@ -39,11 +39,18 @@ def main():
             print(f"pairs.json: there is no rule {rule}")
             differ += 1
         try:
-            step_ns, fixed_ns = report.prediction(stepscope, traces / pair["before"], pair["fix"])
+            step_ns, fixed_ns, bounds = report.prediction(stepscope, traces / pair["before"],
+                                                          pair["fix"])
             if step_ns <= 0:
                 raise RuntimeError(f"a step of {step_ns} ns")
-            predicted = pair["before_step_ns"] * fixed_ns / step_ns
-            got = None if low <= predicted <= high else f"{predicted / 1e6:.3f} ms"
+            scale = pair["before_step_ns"] / step_ns
+            if pair.get("bounds"):
+                fast, slow = (bound * scale for bound in bounds)
+                holds = fast <= pair["after_step_ns"] * pair["scale"] <= slow
+                got = None if holds else f"{fast / 1e6:.3f} to {slow / 1e6:.3f} ms"
+            else:
+                predicted = fixed_ns * scale
+                got = None if low <= predicted <= high else f"{predicted / 1e6:.3f} ms"
         except RuntimeError as error:
             got = str(error)
         if got:
