@@ -182,6 +182,35 @@ static size_t comment_of(const char *line, size_t length)
 	return length;
 }
 
+/* Whether a comment goes on in the next line: in the middle of a sentence. */
+static bool goes_on(const char *line, size_t length)
+{
+	const char *next = line + length;
+
+	return line[0] == '#' && next[0] == '\n' && next[1] == '#' && next[2] == ' ' &&
+	       next[3] >= 'a' && next[3] <= 'z' && line[length - 1] != ';' &&
+	       line[length - 1] != '.';
+}
+
+/* Adds a comment, with the lines in which it goes on; returns where the next line begins. */
+static const char *add_paragraph(const struct writer *writer, const char *line, size_t in,
+				 bool *first)
+{
+	struct ss_text text = { 0 };
+	size_t length = strcspn(line, "\n");
+
+	ss_text_add(&text, line, length);
+	while (goes_on(line, length)) {
+		line += length + 1;
+		length = strcspn(line, "\n");
+		ss_text_add(&text, line + 1, length - 1);
+	}
+	add_comment(writer, text.data, text.length, in, first);
+	ss_text_release(&text);
+	line += length;
+	return *line ? line + 1 : line;
+}
+
 /* Code keeps its lines. What is too long for the terminal has its comment above it. */
 static void add_fix(const struct writer *writer, const char *fix)
 {
@@ -189,18 +218,21 @@ static void add_fix(const struct writer *writer, const char *fix)
 
 	for (const char *line = fix; *line;) {
 		size_t length = strcspn(line, "\n"), code = length, in = strspn(line, " ");
+		bool is_long = length + FIX_INDENT > writer->options->width;
 
-		if (length + FIX_INDENT > writer->options->width) {
-			code = line[in] == '#' ? 0 : comment_of(line, length);
+		if (is_long && line[in] == '#') {
+			line = add_paragraph(writer, line, in, &first);
+			continue;
+		}
+		if (is_long) {
+			code = comment_of(line, length);
 			add_comment(writer, line + code, length - code, in, &first);
 			while (code > 0 && line[code - 1] == ' ')
 				code--;
 		}
-		if (code || !length) {
-			begin_fix_line(writer, &first);
-			ss_text_add(writer->out, line, code);
-			ss_text_add_string(writer->out, "\n");
-		}
+		begin_fix_line(writer, &first);
+		ss_text_add(writer->out, line, code);
+		ss_text_add_string(writer->out, "\n");
 		line += length + (line[length] == '\n');
 	}
 }

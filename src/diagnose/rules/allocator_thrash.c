@@ -12,8 +12,8 @@
 
 static const char free_fix[] =
 	"# remove torch.cuda.empty_cache() from the loop; where the cache is emptied because\n"
-	"# memory runs out: a smaller batch, activation checkpointing, and before Python starts\n"
-	"# export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
+	"# memory runs out: a smaller batch, activation checkpointing; before Python starts:\n"
+	"export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
 
 struct thrash {
 	struct ss_look *look;
