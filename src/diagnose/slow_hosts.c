@@ -23,7 +23,7 @@ static bool is_work(const struct ss_task *task, const struct ss_host_limits *lim
 	       task->step != SS_NO_STEP;
 }
 
-/* The next stretch that is no pause; false: there is none. Begins with zeroes. */
+/* The next stretch with work in it; false: there is none. `at` begins as 0. */
 static bool next_stretch(const struct ss_graph *graph, const struct ss_host_limits *limits,
 			 struct stretch *stretch, uint32_t *at)
 {
@@ -38,7 +38,7 @@ static bool next_stretch(const struct ss_graph *graph, const struct ss_host_limi
 		if (task->kind != SS_TASK_LAUNCH)
 			continue;
 		stretch->to = *at;
-		if (stretch->work_ns && stretch->work_ns < limits->pause_ns) {
+		if (stretch->work_ns) {
 			++*at;
 			return true;
 		}
@@ -47,15 +47,32 @@ static bool next_stretch(const struct ss_graph *graph, const struct ss_host_limi
 	return false;
 }
 
-static int64_t host_ns(const struct ss_graph *graph, const struct ss_host_limits *limits)
+struct load {
+	int64_t work_ns, pause_ns;
+	uint32_t pauses;
+};
+
+/* Other threads run operators only: where nothing is recorded it is missing. */
+static bool is_own_pause(const struct ss_graph *graph, const struct stretch *stretch)
 {
+	return graph->tasks[stretch->to].track == graph->main;
+}
+
+static struct load load_of(const struct ss_graph *graph, const struct ss_host_limits *limits)
+{
+	struct load load = { 0 };
 	struct stretch stretch;
 	uint32_t at = 0;
-	int64_t sum_ns = 0;
 
-	while (next_stretch(graph, limits, &stretch, &at))
-		sum_ns = ss_ns_sum(sum_ns, stretch.work_ns);
-	return sum_ns;
+	while (next_stretch(graph, limits, &stretch, &at)) {
+		if (stretch.work_ns < limits->pause_ns) {
+			load.work_ns = ss_ns_sum(load.work_ns, stretch.work_ns);
+		} else if (is_own_pause(graph, &stretch)) {
+			load.pause_ns = ss_ns_sum(load.pause_ns, stretch.work_ns);
+			load.pauses++;
+		}
+	}
+	return load;
 }
 
 /* --- devices -------------------------------------------------------------------------- */
@@ -110,22 +127,47 @@ static int64_t device_ns(const struct ss_graph *graph, struct ss_arena *arena)
 
 /* --- ranks ---------------------------------------------------------------------------- */
 
+/* Pauses of most ranks, in every step and too many for a start-up, are no accident. */
+static void count_pauses(struct ss_slow_hosts *hosts, const struct ss_judgement *judgement,
+			 const struct load *loads, uint32_t many)
+{
+	uint32_t paused = 0;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < judgement->rank_count; i++) {
+		uint32_t steps = judgement->graphs[i].step_count;
+
+		paused += loads[i].pauses >= many && loads[i].pauses >= steps;
+		if (!steps)
+			continue;
+		hosts->pauses += (double)loads[i].pauses / steps / judgement->rank_count;
+		sum += (double)loads[i].pause_ns / steps;
+	}
+	hosts->pause_ns = (int64_t)(sum / judgement->rank_count);
+	hosts->with_pauses = 2 * paused >= judgement->rank_count;
+}
+
 bool ss_slow_hosts_find(struct ss_slow_hosts *hosts, const struct ss_judgement *judgement,
 			const struct ss_host_limits *limits, struct ss_arena *arena)
 {
+	struct load *loads = SS_ARENA_NEW(arena, struct load, (size_t)judgement->rank_count + 1);
 	double host = 0, device = 0;
 
 	*hosts = (struct ss_slow_hosts){ 0 };
 	hosts->is_slow = SS_ARENA_NEW(arena, uint8_t, (size_t)judgement->rank_count + 1);
-	if (!hosts->is_slow)
+	if (!hosts->is_slow || !loads)
 		return false;
+	for (uint32_t i = 0; i < judgement->rank_count; i++)
+		loads[i] = load_of(&judgement->graphs[i], limits);
+	count_pauses(hosts, judgement, loads, limits->pauses);
 	for (uint32_t i = 0; i < judgement->rank_count; i++) {
 		const struct ss_graph *graph = &judgement->graphs[i];
-		int64_t on_host_ns = host_ns(graph, limits), on_device_ns;
+		int64_t on_host_ns = loads[i].work_ns, on_device_ns = device_ns(graph, arena);
 
-		on_device_ns = device_ns(graph, arena);
 		if (on_device_ns < 0)
 			return false;
+		if (hosts->with_pauses)
+			on_host_ns = ss_ns_sum(on_host_ns, loads[i].pause_ns);
 		if (!graph->step_count || on_host_ns <= on_device_ns)
 			continue;
 		hosts->is_slow[i] = true;
@@ -150,7 +192,27 @@ static bool can_be_had(const struct ss_judgement *judgement, uint32_t rank, uint
 	       exam->parts[owner - 1].claim_from == exam->parts[owner - 1].claim_to;
 }
 
-void ss_slow_hosts_claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
+static void claim(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
+		  const struct stretch *stretch, const struct ss_host_limits *limits)
+{
+	for (uint32_t i = stretch->from; i <= stretch->to; i++) {
+		const struct ss_task *task = &judgement->graphs[rank].tasks[i];
+		struct ss_claim claim = { .task = i };
+
+		if (!is_work(task, limits) || !can_be_had(judgement, rank, i))
+			continue;
+		claim.own_ns = task->kind == SS_TASK_LAUNCH ? limits->launch_ns : 0;
+		if (claim.own_ns >= task->own_ns)
+			continue;
+		/* torch.compile without graphs: about half of the host's work stays */
+		claim.low_ns = claim.own_ns + (task->own_ns - claim.own_ns) / 2;
+		claim.high_ns = claim.own_ns;
+		ss_judge_overrule(judgement, finding, rank, claim, false);
+	}
+}
+
+void ss_slow_hosts_claim(const struct ss_slow_hosts *hosts, struct ss_judgement *judgement,
+			 struct ss_finding *finding, uint32_t rank,
 			 const struct ss_host_limits *limits)
 {
 	const struct ss_graph *graph = &judgement->graphs[rank];
@@ -158,20 +220,7 @@ void ss_slow_hosts_claim(struct ss_judgement *judgement, struct ss_finding *find
 	uint32_t at = 0;
 
 	while (next_stretch(graph, limits, &stretch, &at))
-		for (uint32_t i = stretch.from; i <= stretch.to; i++) {
-			const struct ss_task *task = &graph->tasks[i];
-			int64_t left_ns = task->kind == SS_TASK_LAUNCH ? limits->launch_ns : 0;
-
-			if (!is_work(task, limits) || task->own_ns <= left_ns ||
-			    !can_be_had(judgement, rank, i))
-				continue;
-			/* torch.compile without graphs: about half of the host's work stays */
-			ss_judge_overrule(judgement, finding, rank,
-					  (struct ss_claim){ .task = i,
-							     .own_ns = left_ns,
-							     .low_ns = left_ns +
-								       (task->own_ns - left_ns) / 2,
-							     .high_ns = left_ns },
-					  false);
-		}
+		if (stretch.work_ns < limits->pause_ns ||
+		    (hosts->with_pauses && is_own_pause(graph, &stretch)))
+			claim(judgement, finding, rank, &stretch, limits);
 }

@@ -35,6 +35,13 @@ static const char pause_fix[] =
 	"# the host does something else before it launches: record with_stack=True to see what,\n"
 	"# and move it out of the step or into a thread";
 
+static const char starved_fix[] =
+	"# hosts stand still between launches: too few cores for their threads, or one thread\n"
+	"# keeps the GIL. Is the container throttled, are ranks bound to the same cores?\n"
+	"cat /sys/fs/cgroup/cpu.stat; taskset -cp PID; py-spy dump --native --pid PID\n"
+	"export OMP_NUM_THREADS=4   # cores of the machine / ranks, or less\n"
+	"# fewer launches need less of the host: torch.compile(model, mode=\"reduce-overhead\")";
+
 static const char serving_fix[] =
 	"# vLLM: without --enforce-eager, SGLang: without --disable-cuda-graph; own programs:\n"
 	"model = torch.compile(model, mode=\"reduce-overhead\")   # fuses, and CUDA graphs\n"
@@ -278,9 +285,28 @@ static enum ss_status look_for_launches(struct ss_look *look, struct ss_error *e
 
 /* --- all ranks ------------------------------------------------------------------------ */
 
-static const struct ss_host_limits limits = { .loading_ns = LOADING_NS,
-					      .pause_ns = PAUSE_NS,
-					      .launch_ns = LAUNCH_NS };
+static const struct ss_host_limits limits = {
+	.loading_ns = LOADING_NS, .pause_ns = PAUSE_NS, .pauses = LATE_MIN, .launch_ns = LAUNCH_NS
+};
+
+static void tell_hosts(struct ss_judgement *judgement, struct ss_finding *finding,
+		       const struct ss_slow_hosts *hosts)
+{
+	ss_judge_evidence(judgement, finding, hosts->host_ns,
+			  "a host works {time} a step for its launches");
+	ss_judge_evidence(judgement, finding, hosts->device_ns,
+			  "a device computes and moves data for {time} a step; else it waits for "
+			  "its host, or in collectives for other hosts");
+	if (hosts->with_pauses) {
+		ss_judge_evidence_counted(judgement, finding, hosts->pause_ns, hosts->pauses,
+					  "{count}x a step a host launches nothing for 5 ms and "
+					  "longer: {time} of it");
+		finding->fix = starved_fix;
+	}
+	finding->confidence = SS_CONFIDENCE_MEDIUM;
+	finding->reason = "when each launch came is recorded; but recording makes hosts slower, "
+			  "and most devices wait for others before they wait for theirs";
+}
 
 /*
  * The devices of the others only wait in collectives for those that launch late. When most
@@ -303,19 +329,10 @@ static enum ss_status judge_hosts(struct ss_judgement *judgement, struct ss_erro
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
 		if (hosts.is_slow[i]) {
 			ss_judge_take(judgement, finding, i);
-			ss_slow_hosts_claim(judgement, finding, i, &limits);
+			ss_slow_hosts_claim(&hosts, judgement, finding, i, &limits);
 		}
-	if (finding) {
-		ss_judge_evidence(judgement, finding, hosts.host_ns,
-				  "a host works {time} a step for its launches");
-		ss_judge_evidence(judgement, finding, hosts.device_ns,
-				  "a device computes and moves data for {time} a step; else it "
-				  "waits for its host, or in collectives for other hosts");
-		finding->confidence = SS_CONFIDENCE_MEDIUM;
-		finding->reason = "when each launch came is recorded; but recording makes hosts "
-				  "slower, and most devices wait for others before they wait for "
-				  "theirs";
-	}
+	if (finding)
+		tell_hosts(judgement, finding, &hosts);
 	ss_arena_release(&scratch);
 	return whole ? SS_OK : ss_fail_memory(err, "late launches");
 }
