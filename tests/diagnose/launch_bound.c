@@ -33,6 +33,32 @@
 	"note ProfilerStep#" n " 1 " at "000 +1000; call cudaLaunchKernel 1 " at "000 +10 #" n ";" \
 	"kernel gemm 0/7 " at "005 +997 #" n ";"
 
+/*
+ * Ranks that meet twice a step, each time for 5 us, and compute 50 us before: each host needs
+ * 500 us for both launches. The hosts of two ranks are 250 us ahead of the third, so their
+ * devices wait for it more than for them.
+ */
+#define PAIR(n, gemm, gemm_at, meet, meet_at, dur, id)                                             \
+	"call cuLaunchKernel 1 " n gemm " +5 #" n id "1; kernel gemm 0/7 " n gemm_at " +50 #" n id \
+	"1; call cuLaunchKernel 1 " n meet " +5 #" n id                                            \
+	"2; kernel ncclKernel_AllReduce 0/7 " n meet_at " +" dur " #" n id "2;"
+#define HOST_AHEAD(n)                                                \
+	"note ProfilerStep#" n " 1 " n                               \
+	"000 +1000;" PAIR(n, "050", "055", "195", "200", "255", "1") \
+		PAIR(n, "250", "455", "695", "700", "255", "2")
+#define HOST_BEHIND(n)                                               \
+	"note ProfilerStep#" n " 1 " n                               \
+	"000 +1000;" PAIR(n, "200", "205", "445", "450", "005", "1") \
+		PAIR(n, "700", "705", "945", "950", "005", "2")
+/* A host with nothing to do: it has launched everything at once, and waits. */
+#define HOST_WAITS(n)                                                                             \
+	"note ProfilerStep#" n " 1 " n                                                            \
+	"000 +1000;" PAIR(n, "010", "015", "020", "065", "390", "1")                              \
+		PAIR(n, "030", "455", "040", "505", "450", "2") "call cudaDeviceSynchronize 1 " n \
+								"050 +910;"
+#define RUN(step) step("1") step("2") step("3") "note ProfilerStep#4 1 4000 +1000"
+#define NEXT "\n---\n"
+
 static const struct rule_case cases[] = {
 	{ "the host is late for all launches", LATE, "warning 751.7 high\n" SAID },
 	{ "operators, and stacks make the host slower",
@@ -75,6 +101,16 @@ static const struct rule_case cases[] = {
 			  AHEAD("2", "11", "1106") "\n---\n" AHEAD("1", "10", "1005")
 				  AHEAD("2", "11", "1106"),
 	  "" },
+	/* 5 us to the first kernel, 3 * 110, 11 * 1 us between kernels: 346 us are left of three */
+	{ "all hosts are slow, and all devices wait for one",
+	  RUN(HOST_AHEAD) NEXT RUN(HOST_BEHIND) NEXT RUN(HOST_AHEAD),
+	  "warning 884.7 medium\n"
+	  "a host works 0.93 ms a step for its launches\n"
+	  "3.3x a step a launch comes when the device has run dry: it idles 0.54 ms\n"
+	  "a device computes and moves data for 0.11 ms a step; else it waits for its host, or in "
+	  "collectives for other hosts" },
+	{ "one host is slow, the others wait for their devices",
+	  RUN(HOST_WAITS) NEXT RUN(HOST_BEHIND) NEXT RUN(HOST_WAITS), "" },
 	{ "a few launches of a file without steps: start-up",
 	  LAUNCH("1", "05", "1") LAUNCH("1", "30", "2") LAUNCH("1", "55", "3"), "" },
 	{ "the first launch of a kernel loads it",
@@ -102,6 +138,7 @@ static void test_memory(void **state)
 {
 	(void)state;
 	rule_memory_run(cases[0].trace);
+	rule_memory_run(RUN(HOST_AHEAD) NEXT RUN(HOST_BEHIND) NEXT RUN(HOST_AHEAD));
 }
 
 int main(void)

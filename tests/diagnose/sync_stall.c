@@ -31,6 +31,8 @@
 #define ONCE(op) \
 	op " waits for the device 1x a step (cudaStreamSynchronize), which then idles 0.10 ms"
 
+#define NEXT "\n---\n"
+
 #define LOG(n) ";frame train.py(5):_log 1 " n "010 +490"
 #define LOGS LOG("1") LOG("2") LOG("3")
 
@@ -50,6 +52,13 @@ static const struct rule_case cases[] = {
 				      "cudaStreamSynchronize") " (model.py(73):_forward)" },
 	{ "HIP has it, too", STEPS("aten::item", "hipStreamSynchronize"),
 	  "warning 199.2 medium\n" SAID("aten::item", "hipStreamSynchronize") },
+	{ "the device has other work: nothing is lost by waiting",
+	  STEPS("aten::item", "cudaStreamSynchronize") ";kernel other 0/9 900 +4000", "" },
+	{ "one of two ranks has other work: the other one stalls",
+	  STEPS("aten::item", "cudaStreamSynchronize")
+		  NEXT STEPS("aten::item", "cudaStreamSynchronize") ";kernel other 0/9 900 +4000",
+	  "warning 199.2 medium\naten::item waits for the device 2x a step "
+	  "(cudaStreamSynchronize), which then idles 0.10 ms" },
 	{ "the rate limiter of FSDP waits on purpose",
 	  STEPS("aten::x", "cudaEventSynchronize") ";note FSDP.rate_limiter 1 900 +5000", "" },
 	{ "outside of the steps",

@@ -10,6 +10,7 @@
  */
 #include "diagnose/rows.h"
 #include "diagnose/sites.h"
+#include "diagnose/slow_hosts.h"
 #include "diagnose/tiny_rows.h"
 
 /* What a kernel costs the host in a CUDA graph: 1 us and less. */
@@ -33,6 +34,13 @@
 static const char pause_fix[] =
 	"# the host does something else before it launches: record with_stack=True to see what,\n"
 	"# and move it out of the step or into a thread";
+
+static const char starved_fix[] =
+	"# hosts stand still between launches: too few cores for their threads, or one thread\n"
+	"# keeps the GIL. Is the container throttled, are ranks bound to the same cores?\n"
+	"cat /sys/fs/cgroup/cpu.stat; taskset -cp PID; py-spy dump --native --pid PID\n"
+	"export OMP_NUM_THREADS=4   # cores of the machine / ranks, or less\n"
+	"# fewer launches need less of the host: torch.compile(model, mode=\"reduce-overhead\")";
 
 static const char serving_fix[] =
 	"# vLLM: without --enforce-eager, SGLang: without --disable-cuda-graph; own programs:\n"
@@ -277,6 +285,58 @@ static enum ss_status look_for_launches(struct ss_look *look, struct ss_error *e
 
 /* --- all ranks ------------------------------------------------------------------------ */
 
+static const struct ss_host_limits limits = {
+	.loading_ns = LOADING_NS, .pause_ns = PAUSE_NS, .pauses = LATE_MIN, .launch_ns = LAUNCH_NS
+};
+
+static void tell_hosts(struct ss_judgement *judgement, struct ss_finding *finding,
+		       const struct ss_slow_hosts *hosts)
+{
+	ss_judge_evidence(judgement, finding, hosts->host_ns,
+			  "a host works {time} a step for its launches");
+	ss_judge_evidence(judgement, finding, hosts->device_ns,
+			  "a device computes and moves data for {time} a step; else it waits for "
+			  "its host, or in collectives for other hosts");
+	if (hosts->with_pauses) {
+		ss_judge_evidence_counted(judgement, finding, hosts->pause_ns, hosts->pauses,
+					  "{count}x a step a host launches nothing for 5 ms and "
+					  "longer: {time} of it");
+		finding->fix = starved_fix;
+	}
+	finding->confidence = SS_CONFIDENCE_MEDIUM;
+	finding->reason = "when each launch came is recorded; but recording makes hosts slower, "
+			  "and most devices wait for others before they wait for theirs";
+}
+
+/*
+ * The devices of the others only wait in collectives for those that launch late. When most
+ * hosts need longer than their devices, they would be late themselves without that: mending
+ * a few of them brings nothing, and the work of all of them is claimed.
+ */
+static enum ss_status judge_hosts(struct ss_judgement *judgement, struct ss_error *err)
+{
+	struct ss_finding *finding = NULL;
+	struct ss_slow_hosts hosts;
+	struct ss_arena scratch;
+	bool whole;
+
+	ss_arena_init(&scratch, judgement->diagnosis->memory);
+	whole = ss_slow_hosts_find(&hosts, judgement, &limits, &scratch);
+	if (whole && 2 * hosts.count >= judgement->rank_count)
+		finding = ss_judge_add(judgement, SS_NO_ROW,
+				       "The hosts need longer to launch the work than the devices "
+				       "to do it");
+	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
+		if (hosts.is_slow[i]) {
+			ss_judge_take(judgement, finding, i);
+			ss_slow_hosts_claim(&hosts, judgement, finding, i, &limits);
+		}
+	if (finding)
+		tell_hosts(judgement, finding, &hosts);
+	ss_arena_release(&scratch);
+	return whole ? SS_OK : ss_fail_memory(err, "late launches");
+}
+
 /*
  * Where a few ranks launch late and the others do not it is these ranks that are slow, and
  * the rule about such ranks has to say so: half of them must have half of the worst.
@@ -287,14 +347,15 @@ static enum ss_status judge_launches(struct ss_judgement *judgement, struct ss_e
 	double most = 0;
 	uint32_t late = 0;
 
-	(void)err;
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
 		if (ss_judge_figure(judgement, i, 0) > most)
 			most = ss_judge_figure(judgement, i, 0);
 	for (uint32_t i = 0; i < judgement->rank_count; i++)
 		late += ss_judge_figure(judgement, i, 0) >= most / 2;
-	if (most <= 0 || 2 * late < judgement->rank_count)
+	if (most <= 0)
 		return SS_OK;
+	if (2 * late < judgement->rank_count)
+		return judgement->replay->is_together ? judge_hosts(judgement, err) : SS_OK;
 	finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
 		if (ss_judge_claims(judgement, i))

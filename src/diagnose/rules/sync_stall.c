@@ -35,6 +35,9 @@ static const struct {
 /* Up to this a copy from pageable memory returns when it is staged (CUDA driver API). */
 #define STAGED_BYTES 65536
 
+/* As in launch_bound.c: a host that launches nothing for so long does something else. */
+#define PAUSE_NS 5000000
+
 enum upload { UPLOAD_NONE, UPLOAD_SMALL, UPLOAD_LARGE };
 
 static const char upload_fix[] =
@@ -284,6 +287,36 @@ static void add_idle(struct syncs *syncs, const uint8_t *claimed)
 	}
 }
 
+/*
+ * What the device idles behind waits: until the host has launched anew, and where it is late
+ * again before the next wait, since it has lost its lead.
+ */
+static int64_t idle_behind(const struct syncs *syncs, const struct ss_idle *idle,
+			   const uint8_t *claimed)
+{
+	uint32_t wait = SS_NO_ROW, step = SS_NO_ROW;
+	int64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < idle->gap_count; i++) {
+		const struct ss_idle_gap *gap = &idle->gaps[i];
+
+		if (gap->step != step)
+			wait = SS_NO_ROW;
+		step = gap->step;
+		for (uint32_t k = gap->piece_from; k < gap->piece_to; k++) {
+			const struct ss_idle_piece *piece = &idle->pieces[k];
+			bool is_launch = piece->cause == SS_IDLE_LAUNCH && piece->ns < PAUSE_NS;
+
+			if (piece->cause == SS_IDLE_SYNC)
+				wait = claimed[syncs->waits.wait[piece->guilty]] ? piece->guilty
+										 : SS_NO_ROW;
+			if (wait != SS_NO_ROW && (piece->cause == SS_IDLE_SYNC || is_launch))
+				sum_ns = ss_ns_sum(sum_ns, piece->ns);
+		}
+	}
+	return sum_ns;
+}
+
 static int by_idle(const void *a, const void *b)
 {
 	const struct tally *x = a, *y = b;
@@ -368,6 +401,8 @@ static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct
 		return ss_fail_memory(err, "the waits for the device");
 	if (syncs->sites.count)
 		tell(syncs);
+	ss_look_figure(syncs->look, 0, (double)idle_behind(syncs, idle, claimed));
+	ss_look_figure(syncs->look, 1, (double)syncs->look->step_ns);
 	return SS_OK;
 }
 
@@ -388,6 +423,44 @@ static enum ss_status look_for_syncs(struct ss_look *look, struct ss_error *err)
 	return status;
 }
 
+/* Of the rank whose device idles most behind waits, what part of its steps that is. */
+static double idle_share(const struct ss_judgement *judgement)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < judgement->rank_count; i++) {
+		double idle = ss_judge_figure(judgement, i, 0);
+		double steps = ss_judge_figure(judgement, i, 1);
+
+		if (steps > 0 && idle / steps > most)
+			most = idle / steps;
+	}
+	return most;
+}
+
+/*
+ * A wait that keeps the host but not the device stalls nothing: it is for a copy on another
+ * stream, or the device has work. What the replay wins there is that the host comes earlier
+ * to what it has to wait for anyway: the result of a collective, another rank. So a warning
+ * needs a device that idles as much. Of ranks that meet only the latest is seen to idle: one
+ * of them is enough for all.
+ */
+static enum ss_status judge_syncs(struct ss_judgement *judgement, struct ss_error *err)
+{
+	struct ss_finding *finding = NULL;
+	double share = idle_share(judgement);
+
+	(void)err;
+	if (share >= judgement->rule->silent_share)
+		finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+	if (finding && share < judgement->rule->warn_share)
+		finding->warn_share = 1;
+	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
+		if (ss_judge_claims(judgement, i))
+			ss_judge_take(judgement, finding, i);
+	return SS_OK;
+}
+
 const struct ss_rule ss_rule_sync_stall = {
 	.name = "sync-stall",
 	.title = "The host waits for the device",
@@ -401,4 +474,5 @@ const struct ss_rule ss_rule_sync_stall = {
 	.why = "taking a wait away is a change of a line, so 2 % is worth it; below half a percent "
 	       "steps of one job differ by more",
 	.look = look_for_syncs,
+	.judge = judge_syncs,
 };
