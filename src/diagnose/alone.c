@@ -4,7 +4,7 @@
  */
 #include "diagnose/alone.h"
 
-#include <stdlib.h>
+#include "base/runs.h"
 
 struct kernel {
 	int64_t start_ns, end_ns;
@@ -83,8 +83,8 @@ uint8_t *ss_kernels_alone(const struct ss_graph *graph, const struct ss_trace *t
 						    trace->tracks[task->track].pid, task->track,
 						    i };
 	}
-	if (count)
-		qsort(kernels, count, sizeof(*kernels), by_start);
+	if (!ss_sort_runs(kernels, count, sizeof(*kernels), by_start, arena->memory))
+		return NULL;
 	sweep(kernels, count, alone);
 	return alone;
 }

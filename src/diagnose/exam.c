@@ -4,10 +4,10 @@
 #include "diagnose/exam.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/roles.h"
+#include "base/runs.h"
 
 /* Longer sentences would not be read. */
 #define SENTENCE_MAX 512
@@ -134,15 +134,12 @@ static bool sort_tasks(struct ss_look *look)
 	exam->by_track = ss_memory_resize(exam->memory, NULL, 0,
 					  ((size_t)exam->task_count + 1) * sizeof(uint32_t));
 	if (places && exam->by_track) {
-		bool sorted = true;
-
 		for (uint32_t i = 0; i < exam->task_count; i++) {
 			places[i] = (struct place){ look->graph->tasks[i].start_ns,
 						    look->graph->tasks[i].track, i };
-			sorted = sorted && (!i || by_place(&places[i - 1], &places[i]) < 0);
 		}
-		if (!sorted)
-			qsort(places, exam->task_count, sizeof(*places), by_place);
+		exam->failed |= !ss_sort_runs(places, exam->task_count, sizeof(*places), by_place,
+					      exam->memory);
 		for (uint32_t i = 0; i < exam->task_count; i++)
 			exam->by_track[i] = places[i].task;
 	}

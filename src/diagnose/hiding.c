@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyze/phase.h"
+#include "base/runs.h"
 
 /* DDP's own size of a bucket: bucket_cap_mb=25. */
 #define BUCKET_BYTES (INT64_C(25) << 20)
@@ -87,7 +88,8 @@ static bool find_busy(struct hiding *hiding, struct ss_arena *arena)
 		    task->start_ns < hiding->backward_ns[task->step])
 			hiding->backward_ns[task->step] = task->start_ns;
 	}
-	qsort(hiding->busy, count, sizeof(*hiding->busy), by_start);
+	if (!ss_sort_runs(hiding->busy, count, sizeof(*hiding->busy), by_start, arena->memory))
+		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		struct stretch *open = kept ? &hiding->busy[kept - 1] : NULL;
 

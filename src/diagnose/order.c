@@ -115,6 +115,46 @@ static bool is_told(const struct ss_diagnosis *diagnosis, struct ss_finding *fin
 	return gain_ns > 0 && share >= finding->rule->silent_share;
 }
 
+/*
+ * The most that edits can bring: no path gets shorter by more than all that they take away. Edits
+ * that take edges away can bring more: INT64_MAX.
+ */
+static int64_t most_of(const struct ss_replay *replay, const struct ss_edits *edits)
+{
+	double sum = 0, steps = 0;
+
+	for (uint32_t i = 0; i < edits->count; i++) {
+		const struct ss_edit *edit = &edits->items[i];
+		int64_t own_ns = replay->ranks[edit->rank].tasks[edit->task].own_ns;
+
+		if (edit->releases || edit->unlocks || edit->merges || edit->scale > 0)
+			return INT64_MAX;
+		if (edit->own_ns < own_ns)
+			sum += (double)(own_ns - edit->own_ns);
+	}
+	for (uint32_t i = 0; i < replay->rank_count; i++)
+		if (replay->ranks[i].step_count && (!steps || replay->ranks[i].step_count < steps))
+			steps = replay->ranks[i].step_count;
+	if (!steps || replay->plain_ns <= 0)
+		return INT64_MAX;
+	sum *= (double)replay->step_ns / (double)replay->plain_ns / steps;
+	/* means of steps are rounded, twice */
+	return sum < 1e18 ? (int64_t)sum + 4 : INT64_MAX;
+}
+
+/* Whether it is worth a replay: what cannot be told, whatever else is fixed, is not. */
+static bool is_candidate(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding)
+{
+	int64_t most_ns;
+
+	if (finding->is_timeless || diagnosis->step_ns <= 0)
+		return false;
+	if (diagnosis->is_what_if)
+		return true;
+	most_ns = most_of(&diagnosis->replay, &finding->edits);
+	return (double)most_ns >= finding->rule->silent_share * (double)diagnosis->step_ns;
+}
+
 static void order_timed(struct ordering *ordering)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
@@ -248,7 +288,7 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 
 		if (!ss_finding_finish(finding, arena))
 			return ss_fail_memory(err, "the findings");
-		if (!finding->is_timeless && diagnosis->step_ns > 0)
+		if (is_candidate(diagnosis, finding))
 			ordering.candidates[ordering.count++] =
 				(struct candidate){ .finding = finding };
 	}

@@ -14,9 +14,9 @@
  * launch and its stream explain, right behind the end of work on another stream, waited
  * for that.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/runs.h"
 #include "replay/build.h"
 
 /*
@@ -531,8 +531,8 @@ static uint32_t sort_tasks(struct waits *waits, uint32_t from, uint32_t to, uint
 			sorted[count++] = (struct sorted){ host ? tasks[i].start_ns
 								: ss_task_end(&tasks[i]),
 							   i };
-	if (count)
-		qsort(sorted, count, sizeof(*sorted), by_key);
+	if (!ss_sort_runs(sorted, count, sizeof(*sorted), by_key, waits->graph->memory))
+		waits->build->failed = true;
 	for (uint32_t i = 0; i < count; i++)
 		out[i] = sorted[i].task;
 	return count;

@@ -5,9 +5,9 @@
  * again, one kernel each. Fused kernels keep them on the chip: what ran between the two
  * products is gone, in forward and backward.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/runs.h"
 #include "diagnose/sites.h"
 
 /* Kernels between the two products: scale, mask, softmax, dropout, casts; backward has as many. */
@@ -99,10 +99,8 @@ static bool sort_kernels(struct attention *attention, struct ss_arena *scratch)
 			attention->kernels[attention->kernel_count++] = (struct launched){ call,
 											   i };
 	}
-	if (attention->kernel_count)
-		qsort(attention->kernels, attention->kernel_count, sizeof(*attention->kernels),
-		      by_call);
-	return true;
+	return ss_sort_runs(attention->kernels, attention->kernel_count,
+			    sizeof(*attention->kernels), by_call, attention->look->memory);
 }
 
 static void claim(struct attention *attention, uint32_t from, uint32_t to)

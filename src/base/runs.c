@@ -1,0 +1,101 @@
+/*
+ * runs.c - merges neighbouring runs until one is left.
+ */
+#include "base/runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* With more runs than this there is little order that could be made use of. */
+#define RUNS_MAX 256
+
+struct sorting {
+	size_t size; /* of an item */
+	int (*compare)(const void *, const void *);
+	size_t ends[RUNS_MAX]; /* of the runs, in bytes */
+	uint32_t run_count;
+};
+
+/* False: too many. */
+static bool find_runs(struct sorting *sorting, const char *items, size_t bytes)
+{
+	for (size_t at = sorting->size; at <= bytes; at += sorting->size) {
+		if (at < bytes && sorting->compare(items + at - sorting->size, items + at) <= 0)
+			continue;
+		if (sorting->run_count == RUNS_MAX)
+			return false;
+		sorting->ends[sorting->run_count++] = at;
+	}
+	return true;
+}
+
+/* Two runs, the second right behind the first; what comes from one is copied as one piece. */
+static void merge(const struct sorting *sorting, const char *first, const char *second,
+		  const char *end, char *out)
+{
+	const char *stop = second;
+
+	while (first < stop && second < end) {
+		const char *from = first;
+
+		while (first < stop && sorting->compare(first, second) <= 0)
+			first += sorting->size;
+		memcpy(out, from, (size_t)(first - from));
+		out += first - from;
+		from = second;
+		while (first < stop && second < end && sorting->compare(second, first) < 0)
+			second += sorting->size;
+		memcpy(out, from, (size_t)(second - from));
+		out += second - from;
+	}
+	memcpy(out, first, (size_t)(stop - first));
+	memcpy(out + (stop - first), second, (size_t)(end - second));
+}
+
+/* Each run with the next one; the last may have none. */
+static void merge_pairs(struct sorting *sorting, const char *from, char *to)
+{
+	uint32_t kept = 0;
+	size_t start = 0;
+
+	for (uint32_t i = 0; i < sorting->run_count; i += 2) {
+		size_t middle = sorting->ends[i];
+		size_t end = i + 1 < sorting->run_count ? sorting->ends[i + 1] : middle;
+
+		merge(sorting, from + start, from + middle, from + end, to + start);
+		sorting->ends[kept++] = end;
+		start = end;
+	}
+	sorting->run_count = kept;
+}
+
+bool ss_sort_runs(void *items, size_t count, size_t size,
+		  int (*compare)(const void *, const void *), struct ss_memory *memory)
+{
+	struct sorting sorting = { .size = size, .compare = compare };
+	size_t bytes = count * size;
+	char *from = items, *to, *block;
+
+	if (count < 2)
+		return true;
+	if (!find_runs(&sorting, items, bytes)) {
+		qsort(items, count, size, compare);
+		return true;
+	}
+	if (sorting.run_count == 1)
+		return true;
+	block = ss_memory_resize(memory, NULL, 0, bytes);
+	if (!block)
+		return false;
+	for (to = block; sorting.run_count > 1;) {
+		char *sorted = to;
+
+		merge_pairs(&sorting, from, to);
+		to = from;
+		from = sorted;
+	}
+	if (from == block)
+		memcpy(items, block, bytes);
+	ss_memory_free(memory, block, bytes);
+	return true;
+}
