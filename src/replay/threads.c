@@ -354,6 +354,26 @@ static int64_t last_sign(const struct threads *threads, int64_t moment_ns)
 	return last_ns;
 }
 
+/*
+ * The library lets go who waits before it writes down the end of a collective; on a busy machine
+ * that takes a while. Then the end is when the main thread goes on after it did nothing for long.
+ */
+static void end_early(const struct threads *threads, struct burst *burst)
+{
+	const struct ss_track *track = &threads->trace->tracks[threads->build->main];
+	uint32_t row = main_row_after(threads, burst->end_ns - RESUME_NS);
+	int64_t resume_ns, since_ns;
+
+	if (!burst->is_comm || row == track->first_row + track->row_count)
+		return;
+	resume_ns = threads->trace->slices.start_ns[row];
+	since_ns = last_sign(threads, resume_ns);
+	if (since_ns < burst->start_ns)
+		since_ns = burst->start_ns;
+	if (resume_ns <= burst->end_ns && resume_ns - since_ns >= SILENT_TIMES * RESUME_NS)
+		burst->end_ns = resume_ns - 1;
+}
+
 /* Since when the main thread waited for the end of the burst; INT64_MAX: it did not. */
 static int64_t waits_since(const struct threads *threads, const struct burst *burst)
 {
@@ -409,6 +429,8 @@ static bool find_joins(struct threads *threads)
 		return false;
 	if (!threads->burst_count || threads->build->main == SS_NO_ROW)
 		return true;
+	for (uint32_t i = 0; i < threads->burst_count; i++)
+		end_early(threads, &threads->bursts[i]);
 	qsort(threads->bursts, threads->burst_count, sizeof(*threads->bursts), by_end);
 	for (uint32_t i = 0; i < threads->burst_count; i++) {
 		struct burst *burst = &threads->bursts[i];
@@ -501,7 +523,7 @@ static void hand_over(struct threads *threads, uint32_t main_from)
 					      .from = burst->last,
 					      .kind = SS_EDGE_HANDOVER,
 					      .lag_ns = threads->joins[burst->join].end_ns -
-							burst->end_ns });
+							ss_task_end(&tasks[burst->last]) });
 	}
 }
 
