@@ -34,6 +34,7 @@ struct burst {
 	uint32_t track;
 	int64_t start_ns, end_ns;
 	uint32_t first, last; /* its tasks */
+	uint32_t before;      /* last task of the burst before on its track, or SS_NO_TASK */
 	uint32_t join;        /* number of the join that it is part of, or SS_NO_TASK */
 	bool is_comm;         /* collectives */
 };
@@ -284,7 +285,8 @@ static void find_bursts(struct threads *threads, uint32_t track)
 		int64_t start_ns = slices->start_ns[threads->points.tops[i]];
 		int64_t end_ns = ss_slice_end(slices, threads->points.tops[i]);
 
-		if (any && main_goes_on(threads, burst.end_ns, start_ns)) {
+		/* who waits for several collectives waits for each of them */
+		if (any && (burst.is_comm || main_goes_on(threads, burst.end_ns, start_ns))) {
 			add_burst(threads, burst);
 			any = false;
 		}
@@ -313,6 +315,7 @@ static void walk_bursts(struct threads *threads, uint32_t from)
 		burst->first = threads->build->graph->task_count;
 		at = run(&walk, at, burst->end_ns);
 		burst->last = walk.last;
+		burst->before = i > from ? burst[-1].last : SS_NO_TASK;
 	}
 }
 
@@ -500,6 +503,32 @@ static uint32_t main_task_before(const struct threads *threads, uint32_t from, i
 	return low > from ? low - 1 : SS_NO_TASK;
 }
 
+/*
+ * How a burst begins. A collective that begins when the one before it on its thread ends, or
+ * soon after that while the main thread waits, stood in the queue: it had been asked for when
+ * the main thread did its last.
+ */
+static void begin_burst(struct threads *threads, const struct burst *burst, uint32_t main_from)
+{
+	const struct ss_task *tasks = threads->build->graph->tasks;
+	uint32_t from = main_task_before(threads, main_from, burst->start_ns);
+	int64_t lag_ns = from == SS_NO_TASK ? 0 : burst->start_ns - ss_task_end(&tasks[from]);
+
+	if (burst->is_comm && burst->before != SS_NO_TASK) {
+		int64_t gap_ns = burst->start_ns - ss_task_end(&tasks[burst->before]);
+		bool is_queued = gap_ns < (lag_ns > 0 ? RESUME_NS : HANDOVER_NS);
+
+		ss_build_edge(threads->build, burst->first,
+			      (struct ss_edge){ burst->before, SS_EDGE_THREAD, false,
+						is_queued ? gap_ns : 0 });
+		if (is_queued && lag_ns > 0)
+			lag_ns = 0;
+	}
+	if (from != SS_NO_TASK)
+		ss_build_edge(threads->build, burst->first,
+			      (struct ss_edge){ from, SS_EDGE_HANDOVER, false, lag_ns });
+}
+
 static void hand_over(struct threads *threads, uint32_t main_from)
 {
 	struct ss_build *build = threads->build;
@@ -507,16 +536,10 @@ static void hand_over(struct threads *threads, uint32_t main_from)
 
 	for (uint32_t i = 0; i < threads->burst_count && build->main != SS_NO_ROW; i++) {
 		const struct burst *burst = &threads->bursts[i];
-		uint32_t from = main_task_before(threads, main_from, burst->start_ns);
 
 		if (burst->last == SS_NO_TASK)
 			continue;
-		if (from != SS_NO_TASK)
-			ss_build_edge(build, burst->first,
-				      (struct ss_edge){ .from = from,
-							.kind = SS_EDGE_HANDOVER,
-							.lag_ns = burst->start_ns -
-								  ss_task_end(&tasks[from]) });
+		begin_burst(threads, burst, main_from);
 		if (burst->join != SS_NO_TASK)
 			ss_build_edge(build, threads->joins[burst->join].task,
 				      (struct ss_edge){
