@@ -19,11 +19,12 @@ static enum ss_share_of kind_of(const struct ss_task *task)
 	case SS_TASK_WORK:
 	case SS_TASK_LAUNCH:
 	case SS_TASK_CALL:
+		return SS_SHARE_HOST;
 	case SS_TASK_INPUT:
 	case SS_TASK_ALLOCATOR:
 	case SS_TASK_COMPILE:
 	case SS_TASK_GC:
-		return SS_SHARE_HOST;
+		return SS_SHARE_CHORES;
 	default:
 		return SS_SHARE_KINDS;
 	}
@@ -43,6 +44,65 @@ const struct ss_share *ss_share_of(const struct ss_shares *shares, uint32_t rank
 	return &shares->items[place(shares, rank, step, phase, kind)];
 }
 
+/* --- pieces ---------------------------------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* How many of the sorted moments lie before this one. */
+static uint32_t count_before(const int64_t *moments, uint32_t count, int64_t moment_ns)
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (moments[middle] < moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Of each task: to how many collectives of its step the rank had come before. */
+static bool find_pieces(struct ss_shares *shares, uint32_t rank, struct ss_arena *arena)
+{
+	const struct ss_graph *graph = &shares->graphs[rank];
+	uint8_t *pieces = SS_ARENA_NEW(arena, uint8_t, (size_t)graph->task_count + 1);
+	int64_t *arrivals = SS_ARENA_NEW(arena, int64_t, (size_t)graph->comm_count + 1);
+
+	if (!pieces || !arrivals)
+		return false;
+	for (uint32_t i = 0; i < graph->comm_count; i++)
+		arrivals[i] = graph->tasks[graph->comms[i].task].start_ns;
+	qsort(arrivals, graph->comm_count, sizeof(*arrivals), by_time);
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t before;
+
+		if (task->step >= graph->step_count)
+			continue;
+		/* what begins when the rank has come is behind it */
+		before = count_before(arrivals, graph->comm_count, task->start_ns + 1) -
+			 count_before(arrivals, graph->comm_count,
+				      graph->steps[task->step].start_ns);
+		pieces[i] = (uint8_t)(before < SS_PHASE_COUNT ? before : SS_PHASE_COUNT - 1);
+	}
+	shares->pieces[rank] = pieces;
+	return true;
+}
+
+static uint32_t piece_of(const struct ss_shares *shares, uint32_t rank, uint32_t task)
+{
+	return shares->pieces[rank] ? shares->pieces[rank][task]
+				    : shares->graphs[rank].tasks[task].phase;
+}
+
 static void add_rank(struct ss_shares *shares, uint32_t rank)
 {
 	const struct ss_graph *graph = &shares->graphs[rank];
@@ -54,9 +114,10 @@ static void add_rank(struct ss_shares *shares, uint32_t rank)
 
 		if (kind == SS_SHARE_KINDS || task->step >= graph->step_count)
 			continue;
-		share = &shares->items[place(shares, rank, task->step, task->phase, kind)];
+		share = &shares->items[place(shares, rank, task->step, piece_of(shares, rank, i),
+					     kind)];
 		share->ns += (double)task->own_ns;
-		share->count += kind != SS_SHARE_HOST || task->kind == SS_TASK_LAUNCH;
+		share->count += kind < SS_SHARE_HOST || task->kind == SS_TASK_LAUNCH;
 	}
 }
 
@@ -73,8 +134,12 @@ bool ss_shares_find(struct ss_shares *shares, const struct ss_judgement *judgeme
 	shares->values = SS_ARENA_NEW(arena, double, (size_t)shares->rank_count + 1);
 	shares->factors = SS_ARENA_NEW(arena, double,
 				       (size_t)shares->step_count *SS_PHASE_COUNT * 2 + 1);
-	if (!shares->items || !shares->values || !shares->factors)
+	shares->pieces = SS_ARENA_NEW(arena, uint8_t *, (size_t)shares->rank_count + 1);
+	if (!shares->items || !shares->values || !shares->factors || !shares->pieces)
 		return false;
+	for (uint32_t i = 0; i < shares->rank_count; i++)
+		if (judgement->many->ranks[i].device < 0 && !find_pieces(shares, i, arena))
+			return false;
 	for (uint32_t i = 0; i < shares->rank_count; i++)
 		add_rank(shares, i);
 	return true;
@@ -198,7 +263,9 @@ int64_t ss_shares_claim(struct ss_shares *shares, struct ss_judgement *judgement
 
 		if (task->step >= graph->step_count || kind_of(task) != kind)
 			continue;
-		factor = &shares->factors[((size_t)task->step * SS_PHASE_COUNT + task->phase) * 2];
+		factor = &shares->factors[((size_t)task->step * SS_PHASE_COUNT +
+					   piece_of(shares, rank, i)) *
+					  2];
 		if (factor[0] >= 1)
 			continue;
 		claim.own_ns = claim.high_ns = (int64_t)((double)task->own_ns * factor[0]);

@@ -3,7 +3,8 @@
  * its host, and what a rank would have to do if it were like the others.
  *
  * Names of kernels are gone when ranks are compared: a phase of a step is the smallest
- * piece that all ranks have in common.
+ * piece that all ranks have in common. Where there is no device, threads are cut at their
+ * collectives only: there it is what is done between them.
  */
 #ifndef SS_DIAGNOSE_SHARES_H
 #define SS_DIAGNOSE_SHARES_H
@@ -11,7 +12,13 @@
 #include "analyze/phase.h"
 #include "diagnose/rule.h"
 
-enum ss_share_of { SS_SHARE_DEVICE, SS_SHARE_COPIES, SS_SHARE_HOST, SS_SHARE_KINDS };
+enum ss_share_of {
+	SS_SHARE_DEVICE,
+	SS_SHARE_COPIES,
+	SS_SHARE_HOST,
+	SS_SHARE_CHORES, /* of the host: input, memory, compiling, garbage */
+	SS_SHARE_KINDS,
+};
 
 struct ss_share {
 	double ns;
@@ -22,8 +29,9 @@ struct ss_shares {
 	const struct ss_graph *graphs;
 	uint32_t rank_count, step_count; /* of the rank with the most */
 	struct ss_share *items;          /* by rank, step, phase, kind */
-	double *values;                  /* room for one a rank */
-	double *factors;                 /* room for own, low of each step and phase */
+	uint8_t **pieces; /* per rank without device: of each task, instead of its phase */
+	double *values;   /* room for one a rank */
+	double *factors;  /* room for own, low of each step and phase */
 	/* for claims: */
 	double least_more; /* steps with less than this share more than usual are left alone */
 	bool spreads;      /* what is taken from a rank is done by the others, when it goes badly */

@@ -71,15 +71,10 @@ uint16_t ss_build_step(const struct ss_build *build, int64_t moment_ns);
 
 /*
  * Whether the start of device work is later than its launch, its stream and recorded waits
- * explain, and lies right behind what ended `gap_ns` before it.
+ * explain, and lies right behind what ended `gap_ns` before it. The first work of a stream is
+ * late, too, when only what ran there before the file began would explain it.
  */
-static inline bool ss_build_is_late(const struct ss_build *build, uint32_t task, int64_t gap_ns)
-{
-	int64_t bound_ns = build->bound_ns[task - build->host_tasks];
-
-	return gap_ns <= SS_BUILD_EVENT_NS && bound_ns != INT64_MIN &&
-	       build->graph->tasks[task].start_ns - bound_ns > SS_BUILD_TOLERANCE_NS;
-}
+bool ss_build_is_late(const struct ss_build *build, uint32_t task, int64_t gap_ns);
 
 /*
  * Device work waits for other work. Where it is the first of its stream, and started late right

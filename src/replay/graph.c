@@ -93,12 +93,30 @@ void ss_build_edge(struct ss_build *build, uint32_t to, struct ss_edge edge)
 	build->edges[build->edge_count++] = (struct ss_build_edge){ to, edge };
 }
 
+/* Whether only what ran on its stream before the file began explains the start. */
+static bool is_late_first(const struct ss_build *build, uint32_t task)
+{
+	uint32_t first = build->first_edge[build->graph->tasks[task].track];
+
+	return first < build->edge_count && build->edges[first].to == task;
+}
+
+bool ss_build_is_late(const struct ss_build *build, uint32_t task, int64_t gap_ns)
+{
+	int64_t bound_ns = build->bound_ns[task - build->host_tasks];
+
+	if (gap_ns > SS_BUILD_EVENT_NS || bound_ns == INT64_MIN)
+		return false;
+	return is_late_first(build, task) ||
+	       build->graph->tasks[task].start_ns - bound_ns > SS_BUILD_TOLERANCE_NS;
+}
+
 void ss_build_hold(struct ss_build *build, uint32_t to, struct ss_edge edge)
 {
 	const struct ss_task *tasks = build->graph->tasks;
 	uint32_t *first = &build->first_edge[tasks[to].track];
 
-	if (*first < build->edge_count && build->edges[*first].to == to &&
+	if (is_late_first(build, to) &&
 	    tasks[to].start_ns - ss_task_end(&tasks[edge.from]) <= SS_BUILD_EVENT_NS) {
 		build->edges[*first].edge.lag_ns = build->latency_ns;
 		*first = SS_NO_TASK;

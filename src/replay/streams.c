@@ -166,10 +166,22 @@ static int64_t usual_below(const struct streams *streams, bool idle, int64_t mos
 	return count ? ss_median(streams->samples, count) : otherwise_ns;
 }
 
+/*
+ * Waits for other streams only make it longer. Where the middle of the shorter half is far
+ * below the median half of the samples have waited, as on the last stage of a pipeline: then
+ * those near the shorter ones tell it.
+ */
 static int64_t usual(const struct streams *streams, bool idle, int64_t otherwise_ns)
 {
 	int64_t usual_ns = usual_below(streams, idle, INT64_MAX, otherwise_ns);
+	int64_t short_ns = usual_below(streams, idle, usual_ns, otherwise_ns);
 
+	if (usual_ns > LATENCY_MIN_NS && usual_ns / LATENCY_TIMES > short_ns)
+		usual_ns = usual_below(streams, idle,
+				       short_ns * LATENCY_TIMES > LATENCY_MIN_NS
+					       ? short_ns * LATENCY_TIMES
+					       : LATENCY_MIN_NS,
+				       otherwise_ns);
 	return usual_ns <= LATENCY_MAX_NS
 		       ? usual_ns
 		       : usual_below(streams, idle, LATENCY_MAX_NS, otherwise_ns);

@@ -34,6 +34,7 @@ struct burst {
 	uint32_t track;
 	int64_t start_ns, end_ns;
 	uint32_t first, last; /* its tasks */
+	uint32_t before;      /* last task of the burst before on its track, or SS_NO_TASK */
 	uint32_t join;        /* number of the join that it is part of, or SS_NO_TASK */
 	bool is_comm;         /* collectives */
 };
@@ -284,7 +285,8 @@ static void find_bursts(struct threads *threads, uint32_t track)
 		int64_t start_ns = slices->start_ns[threads->points.tops[i]];
 		int64_t end_ns = ss_slice_end(slices, threads->points.tops[i]);
 
-		if (any && main_goes_on(threads, burst.end_ns, start_ns)) {
+		/* who waits for several collectives waits for each of them */
+		if (any && (burst.is_comm || main_goes_on(threads, burst.end_ns, start_ns))) {
 			add_burst(threads, burst);
 			any = false;
 		}
@@ -313,6 +315,7 @@ static void walk_bursts(struct threads *threads, uint32_t from)
 		burst->first = threads->build->graph->task_count;
 		at = run(&walk, at, burst->end_ns);
 		burst->last = walk.last;
+		burst->before = i > from ? burst[-1].last : SS_NO_TASK;
 	}
 }
 
@@ -352,6 +355,26 @@ static int64_t last_sign(const struct threads *threads, int64_t moment_ns)
 			last_ns = end_ns;
 	}
 	return last_ns;
+}
+
+/*
+ * The library lets go who waits before it writes down the end of a collective; on a busy machine
+ * that takes a while. Then the end is when the main thread goes on after it did nothing for long.
+ */
+static void end_early(const struct threads *threads, struct burst *burst)
+{
+	const struct ss_track *track = &threads->trace->tracks[threads->build->main];
+	uint32_t row = main_row_after(threads, burst->end_ns - RESUME_NS);
+	int64_t resume_ns, since_ns;
+
+	if (!burst->is_comm || row == track->first_row + track->row_count)
+		return;
+	resume_ns = threads->trace->slices.start_ns[row];
+	since_ns = last_sign(threads, resume_ns);
+	if (since_ns < burst->start_ns)
+		since_ns = burst->start_ns;
+	if (resume_ns <= burst->end_ns && resume_ns - since_ns >= SILENT_TIMES * RESUME_NS)
+		burst->end_ns = resume_ns - 1;
 }
 
 /* Since when the main thread waited for the end of the burst; INT64_MAX: it did not. */
@@ -409,6 +432,8 @@ static bool find_joins(struct threads *threads)
 		return false;
 	if (!threads->burst_count || threads->build->main == SS_NO_ROW)
 		return true;
+	for (uint32_t i = 0; i < threads->burst_count; i++)
+		end_early(threads, &threads->bursts[i]);
 	qsort(threads->bursts, threads->burst_count, sizeof(*threads->bursts), by_end);
 	for (uint32_t i = 0; i < threads->burst_count; i++) {
 		struct burst *burst = &threads->bursts[i];
@@ -478,6 +503,32 @@ static uint32_t main_task_before(const struct threads *threads, uint32_t from, i
 	return low > from ? low - 1 : SS_NO_TASK;
 }
 
+/*
+ * How a burst begins. A collective that begins when the one before it on its thread ends, or
+ * soon after that while the main thread waits, stood in the queue: it had been asked for when
+ * the main thread did its last.
+ */
+static void begin_burst(struct threads *threads, const struct burst *burst, uint32_t main_from)
+{
+	const struct ss_task *tasks = threads->build->graph->tasks;
+	uint32_t from = main_task_before(threads, main_from, burst->start_ns);
+	int64_t lag_ns = from == SS_NO_TASK ? 0 : burst->start_ns - ss_task_end(&tasks[from]);
+
+	if (burst->is_comm && burst->before != SS_NO_TASK) {
+		int64_t gap_ns = burst->start_ns - ss_task_end(&tasks[burst->before]);
+		bool is_queued = gap_ns < (lag_ns > 0 ? RESUME_NS : HANDOVER_NS);
+
+		ss_build_edge(threads->build, burst->first,
+			      (struct ss_edge){ burst->before, SS_EDGE_THREAD, false,
+						is_queued ? gap_ns : 0 });
+		if (is_queued && lag_ns > 0)
+			lag_ns = 0;
+	}
+	if (from != SS_NO_TASK)
+		ss_build_edge(threads->build, burst->first,
+			      (struct ss_edge){ from, SS_EDGE_HANDOVER, false, lag_ns });
+}
+
 static void hand_over(struct threads *threads, uint32_t main_from)
 {
 	struct ss_build *build = threads->build;
@@ -485,23 +536,17 @@ static void hand_over(struct threads *threads, uint32_t main_from)
 
 	for (uint32_t i = 0; i < threads->burst_count && build->main != SS_NO_ROW; i++) {
 		const struct burst *burst = &threads->bursts[i];
-		uint32_t from = main_task_before(threads, main_from, burst->start_ns);
 
 		if (burst->last == SS_NO_TASK)
 			continue;
-		if (from != SS_NO_TASK)
-			ss_build_edge(build, burst->first,
-				      (struct ss_edge){ .from = from,
-							.kind = SS_EDGE_HANDOVER,
-							.lag_ns = burst->start_ns -
-								  ss_task_end(&tasks[from]) });
+		begin_burst(threads, burst, main_from);
 		if (burst->join != SS_NO_TASK)
 			ss_build_edge(build, threads->joins[burst->join].task,
 				      (struct ss_edge){
 					      .from = burst->last,
 					      .kind = SS_EDGE_HANDOVER,
 					      .lag_ns = threads->joins[burst->join].end_ns -
-							burst->end_ns });
+							ss_task_end(&tasks[burst->last]) });
 	}
 }
 

@@ -387,7 +387,7 @@ static void explain_starts(struct waits *waits)
 			continue;
 		from = held_by(waits, task);
 		if (from != SS_NO_TASK)
-			ss_build_edge(waits->build, to,
+			ss_build_hold(waits->build, to,
 				      (struct ss_edge){ .from = from,
 							.kind = SS_EDGE_INFERRED,
 							.lag_ns = graph->tasks[to].start_ns -

@@ -48,6 +48,18 @@ static const struct replay_case cases[] = {
 	{ "autograd: the main thread goes on when it is done",
 	  "note ProfilerStep#1 1 0 +200; op fwd 1 10 +30; op bwd 2 50 +80; op opt 1 140 +40",
 	  "none", 200, 200, 0 },
+	{ "first work of a stream right behind another's: it waited for that",
+	  "note ProfilerStep#1 1 0 +60; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 5 +395 #1;"
+	  "call cudaLaunchKernel 1 10 +5 #2; kernel b 20 405 +95 #2",
+	  "a", 500, 110, 0 },
+	{ "who waits for a collective goes on before its end is written",
+	  "note ProfilerStep#1 1 0 +3100; op a 1 0 +100; note gloo:all_reduce 2 100 +2900;"
+	  "op b 1 2800 +200",
+	  "gloo:all_reduce", 3100, 400.001, 0 },
+	{ "two collectives in the queue of a thread: each is waited for",
+	  "note ProfilerStep#1 1 0 +2300; op a 1 0 +100; note gloo:all_reduce 2 100 +1000;"
+	  "note gloo:all_reduce 2 1105 +995; op b 1 1150 +50; op c 1 2150 +50",
+	  "gloo:all_reduce", 2300, 400, 0 },
 	{ "a delay that nothing explains stays where it is",
 	  "note ProfilerStep#1 1 0 +30; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 5 +3 #1;"
 	  "call cudaLaunchKernel 1 10 +5 #2; kernel a 7 15 +3 #2;"

@@ -216,9 +216,12 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 	if (item->cause == SS_LATE_WORK || item->cause == SS_LATE_UNKNOWN)
 		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_DEVICE, 0,
 				SS_SEIZE_BOTH);
-	if (item->cause == SS_LATE_HOST || item->cause == SS_LATE_UNKNOWN || on_host)
+	if (item->cause == SS_LATE_HOST || item->cause == SS_LATE_UNKNOWN || on_host) {
 		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_HOST, 0,
 				SS_SEIZE_ALL);
+		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_CHORES, 0,
+				SS_SEIZE_ALL);
+	}
 }
 
 static enum ss_status judge(struct stragglers *stragglers, struct ss_error *err)
