@@ -81,6 +81,9 @@ static inline bool ss_build_is_late(const struct ss_build *build, uint32_t task,
 	       build->graph->tasks[task].start_ns - bound_ns > SS_BUILD_TOLERANCE_NS;
 }
 
+/* The first work of a stream that starts long after its launch: nothing explains it as yet. */
+bool ss_build_begins_late(const struct ss_build *build, uint32_t to);
+
 /*
  * Device work waits for other work. Where it is the first of its stream, and started late right
  * behind that, this is the reason, and not what ran there before the file began.

@@ -93,12 +93,19 @@ void ss_build_edge(struct ss_build *build, uint32_t to, struct ss_edge edge)
 	build->edges[build->edge_count++] = (struct ss_build_edge){ to, edge };
 }
 
+bool ss_build_begins_late(const struct ss_build *build, uint32_t to)
+{
+	uint32_t first = build->first_edge[build->graph->tasks[to].track];
+
+	return first < build->edge_count && build->edges[first].to == to;
+}
+
 void ss_build_hold(struct ss_build *build, uint32_t to, struct ss_edge edge)
 {
 	const struct ss_task *tasks = build->graph->tasks;
 	uint32_t *first = &build->first_edge[tasks[to].track];
 
-	if (*first < build->edge_count && build->edges[*first].to == to &&
+	if (ss_build_begins_late(build, to) &&
 	    tasks[to].start_ns - ss_task_end(&tasks[edge.from]) <= SS_BUILD_EVENT_NS) {
 		build->edges[*first].edge.lag_ns = build->latency_ns;
 		*first = SS_NO_TASK;

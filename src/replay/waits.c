@@ -11,8 +11,7 @@
  * library of torch puts an event there. Other calls that let a stream wait stand between a
  * collective and the work that needs its result: that work waits for the collective that
  * was launched last and was done when the work began. Work that starts later than its
- * launch and its stream explain, right behind the end of work on another stream, waited
- * for that.
+ * launch and its stream explain, right behind the end of work on another stream, waited for it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -381,13 +380,14 @@ static void explain_starts(struct waits *waits)
 
 	for (uint32_t task = waits->build->host_tasks; task < graph->task_count; task++) {
 		uint32_t to = start_task(waits, task), from;
+		bool late = ss_build_is_late(waits->build, to, 0);
 
 		if (graph->tasks[task].kind == SS_TASK_ARRIVE ||
-		    !ss_build_is_late(waits->build, to, 0))
+		    (!late && !ss_build_begins_late(waits->build, to)))
 			continue;
 		from = held_by(waits, task);
 		if (from != SS_NO_TASK)
-			ss_build_edge(waits->build, to,
+			ss_build_hold(waits->build, to,
 				      (struct ss_edge){ .from = from,
 							.kind = SS_EDGE_INFERRED,
 							.lag_ns = graph->tasks[to].start_ns -
