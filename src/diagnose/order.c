@@ -137,7 +137,10 @@ static int64_t most_of(const struct ss_replay *replay, const struct ss_edits *ed
 			steps = replay->ranks[i].step_count;
 	if (!steps || replay->plain_ns <= 0)
 		return INT64_MAX;
-	sum *= (double)replay->step_ns / (double)replay->plain_ns / steps;
+	sum /= steps;
+	/* gains may be told in proportion to the recorded step */
+	if (replay->step_ns > replay->plain_ns)
+		sum *= (double)replay->step_ns / (double)replay->plain_ns;
 	/* means of steps are rounded, twice */
 	return sum < 1e18 ? (int64_t)sum + 4 : INT64_MAX;
 }

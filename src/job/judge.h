@@ -34,6 +34,16 @@ int64_t ss_judge_slower(struct ss_judge *judge, uint32_t r);
 /* How much later than the first of the others it begins its steps; the median of the steps. */
 int64_t ss_judge_behind(struct ss_judge *judge, uint32_t r);
 
+/* What a rank waits for communication a step, and nothing computes meanwhile. */
+int64_t ss_judge_exposed(const struct ss_digest *rank);
+
+/* It had more to compute in the step of this number than the median of the others. */
+bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number);
+
+/* The stage of a pipeline whose device is slow; `rank` is SS_NO_ROW: none. False: no memory. */
+SS_MUST_USE
+bool ss_judge_stages(struct ss_judge *judge, struct ss_straggler *worst);
+
 /* Fills cause, excess and what goes with them. */
 void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out);
 

@@ -109,7 +109,7 @@ static void look_at_steps(struct ss_judge *judge)
 
 /* --- who ---------------------------------------------------------------------------- */
 
-static int64_t exposed_of(const struct ss_digest *rank)
+int64_t ss_judge_exposed(const struct ss_digest *rank)
 {
 	int64_t sum_ns = 0;
 
@@ -133,7 +133,7 @@ static int64_t usual_exposed(struct ss_judge *judge)
 		if (many->ranks[r].step_count) {
 			if (many->ranks[r].device < 0)
 				return INT64_MAX;
-			judge->values[count++] = exposed_of(&many->ranks[r]);
+			judge->values[count++] = ss_judge_exposed(&many->ranks[r]);
 		}
 	return ss_judge_median(judge->values, count);
 }
@@ -147,8 +147,9 @@ static bool waits_more(struct ss_judge *judge, const struct ss_straggler *stragg
 
 	for (uint32_t k = 0; k < many->rank_count; k++)
 		if (k != straggler->rank && many->ranks[k].step_count)
-			judge->values[count++] = exposed_of(&many->ranks[k]);
-	more_ns = exposed_of(&many->ranks[straggler->rank]) - ss_judge_median(judge->values, count);
+			judge->values[count++] = ss_judge_exposed(&many->ranks[k]);
+	more_ns = ss_judge_exposed(&many->ranks[straggler->rank]) -
+		  ss_judge_median(judge->values, count);
 	return more_ns > straggler->late_ns / 100 * COMM_PERCENT;
 }
 
@@ -183,8 +184,8 @@ static void cap_gain(struct ss_judge *judge, struct ss_straggler *straggler)
 		return;
 	for (uint32_t k = 0; k < many->rank_count; k++)
 		if (k != straggler->rank && many->ranks[k].step_count)
-			judge->values[count++] = exposed_of(&many->ranks[k]);
-	most_ns = ss_judge_median(judge->values, count) - exposed_of(own);
+			judge->values[count++] = ss_judge_exposed(&many->ranks[k]);
+	most_ns = ss_judge_median(judge->values, count) - ss_judge_exposed(own);
 	if (most_ns < 0)
 		most_ns = 0;
 	if (straggler->gain_ns > most_ns)
@@ -278,8 +279,7 @@ static int64_t compute_in(const struct ss_digest *rank, uint32_t number)
 	return step ? step->compute_ns : -1;
 }
 
-/* It had more to compute in the step than the median of the others. */
-static bool computes_more(struct ss_judge *judge, uint32_t r, uint32_t number)
+bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number)
 {
 	const struct ss_many *many = judge->many;
 	int64_t own_ns = compute_in(&many->ranks[r], number);
@@ -316,7 +316,7 @@ static bool judge_rotation(struct ss_judge *judge, struct ss_straggler *out)
 				worst_ns = own_late(ss_lateness_of(lateness, r, s));
 				worst = r;
 			}
-		if (!worst_ns || !computes_more(judge, worst, lateness->numbers[s]))
+		if (!worst_ns || !ss_judge_computes_more(judge, worst, lateness->numbers[s]))
 			continue;
 		out->steps++;
 		out->late_ns = ss_ns_sum(out->late_ns, worst_ns);
@@ -436,12 +436,17 @@ bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, str
 			.of_steps = judge.lateness.step_count,
 			.late_ns = verdict->link.cost_ns,
 			.gain_ns = least(verdict->link.cost_ns,
-					 exposed_of(&many->ranks[verdict->link.ranks[0]])),
+					 ss_judge_exposed(&many->ranks[verdict->link.ranks[0]])),
 			.excess_ns = verdict->link.cost_ns,
 			.step_ns = judge.step_ns,
 			.cause = SS_LATE_LINK,
 			.cause_percent = 100,
 		};
+	if (!ss_judge_stages(&judge, &verdict->stage))
+		return false;
+	/* somebody whom all wait for is named already */
+	if (verdict->count)
+		verdict->stage.rank = SS_NO_ROW;
 	if (verdict->count)
 		qsort(verdict->items, verdict->count, sizeof(*verdict->items), by_cost);
 	return true;

@@ -53,7 +53,9 @@ struct ss_straggler {
 struct ss_verdict {
 	struct ss_straggler *items; /* the worst first */
 	uint32_t count;
-	struct ss_slow_link link;   /* of the item with SS_LATE_LINK */
+	struct ss_slow_link link; /* of the item with SS_LATE_LINK */
+	/* of a pipeline, with a slow device; late_ns: what others wait longer than it does */
+	struct ss_straggler stage;  /* rank SS_NO_ROW: none */
 	bool few_steps;             /* fewer than two: a guess */
 	struct ss_straggler latest; /* who is late most, named or not; of_steps 0: nobody is */
 };

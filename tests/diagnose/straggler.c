@@ -32,6 +32,26 @@
 	BEGIN(n) \
 	WORK(n, "410", "1", "gemm", "415", "397") MEET(n, "420", "812", "088") WAIT(n, "430", "480")
 
+/* A stage of a pipeline only sends and receives: lateness says nothing. */
+#define PASS(n, at, start, dur)                                                                 \
+	"call cuLaunchKernel 1 " n at " +5 #" n "9; kernel ncclDevKernel_SendRecv 0/9 " n start \
+	" +" dur " #" n "9;"
+#define STAGE(n) \
+	BEGIN(n) \
+	WORK(n, "010", "1", "gemm", "015", "397") PASS(n, "020", "412", "488") WAIT(n, "030", "880")
+#define SLOW_STAGE(n) \
+	BEGIN(n)      \
+	WORK(n, "010", "1", "gemm", "015", "797") PASS(n, "020", "812", "088") WAIT(n, "030", "880")
+/* 1.19 times as long: stages may differ by that */
+#define LARGE_STAGE(n) \
+	BEGIN(n)       \
+	WORK(n, "010", "1", "gemm", "015", "472") PASS(n, "020", "487", "413") WAIT(n, "030", "880")
+/* the kernels that it shares with the other are as fast */
+#define LONG_STAGE(n)                             \
+	BEGIN(n)                                  \
+	WORK(n, "010", "1", "gemm", "015", "397") \
+	WORK(n, "016", "2", "more", "413", "399") PASS(n, "022", "812", "088") WAIT(n, "030", "880")
+
 #define STEPS(step) step("1") step("2") step("3") step("4") "note ProfilerStep#5 1 5000 +10"
 #define NEXT "\n---\n"
 #define JOB(step)                      \
@@ -62,6 +82,16 @@ static const struct rule_case cases[] = {
 	  "it comes to its collectives 0.40 ms a step later than the first, in 4 of 4 steps\n"
 	  "its device stands idle 0.40 ms more a step than that of the median rank: its host waits "
 	  "for its device" },
+	{ "a stage of a pipeline whose device takes twice as long",
+	  STEPS(STAGE) NEXT STEPS(SLOW_STAGE),
+	  "warning 400.0 high rank 1\n"
+	  "its kernels take 2.01 times as long as those of the median rank, all alike: 0.40 ms "
+	  "more a step\n"
+	  "the other stages wait 0.40 ms a step longer than it does, in 4 of 4 steps" },
+	{ "a stage that is a little larger", STEPS(STAGE) NEXT STEPS(LARGE_STAGE), "" },
+	{ "a stage with more layers", STEPS(STAGE) NEXT STEPS(LONG_STAGE), "" },
+	{ "stages that are alike", STEPS(STAGE) NEXT STEPS(STAGE), "" },
+	{ "a slow stage whose neighbour is not recorded", STEPS(SLOW_STAGE), "" },
 	{ "all alike", JOB(USUAL), "" },
 	{ "all late", STEPS(LATE) NEXT STEPS(LATE) NEXT STEPS(LATE) NEXT STEPS(LATE), "" },
 	{ "late in one step of four",
@@ -88,6 +118,7 @@ static void test_memory(void **state)
 {
 	(void)state;
 	rule_memory_run(STEPS(USUAL) NEXT STEPS(SLOW));
+	rule_memory_run(STEPS(STAGE) NEXT STEPS(SLOW_STAGE));
 }
 
 int main(void)

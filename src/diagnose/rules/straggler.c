@@ -166,7 +166,12 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 	const char *host = ss_strings_text(&rank->texts, rank->host);
 
 	tell_cause(stragglers, finding, item);
-	if (item->cause != SS_LATE_LINK)
+	if (item == &stragglers->verdict.stage)
+		ss_judge_evidence(judgement, finding, item->late_ns,
+				  "the other stages wait {time} a step longer than it does, in %u "
+				  "of %u steps",
+				  item->steps, item->of_steps);
+	else if (item->cause != SS_LATE_LINK)
 		ss_judge_evidence(judgement, finding, item->late_ns,
 				  "it comes to its collectives {time} a step later than the "
 				  "first, in %u of %u steps",
@@ -224,6 +229,16 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 	}
 }
 
+static void report(struct stragglers *stragglers, const struct ss_straggler *item)
+{
+	struct ss_finding *finding = add_finding(stragglers, item);
+
+	if (!finding)
+		return;
+	claim(stragglers, finding, item);
+	tell(stragglers, finding, item);
+}
+
 static enum ss_status judge(struct stragglers *stragglers, struct ss_error *err)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
@@ -231,18 +246,11 @@ static enum ss_status judge(struct stragglers *stragglers, struct ss_error *err)
 	if (!ss_verdict_find(&stragglers->verdict, judgement->many, &stragglers->arena) ||
 	    !ss_shares_find(&stragglers->shares, judgement, &stragglers->arena))
 		return ss_fail_memory(err, "the lateness of ranks");
-	for (uint32_t i = 0; i < stragglers->verdict.count && !judgement->failed; i++) {
-		const struct ss_straggler *item = &stragglers->verdict.items[i];
-		struct ss_finding *finding;
-
-		if (item->pattern == SS_PATTERN_ROTATING)
-			continue;
-		finding = add_finding(stragglers, item);
-		if (!finding)
-			break;
-		claim(stragglers, finding, item);
-		tell(stragglers, finding, item);
-	}
+	for (uint32_t i = 0; i < stragglers->verdict.count && !judgement->failed; i++)
+		if (stragglers->verdict.items[i].pattern != SS_PATTERN_ROTATING)
+			report(stragglers, &stragglers->verdict.items[i]);
+	if (stragglers->verdict.stage.rank != SS_NO_ROW && !judgement->failed)
+		report(stragglers, &stragglers->verdict.stage);
 	return SS_OK;
 }
 
