@@ -60,6 +60,14 @@
 	NEXT STEPS(USUAL)
 #define MIXED(a, b) a("1") b("2") a("3") a("4") "note ProfilerStep#5 1 5000 +10"
 
+/* Without devices, steps of 10 ms: until the collective 3 or 5 ms, then 4.6 ms on all. */
+#define THREAD(n, len, dur)                                                    \
+	"note ProfilerStep#" n " 1 " n "0000 +10000; op fwd 1 " n "0000 +" len \
+	"; note gloo:all_reduce 2 " n len " +" dur "; op opt 1 " n "5405 +4000;"
+#define SHORT(n) THREAD(n, "3000", "2400")
+#define LONG(n) THREAD(n, "5000", "400")
+#define HOST_STEPS(step) step("1") step("2") step("3") step("4")
+
 static const struct rule_case cases[] = {
 	{ "a device that takes twice as long", JOB(SLOW),
 	  "warning 400.0 high rank 2\n"
@@ -92,6 +100,13 @@ static const struct rule_case cases[] = {
 	{ "a stage with more layers", STEPS(STAGE) NEXT STEPS(LONG_STAGE), "" },
 	{ "stages that are alike", STEPS(STAGE) NEXT STEPS(STAGE), "" },
 	{ "a slow stage whose neighbour is not recorded", STEPS(SLOW_STAGE), "" },
+	{ "no devices: 2 ms more before the collective, nothing more behind it",
+	  HOST_STEPS(SHORT) NEXT HOST_STEPS(SHORT) NEXT HOST_STEPS(LONG) NEXT HOST_STEPS(SHORT),
+	  "warning 2000.0 high rank 2\n"
+	  "the others wait 6.00 ms a step for it, all together\n"
+	  "it comes to its collectives 2.00 ms a step later than the first, in 4 of 4 steps\n"
+	  "it computes 2.00 ms more a step: in forward 1.29 times the time and 1.00 times the "
+	  "operators of the median rank" },
 	{ "all alike", JOB(USUAL), "" },
 	{ "all late", STEPS(LATE) NEXT STEPS(LATE) NEXT STEPS(LATE) NEXT STEPS(LATE), "" },
 	{ "late in one step of four",
