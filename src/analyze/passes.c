@@ -229,8 +229,7 @@ static enum ss_status find_steps(struct ss_bricks *bricks, struct ss_passes *out
 
 /* --- devices ------------------------------------------------------------------ */
 
-/* The last step that begins no later than the moment, if it is not over; or NULL. */
-static struct ss_pass *pass_at(const struct ss_passes *passes, int64_t host_ns)
+struct ss_pass *ss_pass_at(const struct ss_passes *passes, int64_t host_ns)
 {
 	uint32_t low = 0, high = passes->count;
 
@@ -261,7 +260,7 @@ static void find_work(const struct ss_trace *trace, struct ss_passes *passes)
 
 		if (!ss_kind_on_device(slices->kind[row]) || launch == SS_NO_ROW)
 			continue;
-		pass = pass_at(passes, slices->start_ns[launch]);
+		pass = ss_pass_at(passes, slices->start_ns[launch]);
 		if (!pass)
 			continue;
 		pass->kernels += ss_kind_is_kernel(slices->kind[row]);
@@ -274,7 +273,7 @@ static void find_work(const struct ss_trace *trace, struct ss_passes *passes)
 		if (!ss_kind_is_call(slices->kind[row]) ||
 		    !(ss_slice_flags(trace, row) & SS_NAME_GRAPH_LAUNCH))
 			continue;
-		pass = pass_at(passes, slices->start_ns[row]);
+		pass = ss_pass_at(passes, slices->start_ns[row]);
 		if (pass)
 			pass->graph_launches++;
 	}

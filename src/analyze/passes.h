@@ -38,6 +38,9 @@ const char *ss_pass_name(enum ss_pass_kind kind);
 /* What the name of an engine's range says; false: it is none. */
 bool ss_pass_read(const char *name, struct ss_pass *out);
 
+/* The last step that begins no later than a moment of the host, if it is not over; or NULL. */
+struct ss_pass *ss_pass_at(const struct ss_passes *passes, int64_t host_ns);
+
 SS_MUST_USE
 enum ss_status ss_passes_find(struct ss_bricks *bricks, struct ss_arena *arena,
 			      struct ss_passes *out, struct ss_error *err);

@@ -121,7 +121,8 @@ static bool is_told(const struct ss_diagnosis *diagnosis, struct ss_finding *fin
  */
 static int64_t most_of(const struct ss_replay *replay, const struct ss_edits *edits)
 {
-	double sum = 0, steps = 0;
+	uint32_t steps = 0;
+	double sum = 0;
 
 	for (uint32_t i = 0; i < edits->count; i++) {
 		const struct ss_edit *edit = &edits->items[i];

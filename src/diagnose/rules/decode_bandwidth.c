@@ -21,21 +21,6 @@ struct decode {
 	double bytes;
 };
 
-static const struct ss_pass *pass_at(const struct ss_passes *passes, int64_t host_ns)
-{
-	uint32_t low = 0, high = passes->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (passes->items[middle].host_start_ns <= host_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && passes->items[low - 1].host_end_ns > host_ns ? &passes->items[low - 1] : NULL;
-}
-
 static struct decode measure(const struct ss_passes *passes, const struct ss_works *works)
 {
 	const struct ss_slices *slices = &works->ops->trace->slices;
@@ -53,7 +38,7 @@ static struct decode measure(const struct ss_passes *passes, const struct ss_wor
 		if (!work || work->kind != SS_WORK_MATMUL || !work->has_bytes ||
 		    works->device_ns[row] <= 0)
 			continue;
-		pass = pass_at(passes, slices->start_ns[row]);
+		pass = ss_pass_at(passes, slices->start_ns[row]);
 		if (!pass || pass->kind != SS_PASS_DECODE)
 			continue;
 		decode.product_ns = ss_ns_sum(decode.product_ns, works->device_ns[row]);
