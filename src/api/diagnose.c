@@ -62,7 +62,7 @@ static const struct ss_column columns[] = {
 	{ "why", SS_COLUMN_TEXT, "the reason for these two", SS_COLUMN_DETAIL },
 	{ "fix", SS_COLUMN_TEXT, "what to do", SS_COLUMN_DETAIL },
 	{ "surer", SS_COLUMN_TEXT, "what to record to be surer", SS_COLUMN_DETAIL },
-	{ "summary", SS_COLUMN_TEXT, "what it looks for", 0 },
+	{ "summary", SS_COLUMN_TEXT, "what it looks for", SS_COLUMN_WRAP },
 };
 
 static const struct ss_view rule_list = {

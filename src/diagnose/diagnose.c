@@ -142,28 +142,26 @@ static void measure_trust(struct ss_diagnosis *diagnosis)
 
 /* --- what-if ------------------------------------------------------------------------- */
 
-/* Whether the word "straggler=3" of `length` names the finding. */
-static bool is_named(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+/* Whether a finding of the rule that a word names ("straggler=3" of `length`) is meant. */
+static bool is_meant(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		     const char *word, size_t length)
 {
 	const char *equals = memchr(word, '=', length);
-	size_t name = equals ? (size_t)(equals - word) : length;
+	size_t digits = equals ? length - (size_t)(equals - word) - 1 : 0;
 	char number[24];
 
-	if (strlen(finding->rule->name) != name || memcmp(finding->rule->name, word, name) != 0)
-		return false;
 	if (!equals)
 		return true;
 	if (finding->rank == SS_NO_ROW)
 		return false;
 	snprintf(number, sizeof(number), "%lld", (long long)diagnosis->ranks[finding->rank]);
-	return strlen(number) == length - name - 1 &&
-	       memcmp(number, equals + 1, length - name - 1) == 0;
+	return strlen(number) == digits && memcmp(number, equals + 1, digits) == 0;
 }
 
 static enum ss_status unknown_rule(const char *word, size_t length, struct ss_error *err)
 {
-	return ss_fail(err, SS_ERR_USAGE, "no rule called '%.*s'", (int)length, word);
+	return ss_fail(err, SS_ERR_USAGE, "no rule called '%.*s', or several begin so", (int)length,
+		       word);
 }
 
 /* Keeps of what was found what is named; lists what is named and was not found. */
@@ -178,14 +176,17 @@ static enum ss_status choose(struct ss_diagnosis *diagnosis, const char *fixes,
 		return ss_fail_memory(err, "the findings");
 	for (const char *word = fixes; *word;) {
 		size_t length = strcspn(word, ","), name = strcspn(word, ",=");
+		const struct ss_rule *rule;
 		bool found = false;
 
 		snprintf(word_text, sizeof(word_text), "%.*s", (int)(name < 120 ? name : 120),
 			 word);
-		if (length && !ss_rule_find(word_text))
+		rule = ss_rule_find(word_text);
+		if (length && !rule)
 			return unknown_rule(word, name < 120 ? name : 120, err);
 		for (uint32_t i = 0; i < diagnosis->found_count; i++)
-			if (is_named(diagnosis, diagnosis->found[i], word, length))
+			if (diagnosis->found[i]->rule == rule &&
+			    is_meant(diagnosis, diagnosis->found[i], word, length))
 				keep[i] = found = true;
 		snprintf(word_text, sizeof(word_text), "%.*s", (int)(length < 120 ? length : 120),
 			 word);

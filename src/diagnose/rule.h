@@ -215,7 +215,7 @@ struct ss_rule {
 extern const struct ss_rule *const ss_rules[];
 extern const size_t ss_rule_count;
 
-/* NULL when there is none of that name. */
+/* By its name, or by the beginning of it where no other begins so; NULL: there is none. */
 const struct ss_rule *ss_rule_find(const char *name);
 
 /* The page of docs/rules, as it was when the program was built. */

@@ -23,10 +23,18 @@ static_assert(SS_COUNT(ss_rules) < 255, "too many rules");
 
 const struct ss_rule *ss_rule_find(const char *name)
 {
-	for (size_t i = 0; i < ss_rule_count; i++)
+	const struct ss_rule *found = NULL;
+	size_t length = strlen(name), count = 0;
+
+	for (size_t i = 0; i < ss_rule_count; i++) {
 		if (strcmp(ss_rules[i]->name, name) == 0)
 			return ss_rules[i];
-	return NULL;
+		if (length && strncmp(ss_rules[i]->name, name, length) == 0) {
+			found = ss_rules[i];
+			count++;
+		}
+	}
+	return count == 1 ? found : NULL;
 }
 
 const char *ss_rule_page(const struct ss_rule *rule)

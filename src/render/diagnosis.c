@@ -41,6 +41,10 @@ static double times(int64_t before_ns, int64_t after_ns)
 
 static void add_what_if(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
+	if (!diagnosis->finding_count) {
+		ss_text_add_string(out, " Nothing of that was found: it stays as it is.\n");
+		return;
+	}
 	ss_text_add_string(out, " With what is below fixed: ");
 	if (!diagnosis->is_bounded)
 		ss_render_ns(diagnosis->fixed_ns, out);
