@@ -9,9 +9,8 @@ struct values {
 };
 
 static const struct option options[] = {
-	{ "--fix", "RULE[=RANK],...",
-	  "what to fix; 'stepscope explain' lists rules (default: all)", OPTION_LIST,
-	  offsetof(struct values, fix), 0 },
+	{ "--fix", "RULE[=RANK],...", "what to fix; 'stepscope explain' lists rules (default: all)",
+	  OPTION_LIST, offsetof(struct values, fix), 0 },
 };
 
 static int run(const struct command *command, const void *values, const struct arguments *arguments)
