@@ -127,6 +127,10 @@ static void measure_trust(struct ss_diagnosis *diagnosis)
 	const struct ss_many *many = diagnosis->many;
 
 	trust->clock_error_ns = -1;
+	for (uint32_t i = 0; i < diagnosis->rank_count; i++) {
+		trust->recorded_waits += diagnosis->graphs[i].edges_of[SS_EDGE_EVENT];
+		trust->inferred_waits += diagnosis->graphs[i].edges_of[SS_EDGE_INFERRED];
+	}
 	if (!many || many->rank_count < 2)
 		return;
 	trust->unmatched = many->unmatched;
@@ -219,7 +223,8 @@ static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 			      diagnosis->many, diagnosis->memory, err));
 	diagnosis->step_ns = diagnosis->replay.step_ns;
 	diagnosis->error_percent = diagnosis->replay.error_percent;
-	diagnosis->is_bounded = diagnosis->error_percent > SS_REPLAY_ERROR_MAX;
+	diagnosis->is_bounded = diagnosis->error_percent > SS_REPLAY_ERROR_MAX ||
+				diagnosis->error_percent < -SS_REPLAY_ERROR_MAX;
 	measure_trust(diagnosis);
 	measure_shares(diagnosis, job, options);
 	for (uint32_t i = 0; i < ss_rule_count; i++)

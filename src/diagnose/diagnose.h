@@ -25,6 +25,8 @@ struct ss_diagnosis_trust {
 	int64_t clock_error_ns;   /* of the rank that is known worst; -1: clocks are not compared */
 	uint32_t unaligned_ranks; /* whose clocks cannot be compared */
 	uint64_t unmatched;       /* collectives that met nobody */
+	uint64_t recorded_waits;  /* of streams for each other, */
+	uint64_t inferred_waits;  /* and those that only when work started tells */
 };
 
 /* What the mean step is spent on; parts of 1. */

@@ -7,6 +7,9 @@
 
 #define DOT " \xc2\xb7 "
 
+/* Devices that stand idle for more than half of a step make one ask why; tools flag 15 to 50 %. */
+#define IDLE_SHARE 0.5
+
 uint32_t ss_diagnosis_rows(const struct ss_diagnosis *diagnosis,
 			   const struct ss_render_options *options)
 {
@@ -83,15 +86,18 @@ static void add_figures(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 {
 	const struct ss_diagnosis_shares *shares = &diagnosis->shares;
 
-	if (!shares->is_known)
+	/* without a device operators that wait count as computing: nothing true can be said */
+	if (!shares->is_known || !shares->on_device)
 		return;
 	ss_text_addf(
 		out,
-		"Of it the %s computes %.1f %%, waits for communication %.1f %% and for copies "
-		"%.1f %%, and %s %.1f %%.\n",
-		shares->on_device ? "device" : "host", 100 * shares->compute,
-		100 * shares->exposed_comm, 100 * shares->exposed_copy,
-		shares->on_device ? "stands idle" : "does other things", 100 * shares->rest);
+		"Of it the device computes %.1f %%, waits for communication %.1f %% and for copies "
+		"%.1f %%, and stands idle %.1f %%.\n",
+		100 * shares->compute, 100 * shares->exposed_comm, 100 * shares->exposed_copy,
+		100 * shares->rest);
+	if (shares->rest > IDLE_SHARE)
+		ss_text_add_string(out, "No rule knows what to do about the idle time; 'stepscope "
+					"gaps PATH' has its causes.\n");
 }
 
 void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *out)
@@ -140,7 +146,8 @@ void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
 	const struct ss_trust *trust = &options->trust;
 
 	ss_text_addf(out, "the replay of the recorded step is off by %.1f %%",
-		     diagnosis->error_percent);
+		     diagnosis->error_percent < 0 ? -diagnosis->error_percent
+						  : diagnosis->error_percent);
 	if (diagnosis->is_bounded)
 		ss_text_addf(out, " (above %.0f %%: only bounds are given)", SS_REPLAY_ERROR_MAX);
 	if (diagnosis->trust.clock_error_ns >= 0) {
@@ -150,6 +157,13 @@ void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
 	if (diagnosis->trust.unaligned_ranks)
 		ss_text_addf(out, "; clocks of %u ranks cannot be compared",
 			     diagnosis->trust.unaligned_ranks);
+	if (diagnosis->trust.inferred_waits) {
+		ss_text_add_string(out, "; ");
+		ss_render_count((int64_t)diagnosis->trust.inferred_waits, out);
+		ss_text_add_string(out, " waits between streams inferred, ");
+		ss_render_count((int64_t)diagnosis->trust.recorded_waits, out);
+		ss_text_add_string(out, " recorded");
+	}
 	if (trust->unreadable_files)
 		ss_text_addf(out, "; %" PRIu64 " of %" PRIu64 " files unreadable",
 			     trust->unreadable_files, trust->files);

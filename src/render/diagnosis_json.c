@@ -101,8 +101,10 @@ static void add_quality(const struct ss_diagnosis *diagnosis,
 	else
 		ss_text_add_int(out, trust->clock_error_ns);
 	ss_text_addf(out,
-		     ",\"unaligned_ranks\":%" PRIu32 ",\"unmatched_collectives\":%" PRIu64 ",\n",
-		     trust->unaligned_ranks, trust->unmatched);
+		     ",\"unaligned_ranks\":%" PRIu32 ",\"unmatched_collectives\":%" PRIu64
+		     ",\"recorded_waits\":%" PRIu64 ",\"inferred_waits\":%" PRIu64 ",\n",
+		     trust->unaligned_ranks, trust->unmatched, trust->recorded_waits,
+		     trust->inferred_waits);
 	ss_render_trust(&options->trust, out);
 }
 

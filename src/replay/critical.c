@@ -26,7 +26,6 @@ static const enum ss_critical_part part_of_task[] = {
 	[SS_TASK_JOIN] = SS_CRITICAL_HOST,       [SS_TASK_KERNEL] = SS_CRITICAL_COMPUTE,
 	[SS_TASK_COPY] = SS_CRITICAL_COPY,       [SS_TASK_MEMSET] = SS_CRITICAL_COPY,
 	[SS_TASK_ARRIVE] = SS_CRITICAL_COMM,     [SS_TASK_TRANSFER] = SS_CRITICAL_COMM,
-	[SS_TASK_MEET] = SS_CRITICAL_COMM,
 };
 
 static const enum ss_critical_part part_of_edge[] = {
@@ -34,7 +33,6 @@ static const enum ss_critical_part part_of_edge[] = {
 	[SS_EDGE_LAUNCH] = SS_CRITICAL_LAUNCH, [SS_EDGE_STREAM] = SS_CRITICAL_LATENCY,
 	[SS_EDGE_EVENT] = SS_CRITICAL_LATENCY, [SS_EDGE_INFERRED] = SS_CRITICAL_LATENCY,
 	[SS_EDGE_SYNC] = SS_CRITICAL_SYNC,     [SS_EDGE_QUEUE] = SS_CRITICAL_LAUNCH,
-	[SS_EDGE_MEET] = SS_CRITICAL_COMM,
 };
 
 const char *ss_critical_name(enum ss_critical_part part)

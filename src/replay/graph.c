@@ -11,21 +11,13 @@
 #define SPAN_MAX_NS (INT64_C(1) << 60)
 
 static const char *const names[] = {
-	[SS_TASK_WORK] = "host",
-	[SS_TASK_LAUNCH] = "launch",
-	[SS_TASK_CALL] = "call",
-	[SS_TASK_WAIT] = "sync",
-	[SS_TASK_INPUT] = "input",
-	[SS_TASK_ALLOCATOR] = "allocator",
-	[SS_TASK_COMPILE] = "compile",
-	[SS_TASK_GC] = "garbage collection",
-	[SS_TASK_JOIN] = "thread",
-	[SS_TASK_KERNEL] = "compute",
-	[SS_TASK_COPY] = "copy",
-	[SS_TASK_MEMSET] = "memset",
-	[SS_TASK_ARRIVE] = "arrival",
-	[SS_TASK_TRANSFER] = "communication",
-	[SS_TASK_MEET] = "waiting for ranks",
+	[SS_TASK_WORK] = "host",       [SS_TASK_LAUNCH] = "launch",
+	[SS_TASK_CALL] = "call",       [SS_TASK_WAIT] = "sync",
+	[SS_TASK_INPUT] = "input",     [SS_TASK_ALLOCATOR] = "allocator",
+	[SS_TASK_COMPILE] = "compile", [SS_TASK_GC] = "garbage collection",
+	[SS_TASK_JOIN] = "thread",     [SS_TASK_KERNEL] = "compute",
+	[SS_TASK_COPY] = "copy",       [SS_TASK_MEMSET] = "memset",
+	[SS_TASK_ARRIVE] = "arrival",  [SS_TASK_TRANSFER] = "communication",
 };
 
 const char *ss_task_name(enum ss_task_kind kind)

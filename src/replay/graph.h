@@ -45,8 +45,6 @@ enum ss_task_kind {
 	/* collectives, on a stream or, in jobs without devices, on a thread */
 	SS_TASK_ARRIVE,
 	SS_TASK_TRANSFER,
-	/* of the job: all members of a collective are there */
-	SS_TASK_MEET,
 	SS_TASK_KINDS,
 };
 
@@ -60,7 +58,6 @@ enum ss_edge_kind {
 	SS_EDGE_INFERRED, /* a stream waits for another one; by when it started */
 	SS_EDGE_SYNC,     /* a thread waits for the device */
 	SS_EDGE_QUEUE,    /* a launch waits for a place in the queue: from a start */
-	SS_EDGE_MEET,     /* from arrivals to the meeting and on to the transfers */
 	SS_EDGE_KINDS,
 };
 

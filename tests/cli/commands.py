@@ -25,6 +25,7 @@ CASES = (
     (["{trace}"], FINE, "1 rank", ""),
     (["diagnose", "{trace}"], FINE, "A step takes", ""),
     (["{trace}", "--format", "json"], FINE, '"schema":"stepscope.diagnose/1"', ""),
+    (["diagnose", "--format=json", "{trace}"], FINE, '"recorded_waits":0,"inferred_waits":0', ""),
     (["diagnose", "--format=csv", "{trace}"], FINE, "rank,rule,level", ""),
     (["diagnose", "--format=markdown", "{trace}"], FINE, "### A step takes", ""),
     (["diagnose", "--step", "0", "{trace}"], USAGE, "", "--step does not apply"),

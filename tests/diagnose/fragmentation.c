@@ -62,24 +62,4 @@ static const struct rule_case cases[] = {
 	  "" },
 };
 
-static void test_cases(void **state)
-{
-	(void)state;
-	rule_cases_run("fragmentation", cases, SS_COUNT(cases));
-}
-
-static void test_memory(void **state)
-{
-	(void)state;
-	rule_memory_run(EVENTS(THREE("100", "111", "122"), CALL("cudaMalloc", "14")));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULE_TESTS("fragmentation", cases, EVENTS(THREE("100", "111", "122"), CALL("cudaMalloc", "14")))

@@ -53,24 +53,4 @@ static const struct rule_case cases[] = {
 	{ "nothing", "[]", "" },
 };
 
-static void test_cases(void **state)
-{
-	(void)state;
-	rule_cases_run("input-stall", cases, SS_COUNT(cases));
-}
-
-static void test_memory(void **state)
-{
-	(void)state;
-	rule_memory_run(cases[0].trace);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULE_TESTS("input-stall", cases, cases[0].trace)

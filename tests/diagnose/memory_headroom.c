@@ -39,24 +39,5 @@ static const struct rule_case cases[] = {
 	{ "no steps", SIZED("1000", HELD("2", "64", "950", "950", "950")), "" },
 };
 
-static void test_cases(void **state)
-{
-	(void)state;
-	rule_cases_run("memory-headroom", cases, SS_COUNT(cases));
-}
-
-static void test_memory(void **state)
-{
-	(void)state;
-	rule_memory_run(SIZED("1000", THREE_STEPS, HELD("2", "64", "900", "900", "900")));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULE_TESTS("memory-headroom", cases,
+	   SIZED("1000", THREE_STEPS, HELD("2", "64", "900", "900", "900")))

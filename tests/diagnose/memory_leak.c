@@ -70,24 +70,4 @@ static const struct rule_case cases[] = {
 	  "" },
 };
 
-static void test_cases(void **state)
-{
-	(void)state;
-	rule_cases_run("memory-leak", cases, SS_COUNT(cases));
-}
-
-static void test_memory(void **state)
-{
-	(void)state;
-	rule_memory_run(EVENTS(LEAK));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RULE_TESTS("memory-leak", cases, EVENTS(LEAK))

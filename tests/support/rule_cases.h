@@ -28,4 +28,25 @@ void rule_cases_run(const char *rule, const struct rule_case *cases, size_t coun
 /* A whole diagnosis of the trace, refused every allocation in turn. */
 void rule_memory_run(const char *trace);
 
+/* The whole program of a rule's test: its cases, and a trace for the refusals of memory. */
+#define RULE_TESTS(rule, cases, memory_trace)                                  \
+	static void test_cases(void **state)                                   \
+	{                                                                      \
+		(void)state;                                                   \
+		rule_cases_run(rule, cases, sizeof(cases) / sizeof(*(cases))); \
+	}                                                                      \
+	static void test_memory(void **state)                                  \
+	{                                                                      \
+		(void)state;                                                   \
+		rule_memory_run(memory_trace);                                 \
+	}                                                                      \
+	int main(void)                                                         \
+	{                                                                      \
+		const struct CMUnitTest tests[] = {                            \
+			cmocka_unit_test(test_cases),                          \
+			cmocka_unit_test(test_memory),                         \
+		};                                                             \
+		return cmocka_run_group_tests(tests, NULL, NULL);              \
+	}
+
 #endif

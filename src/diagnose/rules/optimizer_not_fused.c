@@ -5,6 +5,8 @@
  * tensor again. foreach=True has one launch for many tensors, fused=True goes over each
  * tensor once. What runs already so (multi_tensor_apply) is left alone.
  */
+#include <string.h>
+
 #include "analyze/kernel_names.h"
 #include "diagnose/rows.h"
 #include "diagnose/rule.h"
@@ -123,6 +125,30 @@ static void find_range(struct optimizer *optimizer)
 		}
 }
 
+/* The fix in the words of the optimizer in use: Optimizer.step#SGD.step. */
+static const struct {
+	const char *name, *fix;
+} fixes[] = {
+	{ "#AdamW.", "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)" },
+	{ "#Adam.", "optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)" },
+	{ "#SGD.", "optimizer = torch.optim.SGD(model.parameters(), lr=lr, fused=True)\n"
+		   "# before torch 2.3: foreach=True" },
+	{ "#Adagrad.", "optimizer = torch.optim.Adagrad(model.parameters(), lr=lr, foreach=True)" },
+	{ "#RMSprop.", "optimizer = torch.optim.RMSprop(model.parameters(), lr=lr, foreach=True)" },
+};
+
+static void choose_fix(struct ss_look *look, uint32_t range)
+{
+	const char *name;
+
+	if (range == SS_NO_ROW)
+		return;
+	name = ss_strings_text(&look->trace->names, look->trace->slices.name[range]);
+	for (size_t i = 0; i < SS_COUNT(fixes); i++)
+		if (strstr(name, fixes[i].name))
+			ss_look_fix(look, fixes[i].fix);
+}
+
 static void tell(struct optimizer *optimizer)
 {
 	struct ss_look *look = optimizer->look;
@@ -136,6 +162,7 @@ static void tell(struct optimizer *optimizer)
 				 : ss_strings_text(&look->trace->names,
 						   look->trace->slices.name[optimizer->range]));
 	ss_look_evidence(look, device, "these kernels take {time} a step");
+	choose_fix(look, optimizer->range);
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
 			   "how much faster the fused kernel goes over memory is estimated");
 }
