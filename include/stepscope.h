@@ -139,6 +139,42 @@ SS_API SS_MUST_USE enum ss_status ss_session_run(struct ss_session *session,
 						 const struct ss_request *request,
 						 struct ss_text *out, struct ss_error *err);
 
+/*
+ * What the viewer asks: the name of a route and its parameters, written as in a URL:
+ * "view/operators?rank=0&top=100". docs/formats/viewer.md has all routes.
+ */
+#define SS_RUNS_MAX 2
+
+/* The runs that are looked at: the first one, and one to compare it with. */
+struct ss_runs {
+	struct ss_session *sessions[SS_RUNS_MAX];
+	uint32_t count;
+};
+
+struct ss_answer {
+	struct ss_text body;    /* bytes: tiles are no text */
+	const char *media_type; /* "application/json"; lives as long as the library */
+};
+
+/*
+ * Answers one request; release the body afterwards, also when it failed. Routes that are
+ * `apart` (ss_route_at) may be asked by a second thread while another one asks others; of
+ * each sort one request at a time.
+ */
+SS_API SS_MUST_USE enum ss_status ss_ask(const struct ss_runs *runs, const char *target,
+					 struct ss_answer *out, struct ss_error *err);
+
+/* One route, as docs and the server list them. */
+struct ss_route_offer {
+	const char *name;
+	const char *summary;
+	const char *parameters; /* names, with spaces between them */
+	bool apart;             /* of the timeline: quick, and needs nothing that others change */
+};
+
+/* The routes by index; false past the end. */
+SS_API bool ss_route_at(size_t index, struct ss_route_offer *out);
+
 /* What a merge wrote. */
 struct ss_merged {
 	uint32_t ranks;

@@ -77,6 +77,7 @@ void ss_session_close(struct ss_session *session)
 {
 	if (!session)
 		return;
+	ss_timeline_release(&session->timeline);
 	ss_bricks_release(&session->bricks);
 	ss_job_close(&session->job);
 	session_free(session);

@@ -7,11 +7,13 @@
 #include "analyze/bricks.h"
 #include "job/job.h"
 #include "render/render.h"
+#include "timeline/timeline.h"
 
 struct ss_session {
 	struct ss_memory memory;
 	struct ss_job job;
-	struct ss_bricks bricks; /* of the file that a view was run on last */
+	struct ss_bricks bricks;     /* of the file that a view was run on last */
+	struct ss_timeline timeline; /* without files: not made yet */
 };
 
 /* session.c: how a request wants to have it; fails where there is no such format. */
