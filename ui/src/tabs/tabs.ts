@@ -1,0 +1,7 @@
+/*
+ * tabs.ts - all tabs, in the order in which they stand.
+ */
+import type { Tab } from "./tab";
+import { verdictTab } from "./verdict";
+
+export const TABS: Tab[] = [verdictTab];
