@@ -93,14 +93,39 @@ static bool find_stack(const struct ss_trace *trace, uint32_t row, struct ss_fra
 	return out->count > 0;
 }
 
-/* The forward operator of the backward work that a host row is in, or SS_NO_ROW. */
-static uint32_t forward_of(const struct ss_trace *trace, uint32_t row)
+/* Rows inside of the engine's operator that are looked at: the function is among the first. */
+#define INSIDE_MAX 64
+
+/*
+ * The forward operator of an operator, or SS_NO_ROW. The writer's arrows end at the function
+ * inside of the engine's operator, which has the same forward operator.
+ */
+static uint32_t link_of_op(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;
 
-	for (; row != SS_NO_ROW; row = slices->parent[row])
-		if (slices->kind[row] == SS_KIND_OP && slices->link[row] < trace->device_from)
-			return slices->link[row];
+	if (slices->kind[row] != SS_KIND_OP)
+		return SS_NO_ROW;
+	if (slices->link[row] < trace->device_from)
+		return slices->link[row];
+	if (!(ss_slice_flags(trace, row) & SS_NAME_BACKWARD))
+		return SS_NO_ROW;
+	for (uint32_t i = row + 1; i < trace->device_from && i - row <= INSIDE_MAX; i++)
+		if (slices->parent[i] == row && slices->kind[i] == SS_KIND_OP &&
+		    slices->link[i] < trace->device_from)
+			return slices->link[i];
+	return SS_NO_ROW;
+}
+
+/* The forward operator of the backward work that a host row is in, or SS_NO_ROW. */
+static uint32_t forward_of(const struct ss_trace *trace, uint32_t row)
+{
+	for (; row != SS_NO_ROW; row = trace->slices.parent[row]) {
+		uint32_t forward = link_of_op(trace, row);
+
+		if (forward != SS_NO_ROW)
+			return forward;
+	}
 	return SS_NO_ROW;
 }
 
@@ -177,8 +202,10 @@ static void add_backward(const struct ss_trace *trace, uint32_t row, struct ss_f
 {
 	const struct ss_slices *slices = &trace->slices;
 
-	if (slices->link[row] < trace->device_from)
-		add_flow(out, SS_FLOW_BACKWARD, true, slices->link[row]);
+	uint32_t forward = link_of_op(trace, row);
+
+	if (forward != SS_NO_ROW)
+		add_flow(out, SS_FLOW_BACKWARD, true, forward);
 	for (uint32_t i = 0; i < trace->device_from; i++)
 		if (slices->link[i] == row && slices->kind[i] == SS_KIND_OP)
 			add_flow(out, SS_FLOW_BACKWARD, false, i);
