@@ -9,6 +9,7 @@
 #define SS_API_ROUTE_H
 
 #include "api/session.h"
+#include "timeline/tiles.h"
 
 /* More than any route has. */
 #define SS_PARAMETERS_MAX 16
@@ -90,5 +91,13 @@ SS_MUST_USE
 enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_timeline *timeline,
 			      struct ss_arena *arena, uint32_t **out, uint32_t *count,
 			      struct ss_error *err);
+
+/* More pixels than any screen has are refused. */
+#define SS_PIXELS_MAX 16384
+
+/* The parameters "from", "to" and "pixels". */
+SS_MUST_USE
+enum ss_status ss_asked_window(const struct ss_asked *asked, struct ss_window *out,
+			       struct ss_error *err);
 
 #endif
