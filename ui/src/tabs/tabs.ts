@@ -3,6 +3,7 @@
  */
 import type { Tab } from "./tab";
 import { kernelsTab } from "./kernels";
+import { timelineTab } from "../timeline/timeline";
 import { verdictTab } from "./verdict";
 
-export const TABS: Tab[] = [verdictTab, kernelsTab];
+export const TABS: Tab[] = [verdictTab, timelineTab, kernelsTab];
