@@ -26,8 +26,10 @@ const CAUSE_COLORS: Record<(typeof CAUSES)[number], (typeof COLORS)[number]> = {
 	unknown: "other",
 };
 
+/* Built pages have the short form: #fff. */
 function parse(color: string): Rgb {
-	const hex = /^#([0-9a-f]{6})$/i.exec(color)?.[1];
+	const long = color.replace(/^#(.)(.)(.)$/, "#$1$1$2$2$3$3");
+	const hex = /^#([0-9a-f]{6})$/i.exec(long)?.[1];
 	if (!hex) return [128, 128, 128];
 	const value = Number.parseInt(hex, 16);
 	return [value >> 16, (value >> 8) & 255, value & 255];

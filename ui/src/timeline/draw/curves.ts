@@ -81,8 +81,4 @@ export function drawCurve(pen: Pen, row: Row, held: CurveSheet | null, shift: nu
 		context.lineWidth = 1;
 		context.stroke();
 	}
-	context.font = theme.font;
-	context.fillStyle = theme.soft;
-	context.textBaseline = "top";
-	context.fillText(formatValue(offer, most), 4, top - 2);
 }
