@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "timeline/index.h"
+#include "timeline/range.h"
 
 /* --- gaps -------------------------------------------------------------------------- */
 
@@ -168,6 +169,9 @@ void ss_index_release(struct ss_index *index)
 	if (!index)
 		return;
 	memory = index->memory;
+	ss_places_release(&index->places);
+	ss_memory_free(memory, index->block_ends,
+		       SS_BLOCKS(index->trace->slices.count) * sizeof(*index->block_ends));
 	ss_lanes_release(&index->gap_lanes);
 	ss_lanes_release(&index->lanes);
 	ss_colors_release(&index->colors);
