@@ -1,8 +1,23 @@
 /*
  * tabs.ts - all tabs, in the order in which they stand.
  */
-import type { Tab } from "./tab";
+import { communicationTab } from "./communication";
+import { gapsTab } from "./gaps";
 import { kernelsTab } from "./kernels";
+import { operatorsTab } from "./operators";
+import { overviewTab } from "./overview";
+import { qualityTab } from "./quality";
+import { stepsTab } from "./steps";
+import type { Tab } from "./tab";
 import { verdictTab } from "./verdict";
 
-export const TABS: Tab[] = [verdictTab, kernelsTab];
+export const TABS: Tab[] = [
+	verdictTab,
+	overviewTab,
+	operatorsTab,
+	kernelsTab,
+	gapsTab,
+	communicationTab,
+	stepsTab,
+	qualityTab,
+];
