@@ -73,9 +73,28 @@ struct ss_progress {
 
 struct ss_session;
 
+/*
+ * A trace that is not on disk, compressed or not: lent memory, or bytes that are pulled.
+ * Both must stay until ss_session_open() returns.
+ */
+struct ss_input {
+	const char *name; /* stands for its path: tells the rank where the trace does not */
+	const void *data; /* NULL: `read` gives the bytes */
+	size_t length;
+	/*
+	 * Fills the buffer with at most `room` bytes and returns how many; 0: the end. One
+	 * input is read by one thread at a time, several inputs at once.
+	 */
+	size_t (*read)(void *context, char *buffer, size_t room);
+	void *context;
+	uint64_t total_bytes; /* of what `read` gives, for progress; 0: not known */
+};
+
 struct ss_open_options {
 	const char *const *paths; /* files or folders; "-" is standard input */
 	size_t path_count;
+	const struct ss_input *inputs; /* files that are not on disk, beside the paths */
+	size_t input_count;
 	uint32_t threads;            /* 0: as many as the machine has cores */
 	uint64_t memory_limit_bytes; /* 0: no limit but the machine's */
 	/*
@@ -126,7 +145,7 @@ struct ss_offer {
 SS_API SS_MUST_USE enum ss_status ss_session_open(const struct ss_open_options *options,
 						  struct ss_session **out, struct ss_error *err);
 
-/* Loads one trace from memory; `name` stands for its path. `data` may go afterwards. */
+/* One trace in memory, with nothing else asked for: see ss_open_options.inputs. */
 SS_API SS_MUST_USE enum ss_status ss_session_open_memory(const void *data, size_t length,
 							 const char *name, struct ss_session **out,
 							 struct ss_error *err);
@@ -186,7 +205,7 @@ struct ss_merged {
 /*
  * Writes all files of the session as one trace (Chrome JSON), on one clock, processes
  * and arrows of the ranks kept apart; `write` takes it piece by piece and returns
- * false to stop. Reads the files again, so none may be standard input. A session
+ * false to stop. Reads the files again, so all must be on disk. A session
  * that was opened with `reduce` is enough.
  */
 SS_API SS_MUST_USE enum ss_status ss_session_merge(struct ss_session *session, bool compressed,

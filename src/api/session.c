@@ -43,7 +43,7 @@ enum ss_status ss_session_open(const struct ss_open_options *options, struct ss_
 	struct ss_session *session;
 	enum ss_status status;
 
-	if (!options->path_count)
+	if (!options->path_count && !options->input_count)
 		return ss_fail(err, SS_ERR_USAGE, "no trace files named");
 	session = session_new(options->memory_limit_bytes);
 	if (!session)
@@ -60,17 +60,10 @@ enum ss_status ss_session_open(const struct ss_open_options *options, struct ss_
 enum ss_status ss_session_open_memory(const void *data, size_t length, const char *name,
 				      struct ss_session **out, struct ss_error *err)
 {
-	struct ss_session *session = session_new(0);
-	enum ss_status status;
+	struct ss_input input = { .name = name, .data = data, .length = length };
+	struct ss_open_options options = { .inputs = &input, .input_count = 1, .threads = 1 };
 
-	if (!session)
-		return ss_fail_memory(err, "a session");
-	status = ss_job_open_memory(&session->job, data, length, name, &session->memory, err);
-	if (status == SS_OK)
-		*out = session;
-	else
-		session_free(session);
-	return status;
+	return ss_session_open(&options, out, err);
 }
 
 void ss_session_close(struct ss_session *session)

@@ -86,7 +86,8 @@ static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths
 		memset(file, 0, sizeof(*file));
 		file->subject.path = shown_path(job, paths->items[i].path);
 		file->subject.rank = -1;
-		file->source = paths->items[i].path;
+		file->source = paths->items[i].input ? NULL : paths->items[i].path;
+		file->number = i;
 		if (!file->subject.path)
 			return ss_fail_memory(err, "the list of files");
 		job->file_count++;
@@ -171,6 +172,13 @@ static enum ss_status reduce(struct ss_job *job, struct ss_job_file *file, struc
 	return status;
 }
 
+static enum ss_status open_source(const struct ss_path *path, struct ss_memory *memory,
+				  struct ss_source **out, struct ss_error *err)
+{
+	return path->input ? ss_source_open_input(path->input, memory, out, err)
+			   : ss_source_open(path->path, memory, out, err);
+}
+
 static void load_file(struct loading *loading, uint32_t index)
 {
 	struct ss_job *job = loading->job;
@@ -186,7 +194,7 @@ static void load_file(struct loading *loading, uint32_t index)
 	reporting.progress.path = loading->paths->items[index].path;
 	reporting.progress.file_index = index;
 	reporting.progress.file_count = loading->paths->count;
-	status = ss_source_open(loading->paths->items[index].path, job->memory, &source, &problem);
+	status = open_source(&loading->paths->items[index], job->memory, &source, &problem);
 	if (status == SS_OK)
 		status = load_source(file, source, &load, job->memory, &problem);
 	ss_source_close(source);
@@ -220,15 +228,19 @@ static void load_files(void *context, uint32_t index)
 
 static int by_rank(const void *a, const void *b)
 {
-	const struct ss_subject *x = &((const struct ss_job_file *)a)->subject;
-	const struct ss_subject *y = &((const struct ss_job_file *)b)->subject;
+	const struct ss_job_file *file_x = a, *file_y = b;
+	const struct ss_subject *x = &file_x->subject, *y = &file_y->subject;
+	int order;
 
 	if (x->rank != y->rank) {
 		if (x->rank < 0 || y->rank < 0)
 			return x->rank < 0 ? 1 : -1;
 		return x->rank < y->rank ? -1 : 1;
 	}
-	return ss_find_order(x->path, y->path);
+	order = ss_find_order(x->path, y->path);
+	return order                             ? order
+	       : file_x->number < file_y->number ? -1
+						 : file_x->number > file_y->number;
 }
 
 /* Leaves out what is no trace and puts the rest in order: only then addresses are final. */
@@ -294,6 +306,9 @@ enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *opt
 	job->keeper = keeper;
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
 	if (status == SS_OK)
+		status = ss_find_inputs(options->inputs, options->input_count, &job->arena, &paths,
+					err);
+	if (status == SS_OK)
 		status = add_files(job, &paths, err);
 	if (status == SS_OK)
 		status = load_all(job, options, &paths, err);
@@ -303,32 +318,6 @@ enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *opt
 	if (status == SS_OK && job->failed_count == job->file_count)
 		status = none_read(job, err);
 	if (status != SS_OK)
-		ss_job_close(job);
-	return status;
-}
-
-enum ss_status ss_job_open_memory(struct ss_job *job, const void *data, size_t length,
-				  const char *name, struct ss_memory *memory, struct ss_error *err)
-{
-	struct ss_path path = { name, false };
-	struct ss_paths paths = { .items = &path, .count = 1 };
-	struct ss_load_options load = { .threads = 1 };
-	struct ss_source *source = NULL;
-	enum ss_status status;
-
-	job_init(job, memory);
-	status = add_files(job, &paths, err);
-	if (status == SS_OK)
-		job->files[0].source = NULL;
-	if (status == SS_OK)
-		status = ss_source_open_memory(data, length, memory, &source, err);
-	if (status == SS_OK)
-		status = load_source(&job->files[0], source, &load, memory, err);
-	ss_source_close(source);
-	if (status == SS_OK) {
-		count_oddities(&job->files[0]);
-		arrange(job);
-	} else
 		ss_job_close(job);
 	return status;
 }
