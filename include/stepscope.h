@@ -145,6 +145,19 @@ struct ss_offer {
 SS_API SS_MUST_USE enum ss_status ss_session_open(const struct ss_open_options *options,
 						  struct ss_session **out, struct ss_error *err);
 
+/*
+ * The same in steps, for files that come one after the other: begin (memory limit and
+ * `diagnose` count), add as often as there are files, end, which fails when none could be
+ * read. Close the session when one of them fails. Nothing may be asked before the end.
+ */
+SS_API SS_MUST_USE enum ss_status ss_session_begin(const struct ss_open_options *options,
+						   struct ss_session **out, struct ss_error *err);
+SS_API SS_MUST_USE enum ss_status ss_session_add(struct ss_session *session,
+						 const struct ss_open_options *options,
+						 struct ss_error *err);
+SS_API SS_MUST_USE enum ss_status ss_session_end(const struct ss_session *session,
+						 struct ss_error *err);
+
 /* One trace in memory, with nothing else asked for: see ss_open_options.inputs. */
 SS_API SS_MUST_USE enum ss_status ss_session_open_memory(const void *data, size_t length,
 							 const char *name, struct ss_session **out,
@@ -231,7 +244,10 @@ SS_API const char *ss_format_at(size_t index);
  * Fields that are 0 or NULL are left to the preset, or to a default.
  */
 struct ss_simulation {
-	const char *folder;   /* that the files go into; made when it is not there */
+	const char *folder; /* that the files go into; made when it is not there */
+	/* Instead of the folder: takes the traces piece by piece, rank after rank; false stops. */
+	bool (*write)(void *context, uint32_t rank, const char *bytes, size_t length);
+	void *write_context;
 	const char *preset;   /* "ddp8-straggler"; NULL: layout and device */
 	const char *layout;   /* "single", "ddp", "fsdp", "tensor", "pipeline", "inference" */
 	const char *device;   /* "v100", "a100", "h100", "b200", "mi300x" */
@@ -270,6 +286,9 @@ struct ss_simulated {
 	struct ss_planted planted[SS_PLANTED_MAX];
 	uint32_t planted_count;
 };
+
+/* The job that `demo` and the page show to those who have no trace at hand. */
+#define SS_DEMO_PRESET "ddp8-slow"
 
 SS_API SS_MUST_USE enum ss_status ss_simulate(const struct ss_simulation *simulation,
 					      struct ss_simulated *out, struct ss_error *err);

@@ -51,10 +51,23 @@ struct ss_job {
 	bool is_joined;
 };
 
+/* An empty job. The keeper may be NULL; files that are added with `reduce` ask it. */
+void ss_job_begin(struct ss_job *job, const struct ss_job_keeper *keeper, struct ss_memory *memory);
+
 /*
- * Loads all files. Fails when none could be read, or the callback stopped it. With
- * `reduce` the keeper, which may be NULL, is asked for each file.
+ * Loads files beside those that are there, before the ranks are joined. What is wrong with
+ * a file is kept with it; fails when the callback stopped it or memory ran out, and the job
+ * can only be closed then.
  */
+SS_MUST_USE
+enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *options,
+			  struct ss_error *err);
+
+/* Fails when no file could be read. */
+SS_MUST_USE
+enum ss_status ss_job_end(const struct ss_job *job, struct ss_error *err);
+
+/* The three in one; closed again when it fails. */
 SS_MUST_USE
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
 			   const struct ss_job_keeper *keeper, struct ss_memory *memory,
