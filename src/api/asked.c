@@ -116,9 +116,9 @@ enum ss_status ss_asked_timeline(const struct ss_asked *asked, struct ss_timelin
 	struct ss_session *session = asked->session;
 
 	*out = &session->timeline;
-	return session->timeline.files ? SS_OK
-				       : ss_timeline_make(&session->timeline, &session->job,
-							  &session->memory, err);
+	return session->timeline.files
+		       ? SS_OK
+		       : ss_timeline_make(&session->timeline, &session->job, &session->memory, err);
 }
 
 enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *timeline,

@@ -24,7 +24,7 @@ struct ss_parameter {
 struct ss_asked {
 	const struct ss_runs *runs;
 	struct ss_session *session; /* the run that is asked about */
-	const char *rest;           /* behind the route's name: "operators" of "view/operators"; "" */
+	const char *rest; /* behind the route's name: "operators" of "view/operators"; "" */
 	struct ss_parameter parameters[SS_PARAMETERS_MAX];
 	uint32_t count;
 };

@@ -5,9 +5,9 @@
 
 int64_t ss_timeline_moment(const struct ss_timeline_file *file, int64_t own_ns)
 {
-	return ss_moment_add(own_ns, ss_moment_add(file->shift_ns,
-						   ss_drift_after(own_ns - file->middle_ns,
-								  file->drift_ppb)));
+	return ss_moment_add(own_ns,
+			     ss_moment_add(file->shift_ns, ss_drift_after(own_ns - file->middle_ns,
+									  file->drift_ppb)));
 }
 
 int64_t ss_timeline_own(const struct ss_timeline_file *file, int64_t moment_ns)

@@ -46,8 +46,8 @@ static void add_trace(const struct ss_timeline_file *file, struct ss_text *out)
 	ss_text_addf(out, ",\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64 ",\"slices\":%" PRIu32,
 		     ss_timeline_moment(file, 0), ss_timeline_moment(file, trace->span_ns),
 		     trace->slices.count);
-	ss_text_addf(out, ",\"aligned\":%s,\"clock_error_ns\":",
-		     file->is_aligned ? "true" : "false");
+	ss_text_addf(out,
+		     ",\"aligned\":%s,\"clock_error_ns\":", file->is_aligned ? "true" : "false");
 	if (file->clock_error_ns < 0)
 		ss_text_add_string(out, "null");
 	else
@@ -86,8 +86,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	ss_text_addf(&out->body,
 		     "{\"schema\":\"stepscope.job/1\",\"version\":\"%s\",\"runs\":%" PRIu32
 		     ",\"span_ns\":%" PRId64 ",\"bytes\":%" PRIu64 ",\"events\":%" PRIu64
-		     ",\"seconds\":%.3f,\"failed\":%" PRIu32 ",\"skipped\":%" PRIu32
-		     ",\"files\":[",
+		     ",\"seconds\":%.3f,\"failed\":%" PRIu32 ",\"skipped\":%" PRIu32 ",\"files\":[",
 		     ss_version(), asked->runs->count, timeline->span_ns, bytes, events,
 		     job->load_seconds, job->failed_count, job->skipped_count);
 	for (uint32_t i = 0; i < timeline->file_count; i++)
