@@ -1,9 +1,25 @@
 /*
  * tabs.ts - all tabs, in the order in which they stand.
  */
-import type { Tab } from "./tab";
+import { communicationTab } from "./communication";
+import { gapsTab } from "./gaps";
 import { kernelsTab } from "./kernels";
+import { operatorsTab } from "./operators";
+import { overviewTab } from "./overview";
+import { qualityTab } from "./quality";
+import { stepsTab } from "./steps";
 import { timelineTab } from "../timeline/timeline";
+import type { Tab } from "./tab";
 import { verdictTab } from "./verdict";
 
-export const TABS: Tab[] = [verdictTab, timelineTab, kernelsTab];
+export const TABS: Tab[] = [
+	verdictTab,
+	timelineTab,
+	overviewTab,
+	operatorsTab,
+	kernelsTab,
+	gapsTab,
+	communicationTab,
+	stepsTab,
+	qualityTab,
+];
