@@ -86,7 +86,7 @@ function RowHead({ stage, row }: { stage: Stage; row: Row }) {
 		<>
 			<span class="head-name" title={`${row.title}${row.about ? `: ${row.about}` : ""}${slices}`}>
 				{row.title}
-				{row.curve ? <span class="head-most">{mostWords(row.curve)}</span> : null}
+				{row.curve ? <span class="head-most">{mostWords(row.curve, stage.supply.mostOf(row))}</span> : null}
 			</span>
 			<button
 				type="button"
@@ -104,8 +104,8 @@ function RowHead({ stage, row }: { stage: Stage; row: Row }) {
 }
 
 /* The top of the row. */
-function mostWords(curve: CurveOffer): string {
-	return curve.curve === "utilization" ? "0 to 100 %" : `0 to ${formatValue(curve, curve.high)}`;
+function mostWords(curve: CurveOffer, most: number): string {
+	return curve.unit === "percent" ? `0 to ${most} %` : `0 to ${formatValue(curve, most)}`;
 }
 
 function wordOf(row: Row): string {

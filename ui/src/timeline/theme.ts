@@ -146,7 +146,7 @@ export class Theme {
 		return this.context.measureText(letter).width;
 	}
 
-	/* The beginning that fits, with a sign that something is missing; "" where nothing fits. */
+	/* The beginning that fits, if it is four letters or more: fewer say nothing. */
 	clipped(text: string, room: number): string {
 		if (this.width(text) <= room) return text;
 		let left = room - this.width("…");
@@ -156,7 +156,7 @@ export class Theme {
 			left -= code < 128 ? (this.letters[code] ?? 0) : this.width(text[end] ?? "");
 			if (left < 0) break;
 		}
-		return end >= 2 ? `${text.slice(0, end)}…` : "";
+		return end >= 4 ? `${text.slice(0, end)}…` : "";
 	}
 
 	/* Hatches stand still with what they cover. */
