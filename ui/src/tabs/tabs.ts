@@ -1,6 +1,7 @@
 /*
  * tabs.ts - all tabs, in the order in which they stand.
  */
+import { timelineTab } from "../timeline/timeline";
 import { communicationTab } from "./communication";
 import { gapsTab } from "./gaps";
 import { kernelsTab } from "./kernels";
@@ -13,6 +14,7 @@ import { verdictTab } from "./verdict";
 
 export const TABS: Tab[] = [
 	verdictTab,
+	timelineTab,
 	overviewTab,
 	operatorsTab,
 	kernelsTab,
