@@ -12,11 +12,11 @@ type Part = "why" | "fix" | "surer" | "not";
 
 /* Pages of rules name their parts in the first words of a paragraph. */
 const STARTS: [RegExp, Part | null][] = [
-	[/^What it looks at/, "why"],
+	[/^(?:What it looks at|A warning from)/, "why"],
 	[/^What the fix is taken to do/, "fix"],
 	[/^What (?:would make|makes) it surer/, "surer"],
 	[/^(?:What it does not see|When it is silent|It is silent|No time is claimed)/, "not"],
-	[/^What to do/, null],
+	[/^(?:What to do|The fix:)/, null],
 ];
 
 /* The parts of a rule's page; what follows a part's first paragraph belongs to it. */
