@@ -3,15 +3,18 @@
  * communication, what of it is exposed and what is waiting for others.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "job/many.h"
 
-enum group { GROUP_RANK, GROUP_STEP };
+enum group { GROUP_RANK, GROUP_STEP, GROUP_PAIR };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "host", SS_COLUMN_TEXT, "name of the machine", SS_COLUMN_DETAIL },
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0 (group step)", 0 },
+	{ "for", SS_COLUMN_ID,
+	  "rank that came last where this one waited; empty: nobody can tell (group pair)", 0 },
 	{ "steps", SS_COLUMN_COUNT, "steps that count", SS_COLUMN_CONTEXT },
 	{ "step_ns", SS_COLUMN_NS, "mean time of a step", 0 },
 	{ "compute_ns", SS_COLUMN_NS, "a compute kernel ran, mean of a step", 0 },
@@ -97,6 +100,7 @@ static void add_row(const struct ss_digest *rank, const struct ss_rank_step *ste
 	ss_row_begin(out);
 	ss_row_text(out, ss_strings_text(&rank->texts, rank->host));
 	ss_row_int_known(out, step ? (int64_t)step->number : -1);
+	ss_row_null(out);
 	ss_row_int_known(out, step ? -1 : (int64_t)rank->step_count);
 	add_mean(out, sums->step_ns, count);
 	add_mean(out, sums->compute_ns, count);
@@ -158,13 +162,64 @@ static bool add_rank_steps(const struct ss_many *many, uint32_t r, struct ss_tab
 	return true;
 }
 
+/* What a rank waited for another one, in collectives of steps. */
+struct pair {
+	int64_t wait_ns, count;
+};
+
+static void add_pair(const struct ss_many *many, uint32_t r, uint32_t last, const struct pair *pair,
+		     struct ss_table *out)
+{
+	ss_row_begin(out);
+	ss_row_nulls(out, 2);
+	ss_row_int_known(out, last < many->rank_count ? many->ranks[last].rank : -1);
+	ss_row_int(out, many->ranks[r].step_count);
+	ss_row_nulls(out, 5);
+	add_mean(out, pair->wait_ns, many->ranks[r].step_count);
+	ss_row_nulls(out, 2);
+	ss_row_int(out, pair->count);
+	ss_row_null(out);
+	ss_row_end(out);
+}
+
+/* A row for each rank that this one waited for; `pairs` has one of each rank, and one more. */
+static void add_pairs(const struct ss_many *many, uint32_t r, struct pair *pairs,
+		      struct ss_table *out)
+{
+	const struct ss_digest *rank = &many->ranks[r];
+
+	memset(pairs, 0, ((size_t)many->rank_count + 1) * sizeof(*pairs));
+	for (uint32_t i = 0; i < rank->arrival_count; i++) {
+		const struct ss_meeting *meeting = meeting_at(many, r, i);
+		const struct ss_arrival *arrival = &rank->arrivals[i];
+		struct pair *pair;
+
+		if (!meeting || arrival->step == UINT32_MAX || meeting->last_rank == r)
+			continue;
+		pair = &pairs[meeting->last_rank == SS_NO_ROW ? many->rank_count
+							      : meeting->last_rank];
+		pair->wait_ns = ss_ns_sum(pair->wait_ns, arrival->end_ns - arrival->start_ns -
+								 meeting->transfer_ns);
+		pair->count++;
+	}
+	for (uint32_t last = 0; last <= many->rank_count; last++)
+		if (pairs[last].wait_ns > 0)
+			add_pair(many, r, last, &pairs[last], out);
+}
+
 static enum ss_status ranks_run(const struct ss_many *many, uint32_t group, struct ss_table *out,
 				struct ss_error *err)
 {
+	struct pair *pairs = SS_ARENA_NEW(out->arena, struct pair, (size_t)many->rank_count + 1);
+
+	if (!pairs)
+		return ss_fail_memory(err, "who waits for whom");
 	for (uint32_t r = 0; r < many->rank_count; r++) {
 		out->rank = many->ranks[r].rank;
 		if (group == GROUP_RANK)
 			add_rank(many, r, out);
+		else if (group == GROUP_PAIR)
+			add_pairs(many, r, pairs, out);
 		else if (!add_rank_steps(many, r, out))
 			return ss_fail_memory(err, "the steps of ranks");
 	}
@@ -177,6 +232,6 @@ const struct ss_view ss_view_ranks = {
 	.empty = "No ranks.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
-	.groups = { "rank", "step" },
+	.groups = { "rank", "step", "pair" },
 	.run_job = ranks_run,
 };

@@ -71,11 +71,36 @@ static const struct view_case step_cases[] = {
 	  STEP_WAITS, "0,0,-,-,0,0\n1,0,-,-,0,0" },
 };
 
+#define PAIR_COLUMNS "rank,for,wait_ns,of,lateness_ns,step"
+
+static const struct view_case pair_cases[] = {
+	{ "no ranks", "", "rank", "" },
+	{ "two wait for the third, which waits for nobody",
+	  "rank 0 @a; step 0 0 +100; allreduce 10 +40; rank 1 @a; step 0 0 +100; allreduce 20 +30;"
+	  "rank 7 @a; step 0 0 +100; allreduce 45 +5",
+	  PAIR_COLUMNS, "0,7,35000,1,-,-\n1,7,25000,1,-,-" },
+	{ "each for the other, means of two steps",
+	  "rank 0 @a; step 0 0 +100; step 1 100 +100; allreduce 10 +40; allreduce 124 +6;"
+	  "rank 1 @a; step 0 0 +100; step 1 100 +100; allreduce 20 +30; allreduce 110 +20",
+	  PAIR_COLUMNS, "0,1,5000,1,-,-\n1,0,7000,1,-,-" },
+	{ "two come last together: who it is cannot be told",
+	  "rank 0 @a; step 0 0 +100; allreduce 10 +40; rank 1 @a; step 0 0 +100; allreduce 20 +30;"
+	  "rank 2 @a; step 0 0 +100; allreduce 20 +30",
+	  PAIR_COLUMNS, "0,-,10000,1,-,-" },
+	{ "nobody waits",
+	  "rank 0 @a; step 0 0 +99; allreduce 1 +5; rank 1 @a; step 0 0 +99; allreduce 1 +5",
+	  PAIR_COLUMNS, "" },
+	{ "outside of steps it does not count",
+	  "rank 0 @a; step 0 0 +100; allreduce 500 +400; rank 1 @a; step 0 0 +100; allreduce 800 +100",
+	  PAIR_COLUMNS, "" },
+};
+
 static void test_cases(void **state)
 {
 	(void)state;
 	job_cases_run("ranks", cases, SS_COUNT(cases));
 	job_cases_run("ranks/step", step_cases, SS_COUNT(step_cases));
+	job_cases_run("ranks/pair", pair_cases, SS_COUNT(pair_cases));
 }
 
 static void test_memory(void **state)
@@ -83,6 +108,9 @@ static void test_memory(void **state)
 	(void)state;
 	job_memory_run("ranks",
 		       "rank 0 @a; step 0 0 +99; allreduce 1 +5; rank 1 @b; allreduce 1 +5");
+	job_memory_run("ranks/pair",
+		       "rank 0 @a; step 0 0 +99; allreduce 1 +5; rank 1 @b; step 0 0 +99;"
+		       "allreduce 3 +3");
 	job_memory_run("ranks/step",
 		       "rank 0 @a; step 0 0 +99; allreduce 1 +5; rank 1 @b; allreduce 1 +5");
 }
