@@ -116,9 +116,9 @@ enum ss_status ss_asked_timeline(const struct ss_asked *asked, struct ss_timelin
 	struct ss_session *session = asked->session;
 
 	*out = &session->timeline;
-	return session->timeline.files ? SS_OK
-				       : ss_timeline_make(&session->timeline, &session->job,
-							  &session->memory, err);
+	return session->timeline.files
+		       ? SS_OK
+		       : ss_timeline_make(&session->timeline, &session->job, &session->memory, err);
 }
 
 enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *timeline,
@@ -131,4 +131,42 @@ enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *t
 	return timeline->files[file].trace
 		       ? SS_OK
 		       : ss_fail(err, SS_ERR_MISSING, "file %" PRId64 " could not be read", file);
+}
+
+enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_timeline *timeline,
+			      struct ss_arena *arena, uint32_t **out, uint32_t *count,
+			      struct ss_error *err)
+{
+	uint32_t *named = SS_ARENA_NEW(arena, uint32_t, (size_t)timeline->file_count + 1);
+	bool *wanted = SS_ARENA_NEW(arena, bool, (size_t)timeline->file_count + 1);
+	uint32_t named_count;
+
+	if (!named || !wanted)
+		return ss_fail_memory(err, "the list of files");
+	SS_TRY(ss_asked_list(asked, "files", timeline->file_count, named, timeline->file_count,
+			     &named_count, err));
+	for (uint32_t i = 0; i < named_count; i++)
+		wanted[named[i]] = true;
+	*out = named;
+	*count = 0;
+	for (uint32_t i = 0; i < timeline->file_count; i++)
+		if (timeline->files[i].trace && (!named_count || wanted[i]))
+			named[(*count)++] = i;
+	return SS_OK;
+}
+
+enum ss_status ss_asked_window(const struct ss_asked *asked, struct ss_window *out,
+			       struct ss_error *err)
+{
+	/* beyond this numbers of the viewer are not whole; differences fit in any case */
+	const int64_t most_ns = INT64_C(1) << 53;
+	int64_t pixels;
+
+	SS_TRY(ss_asked_needed(asked, "from", -most_ns, most_ns, &out->from_ns, err));
+	SS_TRY(ss_asked_needed(asked, "to", -most_ns, most_ns, &out->to_ns, err));
+	SS_TRY(ss_asked_needed(asked, "pixels", 1, SS_PIXELS_MAX, &pixels, err));
+	if (out->to_ns <= out->from_ns)
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'to' is not after 'from'");
+	out->pixels = (uint32_t)pixels;
+	return SS_OK;
 }

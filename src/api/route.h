@@ -9,6 +9,7 @@
 #define SS_API_ROUTE_H
 
 #include "api/session.h"
+#include "timeline/tiles.h"
 
 /* More than any route has. */
 #define SS_PARAMETERS_MAX 16
@@ -24,7 +25,7 @@ struct ss_parameter {
 struct ss_asked {
 	const struct ss_runs *runs;
 	struct ss_session *session; /* the run that is asked about */
-	const char *rest;           /* behind the route's name: "operators" of "view/operators"; "" */
+	const char *rest; /* behind the route's name: "operators" of "view/operators"; "" */
 	struct ss_parameter parameters[SS_PARAMETERS_MAX];
 	uint32_t count;
 };
@@ -81,5 +82,22 @@ enum ss_status ss_asked_timeline(const struct ss_asked *asked, struct ss_timelin
 SS_MUST_USE
 enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *timeline,
 			     uint32_t *out, struct ss_error *err);
+
+/*
+ * The parameter "files": those of the timeline that are named and could be read, each once, in
+ * their order; all when it was not given. The list lives as long as the arena.
+ */
+SS_MUST_USE
+enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_timeline *timeline,
+			      struct ss_arena *arena, uint32_t **out, uint32_t *count,
+			      struct ss_error *err);
+
+/* More pixels than any screen has are refused. */
+#define SS_PIXELS_MAX 16384
+
+/* The parameters "from", "to" and "pixels". */
+SS_MUST_USE
+enum ss_status ss_asked_window(const struct ss_asked *asked, struct ss_window *out,
+			       struct ss_error *err);
 
 #endif

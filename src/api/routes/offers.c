@@ -17,8 +17,9 @@ static void add_columns(const struct ss_view *view, struct ss_text *out)
 	for (uint32_t i = 0; i < view->column_count; i++) {
 		const struct ss_column *column = &view->columns[i];
 
-		ss_text_addf(out, "%s\n   {\"name\":\"%s\",\"type\":\"%s\",\"about\":",
-			     i ? "," : "", column->name, type_name(column));
+		ss_text_addf(out,
+			     "%s\n   {\"name\":\"%s\",\"type\":\"%s\",\"about\":", i ? "," : "",
+			     column->name, type_name(column));
 		ss_render_quoted(out, column->about);
 		ss_text_addf(out, ",\"detail\":%s,\"bar\":%s}",
 			     column->flags & SS_COLUMN_DETAIL ? "true" : "false",
