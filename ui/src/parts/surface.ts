@@ -2,10 +2,11 @@
  * surface.ts - canvases of charts: as wide as their place, sharp on every screen, drawn again
  * when the theme changes.
  */
-import { type Ref, useEffect, useRef, useState } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 /* The width of an element, as it changes; 0 before it is known. */
-export function useWidth<T extends HTMLElement>(): [Ref<T>, number] {
+export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number] {
 	const ref = useRef<T>(null);
 	const [width, change] = useState(0);
 	useEffect(() => {

@@ -132,7 +132,7 @@ function Modules() {
 	const time = useView((view) => view.own.time) || "device";
 	const search = useView((view) => view.own.find) ?? "";
 	return (
-		<div class="modules">
+		<div class="pane">
 			<div class="modules-bar">
 				<Chips
 					label="How to show them"

@@ -190,23 +190,26 @@ export function ModuleTree({ table, search }: { table: TableDocument; search: st
 				<div class="tree-row tree-head" role="row" style={template}>
 					<span role="columnheader">module</span>
 					{columns.map(({ column, index, title }) => (
-						<button
+						<span
 							key={column.name}
-							type="button"
 							role="columnheader"
-							title={column.about}
 							aria-sort={
 								order.column !== index ? "none" : order.turned ? "ascending" : "descending"
 							}
-							onClick={() =>
-								setOrder((now) => ({
-									column: index,
-									turned: now.column === index && !now.turned,
-								}))
-							}
 						>
-							{title} {order.column === index ? (order.turned ? "▴" : "▾") : ""}
-						</button>
+							<button
+								type="button"
+								title={column.about}
+								onClick={() =>
+									setOrder((now) => ({
+										column: index,
+										turned: now.column === index && !now.turned,
+									}))
+								}
+							>
+								{title} {order.column === index ? (order.turned ? "▴" : "▾") : ""}
+							</button>
+						</span>
 					))}
 				</div>
 				<div class="tree-rows" style={{ height: `${rows.length * ROW}px` }}>

@@ -119,6 +119,7 @@ function Verdict() {
 	}, []);
 
 	return (
+		<div class="page">
 		<div class="verdict">
 			{told.state === "failed" ? (
 				<p class="bad" role="alert">{`There is no verdict: ${told.error}`}</p>
@@ -135,6 +136,7 @@ function Verdict() {
 				<p class="soft">A verdict needs whole steps: it is about all of them, not about step {step}.</p>
 			) : null}
 			{told.value ? <QualityLine told={told.value} /> : null}
+		</div>
 		</div>
 	);
 }
