@@ -29,6 +29,8 @@ function drawSteps(plot: uPlot, steps: Step[]): void {
 	ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
 	ctx.clip();
 	ctx.font = `${11 * devicePixelRatio}px ${tokenOf("--font")}`;
+	ctx.textAlign = "left";
+	ctx.textBaseline = "alphabetic";
 	steps.forEach((step, i) => {
 		const from = plot.valToPos(step.start_ns, "x", true);
 		const to = plot.valToPos(step.end_ns, "x", true);
@@ -37,7 +39,7 @@ function drawSteps(plot: uPlot, steps: Step[]): void {
 		ctx.fillStyle = tokenOf("--soft");
 		const text = `step ${step.number}`;
 		if (to - from > ctx.measureText(text).width + 8)
-			ctx.fillText(text, from + 4, bbox.top + 12 * devicePixelRatio);
+			ctx.fillText(text, from + 4, bbox.top + bbox.height - 6 * devicePixelRatio);
 	});
 	ctx.restore();
 }

@@ -64,7 +64,7 @@ export function seen(
 	const way = turned ? -1 : 1;
 	const ordered = (branches: Branch[]) =>
 		column < 0
-			? branches
+			? [...branches]
 			: [...branches].sort(
 					(a, b) => way * compare(a.cells[column], b.cells[column]) || a.index - b.index,
 				);
