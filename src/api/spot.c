@@ -37,6 +37,16 @@ void ss_spot_slice(const struct ss_timeline_file *file, uint32_t row, struct ss_
 	ss_spot_text("name", ss_strings_text(&file->trace->names, slices->name[row]), out);
 }
 
+void ss_spot_lane(const struct ss_timeline_file *file, uint32_t track, uint32_t row,
+		  struct ss_text *out)
+{
+	bool has_row = row < file->trace->slices.count;
+
+	ss_spot_int_known("track", track < file->trace->track_count ? (int64_t)track : -1, out);
+	ss_spot_int_known("lane", has_row ? file->trace->slices.depth[row] : -1, out);
+	ss_spot_int_known("row", has_row ? (int64_t)row : -1, out);
+}
+
 void ss_spot_gap(const struct ss_timeline_file *file, const struct ss_index *index, uint32_t track,
 		 uint32_t gap, struct ss_text *out)
 {

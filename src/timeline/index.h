@@ -8,7 +8,9 @@
 #define SS_TIMELINE_INDEX_H
 
 #include "analyze/places.h"
+#include "timeline/busy.h"
 #include "timeline/colors.h"
+#include "timeline/curves.h"
 #include "timeline/lanes.h"
 #include "timeline/timeline.h"
 #include "timeline/tracks.h"
@@ -39,12 +41,21 @@ struct ss_index {
 	uint32_t wait_count, wait_capacity;
 	struct ss_places places; /* without a trace: not asked for yet, gap.h */
 	int64_t *block_ends;     /* the last end of each block of rows; NULL: as well, range.h */
+	struct ss_curves curves;
+	bool is_made;        /* all above */
+	struct ss_busy busy; /* made by ss_index_busy() */
 };
 
 /* The index of a file that could be read. */
 SS_MUST_USE
 enum ss_status ss_index_of(struct ss_timeline *timeline, uint32_t file, struct ss_index **out,
 			   struct ss_error *err);
+
+/* Its busy time alone: strips of a thousand ranks need no more. */
+SS_MUST_USE
+enum ss_status ss_index_busy(struct ss_timeline *timeline, uint32_t file,
+			     const struct ss_busy **out, struct ss_error *err);
+
 /* NULL is fine. */
 void ss_index_release(struct ss_index *index);
 
