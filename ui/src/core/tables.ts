@@ -178,9 +178,9 @@ export const VIEWS = {
 		first_byte: "id", time_ns: "ns", share_percent: "percent", meaning: "text",
 	},
 	ranks: {
-		rank: "id", host: "text", steps: "count", step_ns: "ns", compute_ns: "ns",
-		comm_ns: "ns", overlap_percent: "percent", exposed_ns: "ns", wait_ns: "ns",
-		lateness_ns: "ns", last: "count", of: "count", idle_ns: "ns",
+		rank: "id", host: "text", step: "id", for: "id", steps: "count", step_ns: "ns",
+		compute_ns: "ns", comm_ns: "ns", overlap_percent: "percent", exposed_ns: "ns",
+		wait_ns: "ns", lateness_ns: "ns", last: "count", of: "count", idle_ns: "ns",
 	},
 	stragglers: {
 		rank: "id", pattern: "text", late_ns: "ns", step_percent: "percent", steps: "count",

@@ -1,14 +1,17 @@
 /*
  * tabs.ts - all tabs, in the order in which they stand.
  */
+import { timelineTab } from "../timeline/timeline";
 import { communicationTab } from "./communication";
 import { gapsTab } from "./gaps";
 import { kernelsTab } from "./kernels";
+import { memoryTab } from "./memory";
+import { modulesTab } from "./modules";
 import { operatorsTab } from "./operators";
 import { overviewTab } from "./overview";
 import { qualityTab } from "./quality";
+import { ranksTab } from "./ranks";
 import { stepsTab } from "./steps";
-import { timelineTab } from "../timeline/timeline";
 import type { Tab } from "./tab";
 import { verdictTab } from "./verdict";
 
@@ -20,6 +23,9 @@ export const TABS: Tab[] = [
 	kernelsTab,
 	gapsTab,
 	communicationTab,
+	ranksTab,
+	memoryTab,
+	modulesTab,
 	stepsTab,
 	qualityTab,
 ];
