@@ -68,9 +68,14 @@ function Lanes({ stage, row }: { stage: Stage; row: Row }) {
 	};
 	return (
 		<button type="button" class="head-more" aria-expanded={!row.hidden} onClick={toggle}>
-			{row.hidden ? `▾ ${row.hidden} more lanes` : "▴ fewer lanes"}
+			{row.hidden ? `▾ ${moreWords(stage, row)}` : "▴ fewer lanes"}
 		</button>
 	);
+}
+
+function moreWords(stage: Stage, row: Row): string {
+	const frames = stage.supply.depths.get(row.key)?.hasFrames;
+	return frames ? "Python frames" : `${row.hidden} more lanes`;
 }
 
 function RowHead({ stage, row }: { stage: Stage; row: Row }) {

@@ -3,7 +3,7 @@
  * than the screen, so that panning has something to show; the last one stays until the next
  * arrives, and one of the whole run lies below it.
  */
-import { type Curve, decodeCurve, decodeStrips, decodeTiles, type Lane, type Sheet } from "./decode";
+import { type Curve, decodeCurve, decodeStrips, decodeTiles, type Lane, type Plain, plainOf, type Sheet } from "./decode";
 import type { Want } from "./feed";
 import type { Row } from "./model";
 import type { Span } from "./span";
@@ -18,6 +18,8 @@ const PIXELS_MOST = 16384;
 /* All strips of an answer: painting a million pixels takes a few ms. */
 const STRIP_PIXELS = 1 << 20;
 
+const PYTHON = 5;
+
 /* Rows that are kept while they are not seen. */
 const KEPT = 600;
 
@@ -30,6 +32,13 @@ export interface Held {
 export interface TrackSheet extends Held {
 	sheet: Sheet;
 	lanes: Lane[];
+	plain: Plain | null; /* without Python frames, where there are some */
+}
+
+/* Lanes of a host's track when its Python frames are hidden. */
+export interface Depth {
+	lanes: number;
+	hasFrames: boolean;
 }
 
 export interface CurveSheet extends Held {
@@ -110,6 +119,26 @@ export class Supply {
 	/* The most of curves whose most is not known before: grows with what was seen. */
 	private most = new Map<string, number>();
 
+	/* Of tracks that were seen; grows, so that rows do not shrink while one zooms. */
+	readonly depths = new Map<string, Depth>();
+
+	private deepen(row: Row, sheet: Sheet, lanes: Lane[], plain: Plain | null): void {
+		const last = this.depths.get(row.key);
+		const first = lanes[0];
+		if (!first || row.track?.device !== null) return;
+		/* a thread that only waits in Python has one lane */
+		const onlyFrames = !plain && sheet.color[first.begin] === PYTHON;
+		const own = plain ? plain.depth : onlyFrames ? 1 : row.track.lanes;
+		const hasFrames = (last?.hasFrames ?? false) || plain !== null || onlyFrames;
+		const lanesNow = hasFrames && last && !last.hasFrames ? own : Math.max(own, last?.lanes ?? 0);
+		if (last && last.lanes === lanesNow && last.hasFrames === hasFrames) return;
+		this.depths.set(row.key, { lanes: lanesNow, hasFrames });
+		this.deepened = true;
+	}
+
+	/* Set when rows became higher; whoever lays them out takes it back. */
+	deepened = false;
+
 	/* The top of a curve's row. */
 	mostOf(row: Row): number {
 		if (row.curve?.curve === "utilization") return 100;
@@ -175,7 +204,10 @@ export class Supply {
 		const sheet = decodeTiles(bytes);
 		for (const row of rows) {
 			const lanes = sheet.tracks.get(row.track?.track ?? -1) ?? [];
-			this.tiles.put(row.key, { from: sheet.from, to: sheet.to, level, sheet, lanes }, whole);
+			const plain = row.track?.device === null ? plainOf(sheet, lanes) : null;
+			const { from, to } = sheet;
+			this.tiles.put(row.key, { from, to, level, sheet, lanes, plain }, whole);
+			this.deepen(row, sheet, lanes, plain);
 		}
 	}
 

@@ -17,7 +17,7 @@ import { Focus } from "./focus";
 import { Hits } from "./hits";
 import { type Look, readLook, restoreLook, writeLook } from "./look";
 import { GROUP, laneTop, type Layout, layOut, type Row, rowsBetween, trackKey } from "./model";
-import type { Hover } from "./pick";
+import { type Hover, shownLane } from "./pick";
 import { beginProbe } from "./probe";
 import { levelOf, Supply } from "./sheets";
 import { bounded, fitted, type Span, wholeOf } from "./span";
@@ -89,9 +89,8 @@ export class Stage {
 		this.run = { from: 0, to: Math.max(1, job.span_ns) };
 		this.whole = wholeOf(this.run.to);
 		this.look = readLook(job);
-		this.layout = layOut(job, this.tracks, this.look, 600);
-		const redraw = () => this.redraw();
-		this.feed = new Feed(client, redraw);
+		this.layout = layOut(job, this.tracks, this.look, this.supply.depths, 600);
+		this.feed = new Feed(client, () => this.fed());
 		this.hits = new Hits(client, () => this.tell());
 		const focused = () => {
 			if (this.seekLater && this.focus.spots().length) {
@@ -237,13 +236,18 @@ export class Stage {
 		return { ...group, y: Math.min(this.scroll, next - GROUP) };
 	}
 
+	laneOf(row: Row, spot: Spotted): number {
+		const kept = this.supply.tiles.of(row.key);
+		return shownLane(row, kept?.now, spot.lane, spot.start_ns);
+	}
+
 	nsOf(x: number): number {
 		return this.span.from + (x / this.width) * (this.span.to - this.span.from);
 	}
 
 	relayout(): void {
 		const viewport = this.height - TOP;
-		this.layout = layOut(this.job, this.tracks, this.look, viewport);
+		this.layout = layOut(this.job, this.tracks, this.look, this.supply.depths, viewport);
 		for (const row of this.layout.groups) if (row.open) void this.loadTracks(row.file);
 		for (const key of this.look.pins) void this.loadTracks(Number(key.split(".")[0]));
 	}
@@ -305,14 +309,15 @@ export class Stage {
 		const key = trackKey(spot.file, spot.track);
 		const row = this.layout.find.get(key);
 		if (!row) return;
-		if (spot.lane >= row.lanes && row.hidden) {
+		const lane = this.laneOf(row, spot);
+		if ((lane < 0 || lane >= row.lanes) && row.hidden) {
 			this.pending = null;
 			this.change({ deep: new Set([...this.look.deep, key]) });
 			this.pending = spot;
 			return this.settlePending();
 		}
 		this.pending = null;
-		const top = laneTop(row, spot.lane);
+		const top = laneTop(row, lane);
 		const viewport = this.height - this.rowsTop;
 		const seen = top >= this.scroll + GROUP && top + row.lane <= this.scroll + viewport;
 		if (!seen) this.scrollTo(Math.max(0, top - viewport / 3));
@@ -391,6 +396,15 @@ export class Stage {
 		} catch (error) {
 			this.feed.problem = error instanceof Error ? error.message : String(error);
 			this.change({ path: false });
+		}
+		this.tell();
+	}
+
+	/* An answer came; rows may have become higher. */
+	private fed(): void {
+		if (this.supply.deepened) {
+			this.supply.deepened = false;
+			this.relayout();
 		}
 		this.tell();
 	}
