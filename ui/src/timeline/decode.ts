@@ -121,19 +121,31 @@ function lanesOf(lane: Uint16Array, begin: number, end: number): Lane[] {
 
 const PYTHON = 5;
 
-/* How many entries around it are no Python frames; of each entry of the track. */
+/*
+ * How many entries around it are no Python frames; of each entry of the track. Around it is
+ * what covers its middle: ranges of the program and frames do not always nest.
+ */
 function depthsOf(sheet: Sheet, lanes: Lane[]): Map<number, number> {
+	const { start, dur, color } = sheet;
 	const depths = new Map<number, number>();
+	const parents = new Map<number, number>();
 	let above: Lane | null = null;
 	for (const lane of lanes) {
-		let around = above && above.lane === lane.lane - 1 ? above.begin : 0;
-		const end = above && above.lane === lane.lane - 1 ? above.end : 0;
+		let next = above?.begin ?? 0;
+		const end = above?.end ?? 0;
 		for (let i = lane.begin; i < lane.end; i++) {
-			const start = sheet.start[i] ?? 0;
-			while (around + 1 < end && (sheet.start[around + 1] ?? 0) <= start) around++;
-			const depth = end ? (depths.get(around) ?? 0) : 0;
-			const counts = end && sheet.color[around] !== PYTHON ? 1 : 0;
-			depths.set(i, depth + counts);
+			const begin = start[i] ?? 0;
+			const middle = begin + (dur[i] ?? 0) / 2;
+			while (next + 1 < end && (start[next + 1] ?? 0) <= begin) next++;
+			let around: number | undefined = end ? next : undefined;
+			while (around !== undefined && (start[around] ?? 0) + (dur[around] ?? 0) < middle)
+				around = parents.get(around);
+			if (around === undefined) {
+				depths.set(i, 0);
+				continue;
+			}
+			parents.set(i, around);
+			depths.set(i, (depths.get(around) ?? 0) + (color[around] === PYTHON ? 0 : 1));
 		}
 		above = lane;
 	}

@@ -117,6 +117,25 @@ function wordOf(row: Row): string {
 	return row.track?.kind === "idle" ? "gaps" : "slices";
 }
 
+function OthersHead({ stage, row }: { stage: Stage; row: Row }) {
+	const toggle = () => {
+		const deep = new Set(stage.look.deep);
+		if (!deep.delete(row.key)) deep.add(row.key);
+		stage.change({ deep });
+	};
+	return (
+		<button
+			type="button"
+			class="head-others"
+			aria-expanded={row.open}
+			title={row.about}
+			onClick={toggle}
+		>
+			{row.open ? "▾" : "▸"} {row.title}
+		</button>
+	);
+}
+
 function Head({ stage, row, shift, kind }: { stage: Stage; row: Row; shift: number; kind: string }) {
 	if (row.kind === "note") return null;
 	const classes = ["head", row.kind, kind, row.open ? "open" : ""].join(" ");
@@ -124,6 +143,8 @@ function Head({ stage, row, shift, kind }: { stage: Stage; row: Row; shift: numb
 		<div class={classes} style={{ top: `${row.y + shift}px`, height: `${row.height}px` }}>
 			{row.kind === "group" ? (
 				<GroupHead stage={stage} row={row} />
+			) : row.kind === "others" ? (
+				<OthersHead stage={stage} row={row} />
 			) : (
 				<RowHead stage={stage} row={row} />
 			)}

@@ -7,7 +7,7 @@ import type { Depth } from "./sheets";
 
 export interface Row {
 	key: string;
-	kind: "group" | "track" | "curve" | "note";
+	kind: "group" | "track" | "curve" | "note" | "others";
 	file: number;
 	y: number; /* from the top of its zone */
 	height: number;
@@ -82,6 +82,9 @@ function laneHeight(track: Track): number {
 /* Room below the name of a low row for the words that open it. */
 const MORE = 14;
 
+/* More threads than these rarely matter; they are one click away. */
+const THREADS_AT_FIRST = 4;
+
 export type Depths = Map<string, Depth>;
 
 const PLAIN = { track: null, curve: null, lanes: 0, hidden: 0, lane: 0, plain: false, open: false, pinned: false };
@@ -153,6 +156,43 @@ function filterOf(text: string): (...parts: (string | null | undefined)[]) => bo
 	};
 }
 
+/* Ranges over streams, the profiler itself, and threads beyond the busiest few. */
+function isOther(track: Track, busiest: Set<number>): boolean {
+	if (track.kind === "other") return true;
+	return (track.kind === "thread" || track.kind === "loader") && !busiest.has(track.track);
+}
+
+function othersRow(file: number, rows: Row[], open: boolean): Row {
+	const names = [...new Set(rows.map((row) => row.title))];
+	return {
+		...PLAIN,
+		key: othersKey(file),
+		kind: "others",
+		file,
+		y: 0,
+		height: NOTE,
+		title: `${rows.length} other ${rows.length === 1 ? "row" : "rows"}`,
+		about: names.slice(0, 12).join(", "),
+		open,
+	};
+}
+
+export function othersKey(file: number): string {
+	return `${file}.others`;
+}
+
+function tracksOfFile(file: JobFile, tracks: Track[], look: Look, depths: Depths): Row[] {
+	const threads = tracks.filter((one) => one.kind === "thread" || one.kind === "loader");
+	threads.sort((a, b) => b.slices - a.slices || a.track - b.track);
+	const busiest = new Set(threads.slice(0, THREADS_AT_FIRST).map((one) => one.track));
+	const rowOf = (one: Track) => trackRow(file.file, one, look, depths);
+	const main = tracks.filter((one) => !isOther(one, busiest)).map(rowOf);
+	const others = tracks.filter((one) => isOther(one, busiest)).map(rowOf);
+	if (look.filter || !others.length) return [...main, ...others];
+	const open = look.deep.has(othersKey(file.file));
+	return [...main, othersRow(file.file, others, open), ...(open ? others : [])];
+}
+
 function rowsOfFile(
 	file: JobFile,
 	tracks: Tracks | undefined,
@@ -163,14 +203,15 @@ function rowsOfFile(
 	const rank = rankTitle(file);
 	if (file.problem !== null) return [noteRow(file.file, file.problem)];
 	if (!tracks) return [noteRow(file.file, "Reading the rows…")];
-	const rows = [
-		...tracks.tracks
-			.filter((one) => passes(rank, one.name, one.kind, one.about, file.host))
-			.map((one) => trackRow(file.file, one, look, depths)),
-		...tracks.curves
-			.filter((one) => passes(rank, one.name, one.curve, file.host))
-			.map((one) => curveRow(file.file, one)),
-	];
+	const wanted = tracks.tracks.filter((one) =>
+		passes(rank, one.name, one.kind, one.about, file.host),
+	);
+	const curves = tracks.curves.filter((one) => passes(rank, one.name, one.curve, file.host));
+	const rows = tracksOfFile(file, wanted, look, depths);
+	/* what a device does stays together: its curves stand before the rest */
+	const rest = rows.findIndex((row) => row.kind === "others");
+	const at = rest < 0 ? rows.length : rest;
+	rows.splice(at, 0, ...curves.map((one) => curveRow(file.file, one)));
 	if (tracks.tracks.length === 0) rows.push(noteRow(file.file, "Nothing ran in this file."));
 	return rows;
 }

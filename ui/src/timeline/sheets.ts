@@ -118,6 +118,7 @@ export class Supply {
 	strips = new Sheets<StripSheet>();
 	/* The most of curves whose most is not known before: grows with what was seen. */
 	private most = new Map<string, number>();
+	scales = 0; /* how often one of them grew */
 
 	/* Of tracks that were seen; grows, so that rows do not shrink while one zooms. */
 	readonly depths = new Map<string, Depth>();
@@ -249,7 +250,9 @@ export class Supply {
 	private see(key: string, values: Float32Array): void {
 		let most = this.most.get(key) ?? 0;
 		for (const value of values) if (value > most) most = value;
-		if (most > 0) this.most.set(key, most);
+		if (most === (this.most.get(key) ?? 0)) return;
+		this.most.set(key, most);
+		this.scales++;
 	}
 
 	private stripsWant(rows: Row[], span: Span, level: number, whole: Span): Want {

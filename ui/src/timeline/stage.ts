@@ -16,7 +16,7 @@ import { Feed } from "./feed";
 import { Focus } from "./focus";
 import { Hits } from "./hits";
 import { type Look, readLook, restoreLook, writeLook } from "./look";
-import { GROUP, laneTop, type Layout, layOut, type Row, rowsBetween, trackKey } from "./model";
+import { GROUP, laneTop, type Layout, layOut, othersKey, type Row, rowsBetween, trackKey } from "./model";
 import { type Hover, shownLane } from "./pick";
 import { beginProbe } from "./probe";
 import { levelOf, Supply } from "./sheets";
@@ -308,6 +308,13 @@ export class Stage {
 		if (!spot) return;
 		const key = trackKey(spot.file, spot.track);
 		const row = this.layout.find.get(key);
+		const others = othersKey(spot.file);
+		if (!row && this.tracks.has(spot.file) && !this.look.deep.has(others)) {
+			this.pending = null;
+			this.change({ deep: new Set([...this.look.deep, others]) });
+			this.pending = spot;
+			return this.settlePending();
+		}
 		if (!row) return;
 		const lane = this.laneOf(row, spot);
 		if ((lane < 0 || lane >= row.lanes) && row.hidden) {
@@ -428,7 +435,10 @@ export class Stage {
 	tell(): void {
 		this.redraw();
 		const { scroll, layout, focus, hits } = this;
-		const told = [scroll, this.height, this.width, focus.says, hits.count, hits.index].join(" ");
+		const told = [
+			...[scroll, this.height, this.width, focus.says, hits.count, hits.index],
+			...[this.supply.scales, this.feed.problem, this.path?.length_ns],
+		].join(" ");
 		if (told === this.told && this.lastLayout === layout) return;
 		this.told = told;
 		this.lastLayout = layout;

@@ -61,7 +61,7 @@ function drawRows(stage: Stage, pen: Pen, rows: Row[], shift: number): void {
 			const held = stage.supply.curves.of(row.key)?.now ?? null;
 			drawCurve(pen, row, held, stage.supply.mostOf(row), shift);
 		} else if (row.kind === "note") drawNote(pen, row, shift);
-		else drawGroup(stage, pen, row, shift);
+		else if (row.kind === "group") drawGroup(stage, pen, row, shift);
 	}
 	stage.batch.flush(pen);
 	drawFound(stage, pen, rows, shift);
