@@ -30,6 +30,9 @@ export const TOP = MINIMAP + AXIS;
 /* The address and the other tabs follow a moment after the window stands still. */
 const SETTLE_MS = 150;
 
+/* Less than that, or the window would never stand still before it settles. */
+const MOVING_MS = 120;
+
 /* Of more ranks the minimap shows the mean of so many, evenly picked. */
 const MINIMAP_FILES = 64;
 
@@ -72,6 +75,7 @@ export class Stage {
 	private probe = beginProbe();
 	private written: { from: number | null; to: number | null; step: number | null };
 	private clicked = false;
+	private movedAt = -Infinity;
 	private seekLater = false; /* the selection is not known yet, but must stay in view */
 
 	constructor(
@@ -188,6 +192,7 @@ export class Stage {
 
 	moveTo(span: Span): void {
 		this.span = bounded(span, this.whole);
+		this.movedAt = performance.now();
 		clearTimeout(this.settleTimer);
 		this.settleTimer = window.setTimeout(() => this.settle(), SETTLE_MS);
 		this.redraw();
@@ -197,6 +202,7 @@ export class Stage {
 		const isWhole = this.span.from === this.whole.from && this.span.to === this.whole.to;
 		const from = isWhole ? null : Math.round(this.span.from);
 		const to = isWhole ? null : Math.round(this.span.to);
+		this.redraw();
 		if (from === this.written.from && to === this.written.to) return;
 		this.written = { ...this.written, from, to };
 		store.set({ from, to });
@@ -419,7 +425,8 @@ export class Stage {
 	private ask(): void {
 		const { span, width, run } = this;
 		const seen = [...this.layout.pinned, ...this.visible];
-		const wants = this.supply.wants(seen, span, width, run);
+		const isMoving = performance.now() - this.movedAt < MOVING_MS;
+		const wants = this.supply.wants(seen, { span, width, whole: run, isMoving }, this.feed);
 		if (!wants.length && !this.feed.busy) wants.push(...this.supply.baseWants(seen, width, run));
 		this.feed.want(wants);
 		this.loadPath();
