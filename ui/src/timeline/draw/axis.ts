@@ -105,7 +105,13 @@ export function drawAxis(
 }
 
 /* One step after the other, in two tones; those that are left out of averages are empty. */
-export function drawRibbon(pen: Pen, row: Row, file: JobFile, shift: number): void {
+export function drawRibbon(
+	pen: Pen,
+	row: Row,
+	file: JobFile,
+	shift: number,
+	taken: { x: number; width: number }[],
+): void {
 	const { context, theme } = pen;
 	const top = row.y + shift + 3;
 	const height = row.height - 6;
@@ -124,15 +130,21 @@ export function drawRibbon(pen: Pen, row: Row, file: JobFile, shift: number): vo
 			context.fillStyle = theme.line;
 			context.fillRect(x, top, Math.max(1, to - x - 1), height);
 		}
-		writeStep(pen, step, x, to, top + height / 2 + 0.5);
+		writeStep(pen, step, x, to, top + height / 2 + 0.5, taken);
 	}
 	drawDoubt(pen, file, top, height);
 }
 
-function writeStep(pen: Pen, step: Step, x: number, to: number, y: number): void {
+/* Beside the flags, in as many words as there is room for. */
+function writeStep(
+	pen: Pen,
+	step: Step,
+	x: number,
+	to: number,
+	y: number,
+	taken: { x: number; width: number }[],
+): void {
 	const { context, theme } = pen;
-	const from = Math.max(x, 0) + 5;
-	const room = Math.min(to, pen.width) - from - 4;
 	const length = formatNs(step.end_ns - step.start_ns);
 	const dropped = step.dropped === null ? "" : ` (not counted: ${step.dropped})`;
 	for (const text of [
@@ -140,12 +152,17 @@ function writeStep(pen: Pen, step: Step, x: number, to: number, y: number): void
 		`step ${step.number} · ${length}`,
 		`step ${step.number}`,
 		String(step.number),
-	])
-		if (theme.width(text) <= room) {
-			context.fillStyle = theme.text;
-			context.fillText(text, from, y);
-			return;
-		}
+	]) {
+		const width = theme.width(text);
+		let from = Math.max(x, 0) + 5;
+		for (const one of taken)
+			if (one.x < from + width + 4 && one.x + one.width > from - 4)
+				from = one.x + one.width + 5;
+		if (from + width + 4 > Math.min(to, pen.width)) continue;
+		context.fillStyle = theme.text;
+		context.fillText(text, from, y);
+		return;
+	}
 }
 
 /* How far the clock of the rank may be off: a band around each end of a step. */
@@ -174,5 +191,19 @@ export function drawStepLines(pen: Pen, rows: Row[], files: JobFile[], shift: nu
 			last = x;
 			context.fillRect(x, row.y + shift, 1, row.height);
 		}
+	}
+}
+
+/* The same on the strip of a folded rank. */
+export function drawStepMarks(pen: Pen, row: Row, file: JobFile, shift: number): void {
+	const { context, theme } = pen;
+	if (row.height < 10) return;
+	context.fillStyle = theme.back;
+	let last = -Infinity;
+	for (const step of stepsBetween(file.steps ?? [], pen.span)) {
+		const x = snap(pen, xOf(pen, step.start_ns));
+		if (x - last < 12) continue;
+		last = x;
+		context.fillRect(x - 1, row.y + shift, 2, row.height);
 	}
 }

@@ -3,11 +3,12 @@
  */
 import { type Row, rowsBetween } from "../model";
 import { AXIS, MINIMAP, type Stage, TOP } from "../stage";
-import { drawAxis, drawRibbon, drawStepLines, momentAt } from "./axis";
+import { drawAxis, drawRibbon, drawStepLines, drawStepMarks, momentAt } from "./axis";
 import { drawCurve } from "./curves";
 import {
 	boxOf,
 	drawFlags,
+	placeFlags,
 	drawFlows,
 	drawMembers,
 	drawPath,
@@ -44,11 +45,15 @@ function drawNote(pen: Pen, row: Row, shift: number): void {
 function drawGroup(stage: Stage, pen: Pen, row: Row, shift: number): void {
 	const file = stage.job.files[row.file];
 	if (!file || file.problem !== null) return;
-	if (row.open) drawRibbon(pen, row, file, shift);
-	else stage.pictures.draw(pen, row, stage.supply.strips.of(row.key), shift);
 	const { selected, flags } = stage.focus;
-	const chosen = selected?.kind === "finding" ? selected.number : null;
-	stage.flagBoxes.push(...drawFlags(pen, row, flags, shift, chosen));
+	const placed = placeFlags(pen, row, flags, shift);
+	if (row.open) drawRibbon(pen, row, file, shift, placed);
+	else {
+		stage.pictures.draw(pen, row, stage.supply.strips.of(row.key), shift);
+		drawStepMarks(pen, row, file, shift);
+	}
+	drawFlags(pen, row, placed, selected?.kind === "finding" ? selected.number : null);
+	stage.flagBoxes.push(...placed);
 }
 
 function drawRows(stage: Stage, pen: Pen, rows: Row[], shift: number): void {

@@ -32,6 +32,9 @@ export interface Box {
 
 export const FLAG = 15;
 
+/* Pixels between pieces of the path that do not part them. */
+const JOIN = 4;
+
 export function boxOf(pen: Pen, ground: Ground, spot: Spotted): Box | null {
 	const { layout, shift } = ground;
 	const x = xOf(pen, spot.start_ns);
@@ -137,6 +140,18 @@ function writeBeside(pen: Pen, text: string, box: Box): void {
 	context.fillText(text, x + 4, box.y + 7);
 }
 
+/* Pieces that follow each other in a row have one line around them. */
+function joined(boxes: Box[]): Box[] {
+	const runs: Box[] = [];
+	for (const box of boxes) {
+		const last = runs.at(-1);
+		if (last && last.y === box.y && box.x - (last.x + last.width) < JOIN)
+			last.width = Math.max(last.width, box.x + box.width - last.x);
+		else runs.push({ ...box });
+	}
+	return runs;
+}
+
 /* Everything else dims: a veil with holes where the path runs, and lines around them. */
 export function drawPath(
 	pen: Pen,
@@ -165,7 +180,7 @@ export function drawPath(
 	context.lineWidth = 2;
 	context.beginPath();
 	let last: Box | null = null;
-	for (const box of boxes) {
+	for (const box of joined(boxes)) {
 		context.rect(box.x, box.y, box.width, box.height);
 		if (last && last.y !== box.y) {
 			context.moveTo(box.x, last.y + last.height / 2);
@@ -200,40 +215,38 @@ export interface FlagBox extends Box {
 	flag: Flag;
 }
 
-/* Numbers on the ribbon where findings are; of those that would hide each other the first. */
-export function drawFlags(
-	pen: Pen,
-	row: Row,
-	flags: Flag[],
-	shift: number,
-	chosen: number | null,
-): FlagBox[] {
-	const { context, theme } = pen;
-	const drawn: FlagBox[] = [];
-	if (row.height < FLAG) return drawn;
+/* Where the numbers of findings stand; of those that would hide each other the first. */
+export function placeFlags(pen: Pen, row: Row, flags: Flag[], shift: number): FlagBox[] {
+	const placed: FlagBox[] = [];
+	if (row.height < FLAG) return placed;
 	const y = rowCentre(row, 0) + shift - FLAG / 2;
-	context.font = theme.bold;
-	context.textBaseline = "middle";
-	context.textAlign = "center";
 	for (const flag of flags)
 		for (const place of flag.places) {
 			if (place.file !== row.file) continue;
 			const x = snap(pen, xOf(pen, place.start_ns));
 			if (x < -FLAG || x > pen.width) continue;
-			if (drawn.some((one) => Math.abs(one.x - x) < FLAG + 1)) continue;
-			drawn.push({ x, y, width: FLAG, height: FLAG, flag });
-			const warning = flag.level === "warning";
-			context.fillStyle = warning ? theme.bad : theme.soft;
-			context.fillRect(x, y, FLAG, FLAG);
-			context.fillRect(x, y, 1, row.height / 2 + FLAG / 2);
-			if (flag.number === chosen) {
-				context.strokeStyle = theme.text;
-				context.lineWidth = 2;
-				context.strokeRect(x, y, FLAG, FLAG);
-			}
-			context.fillStyle = theme.back;
-			context.fillText(String(flag.number), x + FLAG / 2, y + FLAG / 2 + 1);
+			if (placed.some((one) => Math.abs(one.x - x) < FLAG + 1)) continue;
+			placed.push({ x, y, width: FLAG, height: FLAG, flag });
 		}
+	return placed.sort((a, b) => a.x - b.x);
+}
+
+export function drawFlags(pen: Pen, row: Row, flags: FlagBox[], chosen: number | null): void {
+	const { context, theme } = pen;
+	context.font = theme.bold;
+	context.textBaseline = "middle";
+	context.textAlign = "center";
+	for (const { x, y, flag } of flags) {
+		context.fillStyle = flag.level === "warning" ? theme.bad : theme.soft;
+		context.fillRect(x, y, FLAG, FLAG);
+		context.fillRect(x, y, 1, row.height / 2 + FLAG / 2);
+		if (flag.number === chosen) {
+			context.strokeStyle = theme.text;
+			context.lineWidth = 2;
+			context.strokeRect(x, y, FLAG, FLAG);
+		}
+		context.fillStyle = theme.back;
+		context.fillText(String(flag.number), x + FLAG / 2, y + FLAG / 2 + 1);
+	}
 	context.textAlign = "left";
-	return drawn;
 }
