@@ -45,8 +45,11 @@ function Value(props: { column: TableColumn; columns: TableColumn[]; row: Cell[]
 	);
 }
 
+/* Not the choice of any table: the selection says which group it is of. */
+const ROW_ID = "row";
+
 export function RowDetails({ selected }: { selected: RowSelection }) {
-	const { client, job, loaded, retry } = useTable(selected.view, "", selected.group);
+	const { client, job, loaded, retry } = useTable(selected.view, ROW_ID, selected.group);
 	const [said, say] = useState("");
 	const ready = loaded.value;
 	const row = ready?.document.rows[selected.index];

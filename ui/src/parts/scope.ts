@@ -51,7 +51,7 @@ const PARTS: Record<string, string> = { min: "least", max: "most", worst: "worst
 export function columnsOf(document: TableDocument, offer: ViewOffer): TableColumn[] {
 	const declared = new Map(offer.columns.map((column) => [column.name, column]));
 	const names = new Set(document.columns.map((column) => column.name));
-	const barred = offer.columns.find((column) => column.bar)?.name ?? mainOf(offer);
+	const barred = offer.columns.find((column) => column.bar)?.name ?? mainOf(document, offer);
 
 	return document.columns.map((column, index) => {
 		const own = declared.get(column.name);
@@ -87,9 +87,22 @@ function medianName(base: string): string {
 	return `${found?.[1] ?? base}_median${found?.[2] ?? ""}`;
 }
 
-/* Without a declared bar the first time or size has it. */
-function mainOf(offer: ViewOffer): string | undefined {
-	return offer.columns.find(
+/* Rows that are looked at to see what a table is ordered by. */
+const ORDERED_ROWS = 50;
+
+/* Without a declared bar: the time or size that the core orders the rows by, else the first. */
+function mainOf(document: TableDocument, offer: ViewOffer): string | undefined {
+	const sized = offer.columns.filter(
 		(column) => !column.detail && (column.type === "ns" || column.type === "bytes"),
-	)?.name;
+	);
+	const rank = document.columns.findIndex((column) => column.name === "rank");
+	const rows = document.rows
+		.slice(0, ORDERED_ROWS)
+		.filter((row) => rank < 0 || row[rank] === document.rows[0]?.[rank]);
+	const falls = (name: string) => {
+		const at = document.columns.findIndex((column) => column.name === name);
+		const cells = rows.map((row) => Number(row[at] ?? 0));
+		return (cells[0] ?? 0) > 0 && cells.every((cell, i) => i === 0 || cell <= (cells[i - 1] ?? 0));
+	};
+	return (sized.find((column) => falls(column.name)) ?? sized[0])?.name;
 }

@@ -25,9 +25,11 @@ interface Props {
 	above?: Partial<Record<string, ComponentType>>;
 	/* The group that a view begins with. */
 	groups?: Partial<Record<string, string>>;
+	/* Its detail columns that are shown at first. */
+	columns?: Partial<Record<string, readonly string[]>>;
 }
 
-export function TabParts({ tab, before = [], above = {}, groups = {} }: Props) {
+export function TabParts({ tab, before = [], above = {}, groups = {}, columns = {} }: Props) {
 	const { client } = useOpened();
 	const places: readonly ViewPlace[] = VIEW_PLACES[tab];
 	const offers = useLoaded(() => client.offers(), [client]).value;
@@ -66,7 +68,12 @@ export function TabParts({ tab, before = [], above = {}, groups = {} }: Props) {
 					<p class="soft summary">{view ? (summary(view) ?? "\u00a0") : null}</p>
 					{Above ? <Above /> : null}
 					{view ? (
-						<TableView key={view} view={view} {...(group ? { group } : {})} />
+						<TableView
+							key={view}
+							view={view}
+							columns={columns[view] ?? []}
+							{...(group ? { group } : {})}
+						/>
 					) : null}
 				</>
 			)}

@@ -21,6 +21,8 @@ export interface TableViewProps {
 	parameters?: Parameters;
 	/* Where the view has groups: the one to begin with. */
 	group?: string;
+	/* Detail columns that are shown at first. */
+	columns?: readonly string[];
 	lines?: number;
 	/* Instead of details in the drawer. */
 	onRow?: (row: Cell[], document: TableDocument) => void;
@@ -32,7 +34,7 @@ export interface Choice {
 	group: string;
 	order: string;
 	filter: string;
-	shown: string[];
+	shown: string[] | null;
 	each: boolean;
 }
 
@@ -42,7 +44,7 @@ export function choiceOf(view: View, id: string, group = ""): Choice {
 		group: own("group") || group,
 		order: own("sort"),
 		filter: own("filter"),
-		shown: own("cols") ? own("cols").split(",") : [],
+		shown: own("cols") ? own("cols").split(",").filter((name) => name !== "none") : null,
 		each: view.own["ranks"] === "each",
 	};
 }
@@ -159,11 +161,13 @@ export function TableView(props: TableViewProps) {
 			: null;
 	const show = async (row: Cell[]) =>
 		say((await showRow(client, job, props.view, document, row)) ?? "");
-	/* The drawer asks for the table again: not one with parameters of its own. */
+	/* The drawer asks for the table again: not one with parameters of its own, and not one
+	 * of which the core chose the rows. */
+	const cut = document.rows.length < document.row_count;
 	const open = (row: Cell[], index: number) => {
 		const { group } = choice;
 		if (props.onRow) props.onRow(row, document);
-		else if (props.parameters) void show(row);
+		else if (props.parameters || (cut && (choice.order || choice.filter))) void show(row);
 		else store.set({ selected: { kind: "row", view: props.view, group, index } });
 	};
 	return (
@@ -180,8 +184,8 @@ export function TableView(props: TableViewProps) {
 				onOrder={(sort) => set({ sort })}
 				filter={choice.filter}
 				onFilter={(filter) => set({ filter })}
-				shown={choice.shown}
-				onShown={(names) => set({ cols: names.join(",") })}
+				shown={choice.shown ?? [...(props.columns ?? [])]}
+				onShown={(names) => set({ cols: names.join(",") || "none" })}
 				marked={marked}
 				onRow={open}
 				onShow={show}

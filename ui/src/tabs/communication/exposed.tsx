@@ -8,6 +8,7 @@ import { rowsOf, sum } from "../../core/rows";
 import { store, useView } from "../../core/store";
 import type { BudgetRow } from "../../core/tables";
 import { type Bar, type BarKind, Bars } from "../../parts/bars";
+import "./communication.css";
 
 const KINDS: BarKind[] = [
 	{

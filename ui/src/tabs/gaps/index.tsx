@@ -6,7 +6,14 @@ import type { Tab } from "../tab";
 import { Causes } from "./causes";
 
 function Gaps() {
-	return <TabParts tab="gaps" above={{ gaps: Causes }} groups={{ gaps: "gap" }} />;
+	return (
+		<TabParts
+			tab="gaps"
+			above={{ gaps: Causes }}
+			groups={{ gaps: "gap" }}
+			columns={{ gaps: ["host"], syncs: ["longest_ns"] }}
+		/>
+	);
 }
 
 export const gapsTab: Tab = { id: "gaps", title: "Gaps", component: Gaps };

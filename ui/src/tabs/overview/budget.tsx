@@ -1,6 +1,7 @@
 /*
  * budget.tsx - overview: the mean step in parts that sum to it.
  */
+import { causeColor } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { rowsOf, sum } from "../../core/rows";
 import { useView } from "../../core/store";
@@ -22,7 +23,7 @@ export function partsOf(rows: { part: string; ns: number }[], devices: number): 
 	return [...totals].map(([name, ns]) => ({
 		name,
 		ns: ns / Math.max(1, devices),
-		color: COLORS[name] ?? (name === "idle: input" ? "input" : "idle"),
+		color: COLORS[name] ?? causeColor(name.replace(/^idle: /, "")),
 		hatched: name.startsWith("idle"),
 		...(name.startsWith("idle") ? { href: "#/gaps" } : {}),
 	}));

@@ -99,7 +99,12 @@ export function StepBars() {
 	const loaded = useLoaded(() => client.view("steps", { rank }), [client, rank]);
 
 	if (loaded.state === "failed") return <Failed error={loaded.error} />;
-	if (!loaded.value) return <Loading what="Looking at the steps…" />;
+	if (!loaded.value)
+		return (
+			<div class="step-bars">
+				<Loading what="Looking at the steps…" />
+			</div>
+		);
 	const all = known(rowsOf(loaded.value, "steps"));
 	if (!all.length) return null;
 	const usual = median(all.filter((one) => !one.dropped).map((one) => one.ns));
