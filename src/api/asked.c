@@ -132,3 +132,19 @@ enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *t
 		       ? SS_OK
 		       : ss_fail(err, SS_ERR_MISSING, "file %" PRId64 " could not be read", file);
 }
+
+enum ss_status ss_asked_window(const struct ss_asked *asked, struct ss_window *out,
+			       struct ss_error *err)
+{
+	/* beyond this numbers of the viewer are not whole; differences fit in any case */
+	const int64_t most_ns = INT64_C(1) << 53;
+	int64_t pixels;
+
+	SS_TRY(ss_asked_needed(asked, "from", -most_ns, most_ns, &out->from_ns, err));
+	SS_TRY(ss_asked_needed(asked, "to", -most_ns, most_ns, &out->to_ns, err));
+	SS_TRY(ss_asked_needed(asked, "pixels", 1, SS_PIXELS_MAX, &pixels, err));
+	if (out->to_ns <= out->from_ns)
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'to' is not after 'from'");
+	out->pixels = (uint32_t)pixels;
+	return SS_OK;
+}

@@ -9,6 +9,7 @@
 #define SS_API_ROUTE_H
 
 #include "api/session.h"
+#include "timeline/tiles.h"
 
 /* More than any route has. */
 #define SS_PARAMETERS_MAX 16
@@ -81,5 +82,13 @@ enum ss_status ss_asked_timeline(const struct ss_asked *asked, struct ss_timelin
 SS_MUST_USE
 enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *timeline,
 			     uint32_t *out, struct ss_error *err);
+
+/* More pixels than any screen has are refused. */
+#define SS_PIXELS_MAX 16384
+
+/* The parameters "from", "to" and "pixels". */
+SS_MUST_USE
+enum ss_status ss_asked_window(const struct ss_asked *asked, struct ss_window *out,
+			       struct ss_error *err);
 
 #endif

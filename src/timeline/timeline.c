@@ -1,7 +1,7 @@
 /*
  * timeline.c - puts the files of a job on one clock.
  */
-#include "timeline/timeline.h"
+#include "timeline/index.h"
 
 int64_t ss_timeline_moment(const struct ss_timeline_file *file, int64_t own_ns)
 {
@@ -161,6 +161,8 @@ enum ss_status ss_timeline_make(struct ss_timeline *timeline, struct ss_job *job
 
 void ss_timeline_release(struct ss_timeline *timeline)
 {
+	for (uint32_t i = 0; i < timeline->file_count; i++)
+		ss_index_release(timeline->files[i].index);
 	if (timeline->memory)
 		ss_memory_free(timeline->memory, timeline->files,
 			       timeline->file_capacity * sizeof(*timeline->files));

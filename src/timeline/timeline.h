@@ -11,6 +11,8 @@
 
 #include "job/job.h"
 
+struct ss_index;
+
 struct ss_timeline_file {
 	const struct ss_trace *trace; /* NULL: could not be read, or only its digest is kept */
 	const struct ss_subject *subject;
@@ -20,6 +22,7 @@ struct ss_timeline_file {
 	/* time of the timeline = own time + shift + drift after `middle` (own times) */
 	int64_t shift_ns, middle_ns;
 	int64_t drift_ppb;
+	struct ss_index *index; /* what is drawn of it: index.h; NULL: not asked for yet */
 };
 
 struct ss_timeline {
