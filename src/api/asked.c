@@ -133,6 +133,28 @@ enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *t
 		       : ss_fail(err, SS_ERR_MISSING, "file %" PRId64 " could not be read", file);
 }
 
+enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_timeline *timeline,
+			      struct ss_arena *arena, uint32_t **out, uint32_t *count,
+			      struct ss_error *err)
+{
+	uint32_t *named = SS_ARENA_NEW(arena, uint32_t, (size_t)timeline->file_count + 1);
+	bool *wanted = SS_ARENA_NEW(arena, bool, (size_t)timeline->file_count + 1);
+	uint32_t named_count;
+
+	if (!named || !wanted)
+		return ss_fail_memory(err, "the list of files");
+	SS_TRY(ss_asked_list(asked, "files", timeline->file_count, named, timeline->file_count,
+			     &named_count, err));
+	for (uint32_t i = 0; i < named_count; i++)
+		wanted[named[i]] = true;
+	*out = named;
+	*count = 0;
+	for (uint32_t i = 0; i < timeline->file_count; i++)
+		if (timeline->files[i].trace && (!named_count || wanted[i]))
+			named[(*count)++] = i;
+	return SS_OK;
+}
+
 enum ss_status ss_asked_window(const struct ss_asked *asked, struct ss_window *out,
 			       struct ss_error *err)
 {

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "api/session.h"
-#include "diagnose/diagnose.h"
 
 bool ss_session_diagnoses(const char *what)
 {
@@ -31,6 +30,21 @@ static enum ss_status check(const struct ss_request *request, struct ss_error *e
 	return SS_OK;
 }
 
+enum ss_status ss_session_verdict(struct ss_session *session,
+				  const struct ss_diagnose_options *options,
+				  const struct ss_diagnosis **out, struct ss_error *err)
+{
+	enum ss_status status = SS_OK;
+
+	*out = &session->diagnosis;
+	if (!session->diagnosis.memory)
+		status = ss_diagnose(&session->diagnosis, &session->job, options, err);
+	else if (!session->is_diagnosed || options->is_what_if)
+		status = ss_diagnosis_choose(&session->diagnosis, options, err);
+	session->is_diagnosed = status == SS_OK && !options->is_what_if;
+	return status;
+}
+
 enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_request *request,
 				   struct ss_text *out, struct ss_error *err)
 {
@@ -39,15 +53,21 @@ enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_r
 		.is_what_if = strcmp(request->what, "what-if") == 0,
 		.fixes = request->fix,
 	};
+	const struct ss_diagnosis *verdict;
 	const struct ss_renderer *renderer;
 	struct ss_render_options options;
-	struct ss_diagnosis diagnosis;
+	struct ss_diagnosis of_rank = { 0 };
 
 	SS_TRY(check(request, err));
 	SS_TRY(ss_session_format(session, request, &renderer, &options, err));
-	SS_TRY(ss_diagnose(&diagnosis, &session->job, &chosen, err));
-	renderer->diagnosis(&diagnosis, &options, out);
-	ss_diagnosis_release(&diagnosis);
+	if (chosen.rank == SS_EVERY_RANK) {
+		SS_TRY(ss_session_verdict(session, &chosen, &verdict, err));
+	} else {
+		SS_TRY(ss_diagnose(&of_rank, &session->job, &chosen, err));
+		verdict = &of_rank;
+	}
+	renderer->diagnosis(verdict, &options, out);
+	ss_diagnosis_release(&of_rank);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }
 

@@ -83,6 +83,15 @@ SS_MUST_USE
 enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *timeline,
 			     uint32_t *out, struct ss_error *err);
 
+/*
+ * The parameter "files": those of the timeline that are named and could be read, each once, in
+ * their order; all when it was not given. The list lives as long as the arena.
+ */
+SS_MUST_USE
+enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_timeline *timeline,
+			      struct ss_arena *arena, uint32_t **out, uint32_t *count,
+			      struct ss_error *err);
+
 /* More pixels than any screen has are refused. */
 #define SS_PIXELS_MAX 16384
 

@@ -92,6 +92,8 @@ void ss_session_close(struct ss_session *session)
 {
 	if (!session)
 		return;
+	ss_critical_release(&session->path);
+	ss_diagnosis_release(&session->diagnosis);
 	ss_timeline_release(&session->timeline);
 	ss_bricks_release(&session->bricks);
 	ss_job_close(&session->job);

@@ -5,8 +5,10 @@
 #define SS_API_SESSION_H
 
 #include "analyze/bricks.h"
+#include "diagnose/diagnose.h"
 #include "job/job.h"
 #include "render/render.h"
+#include "replay/critical.h"
 #include "timeline/timeline.h"
 
 struct ss_session {
@@ -14,6 +16,10 @@ struct ss_session {
 	struct ss_job job;
 	struct ss_bricks bricks;     /* of the file that a view was run on last */
 	struct ss_timeline timeline; /* without files: not made yet */
+	/* of all ranks; without memory: not made yet. It stays when others are chosen of it */
+	struct ss_diagnosis diagnosis;
+	bool is_diagnosed;       /* the last choice was no what-if */
+	struct ss_critical path; /* of all ranks; without memory: not made yet */
 };
 
 /* session.c: how a request wants to have it; fails where there is no such format. */
@@ -27,6 +33,17 @@ bool ss_session_diagnoses(const char *what);
 SS_MUST_USE
 enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_request *request,
 				   struct ss_text *out, struct ss_error *err);
+
+/* diagnose.c: what is wrong with all ranks; made once, lent until the next request. */
+SS_MUST_USE
+enum ss_status ss_session_verdict(struct ss_session *session,
+				  const struct ss_diagnose_options *options,
+				  const struct ss_diagnosis **out, struct ss_error *err);
+
+/* replay.c: the critical path of all ranks; made once. */
+SS_MUST_USE
+enum ss_status ss_session_path(struct ss_session *session, const struct ss_critical **out,
+			       struct ss_error *err);
 
 /* replay.c: runs a view of the replay of all ranks. */
 enum ss_status ss_session_replay(struct ss_job *job, const struct ss_view *view, uint32_t group,

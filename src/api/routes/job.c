@@ -4,15 +4,7 @@
 #include <inttypes.h>
 
 #include "api/route.h"
-
-static void add_text(const char *name, const char *text, struct ss_text *out)
-{
-	ss_text_addf(out, ",\"%s\":", name);
-	if (text && *text)
-		ss_render_quoted(out, text);
-	else
-		ss_text_add_string(out, "null");
-}
+#include "api/spot.h"
 
 static void add_steps(const struct ss_timeline_file *file, struct ss_text *out)
 {
@@ -23,11 +15,11 @@ static void add_steps(const struct ss_timeline_file *file, struct ss_text *out)
 		const struct ss_step *step = &trace->steps.items[i];
 
 		ss_text_addf(out, "%s{\"number\":%" PRIu32, i ? "," : "", i);
-		add_text("name", ss_strings_text(&trace->names, step->name), out);
+		ss_spot_text("name", ss_strings_text(&trace->names, step->name), out);
 		ss_text_addf(out, ",\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64,
 			     ss_timeline_moment(file, step->start_ns),
 			     ss_timeline_moment(file, step->end_ns));
-		add_text("dropped", step->dropped, out);
+		ss_spot_text("dropped", step->dropped, out);
 		ss_text_add_string(out, "}");
 	}
 	ss_text_add_string(out, "]");
@@ -37,12 +29,12 @@ static void add_trace(const struct ss_timeline_file *file, struct ss_text *out)
 {
 	const struct ss_trace *trace = file->trace;
 
-	add_text("host", ss_strings_text(&trace->texts, trace->info.host), out);
-	add_text("device",
-		 trace->info.device_count
-			 ? ss_strings_text(&trace->texts, trace->info.devices[0].name)
-			 : NULL,
-		 out);
+	ss_spot_text("host", ss_strings_text(&trace->texts, trace->info.host), out);
+	ss_spot_text("device",
+		     trace->info.device_count
+			     ? ss_strings_text(&trace->texts, trace->info.devices[0].name)
+			     : NULL,
+		     out);
 	ss_text_addf(out, ",\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64 ",\"slices\":%" PRIu32,
 		     ss_timeline_moment(file, 0), ss_timeline_moment(file, trace->span_ns),
 		     trace->slices.count);
@@ -64,8 +56,8 @@ static void add_file(const struct ss_timeline *timeline, uint32_t number, struct
 		ss_text_add_string(out, "null");
 	else
 		ss_text_add_int(out, file->subject->rank);
-	add_text("path", file->subject->path, out);
-	add_text("problem", file->subject->problem, out);
+	ss_spot_text("path", file->subject->path, out);
+	ss_spot_text("problem", file->subject->problem, out);
 	if (file->trace)
 		add_trace(file, out);
 	ss_text_add_string(out, "}");
