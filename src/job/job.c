@@ -88,7 +88,7 @@ static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths
 		file->subject.path = shown_path(job, paths->items[i].path);
 		file->subject.rank = -1;
 		file->source = paths->items[i].input ? NULL : paths->items[i].path;
-		file->number = job->file_count;
+		file->number = job->file_count + job->skipped_count;
 		if (!file->subject.path)
 			return ss_fail_memory(err, "the list of files");
 		job->file_count++;
