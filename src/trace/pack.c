@@ -284,9 +284,9 @@ static void set_columns(struct packing *packing)
 					      rows->device_id,      rows->device_type,
 					      rows->out_of_memory };
 
-	for (size_t i = 0; i < SS_COUNT(slice_columns); i++)
+	for (uint32_t i = 0; i < SS_COUNT(slice_columns); i++)
 		set_part(packing, SS_PART_SLICE_START + i, slice_columns[i], slices->count);
-	for (size_t i = 0; i < SS_COUNT(alloc_columns); i++)
+	for (uint32_t i = 0; i < SS_COUNT(alloc_columns); i++)
 		set_part(packing, SS_PART_ALLOC_START + i, alloc_columns[i], rows->count);
 	set_part(packing, SS_PART_NAME_FLAGS, trace->name_flags, trace->names.count);
 	set_part(packing, SS_PART_PHASES, trace->phase_events, SS_COUNT(trace->phase_events));

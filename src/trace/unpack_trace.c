@@ -37,13 +37,14 @@ static enum ss_status add_strings(const struct ss_unpacked *parts, enum ss_pack_
 	const char *at = items_of(parts, lengths_part + 1, &byte_count);
 	size_t left = byte_count;
 
+	at = at ? at : "";
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t id;
 
 		if (lengths[i] > left || (lengths[i] == 0) != (i == 0) ||
 		    ss_utf8_check(at, lengths[i]) != 0)
 			return ss_unpack_fail(err, "a text cannot be one");
-		id = ss_strings_add(out, lengths[i] ? at : "", lengths[i]);
+		id = ss_strings_add(out, at, lengths[i]);
 		if (id == SS_NO_ID)
 			return ss_fail_memory(err, "the names of this trace");
 		if (id != i)
@@ -346,10 +347,10 @@ static enum ss_status take_columns(struct ss_unpacked *parts, struct ss_trace *t
 static void fill_tracks(struct ss_trace *trace)
 {
 	for (uint32_t i = 0; i < trace->track_count; i++) {
-		uint32_t *at = trace->slices.track + trace->tracks[i].first_row;
+		const struct ss_track *track = &trace->tracks[i];
 
-		for (uint32_t k = 0; k < trace->tracks[i].row_count; k++)
-			at[k] = i;
+		for (uint32_t k = 0; k < track->row_count; k++)
+			trace->slices.track[track->first_row + k] = i;
 	}
 }
 

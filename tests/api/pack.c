@@ -1,168 +1,12 @@
 /*
  * Packs: a session of packs answers everything as the session of the files does.
  */
-#include "support/support.h"
+#include "support/packs.h"
 
 #include <unistd.h>
 
-#include "api/session.h"
 #include "base/checksum.h"
 #include "trace/pack.h"
-
-#define FILES_MAX 8
-
-static bool append(void *context, const char *bytes, size_t length)
-{
-	struct ss_text *out = context;
-
-	ss_text_add(out, bytes, length);
-	return !ss_text_failed(out);
-}
-
-static void pack_file(struct ss_session *session, uint32_t index, struct ss_text *out)
-{
-	struct ss_error err = { 0 };
-	uint64_t bytes = 0;
-
-	if (ss_session_pack(session, index, append, out, &bytes, &err) != SS_OK)
-		fail_msg("%s", err.text);
-	assert_int_equal(bytes, out->length);
-}
-
-static struct ss_session *open_texts(const struct ss_text *texts, char (*names)[64], uint32_t count)
-{
-	struct ss_input inputs[FILES_MAX];
-	struct ss_open_options options = { .inputs = inputs, .input_count = count };
-	struct ss_session *session = NULL;
-	struct ss_error err = { 0 };
-
-	for (uint32_t i = 0; i < count; i++)
-		inputs[i] = (struct ss_input){ .name = names[i],
-					       .data = texts[i].data,
-					       .length = texts[i].length };
-	if (ss_session_open(&options, &session, &err) != SS_OK)
-		fail_msg("%s", err.text);
-	/* the only thing that may differ */
-	session->job.load_seconds = 0;
-	return session;
-}
-
-static void run(struct ss_session *session, const char *what, const char *group, const char *format,
-		struct ss_text *out)
-{
-	struct ss_request request = {
-		.what = what, .format = format, .group = group, .rank = SS_EVERY_RANK
-	};
-	struct ss_error err = { 0 };
-
-	/* a sentence why not is an answer, too */
-	if (ss_session_run(session, &request, out, &err) != SS_OK)
-		ss_text_add_string(out, err.text);
-}
-
-static void check_same(struct ss_session *a, struct ss_session *b, const char *what,
-		       const char *group, const char *format)
-{
-	struct ss_text x = { 0 }, y = { 0 };
-
-	run(a, what, group, format, &x);
-	run(b, what, group, format, &y);
-	assert_non_null(x.data);
-	if (strcmp(x.data, y.data) != 0)
-		fail_msg("%s by %s as %s:\n%s\nand of packs:\n%s", what, group ? group : "-",
-			 format, x.data, y.data);
-	ss_text_release(&x);
-	ss_text_release(&y);
-}
-
-static void check_everything(struct ss_session *a, struct ss_session *b)
-{
-	static const char *const verdicts[] = { "diagnose", "what-if" };
-	struct ss_offer offer;
-
-	for (size_t i = 0; ss_offer_at(i, &offer); i++)
-		for (size_t k = 0; k < 8 && (!k || ss_group_at(offer.name, k)); k++) {
-			const char *group = ss_group_at(offer.name, k);
-
-			check_same(a, b, offer.name, group, "csv");
-			check_same(a, b, offer.name, group, "text");
-		}
-	for (size_t i = 0; i < SS_COUNT(verdicts); i++) {
-		check_same(a, b, verdicts[i], NULL, "json");
-		check_same(a, b, verdicts[i], NULL, "text");
-	}
-}
-
-static void check_traces(struct ss_session *a, struct ss_session *b)
-{
-	for (uint32_t i = 0; i < a->job.file_count; i++) {
-		struct ss_text x = { 0 }, y = { 0 };
-
-		support_dump(&a->job.files[i].trace, &x);
-		support_dump(&b->job.files[i].trace, &y);
-		assert_string_equal(x.data, y.data);
-		ss_text_release(&x);
-		ss_text_release(&y);
-	}
-}
-
-/* A view names the origin of a pack; with it away nothing may differ. */
-static void check_origins(struct ss_session *packed, char (*names)[64])
-{
-	for (uint32_t i = 0; i < packed->job.file_count; i++) {
-		struct ss_file file;
-
-		assert_int_equal(ss_session_file(packed, i, &file, NULL), SS_OK);
-		assert_string_equal(file.packed_of, names[i]);
-	}
-	for (uint32_t i = 0; i < packed->job.file_count; i++) {
-		struct ss_text out = { 0 };
-
-		run(packed, "files", NULL, "json", &out);
-		assert_non_null(strstr(out.data, "\",\"rank"));
-		ss_text_release(&out);
-		packed->job.files[i].trace.packed_of = NULL;
-	}
-}
-
-/* The files of a session, packed and opened again under their names. */
-static void check_session(struct ss_session *session)
-{
-	struct ss_text packs[FILES_MAX] = { 0 };
-	char names[FILES_MAX][64];
-	uint32_t count = ss_session_file_count(session);
-	struct ss_session *packed;
-
-	assert_true(count <= FILES_MAX);
-	session->job.load_seconds = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		struct ss_text again = { 0 };
-		struct ss_file file;
-
-		assert_int_equal(ss_session_file(session, i, &file, NULL), SS_OK);
-		snprintf(names[i], sizeof(names[i]), "%s", file.path);
-		pack_file(session, i, &packs[i]);
-		pack_file(session, i, &again);
-		assert_int_equal(packs[i].length, again.length);
-		assert_memory_equal(packs[i].data, again.data, again.length);
-		ss_text_release(&again);
-	}
-	packed = open_texts(packs, names, count);
-	check_traces(session, packed);
-	check_origins(packed, names);
-	check_everything(session, packed);
-	/* a pack of a pack is the pack */
-	for (uint32_t i = 0; i < count; i++) {
-		struct ss_text again = { 0 };
-
-		pack_file(packed, i, &again);
-		assert_int_equal(packs[i].length, again.length);
-		assert_memory_equal(packs[i].data, again.data, again.length);
-		ss_text_release(&again);
-		ss_text_release(&packs[i]);
-	}
-	ss_session_close(packed);
-}
 
 static void test_texts(void **state)
 {
@@ -181,7 +25,7 @@ static void test_texts(void **state)
 		assert_int_equal(ss_session_open_memory(jsons[i], strlen(jsons[i]), "rank1.json",
 							&session, NULL),
 				 SS_OK);
-		check_session(session);
+		packs_check(session);
 		ss_session_close(session);
 	}
 }
@@ -231,9 +75,9 @@ static void test_jobs(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(jobs); i++) {
-		char folder[] = "/tmp/stepscope-pack-XXXXXX", names[FILES_MAX][64];
+		char folder[] = "/tmp/stepscope-pack-XXXXXX", names[PACKS_MAX][PACKS_NAME];
 		struct ss_simulation job = jobs[i];
-		struct ss_text texts[FILES_MAX] = { 0 };
+		struct ss_text texts[PACKS_MAX] = { 0 };
 		struct ss_simulated made;
 		struct ss_session *session;
 		struct ss_error err = { 0 };
@@ -246,8 +90,8 @@ static void test_jobs(void **state)
 			snprintf(names[r], sizeof(names[r]), "rank%u.json", r);
 			load_text(folder, names[r], &texts[r]);
 		}
-		session = open_texts(texts, names, made.ranks);
-		check_session(session);
+		session = packs_open(texts, names, made.ranks);
+		packs_check(session);
 		ss_session_close(session);
 		for (uint32_t r = 0; r < made.ranks; r++)
 			ss_text_release(&texts[r]);
@@ -295,7 +139,7 @@ static void pack_sample(struct ss_text *out)
 	assert_int_equal(ss_session_open_memory(support_sample, strlen(support_sample),
 						"rank1.json", &session, NULL),
 			 SS_OK);
-	pack_file(session, 0, out);
+	packs_write(session, 0, out);
 	ss_session_close(session);
 }
 
@@ -470,11 +314,13 @@ static void test_refused(void **state)
 
 	(void)state;
 	assert_int_equal(ss_session_open(&options, &session, NULL), SS_OK);
-	assert_int_equal(ss_session_pack(session, 0, append, &out, &bytes, &err), SS_ERR_USAGE);
+	assert_int_equal(ss_session_pack(session, 0, packs_append, &out, &bytes, &err),
+			 SS_ERR_USAGE);
 	ss_session_close(session);
 	options.reduce = false;
 	assert_int_equal(ss_session_open(&options, &session, NULL), SS_OK);
-	assert_int_equal(ss_session_pack(session, 1, append, &out, &bytes, &err), SS_ERR_USAGE);
+	assert_int_equal(ss_session_pack(session, 1, packs_append, &out, &bytes, &err),
+			 SS_ERR_USAGE);
 	for (uint32_t pieces = 0; pieces < 5; pieces++) {
 		uint32_t left = pieces;
 
@@ -518,7 +364,7 @@ static void test_memory(void **state)
 
 		assert_int_equal(ss_session_open(&options, &session, NULL), SS_OK);
 		session->memory.fail_call = session->memory.calls + call;
-		status = ss_session_pack(session, 0, append, &out, &bytes, &err);
+		status = ss_session_pack(session, 0, packs_append, &out, &bytes, &err);
 		assert_true(status == SS_OK || (status == SS_ERR_LIMIT && err.text[0]));
 		ss_session_close(session);
 		ss_text_release(&out);
