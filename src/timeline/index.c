@@ -45,12 +45,14 @@ static void release_gap_columns(struct ss_gap_columns *gaps, struct ss_memory *m
 	ss_memory_free(memory, gaps->start_ns, room * sizeof(*gaps->start_ns));
 	ss_memory_free(memory, gaps->dur_ns, room * sizeof(*gaps->dur_ns));
 	ss_memory_free(memory, gaps->cause, room);
+	*gaps = (struct ss_gap_columns){ 0 };
 }
 
 static enum ss_status make_gap_lanes(struct ss_index *index, struct ss_error *err)
 {
 	const struct ss_idle *idle = &index->idle;
-	struct ss_lane_rows rows = { index->gaps.start_ns, index->gaps.dur_ns };
+	struct ss_lane_rows rows = { index->gaps.start_ns, index->gaps.dur_ns, NULL,
+				     index->gaps.cause };
 	enum ss_status status = SS_OK;
 	struct ss_arena scratch;
 	uint32_t *from;
@@ -121,6 +123,23 @@ uint8_t ss_index_wait(const struct ss_index *index, uint32_t row)
 
 /* --- all of it --------------------------------------------------------------------- */
 
+/* All but the busy time. */
+static void release_parts(struct ss_index *index)
+{
+	struct ss_memory *memory = index->memory;
+
+	ss_curves_release(&index->curves);
+	ss_lanes_release(&index->gap_lanes);
+	ss_lanes_release(&index->lanes);
+	ss_colors_release(&index->colors);
+	ss_tracks_release(&index->tracks);
+	release_gap_columns(&index->gaps, memory);
+	ss_idle_release(&index->idle);
+	ss_memory_free(memory, index->waits, index->wait_capacity * sizeof(*index->waits));
+	index->waits = NULL;
+	index->wait_count = index->wait_capacity = 0;
+}
+
 static enum ss_status make(struct ss_index *index, const struct ss_timeline *timeline,
 			   uint32_t file, struct ss_error *err)
 {
@@ -134,31 +153,52 @@ static enum ss_status make(struct ss_index *index, const struct ss_timeline *tim
 	SS_TRY(make_gap_lanes(index, err));
 	SS_TRY(ss_tracks_init(&index->tracks, trace, &index->idle, memory, err));
 	SS_TRY(ss_colors_init(&index->colors, trace, memory, err));
-	return ss_lanes_init(&index->lanes, trace, memory, err);
+	SS_TRY(ss_curves_init(&index->curves, trace, memory, err));
+	return ss_lanes_init(&index->lanes, trace, &index->colors, memory, err);
+}
+
+/* The file's index, empty where nobody has asked for it yet; NULL: no memory. */
+static struct ss_index *open_index(struct ss_timeline *timeline, uint32_t file)
+{
+	struct ss_timeline_file *own = &timeline->files[file];
+
+	assert(own->trace);
+	if (own->index)
+		return own->index;
+	own->index = ss_memory_resize(timeline->memory, NULL, 0, sizeof(*own->index));
+	if (own->index)
+		*own->index = (struct ss_index){ .memory = timeline->memory, .trace = own->trace };
+	return own->index;
 }
 
 enum ss_status ss_index_of(struct ss_timeline *timeline, uint32_t file, struct ss_index **out,
 			   struct ss_error *err)
 {
-	struct ss_timeline_file *own = &timeline->files[file];
-	struct ss_index *index;
+	struct ss_index *index = open_index(timeline, file);
 	enum ss_status status;
 
-	*out = own->index;
-	if (own->index)
-		return SS_OK;
-	assert(own->trace);
-	index = ss_memory_resize(timeline->memory, NULL, 0, sizeof(*index));
+	*out = index;
 	if (!index)
 		return ss_fail_memory(err, "the index of the timeline");
-	*index = (struct ss_index){ .memory = timeline->memory, .trace = own->trace };
+	if (index->is_made)
+		return SS_OK;
 	status = make(index, timeline, file, err);
-	if (status != SS_OK) {
-		ss_index_release(index);
-		return status;
-	}
-	*out = own->index = index;
-	return SS_OK;
+	index->is_made = status == SS_OK;
+	if (status != SS_OK)
+		release_parts(index);
+	return status;
+}
+
+enum ss_status ss_index_busy(struct ss_timeline *timeline, uint32_t file,
+			     const struct ss_busy **out, struct ss_error *err)
+{
+	struct ss_index *index = open_index(timeline, file);
+
+	*out = index ? &index->busy : NULL;
+	if (!index)
+		return ss_fail_memory(err, "the index of the timeline");
+	return index->busy.memory ? SS_OK
+				  : ss_busy_init(&index->busy, index->trace, index->memory, err);
 }
 
 void ss_index_release(struct ss_index *index)
@@ -168,12 +208,7 @@ void ss_index_release(struct ss_index *index)
 	if (!index)
 		return;
 	memory = index->memory;
-	ss_lanes_release(&index->gap_lanes);
-	ss_lanes_release(&index->lanes);
-	ss_colors_release(&index->colors);
-	ss_tracks_release(&index->tracks);
-	release_gap_columns(&index->gaps, memory);
-	ss_idle_release(&index->idle);
-	ss_memory_free(memory, index->waits, index->wait_capacity * sizeof(*index->waits));
+	release_parts(index);
+	ss_busy_release(&index->busy);
 	ss_memory_free(memory, index, sizeof(*index));
 }

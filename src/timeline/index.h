@@ -7,7 +7,9 @@
 #ifndef SS_TIMELINE_INDEX_H
 #define SS_TIMELINE_INDEX_H
 
+#include "timeline/busy.h"
 #include "timeline/colors.h"
+#include "timeline/curves.h"
 #include "timeline/lanes.h"
 #include "timeline/timeline.h"
 #include "timeline/tracks.h"
@@ -36,12 +38,21 @@ struct ss_index {
 	struct ss_lanes gap_lanes; /* of the idle tracks: one for each device of ss_idle */
 	struct ss_row_wait *waits; /* by row */
 	uint32_t wait_count, wait_capacity;
+	struct ss_curves curves;
+	bool is_made;        /* all above */
+	struct ss_busy busy; /* made by ss_index_busy() */
 };
 
 /* The index of a file that could be read. */
 SS_MUST_USE
 enum ss_status ss_index_of(struct ss_timeline *timeline, uint32_t file, struct ss_index **out,
 			   struct ss_error *err);
+
+/* Its busy time alone: strips of a thousand ranks need no more. */
+SS_MUST_USE
+enum ss_status ss_index_busy(struct ss_timeline *timeline, uint32_t file,
+			     const struct ss_busy **out, struct ss_error *err);
+
 /* NULL is fine. */
 void ss_index_release(struct ss_index *index);
 

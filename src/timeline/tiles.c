@@ -1,9 +1,8 @@
 /*
  * tiles.c - scans the lanes of tracks and writes what is seen as columns.
  */
-#include <string.h>
-
 #include "timeline/labels.h"
+#include "timeline/pen.h"
 #include "timeline/scan.h"
 #include "timeline/tiles.h"
 
@@ -27,8 +26,6 @@ static void scan_track(struct ss_scan *scan, const struct ss_index *index, uint3
 	bool is_idle = track >= index->trace->track_count;
 	const struct ss_lanes *lanes = is_idle ? &index->gap_lanes : &index->lanes;
 
-	scan->colors = is_idle ? NULL : &index->colors;
-	scan->causes = is_idle ? index->gaps.cause : NULL;
 	track -= is_idle ? index->trace->track_count : 0;
 	for (uint32_t i = 0; i < lanes->lane_of[track + 1] - lanes->lane_of[track]; i++)
 		ss_scan_lane(scan, lanes, track, i);
@@ -56,51 +53,17 @@ static bool add_label(struct answer *answer, uint32_t i)
 
 /* --- bytes ------------------------------------------------------------------------- */
 
-/* A place in the body, which has room for all of it. */
-struct pen {
-	char *base;
-	size_t at;
-};
-
-static void align(struct pen *pen, size_t to)
-{
-	while (pen->at % to)
-		pen->base[pen->at++] = 0;
-}
-
-static void put_u32(struct pen *pen, uint32_t value)
-{
-	memcpy(pen->base + pen->at, &value, sizeof(value));
-	pen->at += sizeof(value);
-}
-
-static void put_f64(struct pen *pen, double value)
-{
-	memcpy(pen->base + pen->at, &value, sizeof(value));
-	pen->at += sizeof(value);
-}
-
-static void put_u16(struct pen *pen, uint16_t value)
-{
-	memcpy(pen->base + pen->at, &value, sizeof(value));
-	pen->at += sizeof(value);
-}
-
-static void put_u8(struct pen *pen, uint8_t value)
-{
-	pen->base[pen->at++] = (char)value;
-}
-
-static void put_times(struct pen *pen, const struct answer *answer)
+static void put_times(struct ss_pen *pen, const struct answer *answer)
 {
 	const struct ss_scan *scan = &answer->scan;
 
-	align(pen, 8);
+	ss_pen_align(pen, 8);
 	for (uint32_t i = 0; i < scan->count; i++)
-		put_f64(pen, (double)ss_timeline_moment(answer->file, scan->items[i].start_ns));
+		ss_pen_f64(pen, (double)ss_timeline_moment(answer->file, scan->items[i].start_ns));
 	for (uint32_t i = 0; i < scan->count; i++)
-		put_f64(pen, (double)(ss_timeline_moment(answer->file, scan->items[i].end_ns) -
-				      ss_timeline_moment(answer->file, scan->items[i].start_ns)));
+		ss_pen_f64(pen,
+			   (double)(ss_timeline_moment(answer->file, scan->items[i].end_ns) -
+				    ss_timeline_moment(answer->file, scan->items[i].start_ns)));
 }
 
 /* Gaps are numbered by device. */
@@ -119,7 +82,7 @@ static uint8_t wait_of(const struct answer *answer, const struct ss_seen *seen)
 	return ss_index_wait(answer->index, seen->row);
 }
 
-static void put_columns(struct pen *pen, const struct answer *answer, const uint32_t *tracks,
+static void put_columns(struct ss_pen *pen, const struct answer *answer, const uint32_t *tracks,
 			uint32_t track_count)
 {
 	const struct ss_seen *items = answer->scan.items;
@@ -128,37 +91,35 @@ static void put_columns(struct pen *pen, const struct answer *answer, const uint
 	put_times(pen, answer);
 	for (uint32_t t = 0, i = 0; t < track_count; t++)
 		for (; i < answer->ends[t]; i++)
-			put_u32(pen, number_of(answer, tracks[t], &items[i]));
+			ss_pen_u32(pen, number_of(answer, tracks[t], &items[i]));
 	for (uint32_t i = 0; i < count; i++)
-		put_u32(pen, items[i].count);
+		ss_pen_u32(pen, items[i].count);
 	for (uint32_t i = 0; i < count; i++)
-		put_u32(pen, answer->label[i]);
+		ss_pen_u32(pen, answer->label[i]);
 	for (uint32_t i = 0; i < count; i++)
-		put_u16(pen, items[i].lane);
+		ss_pen_u16(pen, items[i].lane);
 	for (uint32_t i = 0; i < count; i++)
-		put_u8(pen, items[i].color);
+		ss_pen_u8(pen, items[i].color);
 	for (uint32_t i = 0; i < count; i++)
-		put_u8(pen, ss_seen_fill(&items[i]));
+		ss_pen_u8(pen, ss_seen_fill(&items[i]));
 	for (uint32_t i = 0; i < count; i++)
-		put_u8(pen, wait_of(answer, &items[i]));
+		ss_pen_u8(pen, wait_of(answer, &items[i]));
 	for (uint32_t i = 0; i < count; i++)
-		put_u8(pen, items[i].cause);
+		ss_pen_u8(pen, items[i].cause);
 }
 
-static void put_labels(struct pen *pen, const struct ss_strings *texts)
+static void put_labels(struct ss_pen *pen, const struct ss_strings *texts)
 {
 	uint32_t offset = 0;
 
-	align(pen, 4);
+	ss_pen_align(pen, 4);
 	for (uint32_t i = 0; i < texts->count; i++) {
-		put_u32(pen, offset);
+		ss_pen_u32(pen, offset);
 		offset += texts->items[i].length;
 	}
-	put_u32(pen, offset);
-	for (uint32_t i = 0; i < texts->count; i++) {
-		memcpy(pen->base + pen->at, texts->items[i].text, texts->items[i].length);
-		pen->at += texts->items[i].length;
-	}
+	ss_pen_u32(pen, offset);
+	for (uint32_t i = 0; i < texts->count; i++)
+		ss_pen_put(pen, texts->items[i].text, texts->items[i].length);
 }
 
 static bool put_all(const struct answer *answer, const uint32_t *tracks, uint32_t track_count,
@@ -168,22 +129,22 @@ static bool put_all(const struct answer *answer, const uint32_t *tracks, uint32_
 	/* the head, tracks, columns and the padding before two of them */
 	size_t room = 48 + 8 * (size_t)track_count + 34 * (size_t)answer->scan.count +
 		      4 * (size_t)texts->count;
-	struct pen pen;
+	struct ss_pen pen;
 
 	for (uint32_t i = 0; i < texts->count; i++)
 		room += texts->items[i].length;
 	if (!ss_text_reserve(out, room))
 		return false;
-	pen = (struct pen){ out->data + out->length, 0 };
-	put_u32(&pen, TILES_MAGIC);
-	put_u32(&pen, track_count);
-	put_u32(&pen, answer->scan.count);
-	put_u32(&pen, texts->count);
-	put_f64(&pen, (double)window->from_ns);
-	put_f64(&pen, (double)window->to_ns);
+	pen = (struct ss_pen){ out->data + out->length, 0 };
+	ss_pen_u32(&pen, TILES_MAGIC);
+	ss_pen_u32(&pen, track_count);
+	ss_pen_u32(&pen, answer->scan.count);
+	ss_pen_u32(&pen, texts->count);
+	ss_pen_f64(&pen, (double)window->from_ns);
+	ss_pen_f64(&pen, (double)window->to_ns);
 	for (uint32_t i = 0; i < track_count; i++) {
-		put_u32(&pen, tracks[i]);
-		put_u32(&pen, answer->ends[i] - (i ? answer->ends[i - 1] : 0));
+		ss_pen_u32(&pen, tracks[i]);
+		ss_pen_u32(&pen, answer->ends[i] - (i ? answer->ends[i - 1] : 0));
 	}
 	put_columns(&pen, answer, tracks, track_count);
 	put_labels(&pen, texts);

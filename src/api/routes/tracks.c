@@ -2,6 +2,7 @@
  * tracks.c - route: the tracks of a file in the order in which they are shown.
  */
 #include <inttypes.h>
+#include <math.h>
 
 #include "api/route.h"
 #include "timeline/index.h"
@@ -45,6 +46,23 @@ static void add_track(const struct ss_timeline_file *file, const struct ss_shown
 		     ss_timeline_moment(file, track->end_ns));
 }
 
+static void add_curve(const struct ss_curve *curve, struct ss_text *out)
+{
+	ss_text_addf(out, "{\"curve\":\"%s\",\"device\":", ss_curve_kind_name(curve->kind));
+	if (curve->has_device)
+		ss_text_add_int(out, curve->device);
+	else
+		ss_text_add_string(out, "null");
+	ss_text_add_string(out, ",\"name\":");
+	ss_render_quoted(out, curve->name);
+	ss_text_addf(out, ",\"unit\":\"%s\",\"high\":", curve->unit);
+	if (isnan(curve->high))
+		ss_text_add_string(out, "null");
+	else
+		ss_text_addf(out, "%.0f", curve->high);
+	ss_text_add_string(out, "}");
+}
+
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
 {
 	struct ss_timeline *timeline;
@@ -60,7 +78,12 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 		ss_text_add_string(&out->body, i ? ",\n " : "\n ");
 		add_track(&timeline->files[file], &index->tracks.items[i], &out->body);
 	}
-	ss_text_add_string(&out->body, "],\n\"curves\":[]}\n");
+	ss_text_add_string(&out->body, "],\n\"curves\":[");
+	for (uint32_t i = 0; i < index->curves.count; i++) {
+		ss_text_add_string(&out->body, i ? ",\n " : "\n ");
+		add_curve(&index->curves.items[i], &out->body);
+	}
+	ss_text_add_string(&out->body, "]}\n");
 	return SS_OK;
 }
 
