@@ -37,6 +37,9 @@ enum ss_status ss_session_verdict(struct ss_session *session,
 	enum ss_status status = SS_OK;
 
 	*out = &session->diagnosis;
+	if (session->diagnosed_rank != options->rank)
+		ss_diagnosis_release(&session->diagnosis);
+	session->diagnosed_rank = options->rank;
 	if (!session->diagnosis.memory)
 		status = ss_diagnose(&session->diagnosis, &session->job, options, err);
 	else if (!session->is_diagnosed || options->is_what_if)
@@ -56,18 +59,11 @@ enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_r
 	const struct ss_diagnosis *verdict;
 	const struct ss_renderer *renderer;
 	struct ss_render_options options;
-	struct ss_diagnosis of_rank = { 0 };
 
 	SS_TRY(check(request, err));
 	SS_TRY(ss_session_format(session, request, &renderer, &options, err));
-	if (chosen.rank == SS_EVERY_RANK) {
-		SS_TRY(ss_session_verdict(session, &chosen, &verdict, err));
-	} else {
-		SS_TRY(ss_diagnose(&of_rank, &session->job, &chosen, err));
-		verdict = &of_rank;
-	}
+	SS_TRY(ss_session_verdict(session, &chosen, &verdict, err));
 	renderer->diagnosis(verdict, &options, out);
-	ss_diagnosis_release(&of_rank);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }
 

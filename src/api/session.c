@@ -92,7 +92,7 @@ void ss_session_close(struct ss_session *session)
 {
 	if (!session)
 		return;
-	ss_critical_release(&session->path);
+	ss_shown_path_release(&session->path);
 	ss_diagnosis_release(&session->diagnosis);
 	ss_timeline_release(&session->timeline);
 	ss_bricks_release(&session->bricks);
@@ -186,11 +186,14 @@ static void keep_rank(struct ss_table *table, int64_t rank)
 }
 
 /* Runs a view of all ranks together. */
-static enum ss_status run_job_view(struct ss_job *job, const struct ss_view *view, uint32_t group,
-				   int64_t rank, struct ss_table *out, struct ss_error *err)
+static enum ss_status run_job_view(struct ss_session *session, const struct ss_view *view,
+				   uint32_t group, int64_t rank, struct ss_table *out,
+				   struct ss_error *err)
 {
+	struct ss_job *job = &session->job;
+
 	if (view->run_replay)
-		SS_TRY(ss_session_replay(job, view, group, out, err));
+		SS_TRY(ss_session_replay(session, view, group, out, err));
 	else
 		SS_TRY(ss_job_join(job, err));
 	if (view->run_job)
@@ -255,8 +258,8 @@ static enum ss_status run_views(struct ss_session *session, const struct part *p
 	}
 	for (uint32_t k = 0; k < count; k++) {
 		if (ss_view_of_job(parts[k].view))
-			SS_TRY(run_job_view(&session->job, parts[k].view, parts[k].group,
-					    choice->rank, &tables[k], err));
+			SS_TRY(run_job_view(session, parts[k].view, parts[k].group, choice->rank,
+					    &tables[k], err));
 		if (tables[k].failed)
 			return ss_fail_memory(err, "the table");
 	}

@@ -36,3 +36,24 @@ void ss_spot_slice(const struct ss_timeline_file *file, uint32_t row, struct ss_
 		     ss_timeline_moment(file, slices->start_ns[row]), slices->dur_ns[row]);
 	ss_spot_text("name", ss_strings_text(&file->trace->names, slices->name[row]), out);
 }
+
+void ss_spot_lane(const struct ss_timeline_file *file, uint32_t track, uint32_t row,
+		  struct ss_text *out)
+{
+	bool has_row = row < file->trace->slices.count;
+
+	ss_spot_int_known("track", track < file->trace->track_count ? (int64_t)track : -1, out);
+	ss_spot_int_known("lane", has_row ? file->trace->slices.depth[row] : -1, out);
+	ss_spot_int_known("row", has_row ? (int64_t)row : -1, out);
+}
+
+void ss_spot_gap(const struct ss_timeline_file *file, const struct ss_index *index, uint32_t track,
+		 uint32_t gap, struct ss_text *out)
+{
+	ss_text_addf(out,
+		     "\"gap\":%" PRIu32 ",\"track\":%" PRIu32 ",\"lane\":0,\"start_ns\":%" PRId64
+		     ",\"dur_ns\":%" PRId64,
+		     gap, track, ss_timeline_moment(file, index->gaps.start_ns[gap]),
+		     index->gaps.dur_ns[gap]);
+	ss_spot_text("name", ss_idle_name((enum ss_idle_cause)index->gaps.cause[gap]), out);
+}

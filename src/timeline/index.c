@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "timeline/index.h"
+#include "timeline/range.h"
 
 /* --- gaps -------------------------------------------------------------------------- */
 
@@ -208,6 +209,9 @@ void ss_index_release(struct ss_index *index)
 	if (!index)
 		return;
 	memory = index->memory;
+	ss_places_release(&index->places);
+	ss_memory_free(memory, index->block_ends,
+		       SS_BLOCKS(index->trace->slices.count) * sizeof(*index->block_ends));
 	release_parts(index);
 	ss_busy_release(&index->busy);
 	ss_memory_free(memory, index, sizeof(*index));

@@ -7,6 +7,7 @@
 #ifndef SS_TIMELINE_INDEX_H
 #define SS_TIMELINE_INDEX_H
 
+#include "analyze/places.h"
 #include "timeline/busy.h"
 #include "timeline/colors.h"
 #include "timeline/curves.h"
@@ -38,6 +39,8 @@ struct ss_index {
 	struct ss_lanes gap_lanes; /* of the idle tracks: one for each device of ss_idle */
 	struct ss_row_wait *waits; /* by row */
 	uint32_t wait_count, wait_capacity;
+	struct ss_places places; /* without a trace: not asked for yet, gap.h */
+	int64_t *block_ends;     /* the last end of each block of rows; NULL: as well, range.h */
 	struct ss_curves curves;
 	bool is_made;        /* all above */
 	struct ss_busy busy; /* made by ss_index_busy() */
