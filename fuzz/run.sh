@@ -14,7 +14,7 @@ seconds=${1:?usage: fuzz/run.sh SECONDS [TARGET...]}
 shift
 targets=("$@")
 ((${#targets[@]})) || targets=(fuzz_kineto fuzz_blocks fuzz_gzip fuzz_number_json
-	fuzz_pack fuzz_rewrite)
+	fuzz_pack fuzz_rewrite fuzz_serve)
 dir=$(realpath -m "${STEPSCOPE_FUZZ_DIR:-build/fuzz}")
 report='does not hold|the two loads|runtime error|ERROR: |^one block|bytes say'
 work=$(mktemp -d)
@@ -35,10 +35,11 @@ show_finding() {
 }
 
 fuzz() {
-	local target=$1 log=$work/$1.log before runs
+	local target=$1 log=$work/$1.log before runs words=fuzz/${1#fuzz_}.dict
+	[[ -f $words ]] || words=fuzz/kineto.dict
 	before=$(ls fuzz/crashes | grep "^$target-" || true)
 	if "$dir/fuzz/$target" -max_total_time="$seconds" -max_len=65536 -timeout=10 \
-		-rss_limit_mb=2048 -dict=fuzz/kineto.dict -artifact_prefix="fuzz/crashes/$target-" \
+		-rss_limit_mb=2048 -dict="$words" -artifact_prefix="fuzz/crashes/$target-" \
 		"$work/corpus/$target" "fuzz/regressions/$target" >"$log" 2>&1; then
 		runs=$(sed -n 's/^Done \([0-9]*\) runs.*/\1/p' "$log")
 		echo "fuzz $target: $runs runs, no findings"

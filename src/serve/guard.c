@@ -69,9 +69,12 @@ static bool is_own_name(const struct ss_guard *guard, const char *host, size_t l
 	    strncasecmp(host, guard->name, length) == 0)
 		return true;
 	/* a number is no name: nobody can make it point to another machine */
-	return guard->any_address && length &&
-	       (host[0] == '[' ? strspn(host, "[]0123456789abcdefABCDEF:.") >= length
-			       : strspn(host, "0123456789.") >= length);
+	if (!guard->any_address || !length)
+		return false;
+	if (host[0] == '[')
+		return length > 2 && host[length - 1] == ']' &&
+		       strspn(host + 1, "0123456789abcdefABCDEF:.") == length - 2;
+	return strspn(host, "0123456789.") == length;
 }
 
 /*
@@ -237,9 +240,7 @@ bool ss_head_takes_gzip(const struct ss_head *head)
 
 bool ss_head_has_tag(const struct ss_head *head, const char *tag)
 {
-	const char *found = head->match ? strstr(head->match, tag) : NULL;
-
-	return found != NULL;
+	return head->match && strstr(head->match, tag);
 }
 
 uint32_t ss_guard_status(enum ss_status status)
