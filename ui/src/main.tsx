@@ -1,24 +1,22 @@
 /*
- * main.tsx - finds out how the page was opened, opens the runs and shows them.
+ * main.tsx - finds out how the page was opened, and begins.
  */
 import { render } from "preact";
-import { Client } from "./core/client";
 import { httpTransport, takeToken } from "./core/http";
+import { openers } from "./core/openers";
 import { store } from "./core/store";
-import { App } from "./shell/app";
+import { Root } from "./shell/root";
+import { beginTheme } from "./shell/theme";
 import "./style.css";
 
-async function begin(root: HTMLElement): Promise<void> {
+function begin(root: HTMLElement): void {
+	beginTheme();
+	/* The token stands where the view's address will stand: it is taken first. */
 	const token = takeToken();
 	store.begin();
-	if (!token) {
-		root.textContent = "Open the link that `stepscope serve` printed.";
-		return;
-	}
-	const client = new Client(httpTransport(token));
-	await client.transport.open(() => {});
-	render(<App opened={{ client, job: await client.job() }} />, root);
+	const first = token ? httpTransport(token) : (openers?.openEmbedded() ?? null);
+	render(<Root first={first} openers={openers} />, root);
 }
 
 const root = document.getElementById("app");
-if (root) void begin(root);
+if (root) begin(root);

@@ -2,8 +2,8 @@
  * client.ts - asks the core. Equal requests at the same time are one; answers of tables are
  * kept, because what is open does not change.
  */
-import type { Diagnosis, Job, TableDocument } from "./types";
-import type { Reply, Transport } from "./transport";
+import type { Diagnosis, Job, Offers, TableDocument, ViewOffer } from "./types";
+import { Gone, type Reply, type Transport } from "./transport";
 
 export type Parameters = Record<string, string | number | null | undefined>;
 
@@ -21,10 +21,32 @@ export function targetOf(route: string, parameters: Parameters = {}): string {
 export class Client {
 	private kept = new Map<string, Promise<unknown>>();
 
+	private gone = false;
+	private listeners = new Set<(gone: boolean) => void>();
+
 	constructor(readonly transport: Transport) {}
 
-	bytes(route: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<Reply> {
-		return this.transport.ask(targetOf(route, parameters), signal);
+	async bytes(route: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<Reply> {
+		try {
+			const reply = await this.transport.ask(targetOf(route, parameters), signal);
+			this.tell(false);
+			return reply;
+		} catch (error) {
+			if (error instanceof Gone) this.tell(true);
+			throw error;
+		}
+	}
+
+	/* Calls back when the core goes away and when it is there again. */
+	watch(listener: (gone: boolean) => void): () => void {
+		this.listeners.add(listener);
+		return () => this.listeners.delete(listener);
+	}
+
+	private tell(gone: boolean): void {
+		if (gone === this.gone) return;
+		this.gone = gone;
+		for (const listener of [...this.listeners]) listener(gone);
 	}
 
 	async text(route: string, parameters: Parameters = {}): Promise<string> {
@@ -51,6 +73,14 @@ export class Client {
 
 	job(run = 0): Promise<Job> {
 		return this.json<Job>("job", run ? { run } : {});
+	}
+
+	offers(): Promise<Offers> {
+		return this.json<Offers>("offers");
+	}
+
+	async offer(name: string): Promise<ViewOffer | null> {
+		return (await this.offers()).views.find((view) => view.name === name) ?? null;
 	}
 
 	diagnosis(parameters: Parameters = {}): Promise<Diagnosis> {

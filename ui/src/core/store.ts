@@ -8,7 +8,9 @@ export type Selection =
 	| { kind: "slice"; file: number; row: number }
 	| { kind: "gap"; file: number; track: number; gap: number }
 	| { kind: "finding"; number: number }
-	| { kind: "range"; from: number; to: number };
+	| { kind: "range"; from: number; to: number }
+	/* A row of a table: its number in the order of the core. */
+	| { kind: "row"; view: string; group: string; index: number };
 
 export interface View {
 	tab: string;
@@ -39,11 +41,18 @@ function writeSelection(selected: Selection): string {
 	if (selected.kind === "slice") return `slice.${selected.file}.${selected.row}`;
 	if (selected.kind === "gap") return `gap.${selected.file}.${selected.track}.${selected.gap}`;
 	if (selected.kind === "finding") return `finding.${selected.number}`;
+	if (selected.kind === "row") return `row.${selected.view}.${selected.group}.${selected.index}`;
 	return `range.${Math.round(selected.from)}.${Math.round(selected.to)}`;
+}
+
+function readRow([view = "", group = "", index = ""]: string[]): Selection | null {
+	const named = /^[a-z-]+$/.test(view) && /^[a-z-]*$/.test(group) && /^\d+$/.test(index);
+	return named ? { kind: "row", view, group, index: Number(index) } : null;
 }
 
 function readSelection(text: string | null): Selection | null {
 	const [kind, ...words] = (text ?? "").split(".");
+	if (kind === "row") return readRow(words);
 	const [a = -1, b = -1, c = -1] = words.map(Number);
 	if (!words.every((word) => /^\d+$/.test(word))) return null;
 	if (kind === "slice" && words.length === 2) return { kind, file: a, row: b };

@@ -33,3 +33,11 @@ export interface Transport {
 	compare: ((files: File[], progress: (progress: Progress) => void) => Promise<void>) | null;
 	close(): void;
 }
+
+/* Ways into the page that need no server: the core runs in a worker. */
+export interface Openers {
+	openFiles(files: File[]): Transport;
+	openDemo(): Transport;
+	/* The run that a report carries; null when the page is not a report. */
+	openEmbedded(): Transport | null;
+}

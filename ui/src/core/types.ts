@@ -4,7 +4,7 @@
 
 export interface Column {
 	name: string;
-	unit: "" | "ns" | "bytes" | "percent" | "count";
+	unit: "" | "ns" | "bytes" | "percent" | "count" | "number";
 	about: string;
 }
 
@@ -21,6 +21,7 @@ export interface Quality {
 
 export interface TableDocument {
 	schema: string;
+	group?: string;
 	columns: Column[];
 	rows: Cell[][];
 	row_count: number;
@@ -143,4 +144,27 @@ export interface Place {
 	start_ns: number;
 	dur_ns: number;
 	name: string;
+}
+
+/* What can be asked for: views with groups and columns. */
+export interface ColumnOffer {
+	name: string;
+	type: "id" | "text" | "ns" | "bytes" | "percent" | "count" | "number";
+	about: string;
+	detail: boolean;
+	bar: boolean;
+}
+
+export interface ViewOffer {
+	name: string;
+	summary: string;
+	empty: string;
+	of_job: boolean;
+	groups: string[];
+	columns: ColumnOffer[];
+}
+
+export interface Offers {
+	views: ViewOffer[];
+	routes: { name: string; summary: string; parameters: string; apart: boolean }[];
 }
