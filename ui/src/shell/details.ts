@@ -4,6 +4,9 @@
 import type { ComponentType } from "preact";
 import type { Selection } from "../core/store";
 import { RowDetails } from "../parts/row-details";
+import { GapDetails } from "../timeline/details/gap";
+import { RangeDetails } from "../timeline/details/range";
+import { SliceDetails } from "../timeline/details/slice";
 
 export interface DetailsProps<Kind extends Selection["kind"]> {
 	selected: Extract<Selection, { kind: Kind }>;
@@ -15,4 +18,7 @@ export type DetailsOf = {
 
 export const DETAILS: DetailsOf = {
 	row: { title: "Row", component: RowDetails },
+	slice: { title: "Slice", component: SliceDetails },
+	gap: { title: "Gap", component: GapDetails },
+	range: { title: "Range", component: RangeDetails },
 };

@@ -6,6 +6,14 @@ import { kernelsTab } from "./kernels";
 import { memoryTab } from "./memory";
 import { modulesTab } from "./modules";
 import { ranksTab } from "./ranks";
+import { timelineTab } from "../timeline/timeline";
 import { verdictTab } from "./verdict";
 
-export const TABS: Tab[] = [verdictTab, kernelsTab, ranksTab, memoryTab, modulesTab];
+export const TABS: Tab[] = [
+	verdictTab,
+	timelineTab,
+	kernelsTab,
+	ranksTab,
+	memoryTab,
+	modulesTab,
+];
