@@ -318,7 +318,7 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	assert(!job->is_joined && !job->digested_files);
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
 	if (status == SS_OK)
-		status = ss_find_choose(&paths, memory, &job->packs, err);
+		status = ss_find_choose(&paths, job->memory, &job->packs, err);
 	if (status == SS_OK)
 		status = ss_find_inputs(options->inputs, options->input_count, &job->arena, &paths,
 					err);
