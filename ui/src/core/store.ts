@@ -156,6 +156,7 @@ export function useView<T>(select: (view: View) => T): T {
 
 /* Leads to a place on the timeline: a third of the window on each side of it. */
 export function showOnTimeline(start: number, duration: number, selected: Selection | null): void {
+	if (!Number.isFinite(start) || !Number.isFinite(duration)) return;
 	const around = Math.max(duration, 1000);
 	store.set({ tab: "timeline", from: start - around, to: start + duration + around, selected });
 }

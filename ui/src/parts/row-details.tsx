@@ -88,7 +88,7 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 			<dl>
 				{known.filter((column) => row[column.index] !== name).map((column) => (
 					<div key={column.name} title={column.about}>
-						<dt>{headingOf(column)}</dt>
+						<dt>{column.type === "percent" ? `${headingOf(column)} %` : headingOf(column)}</dt>
 						<dd class={isNumeric(column) ? "" : "mono"}>
 							<Value column={column} columns={ready.columns} row={row} />
 						</dd>

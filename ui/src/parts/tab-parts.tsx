@@ -7,7 +7,7 @@ import { useLoaded, useOpened } from "../core/context";
 import { store, useView } from "../core/store";
 import { type PlacedTab, VIEW_PLACES, type ViewPlace } from "../tabs/views";
 import { Chips } from "./chips";
-import { TableView } from "./table-view";
+import { TableView, type TableViewProps } from "./table-view";
 import "./tab-parts.css";
 
 export interface OwnPart {
@@ -27,9 +27,11 @@ interface Props {
 	groups?: Partial<Record<string, string>>;
 	/* Its detail columns that are shown at first. */
 	columns?: Partial<Record<string, readonly string[]>>;
+	/* What a click on its rows does. */
+	onRow?: Partial<Record<string, NonNullable<TableViewProps["onRow"]>>>;
 }
 
-export function TabParts({ tab, before = [], above = {}, groups = {}, columns = {} }: Props) {
+export function TabParts({ tab, before = [], above = {}, groups = {}, columns = {}, onRow = {} }: Props) {
 	const { client } = useOpened();
 	const places: readonly ViewPlace[] = VIEW_PLACES[tab];
 	const offers = useLoaded(() => client.offers(), [client]).value;
@@ -41,6 +43,7 @@ export function TabParts({ tab, before = [], above = {}, groups = {}, columns = 
 	const view = chosen ? null : (place ?? places[0])?.view;
 	const Above = view ? above[view] : undefined;
 	const group = view ? groups[view] : undefined;
+	const open = view ? onRow[view] : undefined;
 	const chips = [
 		...before.map(({ id, title, about }) => ({ id, title, about })),
 		...places.map((one) => ({
@@ -73,6 +76,7 @@ export function TabParts({ tab, before = [], above = {}, groups = {}, columns = 
 							view={view}
 							columns={columns[view] ?? []}
 							{...(group ? { group } : {})}
+							{...(open ? { onRow: open } : {})}
 						/>
 					) : null}
 				</>

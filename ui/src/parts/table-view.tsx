@@ -7,6 +7,7 @@ import type { Client, Parameters } from "../core/client";
 import { useLoaded, useOpened } from "../core/context";
 import { store, useView, type View } from "../core/store";
 import type { Cell, Job, TableDocument, ViewOffer } from "../core/types";
+import { OWN_ORDER } from "../tabs/views";
 import { Chips } from "./chips";
 import { showRow } from "./place";
 import { columnsOf, hasSpread, MOST_ROWS, scopeOf } from "./scope";
@@ -24,8 +25,8 @@ export interface TableViewProps {
 	/* Detail columns that are shown at first. */
 	columns?: readonly string[];
 	lines?: number;
-	/* Instead of details in the drawer. */
-	onRow?: (row: Cell[], document: TableDocument) => void;
+	/* Instead of details in the drawer; false: those after all. */
+	onRow?: (row: Cell[], document: TableDocument) => boolean;
 	children?: ComponentChildren;
 }
 
@@ -85,7 +86,7 @@ function Groups(props: {
 					onChoose={(group) => props.set({ group, sort: "", cols: "" })}
 				/>
 			) : null}
-			{hasSpread(props.job, props.view, props.offer) ? (
+			{hasSpread(props.job, props.view, props.offer, props.choice.group) ? (
 				<Chips
 					label="Ranks"
 					chips={SPREADS}
@@ -152,7 +153,7 @@ export function TableView(props: TableViewProps) {
 		);
 	const { document, offer, asked, columns } = ready;
 	/* Over all ranks the core orders by name; people want the most first. */
-	const spread = asked["rank"] === "all";
+	const spread = asked["rank"] === "all" && !OWN_ORDER.has(props.view);
 	const usual = spread ? (columns.find((column) => column.bar)?.name ?? "") : "";
 	const selected = view.selected;
 	const marked =
@@ -166,8 +167,8 @@ export function TableView(props: TableViewProps) {
 	const cut = document.rows.length < document.row_count;
 	const open = (row: Cell[], index: number) => {
 		const { group } = choice;
-		if (props.onRow) props.onRow(row, document);
-		else if (props.parameters || (cut && (choice.order || choice.filter))) void show(row);
+		if (props.onRow?.(row, document)) return;
+		if (props.parameters || (cut && (choice.order || choice.filter))) void show(row);
 		else store.set({ selected: { kind: "row", view: props.view, group, index } });
 	};
 	return (

@@ -98,13 +98,17 @@ function lineAfter(key: string, line: number, count: number, page: number): numb
 
 /* Names give way where the window is narrow; where it is wide the rest stays empty, so that
  * figures stand beside their name. */
-function templateOf(columns: DrawnColumn[]): string {
-	const tracks = columns.map((column) =>
-		column.numeric || column.pixels <= NAME_LEAST
-			? `${column.pixels}px`
-			: `minmax(${NAME_LEAST}px, ${column.pixels}px)`,
-	);
-	return [...tracks, "1fr"].join(" ");
+function templateOf(columns: DrawnColumn[]): Record<string, string> {
+	const least = (column: DrawnColumn) =>
+		column.numeric ? column.pixels : Math.min(column.pixels, NAME_LEAST);
+	const tracks = columns.map((column) => {
+		const from = least(column);
+		return from === column.pixels ? `${from}px` : `minmax(${from}px, ${column.pixels}px)`;
+	});
+	return {
+		gridTemplateColumns: [...tracks, "1fr"].join(" "),
+		minWidth: `${columns.reduce((all, column) => all + least(column), 0)}px`,
+	};
 }
 
 function useDrawn(props: TableProps) {
@@ -164,7 +168,7 @@ export function Table(props: TableProps) {
 		else return;
 		event.preventDefault();
 	};
-	const template = { gridTemplateColumns: templateOf(columns) };
+	const template = templateOf(columns);
 	const lines = found.slice(first, last);
 
 	return (
@@ -196,7 +200,13 @@ export function Table(props: TableProps) {
 				onKeyDown={onKeyDown}
 			>
 				<Header columns={columns} style={template} order={order} onOrder={setOrder} />
-				<div class="table-rows" style={{ height: `${found.length * ROW_PIXELS}px` }}>
+				<div
+					class="table-rows"
+					style={{
+						height: `${found.length * ROW_PIXELS}px`,
+						minWidth: template["minWidth"] ?? "",
+					}}
+				>
 					<div class="table-window" style={{ top: `${first * ROW_PIXELS}px` }}>
 						{lines.map((index, at) => (
 							<Row

@@ -99,9 +99,9 @@ export function Top({ top }: { top: TopOf }) {
 							}
 						>
 							<span class="top-name">{shortName(line.name)}</span>
-							{line.rank === null || ranksOf(job).length < 2 ? null : (
-								<span class="soft">rank {line.rank}</span>
-							)}
+							<span class="soft">
+								{line.rank === null || ranksOf(job).length < 2 ? "" : `rank ${line.rank}`}
+							</span>
 							<span class="number">{formatNs(line.ns)}</span>
 							<span class="number soft">
 								{line.share === null ? "" : formatPercent(line.share)}
