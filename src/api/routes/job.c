@@ -73,14 +73,16 @@ static void add_first_meeting(const struct ss_timeline *timeline, struct ss_text
 	for (uint32_t i = 0; many->meeting_count && i < timeline->file_count; i++) {
 		const struct ss_timeline_file *file = &timeline->files[i];
 
-		for (uint32_t j = 0; file->trace && j < meeting->count; j++) {
+		for (uint32_t j = 0; file->is_aligned && j < meeting->count; j++) {
 			const struct ss_member *member = &many->members[meeting->first + j];
-			int64_t own_ns = ss_many_arrival(many, member)->start_ns;
+			int64_t start_ns = ss_many_arrival(many, member)->start_ns;
+			int64_t late_ns = ss_many_align(many, member->rank, start_ns) -
+					  meeting->start_ns;
 
 			if (member->rank != file->rank_index)
 				continue;
-			ss_text_add_int(out, ss_timeline_moment(file, own_ns) + meeting->start_ns -
-						     ss_many_align(many, member->rank, own_ns));
+			start_ns -= many->ranks[member->rank].start_ns;
+			ss_text_add_int(out, ss_timeline_moment(file, start_ns) - late_ns);
 			return;
 		}
 	}
