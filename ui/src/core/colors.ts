@@ -63,7 +63,10 @@ export const CAUSE_COLORS: Record<(typeof CAUSES)[number], (typeof COLORS)[numbe
 
 /* The view gaps spells two causes out. */
 export function causeColor(name: string): (typeof COLORS)[number] {
-	const spelled: Record<string, string> = { "launch-bound": "launch", "launch latency": "latency" };
+	const spelled: Record<string, string> = {
+		"launch-bound": "launch",
+		"launch latency": "latency",
+	};
 	const found = CAUSES.find((cause) => cause === (spelled[name] ?? name));
 	return found ? CAUSE_COLORS[found] : "idle";
 }

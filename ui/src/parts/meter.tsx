@@ -54,11 +54,19 @@ export function Meter(props: {
 				{parts.map((part) => (
 					<tr key={part.name} title={part.about}>
 						<th scope="row">
-							<Name part={part} chosen={props.chosen} onChoose={props.onChoose} />
+							<Name
+								part={part}
+								chosen={props.chosen}
+								onChoose={props.onChoose}
+							/>
 						</th>
 						<td class="meter-bar">
 							<span
-								class={part.hatched ? "hatched" : ""}
+								class={
+									part.hatched
+										? "hatched"
+										: ""
+								}
 								style={{
 									width: `${(100 * part.ns) / most}%`,
 									backgroundColor: `var(--c-${part.color})`,
@@ -66,7 +74,10 @@ export function Meter(props: {
 							/>
 						</td>
 						<td class="number">{formatNs(part.ns)}</td>
-						<td class="number" title={`${share(part.ns).toFixed(3)} % of ${props.base}`}>
+						<td
+							class="number"
+							title={`${share(part.ns).toFixed(3)} % of ${props.base}`}
+						>
 							{formatPercent(share(part.ns))}
 						</td>
 					</tr>

@@ -30,7 +30,10 @@ function numberOf(cell: Cell): number | null {
 
 function fileOf(job: Job, rank: Cell): JobFile | null {
 	const good = job.files.filter((file) => file.problem === null);
-	return good.find((file) => file.rank === rank) ?? (good.length === 1 ? (good[0] ?? null) : null);
+	return (
+		good.find((file) => file.rank === rank) ??
+		(good.length === 1 ? (good[0] ?? null) : null)
+	);
 }
 
 /* Moments count from the first event of the file. */
@@ -97,7 +100,9 @@ async function gapAt(
 	const window = { from: start, to: start + 1000, pixels: 1000 };
 	const asked = { file: file.file, tracks: track, ...window };
 	const sheet = decodeTiles((await client.bytes("tiles", asked)).bytes);
-	const at = sheet.start.findIndex((from, i) => Math.abs(from - start) < 2 && sheet.count[i] === 1);
+	const at = sheet.start.findIndex(
+		(from, i) => Math.abs(from - start) < 2 && sheet.count[i] === 1,
+	);
 	const gap = sheet.row[at];
 	return gap === undefined ? null : { kind: "gap", file: file.file, track, gap };
 }
@@ -180,10 +185,13 @@ export async function spotOf(
 	const zero = await zeroOf(client, job, view, read);
 	const moment = zero === null ? null : momentSpot(zero, read);
 	if (moment && file && view === "gaps" && document.group === "gap")
-		moment.selected = (await gapAt(client, file, read("device"), moment.start)) ?? moment.selected;
+		moment.selected =
+			(await gapAt(client, file, read("device"), moment.start)) ??
+			moment.selected;
 	if (moment) return moment;
 	return (
-		(await namedSpot(client, view, file, step, read)) ?? (file ? stepSpot(file, step) : null)
+		(await namedSpot(client, view, file, step, read)) ??
+		(file ? stepSpot(file, step) : null)
 	);
 }
 

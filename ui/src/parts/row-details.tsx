@@ -59,11 +59,14 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 	if (!row) return <Nothing>This row is not in the table any more.</Nothing>;
 	const known = ready.columns.filter(
 		(column) =>
-			row[column.index] !== null && (!column.spread || column.spread.part === "median"),
+			row[column.index] !== null &&
+			(!column.spread || column.spread.part === "median"),
 	);
 	const texts = known.filter((column) => column.type === "text");
 	const title = texts.find((column) => column.name === "name") ?? texts[0];
-	const name = title ? String(row[title.index]) : `${selected.view}, row ${selected.index + 1}`;
+	const name = title
+		? String(row[title.index])
+		: `${selected.view}, row ${selected.index + 1}`;
 
 	return (
 		<div class="row-details">
@@ -75,7 +78,13 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 					class="button"
 					onClick={async () =>
 						say(
-							(await showRow(client, job, selected.view, ready.document, row)) ?? "",
+							(await showRow(
+								client,
+								job,
+								selected.view,
+								ready.document,
+								row,
+							)) ?? "",
 						)
 					}
 				>
@@ -86,14 +95,24 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 				</span>
 			</header>
 			<dl>
-				{known.filter((column) => row[column.index] !== name).map((column) => (
-					<div key={column.name} title={column.about}>
-						<dt>{column.type === "percent" ? `${headingOf(column)} %` : headingOf(column)}</dt>
-						<dd class={isNumeric(column) ? "" : "mono"}>
-							<Value column={column} columns={ready.columns} row={row} />
-						</dd>
-					</div>
-				))}
+				{known
+					.filter((column) => row[column.index] !== name)
+					.map((column) => (
+						<div key={column.name} title={column.about}>
+							<dt>
+								{column.type === "percent"
+									? `${headingOf(column)} %`
+									: headingOf(column)}
+							</dt>
+							<dd class={isNumeric(column) ? "" : "mono"}>
+								<Value
+									column={column}
+									columns={ready.columns}
+									row={row}
+								/>
+							</dd>
+						</div>
+					))}
 			</dl>
 		</div>
 	);

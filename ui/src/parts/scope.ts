@@ -52,7 +52,9 @@ function ofSpread(name: string, declared: Map<string, unknown>): Spread | null {
 	if (found && declared.has(base)) return { base, part: found[2] as Spread["part"] };
 	const worst = /^(.*)_worst$/.exec(name)?.[1];
 	if (worst === undefined) return null;
-	const named = ["", "_ns", "_bytes"].map((unit) => worst + unit).find((one) => declared.has(one));
+	const named = ["", "_ns", "_bytes", "_percent"]
+		.map((unit) => worst + unit)
+		.find((one) => declared.has(one));
 	return named ? { base: named, part: "worst" } : null;
 }
 
@@ -103,7 +105,10 @@ function mainOf(document: TableDocument, offer: ViewOffer): string | undefined {
 	const falls = (name: string) => {
 		const at = document.columns.findIndex((column) => column.name === name);
 		const cells = rows.map((row) => Number(row[at] ?? 0));
-		return (cells[0] ?? 0) > 0 && cells.every((cell, i) => i === 0 || cell <= (cells[i - 1] ?? 0));
+		return (
+			(cells[0] ?? 0) > 0 &&
+			cells.every((cell, i) => i === 0 || cell <= (cells[i - 1] ?? 0))
+		);
 	};
 	return (sized.find((column) => falls(column.name)) ?? sized[0])?.name;
 }

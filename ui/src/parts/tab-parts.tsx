@@ -31,7 +31,14 @@ interface Props {
 	onRow?: Partial<Record<string, NonNullable<TableViewProps["onRow"]>>>;
 }
 
-export function TabParts({ tab, before = [], above = {}, groups = {}, columns = {}, onRow = {} }: Props) {
+export function TabParts({
+	tab,
+	before = [],
+	above = {},
+	groups = {},
+	columns = {},
+	onRow = {},
+}: Props) {
 	const { client } = useOpened();
 	const places: readonly ViewPlace[] = VIEW_PLACES[tab];
 	const offers = useLoaded(() => client.offers(), [client]).value;
@@ -61,14 +68,18 @@ export function TabParts({ tab, before = [], above = {}, groups = {}, columns = 
 					label="Parts of this tab"
 					chips={chips}
 					chosen={chosen?.id ?? view ?? ""}
-					onChoose={(id) => store.set({ own: { view: id }, selected: null })}
+					onChoose={(id) =>
+						store.set({ own: { view: id }, selected: null })
+					}
 				/>
 			) : null}
 			{chosen ? (
 				<chosen.component />
 			) : (
 				<>
-					<p class="soft summary">{view ? (summary(view) ?? "\u00a0") : null}</p>
+					<p class="soft summary">
+						{view ? (summary(view) ?? "\u00a0") : null}
+					</p>
 					{Above ? <Above /> : null}
 					{view ? (
 						<TableView

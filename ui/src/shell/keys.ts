@@ -17,7 +17,10 @@ export const KEYS: KeyGroup[] = [
 	{
 		title: "Everywhere",
 		keys: [
-			{ keys: "/", does: "search names; Enter next hit, Shift+Enter the one before" },
+			{
+				keys: "/",
+				does: "search names; Enter next hit, Shift+Enter the one before",
+			},
 			{ keys: "?", does: "these keys" },
 			{ keys: "Esc", does: "close what is open: menu, help, details" },
 			{ keys: "← →", does: "on the tabs: another tab" },

@@ -60,12 +60,17 @@ export function Causes() {
 				label="Idle time by cause"
 				parts={parts}
 				whole={{
-					name: devices > 1 ? `idle, ${devices} devices` : "idle time",
+					name:
+						devices > 1
+							? `idle, ${devices} devices`
+							: "idle time",
 					ns: sum(parts.map((part) => part.ns)),
 				}}
 				base="the idle time in the steps"
 				chosen={filter}
-				onChoose={(cause) => store.setOwn({ filter: filter === cause ? "" : cause })}
+				onChoose={(cause) =>
+					store.setOwn({ filter: filter === cause ? "" : cause })
+				}
 			/>
 		</div>
 	);

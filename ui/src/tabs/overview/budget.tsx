@@ -54,7 +54,11 @@ export function Budget() {
 		const rows = rowsOf(budget, "budget");
 		if (rows.length) return { ...ofDevices(rows), notes: budget.notes };
 		const host = await client.view("breakdown", { rank, step });
-		return { parts: ofHost(rowsOf(host, "breakdown")), devices: 0, notes: budget.notes };
+		return {
+			parts: ofHost(rowsOf(host, "breakdown")),
+			devices: 0,
+			notes: budget.notes,
+		};
 	}, [client, rank, step]);
 
 	if (!loaded.value)
@@ -71,7 +75,10 @@ export function Budget() {
 			<Meter
 				label="The mean step in parts"
 				parts={parts.sort((a, b) => b.ns - a.ns)}
-				whole={{ name: step === null ? "the mean step" : `step ${step}`, ns: whole }}
+				whole={{
+					name: step === null ? "the mean step" : `step ${step}`,
+					ns: whole,
+				}}
 				base={step === null ? "the mean step" : `step ${step}`}
 			/>
 			<p class="soft">
