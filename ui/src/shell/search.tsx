@@ -6,6 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useOpened } from "../core/context";
 import { showOnTimeline, store, useView } from "../core/store";
 import type { Place } from "../core/types";
+import { runOnTimeline } from "../timeline/commands";
 
 /* Hits that are gone through; the count tells of more. */
 const MOST_HITS = 1000;
@@ -32,13 +33,27 @@ export function Search({ field }: { field: RefObject<HTMLInputElement | null> })
 		const { search: q, rank, step } = store.view;
 		if (!q.trim()) return;
 		try {
-			const files = job.files.filter((file) => rank === null || file.rank === rank);
+			const files = job.files.filter(
+				(file) => rank === null || file.rank === rank,
+			);
 			const list = files.map((file) => file.file).join(",");
-			const asked = { q, limit: MOST_HITS, step, files: rank === null ? null : list };
-			const answer = await client.json<{ count: number; hits: Place[] }>("search", asked);
+			const asked = {
+				q,
+				limit: MOST_HITS,
+				step,
+				files: rank === null ? null : list,
+			};
+			const answer = await client.json<{ count: number; hits: Place[] }>(
+				"search",
+				asked,
+			);
 			const same = found?.q === q && found.step === step;
 			const count = answer.hits.length;
-			const at = same ? (found.at + way + count) % count : way > 0 ? 0 : count - 1;
+			const at = same
+				? (found.at + way + count) % count
+				: way > 0
+					? 0
+					: count - 1;
 			const hit = answer.hits[at];
 			find({ q, step, count: answer.count, hits: answer.hits, at });
 			if (!hit) return;
@@ -69,8 +84,11 @@ export function Search({ field }: { field: RefObject<HTMLInputElement | null> })
 					store.set({ search: event.currentTarget.value });
 				}}
 				onKeyDown={(event) => {
-					if (event.key === "Enter") void go(event.shiftKey ? -1 : 1);
-					else if (event.key === "Escape") {
+					if (event.key === "Enter") {
+						/* the timeline keeps its zoom and goes through all hits */
+						const hit = event.shiftKey ? "hit-previous" : "hit-next";
+						if (!runOnTimeline(hit)) void go(event.shiftKey ? -1 : 1);
+					} else if (event.key === "Escape") {
 						store.set({ search: "" });
 						event.currentTarget.blur();
 					} else return;
