@@ -65,7 +65,7 @@ export class Focus {
 		if (!sameSelection(selected, this.selected)) return slice;
 		this.slice = slice;
 		const rank = slice.rank === null ? "" : `, rank ${slice.rank}`;
-		this.says = `Selected ${slice.name}, ${formatNs(slice.dur_ns)}${rank}`;
+		this.says = `Selected ${slice.short ?? slice.name}, ${formatNs(slice.dur_ns)}${rank}`;
 		return slice;
 	}
 

@@ -1,6 +1,7 @@
 /*
  * gap.tsx - drawer: why a device stood idle.
  */
+import { CAUSES } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs, formatPercent } from "../../core/format";
 import type { Selection } from "../../core/store";
@@ -12,7 +13,7 @@ import "./details.css";
 type GapSelection = Extract<Selection, { kind: "gap" }>;
 
 /* What each cause means for the reader. */
-const CAUSE_WORDS: Record<string, string> = {
+const CAUSE_WORDS: Record<(typeof CAUSES)[number], string> = {
 	profiler: "the profiler was at work",
 	input: "the next batch was not there yet",
 	allocator: "the allocator asked the device for memory",
@@ -27,13 +28,13 @@ const CAUSE_WORDS: Record<string, string> = {
 
 function Cause({ cause, gap }: { cause: GapCause; gap: GapAnswer }) {
 	const share = formatPercent(gap.dur_ns ? (cause.ns * 100) / gap.dur_ns : null);
+	const words = CAUSE_WORDS[CAUSES[cause.number] ?? "unknown"];
 	return (
 		<>
 			<dt>{cause.cause}</dt>
 			<dd>
 				<span title={`${share} of the gap`}>{formatNs(cause.ns)}</span>
-				{": "}
-				{CAUSE_WORDS[cause.cause] ?? ""}
+				{`: ${words}`}
 				{cause.row != null && cause.name ? (
 					<>
 						{", "}

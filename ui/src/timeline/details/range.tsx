@@ -47,6 +47,21 @@ function titleOf(job: Job, file: number): string {
 	return found ? rankTitle(found) : String(file);
 }
 
+/* Ranges over streams and the profiler itself say nothing new: they stand at the end. */
+function reordered(answer: RangeAnswer): RangeAnswer {
+	const last = new Set(
+		answer.tracks
+			.filter((one) => one.kind === "other")
+			.map((one) => `${one.file}.${one.track}`),
+	);
+	const isLast = (one: { file: number; track: number }) => last.has(`${one.file}.${one.track}`);
+	const order = <T extends { file: number; track: number }>(list: T[]) => [
+		...list.filter((one) => !isLast(one)),
+		...list.filter(isLast),
+	];
+	return { ...answer, tracks: order(answer.tracks), names: order(answer.names) };
+}
+
 function rowsOf(answer: RangeAnswer, job: Job): { tracks: Cell[][]; names: Cell[][] } {
 	const length = Math.max(1, answer.to_ns - answer.from_ns);
 	const title = new Map(answer.tracks.map((one) => [`${one.file}.${one.track}`, one.name]));
@@ -69,7 +84,8 @@ function rowsOf(answer: RangeAnswer, job: Job): { tracks: Cell[][]; names: Cell[
 	};
 }
 
-function Tables({ answer, job }: { answer: RangeAnswer; job: Job }) {
+function Tables({ answer: given, job }: { answer: RangeAnswer; job: Job }) {
+	const answer = useMemo(() => reordered(given), [given]);
 	const rows = useMemo(() => rowsOf(answer, job), [answer, job]);
 	const go = (index: number) => {
 		const name = answer.names[index];

@@ -6,6 +6,7 @@ import { useLoaded, useOpened } from "../../core/context";
 import { formatBytes, formatNs } from "../../core/format";
 import { type Selection, store } from "../../core/store";
 import { Copy } from "../../parts/copy";
+import { shortName } from "../../parts/names";
 import { Failed, Loading } from "../../parts/state";
 import type { Collective, Flow, SliceAnswer } from "../answers";
 import { runOnTimeline } from "../commands";
@@ -22,8 +23,13 @@ function select(file: number, row: number): void {
 
 export function SliceLink(props: { file: number; row: number; name: string }) {
 	return (
-		<button type="button" class="link" onClick={() => select(props.file, props.row)}>
-			{props.name}
+		<button
+			type="button"
+			class="link"
+			title={props.name}
+			onClick={() => select(props.file, props.row)}
+		>
+			{shortName(props.name)}
 		</button>
 	);
 }
