@@ -3,7 +3,7 @@
  * draws only when something changed, at most once per frame of the screen.
  */
 import type { Client } from "../core/client";
-import { store } from "../core/store";
+import { store, type View } from "../core/store";
 import type { Job, JobFile, Tracks } from "../core/types";
 import type { FlagsAnswer, PathAnswer } from "./answers";
 import { decodeStrips } from "./decode";
@@ -73,7 +73,7 @@ export class Stage {
 	private asked = new Set<number>();
 	private ends: (() => void)[] = [];
 	private probe = beginProbe();
-	private written: { from: number | null; to: number | null; step: number | null };
+	private written: Pick<View, "from" | "to" | "step" | "rank">;
 	private clicked = false;
 	private movedAt = -Infinity;
 	private seekLater = false; /* the selection is not known yet, but must stay in view */
@@ -104,8 +104,8 @@ export class Stage {
 			this.tell();
 		};
 		this.focus = new Focus(client, focused, (spot) => this.show(spot));
-		const { from, to, step } = store.view;
-		this.written = { from, to, step };
+		const { from, to, step, rank } = store.view;
+		this.written = { from, to, step, rank };
 		this.span = this.spanOf(from, to, step);
 		this.begin();
 	}
@@ -162,16 +162,26 @@ export class Stage {
 
 	/* The store changed: by this stage, by another part of the page, by the address. */
 	private follow(): void {
-		const { from, to, step, search, selected, tab } = store.view;
+		const { from, to, step, rank, search, selected, tab } = store.view;
 		if (tab !== "timeline") return;
 		this.look = readLook(this.job);
 		this.relayout();
 		if (from !== this.written.from || to !== this.written.to) this.span = this.spanOf(from, to, step);
 		else if (step !== this.written.step && step !== null) this.lookAtStep(step);
-		this.written = { from, to, step };
+		const newRank = rank !== this.written.rank ? rank : null;
+		this.written = { from, to, step, rank };
+		if (newRank !== null) this.openRank(newRank);
 		this.hits.ask(search);
 		this.focus.follow(selected, this.clicked);
 		this.tell();
+	}
+
+	private openRank(rank: number): void {
+		const file = this.job.files.find((one) => one.rank === rank)?.file;
+		if (file === undefined) return;
+		if (!this.look.open.has(file)) this.change({ open: new Set([...this.look.open, file]) });
+		const group = this.layout.find.get(String(file));
+		if (group) this.scrollTo(group.y);
 	}
 
 	private lookAtStep(step: number): void {
