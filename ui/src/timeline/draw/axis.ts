@@ -2,7 +2,7 @@
  * axis.ts - the axis of time, and the steps: as a ribbon in the row of a rank, as lines
  * through its other rows.
  */
-import { formatNs } from "../../core/format";
+import { formatCount, formatNs } from "../../core/format";
 import type { JobFile, Step } from "../../core/types";
 import type { Row } from "../model";
 import { formatMoment, roundStep, type Span } from "../span";
@@ -13,6 +13,11 @@ const TICK_PIXELS = 96;
 
 /* Steps that are narrower on the screen are not worth an axis of their own. */
 const STEP_PIXELS = 150;
+
+/* A number needs so much; steps closer than that have no lines, and no tones of their own. */
+const WORD_PIXELS = 16;
+const LINE_PIXELS = 24;
+const BAND_PIXELS = 3;
 
 /* Steps of a file are in order and do not overlap. */
 export function stepsBetween(steps: Step[], span: Span): Step[] {
@@ -104,6 +109,19 @@ export function drawAxis(
 	context.fillRect(0, top + height - 1, pen.width, 1);
 }
 
+/* So many steps that two tones would only flicker. */
+function drawBand(pen: Pen, steps: Step[], top: number, height: number): void {
+	const { context, theme } = pen;
+	const from = Math.max(0, xOf(pen, steps[0]?.start_ns ?? 0));
+	const to = Math.min(pen.width, xOf(pen, steps.at(-1)?.end_ns ?? 0));
+	context.fillStyle = theme.fills[8 * 4] ?? theme.line;
+	context.fillRect(from, top, to - from, height);
+	const text = `${formatCount(steps.length)} steps`;
+	if (theme.width(text) + 10 > to - from) return;
+	context.fillStyle = theme.text;
+	context.fillText(text, from + 5, top + height / 2 + 0.5);
+}
+
 /* One step after the other, in two tones; those that are left out of averages are empty. */
 export function drawRibbon(
 	pen: Pen,
@@ -119,7 +137,9 @@ export function drawRibbon(
 	context.textBaseline = "middle";
 	context.textAlign = "left";
 	let last = -Infinity;
-	for (const step of stepsBetween(file.steps ?? [], pen.span)) {
+	const steps = stepsBetween(file.steps ?? [], pen.span);
+	if (steps.length > pen.width / BAND_PIXELS) return drawBand(pen, steps, top, height);
+	for (const step of steps) {
 		const x = Math.max(snap(pen, xOf(pen, step.start_ns)), -2);
 		const to = Math.min(snap(pen, xOf(pen, step.end_ns)), pen.width + 2);
 		if (to - last < 1) continue;
@@ -130,7 +150,7 @@ export function drawRibbon(
 			context.fillStyle = theme.line;
 			context.fillRect(x, top, Math.max(1, to - x - 1), height);
 		}
-		writeStep(pen, step, x, to, top + height / 2 + 0.5, taken);
+		if (to - x > WORD_PIXELS) writeStep(pen, step, x, to, top + height / 2 + 0.5, taken);
 	}
 	drawDoubt(pen, file, top, height);
 }
@@ -178,19 +198,21 @@ function drawDoubt(pen: Pen, file: JobFile, top: number, height: number): void {
 	context.globalAlpha = 1;
 }
 
-/* Where steps begin, through the rows of the rank. */
+/* Where steps begin, through the rows of a rank; not where they would be a grid. */
 export function drawStepLines(pen: Pen, rows: Row[], files: JobFile[], shift: number): void {
 	const { context, theme } = pen;
 	context.fillStyle = theme.line;
-	for (const row of rows) {
-		if (row.kind !== "track" && row.kind !== "curve") continue;
-		let last = -Infinity;
-		for (const step of stepsBetween(files[row.file]?.steps ?? [], pen.span)) {
-			const x = snap(pen, xOf(pen, step.start_ns));
-			if (x - last < 6) continue;
-			last = x;
-			context.fillRect(x, row.y + shift, 1, row.height);
-		}
+	for (let i = 0; i < rows.length; ) {
+		const file = rows[i]?.file ?? 0;
+		let end = i + 1;
+		while (end < rows.length && rows[end]?.file === file) end++;
+		const [first, last] = [rows[i], rows[end - 1]];
+		i = end;
+		const steps = stepsBetween(files[file]?.steps ?? [], pen.span);
+		if (!first || !last || first === last || steps.length > pen.width / LINE_PIXELS) continue;
+		const height = last.y + last.height - first.y;
+		for (const step of steps)
+			context.fillRect(snap(pen, xOf(pen, step.start_ns)), first.y + shift, 1, height);
 	}
 }
 
