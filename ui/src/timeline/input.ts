@@ -43,10 +43,7 @@ export class Input {
 	private last = 0;
 	private ends: (() => void)[] = [];
 
-	constructor(
-		private stage: Stage,
-		private onHover: () => void,
-	) {
+	constructor(private stage: Stage) {
 		const { canvas } = stage;
 		this.listen(window, "keydown", (event) => this.keyDown(event));
 		this.listen(window, "keyup", (event) => this.keyUp(event));
@@ -266,16 +263,13 @@ export class Input {
 	private hover(event: PointerEvent): void {
 		const { stage } = this;
 		stage.pointer = { x: event.offsetX, y: event.offsetY };
-		stage.hover = event.buttons ? null : pick(stage, event.offsetX, event.offsetY);
+		stage.isPressed = event.buttons !== 0;
 		stage.redraw();
-		this.onHover();
 	}
 
 	private leave(): void {
 		this.stage.pointer = null;
-		this.stage.hover = null;
 		this.stage.redraw();
-		this.onHover();
 	}
 
 	private pointerDown(event: PointerEvent): void {

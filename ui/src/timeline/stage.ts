@@ -17,7 +17,7 @@ import { Focus } from "./focus";
 import { Hits } from "./hits";
 import { type Look, readLook, restoreLook, writeLook } from "./look";
 import { GROUP, laneTop, type Layout, layOut, othersKey, type Row, rowsBetween, trackKey } from "./model";
-import { type Hover, shownLane } from "./pick";
+import { type Hover, pick, shownLane } from "./pick";
 import { beginProbe } from "./probe";
 import { levelOf, Supply } from "./sheets";
 import { bounded, fitted, type Span, wholeOf } from "./span";
@@ -49,6 +49,7 @@ export class Stage {
 	height = 1;
 	scroll = 0;
 	pointer: { x: number; y: number } | null = null;
+	isPressed = false; /* the pointer drags */
 	hover: Hover | null = null;
 	drag: Span | null = null; /* a range while it is drawn */
 	flagBoxes: FlagBox[] = [];
@@ -62,6 +63,8 @@ export class Stage {
 	readonly hits: Hits;
 	readonly feed: Feed;
 	theme: Theme;
+	/* called when something else came under the pointer */
+	hovers: (() => void) | null = null;
 	/* called while frames go on; false ends it */
 	mover: ((now: number) => boolean) | null = null;
 	private context: CanvasRenderingContext2D;
@@ -469,10 +472,28 @@ export class Stage {
 		const begun = performance.now();
 		const goesOn = this.mover?.(now) ?? false;
 		if (!goesOn) this.mover = null;
+		this.point();
 		this.draw();
 		this.ask();
 		this.probe(begun, this.context);
 		if (goesOn) this.redraw();
+	}
+
+	/* The window may move under a pointer that stands still. */
+	private point(): void {
+		const { pointer, hover } = this;
+		const hides = !pointer || this.isPressed || performance.now() - this.movedAt < MOVING_MS;
+		const now = hides ? null : pick(this, pointer.x, pointer.y);
+		const same =
+			now?.x === hover?.x &&
+			now?.y === hover?.y &&
+			now?.row.key === hover?.row.key &&
+			now?.entry?.sheet === hover?.entry?.sheet &&
+			now?.entry?.index === hover?.entry?.index &&
+			now?.flag?.flag === hover?.flag?.flag;
+		if (same) return;
+		this.hover = now;
+		this.hovers?.();
 	}
 
 	private draw(): void {

@@ -121,7 +121,8 @@ function Timeline() {
 		const made = new Stage(canvas.current, scroller.current, client, job, () =>
 			setVersion((version) => version + 1),
 		);
-		const input = new Input(made, () => setHover(made.hover));
+		made.hovers = () => setHover(made.hover);
+		const input = new Input(made);
 		setStage(made);
 		return () => {
 			input.close();
