@@ -121,9 +121,15 @@ async function main() {
 		for (const size of SIZES)
 			for (const flush of [false, true]) {
 				const frames = await measure(browser, opened.link, size, flush);
-				const [p50, p95, most] = [at(frames, 0.5), at(frames, 0.95), at(frames, 1)];
+				const [p50, p95, most] = [
+					at(frames, 0.5),
+					at(frames, 0.95),
+					at(frames, 1),
+				];
 				const how = flush ? "with raster" : "script + draw";
-				const figures = [p50, p95, most].map((ms) => ms.toFixed(1).padStart(6));
+				const figures = [p50, p95, most].map((ms) =>
+					ms.toFixed(1).padStart(6),
+				);
 				process.stdout.write(
 					`${size.join("x").padEnd(10)} ${how.padEnd(14)} ${String(frames.length).padStart(5)} frames` +
 						`  p50 ${figures[0]}  p95 ${figures[1]}  max ${figures[2]} ms  ${word.split("#")[0]}\n`,

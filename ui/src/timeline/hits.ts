@@ -63,7 +63,8 @@ export class Hits {
 			return answer.hits;
 		} catch (error) {
 			if (query === this.query) {
-				this.problem = error instanceof Error ? error.message : String(error);
+				this.problem =
+					error instanceof Error ? error.message : String(error);
 				this.count = 0;
 				this.changed();
 			}
@@ -86,7 +87,8 @@ export class Hits {
 	/* Those that are known, for the minimap. */
 	starts(): number[] {
 		const starts: number[] = [];
-		for (const page of this.pages.values()) for (const hit of page) starts.push(hit.start_ns);
+		for (const page of this.pages.values())
+			for (const hit of page) starts.push(hit.start_ns);
 		return starts;
 	}
 

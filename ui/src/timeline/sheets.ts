@@ -3,7 +3,16 @@
  * than the screen, so that panning has something to show; the last one stays until the next
  * arrives, and one of the whole run lies below it.
  */
-import { type Curve, decodeCurve, decodeStrips, decodeTiles, type Lane, type Plain, plainOf, type Sheet } from "./decode";
+import {
+	type Curve,
+	decodeCurve,
+	decodeStrips,
+	decodeTiles,
+	type Lane,
+	type Plain,
+	plainOf,
+	type Sheet,
+} from "./decode";
 import type { Feed, Want } from "./feed";
 import type { Row } from "./model";
 import type { Span } from "./span";
@@ -69,8 +78,8 @@ export function levelOf(span: Span, width: number): number {
 /* What a row lacks for a window, from little to much. */
 enum Lack {
 	nothing,
-	soon, /* its edge is near */
-	coarse, /* it has another level of detail */
+	soon /* its edge is near */,
+	coarse /* it has another level of detail */,
 	uncovered,
 }
 
@@ -145,7 +154,10 @@ export class Supply {
 		const onlyFrames = !plain && sheet.color[first.begin] === PYTHON;
 		const own = plain ? plain.depth : onlyFrames ? 1 : row.track.lanes;
 		const hasFrames = (last?.hasFrames ?? false) || plain !== null || onlyFrames;
-		const lanesNow = hasFrames && last && !last.hasFrames ? own : Math.max(own, last?.lanes ?? 0);
+		const lanesNow =
+			hasFrames && last && !last.hasFrames
+				? own
+				: Math.max(own, last?.lanes ?? 0);
 		if (last && last.lanes === lanesNow && last.hasFrames === hasFrames) return;
 		this.depths.set(row.key, { lanes: lanesNow, hasFrames });
 		this.deepened = true;
@@ -176,10 +188,16 @@ export class Supply {
 		for (const row of rows) {
 			const sheets = this.sheetsOf(row);
 			const lack = sheets?.lack(row.key, span, level, whole) ?? Lack.nothing;
-			const enough = sheets === this.tiles && lack === Lack.coarse ? Lack.nothing : least;
+			const enough =
+				sheets === this.tiles && lack === Lack.coarse
+					? Lack.nothing
+					: least;
 			if (lack <= enough || feed.expects(row.key, level, from, to)) continue;
 			if (sheets === this.curves)
-				curves.push({ want: this.curveWant(row, span, level, whole), lack });
+				curves.push({
+					want: this.curveWant(row, span, level, whole),
+					lack,
+				});
 			const own =
 				sheets === this.tiles
 					? (tiles.get(row.file) ?? { rows: [], lack: Lack.nothing })
@@ -275,7 +293,12 @@ export class Supply {
 			},
 			accept: (bytes) => {
 				const decoded = decodeCurve(bytes);
-				const held = { from: decoded.from, to: decoded.to, level, curve: decoded };
+				const held = {
+					from: decoded.from,
+					to: decoded.to,
+					level,
+					curve: decoded,
+				};
 				this.curves.put(row.key, held, whole);
 				this.see(row.key, decoded.high);
 			},
@@ -304,7 +327,11 @@ export class Supply {
 			accept: (bytes) => {
 				const block = decodeStrips(bytes);
 				rows.forEach((row, index) => {
-					this.strips.put(row.key, { ...window, level, block, index }, whole);
+					this.strips.put(
+						row.key,
+						{ ...window, level, block, index },
+						whole,
+					);
 				});
 			},
 		};

@@ -16,7 +16,16 @@ import { Feed } from "./feed";
 import { Focus } from "./focus";
 import { Hits } from "./hits";
 import { type Look, readLook, restoreLook, writeLook } from "./look";
-import { GROUP, laneTop, type Layout, layOut, othersKey, type Row, rowsBetween, trackKey } from "./model";
+import {
+	GROUP,
+	laneTop,
+	type Layout,
+	layOut,
+	othersKey,
+	type Row,
+	rowsBetween,
+	trackKey,
+} from "./model";
 import { type Hover, pick, shownLane } from "./pick";
 import { beginProbe } from "./probe";
 import { levelOf, Supply } from "./sheets";
@@ -169,7 +178,8 @@ export class Stage {
 		if (tab !== "timeline") return;
 		this.look = readLook(this.job);
 		this.relayout();
-		if (from !== this.written.from || to !== this.written.to) this.span = this.spanOf(from, to, step);
+		if (from !== this.written.from || to !== this.written.to)
+			this.span = this.spanOf(from, to, step);
 		else if (step !== this.written.step && step !== null) this.lookAtStep(step);
 		const newRank = rank !== this.written.rank ? rank : null;
 		this.written = { from, to, step, rank };
@@ -182,7 +192,8 @@ export class Stage {
 	private openRank(rank: number): void {
 		const file = this.job.files.find((one) => one.rank === rank)?.file;
 		if (file === undefined) return;
-		if (!this.look.open.has(file)) this.change({ open: new Set([...this.look.open, file]) });
+		if (!this.look.open.has(file))
+			this.change({ open: new Set([...this.look.open, file]) });
 		const group = this.layout.find.get(String(file));
 		if (group) this.scrollTo(group.y);
 	}
@@ -212,7 +223,8 @@ export class Stage {
 	}
 
 	private settle(): void {
-		const isWhole = this.span.from === this.whole.from && this.span.to === this.whole.to;
+		const isWhole =
+			this.span.from === this.whole.from && this.span.to === this.whole.to;
 		const from = isWhole ? null : Math.round(this.span.from);
 		const to = isWhole ? null : Math.round(this.span.to);
 		this.redraw();
@@ -266,7 +278,13 @@ export class Stage {
 
 	relayout(): void {
 		const viewport = this.height - TOP;
-		this.layout = layOut(this.job, this.tracks, this.look, this.supply.depths, viewport);
+		this.layout = layOut(
+			this.job,
+			this.tracks,
+			this.look,
+			this.supply.depths,
+			viewport,
+		);
 		for (const row of this.layout.groups) if (row.open) void this.loadTracks(row.file);
 		for (const key of this.look.pins) void this.loadTracks(Number(key.split(".")[0]));
 	}
@@ -310,9 +328,16 @@ export class Stage {
 	show(spot: Spotted): void {
 		const { from, to } = this.span;
 		const end = spot.start_ns + spot.dur_ns;
-		if (end < from || spot.start_ns > to || (spot.start_ns < from && end < from + (to - from) / 20)) {
+		if (
+			end < from ||
+			spot.start_ns > to ||
+			(spot.start_ns < from && end < from + (to - from) / 20)
+		) {
 			const half = (to - from) / 2;
-			const middle = Math.min(spot.start_ns + spot.dur_ns / 2, spot.start_ns + half);
+			const middle = Math.min(
+				spot.start_ns + spot.dur_ns / 2,
+				spot.start_ns + half,
+			);
 			this.moveTo({ from: middle - half, to: middle + half });
 		}
 		if (!this.look.open.has(spot.file))
@@ -386,7 +411,8 @@ export class Stage {
 	private async loadFlags(): Promise<void> {
 		try {
 			this.focus.flags = (await this.client.json<FlagsAnswer>("flags")).flags;
-			const [place] = this.focus.selected?.kind === "finding" ? this.focus.spots() : [];
+			const [place] =
+				this.focus.selected?.kind === "finding" ? this.focus.spots() : [];
 			if (place) this.show(place);
 			this.tell();
 		} catch {
@@ -415,9 +441,15 @@ export class Stage {
 			from: Math.max(0, Math.floor(this.span.from - length / 2)),
 			to: Math.min(this.run.to, Math.ceil(this.span.to + length / 2)),
 		};
-		const pixels = Math.max(1, Math.min(8192, Math.ceil((window.to - window.from) / level)));
+		const pixels = Math.max(
+			1,
+			Math.min(8192, Math.ceil((window.to - window.from) / level)),
+		);
 		try {
-			const answer = await this.client.json<PathAnswer>("path", { ...window, pixels });
+			const answer = await this.client.json<PathAnswer>("path", {
+				...window,
+				pixels,
+			});
 			this.path = { ...answer, level, window };
 		} catch (error) {
 			this.feed.problem = error instanceof Error ? error.message : String(error);
@@ -439,8 +471,13 @@ export class Stage {
 		const { span, width, run } = this;
 		const seen = [...this.layout.pinned, ...this.visible];
 		const isMoving = performance.now() - this.movedAt < MOVING_MS;
-		const wants = this.supply.wants(seen, { span, width, whole: run, isMoving }, this.feed);
-		if (!wants.length && !this.feed.busy) wants.push(...this.supply.baseWants(seen, width, run));
+		const wants = this.supply.wants(
+			seen,
+			{ span, width, whole: run, isMoving },
+			this.feed,
+		);
+		if (!wants.length && !this.feed.busy)
+			wants.push(...this.supply.baseWants(seen, width, run));
 		this.feed.want(wants);
 		this.loadPath();
 	}
@@ -482,7 +519,8 @@ export class Stage {
 	/* The window may move under a pointer that stands still. */
 	private point(): void {
 		const { pointer, hover } = this;
-		const hides = !pointer || this.isPressed || performance.now() - this.movedAt < MOVING_MS;
+		const hides =
+			!pointer || this.isPressed || performance.now() - this.movedAt < MOVING_MS;
 		const now = hides ? null : pick(this, pointer.x, pointer.y);
 		const same =
 			now?.x === hover?.x &&

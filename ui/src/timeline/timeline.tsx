@@ -35,7 +35,10 @@ function PathWords({ stage }: { stage: Stage }) {
 	const parts = path.parts.filter((part) => part.ns > 0).sort((a, b) => b.ns - a.ns);
 	const words = parts.slice(0, 3).map((part) => `${part.part} ${formatNs(part.ns)}`);
 	return (
-		<span class="tool-words" title={parts.map((one) => `${one.part} ${formatNs(one.ns)}`).join(", ")}>
+		<span
+			class="tool-words"
+			title={parts.map((one) => `${one.part} ${formatNs(one.ns)}`).join(", ")}
+		>
 			critical path {formatNs(path.length_ns)}: {words.join(", ")}
 		</span>
 	);
@@ -69,7 +72,9 @@ function Tools({ stage }: { stage: Stage }) {
 				placeholder="Filter rows"
 				aria-label="Filter rows by name"
 				value={filter}
-				onInput={(event) => stage.change({ filter: event.currentTarget.value })}
+				onInput={(event) =>
+					stage.change({ filter: event.currentTarget.value })
+				}
 			/>
 			<Toggle
 				on={look.path}
@@ -94,7 +99,13 @@ function Tools({ stage }: { stage: Stage }) {
 					on={look.open.size === 0}
 					text="Fold ranks"
 					title="One strip for each rank"
-					onClick={() => stage.change({ open: look.open.size ? new Set() : new Set(all) })}
+					onClick={() =>
+						stage.change({
+							open: look.open.size
+								? new Set()
+								: new Set(all),
+						})
+					}
 				/>
 			) : null}
 			<HitWords stage={stage} />
@@ -136,7 +147,9 @@ function Timeline() {
 			<div class="scroller" ref={scroller}>
 				<div
 					class="tall"
-					style={{ height: `${stage ? stage.layout.height + stage.rowsTop : 0}px` }}
+					style={{
+						height: `${stage ? stage.layout.height + stage.rowsTop : 0}px`,
+					}}
 				>
 					<div class="view">
 						<canvas
@@ -152,7 +165,12 @@ function Timeline() {
 							type="button"
 							class="corner"
 							title="Count time from the step or from the start of the run (T)"
-							onClick={() => stage?.change({ fromStart: !stage.look.fromStart })}
+							onClick={() =>
+								stage?.change({
+									fromStart: !stage.look
+										.fromStart,
+								})
+							}
 						>
 							time {clock}
 						</button>

@@ -38,7 +38,11 @@ function Cause({ cause, gap }: { cause: GapCause; gap: GapAnswer }) {
 				{cause.row != null && cause.name ? (
 					<>
 						{", "}
-						<SliceLink file={gap.file} row={cause.row} name={cause.name} />
+						<SliceLink
+							file={gap.file}
+							row={cause.row}
+							name={cause.name}
+						/>
 						{cause.op ? ` in ${cause.op}` : ""}
 					</>
 				) : null}
@@ -75,20 +79,32 @@ export function GapDetails({ selected }: { selected: GapSelection }) {
 						{[...gap.causes]
 							.sort((a, b) => b.ns - a.ns)
 							.map((cause, i) => (
-								<Cause key={`${cause.cause} ${i}`} cause={cause} gap={gap} />
+								<Cause
+									key={`${cause.cause} ${i}`}
+									cause={cause}
+									gap={gap}
+								/>
 							))}
 					</dl>
 				</section>
 				{gap.during ? (
 					<section>
 						<h3>The host was in</h3>
-						<SliceLink file={gap.file} row={gap.during.row} name={gap.during.name} />
+						<SliceLink
+							file={gap.file}
+							row={gap.during.row}
+							name={gap.during.name}
+						/>
 					</section>
 				) : null}
 				{gap.next ? (
 					<section>
 						<h3>What ended it</h3>
-						<SliceLink file={gap.file} row={gap.next.row} name={gap.next.name} />
+						<SliceLink
+							file={gap.file}
+							row={gap.next.row}
+							name={gap.next.name}
+						/>
 					</section>
 				) : null}
 			</div>

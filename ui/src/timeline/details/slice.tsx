@@ -47,17 +47,30 @@ function Flows({ flows, count }: { flows: Flow[]; count: number }) {
 			<h3>Flows ([ and ] follow them)</h3>
 			<dl>
 				{flows.map((flow) => {
-					const words = FLOW_WORDS[flow.kind] ?? [`${flow.kind} from`, `${flow.kind} to`];
+					const words = FLOW_WORDS[flow.kind] ?? [
+						`${flow.kind} from`,
+						`${flow.kind} to`,
+					];
 					return [
-						<dt key={`${flow.row} dt`}>{words[flow.way === "from" ? 0 : 1]}</dt>,
+						<dt key={`${flow.row} dt`}>
+							{words[flow.way === "from" ? 0 : 1]}
+						</dt>,
 						<dd key={`${flow.row} dd`}>
-							<SliceLink file={flow.file} row={flow.row} name={flow.name} />{" "}
-							<span class="soft">{formatNs(flow.dur_ns)}</span>
+							<SliceLink
+								file={flow.file}
+								row={flow.row}
+								name={flow.name}
+							/>{" "}
+							<span class="soft">
+								{formatNs(flow.dur_ns)}
+							</span>
 						</dd>,
 					];
 				})}
 			</dl>
-			{count > flows.length ? <p class="soft">and {count - flows.length} more</p> : null}
+			{count > flows.length ? (
+				<p class="soft">and {count - flows.length} more</p>
+			) : null}
 		</section>
 	);
 }
@@ -78,11 +91,18 @@ function Members({ collective }: { collective: Collective }) {
 			<dl>
 				{members.slice(0, MEMBERS).map((one) => [
 					<dt key={`${one.file} dt`}>
-						<SliceLink file={one.file} row={one.row} name={`rank ${one.rank ?? "?"}`} />
+						<SliceLink
+							file={one.file}
+							row={one.row}
+							name={`rank ${one.rank ?? "?"}`}
+						/>
 					</dt>,
 					<dd key={`${one.file} dd`}>
-						{formatNs(one.dur_ns)}, waited {formatNs(one.wait_ns)}
-						{one.rank === collective.last_rank ? " · last to arrive" : ""}
+						{formatNs(one.dur_ns)}, waited{" "}
+						{formatNs(one.wait_ns)}
+						{one.rank === collective.last_rank
+							? " · last to arrive"
+							: ""}
 					</dd>,
 				])}
 			</dl>
@@ -101,7 +121,9 @@ function Together({ collective, rank }: { collective: Collective; rank: number |
 				<dt>what</dt>
 				<dd>
 					{collective.kind}
-					{collective.bytes === null ? "" : `, ${formatBytes(collective.bytes)}`}
+					{collective.bytes === null
+						? ""
+						: `, ${formatBytes(collective.bytes)}`}
 				</dd>
 				<dt>transfer</dt>
 				<dd>{formatNs(collective.transfer_ns)}</dd>
@@ -125,17 +147,23 @@ function Facts({ slice }: { slice: SliceAnswer }) {
 				<dd>
 					<span
 						class="swatch"
-						style={{ background: `var(--c-${COLORS[slice.color] ?? "other"})` }}
+						style={{
+							background: `var(--c-${COLORS[slice.color] ?? "other"})`,
+						}}
 					/>
 					{word}
-					{slice.category ? <span class="soft"> ({slice.category})</span> : null}
+					{slice.category ? (
+						<span class="soft"> ({slice.category})</span>
+					) : null}
 				</dd>
 				<dt>duration</dt>
 				<dd title={`${slice.dur_ns} ns`}>{formatNs(slice.dur_ns)}</dd>
 				{slice.self_ns === null ? null : (
 					<>
 						<dt>self</dt>
-						<dd title="without what is nested in it">{formatNs(slice.self_ns)}</dd>
+						<dd title="without what is nested in it">
+							{formatNs(slice.self_ns)}
+						</dd>
 					</>
 				)}
 				<dt>start</dt>
@@ -146,7 +174,9 @@ function Facts({ slice }: { slice: SliceAnswer }) {
 				<dd>
 					{[
 						slice.rank === null ? null : `rank ${slice.rank}`,
-						slice.step === null ? "in no step" : `step ${slice.step}`,
+						slice.step === null
+							? "in no step"
+							: `step ${slice.step}`,
 					]
 						.filter((part) => part)
 						.join(", ")}
@@ -171,8 +201,9 @@ function Calls({ slice }: { slice: SliceAnswer }) {
 			{stack.length ? (
 				<>
 					<h3>
-						Python stack{slice.stack_of ? ` of ${slice.stack_of.name}` : ""}, innermost
-						first
+						Python stack
+						{slice.stack_of ? ` of ${slice.stack_of.name}` : ""}
+						, innermost first
 					</h3>
 					<ol class="about-stack">
 						{stack.map((frame, i) => (
@@ -187,7 +218,11 @@ function Calls({ slice }: { slice: SliceAnswer }) {
 					<ol>
 						{parents.map((one) => (
 							<li key={one.row}>
-								<SliceLink file={slice.file} row={one.row} name={one.name} />
+								<SliceLink
+									file={slice.file}
+									row={one.row}
+									name={one.name}
+								/>
 							</li>
 						))}
 					</ol>
@@ -213,7 +248,9 @@ export function SliceDetails({ selected }: { selected: SliceSelection }) {
 				<Copy text={slice.name} label="copy name" />
 				<ShowButton slice={slice} />
 			</header>
-			{slice.short && slice.short !== slice.name ? <div class="soft mono">{slice.name}</div> : null}
+			{slice.short && slice.short !== slice.name ? (
+				<div class="soft mono">{slice.name}</div>
+			) : null}
 			<div class="about-columns">
 				<Facts slice={slice} />
 				{slice.collective ? (

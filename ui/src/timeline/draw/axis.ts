@@ -70,7 +70,10 @@ function drawSection(pen: Pen, section: Section, step: number, top: number, heig
 		const x = snap(pen, xOf(pen, section.base + i * step));
 		context.fillStyle = theme.line;
 		context.fillRect(x, top + height - 7, 1, 7);
-		const text = i === 0 && section.title ? section.title : sign + formatMoment(i * step, step);
+		const text =
+			i === 0 && section.title
+				? section.title
+				: sign + formatMoment(i * step, step);
 		if (x + 4 + theme.width(text) > right) continue;
 		context.fillStyle = i === 0 && section.title ? theme.text : theme.soft;
 		context.fillText(text, x + 4, top + height / 2 - 1);
@@ -78,7 +81,11 @@ function drawSection(pen: Pen, section: Section, step: number, top: number, heig
 	/* the step began before the window: say whose time it is */
 	if (section.title && first > 0 && xOf(pen, section.base + first * step) > 60) {
 		context.fillStyle = theme.text;
-		context.fillText(`${section.title}:`, Math.max(0, xOf(pen, section.from)) + 4, top + height / 2 - 1);
+		context.fillText(
+			`${section.title}:`,
+			Math.max(0, xOf(pen, section.from)) + 4,
+			top + height / 2 - 1,
+		);
 	}
 }
 
@@ -145,12 +152,14 @@ export function drawRibbon(
 		if (to - last < 1) continue;
 		last = to;
 		context.fillStyle = theme.fills[8 * 4 + (step.number % 2 ? 0 : 1)] ?? theme.line;
-		if (step.dropped === null) context.fillRect(x, top, Math.max(1, to - x - 1), height);
+		if (step.dropped === null)
+			context.fillRect(x, top, Math.max(1, to - x - 1), height);
 		else {
 			context.fillStyle = theme.line;
 			context.fillRect(x, top, Math.max(1, to - x - 1), height);
 		}
-		if (to - x > WORD_PIXELS) writeStep(pen, step, x, to, top + height / 2 + 0.5, taken);
+		if (to - x > WORD_PIXELS)
+			writeStep(pen, step, x, to, top + height / 2 + 0.5, taken);
 	}
 	drawDoubt(pen, file, top, height);
 }
@@ -202,17 +211,23 @@ function drawDoubt(pen: Pen, file: JobFile, top: number, height: number): void {
 export function drawStepLines(pen: Pen, rows: Row[], files: JobFile[], shift: number): void {
 	const { context, theme } = pen;
 	context.fillStyle = theme.line;
-	for (let i = 0; i < rows.length; ) {
+	for (let i = 0; i < rows.length;) {
 		const file = rows[i]?.file ?? 0;
 		let end = i + 1;
 		while (end < rows.length && rows[end]?.file === file) end++;
 		const [first, last] = [rows[i], rows[end - 1]];
 		i = end;
 		const steps = stepsBetween(files[file]?.steps ?? [], pen.span);
-		if (!first || !last || first === last || steps.length > pen.width / LINE_PIXELS) continue;
+		if (!first || !last || first === last || steps.length > pen.width / LINE_PIXELS)
+			continue;
 		const height = last.y + last.height - first.y;
 		for (const step of steps)
-			context.fillRect(snap(pen, xOf(pen, step.start_ns)), first.y + shift, 1, height);
+			context.fillRect(
+				snap(pen, xOf(pen, step.start_ns)),
+				first.y + shift,
+				1,
+				height,
+			);
 	}
 }
 

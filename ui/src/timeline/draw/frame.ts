@@ -31,7 +31,12 @@ function drawGrounds(stage: Stage, pen: Pen, rows: Row[], shift: number): void {
 	context.fillStyle = theme.line;
 	for (const row of rows)
 		if (row.height > 8)
-			context.fillRect(0, Math.round(row.y + shift + row.height) - 1, pen.width, 1);
+			context.fillRect(
+				0,
+				Math.round(row.y + shift + row.height) - 1,
+				pen.width,
+				1,
+			);
 }
 
 function drawNote(pen: Pen, row: Row, shift: number): void {
@@ -182,7 +187,9 @@ function drawTop(stage: Stage, pen: Pen): void {
 		steps,
 		{
 			hits: hits.starts(),
-			flags: focus.flags.flatMap((flag) => flag.places.slice(0, 4).map((one) => one.start_ns)),
+			flags: focus.flags.flatMap((flag) =>
+				flag.places.slice(0, 4).map((one) => one.start_ns),
+			),
 			spans: [...range, ...marks, ...look.kept],
 		},
 		2,
@@ -208,8 +215,7 @@ export function drawFrame(stage: Stage, pen: Pen): void {
 	context.fillRect(0, 0, pen.width, pen.height);
 	drawOutside(stage, pen);
 	drawRows(stage, pen, stage.visible, stage.shift);
-	if (stage.look.path && stage.path)
-		drawPath(pen, stage, stage.rowsTop, stage.path.pieces);
+	if (stage.look.path && stage.path) drawPath(pen, stage, stage.rowsTop, stage.path.pieces);
 	drawHover(stage, pen);
 	drawFocus(stage, pen);
 	const { sticky } = stage;

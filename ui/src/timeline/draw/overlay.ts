@@ -79,12 +79,7 @@ function arrow(pen: Pen, x0: number, y0: number, x1: number, y1: number): void {
 }
 
 /* From the start of the cause to the start of what it caused. */
-export function drawFlows(
-	pen: Pen,
-	ground: Ground,
-	from: Spotted,
-	flows: Flow[],
-): void {
+export function drawFlows(pen: Pen, ground: Ground, from: Spotted, flows: Flow[]): void {
 	const own = boxOf(pen, ground, from);
 	if (!own) return;
 	const { context, theme } = pen;
@@ -102,11 +97,7 @@ export function drawFlows(
 }
 
 /* A line through the members, by where each began; the last to arrive has a dot. */
-export function drawMembers(
-	pen: Pen,
-	ground: Ground,
-	collective: Collective,
-): void {
+export function drawMembers(pen: Pen, ground: Ground, collective: Collective): void {
 	const { context, theme } = pen;
 	const boxes = collective.members
 		.map((member) => ({ member, box: boxOf(pen, ground, member) }))
@@ -153,12 +144,7 @@ function joined(boxes: Box[]): Box[] {
 }
 
 /* Everything else dims: a veil with holes where the path runs, and lines around them. */
-export function drawPath(
-	pen: Pen,
-	ground: Ground,
-	top: number,
-	pieces: PathPiece[],
-): void {
+export function drawPath(pen: Pen, ground: Ground, top: number, pieces: PathPiece[]): void {
 	const { context, theme } = pen;
 	const boxes: Box[] = [];
 	for (const piece of pieces) {
@@ -166,7 +152,10 @@ export function drawPath(
 		const box = boxOf(pen, ground, { ...piece, dur_ns: piece.end_ns - piece.start_ns });
 		if (!box) continue;
 		const left = snap(pen, Math.max(box.x, -4));
-		const right = Math.max(left + 2, snap(pen, Math.min(box.x + box.width, pen.width + 4)));
+		const right = Math.max(
+			left + 2,
+			snap(pen, Math.min(box.x + box.width, pen.width + 4)),
+		);
 		boxes.push({ ...box, x: left, width: right - left });
 	}
 	context.globalAlpha = 0.7;
@@ -192,13 +181,7 @@ export function drawPath(
 }
 
 /* A stretch of time through all rows. */
-export function drawStretch(
-	pen: Pen,
-	span: Span,
-	top: number,
-	color: string,
-	alpha: number,
-): void {
+export function drawStretch(pen: Pen, span: Span, top: number, color: string, alpha: number): void {
 	const { context } = pen;
 	const from = Math.max(-2, snap(pen, xOf(pen, span.from)));
 	const to = Math.min(pen.width + 2, Math.max(from + 1, snap(pen, xOf(pen, span.to))));
