@@ -242,6 +242,42 @@ def packed(text):
         yield "zstd_cut", frame[: len(frame) // 2]
 
 
+TOKEN = "0123456789abcdef0123456789abcdef"
+HEADS = (
+    "Host: 127.0.0.1:8080", "Host: localhost:8080", "Host: [::1]:8080", "Host: evil.example:8080",
+    "Host: 127.0.0.1:8080\r\nHost: evil.example", "Host: node12:1",
+    "Host: localhost:8080\r\nOrigin: http://localhost:8080\r\nSec-Fetch-Site: same-origin",
+    "Host: localhost:8080\r\nOrigin: https://evil.example\r\nSec-Fetch-Site: cross-site",
+    "Host: 127.0.0.1\r\nAccept-Encoding: br;q=1, gzip;q=0.5\r\nIf-None-Match: \"0123\"",
+    "Host: 127.0.0.1\r\nContent-Length: 5", "Host: 127.0.0.1\r\nTransfer-Encoding: chunked",
+)
+ASKED = (
+    "job", "job?run=1", "offers", "explain", "explain/straggler", "view/steps?rank=0&top=5",
+    "view/operators?group=name&sort=-calls&name=a*&format=csv", "view/diagnose?format=text",
+    "view/what-if?fix=straggler", "view/kernels?device=0&stream=7&step=0-1", "compare/kernels",
+    "tracks?file=0", "tiles?file=0&tracks=0,1,2&from=0&to=100000000&pixels=200",
+    "strips?files=0,1&from=0&to=90000000&pixels=100",
+    "curve?file=0&curve=memory&device=0&from=0&to=9999999&pixels=50", "slice?file=0&row=7",
+    "gap?file=0&track=9&gap=0", "near?file=0&row=5&go=next", "search?q=gemm&files=0,1&limit=9",
+    "range?files=0&from=0&to=50000000&limit=5", "path?from=0&to=90000000&pixels=100", "flags",
+    "job?run=%31", "view/%2e%2e/%2e%2e/etc/passwd", "view/steps?rank=%", "?&=&=", "j%6fb",
+)
+
+
+def requests():
+    """(name, bytes) of what browsers, scripts and attackers send."""
+    for number, path in enumerate(("/", "/api/state", "/api/ask/job", "/../../etc/passwd",
+                                   "http://evil.example/", "/api/ask/view/steps?rank=0")):
+        for index, head in enumerate(HEADS):
+            token = f"\r\nX-Stepscope-Token: {TOKEN}" if index % 2 else \
+                f"\r\nAuthorization: Bearer {TOKEN}"
+            text = f"GET {path} HTTP/1.1\r\n{head}{token}\r\n\r\n"
+            yield f"head_{number}_{index}", text.encode()
+    yield "post", b"POST /api/ask/job HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+    for number, request in enumerate(ASKED):
+        yield f"ask_{number}", f"?{request}".encode()
+
+
 def inputs():
     """(target, name, bytes) of everything."""
     for number, (name, data) in enumerate(traces()):
@@ -259,6 +295,8 @@ def inputs():
     for name, text in (("short", short), ("long", long)):
         for how, data in packed(text):
             yield "fuzz_gzip", f"{name}_{how}", data
+    for name, data in requests():
+        yield "fuzz_serve", name, data
     for index, text in enumerate(NUMBERS + VALUES):
         yield "fuzz_number_json", f"text_{index}", text.encode()
 

@@ -145,6 +145,19 @@ struct ss_offer {
 SS_API SS_MUST_USE enum ss_status ss_session_open(const struct ss_open_options *options,
 						  struct ss_session **out, struct ss_error *err);
 
+/*
+ * The same in steps, for files that come one after the other: begin (memory limit and
+ * `diagnose` count), add as often as there are files, end, which fails when none could be
+ * read. Close the session when one of them fails. Nothing may be asked before the end.
+ */
+SS_API SS_MUST_USE enum ss_status ss_session_begin(const struct ss_open_options *options,
+						   struct ss_session **out, struct ss_error *err);
+SS_API SS_MUST_USE enum ss_status ss_session_add(struct ss_session *session,
+						 const struct ss_open_options *options,
+						 struct ss_error *err);
+SS_API SS_MUST_USE enum ss_status ss_session_end(const struct ss_session *session,
+						 struct ss_error *err);
+
 /* One trace in memory, with nothing else asked for: see ss_open_options.inputs. */
 SS_API SS_MUST_USE enum ss_status ss_session_open_memory(const void *data, size_t length,
 							 const char *name, struct ss_session **out,
@@ -188,6 +201,42 @@ SS_API SS_MUST_USE enum ss_status ss_session_run(struct ss_session *session,
 						 const struct ss_request *request,
 						 struct ss_text *out, struct ss_error *err);
 
+/*
+ * What the viewer asks: the name of a route and its parameters, written as in a URL:
+ * "view/operators?rank=0&top=100". docs/formats/viewer.md has all routes.
+ */
+#define SS_RUNS_MAX 2
+
+/* The runs that are looked at: the first one, and one to compare it with. */
+struct ss_runs {
+	struct ss_session *sessions[SS_RUNS_MAX];
+	uint32_t count;
+};
+
+struct ss_answer {
+	struct ss_text body;    /* bytes: tiles are no text */
+	const char *media_type; /* "application/json"; lives as long as the library */
+};
+
+/*
+ * Answers one request; release the body afterwards, also when it failed. Routes that are
+ * `apart` (ss_route_at) may be asked by a second thread while another one asks others; of
+ * each sort one request at a time.
+ */
+SS_API SS_MUST_USE enum ss_status ss_ask(const struct ss_runs *runs, const char *target,
+					 struct ss_answer *out, struct ss_error *err);
+
+/* One route, as docs and the server list them. */
+struct ss_route_offer {
+	const char *name;
+	const char *summary;
+	const char *parameters; /* names, with spaces between them */
+	bool apart;             /* of the timeline: quick, and needs nothing that others change */
+};
+
+/* The routes by index; false past the end. */
+SS_API bool ss_route_at(size_t index, struct ss_route_offer *out);
+
 /* What goes into a report. */
 struct ss_report_options {
 	const void *page; /* the viewer: one HTML file that needs nothing else */
@@ -198,17 +247,17 @@ struct ss_report_options {
 };
 
 /*
- * Writes a page that shows the sessions, one or two to compare, wherever it is opened: the
+ * Writes a page that shows the runs wherever it is opened: the
  * viewer with the packs of all files that could be read in it. Each stands before
  * </body> as
  *
  *     <script type="application/x-stepscope" data-run="0" data-name="rank0.json.gz">
  *
- * with the pack as gzip as base64; data-run is the number of the session. `write` and
+ * with the pack as gzip as base64; data-run is the number of the run. `write` and
  * *bytes are those of ss_session_pack().
  */
 SS_API SS_MUST_USE enum ss_status ss_session_report(
-	struct ss_session *const *sessions, size_t count, const struct ss_report_options *options,
+	const struct ss_runs *runs, const struct ss_report_options *options,
 	bool (*write)(void *context, const char *bytes, size_t length), void *context,
 	uint64_t *bytes, struct ss_error *err);
 
@@ -249,7 +298,10 @@ SS_API const char *ss_format_at(size_t index);
  * Fields that are 0 or NULL are left to the preset, or to a default.
  */
 struct ss_simulation {
-	const char *folder;   /* that the files go into; made when it is not there */
+	const char *folder; /* that the files go into; made when it is not there */
+	/* Instead of the folder: takes the traces piece by piece, rank after rank; false stops. */
+	bool (*write)(void *context, uint32_t rank, const char *bytes, size_t length);
+	void *write_context;
 	const char *preset;   /* "ddp8-straggler"; NULL: layout and device */
 	const char *layout;   /* "single", "ddp", "fsdp", "tensor", "pipeline", "inference" */
 	const char *device;   /* "v100", "a100", "h100", "b200", "mi300x" */
@@ -288,6 +340,9 @@ struct ss_simulated {
 	struct ss_planted planted[SS_PLANTED_MAX];
 	uint32_t planted_count;
 };
+
+/* The job that `demo` and the page show to those who have no trace at hand. */
+#define SS_DEMO_PRESET "ddp8-slow"
 
 SS_API SS_MUST_USE enum ss_status ss_simulate(const struct ss_simulation *simulation,
 					      struct ss_simulated *out, struct ss_error *err);

@@ -25,9 +25,12 @@ COLUMNS_MAX = 100
 TAB_COLUMNS = 8
 
 # A layer may include itself and what stands before it.
-LAYERS = ("base", "read", "trace", "analyze", "job", "replay", "diagnose", "render", "api")
-# The surfaces stand on all layers and do not know each other.
+LAYERS = (
+    "base", "read", "trace", "analyze", "job", "replay", "diagnose", "timeline", "render", "api",
+)  # fmt: skip
+# The surfaces stand on all layers and do not know each other; the command starts the server.
 SURFACES = ("sql", "serve", "cli", "wasm", "python")
+STARTS = {"cli": ("serve",)}
 # The simulator stands on the trace; only what serves a demo may ask for it.
 SIM_INCLUDES = ("base", "read", "trace")
 SIM_INCLUDERS = ("api",) + SURFACES
@@ -272,6 +275,7 @@ def allowed_layers(layer):
     if layer == "sim":
         return SIM_INCLUDES + ("sim",)
     below = LAYERS[: LAYERS.index(layer) + 1] if layer in LAYERS else LAYERS + (layer,)
+    below += STARTS.get(layer, ())
     return below + (("sim",) if layer in SIM_INCLUDERS else ())
 
 

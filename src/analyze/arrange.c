@@ -93,18 +93,21 @@ static bool has_part(const char *text, const char *part)
 	return !*part;
 }
 
+bool ss_pattern_matches(const char *pattern, const char *text)
+{
+	return strpbrk(pattern, "*?") ? has_form(text, pattern) : has_part(text, pattern);
+}
+
 static bool is_searched(const struct ss_column *column)
 {
 	return column->type == SS_COLUMN_TEXT && !(column->flags & SS_COLUMN_CONTEXT);
 }
 
-static bool matches(const struct ss_view *view, const struct ss_cell *row, const char *pattern,
-		    bool is_form)
+static bool matches(const struct ss_view *view, const struct ss_cell *row, const char *pattern)
 {
 	for (uint32_t i = 0; i < view->column_count; i++)
 		if (is_searched(&view->columns[i]) && !row[i].is_null &&
-		    (is_form ? has_form(row[i].value.text, pattern)
-			     : has_part(row[i].value.text, pattern)))
+		    ss_pattern_matches(pattern, row[i].value.text))
 			return true;
 	return false;
 }
@@ -112,14 +115,14 @@ static bool matches(const struct ss_view *view, const struct ss_cell *row, const
 bool ss_table_keep(struct ss_table *table, const char *pattern)
 {
 	const struct ss_view *view = table->view;
-	bool is_form = strpbrk(pattern, "*?") != NULL, searched = false;
+	bool searched = false;
 	size_t width = view->column_count;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < view->column_count; i++)
 		searched |= is_searched(&view->columns[i]);
 	for (uint32_t i = 0; searched && i < table->row_count; i++)
-		if (matches(view, &table->cells[i * width], pattern, is_form))
+		if (matches(view, &table->cells[i * width], pattern))
 			memmove(&table->cells[kept++ * width], &table->cells[i * width],
 				width * sizeof(*table->cells));
 	if (searched)

@@ -7,9 +7,13 @@
 #include "analyze/view.h"
 
 /*
- * Keeps the rows that have the pattern in one of their texts. With '*' or '?' it is
- * the form of the whole text, without it is a part; letters of both cases are the
- * same. What is the same in all rows by nature (SS_COLUMN_CONTEXT) is not looked at.
+ * Whether a text has the pattern. With '*' or '?' it is the form of the whole text, without
+ * it is a part; letters of both cases are the same.
+ */
+bool ss_pattern_matches(const char *pattern, const char *text);
+
+/*
+ * Keeps the rows that have the pattern in one of their texts. What is the same in all rows by nature (SS_COLUMN_CONTEXT) is not looked at.
  * False: the view has no texts.
  */
 bool ss_table_keep(struct ss_table *table, const char *pattern);

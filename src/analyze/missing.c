@@ -3,6 +3,8 @@
  */
 #include "analyze/missing.h"
 
+#include <stdio.h>
+
 static const struct {
 	const char *what, *flag;
 } sentences[] = {
@@ -14,8 +16,16 @@ static const struct {
 	[SS_MISSING_OPERATORS] = { "Operators", "activities=[ProfilerActivity.CPU, ...]" },
 };
 
+void ss_missing_sentence(enum ss_missing what, char *out, size_t room)
+{
+	snprintf(out, room, "%s are not recorded: profile(%s) does.", sentences[what].what,
+		 sentences[what].flag);
+}
+
 void ss_note_missing(struct ss_table *out, enum ss_missing what)
 {
-	ss_table_note(out, "%s are not recorded: profile(%s) does.", sentences[what].what,
-		      sentences[what].flag);
+	char sentence[128];
+
+	ss_missing_sentence(what, sentence, sizeof(sentence));
+	ss_table_note(out, "%s", sentence);
 }

@@ -16,6 +16,9 @@ enum ss_missing {
 	SS_MISSING_OPERATORS,
 };
 
+/* The sentence itself: 128 bytes are enough. */
+void ss_missing_sentence(enum ss_missing what, char *out, size_t room);
+
 /* A note below the table. */
 void ss_note_missing(struct ss_table *out, enum ss_missing what);
 

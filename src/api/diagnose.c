@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "api/session.h"
-#include "diagnose/diagnose.h"
 
 bool ss_session_diagnoses(const char *what)
 {
@@ -31,6 +30,24 @@ static enum ss_status check(const struct ss_request *request, struct ss_error *e
 	return SS_OK;
 }
 
+enum ss_status ss_session_verdict(struct ss_session *session,
+				  const struct ss_diagnose_options *options,
+				  const struct ss_diagnosis **out, struct ss_error *err)
+{
+	enum ss_status status = SS_OK;
+
+	*out = &session->diagnosis;
+	if (session->diagnosed_rank != options->rank)
+		ss_diagnosis_release(&session->diagnosis);
+	session->diagnosed_rank = options->rank;
+	if (!session->diagnosis.memory)
+		status = ss_diagnose(&session->diagnosis, &session->job, options, err);
+	else if (!session->is_diagnosed || options->is_what_if)
+		status = ss_diagnosis_choose(&session->diagnosis, options, err);
+	session->is_diagnosed = status == SS_OK && !options->is_what_if;
+	return status;
+}
+
 enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_request *request,
 				   struct ss_text *out, struct ss_error *err)
 {
@@ -39,15 +56,14 @@ enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_r
 		.is_what_if = strcmp(request->what, "what-if") == 0,
 		.fixes = request->fix,
 	};
+	const struct ss_diagnosis *verdict;
 	const struct ss_renderer *renderer;
 	struct ss_render_options options;
-	struct ss_diagnosis diagnosis;
 
 	SS_TRY(check(request, err));
 	SS_TRY(ss_session_format(session, request, &renderer, &options, err));
-	SS_TRY(ss_diagnose(&diagnosis, &session->job, &chosen, err));
-	renderer->diagnosis(&diagnosis, &options, out);
-	ss_diagnosis_release(&diagnosis);
+	SS_TRY(ss_session_verdict(session, &chosen, &verdict, err));
+	renderer->diagnosis(verdict, &options, out);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }
 

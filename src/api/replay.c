@@ -19,21 +19,81 @@ static struct ss_graph *graphs_of(const struct ss_job *job, struct ss_arena *are
 	return graphs;
 }
 
-enum ss_status ss_session_replay(struct ss_job *job, const struct ss_view *view, uint32_t group,
-				 struct ss_table *out, struct ss_error *err)
+/* A replay of all ranks, as they were recorded: that of the diagnosis, or one of its own. */
+struct lent {
+	struct ss_replay *replay;
+	struct ss_replay own;
+	struct ss_arena scratch;
+};
+
+static void give_back(struct lent *lent)
 {
+	ss_replay_release(&lent->own);
+	ss_arena_release(&lent->scratch);
+}
+
+/* Joins the graphs; a graph is in one replay of all ranks at a time. */
+static enum ss_status join(struct ss_session *session, struct lent *lent, struct ss_error *err)
+{
+	struct ss_job *job = &session->job;
 	struct ss_graph *graphs;
-	struct ss_replay replay;
-	enum ss_status status;
 
 	SS_TRY(ss_job_keep(job, &ss_diagnose_keeper, err));
 	SS_TRY(ss_job_join(job, err));
-	graphs = graphs_of(job, out->arena);
+	graphs = graphs_of(job, &lent->scratch);
 	if (!graphs)
 		return ss_fail_memory(err, "the ranks of the job");
-	SS_TRY(ss_replay_init(&replay, graphs, job->many.rank_count, &job->many, job->memory, err));
-	ss_replay_run(&replay, NULL, 0);
-	status = view->run_replay(&replay, group, out, err);
-	ss_replay_release(&replay);
+	lent->replay = &lent->own;
+	return ss_replay_init(&lent->own, graphs, job->many.rank_count, &job->many, job->memory,
+			      err);
+}
+
+/* Give it back when SS_OK came back. */
+static enum ss_status lend(struct ss_session *session, struct lent *lent, struct ss_error *err)
+{
+	enum ss_status status = SS_OK;
+
+	*lent = (struct lent){ 0 };
+	ss_arena_init(&lent->scratch, &session->memory);
+	if (session->diagnosis.memory && session->diagnosed_rank == SS_EVERY_RANK)
+		lent->replay = &session->diagnosis.replay;
+	else
+		status = join(session, lent, err);
+	if (status == SS_OK)
+		ss_replay_run(lent->replay, NULL, 0);
+	else
+		give_back(lent);
+	return status;
+}
+
+enum ss_status ss_session_replay(struct ss_session *session, const struct ss_view *view,
+				 uint32_t group, struct ss_table *out, struct ss_error *err)
+{
+	enum ss_status status;
+	struct lent lent;
+
+	SS_TRY(lend(session, &lent, err));
+	status = view->run_replay(lent.replay, group, out, err);
+	give_back(&lent);
+	return status;
+}
+
+enum ss_status ss_session_path(struct ss_session *session, struct ss_timeline *timeline,
+			       const struct ss_shown_path **out, struct ss_error *err)
+{
+	struct ss_critical critical = { 0 };
+	enum ss_status status;
+	struct lent lent;
+
+	*out = &session->path;
+	if (session->path.memory)
+		return SS_OK;
+	SS_TRY(lend(session, &lent, err));
+	status = ss_critical_find(&critical, lent.replay, &session->memory, err);
+	if (status == SS_OK)
+		status = ss_shown_path_make(&session->path, &critical, lent.replay, timeline,
+					    &session->memory, err);
+	ss_critical_release(&critical);
+	give_back(&lent);
 	return status;
 }

@@ -146,13 +146,13 @@ static enum ss_status put_pack(struct reporting *reporting, const struct ss_trac
 	return status == SS_OK ? end_encoded(reporting, err) : status;
 }
 
-static enum ss_status put_file(struct reporting *reporting, size_t run,
+static enum ss_status put_file(struct reporting *reporting, uint32_t run,
 			       const struct ss_job_file *file, const struct ss_trace *trace,
 			       struct ss_memory *memory, struct ss_error *err)
 {
 	char number[32];
 
-	snprintf(number, sizeof(number), "%zu", run);
+	snprintf(number, sizeof(number), "%u", run);
 	SS_TRY(put_text(reporting, "<script type=\"application/x-stepscope\" data-run=\"", err));
 	SS_TRY(put_text(reporting, number, err));
 	SS_TRY(put_text(reporting, "\" data-name=\"", err));
@@ -165,7 +165,7 @@ static enum ss_status put_file(struct reporting *reporting, size_t run,
 
 /* --- sessions -------------------------------------------------------------------- */
 
-static enum ss_status put_part(struct reporting *reporting, size_t run,
+static enum ss_status put_part(struct reporting *reporting, uint32_t run,
 			       const struct ss_job_file *file, const struct ss_choice *choice,
 			       struct ss_memory *memory, struct ss_error *err)
 {
@@ -183,7 +183,7 @@ static enum ss_status put_part(struct reporting *reporting, size_t run,
 	return status;
 }
 
-static enum ss_status put_session(struct reporting *reporting, size_t run,
+static enum ss_status put_session(struct reporting *reporting, uint32_t run,
 				  struct ss_session *session, struct ss_error *err)
 {
 	struct ss_request request = { .rank = reporting->options->rank,
@@ -218,7 +218,7 @@ static const char *find_end(const char *page, size_t length)
 	return NULL;
 }
 
-enum ss_status ss_session_report(struct ss_session *const *sessions, size_t count,
+enum ss_status ss_session_report(const struct ss_runs *runs,
 				 const struct ss_report_options *options,
 				 bool (*write)(void *context, const char *bytes, size_t length),
 				 void *context, uint64_t *bytes, struct ss_error *err)
@@ -231,8 +231,8 @@ enum ss_status ss_session_report(struct ss_session *const *sessions, size_t coun
 	if (!end)
 		return ss_fail(err, SS_ERR_USAGE, "the page is no viewer: it has no </body>");
 	SS_TRY(put(&reporting, page, (size_t)(end - page), err));
-	for (size_t i = 0; i < count; i++)
-		SS_TRY(put_session(&reporting, i, sessions[i], err));
+	for (uint32_t i = 0; i < runs->count; i++)
+		SS_TRY(put_session(&reporting, i, runs->sessions[i], err));
 	if (!reporting.packs)
 		return ss_fail(err, SS_ERR_USAGE, "there is no trace to put into the report");
 	SS_TRY(put(&reporting, end, options->page_bytes - (size_t)(end - page), err));

@@ -37,6 +37,29 @@ static void session_free(struct ss_session *session)
 	ss_memory_free(&outside, session, 0);
 }
 
+enum ss_status ss_session_begin(const struct ss_open_options *options, struct ss_session **out,
+				struct ss_error *err)
+{
+	*out = session_new(options->memory_limit_bytes);
+	if (!*out)
+		return ss_fail_memory(err, "a session");
+	ss_job_begin(&(*out)->job, options->diagnose ? &ss_diagnose_keeper : NULL, &(*out)->memory);
+	return SS_OK;
+}
+
+enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_options *options,
+			      struct ss_error *err)
+{
+	if (session->job.is_joined || session->job.digested_files)
+		return ss_fail(err, SS_ERR_USAGE, "files cannot be added to a job that was used");
+	return ss_job_add(&session->job, options, err);
+}
+
+enum ss_status ss_session_end(const struct ss_session *session, struct ss_error *err)
+{
+	return ss_job_end(&session->job, err);
+}
+
 enum ss_status ss_session_open(const struct ss_open_options *options, struct ss_session **out,
 			       struct ss_error *err)
 {
@@ -45,15 +68,14 @@ enum ss_status ss_session_open(const struct ss_open_options *options, struct ss_
 
 	if (!options->path_count && !options->input_count)
 		return ss_fail(err, SS_ERR_USAGE, "no trace files named");
-	session = session_new(options->memory_limit_bytes);
-	if (!session)
-		return ss_fail_memory(err, "a session");
-	status = ss_job_open(&session->job, options, options->diagnose ? &ss_diagnose_keeper : NULL,
-			     &session->memory, err);
+	SS_TRY(ss_session_begin(options, &session, err));
+	status = ss_session_add(session, options, err);
+	if (status == SS_OK)
+		status = ss_session_end(session, err);
 	if (status == SS_OK)
 		*out = session;
 	else
-		session_free(session);
+		ss_session_close(session);
 	return status;
 }
 
@@ -70,6 +92,9 @@ void ss_session_close(struct ss_session *session)
 {
 	if (!session)
 		return;
+	ss_shown_path_release(&session->path);
+	ss_diagnosis_release(&session->diagnosis);
+	ss_timeline_release(&session->timeline);
 	ss_bricks_release(&session->bricks);
 	ss_job_close(&session->job);
 	session_free(session);
@@ -161,11 +186,14 @@ static void keep_rank(struct ss_table *table, int64_t rank)
 }
 
 /* Runs a view of all ranks together. */
-static enum ss_status run_job_view(struct ss_job *job, const struct ss_view *view, uint32_t group,
-				   int64_t rank, struct ss_table *out, struct ss_error *err)
+static enum ss_status run_job_view(struct ss_session *session, const struct ss_view *view,
+				   uint32_t group, int64_t rank, struct ss_table *out,
+				   struct ss_error *err)
 {
+	struct ss_job *job = &session->job;
+
 	if (view->run_replay)
-		SS_TRY(ss_session_replay(job, view, group, out, err));
+		SS_TRY(ss_session_replay(session, view, group, out, err));
 	else
 		SS_TRY(ss_job_join(job, err));
 	if (view->run_job)
@@ -230,8 +258,8 @@ static enum ss_status run_views(struct ss_session *session, const struct part *p
 	}
 	for (uint32_t k = 0; k < count; k++) {
 		if (ss_view_of_job(parts[k].view))
-			SS_TRY(run_job_view(&session->job, parts[k].view, parts[k].group,
-					    choice->rank, &tables[k], err));
+			SS_TRY(run_job_view(session, parts[k].view, parts[k].group, choice->rank,
+					    &tables[k], err));
 		if (tables[k].failed)
 			return ss_fail_memory(err, "the table");
 	}

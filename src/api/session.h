@@ -5,13 +5,25 @@
 #define SS_API_SESSION_H
 
 #include "analyze/bricks.h"
+#include "diagnose/diagnose.h"
 #include "job/job.h"
 #include "render/render.h"
+#include "timeline/path.h"
+#include "timeline/timeline.h"
 
 struct ss_session {
 	struct ss_memory memory;
 	struct ss_job job;
-	struct ss_bricks bricks; /* of the file that a view was run on last */
+	struct ss_bricks bricks;     /* of the file that a view was run on last */
+	struct ss_timeline timeline; /* without files: not made yet */
+	/*
+	 * Of the rank that was asked for last, or of all; without memory: not made yet. It has
+	 * the graphs of the ranks in its hands: another replay of all of them uses this one's.
+	 */
+	struct ss_diagnosis diagnosis;
+	int64_t diagnosed_rank;
+	bool is_diagnosed;         /* the last choice was no what-if */
+	struct ss_shown_path path; /* of all ranks; without memory: not made yet */
 };
 
 /* session.c: how a request wants to have it; fails where there is no such format. */
@@ -26,8 +38,22 @@ SS_MUST_USE
 enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_request *request,
 				   struct ss_text *out, struct ss_error *err);
 
+/*
+ * diagnose.c: what is wrong; judged once for a rank or for all, lent until the next request. A
+ * what-if chooses among what was found.
+ */
+SS_MUST_USE
+enum ss_status ss_session_verdict(struct ss_session *session,
+				  const struct ss_diagnose_options *options,
+				  const struct ss_diagnosis **out, struct ss_error *err);
+
+/* replay.c: the critical path of all ranks; made once. */
+SS_MUST_USE
+enum ss_status ss_session_path(struct ss_session *session, struct ss_timeline *timeline,
+			       const struct ss_shown_path **out, struct ss_error *err);
+
 /* replay.c: runs a view of the replay of all ranks. */
-enum ss_status ss_session_replay(struct ss_job *job, const struct ss_view *view, uint32_t group,
-				 struct ss_table *out, struct ss_error *err);
+enum ss_status ss_session_replay(struct ss_session *session, const struct ss_view *view,
+				 uint32_t group, struct ss_table *out, struct ss_error *err);
 
 #endif

@@ -109,8 +109,18 @@ struct progress_bar {
 	bool drawn;
 };
 
+/* Without Ctrl-C: for a command that has its own way to end. */
+void progress_prepare(struct progress_bar *bar, const char *mode);
+void progress_clear(struct progress_bar *bar);
+
 void progress_begin(struct progress_bar *bar, const char *mode);
 bool progress_step(void *context, const struct ss_progress *progress);
 void progress_end(struct progress_bar *bar);
+
+/* browser.c: true when the person at this machine can see a browser. */
+bool browser_is_near(void);
+
+/* Opens the link; false: there is no program for it. */
+bool browser_open(const char *link);
 
 #endif

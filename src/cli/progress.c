@@ -34,6 +34,13 @@ static int64_t now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+void progress_prepare(struct progress_bar *bar, const char *mode)
+{
+	*bar = (struct progress_bar){ .next_ns = now_ns() + FIRST_NS };
+	bar->json = strcmp(mode, "json") == 0;
+	bar->bar = strcmp(mode, "bar") == 0 || (strcmp(mode, "auto") == 0 && isatty(STDERR_FILENO));
+}
+
 void progress_begin(struct progress_bar *bar, const char *mode)
 {
 	struct sigaction action;
@@ -43,9 +50,7 @@ void progress_begin(struct progress_bar *bar, const char *mode)
 	/* a second Ctrl-C ends the program at once */
 	action.sa_flags = (int)SA_RESETHAND;
 	sigaction(SIGINT, &action, NULL);
-	*bar = (struct progress_bar){ .next_ns = now_ns() + FIRST_NS };
-	bar->json = strcmp(mode, "json") == 0;
-	bar->bar = strcmp(mode, "bar") == 0 || (strcmp(mode, "auto") == 0 && isatty(STDERR_FILENO));
+	progress_prepare(bar, mode);
 }
 
 static void draw_bar(const struct ss_progress *progress)
@@ -99,6 +104,13 @@ bool progress_step(void *context, const struct ss_progress *progress)
 	return true;
 }
 
+void progress_clear(struct progress_bar *bar)
+{
+	if (bar->drawn)
+		fprintf(stderr, "\r\033[K");
+	bar->drawn = false;
+}
+
 void progress_end(struct progress_bar *bar)
 {
 	struct sigaction action;
@@ -106,6 +118,5 @@ void progress_end(struct progress_bar *bar)
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = SIG_DFL;
 	sigaction(SIGINT, &action, NULL);
-	if (bar->drawn)
-		fprintf(stderr, "\r\033[K");
+	progress_clear(bar);
 }

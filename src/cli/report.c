@@ -1,11 +1,9 @@
 /*
  * report.c - command: one HTML file that shows the traces wherever it is opened.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/text.h"
 #include "cli/output.h"
+#include "read/source.h"
 #include "serve/page.h"
 
 #define DEFAULT_NAME "report.html"
@@ -49,44 +47,45 @@ static void prepare(void *values)
 	own->max_bytes = DEFAULT_MAX_BYTES;
 }
 
-/* The page that is built in, or the one of a file, which is then to be freed. */
-static int find_page(const char *what, const char *path, struct ss_report_options *out, void **held)
+/* Reads all of the source, unpacked; true when it is whole. */
+static bool read_all(struct ss_source *source, struct ss_text *out, struct ss_error *err)
 {
-	const struct ss_page *page = ss_page();
-	FILE *file;
-	char *bytes = NULL;
-	size_t used = 0, got = 1;
+	char block[16384];
+	size_t got = 1;
 
-	out->page = page->bytes;
-	out->page_bytes = page->length;
-	if (!path && page->length)
-		return EXIT_FINE;
-	if (!path) {
+	while (got) {
+		if (ss_source_fill(source, block, sizeof(block), &got, err) != SS_OK)
+			return false;
+		ss_text_add(out, block, got);
+	}
+	return !ss_text_failed(out) && source->flaw == SS_SOURCE_WHOLE;
+}
+
+/* The page that is built in, which is compressed, or the one of a file. */
+static int find_page(const char *what, const char *path, struct ss_text *out)
+{
+	struct ss_source *source = NULL;
+	struct ss_error err = { 0 };
+	struct ss_memory memory;
+	enum ss_status status;
+	bool whole;
+
+	if (!path && !ss_page.length) {
 		fprintf(stderr, "stepscope %s: this build has no viewer to put the traces into\n",
 			what);
 		return EXIT_FAILED;
 	}
-	file = fopen(path, "rb");
-	for (size_t room = 1 << 16; file && got; room *= 2) {
-		char *moved = realloc(bytes, room);
-
-		if (!moved)
-			break;
-		bytes = moved;
-		got = fread(bytes + used, 1, room - used, file);
-		used += got;
-	}
-	*held = bytes;
-	out->page = bytes;
-	out->page_bytes = used;
-	if (!file || ferror(file) || got) {
-		fprintf(stderr, "stepscope %s: cannot read '%s': %s\n", what, path,
-			strerror(errno));
-		got = 1;
-	}
-	if (file)
-		fclose(file);
-	return got ? EXIT_FAILED : EXIT_FINE;
+	ss_memory_init(&memory, 0);
+	status = path ? ss_source_open(path, &memory, &source, &err)
+		      : ss_source_open_memory(ss_page.bytes, ss_page.length, &memory, &source,
+					      &err);
+	whole = status == SS_OK && read_all(source, out, &err);
+	ss_source_close(source);
+	if (whole)
+		return EXIT_FINE;
+	fprintf(stderr, "stepscope %s: cannot read the viewer%s%s: %s\n", what, path ? " " : "",
+		path ? path : "", err.text[0] ? err.text : "it is damaged");
+	return EXIT_FAILED;
 }
 
 static enum ss_status open_run(const struct values *own, const char *const *paths, size_t count,
@@ -109,13 +108,13 @@ static enum ss_status open_run(const struct values *own, const char *const *path
 	return status;
 }
 
-static void tell(const char *path, struct ss_session *const *sessions, size_t count, uint64_t bytes)
+static void tell(const char *path, const struct ss_runs *runs, uint64_t bytes)
 {
 	uint32_t files = 0, failed = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		files += ss_session_file_count(sessions[i]);
-		failed += ss_session_failed_count(sessions[i]);
+	for (uint32_t i = 0; i < runs->count; i++) {
+		files += ss_session_file_count(runs->sessions[i]);
+		failed += ss_session_failed_count(runs->sessions[i]);
 	}
 	printf("%s: %.1f MB; open it in any browser, no server is needed\n", path,
 	       (double)bytes / 1e6);
@@ -126,8 +125,7 @@ static void tell(const char *path, struct ss_session *const *sessions, size_t co
 }
 
 static int write_report(const char *what, const struct values *own,
-			const struct ss_report_options *options_of_report,
-			struct ss_session *const *sessions, size_t count)
+			const struct ss_report_options *report, const struct ss_runs *runs)
 {
 	struct ss_error err = { 0 };
 	struct output output;
@@ -136,14 +134,13 @@ static int write_report(const char *what, const struct values *own,
 
 	if (code != EXIT_FINE)
 		return code;
-	if (ss_session_report(sessions, count, options_of_report, output_write, &output, &bytes,
-			      &err) != SS_OK) {
+	if (ss_session_report(runs, report, output_write, &output, &bytes, &err) != SS_OK) {
 		output_drop(&output);
 		return show_fail(what, &err);
 	}
 	code = output_close(what, &output);
 	if (code == EXIT_FINE)
-		tell(own->output, sessions, count, bytes);
+		tell(own->output, runs, bytes);
 	return code;
 }
 
@@ -153,11 +150,10 @@ static int run(const struct command *command, const void *values, const struct a
 	struct ss_report_options report = { .max_bytes = own->max_bytes,
 					    .rank = own->show.rank,
 					    .step = own->show.step };
-	struct ss_session *sessions[2] = { NULL, NULL };
-	size_t count = own->compare ? 2 : 1;
+	struct ss_runs runs = { .count = own->compare ? 2 : 1 };
 	struct ss_error err = { 0 };
+	struct ss_text page = { 0 };
 	enum ss_status status;
-	void *held = NULL;
 	int code;
 
 	if (!arguments->path_count) {
@@ -165,17 +161,20 @@ static int run(const struct command *command, const void *values, const struct a
 			command->name);
 		return EXIT_USAGE;
 	}
-	code = find_page(command->name, own->page, &report, &held);
+	code = find_page(command->name, own->page, &page);
+	report.page = page.data;
+	report.page_bytes = page.length;
 	if (code == EXIT_FINE) {
-		status = open_run(own, arguments->paths, arguments->path_count, &sessions[0], &err);
+		status = open_run(own, arguments->paths, arguments->path_count, &runs.sessions[0],
+				  &err);
 		if (status == SS_OK && own->compare)
-			status = open_run(own, &own->compare, 1, &sessions[1], &err);
-		code = status == SS_OK ? write_report(command->name, own, &report, sessions, count)
+			status = open_run(own, &own->compare, 1, &runs.sessions[1], &err);
+		code = status == SS_OK ? write_report(command->name, own, &report, &runs)
 				       : show_fail(command->name, &err);
 	}
-	ss_session_close(sessions[0]);
-	ss_session_close(sessions[1]);
-	free(held);
+	ss_session_close(runs.sessions[0]);
+	ss_session_close(runs.sessions[1]);
+	ss_text_release(&page);
 	return code;
 }
 

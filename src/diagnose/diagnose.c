@@ -33,6 +33,7 @@ void ss_diagnosis_release(struct ss_diagnosis *diagnosis)
 	ss_replay_release(&diagnosis->replay);
 	ss_memory_free(memory, diagnosis->found,
 		       diagnosis->found_capacity * sizeof(*diagnosis->found));
+	ss_arena_release(&diagnosis->chosen_arena);
 	ss_arena_release(&diagnosis->arena);
 	*diagnosis = (struct ss_diagnosis){ 0 };
 }
@@ -55,6 +56,7 @@ static void add_rank(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 
 	diagnosis->graphs[diagnosis->rank_count] = kept->graph;
 	diagnosis->exams[diagnosis->rank_count] = &kept->exam;
+	ss_exam_reset(&kept->exam);
 	diagnosis->ranks[diagnosis->rank_count] = file->subject.rank;
 	if (!diagnosis->rank_count || steps < diagnosis->steps_least)
 		diagnosis->steps_least = steps;
@@ -168,16 +170,12 @@ static enum ss_status unknown_rule(const char *word, size_t length, struct ss_er
 		       word);
 }
 
-/* Keeps of what was found what is named; lists what is named and was not found. */
-static enum ss_status choose(struct ss_diagnosis *diagnosis, const char *fixes,
-			     struct ss_error *err)
+/* Marks what is named in `keep`; lists what is named and was not found. */
+static enum ss_status read_fixes(struct ss_diagnosis *diagnosis, const char *fixes, bool *keep,
+				 struct ss_error *err)
 {
-	bool *keep = SS_ARENA_NEW(&diagnosis->arena, bool, (size_t)diagnosis->found_count + 1);
 	char missing[256] = "", word_text[128];
-	uint32_t kept = 0;
 
-	if (!keep)
-		return ss_fail_memory(err, "the findings");
 	for (const char *word = fixes; *word;) {
 		size_t length = strcspn(word, ","), name = strcspn(word, ",=");
 		const struct ss_rule *rule;
@@ -198,19 +196,59 @@ static enum ss_status choose(struct ss_diagnosis *diagnosis, const char *fixes,
 			ss_text_list(missing, sizeof(missing), word_text);
 		word += length + (word[length] == ',');
 	}
+	if (*missing)
+		diagnosis->not_found = ss_arena_copy(&diagnosis->chosen_arena, missing,
+						     strlen(missing));
+	return *missing && !diagnosis->not_found ? ss_fail_memory(err, "the findings") : SS_OK;
+}
+
+/* Nothing is chosen, and nothing of an earlier choice is left. */
+static void forget_choice(struct ss_diagnosis *diagnosis)
+{
 	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
 		struct ss_finding *finding = diagnosis->found[i];
 
-		/* the others are still released: they stand behind */
-		if (keep[i]) {
-			diagnosis->found[i] = diagnosis->found[kept];
-			diagnosis->found[kept++] = finding;
-		}
+		if (finding->is_timeless)
+			continue;
+		finding->is_warning = false;
+		finding->alone_ns = finding->cost_ns = finding->low_ns = finding->high_ns = 0;
 	}
-	diagnosis->chosen_count = kept;
-	diagnosis->not_found = *missing ? ss_arena_copy(&diagnosis->arena, missing, strlen(missing))
-					: NULL;
-	return *missing && !diagnosis->not_found ? ss_fail_memory(err, "the findings") : SS_OK;
+	ss_arena_release(&diagnosis->chosen_arena);
+	ss_arena_init(&diagnosis->chosen_arena, diagnosis->memory);
+	diagnosis->chosen = diagnosis->findings = NULL;
+	diagnosis->chosen_count = diagnosis->finding_count = diagnosis->warning_count = 0;
+	diagnosis->next = diagnosis->not_found = NULL;
+}
+
+static enum ss_status choose(struct ss_diagnosis *diagnosis,
+			     const struct ss_diagnose_options *options, struct ss_error *err)
+{
+	size_t room = (size_t)diagnosis->found_count + 1;
+	bool names = options->is_what_if && options->fixes, *keep;
+
+	diagnosis->is_what_if = options->is_what_if;
+	keep = SS_ARENA_NEW(&diagnosis->chosen_arena, bool, room);
+	diagnosis->chosen = SS_ARENA_NEW(&diagnosis->chosen_arena, struct ss_finding *, room);
+	if (!keep || !diagnosis->chosen)
+		return ss_fail_memory(err, "the findings");
+	if (names)
+		SS_TRY(read_fixes(diagnosis, options->fixes, keep, err));
+	for (uint32_t i = 0; i < diagnosis->found_count; i++)
+		if (!names || keep[i])
+			diagnosis->chosen[diagnosis->chosen_count++] = diagnosis->found[i];
+	return ss_diagnosis_order(diagnosis, err);
+}
+
+enum ss_status ss_diagnosis_choose(struct ss_diagnosis *diagnosis,
+				   const struct ss_diagnose_options *options, struct ss_error *err)
+{
+	enum ss_status status;
+
+	forget_choice(diagnosis);
+	status = choose(diagnosis, options, err);
+	if (status != SS_OK)
+		forget_choice(diagnosis);
+	return status;
 }
 
 /* --- all ----------------------------------------------------------------------------- */
@@ -229,11 +267,10 @@ static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 	measure_shares(diagnosis, job, options);
 	for (uint32_t i = 0; i < ss_rule_count; i++)
 		SS_TRY(ss_diagnosis_judge(diagnosis, i, err));
-	diagnosis->chosen_count = diagnosis->found_count;
-	diagnosis->is_what_if = options->is_what_if;
-	if (options->is_what_if && options->fixes)
-		SS_TRY(choose(diagnosis, options->fixes, err));
-	return ss_diagnosis_order(diagnosis, err);
+	for (uint32_t i = 0; i < diagnosis->found_count; i++)
+		if (!ss_finding_finish(diagnosis->found[i], &diagnosis->arena))
+			return ss_fail_memory(err, "the findings");
+	return ss_diagnosis_choose(diagnosis, options, err);
 }
 
 enum ss_status ss_diagnose(struct ss_diagnosis *out, struct ss_job *job,
@@ -245,6 +282,7 @@ enum ss_status ss_diagnose(struct ss_diagnosis *out, struct ss_job *job,
 	SS_TRY(ss_job_keep(job, &ss_diagnose_keeper, err));
 	out->memory = job->memory;
 	ss_arena_init(&out->arena, job->memory);
+	ss_arena_init(&out->chosen_arena, job->memory);
 	status = make(out, job, options, err);
 	if (status != SS_OK)
 		ss_diagnosis_release(out);

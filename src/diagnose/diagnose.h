@@ -38,15 +38,17 @@ struct ss_diagnosis_shares {
 struct ss_diagnosis {
 	struct ss_memory *memory;
 	struct ss_arena arena;
-	struct ss_graph *graphs; /* per rank; what they point to is lent */
-	struct ss_exam **exams;  /* per rank; lent */
-	int64_t *ranks;          /* their numbers; -1: not known */
+	struct ss_arena chosen_arena; /* what the last choice needs */
+	struct ss_graph *graphs;      /* per rank; what they point to is lent */
+	struct ss_exam **exams;       /* per rank; lent */
+	int64_t *ranks;               /* their numbers; -1: not known */
 	uint32_t rank_count;
 	const struct ss_many *many; /* NULL: one rank was chosen */
 	struct ss_replay replay;
 	struct ss_finding **found; /* all, as rules made them */
 	uint32_t found_count, found_capacity;
-	uint32_t chosen_count;        /* of them, those that are asked about: they stand first */
+	struct ss_finding **chosen; /* of them, those that are asked about */
+	uint32_t chosen_count;
 	struct ss_finding **findings; /* what is told: warnings first, of both the timeless last */
 	uint32_t finding_count;
 	uint32_t warning_count;
@@ -69,11 +71,19 @@ struct ss_diagnosis {
 SS_MUST_USE
 enum ss_status ss_diagnose(struct ss_diagnosis *out, struct ss_job *job,
 			   const struct ss_diagnose_options *options, struct ss_error *err);
+
+/*
+ * Chooses again among what was found, and replays that: the options' rank must be the one
+ * that it was made for. When this fails nothing is chosen.
+ */
+SS_MUST_USE
+enum ss_status ss_diagnosis_choose(struct ss_diagnosis *diagnosis,
+				   const struct ss_diagnose_options *options, struct ss_error *err);
 void ss_diagnosis_release(struct ss_diagnosis *diagnosis);
 
 const char *ss_confidence_name(enum ss_confidence confidence);
 
-/* order.c: replays what was found, and puts it in order. */
+/* order.c: replays what was chosen, and puts it in order. */
 SS_MUST_USE
 enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_error *err);
 

@@ -37,6 +37,19 @@ bool ss_exam_take(struct ss_exam *exam, uint32_t rule, uint32_t task)
 	return true;
 }
 
+void ss_exam_reset(struct ss_exam *exam)
+{
+	if (exam->task_count)
+		memset(exam->owner, 0, exam->task_count);
+	for (uint32_t rule = 0; rule < ss_rule_count; rule++) {
+		struct ss_exam_part *part = &exam->parts[rule];
+
+		part->is_taken = false;
+		for (uint32_t i = part->claim_from; i < part->claim_to; i++)
+			exam->owner[exam->claims[i].task] = (uint8_t)(rule + 1);
+	}
+}
+
 void ss_exam_give_back(struct ss_exam *exam, uint32_t rule)
 {
 	const struct ss_exam_part *part = &exam->parts[rule];

@@ -53,6 +53,9 @@ enum ss_status ss_exam_make(struct ss_exam *exam, const struct ss_subject *subje
 			    struct ss_memory *memory, struct ss_error *err);
 void ss_exam_release(struct ss_exam *exam);
 
+/* As it was when all rules had looked: what judging changed is undone. */
+void ss_exam_reset(struct ss_exam *exam);
+
 /* What a rule claimed and no finding took: later rules can have it when they judge. */
 void ss_exam_give_back(struct ss_exam *exam, uint32_t rule);
 

@@ -223,8 +223,8 @@ static void finish(struct ordering *ordering, struct ss_finding **scratch)
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 
 	for (uint32_t i = 0; i < diagnosis->chosen_count; i++)
-		if (diagnosis->found[i]->is_timeless)
-			diagnosis->findings[diagnosis->finding_count++] = diagnosis->found[i];
+		if (diagnosis->chosen[i]->is_timeless)
+			diagnosis->findings[diagnosis->finding_count++] = diagnosis->chosen[i];
 	put_warnings_first(diagnosis, scratch);
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		diagnosis->warning_count += diagnosis->findings[i]->is_warning;
@@ -261,7 +261,7 @@ static enum ss_status find_next(struct ordering *ordering, struct ss_error *err)
 		snprintf(text, sizeof(text), "%s, %.0f %% of the step's critical path",
 			 ss_critical_name((enum ss_critical_part)most),
 			 100 * (double)parts_ns[most] / (double)path.length_ns);
-		diagnosis->next = ss_arena_copy(&diagnosis->arena, text, strlen(text));
+		diagnosis->next = ss_arena_copy(&diagnosis->chosen_arena, text, strlen(text));
 		if (!diagnosis->next)
 			status = ss_fail_memory(err, "the findings");
 	}
@@ -275,7 +275,7 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 				     .now_ns = diagnosis->step_ns,
 				     .low_now_ns = diagnosis->step_ns,
 				     .high_now_ns = diagnosis->step_ns };
-	struct ss_arena *arena = &diagnosis->arena;
+	struct ss_arena *arena = &diagnosis->chosen_arena;
 	size_t room = (size_t)diagnosis->chosen_count + 1;
 	struct ss_finding **scratch = SS_ARENA_NEW(arena, struct ss_finding *, room);
 
@@ -288,10 +288,8 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 	    !ordering.high || !diagnosis->findings)
 		return ss_fail_memory(err, "the findings");
 	for (uint32_t i = 0; i < diagnosis->chosen_count; i++) {
-		struct ss_finding *finding = diagnosis->found[i];
+		struct ss_finding *finding = diagnosis->chosen[i];
 
-		if (!ss_finding_finish(finding, arena))
-			return ss_fail_memory(err, "the findings");
 		if (is_candidate(diagnosis, finding))
 			ordering.candidates[ordering.count++] =
 				(struct candidate){ .finding = finding };

@@ -17,6 +17,7 @@ struct loading {
 	struct ss_job *job;
 	const struct ss_open_options *options;
 	const struct ss_paths *paths;
+	uint32_t first; /* place of the first of the paths among the files */
 	struct ss_gate *gate;
 	uint32_t next, threads; /* threads: for each file */
 	enum ss_status status;  /* the first that stops all */
@@ -56,9 +57,9 @@ static bool report(void *context, uint64_t done_bytes, uint64_t total_bytes, uin
 	return go_on;
 }
 
-static void job_init(struct ss_job *job, struct ss_memory *memory)
+void ss_job_begin(struct ss_job *job, const struct ss_job_keeper *keeper, struct ss_memory *memory)
 {
-	*job = (struct ss_job){ .memory = memory };
+	*job = (struct ss_job){ .memory = memory, .keeper = keeper };
 	ss_arena_init(&job->arena, memory);
 }
 
@@ -78,16 +79,16 @@ static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths
 				struct ss_error *err)
 {
 	if (!ss_memory_reserve(job->memory, (void **)&job->files, &job->file_capacity,
-			       (size_t)paths->count + 1, sizeof(*job->files)))
+			       (size_t)job->file_count + paths->count + 1, sizeof(*job->files)))
 		return ss_fail_memory(err, "the list of files");
 	for (uint32_t i = 0; i < paths->count; i++) {
-		struct ss_job_file *file = &job->files[i];
+		struct ss_job_file *file = &job->files[job->file_count];
 
 		memset(file, 0, sizeof(*file));
 		file->subject.path = shown_path(job, paths->items[i].path);
 		file->subject.rank = -1;
 		file->source = paths->items[i].input ? NULL : paths->items[i].path;
-		file->number = i;
+		file->number = job->file_count + job->skipped_count;
 		if (!file->subject.path)
 			return ss_fail_memory(err, "the list of files");
 		job->file_count++;
@@ -127,7 +128,7 @@ static void keep_problem(struct loading *loading, uint32_t index, enum ss_status
 			 const struct ss_error *problem)
 {
 	struct ss_job *job = loading->job;
-	struct ss_job_file *file = &job->files[index];
+	struct ss_job_file *file = &job->files[loading->first + index];
 	const struct ss_path *path = &loading->paths->items[index];
 
 	if (status == SS_ERR_STOPPED || status == SS_ERR_LIMIT) {
@@ -189,7 +190,7 @@ static enum ss_status open_source(const struct ss_path *path, struct ss_memory *
 static void load_file(struct loading *loading, uint32_t index)
 {
 	struct ss_job *job = loading->job;
-	struct ss_job_file *file = &job->files[index];
+	struct ss_job_file *file = &job->files[loading->first + index];
 	struct reporting reporting = { .loading = loading };
 	struct ss_load_options load = { .threads = loading->threads,
 					.progress = report,
@@ -281,11 +282,16 @@ static enum ss_status none_read(const struct ss_job *job, struct ss_error *err)
 
 /* One thread a file where there are many, all threads for a single one. */
 static enum ss_status load_all(struct ss_job *job, const struct ss_open_options *options,
-			       const struct ss_paths *paths, struct ss_error *err)
+			       const struct ss_paths *paths, uint32_t first, struct ss_error *err)
 {
 	uint32_t threads = options->threads ? options->threads : ss_thread_cores();
 	struct loading loading = {
-		.job = job, .options = options, .paths = paths, .gate = ss_gate_open(), .err = err
+		.job = job,
+		.options = options,
+		.paths = paths,
+		.first = first,
+		.gate = ss_gate_open(),
+		.err = err,
 	};
 	uint32_t workers;
 
@@ -301,31 +307,46 @@ static enum ss_status load_all(struct ss_job *job, const struct ss_open_options 
 	return loading.status;
 }
 
-enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
-			   const struct ss_job_keeper *keeper, struct ss_memory *memory,
-			   struct ss_error *err)
+enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *options,
+			  struct ss_error *err)
 {
 	struct ss_paths paths = { 0 };
 	double started = now_seconds();
+	uint32_t first = job->file_count;
 	enum ss_status status;
 
-	job_init(job, memory);
-	job->keeper = keeper;
+	assert(!job->is_joined && !job->digested_files);
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
 	if (status == SS_OK)
-		status = ss_find_choose(&paths, memory, &job->packs, err);
+		status = ss_find_choose(&paths, job->memory, &job->packs, err);
 	if (status == SS_OK)
 		status = ss_find_inputs(options->inputs, options->input_count, &job->arena, &paths,
 					err);
 	if (status == SS_OK)
 		status = add_files(job, &paths, err);
 	if (status == SS_OK)
-		status = load_all(job, options, &paths, err);
-	ss_find_release(&paths, memory);
+		status = load_all(job, options, &paths, first, err);
+	ss_find_release(&paths, job->memory);
 	arrange(job);
-	job->load_seconds = now_seconds() - started;
-	if (status == SS_OK && job->failed_count == job->file_count)
-		status = none_read(job, err);
+	job->load_seconds += now_seconds() - started;
+	return status;
+}
+
+enum ss_status ss_job_end(const struct ss_job *job, struct ss_error *err)
+{
+	return job->failed_count == job->file_count ? none_read(job, err) : SS_OK;
+}
+
+enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
+			   const struct ss_job_keeper *keeper, struct ss_memory *memory,
+			   struct ss_error *err)
+{
+	enum ss_status status;
+
+	ss_job_begin(job, keeper, memory);
+	status = ss_job_add(job, options, err);
+	if (status == SS_OK)
+		status = ss_job_end(job, err);
 	if (status != SS_OK)
 		ss_job_close(job);
 	return status;

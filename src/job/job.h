@@ -39,12 +39,11 @@ struct ss_job {
 	const struct ss_job_keeper *keeper; /* lent; NULL: nothing else is kept */
 	struct ss_job_file *files;          /* by rank, then by name; those without a rank last */
 	uint32_t file_count, file_capacity;
-	double load_seconds; /* for all of them */
-	struct ss_pack_choice
-		packs;             /* files that were left out for their packs, and the other way */
-	uint32_t failed_count;     /* files that could not be read */
-	uint32_t skipped_count;    /* files of a folder that are no traces: not in the list */
-	struct ss_digest *digests; /* of the files that could be read; NULL: not made yet */
+	double load_seconds;         /* for all of them */
+	struct ss_pack_choice packs; /* files read from their packs, packs left out */
+	uint32_t failed_count;       /* files that could not be read */
+	uint32_t skipped_count;      /* files of a folder that are no traces: not in the list */
+	struct ss_digest *digests;   /* of the files that could be read; NULL: not made yet */
 	uint32_t digest_count;
 	uint32_t digested_files; /* how far the list of files is done */
 	uint32_t copies;         /* files that are left out of the comparison: copies of others */
@@ -53,10 +52,23 @@ struct ss_job {
 	bool is_joined;
 };
 
+/* An empty job. The keeper may be NULL; files that are added with `reduce` ask it. */
+void ss_job_begin(struct ss_job *job, const struct ss_job_keeper *keeper, struct ss_memory *memory);
+
 /*
- * Loads all files. Fails when none could be read, or the callback stopped it. With
- * `reduce` the keeper, which may be NULL, is asked for each file.
+ * Loads files beside those that are there, before the ranks are joined. What is wrong with
+ * a file is kept with it; fails when the callback stopped it or memory ran out, and the job
+ * can only be closed then.
  */
+SS_MUST_USE
+enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *options,
+			  struct ss_error *err);
+
+/* Fails when no file could be read. */
+SS_MUST_USE
+enum ss_status ss_job_end(const struct ss_job *job, struct ss_error *err);
+
+/* The three in one; closed again when it fails. */
 SS_MUST_USE
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
 			   const struct ss_job_keeper *keeper, struct ss_memory *memory,

@@ -1,12 +1,20 @@
 /*
- * ranks.c - view: the ranks side by side: computing, communication, what of it is
- * exposed and what is waiting for others.
+ * ranks.c - view: the ranks side by side, or each of their steps: computing,
+ * communication, what of it is exposed and what is waiting for others.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "job/many.h"
+
+enum group { GROUP_RANK, GROUP_STEP, GROUP_PAIR };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "host", SS_COLUMN_TEXT, "name of the machine", SS_COLUMN_DETAIL },
+	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0 (group step)", 0 },
+	{ "for", SS_COLUMN_ID,
+	  "rank that came last where this one waited; empty: nobody can tell (group pair)", 0 },
 	{ "steps", SS_COLUMN_COUNT, "steps that count", SS_COLUMN_CONTEXT },
 	{ "step_ns", SS_COLUMN_NS, "mean time of a step", 0 },
 	{ "compute_ns", SS_COLUMN_NS, "a compute kernel ran, mean of a step", 0 },
@@ -25,43 +33,56 @@ static const struct ss_column columns[] = {
 struct sums {
 	int64_t step_ns, compute_ns, comm_ns, overlap_ns, exposed_ns, idle_ns;
 	int64_t wait_ns, lateness_ns, last, told;
+	int64_t meetings; /* counted for single steps only */
 };
 
-static void add_steps(const struct ss_digest *rank, struct sums *sums)
+static void add_step(const struct ss_rank_step *step, struct sums *sums)
 {
-	for (uint32_t i = 0; i < rank->step_count; i++) {
-		const struct ss_rank_step *step = &rank->steps[i];
+	sums->step_ns += step->end_ns - step->start_ns;
+	sums->compute_ns += step->compute_ns;
+	sums->comm_ns += step->comm_ns;
+	sums->overlap_ns += step->overlap_ns;
+	sums->exposed_ns += step->exposed_comm_ns;
+	for (int k = 0; k < SS_IDLE_CAUSES; k++)
+		sums->idle_ns += step->idle_ns[k];
+}
 
-		sums->step_ns += step->end_ns - step->start_ns;
-		sums->compute_ns += step->compute_ns;
-		sums->comm_ns += step->comm_ns;
-		sums->overlap_ns += step->overlap_ns;
-		sums->exposed_ns += step->exposed_comm_ns;
-		for (int k = 0; k < SS_IDLE_CAUSES; k++)
-			sums->idle_ns += step->idle_ns[k];
-	}
+/* A collective in which all wait for the last one; NULL where the rank met nobody in one. */
+static const struct ss_meeting *meeting_at(const struct ss_many *many, uint32_t r, uint32_t i)
+{
+	uint32_t number = many->meeting_of[r][i];
+
+	if (number == SS_NO_MEETING || !many->meetings[number].is_symmetric)
+		return NULL;
+	return &many->meetings[number];
+}
+
+static void add_waits(const struct ss_meeting *meeting, const struct ss_arrival *arrival,
+		      struct sums *sums)
+{
+	int64_t dur_ns = arrival->end_ns - arrival->start_ns;
+
+	sums->wait_ns = ss_ns_sum(sums->wait_ns, dur_ns - meeting->transfer_ns);
+	sums->lateness_ns = ss_ns_sum(sums->lateness_ns, meeting->longest_ns - dur_ns);
+}
+
+static void add_last(const struct ss_meeting *meeting, uint32_t r, struct sums *sums)
+{
+	sums->told += meeting->last_rank != SS_NO_ROW;
+	sums->last += meeting->last_rank == r;
 }
 
 static void add_meetings(const struct ss_many *many, uint32_t r, struct sums *sums)
 {
 	for (uint32_t i = 0; i < many->ranks[r].arrival_count; i++) {
-		const struct ss_arrival *arrival = &many->ranks[r].arrivals[i];
-		const struct ss_meeting *meeting;
-		int64_t dur_ns = arrival->end_ns - arrival->start_ns;
+		const struct ss_meeting *meeting = meeting_at(many, r, i);
 
-		if (many->meeting_of[r][i] == SS_NO_MEETING)
-			continue;
-		meeting = &many->meetings[many->meeting_of[r][i]];
-		if (!meeting->is_symmetric)
+		if (!meeting)
 			continue;
 		/* means of a step are of what lies in steps */
-		if (arrival->step != UINT32_MAX) {
-			sums->wait_ns = ss_ns_sum(sums->wait_ns, dur_ns - meeting->transfer_ns);
-			sums->lateness_ns = ss_ns_sum(sums->lateness_ns,
-						      meeting->longest_ns - dur_ns);
-		}
-		sums->told += meeting->last_rank != SS_NO_ROW;
-		sums->last += meeting->last_rank == r;
+		if (many->ranks[r].arrivals[i].step != UINT32_MAX)
+			add_waits(meeting, &many->ranks[r].arrivals[i], sums);
+		add_last(meeting, r, sums);
 	}
 }
 
@@ -70,32 +91,137 @@ static void add_mean(struct ss_table *out, int64_t sum_ns, uint32_t count)
 	ss_row_int_known(out, count ? sum_ns / count : -1);
 }
 
+static void add_row(const struct ss_digest *rank, const struct ss_rank_step *step, uint32_t count,
+		    const struct sums *sums, struct ss_table *out)
+{
+	/* where a step has no collective that tells it, lateness is not known */
+	bool met = !step || sums->meetings;
+
+	ss_row_begin(out);
+	ss_row_text(out, ss_strings_text(&rank->texts, rank->host));
+	ss_row_int_known(out, step ? (int64_t)step->number : -1);
+	ss_row_null(out);
+	ss_row_int_known(out, step ? -1 : (int64_t)rank->step_count);
+	add_mean(out, sums->step_ns, count);
+	add_mean(out, sums->compute_ns, count);
+	add_mean(out, sums->comm_ns, count);
+	ss_row_share(out, (double)sums->overlap_ns, (double)sums->comm_ns);
+	add_mean(out, sums->exposed_ns, count);
+	add_mean(out, sums->wait_ns, met ? count : 0);
+	add_mean(out, sums->lateness_ns, met ? count : 0);
+	ss_row_int(out, sums->last);
+	ss_row_int(out, sums->told);
+	add_mean(out, sums->idle_ns, count);
+	ss_row_end(out);
+}
+
+static void add_rank(const struct ss_many *many, uint32_t r, struct ss_table *out)
+{
+	const struct ss_digest *rank = &many->ranks[r];
+	struct sums sums = { 0 };
+
+	for (uint32_t i = 0; i < rank->step_count; i++)
+		add_step(&rank->steps[i], &sums);
+	add_meetings(many, r, &sums);
+	add_row(rank, NULL, rank->step_count, &sums, out);
+}
+
+static int by_number(const void *number, const void *step)
+{
+	uint32_t a = *(const uint32_t *)number, b = ((const struct ss_rank_step *)step)->number;
+
+	return a < b ? -1 : a > b;
+}
+
+/* A row a step: what add_rank has means of. */
+static bool add_rank_steps(const struct ss_many *many, uint32_t r, struct ss_table *out)
+{
+	const struct ss_digest *rank = &many->ranks[r];
+	struct sums *sums = SS_ARENA_NEW(out->arena, struct sums, (size_t)rank->step_count + 1);
+
+	if (!sums)
+		return false;
+	for (uint32_t i = 0; i < rank->arrival_count; i++) {
+		const struct ss_meeting *meeting = meeting_at(many, r, i);
+		const struct ss_rank_step *step;
+
+		if (!meeting)
+			continue;
+		step = bsearch(&rank->arrivals[i].step, rank->steps, rank->step_count,
+			       sizeof(*rank->steps), by_number);
+		if (!step)
+			continue;
+		add_waits(meeting, &rank->arrivals[i], &sums[step - rank->steps]);
+		add_last(meeting, r, &sums[step - rank->steps]);
+		sums[step - rank->steps].meetings++;
+	}
+	for (uint32_t i = 0; i < rank->step_count; i++) {
+		add_step(&rank->steps[i], &sums[i]);
+		add_row(rank, &rank->steps[i], 1, &sums[i], out);
+	}
+	return true;
+}
+
+/* What a rank waited for another one, in collectives of steps. */
+struct pair {
+	int64_t wait_ns, count;
+};
+
+static void add_pair(const struct ss_many *many, uint32_t r, uint32_t last, const struct pair *pair,
+		     struct ss_table *out)
+{
+	ss_row_begin(out);
+	ss_row_nulls(out, 2);
+	ss_row_int_known(out, last < many->rank_count ? many->ranks[last].rank : -1);
+	ss_row_int(out, many->ranks[r].step_count);
+	ss_row_nulls(out, 5);
+	add_mean(out, pair->wait_ns, many->ranks[r].step_count);
+	ss_row_nulls(out, 2);
+	ss_row_int(out, pair->count);
+	ss_row_null(out);
+	ss_row_end(out);
+}
+
+/* A row for each rank that this one waited for; `pairs` has one of each rank, and one more. */
+static void add_pairs(const struct ss_many *many, uint32_t r, struct pair *pairs,
+		      struct ss_table *out)
+{
+	const struct ss_digest *rank = &many->ranks[r];
+
+	memset(pairs, 0, ((size_t)many->rank_count + 1) * sizeof(*pairs));
+	for (uint32_t i = 0; i < rank->arrival_count; i++) {
+		const struct ss_meeting *meeting = meeting_at(many, r, i);
+		const struct ss_arrival *arrival = &rank->arrivals[i];
+		struct pair *pair;
+
+		if (!meeting || arrival->step == UINT32_MAX || meeting->last_rank == r)
+			continue;
+		pair = &pairs[meeting->last_rank == SS_NO_ROW ? many->rank_count
+							      : meeting->last_rank];
+		pair->wait_ns = ss_ns_sum(pair->wait_ns, arrival->end_ns - arrival->start_ns -
+								 meeting->transfer_ns);
+		pair->count++;
+	}
+	for (uint32_t last = 0; last <= many->rank_count; last++)
+		if (pairs[last].wait_ns > 0)
+			add_pair(many, r, last, &pairs[last], out);
+}
+
 static enum ss_status ranks_run(const struct ss_many *many, uint32_t group, struct ss_table *out,
 				struct ss_error *err)
 {
-	(void)group;
-	(void)err;
-	for (uint32_t r = 0; r < many->rank_count; r++) {
-		const struct ss_digest *rank = &many->ranks[r];
-		struct sums sums = { 0 };
+	struct pair *pairs = SS_ARENA_NEW(out->arena, struct pair, (size_t)many->rank_count + 1);
 
-		add_steps(rank, &sums);
-		add_meetings(many, r, &sums);
-		out->rank = rank->rank;
-		ss_row_begin(out);
-		ss_row_text(out, ss_strings_text(&rank->texts, rank->host));
-		ss_row_int(out, rank->step_count);
-		add_mean(out, sums.step_ns, rank->step_count);
-		add_mean(out, sums.compute_ns, rank->step_count);
-		add_mean(out, sums.comm_ns, rank->step_count);
-		ss_row_share(out, (double)sums.overlap_ns, (double)sums.comm_ns);
-		add_mean(out, sums.exposed_ns, rank->step_count);
-		add_mean(out, sums.wait_ns, rank->step_count);
-		add_mean(out, sums.lateness_ns, rank->step_count);
-		ss_row_int(out, sums.last);
-		ss_row_int(out, sums.told);
-		add_mean(out, sums.idle_ns, rank->step_count);
-		ss_row_end(out);
+	if (!pairs)
+		return ss_fail_memory(err, "who waits for whom");
+	for (uint32_t r = 0; r < many->rank_count; r++) {
+		out->rank = many->ranks[r].rank;
+		if (group == GROUP_RANK)
+			add_rank(many, r, out);
+		else if (group == GROUP_PAIR)
+			add_pairs(many, r, pairs, out);
+		else if (!add_rank_steps(many, r, out))
+			return ss_fail_memory(err, "the steps of ranks");
 	}
 	return SS_OK;
 }
@@ -106,5 +232,6 @@ const struct ss_view ss_view_ranks = {
 	.empty = "No ranks.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.groups = { "rank", "step", "pair" },
 	.run_job = ranks_run,
 };

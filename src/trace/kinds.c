@@ -102,3 +102,28 @@ enum ss_track_class ss_kind_track(enum ss_kind kind)
 		return SS_TRACK_HOST;
 	}
 }
+
+const char *ss_kind_name(enum ss_kind kind)
+{
+	static const char *const names[] = {
+		[SS_KIND_OTHER] = "other",
+		[SS_KIND_OP] = "operator",
+		[SS_KIND_ANNOTATION] = "annotation",
+		[SS_KIND_PYTHON] = "python",
+		[SS_KIND_RUNTIME] = "runtime",
+		[SS_KIND_DRIVER] = "driver",
+		[SS_KIND_KERNEL] = "kernel",
+		[SS_KIND_COMM_KERNEL] = "comm-kernel",
+		[SS_KIND_MEMCPY] = "memcpy",
+		[SS_KIND_MEMSET] = "memset",
+		[SS_KIND_DEVICE_ANNOTATION] = "device-annotation",
+		[SS_KIND_SYNC] = "sync",
+		[SS_KIND_OVERHEAD] = "overhead",
+		[SS_KIND_SPAN] = "span",
+		[SS_KIND_COUNTER_RANGE] = "counter-range",
+		[SS_KIND_INSTANT] = "instant",
+		[SS_KIND_ASYNC] = "async",
+	};
+
+	return names[kind];
+}

@@ -73,4 +73,7 @@ static inline bool ss_kind_is_call(enum ss_kind kind)
 
 enum ss_track_class ss_kind_track(enum ss_kind kind);
 
+/* One word, as programs read it: "operator", "comm-kernel". */
+const char *ss_kind_name(enum ss_kind kind);
+
 #endif

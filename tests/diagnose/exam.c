@@ -225,6 +225,7 @@ static void open_verdict(struct verdict *verdict, struct bench *bench)
 	diagnosis->exams = verdict->exams;
 	diagnosis->rank_count = 1;
 	ss_arena_init(&diagnosis->arena, &bench->memory);
+	ss_arena_init(&diagnosis->chosen_arena, &bench->memory);
 	assert_int_equal(ss_replay_init(&diagnosis->replay, &bench->graph, 1, NULL, &bench->memory,
 					&err),
 			 SS_OK);
@@ -256,10 +257,13 @@ static struct ss_finding *shorten(struct verdict *verdict, uint32_t first, uint3
 
 static void order(struct verdict *verdict)
 {
+	const struct ss_diagnose_options options = { .rank = SS_EVERY_RANK };
 	struct ss_error err;
 
-	verdict->diagnosis.chosen_count = verdict->diagnosis.found_count;
-	assert_int_equal(ss_diagnosis_order(&verdict->diagnosis, &err), SS_OK);
+	for (uint32_t i = 0; i < verdict->diagnosis.found_count; i++)
+		assert_true(
+			ss_finding_finish(verdict->diagnosis.found[i], &verdict->diagnosis.arena));
+	assert_int_equal(ss_diagnosis_choose(&verdict->diagnosis, &options, &err), SS_OK);
 }
 
 static void test_order(void **state)

@@ -39,16 +39,79 @@ static const struct view_case cases[] = {
 	{ "a rank whose number is not known", "rank -1; step 0 0 +10", "rank,steps", "-,1" },
 };
 
+#define STEP_COLUMNS "rank,step,steps,step_ns,compute_ns,exposed_ns,idle_ns"
+#define STEP_WAITS "rank,step,wait_ns,lateness_ns,last,of"
+
+static const struct view_case step_cases[] = {
+	{ "no ranks", "", "rank", "" },
+	{ "a rank without steps has no row",
+	  "rank 0 @a; allreduce 10 +40; rank 1 @a; allreduce 20 +30", STEP_WAITS, "" },
+	{ "each step by itself",
+	  "rank 0; step 0 0 +100 c60 m30 x10 i7; step 1 100 +200 c100 m10 x10", STEP_COLUMNS,
+	  "0,0,-,100000,60000,10000,7000\n0,1,-,200000,100000,10000,0" },
+	{ "waits belong to the step that they lie in",
+	  "rank 0 @a; step 0 0 +100; step 1 100 +100; allreduce 10 +40; allreduce 60 +10;"
+	  "allreduce 110 +20; rank 1 @a; step 0 0 +100; step 1 100 +100; allreduce 20 +30;"
+	  "allreduce 65 +5; allreduce 120 +10",
+	  STEP_WAITS, "0,0,15000,0,0,2\n0,1,10000,0,0,1\n1,0,0,15000,2,2\n1,1,0,10000,1,1" },
+	{ "a step without a collective: lateness is not known, which is not 0",
+	  "rank 0 @a; step 0 0 +100; step 1 100 +100; allreduce 110 +20;"
+	  "rank 1 @a; step 0 0 +100; step 1 100 +100; allreduce 120 +10",
+	  STEP_WAITS, "0,0,-,-,0,0\n0,1,10000,0,0,1\n1,0,-,-,0,0\n1,1,0,10000,1,1" },
+	{ "steps that do not begin at 0 and lack one",
+	  "rank 0 @a; step 2 0 +100; step 5 100 +100; allreduce 110 +20;"
+	  "rank 1 @a; step 2 0 +100; step 5 100 +100; allreduce 120 +10",
+	  STEP_WAITS, "0,2,-,-,0,0\n0,5,10000,0,0,1\n1,2,-,-,0,0\n1,5,0,10000,1,1" },
+	{ "outside of steps",
+	  "rank 0 @a; step 0 0 +100; allreduce 10 +40; allreduce 500 +400;"
+	  "rank 1 @a; step 0 0 +100; allreduce 20 +30; allreduce 800 +100",
+	  STEP_WAITS, "0,0,10000,0,0,1\n1,0,0,10000,1,1" },
+	{ "around a root nobody waits",
+	  "rank 0 @a; step 0 0 +100; broadcast 10 +5; rank 1 @a; step 0 0 +100; broadcast 9 +40",
+	  STEP_WAITS, "0,0,-,-,0,0\n1,0,-,-,0,0" },
+};
+
+#define PAIR_COLUMNS "rank,for,wait_ns,of,lateness_ns,step"
+
+static const struct view_case pair_cases[] = {
+	{ "no ranks", "", "rank", "" },
+	{ "two wait for the third, which waits for nobody",
+	  "rank 0 @a; step 0 0 +100; allreduce 10 +40; rank 1 @a; step 0 0 +100; allreduce 20 +30;"
+	  "rank 7 @a; step 0 0 +100; allreduce 45 +5",
+	  PAIR_COLUMNS, "0,7,35000,1,-,-\n1,7,25000,1,-,-" },
+	{ "each for the other, means of two steps",
+	  "rank 0 @a; step 0 0 +100; step 1 100 +100; allreduce 10 +40; allreduce 124 +6;"
+	  "rank 1 @a; step 0 0 +100; step 1 100 +100; allreduce 20 +30; allreduce 110 +20",
+	  PAIR_COLUMNS, "0,1,5000,1,-,-\n1,0,7000,1,-,-" },
+	{ "two come last together: who it is cannot be told",
+	  "rank 0 @a; step 0 0 +100; allreduce 10 +40; rank 1 @a; step 0 0 +100; allreduce 20 +30;"
+	  "rank 2 @a; step 0 0 +100; allreduce 20 +30",
+	  PAIR_COLUMNS, "0,-,10000,1,-,-" },
+	{ "nobody waits",
+	  "rank 0 @a; step 0 0 +99; allreduce 1 +5; rank 1 @a; step 0 0 +99; allreduce 1 +5",
+	  PAIR_COLUMNS, "" },
+	{ "outside of steps it does not count",
+	  "rank 0 @a; step 0 0 +100; allreduce 500 +400; rank 1 @a; step 0 0 +100; allreduce 800 +100",
+	  PAIR_COLUMNS, "" },
+};
+
 static void test_cases(void **state)
 {
 	(void)state;
 	job_cases_run("ranks", cases, SS_COUNT(cases));
+	job_cases_run("ranks/step", step_cases, SS_COUNT(step_cases));
+	job_cases_run("ranks/pair", pair_cases, SS_COUNT(pair_cases));
 }
 
 static void test_memory(void **state)
 {
 	(void)state;
 	job_memory_run("ranks",
+		       "rank 0 @a; step 0 0 +99; allreduce 1 +5; rank 1 @b; allreduce 1 +5");
+	job_memory_run("ranks/pair",
+		       "rank 0 @a; step 0 0 +99; allreduce 1 +5; rank 1 @b; step 0 0 +99;"
+		       "allreduce 3 +3");
+	job_memory_run("ranks/step",
 		       "rank 0 @a; step 0 0 +99; allreduce 1 +5; rank 1 @b; allreduce 1 +5");
 }
 

@@ -1,0 +1,231 @@
+/*
+ * gap.c - route: why a device stood idle.
+ */
+#include "timeline/gap.h"
+
+#include <inttypes.h>
+
+#include "analyze/roles.h"
+#include "api/route.h"
+#include "api/spot.h"
+
+struct about {
+	const struct ss_timeline_file *file;
+	const struct ss_index *index;
+	const struct ss_places *places;
+	const struct ss_idle_gap *gap;
+	uint32_t file_number, track, number;
+	uint32_t during; /* what the late thread was in, or SS_NO_ROW */
+	struct ss_text *out;
+};
+
+static const char *name_of(const struct ss_trace *trace, uint32_t row)
+{
+	return ss_strings_text(&trace->names, trace->slices.name[row]);
+}
+
+/* The line of the program around a host row, or NULL. */
+static const char *line_of(const struct about *about, uint32_t row)
+{
+	const struct ss_places *places = about->places;
+
+	if (row >= places->row_count || !places->line[row])
+		return NULL;
+	return ss_strings_text(&places->lines, places->line[row]);
+}
+
+/* --- in words ---------------------------------------------------------------------------- */
+
+/* What people know it by: the operator around a call. */
+static const char *known_name(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t op = ss_idle_op(trace, row);
+
+	return name_of(trace, op == SS_NO_ROW ? row : op);
+}
+
+static void add_line(const struct about *about, uint32_t row, struct ss_text *out)
+{
+	const char *line = row == SS_NO_ROW ? NULL : line_of(about, row);
+	char brief[256];
+
+	if (!line)
+		return;
+	ss_line_short(line, brief, sizeof(brief));
+	ss_text_addf(out, " (%s)", brief);
+}
+
+static void say_cause(const struct about *about, const struct ss_idle_piece *piece,
+		      struct ss_text *out)
+{
+	const struct ss_trace *trace = about->file->trace;
+	uint32_t row = piece->guilty;
+	const char *name = row == SS_NO_ROW ? "" : known_name(trace, row);
+
+	switch ((enum ss_idle_cause)piece->cause) {
+	case SS_IDLE_PROFILER:
+		ss_text_add_string(out, "the profiler's own work");
+		return;
+	case SS_IDLE_INPUT:
+		ss_text_addf(out, "waiting for input in %s", name_of(trace, row));
+		break;
+	case SS_IDLE_ALLOCATOR:
+		ss_text_addf(out, "allocating memory, %s", name_of(trace, row));
+		break;
+	case SS_IDLE_COMPILE:
+		ss_text_addf(out, "compiling, %s", name_of(trace, row));
+		break;
+	case SS_IDLE_GC:
+		ss_text_add_string(out, "Python's garbage collector");
+		break;
+	case SS_IDLE_SYNC:
+		ss_text_addf(out, "CPU in %s", name);
+		break;
+	case SS_IDLE_LAUNCH:
+		if (about->during != SS_NO_ROW) {
+			row = about->during;
+			ss_text_addf(out, "CPU in %s", name_of(trace, row));
+		} else {
+			ss_text_addf(out, "CPU launched late, from %s", name);
+		}
+		break;
+	case SS_IDLE_LATENCY:
+		ss_text_add_string(out, "launch latency");
+		return;
+	case SS_IDLE_DEPENDENCY:
+		ss_text_add_string(out, "launched in time, waited for other work");
+		return;
+	case SS_IDLE_UNKNOWN:
+	case SS_IDLE_CAUSES:
+		ss_text_add_string(out, "no launch of what follows is in the file");
+		return;
+	}
+	add_line(about, row, out);
+}
+
+/* "idle 3.10 ms: CPU in aten::item (train.py:91)" */
+static void add_says(const struct about *about, const struct ss_idle_piece *causes, uint32_t count)
+{
+	int64_t length_ns = about->gap->end_ns - about->gap->start_ns;
+	struct ss_text says = { 0 };
+
+	ss_text_add_string(&says, "idle ");
+	ss_render_ns(length_ns, &says);
+	ss_text_add_string(&says, ": ");
+	for (uint32_t i = 0; i < count; i++) {
+		/* of a gap with several causes those that are a fifth of it or more */
+		if (i && causes[i].ns < length_ns / 5)
+			continue;
+		if (i)
+			ss_text_add_string(&says, "; ");
+		/* what is nearly all of it has no length of its own */
+		if (causes[i].ns < length_ns - length_ns / 20) {
+			ss_render_ns(causes[i].ns, &says);
+			ss_text_add_string(&says, " ");
+		}
+		say_cause(about, &causes[i], &says);
+	}
+	ss_spot_text("says", says.data, about->out);
+	ss_text_release(&says);
+}
+
+/* --- as figures -------------------------------------------------------------------------- */
+
+static void add_cause(const struct about *about, const struct ss_idle_piece *piece)
+{
+	const char *name = ss_idle_name((enum ss_idle_cause)piece->cause);
+
+	ss_text_addf(about->out, "{\"cause\":\"%s\",\"number\":%" PRIu32 ",\"ns\":%" PRId64, name,
+		     piece->cause, piece->ns);
+	if (piece->guilty != SS_NO_ROW) {
+		uint32_t op = ss_idle_op(about->file->trace, piece->guilty);
+
+		ss_text_add_string(about->out, ",");
+		ss_spot_slice(about->file, piece->guilty, about->out);
+		ss_spot_text("op", op == SS_NO_ROW ? NULL : name_of(about->file->trace, op),
+			     about->out);
+		ss_spot_text("line", line_of(about, piece->guilty), about->out);
+	}
+	ss_text_add_string(about->out, "}");
+}
+
+static void add_slice(const struct about *about, const char *name, uint32_t row)
+{
+	ss_text_addf(about->out, ",\n\"%s\":", name);
+	if (row == SS_NO_ROW) {
+		ss_text_add_string(about->out, "null");
+		return;
+	}
+	ss_text_add_string(about->out, "{");
+	ss_spot_slice(about->file, row, about->out);
+	ss_text_add_string(about->out, "}");
+}
+
+static enum ss_status add_gap(struct about *about, struct ss_arena *scratch, struct ss_error *err)
+{
+	const struct ss_trace *trace = about->file->trace;
+	const uint32_t *steps = ss_steps_numbers(trace, scratch);
+	struct ss_idle_piece causes[SS_IDLE_CAUSES];
+	uint32_t count;
+
+	if (!steps)
+		return ss_fail_memory(err, "the steps");
+	count = ss_gap_causes(about->index, about->number, causes);
+	ss_text_addf(about->out, "{\"schema\":\"stepscope.gap/1\",\"file\":%" PRIu32,
+		     about->file_number);
+	ss_spot_int_known("rank", about->file->subject->rank, about->out);
+	ss_text_add_string(about->out, ",");
+	ss_spot_gap(about->file, about->index, about->track, about->number, about->out);
+	ss_text_addf(about->out, ",\"device\":%" PRId64 ",\"step\":%" PRIu32 ",\n\"causes\":[",
+		     ss_gap_device(about->index, about->track)->device, steps[about->gap->step]);
+	about->during = SS_NO_ROW;
+	for (uint32_t i = 0; i < count; i++) {
+		ss_text_add_string(about->out, i ? ",\n " : "");
+		add_cause(about, &causes[i]);
+		if (causes[i].cause == SS_IDLE_LAUNCH)
+			about->during = ss_gap_during(trace, about->gap, causes[i].guilty);
+	}
+	ss_text_add_string(about->out, "]");
+	add_slice(about, "during", about->during);
+	add_slice(about, "next", about->gap->next);
+	add_says(about, causes, count);
+	ss_text_add_string(about->out, "}\n");
+	return SS_OK;
+}
+
+static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+{
+	struct about about = { .out = &out->body };
+	struct ss_timeline *timeline;
+	struct ss_index *index;
+	struct ss_arena scratch;
+	enum ss_status status;
+	int64_t track, gap;
+
+	SS_TRY(ss_asked_timeline(asked, &timeline, err));
+	SS_TRY(ss_asked_file(asked, timeline, &about.file_number, err));
+	SS_TRY(ss_asked_needed(asked, "track", 0, UINT32_MAX, &track, err));
+	SS_TRY(ss_asked_needed(asked, "gap", 0, UINT32_MAX, &gap, err));
+	SS_TRY(ss_index_of(timeline, about.file_number, &index, err));
+	about.file = &timeline->files[about.file_number];
+	about.index = index;
+	about.track = (uint32_t)track;
+	about.number = (uint32_t)gap;
+	about.gap = ss_gap_of_track(index, about.track, about.number);
+	if (!about.gap)
+		return ss_fail(err, SS_ERR_USAGE, "track %" PRId64 " has no gap %" PRId64, track,
+			       gap);
+	SS_TRY(ss_index_places(index, &about.places, err));
+	ss_arena_init(&scratch, &asked->session->memory);
+	status = add_gap(&about, &scratch, err);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_route ss_route_gap = {
+	.name = "gap",
+	.summary = "Why a device stood idle: the causes of a gap, in figures and in words",
+	.parameters = "file track gap",
+	.apart = true,
+	.run = run,
+};

@@ -1,0 +1,95 @@
+/*
+ * job.c - route: the ranks of a run with their steps, on the clock of the timeline.
+ */
+#include <inttypes.h>
+
+#include "api/route.h"
+#include "api/spot.h"
+
+static void add_steps(const struct ss_timeline_file *file, struct ss_text *out)
+{
+	const struct ss_trace *trace = file->trace;
+
+	ss_text_add_string(out, ",\"steps\":[");
+	for (uint32_t i = 0; i < trace->steps.count; i++) {
+		const struct ss_step *step = &trace->steps.items[i];
+
+		ss_text_addf(out, "%s{\"number\":%" PRIu32, i ? "," : "", i);
+		ss_spot_text("name", ss_strings_text(&trace->names, step->name), out);
+		ss_text_addf(out, ",\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64,
+			     ss_timeline_moment(file, step->start_ns),
+			     ss_timeline_moment(file, step->end_ns));
+		ss_spot_text("dropped", step->dropped, out);
+		ss_text_add_string(out, "}");
+	}
+	ss_text_add_string(out, "]");
+}
+
+static void add_trace(const struct ss_timeline_file *file, struct ss_text *out)
+{
+	const struct ss_trace *trace = file->trace;
+
+	ss_spot_text("host", ss_strings_text(&trace->texts, trace->info.host), out);
+	ss_spot_text("device",
+		     trace->info.device_count
+			     ? ss_strings_text(&trace->texts, trace->info.devices[0].name)
+			     : NULL,
+		     out);
+	ss_text_addf(out, ",\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64 ",\"slices\":%" PRIu32,
+		     ss_timeline_moment(file, 0), ss_timeline_moment(file, trace->span_ns),
+		     trace->slices.count);
+	ss_text_addf(out,
+		     ",\"aligned\":%s,\"clock_error_ns\":", file->is_aligned ? "true" : "false");
+	if (file->clock_error_ns < 0)
+		ss_text_add_string(out, "null");
+	else
+		ss_text_add_int(out, file->clock_error_ns);
+	add_steps(file, out);
+}
+
+static void add_file(const struct ss_timeline *timeline, uint32_t number, struct ss_text *out)
+{
+	const struct ss_timeline_file *file = &timeline->files[number];
+
+	ss_text_addf(out, "%s\n {\"file\":%" PRIu32 ",\"rank\":", number ? "," : "", number);
+	if (file->subject->rank < 0)
+		ss_text_add_string(out, "null");
+	else
+		ss_text_add_int(out, file->subject->rank);
+	ss_spot_text("path", file->subject->path, out);
+	ss_spot_text("problem", file->subject->problem, out);
+	if (file->trace)
+		add_trace(file, out);
+	ss_text_add_string(out, "}");
+}
+
+static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+{
+	const struct ss_job *job = &asked->session->job;
+	uint64_t bytes = 0, events = 0;
+	struct ss_timeline *timeline;
+
+	SS_TRY(ss_asked_timeline(asked, &timeline, err));
+	for (uint32_t i = 0; i < timeline->file_count; i++)
+		if (timeline->files[i].trace) {
+			bytes += timeline->files[i].trace->file_bytes;
+			events += timeline->files[i].trace->event_count;
+		}
+	ss_text_addf(&out->body,
+		     "{\"schema\":\"stepscope.job/1\",\"version\":\"%s\",\"runs\":%" PRIu32
+		     ",\"span_ns\":%" PRId64 ",\"bytes\":%" PRIu64 ",\"events\":%" PRIu64
+		     ",\"seconds\":%.3f,\"failed\":%" PRIu32 ",\"skipped\":%" PRIu32 ",\"files\":[",
+		     ss_version(), asked->runs->count, timeline->span_ns, bytes, events,
+		     job->load_seconds, job->failed_count, job->skipped_count);
+	for (uint32_t i = 0; i < timeline->file_count; i++)
+		add_file(timeline, i, &out->body);
+	ss_text_add_string(&out->body, "]}\n");
+	return SS_OK;
+}
+
+const struct ss_route ss_route_job = {
+	.name = "job",
+	.summary = "The files of a run: ranks, devices, clocks, steps",
+	.parameters = "",
+	.run = run,
+};

@@ -1,0 +1,72 @@
+/*
+ * offers.c - route: what can be asked for: views with their groups and columns, routes.
+ */
+#include "api/route.h"
+
+static const char *type_name(const struct ss_column *column)
+{
+	if (column->type == SS_COLUMN_ID)
+		return "id";
+	if (column->type == SS_COLUMN_TEXT)
+		return "text";
+	return column->type == SS_COLUMN_NUMBER ? "number" : ss_render_unit(column->type);
+}
+
+static void add_columns(const struct ss_view *view, struct ss_text *out)
+{
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		const struct ss_column *column = &view->columns[i];
+
+		ss_text_addf(out,
+			     "%s\n   {\"name\":\"%s\",\"type\":\"%s\",\"about\":", i ? "," : "",
+			     column->name, type_name(column));
+		ss_render_quoted(out, column->about);
+		ss_text_addf(out, ",\"detail\":%s,\"bar\":%s}",
+			     column->flags & SS_COLUMN_DETAIL ? "true" : "false",
+			     column->flags & SS_COLUMN_BAR ? "true" : "false");
+	}
+}
+
+static void add_view(const struct ss_view *view, struct ss_text *out)
+{
+	ss_text_addf(out, " {\"name\":\"%s\",\"summary\":", view->name);
+	ss_render_quoted(out, view->summary);
+	ss_text_add_string(out, ",\"empty\":");
+	ss_render_quoted(out, view->empty);
+	ss_text_addf(out, ",\"of_job\":%s,\"groups\":[", ss_view_of_job(view) ? "true" : "false");
+	for (uint32_t i = 0; i < SS_GROUPS_MAX && view->groups[i]; i++)
+		ss_text_addf(out, "%s\"%s\"", i ? "," : "", view->groups[i]);
+	ss_text_add_string(out, "],\"columns\":[");
+	add_columns(view, out);
+	ss_text_add_string(out, "]}");
+}
+
+static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+{
+	struct ss_route_offer route;
+
+	(void)asked;
+	(void)err;
+	ss_text_add_string(&out->body, "{\"schema\":\"stepscope.offers/1\",\"views\":[\n");
+	for (size_t i = 0; i < ss_view_count; i++) {
+		ss_text_add_string(&out->body, i ? ",\n" : "");
+		add_view(ss_views[i], &out->body);
+	}
+	ss_text_add_string(&out->body, "],\n\"routes\":[");
+	for (size_t i = 0; ss_route_at(i, &route); i++) {
+		ss_text_addf(&out->body, "%s\n {\"name\":\"%s\",\"summary\":", i ? "," : "",
+			     route.name);
+		ss_render_quoted(&out->body, route.summary);
+		ss_text_addf(&out->body, ",\"parameters\":\"%s\",\"apart\":%s}", route.parameters,
+			     route.apart ? "true" : "false");
+	}
+	ss_text_add_string(&out->body, "]}\n");
+	return SS_OK;
+}
+
+const struct ss_route ss_route_offers = {
+	.name = "offers",
+	.summary = "What can be asked for: views with their columns, and routes",
+	.parameters = "",
+	.run = run,
+};

@@ -1,0 +1,89 @@
+/*
+ * search.c - route: slices whose names match.
+ */
+#include "timeline/search.h"
+
+#include <inttypes.h>
+
+#include "api/route.h"
+#include "api/spot.h"
+
+/* A list that is longer is asked for in pieces. */
+#define ROOM_MAX 10000
+
+static void add_hits(const struct ss_timeline *timeline, const struct ss_hits *hits,
+		     struct ss_text *out)
+{
+	ss_text_addf(out,
+		     "{\"schema\":\"stepscope.search/1\",\"count\":%" PRIu64 ",\"names\":%" PRIu64
+		     ",\"total_ns\":%" PRId64 ",\"hits\":[",
+		     hits->all_count, hits->name_count, hits->total_ns);
+	for (uint32_t i = 0; i < hits->count; i++) {
+		const struct ss_hit *hit = &hits->items[i];
+
+		ss_text_addf(out, "%s\n {\"file\":%" PRIu32 ",", i ? "," : "", hit->file);
+		ss_spot_slice(&timeline->files[hit->file], hit->row, out);
+		ss_text_add_string(out, "}");
+	}
+	ss_text_add_string(out, "]}\n");
+}
+
+static enum ss_status read_search(const struct ss_asked *asked, struct ss_search *out,
+				  struct ss_error *err)
+{
+	const char *kind = ss_asked_text(asked, "kind");
+	int64_t offset, room, longest, step;
+
+	out->pattern = ss_asked_text(asked, "q");
+	if (!out->pattern)
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'q' is missing");
+	SS_TRY(ss_asked_int(asked, "offset", 0, UINT32_MAX, 0, &offset, err));
+	SS_TRY(ss_asked_int(asked, "limit", 0, ROOM_MAX, 200, &room, err));
+	SS_TRY(ss_asked_int(asked, "longest", 0, 1, 0, &longest, err));
+	SS_TRY(ss_asked_int(asked, "step", 0, UINT32_MAX - 1, SS_NO_ROW, &step, err));
+	out->kinds = kind ? ss_search_kinds(kind) : UINT32_MAX;
+	if (!out->kinds)
+		return ss_fail(err, SS_ERR_USAGE, "no kind of slices is called '%.40s'", kind);
+	out->offset = (uint64_t)offset;
+	out->room = (uint64_t)room;
+	out->longest = longest != 0;
+	out->step = (uint32_t)step;
+	return SS_OK;
+}
+
+static enum ss_status find(const struct ss_asked *asked, const struct ss_timeline *timeline,
+			   struct ss_arena *scratch, struct ss_answer *out, struct ss_error *err)
+{
+	struct ss_search search;
+	struct ss_hits hits;
+	uint32_t *files;
+
+	SS_TRY(read_search(asked, &search, err));
+	SS_TRY(ss_asked_files(asked, timeline, scratch, &files, &search.file_count, err));
+	search.files = files;
+	SS_TRY(ss_search_run(&search, timeline, &asked->session->memory, &hits, err));
+	add_hits(timeline, &hits, &out->body);
+	ss_hits_release(&hits);
+	return SS_OK;
+}
+
+static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+{
+	struct ss_timeline *timeline;
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	SS_TRY(ss_asked_timeline(asked, &timeline, err));
+	ss_arena_init(&scratch, &asked->session->memory);
+	status = find(asked, timeline, &scratch, out, err);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_route ss_route_search = {
+	.name = "search",
+	.summary = "Slices whose name holds a text, by file and start: search?q=gemm",
+	.parameters = "q files limit offset longest step kind",
+	.apart = true,
+	.run = run,
+};

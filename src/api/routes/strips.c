@@ -1,0 +1,45 @@
+/*
+ * strips.c - route: how busy the devices of folded ranks are.
+ */
+#include "api/route.h"
+#include "timeline/draw.h"
+
+/* A request is too short to list more. */
+#define FILES_MAX (SS_TARGET_MAX / 2)
+
+static enum ss_status draw(const struct ss_asked *asked, struct ss_timeline *timeline,
+			   uint32_t *files, struct ss_answer *out, struct ss_error *err)
+{
+	struct ss_window window;
+	uint32_t count;
+
+	if (!files)
+		return ss_fail_memory(err, "strips");
+	if (!ss_asked_text(asked, "files"))
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'files' is missing");
+	SS_TRY(ss_asked_list(asked, "files", timeline->file_count, files, FILES_MAX, &count, err));
+	SS_TRY(ss_asked_window(asked, &window, err));
+	out->media_type = "application/octet-stream";
+	return ss_draw_strips(timeline, files, count, &window, &out->body, err);
+}
+
+static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+{
+	struct ss_timeline *timeline;
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	SS_TRY(ss_asked_timeline(asked, &timeline, err));
+	ss_arena_init(&scratch, timeline->memory);
+	status = draw(asked, timeline, SS_ARENA_NEW(&scratch, uint32_t, FILES_MAX), out, err);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_route ss_route_strips = {
+	.name = "strips",
+	.summary = "How busy the devices of files are in a window, pixel by pixel",
+	.parameters = "files from to pixels",
+	.apart = true,
+	.run = run,
+};

@@ -1,0 +1,53 @@
+/*
+ * tiles.c - route: what can be seen of tracks in a window.
+ */
+#include "api/route.h"
+#include "timeline/tiles.h"
+
+/* A request is too short to list more. */
+#define TRACKS_MAX (SS_TARGET_MAX / 2)
+
+static enum ss_status write_tiles(const struct ss_asked *asked, struct ss_timeline *timeline,
+				  uint32_t file, uint32_t *tracks, struct ss_answer *out,
+				  struct ss_error *err)
+{
+	struct ss_window window;
+	struct ss_index *index;
+	uint32_t count;
+
+	if (!tracks)
+		return ss_fail_memory(err, "tiles");
+	if (!ss_asked_text(asked, "tracks"))
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'tracks' is missing");
+	SS_TRY(ss_asked_window(asked, &window, err));
+	SS_TRY(ss_index_of(timeline, file, &index, err));
+	SS_TRY(ss_asked_list(asked, "tracks", index->trace->track_count + index->idle.device_count,
+			     tracks, TRACKS_MAX, &count, err));
+	out->media_type = "application/octet-stream";
+	return ss_tiles_write(&timeline->files[file], index, tracks, count, &window, &out->body,
+			      err);
+}
+
+static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+{
+	struct ss_timeline *timeline;
+	struct ss_arena scratch;
+	enum ss_status status;
+	uint32_t file;
+
+	SS_TRY(ss_asked_timeline(asked, &timeline, err));
+	SS_TRY(ss_asked_file(asked, timeline, &file, err));
+	ss_arena_init(&scratch, timeline->memory);
+	status = write_tiles(asked, timeline, file, SS_ARENA_NEW(&scratch, uint32_t, TRACKS_MAX),
+			     out, err);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_route ss_route_tiles = {
+	.name = "tiles",
+	.summary = "What can be seen of tracks in a window, as columns of numbers",
+	.parameters = "file tracks from to pixels",
+	.apart = true,
+	.run = run,
+};

@@ -1,0 +1,261 @@
+/*
+ * serve.c - command: the viewer over HTTP, for this machine alone unless asked otherwise.
+ */
+#include <errno.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/select.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "serve/serve.h"
+
+struct values {
+	struct show_options show;
+	const char *compare, *host;
+	uint64_t port;
+	bool no_browser;
+};
+
+/* What the body of the server works with. */
+struct visit {
+	const char *name; /* of the command */
+	const struct values *own;
+	const struct arguments *arguments;
+	struct ss_server *server;
+	struct ss_runs runs;
+	struct progress_bar bar;
+	uint32_t run, run_count;
+	bool wants_browser, is_greeted;
+	sigset_t before; /* what was held back before the server's threads began */
+	int code;
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+/* Holds Ctrl-C and SIGTERM back; *before: what was held back until then. */
+static void block_signals(sigset_t *before)
+{
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, before);
+}
+
+/* Ctrl-C and SIGTERM end the server in order, a second one at once. */
+static void watch_signals(void)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = stop;
+	action.sa_flags = (int)SA_RESETHAND;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	action.sa_flags = 0;
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, NULL);
+	/* the one who opens the browser is not waited for */
+	sigaction(SIGCHLD, &action, NULL);
+}
+
+static void print_link(const struct visit *visit)
+{
+	unsigned port = ss_server_port(visit->server);
+	const struct passwd *person = getpwuid(getuid());
+	char machine[256] = "";
+
+	printf("%s\n", ss_server_link(visit->server));
+	if (!visit->wants_browser && !visit->own->no_browser &&
+	    ss_server_is_loopback(visit->server)) {
+		if (gethostname(machine, sizeof(machine) - 1) != 0 || !*machine)
+			memcpy(machine, "HOST", sizeof("HOST"));
+		printf("From another machine run this first, then open the link there:\n"
+		       "  ssh -N -L %u:127.0.0.1:%u %s@%s\n",
+		       port, port, person && person->pw_name ? person->pw_name : "USER", machine);
+	}
+	printf("Ctrl-C ends it.\n");
+	fflush(stdout);
+	if (!ss_server_is_loopback(visit->server))
+		fprintf(stderr,
+			"stepscope: everybody who can reach this machine and has the link can "
+			"read these traces, and the way there is not encrypted\n");
+}
+
+/* Once something could be read: a page of a path that does not exist would be dead at once. */
+static void greet(struct visit *visit)
+{
+	if (visit->is_greeted)
+		return;
+	visit->is_greeted = true;
+	print_link(visit);
+	if (visit->wants_browser)
+		browser_open(ss_server_link(visit->server));
+}
+
+static bool progress(void *context, const struct ss_progress *progress)
+{
+	struct visit *visit = context;
+
+	ss_server_progress(visit->server, visit->run, visit->run_count, progress);
+	greet(visit);
+	return progress_step(&visit->bar, progress) && !stopped;
+}
+
+static enum ss_status load(struct visit *visit, const char *const *paths, size_t count,
+			   struct ss_error *err)
+{
+	const struct show_options *show = &visit->own->show;
+	struct ss_open_options open = {
+		.paths = paths,
+		.path_count = count,
+		.threads = (uint32_t)(show->threads > 64 ? 64 : show->threads),
+		.memory_limit_bytes = show->memory_limit_bytes,
+		.progress = progress,
+		.progress_context = visit,
+	};
+	struct ss_session **session = &visit->runs.sessions[visit->run];
+	enum ss_status status = ss_session_open(&open, session, err);
+	uint32_t failed;
+
+	progress_clear(&visit->bar);
+	if (status != SS_OK)
+		return status;
+	visit->runs.count = ++visit->run;
+	failed = ss_session_failed_count(*session);
+	if (failed)
+		fprintf(stderr, "stepscope: %u file%s could not be read; the viewer says why\n",
+			failed, failed == 1 ? "" : "s");
+	return SS_OK;
+}
+
+static enum ss_status load_all(struct visit *visit, struct ss_error *err)
+{
+	enum ss_status status = load(visit, visit->arguments->paths, visit->arguments->path_count,
+				     err);
+
+	if (status == SS_OK && visit->own->compare)
+		status = load(visit, &visit->own->compare, 1, err);
+	return status == SS_OK ? ss_server_open(visit->server, &visit->runs, err) : status;
+}
+
+/* Waits for Ctrl-C, beside the server's own threads. */
+static void wait_for_end(struct visit *visit)
+{
+	sigset_t before;
+
+	block_signals(&before);
+	while (!stopped) {
+		struct timespec second = { .tv_sec = 1 };
+
+		pselect(0, NULL, NULL, NULL, &second, &before);
+		ss_server_sweep(visit->server);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static void body(void *context)
+{
+	struct visit *visit = context;
+	struct ss_error err = { 0 };
+	enum ss_status status;
+
+	sigprocmask(SIG_SETMASK, &visit->before, NULL);
+	status = load_all(visit, &err);
+	if (status == SS_OK) {
+		greet(visit);
+		wait_for_end(visit);
+	} else if (status != SS_ERR_STOPPED) {
+		visit->code = show_fail(visit->name, &err);
+	}
+}
+
+static int serve(struct visit *visit)
+{
+	char machine[256] = "";
+	struct ss_server_options options = { .host = visit->own->host,
+					     .port = (uint16_t)visit->own->port };
+	struct ss_error err = { 0 };
+
+	if (gethostname(machine, sizeof(machine) - 1) == 0)
+		options.machine = machine;
+	watch_signals();
+	/* the server's threads never take a signal: it must wake the one that waits for it */
+	block_signals(&visit->before);
+	if (ss_server_start(&options, &visit->server, &err) != SS_OK)
+		return show_fail(visit->name, &err);
+	ss_server_run(visit->server, body, visit);
+	ss_server_close(visit->server);
+	for (uint32_t i = 0; i < visit->runs.count; i++)
+		ss_session_close(visit->runs.sessions[i]);
+	return visit->code;
+}
+
+static int run(const struct command *command, const void *values, const struct arguments *arguments)
+{
+	const struct values *own = values;
+	struct visit visit = {
+		.name = command->name,
+		.own = own,
+		.arguments = arguments,
+		.run_count = own->compare ? 2 : 1,
+		.wants_browser = !own->no_browser && browser_is_near(),
+		.code = EXIT_FINE,
+	};
+
+	if (!arguments->path_count) {
+		fprintf(stderr, "stepscope %s: name a trace file or a folder of them\n",
+			command->name);
+		return EXIT_USAGE;
+	}
+	if (own->port > UINT16_MAX) {
+		fprintf(stderr, "stepscope %s: --port takes a number below 65536\n", command->name);
+		return EXIT_USAGE;
+	}
+	progress_prepare(&visit.bar, own->show.progress);
+	return serve(&visit);
+}
+
+static const struct option options[] = {
+	{ "--compare", "PATH", "a second run, file or folder, to compare with", OPTION_TEXT,
+	  offsetof(struct values, compare), 0 },
+	{ "--port", "N", "port to listen on (default: any free one)", OPTION_COUNT,
+	  offsetof(struct values, port), 0 },
+	{ "--host", "ADDRESS", "address to listen on (default: 127.0.0.1, this machine alone)",
+	  OPTION_TEXT, offsetof(struct values, host), 0 },
+	{ "--no-browser", "", "only print the link", OPTION_FLAG,
+	  offsetof(struct values, no_browser), 0 },
+	{ "--threads", "N", "threads to read with (default: one per core)", OPTION_COUNT,
+	  offsetof(struct values, show.threads), 0 },
+	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
+	  OPTION_BYTES, offsetof(struct values, show.memory_limit_bytes), 0 },
+	{ "--progress", "auto|bar|json|none",
+	  "how to tell that a long load goes on (default: auto)", OPTION_TEXT,
+	  offsetof(struct values, show.progress), 0 },
+};
+
+static void prepare(void *values)
+{
+	show_prepare(&((struct values *)values)->show);
+}
+
+const struct command command_serve = {
+	.name = "serve",
+	.summary = "The viewer in your browser: timeline, tables and verdict",
+	.usage = "[OPTIONS] PATH...",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.values_bytes = sizeof(struct values),
+	.prepare = prepare,
+	.run = run,
+};

@@ -1,0 +1,264 @@
+/*
+ * guard.c - checks of a request's head, in the order of what they cost.
+ */
+#include "serve/guard.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+
+#define ASK_PATH "/api/ask/"
+#define STATE_PATH "/api/state"
+#define BEARER "Bearer "
+
+static struct ss_verdict refuse(uint32_t status, const char *sentence)
+{
+	return (struct ss_verdict){ .status = status, .sentence = sentence };
+}
+
+void ss_head_add(struct ss_head *head, const char *name, const char *value)
+{
+	const struct {
+		const char *name, **value;
+	} lines[] = {
+		{ "host", &head->host },
+		{ "origin", &head->origin },
+		{ "sec-fetch-site", &head->site },
+		{ "sec-fetch-mode", &head->mode },
+		{ "x-stepscope-token", &head->token },
+		{ "authorization", &head->authorization },
+		{ "if-none-match", &head->match },
+		{ "accept-encoding", &head->encodings },
+	};
+
+	value = value ? value : "";
+	head->bytes += strlen(name) + strlen(value) + 4;
+	if (strcasecmp(name, "transfer-encoding") == 0 ||
+	    (strcasecmp(name, "content-length") == 0 && strcmp(value, "0") != 0))
+		head->has_body = true;
+	for (size_t i = 0; i < SS_COUNT(lines); i++)
+		if (strcasecmp(name, lines[i].name) == 0) {
+			head->repeats |= *lines[i].value != NULL;
+			*lines[i].value = value;
+		}
+}
+
+static bool begins_with(const char *text, const char *beginning)
+{
+	return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+static bool is_digits(const char *text)
+{
+	return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+/* Whether the name before the port, `length` long, is one that cannot point elsewhere tomorrow. */
+static bool is_own_name(const struct ss_guard *guard, const char *host, size_t length)
+{
+	static const char *const loopback[] = { "127.0.0.1", "localhost", "[::1]" };
+
+	for (size_t i = 0; i < SS_COUNT(loopback); i++)
+		if (length == strlen(loopback[i]) && strncasecmp(host, loopback[i], length) == 0)
+			return true;
+	if (*guard->address && length == strlen(guard->address) &&
+	    strncasecmp(host, guard->address, length) == 0)
+		return true;
+	if (*guard->name && length == strlen(guard->name) &&
+	    strncasecmp(host, guard->name, length) == 0)
+		return true;
+	/* a number is no name: nobody can make it point to another machine */
+	if (!guard->any_address || !length)
+		return false;
+	if (host[0] == '[')
+		return length > 2 && host[length - 1] == ']' &&
+		       strspn(host + 1, "0123456789abcdefABCDEF:.") == length - 2;
+	return strspn(host, "0123456789.") == length;
+}
+
+/*
+ * The port may be any: a tunnel begins at a port that its user chose. What a page of another
+ * port could do is held off by its Origin, which must be the same as Host.
+ */
+static bool is_own_host(const struct ss_guard *guard, const char *host)
+{
+	const char *bracket = *host == '[' ? strchr(host, ']') : NULL;
+	const char *colon = strchr(bracket ? bracket : host, ':');
+	size_t length = colon ? (size_t)(colon - host) : strlen(host);
+
+	if (colon && (!is_digits(colon + 1) || strlen(colon + 1) > 5))
+		return false;
+	return is_own_name(guard, host, length);
+}
+
+/* Whether a page of another place asks. */
+static bool is_foreign(const struct ss_head *head, bool for_page)
+{
+	bool walks_in = for_page && head->mode && strcmp(head->mode, "navigate") == 0;
+
+	if (head->origin && (!begins_with(head->origin, "http://") ||
+			     strcasecmp(head->origin + 7, head->host) != 0))
+		return true;
+	/* a link to the page may stand anywhere: it holds nothing of the traces */
+	return head->site && !walks_in && strcmp(head->site, "same-origin") != 0 &&
+	       strcmp(head->site, "none") != 0;
+}
+
+/* Takes the same time wherever the two differ. */
+static bool is_token(const struct ss_guard *guard, const char *text)
+{
+	unsigned differs = 0;
+
+	if (strlen(text) != SS_TOKEN_LENGTH || strlen(guard->token) != SS_TOKEN_LENGTH)
+		return false;
+	for (size_t i = 0; i < SS_TOKEN_LENGTH; i++)
+		differs |= (unsigned)(unsigned char)(text[i] ^ guard->token[i]);
+	return differs == 0;
+}
+
+static bool has_token(const struct ss_guard *guard, const struct ss_head *head)
+{
+	if (head->token)
+		return is_token(guard, head->token);
+	return head->authorization && begins_with(head->authorization, BEARER) &&
+	       is_token(guard, head->authorization + strlen(BEARER));
+}
+
+/*
+ * The route of a request; false: there is none of that name. It must be written plainly: that
+ * a route is `apart` decides who answers, so both must read the same name.
+ */
+static bool find_route(const char *request, bool *apart)
+{
+	size_t length = strcspn(request, "/?");
+	struct ss_route_offer route;
+
+	for (size_t i = 0; ss_route_at(i, &route); i++)
+		if (strlen(route.name) == length && memcmp(route.name, request, length) == 0) {
+			*apart = route.apart;
+			return true;
+		}
+	return false;
+}
+
+/* The resource that the target names. */
+static struct ss_verdict find_resource(const char *target)
+{
+	struct ss_verdict verdict = { .status = 200 };
+	size_t length = strcspn(target, "?");
+
+	if (length == 1) {
+		verdict.resource = SS_RESOURCE_PAGE;
+		return verdict;
+	}
+	if (length == strlen(STATE_PATH) && begins_with(target, STATE_PATH)) {
+		verdict.resource = SS_RESOURCE_STATE;
+		return verdict;
+	}
+	verdict.resource = SS_RESOURCE_ANSWER;
+	if (begins_with(target, ASK_PATH)) {
+		verdict.request = target + strlen(ASK_PATH);
+		if (find_route(verdict.request, &verdict.apart))
+			return verdict;
+		return refuse(404, "there is no such route; /api/ask/offers lists all");
+	}
+	return refuse(404, "there is nothing of this name; /, /api/state and /api/ask/ROUTE are");
+}
+
+static bool is_plain(const char *target)
+{
+	for (; *target; target++)
+		if (*target <= ' ' || *target > '~')
+			return false;
+	return true;
+}
+
+static struct ss_verdict check_form(const struct ss_head *head)
+{
+	if (strcmp(head->method, "GET") != 0 && strcmp(head->method, "HEAD") != 0)
+		return refuse(405, "only GET and HEAD are served");
+	if (strlen(head->target) > SS_REQUEST_LINE_MAX)
+		return refuse(414, "the request is too long");
+	if (head->bytes > SS_HEADERS_MAX)
+		return refuse(431, "the lines of the request's head are too long");
+	if (head->has_body)
+		return refuse(413, "a request has no body here");
+	if (*head->target != '/' || !is_plain(head->target))
+		return refuse(400, "the request names no path");
+	if (head->repeats)
+		return refuse(400, "a line of the request's head stands there twice");
+	return (struct ss_verdict){ .status = 200 };
+}
+
+struct ss_verdict ss_guard_check(const struct ss_guard *guard, const struct ss_head *head)
+{
+	struct ss_verdict verdict = check_form(head);
+
+	if (verdict.status != 200)
+		return verdict;
+	if (!head->host || !is_own_host(guard, head->host))
+		return refuse(403, "this server is not called so: open the link that it printed");
+	verdict = find_resource(head->target);
+	if (is_foreign(head, verdict.status == 200 && verdict.resource == SS_RESOURCE_PAGE))
+		return refuse(403, "pages of other sites are not served");
+	if (verdict.status == 200 && verdict.resource != SS_RESOURCE_PAGE &&
+	    !has_token(guard, head))
+		return refuse(403, "the token is missing or wrong: open the link that "
+				   "'stepscope serve' printed");
+	return verdict;
+}
+
+/* Whether a list with commas has the word; weights ("gzip;q=0") are looked at for 0 alone. */
+static bool list_takes(const char *list, const char *word)
+{
+	while (*list) {
+		size_t length = strcspn(list, ","), end;
+
+		while (length && (*list == ' ' || *list == '\t')) {
+			list++;
+			length--;
+		}
+		end = strcspn(list, ",; \t");
+		if (end == strlen(word) && strncasecmp(list, word, end) == 0) {
+			const char *weight = strstr(list, "q=");
+
+			return !weight || weight >= list + length || weight[2] != '0' ||
+			       strcspn(weight + 2, "123456789") < strcspn(weight + 2, ",; \t");
+		}
+		list += length;
+		list += *list == ',';
+	}
+	return false;
+}
+
+bool ss_head_takes_gzip(const struct ss_head *head)
+{
+	return head->encodings &&
+	       (list_takes(head->encodings, "gzip") || list_takes(head->encodings, "*"));
+}
+
+bool ss_head_has_tag(const struct ss_head *head, const char *tag)
+{
+	return head->match && strstr(head->match, tag);
+}
+
+uint32_t ss_guard_status(enum ss_status status)
+{
+	switch (status) {
+	case SS_OK:
+		return 200;
+	case SS_ERR_USAGE:
+		return 400;
+	case SS_ERR_MISSING:
+		return 404;
+	case SS_ERR_LIMIT:
+		return 507;
+	case SS_ERR_STOPPED:
+		return 503;
+	case SS_ERR_IO:
+	case SS_ERR_FORMAT:
+		break;
+	}
+	return 500;
+}

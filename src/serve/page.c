@@ -1,0 +1,14 @@
+/*
+ * page.c - the bytes of the page; page.inc is made by tools/embed.py.
+ */
+#include "serve/page.h"
+
+#include "page.inc"
+
+const struct ss_page ss_page = {
+	.bytes = (const unsigned char *)page_bytes,
+	.length = PAGE_LENGTH,
+	.plain_length = PAGE_PLAIN_LENGTH,
+	.policy = page_policy,
+	.tag = PAGE_TAG,
+};

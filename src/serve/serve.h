@@ -1,0 +1,59 @@
+/*
+ * serve.h - the viewer over HTTP: the page, how far the load is, and answers of ss_ask().
+ *
+ * The caller starts the server before it loads anything, so that the page is there at once and
+ * can tell how the load goes on; then it loads and waits beside the workers:
+ *
+ *     ss_server_start(&options, &server, &err)
+ *     ss_server_run(server, body, context)    body: load, ss_server_open(), wait for Ctrl-C
+ *     ss_server_close(server)
+ *     ss_session_close(...)
+ */
+#ifndef SS_SERVE_SERVE_H
+#define SS_SERVE_SERVE_H
+
+#include "base/error.h"
+
+struct ss_server_options {
+	const char *host;    /* an address to listen on; NULL: 127.0.0.1 */
+	const char *machine; /* what the machine is called, for Host lines; NULL: loopback alone */
+	uint16_t port;       /* 0: any free one */
+};
+
+struct ss_server;
+
+/* Listens, and serves the page. */
+SS_MUST_USE
+enum ss_status ss_server_start(const struct ss_server_options *options, struct ss_server **out,
+			       struct ss_error *err);
+
+uint16_t ss_server_port(const struct ss_server *server);
+
+/* "http://127.0.0.1:8080/#token=..."; the fragment stays in the browser. */
+const char *ss_server_link(const struct ss_server *server);
+
+/* True when only this machine reaches it. */
+bool ss_server_is_loopback(const struct ss_server *server);
+
+/* Tells the page how the load of run `run` of `runs` goes on. */
+void ss_server_progress(struct ss_server *server, uint32_t run, uint32_t runs,
+			const struct ss_progress *progress);
+
+/*
+ * Serves answers about these runs from now on. Makes first what several routes share, so that
+ * no two workers do it at once.
+ */
+SS_MUST_USE
+enum ss_status ss_server_open(struct ss_server *server, const struct ss_runs *runs,
+			      struct ss_error *err);
+
+/* Runs body(context) beside the workers; they end when it returns. */
+void ss_server_run(struct ss_server *server, void (*body)(void *context), void *context);
+
+/* Ends connections that take too long; to be called every second or so. */
+void ss_server_sweep(struct ss_server *server);
+
+/* Ends all connections. */
+void ss_server_close(struct ss_server *server);
+
+#endif

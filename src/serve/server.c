@@ -1,0 +1,515 @@
+/*
+ * server.c - HTTP by libmicrohttpd.
+ *
+ * One thread of the library talks to the network. It serves the page and the state by itself and
+ * suspends a connection whose answer a worker makes (work.h), who resumes it.
+ */
+#include "serve/serve.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <microhttpd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "render/render.h"
+#include "serve/guard.h"
+#include "serve/listen.h"
+#include "serve/page.h"
+#include "serve/state.h"
+#include "serve/work.h"
+
+/* A browser holds 6 connections to a server; some people and scripts at once. */
+#define CONNECTIONS_MAX 256
+
+/* Of one address, where others can reach the server at all. */
+#define CONNECTIONS_OF_ADDRESS 64
+
+/* For head and answer's head of one connection: the guard's limits and room for its sentence. */
+#define CONNECTION_BYTES 65536
+
+/* A request is typed by no one: who needs longer for it holds the place of others. */
+#define REQUEST_SECONDS 30
+
+/* An answer goes through a tunnel of 100 kB/s, too. */
+#define ANSWER_SECONDS 300
+
+static const char no_viewer[] =
+	"<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>stepscope</title>"
+	"<h1>This build of stepscope has no viewer</h1><p>The server answers requests "
+	"(<code>/api/ask/ROUTE</code>), but the page that shows them was not there when the "
+	"program was built. Build it in <code>ui/</code> (<code>npm ci &amp;&amp; npm run "
+	"build</code>), then build stepscope again.</p></html>\n";
+
+/* One connection, for ss_server_sweep(). */
+struct slot {
+	int socket;
+	bool is_used, is_answered; /* answered: a request is there, its answer is not gone yet */
+	time_t since;
+};
+
+struct ss_server {
+	struct ss_memory memory;
+	struct MHD_Daemon *daemon;
+	struct MHD_Response *page;
+	struct ss_guard guard;
+	struct ss_listener listener;
+	struct ss_state state;
+	struct ss_workers workers;
+	struct ss_gate *gate; /* of the slots */
+	struct slot slots[CONNECTIONS_MAX];
+	char link[160];
+};
+
+/* One request and its answer. */
+struct exchange {
+	struct ss_task task; /* first: a task is found in its exchange */
+	struct ss_server *server;
+	struct MHD_Connection *connection;
+	struct ss_verdict verdict;
+	bool is_read, has_page, is_answered;
+	size_t bytes; /* of this and the target */
+	char target[];
+};
+
+static time_t now(void)
+{
+	struct timespec time = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec;
+}
+
+/* Heads of all answers: nothing is kept, guessed, framed or shared with other sites. */
+static void add_lines(struct MHD_Response *response, const char *media_type, const char *policy,
+		      const char *cache)
+{
+	MHD_add_response_header(response, "Content-Type", media_type);
+	MHD_add_response_header(response, "Content-Security-Policy", policy);
+	MHD_add_response_header(response, "Cache-Control", cache);
+	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	MHD_add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
+	MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+	MHD_add_response_header(response, "X-Frame-Options", "DENY");
+}
+
+static void release_text(void *context)
+{
+	struct ss_text text = { .data = context };
+
+	ss_text_release(&text);
+}
+
+/* Sends the text, which the library then owns. */
+static enum MHD_Result send_text(struct MHD_Connection *connection, uint32_t status,
+				 const char *media_type, bool is_gzip, struct ss_text *body)
+{
+	struct MHD_Response *response;
+	enum MHD_Result result;
+
+	/* an answer without bytes has no memory that could be freed */
+	response = body->data ? MHD_create_response_from_buffer_with_free_callback_cls(body->length,
+										       body->data,
+										       release_text,
+										       body->data)
+			      : MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+	if (!response)
+		ss_text_release(body);
+	*body = (struct ss_text){ 0 };
+	if (!response)
+		return MHD_NO;
+	add_lines(response, media_type, "default-src 'none'; frame-ancestors 'none'", "no-store");
+	MHD_add_response_header(response, "Vary", "Accept-Encoding");
+	if (is_gzip)
+		MHD_add_response_header(response, "Content-Encoding", "gzip");
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, "Allow", "GET, HEAD");
+	if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
+		MHD_add_response_header(response, "Retry-After", "1");
+	result = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result send_problem(struct MHD_Connection *connection, uint32_t status,
+				    const char *sentence)
+{
+	char mended[3 * sizeof(((struct ss_error *)NULL)->text) + 1];
+	struct ss_text body = { 0 };
+	size_t length = strlen(sentence);
+
+	/* sentences quote the request, which may hold any bytes */
+	assert(length < sizeof(mended) / 3);
+	mended[ss_utf8_mend(sentence, length, mended)] = '\0';
+	ss_text_add_string(&body, "{\"error\":");
+	ss_render_quoted(&body, mended);
+	ss_text_add_string(&body, "}\n");
+	return send_text(connection, status, "application/json", false, &body);
+}
+
+static enum MHD_Result send_answer(struct exchange *exchange)
+{
+	struct ss_task *task = &exchange->task;
+
+	if (task->status != SS_OK)
+		return send_problem(exchange->connection, ss_guard_status(task->status),
+				    task->err.text);
+	return send_text(exchange->connection, MHD_HTTP_OK, task->answer.media_type, task->is_gzip,
+			 &task->answer.body);
+}
+
+static enum MHD_Result send_page(struct exchange *exchange)
+{
+	struct MHD_Response *empty;
+	enum MHD_Result result;
+
+	if (ss_page.length && !exchange->task.takes_gzip)
+		return send_problem(exchange->connection, MHD_HTTP_NOT_ACCEPTABLE,
+				    "the page is sent compressed: say Accept-Encoding: gzip");
+	if (!exchange->has_page)
+		return MHD_queue_response(exchange->connection, MHD_HTTP_OK,
+					  exchange->server->page);
+	empty = MHD_create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+	if (!empty)
+		return MHD_NO;
+	MHD_add_response_header(empty, "ETag", ss_page.tag);
+	MHD_add_response_header(empty, "Cache-Control", "no-cache");
+	result = MHD_queue_response(exchange->connection, MHD_HTTP_NOT_MODIFIED, empty);
+	MHD_destroy_response(empty);
+	return result;
+}
+
+static enum MHD_Result send_state(struct exchange *exchange)
+{
+	struct ss_text body = { 0 };
+
+	ss_state_write(&exchange->server->state, &body);
+	return send_text(exchange->connection, MHD_HTTP_OK, "application/json", false, &body);
+}
+
+/* Called by a worker. The connection's thread goes on with it and calls answer() again. */
+static void finish(struct ss_task *task)
+{
+	struct exchange *exchange = (struct exchange *)(void *)task;
+
+	exchange->is_answered = true;
+	MHD_resume_connection(exchange->connection);
+}
+
+static enum MHD_Result ask(struct exchange *exchange)
+{
+	struct ss_server *server = exchange->server;
+
+	if (!ss_state_is_ready(&server->state))
+		return send_problem(exchange->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+				    "the files are still being read");
+	exchange->task.request = exchange->verdict.request;
+	exchange->task.apart = exchange->verdict.apart;
+	MHD_suspend_connection(exchange->connection);
+	if (ss_workers_add(&server->workers, &exchange->task))
+		return MHD_YES;
+	exchange->task.status = ss_fail(&exchange->task.err, SS_ERR_STOPPED, "the server ends");
+	finish(&exchange->task);
+	return MHD_YES;
+}
+
+static enum MHD_Result take_line(void *context, enum MHD_ValueKind kind, const char *name,
+				 const char *value)
+{
+	(void)kind;
+	ss_head_add(context, name, value);
+	return MHD_YES;
+}
+
+static void mark(struct MHD_Connection *connection, struct ss_server *server, bool is_answered)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct slot *slot = info ? info->socket_context : NULL;
+
+	if (!slot)
+		return;
+	ss_gate_lock(server->gate);
+	slot->is_answered = is_answered;
+	slot->since = now();
+	ss_gate_unlock(server->gate);
+}
+
+/* Looks at the head; true: the request was refused at once, *result says how that went. */
+static bool read_head(struct exchange *exchange, const char *method, enum MHD_Result *result)
+{
+	struct ss_head head = { .method = method, .target = exchange->target };
+
+	exchange->is_read = true;
+	MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, take_line, &head);
+	mark(exchange->connection, exchange->server, true);
+	exchange->verdict = ss_guard_check(&exchange->server->guard, &head);
+	exchange->task.takes_gzip = ss_head_takes_gzip(&head);
+	exchange->has_page = ss_page.length && ss_head_has_tag(&head, ss_page.tag);
+	/* said before the body comes: it is not read, and the connection ends */
+	if (!head.has_body)
+		return false;
+	*result = send_problem(exchange->connection, exchange->verdict.status,
+			       exchange->verdict.sentence);
+	return true;
+}
+
+/* The library calls this when the head is there, when all is there, and after each resume. */
+static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url,
+			      const char *method, const char *version, const char *data,
+			      size_t *data_bytes, void **state)
+{
+	struct exchange *exchange = *state;
+	enum MHD_Result result = MHD_YES;
+
+	(void)context;
+	(void)url;
+	(void)version;
+	(void)data;
+	*data_bytes = 0;
+	if (!exchange)
+		return MHD_NO;
+	exchange->connection = connection;
+	if (!exchange->is_read) {
+		(void)read_head(exchange, method, &result);
+		return result;
+	}
+	if (exchange->is_answered)
+		return send_answer(exchange);
+	if (exchange->verdict.status != MHD_HTTP_OK)
+		return send_problem(connection, exchange->verdict.status,
+				    exchange->verdict.sentence);
+	if (exchange->verdict.resource == SS_RESOURCE_PAGE)
+		return send_page(exchange);
+	return exchange->verdict.resource == SS_RESOURCE_STATE ? send_state(exchange)
+							       : ask(exchange);
+}
+
+/* The target as it was sent: the library decodes it later on, which is ss_ask()'s work. */
+static void *begin(void *context, const char *target, struct MHD_Connection *connection)
+{
+	struct ss_server *server = context;
+	size_t length = strlen(target), bytes = sizeof(struct exchange) + length + 1;
+	struct exchange *exchange = ss_memory_resize(&server->memory, NULL, 0, bytes);
+
+	if (!exchange)
+		return NULL;
+	memset(exchange, 0, sizeof(*exchange));
+	exchange->server = server;
+	exchange->connection = connection;
+	exchange->bytes = bytes;
+	memcpy(exchange->target, target, length + 1);
+	return exchange;
+}
+
+static void end(void *context, struct MHD_Connection *connection, void **state,
+		enum MHD_RequestTerminationCode reason)
+{
+	struct exchange *exchange = *state;
+	struct ss_server *server = context;
+
+	(void)reason;
+	mark(connection, server, false);
+	if (exchange) {
+		ss_text_release(&exchange->task.answer.body);
+		ss_memory_free(&server->memory, exchange, exchange->bytes);
+	}
+	*state = NULL;
+}
+
+/* Tells of connections that come and go. */
+static void note_connection(void *context, struct MHD_Connection *connection, void **state,
+			    enum MHD_ConnectionNotificationCode code)
+{
+	struct ss_server *server = context;
+	struct slot *slot = *state;
+
+	ss_gate_lock(server->gate);
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (slot)
+			slot->is_used = false;
+	} else {
+		const union MHD_ConnectionInfo *info =
+			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		size_t i = 0;
+
+		while (i < CONNECTIONS_MAX && server->slots[i].is_used)
+			i++;
+		if (info && i < CONNECTIONS_MAX) {
+			server->slots[i] = (struct slot){ info->connect_fd, true, false, now() };
+			*state = &server->slots[i];
+		}
+	}
+	ss_gate_unlock(server->gate);
+}
+
+void ss_server_sweep(struct ss_server *server)
+{
+	time_t moment = now();
+
+	ss_gate_lock(server->gate);
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+		struct slot *slot = &server->slots[i];
+		time_t limit = slot->is_answered ? ANSWER_SECONDS : REQUEST_SECONDS;
+
+		/* the library sees the end of the connection, and closes it */
+		if (slot->is_used && moment - slot->since > limit)
+			shutdown(slot->socket, SHUT_RDWR);
+	}
+	ss_gate_unlock(server->gate);
+}
+
+static bool make_page(struct ss_server *server)
+{
+	union {
+		const void *constant;
+		void *lent; /* the library does not write there, but takes no const */
+	} bytes = { .constant = ss_page.length ? (const void *)ss_page.bytes : no_viewer };
+	size_t length = ss_page.length ? ss_page.length : sizeof(no_viewer) - 1;
+
+	server->page = MHD_create_response_from_buffer(length, bytes.lent, MHD_RESPMEM_PERSISTENT);
+	if (!server->page)
+		return false;
+	/* no-cache: kept, but asked for by its tag each time */
+	add_lines(server->page, "text/html; charset=utf-8", ss_page.policy, "no-cache");
+	MHD_add_response_header(server->page, "Vary", "Accept-Encoding");
+	if (ss_page.length) {
+		MHD_add_response_header(server->page, "Content-Encoding", "gzip");
+		MHD_add_response_header(server->page, "ETag", ss_page.tag);
+	}
+	return true;
+}
+
+static enum ss_status start_daemon(struct ss_server *server, struct ss_error *err)
+{
+	unsigned per_address = server->listener.is_loopback ? 0 : CONNECTIONS_OF_ADDRESS;
+	unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+
+	if (server->listener.is_ipv6)
+		flags |= MHD_USE_IPv6;
+	server->daemon = MHD_start_daemon(
+		flags, server->listener.port, NULL, NULL, answer, server, MHD_OPTION_LISTEN_SOCKET,
+		server->listener.socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_address, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)REQUEST_SECONDS,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, begin, server,
+		MHD_OPTION_NOTIFY_COMPLETED, end, server, MHD_OPTION_NOTIFY_CONNECTION,
+		note_connection, server, MHD_OPTION_END);
+	return server->daemon ? SS_OK : ss_fail(err, SS_ERR_IO, "the HTTP server did not start");
+}
+
+static enum ss_status prepare(struct ss_server *server, const struct ss_server_options *options,
+			      struct ss_error *err)
+{
+	struct ss_guard *guard = &server->guard;
+	bool has_memory = ss_workers_init(&server->workers, finish);
+
+	has_memory = ss_state_init(&server->state) && has_memory;
+	server->gate = ss_gate_open();
+	if (!has_memory || !server->gate || !make_page(server))
+		return ss_fail_memory(err, "the server");
+	SS_TRY(ss_token_make(guard->token, err));
+	SS_TRY(ss_listen(options->host ? options->host : "127.0.0.1", options->port,
+			 &server->listener, err));
+	if (!server->listener.is_loopback) {
+		snprintf(guard->address, sizeof(guard->address), "%s", server->listener.address);
+		snprintf(guard->name, sizeof(guard->name), "%s",
+			 options->machine ? options->machine : "");
+		guard->any_address = server->listener.is_any;
+	}
+	snprintf(server->link, sizeof(server->link), "http://%s:%u/#token=%s",
+		 server->listener.is_any ? "127.0.0.1" : server->listener.address,
+		 server->listener.port, guard->token);
+	return start_daemon(server, err);
+}
+
+enum ss_status ss_server_start(const struct ss_server_options *options, struct ss_server **out,
+			       struct ss_error *err)
+{
+	struct ss_memory outside;
+	struct ss_server *server;
+	enum ss_status status;
+
+	ss_memory_init(&outside, 0);
+	server = ss_memory_resize(&outside, NULL, 0, sizeof(*server));
+	if (!server)
+		return ss_fail_memory(err, "the server");
+	memset(server, 0, sizeof(*server));
+	server->listener.socket = -1;
+	ss_memory_init(&server->memory, 0);
+	status = prepare(server, options, err);
+	if (status == SS_OK)
+		*out = server;
+	else
+		ss_server_close(server);
+	return status;
+}
+
+uint16_t ss_server_port(const struct ss_server *server)
+{
+	return server->listener.port;
+}
+
+const char *ss_server_link(const struct ss_server *server)
+{
+	return server->link;
+}
+
+bool ss_server_is_loopback(const struct ss_server *server)
+{
+	return server->listener.is_loopback;
+}
+
+void ss_server_progress(struct ss_server *server, uint32_t run, uint32_t runs,
+			const struct ss_progress *progress)
+{
+	ss_state_load(&server->state, run, runs, progress);
+}
+
+enum ss_status ss_server_open(struct ss_server *server, const struct ss_runs *runs,
+			      struct ss_error *err)
+{
+	for (uint32_t i = 0; i < runs->count; i++) {
+		struct ss_answer unused = { 0 };
+		enum ss_status status;
+		char request[32];
+
+		/* of all that routes share, the timeline alone is made when it is first needed */
+		snprintf(request, sizeof(request), "job?run=%" PRIu32, i);
+		status = ss_ask(runs, request, &unused, err);
+		ss_text_release(&unused.body);
+		SS_TRY(status);
+	}
+	server->workers.runs = *runs;
+	ss_state_ready(&server->state, runs->count);
+	return SS_OK;
+}
+
+void ss_server_run(struct ss_server *server, void (*body)(void *context), void *context)
+{
+	ss_workers_run(&server->workers, body, context);
+}
+
+void ss_server_close(struct ss_server *server)
+{
+	struct ss_memory outside;
+
+	if (server->daemon)
+		MHD_stop_daemon(server->daemon); /* closes its socket as well */
+	else if (server->listener.socket >= 0)
+		close(server->listener.socket);
+	if (server->page)
+		MHD_destroy_response(server->page);
+	assert(server->memory.used_bytes == 0);
+	ss_workers_release(&server->workers);
+	ss_state_release(&server->state);
+	ss_gate_close(server->gate);
+	ss_memory_init(&outside, 0);
+	ss_memory_free(&outside, server, 0);
+}

@@ -1,0 +1,89 @@
+/*
+ * state.c - written by the thread that loads, read by the one that talks to the network.
+ */
+#include "serve/state.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "render/render.h"
+
+bool ss_state_init(struct ss_state *state)
+{
+	*state = (struct ss_state){ .gate = ss_gate_open(), .runs = 1 };
+	return state->gate != NULL;
+}
+
+void ss_state_release(struct ss_state *state)
+{
+	ss_gate_close(state->gate);
+}
+
+void ss_state_load(struct ss_state *state, uint32_t run, uint32_t runs,
+		   const struct ss_progress *progress)
+{
+	size_t length = progress->path ? strlen(progress->path) : 0;
+
+	if (length >= sizeof(state->path))
+		length = sizeof(state->path) - 1;
+	ss_gate_lock(state->gate);
+	state->run = run;
+	state->runs = runs;
+	state->progress = *progress;
+	if (length)
+		memcpy(state->path, progress->path, length);
+	state->path[length] = '\0';
+	ss_gate_unlock(state->gate);
+}
+
+void ss_state_ready(struct ss_state *state, uint32_t runs)
+{
+	ss_gate_lock(state->gate);
+	state->is_ready = true;
+	state->runs = runs;
+	ss_gate_unlock(state->gate);
+}
+
+bool ss_state_is_ready(struct ss_state *state)
+{
+	bool is_ready;
+
+	ss_gate_lock(state->gate);
+	is_ready = state->is_ready;
+	ss_gate_unlock(state->gate);
+	return is_ready;
+}
+
+static void write_progress(const struct ss_state *state, struct ss_text *out)
+{
+	const struct ss_progress *progress = &state->progress;
+	char path[3 * sizeof(state->path) + 1];
+
+	/* file systems take any bytes for a name, JSON does not */
+	path[ss_utf8_mend(state->path, strlen(state->path), path)] = '\0';
+	ss_text_addf(out, ",\"run\":%" PRIu32 ",\"path\":", state->run);
+	if (*path)
+		ss_render_quoted(out, path);
+	else
+		ss_text_add_string(out, "null");
+	ss_text_addf(out,
+		     ",\"file\":%" PRIu32 ",\"files\":%" PRIu32 ",\"done_bytes\":%" PRIu64
+		     ",\"total_bytes\":%" PRIu64 ",\"events\":%" PRIu64,
+		     progress->file_index, progress->file_count, progress->done_bytes,
+		     progress->total_bytes, progress->event_count);
+}
+
+void ss_state_write(struct ss_state *state, struct ss_text *out)
+{
+	ss_gate_lock(state->gate);
+	ss_text_addf(out,
+		     "{\"schema\":\"stepscope.state/1\",\"version\":\"%s\",\"state\":\"%s\","
+		     "\"runs\":%" PRIu32,
+		     ss_version(), state->is_ready ? "ready" : "loading", state->runs);
+	if (!state->is_ready)
+		write_progress(state, out);
+	ss_text_add_string(out, "}\n");
+	ss_gate_unlock(state->gate);
+}

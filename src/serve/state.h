@@ -1,0 +1,30 @@
+/*
+ * state.h - how far the load is, as the page asks for it.
+ */
+#ifndef SS_SERVE_STATE_H
+#define SS_SERVE_STATE_H
+
+#include "base/thread.h"
+
+struct ss_state {
+	struct ss_gate *gate;
+	bool is_ready;
+	uint32_t run, runs;
+	struct ss_progress progress;
+	char path[1024]; /* of the file at work, cut where it is longer */
+};
+
+/* False without memory. */
+SS_MUST_USE
+bool ss_state_init(struct ss_state *state);
+void ss_state_release(struct ss_state *state);
+
+void ss_state_load(struct ss_state *state, uint32_t run, uint32_t runs,
+		   const struct ss_progress *progress);
+void ss_state_ready(struct ss_state *state, uint32_t runs);
+bool ss_state_is_ready(struct ss_state *state);
+
+/* {"schema":"stepscope.state/1","state":"loading",...} */
+void ss_state_write(struct ss_state *state, struct ss_text *out);
+
+#endif

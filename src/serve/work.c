@@ -1,0 +1,162 @@
+/*
+ * work.c - the two queues and what is done with a task.
+ */
+#include "serve/work.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "read/gzip_write.h"
+
+struct crew {
+	struct ss_workers *workers;
+	void (*body)(void *context);
+	void *context;
+};
+
+static enum ss_status keep(void *context, const char *bytes, size_t length, struct ss_error *err)
+{
+	struct ss_text *text = context;
+
+	ss_text_add(text, bytes, length);
+	return ss_text_failed(text) ? ss_fail_memory(err, "the answer") : SS_OK;
+}
+
+/* Compresses the answer; it stays as it is where that fails or does not pay. */
+static void compress(struct ss_task *task)
+{
+	struct ss_text *body = &task->answer.body, packed = { 0 };
+	struct ss_gzip_writer *writer = NULL;
+	struct ss_memory outside;
+	enum ss_status status;
+
+	ss_memory_init(&outside, 0);
+	status = ss_gzip_writer_open(&outside, keep, &packed, &writer, NULL);
+	if (status == SS_OK)
+		status = ss_gzip_writer_write(writer, body->data, body->length, NULL);
+	if (status == SS_OK)
+		status = ss_gzip_writer_finish(writer, NULL);
+	ss_gzip_writer_close(writer);
+	task->is_gzip = status == SS_OK && packed.length < body->length;
+	if (task->is_gzip) {
+		struct ss_text plain = *body;
+
+		*body = packed;
+		packed = plain;
+	}
+	ss_text_release(&packed);
+}
+
+void ss_task_answer(const struct ss_runs *runs, struct ss_task *task)
+{
+	struct ss_text *body = &task->answer.body;
+
+	task->status = ss_ask(runs, task->request, &task->answer, &task->err);
+	if (task->status == SS_OK && body->length > SS_ANSWER_BYTES_MAX)
+		task->status = ss_fail(&task->err, SS_ERR_LIMIT,
+				       "the answer has %zu MB, more than a browser takes: narrow "
+				       "it by rank, step or top",
+				       body->length >> 20);
+	if (task->status == SS_OK && task->takes_gzip && body->length > SS_COMPRESS_BYTES)
+		compress(task);
+}
+
+bool ss_workers_init(struct ss_workers *workers, void (*finish)(struct ss_task *task))
+{
+	*workers = (struct ss_workers){ .finish = finish };
+	for (uint32_t i = 0; i < SS_WORKERS; i++) {
+		workers->queues[i].gate = ss_gate_open();
+		if (!workers->queues[i].gate)
+			return false;
+	}
+	return true;
+}
+
+void ss_workers_release(struct ss_workers *workers)
+{
+	for (uint32_t i = 0; i < SS_WORKERS; i++)
+		ss_gate_close(workers->queues[i].gate);
+}
+
+bool ss_workers_add(struct ss_workers *workers, struct ss_task *task)
+{
+	struct ss_queue *queue = &workers->queues[task->apart];
+	bool is_open;
+
+	task->next = NULL;
+	ss_gate_lock(queue->gate);
+	is_open = queue->is_open;
+	if (is_open) {
+		if (queue->first)
+			queue->last->next = task;
+		else
+			queue->first = task;
+		queue->last = task;
+		ss_gate_wake(queue->gate);
+	}
+	ss_gate_unlock(queue->gate);
+	return is_open;
+}
+
+/* The next task, waited for; NULL: it is over. */
+static struct ss_task *take(struct ss_queue *queue)
+{
+	struct ss_task *task = NULL;
+
+	ss_gate_lock(queue->gate);
+	/* a worker whose thread was refused comes when all is over, and must not wait */
+	queue->is_open = !queue->is_over;
+	while (queue->is_open && !queue->first)
+		ss_gate_wait(queue->gate);
+	if (queue->is_open) {
+		task = queue->first;
+		queue->first = task->next;
+	}
+	ss_gate_unlock(queue->gate);
+	return task;
+}
+
+static void stop(struct ss_workers *workers, struct ss_queue *queue)
+{
+	struct ss_task *left;
+
+	ss_gate_lock(queue->gate);
+	queue->is_open = false;
+	queue->is_over = true;
+	left = queue->first;
+	queue->first = NULL;
+	ss_gate_wake(queue->gate);
+	ss_gate_unlock(queue->gate);
+	while (left) {
+		struct ss_task *next = left->next;
+
+		left->status = ss_fail(&left->err, SS_ERR_STOPPED, "the server ends");
+		workers->finish(left);
+		left = next;
+	}
+}
+
+static void work(void *context, uint32_t index)
+{
+	struct crew *crew = context;
+	struct ss_workers *workers = crew->workers;
+	struct ss_task *task;
+
+	if (!index) {
+		crew->body(crew->context);
+		for (uint32_t i = 0; i < SS_WORKERS; i++)
+			stop(workers, &workers->queues[i]);
+		return;
+	}
+	while ((task = take(&workers->queues[index - 1])) != NULL) {
+		ss_task_answer(&workers->runs, task);
+		workers->finish(task);
+	}
+}
+
+void ss_workers_run(struct ss_workers *workers, void (*body)(void *context), void *context)
+{
+	struct crew crew = { workers, body, context };
+
+	ss_thread_run(SS_WORKERS + 1, work, &crew);
+}

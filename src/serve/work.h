@@ -1,0 +1,70 @@
+/*
+ * work.h - who answers: two workers, one for routes that are `apart` and one for the others.
+ *
+ * ss_ask() allows one request of each sort at a time. A worker of its own for each keeps that
+ * rule without locks around it, and the thread that talks to the network never waits: tiles of
+ * the timeline come while a what-if is replayed.
+ */
+#ifndef SS_SERVE_WORK_H
+#define SS_SERVE_WORK_H
+
+#include "base/memory.h"
+#include "base/thread.h"
+
+#define SS_WORKERS 2
+
+/*
+ * JSON shrinks to a tenth at 300 MB/s or more: through a tunnel that pays from the first packet
+ * on. On loopback it costs what it saves, so small answers, which wait for nothing, stay plain.
+ */
+#define SS_COMPRESS_BYTES 65536
+
+/* Browsers hold no longer text than this; who wants more takes the command line. */
+#define SS_ANSWER_BYTES_MAX ((size_t)512 << 20)
+
+/* One request on its way. */
+struct ss_task {
+	struct ss_task *next;
+	const char *request; /* for ss_ask() */
+	bool apart;
+	bool takes_gzip;
+	/* the answer */
+	enum ss_status status;
+	struct ss_error err;
+	struct ss_answer answer;
+	bool is_gzip;
+};
+
+struct ss_queue {
+	struct ss_gate *gate;
+	struct ss_task *first, *last;
+	bool is_open; /* somebody works on it */
+	bool is_over;
+};
+
+struct ss_workers {
+	struct ss_queue queues[SS_WORKERS];
+	struct ss_runs runs;
+	/* Tells that a task is over; its owner may free it from then on. */
+	void (*finish)(struct ss_task *task);
+};
+
+/* False without memory; to be released all the same. */
+SS_MUST_USE
+bool ss_workers_init(struct ss_workers *workers, void (*finish)(struct ss_task *task));
+void ss_workers_release(struct ss_workers *workers);
+
+/* Queues the task for its worker; false: nobody works, now or any more. */
+SS_MUST_USE
+bool ss_workers_add(struct ss_workers *workers, struct ss_task *task);
+
+/*
+ * Runs the workers beside body(context), on whose return they stop: the task at work is done,
+ * those that wait are finished with SS_ERR_STOPPED.
+ */
+void ss_workers_run(struct ss_workers *workers, void (*body)(void *context), void *context);
+
+/* Answers one task; what the workers do, for tests. */
+void ss_task_answer(const struct ss_runs *runs, struct ss_task *task);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * flags.c - from the edits of a finding to places.
+ */
+#include "timeline/flags.h"
+
+#include "timeline/members.h"
+
+/* The time between a task and what was before it in the same order; 0: none. */
+static int64_t gap_before(const struct ss_graph *graph, const struct ss_task *task,
+			  enum ss_edge_kind kind)
+{
+	int64_t gap_ns = 0;
+
+	for (uint32_t i = task->edges; i < task[1].edges; i++) {
+		const struct ss_edge *edge = &graph->edges[i];
+
+		if (edge->kind == kind && !edge->from_start)
+			gap_ns = task->start_ns - ss_task_end(&graph->tasks[edge->from]);
+	}
+	return gap_ns > 0 ? gap_ns : 0;
+}
+
+/* A task as the edit changes it: what is taken off it, and the stretch that this is about. */
+static struct ss_flag_place place_of(const struct ss_graph *graph, const struct ss_edit *edit)
+{
+	const struct ss_task *task = &graph->tasks[edit->task];
+	int64_t own_ns = edit->own_ns < task->own_ns ? edit->own_ns : task->own_ns, before_ns = 0;
+	struct ss_flag_place place = { .row = task->row,
+				       .track = task->track,
+				       .end_ns = ss_task_end(task) };
+
+	if (edit->scale > 0 && edit->scale < 1)
+		own_ns = (int64_t)((double)own_ns * (double)edit->scale);
+	if (edit->releases)
+		before_ns = gap_before(graph, task, SS_EDGE_THREAD);
+	else if (edit->merges)
+		before_ns = gap_before(graph, task, SS_EDGE_STREAM);
+	else if (edit->unlocks && task->delay_ns > 0)
+		before_ns = task->delay_ns;
+	place.start_ns = task->start_ns - before_ns;
+	place.ns = task->own_ns - own_ns + before_ns;
+	return place;
+}
+
+static bool is_before(const struct ss_flag_place *a, const struct ss_flag_place *b)
+{
+	if (a->ns != b->ns)
+		return a->ns > b->ns;
+	if (a->file != b->file)
+		return a->file < b->file;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns;
+	return a->track < b->track;
+}
+
+static void insert(struct ss_flag_place *places, uint32_t *count, const struct ss_flag_place *place)
+{
+	uint32_t at = *count;
+
+	if (at == SS_FLAG_PLACES && !is_before(place, &places[at - 1]))
+		return;
+	at -= at == SS_FLAG_PLACES;
+	*count = at + 1;
+	for (; at && is_before(place, &places[at - 1]); at--)
+		places[at] = places[at - 1];
+	places[at] = *place;
+}
+
+uint32_t ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		      const struct ss_timeline *timeline, struct ss_flag_place *out)
+{
+	const struct ss_edits *edits = &finding->edits;
+	uint32_t count = 0, rank = SS_NO_ROW, file = SS_NO_ROW;
+
+	for (uint32_t i = 0; i < edits->count; i++) {
+		const struct ss_edit *edit = &edits->items[i];
+		struct ss_flag_place place;
+
+		if (edit->rank != rank) {
+			rank = edit->rank;
+			file = ss_timeline_file_of(timeline, rank);
+		}
+		if (edit->task == SS_NO_TASK || file == SS_NO_ROW)
+			continue;
+		place = place_of(&diagnosis->graphs[rank], edit);
+		place.file = file;
+		place.start_ns = ss_timeline_moment(&timeline->files[file], place.start_ns);
+		place.end_ns = ss_timeline_moment(&timeline->files[file], place.end_ns);
+		if (place.ns > 0)
+			insert(out, &count, &place);
+	}
+	return count;
+}

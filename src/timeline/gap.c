@@ -1,0 +1,139 @@
+/*
+ * gap.c - what is kept of a gap, and one look at the thread that launched late.
+ */
+#include "timeline/gap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct ss_idle_device *ss_gap_device(const struct ss_index *index, uint32_t track)
+{
+	uint32_t first = index->trace->track_count;
+
+	if (track < first || track - first >= index->idle.device_count)
+		return NULL;
+	return &index->idle.devices[track - first];
+}
+
+const struct ss_idle_gap *ss_gap_of_track(const struct ss_index *index, uint32_t track,
+					  uint32_t gap)
+{
+	const struct ss_idle_device *device = ss_gap_device(index, track);
+
+	if (!device || gap < device->gap_from || gap >= device->gap_to)
+		return NULL;
+	return &index->idle.gaps[gap];
+}
+
+/* Whether a cause is told before the other one. */
+static bool is_before(const struct ss_idle_piece *a, const struct ss_idle_piece *b, uint32_t main)
+{
+	if ((a->cause == main) != (b->cause == main))
+		return a->cause == main;
+	return a->ns > b->ns;
+}
+
+uint32_t ss_gap_causes(const struct ss_index *index, uint32_t gap,
+		       struct ss_idle_piece out[SS_IDLE_CAUSES])
+{
+	const struct ss_idle_gap *kept = &index->idle.gaps[gap];
+	uint32_t count = 0;
+
+	for (uint32_t i = kept->piece_from; i < kept->piece_to && count < SS_IDLE_CAUSES; i++) {
+		const struct ss_idle_piece *piece = &index->idle.pieces[i];
+		uint32_t at = count++;
+
+		for (; at && is_before(piece, &out[at - 1], index->gaps.cause[gap]); at--)
+			out[at] = out[at - 1];
+		out[at] = *piece;
+	}
+	return count;
+}
+
+/* --- the thread ---------------------------------------------------------------------- */
+
+struct stretch {
+	const struct ss_slices *slices;
+	int64_t from_ns, to_ns;
+};
+
+static bool fills_half(const struct stretch *stretch, uint32_t row)
+{
+	int64_t from_ns = stretch->slices->start_ns[row];
+	int64_t to_ns = ss_slice_end(stretch->slices, row);
+
+	if (from_ns < stretch->from_ns)
+		from_ns = stretch->from_ns;
+	if (to_ns > stretch->to_ns)
+		to_ns = stretch->to_ns;
+	return to_ns > from_ns && to_ns - from_ns >= (stretch->to_ns - stretch->from_ns + 1) / 2;
+}
+
+/* The first row of the track that starts after the moment. */
+static uint32_t row_after(const struct ss_slices *slices, const struct ss_track *track,
+			  int64_t moment_ns)
+{
+	uint32_t low = track->first_row, high = low + track->row_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (slices->start_ns[middle] <= moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t ss_gap_during(const struct ss_trace *trace, const struct ss_idle_gap *gap, uint32_t launch)
+{
+	const struct ss_slices *slices = &trace->slices;
+	struct stretch stretch = { slices, gap->start_ns, gap->end_ns };
+	uint32_t after, row, best = SS_NO_ROW;
+	const struct ss_track *track;
+
+	if (launch >= trace->device_from)
+		return SS_NO_ROW;
+	if (slices->start_ns[launch] > gap->start_ns && slices->start_ns[launch] < gap->end_ns)
+		stretch.to_ns = slices->start_ns[launch];
+	track = &trace->tracks[slices->track[launch]];
+	after = row_after(slices, track, stretch.from_ns);
+	row = after > track->first_row ? after - 1 : SS_NO_ROW;
+	for (; row != SS_NO_ROW && best == SS_NO_ROW; row = slices->parent[row])
+		if (fills_half(&stretch, row))
+			best = row;
+	for (row = after;
+	     row < track->first_row + track->row_count && slices->start_ns[row] < stretch.to_ns;
+	     row++)
+		if (fills_half(&stretch, row))
+			best = row;
+	/* the step says nothing */
+	return best != SS_NO_ROW && (ss_slice_flags(trace, best) & SS_NAME_STEP) ? SS_NO_ROW : best;
+}
+
+/* --- lines ----------------------------------------------------------------------------- */
+
+enum ss_status ss_index_places(struct ss_index *index, const struct ss_places **out,
+			       struct ss_error *err)
+{
+	*out = &index->places;
+	return index->places.trace
+		       ? SS_OK
+		       : ss_places_init(&index->places, index->trace, index->memory, err);
+}
+
+void ss_line_short(const char *line, char *out, size_t room)
+{
+	const char *open = strstr(line, ".py("), *from = line;
+	size_t digits = open ? strspn(open + 4, "0123456789") : 0;
+
+	if (!digits || open[4 + digits] != ')') {
+		snprintf(out, room, "%s", line);
+		return;
+	}
+	for (const char *at = line; at < open; at++)
+		if (*at == '/' || *at == '\\')
+			from = at + 1;
+	snprintf(out, room, "%.*s:%.*s", (int)(open + 3 - from), from, (int)digits, open + 4);
+}

@@ -1,0 +1,38 @@
+/*
+ * gap.h - one gap of a device: where it is, and what the host did meanwhile.
+ *
+ * Gaps are numbered as ss_idle has them, through all devices; the idle track of the k-th
+ * device is number track_count + k.
+ */
+#ifndef SS_TIMELINE_GAP_H
+#define SS_TIMELINE_GAP_H
+
+#include "timeline/index.h"
+
+/* The gap of an idle track; NULL: there is no such track, or it does not have that gap. */
+const struct ss_idle_gap *ss_gap_of_track(const struct ss_index *index, uint32_t track,
+					  uint32_t gap);
+
+/* Its device, and whether there is one. */
+const struct ss_idle_device *ss_gap_device(const struct ss_index *index, uint32_t track);
+
+/* Its causes, that which names it first, then the longest; returns how many. */
+uint32_t ss_gap_causes(const struct ss_index *index, uint32_t gap,
+		       struct ss_idle_piece out[SS_IDLE_CAUSES]);
+
+/*
+ * What the thread that launched was in for at least half of the time from the start of the gap
+ * to the launch: the innermost such slice, or SS_NO_ROW.
+ */
+uint32_t ss_gap_during(const struct ss_trace *trace, const struct ss_idle_gap *gap,
+		       uint32_t launch);
+
+/* Lines of the program; made when the first asks for them. */
+SS_MUST_USE
+enum ss_status ss_index_places(struct ss_index *index, const struct ss_places **out,
+			       struct ss_error *err);
+
+/* "dir/train.py(91): step" as "train.py:91"; what is no such line stays. */
+void ss_line_short(const char *line, char *out, size_t room);
+
+#endif

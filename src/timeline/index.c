@@ -1,0 +1,218 @@
+/*
+ * index.c - makes the parts of an index one after the other.
+ */
+#include <stdlib.h>
+
+#include "timeline/index.h"
+#include "timeline/range.h"
+
+/* --- gaps -------------------------------------------------------------------------- */
+
+static uint8_t cause_of(const struct ss_idle *idle, const struct ss_idle_gap *gap)
+{
+	const struct ss_idle_piece *largest = NULL;
+
+	for (uint32_t i = gap->piece_from; i < gap->piece_to; i++)
+		if (!largest || idle->pieces[i].ns > largest->ns ||
+		    /* as ss_gap_cause() has it */
+		    (idle->pieces[i].ns == largest->ns && idle->pieces[i].cause == SS_IDLE_UNKNOWN))
+			largest = &idle->pieces[i];
+	return (uint8_t)(largest ? largest->cause : SS_IDLE_UNKNOWN);
+}
+
+static bool make_gap_columns(struct ss_gap_columns *gaps, const struct ss_idle *idle,
+			     struct ss_memory *memory)
+{
+	size_t room = (size_t)idle->gap_count + 1;
+
+	gaps->count = idle->gap_count;
+	gaps->start_ns = ss_memory_resize(memory, NULL, 0, room * sizeof(*gaps->start_ns));
+	gaps->dur_ns = ss_memory_resize(memory, NULL, 0, room * sizeof(*gaps->dur_ns));
+	gaps->cause = ss_memory_resize(memory, NULL, 0, room);
+	if (!gaps->start_ns || !gaps->dur_ns || !gaps->cause)
+		return false;
+	for (uint32_t i = 0; i < idle->gap_count; i++) {
+		gaps->start_ns[i] = idle->gaps[i].start_ns;
+		gaps->dur_ns[i] = idle->gaps[i].end_ns - idle->gaps[i].start_ns;
+		gaps->cause[i] = cause_of(idle, &idle->gaps[i]);
+	}
+	return true;
+}
+
+static void release_gap_columns(struct ss_gap_columns *gaps, struct ss_memory *memory)
+{
+	size_t room = (size_t)gaps->count + 1;
+
+	ss_memory_free(memory, gaps->start_ns, room * sizeof(*gaps->start_ns));
+	ss_memory_free(memory, gaps->dur_ns, room * sizeof(*gaps->dur_ns));
+	ss_memory_free(memory, gaps->cause, room);
+	*gaps = (struct ss_gap_columns){ 0 };
+}
+
+static enum ss_status make_gap_lanes(struct ss_index *index, struct ss_error *err)
+{
+	const struct ss_idle *idle = &index->idle;
+	struct ss_lane_rows rows = { index->gaps.start_ns, index->gaps.dur_ns, NULL,
+				     index->gaps.cause };
+	enum ss_status status = SS_OK;
+	struct ss_arena scratch;
+	uint32_t *from;
+
+	ss_arena_init(&scratch, index->memory);
+	from = SS_ARENA_NEW(&scratch, uint32_t, (size_t)idle->device_count + 1);
+	if (from) {
+		for (uint32_t i = 0; i < idle->device_count; i++)
+			from[i] = idle->devices[i].gap_from;
+		from[idle->device_count] = idle->gap_count;
+		status = ss_lanes_init_plain(&index->gap_lanes, rows, from, idle->device_count,
+					     index->memory, err);
+	}
+	ss_arena_release(&scratch);
+	return from ? status : ss_fail_memory(err, "the idle tracks");
+}
+
+/* --- waits ------------------------------------------------------------------------- */
+
+static int by_row(const void *a, const void *b)
+{
+	const struct ss_row_wait *x = a, *y = b;
+
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static bool find_waits(struct ss_index *index, const struct ss_many *many, uint32_t rank)
+{
+	const struct ss_digest *digest = rank == SS_NO_ROW ? NULL : &many->ranks[rank];
+
+	if (!digest)
+		return true;
+	if (!ss_memory_reserve(index->memory, (void **)&index->waits, &index->wait_capacity,
+			       (size_t)digest->arrival_count + 1, sizeof(*index->waits)))
+		return false;
+	for (uint32_t i = 0; i < digest->arrival_count; i++) {
+		const struct ss_arrival *arrival = &digest->arrivals[i];
+		uint32_t number = many->meeting_of[rank][i];
+		int64_t stay_ns = arrival->end_ns - arrival->start_ns, wait_ns;
+
+		if (number == SS_NO_MEETING || !many->meetings[number].is_symmetric)
+			continue;
+		wait_ns = stay_ns - many->meetings[number].transfer_ns;
+		if (wait_ns > 0)
+			index->waits[index->wait_count++] = (struct ss_row_wait){
+				arrival->row,
+				(uint8_t)(255.0 * (double)wait_ns / (double)stay_ns + 0.5)
+			};
+	}
+	qsort(index->waits, index->wait_count, sizeof(*index->waits), by_row);
+	return true;
+}
+
+uint8_t ss_index_wait(const struct ss_index *index, uint32_t row)
+{
+	uint32_t low = 0, high = index->wait_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (index->waits[middle].row < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < index->wait_count && index->waits[low].row == row ? index->waits[low].part : 0;
+}
+
+/* --- all of it --------------------------------------------------------------------- */
+
+/* All but the busy time. */
+static void release_parts(struct ss_index *index)
+{
+	struct ss_memory *memory = index->memory;
+
+	ss_curves_release(&index->curves);
+	ss_lanes_release(&index->gap_lanes);
+	ss_lanes_release(&index->lanes);
+	ss_colors_release(&index->colors);
+	ss_tracks_release(&index->tracks);
+	release_gap_columns(&index->gaps, memory);
+	ss_idle_release(&index->idle);
+	ss_memory_free(memory, index->waits, index->wait_capacity * sizeof(*index->waits));
+	index->waits = NULL;
+	index->wait_count = index->wait_capacity = 0;
+}
+
+static enum ss_status make(struct ss_index *index, const struct ss_timeline *timeline,
+			   uint32_t file, struct ss_error *err)
+{
+	const struct ss_trace *trace = index->trace;
+	struct ss_memory *memory = index->memory;
+
+	SS_TRY(ss_idle_init(&index->idle, trace, memory, err));
+	if (!make_gap_columns(&index->gaps, &index->idle, memory) ||
+	    !find_waits(index, &timeline->job->many, timeline->files[file].rank_index))
+		return ss_fail_memory(err, "the index of the timeline");
+	SS_TRY(make_gap_lanes(index, err));
+	SS_TRY(ss_tracks_init(&index->tracks, trace, &index->idle, memory, err));
+	SS_TRY(ss_colors_init(&index->colors, trace, memory, err));
+	SS_TRY(ss_curves_init(&index->curves, trace, memory, err));
+	return ss_lanes_init(&index->lanes, trace, &index->colors, memory, err);
+}
+
+/* The file's index, empty where nobody has asked for it yet; NULL: no memory. */
+static struct ss_index *open_index(struct ss_timeline *timeline, uint32_t file)
+{
+	struct ss_timeline_file *own = &timeline->files[file];
+
+	assert(own->trace);
+	if (own->index)
+		return own->index;
+	own->index = ss_memory_resize(timeline->memory, NULL, 0, sizeof(*own->index));
+	if (own->index)
+		*own->index = (struct ss_index){ .memory = timeline->memory, .trace = own->trace };
+	return own->index;
+}
+
+enum ss_status ss_index_of(struct ss_timeline *timeline, uint32_t file, struct ss_index **out,
+			   struct ss_error *err)
+{
+	struct ss_index *index = open_index(timeline, file);
+	enum ss_status status;
+
+	*out = index;
+	if (!index)
+		return ss_fail_memory(err, "the index of the timeline");
+	if (index->is_made)
+		return SS_OK;
+	status = make(index, timeline, file, err);
+	index->is_made = status == SS_OK;
+	if (status != SS_OK)
+		release_parts(index);
+	return status;
+}
+
+enum ss_status ss_index_busy(struct ss_timeline *timeline, uint32_t file,
+			     const struct ss_busy **out, struct ss_error *err)
+{
+	struct ss_index *index = open_index(timeline, file);
+
+	*out = index ? &index->busy : NULL;
+	if (!index)
+		return ss_fail_memory(err, "the index of the timeline");
+	return index->busy.memory ? SS_OK
+				  : ss_busy_init(&index->busy, index->trace, index->memory, err);
+}
+
+void ss_index_release(struct ss_index *index)
+{
+	struct ss_memory *memory;
+
+	if (!index)
+		return;
+	memory = index->memory;
+	ss_places_release(&index->places);
+	ss_memory_free(memory, index->block_ends,
+		       SS_BLOCKS(index->trace->slices.count) * sizeof(*index->block_ends));
+	release_parts(index);
+	ss_busy_release(&index->busy);
+	ss_memory_free(memory, index, sizeof(*index));
+}

@@ -1,0 +1,65 @@
+/*
+ * index.h - what is drawn of one file, made when it is first asked for.
+ *
+ * It reads the trace and what the ranks of the job were joined to, and nothing that views
+ * change: it may be used beside them, by one thread. It lives as long as the timeline.
+ */
+#ifndef SS_TIMELINE_INDEX_H
+#define SS_TIMELINE_INDEX_H
+
+#include "analyze/places.h"
+#include "timeline/busy.h"
+#include "timeline/colors.h"
+#include "timeline/curves.h"
+#include "timeline/lanes.h"
+#include "timeline/timeline.h"
+#include "timeline/tracks.h"
+
+/* Gaps of all devices as columns, as lanes want them; their order is that of ss_idle. */
+struct ss_gap_columns {
+	int64_t *start_ns, *dur_ns;
+	uint8_t *cause; /* enum ss_idle_cause, of its largest part */
+	uint32_t count;
+};
+
+/* Of a collective the part, from its start, in which it waited for others; 255 is all. */
+struct ss_row_wait {
+	uint32_t row;
+	uint8_t part;
+};
+
+struct ss_index {
+	struct ss_memory *memory;
+	const struct ss_trace *trace;
+	struct ss_idle idle;
+	struct ss_gap_columns gaps;
+	struct ss_tracks tracks;
+	struct ss_colors colors;
+	struct ss_lanes lanes;     /* of the tracks of the trace */
+	struct ss_lanes gap_lanes; /* of the idle tracks: one for each device of ss_idle */
+	struct ss_row_wait *waits; /* by row */
+	uint32_t wait_count, wait_capacity;
+	struct ss_places places; /* without a trace: not asked for yet, gap.h */
+	int64_t *block_ends;     /* the last end of each block of rows; NULL: as well, range.h */
+	struct ss_curves curves;
+	bool is_made;        /* all above */
+	struct ss_busy busy; /* made by ss_index_busy() */
+};
+
+/* The index of a file that could be read. */
+SS_MUST_USE
+enum ss_status ss_index_of(struct ss_timeline *timeline, uint32_t file, struct ss_index **out,
+			   struct ss_error *err);
+
+/* Its busy time alone: strips of a thousand ranks need no more. */
+SS_MUST_USE
+enum ss_status ss_index_busy(struct ss_timeline *timeline, uint32_t file,
+			     const struct ss_busy **out, struct ss_error *err);
+
+/* NULL is fine. */
+void ss_index_release(struct ss_index *index);
+
+/* The part of a row that it waited, of 255. */
+uint8_t ss_index_wait(const struct ss_index *index, uint32_t row);
+
+#endif

@@ -1,0 +1,251 @@
+/*
+ * search.c - one pass over the names of the slices.
+ */
+#include "timeline/search.h"
+
+#include <string.h>
+
+#include "analyze/arrange.h"
+#include "analyze/moment.h"
+
+/* The next hit of a track. */
+struct cursor {
+	uint32_t row, end;
+};
+
+/* One file at work. */
+struct pass {
+	const struct ss_search *search;
+	const struct ss_trace *trace;
+	uint8_t *wanted;  /* per name: the pattern matches; 2 when it was met */
+	uint64_t count;   /* hits of this file */
+	uint32_t longest; /* SS_NO_ROW: no hit */
+	struct cursor *heap;
+	uint32_t heap_count;
+};
+
+uint32_t ss_search_kinds(const char *word)
+{
+	uint32_t kinds = 0;
+
+	for (uint32_t i = 0; i < SS_KIND_COUNT; i++)
+		if (strcmp(ss_kind_name((enum ss_kind)i), word) == 0)
+			kinds = UINT32_C(1) << i;
+	if (kinds >> SS_KIND_KERNEL & 1)
+		kinds |= UINT32_C(1) << SS_KIND_COMM_KERNEL;
+	return kinds;
+}
+
+uint32_t ss_step_of_row(const struct ss_trace *trace, uint32_t row)
+{
+	return ss_kind_on_device(trace->slices.kind[row])
+		       ? ss_step_of_launch(trace, row)
+		       : ss_step_at(trace, trace->slices.start_ns[row]);
+}
+
+/* Beside the name. */
+static inline bool is_chosen(const struct pass *pass, uint32_t row)
+{
+	const struct ss_search *search = pass->search;
+
+	return (search->kinds >> pass->trace->slices.kind[row] & 1) &&
+	       (search->step == SS_NO_ROW || ss_step_of_row(pass->trace, row) == search->step);
+}
+
+/* Whether the row is shown before the other: longer, or as long and earlier. */
+static bool is_longer(const struct ss_slices *slices, uint32_t row, uint32_t than)
+{
+	if (than == SS_NO_ROW || slices->dur_ns[row] != slices->dur_ns[than])
+		return than == SS_NO_ROW || slices->dur_ns[row] > slices->dur_ns[than];
+	return slices->start_ns[row] < slices->start_ns[than];
+}
+
+static void count_hits(struct pass *pass, struct ss_hits *out)
+{
+	const struct ss_slices *slices = &pass->trace->slices;
+	const uint32_t *name = slices->name;
+	uint8_t *wanted = pass->wanted;
+
+	for (uint32_t row = 0; row < slices->count; row++) {
+		if (!wanted[name[row]] || !is_chosen(pass, row))
+			continue;
+		wanted[name[row]] = 2;
+		pass->count++;
+		out->total_ns = ss_ns_sum(out->total_ns, slices->dur_ns[row]);
+		if (is_longer(slices, row, pass->longest))
+			pass->longest = row;
+	}
+	out->all_count += pass->count;
+}
+
+/* --- in the order of time ---------------------------------------------------------- */
+
+/* Moves to the hit from this row on; false: there is none left. */
+static bool seek(const struct pass *pass, struct cursor *cursor)
+{
+	const uint32_t *name = pass->trace->slices.name;
+
+	while (cursor->row < cursor->end &&
+	       !(pass->wanted[name[cursor->row]] && is_chosen(pass, cursor->row)))
+		cursor->row++;
+	return cursor->row < cursor->end;
+}
+
+static bool is_before(const struct pass *pass, const struct cursor *a, const struct cursor *b)
+{
+	const int64_t *start_ns = pass->trace->slices.start_ns;
+
+	if (start_ns[a->row] != start_ns[b->row])
+		return start_ns[a->row] < start_ns[b->row];
+	return a->row < b->row;
+}
+
+static void sift_down(struct pass *pass, uint32_t at)
+{
+	struct cursor *heap = pass->heap;
+
+	for (uint32_t child = 2 * at + 1; child < pass->heap_count; child = 2 * at + 1) {
+		struct cursor moved = heap[at];
+
+		if (child + 1 < pass->heap_count && is_before(pass, &heap[child + 1], &heap[child]))
+			child++;
+		if (!is_before(pass, &heap[child], &moved))
+			return;
+		heap[at] = heap[child];
+		heap[child] = moved;
+		at = child;
+	}
+}
+
+static bool add_hit(struct ss_hits *out, uint32_t file, uint32_t row)
+{
+	if (!ss_memory_reserve(out->memory, (void **)&out->items, &out->capacity,
+			       (size_t)out->count + 1, sizeof(*out->items)))
+		return false;
+	out->items[out->count++] = (struct ss_hit){ file, row };
+	return true;
+}
+
+/* Leaves out the first `skip` hits of the file. */
+static bool show_hits(struct pass *pass, uint32_t file, uint64_t skip, struct ss_hits *out)
+{
+	const struct ss_trace *trace = pass->trace;
+
+	pass->heap_count = 0;
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		struct cursor *cursor = &pass->heap[pass->heap_count];
+
+		cursor->row = trace->tracks[i].first_row;
+		cursor->end = cursor->row + trace->tracks[i].row_count;
+		pass->heap_count += seek(pass, cursor);
+	}
+	for (uint32_t i = pass->heap_count / 2; i-- > 0;)
+		sift_down(pass, i);
+	for (uint64_t i = 0; i < pass->count && out->count < pass->search->room; i++) {
+		struct cursor *first = &pass->heap[0];
+
+		if (i >= skip && !add_hit(out, file, first->row))
+			return false;
+		first->row++;
+		if (!seek(pass, first))
+			*first = pass->heap[--pass->heap_count];
+		sift_down(pass, 0);
+	}
+	return true;
+}
+
+/* --- all files --------------------------------------------------------------------- */
+
+struct found {
+	struct ss_strings names;
+	bool has_empty; /* text 0 is always there, whether a slice has no name or not */
+	struct ss_hit longest;
+	int64_t longest_ns;
+	bool has_longest;
+};
+
+/* Names of different files are the same when their texts are. */
+static bool add_names(const struct pass *pass, struct found *found)
+{
+	const struct ss_strings *own = &pass->trace->names;
+
+	for (uint32_t i = 0; i < own->count; i++) {
+		uint32_t id;
+
+		if (pass->wanted[i] != 2)
+			continue;
+		id = ss_strings_add(&found->names, own->items[i].text, own->items[i].length);
+		if (id == SS_NO_ID)
+			return false;
+		found->has_empty |= id == 0;
+	}
+	return true;
+}
+
+static void keep_longest(const struct pass *pass, uint32_t file, struct found *found)
+{
+	const int64_t *dur_ns = pass->trace->slices.dur_ns;
+
+	if (pass->longest == SS_NO_ROW ||
+	    (found->has_longest && dur_ns[pass->longest] <= found->longest_ns))
+		return;
+	found->longest = (struct ss_hit){ file, pass->longest };
+	found->longest_ns = dur_ns[pass->longest];
+	found->has_longest = true;
+}
+
+static bool search_file(const struct ss_search *search, const struct ss_trace *trace, uint32_t file,
+			struct found *found, struct ss_hits *out)
+{
+	struct pass pass = { .search = search, .trace = trace, .longest = SS_NO_ROW };
+	uint64_t before = out->all_count;
+	struct ss_arena scratch;
+	bool whole;
+
+	ss_arena_init(&scratch, out->memory);
+	pass.wanted = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
+	pass.heap = SS_ARENA_NEW(&scratch, struct cursor, (size_t)trace->track_count + 1);
+	whole = pass.wanted && pass.heap;
+	for (uint32_t i = 0; whole && i < trace->names.count; i++)
+		pass.wanted[i] = ss_pattern_matches(search->pattern, trace->names.items[i].text);
+	if (whole) {
+		count_hits(&pass, out);
+		whole = add_names(&pass, found);
+	}
+	if (search->longest)
+		keep_longest(&pass, file, found);
+	else if (whole && search->offset < out->all_count)
+		whole = show_hits(&pass, file,
+				  search->offset > before ? search->offset - before : 0, out);
+	ss_arena_release(&scratch);
+	return whole;
+}
+
+enum ss_status ss_search_run(const struct ss_search *search, const struct ss_timeline *timeline,
+			     struct ss_memory *memory, struct ss_hits *out, struct ss_error *err)
+{
+	struct found found = { .has_empty = false };
+	bool whole;
+
+	*out = (struct ss_hits){ .memory = memory };
+	whole = ss_strings_init(&found.names, memory);
+	for (uint32_t i = 0; whole && i < search->file_count; i++)
+		whole = search_file(search, timeline->files[search->files[i]].trace,
+				    search->files[i], &found, out);
+	if (whole && found.has_longest)
+		whole = add_hit(out, found.longest.file, found.longest.row);
+	if (whole)
+		out->name_count = found.names.count - 1 + found.has_empty;
+	ss_strings_release(&found.names);
+	if (whole)
+		return SS_OK;
+	ss_hits_release(out);
+	return ss_fail_memory(err, "the search");
+}
+
+void ss_hits_release(struct ss_hits *hits)
+{
+	if (hits->memory)
+		ss_memory_free(hits->memory, hits->items, hits->capacity * sizeof(*hits->items));
+	*hits = (struct ss_hits){ 0 };
+}

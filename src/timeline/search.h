@@ -1,0 +1,47 @@
+/*
+ * search.h - slices by their names.
+ *
+ * Each distinct name is compared once; then one pass over the column of names finds and
+ * counts the slices. Those that are shown are taken from the tracks in the order of time.
+ */
+#ifndef SS_TIMELINE_SEARCH_H
+#define SS_TIMELINE_SEARCH_H
+
+#include "timeline/timeline.h"
+
+struct ss_search {
+	const char *pattern;   /* as ss_pattern_matches() has it */
+	uint32_t kinds;        /* bit per enum ss_kind */
+	uint32_t step;         /* number of the step; SS_NO_ROW: any */
+	bool longest;          /* the longest alone, of equal ones the first */
+	uint64_t offset, room; /* of all hits, those that are shown */
+	const uint32_t *files; /* of the timeline, all readable, each once */
+	uint32_t file_count;
+};
+
+struct ss_hit {
+	uint32_t file, row;
+};
+
+struct ss_hits {
+	struct ss_memory *memory;
+	struct ss_hit *items; /* by file, then by start */
+	uint32_t count, capacity;
+	uint64_t all_count; /* shown or not */
+	uint64_t name_count;
+	int64_t total_ns;
+};
+
+/* Release it when SS_OK came back. */
+SS_MUST_USE
+enum ss_status ss_search_run(const struct ss_search *search, const struct ss_timeline *timeline,
+			     struct ss_memory *memory, struct ss_hits *out, struct ss_error *err);
+void ss_hits_release(struct ss_hits *hits);
+
+/* The kinds that a word means (ss_kind_name(), kernels of both sorts); 0: no such word. */
+uint32_t ss_search_kinds(const char *word);
+
+/* The step that counts in which a slice was called or launched, or SS_NO_ROW. */
+uint32_t ss_step_of_row(const struct ss_trace *trace, uint32_t row);
+
+#endif

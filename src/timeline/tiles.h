@@ -1,0 +1,22 @@
+/*
+ * tiles.h - what can be seen of some tracks in a window, as the viewer takes it
+ * (docs/formats/viewer.md, "tiles").
+ */
+#ifndef SS_TIMELINE_TILES_H
+#define SS_TIMELINE_TILES_H
+
+#include "timeline/index.h"
+
+struct ss_window {
+	int64_t from_ns, to_ns; /* times of the timeline */
+	uint32_t pixels;
+};
+
+/* The numbers of the tracks are below track_count of the trace + devices of ss_idle. */
+SS_MUST_USE
+enum ss_status ss_tiles_write(const struct ss_timeline_file *file, struct ss_index *index,
+			      const uint32_t *tracks, uint32_t track_count,
+			      const struct ss_window *window, struct ss_text *out,
+			      struct ss_error *err);
+
+#endif

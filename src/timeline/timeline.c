@@ -1,0 +1,170 @@
+/*
+ * timeline.c - puts the files of a job on one clock.
+ */
+#include "timeline/index.h"
+
+int64_t ss_timeline_moment(const struct ss_timeline_file *file, int64_t own_ns)
+{
+	return ss_moment_add(own_ns,
+			     ss_moment_add(file->shift_ns, ss_drift_after(own_ns - file->middle_ns,
+									  file->drift_ppb)));
+}
+
+int64_t ss_timeline_own(const struct ss_timeline_file *file, int64_t moment_ns)
+{
+	int64_t own_ns = ss_moment_add(moment_ns, -file->shift_ns);
+
+	/* drifts are so small that their square does not count */
+	return ss_moment_add(own_ns, -ss_drift_after(own_ns - file->middle_ns, file->drift_ppb));
+}
+
+/* Where a file begins and ends on the clock that the aligned ranks share; still absolute. */
+static void place_aligned(struct ss_timeline_file *file, const struct ss_many *many)
+{
+	const struct ss_clock *clock = &many->clocks[file->rank_index];
+	int64_t zero_ns = many->ranks[file->rank_index].start_ns;
+
+	file->is_aligned = true;
+	file->clock_error_ns = clock->error_ns;
+	file->shift_ns = ss_moment_add(zero_ns, clock->offset_ns);
+	file->middle_ns = ss_moment_add(clock->middle_ns, -zero_ns);
+	file->drift_ppb = clock->drift_ppb;
+}
+
+struct span {
+	int64_t from_ns, to_ns;
+	bool is_known;
+};
+
+static void widen(struct span *span, const struct ss_timeline_file *file)
+{
+	int64_t from_ns = ss_timeline_moment(file, 0);
+	int64_t to_ns = ss_timeline_moment(file, file->trace->span_ns);
+
+	if (!span->is_known || from_ns < span->from_ns)
+		span->from_ns = from_ns;
+	if (!span->is_known || to_ns > span->to_ns)
+		span->to_ns = to_ns;
+	span->is_known = true;
+}
+
+/* The clock that most ranks share; SS_NO_ROW: no clocks were compared. */
+static uint32_t main_component(const struct ss_many *many, uint32_t *counts)
+{
+	uint32_t best = SS_NO_ROW;
+
+	for (uint32_t i = 0; i < many->rank_count; i++)
+		if (many->clocks[i].component < many->rank_count)
+			counts[many->clocks[i].component]++;
+	for (uint32_t i = 0; i < many->rank_count; i++)
+		if (counts[i] > (best == SS_NO_ROW ? 1 : counts[best]))
+			best = i;
+	return best;
+}
+
+/* By its wall clock where that falls among the others, else from their beginning on. */
+static void place_alone(struct ss_timeline_file *file, const struct ss_many *many,
+			const struct span *aligned)
+{
+	const struct ss_digest *digest = file->rank_index == SS_NO_ROW
+						 ? NULL
+						 : &many->ranks[file->rank_index];
+
+	file->clock_error_ns = -1;
+	if (!aligned->is_known && digest && digest->has_clock)
+		file->shift_ns = digest->start_ns;
+	else if (digest && digest->has_clock && digest->start_ns < aligned->to_ns &&
+		 digest->end_ns > aligned->from_ns)
+		file->shift_ns = digest->start_ns;
+	else if (aligned->is_known)
+		file->shift_ns = aligned->from_ns;
+}
+
+/* Times that are far apart, as of files that do not belong together, all begin at 0. */
+static bool is_torn(const struct ss_timeline *timeline, const struct span *span)
+{
+	int64_t longest_ns = 0;
+
+	for (uint32_t i = 0; i < timeline->file_count; i++)
+		if (timeline->files[i].trace && timeline->files[i].trace->span_ns > longest_ns)
+			longest_ns = timeline->files[i].trace->span_ns;
+	/* with more than nine tenths of it empty nothing could be seen of any file */
+	return (span->to_ns - span->from_ns) / 10 > longest_ns;
+}
+
+static void place_files(struct ss_timeline *timeline, uint32_t component)
+{
+	const struct ss_many *many = &timeline->job->many;
+	struct span aligned = { 0 }, all;
+
+	for (uint32_t i = 0; i < timeline->file_count; i++) {
+		struct ss_timeline_file *file = &timeline->files[i];
+
+		if (!file->trace || component == SS_NO_ROW || file->rank_index == SS_NO_ROW ||
+		    many->clocks[file->rank_index].component != component)
+			continue;
+		place_aligned(file, many);
+		widen(&aligned, file);
+	}
+	all = aligned;
+	for (uint32_t i = 0; i < timeline->file_count; i++) {
+		struct ss_timeline_file *file = &timeline->files[i];
+
+		if (!file->trace || file->is_aligned)
+			continue;
+		place_alone(file, many, &aligned);
+		widen(&all, file);
+	}
+	if (!aligned.is_known && is_torn(timeline, &all)) {
+		all = (struct span){ 0 };
+		for (uint32_t i = 0; i < timeline->file_count; i++) {
+			timeline->files[i].shift_ns = 0;
+			if (timeline->files[i].trace)
+				widen(&all, &timeline->files[i]);
+		}
+	}
+	for (uint32_t i = 0; i < timeline->file_count; i++)
+		timeline->files[i].shift_ns -= all.from_ns;
+	timeline->span_ns = all.to_ns - all.from_ns;
+}
+
+enum ss_status ss_timeline_make(struct ss_timeline *timeline, struct ss_job *job,
+				struct ss_memory *memory, struct ss_error *err)
+{
+	uint32_t capacity = 0, *counts;
+	struct ss_arena scratch;
+
+	*timeline = (struct ss_timeline){ .memory = memory, .job = job };
+	SS_TRY(ss_job_join(job, err));
+	if (!ss_memory_reserve(memory, (void **)&timeline->files, &capacity,
+			       (size_t)job->file_count + 1, sizeof(*timeline->files)))
+		return ss_fail_memory(err, "the timeline");
+	timeline->file_capacity = capacity;
+	timeline->file_count = job->file_count;
+	for (uint32_t i = 0; i < job->file_count; i++)
+		timeline->files[i] = (struct ss_timeline_file){
+			.trace = job->files[i].is_reduced ? NULL : job->files[i].subject.trace,
+			.subject = &job->files[i].subject,
+			.rank_index = job->files[i].rank_index,
+			.clock_error_ns = -1,
+		};
+	ss_arena_init(&scratch, memory);
+	counts = SS_ARENA_NEW(&scratch, uint32_t, (size_t)job->many.rank_count + 1);
+	if (counts)
+		place_files(timeline, main_component(&job->many, counts));
+	ss_arena_release(&scratch);
+	if (counts)
+		return SS_OK;
+	ss_timeline_release(timeline);
+	return ss_fail_memory(err, "the timeline");
+}
+
+void ss_timeline_release(struct ss_timeline *timeline)
+{
+	for (uint32_t i = 0; i < timeline->file_count; i++)
+		ss_index_release(timeline->files[i].index);
+	if (timeline->memory)
+		ss_memory_free(timeline->memory, timeline->files,
+			       timeline->file_capacity * sizeof(*timeline->files));
+	*timeline = (struct ss_timeline){ 0 };
+}

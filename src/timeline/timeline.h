@@ -1,0 +1,46 @@
+/*
+ * timeline.h - the ranks of a job on one clock, as a timeline shows them.
+ *
+ * Times of the timeline are ns from its beginning, the earliest moment of all files. The
+ * clocks of ranks that met in collectives are aligned (job/many.h); a rank whose clock
+ * cannot be compared is placed by its wall clock where that falls among the others, else
+ * at the beginning, and says so.
+ */
+#ifndef SS_TIMELINE_TIMELINE_H
+#define SS_TIMELINE_TIMELINE_H
+
+#include "job/job.h"
+
+struct ss_index;
+
+struct ss_timeline_file {
+	const struct ss_trace *trace; /* NULL: could not be read, or only its digest is kept */
+	const struct ss_subject *subject;
+	uint32_t rank_index;    /* in job->many; SS_NO_ROW: left out of the comparison */
+	bool is_aligned;        /* its clock was compared with the others' */
+	int64_t clock_error_ns; /* -1: not compared */
+	/* time of the timeline = own time + shift + drift after `middle` (own times) */
+	int64_t shift_ns, middle_ns;
+	int64_t drift_ppb;
+	struct ss_index *index; /* what is drawn of it: index.h; NULL: not asked for yet */
+};
+
+struct ss_timeline {
+	struct ss_memory *memory;
+	struct ss_job *job;
+	struct ss_timeline_file *files; /* as in the job */
+	uint32_t file_count, file_capacity;
+	int64_t span_ns; /* to the end of the last */
+};
+
+/* Joins the ranks of the job, which must outlive it. */
+SS_MUST_USE
+enum ss_status ss_timeline_make(struct ss_timeline *timeline, struct ss_job *job,
+				struct ss_memory *memory, struct ss_error *err);
+void ss_timeline_release(struct ss_timeline *timeline);
+
+/* From the time of a file's trace to that of the timeline, and back. */
+int64_t ss_timeline_moment(const struct ss_timeline_file *file, int64_t own_ns);
+int64_t ss_timeline_own(const struct ss_timeline_file *file, int64_t moment_ns);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * client.ts - asks the core. Equal requests at the same time are one; answers of tables are
+ * kept, because what is open does not change.
+ */
+import type { Diagnosis, Job, Offers, TableDocument, ViewOffer } from "./types";
+import { Gone, type Reply, type Transport } from "./transport";
+
+export type Parameters = Record<string, string | number | null | undefined>;
+
+/* Documents that are kept; the oldest goes first. */
+const KEPT = 200;
+
+export function targetOf(route: string, parameters: Parameters = {}): string {
+	const words: string[] = [];
+	for (const [name, value] of Object.entries(parameters))
+		if (value !== null && value !== undefined && value !== "")
+			words.push(`${name}=${encodeURIComponent(String(value)).replaceAll("%2C", ",")}`);
+	return words.length ? `${route}?${words.join("&")}` : route;
+}
+
+export class Client {
+	private kept = new Map<string, Promise<unknown>>();
+
+	private gone = false;
+	private listeners = new Set<(gone: boolean) => void>();
+
+	constructor(readonly transport: Transport) {}
+
+	async bytes(route: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<Reply> {
+		try {
+			const reply = await this.transport.ask(targetOf(route, parameters), signal);
+			this.tell(false);
+			return reply;
+		} catch (error) {
+			if (error instanceof Gone) this.tell(true);
+			throw error;
+		}
+	}
+
+	/* Calls back when the core goes away and when it is there again. */
+	watch(listener: (gone: boolean) => void): () => void {
+		this.listeners.add(listener);
+		return () => this.listeners.delete(listener);
+	}
+
+	private tell(gone: boolean): void {
+		if (gone === this.gone) return;
+		this.gone = gone;
+		for (const listener of [...this.listeners]) listener(gone);
+	}
+
+	async text(route: string, parameters: Parameters = {}): Promise<string> {
+		return new TextDecoder().decode((await this.bytes(route, parameters)).bytes);
+	}
+
+	/* A document that does not change while the run is open. */
+	json<T>(route: string, parameters: Parameters = {}): Promise<T> {
+		const target = targetOf(route, parameters);
+		let found = this.kept.get(target) as Promise<T> | undefined;
+		if (!found) {
+			found = this.text(route, parameters).then((text) => JSON.parse(text) as T);
+			this.kept.set(target, found);
+			found.catch(() => this.kept.delete(target));
+			const oldest = this.kept.keys().next();
+			if (this.kept.size > KEPT && !oldest.done) this.kept.delete(oldest.value);
+		}
+		return found;
+	}
+
+	view(name: string, parameters: Parameters = {}): Promise<TableDocument> {
+		return this.json<TableDocument>(`view/${name}`, parameters);
+	}
+
+	job(run = 0): Promise<Job> {
+		return this.json<Job>("job", run ? { run } : {});
+	}
+
+	offers(): Promise<Offers> {
+		return this.json<Offers>("offers");
+	}
+
+	async offer(name: string): Promise<ViewOffer | null> {
+		return (await this.offers()).views.find((view) => view.name === name) ?? null;
+	}
+
+	diagnosis(parameters: Parameters = {}): Promise<Diagnosis> {
+		return this.json<Diagnosis>("view/diagnose", parameters);
+	}
+
+	whatIf(fixes: string[]): Promise<Diagnosis> {
+		return this.json<Diagnosis>("view/what-if", { fix: fixes.join(",") });
+	}
+
+	/* After a run was added everything is asked anew. */
+	forget(): void {
+		this.kept.clear();
+	}
+}

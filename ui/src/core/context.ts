@@ -1,0 +1,48 @@
+/*
+ * context.ts - the open runs, for every component.
+ */
+import { createContext } from "preact";
+import { useContext, useEffect, useState } from "preact/hooks";
+import type { Client } from "./client";
+import type { Job } from "./types";
+
+export interface Opened {
+	client: Client;
+	job: Job;
+}
+
+export const OpenedContext = createContext<Opened | null>(null);
+
+export function useOpened(): Opened {
+	const opened = useContext(OpenedContext);
+	if (!opened) throw new Error("nothing is open");
+	return opened;
+}
+
+export type Loaded<T> =
+	| { state: "loading"; value: T | null }
+	| { state: "failed"; error: string; value: T | null }
+	| { state: "ready"; value: T };
+
+/* What a promise gives; while the next one is under way the last value stays. */
+export function useLoaded<T>(load: () => Promise<T>, needs: unknown[]): Loaded<T> {
+	const [loaded, change] = useState<Loaded<T>>({ state: "loading", value: null });
+	useEffect(() => {
+		let live = true;
+		change((last) => ({ state: "loading", value: last.value }));
+		load().then(
+			(value) => live && change({ state: "ready", value }),
+			(error: unknown) =>
+				live &&
+				change((last) => ({
+					state: "failed",
+					error: error instanceof Error ? error.message : String(error),
+					value: last.value,
+				})),
+		);
+		return () => {
+			live = false;
+		};
+	}, needs);
+	return loaded;
+}

@@ -1,0 +1,52 @@
+/*
+ * format.ts - figures as people read them: three digits and a unit, as the command has them.
+ */
+const DASH = "–";
+
+function digits(value: number): string {
+	const size = Math.abs(value);
+	if (size >= 99.95 || Number.isInteger(value)) return value.toFixed(0);
+	return value.toFixed(size >= 9.995 ? 1 : 2);
+}
+
+export function formatNs(ns: number | null | undefined): string {
+	if (ns === null || ns === undefined) return DASH;
+	const size = Math.abs(ns);
+	if (size < 999.5) return `${Math.round(ns)} ns`;
+	if (size < 999.5e3) return `${digits(ns / 1e3)} µs`;
+	if (size < 999.5e6) return `${digits(ns / 1e6)} ms`;
+	if (size < 119.5e9) return `${digits(ns / 1e9)} s`;
+	return `${digits(ns / 60e9)} min`;
+}
+
+export function formatBytes(bytes: number | null | undefined): string {
+	if (bytes === null || bytes === undefined) return DASH;
+	const units = ["B", "kB", "MB", "GB", "TB"];
+	let value = bytes;
+	let unit = 0;
+	while (Math.abs(value) >= 999.5 && unit < units.length - 1) {
+		value /= 1000;
+		unit++;
+	}
+	return `${unit ? digits(value) : Math.round(value)} ${units[unit]}`;
+}
+
+export function formatCount(count: number | null | undefined): string {
+	if (count === null || count === undefined) return DASH;
+	return Math.round(count).toLocaleString("en-US");
+}
+
+export function formatPercent(percent: number | null | undefined): string {
+	if (percent === null || percent === undefined) return DASH;
+	return `${percent.toFixed(Math.abs(percent) >= 9.95 ? 0 : 1)} %`;
+}
+
+export function formatCell(value: string | number | null, unit: string): string {
+	if (value === null) return DASH;
+	if (typeof value === "string") return value;
+	if (unit === "ns") return formatNs(value);
+	if (unit === "bytes") return formatBytes(value);
+	if (unit === "percent") return formatPercent(value);
+	if (unit === "count") return formatCount(value);
+	return Number.isInteger(value) ? String(value) : digits(value);
+}

@@ -1,0 +1,84 @@
+/*
+ * http.ts - transport: `stepscope serve`.
+ */
+import { Gone, type Progress, Refused, type Reply, type Transport } from "./transport";
+
+const TOKEN_KEY = "stepscope-token";
+
+/* How often the server is asked while it loads. */
+const POLL_MS = 100;
+
+interface State {
+	state: "loading" | "ready" | "failed";
+	error?: string;
+	path?: string;
+	file?: number;
+	files?: number;
+	done_bytes?: number;
+	total_bytes?: number;
+	events?: number;
+}
+
+/* The token comes in the fragment, once; it stays with the tab, not in the address. */
+export function takeToken(): string | null {
+	const found = /(?:^#|[#&?])token=([0-9a-zA-Z_-]+)/.exec(location.hash);
+	if (found?.[1]) {
+		sessionStorage.setItem(TOKEN_KEY, found[1]);
+		history.replaceState(null, "", location.pathname + location.search);
+	}
+	return sessionStorage.getItem(TOKEN_KEY);
+}
+
+async function sentence(response: Response): Promise<string> {
+	try {
+		const body = (await response.json()) as { error?: string };
+		return body.error ?? `the server answered ${response.status}`;
+	} catch {
+		return `the server answered ${response.status}`;
+	}
+}
+
+export function httpTransport(token: string): Transport {
+	const headers = { Authorization: `Bearer ${token}` };
+
+	async function fetchFrom(path: string, signal?: AbortSignal): Promise<Response> {
+		let response: Response;
+		try {
+			response = await fetch(path, { headers, ...(signal ? { signal } : {}) });
+		} catch (error) {
+			if (signal?.aborted) throw error;
+			throw new Gone("The server does not answer. Is `stepscope serve` still running?");
+		}
+		if (!response.ok) throw new Refused(await sentence(response));
+		return response;
+	}
+
+	return {
+		place: location.host,
+		compare: null,
+		async open(progress: (progress: Progress) => void) {
+			for (;;) {
+				const state = (await (await fetchFrom("/api/state")).json()) as State;
+				if (state.state === "ready") return;
+				if (state.state === "failed") throw new Refused(state.error ?? "loading failed");
+				progress({
+					path: state.path ?? "",
+					file: state.file ?? 0,
+					files: state.files ?? 0,
+					doneBytes: state.done_bytes ?? 0,
+					totalBytes: state.total_bytes ?? 0,
+					events: state.events ?? 0,
+				});
+				await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+			}
+		},
+		async ask(target: string, signal?: AbortSignal): Promise<Reply> {
+			const response = await fetchFrom(`/api/ask/${target}`, signal);
+			return {
+				bytes: await response.arrayBuffer(),
+				type: response.headers.get("Content-Type") ?? "",
+			};
+		},
+		close() {},
+	};
+}

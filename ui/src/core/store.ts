@@ -1,0 +1,161 @@
+/*
+ * store.ts - what is shown: the tab, the scope, the window, the selection. It lives in the
+ * address, so that a link shows the same; the rest of the page only reads it.
+ */
+import { useEffect, useState } from "preact/hooks";
+
+export type Selection =
+	| { kind: "slice"; file: number; row: number }
+	| { kind: "gap"; file: number; track: number; gap: number }
+	| { kind: "finding"; number: number }
+	| { kind: "range"; from: number; to: number }
+	/* A row of a table: its number in the order of the core. */
+	| { kind: "row"; view: string; group: string; index: number };
+
+export interface View {
+	tab: string;
+	rank: number | null; /* scope: null is all */
+	step: number | null;
+	from: number | null; /* window of the timeline; null: all of it */
+	to: number | null;
+	selected: Selection | null;
+	search: string;
+	/* what a tab keeps for itself: group, sort, filter */
+	own: Record<string, string>;
+}
+
+const EMPTY: View = {
+	tab: "verdict",
+	rank: null,
+	step: null,
+	from: null,
+	to: null,
+	selected: null,
+	search: "",
+	own: {},
+};
+
+const KNOWN = new Set(["rank", "step", "from", "to", "at", "q"]);
+
+function writeSelection(selected: Selection): string {
+	if (selected.kind === "slice") return `slice.${selected.file}.${selected.row}`;
+	if (selected.kind === "gap") return `gap.${selected.file}.${selected.track}.${selected.gap}`;
+	if (selected.kind === "finding") return `finding.${selected.number}`;
+	if (selected.kind === "row") return `row.${selected.view}.${selected.group}.${selected.index}`;
+	return `range.${Math.round(selected.from)}.${Math.round(selected.to)}`;
+}
+
+function readRow([view = "", group = "", index = ""]: string[]): Selection | null {
+	const named = /^[a-z-]+$/.test(view) && /^[a-z-]*$/.test(group) && /^\d+$/.test(index);
+	return named ? { kind: "row", view, group, index: Number(index) } : null;
+}
+
+function readSelection(text: string | null): Selection | null {
+	const [kind, ...words] = (text ?? "").split(".");
+	if (kind === "row") return readRow(words);
+	const [a = -1, b = -1, c = -1] = words.map(Number);
+	if (!words.every((word) => /^\d+$/.test(word))) return null;
+	if (kind === "slice" && words.length === 2) return { kind, file: a, row: b };
+	if (kind === "gap" && words.length === 3) return { kind, file: a, track: b, gap: c };
+	if (kind === "finding" && words.length === 1) return { kind, number: a };
+	if (kind === "range" && words.length === 2) return { kind, from: a, to: b };
+	return null;
+}
+
+export function writeAddress(view: View): string {
+	const words = new URLSearchParams();
+	if (view.rank !== null) words.set("rank", String(view.rank));
+	if (view.step !== null) words.set("step", String(view.step));
+	if (view.from !== null) words.set("from", String(Math.round(view.from)));
+	if (view.to !== null) words.set("to", String(Math.round(view.to)));
+	if (view.selected) words.set("at", writeSelection(view.selected));
+	if (view.search) words.set("q", view.search);
+	for (const [name, value] of Object.entries(view.own)) if (value) words.set(name, value);
+	const text = words.toString();
+	return `#/${view.tab}${text ? `?${text}` : ""}`;
+}
+
+function readNumber(text: string | null): number | null {
+	return text !== null && /^-?\d+$/.test(text) ? Number(text) : null;
+}
+
+export function readAddress(hash: string): View {
+	const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+	const words = new URLSearchParams(query);
+	const own: Record<string, string> = {};
+	for (const [name, value] of words) if (!KNOWN.has(name)) own[name] = value;
+	return {
+		tab: path || EMPTY.tab,
+		rank: readNumber(words.get("rank")),
+		step: readNumber(words.get("step")),
+		from: readNumber(words.get("from")),
+		to: readNumber(words.get("to")),
+		selected: readSelection(words.get("at")),
+		search: words.get("q") ?? "",
+		own,
+	};
+}
+
+/* How long the address waits while the view moves: browsers refuse more than 100 in 30 s. */
+const ADDRESS_MS = 400;
+
+class Store {
+	view: View = { ...EMPTY };
+	private listeners = new Set<() => void>();
+	private timer = 0;
+
+	begin(): void {
+		this.view = readAddress(location.hash);
+		addEventListener("hashchange", () => {
+			if (location.hash === writeAddress(this.view)) return;
+			this.view = readAddress(location.hash);
+			this.tell();
+		});
+	}
+
+	/* Another tab is another place to go back to; everything else changes the place. */
+	set(change: Partial<View>): void {
+		const goes = change.tab !== undefined && change.tab !== this.view.tab;
+		this.view = { ...this.view, ...change, ...(goes ? { own: change.own ?? {} } : {}) };
+		clearTimeout(this.timer);
+		if (goes) history.pushState(null, "", writeAddress(this.view));
+		else
+			this.timer = window.setTimeout(
+				() => history.replaceState(null, "", writeAddress(this.view)),
+				ADDRESS_MS,
+			);
+		this.tell();
+	}
+
+	setOwn(change: Record<string, string>): void {
+		this.set({ own: { ...this.view.own, ...change } });
+	}
+
+	subscribe(listener: () => void): () => void {
+		this.listeners.add(listener);
+		return () => this.listeners.delete(listener);
+	}
+
+	private tell(): void {
+		for (const listener of [...this.listeners]) listener();
+	}
+}
+
+export const store = new Store();
+
+/* A part of the view; the component is drawn again when it changes. */
+export function useView<T>(select: (view: View) => T): T {
+	const [value, change] = useState(() => select(store.view));
+	useEffect(() => {
+		const update = () => change(() => select(store.view));
+		update();
+		return store.subscribe(update);
+	}, []);
+	return value;
+}
+
+/* Leads to a place on the timeline: a third of the window on each side of it. */
+export function showOnTimeline(start: number, duration: number, selected: Selection | null): void {
+	const around = Math.max(duration, 1000);
+	store.set({ tab: "timeline", from: start - around, to: start + duration + around, selected });
+}

@@ -1,0 +1,43 @@
+/*
+ * transport.ts - how requests reach the C core. The page cannot tell which one it has.
+ */
+
+export interface Reply {
+	bytes: ArrayBuffer;
+	type: string;
+}
+
+/* What loading has done so far. */
+export interface Progress {
+	path: string;
+	file: number;
+	files: number;
+	doneBytes: number;
+	totalBytes: number;
+	events: number;
+}
+
+/* A request that the core refused: its sentence is for people. */
+export class Refused extends Error {}
+
+/* The core is not there any more. */
+export class Gone extends Error {}
+
+export interface Transport {
+	/* How people are told where the data is: "this page", "127.0.0.1:4040". */
+	readonly place: string;
+	/* Resolves when runs are open; calls back while files load. */
+	open(progress: (progress: Progress) => void): Promise<void>;
+	ask(target: string, signal?: AbortSignal): Promise<Reply>;
+	/* Adds a run to compare with; null where that is not possible. */
+	compare: ((files: File[], progress: (progress: Progress) => void) => Promise<void>) | null;
+	close(): void;
+}
+
+/* Ways into the page that need no server: the core runs in a worker. */
+export interface Openers {
+	openFiles(files: File[]): Transport;
+	openDemo(): Transport;
+	/* The run that a report carries; null when the page is not a report. */
+	openEmbedded(): Transport | null;
+}

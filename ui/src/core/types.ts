@@ -1,0 +1,170 @@
+/*
+ * types.ts - what the core answers, as docs/formats/viewer.md has it.
+ */
+
+export interface Column {
+	name: string;
+	unit: "" | "ns" | "bytes" | "percent" | "count" | "number";
+	about: string;
+}
+
+export type Cell = string | number | null;
+
+export interface Quality {
+	files: number;
+	unreadable_files: number;
+	lost: number;
+	mended: number;
+	notes: number;
+	absent: number;
+}
+
+export interface TableDocument {
+	schema: string;
+	group?: string;
+	columns: Column[];
+	rows: Cell[][];
+	row_count: number;
+	notes: string[];
+	quality: Quality;
+}
+
+export interface Step {
+	number: number;
+	name: string | null;
+	start_ns: number;
+	end_ns: number;
+	dropped: string | null;
+}
+
+export interface JobFile {
+	file: number;
+	rank: number | null;
+	path: string;
+	problem: string | null;
+	host?: string | null;
+	device?: string | null;
+	start_ns?: number;
+	end_ns?: number;
+	slices?: number;
+	aligned?: boolean;
+	clock_error_ns?: number | null;
+	steps?: Step[];
+}
+
+export interface Job {
+	version: string;
+	runs: number;
+	span_ns: number;
+	bytes: number;
+	events: number;
+	seconds: number;
+	failed: number;
+	skipped: number;
+	files: JobFile[];
+}
+
+export interface Evidence {
+	text: string;
+	line: string | null;
+	weight_ns: number;
+}
+
+export interface Finding {
+	rule: string;
+	level: "warning" | "note";
+	title: string;
+	rank: number | null;
+	ranks: number[];
+	cost_ns: number | null;
+	cost_low_ns: number | null;
+	cost_high_ns: number | null;
+	alone_ns: number | null;
+	share_percent: number | null;
+	confidence: "low" | "medium" | "high";
+	reason: string | null;
+	evidence: Evidence[];
+	fix: string;
+	surer: string | null;
+}
+
+export interface Diagnosis {
+	step_ns: number | null;
+	fixed_step_ns: number | null;
+	fixed_low_ns: number | null;
+	fixed_high_ns: number | null;
+	steps: number;
+	ranks: number;
+	replay_error_percent: number | null;
+	next: string | null;
+	not_found: string | null;
+	findings: Finding[];
+	only_bounds: boolean;
+	clock_error_ns: number | null;
+	unaligned_ranks: number;
+	unmatched_collectives: number;
+	recorded_waits: number;
+	inferred_waits: number;
+	quality: Quality;
+}
+
+export interface Track {
+	track: number;
+	kind: string;
+	name: string;
+	about: string | null;
+	lanes: number;
+	slices: number;
+	device: number | null;
+	stream: number | null;
+	start_ns: number;
+	end_ns: number;
+}
+
+export interface CurveOffer {
+	curve: string;
+	device: number | null;
+	name: string;
+	unit: string;
+	high: number;
+}
+
+export interface Tracks {
+	file: number;
+	tracks: Track[];
+	curves: CurveOffer[];
+}
+
+/* A slice as lists have it. */
+export interface Place {
+	file: number;
+	row: number;
+	track: number;
+	lane: number;
+	start_ns: number;
+	dur_ns: number;
+	name: string;
+}
+
+/* What can be asked for: views with groups and columns. */
+export interface ColumnOffer {
+	name: string;
+	type: "id" | "text" | "ns" | "bytes" | "percent" | "count" | "number";
+	about: string;
+	detail: boolean;
+	bar: boolean;
+}
+
+export interface ViewOffer {
+	name: string;
+	summary: string;
+	empty: string;
+	of_job: boolean;
+	groups: string[];
+	columns: ColumnOffer[];
+}
+
+export interface Offers {
+	views: ViewOffer[];
+	routes: { name: string; summary: string; parameters: string; apart: boolean }[];
+}

@@ -1,0 +1,57 @@
+/*
+ * words.ts - the run in a few words: its name, its ranks, its steps, its device.
+ */
+import type { Job } from "./types";
+
+export function plural(count: number, one: string): string {
+	return `${count.toLocaleString("en-US")} ${one}${count === 1 ? "" : "s"}`;
+}
+
+/* The file's name, or the folder that holds all of them. */
+export function runName(job: Job): string {
+	const paths = job.files.map((file) => file.path.split(/[/\\]/).filter(Boolean));
+	const first = paths[0];
+	if (!first) return "no files";
+	if (paths.length === 1) return trimName(first[first.length - 1] ?? "");
+	let depth = 0;
+	while (paths.every((path) => path.length > depth + 1 && path[depth] === first[depth])) depth++;
+	return depth ? (first[depth - 1] ?? "") : plural(paths.length, "file");
+}
+
+function trimName(name: string): string {
+	return name.replace(/(\.pt)?(\.trace)?\.json(\.gz|\.zst)?$/, "");
+}
+
+/* "NVIDIA H100 80GB HBM3" -> "H100". */
+export function shortDevice(device: string): string {
+	const words = device
+		.replace(/\((R|TM)\)/gi, "")
+		.split(/[\s_]+/)
+		.filter((word) => !/^(NVIDIA|AMD|Intel|Tesla|Instinct|Graphics|Data|Center|GPU)$/i.test(word))
+		.filter((word) => !/^(\d+\s?GB|HBM\w*|PCIe|SXM\d?)$/i.test(word));
+	return words.join(" ") || device;
+}
+
+function deviceWords(job: Job): string | null {
+	const names = new Set(job.files.flatMap((file) => (file.device ? [file.device] : [])));
+	const [only] = names;
+	if (!only) return null;
+	return names.size === 1 ? shortDevice(only) : `${names.size} kinds of devices`;
+}
+
+export function stepCount(job: Job): number {
+	return Math.max(0, ...job.files.map((file) => file.steps?.length ?? 0));
+}
+
+/* "8 ranks · 5 steps · H100" */
+export function runWords(job: Job): string {
+	const good = job.files.filter((file) => file.problem === null);
+	const ranks = good.filter((file) => file.rank !== null).length;
+	const words = [ranks > 0 ? plural(ranks, "rank") : plural(good.length, "file")];
+	const steps = stepCount(job);
+	words.push(steps ? plural(steps, "step") : "no steps");
+	words.push(deviceWords(job) ?? "no device");
+	const bad = job.files.length - good.length;
+	if (bad) words.push(`${plural(bad, "file")} unreadable`);
+	return words.join(" · ");
+}

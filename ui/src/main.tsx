@@ -1,0 +1,22 @@
+/*
+ * main.tsx - finds out how the page was opened, and begins.
+ */
+import { render } from "preact";
+import { httpTransport, takeToken } from "./core/http";
+import { openers } from "./core/openers";
+import { store } from "./core/store";
+import { Root } from "./shell/root";
+import { beginTheme } from "./shell/theme";
+import "./style.css";
+
+function begin(root: HTMLElement): void {
+	beginTheme();
+	/* The token stands where the view's address will stand: it is taken first. */
+	const token = takeToken();
+	store.begin();
+	const first = token ? httpTransport(token) : (openers?.openEmbedded() ?? null);
+	render(<Root first={first} openers={openers} />, root);
+}
+
+const root = document.getElementById("app");
+if (root) begin(root);

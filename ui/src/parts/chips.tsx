@@ -1,0 +1,35 @@
+/*
+ * chips.tsx - one choice of a few: groups of a table, parts of a tab.
+ */
+import "./chips.css";
+
+export interface Chip {
+	id: string;
+	title: string;
+	about?: string;
+}
+
+export function Chips(props: {
+	label: string;
+	chips: Chip[];
+	chosen: string;
+	onChoose: (id: string) => void;
+	strong?: boolean;
+}) {
+	return (
+		<div class={props.strong ? "chips strong" : "chips"} role="group" aria-label={props.label}>
+			{props.chips.map((chip) => (
+				<button
+					key={chip.id}
+					type="button"
+					class="chip"
+					title={chip.about}
+					aria-pressed={chip.id === props.chosen}
+					onClick={() => props.onChoose(chip.id)}
+				>
+					{chip.title}
+				</button>
+			))}
+		</div>
+	);
+}

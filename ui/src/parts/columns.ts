@@ -1,0 +1,180 @@
+/*
+ * columns.ts - columns of a table as people read them: title, one unit a column, width.
+ */
+import type { Cell, ColumnOffer } from "../core/types";
+import { shortName } from "./names";
+
+export type ColumnType = ColumnOffer["type"];
+
+/* A column of a table; index is its place in the rows. */
+export interface TableColumn {
+	name: string;
+	type: ColumnType;
+	about: string;
+	index: number;
+	detail: boolean;
+	bar: boolean;
+	title?: string;
+	/* Of a table over all ranks: the figure that it is the least, median or most of. */
+	spread?: { stem: string; part: string };
+}
+
+/* A column that is ready to be drawn. */
+export interface DrawnColumn extends TableColumn {
+	heading: string;
+	unit: string;
+	numeric: boolean;
+	divisor: number;
+	decimals: number;
+	most: number; /* largest absolute value: the whole of the bar */
+	pixels: number;
+}
+
+const TIMES: [number, string][] = [
+	[1, "ns"],
+	[1e3, "µs"],
+	[1e6, "ms"],
+	[1e9, "s"],
+];
+
+const SIZES: [number, string][] = [
+	[1, "B"],
+	[1e3, "kB"],
+	[1e6, "MB"],
+	[1e9, "GB"],
+	[1e12, "TB"],
+];
+
+/* Widths in pixels of 13 px text: a digit, what stands around it, and the limits of text. */
+const LETTER = 7.2;
+const PADDING = 22;
+const LEAST = 64;
+const TEXT_MOST = 560;
+
+export function headingOf(column: TableColumn): string {
+	if (column.title) return column.title;
+	const words = column.name.replace(/_(ns|bytes|percent)$/, "").replaceAll("_", " ");
+	return words.replace(/\bper s\b/, "/ s").replace(/\bgb\b/, "GB");
+}
+
+export function isNumeric(column: { type: ColumnType }): boolean {
+	return column.type !== "text" && column.type !== "id";
+}
+
+/* The unit in which the largest value is at least one. */
+function scaleOf(units: [number, string][], most: number): [number, string] {
+	let found = units[0] ?? [1, ""];
+	for (const unit of units) if (most >= unit[0]) found = unit;
+	return found;
+}
+
+/* So many decimals that a usual value has three digits; more than three nobody reads. */
+function decimalsFor(usual: number): number {
+	if (usual <= 0) return 0;
+	return Math.min(3, Math.max(0, 2 - Math.floor(Math.log10(usual))));
+}
+
+interface Reach {
+	most: number;
+	usual: number;
+	whole: boolean;
+	letters: number;
+	known: boolean;
+	kinds: number; /* 1: all rows have the same, 2: more */
+}
+
+/* Rows that are looked at for a usual value: enough for a median. */
+const SAMPLE = 500;
+
+function reachOf(rows: Cell[][], index: number): Reach {
+	const reach = { most: 0, usual: 0, whole: true, letters: 0, known: false, kinds: 1 };
+	const seen: number[] = [];
+	const stride = Math.max(1, Math.floor(rows.length / SAMPLE));
+	let first: Cell = null;
+
+	for (let i = 0; i < rows.length; i++) {
+		const value = rows[i]?.[index] ?? null;
+		if (value === null) continue;
+		if (!reach.known) first = value;
+		else if (value !== first) reach.kinds = 2;
+		reach.known = true;
+		if (typeof value === "string") {
+			const letters = value.length > 40 ? shortName(value).length : value.length;
+			reach.letters = Math.max(reach.letters, letters);
+			continue;
+		}
+		const size = Math.abs(value);
+		reach.most = Math.max(reach.most, size);
+		if (!Number.isInteger(value)) reach.whole = false;
+		if (size > 0 && i % stride === 0) seen.push(size);
+	}
+	seen.sort((a, b) => a - b);
+	reach.usual = seen[seen.length >> 1] ?? reach.most;
+	return reach;
+}
+
+function scaled(column: TableColumn, reach: Reach): [number, string, number] {
+	if (column.type === "ns" || column.type === "bytes") {
+		const units = column.type === "ns" ? TIMES : SIZES;
+		const [divisor, unit] = scaleOf(units, reach.most);
+		return [divisor, unit, divisor === 1 ? 0 : decimalsFor(reach.usual / divisor)];
+	}
+	if (column.type === "percent") return [1, "%", 1];
+	if (column.type === "number") return [1, "", reach.whole ? 0 : decimalsFor(reach.usual)];
+	return [1, "", 0];
+}
+
+export function drawColumn(column: TableColumn, rows: Cell[][]): DrawnColumn | null {
+	const reach = reachOf(rows, column.index);
+	if (!reach.known) return null;
+	const [divisor, unit, decimals] = scaled(column, reach);
+	const heading = headingOf(column);
+	const drawn = {
+		...column,
+		heading,
+		unit,
+		numeric: isNumeric(column),
+		divisor,
+		decimals,
+		most: reach.most,
+		pixels: 0,
+	};
+	const text = typeof drawn.most === "number" ? formatIn(drawn, reach.most).length : 0;
+	const letters = Math.max(isNumeric(column) ? text : reach.letters, column.type === "id" ? 4 : 0);
+	const head = heading.length + (unit ? unit.length + 1 : 0) + 2;
+	drawn.pixels = Math.min(
+		TEXT_MOST,
+		Math.max(LEAST, Math.ceil(Math.max(letters, head) * LETTER + PADDING)),
+	);
+	return drawn;
+}
+
+/* True when the column says the same in every row: the rank of a single file. */
+export function isConstant(column: TableColumn, rows: Cell[][]): boolean {
+	return reachOf(rows, column.index).kinds === 1;
+}
+
+/* The cell in the unit of its column. */
+export function formatIn(column: DrawnColumn, value: Cell): string {
+	if (value === null) return "–";
+	if (typeof value === "string") return value;
+	if (!column.numeric) return String(value);
+	const scaledValue = value / column.divisor;
+	const least = 0.5 / 10 ** column.decimals;
+	if (value !== 0 && Math.abs(scaledValue) < least)
+		return `${value < 0 ? "> −" : "< "}${(2 * least).toFixed(column.decimals)}`;
+	return scaledValue.toLocaleString("en-US", {
+		minimumFractionDigits: column.decimals,
+		maximumFractionDigits: column.decimals,
+	});
+}
+
+/* The cell as it was measured, for hovering and copying. */
+export function exactly(column: { type: ColumnType }, value: Cell): string {
+	if (value === null) return "not recorded, or does not apply";
+	if (typeof value === "string") return value;
+	if (!isNumeric(column)) return String(value);
+	const words = { ns: " ns", bytes: " bytes", percent: " %" } as Record<string, string>;
+	const digits = value.toLocaleString("en-US", { maximumFractionDigits: 6 });
+	return `${digits}${words[column.type] ?? ""}`;
+}

@@ -1,0 +1,18 @@
+/*
+ * copy-box.tsx - code that people take with them.
+ */
+import { Copy } from "./copy";
+import "./copy-box.css";
+
+export function CopyBox({ text, label }: { text: string; label: string }) {
+	return (
+		<figure class="copy-box">
+			<figcaption>
+				{label} <Copy text={text} />
+			</figcaption>
+			<pre>
+				<code>{text}</code>
+			</pre>
+		</figure>
+	);
+}

@@ -1,0 +1,46 @@
+/*
+ * copy.tsx - a button that copies a text and says so.
+ */
+import { useEffect, useState } from "preact/hooks";
+
+/* How long "copied" stands. */
+const SAID_MS = 1200;
+
+async function copyText(text: string): Promise<boolean> {
+	try {
+		await navigator.clipboard.writeText(text);
+		return true;
+	} catch {
+		/* Pages from disk have no clipboard in some browsers: the old way works there. */
+		const area = document.createElement("textarea");
+		area.value = text;
+		area.className = "away";
+		document.body.append(area);
+		area.select();
+		const done = document.execCommand("copy");
+		area.remove();
+		return done;
+	}
+}
+
+export function Copy({ text, label = "copy" }: { text: string; label?: string }) {
+	const [said, say] = useState("");
+
+	useEffect(() => {
+		if (!said) return;
+		const timer = setTimeout(() => say(""), SAID_MS);
+		return () => clearTimeout(timer);
+	}, [said]);
+	return (
+		<button
+			type="button"
+			class="button quiet"
+			onClick={async (event) => {
+				event.stopPropagation();
+				say((await copyText(text)) ? "copied" : "could not copy");
+			}}
+		>
+			<span aria-live="polite">{said || label}</span>
+		</button>
+	);
+}

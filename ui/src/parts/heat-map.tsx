@@ -1,0 +1,224 @@
+/*
+ * heat-map.tsx - a figure for each row and column, as colours of one hue from nothing to the
+ * most: lightness alone tells it. The figure itself is in the line below, by pointer or keys.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
+import "./heat-map.css";
+import { beginDrawing, rgbOf, tokenOf, useTheme, useWidth } from "./surface";
+
+export interface HeatMapProps {
+	rows: string[];
+	columns: string[];
+	rowTitle: string;
+	columnTitle: string;
+	values: (number | null)[]; /* row after row; null: not known */
+	label: string;
+	color: string; /* token of the most: --bad */
+	format: (value: number) => string;
+	tell: (row: number, column: number) => string;
+	pick: ((row: number, column: number) => void) | null;
+}
+
+interface Cell {
+	row: number;
+	column: number;
+}
+
+interface Layout {
+	left: number;
+	top: number;
+	cellWidth: number;
+	cellHeight: number;
+	width: number;
+	height: number;
+}
+
+/* Room of labels; cells from 2 px, so that 512 ranks fit on a screen, to what reads well. */
+const LEFT = 64;
+const TOP = 20;
+const CELL_WIDTH = [3, 72] as const;
+const CELL_HEIGHT = [2, 24] as const;
+const WANTED_HEIGHT = 520;
+
+function clamp(value: number, [least, most]: readonly [number, number]): number {
+	return Math.min(most, Math.max(least, value));
+}
+
+function layoutOf(rows: number, columns: number, width: number): Layout {
+	const cellWidth = clamp(Math.floor((width - LEFT) / Math.max(1, columns)), CELL_WIDTH);
+	const cellHeight = clamp(Math.floor(WANTED_HEIGHT / Math.max(1, rows)), CELL_HEIGHT);
+	return {
+		left: LEFT,
+		top: TOP,
+		cellWidth,
+		cellHeight,
+		width: LEFT + columns * cellWidth,
+		height: TOP + rows * cellHeight,
+	};
+}
+
+/* Every so many labels are written, so that they do not touch. */
+function strideOf(size: number, needed: number): number {
+	const least = Math.ceil(needed / size);
+	return [1, 2, 5, 10, 20, 50, 100, 200, 500].find((stride) => stride >= least) ?? 1000;
+}
+
+function drawLabels(context: CanvasRenderingContext2D, props: HeatMapProps, at: Layout): void {
+	context.fillStyle = tokenOf("--soft");
+	context.font = `11px ${tokenOf("--font")}`;
+	context.textBaseline = "middle";
+	context.textAlign = "right";
+	const everyRow = strideOf(at.cellHeight, 13);
+	for (let i = 0; i < props.rows.length; i += everyRow)
+		context.fillText(props.rows[i] ?? "", at.left - 8, at.top + (i + 0.5) * at.cellHeight);
+	context.textAlign = "center";
+	const everyColumn = strideOf(at.cellWidth, 30);
+	for (let i = 0; i < props.columns.length; i += everyColumn)
+		context.fillText(props.columns[i] ?? "", at.left + (i + 0.5) * at.cellWidth, at.top / 2);
+}
+
+function drawCells(context: CanvasRenderingContext2D, props: HeatMapProps, at: Layout): void {
+	const low = rgbOf("--raised");
+	const high = rgbOf(props.color);
+	const most = mostOf(props.values);
+	const gap = Math.min(at.cellWidth, at.cellHeight) > 6 ? 1 : 0;
+	const unknown = tokenOf("--line");
+	const columns = props.columns.length;
+
+	for (let i = 0; i < props.values.length; i++) {
+		const value = props.values[i];
+		const x = at.left + (i % columns) * at.cellWidth;
+		const y = at.top + Math.floor(i / columns) * at.cellHeight;
+		if (value === null || value === undefined) {
+			context.fillStyle = unknown;
+			context.fillRect(x, y + at.cellHeight / 2 - 0.5, at.cellWidth - gap, 1);
+			continue;
+		}
+		const part = most > 0 ? value / most : 0;
+		const mix = low.map((from, k) => Math.round(from + ((high[k] ?? 0) - from) * part));
+		context.fillStyle = `rgb(${mix.join(",")})`;
+		context.fillRect(x, y, at.cellWidth - gap, at.cellHeight - gap);
+	}
+}
+
+function mostOf(values: (number | null)[]): number {
+	return values.reduce<number>((most, value) => (value !== null && value > most ? value : most), 0);
+}
+
+function drawActive(context: CanvasRenderingContext2D, cell: Cell, at: Layout): void {
+	context.strokeStyle = tokenOf("--text");
+	context.lineWidth = 2;
+	context.strokeRect(
+		at.left + cell.column * at.cellWidth - 0.5,
+		at.top + cell.row * at.cellHeight - 0.5,
+		at.cellWidth,
+		at.cellHeight,
+	);
+}
+
+const MOVES: Record<string, [number, number]> = {
+	ArrowUp: [-1, 0],
+	ArrowDown: [1, 0],
+	ArrowLeft: [0, -1],
+	ArrowRight: [0, 1],
+	PageUp: [-16, 0],
+	PageDown: [16, 0],
+	Home: [0, -1e9],
+	End: [0, 1e9],
+};
+
+export function HeatMap(props: HeatMapProps) {
+	const [place, width] = useWidth<HTMLDivElement>();
+	const canvas = useRef<HTMLCanvasElement>(null);
+	const [active, activate] = useState<Cell | null>(null);
+	const theme = useTheme();
+	const { rows, columns } = props;
+	const at = layoutOf(rows.length, columns.length, width);
+
+	useEffect(() => {
+		if (!canvas.current || !width) return;
+		const context = beginDrawing(canvas.current, at.width, at.height);
+		if (!context) return;
+		drawLabels(context, props, at);
+		drawCells(context, props, at);
+		if (active) drawActive(context, active, at);
+	}, [props.values, rows, columns, width, theme, active]);
+
+	function cellAt(event: MouseEvent): Cell | null {
+		const column = Math.floor((event.offsetX - at.left) / at.cellWidth);
+		const row = Math.floor((event.offsetY - at.top) / at.cellHeight);
+		const inside = row >= 0 && row < rows.length && column >= 0 && column < columns.length;
+		return inside ? { row, column } : null;
+	}
+
+	function move(event: KeyboardEvent): void {
+		const by = MOVES[event.key];
+		if (by) {
+			event.preventDefault();
+			event.stopPropagation();
+			const from = active ?? { row: 0, column: 0 };
+			activate({
+				row: clamp(from.row + by[0], [0, rows.length - 1]),
+				column: clamp(from.column + by[1], [0, columns.length - 1]),
+			});
+		} else if ((event.key === "Enter" || event.key === " ") && active) {
+			event.preventDefault();
+			props.pick?.(active.row, active.column);
+		}
+	}
+
+	return (
+		<div class="heat" ref={place}>
+			<div class="heat-axes">
+				<span>
+					{props.rowTitle} ↓ {props.columnTitle} →
+				</span>
+				<Scale most={mostOf(props.values)} color={props.color} format={props.format} />
+			</div>
+			<div class="heat-scroll">
+				<canvas
+					ref={canvas}
+					tabIndex={0}
+					role="application"
+					aria-label={`${props.label}. Arrow keys move, Enter opens.`}
+					class={props.pick ? "pickable" : ""}
+					onMouseMove={(event) => activate(cellAt(event))}
+					onMouseLeave={() => activate(null)}
+					onClick={(event) => {
+						const cell = cellAt(event);
+						if (cell) props.pick?.(cell.row, cell.column);
+					}}
+					onKeyDown={move}
+				/>
+			</div>
+			<p class="heat-hint" aria-live="polite">
+				{active
+					? props.tell(active.row, active.column)
+					: "Point at a cell, or move with the arrow keys; a dash: not known."}
+			</p>
+		</div>
+	);
+}
+
+function Scale(props: { most: number; color: string; format: (value: number) => string }) {
+	const stops = [0, 0.25, 0.5, 0.75, 1];
+	return (
+		<span class="heat-scale">
+			{props.format(0)}
+			<svg width="100" height="10" aria-hidden="true">
+				{stops.map((stop, i) => (
+					<rect
+						key={stop}
+						x={i * 20}
+						width="20"
+						height="10"
+						style={{
+							fill: `color-mix(in srgb, var(${props.color}) ${stop * 100}%, var(--raised))`,
+						}}
+					/>
+				))}
+			</svg>
+			{props.format(props.most)}
+		</span>
+	);
+}

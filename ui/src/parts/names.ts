@@ -1,0 +1,35 @@
+/*
+ * names.ts - long C++ names, short: template arguments folded, parameters left out.
+ */
+
+/* Names up to this long are shown as they are: they fit a column of a table. */
+const SHORT = 56;
+
+/* The text with everything between the outermost open and close replaced. */
+function fold(text: string, open: string, close: string, by: string): string {
+	let out = "";
+	let depth = 0;
+	for (const letter of text) {
+		if (letter === open) {
+			if (depth === 0) out += by;
+			depth++;
+		} else if (letter === close && depth > 0) {
+			depth--;
+		} else if (depth === 0) {
+			out += letter;
+		}
+	}
+	return depth === 0 ? out : text;
+}
+
+/* "void at::native::foo<float, 4>(int, float*)" -> "at::native::foo<…>". */
+export function shortName(name: string): string {
+	if (name.length <= SHORT) return name;
+	const spelled = name
+		.replace(/^void /, "")
+		.replaceAll("(anonymous namespace)", "{anonymous}")
+		.replaceAll("operator<<", "operator{shift}");
+	const cpp = spelled.includes("::") || spelled.includes("<");
+	if (!cpp) return name;
+	return fold(fold(spelled, "<", ">", "<…>"), "(", ")", "").trim() || name;
+}

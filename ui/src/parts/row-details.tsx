@@ -1,0 +1,96 @@
+/*
+ * row-details.tsx - drawer: a row of a table with all its columns, names in full.
+ */
+import { useState } from "preact/hooks";
+import type { Selection } from "../core/store";
+import { formatCell } from "../core/format";
+import type { Cell } from "../core/types";
+import { exactly, headingOf, isNumeric, type TableColumn } from "./columns";
+import { Copy } from "./copy";
+import { showRow } from "./place";
+import { Failed, Loading, Nothing } from "./state";
+import { useTable } from "./table-view";
+import "./row-details.css";
+
+type RowSelection = Extract<Selection, { kind: "row" }>;
+
+/* Of a figure over all ranks: from the least to the most, and who has the most. */
+function reachWords(column: TableColumn, columns: TableColumn[], row: Cell[]): string {
+	const part = (name: string) => {
+		const of = (one: TableColumn) =>
+			one.spread?.stem === column.spread?.stem && one.spread?.part === name;
+		const found = columns.find(of);
+		return found ? (row[found.index] ?? null) : null;
+	};
+	const least = formatCell(part("min"), column.type);
+	const most = formatCell(part("max"), column.type);
+	const worst = part("worst");
+	return `${least} to ${most}${worst === null ? "" : `, most: rank ${worst}`}`;
+}
+
+function Value(props: { column: TableColumn; columns: TableColumn[]; row: Cell[] }) {
+	const { column, row } = props;
+	const value = row[column.index] ?? null;
+	if (!isNumeric(column)) return <>{exactly(column, value)}</>;
+	const more = column.spread
+		? reachWords(column, props.columns, row)
+		: column.type === "count" || column.type === "number"
+			? ""
+			: exactly(column, value);
+	return (
+		<>
+			{formatCell(value, column.type)} <span class="soft">{more}</span>
+		</>
+	);
+}
+
+export function RowDetails({ selected }: { selected: RowSelection }) {
+	const { client, job, loaded, retry } = useTable(selected.view, "", selected.group);
+	const [said, say] = useState("");
+	const ready = loaded.value;
+	const row = ready?.document.rows[selected.index];
+
+	if (loaded.state === "failed") return <Failed error={loaded.error} retry={retry} />;
+	if (!ready) return <Loading what="Looking up the row…" />;
+	if (!row) return <Nothing>This row is not in the table any more.</Nothing>;
+	const known = ready.columns.filter(
+		(column) =>
+			row[column.index] !== null && (!column.spread || column.spread.part === "median"),
+	);
+	const texts = known.filter((column) => column.type === "text");
+	const title = texts.find((column) => column.name === "name") ?? texts[0];
+	const name = title ? String(row[title.index]) : `${selected.view}, row ${selected.index + 1}`;
+
+	return (
+		<div class="row-details">
+			<header>
+				<h2 class="mono">{name}</h2>
+				<Copy text={name} />
+				<button
+					type="button"
+					class="button"
+					onClick={async () =>
+						say(
+							(await showRow(client, job, selected.view, ready.document, row)) ?? "",
+						)
+					}
+				>
+					Show on timeline
+				</button>
+				<span class="soft" role="status">
+					{said}
+				</span>
+			</header>
+			<dl>
+				{known.map((column) => (
+					<div key={column.name} title={column.about}>
+						<dt>{headingOf(column)}</dt>
+						<dd class={isNumeric(column) ? "" : "mono"}>
+							<Value column={column} columns={ready.columns} row={row} />
+						</dd>
+					</div>
+				))}
+			</dl>
+		</div>
+	);
+}

@@ -1,0 +1,59 @@
+/*
+ * surface.ts - canvases of charts: as wide as their place, sharp on every screen, drawn again
+ * when the theme changes.
+ */
+import type { RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+/* The width of an element, as it changes; 0 before it is known. */
+export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number] {
+	const ref = useRef<T>(null);
+	const [width, change] = useState(0);
+	useEffect(() => {
+		const element = ref.current;
+		if (!element) return;
+		const watch = new ResizeObserver(() => change(Math.floor(element.clientWidth)));
+		watch.observe(element);
+		change(Math.floor(element.clientWidth));
+		return () => watch.disconnect();
+	}, []);
+	return [ref, width];
+}
+
+/* Another number each time the theme changes. */
+export function useTheme(): number {
+	const [count, change] = useState(0);
+	useEffect(() => {
+		const watch = new MutationObserver(() => change((last) => last + 1));
+		watch.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+		return () => watch.disconnect();
+	}, []);
+	return count;
+}
+
+export function tokenOf(name: string): string {
+	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}
+
+/* Red, green, blue of a token that is written #rrggbb. */
+export function rgbOf(token: string): [number, number, number] {
+	const value = Number.parseInt(tokenOf(token).slice(1), 16);
+	return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
+}
+
+/* A context whose units are CSS pixels. */
+export function beginDrawing(
+	canvas: HTMLCanvasElement,
+	width: number,
+	height: number,
+): CanvasRenderingContext2D | null {
+	const ratio = devicePixelRatio || 1;
+	canvas.width = Math.max(1, Math.round(width * ratio));
+	canvas.height = Math.max(1, Math.round(height * ratio));
+	canvas.style.width = `${width}px`;
+	canvas.style.height = `${height}px`;
+	const context = canvas.getContext("2d");
+	context?.scale(ratio, ratio);
+	context?.clearRect(0, 0, width, height);
+	return context;
+}

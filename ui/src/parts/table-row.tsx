@@ -1,0 +1,137 @@
+/*
+ * table-row.tsx - header and rows of a table.
+ */
+import type { Cell } from "../core/types";
+import { type DrawnColumn, exactly, formatIn } from "./columns";
+import { shortName } from "./names";
+import { nextOrder, type Order } from "./rows";
+
+type Style = Record<string, string>;
+
+function sortWord(column: DrawnColumn, order: Order): "ascending" | "descending" | "none" {
+	if (order === column.name) return column.numeric ? "descending" : "ascending";
+	if (order === `-${column.name}`) return column.numeric ? "ascending" : "descending";
+	return "none";
+}
+
+const ARROWS = { ascending: "▲", descending: "▼", none: "" };
+
+export function Header(props: {
+	columns: DrawnColumn[];
+	style: Style;
+	order: Order;
+	onOrder: (order: Order) => void;
+}) {
+	return (
+		<div class="table-row table-head" role="row" aria-rowindex={1} style={props.style}>
+			{props.columns.map((column) => {
+				const word = sortWord(column, props.order);
+				return (
+					<div
+						key={column.name}
+						role="columnheader"
+						class={column.numeric ? "number" : "text"}
+						aria-sort={word}
+					>
+						<button
+							type="button"
+							title={column.about}
+							onClick={() => props.onOrder(nextOrder(props.order, column.name))}
+						>
+							{column.heading}
+							{column.unit ? <span class="unit"> {column.unit}</span> : null}
+							<span class="arrow" aria-hidden="true">
+								{ARROWS[word]}
+							</span>
+						</button>
+					</div>
+				);
+			})}
+		</div>
+	);
+}
+
+function Show({ onShow }: { onShow: () => void }) {
+	return (
+		<button
+			type="button"
+			class="row-show"
+			tabIndex={-1}
+			title="Show its place on the timeline (T)"
+			onClick={(event) => {
+				event.stopPropagation();
+				onShow();
+			}}
+		>
+			timeline →
+		</button>
+	);
+}
+
+function CellOf(props: { column: DrawnColumn; value: Cell; onShow: (() => void) | null }) {
+	const { column, value } = props;
+	const title = exactly(column, value);
+	if (!column.numeric) {
+		const text = typeof value === "string" ? shortName(value) : formatIn(column, value);
+		const kind = value === null ? "text none" : "text";
+		return (
+			<div role="gridcell" class={kind} title={title === text ? undefined : title}>
+				{text}
+				{props.onShow ? <Show onShow={props.onShow} /> : null}
+			</div>
+		);
+	}
+	const part = column.bar && typeof value === "number" && column.most > 0;
+	return (
+		<div role="gridcell" class={value === null ? "number none" : "number"} title={title}>
+			{part ? (
+				<span
+					class="bar"
+					aria-hidden="true"
+					style={{ width: `${(100 * Math.abs(value)) / column.most}%` }}
+				/>
+			) : null}
+			<span class="figure">{formatIn(column, value)}</span>
+			{props.onShow ? <Show onShow={props.onShow} /> : null}
+		</div>
+	);
+}
+
+export function Row(props: {
+	id: string;
+	line: number;
+	row: Cell[];
+	columns: DrawnColumn[];
+	style: Style;
+	active: boolean;
+	marked: boolean;
+	onRow: (() => void) | null;
+	onShow: (() => void) | null;
+}) {
+	const words = ["table-row"];
+	if (props.active) words.push("active");
+	if (props.marked) words.push("marked");
+	if (props.onRow) words.push("opens");
+	const named = props.columns.find((column) => column.type === "text") ?? props.columns[0];
+	return (
+		<div
+			id={props.id}
+			class={words.join(" ")}
+			role="row"
+			aria-rowindex={props.line + 2}
+			aria-selected={props.marked}
+			style={props.style}
+			onClick={props.onRow ?? undefined}
+			onDblClick={props.onShow ?? undefined}
+		>
+			{props.columns.map((column) => (
+				<CellOf
+					key={column.name}
+					column={column}
+					value={props.row[column.index] ?? null}
+					onShow={column === named ? props.onShow : null}
+				/>
+			))}
+		</div>
+	);
+}

@@ -1,0 +1,129 @@
+/*
+ * table-tools.tsx - what stands above a table: chips, filter, columns, CSV.
+ */
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { DrawnColumn } from "./columns";
+
+/* The browser saves a text as a file. */
+export function saveText(name: string, text: string, type: string): void {
+	const link = document.createElement("a");
+	const address = URL.createObjectURL(new Blob([text], { type }));
+	link.href = address;
+	link.download = name;
+	link.click();
+	URL.revokeObjectURL(address);
+}
+
+function Columns(props: {
+	details: DrawnColumn[];
+	shown: string[];
+	onShown: (names: string[]) => void;
+}) {
+	const box = useRef<HTMLDetailsElement>(null);
+
+	useEffect(() => {
+		const close = (event: Event) => {
+			const element = box.current;
+			if (element?.open && !element.contains(event.target as Node)) element.open = false;
+		};
+		addEventListener("pointerdown", close);
+		return () => removeEventListener("pointerdown", close);
+	}, []);
+	const turn = (name: string, on: boolean) =>
+		props.onShown(on ? [...props.shown, name] : props.shown.filter((one) => one !== name));
+	return (
+		<details
+			class="menu"
+			ref={box}
+			onKeyDown={(event) => {
+				if (event.key !== "Escape" || !box.current?.open) return;
+				box.current.open = false;
+				box.current.querySelector("summary")?.focus();
+				event.stopPropagation();
+			}}
+		>
+			<summary class="button">Columns ▾</summary>
+			<div class="menu-body">
+				{props.details.map((column) => (
+					<label key={column.name} title={column.about}>
+						<input
+							type="checkbox"
+							checked={props.shown.includes(column.name)}
+							onChange={(event) => turn(column.name, event.currentTarget.checked)}
+						/>
+						<span>{column.heading}</span>
+						<span class="soft">{column.about}</span>
+					</label>
+				))}
+			</div>
+		</details>
+	);
+}
+
+function Csv({ label, csv }: { label: string; csv: () => Promise<string> }) {
+	const [failed, fail] = useState("");
+
+	return (
+		<button
+			type="button"
+			class="button"
+			title={failed || "The whole table, as the command prints it with --format csv"}
+			onClick={async () => {
+				try {
+					saveText(`stepscope-${label}.csv`, await csv(), "text/csv");
+					fail("");
+				} catch (error) {
+					fail(error instanceof Error ? error.message : String(error));
+				}
+			}}
+		>
+			{failed ? "CSV failed" : "CSV"}
+		</button>
+	);
+}
+
+export function Toolbar(props: {
+	label: string;
+	filter: string;
+	onFilter: (filter: string) => void;
+	details: DrawnColumn[];
+	shown: string[];
+	onShown: (names: string[]) => void;
+	csv: (() => Promise<string>) | null;
+	found: number;
+	rows: number;
+	rowCount: number;
+	children?: ComponentChildren;
+}) {
+	const count =
+		props.found === props.rowCount
+			? `${props.rowCount.toLocaleString("en-US")} ${props.rowCount === 1 ? "row" : "rows"}`
+			: `${props.found.toLocaleString("en-US")} of ${props.rowCount.toLocaleString("en-US")} rows`;
+	return (
+		<div class="table-tools">
+			{props.children}
+			<span class="spring" />
+			<span class="soft" aria-live="polite">
+				{count}
+			</span>
+			<input
+				type="search"
+				class="field"
+				placeholder="Filter by name"
+				aria-label={`Filter ${props.label} by name`}
+				value={props.filter}
+				onInput={(event) => props.onFilter(event.currentTarget.value)}
+				onKeyDown={(event) => {
+					if (event.key !== "Escape" || !props.filter) return;
+					props.onFilter("");
+					event.stopPropagation();
+				}}
+			/>
+			{props.details.length ? (
+				<Columns details={props.details} shown={props.shown} onShown={props.onShown} />
+			) : null}
+			{props.csv ? <Csv label={props.label} csv={props.csv} /> : null}
+		</div>
+	);
+}

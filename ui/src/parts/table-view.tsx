@@ -1,0 +1,195 @@
+/*
+ * table-view.tsx - a table of a view of the core, by name, in the scope of the status bar.
+ */
+import type { ComponentChildren } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { Client, Parameters } from "../core/client";
+import { useLoaded, useOpened } from "../core/context";
+import { store, useView, type View } from "../core/store";
+import type { Cell, Job, TableDocument, ViewOffer } from "../core/types";
+import { Chips } from "./chips";
+import { showRow } from "./place";
+import { columnsOf, hasSpread, MOST_ROWS, scopeOf } from "./scope";
+import { Failed, Loading } from "./state";
+import { Table } from "./table";
+
+export interface TableViewProps {
+	view: string;
+	/* Two tables of one tab need two ids: what was chosen is kept under it. */
+	id?: string;
+	/* Fixed parameters, before those of the scope. */
+	parameters?: Parameters;
+	/* Where the view has groups: the one to begin with. */
+	group?: string;
+	lines?: number;
+	/* Instead of details in the drawer. */
+	onRow?: (row: Cell[], document: TableDocument) => void;
+	children?: ComponentChildren;
+}
+
+/* What the user chose for a table, out of the address. */
+export interface Choice {
+	group: string;
+	order: string;
+	filter: string;
+	shown: string[];
+	each: boolean;
+}
+
+export function choiceOf(view: View, id: string, group = ""): Choice {
+	const own = (name: string) => view.own[id ? `${id}.${name}` : name] ?? "";
+	return {
+		group: own("group") || group,
+		order: own("sort"),
+		filter: own("filter"),
+		shown: own("cols") ? own("cols").split(",") : [],
+		each: view.own["ranks"] === "each",
+	};
+}
+
+/* Tables that are longer than what comes at once are ordered and filtered by the core. */
+async function load(
+	client: Client,
+	name: string,
+	asked: Parameters,
+	choice: Choice,
+): Promise<TableDocument> {
+	const document = await client.view(name, asked);
+	const cut = document.rows.length < document.row_count;
+	if (!cut || (!choice.order && !choice.filter)) return document;
+	return client.view(name, { ...asked, sort: choice.order, name: choice.filter });
+}
+
+const SPREADS = [
+	{ id: "", title: "median of ranks", about: "One row; least and most are in Columns" },
+	{ id: "each", title: "each rank", about: "A row for every rank" },
+];
+
+function Groups(props: {
+	job: Job;
+	view: View;
+	offer: ViewOffer;
+	choice: Choice;
+	set: (change: Record<string, string>) => void;
+}) {
+	const groups = props.offer.groups.map((name) => ({ id: name, title: `by ${name}` }));
+	return (
+		<>
+			{groups.length > 1 ? (
+				<Chips
+					label="What a row is about"
+					chips={groups}
+					chosen={props.choice.group || (groups[0]?.id ?? "")}
+					onChoose={(group) => props.set({ group, sort: "", cols: "" })}
+				/>
+			) : null}
+			{hasSpread(props.job, props.view, props.offer) ? (
+				<Chips
+					label="Ranks"
+					chips={SPREADS}
+					chosen={props.choice.each ? "each" : ""}
+					onChoose={(ranks) => {
+						props.set({ sort: "", cols: "" });
+						store.setOwn({ ranks });
+					}}
+				/>
+			) : null}
+		</>
+	);
+}
+
+/* The document of a table as the address has it. */
+export function useTable(name: string, id: string, group: string, fixed: Parameters = {}) {
+	const { client, job } = useOpened();
+	const view = useView((all) => all);
+	const choice = choiceOf(view, id, group);
+	const [again, retry] = useState(0);
+	const cut = useRef(false);
+	const asks = cut.current ? `${choice.order} ${choice.filter}` : "";
+	const loaded = useLoaded(async () => {
+		const offer = await client.offer(name);
+		if (!offer) throw new Error(`This stepscope has no view “${name}”.`);
+		const asked = { ...scopeOf(job, view, offer, choice.group, choice.each), ...fixed };
+		const document = await load(client, name, asked, choice);
+		cut.current = document.row_count > document.rows.length || (cut.current && asks !== "");
+		return { offer, asked, document, columns: columnsOf(document, offer) };
+	}, [client, name, view.rank, view.step, choice.group, choice.each, again, fixed.name, asks]);
+	return { client, job, view, choice, loaded, retry: () => retry((count) => count + 1) };
+}
+
+export function TableView(props: TableViewProps) {
+	const id = props.id ?? "";
+	const { client, job, view, choice, loaded, retry } = useTable(
+		props.view,
+		id,
+		props.group ?? "",
+		props.parameters,
+	);
+	const [said, say] = useState("");
+	const ready = loaded.value;
+	const set = (change: Record<string, string>) =>
+		store.setOwn(
+			Object.fromEntries(
+				Object.entries(change).map(([name, value]) => [id ? `${id}.${name}` : name, value]),
+			),
+		);
+	const notes = useMemo(() => {
+		if (!ready) return [];
+		const cut = ready.document.rows.length < ready.document.row_count;
+		const sentence = `The first ${MOST_ROWS.toLocaleString("en-US")} rows of a rank are shown;`;
+		return cut
+			? [...ready.document.notes, `${sentence} the CSV has all.`]
+			: ready.document.notes;
+	}, [ready]);
+
+	if (!ready)
+		return loaded.state === "failed" ? (
+			<Failed error={loaded.error} retry={retry} />
+		) : (
+			<Loading what={`Making the table of ${props.view}…`} />
+		);
+	const { document, offer, asked, columns } = ready;
+	const selected = view.selected;
+	const marked =
+		selected?.kind === "row" && selected.view === props.view && selected.group === choice.group
+			? selected.index
+			: null;
+	const show = async (row: Cell[]) =>
+		say((await showRow(client, job, props.view, document, row)) ?? "");
+	/* The drawer asks for the table again: not one with parameters of its own. */
+	const open = (row: Cell[], index: number) => {
+		const { group } = choice;
+		if (props.onRow) props.onRow(row, document);
+		else if (props.parameters) void show(row);
+		else store.set({ selected: { kind: "row", view: props.view, group, index } });
+	};
+	return (
+		<>
+			{loaded.state === "failed" ? <Failed error={loaded.error} retry={retry} /> : null}
+			<Table
+				label={props.view}
+				columns={columns}
+				rows={document.rows}
+				rowCount={document.row_count}
+				notes={said ? [said, ...notes] : notes}
+				empty={offer.empty}
+				order={choice.order}
+				onOrder={(sort) => set({ sort })}
+				filter={choice.filter}
+				onFilter={(filter) => set({ filter })}
+				shown={choice.shown}
+				onShown={(names) => set({ cols: names.join(",") })}
+				marked={marked}
+				onRow={open}
+				onShow={show}
+				csv={(sort, name) =>
+					client.text(`view/${props.view}`, { ...asked, top: 0, sort, name, format: "csv" })
+				}
+				{...(props.lines ? { lines: props.lines } : {})}
+			>
+				{props.children}
+				<Groups job={job} view={view} offer={offer} choice={choice} set={set} />
+			</Table>
+		</>
+	);
+}

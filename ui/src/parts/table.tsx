@@ -1,0 +1,241 @@
+/*
+ * table.tsx - the one table: virtual rows, sticky header, order, filter, keys. It does not
+ * know where its rows come from; TableView does.
+ */
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Cell } from "../core/types";
+import { type DrawnColumn, drawColumn, type TableColumn } from "./columns";
+import { arrange, type Order } from "./rows";
+import { Header, Row } from "./table-row";
+import { Toolbar } from "./table-tools";
+import "./table.css";
+
+export const ROW_PIXELS = 26;
+
+/* A name is cut below this. */
+const NAME_LEAST = 160;
+
+/* Rows drawn beyond the window, so that a quick scroll does not show white. */
+const BEYOND = 12;
+
+export interface TableProps {
+	label: string;
+	columns: TableColumn[];
+	rows: Cell[][];
+	notes?: string[];
+	/* Said when there are no rows. */
+	empty?: string;
+	order?: Order;
+	onOrder?: (order: Order) => void;
+	filter?: string;
+	onFilter?: (filter: string) => void;
+	/* Names of detail columns that are shown. */
+	shown?: string[];
+	onShown?: (names: string[]) => void;
+	/* Index is the row's number in rows. */
+	onRow?: (row: Cell[], index: number) => void;
+	onShow?: (row: Cell[], index: number) => void;
+	marked?: number | null;
+	/* The whole table as the command prints it. */
+	csv?: (order: Order, filter: string) => Promise<string>;
+	/* Rows that the core has beyond these. */
+	rowCount?: number;
+	/* Group chips and the like, at the left of the toolbar. */
+	children?: ComponentChildren;
+	/* Rows that are seen at once; without it the table fills what is around it. */
+	lines?: number;
+}
+
+/* Part of the rows that is in the window. */
+function useWindow(count: number) {
+	const box = useRef<HTMLDivElement>(null);
+	const [seen, see] = useState({ top: 0, height: 600 });
+
+	useLayoutEffect(() => {
+		const element = box.current;
+		if (!element) return;
+		const look = () =>
+			see((last) => {
+				const next = { top: element.scrollTop, height: element.clientHeight };
+				return last.top === next.top && last.height === next.height ? last : next;
+			});
+		const watch = new ResizeObserver(look);
+		look();
+		watch.observe(element);
+		element.addEventListener("scroll", look, { passive: true });
+		return () => {
+			watch.disconnect();
+			element.removeEventListener("scroll", look);
+		};
+	}, []);
+	const first = Math.max(0, Math.floor(seen.top / ROW_PIXELS) - BEYOND);
+	const last = Math.min(count, Math.ceil((seen.top + seen.height) / ROW_PIXELS) + BEYOND);
+	return { box, first: Math.min(first, last), last, page: Math.floor(seen.height / ROW_PIXELS) - 2 };
+}
+
+function scrollTo(box: HTMLDivElement | null, line: number): void {
+	if (!box) return;
+	const top = line * ROW_PIXELS;
+	const room = box.clientHeight - 2 * ROW_PIXELS;
+	if (top < box.scrollTop) box.scrollTop = top;
+	else if (top > box.scrollTop + room) box.scrollTop = top - room;
+}
+
+/* Where an arrow leads; null: not a key of the table. */
+function lineAfter(key: string, line: number, count: number, page: number): number | null {
+	const steps: Record<string, number> = {
+		ArrowDown: line + 1,
+		ArrowUp: line - 1,
+		PageDown: line + page,
+		PageUp: line - page,
+		Home: 0,
+		End: count - 1,
+	};
+	const next = steps[key];
+	return next === undefined ? null : Math.max(0, Math.min(count - 1, next));
+}
+
+/* Names give way where the window is narrow; where it is wide the rest stays empty, so that
+ * figures stand beside their name. */
+function templateOf(columns: DrawnColumn[]): string {
+	const tracks = columns.map((column) =>
+		column.numeric || column.pixels <= NAME_LEAST
+			? `${column.pixels}px`
+			: `minmax(${NAME_LEAST}px, ${column.pixels}px)`,
+	);
+	return [...tracks, "1fr"].join(" ");
+}
+
+function useDrawn(props: TableProps) {
+	const drawn = useMemo(
+		() =>
+			props.columns
+				.map((column) => drawColumn(column, props.rows))
+				.filter((column) => column !== null),
+		[props.columns, props.rows],
+	);
+	const shown = props.shown ?? [];
+	const columns = drawn.filter((column) => !column.detail || shown.includes(column.name));
+	return { drawn, columns };
+}
+
+/* State that its owner may keep instead. */
+function useOwned<T>(given: T | undefined, empty: T, tell?: (value: T) => void) {
+	const [own, change] = useState(empty);
+	const set = (value: T) => {
+		if (tell) tell(value);
+		else change(() => value);
+	};
+	return [given ?? own, set] as const;
+}
+
+export function Table(props: TableProps) {
+	const id = useId();
+	const [order, setOrder] = useOwned<Order>(props.order, "", props.onOrder);
+	const [filter, setFilter] = useOwned<string>(props.filter, "", props.onFilter);
+	const [shown, setShown] = useOwned<string[]>(props.shown, [], props.onShown);
+	const { drawn, columns } = useDrawn({ ...props, shown });
+	const found = useMemo(
+		() => arrange(props.rows, props.columns.map((column) => column.name), order, filter),
+		[props.rows, props.columns, order, filter],
+	);
+	const { box, first, last, page } = useWindow(found.length);
+	const [line, setLine] = useState(-1);
+
+	useEffect(() => {
+		if (box.current) box.current.scrollTop = 0;
+		setLine(-1);
+	}, [props.rows, order, filter]);
+
+	const open = (at: number, then?: (row: Cell[], index: number) => void) => {
+		const index = found[at];
+		const row = index === undefined ? undefined : props.rows[index];
+		if (row && index !== undefined) then?.(row, index);
+	};
+	const onKeyDown = (event: KeyboardEvent) => {
+		if (event.target !== box.current || event.ctrlKey || event.metaKey || event.altKey) return;
+		const next = lineAfter(event.key, line, found.length, page);
+		if (next !== null && found.length) {
+			setLine(next);
+			scrollTo(box.current, next);
+		} else if (event.key === "Enter") open(line, props.onRow ?? props.onShow);
+		else if (event.key === "t") open(line, props.onShow);
+		else return;
+		event.preventDefault();
+	};
+	const template = { gridTemplateColumns: templateOf(columns) };
+	const lines = found.slice(first, last);
+
+	return (
+		<section class={props.lines ? "table fixed" : "table"} aria-label={props.label}>
+			<Toolbar
+				label={props.label}
+				filter={filter}
+				onFilter={setFilter}
+				details={drawn.filter((column) => column.detail)}
+				shown={shown}
+				onShown={setShown}
+				csv={props.csv ? () => props.csv?.(order, filter) ?? Promise.resolve("") : null}
+				found={found.length}
+				rows={props.rows.length}
+				rowCount={props.rowCount ?? props.rows.length}
+			>
+				{props.children}
+			</Toolbar>
+			<div
+				ref={box}
+				class="table-box"
+				role="grid"
+				tabIndex={0}
+				aria-label={props.label}
+				aria-rowcount={found.length + 1}
+				aria-colcount={columns.length}
+				aria-activedescendant={line >= 0 ? `${id}-${line}` : undefined}
+				style={props.lines ? { height: `${(props.lines + 1) * ROW_PIXELS + 2}px` } : {}}
+				onKeyDown={onKeyDown}
+			>
+				<Header columns={columns} style={template} order={order} onOrder={setOrder} />
+				<div class="table-rows" style={{ height: `${found.length * ROW_PIXELS}px` }}>
+					<div class="table-window" style={{ top: `${first * ROW_PIXELS}px` }}>
+						{lines.map((index, at) => (
+							<Row
+								key={index}
+								id={`${id}-${first + at}`}
+								line={first + at}
+								row={props.rows[index] ?? []}
+								columns={columns}
+								style={template}
+								active={first + at === line}
+								marked={props.marked === index}
+								onRow={
+									props.onRow
+										? () => {
+												setLine(first + at);
+												open(first + at, props.onRow);
+											}
+										: null
+								}
+								onShow={props.onShow ? () => open(first + at, props.onShow) : null}
+							/>
+						))}
+					</div>
+				</div>
+				{found.length ? null : (
+					<p class="state">
+						{props.rows.length
+							? "No row has this text in a name. Escape clears the filter."
+							: (props.empty ?? "Nothing here.")}
+					</p>
+				)}
+			</div>
+			{props.notes?.length ? (
+				<ul class="table-notes">
+					{props.notes.map((note) => (
+						<li key={note}>{note}</li>
+					))}
+				</ul>
+			) : null}
+		</section>
+	);
+}

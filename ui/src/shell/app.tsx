@@ -1,0 +1,75 @@
+/*
+ * app.tsx - the frame around the tabs.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { OpenedContext, type Opened } from "../core/context";
+import { store, useView } from "../core/store";
+import { TABS } from "../tabs/tabs";
+import { Banner, useGone } from "./banner";
+import { Boundary } from "./boundary";
+import { Drawer } from "./drawer";
+import { Header, TabBar } from "./header";
+import { Help } from "./help";
+import { isTyping } from "./keys";
+import { StatusBar } from "./status";
+import "./shell.css";
+
+/* Keys that work on every tab. */
+function useKeys(onSearch: () => void, onHelp: () => void): void {
+	useEffect(() => {
+		const press = (event: KeyboardEvent) => {
+			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+			if (event.key === "Escape" && store.view.selected) store.set({ selected: null });
+			else if (isTyping(event)) return;
+			else if (event.key === "/") onSearch();
+			else if (event.key === "?") onHelp();
+			else return;
+			event.preventDefault();
+		};
+		addEventListener("keydown", press);
+		return () => removeEventListener("keydown", press);
+	}, []);
+}
+
+function Frame({ opened, onClose }: { opened: Opened; onClose: (() => void) | null }) {
+	const id = useView((view) => view.tab);
+	const tab = TABS.find((one) => one.id === id) ?? TABS[0];
+	const [helped, help] = useState(false);
+	const [gone, returns] = useGone();
+	const field = useRef<HTMLInputElement>(null);
+
+	useKeys(
+		() => {
+			field.current?.focus();
+			field.current?.select();
+		},
+		() => help((last) => !last),
+	);
+	if (!tab) return null;
+	const Body = tab.component;
+	return (
+		<div class="frame">
+			<Header field={field} onHelp={() => help(true)} onClose={onClose} />
+			<TabBar tabs={TABS} chosen={tab} job={opened.job} />
+			{gone ? <Banner /> : null}
+			<main class="tab-body">
+				<div id="tab-body" role="tabpanel" aria-labelledby={`tab-${tab.id}`}>
+					<Boundary key={`${tab.id} ${returns}`}>
+						<Body />
+					</Boundary>
+				</div>
+			</main>
+			<Drawer />
+			<StatusBar />
+			{helped ? <Help version={opened.job.version} onClose={() => help(false)} /> : null}
+		</div>
+	);
+}
+
+export function App({ opened, onClose }: { opened: Opened; onClose: (() => void) | null }) {
+	return (
+		<OpenedContext.Provider value={opened}>
+			<Frame opened={opened} onClose={onClose} />
+		</OpenedContext.Provider>
+	);
+}

@@ -1,0 +1,46 @@
+/*
+ * banner.tsx - the core does not answer any more.
+ */
+import { useEffect, useState } from "preact/hooks";
+import { useOpened } from "../core/context";
+
+/* True while the core is gone; the second counts how often it came back. */
+export function useGone(): [boolean, number] {
+	const { client } = useOpened();
+	const [state, change] = useState<[boolean, number]>([false, 0]);
+
+	useEffect(
+		() =>
+			client.watch((gone) => change(([, returns]) => [gone, gone ? returns : returns + 1])),
+		[client],
+	);
+	return state;
+}
+
+export function Banner() {
+	const { client } = useOpened();
+	const [asking, ask] = useState(false);
+
+	return (
+		<div class="banner" role="alert">
+			<span>
+				The server does not answer. What is shown stays; start <code>stepscope serve</code>{" "}
+				again with the same port and token, or open its new link.
+			</span>
+			<button
+				type="button"
+				class="button"
+				disabled={asking}
+				onClick={() => {
+					ask(true);
+					client.bytes("job").then(
+						() => ask(false),
+						() => ask(false),
+					);
+				}}
+			>
+				{asking ? "Asking…" : "Try again"}
+			</button>
+		</div>
+	);
+}

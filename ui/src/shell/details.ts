@@ -1,0 +1,24 @@
+/*
+ * details.ts - what the drawer shows of a selection, one component a kind.
+ */
+import type { ComponentType } from "preact";
+import type { Selection } from "../core/store";
+import { RowDetails } from "../parts/row-details";
+import { GapDetails } from "../timeline/details/gap";
+import { RangeDetails } from "../timeline/details/range";
+import { SliceDetails } from "../timeline/details/slice";
+
+export interface DetailsProps<Kind extends Selection["kind"]> {
+	selected: Extract<Selection, { kind: Kind }>;
+}
+
+export type DetailsOf = {
+	[Kind in Selection["kind"]]?: { title: string; component: ComponentType<DetailsProps<Kind>> };
+};
+
+export const DETAILS: DetailsOf = {
+	row: { title: "Row", component: RowDetails },
+	slice: { title: "Slice", component: SliceDetails },
+	gap: { title: "Gap", component: GapDetails },
+	range: { title: "Range", component: RangeDetails },
+};

@@ -1,0 +1,128 @@
+/*
+ * header.tsx - what is open, the search, the theme, the help; and the tabs as links.
+ */
+import type { RefObject } from "preact";
+import { useState } from "preact/hooks";
+import { useOpened } from "../core/context";
+import { store, useView, writeAddress } from "../core/store";
+import type { Job } from "../core/types";
+import { runName, runWords } from "../core/words";
+import type { Tab } from "../tabs/tab";
+import { Search } from "./search";
+import { readTheme, setTheme, type Theme } from "./theme";
+
+const THEMES: Record<Theme, { next: Theme; sign: string; says: string }> = {
+	system: { next: "light", sign: "◐", says: "as the system" },
+	light: { next: "dark", sign: "○", says: "light" },
+	dark: { next: "system", sign: "●", says: "dark" },
+};
+
+export function ThemeButton() {
+	const [theme, change] = useState(readTheme);
+	const now = THEMES[theme];
+
+	return (
+		<button
+			type="button"
+			class="button quiet"
+			title={`Theme: ${now.says}. Click for: ${THEMES[now.next].says}`}
+			aria-label={`Theme: ${now.says}`}
+			onClick={() => {
+				setTheme(now.next);
+				change(now.next);
+			}}
+		>
+			{now.sign}
+		</button>
+	);
+}
+
+export function Header(props: {
+	field: RefObject<HTMLInputElement | null>;
+	onHelp: () => void;
+	onClose: (() => void) | null;
+}) {
+	const { client, job } = useOpened();
+	const devices = [...new Set(job.files.flatMap((file) => file.device ?? []))].join(", ");
+
+	return (
+		<header class="header">
+			<strong class="product">stepscope</strong>
+			<span class="run" title={`${job.files[0]?.path ?? ""} (${client.transport.place})`}>
+				{runName(job)}
+			</span>
+			<span class="soft run-words" title={devices}>
+				{runWords(job)}
+			</span>
+			<span class="spring" />
+			<Search field={props.field} />
+			{props.onClose ? (
+				<button type="button" class="button" onClick={props.onClose}>
+					Open another
+				</button>
+			) : null}
+			<ThemeButton />
+			<button
+				type="button"
+				class="button quiet"
+				title="Keys (?)"
+				aria-label="Help: all keys"
+				aria-keyshortcuts="?"
+				onClick={props.onHelp}
+			>
+				?
+			</button>
+		</header>
+	);
+}
+
+/* Rows belong to the table of their tab; other selections stay. */
+function goTo(id: string): void {
+	const { selected } = store.view;
+	store.set({ tab: id, selected: selected?.kind === "row" ? null : selected });
+}
+
+export function TabBar({ tabs, chosen, job }: { tabs: Tab[]; chosen: Tab; job: Job }) {
+	const view = useView((all) => all);
+
+	const onKeyDown = (event: KeyboardEvent) => {
+		const ways: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1 };
+		const way = ways[event.key];
+		const at = tabs.indexOf(chosen);
+		const ends: Record<string, number> = { Home: 0, End: tabs.length - 1 };
+		const next = way ? (at + way + tabs.length) % tabs.length : ends[event.key];
+		const tab = next === undefined ? undefined : tabs[next];
+		if (!tab) return;
+		event.preventDefault();
+		goTo(tab.id);
+		document.getElementById(`tab-${tab.id}`)?.focus();
+	};
+	return (
+		<nav class="tabs" aria-label="Tabs">
+			<div role="tablist" onKeyDown={onKeyDown}>
+				{tabs.map((tab) => {
+					const badge = tab.badge?.(job) ?? null;
+					return (
+						<a
+							key={tab.id}
+							id={`tab-${tab.id}`}
+							role="tab"
+							href={writeAddress({ ...view, tab: tab.id, own: {}, selected: null })}
+							aria-selected={tab === chosen}
+							aria-controls="tab-body"
+							tabIndex={tab === chosen ? 0 : -1}
+							onClick={(event) => {
+								if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+								event.preventDefault();
+								goTo(tab.id);
+							}}
+						>
+							{tab.title}
+							{badge ? <span class="badge"> {badge}</span> : null}
+						</a>
+					);
+				})}
+			</div>
+		</nav>
+	);
+}

@@ -1,0 +1,54 @@
+/*
+ * root.tsx - nothing open, loading, or open: one of these is on the page.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Client } from "../core/client";
+import type { Opened } from "../core/context";
+import type { Openers, Progress, Transport } from "../core/transport";
+import { Welcome } from "../welcome/welcome";
+import { App } from "./app";
+import { LoadingScreen } from "./loading";
+
+type State =
+	| { at: "welcome" }
+	| { at: "loading"; progress: Progress | null; error: string | null }
+	| { at: "open"; opened: Opened };
+
+export function Root({ first, openers }: { first: Transport | null; openers: Openers | null }) {
+	const [state, change] = useState<State>(() =>
+		first ? { at: "loading", progress: null, error: null } : { at: "welcome" },
+	);
+	const now = useRef<Transport | null>(null);
+
+	const open = async (transport: Transport) => {
+		now.current = transport;
+		const live = () => now.current === transport;
+		change({ at: "loading", progress: null, error: null });
+		try {
+			await transport.open((progress) => {
+				if (live()) change({ at: "loading", progress, error: null });
+			});
+			const client = new Client(transport);
+			const job = await client.job();
+			if (live()) change({ at: "open", opened: { client, job } });
+		} catch (error) {
+			const said = error instanceof Error ? error.message : String(error);
+			if (live()) change({ at: "loading", progress: null, error: said });
+		}
+	};
+	const close = () => {
+		now.current?.close();
+		now.current = null;
+		change({ at: "welcome" });
+	};
+	useEffect(() => {
+		if (first) void open(first);
+	}, []);
+
+	if (state.at === "welcome") return <Welcome openers={openers} onOpen={open} />;
+	if (state.at === "loading")
+		return (
+			<LoadingScreen progress={state.progress} error={state.error} onCancel={close} />
+		);
+	return <App opened={state.opened} onClose={openers ? close : null} />;
+}

@@ -1,0 +1,86 @@
+/*
+ * search.tsx - the search box: names of slices; Enter goes from hit to hit on the timeline.
+ */
+import type { RefObject } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useOpened } from "../core/context";
+import { showOnTimeline, store, useView } from "../core/store";
+import type { Place } from "../core/types";
+
+/* Hits that are gone through; the count tells of more. */
+const MOST_HITS = 1000;
+
+interface Hits {
+	q: string;
+	step: number | null;
+	count: number;
+	hits: Place[];
+	at: number;
+}
+
+export function Search({ field }: { field: RefObject<HTMLInputElement | null> }) {
+	const { client, job } = useOpened();
+	const text = useView((view) => view.search);
+	const [found, find] = useState<Hits | null>(null);
+	const [failed, fail] = useState("");
+
+	useEffect(() => {
+		fail("");
+		if (!text) find(null);
+	}, [text]);
+	const go = async (way: number) => {
+		const { search: q, rank, step } = store.view;
+		if (!q.trim()) return;
+		try {
+			const files = job.files.filter((file) => rank === null || file.rank === rank);
+			const list = files.map((file) => file.file).join(",");
+			const asked = { q, limit: MOST_HITS, step, files: rank === null ? null : list };
+			const answer = await client.json<{ count: number; hits: Place[] }>("search", asked);
+			const same = found?.q === q && found.step === step;
+			const count = answer.hits.length;
+			const at = same ? (found.at + way + count) % count : way > 0 ? 0 : count - 1;
+			const hit = answer.hits[at];
+			find({ q, step, count: answer.count, hits: answer.hits, at });
+			if (!hit) return;
+			const selected = { kind: "slice" as const, file: hit.file, row: hit.row };
+			showOnTimeline(hit.start_ns, hit.dur_ns, selected);
+		} catch (error) {
+			fail(error instanceof Error ? error.message : String(error));
+		}
+	};
+	const place = found?.hits.length
+		? `${found.at + 1} of ${found.count.toLocaleString("en-US")}`
+		: found
+			? "nothing found"
+			: "";
+	return (
+		<search class="search">
+			<input
+				ref={field}
+				type="search"
+				class="field"
+				placeholder="Search names   /"
+				aria-label="Search names of slices"
+				aria-keyshortcuts="/"
+				title={failed || "* and ? stand for any letters"}
+				value={text}
+				onInput={(event) => {
+					find(null);
+					store.set({ search: event.currentTarget.value });
+				}}
+				onKeyDown={(event) => {
+					if (event.key === "Enter") void go(event.shiftKey ? -1 : 1);
+					else if (event.key === "Escape") {
+						store.set({ search: "" });
+						event.currentTarget.blur();
+					} else return;
+					event.preventDefault();
+					event.stopPropagation();
+				}}
+			/>
+			<span class="search-count soft" aria-live="polite">
+				{failed ? "search failed" : place}
+			</span>
+		</search>
+	);
+}

@@ -1,0 +1,147 @@
+/*
+ * index.tsx - the tab of memory: the curve, peaks, steps, who holds it, allocations.
+ */
+import { useMemo } from "preact/hooks";
+import { useLoaded, useOpened } from "../../core/context";
+import { formatBytes } from "../../core/format";
+import { store, useView } from "../../core/store";
+import { Chips } from "../../parts/chips";
+import { CopyBox } from "../../parts/copy-box";
+import { Failed, Loading } from "../../parts/state";
+import { TableView } from "../../parts/table-view";
+import type { Tab } from "../tab";
+import { CurveOf } from "./curve";
+import "./memory.css";
+import { type Peak, readPeaks } from "./model";
+
+const PARTS = [
+	{ id: "memory", title: "Peaks", about: "The most that each device held" },
+	{ id: "memory-steps", title: "Steps", about: "What grows from step to step" },
+	{ id: "memory-ops", title: "Who holds it", about: "Operators, lines and modules at the peak" },
+	{ id: "allocations", title: "Allocations", about: "The largest, and those that were never freed" },
+];
+
+/* Rows of the tables below the curve. */
+const LINES = 10;
+
+/* More curves than this are chosen from a list. */
+const CHIPPED = 8;
+
+function NotRecorded({ notes }: { notes: string[] }) {
+	return (
+		<div class="memory-missing">
+			<p>Memory was not recorded.</p>
+			{notes.map((note) => (
+				<p class="soft" key={note}>
+					{note}
+				</p>
+			))}
+			<CopyBox
+				label="how to record it"
+				text={"torch.profiler.profile(..., profile_memory=True)   # with_stack=True names the lines"}
+			/>
+		</div>
+	);
+}
+
+function titleOf(peak: Peak): string {
+	return peak.rank === null ? peak.device : `rank ${peak.rank} · ${peak.device}`;
+}
+
+function keyOf(peak: Peak): string {
+	return `${peak.rank ?? ""}.${peak.device}`;
+}
+
+function Which(props: { peaks: Peak[]; chosen: Peak; choose: (key: string) => void }) {
+	const { peaks, chosen, choose } = props;
+	if (peaks.length < 2) return <h2 class="memory-title">{titleOf(chosen)}</h2>;
+	if (peaks.length <= CHIPPED)
+		return (
+			<Chips
+				label="Device"
+				chips={peaks.map((peak) => ({
+					id: keyOf(peak),
+					title: titleOf(peak),
+					about: `at most ${formatBytes(peak.allocated)}`,
+				}))}
+				chosen={keyOf(chosen)}
+				onChoose={choose}
+			/>
+		);
+	return (
+		<select
+			class="select"
+			aria-label="Device"
+			value={keyOf(chosen)}
+			onChange={(event) => choose(event.currentTarget.value)}
+		>
+			{peaks.map((peak) => (
+				<option key={keyOf(peak)} value={keyOf(peak)}>
+					{titleOf(peak)}: {formatBytes(peak.allocated)}
+				</option>
+			))}
+		</select>
+	);
+}
+
+/* What grows, in the words of the core: leaks and fragmentation. */
+function Growth({ rank }: { rank: number | null }) {
+	const { client } = useOpened();
+	const loaded = useLoaded(() => client.view("memory-steps", { rank, top: 1 }), [client, rank]);
+	const notes = loaded.value?.notes.filter((note) => /grows/.test(note)) ?? [];
+	return (
+		<>
+			{notes.map((note) => (
+				<p class="memory-growth" key={note}>
+					{note}
+				</p>
+			))}
+		</>
+	);
+}
+
+function Memory() {
+	const { client } = useOpened();
+	const rank = useView((view) => view.rank);
+	const part = useView((view) => view.own.part) || "memory";
+	const wanted = useView((view) => view.own.device);
+	const loaded = useLoaded(() => client.view("memory", { rank, top: 0 }), [client, rank]);
+	const peaks = useMemo(() => (loaded.value ? readPeaks(loaded.value) : []), [loaded.value]);
+	const chosen = peaks.find((peak) => keyOf(peak) === wanted) ?? peaks[0];
+
+	if (!loaded.value)
+		return (
+			<div class="page">
+				{loaded.state === "failed" ? (
+					<Failed error={loaded.error} />
+				) : (
+					<Loading what="Reading memory …" />
+				)}
+			</div>
+		);
+	if (!chosen)
+		return (
+			<div class="page">
+				<NotRecorded notes={loaded.value.notes} />
+			</div>
+		);
+	return (
+		<div class="page">
+			<Which peaks={peaks} chosen={chosen} choose={(device) => store.setOwn({ device })} />
+			<CurveOf peak={chosen} />
+			<Growth rank={chosen.rank} />
+			<Chips
+				label="More about memory"
+				chips={PARTS}
+				chosen={part}
+				onChoose={(id) => store.setOwn({ part: id })}
+				strong
+			/>
+			<div class="memory-part">
+				<TableView key={part} view={part} id={part} lines={LINES} />
+			</div>
+		</div>
+	);
+}
+
+export const memoryTab: Tab = { id: "memory", title: "Memory", component: Memory };

@@ -1,0 +1,166 @@
+/*
+ * flame.tsx - stacks as an icicle: callers on top, time is width. Click or Enter zooms.
+ */
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { COLORS, readPalette } from "../../core/colors";
+import { formatNs, formatPercent } from "../../core/format";
+import { beginDrawing, tokenOf, useTheme, useWidth } from "../../parts/surface";
+import { colorOf, type Frame, pathOf, shortFrame } from "./flame-model";
+
+const ROW = 20;
+/* Narrower frames are not drawn, and text only where some letters fit. */
+const LEAST_WIDTH = 0.5;
+const LEAST_TEXT = 28;
+
+interface Shown {
+	frame: Frame;
+	x: number;
+	width: number;
+	y: number;
+}
+
+/* Callers that stay above the frame that fills the width; the others are one click away. */
+const ABOVE = 2;
+
+/* What can be seen when a frame fills the width: some of its callers, it, and what is below. */
+function layOut(zoom: Frame, width: number): Shown[] {
+	const shown: Shown[] = [];
+	const scale = zoom.total > 0 ? width / zoom.total : 0;
+	const top = Math.max(0, zoom.depth - ABOVE);
+	for (let at = zoom.parent; at && at.depth >= top; at = at.parent)
+		shown.push({ frame: at, x: 0, width, y: (at.depth - top) * ROW });
+	const open = [zoom];
+	for (let frame = open.pop(); frame; frame = open.pop()) {
+		const wide = frame.total * scale;
+		if (wide < LEAST_WIDTH) continue;
+		const x = (frame.start - zoom.start) * scale;
+		shown.push({ frame, x, width: wide, y: (frame.depth - top) * ROW });
+		for (const child of frame.children) open.push(child);
+	}
+	return shown;
+}
+
+/* The first frame below which there is a choice: programs begin with many that call only one. */
+function firstZoom(root: Frame): Frame {
+	let frame = root;
+	for (let only = frame.children[0]; only; only = frame.children[0]) {
+		if (frame.children.length > 1 || only.total < frame.total) break;
+		frame = only;
+	}
+	return frame;
+}
+
+/* Letters that fit, measured once per font: all are about as wide. */
+function clipText(context: CanvasRenderingContext2D, text: string, width: number): string {
+	const letters = Math.floor(width / (context.measureText("0").width || 7));
+	return text.length <= letters ? text : `${text.slice(0, Math.max(0, letters - 1))}…`;
+}
+
+function draw(
+	context: CanvasRenderingContext2D,
+	shown: Shown[],
+	search: string,
+	active: Frame | null,
+): void {
+	const palette = new Map(COLORS.map((name, i) => [name as string, readPalette()[i] ?? ""]));
+	const wanted = search.toLowerCase();
+	const back = tokenOf("--back");
+	context.font = `11px ${tokenOf("--font")}`;
+	context.textBaseline = "middle";
+	for (const { frame, x, width, y } of shown) {
+		const found = wanted !== "" && frame.name.toLowerCase().includes(wanted);
+		context.globalAlpha = wanted && !found ? 0.25 : 1;
+		context.fillStyle = palette.get(colorOf(frame)) ?? "";
+		context.fillRect(x, y, Math.max(LEAST_WIDTH, width - 1), ROW - 1);
+		if (width >= LEAST_TEXT) {
+			context.fillStyle = back;
+			context.fillText(clipText(context, shortFrame(frame.name), width - 8), x + 4, y + ROW / 2);
+		}
+		context.globalAlpha = 1;
+		if (found || frame === active) {
+			context.strokeStyle = tokenOf(frame === active ? "--text" : "--path");
+			context.lineWidth = 2;
+			context.strokeRect(x + 1, y + 1, Math.max(1, width - 3), ROW - 3);
+		}
+	}
+}
+
+function tell(frame: Frame, root: Frame): string {
+	const own = frame.children.reduce((left, child) => left - child.total, frame.total);
+	return (
+		`${frame.name}: ${formatNs(frame.total)}, ` +
+		`${formatPercent(root.total ? (100 * frame.total) / root.total : 0)} of all; ` +
+		`by itself ${formatNs(own)}.`
+	);
+}
+
+/* Where an arrow key leads: to the caller, the largest callee, a neighbour of the same caller. */
+function stepFrom(frame: Frame, key: string): Frame | null {
+	if (key === "ArrowUp") return frame.parent;
+	if (key === "ArrowDown") return frame.children[0] ?? null;
+	const siblings = frame.parent?.children ?? [];
+	const at = siblings.indexOf(frame);
+	if (key === "ArrowLeft") return siblings[at - 1] ?? null;
+	if (key === "ArrowRight") return siblings[at + 1] ?? null;
+	return null;
+}
+
+export function Flame({ root, search }: { root: Frame; search: string }) {
+	const [place, width] = useWidth<HTMLDivElement>();
+	const canvas = useRef<HTMLCanvasElement>(null);
+	const [zoom, setZoom] = useState<Frame>(() => firstZoom(root));
+	const [active, activate] = useState<Frame | null>(null);
+	const theme = useTheme();
+	const shown = useMemo(() => layOut(zoom, width), [zoom, width]);
+	const height = shown.reduce((most, one) => Math.max(most, one.y + ROW), ROW);
+
+	useEffect(() => {
+		if (!canvas.current || !width) return;
+		const context = beginDrawing(canvas.current, width, height);
+		if (context) draw(context, shown, search, active);
+	}, [shown, search, active, theme]);
+
+	function frameAt(event: MouseEvent): Frame | null {
+		const { offsetX: x, offsetY } = event;
+		const y = Math.floor(offsetY / ROW) * ROW;
+		return shown.find((one) => one.y === y && x >= one.x && x < one.x + one.width)?.frame ?? null;
+	}
+
+	function keys(event: KeyboardEvent): void {
+		const next = stepFrom(active ?? zoom, event.key);
+		if (next) activate(next);
+		else if (event.key === "Enter" && active) setZoom(active);
+		else if ((event.key === "Escape" || event.key === "Backspace") && zoom.parent)
+			setZoom(event.key === "Escape" ? root : zoom.parent);
+		else return;
+		event.preventDefault();
+		event.stopPropagation();
+	}
+
+	return (
+		<div class="flame" ref={place}>
+			<p class="flame-hint" aria-live="polite">
+				{active ? tell(active, root) : `${formatNs(root.total)} in all. Click a frame to zoom, Escape to go back.`}
+				{zoom !== root ? (
+					<button type="button" class="button" onClick={() => setZoom(root)}>
+						Show all
+					</button>
+				) : null}
+			</p>
+			<canvas
+				ref={canvas}
+				tabIndex={0}
+				role="application"
+				aria-label="Stacks by time. Arrow keys move between frames, Enter zooms, Escape shows all."
+				title={active ? pathOf(active).slice(-12).map(shortFrame).join("\n") : ""}
+				onMouseMove={(event) => activate(frameAt(event))}
+				onMouseLeave={() => activate(null)}
+				onClick={(event) => {
+					const frame = frameAt(event);
+					if (frame) setZoom(frame === zoom ? (frame.parent ?? root) : frame);
+				}}
+				onKeyDown={keys}
+			/>
+		</div>
+	);
+}

@@ -1,0 +1,92 @@
+/*
+ * tree-model.ts - the rows of the view modules as a tree: what is open, in which order.
+ */
+import type { Cell, TableDocument } from "../../core/types";
+
+export interface Branch {
+	index: number; /* of the row */
+	depth: number;
+	name: string;
+	path: string;
+	cells: Cell[];
+	children: Branch[];
+}
+
+export function readTree(table: TableDocument): Branch[] {
+	const at = (name: string) => table.columns.findIndex((column) => column.name === name);
+	const [module, depth, path] = [at("module"), at("depth"), at("path")];
+	const roots: Branch[] = [];
+	const open: Branch[] = [];
+	table.rows.forEach((cells, index) => {
+		const level = Math.max(0, Number(cells[depth] ?? 0));
+		const name = String(cells[module] ?? "").trim();
+		const branch = { index, depth: level, name, path: String(cells[path] ?? name), cells, children: [] };
+		while (open.length && (open.at(-1)?.depth ?? 0) >= level) open.pop();
+		(open.at(-1)?.children ?? roots).push(branch);
+		open.push(branch);
+	});
+	return roots;
+}
+
+/* Rows that the tree opens with: as many levels as fit on a screen. */
+const FIRST_ROWS = 24;
+
+export function firstOpen(roots: Branch[]): Set<number> {
+	const open = new Set<number>();
+	let level = roots;
+	let rows = roots.length;
+	while (level.length) {
+		const next = level.flatMap((branch) => branch.children);
+		if (!next.length || rows + next.length > FIRST_ROWS) break;
+		for (const branch of level) if (branch.children.length) open.add(branch.index);
+		rows += next.length;
+		level = next;
+	}
+	return open;
+}
+
+function compare(a: Cell | undefined, b: Cell | undefined): number {
+	const [x, y] = [a ?? null, b ?? null];
+	if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1;
+	if (typeof x === "number" && typeof y === "number") return y - x;
+	return String(x) < String(y) ? -1 : String(x) > String(y) ? 1 : 0;
+}
+
+/* Branches that are seen, one below the other; siblings by a column, -1: the core's order. */
+export function seen(
+	roots: Branch[],
+	open: Set<number>,
+	column: number,
+	turned: boolean,
+	wanted: string,
+): Branch[] {
+	const found: Branch[] = [];
+	const way = turned ? -1 : 1;
+	const ordered = (branches: Branch[]) =>
+		column < 0
+			? [...branches]
+			: [...branches].sort(
+					(a, b) => way * compare(a.cells[column], b.cells[column]) || a.index - b.index,
+				);
+	const hits = wanted ? hitsOf(roots, wanted.toLowerCase()) : null;
+	const left = ordered(roots).reverse();
+	for (let branch = left.pop(); branch; branch = left.pop()) {
+		if (hits && !hits.has(branch)) continue;
+		found.push(branch);
+		if (hits || open.has(branch.index)) left.push(...ordered(branch.children).reverse());
+	}
+	return found;
+}
+
+/* What has the text in its name, and everything above it. */
+function hitsOf(roots: Branch[], wanted: string): Set<Branch> {
+	const hits = new Set<Branch>();
+	const left: Branch[][] = roots.map((root) => [root]);
+	for (let way = left.pop(); way; way = left.pop()) {
+		const branch = way.at(-1);
+		if (!branch) continue;
+		if (branch.name.toLowerCase().includes(wanted)) for (const one of way) hits.add(one);
+		for (const child of branch.children) left.push([...way, child]);
+	}
+	return hits;
+}

@@ -1,0 +1,88 @@
+/*
+ * index.tsx - the tab of ranks: who is late, who waits, how far clocks are apart.
+ */
+import { useLoaded, useOpened } from "../../core/context";
+import { store, useView } from "../../core/store";
+import { Chips } from "../../parts/chips";
+import { ranksOf } from "../../parts/scope";
+import { TableView } from "../../parts/table-view";
+import type { Tab } from "../tab";
+import { PairsMap } from "./pair-map";
+import "./ranks.css";
+import { StepsMap } from "./step-map";
+
+const PARTS = [
+	{ id: "stragglers", title: "Stragglers", about: "Ranks that hold the others up, and why" },
+	{ id: "pairs", title: "Who waits for whom", about: "Waits in collectives, rank by rank" },
+	{ id: "ranks", title: "Side by side", about: "What each rank did, means of a step" },
+	{ id: "imbalance", title: "Load", about: "How differently the ranks are loaded" },
+	{ id: "idle-together", title: "All idle at once", about: "When no rank worked, and why" },
+	{ id: "clocks", title: "Clocks", about: "How far the clocks are apart, and how sure that is" },
+];
+
+/* Rows of the tables below the map. */
+const LINES = 10;
+
+/* The first straggler in a sentence, or why nobody is one. */
+function Sentence() {
+	const { client } = useOpened();
+	const loaded = useLoaded(() => client.view("stragglers"), [client]);
+	const table = loaded.value;
+	const at = (name: string) => table?.columns.findIndex((column) => column.name === name) ?? -1;
+	const row = table?.rows[0];
+	if (!table) return <p class="ranks-sentence">{"\u00a0"}</p>;
+	if (!row)
+		return (
+			<p class="ranks-sentence">
+				No rank holds the others up. <span class="soft">{table.notes.join(" ")}</span>
+			</p>
+		);
+	const names = table.rows.map((one) => one[at("rank")]).filter((rank) => rank !== null);
+	return (
+		<p class="ranks-sentence">
+			{names.length
+				? `Rank ${names.join(", ")} ${names.length > 1 ? "hold" : "holds"} the others up: `
+				: ""}
+			{String(row[at("cause")] ?? "")}.
+		</p>
+	);
+}
+
+function Ranks() {
+	const { job } = useOpened();
+	const part = useView((view) => view.own.part) || "stragglers";
+	const alone = ranksOf(job).length < 2;
+	return (
+		<div class="page ranks">
+			{alone ? (
+				<p class="ranks-sentence">
+					One rank is open: there is nobody to compare it with. Open the files of all ranks
+					together.
+				</p>
+			) : (
+				<Sentence />
+			)}
+			<StepsMap />
+			{alone ? null : (
+				<>
+					<Chips
+						label="More about the ranks"
+						chips={PARTS}
+						chosen={part}
+						onChoose={(id) => store.setOwn({ part: id })}
+						strong
+					/>
+					<div class="ranks-part">
+						{part === "pairs" ? (
+							<PairsMap />
+						) : (
+							<TableView key={part} view={part} id={part} lines={LINES} />
+						)}
+					</div>
+				</>
+			)}
+		</div>
+	);
+}
+
+export const ranksTab: Tab = { id: "ranks", title: "Ranks", component: Ranks };

@@ -1,0 +1,154 @@
+/*
+ * model.ts - ranks and steps as a map: rows of the view ranks, by step or by pair.
+ */
+import { formatNs, formatPercent } from "../../core/format";
+import type { Cell, TableDocument } from "../../core/types";
+
+/* What the map can show; the column of the view, and whether more of it is bad. */
+export interface Figure {
+	id: string;
+	title: string;
+	column: string;
+	color: string;
+	about: string;
+	says: (value: string) => string;
+}
+
+export const FIGURES: Figure[] = [
+	{
+		id: "late",
+		title: "lateness",
+		column: "lateness_ns",
+		color: "--bad",
+		about: "How long the first one waited for it, sum over the collectives of the step",
+		says: (value) => `comes ${value} later than the first to its collectives`,
+	},
+	{
+		id: "wait",
+		title: "waiting",
+		column: "wait_ns",
+		color: "--c-communication",
+		about: "In collectives, waiting for those that came later",
+		says: (value) => `waits ${value} in collectives for others`,
+	},
+	{
+		id: "step",
+		title: "step time",
+		column: "step_ns",
+		color: "--text",
+		about: "How long the step took on this rank",
+		says: (value) => `takes ${value}`,
+	},
+	{
+		id: "compute",
+		title: "computing",
+		column: "compute_ns",
+		color: "--c-compute",
+		about: "A compute kernel ran",
+		says: (value) => `computes ${value}`,
+	},
+	{
+		id: "exposed",
+		title: "exposed communication",
+		column: "exposed_ns",
+		color: "--c-communication",
+		about: "Communication beside no compute kernel",
+		says: (value) => `communicates ${value} beside no compute kernel`,
+	},
+	{
+		id: "idle",
+		title: "idle",
+		column: "idle_ns",
+		color: "--c-idle",
+		about: "Nothing ran on its device",
+		says: (value) => `has an idle device for ${value}`,
+	},
+];
+
+/* One rank: its number, null where the file does not know it, and its row of each step. */
+export interface RankRow {
+	rank: number | null;
+	steps: Map<number, Cell[]>;
+}
+
+export interface StepMap {
+	ranks: RankRow[];
+	steps: number[];
+	columns: Map<string, number>;
+}
+
+/* Rows stand rank after rank; ranks without a number differ by where their steps begin anew. */
+export function readSteps(table: TableDocument): StepMap {
+	const columns = new Map(table.columns.map((column, i) => [column.name, i]));
+	const [rank = -1, step = -1] = [columns.get("rank"), columns.get("step")];
+	const ranks: RankRow[] = [];
+	const steps = new Set<number>();
+	for (const row of table.rows) {
+		const number = Number(row[step] ?? 0);
+		const of = (row[rank] ?? null) as number | null;
+		let last = ranks.at(-1);
+		if (!last || last.rank !== of || last.steps.has(number))
+			ranks.push((last = { rank: of, steps: new Map() }));
+		last.steps.set(number, row);
+		steps.add(number);
+	}
+	return { ranks, steps: [...steps].sort((a, b) => a - b), columns };
+}
+
+export function figureOf(map: StepMap, rank: number, step: number, column: string): number | null {
+	const at = map.columns.get(column) ?? -1;
+	const cell = map.ranks[rank]?.steps.get(map.steps[step] ?? -1)?.[at];
+	return typeof cell === "number" ? cell : null;
+}
+
+export function valuesOf(map: StepMap, column: string): (number | null)[] {
+	return map.ranks.flatMap((_, rank) =>
+		map.steps.map((_, step) => figureOf(map, rank, step, column)),
+	);
+}
+
+export function nameOf(rank: number | null): string {
+	return rank === null ? "?" : String(rank);
+}
+
+/* "Rank 3, step 2: comes 12 ms later …; 9 % of its step." */
+export function tellCell(map: StepMap, rank: number, step: number, figure: Figure): string {
+	const value = figureOf(map, rank, step, figure.column);
+	const whole = figureOf(map, rank, step, "step_ns");
+	const who = `Rank ${nameOf(map.ranks[rank]?.rank ?? null)}, step ${map.steps[step]}`;
+	if (whole === null) return `${who}: not recorded, or a step that does not count.`;
+	if (value === null) return `${who}: no collective of this step tells it. The step takes ${formatNs(whole)}.`;
+	const share =
+		figure.column !== "step_ns" && whole
+			? `, ${formatPercent((100 * value) / whole)} of its step of ${formatNs(whole)}`
+			: "";
+	return `${who}: ${figure.says(formatNs(value))}${share}. Click shows it on the timeline.`;
+}
+
+/* Who waits for whom: ranks that wait as rows, those they wait for as columns. */
+export interface PairMap {
+	ranks: number[];
+	values: (number | null)[];
+	counts: number[];
+	untold: boolean; /* some waits have nobody who came last alone */
+}
+
+export function readPairs(table: TableDocument, ranks: number[]): PairMap {
+	const at = (name: string) => table.columns.findIndex((column) => column.name === name);
+	const [rank, whom, wait, of] = [at("rank"), at("for"), at("wait_ns"), at("of")];
+	const index = new Map(ranks.map((one, i) => [one, i]));
+	const values = new Array<number | null>(ranks.length * ranks.length).fill(0);
+	const counts = new Array<number>(values.length).fill(0);
+	let untold = false;
+	for (const row of table.rows) {
+		const from = index.get(Number(row[rank] ?? Number.NaN));
+		const to = row[whom] === null ? undefined : index.get(Number(row[whom]));
+		if (to === undefined || from === undefined) {
+			untold = true;
+			continue;
+		}
+		values[from * ranks.length + to] = Number(row[wait] ?? 0);
+		counts[from * ranks.length + to] = Number(row[of] ?? 0);
+	}
+	return { ranks, values, counts, untold };
+}

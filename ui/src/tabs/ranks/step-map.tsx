@@ -1,0 +1,89 @@
+/*
+ * step-map.tsx - the map of ranks and steps: who was late when.
+ */
+import { useMemo } from "preact/hooks";
+import { useLoaded, useOpened } from "../../core/context";
+import { formatNs } from "../../core/format";
+import { showOnTimeline, store, useView } from "../../core/store";
+import { Chips } from "../../parts/chips";
+import { HeatMap } from "../../parts/heat-map";
+import { Failed, Loading, Nothing } from "../../parts/state";
+import { FIGURES, nameOf, readSteps, type StepMap, tellCell, valuesOf } from "./model";
+
+function useShow(map: StepMap | null) {
+	const { job } = useOpened();
+	return (rank: number, step: number) => {
+		const wanted = map?.ranks[rank]?.rank ?? null;
+		const files = job.files.filter((file) => file.problem === null);
+		const file = wanted === null ? files[rank] : files.find((one) => one.rank === wanted);
+		const found = file?.steps?.find((one) => one.number === map?.steps[step]);
+		if (!found) return;
+		showOnTimeline(found.start_ns, found.end_ns - found.start_ns, {
+			kind: "range",
+			from: found.start_ns,
+			to: found.end_ns,
+		});
+	};
+}
+
+export function StepsMap() {
+	const { client, job } = useOpened();
+	const chosen = useView((view) => view.own.show);
+	const loaded = useLoaded(() => client.view("ranks", { group: "step", top: 0 }), [client, job]);
+	const map = useMemo(() => (loaded.value ? readSteps(loaded.value) : null), [loaded.value]);
+	const late = useMemo(
+		() => map !== null && valuesOf(map, "lateness_ns").some((value) => value !== null),
+		[map],
+	);
+	const figure =
+		FIGURES.find((one) => one.id === chosen) ?? FIGURES.find((one) => one.id === (late ? "late" : "step"));
+	const values = useMemo(
+		() => (map && figure ? valuesOf(map, figure.column) : []),
+		[map, figure],
+	);
+	const rows = useMemo(() => map?.ranks.map(({ rank }) => nameOf(rank)) ?? [], [map]);
+	const columns = useMemo(() => map?.steps.map(String) ?? [], [map]);
+	const show = useShow(map);
+
+	if (!map || !figure)
+		return loaded.state === "failed" ? (
+			<Failed error={loaded.error} />
+		) : (
+			<Loading what="Comparing the ranks …" />
+		);
+	if (!map.steps.length)
+		return (
+			<Nothing>
+				No steps were found, so there is no map of them: call <code>prof.step()</code> at the end
+				of each.
+			</Nothing>
+		);
+	return (
+		<>
+			<Chips
+				label="What the map shows"
+				chips={FIGURES}
+				chosen={figure.id}
+				onChoose={(id) => store.setOwn({ show: id })}
+			/>
+			{figure.id === "late" && !late ? (
+				<p class="soft">
+					Ranks do not meet in collectives here, or one rank alone is open: lateness cannot be
+					told.
+				</p>
+			) : null}
+			<HeatMap
+				rows={rows}
+				columns={columns}
+				rowTitle="rank"
+				columnTitle="step"
+				values={values}
+				label={`Ranks and steps: ${figure.title}`}
+				color={figure.color}
+				format={formatNs}
+				tell={(rank, step) => tellCell(map, rank, step, figure)}
+				pick={show}
+			/>
+		</>
+	);
+}

@@ -1,0 +1,44 @@
+/*
+ * budget.tsx - where a step's time goes: parts that sum to all of it.
+ */
+import { useLoaded, useOpened } from "../../core/context";
+import { formatNs } from "../../core/format";
+import { StackedBar } from "../../parts/stacked-bar";
+import { type Budget, budgetOf, hostBudgetOf } from "./model";
+
+/* host: nothing ran on a device, so the training thread's time is shared out */
+type Told = Budget & { host: boolean };
+
+export function BudgetBar({ rank }: { rank: number | null }) {
+	const { client } = useOpened();
+	const budget = useLoaded(async (): Promise<Told> => {
+		const found = budgetOf(await client.view("budget", { group: "part", rank }));
+		if (found.parts.length) return { ...found, host: false };
+		return { ...hostBudgetOf(await client.view("breakdown", { rank })), host: true };
+	}, [rank]);
+
+	const parts = budget.value?.parts ?? [];
+	return (
+		<section class="budget">
+			<h3>Where a step's time goes</h3>
+			{budget.state === "failed" ? (
+				<p class="soft">The budget cannot be had: {budget.error}</p>
+			) : parts.length ? (
+				<StackedBar
+					parts={parts}
+					label="Parts of a step"
+					whole={budget.value?.host ? "of a step of the host" : "of a step of the devices"}
+					format={(value) => formatNs(value / (budget.value?.devices || 1))}
+				/>
+			) : (
+				<p class="soft budget-empty">{budget.state === "loading" ? "…" : "No time is known."}</p>
+			)}
+			{budget.value?.host && parts.length ? (
+				<p class="soft">
+					Nothing ran on a device: these are parts of the training thread's time.
+					<code> ProfilerActivity.CUDA</code> or <code>XPU</code> records devices.
+				</p>
+			) : null}
+		</section>
+	);
+}

@@ -1,0 +1,144 @@
+/*
+ * index.tsx - the first tab: how long a step takes, what it could take, what to change.
+ */
+import { useEffect, useState } from "preact/hooks";
+import { useLoaded, useOpened } from "../../core/context";
+import { store, useView } from "../../core/store";
+import type { Diagnosis, TableDocument } from "../../core/types";
+import type { Tab } from "../tab";
+import { BudgetBar } from "./budget";
+import { FindingCard } from "./finding";
+import { fallsOf, fixOf, hasTime, sameSet, warnedFixes } from "./model";
+import { useFlags } from "./places";
+import { QualityLine } from "./quality-line";
+import { NoSteps, Sentence } from "./sentence";
+import { useWhatIf } from "./use-what-if";
+import "./verdict.css";
+import { Waterfall } from "./waterfall";
+
+/* Below this share nothing is looked for: what the closing line says. */
+const LEAST_PERCENT = 1;
+
+/* Unticked fixes stand in the address: a link shows the same set. */
+function useFixes(told: Diagnosis): [Set<string>, (fix: string) => void] {
+	const own = useView((view) => view.own.fix);
+	const on = !own ? warnedFixes(told) : new Set(own.split(",").filter(fixNamed));
+	return [
+		on,
+		(fix) => {
+			const next = new Set(on);
+			if (!next.delete(fix)) next.add(fix);
+			const same = sameSet(next, warnedFixes(told));
+			store.setOwn({ fix: same ? "" : [...next].join(",") || "none" });
+		},
+	];
+}
+
+function fixNamed(fix: string): boolean {
+	return fix !== "" && fix !== "none";
+}
+
+function Findings({ told, on }: { told: Diagnosis; on: Set<string> }) {
+	const flags = useFlags(told.findings.length > 0);
+	const cards = told.findings.map((finding, i) => ({ finding, number: i + 1 }));
+	const warned = cards.filter(({ finding }) => finding.level === "warning");
+	const small = cards.filter(({ finding }) => finding.level !== "warning");
+	const card = ({ finding, number }: (typeof cards)[number]) => (
+		<FindingCard
+			key={number}
+			number={number}
+			finding={finding}
+			told={told}
+			flags={flags}
+			off={hasTime(finding) && !on.has(fixOf(finding))}
+		/>
+	);
+
+	return (
+		<>
+			{warned.map(card)}
+			{small.length ? <h3 class="smaller">Smaller things</h3> : null}
+			{small.map(card)}
+			<p class="nothing-else">
+				Nothing {cards.length ? "else " : ""}above {LEAST_PERCENT} % of the step was found.
+				{told.next ? ` What is left: ${told.next}.` : ""}
+			</p>
+		</>
+	);
+}
+
+function Told({ told, rank }: { told: Diagnosis; rank: number | null }) {
+	const [on, toggle] = useFixes(told);
+	const { shown, busy, error } = useWhatIf(told, on, rank);
+	const all = sameSet(on, warnedFixes(told));
+	const falls = fallsOf(told, shown, on);
+
+	if (!told.step_ns) return <NoSteps />;
+	return (
+		<>
+			<Sentence told={told} shown={shown} all={all} busy={busy} />
+			{error ? <p class="bad" role="alert">{`It cannot be computed: ${error}`}</p> : null}
+			{falls.length ? (
+				<Waterfall told={told} shown={shown} falls={falls} busy={busy} toggle={toggle} />
+			) : null}
+			<BudgetBar rank={rank} />
+			<Findings told={told} on={on} />
+		</>
+	);
+}
+
+function cellOf(table: TableDocument, row: number, column: string) {
+	return table.rows[row]?.[table.columns.findIndex((one) => one.name === column)] ?? null;
+}
+
+/* One rank of many looks like a whole job; it must be told. */
+function MissingRanks() {
+	const { client, job } = useOpened();
+	const files = useLoaded(() => client.view("files"), []);
+	const world = files.value ? cellOf(files.value, 0, "world_size") : null;
+	const have = job.files.filter((file) => !file.problem).length;
+	if (typeof world !== "number" || world <= have) return null;
+	return (
+		<p class="missing">
+			{have === 1 ? "One rank" : `${have} ranks`} of {world} {have === 1 ? "is" : "are"} open:
+			who waits for whom between ranks can only be told with all of them.
+		</p>
+	);
+}
+
+function Verdict() {
+	const { client } = useOpened();
+	const rank = useView((view) => view.rank);
+	const step = useView((view) => view.step);
+	const told = useLoaded(() => client.diagnosis({ rank }), [rank]);
+	const [slow, wait] = useState(false);
+
+	useEffect(() => {
+		const timer = setTimeout(() => wait(true), 300);
+		return () => clearTimeout(timer);
+	}, []);
+
+	return (
+		<div class="page">
+		<div class="verdict">
+			{told.state === "failed" ? (
+				<p class="bad" role="alert">{`There is no verdict: ${told.error}`}</p>
+			) : null}
+			{told.value ? (
+				<Told key={`${rank}`} told={told.value} rank={rank} />
+			) : told.state === "loading" ? (
+				<div class="sentence" aria-busy="true">
+					<h2 class="soft">{slow ? "Replaying the steps …" : "\u00a0"}</h2>
+				</div>
+			) : null}
+			<MissingRanks />
+			{step !== null && told.value?.step_ns ? (
+				<p class="soft">A verdict needs whole steps: it is about all of them, not about step {step}.</p>
+			) : null}
+			{told.value ? <QualityLine told={told.value} /> : null}
+		</div>
+		</div>
+	);
+}
+
+export const verdictTab: Tab = { id: "verdict", title: "Verdict", component: Verdict };

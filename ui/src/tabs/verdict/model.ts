@@ -1,0 +1,163 @@
+/*
+ * model.ts - what the verdict says, computed from the answers of the core.
+ */
+import { formatNs, formatPercent } from "../../core/format";
+import type { Cell, Diagnosis, Finding, TableDocument } from "../../core/types";
+import type { BarPart } from "../../parts/stacked-bar";
+
+/* What what-if is asked for; findings about one rank are asked for by it. */
+export function fixOf(finding: Finding): string {
+	return finding.rank === null ? finding.rule : `${finding.rule}=${finding.rank}`;
+}
+
+export function hasTime(finding: Finding): boolean {
+	return finding.cost_ns !== null;
+}
+
+/* The set that the core's own verdict fixes. */
+export function warnedFixes(diagnosis: Diagnosis): Set<string> {
+	const warned = diagnosis.findings.filter((one) => one.level === "warning" && hasTime(one));
+	return new Set(warned.map(fixOf));
+}
+
+export function sameSet(a: Set<string>, b: Set<string>): boolean {
+	return a.size === b.size && [...a].every((one) => b.has(one));
+}
+
+/* One row of the waterfall: where its bar begins and ends, and what is sure of it. */
+export interface Fall {
+	number: number;
+	finding: Finding;
+	fix: string;
+	on: boolean;
+	cost: Finding | null; /* with the figures of the set that is on */
+	from_ns: number;
+	to_ns: number;
+}
+
+/* Rows stay in the order of the verdict; bars lie where the set that is on puts them. */
+export function fallsOf(told: Diagnosis, shown: Diagnosis, on: Set<string>): Fall[] {
+	const places = new Map<string, { from: number; to: number; finding: Finding }>();
+	let left = shown.step_ns ?? 0;
+	for (const finding of shown.findings) {
+		if (!on.has(fixOf(finding)) || finding.cost_ns === null) continue;
+		const key = `${fixOf(finding)} ${finding.title}`;
+		places.set(key, { from: left, to: left - finding.cost_ns, finding });
+		left -= finding.cost_ns;
+	}
+	return told.findings.flatMap((finding, i) => {
+		if (!hasTime(finding)) return [];
+		const fix = fixOf(finding);
+		const place = places.get(`${fix} ${finding.title}`);
+		return [
+			{
+				number: i + 1,
+				finding,
+				fix,
+				on: on.has(fix),
+				cost: place?.finding ?? null,
+				from_ns: place?.from ?? 0,
+				to_ns: place?.to ?? 0,
+			},
+		];
+	});
+}
+
+export function speedUp(before: number, after: number): string {
+	return after > 0 ? `${(before / after).toFixed(2)} ×` : "";
+}
+
+/* "mean of 5 steps on 8 ranks" */
+export function baseOf(diagnosis: Diagnosis): string {
+	const steps = diagnosis.steps === 1 ? "1 step" : `mean of ${diagnosis.steps} steps`;
+	return diagnosis.ranks > 1 ? `${steps} on ${diagnosis.ranks} ranks` : steps;
+}
+
+export function boundsOf(finding: Finding): string | null {
+	const { cost_low_ns: low, cost_high_ns: high } = finding;
+	if (low === null || high === null || low === high) return null;
+	return `between ${formatNs(Math.min(low, high))} and ${formatNs(Math.max(low, high))}`;
+}
+
+/* More ranks than this are counted, not listed. */
+const LISTED_RANKS = 6;
+
+export function ranksOf(finding: Finding, ranks: number): string | null {
+	const known = finding.ranks.filter((rank): rank is number => rank !== null);
+	if (finding.rank !== null) return `rank ${finding.rank}`;
+	if (ranks < 2 || !finding.ranks.length) return known.length ? `rank ${known[0]}` : null;
+	if (finding.ranks.length >= ranks) return "all ranks";
+	if (known.length === 1) return `rank ${known[0]}`;
+	if (known.length > LISTED_RANKS || known.length < finding.ranks.length)
+		return `${finding.ranks.length} of ${ranks} ranks`;
+	return `ranks ${known.join(", ")}`;
+}
+
+/* Nothing was found below this share of a step: the sentence of a healthy job. */
+const HEALTHY_PERCENT = 3;
+
+/* The first whole percentage that nothing found reaches, three or more. */
+export function healthyLimit(diagnosis: Diagnosis): string {
+	const most = Math.max(0, ...diagnosis.findings.map((one) => one.share_percent ?? 0));
+	return formatPercent(Math.max(HEALTHY_PERCENT, Math.ceil(most))).replace(".0 ", " ");
+}
+
+const PART_COLORS: Record<string, string> = {
+	compute: "compute",
+	"exposed communication": "communication",
+	"exposed copies": "copy",
+	"idle: input": "input",
+};
+
+function numberOf(cell: Cell | undefined): number {
+	return typeof cell === "number" ? cell : 0;
+}
+
+/* A budget: parts summed over devices, and how many devices that are. */
+export interface Budget {
+	parts: BarPart[];
+	devices: number;
+}
+
+/* Where the time of a step goes, mean of the steps of each device; parts sum to the step. */
+export function budgetOf(budget: TableDocument): Budget {
+	const at = (name: string) => budget.columns.findIndex((column) => column.name === name);
+	const [part, mean, rank, device] = [at("part"), at("mean_ns"), at("rank"), at("device")];
+	const sums = new Map<string, number>();
+	const devices = new Set<string>();
+	for (const row of budget.rows) {
+		const name = String(row[part] ?? "");
+		sums.set(name, (sums.get(name) ?? 0) + numberOf(row[mean]));
+		devices.add(`${row[rank]} ${row[device]}`);
+	}
+	const parts = [...sums]
+		.filter(([, value]) => value > 0)
+		.map(([name, value]) => ({
+			name,
+			value,
+			color: PART_COLORS[name] ?? "idle",
+			hatched: name.startsWith("idle"),
+		}));
+	return { parts, devices: devices.size };
+}
+
+const HOST_PARTS: [string, string, string][] = [
+	["kernel_ns", "kernels", "compute"],
+	["memcpy_ns", "copies", "copy"],
+	["memset_ns", "fills", "copy"],
+	["communication_ns", "communication", "communication"],
+	["runtime_ns", "runtime calls", "runtime"],
+	["dataloader_ns", "input", "input"],
+	["cpu_ns", "operators", "operator"],
+	["other_ns", "other", "other"],
+];
+
+/* The same for files without a device: the parts of the view breakdown, step by step. */
+export function hostBudgetOf(breakdown: TableDocument): Budget {
+	const parts = HOST_PARTS.flatMap(([column, name, color]) => {
+		const at = breakdown.columns.findIndex((one) => one.name === column);
+		const value = breakdown.rows.reduce((sum, row) => sum + numberOf(row[at]), 0);
+		return at >= 0 && value > 0 ? [{ name, value, color, hatched: name === "other" }] : [];
+	});
+	return { parts, devices: breakdown.rows.length };
+}

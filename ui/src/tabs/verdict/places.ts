@@ -1,0 +1,54 @@
+/*
+ * places.ts - where findings are on the timeline: the route flags.
+ */
+import { useLoaded, useOpened } from "../../core/context";
+import { showOnTimeline } from "../../core/store";
+import type { Finding } from "../../core/types";
+
+export interface FlagPlace {
+	file: number;
+	track: number;
+	lane: number;
+	row: number;
+	start_ns: number;
+	end_ns: number;
+	ns: number;
+}
+
+export interface Flag {
+	number: number;
+	rule: string;
+	level: string;
+	title: string;
+	places: FlagPlace[];
+}
+
+export interface Flags {
+	flags: Flag[] | null; /* null: not there yet, or cannot be had */
+	error: string | null;
+}
+
+export function useFlags(wanted: boolean): Flags {
+	const { client } = useOpened();
+	const loaded = useLoaded(
+		async () => (wanted ? (await client.json<{ flags: Flag[] }>("flags")).flags : null),
+		[wanted],
+	);
+	return { flags: loaded.value, error: loaded.state === "failed" ? loaded.error : null };
+}
+
+/* Flags are of all ranks; a verdict of one rank numbers its findings anew. */
+export function placesOf(flags: Flags, finding: Finding): FlagPlace[] {
+	const found =
+		flags.flags?.find((flag) => flag.rule === finding.rule && flag.title === finding.title) ??
+		flags.flags?.find((flag) => flag.rule === finding.rule);
+	return found?.places ?? [];
+}
+
+export function showPlace(place: FlagPlace): void {
+	showOnTimeline(place.start_ns, place.end_ns - place.start_ns, {
+		kind: "slice",
+		file: place.file,
+		row: place.row,
+	});
+}

@@ -1,0 +1,47 @@
+/*
+ * quality-line.tsx - how far the verdict can be trusted, in one line.
+ */
+import { useOpened } from "../../core/context";
+import { formatNs, formatPercent } from "../../core/format";
+import { store } from "../../core/store";
+import type { Diagnosis } from "../../core/types";
+
+function sentences(told: Diagnosis): string[] {
+	const said: string[] = [];
+	const { quality } = told;
+	const error = Math.abs(told.replay_error_percent ?? 0);
+	if (told.step_ns)
+		said.push(
+			`replay of the steps as they were: ${error < 0.05 ? "exact" : `off by ${formatPercent(error)}`}`,
+		);
+	if (told.clock_error_ns !== null && told.ranks > 1)
+		said.push(`clocks ±${formatNs(told.clock_error_ns)}`);
+	if (told.unaligned_ranks) said.push(`${told.unaligned_ranks} ranks could not be aligned`);
+	if (told.unmatched_collectives)
+		said.push(`${told.unmatched_collectives} collectives could not be matched`);
+	if (quality.unreadable_files)
+		said.push(`${quality.unreadable_files} of ${quality.files} files could not be read`);
+	if (quality.lost) said.push(`${quality.lost} events lost`);
+	if (quality.mended) said.push(`${quality.mended} events mended`);
+	if (quality.absent)
+		said.push(`${quality.absent} ${quality.absent === 1 ? "thing" : "things"} not recorded`);
+	return said;
+}
+
+export function QualityLine({ told }: { told: Diagnosis }) {
+	const { job } = useOpened();
+	const broken = job.files.filter((file) => file.problem);
+	return (
+		<footer class="quality-line">
+			<span>Quality: {sentences(told).join(" · ") || "nothing to say"}</span>
+			<button type="button" class="md-link" onClick={() => store.set({ tab: "quality" })}>
+				All notes ▸
+			</button>
+			{broken.map((file) => (
+				<p class="bad" key={file.file}>
+					{file.path}: {file.problem}
+				</p>
+			))}
+		</footer>
+	);
+}

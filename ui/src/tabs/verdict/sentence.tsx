@@ -1,0 +1,85 @@
+/*
+ * sentence.tsx - the first line of all: how long a step takes, and what it could take.
+ */
+import { formatNs, formatPercent } from "../../core/format";
+import type { Diagnosis } from "../../core/types";
+import { baseOf, healthyLimit, speedUp } from "./model";
+
+/* Figures of a replay that misses the recorded step are only bounds. */
+function Bounds({ told, shown }: { told: Diagnosis; shown: Diagnosis }) {
+	const step = told.step_ns ?? 0;
+	const slow = shown.fixed_low_ns ?? step;
+	const fast = shown.fixed_high_ns ?? step;
+	if (slow === step && fast === step) return <>Nothing can be said about what it could take.</>;
+	return (
+		<>
+			It could take between <b>{formatNs(fast)}</b> and <b>{formatNs(slow)}</b>.
+		</>
+	);
+}
+
+function Possible({ told, shown, all }: { told: Diagnosis; shown: Diagnosis; all: boolean }) {
+	const step = told.step_ns ?? 0;
+	const after = shown.fixed_step_ns ?? step;
+	if (told.only_bounds) return <Bounds told={told} shown={shown} />;
+	if (after < step)
+		return (
+			<>
+				{all ? "It could take " : "With these fixes: "}
+				<b>{formatNs(after)}</b>: <b class="gain">{speedUp(step, after)} faster</b>.
+			</>
+		);
+	if (all) return <>Nothing to gain above {healthyLimit(told)}.</>;
+	return <>Without these fixes it stays so.</>;
+}
+
+function notes(told: Diagnosis, shown: Diagnosis): string[] {
+	const said: string[] = [];
+	if (told.only_bounds)
+		said.push(
+			`The replay of the recorded steps is off by ${formatPercent(
+				Math.abs(told.replay_error_percent ?? 0),
+			)} (more than 5 %): only bounds can be given.`,
+		);
+	else if (shown.fixed_low_ns !== null && shown.fixed_low_ns !== shown.fixed_high_ns)
+		said.push(
+			`Between ${formatNs(shown.fixed_high_ns)} and ${formatNs(shown.fixed_low_ns)}, ` +
+				"as fixes do more or less than expected.",
+		);
+	if (shown.not_found) said.push(`Not found in these files: ${shown.not_found}.`);
+	return said;
+}
+
+interface Props {
+	told: Diagnosis;
+	shown: Diagnosis;
+	all: boolean; /* everything that the verdict warns of is fixed */
+	busy: boolean;
+}
+
+export function Sentence({ told, shown, all, busy }: Props) {
+	return (
+		<div class="sentence">
+			<h2 aria-live="polite">
+				A step takes <b>{formatNs(told.step_ns)}</b>.{" "}
+				<span class={busy ? "busy" : ""}>
+					<Possible told={told} shown={shown} all={all} />
+				</span>
+			</h2>
+			<p class="soft">measured, {baseOf(told)}</p>
+			<p class="sentence-notes">{notes(told, shown).join(" ") || "\u00a0"}</p>
+		</div>
+	);
+}
+
+export function NoSteps() {
+	return (
+		<div class="sentence">
+			<h2>No steps were found: there is nothing to measure a gain by.</h2>
+			<p>
+				<code>ProfilerStep#N</code> marks them: call <code>prof.step()</code> at the end of each.
+				The timeline and the tables show everything that was recorded.
+			</p>
+		</div>
+	);
+}

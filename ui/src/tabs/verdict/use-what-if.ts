@@ -1,0 +1,54 @@
+/*
+ * use-what-if.ts - the step with a set of fixes, asked for while people tick and untick them.
+ */
+import { useEffect, useState } from "preact/hooks";
+import { useOpened } from "../../core/context";
+import type { Diagnosis } from "../../core/types";
+import { sameSet, warnedFixes } from "./model";
+
+/* Ticks that follow each other faster are one request. */
+const PAUSE_MS = 120;
+
+export interface WhatIf {
+	shown: Diagnosis; /* the last answer that came */
+	busy: boolean;
+	error: string | null;
+}
+
+export function useWhatIf(told: Diagnosis, on: Set<string>, rank: number | null): WhatIf {
+	const { client } = useOpened();
+	const [answer, change] = useState<WhatIf>({ shown: told, busy: false, error: null });
+	const wanted = [...on].sort().join(",");
+
+	useEffect(() => {
+		if (sameSet(on, warnedFixes(told))) {
+			change({ shown: told, busy: false, error: null });
+			return;
+		}
+		const stop = new AbortController();
+		const timer = setTimeout(() => void ask(stop), PAUSE_MS);
+		change((last) => ({ ...last, busy: true, error: null }));
+
+		async function ask(stop: AbortController): Promise<void> {
+			try {
+				const reply = await client.bytes(
+					`view/what-if?fix=${encodeURIComponent(wanted).replaceAll("%2C", ",")}` +
+						(rank === null ? "" : `&rank=${rank}`),
+					{},
+					stop.signal,
+				);
+				const shown = JSON.parse(new TextDecoder().decode(reply.bytes)) as Diagnosis;
+				if (!stop.signal.aborted) change({ shown, busy: false, error: null });
+			} catch (error) {
+				if (stop.signal.aborted) return;
+				const text = error instanceof Error ? error.message : String(error);
+				change((last) => ({ ...last, busy: false, error: text }));
+			}
+		}
+		return () => {
+			clearTimeout(timer);
+			stop.abort();
+		};
+	}, [told, wanted, rank]);
+	return answer;
+}

@@ -1,0 +1,128 @@
+/*
+ * waterfall.tsx - from today's step to the possible one: a bar a fix, and whether it counts.
+ */
+import { useState } from "preact/hooks";
+import { formatNs, formatPercent } from "../../core/format";
+import type { Diagnosis } from "../../core/types";
+import { boundsOf, type Fall } from "./model";
+
+interface Props {
+	told: Diagnosis;
+	shown: Diagnosis;
+	falls: Fall[];
+	busy: boolean;
+	toggle: (fix: string) => void;
+}
+
+function percentOf(ns: number, whole: number): string {
+	return `${whole > 0 ? (100 * ns) / whole : 0}%`;
+}
+
+function hintOf(fall: Fall, step: number): string {
+	const { cost, finding } = fall;
+	if (!fall.on)
+		return `${finding.title}: left as it is. By itself its fix would bring ${formatNs(finding.alone_ns)} a step.`;
+	if (!cost || cost.cost_ns === null) return `${finding.title}: no figure yet.`;
+	const bounds = boundsOf(cost);
+	return (
+		`${finding.title}: −${formatNs(cost.cost_ns)}, ` +
+		`${formatPercent((100 * cost.cost_ns) / step)} of the step` +
+		`${bounds ? `, ${bounds}` : ""}, with the fixes before it in place. ` +
+		`By itself: −${formatNs(cost.alone_ns)}.`
+	);
+}
+
+function Row(props: {
+	fall: Fall;
+	step: number;
+	toggle: (fix: string) => void;
+	hint: (text: string | null) => void;
+}) {
+	const { fall, step, toggle, hint } = props;
+	const text = hintOf(fall, step);
+	const cost = fall.cost?.cost_ns ?? 0;
+	const sure = Math.max(0, Math.min(cost, fall.cost?.cost_low_ns ?? cost));
+
+	return (
+		<label
+			class={`fall ${fall.on ? "" : "off"}`}
+			title={text}
+			onMouseEnter={() => hint(text)}
+			onMouseLeave={() => hint(null)}
+		>
+			<span class="fall-name">
+				<input
+					type="checkbox"
+					checked={fall.on}
+					aria-label={`Fix ${fall.number}: ${fall.finding.title}`}
+					aria-description={text}
+					onChange={() => toggle(fall.fix)}
+					onFocus={() => hint(text)}
+					onBlur={() => hint(null)}
+				/>
+				<span class="fall-number">{fall.number}</span>
+				<span class="fall-title">{fall.finding.title}</span>
+			</span>
+			<span class="fall-track" aria-hidden="true">
+				{fall.on && cost > 0 ? (
+					<>
+						<span
+							class="fall-maybe"
+							style={{
+								left: percentOf(fall.to_ns, step),
+								width: percentOf(cost, step),
+							}}
+						/>
+						<span
+							class="fall-sure"
+							style={{
+								left: percentOf(fall.from_ns - sure, step),
+								width: percentOf(sure, step),
+							}}
+						/>
+					</>
+				) : null}
+			</span>
+			<span class="fall-figure">
+				{fall.on ? (cost > 0 ? `−${formatNs(cost)}` : "0") : "left as it is"}
+			</span>
+		</label>
+	);
+}
+
+function Whole(props: { name: string; ns: number; step: number; kind: string }) {
+	return (
+		<div class="fall whole">
+			<span class="fall-name">{props.name}</span>
+			<span class="fall-track" aria-hidden="true">
+				<span class={props.kind} style={{ left: 0, width: percentOf(props.ns, props.step) }} />
+			</span>
+			<span class="fall-figure">{formatNs(props.ns)}</span>
+		</div>
+	);
+}
+
+export function Waterfall({ told, shown, falls, busy, toggle }: Props) {
+	const [hint, change] = useState<string | null>(null);
+	const step = told.step_ns ?? 0;
+
+	return (
+		<section class={`falls ${busy ? "busy" : ""}`} aria-label="From today's step to the possible one">
+			<Whole name="Step today" ns={step} step={step} kind="fall-today" />
+			{falls.map((fall) => (
+				<Row key={fall.number} fall={fall} step={step} toggle={toggle} hint={change} />
+			))}
+			<Whole
+				name="Step with these fixes"
+				ns={shown.fixed_step_ns ?? step}
+				step={step}
+				kind="fall-after"
+			/>
+			<p class="falls-hint" aria-live="polite">
+				{hint ??
+					"Untick a fix to see the step without it: the recorded steps are replayed " +
+						"each time, gains are never just added."}
+			</p>
+		</section>
+	);
+}

@@ -1,0 +1,117 @@
+/*
+ * welcome.tsx - nothing is open: drop files, look at a demo, or learn how to record.
+ */
+import { useState } from "preact/hooks";
+import type { Openers, Transport } from "../core/transport";
+import { Copy } from "../parts/copy";
+import { ThemeButton } from "../shell/header";
+import { chosenFiles, droppedFiles } from "./files";
+import "./welcome.css";
+
+const RECORD = `from torch.profiler import profile, schedule, tensorboard_trace_handler
+
+with profile(schedule=schedule(wait=1, warmup=1, active=3),
+             on_trace_ready=tensorboard_trace_handler("traces"),
+             record_shapes=True, profile_memory=True, with_stack=True) as prof:
+    for batch in loader:
+        train_step(batch)
+        prof.step()`;
+
+const SERVE = "stepscope serve traces/";
+
+/* Not in the types of the view library. */
+function asFolder(input: HTMLInputElement | null): void {
+	if (input) input.webkitdirectory = true;
+}
+
+function Drop({ openers, onOpen }: { openers: Openers; onOpen: (transport: Transport) => void }) {
+	const [over, hover] = useState(false);
+	const [said, say] = useState("");
+	const take = (files: File[]) => {
+		if (files.length) onOpen(openers.openFiles(files));
+		else say("There was no trace in it: .json, .json.gz or .json.zst files.");
+	};
+	const choose = (folder: boolean) => (event: { currentTarget: HTMLInputElement }) =>
+		take(chosenFiles(event.currentTarget.files ?? new DataTransfer().files, folder));
+
+	return (
+		<section
+			class={over ? "drop over" : "drop"}
+			aria-label="Open traces"
+			onDragOver={(event) => {
+				event.preventDefault();
+				hover(true);
+			}}
+			onDragLeave={() => hover(false)}
+			onDrop={(event) => {
+				event.preventDefault();
+				hover(false);
+				if (!event.dataTransfer) return;
+				droppedFiles(event.dataTransfer).then(take, (error: unknown) =>
+					say(error instanceof Error ? error.message : String(error)),
+				);
+			}}
+		>
+			<p class="drop-words">Drop profiler traces here: one file, all ranks, or their folder</p>
+			<p class="drop-ways">
+				<label class="button main">
+					Choose files
+					<input type="file" multiple onChange={choose(false)} />
+				</label>
+				<label class="button">
+					Choose a folder
+					<input type="file" multiple ref={asFolder} onChange={choose(true)} />
+				</label>
+				<button type="button" class="button" onClick={() => onOpen(openers.openDemo())}>
+					Look at a demo job
+				</button>
+			</p>
+			<p class="soft" role="status">
+				{said || ".json, .json.gz, .json.zst of torch.profiler. Nothing leaves this machine."}
+			</p>
+		</section>
+	);
+}
+
+function Code({ text }: { text: string }) {
+	return (
+		<div class="code">
+			<pre tabIndex={0}>{text}</pre>
+			<Copy text={text} />
+		</div>
+	);
+}
+
+export function Welcome(props: { openers: Openers | null; onOpen: (transport: Transport) => void }) {
+	return (
+		<main class="welcome">
+			<header>
+				<h1>stepscope</h1>
+				<ThemeButton />
+			</header>
+			<p class="lead">Where the time of a training step goes, why, and what to change.</p>
+			{props.openers ? (
+				<Drop openers={props.openers} onOpen={props.onOpen} />
+			) : (
+				<p class="drop">Open the link that <code>stepscope serve</code> printed.</p>
+			)}
+			<h2>Record your own</h2>
+			<p>
+				Each rank writes one file into <code>traces</code>. Shapes, memory and stacks cost a
+				little time while recording; without them some answers are missing, and the page says
+				which.
+			</p>
+			<Code text={RECORD} />
+			<h2>Large traces</h2>
+			<p>
+				A page can hold about a gigabyte. For more, the command serves the same page from its
+				own memory, on this machine only:
+			</p>
+			<Code text={SERVE} />
+			<p class="soft">
+				Nothing leaves this machine: files are read by this page itself, and it makes no
+				request to any other place.
+			</p>
+		</main>
+	);
+}
