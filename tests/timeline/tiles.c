@@ -23,7 +23,7 @@ static const struct {
 	{ "without steps the thread with the most time in operators", "op a 1 0 +10; op b 2 0 +90",
 	  "1 main main thread 1 1\n0 thread thread 1 1 1" },
 	{ "autograd runs backward",
-	  STEP "op autograd::engine::evaluate_function:Mul 2 0 +20; op MulBackward0 2 5 +9",
+	  STEP "op evaluate_function:MulBackward0 2 0 +20; op MulBackward0 2 5 +9",
 	  "0 main main thread 1 2\n1 autograd autograd thread 2 2" },
 	{ "backward on the main thread does not make it autograd's", STEP "op MulBackward0 1 5 +90",
 	  "0 main main thread 2 3" },
@@ -48,7 +48,8 @@ static const struct {
 	{ "names that Kineto gives",
 	  "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":1,\"tid\":2,"
 	  "\"ts\":0,\"dur\":9},{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"b\",\"pid\":1,"
-	  "\"tid\":3,\"ts\":0,\"dur\":1},{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":3,"
+	  "\"tid\":3,\"ts\":0,\"dur\":1},"
+	  "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":3,"
 	  "\"args\":{\"name\":\"thread 3 (pt_gloo_runloop)\"}},{\"ph\":\"X\",\"cat\":\"cpu_op\","
 	  "\"name\":\"b\",\"pid\":1,\"tid\":4,\"ts\":0,\"dur\":1},{\"ph\":\"M\",\"name\":"
 	  "\"thread_name\",\"pid\":1,\"tid\":4,\"args\":{\"name\":\"thread 4 (python3)\"}},"
