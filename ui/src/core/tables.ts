@@ -153,6 +153,7 @@ export const VIEWS = {
 		device: "text", world_size: "count", backend: "text", process_groups: "count",
 		host: "text", software: "text", flags: "text", kept_events: "count",
 		unpacked_bytes: "bytes", base_time_ns: "id", origin_ns: "id", path: "text",
+		packed_of: "text", disk_bytes: "bytes",
 	},
 	devices: {
 		rank: "id", device: "id", name: "text", kernels: "count", comm_kernels: "count",
@@ -178,9 +179,9 @@ export const VIEWS = {
 		first_byte: "id", time_ns: "ns", share_percent: "percent", meaning: "text",
 	},
 	ranks: {
-		rank: "id", host: "text", steps: "count", step_ns: "ns", compute_ns: "ns",
-		comm_ns: "ns", overlap_percent: "percent", exposed_ns: "ns", wait_ns: "ns",
-		lateness_ns: "ns", last: "count", of: "count", idle_ns: "ns",
+		rank: "id", host: "text", step: "id", for: "id", steps: "count", step_ns: "ns",
+		compute_ns: "ns", comm_ns: "ns", overlap_percent: "percent", exposed_ns: "ns",
+		wait_ns: "ns", lateness_ns: "ns", last: "count", of: "count", idle_ns: "ns",
 	},
 	stragglers: {
 		rank: "id", pattern: "text", late_ns: "ns", step_percent: "percent", steps: "count",

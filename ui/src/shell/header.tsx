@@ -5,7 +5,6 @@ import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
 import { useOpened } from "../core/context";
 import { store, useView, writeAddress } from "../core/store";
-import type { Job } from "../core/types";
 import { runName, runWords } from "../core/words";
 import type { Tab } from "../tabs/tab";
 import { Search } from "./search";
@@ -48,7 +47,10 @@ export function Header(props: {
 	return (
 		<header class="header">
 			<strong class="product">stepscope</strong>
-			<span class="run" title={`${job.files[0]?.path ?? ""} (${client.transport.place})`}>
+			<span
+				class="run"
+				title={`${job.files[0]?.path ?? ""} (${client.transport.place})`}
+			>
 				{runName(job)}
 			</span>
 			<span class="soft run-words" title={devices}>
@@ -82,7 +84,7 @@ function goTo(id: string): void {
 	store.set({ tab: id, selected: selected?.kind === "row" ? null : selected });
 }
 
-export function TabBar({ tabs, chosen, job }: { tabs: Tab[]; chosen: Tab; job: Job }) {
+export function TabBar({ tabs, chosen }: { tabs: Tab[]; chosen: Tab }) {
 	const view = useView((all) => all);
 
 	const onKeyDown = (event: KeyboardEvent) => {
@@ -101,24 +103,34 @@ export function TabBar({ tabs, chosen, job }: { tabs: Tab[]; chosen: Tab; job: J
 		<nav class="tabs" aria-label="Tabs">
 			<div role="tablist" onKeyDown={onKeyDown}>
 				{tabs.map((tab) => {
-					const badge = tab.badge?.(job) ?? null;
+					const Mark = tab.mark;
 					return (
 						<a
 							key={tab.id}
 							id={`tab-${tab.id}`}
 							role="tab"
-							href={writeAddress({ ...view, tab: tab.id, own: {}, selected: null })}
+							href={writeAddress({
+								...view,
+								tab: tab.id,
+								own: {},
+								selected: null,
+							})}
 							aria-selected={tab === chosen}
 							aria-controls="tab-body"
 							tabIndex={tab === chosen ? 0 : -1}
 							onClick={(event) => {
-								if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+								if (
+									event.ctrlKey ||
+									event.metaKey ||
+									event.shiftKey
+								)
+									return;
 								event.preventDefault();
 								goTo(tab.id);
 							}}
 						>
 							{tab.title}
-							{badge ? <span class="badge"> {badge}</span> : null}
+							{Mark ? <Mark /> : null}
 						</a>
 					);
 				})}
