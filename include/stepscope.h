@@ -73,9 +73,28 @@ struct ss_progress {
 
 struct ss_session;
 
+/*
+ * A trace that is not on disk, compressed or not: lent memory, or bytes that are pulled.
+ * Both must stay until ss_session_open() returns.
+ */
+struct ss_input {
+	const char *name; /* stands for its path: tells the rank where the trace does not */
+	const void *data; /* NULL: `read` gives the bytes */
+	size_t length;
+	/*
+	 * Fills the buffer with at most `room` bytes and returns how many; 0: the end. One
+	 * input is read by one thread at a time, several inputs at once.
+	 */
+	size_t (*read)(void *context, char *buffer, size_t room);
+	void *context;
+	uint64_t total_bytes; /* of what `read` gives, for progress; 0: not known */
+};
+
 struct ss_open_options {
 	const char *const *paths; /* files or folders; "-" is standard input */
 	size_t path_count;
+	const struct ss_input *inputs; /* files that are not on disk, beside the paths */
+	size_t input_count;
 	uint32_t threads;            /* 0: as many as the machine has cores */
 	uint64_t memory_limit_bytes; /* 0: no limit but the machine's */
 	/*
@@ -126,7 +145,20 @@ struct ss_offer {
 SS_API SS_MUST_USE enum ss_status ss_session_open(const struct ss_open_options *options,
 						  struct ss_session **out, struct ss_error *err);
 
-/* Loads one trace from memory; `name` stands for its path. `data` may go afterwards. */
+/*
+ * The same in steps, for files that come one after the other: begin (memory limit and
+ * `diagnose` count), add as often as there are files, end, which fails when none could be
+ * read. Close the session when one of them fails. Nothing may be asked before the end.
+ */
+SS_API SS_MUST_USE enum ss_status ss_session_begin(const struct ss_open_options *options,
+						   struct ss_session **out, struct ss_error *err);
+SS_API SS_MUST_USE enum ss_status ss_session_add(struct ss_session *session,
+						 const struct ss_open_options *options,
+						 struct ss_error *err);
+SS_API SS_MUST_USE enum ss_status ss_session_end(const struct ss_session *session,
+						 struct ss_error *err);
+
+/* One trace in memory, with nothing else asked for: see ss_open_options.inputs. */
 SS_API SS_MUST_USE enum ss_status ss_session_open_memory(const void *data, size_t length,
 							 const char *name, struct ss_session **out,
 							 struct ss_error *err);
@@ -186,7 +218,7 @@ struct ss_merged {
 /*
  * Writes all files of the session as one trace (Chrome JSON), on one clock, processes
  * and arrows of the ranks kept apart; `write` takes it piece by piece and returns
- * false to stop. Reads the files again, so none may be standard input. A session
+ * false to stop. Reads the files again, so all must be on disk. A session
  * that was opened with `reduce` is enough.
  */
 SS_API SS_MUST_USE enum ss_status ss_session_merge(struct ss_session *session, bool compressed,
@@ -212,7 +244,10 @@ SS_API const char *ss_format_at(size_t index);
  * Fields that are 0 or NULL are left to the preset, or to a default.
  */
 struct ss_simulation {
-	const char *folder;   /* that the files go into; made when it is not there */
+	const char *folder; /* that the files go into; made when it is not there */
+	/* Instead of the folder: takes the traces piece by piece, rank after rank; false stops. */
+	bool (*write)(void *context, uint32_t rank, const char *bytes, size_t length);
+	void *write_context;
 	const char *preset;   /* "ddp8-straggler"; NULL: layout and device */
 	const char *layout;   /* "single", "ddp", "fsdp", "tensor", "pipeline", "inference" */
 	const char *device;   /* "v100", "a100", "h100", "b200", "mi300x" */
@@ -251,6 +286,9 @@ struct ss_simulated {
 	struct ss_planted planted[SS_PLANTED_MAX];
 	uint32_t planted_count;
 };
+
+/* The job that `demo` and the page show to those who have no trace at hand. */
+#define SS_DEMO_PRESET "ddp8-slow"
 
 SS_API SS_MUST_USE enum ss_status ss_simulate(const struct ss_simulation *simulation,
 					      struct ss_simulated *out, struct ss_error *err);

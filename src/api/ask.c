@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/route.h"
+#include "base/utf8.h"
 
 static int hex_value(char digit)
 {
@@ -13,7 +14,10 @@ static int hex_value(char digit)
 	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Decodes %41 and + in place; false where an escape is broken or hides a NUL. */
+/*
+ * Decodes %41 and + in place; false where an escape is broken, hides a NUL, or the result is no
+ * UTF-8: answers quote what was asked for, and JSON takes nothing else.
+ */
 static bool decode(char *text)
 {
 	char *to = text;
@@ -32,7 +36,7 @@ static bool decode(char *text)
 		}
 	}
 	*to = '\0';
-	return true;
+	return !(ss_utf8_check(text, (size_t)(to - text)) & SS_UTF8_BAD_BYTES);
 }
 
 /* True when the list has the word. */

@@ -82,7 +82,10 @@ static enum ss_status add_rank(struct merging *merging, bool *has_events, struct
 		snprintf(title, sizeof(title), "rank %lld", (long long)rank->rank);
 	else
 		snprintf(title, sizeof(title), "file %u", merging->rank);
-	if (!rank->source || strcmp(rank->source, "-") == 0)
+	if (!rank->source)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "%s is not on disk: it cannot be read a second time", title);
+	if (strcmp(rank->source, "-") == 0)
 		return ss_fail(err, SS_ERR_USAGE, "standard input cannot be read a second time");
 	status = ss_source_open(rank->source, memory, &source, err);
 	if (status == SS_OK)

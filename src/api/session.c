@@ -37,40 +37,55 @@ static void session_free(struct ss_session *session)
 	ss_memory_free(&outside, session, 0);
 }
 
+enum ss_status ss_session_begin(const struct ss_open_options *options, struct ss_session **out,
+				struct ss_error *err)
+{
+	*out = session_new(options->memory_limit_bytes);
+	if (!*out)
+		return ss_fail_memory(err, "a session");
+	ss_job_begin(&(*out)->job, options->diagnose ? &ss_diagnose_keeper : NULL, &(*out)->memory);
+	return SS_OK;
+}
+
+enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_options *options,
+			      struct ss_error *err)
+{
+	if (session->job.is_joined || session->job.digested_files)
+		return ss_fail(err, SS_ERR_USAGE, "files cannot be added to a job that was used");
+	return ss_job_add(&session->job, options, err);
+}
+
+enum ss_status ss_session_end(const struct ss_session *session, struct ss_error *err)
+{
+	return ss_job_end(&session->job, err);
+}
+
 enum ss_status ss_session_open(const struct ss_open_options *options, struct ss_session **out,
 			       struct ss_error *err)
 {
 	struct ss_session *session;
 	enum ss_status status;
 
-	if (!options->path_count)
+	if (!options->path_count && !options->input_count)
 		return ss_fail(err, SS_ERR_USAGE, "no trace files named");
-	session = session_new(options->memory_limit_bytes);
-	if (!session)
-		return ss_fail_memory(err, "a session");
-	status = ss_job_open(&session->job, options, options->diagnose ? &ss_diagnose_keeper : NULL,
-			     &session->memory, err);
+	SS_TRY(ss_session_begin(options, &session, err));
+	status = ss_session_add(session, options, err);
+	if (status == SS_OK)
+		status = ss_session_end(session, err);
 	if (status == SS_OK)
 		*out = session;
 	else
-		session_free(session);
+		ss_session_close(session);
 	return status;
 }
 
 enum ss_status ss_session_open_memory(const void *data, size_t length, const char *name,
 				      struct ss_session **out, struct ss_error *err)
 {
-	struct ss_session *session = session_new(0);
-	enum ss_status status;
+	struct ss_input input = { .name = name, .data = data, .length = length };
+	struct ss_open_options options = { .inputs = &input, .input_count = 1, .threads = 1 };
 
-	if (!session)
-		return ss_fail_memory(err, "a session");
-	status = ss_job_open_memory(&session->job, data, length, name, &session->memory, err);
-	if (status == SS_OK)
-		*out = session;
-	else
-		session_free(session);
-	return status;
+	return ss_session_open(&options, out, err);
 }
 
 void ss_session_close(struct ss_session *session)

@@ -34,6 +34,41 @@ static void fill(const struct ss_sim_job *job, const struct ss_sim_folder_figure
 	}
 }
 
+/* One rank of a job that is not written to files. */
+struct piece {
+	const struct ss_simulation *simulation;
+	uint32_t rank;
+	uint64_t bytes;
+};
+
+static enum ss_status write_piece(void *context, const char *bytes, size_t length,
+				  struct ss_error *err)
+{
+	struct piece *piece = context;
+
+	piece->bytes += length;
+	return piece->simulation->write(piece->simulation->write_context, piece->rank, bytes,
+					length)
+		       ? SS_OK
+		       : ss_fail(err, SS_ERR_STOPPED, "stopped");
+}
+
+static enum ss_status write_ranks(const struct ss_sim_job *job,
+				  const struct ss_simulation *simulation,
+				  struct ss_sim_folder_figures *figures, struct ss_error *err)
+{
+	for (uint32_t rank = 0; rank < job->plan.rank_count; rank++) {
+		struct piece piece = { simulation, rank, 0 };
+		struct ss_sim_sink sink = { write_piece, &piece };
+		uint64_t rows;
+
+		SS_TRY(ss_sim_job_write(job, rank, &sink, &rows, err));
+		figures->rows += rows;
+		figures->bytes += piece.bytes;
+	}
+	return SS_OK;
+}
+
 enum ss_status ss_simulate(const struct ss_simulation *simulation, struct ss_simulated *out,
 			   struct ss_error *err)
 {
@@ -66,11 +101,12 @@ enum ss_status ss_simulate(const struct ss_simulation *simulation, struct ss_sim
 	struct ss_sim_job job;
 	enum ss_status status;
 
-	if (!simulation->folder)
+	if (!simulation->folder && !simulation->write)
 		return ss_fail(err, SS_ERR_USAGE, "no folder named for the simulated job");
 	ss_memory_init(&memory, 0);
 	SS_TRY(ss_sim_job_open(&job, &request, &memory, err));
-	status = ss_sim_folder_write(&job, &options, &figures, err);
+	status = simulation->write ? write_ranks(&job, simulation, &figures, err)
+				   : ss_sim_folder_write(&job, &options, &figures, err);
 	if (status == SS_OK)
 		fill(&job, &figures, out);
 	ss_sim_job_close(&job);

@@ -7,7 +7,6 @@
 
 #include "cli/simulated.h"
 
-#define DEMO_PRESET "ddp8-slow"
 #define DEMO_FOLDER "stepscope-demo"
 
 struct values {
@@ -35,7 +34,7 @@ static void prepare(void *values)
 static int run(const struct command *command, const void *values, const struct arguments *arguments)
 {
 	const struct values *own = values;
-	struct ss_simulation simulation = { .folder = own->output, .preset = DEMO_PRESET };
+	struct ss_simulation simulation = { .folder = own->output, .preset = SS_DEMO_PRESET };
 	struct show_options show = own->show;
 	const char *paths[] = { own->output };
 	struct arguments traces = { .paths = paths, .path_count = 1 };

@@ -87,7 +87,7 @@ static enum ss_status add(struct ss_paths *out, struct ss_arena *arena, const ch
 	if (!copy || !ss_memory_reserve(arena->memory, (void **)&out->items, &out->capacity,
 					(size_t)out->count + 1, sizeof(*out->items)))
 		return ss_fail_memory(err, "the list of files");
-	out->items[out->count++] = (struct ss_path){ copy, from_folder };
+	out->items[out->count++] = (struct ss_path){ copy, from_folder, NULL };
 	return SS_OK;
 }
 
@@ -155,6 +155,18 @@ enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct
 	}
 	if (out->count)
 		qsort(out->items, out->count, sizeof(*out->items), by_path);
+	return SS_OK;
+}
+
+enum ss_status ss_find_inputs(const struct ss_input *inputs, size_t input_count,
+			      struct ss_arena *arena, struct ss_paths *out, struct ss_error *err)
+{
+	for (size_t i = 0; i < input_count; i++) {
+		if (!inputs[i].name)
+			return ss_fail(err, SS_ERR_USAGE, "input %zu has no name", i);
+		SS_TRY(add(out, arena, inputs[i].name, false, err));
+		out->items[out->count - 1].input = &inputs[i];
+	}
 	return SS_OK;
 }
 

@@ -12,7 +12,8 @@
 
 struct ss_path {
 	const char *path;
-	bool from_folder; /* found, not named: need not be a trace */
+	bool from_folder;             /* found, not named: need not be a trace */
+	const struct ss_input *input; /* lent; NULL: it is on disk */
 };
 
 struct ss_paths {
@@ -24,6 +25,11 @@ struct ss_paths {
 SS_MUST_USE
 enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct ss_arena *arena,
 			     struct ss_paths *out, struct ss_error *err);
+
+/* Adds the inputs behind the files. Fails when one has no name. */
+SS_MUST_USE
+enum ss_status ss_find_inputs(const struct ss_input *inputs, size_t input_count,
+			      struct ss_arena *arena, struct ss_paths *out, struct ss_error *err);
 
 void ss_find_release(struct ss_paths *paths, struct ss_memory *memory);
 

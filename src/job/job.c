@@ -17,6 +17,7 @@ struct loading {
 	struct ss_job *job;
 	const struct ss_open_options *options;
 	const struct ss_paths *paths;
+	uint32_t first; /* place of the first of the paths among the files */
 	struct ss_gate *gate;
 	uint32_t next, threads; /* threads: for each file */
 	enum ss_status status;  /* the first that stops all */
@@ -56,9 +57,9 @@ static bool report(void *context, uint64_t done_bytes, uint64_t total_bytes, uin
 	return go_on;
 }
 
-static void job_init(struct ss_job *job, struct ss_memory *memory)
+void ss_job_begin(struct ss_job *job, const struct ss_job_keeper *keeper, struct ss_memory *memory)
 {
-	*job = (struct ss_job){ .memory = memory };
+	*job = (struct ss_job){ .memory = memory, .keeper = keeper };
 	ss_arena_init(&job->arena, memory);
 }
 
@@ -78,15 +79,16 @@ static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths
 				struct ss_error *err)
 {
 	if (!ss_memory_reserve(job->memory, (void **)&job->files, &job->file_capacity,
-			       (size_t)paths->count + 1, sizeof(*job->files)))
+			       (size_t)job->file_count + paths->count + 1, sizeof(*job->files)))
 		return ss_fail_memory(err, "the list of files");
 	for (uint32_t i = 0; i < paths->count; i++) {
-		struct ss_job_file *file = &job->files[i];
+		struct ss_job_file *file = &job->files[job->file_count];
 
 		memset(file, 0, sizeof(*file));
 		file->subject.path = shown_path(job, paths->items[i].path);
 		file->subject.rank = -1;
-		file->source = paths->items[i].path;
+		file->source = paths->items[i].input ? NULL : paths->items[i].path;
+		file->number = job->file_count;
 		if (!file->subject.path)
 			return ss_fail_memory(err, "the list of files");
 		job->file_count++;
@@ -123,7 +125,7 @@ static void keep_problem(struct loading *loading, uint32_t index, enum ss_status
 			 const struct ss_error *problem)
 {
 	struct ss_job *job = loading->job;
-	struct ss_job_file *file = &job->files[index];
+	struct ss_job_file *file = &job->files[loading->first + index];
 	const struct ss_path *path = &loading->paths->items[index];
 
 	if (status == SS_ERR_STOPPED || status == SS_ERR_LIMIT) {
@@ -171,10 +173,17 @@ static enum ss_status reduce(struct ss_job *job, struct ss_job_file *file, struc
 	return status;
 }
 
+static enum ss_status open_source(const struct ss_path *path, struct ss_memory *memory,
+				  struct ss_source **out, struct ss_error *err)
+{
+	return path->input ? ss_source_open_input(path->input, memory, out, err)
+			   : ss_source_open(path->path, memory, out, err);
+}
+
 static void load_file(struct loading *loading, uint32_t index)
 {
 	struct ss_job *job = loading->job;
-	struct ss_job_file *file = &job->files[index];
+	struct ss_job_file *file = &job->files[loading->first + index];
 	struct reporting reporting = { .loading = loading };
 	struct ss_load_options load = { .threads = loading->threads,
 					.progress = report,
@@ -186,7 +195,7 @@ static void load_file(struct loading *loading, uint32_t index)
 	reporting.progress.path = loading->paths->items[index].path;
 	reporting.progress.file_index = index;
 	reporting.progress.file_count = loading->paths->count;
-	status = ss_source_open(loading->paths->items[index].path, job->memory, &source, &problem);
+	status = open_source(&loading->paths->items[index], job->memory, &source, &problem);
 	if (status == SS_OK)
 		status = load_source(file, source, &load, job->memory, &problem);
 	ss_source_close(source);
@@ -220,15 +229,19 @@ static void load_files(void *context, uint32_t index)
 
 static int by_rank(const void *a, const void *b)
 {
-	const struct ss_subject *x = &((const struct ss_job_file *)a)->subject;
-	const struct ss_subject *y = &((const struct ss_job_file *)b)->subject;
+	const struct ss_job_file *file_x = a, *file_y = b;
+	const struct ss_subject *x = &file_x->subject, *y = &file_y->subject;
+	int order;
 
 	if (x->rank != y->rank) {
 		if (x->rank < 0 || y->rank < 0)
 			return x->rank < 0 ? 1 : -1;
 		return x->rank < y->rank ? -1 : 1;
 	}
-	return ss_find_order(x->path, y->path);
+	order = ss_find_order(x->path, y->path);
+	return order                             ? order
+	       : file_x->number < file_y->number ? -1
+						 : file_x->number > file_y->number;
 }
 
 /* Leaves out what is no trace and puts the rest in order: only then addresses are final. */
@@ -262,11 +275,16 @@ static enum ss_status none_read(const struct ss_job *job, struct ss_error *err)
 
 /* One thread a file where there are many, all threads for a single one. */
 static enum ss_status load_all(struct ss_job *job, const struct ss_open_options *options,
-			       const struct ss_paths *paths, struct ss_error *err)
+			       const struct ss_paths *paths, uint32_t first, struct ss_error *err)
 {
 	uint32_t threads = options->threads ? options->threads : ss_thread_cores();
 	struct loading loading = {
-		.job = job, .options = options, .paths = paths, .gate = ss_gate_open(), .err = err
+		.job = job,
+		.options = options,
+		.paths = paths,
+		.first = first,
+		.gate = ss_gate_open(),
+		.err = err,
 	};
 	uint32_t workers;
 
@@ -282,53 +300,45 @@ static enum ss_status load_all(struct ss_job *job, const struct ss_open_options 
 	return loading.status;
 }
 
+enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *options,
+			  struct ss_error *err)
+{
+	struct ss_paths paths = { 0 };
+	double started = now_seconds();
+	uint32_t first = job->file_count;
+	enum ss_status status;
+
+	assert(!job->is_joined && !job->digested_files);
+	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
+	if (status == SS_OK)
+		status = ss_find_inputs(options->inputs, options->input_count, &job->arena, &paths,
+					err);
+	if (status == SS_OK)
+		status = add_files(job, &paths, err);
+	if (status == SS_OK)
+		status = load_all(job, options, &paths, first, err);
+	ss_find_release(&paths, job->memory);
+	arrange(job);
+	job->load_seconds += now_seconds() - started;
+	return status;
+}
+
+enum ss_status ss_job_end(const struct ss_job *job, struct ss_error *err)
+{
+	return job->failed_count == job->file_count ? none_read(job, err) : SS_OK;
+}
+
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
 			   const struct ss_job_keeper *keeper, struct ss_memory *memory,
 			   struct ss_error *err)
 {
-	struct ss_paths paths = { 0 };
-	double started = now_seconds();
 	enum ss_status status;
 
-	job_init(job, memory);
-	job->keeper = keeper;
-	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
+	ss_job_begin(job, keeper, memory);
+	status = ss_job_add(job, options, err);
 	if (status == SS_OK)
-		status = add_files(job, &paths, err);
-	if (status == SS_OK)
-		status = load_all(job, options, &paths, err);
-	ss_find_release(&paths, memory);
-	arrange(job);
-	job->load_seconds = now_seconds() - started;
-	if (status == SS_OK && job->failed_count == job->file_count)
-		status = none_read(job, err);
+		status = ss_job_end(job, err);
 	if (status != SS_OK)
-		ss_job_close(job);
-	return status;
-}
-
-enum ss_status ss_job_open_memory(struct ss_job *job, const void *data, size_t length,
-				  const char *name, struct ss_memory *memory, struct ss_error *err)
-{
-	struct ss_path path = { name, false };
-	struct ss_paths paths = { .items = &path, .count = 1 };
-	struct ss_load_options load = { .threads = 1 };
-	struct ss_source *source = NULL;
-	enum ss_status status;
-
-	job_init(job, memory);
-	status = add_files(job, &paths, err);
-	if (status == SS_OK)
-		job->files[0].source = NULL;
-	if (status == SS_OK)
-		status = ss_source_open_memory(data, length, memory, &source, err);
-	if (status == SS_OK)
-		status = load_source(&job->files[0], source, &load, memory, err);
-	ss_source_close(source);
-	if (status == SS_OK) {
-		count_oddities(&job->files[0]);
-		arrange(job);
-	} else
 		ss_job_close(job);
 	return status;
 }

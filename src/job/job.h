@@ -27,7 +27,8 @@ struct ss_job_file {
 	void *kept;              /* what the keeper made; NULL: nothing yet */
 	uint32_t rank_index;     /* in the ranks when they are joined; SS_NO_ROW: left out */
 	uint64_t oddities[SS_SEVERITIES]; /* counts of the view quality, by enum ss_severity */
-	const char *source;               /* its path as it is opened; NULL: it lies in memory */
+	const char *source;               /* its path as it is opened; NULL: it is not on disk */
+	uint32_t number; /* in the order of what was asked for: files can have one name */
 	bool is_reduced;
 	bool is_skipped; /* found in a folder and no trace: gone when loading is done */
 };
@@ -50,19 +51,27 @@ struct ss_job {
 	bool is_joined;
 };
 
+/* An empty job. The keeper may be NULL; files that are added with `reduce` ask it. */
+void ss_job_begin(struct ss_job *job, const struct ss_job_keeper *keeper, struct ss_memory *memory);
+
 /*
- * Loads all files. Fails when none could be read, or the callback stopped it. With
- * `reduce` the keeper, which may be NULL, is asked for each file.
+ * Loads files beside those that are there, before the ranks are joined. What is wrong with
+ * a file is kept with it; fails when the callback stopped it or memory ran out, and the job
+ * can only be closed then.
  */
+SS_MUST_USE
+enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *options,
+			  struct ss_error *err);
+
+/* Fails when no file could be read. */
+SS_MUST_USE
+enum ss_status ss_job_end(const struct ss_job *job, struct ss_error *err);
+
+/* The three in one; closed again when it fails. */
 SS_MUST_USE
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
 			   const struct ss_job_keeper *keeper, struct ss_memory *memory,
 			   struct ss_error *err);
-
-/* A job of one trace that lies in memory. */
-SS_MUST_USE
-enum ss_status ss_job_open_memory(struct ss_job *job, const void *data, size_t length,
-				  const char *name, struct ss_memory *memory, struct ss_error *err);
 
 /* Compares the ranks with each other; a second call finds it done. */
 SS_MUST_USE

@@ -1,5 +1,5 @@
 /*
- * source.c - files, standard input and memory; what they hold by their first bytes.
+ * source.c - files, standard input, memory and inputs; what they hold by their first bytes.
  */
 #include "read/source.h"
 
@@ -16,10 +16,11 @@
 
 struct raw {
 	struct ss_source source; /* first: a pointer to it is a pointer to us */
-	int fd;                  /* -1: memory */
+	int fd;                  /* -1: not a file */
 	const char *data;        /* memory: what is left of it */
 	size_t length;
-	char sniffed[SNIFF_BYTES]; /* read ahead, given out first */
+	const struct ss_input *pulled; /* not NULL: its function gives the bytes */
+	char sniffed[SNIFF_BYTES];     /* read ahead, given out first */
 	size_t sniffed_at, sniffed_end;
 };
 
@@ -37,6 +38,12 @@ static enum ss_status raw_take(struct raw *raw, char *buffer, size_t room, size_
 {
 	ssize_t count;
 
+	if (raw->pulled) {
+		*got = raw->pulled->read(raw->pulled->context, buffer, room);
+		return *got <= room ? SS_OK
+				    : ss_fail(err, SS_ERR_USAGE,
+					      "more bytes were given than there was room for");
+	}
 	if (raw->fd < 0) {
 		*got = raw->length < room ? raw->length : room;
 		if (*got)
@@ -183,6 +190,22 @@ enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_
 	raw->data = data;
 	raw->length = length;
 	raw->source.total_bytes = length;
+	return sniff(raw, out, err);
+}
+
+enum ss_status ss_source_open_input(const struct ss_input *input, struct ss_memory *memory,
+				    struct ss_source **out, struct ss_error *err)
+{
+	struct raw *raw;
+
+	if (input->data || !input->read)
+		return ss_source_open_memory(input->data, input->data ? input->length : 0, memory,
+					     out, err);
+	raw = raw_new(memory);
+	if (!raw)
+		return ss_fail_memory(err, "a file");
+	raw->pulled = input;
+	raw->source.total_bytes = input->total_bytes;
 	return sniff(raw, out, err);
 }
 

@@ -1,6 +1,6 @@
 /*
- * source.h - a stream of bytes: a file, standard input, memory, or what a
- * decompressor makes of one of them.
+ * source.h - a stream of bytes: a file, standard input, memory, a caller's
+ * function, or what a decompressor makes of one of them.
  *
  * Reading is sequential and fills the caller's buffer; nothing is kept. A
  * compressed stream that ends early or turns bad gives what could be read and
@@ -41,6 +41,11 @@ enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct
 SS_MUST_USE
 enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_memory *memory,
 				     struct ss_source **out, struct ss_error *err);
+
+/* Reads what is not on disk, in the same way; it must stay as long as the source. */
+SS_MUST_USE
+enum ss_status ss_source_open_input(const struct ss_input *input, struct ss_memory *memory,
+				    struct ss_source **out, struct ss_error *err);
 
 /* Fills the buffer unless the stream ends first, however little one read gives. */
 SS_MUST_USE

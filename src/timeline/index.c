@@ -52,7 +52,8 @@ static void release_gap_columns(struct ss_gap_columns *gaps, struct ss_memory *m
 static enum ss_status make_gap_lanes(struct ss_index *index, struct ss_error *err)
 {
 	const struct ss_idle *idle = &index->idle;
-	struct ss_lane_rows rows = { index->gaps.start_ns, index->gaps.dur_ns };
+	struct ss_lane_rows rows = { index->gaps.start_ns, index->gaps.dur_ns, NULL,
+				     index->gaps.cause };
 	enum ss_status status = SS_OK;
 	struct ss_arena scratch;
 	uint32_t *from;
@@ -154,7 +155,7 @@ static enum ss_status make(struct ss_index *index, const struct ss_timeline *tim
 	SS_TRY(ss_tracks_init(&index->tracks, trace, &index->idle, memory, err));
 	SS_TRY(ss_colors_init(&index->colors, trace, memory, err));
 	SS_TRY(ss_curves_init(&index->curves, trace, memory, err));
-	return ss_lanes_init(&index->lanes, trace, memory, err);
+	return ss_lanes_init(&index->lanes, trace, &index->colors, memory, err);
 }
 
 /* The file's index, empty where nobody has asked for it yet; NULL: no memory. */

@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "analyze/cover.h"
 #include "timeline/lanes.h"
 
 /* Nodes of all levels over so many rows; a few rows need none. */
@@ -32,19 +31,13 @@ static void widen(struct ss_lane_node *node, const struct ss_lane_node *by,
 {
 	if (by->end_ns > node->end_ns)
 		node->end_ns = by->end_ns;
-	node->busy_ns = ss_ns_sum(node->busy_ns, by->busy_ns);
+	node->busy_ns += by->busy_ns;
 	if (rows->dur_ns[by->longest] > rows->dur_ns[node->longest]) {
 		node->longest = by->longest;
 		node->longest_ns = by->longest_ns;
+		node->color = by->color;
+		node->cause = by->cause;
 	}
-}
-
-static struct ss_lane_node node_of(const struct ss_lane_rows *rows, uint32_t row)
-{
-	int64_t dur_ns = rows->dur_ns[row];
-
-	return (struct ss_lane_node){ rows->start_ns[row], rows->start_ns[row] + dur_ns, dur_ns,
-				      row, (float)dur_ns };
 }
 
 static void sum_rows(struct ss_lanes *lanes, uint32_t track, const struct ss_lane *lane)
@@ -52,12 +45,15 @@ static void sum_rows(struct ss_lanes *lanes, uint32_t track, const struct ss_lan
 	struct ss_lane_node *node = lanes->nodes + lane->node;
 
 	for (uint32_t i = 0; i < lane->count; i++) {
-		struct ss_lane_node own = node_of(&lanes->rows, row_at(lanes, track, lane, i));
+		uint32_t row = row_at(lanes, track, lane, i);
+		struct ss_lane_node own = ss_lane_row(&lanes->rows, row);
 
 		if (i % SS_LANE_FAN == 0)
 			node[i / SS_LANE_FAN] = own;
 		else
 			widen(&node[i / SS_LANE_FAN], &own, &lanes->rows);
+		if (i % SS_LANE_FAN == SS_LANE_FAN - 1 || i == lane->count - 1)
+			ss_lane_paint(&lanes->rows, &node[i / SS_LANE_FAN]);
 	}
 }
 
@@ -140,13 +136,15 @@ static void order_track(struct ss_lanes *lanes, const struct ss_trace *trace, ui
 }
 
 enum ss_status ss_lanes_init(struct ss_lanes *lanes, const struct ss_trace *trace,
-			     struct ss_memory *memory, struct ss_error *err)
+			     const struct ss_colors *colors, struct ss_memory *memory,
+			     struct ss_error *err)
 {
 	uint64_t lane_count = 0, order_count = 0;
 	uint32_t at = 0;
 
 	*lanes = (struct ss_lanes){ .memory = memory,
-				    .rows = { trace->slices.start_ns, trace->slices.dur_ns },
+				    .rows = { trace->slices.start_ns, trace->slices.dur_ns, colors,
+					      NULL },
 				    .track_count = trace->track_count };
 	for (uint32_t i = 0; i < trace->track_count; i++) {
 		lane_count += (uint64_t)trace->tracks[i].depth_max + 1;

@@ -12,7 +12,7 @@
 #ifndef SS_TIMELINE_LANES_H
 #define SS_TIMELINE_LANES_H
 
-#include "trace/trace.h"
+#include "timeline/colors.h"
 
 #define SS_LANE_FAN 16u
 
@@ -22,10 +22,15 @@
 struct ss_lane_node {
 	int64_t start_ns; /* of the first */
 	int64_t end_ns;   /* the last end of any */
-	int64_t busy_ns;  /* sum of durations */
-	uint32_t longest; /* row; of equal ones the first */
+	float busy_ns;    /* sum of durations, about: a pixel has 8 bits for it */
 	float longest_ns; /* about: exact below 2^24, and never in the wrong order */
+	uint32_t longest; /* row; of equal ones the first */
+	uint8_t color;    /* of the longest, so that nobody has to look at the row */
+	uint8_t cause;
 };
+
+/* Cause of what is no gap. */
+#define SS_NO_CAUSE 255
 
 struct ss_lane {
 	uint32_t first; /* row, or place in `order` where the track has several lanes */
@@ -36,7 +41,28 @@ struct ss_lane {
 /* Rows of any sort that have a start and a duration: slices, gaps. */
 struct ss_lane_rows {
 	const int64_t *start_ns, *dur_ns;
+	const struct ss_colors *colors; /* of slices; NULL: they are gaps */
+	const uint8_t *causes;          /* of gaps; NULL: they are slices */
 };
+
+/* Colour and cause of the node's longest row. */
+static inline void ss_lane_paint(const struct ss_lane_rows *rows, struct ss_lane_node *node)
+{
+	node->color = rows->colors ? (uint8_t)ss_colors_at(rows->colors, node->longest)
+				   : SS_COLOR_IDLE;
+	node->cause = rows->causes ? rows->causes[node->longest] : SS_NO_CAUSE;
+}
+
+static inline struct ss_lane_node ss_lane_row(const struct ss_lane_rows *rows, uint32_t row)
+{
+	int64_t start_ns = rows->start_ns[row], dur_ns = rows->dur_ns[row];
+
+	return (struct ss_lane_node){ .start_ns = start_ns,
+				      .end_ns = start_ns + dur_ns,
+				      .busy_ns = (float)dur_ns,
+				      .longest_ns = (float)dur_ns,
+				      .longest = row };
+}
 
 struct ss_lanes {
 	struct ss_memory *memory;
@@ -51,10 +77,11 @@ struct ss_lanes {
 	uint32_t node_count;
 };
 
-/* The lanes of all tracks of a trace. */
+/* The lanes of all tracks of a trace; `colors` must outlive them. */
 SS_MUST_USE
 enum ss_status ss_lanes_init(struct ss_lanes *lanes, const struct ss_trace *trace,
-			     struct ss_memory *memory, struct ss_error *err);
+			     const struct ss_colors *colors, struct ss_memory *memory,
+			     struct ss_error *err);
 
 /* Tracks of one lane each: track i has the rows from[i] to before from[i + 1], by start. */
 SS_MUST_USE

@@ -1,7 +1,6 @@
 /*
  * scan.c - goes through the tree of a lane, and sums up what is narrow.
  */
-#include "analyze/cover.h"
 #include "timeline/scan.h"
 
 /* Fills that differ by less look the same. */
@@ -20,31 +19,23 @@ struct walk {
 	const struct ss_lane_node *levels[SS_LANE_LEVELS_MAX];
 	uint32_t level_count;
 	struct ss_seen cell; /* narrow, not added yet; count 0: none */
-	int64_t longest_ns;  /* of the cell */
 	uint32_t wide;       /* the last entry that is wide, of this lane */
 	bool has_wide;
 };
 
 uint8_t ss_seen_fill(const struct ss_seen *seen)
 {
-	int64_t width_ns = seen->end_ns - seen->start_ns;
-	double part;
+	float width_ns = (float)(seen->end_ns - seen->start_ns), part;
 
 	if (seen->busy_ns >= width_ns)
 		return 255;
-	part = 255.0 * (double)seen->busy_ns / (double)width_ns;
+	part = 255 * seen->busy_ns / width_ns;
 	return part < 1 ? 1 : (uint8_t)part;
 }
 
 static uint32_t row_at(const struct walk *walk, uint32_t place)
 {
 	return walk->order ? walk->order[walk->first + place] : walk->first + place;
-}
-
-static void paint(const struct ss_scan *scan, struct ss_seen *seen)
-{
-	seen->color = scan->colors ? (uint8_t)ss_colors_at(scan->colors, seen->row) : SS_COLOR_IDLE;
-	seen->cause = scan->causes ? scan->causes[seen->row] : SS_NO_CAUSE;
 }
 
 static void append(struct ss_scan *scan, const struct ss_seen *seen)
@@ -72,14 +63,18 @@ static bool is_alike(const struct ss_scan *scan, const struct ss_seen *run,
 	       difference > -FILL_STEP;
 }
 
-static void join(struct ss_seen *to, const struct ss_seen *from, const struct ss_lane_rows *rows)
+static void join(struct ss_seen *to, const struct ss_seen *from)
 {
 	if (from->end_ns > to->end_ns)
 		to->end_ns = from->end_ns;
-	to->busy_ns = ss_ns_sum(to->busy_ns, from->busy_ns);
+	to->busy_ns += from->busy_ns;
 	to->count += from->count;
-	if (rows->dur_ns[from->row] > rows->dur_ns[to->row])
+	if (from->longest_ns > to->longest_ns) {
+		to->longest_ns = from->longest_ns;
 		to->row = from->row;
+		to->color = from->color;
+		to->cause = from->cause;
+	}
 }
 
 /* The cell is whole: it goes on with the run before it, or begins one. */
@@ -90,15 +85,12 @@ static void close_cell(struct walk *walk, uint32_t first_entry)
 
 	if (!walk->cell.count)
 		return;
-	paint(scan, &walk->cell);
 	last = scan->count > first_entry ? &scan->items[scan->count - 1] : NULL;
 	if (last && !(walk->has_wide && walk->wide == scan->count - 1) &&
-	    is_alike(scan, last, &walk->cell)) {
-		join(last, &walk->cell, walk->rows);
-		paint(scan, last);
-	} else {
+	    is_alike(scan, last, &walk->cell))
+		join(last, &walk->cell);
+	else
 		append(scan, &walk->cell);
-	}
 	walk->cell.count = 0;
 }
 
@@ -109,48 +101,38 @@ static int64_t longest_of(const struct walk *walk, const struct ss_lane_node *no
 					  : walk->rows->dur_ns[node->longest];
 }
 
-static void add_narrow(struct walk *walk, const struct ss_lane_node *node, uint32_t count,
-		       uint32_t first_entry)
+static struct ss_seen seen_of(const struct walk *walk, const struct ss_lane_node *node,
+			      uint32_t count)
+{
+	return (struct ss_seen){ .start_ns = node->start_ns,
+				 .end_ns = node->end_ns,
+				 .longest_ns = longest_of(walk, node),
+				 .busy_ns = node->busy_ns,
+				 .row = node->longest,
+				 .count = count,
+				 .lane = walk->lane,
+				 .color = node->color,
+				 .cause = node->cause };
+}
+
+static void add_narrow(struct walk *walk, const struct ss_seen *seen, uint32_t first_entry)
 {
 	struct ss_seen *cell = &walk->cell;
 
-	if (cell->count && (double)(node->end_ns - cell->start_ns) > walk->scan->pixel_ns)
+	if (cell->count && (double)(seen->end_ns - cell->start_ns) > walk->scan->pixel_ns)
 		close_cell(walk, first_entry);
-	if (!cell->count) {
-		*cell = (struct ss_seen){ .start_ns = node->start_ns,
-					  .end_ns = node->end_ns,
-					  .busy_ns = node->busy_ns,
-					  .row = node->longest,
-					  .count = count,
-					  .lane = walk->lane };
-		walk->longest_ns = longest_of(walk, node);
-		return;
-	}
-	if (node->end_ns > cell->end_ns)
-		cell->end_ns = node->end_ns;
-	cell->busy_ns = ss_ns_sum(cell->busy_ns, node->busy_ns);
-	cell->count += count;
-	if (longest_of(walk, node) > walk->longest_ns) {
-		walk->longest_ns = longest_of(walk, node);
-		cell->row = node->longest;
-	}
+	if (cell->count)
+		join(cell, seen);
+	else
+		*cell = *seen;
 }
 
-static void add_wide(struct walk *walk, const struct ss_lane_node *node, uint32_t first_entry)
+static void add_wide(struct walk *walk, const struct ss_seen *seen, uint32_t first_entry)
 {
-	struct ss_scan *scan = walk->scan;
-	struct ss_seen seen = { .start_ns = node->start_ns,
-				.end_ns = node->end_ns,
-				.busy_ns = node->busy_ns,
-				.row = node->longest,
-				.count = 1,
-				.lane = walk->lane };
-
 	close_cell(walk, first_entry);
-	paint(scan, &seen);
 	walk->has_wide = true;
-	walk->wide = scan->count;
-	append(scan, &seen);
+	walk->wide = walk->scan->count;
+	append(walk->scan, seen);
 }
 
 /* --- the tree ---------------------------------------------------------------------- */
@@ -175,18 +157,6 @@ static bool is_behind_wide(const struct walk *walk, int64_t start_ns)
 	       (double)(start_ns - scan->items[walk->wide].start_ns) < scan->pixel_ns;
 }
 
-static void hide_behind_wide(struct walk *walk, const struct ss_lane_node *node, uint32_t count)
-{
-	struct ss_seen *wide = &walk->scan->items[walk->wide];
-	struct ss_seen hidden = { .end_ns = node->end_ns,
-				  .busy_ns = node->busy_ns,
-				  .row = node->longest,
-				  .count = count };
-
-	join(wide, &hidden, walk->rows);
-	paint(walk->scan, wide);
-}
-
 enum step { TAKEN, TOO_WIDE, PAST };
 
 /* Takes the node at a place as one, where that is possible. */
@@ -194,6 +164,7 @@ static enum step take_node(struct walk *walk, const struct ss_lane_node *node, u
 			   uint32_t count, uint32_t first_entry)
 {
 	const struct ss_scan *scan = walk->scan;
+	struct ss_seen seen;
 
 	if (node->start_ns > scan->to_ns)
 		return PAST;
@@ -206,32 +177,35 @@ static enum step take_node(struct walk *walk, const struct ss_lane_node *node, u
 
 		if (last_ns > scan->to_ns || !is_behind_wide(walk, last_ns))
 			return TOO_WIDE;
-		hide_behind_wide(walk, node, count);
+		seen = seen_of(walk, node, count);
+		join(&scan->items[walk->wide], &seen);
 		return TAKEN;
 	}
 	if (node->end_ns > scan->to_ns || (double)(node->end_ns - node->start_ns) >= scan->pixel_ns)
 		return TOO_WIDE;
-	add_narrow(walk, node, count, first_entry);
+	seen = seen_of(walk, node, count);
+	add_narrow(walk, &seen, first_entry);
 	return TAKEN;
 }
 
 static enum step take_row(struct walk *walk, uint32_t place, uint32_t first_entry)
 {
 	const struct ss_scan *scan = walk->scan;
-	uint32_t row = row_at(walk, place);
-	int64_t start_ns = walk->rows->start_ns[row], dur_ns = walk->rows->dur_ns[row];
-	struct ss_lane_node node = { start_ns, start_ns + dur_ns, dur_ns, row, (float)dur_ns };
+	struct ss_lane_node node = ss_lane_row(walk->rows, row_at(walk, place));
+	struct ss_seen seen;
 
-	if (start_ns > scan->to_ns)
+	if (node.start_ns > scan->to_ns)
 		return PAST;
-	if (start_ns < scan->from_ns && node.end_ns <= scan->from_ns)
+	if (node.start_ns < scan->from_ns && node.end_ns <= scan->from_ns)
 		return TAKEN;
-	if (is_behind_wide(walk, start_ns))
-		hide_behind_wide(walk, &node, 1);
-	else if ((double)dur_ns < scan->pixel_ns)
-		add_narrow(walk, &node, 1, first_entry);
+	ss_lane_paint(walk->rows, &node);
+	seen = seen_of(walk, &node, 1);
+	if (is_behind_wide(walk, node.start_ns))
+		join(&scan->items[walk->wide], &seen);
+	else if ((double)(node.end_ns - node.start_ns) < scan->pixel_ns)
+		add_narrow(walk, &seen, first_entry);
 	else
-		add_wide(walk, &node, first_entry);
+		add_wide(walk, &seen, first_entry);
 	return TAKEN;
 }
 

@@ -10,20 +10,17 @@
 #ifndef SS_TIMELINE_SCAN_H
 #define SS_TIMELINE_SCAN_H
 
-#include "timeline/colors.h"
 #include "timeline/lanes.h"
 
 /* More are refused: a screen has a hundredth of it. */
 #define SS_SEEN_MAX (4u << 20)
 
-/* Cause of what is no gap. */
-#define SS_NO_CAUSE 255
-
 /* What is drawn as one. */
 struct ss_seen {
 	int64_t start_ns, end_ns; /* own times of the file, not cut by the window */
-	int64_t busy_ns;          /* sum of durations */
-	uint32_t row;             /* the longest */
+	int64_t longest_ns;
+	float busy_ns; /* sum of durations, about */
+	uint32_t row;  /* the longest */
 	uint32_t count;
 	uint16_t lane;
 	uint8_t color, cause; /* of the longest */
@@ -32,8 +29,6 @@ struct ss_seen {
 /* A list that grows; released by ss_scan_release(). */
 struct ss_scan {
 	struct ss_memory *memory;
-	const struct ss_colors *colors; /* of slices; NULL: they are gaps */
-	const uint8_t *causes;          /* of gaps, per row */
 	/* own times; rows that end at `from` are not seen, those that start at `to` are */
 	int64_t from_ns, to_ns;
 	double pixel_ns;

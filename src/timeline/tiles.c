@@ -26,8 +26,6 @@ static void scan_track(struct ss_scan *scan, const struct ss_index *index, uint3
 	bool is_idle = track >= index->trace->track_count;
 	const struct ss_lanes *lanes = is_idle ? &index->gap_lanes : &index->lanes;
 
-	scan->colors = is_idle ? NULL : &index->colors;
-	scan->causes = is_idle ? index->gaps.cause : NULL;
 	track -= is_idle ? index->trace->track_count : 0;
 	for (uint32_t i = 0; i < lanes->lane_of[track + 1] - lanes->lane_of[track]; i++)
 		ss_scan_lane(scan, lanes, track, i);

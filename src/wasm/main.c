@@ -1,38 +1,51 @@
 /*
  * main.c - the library as a WebAssembly module, for a worker of a page and for Node.
  *
- * Addresses and lengths are 32-bit numbers, texts are UTF-8 and end with a NUL.
- * The caller copies a file into the module, opens it, runs what the command
- * line would run, and reads the answer out of the module's memory:
+ * Addresses and lengths are 32-bit numbers, texts are UTF-8 and end with a NUL. The page
+ * opens runs, file after file, and asks what the viewer asks (docs/formats/viewer.md):
  *
- *     exports._initialize()                        once, before anything else
- *     data = exports.ss_wasm_alloc(length)         copy the file there
- *     name = exports.ss_wasm_alloc(...)            copy its name there
- *     handle = exports.ss_wasm_open(data, length, name)
- *     exports.ss_wasm_free(data)                   the trace does not need it
- *     if (*exports.ss_wasm_error(handle)) ...      the file could not be read
- *     result = exports.ss_wasm_run(handle, what, format)
+ *     exports._initialize()                     once, before anything else
+ *     handle = exports.ss_wasm_new()
+ *     exports.ss_wasm_begin(handle)             a run; of two the second is compared with
+ *     exports.ss_wasm_add(handle, name, bytes)  for each file; pulls it through read()
+ *     exports.ss_wasm_end(handle)
+ *     result = exports.ss_wasm_ask(handle, target)
  *     exports.ss_wasm_close(handle)
  *
- * Every call may grow the memory, which detaches views that JavaScript has on it:
- * make them anew after each call. gzip and zstd are not built in; the browser
- * and Node decompress by themselves.
+ * Calls return 0 when they fail, and ss_wasm_error() says why. Every call may grow the
+ * memory, which detaches views that JavaScript has on it: make them anew after each call.
+ * gzip and zstd are not built in; the browser and Node decompress by themselves.
  *
- * The module has no state but what its handles hold. Of WASI it imports
- * clock_time_get, which times the load, fd_write, which says which assertion
- * failed, and fd_close, fd_read and fd_seek, which are never called here: a page
- * can give stubs for all five.
+ * The module has no state but what its handles hold. It imports from "stepscope"
+ *
+ *     read(buffer, room)    fills the buffer from the file that is being added; how much, 0: end
+ *     progress(done, total, events)   of that file; 0 stops
+ *
+ * and of WASI clock_time_get, which times the load, fd_write, which says which assertion
+ * failed, and some that are never called here: a page can give stubs for all of them.
  */
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 /* Names the module's export; the linker keeps it although no C calls it. */
 #define WASM_EXPORT(name) __attribute__((export_name(#name)))
+#define WASM_IMPORT(name) __attribute__((import_module("stepscope"), import_name(#name)))
+
+/* Under the 4 GB that addresses can name: stack, code and what JavaScript puts there. */
+#define MEMORY_LIMIT (UINT64_C(3840) << 20)
+
+/* Ranks of the demo, at most. */
+#define DEMO_RANKS 16
+
+WASM_IMPORT(read) size_t page_read(char *buffer, size_t room);
+WASM_IMPORT(progress) int page_progress(double done, double total, double events);
 
 struct handle {
-	struct ss_session *session; /* NULL: it could not be opened, `error` says why */
-	struct ss_text text;        /* of the last run */
+	struct ss_runs runs;
+	struct ss_session *opening; /* the run that files are added to; NULL: none */
+	struct ss_answer answer;    /* of the last request */
 	struct ss_error error;      /* of the last call; empty when it went well */
 };
 
@@ -54,41 +67,158 @@ WASM_EXPORT(ss_wasm_free) void ss_wasm_free(void *block)
 	ss_memory_free(&outside, block, 0);
 }
 
-/*
- * Loads a trace of `length` bytes; `name` stands for its path. The handle must be
- * closed also when the trace could not be read: it holds the reason. 0 when
- * there is no memory for the handle itself.
- */
-WASM_EXPORT(ss_wasm_open)
-struct handle *ss_wasm_open(const void *data, size_t length, const char *name)
+WASM_EXPORT(ss_wasm_new) struct handle *ss_wasm_new(void)
 {
 	struct handle *handle = ss_wasm_alloc(sizeof(*handle));
 
-	if (!handle)
-		return NULL;
-	memset(handle, 0, sizeof(*handle));
-	if (ss_session_open_memory(data, length, name, &handle->session, &handle->error) != SS_OK)
-		handle->session = NULL;
+	if (handle)
+		memset(handle, 0, sizeof(*handle));
 	return handle;
 }
 
-/*
- * Runs a view or report ("steps") in a format ("json"). Returns the address of
- * two numbers, the address and the length of the answer, which stay until the
- * next run; 0 when it failed.
- */
-WASM_EXPORT(ss_wasm_run)
-const struct ss_text *ss_wasm_run(struct handle *handle, const char *what, const char *format)
+static int give_up(struct handle *handle)
 {
-	struct ss_request request = { .what = what, .format = format, .rank = SS_EVERY_RANK };
+	ss_session_close(handle->opening);
+	handle->opening = NULL;
+	return 0;
+}
 
-	if (!handle->session)
-		return NULL;
-	ss_text_release(&handle->text);
+WASM_EXPORT(ss_wasm_begin) int ss_wasm_begin(struct handle *handle)
+{
+	struct ss_open_options options = { .memory_limit_bytes = MEMORY_LIMIT };
+
 	handle->error = (struct ss_error){ 0 };
-	if (ss_session_run(handle->session, &request, &handle->text, &handle->error) != SS_OK)
+	give_up(handle);
+	if (handle->runs.count == SS_RUNS_MAX) {
+		/* the run that is compared with gives way to the next one */
+		ss_session_close(handle->runs.sessions[--handle->runs.count]);
+		handle->runs.sessions[handle->runs.count] = NULL;
+	}
+	return ss_session_begin(&options, &handle->opening, &handle->error) == SS_OK;
+}
+
+static size_t read_page(void *context, char *buffer, size_t room)
+{
+	(void)context;
+	return page_read(buffer, room);
+}
+
+static bool tell_page(void *context, const struct ss_progress *progress)
+{
+	(void)context;
+	return page_progress((double)progress->done_bytes, (double)progress->total_bytes,
+			     (double)progress->event_count) != 0;
+}
+
+static int add(struct handle *handle, const struct ss_input *input)
+{
+	struct ss_open_options options = {
+		.inputs = input, .input_count = 1, .threads = 1, .progress = tell_page
+	};
+
+	handle->error = (struct ss_error){ 0 };
+	if (!handle->opening)
+		return 0;
+	if (ss_session_add(handle->opening, &options, &handle->error) == SS_OK)
+		return 1;
+	return give_up(handle);
+}
+
+/*
+ * Adds a file to the run that was begun; `name` stands for its path. A file that cannot
+ * be read does not fail: it stands in the view "files". When it fails the run is gone.
+ */
+WASM_EXPORT(ss_wasm_add)
+int ss_wasm_add(struct handle *handle, const char *name, double total_bytes)
+{
+	struct ss_input input = { .name = name,
+				  .read = read_page,
+				  .total_bytes = (uint64_t)total_bytes };
+
+	return add(handle, &input);
+}
+
+/* Ends the run that was begun; fails when no file of it could be read. */
+WASM_EXPORT(ss_wasm_end) int ss_wasm_end(struct handle *handle)
+{
+	handle->error = (struct ss_error){ 0 };
+	if (!handle->opening)
+		return 0;
+	if (ss_session_end(handle->opening, &handle->error) != SS_OK)
+		return give_up(handle);
+	handle->runs.sessions[handle->runs.count++] = handle->opening;
+	handle->opening = NULL;
+	return 1;
+}
+
+/* --- the demo ---------------------------------------------------------------------------- */
+
+static bool keep_piece(void *context, uint32_t rank, const char *bytes, size_t length)
+{
+	struct ss_text *traces = context;
+
+	if (rank >= DEMO_RANKS)
+		return false;
+	ss_text_add(&traces[rank], bytes, length);
+	return !ss_text_failed(&traces[rank]);
+}
+
+static int add_ranks(struct handle *handle, struct ss_text *traces)
+{
+	int went_well = 1;
+
+	for (uint32_t rank = 0; rank < DEMO_RANKS; rank++) {
+		char name[] = "rank00.json";
+		struct ss_input input = { .name = name,
+					  .data = traces[rank].data,
+					  .length = traces[rank].length };
+
+		name[4] = (char)('0' + rank / 10);
+		name[5] = (char)('0' + rank % 10);
+		if (went_well && traces[rank].length)
+			went_well = add(handle, &input);
+		ss_text_release(&traces[rank]);
+	}
+	return went_well;
+}
+
+/* Simulates the demo's job and adds it to the run that was begun. */
+WASM_EXPORT(ss_wasm_demo) int ss_wasm_demo(struct handle *handle)
+{
+	struct ss_text traces[DEMO_RANKS] = { 0 };
+	struct ss_simulation simulation = { .preset = SS_DEMO_PRESET,
+					    .write = keep_piece,
+					    .write_context = traces };
+	struct ss_simulated simulated;
+
+	handle->error = (struct ss_error){ 0 };
+	if (ss_simulate(&simulation, &simulated, &handle->error) == SS_OK)
+		return add_ranks(handle, traces);
+	for (uint32_t rank = 0; rank < DEMO_RANKS; rank++)
+		ss_text_release(&traces[rank]);
+	return give_up(handle);
+}
+
+/* --- answers ----------------------------------------------------------------------------- */
+
+/*
+ * Answers a request. Returns the address of two numbers, the address and the length of the
+ * answer, which stay until the next one; 0 when it failed.
+ */
+WASM_EXPORT(ss_wasm_ask)
+const struct ss_text *ss_wasm_ask(struct handle *handle, const char *target)
+{
+	ss_text_release(&handle->answer.body);
+	handle->error = (struct ss_error){ 0 };
+	if (ss_ask(&handle->runs, target, &handle->answer, &handle->error) != SS_OK)
 		return NULL;
-	return &handle->text;
+	return &handle->answer.body;
+}
+
+/* What the last answer is: "application/json". */
+WASM_EXPORT(ss_wasm_type) const char *ss_wasm_type(const struct handle *handle)
+{
+	return handle->answer.media_type ? handle->answer.media_type : "";
 }
 
 /* Why the last call on the handle failed; empty when it did not. */
@@ -97,12 +227,20 @@ WASM_EXPORT(ss_wasm_error) const char *ss_wasm_error(const struct handle *handle
 	return handle ? handle->error.text : "out of memory";
 }
 
+/* Its enum ss_status: SS_ERR_LIMIT says that a page is too small for it. */
+WASM_EXPORT(ss_wasm_status) int ss_wasm_status(const struct handle *handle)
+{
+	return handle ? (int)handle->error.code : (int)SS_ERR_LIMIT;
+}
+
 WASM_EXPORT(ss_wasm_close) void ss_wasm_close(struct handle *handle)
 {
 	if (!handle)
 		return;
-	ss_session_close(handle->session);
-	ss_text_release(&handle->text);
+	give_up(handle);
+	for (uint32_t i = 0; i < handle->runs.count; i++)
+		ss_session_close(handle->runs.sessions[i]);
+	ss_text_release(&handle->answer.body);
 	ss_wasm_free(handle);
 }
 

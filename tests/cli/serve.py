@@ -235,9 +235,9 @@ def check_sizes(server):
                            b"\r\nConnection: close\r\n\r\n")
         check(found[9:12] == status or (length > 60000 and not found), length, found[:300])
     lines = b"".join(b"X-%d: 1\r\n" % number for number in range(3000))
-    found = server.raw(b"GET / HTTP/1.1\r\n" + own + lines + b"\r\n")
+    found = server.raw(b"GET / HTTP/1.1\r\n" + own + lines + b"Connection: close\r\n\r\n")
     check(not found or found[9:12] == b"431", found[:300])
-    for text in (b"", b"\r\n", b"\0" * 1000, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\xff" * 5000,
+    for text in (b"", b"\0" * 1000, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\xff" * 5000,
                  b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\nHost\r\n\r\n", b"\x16\x03\x01\x02\x00",
                  b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
                  b"GET / HTTP/1.1\r\nContent-Length: -1\r\nHost: localhost\r\n\r\n",
@@ -373,39 +373,40 @@ def check_ends(job, folder):
         check(done.returncode == code and sentence in done.stderr, words, done)
 
 
+def pour(feed, stop):
+    """Writes events until it shall stop, then the end of the document."""
+    event = b'{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":%d,"dur":1},\n'
+    count = 0
+    with os.fdopen(feed, "wb", buffering=0) as file:
+        file.write(b'{"traceEvents":[\n')
+        while not stop:
+            file.write(b"".join(event % (10 * (count + i)) for i in range(1000)))
+            count += 1000
+            time.sleep(0.005)
+        file.write(event[:-2] % (10 * count) + b"]}")
+
+
 def check_loading(job):
     """The page and the state are there while the files are read."""
     reading, writing = os.pipe()
-    with os.fdopen(writing, "wb", buffering=0) as feed:
-        process = Server.__new__(Server)
-        feed.write(b'{"traceEvents":[\n')
-        feeder = concurrent.futures.ThreadPoolExecutor(1)
-        event = b'{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":%d,"dur":1},\n'
-        stop = []
-
-        def pour():
-            count = 0
-            while not stop:
-                feed.write(b"".join(event % (10 * (count + i)) for i in range(1000)))
-                count += 1000
-                time.sleep(0.005)
-            feed.write(event[:-2] % (10 * count) + b"]}")
-            feed.close()
-
-        done = feeder.submit(pour)
-        process.__init__("-", "--compare", job, stdin=reading)
-        os.close(reading)
-        with process as server:
-            state = json.loads(server.ask("/api/state")[2])
-            check(state["state"] == "loading" and state["runs"] == 2, state)
-            check(server.ask("/", token=False)[0] == 200, "the page while it loads")
-            refused(server, 503, "/api/ask/job")
+    stop = []
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        done = pool.submit(pour, writing, stop)
+        try:
+            with Server("-", "--compare", job, stdin=reading) as server:
+                state = json.loads(server.ask("/api/state")[2])
+                check(state["state"] == "loading" and state["runs"] == 2, state)
+                check(server.ask("/", token=False)[0] == 200, "the page while it loads")
+                refused(server, 503, "/api/ask/job")
+                stop.append(True)
+                check(server.wait()["runs"] == 2, "two runs")
+                done.result()
+                for number in (0, 1):
+                    found = json.loads(server.ask(f"/api/ask/job?run={number}")[2])
+                    check(found["runs"] == 2 and len(found["files"]) == (1, 2)[number], found)
+        finally:
             stop.append(True)
-            done.result()
-            check(server.wait()["runs"] == 2, "two runs")
-            for number in (0, 1):
-                found = json.loads(server.ask(f"/api/ask/job?run={number}")[2])
-                check(found["runs"] == 2 and len(found["files"]) == (1, 2)[number], found)
+            os.close(reading)
 
 
 def check_wide(job):

@@ -161,14 +161,19 @@ static void test_torture(void **state)
 
 	(void)state;
 	for (size_t call = 1; status != SS_OK; call++) {
+		struct ss_input input = { .name = "rank1.json",
+					  .data = support_sample,
+					  .length = strlen(support_sample) };
+		struct ss_open_options options = { .inputs = &input,
+						   .input_count = 1,
+						   .threads = 1 };
 		struct ss_error err = { 0 };
 		struct ss_memory memory;
 		struct ss_job job;
 
 		ss_memory_init(&memory, 0);
 		memory.fail_call = call;
-		status = ss_job_open_memory(&job, support_sample, strlen(support_sample),
-					    "rank1.json", &memory, &err);
+		status = ss_job_open(&job, &options, NULL, &memory, &err);
 		assert_true(status == SS_OK || (status == SS_ERR_LIMIT && err.text[0]));
 		if (status == SS_OK)
 			ss_job_close(&job);

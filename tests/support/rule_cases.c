@@ -138,6 +138,10 @@ void rule_memory_run(const char *trace)
 	if (is_alone)
 		trace_of(trace, strlen(trace), &json);
 	for (size_t call = 1; status != SS_OK; call++) {
+		struct ss_input input = { .name = "rank0.json",
+					  .data = json.data,
+					  .length = json.length };
+		struct ss_open_options one = { .inputs = &input, .input_count = 1 };
 		struct ss_diagnosis diagnosis;
 		struct ss_memory memory;
 		struct ss_error err = { 0 };
@@ -147,8 +151,7 @@ void rule_memory_run(const char *trace)
 		ss_memory_init(&memory, 0);
 		if (!is_alone)
 			open_job(&job, trace, &memory);
-		else if (ss_job_open_memory(&job, json.data, json.length, "rank0.json", &memory,
-					    &err) != SS_OK)
+		else if (ss_job_open(&job, &one, NULL, &memory, &err) != SS_OK)
 			fail_msg("%s", err.text);
 		before = memory.calls;
 		memory.fail_call = before + call;

@@ -15,6 +15,8 @@ export interface TableColumn {
 	detail: boolean;
 	bar: boolean;
 	title?: string;
+	/* A difference, with its sign; of a cost less is better. */
+	change?: "cost" | "plain";
 	/* Of a table over all ranks: the figure that it is the least, median or most of. */
 	spread?: { stem: string; part: string };
 }
@@ -50,6 +52,7 @@ const LETTER = 7.2;
 const PADDING = 22;
 const LEAST = 64;
 const TEXT_MOST = 560;
+const BAR_LEAST = 104;
 
 export function headingOf(column: TableColumn): string {
 	if (column.title) return column.title;
@@ -99,7 +102,7 @@ function reachOf(rows: Cell[][], index: number): Reach {
 		else if (value !== first) reach.kinds = 2;
 		reach.known = true;
 		if (typeof value === "string") {
-			const letters = value.length > 40 ? shortName(value).length : value.length;
+			const letters = value.length > 90 ? shortName(value).length : value.length;
 			reach.letters = Math.max(reach.letters, letters);
 			continue;
 		}
@@ -144,7 +147,7 @@ export function drawColumn(column: TableColumn, rows: Cell[][]): DrawnColumn | n
 	const head = heading.length + (unit ? unit.length + 1 : 0) + 2;
 	drawn.pixels = Math.min(
 		TEXT_MOST,
-		Math.max(LEAST, Math.ceil(Math.max(letters, head) * LETTER + PADDING)),
+		Math.max(column.bar ? BAR_LEAST : LEAST, Math.ceil(Math.max(letters, head) * LETTER + PADDING)),
 	);
 	return drawn;
 }

@@ -2,8 +2,8 @@
  * names.ts - long C++ names, short: template arguments folded, parameters left out.
  */
 
-/* Names up to this long are shown as they are: they fit a column of a table. */
-const SHORT = 56;
+/* Names up to this long are shown as they are: the core's own short names have this length. */
+const SHORT = 96;
 
 /* The text with everything between the outermost open and close replaced. */
 function fold(text: string, open: string, close: string, by: string): string {

@@ -25,6 +25,7 @@ function reachWords(column: TableColumn, columns: TableColumn[], row: Cell[]): s
 	const least = formatCell(part("min"), column.type);
 	const most = formatCell(part("max"), column.type);
 	const worst = part("worst");
+	if (part("min") === part("max")) return "on all ranks";
 	return `${least} to ${most}${worst === null ? "" : `, most: rank ${worst}`}`;
 }
 
@@ -82,7 +83,7 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 				</span>
 			</header>
 			<dl>
-				{known.map((column) => (
+				{known.filter((column) => row[column.index] !== name).map((column) => (
 					<div key={column.name} title={column.about}>
 						<dt>{headingOf(column)}</dt>
 						<dd class={isNumeric(column) ? "" : "mono"}>

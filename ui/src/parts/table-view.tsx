@@ -149,6 +149,9 @@ export function TableView(props: TableViewProps) {
 			<Loading what={`Making the table of ${props.view}…`} />
 		);
 	const { document, offer, asked, columns } = ready;
+	/* Over all ranks the core orders by name; people want the most first. */
+	const spread = asked["rank"] === "all";
+	const usual = spread ? (columns.find((column) => column.bar)?.name ?? "") : "";
 	const selected = view.selected;
 	const marked =
 		selected?.kind === "row" && selected.view === props.view && selected.group === choice.group
@@ -173,7 +176,7 @@ export function TableView(props: TableViewProps) {
 				rowCount={document.row_count}
 				notes={said ? [said, ...notes] : notes}
 				empty={offer.empty}
-				order={choice.order}
+				order={choice.order || usual}
 				onOrder={(sort) => set({ sort })}
 				filter={choice.filter}
 				onFilter={(filter) => set({ filter })}

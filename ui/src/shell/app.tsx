@@ -50,7 +50,7 @@ function Frame({ opened, onClose }: { opened: Opened; onClose: (() => void) | nu
 	return (
 		<div class="frame">
 			<Header field={field} onHelp={() => help(true)} onClose={onClose} />
-			<TabBar tabs={TABS} chosen={tab} job={opened.job} />
+			<TabBar tabs={TABS} chosen={tab} />
 			{gone ? <Banner /> : null}
 			<main class="tab-body">
 				<div id="tab-body" role="tabpanel" aria-labelledby={`tab-${tab.id}`}>

@@ -4,6 +4,7 @@
 import type { ComponentType } from "preact";
 import type { Selection } from "../core/store";
 import { RowDetails } from "../parts/row-details";
+import { FindingDetails } from "../tabs/verdict/details";
 
 export interface DetailsProps<Kind extends Selection["kind"]> {
 	selected: Extract<Selection, { kind: Kind }>;
@@ -14,5 +15,6 @@ export type DetailsOf = {
 };
 
 export const DETAILS: DetailsOf = {
+	finding: { title: "Finding", component: FindingDetails },
 	row: { title: "Row", component: RowDetails },
 };

@@ -5,7 +5,6 @@ import type { RefObject } from "preact";
 import { useState } from "preact/hooks";
 import { useOpened } from "../core/context";
 import { store, useView, writeAddress } from "../core/store";
-import type { Job } from "../core/types";
 import { runName, runWords } from "../core/words";
 import type { Tab } from "../tabs/tab";
 import { Search } from "./search";
@@ -82,7 +81,7 @@ function goTo(id: string): void {
 	store.set({ tab: id, selected: selected?.kind === "row" ? null : selected });
 }
 
-export function TabBar({ tabs, chosen, job }: { tabs: Tab[]; chosen: Tab; job: Job }) {
+export function TabBar({ tabs, chosen }: { tabs: Tab[]; chosen: Tab }) {
 	const view = useView((all) => all);
 
 	const onKeyDown = (event: KeyboardEvent) => {
@@ -101,7 +100,7 @@ export function TabBar({ tabs, chosen, job }: { tabs: Tab[]; chosen: Tab; job: J
 		<nav class="tabs" aria-label="Tabs">
 			<div role="tablist" onKeyDown={onKeyDown}>
 				{tabs.map((tab) => {
-					const badge = tab.badge?.(job) ?? null;
+					const Mark = tab.mark;
 					return (
 						<a
 							key={tab.id}
@@ -118,7 +117,7 @@ export function TabBar({ tabs, chosen, job }: { tabs: Tab[]; chosen: Tab; job: J
 							}}
 						>
 							{tab.title}
-							{badge ? <span class="badge"> {badge}</span> : null}
+							{Mark ? <Mark /> : null}
 						</a>
 					);
 				})}

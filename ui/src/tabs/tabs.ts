@@ -1,11 +1,31 @@
 /*
  * tabs.ts - all tabs, in the order in which they stand.
  */
-import type { Tab } from "./tab";
+import { communicationTab } from "./communication";
+import { compareTab } from "./compare";
+import { gapsTab } from "./gaps";
 import { kernelsTab } from "./kernels";
 import { memoryTab } from "./memory";
 import { modulesTab } from "./modules";
+import { operatorsTab } from "./operators";
+import { overviewTab } from "./overview";
+import { qualityTab } from "./quality";
 import { ranksTab } from "./ranks";
+import { stepsTab } from "./steps";
+import type { Tab } from "./tab";
 import { verdictTab } from "./verdict";
 
-export const TABS: Tab[] = [verdictTab, kernelsTab, ranksTab, memoryTab, modulesTab];
+export const TABS: Tab[] = [
+	verdictTab,
+	overviewTab,
+	operatorsTab,
+	kernelsTab,
+	gapsTab,
+	communicationTab,
+	ranksTab,
+	memoryTab,
+	modulesTab,
+	stepsTab,
+	compareTab,
+	qualityTab,
+];

@@ -1,15 +1,12 @@
 /*
- * index.tsx - tab: kernels by name, what they take, and what runs beside them.
+ * index.tsx - tab: kernels by name, how long they run, what follows what, copies, streams.
  */
-import { TableView } from "../../parts/table-view";
+import { TabParts } from "../../parts/tab-parts";
 import type { Tab } from "../tab";
+import { TensorShare } from "./tensor";
 
 function Kernels() {
-	return (
-		<div class="pane">
-			<TableView view="kernels" />
-		</div>
-	);
+	return <TabParts tab="kernels" above={{ kernels: TensorShare }} />;
 }
 
 export const kernelsTab: Tab = { id: "kernels", title: "Kernels", component: Kernels };

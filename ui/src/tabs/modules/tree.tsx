@@ -58,7 +58,7 @@ function Line(props: {
 			onClick={props.choose}
 			onDblClick={props.toggle}
 		>
-			<span role="gridcell" class="tree-name" style={{ paddingLeft: `${branch.depth * 16}px` }}>
+			<span role="gridcell" class="tree-name" style={{ paddingLeft: `${8 + branch.depth * 16}px` }}>
 				{branch.children.length ? (
 					<button type="button" tabIndex={-1} aria-hidden="true" onClick={props.toggle}>
 						{open ? "▾" : "▸"}

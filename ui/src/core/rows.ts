@@ -1,0 +1,34 @@
+/*
+ * rows.ts - rows of a document by the names of their columns.
+ */
+import { type RowOf, type ViewName, VIEWS } from "./tables";
+import type { Cell, TableDocument } from "./types";
+
+/* Columns that the document does not have are null. */
+export function rowsOf<View extends ViewName>(
+	document: TableDocument,
+	view: View,
+): RowOf<View>[] {
+	const at = new Map(document.columns.map((column, index) => [column.name, index]));
+	const names = Object.keys(VIEWS[view]);
+	return document.rows.map((cells) => {
+		const row: Record<string, Cell> = {};
+		for (const name of names) {
+			const index = at.get(name);
+			row[name] = index === undefined ? null : (cells[index] ?? null);
+		}
+		return row as RowOf<View>;
+	});
+}
+
+export function sum(values: (number | null)[]): number {
+	return values.reduce((all: number, value) => all + (value ?? 0), 0);
+}
+
+export function median(values: number[]): number {
+	const sorted = [...values].sort((a, b) => a - b);
+	const middle = sorted.length >> 1;
+	if (!sorted.length) return 0;
+	const high = sorted[middle] ?? 0;
+	return sorted.length % 2 ? high : ((sorted[middle - 1] ?? 0) + high) / 2;
+}

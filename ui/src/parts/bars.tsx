@@ -1,0 +1,190 @@
+/*
+ * bars.tsx - bars side by side, each of stacked parts: steps by what they were spent on. SVG;
+ * as many bars as there are pixels.
+ */
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { formatNs } from "../core/format";
+import "./bars.css";
+
+export interface BarKind {
+	name: string;
+	color: string; /* a name of core/colors.ts */
+	hatched?: boolean;
+	about?: string;
+}
+
+export interface Bar {
+	id: string;
+	label: string;
+	title: string;
+	parts: number[]; /* in the order of the kinds */
+	/* Drawn faintly: it does not count. */
+	faint?: boolean;
+	/* A sign above it, such as an outlier's. */
+	sign?: string;
+}
+
+interface Props {
+	label: string;
+	kinds: BarKind[];
+	bars: Bar[];
+	chosen?: string | null;
+	onChoose?: (id: string) => void;
+	height?: number;
+	/* A line across, such as the median. */
+	level?: { value: number; says: string };
+}
+
+/* Room for the numbers at the left and the labels below. */
+const LEFT = 64;
+const BELOW = 20;
+const ABOVE = 14;
+const WIDEST = 56;
+
+/* A round number of units that gives three to six lines. */
+export function tickStep(most: number): number {
+	if (most <= 0) return 1;
+	const power = 10 ** Math.floor(Math.log10(most / 3));
+	const found = [1, 2, 5, 10].find((times) => most / (times * power) <= 6);
+	return (found ?? 10) * power;
+}
+
+function ticksOf(most: number): number[] {
+	const step = tickStep(most);
+	return Array.from({ length: Math.floor(most / step) + 1 }, (_, i) => i * step);
+}
+
+export function useWidth() {
+	const box = useRef<HTMLDivElement>(null);
+	const [width, change] = useState(800);
+	useLayoutEffect(() => {
+		const element = box.current;
+		if (!element) return;
+		const look = () => change(Math.max(200, element.clientWidth));
+		const watch = new ResizeObserver(look);
+		look();
+		watch.observe(element);
+		return () => watch.disconnect();
+	}, []);
+	return [box, width] as const;
+}
+
+function Stack(props: { bar: Bar; kinds: BarKind[]; x: number; width: number; scale: number; floor: number }) {
+	const { bar, kinds, x, width, scale, floor } = props;
+	let top = floor;
+	return (
+		<>
+			{bar.parts.map((value, i) => {
+				const height = value * scale;
+				const kind = kinds[i];
+				top -= height;
+				if (!kind || height <= 0) return null;
+				const shape = { x, y: top, width, height };
+				return (
+					<g key={kind.name}>
+						<rect {...shape} style={{ fill: `var(--c-${kind.color})` }} />
+						{kind.hatched ? <rect {...shape} fill="url(#bars-hatch)" /> : null}
+					</g>
+				);
+			})}
+		</>
+	);
+}
+
+export function Legend({ kinds }: { kinds: BarKind[] }) {
+	return (
+		<ul class="bars-legend">
+			{kinds.map((kind) => (
+				<li key={kind.name} title={kind.about}>
+					<svg width="10" height="10" aria-hidden="true">
+						<rect width="10" height="10" rx="2" style={{ fill: `var(--c-${kind.color})` }} />
+						{kind.hatched ? <rect width="10" height="10" fill="url(#bars-hatch)" /> : null}
+					</svg>
+					{kind.name}
+				</li>
+			))}
+		</ul>
+	);
+}
+
+function Hatch() {
+	return (
+		<defs>
+			<pattern
+				id="bars-hatch"
+				width="5"
+				height="5"
+				patternUnits="userSpaceOnUse"
+				patternTransform="rotate(45)"
+			>
+				<rect width="2" height="5" class="bars-stripe" />
+			</pattern>
+		</defs>
+	);
+}
+
+export function Bars({ label, kinds, bars, chosen, onChoose, height = 180, level }: Props) {
+	const [box, width] = useWidth();
+	const whole = (bar: Bar) => bar.parts.reduce((all, part) => all + part, 0);
+	const most = Math.max(1, level?.value ?? 0, ...bars.map(whole));
+	const floor = height - BELOW;
+	const scale = (floor - ABOVE) / most;
+	const pitch = Math.min(WIDEST * 1.4, (width - LEFT) / Math.max(1, bars.length));
+	const thick = Math.max(1, pitch * (pitch > 6 ? 0.72 : 1));
+	const every = Math.ceil(34 / pitch);
+	const used = kinds.filter((_, i) => bars.some((bar) => (bar.parts[i] ?? 0) > 0));
+
+	return (
+		<div ref={box} class="bars">
+			<svg width={width} height={height} role="img" aria-label={label}>
+				<Hatch />
+				{ticksOf(most).map((tick) => (
+					<g key={tick}>
+						<line x1={LEFT} x2={width} y1={floor - tick * scale} y2={floor - tick * scale} />
+						<text x={LEFT - 6} y={floor - tick * scale + 4} text-anchor="end">
+							{formatNs(tick)}
+						</text>
+					</g>
+				))}
+				{bars.map((bar, i) => {
+					const x = LEFT + i * pitch + (pitch - thick) / 2;
+					return (
+						<g
+							key={bar.id}
+							class={`bar-column${bar.faint ? " faint" : ""}${onChoose ? " opens" : ""}${
+								chosen === bar.id ? " chosen" : ""
+							}`}
+							onClick={onChoose ? () => onChoose(bar.id) : undefined}
+						>
+							<title>{bar.title}</title>
+							<rect class="hit" x={LEFT + i * pitch} y={0} width={pitch} height={height} />
+							<Stack {...{ bar, kinds, x, width: thick, scale, floor }} />
+							{bar.sign ? (
+								<text x={x + thick / 2} y={floor - whole(bar) * scale - 3} text-anchor="middle">
+									{bar.sign}
+								</text>
+							) : null}
+							{i % every === 0 ? (
+								<text class="below" x={x + thick / 2} y={height - 5} text-anchor="middle">
+									{bar.label}
+								</text>
+							) : null}
+						</g>
+					);
+				})}
+				{level ? (
+					<g class="level">
+						<title>{level.says}</title>
+						<line
+							x1={LEFT}
+							x2={width}
+							y1={floor - level.value * scale}
+							y2={floor - level.value * scale}
+						/>
+					</g>
+				) : null}
+			</svg>
+			{used.length > 1 ? <Legend kinds={used} /> : null}
+		</div>
+	);
+}

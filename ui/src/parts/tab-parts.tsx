@@ -1,0 +1,75 @@
+/*
+ * tab-parts.tsx - a tab of several views: chips choose one. A part with a component of its own
+ * shows that, the others their table.
+ */
+import type { ComponentType } from "preact";
+import { useLoaded, useOpened } from "../core/context";
+import { store, useView } from "../core/store";
+import { type PlacedTab, VIEW_PLACES, type ViewPlace } from "../tabs/views";
+import { Chips } from "./chips";
+import { TableView } from "./table-view";
+import "./tab-parts.css";
+
+export interface OwnPart {
+	id: string;
+	title: string;
+	about: string;
+	component: ComponentType;
+}
+
+interface Props {
+	tab: PlacedTab;
+	/* Shown before the views. */
+	before?: OwnPart[];
+	/* What is shown above the table of a view. */
+	above?: Partial<Record<string, ComponentType>>;
+	/* The group that a view begins with. */
+	groups?: Partial<Record<string, string>>;
+}
+
+export function TabParts({ tab, before = [], above = {}, groups = {} }: Props) {
+	const { client } = useOpened();
+	const places: readonly ViewPlace[] = VIEW_PLACES[tab];
+	const offers = useLoaded(() => client.offers(), [client]).value;
+	const asked = useView((view) => view.own["view"] ?? "");
+	const summary = (name: string) => offers?.views.find((one) => one.name === name)?.summary;
+	const own = before.find((part) => part.id === asked);
+	const place = places.find((one) => one.view === asked);
+	const chosen = own ?? (place ? null : before[0]) ?? null;
+	const view = chosen ? null : (place ?? places[0])?.view;
+	const Above = view ? above[view] : undefined;
+	const group = view ? groups[view] : undefined;
+	const chips = [
+		...before.map(({ id, title, about }) => ({ id, title, about })),
+		...places.map((one) => ({
+			id: one.view,
+			title: one.title,
+			about: summary(one.view) ?? "",
+		})),
+	];
+
+	return (
+		<div class="tab-parts">
+			{chips.length > 1 ? (
+				<Chips
+					strong
+					label="Parts of this tab"
+					chips={chips}
+					chosen={chosen?.id ?? view ?? ""}
+					onChoose={(id) => store.set({ own: { view: id }, selected: null })}
+				/>
+			) : null}
+			{chosen ? (
+				<chosen.component />
+			) : (
+				<>
+					<p class="soft summary">{view ? (summary(view) ?? "\u00a0") : null}</p>
+					{Above ? <Above /> : null}
+					{view ? (
+						<TableView key={view} view={view} {...(group ? { group } : {})} />
+					) : null}
+				</>
+			)}
+		</div>
+	);
+}

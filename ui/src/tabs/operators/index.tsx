@@ -1,0 +1,11 @@
+/*
+ * index.tsx - tab: operators on the host and on the device, and what they call.
+ */
+import { TabParts } from "../../parts/tab-parts";
+import type { Tab } from "../tab";
+
+function Operators() {
+	return <TabParts tab="operators" />;
+}
+
+export const operatorsTab: Tab = { id: "operators", title: "Operators", component: Operators };

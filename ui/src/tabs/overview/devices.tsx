@@ -1,0 +1,147 @@
+/*
+ * devices.tsx - overview: how well each device was used, and which devices they are.
+ */
+import { useLoaded, useOpened } from "../../core/context";
+import { formatBytes, formatCount, formatPercent } from "../../core/format";
+import { median, rowsOf } from "../../core/rows";
+import { store, useView } from "../../core/store";
+import type { DevicesRow, UtilizationRow } from "../../core/tables";
+import { plural } from "../../core/words";
+import { Failed, Loading, Nothing } from "../../parts/state";
+
+interface Gauge {
+	column: "gpu_percent" | "sm_percent" | "occupancy_percent" | "tensor_percent";
+	title: string;
+	about: string;
+}
+
+const GAUGES: Gauge[] = [
+	{ column: "gpu_percent", title: "GPU busy", about: "of the time of the steps: anything ran" },
+	{
+		column: "sm_percent",
+		title: "SMs filled",
+		about: "of the multiprocessors, while kernels ran: estimated from blocks and grid",
+	},
+	{
+		column: "occupancy_percent",
+		title: "Occupancy",
+		about: "of the threads that a multiprocessor can hold: estimated by the profiler",
+	},
+	{
+		column: "tensor_percent",
+		title: "Tensor cores",
+		about: "of the time of kernels: kernels that use tensor cores",
+	},
+];
+
+function GaugeLine({ gauge, rows }: { gauge: Gauge; rows: UtilizationRow[] }) {
+	const known = rows.flatMap((row) => row[gauge.column] ?? []);
+	const value = known.length ? median(known) : null;
+	const least = Math.min(...known);
+	const most = Math.max(...known);
+	const reach = known.length > 1 ? `${formatPercent(least)} to ${formatPercent(most)}` : "";
+
+	return (
+		<tr title={`${gauge.title}: ${gauge.about}`}>
+			<th scope="row">{gauge.title}</th>
+			<td class="meter-bar gauge">
+				<span style={{ width: `${value ?? 0}%`, backgroundColor: "var(--c-compute)" }} />
+			</td>
+			<td class="number">{value === null ? "not recorded" : formatPercent(value)}</td>
+			<td class="number soft">{reach}</td>
+		</tr>
+	);
+}
+
+/* "8 × NVIDIA H100 80GB HBM3" and what is known of it. */
+function kindsOf(rows: DevicesRow[]): { name: string; count: number; row: DevicesRow }[] {
+	const kinds = new Map<string, { name: string; count: number; row: DevicesRow }>();
+	for (const row of rows) {
+		const name = row.name ?? "a device without a name";
+		const kind = kinds.get(name) ?? { name, count: 0, row };
+		kind.count++;
+		kinds.set(name, kind);
+	}
+	return [...kinds.values()];
+}
+
+function DeviceWords({ rows }: { rows: DevicesRow[] }) {
+	return (
+		<ul class="plain">
+			{kindsOf(rows).map(({ name, count, row }) => (
+				<li key={name}>
+					<strong>
+						{count > 1 ? `${count} × ` : ""}
+						{name}
+					</strong>{" "}
+					<span class="soft">
+						{[
+							row.memory_bytes === null ? null : formatBytes(row.memory_bytes),
+							row.multiprocessors === null
+								? null
+								: `${formatCount(row.multiprocessors)} multiprocessors`,
+							row.compute === null ? null : `compute ${row.compute}`,
+						]
+							.filter((word) => word !== null)
+							.join(" · ")}
+					</span>
+				</li>
+			))}
+		</ul>
+	);
+}
+
+export function Devices() {
+	const { client } = useOpened();
+	const rank = useView((view) => view.rank);
+	const step = useView((view) => view.step);
+	const loaded = useLoaded(async () => {
+		const [used, devices] = await Promise.all([
+			client.view("utilization", { rank, step }),
+			client.view("devices", { rank }),
+		]);
+		return { used, devices };
+	}, [client, rank, step]);
+
+	if (!loaded.value)
+		return loaded.state === "failed" ? (
+			<Failed error={loaded.error} />
+		) : (
+			<Loading what="Looking at the devices…" />
+		);
+	const rows = rowsOf(loaded.value.used, "utilization");
+	const notes = loaded.value.used.notes;
+	if (!rows.length)
+		return (
+			<Nothing>
+				No device worked in these files. ProfilerActivity.CUDA (or XPU) records kernels.
+			</Nothing>
+		);
+	return (
+		<>
+			<DeviceWords rows={rowsOf(loaded.value.devices, "devices")} />
+			<table class="meter" aria-label="How well the devices were used">
+				<tbody>
+					{GAUGES.map((gauge) => (
+						<GaugeLine key={gauge.column} gauge={gauge} rows={rows} />
+					))}
+				</tbody>
+			</table>
+			<p class="soft">
+				{rows.length > 1 ? `Median of ${plural(rows.length, "device")}, least to most. ` : ""}
+				<button
+					type="button"
+					class="link"
+					onClick={() => store.set({ own: { view: "utilization" } })}
+				>
+					Each device
+				</button>
+			</p>
+			{notes.map((note) => (
+				<p class="soft" key={note}>
+					{note}
+				</p>
+			))}
+		</>
+	);
+}

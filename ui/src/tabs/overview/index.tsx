@@ -1,0 +1,102 @@
+/*
+ * index.tsx - tab: a step in one look: its parts, the devices, what takes the most.
+ */
+import type { ComponentChildren } from "preact";
+import { useView, writeAddress } from "../../core/store";
+import { TabParts } from "../../parts/tab-parts";
+import type { Tab } from "../tab";
+import { Budget } from "./budget";
+import { Devices } from "./devices";
+import { StepChart } from "./steps";
+import { Top, type TopOf } from "./top";
+import "./overview.css";
+
+const TOPS: TopOf[] = [
+	{
+		view: "kernels",
+		title: "Kernels",
+		group: null,
+		name: ["kernel", "name"],
+		value: "total_ns",
+		share: "share_percent",
+		spread: true,
+		empty: "No kernels: ProfilerActivity.CUDA records them.",
+	},
+	{
+		view: "operators",
+		title: "Operators",
+		group: null,
+		name: ["name"],
+		value: "host_self_ns",
+		share: null,
+		spread: true,
+		empty: "No operators: ProfilerActivity.CPU records them.",
+	},
+	{
+		view: "gaps",
+		title: "Gaps",
+		group: "gap",
+		name: ["cause"],
+		value: "idle_ns",
+		share: "step_percent",
+		spread: false,
+		empty: "No idle time in the steps, or no device that worked.",
+	},
+];
+
+const WORDS: Record<string, string> = {
+	kernels: "time on the device, share of all kernels",
+	operators: "time on the host, without what they call",
+	gaps: "idle time, share of the steps",
+};
+
+function Card(props: { title: string; about?: string; children: ComponentChildren; wide?: boolean }) {
+	return (
+		<section class={props.wide ? "card wide" : "card"}>
+			<h2>
+				{props.title} <span class="soft">{props.about}</span>
+			</h2>
+			{props.children}
+		</section>
+	);
+}
+
+function Cards() {
+	const view = useView((all) => all);
+	const scope = view.rank === null ? "" : `rank ${view.rank}`;
+
+	return (
+		<div class="cards">
+			<Card title="Steps" about="click one to look at it alone" wide>
+				<StepChart />
+			</Card>
+			<Card title={view.step === null ? "The mean step" : `Step ${view.step}`} about={scope}>
+				<Budget />
+			</Card>
+			<Card title="Devices" about={scope}>
+				<Devices />
+			</Card>
+			{TOPS.map((top) => (
+				<Card key={top.view} title={top.title} about={WORDS[top.view] ?? ""}>
+					<Top top={top} />
+					<a href={writeAddress({ ...view, tab: top.view, own: {}, selected: null })}>
+						All {top.title.toLowerCase()}
+					</a>
+				</Card>
+			))}
+		</div>
+	);
+}
+
+const SUMMARY = {
+	id: "summary",
+	title: "Summary",
+	about: "The step, the devices, and what takes the most",
+	component: Cards,
+};
+
+function Overview() {
+	return <TabParts tab="overview" before={[SUMMARY]} groups={{ budget: "part" }} />;
+}
+
+export const overviewTab: Tab = { id: "overview", title: "Overview", component: Overview };

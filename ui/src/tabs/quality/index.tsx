@@ -1,0 +1,25 @@
+/*
+ * index.tsx - tab: what is odd about the files, what was not recorded and how to record it.
+ */
+import { TabParts } from "../../parts/tab-parts";
+import type { Tab } from "../tab";
+import { QualityMark } from "./mark";
+import { Notes } from "./notes";
+
+const NOTES = {
+	id: "summary",
+	title: "Summary",
+	about: "What to know before trusting a figure",
+	component: Notes,
+};
+
+function Quality() {
+	return <TabParts tab="quality" before={[NOTES]} />;
+}
+
+export const qualityTab: Tab = {
+	id: "quality",
+	title: "Quality",
+	component: Quality,
+	mark: QualityMark,
+};

@@ -1,0 +1,128 @@
+/*
+ * notes.tsx - quality: broken files, what was lost, what was mended, what was not recorded.
+ */
+import { useLoaded, useOpened } from "../../core/context";
+import { formatCount } from "../../core/format";
+import { rowsOf } from "../../core/rows";
+import type { Job } from "../../core/types";
+import { plural } from "../../core/words";
+import { Failed, Loading } from "../../parts/state";
+import { clockWords } from "../../shell/status";
+import { brokenFiles, type Odd, oddsOf } from "./odd";
+import "./quality.css";
+
+interface Section {
+	severity: string;
+	title: string;
+	about: string;
+	sign: string;
+}
+
+const SECTIONS: Section[] = [
+	{
+		severity: "lost",
+		title: "Lost",
+		about: "Events are missing: figures that need them are too small.",
+		sign: "✕",
+	},
+	{
+		severity: "mended",
+		title: "Mended",
+		about: "A value was wrong in the file and was set right.",
+		sign: "~",
+	},
+	{ severity: "note", title: "Good to know", about: "Nothing is wrong by it.", sign: "i" },
+	{
+		severity: "absent",
+		title: "Not recorded",
+		about: "The files do not hold it; the next recording can.",
+		sign: "–",
+	},
+];
+
+function rankWords(odd: Odd, files: number): string {
+	if (files < 2) return "";
+	if (odd.files >= files) return "all files";
+	if (odd.ranks.length && odd.ranks.length <= 8)
+		return odd.ranks.length === 1 ? `rank ${odd.ranks[0]}` : `ranks ${odd.ranks.join(", ")}`;
+	return `${odd.files} of ${files} files`;
+}
+
+function Odds({ section, odds, files }: { section: Section; odds: Odd[]; files: number }) {
+	if (!odds.length) return null;
+	return (
+		<section class={`odds ${section.severity}`}>
+			<h2>
+				{section.title} <span class="soft">{section.about}</span>
+			</h2>
+			<ul>
+				{odds.map((odd) => (
+					<li key={odd.oddity}>
+						<span class="odd-sign" aria-hidden="true">
+							{section.sign}
+						</span>
+						<span class="odd-meaning">{odd.meaning}</span>
+						<span class="soft">{odd.count > 1 ? `${formatCount(odd.count)} ×` : ""}</span>
+						<span class="soft">{rankWords(odd, files)}</span>
+						<code class="soft">{odd.oddity}</code>
+					</li>
+				))}
+			</ul>
+		</section>
+	);
+}
+
+function Broken({ job }: { job: Job }) {
+	const broken = brokenFiles(job);
+	if (!broken.length) return null;
+	return (
+		<section class="odds lost">
+			<h2>
+				{plural(broken.length, "file")} could not be read{" "}
+				<span class="soft">All figures are of the others.</span>
+			</h2>
+			<ul>
+				{broken.map((file) => (
+					<li key={file.path}>
+						<span class="odd-sign" aria-hidden="true">
+							✕
+						</span>
+						<span class="odd-meaning">{file.problem}</span>
+						<code class="soft">{file.path}</code>
+					</li>
+				))}
+			</ul>
+		</section>
+	);
+}
+
+export function Notes() {
+	const { client, job } = useOpened();
+	const loaded = useLoaded(() => client.view("quality"), [client]);
+	const clocks = clockWords(job);
+
+	if (loaded.state === "failed") return <Failed error={loaded.error} />;
+	if (!loaded.value) return <Loading what="Looking at the files…" />;
+	const odds = oddsOf(rowsOf(loaded.value, "quality"));
+	const good = job.files.length - brokenFiles(job).length;
+	return (
+		<div class="quality">
+			<p>
+				{plural(good, "file")}, {formatCount(job.events)} events.
+				{clocks ? ` After alignment: ${clocks}.` : ""}
+			</p>
+			{odds.length || good < job.files.length ? null : (
+				<p>Nothing odd: every event was read, everything that can be recorded was.</p>
+			)}
+			<Broken job={job} />
+			{SECTIONS.map((section) => (
+				<Odds
+					key={section.severity}
+					section={section}
+					odds={odds.filter((odd) => odd.severity === section.severity)}
+					files={good}
+				/>
+			))}
+		</div>
+	);
+}

@@ -1,0 +1,12 @@
+/*
+ * index.tsx - tab: every step of every rank, and those that stand out.
+ */
+import { TabParts } from "../../parts/tab-parts";
+import type { Tab } from "../tab";
+import { StepBars } from "./bars";
+
+function Steps() {
+	return <TabParts tab="steps" above={{ steps: StepBars }} />;
+}
+
+export const stepsTab: Tab = { id: "steps", title: "Steps", component: Steps };

@@ -1,0 +1,78 @@
+/*
+ * views.ts - where each view of the core is found. A view that stands nowhere is an error of
+ * the compiler.
+ */
+import type { ViewName } from "../core/tables";
+
+export interface ViewPlace {
+	view: ViewName;
+	title: string;
+}
+
+/* By tab; the first one is shown when the tab is opened. */
+export const VIEW_PLACES = {
+	overview: [
+		{ view: "breakdown", title: "Steps by part" },
+		{ view: "budget", title: "Device budget" },
+		{ view: "phases", title: "Phases" },
+		{ view: "utilization", title: "Utilization" },
+		{ view: "temporal", title: "Whole files" },
+		{ view: "devices", title: "Devices" },
+	],
+	operators: [
+		{ view: "operators", title: "Operators" },
+		{ view: "roofline", title: "Roofline" },
+		{ view: "launches", title: "Launches" },
+		{ view: "compile", title: "torch.compile" },
+		{ view: "stacks", title: "Stacks" },
+	],
+	kernels: [
+		{ view: "kernels", title: "Kernels" },
+		{ view: "durations", title: "Durations" },
+		{ view: "sequences", title: "Sequences" },
+		{ view: "copies", title: "Copies" },
+		{ view: "streams", title: "Streams" },
+	],
+	gaps: [
+		{ view: "gaps", title: "Gaps" },
+		{ view: "syncs", title: "Waits of the host" },
+		{ view: "idle-together", title: "All ranks idle" },
+	],
+	communication: [
+		{ view: "communication", title: "By kind and size" },
+		{ view: "collectives", title: "Collectives of the job" },
+	],
+	steps: [
+		{ view: "steps", title: "Steps" },
+		{ view: "critical-path", title: "Critical path" },
+		{ view: "inference", title: "Inference" },
+	],
+	ranks: [
+		{ view: "ranks", title: "Ranks" },
+		{ view: "stragglers", title: "Stragglers" },
+		{ view: "imbalance", title: "Imbalance" },
+	],
+	memory: [
+		{ view: "memory", title: "Peaks" },
+		{ view: "memory-steps", title: "Steps" },
+		{ view: "memory-ops", title: "Operators" },
+		{ view: "allocations", title: "Allocations" },
+		{ view: "memory-curve", title: "Curve" },
+	],
+	modules: [{ view: "modules", title: "Modules" }],
+	quality: [
+		{ view: "quality", title: "Notes" },
+		{ view: "files", title: "Files" },
+		{ view: "clocks", title: "Clocks" },
+		{ view: "categories", title: "Events" },
+		{ view: "tracks", title: "Threads and streams" },
+	],
+} as const satisfies Record<string, readonly ViewPlace[]>;
+
+export type PlacedTab = keyof typeof VIEW_PLACES;
+
+type Placed = (typeof VIEW_PLACES)[PlacedTab][number]["view"];
+type Homeless = Exclude<ViewName, Placed>;
+
+/* Names the views that stand nowhere, where there are any. */
+export const ALL_PLACED: [Homeless] extends [never] ? true : Homeless = true;

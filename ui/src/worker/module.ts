@@ -1,0 +1,147 @@
+/*
+ * module.ts - the C core as a WebAssembly module: see src/wasm/main.c for what it exports.
+ */
+interface Exports {
+	memory: WebAssembly.Memory;
+	_initialize(): void;
+	ss_wasm_alloc(bytes: number): number;
+	ss_wasm_free(at: number): void;
+	ss_wasm_new(): number;
+	ss_wasm_begin(handle: number): number;
+	ss_wasm_add(handle: number, name: number, bytes: number): number;
+	ss_wasm_end(handle: number): number;
+	ss_wasm_demo(handle: number): number;
+	ss_wasm_ask(handle: number, target: number): number;
+	ss_wasm_type(handle: number): number;
+	ss_wasm_error(handle: number): number;
+	ss_wasm_status(handle: number): number;
+}
+
+/* Gives the bytes of the file that is being added; 0 at its end. */
+export type Reader = (into: Uint8Array) => number;
+
+export type Told = (done: number, total: number, events: number) => void;
+
+/* SS_ERR_LIMIT */
+const LIMIT = 3;
+
+const TOO_LARGE =
+	"This is more than a page can hold (4 GB of memory). Run `stepscope serve PATH` on the " +
+	"machine that has the files: it has no such limit.";
+
+class CoreError extends Error {}
+
+/* What went wrong, for people: a page that is too small says what to do instead. */
+export function sentenceOf(error: unknown): string {
+	if (error instanceof RangeError || error instanceof WebAssembly.RuntimeError)
+		return `${error.message}. ${TOO_LARGE}`;
+	return error instanceof Error ? error.message : String(error);
+}
+
+export class Core {
+	private exports: Exports;
+	private handle: number;
+	private reader: Reader = () => 0;
+	private told: Told = () => {};
+
+	static async load(bytes: BufferSource): Promise<Core> {
+		return new Core(await WebAssembly.compile(bytes));
+	}
+
+	private constructor(module: WebAssembly.Module) {
+		const imports: WebAssembly.Imports = {
+			stepscope: {
+				read: (at: number, room: number) => this.reader(this.bytes(at, room)),
+				progress: (done: number, total: number, events: number) => {
+					this.told(done, total, events);
+					return 1;
+				},
+			},
+			wasi_snapshot_preview1: this.wasi(module),
+		};
+		const instance = new WebAssembly.Instance(module, imports);
+		this.exports = instance.exports as unknown as Exports;
+		this.exports._initialize();
+		this.handle = this.exports.ss_wasm_new();
+	}
+
+	/* The clock is real; everything else has nothing to do here and says so: ENOSYS. */
+	private wasi(module: WebAssembly.Module): WebAssembly.ModuleImports {
+		const calls: WebAssembly.ModuleImports = {};
+		for (const wanted of WebAssembly.Module.imports(module))
+			if (wanted.module === "wasi_snapshot_preview1") calls[wanted.name] = () => 52;
+		calls["clock_time_get"] = (_clock: number, _precision: bigint, at: number) => {
+			const ns = BigInt(Math.round(performance.now() * 1e6));
+			new DataView(this.exports.memory.buffer).setBigUint64(at >>> 0, ns, true);
+			return 0;
+		};
+		return calls;
+	}
+
+	private bytes(at: number, length: number): Uint8Array {
+		return new Uint8Array(this.exports.memory.buffer, at >>> 0, length >>> 0);
+	}
+
+	private text(at: number): string {
+		const memory = new Uint8Array(this.exports.memory.buffer);
+		const from = at >>> 0;
+		return new TextDecoder().decode(memory.subarray(from, memory.indexOf(0, from)));
+	}
+
+	private withText<T>(text: string, use: (at: number) => T): T {
+		const bytes = new TextEncoder().encode(`${text}\0`);
+		const at = this.exports.ss_wasm_alloc(bytes.length);
+		if (!at) throw new CoreError(TOO_LARGE);
+		this.bytes(at, bytes.length).set(bytes);
+		try {
+			return use(at);
+		} finally {
+			this.exports.ss_wasm_free(at);
+		}
+	}
+
+	private check(result: number): void {
+		if (result) return;
+		const sentence = this.text(this.exports.ss_wasm_error(this.handle));
+		const limited = this.exports.ss_wasm_status(this.handle) === LIMIT;
+		throw new CoreError(limited ? `${sentence}. ${TOO_LARGE}` : sentence);
+	}
+
+	begin(): void {
+		this.check(this.exports.ss_wasm_begin(this.handle));
+	}
+
+	add(name: string, bytes: number, reader: Reader, told: Told): void {
+		this.reader = reader;
+		this.told = told;
+		try {
+			const add = (at: number) => this.exports.ss_wasm_add(this.handle, at, bytes);
+			this.check(this.withText(name, add));
+		} finally {
+			this.reader = () => 0;
+			this.told = () => {};
+		}
+	}
+
+	end(): void {
+		this.check(this.exports.ss_wasm_end(this.handle));
+	}
+
+	demo(): void {
+		this.check(this.exports.ss_wasm_demo(this.handle));
+	}
+
+	ask(target: string): { bytes: ArrayBuffer; type: string } {
+		const result = this.withText(target, (at) => this.exports.ss_wasm_ask(this.handle, at));
+		this.check(result);
+		const [at = 0, length = 0] = new Uint32Array(
+			this.exports.memory.buffer,
+			result >>> 0,
+			2,
+		);
+		return {
+			bytes: this.bytes(at, length).slice().buffer as ArrayBuffer,
+			type: this.text(this.exports.ss_wasm_type(this.handle)),
+		};
+	}
+}

@@ -1,0 +1,132 @@
+/*
+ * transport.ts - transport: the core in a worker of this page. Nothing leaves the machine.
+ */
+import { Gone, type Progress, Refused, type Reply, type Transport } from "../core/transport";
+import type { News, Order, Source } from "./messages";
+import CoreWorker from "./worker?worker&inline";
+
+/* Elements that the build and `stepscope report` put into the page. */
+const CORE_ELEMENT = "stepscope-core";
+const TRACE_ELEMENTS = 'script[type="application/x-stepscope"]';
+
+type WithoutId<T> = T extends unknown ? Omit<T, "id"> : never;
+type Done = News & { kind: "done" };
+
+interface Waiting {
+	resolve(news: Done): void;
+	reject(error: Error): void;
+	progress: ((progress: Progress) => void) | undefined;
+}
+
+/* Gives orders to the worker and hands out what it answers. */
+class Desk {
+	private worker = new CoreWorker();
+	private waiting = new Map<number, Waiting>();
+	private next = 1;
+	private closed = false;
+
+	constructor() {
+		this.worker.onmessage = (event: MessageEvent<News>) => this.hear(event.data);
+		this.worker.onerror = (event) => this.fail(event.message || "the worker stopped");
+	}
+
+	private hear(news: News): void {
+		const waiting = this.waiting.get(news.id);
+		if (!waiting) return;
+		if (news.kind === "progress") {
+			waiting.progress?.(news.progress);
+			return;
+		}
+		this.waiting.delete(news.id);
+		if (news.kind === "done") waiting.resolve(news);
+		else waiting.reject(new Refused(news.error));
+	}
+
+	private fail(sentence: string): void {
+		this.closed = true;
+		for (const waiting of this.waiting.values()) waiting.reject(new Gone(sentence));
+		this.waiting.clear();
+	}
+
+	order(
+		order: WithoutId<Order>,
+		progress?: (progress: Progress) => void,
+		signal?: AbortSignal,
+	): Promise<Done> {
+		return new Promise((resolve, reject) => {
+			if (this.closed) return reject(new Gone("The run was closed."));
+			const id = this.next++;
+			this.waiting.set(id, { resolve, reject, progress });
+			signal?.addEventListener("abort", () => {
+				if (this.waiting.delete(id)) reject(new DOMException("aborted", "AbortError"));
+			});
+			this.worker.postMessage({ ...order, id } as Order);
+		});
+	}
+
+	close(): void {
+		this.worker.terminate();
+		this.fail("The run was closed.");
+	}
+}
+
+/* Whether the page has a core of its own. */
+export function hasCore(): boolean {
+	return document.getElementById(CORE_ELEMENT) !== null;
+}
+
+function coreText(): string {
+	const text = document.getElementById(CORE_ELEMENT)?.textContent;
+	if (!text)
+		throw new Refused("This page has no core of its own. Run `stepscope serve PATH`.");
+	return text.trim();
+}
+
+function sourcesOf(files: File[]): Source[] {
+	return files.map((file) => ({ name: file.webkitRelativePath || file.name, blob: file }));
+}
+
+function transport(place: string, first: WithoutId<Order>[]): Transport {
+	const desk = new Desk();
+	return {
+		place,
+		async open(progress) {
+			await desk.order({ kind: "load", core: coreText() });
+			for (const order of first) await desk.order(order, progress);
+		},
+		async ask(target, signal): Promise<Reply> {
+			const news = await desk.order({ kind: "ask", target }, undefined, signal);
+			return { bytes: news.bytes ?? new ArrayBuffer(0), type: news.type ?? "" };
+		},
+		async compare(files, progress) {
+			await desk.order({ kind: "open", sources: sourcesOf(files) }, progress);
+		},
+		close: () => desk.close(),
+	};
+}
+
+export function openFiles(files: File[]): Transport {
+	return transport("this page", [{ kind: "open", sources: sourcesOf(files) }]);
+}
+
+export function openDemo(): Transport {
+	return transport("this page", [{ kind: "demo" }]);
+}
+
+/* The traces that a report carries; null where the page is no report. */
+export function openEmbedded(): Transport | null {
+	const runs = new Map<number, Source[]>();
+	for (const element of document.querySelectorAll<HTMLElement>(TRACE_ELEMENTS)) {
+		const run = Number(element.dataset["run"] ?? 0);
+		const source = {
+			name: element.dataset["name"] ?? "trace",
+			base64: element.textContent?.trim() ?? "",
+		};
+		runs.set(run, [...(runs.get(run) ?? []), source]);
+	}
+	if (!runs.size) return null;
+	const orders = [...runs.keys()]
+		.sort((a, b) => a - b)
+		.map((run) => ({ kind: "open" as const, sources: runs.get(run) ?? [] }));
+	return transport("this file", orders);
+}

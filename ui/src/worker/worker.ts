@@ -1,0 +1,103 @@
+/*
+ * worker.ts - runs the core beside the page, so that the page never waits for it.
+ */
+import { pull } from "./files";
+import type { News, Order, Source } from "./messages";
+import { Core, sentenceOf } from "./module";
+
+const page = self as unknown as DedicatedWorkerGlobalScope;
+let core: Core | null = null;
+
+/* The page cannot draw more often. */
+const TELL_MS = 50;
+
+function tell(news: News, move: Transferable[] = []): void {
+	page.postMessage(news, move);
+}
+
+function fromBase64(text: string): Blob {
+	const binary = atob(text);
+	const bytes = new Uint8Array(binary.length);
+	for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+	return new Blob([bytes]);
+}
+
+async function loadCore(base64: string): Promise<void> {
+	const plain = fromBase64(base64).stream().pipeThrough(new DecompressionStream("gzip"));
+	core = await Core.load(await new Response(plain).arrayBuffer());
+}
+
+function needed(): Core {
+	if (!core) throw new Error("the core is not loaded");
+	return core;
+}
+
+/* Tells the page how far one of the files is, not more often than it can draw. */
+class Teller {
+	private last = 0;
+	events = 0; /* of the files before */
+
+	constructor(
+		private id: number,
+		private files: number,
+	) {}
+
+	tell(path: string, file: number, doneBytes: number, totalBytes: number, own: number): void {
+		if (doneBytes && performance.now() - this.last < TELL_MS) return;
+		this.last = performance.now();
+		const events = this.events + own;
+		const progress = { path, file, files: this.files, doneBytes, totalBytes, events };
+		tell({ id: this.id, kind: "progress", progress });
+	}
+}
+
+async function open(id: number, sources: Source[]): Promise<void> {
+	const teller = new Teller(id, sources.length);
+
+	needed().begin();
+	for (const [file, source] of sources.entries()) {
+		const blob = source.blob ?? fromBase64(source.base64 ?? "");
+		const size = blob.size;
+		let events = 0;
+
+		teller.tell(source.name, file, 0, size, 0);
+		/* unpacking is half of the way, reading the other half */
+		const pulled = await pull(blob, (done) =>
+			teller.tell(source.name, file, done / 2, size, 0),
+		);
+		needed().add(source.name, pulled.bytes, pulled.reader, (done, total, count) => {
+			events = count;
+			const part = total ? 0.5 + done / total / 2 : 0.5;
+			teller.tell(source.name, file, size * part, size, count);
+		});
+		teller.events += events;
+	}
+	needed().end();
+}
+
+async function obey(order: Order): Promise<void> {
+	if (order.kind === "load") await loadCore(order.core);
+	else if (order.kind === "open") await open(order.id, order.sources);
+	else if (order.kind === "demo") {
+		needed().begin();
+		needed().demo();
+		needed().end();
+	} else {
+		const reply = needed().ask(order.target);
+		tell({ id: order.id, kind: "done", ...reply }, [reply.bytes]);
+		return;
+	}
+	tell({ id: order.id, kind: "done" });
+}
+
+/* One order after the other: opening waits for the browser in between. */
+let last: Promise<void> = Promise.resolve();
+
+page.onmessage = (event: MessageEvent<Order>) => {
+	const order = event.data;
+	last = last.then(() =>
+		obey(order).catch((error: unknown) =>
+			tell({ id: order.id, kind: "failed", error: sentenceOf(error) }),
+		),
+	);
+};
