@@ -30,6 +30,7 @@ void ss_diagnosis_release(struct ss_diagnosis *diagnosis)
 		ss_memory_free(memory, finding->evidence,
 			       finding->evidence_capacity * sizeof(*finding->evidence));
 	}
+	ss_run_memo_release(&diagnosis->runs);
 	ss_replay_release(&diagnosis->replay);
 	ss_memory_free(memory, diagnosis->found,
 		       diagnosis->found_capacity * sizeof(*diagnosis->found));
@@ -283,6 +284,7 @@ enum ss_status ss_diagnose(struct ss_diagnosis *out, struct ss_job *job,
 	out->memory = job->memory;
 	ss_arena_init(&out->arena, job->memory);
 	ss_arena_init(&out->chosen_arena, job->memory);
+	out->runs = (struct ss_run_memo){ .memory = job->memory, .arena = &out->arena };
 	status = make(out, job, options, err);
 	if (status != SS_OK)
 		ss_diagnosis_release(out);

@@ -10,6 +10,7 @@
 #define SS_DIAGNOSE_DIAGNOSE_H
 
 #include "diagnose/keep.h"
+#include "diagnose/runs.h"
 
 /* Beyond this the replay says too little about the job: only bounds are given (Lumos: < 5 %). */
 #define SS_REPLAY_ERROR_MAX 5.0
@@ -45,6 +46,7 @@ struct ss_diagnosis {
 	uint32_t rank_count;
 	const struct ss_many *many; /* NULL: one rank was chosen */
 	struct ss_replay replay;
+	struct ss_run_memo runs;
 	struct ss_finding **found; /* all, as rules made them */
 	uint32_t found_count, found_capacity;
 	struct ss_finding **chosen; /* of them, those that are asked about */
@@ -67,7 +69,7 @@ struct ss_diagnosis {
 	struct ss_diagnosis_shares shares;
 };
 
-/* The job must outlive it. Release it when SS_OK came back. */
+/* The job must outlive it, and it stays where it is. Release it when SS_OK came back. */
 SS_MUST_USE
 enum ss_status ss_diagnose(struct ss_diagnosis *out, struct ss_job *job,
 			   const struct ss_diagnose_options *options, struct ss_error *err);

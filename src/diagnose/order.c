@@ -34,13 +34,27 @@ static int64_t gain(int64_t before_ns, int64_t after_ns)
 	return after_ns < before_ns ? before_ns - after_ns : 0;
 }
 
+/* The mean step with these fixes. */
+static int64_t step_with(struct ss_diagnosis *diagnosis, const struct ss_edits *const *fixes,
+			 uint32_t count)
+{
+	const struct ss_run *run = ss_run_find(&diagnosis->runs, fixes, count);
+	int64_t step_ns;
+
+	if (run)
+		return run->step_ns;
+	step_ns = ss_replay_run(&diagnosis->replay, fixes, count);
+	if (diagnosis->runs.memory)
+		ss_run_add(&diagnosis->runs, fixes, count, step_ns);
+	return step_ns;
+}
+
 /* What one more fix brings. */
 static void measure(struct ordering *ordering, struct candidate *candidate)
 {
 	ordering->fixes[ordering->fix_count] = &candidate->finding->edits;
-	candidate->gain_ns = gain(ordering->now_ns,
-				  ss_replay_run(&ordering->diagnosis->replay, ordering->fixes,
-						ordering->fix_count + 1));
+	candidate->gain_ns = gain(ordering->now_ns, step_with(ordering->diagnosis, ordering->fixes,
+							      ordering->fix_count + 1));
 	candidate->fixed = ordering->fix_count;
 }
 
@@ -61,7 +75,7 @@ static struct candidate *best_of(struct ordering *ordering)
 static void measure_range(struct ordering *ordering, struct ss_finding *finding, int64_t *low_ns,
 			  int64_t *high_ns)
 {
-	struct ss_replay *replay = &ordering->diagnosis->replay;
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 	uint32_t count = ordering->fix_count;
 
 	ordering->low[count] = finding->has_range ? &finding->low : &finding->edits;
@@ -70,8 +84,8 @@ static void measure_range(struct ordering *ordering, struct ss_finding *finding,
 		*low_ns = *high_ns = ordering->now_ns - finding->cost_ns;
 		return;
 	}
-	*low_ns = ss_replay_run(replay, ordering->low, count + 1);
-	*high_ns = ss_replay_run(replay, ordering->high, count + 1);
+	*low_ns = step_with(diagnosis, ordering->low, count + 1);
+	*high_ns = step_with(diagnosis, ordering->high, count + 1);
 }
 
 /* Fills the figures of a finding; what is a warning is in place for those that follow. */
@@ -235,21 +249,19 @@ static void finish(struct ordering *ordering, struct ss_finding **scratch)
 		widen(diagnosis);
 }
 
-/* The largest part of the critical path that remains with all warnings fixed. */
-static enum ss_status find_next(struct ordering *ordering, struct ss_error *err)
+/* The largest part of the critical path of the last run; NULL: there is none. */
+static enum ss_status largest_part(struct ss_diagnosis *diagnosis, const char **out,
+				   struct ss_error *err)
 {
-	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 	int64_t parts_ns[SS_CRITICAL_PARTS] = { 0 };
 	struct ss_critical path = { 0 };
-	enum ss_status status;
+	bool has_length;
 	char text[128];
 	int most = 0;
 
-	if (diagnosis->step_ns <= 0)
-		return SS_OK;
-	ss_replay_run(&diagnosis->replay, ordering->fixes, ordering->fix_count);
-	status = ss_critical_find(&path, &diagnosis->replay, diagnosis->memory, err);
-	for (uint32_t i = 0; status == SS_OK && i < path.count; i++) {
+	*out = NULL;
+	SS_TRY(ss_critical_find(&path, &diagnosis->replay, diagnosis->memory, err));
+	for (uint32_t i = 0; i < path.count; i++) {
 		const struct ss_critical_piece *piece = &path.pieces[i];
 
 		parts_ns[piece->part] = ss_ns_sum(parts_ns[piece->part],
@@ -257,16 +269,42 @@ static enum ss_status find_next(struct ordering *ordering, struct ss_error *err)
 	}
 	for (int i = 1; i < SS_CRITICAL_PARTS; i++)
 		most = parts_ns[i] > parts_ns[most] ? i : most;
-	if (status == SS_OK && path.length_ns > 0) {
+	if (path.length_ns > 0) {
 		snprintf(text, sizeof(text), "%s, %.0f %% of the step's critical path",
 			 ss_critical_name((enum ss_critical_part)most),
 			 100 * (double)parts_ns[most] / (double)path.length_ns);
-		diagnosis->next = ss_arena_copy(&diagnosis->chosen_arena, text, strlen(text));
-		if (!diagnosis->next)
-			status = ss_fail_memory(err, "the findings");
+		*out = ss_arena_copy(&diagnosis->arena, text, strlen(text));
 	}
+	has_length = path.length_ns > 0;
 	ss_critical_release(&path);
-	return status;
+	return has_length && !*out ? ss_fail_memory(err, "the findings") : SS_OK;
+}
+
+/* What remains with all warnings fixed. */
+static enum ss_status find_next(struct ordering *ordering, struct ss_error *err)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+	struct ss_run *run;
+	int64_t step_ns;
+
+	if (diagnosis->step_ns <= 0)
+		return SS_OK;
+	run = ss_run_find(&diagnosis->runs, ordering->fixes, ordering->fix_count);
+	if (run && run->has_next) {
+		diagnosis->next = run->next;
+		return SS_OK;
+	}
+	step_ns = ss_replay_run(&diagnosis->replay, ordering->fixes, ordering->fix_count);
+	SS_TRY(largest_part(diagnosis, &diagnosis->next, err));
+	if (!run && diagnosis->runs.memory) {
+		ss_run_add(&diagnosis->runs, ordering->fixes, ordering->fix_count, step_ns);
+		run = ss_run_find(&diagnosis->runs, ordering->fixes, ordering->fix_count);
+	}
+	if (run) {
+		run->next = diagnosis->next;
+		run->has_next = true;
+	}
+	return SS_OK;
 }
 
 enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_error *err)

@@ -6,6 +6,9 @@
 /* Fills that differ by less look the same. */
 #define FILL_STEP 24
 
+/* The colour of a row that was not looked at yet: that of most is never asked for. */
+#define UNPAINTED 255
+
 /* Who points at a run means something near: it must not lie far away. */
 #define RUN_PIXELS 32
 
@@ -36,6 +39,17 @@ uint8_t ss_seen_fill(const struct ss_seen *seen)
 static uint32_t row_at(const struct walk *walk, uint32_t place)
 {
 	return walk->order ? walk->order[walk->first + place] : walk->first + place;
+}
+
+static void paint(const struct walk *walk, struct ss_seen *seen)
+{
+	struct ss_lane_node node = { .longest = seen->row };
+
+	if (seen->color != UNPAINTED)
+		return;
+	ss_lane_paint(walk->rows, &node);
+	seen->color = node.color;
+	seen->cause = node.cause;
 }
 
 static void append(struct ss_scan *scan, const struct ss_seen *seen)
@@ -85,6 +99,7 @@ static void close_cell(struct walk *walk, uint32_t first_entry)
 
 	if (!walk->cell.count)
 		return;
+	paint(walk, &walk->cell);
 	last = scan->count > first_entry ? &scan->items[scan->count - 1] : NULL;
 	if (last && !(walk->has_wide && walk->wide == scan->count - 1) &&
 	    is_alike(scan, last, &walk->cell))
@@ -198,14 +213,17 @@ static enum step take_row(struct walk *walk, uint32_t place, uint32_t first_entr
 		return PAST;
 	if (node.start_ns < scan->from_ns && node.end_ns <= scan->from_ns)
 		return TAKEN;
-	ss_lane_paint(walk->rows, &node);
+	node.color = UNPAINTED;
 	seen = seen_of(walk, &node, 1);
-	if (is_behind_wide(walk, node.start_ns))
+	if (is_behind_wide(walk, node.start_ns)) {
 		join(&scan->items[walk->wide], &seen);
-	else if ((double)(node.end_ns - node.start_ns) < scan->pixel_ns)
+		paint(walk, &scan->items[walk->wide]);
+	} else if ((double)(node.end_ns - node.start_ns) < scan->pixel_ns) {
 		add_narrow(walk, &seen, first_entry);
-	else
+	} else {
+		paint(walk, &seen);
 		add_wide(walk, &seen, first_entry);
+	}
 	return TAKEN;
 }
 

@@ -5,6 +5,9 @@ import type { ComponentType } from "preact";
 import type { Selection } from "../core/store";
 import { RowDetails } from "../parts/row-details";
 import { FindingDetails } from "../tabs/verdict/details";
+import { GapDetails } from "../timeline/details/gap";
+import { RangeDetails } from "../timeline/details/range";
+import { SliceDetails } from "../timeline/details/slice";
 
 export interface DetailsProps<Kind extends Selection["kind"]> {
 	selected: Extract<Selection, { kind: Kind }>;
@@ -17,4 +20,7 @@ export type DetailsOf = {
 export const DETAILS: DetailsOf = {
 	finding: { title: "Finding", component: FindingDetails },
 	row: { title: "Row", component: RowDetails },
+	slice: { title: "Slice", component: SliceDetails },
+	gap: { title: "Gap", component: GapDetails },
+	range: { title: "Range", component: RangeDetails },
 };

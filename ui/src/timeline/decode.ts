@@ -1,0 +1,158 @@
+/*
+ * decode.ts - the binary answers of the core as views on their bytes: nothing is copied.
+ * The layout is that of docs/formats/viewer.md.
+ */
+const TILES = 0x31545353;
+const STRIPS = 0x53535353;
+const CURVE = 0x31435353;
+
+export const NO_LABEL = 0xffffffff;
+export const NO_CAUSE = 255;
+
+/* Where the entries of a lane lie. */
+export interface Lane {
+	lane: number;
+	begin: number;
+	end: number;
+}
+
+export interface Sheet {
+	from: number;
+	to: number;
+	start: Float64Array;
+	dur: Float64Array;
+	row: Uint32Array;
+	count: Uint32Array;
+	label: Uint32Array;
+	color: Uint8Array;
+	fill: Uint8Array;
+	wait: Uint8Array;
+	cause: Uint8Array;
+	labels: string[];
+	/* of each track that was asked for */
+	tracks: Map<number, Lane[]>;
+}
+
+export interface Strips {
+	pixels: number;
+	/* of each file: compute, then communication */
+	values: Uint8Array[];
+}
+
+export interface Curve {
+	from: number;
+	to: number;
+	low: Float32Array;
+	high: Float32Array;
+}
+
+/* Walks over the columns, each aligned to its item. */
+class Columns {
+	constructor(
+		private bytes: ArrayBuffer,
+		private at: number,
+	) {}
+
+	private place(count: number, size: number): number {
+		const from = Math.ceil(this.at / size) * size;
+		this.at = from + count * size;
+		if (this.at > this.bytes.byteLength) throw new Error("an answer of the core is cut short");
+		return from;
+	}
+
+	f64(count: number): Float64Array {
+		return new Float64Array(this.bytes, this.place(count, 8), count);
+	}
+
+	f32(count: number): Float32Array {
+		return new Float32Array(this.bytes, this.place(count, 4), count);
+	}
+
+	u32(count: number): Uint32Array {
+		return new Uint32Array(this.bytes, this.place(count, 4), count);
+	}
+
+	u16(count: number): Uint16Array {
+		return new Uint16Array(this.bytes, this.place(count, 2), count);
+	}
+
+	u8(count: number): Uint8Array {
+		return new Uint8Array(this.bytes, this.place(count, 1), count);
+	}
+}
+
+function header(bytes: ArrayBuffer, magic: number, words: number): number[] {
+	if (bytes.byteLength < words * 4) throw new Error("an answer of the core is cut short");
+	const view = new DataView(bytes);
+	const read = Array.from({ length: words }, (_, i) => view.getUint32(i * 4, true));
+	if (read[0] !== magic) throw new Error("an answer of the core has another form");
+	return read;
+}
+
+function readLabels(columns: Columns, count: number): string[] {
+	const offsets = columns.u32(count + 1);
+	const bytes = columns.u8(offsets[count] ?? 0);
+	const decoder = new TextDecoder();
+	const labels: string[] = new Array<string>(count);
+	for (let i = 0; i < count; i++)
+		labels[i] = decoder.decode(bytes.subarray(offsets[i], offsets[i + 1]));
+	return labels;
+}
+
+function lanesOf(lane: Uint16Array, begin: number, end: number): Lane[] {
+	const lanes: Lane[] = [];
+	for (let i = begin; i < end; ) {
+		const number = lane[i] ?? 0;
+		let to = i + 1;
+		while (to < end && lane[to] === number) to++;
+		lanes.push({ lane: number, begin: i, end: to });
+		i = to;
+	}
+	return lanes;
+}
+
+export function decodeTiles(bytes: ArrayBuffer): Sheet {
+	const [, tracks = 0, entries = 0, labels = 0] = header(bytes, TILES, 4);
+	const columns = new Columns(bytes, 16);
+	const [from = 0, to = 0] = columns.f64(2);
+	const parts = columns.u32(tracks * 2);
+	const start = columns.f64(entries);
+	const dur = columns.f64(entries);
+	const row = columns.u32(entries);
+	const count = columns.u32(entries);
+	const label = columns.u32(entries);
+	const lane = columns.u16(entries);
+	const color = columns.u8(entries);
+	const fill = columns.u8(entries);
+	const wait = columns.u8(entries);
+	const cause = columns.u8(entries);
+	const names = readLabels(columns, labels);
+	const found = new Map<number, Lane[]>();
+	let at = 0;
+	for (let i = 0; i < tracks; i++) {
+		const end = Math.min(entries, at + (parts[2 * i + 1] ?? 0));
+		found.set(parts[2 * i] ?? 0, lanesOf(lane, at, end));
+		at = end;
+	}
+	return {
+		from, to, start, dur, row, count, label, color, fill, wait, cause,
+		labels: names,
+		tracks: found,
+	};
+}
+
+export function decodeStrips(bytes: ArrayBuffer): Strips {
+	const [, files = 0, pixels = 0] = header(bytes, STRIPS, 4);
+	const columns = new Columns(bytes, 16);
+	return {
+		pixels,
+		values: Array.from({ length: files }, () => columns.u8(pixels * 2)),
+	};
+}
+
+export function decodeCurve(bytes: ArrayBuffer): Curve {
+	const [, points = 0] = header(bytes, CURVE, 2);
+	const columns = new Columns(bytes, 8);
+	const [from = 0, to = 0] = columns.f64(2);
+	return { from, to, low: columns.f32(points), high: columns.f32(points) };
+}

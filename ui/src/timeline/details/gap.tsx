@@ -1,0 +1,96 @@
+/*
+ * gap.tsx - drawer: why a device stood idle.
+ */
+import { useLoaded, useOpened } from "../../core/context";
+import { formatNs, formatPercent } from "../../core/format";
+import type { Selection } from "../../core/store";
+import { Failed, Loading } from "../../parts/state";
+import type { GapAnswer, GapCause } from "../answers";
+import { SliceLink } from "./slice";
+import "./details.css";
+
+type GapSelection = Extract<Selection, { kind: "gap" }>;
+
+/* What each cause means for the reader. */
+const CAUSE_WORDS: Record<string, string> = {
+	profiler: "the profiler was at work",
+	input: "the next batch was not there yet",
+	allocator: "the allocator asked the device for memory",
+	compile: "code was being compiled",
+	gc: "Python collected garbage",
+	sync: "the host waited for the device before it went on",
+	launch: "the host launched too slowly",
+	latency: "the time that a launch takes to reach the device",
+	dependency: "it waited for another stream or rank",
+	unknown: "nothing in the file says why",
+};
+
+function Cause({ cause, gap }: { cause: GapCause; gap: GapAnswer }) {
+	const share = formatPercent(gap.dur_ns ? (cause.ns * 100) / gap.dur_ns : null);
+	return (
+		<>
+			<dt>{cause.cause}</dt>
+			<dd>
+				<span title={`${share} of the gap`}>{formatNs(cause.ns)}</span>
+				{": "}
+				{CAUSE_WORDS[cause.cause] ?? ""}
+				{cause.row != null && cause.name ? (
+					<>
+						{", "}
+						<SliceLink file={gap.file} row={cause.row} name={cause.name} />
+						{cause.op ? ` in ${cause.op}` : ""}
+					</>
+				) : null}
+				{cause.line ? <span class="mono"> {cause.line}</span> : null}
+			</dd>
+		</>
+	);
+}
+
+export function GapDetails({ selected }: { selected: GapSelection }) {
+	const { client } = useOpened();
+	const { file, track, gap: number } = selected;
+	const ask = () => client.json<GapAnswer>("gap", { file, track, gap: number });
+	const loaded = useLoaded(ask, [client, file, track, number]);
+
+	if (loaded.state === "failed") return <Failed error={loaded.error} />;
+	const gap = loaded.value;
+	if (!gap) return <Loading what="Looking up the gap…" />;
+	const where = [
+		gap.rank === null ? null : `rank ${gap.rank}`,
+		`device ${gap.device}`,
+		gap.step === null ? "in no step" : `step ${gap.step}`,
+	];
+	return (
+		<div class="about">
+			<header>
+				<h2>{gap.says}</h2>
+				<span class="soft">{where.filter((part) => part).join(", ")}</span>
+			</header>
+			<div class="about-columns">
+				<section>
+					<h3>Why, the largest part first</h3>
+					<dl>
+						{[...gap.causes]
+							.sort((a, b) => b.ns - a.ns)
+							.map((cause, i) => (
+								<Cause key={`${cause.cause} ${i}`} cause={cause} gap={gap} />
+							))}
+					</dl>
+				</section>
+				{gap.during ? (
+					<section>
+						<h3>The host was in</h3>
+						<SliceLink file={gap.file} row={gap.during.row} name={gap.during.name} />
+					</section>
+				) : null}
+				{gap.next ? (
+					<section>
+						<h3>What ended it</h3>
+						<SliceLink file={gap.file} row={gap.next.row} name={gap.next.name} />
+					</section>
+				) : null}
+			</div>
+		</div>
+	);
+}

@@ -1,0 +1,247 @@
+/*
+ * slice.tsx - drawer: everything about a slice.
+ */
+import { COLOR_WORDS, COLORS } from "../../core/colors";
+import { useLoaded, useOpened } from "../../core/context";
+import { formatBytes, formatNs } from "../../core/format";
+import { type Selection, store } from "../../core/store";
+import { Copy } from "../../parts/copy";
+import { Failed, Loading } from "../../parts/state";
+import type { Collective, Flow, SliceAnswer } from "../answers";
+import { runOnTimeline } from "../commands";
+import "./details.css";
+
+type SliceSelection = Extract<Selection, { kind: "slice" }>;
+
+/* Members that are listed; the line on the timeline has them all. */
+const MEMBERS = 16;
+
+function select(file: number, row: number): void {
+	store.set({ selected: { kind: "slice", file, row } });
+}
+
+export function SliceLink(props: { file: number; row: number; name: string }) {
+	return (
+		<button type="button" class="link" onClick={() => select(props.file, props.row)}>
+			{props.name}
+		</button>
+	);
+}
+
+const FLOW_WORDS: Record<string, [from: string, to: string]> = {
+	launch: ["launched by", "launches"],
+	operator: ["of the operator", "runs"],
+	backward: ["forward", "backward"],
+};
+
+function Flows({ flows, count }: { flows: Flow[]; count: number }) {
+	if (!flows.length) return null;
+	return (
+		<section>
+			<h3>Flows ([ and ] follow them)</h3>
+			<dl>
+				{flows.map((flow) => {
+					const words = FLOW_WORDS[flow.kind] ?? [`${flow.kind} from`, `${flow.kind} to`];
+					return [
+						<dt key={`${flow.row} dt`}>{words[flow.way === "from" ? 0 : 1]}</dt>,
+						<dd key={`${flow.row} dd`}>
+							<SliceLink file={flow.file} row={flow.row} name={flow.name} />{" "}
+							<span class="soft">{formatNs(flow.dur_ns)}</span>
+						</dd>,
+					];
+				})}
+			</dl>
+			{count > flows.length ? <p class="soft">and {count - flows.length} more</p> : null}
+		</section>
+	);
+}
+
+function Waiting({ collective, rank }: { collective: Collective; rank: number | null }) {
+	const { last_rank } = collective;
+	if (last_rank === null) return null;
+	if (last_rank === rank) return <dd class="bad">the others waited for this rank</dd>;
+	return <dd>everybody waited for rank {last_rank}</dd>;
+}
+
+function Members({ collective }: { collective: Collective }) {
+	const members = [...collective.members].sort((a, b) => (b.wait_ns ?? 0) - (a.wait_ns ?? 0));
+	if (members.length < 2) return null;
+	return (
+		<>
+			<h3>Ranks, the one that waited longest first</h3>
+			<dl>
+				{members.slice(0, MEMBERS).map((one) => [
+					<dt key={`${one.file} dt`}>
+						<SliceLink file={one.file} row={one.row} name={`rank ${one.rank ?? "?"}`} />
+					</dt>,
+					<dd key={`${one.file} dd`}>
+						{formatNs(one.dur_ns)}, waited {formatNs(one.wait_ns)}
+						{one.rank === collective.last_rank ? " · last to arrive" : ""}
+					</dd>,
+				])}
+			</dl>
+			{members.length > MEMBERS ? (
+				<p class="soft">and {members.length - MEMBERS} more</p>
+			) : null}
+		</>
+	);
+}
+
+function Together({ collective, rank }: { collective: Collective; rank: number | null }) {
+	return (
+		<section>
+			<h3>Collective</h3>
+			<dl>
+				<dt>what</dt>
+				<dd>
+					{collective.kind}
+					{collective.bytes === null ? "" : `, ${formatBytes(collective.bytes)}`}
+				</dd>
+				<dt>transfer</dt>
+				<dd>{formatNs(collective.transfer_ns)}</dd>
+				<dt>waiting</dt>
+				<dd>{formatNs(collective.wait_ns)}</dd>
+				{collective.last_rank === null ? null : <dt>for</dt>}
+				<Waiting collective={collective} rank={rank} />
+			</dl>
+			<Members collective={collective} />
+		</section>
+	);
+}
+
+function Facts({ slice }: { slice: SliceAnswer }) {
+	const word = COLOR_WORDS[slice.color] ?? "other";
+	return (
+		<section>
+			<h3>Slice</h3>
+			<dl>
+				<dt>kind</dt>
+				<dd>
+					<span
+						class="swatch"
+						style={{ background: `var(--c-${COLORS[slice.color] ?? "other"})` }}
+					/>
+					{word}
+					{slice.category ? <span class="soft"> ({slice.category})</span> : null}
+				</dd>
+				<dt>duration</dt>
+				<dd title={`${slice.dur_ns} ns`}>{formatNs(slice.dur_ns)}</dd>
+				{slice.self_ns === null ? null : (
+					<>
+						<dt>self</dt>
+						<dd title="without what is nested in it">{formatNs(slice.self_ns)}</dd>
+					</>
+				)}
+				<dt>start</dt>
+				<dd title={`${slice.start_ns} ns from the start of the run`}>
+					{formatNs(slice.start_ns)} after the start of the run
+				</dd>
+				<dt>where</dt>
+				<dd>
+					{[
+						slice.rank === null ? null : `rank ${slice.rank}`,
+						slice.step === null ? "in no step" : `step ${slice.step}`,
+					]
+						.filter((part) => part)
+						.join(", ")}
+				</dd>
+				{(slice.args ?? []).map((arg) => [
+					<dt key={`${arg.name} dt`}>{arg.name}</dt>,
+					<dd key={`${arg.name} dd`} class="mono">
+						{arg.value}
+					</dd>,
+				])}
+			</dl>
+		</section>
+	);
+}
+
+function Calls({ slice }: { slice: SliceAnswer }) {
+	const stack = slice.stack ?? [];
+	const parents = slice.parents ?? [];
+	if (!stack.length && !parents.length) return null;
+	return (
+		<section>
+			{stack.length ? (
+				<>
+					<h3>
+						Python stack{slice.stack_of ? ` of ${slice.stack_of.name}` : ""}, innermost
+						first
+					</h3>
+					<ol class="about-stack">
+						{stack.map((frame, i) => (
+							<li key={`${i} ${frame}`}>{frame}</li>
+						))}
+					</ol>
+				</>
+			) : null}
+			{parents.length ? (
+				<>
+					<h3>Inside of</h3>
+					<ol>
+						{parents.map((one) => (
+							<li key={one.row}>
+								<SliceLink file={slice.file} row={one.row} name={one.name} />
+							</li>
+						))}
+					</ol>
+				</>
+			) : null}
+		</section>
+	);
+}
+
+export function SliceDetails({ selected }: { selected: SliceSelection }) {
+	const { client } = useOpened();
+	const { file, row } = selected;
+	const ask = () => client.json<SliceAnswer>("slice", { file, row });
+	const loaded = useLoaded(ask, [client, file, row]);
+
+	if (loaded.state === "failed") return <Failed error={loaded.error} />;
+	const slice = loaded.value;
+	if (!slice) return <Loading what="Looking up the slice…" />;
+	return (
+		<div class="about">
+			<header>
+				<h2 class="mono">{slice.short ?? slice.name}</h2>
+				<Copy text={slice.name} label="copy name" />
+				<ShowButton slice={slice} />
+			</header>
+			{slice.short && slice.short !== slice.name ? <div class="soft mono">{slice.name}</div> : null}
+			<div class="about-columns">
+				<Facts slice={slice} />
+				{slice.collective ? (
+					<Together collective={slice.collective} rank={slice.rank} />
+				) : null}
+				<Flows
+					flows={slice.flows ?? []}
+					count={slice.flow_count ?? slice.flows?.length ?? 0}
+				/>
+				<Calls slice={slice} />
+			</div>
+			{(slice.missing ?? []).map((sentence) => (
+				<p key={sentence} class="soft">
+					{sentence}
+				</p>
+			))}
+		</div>
+	);
+}
+
+/* On the timeline its key does it; elsewhere it leads there. */
+function ShowButton({ slice }: { slice: SliceAnswer }) {
+	const show = () => {
+		if (runOnTimeline("fit")) return;
+		const around = Math.max(slice.dur_ns, 1000);
+		store.set({
+			tab: "timeline",
+			from: slice.start_ns - around,
+			to: slice.start_ns + slice.dur_ns + around,
+		});
+	};
+	return (
+		<button type="button" class="button" title="Zoom to it (F)" onClick={show}>
+			Show on timeline
+		</button>
+	);
+}

@@ -1,0 +1,178 @@
+/*
+ * axis.ts - the axis of time, and the steps: as a ribbon in the row of a rank, as lines
+ * through its other rows.
+ */
+import { formatNs } from "../../core/format";
+import type { JobFile, Step } from "../../core/types";
+import type { Row } from "../model";
+import { formatMoment, roundStep, type Span } from "../span";
+import { type Pen, snap, xOf } from "./pen";
+
+/* Ticks stand at least so far apart: a label and some air. */
+const TICK_PIXELS = 96;
+
+/* Steps that are narrower on the screen are not worth an axis of their own. */
+const STEP_PIXELS = 150;
+
+/* Steps of a file are in order and do not overlap. */
+export function stepsBetween(steps: Step[], span: Span): Step[] {
+	let low = 0;
+	let high = steps.length;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if ((steps[middle]?.end_ns ?? 0) > span.from) high = middle;
+		else low = middle + 1;
+	}
+	let end = low;
+	while (end < steps.length && (steps[end]?.start_ns ?? Infinity) < span.to) end++;
+	return steps.slice(low, end);
+}
+
+interface Section {
+	base: number; /* its ticks count from here */
+	from: number;
+	to: number;
+	title: string;
+}
+
+/* Each step counts from its own start while steps are wide; else all counts from the start. */
+function sectionsOf(pen: Pen, steps: Step[], fromStart: boolean): Section[] {
+	const { span } = pen;
+	const seen = fromStart ? [] : stepsBetween(steps, span);
+	const wide = seen.every((step) => (step.end_ns - step.start_ns) * pen.perNs >= STEP_PIXELS);
+	if (!seen.length || !wide) return [{ base: 0, from: span.from, to: span.to, title: "" }];
+	const sections: Section[] = [];
+	let at = span.from;
+	for (const step of seen) {
+		if (step.start_ns > at)
+			sections.push({ base: Number.NaN, from: at, to: step.start_ns, title: "" });
+		const to = Math.min(step.end_ns, span.to);
+		const from = Math.max(step.start_ns, span.from);
+		sections.push({ base: step.start_ns, from, to, title: `step ${step.number}` });
+		at = to;
+	}
+	return sections;
+}
+
+function drawSection(pen: Pen, section: Section, step: number, top: number, height: number): void {
+	const { context, theme } = pen;
+	if (Number.isNaN(section.base)) return;
+	const first = Math.ceil((section.from - section.base) / step);
+	const last = Math.floor((section.to - section.base) / step);
+	const right = xOf(pen, section.to);
+	const sign = section.title ? "+" : "";
+	for (let i = first; i <= last; i++) {
+		const x = snap(pen, xOf(pen, section.base + i * step));
+		context.fillStyle = theme.line;
+		context.fillRect(x, top + height - 7, 1, 7);
+		const text = i === 0 && section.title ? section.title : sign + formatMoment(i * step, step);
+		if (x + 4 + theme.width(text) > right) continue;
+		context.fillStyle = i === 0 && section.title ? theme.text : theme.soft;
+		context.fillText(text, x + 4, top + height / 2 - 1);
+	}
+	/* the step began before the window: say whose time it is */
+	if (section.title && first > 0 && xOf(pen, section.base + first * step) > 60) {
+		context.fillStyle = theme.text;
+		context.fillText(`${section.title}:`, Math.max(0, xOf(pen, section.from)) + 4, top + height / 2 - 1);
+	}
+}
+
+/* The time at the pointer, in the terms of the axis. */
+export function momentAt(pen: Pen, ns: number, steps: Step[], fromStart: boolean): string {
+	const fine = (pen.span.to - pen.span.from) / Math.max(1, pen.width);
+	const step = roundStep(Math.max(fine, 1));
+	const [own] = fromStart ? [] : stepsBetween(steps, { from: ns, to: ns + 1 });
+	if (own) return `step ${own.number} +${formatMoment(ns - own.start_ns, step)}`;
+	return formatMoment(ns, step);
+}
+
+export function drawAxis(
+	pen: Pen,
+	steps: Step[],
+	fromStart: boolean,
+	top: number,
+	height: number,
+): void {
+	const { context, theme } = pen;
+	const step = roundStep(TICK_PIXELS / pen.perNs);
+	context.font = theme.font;
+	context.textBaseline = "middle";
+	context.textAlign = "left";
+	for (const section of sectionsOf(pen, steps, fromStart))
+		drawSection(pen, section, step, top, height);
+	context.fillStyle = theme.line;
+	context.fillRect(0, top + height - 1, pen.width, 1);
+}
+
+/* One step after the other, in two tones; those that are left out of averages are empty. */
+export function drawRibbon(pen: Pen, row: Row, file: JobFile, shift: number): void {
+	const { context, theme } = pen;
+	const top = row.y + shift + 3;
+	const height = row.height - 6;
+	context.font = theme.font;
+	context.textBaseline = "middle";
+	context.textAlign = "left";
+	let last = -Infinity;
+	for (const step of stepsBetween(file.steps ?? [], pen.span)) {
+		const x = Math.max(snap(pen, xOf(pen, step.start_ns)), -2);
+		const to = Math.min(snap(pen, xOf(pen, step.end_ns)), pen.width + 2);
+		if (to - last < 1) continue;
+		last = to;
+		context.fillStyle = theme.fills[8 * 4 + (step.number % 2 ? 0 : 1)] ?? theme.line;
+		if (step.dropped === null) context.fillRect(x, top, Math.max(1, to - x - 1), height);
+		else {
+			context.fillStyle = theme.line;
+			context.fillRect(x, top, Math.max(1, to - x - 1), height);
+		}
+		writeStep(pen, step, x, to, top + height / 2 + 0.5);
+	}
+	drawDoubt(pen, file, top, height);
+}
+
+function writeStep(pen: Pen, step: Step, x: number, to: number, y: number): void {
+	const { context, theme } = pen;
+	const from = Math.max(x, 0) + 5;
+	const room = Math.min(to, pen.width) - from - 4;
+	const length = formatNs(step.end_ns - step.start_ns);
+	const dropped = step.dropped === null ? "" : ` (not counted: ${step.dropped})`;
+	for (const text of [
+		`step ${step.number} · ${length}${dropped}`,
+		`step ${step.number} · ${length}`,
+		`step ${step.number}`,
+		String(step.number),
+	])
+		if (theme.width(text) <= room) {
+			context.fillStyle = theme.text;
+			context.fillText(text, from, y);
+			return;
+		}
+}
+
+/* How far the clock of the rank may be off: a band around each end of a step. */
+function drawDoubt(pen: Pen, file: JobFile, top: number, height: number): void {
+	const doubt = (file.clock_error_ns ?? 0) * pen.perNs;
+	if (doubt < 1) return;
+	const { context, theme } = pen;
+	context.fillStyle = theme.accent;
+	context.globalAlpha = 0.22;
+	for (const step of stepsBetween(file.steps ?? [], pen.span))
+		for (const ns of [step.start_ns, step.end_ns])
+			context.fillRect(xOf(pen, ns) - doubt, top, 2 * doubt, height);
+	context.globalAlpha = 1;
+}
+
+/* Where steps begin, through the rows of the rank. */
+export function drawStepLines(pen: Pen, rows: Row[], files: JobFile[], shift: number): void {
+	const { context, theme } = pen;
+	context.fillStyle = theme.line;
+	for (const row of rows) {
+		if (row.kind === "group" || row.kind === "note") continue;
+		let last = -Infinity;
+		for (const step of stepsBetween(files[row.file]?.steps ?? [], pen.span)) {
+			const x = snap(pen, xOf(pen, step.start_ns));
+			if (x - last < 6) continue;
+			last = x;
+			context.fillRect(x, row.y + shift, 1, row.height);
+		}
+	}
+}

@@ -1,0 +1,237 @@
+/*
+ * overlay.ts - what lies above the rows: selection, hover, stretches of time, flows of the
+ * selection, members of a collective, the critical path, flags of findings.
+ */
+import type { Collective, Flag, Flow, PathPiece } from "../answers";
+import { type Layout, laneTop, type Row, rowCentre, trackKey } from "../model";
+import type { Span } from "../span";
+import { type Pen, snap, xOf } from "./pen";
+
+/* Where something is drawn: its row, or the strip of its rank when that is folded. */
+export interface Spotted {
+	file: number;
+	track: number;
+	lane: number;
+	start_ns: number;
+	dur_ns: number;
+}
+
+export interface Box {
+	x: number;
+	y: number;
+	width: number;
+	height: number;
+}
+
+export const FLAG = 15;
+
+export function boxOf(pen: Pen, layout: Layout, shift: number, spot: Spotted): Box | null {
+	const x = xOf(pen, spot.start_ns);
+	const width = Math.max(2, spot.dur_ns * pen.perNs);
+	const row = layout.find.get(trackKey(spot.file, spot.track));
+	if (row)
+		return {
+			x,
+			y: laneTop(row, Math.min(spot.lane, row.lanes - 1)) + shift,
+			width,
+			height: row.lane - 2,
+		};
+	const group = layout.find.get(String(spot.file));
+	if (!group) return null;
+	return { x, y: group.y + shift + 1, width, height: Math.max(2, group.height - 2) };
+}
+
+/* Two lines, so that it can be seen on every colour. */
+export function outline(pen: Pen, box: Box, color: string, thick: number): void {
+	const { context, theme } = pen;
+	const left = Math.max(box.x, -4);
+	const right = Math.min(box.x + box.width, pen.width + 4);
+	if (right < -3 || left > pen.width + 3) return;
+	const width = Math.max(2, right - left - 1);
+	context.lineWidth = thick + 2;
+	context.strokeStyle = theme.back;
+	context.strokeRect(left, box.y, width, box.height);
+	context.lineWidth = thick;
+	context.strokeStyle = color;
+	context.strokeRect(left, box.y, width, box.height);
+}
+
+function arrow(pen: Pen, x0: number, y0: number, x1: number, y1: number): void {
+	const { context } = pen;
+	const bend = Math.min(60, Math.max(12, Math.abs(x1 - x0) / 2));
+	context.beginPath();
+	context.moveTo(x0, y0);
+	context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 5, y1);
+	context.stroke();
+	context.beginPath();
+	context.moveTo(x1, y1);
+	context.lineTo(x1 - 7, y1 - 4);
+	context.lineTo(x1 - 7, y1 + 4);
+	context.fill();
+}
+
+/* From the start of the cause to the start of what it caused. */
+export function drawFlows(
+	pen: Pen,
+	layout: Layout,
+	shift: number,
+	from: Spotted,
+	flows: Flow[],
+): void {
+	const own = boxOf(pen, layout, shift, from);
+	if (!own) return;
+	const { context, theme } = pen;
+	context.strokeStyle = theme.text;
+	context.fillStyle = theme.text;
+	context.lineWidth = 1.25;
+	for (const flow of flows) {
+		const other = boxOf(pen, layout, shift, flow);
+		if (!other) continue;
+		const [a, b] = flow.way === "to" ? [own, other] : [other, own];
+		/* the line leaves where the caller ends, unless that is after the start of the called */
+		const leave = Math.min(a.x + a.width, Math.max(a.x, b.x));
+		arrow(pen, leave, a.y + a.height / 2, b.x, b.y + b.height / 2);
+	}
+}
+
+/* A line through the members, by where each began; the last to arrive has a dot. */
+export function drawMembers(
+	pen: Pen,
+	layout: Layout,
+	shift: number,
+	collective: Collective,
+): void {
+	const { context, theme } = pen;
+	const boxes = collective.members
+		.map((member) => ({ member, box: boxOf(pen, layout, shift, member) }))
+		.filter((one): one is { member: typeof one.member; box: Box } => one.box !== null)
+		.sort((a, b) => a.box.y - b.box.y);
+	if (boxes.length < 2) return;
+	context.strokeStyle = theme.text;
+	context.lineWidth = 1.5;
+	context.beginPath();
+	for (const { box } of boxes) context.lineTo(box.x, box.y + box.height / 2);
+	context.stroke();
+	for (const { member, box } of boxes) {
+		const last = member.rank !== null && member.rank === collective.last_rank;
+		context.fillStyle = last ? theme.bad : theme.text;
+		context.beginPath();
+		context.arc(box.x, box.y + box.height / 2, last ? 5 : 2.5, 0, 7);
+		context.fill();
+		if (last) writeBeside(pen, "last to arrive", box);
+	}
+}
+
+function writeBeside(pen: Pen, text: string, box: Box): void {
+	const { context, theme } = pen;
+	const width = theme.width(text) + 8;
+	const x = box.x - width - 8 > 0 ? box.x - width - 8 : box.x + 8;
+	context.fillStyle = theme.back;
+	context.fillRect(x, box.y - 1, width, 16);
+	context.fillStyle = theme.bad;
+	context.font = theme.font;
+	context.textBaseline = "middle";
+	context.fillText(text, x + 4, box.y + 7);
+}
+
+/* Everything else dims: a veil with holes where the path runs, and lines around them. */
+export function drawPath(
+	pen: Pen,
+	layout: Layout,
+	shift: number,
+	top: number,
+	pieces: PathPiece[],
+): void {
+	const { context, theme } = pen;
+	const boxes: Box[] = [];
+	for (const piece of pieces) {
+		if (piece.end_ns < pen.span.from || piece.start_ns > pen.span.to) continue;
+		const box = boxOf(pen, layout, shift, { ...piece, dur_ns: piece.end_ns - piece.start_ns });
+		if (!box) continue;
+		const left = snap(pen, Math.max(box.x, -4));
+		const right = Math.max(left + 2, snap(pen, Math.min(box.x + box.width, pen.width + 4)));
+		boxes.push({ ...box, x: left, width: right - left });
+	}
+	context.globalAlpha = 0.7;
+	context.fillStyle = theme.back;
+	context.beginPath();
+	context.rect(0, top, pen.width, pen.height - top);
+	for (const box of boxes) context.rect(box.x, box.y, box.width, box.height);
+	context.fill("evenodd");
+	context.globalAlpha = 1;
+	context.strokeStyle = theme.path;
+	context.lineWidth = 2;
+	context.beginPath();
+	let last: Box | null = null;
+	for (const box of boxes) {
+		context.rect(box.x, box.y, box.width, box.height);
+		if (last && last.y !== box.y) {
+			context.moveTo(box.x, last.y + last.height / 2);
+			context.lineTo(box.x, box.y + box.height / 2);
+		}
+		last = box;
+	}
+	context.stroke();
+}
+
+/* A stretch of time through all rows. */
+export function drawStretch(
+	pen: Pen,
+	span: Span,
+	top: number,
+	color: string,
+	alpha: number,
+): void {
+	const { context } = pen;
+	const from = Math.max(-2, snap(pen, xOf(pen, span.from)));
+	const to = Math.min(pen.width + 2, Math.max(from + 1, snap(pen, xOf(pen, span.to))));
+	if (to < 0 || from > pen.width) return;
+	context.fillStyle = color;
+	context.globalAlpha = alpha;
+	context.fillRect(from, top, to - from, pen.height - top);
+	context.globalAlpha = 1;
+	context.fillRect(from, top, 1, pen.height - top);
+	context.fillRect(to - 1, top, 1, pen.height - top);
+}
+
+export interface FlagBox extends Box {
+	flag: Flag;
+}
+
+/* Numbers on the ribbon where findings are; of those that would hide each other the first. */
+export function drawFlags(
+	pen: Pen,
+	row: Row,
+	flags: Flag[],
+	shift: number,
+	chosen: number | null,
+): FlagBox[] {
+	const { context, theme } = pen;
+	const drawn: FlagBox[] = [];
+	if (row.height < FLAG) return drawn;
+	const y = rowCentre(row, 0) + shift - FLAG / 2;
+	context.font = theme.bold;
+	context.textBaseline = "middle";
+	context.textAlign = "center";
+	for (const flag of flags)
+		for (const place of flag.places) {
+			if (place.file !== row.file) continue;
+			const x = snap(pen, xOf(pen, place.start_ns));
+			if (x < -FLAG || x > pen.width) continue;
+			if (drawn.some((one) => Math.abs(one.x - x) < FLAG + 1)) continue;
+			drawn.push({ x, y, width: FLAG, height: FLAG, flag });
+			const warning = flag.level === "warning";
+			context.fillStyle = warning ? theme.bad : theme.soft;
+			context.fillRect(x, y, FLAG, FLAG);
+			context.fillRect(x, y, 1, row.height / 2 + FLAG / 2);
+			if (flag.number === chosen) {
+				context.strokeStyle = theme.text;
+				context.lineWidth = 2;
+				context.strokeRect(x, y, FLAG, FLAG);
+			}
+			context.fillStyle = theme.back;
+			context.fillText(String(flag.number), x + FLAG / 2, y + FLAG / 2 + 1);
+		}
+	context.textAlign = "left";
+	return drawn;
+}

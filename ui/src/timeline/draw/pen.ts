@@ -1,0 +1,120 @@
+/*
+ * pen.ts - what all parts of the drawing share: the canvas, the theme, time to pixels; and
+ * rectangles gathered by colour, so that the canvas changes its state once per colour.
+ */
+import type { Span } from "../span";
+import { SHADES, type Theme } from "../theme";
+
+export interface Pen {
+	context: CanvasRenderingContext2D;
+	theme: Theme;
+	width: number; /* CSS pixels */
+	height: number;
+	scale: number; /* device pixels of a CSS pixel */
+	span: Span;
+	perNs: number; /* CSS pixels of a nanosecond */
+}
+
+export function xOf(pen: Pen, ns: number): number {
+	return (ns - pen.span.from) * pen.perNs;
+}
+
+/* Onto the grid of the screen, so that edges are crisp. */
+export function snap(pen: Pen, x: number): number {
+	return Math.round(x * pen.scale) / pen.scale;
+}
+
+class Rectangles {
+	private values = new Float32Array(256);
+	count = 0;
+
+	add(x: number, y: number, width: number, height: number): void {
+		const at = this.count * 4;
+		if (at + 4 > this.values.length) {
+			const more = new Float32Array(this.values.length * 2);
+			more.set(this.values);
+			this.values = more;
+		}
+		this.values[at] = x;
+		this.values[at + 1] = y;
+		this.values[at + 2] = width;
+		this.values[at + 3] = height;
+		this.count++;
+	}
+
+	fill(context: CanvasRenderingContext2D, style: string | CanvasPattern | null): void {
+		if (!this.count || !style) return;
+		const values = this.values;
+		context.fillStyle = style;
+		for (let at = 0; at < this.count * 4; at += 4)
+			context.fillRect(
+				values[at] ?? 0,
+				values[at + 1] ?? 0,
+				values[at + 2] ?? 0,
+				values[at + 3] ?? 0,
+			);
+		this.count = 0;
+	}
+}
+
+/* A label that waits until all rectangles are there. */
+interface Label {
+	text: string;
+	x: number;
+	y: number;
+}
+
+/* Kept between frames: its arrays grow to what a screen needs and stay. */
+export class Batch {
+	private fills: Rectangles[] = [];
+	private waits: Rectangles[] = [];
+	private causes: Rectangles[] = [];
+	private thin: Rectangles[] = [];
+	private onFull: Label[] = [];
+	private onPale: Label[] = [];
+
+	private static of(list: Rectangles[], index: number): Rectangles {
+		return (list[index] ??= new Rectangles());
+	}
+
+	fill(color: number, shade: number): Rectangles {
+		return Batch.of(this.fills, color * SHADES + shade);
+	}
+
+	wait(color: number): Rectangles {
+		return Batch.of(this.waits, color);
+	}
+
+	cause(cause: number): Rectangles {
+		return Batch.of(this.causes, cause);
+	}
+
+	/* A gap that is too narrow for lines. */
+	thinCause(cause: number): Rectangles {
+		return Batch.of(this.thin, cause);
+	}
+
+	label(text: string, x: number, y: number, pale: boolean): void {
+		(pale ? this.onPale : this.onFull).push({ text, x, y });
+	}
+
+	flush(pen: Pen): void {
+		const { context, theme } = pen;
+		this.fills.forEach((one, i) => one.fill(context, theme.fills[i] ?? null));
+		this.waits.forEach((one, i) => one.fill(context, theme.waits[i] ?? null));
+		this.causes.forEach((one, i) => one.fill(context, theme.causes[i] ?? null));
+		this.thin.forEach((one, i) => one.fill(context, theme.causeFills[i] ?? null));
+		context.font = theme.font;
+		context.textBaseline = "middle";
+		context.textAlign = "left";
+		this.write(context, this.onFull, theme.accentText);
+		this.write(context, this.onPale, theme.text);
+	}
+
+	private write(context: CanvasRenderingContext2D, labels: Label[], style: string): void {
+		if (!labels.length) return;
+		context.fillStyle = style;
+		for (const label of labels) context.fillText(label.text, label.x, label.y);
+		labels.length = 0;
+	}
+}

@@ -1,0 +1,171 @@
+/*
+ * slices.ts - the entries of a track: slices, what was merged, collectives with their
+ * waiting part, gaps with their cause.
+ */
+import { type Lane, NO_CAUSE, NO_LABEL, type Sheet } from "../decode";
+import { laneTop, type Row } from "../model";
+import type { TrackSheet } from "../sheets";
+import type { Span } from "../span";
+import { SHADES } from "../theme";
+import { type Batch, type Pen, snap } from "./pen";
+
+/* A label needs room for three letters and what stands around them. */
+const LABEL_LEAST = 26;
+const LABEL_PAD = 4;
+
+/* Wider than this, corners are cut by a pixel and neighbours stand a pixel apart. */
+const ROUND_LEAST = 10;
+const APART_LEAST = 3;
+
+/* Narrower hatches would be noise. */
+const HATCH_LEAST = 4;
+
+/* The first entry of the lane that ends after `ns`. */
+export function firstAfter(sheet: Sheet, lane: Lane, ns: number): number {
+	let low = lane.begin;
+	let high = lane.end;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if ((sheet.start[middle] ?? 0) + (sheet.dur[middle] ?? 0) > ns) high = middle;
+		else low = middle + 1;
+	}
+	return low;
+}
+
+/* Letters of both cases, and labels of this sheet that the search found. */
+export type Found = (sheet: Sheet) => Uint8Array | null;
+
+interface Place {
+	top: number;
+	height: number;
+}
+
+function addSlice(
+	batch: Batch,
+	x: number,
+	width: number,
+	place: Place,
+	color: number,
+	shade: number,
+): void {
+	const into = batch.fill(color, shade);
+	if (width > ROUND_LEAST) {
+		into.add(x, place.top + 1, width - 1, place.height - 2);
+		into.add(x + 1, place.top, width - 3, place.height);
+	} else into.add(x, place.top, width > APART_LEAST ? width - 1 : width, place.height);
+}
+
+function addGap(batch: Batch, x: number, width: number, place: Place, cause: number): void {
+	if (width < HATCH_LEAST) batch.thinCause(cause).add(x, place.top, width, place.height);
+	else batch.cause(cause).add(x, place.top, width - 1, place.height);
+}
+
+function addLabel(
+	pen: Pen,
+	batch: Batch,
+	text: string,
+	x: number,
+	right: number,
+	place: Place,
+	pale: boolean,
+): void {
+	const from = Math.max(x, 0) + LABEL_PAD;
+	const room = Math.min(right, pen.width) - from - LABEL_PAD;
+	if (room < LABEL_LEAST - 2 * LABEL_PAD) return;
+	const shown = pen.theme.clipped(text, room);
+	if (shown) batch.label(shown, from, place.top + place.height / 2 + 0.5, pale);
+}
+
+function collectLane(pen: Pen, batch: Batch, sheet: Sheet, lane: Lane, place: Place, part: Span): void {
+	const { start, dur, color, fill, count, wait, cause, label } = sheet;
+	const { span, perNs } = pen;
+	const right = pen.width + 2;
+	const least = 1 / pen.scale;
+	let last = -Infinity; /* the right edge of what is drawn: thinner ones under it vanish */
+
+	for (let i = firstAfter(sheet, lane, part.from); i < lane.end; i++) {
+		const begin = start[i] ?? 0;
+		if (begin >= part.to) break;
+		const length = dur[i] ?? 0;
+		const x0 = (begin - span.from) * perNs;
+		const x1 = (begin + length - span.from) * perNs;
+		let x = snap(pen, Math.max(x0, -4));
+		const to = Math.max(snap(pen, Math.min(x1, right)), x + least);
+		if (to <= last) continue;
+		if (x < last) x = last;
+		last = to;
+		const width = to - x;
+		if (cause[i] !== NO_CAUSE) {
+			addGap(batch, x, width, place, cause[i] ?? 0);
+			if (width > LABEL_LEAST && label[i] !== NO_LABEL)
+				addLabel(pen, batch, sheet.labels[label[i] ?? 0] ?? "", x, to, place, true);
+			continue;
+		}
+		const shade = (count[i] ?? 1) > 1 ? Math.min(SHADES - 1, (fill[i] ?? 0) >> 6) : SHADES - 1;
+		const waited = wait[i] ?? 0;
+		if (waited && width >= HATCH_LEAST) {
+			const until = Math.min(to, Math.max(x, snap(pen, x0 + ((x1 - x0) * waited) / 255)));
+			batch.wait(color[i] ?? 0).add(x, place.top, until - x, place.height);
+			if (until < to) addSlice(batch, until, to - until, place, color[i] ?? 0, shade);
+		} else addSlice(batch, x, width, place, color[i] ?? 0, shade);
+		if (width > LABEL_LEAST && label[i] !== NO_LABEL) {
+			const pale = shade < 2 || (waited > 0 && x0 + ((x1 - x0) * waited) / 255 > x + 20);
+			addLabel(pen, batch, sheet.labels[label[i] ?? 0] ?? "", x, to, place, pale);
+		}
+	}
+}
+
+function collectSheet(pen: Pen, batch: Batch, row: Row, held: TrackSheet, shift: number, part: Span) {
+	for (const lane of held.lanes) {
+		if (lane.lane >= row.lanes) continue;
+		const top = laneTop(row, lane.lane) + shift;
+		if (top > pen.height || top + row.lane < 0) continue;
+		collectLane(pen, batch, held.sheet, lane, { top, height: row.lane - 2 }, part);
+	}
+}
+
+/* The fine sheet, and what the coarse one knows of the rest. */
+export function collectTrack(
+	pen: Pen,
+	batch: Batch,
+	row: Row,
+	kept: { now: TrackSheet | null; base: TrackSheet | null },
+	shift: number,
+): void {
+	const { span } = pen;
+	const { now, base } = kept;
+	if (!now) return;
+	const inside = { from: Math.max(span.from, now.from), to: Math.min(span.to, now.to) };
+	if (base && base !== now) {
+		if (now.from > span.from)
+			collectSheet(pen, batch, row, base, shift, { from: span.from, to: now.from });
+		if (now.to < span.to)
+			collectSheet(pen, batch, row, base, shift, { from: now.to, to: span.to });
+	}
+	if (inside.from < inside.to) collectSheet(pen, batch, row, now, shift, inside);
+}
+
+/* A frame around every entry whose label was found. */
+export function outlineFound(
+	pen: Pen,
+	row: Row,
+	held: TrackSheet,
+	shift: number,
+	found: Uint8Array,
+): void {
+	const { context, span, perNs } = pen;
+	const { sheet } = held;
+	for (const lane of held.lanes) {
+		if (lane.lane >= row.lanes) continue;
+		const top = laneTop(row, lane.lane) + shift;
+		for (let i = firstAfter(sheet, lane, span.from); i < lane.end; i++) {
+			const begin = sheet.start[i] ?? 0;
+			if (begin > span.to) break;
+			const label = sheet.label[i] ?? NO_LABEL;
+			if (label === NO_LABEL || !found[label]) continue;
+			const x = Math.max((begin - span.from) * perNs, -3);
+			const to = Math.min(x + (sheet.dur[i] ?? 0) * perNs, pen.width + 3);
+			context.rect(x + 0.5, top + 0.5, Math.max(1, to - x - 2), row.lane - 3);
+		}
+	}
+}

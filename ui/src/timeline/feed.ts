@@ -1,0 +1,90 @@
+/*
+ * feed.ts - the requests of the timeline: few at a time, what is seen first, and none for
+ * what is not wanted any more.
+ */
+import type { Client, Parameters } from "../core/client";
+
+export interface Want {
+	key: string;
+	route: string;
+	parameters: Parameters;
+	accept: (bytes: ArrayBuffer) => void;
+}
+
+/* More would wait for each other in the core; one leaves the line idle between answers. */
+const AT_ONCE = 2;
+
+/* A request that failed is not repeated at once. */
+const PAUSE_MS = 3000;
+
+export class Feed {
+	private running = new Map<string, AbortController>();
+	private failed = new Map<string, number>();
+	/* The last failure, for people; null while all is well. */
+	problem: string | null = null;
+
+	constructor(
+		private client: Client,
+		private changed: () => void,
+	) {}
+
+	isRunning(key: string): boolean {
+		return this.running.has(key);
+	}
+
+	get busy(): boolean {
+		return this.running.size > 0;
+	}
+
+	/* What is wanted now, the most urgent first. */
+	want(wants: Want[]): void {
+		const wanted = new Set(wants.map((want) => want.key));
+		const now = performance.now();
+		for (const want of wants) {
+			if (this.running.has(want.key)) continue;
+			if ((this.failed.get(want.key) ?? -Infinity) > now - PAUSE_MS) continue;
+			if (this.running.size >= AT_ONCE && !this.makeRoom(wanted)) return;
+			this.begin(want);
+		}
+	}
+
+	/* Ends a request that nobody wants any more. */
+	private makeRoom(wanted: Set<string>): boolean {
+		for (const [key, abort] of this.running)
+			if (!wanted.has(key)) {
+				abort.abort();
+				this.running.delete(key);
+				return true;
+			}
+		return false;
+	}
+
+	private begin(want: Want): void {
+		const abort = new AbortController();
+		this.running.set(want.key, abort);
+		const ended = () => {
+			if (this.running.get(want.key) === abort) this.running.delete(want.key);
+			if (!abort.signal.aborted) this.changed();
+		};
+		this.client.bytes(want.route, want.parameters, abort.signal).then(
+			(reply) => {
+				if (abort.signal.aborted) return;
+				this.problem = null;
+				want.accept(reply.bytes);
+				ended();
+			},
+			(error: unknown) => {
+				if (!abort.signal.aborted) {
+					this.failed.set(want.key, performance.now());
+					this.problem = error instanceof Error ? error.message : String(error);
+				}
+				ended();
+			},
+		);
+	}
+
+	close(): void {
+		for (const abort of this.running.values()) abort.abort();
+		this.running.clear();
+	}
+}

@@ -1,0 +1,162 @@
+/*
+ * focus.ts - what is selected, with everything the core knows about it.
+ */
+import type { Client } from "../core/client";
+import { formatNs } from "../core/format";
+import { type Selection, store } from "../core/store";
+import type { Flag, Flow, GapAnswer, Neighbour, SliceAnswer } from "./answers";
+import type { Spotted } from "./draw/overlay";
+import type { Span } from "./span";
+
+export function sameSelection(a: Selection | null, b: Selection | null): boolean {
+	return JSON.stringify(a) === JSON.stringify(b);
+}
+
+export class Focus {
+	selected: Selection | null = null;
+	slice: SliceAnswer | null = null;
+	gap: GapAnswer | null = null;
+	flags: Flag[] = [];
+	/* said to people who cannot see it */
+	says = "";
+
+	constructor(
+		private client: Client,
+		private changed: () => void,
+		private reveal: (spot: Spotted) => void,
+	) {}
+
+	/* `shown`: it was clicked on, so it need not be brought into view. */
+	follow(selected: Selection | null, shown: boolean): void {
+		if (sameSelection(selected, this.selected)) return;
+		this.selected = selected;
+		this.slice = null;
+		this.gap = null;
+		this.says = selected ? this.says : "Nothing selected";
+		if (selected?.kind === "slice") void this.load(selected, shown, this.sliceOf.bind(this));
+		if (selected?.kind === "gap") void this.load(selected, shown, this.gapOf.bind(this));
+		if (selected?.kind === "range")
+			this.says = `Selected ${formatNs(selected.to - selected.from)} of time`;
+		if (selected?.kind === "finding") {
+			const place = this.places()[0];
+			if (place && !shown) this.reveal(place);
+		}
+		this.changed();
+	}
+
+	private async load<T extends Selection>(
+		selected: T,
+		shown: boolean,
+		ask: (selected: T) => Promise<Spotted>,
+	): Promise<void> {
+		try {
+			const spot = await ask(selected);
+			if (!sameSelection(selected, this.selected)) return;
+			if (!shown) this.reveal(spot);
+		} catch {
+			if (sameSelection(selected, this.selected)) this.says = "There is no such slice";
+		}
+		this.changed();
+	}
+
+	private async sliceOf(selected: Selection & { kind: "slice" }): Promise<Spotted> {
+		const { file, row } = selected;
+		const slice = await this.client.json<SliceAnswer>("slice", { file, row });
+		if (!sameSelection(selected, this.selected)) return slice;
+		this.slice = slice;
+		const rank = slice.rank === null ? "" : `, rank ${slice.rank}`;
+		this.says = `Selected ${slice.name}, ${formatNs(slice.dur_ns)}${rank}`;
+		return slice;
+	}
+
+	private async gapOf(selected: Selection & { kind: "gap" }): Promise<Spotted> {
+		const { file, track, gap } = selected;
+		const answer = await this.client.json<GapAnswer>("gap", { file, track, gap });
+		if (!sameSelection(selected, this.selected)) return { ...answer, lane: 0 };
+		this.gap = answer;
+		this.says = `Selected gap: ${answer.says}`;
+		return { ...answer, lane: 0 };
+	}
+
+	/* Where the selection is on the timeline: the first is the selected thing itself. */
+	spots(): Spotted[] {
+		if (this.slice) return [this.slice];
+		if (this.gap) return [{ ...this.gap, lane: 0 }, ...this.guilty()];
+		return this.places();
+	}
+
+	/* The host's work that the device waited for. */
+	private guilty(): Spotted[] {
+		const spots: Spotted[] = [];
+		for (const cause of this.gap?.causes ?? [])
+			if (cause.track != null && cause.start_ns != null && cause.dur_ns != null)
+				spots.push({
+					file: this.gap?.file ?? 0,
+					track: cause.track,
+					lane: cause.lane ?? 0,
+					start_ns: cause.start_ns,
+					dur_ns: cause.dur_ns,
+				});
+		return spots;
+	}
+
+	private places(): Spotted[] {
+		const { selected } = this;
+		if (selected?.kind !== "finding") return [];
+		const flag = this.flags.find((one) => one.number === selected.number);
+		return (flag?.places ?? []).map((place) => ({
+			...place,
+			dur_ns: place.end_ns - place.start_ns,
+		}));
+	}
+
+	/* The time of the selection. */
+	span(): Span | null {
+		if (this.selected?.kind === "range") return this.selected;
+		const [first] = this.spots();
+		return first ? { from: first.start_ns, to: first.start_ns + first.dur_ns } : null;
+	}
+
+	flows(): Flow[] {
+		return this.slice?.flows ?? [];
+	}
+
+	/* The neighbour on the track; null: there is none. */
+	async near(by: 1 | -1): Promise<void> {
+		const { selected } = this;
+		const go = by > 0 ? "next" : "previous";
+		if (selected?.kind === "slice") {
+			const { file, row } = selected;
+			const spot = await this.client.json<Neighbour | null>("near", { file, row, go });
+			if (spot?.row !== undefined)
+				store.set({ selected: { kind: "slice", file, row: spot.row } });
+			else this.end(by);
+		} else if (selected?.kind === "gap") {
+			const { file, track, gap } = selected;
+			const spot = await this.client.json<Neighbour | null>("near", { file, track, gap, go });
+			if (spot?.gap !== undefined)
+				store.set({ selected: { kind: "gap", file, track, gap: spot.gap } });
+			else this.end(by);
+		}
+	}
+
+	private end(by: 1 | -1): void {
+		this.says = by > 0 ? "This is the last one on the track" : "This is the first one on the track";
+		this.changed();
+	}
+
+	/* Along the flows of the selection; of a gap to what ends it, or to its cause. */
+	along(by: 1 | -1): void {
+		const way = by > 0 ? "to" : "from";
+		const flow = this.flows().find((one) => one.way === way);
+		if (flow) store.set({ selected: { kind: "slice", file: flow.file, row: flow.row } });
+		else if (this.gap) {
+			const row = by > 0 ? this.gap.next?.row : this.gap.causes[0]?.row;
+			if (row !== null && row !== undefined)
+				store.set({ selected: { kind: "slice", file: this.gap.file, row } });
+		} else {
+			this.says = "No flow leads on from here";
+			this.changed();
+		}
+	}
+}

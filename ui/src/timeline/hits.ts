@@ -1,0 +1,111 @@
+/*
+ * hits.ts - what the search found: how many, and one after the other. Pages are asked for
+ * as they are walked into; labels on the screen are compared right here.
+ */
+import type { Client } from "../core/client";
+import type { SearchAnswer } from "./answers";
+import { NO_LABEL, type Sheet } from "./decode";
+
+const PAGE = 200;
+
+type Found = SearchAnswer["hits"][number];
+
+/* As the core does it: letters of either case; with * or ? the whole name has that form. */
+function matcher(query: string): (text: string) => boolean {
+	const wanted = query.toLowerCase();
+	if (!/[*?]/.test(wanted)) return (text) => text.toLowerCase().includes(wanted);
+	const escaped = wanted.replace(/[.+^${}()|[\]\\]/g, "\\$&");
+	const form = new RegExp(`^${escaped.replaceAll("*", ".*").replaceAll("?", ".")}$`, "s");
+	return (text) => form.test(text.toLowerCase());
+}
+
+export class Hits {
+	query = "";
+	count: number | null = null;
+	total = 0;
+	index = -1;
+	problem: string | null = null;
+	private pages = new Map<number, Found[]>();
+	private labels = new WeakMap<Sheet, { query: string; found: Uint8Array }>();
+
+	constructor(
+		private client: Client,
+		private changed: () => void,
+	) {}
+
+	ask(query: string): void {
+		if (query === this.query) return;
+		this.query = query;
+		this.count = null;
+		this.total = 0;
+		this.index = -1;
+		this.problem = null;
+		this.pages.clear();
+		if (query) void this.page(0);
+		this.changed();
+	}
+
+	private async page(number: number): Promise<Found[]> {
+		const known = this.pages.get(number);
+		const { query } = this;
+		if (known || !query) return known ?? [];
+		try {
+			const answer = await this.client.json<SearchAnswer>("search", {
+				q: query,
+				limit: PAGE,
+				offset: number * PAGE,
+			});
+			if (query !== this.query) return [];
+			this.count = answer.count;
+			this.total = answer.total_ns;
+			this.pages.set(number, answer.hits);
+			this.changed();
+			return answer.hits;
+		} catch (error) {
+			if (query === this.query) {
+				this.problem = error instanceof Error ? error.message : String(error);
+				this.count = 0;
+				this.changed();
+			}
+			return [];
+		}
+	}
+
+	/* The next (1) or previous (-1) one, around the ends; the first time the first after `ns`. */
+	async walk(by: number, ns: number): Promise<Found | null> {
+		const first = await this.page(0);
+		if (!this.count) return null;
+		if (this.index < 0) {
+			const ahead = first.findIndex((hit) => hit.start_ns >= ns);
+			this.index = ahead < 0 ? 0 : ahead;
+		} else this.index = (this.index + by + this.count) % this.count;
+		const page = await this.page(Math.floor(this.index / PAGE));
+		return page[this.index % PAGE] ?? null;
+	}
+
+	/* Those that are known, for the minimap. */
+	starts(): number[] {
+		const starts: number[] = [];
+		for (const page of this.pages.values()) for (const hit of page) starts.push(hit.start_ns);
+		return starts;
+	}
+
+	/* Of each label of a sheet: 1 where it is a hit. */
+	labelsOf(sheet: Sheet): Uint8Array | null {
+		if (!this.query) return null;
+		const known = this.labels.get(sheet);
+		if (known?.query === this.query) return known.found;
+		const matches = matcher(this.query);
+		const found = new Uint8Array(sheet.labels.length);
+		sheet.labels.forEach((label, i) => {
+			found[i] = matches(label) ? 1 : 0;
+		});
+		this.labels.set(sheet, { query: this.query, found });
+		return found;
+	}
+
+	isHit(sheet: Sheet, entry: number): boolean {
+		const label = sheet.label[entry] ?? NO_LABEL;
+		return label !== NO_LABEL && this.labelsOf(sheet)?.[label] === 1;
+	}
+}

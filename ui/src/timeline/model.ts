@@ -1,0 +1,233 @@
+/*
+ * model.ts - the rows of the timeline: which there are, how high, where.
+ */
+import type { CurveOffer, Job, JobFile, Track, Tracks } from "../core/types";
+import type { Look } from "./look";
+
+export interface Row {
+	key: string;
+	kind: "group" | "track" | "curve" | "note";
+	file: number;
+	y: number; /* from the top of its zone */
+	height: number;
+	title: string;
+	about: string;
+	track: Track | null;
+	curve: CurveOffer | null;
+	lanes: number; /* shown */
+	hidden: number; /* lanes that are not */
+	lane: number; /* height of one */
+	open: boolean; /* a group whose rows are shown */
+	pinned: boolean;
+}
+
+export interface Layout {
+	rows: Row[];
+	height: number;
+	pinned: Row[];
+	pinnedHeight: number;
+	groups: Row[];
+	find: Map<string, Row>; /* by key; rows of the scrolled zone */
+}
+
+export const GROUP = 26;
+export const NOTE = 22;
+const CURVE = 40;
+const PAD = 3; /* above and below the lanes of a row */
+const LANE_OF_THREAD = 16;
+const LANE_OF_STREAM = 18;
+const LANE_OF_IDLE = 14;
+
+/* Calls nest 30 deep with Python frames: the outer ones tell where one is. */
+const LANES_AT_FIRST = 8;
+
+/* A folded rank is as high as the others leave it, so that all can be seen at once. */
+const STRIP_MOST = 20;
+
+export function trackKey(file: number, track: number): string {
+	return `${file}.${track}`;
+}
+
+export function curveKey(file: number, curve: CurveOffer): string {
+	return `${file}.${curve.curve}.${curve.device ?? ""}.${curve.name.replaceAll(",", " ")}`;
+}
+
+export function rankTitle(file: JobFile): string {
+	return file.rank === null ? (file.path.split("/").pop() ?? file.path) : `rank ${file.rank}`;
+}
+
+export function rowCentre(row: Row, lane: number): number {
+	if (row.kind !== "track") return row.y + row.height / 2;
+	return row.y + PAD + (Math.min(lane, row.lanes - 1) + 0.5) * row.lane;
+}
+
+export function laneTop(row: Row, lane: number): number {
+	return row.y + PAD + lane * row.lane;
+}
+
+export function laneAt(row: Row, y: number): number {
+	return Math.floor((y - row.y - PAD) / row.lane);
+}
+
+function laneHeight(track: Track): number {
+	if (track.kind === "idle") return LANE_OF_IDLE;
+	return track.device === null ? LANE_OF_THREAD : LANE_OF_STREAM;
+}
+
+const PLAIN = { track: null, curve: null, lanes: 0, hidden: 0, lane: 0, open: false, pinned: false };
+
+function trackRow(file: number, track: Track, look: Look): Row {
+	const key = trackKey(file, track.track);
+	const all = look.allDeep || look.deep.has(key);
+	const lanes = all ? track.lanes : Math.min(track.lanes, LANES_AT_FIRST);
+	const lane = laneHeight(track);
+	return {
+		...PLAIN,
+		key,
+		kind: "track",
+		file,
+		y: 0,
+		height: Math.max(1, lanes) * lane + 2 * PAD,
+		title: track.name,
+		about: track.about ?? "",
+		track,
+		lanes: Math.max(1, lanes),
+		hidden: track.lanes - lanes,
+		lane,
+	};
+}
+
+function curveRow(file: number, curve: CurveOffer): Row {
+	return {
+		...PLAIN,
+		key: curveKey(file, curve),
+		kind: "curve",
+		file,
+		y: 0,
+		height: CURVE,
+		title: curve.name,
+		about: curve.device === null ? "" : `device ${curve.device}`,
+		curve,
+	};
+}
+
+function groupRow(file: JobFile, open: boolean, strip: number): Row {
+	const parts = [file.device, file.host, file.path].filter((part) => part);
+	return {
+		...PLAIN,
+		key: String(file.file),
+		kind: "group",
+		file: file.file,
+		y: 0,
+		height: open || file.problem !== null ? GROUP : strip,
+		title: rankTitle(file),
+		about: parts.join(" · "),
+		open,
+	};
+}
+
+function noteRow(file: number, title: string): Row {
+	return { ...PLAIN, key: `${file}.note`, kind: "note", file, y: 0, height: NOTE, title, about: "" };
+}
+
+/* Every word of the filter must be somewhere in what the row says. */
+function filterOf(text: string): (...parts: (string | null | undefined)[]) => boolean {
+	const wanted = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
+	return (...parts) => {
+		const said = parts.join(" ").toLowerCase();
+		return wanted.every((word) => said.includes(word));
+	};
+}
+
+function rowsOfFile(file: JobFile, tracks: Tracks | undefined, look: Look): Row[] {
+	const passes = filterOf(look.filter);
+	const rank = rankTitle(file);
+	if (file.problem !== null) return [noteRow(file.file, file.problem)];
+	if (!tracks) return [noteRow(file.file, "Reading the rows…")];
+	const rows = [
+		...tracks.tracks
+			.filter((one) => passes(rank, one.name, one.kind, one.about, file.host))
+			.map((one) => trackRow(file.file, one, look)),
+		...tracks.curves
+			.filter((one) => passes(rank, one.name, one.curve, file.host))
+			.map((one) => curveRow(file.file, one)),
+	];
+	if (tracks.tracks.length === 0) rows.push(noteRow(file.file, "Nothing ran in this file."));
+	return rows;
+}
+
+function pinRows(rows: Map<string, Row>, job: Job, look: Look): { rows: Row[]; height: number } {
+	const pinned: Row[] = [];
+	let y = 0;
+	for (const key of look.pins) {
+		const row = rows.get(key);
+		if (!row) continue;
+		const file = job.files[row.file];
+		const rank = file ? rankTitle(file) : "";
+		pinned.push({ ...row, y, title: job.files.length > 1 ? `${rank}: ${row.title}` : row.title });
+		y += row.height;
+	}
+	return { rows: pinned, height: y };
+}
+
+/* Ranks that are folded share the height that is there. */
+function stripHeight(job: Job, viewport: number): number {
+	const fits = Math.floor(viewport / Math.max(1, job.files.length));
+	return Math.min(STRIP_MOST, Math.max(1, fits));
+}
+
+export function layOut(
+	job: Job,
+	tracks: Map<number, Tracks>,
+	look: Look,
+	viewport: number,
+): Layout {
+	const strip = stripHeight(job, viewport);
+	const passes = filterOf(look.filter);
+	const shown: Row[] = [];
+	const known = new Map<string, Row>();
+	for (const file of job.files) {
+		const open = look.open.has(file.file);
+		const rows = rowsOfFile(file, tracks.get(file.file), look);
+		for (const row of rows) known.set(row.key, row);
+		const group = groupRow(file, open, strip);
+		const matches = passes(rankTitle(file), file.host, file.device);
+		if (look.filter && !matches && (!open || rows.length === 0)) continue;
+		shown.push(group);
+		if (open || file.problem !== null) shown.push(...rows);
+	}
+	let y = 0;
+	for (const row of shown) {
+		row.y = y;
+		row.pinned = look.pins.includes(row.key);
+		y += row.height;
+	}
+	const pins = pinRows(known, job, look);
+	return {
+		rows: shown,
+		height: y,
+		pinned: pins.rows,
+		pinnedHeight: pins.height,
+		groups: shown.filter((row) => row.kind === "group"),
+		find: new Map(shown.map((row) => [row.key, row])),
+	};
+}
+
+/* Rows that are at least partly between two heights; rows are in order. */
+export function rowsBetween(rows: Row[], top: number, bottom: number): Row[] {
+	let low = 0;
+	let high = rows.length;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		const row = rows[middle];
+		if (row && row.y + row.height > top) high = middle;
+		else low = middle + 1;
+	}
+	let end = low;
+	while (end < rows.length && (rows[end]?.y ?? bottom) < bottom) end++;
+	return rows.slice(low, end);
+}
+
+export function rowAt(rows: Row[], y: number): Row | null {
+	return rowsBetween(rows, y, y + 1e-6)[0] ?? null;
+}

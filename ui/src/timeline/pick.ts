@@ -1,0 +1,80 @@
+/*
+ * pick.ts - what is under the pointer.
+ */
+import type { Sheet } from "./decode";
+import { NO_CAUSE, NO_LABEL } from "./decode";
+import type { FlagBox } from "./draw/overlay";
+import { firstAfter } from "./draw/slices";
+import { laneAt, type Row, rowAt } from "./model";
+import type { TrackSheet } from "./sheets";
+import { type Stage, TOP } from "./stage";
+
+export interface Entry {
+	sheet: Sheet;
+	index: number;
+}
+
+export interface Hover {
+	x: number;
+	y: number;
+	ns: number;
+	row: Row;
+	pinned: boolean; /* in the zone of the pinned rows */
+	lane: number;
+	entry: Entry | null;
+	flag: FlagBox | null;
+}
+
+/* A slice of one pixel can be hit within so many. */
+const NEAR = 4;
+
+export function labelOf({ sheet, index }: Entry): string | null {
+	const label = sheet.label[index] ?? NO_LABEL;
+	return label === NO_LABEL ? null : (sheet.labels[label] ?? null);
+}
+
+export function isGap({ sheet, index }: Entry): boolean {
+	return sheet.cause[index] !== NO_CAUSE;
+}
+
+/* The entry at a moment; else the nearest one that is near enough. */
+export function entryAt(held: TrackSheet, lane: number, ns: number, near: number): Entry | null {
+	const { sheet } = held;
+	const own = held.lanes.find((one) => one.lane === lane);
+	if (!own) return null;
+	const at = firstAfter(sheet, own, ns);
+	let best = -1;
+	let distance = near;
+	for (const index of [at, at - 1]) {
+		if (index < own.begin || index >= own.end) continue;
+		const start = sheet.start[index] ?? 0;
+		const end = start + (sheet.dur[index] ?? 0);
+		const away = ns < start ? start - ns : ns > end ? ns - end : 0;
+		if (best < 0 ? away <= distance : away < distance) {
+			best = index;
+			distance = away;
+		}
+	}
+	return best < 0 ? null : { sheet, index: best };
+}
+
+export function pick(stage: Stage, x: number, y: number): Hover | null {
+	if (y < TOP) return null;
+	const pinned = y < stage.rowsTop;
+	const { sticky, layout } = stage;
+	const flag =
+		stage.flagBoxes.find(
+			(one) => x >= one.x && x < one.x + one.width && y >= one.y && y < one.y + one.height,
+		) ?? null;
+	const top = pinned ? TOP : stage.shift;
+	const stuck = sticky && !pinned && y - top < sticky.y + sticky.height ? sticky : null;
+	const row = stuck ?? rowAt(pinned ? layout.pinned : layout.rows, y - top);
+	if (!row) return null;
+	const ns = stage.nsOf(x);
+	const lane = row.kind === "track" ? laneAt(row, y - top) : 0;
+	const kept = row.kind === "track" ? stage.supply.tiles.of(row.key) : undefined;
+	const near = (NEAR * (stage.span.to - stage.span.from)) / stage.width;
+	const held = kept?.now && ns >= kept.now.from && ns <= kept.now.to ? kept.now : kept?.base;
+	const entry = held && lane >= 0 && lane < row.lanes ? entryAt(held, lane, ns, near) : null;
+	return { x, y, ns, row, pinned, lane, entry, flag };
+}

@@ -1,0 +1,26 @@
+/*
+ * probe.ts - how long frames take: script and drawing, in ms, of the last frames. Tests read
+ * it as `__stepscope.frames`; with `flush` set a pixel is read back, so that the time holds
+ * what the canvas put off.
+ */
+interface Probe {
+	frames: number[];
+	flush: boolean;
+}
+
+declare global {
+	interface Window {
+		__stepscope?: Probe;
+	}
+}
+
+const KEPT = 2000;
+
+export function beginProbe(): (begun: number, context: CanvasRenderingContext2D) => void {
+	const probe = (window.__stepscope ??= { frames: [], flush: false });
+	return (begun, context) => {
+		if (probe.flush) context.getImageData(0, 0, 1, 1);
+		probe.frames.push(performance.now() - begun);
+		if (probe.frames.length > KEPT) probe.frames.splice(0, probe.frames.length - KEPT);
+	};
+}

@@ -1,0 +1,170 @@
+/*
+ * timeline.tsx - tab: all ranks on one clock.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useOpened } from "../core/context";
+import { formatCount, formatNs } from "../core/format";
+import { useView } from "../core/store";
+import type { Tab } from "../tabs/tab";
+import { Heads } from "./heads";
+import { Input } from "./input";
+import { Legend } from "./legend";
+import type { Hover } from "./pick";
+import { Stage } from "./stage";
+import { Tip } from "./tip";
+import "./timeline.css";
+
+function Toggle(props: { on: boolean; title: string; text: string; onClick: () => void }) {
+	return (
+		<button
+			type="button"
+			class="tool"
+			aria-pressed={props.on}
+			title={props.title}
+			onClick={props.onClick}
+		>
+			{props.text}
+		</button>
+	);
+}
+
+function PathWords({ stage }: { stage: Stage }) {
+	const { look, path } = stage;
+	if (!look.path) return null;
+	if (!path) return <span class="tool-words">Replaying the steps…</span>;
+	const parts = path.parts.filter((part) => part.ns > 0).sort((a, b) => b.ns - a.ns);
+	const words = parts.slice(0, 3).map((part) => `${part.part} ${formatNs(part.ns)}`);
+	return (
+		<span class="tool-words" title={parts.map((one) => `${one.part} ${formatNs(one.ns)}`).join(", ")}>
+			critical path {formatNs(path.length_ns)}: {words.join(", ")}
+		</span>
+	);
+}
+
+function HitWords({ stage }: { stage: Stage }) {
+	const { hits } = stage;
+	if (!hits.query) return null;
+	if (hits.count === null) return <span class="tool-words">Searching…</span>;
+	if (hits.problem) return <span class="tool-words">{hits.problem}</span>;
+	if (!hits.count) return <span class="tool-words">No slice is named “{hits.query}”</span>;
+	const at = hits.index >= 0 ? `${formatCount(hits.index + 1)} of ` : "";
+	return (
+		<span class="tool-words" title={`${formatNs(hits.total)} in all, on all ranks`}>
+			{at}
+			{formatCount(hits.count)} hits for “{hits.query}”
+		</span>
+	);
+}
+
+function Tools({ stage }: { stage: Stage }) {
+	const { look, job } = stage;
+	const filter = useView((view) => view.own["rows"] ?? "");
+	const all = job.files.filter((file) => file.problem === null).map((file) => file.file);
+	const many = all.length > 1;
+	return (
+		<div class="tools" role="toolbar" aria-label="Timeline">
+			<input
+				class="tool-filter"
+				type="search"
+				placeholder="Filter rows"
+				aria-label="Filter rows by name"
+				value={filter}
+				onInput={(event) => stage.change({ filter: event.currentTarget.value })}
+			/>
+			<Toggle
+				on={look.path}
+				text="Critical path"
+				title="Show the critical path (C): what the length of the steps hangs on"
+				onClick={() => stage.change({ path: !look.path })}
+			/>
+			<Toggle
+				on={look.fromStart}
+				text="Absolute time"
+				title="Count time from the start of the run, not of each step (T)"
+				onClick={() => stage.change({ fromStart: !look.fromStart })}
+			/>
+			<Toggle
+				on={look.allDeep}
+				text="All lanes"
+				title="Show all lanes of deep call stacks, such as Python frames (P)"
+				onClick={() => stage.change({ allDeep: !look.allDeep })}
+			/>
+			{many ? (
+				<Toggle
+					on={look.open.size === 0}
+					text="Fold ranks"
+					title="One strip for each rank"
+					onClick={() => stage.change({ open: look.open.size ? new Set() : new Set(all) })}
+				/>
+			) : null}
+			<HitWords stage={stage} />
+			<PathWords stage={stage} />
+			{stage.feed.problem ? (
+				<span class="tool-words bad" role="alert">
+					{stage.feed.problem}
+				</span>
+			) : null}
+		</div>
+	);
+}
+
+function Timeline() {
+	const { client, job } = useOpened();
+	const scroller = useRef<HTMLDivElement>(null);
+	const canvas = useRef<HTMLCanvasElement>(null);
+	const [stage, setStage] = useState<Stage | null>(null);
+	const [, setVersion] = useState(0);
+	const [hover, setHover] = useState<Hover | null>(null);
+
+	useEffect(() => {
+		if (!scroller.current || !canvas.current) return;
+		const made = new Stage(canvas.current, scroller.current, client, job, () =>
+			setVersion((version) => version + 1),
+		);
+		const input = new Input(made, () => setHover(made.hover));
+		setStage(made);
+		return () => {
+			input.close();
+			made.close();
+		};
+	}, [client, job]);
+	const clock = stage?.look.fromStart ? "from the start" : "from the step";
+	return (
+		<section class="timeline">
+			{stage ? <Tools stage={stage} /> : <div class="tools" />}
+			<div class="scroller" ref={scroller}>
+				<div
+					class="tall"
+					style={{ height: `${stage ? stage.layout.height + stage.rowsTop : 0}px` }}
+				>
+					<div class="view">
+						<canvas
+							ref={canvas}
+							tabIndex={0}
+							role="application"
+							aria-label="Timeline. Period selects what is next, comma what is before,
+								W and S zoom, A and D pan, question mark shows all keys."
+							aria-describedby="timeline-says"
+						/>
+						{stage ? <Heads stage={stage} /> : null}
+						<button
+							type="button"
+							class="corner"
+							title="Count time from the step or from the start of the run (T)"
+							onClick={() => stage?.change({ fromStart: !stage.look.fromStart })}
+						>
+							time {clock}
+						</button>
+						{stage ? <Tip stage={stage} hover={hover} /> : null}
+					</div>
+				</div>
+			</div>
+			<Legend />
+			<div id="timeline-says" class="says" aria-live="polite">
+				{stage?.focus.says ?? ""}
+			</div>
+		</section>
+	);
+}
+
+export const timelineTab: Tab = { id: "timeline", title: "Timeline", component: Timeline };
