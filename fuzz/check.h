@@ -29,6 +29,9 @@ void check_trace(const struct ss_trace *trace);
 /* Every number, text and count of the two is the same. */
 void check_equal(const struct ss_trace *a, const struct ss_trace *b);
 
+/* Every view, every report and the verdict run in every format, and their JSON is strict. */
+void check_views(struct ss_session *session);
+
 /* The text is strict JSON in UTF-8. */
 void check_json(const char *text, size_t length);
 

@@ -12,39 +12,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void run_one(struct ss_session *session, const char *what, uint32_t top)
-{
-	const char *format;
-
-	for (size_t i = 0; (format = ss_format_at(i)) != NULL; i++) {
-		struct ss_request request = {
-			.what = what,
-			.format = format,
-			.rank = SS_EVERY_RANK,
-			.top = top,
-			.width = i % 2 ? 40 : 0,
-		};
-		struct ss_error err = { 0 };
-		struct ss_text text = { 0 };
-
-		CHECK(ss_session_run(session, &request, &text, &err) == SS_OK);
-		CHECK(text.length > 0 && text.data[text.length] == '\0');
-		if (strcmp(format, "json") == 0)
-			check_json(text.data, text.length);
-		ss_text_release(&text);
-	}
-}
-
-static void run_all(struct ss_session *session)
-{
-	struct ss_offer offer;
-
-	for (size_t i = 0; ss_offer_at(i, &offer); i++)
-		run_one(session, offer.name, i % 2 ? 3 : 0);
-	run_one(session, "diagnose", 0);
-	run_one(session, "what-if", 0);
-}
-
 /* Loads again with one request for memory refused, which one the input decides. */
 static void load_without_memory(const uint8_t *data, size_t size, const struct ss_trace *whole,
 				size_t calls)
@@ -86,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK((ss_session_open_memory(data, size, "fuzz/rank3.json", &session, &err) == SS_OK) ==
 	      (status == SS_OK));
 	if (status == SS_OK)
-		run_all(session);
+		check_views(session);
 	ss_session_close(session);
 	return 0;
 }

@@ -283,6 +283,7 @@ def inputs():
     for number, (name, data) in enumerate(traces()):
         yield "fuzz_kineto", name, data
         yield "fuzz_rewrite", name, data
+        yield "fuzz_pack", name, data
         # threads, then the size of blocks: large ones for long files
         sizes = ((1, 37, 0x10), (2, 200, 0), (0, 0, 0)) if len(data) < 4000 else ((2, 255, 3),)
         for head in sizes:

@@ -14,7 +14,7 @@ seconds=${1:?usage: fuzz/run.sh SECONDS [TARGET...]}
 shift
 targets=("$@")
 ((${#targets[@]})) || targets=(fuzz_kineto fuzz_blocks fuzz_gzip fuzz_number_json
-	fuzz_rewrite fuzz_serve)
+	fuzz_pack fuzz_rewrite fuzz_serve)
 dir=$(realpath -m "${STEPSCOPE_FUZZ_DIR:-build/fuzz}")
 report='does not hold|the two loads|runtime error|ERROR: |^one block|bytes say'
 work=$(mktemp -d)
@@ -37,7 +37,7 @@ show_finding() {
 fuzz() {
 	local target=$1 log=$work/$1.log before runs words=fuzz/${1#fuzz_}.dict
 	[[ -f $words ]] || words=fuzz/kineto.dict
-	before=$(ls fuzz/crashes)
+	before=$(ls fuzz/crashes | grep "^$target-" || true)
 	if "$dir/fuzz/$target" -max_total_time="$seconds" -max_len=65536 -timeout=10 \
 		-rss_limit_mb=2048 -dict="$words" -artifact_prefix="fuzz/crashes/$target-" \
 		"$work/corpus/$target" "fuzz/regressions/$target" >"$log" 2>&1; then
@@ -46,7 +46,7 @@ fuzz() {
 		return
 	fi
 	echo "fuzz $target: a finding, kept in fuzz/crashes:"
-	comm -13 <(echo "$before") <(ls fuzz/crashes) | sed 's/^/    /'
+	comm -13 <(echo "$before") <(ls fuzz/crashes | grep "^$target-") | sed 's/^/    /'
 	show_finding "$log"
 	return 1
 }
@@ -57,8 +57,19 @@ build >"$work/build.log" 2>&1 || {
 }
 python3 fuzz/make_corpus.py "$work/corpus"
 mkdir -p fuzz/crashes
+# as many at a time as there are cores
 failed=0
+running=0
 for target in "${targets[@]}"; do
-	fuzz "$target" || failed=1
+	if ((running == $(nproc))); then
+		wait -n || failed=1
+		running=$((running - 1))
+	fi
+	fuzz "$target" &
+	running=$((running + 1))
+done
+while ((running > 0)); do
+	wait -n || failed=1
+	running=$((running - 1))
 done
 exit "$failed"

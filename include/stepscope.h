@@ -166,6 +166,36 @@ SS_API SS_MUST_USE enum ss_status ss_session_open_memory(const void *data, size_
 /* How many of the files could not be read; the view "files" says why. */
 SS_API uint32_t ss_session_failed_count(const struct ss_session *session);
 
+/* One file of a session. The texts live as long as the session. */
+struct ss_file {
+	const char *path;
+	const char *problem; /* why it could not be read; NULL when it could */
+	int64_t rank;        /* -1: not known */
+	double load_seconds;
+	/* 0 and NULL where it could not be read, and in sessions opened with `reduce` */
+	uint64_t events;
+	uint64_t unpacked_bytes; /* of the JSON, also where this is a pack of it */
+	uint64_t disk_bytes;     /* of the JSON as it lay on disk */
+	const char *packed_of;   /* name of the JSON file; NULL: this is no pack */
+};
+
+SS_API uint32_t ss_session_file_count(const struct ss_session *session);
+
+/* The files by rank, then by name. */
+SS_API SS_MUST_USE enum ss_status ss_session_file(const struct ss_session *session, uint32_t index,
+						  struct ss_file *out, struct ss_error *err);
+
+/*
+ * Writes a file of the session as a pack, which opens at a small part of the cost and
+ * answers everything as the file does (docs/formats/pack.md). `write` takes it piece by
+ * piece, from its beginning to its end, and returns false to stop; *bytes is its length.
+ */
+SS_API SS_MUST_USE enum ss_status ss_session_pack(struct ss_session *session, uint32_t index,
+						  bool (*write)(void *context, const char *bytes,
+								size_t length),
+						  void *context, uint64_t *bytes,
+						  struct ss_error *err);
+
 /* Runs a view or report and appends what it renders to `out`. */
 SS_API SS_MUST_USE enum ss_status ss_session_run(struct ss_session *session,
 						 const struct ss_request *request,

@@ -31,6 +31,11 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL },
 	{ "origin_ns", SS_COLUMN_ID, "file time of the first event", SS_COLUMN_DETAIL },
 	{ "path", SS_COLUMN_TEXT, "path of the file", SS_COLUMN_DETAIL },
+	{ "packed_of", SS_COLUMN_TEXT, "name of the file that this pack was made of",
+	  SS_COLUMN_DETAIL },
+	{ "disk_bytes", SS_COLUMN_BYTES,
+	  "length of the file on disk; of a pack: of the file that it was made of",
+	  SS_COLUMN_DETAIL },
 };
 
 /* -1 without steps; the mean of the middle two where their number is even. */
@@ -162,6 +167,8 @@ static enum ss_status files_run(const struct ss_subject *subject, struct ss_tabl
 	ss_row_int_known(out, info->base_time_ns ? info->base_time_ns : -1);
 	ss_row_int(out, trace->origin_ns);
 	ss_row_text(out, subject->path);
+	ss_row_text(out, trace->packed_of);
+	ss_row_int(out, (int64_t)trace->disk_bytes);
 	ss_row_end(out);
 	return SS_OK;
 }

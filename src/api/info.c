@@ -75,6 +75,14 @@ static void info_headline(const struct ss_job *job, struct ss_text *out)
 		add_count(out, job->skipped_count, "other JSON file is", "other JSON files are");
 		ss_text_add_string(out, " no profiler trace and left out\n");
 	}
+	if (job->packs.preferred) {
+		add_count(out, job->packs.preferred, "file is", "files are");
+		ss_text_add_string(out, " read from a pack beside it\n");
+	}
+	if (job->packs.stale) {
+		add_count(out, job->packs.stale, "pack is", "packs are");
+		ss_text_add_string(out, " left out: not of the file that lies beside it\n");
+	}
 	if (job->file_count > 1)
 		ss_text_add_string(out,
 				   "Sums over all files; --rank N shows one, with its tracks.\n");

@@ -7,6 +7,7 @@
 #include "api/session.h"
 #include "job/rewrite.h"
 #include "read/gzip_write.h"
+#include "trace/pack.h"
 
 struct merging {
 	bool (*write)(void *context, const char *bytes, size_t length);
@@ -65,6 +66,7 @@ static enum ss_status add_rank(struct merging *merging, bool *has_events, struct
 {
 	const struct ss_digest *rank = &merging->many->ranks[merging->rank];
 	struct ss_source *source = NULL;
+	bool is_pack = false;
 	char title[48];
 	struct ss_rewrite rewrite = {
 		.memory = memory,
@@ -88,6 +90,12 @@ static enum ss_status add_rank(struct merging *merging, bool *has_events, struct
 	if (strcmp(rank->source, "-") == 0)
 		return ss_fail(err, SS_ERR_USAGE, "standard input cannot be read a second time");
 	status = ss_source_open(rank->source, memory, &source, err);
+	if (status == SS_OK)
+		status = ss_pack_is_next(source, &is_pack, err);
+	if (status == SS_OK && is_pack)
+		status = ss_fail(err, SS_ERR_USAGE,
+				 "'%s' is packed, and merging needs the JSON that it was made of",
+				 rank->source);
 	if (status == SS_OK)
 		status = ss_rewrite_events(&rewrite, source, err);
 	ss_source_close(source);

@@ -1,13 +1,10 @@
 /*
  * merge.c - command: the traces of all ranks as one, on one clock, for Perfetto.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "cli/command.h"
+#include "cli/output.h"
 
 #define DEFAULT_NAME "merged.json.gz"
 
@@ -36,59 +33,11 @@ static void prepare(void *values)
 	own->output = DEFAULT_NAME;
 }
 
-static bool write_bytes(void *context, const char *bytes, size_t length)
-{
-	return fwrite(bytes, 1, length, context) == length;
-}
-
 static bool ends_with(const char *text, const char *end)
 {
 	size_t length = strlen(text), wanted = strlen(end);
 
 	return length >= wanted && strcmp(text + length - wanted, end) == 0;
-}
-
-/* The file that is written: under another name until it is whole, half a file is no trace. */
-struct output {
-	const char *path;
-	char part[4096]; /* the path itself where it is a device or a pipe */
-	bool is_renamed;
-	FILE *file;
-};
-
-static int fail_to_write(const char *what, const char *path)
-{
-	fprintf(stderr, "stepscope %s: cannot write '%s': %s\n", what, path, strerror(errno));
-	return EXIT_FAILED;
-}
-
-/* Before anything is loaded: that takes long, and a bad path is to be told at once. */
-static int open_output(const char *what, const char *path, struct output *out)
-{
-	struct stat info;
-	bool exists = stat(path, &info) == 0;
-
-	*out = (struct output){ .path = path, .is_renamed = !exists || S_ISREG(info.st_mode) };
-	if (exists && S_ISDIR(info.st_mode)) {
-		errno = EISDIR;
-		return fail_to_write(what, path);
-	}
-	if (snprintf(out->part, sizeof(out->part), "%s%s", path, out->is_renamed ? ".part" : "") >=
-	    (int)sizeof(out->part)) {
-		fprintf(stderr, "stepscope %s: the name of the output is too long\n", what);
-		return EXIT_USAGE;
-	}
-	out->file = fopen(out->part, "wb");
-	return out->file ? EXIT_FINE : fail_to_write(what, path);
-}
-
-/* Leaves nothing behind. */
-static void drop_output(struct output *output)
-{
-	if (output->file)
-		fclose(output->file);
-	if (output->is_renamed)
-		remove(output->part);
 }
 
 static void tell(const char *path, const struct ss_merged *merged)
@@ -109,23 +58,18 @@ static int write_output(const char *what, struct ss_session *session, struct out
 	struct ss_merged merged;
 	struct ss_error err = { 0 };
 	enum ss_status status = ss_session_merge(session, ends_with(output->path, ".gz"),
-						 write_bytes, output->file, &merged, &err);
-	bool closed = fclose(output->file) == 0;
+						 output_write, output, &merged, &err);
+	int code;
 
-	output->file = NULL;
 	if (status != SS_OK) {
 		err.code = status;
-		drop_output(output);
+		output_drop(output);
 		return show_fail(what, &err);
 	}
-	if (!closed || (output->is_renamed && rename(output->part, output->path) != 0)) {
-		int code = fail_to_write(what, output->path);
-
-		drop_output(output);
-		return code;
-	}
-	tell(output->path, &merged);
-	return EXIT_FINE;
+	code = output_close(what, output);
+	if (code == EXIT_FINE)
+		tell(output->path, &merged);
+	return code;
 }
 
 static int run(const struct command *command, const void *values, const struct arguments *arguments)
@@ -152,14 +96,14 @@ static int run(const struct command *command, const void *values, const struct a
 			command->name);
 		return EXIT_USAGE;
 	}
-	code = open_output(command->name, own->output, &output);
+	code = output_open(command->name, own->output, &output);
 	if (code != EXIT_FINE)
 		return code;
 	progress_begin(&bar, own->show.progress);
 	status = ss_session_open(&open, &session, &err);
 	progress_end(&bar);
 	if (status != SS_OK) {
-		drop_output(&output);
+		output_drop(&output);
 		return show_fail(command->name, &err);
 	}
 	code = write_output(command->name, session, &output);

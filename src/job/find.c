@@ -22,10 +22,15 @@ static bool ends_with(const char *text, const char *end)
 	return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+bool ss_find_is_pack(const char *path)
+{
+	return ends_with(path, ".stepscope");
+}
+
 static bool is_trace_name(const char *name)
 {
 	return ends_with(name, ".json") || ends_with(name, ".json.gz") ||
-	       ends_with(name, ".json.zst");
+	       ends_with(name, ".json.zst") || ss_find_is_pack(name);
 }
 
 static bool is_digit(char byte)
@@ -149,8 +154,8 @@ enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct
 		SS_TRY(add_folder(out, arena, paths[i], 0, err));
 		if (out->count == had)
 			return ss_fail(err, SS_ERR_MISSING,
-				       "no trace files in '%s' (names that end in .json, .json.gz "
-				       "or .json.zst)",
+				       "no trace files in '%s' (names that end in .json, .json.gz, "
+				       ".json.zst or .stepscope)",
 				       paths[i]);
 	}
 	if (out->count)

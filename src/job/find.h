@@ -2,7 +2,7 @@
  * find.h - the files of a job.
  *
  * A folder stands for the trace files in it and below it: names that end in
- * .json, .json.gz or .json.zst. Files are put in the order of their names, with
+ * .json, .json.gz, .json.zst or .stepscope. Files are put in the order of their names, with
  * numbers in them compared as numbers, so rank2 stands before rank10.
  */
 #ifndef SS_JOB_FIND_H
@@ -32,6 +32,23 @@ enum ss_status ss_find_inputs(const struct ss_input *inputs, size_t input_count,
 			      struct ss_arena *arena, struct ss_paths *out, struct ss_error *err);
 
 void ss_find_release(struct ss_paths *paths, struct ss_memory *memory);
+
+/* True for the name of a packed trace. */
+bool ss_find_is_pack(const char *path);
+
+/*
+ * packs.c: a pack and the file that it was made of are one trace. Where both are listed
+ * and lie in one folder, the file goes from the list; a pack of a file that is another
+ * one by now (its length tells) goes itself.
+ */
+struct ss_pack_choice {
+	uint32_t preferred; /* files that are read from their packs */
+	uint32_t stale;     /* packs that are left out */
+};
+
+SS_MUST_USE
+enum ss_status ss_find_choose(struct ss_paths *paths, struct ss_memory *memory,
+			      struct ss_pack_choice *out, struct ss_error *err);
 
 /* Compares names as people order them: "rank2" before "rank10". */
 int ss_find_order(const char *a, const char *b);

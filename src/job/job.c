@@ -88,7 +88,7 @@ static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths
 		file->subject.path = shown_path(job, paths->items[i].path);
 		file->subject.rank = -1;
 		file->source = paths->items[i].input ? NULL : paths->items[i].path;
-		file->number = job->file_count;
+		file->number = job->file_count + job->skipped_count;
 		if (!file->subject.path)
 			return ss_fail_memory(err, "the list of files");
 		job->file_count++;
@@ -104,6 +104,9 @@ static void set_rank(struct ss_job_file *file)
 	if (subject->rank >= 0)
 		return;
 	subject->rank = ss_find_rank(subject->path);
+	/* a pack can be called anything: it remembers what its file was called */
+	if (subject->rank < 0 && file->trace.packed_of)
+		subject->rank = ss_find_rank(file->trace.packed_of);
 	subject->rank_by_name = subject->rank >= 0;
 }
 
@@ -134,9 +137,13 @@ static void keep_problem(struct loading *loading, uint32_t index, enum ss_status
 						  problem->text);
 		return;
 	}
-	/* other JSON lies beside traces; what is called after a rank should have been one */
-	if (path->from_folder && (status == SS_ERR_MISSING ||
-				  (status == SS_ERR_FORMAT && ss_find_rank(path->path) < 0))) {
+	/*
+	 * Other JSON lies beside traces; what is called after a rank or as a pack should have
+	 * been one.
+	 */
+	if (path->from_folder && !ss_find_is_pack(path->path) &&
+	    (status == SS_ERR_MISSING ||
+	     (status == SS_ERR_FORMAT && ss_find_rank(path->path) < 0))) {
 		file->is_skipped = true;
 		job->skipped_count++;
 		return;
@@ -311,6 +318,8 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	assert(!job->is_joined && !job->digested_files);
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
 	if (status == SS_OK)
+		status = ss_find_choose(&paths, job->memory, &job->packs, err);
+	if (status == SS_OK)
 		status = ss_find_inputs(options->inputs, options->input_count, &job->arena, &paths,
 					err);
 	if (status == SS_OK)
@@ -397,6 +406,7 @@ enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err)
 	SS_TRY(ss_many_join(&job->many, job->digests, job->digest_count, job->memory, err));
 	job->many.copies = job->copies;
 	job->many.copied_rank = job->copied_rank;
+	job->many.packs = job->packs;
 	job->is_joined = true;
 	return SS_OK;
 }

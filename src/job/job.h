@@ -39,7 +39,9 @@ struct ss_job {
 	const struct ss_job_keeper *keeper; /* lent; NULL: nothing else is kept */
 	struct ss_job_file *files;          /* by rank, then by name; those without a rank last */
 	uint32_t file_count, file_capacity;
-	double load_seconds;       /* for all of them */
+	double load_seconds; /* for all of them */
+	struct ss_pack_choice
+		packs;             /* files that were left out for their packs, and the other way */
 	uint32_t failed_count;     /* files that could not be read */
 	uint32_t skipped_count;    /* files of a folder that are no traces: not in the list */
 	struct ss_digest *digests; /* of the files that could be read; NULL: not made yet */

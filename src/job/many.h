@@ -10,6 +10,7 @@
 #define SS_JOB_MANY_H
 
 #include "job/digest.h"
+#include "job/find.h"
 
 #define SS_NO_MEETING UINT32_MAX
 
@@ -70,6 +71,7 @@ struct ss_many {
 	bool by_pairs;      /* clocks were compared by sends and receives, too */
 	uint32_t copies;    /* files that are left out: copies of others */
 	int64_t copied_rank;
+	struct ss_pack_choice packs; /* files that are read from their packs, packs that are not */
 };
 
 /* `ranks` must outlive it. */

@@ -116,10 +116,26 @@ static void note_clocks(const struct ss_many *many, struct ss_table *out)
 			alone, many->rank_count);
 }
 
+static void note_packs(const struct ss_many *many, struct ss_table *out)
+{
+	const struct ss_pack_choice *packs = &many->packs;
+
+	if (packs->preferred)
+		ss_table_note(out, "%u file%s read from %s pack.", packs->preferred,
+			      packs->preferred == 1 ? " is" : "s are each",
+			      packs->preferred == 1 ? "its" : "their");
+	if (packs->stale)
+		ss_table_note(out,
+			      "%u pack%s left out: the file beside it has another length than the "
+			      "one that was packed.",
+			      packs->stale, packs->stale == 1 ? " is" : "s are each");
+}
+
 void ss_many_note(const struct ss_many *many, struct ss_table *out)
 {
 	note_missing(many, out);
 	note_twice(many, out);
 	note_mixed(many, out);
 	note_clocks(many, out);
+	note_packs(many, out);
 }

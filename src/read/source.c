@@ -209,12 +209,33 @@ enum ss_status ss_source_open_input(const struct ss_input *input, struct ss_memo
 	return sniff(raw, out, err);
 }
 
+enum ss_status ss_source_peek(struct ss_source *source, const char **next, size_t *length,
+			      struct ss_error *err)
+{
+	size_t got = 1;
+
+	memmove(source->peeked, source->peeked + source->peeked_at,
+		source->peeked_end - source->peeked_at);
+	source->peeked_end -= source->peeked_at;
+	source->peeked_at = 0;
+	for (; got && source->peeked_end < SS_PEEK_BYTES; source->peeked_end += got)
+		SS_TRY(source->read(source, source->peeked + source->peeked_end,
+				    SS_PEEK_BYTES - source->peeked_end, &got, err));
+	*next = source->peeked;
+	*length = source->peeked_end;
+	return SS_OK;
+}
+
 enum ss_status ss_source_fill(struct ss_source *source, char *buffer, size_t room, size_t *got,
 			      struct ss_error *err)
 {
-	size_t part = 1;
+	size_t part = 1, ahead = source->peeked_end - source->peeked_at;
 
-	for (*got = 0; *got < room && part; *got += part)
+	*got = ahead < room ? ahead : room;
+	if (*got)
+		memcpy(buffer, source->peeked + source->peeked_at, *got);
+	source->peeked_at += *got;
+	for (; *got < room && part; *got += part)
 		SS_TRY(source->read(source, buffer + *got, room - *got, &part, err));
 	return SS_OK;
 }

@@ -11,6 +11,9 @@
 
 #include "base/memory.h"
 
+/* How far ss_source_peek() looks. */
+#define SS_PEEK_BYTES 8
+
 enum ss_source_flaw {
 	SS_SOURCE_WHOLE = 0,
 	SS_SOURCE_CUT,      /* the compressed stream stops in the middle */
@@ -25,8 +28,10 @@ struct ss_source {
 			       struct ss_error *err);
 	void (*close)(struct ss_source *source); /* frees the source too */
 	enum ss_source_flaw flaw;
-	uint64_t done_bytes;  /* taken from the file so far, compressed as it lies there */
-	uint64_t total_bytes; /* 0: not known */
+	uint64_t done_bytes;        /* taken from the file so far, compressed as it lies there */
+	uint64_t total_bytes;       /* 0: not known */
+	char peeked[SS_PEEK_BYTES]; /* read ahead; ss_source_fill() gives them first */
+	size_t peeked_at, peeked_end;
 };
 
 /*
@@ -46,6 +51,11 @@ enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_
 SS_MUST_USE
 enum ss_status ss_source_open_input(const struct ss_input *input, struct ss_memory *memory,
 				    struct ss_source **out, struct ss_error *err);
+
+/* The next bytes, unpacked, and at most SS_PEEK_BYTES: ss_source_fill() still gives them. */
+SS_MUST_USE
+enum ss_status ss_source_peek(struct ss_source *source, const char **next, size_t *length,
+			      struct ss_error *err);
 
 /* Fills the buffer unless the stream ends first, however little one read gives. */
 SS_MUST_USE

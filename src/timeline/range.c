@@ -188,7 +188,8 @@ static void sweep_rows(const struct file_sweep *file, uint32_t track, struct swe
 	if (track < trace->track_count) {
 		first = trace->tracks[track].first_row;
 		end = first + trace->tracks[track].row_count;
-		sweep->rows = (struct ss_lane_rows){ trace->slices.start_ns, trace->slices.dur_ns };
+		sweep->rows = (struct ss_lane_rows){ .start_ns = trace->slices.start_ns,
+						     .dur_ns = trace->slices.dur_ns };
 		sweep->names = trace->slices.name;
 	} else {
 		const struct ss_idle_device *device =
@@ -196,8 +197,8 @@ static void sweep_rows(const struct file_sweep *file, uint32_t track, struct swe
 
 		first = device->gap_from;
 		end = device->gap_to;
-		sweep->rows = (struct ss_lane_rows){ file->index->gaps.start_ns,
-						     file->index->gaps.dur_ns };
+		sweep->rows = (struct ss_lane_rows){ .start_ns = file->index->gaps.start_ns,
+						     .dur_ns = file->index->gaps.dur_ns };
 		sweep->causes = file->index->gaps.cause;
 	}
 	begin = row_from(sweep->rows.start_ns, first, end, sweep->from_ns);

@@ -1,6 +1,8 @@
 /*
  * load.c - reading a file with one worker or many.
  *
+ * A pack (pack.h) is read as it is; the rest of this is about JSON.
+ *
  * Workers take turns at the source: whoever's turn it is reads (and unpacks) the
  * next block while the others parse theirs. A block begins anywhere, mostly in
  * the middle of an event. With several workers each guesses where in its block
@@ -18,6 +20,7 @@
 #include "base/thread.h"
 #include "trace/document.h"
 #include "trace/finish.h"
+#include "trace/pack.h"
 
 /* Text and batch of a block stay in the cache, and a turn costs nothing beside it. */
 #define BLOCK_BYTES ((size_t)1 << 20)
@@ -391,32 +394,45 @@ static enum ss_status read_all(struct loading *loading, struct ss_error *err)
 	return status;
 }
 
-enum ss_status ss_load(struct ss_source *source, const struct ss_load_options *options,
-		       struct ss_memory *memory, struct ss_trace *out, struct ss_error *err)
+static enum ss_status load_json(struct ss_source *source, const struct ss_load_options *options,
+				struct ss_trace *out, struct ss_error *err)
 {
 	struct loading loading = {
 		.options = options,
 		.source = source,
-		.memory = memory,
+		.memory = out->memory,
 		.trace = out,
 		.block_bytes = options->block_bytes ? options->block_bytes : BLOCK_BYTES,
 		.guess = options->threads > 1,
 	};
 	enum ss_status status;
 
-	assert(options->threads >= 1 && options->threads <= SS_THREADS_MAX);
 	loading.gate = ss_gate_open();
 	if (!loading.gate)
 		return ss_fail_memory(err, "a lock");
-	status = ss_trace_init(out, memory, err);
-	if (status == SS_OK)
-		status = ss_store_init(&loading.store, out, err);
+	status = ss_store_init(&loading.store, out, err);
 	if (status == SS_OK)
 		status = read_all(&loading, err);
 	if (status == SS_OK)
 		status = ss_finish(&loading.store, options->threads, err);
 	ss_store_release(&loading.store);
 	ss_gate_close(loading.gate);
+	out->disk_bytes = source->total_bytes ? source->total_bytes : source->done_bytes;
+	return status;
+}
+
+enum ss_status ss_load(struct ss_source *source, const struct ss_load_options *options,
+		       struct ss_memory *memory, struct ss_trace *out, struct ss_error *err)
+{
+	enum ss_status status = ss_trace_init(out, memory, err);
+	bool is_pack = false;
+
+	assert(options->threads >= 1 && options->threads <= SS_THREADS_MAX);
+	if (status == SS_OK)
+		status = ss_pack_is_next(source, &is_pack, err);
+	if (status == SS_OK)
+		status = is_pack ? ss_unpack(source, options, out, err)
+				 : load_json(source, options, out, err);
 	if (status != SS_OK)
 		ss_trace_release(out);
 	return status;

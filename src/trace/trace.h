@@ -192,7 +192,9 @@ struct ss_trace {
 	int64_t span_ns;      /* earliest start to latest end */
 	uint64_t event_count; /* entries of traceEvents */
 	uint64_t phase_events[128];
-	uint64_t file_bytes; /* uncompressed */
+	uint64_t file_bytes;   /* uncompressed */
+	uint64_t disk_bytes;   /* as the file lay on disk */
+	const char *packed_of; /* name of the file that a pack was made of; NULL: not a pack */
 	uint64_t fwdbwd_links;
 	uint64_t device_event_count, device_kind_count[SS_KIND_COUNT];
 	uint64_t comm_kernel_count;

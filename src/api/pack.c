@@ -1,0 +1,74 @@
+/*
+ * pack.c - a file of a session as a pack.
+ */
+#include "api/session.h"
+#include "trace/pack.h"
+
+struct packing {
+	bool (*write)(void *context, const char *bytes, size_t length);
+	void *context;
+	uint64_t bytes;
+};
+
+static enum ss_status put(void *context, const char *bytes, size_t length, struct ss_error *err)
+{
+	struct packing *packing = context;
+
+	packing->bytes += length;
+	return packing->write(packing->context, bytes, length)
+		       ? SS_OK
+		       : ss_fail(err, SS_ERR_IO, "cannot write the packed trace");
+}
+
+uint32_t ss_session_file_count(const struct ss_session *session)
+{
+	return session->job.file_count;
+}
+
+enum ss_status ss_session_file(const struct ss_session *session, uint32_t index,
+			       struct ss_file *out, struct ss_error *err)
+{
+	const struct ss_job_file *file;
+
+	if (index >= session->job.file_count)
+		return ss_fail(err, SS_ERR_USAGE, "there is no file %u: the session has %u", index,
+			       session->job.file_count);
+	file = &session->job.files[index];
+	*out = (struct ss_file){ .path = file->subject.path,
+				 .problem = file->subject.problem,
+				 .rank = file->subject.rank,
+				 .load_seconds = file->subject.load_seconds };
+	if (!file->subject.trace)
+		return SS_OK;
+	out->events = file->trace.event_count;
+	out->unpacked_bytes = file->trace.file_bytes;
+	out->disk_bytes = file->trace.disk_bytes;
+	out->packed_of = file->trace.packed_of;
+	return SS_OK;
+}
+
+enum ss_status ss_session_pack(struct ss_session *session, uint32_t index,
+			       bool (*write)(void *context, const char *bytes, size_t length),
+			       void *context, uint64_t *bytes, struct ss_error *err)
+{
+	struct packing packing = { .write = write, .context = context };
+	const struct ss_job_file *file;
+	struct ss_file about;
+	enum ss_status status;
+
+	*bytes = 0;
+	SS_TRY(ss_session_file(session, index, &about, err));
+	file = &session->job.files[index];
+	if (about.problem)
+		return ss_fail(err, SS_ERR_USAGE, "'%s' could not be read: %s", about.path,
+			       about.problem);
+	if (!file->subject.trace)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "the session was opened to compare ranks: not enough of '%s' was "
+			       "kept",
+			       about.path);
+	status = ss_pack_write(&file->trace, file->source ? file->source : about.path, put,
+			       &packing, err);
+	*bytes = packing.bytes;
+	return status;
+}

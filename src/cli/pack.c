@@ -1,0 +1,270 @@
+/*
+ * pack.c - command: traces as packs, which open at a small part of the cost.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/intern.h"
+#include "cli/output.h"
+#include "job/find.h"
+
+#define PATH_BYTES 4096
+#define ENDING ".stepscope"
+
+struct values {
+	struct show_options show;
+	const char *folder;
+	bool force;
+};
+
+static const struct option options[] = {
+	{ "--output", "FOLDER", "where the packs go (default: beside each file)", OPTION_TEXT,
+	  offsetof(struct values, folder), 'o' },
+	{ "--force", "", "replaces packs that are there", OPTION_FLAG,
+	  offsetof(struct values, force), 0 },
+	{ "--threads", "N", "threads to read with (default: one per core)", OPTION_COUNT,
+	  offsetof(struct values, show.threads), 0 },
+	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
+	  OPTION_BYTES, offsetof(struct values, show.memory_limit_bytes), 0 },
+	{ "--progress", "auto|bar|json|none",
+	  "how to tell that a long load goes on (default: auto)", OPTION_TEXT,
+	  offsetof(struct values, show.progress), 0 },
+};
+
+static void prepare(void *values)
+{
+	struct values *own = values;
+
+	show_prepare(&own->show);
+}
+
+/* What the files of one run share. */
+struct packing {
+	const char *what;
+	const struct values *own;
+	struct ss_strings *names; /* of packs that this run wrote: no two files may have one */
+	uint32_t written, other;
+	double json_seconds, pack_seconds;
+	uint64_t json_bytes, pack_bytes;
+};
+
+/* "a/rank0.json.gz" is packed as "a/rank0.stepscope", or as "FOLDER/rank0.stepscope". */
+static bool name_of_pack(const char *path, const char *folder, char out[PATH_BYTES])
+{
+	static const char *const endings[] = { ".json.gz", ".json.zst", ".json" };
+	const char *slash = strrchr(path, '/');
+	const char *name = strcmp(path, "-") == 0 ? "stdin" : slash ? slash + 1 : path;
+	int before = slash ? (int)(slash - path) + 1 : 0;
+	size_t length = strlen(name);
+	int printed;
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		size_t end = strlen(endings[i]);
+
+		if (length > end && strcmp(name + length - end, endings[i]) == 0) {
+			length -= end;
+			break;
+		}
+	}
+	if (folder)
+		printed = snprintf(out, PATH_BYTES, "%s/%.*s" ENDING, folder, (int)length, name);
+	else
+		printed = snprintf(out, PATH_BYTES, "%.*s%.*s" ENDING, before, path, (int)length,
+				   name);
+	return printed > 0 && printed < PATH_BYTES;
+}
+
+static int complain(const struct packing *packing, const char *path, const char *why)
+{
+	fprintf(stderr, "stepscope %s: '%s' %s\n", packing->what, path, why);
+	return EXIT_FAILED;
+}
+
+static enum ss_status open_one(const struct packing *packing, const char *path,
+			       struct ss_session **out, struct ss_error *err)
+{
+	const struct show_options *show = &packing->own->show;
+	struct progress_bar bar;
+	struct ss_open_options open = {
+		.paths = &path,
+		.path_count = 1,
+		.threads = (uint32_t)(show->threads > 64 ? 64 : show->threads),
+		.memory_limit_bytes = show->memory_limit_bytes,
+		.progress = progress_step,
+		.progress_context = &bar,
+	};
+	enum ss_status status;
+
+	progress_begin(&bar, show->progress);
+	status = ss_session_open(&open, out, err);
+	progress_end(&bar);
+	return status;
+}
+
+/* Opens the pack that was written: it is whole then, and it is known what it saves. */
+static int tell(struct packing *packing, const char *path, const struct ss_file *file,
+		uint64_t bytes)
+{
+	struct ss_session *session = NULL;
+	struct ss_error err = { 0 };
+	struct ss_file packed;
+
+	if (open_one(packing, path, &session, &err) != SS_OK ||
+	    ss_session_file(session, 0, &packed, &err) != SS_OK) {
+		ss_session_close(session);
+		return show_fail(packing->what, &err);
+	}
+	printf("%s: %llu events, %.1f MB of %.1f MB; opens in %.3f s, the file took %.3f s\n", path,
+	       (unsigned long long)packed.events, (double)bytes / 1e6,
+	       (double)file->unpacked_bytes / 1e6, packed.load_seconds, file->load_seconds);
+	packing->written++;
+	packing->json_seconds += file->load_seconds;
+	packing->pack_seconds += packed.load_seconds;
+	packing->json_bytes += file->unpacked_bytes;
+	packing->pack_bytes += bytes;
+	ss_session_close(session);
+	return EXIT_FINE;
+}
+
+static int write_pack(struct packing *packing, struct ss_session *session, const char *path)
+{
+	struct ss_error err = { 0 };
+	struct output output;
+	struct ss_file file;
+	uint64_t bytes = 0;
+	int code = output_open(packing->what, path, &output);
+
+	if (code != EXIT_FINE)
+		return code;
+	if (ss_session_file(session, 0, &file, &err) != SS_OK ||
+	    ss_session_pack(session, 0, output_write, &output, &bytes, &err) != SS_OK) {
+		output_drop(&output);
+		return show_fail(packing->what, &err);
+	}
+	code = output_close(packing->what, &output);
+	return code == EXIT_FINE ? tell(packing, path, &file, bytes) : code;
+}
+
+static int check_output(struct packing *packing, const char *file, const char *path)
+{
+	uint32_t had = packing->names->count;
+	struct stat info;
+
+	if (ss_strings_add(packing->names, path, strlen(path)) != had)
+		return complain(packing, file,
+				"would be packed under the name of another file: use one -o a "
+				"folder");
+	if (!packing->own->force && stat(path, &info) == 0)
+		return complain(packing, path, "is there already; --force replaces it");
+	return EXIT_FINE;
+}
+
+static int pack_one(struct packing *packing, const struct ss_path *path)
+{
+	struct ss_session *session = NULL;
+	struct ss_error err = { 0 };
+	char output[PATH_BYTES];
+	enum ss_status status;
+	struct ss_file file;
+	int code;
+
+	if (ss_find_is_pack(path->path))
+		return path->from_folder ? EXIT_FINE
+					 : complain(packing, path->path, "is a pack already");
+	if (!name_of_pack(path->path, packing->own->folder, output))
+		return complain(packing, path->path, "has too long a name");
+	code = check_output(packing, path->path, output);
+	if (code != EXIT_FINE)
+		return code;
+	status = open_one(packing, path->path, &session, &err);
+	/* other JSON lies beside traces */
+	if (status == SS_ERR_FORMAT && path->from_folder && ss_find_rank(path->path) < 0) {
+		packing->other++;
+		return EXIT_FINE;
+	}
+	if (status != SS_OK)
+		return show_fail(packing->what, &err);
+	if (ss_session_file(session, 0, &file, &err) == SS_OK && file.packed_of)
+		code = complain(packing, path->path, "is a pack already");
+	else
+		code = write_pack(packing, session, output);
+	ss_session_close(session);
+	return code;
+}
+
+static void tell_all(const struct packing *packing)
+{
+	if (packing->written > 1)
+		printf("%u packs, %.1f MB of %.1f MB; they open in %.3f s, the files took %.3f s\n",
+		       packing->written, (double)packing->pack_bytes / 1e6,
+		       (double)packing->json_bytes / 1e6, packing->pack_seconds,
+		       packing->json_seconds);
+	if (packing->other)
+		printf("Left out: %u file%s of the folder that %s no traces.\n", packing->other,
+		       packing->other == 1 ? "" : "s", packing->other == 1 ? "is" : "are");
+}
+
+static int pack_all(struct packing *packing, const struct arguments *arguments,
+		    struct ss_arena *arena)
+{
+	struct ss_paths paths = { 0 };
+	struct ss_error err = { 0 };
+	int code = EXIT_FINE;
+
+	if (ss_find_files(arguments->paths, arguments->path_count, arena, &paths, &err) != SS_OK)
+		code = show_fail(packing->what, &err);
+	/* one that cannot be packed does not stop the others */
+	for (uint32_t i = 0; code != EXIT_USAGE && i < paths.count; i++) {
+		int own = pack_one(packing, &paths.items[i]);
+
+		code = own != EXIT_FINE ? own : code;
+	}
+	tell_all(packing);
+	if (code == EXIT_FINE && !packing->written) {
+		fprintf(stderr, "stepscope %s: nothing to pack\n", packing->what);
+		code = EXIT_FAILED;
+	}
+	ss_find_release(&paths, arena->memory);
+	return code;
+}
+
+static int run(const struct command *command, const void *values, const struct arguments *arguments)
+{
+	struct packing packing = { .what = command->name, .own = values };
+	struct ss_strings names = { 0 };
+	struct ss_memory memory;
+	struct ss_arena arena;
+	int code = EXIT_FAILED;
+
+	if (!arguments->path_count) {
+		fprintf(stderr, "stepscope %s: name the trace files, or a folder of them\n",
+			command->name);
+		return EXIT_USAGE;
+	}
+	if (packing.own->folder && mkdir(packing.own->folder, 0777) != 0 && errno != EEXIST) {
+		fprintf(stderr, "stepscope %s: cannot make the folder '%s': %s\n", command->name,
+			packing.own->folder, strerror(errno));
+		return EXIT_FAILED;
+	}
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&arena, &memory);
+	packing.names = &names;
+	if (ss_strings_init(&names, &memory))
+		code = pack_all(&packing, arguments, &arena);
+	ss_strings_release(&names);
+	ss_arena_release(&arena);
+	return code;
+}
+
+const struct command command_pack = {
+	.name = "pack",
+	.summary = "Traces as files that open at a tenth of the cost, and less",
+	.usage = "[OPTIONS] PATH...",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.values_bytes = sizeof(struct values),
+	.prepare = prepare,
+	.run = run,
+};

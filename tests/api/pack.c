@@ -1,0 +1,386 @@
+/*
+ * Packs: a session of packs answers everything as the session of the files does.
+ */
+#include "support/packs.h"
+
+#include <unistd.h>
+
+#include "base/checksum.h"
+#include "trace/pack.h"
+
+static void test_texts(void **state)
+{
+	static const char *const jsons[] = {
+		support_sample, "[]", "{\"traceEvents\":[]}",
+		"{\"traceEvents\":[{\"ph\":\"i\",\"name\":\"a moment\",\"ts\":-5,\"pid\":1,"
+		"\"tid\":\"x\"}]}",
+		"[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1,\"pid\":1,\"tid\":1},{\"ph\":\"C\","
+		"\"name\":\"c\",\"ts\":9,\"pid\":1,\"args\":{\"s\":4}}"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(jsons); i++) {
+		struct ss_session *session = NULL;
+
+		assert_int_equal(ss_session_open_memory(jsons[i], strlen(jsons[i]), "rank1.json",
+							&session, NULL),
+				 SS_OK);
+		packs_check(session);
+		ss_session_close(session);
+	}
+}
+
+static void remove_simulated(const char *folder, uint32_t ranks)
+{
+	char path[128];
+
+	for (uint32_t r = 0; r < ranks; r++) {
+		snprintf(path, sizeof(path), "%s/rank%u.json", folder, r);
+		unlink(path);
+	}
+	snprintf(path, sizeof(path), "%s/truth.json", folder);
+	unlink(path);
+	rmdir(folder);
+}
+
+static void load_text(const char *folder, const char *name, struct ss_text *out)
+{
+	char path[128], block[4096];
+	FILE *file;
+	size_t got;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "rb");
+	assert_non_null(file);
+	while ((got = fread(block, 1, sizeof(block), file)) > 0)
+		ss_text_add(out, block, got);
+	fclose(file);
+}
+
+static void test_jobs(void **state)
+{
+	static const struct ss_simulation jobs[] = {
+		{ .preset = "ddp8-straggler", .ranks = 2, .steps = 4, .plain = true },
+		{ .preset = "mi300-pageable-copy", .ranks = 1, .steps = 4, .plain = true },
+		{ .preset = "gpu1-memory-leak", .ranks = 1, .steps = 4, .plain = true },
+		{ .preset = "pp4-pipeline-bubble", .ranks = 4, .steps = 3, .plain = true },
+		{ .preset = "serve1-launch-bound", .ranks = 1, .steps = 4, .plain = true },
+		{ .preset = "fsdp8-exposed-comm",
+		  .ranks = 2,
+		  .steps = 4,
+		  .plain = true,
+		  .sync_rows = true,
+		  .sequence = true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(jobs); i++) {
+		char folder[] = "/tmp/stepscope-pack-XXXXXX", names[PACKS_MAX][PACKS_NAME];
+		struct ss_simulation job = jobs[i];
+		struct ss_text texts[PACKS_MAX] = { 0 };
+		struct ss_simulated made;
+		struct ss_session *session;
+		struct ss_error err = { 0 };
+
+		assert_non_null(mkdtemp(folder));
+		job.folder = folder;
+		if (ss_simulate(&job, &made, &err) != SS_OK)
+			fail_msg("%s: %s", job.preset, err.text);
+		for (uint32_t r = 0; r < made.ranks; r++) {
+			snprintf(names[r], sizeof(names[r]), "rank%u.json", r);
+			load_text(folder, names[r], &texts[r]);
+		}
+		session = packs_open(texts, names, made.ranks);
+		packs_check(session);
+		ss_session_close(session);
+		for (uint32_t r = 0; r < made.ranks; r++)
+			ss_text_release(&texts[r]);
+		remove_simulated(folder, made.ranks);
+	}
+}
+
+/* --- damage ---------------------------------------------------------------------- */
+
+static enum ss_status open_pack(const struct ss_text *pack, size_t length, struct ss_error *err)
+{
+	struct ss_session *session = NULL;
+	enum ss_status status = ss_session_open_memory(pack->data, length, "rank1.stepscope",
+						       &session, err);
+
+	ss_session_close(session);
+	return status;
+}
+
+/* The checksums of a pack that was changed, made right again. */
+static void mend(struct ss_text *pack)
+{
+	struct ss_pack_header header;
+	struct ss_pack_entry table[SS_PARTS];
+	struct ss_checksum sum;
+
+	memcpy(&header, pack->data, sizeof(header));
+	memcpy(table, pack->data + sizeof(header), sizeof(table));
+	for (int i = 0; i < SS_PARTS; i++)
+		table[i].checksum = ss_checksum_of(pack->data + table[i].offset,
+						   (size_t)table[i].bytes);
+	header.checksum = 0;
+	ss_checksum_init(&sum);
+	ss_checksum_add(&sum, &header, sizeof(header));
+	ss_checksum_add(&sum, table, sizeof(table));
+	header.checksum = ss_checksum_end(&sum);
+	memcpy(pack->data, &header, sizeof(header));
+	memcpy(pack->data + sizeof(header), table, sizeof(table));
+}
+
+static void pack_sample(struct ss_text *out)
+{
+	struct ss_session *session = NULL;
+
+	assert_int_equal(ss_session_open_memory(support_sample, strlen(support_sample),
+						"rank1.json", &session, NULL),
+			 SS_OK);
+	packs_write(session, 0, out);
+	ss_session_close(session);
+}
+
+static size_t offset_of(const struct ss_text *pack, enum ss_pack_part part)
+{
+	struct ss_pack_entry entry;
+
+	memcpy(&entry, pack->data + sizeof(struct ss_pack_header) + part * sizeof(entry),
+	       sizeof(entry));
+	assert_true(entry.bytes > 0);
+	return (size_t)entry.offset;
+}
+
+/* Every bit counts, but for those that fill up to the next part. */
+static void test_bits(void **state)
+{
+	struct ss_text pack = { 0 };
+	uint32_t seen = 0, unseen = 0;
+
+	(void)state;
+	pack_sample(&pack);
+	for (size_t i = 0; i < pack.length; i += 7) {
+		struct ss_error err = { 0 };
+
+		pack.data[i] ^= (char)(1 << i % 8);
+		if (open_pack(&pack, pack.length, &err) == SS_OK)
+			unseen++;
+		else
+			seen += strlen(err.text) > 20;
+		pack.data[i] ^= (char)(1 << i % 8);
+	}
+	assert_int_equal(open_pack(&pack, pack.length, NULL), SS_OK);
+	/* at most 63 bytes before each of the parts */
+	assert_true(unseen * 7 < SS_PARTS * SS_PACK_ALIGN);
+	assert_true(seen > unseen);
+	ss_text_release(&pack);
+}
+
+static void test_cut(void **state)
+{
+	struct ss_text pack = { 0 };
+
+	(void)state;
+	pack_sample(&pack);
+	for (size_t length = SS_PACK_MAGIC_BYTES; length < pack.length; length += 61) {
+		struct ss_error err = { 0 };
+
+		assert_int_equal(open_pack(&pack, length, &err), SS_ERR_FORMAT);
+		assert_non_null(strstr(err.text, "ends in the middle"));
+	}
+	ss_text_add(&pack, "x", 1);
+	assert_int_equal(open_pack(&pack, pack.length, NULL), SS_ERR_FORMAT);
+	ss_text_release(&pack);
+}
+
+/* One number that cannot be, with checksums that are right. */
+static const struct {
+	const char *what;
+	enum ss_pack_part part;
+	size_t at;
+	uint32_t value;
+	const char *says;
+} wrong[] = {
+	{ "name of no text", SS_PART_SLICE_NAME, 0, 1u << 30, "number of nothing" },
+	{ "kind", SS_PART_SLICE_KIND, 0, 0xffffffff, "number of nothing" },
+	{ "category", SS_PART_SLICE_CATEGORY, 0, 0xf0f0f0f0, "number of nothing" },
+	{ "arguments", SS_PART_SLICE_ARGS, 0, 1u << 30, "number of nothing" },
+	{ "times", SS_PART_SLICE_START, 4, 0x7fffffff, "not in order" },
+	{ "negative start", SS_PART_SLICE_START, 4, 0xffffffff, "not in order" },
+	{ "negative duration", SS_PART_SLICE_DUR, 4, 0x80000000, "not in order" },
+	{ "link", SS_PART_SLICE_LINK, 0, 1u << 30, "link" },
+	{ "text of arguments", SS_PART_OP_ARGS, 0, 1u << 30, "number of nothing" },
+	{ "track class", SS_PART_TRACKS, 16, 77, "track" },
+	{ "rows of a track", SS_PART_TRACKS, 36, 0xfffffff0, "track" },
+	{ "text of a track", SS_PART_TRACKS, 28, 1u << 30, "says of itself" },
+	{ "end of a step", SS_PART_STEPS, 12, 0x7fffffff, "steps" },
+	{ "reason of a step", SS_PART_STEPS, 44, 99, "step" },
+	{ "length of a text", SS_PART_TEXT_LENGTHS, 4, 1u << 30, "text" },
+	{ "control character", SS_PART_NAME_BYTES, 0, 0x01010101, "text" },
+	{ "no UTF-8", SS_PART_NAME_BYTES, 0, 0xffffffff, "text" },
+	{ "count of a phase", SS_PART_PHASES, 4, 0xffffffff, "says of itself" },
+	{ "span", SS_PART_INFO, 84, 0x7fffffff, "times" },
+	{ "origin", SS_PART_INFO, 76, 0x7fffffff, "times" },
+	{ "anchor", SS_PART_INFO, 144, 99, "says of itself" },
+	{ "category's name", SS_PART_CATEGORIES, 8, 99999, "category" },
+};
+
+static void test_wrong(void **state)
+{
+	struct ss_text whole = { 0 };
+
+	(void)state;
+	pack_sample(&whole);
+	for (size_t i = 0; i < SS_COUNT(wrong); i++) {
+		struct ss_text pack = { 0 };
+		struct ss_error err = { 0 };
+
+		ss_text_add(&pack, whole.data, whole.length);
+		memcpy(pack.data + offset_of(&pack, wrong[i].part) + wrong[i].at, &wrong[i].value,
+		       sizeof(wrong[i].value));
+		mend(&pack);
+		support_check(open_pack(&pack, pack.length, &err) == SS_ERR_FORMAT, wrong[i].what,
+			      "opened");
+		support_check(strstr(err.text, "damaged") && strstr(err.text, wrong[i].says),
+			      wrong[i].what, "%s", err.text);
+		ss_text_release(&pack);
+	}
+	ss_text_release(&whole);
+}
+
+static void test_versions(void **state)
+{
+	static const size_t fields[] = { offsetof(struct ss_pack_header, version),
+					 offsetof(struct ss_pack_header, part_count),
+					 offsetof(struct ss_pack_header, layout) };
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(fields); i++) {
+		struct ss_text pack = { 0 };
+		struct ss_error err = { 0 };
+
+		pack_sample(&pack);
+		pack.data[fields[i]]++;
+		assert_int_equal(open_pack(&pack, pack.length, &err), SS_ERR_FORMAT);
+		assert_non_null(strstr(err.text, "another version"));
+		ss_text_release(&pack);
+	}
+}
+
+/* Lengths that nobody has memory for end in a sentence, not in the attempt. */
+static void test_giant(void **state)
+{
+	struct ss_text pack = { 0 };
+	struct ss_error err = { 0 };
+	struct ss_pack_entry entry;
+	struct ss_pack_header header;
+	size_t at = sizeof(header) + (SS_PARTS - 1) * sizeof(entry);
+
+	(void)state;
+	pack_sample(&pack);
+	memcpy(&header, pack.data, sizeof(header));
+	memcpy(&entry, pack.data + at, sizeof(entry));
+	header.pack_bytes += ((uint64_t)1 << 31) - entry.bytes;
+	entry.bytes = (uint64_t)1 << 31;
+	memcpy(pack.data, &header, sizeof(header));
+	memcpy(pack.data + at, &entry, sizeof(entry));
+	assert_int_equal(open_pack(&pack, pack.length, &err), SS_ERR_FORMAT);
+	ss_text_release(&pack);
+}
+
+/* --- refusals -------------------------------------------------------------------- */
+
+static bool refuse(void *context, const char *bytes, size_t length)
+{
+	uint32_t *left = context;
+
+	(void)bytes;
+	(void)length;
+	return (*left)-- > 0;
+}
+
+static void test_refused(void **state)
+{
+	struct ss_input input = { .name = "rank1.json",
+				  .data = support_sample,
+				  .length = strlen(support_sample) };
+	struct ss_open_options options = { .inputs = &input, .input_count = 1, .reduce = true };
+	struct ss_session *session = NULL;
+	struct ss_error err = { 0 };
+	struct ss_text out = { 0 };
+	uint64_t bytes;
+
+	(void)state;
+	assert_int_equal(ss_session_open(&options, &session, NULL), SS_OK);
+	assert_int_equal(ss_session_pack(session, 0, packs_append, &out, &bytes, &err),
+			 SS_ERR_USAGE);
+	ss_session_close(session);
+	options.reduce = false;
+	assert_int_equal(ss_session_open(&options, &session, NULL), SS_OK);
+	assert_int_equal(ss_session_pack(session, 1, packs_append, &out, &bytes, &err),
+			 SS_ERR_USAGE);
+	for (uint32_t pieces = 0; pieces < 5; pieces++) {
+		uint32_t left = pieces;
+
+		assert_int_equal(ss_session_pack(session, 0, refuse, &left, &bytes, &err),
+				 SS_ERR_IO);
+	}
+	assert_int_equal(out.length, 0);
+	ss_session_close(session);
+}
+
+/* Packing and opening, with the Nth allocation failing. */
+static void test_memory(void **state)
+{
+	struct ss_text pack = { 0 };
+	struct ss_input input;
+	struct ss_open_options options = { .inputs = &input, .input_count = 1, .threads = 1 };
+	enum ss_status status = SS_ERR_LIMIT;
+
+	(void)state;
+	pack_sample(&pack);
+	input = (struct ss_input){ .name = "x", .data = pack.data, .length = pack.length };
+	for (size_t call = 1; status != SS_OK; call++) {
+		struct ss_error err = { 0 };
+		struct ss_memory memory;
+		struct ss_job job;
+
+		ss_memory_init(&memory, 0);
+		memory.fail_call = call;
+		status = ss_job_open(&job, &options, NULL, &memory, &err);
+		assert_true(status == SS_OK || (status == SS_ERR_LIMIT && err.text[0]));
+		if (status == SS_OK)
+			ss_job_close(&job);
+		assert_int_equal(memory.used_bytes, 0);
+	}
+	status = SS_ERR_LIMIT;
+	for (size_t call = 1; status != SS_OK; call++) {
+		struct ss_session *session = NULL;
+		struct ss_text out = { 0 };
+		struct ss_error err = { 0 };
+		uint64_t bytes;
+
+		assert_int_equal(ss_session_open(&options, &session, NULL), SS_OK);
+		session->memory.fail_call = session->memory.calls + call;
+		status = ss_session_pack(session, 0, packs_append, &out, &bytes, &err);
+		assert_true(status == SS_OK || (status == SS_ERR_LIMIT && err.text[0]));
+		ss_session_close(session);
+		ss_text_release(&out);
+	}
+	ss_text_release(&pack);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_texts),  cmocka_unit_test(test_jobs),
+		cmocka_unit_test(test_bits),   cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_wrong),  cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_giant),  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
