@@ -37,8 +37,10 @@ export function StepChange({ changes, names }: { changes: Change[]; names: [stri
 				<div
 					key={bar.change.name}
 					class="fall compare-fall"
+					role="img"
 					tabIndex={0}
 					title={tell(bar)}
+					aria-label={tell(bar)}
 					onMouseEnter={() => say(tell(bar))}
 					onMouseLeave={() => say(null)}
 					onFocus={() => say(tell(bar))}
