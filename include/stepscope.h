@@ -213,6 +213,14 @@ struct ss_runs {
 	uint32_t count;
 };
 
+/*
+ * Compares a view of two runs: rows about the same thing side by side. `what` NULL: where the
+ * step's time goes, and kernels. Options are those of views.
+ */
+SS_API SS_MUST_USE enum ss_status ss_compare(const struct ss_runs *runs,
+					     const struct ss_request *request, struct ss_text *out,
+					     struct ss_error *err);
+
 struct ss_answer {
 	struct ss_text body;    /* bytes: tiles are no text */
 	const char *media_type; /* "application/json"; lives as long as the library */

@@ -26,9 +26,15 @@ struct walk {
 	bool has_wide;
 };
 
+/* The time between; files can have moments that are too far apart for whole numbers. */
+static double between(int64_t from_ns, int64_t to_ns)
+{
+	return (double)to_ns - (double)from_ns;
+}
+
 uint8_t ss_seen_fill(const struct ss_seen *seen)
 {
-	float width_ns = (float)(seen->end_ns - seen->start_ns), part;
+	float width_ns = (float)between(seen->start_ns, seen->end_ns), part;
 
 	if (seen->busy_ns >= width_ns)
 		return 255;
@@ -68,11 +74,11 @@ static void append(struct ss_scan *scan, const struct ss_seen *seen)
 static bool is_alike(const struct ss_scan *scan, const struct ss_seen *run,
 		     const struct ss_seen *cell)
 {
-	double length_ns = (double)(cell->end_ns - run->start_ns);
+	double length_ns = between(run->start_ns, cell->end_ns);
 	int difference = ss_seen_fill(run) - ss_seen_fill(cell);
 
 	return run->color == cell->color && run->cause == cell->cause &&
-	       (double)(cell->start_ns - run->end_ns) < scan->pixel_ns &&
+	       between(run->end_ns, cell->start_ns) < scan->pixel_ns &&
 	       length_ns <= RUN_PIXELS * scan->pixel_ns && difference < FILL_STEP &&
 	       difference > -FILL_STEP;
 }
@@ -134,7 +140,7 @@ static void add_narrow(struct walk *walk, const struct ss_seen *seen, uint32_t f
 {
 	struct ss_seen *cell = &walk->cell;
 
-	if (cell->count && (double)(seen->end_ns - cell->start_ns) > walk->scan->pixel_ns)
+	if (cell->count && between(cell->start_ns, seen->end_ns) > walk->scan->pixel_ns)
 		close_cell(walk, first_entry);
 	if (cell->count)
 		join(cell, seen);
@@ -169,7 +175,7 @@ static bool is_behind_wide(const struct walk *walk, int64_t start_ns)
 	if (!walk->has_wide || walk->wide >= scan->count)
 		return false;
 	return start_ns < scan->from_ns ||
-	       (double)(start_ns - scan->items[walk->wide].start_ns) < scan->pixel_ns;
+	       between(scan->items[walk->wide].start_ns, start_ns) < scan->pixel_ns;
 }
 
 enum step { TAKEN, TOO_WIDE, PAST };
@@ -196,7 +202,7 @@ static enum step take_node(struct walk *walk, const struct ss_lane_node *node, u
 		join(&scan->items[walk->wide], &seen);
 		return TAKEN;
 	}
-	if (node->end_ns > scan->to_ns || (double)(node->end_ns - node->start_ns) >= scan->pixel_ns)
+	if (node->end_ns > scan->to_ns || between(node->start_ns, node->end_ns) >= scan->pixel_ns)
 		return TOO_WIDE;
 	seen = seen_of(walk, node, count);
 	add_narrow(walk, &seen, first_entry);
@@ -218,7 +224,7 @@ static enum step take_row(struct walk *walk, uint32_t place, uint32_t first_entr
 	if (is_behind_wide(walk, node.start_ns)) {
 		join(&scan->items[walk->wide], &seen);
 		paint(walk, &scan->items[walk->wide]);
-	} else if ((double)(node.end_ns - node.start_ns) < scan->pixel_ns) {
+	} else if (between(node.start_ns, node.end_ns) < scan->pixel_ns) {
 		add_narrow(walk, &seen, first_entry);
 	} else {
 		paint(walk, &seen);

@@ -153,6 +153,7 @@ export const VIEWS = {
 		device: "text", world_size: "count", backend: "text", process_groups: "count",
 		host: "text", software: "text", flags: "text", kept_events: "count",
 		unpacked_bytes: "bytes", base_time_ns: "id", origin_ns: "id", path: "text",
+		packed_of: "text", disk_bytes: "bytes",
 	},
 	devices: {
 		rank: "id", device: "id", name: "text", kernels: "count", comm_kernels: "count",
