@@ -3,6 +3,7 @@
  */
 import { useMemo } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
+import { useView } from "../../core/store";
 import type { TableDocument } from "../../core/types";
 import { Failed, Loading } from "../../parts/state";
 import { Table } from "../../parts/table";
@@ -13,19 +14,62 @@ interface Joined {
 	title: string;
 	view: string;
 	group?: string;
+	keys: string[]; /* what rows are about */
 	/* Figures that stand there at once; the first that the table has gives the order. */
 	stems: string[];
 }
 
 export const TABLES: Joined[] = [
-	{ id: "operators", title: "Operators", view: "operators", stems: ["device_total_ns", "host_self_ns", "calls"] },
-	{ id: "kernels", title: "Kernels", view: "kernels", stems: ["total_ns", "calls", "mean_ns"] },
-	{ id: "communication", title: "Communication", view: "communication", stems: ["total_ns", "exposed_ns", "calls"] },
-	{ id: "gaps", title: "Gaps", view: "gaps", group: "cause", stems: ["idle_ns", "gaps"] },
-	{ id: "memory", title: "Memory", view: "memory", stems: ["peak_allocated_bytes", "peak_reserved_bytes"] },
-	{ id: "phases", title: "Phases", view: "phases", stems: ["device_ns", "host_ns"] },
-	{ id: "steps", title: "Steps", view: "steps", stems: ["dur_ns"] },
+	{
+		id: "operators",
+		title: "Operators",
+		view: "operators",
+		keys: ["name"],
+		stems: ["device_self_ns", "host_self_ns", "calls"],
+	},
+	{
+		id: "kernels",
+		title: "Kernels",
+		view: "kernels",
+		keys: ["kernel"],
+		stems: ["total_ns", "mean_ns", "calls"],
+	},
+	{
+		id: "communication",
+		title: "Communication",
+		view: "communication",
+		keys: ["collective", "group"],
+		stems: ["total_ns", "exposed_ns", "calls"],
+	},
+	{
+		id: "gaps",
+		title: "Gaps",
+		view: "gaps",
+		group: "cause",
+		keys: ["cause"],
+		stems: ["idle_ns", "longest_ns", "gaps"],
+	},
+	{
+		id: "memory",
+		title: "Memory",
+		view: "memory",
+		keys: ["device"],
+		stems: ["peak_allocated_bytes", "peak_reserved_bytes", "net_bytes"],
+	},
+	{
+		id: "phases",
+		title: "Phases",
+		view: "phases",
+		keys: ["phase"],
+		stems: ["device_ns", "host_ns"],
+	},
+	{ id: "steps", title: "Steps", view: "steps", keys: ["step"], stems: ["dur_ns", "device_events"] },
 ];
+
+/* The answer of the route compare. */
+interface Comparison {
+	tables: TableDocument[];
+}
 
 /* Rows that come at once. */
 const MOST_ROWS = 5000;
@@ -33,18 +77,23 @@ const LINES = 16;
 
 export function JoinedTable({ table }: { table: string }) {
 	const { client } = useOpened();
+	const rank = useView((view) => view.rank);
+	const step = useView((view) => view.step);
 	const wanted = TABLES.find((one) => one.id === table) ?? TABLES[0];
 	const loaded = useLoaded(
-		() =>
-			client.json<TableDocument>(`compare/${wanted?.view}`, {
-				group: wanted?.group,
-				top: MOST_ROWS,
-			}),
-		[client, table],
+		async () => {
+			const asked = { group: wanted?.group, rank, step, top: MOST_ROWS };
+			const found = await client.json<Comparison>(`compare/${wanted?.view}`, asked);
+			return found.tables[0] ?? null;
+		},
+		[client, table, rank, step],
 	);
 	const document = loaded.value;
 	const stems = wanted?.stems ?? [];
-	const columns = useMemo(() => (document ? columnsOf(document, stems) : []), [document]);
+	const columns = useMemo(
+		() => (document ? columnsOf(document, stems, wanted?.keys ?? []) : []),
+		[document],
+	);
 	const rows = useMemo(
 		() => (document ? byChange(document, mainStem(document, stems)) : []),
 		[document],

@@ -50,8 +50,8 @@ export function barsOf(changes: Change[]): { start: number; bars: Bar[]; end: nu
 	return { start, bars, end: changes.reduce((sum, one) => sum + one.b, 0) };
 }
 
-/* Joined tables have X_a, X_b and X_change beside each other, units in the middle of names. */
-const JOINED = /^(.*?)_(a|b|change)(_ns|_bytes|_percent)?$|^(.*?)(_ns|_bytes|_percent)?_(a|b|change)$/;
+/* Joined tables have three columns of a figure, the unit last: total_a_ns, total_change_ns. */
+const JOINED = /^(.+)_(a|b|change)(_ns|_bytes|_percent)?$/;
 
 interface Part {
 	stem: string;
@@ -60,12 +60,7 @@ interface Part {
 
 export function partOf(name: string): Part | null {
 	const found = JOINED.exec(name);
-	if (!found) return null;
-	const [, first, side, unit, second, unit2, side2] = found;
-	return {
-		stem: `${first ?? second ?? ""}${unit ?? unit2 ?? ""}`,
-		side: side ?? side2 ?? "",
-	};
+	return found ? { stem: `${found[1]}${found[3] ?? ""}`, side: found[2] ?? "" } : null;
 }
 
 function typeOf(column: Column, rows: Cell[][], index: number): ColumnType {
@@ -88,12 +83,16 @@ export function mainStem(document: TableDocument, wanted: string[]): string | nu
 	return wanted.find((stem) => stems.includes(stem)) ?? stems.find(costs) ?? stems[0] ?? null;
 }
 
-export function columnsOf(document: TableDocument, stems: string[]): TableColumn[] {
+export function columnsOf(
+	document: TableDocument,
+	stems: string[],
+	keys: string[],
+): TableColumn[] {
 	return document.columns.map((column, index) => {
 		const part = partOf(column.name);
 		const type = typeOf(column, document.rows, index);
 		const base = { name: column.name, type, about: column.about, index, bar: false };
-		if (!part) return { ...base, detail: false };
+		if (!part) return { ...base, detail: !keys.includes(column.name) };
 		const words = part.stem.replace(/_(ns|bytes|percent)$/, "").replaceAll("_", " ");
 		const change = part.side === "change";
 		return {
