@@ -3,6 +3,7 @@
  */
 import { timelineTab } from "../timeline/timeline";
 import { communicationTab } from "./communication";
+import { compareTab } from "./compare";
 import { gapsTab } from "./gaps";
 import { kernelsTab } from "./kernels";
 import { memoryTab } from "./memory";
@@ -12,6 +13,7 @@ import { overviewTab } from "./overview";
 import { qualityTab } from "./quality";
 import { ranksTab } from "./ranks";
 import { stepsTab } from "./steps";
+import { timelineTab } from "../timeline/timeline";
 import type { Tab } from "./tab";
 import { verdictTab } from "./verdict";
 
@@ -27,5 +29,6 @@ export const TABS: Tab[] = [
 	memoryTab,
 	modulesTab,
 	stepsTab,
+	compareTab,
 	qualityTab,
 ];

@@ -2,7 +2,8 @@
  * heads.tsx - the names of the rows, at the left of the canvas: fold, pin, show all lanes.
  */
 import { formatCount, formatNs } from "../core/format";
-import type { JobFile } from "../core/types";
+import type { CurveOffer, JobFile } from "../core/types";
+import { formatValue } from "./draw/curves";
 import { type Row, rowsBetween } from "./model";
 import { type Stage, TOP } from "./stage";
 
@@ -85,6 +86,7 @@ function RowHead({ stage, row }: { stage: Stage; row: Row }) {
 		<>
 			<span class="head-name" title={`${row.title}${row.about ? `: ${row.about}` : ""}${slices}`}>
 				{row.title}
+				{row.curve ? <span class="head-most">{mostWords(row.curve, stage.supply.mostOf(row))}</span> : null}
 			</span>
 			<button
 				type="button"
@@ -99,6 +101,11 @@ function RowHead({ stage, row }: { stage: Stage; row: Row }) {
 			<Lanes stage={stage} row={row} />
 		</>
 	);
+}
+
+/* The top of the row. */
+function mostWords(curve: CurveOffer, most: number): string {
+	return curve.unit === "percent" ? `0 to ${most} %` : `0 to ${formatValue(curve, most)}`;
 }
 
 function wordOf(row: Row): string {

@@ -107,6 +107,14 @@ export class Supply {
 	tiles = new Sheets<TrackSheet>();
 	curves = new Sheets<CurveSheet>();
 	strips = new Sheets<StripSheet>();
+	/* The most of curves whose most is not known before: grows with what was seen. */
+	private most = new Map<string, number>();
+
+	/* The top of a curve's row. */
+	mostOf(row: Row): number {
+		if (row.curve?.curve === "utilization") return 100;
+		return row.curve?.high ?? this.most.get(row.key) ?? 1;
+	}
 
 	/* Requests for these rows, what is missing before what is only near the edge. */
 	wants(rows: Row[], span: Span, width: number, whole: Span): Want[] {
@@ -201,8 +209,15 @@ export class Supply {
 				const decoded = decodeCurve(bytes);
 				const held = { from: decoded.from, to: decoded.to, level, curve: decoded };
 				this.curves.put(row.key, held, whole);
+				this.see(row.key, decoded.high);
 			},
 		};
+	}
+
+	private see(key: string, values: Float32Array): void {
+		let most = this.most.get(key) ?? 0;
+		for (const value of values) if (value > most) most = value;
+		if (most > 0) this.most.set(key, most);
 	}
 
 	private stripsWant(rows: Row[], span: Span, level: number, whole: Span): Want {

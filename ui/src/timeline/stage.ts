@@ -72,6 +72,7 @@ export class Stage {
 	private probe = beginProbe();
 	private written: { from: number | null; to: number | null; step: number | null };
 	private clicked = false;
+	private seekLater = false; /* the selection is not known yet, but must stay in view */
 
 	constructor(
 		readonly canvas: HTMLCanvasElement,
@@ -92,7 +93,14 @@ export class Stage {
 		const redraw = () => this.redraw();
 		this.feed = new Feed(client, redraw);
 		this.hits = new Hits(client, () => this.tell());
-		this.focus = new Focus(client, () => this.tell(), (spot) => this.show(spot));
+		const focused = () => {
+			if (this.seekLater && this.focus.spots().length) {
+				this.seekLater = false;
+				this.keepInView();
+			}
+			this.tell();
+		};
+		this.focus = new Focus(client, focused, (spot) => this.show(spot));
 		const { from, to, step } = store.view;
 		this.written = { from, to, step };
 		this.span = this.spanOf(from, to, step);
@@ -241,6 +249,7 @@ export class Stage {
 	}
 
 	private resize(): void {
+		const last = this.height;
 		const box = this.scroller.getBoundingClientRect();
 		const head = Number.parseFloat(getComputedStyle(this.canvas).left) || 0;
 		this.width = Math.max(1, Math.floor(this.scroller.clientWidth - head));
@@ -254,6 +263,17 @@ export class Stage {
 		this.relayout();
 		this.tell();
 		this.draw();
+		/* the drawer opened over what was selected */
+		if (this.height < last) this.keepInView();
+	}
+
+	private keepInView(): void {
+		const [spot] = this.focus.spots();
+		if (!spot) this.seekLater = true;
+		else if (!this.pending) {
+			this.pending = spot;
+			this.settlePending();
+		}
 	}
 
 	private retheme(): void {

@@ -104,7 +104,6 @@ function Tools({ stage }: { stage: Stage }) {
 					{stage.feed.problem}
 				</span>
 			) : null}
-			<Legend />
 		</div>
 	);
 }
@@ -160,6 +159,7 @@ function Timeline() {
 					</div>
 				</div>
 			</div>
+			<Legend />
 			<div id="timeline-says" class="says" aria-live="polite">
 				{stage?.focus.says ?? ""}
 			</div>

@@ -58,7 +58,8 @@ function drawRows(stage: Stage, pen: Pen, rows: Row[], shift: number): void {
 			const kept = stage.supply.tiles.of(row.key);
 			if (kept) collectTrack(pen, stage.batch, row, kept, shift);
 		} else if (row.kind === "curve") {
-			drawCurve(pen, row, stage.supply.curves.of(row.key)?.now ?? null, shift);
+			const held = stage.supply.curves.of(row.key)?.now ?? null;
+			drawCurve(pen, row, held, stage.supply.mostOf(row), shift);
 		} else if (row.kind === "note") drawNote(pen, row, shift);
 		else drawGroup(stage, pen, row, shift);
 	}
