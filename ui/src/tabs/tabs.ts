@@ -13,7 +13,6 @@ import { overviewTab } from "./overview";
 import { qualityTab } from "./quality";
 import { ranksTab } from "./ranks";
 import { stepsTab } from "./steps";
-import { timelineTab } from "../timeline/timeline";
 import type { Tab } from "./tab";
 import { verdictTab } from "./verdict";
 
