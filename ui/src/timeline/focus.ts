@@ -68,7 +68,8 @@ export class Focus {
 		if (!sameSelection(selected, this.selected)) return slice;
 		this.slice = slice;
 		const rank = slice.rank === null ? "" : `, rank ${slice.rank}`;
-		this.says = `Selected ${slice.short ?? slice.name}, ${formatNs(slice.dur_ns)}${rank}`;
+		const name = slice.short ?? slice.name;
+		this.says = `Selected ${name}, ${formatNs(slice.dur_ns)}${rank}`;
 		return slice;
 	}
 

@@ -72,7 +72,7 @@ export class Hits {
 		}
 	}
 
-	/* The next (1) or previous (-1) one, around the ends; the first time the first after `ns`. */
+	/* The next (1) or previous (-1) one, around the ends; at first the first after `ns`. */
 	async walk(by: number, ns: number): Promise<Found | null> {
 		const first = await this.page(0);
 		if (!this.count) return null;

@@ -263,8 +263,7 @@ export class Supply {
 		const window = around(span, level, whole);
 		const numbers = rows.map((row) => row.track?.track ?? 0).join(",");
 		return {
-			/* the same for small moves, so that a request under way is not sent again */
-			key: `tiles ${file} ${level} ${Math.round(span.from / (span.to - span.from))} ${numbers}`,
+			key: `tiles ${file} ${level} ${partOf(span)} ${numbers}`,
 			route: "tiles",
 			rows: rows.map((row) => row.key),
 			level,
@@ -277,7 +276,7 @@ export class Supply {
 	private curveWant(row: Row, span: Span, level: number, whole: Span): Want {
 		const window = around(span, level, whole);
 		const curve = row.curve;
-		const part = Math.round(span.from / (span.to - span.from));
+		const part = partOf(span);
 		return {
 			key: `curve ${row.key} ${level} ${part}`,
 			route: "curve",
@@ -316,7 +315,7 @@ export class Supply {
 	private stripsWant(rows: Row[], span: Span, level: number, whole: Span): Want {
 		const window = around(span, level, whole, STRIP_PIXELS / rows.length);
 		const files = rows.map((row) => row.file).join(",");
-		const part = Math.round(span.from / (span.to - span.from));
+		const part = partOf(span);
 		return {
 			key: `strips ${files} ${level} ${part}`,
 			route: "strips",
@@ -336,6 +335,11 @@ export class Supply {
 			},
 		};
 	}
+}
+
+/* The same for small moves, so that a request that is under way is not sent again. */
+function partOf(span: Span): number {
+	return Math.round(span.from / (span.to - span.from));
 }
 
 function windowOf(window: Span, level: number): { from: number; to: number; pixels: number } {

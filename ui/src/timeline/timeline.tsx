@@ -14,6 +14,10 @@ import { Stage } from "./stage";
 import { Tip } from "./tip";
 import "./timeline.css";
 
+const LABEL =
+	"Timeline. Period selects what is next, comma what is before, W and S zoom, " +
+	"A and D pan, question mark shows all keys.";
+
 function Toggle(props: { on: boolean; title: string; text: string; onClick: () => void }) {
 	return (
 		<button
@@ -79,7 +83,7 @@ function Tools({ stage }: { stage: Stage }) {
 			<Toggle
 				on={look.path}
 				text="Critical path"
-				title="Show the critical path (C): what the length of the steps hangs on"
+				title="The critical path (C): what the length of steps hangs on"
 				onClick={() => stage.change({ path: !look.path })}
 			/>
 			<Toggle
@@ -91,7 +95,7 @@ function Tools({ stage }: { stage: Stage }) {
 			<Toggle
 				on={look.allDeep}
 				text="Python frames"
-				title="Show Python frames between the operators, and all lanes of deep stacks (P)"
+				title="Python frames between operators, and all lanes (P)"
 				onClick={() => stage.change({ allDeep: !look.allDeep })}
 			/>
 			{many ? (
@@ -140,31 +144,26 @@ function Timeline() {
 			made.close();
 		};
 	}, [client, job]);
+	const tall = stage ? stage.layout.height + stage.rowsTop : 0;
 	const clock = stage?.look.fromStart ? "from the start" : "from the step";
 	return (
 		<section class="timeline">
 			{stage ? <Tools stage={stage} /> : <div class="tools" />}
 			<div class="scroller" ref={scroller}>
-				<div
-					class="tall"
-					style={{
-						height: `${stage ? stage.layout.height + stage.rowsTop : 0}px`,
-					}}
-				>
+				<div class="tall" style={{ height: `${tall}px` }}>
 					<div class="view">
 						<canvas
 							ref={canvas}
 							tabIndex={0}
 							role="application"
-							aria-label="Timeline. Period selects what is next, comma what is before,
-								W and S zoom, A and D pan, question mark shows all keys."
+							aria-label={LABEL}
 							aria-describedby="timeline-says"
 						/>
 						{stage ? <Heads stage={stage} /> : null}
 						<button
 							type="button"
 							class="corner"
-							title="Count time from the step or from the start of the run (T)"
+							title="From the step or from the start of the run (T)"
 							onClick={() =>
 								stage?.change({
 									fromStart: !stage.look

@@ -81,7 +81,8 @@ function ofRow(stage: Stage, hover: Hover): Words | null {
 	return {
 		title: `${row.title}${where}`,
 		lines: [
-			`compute ${part(x)} of this pixel's time, communication alone ${part(block.pixels + x)}`,
+			`compute ${part(x)} of this pixel's time`,
+			`communication alone ${part(block.pixels + x)}`,
 			"Click to open the rank",
 		],
 	};

@@ -139,18 +139,14 @@ function Together({ collective, rank }: { collective: Collective; rank: number |
 
 function Facts({ slice }: { slice: SliceAnswer }) {
 	const word = COLOR_WORDS[slice.color] ?? "other";
+	const background = `var(--c-${COLORS[slice.color] ?? "other"})`;
 	return (
 		<section>
 			<h3>Slice</h3>
 			<dl>
 				<dt>kind</dt>
 				<dd>
-					<span
-						class="swatch"
-						style={{
-							background: `var(--c-${COLORS[slice.color] ?? "other"})`,
-						}}
-					/>
+					<span class="swatch" style={{ background }} />
 					{word}
 					{slice.category ? (
 						<span class="soft"> ({slice.category})</span>

@@ -90,7 +90,7 @@ export function drawFlows(pen: Pen, ground: Ground, from: Spotted, flows: Flow[]
 		const other = boxOf(pen, ground, flow);
 		if (!other) continue;
 		const [a, b] = flow.way === "to" ? [own, other] : [other, own];
-		/* the line leaves where the caller ends, unless that is after the start of the called */
+		/* it leaves where the caller ends, unless the called began before that */
 		const leave = Math.min(a.x + a.width, Math.max(a.x, b.x));
 		arrow(pen, leave, a.y + a.height / 2, b.x, b.y + b.height / 2);
 	}
