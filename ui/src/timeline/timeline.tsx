@@ -33,7 +33,8 @@ function Toggle(props: { on: boolean; title: string; text: string; onClick: () =
 }
 
 function PathWords({ stage }: { stage: Stage }) {
-	const { look, path } = stage;
+	const { look } = stage;
+	const { path } = stage.loads;
 	if (!look.path) return null;
 	if (!path) return <span class="tool-words">Replaying the steps…</span>;
 	const parts = path.parts.filter((part) => part.ns > 0).sort((a, b) => b.ns - a.ns);
@@ -123,6 +124,21 @@ function Tools({ stage }: { stage: Stage }) {
 	);
 }
 
+/* Beside the axis: what its times count from. */
+function Corner({ stage }: { stage: Stage | null }) {
+	const fromStart = stage?.look.fromStart ?? false;
+	return (
+		<button
+			type="button"
+			class="corner"
+			title="Count time from the step, or from the start of the run (T)"
+			onClick={() => stage?.change({ fromStart: !fromStart })}
+		>
+			time {fromStart ? "from the start" : "from the step"}
+		</button>
+	);
+}
+
 function Timeline() {
 	const { client, job } = useOpened();
 	const scroller = useRef<HTMLDivElement>(null);
@@ -145,7 +161,6 @@ function Timeline() {
 		};
 	}, [client, job]);
 	const tall = stage ? stage.layout.height + stage.rowsTop : 0;
-	const clock = stage?.look.fromStart ? "from the start" : "from the step";
 	return (
 		<section class="timeline">
 			{stage ? <Tools stage={stage} /> : <div class="tools" />}
@@ -160,19 +175,7 @@ function Timeline() {
 							aria-describedby="timeline-says"
 						/>
 						{stage ? <Heads stage={stage} /> : null}
-						<button
-							type="button"
-							class="corner"
-							title="From the step or from the start of the run (T)"
-							onClick={() =>
-								stage?.change({
-									fromStart: !stage.look
-										.fromStart,
-								})
-							}
-						>
-							time {clock}
-						</button>
+						<Corner stage={stage} />
 						{stage ? <Tip stage={stage} hover={hover} /> : null}
 					</div>
 				</div>

@@ -215,7 +215,8 @@ export function drawFrame(stage: Stage, pen: Pen): void {
 	context.fillRect(0, 0, pen.width, pen.height);
 	drawOutside(stage, pen);
 	drawRows(stage, pen, stage.visible, stage.shift);
-	if (stage.look.path && stage.path) drawPath(pen, stage, stage.rowsTop, stage.path.pieces);
+	if (stage.look.path && stage.loads.path)
+		drawPath(pen, stage, stage.rowsTop, stage.loads.path.pieces);
 	drawHover(stage, pen);
 	drawFocus(stage, pen);
 	const { sticky } = stage;
