@@ -265,6 +265,8 @@ export function layOut(
 ): Layout {
 	const strip = stripHeight(job, viewport);
 	const passes = filterOf(look.filter);
+	const isNamed = (file: JobFile) => passes(rankTitle(file), file.host, file.device);
+	const named = look.filter !== "" && job.files.some(isNamed);
 	const shown: Row[] = [];
 	const known = new Map<string, Row>();
 	for (const file of job.files) {
@@ -272,8 +274,8 @@ export function layOut(
 		const rows = rowsOfFile(file, tracks.get(file.file), look, depths);
 		for (const row of rows) known.set(row.key, row);
 		const group = groupRow(file, open, strip);
-		const matches = passes(rankTitle(file), file.host, file.device);
-		if (look.filter && !matches && (!open || rows.length === 0)) continue;
+		/* a folded rank may have rows that match: it is left out only when ranks are meant */
+		if (named && !isNamed(file) && (!open || rows.length === 0)) continue;
 		shown.push(group);
 		if (open || file.problem !== null) shown.push(...rows);
 	}
