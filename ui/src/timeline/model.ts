@@ -40,11 +40,9 @@ const LANE_OF_THREAD = 16;
 const LANE_OF_STREAM = 18;
 const LANE_OF_IDLE = 14;
 
-/* Operators nest this deep; Python frames, 30 deep and more, are hidden at first. */
+/* Operators nest this deep; Python frames, 30 deep and more, are hidden at first. Rows have
+ * this height before anything of them is known, so that they do not move. */
 const LANES_AT_FIRST = 8;
-
-/* Room for operators and calls of a track until it was read. */
-const LANES_UNREAD = 5;
 
 /* A folded rank is as high as the others leave it, so that all can be seen at once. */
 const STRIP_MOST = 20;
@@ -103,8 +101,8 @@ function trackRow(file: number, track: Track, look: Look, depths: Depths): Row {
 	const all = look.allDeep || look.deep.has(key);
 	const plain = !all && track.device === null;
 	const depth = depths.get(key);
-	const known = plain && track.lanes > 1 ? (depth?.lanes ?? LANES_UNREAD) : track.lanes;
-	const lanes = Math.max(1, all ? track.lanes : Math.min(track.lanes, known, LANES_AT_FIRST));
+	const first = plain && depth?.onlyFrames ? 1 : LANES_AT_FIRST;
+	const lanes = Math.max(1, all ? track.lanes : Math.min(track.lanes, first));
 	const lane = laneHeight(track);
 	return {
 		...PLAIN,
