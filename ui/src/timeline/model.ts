@@ -272,7 +272,7 @@ export function layOut(
 		const rows = rowsOfFile(file, tracks.get(file.file), look, depths);
 		for (const row of rows) known.set(row.key, row);
 		const group = groupRow(file, open, strip);
-		/* a folded rank may have rows that match: it is left out only when ranks are meant */
+		/* rows of a folded rank may match: it goes only when ranks are meant */
 		if (named && !isNamed(file) && (!open || rows.length === 0)) continue;
 		shown.push(group);
 		if (open || file.problem !== null) shown.push(...rows);
