@@ -81,6 +81,8 @@ class Server:
         lines = {name.replace("_", "-"): value for name, value in lines.items()}
         if token:
             lines["X-Stepscope-Token"] = self.token if token is True else token
+        if path == "/":
+            lines.setdefault("Accept-Encoding", "gzip")
         own = connection or self.connect()
         own.request(method, path, body=body, headers=lines)
         answer = own.getresponse()
