@@ -1,8 +1,8 @@
 /*
  * timeline.mjs - runs timeline_costs.wasm: node bench/timeline.mjs TIMELINE_COSTS_WASM SLICES
  *
- * The few functions of WASI that it needs stand here, as a page would have them: those of
- * node:wasi (20.20) break Node ("Invalid bytecode", or it just dies) when the memory has grown.
+ * The few functions of WASI that it needs stand here, as a page would have them: with
+ * those of node:wasi Node 20.20 often died at the end ("Invalid bytecode") with large traces.
  */
 import { readFileSync, writeSync } from "node:fs";
 
