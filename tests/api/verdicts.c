@@ -75,12 +75,12 @@ static void test_order(void **state)
 {
 	static const char *const requests[] = {
 		"view/diagnose",
+		"view/critical-path",
 		"view/what-if?fix=straggler",
 		"view/what-if",
 		"view/what-if?fix=sync-stall,straggler",
 		"view/diagnose?rank=1",
 		"view/what-if?rank=1",
-		"view/critical-path",
 		"flags",
 		"path?from=0&to=1000000000&pixels=200",
 	};
@@ -146,6 +146,7 @@ static void test_flags(void **state)
 	struct job job;
 	char *flags, *verdict;
 	const char *at, *found;
+	int64_t last_ns;
 
 	(void)state;
 	open_job(&job);
@@ -164,6 +165,14 @@ static void test_flags(void **state)
 	assert_null(strstr(found, "{\"rule\":\""));
 	at = strstr(flags, "\"rule\":\"straggler\"");
 	assert_non_null(at);
+	found = strstr(at, "\"places\":[");
+	/* the longest gain first */
+	for (last_ns = INT64_MAX; (found = strstr(found, "\"ns\":")) && found < strchr(at, ']');
+	     found++) {
+		assert_true(number_after(found, "\"ns\":") <= last_ns);
+		last_ns = number_after(found, "\"ns\":");
+	}
+	assert_true(last_ns > 0 && last_ns < INT64_MAX);
 	found = strstr(at, "\"places\":[");
 	assert_int_equal(number_after(found, "\"file\":"),
 			 number_after(verdict, "\"title\":\"Rank "));
