@@ -182,12 +182,50 @@ static void test_flags(void **state)
 	remove_job(&job);
 }
 
+/* A collective has its members on all ranks; the one that came last did not wait. */
+static void test_members(void **state)
+{
+	char request[64], *hits, *slice;
+	const char *at, *members;
+	int64_t transfer_ns, least_ns = INT64_MAX;
+	uint32_t count = 0;
+	struct job job;
+
+	(void)state;
+	open_job(&job);
+	load(&job);
+	hits = ask(&job, "search?q=nccl*&kind=kernel&step=1&files=1&limit=1");
+	snprintf(request, sizeof(request), "slice?file=1&row=%lld",
+		 (long long)number_after(hits, "\"row\":"));
+	slice = ask(&job, request);
+	at = strstr(slice, "\"collective\":{\"kind\":\"all-reduce\"");
+	assert_non_null(at);
+	transfer_ns = number_after(at, "\"transfer_ns\":");
+	members = strstr(at, "\"members\":[");
+	for (at = members; (at = strstr(at, "\"file\":")); at++) {
+		int64_t dur_ns = number_after(at, "\"dur_ns\":");
+
+		assert_int_equal(number_after(at, "\"file\":"), count);
+		assert_int_equal(number_after(at, "\"rank\":"), count);
+		assert_int_equal(number_after(at, "\"wait_ns\":"), dur_ns - transfer_ns);
+		least_ns = dur_ns < least_ns ? dur_ns : least_ns;
+		count++;
+	}
+	assert_int_equal(count, 3);
+	assert_int_equal(least_ns, transfer_ns);
+	free(hits);
+	free(slice);
+	unload(&job);
+	remove_job(&job);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_path),
 		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_members),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
