@@ -88,7 +88,7 @@ export function columnsOf(
 	stems: string[],
 	keys: string[],
 ): TableColumn[] {
-	return document.columns.map((column, index) => {
+	const columns = document.columns.map((column, index) => {
 		const part = partOf(column.name);
 		const type = typeOf(column, document.rows, index);
 		const base = { name: column.name, type, about: column.about, index, bar: false };
@@ -102,6 +102,13 @@ export function columnsOf(
 			...(change ? { change: costs(part.stem) ? ("cost" as const) : ("plain" as const) } : {}),
 		};
 	});
+	/* what rows are about, then the figures in the order in which they were asked for */
+	const place = (column: TableColumn) => {
+		const part = partOf(column.name);
+		const at = part ? stems.indexOf(part.stem) : -1;
+		return part ? (at < 0 ? stems.length : at) : -1;
+	};
+	return columns.sort((a, b) => place(a) - place(b) || a.index - b.index);
 }
 
 /* Rows by how much they changed, whichever way; what one run lacks counts in full. */
