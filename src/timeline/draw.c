@@ -79,6 +79,8 @@ static struct ss_extent value_in(const struct ss_series *series, int64_t from_ns
 	uint32_t from = ss_series_find(series, from_ns, *near);
 
 	*near = ss_series_find(series, to_ns, from);
+	/* what held before the pixel does not hold in it where another begins with it */
+	from += from < *near && series->at_ns[from] == from_ns;
 	return ss_series_extent(series, from, *near);
 }
 

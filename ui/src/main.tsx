@@ -3,7 +3,7 @@
  */
 import { render } from "preact";
 import { httpTransport, takeToken } from "./core/http";
-import { openers } from "./core/openers";
+import { findOpeners } from "./core/openers";
 import { store } from "./core/store";
 import { Root } from "./shell/root";
 import { beginTheme } from "./shell/theme";
@@ -13,6 +13,7 @@ function begin(root: HTMLElement): void {
 	beginTheme();
 	/* The token stands where the view's address will stand: it is taken first. */
 	const token = takeToken();
+	const openers = findOpeners();
 	store.begin();
 	const first = token ? httpTransport(token) : (openers?.openEmbedded() ?? null);
 	render(<Root first={first} openers={openers} />, root);

@@ -63,6 +63,32 @@ static void add_file(const struct ss_timeline *timeline, uint32_t number, struct
 	ss_text_add_string(out, "}");
 }
 
+/* When the first collective began: moments of the view collectives count from there. */
+static void add_first_meeting(const struct ss_timeline *timeline, struct ss_text *out)
+{
+	const struct ss_many *many = &timeline->job->many;
+	const struct ss_meeting *meeting = many->meetings;
+
+	ss_text_add_string(out, ",\"collectives_ns\":");
+	for (uint32_t i = 0; many->meeting_count && i < timeline->file_count; i++) {
+		const struct ss_timeline_file *file = &timeline->files[i];
+
+		for (uint32_t j = 0; file->is_aligned && j < meeting->count; j++) {
+			const struct ss_member *member = &many->members[meeting->first + j];
+			int64_t start_ns = ss_many_arrival(many, member)->start_ns;
+			int64_t late_ns = ss_many_align(many, member->rank, start_ns) -
+					  meeting->start_ns;
+
+			if (member->rank != file->rank_index)
+				continue;
+			start_ns -= many->ranks[member->rank].start_ns;
+			ss_text_add_int(out, ss_timeline_moment(file, start_ns) - late_ns);
+			return;
+		}
+	}
+	ss_text_add_string(out, "null");
+}
+
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
 {
 	const struct ss_job *job = &asked->session->job;
@@ -78,9 +104,11 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	ss_text_addf(&out->body,
 		     "{\"schema\":\"stepscope.job/1\",\"version\":\"%s\",\"runs\":%" PRIu32
 		     ",\"span_ns\":%" PRId64 ",\"bytes\":%" PRIu64 ",\"events\":%" PRIu64
-		     ",\"seconds\":%.3f,\"failed\":%" PRIu32 ",\"skipped\":%" PRIu32 ",\"files\":[",
+		     ",\"seconds\":%.3f,\"failed\":%" PRIu32 ",\"skipped\":%" PRIu32,
 		     ss_version(), asked->runs->count, timeline->span_ns, bytes, events,
 		     job->load_seconds, job->failed_count, job->skipped_count);
+	add_first_meeting(timeline, &out->body);
+	ss_text_add_string(&out->body, ",\"files\":[");
 	for (uint32_t i = 0; i < timeline->file_count; i++)
 		add_file(timeline, i, &out->body);
 	ss_text_add_string(&out->body, "]}\n");

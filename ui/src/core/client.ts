@@ -14,7 +14,9 @@ export function targetOf(route: string, parameters: Parameters = {}): string {
 	const words: string[] = [];
 	for (const [name, value] of Object.entries(parameters))
 		if (value !== null && value !== undefined && value !== "")
-			words.push(`${name}=${encodeURIComponent(String(value)).replaceAll("%2C", ",")}`);
+			words.push(
+				`${name}=${encodeURIComponent(String(value)).replaceAll("%2C", ",")}`,
+			);
 	return words.length ? `${route}?${words.join("&")}` : route;
 }
 
@@ -26,7 +28,11 @@ export class Client {
 
 	constructor(readonly transport: Transport) {}
 
-	async bytes(route: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<Reply> {
+	async bytes(
+		route: string,
+		parameters: Parameters = {},
+		signal?: AbortSignal,
+	): Promise<Reply> {
 		try {
 			const reply = await this.transport.ask(targetOf(route, parameters), signal);
 			this.tell(false);

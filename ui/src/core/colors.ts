@@ -44,6 +44,33 @@ export const CAUSES = [
 	"unknown",
 ] as const;
 
+/*
+ * Whose work the device waited for, in the colour of that work: the host's operators launch
+ * too slowly, a runtime call takes its time, another rank or stream is late.
+ */
+export const CAUSE_COLORS: Record<(typeof CAUSES)[number], (typeof COLORS)[number]> = {
+	profiler: "other",
+	input: "input",
+	allocator: "runtime",
+	compile: "python",
+	gc: "python",
+	sync: "idle",
+	launch: "operator",
+	latency: "runtime",
+	dependency: "communication",
+	unknown: "other",
+};
+
+/* The view gaps spells two causes out. */
+export function causeColor(name: string): (typeof COLORS)[number] {
+	const spelled: Record<string, string> = {
+		"launch-bound": "launch",
+		"launch latency": "latency",
+	};
+	const found = CAUSES.find((cause) => cause === (spelled[name] ?? name));
+	return found ? CAUSE_COLORS[found] : "idle";
+}
+
 /* The colours of the theme that is on, for canvases. */
 export function readPalette(): string[] {
 	const style = getComputedStyle(document.documentElement);

@@ -36,7 +36,10 @@ export function useLoaded<T>(load: () => Promise<T>, needs: unknown[]): Loaded<T
 				live &&
 				change((last) => ({
 					state: "failed",
-					error: error instanceof Error ? error.message : String(error),
+					error:
+						error instanceof Error
+							? error.message
+							: String(error),
 					value: last.value,
 				})),
 		);

@@ -47,7 +47,9 @@ export function httpTransport(token: string): Transport {
 			response = await fetch(path, { headers, ...(signal ? { signal } : {}) });
 		} catch (error) {
 			if (signal?.aborted) throw error;
-			throw new Gone("The server does not answer. Is `stepscope serve` still running?");
+			throw new Gone(
+				"The server does not answer. Is `stepscope serve` still running?",
+			);
 		}
 		if (!response.ok) throw new Refused(await sentence(response));
 		return response;
@@ -58,9 +60,12 @@ export function httpTransport(token: string): Transport {
 		compare: null,
 		async open(progress: (progress: Progress) => void) {
 			for (;;) {
-				const state = (await (await fetchFrom("/api/state")).json()) as State;
+				const state = (await (
+					await fetchFrom("/api/state")
+				).json()) as State;
 				if (state.state === "ready") return;
-				if (state.state === "failed") throw new Refused(state.error ?? "loading failed");
+				if (state.state === "failed")
+					throw new Refused(state.error ?? "loading failed");
 				progress({
 					path: state.path ?? "",
 					file: state.file ?? 0,

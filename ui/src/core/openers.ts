@@ -1,6 +1,9 @@
 /*
  * openers.ts - the ways in that this page was built with; null: only `stepscope serve`.
  */
+import { hasCore, openDemo, openEmbedded, openFiles } from "../worker/transport";
 import type { Openers } from "./transport";
 
-export const openers: Openers | null = null as Openers | null;
+export function findOpeners(): Openers | null {
+	return hasCore() ? { openFiles, openDemo, openEmbedded } : null;
+}

@@ -5,10 +5,7 @@ import { type RowOf, type ViewName, VIEWS } from "./tables";
 import type { Cell, TableDocument } from "./types";
 
 /* Columns that the document does not have are null. */
-export function rowsOf<View extends ViewName>(
-	document: TableDocument,
-	view: View,
-): RowOf<View>[] {
+export function rowsOf<View extends ViewName>(document: TableDocument, view: View): RowOf<View>[] {
 	const at = new Map(document.columns.map((column, index) => [column.name, index]));
 	const names = Object.keys(VIEWS[view]);
 	return document.rows.map((cells) => {

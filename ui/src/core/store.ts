@@ -39,9 +39,11 @@ const KNOWN = new Set(["rank", "step", "from", "to", "at", "q"]);
 
 function writeSelection(selected: Selection): string {
 	if (selected.kind === "slice") return `slice.${selected.file}.${selected.row}`;
-	if (selected.kind === "gap") return `gap.${selected.file}.${selected.track}.${selected.gap}`;
+	if (selected.kind === "gap")
+		return `gap.${selected.file}.${selected.track}.${selected.gap}`;
 	if (selected.kind === "finding") return `finding.${selected.number}`;
-	if (selected.kind === "row") return `row.${selected.view}.${selected.group}.${selected.index}`;
+	if (selected.kind === "row")
+		return `row.${selected.view}.${selected.group}.${selected.index}`;
 	return `range.${Math.round(selected.from)}.${Math.round(selected.to)}`;
 }
 
@@ -156,6 +158,12 @@ export function useView<T>(select: (view: View) => T): T {
 
 /* Leads to a place on the timeline: a third of the window on each side of it. */
 export function showOnTimeline(start: number, duration: number, selected: Selection | null): void {
+	if (!Number.isFinite(start) || !Number.isFinite(duration)) return;
 	const around = Math.max(duration, 1000);
-	store.set({ tab: "timeline", from: start - around, to: start + duration + around, selected });
+	store.set({
+		tab: "timeline",
+		from: start - around,
+		to: start + duration + around,
+		selected,
+	});
 }

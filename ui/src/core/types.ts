@@ -61,6 +61,8 @@ export interface Job {
 	seconds: number;
 	failed: number;
 	skipped: number;
+	/* When the first collective began; null where ranks did not meet. */
+	collectives_ns: number | null;
 	files: JobFile[];
 }
 

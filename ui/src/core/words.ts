@@ -14,7 +14,8 @@ export function runName(job: Job): string {
 	if (!first) return "no files";
 	if (paths.length === 1) return trimName(first[first.length - 1] ?? "");
 	let depth = 0;
-	while (paths.every((path) => path.length > depth + 1 && path[depth] === first[depth])) depth++;
+	while (paths.every((path) => path.length > depth + 1 && path[depth] === first[depth]))
+		depth++;
 	return depth ? (first[depth - 1] ?? "") : plural(paths.length, "file");
 }
 
@@ -27,7 +28,12 @@ export function shortDevice(device: string): string {
 	const words = device
 		.replace(/\((R|TM)\)/gi, "")
 		.split(/[\s_]+/)
-		.filter((word) => !/^(NVIDIA|AMD|Intel|Tesla|Instinct|Graphics|Data|Center|GPU)$/i.test(word))
+		.filter(
+			(word) =>
+				!/^(NVIDIA|AMD|Intel|Tesla|Instinct|Graphics|Data|Center|GPU)$/i.test(
+					word,
+				),
+		)
 		.filter((word) => !/^(\d+\s?GB|HBM\w*|PCIe|SXM\d?)$/i.test(word));
 	return words.join(" ") || device;
 }

@@ -69,7 +69,14 @@ export function useWidth() {
 	return [box, width] as const;
 }
 
-function Stack(props: { bar: Bar; kinds: BarKind[]; x: number; width: number; scale: number; floor: number }) {
+function Stack(props: {
+	bar: Bar;
+	kinds: BarKind[];
+	x: number;
+	width: number;
+	scale: number;
+	floor: number;
+}) {
 	const { bar, kinds, x, width, scale, floor } = props;
 	let top = floor;
 	return (
@@ -82,8 +89,13 @@ function Stack(props: { bar: Bar; kinds: BarKind[]; x: number; width: number; sc
 				const shape = { x, y: top, width, height };
 				return (
 					<g key={kind.name}>
-						<rect {...shape} style={{ fill: `var(--c-${kind.color})` }} />
-						{kind.hatched ? <rect {...shape} fill="url(#bars-hatch)" /> : null}
+						<rect
+							{...shape}
+							style={{ fill: `var(--c-${kind.color})` }}
+						/>
+						{kind.hatched ? (
+							<rect {...shape} fill="url(#bars-hatch)" />
+						) : null}
 					</g>
 				);
 			})}
@@ -97,8 +109,19 @@ export function Legend({ kinds }: { kinds: BarKind[] }) {
 			{kinds.map((kind) => (
 				<li key={kind.name} title={kind.about}>
 					<svg width="10" height="10" aria-hidden="true">
-						<rect width="10" height="10" rx="2" style={{ fill: `var(--c-${kind.color})` }} />
-						{kind.hatched ? <rect width="10" height="10" fill="url(#bars-hatch)" /> : null}
+						<rect
+							width="10"
+							height="10"
+							rx="2"
+							style={{ fill: `var(--c-${kind.color})` }}
+						/>
+						{kind.hatched ? (
+							<rect
+								width="10"
+								height="10"
+								fill="url(#bars-hatch)"
+							/>
+						) : null}
 					</svg>
 					{kind.name}
 				</li>
@@ -140,8 +163,17 @@ export function Bars({ label, kinds, bars, chosen, onChoose, height = 180, level
 				<Hatch />
 				{ticksOf(most).map((tick) => (
 					<g key={tick}>
-						<line x1={LEFT} x2={width} y1={floor - tick * scale} y2={floor - tick * scale} />
-						<text x={LEFT - 6} y={floor - tick * scale + 4} text-anchor="end">
+						<line
+							x1={LEFT}
+							x2={width}
+							y1={floor - tick * scale}
+							y2={floor - tick * scale}
+						/>
+						<text
+							x={LEFT - 6}
+							y={floor - tick * scale + 4}
+							text-anchor="end"
+						>
 							{formatNs(tick)}
 						</text>
 					</g>
@@ -154,18 +186,50 @@ export function Bars({ label, kinds, bars, chosen, onChoose, height = 180, level
 							class={`bar-column${bar.faint ? " faint" : ""}${onChoose ? " opens" : ""}${
 								chosen === bar.id ? " chosen" : ""
 							}`}
-							onClick={onChoose ? () => onChoose(bar.id) : undefined}
+							onClick={
+								onChoose
+									? () => onChoose(bar.id)
+									: undefined
+							}
 						>
 							<title>{bar.title}</title>
-							<rect class="hit" x={LEFT + i * pitch} y={0} width={pitch} height={height} />
-							<Stack {...{ bar, kinds, x, width: thick, scale, floor }} />
+							<rect
+								class="hit"
+								x={LEFT + i * pitch}
+								y={0}
+								width={pitch}
+								height={height}
+							/>
+							<Stack
+								{...{
+									bar,
+									kinds,
+									x,
+									width: thick,
+									scale,
+									floor,
+								}}
+							/>
 							{bar.sign ? (
-								<text x={x + thick / 2} y={floor - whole(bar) * scale - 3} text-anchor="middle">
+								<text
+									x={x + thick / 2}
+									y={
+										floor -
+										whole(bar) * scale -
+										3
+									}
+									text-anchor="middle"
+								>
 									{bar.sign}
 								</text>
 							) : null}
 							{i % every === 0 ? (
-								<text class="below" x={x + thick / 2} y={height - 5} text-anchor="middle">
+								<text
+									class="below"
+									x={x + thick / 2}
+									y={height - 5}
+									text-anchor="middle"
+								>
 									{bar.label}
 								</text>
 							) : null}

@@ -17,7 +17,11 @@ export function Chips(props: {
 	strong?: boolean;
 }) {
 	return (
-		<div class={props.strong ? "chips strong" : "chips"} role="group" aria-label={props.label}>
+		<div
+			class={props.strong ? "chips strong" : "chips"}
+			role="group"
+			aria-label={props.label}
+		>
 			{props.chips.map((chip) => (
 				<button
 					key={chip.id}

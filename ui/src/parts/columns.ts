@@ -49,6 +49,7 @@ const SIZES: [number, string][] = [
 
 /* Widths in pixels of 13 px text: a digit, what stands around it, and the limits of text. */
 const LETTER = 7.2;
+const BOLD = 9;
 const PADDING = 22;
 const LEAST = 64;
 const TEXT_MOST = 560;
@@ -143,12 +144,13 @@ export function drawColumn(column: TableColumn, rows: Cell[][]): DrawnColumn | n
 		pixels: 0,
 	};
 	const text = typeof drawn.most === "number" ? formatIn(drawn, reach.most).length : 0;
-	const letters = Math.max(isNumeric(column) ? text : reach.letters, column.type === "id" ? 4 : 0);
-	const head = heading.length + (unit ? unit.length + 1 : 0) + 2;
-	drawn.pixels = Math.min(
-		TEXT_MOST,
-		Math.max(column.bar ? BAR_LEAST : LEAST, Math.ceil(Math.max(letters, head) * LETTER + PADDING)),
+	const letters = Math.max(
+		isNumeric(column) ? text : reach.letters,
+		column.type === "id" ? 4 : 0,
 	);
+	const head = heading.length + (unit ? unit.length + 1 : 0);
+	const wide = Math.ceil(Math.max(letters * LETTER, head * BOLD + 4) + PADDING);
+	drawn.pixels = Math.min(TEXT_MOST, Math.max(column.bar ? BAR_LEAST : LEAST, wide));
 	return drawn;
 }
 

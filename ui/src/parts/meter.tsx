@@ -2,7 +2,6 @@
  * meter.tsx - parts of a whole, one line each: name, bar, time, share. The last line is the
  * whole, which the parts sum to.
  */
-import type { ComponentChildren } from "preact";
 import { formatNs, formatPercent } from "../core/format";
 import "./meter.css";
 
@@ -15,13 +14,35 @@ export interface MeterPart {
 	href?: string;
 }
 
+function Name(props: {
+	part: MeterPart;
+	chosen: string | undefined;
+	onChoose: ((name: string) => void) | undefined;
+}) {
+	const { part, onChoose } = props;
+	if (part.href) return <a href={part.href}>{part.name}</a>;
+	if (!onChoose) return <>{part.name}</>;
+	return (
+		<button
+			type="button"
+			class="link"
+			aria-pressed={props.chosen === part.name}
+			onClick={() => onChoose(part.name)}
+		>
+			{part.name}
+		</button>
+	);
+}
+
 export function Meter(props: {
 	label: string;
 	parts: MeterPart[];
 	whole: { name: string; ns: number };
 	/* What percentages are of. */
 	base: string;
-	children?: ComponentChildren;
+	/* A click on a name: the table below shows that part alone. */
+	chosen?: string;
+	onChoose?: (name: string) => void;
 }) {
 	const { parts, whole } = props;
 	const most = Math.max(1, ...parts.map((part) => part.ns));
@@ -33,11 +54,19 @@ export function Meter(props: {
 				{parts.map((part) => (
 					<tr key={part.name} title={part.about}>
 						<th scope="row">
-							{part.href ? <a href={part.href}>{part.name}</a> : part.name}
+							<Name
+								part={part}
+								chosen={props.chosen}
+								onChoose={props.onChoose}
+							/>
 						</th>
 						<td class="meter-bar">
 							<span
-								class={part.hatched ? "hatched" : ""}
+								class={
+									part.hatched
+										? "hatched"
+										: ""
+								}
 								style={{
 									width: `${(100 * part.ns) / most}%`,
 									backgroundColor: `var(--c-${part.color})`,
@@ -45,7 +74,10 @@ export function Meter(props: {
 							/>
 						</td>
 						<td class="number">{formatNs(part.ns)}</td>
-						<td class="number" title={`${share(part.ns).toFixed(3)} % of ${props.base}`}>
+						<td
+							class="number"
+							title={`${share(part.ns).toFixed(3)} % of ${props.base}`}
+						>
 							{formatPercent(share(part.ns))}
 						</td>
 					</tr>

@@ -4,7 +4,8 @@
  */
 import type { Client } from "../core/client";
 import { type Selection, showOnTimeline } from "../core/store";
-import type { Cell, Job, JobFile, Place, TableDocument } from "../core/types";
+import type { Cell, Job, JobFile, Place, TableDocument, Tracks } from "../core/types";
+import { decodeTiles } from "../timeline/decode";
 
 export interface Spot {
 	start: number;
@@ -21,7 +22,7 @@ export function cellReader(document: TableDocument, row: Cell[]) {
 	};
 }
 
-type Read = (name: string) => Cell;
+export type Read = (name: string) => Cell;
 
 function numberOf(cell: Cell): number | null {
 	return typeof cell === "number" ? cell : null;
@@ -29,15 +30,31 @@ function numberOf(cell: Cell): number | null {
 
 function fileOf(job: Job, rank: Cell): JobFile | null {
 	const good = job.files.filter((file) => file.problem === null);
-	return good.find((file) => file.rank === rank) ?? (good.length === 1 ? (good[0] ?? null) : null);
+	return (
+		good.find((file) => file.rank === rank) ??
+		(good.length === 1 ? (good[0] ?? null) : null)
+	);
 }
 
 /* Moments count from the first event of the file. */
 const MOMENTS = ["at_ns", "start_ns", "peak_at_ns", "first_ns"];
 const LENGTHS = ["dur_ns", "longest_ns", "idle_ns", "lifetime_ns"];
 
-/* Views whose moments count from elsewhere: they are looked for by name. */
-const OTHER_CLOCK = new Set(["collectives", "idle-together", "critical-path"]);
+/* Moments of some views of the whole job count from elsewhere. */
+async function zeroOf(client: Client, job: Job, view: string, read: Read): Promise<number | null> {
+	if (view === "collectives") return job.collectives_ns ?? null;
+	if (view === "critical-path") {
+		const all = { from: 0, to: job.span_ns, pixels: 1 };
+		const path = await client.json<{ pieces: { start_ns: number }[] }>("path", all);
+		return path.pieces[0]?.start_ns ?? null;
+	}
+	const good = job.files.filter((file) => file.problem === null && file.steps?.length);
+	if (view === "idle-together") {
+		const first = good.toSorted((a, b) => (a.rank ?? 0) - (b.rank ?? 0))[0];
+		return first?.steps?.find((step) => !step.dropped)?.start_ns ?? null;
+	}
+	return fileOf(job, read("rank"))?.start_ns ?? null;
+}
 
 /* The step that a row is about, where it is about nothing smaller. */
 function stepSpot(file: JobFile, step: Cell): Spot | null {
@@ -51,16 +68,43 @@ function stepSpot(file: JobFile, step: Cell): Spot | null {
 	};
 }
 
-function momentSpot(file: JobFile, read: Read): Spot | null {
+/* A collective lasts from the first that comes to the end of the transfer. */
+function lengthOf(read: Read): number {
+	const spread = numberOf(read("spread_ns"));
+	if (spread !== null) return spread + (numberOf(read("transfer_ns")) ?? 0);
+	return LENGTHS.map((one) => numberOf(read(one))).find((ns) => ns !== null) ?? 0;
+}
+
+function momentSpot(zero: number, read: Read): Spot | null {
 	for (const name of MOMENTS) {
 		const at = numberOf(read(name));
-		if (at === null || file.start_ns === undefined) continue;
-		const start = file.start_ns + at;
-		const duration = LENGTHS.map((one) => numberOf(read(one))).find((ns) => ns !== null) ?? 0;
+		if (at === null) continue;
+		const start = zero + at;
+		const duration = lengthOf(read);
 		const range: Selection = { kind: "range", from: start, to: start + duration };
 		return { start, duration, selected: duration ? range : null };
 	}
 	return null;
+}
+
+/* The gap of a device that begins at this moment: the one that the tiles of its track hold. */
+async function gapAt(
+	client: Client,
+	file: JobFile,
+	device: Cell,
+	start: number,
+): Promise<Selection | null> {
+	const { tracks } = await client.json<Tracks>("tracks", { file: file.file });
+	const track = tracks.find((one) => one.kind === "idle" && one.device === device)?.track;
+	if (track === undefined) return null;
+	const window = { from: start, to: start + 1000, pixels: 1000 };
+	const asked = { file: file.file, tracks: track, ...window };
+	const sheet = decodeTiles((await client.bytes("tiles", asked)).bytes);
+	const at = sheet.start.findIndex(
+		(from, i) => Math.abs(from - start) < 2 && sheet.count[i] === 1,
+	);
+	const gap = sheet.row[at];
+	return gap === undefined ? null : { kind: "gap", file: file.file, track, gap };
 }
 
 /* Columns that name slices, the most exact first; the kind narrows the search. */
@@ -75,14 +119,21 @@ const NAMES: [string, string | null][] = [
 	["hider", null],
 	["next", null],
 	["collective", null],
+	["sequence", "kernel"],
 ];
 
 /* Requests have a limit of length; so much of a name tells it from others. */
 const NAME_MOST = 400;
 
-function pattern(name: string): string {
-	const cut = name.length > NAME_MOST ? name.slice(0, NAME_MOST) : name;
-	return /[*?]/.test(cut) && cut !== name ? `${cut}*` : cut;
+/* With a "?" for the last letter only names of this form and length are found, not those
+ * that hold it. */
+function wholeName(name: string): string {
+	return name.length > NAME_MOST ? `${name.slice(0, NAME_MOST)}*` : `${name.slice(0, -1)}?`;
+}
+
+/* What a short name of the core still shares with the full one: its first word. */
+function firstWord(name: string): string {
+	return /^[\w:]+/.exec(name)?.[0] ?? name;
 }
 
 async function search(client: Client, q: string, more: Record<string, string | number | null>) {
@@ -106,11 +157,14 @@ async function namedSpot(
 	for (const [column, kind] of NAMES) {
 		const name = read(column);
 		if (typeof name !== "string" || !name) continue;
-		const spot = await search(client, pattern(name), {
+		const where = {
 			kind: view === "kernels" ? "kernel" : kind,
 			files: file ? file.file : null,
 			step,
-		});
+		};
+		const spot =
+			(await search(client, wholeName(name), where)) ??
+			(where.kind ? await search(client, firstWord(name), where) : null);
 		if (spot) return spot;
 	}
 	return null;
@@ -128,10 +182,16 @@ export async function spotOf(
 	const step = numberOf(read("step"));
 
 	if (file && view === "steps") return stepSpot(file, step);
-	const moment = file && !OTHER_CLOCK.has(view) ? momentSpot(file, read) : null;
+	const zero = await zeroOf(client, job, view, read);
+	const moment = zero === null ? null : momentSpot(zero, read);
+	if (moment && file && view === "gaps" && document.group === "gap")
+		moment.selected =
+			(await gapAt(client, file, read("device"), moment.start)) ??
+			moment.selected;
 	if (moment) return moment;
 	return (
-		(await namedSpot(client, view, file, step, read)) ?? (file ? stepSpot(file, step) : null)
+		(await namedSpot(client, view, file, step, read)) ??
+		(file ? stepSpot(file, step) : null)
 	);
 }
 

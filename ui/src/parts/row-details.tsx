@@ -45,8 +45,11 @@ function Value(props: { column: TableColumn; columns: TableColumn[]; row: Cell[]
 	);
 }
 
+/* Not the choice of any table: the selection says which group it is of. */
+const ROW_ID = "row";
+
 export function RowDetails({ selected }: { selected: RowSelection }) {
-	const { client, job, loaded, retry } = useTable(selected.view, "", selected.group);
+	const { client, job, loaded, retry } = useTable(selected.view, ROW_ID, selected.group);
 	const [said, say] = useState("");
 	const ready = loaded.value;
 	const row = ready?.document.rows[selected.index];
@@ -56,11 +59,14 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 	if (!row) return <Nothing>This row is not in the table any more.</Nothing>;
 	const known = ready.columns.filter(
 		(column) =>
-			row[column.index] !== null && (!column.spread || column.spread.part === "median"),
+			row[column.index] !== null &&
+			(!column.spread || column.spread.part === "median"),
 	);
 	const texts = known.filter((column) => column.type === "text");
 	const title = texts.find((column) => column.name === "name") ?? texts[0];
-	const name = title ? String(row[title.index]) : `${selected.view}, row ${selected.index + 1}`;
+	const name = title
+		? String(row[title.index])
+		: `${selected.view}, row ${selected.index + 1}`;
 
 	return (
 		<div class="row-details">
@@ -72,7 +78,13 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 					class="button"
 					onClick={async () =>
 						say(
-							(await showRow(client, job, selected.view, ready.document, row)) ?? "",
+							(await showRow(
+								client,
+								job,
+								selected.view,
+								ready.document,
+								row,
+							)) ?? "",
 						)
 					}
 				>
@@ -83,14 +95,24 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 				</span>
 			</header>
 			<dl>
-				{known.filter((column) => row[column.index] !== name).map((column) => (
-					<div key={column.name} title={column.about}>
-						<dt>{headingOf(column)}</dt>
-						<dd class={isNumeric(column) ? "" : "mono"}>
-							<Value column={column} columns={ready.columns} row={row} />
-						</dd>
-					</div>
-				))}
+				{known
+					.filter((column) => row[column.index] !== name)
+					.map((column) => (
+						<div key={column.name} title={column.about}>
+							<dt>
+								{column.type === "percent"
+									? `${headingOf(column)} %`
+									: headingOf(column)}
+							</dt>
+							<dd class={isNumeric(column) ? "" : "mono"}>
+								<Value
+									column={column}
+									columns={ready.columns}
+									row={row}
+								/>
+							</dd>
+						</div>
+					))}
 			</dl>
 		</div>
 	);

@@ -4,6 +4,7 @@
 import type { Parameters } from "../core/client";
 import type { View } from "../core/store";
 import type { Job, TableDocument, ViewOffer } from "../core/types";
+import { HAPPENED_ONCE } from "../tabs/views";
 import type { TableColumn } from "./columns";
 
 /* Rows of one rank that come at once; more is told, and order and filter are then the core's. */
@@ -16,9 +17,11 @@ export function ranksOf(job: Job): number[] {
 	return [...new Set(ranks)].sort((a, b) => a - b);
 }
 
-/* Several ranks, none chosen: one row with the median of the ranks, or a row for each. */
-export function hasSpread(job: Job, view: View, offer: ViewOffer): boolean {
-	return !offer.of_job && view.rank === null && ranksOf(job).length > 1;
+/* Several ranks, none chosen: one row with the median of the ranks, or a row for each. Not
+ * where a row is about one thing that happened once. */
+export function hasSpread(job: Job, view: View, offer: ViewOffer, group: string): boolean {
+	const once = HAPPENED_ONCE[offer.name]?.includes(group || (offer.groups[0] ?? ""));
+	return !offer.of_job && !once && view.rank === null && ranksOf(job).length > 1;
 }
 
 export function scopeOf(
@@ -28,7 +31,7 @@ export function scopeOf(
 	group: string,
 	each: boolean,
 ): Parameters {
-	const spread = hasSpread(job, view, offer) && !each;
+	const spread = hasSpread(job, view, offer, group) && !each;
 	return {
 		rank: spread ? "all" : view.rank,
 		step: offer.of_job ? null : view.step,
@@ -37,59 +40,75 @@ export function scopeOf(
 	};
 }
 
-/* "idle_median_ns" is shown as "idle"; least, most and who has the most are details. */
-function ofSpread(name: string): { base: string; part: string } | null {
-	const found = /^(.*)_(min|median|max)(_ns|_bytes|_percent)?$/.exec(name);
-	if (found) return { base: `${found[1]}${found[3] ?? ""}`, part: found[2] ?? "" };
-	const worst = /^(.*)_worst$/.exec(name);
-	return worst ? { base: worst[1] ?? "", part: "worst" } : null;
+interface Spread {
+	base: string; /* the column as a table of one rank has it */
+	part: "min" | "median" | "max" | "worst";
 }
 
-const PARTS: Record<string, string> = { min: "least", max: "most", worst: "worst rank" };
+/* "idle_median_ns" is of "idle_ns"; "idle_worst" and "step_percent_worst" name the rank. */
+function ofSpread(name: string, declared: Map<string, unknown>): Spread | null {
+	const found = /^(.*)_(min|median|max)(_ns|_bytes|_percent)?$/.exec(name);
+	const base = found ? `${found[1]}${found[3] ?? ""}` : "";
+	if (found && declared.has(base)) return { base, part: found[2] as Spread["part"] };
+	const worst = /^(.*)_worst$/.exec(name)?.[1];
+	if (worst === undefined) return null;
+	const named = ["", "_ns", "_bytes", "_percent"]
+		.map((unit) => worst + unit)
+		.find((one) => declared.has(one));
+	return named ? { base: named, part: "worst" } : null;
+}
+
+const PARTS = { min: "least", max: "most", worst: "worst rank" };
 
 /* Columns of a document with what the view declares about them. */
 export function columnsOf(document: TableDocument, offer: ViewOffer): TableColumn[] {
 	const declared = new Map(offer.columns.map((column) => [column.name, column]));
-	const names = new Set(document.columns.map((column) => column.name));
-	const barred = offer.columns.find((column) => column.bar)?.name ?? mainOf(offer);
+	const whole = !document.columns.some((column) => column.name === "rank");
+	const barred = offer.columns.find((column) => column.bar)?.name ?? mainOf(document, offer);
 
 	return document.columns.map((column, index) => {
-		const own = declared.get(column.name);
+		/* Over all ranks "call_max_ns" is the most of "call_ns", whatever else has this name. */
+		const spread = whole ? ofSpread(column.name, declared) : null;
+		const own = spread ? undefined : declared.get(column.name);
 		const type = own?.type ?? (column.unit || "id");
-		const spread = own ? null : ofSpread(column.name);
-		if (!spread || !names.has(medianName(spread.base)))
-			return {
-				...column,
-				index,
-				type,
-				detail: own?.detail ?? column.name.endsWith("_worst"),
-				bar: column.name === barred,
-				...(spread ? { spread: { stem: spread.base, part: spread.part } } : {}),
-			};
-		const stem = spread.base.replace(/_(ns|bytes|percent)$/, "");
-		const base = declared.get(spread.base);
-		const words = stem.replaceAll("_", " ");
+		if (!spread) {
+			const bar = column.name === barred;
+			return { ...column, index, type, detail: own?.detail ?? false, bar };
+		}
+		const { base, part } = spread;
+		const words = base.replace(/_(ns|bytes|percent)$/, "").replaceAll("_", " ");
 		return {
 			...column,
 			index,
 			type,
-			title: spread.part === "median" ? words : `${words} ${PARTS[spread.part]}`,
-			about: spread.part === "median" ? `median ${column.about}` : column.about,
-			detail: spread.part !== "median" || (base?.detail ?? false),
-			bar: spread.part === "median" && spread.base === barred,
-			spread: { stem, part: spread.part },
+			title: part === "median" ? words : `${words} ${PARTS[part]}`,
+			about: part === "median" ? `median ${column.about}` : column.about,
+			detail: part !== "median" || (declared.get(base)?.detail ?? false),
+			bar: part === "median" && base === barred,
+			spread: { stem: base, part },
 		};
 	});
 }
 
-function medianName(base: string): string {
-	const found = /^(.*?)(_ns|_bytes|_percent)?$/.exec(base);
-	return `${found?.[1] ?? base}_median${found?.[2] ?? ""}`;
-}
+/* Rows that are looked at to see what a table is ordered by. */
+const ORDERED_ROWS = 50;
 
-/* Without a declared bar the first time or size has it. */
-function mainOf(offer: ViewOffer): string | undefined {
-	return offer.columns.find(
+/* Without a declared bar: the time or size that the core orders the rows by, else the first. */
+function mainOf(document: TableDocument, offer: ViewOffer): string | undefined {
+	const sized = offer.columns.filter(
 		(column) => !column.detail && (column.type === "ns" || column.type === "bytes"),
-	)?.name;
+	);
+	const rank = document.columns.findIndex((column) => column.name === "rank");
+	const rows = document.rows
+		.slice(0, ORDERED_ROWS)
+		.filter((row) => rank < 0 || row[rank] === document.rows[0]?.[rank]);
+	const falls = (name: string) => {
+		const at = document.columns.findIndex((column) => column.name === name);
+		const cells = rows.map((row) => Number(row[at] ?? 0));
+		return (
+			(cells[0] ?? 0) > 0 &&
+			cells.every((cell, i) => i === 0 || cell <= (cells[i - 1] ?? 0))
+		);
+	};
+	return (sized.find((column) => falls(column.name)) ?? sized[0])?.name;
 }

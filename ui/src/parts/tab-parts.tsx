@@ -7,7 +7,7 @@ import { useLoaded, useOpened } from "../core/context";
 import { store, useView } from "../core/store";
 import { type PlacedTab, VIEW_PLACES, type ViewPlace } from "../tabs/views";
 import { Chips } from "./chips";
-import { TableView } from "./table-view";
+import { TableView, type TableViewProps } from "./table-view";
 import "./tab-parts.css";
 
 export interface OwnPart {
@@ -25,9 +25,20 @@ interface Props {
 	above?: Partial<Record<string, ComponentType>>;
 	/* The group that a view begins with. */
 	groups?: Partial<Record<string, string>>;
+	/* Its detail columns that are shown at first. */
+	columns?: Partial<Record<string, readonly string[]>>;
+	/* What a click on its rows does. */
+	onRow?: Partial<Record<string, NonNullable<TableViewProps["onRow"]>>>;
 }
 
-export function TabParts({ tab, before = [], above = {}, groups = {} }: Props) {
+export function TabParts({
+	tab,
+	before = [],
+	above = {},
+	groups = {},
+	columns = {},
+	onRow = {},
+}: Props) {
 	const { client } = useOpened();
 	const places: readonly ViewPlace[] = VIEW_PLACES[tab];
 	const offers = useLoaded(() => client.offers(), [client]).value;
@@ -39,6 +50,7 @@ export function TabParts({ tab, before = [], above = {}, groups = {} }: Props) {
 	const view = chosen ? null : (place ?? places[0])?.view;
 	const Above = view ? above[view] : undefined;
 	const group = view ? groups[view] : undefined;
+	const open = view ? onRow[view] : undefined;
 	const chips = [
 		...before.map(({ id, title, about }) => ({ id, title, about })),
 		...places.map((one) => ({
@@ -56,17 +68,27 @@ export function TabParts({ tab, before = [], above = {}, groups = {} }: Props) {
 					label="Parts of this tab"
 					chips={chips}
 					chosen={chosen?.id ?? view ?? ""}
-					onChoose={(id) => store.set({ own: { view: id }, selected: null })}
+					onChoose={(id) =>
+						store.set({ own: { view: id }, selected: null })
+					}
 				/>
 			) : null}
 			{chosen ? (
 				<chosen.component />
 			) : (
 				<>
-					<p class="soft summary">{view ? (summary(view) ?? "\u00a0") : null}</p>
+					<p class="soft summary">
+						{view ? (summary(view) ?? "\u00a0") : null}
+					</p>
 					{Above ? <Above /> : null}
 					{view ? (
-						<TableView key={view} view={view} {...(group ? { group } : {})} />
+						<TableView
+							key={view}
+							view={view}
+							columns={columns[view] ?? []}
+							{...(group ? { group } : {})}
+							{...(open ? { onRow: open } : {})}
+						/>
 					) : null}
 				</>
 			)}

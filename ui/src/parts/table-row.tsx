@@ -36,10 +36,22 @@ export function Header(props: {
 						<button
 							type="button"
 							title={column.about}
-							onClick={() => props.onOrder(nextOrder(props.order, column.name))}
+							onClick={() =>
+								props.onOrder(
+									nextOrder(
+										props.order,
+										column.name,
+									),
+								)
+							}
 						>
 							{column.heading}
-							{column.unit ? <span class="unit"> {column.unit}</span> : null}
+							{column.unit ? (
+								<span class="unit">
+									{" "}
+									{column.unit}
+								</span>
+							) : null}
 							<span class="arrow" aria-hidden="true">
 								{ARROWS[word]}
 							</span>
@@ -90,7 +102,11 @@ function CellOf(props: { column: DrawnColumn; value: Cell; onShow: (() => void) 
 		const text = typeof value === "string" ? shortName(value) : formatIn(column, value);
 		const kind = value === null ? "text none" : "text";
 		return (
-			<div role="gridcell" class={kind} title={title === text ? undefined : title}>
+			<div
+				role="gridcell"
+				class={kind}
+				title={title === text ? undefined : title}
+			>
 				{text}
 				{props.onShow ? <Show onShow={props.onShow} /> : null}
 			</div>
@@ -100,12 +116,18 @@ function CellOf(props: { column: DrawnColumn; value: Cell; onShow: (() => void) 
 		return <Change column={column} value={value} title={title} />;
 	const part = column.bar && typeof value === "number" && column.most > 0;
 	return (
-		<div role="gridcell" class={value === null ? "number none" : "number"} title={title}>
+		<div
+			role="gridcell"
+			class={value === null ? "number none" : "number"}
+			title={title}
+		>
 			{part ? (
 				<span
 					class="bar"
 					aria-hidden="true"
-					style={{ width: `${(100 * Math.abs(value)) / column.most}%` }}
+					style={{
+						width: `${(100 * Math.abs(value)) / column.most}%`,
+					}}
 				/>
 			) : null}
 			<span class="figure">{formatIn(column, value)}</span>

@@ -25,13 +25,16 @@ function Columns(props: {
 	useEffect(() => {
 		const close = (event: Event) => {
 			const element = box.current;
-			if (element?.open && !element.contains(event.target as Node)) element.open = false;
+			if (element?.open && !element.contains(event.target as Node))
+				element.open = false;
 		};
 		addEventListener("pointerdown", close);
 		return () => removeEventListener("pointerdown", close);
 	}, []);
 	const turn = (name: string, on: boolean) =>
-		props.onShown(on ? [...props.shown, name] : props.shown.filter((one) => one !== name));
+		props.onShown(
+			on ? [...props.shown, name] : props.shown.filter((one) => one !== name),
+		);
 	return (
 		<details
 			class="menu"
@@ -50,7 +53,12 @@ function Columns(props: {
 						<input
 							type="checkbox"
 							checked={props.shown.includes(column.name)}
-							onChange={(event) => turn(column.name, event.currentTarget.checked)}
+							onChange={(event) =>
+								turn(
+									column.name,
+									event.currentTarget.checked,
+								)
+							}
 						/>
 						<span>{column.heading}</span>
 						<span class="soft">{column.about}</span>
@@ -68,13 +76,20 @@ function Csv({ label, csv }: { label: string; csv: () => Promise<string> }) {
 		<button
 			type="button"
 			class="button"
-			title={failed || "The whole table, as the command prints it with --format csv"}
+			title={
+				failed ||
+				"The whole table, as the command prints it with --format csv"
+			}
 			onClick={async () => {
 				try {
 					saveText(`stepscope-${label}.csv`, await csv(), "text/csv");
 					fail("");
 				} catch (error) {
-					fail(error instanceof Error ? error.message : String(error));
+					fail(
+						error instanceof Error
+							? error.message
+							: String(error),
+					);
 				}
 			}}
 		>
@@ -121,7 +136,11 @@ export function Toolbar(props: {
 				}}
 			/>
 			{props.details.length ? (
-				<Columns details={props.details} shown={props.shown} onShown={props.onShown} />
+				<Columns
+					details={props.details}
+					shown={props.shown}
+					onShown={props.onShown}
+				/>
 			) : null}
 			{props.csv ? <Csv label={props.label} csv={props.csv} /> : null}
 		</div>

@@ -7,9 +7,10 @@ import type { Client, Parameters } from "../core/client";
 import { useLoaded, useOpened } from "../core/context";
 import { store, useView, type View } from "../core/store";
 import type { Cell, Job, TableDocument, ViewOffer } from "../core/types";
+import { OWN_ORDER } from "../tabs/views";
 import { Chips } from "./chips";
 import { showRow } from "./place";
-import { columnsOf, hasSpread, MOST_ROWS, scopeOf } from "./scope";
+import { columnsOf, hasSpread, MOST_ROWS, ranksOf, scopeOf } from "./scope";
 import { Failed, Loading } from "./state";
 import { Table } from "./table";
 
@@ -21,9 +22,11 @@ export interface TableViewProps {
 	parameters?: Parameters;
 	/* Where the view has groups: the one to begin with. */
 	group?: string;
+	/* Detail columns that are shown at first. */
+	columns?: readonly string[];
 	lines?: number;
-	/* Instead of details in the drawer. */
-	onRow?: (row: Cell[], document: TableDocument) => void;
+	/* Instead of details in the drawer; false: those after all. */
+	onRow?: (row: Cell[], document: TableDocument) => boolean;
 	children?: ComponentChildren;
 }
 
@@ -32,7 +35,7 @@ export interface Choice {
 	group: string;
 	order: string;
 	filter: string;
-	shown: string[];
+	shown: string[] | null;
 	each: boolean;
 }
 
@@ -42,7 +45,11 @@ export function choiceOf(view: View, id: string, group = ""): Choice {
 		group: own("group") || group,
 		order: own("sort"),
 		filter: own("filter"),
-		shown: own("cols") ? own("cols").split(",") : [],
+		shown: own("cols")
+			? own("cols")
+					.split(",")
+					.filter((name) => name !== "none")
+			: null,
 		each: view.own["ranks"] === "each",
 	};
 }
@@ -80,10 +87,12 @@ function Groups(props: {
 					label="What a row is about"
 					chips={groups}
 					chosen={props.choice.group || (groups[0]?.id ?? "")}
-					onChoose={(group) => props.set({ group, sort: "", cols: "" })}
+					onChoose={(group) =>
+						props.set({ group, sort: "", cols: "" })
+					}
 				/>
 			) : null}
-			{hasSpread(props.job, props.view, props.offer) ? (
+			{hasSpread(props.job, props.view, props.offer, props.choice.group) ? (
 				<Chips
 					label="Ranks"
 					chips={SPREADS}
@@ -111,9 +120,20 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 		if (!offer) throw new Error(`This stepscope has no view “${name}”.`);
 		const asked = { ...scopeOf(job, view, offer, choice.group, choice.each), ...fixed };
 		const document = await load(client, name, asked, choice);
-		cut.current = document.row_count > document.rows.length || (cut.current && asks !== "");
+		cut.current =
+			document.row_count > document.rows.length || (cut.current && asks !== "");
 		return { offer, asked, document, columns: columnsOf(document, offer) };
-	}, [client, name, view.rank, view.step, choice.group, choice.each, again, fixed.name, asks]);
+	}, [
+		client,
+		name,
+		view.rank,
+		view.step,
+		choice.group,
+		choice.each,
+		again,
+		fixed.name,
+		asks,
+	]);
 	return { client, job, view, choice, loaded, retry: () => retry((count) => count + 1) };
 }
 
@@ -130,7 +150,10 @@ export function TableView(props: TableViewProps) {
 	const set = (change: Record<string, string>) =>
 		store.setOwn(
 			Object.fromEntries(
-				Object.entries(change).map(([name, value]) => [id ? `${id}.${name}` : name, value]),
+				Object.entries(change).map(([name, value]) => [
+					id ? `${id}.${name}` : name,
+					value,
+				]),
 			),
 		);
 	const notes = useMemo(() => {
@@ -149,26 +172,33 @@ export function TableView(props: TableViewProps) {
 			<Loading what={`Making the table of ${props.view}…`} />
 		);
 	const { document, offer, asked, columns } = ready;
-	/* Over all ranks the core orders by name; people want the most first. */
-	const spread = asked["rank"] === "all";
-	const usual = spread ? (columns.find((column) => column.bar)?.name ?? "") : "";
+	/* Of several ranks the core orders by rank or name; people want the most first. */
+	const several = !offer.of_job && view.rank === null && ranksOf(job).length > 1;
+	const bar = columns.find((column) => column.bar)?.name ?? "";
+	const usual = several && !OWN_ORDER.has(props.view) ? bar : "";
 	const selected = view.selected;
 	const marked =
-		selected?.kind === "row" && selected.view === props.view && selected.group === choice.group
+		selected?.kind === "row" &&
+		selected.view === props.view &&
+		selected.group === choice.group
 			? selected.index
 			: null;
 	const show = async (row: Cell[]) =>
 		say((await showRow(client, job, props.view, document, row)) ?? "");
-	/* The drawer asks for the table again: not one with parameters of its own. */
+	/* The drawer asks for the table again: not one with parameters of its own, and not one
+	 * of which the core chose the rows. */
+	const cut = document.rows.length < document.row_count;
 	const open = (row: Cell[], index: number) => {
 		const { group } = choice;
-		if (props.onRow) props.onRow(row, document);
-		else if (props.parameters) void show(row);
+		if (props.onRow?.(row, document)) return;
+		if (props.parameters || (cut && (choice.order || choice.filter))) void show(row);
 		else store.set({ selected: { kind: "row", view: props.view, group, index } });
 	};
 	return (
 		<>
-			{loaded.state === "failed" ? <Failed error={loaded.error} retry={retry} /> : null}
+			{loaded.state === "failed" ? (
+				<Failed error={loaded.error} retry={retry} />
+			) : null}
 			<Table
 				label={props.view}
 				columns={columns}
@@ -180,18 +210,30 @@ export function TableView(props: TableViewProps) {
 				onOrder={(sort) => set({ sort })}
 				filter={choice.filter}
 				onFilter={(filter) => set({ filter })}
-				shown={choice.shown}
-				onShown={(names) => set({ cols: names.join(",") })}
+				shown={choice.shown ?? [...(props.columns ?? [])]}
+				onShown={(names) => set({ cols: names.join(",") || "none" })}
 				marked={marked}
 				onRow={open}
 				onShow={show}
 				csv={(sort, name) =>
-					client.text(`view/${props.view}`, { ...asked, top: 0, sort, name, format: "csv" })
+					client.text(`view/${props.view}`, {
+						...asked,
+						top: 0,
+						sort,
+						name,
+						format: "csv",
+					})
 				}
 				{...(props.lines ? { lines: props.lines } : {})}
 			>
 				{props.children}
-				<Groups job={job} view={view} offer={offer} choice={choice} set={set} />
+				<Groups
+					job={job}
+					view={view}
+					offer={offer}
+					choice={choice}
+					set={set}
+				/>
 			</Table>
 		</>
 	);

@@ -57,8 +57,13 @@ function useWindow(count: number) {
 		if (!element) return;
 		const look = () =>
 			see((last) => {
-				const next = { top: element.scrollTop, height: element.clientHeight };
-				return last.top === next.top && last.height === next.height ? last : next;
+				const next = {
+					top: element.scrollTop,
+					height: element.clientHeight,
+				};
+				return last.top === next.top && last.height === next.height
+					? last
+					: next;
 			});
 		const watch = new ResizeObserver(look);
 		look();
@@ -71,7 +76,12 @@ function useWindow(count: number) {
 	}, []);
 	const first = Math.max(0, Math.floor(seen.top / ROW_PIXELS) - BEYOND);
 	const last = Math.min(count, Math.ceil((seen.top + seen.height) / ROW_PIXELS) + BEYOND);
-	return { box, first: Math.min(first, last), last, page: Math.floor(seen.height / ROW_PIXELS) - 2 };
+	return {
+		box,
+		first: Math.min(first, last),
+		last,
+		page: Math.floor(seen.height / ROW_PIXELS) - 2,
+	};
 }
 
 function scrollTo(box: HTMLDivElement | null, line: number): void {
@@ -98,13 +108,19 @@ function lineAfter(key: string, line: number, count: number, page: number): numb
 
 /* Names give way where the window is narrow; where it is wide the rest stays empty, so that
  * figures stand beside their name. */
-function templateOf(columns: DrawnColumn[]): string {
-	const tracks = columns.map((column) =>
-		column.numeric || column.pixels <= NAME_LEAST
-			? `${column.pixels}px`
-			: `minmax(${NAME_LEAST}px, ${column.pixels}px)`,
-	);
-	return [...tracks, "1fr"].join(" ");
+function templateOf(columns: DrawnColumn[]): Record<string, string> {
+	const least = (column: DrawnColumn) =>
+		column.numeric ? column.pixels : Math.min(column.pixels, NAME_LEAST);
+	const tracks = columns.map((column) => {
+		const from = least(column);
+		return from === column.pixels
+			? `${from}px`
+			: `minmax(${from}px, ${column.pixels}px)`;
+	});
+	return {
+		gridTemplateColumns: [...tracks, "1fr"].join(" "),
+		minWidth: `${columns.reduce((all, column) => all + least(column), 0)}px`,
+	};
 }
 
 function useDrawn(props: TableProps) {
@@ -137,7 +153,13 @@ export function Table(props: TableProps) {
 	const [shown, setShown] = useOwned<string[]>(props.shown, [], props.onShown);
 	const { drawn, columns } = useDrawn({ ...props, shown });
 	const found = useMemo(
-		() => arrange(props.rows, props.columns.map((column) => column.name), order, filter),
+		() =>
+			arrange(
+				props.rows,
+				props.columns.map((column) => column.name),
+				order,
+				filter,
+			),
 		[props.rows, props.columns, order, filter],
 	);
 	const { box, first, last, page } = useWindow(found.length);
@@ -154,7 +176,8 @@ export function Table(props: TableProps) {
 		if (row && index !== undefined) then?.(row, index);
 	};
 	const onKeyDown = (event: KeyboardEvent) => {
-		if (event.target !== box.current || event.ctrlKey || event.metaKey || event.altKey) return;
+		if (event.target !== box.current || event.ctrlKey || event.metaKey || event.altKey)
+			return;
 		const next = lineAfter(event.key, line, found.length, page);
 		if (next !== null && found.length) {
 			setLine(next);
@@ -164,7 +187,7 @@ export function Table(props: TableProps) {
 		else return;
 		event.preventDefault();
 	};
-	const template = { gridTemplateColumns: templateOf(columns) };
+	const template = templateOf(columns);
 	const lines = found.slice(first, last);
 
 	return (
@@ -176,7 +199,13 @@ export function Table(props: TableProps) {
 				details={drawn.filter((column) => column.detail)}
 				shown={shown}
 				onShown={setShown}
-				csv={props.csv ? () => props.csv?.(order, filter) ?? Promise.resolve("") : null}
+				csv={
+					props.csv
+						? () =>
+								props.csv?.(order, filter) ??
+								Promise.resolve("")
+						: null
+				}
 				found={found.length}
 				rows={props.rows.length}
 				rowCount={props.rowCount ?? props.rows.length}
@@ -192,12 +221,32 @@ export function Table(props: TableProps) {
 				aria-rowcount={found.length + 1}
 				aria-colcount={columns.length}
 				aria-activedescendant={line >= 0 ? `${id}-${line}` : undefined}
-				style={props.lines ? { height: `${(props.lines + 1) * ROW_PIXELS + 2}px` } : {}}
+				style={
+					props.lines
+						? {
+								height: `${(props.lines + 1) * ROW_PIXELS + 2}px`,
+							}
+						: {}
+				}
 				onKeyDown={onKeyDown}
 			>
-				<Header columns={columns} style={template} order={order} onOrder={setOrder} />
-				<div class="table-rows" style={{ height: `${found.length * ROW_PIXELS}px` }}>
-					<div class="table-window" style={{ top: `${first * ROW_PIXELS}px` }}>
+				<Header
+					columns={columns}
+					style={template}
+					order={order}
+					onOrder={setOrder}
+				/>
+				<div
+					class="table-rows"
+					style={{
+						height: `${found.length * ROW_PIXELS}px`,
+						minWidth: template["minWidth"] ?? "",
+					}}
+				>
+					<div
+						class="table-window"
+						style={{ top: `${first * ROW_PIXELS}px` }}
+					>
 						{lines.map((index, at) => (
 							<Row
 								key={index}
@@ -211,12 +260,28 @@ export function Table(props: TableProps) {
 								onRow={
 									props.onRow
 										? () => {
-												setLine(first + at);
-												open(first + at, props.onRow);
+												setLine(
+													first +
+														at,
+												);
+												open(
+													first +
+														at,
+													props.onRow,
+												);
 											}
 										: null
 								}
-								onShow={props.onShow ? () => open(first + at, props.onShow) : null}
+								onShow={
+									props.onShow
+										? () =>
+												open(
+													first +
+														at,
+													props.onShow,
+												)
+										: null
+								}
 							/>
 						))}
 					</div>

@@ -18,8 +18,15 @@ import "./shell.css";
 function useKeys(onSearch: () => void, onHelp: () => void): void {
 	useEffect(() => {
 		const press = (event: KeyboardEvent) => {
-			if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-			if (event.key === "Escape" && store.view.selected) store.set({ selected: null });
+			if (
+				event.defaultPrevented ||
+				event.ctrlKey ||
+				event.metaKey ||
+				event.altKey
+			)
+				return;
+			if (event.key === "Escape" && store.view.selected)
+				store.set({ selected: null });
 			else if (isTyping(event)) return;
 			else if (event.key === "/") onSearch();
 			else if (event.key === "?") onHelp();
@@ -53,7 +60,11 @@ function Frame({ opened, onClose }: { opened: Opened; onClose: (() => void) | nu
 			<TabBar tabs={TABS} chosen={tab} />
 			{gone ? <Banner /> : null}
 			<main class="tab-body">
-				<div id="tab-body" role="tabpanel" aria-labelledby={`tab-${tab.id}`}>
+				<div
+					id="tab-body"
+					role="tabpanel"
+					aria-labelledby={`tab-${tab.id}`}
+				>
 					<Boundary key={`${tab.id} ${returns}`}>
 						<Body />
 					</Boundary>
@@ -61,7 +72,9 @@ function Frame({ opened, onClose }: { opened: Opened; onClose: (() => void) | nu
 			</main>
 			<Drawer />
 			<StatusBar />
-			{helped ? <Help version={opened.job.version} onClose={() => help(false)} /> : null}
+			{helped ? (
+				<Help version={opened.job.version} onClose={() => help(false)} />
+			) : null}
 		</div>
 	);
 }

@@ -11,7 +11,9 @@ export function useGone(): [boolean, number] {
 
 	useEffect(
 		() =>
-			client.watch((gone) => change(([, returns]) => [gone, gone ? returns : returns + 1])),
+			client.watch((gone) =>
+				change(([, returns]) => [gone, gone ? returns : returns + 1]),
+			),
 		[client],
 	);
 	return state;
@@ -24,8 +26,9 @@ export function Banner() {
 	return (
 		<div class="banner" role="alert">
 			<span>
-				The server does not answer. What is shown stays; start <code>stepscope serve</code>{" "}
-				again with the same port and token, or open its new link.
+				The server does not answer. What is shown stays; start{" "}
+				<code>stepscope serve</code> again with the same port and token, or
+				open its new link.
 			</span>
 			<button
 				type="button"

@@ -14,7 +14,10 @@ export interface DetailsProps<Kind extends Selection["kind"]> {
 }
 
 export type DetailsOf = {
-	[Kind in Selection["kind"]]?: { title: string; component: ComponentType<DetailsProps<Kind>> };
+	[Kind in Selection["kind"]]?: {
+		title: string;
+		component: ComponentType<DetailsProps<Kind>>;
+	};
 };
 
 export const DETAILS: DetailsOf = {

@@ -47,7 +47,10 @@ export function Header(props: {
 	return (
 		<header class="header">
 			<strong class="product">stepscope</strong>
-			<span class="run" title={`${job.files[0]?.path ?? ""} (${client.transport.place})`}>
+			<span
+				class="run"
+				title={`${job.files[0]?.path ?? ""} (${client.transport.place})`}
+			>
 				{runName(job)}
 			</span>
 			<span class="soft run-words" title={devices}>
@@ -106,12 +109,22 @@ export function TabBar({ tabs, chosen }: { tabs: Tab[]; chosen: Tab }) {
 							key={tab.id}
 							id={`tab-${tab.id}`}
 							role="tab"
-							href={writeAddress({ ...view, tab: tab.id, own: {}, selected: null })}
+							href={writeAddress({
+								...view,
+								tab: tab.id,
+								own: {},
+								selected: null,
+							})}
 							aria-selected={tab === chosen}
 							aria-controls="tab-body"
 							tabIndex={tab === chosen ? 0 : -1}
 							onClick={(event) => {
-								if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+								if (
+									event.ctrlKey ||
+									event.metaKey ||
+									event.shiftKey
+								)
+									return;
 								event.preventDefault();
 								goTo(tab.id);
 							}}

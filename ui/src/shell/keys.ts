@@ -1,6 +1,8 @@
 /*
  * keys.ts - all keys, for the help and for those who listen.
  */
+import { GESTURES, KEYS as TIMELINE_KEYS } from "../timeline/keys";
+
 export interface Key {
 	keys: string;
 	does: string;
@@ -15,7 +17,10 @@ export const KEYS: KeyGroup[] = [
 	{
 		title: "Everywhere",
 		keys: [
-			{ keys: "/", does: "search names; Enter next hit, Shift+Enter the one before" },
+			{
+				keys: "/",
+				does: "search names; Enter next hit, Shift+Enter the one before",
+			},
 			{ keys: "?", does: "these keys" },
 			{ keys: "Esc", does: "close what is open: menu, help, details" },
 			{ keys: "← →", does: "on the tabs: another tab" },
@@ -32,18 +37,13 @@ export const KEYS: KeyGroup[] = [
 	},
 	{
 		title: "Timeline",
-		keys: [
-			{ keys: "W S", does: "zoom in, zoom out" },
-			{ keys: "A D", does: "move left, right" },
-			{ keys: "F", does: "fit the selection, or everything" },
-			{ keys: "M, Shift+M", does: "mark the selection; keep the mark" },
-			{ keys: ". ,", does: "next, previous on the track" },
-			{ keys: "] [", does: "along the flow, against it" },
-			{ keys: "R", does: "the range of the selection" },
-			{ keys: "↑ ↓", does: "scroll the tracks" },
-			{ keys: "wheel, drag", does: "zoom at the pointer, move" },
-			{ keys: "Shift+drag", does: "choose a range of time" },
-		],
+		keys: TIMELINE_KEYS.filter((key) => !["search", "clear"].includes(key.action)).map(
+			(key) => ({ keys: key.shown, does: key.says }),
+		),
+	},
+	{
+		title: "On the timeline",
+		keys: GESTURES.map((gesture) => ({ keys: gesture.shown, does: gesture.says })),
 	},
 ];
 

@@ -23,12 +23,17 @@ export function LoadingScreen(props: {
 				</p>
 			) : (
 				<>
-					<progress aria-label="Bytes read" {...(share === null ? {} : { value: share })} />
+					<progress
+						aria-label="Bytes read"
+						{...(share === null ? {} : { value: share })}
+					/>
 					<p aria-live="off">
 						{known
 							? `${formatBytes(progress.doneBytes)} of ${formatBytes(progress.totalBytes)}`
 							: "beginning…"}
-						{progress?.events ? ` · ${formatCount(progress.events)} events` : ""}
+						{progress?.events
+							? ` · ${formatCount(progress.events)} events`
+							: ""}
 						{progress && progress.files > 1
 							? ` · rank ${Math.min(progress.file + 1, progress.files)} of ${progress.files}`
 							: ""}

@@ -48,7 +48,11 @@ export function Root({ first, openers }: { first: Transport | null; openers: Ope
 	if (state.at === "welcome") return <Welcome openers={openers} onOpen={open} />;
 	if (state.at === "loading")
 		return (
-			<LoadingScreen progress={state.progress} error={state.error} onCancel={close} />
+			<LoadingScreen
+				progress={state.progress}
+				error={state.error}
+				onCancel={close}
+			/>
 		);
 	return <App opened={state.opened} onClose={openers ? close : null} />;
 }

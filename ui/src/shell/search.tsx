@@ -32,13 +32,27 @@ export function Search({ field }: { field: RefObject<HTMLInputElement | null> })
 		const { search: q, rank, step } = store.view;
 		if (!q.trim()) return;
 		try {
-			const files = job.files.filter((file) => rank === null || file.rank === rank);
+			const files = job.files.filter(
+				(file) => rank === null || file.rank === rank,
+			);
 			const list = files.map((file) => file.file).join(",");
-			const asked = { q, limit: MOST_HITS, step, files: rank === null ? null : list };
-			const answer = await client.json<{ count: number; hits: Place[] }>("search", asked);
+			const asked = {
+				q,
+				limit: MOST_HITS,
+				step,
+				files: rank === null ? null : list,
+			};
+			const answer = await client.json<{ count: number; hits: Place[] }>(
+				"search",
+				asked,
+			);
 			const same = found?.q === q && found.step === step;
 			const count = answer.hits.length;
-			const at = same ? (found.at + way + count) % count : way > 0 ? 0 : count - 1;
+			const at = same
+				? (found.at + way + count) % count
+				: way > 0
+					? 0
+					: count - 1;
 			const hit = answer.hits[at];
 			find({ q, step, count: answer.count, hits: answer.hits, at });
 			if (!hit) return;

@@ -30,10 +30,16 @@ export function nextStep(steps: Step[], now: number | null, way: number): number
 
 function Steps({ steps, step }: { steps: Step[]; step: number | null }) {
 	const go = (way: number) => store.set({ step: nextStep(steps, step, way) });
-	if (!steps.length) return <span title="No ProfilerStep ranges and no periods">no steps</span>;
+	if (!steps.length)
+		return <span title="No ProfilerStep ranges and no periods">no steps</span>;
 	return (
 		<span class="status-part">
-			<button type="button" class="button quiet" aria-label="Previous step" onClick={() => go(-1)}>
+			<button
+				type="button"
+				class="button quiet"
+				aria-label="Previous step"
+				onClick={() => go(-1)}
+			>
 				◀
 			</button>
 			<label>
@@ -43,7 +49,9 @@ function Steps({ steps, step }: { steps: Step[]; step: number | null }) {
 					value={step === null ? "" : String(step)}
 					onChange={(event) => {
 						const { value } = event.currentTarget;
-						store.set({ step: value === "" ? null : Number(value) });
+						store.set({
+							step: value === "" ? null : Number(value),
+						});
 					}}
 				>
 					<option value="">all {steps.length}</option>
@@ -54,7 +62,12 @@ function Steps({ steps, step }: { steps: Step[]; step: number | null }) {
 					))}
 				</select>
 			</label>
-			<button type="button" class="button quiet" aria-label="Next step" onClick={() => go(1)}>
+			<button
+				type="button"
+				class="button quiet"
+				aria-label="Next step"
+				onClick={() => go(1)}
+			>
 				▶
 			</button>
 		</span>

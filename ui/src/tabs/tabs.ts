@@ -1,6 +1,7 @@
 /*
  * tabs.ts - all tabs, in the order in which they stand.
  */
+import { timelineTab } from "../timeline/timeline";
 import { communicationTab } from "./communication";
 import { compareTab } from "./compare";
 import { gapsTab } from "./gaps";
@@ -12,7 +13,6 @@ import { overviewTab } from "./overview";
 import { qualityTab } from "./quality";
 import { ranksTab } from "./ranks";
 import { stepsTab } from "./steps";
-import { timelineTab } from "../timeline/timeline";
 import type { Tab } from "./tab";
 import { verdictTab } from "./verdict";
 

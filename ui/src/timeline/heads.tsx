@@ -68,9 +68,14 @@ function Lanes({ stage, row }: { stage: Stage; row: Row }) {
 	};
 	return (
 		<button type="button" class="head-more" aria-expanded={!row.hidden} onClick={toggle}>
-			{row.hidden ? `▾ ${row.hidden} more lanes` : "▴ fewer lanes"}
+			{row.hidden ? `▾ ${moreWords(stage, row)}` : "▴ fewer lanes"}
 		</button>
 	);
+}
+
+function moreWords(stage: Stage, row: Row): string {
+	const frames = stage.supply.depths.get(row.key)?.hasFrames;
+	return frames ? "Python frames" : `${row.hidden} more lanes`;
 }
 
 function RowHead({ stage, row }: { stage: Stage; row: Row }) {
@@ -112,6 +117,25 @@ function wordOf(row: Row): string {
 	return row.track?.kind === "idle" ? "gaps" : "slices";
 }
 
+function OthersHead({ stage, row }: { stage: Stage; row: Row }) {
+	const toggle = () => {
+		const deep = new Set(stage.look.deep);
+		if (!deep.delete(row.key)) deep.add(row.key);
+		stage.change({ deep });
+	};
+	return (
+		<button
+			type="button"
+			class="head-others"
+			aria-expanded={row.open}
+			title={row.about}
+			onClick={toggle}
+		>
+			{row.open ? "▾" : "▸"} {row.title}
+		</button>
+	);
+}
+
 function Head({ stage, row, shift, kind }: { stage: Stage; row: Row; shift: number; kind: string }) {
 	if (row.kind === "note") return null;
 	const classes = ["head", row.kind, kind, row.open ? "open" : ""].join(" ");
@@ -119,6 +143,8 @@ function Head({ stage, row, shift, kind }: { stage: Stage; row: Row; shift: numb
 		<div class={classes} style={{ top: `${row.y + shift}px`, height: `${row.height}px` }}>
 			{row.kind === "group" ? (
 				<GroupHead stage={stage} row={row} />
+			) : row.kind === "others" ? (
+				<OthersHead stage={stage} row={row} />
 			) : (
 				<RowHead stage={stage} row={row} />
 			)}

@@ -2,29 +2,12 @@
  * theme.ts - what canvases need of the theme that is on: colours as numbers and strings,
  * hatches, widths of letters.
  */
-import { CAUSES, COLORS, readPalette } from "../core/colors";
+import { CAUSE_COLORS, CAUSES, COLORS, readPalette } from "../core/colors";
 
 type Rgb = [number, number, number];
 
 /* Steps from pale to full for entries that stand for slices with room between them. */
 export const SHADES = 4;
-
-/*
- * Whose work the device waited for, in the colour of that work: the host's operators launch
- * too slowly, a runtime call takes its time, another rank or stream is late.
- */
-const CAUSE_COLORS: Record<(typeof CAUSES)[number], (typeof COLORS)[number]> = {
-	profiler: "other",
-	input: "input",
-	allocator: "runtime",
-	compile: "python",
-	gc: "python",
-	sync: "idle",
-	launch: "operator",
-	latency: "runtime",
-	dependency: "communication",
-	unknown: "other",
-};
 
 /* Built pages have the short form: #fff. */
 function parse(color: string): Rgb {

@@ -34,7 +34,11 @@ export function isTrace(name: string): boolean {
 async function within(roots: FileSystemEntry[]): Promise<File[]> {
 	const waiting = roots.map((entry) => ({ entry, dropped: true }));
 	const files: File[] = [];
-	for (let next = waiting.shift(); next && files.length < MOST_FILES; next = waiting.shift()) {
+	for (
+		let next = waiting.shift();
+		next && files.length < MOST_FILES;
+		next = waiting.shift()
+	) {
 		const { entry, dropped } = next;
 		if (entry.isFile && (dropped || isTrace(entry.name)))
 			files.push(await fileOf(entry as FileSystemFileEntry));

@@ -52,7 +52,9 @@ function Drop({ openers, onOpen }: { openers: Openers; onOpen: (transport: Trans
 				);
 			}}
 		>
-			<p class="drop-words">Drop profiler traces here: one file, all ranks, or their folder</p>
+			<p class="drop-words">
+				Drop profiler traces here: one file, all ranks, or their folder
+			</p>
 			<p class="drop-ways">
 				<label class="button main">
 					Choose files
@@ -60,14 +62,24 @@ function Drop({ openers, onOpen }: { openers: Openers; onOpen: (transport: Trans
 				</label>
 				<label class="button">
 					Choose a folder
-					<input type="file" multiple ref={asFolder} onChange={choose(true)} />
+					<input
+						type="file"
+						multiple
+						ref={asFolder}
+						onChange={choose(true)}
+					/>
 				</label>
-				<button type="button" class="button" onClick={() => onOpen(openers.openDemo())}>
+				<button
+					type="button"
+					class="button"
+					onClick={() => onOpen(openers.openDemo())}
+				>
 					Look at a demo job
 				</button>
 			</p>
 			<p class="soft" role="status">
-				{said || ".json, .json.gz, .json.zst of torch.profiler. Nothing leaves this machine."}
+				{said ||
+					".json, .json.gz, .json.zst of torch.profiler. Nothing leaves this machine."}
 			</p>
 		</section>
 	);
@@ -82,35 +94,42 @@ function Code({ text }: { text: string }) {
 	);
 }
 
-export function Welcome(props: { openers: Openers | null; onOpen: (transport: Transport) => void }) {
+export function Welcome(props: {
+	openers: Openers | null;
+	onOpen: (transport: Transport) => void;
+}) {
 	return (
 		<main class="welcome">
 			<header>
 				<h1>stepscope</h1>
 				<ThemeButton />
 			</header>
-			<p class="lead">Where the time of a training step goes, why, and what to change.</p>
+			<p class="lead">
+				Where the time of a training step goes, why, and what to change.
+			</p>
 			{props.openers ? (
 				<Drop openers={props.openers} onOpen={props.onOpen} />
 			) : (
-				<p class="drop">Open the link that <code>stepscope serve</code> printed.</p>
+				<p class="drop">
+					Open the link that <code>stepscope serve</code> printed.
+				</p>
 			)}
 			<h2>Record your own</h2>
 			<p>
-				Each rank writes one file into <code>traces</code>. Shapes, memory and stacks cost a
-				little time while recording; without them some answers are missing, and the page says
-				which.
+				Each rank writes one file into <code>traces</code>. Shapes, memory
+				and stacks cost a little time while recording; without them some
+				answers are missing, and the page says which.
 			</p>
 			<Code text={RECORD} />
 			<h2>Large traces</h2>
 			<p>
-				A page can hold about a gigabyte. For more, the command serves the same page from its
-				own memory, on this machine only:
+				A page can hold about a gigabyte. For more, the command serves the
+				same page from its own memory, on this machine only:
 			</p>
 			<Code text={SERVE} />
 			<p class="soft">
-				Nothing leaves this machine: files are read by this page itself, and it makes no
-				request to any other place.
+				Nothing leaves this machine: files are read by this page itself, and
+				it makes no request to any other place.
 			</p>
 		</main>
 	);

@@ -8,6 +8,7 @@ import { rowsOf, sum } from "../../core/rows";
 import { store, useView } from "../../core/store";
 import type { BudgetRow } from "../../core/tables";
 import { type Bar, type BarKind, Bars } from "../../parts/bars";
+import "./communication.css";
 
 const KINDS: BarKind[] = [
 	{
@@ -40,7 +41,9 @@ function barOf(rank: number | null, rows: BudgetRow[]): Bar {
 export function exposedBars(rows: BudgetRow[]): Bar[] {
 	const ranks = new Map<number | null, BudgetRow[]>();
 	for (const row of rows) ranks.set(row.rank, [...(ranks.get(row.rank) ?? []), row]);
-	return [...ranks].sort(([a], [b]) => (a ?? -1) - (b ?? -1)).map(([rank, of]) => barOf(rank, of));
+	return [...ranks]
+		.sort(([a], [b]) => (a ?? -1) - (b ?? -1))
+		.map(([rank, of]) => barOf(rank, of));
 }
 
 function sentence(bars: Bar[]): string {

@@ -1,6 +1,7 @@
 /*
  * causes.tsx - gaps: idle time by cause, in parts that sum to all of it.
  */
+import { causeColor } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { rowsOf, sum } from "../../core/rows";
 import { store, useView } from "../../core/store";
@@ -8,18 +9,17 @@ import type { GapsRow } from "../../core/tables";
 import { Meter, type MeterPart } from "../../parts/meter";
 import "./gaps.css";
 
-/* What each cause means, and what it is drawn as. */
-const CAUSES: Record<string, { color: string; about: string }> = {
-	input: { color: "input", about: "the host waited for the next batch, or made it" },
-	sync: { color: "runtime", about: "the host waited for the device before it launched more" },
-	"launch-bound": { color: "operator", about: "the host could not launch as fast as kernels end" },
-	"launch latency": { color: "runtime", about: "the time from a launch to its start" },
-	allocator: { color: "copy", about: "the host was in the device's allocator" },
-	compile: { color: "optimizer", about: "torch.compile compiled" },
-	gc: { color: "python", about: "Python's garbage collector ran" },
-	dependency: { color: "communication", about: "work waited for work of another stream" },
-	profiler: { color: "range", about: "the profiler's own work" },
-	unknown: { color: "idle", about: "nothing that was recorded says why" },
+const ABOUT: Record<string, string> = {
+	input: "the host waited for the next batch, or made it",
+	sync: "the host waited for the device before it launched more",
+	"launch-bound": "the host could not launch as fast as kernels end",
+	"launch latency": "the time from a launch to its start",
+	allocator: "the host was in the device's allocator",
+	compile: "torch.compile compiled",
+	gc: "Python's garbage collector ran",
+	dependency: "work waited for work of another stream",
+	profiler: "the profiler's own work",
+	unknown: "nothing that was recorded says why",
 };
 
 export function causeParts(rows: GapsRow[]): MeterPart[] {
@@ -33,8 +33,8 @@ export function causeParts(rows: GapsRow[]): MeterPart[] {
 			name,
 			ns,
 			hatched: true,
-			color: CAUSES[name]?.color ?? "idle",
-			about: CAUSES[name]?.about ?? "",
+			color: causeColor(name),
+			about: ABOUT[name] ?? "",
 		}))
 		.sort((a, b) => b.ns - a.ns);
 }
@@ -60,24 +60,18 @@ export function Causes() {
 				label="Idle time by cause"
 				parts={parts}
 				whole={{
-					name: devices > 1 ? `idle, ${devices} devices` : "idle time",
+					name:
+						devices > 1
+							? `idle, ${devices} devices`
+							: "idle time",
 					ns: sum(parts.map((part) => part.ns)),
 				}}
 				base="the idle time in the steps"
+				chosen={filter}
+				onChoose={(cause) =>
+					store.setOwn({ filter: filter === cause ? "" : cause })
+				}
 			/>
-			<p class="chips">
-				{parts.map((part) => (
-					<button
-						key={part.name}
-						type="button"
-						class="chip"
-						aria-pressed={filter === part.name}
-						onClick={() => store.setOwn({ filter: filter === part.name ? "" : part.name })}
-					>
-						only {part.name}
-					</button>
-				))}
-			</p>
 		</div>
 	);
 }

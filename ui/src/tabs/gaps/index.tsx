@@ -1,12 +1,36 @@
 /*
  * index.tsx - tab: why devices stood idle: the causes, and every gap.
  */
+import type { Client } from "../../core/client";
+import { useOpened } from "../../core/context";
+import { store } from "../../core/store";
+import type { Cell, Job, TableDocument } from "../../core/types";
+import { spotOf } from "../../parts/place";
 import { TabParts } from "../../parts/tab-parts";
 import type { Tab } from "../tab";
 import { Causes } from "./causes";
 
+/* A gap has details of its own: what the host did in it, and what ended it. */
+function openGap(client: Client, job: Job, row: Cell[], document: TableDocument): boolean {
+	if (document.group !== "gap") return false;
+	void spotOf(client, job, "gaps", document, row).then(
+		(spot) => store.set({ selected: spot?.selected ?? null }),
+		() => store.set({ selected: null }),
+	);
+	return true;
+}
+
 function Gaps() {
-	return <TabParts tab="gaps" above={{ gaps: Causes }} groups={{ gaps: "gap" }} />;
+	const { client, job } = useOpened();
+	return (
+		<TabParts
+			tab="gaps"
+			above={{ gaps: Causes }}
+			groups={{ gaps: "gap" }}
+			onRow={{ gaps: (row, document) => openGap(client, job, row, document) }}
+			columns={{ gaps: ["host"], syncs: ["longest_ns"] }}
+		/>
+	);
 }
 
 export const gapsTab: Tab = { id: "gaps", title: "Gaps", component: Gaps };

@@ -14,7 +14,9 @@ function total(rows: KernelsRow[]): number {
 /* One sentence, of compute kernels alone: communication has no tensor cores to use. */
 function sentence(rows: KernelsRow[]): string {
 	const compute = rows.filter((row) => row.kind !== "communication");
-	const known = compute.filter((row) => row.tensor_cores === "yes" || row.tensor_cores === "no");
+	const known = compute.filter(
+		(row) => row.tensor_cores === "yes" || row.tensor_cores === "no",
+	);
 	const whole = total(compute);
 	if (!whole) return "\u00a0";
 	if (!known.length) return "Whether kernels use tensor cores is not known for this device.";
@@ -27,9 +29,14 @@ export function TensorShare() {
 	const { client } = useOpened();
 	const rank = useView((view) => view.rank);
 	const step = useView((view) => view.step);
-	const loaded = useLoaded(() => client.view("kernels", { rank, step }), [client, rank, step]);
+	const loaded = useLoaded(
+		() => client.view("kernels", { rank, step }),
+		[client, rank, step],
+	);
 
 	return (
-		<p class="summary">{loaded.value ? sentence(rowsOf(loaded.value, "kernels")) : "\u00a0"}</p>
+		<p class="summary">
+			{loaded.value ? sentence(rowsOf(loaded.value, "kernels")) : "\u00a0"}
+		</p>
 	);
 }

@@ -1,6 +1,7 @@
 /*
  * budget.tsx - overview: the mean step in parts that sum to it.
  */
+import { causeColor } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { rowsOf, sum } from "../../core/rows";
 import { useView } from "../../core/store";
@@ -22,7 +23,7 @@ export function partsOf(rows: { part: string; ns: number }[], devices: number): 
 	return [...totals].map(([name, ns]) => ({
 		name,
 		ns: ns / Math.max(1, devices),
-		color: COLORS[name] ?? (name === "idle: input" ? "input" : "idle"),
+		color: COLORS[name] ?? causeColor(name.replace(/^idle: /, "")),
 		hatched: name.startsWith("idle"),
 		...(name.startsWith("idle") ? { href: "#/gaps" } : {}),
 	}));
@@ -53,7 +54,11 @@ export function Budget() {
 		const rows = rowsOf(budget, "budget");
 		if (rows.length) return { ...ofDevices(rows), notes: budget.notes };
 		const host = await client.view("breakdown", { rank, step });
-		return { parts: ofHost(rowsOf(host, "breakdown")), devices: 0, notes: budget.notes };
+		return {
+			parts: ofHost(rowsOf(host, "breakdown")),
+			devices: 0,
+			notes: budget.notes,
+		};
 	}, [client, rank, step]);
 
 	if (!loaded.value)
@@ -70,7 +75,10 @@ export function Budget() {
 			<Meter
 				label="The mean step in parts"
 				parts={parts.sort((a, b) => b.ns - a.ns)}
-				whole={{ name: step === null ? "the mean step" : `step ${step}`, ns: whole }}
+				whole={{
+					name: step === null ? "the mean step" : `step ${step}`,
+					ns: whole,
+				}}
 				base={step === null ? "the mean step" : `step ${step}`}
 			/>
 			<p class="soft">

@@ -16,7 +16,11 @@ interface Gauge {
 }
 
 const GAUGES: Gauge[] = [
-	{ column: "gpu_percent", title: "GPU busy", about: "of the time of the steps: anything ran" },
+	{
+		column: "gpu_percent",
+		title: "GPU busy",
+		about: "of the time of the steps: anything ran",
+	},
 	{
 		column: "sm_percent",
 		title: "SMs filled",
@@ -45,9 +49,16 @@ function GaugeLine({ gauge, rows }: { gauge: Gauge; rows: UtilizationRow[] }) {
 		<tr title={`${gauge.title}: ${gauge.about}`}>
 			<th scope="row">{gauge.title}</th>
 			<td class="meter-bar gauge">
-				<span style={{ width: `${value ?? 0}%`, backgroundColor: "var(--c-compute)" }} />
+				<span
+					style={{
+						width: `${value ?? 0}%`,
+						backgroundColor: "var(--c-compute)",
+					}}
+				/>
 			</td>
-			<td class="number">{value === null ? "not recorded" : formatPercent(value)}</td>
+			<td class="number">
+				{value === null ? "not recorded" : formatPercent(value)}
+			</td>
 			<td class="number soft">{reach}</td>
 		</tr>
 	);
@@ -76,11 +87,15 @@ function DeviceWords({ rows }: { rows: DevicesRow[] }) {
 					</strong>{" "}
 					<span class="soft">
 						{[
-							row.memory_bytes === null ? null : formatBytes(row.memory_bytes),
+							row.memory_bytes === null
+								? null
+								: formatBytes(row.memory_bytes),
 							row.multiprocessors === null
 								? null
 								: `${formatCount(row.multiprocessors)} multiprocessors`,
-							row.compute === null ? null : `compute ${row.compute}`,
+							row.compute === null
+								? null
+								: `compute ${row.compute}`,
 						]
 							.filter((word) => word !== null)
 							.join(" · ")}
@@ -114,7 +129,8 @@ export function Devices() {
 	if (!rows.length)
 		return (
 			<Nothing>
-				No device worked in these files. ProfilerActivity.CUDA (or XPU) records kernels.
+				No device worked in these files. ProfilerActivity.CUDA (or XPU)
+				records kernels.
 			</Nothing>
 		);
 	return (
@@ -123,12 +139,18 @@ export function Devices() {
 			<table class="meter" aria-label="How well the devices were used">
 				<tbody>
 					{GAUGES.map((gauge) => (
-						<GaugeLine key={gauge.column} gauge={gauge} rows={rows} />
+						<GaugeLine
+							key={gauge.column}
+							gauge={gauge}
+							rows={rows}
+						/>
 					))}
 				</tbody>
 			</table>
 			<p class="soft">
-				{rows.length > 1 ? `Median of ${plural(rows.length, "device")}, least to most. ` : ""}
+				{rows.length > 1
+					? `Median of ${plural(rows.length, "device")}, least to most. `
+					: ""}
 				<button
 					type="button"
 					class="link"

@@ -50,7 +50,12 @@ const WORDS: Record<string, string> = {
 	gaps: "idle time, share of the steps",
 };
 
-function Card(props: { title: string; about?: string; children: ComponentChildren; wide?: boolean }) {
+function Card(props: {
+	title: string;
+	about?: string;
+	children: ComponentChildren;
+	wide?: boolean;
+}) {
 	return (
 		<section class={props.wide ? "card wide" : "card"}>
 			<h2>
@@ -70,16 +75,30 @@ function Cards() {
 			<Card title="Steps" about="click one to look at it alone" wide>
 				<StepChart />
 			</Card>
-			<Card title={view.step === null ? "The mean step" : `Step ${view.step}`} about={scope}>
+			<Card
+				title={view.step === null ? "The mean step" : `Step ${view.step}`}
+				about={scope}
+			>
 				<Budget />
 			</Card>
 			<Card title="Devices" about={scope}>
 				<Devices />
 			</Card>
 			{TOPS.map((top) => (
-				<Card key={top.view} title={top.title} about={WORDS[top.view] ?? ""}>
+				<Card
+					key={top.view}
+					title={top.title}
+					about={WORDS[top.view] ?? ""}
+				>
 					<Top top={top} />
-					<a href={writeAddress({ ...view, tab: top.view, own: {}, selected: null })}>
+					<a
+						href={writeAddress({
+							...view,
+							tab: top.view,
+							own: {},
+							selected: null,
+						})}
+					>
 						All {top.title.toLowerCase()}
 					</a>
 				</Card>

@@ -53,9 +53,10 @@ function barOf(step: number, rows: BreakdownRow[]): Bar {
 	return {
 		id: String(step),
 		label: String(step),
-		title: [`Step ${step}${name ? ` (${name})` : ""}: ${formatNs(whole)}${ranks}`, ...told].join(
-			"\n",
-		),
+		title: [
+			`Step ${step}${name ? ` (${name})` : ""}: ${formatNs(whole)}${ranks}`,
+			...told,
+		].join("\n"),
 		parts,
 	};
 }
@@ -74,14 +75,20 @@ export function StepChart() {
 		);
 	const bars = barsOf(rowsOf(loaded.value, "breakdown"));
 	if (!bars.length)
-		return <Nothing>No steps: the files have neither operators nor device events.</Nothing>;
+		return (
+			<Nothing>
+				No steps: the files have neither operators nor device events.
+			</Nothing>
+		);
 	return (
 		<Bars
 			label="Time of each step by what it was spent on"
 			kinds={PARTS}
 			bars={bars}
 			chosen={step === null ? null : String(step)}
-			onChoose={(id) => store.set({ step: step === Number(id) ? null : Number(id) })}
+			onChoose={(id) =>
+				store.set({ step: step === Number(id) ? null : Number(id) })
+			}
 		/>
 	);
 }

@@ -95,16 +95,33 @@ export function Top({ top }: { top: TopOf }) {
 							type="button"
 							title={`${line.name}\nShow on the timeline`}
 							onClick={async () =>
-								say((await showRow(client, job, top.view, document, line.row)) ?? "")
+								say(
+									(await showRow(
+										client,
+										job,
+										top.view,
+										document,
+										line.row,
+									)) ?? "",
+								)
 							}
 						>
-							<span class="top-name">{shortName(line.name)}</span>
-							{line.rank === null || ranksOf(job).length < 2 ? null : (
-								<span class="soft">rank {line.rank}</span>
-							)}
-							<span class="number">{formatNs(line.ns)}</span>
+							<span class="top-name">
+								{shortName(line.name)}
+							</span>
+							<span class="soft">
+								{line.rank === null ||
+								ranksOf(job).length < 2
+									? ""
+									: `rank ${line.rank}`}
+							</span>
+							<span class="number">
+								{formatNs(line.ns)}
+							</span>
 							<span class="number soft">
-								{line.share === null ? "" : formatPercent(line.share)}
+								{line.share === null
+									? ""
+									: formatPercent(line.share)}
 							</span>
 						</button>
 					</li>

@@ -44,7 +44,9 @@ function rankWords(odd: Odd, files: number): string {
 	if (files < 2) return "";
 	if (odd.files >= files) return "all files";
 	if (odd.ranks.length && odd.ranks.length <= 8)
-		return odd.ranks.length === 1 ? `rank ${odd.ranks[0]}` : `ranks ${odd.ranks.join(", ")}`;
+		return odd.ranks.length === 1
+			? `rank ${odd.ranks[0]}`
+			: `ranks ${odd.ranks.join(", ")}`;
 	return `${odd.files} of ${files} files`;
 }
 
@@ -62,7 +64,11 @@ function Odds({ section, odds, files }: { section: Section; odds: Odd[]; files: 
 							{section.sign}
 						</span>
 						<span class="odd-meaning">{odd.meaning}</span>
-						<span class="soft">{odd.count > 1 ? `${formatCount(odd.count)} ×` : ""}</span>
+						<span class="soft">
+							{odd.count > 1
+								? `${formatCount(odd.count)} ×`
+								: ""}
+						</span>
 						<span class="soft">{rankWords(odd, files)}</span>
 						<code class="soft">{odd.oddity}</code>
 					</li>
@@ -112,14 +118,19 @@ export function Notes() {
 				{clocks ? ` After alignment: ${clocks}.` : ""}
 			</p>
 			{odds.length || good < job.files.length ? null : (
-				<p>Nothing odd: every event was read, everything that can be recorded was.</p>
+				<p>
+					Nothing odd: every event was read, everything that can be
+					recorded was.
+				</p>
 			)}
 			<Broken job={job} />
 			{SECTIONS.map((section) => (
 				<Odds
 					key={section.severity}
 					section={section}
-					odds={odds.filter((odd) => odd.severity === section.severity)}
+					odds={odds.filter(
+						(odd) => odd.severity === section.severity,
+					)}
 					files={good}
 				/>
 			))}

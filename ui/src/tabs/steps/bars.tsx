@@ -35,7 +35,15 @@ function known(rows: StepsRow[]): Known[] {
 	return rows.flatMap((row) =>
 		row.step === null || row.dur_ns === null
 			? []
-			: [{ rank: row.rank, step: row.step, ns: row.dur_ns, name: row.name, dropped: row.dropped }],
+			: [
+					{
+						rank: row.rank,
+						step: row.step,
+						ns: row.dur_ns,
+						name: row.name,
+						dropped: row.dropped,
+					},
+				],
 	);
 }
 
@@ -78,14 +86,20 @@ function Outliers({ steps, usual }: { steps: Known[]; usual: number }) {
 		.filter((one) => !one.dropped && one.ns > OUTLIER * usual)
 		.sort((a, b) => b.ns - a.ns);
 	if (!out.length)
-		return <p class="soft">No step takes more than {OUTLIER} × the median. Click a bar for its place.</p>;
+		return (
+			<p class="soft">
+				No step takes more than {OUTLIER} × the median. Click a bar for its
+				place.
+			</p>
+		);
 	return (
 		<p>
 			{out.slice(0, NAMED).map((one) => (
 				<span key={`${one.step} ${one.rank}`} class="outlier">
 					▲ step {one.step}
-					{one.rank === null ? "" : ` of rank ${one.rank}`}: {formatNs(one.ns)},{" "}
-					{(one.ns / usual).toFixed(2)} × the median{" "}
+					{one.rank === null ? "" : ` of rank ${one.rank}`}:{" "}
+					{formatNs(one.ns)}, {(one.ns / usual).toFixed(2)} × the
+					median{" "}
 				</span>
 			))}
 			{out.length > NAMED ? `and ${out.length - NAMED} more.` : ""}
@@ -99,7 +113,12 @@ export function StepBars() {
 	const loaded = useLoaded(() => client.view("steps", { rank }), [client, rank]);
 
 	if (loaded.state === "failed") return <Failed error={loaded.error} />;
-	if (!loaded.value) return <Loading what="Looking at the steps…" />;
+	if (!loaded.value)
+		return (
+			<div class="step-bars">
+				<Loading what="Looking at the steps…" />
+			</div>
+		);
 	const all = known(rowsOf(loaded.value, "steps"));
 	if (!all.length) return null;
 	const usual = median(all.filter((one) => !one.dropped).map((one) => one.ns));
