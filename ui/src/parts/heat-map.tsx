@@ -77,11 +77,19 @@ function drawLabels(context: CanvasRenderingContext2D, props: HeatMapProps, at: 
 	context.textAlign = "right";
 	const everyRow = strideOf(at.cellHeight, 13);
 	for (let i = 0; i < props.rows.length; i += everyRow)
-		context.fillText(props.rows[i] ?? "", at.left - 8, at.top + (i + 0.5) * at.cellHeight);
+		context.fillText(
+			props.rows[i] ?? "",
+			at.left - 8,
+			at.top + (i + 0.5) * at.cellHeight,
+		);
 	context.textAlign = "center";
 	const everyColumn = strideOf(at.cellWidth, 30);
 	for (let i = 0; i < props.columns.length; i += everyColumn)
-		context.fillText(props.columns[i] ?? "", at.left + (i + 0.5) * at.cellWidth, at.top / 2);
+		context.fillText(
+			props.columns[i] ?? "",
+			at.left + (i + 0.5) * at.cellWidth,
+			at.top / 2,
+		);
 }
 
 /* How light people see a colour, 0 to 255. */
@@ -109,7 +117,9 @@ function rampOf(token: string): Ramp {
 }
 
 function levelOf(value: number, most: number): number {
-	return most > 0 ? Math.max(0, Math.min(LEVELS - 1, Math.round((value / most) * (LEVELS - 1)))) : 0;
+	return most > 0
+		? Math.max(0, Math.min(LEVELS - 1, Math.round((value / most) * (LEVELS - 1))))
+		: 0;
 }
 
 /* Small cells touch: a pixel each in an image that is drawn larger. 512 x 200 of them are quick. */
@@ -162,7 +172,10 @@ function drawCells(context: CanvasRenderingContext2D, props: HeatMapProps, at: L
 }
 
 function mostOf(values: (number | null)[]): number {
-	return values.reduce<number>((most, value) => (value !== null && value > most ? value : most), 0);
+	return values.reduce<number>(
+		(most, value) => (value !== null && value > most ? value : most),
+		0,
+	);
 }
 
 function boxOf(cell: Cell, at: Layout): Record<string, string> {
@@ -173,6 +186,8 @@ function boxOf(cell: Cell, at: Layout): Record<string, string> {
 		height: `${at.cellHeight + 1}px`,
 	};
 }
+
+const HINT = "Point at a cell, or move with the arrow keys. Grey, or a dash: not known.";
 
 const MOVES: Record<string, [number, number]> = {
 	ArrowUp: [-1, 0],
@@ -206,7 +221,8 @@ export function HeatMap(props: HeatMapProps) {
 	function cellAt(event: MouseEvent): Cell | null {
 		const column = Math.floor((event.offsetX - at.left) / at.cellWidth);
 		const row = Math.floor((event.offsetY - at.top) / at.cellHeight);
-		const inside = row >= 0 && row < rows.length && column >= 0 && column < columns.length;
+		const inside =
+			row >= 0 && row < rows.length && column >= 0 && column < columns.length;
 		return inside ? { row, column } : null;
 	}
 
@@ -235,9 +251,7 @@ export function HeatMap(props: HeatMapProps) {
 				<Scale most={most} color={props.color} format={props.format} />
 			</div>
 			<p class="heat-hint" aria-live="polite">
-				{active
-					? props.tell(active.row, active.column)
-					: "Point at a cell, or move with the arrow keys. Grey, or a dash: not known."}
+				{active ? props.tell(active.row, active.column) : HINT}
 			</p>
 			<div class="heat-scroll">
 				<canvas
@@ -254,10 +268,16 @@ export function HeatMap(props: HeatMapProps) {
 					}}
 					onKeyDown={move}
 				/>
-				{active ? <div class="heat-active" style={boxOf(active, at)} /> : null}
+				{active ? (
+					<div class="heat-active" style={boxOf(active, at)} />
+				) : null}
 			</div>
 		</div>
 	);
+}
+
+function mixed(color: string, part: number): string {
+	return `color-mix(in srgb, var(${color}) ${part * 100}%, var(--raised))`;
 }
 
 function Scale(props: { most: number; color: string; format: (value: number) => string }) {
@@ -272,9 +292,7 @@ function Scale(props: { most: number; color: string; format: (value: number) => 
 						x={i * 20}
 						width="20"
 						height="10"
-						style={{
-							fill: `color-mix(in srgb, var(${props.color}) ${stop * 100}%, var(--raised))`,
-						}}
+						style={{ fill: mixed(props.color, stop) }}
 					/>
 				))}
 			</svg>

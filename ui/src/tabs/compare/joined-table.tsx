@@ -64,7 +64,13 @@ export const TABLES: Joined[] = [
 		keys: ["phase"],
 		stems: ["device_ns", "host_ns"],
 	},
-	{ id: "steps", title: "Steps", view: "steps", keys: ["step"], stems: ["dur_ns", "device_events"] },
+	{
+		id: "steps",
+		title: "Steps",
+		view: "steps",
+		keys: ["step"],
+		stems: ["dur_ns", "device_events"],
+	},
 ];
 
 /* The answer of the route compare. */
@@ -83,16 +89,13 @@ export function JoinedTable({ table }: { table: string }) {
 	const wanted = TABLES.find((one) => one.id === table) ?? TABLES[0];
 	const asked = { group: wanted?.group, rank, step };
 	const [said, say] = useState("");
-	const loaded = useLoaded(
-		async () => {
-			const found = await client.json<Comparison>(`compare/${wanted?.view}`, {
-				...asked,
-				top: MOST_ROWS,
-			});
-			return found.tables[0] ?? null;
-		},
-		[client, table, rank, step],
-	);
+	const loaded = useLoaded(async () => {
+		const found = await client.json<Comparison>(`compare/${wanted?.view}`, {
+			...asked,
+			top: MOST_ROWS,
+		});
+		return found.tables[0] ?? null;
+	}, [client, table, rank, step]);
 	const document = loaded.value;
 	const stems = wanted?.stems ?? [];
 	const columns = useMemo(
@@ -119,9 +122,17 @@ export function JoinedTable({ table }: { table: string }) {
 			notes={said ? [said, ...document.notes] : document.notes}
 			empty="Neither run has any."
 			lines={LINES}
-			onShow={async (row) => say((await showRow(client, job, table, document, row)) ?? "")}
+			onShow={async (row) =>
+				say((await showRow(client, job, table, document, row)) ?? "")
+			}
 			csv={(sort, name) =>
-				client.text(`compare/${wanted?.view}`, { ...asked, top: 0, sort, name, format: "csv" })
+				client.text(`compare/${wanted?.view}`, {
+					...asked,
+					top: 0,
+					sort,
+					name,
+					format: "csv",
+				})
 			}
 		/>
 	);

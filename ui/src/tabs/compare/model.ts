@@ -83,11 +83,7 @@ export function mainStem(document: TableDocument, wanted: string[]): string | nu
 	return wanted.find((stem) => stems.includes(stem)) ?? stems.find(costs) ?? stems[0] ?? null;
 }
 
-export function columnsOf(
-	document: TableDocument,
-	stems: string[],
-	keys: string[],
-): TableColumn[] {
+export function columnsOf(document: TableDocument, stems: string[], keys: string[]): TableColumn[] {
 	const columns = document.columns.map((column, index) => {
 		const part = partOf(column.name);
 		const type = typeOf(column, document.rows, index);
@@ -99,7 +95,13 @@ export function columnsOf(
 			...base,
 			title: change ? `${words} change` : `${words} ${part.side.toUpperCase()}`,
 			detail: !stems.includes(part.stem),
-			...(change ? { change: costs(part.stem) ? ("cost" as const) : ("plain" as const) } : {}),
+			...(change
+				? {
+						change: costs(part.stem)
+							? ("cost" as const)
+							: ("plain" as const),
+					}
+				: {}),
 		};
 	});
 	/* what rows are about, then the figures in the order in which they were asked for */
