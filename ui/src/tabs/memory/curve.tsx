@@ -3,7 +3,7 @@
  */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
-import { formatBytes, formatNs, formatPercent } from "../../core/format";
+import { formatBytes, formatPercent } from "../../core/format";
 import { showOnTimeline } from "../../core/store";
 import { Failed, Loading } from "../../parts/state";
 import {
@@ -121,6 +121,8 @@ export function CurveOf({ peak }: { peak: Peak }) {
 		[window, fine, whole],
 	);
 
+	const limit = (peak.percent ?? 0) >= NEAR_PERCENT ? peak.memory : null;
+
 	useEffect(() => zoom(null), [peak]);
 	if (!curve)
 		return loaded.state === "failed" ? (
@@ -171,11 +173,7 @@ export function CurveOf({ peak }: { peak: Peak }) {
 				<MemoryPlot
 					curve={curve}
 					steps={steps}
-					limit={
-						(peak.percent ?? 0) >= NEAR_PERCENT
-							? peak.memory
-							: null
-					}
+					limit={limit}
 					zoom={(from, to) => zoom({ from, to })}
 					all={() => zoom(null)}
 					label={`Memory of ${peak.device} over time. ${sentence(peak)}`}

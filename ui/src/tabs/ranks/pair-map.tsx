@@ -47,7 +47,8 @@ export function PairsMap() {
 		const count = formatCount(pairs.counts[from * ranks.length + to]);
 		return (
 			`Rank ${ranks[from]} waits ${formatNs(wait)} a step ` +
-			`for rank ${ranks[to]}, which came last in ${count} of the collectives that they share.`
+			`for rank ${ranks[to]}, which came last in ${count} of the collectives ` +
+			"that they share."
 		);
 	};
 	return (
