@@ -12,7 +12,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { WASI } from "node:wasi";
 import { gunzipSync } from "node:zlib";
 
 const VIEWS = ["files", "devices", "categories", "tracks", "steps", "quality"];
@@ -21,18 +20,31 @@ const BIG_BYTES = 100e6;
 /* The module behind functions that take and give strings and bytes. */
 class Module {
 	static async load(path) {
-		const wasi = new WASI({ version: "preview1" });
 		const module = await WebAssembly.compile(readFileSync(path));
 		const self = new Module();
 		const stepscope = {
 			read: (at, room) => self.read(at >>> 0, room >>> 0),
 			progress: () => 1,
 		};
-		const imports = { ...wasi.getImportObject(), stepscope };
+		const imports = { wasi_snapshot_preview1: self.wasi(module), stepscope };
 		const instance = await WebAssembly.instantiate(module, imports);
 		self.exports = instance.exports;
-		wasi.initialize(instance);
+		self.exports._initialize();
 		return self;
+	}
+
+	/* As the page does it: a clock, and no files (EBADF). */
+	wasi(module) {
+		const calls = {};
+		for (const wanted of WebAssembly.Module.imports(module))
+			if (wanted.module === "wasi_snapshot_preview1")
+				calls[wanted.name] = () => 8;
+		calls.clock_time_get = (_clock, _precision, at) => {
+			const ns = BigInt(Math.round(performance.now() * 1e6));
+			new DataView(this.exports.memory.buffer).setBigUint64(at >>> 0, ns, true);
+			return 0;
+		};
+		return calls;
 	}
 
 	/* The next bytes of the file that is being added. */
@@ -225,7 +237,8 @@ function demo(module) {
 	if (module.ask(handle, "nothing") !== null || !module.error(handle).includes("route"))
 		throw new Error("a route that is not there is not refused");
 	module.close(handle);
-	console.log(`wasm: the demo has ${job.files.length} ranks, first ${verdict.findings[0].rule}`);
+	const first = verdict.findings[0].rule;
+	console.log(`wasm: the demo has ${job.files.length} ranks, first ${first}`);
 }
 
 /* The ratio of loading alone: the fastest of three, since others use the machine too. */

@@ -357,7 +357,7 @@ async function maps() {
 	equal(["CUDA:1", "CPU", "HIP:10"].map(deviceNumber), [1, null, 10], "numbers of devices");
 }
 
-export const UNITS = [
+export const unitTests = [
 	{ name: "unit: markdown", run: markdown },
 	{ name: "unit: pages of rules", run: pagesOfRules },
 	{ name: "unit: waterfall of the verdict", run: waterfall },

@@ -1,0 +1,20 @@
+/*
+ * tests.mjs - all tests, in the order in which they run.
+ */
+import { chartTests } from "./charts.mjs";
+import { compareTests } from "./compare.mjs";
+import { tabTests } from "./tabs.mjs";
+import { timelineTests } from "./timeline.mjs";
+import { unitTests } from "./units.mjs";
+import { verdictTests } from "./verdict.mjs";
+import { wayTests } from "./ways.mjs";
+
+export const TESTS = [
+	...unitTests,
+	...wayTests,
+	...verdictTests,
+	...tabTests,
+	...chartTests,
+	...timelineTests,
+	...compareTests,
+];
