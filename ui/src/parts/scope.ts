@@ -52,9 +52,8 @@ function ofSpread(name: string, declared: Map<string, unknown>): Spread | null {
 	if (found && declared.has(base)) return { base, part: found[2] as Spread["part"] };
 	const worst = /^(.*)_worst$/.exec(name)?.[1];
 	if (worst === undefined) return null;
-	const named = ["", "_ns", "_bytes", "_percent"]
-		.map((unit) => worst + unit)
-		.find((one) => declared.has(one));
+	const units = ["", "_ns", "_bytes", "_percent"];
+	const named = units.map((unit) => worst + unit).find((one) => declared.has(one));
 	return named ? { base: named, part: "worst" } : null;
 }
 
@@ -67,7 +66,7 @@ export function columnsOf(document: TableDocument, offer: ViewOffer): TableColum
 	const barred = offer.columns.find((column) => column.bar)?.name ?? mainOf(document, offer);
 
 	return document.columns.map((column, index) => {
-		/* Over all ranks "call_max_ns" is the most of "call_ns", whatever else has this name. */
+		/* Over all ranks "call_max_ns" is the most of "call_ns", not itself. */
 		const spread = whole ? ofSpread(column.name, declared) : null;
 		const own = spread ? undefined : declared.get(column.name);
 		const type = own?.type ?? (column.unit || "id");

@@ -6,7 +6,7 @@ import { type DrawnColumn, exactly, formatIn } from "./columns";
 import { shortName } from "./names";
 import { nextOrder, type Order } from "./rows";
 
-type Style = Record<string, string>;
+export type Style = Record<string, string>;
 
 function sortWord(column: DrawnColumn, order: Order): "ascending" | "descending" | "none" {
 	if (order === column.name) return column.numeric ? "descending" : "ascending";
