@@ -29,8 +29,11 @@ void check_trace(const struct ss_trace *trace);
 /* Every number, text and count of the two is the same. */
 void check_equal(const struct ss_trace *a, const struct ss_trace *b);
 
-/* Every view, every report and the verdict run in every format, and their JSON is strict. */
-void check_views(struct ss_session *session);
+/*
+ * Every view, every report and the verdict run, in one format or (NULL) in all, and their
+ * JSON is strict.
+ */
+void check_views(struct ss_session *session, const char *format);
 
 /* The text is strict JSON in UTF-8. */
 void check_json(const char *text, size_t length);

@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-static void run_one(struct ss_session *session, const char *what, uint32_t top)
+static void run_one(struct ss_session *session, const char *what, const char *only, uint32_t top)
 {
 	const char *format;
 
@@ -20,6 +20,8 @@ static void run_one(struct ss_session *session, const char *what, uint32_t top)
 		struct ss_error err = { 0 };
 		struct ss_text text = { 0 };
 
+		if (only && strcmp(only, format) != 0)
+			continue;
 		CHECK(ss_session_run(session, &request, &text, &err) == SS_OK);
 		CHECK(text.length > 0 && text.data[text.length] == '\0');
 		if (strcmp(format, "json") == 0)
@@ -28,12 +30,12 @@ static void run_one(struct ss_session *session, const char *what, uint32_t top)
 	}
 }
 
-void check_views(struct ss_session *session)
+void check_views(struct ss_session *session, const char *format)
 {
 	struct ss_offer offer;
 
 	for (size_t i = 0; ss_offer_at(i, &offer); i++)
-		run_one(session, offer.name, i % 2 ? 3 : 0);
-	run_one(session, "diagnose", 0);
-	run_one(session, "what-if", 0);
+		run_one(session, offer.name, format, i % 2 ? 3 : 0);
+	run_one(session, "diagnose", format, 0);
+	run_one(session, "what-if", format, 0);
 }

@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK((ss_session_open_memory(data, size, "fuzz/rank3.json", &session, &err) == SS_OK) ==
 	      (status == SS_OK));
 	if (status == SS_OK)
-		check_views(session);
+		check_views(session, NULL);
 	ss_session_close(session);
 	return 0;
 }

@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (is_pack(data, size)) {
 			CHECK(ss_session_open_memory(mended, size, "rank3.stepscope", &session,
 						     &err) == SS_OK);
-			check_views(session);
+			check_views(session, "json");
 			ss_session_close(session);
 		}
 	} else {

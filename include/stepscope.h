@@ -213,6 +213,14 @@ struct ss_runs {
 	uint32_t count;
 };
 
+/*
+ * Compares a view of two runs: rows about the same thing side by side. `what` NULL: where the
+ * step's time goes, and kernels. Options are those of views.
+ */
+SS_API SS_MUST_USE enum ss_status ss_compare(const struct ss_runs *runs,
+					     const struct ss_request *request, struct ss_text *out,
+					     struct ss_error *err);
+
 struct ss_answer {
 	struct ss_text body;    /* bytes: tiles are no text */
 	const char *media_type; /* "application/json"; lives as long as the library */
@@ -236,6 +244,30 @@ struct ss_route_offer {
 
 /* The routes by index; false past the end. */
 SS_API bool ss_route_at(size_t index, struct ss_route_offer *out);
+
+/* What goes into a report. */
+struct ss_report_options {
+	const void *page; /* the viewer: one HTML file that needs nothing else */
+	size_t page_bytes;
+	uint64_t max_bytes; /* fails beyond this; 0: no limit */
+	int64_t rank;       /* only this rank; SS_EVERY_RANK */
+	const char *step;   /* only what was called in these, as in ss_request; NULL: all */
+};
+
+/*
+ * Writes a page that shows the runs wherever it is opened: the
+ * viewer with the packs of all files that could be read in it. Each stands before
+ * </body> as
+ *
+ *     <script type="application/x-stepscope" data-run="0" data-name="rank0.json.gz">
+ *
+ * with the pack as gzip as base64; data-run is the number of the run. `write` and
+ * *bytes are those of ss_session_pack().
+ */
+SS_API SS_MUST_USE enum ss_status ss_session_report(
+	const struct ss_runs *runs, const struct ss_report_options *options,
+	bool (*write)(void *context, const char *bytes, size_t length), void *context,
+	uint64_t *bytes, struct ss_error *err);
 
 /* What a merge wrote. */
 struct ss_merged {

@@ -13,9 +13,6 @@
 /* More figures than these are details: a terminal has no room for them. */
 #define FIGURES_SHOWN 2
 
-/* Which columns say what a row is about, and which are figures; the others are left out. */
-enum role { ROLE_NONE, ROLE_KEY, ROLE_FIGURE };
-
 /* Every rank has its own device: a number that never changes on a rank names nothing. */
 static bool is_fixed(const struct ss_table *table, uint32_t column)
 {
@@ -33,26 +30,27 @@ static bool is_fixed(const struct ss_table *table, uint32_t column)
 	return true;
 }
 
-static enum role role_of(const struct ss_table *table, uint32_t column)
+enum ss_column_role ss_column_role(const struct ss_table *table, uint32_t column)
 {
 	const struct ss_column *own = &table->view->columns[column];
 
+	if ((own->flags & SS_COLUMN_EVIDENCE) &&
+	    !(table->group && strcmp(table->group, own->name) == 0))
+		return SS_ROLE_NONE;
 	switch (own->type) {
 	case SS_COLUMN_TEXT:
-		if ((own->flags & SS_COLUMN_EVIDENCE) &&
-		    !(table->group && strcmp(table->group, own->name) == 0))
-			return ROLE_NONE;
-		return ROLE_KEY;
+		return SS_ROLE_KEY;
 	case SS_COLUMN_ID:
-		return is_fixed(table, column) ? ROLE_NONE : ROLE_KEY;
+		return is_fixed(table, column) ? SS_ROLE_NONE : SS_ROLE_KEY;
 	default:
-		return ROLE_FIGURE;
+		return SS_ROLE_FIGURE;
 	}
 }
 
 struct across {
 	const struct ss_table *table;
-	enum role *roles; /* of the columns */
+	const enum ss_column_role *roles; /* of the columns */
+	bool medians;                     /* nothing else of each figure */
 };
 
 /* "total_ns" and "min" make "total_min_ns": the unit stays last. */
@@ -122,27 +120,33 @@ static struct ss_view *make_view(const struct across *across, struct ss_table *o
 	view->column_count = 0;
 	view->rankless = true;
 	for (uint32_t i = 1; i < from->column_count; i++)
-		if (across->roles[i] == ROLE_KEY) {
+		if (across->roles[i] == SS_ROLE_KEY) {
 			columns[view->column_count] = from->columns[i];
 			columns[view->column_count++].flags &= ~(unsigned)SS_COLUMN_BAR;
 		}
-	columns[view->column_count++] = (struct ss_column){ "ranks", SS_COLUMN_COUNT,
-							    "ranks that have it",
-							    SS_COLUMN_CONTEXT };
+	if (!across->medians)
+		columns[view->column_count++] = (struct ss_column){ "ranks", SS_COLUMN_COUNT,
+								    "ranks that have it",
+								    SS_COLUMN_CONTEXT };
 	for (uint32_t i = 1; i < from->column_count; i++) {
 		/* times and shares are compared first */
 		bool shown = !(from->columns[i].flags & SS_COLUMN_DETAIL) &&
 			     from->columns[i].type != SS_COLUMN_COUNT && !is_empty(table, i);
 
-		if (across->roles[i] != ROLE_FIGURE)
+		if (across->roles[i] != SS_ROLE_FIGURE)
 			continue;
+		if (across->medians) {
+			columns[view->column_count++] = from->columns[i];
+			continue;
+		}
 		add_figure(out, from, &columns[view->column_count], &from->columns[i],
 			   shown && figures < FIGURES_SHOWN);
 		view->column_count += FIGURE_COLUMNS;
 		figures += shown;
 	}
 	view->columns = columns;
-	view->name = ss_table_print(out, "%s.ranks", from->name);
+	if (!across->medians)
+		view->name = ss_table_print(out, "%s.ranks", from->name);
 	return view;
 }
 
@@ -160,7 +164,7 @@ static uint64_t hash_of(const struct across *across, const struct ss_cell *cells
 	uint64_t hash = SS_HASH_SEED;
 
 	for (uint32_t i = 1; i < view->column_count; i++) {
-		if (across->roles[i] != ROLE_KEY)
+		if (across->roles[i] != SS_ROLE_KEY)
 			continue;
 		hash = ss_hash_mix(hash, cells[i].is_null);
 		if (cells[i].is_null)
@@ -241,9 +245,10 @@ static void put(struct ss_table *out, const struct ss_column *column, const stru
 		ss_row_int(out, cell->value.integer);
 }
 
-static void add_figures(const struct ss_table *table, const struct row *rows, uint32_t count,
+static void add_figures(const struct across *across, const struct row *rows, uint32_t count,
 			uint32_t column, struct value *values, struct ss_table *out)
 {
+	const struct ss_table *table = across->table;
 	const struct ss_column *from = &table->view->columns[column];
 	size_t width = table->view->column_count;
 	uint32_t known = 0, most;
@@ -262,10 +267,14 @@ static void add_figures(const struct ss_table *table, const struct row *rows, ui
 		}
 	}
 	if (!known) {
-		ss_row_nulls(out, FIGURE_COLUMNS);
+		ss_row_nulls(out, across->medians ? 1 : FIGURE_COLUMNS);
 		return;
 	}
 	qsort(values, known, sizeof(*values), by_number);
+	if (across->medians) {
+		put(out, from, values[(known - 1) / 2].cell);
+		return;
+	}
 	put(out, from, values[0].cell);
 	put(out, from, values[(known - 1) / 2].cell);
 	most = known - 1;
@@ -302,37 +311,31 @@ static void add_row(const struct across *across, const struct row *rows, uint32_
 
 	ss_row_begin(out);
 	for (uint32_t i = 1; i < view->column_count; i++) {
-		if (across->roles[i] != ROLE_KEY)
+		if (across->roles[i] != SS_ROLE_KEY)
 			continue;
 		if (view->columns[i].type == SS_COLUMN_TEXT)
 			ss_row_text(out, cells[i].is_null ? NULL : cells[i].value.text);
 		else
 			put(out, &view->columns[i], &cells[i]);
 	}
-	ss_row_int(out, count_ranks(table, rows, count));
+	if (!across->medians)
+		ss_row_int(out, count_ranks(table, rows, count));
 	for (uint32_t i = 1; i < view->column_count; i++)
-		if (across->roles[i] == ROLE_FIGURE)
-			add_figures(table, rows, count, i, values, out);
+		if (across->roles[i] == SS_ROLE_FIGURE)
+			add_figures(across, rows, count, i, values, out);
 	ss_row_end(out);
 }
 
-bool ss_table_across(const struct ss_table *table, struct ss_table *out)
+/* Fills `out`, a table of the same view so far. */
+static bool compare(const struct across *across, struct ss_table *out)
 {
-	struct across across = { .table = table };
+	const struct ss_table *table = across->table;
 	struct value *values = SS_ARENA_NEW(table->arena, struct value,
 					    (size_t)table->row_count + 1);
-	struct ss_view *view;
-	struct row *rows;
+	struct row *rows = sort_rows(across);
+	struct ss_view *view = make_view(across, out);
 
-	ss_table_init(out, table->view, table->arena);
-	across.roles = SS_ARENA_NEW(table->arena, enum role, table->view->column_count);
-	if (!across.roles || !values)
-		return false;
-	for (uint32_t i = 1; i < table->view->column_count; i++)
-		across.roles[i] = role_of(table, i);
-	rows = sort_rows(&across);
-	view = make_view(&across, out);
-	if (!view || !rows || out->failed)
+	if (!values || !view || !rows || out->failed)
 		return false;
 	out->view = view;
 	out->group = table->group;
@@ -341,7 +344,28 @@ bool ss_table_across(const struct ss_table *table, struct ss_table *out)
 	for (uint32_t from = 0, to; from < table->row_count; from = to) {
 		for (to = from + 1; to < table->row_count && rows[to].first == rows[from].first;)
 			to++;
-		add_row(&across, rows + from, to - from, values, out);
+		add_row(across, rows + from, to - from, values, out);
 	}
 	return !out->failed;
+}
+
+bool ss_table_across(const struct ss_table *table, struct ss_table *out)
+{
+	enum ss_column_role *roles = SS_ARENA_NEW(table->arena, enum ss_column_role,
+						  table->view->column_count);
+	struct across across = { .table = table, .roles = roles };
+
+	ss_table_init(out, table->view, table->arena);
+	for (uint32_t i = 1; roles && i < table->view->column_count; i++)
+		roles[i] = ss_column_role(table, i);
+	return roles && compare(&across, out);
+}
+
+bool ss_table_medians(const struct ss_table *table, const enum ss_column_role *roles,
+		      struct ss_table *out)
+{
+	struct across across = { .table = table, .roles = roles, .medians = true };
+
+	ss_table_init(out, table->view, table->arena);
+	return compare(&across, out);
 }

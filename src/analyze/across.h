@@ -7,6 +7,12 @@
 
 #include "analyze/view.h"
 
+/* What a column is: it says what a row is about, it is a figure, or neither. */
+enum ss_column_role { SS_ROLE_NONE, SS_ROLE_KEY, SS_ROLE_FIGURE };
+
+/* Texts and ids are keys, but those that never change on a rank; evidence is neither. */
+enum ss_column_role ss_column_role(const struct ss_table *table, uint32_t column);
+
 /*
  * Rows of `table` with equal texts and ids (but the rank) are the same thing on
  * different ranks; they keep the order in which they first appear. `out` is a table
@@ -15,5 +21,13 @@
  */
 SS_MUST_USE
 bool ss_table_across(const struct ss_table *table, struct ss_table *out);
+
+/*
+ * The same with a role for each column but the first, and of each figure the median alone,
+ * under its own name.
+ */
+SS_MUST_USE
+bool ss_table_medians(const struct ss_table *table, const enum ss_column_role *roles,
+		      struct ss_table *out);
 
 #endif

@@ -13,8 +13,8 @@
 bool ss_pattern_matches(const char *pattern, const char *text);
 
 /*
- * Keeps the rows that have the pattern in one of their texts. What is the same in all rows by nature (SS_COLUMN_CONTEXT) is not looked at.
- * False: the view has no texts.
+ * Keeps the rows that have the pattern in one of their texts. What is the same in all rows
+ * by nature (SS_COLUMN_CONTEXT) is not looked at. False: the view has no texts.
  */
 bool ss_table_keep(struct ss_table *table, const char *pattern);
 

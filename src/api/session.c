@@ -412,6 +412,28 @@ static enum ss_status arrange(const struct ss_request *request, const struct ss_
 	return SS_OK;
 }
 
+enum ss_status ss_session_table(struct ss_session *session, const struct ss_request *request,
+				struct ss_arena *arena, struct ss_table *out, struct ss_error *err)
+{
+	struct part part = { .view = ss_view_find(request->what) };
+	struct ss_choice choice;
+
+	*out = (struct ss_table){ 0 };
+	if (!part.view)
+		return ss_fail(err, SS_ERR_USAGE, "no view called '%.40s'", request->what);
+	SS_TRY(find_group(part.view, request->group, &part.group, err));
+	SS_TRY(ss_choice_read(request, &session->job, &choice, err));
+	ss_table_init(out, part.view, arena);
+	out->group = part.view->groups[part.group];
+	SS_TRY(run_views(session, &part, 1, &choice, out, err));
+	if (part.view->folds && !ss_table_fold(out))
+		return ss_fail_memory(err, "the table");
+	if (request->name && !ss_table_keep(out, request->name))
+		return ss_fail(err, SS_ERR_USAGE, "view '%s' has no names: --name does not apply",
+			       part.view->name);
+	return SS_OK;
+}
+
 enum ss_status ss_session_run(struct ss_session *session, const struct ss_request *request,
 			      struct ss_text *out, struct ss_error *err)
 {

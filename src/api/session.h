@@ -32,6 +32,14 @@ enum ss_status ss_session_format(const struct ss_session *session, const struct 
 				 const struct ss_renderer **renderer,
 				 struct ss_render_options *options, struct ss_error *err);
 
+/*
+ * session.c: the table of a view, of all files that are chosen; summed where the view can be.
+ * Release it also when this failed.
+ */
+SS_MUST_USE
+enum ss_status ss_session_table(struct ss_session *session, const struct ss_request *request,
+				struct ss_arena *arena, struct ss_table *out, struct ss_error *err);
+
 /* diagnose.c: true for what is made there, and not of views. */
 bool ss_session_diagnoses(const char *what);
 SS_MUST_USE

@@ -91,6 +91,15 @@ void show_prepare(void *values);
 int show_run(const char *what, const struct show_options *options,
 	     const struct arguments *arguments);
 
+/* The same for commands that load in their own way: false when the options are wrong. */
+bool show_check(const char *what, const struct show_options *options,
+		const struct arguments *arguments);
+struct ss_request show_request(const char *what, const struct show_options *options);
+/* Loads paths, with the progress that the options ask for. */
+enum ss_status show_open(const char *what, const struct show_options *options,
+			 const char *const *paths, size_t path_count, struct ss_session **out,
+			 struct ss_error *err);
+
 /* Width and colour of text, as the options and the terminal have it. */
 uint32_t show_width(const struct show_options *options);
 bool show_color(const struct show_options *options);

@@ -87,8 +87,8 @@ uint32_t show_width(const struct show_options *options)
 }
 
 /* Says what is wrong with the options before anything is loaded. */
-static bool check(const char *what, const struct show_options *options,
-		  const struct arguments *arguments)
+bool show_check(const char *what, const struct show_options *options,
+		const struct arguments *arguments)
 {
 	static const char *const colors[] = { "auto", "always", "never", NULL };
 	static const char *const progress[] = { "auto", "bar", "json", "none", NULL };
@@ -146,22 +146,9 @@ static struct ss_offer offer_of(const char *what)
 	return (struct ss_offer){ .name = what, .of_job = true, .of_replay = true };
 }
 
-int show_run(const char *what, const struct show_options *options,
-	     const struct arguments *arguments)
+struct ss_request show_request(const char *what, const struct show_options *options)
 {
-	struct ss_offer offer = offer_of(what);
-	struct progress_bar bar;
-	struct ss_open_options open = {
-		.paths = arguments->paths,
-		.path_count = arguments->path_count,
-		.threads = (uint32_t)(options->threads > 64 ? 64 : options->threads),
-		.memory_limit_bytes = options->memory_limit_bytes,
-		.reduce = offer.of_job,
-		.diagnose = offer.of_replay,
-		.progress = progress_step,
-		.progress_context = &bar,
-	};
-	struct ss_request request = {
+	return (struct ss_request){
 		.what = what,
 		.format = options->format,
 		.width = show_width(options),
@@ -176,19 +163,48 @@ int show_run(const char *what, const struct show_options *options,
 		.group = options->group,
 		.fix = options->fix,
 	};
+}
+
+enum ss_status show_open(const char *what, const struct show_options *options,
+			 const char *const *paths, size_t path_count, struct ss_session **out,
+			 struct ss_error *err)
+{
+	struct ss_offer offer = offer_of(what);
+	struct progress_bar bar;
+	struct ss_open_options open = {
+		.paths = paths,
+		.path_count = path_count,
+		.threads = (uint32_t)(options->threads > 64 ? 64 : options->threads),
+		.memory_limit_bytes = options->memory_limit_bytes,
+		.reduce = offer.of_job,
+		.diagnose = offer.of_replay,
+		.progress = progress_step,
+		.progress_context = &bar,
+	};
+	enum ss_status status;
+
+	progress_begin(&bar, options->progress);
+	status = ss_session_open(&open, out, err);
+	progress_end(&bar);
+	if (status == SS_OK)
+		tell_failed(*out, what);
+	return status;
+}
+
+int show_run(const char *what, const struct show_options *options,
+	     const struct arguments *arguments)
+{
+	struct ss_request request = show_request(what, options);
 	struct ss_session *session = NULL;
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
 	enum ss_status status;
 
-	if (!check(what, options, arguments))
+	if (!show_check(what, options, arguments))
 		return EXIT_USAGE;
-	progress_begin(&bar, options->progress);
-	status = ss_session_open(&open, &session, &err);
-	progress_end(&bar);
+	status = show_open(what, options, arguments->paths, arguments->path_count, &session, &err);
 	if (status != SS_OK)
 		return show_fail(what, &err);
-	tell_failed(session, what);
 	status = ss_session_run(session, &request, &out, &err);
 	if (status == SS_OK && out.length)
 		fwrite(out.data, 1, out.length, stdout);

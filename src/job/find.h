@@ -39,7 +39,7 @@ bool ss_find_is_pack(const char *path);
 /*
  * packs.c: a pack and the file that it was made of are one trace. Where both are listed
  * and lie in one folder, the file goes from the list; a pack of a file that is another
- * one by now (its length tells) goes itself.
+ * one by now (its length tells) goes itself. Adds to `out`.
  */
 struct ss_pack_choice {
 	uint32_t preferred; /* files that are read from their packs */

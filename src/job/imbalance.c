@@ -17,7 +17,7 @@ static const struct ss_column columns[] = {
 	{ "median_ns", SS_COLUMN_NS, "time in a step on the median rank", 0 },
 	{ "max_ns", SS_COLUMN_NS, "time in a step on the rank with the most", 0 },
 	{ "min_ns", SS_COLUMN_NS, "time in a step on the rank with the least", 0 },
-	{ "worst", SS_COLUMN_ID, "rank with the most", 0 },
+	{ "worst", SS_COLUMN_ID, "rank with the most", SS_COLUMN_EVIDENCE },
 	{ "calls_percent", SS_COLUMN_PERCENT,
 	  "calls of that rank, of those of the median rank: above 100 it does more",
 	  SS_COLUMN_DETAIL },

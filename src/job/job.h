@@ -39,12 +39,11 @@ struct ss_job {
 	const struct ss_job_keeper *keeper; /* lent; NULL: nothing else is kept */
 	struct ss_job_file *files;          /* by rank, then by name; those without a rank last */
 	uint32_t file_count, file_capacity;
-	double load_seconds; /* for all of them */
-	struct ss_pack_choice
-		packs;             /* files that were left out for their packs, and the other way */
-	uint32_t failed_count;     /* files that could not be read */
-	uint32_t skipped_count;    /* files of a folder that are no traces: not in the list */
-	struct ss_digest *digests; /* of the files that could be read; NULL: not made yet */
+	double load_seconds;         /* for all of them */
+	struct ss_pack_choice packs; /* files read from their packs, packs left out */
+	uint32_t failed_count;       /* files that could not be read */
+	uint32_t skipped_count;      /* files of a folder that are no traces: not in the list */
+	struct ss_digest *digests;   /* of the files that could be read; NULL: not made yet */
 	uint32_t digest_count;
 	uint32_t digested_files; /* how far the list of files is done */
 	uint32_t copies;         /* files that are left out of the comparison: copies of others */

@@ -41,7 +41,6 @@ enum ss_status ss_find_choose(struct ss_paths *paths, struct ss_memory *memory,
 	bool *dropped;
 	uint32_t kept = 0, packs = 0;
 
-	*out = (struct ss_pack_choice){ 0 };
 	for (uint32_t i = 0; i < paths->count; i++)
 		packs += ss_find_is_pack(paths->items[i].path);
 	if (!packs || packs == paths->count)

@@ -16,7 +16,8 @@ static const struct ss_column columns[] = {
 	{ "at_ns", SS_COLUMN_NS, "when it began, from the start of the path (group piece)", 0 },
 	{ "step", SS_COLUMN_ID, "number of its step among those that count (group piece)",
 	  SS_COLUMN_DETAIL },
-	{ "longest_rank", SS_COLUMN_ID, "rank of the longest", SS_COLUMN_DETAIL },
+	{ "longest_rank", SS_COLUMN_ID, "rank of the longest",
+	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
 };
 
 enum group { GROUP_PART, GROUP_NAME, GROUP_RANK, GROUP_PIECE };

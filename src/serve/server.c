@@ -389,7 +389,11 @@ static bool make_page(struct ss_server *server)
 static enum ss_status start_daemon(struct ss_server *server, struct ss_error *err)
 {
 	unsigned per_address = server->listener.is_loopback ? 0 : CONNECTIONS_OF_ADDRESS;
-	unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+	/*
+	 * Not epoll: with that, libmicrohttpd 0.9.75 sleeps until the next timeout when exactly 128
+	 * or 256 connections have news at once. Of this few connections poll() takes no longer.
+	 */
+	unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
 
 	if (server->listener.is_ipv6)
 		flags |= MHD_USE_IPv6;

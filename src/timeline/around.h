@@ -29,8 +29,8 @@ struct ss_frame {
 struct ss_frames {
 	struct ss_frame items[SS_AROUND_MAX]; /* innermost first */
 	uint32_t count;
-	/* whose stack it is: the row itself, its launch, or the forward operator of backward work */
-	uint32_t row;
+	uint32_t
+		row; /* whose stack it is: its own, its launch's, of backward work the forward op's */
 };
 
 /* Frames around the row, or the call stack of the operator around it. */

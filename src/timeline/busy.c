@@ -42,19 +42,18 @@ static bool make_set(struct ss_busy_set *set, const struct ss_cover *cover,
 	return true;
 }
 
-/* The first that starts at the moment or after it; steps grow from `near` on. */
+/* How many start before the moment; steps grow from `near` on. */
 static uint32_t find_from(const struct ss_busy_set *set, int64_t moment_ns, uint32_t near)
 {
 	uint32_t low = near, step = 1, high;
 
 	if (low > set->count || (low && set->items[low - 1].start_ns >= moment_ns))
 		low = 0;
-	while (low + step < set->count && step < set->count &&
-	       set->items[low + step].start_ns < moment_ns) {
+	while (set->count - low > step && set->items[low + step].start_ns < moment_ns) {
 		low += step;
-		step *= 2;
+		step = step < 1u << 30 ? step * 2 : step;
 	}
-	high = set->count - low < step + 1 ? set->count : low + step + 1;
+	high = set->count - low > step ? low + step : set->count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 

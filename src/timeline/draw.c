@@ -73,10 +73,15 @@ static struct ss_extent percent_in(int64_t span_ns, const struct ss_busy_device 
 	return (struct ss_extent){ percent, percent };
 }
 
-static struct ss_extent value_in(const struct ss_series *series, int64_t from_ns, int64_t to_ns)
+static struct ss_extent value_in(const struct ss_series *series, int64_t from_ns, int64_t to_ns,
+				 uint32_t *near)
 {
-	return ss_series_extent(series, ss_series_find(series, from_ns),
-				ss_series_find(series, to_ns));
+	uint32_t from = ss_series_find(series, from_ns, *near);
+
+	*near = ss_series_find(series, to_ns, from);
+	/* what held before the pixel does not hold in it where another begins with it */
+	from += from < *near && series->at_ns[from] == from_ns;
+	return ss_series_extent(series, from, *near);
 }
 
 static void draw_pixels(struct ss_extent *extents, int64_t span_ns, const struct ss_curve *curve,
@@ -90,7 +95,7 @@ static void draw_pixels(struct ss_extent *extents, int64_t span_ns, const struct
 		extents[i] = (struct ss_extent){ NAN, NAN };
 		if (!is_outside(span_ns, from_ns, to_ns) && (busy || curve->is_made))
 			extents[i] = busy ? percent_in(span_ns, busy, from_ns, to_ns, near)
-					  : value_in(&curve->series, from_ns, to_ns);
+					  : value_in(&curve->series, from_ns, to_ns, near);
 	}
 }
 

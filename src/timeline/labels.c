@@ -16,13 +16,9 @@ bool ss_labels_init(struct ss_labels *labels, const struct ss_trace *trace, uint
 	while (labels->slots / 2 < names)
 		labels->slots *= 2;
 	ss_arena_init(&labels->scratch, memory);
-	if (!ss_strings_init(&labels->texts, memory)) {
-		ss_arena_release(&labels->scratch);
-		return false;
-	}
 	labels->of_name = SS_ARENA_NEW(&labels->scratch, uint32_t, labels->slots);
 	labels->names = SS_ARENA_NEW(&labels->scratch, uint32_t, labels->slots);
-	if (labels->of_name && labels->names)
+	if (ss_strings_init(&labels->texts, memory) && labels->of_name && labels->names)
 		return true;
 	ss_labels_release(labels);
 	return false;

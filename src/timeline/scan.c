@@ -6,6 +6,9 @@
 /* Fills that differ by less look the same. */
 #define FILL_STEP 24
 
+/* The colour of a row that was not looked at yet: that of most is never asked for. */
+#define UNPAINTED 255
+
 /* Who points at a run means something near: it must not lie far away. */
 #define RUN_PIXELS 32
 
@@ -23,9 +26,15 @@ struct walk {
 	bool has_wide;
 };
 
+/* The time between; files can have moments that are too far apart for whole numbers. */
+static double between(int64_t from_ns, int64_t to_ns)
+{
+	return (double)to_ns - (double)from_ns;
+}
+
 uint8_t ss_seen_fill(const struct ss_seen *seen)
 {
-	float width_ns = (float)(seen->end_ns - seen->start_ns), part;
+	float width_ns = (float)between(seen->start_ns, seen->end_ns), part;
 
 	if (seen->busy_ns >= width_ns)
 		return 255;
@@ -36,6 +45,17 @@ uint8_t ss_seen_fill(const struct ss_seen *seen)
 static uint32_t row_at(const struct walk *walk, uint32_t place)
 {
 	return walk->order ? walk->order[walk->first + place] : walk->first + place;
+}
+
+static void paint(const struct walk *walk, struct ss_seen *seen)
+{
+	struct ss_lane_node node = { .longest = seen->row };
+
+	if (seen->color != UNPAINTED)
+		return;
+	ss_lane_paint(walk->rows, &node);
+	seen->color = node.color;
+	seen->cause = node.cause;
 }
 
 static void append(struct ss_scan *scan, const struct ss_seen *seen)
@@ -54,11 +74,11 @@ static void append(struct ss_scan *scan, const struct ss_seen *seen)
 static bool is_alike(const struct ss_scan *scan, const struct ss_seen *run,
 		     const struct ss_seen *cell)
 {
-	double length_ns = (double)(cell->end_ns - run->start_ns);
+	double length_ns = between(run->start_ns, cell->end_ns);
 	int difference = ss_seen_fill(run) - ss_seen_fill(cell);
 
 	return run->color == cell->color && run->cause == cell->cause &&
-	       (double)(cell->start_ns - run->end_ns) < scan->pixel_ns &&
+	       between(run->end_ns, cell->start_ns) < scan->pixel_ns &&
 	       length_ns <= RUN_PIXELS * scan->pixel_ns && difference < FILL_STEP &&
 	       difference > -FILL_STEP;
 }
@@ -85,6 +105,7 @@ static void close_cell(struct walk *walk, uint32_t first_entry)
 
 	if (!walk->cell.count)
 		return;
+	paint(walk, &walk->cell);
 	last = scan->count > first_entry ? &scan->items[scan->count - 1] : NULL;
 	if (last && !(walk->has_wide && walk->wide == scan->count - 1) &&
 	    is_alike(scan, last, &walk->cell))
@@ -119,7 +140,7 @@ static void add_narrow(struct walk *walk, const struct ss_seen *seen, uint32_t f
 {
 	struct ss_seen *cell = &walk->cell;
 
-	if (cell->count && (double)(seen->end_ns - cell->start_ns) > walk->scan->pixel_ns)
+	if (cell->count && between(cell->start_ns, seen->end_ns) > walk->scan->pixel_ns)
 		close_cell(walk, first_entry);
 	if (cell->count)
 		join(cell, seen);
@@ -154,7 +175,7 @@ static bool is_behind_wide(const struct walk *walk, int64_t start_ns)
 	if (!walk->has_wide || walk->wide >= scan->count)
 		return false;
 	return start_ns < scan->from_ns ||
-	       (double)(start_ns - scan->items[walk->wide].start_ns) < scan->pixel_ns;
+	       between(scan->items[walk->wide].start_ns, start_ns) < scan->pixel_ns;
 }
 
 enum step { TAKEN, TOO_WIDE, PAST };
@@ -181,7 +202,7 @@ static enum step take_node(struct walk *walk, const struct ss_lane_node *node, u
 		join(&scan->items[walk->wide], &seen);
 		return TAKEN;
 	}
-	if (node->end_ns > scan->to_ns || (double)(node->end_ns - node->start_ns) >= scan->pixel_ns)
+	if (node->end_ns > scan->to_ns || between(node->start_ns, node->end_ns) >= scan->pixel_ns)
 		return TOO_WIDE;
 	seen = seen_of(walk, node, count);
 	add_narrow(walk, &seen, first_entry);
@@ -198,14 +219,17 @@ static enum step take_row(struct walk *walk, uint32_t place, uint32_t first_entr
 		return PAST;
 	if (node.start_ns < scan->from_ns && node.end_ns <= scan->from_ns)
 		return TAKEN;
-	ss_lane_paint(walk->rows, &node);
+	node.color = UNPAINTED;
 	seen = seen_of(walk, &node, 1);
-	if (is_behind_wide(walk, node.start_ns))
+	if (is_behind_wide(walk, node.start_ns)) {
 		join(&scan->items[walk->wide], &seen);
-	else if ((double)(node.end_ns - node.start_ns) < scan->pixel_ns)
+		paint(walk, &scan->items[walk->wide]);
+	} else if (between(node.start_ns, node.end_ns) < scan->pixel_ns) {
 		add_narrow(walk, &seen, first_entry);
-	else
+	} else {
+		paint(walk, &seen);
 		add_wide(walk, &seen, first_entry);
+	}
 	return TAKEN;
 }
 

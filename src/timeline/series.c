@@ -90,10 +90,18 @@ bool ss_series_finish(struct ss_series *series)
 	return true;
 }
 
-uint32_t ss_series_find(const struct ss_series *series, int64_t moment_ns)
+uint32_t ss_series_find(const struct ss_series *series, int64_t moment_ns, uint32_t near)
 {
-	uint32_t low = 0, high = series->count;
+	uint32_t low = near, step = 1, high;
 
+	if (low > series->count || (low && series->at_ns[low - 1] >= moment_ns))
+		low = 0;
+	/* pixels come one after the other: the next is not far */
+	while (series->count - low > step && series->at_ns[low + step] < moment_ns) {
+		low += step;
+		step = step < 1u << 30 ? step * 2 : step;
+	}
+	high = series->count - low > step ? low + step : series->count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 

@@ -37,8 +37,8 @@ bool ss_series_add(struct ss_series *series, int64_t at_ns, double value);
 SS_MUST_USE
 bool ss_series_finish(struct ss_series *series);
 
-/* How many are before the moment. */
-uint32_t ss_series_find(const struct ss_series *series, int64_t moment_ns);
+/* How many are before the moment; `near` is a guess that is not above it, or is wrong. */
+uint32_t ss_series_find(const struct ss_series *series, int64_t moment_ns, uint32_t near);
 
 /* Least and most of the value that holds at number `from`, and of those from..to. */
 struct ss_extent ss_series_extent(const struct ss_series *series, uint32_t from, uint32_t to);

@@ -42,7 +42,7 @@ static bool add_label(struct answer *answer, uint32_t i)
 
 	answer->label[i] = SS_NO_LABEL;
 	if (seen->count > 1 ||
-	    (double)(seen->end_ns - seen->start_ns) < LABEL_PIXELS * answer->scan.pixel_ns)
+	    (double)seen->end_ns - (double)seen->start_ns < LABEL_PIXELS * answer->scan.pixel_ns)
 		return true;
 	if (is_gap(seen))
 		return ss_labels_add_text(&answer->labels,
@@ -66,15 +66,6 @@ static void put_times(struct ss_pen *pen, const struct answer *answer)
 				    ss_timeline_moment(answer->file, scan->items[i].start_ns)));
 }
 
-/* Gaps are numbered by device. */
-static uint32_t number_of(const struct answer *answer, uint32_t track, const struct ss_seen *seen)
-{
-	uint32_t own = answer->index->trace->track_count;
-
-	return track < own ? seen->row
-			   : seen->row - answer->index->idle.devices[track - own].gap_from;
-}
-
 static uint8_t wait_of(const struct answer *answer, const struct ss_seen *seen)
 {
 	if (seen->count > 1 || seen->color != SS_COLOR_COMMUNICATION)
@@ -82,16 +73,14 @@ static uint8_t wait_of(const struct answer *answer, const struct ss_seen *seen)
 	return ss_index_wait(answer->index, seen->row);
 }
 
-static void put_columns(struct ss_pen *pen, const struct answer *answer, const uint32_t *tracks,
-			uint32_t track_count)
+static void put_columns(struct ss_pen *pen, const struct answer *answer)
 {
 	const struct ss_seen *items = answer->scan.items;
 	uint32_t count = answer->scan.count;
 
 	put_times(pen, answer);
-	for (uint32_t t = 0, i = 0; t < track_count; t++)
-		for (; i < answer->ends[t]; i++)
-			ss_pen_u32(pen, number_of(answer, tracks[t], &items[i]));
+	for (uint32_t i = 0; i < count; i++)
+		ss_pen_u32(pen, items[i].row);
 	for (uint32_t i = 0; i < count; i++)
 		ss_pen_u32(pen, items[i].count);
 	for (uint32_t i = 0; i < count; i++)
@@ -146,7 +135,7 @@ static bool put_all(const struct answer *answer, const uint32_t *tracks, uint32_
 		ss_pen_u32(&pen, tracks[i]);
 		ss_pen_u32(&pen, answer->ends[i] - (i ? answer->ends[i - 1] : 0));
 	}
-	put_columns(&pen, answer, tracks, track_count);
+	put_columns(&pen, answer);
 	put_labels(&pen, texts);
 	out->length += pen.at;
 	out->data[out->length] = '\0';

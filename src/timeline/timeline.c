@@ -62,25 +62,17 @@ static uint32_t main_component(const struct ss_many *many, uint32_t *counts)
 	return best;
 }
 
-/* By its wall clock where that falls among the others, else from their beginning on. */
-static void place_alone(struct ss_timeline_file *file, const struct ss_many *many,
-			const struct span *aligned)
+static const struct ss_digest *wall_clock(const struct ss_timeline_file *file,
+					  const struct ss_many *many)
 {
-	const struct ss_digest *digest = file->rank_index == SS_NO_ROW
-						 ? NULL
-						 : &many->ranks[file->rank_index];
+	const struct ss_digest *digest = NULL;
 
-	file->clock_error_ns = -1;
-	if (!aligned->is_known && digest && digest->has_clock)
-		file->shift_ns = digest->start_ns;
-	else if (digest && digest->has_clock && digest->start_ns < aligned->to_ns &&
-		 digest->end_ns > aligned->from_ns)
-		file->shift_ns = digest->start_ns;
-	else if (aligned->is_known)
-		file->shift_ns = aligned->from_ns;
+	if (file->rank_index != SS_NO_ROW)
+		digest = &many->ranks[file->rank_index];
+	return digest && digest->has_clock ? digest : NULL;
 }
 
-/* Times that are far apart, as of files that do not belong together, all begin at 0. */
+/* Times that are far apart, as of files that do not belong together. */
 static bool is_torn(const struct ss_timeline *timeline, const struct span *span)
 {
 	int64_t longest_ns = 0;
@@ -92,36 +84,71 @@ static bool is_torn(const struct ss_timeline *timeline, const struct span *span)
 	return (span->to_ns - span->from_ns) / 10 > longest_ns;
 }
 
-static void place_files(struct ss_timeline *timeline, uint32_t component)
+/* Those whose clocks were compared: where they begin on the common one. */
+static void place_compared(struct ss_timeline *timeline, uint32_t component, struct span *span)
 {
 	const struct ss_many *many = &timeline->job->many;
-	struct span aligned = { 0 }, all;
 
-	for (uint32_t i = 0; i < timeline->file_count; i++) {
+	for (uint32_t i = 0; component != SS_NO_ROW && i < timeline->file_count; i++) {
 		struct ss_timeline_file *file = &timeline->files[i];
 
-		if (!file->trace || component == SS_NO_ROW || file->rank_index == SS_NO_ROW ||
+		if (!file->trace || file->rank_index == SS_NO_ROW ||
 		    many->clocks[file->rank_index].component != component)
 			continue;
 		place_aligned(file, many);
-		widen(&aligned, file);
+		widen(span, file);
 	}
-	all = aligned;
+}
+
+/* Without any of those by wall clocks; from 0 on where these are far apart. */
+static void place_by_wall(struct ss_timeline *timeline, struct span *span)
+{
+	for (int pass = 0; pass < 2; pass++) {
+		*span = (struct span){ 0 };
+		for (uint32_t i = 0; i < timeline->file_count; i++) {
+			struct ss_timeline_file *file = &timeline->files[i];
+			const struct ss_digest *digest = wall_clock(file, &timeline->job->many);
+
+			if (!file->trace || !digest)
+				continue;
+			file->shift_ns = pass ? 0 : digest->start_ns;
+			widen(span, file);
+		}
+		if (!is_torn(timeline, span))
+			return;
+	}
+}
+
+/* By its wall clock where that falls among the others, else from their beginning on. */
+static void place_alone(struct ss_timeline_file *file, const struct ss_many *many,
+			const struct span *others)
+{
+	const struct ss_digest *digest = wall_clock(file, many);
+
+	if (digest && digest->start_ns < others->to_ns && digest->end_ns > others->from_ns)
+		file->shift_ns = digest->start_ns;
+	else
+		file->shift_ns = others->from_ns;
+}
+
+static void place_files(struct ss_timeline *timeline, uint32_t component)
+{
+	const struct ss_many *many = &timeline->job->many;
+	struct span known = { 0 }, all;
+	bool compared;
+
+	place_compared(timeline, component, &known);
+	compared = known.is_known;
+	if (!compared)
+		place_by_wall(timeline, &known);
+	all = known;
 	for (uint32_t i = 0; i < timeline->file_count; i++) {
 		struct ss_timeline_file *file = &timeline->files[i];
 
-		if (!file->trace || file->is_aligned)
+		if (!file->trace || file->is_aligned || (!compared && wall_clock(file, many)))
 			continue;
-		place_alone(file, many, &aligned);
+		place_alone(file, many, &known);
 		widen(&all, file);
-	}
-	if (!aligned.is_known && is_torn(timeline, &all)) {
-		all = (struct span){ 0 };
-		for (uint32_t i = 0; i < timeline->file_count; i++) {
-			timeline->files[i].shift_ns = 0;
-			if (timeline->files[i].trace)
-				widen(&all, &timeline->files[i]);
-		}
 	}
 	for (uint32_t i = 0; i < timeline->file_count; i++)
 		timeline->files[i].shift_ns -= all.from_ns;

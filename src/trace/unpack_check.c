@@ -228,8 +228,7 @@ static bool steps_hold(const struct ss_trace *trace)
 		    step->host_start_ns > step->host_end_ns || step->start_ns < 0 ||
 		    step->host_start_ns < 0 || step->end_ns > trace->span_ns ||
 		    step->host_end_ns > trace->span_ns ||
-		    step->device_events > trace->slices.count ||
-		    (step->dropped == NULL) != (i < steps->kept_count))
+		    step->device_events > trace->slices.count)
 			return false;
 		if (before && (before->end_ns > step->start_ns ||
 			       before->host_start_ns > step->host_start_ns))

@@ -184,7 +184,7 @@ static enum ss_status add_steps(const struct ss_unpacked *parts, const struct ss
 		if (from[i].dropped >= words->count)
 			return ss_unpack_fail(err, "a step cannot be one");
 		if (!from[i].dropped) {
-			steps->kept_count = i + 1; /* those that do not count are the last ones */
+			steps->kept_count++;
 			continue;
 		}
 		steps->items[i].dropped = word(trace, words, from[i].dropped);

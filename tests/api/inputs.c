@@ -110,8 +110,8 @@ static void test_same_name(void **state)
 
 	(void)state;
 	check_files(session, "csv", "\r\n1,rank1.json,2,");
-	check_files(session, "csv", ",rank1.json\r\n1,rank1.json,1,");
-	check_files(session, "csv", ",rank1.json\r\n1,rank1.json,0,");
+	check_files(session, "csv", ",rank1.json,,39\r\n1,rank1.json,1,");
+	check_files(session, "csv", ",rank1.json,,28\r\n1,rank1.json,0,");
 	ss_session_close(session);
 }
 

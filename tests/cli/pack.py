@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""`stepscope pack` and `stepscope report`, as people use them.
+
+Usage: pack.py STEPSCOPE TRACES. A simulated job is packed in its folder, beside it and through a
+pipe; packs are read in place of their files, told about, left out when they are stale, and damage
+ends in a sentence. What a page holds is taken out of it again, and is the pack.
+"""
+import base64
+import gzip
+import html
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+FINE, FAILED, USAGE = 0, 1, 2
+STEPSCOPE = sys.argv[1]
+TRACES = pathlib.Path(sys.argv[2])
+PAGE = "<!doctype html><html><body><p>a </body> in a text</p></body></html>\n"
+ELEMENT = re.compile(
+    r'<script type="application/x-stepscope" data-run="(\d)" data-name="([^"]*)">'
+    r"([A-Za-z0-9+/=]*)</script>\n")
+# the page itself may take 1.2 MB of the 6 MB that a report of it may have
+RESNET = "cuda/resnet50_workers0.pt.trace.json.gz"
+RESNET_BYTES_MAX = 4_800_000
+failures = []
+
+
+def check(holds, *what):
+    if not holds:
+        failures.append(" ".join(str(word) for word in what)[:1500])
+
+
+def run(*words, code=FINE, **more):
+    result = subprocess.run([STEPSCOPE, *(str(word) for word in words)], capture_output=True,
+                            check=False, timeout=300, **more)
+    result.stdout = result.stdout.decode()
+    result.stderr = result.stderr.decode()
+    check(result.returncode == code, words, "gives", result.returncode, result.stderr)
+    check("runtime error" not in result.stderr, words, result.stderr)
+    return result
+
+
+def simulate(folder, *more):
+    run("sim", "--preset", "ddp8-straggler", "--ranks", 2, "--steps", 3, "-o", folder, *more)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def pack_folder(work):
+    job = work / "job"
+    simulate(job)
+    whole = run("ranks", job, "--format", "csv").stdout
+    told = run("pack", job).stdout
+    check(names(job) == ["rank0.json.gz", "rank0.stepscope", "rank1.json.gz", "rank1.stepscope",
+                         "truth.json"], "wrote", names(job))
+    check(told.count("opens in") == 2 and "2 packs" in told and "Left out: 1" in told, told)
+    # each rank counts once, and it is said
+    result = run("ranks", job)
+    check("2 files are each read from their pack" in result.stdout, result.stdout)
+    check(run("ranks", job, "--format", "csv").stdout == whole, "ranks differ")
+    info = run("info", job).stdout
+    check("2 files are read from a pack" in info, info)
+    check("packed_of" in run("files", job, "--format", "json").stdout, "files says nothing")
+    check(run("diagnose", job, "--format", "json").stdout ==
+          run("diagnose", job / "rank0.stepscope", job / "rank1.stepscope", "--format",
+              "json").stdout, "the verdict differs")
+    return job
+
+
+def refuse_packs(job):
+    before = (job / "rank0.stepscope").read_bytes()
+    result = run("pack", job, code=FAILED)
+    check(result.stderr.count("--force replaces it") == 2, result.stderr)
+    check("is a pack already" in run("pack", job / "rank0.stepscope", code=FAILED).stderr,
+          "a pack was packed")
+    check("opens in" in run("pack", "--force", job / "rank0.json.gz").stdout, "not replaced")
+    check((job / "rank0.stepscope").read_bytes() == before, "packing twice gives two packs")
+    check("the JSON that it was made of" in
+          run("merge", job / "rank0.stepscope", "-o", job / "m.json", code=USAGE).stderr,
+          "a pack was merged")
+    check(not (job / "m.json").exists() and not list(job.glob("*.part")), names(job))
+    run("pack", code=USAGE)
+    run("pack", job / "nothing", code=FAILED)
+    check("cannot read" in run("pack", job / "truth.json", code=FAILED).stderr, "no trace")
+
+
+def other_folder(work, job):
+    packs = work / "packs"
+    run("pack", job / "rank0.json.gz", job / "rank1.json.gz", "-o", packs)
+    check(names(packs) == ["rank0.stepscope", "rank1.stepscope"], names(packs))
+    twin = work / "twin"
+    twin.mkdir()
+    (twin / "rank0.json.gz").write_bytes((job / "rank0.json.gz").read_bytes())
+    result = run("pack", job / "rank0.json.gz", twin / "rank0.json.gz", "-o", work / "both",
+                 code=FAILED)
+    check("name of another file" in result.stderr, result.stderr)
+    # through a pipe, plain and compressed
+    data = (packs / "rank1.stepscope").read_bytes()
+    for given in (data, gzip.compress(data, 1)):
+        result = run("steps", "-", "--format", "csv", input=given)
+        check(result.stdout == run("steps", job / "rank1.json.gz", "--format", "csv").stdout,
+              "a pipe differs")
+    # the rank by the name of the origin, where neither pack nor trace has one
+    (work / "worker7.json").write_text('{"traceEvents":[]}')
+    run("pack", work / "worker7.json", "-o", packs)
+    (packs / "worker7.stepscope").rename(packs / "renamed.stepscope")
+    check("\r\n7,renamed.stepscope," in
+          run("files", packs / "renamed.stepscope", "--format", "csv").stdout, "rank is lost")
+
+
+def stale_pack(work):
+    job = work / "stale"
+    simulate(job, "--plain")
+    run("pack", job)
+    file = job / "rank0.json"
+    file.write_text(file.read_text() + "\n")
+    result = run("ranks", job)
+    check("1 pack is left out" in result.stdout, result.stdout)
+    check("1 file is read from its pack" in result.stdout, result.stdout)
+    check("rank0.json," in run("files", job, "--format", "csv").stdout, "the file is not read")
+
+
+def damage(work, job):
+    pack = (job / "rank0.stepscope").read_bytes()
+    bad = work / "bad"
+    bad.mkdir()
+    for name, data, says in (
+        ("cut", pack[: len(pack) // 2], "ends in the middle"),
+        ("bit", pack[:-100] + bytes([pack[-100] ^ 1]) + pack[-99:], "checksum"),
+        ("version", pack[:8] + b"\x09" + pack[9:], "another version"),
+        ("after", pack + b"x", "after its end"),
+    ):
+        file = bad / f"{name}.stepscope"
+        file.write_bytes(data)
+        result = run("info", file, code=FAILED)
+        check(says in result.stderr, name, result.stderr)
+    # beside good files it stops nobody, and is not passed over
+    (bad / "rank1.json.gz").write_bytes((job / "rank1.json.gz").read_bytes())
+    result = run("files", bad, "--format", "csv")
+    check(result.stdout.count("\r\n") == 6 and "checksum" in result.stdout, result.stdout)
+    full = run("pack", job / "rank0.json.gz", "-o", "/dev/full/x", code=FAILED)
+    check(full.stderr.startswith("stepscope pack: "), full.stderr)
+
+
+def report(work, job):
+    page = work / "page.html"
+    page.write_text(PAGE)
+    odd = work / 'a"<b>&c.json'
+    odd.write_text('{"traceEvents":[]}')
+    out = work / "report.html"
+    told = run("report", job, "--compare", odd, "--page", page, "-o", out).stdout
+    check("open it in any browser" in told, told)
+    text = out.read_text()
+    found = ELEMENT.findall(text)
+    check([(item[0], html.unescape(item[1])) for item in found] ==
+          [("0", "rank0.json.gz"), ("0", "rank1.json.gz"), ("1", odd.name)], found)
+    check(ELEMENT.sub("", text) == PAGE, "the page was changed")
+    check(text.rindex("</script>") < text.rindex("</body>") and
+          text.index("</body>") < text.index("<script"), "not before the last </body>")
+    for item, name in zip(found, ("rank0", "rank1")):
+        data = gzip.decompress(base64.b64decode(item[2], validate=True))
+        check(data == (job / f"{name}.stepscope").read_bytes(), name, "is another pack")
+    run("report", job, "--rank", 1, "--page", page, "-o", out)
+    check([item[1] for item in ELEMENT.findall(out.read_text())] == ["rank1.json.gz"], "rank")
+    run("report", job, "--rank", 1, "--step", 1, "--page", page, "-o", out)
+    part = gzip.decompress(base64.b64decode(ELEMENT.findall(out.read_text())[0][2]))
+    result = run("steps", "-", "--format", "csv", input=part)
+    check(result.stdout.count("not selected") == 2, result.stdout)
+
+
+def refuse_reports(work, job):
+    page, out = work / "page.html", work / "none.html"
+    result = run("report", job, "--page", page, "--max-size", "10K", "-o", out, code=FAILED)
+    check(all(word in result.stderr for word in ("--rank", "--step", "serve")), result.stderr)
+    run("report", job, "--page", page, "--rank", 9, "-o", out, code=USAGE)
+    run("report", job, "--page", page, "--step", 99, "-o", out, code=USAGE)
+    run("report", "--page", page, code=USAGE)
+    run("report", job, "--page", work / "nothing.html", "-o", out, code=FAILED)
+    (work / "no.html").write_text("<html>")
+    check("</body>" in run("report", job, "--page", work / "no.html", "-o", out,
+                           code=USAGE).stderr, "no </body>")
+    check(not out.exists() and not list(work.glob("*.part")), names(work))
+
+
+def real(work):
+    if not (TRACES / RESNET).exists():
+        print("pack: no real traces in", TRACES)
+        return
+    out = work / "resnet.html"
+    run("report", TRACES / RESNET, "--page", work / "page.html", "-o", out)
+    check(out.stat().st_size < RESNET_BYTES_MAX, "a report of", out.stat().st_size)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        job = pack_folder(work)
+        refuse_packs(job)
+        other_folder(work, job)
+        stale_pack(work)
+        damage(work, job)
+        report(work, job)
+        refuse_reports(work, job)
+        real(work)
+    for failure in failures:
+        print("pack:", failure)
+    print(f"pack: {len(failures)} failed")
+    return FAILED if failures else FINE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

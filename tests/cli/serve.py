@@ -130,16 +130,18 @@ def refused(server, status, path, **how):
 
 def check_answers(server, job):
     requests = ["job", "offers", "explain", "explain/straggler", "view/steps?rank=0&top=2",
-                "view/operators?rank=1&top=3&format=csv", "view/diagnose", "view/diagnose?format=text",
-                "view/what-if?fix=straggler", "view/kernels?name=*gemm*&top=5"]
+                "view/operators?rank=1&top=3&format=csv", "view/diagnose",
+                "view/diagnose?format=text", "view/what-if?fix=straggler",
+                "view/kernels?name=*gemm*&top=5"]
     for request in requests:
         status, head, body = server.ask("/api/ask/" + request)
         check(status == 200, request, status, body)
         asked = run("ask", request, job)
         check(asked.returncode == FINE, request, asked.stderr)
         # the time that the load took is the one thing that differs
-        same = [re.sub(rb'"seconds":[0-9.]+|B in [0-9.]+ s', b"", text) for text in (body, asked.stdout)]
-        check(same[0] == same[1], request, "is not what 'ask' says")
+        seconds = rb'"seconds":[0-9.]+|B in [0-9.]+ s'
+        same = re.sub(seconds, b"", body) == re.sub(seconds, b"", asked.stdout)
+        check(same, request, "is not what 'ask' says")
         check(head["Cache-Control"] == "no-store", head)
     for request, status in (("view/nothing", 400), ("view/steps?nothing=1", 400),
                             ("view/steps?rank=77", 400), ("view/steps?rank=%", 400),
@@ -181,7 +183,7 @@ def check_heads(server):
 
 def check_doors(server):
     own = f"127.0.0.1:{server.port}"
-    for token in (False, "0" * 32, server.token[:-1], server.token + "0", server.token.upper() + " "):
+    for token in (False, "0" * 32, server.token[:-1], server.token + "0", " ", "*"):
         for path in ("/api/state", "/api/ask/job", f"/api/ask/job?token={server.token}"):
             refused(server, 403, path, token=token)
     check(server.ask("/api/state", token=False, Authorization=f"Bearer {server.token}")[0] == 200,
@@ -237,11 +239,12 @@ def check_sizes(server):
     lines = b"".join(b"X-%d: 1\r\n" % number for number in range(3000))
     found = server.raw(b"GET / HTTP/1.1\r\n" + own + lines + b"Connection: close\r\n\r\n")
     check(not found or found[9:12] == b"431", found[:300])
-    for text in (b"", b"\0" * 1000, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\xff" * 5000,
-                 b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\nHost\r\n\r\n", b"\x16\x03\x01\x02\x00",
-                 b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-                 b"GET / HTTP/1.1\r\nContent-Length: -1\r\nHost: localhost\r\n\r\n",
-                 b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\n"):
+    own = b"Host: localhost\r\n"
+    for text in (b"", b"\r\n", b"\0" * 1000, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\xff" * 5000,
+                 b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\nHost\r\n\r\n",
+                 b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+                 b"GET / HTTP/1.1\r\nContent-Length: -1\r\n" + own + b"\r\n",
+                 b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" + own + b"\r\nffffffff\r\n"):
         with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
             line.sendall(text)
             line.shutdown(socket.SHUT_WR)
@@ -249,7 +252,7 @@ def check_sizes(server):
                 found = line.recv(65536)
             except ConnectionError:
                 found = b""
-            check(not found or found[9:10] == b"4" or found[9:12] == b"505", text[:60], found[:100])
+            check(not found or found[9:10] in b"45" and found[9:12] != b"500", text, found)
     check(server.ask("/api/state")[0] == 200, "lives after bad requests")
 
 
@@ -275,7 +278,7 @@ def check_many(server):
     check(codes == [404 if i % len(paths) == 4 else 200 for i in range(CONNECTIONS)], codes)
     for connection in held:
         connection.close()
-    # far more than it takes: refused or served, and it lives
+    # far more than it takes: they wait or are refused, and it comes back at once
     crowd = []
     for _ in range(400):
         try:
@@ -284,14 +287,16 @@ def check_many(server):
             break
     for line in crowd:
         line.close()
-    end = time.monotonic() + PATIENCE
+    begin = time.monotonic()
     while True:
         try:
             check(server.ask("/api/state")[0] == 200, "lives after a crowd")
             break
         except (OSError, http.client.HTTPException):
-            check(time.monotonic() < end, "does not come back after a crowd")
             time.sleep(0.1)
+        check(time.monotonic() - begin < PATIENCE, "does not come back after a crowd")
+    # the library could sleep until its timeout of 30 s
+    check(time.monotonic() - begin < 20, "comes back late after a crowd")
 
 
 def check_broken_off(server):

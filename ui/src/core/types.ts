@@ -128,7 +128,7 @@ export interface CurveOffer {
 	device: number | null;
 	name: string;
 	unit: string;
-	high: number;
+	high: number | null; /* null: known when it is drawn */
 }
 
 export interface Tracks {

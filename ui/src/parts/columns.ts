@@ -15,6 +15,8 @@ export interface TableColumn {
 	detail: boolean;
 	bar: boolean;
 	title?: string;
+	/* A difference, with its sign; of a cost less is better. */
+	change?: "cost" | "plain";
 	/* Of a table over all ranks: the figure that it is the least, median or most of. */
 	spread?: { stem: string; part: string };
 }

@@ -39,6 +39,11 @@ const TOP = 20;
 const CELL_WIDTH = [3, 72] as const;
 const CELL_HEIGHT = [2, 24] as const;
 const WANTED_HEIGHT = 520;
+/* A cell of this size has room for its figure. */
+const TEXT_WIDTH = 56;
+const TEXT_HEIGHT = 16;
+/* A cell so far from the background is written on in its colour. */
+const FAR = 96;
 
 function clamp(value: number, [least, most]: readonly [number, number]): number {
 	return Math.min(most, Math.max(least, value));
@@ -77,6 +82,11 @@ function drawLabels(context: CanvasRenderingContext2D, props: HeatMapProps, at: 
 		context.fillText(props.columns[i] ?? "", at.left + (i + 0.5) * at.cellWidth, at.top / 2);
 }
 
+/* How light people see a colour, 0 to 255. */
+function lightness([red = 0, green = 0, blue = 0]: number[]): number {
+	return 0.299 * red + 0.587 * green + 0.114 * blue;
+}
+
 function drawCells(context: CanvasRenderingContext2D, props: HeatMapProps, at: Layout): void {
 	const low = rgbOf("--raised");
 	const high = rgbOf(props.color);
@@ -84,7 +94,13 @@ function drawCells(context: CanvasRenderingContext2D, props: HeatMapProps, at: L
 	const gap = Math.min(at.cellWidth, at.cellHeight) > 6 ? 1 : 0;
 	const unknown = tokenOf("--line");
 	const columns = props.columns.length;
+	const written = at.cellWidth >= TEXT_WIDTH && at.cellHeight >= TEXT_HEIGHT;
+	const [back, text] = [tokenOf("--back"), tokenOf("--text")];
+	const light = lightness(rgbOf("--back"));
 
+	context.font = `11px ${tokenOf("--font")}`;
+	context.textAlign = "center";
+	context.textBaseline = "middle";
 	for (let i = 0; i < props.values.length; i++) {
 		const value = props.values[i];
 		const x = at.left + (i % columns) * at.cellWidth;
@@ -98,6 +114,10 @@ function drawCells(context: CanvasRenderingContext2D, props: HeatMapProps, at: L
 		const mix = low.map((from, k) => Math.round(from + ((high[k] ?? 0) - from) * part));
 		context.fillStyle = `rgb(${mix.join(",")})`;
 		context.fillRect(x, y, at.cellWidth - gap, at.cellHeight - gap);
+		if (written && value > 0) {
+			context.fillStyle = Math.abs(lightness(mix) - light) > FAR ? back : text;
+			context.fillText(props.format(value), x + at.cellWidth / 2, y + at.cellHeight / 2);
+		}
 	}
 }
 

@@ -80,6 +80,21 @@ function Show({ onShow }: { onShow: () => void }) {
 	);
 }
 
+/* Arrow and sign tell it without the colour. */
+function Change(props: { column: DrawnColumn; value: number; title: string }) {
+	const { column, value } = props;
+	const sign = value > 0 ? "▲ +" : value < 0 ? "▼ −" : "";
+	const tone = column.change === "cost" && value ? (value > 0 ? "worse" : "better") : "";
+	return (
+		<div role="gridcell" class={`number ${tone}`} title={props.title}>
+			<span class="figure">
+				{sign}
+				{formatIn(column, Math.abs(value))}
+			</span>
+		</div>
+	);
+}
+
 function CellOf(props: { column: DrawnColumn; value: Cell; onShow: (() => void) | null }) {
 	const { column, value } = props;
 	const title = exactly(column, value);
@@ -97,6 +112,8 @@ function CellOf(props: { column: DrawnColumn; value: Cell; onShow: (() => void) 
 			</div>
 		);
 	}
+	if (column.change && typeof value === "number")
+		return <Change column={column} value={value} title={title} />;
 	const part = column.bar && typeof value === "number" && column.most > 0;
 	return (
 		<div

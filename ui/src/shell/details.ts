@@ -4,6 +4,7 @@
 import type { ComponentType } from "preact";
 import type { Selection } from "../core/store";
 import { RowDetails } from "../parts/row-details";
+import { FindingDetails } from "../tabs/verdict/details";
 import { GapDetails } from "../timeline/details/gap";
 import { RangeDetails } from "../timeline/details/range";
 import { SliceDetails } from "../timeline/details/slice";
@@ -20,6 +21,7 @@ export type DetailsOf = {
 };
 
 export const DETAILS: DetailsOf = {
+	finding: { title: "Finding", component: FindingDetails },
 	row: { title: "Row", component: RowDetails },
 	slice: { title: "Slice", component: SliceDetails },
 	gap: { title: "Gap", component: GapDetails },

@@ -3,6 +3,7 @@
  */
 import { timelineTab } from "../timeline/timeline";
 import { communicationTab } from "./communication";
+import { compareTab } from "./compare";
 import { gapsTab } from "./gaps";
 import { kernelsTab } from "./kernels";
 import { memoryTab } from "./memory";
@@ -27,5 +28,6 @@ export const TABS: Tab[] = [
 	memoryTab,
 	modulesTab,
 	stepsTab,
+	compareTab,
 	qualityTab,
 ];

@@ -11,6 +11,9 @@ export interface Spot {
 	name: string;
 }
 
+/* A neighbour on an idle track has the number of a gap in place of a row. */
+export type Neighbour = Partial<Spot> & { gap?: number };
+
 export interface Flow {
 	kind: string;
 	way: "from" | "to";
@@ -60,8 +63,10 @@ export interface SliceAnswer {
 	step: number | null;
 	args?: { name: string; value: string }[] | null;
 	stack?: string[] | null;
+	stack_of?: { row: number; name: string } | null;
 	parents?: { row: number; name: string }[] | null;
 	flows?: Flow[] | null;
+	flow_count?: number;
 	collective?: Collective | null;
 	missing?: string[] | null;
 }
@@ -72,6 +77,7 @@ export interface GapCause {
 	ns: number;
 	row: number | null;
 	name: string | null;
+	op?: string | null;
 	line: string | null;
 	track: number | null;
 	lane: number | null;
@@ -89,6 +95,7 @@ export interface GapAnswer {
 	dur_ns: number;
 	step: number | null;
 	causes: GapCause[];
+	during?: Spot | null;
 	next: Spot | null;
 	says: string;
 }
@@ -117,7 +124,8 @@ export interface RangeName {
 	color: number;
 	count: number;
 	total_ns: number;
-	longest_row: number;
+	longest_row?: number;
+	longest_gap?: number;
 }
 
 export interface RangeAnswer {

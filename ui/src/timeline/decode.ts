@@ -16,6 +16,14 @@ export interface Lane {
 	end: number;
 }
 
+/* A track without its Python frames: entries by the lanes that are then left. */
+export interface Plain {
+	lanes: Lane[]; /* places in `order` */
+	order: Uint32Array;
+	depth: number; /* lanes that are left */
+	laneOf: Map<number, number>; /* of entries */
+}
+
 export interface Sheet {
 	from: number;
 	to: number;
@@ -109,6 +117,64 @@ function lanesOf(lane: Uint16Array, begin: number, end: number): Lane[] {
 		i = to;
 	}
 	return lanes;
+}
+
+const PYTHON = 5;
+
+/*
+ * How many entries around it are no Python frames; of each entry of the track. Around it is
+ * what covers its middle: ranges of the program and frames do not always nest.
+ */
+function depthsOf(sheet: Sheet, lanes: Lane[]): Map<number, number> {
+	const { start, dur, color } = sheet;
+	const depths = new Map<number, number>();
+	const parents = new Map<number, number>();
+	let above: Lane | null = null;
+	for (const lane of lanes) {
+		let next = above?.begin ?? 0;
+		const end = above?.end ?? 0;
+		for (let i = lane.begin; i < lane.end; i++) {
+			const begin = start[i] ?? 0;
+			const middle = begin + (dur[i] ?? 0) / 2;
+			while (next + 1 < end && (start[next + 1] ?? 0) <= begin) next++;
+			let around: number | undefined = end ? next : undefined;
+			while (around !== undefined && (start[around] ?? 0) + (dur[around] ?? 0) < middle)
+				around = parents.get(around);
+			if (around === undefined) {
+				depths.set(i, 0);
+				continue;
+			}
+			parents.set(i, around);
+			depths.set(i, (depths.get(around) ?? 0) + (color[around] === PYTHON ? 0 : 1));
+		}
+		above = lane;
+	}
+	return depths;
+}
+
+/* null: there are no Python frames, or nothing else. */
+export function plainOf(sheet: Sheet, lanes: Lane[]): Plain | null {
+	let frames = 0;
+	let others = 0;
+	for (const lane of lanes)
+		for (let i = lane.begin; i < lane.end; i++)
+			if (sheet.color[i] === PYTHON) frames++;
+			else others++;
+	if (!frames || !others) return null;
+	const laneOf = depthsOf(sheet, lanes);
+	const own: number[][] = [];
+	for (const [i, depth] of laneOf)
+		if (sheet.color[i] !== PYTHON) (own[depth] ??= []).push(i);
+	const order = new Uint32Array(others);
+	const found: Lane[] = [];
+	let at = 0;
+	own.forEach((entries, lane) => {
+		entries.sort((a, b) => (sheet.start[a] ?? 0) - (sheet.start[b] ?? 0));
+		order.set(entries, at);
+		found.push({ lane, begin: at, end: at + entries.length });
+		at += entries.length;
+	});
+	return { lanes: found, order, depth: own.length, laneOf };
 }
 
 export function decodeTiles(bytes: ArrayBuffer): Sheet {

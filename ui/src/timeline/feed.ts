@@ -8,6 +8,11 @@ export interface Want {
 	key: string;
 	route: string;
 	parameters: Parameters;
+	/* what the answer will hold: rows, and the window of a level of detail */
+	rows: string[];
+	level: number;
+	from: number;
+	to: number;
 	accept: (bytes: ArrayBuffer) => void;
 }
 
@@ -18,7 +23,7 @@ const AT_ONCE = 2;
 const PAUSE_MS = 3000;
 
 export class Feed {
-	private running = new Map<string, AbortController>();
+	private running = new Map<string, { want: Want; abort: AbortController }>();
 	private failed = new Map<string, number>();
 	/* The last failure, for people; null while all is well. */
 	problem: string | null = null;
@@ -28,8 +33,12 @@ export class Feed {
 		private changed: () => void,
 	) {}
 
-	isRunning(key: string): boolean {
-		return this.running.has(key);
+	/* An answer that is under way will do for this window. */
+	expects(row: string, level: number, from: number, to: number): boolean {
+		for (const { want } of this.running.values())
+			if (want.level === level && want.from <= from && want.to >= to && want.rows.includes(row))
+				return true;
+		return false;
 	}
 
 	get busy(): boolean {
@@ -50,9 +59,9 @@ export class Feed {
 
 	/* Ends a request that nobody wants any more. */
 	private makeRoom(wanted: Set<string>): boolean {
-		for (const [key, abort] of this.running)
+		for (const [key, run] of this.running)
 			if (!wanted.has(key)) {
-				abort.abort();
+				run.abort.abort();
 				this.running.delete(key);
 				return true;
 			}
@@ -61,9 +70,9 @@ export class Feed {
 
 	private begin(want: Want): void {
 		const abort = new AbortController();
-		this.running.set(want.key, abort);
+		this.running.set(want.key, { want, abort });
 		const ended = () => {
-			if (this.running.get(want.key) === abort) this.running.delete(want.key);
+			if (this.running.get(want.key)?.abort === abort) this.running.delete(want.key);
 			if (!abort.signal.aborted) this.changed();
 		};
 		this.client.bytes(want.route, want.parameters, abort.signal).then(
@@ -84,7 +93,7 @@ export class Feed {
 	}
 
 	close(): void {
-		for (const abort of this.running.values()) abort.abort();
+		for (const run of this.running.values()) run.abort.abort();
 		this.running.clear();
 	}
 }

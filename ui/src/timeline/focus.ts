@@ -4,7 +4,7 @@
 import type { Client } from "../core/client";
 import { formatNs } from "../core/format";
 import { type Selection, store } from "../core/store";
-import type { Flag, Flow, GapAnswer, SliceAnswer, Spot } from "./answers";
+import type { Flag, Flow, GapAnswer, Neighbour, SliceAnswer } from "./answers";
 import type { Spotted } from "./draw/overlay";
 import type { Span } from "./span";
 
@@ -89,7 +89,7 @@ export class Focus {
 	private guilty(): Spotted[] {
 		const spots: Spotted[] = [];
 		for (const cause of this.gap?.causes ?? [])
-			if (cause.track !== null && cause.start_ns !== null && cause.dur_ns !== null)
+			if (cause.track != null && cause.start_ns != null && cause.dur_ns != null)
 				spots.push({
 					file: this.gap?.file ?? 0,
 					track: cause.track,
@@ -127,13 +127,15 @@ export class Focus {
 		const go = by > 0 ? "next" : "previous";
 		if (selected?.kind === "slice") {
 			const { file, row } = selected;
-			const spot = await this.client.json<Spot | null>("near", { file, row, go });
-			if (spot) store.set({ selected: { kind: "slice", file, row: spot.row } });
+			const spot = await this.client.json<Neighbour | null>("near", { file, row, go });
+			if (spot?.row !== undefined)
+				store.set({ selected: { kind: "slice", file, row: spot.row } });
 			else this.end(by);
 		} else if (selected?.kind === "gap") {
 			const { file, track, gap } = selected;
-			const spot = await this.client.json<Spot | null>("near", { file, track, gap, go });
-			if (spot) store.set({ selected: { kind: "gap", file, track, gap: spot.row } });
+			const spot = await this.client.json<Neighbour | null>("near", { file, track, gap, go });
+			if (spot?.gap !== undefined)
+				store.set({ selected: { kind: "gap", file, track, gap: spot.gap } });
 			else this.end(by);
 		}
 	}

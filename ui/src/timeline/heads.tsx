@@ -2,7 +2,8 @@
  * heads.tsx - the names of the rows, at the left of the canvas: fold, pin, show all lanes.
  */
 import { formatCount, formatNs } from "../core/format";
-import type { JobFile } from "../core/types";
+import type { CurveOffer, JobFile } from "../core/types";
+import { formatValue } from "./draw/curves";
 import { type Row, rowsBetween } from "./model";
 import { type Stage, TOP } from "./stage";
 
@@ -67,9 +68,14 @@ function Lanes({ stage, row }: { stage: Stage; row: Row }) {
 	};
 	return (
 		<button type="button" class="head-more" aria-expanded={!row.hidden} onClick={toggle}>
-			{row.hidden ? `▾ ${row.hidden} more lanes` : "▴ fewer lanes"}
+			{row.hidden ? `▾ ${moreWords(stage, row)}` : "▴ fewer lanes"}
 		</button>
 	);
+}
+
+function moreWords(stage: Stage, row: Row): string {
+	const frames = stage.supply.depths.get(row.key)?.hasFrames;
+	return frames ? "Python frames" : `${row.hidden} more lanes`;
 }
 
 function RowHead({ stage, row }: { stage: Stage; row: Row }) {
@@ -85,6 +91,7 @@ function RowHead({ stage, row }: { stage: Stage; row: Row }) {
 		<>
 			<span class="head-name" title={`${row.title}${row.about ? `: ${row.about}` : ""}${slices}`}>
 				{row.title}
+				{row.curve ? <span class="head-most">{mostWords(row.curve, stage.supply.mostOf(row))}</span> : null}
 			</span>
 			<button
 				type="button"
@@ -101,8 +108,32 @@ function RowHead({ stage, row }: { stage: Stage; row: Row }) {
 	);
 }
 
+/* The top of the row. */
+function mostWords(curve: CurveOffer, most: number): string {
+	return curve.unit === "percent" ? `0 to ${most} %` : `0 to ${formatValue(curve, most)}`;
+}
+
 function wordOf(row: Row): string {
 	return row.track?.kind === "idle" ? "gaps" : "slices";
+}
+
+function OthersHead({ stage, row }: { stage: Stage; row: Row }) {
+	const toggle = () => {
+		const deep = new Set(stage.look.deep);
+		if (!deep.delete(row.key)) deep.add(row.key);
+		stage.change({ deep });
+	};
+	return (
+		<button
+			type="button"
+			class="head-others"
+			aria-expanded={row.open}
+			title={row.about}
+			onClick={toggle}
+		>
+			{row.open ? "▾" : "▸"} {row.title}
+		</button>
+	);
 }
 
 function Head({ stage, row, shift, kind }: { stage: Stage; row: Row; shift: number; kind: string }) {
@@ -112,6 +143,8 @@ function Head({ stage, row, shift, kind }: { stage: Stage; row: Row; shift: numb
 		<div class={classes} style={{ top: `${row.y + shift}px`, height: `${row.height}px` }}>
 			{row.kind === "group" ? (
 				<GroupHead stage={stage} row={row} />
+			) : row.kind === "others" ? (
+				<OthersHead stage={stage} row={row} />
 			) : (
 				<RowHead stage={stage} row={row} />
 			)}

@@ -203,7 +203,7 @@ export class Input {
 		for (const row of stage.visible) {
 			const held = row.kind === "track" ? stage.supply.tiles.of(row.key)?.now : null;
 			if (!held) continue;
-			const entry = entryAt(held, 0, stage.span.from, Infinity);
+			const entry = entryAt(row, held, 0, stage.span.from, Infinity);
 			if (entry) return selectEntry(stage, row, entry);
 		}
 	}
@@ -215,13 +215,14 @@ export class Input {
 		if (!spot) return this.selectFirst();
 		const rows = stage.layout.rows.filter((row) => row.kind === "track");
 		let at = rows.findIndex((row) => row.key === `${spot.file}.${spot.track}`);
-		let lane = spot.lane + by;
+		const own = rows[at];
+		let lane = (own ? stage.laneOf(own, spot) : spot.lane) + by;
 		const ns = Math.max(spot.start_ns, stage.span.from) + 1;
 		while (at >= 0 && at < rows.length) {
 			const row = rows[at];
 			const held = row ? stage.supply.tiles.of(row.key)?.now : null;
 			for (; row && held && lane >= 0 && lane < row.lanes; lane += by) {
-				const entry = entryAt(held, lane, ns, (stage.span.to - stage.span.from) / 50);
+				const entry = entryAt(row, held, lane, ns, (stage.span.to - stage.span.from) / 50);
 				if (!entry) continue;
 				selectEntry(stage, row, entry);
 				return stage.show(this.spotOf(row, lane, entry));

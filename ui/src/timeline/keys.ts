@@ -85,7 +85,7 @@ export const KEYS: Key[] = [
 	{ action: "flow-previous", keys: ["["], shown: "[", says: "Back along the flow" },
 	{ action: "path", keys: ["c"], shown: "C", says: "Show the critical path" },
 	{ action: "clock", keys: ["t"], shown: "T", says: "Time from the step, or from the start" },
-	{ action: "python", keys: ["p"], shown: "P", says: "Show all lanes of deep call stacks" },
+	{ action: "python", keys: ["p"], shown: "P", says: "Show Python frames and all lanes" },
 	{ action: "clear", keys: ["escape"], shown: "Esc", says: "Clear the selection" },
 ];
 

@@ -3,10 +3,11 @@
  */
 import type { CurveOffer, Job, JobFile, Track, Tracks } from "../core/types";
 import type { Look } from "./look";
+import type { Depth } from "./sheets";
 
 export interface Row {
 	key: string;
-	kind: "group" | "track" | "curve" | "note";
+	kind: "group" | "track" | "curve" | "note" | "others";
 	file: number;
 	y: number; /* from the top of its zone */
 	height: number;
@@ -17,6 +18,7 @@ export interface Row {
 	lanes: number; /* shown */
 	hidden: number; /* lanes that are not */
 	lane: number; /* height of one */
+	plain: boolean; /* without Python frames */
 	open: boolean; /* a group whose rows are shown */
 	pinned: boolean;
 }
@@ -38,8 +40,11 @@ const LANE_OF_THREAD = 16;
 const LANE_OF_STREAM = 18;
 const LANE_OF_IDLE = 14;
 
-/* Calls nest 30 deep with Python frames: the outer ones tell where one is. */
+/* Operators nest this deep; Python frames, 30 deep and more, are hidden at first. */
 const LANES_AT_FIRST = 8;
+
+/* Room for operators and calls of a track until it was read. */
+const LANES_UNREAD = 5;
 
 /* A folded rank is as high as the others leave it, so that all can be seen at once. */
 const STRIP_MOST = 20;
@@ -74,12 +79,23 @@ function laneHeight(track: Track): number {
 	return track.device === null ? LANE_OF_THREAD : LANE_OF_STREAM;
 }
 
-const PLAIN = { track: null, curve: null, lanes: 0, hidden: 0, lane: 0, open: false, pinned: false };
+/* Room below the name of a low row for the words that open it. */
+const MORE = 14;
 
-function trackRow(file: number, track: Track, look: Look): Row {
+/* More threads than these rarely matter; they are one click away. */
+const THREADS_AT_FIRST = 4;
+
+export type Depths = Map<string, Depth>;
+
+const PLAIN = { track: null, curve: null, lanes: 0, hidden: 0, lane: 0, plain: false, open: false, pinned: false };
+
+function trackRow(file: number, track: Track, look: Look, depths: Depths): Row {
 	const key = trackKey(file, track.track);
 	const all = look.allDeep || look.deep.has(key);
-	const lanes = all ? track.lanes : Math.min(track.lanes, LANES_AT_FIRST);
+	const plain = !all && track.device === null;
+	const depth = depths.get(key);
+	const known = plain && track.lanes > 1 ? (depth?.lanes ?? LANES_UNREAD) : track.lanes;
+	const lanes = Math.max(1, all ? track.lanes : Math.min(track.lanes, known, LANES_AT_FIRST));
 	const lane = laneHeight(track);
 	return {
 		...PLAIN,
@@ -87,13 +103,14 @@ function trackRow(file: number, track: Track, look: Look): Row {
 		kind: "track",
 		file,
 		y: 0,
-		height: Math.max(1, lanes) * lane + 2 * PAD,
+		height: lanes * lane + 2 * PAD + (plain && lanes < 2 && track.lanes > 1 ? MORE : 0),
 		title: track.name,
 		about: track.about ?? "",
 		track,
-		lanes: Math.max(1, lanes),
-		hidden: track.lanes - lanes,
+		lanes,
+		hidden: depth || track.device !== null ? Math.max(0, track.lanes - lanes) : 0,
 		lane,
+		plain,
 	};
 }
 
@@ -139,19 +156,62 @@ function filterOf(text: string): (...parts: (string | null | undefined)[]) => bo
 	};
 }
 
-function rowsOfFile(file: JobFile, tracks: Tracks | undefined, look: Look): Row[] {
+/* Ranges over streams, the profiler itself, and threads beyond the busiest few. */
+function isOther(track: Track, busiest: Set<number>): boolean {
+	if (track.kind === "other") return true;
+	return (track.kind === "thread" || track.kind === "loader") && !busiest.has(track.track);
+}
+
+function othersRow(file: number, rows: Row[], open: boolean): Row {
+	const names = [...new Set(rows.map((row) => row.title))];
+	return {
+		...PLAIN,
+		key: othersKey(file),
+		kind: "others",
+		file,
+		y: 0,
+		height: NOTE,
+		title: `${rows.length} other ${rows.length === 1 ? "row" : "rows"}`,
+		about: names.slice(0, 12).join(", "),
+		open,
+	};
+}
+
+export function othersKey(file: number): string {
+	return `${file}.others`;
+}
+
+function tracksOfFile(file: JobFile, tracks: Track[], look: Look, depths: Depths): Row[] {
+	const threads = tracks.filter((one) => one.kind === "thread" || one.kind === "loader");
+	threads.sort((a, b) => b.slices - a.slices || a.track - b.track);
+	const busiest = new Set(threads.slice(0, THREADS_AT_FIRST).map((one) => one.track));
+	const rowOf = (one: Track) => trackRow(file.file, one, look, depths);
+	const main = tracks.filter((one) => !isOther(one, busiest)).map(rowOf);
+	const others = tracks.filter((one) => isOther(one, busiest)).map(rowOf);
+	if (look.filter || !others.length) return [...main, ...others];
+	const open = look.deep.has(othersKey(file.file));
+	return [...main, othersRow(file.file, others, open), ...(open ? others : [])];
+}
+
+function rowsOfFile(
+	file: JobFile,
+	tracks: Tracks | undefined,
+	look: Look,
+	depths: Depths,
+): Row[] {
 	const passes = filterOf(look.filter);
 	const rank = rankTitle(file);
 	if (file.problem !== null) return [noteRow(file.file, file.problem)];
 	if (!tracks) return [noteRow(file.file, "Reading the rows…")];
-	const rows = [
-		...tracks.tracks
-			.filter((one) => passes(rank, one.name, one.kind, one.about, file.host))
-			.map((one) => trackRow(file.file, one, look)),
-		...tracks.curves
-			.filter((one) => passes(rank, one.name, one.curve, file.host))
-			.map((one) => curveRow(file.file, one)),
-	];
+	const wanted = tracks.tracks.filter((one) =>
+		passes(rank, one.name, one.kind, one.about, file.host),
+	);
+	const curves = tracks.curves.filter((one) => passes(rank, one.name, one.curve, file.host));
+	const rows = tracksOfFile(file, wanted, look, depths);
+	/* what a device does stays together: its curves stand before the rest */
+	const rest = rows.findIndex((row) => row.kind === "others");
+	const at = rest < 0 ? rows.length : rest;
+	rows.splice(at, 0, ...curves.map((one) => curveRow(file.file, one)));
 	if (tracks.tracks.length === 0) rows.push(noteRow(file.file, "Nothing ran in this file."));
 	return rows;
 }
@@ -180,6 +240,7 @@ export function layOut(
 	job: Job,
 	tracks: Map<number, Tracks>,
 	look: Look,
+	depths: Depths,
 	viewport: number,
 ): Layout {
 	const strip = stripHeight(job, viewport);
@@ -188,7 +249,7 @@ export function layOut(
 	const known = new Map<string, Row>();
 	for (const file of job.files) {
 		const open = look.open.has(file.file);
-		const rows = rowsOfFile(file, tracks.get(file.file), look);
+		const rows = rowsOfFile(file, tracks.get(file.file), look, depths);
 		for (const row of rows) known.set(row.key, row);
 		const group = groupRow(file, open, strip);
 		const matches = passes(rankTitle(file), file.host, file.device);

@@ -4,7 +4,7 @@
 import type { Sheet } from "./decode";
 import { NO_CAUSE, NO_LABEL } from "./decode";
 import type { FlagBox } from "./draw/overlay";
-import { firstAfter } from "./draw/slices";
+import { firstAfter, shownLanes } from "./draw/slices";
 import { laneAt, type Row, rowAt } from "./model";
 import type { TrackSheet } from "./sheets";
 import { type Stage, TOP } from "./stage";
@@ -25,6 +25,8 @@ export interface Hover {
 	flag: FlagBox | null;
 }
 
+const PYTHON = 5;
+
 /* A slice of one pixel can be hit within so many. */
 const NEAR = 4;
 
@@ -38,15 +40,23 @@ export function isGap({ sheet, index }: Entry): boolean {
 }
 
 /* The entry at a moment; else the nearest one that is near enough. */
-export function entryAt(held: TrackSheet, lane: number, ns: number, near: number): Entry | null {
+export function entryAt(
+	row: Row,
+	held: TrackSheet,
+	lane: number,
+	ns: number,
+	near: number,
+): Entry | null {
 	const { sheet } = held;
-	const own = held.lanes.find((one) => one.lane === lane);
+	const [lanes, order] = shownLanes(row, held);
+	const own = lanes.find((one) => one.lane === lane);
 	if (!own) return null;
-	const at = firstAfter(sheet, own, ns);
+	const at = firstAfter(sheet, own, ns, order);
 	let best = -1;
 	let distance = near;
-	for (const index of [at, at - 1]) {
-		if (index < own.begin || index >= own.end) continue;
+	for (const place of [at, at - 1]) {
+		if (place < own.begin || place >= own.end) continue;
+		const index = order ? (order[place] ?? 0) : place;
 		const start = sheet.start[index] ?? 0;
 		const end = start + (sheet.dur[index] ?? 0);
 		const away = ns < start ? start - ns : ns > end ? ns - end : 0;
@@ -56,6 +66,22 @@ export function entryAt(held: TrackSheet, lane: number, ns: number, near: number
 		}
 	}
 	return best < 0 ? null : { sheet, index: best };
+}
+
+/* The lane that a row shows of a slice: without Python frames around it where they are
+ * hidden; -1: it is one of them. */
+export function shownLane(
+	row: Row,
+	held: TrackSheet | null | undefined,
+	lane: number,
+	ns: number,
+): number {
+	if (!row.plain || !held?.plain) return lane;
+	const own = held.lanes.find((one) => one.lane === lane);
+	if (!own) return Math.min(lane, row.lanes - 1);
+	const entry = Math.min(firstAfter(held.sheet, own, ns, null), own.end - 1);
+	if (held.sheet.color[entry] === PYTHON && held.sheet.count[entry] === 1) return -1;
+	return held.plain.laneOf.get(entry) ?? 0;
 }
 
 export function pick(stage: Stage, x: number, y: number): Hover | null {
@@ -75,6 +101,6 @@ export function pick(stage: Stage, x: number, y: number): Hover | null {
 	const kept = row.kind === "track" ? stage.supply.tiles.of(row.key) : undefined;
 	const near = (NEAR * (stage.span.to - stage.span.from)) / stage.width;
 	const held = kept?.now && ns >= kept.now.from && ns <= kept.now.to ? kept.now : kept?.base;
-	const entry = held && lane >= 0 && lane < row.lanes ? entryAt(held, lane, ns, near) : null;
+	const entry = held && lane >= 0 && lane < row.lanes ? entryAt(row, held, lane, ns, near) : null;
 	return { x, y, ns, row, pinned, lane, entry, flag };
 }

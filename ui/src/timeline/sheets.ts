@@ -3,8 +3,8 @@
  * than the screen, so that panning has something to show; the last one stays until the next
  * arrives, and one of the whole run lies below it.
  */
-import { type Curve, decodeCurve, decodeStrips, decodeTiles, type Lane, type Sheet } from "./decode";
-import type { Want } from "./feed";
+import { type Curve, decodeCurve, decodeStrips, decodeTiles, type Lane, type Plain, plainOf, type Sheet } from "./decode";
+import type { Feed, Want } from "./feed";
 import type { Row } from "./model";
 import type { Span } from "./span";
 
@@ -18,6 +18,8 @@ const PIXELS_MOST = 16384;
 /* All strips of an answer: painting a million pixels takes a few ms. */
 const STRIP_PIXELS = 1 << 20;
 
+const PYTHON = 5;
+
 /* Rows that are kept while they are not seen. */
 const KEPT = 600;
 
@@ -30,6 +32,13 @@ export interface Held {
 export interface TrackSheet extends Held {
 	sheet: Sheet;
 	lanes: Lane[];
+	plain: Plain | null; /* without Python frames, where there are some */
+}
+
+/* Lanes of a host's track when its Python frames are hidden. */
+export interface Depth {
+	lanes: number;
+	hasFrames: boolean;
 }
 
 export interface CurveSheet extends Held {
@@ -57,6 +66,14 @@ export function levelOf(span: Span, width: number): number {
 	return 2 ** Math.round(Math.log2((span.to - span.from) / Math.max(1, width)));
 }
 
+/* What a row lacks for a window, from little to much. */
+enum Lack {
+	nothing,
+	soon, /* its edge is near */
+	coarse, /* it has another level of detail */
+	uncovered,
+}
+
 export class Sheets<T extends Held> {
 	private kept = new Map<string, Kept<T>>();
 
@@ -74,17 +91,16 @@ export class Sheets<T extends Held> {
 		if (this.kept.size > KEPT && !oldest.done) this.kept.delete(oldest.value);
 	}
 
-	/* 0: all is here; 1: soon at the edge; 2: something of the window is not as fine. */
-	lack(key: string, span: Span, level: number, whole: Span): number {
+	lack(key: string, span: Span, level: number, whole: Span): Lack {
 		const held = this.kept.get(key)?.now;
-		if (!held || held.level !== level) return 2;
 		const from = Math.max(span.from, whole.from);
 		const to = Math.min(span.to, whole.to);
-		if (held.from > from || held.to < to) return 2;
+		if (!held || held.from > from || held.to < to) return Lack.uncovered;
+		if (held.level !== level) return Lack.coarse;
 		const ahead = (span.to - span.from) * AHEAD;
-		if (held.from > Math.max(from - ahead, whole.from)) return 1;
-		if (held.to < Math.min(to + ahead, whole.to)) return 1;
-		return 0;
+		if (held.from > Math.max(from - ahead, whole.from)) return Lack.soon;
+		if (held.to < Math.min(to + ahead, whole.to)) return Lack.soon;
+		return Lack.nothing;
 	}
 
 	clear(): void {
@@ -103,44 +119,95 @@ function around(span: Span, level: number, whole: Span, pixels = PIXELS_MOST): S
 	};
 }
 
+export interface Wanted {
+	span: Span;
+	width: number;
+	whole: Span;
+	isMoving: boolean;
+}
+
 export class Supply {
 	tiles = new Sheets<TrackSheet>();
 	curves = new Sheets<CurveSheet>();
 	strips = new Sheets<StripSheet>();
+	/* The most of curves whose most is not known before: grows with what was seen. */
+	private most = new Map<string, number>();
+	scales = 0; /* how often one of them grew */
 
-	/* Requests for these rows, what is missing before what is only near the edge. */
-	wants(rows: Row[], span: Span, width: number, whole: Span): Want[] {
-		const level = levelOf(span, width);
-		const urgent: Want[] = [];
-		const later: Want[] = [];
-		const tracks = new Map<number, Row[]>();
-		const strips: Row[] = [];
-		const tilesLack = new Map<number, number>();
-		let stripsLack = 0;
+	/* Of tracks that were seen; grows, so that rows do not shrink while one zooms. */
+	readonly depths = new Map<string, Depth>();
+
+	private deepen(row: Row, sheet: Sheet, lanes: Lane[], plain: Plain | null): void {
+		const last = this.depths.get(row.key);
+		const first = lanes[0];
+		if (!first || row.track?.device !== null) return;
+		/* a thread that only waits in Python has one lane */
+		const onlyFrames = !plain && sheet.color[first.begin] === PYTHON;
+		const own = plain ? plain.depth : onlyFrames ? 1 : row.track.lanes;
+		const hasFrames = (last?.hasFrames ?? false) || plain !== null || onlyFrames;
+		const lanesNow = hasFrames && last && !last.hasFrames ? own : Math.max(own, last?.lanes ?? 0);
+		if (last && last.lanes === lanesNow && last.hasFrames === hasFrames) return;
+		this.depths.set(row.key, { lanes: lanesNow, hasFrames });
+		this.deepened = true;
+	}
+
+	/* Set when rows became higher; whoever lays them out takes it back. */
+	deepened = false;
+
+	/* The top of a curve's row. */
+	mostOf(row: Row): number {
+		if (row.curve?.curve === "utilization") return 100;
+		return row.curve?.high ?? this.most.get(row.key) ?? 1;
+	}
+
+	/*
+	 * Requests for these rows, what is missing before what is only near the edge. While the
+	 * window moves, curves and strips that are there will do: they stretch well.
+	 */
+	wants(rows: Row[], view: Wanted, feed: Feed): Want[] {
+		const { span, whole, isMoving } = view;
+		const level = levelOf(span, view.width);
+		const from = Math.max(span.from, whole.from);
+		const to = Math.min(span.to, whole.to);
+		const least = isMoving ? Lack.coarse : Lack.nothing;
+		const tiles = new Map<number, { rows: Row[]; lack: Lack }>();
+		const strips: { rows: Row[]; lack: Lack } = { rows: [], lack: Lack.nothing };
+		const curves: { want: Want; lack: Lack }[] = [];
 		for (const row of rows) {
-			if (row.kind === "track" && row.track) {
-				const lack = this.tiles.lack(row.key, span, level, whole);
-				if (!lack) continue;
-				tracks.set(row.file, [...(tracks.get(row.file) ?? []), row]);
-				tilesLack.set(row.file, Math.max(lack, tilesLack.get(row.file) ?? 0));
-			} else if (row.kind === "curve") {
-				const lack = this.curves.lack(row.key, span, level, whole);
-				if (lack) (lack > 1 ? urgent : later).push(this.curveWant(row, span, level, whole));
-			} else if (row.kind === "group" && !row.open) {
-				const lack = this.strips.lack(row.key, span, level, whole);
-				if (!lack) continue;
-				strips.push(row);
-				stripsLack = Math.max(lack, stripsLack);
+			const sheets = this.sheetsOf(row);
+			const lack = sheets?.lack(row.key, span, level, whole) ?? Lack.nothing;
+			const enough = sheets === this.tiles && lack === Lack.coarse ? Lack.nothing : least;
+			if (lack <= enough || feed.expects(row.key, level, from, to)) continue;
+			if (sheets === this.curves)
+				curves.push({ want: this.curveWant(row, span, level, whole), lack });
+			const own =
+				sheets === this.tiles
+					? (tiles.get(row.file) ?? { rows: [], lack: Lack.nothing })
+					: strips;
+			if (sheets === this.tiles) tiles.set(row.file, own);
+			if (sheets !== this.curves) {
+				own.rows.push(row);
+				own.lack = Math.max(own.lack, lack);
 			}
 		}
-		const first: Want[] = [];
-		for (const [file, missing] of tracks) {
-			const want = this.tilesWant(file, missing, span, level, whole);
-			((tilesLack.get(file) ?? 0) > 1 ? first : later).push(want);
+		const found = [...tiles].map(([file, own]) => ({
+			want: this.tilesWant(file, own.rows, span, level, whole),
+			lack: own.lack,
+		}));
+		if (strips.rows.length) {
+			const want = this.stripsWant(strips.rows, span, level, whole);
+			found.push({ want, lack: strips.lack });
 		}
-		if (strips.length)
-			(stripsLack > 1 ? first : later).push(this.stripsWant(strips, span, level, whole));
-		return [...first, ...urgent, ...later];
+		found.push(...curves);
+		const isUrgent = (one: { lack: Lack }) => one.lack > Lack.soon;
+		const urgent = found.filter(isUrgent);
+		return [...urgent, ...found.filter((one) => !isUrgent(one))].map((one) => one.want);
+	}
+
+	private sheetsOf(row: Row): { lack: Sheets<Held>["lack"] } | null {
+		if (row.kind === "track") return this.tiles;
+		if (row.kind === "curve") return this.curves;
+		return row.kind === "group" && !row.open ? this.strips : null;
 	}
 
 	/* Below everything: the whole run, for when one zooms out in a hurry. */
@@ -167,7 +234,10 @@ export class Supply {
 		const sheet = decodeTiles(bytes);
 		for (const row of rows) {
 			const lanes = sheet.tracks.get(row.track?.track ?? -1) ?? [];
-			this.tiles.put(row.key, { from: sheet.from, to: sheet.to, level, sheet, lanes }, whole);
+			const plain = row.track?.device === null ? plainOf(sheet, lanes) : null;
+			const { from, to } = sheet;
+			this.tiles.put(row.key, { from, to, level, sheet, lanes, plain }, whole);
+			this.deepen(row, sheet, lanes, plain);
 		}
 	}
 
@@ -178,6 +248,9 @@ export class Supply {
 			/* the same for small moves, so that a request under way is not sent again */
 			key: `tiles ${file} ${level} ${Math.round(span.from / (span.to - span.from))} ${numbers}`,
 			route: "tiles",
+			rows: rows.map((row) => row.key),
+			level,
+			...window,
 			parameters: { file, tracks: numbers, ...windowOf(window, level) },
 			accept: (bytes) => this.acceptTiles(bytes, rows, level, whole),
 		};
@@ -190,6 +263,9 @@ export class Supply {
 		return {
 			key: `curve ${row.key} ${level} ${part}`,
 			route: "curve",
+			rows: [row.key],
+			level,
+			...window,
 			parameters: {
 				file: row.file,
 				curve: curve?.curve,
@@ -201,8 +277,17 @@ export class Supply {
 				const decoded = decodeCurve(bytes);
 				const held = { from: decoded.from, to: decoded.to, level, curve: decoded };
 				this.curves.put(row.key, held, whole);
+				this.see(row.key, decoded.high);
 			},
 		};
+	}
+
+	private see(key: string, values: Float32Array): void {
+		let most = this.most.get(key) ?? 0;
+		for (const value of values) if (value > most) most = value;
+		if (most === (this.most.get(key) ?? 0)) return;
+		this.most.set(key, most);
+		this.scales++;
 	}
 
 	private stripsWant(rows: Row[], span: Span, level: number, whole: Span): Want {
@@ -212,6 +297,9 @@ export class Supply {
 		return {
 			key: `strips ${files} ${level} ${part}`,
 			route: "strips",
+			rows: rows.map((row) => row.key),
+			level,
+			...window,
 			parameters: { files, ...windowOf(window, level) },
 			accept: (bytes) => {
 				const block = decodeStrips(bytes);

@@ -16,8 +16,8 @@ import { Feed } from "./feed";
 import { Focus } from "./focus";
 import { Hits } from "./hits";
 import { type Look, readLook, restoreLook, writeLook } from "./look";
-import { GROUP, laneTop, type Layout, layOut, type Row, rowsBetween, trackKey } from "./model";
-import type { Hover } from "./pick";
+import { GROUP, laneTop, type Layout, layOut, othersKey, type Row, rowsBetween, trackKey } from "./model";
+import { type Hover, shownLane } from "./pick";
 import { beginProbe } from "./probe";
 import { levelOf, Supply } from "./sheets";
 import { bounded, fitted, type Span, wholeOf } from "./span";
@@ -29,6 +29,9 @@ export const TOP = MINIMAP + AXIS;
 
 /* The address and the other tabs follow a moment after the window stands still. */
 const SETTLE_MS = 150;
+
+/* Less than that, or the window would never stand still before it settles. */
+const MOVING_MS = 120;
 
 /* Of more ranks the minimap shows the mean of so many, evenly picked. */
 const MINIMAP_FILES = 64;
@@ -72,6 +75,8 @@ export class Stage {
 	private probe = beginProbe();
 	private written: { from: number | null; to: number | null; step: number | null };
 	private clicked = false;
+	private movedAt = -Infinity;
+	private seekLater = false; /* the selection is not known yet, but must stay in view */
 
 	constructor(
 		readonly canvas: HTMLCanvasElement,
@@ -88,11 +93,17 @@ export class Stage {
 		this.run = { from: 0, to: Math.max(1, job.span_ns) };
 		this.whole = wholeOf(this.run.to);
 		this.look = readLook(job);
-		this.layout = layOut(job, this.tracks, this.look, 600);
-		const redraw = () => this.redraw();
-		this.feed = new Feed(client, redraw);
+		this.layout = layOut(job, this.tracks, this.look, this.supply.depths, 600);
+		this.feed = new Feed(client, () => this.fed());
 		this.hits = new Hits(client, () => this.tell());
-		this.focus = new Focus(client, () => this.tell(), (spot) => this.show(spot));
+		const focused = () => {
+			if (this.seekLater && this.focus.spots().length) {
+				this.seekLater = false;
+				this.keepInView();
+			}
+			this.tell();
+		};
+		this.focus = new Focus(client, focused, (spot) => this.show(spot));
 		const { from, to, step } = store.view;
 		this.written = { from, to, step };
 		this.span = this.spanOf(from, to, step);
@@ -181,6 +192,7 @@ export class Stage {
 
 	moveTo(span: Span): void {
 		this.span = bounded(span, this.whole);
+		this.movedAt = performance.now();
 		clearTimeout(this.settleTimer);
 		this.settleTimer = window.setTimeout(() => this.settle(), SETTLE_MS);
 		this.redraw();
@@ -190,6 +202,7 @@ export class Stage {
 		const isWhole = this.span.from === this.whole.from && this.span.to === this.whole.to;
 		const from = isWhole ? null : Math.round(this.span.from);
 		const to = isWhole ? null : Math.round(this.span.to);
+		this.redraw();
 		if (from === this.written.from && to === this.written.to) return;
 		this.written = { ...this.written, from, to };
 		store.set({ from, to });
@@ -229,18 +242,24 @@ export class Stage {
 		return { ...group, y: Math.min(this.scroll, next - GROUP) };
 	}
 
+	laneOf(row: Row, spot: Spotted): number {
+		const kept = this.supply.tiles.of(row.key);
+		return shownLane(row, kept?.now, spot.lane, spot.start_ns);
+	}
+
 	nsOf(x: number): number {
 		return this.span.from + (x / this.width) * (this.span.to - this.span.from);
 	}
 
 	relayout(): void {
 		const viewport = this.height - TOP;
-		this.layout = layOut(this.job, this.tracks, this.look, viewport);
+		this.layout = layOut(this.job, this.tracks, this.look, this.supply.depths, viewport);
 		for (const row of this.layout.groups) if (row.open) void this.loadTracks(row.file);
 		for (const key of this.look.pins) void this.loadTracks(Number(key.split(".")[0]));
 	}
 
 	private resize(): void {
+		const last = this.height;
 		const box = this.scroller.getBoundingClientRect();
 		const head = Number.parseFloat(getComputedStyle(this.canvas).left) || 0;
 		this.width = Math.max(1, Math.floor(this.scroller.clientWidth - head));
@@ -254,6 +273,17 @@ export class Stage {
 		this.relayout();
 		this.tell();
 		this.draw();
+		/* the drawer opened over what was selected */
+		if (this.height < last) this.keepInView();
+	}
+
+	private keepInView(): void {
+		const [spot] = this.focus.spots();
+		if (!spot) this.seekLater = true;
+		else if (!this.pending) {
+			this.pending = spot;
+			this.settlePending();
+		}
 	}
 
 	private retheme(): void {
@@ -284,15 +314,23 @@ export class Stage {
 		if (!spot) return;
 		const key = trackKey(spot.file, spot.track);
 		const row = this.layout.find.get(key);
+		const others = othersKey(spot.file);
+		if (!row && this.tracks.has(spot.file) && !this.look.deep.has(others)) {
+			this.pending = null;
+			this.change({ deep: new Set([...this.look.deep, others]) });
+			this.pending = spot;
+			return this.settlePending();
+		}
 		if (!row) return;
-		if (spot.lane >= row.lanes && row.hidden) {
+		const lane = this.laneOf(row, spot);
+		if ((lane < 0 || lane >= row.lanes) && row.hidden) {
 			this.pending = null;
 			this.change({ deep: new Set([...this.look.deep, key]) });
 			this.pending = spot;
 			return this.settlePending();
 		}
 		this.pending = null;
-		const top = laneTop(row, spot.lane);
+		const top = laneTop(row, lane);
 		const viewport = this.height - this.rowsTop;
 		const seen = top >= this.scroll + GROUP && top + row.lane <= this.scroll + viewport;
 		if (!seen) this.scrollTo(Math.max(0, top - viewport / 3));
@@ -375,10 +413,20 @@ export class Stage {
 		this.tell();
 	}
 
+	/* An answer came; rows may have become higher. */
+	private fed(): void {
+		if (this.supply.deepened) {
+			this.supply.deepened = false;
+			this.relayout();
+		}
+		this.tell();
+	}
+
 	private ask(): void {
 		const { span, width, run } = this;
 		const seen = [...this.layout.pinned, ...this.visible];
-		const wants = this.supply.wants(seen, span, width, run);
+		const isMoving = performance.now() - this.movedAt < MOVING_MS;
+		const wants = this.supply.wants(seen, { span, width, whole: run, isMoving }, this.feed);
 		if (!wants.length && !this.feed.busy) wants.push(...this.supply.baseWants(seen, width, run));
 		this.feed.want(wants);
 		this.loadPath();
@@ -394,7 +442,10 @@ export class Stage {
 	tell(): void {
 		this.redraw();
 		const { scroll, layout, focus, hits } = this;
-		const told = [scroll, this.height, this.width, focus.says, hits.count, hits.index].join(" ");
+		const told = [
+			...[scroll, this.height, this.width, focus.says, hits.count, hits.index],
+			...[this.supply.scales, this.feed.problem, this.path?.length_ns],
+		].join(" ");
 		if (told === this.told && this.lastLayout === layout) return;
 		this.told = told;
 		this.lastLayout = layout;

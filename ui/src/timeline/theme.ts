@@ -9,8 +9,10 @@ type Rgb = [number, number, number];
 /* Steps from pale to full for entries that stand for slices with room between them. */
 export const SHADES = 4;
 
+/* Built pages have the short form: #fff. */
 function parse(color: string): Rgb {
-	const hex = /^#([0-9a-f]{6})$/i.exec(color)?.[1];
+	const long = color.replace(/^#(.)(.)(.)$/, "#$1$1$2$2$3$3");
+	const hex = /^#([0-9a-f]{6})$/i.exec(long)?.[1];
 	if (!hex) return [128, 128, 128];
 	const value = Number.parseInt(hex, 16);
 	return [value >> 16, (value >> 8) & 255, value & 255];
@@ -127,7 +129,7 @@ export class Theme {
 		return this.context.measureText(letter).width;
 	}
 
-	/* The beginning that fits, with a sign that something is missing; "" where nothing fits. */
+	/* The beginning that fits, if it is four letters or more: fewer say nothing. */
 	clipped(text: string, room: number): string {
 		if (this.width(text) <= room) return text;
 		let left = room - this.width("…");
@@ -137,7 +139,7 @@ export class Theme {
 			left -= code < 128 ? (this.letters[code] ?? 0) : this.width(text[end] ?? "");
 			if (left < 0) break;
 		}
-		return end >= 2 ? `${text.slice(0, end)}…` : "";
+		return end >= 4 ? `${text.slice(0, end)}…` : "";
 	}
 
 	/* Hatches stand still with what they cover. */

@@ -85,8 +85,8 @@ function Tools({ stage }: { stage: Stage }) {
 			/>
 			<Toggle
 				on={look.allDeep}
-				text="All lanes"
-				title="Show all lanes of deep call stacks, such as Python frames (P)"
+				text="Python frames"
+				title="Show Python frames between the operators, and all lanes of deep stacks (P)"
 				onClick={() => stage.change({ allDeep: !look.allDeep })}
 			/>
 			{many ? (
@@ -104,7 +104,6 @@ function Tools({ stage }: { stage: Stage }) {
 					{stage.feed.problem}
 				</span>
 			) : null}
-			<Legend />
 		</div>
 	);
 }
@@ -160,6 +159,7 @@ function Timeline() {
 					</div>
 				</div>
 			</div>
+			<Legend />
 			<div id="timeline-says" class="says" aria-live="polite">
 				{stage?.focus.says ?? ""}
 			</div>

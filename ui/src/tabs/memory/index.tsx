@@ -21,8 +21,9 @@ const PARTS = [
 	{ id: "allocations", title: "Allocations", about: "The largest, and those that were never freed" },
 ];
 
-/* Rows of the tables below the curve. */
-const LINES = 10;
+/* Rows of the tables below the curve; there are few devices. */
+const LINES: Record<string, number> = { memory: 5 };
+const OTHER_LINES = 10;
 
 /* More curves than this are chosen from a list. */
 const CHIPPED = 8;
@@ -138,7 +139,7 @@ function Memory() {
 				strong
 			/>
 			<div class="memory-part">
-				<TableView key={part} view={part} id={part} lines={LINES} />
+				<TableView key={part} view={part} id={part} lines={LINES[part] ?? OTHER_LINES} />
 			</div>
 		</div>
 	);

@@ -28,19 +28,21 @@ export function readTree(table: TableDocument): Branch[] {
 	return roots;
 }
 
-/* Rows that the tree opens with: as many levels as fit on a screen. */
-const FIRST_ROWS = 24;
+/* The tree opens with what costs most, down to a tenth of all, and not with whole screens. */
+const FIRST_PERCENT = 10;
+const FIRST_ROWS = 60;
 
-export function firstOpen(roots: Branch[]): Set<number> {
+export function firstOpen(roots: Branch[], share: number): Set<number> {
 	const open = new Set<number>();
-	let level = roots;
+	const closed = roots.filter((branch) => branch.children.length);
 	let rows = roots.length;
-	while (level.length) {
-		const next = level.flatMap((branch) => branch.children);
-		if (!next.length || rows + next.length > FIRST_ROWS) break;
-		for (const branch of level) if (branch.children.length) open.add(branch.index);
-		rows += next.length;
-		level = next;
+	for (let at = 0; at < closed.length; at++) {
+		const branch = closed[at];
+		if (!branch || Number(branch.cells[share] ?? 0) < FIRST_PERCENT) continue;
+		if (rows + branch.children.length > FIRST_ROWS) continue;
+		open.add(branch.index);
+		rows += branch.children.length;
+		closed.push(...branch.children.filter((child) => child.children.length));
 	}
 	return open;
 }

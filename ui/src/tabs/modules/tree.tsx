@@ -58,7 +58,7 @@ function Line(props: {
 			onClick={props.choose}
 			onDblClick={props.toggle}
 		>
-			<span role="gridcell" class="tree-name" style={{ paddingLeft: `${branch.depth * 16}px` }}>
+			<span role="gridcell" class="tree-name" style={{ paddingLeft: `${8 + branch.depth * 16}px` }}>
 				{branch.children.length ? (
 					<button type="button" tabIndex={-1} aria-hidden="true" onClick={props.toggle}>
 						{open ? "▾" : "▸"}
@@ -153,7 +153,8 @@ function useWindow(count: number) {
 export function ModuleTree({ table, search }: { table: TableDocument; search: string }) {
 	const roots = useMemo(() => readTree(table), [table]);
 	const columns = useMemo(() => columnsOf(table), [table]);
-	const [open, change] = useState(() => firstOpen(roots));
+	const share = table.columns.findIndex((column) => column.name === "share_percent");
+	const [open, change] = useState(() => firstOpen(roots, share));
 	const [order, setOrder] = useState({ column: -1, turned: false });
 	const [active, setActive] = useState(-1);
 	const rows = useMemo(
@@ -175,7 +176,7 @@ export function ModuleTree({ table, search }: { table: TableDocument; search: st
 	const keys = useKeys(rows, open, setOpen, active, go);
 	const template = { gridTemplateColumns: `minmax(260px, 1fr) repeat(${columns.length}, 104px)` };
 
-	useEffect(() => change(firstOpen(roots)), [roots]);
+	useEffect(() => change(firstOpen(roots, share)), [roots]);
 	return (
 		<div class="tree">
 			<div

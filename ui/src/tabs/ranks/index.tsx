@@ -20,8 +20,9 @@ const PARTS = [
 	{ id: "clocks", title: "Clocks", about: "How far the clocks are apart, and how sure that is" },
 ];
 
-/* Rows of the tables below the map. */
-const LINES = 10;
+/* Rows of the tables below the map; few ranks are stragglers. */
+const LINES: Record<string, number> = { stragglers: 4, "idle-together": 5 };
+const OTHER_LINES = 10;
 
 /* The first straggler in a sentence, or why nobody is one. */
 function Sentence() {
@@ -76,7 +77,7 @@ function Ranks() {
 						{part === "pairs" ? (
 							<PairsMap />
 						) : (
-							<TableView key={part} view={part} id={part} lines={LINES} />
+							<TableView key={part} view={part} id={part} lines={LINES[part] ?? OTHER_LINES} />
 						)}
 					</div>
 				</>

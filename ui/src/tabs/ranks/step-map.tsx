@@ -4,7 +4,7 @@
 import { useMemo } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";
-import { showOnTimeline, store, useView } from "../../core/store";
+import { store, useView } from "../../core/store";
 import { Chips } from "../../parts/chips";
 import { HeatMap } from "../../parts/heat-map";
 import { Failed, Loading, Nothing } from "../../parts/state";
@@ -17,11 +17,14 @@ function useShow(map: StepMap | null) {
 		const files = job.files.filter((file) => file.problem === null);
 		const file = wanted === null ? files[rank] : files.find((one) => one.rank === wanted);
 		const found = file?.steps?.find((one) => one.number === map?.steps[step]);
-		if (!found) return;
-		showOnTimeline(found.start_ns, found.end_ns - found.start_ns, {
-			kind: "range",
-			from: found.start_ns,
-			to: found.end_ns,
+		if (!found || !file) return;
+		const around = (found.end_ns - found.start_ns) / 20;
+		store.set({
+			tab: "timeline",
+			from: found.start_ns - around,
+			to: found.end_ns + around,
+			selected: { kind: "range", from: found.start_ns, to: found.end_ns },
+			own: { open: String(file.file) }, /* the timeline unfolds this rank */
 		});
 	};
 }

@@ -71,12 +71,13 @@ function Told({ told, rank }: { told: Diagnosis; rank: number | null }) {
 	const [on, toggle] = useFixes(told);
 	const { shown, busy, error } = useWhatIf(told, on, rank);
 	const all = sameSet(on, warnedFixes(told));
+	const more = useMore();
 	const falls = fallsOf(told, shown, on);
 
 	if (!told.step_ns) return <NoSteps />;
 	return (
 		<>
-			<Sentence told={told} shown={shown} all={all} busy={busy} />
+			<Sentence told={told} shown={shown} all={all} busy={busy} more={more} />
 			{error ? <p class="bad" role="alert">{`It cannot be computed: ${error}`}</p> : null}
 			{falls.length ? (
 				<Waterfall told={told} shown={shown} falls={falls} busy={busy} toggle={toggle} />
@@ -92,24 +93,32 @@ function cellOf(table: TableDocument, row: number, column: string) {
 }
 
 /* One rank of many looks like a whole job; it must be told. */
-function MissingRanks() {
+function useMissingRanks(): string | null {
 	const { client, job } = useOpened();
-	const files = useLoaded(() => client.view("files"), []);
+	const files = useLoaded(() => client.view("files"), [client]);
 	const world = files.value ? cellOf(files.value, 0, "world_size") : null;
 	const have = job.files.filter((file) => !file.problem).length;
 	if (typeof world !== "number" || world <= have) return null;
 	return (
-		<p class="missing">
-			{have === 1 ? "One rank" : `${have} ranks`} of {world} {have === 1 ? "is" : "are"} open:
-			who waits for whom between ranks can only be told with all of them.
-		</p>
+		`${have === 1 ? "One rank" : `${have} ranks`} of ${world} ${have === 1 ? "is" : "are"} open: ` +
+		"who waits for whom can only be told with all of them."
 	);
+}
+
+/* What the figures leave out. */
+function useMore(): string[] {
+	const missing = useMissingRanks();
+	const step = useView((view) => view.step);
+	const rank = useView((view) => view.rank);
+	const said = missing ? [missing] : [];
+	if (rank !== null) said.push(`Rank ${rank} by itself.`);
+	if (step !== null) said.push("A verdict needs whole steps: it is about all of them.");
+	return said;
 }
 
 function Verdict() {
 	const { client } = useOpened();
 	const rank = useView((view) => view.rank);
-	const step = useView((view) => view.step);
 	const told = useLoaded(() => client.diagnosis({ rank }), [rank]);
 	const [slow, wait] = useState(false);
 
@@ -120,23 +129,19 @@ function Verdict() {
 
 	return (
 		<div class="page">
-		<div class="verdict">
-			{told.state === "failed" ? (
-				<p class="bad" role="alert">{`There is no verdict: ${told.error}`}</p>
-			) : null}
-			{told.value ? (
-				<Told key={`${rank}`} told={told.value} rank={rank} />
-			) : told.state === "loading" ? (
-				<div class="sentence" aria-busy="true">
-					<h2 class="soft">{slow ? "Replaying the steps …" : "\u00a0"}</h2>
-				</div>
-			) : null}
-			<MissingRanks />
-			{step !== null && told.value?.step_ns ? (
-				<p class="soft">A verdict needs whole steps: it is about all of them, not about step {step}.</p>
-			) : null}
-			{told.value ? <QualityLine told={told.value} /> : null}
-		</div>
+			<div class={told.state === "loading" && told.value ? "verdict stale" : "verdict"}>
+				{told.state === "failed" ? (
+					<p class="bad" role="alert">{`There is no verdict: ${told.error}`}</p>
+				) : null}
+				{told.value ? (
+					<Told key={`${rank}`} told={told.value} rank={rank} />
+				) : told.state === "loading" ? (
+					<div class="sentence" aria-busy="true">
+						<h2 class="soft">{slow ? "Replaying the steps …" : "\u00a0"}</h2>
+					</div>
+				) : null}
+				{told.value ? <QualityLine told={told.value} /> : null}
+			</div>
 		</div>
 	);
 }

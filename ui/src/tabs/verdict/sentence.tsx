@@ -33,8 +33,8 @@ function Possible({ told, shown, all }: { told: Diagnosis; shown: Diagnosis; all
 	return <>Without these fixes it stays so.</>;
 }
 
-function notes(told: Diagnosis, shown: Diagnosis): string[] {
-	const said: string[] = [];
+function notes(told: Diagnosis, shown: Diagnosis, more: string[]): string[] {
+	const said: string[] = [...more];
 	if (told.only_bounds)
 		said.push(
 			`The replay of the recorded steps is off by ${formatPercent(
@@ -55,9 +55,10 @@ interface Props {
 	shown: Diagnosis;
 	all: boolean; /* everything that the verdict warns of is fixed */
 	busy: boolean;
+	more: string[]; /* what else must be known before the figures are believed */
 }
 
-export function Sentence({ told, shown, all, busy }: Props) {
+export function Sentence({ told, shown, all, busy, more }: Props) {
 	return (
 		<div class="sentence">
 			<h2 aria-live="polite">
@@ -67,14 +68,14 @@ export function Sentence({ told, shown, all, busy }: Props) {
 				</span>
 			</h2>
 			<p class="soft">measured, {baseOf(told)}</p>
-			<p class="sentence-notes">{notes(told, shown).join(" ") || "\u00a0"}</p>
+			<p class="sentence-notes">{notes(told, shown, more).join(" ") || "\u00a0"}</p>
 		</div>
 	);
 }
 
 export function NoSteps() {
 	return (
-		<div class="sentence">
+		<div class="sentence-none">
 			<h2>No steps were found: there is nothing to measure a gain by.</h2>
 			<p>
 				<code>ProfilerStep#N</code> marks them: call <code>prof.step()</code> at the end of each.

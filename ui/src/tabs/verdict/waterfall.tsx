@@ -90,16 +90,21 @@ function Row(props: {
 	);
 }
 
-function Whole(props: { name: string; ns: number; step: number; kind: string }) {
+function Whole(props: { name: string; ns: number; step: number; kind: string; figure?: string | undefined }) {
 	return (
 		<div class="fall whole">
 			<span class="fall-name">{props.name}</span>
 			<span class="fall-track" aria-hidden="true">
 				<span class={props.kind} style={{ left: 0, width: percentOf(props.ns, props.step) }} />
 			</span>
-			<span class="fall-figure">{formatNs(props.ns)}</span>
+			<span class="fall-figure">{props.figure ?? formatNs(props.ns)}</span>
 		</div>
 	);
+}
+
+/* What the replay cannot tell exactly is a range. */
+function rangeOf(shown: Diagnosis): string {
+	return `${formatNs(shown.fixed_high_ns)} to ${formatNs(shown.fixed_low_ns)}`;
 }
 
 export function Waterfall({ told, shown, falls, busy, toggle }: Props) {
@@ -117,6 +122,7 @@ export function Waterfall({ told, shown, falls, busy, toggle }: Props) {
 				ns={shown.fixed_step_ns ?? step}
 				step={step}
 				kind="fall-after"
+				figure={told.only_bounds ? rangeOf(shown) : undefined}
 			/>
 			<p class="falls-hint" aria-live="polite">
 				{hint ??

@@ -34,10 +34,11 @@ function Cause({ cause, gap }: { cause: GapCause; gap: GapAnswer }) {
 				<span title={`${share} of the gap`}>{formatNs(cause.ns)}</span>
 				{": "}
 				{CAUSE_WORDS[cause.cause] ?? ""}
-				{cause.row !== null && cause.name ? (
+				{cause.row != null && cause.name ? (
 					<>
 						{", "}
 						<SliceLink file={gap.file} row={cause.row} name={cause.name} />
+						{cause.op ? ` in ${cause.op}` : ""}
 					</>
 				) : null}
 				{cause.line ? <span class="mono"> {cause.line}</span> : null}
@@ -77,6 +78,12 @@ export function GapDetails({ selected }: { selected: GapSelection }) {
 							))}
 					</dl>
 				</section>
+				{gap.during ? (
+					<section>
+						<h3>The host was in</h3>
+						<SliceLink file={gap.file} row={gap.during.row} name={gap.during.name} />
+					</section>
+				) : null}
 				{gap.next ? (
 					<section>
 						<h3>What ended it</h3>

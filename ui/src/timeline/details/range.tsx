@@ -73,7 +73,7 @@ function Tables({ answer, job }: { answer: RangeAnswer; job: Job }) {
 	const rows = useMemo(() => rowsOf(answer, job), [answer, job]);
 	const go = (index: number) => {
 		const name = answer.names[index];
-		if (name)
+		if (name?.longest_row !== undefined)
 			store.set({ selected: { kind: "slice", file: name.file, row: name.longest_row } });
 	};
 	return (

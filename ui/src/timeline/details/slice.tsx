@@ -34,7 +34,7 @@ const FLOW_WORDS: Record<string, [from: string, to: string]> = {
 	backward: ["forward", "backward"],
 };
 
-function Flows({ flows }: { flows: Flow[] }) {
+function Flows({ flows, count }: { flows: Flow[]; count: number }) {
 	if (!flows.length) return null;
 	return (
 		<section>
@@ -51,6 +51,7 @@ function Flows({ flows }: { flows: Flow[] }) {
 					];
 				})}
 			</dl>
+			{count > flows.length ? <p class="soft">and {count - flows.length} more</p> : null}
 		</section>
 	);
 }
@@ -163,7 +164,10 @@ function Calls({ slice }: { slice: SliceAnswer }) {
 		<section>
 			{stack.length ? (
 				<>
-					<h3>Python stack, innermost first</h3>
+					<h3>
+						Python stack{slice.stack_of ? ` of ${slice.stack_of.name}` : ""}, innermost
+						first
+					</h3>
 					<ol class="about-stack">
 						{stack.map((frame, i) => (
 							<li key={`${i} ${frame}`}>{frame}</li>
@@ -209,7 +213,10 @@ export function SliceDetails({ selected }: { selected: SliceSelection }) {
 				{slice.collective ? (
 					<Together collective={slice.collective} rank={slice.rank} />
 				) : null}
-				<Flows flows={slice.flows ?? []} />
+				<Flows
+					flows={slice.flows ?? []}
+					count={slice.flow_count ?? slice.flows?.length ?? 0}
+				/>
 				<Calls slice={slice} />
 			</div>
 			{(slice.missing ?? []).map((sentence) => (

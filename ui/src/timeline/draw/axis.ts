@@ -166,7 +166,7 @@ export function drawStepLines(pen: Pen, rows: Row[], files: JobFile[], shift: nu
 	const { context, theme } = pen;
 	context.fillStyle = theme.line;
 	for (const row of rows) {
-		if (row.kind === "group" || row.kind === "note") continue;
+		if (row.kind !== "track" && row.kind !== "curve") continue;
 		let last = -Infinity;
 		for (const step of stepsBetween(files[row.file]?.steps ?? [], pen.span)) {
 			const x = snap(pen, xOf(pen, step.start_ns));

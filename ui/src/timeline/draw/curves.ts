@@ -64,13 +64,18 @@ function traceArea(pen: Pen, curve: Curve, top: number, height: number, most: nu
 	}
 }
 
-export function drawCurve(pen: Pen, row: Row, held: CurveSheet | null, shift: number): void {
+export function drawCurve(
+	pen: Pen,
+	row: Row,
+	held: CurveSheet | null,
+	most: number,
+	shift: number,
+): void {
 	const { context, theme } = pen;
 	const offer = row.curve;
 	if (!offer) return;
 	const top = row.y + shift + 4;
 	const height = row.height - 7;
-	const most = offer.curve === "utilization" ? 100 : offer.high > 0 ? offer.high : 1;
 	const color = COLOR_OF[offer.curve] ?? OTHER;
 	if (held) {
 		context.beginPath();
@@ -81,8 +86,4 @@ export function drawCurve(pen: Pen, row: Row, held: CurveSheet | null, shift: nu
 		context.lineWidth = 1;
 		context.stroke();
 	}
-	context.font = theme.font;
-	context.fillStyle = theme.soft;
-	context.textBaseline = "top";
-	context.fillText(formatValue(offer, most), 4, top - 2);
 }

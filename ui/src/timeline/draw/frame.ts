@@ -58,9 +58,10 @@ function drawRows(stage: Stage, pen: Pen, rows: Row[], shift: number): void {
 			const kept = stage.supply.tiles.of(row.key);
 			if (kept) collectTrack(pen, stage.batch, row, kept, shift);
 		} else if (row.kind === "curve") {
-			drawCurve(pen, row, stage.supply.curves.of(row.key)?.now ?? null, shift);
+			const held = stage.supply.curves.of(row.key)?.now ?? null;
+			drawCurve(pen, row, held, stage.supply.mostOf(row), shift);
 		} else if (row.kind === "note") drawNote(pen, row, shift);
-		else drawGroup(stage, pen, row, shift);
+		else if (row.kind === "group") drawGroup(stage, pen, row, shift);
 	}
 	stage.batch.flush(pen);
 	drawFound(stage, pen, rows, shift);
@@ -82,17 +83,17 @@ function drawFound(stage: Stage, pen: Pen, rows: Row[], shift: number): void {
 
 /* Selection and what belongs to it, over the scrolled rows. */
 function drawFocus(stage: Stage, pen: Pen): void {
-	const { focus, layout, shift } = stage;
+	const { focus } = stage;
 	const { theme } = pen;
 	const [own, ...others] = focus.spots();
 	for (const spot of others) {
-		const box = boxOf(pen, layout, shift, spot);
+		const box = boxOf(pen, stage, spot);
 		if (box) outline(pen, box, theme.bad, 1.5);
 	}
-	const box = own ? boxOf(pen, layout, shift, own) : null;
-	if (focus.slice) drawFlows(pen, layout, shift, focus.slice, focus.flows());
-	if (focus.slice?.collective) drawMembers(pen, layout, shift, focus.slice.collective);
-	const guilty = focus.gap && others[0] ? boxOf(pen, layout, shift, others[0]) : null;
+	const box = own ? boxOf(pen, stage, own) : null;
+	if (focus.slice) drawFlows(pen, stage, focus.slice, focus.flows());
+	if (focus.slice?.collective) drawMembers(pen, stage, focus.slice.collective);
+	const guilty = focus.gap && others[0] ? boxOf(pen, stage, others[0]) : null;
 	if (box && guilty) drawBlame(pen, box, guilty);
 	if (box) outline(pen, box, theme.text, 2);
 }
@@ -203,7 +204,7 @@ export function drawFrame(stage: Stage, pen: Pen): void {
 	drawOutside(stage, pen);
 	drawRows(stage, pen, stage.visible, stage.shift);
 	if (stage.look.path && stage.path)
-		drawPath(pen, stage.layout, stage.shift, stage.rowsTop, stage.path.pieces);
+		drawPath(pen, stage, stage.rowsTop, stage.path.pieces);
 	drawHover(stage, pen);
 	drawFocus(stage, pen);
 	const { sticky } = stage;
@@ -218,7 +219,7 @@ function drawHover(stage: Stage, pen: Pen): void {
 	const { hover } = stage;
 	if (!hover?.entry || !hover.row.track) return;
 	const { sheet, index } = hover.entry;
-	const box = boxOf(pen, stage.layout, stage.shift, {
+	const box = boxOf(pen, stage, {
 		file: hover.row.file,
 		track: hover.row.track.track,
 		lane: hover.lane,

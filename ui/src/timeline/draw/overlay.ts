@@ -16,6 +16,13 @@ export interface Spotted {
 	dur_ns: number;
 }
 
+/* Where rows lie, and which lane shows a slice. */
+export interface Ground {
+	layout: Layout;
+	shift: number;
+	laneOf: (row: Row, spot: Spotted) => number;
+}
+
 export interface Box {
 	x: number;
 	y: number;
@@ -25,17 +32,15 @@ export interface Box {
 
 export const FLAG = 15;
 
-export function boxOf(pen: Pen, layout: Layout, shift: number, spot: Spotted): Box | null {
+export function boxOf(pen: Pen, ground: Ground, spot: Spotted): Box | null {
+	const { layout, shift } = ground;
 	const x = xOf(pen, spot.start_ns);
 	const width = Math.max(2, spot.dur_ns * pen.perNs);
 	const row = layout.find.get(trackKey(spot.file, spot.track));
-	if (row)
-		return {
-			x,
-			y: laneTop(row, Math.min(spot.lane, row.lanes - 1)) + shift,
-			width,
-			height: row.lane - 2,
-		};
+	if (row) {
+		const lane = Math.max(0, Math.min(ground.laneOf(row, spot), row.lanes - 1));
+		return { x, y: laneTop(row, lane) + shift, width, height: row.lane - 2 };
+	}
 	const group = layout.find.get(String(spot.file));
 	if (!group) return null;
 	return { x, y: group.y + shift + 1, width, height: Math.max(2, group.height - 2) };
@@ -73,19 +78,18 @@ function arrow(pen: Pen, x0: number, y0: number, x1: number, y1: number): void {
 /* From the start of the cause to the start of what it caused. */
 export function drawFlows(
 	pen: Pen,
-	layout: Layout,
-	shift: number,
+	ground: Ground,
 	from: Spotted,
 	flows: Flow[],
 ): void {
-	const own = boxOf(pen, layout, shift, from);
+	const own = boxOf(pen, ground, from);
 	if (!own) return;
 	const { context, theme } = pen;
 	context.strokeStyle = theme.text;
 	context.fillStyle = theme.text;
 	context.lineWidth = 1.25;
 	for (const flow of flows) {
-		const other = boxOf(pen, layout, shift, flow);
+		const other = boxOf(pen, ground, flow);
 		if (!other) continue;
 		const [a, b] = flow.way === "to" ? [own, other] : [other, own];
 		/* the line leaves where the caller ends, unless that is after the start of the called */
@@ -97,13 +101,12 @@ export function drawFlows(
 /* A line through the members, by where each began; the last to arrive has a dot. */
 export function drawMembers(
 	pen: Pen,
-	layout: Layout,
-	shift: number,
+	ground: Ground,
 	collective: Collective,
 ): void {
 	const { context, theme } = pen;
 	const boxes = collective.members
-		.map((member) => ({ member, box: boxOf(pen, layout, shift, member) }))
+		.map((member) => ({ member, box: boxOf(pen, ground, member) }))
 		.filter((one): one is { member: typeof one.member; box: Box } => one.box !== null)
 		.sort((a, b) => a.box.y - b.box.y);
 	if (boxes.length < 2) return;
@@ -137,8 +140,7 @@ function writeBeside(pen: Pen, text: string, box: Box): void {
 /* Everything else dims: a veil with holes where the path runs, and lines around them. */
 export function drawPath(
 	pen: Pen,
-	layout: Layout,
-	shift: number,
+	ground: Ground,
 	top: number,
 	pieces: PathPiece[],
 ): void {
@@ -146,7 +148,7 @@ export function drawPath(
 	const boxes: Box[] = [];
 	for (const piece of pieces) {
 		if (piece.end_ns < pen.span.from || piece.start_ns > pen.span.to) continue;
-		const box = boxOf(pen, layout, shift, { ...piece, dur_ns: piece.end_ns - piece.start_ns });
+		const box = boxOf(pen, ground, { ...piece, dur_ns: piece.end_ns - piece.start_ns });
 		if (!box) continue;
 		const left = snap(pen, Math.max(box.x, -4));
 		const right = Math.max(left + 2, snap(pen, Math.min(box.x + box.width, pen.width + 4)));

@@ -20,24 +20,33 @@ const APART_LEAST = 3;
 /* Narrower hatches would be noise. */
 const HATCH_LEAST = 4;
 
-/* The first entry of the lane that ends after `ns`. */
-export function firstAfter(sheet: Sheet, lane: Lane, ns: number): number {
+/* The lanes that a row shows, and where their entries are; null: as they lie. */
+export function shownLanes(row: Row, held: TrackSheet): [Lane[], Uint32Array | null] {
+	return row.plain && held.plain ? [held.plain.lanes, held.plain.order] : [held.lanes, null];
+}
+
+/* The first place of the lane whose entry ends after `ns`. */
+export function firstAfter(
+	sheet: Sheet,
+	lane: Lane,
+	ns: number,
+	order: Uint32Array | null,
+): number {
 	let low = lane.begin;
 	let high = lane.end;
 	while (low < high) {
 		const middle = (low + high) >> 1;
-		if ((sheet.start[middle] ?? 0) + (sheet.dur[middle] ?? 0) > ns) high = middle;
+		const entry = order ? (order[middle] ?? 0) : middle;
+		if ((sheet.start[entry] ?? 0) + (sheet.dur[entry] ?? 0) > ns) high = middle;
 		else low = middle + 1;
 	}
 	return low;
 }
 
-/* Letters of both cases, and labels of this sheet that the search found. */
-export type Found = (sheet: Sheet) => Uint8Array | null;
-
 interface Place {
 	top: number;
 	height: number;
+	order: Uint32Array | null;
 }
 
 function addSlice(
@@ -83,7 +92,9 @@ function collectLane(pen: Pen, batch: Batch, sheet: Sheet, lane: Lane, place: Pl
 	const least = 1 / pen.scale;
 	let last = -Infinity; /* the right edge of what is drawn: thinner ones under it vanish */
 
-	for (let i = firstAfter(sheet, lane, part.from); i < lane.end; i++) {
+	const { order } = place;
+	for (let at = firstAfter(sheet, lane, part.from, order); at < lane.end; at++) {
+		const i = order ? (order[at] ?? 0) : at;
 		const begin = start[i] ?? 0;
 		if (begin >= part.to) break;
 		const length = dur[i] ?? 0;
@@ -116,11 +127,12 @@ function collectLane(pen: Pen, batch: Batch, sheet: Sheet, lane: Lane, place: Pl
 }
 
 function collectSheet(pen: Pen, batch: Batch, row: Row, held: TrackSheet, shift: number, part: Span) {
-	for (const lane of held.lanes) {
+	const [lanes, order] = shownLanes(row, held);
+	for (const lane of lanes) {
 		if (lane.lane >= row.lanes) continue;
 		const top = laneTop(row, lane.lane) + shift;
 		if (top > pen.height || top + row.lane < 0) continue;
-		collectLane(pen, batch, held.sheet, lane, { top, height: row.lane - 2 }, part);
+		collectLane(pen, batch, held.sheet, lane, { top, height: row.lane - 2, order }, part);
 	}
 }
 
@@ -155,10 +167,12 @@ export function outlineFound(
 ): void {
 	const { context, span, perNs } = pen;
 	const { sheet } = held;
-	for (const lane of held.lanes) {
+	const [lanes, order] = shownLanes(row, held);
+	for (const lane of lanes) {
 		if (lane.lane >= row.lanes) continue;
 		const top = laneTop(row, lane.lane) + shift;
-		for (let i = firstAfter(sheet, lane, span.from); i < lane.end; i++) {
+		for (let at = firstAfter(sheet, lane, span.from, order); at < lane.end; at++) {
+			const i = order ? (order[at] ?? 0) : at;
 			const begin = sheet.start[i] ?? 0;
 			if (begin > span.to) break;
 			const label = sheet.label[i] ?? NO_LABEL;

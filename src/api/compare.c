@@ -1,0 +1,235 @@
+/*
+ * compare.c - the public interface to comparing two runs, view by view.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/arrange.h"
+#include "analyze/versus.h"
+#include "api/session.h"
+
+/* What is compared when nothing is named: where the step goes, then what ran. */
+#define TABLES_MAX 2
+
+/* Rows of a table for people when nothing is said: what changed most stands first. */
+#define TOP_OF_MANY 20
+
+/* What a run is, in a few figures. */
+struct run {
+	int64_t step_ns; /* mean over ranks of their mean steps; -1: there are none */
+	uint32_t steps;  /* of the rank that has most */
+	uint32_t ranks;
+	const char *path, *device; /* of the first; NULL: not recorded */
+};
+
+struct comparison {
+	const struct ss_runs *runs;
+	const struct ss_request *request;
+	struct run facts[2];
+	struct ss_arena scratch[2];
+	struct ss_table tables[TABLES_MAX];
+	uint32_t count;
+};
+
+/* --- the runs --------------------------------------------------------------------------- */
+
+static int64_t mean_step(const struct ss_digest *rank)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < rank->step_count; i++)
+		sum += (double)(rank->steps[i].end_ns - rank->steps[i].start_ns);
+	return rank->step_count ? (int64_t)(sum / rank->step_count) : 0;
+}
+
+static enum ss_status measure(struct ss_session *session, int64_t rank, struct run *out,
+			      struct ss_error *err)
+{
+	const struct ss_many *many = &session->job.many;
+	uint32_t stepped = 0;
+	double sum = 0;
+
+	SS_TRY(ss_job_join(&session->job, err));
+	*out = (struct run){ .step_ns = -1 };
+	for (uint32_t i = 0; i < many->rank_count; i++) {
+		const struct ss_digest *own = &many->ranks[i];
+		const char *device = ss_strings_text(&own->texts, own->device_name);
+
+		if (rank >= 0 && own->rank != rank)
+			continue;
+		out->ranks++;
+		if (!out->path)
+			out->path = own->path;
+		if (!out->device && *device)
+			out->device = device;
+		if (own->step_count > out->steps)
+			out->steps = own->step_count;
+		stepped += own->step_count > 0;
+		sum += (double)mean_step(own);
+	}
+	if (stepped)
+		out->step_ns = (int64_t)(sum / stepped);
+	return SS_OK;
+}
+
+/* --- a table ---------------------------------------------------------------------------- */
+
+/* Runs "budget/part" of both. */
+static enum ss_status add_table(struct comparison *comparison, const char *what, const char *group,
+				struct ss_error *err)
+{
+	struct ss_request request = *comparison->request;
+	struct ss_table *out = &comparison->tables[comparison->count];
+	struct ss_table own[2] = { 0 };
+	enum ss_status status = SS_OK;
+
+	request.what = what;
+	request.group = group;
+	for (uint32_t i = 0; i < 2 && status == SS_OK; i++)
+		status = ss_session_table(comparison->runs->sessions[i], &request,
+					  &comparison->scratch[i], &own[i], err);
+	if (status == SS_OK) {
+		comparison->count++;
+		if (!ss_table_versus(&own[0], &own[1], out))
+			status = ss_fail_memory(err, "the table");
+	}
+	ss_table_release(&own[0]);
+	ss_table_release(&own[1]);
+	if (status == SS_OK && comparison->facts[0].steps != comparison->facts[1].steps)
+		ss_table_note(out,
+			      "The first run has %" PRIu32 " steps that count, the second %" PRIu32
+			      ": counts and sums are of all of them.",
+			      comparison->facts[0].steps, comparison->facts[1].steps);
+	return status;
+}
+
+static enum ss_status add_tables(struct comparison *comparison, struct ss_error *err)
+{
+	const struct ss_request *request = comparison->request;
+
+	if (request->what) {
+		SS_TRY(add_table(comparison, request->what, request->group, err));
+		return request->sort ? ss_table_sort(&comparison->tables[0], request->sort, err)
+				     : SS_OK;
+	}
+	if (request->group || request->sort)
+		return ss_fail(err, SS_ERR_USAGE, "--%s is for one view",
+			       request->group ? "group" : "sort");
+	SS_TRY(add_table(comparison, "budget", "part", err));
+	SS_TRY(add_table(comparison, "kernels", NULL, err));
+	if (comparison->tables[1].row_count)
+		return SS_OK;
+	/* without a device */
+	ss_table_release(&comparison->tables[--comparison->count]);
+	return add_table(comparison, "operators", NULL, err);
+}
+
+/* --- rendering -------------------------------------------------------------------------- */
+
+static void add_run_line(const struct run *run, const char *name, struct ss_text *out)
+{
+	ss_text_addf(out, "%s  %s", name, run->path ? run->path : "-");
+	if (run->ranks != 1)
+		ss_text_addf(out, " and others, %" PRIu32 " ranks", run->ranks);
+	ss_text_addf(out, ", %" PRIu32 " step%s", run->steps, run->steps == 1 ? "" : "s");
+	ss_text_addf(out, "%s%s\n", run->device ? ", " : "", run->device ? run->device : "");
+}
+
+static void add_headline(const struct run *a, const struct run *b, struct ss_text *out)
+{
+	add_run_line(a, "a", out);
+	add_run_line(b, "b", out);
+	if (a->step_ns < 0 || b->step_ns < 0) {
+		ss_text_add_string(out, "No steps to compare.\n");
+		return;
+	}
+	ss_text_add_string(out, "Step: ");
+	ss_render_ns(a->step_ns, out);
+	ss_text_add_string(out, " -> ");
+	ss_render_ns(b->step_ns, out);
+	if (a->step_ns > 0)
+		ss_text_addf(out, " (%+.1f %%)",
+			     100 * (double)(b->step_ns - a->step_ns) / (double)a->step_ns);
+	ss_text_add_string(out, "\n");
+}
+
+static void add_run(const struct run *run, uint32_t number, struct ss_text *out)
+{
+	ss_text_addf(out, "%s\n {\"run\":%" PRIu32 ",\"step_ns\":", number ? "," : "", number);
+	if (run->step_ns < 0)
+		ss_text_add_string(out, "null");
+	else
+		ss_text_add_int(out, run->step_ns);
+	ss_text_addf(out, ",\"steps\":%" PRIu32 ",\"ranks\":%" PRIu32 ",\"path\":", run->steps,
+		     run->ranks);
+	ss_render_quoted(out, run->path ? run->path : "");
+	ss_text_add_string(out, ",\"device\":");
+	if (run->device)
+		ss_render_quoted(out, run->device);
+	else
+		ss_text_add_string(out, "null");
+	ss_text_add_string(out, "}");
+}
+
+/* The tables as views have them, in one document. */
+static void add_document(const struct comparison *comparison, const struct ss_renderer *renderer,
+			 const struct ss_render_options *options, struct ss_text *out)
+{
+	ss_text_add_string(out, "{\"schema\":\"stepscope.compare/1\",\n\"runs\":[");
+	for (uint32_t i = 0; i < 2; i++)
+		add_run(&comparison->facts[i], i, out);
+	ss_text_add_string(out, "],\n\"tables\":[\n");
+	for (uint32_t i = 0; i < comparison->count; i++) {
+		ss_text_add_string(out, i ? ",\n" : "");
+		renderer->view(&comparison->tables[i], options, out);
+	}
+	ss_text_add_string(out, "]}\n");
+}
+
+static enum ss_status render(struct comparison *comparison, struct ss_text *out,
+			     struct ss_error *err)
+{
+	const struct ss_renderer *renderer;
+	struct ss_render_options options;
+	struct ss_text headline = { 0 };
+	struct ss_report_parts parts = { "compare", "", comparison->tables, comparison->count };
+
+	SS_TRY(ss_session_format(comparison->runs->sessions[0], comparison->request, &renderer,
+				 &options, err));
+	if (strcmp(renderer->name, "json") == 0) {
+		add_document(comparison, renderer, &options, out);
+	} else {
+		bool is_csv = strcmp(renderer->name, "csv") == 0;
+
+		if (!options.top && !comparison->request->what && !is_csv)
+			options.top = TOP_OF_MANY;
+		add_headline(&comparison->facts[0], &comparison->facts[1], &headline);
+		parts.headline = headline.data ? headline.data : "";
+		renderer->report(&parts, &options, out);
+		ss_text_release(&headline);
+	}
+	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
+}
+
+enum ss_status ss_compare(const struct ss_runs *runs, const struct ss_request *request,
+			  struct ss_text *out, struct ss_error *err)
+{
+	struct comparison comparison = { .runs = runs, .request = request };
+	enum ss_status status = SS_OK;
+
+	if (runs->count != 2)
+		return ss_fail(err, SS_ERR_USAGE, "a second run is needed to compare with");
+	for (uint32_t i = 0; i < 2; i++)
+		ss_arena_init(&comparison.scratch[i], &runs->sessions[i]->memory);
+	for (uint32_t i = 0; i < 2 && status == SS_OK; i++)
+		status = measure(runs->sessions[i], request->rank, &comparison.facts[i], err);
+	if (status == SS_OK)
+		status = add_tables(&comparison, err);
+	if (status == SS_OK)
+		status = render(&comparison, out, err);
+	for (uint32_t i = 0; i < TABLES_MAX; i++)
+		ss_table_release(&comparison.tables[i]);
+	ss_arena_release(&comparison.scratch[0]);
+	ss_arena_release(&comparison.scratch[1]);
+	return status;
+}

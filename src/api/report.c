@@ -1,0 +1,241 @@
+/*
+ * report.c - the viewer's page with packs in it.
+ *
+ * Packs are compressed and encoded while they are written: a report takes no more
+ * memory than the traces.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/choice.h"
+#include "api/session.h"
+#include "read/gzip_write.h"
+#include "trace/pack.h"
+
+static const char body_end[] = "</body>";
+
+struct reporting {
+	const struct ss_report_options *options;
+	bool (*write)(void *context, const char *bytes, size_t length);
+	void *context;
+	uint64_t bytes;
+	uint32_t packs;
+	/* of the pack at work */
+	struct ss_gzip_writer *gzip;
+	unsigned char rest[3]; /* bytes that do not make a group of three yet */
+	size_t rest_bytes;
+};
+
+static enum ss_status put(struct reporting *reporting, const char *bytes, size_t length,
+			  struct ss_error *err)
+{
+	uint64_t most = reporting->options->max_bytes;
+
+	reporting->bytes += length;
+	if (most && reporting->bytes > most)
+		return ss_fail(err, SS_ERR_LIMIT,
+			       "the report would be larger than %llu MB: take fewer ranks (--rank) "
+			       "or steps (--step), allow more (--max-size), or use 'stepscope "
+			       "serve'",
+			       (unsigned long long)(most >> 20));
+	return reporting->write(reporting->context, bytes, length)
+		       ? SS_OK
+		       : ss_fail(err, SS_ERR_IO, "cannot write the report");
+}
+
+static enum ss_status put_text(struct reporting *reporting, const char *text, struct ss_error *err)
+{
+	return put(reporting, text, strlen(text), err);
+}
+
+/* --- base64 ---------------------------------------------------------------------- */
+
+static void encode(const unsigned char from[3], char to[4])
+{
+	static const char letters[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	to[0] = letters[from[0] >> 2];
+	to[1] = letters[(from[0] & 3) << 4 | from[1] >> 4];
+	to[2] = letters[(from[1] & 15) << 2 | from[2] >> 6];
+	to[3] = letters[from[2] & 63];
+}
+
+/* Takes what the compressor gives. */
+static enum ss_status add_encoded(void *context, const char *bytes, size_t length,
+				  struct ss_error *err)
+{
+	struct reporting *reporting = context;
+	char encoded[4096];
+	size_t used = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		reporting->rest[reporting->rest_bytes++] = (unsigned char)bytes[i];
+		if (reporting->rest_bytes < 3)
+			continue;
+		encode(reporting->rest, encoded + used);
+		reporting->rest_bytes = 0;
+		used += 4;
+		if (used == sizeof(encoded)) {
+			SS_TRY(put(reporting, encoded, used, err));
+			used = 0;
+		}
+	}
+	return used ? put(reporting, encoded, used, err) : SS_OK;
+}
+
+static enum ss_status end_encoded(struct reporting *reporting, struct ss_error *err)
+{
+	char last[4];
+
+	if (!reporting->rest_bytes)
+		return SS_OK;
+	memset(reporting->rest + reporting->rest_bytes, 0, 3 - reporting->rest_bytes);
+	encode(reporting->rest, last);
+	memset(last + 1 + reporting->rest_bytes, '=', 3 - reporting->rest_bytes);
+	reporting->rest_bytes = 0;
+	return put(reporting, last, sizeof(last), err);
+}
+
+/* --- one pack -------------------------------------------------------------------- */
+
+static enum ss_status add_packed(void *context, const char *bytes, size_t length,
+				 struct ss_error *err)
+{
+	return ss_gzip_writer_write(((struct reporting *)context)->gzip, bytes, length, err);
+}
+
+/* A text as the value of an attribute. */
+static enum ss_status put_escaped(struct reporting *reporting, const char *text,
+				  struct ss_error *err)
+{
+	for (; *text; text++) {
+		const char *written = *text == '&'    ? "&amp;"
+				      : *text == '<'  ? "&lt;"
+				      : *text == '>'  ? "&gt;"
+				      : *text == '"'  ? "&quot;"
+				      : *text == '\'' ? "&#39;"
+						      : NULL;
+
+		SS_TRY(put(reporting, written ? written : text, written ? strlen(written) : 1,
+			   err));
+	}
+	return SS_OK;
+}
+
+static const char *name_of(const struct ss_job_file *file)
+{
+	const char *slash = strrchr(file->subject.path, '/');
+
+	if (file->trace.packed_of)
+		return file->trace.packed_of;
+	return slash ? slash + 1 : file->subject.path;
+}
+
+static enum ss_status put_pack(struct reporting *reporting, const struct ss_trace *trace,
+			       const char *name, struct ss_memory *memory, struct ss_error *err)
+{
+	enum ss_status status;
+
+	SS_TRY(ss_gzip_writer_open(memory, add_encoded, reporting, &reporting->gzip, err));
+	status = ss_pack_write(trace, name, add_packed, reporting, err);
+	if (status == SS_OK)
+		status = ss_gzip_writer_finish(reporting->gzip, err);
+	ss_gzip_writer_close(reporting->gzip);
+	reporting->gzip = NULL;
+	return status == SS_OK ? end_encoded(reporting, err) : status;
+}
+
+static enum ss_status put_file(struct reporting *reporting, uint32_t run,
+			       const struct ss_job_file *file, const struct ss_trace *trace,
+			       struct ss_memory *memory, struct ss_error *err)
+{
+	char number[32];
+
+	snprintf(number, sizeof(number), "%u", run);
+	SS_TRY(put_text(reporting, "<script type=\"application/x-stepscope\" data-run=\"", err));
+	SS_TRY(put_text(reporting, number, err));
+	SS_TRY(put_text(reporting, "\" data-name=\"", err));
+	SS_TRY(put_escaped(reporting, name_of(file), err));
+	SS_TRY(put_text(reporting, "\">", err));
+	SS_TRY(put_pack(reporting, trace, name_of(file), memory, err));
+	reporting->packs++;
+	return put_text(reporting, "</script>\n", err);
+}
+
+/* --- sessions -------------------------------------------------------------------- */
+
+static enum ss_status put_part(struct reporting *reporting, uint32_t run,
+			       const struct ss_job_file *file, const struct ss_choice *choice,
+			       struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_selection selection;
+	struct ss_trace selected;
+	enum ss_status status;
+
+	if (!choice->is_part)
+		return put_file(reporting, run, file, &file->trace, memory, err);
+	if (!ss_choice_select(choice, &file->trace, &selection))
+		return SS_OK;
+	SS_TRY(ss_trace_select(&file->trace, &selection, memory, &selected, err));
+	status = put_file(reporting, run, file, &selected, memory, err);
+	ss_trace_select_release(&selected);
+	return status;
+}
+
+static enum ss_status put_session(struct reporting *reporting, uint32_t run,
+				  struct ss_session *session, struct ss_error *err)
+{
+	struct ss_request request = { .rank = reporting->options->rank,
+				      .step = reporting->options->step };
+	struct ss_choice choice;
+
+	SS_TRY(ss_choice_read(&request, &session->job, &choice, err));
+	for (uint32_t i = 0; i < session->job.file_count; i++) {
+		const struct ss_job_file *file = &session->job.files[i];
+
+		if (file->is_reduced)
+			return ss_fail(err, SS_ERR_USAGE,
+				       "the session was opened to compare ranks: not enough of "
+				       "'%s' was kept",
+				       file->subject.path);
+		if (!file->subject.trace ||
+		    (choice.rank != SS_EVERY_RANK && file->subject.rank != choice.rank))
+			continue;
+		SS_TRY(put_part(reporting, run, file, &choice, &session->memory, err));
+	}
+	return SS_OK;
+}
+
+/* Where the last </body> begins; NULL when there is none. */
+static const char *find_end(const char *page, size_t length)
+{
+	size_t wanted = sizeof(body_end) - 1;
+
+	for (size_t at = length >= wanted ? length - wanted + 1 : 0; at-- > 0;)
+		if (memcmp(page + at, body_end, wanted) == 0)
+			return page + at;
+	return NULL;
+}
+
+enum ss_status ss_session_report(const struct ss_runs *runs,
+				 const struct ss_report_options *options,
+				 bool (*write)(void *context, const char *bytes, size_t length),
+				 void *context, uint64_t *bytes, struct ss_error *err)
+{
+	struct reporting reporting = { .options = options, .write = write, .context = context };
+	const char *page = options->page;
+	const char *end = page ? find_end(page, options->page_bytes) : NULL;
+
+	*bytes = 0;
+	if (!end)
+		return ss_fail(err, SS_ERR_USAGE, "the page is no viewer: it has no </body>");
+	SS_TRY(put(&reporting, page, (size_t)(end - page), err));
+	for (uint32_t i = 0; i < runs->count; i++)
+		SS_TRY(put_session(&reporting, i, runs->sessions[i], err));
+	if (!reporting.packs)
+		return ss_fail(err, SS_ERR_USAGE, "there is no trace to put into the report");
+	SS_TRY(put(&reporting, end, options->page_bytes - (size_t)(end - page), err));
+	*bytes = reporting.bytes;
+	return SS_OK;
+}

@@ -1,0 +1,190 @@
+/*
+ * report.c - command: one HTML file that shows the traces wherever it is opened.
+ */
+#include "base/text.h"
+#include "cli/output.h"
+#include "read/source.h"
+#include "serve/page.h"
+
+#define DEFAULT_NAME "report.html"
+
+/* What mail and chat still take, and a browser opens in a second or two. */
+#define DEFAULT_MAX_BYTES ((uint64_t)64 << 20)
+
+struct values {
+	struct show_options show;
+	const char *output, *compare, *page;
+	uint64_t max_bytes;
+};
+
+static const struct option options[] = {
+	{ "--output", "FILE", "the page to write (default: " DEFAULT_NAME ")", OPTION_TEXT,
+	  offsetof(struct values, output), 'o' },
+	{ "--compare", "PATH", "a second run, shown beside the first", OPTION_TEXT,
+	  offsetof(struct values, compare), 0 },
+	{ "--rank", "N", "only this rank", OPTION_RANK, offsetof(struct values, show.rank), 0 },
+	{ "--step", "N|N-M|NAME", "only what was called in these steps", OPTION_TEXT,
+	  offsetof(struct values, show.step), 0 },
+	{ "--max-size", "SIZE", "give up beyond this (default: 64M)", OPTION_BYTES,
+	  offsetof(struct values, max_bytes), 0 },
+	{ "--page", "FILE", "another viewer than the one that is built in", OPTION_TEXT,
+	  offsetof(struct values, page), 0 },
+	{ "--threads", "N", "threads to read with (default: one per core)", OPTION_COUNT,
+	  offsetof(struct values, show.threads), 0 },
+	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
+	  OPTION_BYTES, offsetof(struct values, show.memory_limit_bytes), 0 },
+	{ "--progress", "auto|bar|json|none",
+	  "how to tell that a long load goes on (default: auto)", OPTION_TEXT,
+	  offsetof(struct values, show.progress), 0 },
+};
+
+static void prepare(void *values)
+{
+	struct values *own = values;
+
+	show_prepare(&own->show);
+	own->output = DEFAULT_NAME;
+	own->max_bytes = DEFAULT_MAX_BYTES;
+}
+
+/* Reads all of the source, unpacked; true when it is whole. */
+static bool read_all(struct ss_source *source, struct ss_text *out, struct ss_error *err)
+{
+	char block[16384];
+	size_t got = 1;
+
+	while (got) {
+		if (ss_source_fill(source, block, sizeof(block), &got, err) != SS_OK)
+			return false;
+		ss_text_add(out, block, got);
+	}
+	return !ss_text_failed(out) && source->flaw == SS_SOURCE_WHOLE;
+}
+
+/* The page that is built in, which is compressed, or the one of a file. */
+static int find_page(const char *what, const char *path, struct ss_text *out)
+{
+	struct ss_source *source = NULL;
+	struct ss_error err = { 0 };
+	struct ss_memory memory;
+	enum ss_status status;
+	bool whole;
+
+	if (!path && !ss_page.length) {
+		fprintf(stderr, "stepscope %s: this build has no viewer to put the traces into\n",
+			what);
+		return EXIT_FAILED;
+	}
+	ss_memory_init(&memory, 0);
+	status = path ? ss_source_open(path, &memory, &source, &err)
+		      : ss_source_open_memory(ss_page.bytes, ss_page.length, &memory, &source,
+					      &err);
+	whole = status == SS_OK && read_all(source, out, &err);
+	ss_source_close(source);
+	if (whole)
+		return EXIT_FINE;
+	fprintf(stderr, "stepscope %s: cannot read the viewer%s%s: %s\n", what, path ? " " : "",
+		path ? path : "", err.text[0] ? err.text : "it is damaged");
+	return EXIT_FAILED;
+}
+
+static enum ss_status open_run(const struct values *own, const char *const *paths, size_t count,
+			       struct ss_session **out, struct ss_error *err)
+{
+	struct progress_bar bar;
+	struct ss_open_options open = {
+		.paths = paths,
+		.path_count = count,
+		.threads = (uint32_t)(own->show.threads > 64 ? 64 : own->show.threads),
+		.memory_limit_bytes = own->show.memory_limit_bytes,
+		.progress = progress_step,
+		.progress_context = &bar,
+	};
+	enum ss_status status;
+
+	progress_begin(&bar, own->show.progress);
+	status = ss_session_open(&open, out, err);
+	progress_end(&bar);
+	return status;
+}
+
+static void tell(const char *path, const struct ss_runs *runs, uint64_t bytes)
+{
+	uint32_t files = 0, failed = 0;
+
+	for (uint32_t i = 0; i < runs->count; i++) {
+		files += ss_session_file_count(runs->sessions[i]);
+		failed += ss_session_failed_count(runs->sessions[i]);
+	}
+	printf("%s: %.1f MB; open it in any browser, no server is needed\n", path,
+	       (double)bytes / 1e6);
+	if (failed)
+		printf("Left out: %u of %u files that could not be read; 'stepscope files' says "
+		       "why.\n",
+		       failed, files);
+}
+
+static int write_report(const char *what, const struct values *own,
+			const struct ss_report_options *report, const struct ss_runs *runs)
+{
+	struct ss_error err = { 0 };
+	struct output output;
+	uint64_t bytes = 0;
+	int code = output_open(what, own->output, &output);
+
+	if (code != EXIT_FINE)
+		return code;
+	if (ss_session_report(runs, report, output_write, &output, &bytes, &err) != SS_OK) {
+		output_drop(&output);
+		return show_fail(what, &err);
+	}
+	code = output_close(what, &output);
+	if (code == EXIT_FINE)
+		tell(own->output, runs, bytes);
+	return code;
+}
+
+static int run(const struct command *command, const void *values, const struct arguments *arguments)
+{
+	const struct values *own = values;
+	struct ss_report_options report = { .max_bytes = own->max_bytes,
+					    .rank = own->show.rank,
+					    .step = own->show.step };
+	struct ss_runs runs = { .count = own->compare ? 2 : 1 };
+	struct ss_error err = { 0 };
+	struct ss_text page = { 0 };
+	enum ss_status status;
+	int code;
+
+	if (!arguments->path_count) {
+		fprintf(stderr, "stepscope %s: name the trace files, or a folder of them\n",
+			command->name);
+		return EXIT_USAGE;
+	}
+	code = find_page(command->name, own->page, &page);
+	report.page = page.data;
+	report.page_bytes = page.length;
+	if (code == EXIT_FINE) {
+		status = open_run(own, arguments->paths, arguments->path_count, &runs.sessions[0],
+				  &err);
+		if (status == SS_OK && own->compare)
+			status = open_run(own, &own->compare, 1, &runs.sessions[1], &err);
+		code = status == SS_OK ? write_report(command->name, own, &report, &runs)
+				       : show_fail(command->name, &err);
+	}
+	ss_session_close(runs.sessions[0]);
+	ss_session_close(runs.sessions[1]);
+	ss_text_release(&page);
+	return code;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "One HTML file that shows the traces wherever it is opened",
+	.usage = "[OPTIONS] PATH...",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.values_bytes = sizeof(struct values),
+	.prepare = prepare,
+	.run = run,
+};

@@ -1,0 +1,119 @@
+/*
+ * joined-table.tsx - a view of both runs, row by row, by what changed most.
+ */
+import { useMemo } from "preact/hooks";
+import { useLoaded, useOpened } from "../../core/context";
+import { useView } from "../../core/store";
+import type { TableDocument } from "../../core/types";
+import { Failed, Loading } from "../../parts/state";
+import { Table } from "../../parts/table";
+import { byChange, columnsOf, mainStem } from "./model";
+
+interface Joined {
+	id: string;
+	title: string;
+	view: string;
+	group?: string;
+	keys: string[]; /* what rows are about */
+	/* Figures that stand there at once; the first that the table has gives the order. */
+	stems: string[];
+}
+
+export const TABLES: Joined[] = [
+	{
+		id: "operators",
+		title: "Operators",
+		view: "operators",
+		keys: ["name"],
+		stems: ["device_self_ns", "host_self_ns", "calls"],
+	},
+	{
+		id: "kernels",
+		title: "Kernels",
+		view: "kernels",
+		keys: ["kernel"],
+		stems: ["total_ns", "mean_ns", "calls"],
+	},
+	{
+		id: "communication",
+		title: "Communication",
+		view: "communication",
+		keys: ["collective", "group"],
+		stems: ["total_ns", "exposed_ns", "calls"],
+	},
+	{
+		id: "gaps",
+		title: "Gaps",
+		view: "gaps",
+		group: "cause",
+		keys: ["cause"],
+		stems: ["idle_ns", "longest_ns", "gaps"],
+	},
+	{
+		id: "memory",
+		title: "Memory",
+		view: "memory",
+		keys: ["device"],
+		stems: ["peak_allocated_bytes", "peak_reserved_bytes", "net_bytes"],
+	},
+	{
+		id: "phases",
+		title: "Phases",
+		view: "phases",
+		keys: ["phase"],
+		stems: ["device_ns", "host_ns"],
+	},
+	{ id: "steps", title: "Steps", view: "steps", keys: ["step"], stems: ["dur_ns", "device_events"] },
+];
+
+/* The answer of the route compare. */
+interface Comparison {
+	tables: TableDocument[];
+}
+
+/* Rows that come at once. */
+const MOST_ROWS = 5000;
+const LINES = 16;
+
+export function JoinedTable({ table }: { table: string }) {
+	const { client } = useOpened();
+	const rank = useView((view) => view.rank);
+	const step = useView((view) => view.step);
+	const wanted = TABLES.find((one) => one.id === table) ?? TABLES[0];
+	const loaded = useLoaded(
+		async () => {
+			const asked = { group: wanted?.group, rank, step, top: MOST_ROWS };
+			const found = await client.json<Comparison>(`compare/${wanted?.view}`, asked);
+			return found.tables[0] ?? null;
+		},
+		[client, table, rank, step],
+	);
+	const document = loaded.value;
+	const stems = wanted?.stems ?? [];
+	const columns = useMemo(
+		() => (document ? columnsOf(document, stems, wanted?.keys ?? []) : []),
+		[document],
+	);
+	const rows = useMemo(
+		() => (document ? byChange(document, mainStem(document, stems)) : []),
+		[document],
+	);
+
+	if (!document)
+		return loaded.state === "failed" ? (
+			<Failed error={loaded.error} />
+		) : (
+			<Loading what="Joining the tables of both runs …" />
+		);
+	return (
+		<Table
+			label={`${wanted?.title ?? table} of both runs`}
+			columns={columns}
+			rows={rows}
+			rowCount={document.row_count}
+			notes={document.notes}
+			empty="Neither run has any."
+			lines={LINES}
+		/>
+	);
+}

@@ -1,0 +1,141 @@
+/*
+ * two-runs.tsx - both verdicts, the way from one step to the other, tables of both.
+ */
+import { useOpened, useLoaded } from "../../core/context";
+import type { Client } from "../../core/client";
+import { formatNs } from "../../core/format";
+import { store, useView } from "../../core/store";
+import type { Diagnosis, Job } from "../../core/types";
+import { runName, runWords } from "../../core/words";
+import { Chips } from "../../parts/chips";
+import { Failed, Loading } from "../../parts/state";
+import { type Budget, baseOf, budgetOf, hostBudgetOf, speedUp } from "../verdict/model";
+import "../verdict/verdict.css";
+import { JoinedTable, TABLES } from "./joined-table";
+import { changesOf } from "./model";
+import { StepChange } from "./waterfall";
+
+interface Run {
+	job: Job;
+	told: Diagnosis;
+	budget: Budget;
+}
+
+async function loadRun(client: Client, run: number): Promise<Run> {
+	const of = run ? { run } : {};
+	const [job, told, budget] = await Promise.all([
+		client.job(run),
+		client.diagnosis(of),
+		client.view("budget", { ...of, group: "part" }),
+	]);
+	return { job, told, budget: budgetOf(budget) };
+}
+
+/* Devices with devices, hosts with hosts: where one run has no device both are told by the host. */
+async function loadRuns(client: Client): Promise<[Run, Run]> {
+	const runs = await Promise.all([loadRun(client, 0), loadRun(client, 1)]);
+	if (runs.every((run) => run.budget.parts.length)) return runs;
+	const hosts = await Promise.all(
+		[0, 1].map((run) => client.view("breakdown", run ? { run } : {})),
+	);
+	runs.forEach((run, i) => {
+		const host = hosts[i];
+		if (host) run.budget = hostBudgetOf(host);
+	});
+	return runs;
+}
+
+function Card({ letter, run }: { letter: string; run: Run }) {
+	const { told, job } = run;
+	const gain = (told.step_ns ?? 0) > (told.fixed_step_ns ?? 0);
+	return (
+		<section class="compare-card">
+			<h3>
+				{letter}: {runName(job)} <span class="soft">{runWords(job)}</span>
+			</h3>
+			<p class="compare-step">
+				{told.step_ns ? (
+					<>
+						A step takes <b>{formatNs(told.step_ns)}</b>.{" "}
+						{gain && !told.only_bounds ? `It could take ${formatNs(told.fixed_step_ns)}.` : ""}
+					</>
+				) : (
+					"No steps were found."
+				)}
+			</p>
+			<p class="soft">{told.step_ns ? baseOf(told) : ""}</p>
+			<ol>
+				{told.findings
+					.filter((finding) => finding.level === "warning")
+					.map((finding) => (
+						<li key={finding.title}>
+							{finding.title}
+							{finding.cost_ns === null ? "" : `: −${formatNs(finding.cost_ns)}`}
+						</li>
+					))}
+			</ol>
+		</section>
+	);
+}
+
+function Sentence({ a, b }: { a: Diagnosis; b: Diagnosis }) {
+	if (!a.step_ns || !b.step_ns) return <h2>Steps cannot be compared: one run has none.</h2>;
+	const faster = b.step_ns < a.step_ns;
+	const by = Math.abs(b.step_ns - a.step_ns);
+	/* below a tenth of a percent runs are alike: one step differs more from the next */
+	if (by < a.step_ns / 1000) return <h2>Both steps take {formatNs(a.step_ns)}.</h2>;
+	return (
+		<h2>
+			B's step takes <b>{formatNs(b.step_ns)}</b> instead of <b>{formatNs(a.step_ns)}</b>:{" "}
+			<b class={faster ? "better" : "worse"}>
+				{faster
+					? `${speedUp(a.step_ns, b.step_ns)} faster`
+					: `${speedUp(b.step_ns, a.step_ns)} slower`}
+			</b>
+			.
+		</h2>
+	);
+}
+
+export function TwoRuns() {
+	const { client } = useOpened();
+	const loaded = useLoaded(() => loadRuns(client), [client]);
+	const table = useView((view) => view.own.table) || TABLES[0]?.id || "";
+
+	if (!loaded.value)
+		return (
+			<div class="page">
+				{loaded.state === "failed" ? (
+					<Failed error={loaded.error} />
+				) : (
+					<Loading what="Comparing both runs …" />
+				)}
+			</div>
+		);
+	const [a, b] = loaded.value;
+	const changes = changesOf(a.budget, b.budget);
+	return (
+		<div class="page">
+			<div class="compare-sentence">
+				<Sentence a={a.told} b={b.told} />
+			</div>
+			<div class="compare-cards">
+				<Card letter="A" run={a} />
+				<Card letter="B" run={b} />
+			</div>
+			{changes.length ? (
+				<StepChange changes={changes} names={[runName(a.job), runName(b.job)]} />
+			) : null}
+			<Chips
+				label="What is compared"
+				chips={TABLES}
+				chosen={table}
+				onChoose={(id) => store.setOwn({ table: id })}
+				strong
+			/>
+			<div class="compare-table">
+				<JoinedTable key={table} table={table} />
+			</div>
+		</div>
+	);
+}

@@ -1,0 +1,81 @@
+/*
+ * details.tsx - a finding in the drawer: everything that shows it, and its places.
+ */
+import { useLoaded, useOpened } from "../../core/context";
+import { formatNs } from "../../core/format";
+import { useView } from "../../core/store";
+import type { Finding } from "../../core/types";
+import { CopyBox } from "../../parts/copy-box";
+import { Failed, Loading, Nothing } from "../../parts/state";
+import type { DetailsProps } from "../../shell/details";
+import { EvidenceLine, Figures } from "./finding";
+import { type FlagPlace, placesOf, showPlace, useFlags } from "./places";
+import { Reasons } from "./reasons";
+import "./verdict.css";
+
+function Places({ finding }: { finding: Finding }) {
+	const { job } = useOpened();
+	const flags = useFlags(true);
+	const places = placesOf(flags, finding);
+	const name = (place: FlagPlace) => {
+		const file = job.files.find((one) => one.file === place.file);
+		const step = file?.steps?.find(
+			(one) => one.start_ns <= place.start_ns && place.start_ns < one.end_ns,
+		);
+		const rank = file?.rank === null || !file ? "" : `rank ${file.rank}`;
+		return [rank, step ? `step ${step.number}` : ""].filter(Boolean).join(", ") || "here";
+	};
+	if (!flags.flags) return <p class="soft">{flags.error ?? "Looking for its places …"}</p>;
+	if (!places.length) return <p class="soft">It has no single place: it is about the whole recording.</p>;
+	return (
+		<ol class="places">
+			{places.map((place) => (
+				<li key={`${place.file}.${place.row}`}>
+					<button type="button" class="button" onClick={() => showPlace(place)}>
+						{name(place)}: {formatNs(place.end_ns - place.start_ns)}
+					</button>{" "}
+					<span class="soft">its fix takes off {formatNs(place.ns)}</span>
+				</li>
+			))}
+		</ol>
+	);
+}
+
+export function FindingDetails({ selected }: DetailsProps<"finding">) {
+	const { client } = useOpened();
+	const rank = useView((view) => view.rank);
+	const told = useLoaded(() => client.diagnosis({ rank }), [client, rank]);
+	const finding = told.value?.findings[selected.number - 1];
+
+	if (!told.value)
+		return told.state === "failed" ? (
+			<Failed error={told.error} />
+		) : (
+			<Loading what="Replaying the steps …" />
+		);
+	if (!finding) return <Nothing>There is no finding {selected.number} in this scope.</Nothing>;
+	return (
+		<div class="finding-details">
+			<h3>
+				<span class="finding-number">{selected.number}</span> {finding.title}
+			</h3>
+			<Figures finding={finding} told={told.value} />
+			<div class="finding-columns">
+				<section>
+					<h4>What shows it</h4>
+					<ul class="evidence">
+						{finding.evidence.map((one) => (
+							<EvidenceLine key={one.text} evidence={one} />
+						))}
+					</ul>
+					{finding.fix ? <CopyBox text={finding.fix} label="fix" /> : null}
+					<Reasons finding={finding} />
+				</section>
+				<section>
+					<h4>Where it is, what costs most first</h4>
+					<Places finding={finding} />
+				</section>
+			</div>
+		</div>
+	);
+}
