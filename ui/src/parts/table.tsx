@@ -136,9 +136,16 @@ function useDrawn(props: TableProps) {
 				.filter((column) => column !== null),
 		[props.columns, props.rows],
 	);
-	const shown = props.shown ?? [];
-	const columns = drawn.filter((column) => !column.detail || shown.includes(column.name));
-	return { drawn, columns };
+	const shown = (props.shown ?? []).join(",");
+	const columns = useMemo(
+		() =>
+			drawn.filter(
+				({ name, detail }) => !detail || shown.split(",").includes(name),
+			),
+		[drawn, shown],
+	);
+	const style = useMemo(() => templateOf(columns), [columns]);
+	return { drawn, columns, style };
 }
 
 /* State that its owner may keep instead. */
@@ -184,8 +191,8 @@ function Rows(props: {
 						style={props.style}
 						active={first + at === props.line}
 						marked={props.marked === index}
-						onRow={onRow ? () => onRow(first + at) : null}
-						onShow={onShow ? () => onShow(first + at) : null}
+						onRow={onRow}
+						onShow={onShow}
 					/>
 				))}
 			</div>
@@ -227,9 +234,8 @@ export function Table(props: TableProps) {
 	const id = useId();
 	const chosen = useChosen(props);
 	const { order, filter, shown, line, setLine, found } = chosen;
-	const { drawn, columns } = useDrawn({ ...props, shown });
+	const { drawn, columns, style } = useDrawn({ ...props, shown });
 	const { box, first, last, page } = useWindow(found.length);
-	const style = templateOf(columns);
 
 	useEffect(() => {
 		if (box.current) box.current.scrollTop = 0;
@@ -253,10 +259,15 @@ export function Table(props: TableProps) {
 		else return;
 		event.preventDefault();
 	};
-	const choose = (at: number) => {
+	/* The same functions at every drawing, so that rows which stay are not drawn again. */
+	const acts = useRef({ choose: (_: number) => {}, show: (_: number) => {} });
+	acts.current.choose = (at) => {
 		setLine(at);
 		open(at, props.onRow);
 	};
+	acts.current.show = (at) => open(at, props.onShow);
+	const [choose] = useState(() => (at: number) => acts.current.choose(at));
+	const [show] = useState(() => (at: number) => acts.current.show(at));
 	const { csv } = props;
 	return (
 		<section class={props.lines ? "table fixed" : "table"} aria-label={props.label}>
@@ -304,9 +315,7 @@ export function Table(props: TableProps) {
 					}}
 					marked={props.marked ?? null}
 					onRow={props.onRow ? choose : null}
-					onShow={
-						props.onShow ? (at) => open(at, props.onShow) : null
-					}
+					onShow={props.onShow ? show : null}
 				/>
 				{found.length ? null : <p class="state">{emptyWords(props)}</p>}
 			</div>
