@@ -1,301 +1,356 @@
 /*
- * units.mjs - the page's own reckoning without a browser: names, order, units, scope, address.
- *
- *     node tests/units.mjs
- *
- * Expected values are written by hand.
+ * units.mjs - what the tabs compute, without a browser. Expected values are worked out by hand.
  */
-import { dirname, resolve } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createServer } from "vite";
+import { check, equal } from "./harness.mjs";
+import { load } from "./load.mjs";
 
-const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const RULES = resolve(dirname(fileURLToPath(import.meta.url)), "../../docs/rules");
 
-/* Compared as JSON: undefined is as good as absent. */
-function same(ours, wanted, what) {
-	const [a, b] = [JSON.stringify(ours), JSON.stringify(wanted)];
-	if (a !== b) throw new Error(`${what}: ${a}, wanted ${b}`);
-}
-
-function column(name, type, index, more = {}) {
-	return { name, type, index, about: "", detail: false, bar: false, ...more };
-}
-
-function offer(name, columns, more = {}) {
-	return {
+function table(names, rows) {
+	const columns = names.map((name) => ({
 		name,
-		summary: "",
-		empty: "",
-		of_job: false,
-		groups: [],
-		columns: columns.map(([one, type, bar = false, detail = false]) => ({
-			name: one,
-			type,
-			about: "",
-			bar,
-			detail,
-		})),
-		...more,
+		unit: /_ns$/.test(name) ? "ns" : "",
+		about: "",
+	}));
+	return { schema: "", columns, rows, row_count: rows.length, notes: [], quality: {} };
+}
+
+function finding(rule, cost, more = {}) {
+	const usual = {
+		rank: null,
+		ranks: [0],
+		title: rule,
+		level: "warning",
+		share_percent: null,
 	};
+	return { ...usual, rule, cost_ns: cost, cost_low_ns: cost, cost_high_ns: cost, ...more };
 }
 
-function document_(columns, rows) {
-	return { columns: columns.map(([name, unit]) => ({ name, unit, about: "" })), rows };
-}
-
-async function names(load) {
-	const { shortName } = await load("/src/parts/names.ts");
-	const long = "x".repeat(90);
+async function markdown() {
+	const { readMarkdown, isSafe } = await load("parts/markdown.tsx");
 	const cases = [
-		["aten::add_", "aten::add_"],
-		["", ""],
-		["void f<int>(int)", "void f<int>(int)"] /* short enough */,
-		[`void at::${long}<float, 4, Foo<2> >(int, float*)`, `at::${long}<…>`],
-		[`(anonymous namespace)::${long}<1>`, `{anonymous}::${long}<…>`],
-		[`a::${long}<unclosed`, `a::${long}<unclosed`],
-		[`${long}_plain_kernel_name`, `${long}_plain_kernel_name`],
-	];
-	for (const [name, wanted] of cases) same(shortName(name), wanted, name);
-}
-
-async function order(load) {
-	const { arrange, matcher, nextOrder } = await load("/src/parts/rows.ts");
-	const rows = [
-		["b", 2],
-		["a", null],
-		["C", 9],
-		["ab", 2],
-	];
-	const cases = [
-		["", "", [0, 1, 2, 3]],
+		["", []],
+		["\n\n", []],
+		["# A", [{ kind: "heading", level: 1, text: "A" }]],
 		[
-			"n",
-			"",
-			[2, 0, 3, 1],
-		] /* numbers from the most, equal ones as they stood, unknown last */,
-		["-n", "", [0, 3, 2, 1]],
-		["name", "", [2, 1, 3, 0]],
-		["", "A", [1, 3]],
-		["", "a?", [3]],
-		["", "*b", [0, 3]],
-		["", "nothing", []],
-		["n", " b ", [0, 3]],
-		["no such column", "", [0, 1, 2, 3]],
+			"a\nb\n\nc",
+			[
+				{ kind: "paragraph", text: "a b" },
+				{ kind: "paragraph", text: "c" },
+			],
+		],
+		["- a\n  b\n- c", [{ kind: "list", ordered: false, items: ["a b", "c"] }]],
+		["1. a\n2. b", [{ kind: "list", ordered: true, items: ["a", "b"] }]],
+		[
+			"```py\n# x\n```\nz",
+			[
+				{ kind: "code", text: "# x" },
+				{ kind: "paragraph", text: "z" },
+			],
+		],
+		["```\nnever closed", [{ kind: "code", text: "never closed" }]],
+		["|a|b|\n|-|-|\n|1|2|", [{ kind: "table", head: ["a", "b"], rows: [["1", "2"]] }]],
+		["a | b", [{ kind: "paragraph", text: "a | b" }]],
+		["<!-- x -->\n<script>", [{ kind: "paragraph", text: "<script>" }]],
 	];
-	for (const [by, filter, wanted] of cases)
-		same(
-			arrange(rows, ["name", "n"], by, filter),
-			wanted,
-			`order ${by}, filter ${filter}`,
+	for (const [text, blocks] of cases) equal(readMarkdown(text), blocks, text);
+	const links = {
+		"https://pytorch.org/docs": true,
+		"https://pytorch.org": true,
+		"http://pytorch.org/": false,
+		"javascript:alert(1)": false,
+		"data:text/html,x": false,
+		"//evil.example/": false,
+		"https:evil": false,
+		"sync-stall.md": false,
+	};
+	for (const [to, safe] of Object.entries(links)) equal(isSafe(to), safe, to);
+}
+
+async function pagesOfRules() {
+	const { readMarkdown } = await load("parts/markdown.tsx");
+	const { partsOf } = await load("tabs/verdict/reasons.tsx");
+	const pages = readdirSync(RULES).filter((name) => name !== "README.md");
+	check(pages.length > 20, "there are pages of rules");
+	for (const name of pages) {
+		const parts = partsOf(readMarkdown(readFileSync(join(RULES, name), "utf8")));
+		check(
+			parts.why.length || name === "periodic-pause.md",
+			`${name} says what it looks at`,
 		);
-	same(
-		[nextOrder("", "n"), nextOrder("n", "n"), nextOrder("-n", "n")],
-		["n", "-n", ""],
-		"clicks",
-	);
-	same(matcher("a.b*")("a.b<x>"), true, "a dot is a dot");
-	same(matcher("a.b*")("axb<x>"), false, "a dot is no wildcard");
-}
-
-async function units(load) {
-	const { drawColumn, exactly, formatIn } = await load("/src/parts/columns.ts");
-	const ns = drawColumn(column("total_ns", "ns", 0), [
-		[151_427_702],
-		[3_000_000],
-		[400],
-		[null],
-	]);
-	same([ns.heading, ns.unit], ["total", "ms"], "one unit a column");
-	same(formatIn(ns, 151_427_702), "151.43", "digits of a usual value");
-	same(formatIn(ns, 400), "< 0.01", "less than can be shown is not 0");
-	same(formatIn(ns, 0), "0.00", "0 is 0");
-	same(formatIn(ns, null), "–", "not known");
-	same(exactly(ns, 151_427_702), "151,427,702 ns", "as measured");
-	same(
-		drawColumn(column("x_ns", "ns", 0), [[null], [null]]),
-		null,
-		"nothing known: no column",
-	);
-	same(drawColumn(column("x_ns", "ns", 0), []), null, "no rows: no column");
-	const bytes = drawColumn(column("size_bytes", "bytes", 0), [[-2_000_000]]);
-	same([bytes.unit, formatIn(bytes, -2_000_000)], ["MB", "-2.00"], "below zero");
-	const count = drawColumn(column("calls", "count", 0), [[12_345]]);
-	same(formatIn(count, 12_345), "12,345", "counts");
-	const id = drawColumn(column("rank", "id", 0), [[1000]]);
-	same(formatIn(id, 1000), "1000", "numbers of ranks have no commas");
-}
-
-async function spread(load) {
-	const { columnsOf, scopeOf } = await load("/src/parts/scope.ts");
-	const launches = offer("launches", [
-		["rank", "id"],
-		["call", "text"],
-		["call_ns", "ns"],
-		["call_max_ns", "ns", false, true],
-		["share_percent", "percent", true],
-	]);
-	const over = document_(
-		[
-			["call", ""],
-			["ranks", "count"],
-			["call_min_ns", "ns"],
-			["call_median_ns", "ns"],
-			["call_max_ns", "ns"],
-			["call_worst", ""],
-			["call_max_median_ns", "ns"],
-			["share_median_percent", "percent"],
-		],
-		[],
-	);
-	const drawn = columnsOf(over, launches);
-	const shown = drawn.filter((one) => !one.detail).map((one) => one.title ?? one.name);
-	same(shown, ["call", "ranks", "call", "share"], "medians stand for their columns");
-	same(drawn[4].spread, { stem: "call_ns", part: "max" }, "the most of call_ns");
-	same(drawn[5].spread, { stem: "call_ns", part: "worst" }, "the rank that has it");
-	same(
-		drawn.filter((one) => one.bar).map((one) => one.index),
-		[7],
-		"the bar",
-	);
-	const file = (rank) => ({ file: rank, rank, problem: null, path: "" });
-	const view = { rank: null, step: 3, own: {} };
-	const two = { files: [file(0), file(1)] };
-	same(scopeOf(two, view, launches, "", false).rank, "all", "several ranks: over all");
-	same(scopeOf(two, view, launches, "", true).rank, null, "each rank");
-	same(scopeOf({ files: [file(0)] }, view, launches, "", false).rank, null, "one rank");
-	same(scopeOf(two, { ...view, rank: 1 }, launches, "", false).rank, 1, "a chosen rank");
-	const gaps = offer("gaps", [["rank", "id"]], { groups: ["cause", "gap"] });
-	same(scopeOf(two, view, gaps, "gap", false).rank, null, "single gaps have no median");
-	same(scopeOf(two, view, gaps, "cause", false).rank, "all", "causes have");
-	const job = offer("ranks", [["rank", "id"]], { of_job: true });
-	same(scopeOf(two, view, job, "", false).step, null, "views of the job take no step");
-}
-
-async function address(load) {
-	const { readAddress, writeAddress } = await load("/src/core/store.ts");
-	const links = [
-		"#/kernels",
-		"#/timeline?from=-5&to=10&at=slice.0.7",
-		"#/timeline?at=gap.1.10.2",
-		"#/gaps?rank=3&step=1&at=row.gaps.gap.12&filter=sync",
-		"#/kernels?at=row.memory-ops..0",
-		"#/timeline?at=range.5.10&q=all+reduce",
-		"#/verdict?at=finding.2",
-	];
-	for (const link of links) same(writeAddress(readAddress(link)), link, link);
-	const broken = ["#/x?at=slice.0", "#/x?at=row.A.b.1", "#/x?at=gap.1.2.x", "#/x?rank=1e3"];
-	for (const link of broken) same(writeAddress(readAddress(link)), "#/x", link);
-	same(readAddress("").tab, "verdict", "nothing is the verdict");
-}
-
-async function sums(load) {
-	const { causeParts } = await load("/src/tabs/gaps/causes.tsx");
-	const parts = causeParts([
-		{ cause: "input", idle_ns: 5 },
-		{ cause: "sync", idle_ns: 7 },
-		{ cause: "input", idle_ns: 4 },
-	]);
-	same(
-		parts.map((part) => [part.name, part.ns]),
-		[
-			["input", 9],
-			["sync", 7],
-		],
-		"causes",
-	);
-	const { barsOf } = await load("/src/tabs/overview/steps.tsx");
-	const row = (step, kernel_ns, cpu_ns) => ({ step, kernel_ns, cpu_ns });
-	const bars = barsOf([row(1, 10, 2), row(0, 4, 0), row(1, 20, 4), row(null, 9, 9)]);
-	const whole = (bar) => bar.parts.reduce((all, part) => all + part, 0);
-	same(
-		bars.map((bar) => [bar.id, whole(bar)]),
-		[
-			["0", 4],
-			["1", 18],
-		],
-		"mean of the ranks",
-	);
-	const { exposedBars } = await load("/src/tabs/communication/exposed.tsx");
-	const budget = (rank, step, comm_ns, exposed_comm_ns) => ({
-		rank,
-		step,
-		comm_ns,
-		exposed_comm_ns,
-	});
-	const exposed = exposedBars([budget(1, 0, 10, 4), budget(1, 1, 20, 2), budget(0, 0, 0, 0)]);
-	same(
-		exposed.map((bar) => bar.parts),
-		[
-			[0, 0],
-			[3, 12],
-		],
-		"exposed and hidden a step",
-	);
-	const { oddsOf } = await load("/src/tabs/quality/odd.ts");
-	const odd = (rank, oddity, severity) => ({ rank, oddity, severity, files: 1, count: 2 });
-	const odds = oddsOf([odd(0, "a", "absent"), odd(1, "b", "lost"), odd(2, "a", "absent")]);
-	same(
-		odds.map((one) => [one.oddity, one.count, one.ranks]),
-		[
-			["b", 2, [1]],
-			["a", 4, [0, 2]],
-		],
-		"odd",
-	);
-}
-
-async function words(load) {
-	const { runName, runWords, shortDevice } = await load("/src/core/words.ts");
-	const devices = [
-		["NVIDIA H100 80GB HBM3", "H100"],
-		["Tesla V100-DGXS-32GB", "V100-DGXS-32GB"],
-		["AMD Instinct MI300X", "MI300X"],
-		["GPU", "GPU"],
-	];
-	for (const [name, wanted] of devices) same(shortDevice(name), wanted, name);
-	const file = (path, more = {}) => ({ path, rank: null, problem: null, ...more });
-	same(runName({ files: [file("/a/b/run.pt.trace.json.gz")] }), "run", "one file");
-	same(runName({ files: [file("/a/b/r0.json"), file("/a/b/r1.json")] }), "b", "a folder");
-	same(runName({ files: [file("r0.json"), file("r1.json")] }), "2 files", "no folder");
-	same(runName({ files: [] }), "no files", "nothing");
-	const broken = { files: [file("a", { rank: 0 }), file("b", { problem: "x" })] };
-	same(
-		runWords(broken),
-		"1 rank · no steps · no device · 1 file unreadable",
-		"broken among good",
-	);
-	const { nextStep } = await load("/src/shell/status.tsx");
-	const steps = [{ number: 0 }, { number: 1 }];
-	const walk = [
-		[null, 1, 0],
-		[null, -1, 1],
-		[0, 1, 1],
-		[1, 1, null],
-		[0, -1, null],
-	];
-	for (const [now, way, wanted] of walk)
-		same(nextStep(steps, now, way), wanted, `${now} ${way}`);
-	same(nextStep([], null, 1), null, "no steps");
-}
-
-const TESTS = { names, order, units, spread, address, sums, words };
-
-const server = await createServer({
-	root: ROOT,
-	logLevel: "error",
-	appType: "custom",
-	server: { middlewareMode: true, ws: false },
-});
-let failed = 0;
-for (const [name, run] of Object.entries(TESTS)) {
-	try {
-		await run((path) => server.ssrLoadModule(path));
-		console.log(`ok      ${name}`);
-	} catch (error) {
-		failed++;
-		console.log(`FAILED  ${name}\n        ${error.message}`);
 	}
+	const parts = partsOf(
+		readMarkdown(
+			"# r\n\n**T.** x\n\nWhat it looks at: a\n\n- b\n\n" +
+				"What to do:\n\n```\nc\n```\n\nIt is silent d",
+		),
+	);
+	equal(parts.why.length, 2, "a list belongs to the paragraph before it");
+	equal([parts.fix.length, parts.surer.length, parts.not.length], [0, 0, 1], "other parts");
 }
-await server.close();
-console.log(`units: ${Object.keys(TESTS).length - failed} passed, ${failed} failed`);
-process.exitCode = failed ? 1 : 0;
+
+async function waterfall() {
+	const { fallsOf, fixOf, warnedFixes, healthyLimit, ranksOf } =
+		await load("tabs/verdict/model.ts");
+	const a = finding("a", 30);
+	const b = finding("b", 20, { rank: 3 });
+	const c = finding("c", 5, { level: "info" });
+	const d = finding("d", null);
+	const told = { step_ns: 100, fixed_step_ns: 50, findings: [a, b, c, d], ranks: 8 };
+	const on = warnedFixes(told);
+	const edges = (falls) =>
+		falls.map((fall) => [fall.number, fall.on, fall.from_ns, fall.to_ns]);
+
+	equal(fixOf(b), "b=3", "a fix of one rank");
+	equal([...on], ["a", "b=3"], "warnings with a time are fixed");
+	equal(
+		edges(fallsOf(told, told, on)),
+		[
+			[1, true, 100, 70],
+			[2, true, 70, 50],
+			[3, false, 0, 0],
+		],
+		"bars follow each other; what has no time has none",
+	);
+	/* the core puts b first now, and the bar of a starts where that of b ends */
+	const turned = {
+		...told,
+		findings: [
+			{ ...b, cost_ns: 40 },
+			{ ...a, cost_ns: 10 },
+		],
+	};
+	equal(
+		edges(fallsOf(told, turned, on)).slice(0, 2),
+		[
+			[1, true, 60, 50],
+			[2, true, 100, 60],
+		],
+		"rows stay, bars move",
+	);
+	equal(
+		edges(fallsOf(told, { ...told, findings: [] }, new Set())),
+		[
+			[1, false, 0, 0],
+			[2, false, 0, 0],
+			[3, false, 0, 0],
+		],
+		"nothing is fixed",
+	);
+	equal(healthyLimit({ findings: [] }), "3 %", "healthy");
+	equal(
+		healthyLimit({ findings: [finding("a", 1, { share_percent: 3.7 })] }),
+		"4 %",
+		"rounded up",
+	);
+	equal(ranksOf(b, 8), "rank 3", "the guilty rank");
+	equal(ranksOf(finding("x", 1, { ranks: [0, 1] }), 2), "all ranks", "all");
+	equal(ranksOf(finding("x", 1, { ranks: [0, 2] }), 8), "ranks 0, 2", "some");
+	equal(ranksOf(finding("x", 1, { ranks: [null] }), 1), null, "a file without a rank");
+	equal(ranksOf(finding("x", 1, { ranks: [...Array(7).keys()] }), 8), "7 of 8 ranks", "many");
+}
+
+async function budgets() {
+	const { budgetOf } = await load("tabs/verdict/model.ts");
+	const { changesOf, barsOf, partOf } = await load("tabs/compare/model.ts");
+	const names = ["rank", "device", "part", "mean_ns"];
+	const a = budgetOf(
+		table(names, [
+			[0, 0, "compute", 60],
+			[0, 0, "idle: sync", 40],
+			[1, 1, "compute", 80],
+			[1, 1, "exposed copies", 20],
+		]),
+	);
+	equal(a.devices, 2, "devices");
+	equal(
+		a.parts.map((part) => [part.name, part.value]),
+		[
+			["compute", 140],
+			["idle: sync", 40],
+			["exposed copies", 20],
+		],
+		"sums",
+	);
+	equal(
+		a.parts.map((part) => part.color),
+		["compute", "idle", "copy"],
+		"colours",
+	);
+	equal(budgetOf(table(names, [])).parts, [], "no device");
+	const b = budgetOf(
+		table(names, [
+			[0, 0, "compute", 90],
+			[0, 0, "idle: gc", 5],
+		]),
+	);
+	const { start, bars, end } = barsOf(changesOf(a, b));
+	/* a: compute 70, sync 20, copies 10; b: compute 90, gc 5 */
+	equal([start, end], [100, 95], "both steps");
+	equal(
+		bars.map((bar) => [bar.change.name, bar.from, bar.to]),
+		[
+			["idle: sync", 100, 80],
+			["exposed copies", 80, 70],
+			["idle: gc", 70, 75],
+			["compute", 75, 95],
+		],
+		"gains first, and the last bar ends at b",
+	);
+	equal(partOf("total_change_ns"), { stem: "total_ns", side: "change" }, "a joined column");
+	equal(partOf("calls_a"), { stem: "calls", side: "a" }, "a joined count");
+	equal(partOf("name"), null, "not a joined column");
+}
+
+async function trees() {
+	const { readStacks, colorOf } = await load("tabs/modules/flame-model.ts");
+	const { readTree, seen, firstOpen } = await load("tabs/modules/tree-model.ts");
+	const root = readStacks(
+		table(
+			["stack", "time_ns", "calls"],
+			[
+				["t;a;k", 5, 1],
+				["t;b", 7, 2],
+				["t;a", 1, 1],
+			],
+		),
+	);
+	const shape = (frame) => [frame.name, frame.start, frame.total, frame.children.map(shape)];
+	equal(
+		shape(root),
+		[
+			"all",
+			0,
+			13,
+			[
+				[
+					"t",
+					0,
+					13,
+					[
+						["b", 0, 7, []],
+						["a", 7, 6, [["k", 7, 5, []]]],
+					],
+				],
+			],
+		],
+		"longest first",
+	);
+	equal(readStacks(table(["stack", "time_ns"], [])).total, 0, "no stacks");
+	const deep = readStacks(
+		table(["stack", "time_ns"], [[Array(20000).fill("f").join(";"), 1]]),
+	);
+	equal(deep.total, 1, "deep stacks");
+	equal(
+		["aten::mm", "ncclKernel", "Memcpy HtoD", "a.py(3): f", "k<float>"].map((name) =>
+			colorOf({ name, children: [] }),
+		),
+		["operator", "communication", "copy", "python", "compute"],
+		"colours",
+	);
+
+	const rows = [
+		["A", 0, 90],
+		["  B", 1, 50],
+		["    C", 2, 40],
+		["  D", 1, 60],
+		["E", 0, 5],
+	];
+	const roots = readTree(table(["module", "depth", "share_percent"], rows));
+	const names = (branches) => branches.map((branch) => branch.name).join("");
+	equal(names(seen(roots, new Set(), -1, false, "")), "AE", "closed");
+	equal(
+		names(seen(roots, new Set([0, 1]), -1, false, "")),
+		"ABCDE",
+		"open, the core's order",
+	);
+	equal(names(seen(roots, new Set([0, 1]), 2, false, "")), "ADBCE", "siblings by a column");
+	equal(names(seen(roots, new Set([0, 1]), 2, true, "")), "EABCD", "turned");
+	equal(names(seen(roots, new Set(), -1, false, "c")), "ABC", "found, with what is above");
+	equal(
+		names(seen(roots, new Set([0]), -1, false, "")),
+		"ABDE",
+		"nothing was changed by that",
+	);
+	equal([...firstOpen(roots, 2)], [0, 1], "what costs a tenth is open");
+	equal(
+		readTree(
+			table(
+				["module", "depth"],
+				[
+					["x", 5],
+					["y", 2],
+				],
+			),
+		).length,
+		2,
+		"depths that jump",
+	);
+}
+
+async function maps() {
+	const { readSteps, valuesOf, readPairs } = await load("tabs/ranks/model.ts");
+	const { readPixels, deviceNumber } = await load("tabs/memory/model.ts");
+	const map = readSteps(
+		table(
+			["rank", "step", "lateness_ns"],
+			[
+				[0, 0, 5],
+				[0, 2, null],
+				[7, 0, 1],
+				[7, 1, 2],
+			],
+		),
+	);
+	equal(map.steps, [0, 1, 2], "all steps of all ranks");
+	equal(
+		valuesOf(map, "lateness_ns"),
+		[5, null, null, 1, 2, null],
+		"what is missing is not 0",
+	);
+	const unknown = readSteps(
+		table(
+			["rank", "step"],
+			[
+				[null, 0],
+				[null, 1],
+				[null, 0],
+			],
+		),
+	);
+	equal(unknown.ranks.length, 2, "files without a rank are told apart by their steps");
+	const pairs = readPairs(
+		table(
+			["rank", "for", "wait_ns", "of"],
+			[
+				[4, 9, 3, 2],
+				[9, null, 1, 1],
+			],
+		),
+		[4, 9],
+	);
+	equal([pairs.values, pairs.untold], [[0, 3, 0, 0], true], "who waits for whom");
+	const bytes = new ArrayBuffer(24 + 16);
+	const view = new DataView(bytes);
+	view.setUint32(0, 0x31435353, true);
+	view.setUint32(4, 2, true);
+	view.setFloat64(16, 100, true);
+	[1, NaN, 3, NaN].forEach((value, i) => view.setFloat32(24 + 4 * i, value, true));
+	const curve = readPixels(bytes);
+	equal([curve.at, curve.low[0], curve.high[0]], [[25, 75], 1, 3], "middles of pixels");
+	equal(readPixels(bytes.slice(0, 30)), null, "cut short");
+	equal(readPixels(new ArrayBuffer(40)), null, "something else");
+	equal(["CUDA:1", "CPU", "HIP:10"].map(deviceNumber), [1, null, 10], "numbers of devices");
+}
+
+export const UNITS = [
+	{ name: "unit: markdown", run: markdown },
+	{ name: "unit: pages of rules", run: pagesOfRules },
+	{ name: "unit: waterfall of the verdict", run: waterfall },
+	{ name: "unit: budgets and their change", run: budgets },
+	{ name: "unit: trees", run: trees },
+	{ name: "unit: maps and curves", run: maps },
+];

@@ -89,7 +89,8 @@ export function colorOf(frame: Frame): string {
 	if (/^(nccl|rccl|c10d|gloo|ncclDev|record_param_comms)/i.test(name) || /nccl/i.test(name))
 		return "communication";
 	if (/^Mem(cpy|set)/.test(name)) return "copy";
-	if (/\(\d+\): /.test(name) || /^<built-in/.test(name) || /^nn\.Module/.test(name)) return "python";
+	if (/\(\d+\): /.test(name) || /^<built-in/.test(name) || /^nn\.Module/.test(name))
+		return "python";
 	if (/^Optimizer\./.test(name)) return "optimizer";
 	if (/DataLoader|DataPipe/.test(name)) return "input";
 	if (/^(aten|prims|autograd|torch|quantized)::/.test(name) || /Backward\d*$/.test(name))

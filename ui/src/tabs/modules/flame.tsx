@@ -7,6 +7,9 @@ import { formatNs, formatPercent } from "../../core/format";
 import { beginDrawing, tokenOf, useTheme, useWidth } from "../../parts/surface";
 import { colorOf, type Frame, pathOf, shortFrame } from "./flame-model";
 
+const HINT = "Click a frame to zoom, Escape to go back.";
+const LABEL = "Stacks by time. Arrow keys move between frames, Enter zooms, Escape shows all.";
+
 const ROW = 20;
 /* Narrower frames are not drawn, and text only where some letters fit. */
 const LEAST_WIDTH = 0.5;
@@ -74,7 +77,11 @@ function draw(
 		context.fillRect(x, y, Math.max(LEAST_WIDTH, width - 1), ROW - 1);
 		if (width >= LEAST_TEXT) {
 			context.fillStyle = back;
-			context.fillText(clipText(context, shortFrame(frame.name), width - 8), x + 4, y + ROW / 2);
+			context.fillText(
+				clipText(context, shortFrame(frame.name), width - 8),
+				x + 4,
+				y + ROW / 2,
+			);
 		}
 		context.globalAlpha = 1;
 		if (found || frame === active) {
@@ -123,7 +130,10 @@ export function Flame({ root, search }: { root: Frame; search: string }) {
 	function frameAt(event: MouseEvent): Frame | null {
 		const { offsetX: x, offsetY } = event;
 		const y = Math.floor(offsetY / ROW) * ROW;
-		return shown.find((one) => one.y === y && x >= one.x && x < one.x + one.width)?.frame ?? null;
+		return (
+			shown.find((one) => one.y === y && x >= one.x && x < one.x + one.width)
+				?.frame ?? null
+		);
 	}
 
 	function keys(event: KeyboardEvent): void {
@@ -140,9 +150,15 @@ export function Flame({ root, search }: { root: Frame; search: string }) {
 	return (
 		<div class="flame" ref={place}>
 			<p class="flame-hint" aria-live="polite">
-				{active ? tell(active, root) : `${formatNs(root.total)} in all. Click a frame to zoom, Escape to go back.`}
+				{active
+					? tell(active, root)
+					: `${formatNs(root.total)} in all. ${HINT}`}
 				{zoom !== root ? (
-					<button type="button" class="button" onClick={() => setZoom(root)}>
+					<button
+						type="button"
+						class="button"
+						onClick={() => setZoom(root)}
+					>
 						Show all
 					</button>
 				) : null}
@@ -151,13 +167,25 @@ export function Flame({ root, search }: { root: Frame; search: string }) {
 				ref={canvas}
 				tabIndex={0}
 				role="application"
-				aria-label="Stacks by time. Arrow keys move between frames, Enter zooms, Escape shows all."
-				title={active ? pathOf(active).slice(-12).map(shortFrame).join("\n") : ""}
+				aria-label={LABEL}
+				title={
+					active
+						? pathOf(active)
+								.slice(-12)
+								.map(shortFrame)
+								.join("\n")
+						: ""
+				}
 				onMouseMove={(event) => activate(frameAt(event))}
 				onMouseLeave={() => activate(null)}
 				onClick={(event) => {
 					const frame = frameAt(event);
-					if (frame) setZoom(frame === zoom ? (frame.parent ?? root) : frame);
+					if (frame)
+						setZoom(
+							frame === zoom
+								? (frame.parent ?? root)
+								: frame,
+						);
 				}}
 				onKeyDown={keys}
 			/>

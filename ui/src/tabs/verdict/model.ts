@@ -157,7 +157,9 @@ export function hostBudgetOf(breakdown: TableDocument): Budget {
 	const parts = HOST_PARTS.flatMap(([column, name, color]) => {
 		const at = breakdown.columns.findIndex((one) => one.name === column);
 		const value = breakdown.rows.reduce((sum, row) => sum + numberOf(row[at]), 0);
-		return at >= 0 && value > 0 ? [{ name, value, color, hatched: name === "other" }] : [];
+		return at >= 0 && value > 0
+			? [{ name, value, color, hatched: name === "other" }]
+			: [];
 	});
 	return { parts, devices: breakdown.rows.length };
 }
