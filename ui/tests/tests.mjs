@@ -3,6 +3,7 @@
  */
 import { chartTests } from "./charts.mjs";
 import { compareTests } from "./compare.mjs";
+import { partUnits } from "./parts.mjs";
 import { tabTests } from "./tabs.mjs";
 import { timelineTests } from "./timeline.mjs";
 import { unitTests } from "./units.mjs";
@@ -10,6 +11,7 @@ import { verdictTests } from "./verdict.mjs";
 import { wayTests } from "./ways.mjs";
 
 export const TESTS = [
+	...partUnits,
 	...unitTests,
 	...wayTests,
 	...verdictTests,
