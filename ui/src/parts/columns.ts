@@ -28,6 +28,7 @@ export interface DrawnColumn extends TableColumn {
 	numeric: boolean;
 	divisor: number;
 	decimals: number;
+	digits: Intl.NumberFormat; /* made once: making one takes longer than using it */
 	most: number; /* largest absolute value: the whole of the bar */
 	pixels: number;
 }
@@ -140,6 +141,10 @@ export function drawColumn(column: TableColumn, rows: Cell[][]): DrawnColumn | n
 		numeric: isNumeric(column),
 		divisor,
 		decimals,
+		digits: new Intl.NumberFormat("en-US", {
+			minimumFractionDigits: decimals,
+			maximumFractionDigits: decimals,
+		}),
 		most: reach.most,
 		pixels: 0,
 	};
@@ -168,18 +173,16 @@ export function formatIn(column: DrawnColumn, value: Cell): string {
 	const least = 0.5 / 10 ** column.decimals;
 	if (value !== 0 && Math.abs(scaledValue) < least)
 		return `${value < 0 ? "> −" : "< "}${(2 * least).toFixed(column.decimals)}`;
-	return scaledValue.toLocaleString("en-US", {
-		minimumFractionDigits: column.decimals,
-		maximumFractionDigits: column.decimals,
-	});
+	return column.digits.format(scaledValue);
 }
+
+const EXACT = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
+const UNITS: Record<string, string> = { ns: " ns", bytes: " bytes", percent: " %" };
 
 /* The cell as it was measured, for hovering and copying. */
 export function exactly(column: { type: ColumnType }, value: Cell): string {
 	if (value === null) return "not recorded, or does not apply";
 	if (typeof value === "string") return value;
 	if (!isNumeric(column)) return String(value);
-	const words = { ns: " ns", bytes: " bytes", percent: " %" } as Record<string, string>;
-	const digits = value.toLocaleString("en-US", { maximumFractionDigits: 6 });
-	return `${digits}${words[column.type] ?? ""}`;
+	return EXACT.format(value) + (UNITS[column.type] ?? "");
 }

@@ -2,9 +2,10 @@
  * table-view.tsx - a table of a view of the core, by name, in the scope of the status bar.
  */
 import type { ComponentChildren } from "preact";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { Client, Parameters } from "../core/client";
 import { useLoaded, useOpened } from "../core/context";
+import { formatCount } from "../core/format";
 import { store, useView, type View } from "../core/store";
 import type { Cell, Job, TableDocument, ViewOffer } from "../core/types";
 import { OWN_ORDER } from "../tabs/views";
@@ -137,6 +138,12 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 	return { client, job, view, choice, loaded, retry: () => retry((count) => count + 1) };
 }
 
+function notesOf(document: TableDocument): string[] {
+	if (document.rows.length >= document.row_count) return document.notes;
+	const most = formatCount(MOST_ROWS);
+	return [...document.notes, `The first ${most} rows of a rank are shown; the CSV has all.`];
+}
+
 export function TableView(props: TableViewProps) {
 	const id = props.id ?? "";
 	const { client, job, view, choice, loaded, retry } = useTable(
@@ -156,14 +163,7 @@ export function TableView(props: TableViewProps) {
 				]),
 			),
 		);
-	const notes = useMemo(() => {
-		if (!ready) return [];
-		const cut = ready.document.rows.length < ready.document.row_count;
-		const sentence = `The first ${MOST_ROWS.toLocaleString("en-US")} rows of a rank are shown;`;
-		return cut
-			? [...ready.document.notes, `${sentence} the CSV has all.`]
-			: ready.document.notes;
-	}, [ready]);
+	const notes = ready ? notesOf(ready.document) : [];
 
 	if (!ready)
 		return loaded.state === "failed" ? (

@@ -76,6 +76,15 @@ function kindsOf(rows: DevicesRow[]): { name: string; count: number; row: Device
 	return [...kinds.values()];
 }
 
+function deviceWords(row: DevicesRow): string {
+	const words = [];
+	if (row.memory_bytes !== null) words.push(formatBytes(row.memory_bytes));
+	if (row.multiprocessors !== null)
+		words.push(`${formatCount(row.multiprocessors)} multiprocessors`);
+	if (row.compute !== null) words.push(`compute ${row.compute}`);
+	return words.join(" · ");
+}
+
 function DeviceWords({ rows }: { rows: DevicesRow[] }) {
 	return (
 		<ul class="plain">
@@ -85,21 +94,7 @@ function DeviceWords({ rows }: { rows: DevicesRow[] }) {
 						{count > 1 ? `${count} × ` : ""}
 						{name}
 					</strong>{" "}
-					<span class="soft">
-						{[
-							row.memory_bytes === null
-								? null
-								: formatBytes(row.memory_bytes),
-							row.multiprocessors === null
-								? null
-								: `${formatCount(row.multiprocessors)} multiprocessors`,
-							row.compute === null
-								? null
-								: `compute ${row.compute}`,
-						]
-							.filter((word) => word !== null)
-							.join(" · ")}
-					</span>
+					<span class="soft">{deviceWords(row)}</span>
 				</li>
 			))}
 		</ul>
@@ -126,6 +121,7 @@ export function Devices() {
 		);
 	const rows = rowsOf(loaded.value.used, "utilization");
 	const notes = loaded.value.used.notes;
+	const several = rows.length > 1 ? plural(rows.length, "device") : "";
 	if (!rows.length)
 		return (
 			<Nothing>
@@ -148,9 +144,7 @@ export function Devices() {
 				</tbody>
 			</table>
 			<p class="soft">
-				{rows.length > 1
-					? `Median of ${plural(rows.length, "device")}, least to most. `
-					: ""}
+				{several ? `Median of ${several}, least to most. ` : ""}
 				<button
 					type="button"
 					class="link"
