@@ -87,7 +87,16 @@ const THREADS_AT_FIRST = 4;
 
 export type Depths = Map<string, Depth>;
 
-const PLAIN = { track: null, curve: null, lanes: 0, hidden: 0, lane: 0, plain: false, open: false, pinned: false };
+const PLAIN = {
+	track: null,
+	curve: null,
+	lanes: 0,
+	hidden: 0,
+	lane: 0,
+	plain: false,
+	open: false,
+	pinned: false,
+};
 
 function trackRow(file: number, track: Track, look: Look, depths: Depths): Row {
 	const key = trackKey(file, track.track);
@@ -144,12 +153,24 @@ function groupRow(file: JobFile, open: boolean, strip: number): Row {
 }
 
 function noteRow(file: number, title: string): Row {
-	return { ...PLAIN, key: `${file}.note`, kind: "note", file, y: 0, height: NOTE, title, about: "" };
+	return {
+		...PLAIN,
+		key: `${file}.note`,
+		kind: "note",
+		file,
+		y: 0,
+		height: NOTE,
+		title,
+		about: "",
+	};
 }
 
 /* Every word of the filter must be somewhere in what the row says. */
 function filterOf(text: string): (...parts: (string | null | undefined)[]) => boolean {
-	const wanted = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
+	const wanted = text
+		.toLowerCase()
+		.split(/\s+/)
+		.filter((word) => word !== "");
 	return (...parts) => {
 		const said = parts.join(" ").toLowerCase();
 		return wanted.every((word) => said.includes(word));
@@ -193,12 +214,7 @@ function tracksOfFile(file: JobFile, tracks: Track[], look: Look, depths: Depths
 	return [...main, othersRow(file.file, others, open), ...(open ? others : [])];
 }
 
-function rowsOfFile(
-	file: JobFile,
-	tracks: Tracks | undefined,
-	look: Look,
-	depths: Depths,
-): Row[] {
+function rowsOfFile(file: JobFile, tracks: Tracks | undefined, look: Look, depths: Depths): Row[] {
 	const passes = filterOf(look.filter);
 	const rank = rankTitle(file);
 	if (file.problem !== null) return [noteRow(file.file, file.problem)];
@@ -224,7 +240,11 @@ function pinRows(rows: Map<string, Row>, job: Job, look: Look): { rows: Row[]; h
 		if (!row) continue;
 		const file = job.files[row.file];
 		const rank = file ? rankTitle(file) : "";
-		pinned.push({ ...row, y, title: job.files.length > 1 ? `${rank}: ${row.title}` : row.title });
+		pinned.push({
+			...row,
+			y,
+			title: job.files.length > 1 ? `${rank}: ${row.title}` : row.title,
+		});
 		y += row.height;
 	}
 	return { rows: pinned, height: y };
@@ -245,6 +265,8 @@ export function layOut(
 ): Layout {
 	const strip = stripHeight(job, viewport);
 	const passes = filterOf(look.filter);
+	const isNamed = (file: JobFile) => passes(rankTitle(file), file.host, file.device);
+	const named = look.filter !== "" && job.files.some(isNamed);
 	const shown: Row[] = [];
 	const known = new Map<string, Row>();
 	for (const file of job.files) {
@@ -252,8 +274,8 @@ export function layOut(
 		const rows = rowsOfFile(file, tracks.get(file.file), look, depths);
 		for (const row of rows) known.set(row.key, row);
 		const group = groupRow(file, open, strip);
-		const matches = passes(rankTitle(file), file.host, file.device);
-		if (look.filter && !matches && (!open || rows.length === 0)) continue;
+		/* a folded rank may have rows that match: it is left out only when ranks are meant */
+		if (named && !isNamed(file) && (!open || rows.length === 0)) continue;
 		shown.push(group);
 		if (open || file.problem !== null) shown.push(...rows);
 	}

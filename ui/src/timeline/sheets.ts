@@ -3,7 +3,16 @@
  * than the screen, so that panning has something to show; the last one stays until the next
  * arrives, and one of the whole run lies below it.
  */
-import { type Curve, decodeCurve, decodeStrips, decodeTiles, type Lane, type Plain, plainOf, type Sheet } from "./decode";
+import {
+	type Curve,
+	decodeCurve,
+	decodeStrips,
+	decodeTiles,
+	type Lane,
+	type Plain,
+	plainOf,
+	type Sheet,
+} from "./decode";
 import type { Feed, Want } from "./feed";
 import type { Row } from "./model";
 import type { Span } from "./span";
@@ -69,8 +78,8 @@ export function levelOf(span: Span, width: number): number {
 /* What a row lacks for a window, from little to much. */
 enum Lack {
 	nothing,
-	soon, /* its edge is near */
-	coarse, /* it has another level of detail */
+	soon /* its edge is near */,
+	coarse /* it has another level of detail */,
 	uncovered,
 }
 
@@ -145,7 +154,10 @@ export class Supply {
 		const onlyFrames = !plain && sheet.color[first.begin] === PYTHON;
 		const own = plain ? plain.depth : onlyFrames ? 1 : row.track.lanes;
 		const hasFrames = (last?.hasFrames ?? false) || plain !== null || onlyFrames;
-		const lanesNow = hasFrames && last && !last.hasFrames ? own : Math.max(own, last?.lanes ?? 0);
+		const lanesNow =
+			hasFrames && last && !last.hasFrames
+				? own
+				: Math.max(own, last?.lanes ?? 0);
 		if (last && last.lanes === lanesNow && last.hasFrames === hasFrames) return;
 		this.depths.set(row.key, { lanes: lanesNow, hasFrames });
 		this.deepened = true;
@@ -176,10 +188,16 @@ export class Supply {
 		for (const row of rows) {
 			const sheets = this.sheetsOf(row);
 			const lack = sheets?.lack(row.key, span, level, whole) ?? Lack.nothing;
-			const enough = sheets === this.tiles && lack === Lack.coarse ? Lack.nothing : least;
+			const enough =
+				sheets === this.tiles && lack === Lack.coarse
+					? Lack.nothing
+					: least;
 			if (lack <= enough || feed.expects(row.key, level, from, to)) continue;
 			if (sheets === this.curves)
-				curves.push({ want: this.curveWant(row, span, level, whole), lack });
+				curves.push({
+					want: this.curveWant(row, span, level, whole),
+					lack,
+				});
 			const own =
 				sheets === this.tiles
 					? (tiles.get(row.file) ?? { rows: [], lack: Lack.nothing })
@@ -245,8 +263,7 @@ export class Supply {
 		const window = around(span, level, whole);
 		const numbers = rows.map((row) => row.track?.track ?? 0).join(",");
 		return {
-			/* the same for small moves, so that a request under way is not sent again */
-			key: `tiles ${file} ${level} ${Math.round(span.from / (span.to - span.from))} ${numbers}`,
+			key: `tiles ${file} ${level} ${partOf(span)} ${numbers}`,
 			route: "tiles",
 			rows: rows.map((row) => row.key),
 			level,
@@ -259,7 +276,7 @@ export class Supply {
 	private curveWant(row: Row, span: Span, level: number, whole: Span): Want {
 		const window = around(span, level, whole);
 		const curve = row.curve;
-		const part = Math.round(span.from / (span.to - span.from));
+		const part = partOf(span);
 		return {
 			key: `curve ${row.key} ${level} ${part}`,
 			route: "curve",
@@ -275,7 +292,12 @@ export class Supply {
 			},
 			accept: (bytes) => {
 				const decoded = decodeCurve(bytes);
-				const held = { from: decoded.from, to: decoded.to, level, curve: decoded };
+				const held = {
+					from: decoded.from,
+					to: decoded.to,
+					level,
+					curve: decoded,
+				};
 				this.curves.put(row.key, held, whole);
 				this.see(row.key, decoded.high);
 			},
@@ -293,7 +315,7 @@ export class Supply {
 	private stripsWant(rows: Row[], span: Span, level: number, whole: Span): Want {
 		const window = around(span, level, whole, STRIP_PIXELS / rows.length);
 		const files = rows.map((row) => row.file).join(",");
-		const part = Math.round(span.from / (span.to - span.from));
+		const part = partOf(span);
 		return {
 			key: `strips ${files} ${level} ${part}`,
 			route: "strips",
@@ -304,11 +326,20 @@ export class Supply {
 			accept: (bytes) => {
 				const block = decodeStrips(bytes);
 				rows.forEach((row, index) => {
-					this.strips.put(row.key, { ...window, level, block, index }, whole);
+					this.strips.put(
+						row.key,
+						{ ...window, level, block, index },
+						whole,
+					);
 				});
 			},
 		};
 	}
+}
+
+/* The same for small moves, so that a request that is under way is not sent again. */
+function partOf(span: Span): number {
+	return Math.round(span.from / (span.to - span.from));
 }
 
 function windowOf(window: Span, level: number): { from: number; to: number; pixels: number } {
