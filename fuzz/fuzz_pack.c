@@ -23,7 +23,7 @@ static bool is_pack(const uint8_t *data, size_t size)
 	return size >= HEAD_BYTES && memcmp(data, SS_PACK_MAGIC, SS_PACK_MAGIC_BYTES) == 0;
 }
 
-/* Sums of parts that lie in the file, and of the head. */
+/* The form, and the sums of parts that lie in the file and of the head. */
 static void mend(uint8_t *data, size_t size)
 {
 	struct ss_pack_header header;
@@ -36,6 +36,9 @@ static void mend(uint8_t *data, size_t size)
 		if (table[i].offset <= size && table[i].bytes <= size - table[i].offset)
 			table[i].checksum = ss_checksum_of(data + table[i].offset,
 							   (size_t)table[i].bytes);
+	/* what was found once stays an input when the program changes */
+	header.version = SS_PACK_VERSION;
+	header.layout = ss_pack_layout();
 	header.checksum = 0;
 	ss_checksum_init(&sum);
 	ss_checksum_add(&sum, &header, sizeof(header));
