@@ -2,9 +2,9 @@
  * unpack.c - reads a pack, from its beginning to its end, into a trace.
  *
  * Every part is read into a block of its own; those that are columns of the trace
- * become its columns. Reading into memory and not mapping the file: it is one way for
- * files, pipes, compressed packs and inputs, and costs little beside what is checked. A mapped file would cost half
- * of it, but ends the program when somebody makes the file shorter meanwhile.
+ * become its columns. The file is read and not mapped: one way for files, pipes,
+ * compressed packs and inputs. A mapped one would cost half as much, but ends the
+ * program when somebody makes the file shorter meanwhile.
  */
 #include "trace/unpack.h"
 
