@@ -144,7 +144,7 @@ async function ranks(harness) {
 	check(told.includes(ns(late(worst))), told);
 	await page.keyboard.press("Enter");
 	await page.waitForFunction(() => location.hash.startsWith("#/timeline"));
-	await go(page, "#/ranks?part=pairs");
+	await go(page, "#/ranks?view=pairs");
 	await page.waitForFunction(() => document.querySelectorAll(".heat canvas").length === 2);
 	await harness.close(page);
 }
@@ -186,7 +186,7 @@ async function modules(harness) {
 	const before = await page.locator(".tree-window .tree-row").count();
 	await page.keyboard.press("ArrowLeft");
 	check((await page.locator(".tree-window .tree-row").count()) < before, "a branch closes");
-	await go(page, "#/modules?part=flame");
+	await go(page, "#/modules?view=flame");
 	const flame = page.locator(".flame canvas");
 	await flame.waitFor();
 	await flame.focus();

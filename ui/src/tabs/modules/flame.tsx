@@ -163,9 +163,7 @@ export function Flame({ root, search }: { root: Frame; search: string }) {
 	return (
 		<div class="flame" ref={place}>
 			<p class="flame-hint" aria-live="polite">
-				{active
-					? tell(active, root)
-					: `${formatNs(root.total)} in all. ${HINT}`}
+				{active ? tell(active, root) : told}
 				{zoom !== root ? (
 					<button
 						type="button"
