@@ -123,7 +123,11 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 		const document = await load(client, name, asked, choice);
 		cut.current =
 			document.row_count > document.rows.length || (cut.current && asks !== "");
-		return { offer, asked, document, columns: columnsOf(document, offer) };
+		const one = view.rank !== null || ranksOf(job).length < 2;
+		const columns = columnsOf(document, offer).map((column) =>
+			one && column.name === "rank" ? { ...column, detail: true } : column,
+		);
+		return { offer, asked, document, columns };
 	}, [
 		client,
 		name,
