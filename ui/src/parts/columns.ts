@@ -100,23 +100,19 @@ interface Reach {
 	whole: boolean;
 	longest: string;
 	known: boolean;
-	kinds: number; /* 1: all rows have the same, 2: more */
 }
 
 /* Rows that are looked at for a usual value: enough for a median. */
 const SAMPLE = 500;
 
 function reachOf(rows: Cell[][], index: number): Reach {
-	const reach = { most: 0, usual: 0, whole: true, longest: "", known: false, kinds: 1 };
+	const reach = { most: 0, usual: 0, whole: true, longest: "", known: false };
 	const seen: number[] = [];
 	const stride = Math.max(1, Math.floor(rows.length / SAMPLE));
-	let first: Cell = null;
 
 	for (let i = 0; i < rows.length; i++) {
 		const value = rows[i]?.[index] ?? null;
 		if (value === null) continue;
-		if (!reach.known) first = value;
-		else if (value !== first) reach.kinds = 2;
 		reach.known = true;
 		if (typeof value === "string") {
 			if (value.length > reach.longest.length) {
@@ -166,16 +162,13 @@ export function drawColumn(column: TableColumn, rows: Cell[][]): DrawnColumn | n
 		pixels: 0,
 	};
 	const measure = makeMeasure();
-	const longest = drawn.numeric ? formatIn(drawn, reach.most) : reach.longest;
+	const longest = drawn.numeric
+		? formatIn(drawn, reach.most)
+		: reach.longest || String(reach.most);
 	const head = measure(heading, 600) + (unit ? measure(` ${unit}`, 400) : 0);
 	const wide = Math.ceil(Math.max(measure(longest, 400), head) + PADDING);
 	drawn.pixels = Math.min(TEXT_MOST, Math.max(column.bar ? BAR_LEAST : LEAST, wide));
 	return drawn;
-}
-
-/* True when the column says the same in every row: the rank of a single file. */
-export function isConstant(column: TableColumn, rows: Cell[][]): boolean {
-	return reachOf(rows, column.index).kinds === 1;
 }
 
 /* The cell in the unit of its column. */
