@@ -26,7 +26,7 @@ def asked(stepscope, request, path):
 
 
 def simulated(stepscope, preset, options, folder):
-    small = ["--set", "layers=2", "--steps", "2"]
+    small = ["--set", "layers=4", "--steps", "2"]
     command = [stepscope, "sim", "--preset", preset, *small, *options, "-o", str(folder)]
     subprocess.run(command, capture_output=True, check=True)
 

@@ -142,8 +142,10 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 	return { client, job, view, choice, loaded, retry: () => retry((count) => count + 1) };
 }
 
+const OF_JOB = "This table is about the whole job: the chosen step does not narrow it.";
+
 function notesOf(document: TableDocument): string[] {
-	if (document.rows.length >= document.row_count) return document.notes;
+	if (document.rows.length >= document.row_count) return [...document.notes];
 	const most = formatCount(MOST_ROWS);
 	return [...document.notes, `The first ${most} rows of a rank are shown; the CSV has all.`];
 }
@@ -168,6 +170,7 @@ export function TableView(props: TableViewProps) {
 			),
 		);
 	const notes = ready ? notesOf(ready.document) : [];
+	if (ready?.offer.of_job && view.step !== null) notes.unshift(OF_JOB);
 
 	if (!ready)
 		return loaded.state === "failed" ? (
