@@ -20,7 +20,6 @@ export interface Lane {
 export interface Plain {
 	lanes: Lane[]; /* places in `order` */
 	order: Uint32Array;
-	depth: number; /* lanes that are left */
 	laneOf: Map<number, number>; /* of entries */
 }
 
@@ -180,7 +179,7 @@ export function plainOf(sheet: Sheet, lanes: Lane[]): Plain | null {
 		found.push({ lane, begin: at, end: at + entries.length });
 		at += entries.length;
 	});
-	return { lanes: found, order, depth: own.length, laneOf };
+	return { lanes: found, order, laneOf };
 }
 
 export function decodeTiles(bytes: ArrayBuffer): Sheet {

@@ -18,6 +18,9 @@ const PAN = { first: 0.9, more: 2.2, most: 5 };
 const ZOOM = { first: 1.6, more: 2.4, most: 6 };
 const SCROLL = { first: 500, more: 900, most: 2600 };
 
+/* A key that is only tapped moves as far as if it was held so long. */
+const TAP_MS = 80;
+
 /* Less than this is a click that trembled. */
 const TREMBLE = 4;
 
@@ -90,6 +93,7 @@ export class Input {
 		if (!key.held) return this.run(key.action);
 		if (!this.held.has(key.action)) {
 			this.held.set(key.action, performance.now());
+			this.moveBy(key.action, TAP_MS / 1000, 0);
 			this.move();
 		}
 	}
@@ -110,26 +114,26 @@ export class Input {
 
 	/* One frame of what held keys do. */
 	private step(now: number): boolean {
-		const { stage } = this;
 		const passed = Math.min(50, Math.max(1, now - this.last)) / 1000;
 		this.last = now;
-		for (const [action, since] of this.held) {
-			const heldMs = Math.max(0, now - since);
-			const length = stage.span.to - stage.span.from;
-			const by = length * speed(PAN, heldMs) * passed;
-			const zoom = Math.exp(speed(ZOOM, heldMs) * passed);
-			if (action === "left") stage.moveTo(panned(stage.span, -by, stage.whole));
-			else if (action === "right")
-				stage.moveTo(panned(stage.span, by, stage.whole));
-			else if (action === "zoom-in") this.zoom(1 / zoom);
-			else if (action === "zoom-out") this.zoom(zoom);
-			else {
-				const rows =
-					speed(SCROLL, heldMs) * passed * (action === "up" ? -1 : 1);
-				stage.scrollTo(stage.scroller.scrollTop + rows);
-			}
-		}
+		for (const [action, since] of this.held)
+			this.moveBy(action, passed, Math.max(0, now - since));
 		return this.held.size > 0;
+	}
+
+	private moveBy(action: Action, seconds: number, heldMs: number): void {
+		const { stage } = this;
+		const length = stage.span.to - stage.span.from;
+		const by = length * speed(PAN, heldMs) * seconds;
+		const zoom = Math.exp(speed(ZOOM, heldMs) * seconds);
+		if (action === "left") stage.moveTo(panned(stage.span, -by, stage.whole));
+		else if (action === "right") stage.moveTo(panned(stage.span, by, stage.whole));
+		else if (action === "zoom-in") this.zoom(1 / zoom);
+		else if (action === "zoom-out") this.zoom(zoom);
+		else {
+			const rows = speed(SCROLL, heldMs) * seconds * (action === "up" ? -1 : 1);
+			stage.scrollTo(stage.scroller.scrollTop + rows);
+		}
 	}
 
 	/* Around the pointer; without one around the middle. */

@@ -40,11 +40,9 @@ const LANE_OF_THREAD = 16;
 const LANE_OF_STREAM = 18;
 const LANE_OF_IDLE = 14;
 
-/* Operators nest this deep; Python frames, 30 deep and more, are hidden at first. */
+/* Operators nest this deep; Python frames, 30 deep and more, are hidden at first. Rows have
+ * this height before anything of them is known, so that they do not move. */
 const LANES_AT_FIRST = 8;
-
-/* Room for operators and calls of a track until it was read. */
-const LANES_UNREAD = 5;
 
 /* A folded rank is as high as the others leave it, so that all can be seen at once. */
 const STRIP_MOST = 20;
@@ -103,8 +101,8 @@ function trackRow(file: number, track: Track, look: Look, depths: Depths): Row {
 	const all = look.allDeep || look.deep.has(key);
 	const plain = !all && track.device === null;
 	const depth = depths.get(key);
-	const known = plain && track.lanes > 1 ? (depth?.lanes ?? LANES_UNREAD) : track.lanes;
-	const lanes = Math.max(1, all ? track.lanes : Math.min(track.lanes, known, LANES_AT_FIRST));
+	const first = plain && depth?.onlyFrames ? 1 : LANES_AT_FIRST;
+	const lanes = Math.max(1, all ? track.lanes : Math.min(track.lanes, first));
 	const lane = laneHeight(track);
 	return {
 		...PLAIN,
@@ -274,7 +272,7 @@ export function layOut(
 		const rows = rowsOfFile(file, tracks.get(file.file), look, depths);
 		for (const row of rows) known.set(row.key, row);
 		const group = groupRow(file, open, strip);
-		/* a folded rank may have rows that match: it is left out only when ranks are meant */
+		/* rows of a folded rank may match: it goes only when ranks are meant */
 		if (named && !isNamed(file) && (!open || rows.length === 0)) continue;
 		shown.push(group);
 		if (open || file.problem !== null) shown.push(...rows);

@@ -44,10 +44,10 @@ export interface TrackSheet extends Held {
 	plain: Plain | null; /* without Python frames, where there are some */
 }
 
-/* Lanes of a host's track when its Python frames are hidden. */
+/* Whether a track of the host has Python frames, and whether it has nothing else. */
 export interface Depth {
-	lanes: number;
 	hasFrames: boolean;
+	onlyFrames: boolean;
 }
 
 export interface CurveSheet extends Held {
@@ -143,27 +143,23 @@ export class Supply {
 	private most = new Map<string, number>();
 	scales = 0; /* how often one of them grew */
 
-	/* Of tracks that were seen; grows, so that rows do not shrink while one zooms. */
+	/* Of tracks of the host that were seen. */
 	readonly depths = new Map<string, Depth>();
 
 	private deepen(row: Row, sheet: Sheet, lanes: Lane[], plain: Plain | null): void {
-		const last = this.depths.get(row.key);
 		const first = lanes[0];
 		if (!first || row.track?.device !== null) return;
-		/* a thread that only waits in Python has one lane */
-		const onlyFrames = !plain && sheet.color[first.begin] === PYTHON;
-		const own = plain ? plain.depth : onlyFrames ? 1 : row.track.lanes;
-		const hasFrames = (last?.hasFrames ?? false) || plain !== null || onlyFrames;
-		const lanesNow =
-			hasFrames && last && !last.hasFrames
-				? own
-				: Math.max(own, last?.lanes ?? 0);
-		if (last && last.lanes === lanesNow && last.hasFrames === hasFrames) return;
-		this.depths.set(row.key, { lanes: lanesNow, hasFrames });
+		const last = this.depths.get(row.key);
+		/* a thread that only waits in Python */
+		const frames = !plain && sheet.color[first.begin] === PYTHON;
+		const hasFrames = (last?.hasFrames ?? false) || plain !== null || frames;
+		const onlyFrames = (last?.onlyFrames ?? true) && frames;
+		if (last?.hasFrames === hasFrames && last.onlyFrames === onlyFrames) return;
+		this.depths.set(row.key, { hasFrames, onlyFrames });
 		this.deepened = true;
 	}
 
-	/* Set when rows became higher; whoever lays them out takes it back. */
+	/* Set when one of them changed; whoever lays rows out takes it back. */
 	deepened = false;
 
 	/* The top of a curve's row. */

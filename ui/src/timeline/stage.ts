@@ -156,7 +156,15 @@ export class Stage {
 	}
 
 	private spanOf(from: number | null, to: number | null, step: number | null): Span {
-		if (from !== null && to !== null) return bounded({ from, to }, this.whole);
+		if (from !== null && to !== null) {
+			/* a place near an end of the run has less around it */
+			const { whole } = this;
+			const inside = {
+				from: Math.max(from, whole.from),
+				to: Math.min(to, whole.to),
+			};
+			return bounded(inside.from < inside.to ? inside : { from, to }, whole);
+		}
 		const own = this.leader?.steps?.find((one) => one.number === step);
 		if (own) return fitted(own.start_ns, own.end_ns, this.whole);
 		return { ...this.whole };
