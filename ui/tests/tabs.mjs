@@ -96,7 +96,7 @@ async function scope(harness) {
 	const { link } = await harness.serve(folder);
 	const page = await harness.open(link);
 	await verdictOf(page);
-	await page.getByLabel("rank").selectOption({ index: 3 });
+	await page.getByRole("combobox", { name: /rank/ }).selectOption({ index: 3 });
 	const panel = await go(page, "Kernels");
 	const ours = harness.json("kernels", "--rank", "2", folder);
 	const total = column(ours, "total_ns")[0];
