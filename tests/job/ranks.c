@@ -91,7 +91,8 @@ static const struct view_case pair_cases[] = {
 	  "rank 0 @a; step 0 0 +99; allreduce 1 +5; rank 1 @a; step 0 0 +99; allreduce 1 +5",
 	  PAIR_COLUMNS, "" },
 	{ "outside of steps it does not count",
-	  "rank 0 @a; step 0 0 +100; allreduce 500 +400; rank 1 @a; step 0 0 +100; allreduce 800 +100",
+	  "rank 0 @a; step 0 0 +100; allreduce 500 +400;"
+	  "rank 1 @a; step 0 0 +100; allreduce 800 +100",
 	  PAIR_COLUMNS, "" },
 };
 

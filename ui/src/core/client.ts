@@ -10,13 +10,16 @@ export type Parameters = Record<string, string | number | null | undefined>;
 /* Documents that are kept; the oldest goes first. */
 const KEPT = 200;
 
+/* Lists keep their commas. */
+function escape(text: string): string {
+	return encodeURIComponent(text).replaceAll("%2C", ",");
+}
+
 export function targetOf(route: string, parameters: Parameters = {}): string {
 	const words: string[] = [];
 	for (const [name, value] of Object.entries(parameters))
 		if (value !== null && value !== undefined && value !== "")
-			words.push(
-				`${name}=${encodeURIComponent(String(value)).replaceAll("%2C", ",")}`,
-			);
+			words.push(`${name}=${escape(String(value))}`);
 	return words.length ? `${route}?${words.join("&")}` : route;
 }
 

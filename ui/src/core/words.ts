@@ -23,18 +23,15 @@ function trimName(name: string): string {
 	return name.replace(/(\.pt)?(\.trace)?\.json(\.gz|\.zst)?$/, "");
 }
 
+const MAKERS = /^(NVIDIA|AMD|Intel|Tesla|Instinct|Graphics|Data|Center|GPU)$/i;
+const MEMORY = /^(\d+\s?GB|HBM\w*|PCIe|SXM\d?)$/i;
+
 /* "NVIDIA H100 80GB HBM3" -> "H100". */
 export function shortDevice(device: string): string {
 	const words = device
 		.replace(/\((R|TM)\)/gi, "")
 		.split(/[\s_]+/)
-		.filter(
-			(word) =>
-				!/^(NVIDIA|AMD|Intel|Tesla|Instinct|Graphics|Data|Center|GPU)$/i.test(
-					word,
-				),
-		)
-		.filter((word) => !/^(\d+\s?GB|HBM\w*|PCIe|SXM\d?)$/i.test(word));
+		.filter((word) => !MAKERS.test(word) && !MEMORY.test(word));
 	return words.join(" ") || device;
 }
 

@@ -20,6 +20,8 @@ export interface Bar {
 	parts: number[]; /* in the order of the kinds */
 	/* Drawn faintly: it does not count. */
 	faint?: boolean;
+	/* Its label is always shown: the first rank of a step. */
+	marks?: boolean;
 	/* A sign above it, such as an outlier's. */
 	sign?: string;
 }
@@ -146,105 +148,122 @@ function Hatch() {
 	);
 }
 
+/* Where things stand in the drawing. */
+interface Frame {
+	width: number;
+	height: number;
+	floor: number;
+	scale: number;
+	pitch: number;
+	thick: number;
+}
+
+function frameOf(width: number, height: number, count: number, most: number): Frame {
+	const floor = height - BELOW;
+	const pitch = Math.min(WIDEST * 1.4, (width - LEFT) / Math.max(1, count));
+	return {
+		width,
+		height,
+		floor,
+		scale: (floor - ABOVE) / most,
+		pitch,
+		thick: Math.max(1, pitch * (pitch > 6 ? 0.72 : 1)),
+	};
+}
+
+function Axis({ frame, most }: { frame: Frame; most: number }) {
+	return (
+		<>
+			{ticksOf(most).map((tick) => {
+				const y = frame.floor - tick * frame.scale;
+				return (
+					<g key={tick}>
+						<line x1={LEFT} x2={frame.width} y1={y} y2={y} />
+						<text x={LEFT - 6} y={y + 4} text-anchor="end">
+							{formatNs(tick)}
+						</text>
+					</g>
+				);
+			})}
+		</>
+	);
+}
+
+function Column(props: {
+	bar: Bar;
+	kinds: BarKind[];
+	at: number;
+	frame: Frame;
+	labelled: boolean;
+	chosen: boolean;
+	onChoose: ((id: string) => void) | undefined;
+}) {
+	const { bar, kinds, frame, onChoose } = props;
+	const { pitch, thick, floor, scale, height } = frame;
+	const left = LEFT + props.at * pitch;
+	const x = left + (pitch - thick) / 2;
+	const middle = x + thick / 2;
+	const words = ["bar-column"];
+	if (bar.faint) words.push("faint");
+	if (onChoose) words.push("opens");
+	if (props.chosen) words.push("chosen");
+
+	return (
+		<g class={words.join(" ")} onClick={onChoose ? () => onChoose(bar.id) : undefined}>
+			<title>{bar.title}</title>
+			<rect class="hit" x={left} y={0} width={pitch} height={height} />
+			<Stack {...{ bar, kinds, x, width: thick, scale, floor }} />
+			{bar.sign ? (
+				<text
+					x={middle}
+					y={floor - wholeOf(bar) * scale - 3}
+					text-anchor="middle"
+				>
+					{bar.sign}
+				</text>
+			) : null}
+			{props.labelled ? (
+				<text x={middle} y={height - 5} text-anchor="middle">
+					{bar.label}
+				</text>
+			) : null}
+		</g>
+	);
+}
+
+function wholeOf(bar: Bar): number {
+	return bar.parts.reduce((all, part) => all + part, 0);
+}
+
+/* Pixels that a label needs. */
+const LABEL = 34;
+
 export function Bars({ label, kinds, bars, chosen, onChoose, height = 180, level }: Props) {
 	const [box, width] = useWidth();
-	const whole = (bar: Bar) => bar.parts.reduce((all, part) => all + part, 0);
-	const most = Math.max(1, level?.value ?? 0, ...bars.map(whole));
-	const floor = height - BELOW;
-	const scale = (floor - ABOVE) / most;
-	const pitch = Math.min(WIDEST * 1.4, (width - LEFT) / Math.max(1, bars.length));
-	const thick = Math.max(1, pitch * (pitch > 6 ? 0.72 : 1));
-	const every = Math.ceil(34 / pitch);
+	const most = Math.max(1, level?.value ?? 0, ...bars.map(wholeOf));
+	const frame = frameOf(width, height, bars.length, most);
+	const every = Math.ceil(LABEL / frame.pitch);
 	const used = kinds.filter((_, i) => bars.some((bar) => (bar.parts[i] ?? 0) > 0));
+	const y = frame.floor - (level?.value ?? 0) * frame.scale;
 
 	return (
 		<div ref={box} class="bars">
 			<svg width={width} height={height} role="img" aria-label={label}>
 				<Hatch />
-				{ticksOf(most).map((tick) => (
-					<g key={tick}>
-						<line
-							x1={LEFT}
-							x2={width}
-							y1={floor - tick * scale}
-							y2={floor - tick * scale}
-						/>
-						<text
-							x={LEFT - 6}
-							y={floor - tick * scale + 4}
-							text-anchor="end"
-						>
-							{formatNs(tick)}
-						</text>
-					</g>
+				<Axis frame={frame} most={most} />
+				{bars.map((bar, i) => (
+					<Column
+						key={bar.id}
+						{...{ bar, kinds, frame, onChoose }}
+						at={i}
+						labelled={i % every === 0 || (bar.marks ?? false)}
+						chosen={chosen === bar.id}
+					/>
 				))}
-				{bars.map((bar, i) => {
-					const x = LEFT + i * pitch + (pitch - thick) / 2;
-					return (
-						<g
-							key={bar.id}
-							class={`bar-column${bar.faint ? " faint" : ""}${onChoose ? " opens" : ""}${
-								chosen === bar.id ? " chosen" : ""
-							}`}
-							onClick={
-								onChoose
-									? () => onChoose(bar.id)
-									: undefined
-							}
-						>
-							<title>{bar.title}</title>
-							<rect
-								class="hit"
-								x={LEFT + i * pitch}
-								y={0}
-								width={pitch}
-								height={height}
-							/>
-							<Stack
-								{...{
-									bar,
-									kinds,
-									x,
-									width: thick,
-									scale,
-									floor,
-								}}
-							/>
-							{bar.sign ? (
-								<text
-									x={x + thick / 2}
-									y={
-										floor -
-										whole(bar) * scale -
-										3
-									}
-									text-anchor="middle"
-								>
-									{bar.sign}
-								</text>
-							) : null}
-							{i % every === 0 ? (
-								<text
-									class="below"
-									x={x + thick / 2}
-									y={height - 5}
-									text-anchor="middle"
-								>
-									{bar.label}
-								</text>
-							) : null}
-						</g>
-					);
-				})}
 				{level ? (
 					<g class="level">
 						<title>{level.says}</title>
-						<line
-							x1={LEFT}
-							x2={width}
-							y1={floor - level.value * scale}
-							y2={floor - level.value * scale}
-						/>
+						<line x1={LEFT} x2={width} y1={y} y2={y} />
 					</g>
 				) : null}
 			</svg>

@@ -2,7 +2,7 @@
  * heat-map.tsx - a figure for each row and column, as colours of one hue from nothing to the
  * most: lightness alone tells it. The figure itself is in the line below, by pointer or keys.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import "./heat-map.css";
 import { beginDrawing, rgbOf, tokenOf, useTheme, useWidth } from "./surface";
 
@@ -36,9 +36,11 @@ interface Layout {
 /* Room of labels; cells from 2 px, so that 512 ranks fit on a screen, to what reads well. */
 const LEFT = 64;
 const TOP = 20;
-const CELL_WIDTH = [3, 72] as const;
+const CELL_WIDTH = [3, 96] as const;
 const CELL_HEIGHT = [2, 24] as const;
 const WANTED_HEIGHT = 520;
+/* Larger cells have a gap between them. */
+const GAP_FROM = 6;
 /* A cell of this size has room for its figure. */
 const TEXT_WIDTH = 56;
 const TEXT_HEIGHT = 16;
@@ -75,11 +77,19 @@ function drawLabels(context: CanvasRenderingContext2D, props: HeatMapProps, at: 
 	context.textAlign = "right";
 	const everyRow = strideOf(at.cellHeight, 13);
 	for (let i = 0; i < props.rows.length; i += everyRow)
-		context.fillText(props.rows[i] ?? "", at.left - 8, at.top + (i + 0.5) * at.cellHeight);
+		context.fillText(
+			props.rows[i] ?? "",
+			at.left - 8,
+			at.top + (i + 0.5) * at.cellHeight,
+		);
 	context.textAlign = "center";
 	const everyColumn = strideOf(at.cellWidth, 30);
 	for (let i = 0; i < props.columns.length; i += everyColumn)
-		context.fillText(props.columns[i] ?? "", at.left + (i + 0.5) * at.cellWidth, at.top / 2);
+		context.fillText(
+			props.columns[i] ?? "",
+			at.left + (i + 0.5) * at.cellWidth,
+			at.top / 2,
+		);
 }
 
 /* How light people see a colour, 0 to 255. */
@@ -87,54 +97,97 @@ function lightness([red = 0, green = 0, blue = 0]: number[]): number {
 	return 0.299 * red + 0.587 * green + 0.114 * blue;
 }
 
-function drawCells(context: CanvasRenderingContext2D, props: HeatMapProps, at: Layout): void {
+/* Colours from nothing to the most, and whether text on each is written in the background's. */
+interface Ramp {
+	colors: [number, number, number][];
+	bright: boolean[];
+}
+
+const LEVELS = 64;
+
+function rampOf(token: string): Ramp {
 	const low = rgbOf("--raised");
-	const high = rgbOf(props.color);
+	const high = rgbOf(token);
+	const light = lightness(rgbOf("--back"));
+	const colors = Array.from({ length: LEVELS }, (_, level) => {
+		const part = level / (LEVELS - 1);
+		return low.map((from, k) => Math.round(from + ((high[k] ?? 0) - from) * part));
+	}) as [number, number, number][];
+	return { colors, bright: colors.map((color) => Math.abs(lightness(color) - light) > FAR) };
+}
+
+function levelOf(value: number, most: number): number {
+	return most > 0
+		? Math.max(0, Math.min(LEVELS - 1, Math.round((value / most) * (LEVELS - 1))))
+		: 0;
+}
+
+/* Small cells touch: a pixel each in an image that is drawn larger. 512 x 200 of them are quick. */
+function drawImage(context: CanvasRenderingContext2D, props: HeatMapProps, at: Layout): void {
+	const [columns, rows] = [props.columns.length, props.rows.length];
+	const small = document.createElement("canvas");
+	[small.width, small.height] = [columns, rows];
+	const inner = small.getContext("2d");
+	if (!inner) return;
+	const image = inner.createImageData(columns, rows);
+	const { colors } = rampOf(props.color);
+	const unknown = rgbOf("--line");
 	const most = mostOf(props.values);
-	const gap = Math.min(at.cellWidth, at.cellHeight) > 6 ? 1 : 0;
-	const unknown = tokenOf("--line");
+	for (let i = 0; i < columns * rows; i++) {
+		const value = props.values[i] ?? null;
+		const color = value === null ? unknown : (colors[levelOf(value, most)] ?? unknown);
+		image.data.set(color, i * 4);
+		image.data[i * 4 + 3] = 255;
+	}
+	inner.putImageData(image, 0, 0);
+	context.imageSmoothingEnabled = false;
+	context.drawImage(small, at.left, at.top, columns * at.cellWidth, rows * at.cellHeight);
+}
+
+function drawCells(context: CanvasRenderingContext2D, props: HeatMapProps, at: Layout): void {
+	const ramp = rampOf(props.color);
+	const most = mostOf(props.values);
 	const columns = props.columns.length;
 	const written = at.cellWidth >= TEXT_WIDTH && at.cellHeight >= TEXT_HEIGHT;
-	const [back, text] = [tokenOf("--back"), tokenOf("--text")];
-	const light = lightness(rgbOf("--back"));
+	const [back, text, unknown] = [tokenOf("--back"), tokenOf("--text"), tokenOf("--line")];
 
 	context.font = `11px ${tokenOf("--font")}`;
 	context.textAlign = "center";
 	context.textBaseline = "middle";
-	for (let i = 0; i < props.values.length; i++) {
-		const value = props.values[i];
+	props.values.forEach((value, i) => {
 		const x = at.left + (i % columns) * at.cellWidth;
 		const y = at.top + Math.floor(i / columns) * at.cellHeight;
-		if (value === null || value === undefined) {
+		if (value === null) {
 			context.fillStyle = unknown;
-			context.fillRect(x, y + at.cellHeight / 2 - 0.5, at.cellWidth - gap, 1);
-			continue;
+			context.fillRect(x, y + at.cellHeight / 2 - 0.5, at.cellWidth - 1, 1);
+			return;
 		}
-		const part = most > 0 ? value / most : 0;
-		const mix = low.map((from, k) => Math.round(from + ((high[k] ?? 0) - from) * part));
-		context.fillStyle = `rgb(${mix.join(",")})`;
-		context.fillRect(x, y, at.cellWidth - gap, at.cellHeight - gap);
-		if (written && value > 0) {
-			context.fillStyle = Math.abs(lightness(mix) - light) > FAR ? back : text;
-			context.fillText(props.format(value), x + at.cellWidth / 2, y + at.cellHeight / 2);
-		}
-	}
+		const level = levelOf(value, most);
+		context.fillStyle = `rgb(${ramp.colors[level]?.join(",")})`;
+		context.fillRect(x, y, at.cellWidth - 1, at.cellHeight - 1);
+		if (!written || value <= 0) return;
+		context.fillStyle = ramp.bright[level] ? back : text;
+		context.fillText(props.format(value), x + at.cellWidth / 2, y + at.cellHeight / 2);
+	});
 }
 
 function mostOf(values: (number | null)[]): number {
-	return values.reduce<number>((most, value) => (value !== null && value > most ? value : most), 0);
-}
-
-function drawActive(context: CanvasRenderingContext2D, cell: Cell, at: Layout): void {
-	context.strokeStyle = tokenOf("--text");
-	context.lineWidth = 2;
-	context.strokeRect(
-		at.left + cell.column * at.cellWidth - 0.5,
-		at.top + cell.row * at.cellHeight - 0.5,
-		at.cellWidth,
-		at.cellHeight,
+	return values.reduce<number>(
+		(most, value) => (value !== null && value > most ? value : most),
+		0,
 	);
 }
+
+function boxOf(cell: Cell, at: Layout): Record<string, string> {
+	return {
+		left: `${at.left + cell.column * at.cellWidth - 1}px`,
+		top: `${at.top + cell.row * at.cellHeight - 1}px`,
+		width: `${at.cellWidth + 1}px`,
+		height: `${at.cellHeight + 1}px`,
+	};
+}
+
+const HINT = "Point at a cell, or move with the arrow keys. Grey, or a dash: not known.";
 
 const MOVES: Record<string, [number, number]> = {
 	ArrowUp: [-1, 0],
@@ -154,20 +207,22 @@ export function HeatMap(props: HeatMapProps) {
 	const theme = useTheme();
 	const { rows, columns } = props;
 	const at = layoutOf(rows.length, columns.length, width);
+	const most = useMemo(() => mostOf(props.values), [props.values]);
 
 	useEffect(() => {
 		if (!canvas.current || !width) return;
 		const context = beginDrawing(canvas.current, at.width, at.height);
 		if (!context) return;
 		drawLabels(context, props, at);
-		drawCells(context, props, at);
-		if (active) drawActive(context, active, at);
-	}, [props.values, rows, columns, width, theme, active]);
+		if (Math.min(at.cellWidth, at.cellHeight) > GAP_FROM) drawCells(context, props, at);
+		else drawImage(context, props, at);
+	}, [props.values, rows, columns, width, theme]);
 
 	function cellAt(event: MouseEvent): Cell | null {
 		const column = Math.floor((event.offsetX - at.left) / at.cellWidth);
 		const row = Math.floor((event.offsetY - at.top) / at.cellHeight);
-		const inside = row >= 0 && row < rows.length && column >= 0 && column < columns.length;
+		const inside =
+			row >= 0 && row < rows.length && column >= 0 && column < columns.length;
 		return inside ? { row, column } : null;
 	}
 
@@ -193,8 +248,11 @@ export function HeatMap(props: HeatMapProps) {
 				<span>
 					{props.rowTitle} ↓ {props.columnTitle} →
 				</span>
-				<Scale most={mostOf(props.values)} color={props.color} format={props.format} />
+				<Scale most={most} color={props.color} format={props.format} />
 			</div>
+			<p class="heat-hint" aria-live="polite">
+				{active ? props.tell(active.row, active.column) : HINT}
+			</p>
 			<div class="heat-scroll">
 				<canvas
 					ref={canvas}
@@ -210,14 +268,16 @@ export function HeatMap(props: HeatMapProps) {
 					}}
 					onKeyDown={move}
 				/>
+				{active ? (
+					<div class="heat-active" style={boxOf(active, at)} />
+				) : null}
 			</div>
-			<p class="heat-hint" aria-live="polite">
-				{active
-					? props.tell(active.row, active.column)
-					: "Point at a cell, or move with the arrow keys; a dash: not known."}
-			</p>
 		</div>
 	);
+}
+
+function mixed(color: string, part: number): string {
+	return `color-mix(in srgb, var(${color}) ${part * 100}%, var(--raised))`;
 }
 
 function Scale(props: { most: number; color: string; format: (value: number) => string }) {
@@ -232,9 +292,7 @@ function Scale(props: { most: number; color: string; format: (value: number) => 
 						x={i * 20}
 						width="20"
 						height="10"
-						style={{
-							fill: `color-mix(in srgb, var(${props.color}) ${stop * 100}%, var(--raised))`,
-						}}
+						style={{ fill: mixed(props.color, stop) }}
 					/>
 				))}
 			</svg>

@@ -25,7 +25,12 @@ function cellsOf(line: string): string[] {
 }
 
 function startsBlock(line: string): boolean {
-	return FENCE.test(line) || /^#{1,6}\s/.test(line) || BULLET.test(line) || line.trim() === "";
+	return (
+		FENCE.test(line) ||
+		/^#{1,6}\s/.test(line) ||
+		BULLET.test(line) ||
+		line.trim() === ""
+	);
 }
 
 /* Lines of a fence up to its end; the end itself is taken too. */
@@ -54,7 +59,8 @@ function takeTable(lines: string[], at: number): [Block, number] {
 	const head = cellsOf(lines[at] ?? "");
 	const rows: string[][] = [];
 	at += 2;
-	while (at < lines.length && (lines[at] ?? "").includes("|")) rows.push(cellsOf(lines[at++] ?? ""));
+	while (at < lines.length && (lines[at] ?? "").includes("|"))
+		rows.push(cellsOf(lines[at++] ?? ""));
 	return [{ kind: "table", head, rows }, at];
 }
 
@@ -95,6 +101,11 @@ export function readMarkdown(text: string): Block[] {
 	return blocks;
 }
 
+/* Only pages of the web, and only over TLS; everything else is text. */
+export function isSafe(to: string): boolean {
+	return /^https:\/\/[a-z0-9.-]+(?:\/|$)/i.test(to);
+}
+
 /* A page on the web opens beside this one; pages of ours lead elsewhere or nowhere. */
 function Link({ to, text, follow }: { to: string; text: string; follow: Follow | undefined }) {
 	const page = /^([a-z][a-z0-9-]*)\.md$/.exec(to)?.[1];
@@ -104,7 +115,7 @@ function Link({ to, text, follow }: { to: string; text: string; follow: Follow |
 				{text}
 			</button>
 		);
-	if (/^https:\/\/[a-z0-9.-]+(?:\/|$)/i.test(to))
+	if (isSafe(to))
 		return (
 			<a href={to} target="_blank" rel="noopener noreferrer">
 				{text}

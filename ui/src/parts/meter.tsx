@@ -34,7 +34,7 @@ function Name(props: {
 	);
 }
 
-export function Meter(props: {
+interface Props {
 	label: string;
 	parts: MeterPart[];
 	whole: { name: string; ns: number };
@@ -43,44 +43,45 @@ export function Meter(props: {
 	/* A click on a name: the table below shows that part alone. */
 	chosen?: string;
 	onChoose?: (name: string) => void;
-}) {
+}
+
+function Line({ part, most, props }: { part: MeterPart; most: number; props: Props }) {
+	const share = props.whole.ns > 0 ? (100 * part.ns) / props.whole.ns : 0;
+	const style = {
+		width: `${(100 * part.ns) / most}%`,
+		backgroundColor: `var(--c-${part.color})`,
+	};
+
+	return (
+		<tr title={part.about}>
+			<th scope="row">
+				<Name part={part} chosen={props.chosen} onChoose={props.onChoose} />
+			</th>
+			<td class="meter-bar">
+				<span class={part.hatched ? "hatched" : ""} style={style} />
+			</td>
+			<td class="number">{formatNs(part.ns)}</td>
+			<td class="number" title={`${share.toFixed(3)} % of ${props.base}`}>
+				{formatPercent(share)}
+			</td>
+		</tr>
+	);
+}
+
+export function Meter(props: Props) {
 	const { parts, whole } = props;
 	const most = Math.max(1, ...parts.map((part) => part.ns));
-	const share = (ns: number) => (whole.ns > 0 ? (100 * ns) / whole.ns : 0);
 
 	return (
 		<table class="meter" aria-label={props.label}>
 			<tbody>
 				{parts.map((part) => (
-					<tr key={part.name} title={part.about}>
-						<th scope="row">
-							<Name
-								part={part}
-								chosen={props.chosen}
-								onChoose={props.onChoose}
-							/>
-						</th>
-						<td class="meter-bar">
-							<span
-								class={
-									part.hatched
-										? "hatched"
-										: ""
-								}
-								style={{
-									width: `${(100 * part.ns) / most}%`,
-									backgroundColor: `var(--c-${part.color})`,
-								}}
-							/>
-						</td>
-						<td class="number">{formatNs(part.ns)}</td>
-						<td
-							class="number"
-							title={`${share(part.ns).toFixed(3)} % of ${props.base}`}
-						>
-							{formatPercent(share(part.ns))}
-						</td>
-					</tr>
+					<Line
+						key={part.name}
+						part={part}
+						most={most}
+						props={props}
+					/>
 				))}
 			</tbody>
 			<tfoot>

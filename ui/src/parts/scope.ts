@@ -5,7 +5,7 @@ import type { Parameters } from "../core/client";
 import type { View } from "../core/store";
 import type { Job, TableDocument, ViewOffer } from "../core/types";
 import { HAPPENED_ONCE } from "../tabs/views";
-import type { TableColumn } from "./columns";
+import { isNumeric, type TableColumn } from "./columns";
 
 /* Rows of one rank that come at once; more is told, and order and filter are then the core's. */
 export const MOST_ROWS = 20000;
@@ -46,15 +46,14 @@ interface Spread {
 }
 
 /* "idle_median_ns" is of "idle_ns"; "idle_worst" and "step_percent_worst" name the rank. */
-function ofSpread(name: string, declared: Map<string, unknown>): Spread | null {
+function ofSpread(name: string, figures: Set<string>): Spread | null {
 	const found = /^(.*)_(min|median|max)(_ns|_bytes|_percent)?$/.exec(name);
 	const base = found ? `${found[1]}${found[3] ?? ""}` : "";
-	if (found && declared.has(base)) return { base, part: found[2] as Spread["part"] };
+	if (found && figures.has(base)) return { base, part: found[2] as Spread["part"] };
 	const worst = /^(.*)_worst$/.exec(name)?.[1];
 	if (worst === undefined) return null;
-	const named = ["", "_ns", "_bytes", "_percent"]
-		.map((unit) => worst + unit)
-		.find((one) => declared.has(one));
+	const units = ["", "_ns", "_bytes", "_percent"];
+	const named = units.map((unit) => worst + unit).find((one) => figures.has(one));
 	return named ? { base: named, part: "worst" } : null;
 }
 
@@ -63,12 +62,13 @@ const PARTS = { min: "least", max: "most", worst: "worst rank" };
 /* Columns of a document with what the view declares about them. */
 export function columnsOf(document: TableDocument, offer: ViewOffer): TableColumn[] {
 	const declared = new Map(offer.columns.map((column) => [column.name, column]));
+	const figures = new Set(offer.columns.filter(isNumeric).map((column) => column.name));
 	const whole = !document.columns.some((column) => column.name === "rank");
 	const barred = offer.columns.find((column) => column.bar)?.name ?? mainOf(document, offer);
 
 	return document.columns.map((column, index) => {
-		/* Over all ranks "call_max_ns" is the most of "call_ns", whatever else has this name. */
-		const spread = whole ? ofSpread(column.name, declared) : null;
+		/* Over all ranks "call_max_ns" is the most of "call_ns", not itself. */
+		const spread = whole ? ofSpread(column.name, figures) : null;
 		const own = spread ? undefined : declared.get(column.name);
 		const type = own?.type ?? (column.unit || "id");
 		if (!spread) {

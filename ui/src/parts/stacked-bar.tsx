@@ -65,7 +65,12 @@ export function StackedBar({ parts, label, whole, format }: Props) {
 								fill="url(#stacked-hatch)"
 							/>
 						) : null}
-						<rect x={`${from + width}%`} width="1" height="24" class="stacked-edge" />
+						<rect
+							x={`${from + width}%`}
+							width="1"
+							height="24"
+							class="stacked-edge"
+						/>
 					</g>
 				))}
 			</svg>
@@ -81,7 +86,9 @@ export function StackedBar({ parts, label, whole, format }: Props) {
 						<Swatch part={part} />
 						<span class="stacked-name">{part.name}</span>
 						<b>{format(part.value)}</b>
-						<span class="stacked-share">{formatPercent(share(part, sum))}</span>
+						<span class="stacked-share">
+							{formatPercent(share(part, sum))}
+						</span>
 					</li>
 				))}
 			</ul>
@@ -92,14 +99,27 @@ export function StackedBar({ parts, label, whole, format }: Props) {
 function Swatch({ part }: { part: BarPart }) {
 	return (
 		<svg width="10" height="10" aria-hidden="true">
-			<rect width="10" height="10" rx="2" style={{ fill: `var(--c-${part.color})` }} />
-			{part.hatched ? <rect width="10" height="10" fill="url(#stacked-hatch)" /> : null}
+			<rect
+				width="10"
+				height="10"
+				rx="2"
+				style={{ fill: `var(--c-${part.color})` }}
+			/>
+			{part.hatched ? (
+				<rect width="10" height="10" fill="url(#stacked-hatch)" />
+			) : null}
 		</svg>
 	);
 }
 
-function tell(part: BarPart, sum: number, whole: string, format: (value: number) => string): string {
-	const figures = `${part.name}: ${format(part.value)}, ${formatPercent(share(part, sum))} ${whole}`;
+function tell(
+	part: BarPart,
+	sum: number,
+	whole: string,
+	format: (value: number) => string,
+): string {
+	const percent = formatPercent(share(part, sum));
+	const figures = `${part.name}: ${format(part.value)}, ${percent} ${whole}`;
 	return part.about ? `${figures}. ${part.about}` : figures;
 }
 

@@ -1,12 +1,13 @@
 /*
  * table-row.tsx - header and rows of a table.
  */
+import { Component } from "preact";
 import type { Cell } from "../core/types";
 import { type DrawnColumn, exactly, formatIn } from "./columns";
 import { shortName } from "./names";
 import { nextOrder, type Order } from "./rows";
 
-type Style = Record<string, string>;
+export type Style = Record<string, string>;
 
 function sortWord(column: DrawnColumn, order: Order): "ascending" | "descending" | "none" {
 	if (order === column.name) return column.numeric ? "descending" : "ascending";
@@ -136,7 +137,7 @@ function CellOf(props: { column: DrawnColumn; value: Cell; onShow: (() => void) 
 	);
 }
 
-export function Row(props: {
+interface RowProps {
 	id: string;
 	line: number;
 	row: Cell[];
@@ -144,33 +145,55 @@ export function Row(props: {
 	style: Style;
 	active: boolean;
 	marked: boolean;
-	onRow: (() => void) | null;
-	onShow: (() => void) | null;
-}) {
-	const words = ["table-row"];
-	if (props.active) words.push("active");
-	if (props.marked) words.push("marked");
-	if (props.onRow) words.push("opens");
-	const named = props.columns.find((column) => column.type === "text") ?? props.columns[0];
-	return (
-		<div
-			id={props.id}
-			class={words.join(" ")}
-			role="row"
-			aria-rowindex={props.line + 2}
-			aria-selected={props.marked}
-			style={props.style}
-			onClick={props.onRow ?? undefined}
-			onDblClick={props.onShow ?? undefined}
-		>
-			{props.columns.map((column) => (
-				<CellOf
-					key={column.name}
-					column={column}
-					value={props.row[column.index] ?? null}
-					onShow={column === named ? props.onShow : null}
-				/>
-			))}
-		</div>
-	);
+	onRow: ((line: number) => void) | null;
+	onShow: ((line: number) => void) | null;
+}
+
+/* While the table scrolls most rows stay as they are. */
+export class Row extends Component<RowProps> {
+	override shouldComponentUpdate(next: RowProps): boolean {
+		const now = this.props;
+		return (
+			next.id !== now.id ||
+			next.row !== now.row ||
+			next.columns !== now.columns ||
+			next.style !== now.style ||
+			next.active !== now.active ||
+			next.marked !== now.marked ||
+			next.onRow !== now.onRow ||
+			next.onShow !== now.onShow
+		);
+	}
+
+	override render() {
+		const { line, row, columns, onRow, onShow } = this.props;
+		const words = ["table-row"];
+		if (this.props.active) words.push("active");
+		if (this.props.marked) words.push("marked");
+		if (onRow) words.push("opens");
+		const named = columns.find((column) => column.type === "text") ?? columns[0];
+		const show = onShow ? () => onShow(line) : null;
+
+		return (
+			<div
+				id={this.props.id}
+				class={words.join(" ")}
+				role="row"
+				aria-rowindex={line + 2}
+				aria-selected={this.props.marked}
+				style={this.props.style}
+				onClick={onRow ? () => onRow(line) : undefined}
+				onDblClick={show ?? undefined}
+			>
+				{columns.map((column) => (
+					<CellOf
+						key={column.name}
+						column={column}
+						value={row[column.index] ?? null}
+						onShow={column === named ? show : null}
+					/>
+				))}
+			</div>
+		);
+	}
 }

@@ -3,6 +3,8 @@
  */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { formatCount } from "../core/format";
+import { plural } from "../core/words";
 import type { DrawnColumn } from "./columns";
 
 /* The browser saves a text as a file. */
@@ -107,14 +109,12 @@ export function Toolbar(props: {
 	onShown: (names: string[]) => void;
 	csv: (() => Promise<string>) | null;
 	found: number;
-	rows: number;
 	rowCount: number;
 	children?: ComponentChildren;
 }) {
+	const whole = plural(props.rowCount, "row");
 	const count =
-		props.found === props.rowCount
-			? `${props.rowCount.toLocaleString("en-US")} ${props.rowCount === 1 ? "row" : "rows"}`
-			: `${props.found.toLocaleString("en-US")} of ${props.rowCount.toLocaleString("en-US")} rows`;
+		props.found === props.rowCount ? whole : `${formatCount(props.found)} of ${whole}`;
 	return (
 		<div class="table-tools">
 			{props.children}

@@ -2,9 +2,10 @@
  * table-view.tsx - a table of a view of the core, by name, in the scope of the status bar.
  */
 import type { ComponentChildren } from "preact";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { Client, Parameters } from "../core/client";
 import { useLoaded, useOpened } from "../core/context";
+import { formatCount } from "../core/format";
 import { store, useView, type View } from "../core/store";
 import type { Cell, Job, TableDocument, ViewOffer } from "../core/types";
 import { OWN_ORDER } from "../tabs/views";
@@ -122,7 +123,11 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 		const document = await load(client, name, asked, choice);
 		cut.current =
 			document.row_count > document.rows.length || (cut.current && asks !== "");
-		return { offer, asked, document, columns: columnsOf(document, offer) };
+		const one = view.rank !== null || ranksOf(job).length < 2;
+		const columns = columnsOf(document, offer).map((column) =>
+			one && column.name === "rank" ? { ...column, detail: true } : column,
+		);
+		return { offer, asked, document, columns };
 	}, [
 		client,
 		name,
@@ -135,6 +140,14 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 		asks,
 	]);
 	return { client, job, view, choice, loaded, retry: () => retry((count) => count + 1) };
+}
+
+const OF_JOB = "This table is about the whole job: the chosen step does not narrow it.";
+
+function notesOf(document: TableDocument): string[] {
+	if (document.rows.length >= document.row_count) return [...document.notes];
+	const most = formatCount(MOST_ROWS);
+	return [...document.notes, `The first ${most} rows of a rank are shown; the CSV has all.`];
 }
 
 export function TableView(props: TableViewProps) {
@@ -156,14 +169,8 @@ export function TableView(props: TableViewProps) {
 				]),
 			),
 		);
-	const notes = useMemo(() => {
-		if (!ready) return [];
-		const cut = ready.document.rows.length < ready.document.row_count;
-		const sentence = `The first ${MOST_ROWS.toLocaleString("en-US")} rows of a rank are shown;`;
-		return cut
-			? [...ready.document.notes, `${sentence} the CSV has all.`]
-			: ready.document.notes;
-	}, [ready]);
+	const notes = ready ? notesOf(ready.document) : [];
+	if (ready?.offer.of_job && view.step !== null) notes.unshift(OF_JOB);
 
 	if (!ready)
 		return loaded.state === "failed" ? (

@@ -7,7 +7,7 @@ import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "pr
 import type { Cell } from "../core/types";
 import { type DrawnColumn, drawColumn, type TableColumn } from "./columns";
 import { arrange, type Order } from "./rows";
-import { Header, Row } from "./table-row";
+import { Header, Row, type Style } from "./table-row";
 import { Toolbar } from "./table-tools";
 import "./table.css";
 
@@ -45,6 +45,11 @@ export interface TableProps {
 	children?: ComponentChildren;
 	/* Rows that are seen at once; without it the table fills what is around it. */
 	lines?: number;
+}
+
+/* The height of so many rows. */
+function pixels(rows: number, more = 0): string {
+	return `${rows * ROW_PIXELS + more}px`;
 }
 
 /* Part of the rows that is in the window. */
@@ -108,7 +113,7 @@ function lineAfter(key: string, line: number, count: number, page: number): numb
 
 /* Names give way where the window is narrow; where it is wide the rest stays empty, so that
  * figures stand beside their name. */
-function templateOf(columns: DrawnColumn[]): Record<string, string> {
+function templateOf(columns: DrawnColumn[]): Style {
 	const least = (column: DrawnColumn) =>
 		column.numeric ? column.pixels : Math.min(column.pixels, NAME_LEAST);
 	const tracks = columns.map((column) => {
@@ -131,9 +136,16 @@ function useDrawn(props: TableProps) {
 				.filter((column) => column !== null),
 		[props.columns, props.rows],
 	);
-	const shown = props.shown ?? [];
-	const columns = drawn.filter((column) => !column.detail || shown.includes(column.name));
-	return { drawn, columns };
+	const shown = (props.shown ?? []).join(",");
+	const columns = useMemo(
+		() =>
+			drawn.filter(
+				({ name, detail }) => !detail || shown.split(",").includes(name),
+			),
+		[drawn, shown],
+	);
+	const style = useMemo(() => templateOf(columns), [columns]);
+	return { drawn, columns, style };
 }
 
 /* State that its owner may keep instead. */
@@ -146,24 +158,84 @@ function useOwned<T>(given: T | undefined, empty: T, tell?: (value: T) => void) 
 	return [given ?? own, set] as const;
 }
 
-export function Table(props: TableProps) {
-	const id = useId();
+/* The rows that are in the window, at their height. */
+function Rows(props: {
+	id: string;
+	rows: Cell[][];
+	found: number[];
+	first: number;
+	last: number;
+	columns: DrawnColumn[];
+	style: Style;
+	line: number;
+	marked: number | null;
+	onRow: ((line: number) => void) | null;
+	onShow: ((line: number) => void) | null;
+}) {
+	const { first, onRow, onShow } = props;
+	const whole = {
+		height: pixels(props.found.length),
+		minWidth: props.style["minWidth"] ?? "",
+	};
+
+	return (
+		<div class="table-rows" style={whole}>
+			<div class="table-window" style={{ top: pixels(first) }}>
+				{props.found.slice(first, props.last).map((index, at) => (
+					<Row
+						key={index}
+						id={`${props.id}-${first + at}`}
+						line={first + at}
+						row={props.rows[index] ?? []}
+						columns={props.columns}
+						style={props.style}
+						active={first + at === props.line}
+						marked={props.marked === index}
+						onRow={onRow}
+						onShow={onShow}
+					/>
+				))}
+			</div>
+		</div>
+	);
+}
+
+function Notes({ notes }: { notes: string[] }) {
+	if (!notes.length) return null;
+	return (
+		<ul class="table-notes">
+			{notes.map((note) => (
+				<li key={note}>{note}</li>
+			))}
+		</ul>
+	);
+}
+
+function emptyWords(props: TableProps): string {
+	if (props.rows.length) return "No row has this text in a name. Escape clears the filter.";
+	return props.empty ?? "Nothing here.";
+}
+
+/* What was chosen, the rows in their order, and the row that the keys are on. */
+function useChosen(props: TableProps) {
 	const [order, setOrder] = useOwned<Order>(props.order, "", props.onOrder);
 	const [filter, setFilter] = useOwned<string>(props.filter, "", props.onFilter);
 	const [shown, setShown] = useOwned<string[]>(props.shown, [], props.onShown);
-	const { drawn, columns } = useDrawn({ ...props, shown });
+	const [line, setLine] = useState(-1);
+	const names = props.columns.map((column) => column.name);
 	const found = useMemo(
-		() =>
-			arrange(
-				props.rows,
-				props.columns.map((column) => column.name),
-				order,
-				filter,
-			),
+		() => arrange(props.rows, names, order, filter),
 		[props.rows, props.columns, order, filter],
 	);
+	return { order, setOrder, filter, setFilter, shown, setShown, line, setLine, found };
+}
+
+export function Table(props: TableProps) {
+	const id = useId();
+	const chosen = useChosen(props);
+	const { order, filter, shown, line, setLine, found } = chosen;
+	const { drawn, columns, style } = useDrawn({ ...props, shown });
 	const { box, first, last, page } = useWindow(found.length);
-	const [line, setLine] = useState(-1);
 
 	useEffect(() => {
 		if (box.current) box.current.scrollTop = 0;
@@ -187,27 +259,27 @@ export function Table(props: TableProps) {
 		else return;
 		event.preventDefault();
 	};
-	const template = templateOf(columns);
-	const lines = found.slice(first, last);
-
+	/* The same functions at every drawing, so that rows which stay are not drawn again. */
+	const acts = useRef({ choose: (_: number) => {}, show: (_: number) => {} });
+	acts.current.choose = (at) => {
+		setLine(at);
+		open(at, props.onRow);
+	};
+	acts.current.show = (at) => open(at, props.onShow);
+	const [choose] = useState(() => (at: number) => acts.current.choose(at));
+	const [show] = useState(() => (at: number) => acts.current.show(at));
+	const { csv } = props;
 	return (
 		<section class={props.lines ? "table fixed" : "table"} aria-label={props.label}>
 			<Toolbar
 				label={props.label}
 				filter={filter}
-				onFilter={setFilter}
+				onFilter={chosen.setFilter}
 				details={drawn.filter((column) => column.detail)}
 				shown={shown}
-				onShown={setShown}
-				csv={
-					props.csv
-						? () =>
-								props.csv?.(order, filter) ??
-								Promise.resolve("")
-						: null
-				}
+				onShown={chosen.setShown}
+				csv={csv ? () => csv(order, filter) : null}
 				found={found.length}
-				rows={props.rows.length}
 				rowCount={props.rowCount ?? props.rows.length}
 			>
 				{props.children}
@@ -221,86 +293,33 @@ export function Table(props: TableProps) {
 				aria-rowcount={found.length + 1}
 				aria-colcount={columns.length}
 				aria-activedescendant={line >= 0 ? `${id}-${line}` : undefined}
-				style={
-					props.lines
-						? {
-								height: `${(props.lines + 1) * ROW_PIXELS + 2}px`,
-							}
-						: {}
-				}
+				style={props.lines ? { height: pixels(props.lines + 1, 2) } : {}}
 				onKeyDown={onKeyDown}
 			>
 				<Header
 					columns={columns}
-					style={template}
+					style={style}
 					order={order}
-					onOrder={setOrder}
+					onOrder={chosen.setOrder}
 				/>
-				<div
-					class="table-rows"
-					style={{
-						height: `${found.length * ROW_PIXELS}px`,
-						minWidth: template["minWidth"] ?? "",
+				<Rows
+					{...{
+						id,
+						rows: props.rows,
+						found,
+						first,
+						last,
+						columns,
+						style,
+						line,
 					}}
-				>
-					<div
-						class="table-window"
-						style={{ top: `${first * ROW_PIXELS}px` }}
-					>
-						{lines.map((index, at) => (
-							<Row
-								key={index}
-								id={`${id}-${first + at}`}
-								line={first + at}
-								row={props.rows[index] ?? []}
-								columns={columns}
-								style={template}
-								active={first + at === line}
-								marked={props.marked === index}
-								onRow={
-									props.onRow
-										? () => {
-												setLine(
-													first +
-														at,
-												);
-												open(
-													first +
-														at,
-													props.onRow,
-												);
-											}
-										: null
-								}
-								onShow={
-									props.onShow
-										? () =>
-												open(
-													first +
-														at,
-													props.onShow,
-												)
-										: null
-								}
-							/>
-						))}
-					</div>
-				</div>
-				{found.length ? null : (
-					<p class="state">
-						{props.rows.length
-							? "No row has this text in a name. Escape clears the filter."
-							: (props.empty ?? "Nothing here.")}
-					</p>
-				)}
+					marked={props.marked ?? null}
+					onRow={props.onRow ? choose : null}
+					onShow={props.onShow ? show : null}
+				/>
+				{found.length ? null : <p class="state">{emptyWords(props)}</p>}
 			</div>
-			{props.notes?.length ? (
-				<ul class="table-notes">
-					{props.notes.map((note) => (
-						<li key={note}>{note}</li>
-					))}
-				</ul>
-			) : null}
+			<Notes notes={props.notes ?? []} />
 		</section>
 	);
 }

@@ -27,8 +27,7 @@ export function Banner() {
 		<div class="banner" role="alert">
 			<span>
 				The server does not answer. What is shown stays; start{" "}
-				<code>stepscope serve</code> again with the same port and token, or
-				open its new link.
+				<code>stepscope serve</code> again and open its new link.
 			</span>
 			<button
 				type="button"

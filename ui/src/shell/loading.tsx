@@ -5,6 +5,16 @@ import { formatBytes, formatCount } from "../core/format";
 import type { Progress } from "../core/transport";
 import "./loading.css";
 
+/* "12 MB of 81 MB · 210,000 events · rank 2 of 8" */
+function wordsOf(progress: Progress): string {
+	const { doneBytes, totalBytes, events, file, files } = progress;
+	const words = [];
+	if (totalBytes) words.push(`${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}`);
+	if (events) words.push(`${formatCount(events)} events`);
+	if (files > 1) words.push(`rank ${Math.min(file + 1, files)} of ${files}`);
+	return words.join(" · ") || "beginning…";
+}
+
 export function LoadingScreen(props: {
 	progress: Progress | null;
 	error: string | null;
@@ -28,15 +38,7 @@ export function LoadingScreen(props: {
 						{...(share === null ? {} : { value: share })}
 					/>
 					<p aria-live="off">
-						{known
-							? `${formatBytes(progress.doneBytes)} of ${formatBytes(progress.totalBytes)}`
-							: "beginning…"}
-						{progress?.events
-							? ` · ${formatCount(progress.events)} events`
-							: ""}
-						{progress && progress.files > 1
-							? ` · rank ${Math.min(progress.file + 1, progress.files)} of ${progress.files}`
-							: ""}
+						{progress ? wordsOf(progress) : "beginning…"}
 					</p>
 					<p class="soft loading-path mono">{progress?.path ?? ""}</p>
 				</>

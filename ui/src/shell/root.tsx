@@ -54,5 +54,7 @@ export function Root({ first, openers }: { first: Transport | null; openers: Ope
 				onCancel={close}
 			/>
 		);
-	return <App opened={state.opened} onClose={openers ? close : null} />;
+	/* What a server or a report shows was not opened here, and is not closed here. */
+	const own = openers !== null && state.opened.client.transport !== first;
+	return <App opened={state.opened} onClose={own ? close : null} />;
 }

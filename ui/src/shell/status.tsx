@@ -136,7 +136,7 @@ export function StatusBar() {
 				<a
 					href="#/quality?view=clocks"
 					class="soft"
-					title="How far the clocks of the ranks may be apart after they were aligned"
+					title="How far aligned clocks may still be apart"
 				>
 					{clocks}
 				</a>

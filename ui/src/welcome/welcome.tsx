@@ -17,6 +17,8 @@ with profile(schedule=schedule(wait=1, warmup=1, active=3),
         train_step(batch)
         prof.step()`;
 
+const KINDS = ".json, .json.gz, .json.zst of torch.profiler. Nothing leaves this machine.";
+
 const SERVE = "stepscope serve traces/";
 
 /* Not in the types of the view library. */
@@ -78,8 +80,7 @@ function Drop({ openers, onOpen }: { openers: Openers; onOpen: (transport: Trans
 				</button>
 			</p>
 			<p class="soft" role="status">
-				{said ||
-					".json, .json.gz, .json.zst of torch.profiler. Nothing leaves this machine."}
+				{said || KINDS}
 			</p>
 		</section>
 	);

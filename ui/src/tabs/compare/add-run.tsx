@@ -11,7 +11,8 @@ import { chosenFiles, droppedFiles } from "../../welcome/files";
 
 function sayProgress(progress: Progress): string {
 	const files = progress.files > 1 ? `file ${progress.file + 1} of ${progress.files}, ` : "";
-	return `Reading ${files}${formatBytes(progress.doneBytes)} of ${formatBytes(progress.totalBytes)} …`;
+	const done = `${formatBytes(progress.doneBytes)} of ${formatBytes(progress.totalBytes)}`;
+	return `Reading ${files}${done} …`;
 }
 
 function DropZone({ onAdded }: { onAdded: () => void }) {
@@ -23,7 +24,9 @@ function DropZone({ onAdded }: { onAdded: () => void }) {
 	async function take(files: File[]): Promise<void> {
 		if (!files.length) return say("There are no traces in it.");
 		try {
-			await client.transport.compare?.(files, (progress) => say(sayProgress(progress)));
+			await client.transport.compare?.(files, (progress) =>
+				say(sayProgress(progress)),
+			);
 			onAdded();
 		} catch (error) {
 			say(error instanceof Error ? error.message : String(error));
@@ -42,11 +45,16 @@ function DropZone({ onAdded }: { onAdded: () => void }) {
 				event.preventDefault();
 				event.stopPropagation();
 				setOver(false);
-				if (event.dataTransfer) void droppedFiles(event.dataTransfer).then(take);
+				if (event.dataTransfer)
+					void droppedFiles(event.dataTransfer).then(take);
 			}}
 		>
 			<p>Drop the traces of the other run here: a file, or all ranks of a job.</p>
-			<button type="button" class="button main" onClick={() => input.current?.click()}>
+			<button
+				type="button"
+				class="button main"
+				onClick={() => input.current?.click()}
+			>
 				Choose files
 			</button>
 			<input
@@ -73,15 +81,18 @@ export function AddRun({ onAdded }: { onAdded: () => void }) {
 		<div class="page compare-add">
 			<h2>Compare {runName(job)} with another run</h2>
 			<p>
-				Before and after a change, two machines, two versions: what became faster, what slower,
-				operator by operator.
+				Before and after a change, two machines, two versions: what became
+				faster, what slower, operator by operator.
 			</p>
 			{client.transport.compare ? (
 				<DropZone onAdded={onAdded} />
 			) : (
 				<>
 					<p>Start the viewer with both:</p>
-					<CopyBox label="command" text="stepscope serve BEFORE --compare AFTER" />
+					<CopyBox
+						label="command"
+						text="stepscope serve BEFORE --compare AFTER"
+					/>
 				</>
 			)}
 		</div>

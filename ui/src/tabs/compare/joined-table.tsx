@@ -1,10 +1,11 @@
 /*
  * joined-table.tsx - a view of both runs, row by row, by what changed most.
  */
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
 import { useView } from "../../core/store";
 import type { TableDocument } from "../../core/types";
+import { showRow } from "../../parts/place";
 import { Failed, Loading } from "../../parts/state";
 import { Table } from "../../parts/table";
 import { byChange, columnsOf, mainStem } from "./model";
@@ -25,21 +26,21 @@ export const TABLES: Joined[] = [
 		title: "Operators",
 		view: "operators",
 		keys: ["name"],
-		stems: ["device_self_ns", "host_self_ns", "calls"],
+		stems: ["device_self_ns", "host_self_ns"],
 	},
 	{
 		id: "kernels",
 		title: "Kernels",
 		view: "kernels",
 		keys: ["kernel"],
-		stems: ["total_ns", "mean_ns", "calls"],
+		stems: ["total_ns", "calls"],
 	},
 	{
 		id: "communication",
 		title: "Communication",
 		view: "communication",
 		keys: ["collective", "group"],
-		stems: ["total_ns", "exposed_ns", "calls"],
+		stems: ["total_ns", "exposed_ns"],
 	},
 	{
 		id: "gaps",
@@ -47,14 +48,14 @@ export const TABLES: Joined[] = [
 		view: "gaps",
 		group: "cause",
 		keys: ["cause"],
-		stems: ["idle_ns", "longest_ns", "gaps"],
+		stems: ["idle_ns", "gaps"],
 	},
 	{
 		id: "memory",
 		title: "Memory",
 		view: "memory",
 		keys: ["device"],
-		stems: ["peak_allocated_bytes", "peak_reserved_bytes", "net_bytes"],
+		stems: ["peak_allocated_bytes", "peak_reserved_bytes"],
 	},
 	{
 		id: "phases",
@@ -63,7 +64,13 @@ export const TABLES: Joined[] = [
 		keys: ["phase"],
 		stems: ["device_ns", "host_ns"],
 	},
-	{ id: "steps", title: "Steps", view: "steps", keys: ["step"], stems: ["dur_ns", "device_events"] },
+	{
+		id: "steps",
+		title: "Steps",
+		view: "steps",
+		keys: ["step"],
+		stems: ["dur_ns", "device_events"],
+	},
 ];
 
 /* The answer of the route compare. */
@@ -76,18 +83,19 @@ const MOST_ROWS = 5000;
 const LINES = 16;
 
 export function JoinedTable({ table }: { table: string }) {
-	const { client } = useOpened();
+	const { client, job } = useOpened();
 	const rank = useView((view) => view.rank);
 	const step = useView((view) => view.step);
 	const wanted = TABLES.find((one) => one.id === table) ?? TABLES[0];
-	const loaded = useLoaded(
-		async () => {
-			const asked = { group: wanted?.group, rank, step, top: MOST_ROWS };
-			const found = await client.json<Comparison>(`compare/${wanted?.view}`, asked);
-			return found.tables[0] ?? null;
-		},
-		[client, table, rank, step],
-	);
+	const asked = { group: wanted?.group, rank, step };
+	const [said, say] = useState("");
+	const loaded = useLoaded(async () => {
+		const found = await client.json<Comparison>(`compare/${wanted?.view}`, {
+			...asked,
+			top: MOST_ROWS,
+		});
+		return found.tables[0] ?? null;
+	}, [client, table, rank, step]);
 	const document = loaded.value;
 	const stems = wanted?.stems ?? [];
 	const columns = useMemo(
@@ -111,9 +119,21 @@ export function JoinedTable({ table }: { table: string }) {
 			columns={columns}
 			rows={rows}
 			rowCount={document.row_count}
-			notes={document.notes}
+			notes={said ? [said, ...document.notes] : document.notes}
 			empty="Neither run has any."
 			lines={LINES}
+			onShow={async (row) =>
+				say((await showRow(client, job, table, document, row)) ?? "")
+			}
+			csv={(sort, name) =>
+				client.text(`compare/${wanted?.view}`, {
+					...asked,
+					top: 0,
+					sort,
+					name,
+					format: "csv",
+				})
+			}
 		/>
 	);
 }

@@ -83,12 +83,8 @@ export function mainStem(document: TableDocument, wanted: string[]): string | nu
 	return wanted.find((stem) => stems.includes(stem)) ?? stems.find(costs) ?? stems[0] ?? null;
 }
 
-export function columnsOf(
-	document: TableDocument,
-	stems: string[],
-	keys: string[],
-): TableColumn[] {
-	return document.columns.map((column, index) => {
+export function columnsOf(document: TableDocument, stems: string[], keys: string[]): TableColumn[] {
+	const columns = document.columns.map((column, index) => {
 		const part = partOf(column.name);
 		const type = typeOf(column, document.rows, index);
 		const base = { name: column.name, type, about: column.about, index, bar: false };
@@ -99,9 +95,22 @@ export function columnsOf(
 			...base,
 			title: change ? `${words} change` : `${words} ${part.side.toUpperCase()}`,
 			detail: !stems.includes(part.stem),
-			...(change ? { change: costs(part.stem) ? ("cost" as const) : ("plain" as const) } : {}),
+			...(change
+				? {
+						change: costs(part.stem)
+							? ("cost" as const)
+							: ("plain" as const),
+					}
+				: {}),
 		};
 	});
+	/* what rows are about, then the figures in the order in which they were asked for */
+	const place = (column: TableColumn) => {
+		const part = partOf(column.name);
+		const at = part ? stems.indexOf(part.stem) : -1;
+		return part ? (at < 0 ? stems.length : at) : -1;
+	};
+	return columns.sort((a, b) => place(a) - place(b) || a.index - b.index);
 }
 
 /* Rows by how much they changed, whichever way; what one run lacks counts in full. */

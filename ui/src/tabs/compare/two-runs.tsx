@@ -47,7 +47,8 @@ async function loadRuns(client: Client): Promise<[Run, Run]> {
 
 function Card({ letter, run }: { letter: string; run: Run }) {
 	const { told, job } = run;
-	const gain = (told.step_ns ?? 0) > (told.fixed_step_ns ?? 0);
+	const gains = !told.only_bounds && (told.step_ns ?? 0) > (told.fixed_step_ns ?? 0);
+	const could = gains ? `It could take ${formatNs(told.fixed_step_ns)}.` : "";
 	return (
 		<section class="compare-card">
 			<h3>
@@ -57,7 +58,7 @@ function Card({ letter, run }: { letter: string; run: Run }) {
 				{told.step_ns ? (
 					<>
 						A step takes <b>{formatNs(told.step_ns)}</b>.{" "}
-						{gain && !told.only_bounds ? `It could take ${formatNs(told.fixed_step_ns)}.` : ""}
+						{could}
 					</>
 				) : (
 					"No steps were found."
@@ -70,7 +71,9 @@ function Card({ letter, run }: { letter: string; run: Run }) {
 					.map((finding) => (
 						<li key={finding.title}>
 							{finding.title}
-							{finding.cost_ns === null ? "" : `: −${formatNs(finding.cost_ns)}`}
+							{finding.cost_ns === null
+								? ""
+								: `: −${formatNs(finding.cost_ns)}`}
 						</li>
 					))}
 			</ol>
@@ -86,7 +89,8 @@ function Sentence({ a, b }: { a: Diagnosis; b: Diagnosis }) {
 	if (by < a.step_ns / 1000) return <h2>Both steps take {formatNs(a.step_ns)}.</h2>;
 	return (
 		<h2>
-			B's step takes <b>{formatNs(b.step_ns)}</b> instead of <b>{formatNs(a.step_ns)}</b>:{" "}
+			B's step takes <b>{formatNs(b.step_ns)}</b> instead of{" "}
+			<b>{formatNs(a.step_ns)}</b>:{" "}
 			<b class={faster ? "better" : "worse"}>
 				{faster
 					? `${speedUp(a.step_ns, b.step_ns)} faster`
@@ -124,7 +128,10 @@ export function TwoRuns() {
 				<Card letter="B" run={b} />
 			</div>
 			{changes.length ? (
-				<StepChange changes={changes} names={[runName(a.job), runName(b.job)]} />
+				<StepChange
+					changes={changes}
+					names={[runName(a.job), runName(b.job)]}
+				/>
 			) : null}
 			<Chips
 				label="What is compared"

@@ -19,6 +19,55 @@ function tell({ change }: Bar): string {
 	return `${change.name}: ${formatNs(change.a)} before, ${formatNs(change.b)} after${share}.`;
 }
 
+const HINT = "Parts of a step, mean of the steps of all devices; they sum to the step.";
+
+function Whole(props: { name: string; ns: number; whole: number }) {
+	return (
+		<div class="fall whole">
+			<span class="fall-name">{props.name}</span>
+			<span class="fall-track">
+				<span
+					class="fall-today"
+					style={{ left: 0, width: percent(props.ns, props.whole) }}
+				/>
+			</span>
+			<span class="fall-figure">{formatNs(props.ns)}</span>
+		</div>
+	);
+}
+
+function ChangeRow(props: { bar: Bar; whole: number; say: (hint: string | null) => void }) {
+	const { bar, whole, say } = props;
+	const word = bar.to > bar.from ? "worse" : "better";
+	const text = tell(bar);
+	const place = {
+		left: percent(Math.min(bar.from, bar.to), whole),
+		width: percent(Math.abs(bar.to - bar.from), whole),
+	};
+	return (
+		<div
+			class="fall compare-fall"
+			role="img"
+			tabIndex={0}
+			title={text}
+			aria-label={text}
+			onMouseEnter={() => say(text)}
+			onMouseLeave={() => say(null)}
+			onFocus={() => say(text)}
+			onBlur={() => say(null)}
+		>
+			<span class="fall-name">
+				<i style={{ background: `var(--c-${bar.change.color})` }} />
+				{bar.change.name}
+			</span>
+			<span class="fall-track">
+				<span class={`${word}-bar`} style={place} />
+			</span>
+			<span class={`fall-figure ${word}`}>{signed(bar.to - bar.from)}</span>
+		</div>
+	);
+}
+
 export function StepChange({ changes, names }: { changes: Change[]; names: [string, string] }) {
 	const { start, bars, end } = barsOf(changes);
 	const [hint, say] = useState<string | null>(null);
@@ -26,53 +75,18 @@ export function StepChange({ changes, names }: { changes: Change[]; names: [stri
 
 	return (
 		<section class="falls" aria-label="From one step to the other">
-			<div class="fall whole">
-				<span class="fall-name">A: {names[0]}</span>
-				<span class="fall-track">
-					<span class="fall-today" style={{ left: 0, width: percent(start, whole) }} />
-				</span>
-				<span class="fall-figure">{formatNs(start)}</span>
-			</div>
+			<Whole name={`A: ${names[0]}`} ns={start} whole={whole} />
 			{bars.map((bar) => (
-				<div
+				<ChangeRow
 					key={bar.change.name}
-					class="fall compare-fall"
-					role="img"
-					tabIndex={0}
-					title={tell(bar)}
-					aria-label={tell(bar)}
-					onMouseEnter={() => say(tell(bar))}
-					onMouseLeave={() => say(null)}
-					onFocus={() => say(tell(bar))}
-					onBlur={() => say(null)}
-				>
-					<span class="fall-name">
-						<i style={{ background: `var(--c-${bar.change.color})` }} />
-						{bar.change.name}
-					</span>
-					<span class="fall-track">
-						<span
-							class={bar.to > bar.from ? "worse-bar" : "better-bar"}
-							style={{
-								left: percent(Math.min(bar.from, bar.to), whole),
-								width: percent(Math.abs(bar.to - bar.from), whole),
-							}}
-						/>
-					</span>
-					<span class={`fall-figure ${bar.to > bar.from ? "worse" : "better"}`}>
-						{signed(bar.to - bar.from)}
-					</span>
-				</div>
+					bar={bar}
+					whole={whole}
+					say={say}
+				/>
 			))}
-			<div class="fall whole">
-				<span class="fall-name">B: {names[1]}</span>
-				<span class="fall-track">
-					<span class="fall-today" style={{ left: 0, width: percent(end, whole) }} />
-				</span>
-				<span class="fall-figure">{formatNs(end)}</span>
-			</div>
+			<Whole name={`B: ${names[1]}`} ns={end} whole={whole} />
 			<p class="falls-hint" aria-live="polite">
-				{hint ?? "Parts of a step, mean of the steps of all devices; they sum to the step."}
+				{hint ?? HINT}
 			</p>
 		</section>
 	);

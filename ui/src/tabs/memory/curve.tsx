@@ -3,7 +3,7 @@
  */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
-import { formatBytes, formatNs, formatPercent } from "../../core/format";
+import { formatBytes, formatPercent } from "../../core/format";
 import { showOnTimeline } from "../../core/store";
 import { Failed, Loading } from "../../parts/state";
 import {
@@ -39,10 +39,19 @@ function useWindow(peak: Peak, window: Window | null): Curve | null {
 		const stop = new AbortController();
 		const start = file.start_ns;
 		const ask = async (name: string) => {
-			const asked = { file: file.file, curve: name, device, pixels: WINDOW_PIXELS };
+			const asked = {
+				file: file.file,
+				curve: name,
+				device,
+				pixels: WINDOW_PIXELS,
+			};
 			const from = Math.max(0, Math.round(start + window.from));
 			const to = Math.round(start + window.to);
-			const reply = await client.bytes("curve", { ...asked, from, to }, stop.signal);
+			const reply = await client.bytes(
+				"curve",
+				{ ...asked, from, to },
+				stop.signal,
+			);
 			return readPixels(reply.bytes);
 		};
 		Promise.all([ask("memory"), ask("reserved").catch(() => null)]).then(
@@ -78,7 +87,7 @@ function cut(curve: Curve, window: Window): Curve {
 function sentence(peak: Peak): string {
 	const words = [`At most ${formatBytes(peak.allocated)} allocated`];
 	if (peak.percent !== null && peak.memory !== null)
-		words.push(`, ${formatPercent(peak.percent)} of the device's ${formatBytes(peak.memory)}`);
+		words.push(`, ${formatPercent(peak.percent)} of ${formatBytes(peak.memory)}`);
 	if (peak.reserved !== null) words.push(`; ${formatBytes(peak.reserved)} reserved`);
 	if (peak.gap) words.push(`, ${formatBytes(peak.gap)} of it not allocated at the peak`);
 	return `${words.join("")}.`;
@@ -112,6 +121,8 @@ export function CurveOf({ peak }: { peak: Peak }) {
 		[window, fine, whole],
 	);
 
+	const limit = (peak.percent ?? 0) >= NEAR_PERCENT ? peak.memory : null;
+
 	useEffect(() => zoom(null), [peak]);
 	if (!curve)
 		return loaded.state === "failed" ? (
@@ -123,23 +134,38 @@ export function CurveOf({ peak }: { peak: Peak }) {
 		<div class="memory-curve">
 			<p class="memory-sentence">
 				{sentence(peak)}{" "}
-				{peak.failed ? <b class="bad">{peak.failed} allocations failed. </b> : null}
+				{peak.failed ? (
+					<b class="bad">{peak.failed} allocations failed. </b>
+				) : null}
 				<span class="memory-zoom">
 					{window ? (
 						<>
 							<button
 								type="button"
 								class="button"
-								onClick={() => showOnTimeline(start + window.from, window.to - window.from, null)}
+								onClick={() =>
+									showOnTimeline(
+										start + window.from,
+										window.to -
+											window.from,
+										null,
+									)
+								}
 							>
 								Show on timeline
 							</button>
-							<button type="button" class="button" onClick={() => zoom(null)}>
+							<button
+								type="button"
+								class="button"
+								onClick={() => zoom(null)}
+							>
 								Show all
 							</button>
 						</>
 					) : (
-						<span class="soft">Drag over the curve to zoom.</span>
+						<span class="soft">
+							Drag over the curve to zoom.
+						</span>
 					)}
 				</span>
 			</p>
@@ -147,10 +173,10 @@ export function CurveOf({ peak }: { peak: Peak }) {
 				<MemoryPlot
 					curve={curve}
 					steps={steps}
-					limit={(peak.percent ?? 0) >= NEAR_PERCENT ? peak.memory : null}
+					limit={limit}
 					zoom={(from, to) => zoom({ from, to })}
 					all={() => zoom(null)}
-					label={`Memory of ${peak.device} over ${formatNs(file?.end_ns ?? 0)}. ${sentence(peak)}`}
+					label={`Memory of ${peak.device}. ${sentence(peak)}`}
 				/>
 			) : (
 				<p class="soft">No curve of this device: too few events.</p>

@@ -17,9 +17,20 @@ import { type Peak, readPeaks } from "./model";
 const PARTS = [
 	{ id: "memory", title: "Peaks", about: "The most that each device held" },
 	{ id: "memory-steps", title: "Steps", about: "What grows from step to step" },
-	{ id: "memory-ops", title: "Who holds it", about: "Operators, lines and modules at the peak" },
-	{ id: "allocations", title: "Allocations", about: "The largest, and those that were never freed" },
+	{
+		id: "memory-ops",
+		title: "Who holds it",
+		about: "Operators, lines and modules at the peak",
+	},
+	{
+		id: "allocations",
+		title: "Allocations",
+		about: "The largest, and those that were never freed",
+	},
 ];
+
+const RECORDING = `torch.profiler.profile(..., profile_memory=True)
+# with_stack=True names the lines`;
 
 /* Rows of the tables below the curve; there are few devices. */
 const LINES: Record<string, number> = { memory: 5 };
@@ -37,10 +48,7 @@ function NotRecorded({ notes }: { notes: string[] }) {
 					{note}
 				</p>
 			))}
-			<CopyBox
-				label="how to record it"
-				text={"torch.profiler.profile(..., profile_memory=True)   # with_stack=True names the lines"}
-			/>
+			<CopyBox label="how to record it" text={RECORDING} />
 		</div>
 	);
 }
@@ -88,7 +96,10 @@ function Which(props: { peaks: Peak[]; chosen: Peak; choose: (key: string) => vo
 /* What grows, in the words of the core: leaks and fragmentation. */
 function Growth({ rank }: { rank: number | null }) {
 	const { client } = useOpened();
-	const loaded = useLoaded(() => client.view("memory-steps", { rank, top: 1 }), [client, rank]);
+	const loaded = useLoaded(
+		() => client.view("memory-steps", { rank, top: 1 }),
+		[client, rank],
+	);
 	const notes = loaded.value?.notes.filter((note) => /grows/.test(note)) ?? [];
 	return (
 		<>
@@ -104,7 +115,7 @@ function Growth({ rank }: { rank: number | null }) {
 function Memory() {
 	const { client } = useOpened();
 	const rank = useView((view) => view.rank);
-	const part = useView((view) => view.own.part) || "memory";
+	const part = useView((view) => view.own.view) || "memory";
 	const wanted = useView((view) => view.own.device);
 	const loaded = useLoaded(() => client.view("memory", { rank, top: 0 }), [client, rank]);
 	const peaks = useMemo(() => (loaded.value ? readPeaks(loaded.value) : []), [loaded.value]);
@@ -128,18 +139,27 @@ function Memory() {
 		);
 	return (
 		<div class="page">
-			<Which peaks={peaks} chosen={chosen} choose={(device) => store.setOwn({ device })} />
+			<Which
+				peaks={peaks}
+				chosen={chosen}
+				choose={(device) => store.setOwn({ device })}
+			/>
 			<CurveOf peak={chosen} />
 			<Growth rank={chosen.rank} />
 			<Chips
-				label="More about memory"
+				label="Parts of this tab"
 				chips={PARTS}
 				chosen={part}
-				onChoose={(id) => store.setOwn({ part: id })}
+				onChoose={(id) => store.setOwn({ view: id })}
 				strong
 			/>
 			<div class="memory-part">
-				<TableView key={part} view={part} id={part} lines={LINES[part] ?? OTHER_LINES} />
+				<TableView
+					key={part}
+					view={part}
+					id={part}
+					lines={LINES[part] ?? OTHER_LINES}
+				/>
 			</div>
 		</div>
 	);

@@ -65,7 +65,10 @@ export function readCurve(table: TableDocument, rank: number | null, device: str
 
 export function fileOf(job: Job, rank: number | null): JobFile | null {
 	const good = job.files.filter((file) => file.problem === null);
-	return good.find((file) => file.rank === rank) ?? (good.length === 1 ? (good[0] ?? null) : null);
+	return (
+		good.find((file) => file.rank === rank) ??
+		(good.length === 1 ? (good[0] ?? null) : null)
+	);
 }
 
 /* "CUDA:1" -> 1; the CPU has no number. */
@@ -77,14 +80,19 @@ export function deviceNumber(device: string): number | null {
 const CURVE_MAGIC = 0x31435353;
 
 /* The answer of the route curve: least and most in each pixel of a window. */
-export function readPixels(bytes: ArrayBuffer): { at: number[]; low: number[]; high: number[] } | null {
+export function readPixels(
+	bytes: ArrayBuffer,
+): { at: number[]; low: number[]; high: number[] } | null {
 	const view = new DataView(bytes);
 	if (bytes.byteLength < 24 || view.getUint32(0, true) !== CURVE_MAGIC) return null;
 	const count = view.getUint32(4, true);
 	if (!count || bytes.byteLength < 24 + 8 * count) return null;
 	const from = view.getFloat64(8, true);
 	const to = view.getFloat64(16, true);
-	const at = Array.from({ length: count }, (_, i) => from + ((i + 0.5) * (to - from)) / count);
+	const at = Array.from(
+		{ length: count },
+		(_, i) => from + ((i + 0.5) * (to - from)) / count,
+	);
 	const read = (start: number) =>
 		Array.from({ length: count }, (_, i) => view.getFloat32(start + 4 * i, true));
 	return { at, low: read(24), high: read(24 + 4 * count) };

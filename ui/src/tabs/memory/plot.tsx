@@ -77,15 +77,30 @@ function optionsOf(props: Props, width: number): uPlot.Options {
 	return {
 		width,
 		height: HEIGHT,
-		scales: { x: { time: false }, y: { range: (_, __, high) => [0, (high || 1) * 1.05] } },
+		scales: {
+			x: { time: false },
+			y: { range: (_, __, high) => [0, (high || 1) * 1.05] },
+		},
 		axes: [
 			axis((splits) => splits.map((split) => formatNs(split)), 32),
 			axis((splits) => splits.map((split) => formatBytes(split)), 72),
 		],
 		series: [
 			{ label: "at", value: (_, value: number | null) => formatNs(value) },
-			{ label: "most allocated", stroke: color, width: 1.5, value: bytes, points: { show: false } },
-			{ label: "least allocated", stroke: color, width: 0.5, value: bytes, points: { show: false } },
+			{
+				label: "most allocated",
+				stroke: color,
+				width: 1.5,
+				value: bytes,
+				points: { show: false },
+			},
+			{
+				label: "least allocated",
+				stroke: color,
+				width: 0.5,
+				value: bytes,
+				points: { show: false },
+			},
 			{
 				label: "reserved",
 				stroke: tokenOf("--c-communication"),
@@ -108,8 +123,14 @@ function optionsOf(props: Props, width: number): uPlot.Options {
 				(plot) => {
 					if (plot.select.width < 4) return;
 					const from = plot.posToVal(plot.select.left, "x");
-					const to = plot.posToVal(plot.select.left + plot.select.width, "x");
-					plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+					const to = plot.posToVal(
+						plot.select.left + plot.select.width,
+						"x",
+					);
+					plot.setSelect(
+						{ left: 0, top: 0, width: 0, height: 0 },
+						false,
+					);
 					props.zoom(from, to);
 				},
 			],
@@ -128,7 +149,10 @@ export function MemoryPlot(props: Props) {
 		if (!element || !width) return;
 		const { curve } = props;
 		const plot = new uPlot(
-			optionsOf({ ...props, zoom: (from, to) => last.current.zoom(from, to) }, width),
+			optionsOf(
+				{ ...props, zoom: (from, to) => last.current.zoom(from, to) },
+				width,
+			),
 			[curve.at, curve.high, curve.low, curve.reserved],
 			element,
 		);

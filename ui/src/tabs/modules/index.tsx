@@ -17,14 +17,26 @@ import "./modules.css";
 import { ModuleTree } from "./tree";
 
 const PARTS = [
-	{ id: "tree", title: "Tree", about: "Modules where they are called, with the time they cause" },
+	{
+		id: "tree",
+		title: "Tree",
+		about: "Modules where they are called, with the time they cause",
+	},
 	{ id: "flame", title: "Flame", about: "From the program down to the kernels" },
 	{ id: "tables", title: "Tables", about: "Modules by class and by instance" },
 ];
 
 const TIMES = [
-	{ id: "device", title: "device time", about: "Kernels, copies and memsets by who launched them" },
-	{ id: "host", title: "host time", about: "The own time of operators and ranges on the CPU" },
+	{
+		id: "device",
+		title: "device time",
+		about: "Kernels, copies and memsets by who launched them",
+	},
+	{
+		id: "host",
+		title: "host time",
+		about: "The own time of operators and ranges on the CPU",
+	},
 ];
 
 /* Stacks that come at once, the longest first; the rest is told. */
@@ -49,7 +61,10 @@ function Missing({ notes, flags }: { notes: string[]; flags: string }) {
 			{(notes.length ? notes : ["Nothing of this was recorded."]).map((note) => (
 				<p key={note}>{note}</p>
 			))}
-			<CopyBox label="how to record it" text={`torch.profiler.profile(..., ${flags})`} />
+			<CopyBox
+				label="how to record it"
+				text={`torch.profiler.profile(..., ${flags})`}
+			/>
 		</div>
 	);
 }
@@ -80,7 +95,12 @@ function TreePart({ search }: { search: string }) {
 			<Loading what="Reading modules …" />
 		);
 	if (!loaded.value.rows.length)
-		return <Missing notes={loaded.value.notes} flags="with_stack=True, with_modules=True" />;
+		return (
+			<Missing
+				notes={loaded.value.notes}
+				flags="with_stack=True, with_modules=True"
+			/>
+		);
 	return (
 		<>
 			<ModuleTree table={loaded.value} search={search} />
@@ -94,10 +114,8 @@ function leftOut(table: TableDocument): string | null {
 	const at = table.columns.findIndex((column) => column.name === "share_percent");
 	const share = table.rows.reduce((sum, row) => sum + Number(row[at] ?? 0), 0);
 	if (table.rows.length >= table.row_count) return null;
-	return (
-		`The ${formatCount(table.rows.length)} longest of ${formatCount(table.row_count)} stacks: ` +
-		`${formatPercent(share)} of all time.`
-	);
+	const [some, all] = [formatCount(table.rows.length), formatCount(table.row_count)];
+	return `The ${some} longest of ${all} stacks: ${formatPercent(share)} of all time.`;
 }
 
 function FlamePart({ search }: { search: string }) {
@@ -109,7 +127,10 @@ function FlamePart({ search }: { search: string }) {
 		() => client.view("stacks", { group: time, rank, step, top: MOST_STACKS }),
 		[rank, step, time],
 	);
-	const root = useMemo(() => (loaded.value ? readStacks(loaded.value) : null), [loaded.value]);
+	const root = useMemo(
+		() => (loaded.value ? readStacks(loaded.value) : null),
+		[loaded.value],
+	);
 
 	if (!loaded.value || !root)
 		return loaded.state === "failed" ? (
@@ -122,23 +143,26 @@ function FlamePart({ search }: { search: string }) {
 	return (
 		<>
 			<Flame key={`${rank} ${step} ${time}`} root={root} search={search} />
-			<Notes table={loaded.value} more={[told, leftOut(loaded.value)].filter(Boolean).join(" ")} />
+			<Notes
+				table={loaded.value}
+				more={[told, leftOut(loaded.value)].filter(Boolean).join(" ")}
+			/>
 		</>
 	);
 }
 
 function Modules() {
-	const part = useView((view) => view.own.part) || "tree";
+	const part = useView((view) => view.own.view) || "tree";
 	const time = useView((view) => view.own.time) || "device";
 	const search = useView((view) => view.own.find) ?? "";
 	return (
 		<div class="pane">
 			<div class="modules-bar">
 				<Chips
-					label="How to show them"
+					label="Parts of this tab"
 					chips={PARTS}
 					chosen={part}
-					onChoose={(id) => store.setOwn({ part: id })}
+					onChoose={(id) => store.setOwn({ view: id })}
 					strong
 				/>
 				{part === "flame" ? (
@@ -153,10 +177,22 @@ function Modules() {
 					<input
 						class="field"
 						type="search"
-						placeholder={part === "flame" ? "Find a frame" : "Find a module"}
-						aria-label={part === "flame" ? "Find a frame" : "Find a module"}
+						placeholder={
+							part === "flame"
+								? "Find a frame"
+								: "Find a module"
+						}
+						aria-label={
+							part === "flame"
+								? "Find a frame"
+								: "Find a module"
+						}
 						value={search}
-						onInput={(event) => store.setOwn({ find: event.currentTarget.value })}
+						onInput={(event) =>
+							store.setOwn({
+								find: event.currentTarget.value,
+							})
+						}
 					/>
 				) : null}
 			</div>

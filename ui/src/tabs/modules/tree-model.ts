@@ -20,7 +20,14 @@ export function readTree(table: TableDocument): Branch[] {
 	table.rows.forEach((cells, index) => {
 		const level = Math.max(0, Number(cells[depth] ?? 0));
 		const name = String(cells[module] ?? "").trim();
-		const branch = { index, depth: level, name, path: String(cells[path] ?? name), cells, children: [] };
+		const branch = {
+			index,
+			depth: level,
+			name,
+			path: String(cells[path] ?? name),
+			cells,
+			children: [],
+		};
 		while (open.length && (open.at(-1)?.depth ?? 0) >= level) open.pop();
 		(open.at(-1)?.children ?? roots).push(branch);
 		open.push(branch);
@@ -68,14 +75,17 @@ export function seen(
 		column < 0
 			? [...branches]
 			: [...branches].sort(
-					(a, b) => way * compare(a.cells[column], b.cells[column]) || a.index - b.index,
+					(a, b) =>
+						way * compare(a.cells[column], b.cells[column]) ||
+						a.index - b.index,
 				);
 	const hits = wanted ? hitsOf(roots, wanted.toLowerCase()) : null;
 	const left = ordered(roots).reverse();
 	for (let branch = left.pop(); branch; branch = left.pop()) {
 		if (hits && !hits.has(branch)) continue;
 		found.push(branch);
-		if (hits || open.has(branch.index)) left.push(...ordered(branch.children).reverse());
+		if (hits || open.has(branch.index))
+			left.push(...ordered(branch.children).reverse());
 	}
 	return found;
 }
@@ -87,7 +97,8 @@ function hitsOf(roots: Branch[], wanted: string): Set<Branch> {
 	for (let way = left.pop(); way; way = left.pop()) {
 		const branch = way.at(-1);
 		if (!branch) continue;
-		if (branch.name.toLowerCase().includes(wanted)) for (const one of way) hits.add(one);
+		if (branch.name.toLowerCase().includes(wanted))
+			for (const one of way) hits.add(one);
 		for (const child of branch.children) left.push([...way, child]);
 	}
 	return hits;

@@ -38,6 +38,53 @@ function columnsOf(table: TableDocument): Shown[] {
 	});
 }
 
+function Figure({ shown, branch, bar }: { shown: Shown; branch: Branch; bar: boolean }) {
+	const cell = branch.cells[shown.index] ?? null;
+	return (
+		<span role="gridcell" class="tree-figure">
+			{bar ? (
+				<i
+					class="tree-bar"
+					style={{ width: `${Math.min(100, Number(cell ?? 0))}%` }}
+				/>
+			) : null}
+			<span>{formatCell(cell, shown.column.unit)}</span>
+		</span>
+	);
+}
+
+interface Order {
+	column: number; /* -1: as the core has it */
+	turned: boolean;
+}
+
+function Head(props: {
+	shown: Shown;
+	order: Order;
+	setOrder: (change: (now: Order) => Order) => void;
+}) {
+	const { column, index, title } = props.shown;
+	const { order, setOrder } = props;
+	const chosen = order.column === index;
+	const turned = (now: Order) => now.column === index && !now.turned;
+	return (
+		<span
+			role="columnheader"
+			aria-sort={!chosen ? "none" : order.turned ? "ascending" : "descending"}
+		>
+			<button
+				type="button"
+				title={column.about}
+				onClick={() =>
+					setOrder((now) => ({ column: index, turned: turned(now) }))
+				}
+			>
+				{title} {chosen ? (order.turned ? "▴" : "▾") : ""}
+			</button>
+		</span>
+	);
+}
+
 function Line(props: {
 	branch: Branch;
 	columns: Shown[];
@@ -58,9 +105,18 @@ function Line(props: {
 			onClick={props.choose}
 			onDblClick={props.toggle}
 		>
-			<span role="gridcell" class="tree-name" style={{ paddingLeft: `${8 + branch.depth * 16}px` }}>
+			<span
+				role="gridcell"
+				class="tree-name"
+				style={{ paddingLeft: `${8 + branch.depth * 16}px` }}
+			>
 				{branch.children.length ? (
-					<button type="button" tabIndex={-1} aria-hidden="true" onClick={props.toggle}>
+					<button
+						type="button"
+						tabIndex={-1}
+						aria-hidden="true"
+						onClick={props.toggle}
+					>
 						{open ? "▾" : "▸"}
 					</button>
 				) : (
@@ -68,16 +124,13 @@ function Line(props: {
 				)}
 				<span>{branch.name}</span>
 			</span>
-			{columns.map(({ column, index }, i) => (
-				<span role="gridcell" key={column.name} class="tree-figure">
-					{i === 0 ? (
-						<i
-							class="tree-bar"
-							style={{ width: `${Math.min(100, Number(branch.cells[index] ?? 0))}%` }}
-						/>
-					) : null}
-					<span>{formatCell(branch.cells[index] ?? null, column.unit)}</span>
-				</span>
+			{columns.map((shown, i) => (
+				<Figure
+					key={shown.index}
+					shown={shown}
+					branch={branch}
+					bar={i === 0}
+				/>
 			))}
 		</div>
 	);
@@ -104,12 +157,14 @@ function useKeys(
 		const to = moves[event.key];
 		if (to !== undefined) setActive(Math.max(0, Math.min(rows.length - 1, to)));
 		else if (event.key === "ArrowRight" && branch) {
-			if (branch.children.length && !open.has(branch.index)) setOpen(branch.index, true);
+			if (branch.children.length && !open.has(branch.index))
+				setOpen(branch.index, true);
 			else if (branch.children.length) setActive(active + 1);
 		} else if (event.key === "ArrowLeft" && branch) {
 			if (open.has(branch.index)) setOpen(branch.index, false);
 			else setActive(parentOf(rows, active));
-		} else if (event.key === "Enter" && branch) setOpen(branch.index, !open.has(branch.index));
+		} else if (event.key === "Enter" && branch)
+			setOpen(branch.index, !open.has(branch.index));
 		else return;
 		event.preventDefault();
 		event.stopPropagation();
@@ -155,7 +210,7 @@ export function ModuleTree({ table, search }: { table: TableDocument; search: st
 	const columns = useMemo(() => columnsOf(table), [table]);
 	const share = table.columns.findIndex((column) => column.name === "share_percent");
 	const [open, change] = useState(() => firstOpen(roots, share));
-	const [order, setOrder] = useState({ column: -1, turned: false });
+	const [order, setOrder] = useState<Order>({ column: -1, turned: false });
 	const [active, setActive] = useState(-1);
 	const rows = useMemo(
 		() => seen(roots, open, order.column, order.turned, search),
@@ -169,12 +224,16 @@ export function ModuleTree({ table, search }: { table: TableDocument; search: st
 			else next.delete(index);
 			return next;
 		});
+	const isOpen = (branch: Branch) => search !== "" || open.has(branch.index);
+	const toggle = (branch: Branch) => setOpen(branch.index, !open.has(branch.index));
 	const go = (at: number) => {
 		setActive(at);
 		show(at);
 	};
 	const keys = useKeys(rows, open, setOpen, active, go);
-	const template = { gridTemplateColumns: `minmax(260px, 1fr) repeat(${columns.length}, 104px)` };
+	const template = {
+		gridTemplateColumns: `minmax(260px, 1fr) repeat(${columns.length}, 104px)`,
+	};
 
 	useEffect(() => change(firstOpen(roots, share)), [roots]);
 	return (
@@ -190,45 +249,36 @@ export function ModuleTree({ table, search }: { table: TableDocument; search: st
 			>
 				<div class="tree-row tree-head" role="row" style={template}>
 					<span role="columnheader">module</span>
-					{columns.map(({ column, index, title }) => (
-						<span
-							key={column.name}
-							role="columnheader"
-							aria-sort={
-								order.column !== index ? "none" : order.turned ? "ascending" : "descending"
-							}
-						>
-							<button
-								type="button"
-								title={column.about}
-								onClick={() =>
-									setOrder((now) => ({
-										column: index,
-										turned: now.column === index && !now.turned,
-									}))
-								}
-							>
-								{title} {order.column === index ? (order.turned ? "▴" : "▾") : ""}
-							</button>
-						</span>
+					{columns.map((shown) => (
+						<Head
+							key={shown.index}
+							shown={shown}
+							order={order}
+							setOrder={setOrder}
+						/>
 					))}
 				</div>
 				<div class="tree-rows" style={{ height: `${rows.length * ROW}px` }}>
-					<div class="tree-window" style={{ ...template, top: `${first * ROW}px` }}>
+					<div
+						class="tree-window"
+						style={{ ...template, top: `${first * ROW}px` }}
+					>
 						{rows.slice(first, last).map((branch, i) => (
 							<Line
 								key={branch.index}
 								branch={branch}
 								columns={columns}
-								open={search !== "" || open.has(branch.index)}
+								open={isOpen(branch)}
 								active={first + i === active}
-								toggle={() => setOpen(branch.index, !open.has(branch.index))}
+								toggle={() => toggle(branch)}
 								choose={() => setActive(first + i)}
 							/>
 						))}
 					</div>
 				</div>
-				{rows.length ? null : <p class="state">No module has this text in its name.</p>}
+				{rows.length ? null : (
+					<p class="state">No module has this text in its name.</p>
+				)}
 			</div>
 		</div>
 	);

@@ -45,6 +45,11 @@ function ofHost(rows: BreakdownRow[]): MeterPart[] {
 	})).filter((part) => part.ns > 0);
 }
 
+function basis(devices: number): string {
+	if (!devices) return "No device was recorded: this is the time of the host.";
+	return devices > 1 ? `Mean of ${devices} devices.` : "";
+}
+
 export function Budget() {
 	const { client } = useOpened();
 	const rank = useView((view) => view.rank);
@@ -81,14 +86,7 @@ export function Budget() {
 				}}
 				base={step === null ? "the mean step" : `step ${step}`}
 			/>
-			<p class="soft">
-				{devices > 1
-					? `Mean of ${devices} devices. `
-					: devices
-						? ""
-						: "No device was recorded: this is the time of the host. "}
-				The parts sum to the step.
-			</p>
+			<p class="soft">{basis(devices)} The parts sum to the step.</p>
 		</>
 	);
 }

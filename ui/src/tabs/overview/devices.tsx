@@ -45,16 +45,13 @@ function GaugeLine({ gauge, rows }: { gauge: Gauge; rows: UtilizationRow[] }) {
 	const most = Math.max(...known);
 	const reach = known.length > 1 ? `${formatPercent(least)} to ${formatPercent(most)}` : "";
 
+	const style = { width: `${value ?? 0}%`, backgroundColor: "var(--c-compute)" };
+
 	return (
 		<tr title={`${gauge.title}: ${gauge.about}`}>
 			<th scope="row">{gauge.title}</th>
 			<td class="meter-bar gauge">
-				<span
-					style={{
-						width: `${value ?? 0}%`,
-						backgroundColor: "var(--c-compute)",
-					}}
-				/>
+				{value === null ? null : <span style={style} />}
 			</td>
 			<td class="number">
 				{value === null ? "not recorded" : formatPercent(value)}
@@ -76,6 +73,15 @@ function kindsOf(rows: DevicesRow[]): { name: string; count: number; row: Device
 	return [...kinds.values()];
 }
 
+function deviceWords(row: DevicesRow): string {
+	const words = [];
+	if (row.memory_bytes !== null) words.push(formatBytes(row.memory_bytes));
+	if (row.multiprocessors !== null)
+		words.push(`${formatCount(row.multiprocessors)} multiprocessors`);
+	if (row.compute !== null) words.push(`compute ${row.compute}`);
+	return words.join(" · ");
+}
+
 function DeviceWords({ rows }: { rows: DevicesRow[] }) {
 	return (
 		<ul class="plain">
@@ -85,21 +91,7 @@ function DeviceWords({ rows }: { rows: DevicesRow[] }) {
 						{count > 1 ? `${count} × ` : ""}
 						{name}
 					</strong>{" "}
-					<span class="soft">
-						{[
-							row.memory_bytes === null
-								? null
-								: formatBytes(row.memory_bytes),
-							row.multiprocessors === null
-								? null
-								: `${formatCount(row.multiprocessors)} multiprocessors`,
-							row.compute === null
-								? null
-								: `compute ${row.compute}`,
-						]
-							.filter((word) => word !== null)
-							.join(" · ")}
-					</span>
+					<span class="soft">{deviceWords(row)}</span>
 				</li>
 			))}
 		</ul>
@@ -126,6 +118,7 @@ export function Devices() {
 		);
 	const rows = rowsOf(loaded.value.used, "utilization");
 	const notes = loaded.value.used.notes;
+	const several = rows.length > 1 ? plural(rows.length, "device") : "";
 	if (!rows.length)
 		return (
 			<Nothing>
@@ -148,9 +141,7 @@ export function Devices() {
 				</tbody>
 			</table>
 			<p class="soft">
-				{rows.length > 1
-					? `Median of ${plural(rows.length, "device")}, least to most. `
-					: ""}
+				{several ? `Median of ${several}, least to most. ` : ""}
 				<button
 					type="button"
 					class="link"

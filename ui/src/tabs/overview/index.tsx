@@ -37,6 +37,7 @@ const TOPS: TopOf[] = [
 		title: "Gaps",
 		group: "gap",
 		name: ["cause"],
+		more: ["op", "host", "line"],
 		value: "idle_ns",
 		share: "step_percent",
 		spread: false,

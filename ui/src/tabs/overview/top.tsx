@@ -16,6 +16,7 @@ export interface TopOf {
 	title: string;
 	group: string | null;
 	name: string[]; /* the first that is known is shown */
+	more?: string[]; /* and behind it the first of these */
 	value: string; /* the column of the order, a time */
 	share: string | null;
 	/* One row for all ranks; else the most of any rank. */
@@ -45,10 +46,12 @@ function linesOf(document: TableDocument, top: TopOf): Line[] {
 			const read = cellReader(document, row);
 			const figure = (column: string) =>
 				number(read(column)) ?? number(read(medianColumn(column)));
-			const name = top.name.map(read).find((cell) => typeof cell === "string");
+			const first = (names: string[]) =>
+				names.map(read).find((cell) => typeof cell === "string");
+			const words = [first(top.name) ?? "–", first(top.more ?? [])];
 			return {
 				row,
-				name: String(name ?? "–"),
+				name: words.filter((word) => word !== undefined).join(" · "),
 				ns: figure(top.value) ?? 0,
 				share: top.share ? figure(top.share) : null,
 				rank: read("rank"),

@@ -17,7 +17,11 @@ const PARTS = [
 	{ id: "ranks", title: "Side by side", about: "What each rank did, means of a step" },
 	{ id: "imbalance", title: "Load", about: "How differently the ranks are loaded" },
 	{ id: "idle-together", title: "All idle at once", about: "When no rank worked, and why" },
-	{ id: "clocks", title: "Clocks", about: "How far the clocks are apart, and how sure that is" },
+	{
+		id: "clocks",
+		title: "Clocks",
+		about: "How far the clocks are apart, and how sure that is",
+	},
 ];
 
 /* Rows of the tables below the map; few ranks are stragglers. */
@@ -29,21 +33,22 @@ function Sentence() {
 	const { client } = useOpened();
 	const loaded = useLoaded(() => client.view("stragglers"), [client]);
 	const table = loaded.value;
-	const at = (name: string) => table?.columns.findIndex((column) => column.name === name) ?? -1;
+	const at = (name: string) =>
+		table?.columns.findIndex((column) => column.name === name) ?? -1;
 	const row = table?.rows[0];
 	if (!table) return <p class="ranks-sentence">{"\u00a0"}</p>;
 	if (!row)
 		return (
 			<p class="ranks-sentence">
-				No rank holds the others up. <span class="soft">{table.notes.join(" ")}</span>
+				No rank holds the others up.{" "}
+				<span class="soft">{table.notes.join(" ")}</span>
 			</p>
 		);
 	const names = table.rows.map((one) => one[at("rank")]).filter((rank) => rank !== null);
+	const holds = names.length > 1 ? "hold" : "holds";
 	return (
 		<p class="ranks-sentence">
-			{names.length
-				? `Rank ${names.join(", ")} ${names.length > 1 ? "hold" : "holds"} the others up: `
-				: ""}
+			{names.length ? `Rank ${names.join(", ")} ${holds} the others up: ` : ""}
 			{String(row[at("cause")] ?? "")}.
 		</p>
 	);
@@ -51,14 +56,14 @@ function Sentence() {
 
 function Ranks() {
 	const { job } = useOpened();
-	const part = useView((view) => view.own.part) || "stragglers";
+	const part = useView((view) => view.own.view) || "stragglers";
 	const alone = ranksOf(job).length < 2;
 	return (
 		<div class="page ranks">
 			{alone ? (
 				<p class="ranks-sentence">
-					One rank is open: there is nobody to compare it with. Open the files of all ranks
-					together.
+					One rank is open: there is nobody to compare it with. Open
+					the files of all ranks together.
 				</p>
 			) : (
 				<Sentence />
@@ -67,17 +72,22 @@ function Ranks() {
 			{alone ? null : (
 				<>
 					<Chips
-						label="More about the ranks"
+						label="Parts of this tab"
 						chips={PARTS}
 						chosen={part}
-						onChoose={(id) => store.setOwn({ part: id })}
+						onChoose={(id) => store.setOwn({ view: id })}
 						strong
 					/>
 					<div class="ranks-part">
 						{part === "pairs" ? (
 							<PairsMap />
 						) : (
-							<TableView key={part} view={part} id={part} lines={LINES[part] ?? OTHER_LINES} />
+							<TableView
+								key={part}
+								view={part}
+								id={part}
+								lines={LINES[part] ?? OTHER_LINES}
+							/>
 						)}
 					</div>
 				</>

@@ -112,15 +112,17 @@ export function nameOf(rank: number | null): string {
 }
 
 /* "Rank 3, step 2: comes 12 ms later …; 9 % of its step." */
-export function tellCell(map: StepMap, rank: number, step: number, figure: Figure): string {
-	const value = figureOf(map, rank, step, figure.column);
-	const whole = figureOf(map, rank, step, "step_ns");
-	const who = `Rank ${nameOf(map.ranks[rank]?.rank ?? null)}, step ${map.steps[step]}`;
+export function tellCell(map: StepMap, rank: number, at: number, figure: Figure): string {
+	const value = figureOf(map, rank, at, figure.column);
+	const whole = figureOf(map, rank, at, "step_ns");
+	const who = `Rank ${nameOf(map.ranks[rank]?.rank ?? null)}, step ${map.steps[at]}`;
 	if (whole === null) return `${who}: not recorded, or a step that does not count.`;
-	if (value === null) return `${who}: no collective of this step tells it. The step takes ${formatNs(whole)}.`;
+	const step = formatNs(whole);
+	if (value === null)
+		return `${who}: no collective of this step tells it. The step takes ${step}.`;
 	const share =
 		figure.column !== "step_ns" && whole
-			? `, ${formatPercent((100 * value) / whole)} of its step of ${formatNs(whole)}`
+			? `, ${formatPercent((100 * value) / whole)} of its step of ${step}`
 			: "";
 	return `${who}: ${figure.says(formatNs(value))}${share}. Click shows it on the timeline.`;
 }

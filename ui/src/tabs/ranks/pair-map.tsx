@@ -15,7 +15,10 @@ const MAPPED_RANKS = 128;
 
 export function PairsMap() {
 	const { client, job } = useOpened();
-	const loaded = useLoaded(() => client.view("ranks", { group: "pair", top: 0 }), [client, job]);
+	const loaded = useLoaded(
+		() => client.view("ranks", { group: "pair", top: 0 }),
+		[client, job],
+	);
 	const ranks = useMemo(() => ranksOf(job), [job]);
 	const pairs = useMemo(
 		() => (loaded.value ? readPairs(loaded.value, ranks) : null),
@@ -30,16 +33,22 @@ export function PairsMap() {
 			<Loading what="Looking who waits for whom …" />
 		);
 	if (!loaded.value?.rows.length)
-		return <Nothing>Nobody waits for another rank in collectives of the steps.</Nothing>;
-	if (ranks.length > MAPPED_RANKS) return <TableView view="ranks" id="pairs" group="pair" lines={16} />;
+		return (
+			<Nothing>
+				Nobody waits for another rank in collectives of the steps.
+			</Nothing>
+		);
+	if (ranks.length > MAPPED_RANKS)
+		return <TableView view="ranks" id="pairs" group="pair" lines={16} />;
 	const tell = (from: number, to: number): string => {
 		const wait = pairs.values[from * ranks.length + to] ?? 0;
 		if (from === to) return `Rank ${ranks[from]}: nobody waits for itself.`;
 		if (!wait) return `Rank ${ranks[from]} does not wait for rank ${ranks[to]}.`;
 		const count = formatCount(pairs.counts[from * ranks.length + to]);
 		return (
-			`Rank ${ranks[from]} waits ${formatNs(wait)} a step for rank ${ranks[to]}, ` +
-			`which came last in ${count} of the collectives that they share.`
+			`Rank ${ranks[from]} waits ${formatNs(wait)} a step ` +
+			`for rank ${ranks[to]}, which came last in ${count} of the collectives ` +
+			"that they share."
 		);
 	};
 	return (
@@ -58,7 +67,8 @@ export function PairsMap() {
 			/>
 			{pairs.untold ? (
 				<p class="soft">
-					Some waits are left out: several came last together, or nobody can tell who did.
+					Some waits are left out: several came last together, or
+					nobody can tell who did.
 				</p>
 			) : null}
 		</>

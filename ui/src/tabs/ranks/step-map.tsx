@@ -15,7 +15,8 @@ function useShow(map: StepMap | null) {
 	return (rank: number, step: number) => {
 		const wanted = map?.ranks[rank]?.rank ?? null;
 		const files = job.files.filter((file) => file.problem === null);
-		const file = wanted === null ? files[rank] : files.find((one) => one.rank === wanted);
+		const file =
+			wanted === null ? files[rank] : files.find((one) => one.rank === wanted);
 		const found = file?.steps?.find((one) => one.number === map?.steps[step]);
 		if (!found || !file) return;
 		const around = (found.end_ns - found.start_ns) / 20;
@@ -24,7 +25,7 @@ function useShow(map: StepMap | null) {
 			from: found.start_ns - around,
 			to: found.end_ns + around,
 			selected: { kind: "range", from: found.start_ns, to: found.end_ns },
-			own: { open: String(file.file) }, /* the timeline unfolds this rank */
+			own: { open: String(file.file) } /* the timeline unfolds this rank */,
 		});
 	};
 }
@@ -32,14 +33,18 @@ function useShow(map: StepMap | null) {
 export function StepsMap() {
 	const { client, job } = useOpened();
 	const chosen = useView((view) => view.own.show);
-	const loaded = useLoaded(() => client.view("ranks", { group: "step", top: 0 }), [client, job]);
+	const loaded = useLoaded(
+		() => client.view("ranks", { group: "step", top: 0 }),
+		[client, job],
+	);
 	const map = useMemo(() => (loaded.value ? readSteps(loaded.value) : null), [loaded.value]);
 	const late = useMemo(
 		() => map !== null && valuesOf(map, "lateness_ns").some((value) => value !== null),
 		[map],
 	);
 	const figure =
-		FIGURES.find((one) => one.id === chosen) ?? FIGURES.find((one) => one.id === (late ? "late" : "step"));
+		FIGURES.find((one) => one.id === chosen) ??
+		FIGURES.find((one) => one.id === (late ? "late" : "step"));
 	const values = useMemo(
 		() => (map && figure ? valuesOf(map, figure.column) : []),
 		[map, figure],
@@ -57,8 +62,8 @@ export function StepsMap() {
 	if (!map.steps.length)
 		return (
 			<Nothing>
-				No steps were found, so there is no map of them: call <code>prof.step()</code> at the end
-				of each.
+				No steps were found, so there is no map of them: call{" "}
+				<code>prof.step()</code> at the end of each.
 			</Nothing>
 		);
 	return (
@@ -71,8 +76,8 @@ export function StepsMap() {
 			/>
 			{figure.id === "late" && !late ? (
 				<p class="soft">
-					Ranks do not meet in collectives here, or one rank alone is open: lateness cannot be
-					told.
+					Ranks do not meet in collectives here, or one rank alone is
+					open: lateness cannot be told.
 				</p>
 			) : null}
 			<HeatMap

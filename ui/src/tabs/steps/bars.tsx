@@ -60,12 +60,14 @@ function fitting(steps: Known[]): Known[] {
 
 function barOf(one: Known, usual: number, several: boolean): Bar {
 	const rank = one.rank === null ? "" : ` of rank ${one.rank}`;
+	const name = one.name ? ` (${one.name})` : "";
 	const why = one.dropped ? `\ndoes not count: ${one.dropped}` : "";
 	const out = !one.dropped && one.ns > OUTLIER * usual;
 	return {
 		id: `${one.step} ${one.rank ?? ""}`,
 		label: several && one.rank ? "" : String(one.step),
-		title: `Step ${one.step}${rank}${one.name ? ` (${one.name})` : ""}: ${formatNs(one.ns)}${why}`,
+		marks: several && !one.rank,
+		title: `Step ${one.step}${rank}${name}: ${formatNs(one.ns)}${why}`,
 		parts: [one.ns],
 		faint: one.dropped !== null,
 		...(out ? { sign: "▲" } : {}),

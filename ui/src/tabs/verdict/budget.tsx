@@ -27,16 +27,26 @@ export function BudgetBar({ rank }: { rank: number | null }) {
 				<StackedBar
 					parts={parts}
 					label="Parts of a step"
-					whole={budget.value?.host ? "of a step of the host" : "of a step of the devices"}
-					format={(value) => formatNs(value / (budget.value?.devices || 1))}
+					whole={
+						budget.value?.host
+							? "of a step of the host"
+							: "of a step of the devices"
+					}
+					format={(value) =>
+						formatNs(value / (budget.value?.devices || 1))
+					}
 				/>
 			) : (
-				<p class="soft budget-empty">{budget.state === "loading" ? "…" : "No time is known."}</p>
+				<p class="soft budget-empty">
+					{budget.state === "loading" ? "…" : "No time is known."}
+				</p>
 			)}
 			{budget.value?.host && parts.length ? (
 				<p class="soft">
-					Nothing ran on a device: these are parts of the training thread's time.
-					<code> ProfilerActivity.CUDA</code> or <code>XPU</code> records devices.
+					Nothing ran on a device: these are parts of the training
+					thread's time.
+					<code> ProfilerActivity.CUDA</code> or <code>XPU</code>{" "}
+					records devices.
 				</p>
 			) : null}
 		</section>

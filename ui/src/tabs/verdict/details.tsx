@@ -23,18 +23,29 @@ function Places({ finding }: { finding: Finding }) {
 			(one) => one.start_ns <= place.start_ns && place.start_ns < one.end_ns,
 		);
 		const rank = file?.rank === null || !file ? "" : `rank ${file.rank}`;
-		return [rank, step ? `step ${step.number}` : ""].filter(Boolean).join(", ") || "here";
+		return (
+			[rank, step ? `step ${step.number}` : ""].filter(Boolean).join(", ") ||
+			"here"
+		);
 	};
 	if (!flags.flags) return <p class="soft">{flags.error ?? "Looking for its places …"}</p>;
-	if (!places.length) return <p class="soft">It has no single place: it is about the whole recording.</p>;
+	if (!places.length)
+		return <p class="soft">It has no single place: it is about the whole recording.</p>;
 	return (
 		<ol class="places">
 			{places.map((place) => (
 				<li key={`${place.file}.${place.row}`}>
-					<button type="button" class="button" onClick={() => showPlace(place)}>
-						{name(place)}: {formatNs(place.end_ns - place.start_ns)}
+					<button
+						type="button"
+						class="button"
+						onClick={() => showPlace(place)}
+					>
+						{name(place)}:{" "}
+						{formatNs(place.end_ns - place.start_ns)}
 					</button>{" "}
-					<span class="soft">its fix takes off {formatNs(place.ns)}</span>
+					<span class="soft">
+						its fix takes off {formatNs(place.ns)}
+					</span>
 				</li>
 			))}
 		</ol>
@@ -53,11 +64,13 @@ export function FindingDetails({ selected }: DetailsProps<"finding">) {
 		) : (
 			<Loading what="Replaying the steps …" />
 		);
-	if (!finding) return <Nothing>There is no finding {selected.number} in this scope.</Nothing>;
+	if (!finding)
+		return <Nothing>There is no finding {selected.number} in this scope.</Nothing>;
 	return (
 		<div class="finding-details">
 			<h3>
-				<span class="finding-number">{selected.number}</span> {finding.title}
+				<span class="finding-number">{selected.number}</span>{" "}
+				{finding.title}
 			</h3>
 			<Figures finding={finding} told={told.value} />
 			<div class="finding-columns">
@@ -65,10 +78,15 @@ export function FindingDetails({ selected }: DetailsProps<"finding">) {
 					<h4>What shows it</h4>
 					<ul class="evidence">
 						{finding.evidence.map((one) => (
-							<EvidenceLine key={one.text} evidence={one} />
+							<EvidenceLine
+								key={one.text}
+								evidence={one}
+							/>
 						))}
 					</ul>
-					{finding.fix ? <CopyBox text={finding.fix} label="fix" /> : null}
+					{finding.fix ? (
+						<CopyBox text={finding.fix} label="fix" />
+					) : null}
 					<Reasons finding={finding} />
 				</section>
 				<section>

@@ -27,7 +27,9 @@ export function EvidenceLine({ evidence }: { evidence: Evidence }) {
 			{line ? (
 				<>
 					{" — "}
-					<code title={line.inside ? `in ${line.inside}` : ""}>{line.place}</code>
+					<code title={line.inside ? `in ${line.inside}` : ""}>
+						{line.place}
+					</code>
 				</>
 			) : null}
 		</li>
@@ -65,16 +67,23 @@ export function Figures({ finding, told }: { finding: Finding; told: Diagnosis }
 		<span class="finding-figures">
 			{finding.cost_ns !== null ? (
 				<>
-					<b title="what its fix takes off a step when those above it are in place">
-						{told.only_bounds && bounds ? bounds : `−${formatNs(finding.cost_ns)}`}
+					<b title="off a step, when the fixes above it are in place">
+						{told.only_bounds && bounds
+							? bounds
+							: `−${formatNs(finding.cost_ns)}`}
 					</b>
 					{" · "}
-					<span title="of the mean step">{formatPercent(finding.share_percent)}</span>
+					<span title="of the mean step">
+						{formatPercent(finding.share_percent)}
+					</span>
 					{" · "}
 				</>
 			) : null}
 			{ranks ? `${ranks} · ` : ""}
-			<span class={`confidence ${finding.confidence}`} title={finding.reason ?? ""}>
+			<span
+				class={`confidence ${finding.confidence}`}
+				title={finding.reason ?? ""}
+			>
 				{finding.confidence} confidence
 			</span>
 			{bounds && !told.only_bounds ? <span class="soft"> · {bounds}</span> : null}
@@ -113,7 +122,10 @@ function ShowButton({ finding, flags }: { finding: Finding; flags: Flags }) {
 export function FindingCard({ number, finding, told, flags, off }: Props) {
 	const label = `finding-${number}`;
 	return (
-		<article class={`finding ${finding.level} ${off ? "off" : ""}`} aria-labelledby={label}>
+		<article
+			class={`finding ${finding.level} ${off ? "off" : ""}`}
+			aria-labelledby={label}
+		>
 			<header>
 				<span class="finding-number" aria-hidden="true">
 					{number}
@@ -121,7 +133,14 @@ export function FindingCard({ number, finding, told, flags, off }: Props) {
 				<h3 id={label}>
 					<button
 						type="button"
-						onClick={() => store.set({ selected: { kind: "finding", number } })}
+						onClick={() =>
+							store.set({
+								selected: {
+									kind: "finding",
+									number,
+								},
+							})
+						}
 						title="Show its details below"
 					>
 						{finding.title}

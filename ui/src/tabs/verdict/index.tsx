@@ -60,7 +60,8 @@ function Findings({ told, on }: { told: Diagnosis; on: Set<string> }) {
 			{small.length ? <h3 class="smaller">Smaller things</h3> : null}
 			{small.map(card)}
 			<p class="nothing-else">
-				Nothing {cards.length ? "else " : ""}above {LEAST_PERCENT} % of the step was found.
+				Nothing {cards.length ? "else " : ""}above {LEAST_PERCENT} % of the
+				step was found.
 				{told.next ? ` What is left: ${told.next}.` : ""}
 			</p>
 		</>
@@ -78,9 +79,17 @@ function Told({ told, rank }: { told: Diagnosis; rank: number | null }) {
 	return (
 		<>
 			<Sentence told={told} shown={shown} all={all} busy={busy} more={more} />
-			{error ? <p class="bad" role="alert">{`It cannot be computed: ${error}`}</p> : null}
+			{error ? (
+				<p class="bad" role="alert">{`It cannot be computed: ${error}`}</p>
+			) : null}
 			{falls.length ? (
-				<Waterfall told={told} shown={shown} falls={falls} busy={busy} toggle={toggle} />
+				<Waterfall
+					told={told}
+					shown={shown}
+					falls={falls}
+					busy={busy}
+					toggle={toggle}
+				/>
 			) : null}
 			<BudgetBar rank={rank} />
 			<Findings told={told} on={on} />
@@ -99,10 +108,8 @@ function useMissingRanks(): string | null {
 	const world = files.value ? cellOf(files.value, 0, "world_size") : null;
 	const have = job.files.filter((file) => !file.problem).length;
 	if (typeof world !== "number" || world <= have) return null;
-	return (
-		`${have === 1 ? "One rank" : `${have} ranks`} of ${world} ${have === 1 ? "is" : "are"} open: ` +
-		"who waits for whom can only be told with all of them."
-	);
+	const open = have === 1 ? `One rank of ${world} is` : `${have} ranks of ${world} are`;
+	return `${open} open: who waits for whom can only be told with all of them.`;
 }
 
 /* What the figures leave out. */
@@ -129,16 +136,25 @@ function Verdict() {
 
 	return (
 		<div class="page">
-			<div class={told.state === "loading" && told.value ? "verdict stale" : "verdict"}>
+			<div
+				class={
+					told.state === "loading" && told.value
+						? "verdict stale"
+						: "verdict"
+				}
+			>
 				{told.state === "failed" ? (
-					<p class="bad" role="alert">{`There is no verdict: ${told.error}`}</p>
+					<p
+						class="bad"
+						role="alert"
+					>{`There is no verdict: ${told.error}`}</p>
 				) : null}
 				{told.value ? (
 					<Told key={`${rank}`} told={told.value} rank={rank} />
 				) : told.state === "loading" ? (
-					<div class="sentence" aria-busy="true">
-						<h2 class="soft">{slow ? "Replaying the steps …" : "\u00a0"}</h2>
-					</div>
+					<p class="sentence sentence-wait" role="status">
+						{slow ? "Replaying the steps …" : "\u00a0"}
+					</p>
 				) : null}
 				{told.value ? <QualityLine told={told.value} /> : null}
 			</div>

@@ -40,8 +40,9 @@ export function useFlags(wanted: boolean): Flags {
 /* Flags are of all ranks; a verdict of one rank numbers its findings anew. */
 export function placesOf(flags: Flags, finding: Finding): FlagPlace[] {
 	const found =
-		flags.flags?.find((flag) => flag.rule === finding.rule && flag.title === finding.title) ??
-		flags.flags?.find((flag) => flag.rule === finding.rule);
+		flags.flags?.find(
+			(flag) => flag.rule === finding.rule && flag.title === finding.title,
+		) ?? flags.flags?.find((flag) => flag.rule === finding.rule);
 	return found?.places ?? [];
 }
 

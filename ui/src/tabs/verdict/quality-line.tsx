@@ -4,6 +4,7 @@
 import { useOpened } from "../../core/context";
 import { formatNs, formatPercent } from "../../core/format";
 import { store } from "../../core/store";
+import { plural } from "../../core/words";
 import type { Diagnosis } from "../../core/types";
 
 function sentences(told: Diagnosis): string[] {
@@ -12,7 +13,9 @@ function sentences(told: Diagnosis): string[] {
 	const error = Math.abs(told.replay_error_percent ?? 0);
 	if (told.step_ns)
 		said.push(
-			`replay of the steps as they were: ${error < 0.05 ? "exact" : `off by ${formatPercent(error)}`}`,
+			`replay of the steps as they were: ${
+				error < 0.05 ? "exact" : `off by ${formatPercent(error)}`
+			}`,
 		);
 	if (told.clock_error_ns !== null && told.ranks > 1)
 		said.push(`clocks ±${formatNs(told.clock_error_ns)}`);
@@ -20,11 +23,12 @@ function sentences(told: Diagnosis): string[] {
 	if (told.unmatched_collectives)
 		said.push(`${told.unmatched_collectives} collectives could not be matched`);
 	if (quality.unreadable_files)
-		said.push(`${quality.unreadable_files} of ${quality.files} files could not be read`);
+		said.push(
+			`${quality.unreadable_files} of ${quality.files} files could not be read`,
+		);
 	if (quality.lost) said.push(`${quality.lost} events lost`);
 	if (quality.mended) said.push(`${quality.mended} events mended`);
-	if (quality.absent)
-		said.push(`${quality.absent} ${quality.absent === 1 ? "thing" : "things"} not recorded`);
+	if (quality.absent) said.push(`${plural(quality.absent, "thing")} not recorded`);
 	return said;
 }
 
@@ -34,7 +38,11 @@ export function QualityLine({ told }: { told: Diagnosis }) {
 	return (
 		<footer class="quality-line">
 			<span>Quality: {sentences(told).join(" · ") || "nothing to say"}</span>
-			<button type="button" class="md-link" onClick={() => store.set({ tab: "quality" })}>
+			<button
+				type="button"
+				class="md-link"
+				onClick={() => store.set({ tab: "quality" })}
+			>
 				All notes ▸
 			</button>
 			{broken.map((file) => (

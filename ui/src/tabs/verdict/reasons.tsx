@@ -45,18 +45,21 @@ const TITLES: [Part, string][] = [
 	["not", "What it is not"],
 ];
 
+function upper(text: string): string {
+	return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
 function said(finding: Finding, part: Part): ComponentChildren {
 	if (part === "why" && finding.reason)
 		return (
 			<p>
-				{finding.confidence[0]?.toUpperCase()}
-				{finding.confidence.slice(1)} confidence: {finding.reason}.
+				{upper(finding.confidence)} confidence: {finding.reason}.
 			</p>
 		);
 	if (part === "surer" && finding.surer)
 		return (
 			<p>
-				<Inline text={`${finding.surer[0]?.toUpperCase()}${finding.surer.slice(1)}.`} />
+				<Inline text={`${upper(finding.surer)}.`} />
 			</p>
 		);
 	return null;
@@ -72,7 +75,9 @@ function Page({ finding, part }: { finding: Finding; part: Part }) {
 	if (page.value === null)
 		return (
 			<p class="soft">
-				{page.state === "failed" ? `The page of this rule cannot be had: ${page.error}` : "…"}
+				{page.state === "failed"
+					? `The page of this rule cannot be had: ${page.error}`
+					: "…"}
 			</p>
 		);
 	const blocks = readMarkdown(page.value);
@@ -86,7 +91,8 @@ function Page({ finding, part }: { finding: Finding; part: Part }) {
 			</>
 		);
 	const found = partsOf(blocks)[part];
-	if (!found.length && !said(finding, part)) return <p class="soft">The rule's page says nothing about it.</p>;
+	if (!found.length && !said(finding, part))
+		return <p class="soft">The rule's page says nothing about it.</p>;
 	return <Markdown blocks={found} follow={follow} />;
 }
 
@@ -102,7 +108,10 @@ export function Reasons({ finding }: { finding: Finding }) {
 						aria-expanded={open === part}
 						onClick={() => change(open === part ? null : part)}
 					>
-						{title} <span aria-hidden="true">{open === part ? "▾" : "▸"}</span>
+						{title}{" "}
+						<span aria-hidden="true">
+							{open === part ? "▾" : "▸"}
+						</span>
 					</button>
 				))}
 			</div>

@@ -10,7 +10,8 @@ function Bounds({ told, shown }: { told: Diagnosis; shown: Diagnosis }) {
 	const step = told.step_ns ?? 0;
 	const slow = shown.fixed_low_ns ?? step;
 	const fast = shown.fixed_high_ns ?? step;
-	if (slow === step && fast === step) return <>Nothing can be said about what it could take.</>;
+	if (slow === step && fast === step)
+		return <>Nothing can be said about what it could take.</>;
 	return (
 		<>
 			It could take between <b>{formatNs(fast)}</b> and <b>{formatNs(slow)}</b>.
@@ -26,7 +27,8 @@ function Possible({ told, shown, all }: { told: Diagnosis; shown: Diagnosis; all
 		return (
 			<>
 				{all ? "It could take " : "With these fixes: "}
-				<b>{formatNs(after)}</b>: <b class="gain">{speedUp(step, after)} faster</b>.
+				<b>{formatNs(after)}</b>:{" "}
+				<b class="gain">{speedUp(step, after)} faster</b>.
 			</>
 		);
 	if (all) return <>Nothing to gain above {healthyLimit(told)}.</>;
@@ -43,7 +45,8 @@ function notes(told: Diagnosis, shown: Diagnosis, more: string[]): string[] {
 		);
 	else if (shown.fixed_low_ns !== null && shown.fixed_low_ns !== shown.fixed_high_ns)
 		said.push(
-			`Between ${formatNs(shown.fixed_high_ns)} and ${formatNs(shown.fixed_low_ns)}, ` +
+			`Between ${formatNs(shown.fixed_high_ns)} ` +
+				`and ${formatNs(shown.fixed_low_ns)}, ` +
 				"as fixes do more or less than expected.",
 		);
 	if (shown.not_found) said.push(`Not found in these files: ${shown.not_found}.`);
@@ -68,7 +71,9 @@ export function Sentence({ told, shown, all, busy, more }: Props) {
 				</span>
 			</h2>
 			<p class="soft">measured, {baseOf(told)}</p>
-			<p class="sentence-notes">{notes(told, shown, more).join(" ") || "\u00a0"}</p>
+			<p class="sentence-notes">
+				{notes(told, shown, more).join(" ") || "\u00a0"}
+			</p>
 		</div>
 	);
 }
@@ -78,8 +83,9 @@ export function NoSteps() {
 		<div class="sentence-none">
 			<h2>No steps were found: there is nothing to measure a gain by.</h2>
 			<p>
-				<code>ProfilerStep#N</code> marks them: call <code>prof.step()</code> at the end of each.
-				The timeline and the tables show everything that was recorded.
+				<code>ProfilerStep#N</code> marks them: call{" "}
+				<code>prof.step()</code> at the end of each. The timeline and the
+				tables show everything that was recorded.
 			</p>
 		</div>
 	);

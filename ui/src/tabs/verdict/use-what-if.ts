@@ -9,6 +9,12 @@ import { sameSet, warnedFixes } from "./model";
 /* Ticks that follow each other faster are one request. */
 const PAUSE_MS = 120;
 
+/* Without a fix the parameter stays, and is empty: then nothing is fixed. */
+function whatIfOf(wanted: string, rank: number | null): string {
+	const fixes = encodeURIComponent(wanted).replaceAll("%2C", ",");
+	return `view/what-if?fix=${fixes}${rank === null ? "" : `&rank=${rank}`}`;
+}
+
 export interface WhatIf {
 	shown: Diagnosis; /* the last answer that came */
 	busy: boolean;
@@ -32,13 +38,15 @@ export function useWhatIf(told: Diagnosis, on: Set<string>, rank: number | null)
 		async function ask(stop: AbortController): Promise<void> {
 			try {
 				const reply = await client.bytes(
-					`view/what-if?fix=${encodeURIComponent(wanted).replaceAll("%2C", ",")}` +
-						(rank === null ? "" : `&rank=${rank}`),
+					whatIfOf(wanted, rank),
 					{},
 					stop.signal,
 				);
-				const shown = JSON.parse(new TextDecoder().decode(reply.bytes)) as Diagnosis;
-				if (!stop.signal.aborted) change({ shown, busy: false, error: null });
+				const shown = JSON.parse(
+					new TextDecoder().decode(reply.bytes),
+				) as Diagnosis;
+				if (!stop.signal.aborted)
+					change({ shown, busy: false, error: null });
 			} catch (error) {
 				if (stop.signal.aborted) return;
 				const text = error instanceof Error ? error.message : String(error);

@@ -14,6 +14,10 @@ interface Props {
 	toggle: (fix: string) => void;
 }
 
+const HINT =
+	"Untick a fix to see the step without it: the recorded steps are replayed each time, " +
+	"gains are never just added.";
+
 function percentOf(ns: number, whole: number): string {
 	return `${whole > 0 ? (100 * ns) / whole : 0}%`;
 }
@@ -21,7 +25,10 @@ function percentOf(ns: number, whole: number): string {
 function hintOf(fall: Fall, step: number): string {
 	const { cost, finding } = fall;
 	if (!fall.on)
-		return `${finding.title}: left as it is. By itself its fix would bring ${formatNs(finding.alone_ns)} a step.`;
+		return (
+			`${finding.title}: left as it is. ` +
+			`By itself its fix would bring ${formatNs(finding.alone_ns)} a step.`
+		);
 	if (!cost || cost.cost_ns === null) return `${finding.title}: no figure yet.`;
 	const bounds = boundsOf(cost);
 	return (
@@ -32,9 +39,20 @@ function hintOf(fall: Fall, step: number): string {
 	);
 }
 
+/* −88 ms; where only bounds mean something, both. */
+function figureOf(fall: Fall, bounded: boolean): string {
+	const { cost } = fall;
+	if (!fall.on) return "left as it is";
+	if (!cost?.cost_ns) return "0";
+	const [low, high] = [cost.cost_low_ns ?? cost.cost_ns, cost.cost_high_ns ?? cost.cost_ns];
+	if (!bounded || low === high) return `−${formatNs(cost.cost_ns)}`;
+	return `−${formatNs(low)} to −${formatNs(high)}`;
+}
+
 function Row(props: {
 	fall: Fall;
 	step: number;
+	bounded: boolean;
 	toggle: (fix: string) => void;
 	hint: (text: string | null) => void;
 }) {
@@ -76,26 +94,36 @@ function Row(props: {
 						<span
 							class="fall-sure"
 							style={{
-								left: percentOf(fall.from_ns - sure, step),
+								left: percentOf(
+									fall.from_ns - sure,
+									step,
+								),
 								width: percentOf(sure, step),
 							}}
 						/>
 					</>
 				) : null}
 			</span>
-			<span class="fall-figure">
-				{fall.on ? (cost > 0 ? `−${formatNs(cost)}` : "0") : "left as it is"}
-			</span>
+			<span class="fall-figure">{figureOf(fall, props.bounded)}</span>
 		</label>
 	);
 }
 
-function Whole(props: { name: string; ns: number; step: number; kind: string; figure?: string | undefined }) {
+function Whole(props: {
+	name: string;
+	ns: number;
+	step: number;
+	kind: string;
+	figure?: string | undefined;
+}) {
 	return (
 		<div class="fall whole">
 			<span class="fall-name">{props.name}</span>
 			<span class="fall-track" aria-hidden="true">
-				<span class={props.kind} style={{ left: 0, width: percentOf(props.ns, props.step) }} />
+				<span
+					class={props.kind}
+					style={{ left: 0, width: percentOf(props.ns, props.step) }}
+				/>
 			</span>
 			<span class="fall-figure">{props.figure ?? formatNs(props.ns)}</span>
 		</div>
@@ -112,10 +140,20 @@ export function Waterfall({ told, shown, falls, busy, toggle }: Props) {
 	const step = told.step_ns ?? 0;
 
 	return (
-		<section class={`falls ${busy ? "busy" : ""}`} aria-label="From today's step to the possible one">
+		<section
+			class={`falls ${busy ? "busy" : ""} ${told.only_bounds ? "bounded" : ""}`}
+			aria-label="From today's step to the possible one"
+		>
 			<Whole name="Step today" ns={step} step={step} kind="fall-today" />
 			{falls.map((fall) => (
-				<Row key={fall.number} fall={fall} step={step} toggle={toggle} hint={change} />
+				<Row
+					key={fall.number}
+					fall={fall}
+					step={step}
+					bounded={told.only_bounds}
+					toggle={toggle}
+					hint={change}
+				/>
 			))}
 			<Whole
 				name="Step with these fixes"
@@ -125,9 +163,7 @@ export function Waterfall({ told, shown, falls, busy, toggle }: Props) {
 				figure={told.only_bounds ? rangeOf(shown) : undefined}
 			/>
 			<p class="falls-hint" aria-live="polite">
-				{hint ??
-					"Untick a fix to see the step without it: the recorded steps are replayed " +
-						"each time, gains are never just added."}
+				{hint ?? HINT}
 			</p>
 		</section>
 	);

@@ -1,0 +1,142 @@
+/*
+ * tabs.mjs - every tab: its figures are the command's, tables sort, filter, export and lead to
+ * the timeline.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { column, time } from "./figures.mjs";
+import { check, equal, TRACES } from "./harness.mjs";
+import { verdictOf } from "./ways.mjs";
+
+const RESNET = join(TRACES, "cuda/resnet50_workers0.pt.trace.json.gz");
+
+async function go(page, name) {
+	await page.getByRole("tab", { name }).click();
+	const panel = page.getByRole("tabpanel", { name });
+	await panel.waitFor();
+	return panel;
+}
+
+async function everyTab(harness) {
+	const paths = [harness.simulate("ddp8-slow")];
+	if (existsSync(RESNET)) paths.push(RESNET);
+	for (const path of paths) {
+		const { link } = await harness.serve(path);
+		const page = await harness.open(link);
+		await verdictOf(page);
+		const names = await page.getByRole("tab").allInnerTexts();
+		check(names.length >= 13, `only ${names.length} tabs: ${names}`);
+		for (const name of names) {
+			const panel = await go(page, name.split("\n")[0].replace(/[●\d ]+$/, ""));
+			await page.waitForLoadState("networkidle");
+			equal(await panel.getByRole("alert").count(), 0, `alerts on ${name}`);
+			check((await panel.innerText()).length > 40, `${name} is empty`);
+		}
+		await harness.close(page);
+	}
+}
+
+async function everyView(harness) {
+	const folder = harness.simulate("ddp8-slow");
+	const { views } = JSON.parse(harness.command("ask", "offers", folder));
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link);
+	const asked = new Set();
+	page.on("request", (request) => {
+		const found = /\/api\/ask\/view\/([a-z-]+)/.exec(request.url());
+		if (found) asked.add(found[1]);
+	});
+	await verdictOf(page);
+	for (const tab of await page.getByRole("tab").all()) {
+		await tab.click();
+		await page.waitForLoadState("networkidle");
+		const parts = page.locator(".chips.strong").getByRole("button");
+		for (const part of await parts.all()) {
+			await part.click();
+			await page.waitForLoadState("networkidle");
+		}
+	}
+	const missing = views.map((view) => view.name).filter((name) => !asked.has(name));
+	equal(missing, [], "views that no tab shows");
+	await harness.close(page);
+}
+
+async function table(harness) {
+	const path = existsSync(RESNET) ? RESNET : harness.simulate("gpu1-fp32-matmul");
+	const { link } = await harness.serve(path);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const panel = await go(page, "Operators");
+	const rows = panel.getByRole("grid").getByRole("row");
+	await rows.nth(1).waitFor();
+	const ours = harness.json("operators", path);
+	const names = column(ours, "name");
+	const first = (await rows.nth(1).getByRole("gridcell").first().innerText()).split("\n")[0];
+	equal(first, names[0], "the first operator");
+	await panel.getByRole("button", { name: "calls", exact: true }).click();
+	const most = Math.max(...column(ours, "calls"));
+	await panel.getByRole("gridcell", { name: most.toLocaleString("en-US") }).first().waitFor();
+	await panel.getByRole("searchbox").fill("conv");
+	const shown = names.filter((name) => name.toLowerCase().includes("conv")).length;
+	await panel.getByText(new RegExp(`^${shown} of|^${shown} rows?`)).first().waitFor();
+	const [download] = await Promise.all([
+		page.waitForEvent("download"),
+		panel.getByRole("button", { name: "CSV" }).click(),
+	]);
+	const csv = readFileSync(await download.path()).toString();
+	const theirs = harness.command("operators", "--format", "csv", path).toString();
+	equal(csv.split("\r\n")[0], theirs.split("\r\n")[0], "the head of the CSV");
+	await rows.nth(1).getByRole("button", { name: /timeline/ }).click();
+	await page.waitForURL(/#\/timeline\?.*at=slice/);
+	await harness.close(page);
+}
+
+async function scope(harness) {
+	const folder = harness.simulate("ddp8-slow");
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	await page.getByRole("combobox", { name: /rank/ }).selectOption({ index: 3 });
+	const panel = await go(page, "Kernels");
+	const ours = harness.json("kernels", "--rank", "2", folder);
+	const total = column(ours, "total_ns")[0];
+	const shown = (total / 1e6).toFixed(2);
+	await panel.getByRole("gridcell", { name: shown }).first().waitFor();
+	check(page.url().includes("rank=2"), "the rank does not stand in the address");
+	await harness.close(page);
+}
+
+async function overview(harness) {
+	const path = existsSync(RESNET) ? RESNET : harness.simulate("gpu1-fp32-matmul");
+	const { link } = await harness.serve(path);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const panel = await go(page, "Overview");
+	await panel.getByRole("heading", { name: "The mean step" }).waitFor();
+	const verdict = harness.json("diagnose", path);
+	await panel.getByText(time(verdict.step_ns)).first().waitFor();
+	await harness.close(page);
+}
+
+async function themes(harness) {
+	const { link } = await harness.serve(harness.simulate("gpu1-fp32-matmul"));
+	const page = await harness.open(link, { colorScheme: "dark" });
+	await verdictOf(page);
+	const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+	const dark = await back();
+	await page.getByRole("button", { name: /Theme/ }).click();
+	const next = await back();
+	await page.getByRole("button", { name: /Theme/ }).click();
+	const last = await back();
+	check(new Set([dark, next, last]).size === 2, `backgrounds: ${dark}, ${next}, ${last}`);
+	await harness.close(page);
+}
+
+export const tabTests = [
+	{ name: "tabs: every tab of a job and of a real trace has something to say", run: everyTab },
+	{ name: "tabs: every view can be reached", run: everyView },
+	{ name: "tabs: a table sorts, filters, exports and leads to the timeline", run: table },
+	{ name: "tabs: the scope counts everywhere", run: scope },
+	{ name: "tabs: overview", run: overview },
+	{ name: "tabs: light and dark", run: themes },
+];
