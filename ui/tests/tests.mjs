@@ -5,6 +5,7 @@ import { chartTests } from "./charts.mjs";
 import { compareTests } from "./compare.mjs";
 import { partUnits } from "./parts.mjs";
 import { tabTests } from "./tabs.mjs";
+import { timelineUnits } from "./timeline-units.mjs";
 import { timelineTests } from "./timeline.mjs";
 import { unitTests } from "./units.mjs";
 import { verdictTests } from "./verdict.mjs";
@@ -13,6 +14,7 @@ import { wayTests } from "./ways.mjs";
 export const TESTS = [
 	...partUnits,
 	...unitTests,
+	...timelineUnits,
 	...wayTests,
 	...verdictTests,
 	...tabTests,
