@@ -143,6 +143,7 @@ static void run(struct bench *bench, uint32_t count)
 	struct ss_index *index;
 	struct ss_colors colors;
 	struct ss_lanes lanes;
+	size_t trace_bytes;
 
 	if (!bench_trace_make(&bench->trace, count, &bench->memory))
 		fail("no memory for the trace");
@@ -157,13 +158,15 @@ static void run(struct bench *bench, uint32_t count)
 	lanes_ms = now_ms() - begin_ms;
 	ss_lanes_release(&lanes);
 	ss_colors_release(&colors);
+	trace_bytes = bench->memory.used_bytes;
 	begin_ms = now_ms();
 	if (ss_index_of(&bench->timeline, 0, &index, &err) != SS_OK)
 		fail(err.text);
 	printf("{\"slices\":%" PRIu32 ",\"index_ms\":%.0f,\"lanes_ms\":%.0f"
-	       ",\"lane_bytes_per_slice\":%.2f}\n",
+	       ",\"lane_bytes_per_slice\":%.2f,\"index_bytes_per_slice\":%.2f}\n",
 	       bench->trace.slices.count, now_ms() - begin_ms, lanes_ms,
-	       (double)ss_lanes_bytes(&index->lanes) / bench->trace.slices.count);
+	       (double)ss_lanes_bytes(&index->lanes) / bench->trace.slices.count,
+	       (double)(bench->memory.used_bytes - trace_bytes) / bench->trace.slices.count);
 	fflush(stdout);
 	for (int request = 0; request < REQUESTS; request++)
 		for (size_t i = 0; i < SS_COUNT(widths); i++)

@@ -223,7 +223,7 @@ static bool list_takes(const char *list, const char *word)
 		if (end == strlen(word) && strncasecmp(list, word, end) == 0) {
 			const char *weight = strstr(list, "q=");
 
-			return !weight || weight >= list + length || weight[2] != '0' ||
+			return !weight || weight >= list + length ||
 			       strcspn(weight + 2, "123456789") < strcspn(weight + 2, ",; \t");
 		}
 		list += length;

@@ -156,6 +156,8 @@ static void add_busy(const struct ss_busy_set *set, const struct grid *grid, int
 {
 	uint32_t near = 0;
 
+	if (!set->count)
+		return;
 	for (uint32_t i = 0; i < grid->pixels; i++) {
 		int64_t before_ns = ss_busy_before(set, edge(grid, i), &near);
 

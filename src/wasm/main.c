@@ -22,7 +22,8 @@
  *     progress(done, total, events)   of that file; 0 stops
  *
  * and of WASI clock_time_get, which times the load, fd_write, which says which assertion
- * failed, and some that are never called here: a page can give stubs for all of them.
+ * failed, and calls for files, of which there are none: a page can answer all of them with
+ * EBADF.
  */
 #include <string.h>
 

@@ -81,6 +81,8 @@ class Server:
         lines = {name.replace("_", "-"): value for name, value in lines.items()}
         if token:
             lines["X-Stepscope-Token"] = self.token if token is True else token
+        if path == "/":
+            lines.setdefault("Accept-Encoding", "gzip")
         own = connection or self.connect()
         own.request(method, path, body=body, headers=lines)
         answer = own.getresponse()
@@ -240,8 +242,8 @@ def check_sizes(server):
     found = server.raw(b"GET / HTTP/1.1\r\n" + own + lines + b"Connection: close\r\n\r\n")
     check(not found or found[9:12] == b"431", found[:300])
     own = b"Host: localhost\r\n"
-    for text in (b"", b"\r\n", b"\0" * 1000, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\xff" * 5000,
-                 b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\nHost\r\n\r\n",
+    for text in (b"", b"\r\n", b"\0" * 1000, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
+                 b"\xff" * 5000, b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\nHost\r\n\r\n",
                  b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
                  b"GET / HTTP/1.1\r\nContent-Length: -1\r\n" + own + b"\r\n",
                  b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" + own + b"\r\nffffffff\r\n"):

@@ -51,6 +51,7 @@ static const struct row rows[] = {
 	{ "/", "Host: [2001:db8::1]:8080", 200, &all, NULL },
 	{ "/", "Host: [2001:db8::1:8080", 403, &all, NULL },
 	{ "/", "Host: [:80", 403, &all, NULL },
+	{ "/", "Host: [1x:80", 403, &all, NULL },
 	{ "/", "Host: evil.example", 403, &all, NULL },
 	{ "/", OWN "\nHost: 127.0.0.1", 400, NULL, NULL },
 	/* answers need the token, as it is */
@@ -79,6 +80,7 @@ static const struct row rows[] = {
 	{ "/api/state", OWN WITH_TOKEN "\nOrigin: http://127.0.0.1:8081", 403, NULL, NULL },
 	{ "/api/state", OWN WITH_TOKEN "\nOrigin: https://127.0.0.1:8080", 403, NULL, NULL },
 	{ "/api/state", OWN WITH_TOKEN "\nOrigin: http://localhost:8080", 403, NULL, NULL },
+	{ "/api/state", OWN WITH_TOKEN "\nOrigin: httpx//127.0.0.1:8080", 403, NULL, NULL },
 	{ "/api/state", OWN WITH_TOKEN "\nOrigin: null", 403, NULL, NULL },
 	{ "/api/state", OWN WITH_TOKEN "\nOrigin: ", 403, NULL, NULL },
 	{ "/api/state", OWN WITH_TOKEN "\nOrigin: http://evil.example", 403, NULL, NULL },
@@ -105,6 +107,7 @@ static const struct row rows[] = {
 	{ "*", OWN WITH_TOKEN, 400, NULL, NULL },
 	{ "", OWN WITH_TOKEN, 400, NULL, NULL },
 	{ "/api/ask/job\x01", OWN WITH_TOKEN, 400, NULL, NULL },
+	{ "/?\x7f", OWN, 400, NULL, NULL },
 	{ "/api/ask/job\xff", OWN WITH_TOKEN, 400, NULL, NULL },
 	/* methods and bodies */
 	{ "/", OWN, 405, NULL, "POST" },
@@ -231,21 +234,14 @@ static void test_encodings(void **state)
 		const char *list;
 		bool takes;
 	} cases[] = {
-		{ "gzip", true },
-		{ "gzip, deflate, br", true },
-		{ "br , GZIP", true },
-		{ "*", true },
-		{ "br,gzip;q=0.5", true },
-		{ "gzip;q=1.0", true },
-		{ "gzip; q=0.001", true },
-		{ "gzip;q=0", false },
-		{ "gzip;q=0.0, br;q=1", false },
-		{ "x-gzip", false },
-		{ "gzip2", false },
-		{ "br", false },
-		{ "", false },
-		{ ",,", false },
-		{ "identity;q=1, gzip", true },
+		{ "gzip", true },          { "gzip, deflate, br", true },
+		{ "br , GZIP", true },     { "*", true },
+		{ "br,gzip;q=0.5", true }, { "gzip;q=1.0", true },
+		{ "gzip; q=0.001", true }, { "gzip, br;q=0", true },
+		{ "gzip;q=0", false },     { "gzip;q=0.0, br;q=1", false },
+		{ "x-gzip", false },       { "gzip2", false },
+		{ "br", false },           { "", false },
+		{ ",,", false },           { "identity;q=1, gzip", true },
 	};
 	struct ss_head head = { 0 };
 

@@ -31,6 +31,8 @@ static const struct {
 	  "curve=utilization&from=0&to=100000&pixels=2", "20 0" },
 	{ "outside of the file nothing is known; pixels at its ends count as far as it goes", WORK,
 	  "curve=utilization&from=-40000&to=40000&pixels=4", "- - 0 100" },
+	{ "of a pixel in which the file begins the part behind that counts", WORK,
+	  "curve=utilization&from=-20000&to=100000&pixels=2", "50 16.6667" },
 	{ "pixels of less than a nanosecond", WORK,
 	  "curve=utilization&from=19999&to=20001&pixels=4", "0 0 100 100" },
 	{ "another device", WORK "; kernel k 3/7 0 +50",

@@ -382,6 +382,24 @@ static void test_many_lanes(void **state)
 	rows_close(&rows);
 }
 
+/* A node that ends where the window begins can have a moment there. */
+static void test_moment_at_the_beginning(void **state)
+{
+	struct ss_scan scan;
+	struct rows rows;
+
+	(void)state;
+	rows_open(&rows, 32, 1);
+	for (uint32_t i = 0; i < 32; i++)
+		rows.trace.slices.start_ns[i] = i < 16 ? i * 10 : 1000 + i;
+	rows_index(&rows);
+	scan = look(&rows, 0, 150, 160, 10);
+	assert_int_equal(scan.count, 1);
+	assert_int_equal(scan.items[0].row, 15);
+	ss_scan_release(&scan);
+	rows_close(&rows);
+}
+
 static void test_near(void **state)
 {
 	/* lanes 0 1 0 1 2 0 */
@@ -434,10 +452,14 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_hand),        cmocka_unit_test(test_against_rows),
-		cmocka_unit_test(test_runs_are_short), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_many_lanes),     cmocka_unit_test(test_near),
+		cmocka_unit_test(test_by_hand),
+		cmocka_unit_test(test_against_rows),
+		cmocka_unit_test(test_runs_are_short),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_many_lanes),
+		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_moment_at_the_beginning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,8 +222,8 @@ static void test_tiles(void **state)
 
 /* --- waits ------------------------------------------------------------------------- */
 
-/* A rank that is in two collectives, in the first of them for so many us. */
-static void write_rank(const char *path, int rank, int start_us, int first_us)
+/* A rank in two collectives, for so many us; the second is no one where all wait for all. */
+static void write_rank(const char *path, int rank, int start_us, int first_us, int second_us)
 {
 	FILE *file = fopen(path, "w");
 
@@ -232,9 +232,9 @@ static void write_rank(const char *path, int rank, int start_us, int first_us)
 		"{\"distributedInfo\":{\"rank\":%d,\"world_size\":2},\"traceEvents\":["
 		"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce_Sum_f32\","
 		"\"pid\":0,\"tid\":7,\"ts\":%d,\"dur\":%d,\"args\":{}},"
-		"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce_Sum_f32\","
-		"\"pid\":0,\"tid\":7,\"ts\":200,\"dur\":50,\"args\":{}}]}",
-		rank, start_us, first_us);
+		"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_Broadcast\","
+		"\"pid\":0,\"tid\":7,\"ts\":200,\"dur\":%d,\"args\":{}}]}",
+		rank, start_us, first_us, second_us);
 	fclose(file);
 }
 
@@ -251,8 +251,8 @@ static void test_waits(void **state)
 	assert_non_null(mkdtemp(folder));
 	for (int i = 0; i < 2; i++)
 		snprintf(names[i], sizeof(names[i]), "%s/rank%d.json", folder, i);
-	write_rank(names[0], 0, 0, 100);
-	write_rank(names[1], 1, 60, 40);
+	write_rank(names[0], 0, 0, 100, 50);
+	write_rank(names[1], 1, 60, 40, 30);
 	assert_int_equal(ss_session_open(&options, &asking.runs.sessions[0], &asking.err), SS_OK);
 	support_tiles(support_asked(&asking, "tiles?file=0&tracks=0&from=0&to=250000&pixels=50"),
 		      &text);
@@ -262,7 +262,7 @@ static void test_waits(void **state)
 	support_tiles(support_asked(&asking, "tiles?file=1&tracks=0&from=0&to=250000&pixels=50"),
 		      &text);
 	assert_string_equal(text.data, "0 60000+40000*1 row 0 color 1 fill 255\n"
-				       "0 200000+50000*1 row 1 color 1 fill 255");
+				       "0 200000+30000*1 row 1 color 1 fill 255");
 	ss_text_release(&text);
 	/* merged: no one part of it is a wait */
 	support_tiles(support_asked(&asking, "tiles?file=0&tracks=0&from=0&to=250000&pixels=1"),

@@ -1,232 +1,142 @@
 /*
- * tabs.mjs - verdict, ranks, memory, modules and compare: what they show equals what the
- * command says.
+ * tabs.mjs - every tab: its figures are the command's, tables sort, filter, export and lead to
+ * the timeline.
  */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { column, time } from "./figures.mjs";
 import { check, equal, TRACES } from "./harness.mjs";
+import { verdictOf } from "./ways.mjs";
 
-/* As core/format.ts writes times: three digits and a unit. */
-function ns(value) {
-	const units = [
-		[999.5, 1, "ns"],
-		[999.5e3, 1e3, "µs"],
-		[999.5e6, 1e6, "ms"],
-		[Number.POSITIVE_INFINITY, 1e9, "s"],
-	];
-	const [, by, unit] = units.find(([below]) => Math.abs(value) < below);
-	const size = value / by;
-	if (by === 1 || size >= 99.95 || Number.isInteger(size))
-		return `${size.toFixed(0)} ${unit}`;
-	return `${size.toFixed(size >= 9.995 ? 1 : 2)} ${unit}`;
+const RESNET = join(TRACES, "cuda/resnet50_workers0.pt.trace.json.gz");
+
+async function go(page, name) {
+	await page.getByRole("tab", { name }).click();
+	const panel = page.getByRole("tabpanel", { name });
+	await panel.waitFor();
+	return panel;
 }
 
-async function go(page, hash) {
-	await page.evaluate((to) => {
-		location.hash = to;
-	}, hash);
-}
-
-async function opened(harness, paths, hash, options) {
-	const { link } = await harness.serve(...paths);
-	const page = await harness.open(link, options);
-	await page.waitForSelector("#tab-body");
-	await go(page, hash);
-	return page;
-}
-
-async function text(page, selector) {
-	return (await page.locator(selector).first().innerText()).replace(/\s+/g, " ").trim();
-}
-
-/* The step that is shown once no what-if is under way. */
-async function settled(page) {
-	await page.waitForTimeout(250);
-	await page.waitForSelector(".falls:not(.busy)");
-	return text(page, ".fall.whole:last-of-type .fall-figure");
-}
-
-async function verdict(harness) {
-	const folder = harness.simulate("ddp8-slow");
-	const told = harness.json("diagnose", folder);
-	const page = await opened(harness, [folder], "#/verdict");
-	await page.waitForSelector(".sentence b");
-	const sentence = await text(page, ".sentence h2");
-	equal(
-		sentence,
-		`A step takes ${ns(told.step_ns)}. It could take ${ns(told.fixed_step_ns)}: ` +
-			`${(told.step_ns / told.fixed_step_ns).toFixed(2)} × faster.`,
-		"the sentence",
-	);
-	const warned = told.findings.filter((one) => one.level === "warning");
-	equal(
-		await page.locator(".finding.warning h3").allInnerTexts(),
-		warned.map((one) => one.title),
-		"findings",
-	);
-	const figures = await page.locator("label.fall .fall-figure").allInnerTexts();
-	equal(
-		figures,
-		warned.map((one) => `−${ns(one.cost_ns)}`),
-		"the waterfall",
-	);
-	await harness.close(page);
-}
-
-async function whatIf(harness) {
-	const folder = harness.simulate("ddp8-slow");
-	const told = harness.json("diagnose", folder);
-	const fixes = told.findings
-		.filter((one) => one.level === "warning")
-		.map((one) => (one.rank === null ? one.rule : `${one.rule}=${one.rank}`));
-	const page = await opened(harness, [folder], "#/verdict");
-	const boxes = page.locator("label.fall input");
-	await boxes.first().waitFor();
-	await boxes.first().focus();
-	check(
-		(await text(page, ".falls-hint")).includes(told.findings[0].title),
-		"focus tells the bounds",
-	);
-	await page.keyboard.press("Space");
-	const after = harness.json("what-if", "--fix", fixes.slice(1).join(","), folder);
-	equal(await settled(page), ns(after.fixed_step_ns), "without the first fix");
-	for (let i = 1; i < fixes.length; i++) await boxes.nth(i).uncheck();
-	equal(await settled(page), ns(told.step_ns), "nothing fixed is today's step");
-	await page.waitForTimeout(600);
-	check(page.url().includes("fix=none"), "the set stands in the address");
-	await boxes.nth(0).check();
-	const one = harness.json("what-if", "--fix", fixes[0], folder);
-	equal(await settled(page), ns(one.fixed_step_ns), "the first fix alone");
-	await harness.close(page);
-}
-
-async function evidence(harness) {
-	const folder = harness.simulate("ddp8-slow");
-	const page = await opened(harness, [folder], "#/verdict");
-	const why = page.getByRole("button", { name: "Why we think so" }).first();
-	await why.click();
-	await page.getByText("What it looks at").first().waitFor();
-	await page.locator(".finding h3 button").first().click();
-	await page.locator(".finding-details .places li").first().waitFor();
-	await page.keyboard.press("Escape");
-	await page.locator(".finding-details").waitFor({ state: "detached" });
-	await page.locator(".finding .button:enabled").first().click();
-	await page.waitForFunction(() => location.hash.startsWith("#/timeline"));
-	check(/at=slice\.\d+\.\d+/.test(page.url()), "the evidence is selected");
-	await harness.close(page);
-}
-
-async function healthy(harness) {
-	const page = await opened(harness, [harness.simulate("ddp8-healthy")], "#/verdict");
-	await page.waitForSelector(".sentence b");
-	check((await text(page, ".sentence h2")).endsWith("Nothing to gain above 3 %."), "healthy");
-	await page.waitForSelector(".stacked-legend li");
-	equal(await page.locator("label.fall").count(), 0, "no fixes");
-	await harness.close(page);
-}
-
-async function ranks(harness) {
-	const folder = harness.simulate("ddp8-slow");
-	const { columns, rows } = harness.json("ranks", "--group", "step", "--top", "0", folder);
-	const at = (name) => columns.findIndex((column) => column.name === name);
-	const late = (row) => row[at("lateness_ns")] ?? 0;
-	const worst = rows.reduce((most, row) => (late(row) > late(most) ? row : most));
-	const page = await opened(harness, [folder], "#/ranks");
-	const map = page.locator(".heat canvas").first();
-	await map.waitFor();
-	equal(await text(page, ".heat-scale"), `0 ns ${ns(late(worst))}`, "the scale");
-	await map.focus();
-	for (let i = 0; i < worst[at("step")]; i++) await page.keyboard.press("ArrowRight");
-	for (let i = 0; i < worst[at("rank")]; i++) await page.keyboard.press("ArrowDown");
-	if (worst[at("rank")] + worst[at("step")] === 0) await page.keyboard.press("Home");
-	const told = await text(page, ".heat-hint");
-	check(told.includes(`Rank ${worst[at("rank")]}, step ${worst[at("step")]}`), told);
-	check(told.includes(ns(late(worst))), told);
-	await page.keyboard.press("Enter");
-	await page.waitForFunction(() => location.hash.startsWith("#/timeline"));
-	await go(page, "#/ranks?part=pairs");
-	await page.waitForFunction(() => document.querySelectorAll(".heat canvas").length === 2);
-	await harness.close(page);
-}
-
-async function memory(harness) {
-	const folder = harness.simulate("ddp8-healthy");
-	const { columns, rows } = harness.json("memory", folder);
-	const at = columns.findIndex((column) => column.name === "peak_allocated_bytes");
-	const most = Math.max(...rows.map((row) => row[at]));
-	const page = await opened(harness, [folder], "#/memory");
-	await page.waitForSelector(".memory-plot canvas");
-	const told = await text(page, ".memory-sentence");
-	check(told.includes(`At most ${(most / 1e9).toFixed(2)} GB allocated`), told);
-	const plot = await page.locator(".memory-plot .u-over").boundingBox();
-	await page.mouse.move(plot.x + 100, plot.y + 50);
-	await page.mouse.down();
-	await page.mouse.move(plot.x + 300, plot.y + 50, { steps: 5 });
-	await page.mouse.up();
-	await page.getByRole("button", { name: "Show all" }).click();
-	await harness.close(page);
-}
-
-async function modules(harness) {
-	const trace = join(TRACES, "cuda/h100_owlv2.json.gz");
-	if (!existsSync(trace)) {
-		console.log(`       skipped: ${trace} is not there`);
-		return;
+async function everyTab(harness) {
+	const paths = [harness.simulate("ddp8-slow")];
+	if (existsSync(RESNET)) paths.push(RESNET);
+	for (const path of paths) {
+		const { link } = await harness.serve(path);
+		const page = await harness.open(link);
+		await verdictOf(page);
+		const names = await page.getByRole("tab").allInnerTexts();
+		check(names.length >= 13, `only ${names.length} tabs: ${names}`);
+		for (const name of names) {
+			const panel = await go(page, name.split("\n")[0].replace(/[●\d ]+$/, ""));
+			await page.waitForLoadState("networkidle");
+			equal(await panel.getByRole("alert").count(), 0, `alerts on ${name}`);
+			check((await panel.innerText()).length > 40, `${name} is empty`);
+		}
+		await harness.close(page);
 	}
-	const { columns, rows } = harness.json("modules", "--top", "0", trace);
-	const at = columns.findIndex((column) => column.name === "device_total_ns");
-	const page = await opened(harness, [trace], "#/modules");
-	await page.waitForSelector(".tree-window .tree-row");
-	check(
-		(await text(page, ".tree-window .tree-row")).includes(ns(rows[0][at])),
-		"the first module",
-	);
-	await page.locator(".tree-box").focus();
-	await page.keyboard.press("ArrowDown");
-	const before = await page.locator(".tree-window .tree-row").count();
-	await page.keyboard.press("ArrowLeft");
-	check((await page.locator(".tree-window .tree-row").count()) < before, "a branch closes");
-	await go(page, "#/modules?part=flame");
-	const flame = page.locator(".flame canvas");
-	await flame.waitFor();
-	await flame.focus();
-	for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
-	check((await text(page, ".flame-hint")).includes("of all"), "a frame says what it is");
-	await page.getByRole("button", { name: "Show all" }).click();
-	await harness.close(page);
 }
 
-async function compare(harness) {
-	const before = harness.simulate("ddp8-slow");
-	const after = harness.simulate("ddp8-healthy");
-	const [a, b] = [before, after].map((folder) => harness.json("diagnose", folder).step_ns);
-	const page = await opened(harness, [before, "--compare", after], "#/compare");
-	await page.waitForSelector(".compare-sentence b");
-	equal(
-		await text(page, ".compare-sentence h2"),
-		`B's step takes ${ns(b)} instead of ${ns(a)}: ${(a / b).toFixed(2)} × faster.`,
-		"the sentence",
-	);
-	await page.waitForSelector(".compare-table .better");
-	for (const name of ["Kernels", "Communication", "Gaps", "Memory", "Phases", "Steps"]) {
-		await page.getByRole("button", { name, exact: true }).click();
-		await page.waitForSelector(
-			`.compare-table section[aria-label="${name} of both runs"]`,
-		);
+async function everyView(harness) {
+	const folder = harness.simulate("ddp8-slow");
+	const { views } = JSON.parse(harness.command("ask", "offers", folder));
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link);
+	const asked = new Set();
+	page.on("request", (request) => {
+		const found = /\/api\/ask\/view\/([a-z-]+)/.exec(request.url());
+		if (found) asked.add(found[1]);
+	});
+	await verdictOf(page);
+	for (const tab of await page.getByRole("tab").all()) {
+		await tab.click();
+		await page.waitForLoadState("networkidle");
+		const parts = page.locator(".chips.strong").getByRole("button");
+		for (const part of await parts.all()) {
+			await part.click();
+			await page.waitForLoadState("networkidle");
+		}
 	}
+	const missing = views.map((view) => view.name).filter((name) => !asked.has(name));
+	equal(missing, [], "views that no tab shows");
 	await harness.close(page);
-	const alone = await opened(harness, [before], "#/compare");
-	await alone.getByText("stepscope serve BEFORE --compare AFTER").waitFor();
-	await harness.close(alone);
 }
 
-export const TAB_TESTS = [
-	{ name: "verdict: the command's figures", run: verdict },
-	{ name: "verdict: what-if, live", run: whatIf },
-	{ name: "verdict: evidence in one click", run: evidence },
-	{ name: "verdict: a healthy job", run: healthy },
-	{ name: "ranks: the map", run: ranks },
-	{ name: "memory: curve and zoom", run: memory },
-	{ name: "modules: tree and flame", run: modules },
-	{ name: "compare: two runs", run: compare },
+async function table(harness) {
+	const path = existsSync(RESNET) ? RESNET : harness.simulate("gpu1-fp32-matmul");
+	const { link } = await harness.serve(path);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const panel = await go(page, "Operators");
+	const rows = panel.getByRole("grid").getByRole("row");
+	await rows.nth(1).waitFor();
+	const ours = harness.json("operators", path);
+	const names = column(ours, "name");
+	const first = (await rows.nth(1).getByRole("gridcell").first().innerText()).split("\n")[0];
+	equal(first, names[0], "the first operator");
+	await panel.getByRole("button", { name: "calls", exact: true }).click();
+	const most = Math.max(...column(ours, "calls"));
+	await panel.getByRole("gridcell", { name: most.toLocaleString("en-US") }).first().waitFor();
+	await panel.getByRole("searchbox").fill("conv");
+	const shown = names.filter((name) => name.toLowerCase().includes("conv")).length;
+	await panel.getByText(new RegExp(`^${shown} of|^${shown} rows?`)).first().waitFor();
+	const [download] = await Promise.all([
+		page.waitForEvent("download"),
+		panel.getByRole("button", { name: "CSV" }).click(),
+	]);
+	const csv = readFileSync(await download.path()).toString();
+	const theirs = harness.command("operators", "--format", "csv", path).toString();
+	equal(csv.split("\r\n")[0], theirs.split("\r\n")[0], "the head of the CSV");
+	await rows.nth(1).getByRole("button", { name: /timeline/ }).click();
+	await page.waitForURL(/#\/timeline\?.*at=slice/);
+	await harness.close(page);
+}
+
+async function scope(harness) {
+	const folder = harness.simulate("ddp8-slow");
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	await page.getByRole("combobox", { name: /rank/ }).selectOption({ index: 3 });
+	const panel = await go(page, "Kernels");
+	const ours = harness.json("kernels", "--rank", "2", folder);
+	const total = column(ours, "total_ns")[0];
+	const shown = (total / 1e6).toFixed(2);
+	await panel.getByRole("gridcell", { name: shown }).first().waitFor();
+	check(page.url().includes("rank=2"), "the rank does not stand in the address");
+	await harness.close(page);
+}
+
+async function overview(harness) {
+	const path = existsSync(RESNET) ? RESNET : harness.simulate("gpu1-fp32-matmul");
+	const { link } = await harness.serve(path);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const panel = await go(page, "Overview");
+	await panel.getByRole("heading", { name: "The mean step" }).waitFor();
+	const verdict = harness.json("diagnose", path);
+	await panel.getByText(time(verdict.step_ns)).first().waitFor();
+	await harness.close(page);
+}
+
+async function themes(harness) {
+	const { link } = await harness.serve(harness.simulate("gpu1-fp32-matmul"));
+	const page = await harness.open(link, { colorScheme: "dark" });
+	await verdictOf(page);
+	const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+	const dark = await back();
+	await page.getByRole("button", { name: /Theme/ }).click();
+	const next = await back();
+	await page.getByRole("button", { name: /Theme/ }).click();
+	const last = await back();
+	check(new Set([dark, next, last]).size === 2, `backgrounds: ${dark}, ${next}, ${last}`);
+	await harness.close(page);
+}
+
+export const tabTests = [
+	{ name: "tabs: every tab of a job and of a real trace has something to say", run: everyTab },
+	{ name: "tabs: every view can be reached", run: everyView },
+	{ name: "tabs: a table sorts, filters, exports and leads to the timeline", run: table },
+	{ name: "tabs: the scope counts everywhere", run: scope },
+	{ name: "tabs: overview", run: overview },
+	{ name: "tabs: light and dark", run: themes },
 ];

@@ -206,7 +206,7 @@ async function budgets() {
 }
 
 async function trees() {
-	const { readStacks, colorOf } = await load("tabs/modules/flame-model.ts");
+	const { readStacks, colorOf, foundIn } = await load("tabs/modules/flame-model.ts");
 	const { readTree, seen, firstOpen } = await load("tabs/modules/tree-model.ts");
 	const root = readStacks(
 		table(
@@ -240,6 +240,17 @@ async function trees() {
 		"longest first",
 	);
 	equal(readStacks(table(["stack", "time_ns"], [])).total, 0, "no stacks");
+	const twice = readStacks(
+		table(
+			["stack", "time_ns"],
+			[
+				["mm;MM;k", 5],
+				["x;mm", 2],
+			],
+		),
+	);
+	equal(foundIn(twice, "mm"), { count: 2, total: 7 }, "one inside of another counts once");
+	equal(foundIn(twice, "none"), { count: 0, total: 0 }, "not there");
 	const deep = readStacks(
 		table(["stack", "time_ns"], [[Array(20000).fill("f").join(";"), 1]]),
 	);
@@ -346,7 +357,7 @@ async function maps() {
 	equal(["CUDA:1", "CPU", "HIP:10"].map(deviceNumber), [1, null, 10], "numbers of devices");
 }
 
-export const UNITS = [
+export const unitTests = [
 	{ name: "unit: markdown", run: markdown },
 	{ name: "unit: pages of rules", run: pagesOfRules },
 	{ name: "unit: waterfall of the verdict", run: waterfall },

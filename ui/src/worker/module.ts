@@ -25,6 +25,9 @@ export type Told = (done: number, total: number, events: number) => void;
 /* SS_ERR_LIMIT */
 const LIMIT = 3;
 
+/* WASI's EBADF */
+const NO_FILE = 8;
+
 const TOO_LARGE =
 	"This is more than a page can hold (4 GB of memory). Run `stepscope serve PATH` on the " +
 	"machine that has the files: it has no such limit.";
@@ -33,8 +36,9 @@ class CoreError extends Error {}
 
 /* What went wrong, for people: a page that is too small says what to do instead. */
 export function sentenceOf(error: unknown): string {
-	if (error instanceof RangeError || error instanceof WebAssembly.RuntimeError)
-		return `${error.message}. ${TOO_LARGE}`;
+	if (error instanceof RangeError) return `${error.message}. ${TOO_LARGE}`;
+	if (error instanceof WebAssembly.RuntimeError)
+		return `The core stopped: ${error.message}. Does \`stepscope PATH\` read these files?`;
 	return error instanceof Error ? error.message : String(error);
 }
 
@@ -65,13 +69,11 @@ export class Core {
 		this.handle = this.exports.ss_wasm_new();
 	}
 
-	/* The clock is real; everything else has nothing to do here and says so: ENOSYS. */
+	/* The clock is real; there are no files, and all else says so. */
 	private wasi(module: WebAssembly.Module): WebAssembly.ModuleImports {
 		const calls: WebAssembly.ModuleImports = {};
 		for (const wanted of WebAssembly.Module.imports(module))
-			if (wanted.module === "wasi_snapshot_preview1") calls[wanted.name] = () => 52;
-		/* no folders are open: EBADF ends their list, anything else ends the program */
-		calls["fd_prestat_get"] = () => 8;
+			if (wanted.module === "wasi_snapshot_preview1") calls[wanted.name] = () => NO_FILE;
 		calls["clock_time_get"] = (_clock: number, _precision: bigint, at: number) => {
 			const ns = BigInt(Math.round(performance.now() * 1e6));
 			new DataView(this.exports.memory.buffer).setBigUint64(at >>> 0, ns, true);

@@ -176,7 +176,7 @@ export function CurveOf({ peak }: { peak: Peak }) {
 					limit={limit}
 					zoom={(from, to) => zoom({ from, to })}
 					all={() => zoom(null)}
-					label={`Memory of ${peak.device} over time. ${sentence(peak)}`}
+					label={`Memory of ${peak.device}. ${sentence(peak)}`}
 				/>
 			) : (
 				<p class="soft">No curve of this device: too few events.</p>

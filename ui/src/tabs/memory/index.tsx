@@ -115,7 +115,7 @@ function Growth({ rank }: { rank: number | null }) {
 function Memory() {
 	const { client } = useOpened();
 	const rank = useView((view) => view.rank);
-	const part = useView((view) => view.own.part) || "memory";
+	const part = useView((view) => view.own.view) || "memory";
 	const wanted = useView((view) => view.own.device);
 	const loaded = useLoaded(() => client.view("memory", { rank, top: 0 }), [client, rank]);
 	const peaks = useMemo(() => (loaded.value ? readPeaks(loaded.value) : []), [loaded.value]);
@@ -147,10 +147,10 @@ function Memory() {
 			<CurveOf peak={chosen} />
 			<Growth rank={chosen.rank} />
 			<Chips
-				label="More about memory"
+				label="Parts of this tab"
 				chips={PARTS}
 				chosen={part}
-				onChoose={(id) => store.setOwn({ part: id })}
+				onChoose={(id) => store.setOwn({ view: id })}
 				strong
 			/>
 			<div class="memory-part">

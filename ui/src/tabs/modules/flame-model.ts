@@ -70,6 +70,22 @@ export function readStacks(table: TableDocument): Frame {
 	return root;
 }
 
+/* Outermost frames whose name holds the text, letters of either case, and their time. */
+export function foundIn(root: Frame, text: string): { count: number; total: number } {
+	const wanted = text.toLowerCase();
+	const open = [root];
+	let [count, total] = [0, 0];
+	for (let frame = open.pop(); frame; frame = open.pop()) {
+		if (frame.parent && frame.name.toLowerCase().includes(wanted)) {
+			count++;
+			total += frame.total;
+			continue;
+		}
+		for (const child of frame.children) open.push(child);
+	}
+	return { count, total };
+}
+
 export function pathOf(frame: Frame): string[] {
 	const names: string[] = [];
 	for (let at: Frame | null = frame; at?.parent; at = at.parent) names.unshift(at.name);

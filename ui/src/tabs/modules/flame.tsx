@@ -4,8 +4,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { COLORS, readPalette } from "../../core/colors";
 import { formatNs, formatPercent } from "../../core/format";
+import { plural } from "../../core/words";
 import { beginDrawing, tokenOf, useTheme, useWidth } from "../../parts/surface";
-import { colorOf, type Frame, pathOf, shortFrame } from "./flame-model";
+import { colorOf, foundIn, type Frame, pathOf, shortFrame } from "./flame-model";
 
 const HINT = "Click a frame to zoom, Escape to go back.";
 const LABEL = "Stacks by time. Arrow keys move between frames, Enter zooms, Escape shows all.";
@@ -67,16 +68,18 @@ function draw(
 ): void {
 	const palette = new Map(COLORS.map((name, i) => [name as string, readPalette()[i] ?? ""]));
 	const wanted = search.toLowerCase();
-	const back = tokenOf("--back");
+	const [back, soft] = [tokenOf("--back"), tokenOf("--soft")];
 	context.font = `11px ${tokenOf("--font")}`;
 	context.textBaseline = "middle";
 	for (const { frame, x, width, y } of shown) {
 		const found = wanted !== "" && frame.name.toLowerCase().includes(wanted);
-		context.globalAlpha = wanted && !found ? 0.25 : 1;
+		const dim = wanted !== "" && !found;
+		context.globalAlpha = dim ? 0.25 : 1;
 		context.fillStyle = palette.get(colorOf(frame)) ?? "";
 		context.fillRect(x, y, Math.max(LEAST_WIDTH, width - 1), ROW - 1);
 		if (width >= LEAST_TEXT) {
-			context.fillStyle = back;
+			context.globalAlpha = 1;
+			context.fillStyle = dim ? soft : back;
 			context.fillText(
 				clipText(context, shortFrame(frame.name), width - 8),
 				x + 4,
@@ -101,6 +104,15 @@ function tell(frame: Frame, root: Frame): string {
 	);
 }
 
+/* Time under frames with the text in their name; one inside of another counts once. */
+function tellAll(root: Frame, search: string): string {
+	if (!search) return `${formatNs(root.total)} in all. ${HINT}`;
+	const { count, total } = foundIn(root, search);
+	if (!count) return "No frame has this text in its name.";
+	const share = formatPercent(root.total ? (100 * total) / root.total : 0);
+	return `${plural(count, "frame")} with “${search}”: ${formatNs(total)}, ${share} of all.`;
+}
+
 /* Where an arrow key leads: to the caller, the largest callee, a neighbour of the same caller. */
 function stepFrom(frame: Frame, key: string): Frame | null {
 	if (key === "ArrowUp") return frame.parent;
@@ -118,6 +130,7 @@ export function Flame({ root, search }: { root: Frame; search: string }) {
 	const [zoom, setZoom] = useState<Frame>(() => firstZoom(root));
 	const [active, activate] = useState<Frame | null>(null);
 	const theme = useTheme();
+	const told = useMemo(() => tellAll(root, search), [root, search]);
 	const shown = useMemo(() => layOut(zoom, width), [zoom, width]);
 	const height = shown.reduce((most, one) => Math.max(most, one.y + ROW), ROW);
 
@@ -150,9 +163,7 @@ export function Flame({ root, search }: { root: Frame; search: string }) {
 	return (
 		<div class="flame" ref={place}>
 			<p class="flame-hint" aria-live="polite">
-				{active
-					? tell(active, root)
-					: `${formatNs(root.total)} in all. ${HINT}`}
+				{active ? tell(active, root) : told}
 				{zoom !== root ? (
 					<button
 						type="button"

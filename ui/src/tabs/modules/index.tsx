@@ -152,17 +152,17 @@ function FlamePart({ search }: { search: string }) {
 }
 
 function Modules() {
-	const part = useView((view) => view.own.part) || "tree";
+	const part = useView((view) => view.own.view) || "tree";
 	const time = useView((view) => view.own.time) || "device";
 	const search = useView((view) => view.own.find) ?? "";
 	return (
 		<div class="pane">
 			<div class="modules-bar">
 				<Chips
-					label="How to show them"
+					label="Parts of this tab"
 					chips={PARTS}
 					chosen={part}
-					onChoose={(id) => store.setOwn({ part: id })}
+					onChoose={(id) => store.setOwn({ view: id })}
 					strong
 				/>
 				{part === "flame" ? (

@@ -56,7 +56,7 @@ function Sentence() {
 
 function Ranks() {
 	const { job } = useOpened();
-	const part = useView((view) => view.own.part) || "stragglers";
+	const part = useView((view) => view.own.view) || "stragglers";
 	const alone = ranksOf(job).length < 2;
 	return (
 		<div class="page ranks">
@@ -72,10 +72,10 @@ function Ranks() {
 			{alone ? null : (
 				<>
 					<Chips
-						label="More about the ranks"
+						label="Parts of this tab"
 						chips={PARTS}
 						chosen={part}
-						onChoose={(id) => store.setOwn({ part: id })}
+						onChoose={(id) => store.setOwn({ view: id })}
 						strong
 					/>
 					<div class="ranks-part">

@@ -152,11 +152,9 @@ function Verdict() {
 				{told.value ? (
 					<Told key={`${rank}`} told={told.value} rank={rank} />
 				) : told.state === "loading" ? (
-					<div class="sentence" aria-busy="true">
-						<h2 class="soft">
-							{slow ? "Replaying the steps …" : "\u00a0"}
-						</h2>
-					</div>
+					<p class="sentence sentence-wait" role="status">
+						{slow ? "Replaying the steps …" : "\u00a0"}
+					</p>
 				) : null}
 				{told.value ? <QualityLine told={told.value} /> : null}
 			</div>

@@ -1,6 +1,7 @@
 /*
  * model.ts - what the verdict says, computed from the answers of the core.
  */
+import { causeColor } from "../../core/colors";
 import { formatNs, formatPercent } from "../../core/format";
 import type { Cell, Diagnosis, Finding, TableDocument } from "../../core/types";
 import type { BarPart } from "../../parts/stacked-bar";
@@ -106,7 +107,6 @@ const PART_COLORS: Record<string, string> = {
 	compute: "compute",
 	"exposed communication": "communication",
 	"exposed copies": "copy",
-	"idle: input": "input",
 };
 
 function numberOf(cell: Cell | undefined): number {
@@ -135,7 +135,7 @@ export function budgetOf(budget: TableDocument): Budget {
 		.map(([name, value]) => ({
 			name,
 			value,
-			color: PART_COLORS[name] ?? "idle",
+			color: PART_COLORS[name] ?? causeColor(name.replace(/^idle: /, "")),
 			hatched: name.startsWith("idle"),
 		}));
 	return { parts, devices: devices.size };

@@ -39,9 +39,20 @@ function hintOf(fall: Fall, step: number): string {
 	);
 }
 
+/* −88 ms; where only bounds mean something, both. */
+function figureOf(fall: Fall, bounded: boolean): string {
+	const { cost } = fall;
+	if (!fall.on) return "left as it is";
+	if (!cost?.cost_ns) return "0";
+	const [low, high] = [cost.cost_low_ns ?? cost.cost_ns, cost.cost_high_ns ?? cost.cost_ns];
+	if (!bounded || low === high) return `−${formatNs(cost.cost_ns)}`;
+	return `−${formatNs(low)} to −${formatNs(high)}`;
+}
+
 function Row(props: {
 	fall: Fall;
 	step: number;
+	bounded: boolean;
 	toggle: (fix: string) => void;
 	hint: (text: string | null) => void;
 }) {
@@ -93,13 +104,7 @@ function Row(props: {
 					</>
 				) : null}
 			</span>
-			<span class="fall-figure">
-				{fall.on
-					? cost > 0
-						? `−${formatNs(cost)}`
-						: "0"
-					: "left as it is"}
-			</span>
+			<span class="fall-figure">{figureOf(fall, props.bounded)}</span>
 		</label>
 	);
 }
@@ -136,7 +141,7 @@ export function Waterfall({ told, shown, falls, busy, toggle }: Props) {
 
 	return (
 		<section
-			class={`falls ${busy ? "busy" : ""}`}
+			class={`falls ${busy ? "busy" : ""} ${told.only_bounds ? "bounded" : ""}`}
 			aria-label="From today's step to the possible one"
 		>
 			<Whole name="Step today" ns={step} step={step} kind="fall-today" />
@@ -145,6 +150,7 @@ export function Waterfall({ told, shown, falls, busy, toggle }: Props) {
 					key={fall.number}
 					fall={fall}
 					step={step}
+					bounded={told.only_bounds}
 					toggle={toggle}
 					hint={change}
 				/>

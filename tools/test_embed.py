@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""test_embed.py - what embed.py makes of pages: the policy, the bytes, refusals."""
+
+import base64
+import gzip
+import hashlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+EMBED = Path(__file__).resolve().parent / "embed.py"
+PAGE = """<!doctype html><html><head><title>a?? "b" \\</title>
+<style>p{content:"<script>"}</style><style>q{}</style>
+<script type="application/json">{"no":"script"}</script></head>
+<body><p style>&amp;</p><img src="data:image/gif;base64,R0"><a href="https://example.org">x</a>
+<script type="module">if (1 < 2 && "<style>") document.title = "\u00e4&amp;";
+</script></body></html>
+"""
+
+
+def embed(page, raw=None):
+    """Exit code, stderr, policy and bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = Path(folder) / "page.html", Path(folder) / "page.inc"
+        words = [sys.executable, EMBED, out]
+        if page is not None:
+            source.write_bytes(raw or page.encode())
+            words.append(source)
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return done.returncode, done.stderr, "", b""
+        text = out.read_text(encoding="ascii")
+    arrays = dict(re.findall(r"static const char (\w+)\[\] =\n((?:\".*\"\n?)+);", text))
+    plain = {name: b"".join(unescape(line) for line in body.splitlines())
+             for name, body in arrays.items()}
+    length = int(re.search(r"PAGE_LENGTH (\d+)", text)[1])
+    assert len(plain["page_bytes"]) == length
+    return 0, "", plain["page_policy"].decode(), plain["page_bytes"]
+
+
+def unescape(line):
+    """The bytes of one C string, whose escapes all have three digits."""
+    return re.sub(rb"\\([0-7]{3})", lambda m: bytes([int(m[1], 8)]), line[1:-1].encode())
+
+
+def digest(text):
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+class Embed(unittest.TestCase):
+    SCRIPT = 'if (1 < 2 && "<style>") document.title = "\u00e4&amp;";\n'
+
+    def test_policy(self):
+        code, _, policy, data = embed(PAGE)
+        self.assertEqual(code, 0)
+        self.assertEqual(gzip.decompress(data).decode(), PAGE)
+        parts = dict(part.split(" ", 1) for part in policy.split("; "))
+        self.assertEqual(parts["default-src"], "'none'")
+        self.assertEqual(parts["script-src"], digest(self.SCRIPT) + " 'wasm-unsafe-eval'")
+        self.assertEqual(parts["style-src"],
+                         digest('p{content:"<script>"}') + " " + digest("q{}"))
+
+    def test_line_ends(self):
+        # browsers make line ends equal before they hash
+        _, _, policy, data = embed(PAGE, PAGE.replace("\n", "\r\n").encode())
+        self.assertEqual(gzip.decompress(data).decode(), PAGE)
+        self.assertIn(digest(self.SCRIPT), policy)
+
+    def test_same_output(self):
+        self.assertEqual(embed(PAGE), embed(PAGE))
+
+    def test_without_page(self):
+        code, _, policy, data = embed(None)
+        self.assertEqual((code, data), (0, b""))
+        self.assertIn("script-src 'wasm-unsafe-eval'", policy)
+        self.assertIn("style-src 'none'", policy)
+
+    def test_refused(self):
+        for tag in ('<script src="a.js"></script>', '<link rel="stylesheet" href="a.css">',
+                    '<img src="https://example.org/a.png">', '<iframe src="/a"></iframe>'):
+            code, text, _, _ = embed(PAGE.replace("<p style>", tag))
+            self.assertEqual(code, 1, tag)
+            self.assertIn("not self-contained", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,35 @@
+/*
+ * figures.mjs - figures as the page writes them, from the command's JSON; written anew, so that
+ * a mistake of the page is none here.
+ */
+function digits(value) {
+	const size = Math.abs(value);
+	if (size >= 99.95 || Number.isInteger(value)) return value.toFixed(0);
+	return value.toFixed(size >= 9.995 ? 1 : 2);
+}
+
+export function time(ns) {
+	const size = Math.abs(ns);
+	if (size < 999.5) return `${Math.round(ns)} ns`;
+	if (size < 999.5e3) return `${digits(ns / 1e3)} µs`;
+	if (size < 999.5e6) return `${digits(ns / 1e6)} ms`;
+	if (size < 119.5e9) return `${digits(ns / 1e9)} s`;
+	return `${digits(ns / 60e9)} min`;
+}
+
+/* The sentence of the verdict. */
+export function sentence(verdict) {
+	const faster = verdict.step_ns / verdict.fixed_step_ns;
+	if (!verdict.findings.some((finding) => finding.level === "warning")) return null;
+	return (
+		`A step takes ${time(verdict.step_ns)}. ` +
+		`It could take ${time(verdict.fixed_step_ns)}: ${faster.toFixed(2)} × faster.`
+	);
+}
+
+/* A column of a table of the command, by its name. */
+export function column(table, name) {
+	const at = table.columns.findIndex((one) => one.name === name);
+	if (at < 0) throw new Error(`${table.schema} has no column ${name}`);
+	return table.rows.map((row) => row[at]);
+}

@@ -1,0 +1,22 @@
+/*
+ * tests.mjs - all tests, in the order in which they run.
+ */
+import { chartTests } from "./charts.mjs";
+import { compareTests } from "./compare.mjs";
+import { partUnits } from "./parts.mjs";
+import { tabTests } from "./tabs.mjs";
+import { timelineTests } from "./timeline.mjs";
+import { unitTests } from "./units.mjs";
+import { verdictTests } from "./verdict.mjs";
+import { wayTests } from "./ways.mjs";
+
+export const TESTS = [
+	...partUnits,
+	...unitTests,
+	...wayTests,
+	...verdictTests,
+	...tabTests,
+	...chartTests,
+	...timelineTests,
+	...compareTests,
+];

@@ -1,0 +1,73 @@
+/*
+ * verdict.mjs - the first tab: findings, what-if, the way to the evidence.
+ */
+import { sentence, time } from "./figures.mjs";
+import { check, equal } from "./harness.mjs";
+import { verdictOf } from "./ways.mjs";
+
+async function whatIf(harness) {
+	const folder = harness.simulate("ddp8-slow");
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link);
+	const verdict = harness.json("diagnose", folder);
+	await verdictOf(page);
+	const boxes = page.getByRole("checkbox", { name: /^Fix/ });
+	equal(await boxes.count(), verdict.findings.length, "fixes that can be ticked");
+	await boxes.first().uncheck();
+	const left = verdict.findings
+		.slice(1)
+		.map((one) => (one.rank === null ? one.rule : `${one.rule}=${one.rank}`));
+	const then = harness.json("what-if", "--fix", left.join(","), folder);
+	const wanted = time(then.fixed_step_ns);
+	await page.getByRole("region", { name: /today's step/ }).getByText(wanted).first().waitFor();
+	check(page.url().includes("fix="), "the set of fixes does not stand in the address");
+	await boxes.first().check();
+	await page.getByText(time(verdict.fixed_step_ns)).first().waitFor();
+	await harness.close(page);
+}
+
+async function evidence(harness) {
+	const folder = harness.simulate("ddp8-slow");
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link);
+	const verdict = harness.json("diagnose", folder);
+	await verdictOf(page);
+	const articles = page.getByRole("article");
+	equal(await articles.count(), verdict.findings.length, "findings");
+	for (const [at, finding] of verdict.findings.entries()) {
+		const said = await articles.nth(at).innerText();
+		check(said.includes(finding.title), `finding ${at + 1} is not '${finding.title}'`);
+		check(said.includes(`−${time(finding.cost_ns)}`), `its cost is not ${time(finding.cost_ns)}`);
+		check(said.includes(finding.fix.split("\n")[0]), "its fix is missing");
+	}
+	await articles.first().getByRole("button", { name: "Why we think so" }).click();
+	await articles.first().getByRole("button", { name: "Show on timeline" }).click();
+	await page.getByRole("application").waitFor();
+	await page.waitForURL(/#\/timeline\?.*from=/);
+	const flags = JSON.parse(harness.command("ask", "flags", folder)).flags;
+	const window = new URLSearchParams(page.url().split("?")[1]);
+	const place = flags[0].places[0];
+	check(
+		Number(window.get("from")) <= place.start_ns && Number(window.get("to")) >= place.end_ns,
+		"the timeline does not show the place of the first finding",
+	);
+	await harness.close(page);
+}
+
+async function healthy(harness) {
+	const folder = harness.simulate("ddp8-healthy");
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link);
+	const verdict = harness.json("diagnose", folder);
+	equal(sentence(verdict), null, "warnings of a healthy job");
+	const said = await verdictOf(page);
+	check(said.includes(time(verdict.step_ns)), `'${said}' does not say the step's time`);
+	check(!said.includes("faster"), `'${said}' promises a healthy job a gain`);
+	await harness.close(page);
+}
+
+export const verdictTests = [
+	{ name: "verdict: unticked fixes are replayed as what-if does", run: whatIf },
+	{ name: "verdict: findings as the command has them, each with its place", run: evidence },
+	{ name: "verdict: a healthy job", run: healthy },
+];
