@@ -3,9 +3,10 @@
  *
  *     node tests/wasm.mjs STEPSCOPE_WASM STEPSCOPE_NATIVE [TRACE...]
  *
- * Every trace (.json or .json.gz) is unpacked to a plain file; the command reads the file, the
- * module a copy in memory that goes by the same path. Without a trace that exists, a small one is
- * made up. At the end a trace of 100 MB is loaded by both, for the ratio of their times.
+ * Every trace (.json or .json.gz) is unpacked to a plain file, and packed by the command, which
+ * reads both; the module reads copies in memory that go by the same paths. Without a trace that
+ * exists, a small one is made up. At the end a trace of 100 MB is loaded by both, for the ratio of
+ * their times.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -223,6 +224,14 @@ function plainCopy(trace, folder, index) {
 	return path;
 }
 
+/* The command's pack of a plain file: both read the same bytes. */
+function packOf(plain, command) {
+	const result = spawnSync(command, ["pack", "--force", plain]);
+	if (result.status !== 0)
+		throw new Error(`pack: ${result.stderr}`);
+	return plain.replace(/\.json$/, ".stepscope");
+}
+
 /* The demo is simulated inside the module: its ranks are there, and it has a verdict. */
 function demo(module) {
 	const handle = module.exports.ss_wasm_new();
@@ -271,8 +280,11 @@ async function main(wasmPath, command, traces) {
 		const made = join(folder, "made_up_rank3.json");
 		writeFileSync(made, madeUpTrace(0));
 		comparison.file(made);
+		comparison.file(packOf(made, command));
 		traces.filter((trace) => existsSync(trace)).forEach((trace, index) => {
-			comparison.file(plainCopy(trace, folder, index));
+			const plain = plainCopy(trace, folder, index);
+			comparison.file(plain);
+			comparison.file(packOf(plain, command));
 		});
 		const ratio = comparison.wasmMs / comparison.nativeMs;
 		console.log(`wasm: ${comparison.equal} outputs equal, time wasm/native ` +

@@ -29,7 +29,7 @@ enum ss_column_flag {
 		1 << 3, /* rows of all files with equal keys can be summed: ss_table_fold() */
 	SS_COLUMN_QUIET = 1 << 4, /* not worth a word when it is the same in all rows */
 	SS_COLUMN_BAR = 1 << 5,   /* of percents: text draws it where there is room */
-	/* of texts and ids: about one of the things that a row sums, unless rows are grouped by it */
+	/* texts and ids: about one of the things that a row sums, unless rows are grouped by it */
 	SS_COLUMN_EVIDENCE = 1 << 6,
 };
 

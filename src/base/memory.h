@@ -34,6 +34,9 @@ void ss_memory_init(struct ss_memory *memory, size_t limit_bytes);
 SS_MUST_USE
 void *ss_memory_resize(struct ss_memory *memory, void *block, size_t old_bytes, size_t new_bytes);
 
+/* pages.c: says that all of a large block will be written: a hint that makes it cheaper. */
+void ss_memory_touch(void *block, size_t bytes);
+
 /* NULL is fine, whatever `bytes` says. */
 void ss_memory_free(struct ss_memory *memory, void *block, size_t bytes);
 

@@ -35,45 +35,55 @@ static struct ss_path *origin_of(const struct ss_paths *paths, const char *pack,
 	return bsearch(&wanted, paths->items, paths->count, sizeof(*paths->items), by_path);
 }
 
+/* Marks what goes: the file of a pack, or the pack of a file that is another one by now. */
+static enum ss_status mark(const struct ss_paths *paths, uint32_t index, bool *dropped,
+			   struct ss_memory *memory, struct ss_pack_choice *out,
+			   struct ss_error *err)
+{
+	const char *pack = paths->items[index].path;
+	struct ss_pack_origin origin;
+	struct ss_path *file;
+	struct stat info;
+	enum ss_status status = ss_unpack_origin(pack, memory, &origin, err);
+
+	/* one that cannot be read says so when it is loaded */
+	if (status != SS_OK)
+		return status == SS_ERR_LIMIT ? status : SS_OK;
+	file = origin_of(paths, pack, &origin);
+	if (!file || stat(file->path, &info) != 0)
+		return SS_OK;
+	if ((uint64_t)info.st_size == origin.disk_bytes) {
+		out->preferred += !dropped[file - paths->items];
+		dropped[file - paths->items] = true;
+	} else {
+		out->stale++;
+		dropped[index] = true;
+	}
+	return SS_OK;
+}
+
 enum ss_status ss_find_choose(struct ss_paths *paths, struct ss_memory *memory,
 			      struct ss_pack_choice *out, struct ss_error *err)
 {
+	uint32_t count = paths->count, kept = 0, packs = 0;
+	enum ss_status status = SS_OK;
 	bool *dropped;
-	uint32_t kept = 0, packs = 0;
 
-	for (uint32_t i = 0; i < paths->count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		packs += ss_find_is_pack(paths->items[i].path);
-	if (!packs || packs == paths->count)
+	if (!packs || packs == count)
 		return SS_OK;
-	dropped = ss_memory_resize(memory, NULL, 0, paths->count);
+	dropped = ss_memory_resize(memory, NULL, 0, count);
 	if (!dropped)
 		return ss_fail_memory(err, "the list of files");
-	memset(dropped, 0, paths->count);
-	for (uint32_t i = 0; i < paths->count; i++) {
-		const char *pack = paths->items[i].path;
-		struct ss_pack_origin origin;
-		struct ss_path *file;
-		struct stat info;
-
-		/* one that cannot be read says so when it is loaded */
-		if (!ss_find_is_pack(pack) ||
-		    ss_unpack_origin(pack, memory, &origin, NULL) != SS_OK)
-			continue;
-		file = origin_of(paths, pack, &origin);
-		if (!file || stat(file->path, &info) != 0)
-			continue;
-		if ((uint64_t)info.st_size == origin.disk_bytes) {
-			out->preferred += !dropped[file - paths->items];
-			dropped[file - paths->items] = true;
-		} else {
-			out->stale++;
-			dropped[i] = true;
-		}
-	}
-	for (uint32_t i = 0; i < paths->count; i++)
+	memset(dropped, 0, count);
+	for (uint32_t i = 0; status == SS_OK && i < count; i++)
+		if (ss_find_is_pack(paths->items[i].path))
+			status = mark(paths, i, dropped, memory, out, err);
+	for (uint32_t i = 0; i < count; i++)
 		if (!dropped[i])
 			paths->items[kept++] = paths->items[i];
-	ss_memory_free(memory, dropped, paths->count);
+	ss_memory_free(memory, dropped, count);
 	paths->count = kept;
-	return SS_OK;
+	return status;
 }

@@ -26,11 +26,11 @@ struct ss_frame {
 	size_t length;
 };
 
+/* `row` is whose it is: the row itself, its launch, of backward work the forward operator. */
 struct ss_frames {
 	struct ss_frame items[SS_AROUND_MAX]; /* innermost first */
 	uint32_t count;
-	uint32_t
-		row; /* whose stack it is: its own, its launch's, of backward work the forward op's */
+	uint32_t row;
 };
 
 /* Frames around the row, or the call stack of the operator around it. */

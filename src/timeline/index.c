@@ -2,6 +2,7 @@
  * index.c - makes the parts of an index one after the other.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "timeline/index.h"
 #include "timeline/range.h"
@@ -202,6 +203,46 @@ enum ss_status ss_index_busy(struct ss_timeline *timeline, uint32_t file,
 				  : ss_busy_init(&index->busy, index->trace, index->memory, err);
 }
 
+static bool is_longer(const struct ss_slices *slices, uint32_t row, uint32_t than)
+{
+	if (slices->dur_ns[row] != slices->dur_ns[than])
+		return slices->dur_ns[row] > slices->dur_ns[than];
+	return slices->start_ns[row] < slices->start_ns[than];
+}
+
+static void sum_names(const struct ss_slices *slices, struct ss_name_sum *sums)
+{
+	for (uint32_t row = 0; row < slices->count; row++) {
+		struct ss_name_sum *sum = &sums[slices->name[row]];
+
+		sum->kinds |= UINT32_C(1) << slices->kind[row];
+		sum->total_ns = ss_ns_sum(sum->total_ns, slices->dur_ns[row]);
+		if (!sum->count++ || is_longer(slices, row, sum->longest))
+			sum->longest = row;
+	}
+}
+
+enum ss_status ss_index_names(struct ss_timeline *timeline, uint32_t file,
+			      const struct ss_name_sum **out, struct ss_error *err)
+{
+	struct ss_index *index = open_index(timeline, file);
+	size_t bytes;
+
+	*out = index ? index->name_sums : NULL;
+	if (*out)
+		return SS_OK;
+	if (!index)
+		return ss_fail_memory(err, "the index of the timeline");
+	bytes = ((size_t)index->trace->names.count + 1) * sizeof(*index->name_sums);
+	index->name_sums = ss_memory_resize(index->memory, NULL, 0, bytes);
+	if (!index->name_sums)
+		return ss_fail_memory(err, "the index of the timeline");
+	memset(index->name_sums, 0, bytes);
+	sum_names(&index->trace->slices, index->name_sums);
+	*out = index->name_sums;
+	return SS_OK;
+}
+
 void ss_index_release(struct ss_index *index)
 {
 	struct ss_memory *memory;
@@ -210,6 +251,8 @@ void ss_index_release(struct ss_index *index)
 		return;
 	memory = index->memory;
 	ss_places_release(&index->places);
+	ss_memory_free(memory, index->name_sums,
+		       ((size_t)index->trace->names.count + 1) * sizeof(*index->name_sums));
 	ss_memory_free(memory, index->block_ends,
 		       SS_BLOCKS(index->trace->slices.count) * sizeof(*index->block_ends));
 	release_parts(index);

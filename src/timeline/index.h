@@ -28,6 +28,15 @@ struct ss_row_wait {
 	uint8_t part;
 };
 
+/* All slices of a name. */
+struct ss_name_sum {
+	int64_t total_ns;
+	uint32_t count;
+	uint32_t longest; /* row; of equal ones the earliest */
+	uint32_t kinds;   /* bit per enum ss_kind */
+	uint32_t reserved;
+};
+
 struct ss_index {
 	struct ss_memory *memory;
 	const struct ss_trace *trace;
@@ -39,8 +48,9 @@ struct ss_index {
 	struct ss_lanes gap_lanes; /* of the idle tracks: one for each device of ss_idle */
 	struct ss_row_wait *waits; /* by row */
 	uint32_t wait_count, wait_capacity;
-	struct ss_places places; /* without a trace: not asked for yet, gap.h */
-	int64_t *block_ends;     /* the last end of each block of rows; NULL: as well, range.h */
+	struct ss_places places;       /* without a trace: not asked for yet, gap.h */
+	struct ss_name_sum *name_sums; /* per name; NULL: as well */
+	int64_t *block_ends; /* the last end of each block of rows; NULL: as well, range.h */
 	struct ss_curves curves;
 	bool is_made;        /* all above */
 	struct ss_busy busy; /* made by ss_index_busy() */
@@ -55,6 +65,11 @@ enum ss_status ss_index_of(struct ss_timeline *timeline, uint32_t file, struct s
 SS_MUST_USE
 enum ss_status ss_index_busy(struct ss_timeline *timeline, uint32_t file,
 			     const struct ss_busy **out, struct ss_error *err);
+
+/* Sums of all names of a file, without the rest of its index. */
+SS_MUST_USE
+enum ss_status ss_index_names(struct ss_timeline *timeline, uint32_t file,
+			      const struct ss_name_sum **out, struct ss_error *err);
 
 /* NULL is fine. */
 void ss_index_release(struct ss_index *index);

@@ -13,7 +13,7 @@ struct tally {
 
 /* One track at work. */
 struct sweep {
-	struct ss_lane_rows rows;
+	const int64_t *start_ns, *dur_ns;
 	const uint32_t *names; /* per row; NULL: gaps */
 	const uint8_t *causes; /* per gap */
 	int64_t from_ns, to_ns;
@@ -29,8 +29,8 @@ static inline void add_row(struct sweep *sweep, uint32_t row)
 {
 	uint32_t name = sweep->names ? sweep->names[row] : sweep->causes[row];
 	struct tally *tally = &sweep->tallies[name];
-	int64_t start_ns = sweep->rows.start_ns[row];
-	int64_t end_ns = start_ns + sweep->rows.dur_ns[row], part_ns;
+	int64_t start_ns = sweep->start_ns[row];
+	int64_t end_ns = start_ns + sweep->dur_ns[row], part_ns;
 
 	if (start_ns < sweep->from_ns)
 		start_ns = sweep->from_ns;
@@ -61,8 +61,7 @@ static void add_open(struct sweep *sweep, const int64_t *block_ends, uint32_t fi
 			stop = end;
 		if (block_ends[block] > sweep->from_ns)
 			for (uint32_t i = row; i < stop; i++)
-				if (sweep->rows.start_ns[i] + sweep->rows.dur_ns[i] >
-				    sweep->from_ns)
+				if (sweep->start_ns[i] + sweep->dur_ns[i] > sweep->from_ns)
 					add_row(sweep, i);
 		row = stop;
 	}
@@ -188,8 +187,8 @@ static void sweep_rows(const struct file_sweep *file, uint32_t track, struct swe
 	if (track < trace->track_count) {
 		first = trace->tracks[track].first_row;
 		end = first + trace->tracks[track].row_count;
-		sweep->rows = (struct ss_lane_rows){ .start_ns = trace->slices.start_ns,
-						     .dur_ns = trace->slices.dur_ns };
+		sweep->start_ns = trace->slices.start_ns;
+		sweep->dur_ns = trace->slices.dur_ns;
 		sweep->names = trace->slices.name;
 	} else {
 		const struct ss_idle_device *device =
@@ -197,17 +196,16 @@ static void sweep_rows(const struct file_sweep *file, uint32_t track, struct swe
 
 		first = device->gap_from;
 		end = device->gap_to;
-		sweep->rows = (struct ss_lane_rows){ .start_ns = file->index->gaps.start_ns,
-						     .dur_ns = file->index->gaps.dur_ns };
+		sweep->start_ns = file->index->gaps.start_ns;
+		sweep->dur_ns = file->index->gaps.dur_ns;
 		sweep->causes = file->index->gaps.cause;
 	}
-	begin = row_from(sweep->rows.start_ns, first, end, sweep->from_ns);
-	stop = row_from(sweep->rows.start_ns, begin, end, sweep->to_ns);
+	begin = row_from(sweep->start_ns, first, end, sweep->from_ns);
+	stop = row_from(sweep->start_ns, begin, end, sweep->to_ns);
 	if (sweep->names) {
 		add_open(sweep, file->index->block_ends, first, begin);
 	} else if (begin > first &&
-		   sweep->rows.start_ns[begin - 1] + sweep->rows.dur_ns[begin - 1] >
-			   sweep->from_ns) {
+		   sweep->start_ns[begin - 1] + sweep->dur_ns[begin - 1] > sweep->from_ns) {
 		/* gaps do not overlap */
 		add_row(sweep, begin - 1);
 	}

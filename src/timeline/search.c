@@ -1,5 +1,5 @@
 /*
- * search.c - one pass over the names of the slices.
+ * search.c - names that match, and their slices.
  */
 #include "timeline/search.h"
 
@@ -7,6 +7,7 @@
 
 #include "analyze/arrange.h"
 #include "analyze/moment.h"
+#include "timeline/index.h"
 
 /* The next hit of a track. */
 struct cursor {
@@ -17,9 +18,11 @@ struct cursor {
 struct pass {
 	const struct ss_search *search;
 	const struct ss_trace *trace;
+	const struct ss_name_sum *sums;
 	uint8_t *wanted;  /* per name: the pattern matches; 2 when it was met */
 	uint64_t count;   /* hits of this file */
 	uint32_t longest; /* SS_NO_ROW: no hit */
+	bool by_row;      /* that a name matches is not enough */
 	struct cursor *heap;
 	uint32_t heap_count;
 };
@@ -48,8 +51,9 @@ static inline bool is_chosen(const struct pass *pass, uint32_t row)
 {
 	const struct ss_search *search = pass->search;
 
-	return (search->kinds >> pass->trace->slices.kind[row] & 1) &&
-	       (search->step == SS_NO_ROW || ss_step_of_row(pass->trace, row) == search->step);
+	return !pass->by_row ||
+	       ((search->kinds >> pass->trace->slices.kind[row] & 1) &&
+		(search->step == SS_NO_ROW || ss_step_of_row(pass->trace, row) == search->step));
 }
 
 /* Whether the row is shown before the other: longer, or as long and earlier. */
@@ -60,7 +64,8 @@ static bool is_longer(const struct ss_slices *slices, uint32_t row, uint32_t tha
 	return slices->start_ns[row] < slices->start_ns[than];
 }
 
-static void count_hits(struct pass *pass, struct ss_hits *out)
+/* Rows of the names one by one: where steps, or kinds of one name, are told apart. */
+static void count_rows(struct pass *pass, struct ss_hits *out)
 {
 	const struct ss_slices *slices = &pass->trace->slices;
 	const uint32_t *name = slices->name;
@@ -75,6 +80,41 @@ static void count_hits(struct pass *pass, struct ss_hits *out)
 		if (is_longer(slices, row, pass->longest))
 			pass->longest = row;
 	}
+}
+
+/* All rows of the names. */
+static void count_names(struct pass *pass, struct ss_hits *out)
+{
+	for (uint32_t i = 0; i < pass->trace->names.count; i++) {
+		const struct ss_name_sum *sum = &pass->sums[i];
+
+		if (!pass->wanted[i])
+			continue;
+		pass->wanted[i] = 2;
+		pass->count += sum->count;
+		out->total_ns = ss_ns_sum(out->total_ns, sum->total_ns);
+		if (is_longer(&pass->trace->slices, sum->longest, pass->longest))
+			pass->longest = sum->longest;
+	}
+}
+
+static void count_hits(struct pass *pass, struct ss_hits *out)
+{
+	const struct ss_search *search = pass->search;
+
+	pass->by_row = search->step != SS_NO_ROW;
+	for (uint32_t i = 0; i < pass->trace->names.count; i++) {
+		uint32_t kinds = pass->sums[i].kinds;
+
+		pass->wanted[i] = (kinds & search->kinds) &&
+				  ss_pattern_matches(search->pattern,
+						     pass->trace->names.items[i].text);
+		pass->by_row = pass->by_row || (pass->wanted[i] && (kinds & ~search->kinds));
+	}
+	if (pass->by_row)
+		count_rows(pass, out);
+	else
+		count_names(pass, out);
 	out->all_count += pass->count;
 }
 
@@ -194,53 +234,54 @@ static void keep_longest(const struct pass *pass, uint32_t file, struct found *f
 	found->has_longest = true;
 }
 
-static bool search_file(const struct ss_search *search, const struct ss_trace *trace, uint32_t file,
-			struct found *found, struct ss_hits *out)
+static enum ss_status search_file(const struct ss_search *search, struct ss_timeline *timeline,
+				  uint32_t file, struct found *found, struct ss_hits *out,
+				  struct ss_error *err)
 {
+	const struct ss_trace *trace = timeline->files[file].trace;
 	struct pass pass = { .search = search, .trace = trace, .longest = SS_NO_ROW };
 	uint64_t before = out->all_count;
 	struct ss_arena scratch;
 	bool whole;
 
+	SS_TRY(ss_index_names(timeline, file, &pass.sums, err));
 	ss_arena_init(&scratch, out->memory);
 	pass.wanted = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
 	pass.heap = SS_ARENA_NEW(&scratch, struct cursor, (size_t)trace->track_count + 1);
 	whole = pass.wanted && pass.heap;
-	for (uint32_t i = 0; whole && i < trace->names.count; i++)
-		pass.wanted[i] = ss_pattern_matches(search->pattern, trace->names.items[i].text);
 	if (whole) {
 		count_hits(&pass, out);
 		whole = add_names(&pass, found);
 	}
 	if (search->longest)
 		keep_longest(&pass, file, found);
-	else if (whole && search->offset < out->all_count)
+	else if (whole && pass.count && search->offset < out->all_count)
 		whole = show_hits(&pass, file,
 				  search->offset > before ? search->offset - before : 0, out);
 	ss_arena_release(&scratch);
-	return whole;
+	return whole ? SS_OK : ss_fail_memory(err, "the search");
 }
 
-enum ss_status ss_search_run(const struct ss_search *search, const struct ss_timeline *timeline,
+enum ss_status ss_search_run(const struct ss_search *search, struct ss_timeline *timeline,
 			     struct ss_memory *memory, struct ss_hits *out, struct ss_error *err)
 {
 	struct found found = { .has_empty = false };
-	bool whole;
+	enum ss_status status = SS_OK;
 
 	*out = (struct ss_hits){ .memory = memory };
-	whole = ss_strings_init(&found.names, memory);
-	for (uint32_t i = 0; whole && i < search->file_count; i++)
-		whole = search_file(search, timeline->files[search->files[i]].trace,
-				    search->files[i], &found, out);
-	if (whole && found.has_longest)
-		whole = add_hit(out, found.longest.file, found.longest.row);
-	if (whole)
+	if (!ss_strings_init(&found.names, memory))
+		status = ss_fail_memory(err, "the search");
+	for (uint32_t i = 0; status == SS_OK && i < search->file_count; i++)
+		status = search_file(search, timeline, search->files[i], &found, out, err);
+	if (status == SS_OK && found.has_longest &&
+	    !add_hit(out, found.longest.file, found.longest.row))
+		status = ss_fail_memory(err, "the search");
+	if (status == SS_OK)
 		out->name_count = found.names.count - 1 + found.has_empty;
 	ss_strings_release(&found.names);
-	if (whole)
-		return SS_OK;
-	ss_hits_release(out);
-	return ss_fail_memory(err, "the search");
+	if (status != SS_OK)
+		ss_hits_release(out);
+	return status;
 }
 
 void ss_hits_release(struct ss_hits *hits)

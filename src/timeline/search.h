@@ -1,8 +1,9 @@
 /*
  * search.h - slices by their names.
  *
- * Each distinct name is compared once; then one pass over the column of names finds and
- * counts the slices. Those that are shown are taken from the tracks in the order of time.
+ * Each distinct name is compared once. The sums of all names are made when a file is first
+ * searched, so counting costs nothing more; only steps, and names of several kinds, need
+ * a pass over the slices. Those that are shown are taken from the tracks in the order of time.
  */
 #ifndef SS_TIMELINE_SEARCH_H
 #define SS_TIMELINE_SEARCH_H
@@ -34,7 +35,7 @@ struct ss_hits {
 
 /* Release it when SS_OK came back. */
 SS_MUST_USE
-enum ss_status ss_search_run(const struct ss_search *search, const struct ss_timeline *timeline,
+enum ss_status ss_search_run(const struct ss_search *search, struct ss_timeline *timeline,
 			     struct ss_memory *memory, struct ss_hits *out, struct ss_error *err);
 void ss_hits_release(struct ss_hits *hits);
 

@@ -205,6 +205,7 @@ static bool companions_hold(const struct ss_trace *trace)
 	return true;
 }
 
+/* In the order of time, and on threads. */
 static bool allocations_hold(const struct ss_trace *trace)
 {
 	const struct ss_allocations *rows = &trace->allocations;
@@ -212,6 +213,7 @@ static bool allocations_hold(const struct ss_trace *trace)
 	for (uint32_t i = 0; i < rows->count; i++)
 		if (rows->start_ns[i] < (i ? rows->start_ns[i - 1] : 0) ||
 		    rows->start_ns[i] > trace->span_ns || rows->track[i] >= trace->track_count ||
+		    trace->tracks[rows->track[i]].class != SS_TRACK_HOST ||
 		    rows->out_of_memory[i] > 1)
 			return false;
 	return true;
@@ -227,14 +229,41 @@ static bool steps_hold(const struct ss_trace *trace)
 		if (step->name >= trace->names.count || step->start_ns > step->end_ns ||
 		    step->host_start_ns > step->host_end_ns || step->start_ns < 0 ||
 		    step->host_start_ns < 0 || step->end_ns > trace->span_ns ||
-		    step->host_end_ns > trace->span_ns ||
-		    step->device_events > trace->slices.count)
+		    step->host_end_ns > trace->span_ns || step->device_events > trace->slices.count)
 			return false;
 		if (before && (before->end_ns > step->start_ns ||
 			       before->host_start_ns > step->host_start_ns))
 			return false;
 	}
 	return (steps->anchor == SS_STEPS_NONE) == !steps->count;
+}
+
+static int compare(int64_t a, int64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* By class, process and thread, as sort.c has them, and no two are the same. */
+static bool tracks_hold(const struct ss_trace *trace)
+{
+	for (uint32_t i = 1; i < trace->track_count; i++) {
+		const struct ss_track *a = &trace->tracks[i - 1], *b = &trace->tracks[i];
+		int order = compare(a->class, b->class);
+
+		if (!order)
+			order = strcmp(ss_strings_text(&trace->texts, a->pid_text),
+				       ss_strings_text(&trace->texts, b->pid_text));
+		if (!order)
+			order = compare(a->pid, b->pid);
+		if (!order)
+			order = strcmp(ss_strings_text(&trace->texts, a->tid_text),
+				       ss_strings_text(&trace->texts, b->tid_text));
+		if (!order)
+			order = compare(a->tid, b->tid);
+		if (order >= 0)
+			return false;
+	}
+	return true;
 }
 
 static bool info_holds(const struct ss_trace *trace)
@@ -303,5 +332,7 @@ enum ss_status ss_unpack_check(const struct ss_trace *trace, struct ss_error *er
 		return ss_unpack_fail(err, "steps are not in order");
 	if (!info_holds(trace) || !counts_hold(trace))
 		return ss_unpack_fail(err, "what it says of itself cannot be");
+	if (!tracks_hold(trace))
+		return ss_unpack_fail(err, "tracks are not in order");
 	return SS_OK;
 }

@@ -26,7 +26,11 @@ static const void *items_of(const struct ss_unpacked *parts, enum ss_pack_part p
 /* Room for a column that is found and not read. */
 static void *new_column(struct ss_trace *trace, uint32_t count, size_t item_bytes)
 {
-	return count ? ss_memory_resize(trace->memory, NULL, 0, count * item_bytes) : NULL;
+	void *column = count ? ss_memory_resize(trace->memory, NULL, 0, count * item_bytes) : NULL;
+
+	if (column)
+		ss_memory_touch(column, count * item_bytes);
+	return column;
 }
 
 static enum ss_status add_strings(const struct ss_unpacked *parts, enum ss_pack_part lengths_part,

@@ -213,6 +213,7 @@ static const struct {
 	{ "link", SS_PART_SLICE_LINK, 0, 1u << 30, "link" },
 	{ "text of arguments", SS_PART_OP_ARGS, 0, 1u << 30, "number of nothing" },
 	{ "track class", SS_PART_TRACKS, 16, 77, "track" },
+	{ "tracks out of order", SS_PART_TRACKS, 4, 0x7fffffff, "track" },
 	{ "rows of a track", SS_PART_TRACKS, 36, 0xfffffff0, "track" },
 	{ "text of a track", SS_PART_TRACKS, 28, 1u << 30, "says of itself" },
 	{ "end of a step", SS_PART_STEPS, 12, 0x7fffffff, "steps" },

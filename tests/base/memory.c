@@ -141,12 +141,36 @@ static void test_arena_limit(void **state)
 	assert_int_equal(memory.used_bytes, 0);
 }
 
+/* A hint: what is in the block stays, whatever its ends are. */
+static void test_touch(void **state)
+{
+	static const size_t lengths[] = { 0, 1, 100, 4095, 4096, 8191, 100000, 1 << 22 };
+
+	(void)state;
+	ss_memory_touch(NULL, 0);
+	for (size_t i = 0; i < SS_COUNT(lengths); i++) {
+		struct ss_memory memory;
+		unsigned char *block;
+
+		ss_memory_init(&memory, 0);
+		block = ss_memory_resize(&memory, NULL, 0, lengths[i] + 2);
+		assert_non_null(block);
+		memset(block, 0x5a, lengths[i] + 2);
+		ss_memory_touch(block + 1, lengths[i]);
+		for (size_t k = 0; k < lengths[i] + 2; k++)
+			assert_int_equal(block[k], 0x5a);
+		ss_memory_free(&memory, block, lengths[i] + 2);
+		assert_int_equal(memory.used_bytes, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_charges),   cmocka_unit_test(test_absurd_sizes),
 		cmocka_unit_test(test_fail_call), cmocka_unit_test(test_reserve),
 		cmocka_unit_test(test_arena),     cmocka_unit_test(test_arena_limit),
+		cmocka_unit_test(test_touch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -356,6 +356,75 @@ static void test_judge(void **state)
 	close_bench(&bench);
 }
 
+/* What judging takes, seizes and gives back is undone: a second diagnosis finds the same. */
+static void test_reset(void **state)
+{
+	struct ss_finding *finding;
+	struct verdict verdict;
+	struct bench bench;
+
+	(void)state;
+	open_bench(&bench);
+	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ .task = 1 }));
+	assert_true(ss_look_claim(&bench.look, (struct ss_claim){ .task = 4 }));
+	bench.exam.parts[0].claim_to = bench.exam.claim_count;
+	for (uint32_t i = 1; i < ss_rule_count; i++)
+		bench.exam.parts[i].claim_from = bench.exam.parts[i].claim_to =
+			bench.exam.claim_count;
+	open_verdict(&verdict, &bench);
+	finding = ss_judge_add(&verdict.judgement, 0, NULL);
+	assert_non_null(finding);
+	ss_judge_take(&verdict.judgement, finding, 0);
+	verdict.judgement.number = OTHER;
+	assert_true(ss_judge_overrule(&verdict.judgement, finding, 0,
+				      (struct ss_claim){ .task = 1 }, true));
+	assert_true(ss_judge_claim(&verdict.judgement, finding, 0, (struct ss_claim){ .task = 6 }));
+	assert_int_equal(bench.exam.owner[1], OTHER + 1);
+	assert_int_equal(bench.exam.owner[6], OTHER + 1);
+	ss_exam_reset(&bench.exam);
+	assert_false(bench.exam.parts[0].is_taken);
+	assert_int_equal(bench.exam.owner[1], 1);
+	assert_int_equal(bench.exam.owner[4], 1);
+	assert_int_equal(bench.exam.owner[6], 0);
+	/* and what nobody takes can be given back again */
+	ss_exam_give_back(&bench.exam, 0);
+	assert_int_equal(bench.exam.owner[1], 0);
+	ss_diagnosis_release(&verdict.diagnosis);
+	close_bench(&bench);
+}
+
+/* Sets of fixes are the same in every order, and no other set is. */
+static void test_runs(void **state)
+{
+	struct ss_edits edits[3] = { 0 };
+	const struct ss_edits *one[] = { &edits[0], &edits[2] };
+	const struct ss_edits *turned[] = { &edits[2], &edits[0] };
+	const struct ss_edits *other[] = { &edits[0], &edits[1] };
+	struct ss_memory memory;
+	struct ss_arena arena;
+	struct ss_run_memo memo;
+
+	(void)state;
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&arena, &memory);
+	memo = (struct ss_run_memo){ .memory = &memory, .arena = &arena };
+	assert_null(ss_run_find(&memo, one, 0));
+	ss_run_add(&memo, one, 2, 70);
+	ss_run_add(&memo, one, 0, 90);
+	assert_int_equal(ss_run_find(&memo, turned, 2)->step_ns, 70);
+	assert_int_equal(ss_run_find(&memo, turned, 0)->step_ns, 90);
+	assert_null(ss_run_find(&memo, one, 1));
+	assert_null(ss_run_find(&memo, other, 2));
+	/* one that there is no memory for is not remembered */
+	memory.limit_bytes = 1;
+	for (uint32_t i = 0; i < 1000; i++)
+		ss_run_add(&memo, other, 2, 50);
+	assert_true(memo.count < 1000);
+	ss_run_memo_release(&memo);
+	ss_arena_release(&arena);
+	assert_int_equal(memory.used_bytes, 0);
+}
+
 /* --- the rules themselves ------------------------------------------------------------ */
 
 static void test_rules(void **state)
@@ -393,6 +462,7 @@ int main(void)
 		cmocka_unit_test(test_stretches), cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_sentences), cmocka_unit_test(test_order),
 		cmocka_unit_test(test_bounds),    cmocka_unit_test(test_judge),
+		cmocka_unit_test(test_reset),     cmocka_unit_test(test_runs),
 		cmocka_unit_test(test_rules),
 	};
 

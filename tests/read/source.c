@@ -322,6 +322,45 @@ static void test_fill(void **state)
 	assert_int_equal(memory.used_bytes, 0);
 }
 
+/* What was looked at ahead is still given, once. */
+static void test_peek(void **state)
+{
+	static const char text[] = "0123456789";
+	struct ss_error err = { 0 };
+	struct ss_source *source;
+	struct ss_memory memory;
+	char buffer[20];
+	const char *next;
+	size_t got;
+
+	(void)state;
+	ss_memory_init(&memory, 0);
+	for (size_t length = 0; length <= 10; length++)
+		for (size_t first = 0; first <= length; first++) {
+			size_t ahead = length - first < SS_PEEK_BYTES ? length - first
+								      : SS_PEEK_BYTES;
+
+			assert_int_equal(ss_source_open_memory(text, length, &memory, &source,
+							       &err),
+					 SS_OK);
+			source = support_slow_source(source, 3);
+			assert_int_equal(ss_source_peek(source, &next, &got, &err), SS_OK);
+			assert_int_equal(got, length < SS_PEEK_BYTES ? length : SS_PEEK_BYTES);
+			assert_int_equal(ss_source_fill(source, buffer, first, &got, &err), SS_OK);
+			assert_int_equal(got, first);
+			assert_int_equal(ss_source_peek(source, &next, &got, &err), SS_OK);
+			assert_int_equal(got, ahead);
+			assert_memory_equal(next, text + first, ahead);
+			assert_int_equal(ss_source_fill(source, buffer + first, 20 - first, &got,
+							&err),
+					 SS_OK);
+			assert_int_equal(got, length - first);
+			assert_memory_equal(buffer, text, length);
+			ss_source_close(source);
+		}
+	assert_int_equal(memory.used_bytes, 0);
+}
+
 static void test_limit(void **state)
 {
 	char text[TEXT_BYTES], packed[2 * TEXT_BYTES];
@@ -350,7 +389,8 @@ int main(void)
 		cmocka_unit_test(test_gzip_cut), cmocka_unit_test(test_gzip_corrupt),
 		cmocka_unit_test(test_zstd),     cmocka_unit_test(test_strangers),
 		cmocka_unit_test(test_files),    cmocka_unit_test(test_stdin),
-		cmocka_unit_test(test_fill),     cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_fill),     cmocka_unit_test(test_peek),
+		cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

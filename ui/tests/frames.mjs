@@ -110,6 +110,19 @@ async function measure(browser, link, [width, height], flush) {
 	return frames.sort((a, b) => a - b);
 }
 
+function report(word, size, flush, frames) {
+	const [p50, p95, most] = [0.5, 0.95, 1].map((part) => at(frames, part).toFixed(1));
+	const how = flush ? "with raster" : "script + draw";
+	process.stdout.write(
+		[
+			size.join("x").padEnd(10),
+			how.padEnd(14),
+			`${frames.length} frames: p50 ${p50}, p95 ${p95}, max ${most} ms`,
+			word.split("#")[0],
+		].join(" ") + "\n",
+	);
+}
+
 async function main() {
 	const browser = await chromium.launch({
 		executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -121,13 +134,12 @@ async function main() {
 		for (const size of SIZES)
 			for (const flush of [false, true]) {
 				const frames = await measure(browser, opened.link, size, flush);
-				const [p50, p95, most] = [at(frames, 0.5), at(frames, 0.95), at(frames, 1)];
-				const how = flush ? "with raster" : "script + draw";
-				const figures = [p50, p95, most].map((ms) => ms.toFixed(1).padStart(6));
-				process.stdout.write(
-					`${size.join("x").padEnd(10)} ${how.padEnd(14)} ${String(frames.length).padStart(5)} frames` +
-						`  p50 ${figures[0]}  p95 ${figures[1]}  max ${figures[2]} ms  ${word.split("#")[0]}\n`,
-				);
+				const [p50, p95, most] = [
+					at(frames, 0.5),
+					at(frames, 0.95),
+					at(frames, 1),
+				];
+				report(word, size, flush, frames);
 				if (!flush) worst = Math.max(worst, p95);
 			}
 		opened.end();

@@ -14,8 +14,9 @@ const RESNET = join(TRACES, "cuda/resnet50_workers0.pt.trace.json.gz");
 const REPORT_BYTES_MAX = 6e6;
 
 export async function verdictOf(page) {
-	const heading = page.getByRole("tabpanel", { name: "Verdict" }).getByRole("heading").first();
-	await heading.waitFor({ timeout: 60_000 });
+	const panel = page.getByRole("tabpanel", { name: "Verdict" });
+	const heading = panel.getByRole("heading", { name: /A step takes/ }).first();
+	await heading.waitFor({ timeout: 30_000 });
 	return (await heading.innerText()).trim();
 }
 

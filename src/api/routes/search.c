@@ -51,7 +51,7 @@ static enum ss_status read_search(const struct ss_asked *asked, struct ss_search
 	return SS_OK;
 }
 
-static enum ss_status find(const struct ss_asked *asked, const struct ss_timeline *timeline,
+static enum ss_status find(const struct ss_asked *asked, struct ss_timeline *timeline,
 			   struct ss_arena *scratch, struct ss_answer *out, struct ss_error *err)
 {
 	struct ss_search search;

@@ -48,10 +48,10 @@ const SIZES: [number, string][] = [
 	[1e12, "TB"],
 ];
 
-/* Widths in pixels of 13 px text: a digit, what stands around it, and the limits of text. */
-const LETTER = 7.2;
-const BOLD = 9;
-const PADDING = 22;
+/* Widths in pixels: a letter where nothing can measure it, what stands around a cell, and the
+ * limits of a column. */
+const LETTER = 8;
+const PADDING = 26;
 const LEAST = 64;
 const TEXT_MOST = 560;
 const BAR_LEAST = 104;
@@ -64,6 +64,21 @@ export function headingOf(column: TableColumn): string {
 
 export function isNumeric(column: { type: ColumnType }): boolean {
 	return column.type !== "text" && column.type !== "id";
+}
+
+type Measure = (text: string, weight: number) => number;
+
+/* As wide as the browser draws it; Node has no canvas. */
+function makeMeasure(): Measure {
+	const guess: Measure = (text) => text.length * LETTER;
+	if (typeof OffscreenCanvas === "undefined") return guess;
+	const canvas = new OffscreenCanvas(1, 1).getContext("2d");
+	if (!canvas) return guess;
+	const family = getComputedStyle(document.body).fontFamily;
+	return (text, weight) => {
+		canvas.font = `${weight} 13px ${family}`;
+		return canvas.measureText(text).width;
+	};
 }
 
 /* The unit in which the largest value is at least one. */
@@ -83,29 +98,27 @@ interface Reach {
 	most: number;
 	usual: number;
 	whole: boolean;
-	letters: number;
+	longest: string;
 	known: boolean;
-	kinds: number; /* 1: all rows have the same, 2: more */
 }
 
 /* Rows that are looked at for a usual value: enough for a median. */
 const SAMPLE = 500;
 
 function reachOf(rows: Cell[][], index: number): Reach {
-	const reach = { most: 0, usual: 0, whole: true, letters: 0, known: false, kinds: 1 };
+	const reach = { most: 0, usual: 0, whole: true, longest: "", known: false };
 	const seen: number[] = [];
 	const stride = Math.max(1, Math.floor(rows.length / SAMPLE));
-	let first: Cell = null;
 
 	for (let i = 0; i < rows.length; i++) {
 		const value = rows[i]?.[index] ?? null;
 		if (value === null) continue;
-		if (!reach.known) first = value;
-		else if (value !== first) reach.kinds = 2;
 		reach.known = true;
 		if (typeof value === "string") {
-			const letters = value.length > 90 ? shortName(value).length : value.length;
-			reach.letters = Math.max(reach.letters, letters);
+			if (value.length > reach.longest.length) {
+				const short = shortName(value);
+				if (short.length > reach.longest.length) reach.longest = short;
+			}
 			continue;
 		}
 		const size = Math.abs(value);
@@ -148,20 +161,14 @@ export function drawColumn(column: TableColumn, rows: Cell[][]): DrawnColumn | n
 		most: reach.most,
 		pixels: 0,
 	};
-	const text = typeof drawn.most === "number" ? formatIn(drawn, reach.most).length : 0;
-	const letters = Math.max(
-		isNumeric(column) ? text : reach.letters,
-		column.type === "id" ? 4 : 0,
-	);
-	const head = heading.length + (unit ? unit.length + 1 : 0);
-	const wide = Math.ceil(Math.max(letters * LETTER, head * BOLD + 4) + PADDING);
+	const measure = makeMeasure();
+	const longest = drawn.numeric
+		? formatIn(drawn, reach.most)
+		: reach.longest || String(reach.most);
+	const head = measure(heading, 600) + (unit ? measure(` ${unit}`, 400) : 0);
+	const wide = Math.ceil(Math.max(measure(longest, 400), head) + PADDING);
 	drawn.pixels = Math.min(TEXT_MOST, Math.max(column.bar ? BAR_LEAST : LEAST, wide));
 	return drawn;
-}
-
-/* True when the column says the same in every row: the rank of a single file. */
-export function isConstant(column: TableColumn, rows: Cell[][]): boolean {
-	return reachOf(rows, column.index).kinds === 1;
 }
 
 /* The cell in the unit of its column. */

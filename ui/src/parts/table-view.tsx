@@ -123,7 +123,11 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 		const document = await load(client, name, asked, choice);
 		cut.current =
 			document.row_count > document.rows.length || (cut.current && asks !== "");
-		return { offer, asked, document, columns: columnsOf(document, offer) };
+		const one = view.rank !== null || ranksOf(job).length < 2;
+		const columns = columnsOf(document, offer).map((column) =>
+			one && column.name === "rank" ? { ...column, detail: true } : column,
+		);
+		return { offer, asked, document, columns };
 	}, [
 		client,
 		name,
@@ -138,8 +142,10 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 	return { client, job, view, choice, loaded, retry: () => retry((count) => count + 1) };
 }
 
+const OF_JOB = "This table is about the whole job: the chosen step does not narrow it.";
+
 function notesOf(document: TableDocument): string[] {
-	if (document.rows.length >= document.row_count) return document.notes;
+	if (document.rows.length >= document.row_count) return [...document.notes];
 	const most = formatCount(MOST_ROWS);
 	return [...document.notes, `The first ${most} rows of a rank are shown; the CSV has all.`];
 }
@@ -164,6 +170,7 @@ export function TableView(props: TableViewProps) {
 			),
 		);
 	const notes = ready ? notesOf(ready.document) : [];
+	if (ready?.offer.of_job && view.step !== null) notes.unshift(OF_JOB);
 
 	if (!ready)
 		return loaded.state === "failed" ? (

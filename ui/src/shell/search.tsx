@@ -6,6 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useOpened } from "../core/context";
 import { showOnTimeline, store, useView } from "../core/store";
 import type { Place } from "../core/types";
+import { runOnTimeline } from "../timeline/commands";
 
 /* Hits that are gone through; the count tells of more. */
 const MOST_HITS = 1000;
@@ -83,8 +84,11 @@ export function Search({ field }: { field: RefObject<HTMLInputElement | null> })
 					store.set({ search: event.currentTarget.value });
 				}}
 				onKeyDown={(event) => {
-					if (event.key === "Enter") void go(event.shiftKey ? -1 : 1);
-					else if (event.key === "Escape") {
+					if (event.key === "Enter") {
+						/* the timeline keeps its zoom and goes through all hits */
+						const hit = event.shiftKey ? "hit-previous" : "hit-next";
+						if (!runOnTimeline(hit)) void go(event.shiftKey ? -1 : 1);
+					} else if (event.key === "Escape") {
 						store.set({ search: "" });
 						event.currentTarget.blur();
 					} else return;

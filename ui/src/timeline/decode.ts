@@ -20,7 +20,6 @@ export interface Lane {
 export interface Plain {
 	lanes: Lane[]; /* places in `order` */
 	order: Uint32Array;
-	depth: number; /* lanes that are left */
 	laneOf: Map<number, number>; /* of entries */
 }
 
@@ -64,7 +63,8 @@ class Columns {
 	private place(count: number, size: number): number {
 		const from = Math.ceil(this.at / size) * size;
 		this.at = from + count * size;
-		if (this.at > this.bytes.byteLength) throw new Error("an answer of the core is cut short");
+		if (this.at > this.bytes.byteLength)
+			throw new Error("an answer of the core is cut short");
 		return from;
 	}
 
@@ -109,7 +109,7 @@ function readLabels(columns: Columns, count: number): string[] {
 
 function lanesOf(lane: Uint16Array, begin: number, end: number): Lane[] {
 	const lanes: Lane[] = [];
-	for (let i = begin; i < end; ) {
+	for (let i = begin; i < end;) {
 		const number = lane[i] ?? 0;
 		let to = i + 1;
 		while (to < end && lane[to] === number) to++;
@@ -138,14 +138,20 @@ function depthsOf(sheet: Sheet, lanes: Lane[]): Map<number, number> {
 			const middle = begin + (dur[i] ?? 0) / 2;
 			while (next + 1 < end && (start[next + 1] ?? 0) <= begin) next++;
 			let around: number | undefined = end ? next : undefined;
-			while (around !== undefined && (start[around] ?? 0) + (dur[around] ?? 0) < middle)
+			while (
+				around !== undefined &&
+				(start[around] ?? 0) + (dur[around] ?? 0) < middle
+			)
 				around = parents.get(around);
 			if (around === undefined) {
 				depths.set(i, 0);
 				continue;
 			}
 			parents.set(i, around);
-			depths.set(i, (depths.get(around) ?? 0) + (color[around] === PYTHON ? 0 : 1));
+			depths.set(
+				i,
+				(depths.get(around) ?? 0) + (color[around] === PYTHON ? 0 : 1),
+			);
 		}
 		above = lane;
 	}
@@ -163,8 +169,7 @@ export function plainOf(sheet: Sheet, lanes: Lane[]): Plain | null {
 	if (!frames || !others) return null;
 	const laneOf = depthsOf(sheet, lanes);
 	const own: number[][] = [];
-	for (const [i, depth] of laneOf)
-		if (sheet.color[i] !== PYTHON) (own[depth] ??= []).push(i);
+	for (const [i, depth] of laneOf) if (sheet.color[i] !== PYTHON) (own[depth] ??= []).push(i);
 	const order = new Uint32Array(others);
 	const found: Lane[] = [];
 	let at = 0;
@@ -174,7 +179,7 @@ export function plainOf(sheet: Sheet, lanes: Lane[]): Plain | null {
 		found.push({ lane, begin: at, end: at + entries.length });
 		at += entries.length;
 	});
-	return { lanes: found, order, depth: own.length, laneOf };
+	return { lanes: found, order, laneOf };
 }
 
 export function decodeTiles(bytes: ArrayBuffer): Sheet {
@@ -201,7 +206,17 @@ export function decodeTiles(bytes: ArrayBuffer): Sheet {
 		at = end;
 	}
 	return {
-		from, to, start, dur, row, count, label, color, fill, wait, cause,
+		from,
+		to,
+		start,
+		dur,
+		row,
+		count,
+		label,
+		color,
+		fill,
+		wait,
+		cause,
 		labels: names,
 		tracks: found,
 	};

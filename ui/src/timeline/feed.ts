@@ -36,7 +36,12 @@ export class Feed {
 	/* An answer that is under way will do for this window. */
 	expects(row: string, level: number, from: number, to: number): boolean {
 		for (const { want } of this.running.values())
-			if (want.level === level && want.from <= from && want.to >= to && want.rows.includes(row))
+			if (
+				want.level === level &&
+				want.from <= from &&
+				want.to >= to &&
+				want.rows.includes(row)
+			)
 				return true;
 		return false;
 	}
@@ -72,7 +77,8 @@ export class Feed {
 		const abort = new AbortController();
 		this.running.set(want.key, { want, abort });
 		const ended = () => {
-			if (this.running.get(want.key)?.abort === abort) this.running.delete(want.key);
+			if (this.running.get(want.key)?.abort === abort)
+				this.running.delete(want.key);
 			if (!abort.signal.aborted) this.changed();
 		};
 		this.client.bytes(want.route, want.parameters, abort.signal).then(
@@ -85,7 +91,10 @@ export class Feed {
 			(error: unknown) => {
 				if (!abort.signal.aborted) {
 					this.failed.set(want.key, performance.now());
-					this.problem = error instanceof Error ? error.message : String(error);
+					this.problem =
+						error instanceof Error
+							? error.message
+							: String(error);
 				}
 				ended();
 			},

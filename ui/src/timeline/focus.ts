@@ -33,8 +33,10 @@ export class Focus {
 		this.slice = null;
 		this.gap = null;
 		this.says = selected ? this.says : "Nothing selected";
-		if (selected?.kind === "slice") void this.load(selected, shown, this.sliceOf.bind(this));
-		if (selected?.kind === "gap") void this.load(selected, shown, this.gapOf.bind(this));
+		if (selected?.kind === "slice")
+			void this.load(selected, shown, this.sliceOf.bind(this));
+		if (selected?.kind === "gap")
+			void this.load(selected, shown, this.gapOf.bind(this));
 		if (selected?.kind === "range")
 			this.says = `Selected ${formatNs(selected.to - selected.from)} of time`;
 		if (selected?.kind === "finding") {
@@ -54,7 +56,8 @@ export class Focus {
 			if (!sameSelection(selected, this.selected)) return;
 			if (!shown) this.reveal(spot);
 		} catch {
-			if (sameSelection(selected, this.selected)) this.says = "There is no such slice";
+			if (sameSelection(selected, this.selected))
+				this.says = "There is no such slice";
 		}
 		this.changed();
 	}
@@ -65,7 +68,8 @@ export class Focus {
 		if (!sameSelection(selected, this.selected)) return slice;
 		this.slice = slice;
 		const rank = slice.rank === null ? "" : `, rank ${slice.rank}`;
-		this.says = `Selected ${slice.name}, ${formatNs(slice.dur_ns)}${rank}`;
+		const name = slice.short ?? slice.name;
+		this.says = `Selected ${name}, ${formatNs(slice.dur_ns)}${rank}`;
 		return slice;
 	}
 
@@ -127,21 +131,35 @@ export class Focus {
 		const go = by > 0 ? "next" : "previous";
 		if (selected?.kind === "slice") {
 			const { file, row } = selected;
-			const spot = await this.client.json<Neighbour | null>("near", { file, row, go });
+			const spot = await this.client.json<Neighbour | null>("near", {
+				file,
+				row,
+				go,
+			});
 			if (spot?.row !== undefined)
 				store.set({ selected: { kind: "slice", file, row: spot.row } });
 			else this.end(by);
 		} else if (selected?.kind === "gap") {
 			const { file, track, gap } = selected;
-			const spot = await this.client.json<Neighbour | null>("near", { file, track, gap, go });
+			const spot = await this.client.json<Neighbour | null>("near", {
+				file,
+				track,
+				gap,
+				go,
+			});
 			if (spot?.gap !== undefined)
-				store.set({ selected: { kind: "gap", file, track, gap: spot.gap } });
+				store.set({
+					selected: { kind: "gap", file, track, gap: spot.gap },
+				});
 			else this.end(by);
 		}
 	}
 
 	private end(by: 1 | -1): void {
-		this.says = by > 0 ? "This is the last one on the track" : "This is the first one on the track";
+		this.says =
+			by > 0
+				? "This is the last one on the track"
+				: "This is the first one on the track";
 		this.changed();
 	}
 
@@ -149,11 +167,14 @@ export class Focus {
 	along(by: 1 | -1): void {
 		const way = by > 0 ? "to" : "from";
 		const flow = this.flows().find((one) => one.way === way);
-		if (flow) store.set({ selected: { kind: "slice", file: flow.file, row: flow.row } });
+		if (flow)
+			store.set({ selected: { kind: "slice", file: flow.file, row: flow.row } });
 		else if (this.gap) {
 			const row = by > 0 ? this.gap.next?.row : this.gap.causes[0]?.row;
 			if (row !== null && row !== undefined)
-				store.set({ selected: { kind: "slice", file: this.gap.file, row } });
+				store.set({
+					selected: { kind: "slice", file: this.gap.file, row },
+				});
 		} else {
 			this.says = "No flow leads on from here";
 			this.changed();

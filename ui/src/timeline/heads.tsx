@@ -47,7 +47,9 @@ function GroupHead({ stage, row }: { stage: Stage; row: Row }) {
 					{row.open ? "▾" : "▸"}
 				</span>
 				<strong>{row.title}</strong>
-				<span class="head-about">{file.problem ? "cannot be read" : (file.device ?? "")}</span>
+				<span class="head-about">
+					{file.problem ? "cannot be read" : (file.device ?? "")}
+				</span>
 			</button>
 			{clock ? (
 				<span class="head-clock" title={clock.title}>
@@ -67,7 +69,12 @@ function Lanes({ stage, row }: { stage: Stage; row: Row }) {
 		stage.change({ deep: next });
 	};
 	return (
-		<button type="button" class="head-more" aria-expanded={!row.hidden} onClick={toggle}>
+		<button
+			type="button"
+			class="head-more"
+			aria-expanded={!row.hidden}
+			onClick={toggle}
+		>
 			{row.hidden ? `▾ ${moreWords(stage, row)}` : "▴ fewer lanes"}
 		</button>
 	);
@@ -89,9 +96,16 @@ function RowHead({ stage, row }: { stage: Stage; row: Row }) {
 	const slices = row.track ? `, ${formatCount(row.track.slices)} ${wordOf(row)}` : "";
 	return (
 		<>
-			<span class="head-name" title={`${row.title}${row.about ? `: ${row.about}` : ""}${slices}`}>
+			<span
+				class="head-name"
+				title={`${row.title}${row.about ? `: ${row.about}` : ""}${slices}`}
+			>
 				{row.title}
-				{row.curve ? <span class="head-most">{mostWords(row.curve, stage.supply.mostOf(row))}</span> : null}
+				{row.curve ? (
+					<span class="head-most">
+						{mostWords(row.curve, stage.supply.mostOf(row))}
+					</span>
+				) : null}
 			</span>
 			<button
 				type="button"
@@ -136,11 +150,24 @@ function OthersHead({ stage, row }: { stage: Stage; row: Row }) {
 	);
 }
 
-function Head({ stage, row, shift, kind }: { stage: Stage; row: Row; shift: number; kind: string }) {
+function Head({
+	stage,
+	row,
+	shift,
+	kind,
+}: {
+	stage: Stage;
+	row: Row;
+	shift: number;
+	kind: string;
+}) {
 	if (row.kind === "note") return null;
 	const classes = ["head", row.kind, kind, row.open ? "open" : ""].join(" ");
 	return (
-		<div class={classes} style={{ top: `${row.y + shift}px`, height: `${row.height}px` }}>
+		<div
+			class={classes}
+			style={{ top: `${row.y + shift}px`, height: `${row.height}px` }}
+		>
 			{row.kind === "group" ? (
 				<GroupHead stage={stage} row={row} />
 			) : row.kind === "others" ? (
@@ -156,14 +183,19 @@ function Head({ stage, row, shift, kind }: { stage: Stage; row: Row; shift: numb
 function Thin({ rows, shift }: { rows: Row[]; shift: number }) {
 	let last = -Infinity;
 	const named = rows.filter((row) => {
-		if (row.kind !== "group" || row.height >= TEXT_LEAST || row.y - last < 28) return false;
+		if (row.kind !== "group" || row.height >= TEXT_LEAST || row.y - last < 28)
+			return false;
 		last = row.y;
 		return true;
 	});
 	return (
 		<>
 			{named.map((row) => (
-				<span key={row.key} class="head-thin" style={{ top: `${row.y + shift}px` }}>
+				<span
+					key={row.key}
+					class="head-thin"
+					style={{ top: `${row.y + shift}px` }}
+				>
 					{row.title}
 				</span>
 			))}
@@ -180,11 +212,22 @@ export function Heads({ stage }: { stage: Stage }) {
 				<Head key={row.key} stage={stage} row={row} shift={shift} kind="" />
 			))}
 			<Thin rows={visible} shift={shift} />
-			{sticky ? <Head stage={stage} row={sticky} shift={shift} kind="sticky" /> : null}
+			{sticky ? (
+				<Head stage={stage} row={sticky} shift={shift} kind="sticky" />
+			) : null}
 			{pinned.length ? (
-				<div class="heads-pinned" style={{ top: `${TOP}px`, height: `${pinnedHeight}px` }}>
+				<div
+					class="heads-pinned"
+					style={{ top: `${TOP}px`, height: `${pinnedHeight}px` }}
+				>
 					{pinned.map((row) => (
-						<Head key={row.key} stage={stage} row={row} shift={0} kind="pinned" />
+						<Head
+							key={row.key}
+							stage={stage}
+							row={row}
+							shift={0}
+							kind="pinned"
+						/>
 					))}
 				</div>
 			) : null}

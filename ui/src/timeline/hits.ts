@@ -63,7 +63,8 @@ export class Hits {
 			return answer.hits;
 		} catch (error) {
 			if (query === this.query) {
-				this.problem = error instanceof Error ? error.message : String(error);
+				this.problem =
+					error instanceof Error ? error.message : String(error);
 				this.count = 0;
 				this.changed();
 			}
@@ -71,7 +72,7 @@ export class Hits {
 		}
 	}
 
-	/* The next (1) or previous (-1) one, around the ends; the first time the first after `ns`. */
+	/* The next (1) or previous (-1) one, around the ends; at first the first after `ns`. */
 	async walk(by: number, ns: number): Promise<Found | null> {
 		const first = await this.page(0);
 		if (!this.count) return null;
@@ -86,7 +87,8 @@ export class Hits {
 	/* Those that are known, for the minimap. */
 	starts(): number[] {
 		const starts: number[] = [];
-		for (const page of this.pages.values()) for (const hit of page) starts.push(hit.start_ns);
+		for (const page of this.pages.values())
+			for (const hit of page) starts.push(hit.start_ns);
 		return starts;
 	}
 

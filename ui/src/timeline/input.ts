@@ -18,6 +18,9 @@ const PAN = { first: 0.9, more: 2.2, most: 5 };
 const ZOOM = { first: 1.6, more: 2.4, most: 6 };
 const SCROLL = { first: 500, more: 900, most: 2600 };
 
+/* A key that is only tapped moves as far as if it was held so long. */
+const TAP_MS = 80;
+
 /* Less than this is a click that trembled. */
 const TREMBLE = 4;
 
@@ -33,7 +36,9 @@ export function selectEntry(stage: Stage, row: Row, entry: Entry): void {
 	const number = entry.sheet.row[entry.index] ?? 0;
 	stage.click(() => {
 		if (isGap(entry) && track)
-			store.set({ selected: { kind: "gap", file, track: track.track, gap: number } });
+			store.set({
+				selected: { kind: "gap", file, track: track.track, gap: number },
+			});
 		else store.set({ selected: { kind: "slice", file, row: number } });
 	});
 }
@@ -43,10 +48,7 @@ export class Input {
 	private last = 0;
 	private ends: (() => void)[] = [];
 
-	constructor(
-		private stage: Stage,
-		private onHover: () => void,
-	) {
+	constructor(private stage: Stage) {
 		const { canvas } = stage;
 		this.listen(window, "keydown", (event) => this.keyDown(event));
 		this.listen(window, "keyup", (event) => this.keyUp(event));
@@ -91,6 +93,7 @@ export class Input {
 		if (!key.held) return this.run(key.action);
 		if (!this.held.has(key.action)) {
 			this.held.set(key.action, performance.now());
+			this.moveBy(key.action, TAP_MS / 1000, 0);
 			this.move();
 		}
 	}
@@ -111,30 +114,35 @@ export class Input {
 
 	/* One frame of what held keys do. */
 	private step(now: number): boolean {
-		const { stage } = this;
 		const passed = Math.min(50, Math.max(1, now - this.last)) / 1000;
 		this.last = now;
-		for (const [action, since] of this.held) {
-			const heldMs = Math.max(0, now - since);
-			const length = stage.span.to - stage.span.from;
-			const by = length * speed(PAN, heldMs) * passed;
-			const zoom = Math.exp(speed(ZOOM, heldMs) * passed);
-			if (action === "left") stage.moveTo(panned(stage.span, -by, stage.whole));
-			else if (action === "right") stage.moveTo(panned(stage.span, by, stage.whole));
-			else if (action === "zoom-in") this.zoom(1 / zoom);
-			else if (action === "zoom-out") this.zoom(zoom);
-			else {
-				const rows = speed(SCROLL, heldMs) * passed * (action === "up" ? -1 : 1);
-				stage.scrollTo(stage.scroller.scrollTop + rows);
-			}
-		}
+		for (const [action, since] of this.held)
+			this.moveBy(action, passed, Math.max(0, now - since));
 		return this.held.size > 0;
+	}
+
+	private moveBy(action: Action, seconds: number, heldMs: number): void {
+		const { stage } = this;
+		const length = stage.span.to - stage.span.from;
+		const by = length * speed(PAN, heldMs) * seconds;
+		const zoom = Math.exp(speed(ZOOM, heldMs) * seconds);
+		if (action === "left") stage.moveTo(panned(stage.span, -by, stage.whole));
+		else if (action === "right") stage.moveTo(panned(stage.span, by, stage.whole));
+		else if (action === "zoom-in") this.zoom(1 / zoom);
+		else if (action === "zoom-out") this.zoom(zoom);
+		else {
+			const rows = speed(SCROLL, heldMs) * seconds * (action === "up" ? -1 : 1);
+			stage.scrollTo(stage.scroller.scrollTop + rows);
+		}
 	}
 
 	/* Around the pointer; without one around the middle. */
 	private zoom(by: number): void {
 		const { stage } = this;
-		const x = stage.pointer && stage.pointer.y > MINIMAP ? stage.pointer.x : stage.width / 2;
+		const x =
+			stage.pointer && stage.pointer.y > MINIMAP
+				? stage.pointer.x
+				: stage.width / 2;
 		stage.moveTo(zoomed(stage.span, stage.nsOf(x), by, stage.whole));
 	}
 
@@ -176,7 +184,8 @@ export class Input {
 		const span = focus.span() ?? look.mark;
 		if (!span) return this.stage.change({ kept: [], mark: null });
 		const same = (one: Span) =>
-			Math.round(one.from) === Math.round(span.from) && Math.round(one.to) === Math.round(span.to);
+			Math.round(one.from) === Math.round(span.from) &&
+			Math.round(one.to) === Math.round(span.to);
 		const without = look.kept.filter((one) => !same(one));
 		const had = without.length < look.kept.length;
 		this.stage.change({ kept: had ? without : [...without, span], mark: null });
@@ -201,7 +210,8 @@ export class Input {
 	private selectFirst(): void {
 		const { stage } = this;
 		for (const row of stage.visible) {
-			const held = row.kind === "track" ? stage.supply.tiles.of(row.key)?.now : null;
+			const held =
+				row.kind === "track" ? stage.supply.tiles.of(row.key)?.now : null;
 			if (!held) continue;
 			const entry = entryAt(row, held, 0, stage.span.from, Infinity);
 			if (entry) return selectEntry(stage, row, entry);
@@ -222,7 +232,13 @@ export class Input {
 			const row = rows[at];
 			const held = row ? stage.supply.tiles.of(row.key)?.now : null;
 			for (; row && held && lane >= 0 && lane < row.lanes; lane += by) {
-				const entry = entryAt(row, held, lane, ns, (stage.span.to - stage.span.from) / 50);
+				const entry = entryAt(
+					row,
+					held,
+					lane,
+					ns,
+					(stage.span.to - stage.span.from) / 50,
+				);
 				if (!entry) continue;
 				selectEntry(stage, row, entry);
 				return stage.show(this.spotOf(row, lane, entry));
@@ -266,23 +282,21 @@ export class Input {
 	private hover(event: PointerEvent): void {
 		const { stage } = this;
 		stage.pointer = { x: event.offsetX, y: event.offsetY };
-		stage.hover = event.buttons ? null : pick(stage, event.offsetX, event.offsetY);
+		stage.isPressed = event.buttons !== 0;
 		stage.redraw();
-		this.onHover();
 	}
 
 	private leave(): void {
 		this.stage.pointer = null;
-		this.stage.hover = null;
 		this.stage.redraw();
-		this.onHover();
 	}
 
 	private pointerDown(event: PointerEvent): void {
 		if (event.button !== 0 && event.button !== 1) return;
 		const { canvas } = this.stage;
 		canvas.focus({ preventScroll: true });
-		const move = event.offsetY < MINIMAP ? this.dragMinimap(event) : this.dragRows(event);
+		const move =
+			event.offsetY < MINIMAP ? this.dragMinimap(event) : this.dragRows(event);
 		const { clientX, clientY } = event;
 		let moved = false;
 		const onMove = (now: PointerEvent) => {
@@ -322,9 +336,16 @@ export class Input {
 		}
 		const to = (x: number) => {
 			const by = x * perPixel;
-			if (left) stage.moveTo({ from: Math.min(begun.from + by, begun.to - near), to: begun.to });
+			if (left)
+				stage.moveTo({
+					from: Math.min(begun.from + by, begun.to - near),
+					to: begun.to,
+				});
 			else if (right)
-				stage.moveTo({ from: begun.from, to: Math.max(begun.to + by, begun.from + near) });
+				stage.moveTo({
+					from: begun.from,
+					to: Math.max(begun.to + by, begun.from + near),
+				});
 			else stage.moveTo(panned(begun, by, whole));
 		};
 		return { to, end: () => {}, click: () => {} };
@@ -339,7 +360,9 @@ export class Input {
 		const top = stage.scroller.scrollTop;
 		const to = (x: number, y: number) => {
 			if (range) {
-				const other = stage.nsOf(Math.min(stage.width, Math.max(0, x0 + x)));
+				const other = stage.nsOf(
+					Math.min(stage.width, Math.max(0, x0 + x)),
+				);
 				stage.drag = { from: Math.min(ns, other), to: Math.max(ns, other) };
 				stage.redraw();
 				return;
@@ -368,10 +391,14 @@ export class Input {
 		if (event.shiftKey) return this.extend(stage.nsOf(event.offsetX));
 		if (hover?.flag) {
 			const { number } = hover.flag.flag;
-			return stage.click(() => store.set({ selected: { kind: "finding", number } }));
+			return stage.click(() =>
+				store.set({ selected: { kind: "finding", number } }),
+			);
 		}
 		if (hover?.row.kind === "group" && !hover.row.open)
-			return stage.change({ open: new Set([...stage.look.open, hover.row.file]) });
+			return stage.change({
+				open: new Set([...stage.look.open, hover.row.file]),
+			});
 		if (hover?.entry) return selectEntry(stage, hover.row, hover.entry);
 		if (stage.focus.selected) store.set({ selected: null });
 	}
@@ -381,7 +408,9 @@ export class Input {
 		const span = this.stage.focus.span();
 		if (!span) return this.selectRange({ from: ns, to: ns + 1 });
 		const middle = (span.from + span.to) / 2;
-		this.selectRange(ns < middle ? { from: ns, to: span.to } : { from: span.from, to: ns });
+		this.selectRange(
+			ns < middle ? { from: ns, to: span.to } : { from: span.from, to: ns },
+		);
 	}
 
 	private doubleClick(event: MouseEvent): void {
@@ -393,7 +422,9 @@ export class Input {
 			stage.moveTo(fitted(start, start + (sheet.dur[index] ?? 0), stage.whole));
 		} else if (hover?.row.kind === "group") {
 			const steps = stage.job.files[hover.row.file]?.steps ?? [];
-			const step = steps.find((one) => one.start_ns <= hover.ns && one.end_ns > hover.ns);
+			const step = steps.find(
+				(one) => one.start_ns <= hover.ns && one.end_ns > hover.ns,
+			);
 			if (step) stage.moveTo(fitted(step.start_ns, step.end_ns, stage.whole));
 		}
 	}

@@ -9,7 +9,10 @@ export function Legend() {
 			{COLORS.map((name, i) =>
 				name === "idle" || name === "other" ? null : (
 					<li key={name}>
-						<span class="legend-key" style={{ background: `var(--c-${name})` }} />
+						<span
+							class="legend-key"
+							style={{ background: `var(--c-${name})` }}
+						/>
 						{COLOR_WORDS[i]}
 					</li>
 				),

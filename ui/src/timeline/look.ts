@@ -50,13 +50,19 @@ export function readLook(job: Job): Look {
 		open:
 			own["open"] === undefined || own["open"] === ""
 				? openAtFirst(job, rank)
-				: new Set(words(own["open"]).filter((word) => word !== "none").map(Number)),
+				: new Set(
+						words(own["open"])
+							.filter((word) => word !== "none")
+							.map(Number),
+					),
 		pins: words(own["pins"]),
 		deep: new Set(words(own["deep"])),
 		allDeep: own["lanes"] === "all",
 		filter: own["rows"] ?? "",
 		mark: readSpan(own["mark"] ?? ""),
-		kept: words(own["marks"]).map(readSpan).filter((span) => span !== null),
+		kept: words(own["marks"])
+			.map(readSpan)
+			.filter((span) => span !== null),
 		path: own["path"] === "1",
 		fromStart: own["clock"] === "run",
 	};
@@ -65,7 +71,9 @@ export function readLook(job: Job): Look {
 export function writeLook(change: Partial<Look>): void {
 	const own: Record<string, string> = {};
 	if (change.open)
-		own["open"] = change.open.size ? [...change.open].sort((a, b) => a - b).join(",") : "none";
+		own["open"] = change.open.size
+			? [...change.open].sort((a, b) => a - b).join(",")
+			: "none";
 	if (change.pins) own["pins"] = change.pins.join(",");
 	if (change.deep) own["deep"] = [...change.deep].join(",");
 	if (change.allDeep !== undefined) own["lanes"] = change.allDeep ? "all" : "";

@@ -40,11 +40,9 @@ const LANE_OF_THREAD = 16;
 const LANE_OF_STREAM = 18;
 const LANE_OF_IDLE = 14;
 
-/* Operators nest this deep; Python frames, 30 deep and more, are hidden at first. */
+/* Operators nest this deep; Python frames, 30 deep and more, are hidden at first. Rows have
+ * this height before anything of them is known, so that they do not move. */
 const LANES_AT_FIRST = 8;
-
-/* Room for operators and calls of a track until it was read. */
-const LANES_UNREAD = 5;
 
 /* A folded rank is as high as the others leave it, so that all can be seen at once. */
 const STRIP_MOST = 20;
@@ -87,15 +85,24 @@ const THREADS_AT_FIRST = 4;
 
 export type Depths = Map<string, Depth>;
 
-const PLAIN = { track: null, curve: null, lanes: 0, hidden: 0, lane: 0, plain: false, open: false, pinned: false };
+const PLAIN = {
+	track: null,
+	curve: null,
+	lanes: 0,
+	hidden: 0,
+	lane: 0,
+	plain: false,
+	open: false,
+	pinned: false,
+};
 
 function trackRow(file: number, track: Track, look: Look, depths: Depths): Row {
 	const key = trackKey(file, track.track);
 	const all = look.allDeep || look.deep.has(key);
 	const plain = !all && track.device === null;
 	const depth = depths.get(key);
-	const known = plain && track.lanes > 1 ? (depth?.lanes ?? LANES_UNREAD) : track.lanes;
-	const lanes = Math.max(1, all ? track.lanes : Math.min(track.lanes, known, LANES_AT_FIRST));
+	const first = plain && depth?.onlyFrames ? 1 : LANES_AT_FIRST;
+	const lanes = Math.max(1, all ? track.lanes : Math.min(track.lanes, first));
 	const lane = laneHeight(track);
 	return {
 		...PLAIN,
@@ -144,12 +151,24 @@ function groupRow(file: JobFile, open: boolean, strip: number): Row {
 }
 
 function noteRow(file: number, title: string): Row {
-	return { ...PLAIN, key: `${file}.note`, kind: "note", file, y: 0, height: NOTE, title, about: "" };
+	return {
+		...PLAIN,
+		key: `${file}.note`,
+		kind: "note",
+		file,
+		y: 0,
+		height: NOTE,
+		title,
+		about: "",
+	};
 }
 
 /* Every word of the filter must be somewhere in what the row says. */
 function filterOf(text: string): (...parts: (string | null | undefined)[]) => boolean {
-	const wanted = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
+	const wanted = text
+		.toLowerCase()
+		.split(/\s+/)
+		.filter((word) => word !== "");
 	return (...parts) => {
 		const said = parts.join(" ").toLowerCase();
 		return wanted.every((word) => said.includes(word));
@@ -193,12 +212,7 @@ function tracksOfFile(file: JobFile, tracks: Track[], look: Look, depths: Depths
 	return [...main, othersRow(file.file, others, open), ...(open ? others : [])];
 }
 
-function rowsOfFile(
-	file: JobFile,
-	tracks: Tracks | undefined,
-	look: Look,
-	depths: Depths,
-): Row[] {
+function rowsOfFile(file: JobFile, tracks: Tracks | undefined, look: Look, depths: Depths): Row[] {
 	const passes = filterOf(look.filter);
 	const rank = rankTitle(file);
 	if (file.problem !== null) return [noteRow(file.file, file.problem)];
@@ -224,7 +238,11 @@ function pinRows(rows: Map<string, Row>, job: Job, look: Look): { rows: Row[]; h
 		if (!row) continue;
 		const file = job.files[row.file];
 		const rank = file ? rankTitle(file) : "";
-		pinned.push({ ...row, y, title: job.files.length > 1 ? `${rank}: ${row.title}` : row.title });
+		pinned.push({
+			...row,
+			y,
+			title: job.files.length > 1 ? `${rank}: ${row.title}` : row.title,
+		});
 		y += row.height;
 	}
 	return { rows: pinned, height: y };
@@ -245,6 +263,8 @@ export function layOut(
 ): Layout {
 	const strip = stripHeight(job, viewport);
 	const passes = filterOf(look.filter);
+	const isNamed = (file: JobFile) => passes(rankTitle(file), file.host, file.device);
+	const named = look.filter !== "" && job.files.some(isNamed);
 	const shown: Row[] = [];
 	const known = new Map<string, Row>();
 	for (const file of job.files) {
@@ -252,8 +272,8 @@ export function layOut(
 		const rows = rowsOfFile(file, tracks.get(file.file), look, depths);
 		for (const row of rows) known.set(row.key, row);
 		const group = groupRow(file, open, strip);
-		const matches = passes(rankTitle(file), file.host, file.device);
-		if (look.filter && !matches && (!open || rows.length === 0)) continue;
+		/* rows of a folded rank may match: it goes only when ranks are meant */
+		if (named && !isNamed(file) && (!open || rows.length === 0)) continue;
 		shown.push(group);
 		if (open || file.problem !== null) shown.push(...rows);
 	}

@@ -90,7 +90,11 @@ export function pick(stage: Stage, x: number, y: number): Hover | null {
 	const { sticky, layout } = stage;
 	const flag =
 		stage.flagBoxes.find(
-			(one) => x >= one.x && x < one.x + one.width && y >= one.y && y < one.y + one.height,
+			(one) =>
+				x >= one.x &&
+				x < one.x + one.width &&
+				y >= one.y &&
+				y < one.y + one.height,
 		) ?? null;
 	const top = pinned ? TOP : stage.shift;
 	const stuck = sticky && !pinned && y - top < sticky.y + sticky.height ? sticky : null;
@@ -101,6 +105,7 @@ export function pick(stage: Stage, x: number, y: number): Hover | null {
 	const kept = row.kind === "track" ? stage.supply.tiles.of(row.key) : undefined;
 	const near = (NEAR * (stage.span.to - stage.span.from)) / stage.width;
 	const held = kept?.now && ns >= kept.now.from && ns <= kept.now.to ? kept.now : kept?.base;
-	const entry = held && lane >= 0 && lane < row.lanes ? entryAt(row, held, lane, ns, near) : null;
+	const entry =
+		held && lane >= 0 && lane < row.lanes ? entryAt(row, held, lane, ns, near) : null;
 	return { x, y, ns, row, pinned, lane, entry, flag };
 }

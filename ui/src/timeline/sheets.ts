@@ -3,7 +3,16 @@
  * than the screen, so that panning has something to show; the last one stays until the next
  * arrives, and one of the whole run lies below it.
  */
-import { type Curve, decodeCurve, decodeStrips, decodeTiles, type Lane, type Plain, plainOf, type Sheet } from "./decode";
+import {
+	type Curve,
+	decodeCurve,
+	decodeStrips,
+	decodeTiles,
+	type Lane,
+	type Plain,
+	plainOf,
+	type Sheet,
+} from "./decode";
 import type { Feed, Want } from "./feed";
 import type { Row } from "./model";
 import type { Span } from "./span";
@@ -35,10 +44,10 @@ export interface TrackSheet extends Held {
 	plain: Plain | null; /* without Python frames, where there are some */
 }
 
-/* Lanes of a host's track when its Python frames are hidden. */
+/* Whether a track of the host has Python frames, and whether it has nothing else. */
 export interface Depth {
-	lanes: number;
 	hasFrames: boolean;
+	onlyFrames: boolean;
 }
 
 export interface CurveSheet extends Held {
@@ -69,8 +78,8 @@ export function levelOf(span: Span, width: number): number {
 /* What a row lacks for a window, from little to much. */
 enum Lack {
 	nothing,
-	soon, /* its edge is near */
-	coarse, /* it has another level of detail */
+	soon /* its edge is near */,
+	coarse /* it has another level of detail */,
 	uncovered,
 }
 
@@ -134,24 +143,23 @@ export class Supply {
 	private most = new Map<string, number>();
 	scales = 0; /* how often one of them grew */
 
-	/* Of tracks that were seen; grows, so that rows do not shrink while one zooms. */
+	/* Of tracks of the host that were seen. */
 	readonly depths = new Map<string, Depth>();
 
 	private deepen(row: Row, sheet: Sheet, lanes: Lane[], plain: Plain | null): void {
-		const last = this.depths.get(row.key);
 		const first = lanes[0];
 		if (!first || row.track?.device !== null) return;
-		/* a thread that only waits in Python has one lane */
-		const onlyFrames = !plain && sheet.color[first.begin] === PYTHON;
-		const own = plain ? plain.depth : onlyFrames ? 1 : row.track.lanes;
-		const hasFrames = (last?.hasFrames ?? false) || plain !== null || onlyFrames;
-		const lanesNow = hasFrames && last && !last.hasFrames ? own : Math.max(own, last?.lanes ?? 0);
-		if (last && last.lanes === lanesNow && last.hasFrames === hasFrames) return;
-		this.depths.set(row.key, { lanes: lanesNow, hasFrames });
+		const last = this.depths.get(row.key);
+		/* a thread that only waits in Python */
+		const frames = !plain && sheet.color[first.begin] === PYTHON;
+		const hasFrames = (last?.hasFrames ?? false) || plain !== null || frames;
+		const onlyFrames = (last?.onlyFrames ?? true) && frames;
+		if (last?.hasFrames === hasFrames && last.onlyFrames === onlyFrames) return;
+		this.depths.set(row.key, { hasFrames, onlyFrames });
 		this.deepened = true;
 	}
 
-	/* Set when rows became higher; whoever lays them out takes it back. */
+	/* Set when one of them changed; whoever lays rows out takes it back. */
 	deepened = false;
 
 	/* The top of a curve's row. */
@@ -176,10 +184,16 @@ export class Supply {
 		for (const row of rows) {
 			const sheets = this.sheetsOf(row);
 			const lack = sheets?.lack(row.key, span, level, whole) ?? Lack.nothing;
-			const enough = sheets === this.tiles && lack === Lack.coarse ? Lack.nothing : least;
+			const enough =
+				sheets === this.tiles && lack === Lack.coarse
+					? Lack.nothing
+					: least;
 			if (lack <= enough || feed.expects(row.key, level, from, to)) continue;
 			if (sheets === this.curves)
-				curves.push({ want: this.curveWant(row, span, level, whole), lack });
+				curves.push({
+					want: this.curveWant(row, span, level, whole),
+					lack,
+				});
 			const own =
 				sheets === this.tiles
 					? (tiles.get(row.file) ?? { rows: [], lack: Lack.nothing })
@@ -245,8 +259,7 @@ export class Supply {
 		const window = around(span, level, whole);
 		const numbers = rows.map((row) => row.track?.track ?? 0).join(",");
 		return {
-			/* the same for small moves, so that a request under way is not sent again */
-			key: `tiles ${file} ${level} ${Math.round(span.from / (span.to - span.from))} ${numbers}`,
+			key: `tiles ${file} ${level} ${partOf(span)} ${numbers}`,
 			route: "tiles",
 			rows: rows.map((row) => row.key),
 			level,
@@ -259,7 +272,7 @@ export class Supply {
 	private curveWant(row: Row, span: Span, level: number, whole: Span): Want {
 		const window = around(span, level, whole);
 		const curve = row.curve;
-		const part = Math.round(span.from / (span.to - span.from));
+		const part = partOf(span);
 		return {
 			key: `curve ${row.key} ${level} ${part}`,
 			route: "curve",
@@ -275,7 +288,12 @@ export class Supply {
 			},
 			accept: (bytes) => {
 				const decoded = decodeCurve(bytes);
-				const held = { from: decoded.from, to: decoded.to, level, curve: decoded };
+				const held = {
+					from: decoded.from,
+					to: decoded.to,
+					level,
+					curve: decoded,
+				};
 				this.curves.put(row.key, held, whole);
 				this.see(row.key, decoded.high);
 			},
@@ -293,7 +311,7 @@ export class Supply {
 	private stripsWant(rows: Row[], span: Span, level: number, whole: Span): Want {
 		const window = around(span, level, whole, STRIP_PIXELS / rows.length);
 		const files = rows.map((row) => row.file).join(",");
-		const part = Math.round(span.from / (span.to - span.from));
+		const part = partOf(span);
 		return {
 			key: `strips ${files} ${level} ${part}`,
 			route: "strips",
@@ -304,11 +322,20 @@ export class Supply {
 			accept: (bytes) => {
 				const block = decodeStrips(bytes);
 				rows.forEach((row, index) => {
-					this.strips.put(row.key, { ...window, level, block, index }, whole);
+					this.strips.put(
+						row.key,
+						{ ...window, level, block, index },
+						whole,
+					);
 				});
 			},
 		};
 	}
+}
+
+/* The same for small moves, so that a request that is under way is not sent again. */
+function partOf(span: Span): number {
+	return Math.round(span.from / (span.to - span.from));
 }
 
 function windowOf(window: Span, level: number): { from: number; to: number; pixels: number } {

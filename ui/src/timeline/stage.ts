@@ -3,10 +3,8 @@
  * draws only when something changed, at most once per frame of the screen.
  */
 import type { Client } from "../core/client";
-import { store } from "../core/store";
-import type { Job, JobFile, Tracks } from "../core/types";
-import type { FlagsAnswer, PathAnswer } from "./answers";
-import { decodeStrips } from "./decode";
+import { store, type View } from "../core/store";
+import type { Job, JobFile } from "../core/types";
 import { drawFrame } from "./draw/frame";
 import { Minimap } from "./draw/minimap";
 import type { FlagBox, Spotted } from "./draw/overlay";
@@ -15,11 +13,21 @@ import { StripPictures } from "./draw/strips";
 import { Feed } from "./feed";
 import { Focus } from "./focus";
 import { Hits } from "./hits";
+import { Loads } from "./loads";
 import { type Look, readLook, restoreLook, writeLook } from "./look";
-import { GROUP, laneTop, type Layout, layOut, othersKey, type Row, rowsBetween, trackKey } from "./model";
-import { type Hover, shownLane } from "./pick";
+import {
+	GROUP,
+	laneTop,
+	type Layout,
+	layOut,
+	othersKey,
+	type Row,
+	rowsBetween,
+	trackKey,
+} from "./model";
+import { type Hover, pick, shownLane } from "./pick";
 import { beginProbe } from "./probe";
-import { levelOf, Supply } from "./sheets";
+import { Supply } from "./sheets";
 import { bounded, fitted, type Span, wholeOf } from "./span";
 import { Theme } from "./theme";
 
@@ -33,12 +41,6 @@ const SETTLE_MS = 150;
 /* Less than that, or the window would never stand still before it settles. */
 const MOVING_MS = 120;
 
-/* Of more ranks the minimap shows the mean of so many, evenly picked. */
-const MINIMAP_FILES = 64;
-
-/* The replay takes its time: it is asked when the window stands still. */
-const PATH_MS = 200;
-
 export class Stage {
 	look: Look;
 	layout: Layout;
@@ -49,11 +51,11 @@ export class Stage {
 	height = 1;
 	scroll = 0;
 	pointer: { x: number; y: number } | null = null;
+	isPressed = false; /* the pointer drags */
 	hover: Hover | null = null;
 	drag: Span | null = null; /* a range while it is drawn */
 	flagBoxes: FlagBox[] = [];
-	path: (PathAnswer & { level: number; window: Span }) | null = null;
-	readonly tracks = new Map<number, Tracks>();
+	readonly loads = new Loads(this);
 	readonly supply = new Supply();
 	readonly minimap = new Minimap();
 	readonly pictures = new StripPictures();
@@ -62,18 +64,18 @@ export class Stage {
 	readonly hits: Hits;
 	readonly feed: Feed;
 	theme: Theme;
+	/* called when something else came under the pointer */
+	hovers: (() => void) | null = null;
 	/* called while frames go on; false ends it */
 	mover: ((now: number) => boolean) | null = null;
 	private context: CanvasRenderingContext2D;
 	private frameId = 0;
 	private settleTimer = 0;
-	private pathTimer = 0;
 	private told = "";
 	private pending: Spotted | null = null;
-	private asked = new Set<number>();
 	private ends: (() => void)[] = [];
 	private probe = beginProbe();
-	private written: { from: number | null; to: number | null; step: number | null };
+	private written: Pick<View, "from" | "to" | "step" | "rank">;
 	private clicked = false;
 	private movedAt = -Infinity;
 	private seekLater = false; /* the selection is not known yet, but must stay in view */
@@ -93,7 +95,7 @@ export class Stage {
 		this.run = { from: 0, to: Math.max(1, job.span_ns) };
 		this.whole = wholeOf(this.run.to);
 		this.look = readLook(job);
-		this.layout = layOut(job, this.tracks, this.look, this.supply.depths, 600);
+		this.layout = layOut(job, this.loads.tracks, this.look, this.supply.depths, 600);
 		this.feed = new Feed(client, () => this.fed());
 		this.hits = new Hits(client, () => this.tell());
 		const focused = () => {
@@ -104,8 +106,8 @@ export class Stage {
 			this.tell();
 		};
 		this.focus = new Focus(client, focused, (spot) => this.show(spot));
-		const { from, to, step } = store.view;
-		this.written = { from, to, step };
+		const { from, to, step, rank } = store.view;
+		this.written = { from, to, step, rank };
 		this.span = this.spanOf(from, to, step);
 		this.begin();
 	}
@@ -126,15 +128,15 @@ export class Stage {
 		this.ends.push(() => this.scroller.removeEventListener("scroll", scrolled));
 		this.hits.ask(store.view.search);
 		this.focus.follow(store.view.selected, false);
-		void this.loadMinimap();
-		void this.loadFlags();
+		void this.loads.loadMinimap();
+		void this.loads.loadFlags();
 		this.resize();
 	}
 
 	close(): void {
 		cancelAnimationFrame(this.frameId);
 		clearTimeout(this.settleTimer);
-		clearTimeout(this.pathTimer);
+		this.loads.close();
 		this.settle();
 		this.feed.close();
 		for (const end of this.ends) end();
@@ -154,7 +156,15 @@ export class Stage {
 	}
 
 	private spanOf(from: number | null, to: number | null, step: number | null): Span {
-		if (from !== null && to !== null) return bounded({ from, to }, this.whole);
+		if (from !== null && to !== null) {
+			/* a place near an end of the run has less around it */
+			const { whole } = this;
+			const inside = {
+				from: Math.max(from, whole.from),
+				to: Math.min(to, whole.to),
+			};
+			return bounded(inside.from < inside.to ? inside : { from, to }, whole);
+		}
 		const own = this.leader?.steps?.find((one) => one.number === step);
 		if (own) return fitted(own.start_ns, own.end_ns, this.whole);
 		return { ...this.whole };
@@ -162,16 +172,28 @@ export class Stage {
 
 	/* The store changed: by this stage, by another part of the page, by the address. */
 	private follow(): void {
-		const { from, to, step, search, selected, tab } = store.view;
+		const { from, to, step, rank, search, selected, tab } = store.view;
 		if (tab !== "timeline") return;
 		this.look = readLook(this.job);
 		this.relayout();
-		if (from !== this.written.from || to !== this.written.to) this.span = this.spanOf(from, to, step);
+		if (from !== this.written.from || to !== this.written.to)
+			this.span = this.spanOf(from, to, step);
 		else if (step !== this.written.step && step !== null) this.lookAtStep(step);
-		this.written = { from, to, step };
+		const newRank = rank !== this.written.rank ? rank : null;
+		this.written = { from, to, step, rank };
+		if (newRank !== null) this.openRank(newRank);
 		this.hits.ask(search);
 		this.focus.follow(selected, this.clicked);
 		this.tell();
+	}
+
+	private openRank(rank: number): void {
+		const file = this.job.files.find((one) => one.rank === rank)?.file;
+		if (file === undefined) return;
+		if (!this.look.open.has(file))
+			this.change({ open: new Set([...this.look.open, file]) });
+		const group = this.layout.find.get(String(file));
+		if (group) this.scrollTo(group.y);
 	}
 
 	private lookAtStep(step: number): void {
@@ -199,7 +221,8 @@ export class Stage {
 	}
 
 	private settle(): void {
-		const isWhole = this.span.from === this.whole.from && this.span.to === this.whole.to;
+		const isWhole =
+			this.span.from === this.whole.from && this.span.to === this.whole.to;
 		const from = isWhole ? null : Math.round(this.span.from);
 		const to = isWhole ? null : Math.round(this.span.to);
 		this.redraw();
@@ -253,9 +276,17 @@ export class Stage {
 
 	relayout(): void {
 		const viewport = this.height - TOP;
-		this.layout = layOut(this.job, this.tracks, this.look, this.supply.depths, viewport);
-		for (const row of this.layout.groups) if (row.open) void this.loadTracks(row.file);
-		for (const key of this.look.pins) void this.loadTracks(Number(key.split(".")[0]));
+		this.layout = layOut(
+			this.job,
+			this.loads.tracks,
+			this.look,
+			this.supply.depths,
+			viewport,
+		);
+		for (const row of this.layout.groups)
+			if (row.open) void this.loads.loadTracks(row.file);
+		for (const key of this.look.pins)
+			void this.loads.loadTracks(Number(key.split(".")[0]));
 	}
 
 	private resize(): void {
@@ -297,9 +328,16 @@ export class Stage {
 	show(spot: Spotted): void {
 		const { from, to } = this.span;
 		const end = spot.start_ns + spot.dur_ns;
-		if (end < from || spot.start_ns > to || (spot.start_ns < from && end < from + (to - from) / 20)) {
+		if (
+			end < from ||
+			spot.start_ns > to ||
+			(spot.start_ns < from && end < from + (to - from) / 20)
+		) {
 			const half = (to - from) / 2;
-			const middle = Math.min(spot.start_ns + spot.dur_ns / 2, spot.start_ns + half);
+			const middle = Math.min(
+				spot.start_ns + spot.dur_ns / 2,
+				spot.start_ns + half,
+			);
 			this.moveTo({ from: middle - half, to: middle + half });
 		}
 		if (!this.look.open.has(spot.file))
@@ -309,13 +347,13 @@ export class Stage {
 		this.redraw();
 	}
 
-	private settlePending(): void {
+	settlePending(): void {
 		const spot = this.pending;
 		if (!spot) return;
 		const key = trackKey(spot.file, spot.track);
 		const row = this.layout.find.get(key);
 		const others = othersKey(spot.file);
-		if (!row && this.tracks.has(spot.file) && !this.look.deep.has(others)) {
+		if (!row && this.loads.tracks.has(spot.file) && !this.look.deep.has(others)) {
 			this.pending = null;
 			this.change({ deep: new Set([...this.look.deep, others]) });
 			this.pending = spot;
@@ -338,81 +376,6 @@ export class Stage {
 
 	/* --- requests ------------------------------------------------------------------ */
 
-	private async loadTracks(file: number): Promise<void> {
-		if (this.asked.has(file) || this.job.files[file]?.problem !== null) return;
-		this.asked.add(file);
-		try {
-			this.tracks.set(file, await this.client.json<Tracks>("tracks", { file }));
-			this.relayout();
-			this.settlePending();
-			this.tell();
-		} catch (error) {
-			this.feed.problem = error instanceof Error ? error.message : String(error);
-			this.tell();
-		}
-	}
-
-	private async loadMinimap(): Promise<void> {
-		const readable = this.job.files.filter((file) => file.problem === null);
-		const every = Math.ceil(readable.length / MINIMAP_FILES);
-		const files = readable.filter((_, i) => i % every === 0).map((file) => file.file);
-		if (!files.length) return;
-		try {
-			const reply = await this.client.bytes("strips", {
-				files: files.join(","),
-				...this.run,
-				pixels: 1024,
-			});
-			this.minimap.show(decodeStrips(reply.bytes));
-			this.redraw();
-		} catch {
-			/* the minimap then has steps and the window alone */
-		}
-	}
-
-	private async loadFlags(): Promise<void> {
-		try {
-			this.focus.flags = (await this.client.json<FlagsAnswer>("flags")).flags;
-			const [place] = this.focus.selected?.kind === "finding" ? this.focus.spots() : [];
-			if (place) this.show(place);
-			this.tell();
-		} catch {
-			/* without a diagnosis there are no flags */
-		}
-	}
-
-	private loadPath(): void {
-		if (!this.look.path) return;
-		const level = levelOf(this.span, this.width);
-		const { path, span } = this;
-		if (
-			path &&
-			path.level === level &&
-			path.window.from <= Math.max(span.from, 0) &&
-			path.window.to >= Math.min(span.to, this.run.to)
-		)
-			return;
-		clearTimeout(this.pathTimer);
-		this.pathTimer = window.setTimeout(() => void this.askPath(level), PATH_MS);
-	}
-
-	private async askPath(level: number): Promise<void> {
-		const length = this.span.to - this.span.from;
-		const window = {
-			from: Math.max(0, Math.floor(this.span.from - length / 2)),
-			to: Math.min(this.run.to, Math.ceil(this.span.to + length / 2)),
-		};
-		const pixels = Math.max(1, Math.min(8192, Math.ceil((window.to - window.from) / level)));
-		try {
-			const answer = await this.client.json<PathAnswer>("path", { ...window, pixels });
-			this.path = { ...answer, level, window };
-		} catch (error) {
-			this.feed.problem = error instanceof Error ? error.message : String(error);
-			this.change({ path: false });
-		}
-		this.tell();
-	}
-
 	/* An answer came; rows may have become higher. */
 	private fed(): void {
 		if (this.supply.deepened) {
@@ -426,10 +389,15 @@ export class Stage {
 		const { span, width, run } = this;
 		const seen = [...this.layout.pinned, ...this.visible];
 		const isMoving = performance.now() - this.movedAt < MOVING_MS;
-		const wants = this.supply.wants(seen, { span, width, whole: run, isMoving }, this.feed);
-		if (!wants.length && !this.feed.busy) wants.push(...this.supply.baseWants(seen, width, run));
+		const wants = this.supply.wants(
+			seen,
+			{ span, width, whole: run, isMoving },
+			this.feed,
+		);
+		if (!wants.length && !this.feed.busy)
+			wants.push(...this.supply.baseWants(seen, width, run));
 		this.feed.want(wants);
-		this.loadPath();
+		this.loads.loadPath();
 	}
 
 	/* --- frames -------------------------------------------------------------------- */
@@ -444,7 +412,7 @@ export class Stage {
 		const { scroll, layout, focus, hits } = this;
 		const told = [
 			...[scroll, this.height, this.width, focus.says, hits.count, hits.index],
-			...[this.supply.scales, this.feed.problem, this.path?.length_ns],
+			...[this.supply.scales, this.feed.problem, this.loads.path?.length_ns],
 		].join(" ");
 		if (told === this.told && this.lastLayout === layout) return;
 		this.told = told;
@@ -459,10 +427,29 @@ export class Stage {
 		const begun = performance.now();
 		const goesOn = this.mover?.(now) ?? false;
 		if (!goesOn) this.mover = null;
+		this.point();
 		this.draw();
 		this.ask();
 		this.probe(begun, this.context);
 		if (goesOn) this.redraw();
+	}
+
+	/* The window may move under a pointer that stands still. */
+	private point(): void {
+		const { pointer, hover } = this;
+		const hides =
+			!pointer || this.isPressed || performance.now() - this.movedAt < MOVING_MS;
+		const now = hides ? null : pick(this, pointer.x, pointer.y);
+		const same =
+			now?.x === hover?.x &&
+			now?.y === hover?.y &&
+			now?.row.key === hover?.row.key &&
+			now?.entry?.sheet === hover?.entry?.sheet &&
+			now?.entry?.index === hover?.entry?.index &&
+			now?.flag?.flag === hover?.flag?.flag;
+		if (same) return;
+		this.hover = now;
+		this.hovers?.();
 	}
 
 	private draw(): void {

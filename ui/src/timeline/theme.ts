@@ -92,11 +92,23 @@ export class Theme {
 		this.rgb = readPalette().map(parse);
 		for (const color of this.rgb)
 			for (let shade = 0; shade < SHADES; shade++)
-				this.fills.push(written(mixed(this.backRgb, color, 0.4 + (0.6 * shade) / (SHADES - 1))));
+				this.fills.push(
+					written(
+						mixed(
+							this.backRgb,
+							color,
+							0.4 + (0.6 * shade) / (SHADES - 1),
+						),
+					),
+				);
 		this.waits = this.rgb.map((color) => this.hatchOf(color, 0.25));
-		const causes = CAUSES.map((cause) => this.rgb[COLORS.indexOf(CAUSE_COLORS[cause])] ?? [0, 0, 0]);
+		const causes = CAUSES.map(
+			(cause) => this.rgb[COLORS.indexOf(CAUSE_COLORS[cause])] ?? [0, 0, 0],
+		);
 		this.causes = causes.map((color) => this.hatchOf(color as Rgb, 0.16));
-		this.causeFills = causes.map((color) => written(mixed(this.backRgb, color as Rgb, 0.55)));
+		this.causeFills = causes.map((color) =>
+			written(mixed(this.backRgb, color as Rgb, 0.55)),
+		);
 		const family = getComputedStyle(document.body).fontFamily;
 		this.font = `11px ${family}`;
 		this.bold = `600 11px ${family}`;
@@ -106,7 +118,7 @@ export class Theme {
 	}
 
 	private hatchOf(color: Rgb, ground: number): CanvasPattern | null {
-		const lines = written(mixed(this.backRgb, color, 0.8));
+		const lines = written(mixed(this.backRgb, color, 0.6));
 		return hatch(lines, written(mixed(this.backRgb, color, ground)), this.scale);
 	}
 
@@ -117,7 +129,10 @@ export class Theme {
 		width = 0;
 		for (let i = 0; i < text.length; i++) {
 			const code = text.charCodeAt(i);
-			width += code < 128 ? (this.letters[code] ?? 0) : this.foreign(text[i] ?? "");
+			width +=
+				code < 128
+					? (this.letters[code] ?? 0)
+					: this.foreign(text[i] ?? "");
 		}
 		if (this.widths.size > 20000) this.widths.clear();
 		this.widths.set(text, width);
@@ -136,7 +151,10 @@ export class Theme {
 		let end = 0;
 		for (; end < text.length; end++) {
 			const code = text.charCodeAt(end);
-			left -= code < 128 ? (this.letters[code] ?? 0) : this.width(text[end] ?? "");
+			left -=
+				code < 128
+					? (this.letters[code] ?? 0)
+					: this.width(text[end] ?? "");
 			if (left < 0) break;
 		}
 		return end >= 4 ? `${text.slice(0, end)}…` : "";
@@ -145,6 +163,7 @@ export class Theme {
 	/* Hatches stand still with what they cover. */
 	anchor(x: number): void {
 		const matrix = new DOMMatrix([1 / this.scale, 0, 0, 1 / this.scale, x, 0]);
-		for (const pattern of [...this.waits, ...this.causes]) pattern?.setTransform(matrix);
+		for (const pattern of [...this.waits, ...this.causes])
+			pattern?.setTransform(matrix);
 	}
 }

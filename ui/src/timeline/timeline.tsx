@@ -14,6 +14,10 @@ import { Stage } from "./stage";
 import { Tip } from "./tip";
 import "./timeline.css";
 
+const LABEL =
+	"Timeline. Period selects what is next, comma what is before, W and S zoom, " +
+	"A and D pan, question mark shows all keys.";
+
 function Toggle(props: { on: boolean; title: string; text: string; onClick: () => void }) {
 	return (
 		<button
@@ -29,13 +33,17 @@ function Toggle(props: { on: boolean; title: string; text: string; onClick: () =
 }
 
 function PathWords({ stage }: { stage: Stage }) {
-	const { look, path } = stage;
+	const { look } = stage;
+	const { path } = stage.loads;
 	if (!look.path) return null;
 	if (!path) return <span class="tool-words">Replaying the steps…</span>;
 	const parts = path.parts.filter((part) => part.ns > 0).sort((a, b) => b.ns - a.ns);
 	const words = parts.slice(0, 3).map((part) => `${part.part} ${formatNs(part.ns)}`);
 	return (
-		<span class="tool-words" title={parts.map((one) => `${one.part} ${formatNs(one.ns)}`).join(", ")}>
+		<span
+			class="tool-words"
+			title={parts.map((one) => `${one.part} ${formatNs(one.ns)}`).join(", ")}
+		>
 			critical path {formatNs(path.length_ns)}: {words.join(", ")}
 		</span>
 	);
@@ -69,12 +77,14 @@ function Tools({ stage }: { stage: Stage }) {
 				placeholder="Filter rows"
 				aria-label="Filter rows by name"
 				value={filter}
-				onInput={(event) => stage.change({ filter: event.currentTarget.value })}
+				onInput={(event) =>
+					stage.change({ filter: event.currentTarget.value })
+				}
 			/>
 			<Toggle
 				on={look.path}
 				text="Critical path"
-				title="Show the critical path (C): what the length of the steps hangs on"
+				title="The critical path (C): what the length of steps hangs on"
 				onClick={() => stage.change({ path: !look.path })}
 			/>
 			<Toggle
@@ -86,7 +96,7 @@ function Tools({ stage }: { stage: Stage }) {
 			<Toggle
 				on={look.allDeep}
 				text="Python frames"
-				title="Show Python frames between the operators, and all lanes of deep stacks (P)"
+				title="Python frames between operators, and all lanes (P)"
 				onClick={() => stage.change({ allDeep: !look.allDeep })}
 			/>
 			{many ? (
@@ -94,7 +104,13 @@ function Tools({ stage }: { stage: Stage }) {
 					on={look.open.size === 0}
 					text="Fold ranks"
 					title="One strip for each rank"
-					onClick={() => stage.change({ open: look.open.size ? new Set() : new Set(all) })}
+					onClick={() =>
+						stage.change({
+							open: look.open.size
+								? new Set()
+								: new Set(all),
+						})
+					}
 				/>
 			) : null}
 			<HitWords stage={stage} />
@@ -105,6 +121,21 @@ function Tools({ stage }: { stage: Stage }) {
 				</span>
 			) : null}
 		</div>
+	);
+}
+
+/* Beside the axis: what its times count from. */
+function Corner({ stage }: { stage: Stage | null }) {
+	const fromStart = stage?.look.fromStart ?? false;
+	return (
+		<button
+			type="button"
+			class="corner"
+			title="Count time from the step, or from the start of the run (T)"
+			onClick={() => stage?.change({ fromStart: !fromStart })}
+		>
+			time {fromStart ? "from the start" : "from the step"}
+		</button>
 	);
 }
 
@@ -121,40 +152,30 @@ function Timeline() {
 		const made = new Stage(canvas.current, scroller.current, client, job, () =>
 			setVersion((version) => version + 1),
 		);
-		const input = new Input(made, () => setHover(made.hover));
+		made.hovers = () => setHover(made.hover);
+		const input = new Input(made);
 		setStage(made);
 		return () => {
 			input.close();
 			made.close();
 		};
 	}, [client, job]);
-	const clock = stage?.look.fromStart ? "from the start" : "from the step";
+	const tall = stage ? stage.layout.height + stage.rowsTop : 0;
 	return (
 		<section class="timeline">
 			{stage ? <Tools stage={stage} /> : <div class="tools" />}
 			<div class="scroller" ref={scroller}>
-				<div
-					class="tall"
-					style={{ height: `${stage ? stage.layout.height + stage.rowsTop : 0}px` }}
-				>
+				<div class="tall" style={{ height: `${tall}px` }}>
 					<div class="view">
 						<canvas
 							ref={canvas}
 							tabIndex={0}
 							role="application"
-							aria-label="Timeline. Period selects what is next, comma what is before,
-								W and S zoom, A and D pan, question mark shows all keys."
+							aria-label={LABEL}
 							aria-describedby="timeline-says"
 						/>
 						{stage ? <Heads stage={stage} /> : null}
-						<button
-							type="button"
-							class="corner"
-							title="Count time from the step or from the start of the run (T)"
-							onClick={() => stage?.change({ fromStart: !stage.look.fromStart })}
-						>
-							time {clock}
-						</button>
+						<Corner stage={stage} />
 						{stage ? <Tip stage={stage} hover={hover} /> : null}
 					</div>
 				</div>

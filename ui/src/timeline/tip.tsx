@@ -30,7 +30,8 @@ function ofEntry(hover: Hover): Words | null {
 	const count = sheet.count[index] ?? 1;
 	if (isGap(entry)) {
 		const cause = CAUSES[sheet.cause[index] ?? CAUSES.length - 1] ?? "unknown";
-		if (count > 1) return { title: `${formatCount(count)} gaps in ${length}`, lines: [] };
+		if (count > 1)
+			return { title: `${formatCount(count)} gaps in ${length}`, lines: [] };
 		return { title: `idle ${length}`, lines: [`cause: ${cause}`] };
 	}
 	const label = labelOf(entry) ?? COLOR_WORDS[sheet.color[index] ?? 10] ?? "";
@@ -46,12 +47,18 @@ function ofRow(stage: Stage, hover: Hover): Words | null {
 	const { row, ns } = hover;
 	if (hover.flag) {
 		const { flag } = hover.flag;
-		return { title: `${flag.number}. ${flag.title}`, lines: ["Click for what to change"] };
+		return {
+			title: `${flag.number}. ${flag.title}`,
+			lines: ["Click for what to change"],
+		};
 	}
 	if (row.kind === "curve" && row.curve) {
 		const held = stage.supply.curves.of(row.key)?.now;
 		if (!held || ns < held.from || ns > held.to) return null;
-		return { title: `${row.title}: ${formatValue(row.curve, valueAt(held, ns))}`, lines: [] };
+		return {
+			title: `${row.title}: ${formatValue(row.curve, valueAt(held, ns))}`,
+			lines: [],
+		};
 	}
 	const file = stage.job.files[row.file];
 	if (row.kind !== "group" || !file) return null;
@@ -59,7 +66,10 @@ function ofRow(stage: Stage, hover: Hover): Words | null {
 	if (row.open && step) {
 		const title = `step ${step.number}${step.name ? ` (${step.name})` : ""}`;
 		const length = formatNs(step.end_ns - step.start_ns);
-		return { title, lines: [step.dropped ? `${length}; not counted: ${step.dropped}` : length] };
+		return {
+			title,
+			lines: [step.dropped ? `${length}; not counted: ${step.dropped}` : length],
+		};
 	}
 	if (row.open) return null;
 	const held = stage.supply.strips.of(row.key)?.now;
@@ -71,7 +81,8 @@ function ofRow(stage: Stage, hover: Hover): Words | null {
 	return {
 		title: `${row.title}${where}`,
 		lines: [
-			`compute ${part(x)} of this pixel's time, communication alone ${part(block.pixels + x)}`,
+			`compute ${part(x)} of this pixel's time`,
+			`communication alone ${part(block.pixels + x)}`,
 			"Click to open the rank",
 		],
 	};
@@ -83,7 +94,8 @@ function ofSlice(slice: SliceAnswer, merged: Words): Words {
 	const lines = [...merged.lines];
 	if (collective) {
 		const parts: string[] = [];
-		if (collective.wait_ns !== null) parts.push(`waited ${formatNs(collective.wait_ns)}`);
+		if (collective.wait_ns !== null)
+			parts.push(`waited ${formatNs(collective.wait_ns)}`);
 		if (collective.transfer_ns !== null)
 			parts.push(`transferred for ${formatNs(collective.transfer_ns)}`);
 		if (parts.length) lines.push(parts.join(", "));
@@ -122,7 +134,9 @@ async function more(client: Client, hover: Hover, known: Words): Promise<Words |
 function keyOf(hover: Hover | null): string {
 	if (!hover) return "";
 	const { entry, row } = hover;
-	const number = entry ? `${entry.sheet.row[entry.index]} ${entry.sheet.count[entry.index]}` : "";
+	const number = entry
+		? `${entry.sheet.row[entry.index]} ${entry.sheet.count[entry.index]}`
+		: "";
 	return `${row.key} ${number}`;
 }
 
@@ -151,7 +165,11 @@ export function Tip({ stage, hover }: { stage: Stage; hover: Hover | null }) {
 	const top = hover.y + HIGH < stage.height ? hover.y + 18 : hover.y - 12;
 	const side = [left < hover.x ? "to-left" : "", top < hover.y ? "to-top" : ""].join(" ");
 	return (
-		<div class={`tip ${side}`} role="presentation" style={{ left: `${left}px`, top: `${top}px` }}>
+		<div
+			class={`tip ${side}`}
+			role="presentation"
+			style={{ left: `${left}px`, top: `${top}px` }}
+		>
 			<strong>{words.title}</strong>
 			{words.lines.map((line) => (
 				<div key={line}>{line}</div>

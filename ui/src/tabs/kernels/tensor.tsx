@@ -13,6 +13,7 @@ function total(rows: KernelsRow[]): number {
 
 /* One sentence, of compute kernels alone: communication has no tensor cores to use. */
 function sentence(rows: KernelsRow[]): string {
+	const ranks = new Set(rows.map((row) => row.rank)).size;
 	const compute = rows.filter((row) => row.kind !== "communication");
 	const known = compute.filter(
 		(row) => row.tensor_cores === "yes" || row.tensor_cores === "no",
@@ -22,7 +23,8 @@ function sentence(rows: KernelsRow[]): string {
 	if (!known.length) return "Whether kernels use tensor cores is not known for this device.";
 	const used = total(known.filter((row) => row.tensor_cores === "yes"));
 	const share = formatPercent((100 * used) / whole);
-	return `Compute kernels take ${formatNs(whole)}; ${share} of it on tensor cores.`;
+	const of = ranks > 1 ? ` of ${ranks} ranks together` : "";
+	return `Compute kernels${of} take ${formatNs(whole)}; ${share} of it on tensor cores.`;
 }
 
 export function TensorShare() {

@@ -45,16 +45,13 @@ function GaugeLine({ gauge, rows }: { gauge: Gauge; rows: UtilizationRow[] }) {
 	const most = Math.max(...known);
 	const reach = known.length > 1 ? `${formatPercent(least)} to ${formatPercent(most)}` : "";
 
+	const style = { width: `${value ?? 0}%`, backgroundColor: "var(--c-compute)" };
+
 	return (
 		<tr title={`${gauge.title}: ${gauge.about}`}>
 			<th scope="row">{gauge.title}</th>
 			<td class="meter-bar gauge">
-				<span
-					style={{
-						width: `${value ?? 0}%`,
-						backgroundColor: "var(--c-compute)",
-					}}
-				/>
+				{value === null ? null : <span style={style} />}
 			</td>
 			<td class="number">
 				{value === null ? "not recorded" : formatPercent(value)}

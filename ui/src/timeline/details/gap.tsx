@@ -1,6 +1,7 @@
 /*
  * gap.tsx - drawer: why a device stood idle.
  */
+import { CAUSES } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs, formatPercent } from "../../core/format";
 import type { Selection } from "../../core/store";
@@ -12,7 +13,7 @@ import "./details.css";
 type GapSelection = Extract<Selection, { kind: "gap" }>;
 
 /* What each cause means for the reader. */
-const CAUSE_WORDS: Record<string, string> = {
+const CAUSE_WORDS: Record<(typeof CAUSES)[number], string> = {
 	profiler: "the profiler was at work",
 	input: "the next batch was not there yet",
 	allocator: "the allocator asked the device for memory",
@@ -27,17 +28,21 @@ const CAUSE_WORDS: Record<string, string> = {
 
 function Cause({ cause, gap }: { cause: GapCause; gap: GapAnswer }) {
 	const share = formatPercent(gap.dur_ns ? (cause.ns * 100) / gap.dur_ns : null);
+	const words = CAUSE_WORDS[CAUSES[cause.number] ?? "unknown"];
 	return (
 		<>
 			<dt>{cause.cause}</dt>
 			<dd>
 				<span title={`${share} of the gap`}>{formatNs(cause.ns)}</span>
-				{": "}
-				{CAUSE_WORDS[cause.cause] ?? ""}
+				{`: ${words}`}
 				{cause.row != null && cause.name ? (
 					<>
 						{", "}
-						<SliceLink file={gap.file} row={cause.row} name={cause.name} />
+						<SliceLink
+							file={gap.file}
+							row={cause.row}
+							name={cause.name}
+						/>
 						{cause.op ? ` in ${cause.op}` : ""}
 					</>
 				) : null}
@@ -74,20 +79,32 @@ export function GapDetails({ selected }: { selected: GapSelection }) {
 						{[...gap.causes]
 							.sort((a, b) => b.ns - a.ns)
 							.map((cause, i) => (
-								<Cause key={`${cause.cause} ${i}`} cause={cause} gap={gap} />
+								<Cause
+									key={`${cause.cause} ${i}`}
+									cause={cause}
+									gap={gap}
+								/>
 							))}
 					</dl>
 				</section>
 				{gap.during ? (
 					<section>
 						<h3>The host was in</h3>
-						<SliceLink file={gap.file} row={gap.during.row} name={gap.during.name} />
+						<SliceLink
+							file={gap.file}
+							row={gap.during.row}
+							name={gap.during.name}
+						/>
 					</section>
 				) : null}
 				{gap.next ? (
 					<section>
 						<h3>What ended it</h3>
-						<SliceLink file={gap.file} row={gap.next.row} name={gap.next.name} />
+						<SliceLink
+							file={gap.file}
+							row={gap.next.row}
+							name={gap.next.name}
+						/>
 					</section>
 				) : null}
 			</div>

@@ -20,9 +20,22 @@ type RangeSelection = Extract<Selection, { kind: "range" }>;
 const NAMES_MOST = 500;
 const LINES = 7;
 
-function column(index: number, name: string, type: TableColumn["type"], about: string): TableColumn {
+function column(
+	index: number,
+	name: string,
+	type: TableColumn["type"],
+	about: string,
+): TableColumn {
 	const title = name;
-	return { name, type, about, index, detail: false, bar: name === "time" || name === "busy", title };
+	return {
+		name,
+		type,
+		about,
+		index,
+		detail: false,
+		bar: name === "time" || name === "busy",
+		title,
+	};
 }
 
 const TRACK_COLUMNS = [
@@ -47,6 +60,22 @@ function titleOf(job: Job, file: number): string {
 	return found ? rankTitle(found) : String(file);
 }
 
+/* Ranges over streams and the profiler itself say nothing new: they stand at the end. */
+function reordered(answer: RangeAnswer): RangeAnswer {
+	const last = new Set(
+		answer.tracks
+			.filter((one) => one.kind === "other")
+			.map((one) => `${one.file}.${one.track}`),
+	);
+	const isLast = (one: { file: number; track: number }) =>
+		last.has(`${one.file}.${one.track}`);
+	const order = <T extends { file: number; track: number }>(list: T[]) => [
+		...list.filter((one) => !isLast(one)),
+		...list.filter(isLast),
+	];
+	return { ...answer, tracks: order(answer.tracks), names: order(answer.names) };
+}
+
 function rowsOf(answer: RangeAnswer, job: Job): { tracks: Cell[][]; names: Cell[][] } {
 	const length = Math.max(1, answer.to_ns - answer.from_ns);
 	const title = new Map(answer.tracks.map((one) => [`${one.file}.${one.track}`, one.name]));
@@ -69,12 +98,15 @@ function rowsOf(answer: RangeAnswer, job: Job): { tracks: Cell[][]; names: Cell[
 	};
 }
 
-function Tables({ answer, job }: { answer: RangeAnswer; job: Job }) {
+function Tables({ answer: given, job }: { answer: RangeAnswer; job: Job }) {
+	const answer = useMemo(() => reordered(given), [given]);
 	const rows = useMemo(() => rowsOf(answer, job), [answer, job]);
 	const go = (index: number) => {
 		const name = answer.names[index];
 		if (name?.longest_row !== undefined)
-			store.set({ selected: { kind: "slice", file: name.file, row: name.longest_row } });
+			store.set({
+				selected: { kind: "slice", file: name.file, row: name.longest_row },
+			});
 	};
 	return (
 		<div class="range-tables">
@@ -115,13 +147,24 @@ export function RangeDetails({ selected }: { selected: RangeSelection }) {
 			<header>
 				<h2>{formatNs(to - from)} selected</h2>
 				<span class="soft">
-					from {formatNs(from)} to {formatNs(to)} after the start of the run,{" "}
-					{rank === null ? `${formatCount(files.length)} ranks` : `rank ${rank}`}
+					from {formatNs(from)} to {formatNs(to)} after the start of
+					the run,{" "}
+					{rank === null
+						? `${formatCount(files.length)} ranks`
+						: `rank ${rank}`}
 				</span>
-				<button type="button" class="button" onClick={() => runOnTimeline("fit")}>
+				<button
+					type="button"
+					class="button"
+					onClick={() => runOnTimeline("fit")}
+				>
 					Zoom to it (F)
 				</button>
-				<button type="button" class="button" onClick={() => runOnTimeline("mark")}>
+				<button
+					type="button"
+					class="button"
+					onClick={() => runOnTimeline("mark")}
+				>
 					Mark it (M)
 				</button>
 			</header>

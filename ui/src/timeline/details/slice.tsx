@@ -6,6 +6,7 @@ import { useLoaded, useOpened } from "../../core/context";
 import { formatBytes, formatNs } from "../../core/format";
 import { type Selection, store } from "../../core/store";
 import { Copy } from "../../parts/copy";
+import { shortName } from "../../parts/names";
 import { Failed, Loading } from "../../parts/state";
 import type { Collective, Flow, SliceAnswer } from "../answers";
 import { runOnTimeline } from "../commands";
@@ -22,8 +23,13 @@ function select(file: number, row: number): void {
 
 export function SliceLink(props: { file: number; row: number; name: string }) {
 	return (
-		<button type="button" class="link" onClick={() => select(props.file, props.row)}>
-			{props.name}
+		<button
+			type="button"
+			class="link"
+			title={props.name}
+			onClick={() => select(props.file, props.row)}
+		>
+			{shortName(props.name)}
 		</button>
 	);
 }
@@ -41,17 +47,30 @@ function Flows({ flows, count }: { flows: Flow[]; count: number }) {
 			<h3>Flows ([ and ] follow them)</h3>
 			<dl>
 				{flows.map((flow) => {
-					const words = FLOW_WORDS[flow.kind] ?? [`${flow.kind} from`, `${flow.kind} to`];
+					const words = FLOW_WORDS[flow.kind] ?? [
+						`${flow.kind} from`,
+						`${flow.kind} to`,
+					];
 					return [
-						<dt key={`${flow.row} dt`}>{words[flow.way === "from" ? 0 : 1]}</dt>,
+						<dt key={`${flow.row} dt`}>
+							{words[flow.way === "from" ? 0 : 1]}
+						</dt>,
 						<dd key={`${flow.row} dd`}>
-							<SliceLink file={flow.file} row={flow.row} name={flow.name} />{" "}
-							<span class="soft">{formatNs(flow.dur_ns)}</span>
+							<SliceLink
+								file={flow.file}
+								row={flow.row}
+								name={flow.name}
+							/>{" "}
+							<span class="soft">
+								{formatNs(flow.dur_ns)}
+							</span>
 						</dd>,
 					];
 				})}
 			</dl>
-			{count > flows.length ? <p class="soft">and {count - flows.length} more</p> : null}
+			{count > flows.length ? (
+				<p class="soft">and {count - flows.length} more</p>
+			) : null}
 		</section>
 	);
 }
@@ -72,11 +91,18 @@ function Members({ collective }: { collective: Collective }) {
 			<dl>
 				{members.slice(0, MEMBERS).map((one) => [
 					<dt key={`${one.file} dt`}>
-						<SliceLink file={one.file} row={one.row} name={`rank ${one.rank ?? "?"}`} />
+						<SliceLink
+							file={one.file}
+							row={one.row}
+							name={`rank ${one.rank ?? "?"}`}
+						/>
 					</dt>,
 					<dd key={`${one.file} dd`}>
-						{formatNs(one.dur_ns)}, waited {formatNs(one.wait_ns)}
-						{one.rank === collective.last_rank ? " · last to arrive" : ""}
+						{formatNs(one.dur_ns)}, waited{" "}
+						{formatNs(one.wait_ns)}
+						{one.rank === collective.last_rank
+							? " · last to arrive"
+							: ""}
 					</dd>,
 				])}
 			</dl>
@@ -95,7 +121,9 @@ function Together({ collective, rank }: { collective: Collective; rank: number |
 				<dt>what</dt>
 				<dd>
 					{collective.kind}
-					{collective.bytes === null ? "" : `, ${formatBytes(collective.bytes)}`}
+					{collective.bytes === null
+						? ""
+						: `, ${formatBytes(collective.bytes)}`}
 				</dd>
 				<dt>transfer</dt>
 				<dd>{formatNs(collective.transfer_ns)}</dd>
@@ -111,25 +139,27 @@ function Together({ collective, rank }: { collective: Collective; rank: number |
 
 function Facts({ slice }: { slice: SliceAnswer }) {
 	const word = COLOR_WORDS[slice.color] ?? "other";
+	const background = `var(--c-${COLORS[slice.color] ?? "other"})`;
 	return (
 		<section>
 			<h3>Slice</h3>
 			<dl>
 				<dt>kind</dt>
 				<dd>
-					<span
-						class="swatch"
-						style={{ background: `var(--c-${COLORS[slice.color] ?? "other"})` }}
-					/>
+					<span class="swatch" style={{ background }} />
 					{word}
-					{slice.category ? <span class="soft"> ({slice.category})</span> : null}
+					{slice.category ? (
+						<span class="soft"> ({slice.category})</span>
+					) : null}
 				</dd>
 				<dt>duration</dt>
 				<dd title={`${slice.dur_ns} ns`}>{formatNs(slice.dur_ns)}</dd>
 				{slice.self_ns === null ? null : (
 					<>
 						<dt>self</dt>
-						<dd title="without what is nested in it">{formatNs(slice.self_ns)}</dd>
+						<dd title="without what is nested in it">
+							{formatNs(slice.self_ns)}
+						</dd>
 					</>
 				)}
 				<dt>start</dt>
@@ -140,7 +170,9 @@ function Facts({ slice }: { slice: SliceAnswer }) {
 				<dd>
 					{[
 						slice.rank === null ? null : `rank ${slice.rank}`,
-						slice.step === null ? "in no step" : `step ${slice.step}`,
+						slice.step === null
+							? "in no step"
+							: `step ${slice.step}`,
 					]
 						.filter((part) => part)
 						.join(", ")}
@@ -165,8 +197,9 @@ function Calls({ slice }: { slice: SliceAnswer }) {
 			{stack.length ? (
 				<>
 					<h3>
-						Python stack{slice.stack_of ? ` of ${slice.stack_of.name}` : ""}, innermost
-						first
+						Python stack
+						{slice.stack_of ? ` of ${slice.stack_of.name}` : ""}
+						, innermost first
 					</h3>
 					<ol class="about-stack">
 						{stack.map((frame, i) => (
@@ -181,7 +214,11 @@ function Calls({ slice }: { slice: SliceAnswer }) {
 					<ol>
 						{parents.map((one) => (
 							<li key={one.row}>
-								<SliceLink file={slice.file} row={one.row} name={one.name} />
+								<SliceLink
+									file={slice.file}
+									row={one.row}
+									name={one.name}
+								/>
 							</li>
 						))}
 					</ol>
@@ -207,7 +244,9 @@ export function SliceDetails({ selected }: { selected: SliceSelection }) {
 				<Copy text={slice.name} label="copy name" />
 				<ShowButton slice={slice} />
 			</header>
-			{slice.short && slice.short !== slice.name ? <div class="soft mono">{slice.name}</div> : null}
+			{slice.short && slice.short !== slice.name ? (
+				<div class="soft mono">{slice.name}</div>
+			) : null}
 			<div class="about-columns">
 				<Facts slice={slice} />
 				{slice.collective ? (

@@ -2,7 +2,7 @@
  * axis.ts - the axis of time, and the steps: as a ribbon in the row of a rank, as lines
  * through its other rows.
  */
-import { formatNs } from "../../core/format";
+import { formatCount, formatNs } from "../../core/format";
 import type { JobFile, Step } from "../../core/types";
 import type { Row } from "../model";
 import { formatMoment, roundStep, type Span } from "../span";
@@ -13,6 +13,11 @@ const TICK_PIXELS = 96;
 
 /* Steps that are narrower on the screen are not worth an axis of their own. */
 const STEP_PIXELS = 150;
+
+/* A number needs so much; steps closer than that have no lines, and no tones of their own. */
+const WORD_PIXELS = 16;
+const LINE_PIXELS = 24;
+const BAND_PIXELS = 3;
 
 /* Steps of a file are in order and do not overlap. */
 export function stepsBetween(steps: Step[], span: Span): Step[] {
@@ -65,7 +70,10 @@ function drawSection(pen: Pen, section: Section, step: number, top: number, heig
 		const x = snap(pen, xOf(pen, section.base + i * step));
 		context.fillStyle = theme.line;
 		context.fillRect(x, top + height - 7, 1, 7);
-		const text = i === 0 && section.title ? section.title : sign + formatMoment(i * step, step);
+		const text =
+			i === 0 && section.title
+				? section.title
+				: sign + formatMoment(i * step, step);
 		if (x + 4 + theme.width(text) > right) continue;
 		context.fillStyle = i === 0 && section.title ? theme.text : theme.soft;
 		context.fillText(text, x + 4, top + height / 2 - 1);
@@ -73,7 +81,11 @@ function drawSection(pen: Pen, section: Section, step: number, top: number, heig
 	/* the step began before the window: say whose time it is */
 	if (section.title && first > 0 && xOf(pen, section.base + first * step) > 60) {
 		context.fillStyle = theme.text;
-		context.fillText(`${section.title}:`, Math.max(0, xOf(pen, section.from)) + 4, top + height / 2 - 1);
+		context.fillText(
+			`${section.title}:`,
+			Math.max(0, xOf(pen, section.from)) + 4,
+			top + height / 2 - 1,
+		);
 	}
 }
 
@@ -104,8 +116,27 @@ export function drawAxis(
 	context.fillRect(0, top + height - 1, pen.width, 1);
 }
 
+/* So many steps that two tones would only flicker. */
+function drawBand(pen: Pen, steps: Step[], top: number, height: number): void {
+	const { context, theme } = pen;
+	const from = Math.max(0, xOf(pen, steps[0]?.start_ns ?? 0));
+	const to = Math.min(pen.width, xOf(pen, steps.at(-1)?.end_ns ?? 0));
+	context.fillStyle = theme.fills[8 * 4] ?? theme.line;
+	context.fillRect(from, top, to - from, height);
+	const text = `${formatCount(steps.length)} steps`;
+	if (theme.width(text) + 10 > to - from) return;
+	context.fillStyle = theme.text;
+	context.fillText(text, from + 5, top + height / 2 + 0.5);
+}
+
 /* One step after the other, in two tones; those that are left out of averages are empty. */
-export function drawRibbon(pen: Pen, row: Row, file: JobFile, shift: number): void {
+export function drawRibbon(
+	pen: Pen,
+	row: Row,
+	file: JobFile,
+	shift: number,
+	taken: { x: number; width: number }[],
+): void {
 	const { context, theme } = pen;
 	const top = row.y + shift + 3;
 	const height = row.height - 6;
@@ -113,26 +144,36 @@ export function drawRibbon(pen: Pen, row: Row, file: JobFile, shift: number): vo
 	context.textBaseline = "middle";
 	context.textAlign = "left";
 	let last = -Infinity;
-	for (const step of stepsBetween(file.steps ?? [], pen.span)) {
+	const steps = stepsBetween(file.steps ?? [], pen.span);
+	if (steps.length > pen.width / BAND_PIXELS) return drawBand(pen, steps, top, height);
+	for (const step of steps) {
 		const x = Math.max(snap(pen, xOf(pen, step.start_ns)), -2);
 		const to = Math.min(snap(pen, xOf(pen, step.end_ns)), pen.width + 2);
 		if (to - last < 1) continue;
 		last = to;
 		context.fillStyle = theme.fills[8 * 4 + (step.number % 2 ? 0 : 1)] ?? theme.line;
-		if (step.dropped === null) context.fillRect(x, top, Math.max(1, to - x - 1), height);
+		if (step.dropped === null)
+			context.fillRect(x, top, Math.max(1, to - x - 1), height);
 		else {
 			context.fillStyle = theme.line;
 			context.fillRect(x, top, Math.max(1, to - x - 1), height);
 		}
-		writeStep(pen, step, x, to, top + height / 2 + 0.5);
+		if (to - x > WORD_PIXELS)
+			writeStep(pen, step, x, to, top + height / 2 + 0.5, taken);
 	}
 	drawDoubt(pen, file, top, height);
 }
 
-function writeStep(pen: Pen, step: Step, x: number, to: number, y: number): void {
+/* Beside the flags, in as many words as there is room for. */
+function writeStep(
+	pen: Pen,
+	step: Step,
+	x: number,
+	to: number,
+	y: number,
+	taken: { x: number; width: number }[],
+): void {
 	const { context, theme } = pen;
-	const from = Math.max(x, 0) + 5;
-	const room = Math.min(to, pen.width) - from - 4;
 	const length = formatNs(step.end_ns - step.start_ns);
 	const dropped = step.dropped === null ? "" : ` (not counted: ${step.dropped})`;
 	for (const text of [
@@ -140,12 +181,17 @@ function writeStep(pen: Pen, step: Step, x: number, to: number, y: number): void
 		`step ${step.number} · ${length}`,
 		`step ${step.number}`,
 		String(step.number),
-	])
-		if (theme.width(text) <= room) {
-			context.fillStyle = theme.text;
-			context.fillText(text, from, y);
-			return;
-		}
+	]) {
+		const width = theme.width(text);
+		let from = Math.max(x, 0) + 5;
+		for (const one of taken)
+			if (one.x < from + width + 4 && one.x + one.width > from - 4)
+				from = one.x + one.width + 5;
+		if (from + width + 4 > Math.min(to, pen.width)) continue;
+		context.fillStyle = theme.text;
+		context.fillText(text, from, y);
+		return;
+	}
 }
 
 /* How far the clock of the rank may be off: a band around each end of a step. */
@@ -161,18 +207,40 @@ function drawDoubt(pen: Pen, file: JobFile, top: number, height: number): void {
 	context.globalAlpha = 1;
 }
 
-/* Where steps begin, through the rows of the rank. */
+/* Where steps begin, through the rows of a rank; not where they would be a grid. */
 export function drawStepLines(pen: Pen, rows: Row[], files: JobFile[], shift: number): void {
 	const { context, theme } = pen;
 	context.fillStyle = theme.line;
-	for (const row of rows) {
-		if (row.kind !== "track" && row.kind !== "curve") continue;
-		let last = -Infinity;
-		for (const step of stepsBetween(files[row.file]?.steps ?? [], pen.span)) {
-			const x = snap(pen, xOf(pen, step.start_ns));
-			if (x - last < 6) continue;
-			last = x;
-			context.fillRect(x, row.y + shift, 1, row.height);
-		}
+	for (let i = 0; i < rows.length;) {
+		const file = rows[i]?.file ?? 0;
+		let end = i + 1;
+		while (end < rows.length && rows[end]?.file === file) end++;
+		const [first, last] = [rows[i], rows[end - 1]];
+		i = end;
+		const steps = stepsBetween(files[file]?.steps ?? [], pen.span);
+		if (!first || !last || first === last || steps.length > pen.width / LINE_PIXELS)
+			continue;
+		const height = last.y + last.height - first.y;
+		for (const step of steps)
+			context.fillRect(
+				snap(pen, xOf(pen, step.start_ns)),
+				first.y + shift,
+				1,
+				height,
+			);
+	}
+}
+
+/* The same on the strip of a folded rank. */
+export function drawStepMarks(pen: Pen, row: Row, file: JobFile, shift: number): void {
+	const { context, theme } = pen;
+	if (row.height < 10) return;
+	context.fillStyle = theme.back;
+	let last = -Infinity;
+	for (const step of stepsBetween(file.steps ?? [], pen.span)) {
+		const x = snap(pen, xOf(pen, step.start_ns));
+		if (x - last < 12) continue;
+		last = x;
+		context.fillRect(x - 1, row.y + shift, 2, row.height);
 	}
 }

@@ -3,11 +3,12 @@
  */
 import { type Row, rowsBetween } from "../model";
 import { AXIS, MINIMAP, type Stage, TOP } from "../stage";
-import { drawAxis, drawRibbon, drawStepLines, momentAt } from "./axis";
+import { drawAxis, drawRibbon, drawStepLines, drawStepMarks, momentAt } from "./axis";
 import { drawCurve } from "./curves";
 import {
 	boxOf,
 	drawFlags,
+	placeFlags,
 	drawFlows,
 	drawMembers,
 	drawPath,
@@ -30,7 +31,12 @@ function drawGrounds(stage: Stage, pen: Pen, rows: Row[], shift: number): void {
 	context.fillStyle = theme.line;
 	for (const row of rows)
 		if (row.height > 8)
-			context.fillRect(0, Math.round(row.y + shift + row.height) - 1, pen.width, 1);
+			context.fillRect(
+				0,
+				Math.round(row.y + shift + row.height) - 1,
+				pen.width,
+				1,
+			);
 }
 
 function drawNote(pen: Pen, row: Row, shift: number): void {
@@ -44,11 +50,15 @@ function drawNote(pen: Pen, row: Row, shift: number): void {
 function drawGroup(stage: Stage, pen: Pen, row: Row, shift: number): void {
 	const file = stage.job.files[row.file];
 	if (!file || file.problem !== null) return;
-	if (row.open) drawRibbon(pen, row, file, shift);
-	else stage.pictures.draw(pen, row, stage.supply.strips.of(row.key), shift);
 	const { selected, flags } = stage.focus;
-	const chosen = selected?.kind === "finding" ? selected.number : null;
-	stage.flagBoxes.push(...drawFlags(pen, row, flags, shift, chosen));
+	const placed = placeFlags(pen, row, flags, shift);
+	if (row.open) drawRibbon(pen, row, file, shift, placed);
+	else {
+		stage.pictures.draw(pen, row, stage.supply.strips.of(row.key), shift);
+		drawStepMarks(pen, row, file, shift);
+	}
+	drawFlags(pen, row, placed, selected?.kind === "finding" ? selected.number : null);
+	stage.flagBoxes.push(...placed);
 }
 
 function drawRows(stage: Stage, pen: Pen, rows: Row[], shift: number): void {
@@ -177,7 +187,9 @@ function drawTop(stage: Stage, pen: Pen): void {
 		steps,
 		{
 			hits: hits.starts(),
-			flags: focus.flags.flatMap((flag) => flag.places.slice(0, 4).map((one) => one.start_ns)),
+			flags: focus.flags.flatMap((flag) =>
+				flag.places.slice(0, 4).map((one) => one.start_ns),
+			),
 			spans: [...range, ...marks, ...look.kept],
 		},
 		2,
@@ -203,8 +215,8 @@ export function drawFrame(stage: Stage, pen: Pen): void {
 	context.fillRect(0, 0, pen.width, pen.height);
 	drawOutside(stage, pen);
 	drawRows(stage, pen, stage.visible, stage.shift);
-	if (stage.look.path && stage.path)
-		drawPath(pen, stage, stage.rowsTop, stage.path.pieces);
+	if (stage.look.path && stage.loads.path)
+		drawPath(pen, stage, stage.rowsTop, stage.loads.path.pieces);
 	drawHover(stage, pen);
 	drawFocus(stage, pen);
 	const { sticky } = stage;

@@ -67,10 +67,16 @@ export class Minimap {
 		context.fillStyle = theme.accent;
 		context.globalAlpha = 0.3;
 		for (const span of spots.spans)
-			context.fillRect(at(span.from), top, Math.max(2, (span.to - span.from) * scale), height);
+			context.fillRect(
+				at(span.from),
+				top,
+				Math.max(2, (span.to - span.from) * scale),
+				height,
+			);
 		context.globalAlpha = 1;
 		context.fillStyle = theme.text;
-		for (const ns of spots.hits) context.fillRect(snap(pen, at(ns)), top, 1.5, height / 2);
+		for (const ns of spots.hits)
+			context.fillRect(snap(pen, at(ns)), top, 1.5, height / 2);
 		context.fillStyle = theme.bad;
 		for (const ns of spots.flags) context.fillRect(snap(pen, at(ns)), top, 2, 5);
 		this.drawWindow(pen, at(pen.span.from), at(pen.span.to), top, height);
@@ -106,7 +112,12 @@ export class Minimap {
 		context.globalAlpha = 1;
 		context.strokeStyle = theme.accent;
 		context.lineWidth = 1;
-		context.strokeRect(left + 0.5, top + 0.5, Math.max(2, right - left - 1), height - 1);
+		context.strokeRect(
+			left + 0.5,
+			top + 0.5,
+			Math.max(2, right - left - 1),
+			height - 1,
+		);
 		context.fillStyle = theme.accent;
 		context.fillRect(left - 1, top + height / 4, 3, height / 2);
 		context.fillRect(right - 2, top + height / 4, 3, height / 2);

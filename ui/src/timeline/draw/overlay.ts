@@ -32,6 +32,9 @@ export interface Box {
 
 export const FLAG = 15;
 
+/* Pixels between pieces of the path that do not part them. */
+const JOIN = 4;
+
 export function boxOf(pen: Pen, ground: Ground, spot: Spotted): Box | null {
 	const { layout, shift } = ground;
 	const x = xOf(pen, spot.start_ns);
@@ -76,12 +79,7 @@ function arrow(pen: Pen, x0: number, y0: number, x1: number, y1: number): void {
 }
 
 /* From the start of the cause to the start of what it caused. */
-export function drawFlows(
-	pen: Pen,
-	ground: Ground,
-	from: Spotted,
-	flows: Flow[],
-): void {
+export function drawFlows(pen: Pen, ground: Ground, from: Spotted, flows: Flow[]): void {
 	const own = boxOf(pen, ground, from);
 	if (!own) return;
 	const { context, theme } = pen;
@@ -92,18 +90,14 @@ export function drawFlows(
 		const other = boxOf(pen, ground, flow);
 		if (!other) continue;
 		const [a, b] = flow.way === "to" ? [own, other] : [other, own];
-		/* the line leaves where the caller ends, unless that is after the start of the called */
+		/* it leaves where the caller ends, unless the called began before that */
 		const leave = Math.min(a.x + a.width, Math.max(a.x, b.x));
 		arrow(pen, leave, a.y + a.height / 2, b.x, b.y + b.height / 2);
 	}
 }
 
 /* A line through the members, by where each began; the last to arrive has a dot. */
-export function drawMembers(
-	pen: Pen,
-	ground: Ground,
-	collective: Collective,
-): void {
+export function drawMembers(pen: Pen, ground: Ground, collective: Collective): void {
 	const { context, theme } = pen;
 	const boxes = collective.members
 		.map((member) => ({ member, box: boxOf(pen, ground, member) }))
@@ -137,13 +131,20 @@ function writeBeside(pen: Pen, text: string, box: Box): void {
 	context.fillText(text, x + 4, box.y + 7);
 }
 
+/* Pieces that follow each other in a row have one line around them. */
+function joined(boxes: Box[]): Box[] {
+	const runs: Box[] = [];
+	for (const box of boxes) {
+		const last = runs.at(-1);
+		if (last && last.y === box.y && box.x - (last.x + last.width) < JOIN)
+			last.width = Math.max(last.width, box.x + box.width - last.x);
+		else runs.push({ ...box });
+	}
+	return runs;
+}
+
 /* Everything else dims: a veil with holes where the path runs, and lines around them. */
-export function drawPath(
-	pen: Pen,
-	ground: Ground,
-	top: number,
-	pieces: PathPiece[],
-): void {
+export function drawPath(pen: Pen, ground: Ground, top: number, pieces: PathPiece[]): void {
 	const { context, theme } = pen;
 	const boxes: Box[] = [];
 	for (const piece of pieces) {
@@ -151,7 +152,10 @@ export function drawPath(
 		const box = boxOf(pen, ground, { ...piece, dur_ns: piece.end_ns - piece.start_ns });
 		if (!box) continue;
 		const left = snap(pen, Math.max(box.x, -4));
-		const right = Math.max(left + 2, snap(pen, Math.min(box.x + box.width, pen.width + 4)));
+		const right = Math.max(
+			left + 2,
+			snap(pen, Math.min(box.x + box.width, pen.width + 4)),
+		);
 		boxes.push({ ...box, x: left, width: right - left });
 	}
 	context.globalAlpha = 0.7;
@@ -165,7 +169,7 @@ export function drawPath(
 	context.lineWidth = 2;
 	context.beginPath();
 	let last: Box | null = null;
-	for (const box of boxes) {
+	for (const box of joined(boxes)) {
 		context.rect(box.x, box.y, box.width, box.height);
 		if (last && last.y !== box.y) {
 			context.moveTo(box.x, last.y + last.height / 2);
@@ -177,13 +181,7 @@ export function drawPath(
 }
 
 /* A stretch of time through all rows. */
-export function drawStretch(
-	pen: Pen,
-	span: Span,
-	top: number,
-	color: string,
-	alpha: number,
-): void {
+export function drawStretch(pen: Pen, span: Span, top: number, color: string, alpha: number): void {
 	const { context } = pen;
 	const from = Math.max(-2, snap(pen, xOf(pen, span.from)));
 	const to = Math.min(pen.width + 2, Math.max(from + 1, snap(pen, xOf(pen, span.to))));
@@ -200,40 +198,38 @@ export interface FlagBox extends Box {
 	flag: Flag;
 }
 
-/* Numbers on the ribbon where findings are; of those that would hide each other the first. */
-export function drawFlags(
-	pen: Pen,
-	row: Row,
-	flags: Flag[],
-	shift: number,
-	chosen: number | null,
-): FlagBox[] {
-	const { context, theme } = pen;
-	const drawn: FlagBox[] = [];
-	if (row.height < FLAG) return drawn;
+/* Where the numbers of findings stand; of those that would hide each other the first. */
+export function placeFlags(pen: Pen, row: Row, flags: Flag[], shift: number): FlagBox[] {
+	const placed: FlagBox[] = [];
+	if (row.height < FLAG) return placed;
 	const y = rowCentre(row, 0) + shift - FLAG / 2;
-	context.font = theme.bold;
-	context.textBaseline = "middle";
-	context.textAlign = "center";
 	for (const flag of flags)
 		for (const place of flag.places) {
 			if (place.file !== row.file) continue;
 			const x = snap(pen, xOf(pen, place.start_ns));
 			if (x < -FLAG || x > pen.width) continue;
-			if (drawn.some((one) => Math.abs(one.x - x) < FLAG + 1)) continue;
-			drawn.push({ x, y, width: FLAG, height: FLAG, flag });
-			const warning = flag.level === "warning";
-			context.fillStyle = warning ? theme.bad : theme.soft;
-			context.fillRect(x, y, FLAG, FLAG);
-			context.fillRect(x, y, 1, row.height / 2 + FLAG / 2);
-			if (flag.number === chosen) {
-				context.strokeStyle = theme.text;
-				context.lineWidth = 2;
-				context.strokeRect(x, y, FLAG, FLAG);
-			}
-			context.fillStyle = theme.back;
-			context.fillText(String(flag.number), x + FLAG / 2, y + FLAG / 2 + 1);
+			if (placed.some((one) => Math.abs(one.x - x) < FLAG + 1)) continue;
+			placed.push({ x, y, width: FLAG, height: FLAG, flag });
 		}
+	return placed.sort((a, b) => a.x - b.x);
+}
+
+export function drawFlags(pen: Pen, row: Row, flags: FlagBox[], chosen: number | null): void {
+	const { context, theme } = pen;
+	context.font = theme.bold;
+	context.textBaseline = "middle";
+	context.textAlign = "center";
+	for (const { x, y, flag } of flags) {
+		context.fillStyle = flag.level === "warning" ? theme.bad : theme.soft;
+		context.fillRect(x, y, FLAG, FLAG);
+		context.fillRect(x, y, 1, row.height / 2 + FLAG / 2);
+		if (flag.number === chosen) {
+			context.strokeStyle = theme.text;
+			context.lineWidth = 2;
+			context.strokeRect(x, y, FLAG, FLAG);
+		}
+		context.fillStyle = theme.back;
+		context.fillText(String(flag.number), x + FLAG / 2, y + FLAG / 2 + 1);
+	}
 	context.textAlign = "left";
-	return drawn;
 }

@@ -56,17 +56,26 @@ function addSlice(
 	place: Place,
 	color: number,
 	shade: number,
+	merged: boolean,
 ): void {
 	const into = batch.fill(color, shade);
-	if (width > ROUND_LEAST) {
+	if (merged) into.add(x, place.top, width, place.height);
+	else if (width > ROUND_LEAST) {
 		into.add(x, place.top + 1, width - 1, place.height - 2);
 		into.add(x + 1, place.top, width - 3, place.height);
 	} else into.add(x, place.top, width > APART_LEAST ? width - 1 : width, place.height);
 }
 
-function addGap(batch: Batch, x: number, width: number, place: Place, cause: number): void {
+function addGap(
+	batch: Batch,
+	x: number,
+	width: number,
+	place: Place,
+	cause: number,
+	merged: boolean,
+): void {
 	if (width < HATCH_LEAST) batch.thinCause(cause).add(x, place.top, width, place.height);
-	else batch.cause(cause).add(x, place.top, width - 1, place.height);
+	else batch.cause(cause).add(x, place.top, merged ? width : width - 1, place.height);
 }
 
 function addLabel(
@@ -85,7 +94,14 @@ function addLabel(
 	if (shown) batch.label(shown, from, place.top + place.height / 2 + 0.5, pale);
 }
 
-function collectLane(pen: Pen, batch: Batch, sheet: Sheet, lane: Lane, place: Place, part: Span): void {
+function collectLane(
+	pen: Pen,
+	batch: Batch,
+	sheet: Sheet,
+	lane: Lane,
+	place: Place,
+	part: Span,
+): void {
 	const { start, dur, color, fill, count, wait, cause, label } = sheet;
 	const { span, perNs } = pen;
 	const right = pen.width + 2;
@@ -107,32 +123,69 @@ function collectLane(pen: Pen, batch: Batch, sheet: Sheet, lane: Lane, place: Pl
 		last = to;
 		const width = to - x;
 		if (cause[i] !== NO_CAUSE) {
-			addGap(batch, x, width, place, cause[i] ?? 0);
+			addGap(batch, x, width, place, cause[i] ?? 0, (count[i] ?? 1) > 1);
 			if (width > LABEL_LEAST && label[i] !== NO_LABEL)
-				addLabel(pen, batch, sheet.labels[label[i] ?? 0] ?? "", x, to, place, true);
+				addLabel(
+					pen,
+					batch,
+					sheet.labels[label[i] ?? 0] ?? "",
+					x,
+					to,
+					place,
+					true,
+				);
 			continue;
 		}
-		const shade = (count[i] ?? 1) > 1 ? Math.min(SHADES - 1, (fill[i] ?? 0) >> 6) : SHADES - 1;
+		const merged = (count[i] ?? 1) > 1;
+		const shade = merged ? Math.min(SHADES - 1, (fill[i] ?? 0) >> 6) : SHADES - 1;
 		const waited = wait[i] ?? 0;
 		if (waited && width >= HATCH_LEAST) {
-			const until = Math.min(to, Math.max(x, snap(pen, x0 + ((x1 - x0) * waited) / 255)));
+			const until = Math.min(
+				to,
+				Math.max(x, snap(pen, x0 + ((x1 - x0) * waited) / 255)),
+			);
 			batch.wait(color[i] ?? 0).add(x, place.top, until - x, place.height);
-			if (until < to) addSlice(batch, until, to - until, place, color[i] ?? 0, shade);
-		} else addSlice(batch, x, width, place, color[i] ?? 0, shade);
+			if (until < to)
+				addSlice(
+					batch,
+					until,
+					to - until,
+					place,
+					color[i] ?? 0,
+					shade,
+					merged,
+				);
+		} else addSlice(batch, x, width, place, color[i] ?? 0, shade, merged);
 		if (width > LABEL_LEAST && label[i] !== NO_LABEL) {
-			const pale = shade < 2 || (waited > 0 && x0 + ((x1 - x0) * waited) / 255 > x + 20);
+			const pale =
+				shade < 2 ||
+				(waited > 0 && x0 + ((x1 - x0) * waited) / 255 > x + 20);
 			addLabel(pen, batch, sheet.labels[label[i] ?? 0] ?? "", x, to, place, pale);
 		}
 	}
 }
 
-function collectSheet(pen: Pen, batch: Batch, row: Row, held: TrackSheet, shift: number, part: Span) {
+function collectSheet(
+	pen: Pen,
+	batch: Batch,
+	row: Row,
+	held: TrackSheet,
+	shift: number,
+	part: Span,
+) {
 	const [lanes, order] = shownLanes(row, held);
 	for (const lane of lanes) {
 		if (lane.lane >= row.lanes) continue;
 		const top = laneTop(row, lane.lane) + shift;
 		if (top > pen.height || top + row.lane < 0) continue;
-		collectLane(pen, batch, held.sheet, lane, { top, height: row.lane - 2, order }, part);
+		collectLane(
+			pen,
+			batch,
+			held.sheet,
+			lane,
+			{ top, height: row.lane - 2, order },
+			part,
+		);
 	}
 }
 
@@ -150,7 +203,10 @@ export function collectTrack(
 	const inside = { from: Math.max(span.from, now.from), to: Math.min(span.to, now.to) };
 	if (base && base !== now) {
 		if (now.from > span.from)
-			collectSheet(pen, batch, row, base, shift, { from: span.from, to: now.from });
+			collectSheet(pen, batch, row, base, shift, {
+				from: span.from,
+				to: now.from,
+			});
 		if (now.to < span.to)
 			collectSheet(pen, batch, row, base, shift, { from: now.to, to: span.to });
 	}

@@ -24,7 +24,13 @@ function packed(color: [number, number, number]): number {
 	return (255 << 24) | (color[2] << 16) | (color[1] << 8) | color[0];
 }
 
-function paintArea(into: Uint32Array, at: number, pixels: number, values: Uint8Array, theme: Theme) {
+function paintArea(
+	into: Uint32Array,
+	at: number,
+	pixels: number,
+	values: Uint8Array,
+	theme: Theme,
+) {
 	const compute = packed(theme.rgb[COMPUTE] ?? [0, 0, 0]);
 	const waiting = packed(theme.rgb[COMMUNICATION] ?? [0, 0, 0]);
 	const empty = packed(theme.trackRgb);
@@ -33,15 +39,23 @@ function paintArea(into: Uint32Array, at: number, pixels: number, values: Uint8A
 		const both = Math.min(255, busy + (values[pixels + x] ?? 0));
 		/* what ran at all can be seen */
 		const low = busy ? Math.max(1, Math.round((busy * AREA_ROWS) / 255)) : 0;
-		const high = both > busy ? Math.max(low + 1, Math.round((both * AREA_ROWS) / 255)) : low;
+		const high =
+			both > busy ? Math.max(low + 1, Math.round((both * AREA_ROWS) / 255)) : low;
 		for (let y = 0; y < AREA_ROWS; y++) {
 			const up = AREA_ROWS - y;
-			into[at + y * pixels + x] = up <= low ? compute : up <= high ? waiting : empty;
+			into[at + y * pixels + x] =
+				up <= low ? compute : up <= high ? waiting : empty;
 		}
 	}
 }
 
-function paintColor(into: Uint32Array, at: number, pixels: number, values: Uint8Array, theme: Theme) {
+function paintColor(
+	into: Uint32Array,
+	at: number,
+	pixels: number,
+	values: Uint8Array,
+	theme: Theme,
+) {
 	const back = theme.trackRgb;
 	const compute = theme.rgb[COMPUTE] ?? back;
 	const waiting = theme.rgb[COMMUNICATION] ?? back;
@@ -115,7 +129,15 @@ export class StripPictures {
 		const x = xOf(pen, held.from + from * perPixel);
 		const width = (to - from) * perPixel * pen.perNs;
 		pen.context.drawImage(
-			picture, from, held.index * rows, to - from, rows, x, top, width, height,
+			picture,
+			from,
+			held.index * rows,
+			to - from,
+			rows,
+			x,
+			top,
+			width,
+			height,
 		);
 	}
 }
