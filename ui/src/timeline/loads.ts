@@ -78,8 +78,7 @@ export class Loads {
 		const { focus } = stage;
 		try {
 			focus.flags = (await stage.client.json<FlagsAnswer>("flags")).flags;
-			const [place] = focus.selected?.kind === "finding" ? focus.spots() : [];
-			if (place) stage.show(place);
+			if (focus.selected?.kind === "finding") focus.revealFinding();
 			stage.tell();
 		} catch {
 			/* without a diagnosis there are no flags */
