@@ -8,7 +8,7 @@ import type { Flag, Flow, GapAnswer, Neighbour, SliceAnswer } from "./answers";
 import type { Spotted } from "./draw/overlay";
 import type { Span } from "./span";
 
-export function sameSelection(a: Selection | null, b: Selection | null): boolean {
+function sameSelection(a: Selection | null, b: Selection | null): boolean {
 	return JSON.stringify(a) === JSON.stringify(b);
 }
 

@@ -17,7 +17,7 @@ const MINIMAP_PIXELS = 1024;
 const PATH_MS = 200;
 const PATH_PIXELS = 8192;
 
-export interface Path extends PathAnswer {
+interface Path extends PathAnswer {
 	level: number;
 	window: Span;
 }

@@ -33,7 +33,7 @@ export interface Layout {
 }
 
 export const GROUP = 26;
-export const NOTE = 22;
+const NOTE = 22;
 const CURVE = 40;
 const PAD = 3; /* above and below the lanes of a row */
 const LANE_OF_THREAD = 16;
@@ -51,7 +51,7 @@ export function trackKey(file: number, track: number): string {
 	return `${file}.${track}`;
 }
 
-export function curveKey(file: number, curve: CurveOffer): string {
+function curveKey(file: number, curve: CurveOffer): string {
 	return `${file}.${curve.curve}.${curve.device ?? ""}.${curve.name.replaceAll(",", " ")}`;
 }
 
@@ -83,7 +83,7 @@ const MORE = 14;
 /* More threads than these rarely matter; they are one click away. */
 const THREADS_AT_FIRST = 4;
 
-export type Depths = Map<string, Depth>;
+type Depths = Map<string, Depth>;
 
 const PLAIN = {
 	track: null,

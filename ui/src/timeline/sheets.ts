@@ -83,7 +83,7 @@ enum Lack {
 	uncovered,
 }
 
-export class Sheets<T extends Held> {
+class Sheets<T extends Held> {
 	private kept = new Map<string, Kept<T>>();
 
 	/* What to draw, the coarse below the fine. */
@@ -111,10 +111,6 @@ export class Sheets<T extends Held> {
 		if (held.to < Math.min(to + ahead, whole.to)) return Lack.soon;
 		return Lack.nothing;
 	}
-
-	clear(): void {
-		this.kept.clear();
-	}
 }
 
 /* The window to ask for. */
@@ -128,7 +124,7 @@ function around(span: Span, level: number, whole: Span, pixels = PIXELS_MOST): S
 	};
 }
 
-export interface Wanted {
+interface Wanted {
 	span: Span;
 	width: number;
 	whole: Span;
