@@ -47,6 +47,14 @@ const LANES_AT_FIRST = 8;
 /* A folded rank is as high as the others leave it, so that all can be seen at once. */
 const STRIP_MOST = 20;
 
+/* High strips show an area, low ones its colour alone. */
+const AREA_LEAST = 10;
+export const AREA_ROWS = 12;
+
+export function paintedRows(height: number): number {
+	return height >= AREA_LEAST ? AREA_ROWS : 1;
+}
+
 export function trackKey(file: number, track: number): string {
 	return `${file}.${track}`;
 }
