@@ -105,7 +105,12 @@ export class Stage {
 			}
 			this.tell();
 		};
-		this.focus = new Focus(client, focused, (spot) => this.show(spot));
+		this.focus = new Focus(
+			client,
+			focused,
+			(spot) => this.show(spot),
+			(spot) => this.isSeen(spot),
+		);
 		const { from, to, step, rank } = store.view;
 		this.written = { from, to, step, rank };
 		this.span = this.spanOf(from, to, step);
@@ -345,6 +350,13 @@ export class Stage {
 		this.pending = spot;
 		this.settlePending();
 		this.redraw();
+	}
+
+	/* In the window, and in a rank that is open. */
+	private isSeen(spot: Spotted): boolean {
+		const { from, to } = this.span;
+		if (!this.look.open.has(spot.file)) return false;
+		return spot.start_ns < to && spot.start_ns + spot.dur_ns > from;
 	}
 
 	settlePending(): void {

@@ -20,7 +20,7 @@ const LINE_PIXELS = 24;
 const BAND_PIXELS = 3;
 
 /* Steps of a file are in order and do not overlap. */
-export function stepsBetween(steps: Step[], span: Span): Step[] {
+function stepsBetween(steps: Step[], span: Span): Step[] {
 	let low = 0;
 	let high = steps.length;
 	while (low < high) {
