@@ -180,7 +180,7 @@ function Axis({ frame, most }: { frame: Frame; most: number }) {
 					<g key={tick}>
 						<line x1={LEFT} x2={frame.width} y1={y} y2={y} />
 						<text x={LEFT - 6} y={y + 4} text-anchor="end">
-							{formatNs(tick)}
+							{tick ? formatNs(tick) : "0"}
 						</text>
 					</g>
 				);

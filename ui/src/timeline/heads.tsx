@@ -18,7 +18,8 @@ function clockWords(file: JobFile, alone: boolean): { text: string; title: strin
 			title: "The clock of this rank could not be compared with the others",
 		};
 	const error = file.clock_error_ns;
-	if (error === null || error === undefined) return null;
+	/* The others are compared with it, or they have one clock. */
+	if (!error) return null;
 	return {
 		text: `±${formatNs(error)}`,
 		title: `Its clock is aligned with the others to ${formatNs(error)} or better`,

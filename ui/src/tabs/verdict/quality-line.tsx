@@ -2,9 +2,9 @@
  * quality-line.tsx - how far the verdict can be trusted, in one line.
  */
 import { useOpened } from "../../core/context";
-import { formatNs, formatPercent } from "../../core/format";
+import { formatPercent } from "../../core/format";
 import { store } from "../../core/store";
-import { plural } from "../../core/words";
+import { clocksWithin, plural } from "../../core/words";
 import type { Diagnosis } from "../../core/types";
 
 function sentences(told: Diagnosis): string[] {
@@ -18,7 +18,7 @@ function sentences(told: Diagnosis): string[] {
 			}`,
 		);
 	if (told.clock_error_ns !== null && told.ranks > 1)
-		said.push(`clocks ±${formatNs(told.clock_error_ns)}`);
+		said.push(clocksWithin(told.clock_error_ns));
 	if (told.unaligned_ranks) said.push(`${told.unaligned_ranks} ranks could not be aligned`);
 	if (told.unmatched_collectives)
 		said.push(`${told.unmatched_collectives} collectives could not be matched`);
