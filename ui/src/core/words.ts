@@ -44,7 +44,8 @@ export function shortDevice(device: string): string {
 function deviceWords(job: Job): string | null {
 	const names = new Set(job.files.flatMap((file) => (file.device ? [file.device] : [])));
 	const [only] = names;
-	if (!only) return null;
+	if (!only)
+		return job.files.some((file) => file.device_slices) ? "device not named" : null;
 	return names.size === 1 ? shortDevice(only) : `${names.size} kinds of devices`;
 }
 

@@ -3,6 +3,7 @@
  */
 import { formatCount, formatNs } from "../core/format";
 import type { CurveOffer, JobFile } from "../core/types";
+import { plural } from "../core/words";
 import { formatValue } from "./draw/curves";
 import { type Row, rowsBetween } from "./model";
 import { type Stage, TOP } from "./stage";
@@ -83,7 +84,7 @@ function Lanes({ stage, row }: { stage: Stage; row: Row }) {
 
 function moreWords(stage: Stage, row: Row): string {
 	const frames = stage.supply.depths.get(row.key)?.hasFrames;
-	return frames ? "Python frames" : `${row.hidden} more lanes`;
+	return frames ? "Python frames" : plural(row.hidden, "more lane");
 }
 
 function RowHead({ stage, row }: { stage: Stage; row: Row }) {

@@ -31,7 +31,7 @@ function Possible({ told, shown, all }: { told: Diagnosis; shown: Diagnosis; all
 				<b class="gain">{speedUp(step, after)} faster</b>.
 			</>
 		);
-	if (all) return <>Nothing to gain above {healthyLimit(told)}.</>;
+	if (all) return <>Nothing was found that gains more than {healthyLimit(told)}.</>;
 	return <>Without these fixes it stays so.</>;
 }
 
