@@ -23,6 +23,9 @@ FILE_LINES_MAX = 600
 FUNCTION_LINES_MAX = 70
 COLUMNS_MAX = 100
 TAB_COLUMNS = 8
+# Elements of a page stand deeper in each other than blocks of C.
+PAGE_TAB_COLUMNS = 4
+PAGE_SUFFIXES = (".ts", ".tsx", ".mjs", ".css", ".html")
 
 # A layer may include itself and what stands before it.
 LAYERS = (
@@ -169,8 +172,9 @@ def file_length(file):
 
 
 def line_width(file):
+    tab = PAGE_TAB_COLUMNS if file.path.suffix in PAGE_SUFFIXES else TAB_COLUMNS
     for number, line in enumerate(file.lines, 1):
-        width = len(line.expandtabs(TAB_COLUMNS))
+        width = len(line.expandtabs(tab))
         if width > COLUMNS_MAX:
             yield number, f"{width} columns, at most {COLUMNS_MAX}"
 

@@ -65,7 +65,8 @@ def types_of(views):
         lines += [f"\t{key(view['name'])}: {{", *columns_of(view), "\t},"]
     text = HEAD + "\n".join(lines) + "\n" + TYPES
     for view in views:
-        text += f'\nexport interface {interface_name(view["name"])} extends RowOf<"{view["name"]}"> {{}}'
+        name = view["name"]
+        text += f'\nexport interface {interface_name(name)} extends RowOf<"{name}"> {{}}'
     return text + "\n"
 
 

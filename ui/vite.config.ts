@@ -19,8 +19,8 @@ function embedCore(path: string | undefined): Plugin {
 			handler(html) {
 				if (!path) return html;
 				const text = gzipSync(readFileSync(path), { level: 9 }).toString("base64");
-				const element = `<script type="application/x-wasm" id="stepscope-core">${text}</script>`;
-				return html.replace("</body>", () => `\t${element}\n\t</body>`);
+				const open = '<script type="application/x-wasm" id="stepscope-core">';
+				return html.replace("</body>", () => `\t${open}${text}</script>\n\t</body>`);
 			},
 		},
 	};

@@ -194,7 +194,8 @@ static void add_pairs(const struct ss_many *many, uint32_t r, struct pair *pairs
 		const struct ss_arrival *arrival = &rank->arrivals[i];
 		struct pair *pair;
 
-		if (!meeting || arrival->step == UINT32_MAX || meeting->last_rank == r)
+		/* who came last waited for nobody: its own sum stays 0 */
+		if (!meeting || arrival->step == UINT32_MAX)
 			continue;
 		pair = &pairs[meeting->last_rank == SS_NO_ROW ? many->rank_count
 							      : meeting->last_rank];

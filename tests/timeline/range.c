@@ -29,6 +29,8 @@ static void open_random(struct fixture *fixture, uint64_t seed)
 	static const char *const names[] = { "alpha", "beta", "Gamma", "alphabet", "b" };
 	struct ss_text json = { 0 };
 	struct ss_error err = { 0 };
+	struct ss_input input;
+	struct ss_open_options options = { .inputs = &input, .input_count = 1, .threads = 1 };
 
 	ss_memory_init(&fixture->memory, 0);
 	ss_text_add_string(&json, "{\"traceEvents\":[");
@@ -41,9 +43,8 @@ static void open_random(struct fixture *fixture, uint64_t seed)
 			  support_random(&seed, longest));
 	}
 	ss_text_add_string(&json, "{}]}");
-	assert_int_equal(ss_job_open_memory(&fixture->job, json.data, json.length, "x.json",
-					    &fixture->memory, &err),
-			 SS_OK);
+	input = (struct ss_input){ .name = "x.json", .data = json.data, .length = json.length };
+	assert_int_equal(ss_job_open(&fixture->job, &options, NULL, &fixture->memory, &err), SS_OK);
 	assert_int_equal(ss_timeline_make(&fixture->timeline, &fixture->job, &fixture->memory,
 					  &err),
 			 SS_OK);

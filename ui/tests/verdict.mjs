@@ -37,7 +37,8 @@ async function evidence(harness) {
 	for (const [at, finding] of verdict.findings.entries()) {
 		const said = await articles.nth(at).innerText();
 		check(said.includes(finding.title), `finding ${at + 1} is not '${finding.title}'`);
-		check(said.includes(`−${time(finding.cost_ns)}`), `its cost is not ${time(finding.cost_ns)}`);
+		const cost = time(finding.cost_ns);
+		check(said.includes(`−${cost}`), `its cost is not ${cost}`);
 		check(said.includes(finding.fix.split("\n")[0]), "its fix is missing");
 	}
 	await articles.first().getByRole("button", { name: "Why we think so" }).click();
