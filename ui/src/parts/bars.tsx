@@ -38,6 +38,8 @@ interface Props {
 }
 
 /* Room for the numbers at the left and the labels below. */
+/* Half the width of a letter of a label: none is cut at the right end. */
+const HALF_LETTER = 4;
 const LEFT = 64;
 const BELOW = 20;
 const ABOVE = 14;
@@ -223,7 +225,11 @@ function Column(props: {
 				</text>
 			) : null}
 			{props.labelled ? (
-				<text x={middle} y={height - 5} text-anchor="middle">
+				<text
+					x={Math.min(middle, frame.width - bar.label.length * HALF_LETTER)}
+					y={height - 5}
+					text-anchor="middle"
+				>
 					{bar.label}
 				</text>
 			) : null}
