@@ -182,8 +182,9 @@ static int pack_one(struct packing *packing, const struct ss_path *path)
 	if (code != EXIT_FINE)
 		return code;
 	status = open_one(packing, path->path, &session, &err);
-	/* other JSON lies beside traces */
-	if (status == SS_ERR_FORMAT && path->from_folder && ss_find_rank(path->path) < 0) {
+	/* other JSON lies beside traces; what is called after a rank should have been one */
+	if (path->from_folder && (status == SS_ERR_MISSING ||
+				  (status == SS_ERR_FORMAT && ss_find_rank(path->path) < 0))) {
 		packing->other++;
 		return EXIT_FINE;
 	}

@@ -222,6 +222,12 @@ static int run(const struct command *command, const void *values, const struct a
 		fprintf(stderr, "stepscope %s: --port takes a number below 65536\n", command->name);
 		return EXIT_USAGE;
 	}
+	/* told now: it is read last, when the page is open already */
+	if (own->compare && strcmp(own->compare, "-") != 0 && access(own->compare, F_OK) != 0) {
+		fprintf(stderr, "stepscope %s: cannot open '%s': %s\n", command->name, own->compare,
+			strerror(errno));
+		return EXIT_FAILED;
+	}
 	progress_prepare(&visit.bar, own->show.progress);
 	return serve(&visit);
 }

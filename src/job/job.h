@@ -30,6 +30,7 @@ struct ss_job_file {
 	const char *source;               /* its path as it is opened; NULL: it is not on disk */
 	uint32_t number; /* in the order of what was asked for: files can have one name */
 	bool is_reduced;
+	bool is_other;   /* whole, but something else than a trace */
 	bool is_skipped; /* found in a folder and no trace: gone when loading is done */
 };
 
