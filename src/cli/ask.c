@@ -19,7 +19,8 @@ static int run(const struct command *command, const void *values, const struct a
 	enum ss_status status;
 
 	if (arguments->path_count < 2) {
-		fprintf(stderr, "stepscope ask: a request and a path are needed\n");
+		fprintf(stderr, "stepscope ask: name a request and a trace, as in: "
+				"stepscope ask 'view/steps?rank=0' PATH\n");
 		return EXIT_USAGE;
 	}
 	open.paths = arguments->paths + 1;

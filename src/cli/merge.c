@@ -35,9 +35,11 @@ static bool ends_with(const char *text, const char *end)
 
 static void tell(const char *path, const struct ss_merged *merged)
 {
-	printf("%s: %u rank%s, %llu events, %.1f MB; open it at ui.perfetto.dev\n", path,
-	       merged->ranks, merged->ranks == 1 ? "" : "s", (unsigned long long)merged->events,
-	       (double)merged->bytes / 1e6);
+	char size[BYTES_WORDS];
+
+	bytes_in_words(merged->bytes, size);
+	printf("%s: %u rank%s, %llu events, %s; open it at ui.perfetto.dev\n", path, merged->ranks,
+	       merged->ranks == 1 ? "" : "s", (unsigned long long)merged->events, size);
 	if (merged->unaligned)
 		printf("Not aligned: %u of them, which no collective connects with the first.\n",
 		       merged->unaligned);

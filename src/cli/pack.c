@@ -103,15 +103,18 @@ static int tell(struct packing *packing, const char *path, const struct ss_file 
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 	struct ss_file packed;
+	char size[BYTES_WORDS], json[BYTES_WORDS];
 
 	if (open_one(packing, path, &session, &err) != SS_OK ||
 	    ss_session_file(session, 0, &packed, &err) != SS_OK) {
 		ss_session_close(session);
 		return show_fail(packing->what, &err);
 	}
-	printf("%s: %llu events, %.1f MB of %.1f MB; opens in %.3f s, the file took %.3f s\n", path,
-	       (unsigned long long)packed.events, (double)bytes / 1e6,
-	       (double)file->unpacked_bytes / 1e6, packed.load_seconds, file->load_seconds);
+	bytes_in_words(bytes, size);
+	bytes_in_words(file->unpacked_bytes, json);
+	printf("%s: %llu events, %s of %s; opens in %.3f s, the file took %.3f s\n", path,
+	       (unsigned long long)packed.events, size, json, packed.load_seconds,
+	       file->load_seconds);
 	packing->written++;
 	packing->json_seconds += file->load_seconds;
 	packing->pack_seconds += packed.load_seconds;
@@ -189,11 +192,13 @@ static int pack_one(struct packing *packing, const struct ss_path *path)
 
 static void tell_all(const struct packing *packing)
 {
+	char size[BYTES_WORDS], json[BYTES_WORDS];
+
+	bytes_in_words(packing->pack_bytes, size);
+	bytes_in_words(packing->json_bytes, json);
 	if (packing->written > 1)
-		printf("%u packs, %.1f MB of %.1f MB; they open in %.3f s, the files took %.3f s\n",
-		       packing->written, (double)packing->pack_bytes / 1e6,
-		       (double)packing->json_bytes / 1e6, packing->pack_seconds,
-		       packing->json_seconds);
+		printf("%u packs, %s of %s; they open in %.3f s, the files took %.3f s\n",
+		       packing->written, size, json, packing->pack_seconds, packing->json_seconds);
 	if (packing->other)
 		printf("Left out: %u file%s of the folder that %s no traces.\n", packing->other,
 		       packing->other == 1 ? "" : "s", packing->other == 1 ? "is" : "are");

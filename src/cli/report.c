@@ -104,13 +104,14 @@ static enum ss_status open_run(const struct values *own, const char *const *path
 static void tell(const char *path, const struct ss_runs *runs, uint64_t bytes)
 {
 	uint32_t files = 0, failed = 0;
+	char size[BYTES_WORDS];
 
 	for (uint32_t i = 0; i < runs->count; i++) {
 		files += ss_session_file_count(runs->sessions[i]);
 		failed += ss_session_failed_count(runs->sessions[i]);
 	}
-	printf("%s: %.1f MB; open it in any browser, no server is needed\n", path,
-	       (double)bytes / 1e6);
+	bytes_in_words(bytes, size);
+	printf("%s: %s; open it in any browser, no server is needed\n", path, size);
 	if (failed)
 		printf("Left out: %u of %u files that could not be read; 'stepscope files' says "
 		       "why.\n",

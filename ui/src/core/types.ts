@@ -47,6 +47,7 @@ export interface JobFile {
 	start_ns?: number;
 	end_ns?: number;
 	slices?: number;
+	device_slices?: number;
 	aligned?: boolean;
 	clock_error_ns?: number | null;
 	steps?: Step[];

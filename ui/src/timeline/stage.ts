@@ -5,6 +5,7 @@
 import type { Client } from "../core/client";
 import { store, type View } from "../core/store";
 import type { Job, JobFile } from "../core/types";
+import { countedSteps } from "./draw/axis";
 import { drawFrame } from "./draw/frame";
 import { Minimap } from "./draw/minimap";
 import type { FlagBox, Spotted } from "./draw/overlay";
@@ -433,6 +434,7 @@ export class Stage {
 	}
 
 	private lastLayout: Layout | null = null;
+	countsFromStep = false;
 
 	private frame(now: number): void {
 		this.frameId = 0;
@@ -442,8 +444,20 @@ export class Stage {
 		this.point();
 		this.draw();
 		this.ask();
+		this.tellAxis();
 		this.probe(begun, this.context);
 		if (goesOn) this.redraw();
+	}
+
+	/* What the axis counts from changes with the zoom, and stands beside it in words. */
+	private tellAxis(): void {
+		const { span, width, look } = this;
+		const perNs = width / (span.to - span.from);
+		const steps = countedSteps({ span, perNs }, this.leader?.steps ?? [], look.fromStart);
+		const counts = steps.length > 0;
+		if (counts === this.countsFromStep) return;
+		this.countsFromStep = counts;
+		this.changed();
 	}
 
 	/* The window may move under a pointer that stands still. */
