@@ -24,13 +24,6 @@ static const struct option options[] = {
 	  offsetof(struct values, folder), 'o' },
 	{ "--force", "", "replaces packs that are there", OPTION_FLAG,
 	  offsetof(struct values, force), 0 },
-	{ "--threads", "N", "threads to read with (default: one per core)", OPTION_COUNT,
-	  offsetof(struct values, show.threads), 0 },
-	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
-	  OPTION_BYTES, offsetof(struct values, show.memory_limit_bytes), 0 },
-	{ "--progress", "auto|bar|json|none",
-	  "how to tell that a long load goes on (default: auto)", OPTION_TEXT,
-	  offsetof(struct values, show.progress), 0 },
 };
 
 static void prepare(void *values)
@@ -270,6 +263,7 @@ const struct command command_pack = {
 	.usage = "[OPTIONS] PATH...",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
+	.loads = true,
 	.values_bytes = sizeof(struct values),
 	.prepare = prepare,
 	.run = run,

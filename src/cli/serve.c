@@ -241,13 +241,6 @@ static const struct option options[] = {
 	  OPTION_TEXT, offsetof(struct values, host), 0 },
 	{ "--no-browser", "", "only print the link", OPTION_FLAG,
 	  offsetof(struct values, no_browser), 0 },
-	{ "--threads", "N", "threads to read with (default: one per core)", OPTION_COUNT,
-	  offsetof(struct values, show.threads), 0 },
-	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
-	  OPTION_BYTES, offsetof(struct values, show.memory_limit_bytes), 0 },
-	{ "--progress", "auto|bar|json|none",
-	  "how to tell that a long load goes on (default: auto)", OPTION_TEXT,
-	  offsetof(struct values, show.progress), 0 },
 };
 
 static void prepare(void *values)
@@ -261,6 +254,7 @@ const struct command command_serve = {
 	.usage = "[OPTIONS] PATH...",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
+	.loads = true,
 	.values_bytes = sizeof(struct values),
 	.prepare = prepare,
 	.run = run,

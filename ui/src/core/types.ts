@@ -171,3 +171,22 @@ export interface Offers {
 	views: ViewOffer[];
 	routes: { name: string; summary: string; parameters: string; apart: boolean }[];
 }
+
+/* Where a finding is on the timeline. */
+export interface FlagPlace {
+	file: number;
+	track: number;
+	lane: number;
+	row: number;
+	start_ns: number;
+	end_ns: number;
+	ns: number;
+}
+
+export interface Flag {
+	number: number;
+	rule: string;
+	level: string;
+	title: string;
+	places: FlagPlace[];
+}

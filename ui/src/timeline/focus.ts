@@ -4,7 +4,8 @@
 import type { Client } from "../core/client";
 import { formatNs } from "../core/format";
 import { type Selection, store } from "../core/store";
-import type { Flag, Flow, GapAnswer, Neighbour, SliceAnswer } from "./answers";
+import type { Flag } from "../core/types";
+import type { Flow, GapAnswer, Neighbour, SliceAnswer } from "./answers";
 import type { Spotted } from "./draw/overlay";
 import type { Span } from "./span";
 

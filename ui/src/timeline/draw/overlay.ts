@@ -3,7 +3,8 @@
  * selection, members of a collective, the critical path, flags of findings.
  */
 import { formatNs } from "../../core/format";
-import type { Collective, Flag, Flow, PathPiece } from "../answers";
+import type { Flag } from "../../core/types";
+import type { Collective, Flow, PathPiece } from "../answers";
 import { type Layout, laneTop, type Row, rowCentre, trackKey } from "../model";
 import type { Span } from "../span";
 import { type Pen, snap, xOf } from "./pen";
