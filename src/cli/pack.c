@@ -201,8 +201,8 @@ static void tell_all(const struct packing *packing)
 		printf("%u packs, %s of %s; they open in %.3f s, the files took %.3f s\n",
 		       packing->written, size, json, packing->pack_seconds, packing->json_seconds);
 	if (packing->other)
-		printf("Left out: %u file%s of the folder that %s no traces.\n", packing->other,
-		       packing->other == 1 ? "" : "s", packing->other == 1 ? "is" : "are");
+		printf("Left out of the folder: %u file%s.\n", packing->other,
+		       packing->other == 1 ? " that is no trace" : "s that are no traces");
 }
 
 static int pack_all(struct packing *packing, const struct arguments *arguments,

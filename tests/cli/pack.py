@@ -57,7 +57,7 @@ def pack_folder(work):
     told = run("pack", job).stdout
     check(names(job) == ["rank0.json.gz", "rank0.stepscope", "rank1.json.gz", "rank1.stepscope",
                          "truth.json"], "wrote", names(job))
-    check(told.count("opens in") == 2 and "2 packs" in told and "Left out: 1" in told, told)
+    check(told.count("opens in") == 2 and "2 packs" in told and "Left out of the folder: 1" in told, told)
     # each rank counts once, and it is said
     result = run("ranks", job)
     check("2 files are each read from their pack" in result.stdout, result.stdout)
