@@ -178,8 +178,8 @@ export class Stage {
 
 	/* The store changed: by this stage, by another part of the page, by the address. */
 	private follow(): void {
-		const { from, to, step, rank, search, selected, tab } = store.view;
-		if (tab !== "timeline") return;
+		const { from, to, step, rank, search, selected } = store.view;
+		if (!this.isChosen) return;
 		this.look = readLook(this.job);
 		this.relayout();
 		if (from !== this.written.from || to !== this.written.to)
@@ -214,8 +214,14 @@ export class Stage {
 		this.clicked = false;
 	}
 
+	/* What an answer changes that comes when another tab was chosen is not written: the
+	 * parameters in the address are that tab's by then. */
 	change(look: Partial<Look>): void {
-		writeLook(look);
+		if (this.isChosen) writeLook(look);
+	}
+
+	private get isChosen(): boolean {
+		return store.view.tab === "timeline";
 	}
 
 	moveTo(span: Span): void {
@@ -362,7 +368,7 @@ export class Stage {
 
 	settlePending(): void {
 		const spot = this.pending;
-		if (!spot) return;
+		if (!spot || !this.isChosen) return;
 		const key = trackKey(spot.file, spot.track);
 		const row = this.layout.find.get(key);
 		const others = othersKey(spot.file);

@@ -51,7 +51,9 @@ function useWindow(peak: Peak, window: Span | null): Curve | null {
 			);
 			return readPixels(reply.bytes);
 		};
-		Promise.all([ask("memory"), ask("reserved").catch(() => null)]).then(
+		/* not every recording has it */
+		const reserves = peak.reserved === null ? null : ask("reserved").catch(() => null);
+		Promise.all([ask("memory"), reserves]).then(
 			([memory, reserved]) => {
 				if (!memory || stop.signal.aborted) return;
 				change({
