@@ -34,7 +34,7 @@ static double f64_at(const char *data, size_t at)
 }
 
 static void check_entries(const char *data, size_t at, uint32_t count, uint32_t labels,
-			  struct drawn *out)
+			  uint64_t *slices)
 {
 	size_t times = at, rows = times + (size_t)16 * count, lanes = rows + (size_t)12 * count;
 	size_t bytes = lanes + (size_t)2 * count;
@@ -49,11 +49,11 @@ static void check_entries(const char *data, size_t at, uint32_t count, uint32_t 
 		CHECK(label == NO_LABEL || (label < labels && merged == 1));
 		CHECK((uint8_t)data[bytes + i] < SS_COLOR_COUNT);
 		CHECK(data[bytes + count + i] != 0);
-		out->slices += merged;
+		*slices += merged;
 	}
 }
 
-static void check_tiles(const char *data, size_t length, struct drawn *out)
+static void check_tiles(const char *data, size_t length, uint64_t *slices)
 {
 	uint32_t tracks = u32_at(data, 4), entries = u32_at(data, 8), labels = u32_at(data, 12);
 	size_t at = 32 + (size_t)8 * tracks, texts;
@@ -65,7 +65,7 @@ static void check_tiles(const char *data, size_t length, struct drawn *out)
 	CHECK(sum == entries);
 	texts = (at + (size_t)ENTRY_BYTES * entries + 3) / 4 * 4;
 	CHECK(texts <= length && ((size_t)labels + 1) * 4 <= length - texts);
-	check_entries(data, at, entries, labels, out);
+	check_entries(data, at, entries, labels, slices);
 	at = texts + ((size_t)labels + 1) * 4;
 	CHECK(u32_at(data, texts) == 0);
 	for (uint32_t i = 0; i < labels; i++) {
@@ -92,14 +92,14 @@ static void check_curve(const char *data, size_t length)
 	}
 }
 
-void check_drawn(const char *data, size_t length, struct drawn *out)
+void check_drawn(const char *data, size_t length, uint64_t *slices)
 {
-	*out = (struct drawn){ 0 };
 	CHECK(length >= 16);
 	switch (u32_at(data, 0)) {
 	case TILES_MAGIC:
 		CHECK(length >= 32);
-		check_tiles(data, length, out);
+		*slices = 0;
+		check_tiles(data, length, slices);
 		return;
 	case CURVE_MAGIC:
 		CHECK(length >= 24);
