@@ -141,7 +141,8 @@ static bool add_rank_steps(const struct ss_many *many, uint32_t r, struct ss_tab
 
 	if (!sums)
 		return false;
-	for (uint32_t i = 0; i < rank->arrival_count; i++) {
+	/* without steps there is no list of them that could be searched */
+	for (uint32_t i = 0; rank->step_count && i < rank->arrival_count; i++) {
 		const struct ss_meeting *meeting = meeting_at(many, r, i);
 		const struct ss_rank_step *step;
 
