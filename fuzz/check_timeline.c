@@ -182,6 +182,39 @@ static void ask_times(struct asker *asker, const struct ss_index *index, uint64_
 		ask_stretch(asker, index, part, 33);
 }
 
+/*
+ * Each route with one request for memory refused, one of the first that it makes: it ends in a
+ * sentence or does without, and what was half made harms nobody who asks again.
+ */
+static void ask_without_memory(struct ss_session *session, uint64_t seed)
+{
+	static const char *const targets[] = {
+		"job",
+		"strips?files=0&from=0&to=1000000&pixels=10",
+		"search?q=a",
+		"tracks?file=0",
+		"tiles?file=0&tracks=0&from=0&to=1000000&pixels=100",
+		"curve?file=0&curve=queue&from=0&to=1000000&pixels=10",
+		"curve?file=0&curve=memory&from=0&to=1000000&pixels=10",
+		"slice?file=0&row=0",
+		"range?from=0&to=1000000",
+		"path?from=0&to=1000000&pixels=10",
+		"flags",
+	};
+	struct ss_runs runs = { .sessions = { session }, .count = 1 };
+
+	for (size_t i = 0; i < SS_COUNT(targets); i++) {
+		struct ss_answer answer = { 0 };
+		struct ss_error err = { 0 };
+
+		session->memory.fail_call = session->memory.calls + 1 + (seed >> i) % 32;
+		if (ss_ask(&runs, targets[i], &answer, &err) != SS_OK)
+			CHECK(err.text[0]);
+		ss_text_release(&answer.body);
+	}
+	session->memory.fail_call = 0;
+}
+
 void check_timeline(struct ss_session *session, uint64_t seed)
 {
 	static struct asker asker;
@@ -189,6 +222,8 @@ void check_timeline(struct ss_session *session, uint64_t seed)
 	uint32_t rows;
 
 	asker = (struct asker){ .session = session };
+	if (seed % 2)
+		ask_without_memory(session, seed / 2);
 	add(&asker, "job");
 	ask(&asker);
 	add(&asker, "tracks?file=0");

@@ -19,6 +19,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.parse
 
 from hostile import make_cases
@@ -62,7 +63,7 @@ class Server:
 
     def wait(self):
         while strict_json(self.get("/api/state")[1])["state"] != "ready":
-            pass
+            time.sleep(0.005)
 
     def ask(self, request):
         """The answer, or None where there is a sentence."""
