@@ -25,7 +25,9 @@ COLUMNS_MAX = 100
 TAB_COLUMNS = 8
 
 # A layer may include itself and what stands before it.
-LAYERS = ("base", "read", "trace", "analyze", "job", "replay", "diagnose", "render", "api")
+LAYERS = (
+    "base", "read", "trace", "analyze", "snapshot", "job", "replay", "diagnose", "render", "api",
+)  # fmt: skip
 # The surfaces stand on all layers and do not know each other.
 SURFACES = ("sql", "serve", "cli", "wasm", "python")
 # The simulator stands on the trace; only what serves a demo may ask for it.

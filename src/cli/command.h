@@ -91,6 +91,13 @@ void show_prepare(void *values);
 int show_run(const char *what, const struct show_options *options,
 	     const struct arguments *arguments);
 
+/* Says what is wrong with the options that all share, before anything is loaded. */
+bool show_check(const char *what, const struct show_options *options,
+		const struct arguments *arguments);
+
+/* What the options ask of a request. */
+struct ss_request show_request(const char *what, const struct show_options *options);
+
 /* Width and colour of text, as the options and the terminal have it. */
 uint32_t show_width(const struct show_options *options);
 bool show_color(const struct show_options *options);

@@ -86,9 +86,8 @@ uint32_t show_width(const struct show_options *options)
 	return 80;
 }
 
-/* Says what is wrong with the options before anything is loaded. */
-static bool check(const char *what, const struct show_options *options,
-		  const struct arguments *arguments)
+bool show_check(const char *what, const struct show_options *options,
+		const struct arguments *arguments)
 {
 	static const char *const colors[] = { "auto", "always", "never", NULL };
 	static const char *const progress[] = { "auto", "bar", "json", "none", NULL };
@@ -146,6 +145,25 @@ static struct ss_offer offer_of(const char *what)
 	return (struct ss_offer){ .name = what, .of_job = true, .of_replay = true };
 }
 
+struct ss_request show_request(const char *what, const struct show_options *options)
+{
+	return (struct ss_request){
+		.what = what,
+		.format = options->format,
+		.width = show_width(options),
+		.color = show_color(options),
+		.top = (uint32_t)(options->top > UINT32_MAX ? UINT32_MAX : options->top),
+		.rank = options->rank,
+		.step = options->step,
+		.device = options->device,
+		.stream = options->stream,
+		.name = options->name,
+		.sort = options->sort,
+		.group = options->group,
+		.fix = options->fix,
+	};
+}
+
 int show_run(const char *what, const struct show_options *options,
 	     const struct arguments *arguments)
 {
@@ -161,27 +179,13 @@ int show_run(const char *what, const struct show_options *options,
 		.progress = progress_step,
 		.progress_context = &bar,
 	};
-	struct ss_request request = {
-		.what = what,
-		.format = options->format,
-		.width = show_width(options),
-		.color = show_color(options),
-		.top = (uint32_t)(options->top > UINT32_MAX ? UINT32_MAX : options->top),
-		.rank = options->rank,
-		.step = options->step,
-		.device = options->device,
-		.stream = options->stream,
-		.name = options->name,
-		.sort = options->sort,
-		.group = options->group,
-		.fix = options->fix,
-	};
+	struct ss_request request = show_request(what, options);
 	struct ss_session *session = NULL;
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
 	enum ss_status status;
 
-	if (!check(what, options, arguments))
+	if (!show_check(what, options, arguments))
 		return EXIT_USAGE;
 	progress_begin(&bar, options->progress);
 	status = ss_session_open(&open, &session, &err);
