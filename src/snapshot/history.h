@@ -81,6 +81,7 @@ struct ss_device_memory {
 	uint32_t lost_stacks;  /* blocks in use at the beginning whose stack is not recorded */
 	int64_t lost_bytes;    /* their size */
 	bool begins_in_middle; /* the ring buffer lost the beginning */
+	bool frees_by_request; /* an old recording: when memory could be used again is not told */
 };
 
 struct ss_history {

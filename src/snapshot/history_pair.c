@@ -125,13 +125,24 @@ static void sum_old(const struct ss_snapshot *snapshot, struct ss_device_memory 
 	}
 }
 
-/* Old recordings have only one of the two frees. */
-static uint8_t freeing_action(const struct ss_device_memory *device)
+static bool has_pending(const struct ss_snapshot *snapshot, const struct ss_device_memory *device)
 {
-	return device->action_counts[SS_ACTION_FREE_COMPLETED] ||
-			       !device->action_counts[SS_ACTION_FREE_REQUESTED]
-		       ? SS_ACTION_FREE_COMPLETED
-		       : SS_ACTION_FREE_REQUESTED;
+	for (uint32_t i = 0; i < device->segment_count; i++) {
+		const struct ss_segment *segment = &snapshot->segments[device->segments[i]];
+
+		for (uint32_t k = 0; k < segment->block_count; k++)
+			if (snapshot->blocks[segment->first_block + k].state == SS_BLOCK_PENDING)
+				return true;
+	}
+	return false;
+}
+
+/* Old recordings have only one of the two frees; else those that are let go are still pending. */
+static bool is_freed_by_request(const struct ss_snapshot *snapshot,
+				const struct ss_device_memory *device)
+{
+	return !device->action_counts[SS_ACTION_FREE_COMPLETED] &&
+	       device->action_counts[SS_ACTION_FREE_REQUESTED] && !has_pending(snapshot, device);
 }
 
 static bool pair_events(struct pairing *pairing)
@@ -159,7 +170,9 @@ enum ss_status ss_history_pair(struct ss_history *history, struct ss_device_memo
 
 	device->old_count = device->unmatched = device->odd_events = device->lost_stacks = 0;
 	device->lost_bytes = 0;
-	pairing.freeing = freeing_action(device);
+	device->frees_by_request = is_freed_by_request(snapshot, device);
+	pairing.freeing = device->frees_by_request ? SS_ACTION_FREE_REQUESTED
+						   : SS_ACTION_FREE_COMPLETED;
 	ss_address_map_init(&pairing.live, history->memory);
 	ss_address_map_init(&pairing.gone, history->memory);
 	/* the events of a file that is cut do not lead to its segments */

@@ -470,9 +470,7 @@ enum ss_status ss_history_replay(struct ss_history *history, struct ss_device_me
 
 	/* without the end there is no beginning; of old recordings frees are not told */
 	if (!device->is_compared || device->unmatched || device->odd_events ||
-	    (device->action_counts[SS_ACTION_ALLOC] &&
-	     !device->action_counts[SS_ACTION_FREE_COMPLETED] &&
-	     device->action_counts[SS_ACTION_FREE_REQUESTED]))
+	    device->frees_by_request)
 		return SS_OK;
 	answer = try_rules(&replay);
 	ss_memory_free(history->memory, replay.ranges,

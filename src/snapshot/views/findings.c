@@ -144,6 +144,8 @@ static enum ss_status check_oom(struct work *work, struct ss_error *err)
 
 /* A fifth of what is reserved, as others say, beyond the most that was ever in use. */
 #define FRAGMENT_SHARE 5
+/* Segments are made of 2 and of 20 MiB: a few that are not filled are no fragments. */
+#define FRAGMENT_BYTES (INT64_C(128) << 20)
 
 /* Reserved in the events and never needed at once: before them the peak may have been higher. */
 static int64_t excess_bytes(const struct ss_device_memory *device)
@@ -168,7 +170,7 @@ static enum ss_status check_fragmentation(struct work *work, struct ss_error *er
 	bool expandable = ss_shortage_has_expandable(work->subject->snapshot);
 
 	(void)err;
-	if (!device->is_exact || !has_segment_events(device) ||
+	if (!device->is_exact || !has_segment_events(device) || excess < FRAGMENT_BYTES ||
 	    excess <= device->peak_reserved_bytes / FRAGMENT_SHARE)
 		return SS_OK;
 	add(work, "fragmentation", "warning", excess,
