@@ -470,6 +470,46 @@ static inline enum ss_pickle_step run_one(struct ss_pickle *machine, unsigned ch
 	}
 }
 
+/*
+ * Stacks are lists of frames that were all met before: most operations of a snapshot recall
+ * something, one behind the other. What is not plain is left to ss_pickle_recall().
+ */
+static inline void recall_run(struct ss_pickle *machine)
+{
+	const char *at = machine->at, *end = machine->end - 5;
+	struct ss_pickle_value *top = machine->stack + machine->stack_count;
+	const struct ss_pickle_value *limit = machine->stack + machine->stack_capacity;
+	const uint64_t *memo = machine->memo;
+	uint32_t memo_count = machine->memo_count;
+
+	while (at <= end && top < limit) {
+		uint32_t index, bytes;
+		uint64_t entry, kind;
+
+		if (*at == 'j') {
+			index = little_u32(at + 1);
+			bytes = 5;
+		} else if (*at == 'h') {
+			index = (unsigned char)at[1];
+			bytes = 2;
+		} else {
+			break;
+		}
+		if (index >= memo_count)
+			break;
+		entry = memo[index];
+		kind = entry & 15;
+		if (kind > SS_PICKLE_DICT)
+			break;
+		*top++ = (struct ss_pickle_value){ .kind = (uint8_t)kind,
+						   .slot = kind >= SS_PICKLE_LIST ? index + 1 : 0,
+						   .word = (int64_t)entry >> 4 };
+		at += bytes;
+	}
+	machine->at = at;
+	machine->stack_count = (uint32_t)(top - machine->stack);
+}
+
 static enum ss_pickle_step run(struct ss_pickle *machine)
 {
 	enum ss_pickle_step step = SS_PICKLE_ON;
@@ -486,7 +526,15 @@ static enum ss_pickle_step run(struct ss_pickle *machine)
 			if (argument_bytes((unsigned char)*machine->at) >= bytes_left(machine))
 				return SS_PICKLE_CUT;
 		}
-		operation = (unsigned char)*machine->at++;
+		operation = (unsigned char)*machine->at;
+		if (operation == 'j' || operation == 'h') {
+			const char *before = machine->at;
+
+			recall_run(machine);
+			if (machine->at != before)
+				continue;
+		}
+		machine->at++;
 		step = run_one(machine, operation);
 	}
 	return step;

@@ -85,17 +85,13 @@ static enum ss_status read_lists(struct ss_snapshot_reader *reader, uint64_t *co
 	return SS_OK;
 }
 
-/* A frame is a dictionary; where it is only a text, that is its name. */
+/* Where a frame is no dictionary but a text, that is its name. */
 static enum ss_status frame_of(struct ss_snapshot_reader *reader,
 			       const struct ss_pickle_value *value, uint32_t *out,
 			       struct ss_error *err)
 {
 	struct ss_frame frame = { 0 };
 
-	if (ss_part_of(value) == SS_PART_FRAME) {
-		*out = ss_part_index(value);
-		return SS_OK;
-	}
 	if (value->kind == SS_PICKLE_TEXT)
 		frame.name = (uint32_t)value->word;
 	*out = ss_records_add(&reader->out->frames, &frame);
@@ -126,8 +122,14 @@ static enum ss_status read_stack(struct ss_snapshot_reader *reader, uint64_t *co
 	if (before.count)
 		memcpy(reader->frames, stacks->frames + before.first,
 		       before.count * sizeof(*reader->frames));
-	for (uint32_t i = 0; i < count; i++)
-		SS_TRY(frame_of(reader, &items[i], &reader->frames[before.count + i], err));
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t *frame = &reader->frames[before.count + i];
+
+		if (items[i].kind == SS_PICKLE_DICT && items[i].content >> 32 == SS_PART_FRAME)
+			*frame = ss_part_index(&items[i]);
+		else
+			SS_TRY(frame_of(reader, &items[i], frame, err));
+	}
 	id = ss_stacks_add(stacks, reader->frames, before.count + count);
 	if (id == SS_NO_ID)
 		return ss_fail_memory(err, "the stacks");

@@ -32,8 +32,11 @@ const char *ss_action_name(enum ss_action action)
 static uint32_t hash_frames(const uint32_t *frames, uint32_t count)
 {
 	uint64_t hash = SS_HASH_SEED ^ count;
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < count; i++)
+	for (; i + 2 <= count; i += 2) /* two at once: each mix waits for the one before */
+		hash = ss_hash_mix(hash, frames[i] | (uint64_t)frames[i + 1] << 32);
+	if (i < count)
 		hash = ss_hash_mix(hash, frames[i]);
 	hash *= SS_HASH_FACTOR;
 	return (uint32_t)(hash >> 32);
