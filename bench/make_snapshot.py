@@ -128,7 +128,8 @@ def write_events(writer, keys, texts, frames, count):
 
 KEYS = ("action addr size stream time_us frames compile_context user_metadata filename line name"
         " device address total_size segment_type blocks state").split()  # fmt: skip
-TEXTS = ["alloc", "free_requested", "free_completed", "segment_alloc", "large", "inactive", "N/A", ""]
+TEXTS = ["alloc", "free_requested", "free_completed", "segment_alloc", "large", "inactive", "N/A",
+         ""]  # fmt: skip
 
 
 def main():

@@ -111,6 +111,12 @@ bool ss_pickle_unwind(struct ss_pickle *machine);
 enum ss_pickle_step ss_pickle_line(struct ss_pickle *machine, char operation, const char *line,
 				   size_t length);
 
+/* pickle_refuse.c: says what an operation that is none of data tried. */
+enum ss_pickle_step ss_pickle_refuse(struct ss_pickle *machine, unsigned char operation);
+
+/* pickle.c: the length of the line at the cursor, without its line break. */
+enum ss_pickle_step ss_pickle_find_line(struct ss_pickle *machine, size_t *length);
+
 /* pickle.c: pushes a text. */
 enum ss_pickle_step ss_pickle_text(struct ss_pickle *machine, const char *bytes, size_t length);
 

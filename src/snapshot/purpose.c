@@ -6,9 +6,10 @@
 #include <string.h>
 
 static const char *const names[] = {
-	[SS_PURPOSE_PARAMETER] = "parameter", [SS_PURPOSE_OPTIMIZER] = "optimizer_state",
-	[SS_PURPOSE_GRADIENT] = "gradient",   [SS_PURPOSE_ACTIVATION] = "activation",
-	[SS_PURPOSE_TEMPORARY] = "temporary", [SS_PURPOSE_UNKNOWN] = "unknown",
+	[SS_PURPOSE_PARAMETER] = "parameter",      [SS_PURPOSE_OPTIMIZER] = "optimizer_state",
+	[SS_PURPOSE_GRADIENT] = "gradient",        [SS_PURPOSE_ACTIVATION] = "activation",
+	[SS_PURPOSE_TEMPORARY] = "temporary",      [SS_PURPOSE_INPUT] = "input",
+	[SS_PURPOSE_AUTOGRAD] = "autograd_detail", [SS_PURPOSE_UNKNOWN] = "unknown",
 };
 
 const char *ss_purpose_name(enum ss_purpose purpose)
@@ -41,7 +42,7 @@ static enum ss_purpose by_phase(enum ss_spot_phase made, bool is_temporary)
 	}
 }
 
-/* What the profiler says; inputs and details of autograd have no row of their own here. */
+/* What the profiler says. */
 static bool by_record(const struct ss_snapshot *snapshot, uint32_t row, enum ss_purpose *out)
 {
 	uint32_t id = ss_snapshot_about(snapshot, row)->category;

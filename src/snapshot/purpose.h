@@ -25,6 +25,8 @@ enum ss_purpose {
 	SS_PURPOSE_GRADIENT,
 	SS_PURPOSE_ACTIVATION,
 	SS_PURPOSE_TEMPORARY,
+	SS_PURPOSE_INPUT,    /* only where the file says so */
+	SS_PURPOSE_AUTOGRAD, /* the same: details of autograd */
 	SS_PURPOSE_UNKNOWN,
 	SS_PURPOSE_COUNT,
 };

@@ -227,12 +227,13 @@ static void look_at_stack(struct ss_spots *spots, uint32_t stack)
 {
 	const struct ss_stacks *stacks = &spots->snapshot->stacks;
 	const struct ss_frame_list *list = &stacks->items[stack];
-	const uint32_t *frames = stacks->frames + list->first;
+	const uint32_t *frames;
 	uint32_t best = 0;
 	unsigned seen = 0;
 
 	if (!list->count)
 		return;
+	frames = stacks->frames + list->first;
 	for (uint32_t i = 0; i < list->count; i++) {
 		seen |= spots->flags[frames[i]];
 		if (worth(spots->flags[frames[i]]) > worth(spots->flags[frames[best]]))

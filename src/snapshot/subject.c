@@ -96,6 +96,24 @@ const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_
 	return cell;
 }
 
+int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *point)
+{
+	int64_t peak = 0;
+
+	for (uint32_t i = 0; i < snapshot->curve.count; i++) {
+		int64_t sum = 0;
+
+		for (int k = 0; k < SS_CURVE_COUNT; k++)
+			sum += snapshot->curve.points[i].bytes[k];
+		if (i && sum <= peak)
+			continue;
+		peak = sum;
+		if (point)
+			*point = i;
+	}
+	return peak;
+}
+
 static void note_device(const struct ss_snapshot_subject *subject,
 			const struct ss_device_memory *device, struct ss_table *out)
 {
@@ -136,9 +154,14 @@ static void note_device(const struct ss_snapshot_subject *subject,
 
 void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_table *out)
 {
+	if (subject->snapshot->is_curve)
+		ss_table_note(out,
+			      "A memory timeline of the profiler: sums of categories over time, "
+			      "without blocks and stacks; torch.cuda.memory._dump_snapshot() has "
+			      "them.");
 	if (subject->snapshot->is_cut)
 		ss_table_note(out, "The file ends in the middle: figures are of what was read, and "
-				   "the events do not lead to the recorded segments.");
+				   "the end is not known.");
 	for (uint32_t i = 0; i < subject->history->device_count; i++)
 		if (!subject->history->devices[i].is_host)
 			note_device(subject, &subject->history->devices[i], out);

@@ -51,6 +51,9 @@ const char *ss_snapshot_address(uint64_t address, struct ss_table *out);
 const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_t stack,
 			      struct ss_table *out);
 
+/* The most of a memory timeline, and the point where it is; 0: it has none. */
+int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *point);
+
 /* Notes below a table: what of the history is not known. */
 void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_table *out);
 

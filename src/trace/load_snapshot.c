@@ -215,23 +215,45 @@ static void release_reader(struct ss_snapshot_reader *reader)
 	ss_memory_free(memory, reader->frames, reader->frame_capacity * sizeof(*reader->frames));
 }
 
-enum ss_status ss_snapshot_load(struct ss_source *source, const struct ss_snapshot_options *options,
-				struct ss_memory *memory, struct ss_snapshot *out,
-				struct ss_error *err)
+/* A source whose first byte was looked at. */
+struct peeked {
+	struct ss_source source; /* first: a pointer to it is a pointer to us */
+	struct ss_source *inner;
+	char first;
+	size_t left;
+};
+
+static enum ss_status peeked_read(struct ss_source *source, char *buffer, size_t room, size_t *got,
+				  struct ss_error *err)
+{
+	struct peeked *peeked = (struct peeked *)source;
+	enum ss_status status = SS_OK;
+
+	if (peeked->left && room) {
+		*buffer = peeked->first;
+		*got = 1;
+		peeked->left = 0;
+	} else {
+		status = peeked->inner->read(peeked->inner, buffer, room, got, err);
+	}
+	source->done_bytes = peeked->inner->done_bytes;
+	source->flaw = peeked->inner->flaw;
+	return status;
+}
+
+static enum ss_status read_pickle(struct ss_source *source,
+				  const struct ss_snapshot_options *options,
+				  struct ss_snapshot *out, struct ss_error *err)
 {
 	struct ss_snapshot_reader reader = { .out = out, .options = options };
-	struct ss_pickle_reader machine = { .memory = memory,
+	struct ss_pickle_reader machine = { .memory = out->memory,
 					    .texts = &out->texts,
 					    .context = &reader,
 					    .fill = fill,
 					    .progress = tell_progress };
 	struct ss_pickle_result result;
-	enum ss_status status = SS_OK;
+	enum ss_status status = ss_pickle_read(source, &machine, &result, err);
 
-	if (!ss_snapshot_init(out, memory) || !ss_snapshot_intern_keys(&out->texts))
-		status = ss_fail_memory(err, "the snapshot");
-	if (status == SS_OK)
-		status = ss_pickle_read(source, &machine, &result, err);
 	if (status == SS_OK) {
 		out->is_cut = result.is_cut || source->flaw == SS_SOURCE_CUT ||
 			      source->flaw == SS_SOURCE_CORRUPT;
@@ -239,6 +261,28 @@ enum ss_status ss_snapshot_load(struct ss_source *source, const struct ss_snapsh
 		status = ss_snapshot_finish(&reader, &result.root, err);
 	}
 	release_reader(&reader);
+	return status;
+}
+
+enum ss_status ss_snapshot_load(struct ss_source *source, const struct ss_snapshot_options *options,
+				struct ss_memory *memory, struct ss_snapshot *out,
+				struct ss_error *err)
+{
+	struct peeked peeked = { .source = { .memory = memory,
+					     .read = peeked_read,
+					     .total_bytes = source->total_bytes },
+				 .inner = source };
+	enum ss_status status = SS_OK;
+
+	if (!ss_snapshot_init(out, memory) || !ss_snapshot_intern_keys(&out->texts))
+		status = ss_fail_memory(err, "the snapshot");
+	if (status == SS_OK)
+		status = ss_source_fill(source, &peeked.first, 1, &peeked.left, err);
+	/* no operation of a pickle is a bracket like that */
+	if (status == SS_OK)
+		status = peeked.left && peeked.first == '['
+				 ? ss_timeline_load(&peeked.source, out, err)
+				 : read_pickle(&peeked.source, options, out, err);
 	if (status != SS_OK)
 		ss_snapshot_release(out);
 	return status;

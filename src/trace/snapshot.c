@@ -214,6 +214,8 @@ void ss_snapshot_release(struct ss_snapshot *snapshot)
 		       snapshot->annotation_capacity * sizeof(*snapshot->annotations));
 	ss_memory_free(memory, snapshot->settings,
 		       snapshot->setting_capacity * sizeof(*snapshot->settings));
+	ss_memory_free(memory, snapshot->curve.points,
+		       snapshot->curve.capacity * sizeof(*snapshot->curve.points));
 	release_stacks(&snapshot->stacks);
 	ss_records_release(&snapshot->pools);
 	ss_records_release(&snapshot->abouts);

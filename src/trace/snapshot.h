@@ -125,6 +125,28 @@ struct ss_setting {
 	uint32_t name, value; /* texts */
 };
 
+/* The order of torch's profiler; the last is what it does not know. */
+enum ss_curve_category {
+	SS_CURVE_PARAMETER,
+	SS_CURVE_OPTIMIZER_STATE,
+	SS_CURVE_INPUT,
+	SS_CURVE_TEMPORARY,
+	SS_CURVE_ACTIVATION,
+	SS_CURVE_GRADIENT,
+	SS_CURVE_AUTOGRAD_DETAIL,
+	SS_CURVE_UNKNOWN,
+	SS_CURVE_COUNT,
+};
+
+/* What export_memory_timeline() writes: sums of categories over time, nothing else. */
+struct ss_memory_curve {
+	uint32_t count, capacity;
+	struct ss_curve_point {
+		int64_t time_ns; /* SS_NO_TIME: before the recording */
+		int64_t bytes[SS_CURVE_COUNT];
+	} * points;
+};
+
 struct ss_snapshot {
 	struct ss_memory *memory;
 	struct ss_strings texts;
@@ -143,6 +165,8 @@ struct ss_snapshot {
 	uint32_t annotation_count, annotation_capacity;
 	struct ss_setting *settings;
 	uint32_t setting_count, setting_capacity;
+	struct ss_memory_curve curve; /* of a memory timeline, which has nothing of the above */
+	bool is_curve;
 	uint32_t listed_devices; /* that the file has a list of events of, empty or not */
 	uint64_t file_bytes;     /* unpacked */
 	uint64_t odd_numbers;    /* sizes that are none or cannot be meant: taken as 0 */
@@ -171,6 +195,11 @@ enum ss_status ss_snapshot_load(struct ss_source *source, const struct ss_snapsh
 				struct ss_memory *memory, struct ss_snapshot *out,
 				struct ss_error *err);
 void ss_snapshot_release(struct ss_snapshot *snapshot);
+
+/* load_timeline.c: the JSON forms of torch.profiler's export_memory_timeline(). */
+SS_MUST_USE
+enum ss_status ss_timeline_load(struct ss_source *source, struct ss_snapshot *out,
+				struct ss_error *err);
 
 /* snapshot.c: an empty one; false at the limit. */
 SS_MUST_USE bool ss_snapshot_init(struct ss_snapshot *snapshot, struct ss_memory *memory);

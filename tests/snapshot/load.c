@@ -40,11 +40,21 @@ static void describe(const struct ss_snapshot *snapshot, struct ss_text *out)
 		ss_text_addf(out, "; %s %llx %lld", ss_action_name(snapshot->events.action[i]),
 			     (unsigned long long)snapshot->events.address[i],
 			     (long long)snapshot->events.bytes[i]);
+	for (uint32_t i = 0; i < snapshot->curve.count; i++) {
+		const struct ss_curve_point *point = &snapshot->curve.points[i];
+
+		ss_text_addf(out, "; at %lld:",
+			     point->time_ns == SS_NO_TIME ? -1 : (long long)point->time_ns);
+		for (int k = 0; k < SS_CURVE_COUNT; k++)
+			ss_text_addf(out, " %lld", (long long)point->bytes[k]);
+	}
 	for (uint32_t i = 0; i < snapshot->setting_count; i++)
 		ss_text_addf(out, "; %s=%s",
 			     ss_strings_text(&snapshot->texts, snapshot->settings[i].name),
 			     ss_strings_text(&snapshot->texts, snapshot->settings[i].value));
 }
+
+#define NOTHING "0 segments 0 blocks 0 events 0 stacks 0 frames"
 
 static const struct {
 	const char *what;
@@ -54,7 +64,8 @@ static const struct {
 	{ "before 1.13: a bare list of segments, blocks without addresses",
 	  LIST ITEM(SEGMENT(PAIR("blocks", LIST ITEM(BLOCK("512", "active_allocated"))
 						   ITEM(BLOCK("512", "inactive"))))) ".",
-	  "1 segments 2 blocks 0 events 0 stacks 0 frames; block 1000 512 -1 1 0; block 1200 512 -1 0 0" },
+	  "1 segments 2 blocks 0 events 0 stacks 0 frames; block 1000 512 -1 1 0; "
+	  "block 1200 512 -1 0 0" },
 	{ "1.13: blocks with a history",
 	  DICT PAIR("segments",
 		    LIST ITEM(SEGMENT(PAIR(
@@ -94,8 +105,7 @@ static const struct {
 		  PAIR("allocator_settings",
 		       DICT PAIR("expandable_segments", "I01\n") PAIR("threshold", "F0.5\n")
 			       PAIR("roundup", DICT PAIR("1", INT("0")) PAIR("2", INT("4")))) ".",
-	  "0 segments 0 blocks 0 events 0 stacks 0 frames; expandable_segments=True; threshold=0.5; "
-	  "roundup=1:0 2:4" },
+	  NOTHING "; expandable_segments=True; threshold=0.5; roundup=1:0 2:4" },
 	{ "a segment that is in no list is none",
 	  DICT PAIR("segments", LIST) PAIR("other", SEGMENT("")) ".",
 	  "0 segments 0 blocks 0 events 0 stacks 0 frames" },
@@ -110,6 +120,19 @@ static const struct {
 	{ "a list of events and segments",
 	  DICT PAIR("segments", LIST ITEM(SEGMENT("")) ITEM(EVENT("alloc", "1", "2"))) ".",
 	  "!a list of several kinds" },
+	{ "a memory timeline: sums", "[[5, 7], [[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 9]]]",
+	  NOTHING "; at 5000: 1 2 3 4 5 6 7 8; at 7000: 9 0 0 0 0 0 0 0" },
+	{ "and changes", "[[-1, 1, 10, 0], [50, 2, 20, 4], [60, 4, -20, 4], [70, 2, 1, 99]]",
+	  NOTHING "; at -1: 10 0 0 0 0 0 0 0; at 50: 10 0 0 0 20 0 0 0; at 60: 10 0 0 0 0 0 0 0; "
+		  "at 70: 10 0 0 0 0 0 0 1" },
+	{ "four moments are no change", "[[1, 2, 3, 4], [[0, 5]]]",
+	  NOTHING "; at 1000: 5 0 0 0 0 0 0 0" },
+	{ "one change", "[[1, 2, 3, 4]]", NOTHING "; at 1: 0 0 0 0 3 0 0 0" },
+	{ "no change at all", "[]", NOTHING },
+	{ "a trace", "[{\"ph\": \"X\"}]", "!no memory timeline" },
+	{ "numbers without lists", "[1, 2]", "!no memory timeline" },
+	{ "changes of another form", "[[1, 2, 3], [1, 2, 3]]", "!no memory timeline" },
+	{ "lists too deep", "[[1], [[[1]]]]", "!no memory timeline" },
 	{ "something that would run", "cos\nsystem\n(Vid\ntR.", "!'os.system'" },
 };
 

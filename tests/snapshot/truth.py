@@ -6,6 +6,7 @@ same file with Python's unpickler (which may load nothing here), figures against
 findings against the labels. Files that are not there are skipped.
 """
 import collections
+import gzip
 import io
 import json
 import pathlib
@@ -162,19 +163,45 @@ def check_file(stepscope, path, truths):
         assert rows[0]["allocated_bytes"] >> 20 == allocated, rows[0]["allocated_bytes"]
 
 
+def check_timeline(stepscope, path):
+    """Both JSON forms of export_memory_timeline()."""
+    with gzip.open(path) as file:
+        data = json.load(file)
+    if ".raw." in path.name:
+        now, sums = 0, []
+        for _, _, change, _ in data:
+            now += change
+            sums.append(now)
+    else:
+        sums = [sum(row) for row in data[1]]
+    rows, notes = run(stepscope, path, "summary")
+    assert rows[0]["peak_active_bytes"] == max(sums) and rows[0]["events"] == len(sums), rows
+    assert any("memory timeline" in note for note in notes), notes
+    rows, _ = run(stepscope, path, "timeline")
+    assert max(row["max_bytes"] for row in rows) == max(sums)
+    assert sum(row["events"] for row in rows) == len(sums)
+    rows, _ = run(stepscope, path, "timeline", "--group", "all")
+    assert [row["max_bytes"] for row in rows] == sums
+    assert run(stepscope, path, "findings")[0] == []
+
+
 def main():
     stepscope, folder = sys.argv[1], pathlib.Path(sys.argv[2]) / "memory"
     truths, failed = {}, 0
     if (folder / "synthetic_truth.json").exists():
         truths = json.loads((folder / "synthetic_truth.json").read_text())
     files = sorted(folder.glob("*.pickle")) + sorted(folder.glob("gpu/*.pickle"))
-    for path in files:
+    timelines = sorted(folder.glob("*.memory_timeline*.json.gz"))
+    for path in files + timelines:
         try:
-            check_file(stepscope, path, truths)
+            if path in timelines:
+                check_timeline(stepscope, path)
+            else:
+                check_file(stepscope, path, truths)
         except (AssertionError, KeyError, IndexError) as error:
             failed += 1
             print(f"{path.name}: {error!r}"[:600])
-    print(f"{len(files)} snapshots, {failed} with problems")
+    print(f"{len(files)} snapshots, {len(timelines)} timelines, {failed} with problems")
     return 1 if failed else 0
 
 

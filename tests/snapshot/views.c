@@ -68,7 +68,8 @@ static const struct {
 	  "block 0x100e00 512 512 used; block 0x101000 1048576 0 free;"
 	  "segalloc 0x1000 2097152; alloc 0x1000 512; alloc 0x1200 1047552; alloc 0x100e00 512;"
 	  "free 0x1200 1047552; oom 2000000 300 fwd",
-	  "asked_bytes,device_free_bytes,cached_free_bytes,largest_free_bytes,missing_bytes,line,why",
+	  "asked_bytes,device_free_bytes,cached_free_bytes,largest_free_bytes,missing_bytes,"
+	  "line,why",
 	  "2000000,300,2096128,1048576,0,model.py:14 (forward),it was free; in pieces that are too "
 	  "small" },
 	{ "not there at all", "oom",

@@ -90,10 +90,24 @@ static void add(const struct ss_snapshot_subject *subject, const struct ss_devic
 	ss_row_end(out);
 }
 
+/* Of a memory timeline there is the peak. */
+static void add_curve(const struct ss_snapshot *snapshot, struct ss_table *out)
+{
+	ss_row_begin(out);
+	ss_row_nulls(out, 9);
+	ss_row_int(out, ss_snapshot_curve_peak(snapshot, NULL));
+	ss_row_nulls(out, 5);
+	ss_row_int(out, snapshot->curve.count);
+	ss_row_nulls(out, 3);
+	ss_row_end(out);
+}
+
 static enum ss_status summary_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
 				  struct ss_error *err)
 {
 	(void)err;
+	if (subject->snapshot->curve.count)
+		add_curve(subject->snapshot, out);
 	for (uint32_t i = 0; i < subject->history->device_count; i++)
 		add(subject, &subject->history->devices[i], out);
 	ss_snapshot_notes(subject, out);

@@ -29,6 +29,9 @@ static const struct ss_column columns[] = {
 	{ "activation_bytes", SS_COLUMN_BYTES, "of max_bytes: activations", 0 },
 	{ "temporary_bytes", SS_COLUMN_BYTES,
 	  "of max_bytes: freed in the phase that it was made in", 0 },
+	{ "input_bytes", SS_COLUMN_BYTES, "of max_bytes: inputs, where the file says so", 0 },
+	{ "autograd_detail_bytes", SS_COLUMN_BYTES,
+	  "of max_bytes: details of autograd, where the file says so", 0 },
 	{ "unknown_bytes", SS_COLUMN_BYTES, "of max_bytes: no category can be told", 0 },
 	{ "events", SS_COLUMN_COUNT, "events in it", SS_COLUMN_DETAIL },
 };
@@ -46,15 +49,16 @@ struct work {
 	const struct ss_device_memory *device;
 	struct ss_table *out;
 	const char *name;
+	int64_t peak_bytes;
 };
 
 /* A part begins with what there was before its first event. */
-static void begin(struct part *part, uint32_t row)
+static void begin(struct part *part, uint32_t event)
 {
 	part->min_bytes = part->max_bytes = part->active_bytes;
 	part->max_reserved_bytes = part->reserved_bytes;
 	memcpy(part->at_max, part->now, sizeof(part->now));
-	part->first = row;
+	part->first = event;
 	part->events = 0;
 }
 
@@ -65,10 +69,10 @@ static void add(const struct work *work, const struct part *part, int64_t at_ns)
 	ss_row_begin(out);
 	ss_row_text(out, work->name);
 	ss_row_int_known(out, at_ns);
-	ss_row_int(out, part->first - work->device->first);
+	ss_row_int(out, part->first);
 	ss_row_int(out, part->min_bytes);
 	ss_row_int(out, part->max_bytes);
-	ss_row_share(out, (double)part->max_bytes, (double)work->device->peak_active_bytes);
+	ss_row_share(out, (double)part->max_bytes, (double)work->peak_bytes);
 	ss_row_int_known(out, part->max_reserved_bytes);
 	for (int i = 0; i < SS_PURPOSE_COUNT; i++)
 		ss_row_int(out, part->at_max[i]);
@@ -161,6 +165,12 @@ static uint32_t part_at(const struct work *work, uint32_t row, int64_t span_ns, 
 				: (uint32_t)((double)at_ns / (double)span_ns * (double)parts);
 }
 
+static int64_t moment_of(const struct work *work, const struct part *part)
+{
+	return ss_snapshot_moment(work->subject->snapshot, work->device,
+				  work->device->first + part->first);
+}
+
 static void draw(const struct work *work)
 {
 	const struct ss_device_memory *device = work->device;
@@ -171,29 +181,106 @@ static void draw(const struct work *work)
 	struct part part;
 
 	start(work, &part);
-	begin(&part, device->first);
+	begin(&part, 0);
 	for (uint32_t row = device->first; row <= last; row++) {
 		uint32_t at = parts ? part_at(work, row, span_ns, parts) : row - device->first;
 
 		if (at > now) { /* clocks of files go back: such an event counts where it stands */
-			add(work, &part,
-			    ss_snapshot_moment(work->subject->snapshot, device, part.first));
-			begin(&part, row);
+			add(work, &part, moment_of(work, &part));
+			begin(&part, row - device->first);
 			now = at;
 		}
 		count_event(work, &part, row);
 	}
-	add(work, &part, ss_snapshot_moment(work->subject->snapshot, device, part.first));
+	add(work, &part, moment_of(work, &part));
+}
+
+/* --- memory timelines of the profiler ------------------------------------------------ */
+
+static void take_point(struct part *part, const struct ss_curve_point *point)
+{
+	static const enum ss_purpose purposes[] = {
+		[SS_CURVE_PARAMETER] = SS_PURPOSE_PARAMETER,
+		[SS_CURVE_OPTIMIZER_STATE] = SS_PURPOSE_OPTIMIZER,
+		[SS_CURVE_INPUT] = SS_PURPOSE_INPUT,
+		[SS_CURVE_TEMPORARY] = SS_PURPOSE_TEMPORARY,
+		[SS_CURVE_ACTIVATION] = SS_PURPOSE_ACTIVATION,
+		[SS_CURVE_GRADIENT] = SS_PURPOSE_GRADIENT,
+		[SS_CURVE_AUTOGRAD_DETAIL] = SS_PURPOSE_AUTOGRAD,
+		[SS_CURVE_UNKNOWN] = SS_PURPOSE_UNKNOWN,
+	};
+
+	part->events++;
+	part->active_bytes = 0;
+	for (int i = 0; i < SS_CURVE_COUNT; i++) {
+		part->now[purposes[i]] = point->bytes[i];
+		part->active_bytes += point->bytes[i];
+	}
+	if (part->active_bytes < part->min_bytes || part->events == 1)
+		part->min_bytes = part->active_bytes;
+	if (part->active_bytes > part->max_bytes || part->events == 1) {
+		part->max_bytes = part->active_bytes;
+		memcpy(part->at_max, part->now, sizeof(part->now));
+	}
+}
+
+/* When a point is, from the first that has a time; what was there before the recording: 0. */
+static int64_t point_ns(const struct ss_memory_curve *curve, uint32_t first, uint32_t point)
+{
+	int64_t from = first < curve->count ? curve->points[first].time_ns : SS_NO_TIME;
+	int64_t at = curve->points[point].time_ns, span;
+
+	if (from == SS_NO_TIME)
+		return -1;
+	return at == SS_NO_TIME || __builtin_sub_overflow(at, from, &span) || span < 0 ? 0 : span;
+}
+
+static void draw_curve(const struct work *work)
+{
+	const struct ss_memory_curve *curve = &work->subject->snapshot->curve;
+	uint32_t parts = work->subject->group == ALL ? 0 : part_counts[work->subject->group];
+	uint32_t first = 0, now = 0;
+	struct part part = { .reserved_bytes = -1, .max_reserved_bytes = -1 };
+	int64_t span_ns;
+
+	while (first < curve->count && curve->points[first].time_ns == SS_NO_TIME)
+		first++;
+	span_ns = point_ns(curve, first, curve->count - 1);
+	for (uint32_t i = 0; i < curve->count; i++) {
+		int64_t at_ns = point_ns(curve, first, i);
+		uint32_t at = !parts ? i
+			      : span_ns > 0
+				      ? (uint32_t)((double)at_ns / (double)span_ns * (parts - 1))
+				      : (uint32_t)((uint64_t)i * parts / curve->count);
+
+		if (at > now) {
+			add(work, &part, point_ns(curve, first, part.first));
+			part.first = i;
+			part.events = 0;
+			now = at;
+		}
+		take_point(&part, &curve->points[i]);
+	}
+	add(work, &part, point_ns(curve, first, part.first));
 }
 
 static enum ss_status timeline_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
 				   struct ss_error *err)
 {
 	(void)err;
+	if (subject->snapshot->curve.count) {
+		struct work work = { .subject = subject, .out = out };
+
+		work.peak_bytes = ss_snapshot_curve_peak(subject->snapshot, NULL);
+		draw_curve(&work);
+	}
 	for (uint32_t i = 0; i < subject->history->device_count; i++) {
-		struct work work = { subject, &subject->history->devices[i], out, NULL };
+		struct work work = { .subject = subject,
+				     .device = &subject->history->devices[i],
+				     .out = out };
 
 		work.name = ss_snapshot_device_name(work.device, out);
+		work.peak_bytes = work.device->peak_active_bytes;
 		if (work.device->count)
 			draw(&work);
 	}
