@@ -507,8 +507,8 @@ enum ss_status ss_pickle_read(struct ss_source *source, const struct ss_pickle_r
 	machine->memory = reader->memory;
 	machine->err = err ? err : &own;
 	machine->window = ss_memory_resize(reader->memory, NULL, 0, WINDOW_BYTES);
-	if (machine->window) {
-		machine->window_bytes = WINDOW_BYTES;
+	machine->window_bytes = machine->window ? WINDOW_BYTES : 0;
+	if (machine->window && ss_pickle_grow(machine)) {
 		machine->at = machine->end = machine->window;
 		status = finish(machine, run(machine), out);
 	} else {
