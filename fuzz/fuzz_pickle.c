@@ -155,6 +155,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ss_memory memory;
 	enum ss_status status;
 
+	/* what decompressors make of damaged files is the business of fuzz_gzip */
+	if (size > 1 &&
+	    ((data[0] == 0x1f && data[1] == 0x8b) || (data[0] == 0x28 && data[1] == 0xb5)))
+		return 0;
 	ss_memory_init(&memory, LIMIT_BYTES);
 	status = load(data, size, false, &memory, &tells);
 	CHECK(load(data, size, true, &memory, &slow_tells) == status);

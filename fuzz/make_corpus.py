@@ -319,6 +319,8 @@ def pickles():
         yield f"old_{protocol}", pickle.dumps(OLD, protocol)
     yield "host", pickle.dumps({"host_segments": OLD, "host_traces": [[]]}, 4)
     yield from CALLS.items()
+    yield "timeline", b"[[1, 2], [[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 1, 2, 3, 4, 5, 6, 7, 9]]]"
+    yield "timeline_raw", b"[[-1, 1, 4160, 2], [5, 2, 9, 3], [6, 4, -9, 3]]"
 
 
 def inputs():
