@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/command.h"
 
@@ -31,13 +32,22 @@ static void list_views(void)
 	}
 }
 
+/* A word that is no file can only be meant as a view. */
+static bool is_file(const char *word)
+{
+	struct stat info;
+
+	return strcmp(word, "-") == 0 || strchr(word, '/') || stat(word, &info) == 0;
+}
+
 /* `diff BEFORE AFTER` reads as it is said; elsewhere the file comes first. */
 static const char *split(const struct arguments *arguments, struct arguments *files)
 {
 	size_t last = arguments->path_count - 1;
 
 	*files = *arguments;
-	if (arguments->path_count > 1 && is_view(arguments->paths[last])) {
+	if (arguments->path_count > 1 &&
+	    (is_view(arguments->paths[last]) || !is_file(arguments->paths[last]))) {
 		files->path_count--;
 		return arguments->paths[last];
 	}
