@@ -21,14 +21,15 @@ static void list_views(void)
 {
 	struct ss_offer offer;
 
-	fprintf(stderr, "Views:\n");
+	printf("\nViews:\n");
 	for (size_t i = 0; ss_snapshots_offer_at(i, &offer); i++) {
 		const char *group;
 
-		fprintf(stderr, "  %-12s %s", offer.name, offer.summary);
+		printf("  %-12s %s\n", offer.name, offer.summary);
 		for (size_t k = 0; (group = ss_snapshots_group_at(offer.name, k)) != NULL; k++)
-			fprintf(stderr, "%s%s", k ? ", " : "; --group ", group);
-		fprintf(stderr, "\n");
+			printf("%s%s", k ? ", " : "               --group ", group);
+		if (ss_snapshots_group_at(offer.name, 0))
+			printf("\n");
 	}
 }
 
@@ -93,9 +94,10 @@ static int run(const struct command *command, const void *values, const struct a
 	const char *view;
 
 	if (!arguments->path_count) {
-		fprintf(stderr, "stepscope %s: name a snapshot of memory, and a view of it\n",
-			command->name);
-		list_views();
+		fprintf(stderr,
+			"stepscope %s: name a snapshot of memory; 'stepscope help %s' lists its "
+			"views\n",
+			command->name, command->name);
 		return EXIT_USAGE;
 	}
 	if (!show_check(command->name, options, arguments))
@@ -115,6 +117,7 @@ const struct command command_snapshot = {
 	.usage = "[OPTIONS] FILE [VIEW]",
 	.shows = true,
 	.values_bytes = sizeof(struct show_options),
+	.print_more = list_views,
 	.prepare = show_prepare,
 	.run = run,
 };

@@ -20,6 +20,7 @@ struct stack_sums {
 	int64_t run_bytes, step_bytes, most_bytes; /* asked for: in the run, its last and most */
 	uint32_t blocks, made, first_row, last_row;
 	uint32_t run, last_step;
+	uint32_t made_steps, made_step; /* steps that are over with an allocation; the last + 1 */
 };
 
 static void count_kept(struct stack_sums *sums, uint32_t row, int64_t bytes, int64_t requested)
@@ -58,7 +59,7 @@ static bool is_leak(const struct ss_kept *kept, const struct stack_sums *sums,
 	    (phase == SS_SPOT_FORWARD || phase == SS_SPOT_OTHER))
 		needed = LEAK_STEPS_SHORT;
 	return kept->rounds.has_steps && sums->run >= needed &&
-	       sums->last_step + 1 == kept->complete_steps &&
+	       sums->last_step + 1 == kept->complete_steps && 2 * sums->run > sums->made_steps &&
 	       sums->step_bytes >= sums->most_bytes / LEAK_EVENNESS;
 }
 
@@ -77,6 +78,10 @@ static void sum_stacks(const struct ss_snapshot_subject *subject,
 		if (events->action[row] != SS_ACTION_ALLOC)
 			continue;
 		sums->made++;
+		if (step < kept->complete_steps && sums->made_step != step + 1) {
+			sums->made_step = step + 1;
+			sums->made_steps++;
+		}
 		if (subject->history->partner[row] != SS_NO_ROW)
 			continue;
 		count_kept(sums, row, subject->history->bytes[row], events->bytes[row]);

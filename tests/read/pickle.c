@@ -151,6 +151,11 @@ static const struct {
 		"eh\x00"
 		"e."),
 	  "[[1, 2], [1, 2]]" },
+	{ "one that is remembered when it is full, as C++ does it",
+	  BYTES("\x80\x02](](K\x01"
+		"eq\x00h\x00"
+		"e."),
+	  "[[1], [1]]" },
 	{ "the same with items one by one",
 	  BYTES("\x80\x04](]\x94K\x01"
 		"aK\x02"

@@ -60,6 +60,12 @@ static const struct {
 	{ "growth that is over is none", "leaks",
 	  LEAK("0x40000") LEAK("0x41000") LEAK("0x42000") STEP STEP, "line,grows,kept_bytes",
 	  "train.py:7 (main),-,3072" },
+	{ "what is freed three steps later is read ahead, not kept", "leaks",
+	  LEAK("0x40000") LEAK("0x41000")
+		  LEAK("0x42000") "free 0x40000 1024;" LEAK("0x40000") "free 0x41000 1024;" LEAK(
+			  "0x41000") "free 0x42000 1024;" LEAK("0x42000") "free 0x40000 1024;" LEAK("0x40000")
+			  STEP,
+	  "line,grows,kept_blocks", "train.py:7 (main),-,3" },
 	{ "without an optimizer or backward there are no steps", "leaks",
 	  "alloc 1 512 fwd; alloc 2 512 fwd; alloc 3 512 fwd; alloc 4 512 fwd", "line,grows",
 	  "model.py:14 (forward),-" },
