@@ -1,12 +1,13 @@
 /*
  * kept.h - what was allocated in the events and never freed, line by line, and what of it grows.
  *
- * A leak is told by three things together: blocks of one stack that outlived the step they
- * were made in, one step after the other up to the last one that is over and in most of the
- * steps that the stack is seen in (what is read ahead is kept for a few steps, and freed), and
- * as large at the end as they ever were. Three steps are asked for, as first steps make what stays; two will
- * do where the recording has no third and the stack is one of forward or of the loop itself,
- * where nothing has to outlive its step. Without steps nothing is called a leak.
+ * A leak is told by these together: blocks of one stack outlive the step they were made in,
+ * one step after the other up to the last one that is over; in most of the steps that the
+ * stack is seen in, as what is read ahead is kept for a few steps and freed; and what stays is
+ * as large at the end as it ever was. Three steps are asked for, as first steps make what
+ * stays; two will do where the recording has no third and the stack is one of forward or of
+ * the loop itself, where nothing has to outlive its step. Without steps nothing is called a
+ * leak.
  */
 #ifndef SS_SNAPSHOT_KEPT_H
 #define SS_SNAPSHOT_KEPT_H

@@ -11,6 +11,12 @@
 /* The same, and one that stays. */
 #define LEAK(address) "alloc " address " 1024 loop;" STEP
 
+/* A step that frees what was made three steps before, and makes the same again. */
+#define NEXT(address) "free " address " 1024;" LEAK(address)
+#define FIRST LEAK("0x40000") LEAK("0x41000") LEAK("0x42000")
+#define THEN NEXT("0x40000") NEXT("0x41000") NEXT("0x42000") NEXT("0x40000")
+#define READ_AHEAD FIRST THEN STEP
+
 static const struct {
 	const char *what;
 	const char *view;
@@ -60,11 +66,7 @@ static const struct {
 	{ "growth that is over is none", "leaks",
 	  LEAK("0x40000") LEAK("0x41000") LEAK("0x42000") STEP STEP, "line,grows,kept_bytes",
 	  "train.py:7 (main),-,3072" },
-	{ "what is freed three steps later is read ahead, not kept", "leaks",
-	  LEAK("0x40000") LEAK("0x41000")
-		  LEAK("0x42000") "free 0x40000 1024;" LEAK("0x40000") "free 0x41000 1024;" LEAK(
-			  "0x41000") "free 0x42000 1024;" LEAK("0x42000") "free 0x40000 1024;" LEAK("0x40000")
-			  STEP,
+	{ "what is freed three steps later is read ahead, not kept", "leaks", READ_AHEAD,
 	  "line,grows,kept_blocks", "train.py:7 (main),-,3" },
 	{ "without an optimizer or backward there are no steps", "leaks",
 	  "alloc 1 512 fwd; alloc 2 512 fwd; alloc 3 512 fwd; alloc 4 512 fwd", "line,grows",
