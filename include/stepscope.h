@@ -102,7 +102,8 @@ struct ss_open_options {
 	 * thread: enough for views of the job (ss_offer.of_job), not for the others.
 	 */
 	bool reduce;
-	bool diagnose; /* with `reduce`: keeps what "diagnose" and "what-if" need, too */
+	bool snapshots; /* takes snapshots of memory, too; else they are refused */
+	bool diagnose;  /* with `reduce`: keeps what "diagnose" and "what-if" need, too */
 	/* Called now and then from one thread; return false to stop. May be NULL. */
 	bool (*progress)(void *context, const struct ss_progress *progress);
 	void *progress_context;

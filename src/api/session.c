@@ -92,6 +92,7 @@ void ss_session_close(struct ss_session *session)
 {
 	if (!session)
 		return;
+	ss_areas_release(&session->areas);
 	ss_shown_path_release(&session->path);
 	ss_diagnosis_release(&session->diagnosis);
 	ss_timeline_release(&session->timeline);

@@ -4,23 +4,16 @@
 #include <string.h>
 
 #include "analyze/arrange.h"
+#include "api/snapshots.h"
 #include "base/text.h"
 #include "render/render.h"
-#include "snapshot/subject.h"
 
 /* One to look at, and one before it to compare with. */
 #define SNAPSHOTS_MAX 2
 
-struct loaded {
-	struct ss_snapshot snapshot;
-	struct ss_history history;
-	struct ss_spots spots;
-	struct ss_snapshot_subject subject;
-};
-
 struct ss_snapshots {
 	struct ss_memory memory;
-	struct loaded items[SNAPSHOTS_MAX];
+	struct ss_opened items[SNAPSHOTS_MAX];
 	uint32_t count;
 };
 
@@ -44,22 +37,9 @@ static enum ss_status load(struct ss_snapshots *snapshots, struct ss_source *sou
 			   const struct ss_snapshot_options *options, const char *path,
 			   struct ss_error *err)
 {
-	struct loaded *item = &snapshots->items[snapshots->count];
-	enum ss_status status;
+	struct ss_opened *item = &snapshots->items[snapshots->count];
 
-	SS_TRY(ss_snapshot_load(source, options, &snapshots->memory, &item->snapshot, err));
-	status = ss_history_init(&item->history, &item->snapshot, &snapshots->memory, err);
-	if (status == SS_OK)
-		status = ss_spots_init(&item->spots, &item->snapshot, &snapshots->memory, err);
-	if (status != SS_OK) {
-		ss_history_release(&item->history);
-		ss_snapshot_release(&item->snapshot);
-		return status;
-	}
-	item->subject = (struct ss_snapshot_subject){ .path = path,
-						      .snapshot = &item->snapshot,
-						      .history = &item->history,
-						      .spots = &item->spots };
+	SS_TRY(ss_opened_load(item, source, options, path, &snapshots->memory, err));
 	if (snapshots->count)
 		item->subject.before = &snapshots->items[0].subject;
 	snapshots->count++;
@@ -109,11 +89,8 @@ void ss_snapshots_close(struct ss_snapshots *snapshots)
 
 	if (!snapshots)
 		return;
-	for (uint32_t i = 0; i < snapshots->count; i++) {
-		ss_spots_release(&snapshots->items[i].spots);
-		ss_history_release(&snapshots->items[i].history);
-		ss_snapshot_release(&snapshots->items[i].snapshot);
-	}
+	for (uint32_t i = 0; i < snapshots->count; i++)
+		ss_opened_release(&snapshots->items[i]);
 	ss_memory_init(&outside, 0);
 	assert(snapshots->memory.used_bytes == 0);
 	ss_memory_free(&outside, snapshots, 0);
@@ -198,11 +175,11 @@ static void keep_device(struct ss_table *table, const char *device)
 	table->row_count = kept;
 }
 
-static enum ss_status run_view(const struct ss_snapshots *snapshots, const struct ss_view *view,
+static enum ss_status run_view(const struct ss_snapshot_subject *whole, const struct ss_view *view,
 			       uint32_t group, const struct ss_request *request,
 			       struct ss_table *out, struct ss_error *err)
 {
-	struct ss_snapshot_subject subject = snapshots->items[snapshots->count - 1].subject;
+	struct ss_snapshot_subject subject = *whole;
 
 	subject.group = group;
 	out->group = view->groups[group];
@@ -247,7 +224,8 @@ static const struct {
 	uint32_t rows;
 } report_views[] = { { "findings", 0 }, { "summary", 0 }, { "holders", 10 } };
 
-static enum ss_status run_report(struct ss_snapshots *snapshots, const struct ss_request *request,
+static enum ss_status run_report(const struct ss_snapshot_subject *subject,
+				 const struct ss_request *request,
 				 const struct ss_renderer *renderer,
 				 const struct ss_render_options *options, struct ss_text *out,
 				 struct ss_error *err)
@@ -260,12 +238,12 @@ static enum ss_status run_report(struct ss_snapshots *snapshots, const struct ss
 	if (request->group || request->sort)
 		return ss_fail(err, SS_ERR_USAGE, "--%s is for one view: name it",
 			       request->group ? "group" : "sort");
-	ss_arena_init(&scratch, &snapshots->memory);
+	ss_arena_init(&scratch, subject->history->memory);
 	for (size_t i = 0; i < SS_COUNT(report_views) && status == SS_OK; i++) {
 		const struct ss_view *view = ss_snapshot_view_find(report_views[i].view);
 
 		ss_table_init(&tables[i], view, &scratch);
-		status = run_view(snapshots, view, 0, request, &tables[i], err);
+		status = run_view(subject, view, 0, request, &tables[i], err);
 		if (i) /* what is not known is said once */
 			tables[i].note_count = 0;
 		if (report_views[i].rows && !request->top &&
@@ -282,8 +260,8 @@ static enum ss_status run_report(struct ss_snapshots *snapshots, const struct ss
 	return status;
 }
 
-static enum ss_status run_one(struct ss_snapshots *snapshots, const struct ss_request *request,
-			      const struct ss_renderer *renderer,
+static enum ss_status run_one(const struct ss_snapshot_subject *subject,
+			      const struct ss_request *request, const struct ss_renderer *renderer,
 			      const struct ss_render_options *options, struct ss_text *out,
 			      struct ss_error *err)
 {
@@ -294,9 +272,9 @@ static enum ss_status run_one(struct ss_snapshots *snapshots, const struct ss_re
 	uint32_t group = 0;
 
 	SS_TRY(find_view(request, &view, &group, err));
-	ss_arena_init(&scratch, &snapshots->memory);
+	ss_arena_init(&scratch, subject->history->memory);
 	ss_table_init(&table, view, &scratch);
-	status = run_view(snapshots, view, group, request, &table, err);
+	status = run_view(subject, view, group, request, &table, err);
 	if (status == SS_OK)
 		renderer->view(&table, options, out);
 	ss_table_release(&table);
@@ -304,24 +282,31 @@ static enum ss_status run_one(struct ss_snapshots *snapshots, const struct ss_re
 	return status;
 }
 
-enum ss_status ss_snapshots_run(struct ss_snapshots *snapshots, const struct ss_request *request,
-				struct ss_text *out, struct ss_error *err)
+enum ss_status ss_snapshot_run(const struct ss_snapshot_subject *subject,
+			       const struct ss_request *request, struct ss_text *out,
+			       struct ss_error *err)
 {
 	const char *format = request->format ? request->format : "json";
 	const struct ss_renderer *renderer = ss_renderer_find(format);
+	const struct ss_snapshot_subject *before = subject->before;
 	struct ss_render_options options = { .width = request->width ? request->width : 80,
 					     .color = request->color,
 					     .top = request->top,
-					     .trust = { .files = snapshots->count } };
+					     .trust = { .files = before ? 2 : 1 } };
 	enum ss_status status;
 
 	if (!renderer)
 		return ss_fail(err, SS_ERR_USAGE, "no format called '%s'", format);
-	for (uint32_t i = 0; i < snapshots->count; i++)
-		options.trust.lost += snapshots->items[i].snapshot.is_cut;
-	status = request->what ? run_one(snapshots, request, renderer, &options, out, err)
-			       : run_report(snapshots, request, renderer, &options, out, err);
+	options.trust.lost = subject->snapshot->is_cut + (before && before->snapshot->is_cut);
+	status = request->what ? run_one(subject, request, renderer, &options, out, err)
+			       : run_report(subject, request, renderer, &options, out, err);
 	if (status == SS_OK && ss_text_failed(out))
 		return ss_fail_memory(err, "the output");
 	return status;
+}
+
+enum ss_status ss_snapshots_run(struct ss_snapshots *snapshots, const struct ss_request *request,
+				struct ss_text *out, struct ss_error *err)
+{
+	return ss_snapshot_run(&snapshots->items[snapshots->count - 1].subject, request, out, err);
 }

@@ -117,10 +117,12 @@ static bool is_perfetto(const char *bytes, size_t length)
 	       bytes[1] != '{' && bytes[1] != '[';
 }
 
-static enum ss_status refuse_strangers(const struct raw *raw, struct ss_error *err)
+static enum ss_status refuse_strangers(const struct raw *raw, bool takes_pickles,
+				       struct ss_error *err)
 {
 	for (size_t i = 0; i < SS_COUNT(strangers); i++) {
-		if (raw->sniffed_end < strangers[i].bytes ||
+		if ((takes_pickles && *strangers[i].magic == '\x80') ||
+		    raw->sniffed_end < strangers[i].bytes ||
 		    memcmp(raw->sniffed, strangers[i].magic, strangers[i].bytes) != 0)
 			continue;
 		return ss_fail(err, SS_ERR_FORMAT, "it is %s", strangers[i].what);
@@ -133,7 +135,8 @@ static enum ss_status refuse_strangers(const struct raw *raw, struct ss_error *e
 }
 
 /* Reads the first bytes and puts a decompressor in front where they ask for one. */
-static enum ss_status sniff(struct raw *raw, bool any, struct ss_source **out, struct ss_error *err)
+static enum ss_status sniff(struct raw *raw, bool takes_pickles, struct ss_source **out,
+			    struct ss_error *err)
 {
 	static const struct ss_codec *const codecs[] = { &ss_codec_gzip, &ss_codec_zstd };
 	enum ss_status status = SS_OK;
@@ -144,8 +147,8 @@ static enum ss_status sniff(struct raw *raw, bool any, struct ss_source **out, s
 				  SNIFF_BYTES - raw->sniffed_end, &got, err);
 		raw->sniffed_end += status == SS_OK ? got : 0;
 	}
-	if (status == SS_OK && !any)
-		status = refuse_strangers(raw, err);
+	if (status == SS_OK)
+		status = refuse_strangers(raw, takes_pickles, err);
 	if (status != SS_OK) {
 		ss_source_close(&raw->source);
 		return status;
@@ -158,7 +161,7 @@ static enum ss_status sniff(struct raw *raw, bool any, struct ss_source **out, s
 	return SS_OK;
 }
 
-static enum ss_status open_path(const char *path, bool any, struct ss_memory *memory,
+static enum ss_status open_path(const char *path, bool takes_pickles, struct ss_memory *memory,
 				struct ss_source **out, struct ss_error *err)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
@@ -179,7 +182,7 @@ static enum ss_status open_path(const char *path, bool any, struct ss_memory *me
 	}
 	if (S_ISREG(info.st_mode))
 		raw->source.total_bytes = (uint64_t)info.st_size;
-	return sniff(raw, any, out, err);
+	return sniff(raw, takes_pickles, out, err);
 }
 
 enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct ss_source **out,
@@ -194,7 +197,7 @@ enum ss_status ss_source_open_any(const char *path, struct ss_memory *memory,
 	return open_path(path, true, memory, out, err);
 }
 
-static enum ss_status open_memory(const void *data, size_t length, bool any,
+static enum ss_status open_memory(const void *data, size_t length, bool takes_pickles,
 				  struct ss_memory *memory, struct ss_source **out,
 				  struct ss_error *err)
 {
@@ -205,7 +208,7 @@ static enum ss_status open_memory(const void *data, size_t length, bool any,
 	raw->data = data;
 	raw->length = length;
 	raw->source.total_bytes = length;
-	return sniff(raw, any, out, err);
+	return sniff(raw, takes_pickles, out, err);
 }
 
 enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_memory *memory,
@@ -220,20 +223,33 @@ enum ss_status ss_source_open_any_memory(const void *data, size_t length, struct
 	return open_memory(data, length, true, memory, out, err);
 }
 
-enum ss_status ss_source_open_input(const struct ss_input *input, struct ss_memory *memory,
-				    struct ss_source **out, struct ss_error *err)
+static enum ss_status open_input(const struct ss_input *input, bool takes_pickles,
+				 struct ss_memory *memory, struct ss_source **out,
+				 struct ss_error *err)
 {
 	struct raw *raw;
 
 	if (input->data || !input->read)
-		return ss_source_open_memory(input->data, input->data ? input->length : 0, memory,
-					     out, err);
+		return open_memory(input->data, input->data ? input->length : 0, takes_pickles,
+				   memory, out, err);
 	raw = raw_new(memory);
 	if (!raw)
 		return ss_fail_memory(err, "a file");
 	raw->pulled = input;
 	raw->source.total_bytes = input->total_bytes;
-	return sniff(raw, false, out, err);
+	return sniff(raw, takes_pickles, out, err);
+}
+
+enum ss_status ss_source_open_input(const struct ss_input *input, struct ss_memory *memory,
+				    struct ss_source **out, struct ss_error *err)
+{
+	return open_input(input, false, memory, out, err);
+}
+
+enum ss_status ss_source_open_any_input(const struct ss_input *input, struct ss_memory *memory,
+					struct ss_source **out, struct ss_error *err)
+{
+	return open_input(input, true, memory, out, err);
 }
 
 enum ss_status ss_source_peek(struct ss_source *source, const char **next, size_t *length,

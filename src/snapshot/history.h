@@ -134,6 +134,9 @@ static inline int64_t ss_history_reserved_change(const struct ss_snapshot *snaps
 /* history_state.c: the sums over the segments of a device. */
 void ss_history_sum(const struct ss_snapshot *snapshot, struct ss_device_memory *device);
 
+/* history_state.c: the block that was there before the events at this address, or NULL. */
+const struct ss_old_block *ss_history_old(const struct ss_device_memory *device, uint64_t address);
+
 /* history_pair.c: which free belongs to which allocation; what was there before. */
 SS_MUST_USE
 enum ss_status ss_history_pair(struct ss_history *history, struct ss_device_memory *device,

@@ -53,3 +53,19 @@ void ss_history_sum(const struct ss_snapshot *snapshot, struct ss_device_memory 
 							     sums.inactive_bytes);
 	}
 }
+
+const struct ss_old_block *ss_history_old(const struct ss_device_memory *device, uint64_t address)
+{
+	uint32_t low = 0, high = device->old_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (device->old[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < device->old_count && device->old[low].address == address ? &device->old[low]
+									      : NULL;
+}

@@ -77,3 +77,19 @@ enum ss_purpose ss_purpose_of_old(const struct ss_history *history, const struct
 
 	return by_phase((enum ss_spot_phase)spots->phase[stack], false);
 }
+
+enum ss_purpose ss_purpose_of_curve(enum ss_curve_category category)
+{
+	static const enum ss_purpose purposes[] = {
+		[SS_CURVE_PARAMETER] = SS_PURPOSE_PARAMETER,
+		[SS_CURVE_OPTIMIZER_STATE] = SS_PURPOSE_OPTIMIZER,
+		[SS_CURVE_INPUT] = SS_PURPOSE_INPUT,
+		[SS_CURVE_TEMPORARY] = SS_PURPOSE_TEMPORARY,
+		[SS_CURVE_ACTIVATION] = SS_PURPOSE_ACTIVATION,
+		[SS_CURVE_GRADIENT] = SS_PURPOSE_GRADIENT,
+		[SS_CURVE_AUTOGRAD_DETAIL] = SS_PURPOSE_AUTOGRAD,
+		[SS_CURVE_UNKNOWN] = SS_PURPOSE_UNKNOWN,
+	};
+
+	return purposes[category];
+}

@@ -42,4 +42,7 @@ enum ss_purpose ss_purpose_of(const struct ss_history *history, const struct ss_
 enum ss_purpose ss_purpose_of_old(const struct ss_history *history, const struct ss_spots *spots,
 				  const struct ss_old_block *old);
 
+/* Of a category of a memory timeline. */
+enum ss_purpose ss_purpose_of_curve(enum ss_curve_category category);
+
 #endif

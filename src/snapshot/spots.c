@@ -47,7 +47,7 @@ static bool split_name(const char *name, size_t length, struct parts *out)
 	return true;
 }
 
-static void take_apart(const struct ss_snapshot *snapshot, const struct ss_frame *frame,
+static void take_apart(const struct ss_snapshot *snapshot, const struct ss_code_frame *frame,
 		       struct parts *out)
 {
 	const struct ss_string *file = &snapshot->texts.items[frame->file];

@@ -90,7 +90,7 @@ static enum ss_status frame_of(struct ss_snapshot_reader *reader,
 			       const struct ss_pickle_value *value, uint32_t *out,
 			       struct ss_error *err)
 {
-	struct ss_frame frame = { 0 };
+	struct ss_code_frame frame = { 0 };
 
 	if (value->kind == SS_PICKLE_TEXT)
 		frame.name = (uint32_t)value->word;
@@ -215,32 +215,6 @@ static void release_reader(struct ss_snapshot_reader *reader)
 	ss_memory_free(memory, reader->frames, reader->frame_capacity * sizeof(*reader->frames));
 }
 
-/* A source whose first byte was looked at. */
-struct peeked {
-	struct ss_source source; /* first: a pointer to it is a pointer to us */
-	struct ss_source *inner;
-	char first;
-	size_t left;
-};
-
-static enum ss_status peeked_read(struct ss_source *source, char *buffer, size_t room, size_t *got,
-				  struct ss_error *err)
-{
-	struct peeked *peeked = (struct peeked *)source;
-	enum ss_status status = SS_OK;
-
-	if (peeked->left && room) {
-		*buffer = peeked->first;
-		*got = 1;
-		peeked->left = 0;
-	} else {
-		status = peeked->inner->read(peeked->inner, buffer, room, got, err);
-	}
-	source->done_bytes = peeked->inner->done_bytes;
-	source->flaw = peeked->inner->flaw;
-	return status;
-}
-
 static enum ss_status read_pickle(struct ss_source *source,
 				  const struct ss_snapshot_options *options,
 				  struct ss_snapshot *out, struct ss_error *err)
@@ -268,21 +242,18 @@ enum ss_status ss_snapshot_load(struct ss_source *source, const struct ss_snapsh
 				struct ss_memory *memory, struct ss_snapshot *out,
 				struct ss_error *err)
 {
-	struct peeked peeked = { .source = { .memory = memory,
-					     .read = peeked_read,
-					     .total_bytes = source->total_bytes },
-				 .inner = source };
 	enum ss_status status = SS_OK;
+	const char *next = NULL;
+	size_t length = 0;
 
 	if (!ss_snapshot_init(out, memory) || !ss_snapshot_intern_keys(&out->texts))
 		status = ss_fail_memory(err, "the snapshot");
 	if (status == SS_OK)
-		status = ss_source_fill(source, &peeked.first, 1, &peeked.left, err);
+		status = ss_source_peek(source, &next, &length, err);
 	/* no operation of a pickle is a bracket like that */
 	if (status == SS_OK)
-		status = peeked.left && peeked.first == '['
-				 ? ss_timeline_load(&peeked.source, out, err)
-				 : read_pickle(&peeked.source, options, out, err);
+		status = length && *next == '[' ? ss_timeline_load(source, out, err)
+						: read_pickle(source, options, out, err);
 	if (status != SS_OK)
 		ss_snapshot_release(out);
 	return status;

@@ -190,7 +190,7 @@ bool ss_snapshot_init(struct ss_snapshot *snapshot, struct ss_memory *memory)
 {
 	*snapshot = (struct ss_snapshot){ .memory = memory, .stacks = { .memory = memory } };
 	return ss_strings_init(&snapshot->texts, memory) &&
-	       ss_records_init(&snapshot->frames, memory, sizeof(struct ss_frame)) &&
+	       ss_records_init(&snapshot->frames, memory, sizeof(struct ss_code_frame)) &&
 	       ss_records_init(&snapshot->abouts, memory, sizeof(struct ss_event_about)) &&
 	       ss_records_init(&snapshot->pools, memory, sizeof(struct ss_pool_id)) &&
 	       ss_stacks_add(&snapshot->stacks, NULL, 0) != SS_NO_ID;

@@ -36,7 +36,7 @@ enum ss_block_state {
 };
 
 /* Texts are ids in ss_snapshot.texts. */
-struct ss_frame {
+struct ss_code_frame {
 	uint32_t file, name;
 	uint32_t line;
 };
@@ -150,7 +150,7 @@ struct ss_memory_curve {
 struct ss_snapshot {
 	struct ss_memory *memory;
 	struct ss_strings texts;
-	struct ss_records frames; /* struct ss_frame */
+	struct ss_records frames; /* struct ss_code_frame */
 	struct ss_stacks stacks;
 	struct ss_records abouts; /* struct ss_event_about */
 	struct ss_records pools;  /* struct ss_pool_id */
@@ -212,8 +212,8 @@ uint32_t ss_stacks_add(struct ss_stacks *stacks, const uint32_t *frames, uint32_
 SS_MUST_USE
 uint32_t ss_memory_events_add(struct ss_memory_events *events, struct ss_memory *memory);
 
-static inline const struct ss_frame *ss_snapshot_frame(const struct ss_snapshot *snapshot,
-						       uint32_t frame)
+static inline const struct ss_code_frame *ss_snapshot_frame(const struct ss_snapshot *snapshot,
+							    uint32_t frame)
 {
 	return ss_records_at(&snapshot->frames, frame);
 }

@@ -253,7 +253,7 @@ static enum ss_status read_frame(struct ss_snapshot_reader *reader, const struct
 				 uint64_t *content, struct ss_error *err)
 {
 	int64_t line = number(fields, KEY_LINE, 0);
-	struct ss_frame frame = {
+	struct ss_code_frame frame = {
 		.file = text(fields, KEY_FILENAME),
 		.name = text(fields, KEY_NAME),
 		.line = line > 0 && line < UINT32_MAX ? (uint32_t)line : 0,

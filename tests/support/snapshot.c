@@ -46,8 +46,8 @@ static uint32_t stack_id(struct ss_snapshot *snapshot, const char *name)
 			continue;
 		for (; count < 4 && stacks[i].frames[count].file; count++) {
 			const struct frame_text *text = &stacks[i].frames[count];
-			struct ss_frame frame = { text_id(snapshot, text->file),
-						  text_id(snapshot, text->name), text->line };
+			struct ss_code_frame frame = { text_id(snapshot, text->file),
+						       text_id(snapshot, text->name), text->line };
 
 			frames[count] = ss_records_add(&snapshot->frames, &frame);
 		}

@@ -80,23 +80,6 @@ static void add(const struct work *work, const struct part *part, int64_t at_ns)
 	ss_row_end(out);
 }
 
-/* The block that an event frees, if it was there before the events. */
-static const struct ss_old_block *old_of(const struct ss_device_memory *device, uint64_t address)
-{
-	uint32_t low = 0, high = device->old_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (device->old[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < device->old_count && device->old[low].address == address ? &device->old[low]
-									      : NULL;
-}
-
 static enum ss_purpose purpose_of(const struct work *work, uint32_t row)
 {
 	const struct ss_history *history = work->subject->history;
@@ -107,7 +90,7 @@ static enum ss_purpose purpose_of(const struct work *work, uint32_t row)
 		return ss_purpose_of(history, work->subject->spots, row);
 	if (history->partner[row] != row)
 		return ss_purpose_of(history, work->subject->spots, history->partner[row]);
-	old = old_of(work->device, snapshot->events.address[row]);
+	old = ss_history_old(work->device, snapshot->events.address[row]);
 	return old ? ss_purpose_of_old(history, work->subject->spots, old) : SS_PURPOSE_UNKNOWN;
 }
 
@@ -199,21 +182,10 @@ static void draw(const struct work *work)
 
 static void take_point(struct part *part, const struct ss_curve_point *point)
 {
-	static const enum ss_purpose purposes[] = {
-		[SS_CURVE_PARAMETER] = SS_PURPOSE_PARAMETER,
-		[SS_CURVE_OPTIMIZER_STATE] = SS_PURPOSE_OPTIMIZER,
-		[SS_CURVE_INPUT] = SS_PURPOSE_INPUT,
-		[SS_CURVE_TEMPORARY] = SS_PURPOSE_TEMPORARY,
-		[SS_CURVE_ACTIVATION] = SS_PURPOSE_ACTIVATION,
-		[SS_CURVE_GRADIENT] = SS_PURPOSE_GRADIENT,
-		[SS_CURVE_AUTOGRAD_DETAIL] = SS_PURPOSE_AUTOGRAD,
-		[SS_CURVE_UNKNOWN] = SS_PURPOSE_UNKNOWN,
-	};
-
 	part->events++;
 	part->active_bytes = 0;
 	for (int i = 0; i < SS_CURVE_COUNT; i++) {
-		part->now[purposes[i]] = point->bytes[i];
+		part->now[ss_purpose_of_curve((enum ss_curve_category)i)] = point->bytes[i];
 		part->active_bytes += point->bytes[i];
 	}
 	if (part->active_bytes < part->min_bytes || part->events == 1)
