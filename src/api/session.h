@@ -28,6 +28,10 @@ struct ss_session {
 	struct ss_shown_path path; /* of all ranks; without memory: not made yet */
 };
 
+/* session.c: fails where there are only snapshots of memory. */
+SS_MUST_USE
+enum ss_status ss_session_has_trace(const struct ss_session *session, struct ss_error *err);
+
 /* session.c: how a request wants to have it; fails where there is no such format. */
 SS_MUST_USE
 enum ss_status ss_session_format(const struct ss_session *session, const struct ss_request *request,

@@ -12,9 +12,11 @@ import {
 	type Axis,
 	BEFORE,
 	clampWindow,
+	placeOf,
 	readArea,
 	type Series,
 	seriesLook,
+	ticksOf,
 	type Window,
 	words,
 } from "./model";
@@ -144,14 +146,10 @@ function drawAxes(
 	}
 	context.textBaseline = "alphabetic";
 	const { from, to } = props.window;
-	const ticks = Math.max(2, Math.min(10, Math.floor(width / 120)));
-	for (let i = 0; i <= ticks; i++) {
-		context.textAlign = i === 0 ? "left" : i === ticks ? "right" : "center";
-		context.fillText(
-			placeText(props.axis, from + ((to - from) * i) / ticks),
-			LEFT + (width * i) / ticks,
-			HEIGHT - 6,
-		);
+	for (const tick of ticksOf(from, to, Math.max(2, Math.floor(width / 120)))) {
+		const x = (width * (tick - from)) / (to - from);
+		context.textAlign = x < 30 ? "left" : x > width - 30 ? "right" : "center";
+		context.fillText(placeText(props.axis, tick), LEFT + x, HEIGHT - 6);
 	}
 }
 
@@ -162,15 +160,10 @@ function drawMarks(
 	area: Area,
 	width: number,
 ): void {
-	for (const mark of props.marks) {
-		let x = -1;
-		if (props.axis === "event")
-			x = ((mark.event + 0.5 - area.from) / (area.to - area.from)) * width;
-		else {
-			const at = area.event.indexOf(mark.event);
-			if (at >= 0) x = ((at + 0.5) * width) / area.pixels;
-		}
-		if (x < 0 || x > width) continue;
+	props.marks.forEach((mark, index) => {
+		const at = placeOf(area, props.axis, mark.event);
+		if (at === null) return;
+		const x = at * width;
 		context.strokeStyle = tokenOf(mark.label === "peak" ? "--path" : "--bad");
 		context.fillStyle = context.strokeStyle;
 		context.beginPath();
@@ -178,8 +171,10 @@ function drawMarks(
 		context.lineTo(LEFT + x, HEIGHT - BOTTOM);
 		context.stroke();
 		context.textAlign = x > width / 2 ? "right" : "left";
-		context.fillText(mark.label, LEFT + x + (x > width / 2 ? -4 : 4), 11);
-	}
+		/* words of marks that stand together are below each other */
+		const y = 11 + 13 * (index % 4);
+		context.fillText(mark.label, LEFT + x + (x > width / 2 ? -4 : 4), y);
+	});
 }
 
 function draw(canvas: HTMLCanvasElement, props: Props, area: Area, full: number): void {
@@ -348,6 +343,9 @@ export function AreaPlot(props: Props) {
 				onMouseLeave={leave}
 				onDblClick={() => go({ from: 0, to: props.length })}
 				onWheel={(event) => {
+					/* the page scrolls unless the chart was chosen */
+					const chosen = document.activeElement === canvas.current;
+					if (!chosen && !event.ctrlKey) return;
 					event.preventDefault();
 					scale(event.deltaY > 0 ? 1.25 : 0.8, xOf(event) / width);
 				}}
@@ -374,6 +372,7 @@ export function AreaPlot(props: Props) {
 				</div>
 			) : null}
 			<ul class="area-legend" aria-label="Holders, the largest first">
+				<li class="area-reserved">reserved</li>
 				{area?.series.map((series, index) => (
 					<li key={index} class={matches(series.name, props.search) ? "" : "off"}>
 						<Key

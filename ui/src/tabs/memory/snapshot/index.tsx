@@ -42,7 +42,7 @@ const AXES = [
 function marksOf(device: SnapshotDevice | null): { event: number; label: string }[] {
 	if (!device) return [];
 	const marks = device.ooms.map((event) => ({ event, label: "out of memory" }));
-	if (device.peak_event !== null) marks.push({ event: device.peak_event, label: "peak" });
+	if (device.peak_event !== null) marks.unshift({ event: device.peak_event, label: "peak" });
 	return marks;
 }
 
@@ -105,7 +105,7 @@ function Curve(props: {
 						Show all
 					</button>
 				) : (
-					<span class="soft">Drag or use the wheel to zoom; click for a stack.</span>
+					<span class="soft">Drag to zoom; click for a stack, then the wheel zooms.</span>
 				)}
 			</div>
 			<AreaPlot

@@ -156,8 +156,36 @@ export function seriesLook(name: string, index: number): { token: string; pale: 
 	};
 }
 
+/* Categories as people say them; lines stay what they are. */
 export function words(name: string): string {
-	return name.replaceAll("_", " ");
+	return CATEGORIES[name] ? name.replaceAll("_", " ") : name;
+}
+
+/* Where a mark stands in the window, from 0 to 1; null: outside of it. */
+export function placeOf(area: Area, axis: Axis, event: number): number | null {
+	if (axis === "event") {
+		const at = (event + 0.5 - area.from) / (area.to - area.from);
+		return at >= 0 && at <= 1 ? at : null;
+	}
+	/* states of pixels only go on; the one before the first event is no number */
+	const state = (pixel: number) => {
+		const found = area.event[pixel] ?? BEFORE;
+		return found === BEFORE ? -1 : found;
+	};
+	if (event < state(0) || event > state(area.pixels - 1)) return null;
+	let pixel = 0;
+	while (pixel < area.pixels - 1 && state(pixel) < event) pixel++;
+	return (pixel + 0.5) / area.pixels;
+}
+
+/* Round numbers inside of a window, at most so many. */
+export function ticksOf(from: number, to: number, most: number): number[] {
+	const raw = Math.max((to - from) / most, 1);
+	const power = 10 ** Math.floor(Math.log10(raw));
+	const step = power * ([1, 2, 5, 10].find((one) => one * power >= raw) ?? 10);
+	const ticks: number[] = [];
+	for (let at = Math.ceil(from / step) * step; at <= to; at += step) ticks.push(at);
+	return ticks;
 }
 
 /* How long the axis is: events, or ns where times were recorded. */
