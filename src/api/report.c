@@ -241,7 +241,8 @@ static enum ss_status put_session(struct reporting *reporting, uint32_t run,
 				      .step = reporting->options->step };
 	struct ss_choice choice;
 
-	SS_TRY(ss_choice_read(&request, &session->job, &choice, err));
+	if (session->job.file_count)
+		SS_TRY(ss_choice_read(&request, &session->job, &choice, err));
 	for (uint32_t i = 0; i < session->job.file_count; i++) {
 		const struct ss_job_file *file = &session->job.files[i];
 
