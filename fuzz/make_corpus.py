@@ -10,6 +10,7 @@ together, and broken in the ways that real files are. Same files each time.
 import gzip
 import json
 import pathlib
+import pickle
 import shutil
 import subprocess
 import sys
@@ -296,8 +297,90 @@ def requests():
         yield f"ask_{number}", f"?{request}".encode()
 
 
+def frame(name, filename, line):
+    return {"name": name, "filename": filename, "line": line}
+
+
+FORWARD = [frame("empty_generic", "??", 0), frame("forward", "model.py", 14),
+           frame("train_step", "train.py", 41)]
+BACKWARD = [frame("torch::autograd::generated::MmBackward0::apply", "??", 0),
+            frame("torch::autograd::Engine::thread_main", "??", 0)]
+UPDATE = [frame("step", "/lib/torch/optim/adamw.py", 220), frame("main", "train.py", 47)]
+BASE = 0x7F2A00000000
+
+
+def allocator_event(action, at, size, time_us, frames=None):
+    fields = {"action": action, "addr": BASE + at, "size": size, "stream": 0, "time_us": time_us}
+    return {**fields, "frames": frames or []}
+
+
+def allocator_events(steps):
+    """Training steps that leave a block behind each."""
+    yield allocator_event("segment_alloc", 0, 1 << 21, 1, FORWARD)
+    at, time_us = 0, 2
+    for _ in range(steps):
+        yield allocator_event("alloc", at, 1000, time_us, FORWARD)
+        for name, size, frames in (("a", 700, FORWARD), ("b", 600, BACKWARD), ("c", 5, UPDATE)):
+            for action in ("alloc", "free_requested", "free_completed"):
+                time_us += 1
+                yield allocator_event(action, at + 1024, size, time_us, frames)
+        at += 1024
+    yield {"action": "oom", "device_free": 512, "size": 1 << 22, "stream": 0, "time_us": time_us,
+           "frames": BACKWARD}
+    yield {"action": "snapshot", "addr": 0, "size": at, "stream": 0, "time_us": time_us}
+
+
+def snapshot(steps):
+    blocks = [{"address": BASE + 1024 * i, "size": 1024, "requested_size": 1000,
+               "state": "active_allocated", "frames": FORWARD} for i in range(steps)]
+    blocks.append({"address": BASE + 1024 * steps, "size": (1 << 21) - 1024 * steps,
+                   "requested_size": 0, "state": "inactive", "frames": []})
+    segment = {"device": 0, "address": BASE, "total_size": 1 << 21, "stream": 0,
+               "segment_type": "small", "segment_pool_id": (0, 0), "is_expandable": False,
+               "frames": FORWARD, "blocks": blocks}
+    pages = {"device": 1, "address": BASE * 2, "total_size": 1 << 21, "is_expandable": True,
+             "blocks": [{"size": 1 << 21, "state": "active_pending_free"}]}
+    mapped = [allocator_event("segment_map", BASE, 1 << 20, 5),
+              allocator_event("segment_map", BASE + (1 << 20), 1 << 20, 6),
+              allocator_event("alloc", BASE, 1 << 21, 7), allocator_event("alloc", 7, 2**70, 8)]
+    settings = {"max_split_size": -1, "expandable_segments": False,
+                "garbage_collection_threshold": 0.5, "roundup_power2_divisions": {"1": 0, "2": 4}}
+    marks = [{"stage": "START", "name": "step", "device": 0, "time_us": 3}]
+    return {"segments": [segment, pages],
+            "device_traces": [list(allocator_events(steps)), mapped, []],
+            "allocator_settings": settings, "external_annotations": marks}
+
+
+OLD_BLOCK = {"size": 512, "state": "active_allocated",
+             "history": [{"addr": BASE, "real_size": 500, "frames": FORWARD}]}
+OLD = [{"device": 0, "address": BASE, "total_size": 1024, "allocated_size": 512,
+        "active_size": 512, "stream": 0, "segment_type": "small",
+        "blocks": [OLD_BLOCK, {"size": 512, "state": "inactive"}]}]
+CALLS = {
+    "global": b"cos\nsystem\n(S'id'\ntR.", "inst": b"(S'id'\nios\nsystem\n.",
+    "build": b"\x80\x02}}b.", "memo": b"\x80\x02}r\xff\xff\xff\x7f.",
+    "deep": b"\x80\x02" + b"](" * 99,
+    "long": b"\x80\x04\x8d" + b"\xff" * 8,
+}
+
+
+def pickles():
+    """(name, bytes): all protocols, old forms, cut ones, and those that would call something."""
+    for protocol in range(6):
+        whole = pickle.dumps(snapshot(4), protocol)
+        yield f"protocol_{protocol}", whole
+        yield f"protocol_{protocol}_cut", whole[: len(whole) * 2 // 3]
+        yield f"old_{protocol}", pickle.dumps(OLD, protocol)
+    yield "host", pickle.dumps({"host_segments": OLD, "host_traces": [[]]}, 4)
+    yield from CALLS.items()
+    yield "timeline", b"[[1, 2], [[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 1, 2, 3, 4, 5, 6, 7, 9]]]"
+    yield "timeline_raw", b"[[-1, 1, 4160, 2], [5, 2, 9, 3], [6, 4, -9, 3]]"
+
+
 def inputs():
     """(target, name, bytes) of everything."""
+    for name, data in pickles():
+        yield "fuzz_pickle", name, data
     for number, (name, data) in enumerate(traces()):
         yield "fuzz_kineto", name, data
         yield "fuzz_rewrite", name, data

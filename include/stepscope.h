@@ -102,7 +102,8 @@ struct ss_open_options {
 	 * thread: enough for views of the job (ss_offer.of_job), not for the others.
 	 */
 	bool reduce;
-	bool diagnose; /* with `reduce`: keeps what "diagnose" and "what-if" need, too */
+	bool snapshots; /* takes snapshots of memory, too; else they are refused */
+	bool diagnose;  /* with `reduce`: keeps what "diagnose" and "what-if" need, too */
 	/* Called now and then from one thread; return false to stop. May be NULL. */
 	bool (*progress)(void *context, const struct ss_progress *progress);
 	void *progress_context;
@@ -299,6 +300,35 @@ SS_API const char *ss_group_at(const char *view, size_t index);
 
 /* The formats by index; NULL past the end. */
 SS_API const char *ss_format_at(size_t index);
+
+/*
+ * Snapshots of memory: what torch.cuda.memory._dump_snapshot() writes, read as data only.
+ * One file, or two for the view "diff", which compares the second with the first.
+ */
+struct ss_snapshots;
+
+SS_API SS_MUST_USE enum ss_status ss_snapshots_open(const struct ss_open_options *options,
+						    struct ss_snapshots **out,
+						    struct ss_error *err);
+
+/* From memory; `name` stands for its path. `data` may go afterwards. */
+SS_API SS_MUST_USE enum ss_status ss_snapshots_open_memory(const void *data, size_t length,
+							   const char *name,
+							   struct ss_snapshots **out,
+							   struct ss_error *err);
+
+/* Runs the view that request->what names, or with NULL a report of the ones that matter. */
+SS_API SS_MUST_USE enum ss_status ss_snapshots_run(struct ss_snapshots *snapshots,
+						   const struct ss_request *request,
+						   struct ss_text *out, struct ss_error *err);
+
+SS_API void ss_snapshots_close(struct ss_snapshots *snapshots);
+
+/* The views of snapshots by index, in the order of help; false past the end. */
+SS_API bool ss_snapshots_offer_at(size_t index, struct ss_offer *out);
+
+/* The groups of a view of snapshots by index; NULL past the end. */
+SS_API const char *ss_snapshots_group_at(const char *view, size_t index);
 
 /*
  * A simulated job: traces as a profiler would have written them, one file a rank,

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Writes the tables of columns and oddities into docs/, from the program's own declarations.
 
-Usage: docs.py STEPSCOPE [ROOT] [--check]. Pages under docs/views/ have a block between two marker
-lines; what stands between them is made here. Pages under docs/presets/ are made here as a whole.
-With --check nothing is written and a page that is out of date is an error.
+Usage: docs.py STEPSCOPE [ROOT] [--check]. Pages under docs/views/ and docs/snapshot/ have a block
+between two marker lines; what stands between them is made here. Pages under docs/presets/ are made
+here as a whole. With --check nothing is written and a page that is out of date is an error.
 """
 import json
 import pathlib
+import pickle
 import re
 import subprocess
 import sys
+import tempfile
 
 import preset_pages
 
@@ -17,12 +19,24 @@ RULES_BEGIN = "<!-- rules: made by tools/docs.py -->"
 BEGIN = "<!-- columns: made by tools/docs.py -->"
 END = "<!-- end -->"
 EMPTY = '{"traceEvents":[]}'
+EMPTY_SNAPSHOT = {"segments": [], "device_traces": []}
 
 
 def columns_of(stepscope, view):
     """Every view answers for an empty trace, with all of its columns."""
     command = [stepscope, view, "--format", "json", "-"]
     result = subprocess.run(command, input=EMPTY, capture_output=True, text=True, check=True)
+    return json.loads(result.stdout)["columns"]
+
+
+def snapshot_columns_of(stepscope, view):
+    """The same for views of snapshots; diff wants two of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "empty.pickle"
+        path.write_bytes(pickle.dumps(EMPTY_SNAPSHOT))
+        files = [path, path] if view == "diff" else [path]
+        command = [stepscope, "snapshot", *files, view, "--format", "json"]
+        result = subprocess.run(command, capture_output=True, text=True, check=True)
     return json.loads(result.stdout)["columns"]
 
 
@@ -69,6 +83,9 @@ def view_pages(stepscope, root):
         block = columns_table(columns_of(stepscope, path.stem))
         if path.stem == "quality":
             block += "\n\n" + oddities_table(root)
+        yield path, filled(path.read_text(), block)
+    for path in sorted((root / "docs/snapshot").glob("*.md")):
+        block = columns_table(snapshot_columns_of(stepscope, path.stem))
         yield path, filled(path.read_text(), block)
 
 

@@ -26,8 +26,9 @@ struct ss_subject {
 
 #define SS_GROUPS_MAX 8
 
-struct ss_many;   /* job/many.h */
-struct ss_replay; /* replay/replay.h */
+struct ss_many;             /* job/many.h */
+struct ss_replay;           /* replay/replay.h */
+struct ss_snapshot_subject; /* snapshot/subject.h */
 
 struct ss_view {
 	const char *name;    /* kebab-case: command, JSON schema, page */
@@ -52,6 +53,9 @@ struct ss_view {
 				  struct ss_error *err);
 	enum ss_status (*run_replay)(const struct ss_replay *replay, uint32_t group,
 				     struct ss_table *out, struct ss_error *err);
+	/* Of a snapshot of memory, which is no file of a job: see snapshot/subject.h. */
+	enum ss_status (*run_snapshot)(const struct ss_snapshot_subject *subject,
+				       struct ss_table *out, struct ss_error *err);
 };
 
 /* True for views of all ranks together. */

@@ -85,6 +85,7 @@ enum ss_status ss_session_path(struct ss_session *session, struct ss_timeline *t
 	enum ss_status status;
 	struct lent lent;
 
+	SS_TRY(ss_session_has_trace(session, err));
 	*out = &session->path;
 	if (session->path.memory)
 		return SS_OK;

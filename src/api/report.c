@@ -1,5 +1,5 @@
 /*
- * report.c - the viewer's page with packs in it.
+ * report.c - the viewer's page with packs and snapshots in it.
  *
  * Packs are compressed and encoded while they are written: a report takes no more
  * memory than the traces.
@@ -123,13 +123,16 @@ static enum ss_status put_escaped(struct reporting *reporting, const char *text,
 	return SS_OK;
 }
 
+static const char *last_word(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 static const char *name_of(const struct ss_job_file *file)
 {
-	const char *slash = strrchr(file->subject.path, '/');
-
-	if (file->trace.packed_of)
-		return file->trace.packed_of;
-	return slash ? slash + 1 : file->subject.path;
+	return file->trace.packed_of ? file->trace.packed_of : last_word(file->subject.path);
 }
 
 static enum ss_status put_pack(struct reporting *reporting, const struct ss_trace *trace,
@@ -146,9 +149,8 @@ static enum ss_status put_pack(struct reporting *reporting, const struct ss_trac
 	return status == SS_OK ? end_encoded(reporting, err) : status;
 }
 
-static enum ss_status put_file(struct reporting *reporting, uint32_t run,
-			       const struct ss_job_file *file, const struct ss_trace *trace,
-			       struct ss_memory *memory, struct ss_error *err)
+static enum ss_status put_head(struct reporting *reporting, uint32_t run, const char *name,
+			       struct ss_error *err)
 {
 	char number[32];
 
@@ -156,9 +158,58 @@ static enum ss_status put_file(struct reporting *reporting, uint32_t run,
 	SS_TRY(put_text(reporting, "<script type=\"application/x-stepscope\" data-run=\"", err));
 	SS_TRY(put_text(reporting, number, err));
 	SS_TRY(put_text(reporting, "\" data-name=\"", err));
-	SS_TRY(put_escaped(reporting, name_of(file), err));
-	SS_TRY(put_text(reporting, "\">", err));
+	SS_TRY(put_escaped(reporting, name, err));
+	return put_text(reporting, "\">", err);
+}
+
+static enum ss_status put_file(struct reporting *reporting, uint32_t run,
+			       const struct ss_job_file *file, const struct ss_trace *trace,
+			       struct ss_memory *memory, struct ss_error *err)
+{
+	SS_TRY(put_head(reporting, run, name_of(file), err));
 	SS_TRY(put_pack(reporting, trace, name_of(file), memory, err));
+	reporting->packs++;
+	return put_text(reporting, "</script>\n", err);
+}
+
+/* --- one snapshot ---------------------------------------------------------------- */
+
+static enum ss_status copy_bytes(struct reporting *reporting, struct ss_source *source,
+				 struct ss_error *err)
+{
+	char block[16384];
+	size_t got = 1;
+
+	while (got) {
+		SS_TRY(ss_source_fill(source, block, sizeof(block), &got, err));
+		if (got)
+			SS_TRY(add_packed(reporting, block, got, err));
+	}
+	return ss_gzip_writer_finish(reporting->gzip, err);
+}
+
+/* Snapshots have no pack: the file itself is read once more. */
+static enum ss_status put_snapshot(struct reporting *reporting, uint32_t run,
+				   const struct ss_job_snapshot *snapshot, struct ss_memory *memory,
+				   struct ss_error *err)
+{
+	struct ss_source *source;
+	enum ss_status status;
+
+	if (!snapshot->source || strcmp(snapshot->source, "-") == 0)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "'%.200s' is not on disk: it cannot be put into a report",
+			       snapshot->path);
+	SS_TRY(put_head(reporting, run, last_word(snapshot->path), err));
+	SS_TRY(ss_source_open_any(snapshot->source, memory, &source, err));
+	status = ss_gzip_writer_open(memory, add_encoded, reporting, &reporting->gzip, err);
+	if (status == SS_OK)
+		status = copy_bytes(reporting, source, err);
+	ss_source_close(source);
+	ss_gzip_writer_close(reporting->gzip);
+	reporting->gzip = NULL;
+	SS_TRY(status);
+	SS_TRY(end_encoded(reporting, err));
 	reporting->packs++;
 	return put_text(reporting, "</script>\n", err);
 }
@@ -190,7 +241,8 @@ static enum ss_status put_session(struct reporting *reporting, uint32_t run,
 				      .step = reporting->options->step };
 	struct ss_choice choice;
 
-	SS_TRY(ss_choice_read(&request, &session->job, &choice, err));
+	if (session->job.file_count)
+		SS_TRY(ss_choice_read(&request, &session->job, &choice, err));
 	for (uint32_t i = 0; i < session->job.file_count; i++) {
 		const struct ss_job_file *file = &session->job.files[i];
 
@@ -204,6 +256,9 @@ static enum ss_status put_session(struct reporting *reporting, uint32_t run,
 			continue;
 		SS_TRY(put_part(reporting, run, file, &choice, &session->memory, err));
 	}
+	for (uint32_t i = 0; i < session->job.snapshot_count; i++)
+		SS_TRY(put_snapshot(reporting, run, &session->job.snapshots[i], &session->memory,
+				    err));
 	return SS_OK;
 }
 

@@ -92,6 +92,7 @@ void ss_session_close(struct ss_session *session)
 {
 	if (!session)
 		return;
+	ss_areas_release(&session->areas);
 	ss_shown_path_release(&session->path);
 	ss_diagnosis_release(&session->diagnosis);
 	ss_timeline_release(&session->timeline);
@@ -332,6 +333,14 @@ static enum ss_status find_parts(const struct ss_request *request, bool many,
 	return SS_OK;
 }
 
+enum ss_status ss_session_has_trace(const struct ss_session *session, struct ss_error *err)
+{
+	return session->job.file_count || !session->job.snapshot_count
+		       ? SS_OK
+		       : ss_fail(err, SS_ERR_MISSING,
+				 "there is no trace, only snapshots of memory");
+}
+
 enum ss_status ss_session_format(const struct ss_session *session, const struct ss_request *request,
 				 const struct ss_renderer **renderer,
 				 struct ss_render_options *options, struct ss_error *err)
@@ -419,6 +428,7 @@ enum ss_status ss_session_table(struct ss_session *session, const struct ss_requ
 	struct ss_choice choice;
 
 	*out = (struct ss_table){ 0 };
+	SS_TRY(ss_session_has_trace(session, err));
 	if (!part.view)
 		return ss_fail(err, SS_ERR_USAGE, "no view called '%.40s'", request->what);
 	SS_TRY(find_group(part.view, request->group, &part.group, err));
@@ -450,6 +460,7 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 	if (request->what && ss_session_diagnoses(request->what))
 		return ss_session_diagnose(session, request, out, err);
 	SS_TRY(find_parts(request, many, &report, parts, &count, err));
+	SS_TRY(ss_session_has_trace(session, err));
 	if (ss_view_of_job(parts[0].view) && (request->step || request->device || request->stream))
 		return ss_fail(err, SS_ERR_USAGE,
 			       "view '%s' is about the whole job: --step, --device and --stream do "

@@ -5,6 +5,7 @@
 #define SS_API_SESSION_H
 
 #include "analyze/bricks.h"
+#include "api/areas.h"
 #include "diagnose/diagnose.h"
 #include "job/job.h"
 #include "render/render.h"
@@ -23,8 +24,13 @@ struct ss_session {
 	struct ss_diagnosis diagnosis;
 	int64_t diagnosed_rank;
 	bool is_diagnosed;         /* the last choice was no what-if */
+	struct ss_areas areas;     /* of snapshots that were drawn last */
 	struct ss_shown_path path; /* of all ranks; without memory: not made yet */
 };
+
+/* session.c: fails where there are only snapshots of memory. */
+SS_MUST_USE
+enum ss_status ss_session_has_trace(const struct ss_session *session, struct ss_error *err);
 
 /* session.c: how a request wants to have it; fails where there is no such format. */
 SS_MUST_USE

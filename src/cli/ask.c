@@ -11,7 +11,8 @@ static int run(const struct command *command, const void *values, const struct a
 	const struct show_options *own = values;
 	struct ss_open_options open = { .threads = (uint32_t)own->threads,
 					.memory_limit_bytes = own->memory_limit_bytes,
-					.progress = progress_step };
+					.progress = progress_step,
+					.snapshots = true };
 	struct progress_bar bar;
 	struct ss_answer answer = { 0 };
 	struct ss_runs runs = { .count = 1 };

@@ -49,6 +49,8 @@ struct command {
 	bool shows; /* its struct begins with a struct show_options, and has those options, too */
 	bool loads; /* the same, with those of them that are about loading */
 	size_t values_bytes; /* of the command's own struct */
+	/* Prints what else its help has; may be NULL. */
+	void (*print_more)(void);
 	/* Sets defaults; may be NULL. */
 	void (*prepare)(void *values);
 	int (*run)(const struct command *command, const void *values,

@@ -55,6 +55,8 @@ void help_command(const struct command *command)
 		printf("%s%s", i ? ", " : "\nGroups: ", group);
 	if (ss_group_at(command->name, 0))
 		printf("\n");
+	if (command->print_more)
+		command->print_more();
 }
 
 static int help_run(const struct command *self, const void *values,

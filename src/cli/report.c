@@ -90,6 +90,7 @@ static enum ss_status open_run(const struct values *own, const char *const *path
 		.path_count = count,
 		.threads = (uint32_t)(own->show.threads > 64 ? 64 : own->show.threads),
 		.memory_limit_bytes = own->show.memory_limit_bytes,
+		.snapshots = true,
 		.progress = progress_step,
 		.progress_context = &bar,
 	};

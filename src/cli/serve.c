@@ -121,6 +121,7 @@ static enum ss_status load(struct visit *visit, const char *const *paths, size_t
 		.path_count = count,
 		.threads = (uint32_t)(show->threads > 64 ? 64 : show->threads),
 		.memory_limit_bytes = show->memory_limit_bytes,
+		.snapshots = true,
 		.progress = progress,
 		.progress_context = visit,
 	};

@@ -89,7 +89,6 @@ uint32_t show_width(const struct show_options *options)
 	return 80;
 }
 
-/* Says what is wrong with the options before anything is loaded. */
 bool show_check(const char *what, const struct show_options *options,
 		const struct arguments *arguments)
 {

@@ -30,7 +30,8 @@ bool ss_find_is_pack(const char *path)
 static bool is_trace_name(const char *name)
 {
 	return ends_with(name, ".json") || ends_with(name, ".json.gz") ||
-	       ends_with(name, ".json.zst") || ss_find_is_pack(name);
+	       ends_with(name, ".json.zst") || ends_with(name, ".pickle") ||
+	       ends_with(name, ".pickle.gz") || ss_find_is_pack(name);
 }
 
 static bool is_digit(char byte)

@@ -2,7 +2,8 @@
  * find.h - the files of a job.
  *
  * A folder stands for the trace files in it and below it: names that end in
- * .json, .json.gz, .json.zst or .stepscope. Files are put in the order of their names, with
+ * .json, .json.gz, .json.zst or .stepscope, and for snapshots of memory, which only some
+ * take, .pickle or .pickle.gz. Files are put in the order of their names, with
  * numbers in them compared as numbers, so rank2 stands before rank10.
  */
 #ifndef SS_JOB_FIND_H

@@ -79,7 +79,10 @@ static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths
 				struct ss_error *err)
 {
 	if (!ss_memory_reserve(job->memory, (void **)&job->files, &job->file_capacity,
-			       (size_t)job->file_count + paths->count + 1, sizeof(*job->files)))
+			       (size_t)job->file_count + paths->count + 1, sizeof(*job->files)) ||
+	    !ss_memory_reserve(job->memory, (void **)&job->snapshots, &job->snapshot_capacity,
+			       (size_t)job->snapshot_count + paths->count + 1,
+			       sizeof(*job->snapshots)))
 		return ss_fail_memory(err, "the list of files");
 	for (uint32_t i = 0; i < paths->count; i++) {
 		struct ss_job_file *file = &job->files[job->file_count];
@@ -88,7 +91,7 @@ static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths
 		file->subject.path = shown_path(job, paths->items[i].path);
 		file->subject.rank = -1;
 		file->source = paths->items[i].input ? NULL : paths->items[i].path;
-		file->number = job->file_count + job->skipped_count;
+		file->number = job->file_count + job->skipped_count + job->snapshot_count;
 		if (!file->subject.path)
 			return ss_fail_memory(err, "the list of files");
 		job->file_count++;
@@ -181,11 +184,46 @@ static enum ss_status reduce(struct ss_job *job, struct ss_job_file *file, struc
 	return status;
 }
 
-static enum ss_status open_source(const struct ss_path *path, struct ss_memory *memory,
-				  struct ss_source **out, struct ss_error *err)
+static enum ss_status open_source(const struct ss_path *path, bool takes_snapshots,
+				  struct ss_memory *memory, struct ss_source **out,
+				  struct ss_error *err)
 {
+	if (takes_snapshots)
+		return path->input ? ss_source_open_any_input(path->input, memory, out, err)
+				   : ss_source_open_any(path->path, memory, out, err);
 	return path->input ? ss_source_open_input(path->input, memory, out, err)
 			   : ss_source_open(path->path, memory, out, err);
+}
+
+static bool report_snapshot(void *context, const struct ss_source *source, uint64_t event_count)
+{
+	return report(context, source->done_bytes, source->total_bytes, event_count);
+}
+
+/* Reads the file if it is a snapshot of memory; file->snapshot tells. */
+static enum ss_status load_snapshot(struct reporting *reporting, struct ss_job_file *file,
+				    struct ss_source *source, struct ss_error *err)
+{
+	struct ss_snapshot_options options = { report_snapshot, reporting };
+	struct ss_memory *memory = reporting->loading->job->memory;
+	struct ss_opened *opened;
+	enum ss_status status;
+	const char *next;
+	size_t length;
+
+	SS_TRY(ss_source_peek(source, &next, &length, err));
+	if (!ss_opened_is_snapshot(next, length))
+		return SS_OK;
+	opened = ss_memory_resize(memory, NULL, 0, sizeof(*opened));
+	if (!opened)
+		return ss_fail_memory(err, "a snapshot");
+	memset(opened, 0, sizeof(*opened));
+	status = ss_opened_load(opened, source, &options, file->subject.path, memory, err);
+	if (status == SS_OK)
+		file->snapshot = opened;
+	else
+		ss_memory_free(memory, opened, sizeof(*opened));
+	return status;
 }
 
 static void load_file(struct loading *loading, uint32_t index)
@@ -203,13 +241,16 @@ static void load_file(struct loading *loading, uint32_t index)
 	reporting.progress.path = loading->paths->items[index].path;
 	reporting.progress.file_index = index;
 	reporting.progress.file_count = loading->paths->count;
-	status = open_source(&loading->paths->items[index], job->memory, &source, &problem);
-	if (status == SS_OK)
+	status = open_source(&loading->paths->items[index], loading->options->snapshots,
+			     job->memory, &source, &problem);
+	if (status == SS_OK && loading->options->snapshots)
+		status = load_snapshot(&reporting, file, source, &problem);
+	if (status == SS_OK && !file->snapshot)
 		status = load_source(file, source, &load, job->memory, &problem);
 	ss_source_close(source);
 	if (status == SS_OK)
 		count_oddities(file);
-	if (status == SS_OK && loading->options->reduce)
+	if (status == SS_OK && loading->options->reduce && !file->snapshot)
 		status = reduce(job, file, &problem);
 	if (status == SS_OK)
 		return;
@@ -250,6 +291,33 @@ static int by_rank(const void *a, const void *b)
 	return order                             ? order
 	       : file_x->number < file_y->number ? -1
 						 : file_x->number > file_y->number;
+}
+
+static int by_snapshot_path(const void *a, const void *b)
+{
+	const struct ss_job_snapshot *x = a, *y = b;
+	int order = ss_find_order(x->path, y->path);
+
+	return order ? order : x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Snapshots go to a list of their own; there is room for all of them. */
+static void take_snapshots(struct ss_job *job)
+{
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		struct ss_job_file *file = &job->files[i];
+
+		if (!file->snapshot)
+			continue;
+		job->snapshots[job->snapshot_count++] = (struct ss_job_snapshot){
+			file->subject.path, file->snapshot, file->source, file->number
+		};
+		file->snapshot = NULL;
+		file->is_skipped = true;
+	}
+	if (job->snapshot_count)
+		qsort(job->snapshots, job->snapshot_count, sizeof(*job->snapshots),
+		      by_snapshot_path);
 }
 
 /* Leaves out what is no trace and puts the rest in order: only then addresses are final. */
@@ -329,6 +397,7 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	if (status == SS_OK)
 		status = load_all(job, options, &paths, first, err);
 	ss_find_release(&paths, job->memory);
+	take_snapshots(job);
 	arrange(job);
 	job->load_seconds += now_seconds() - started;
 	return status;
@@ -336,7 +405,8 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 
 enum ss_status ss_job_end(const struct ss_job *job, struct ss_error *err)
 {
-	return job->failed_count == job->file_count ? none_read(job, err) : SS_OK;
+	return job->failed_count == job->file_count && !job->snapshot_count ? none_read(job, err)
+									    : SS_OK;
 }
 
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
@@ -445,6 +515,12 @@ void ss_job_close(struct ss_job *job)
 		ss_trace_release(&job->files[i].trace);
 		ss_digest_release(&job->files[i].digest);
 	}
+	for (uint32_t i = 0; i < job->snapshot_count; i++) {
+		ss_opened_release(job->snapshots[i].opened);
+		ss_memory_free(job->memory, job->snapshots[i].opened, sizeof(struct ss_opened));
+	}
+	ss_memory_free(job->memory, job->snapshots,
+		       (size_t)job->snapshot_capacity * sizeof(*job->snapshots));
 	ss_many_release(&job->many);
 	for (uint32_t i = 0; i < job->digest_count; i++)
 		ss_digest_release(&job->digests[i]);

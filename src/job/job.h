@@ -7,6 +7,7 @@
 #include "analyze/view.h"
 #include "job/find.h"
 #include "job/many.h"
+#include "snapshot/opened.h"
 
 /*
  * Something else that is made of each file while its trace is there, and kept when the
@@ -29,9 +30,18 @@ struct ss_job_file {
 	uint64_t oddities[SS_SEVERITIES]; /* counts of the view quality, by enum ss_severity */
 	const char *source;               /* its path as it is opened; NULL: it is not on disk */
 	uint32_t number; /* in the order of what was asked for: files can have one name */
+	struct ss_opened *snapshot; /* of memory: gone from the list when loading is done */
 	bool is_reduced;
 	bool is_other;   /* whole, but something else than a trace */
 	bool is_skipped; /* found in a folder and no trace: gone when loading is done */
+};
+
+/* A snapshot of memory that came with the traces. */
+struct ss_job_snapshot {
+	const char *path; /* as it is shown */
+	struct ss_opened *opened;
+	const char *source; /* as it is opened; NULL: it is not on disk */
+	uint32_t number;
 };
 
 struct ss_job {
@@ -40,6 +50,8 @@ struct ss_job {
 	const struct ss_job_keeper *keeper; /* lent; NULL: nothing else is kept */
 	struct ss_job_file *files;          /* by rank, then by name; those without a rank last */
 	uint32_t file_count, file_capacity;
+	struct ss_job_snapshot *snapshots; /* by name */
+	uint32_t snapshot_count, snapshot_capacity;
 	double load_seconds;         /* for all of them */
 	struct ss_pack_choice packs; /* files read from their packs, packs left out */
 	uint32_t failed_count;       /* files that could not be read */
@@ -65,7 +77,7 @@ SS_MUST_USE
 enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *options,
 			  struct ss_error *err);
 
-/* Fails when no file could be read. */
+/* Fails when no file could be read, and there is no snapshot. */
 SS_MUST_USE
 enum ss_status ss_job_end(const struct ss_job *job, struct ss_error *err);
 

@@ -92,16 +92,18 @@ static struct raw *raw_new(struct ss_memory *memory)
 	return raw;
 }
 
+#define PICKLE "a Python pickle, no trace: 'stepscope snapshot' reads snapshots of memory"
+
 /* Formats that people drop on us and that are no JSON, with the sentence they get. */
 static const struct {
 	const char *magic;
 	size_t bytes;
 	const char *what;
 } strangers[] = {
-	{ "\x80\x02", 2, "a Python pickle (a CUDA memory snapshot?), not a profiler trace" },
-	{ "\x80\x03", 2, "a Python pickle (a CUDA memory snapshot?), not a profiler trace" },
-	{ "\x80\x04", 2, "a Python pickle (a CUDA memory snapshot?), not a profiler trace" },
-	{ "\x80\x05", 2, "a Python pickle (a CUDA memory snapshot?), not a profiler trace" },
+	{ "\x80\x02", 2, PICKLE },
+	{ "\x80\x03", 2, PICKLE },
+	{ "\x80\x04", 2, PICKLE },
+	{ "\x80\x05", 2, PICKLE },
 	{ "PK\x03\x04", 4, "a zip archive: unpack it first" },
 	{ "SQLite f", 8, "a SQLite database (Nsight Systems?), not a profiler trace" },
 	{ "\x42\x5a\x68", 3, "compressed with bzip2: unpack it first" },
@@ -117,10 +119,12 @@ static bool is_perfetto(const char *bytes, size_t length)
 	       bytes[1] != '{' && bytes[1] != '[';
 }
 
-static enum ss_status refuse_strangers(const struct raw *raw, struct ss_error *err)
+static enum ss_status refuse_strangers(const struct raw *raw, bool takes_pickles,
+				       struct ss_error *err)
 {
 	for (size_t i = 0; i < SS_COUNT(strangers); i++) {
-		if (raw->sniffed_end < strangers[i].bytes ||
+		if ((takes_pickles && *strangers[i].magic == '\x80') ||
+		    raw->sniffed_end < strangers[i].bytes ||
 		    memcmp(raw->sniffed, strangers[i].magic, strangers[i].bytes) != 0)
 			continue;
 		return ss_fail(err, SS_ERR_FORMAT, "it is %s", strangers[i].what);
@@ -133,7 +137,8 @@ static enum ss_status refuse_strangers(const struct raw *raw, struct ss_error *e
 }
 
 /* Reads the first bytes and puts a decompressor in front where they ask for one. */
-static enum ss_status sniff(struct raw *raw, struct ss_source **out, struct ss_error *err)
+static enum ss_status sniff(struct raw *raw, bool takes_pickles, struct ss_source **out,
+			    struct ss_error *err)
 {
 	static const struct ss_codec *const codecs[] = { &ss_codec_gzip, &ss_codec_zstd };
 	enum ss_status status = SS_OK;
@@ -145,7 +150,7 @@ static enum ss_status sniff(struct raw *raw, struct ss_source **out, struct ss_e
 		raw->sniffed_end += status == SS_OK ? got : 0;
 	}
 	if (status == SS_OK)
-		status = refuse_strangers(raw, err);
+		status = refuse_strangers(raw, takes_pickles, err);
 	if (status != SS_OK) {
 		ss_source_close(&raw->source);
 		return status;
@@ -158,8 +163,8 @@ static enum ss_status sniff(struct raw *raw, struct ss_source **out, struct ss_e
 	return SS_OK;
 }
 
-enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct ss_source **out,
-			      struct ss_error *err)
+static enum ss_status open_path(const char *path, bool takes_pickles, struct ss_memory *memory,
+				struct ss_source **out, struct ss_error *err)
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	struct raw *raw = raw_new(memory);
@@ -179,11 +184,24 @@ enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct
 	}
 	if (S_ISREG(info.st_mode))
 		raw->source.total_bytes = (uint64_t)info.st_size;
-	return sniff(raw, out, err);
+	return sniff(raw, takes_pickles, out, err);
 }
 
-enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_memory *memory,
-				     struct ss_source **out, struct ss_error *err)
+enum ss_status ss_source_open(const char *path, struct ss_memory *memory, struct ss_source **out,
+			      struct ss_error *err)
+{
+	return open_path(path, false, memory, out, err);
+}
+
+enum ss_status ss_source_open_any(const char *path, struct ss_memory *memory,
+				  struct ss_source **out, struct ss_error *err)
+{
+	return open_path(path, true, memory, out, err);
+}
+
+static enum ss_status open_memory(const void *data, size_t length, bool takes_pickles,
+				  struct ss_memory *memory, struct ss_source **out,
+				  struct ss_error *err)
 {
 	struct raw *raw = raw_new(memory);
 
@@ -192,23 +210,48 @@ enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_
 	raw->data = data;
 	raw->length = length;
 	raw->source.total_bytes = length;
-	return sniff(raw, out, err);
+	return sniff(raw, takes_pickles, out, err);
 }
 
-enum ss_status ss_source_open_input(const struct ss_input *input, struct ss_memory *memory,
-				    struct ss_source **out, struct ss_error *err)
+enum ss_status ss_source_open_memory(const void *data, size_t length, struct ss_memory *memory,
+				     struct ss_source **out, struct ss_error *err)
+{
+	return open_memory(data, length, false, memory, out, err);
+}
+
+enum ss_status ss_source_open_any_memory(const void *data, size_t length, struct ss_memory *memory,
+					 struct ss_source **out, struct ss_error *err)
+{
+	return open_memory(data, length, true, memory, out, err);
+}
+
+static enum ss_status open_input(const struct ss_input *input, bool takes_pickles,
+				 struct ss_memory *memory, struct ss_source **out,
+				 struct ss_error *err)
 {
 	struct raw *raw;
 
 	if (input->data || !input->read)
-		return ss_source_open_memory(input->data, input->data ? input->length : 0, memory,
-					     out, err);
+		return open_memory(input->data, input->data ? input->length : 0, takes_pickles,
+				   memory, out, err);
 	raw = raw_new(memory);
 	if (!raw)
 		return ss_fail_memory(err, "a file");
 	raw->pulled = input;
 	raw->source.total_bytes = input->total_bytes;
-	return sniff(raw, out, err);
+	return sniff(raw, takes_pickles, out, err);
+}
+
+enum ss_status ss_source_open_input(const struct ss_input *input, struct ss_memory *memory,
+				    struct ss_source **out, struct ss_error *err)
+{
+	return open_input(input, false, memory, out, err);
+}
+
+enum ss_status ss_source_open_any_input(const struct ss_input *input, struct ss_memory *memory,
+					struct ss_source **out, struct ss_error *err)
+{
+	return open_input(input, true, memory, out, err);
 }
 
 enum ss_status ss_source_peek(struct ss_source *source, const char **next, size_t *length,

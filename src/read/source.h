@@ -57,6 +57,17 @@ SS_MUST_USE
 enum ss_status ss_source_peek(struct ss_source *source, const char **next, size_t *length,
 			      struct ss_error *err);
 
+/* The same for readers that take pickles, too: those above refuse them. */
+SS_MUST_USE
+enum ss_status ss_source_open_any(const char *path, struct ss_memory *memory,
+				  struct ss_source **out, struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_source_open_any_memory(const void *data, size_t length, struct ss_memory *memory,
+					 struct ss_source **out, struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_source_open_any_input(const struct ss_input *input, struct ss_memory *memory,
+					struct ss_source **out, struct ss_error *err);
+
 /* Fills the buffer unless the stream ends first, however little one read gives. */
 SS_MUST_USE
 enum ss_status ss_source_fill(struct ss_source *source, char *buffer, size_t room, size_t *got,

@@ -157,21 +157,31 @@ static void add_heading(const struct ss_layout *layout, struct ss_text *out)
 	ss_text_add_string(out, "\n");
 }
 
-/* One row, the wrapped column on lines of its own below it. */
+/* A wrapped cell, on lines of its own below its row. */
+static void add_lines(const struct ss_layout *layout, uint32_t row, uint32_t column,
+		      struct ss_text *out)
+{
+	const struct ss_cell *cell = ss_layout_cell(layout, row, column);
+	const char *text = cell->is_null ? "" : cell->value.text;
+
+	while (*text) {
+		ss_text_add_string(out, "    ");
+		text = add_wrapped(text, layout->options->width - 4, out);
+		ss_text_add_string(out, "\n");
+	}
+}
+
+/* One row, wrapped columns below it. */
 static void add_row(const struct ss_layout *layout, uint32_t row, struct ss_text *scratch,
 		    struct ss_text *out)
 {
 	const struct ss_view *view = layout->table->view;
-	uint32_t last = ss_layout_last(layout), wrapped = SS_LAYOUT_COLUMNS;
+	uint32_t last = ss_layout_last(layout);
 	const char *gap = "";
 
 	for (uint32_t i = 0; i < view->column_count; i++) {
-		if (!layout->shown[i])
+		if (!layout->shown[i] || (view->columns[i].flags & SS_COLUMN_WRAP))
 			continue;
-		if (view->columns[i].flags & SS_COLUMN_WRAP) {
-			wrapped = i;
-			continue;
-		}
 		ss_text_add_string(out, gap);
 		add_cell(layout, row, i, i == last, scratch, out);
 		gap = "  ";
@@ -184,15 +194,9 @@ static void add_row(const struct ss_layout *layout, uint32_t row, struct ss_text
 	}
 	trim(out);
 	ss_text_add_string(out, "\n");
-	if (wrapped != SS_LAYOUT_COLUMNS && !ss_layout_cell(layout, row, wrapped)->is_null) {
-		const char *text = ss_layout_cell(layout, row, wrapped)->value.text;
-
-		while (*text) {
-			ss_text_add_string(out, "    ");
-			text = add_wrapped(text, layout->options->width - 4, out);
-			ss_text_add_string(out, "\n");
-		}
-	}
+	for (uint32_t i = 0; i < view->column_count; i++)
+		if (layout->shown[i] && (view->columns[i].flags & SS_COLUMN_WRAP))
+			add_lines(layout, row, i, out);
 }
 
 /* What is the same in all rows, said once. */

@@ -113,9 +113,11 @@ static bool tell_page(void *context, const struct ss_progress *progress)
 
 static int add(struct handle *handle, const struct ss_input *input)
 {
-	struct ss_open_options options = {
-		.inputs = input, .input_count = 1, .threads = 1, .progress = tell_page
-	};
+	struct ss_open_options options = { .inputs = input,
+					   .input_count = 1,
+					   .threads = 1,
+					   .snapshots = true,
+					   .progress = tell_page };
 
 	handle->error = (struct ss_error){ 0 };
 	if (!handle->opening)

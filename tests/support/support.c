@@ -261,12 +261,12 @@ static void add_cell(const struct ss_column *column, const struct ss_cell *cell,
 		ss_text_add_int(out, cell->value.integer);
 }
 
-void support_view_row(const struct support_view *view, uint32_t row, const char *columns,
-		      struct ss_text *out)
+void support_table_row(const struct ss_table *table, uint32_t row, const char *columns,
+		       struct ss_text *out)
 {
-	const struct ss_view *what = view->table.view;
+	const struct ss_view *what = table->view;
 
-	assert_true(row < view->table.row_count);
+	assert_true(row < table->row_count);
 	out->length = 0;
 	while (*columns) {
 		size_t length = strcspn(columns, ",");
@@ -278,8 +278,13 @@ void support_view_row(const struct support_view *view, uint32_t row, const char 
 		support_check(i < what->column_count, columns, "no such column");
 		if (out->length)
 			ss_text_add_string(out, ",");
-		add_cell(&what->columns[i], ss_table_cell(&view->table, row, i, what->column_count),
-			 out);
+		add_cell(&what->columns[i], ss_table_cell(table, row, i, what->column_count), out);
 		columns += length + (columns[length] == ',');
 	}
+}
+
+void support_view_row(const struct support_view *view, uint32_t row, const char *columns,
+		      struct ss_text *out)
+{
+	support_table_row(&view->table, row, columns, out);
 }

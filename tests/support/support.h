@@ -93,6 +93,8 @@ void support_view_open(struct support_view *out, const char *view, const char *j
 void support_view_close(struct support_view *view);
 
 /* The cells of a row as CSV without quotes, nulls as "-", columns by name: "rank,events". */
+void support_table_row(const struct ss_table *table, uint32_t row, const char *columns,
+		       struct ss_text *out);
 void support_view_row(const struct support_view *view, uint32_t row, const char *columns,
 		      struct ss_text *out);
 

@@ -4,6 +4,7 @@
 import { chartTests } from "./charts.mjs";
 import { compareTests } from "./compare.mjs";
 import { partUnits } from "./parts.mjs";
+import { snapshotTests } from "./snapshot.mjs";
 import { tabTests } from "./tabs.mjs";
 import { timelineUnits } from "./timeline-units.mjs";
 import { timelineTests } from "./timeline.mjs";
@@ -21,4 +22,5 @@ export const TESTS = [
 	...chartTests,
 	...timelineTests,
 	...compareTests,
+	...snapshotTests,
 ];

@@ -27,7 +27,7 @@ function tracesOf(folder) {
 }
 
 /* Drops files as a hand would: the page gets a drop event with them. */
-async function drop(page, paths) {
+export async function drop(page, paths) {
 	const files = paths.map((path) => ({
 		name: path.split("/").at(-1),
 		base64: readFileSync(path).toString("base64"),

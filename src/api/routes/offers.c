@@ -33,7 +33,9 @@ static void add_view(const struct ss_view *view, struct ss_text *out)
 	ss_render_quoted(out, view->summary);
 	ss_text_add_string(out, ",\"empty\":");
 	ss_render_quoted(out, view->empty);
-	ss_text_addf(out, ",\"of_job\":%s,\"groups\":[", ss_view_of_job(view) ? "true" : "false");
+	ss_text_addf(out, ",\"of_job\":%s,\"of_snapshot\":%s,\"groups\":[",
+		     ss_view_of_job(view) ? "true" : "false",
+		     view->run_snapshot ? "true" : "false");
 	for (uint32_t i = 0; i < SS_GROUPS_MAX && view->groups[i]; i++)
 		ss_text_addf(out, "%s\"%s\"", i ? "," : "", view->groups[i]);
 	ss_text_add_string(out, "],\"columns\":[");
@@ -51,6 +53,10 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	for (size_t i = 0; i < ss_view_count; i++) {
 		ss_text_add_string(&out->body, i ? ",\n" : "");
 		add_view(ss_views[i], &out->body);
+	}
+	for (size_t i = 0; i < ss_snapshot_view_count; i++) {
+		ss_text_add_string(&out->body, ",\n");
+		add_view(ss_snapshot_views[i], &out->body);
 	}
 	ss_text_add_string(&out->body, "],\n\"routes\":[");
 	for (size_t i = 0; ss_route_at(i, &route); i++) {

@@ -212,6 +212,62 @@ export const VIEWS = {
 		rank: "id", part: "text", name: "text", path_ns: "ns", path_percent: "percent",
 		pieces: "count", longest_ns: "ns", at_ns: "ns", step: "id", longest_rank: "id",
 	},
+	"snapshot-findings": {
+		finding: "text", severity: "text", device: "text", bytes: "bytes", evidence: "text",
+		fix: "text",
+	},
+	"snapshot-summary": {
+		device: "text", reserved_bytes: "bytes", allocated_bytes: "bytes",
+		active_bytes: "bytes", requested_bytes: "bytes", internal_bytes: "bytes",
+		external_bytes: "bytes", releasable_bytes: "bytes", largest_free_bytes: "bytes",
+		peak_active_bytes: "bytes", peak_requested_bytes: "bytes",
+		peak_reserved_bytes: "bytes", peak_at_ns: "ns", segments: "count", blocks: "count",
+		events: "count", allocations: "count", out_of_memory: "count", replay: "text",
+	},
+	"snapshot-holders": {
+		device: "text", line: "text", category: "text", peak_bytes: "bytes",
+		peak_percent: "percent", peak_blocks: "count", end_bytes: "bytes",
+		end_blocks: "count", repeats: "count", checkpoint_bytes: "bytes", stack: "text",
+	},
+	"snapshot-timeline": {
+		device: "text", at_ns: "ns", event: "id", min_bytes: "bytes", max_bytes: "bytes",
+		active_percent: "percent", reserved_bytes: "bytes", parameter_bytes: "bytes",
+		optimizer_state_bytes: "bytes", gradient_bytes: "bytes", activation_bytes: "bytes",
+		temporary_bytes: "bytes", input_bytes: "bytes", autograd_detail_bytes: "bytes",
+		unknown_bytes: "bytes", events: "count",
+	},
+	"snapshot-allocations": {
+		device: "text", bytes: "bytes", requested_bytes: "bytes", allocations: "count",
+		held_gb_s: "number", held_percent: "percent", line: "text", category: "text",
+		at_ns: "ns", lifetime_ns: "ns", freed: "count", step: "id", event: "id",
+		address: "text", freed_by: "text", stack: "text",
+	},
+	"snapshot-leaks": {
+		device: "text", line: "text", grows: "text", step_bytes: "bytes", steps: "count",
+		kept_bytes: "bytes", kept_blocks: "count", allocations: "count", category: "text",
+		first_ns: "ns", last_ns: "ns", stack: "text",
+	},
+	"snapshot-oom": {
+		device: "text", event: "id", at_ns: "ns", asked_bytes: "bytes",
+		device_free_bytes: "bytes", cached_free_bytes: "bytes", largest_free_bytes: "bytes",
+		missing_bytes: "bytes", active_bytes: "bytes", reserved_bytes: "bytes",
+		activation_bytes: "bytes", leaked_bytes: "bytes", line: "text", why: "text",
+		would_help: "text", stack: "text",
+	},
+	"snapshot-segments": {
+		device: "text", address: "text", bytes: "bytes", active_bytes: "bytes",
+		active_percent: "percent", largest_free_bytes: "bytes", blocks: "count",
+		state: "text", requested_bytes: "bytes", type: "text", expandable: "text",
+		pool: "text", stream: "text", line: "text", category: "text", segment: "id",
+		stack: "text",
+	},
+	"snapshot-settings": {
+		setting: "text", value: "text", about: "text",
+	},
+	"snapshot-diff": {
+		line: "text", category: "text", change_bytes: "bytes", before_bytes: "bytes",
+		after_bytes: "bytes", before_blocks: "count", after_blocks: "count",
+	},
 } as const;
 
 export type ViewName = keyof typeof VIEWS;
@@ -261,3 +317,13 @@ export interface ImbalanceRow extends RowOf<"imbalance"> {}
 export interface IdleTogetherRow extends RowOf<"idle-together"> {}
 export interface ClocksRow extends RowOf<"clocks"> {}
 export interface CriticalPathRow extends RowOf<"critical-path"> {}
+export interface SnapshotFindingsRow extends RowOf<"snapshot-findings"> {}
+export interface SnapshotSummaryRow extends RowOf<"snapshot-summary"> {}
+export interface SnapshotHoldersRow extends RowOf<"snapshot-holders"> {}
+export interface SnapshotTimelineRow extends RowOf<"snapshot-timeline"> {}
+export interface SnapshotAllocationsRow extends RowOf<"snapshot-allocations"> {}
+export interface SnapshotLeaksRow extends RowOf<"snapshot-leaks"> {}
+export interface SnapshotOomRow extends RowOf<"snapshot-oom"> {}
+export interface SnapshotSegmentsRow extends RowOf<"snapshot-segments"> {}
+export interface SnapshotSettingsRow extends RowOf<"snapshot-settings"> {}
+export interface SnapshotDiffRow extends RowOf<"snapshot-diff"> {}

@@ -53,6 +53,26 @@ export interface JobFile {
 	steps?: Step[];
 }
 
+/* The memory of one device in a snapshot. */
+export interface SnapshotDevice {
+	device: string;
+	events: number;
+	segments: number;
+	exact: boolean; /* every block is known at every moment */
+	span_ns: number | null; /* null: times were not recorded */
+	peak_event: number | null; /* null: before the first event, or not known */
+	ooms: number[];
+}
+
+export interface JobSnapshot {
+	snapshot: number;
+	path: string;
+	bytes: number;
+	events: number;
+	points: number; /* of a memory timeline, which has no devices */
+	devices: SnapshotDevice[];
+}
+
 export interface Job {
 	version: string;
 	runs: number;
@@ -65,6 +85,7 @@ export interface Job {
 	/* When the first collective began; null where ranks did not meet. */
 	collectives_ns: number | null;
 	files: JobFile[];
+	snapshots: JobSnapshot[];
 }
 
 export interface Evidence {
@@ -163,6 +184,7 @@ export interface ViewOffer {
 	summary: string;
 	empty: string;
 	of_job: boolean;
+	of_snapshot: boolean;
 	groups: string[];
 	columns: ColumnOffer[];
 }

@@ -15,7 +15,8 @@ export function clocksWithin(errorNs: number): string {
 
 /* The file's name, or the folder that holds all of them. */
 export function runName(job: Job): string {
-	const paths = job.files.map((file) => file.path.split(/[/\\]/).filter(Boolean));
+	const all = job.files.length ? job.files : job.snapshots;
+	const paths = all.map((file) => file.path.split(/[/\\]/).filter(Boolean));
 	const first = paths[0];
 	if (!first) return "no files";
 	if (paths.length === 1) return trimName(first[first.length - 1] ?? "");
@@ -26,7 +27,7 @@ export function runName(job: Job): string {
 }
 
 function trimName(name: string): string {
-	return name.replace(/(\.pt)?(\.trace)?\.json(\.gz|\.zst)?$/, "");
+	return name.replace(/((\.pt)?(\.trace)?\.json|\.pickle)(\.gz|\.zst)?$/, "");
 }
 
 const MAKERS = /^(NVIDIA|AMD|Intel|Tesla|Instinct|Graphics|Data|Center|GPU)$/i;
@@ -55,6 +56,10 @@ export function stepCount(job: Job): number {
 
 /* "8 ranks · 5 steps · H100" */
 export function runWords(job: Job): string {
+	const snapshots = job.snapshots.length;
+	const events = job.snapshots.reduce((all, one) => all + one.events + one.points, 0);
+	const held = [plural(snapshots, "memory snapshot"), plural(events, "event")];
+	if (!job.files.length && snapshots) return held.join(" · ");
 	const good = job.files.filter((file) => file.problem === null);
 	const ranks = good.filter((file) => file.rank !== null).length;
 	const words = [ranks > 0 ? plural(ranks, "rank") : plural(good.length, "file")];
@@ -63,5 +68,6 @@ export function runWords(job: Job): string {
 	words.push(deviceWords(job) ?? "no device");
 	const bad = job.files.length - good.length;
 	if (bad) words.push(`${plural(bad, "file")} unreadable`);
+	if (snapshots) words.push(plural(snapshots, "memory snapshot"));
 	return words.join(" · ");
 }

@@ -21,7 +21,8 @@ export function ranksOf(job: Job): number[] {
  * where a row is about one thing that happened once. */
 export function hasSpread(job: Job, view: View, offer: ViewOffer, group: string): boolean {
 	const once = HAPPENED_ONCE[offer.name]?.includes(group || (offer.groups[0] ?? ""));
-	return !offer.of_job && !once && view.rank === null && ranksOf(job).length > 1;
+	const shared = offer.of_job || offer.of_snapshot;
+	return !shared && !once && view.rank === null && ranksOf(job).length > 1;
 }
 
 export function scopeOf(
@@ -32,6 +33,8 @@ export function scopeOf(
 	each: boolean,
 ): Parameters {
 	const spread = hasSpread(job, view, offer, group) && !each;
+	if (offer.of_snapshot)
+		return { group: group && group !== offer.groups[0] ? group : null, top: MOST_ROWS };
 	return {
 		rank: spread ? "all" : view.rank,
 		step: offer.of_job ? null : view.step,

@@ -180,7 +180,8 @@ export function TableView(props: TableViewProps) {
 		);
 	const { document, offer, asked, columns } = ready;
 	/* Of several ranks the core orders by rank or name; people want the most first. */
-	const several = !offer.of_job && view.rank === null && ranksOf(job).length > 1;
+	const own = !offer.of_job && !offer.of_snapshot;
+	const several = own && view.rank === null && ranksOf(job).length > 1;
 	const bar = columns.find((column) => column.bar)?.name ?? "";
 	const usual = several && !OWN_ORDER.has(props.view) ? bar : "";
 	const selected = view.selected;

@@ -40,7 +40,10 @@ function useKeys(onSearch: () => void, onHelp: () => void): void {
 
 function Frame({ opened, onClose }: { opened: Opened; onClose: (() => void) | null }) {
 	const id = useView((view) => view.tab);
-	const tab = TABS.find((one) => one.id === id) ?? TABS[0];
+	/* Without a trace there is only memory to look at. */
+	const alone = !opened.job.files.length && opened.job.snapshots.length > 0;
+	const tabs = alone ? TABS.filter((one) => one.id === "memory") : TABS;
+	const tab = tabs.find((one) => one.id === id) ?? tabs[0];
 	const [helped, help] = useState(false);
 	const [gone, returns] = useGone();
 	const field = useRef<HTMLInputElement>(null);
@@ -57,7 +60,7 @@ function Frame({ opened, onClose }: { opened: Opened; onClose: (() => void) | nu
 	return (
 		<div class="frame">
 			<Header field={field} onHelp={() => help(true)} onClose={onClose} />
-			<TabBar tabs={TABS} chosen={tab} />
+			<TabBar tabs={tabs} chosen={tab} />
 			{gone ? <Banner /> : null}
 			<main class="tab-body">
 				<div

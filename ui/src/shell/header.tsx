@@ -42,6 +42,7 @@ export function Header(props: {
 	onClose: (() => void) | null;
 }) {
 	const { client, job } = useOpened();
+	const first = job.files[0] ?? job.snapshots[0];
 	const devices = [...new Set(job.files.flatMap((file) => file.device ?? []))].join(", ");
 
 	return (
@@ -49,7 +50,7 @@ export function Header(props: {
 			<strong class="product">stepscope</strong>
 			<span
 				class="run"
-				title={`${job.files[0]?.path ?? ""} (${client.transport.place})`}
+				title={`${first?.path ?? ""} (${client.transport.place})`}
 			>
 				{runName(job)}
 			</span>
@@ -57,7 +58,7 @@ export function Header(props: {
 				{runWords(job)}
 			</span>
 			<span class="spring" />
-			<Search field={props.field} />
+			{job.files.length ? <Search field={props.field} /> : null}
 			{props.onClose ? (
 				<button type="button" class="button" onClick={props.onClose}>
 					Open another

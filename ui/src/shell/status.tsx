@@ -118,7 +118,7 @@ export function StatusBar() {
 
 	return (
 		<footer class="status" aria-label="Scope">
-			<Steps steps={stepsOf(job, rank)} step={step} />
+			{job.files.length ? <Steps steps={stepsOf(job, rank)} step={step} /> : null}
 			<Ranks ranks={ranksOf(job)} rank={rank} />
 			{rank !== null || step !== null ? (
 				<button

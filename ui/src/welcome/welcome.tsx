@@ -17,7 +17,13 @@ with profile(schedule=schedule(wait=1, warmup=1, active=3),
         train_step(batch)
         prof.step()`;
 
-const KINDS = ".json, .json.gz, .json.zst of torch.profiler. Nothing leaves this machine.";
+const KINDS =
+	".json, .json.gz, .json.zst of torch.profiler, .pickle of memory snapshots. " +
+	"Nothing leaves this machine.";
+
+const SNAPSHOT = `torch.cuda.memory._record_memory_history(max_entries=1_000_000)
+train_steps()
+torch.cuda.memory._dump_snapshot("memory.pickle")`;
 
 const SERVE = "stepscope serve traces/";
 
@@ -31,7 +37,7 @@ function Drop({ openers, onOpen }: { openers: Openers; onOpen: (transport: Trans
 	const [said, say] = useState("");
 	const take = (files: File[]) => {
 		if (files.length) onOpen(openers.openFiles(files));
-		else say("There was no trace in it: .json, .json.gz or .json.zst files.");
+		else say("There was no trace in it: .json, .json.gz, .json.zst or .pickle files.");
 	};
 	const choose = (folder: boolean) => (event: { currentTarget: HTMLInputElement }) =>
 		take(chosenFiles(event.currentTarget.files ?? new DataTransfer().files, folder));
@@ -55,7 +61,8 @@ function Drop({ openers, onOpen }: { openers: Openers; onOpen: (transport: Trans
 			}}
 		>
 			<p class="drop-words">
-				Drop profiler traces here: one file, all ranks, or their folder
+				Drop profiler traces or memory snapshots here: one file, all
+				ranks, or their folder
 			</p>
 			<p class="drop-ways">
 				<label class="button main">
@@ -122,6 +129,12 @@ export function Welcome(props: {
 				answers are missing, and the page says which.
 			</p>
 			<Code text={RECORD} />
+			<h2>Who holds the memory</h2>
+			<p>
+				A snapshot of the allocator has every block and the line that
+				asked for it; it is read as data, nothing in it is run.
+			</p>
+			<Code text={SNAPSHOT} />
 			<h2>Large traces</h2>
 			<p>
 				A page can hold about a gigabyte. For more, the command serves the

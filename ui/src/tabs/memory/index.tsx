@@ -13,6 +13,7 @@ import type { Tab } from "../tab";
 import { CurveOf } from "./curve";
 import "./memory.css";
 import { type Peak, readPeaks } from "./model";
+import { Snapshots } from "./snapshot";
 
 const PARTS = [
 	{ id: "memory", title: "Peaks", about: "The most that each device held" },
@@ -112,7 +113,7 @@ function Growth({ rank }: { rank: number | null }) {
 	);
 }
 
-function Memory() {
+function Recording() {
 	const { client } = useOpened();
 	const rank = useView((view) => view.rank);
 	const part = useView((view) => view.own.view) || "memory";
@@ -162,6 +163,42 @@ function Memory() {
 				/>
 			</div>
 		</div>
+	);
+}
+
+const KINDS = [
+	{ id: "", title: "Recording", about: "What the profiler recorded" },
+	{ id: "snapshot", title: "Snapshot", about: "What the allocator held, block by block" },
+];
+
+function Memory() {
+	const { job } = useOpened();
+	const kind = useView((view) => view.own.kind) ?? "";
+	if (!job.snapshots.length) return <Recording />;
+	const chosen = job.files.length ? kind : "snapshot";
+	return (
+		<>
+			{job.files.length ? (
+				<div class="memory-kinds">
+					<Chips
+						label="Kind of recording"
+						chips={KINDS}
+						chosen={chosen}
+						onChoose={(id) =>
+							store.set({ own: id ? { kind: id } : {} })
+						}
+						strong
+					/>
+				</div>
+			) : null}
+			{chosen ? (
+				<div class="page">
+					<Snapshots snapshots={job.snapshots} />
+				</div>
+			) : (
+				<Recording />
+			)}
+		</>
 	);
 }
 

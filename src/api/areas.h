@@ -1,0 +1,24 @@
+/*
+ * areas.h - the areas of a session that were drawn last.
+ */
+#ifndef SS_API_AREAS_H
+#define SS_API_AREAS_H
+
+#include "snapshot/area.h"
+
+/* Both ways to stack two devices; each takes a byte an event. */
+#define SS_AREAS_MAX 4
+
+struct ss_areas {
+	struct ss_area items[SS_AREAS_MAX]; /* the oldest first */
+	uint32_t count;
+};
+
+/* Made when it is asked for the first time; lent until the next call. */
+SS_MUST_USE
+enum ss_status ss_areas_find(struct ss_areas *areas, const struct ss_opened *opened,
+			     const struct ss_device_memory *device, enum ss_area_group group,
+			     const struct ss_area **out, struct ss_error *err);
+void ss_areas_release(struct ss_areas *areas);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * stack.c - route: a stack of a snapshot, and what it holds.
+ */
+#include <inttypes.h>
+
+#include "api/asked_snapshot.h"
+#include "api/spot.h"
+#include "snapshot/held.h"
+
+static void add_frames(const struct ss_opened *opened, uint32_t stack, struct ss_text *out)
+{
+	const struct ss_snapshot *snapshot = &opened->snapshot;
+	const struct ss_frame_list *list = &snapshot->stacks.items[stack];
+
+	ss_text_add_string(out, ",\"frames\":[");
+	for (uint32_t i = 0; i < list->count; i++) {
+		uint32_t index = snapshot->stacks.frames[list->first + i];
+		const struct ss_code_frame *frame = ss_snapshot_frame(snapshot, index);
+		uint16_t flags = opened->spots.flags[index];
+
+		ss_text_addf(out, "%s{\"line\":%" PRIu32, i ? "," : "", frame->line);
+		ss_spot_text("file", ss_strings_text(&snapshot->texts, frame->file), out);
+		ss_spot_text("name", ss_strings_text(&snapshot->texts, frame->name), out);
+		ss_text_addf(out, ",\"own\":%s,\"noise\":%s}",
+			     (flags & SS_FRAME_PYTHON) && !(flags & SS_FRAME_LIBRARY) ? "true"
+										      : "false",
+			     flags & SS_FRAME_NOISE ? "true" : "false");
+	}
+	ss_text_add_string(out, "]");
+}
+
+/* What blocks of the stack are in use at a moment. */
+static enum ss_status add_held(const char *name, const struct ss_opened *opened,
+			       const struct ss_device_memory *device, uint32_t stack, uint32_t row,
+			       struct ss_text *out, struct ss_error *err)
+{
+	struct ss_held held;
+	int64_t bytes = 0;
+	uint32_t blocks = 0;
+
+	SS_TRY(ss_held_init(&held, &opened->subject, device, row, err));
+	for (uint32_t i = 0; i < held.count; i++)
+		if (held.items[i].stack == stack) {
+			bytes += held.items[i].bytes;
+			blocks++;
+		}
+	ss_held_release(&held);
+	ss_text_addf(out, ",\"%s_bytes\":%" PRId64 ",\"%s_blocks\":%" PRIu32, name, bytes, name,
+		     blocks);
+	return SS_OK;
+}
+
+static void add_made(const struct ss_opened *opened, const struct ss_device_memory *device,
+		     uint32_t stack, struct ss_text *out)
+{
+	const struct ss_memory_events *events = &opened->snapshot.events;
+	uint64_t made = 0, freed = 0;
+
+	for (uint32_t row = device->first; row < device->first + device->count; row++)
+		if (events->stack[row] == stack && events->action[row] == SS_ACTION_ALLOC) {
+			made++;
+			freed += opened->history.partner[row] != SS_NO_ROW;
+		}
+	ss_text_addf(out, ",\"made\":%" PRIu64 ",\"freed\":%" PRIu64, made, freed);
+}
+
+static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+{
+	const struct ss_device_memory *device;
+	const struct ss_opened *opened;
+	struct ss_text *body = &out->body;
+	int64_t stack;
+
+	SS_TRY(ss_asked_snapshot(asked, &opened, err));
+	SS_TRY(ss_asked_device(asked, opened, &device, err));
+	SS_TRY(ss_asked_needed(asked, "stack", 0, (int64_t)opened->snapshot.stacks.count - 1,
+			       &stack, err));
+	ss_text_addf(body, "{\"schema\":\"stepscope.stack/1\",\"stack\":%" PRId64, stack);
+	ss_spot_text("line", ss_spots_line(&opened->spots, (uint32_t)stack), body);
+	add_frames(opened, (uint32_t)stack, body);
+	if (device) {
+		add_made(opened, device, (uint32_t)stack, body);
+		if (device->count)
+			SS_TRY(add_held("peak", opened, device, (uint32_t)stack, device->peak_row,
+					body, err));
+		SS_TRY(add_held("end", opened, device, (uint32_t)stack, SS_HELD_AT_END, body, err));
+	}
+	ss_text_add_string(body, "}\n");
+	return SS_OK;
+}
+
+const struct ss_route ss_route_stack = {
+	.name = "stack",
+	.summary = "A stack of a snapshot, frame by frame, and what it holds",
+	.parameters = "snapshot device stack",
+	.apart = true,
+	.run = run,
+};

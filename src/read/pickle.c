@@ -1,0 +1,529 @@
+/*
+ * pickle.c - reads the operations of a pickle, one after the other.
+ *
+ * Bytes pass through a window that always holds the whole of an operation, unless the file
+ * ends in it. Numbers of lengths are compared with what may be before anything is reserved
+ * for them. What would call something is not in the list of operations at all, only in that
+ * of refusals.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "read/pickle_machine.h"
+
+#define WINDOW_BYTES ((size_t)256 * 1024)
+/* Longer than any operation but texts and lines. */
+#define OPERATION_BYTES 300
+/* A text: names and stacks are kilobytes; Python writes nothing longer for a snapshot. */
+#define TEXT_MAX ((size_t)16 << 20)
+
+enum ss_pickle_step ss_pickle_fail(struct ss_pickle *machine, enum ss_status code,
+				   const char *format, ...)
+{
+	uint64_t at = machine->before + (uint64_t)(machine->at - machine->window);
+	char sentence[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(sentence, sizeof(sentence), format, arguments);
+	va_end(arguments);
+	ss_fail(machine->err, code, "no snapshot that can be read: %s (before byte %llu)", sentence,
+		(unsigned long long)at);
+	return SS_PICKLE_FAILED;
+}
+
+enum ss_pickle_step ss_pickle_fail_memory(struct ss_pickle *machine)
+{
+	ss_fail_memory(machine->err, "the pickle");
+	return SS_PICKLE_FAILED;
+}
+
+/* --- the window -------------------------------------------------------------------- */
+
+/* Makes `wanted` bytes readable at `at`, or as many as there are. */
+static enum ss_pickle_step look_ahead(struct ss_pickle *machine, size_t wanted)
+{
+	size_t left = (size_t)(machine->end - machine->at), got;
+
+	if (left >= wanted || machine->is_over)
+		return SS_PICKLE_ON;
+	machine->before += (uint64_t)(machine->at - machine->window);
+	memmove(machine->window, machine->at, left);
+	machine->at = machine->window;
+	machine->end = machine->window + left;
+	if (wanted > machine->window_bytes) {
+		char *window = ss_memory_resize(machine->memory, machine->window,
+						machine->window_bytes, wanted);
+
+		if (!window)
+			return ss_pickle_fail_memory(machine);
+		machine->window = window;
+		machine->window_bytes = wanted;
+		machine->at = window;
+		machine->end = window + left;
+	}
+	if (ss_source_fill(machine->source, machine->window + left, machine->window_bytes - left,
+			   &got, machine->err) != SS_OK)
+		return SS_PICKLE_FAILED;
+	machine->end += got;
+	machine->is_over = left + got < machine->window_bytes;
+	if (machine->reader->progress &&
+	    !machine->reader->progress(machine->reader->context, machine->source)) {
+		ss_fail(machine->err, SS_ERR_STOPPED, "stopped");
+		return SS_PICKLE_FAILED;
+	}
+	return SS_PICKLE_ON;
+}
+
+static inline size_t bytes_left(const struct ss_pickle *machine)
+{
+	return (size_t)(machine->end - machine->at);
+}
+
+static inline uint32_t little_u32(const char *at)
+{
+	const unsigned char *bytes = (const unsigned char *)at;
+
+	return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+	       (uint32_t)bytes[3] << 24;
+}
+
+static inline uint64_t little_u64(const char *at)
+{
+	return little_u32(at) | (uint64_t)little_u32(at + 4) << 32;
+}
+
+/* --- values ------------------------------------------------------------------------ */
+
+static inline enum ss_pickle_step push(struct ss_pickle *machine, enum ss_pickle_kind kind,
+				       int64_t word)
+{
+	return ss_pickle_push(machine, kind, word) ? SS_PICKLE_ON : ss_pickle_fail_memory(machine);
+}
+
+enum ss_pickle_step ss_pickle_text(struct ss_pickle *machine, const char *bytes, size_t length)
+{
+	char *mended = NULL;
+	size_t room = length * 3;
+	uint32_t id;
+
+	if (length && ss_utf8_check(bytes, length)) {
+		mended = ss_memory_resize(machine->memory, NULL, 0, room);
+		if (!mended)
+			return ss_pickle_fail_memory(machine);
+		length = ss_utf8_mend(bytes, length, mended);
+	}
+	id = ss_strings_add(machine->reader->texts, mended ? mended : bytes, length);
+	ss_memory_free(machine->memory, mended, room);
+	if (id == SS_NO_ID)
+		return ss_pickle_fail_memory(machine);
+	return push(machine, SS_PICKLE_TEXT, id);
+}
+
+/* A text whose length stands before it. */
+static enum ss_pickle_step read_text(struct ss_pickle *machine, uint64_t length)
+{
+	enum ss_pickle_step step;
+
+	if (length > TEXT_MAX)
+		return ss_pickle_fail(machine, SS_ERR_LIMIT, "a text of %llu bytes",
+				      (unsigned long long)length);
+	step = look_ahead(machine, (size_t)length);
+	if (step != SS_PICKLE_ON)
+		return step;
+	if (bytes_left(machine) < length)
+		return SS_PICKLE_CUT;
+	step = ss_pickle_text(machine, machine->at, (size_t)length);
+	machine->at += length;
+	return step;
+}
+
+/* An integer of so many bytes, the sign in the last. */
+static enum ss_pickle_step read_long(struct ss_pickle *machine, uint64_t length)
+{
+	uint64_t value = 0;
+	unsigned last;
+
+	if (length > TEXT_MAX)
+		return ss_pickle_fail(machine, SS_ERR_LIMIT, "a number of %llu bytes",
+				      (unsigned long long)length);
+	if (look_ahead(machine, (size_t)length) != SS_PICKLE_ON)
+		return SS_PICKLE_FAILED;
+	if (bytes_left(machine) < length)
+		return SS_PICKLE_CUT;
+	for (uint64_t i = 0; i < length && i < 8; i++)
+		value |= (uint64_t)(unsigned char)machine->at[i] << 8 * i;
+	last = length ? (unsigned char)machine->at[length - 1] : 0;
+	machine->at += length;
+	if (length < 8 && last & 0x80)
+		value |= UINT64_MAX << 8 * length;
+	if (length <= 8)
+		return push(machine, SS_PICKLE_INT, (int64_t)value);
+	if (length == 9 && !last)
+		return push(machine, SS_PICKLE_UNSIGNED, (int64_t)value);
+	return push(machine, SS_PICKLE_WIDE, 0);
+}
+
+static enum ss_pickle_step read_real(struct ss_pickle *machine)
+{
+	struct ss_pickle_value *value = ss_pickle_push(machine, SS_PICKLE_REAL, 0);
+	uint64_t bits = 0;
+
+	if (!value)
+		return ss_pickle_fail_memory(machine);
+	for (int i = 0; i < 8; i++)
+		bits = bits << 8 | (unsigned char)machine->at[i];
+	machine->at += 8;
+	memcpy(&value->real, &bits, sizeof(bits));
+	return SS_PICKLE_ON;
+}
+
+enum ss_pickle_step ss_pickle_find_line(struct ss_pickle *machine, size_t *length)
+{
+	size_t seen = 0, wanted = OPERATION_BYTES;
+	const char *stop;
+
+	for (;;) {
+		if (look_ahead(machine, wanted) != SS_PICKLE_ON)
+			return SS_PICKLE_FAILED;
+		stop = memchr(machine->at + seen, '\n', bytes_left(machine) - seen);
+		if (stop) {
+			*length = (size_t)(stop - machine->at);
+			return SS_PICKLE_ON;
+		}
+		if (machine->is_over)
+			return SS_PICKLE_CUT;
+		seen = bytes_left(machine);
+		wanted = seen * 2;
+		if (seen > TEXT_MAX)
+			return ss_pickle_fail(machine, SS_ERR_LIMIT,
+					      "a line of more than %zu bytes", TEXT_MAX);
+	}
+}
+
+static enum ss_pickle_step read_line(struct ss_pickle *machine, char operation)
+{
+	size_t length = 0;
+	enum ss_pickle_step step = ss_pickle_find_line(machine, &length);
+
+	if (step != SS_PICKLE_ON)
+		return step;
+	step = ss_pickle_line(machine, operation, machine->at, length);
+	machine->at += length + 1;
+	return step;
+}
+
+/* --- operations -------------------------------------------------------------------- */
+
+/* Bytes of the argument that every such operation has. */
+static size_t argument_bytes(unsigned char operation)
+{
+	switch (operation) {
+	case 'K':
+	case 'h':
+	case 'q':
+	case 0x80: /* PROTO */
+	case 0x8a: /* LONG1 */
+	case 0x8c: /* SHORT_BINUNICODE */
+	case 'C':  /* SHORT_BINBYTES */
+	case 'U':  /* SHORT_BINSTRING */
+		return 1;
+	case 'M':
+		return 2;
+	case 'J':
+	case 'j':
+	case 'r':
+	case 'X':
+	case 'B':
+	case 'T':
+	case 0x8b: /* LONG4 */
+		return 4;
+	case 'G':
+	case 0x8d: /* BINUNICODE8 */
+	case 0x8e: /* BINBYTES8 */
+	case 0x95: /* FRAME */
+	case 0x96: /* BYTEARRAY8 */
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/* Operations that are rare in a snapshot, or in all but those of old protocols. */
+static enum ss_pickle_step run_rare(struct ss_pickle *machine, unsigned char operation)
+{
+	switch (operation) {
+	case 'N':
+		return push(machine, SS_PICKLE_NONE, 0);
+	case 'l':
+		return ss_pickle_gather(machine, SS_PICKLE_LIST);
+	case 'd':
+		return ss_pickle_gather(machine, SS_PICKLE_DICT);
+	case 't':
+		return ss_pickle_gather(machine, SS_PICKLE_TUPLE);
+	case 0x91: /* FROZENSET */
+		return ss_pickle_gather(machine, SS_PICKLE_LIST);
+	case 0x90: /* ADDITEMS */
+		return ss_pickle_add_all(machine, SS_PICKLE_LIST);
+	case 0x8f: /* EMPTY_SET */
+		return push(machine, SS_PICKLE_LIST, 0);
+	case ')':
+		return push(machine, SS_PICKLE_TUPLE, 0);
+	case '0':
+		return ss_pickle_pop(machine);
+	case '1':
+		return ss_pickle_pop_mark(machine);
+	case '2':
+		return ss_pickle_duplicate(machine);
+	case 'I':
+	case 'L':
+	case 'F':
+	case 'S':
+	case 'V':
+	case 'p':
+	case 'g':
+		return read_line(machine, (char)operation);
+	default:
+		return ss_pickle_refuse(machine, operation);
+	}
+}
+
+/* Operations with a length or an index of four or eight bytes, and numbers. */
+static enum ss_pickle_step run_sized(struct ss_pickle *machine, unsigned char operation)
+{
+	const char *at = machine->at;
+
+	machine->at += argument_bytes(operation);
+	switch (operation) {
+	case 0x80:
+		if ((unsigned char)*at > 5)
+			return ss_pickle_fail(machine, SS_ERR_FORMAT,
+					      "protocol %u; 0 to 5 are known", (unsigned char)*at);
+		return SS_PICKLE_ON;
+	case 0x95: /* frames are for readers that cannot look ahead */
+		return SS_PICKLE_ON;
+	case 'q':
+		return ss_pickle_put(machine, (unsigned char)*at);
+	case 'r':
+		return ss_pickle_put(machine, little_u32(at));
+	case 'C':
+	case 'U':
+		return read_text(machine, (unsigned char)*at);
+	case 'B':
+	case 'T':
+		return read_text(machine, little_u32(at));
+	case 0x8d:
+	case 0x8e:
+	case 0x96:
+		return read_text(machine, little_u64(at));
+	case 0x8b:
+		return read_long(machine, little_u32(at));
+	default: /* 'G' */
+		machine->at = at;
+		return read_real(machine);
+	}
+}
+
+/* What most of a snapshot is made of. */
+static inline enum ss_pickle_step run_one(struct ss_pickle *machine, unsigned char operation)
+{
+	const char *at = machine->at;
+
+	switch (operation) {
+	case 'h':
+		machine->at++;
+		return ss_pickle_recall(machine, (unsigned char)*at);
+	case 'j':
+		machine->at += 4;
+		return ss_pickle_recall(machine, little_u32(at));
+	case 0x94: /* MEMOIZE */
+		return ss_pickle_put(machine, machine->memo_count);
+	case 'K':
+		machine->at++;
+		return push(machine, SS_PICKLE_INT, (unsigned char)*at);
+	case 'M':
+		machine->at += 2;
+		return push(machine, SS_PICKLE_INT,
+			    (unsigned char)at[0] | (unsigned char)at[1] << 8);
+	case 'J':
+		machine->at += 4;
+		return push(machine, SS_PICKLE_INT, (int32_t)little_u32(at));
+	case 0x8a:
+		machine->at++;
+		return read_long(machine, (unsigned char)*at);
+	case 0x8c:
+		machine->at++;
+		return read_text(machine, (unsigned char)*at);
+	case 'X':
+		machine->at += 4;
+		return read_text(machine, little_u32(at));
+	case 0x88:
+	case 0x89:
+		return push(machine, SS_PICKLE_BOOL, operation == 0x88);
+	case '}':
+		return push(machine, SS_PICKLE_DICT, 0);
+	case ']':
+		return push(machine, SS_PICKLE_LIST, 0);
+	case '(':
+		return ss_pickle_mark(machine);
+	case 'e':
+		return ss_pickle_add_all(machine, SS_PICKLE_LIST);
+	case 'a':
+		return ss_pickle_add_one(machine, SS_PICKLE_LIST);
+	case 'u':
+		return ss_pickle_add_all(machine, SS_PICKLE_DICT);
+	case 's':
+		return ss_pickle_add_one(machine, SS_PICKLE_DICT);
+	case 0x85:
+	case 0x86:
+	case 0x87:
+		return ss_pickle_tuple(machine, operation - 0x84u);
+	case '.':
+		return SS_PICKLE_STOPPED;
+	default:
+		return argument_bytes(operation) ? run_sized(machine, operation)
+						 : run_rare(machine, operation);
+	}
+}
+
+/*
+ * Stacks are lists of frames that were all met before: most operations of a snapshot recall
+ * something, one behind the other. What is not plain is left to ss_pickle_recall().
+ */
+static inline void recall_run(struct ss_pickle *machine)
+{
+	const char *at = machine->at, *end = machine->end - 5;
+	struct ss_pickle_value *top = machine->stack + machine->stack_count;
+	const struct ss_pickle_value *limit = machine->stack + machine->stack_capacity;
+	const uint64_t *memo = machine->memo;
+	uint32_t memo_count = machine->memo_count;
+
+	while (at <= end && top < limit) {
+		uint32_t index, bytes;
+		uint64_t entry, kind;
+
+		if (*at == 'j') {
+			index = little_u32(at + 1);
+			bytes = 5;
+		} else if (*at == 'h') {
+			index = (unsigned char)at[1];
+			bytes = 2;
+		} else {
+			break;
+		}
+		if (index >= memo_count)
+			break;
+		entry = memo[index];
+		kind = entry & 15;
+		if (kind > SS_PICKLE_DICT)
+			break;
+		*top++ = (struct ss_pickle_value){ .kind = (uint8_t)kind,
+						   .slot = kind >= SS_PICKLE_LIST ? index + 1 : 0,
+						   .word = (int64_t)entry >> 4 };
+		at += bytes;
+	}
+	machine->at = at;
+	machine->stack_count = (uint32_t)(top - machine->stack);
+}
+
+static enum ss_pickle_step run(struct ss_pickle *machine)
+{
+	enum ss_pickle_step step = SS_PICKLE_ON;
+
+	while (step == SS_PICKLE_ON) {
+		unsigned char operation;
+
+		if (bytes_left(machine) < OPERATION_BYTES) {
+			step = look_ahead(machine, OPERATION_BYTES);
+			if (step != SS_PICKLE_ON)
+				return step;
+			if (!bytes_left(machine))
+				return SS_PICKLE_CUT;
+			if (argument_bytes((unsigned char)*machine->at) >= bytes_left(machine))
+				return SS_PICKLE_CUT;
+		}
+		operation = (unsigned char)*machine->at;
+		if (operation == 'j' || operation == 'h') {
+			const char *before = machine->at;
+
+			recall_run(machine);
+			if (machine->at != before)
+				continue;
+		}
+		machine->at++;
+		step = run_one(machine, operation);
+	}
+	return step;
+}
+
+static enum ss_status finish(struct ss_pickle *machine, enum ss_pickle_step step,
+			     struct ss_pickle_result *out)
+{
+	if (step == SS_PICKLE_STOPPED && machine->stack_count == ss_pickle_floor(machine))
+		step = ss_pickle_fail(machine, SS_ERR_FORMAT, "it holds nothing");
+	if (step == SS_PICKLE_STOPPED && ss_pickle_close_top(machine) != SS_PICKLE_ON)
+		step = SS_PICKLE_FAILED;
+	if (step == SS_PICKLE_CUT && !ss_pickle_unwind(machine))
+		step = SS_PICKLE_FAILED;
+	if (step == SS_PICKLE_FAILED)
+		return machine->err->code;
+	*machine->err = (struct ss_error){ 0 };
+	out->is_cut = step == SS_PICKLE_CUT;
+	out->bytes = machine->before + (uint64_t)(machine->at - machine->window);
+	out->memo_count = machine->memo_count;
+	if (machine->stack_count)
+		out->root = machine->stack[out->is_cut ? 0 : machine->stack_count - 1];
+	return SS_OK;
+}
+
+static void release(struct ss_pickle *machine)
+{
+	struct ss_memory *memory = machine->memory;
+
+	ss_memory_free(memory, machine->window, machine->window_bytes);
+	ss_memory_free(memory, machine->stack, machine->stack_capacity * sizeof(*machine->stack));
+	ss_memory_free(memory, machine->held, machine->held_capacity * sizeof(*machine->held));
+	ss_memory_free(memory, machine->memo,
+		       (size_t)machine->memo_capacity * sizeof(*machine->memo));
+	ss_memory_free(memory, machine->wide, machine->wide_capacity * sizeof(*machine->wide));
+	ss_memory_free(memory, machine, sizeof(*machine));
+}
+
+enum ss_status ss_pickle_read(struct ss_source *source, const struct ss_pickle_reader *reader,
+			      struct ss_pickle_result *out, struct ss_error *err)
+{
+	struct ss_pickle *machine;
+	struct ss_error own = { 0 };
+	enum ss_status status;
+
+	*out = (struct ss_pickle_result){ 0 };
+	machine = ss_memory_resize(reader->memory, NULL, 0, sizeof(*machine));
+	if (!machine)
+		return ss_fail_memory(err, "the pickle");
+	memset(machine, 0, sizeof(*machine));
+	machine->source = source;
+	machine->reader = reader;
+	machine->memory = reader->memory;
+	machine->err = err ? err : &own;
+	machine->window = ss_memory_resize(reader->memory, NULL, 0, WINDOW_BYTES);
+	machine->window_bytes = machine->window ? WINDOW_BYTES : 0;
+	if (machine->window && ss_pickle_grow(machine)) {
+		machine->at = machine->end = machine->window;
+		status = finish(machine, run(machine), out);
+	} else {
+		status = ss_fail_memory(err, "the pickle");
+	}
+	release(machine);
+	return status;
+}
+
+bool ss_pickle_is_start(const char *bytes, size_t length)
+{
+	/* PROTO; or what protocols 0 and 1 begin a dictionary or list with */
+	if (length >= 2 && (unsigned char)bytes[0] == 0x80)
+		return (unsigned char)bytes[1] >= 2 && (unsigned char)bytes[1] <= 5;
+	if (length >= 2 && bytes[0] == '(')
+		return bytes[1] == 'd' || bytes[1] == 'l';
+	return length >= 2 && (bytes[0] == '}' || bytes[0] == ']') && bytes[1] == 'q';
+}

@@ -1,0 +1,87 @@
+/*
+ * pickle_refuse.c - operations that would run something, and the sentence that each gets.
+ */
+#include <string.h>
+
+#include "base/utf8.h"
+#include "read/pickle_machine.h"
+
+static const struct refusal {
+	unsigned char operation;
+	const char *name, *what;
+} refusals[] = {
+	{ 'c', "GLOBAL", "import something" },
+	{ 0x93, "STACK_GLOBAL", "import something" },
+	{ 'R', "REDUCE", "call a function" },
+	{ 'b', "BUILD", "set the state of an object" },
+	{ 'i', "INST", "make an object of a class" },
+	{ 'o', "OBJ", "make an object of a class" },
+	{ 0x81, "NEWOBJ", "make an object of a class" },
+	{ 0x92, "NEWOBJ_EX", "make an object of a class" },
+	{ 0x82, "EXT1", "import something by a number" },
+	{ 0x83, "EXT2", "import something by a number" },
+	{ 0x84, "EXT4", "import something by a number" },
+	{ 'P', "PERSID", "load an object from elsewhere" },
+	{ 'Q', "BINPERSID", "load an object from elsewhere" },
+	{ 0x97, "NEXT_BUFFER", "use a buffer from elsewhere" },
+	{ 0x98, "READONLY_BUFFER", "use a buffer from elsewhere" },
+};
+
+/* The next line for a sentence, or "" where there is none that can be shown. */
+static void spell_line(struct ss_pickle *machine, char out[64])
+{
+	size_t length = 0;
+
+	out[0] = '\0';
+	if (ss_pickle_find_line(machine, &length) != SS_PICKLE_ON)
+		return;
+	if (length < 64 && !ss_utf8_check(machine->at, length)) {
+		memcpy(out, machine->at, length);
+		out[length] = '\0';
+	}
+	machine->at += length + 1;
+}
+
+/* The text `down` places below the top of the stack. */
+static void spell_value(const struct ss_pickle *machine, uint32_t down, char out[64])
+{
+	const struct ss_pickle_value *value;
+	const struct ss_string *text;
+
+	out[0] = '\0';
+	if (machine->stack_count <= down)
+		return;
+	value = &machine->stack[machine->stack_count - 1 - down];
+	if (value->kind != SS_PICKLE_TEXT)
+		return;
+	text = &machine->reader->texts->items[value->word];
+	if (text->length < 64)
+		memcpy(out, text->text, (size_t)text->length + 1);
+}
+
+enum ss_pickle_step ss_pickle_refuse(struct ss_pickle *machine, unsigned char operation)
+{
+	const struct refusal *refusal = NULL;
+	char module[64] = "", name[64] = "";
+
+	for (size_t i = 0; i < SS_COUNT(refusals); i++)
+		if (refusals[i].operation == operation)
+			refusal = &refusals[i];
+	if (!refusal)
+		return ss_pickle_fail(machine, SS_ERR_FORMAT, "0x%02x is no operation of a pickle",
+				      operation);
+	if (operation == 'c' || operation == 'i') {
+		spell_line(machine, module);
+		spell_line(machine, name);
+	} else if (operation == 0x93) {
+		spell_value(machine, 1, module);
+		spell_value(machine, 0, name);
+	}
+	if (module[0] || name[0])
+		return ss_pickle_fail(machine, SS_ERR_FORMAT,
+				      "%s tries to %s: '%s.%s'; it was refused and nothing was run",
+				      refusal->name, refusal->what, module, name);
+	return ss_pickle_fail(machine, SS_ERR_FORMAT,
+			      "%s tries to %s; it was refused and nothing was run", refusal->name,
+			      refusal->what);
+}

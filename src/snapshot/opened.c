@@ -1,0 +1,73 @@
+/*
+ * opened.c - reads a snapshot, replays it, finds the lines of its stacks.
+ */
+#include "snapshot/opened.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Pickles begin with their protocol, those of the first two with a mark, a list or a
+ * dictionary; JSON begins with none of these bytes. A trace is no list of lists.
+ */
+bool ss_opened_is_snapshot(const char *bytes, size_t length)
+{
+	size_t at = 0;
+
+	if (length && strchr("\x80(]}", *bytes) && *bytes)
+		return true;
+	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
+		at++;
+	if (at == length || bytes[at++] != '[')
+		return false;
+	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
+		at++;
+	return at < length && bytes[at] == '[';
+}
+
+enum ss_status ss_opened_load(struct ss_opened *out, struct ss_source *source,
+			      const struct ss_snapshot_options *options, const char *path,
+			      struct ss_memory *memory, struct ss_error *err)
+{
+	enum ss_status status;
+
+	SS_TRY(ss_snapshot_load(source, options, memory, &out->snapshot, err));
+	status = ss_history_init(&out->history, &out->snapshot, memory, err);
+	if (status == SS_OK)
+		status = ss_spots_init(&out->spots, &out->snapshot, memory, err);
+	if (status != SS_OK) {
+		ss_history_release(&out->history);
+		ss_snapshot_release(&out->snapshot);
+		return status;
+	}
+	out->subject = (struct ss_snapshot_subject){ .path = path,
+						     .snapshot = &out->snapshot,
+						     .history = &out->history,
+						     .spots = &out->spots };
+	return SS_OK;
+}
+
+void ss_opened_release(struct ss_opened *opened)
+{
+	ss_spots_release(&opened->spots);
+	ss_history_release(&opened->history);
+	ss_snapshot_release(&opened->snapshot);
+}
+
+const struct ss_device_memory *ss_opened_device(const struct ss_opened *opened, const char *name)
+{
+	for (uint32_t i = 0; i < opened->history.device_count; i++) {
+		const struct ss_device_memory *device = &opened->history.devices[i];
+		char own[32];
+
+		snprintf(own, sizeof(own), device->device || !device->is_host ? "%s%" PRId32 : "%s",
+			 !device->is_host ? ""
+			 : device->device ? "host "
+					  : "host",
+			 device->device);
+		if (!name || strcmp(own, name) == 0)
+			return device;
+	}
+	return NULL;
+}

@@ -1,0 +1,95 @@
+/*
+ * purpose.c - the table of purpose.h.
+ */
+#include "snapshot/purpose.h"
+
+#include <string.h>
+
+static const char *const names[] = {
+	[SS_PURPOSE_PARAMETER] = "parameter",      [SS_PURPOSE_OPTIMIZER] = "optimizer_state",
+	[SS_PURPOSE_GRADIENT] = "gradient",        [SS_PURPOSE_ACTIVATION] = "activation",
+	[SS_PURPOSE_TEMPORARY] = "temporary",      [SS_PURPOSE_INPUT] = "input",
+	[SS_PURPOSE_AUTOGRAD] = "autograd_detail", [SS_PURPOSE_UNKNOWN] = "unknown",
+};
+
+const char *ss_purpose_name(enum ss_purpose purpose)
+{
+	return names[purpose];
+}
+
+/* Whether memory that was made in a phase goes with it. */
+static bool ends_with_phase(enum ss_spot_phase made, enum ss_spot_phase freed)
+{
+	if (made == SS_SPOT_OPTIMIZER || made == SS_SPOT_STEP)
+		return freed == SS_SPOT_OPTIMIZER || freed == SS_SPOT_STEP;
+	return made == freed;
+}
+
+static enum ss_purpose by_phase(enum ss_spot_phase made, bool is_temporary)
+{
+	switch (made) {
+	case SS_SPOT_SETUP:
+		return SS_PURPOSE_PARAMETER;
+	case SS_SPOT_FORWARD:
+		return is_temporary ? SS_PURPOSE_TEMPORARY : SS_PURPOSE_ACTIVATION;
+	case SS_SPOT_BACKWARD:
+		return is_temporary ? SS_PURPOSE_TEMPORARY : SS_PURPOSE_GRADIENT;
+	case SS_SPOT_OPTIMIZER:
+	case SS_SPOT_STEP:
+		return is_temporary ? SS_PURPOSE_TEMPORARY : SS_PURPOSE_OPTIMIZER;
+	default:
+		return SS_PURPOSE_UNKNOWN;
+	}
+}
+
+/* What the profiler says. */
+static bool by_record(const struct ss_snapshot *snapshot, uint32_t row, enum ss_purpose *out)
+{
+	uint32_t id = ss_snapshot_about(snapshot, row)->category;
+
+	for (int i = 0; id && i < SS_PURPOSE_COUNT; i++)
+		if (strcmp(ss_strings_text(&snapshot->texts, id), names[i]) == 0) {
+			*out = (enum ss_purpose)i;
+			return true;
+		}
+	return false;
+}
+
+enum ss_purpose ss_purpose_of(const struct ss_history *history, const struct ss_spots *spots,
+			      uint32_t row)
+{
+	const struct ss_memory_events *events = &history->snapshot->events;
+	uint32_t freed = history->partner[row];
+	enum ss_spot_phase made = (enum ss_spot_phase)spots->phase[events->stack[row]];
+	enum ss_purpose purpose;
+
+	if (by_record(history->snapshot, row, &purpose))
+		return purpose;
+	return by_phase(made, freed != SS_NO_ROW &&
+				      ends_with_phase(made, (enum ss_spot_phase)spots
+								    ->phase[events->stack[freed]]));
+}
+
+enum ss_purpose ss_purpose_of_old(const struct ss_history *history, const struct ss_spots *spots,
+				  const struct ss_old_block *old)
+{
+	uint32_t stack = old->block == SS_NO_ID ? 0 : history->snapshot->blocks[old->block].stack;
+
+	return by_phase((enum ss_spot_phase)spots->phase[stack], false);
+}
+
+enum ss_purpose ss_purpose_of_curve(enum ss_curve_category category)
+{
+	static const enum ss_purpose purposes[] = {
+		[SS_CURVE_PARAMETER] = SS_PURPOSE_PARAMETER,
+		[SS_CURVE_OPTIMIZER_STATE] = SS_PURPOSE_OPTIMIZER,
+		[SS_CURVE_INPUT] = SS_PURPOSE_INPUT,
+		[SS_CURVE_TEMPORARY] = SS_PURPOSE_TEMPORARY,
+		[SS_CURVE_ACTIVATION] = SS_PURPOSE_ACTIVATION,
+		[SS_CURVE_GRADIENT] = SS_PURPOSE_GRADIENT,
+		[SS_CURVE_AUTOGRAD_DETAIL] = SS_PURPOSE_AUTOGRAD,
+		[SS_CURVE_UNKNOWN] = SS_PURPOSE_UNKNOWN,
+	};
+
+	return purposes[category];
+}

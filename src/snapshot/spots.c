@@ -1,0 +1,293 @@
+/*
+ * spots.c - frames are looked at once each, stacks are made of what was found.
+ */
+#include "snapshot/spots.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+/* A frame taken apart: snapshots have file, line and name; the profiler's has all in the name. */
+struct parts {
+	const char *file, *function;
+	size_t file_length, function_length;
+	uint32_t line;
+};
+
+static bool holds(const char *text, size_t length, const char *part)
+{
+	size_t part_length = strlen(part);
+
+	return length >= part_length && ss_text_has(text, length, part, part_length);
+}
+
+static bool is_named(const struct parts *parts, const char *name)
+{
+	return parts->function_length == strlen(name) &&
+	       memcmp(parts->function, name, parts->function_length) == 0;
+}
+
+/* "torch/optim/adam.py(347): step" */
+static bool split_name(const char *name, size_t length, struct parts *out)
+{
+	const char *open = memchr(name, '(', length), *at;
+	uint32_t line = 0;
+
+	if (!open || open - name < 3 || memcmp(open - 3, ".py", 3) != 0)
+		return false;
+	for (at = open + 1; at < name + length && *at >= '0' && *at <= '9'; at++)
+		line = line < 100000000 ? line * 10 + (uint32_t)(*at - '0') : line;
+	if (name + length - at < 3 || memcmp(at, "): ", 3) != 0)
+		return false;
+	*out = (struct parts){ .file = name,
+			       .file_length = (size_t)(open - name),
+			       .function = at + 3,
+			       .function_length = (size_t)(name + length - at - 3),
+			       .line = line };
+	return true;
+}
+
+static void take_apart(const struct ss_snapshot *snapshot, const struct ss_code_frame *frame,
+		       struct parts *out)
+{
+	const struct ss_string *file = &snapshot->texts.items[frame->file];
+	const struct ss_string *name = &snapshot->texts.items[frame->name];
+
+	if (!holds(file->text, file->length, ".py") && split_name(name->text, name->length, out))
+		return;
+	*out = (struct parts){ .file = file->text,
+			       .file_length = file->length,
+			       .function = name->text,
+			       .function_length = name->length,
+			       .line = frame->line };
+}
+
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+	size_t wanted = strlen(end);
+
+	return length >= wanted && memcmp(text + length - wanted, end, wanted) == 0;
+}
+
+static const char *const library_paths[] = { "site-packages/", "dist-packages/", "/lib/python",
+					     "<frozen",        "<string>",       "/torch/nn/",
+					     "/torch/optim/" };
+/* How the interpreter and the recording itself appear. */
+static const char *const noise_names[] = {
+	"torch::unwind", "CapturedTraceback", "gather_with_cpp", "PyEval", "PyObject", "PyFunction",
+	"_start",        "__libc_start",      "PyMethod",        "PyType", "Py_"
+};
+static const char *const setup_names[] = { "_apply",
+					   "__init__",
+					   "reset_parameters",
+					   "load_state_dict",
+					   "_load_from_state_dict",
+					   "from_pretrained" };
+static const char *const update_names[] = { "step", "zero_grad", "_multi_tensor_adamw",
+					    "_multi_tensor_adam", "_single_tensor_adam" };
+
+static unsigned python_flags(const struct parts *parts)
+{
+	unsigned flags = SS_FRAME_PYTHON;
+	bool optimizes = holds(parts->file, parts->file_length, "optim");
+
+	if (parts->file_length > 6 && memcmp(parts->file, "torch/", 6) == 0)
+		flags |= SS_FRAME_LIBRARY;
+	for (size_t i = 0; i < SS_COUNT(library_paths); i++)
+		if (holds(parts->file, parts->file_length, library_paths[i]))
+			flags |= SS_FRAME_LIBRARY;
+	for (size_t i = 0; i < SS_COUNT(setup_names); i++)
+		if (is_named(parts, setup_names[i]))
+			flags |= SS_FRAME_SETUP;
+	for (size_t i = 0; i < SS_COUNT(update_names) && optimizes; i++)
+		if (is_named(parts, update_names[i]))
+			flags |= SS_FRAME_STEP;
+	if (optimizes)
+		flags |= SS_FRAME_OPTIMIZER;
+	if (is_named(parts, "forward") || is_named(parts, "_call_impl"))
+		flags |= SS_FRAME_FORWARD;
+	if (is_named(parts, "_engine_run_backward") ||
+	    (is_named(parts, "backward") && holds(parts->file, parts->file_length, "torch/")))
+		flags |= SS_FRAME_BACKWARD;
+	return flags;
+}
+
+static unsigned other_flags(const struct parts *parts)
+{
+	const char *name = parts->function;
+	size_t length = parts->function_length;
+	unsigned flags = 0;
+
+	if (holds(name, length, "autograd::Engine") || holds(name, length, "run_backward"))
+		flags |= SS_FRAME_BACKWARD;
+	if (holds(name, length, "Backward") && ends_with(name, length, "::apply"))
+		flags |= SS_FRAME_BACKWARD | SS_FRAME_NODE;
+	if (holds(name, length, "Backward") && holds(name, length, "::apply("))
+		flags |= SS_FRAME_BACKWARD | SS_FRAME_NODE;
+	if (length > 11 && memcmp(name, "nn.Module: ", 11) == 0)
+		flags |= SS_FRAME_FORWARD;
+	for (size_t i = 0; i < SS_COUNT(noise_names); i++)
+		if (holds(name, length, noise_names[i]))
+			flags |= SS_FRAME_NOISE;
+	return flags;
+}
+
+static unsigned flags_of(const struct parts *parts)
+{
+	return ends_with(parts->file, parts->file_length, ".py") ? python_flags(parts)
+								 : other_flags(parts);
+}
+
+/* "torch::autograd::generated::MmBackward0::apply(...)" is MmBackward0. */
+static void print_node(const struct parts *parts, struct ss_text *out)
+{
+	const char *end = parts->function, *from;
+	size_t left = parts->function_length;
+
+	while (left >= 7 && memcmp(end, "::apply", 7) != 0) {
+		end++;
+		left--;
+	}
+	for (from = end; from > parts->function && from[-1] != ':' && from[-1] != ' '; from--)
+		;
+	ss_text_addf(out, "%.*s", (int)(end - from), from);
+}
+
+/* Names of C++ functions have no end: what fits a column will do. */
+#define NAME_MAX_LENGTH 120
+
+static void print_frame(const struct parts *parts, unsigned flags, struct ss_text *out)
+{
+	const char *base = parts->file;
+	size_t length = parts->function_length > NAME_MAX_LENGTH ? NAME_MAX_LENGTH
+								 : parts->function_length;
+
+	if (flags & SS_FRAME_NODE) {
+		print_node(parts, out);
+		return;
+	}
+	length = ss_text_prefix(parts->function, parts->function_length, length);
+	if (!(flags & SS_FRAME_PYTHON)) {
+		ss_text_add(out, parts->function, length);
+		return;
+	}
+	for (const char *at = parts->file; at < parts->file + parts->file_length; at++)
+		if (*at == '/' || *at == '\\')
+			base = at + 1;
+	ss_text_add(out, base, (size_t)(parts->file + parts->file_length - base));
+	ss_text_addf(out, ":%u (", parts->line);
+	ss_text_add(out, parts->function, length);
+	ss_text_add_string(out, ")");
+}
+
+static bool look_at_frames(struct ss_spots *spots)
+{
+	struct ss_text text = { 0 };
+	bool whole = true;
+
+	for (uint32_t i = 0; i < spots->frame_count && whole; i++) {
+		struct parts parts;
+
+		take_apart(spots->snapshot, ss_snapshot_frame(spots->snapshot, i), &parts);
+		spots->flags[i] = (uint16_t)flags_of(&parts);
+		text.length = 0;
+		print_frame(&parts, spots->flags[i], &text);
+		spots->frame_line[i] = ss_strings_add(&spots->texts, text.data ? text.data : "",
+						      text.length);
+		whole = !ss_text_failed(&text) && spots->frame_line[i] != SS_NO_ID;
+	}
+	ss_text_release(&text);
+	return whole;
+}
+
+static enum ss_spot_phase phase_of(unsigned seen)
+{
+	if (seen & SS_FRAME_STEP)
+		return SS_SPOT_STEP;
+	if (seen & SS_FRAME_OPTIMIZER)
+		return SS_SPOT_OPTIMIZER;
+	if (seen & SS_FRAME_BACKWARD)
+		return SS_SPOT_BACKWARD;
+	if (seen & SS_FRAME_FORWARD)
+		return SS_SPOT_FORWARD;
+	return seen & SS_FRAME_SETUP ? SS_SPOT_SETUP : SS_SPOT_OTHER;
+}
+
+/* How well a frame tells where a stack stands. */
+static int worth(unsigned flags)
+{
+	if (flags & SS_FRAME_PYTHON)
+		return flags & SS_FRAME_LIBRARY ? 3 : 4;
+	if (flags & SS_FRAME_NODE)
+		return 2;
+	return !(flags & SS_FRAME_NOISE);
+}
+
+static void look_at_stack(struct ss_spots *spots, uint32_t stack)
+{
+	const struct ss_stacks *stacks = &spots->snapshot->stacks;
+	const struct ss_frame_list *list = &stacks->items[stack];
+	const uint32_t *frames;
+	uint32_t best = 0;
+	unsigned seen = 0;
+
+	if (!list->count)
+		return;
+	frames = stacks->frames + list->first;
+	for (uint32_t i = 0; i < list->count; i++) {
+		seen |= spots->flags[frames[i]];
+		if (worth(spots->flags[frames[i]]) > worth(spots->flags[frames[best]]))
+			best = i;
+	}
+	spots->line[stack] = spots->frame_line[frames[best]];
+	spots->phase[stack] = (uint8_t)phase_of(seen);
+}
+
+static void *new_column(struct ss_spots *spots, uint32_t count, size_t item_bytes)
+{
+	size_t bytes = ((size_t)count + 1) * item_bytes;
+	void *column = ss_memory_resize(spots->memory, NULL, 0, bytes);
+
+	return column ? memset(column, 0, bytes) : NULL;
+}
+
+enum ss_status ss_spots_init(struct ss_spots *spots, const struct ss_snapshot *snapshot,
+			     struct ss_memory *memory, struct ss_error *err)
+{
+	*spots = (struct ss_spots){ .snapshot = snapshot,
+				    .memory = memory,
+				    .frame_count = snapshot->frames.count,
+				    .stack_count = snapshot->stacks.count };
+	spots->flags = new_column(spots, spots->frame_count, sizeof(*spots->flags));
+	spots->frame_line = new_column(spots, spots->frame_count, sizeof(*spots->frame_line));
+	spots->line = new_column(spots, spots->stack_count, sizeof(*spots->line));
+	spots->phase = new_column(spots, spots->stack_count, sizeof(*spots->phase));
+	if (!spots->flags || !spots->frame_line || !spots->line || !spots->phase ||
+	    !ss_strings_init(&spots->texts, memory) || !look_at_frames(spots)) {
+		ss_spots_release(spots);
+		return ss_fail_memory(err, "the stacks");
+	}
+	for (uint32_t i = 0; i < spots->stack_count; i++)
+		look_at_stack(spots, i);
+	return SS_OK;
+}
+
+void ss_spots_release(struct ss_spots *spots)
+{
+	struct ss_memory *memory = spots->memory;
+	size_t frames = (size_t)spots->frame_count + 1, stacks = (size_t)spots->stack_count + 1;
+
+	if (!memory)
+		return;
+	ss_memory_free(memory, spots->flags, frames * sizeof(*spots->flags));
+	ss_memory_free(memory, spots->frame_line, frames * sizeof(*spots->frame_line));
+	ss_memory_free(memory, spots->line, stacks * sizeof(*spots->line));
+	ss_memory_free(memory, spots->phase, stacks * sizeof(*spots->phase));
+	ss_strings_release(&spots->texts);
+	*spots = (struct ss_spots){ 0 };
+}
+
+const char *ss_spots_line(const struct ss_spots *spots, uint32_t stack)
+{
+	return spots->line[stack] ? ss_strings_text(&spots->texts, spots->line[stack]) : NULL;
+}

@@ -1,0 +1,64 @@
+/*
+ * spots.h - where in the program a stack of a snapshot stands: line, phase, calls around it.
+ *
+ * The line is the innermost frame of the user's own code, or the innermost Python frame where
+ * all are of libraries; without Python, what autograd runs there. Phases are told by what is
+ * on the stack: an optimizer, autograd's engine, a forward() or the call of a module, the
+ * making or loading of a model. Nothing is taken from the names of the user's functions but
+ * forward, step and what optimizers' files are called by everybody.
+ */
+#ifndef SS_SNAPSHOT_SPOTS_H
+#define SS_SNAPSHOT_SPOTS_H
+
+#include "trace/snapshot.h"
+
+enum ss_spot_phase {
+	SS_SPOT_UNKNOWN, /* no stack */
+	SS_SPOT_OTHER,   /* a stack with none of the following on it */
+	SS_SPOT_SETUP,   /* making, moving or loading a model */
+	SS_SPOT_FORWARD,
+	SS_SPOT_BACKWARD,
+	SS_SPOT_OPTIMIZER,
+	SS_SPOT_STEP, /* inside of the optimizer's step(), or zero_grad() */
+};
+
+enum ss_frame_flag {
+	SS_FRAME_PYTHON = 1 << 0,
+	SS_FRAME_LIBRARY = 1 << 1, /* not the user's own */
+	SS_FRAME_NOISE = 1 << 2,   /* says nothing to anybody: unwinding, the interpreter */
+	SS_FRAME_SETUP = 1 << 3,
+	SS_FRAME_FORWARD = 1 << 4,
+	SS_FRAME_BACKWARD = 1 << 5,
+	SS_FRAME_OPTIMIZER = 1 << 6,
+	SS_FRAME_STEP = 1 << 7,
+	SS_FRAME_NODE = 1 << 8, /* of autograd's graph: MmBackward0 */
+};
+
+struct ss_spots {
+	const struct ss_snapshot *snapshot;
+	struct ss_memory *memory;
+	struct ss_strings texts; /* lines */
+	uint32_t frame_count, stack_count;
+	uint16_t *flags;      /* per frame: enum ss_frame_flag */
+	uint32_t *frame_line; /* per frame: "train.py:43 (step)", as an id in texts */
+	uint32_t *line;       /* per stack: id in texts; 0: no stack */
+	uint8_t *phase;       /* per stack: enum ss_spot_phase */
+};
+
+SS_MUST_USE
+enum ss_status ss_spots_init(struct ss_spots *spots, const struct ss_snapshot *snapshot,
+			     struct ss_memory *memory, struct ss_error *err);
+void ss_spots_release(struct ss_spots *spots);
+
+/* The line of a stack; NULL: not recorded. */
+const char *ss_spots_line(const struct ss_spots *spots, uint32_t stack);
+
+/* Whether the frame is a call that the user can put a checkpoint around. */
+static inline bool ss_spots_is_call(const struct ss_spots *spots, uint32_t frame)
+{
+	unsigned wanted = SS_FRAME_PYTHON | SS_FRAME_FORWARD;
+
+	return (spots->flags[frame] & (wanted | SS_FRAME_LIBRARY)) == wanted;
+}
+
+#endif

@@ -1,0 +1,171 @@
+/*
+ * subject.c - the list of the views of snapshots, and cells that they share.
+ */
+#include "snapshot/subject.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/pools.h"
+#include "base/text.h"
+
+#define SS_SNAPSHOT_VIEW(name) extern const struct ss_view ss_snapshot_view_##name;
+#include "snapshot_views.inc"
+#undef SS_SNAPSHOT_VIEW
+
+#define SS_SNAPSHOT_VIEW(name) &ss_snapshot_view_##name,
+const struct ss_view *const ss_snapshot_views[] = {
+#include "snapshot_views.inc"
+};
+#undef SS_SNAPSHOT_VIEW
+
+const size_t ss_snapshot_view_count = SS_COUNT(ss_snapshot_views);
+
+#define PREFIX "snapshot-"
+
+const struct ss_view *ss_snapshot_view_find(const char *name)
+{
+	for (size_t i = 0; i < ss_snapshot_view_count; i++)
+		if (strcmp(ss_snapshot_views[i]->name + strlen(PREFIX), name) == 0)
+			return ss_snapshot_views[i];
+	return NULL;
+}
+
+const char *ss_snapshot_device_name(const struct ss_device_memory *device, struct ss_table *out)
+{
+	if (device->is_host)
+		return device->device ? ss_table_print(out, "host %" PRId32, device->device)
+				      : "host";
+	return ss_table_print(out, "%" PRId32, device->device);
+}
+
+/* Microseconds between two moments of files; -1: backwards, or beyond all measure. */
+static int64_t span_ns(int64_t from_us, int64_t to_us)
+{
+	int64_t span;
+
+	if (from_us == SS_NO_TIME || to_us == SS_NO_TIME ||
+	    __builtin_sub_overflow(to_us, from_us, &span) || span < 0 || span > INT64_MAX / 1000)
+		return -1;
+	return span * 1000;
+}
+
+int64_t ss_snapshot_moment(const struct ss_snapshot *snapshot,
+			   const struct ss_device_memory *device, uint32_t row)
+{
+	return span_ns(snapshot->events.time_us[device->first], snapshot->events.time_us[row]);
+}
+
+int64_t ss_snapshot_between(const struct ss_snapshot *snapshot, uint32_t from, uint32_t to)
+{
+	return span_ns(snapshot->events.time_us[from], snapshot->events.time_us[to]);
+}
+
+const char *ss_snapshot_address(uint64_t address, struct ss_table *out)
+{
+	return ss_table_print(out, "0x%" PRIx64, address);
+}
+
+/* More frames than that are for a flame graph, not for a cell. */
+#define STACK_FRAMES_MAX 40
+
+const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_t stack,
+			      struct ss_table *out)
+{
+	const struct ss_stacks *stacks = &subject->snapshot->stacks;
+	const struct ss_frame_list *list = &stacks->items[stack];
+	struct ss_text text = { 0 };
+	const char *cell = NULL;
+	uint32_t shown = 0;
+
+	for (uint32_t i = 0; i < list->count && shown < STACK_FRAMES_MAX; i++) {
+		uint32_t frame = stacks->frames[list->first + i];
+
+		if (subject->spots->flags[frame] & SS_FRAME_NOISE)
+			continue;
+		ss_text_addf(&text, "%s%s", shown ? " < " : "",
+			     ss_strings_text(&subject->spots->texts,
+					     subject->spots->frame_line[frame]));
+		shown++;
+	}
+	if (ss_text_failed(&text))
+		out->failed = true;
+	else if (text.length)
+		cell = ss_table_print(out, "%s", text.data);
+	ss_text_release(&text);
+	return cell;
+}
+
+int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *point)
+{
+	int64_t peak = 0;
+
+	for (uint32_t i = 0; i < snapshot->curve.count; i++) {
+		int64_t sum = 0;
+
+		for (int k = 0; k < SS_CURVE_COUNT; k++)
+			sum += snapshot->curve.points[i].bytes[k];
+		if (i && sum <= peak)
+			continue;
+		peak = sum;
+		if (point)
+			*point = i;
+	}
+	return peak;
+}
+
+static void note_device(const struct ss_snapshot_subject *subject,
+			const struct ss_device_memory *device, struct ss_table *out)
+{
+	const char *name = ss_snapshot_device_name(device, out);
+
+	if (!device->count) {
+		ss_table_note(
+			out,
+			"Device %s: no events were recorded, so its peak and what led here "
+			"are not known; torch.cuda.memory._record_memory_history() records them.",
+			name);
+		return;
+	}
+	if (device->begins_in_middle)
+		ss_table_note(out,
+			      "Device %s: the events begin in the middle: %" PRIu32
+			      " blocks (%s) were in use before, and of %" PRIu32
+			      " of them (%s) no stack is known; a larger max_entries keeps more.",
+			      name, device->old_count,
+			      ss_bytes_text(device->first_active_bytes, out), device->lost_stacks,
+			      ss_bytes_text(device->lost_bytes, out));
+	if (device->is_compared && (device->unmatched || device->odd_events))
+		ss_table_note(out,
+			      "Device %s: the events do not lead to the recorded segments: %" PRIu32
+			      " blocks differ, %" PRIu32 " events do not fit.",
+			      name, device->unmatched, device->odd_events);
+	else if (device->is_compared && !device->is_exact)
+		ss_table_note(out,
+			      "Device %s: not the events of a caching allocator: sizes are those "
+			      "asked for, not those of blocks.",
+			      name);
+	if (!device->is_compared && !subject->snapshot->is_cut)
+		ss_table_note(out,
+			      "Device %s: the file has no segments, so what was in use before the "
+			      "events is not known.",
+			      name);
+}
+
+void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_table *out)
+{
+	if (subject->snapshot->is_curve)
+		ss_table_note(out,
+			      "A memory timeline of the profiler: sums of categories over time, "
+			      "without blocks and stacks; torch.cuda.memory._dump_snapshot() has "
+			      "them.");
+	if (subject->snapshot->is_cut)
+		ss_table_note(out, "The file ends in the middle: figures are of what was read, and "
+				   "the end is not known.");
+	for (uint32_t i = 0; i < subject->history->device_count; i++)
+		if (!subject->history->devices[i].is_host)
+			note_device(subject, &subject->history->devices[i], out);
+	if (subject->snapshot->odd_numbers)
+		ss_table_note(out, "%" PRIu64 " sizes cannot be meant and were taken as 0.",
+			      subject->snapshot->odd_numbers);
+}

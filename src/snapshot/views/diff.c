@@ -1,0 +1,141 @@
+/*
+ * diff.c - view: what holds more or less memory than in another snapshot, line by line.
+ *
+ * Lines are compared by their text, over all devices, at the end of both.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/pools.h"
+#include "snapshot/held.h"
+
+static const struct ss_column columns[] = {
+	{ "line", SS_COLUMN_TEXT, "line of the program that allocated it; empty: no stack", 0 },
+	{ "category", SS_COLUMN_TEXT, "what its last block is for, as far as stacks tell", 0 },
+	{ "change_bytes", SS_COLUMN_BYTES, "after less before", 0 },
+	{ "before_bytes", SS_COLUMN_BYTES, "held at the end of the first snapshot", 0 },
+	{ "after_bytes", SS_COLUMN_BYTES, "held at the end of the second one", 0 },
+	{ "before_blocks", SS_COLUMN_COUNT, "blocks of it", 0 },
+	{ "after_blocks", SS_COLUMN_COUNT, "blocks of it", 0 },
+};
+
+struct line {
+	int64_t bytes[2];
+	uint32_t blocks[2];
+	uint32_t id;
+	uint8_t purpose;
+};
+
+struct work {
+	struct ss_memory *memory;
+	struct ss_strings lines;
+	struct line *items; /* by id, then by change */
+	uint32_t count, capacity;
+};
+
+static bool add_block(struct work *work, const struct ss_snapshot_subject *subject,
+		      const struct ss_held_block *block, int side)
+{
+	const char *text = ss_spots_line(subject->spots, block->stack);
+	void *items = work->items;
+	uint32_t id = ss_strings_add(&work->lines, text ? text : "", text ? strlen(text) : 0);
+
+	if (id == SS_NO_ID || !ss_memory_reserve(work->memory, &items, &work->capacity,
+						 (size_t)id + 1, sizeof(*work->items)))
+		return false;
+	work->items = items;
+	for (; work->count <= id; work->count++)
+		work->items[work->count] = (struct line){ .id = work->count };
+	work->items[id].bytes[side] = ss_bytes_add(work->items[id].bytes[side], block->bytes);
+	work->items[id].blocks[side]++;
+	work->items[id].purpose = block->purpose;
+	return true;
+}
+
+static enum ss_status add_side(struct work *work, const struct ss_snapshot_subject *subject,
+			       int side, struct ss_error *err)
+{
+	bool whole = true;
+
+	for (uint32_t i = 0; i < subject->history->device_count && whole; i++) {
+		struct ss_held held;
+
+		SS_TRY(ss_held_init(&held, subject, &subject->history->devices[i], SS_HELD_AT_END,
+				    err));
+		for (uint32_t k = 0; k < held.count && whole; k++)
+			whole = add_block(work, subject, &held.items[k], side);
+		ss_held_release(&held);
+	}
+	return whole ? SS_OK : ss_fail_memory(err, "the lines");
+}
+
+static int64_t change_of(const struct line *line)
+{
+	return ss_bytes_less(line->bytes[1], line->bytes[0]);
+}
+
+static int by_change(const void *left, const void *right)
+{
+	const struct line *a = left, *b = right;
+	int64_t change_a = change_of(a), change_b = change_of(b);
+	int64_t size_a = change_a < 0 ? -change_a : change_a;
+	int64_t size_b = change_b < 0 ? -change_b : change_b;
+
+	if (size_a != size_b)
+		return size_a > size_b ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static void show(struct work *work, struct ss_table *out)
+{
+	if (work->count)
+		qsort(work->items, work->count, sizeof(*work->items), by_change);
+	for (uint32_t i = 0; i < work->count; i++) {
+		const struct line *line = &work->items[i];
+		const char *text = ss_strings_text(&work->lines, line->id);
+
+		if (!line->blocks[0] && !line->blocks[1])
+			continue;
+		ss_row_begin(out);
+		ss_row_text(out, *text ? ss_table_print(out, "%s", text) : NULL);
+		ss_row_text(out, ss_purpose_name((enum ss_purpose)line->purpose));
+		ss_row_int(out, change_of(line));
+		ss_row_int(out, line->bytes[0]);
+		ss_row_int(out, line->bytes[1]);
+		ss_row_int(out, line->blocks[0]);
+		ss_row_int(out, line->blocks[1]);
+		ss_row_end(out);
+	}
+}
+
+static enum ss_status diff_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
+			       struct ss_error *err)
+{
+	struct work work = { .memory = subject->history->memory };
+	enum ss_status status = SS_OK;
+
+	if (!subject->before)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "diff compares two snapshots: name the other one");
+	if (!ss_strings_init(&work.lines, work.memory))
+		status = ss_fail_memory(err, "the lines");
+	if (status == SS_OK)
+		status = add_side(&work, subject->before, 0, err);
+	if (status == SS_OK)
+		status = add_side(&work, subject, 1, err);
+	if (status == SS_OK)
+		show(&work, out);
+	ss_strings_release(&work.lines);
+	ss_memory_free(work.memory, work.items, work.capacity * sizeof(*work.items));
+	return status;
+}
+
+const struct ss_view ss_snapshot_view_diff = {
+	.name = "snapshot-diff",
+	.summary = "What holds more or less memory than in another snapshot",
+	.empty = "Neither snapshot holds anything.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.rankless = true,
+	.run_snapshot = diff_run,
+};

@@ -1,0 +1,85 @@
+/*
+ * leaks.c - view: what was allocated in the events and never freed, what grows first.
+ */
+#include "snapshot/kept.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_DEVICE,
+	{ "line", SS_COLUMN_TEXT, "line of the program that allocated it", 0 },
+	{ "grows", SS_COLUMN_TEXT, "yes: blocks of every step outlive it; empty: nothing says so",
+	  0 },
+	{ "step_bytes", SS_COLUMN_BYTES, "asked for and kept in each step, where it grows", 0 },
+	{ "steps", SS_COLUMN_COUNT, "steps in a row that keep some of it", 0 },
+	{ "kept_bytes", SS_COLUMN_BYTES, "in blocks that were not freed", 0 },
+	{ "kept_blocks", SS_COLUMN_COUNT, "blocks that were not freed", 0 },
+	{ "allocations", SS_COLUMN_COUNT, "allocations of the line in all", 0 },
+	{ "category", SS_COLUMN_TEXT, "what it is for, as far as stacks tell", 0 },
+	{ "first_ns", SS_COLUMN_NS, "when the first of them was made, from the first event",
+	  SS_COLUMN_DETAIL },
+	{ "last_ns", SS_COLUMN_NS, "when the last of them was made", SS_COLUMN_DETAIL },
+	{ "stack", SS_COLUMN_TEXT, "stack of the most of it, innermost first",
+	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
+};
+
+static void add(const struct ss_snapshot_subject *subject, const struct ss_device_memory *device,
+		const struct ss_kept_line *line, struct ss_table *out)
+{
+	ss_row_begin(out);
+	ss_row_text(out, ss_snapshot_device_name(device, out));
+	ss_row_text(out, line->line ? ss_strings_text(&subject->spots->texts, line->line) : NULL);
+	ss_row_text(out, line->leak_steps ? "yes" : NULL);
+	ss_row_int_known(out, line->leak_steps ? line->leak_step_bytes : -1);
+	ss_row_int_known(out, line->leak_steps ? (int64_t)line->leak_steps : -1);
+	ss_row_int(out, line->bytes);
+	ss_row_int(out, line->blocks);
+	ss_row_int(out, line->made);
+	ss_row_text(out, ss_purpose_name((enum ss_purpose)line->purpose));
+	ss_row_int_known(out, ss_snapshot_moment(subject->snapshot, device, line->first_row));
+	ss_row_int_known(out, ss_snapshot_moment(subject->snapshot, device, line->last_row));
+	ss_row_text(out, ss_snapshot_stack(subject, line->stack, out));
+	ss_row_end(out);
+}
+
+static void note(const struct ss_device_memory *device, const struct ss_kept *kept,
+		 struct ss_table *out)
+{
+	const char *name = ss_snapshot_device_name(device, out);
+
+	if (!kept->rounds.has_steps)
+		ss_table_note(out,
+			      "Device %s: no optimizer and no backward is on the stacks, so steps "
+			      "are not told and growth from step to step is not known.",
+			      name);
+	else
+		ss_table_note(out, "Device %s: %u steps are over in the events.", name,
+			      kept->complete_steps);
+}
+
+static enum ss_status leaks_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
+				struct ss_error *err)
+{
+	for (uint32_t i = 0; i < subject->history->device_count; i++) {
+		const struct ss_device_memory *device = &subject->history->devices[i];
+		struct ss_kept kept;
+
+		if (!device->count)
+			continue;
+		SS_TRY(ss_kept_init(&kept, subject, device, err));
+		for (uint32_t k = 0; k < kept.count; k++)
+			add(subject, device, &kept.lines[k], out);
+		note(device, &kept, out);
+		ss_kept_release(&kept);
+	}
+	ss_snapshot_notes(subject, out);
+	return SS_OK;
+}
+
+const struct ss_view ss_snapshot_view_leaks = {
+	.name = "snapshot-leaks",
+	.summary = "What was never freed, what grows from step to step first",
+	.empty = "Everything that was allocated in the recorded events was freed.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.rankless = true,
+	.run_snapshot = leaks_run,
+};

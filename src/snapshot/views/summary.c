@@ -1,0 +1,125 @@
+/*
+ * summary.c - view: the memory of each device when the snapshot was taken, and its peak.
+ *
+ * Fragmentation in three parts: what rounding added to active blocks (internal), what is free
+ * in segments that are in use (external), and segments that are wholly free, which
+ * empty_cache() gives back (releasable). Reserved is active, external and releasable memory.
+ */
+#include "snapshot/subject.h"
+
+static const struct ss_column columns[] = {
+	{ "device", SS_COLUMN_TEXT, "number of the device, or host: its pinned memory", 0 },
+	{ "reserved_bytes", SS_COLUMN_BYTES, "segments: what the allocator holds", 0 },
+	{ "allocated_bytes", SS_COLUMN_BYTES, "blocks that the program holds", 0 },
+	{ "active_bytes", SS_COLUMN_BYTES, "the same, and blocks that only streams still use", 0 },
+	{ "requested_bytes", SS_COLUMN_BYTES, "what was asked for, of active blocks", 0 },
+	{ "internal_bytes", SS_COLUMN_BYTES, "active less requested: rounding", SS_COLUMN_DETAIL },
+	{ "external_bytes", SS_COLUMN_BYTES, "free, in segments that are in use", 0 },
+	{ "releasable_bytes", SS_COLUMN_BYTES, "segments that are wholly free", 0 },
+	{ "largest_free_bytes", SS_COLUMN_BYTES, "largest block that is free", 0 },
+	{ "peak_active_bytes", SS_COLUMN_BYTES,
+	  "most that was active in the recorded events; empty: no events", 0 },
+	{ "peak_requested_bytes", SS_COLUMN_BYTES,
+	  "the same as memory_viz counts: sizes that were asked for", SS_COLUMN_DETAIL },
+	{ "peak_reserved_bytes", SS_COLUMN_BYTES, "most that was reserved in the recorded events",
+	  0 },
+	{ "peak_at_ns", SS_COLUMN_NS, "when the peak was reached, from the first event",
+	  SS_COLUMN_DETAIL },
+	{ "segments", SS_COLUMN_COUNT, "segments", SS_COLUMN_DETAIL },
+	{ "blocks", SS_COLUMN_COUNT, "blocks, used or free", SS_COLUMN_DETAIL },
+	{ "events", SS_COLUMN_COUNT, "events that were recorded", 0 },
+	{ "allocations", SS_COLUMN_COUNT, "allocations among them", SS_COLUMN_DETAIL },
+	{ "out_of_memory", SS_COLUMN_COUNT, "allocations that failed",
+	  SS_COLUMN_CONTEXT | SS_COLUMN_QUIET },
+	{ "replay", SS_COLUMN_TEXT,
+	  "exact: replaying the events gives every recorded block; requested: only their sizes as "
+	  "asked for; differs; empty: nothing to compare",
+	  SS_COLUMN_DETAIL },
+};
+
+static const char *replay_of(const struct ss_device_memory *device)
+{
+	if (!device->is_compared)
+		return NULL;
+	if (device->is_exact)
+		return "exact";
+	return device->unmatched || device->odd_events ? "differs" : "requested";
+}
+
+static void add_state(const struct ss_device_memory *device, struct ss_table *out)
+{
+	const struct ss_memory_state *end = &device->end;
+
+	ss_row_int(out, end->reserved_bytes);
+	ss_row_int(out, end->allocated_bytes);
+	ss_row_int(out, end->active_bytes);
+	ss_row_int_known(out, end->has_requested ? end->requested_bytes : -1);
+	ss_row_int_known(out, end->has_requested ? end->internal_bytes : -1);
+	ss_row_int(out, end->external_bytes);
+	ss_row_int(out, end->releasable_bytes);
+	ss_row_int(out, end->largest_free_bytes);
+}
+
+static void add(const struct ss_snapshot_subject *subject, const struct ss_device_memory *device,
+		struct ss_table *out)
+{
+	bool has_events = device->count > 0;
+
+	ss_row_begin(out);
+	ss_row_text(out, ss_snapshot_device_name(device, out));
+	if (subject->snapshot->has_segments || device->segment_count)
+		add_state(device, out);
+	else
+		ss_row_nulls(out, 8);
+	ss_row_int_known(out, has_events ? device->peak_active_bytes : -1);
+	ss_row_int_known(out, has_events ? device->peak_requested_bytes : -1);
+	ss_row_int_known(out, has_events ? device->peak_reserved_bytes : -1);
+	if (has_events)
+		ss_row_int_known(out, device->peak_row == SS_NO_ROW
+					      ? 0
+					      : ss_snapshot_moment(subject->snapshot, device,
+								   device->peak_row));
+	else
+		ss_row_null(out);
+	ss_row_int(out, device->end.segments);
+	ss_row_int(out, device->end.blocks);
+	ss_row_int(out, device->count);
+	ss_row_int(out, (int64_t)device->action_counts[SS_ACTION_ALLOC]);
+	ss_row_int(out, (int64_t)device->action_counts[SS_ACTION_OOM]);
+	ss_row_text(out, replay_of(device));
+	ss_row_end(out);
+}
+
+/* Of a memory timeline there is the peak. */
+static void add_curve(const struct ss_snapshot *snapshot, struct ss_table *out)
+{
+	ss_row_begin(out);
+	ss_row_nulls(out, 9);
+	ss_row_int(out, ss_snapshot_curve_peak(snapshot, NULL));
+	ss_row_nulls(out, 5);
+	ss_row_int(out, snapshot->curve.count);
+	ss_row_nulls(out, 3);
+	ss_row_end(out);
+}
+
+static enum ss_status summary_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
+				  struct ss_error *err)
+{
+	(void)err;
+	if (subject->snapshot->curve.count)
+		add_curve(subject->snapshot, out);
+	for (uint32_t i = 0; i < subject->history->device_count; i++)
+		add(subject, &subject->history->devices[i], out);
+	ss_snapshot_notes(subject, out);
+	return SS_OK;
+}
+
+const struct ss_view ss_snapshot_view_summary = {
+	.name = "snapshot-summary",
+	.summary = "Memory of each device: reserved, allocated, fragmentation, peak",
+	.empty = "The snapshot holds no memory.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.rankless = true,
+	.run_snapshot = summary_run,
+};

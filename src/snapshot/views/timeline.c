@@ -1,0 +1,272 @@
+/*
+ * timeline.c - view: active memory over time, by category.
+ *
+ * The recorded time is cut into equal parts (the events are, where no times are recorded);
+ * each has the least and the most that was active in it, and what the most was made of: no
+ * peak vanishes, however short it was. The group `all` has every event.
+ */
+#include <string.h>
+
+#include "analyze/pools.h"
+#include "snapshot/subject.h"
+
+enum group { COARSE, FINE, ALL };
+
+static const uint32_t part_counts[] = { [COARSE] = 64, [FINE] = 512 };
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_DEVICE,
+	{ "at_ns", SS_COLUMN_NS,
+	  "where the part begins, or the event is, from the first event; empty: not recorded", 0 },
+	{ "event", SS_COLUMN_ID, "number of its first event, from 0", 0 },
+	{ "min_bytes", SS_COLUMN_BYTES, "least that was active in it", SS_COLUMN_DETAIL },
+	{ "max_bytes", SS_COLUMN_BYTES, "most that was active in it", 0 },
+	{ "active_percent", SS_COLUMN_PERCENT, "its max_bytes, of the peak", SS_COLUMN_BAR },
+	{ "reserved_bytes", SS_COLUMN_BYTES, "most that was reserved in it", 0 },
+	{ "parameter_bytes", SS_COLUMN_BYTES, "of max_bytes: parameters", 0 },
+	{ "optimizer_state_bytes", SS_COLUMN_BYTES, "of max_bytes: state of the optimizer", 0 },
+	{ "gradient_bytes", SS_COLUMN_BYTES, "of max_bytes: gradients", 0 },
+	{ "activation_bytes", SS_COLUMN_BYTES, "of max_bytes: activations", 0 },
+	{ "temporary_bytes", SS_COLUMN_BYTES,
+	  "of max_bytes: freed in the phase that it was made in", 0 },
+	{ "input_bytes", SS_COLUMN_BYTES, "of max_bytes: inputs, where the file says so", 0 },
+	{ "autograd_detail_bytes", SS_COLUMN_BYTES,
+	  "of max_bytes: details of autograd, where the file says so", 0 },
+	{ "unknown_bytes", SS_COLUMN_BYTES, "of max_bytes: no category can be told", 0 },
+	{ "events", SS_COLUMN_COUNT, "events in it", SS_COLUMN_DETAIL },
+};
+
+struct part {
+	int64_t active_bytes, reserved_bytes; /* now; reserved -1: not known */
+	int64_t now[SS_PURPOSE_COUNT];
+	int64_t min_bytes, max_bytes, max_reserved_bytes;
+	int64_t at_max[SS_PURPOSE_COUNT];
+	uint32_t first, events;
+};
+
+struct work {
+	const struct ss_snapshot_subject *subject;
+	const struct ss_device_memory *device;
+	struct ss_table *out;
+	const char *name;
+	int64_t peak_bytes;
+};
+
+/* A part begins with what there was before its first event. */
+static void begin(struct part *part, uint32_t event)
+{
+	part->min_bytes = part->max_bytes = part->active_bytes;
+	part->max_reserved_bytes = part->reserved_bytes;
+	memcpy(part->at_max, part->now, sizeof(part->now));
+	part->first = event;
+	part->events = 0;
+}
+
+static void add(const struct work *work, const struct part *part, int64_t at_ns)
+{
+	struct ss_table *out = work->out;
+
+	ss_row_begin(out);
+	ss_row_text(out, work->name);
+	ss_row_int_known(out, at_ns);
+	ss_row_int(out, part->first);
+	ss_row_int(out, part->min_bytes);
+	ss_row_int(out, part->max_bytes);
+	ss_row_share(out, (double)part->max_bytes, (double)work->peak_bytes);
+	ss_row_int_known(out, part->max_reserved_bytes);
+	for (int i = 0; i < SS_PURPOSE_COUNT; i++)
+		ss_row_int(out, part->at_max[i]);
+	ss_row_int(out, part->events);
+	ss_row_end(out);
+}
+
+static enum ss_purpose purpose_of(const struct work *work, uint32_t row)
+{
+	const struct ss_history *history = work->subject->history;
+	const struct ss_snapshot *snapshot = work->subject->snapshot;
+	const struct ss_old_block *old;
+
+	if (snapshot->events.action[row] == SS_ACTION_ALLOC)
+		return ss_purpose_of(history, work->subject->spots, row);
+	if (history->partner[row] != row)
+		return ss_purpose_of(history, work->subject->spots, history->partner[row]);
+	old = ss_history_old(work->device, snapshot->events.address[row]);
+	return old ? ss_purpose_of_old(history, work->subject->spots, old) : SS_PURPOSE_UNKNOWN;
+}
+
+static void count_event(const struct work *work, struct part *part, uint32_t row)
+{
+	int64_t change = ss_history_change(work->subject->history, row);
+
+	part->events++;
+	if (part->reserved_bytes >= 0)
+		part->reserved_bytes =
+			ss_bytes_add(part->reserved_bytes,
+				     ss_history_reserved_change(work->subject->snapshot, row));
+	if (part->reserved_bytes > part->max_reserved_bytes)
+		part->max_reserved_bytes = part->reserved_bytes;
+	if (change) {
+		enum ss_purpose purpose = purpose_of(work, row);
+
+		part->now[purpose] = ss_bytes_add(part->now[purpose], change);
+		part->active_bytes = ss_bytes_add(part->active_bytes, change);
+	}
+	if (part->active_bytes < part->min_bytes)
+		part->min_bytes = part->active_bytes;
+	if (part->active_bytes > part->max_bytes) {
+		part->max_bytes = part->active_bytes;
+		memcpy(part->at_max, part->now, sizeof(part->now));
+	}
+}
+
+static void start(const struct work *work, struct part *part)
+{
+	const struct ss_device_memory *device = work->device;
+
+	*part = (struct part){ .active_bytes = device->first_active_bytes,
+			       .reserved_bytes = device->first_reserved_bytes };
+	for (uint32_t i = 0; i < device->old_count; i++) {
+		enum ss_purpose purpose = ss_purpose_of_old(work->subject->history,
+							    work->subject->spots, &device->old[i]);
+
+		part->now[purpose] = ss_bytes_add(part->now[purpose], device->old[i].bytes);
+	}
+}
+
+/* The part of an event: by time, or by number where no times are recorded. */
+static uint32_t part_at(const struct work *work, uint32_t row, int64_t span_ns, uint32_t parts)
+{
+	const struct ss_device_memory *device = work->device;
+	int64_t at_ns;
+
+	if (span_ns <= 0)
+		return (uint32_t)((uint64_t)(row - device->first) * parts / device->count);
+	at_ns = ss_snapshot_moment(work->subject->snapshot, device, row);
+	if (at_ns < 0)
+		return 0;
+	return at_ns >= span_ns ? parts - 1
+				: (uint32_t)((double)at_ns / (double)span_ns * (double)parts);
+}
+
+static int64_t moment_of(const struct work *work, const struct part *part)
+{
+	return ss_snapshot_moment(work->subject->snapshot, work->device,
+				  work->device->first + part->first);
+}
+
+static void draw(const struct work *work)
+{
+	const struct ss_device_memory *device = work->device;
+	uint32_t last = device->first + device->count - 1;
+	uint32_t parts = work->subject->group == ALL ? 0 : part_counts[work->subject->group];
+	int64_t span_ns = ss_snapshot_moment(work->subject->snapshot, device, last);
+	uint32_t now = 0;
+	struct part part;
+
+	start(work, &part);
+	begin(&part, 0);
+	for (uint32_t row = device->first; row <= last; row++) {
+		uint32_t at = parts ? part_at(work, row, span_ns, parts) : row - device->first;
+
+		if (at > now) { /* clocks of files go back: such an event counts where it stands */
+			add(work, &part, moment_of(work, &part));
+			begin(&part, row - device->first);
+			now = at;
+		}
+		count_event(work, &part, row);
+	}
+	add(work, &part, moment_of(work, &part));
+}
+
+/* --- memory timelines of the profiler ------------------------------------------------ */
+
+static void take_point(struct part *part, const struct ss_curve_point *point)
+{
+	part->events++;
+	part->active_bytes = 0;
+	for (int i = 0; i < SS_CURVE_COUNT; i++) {
+		part->now[ss_purpose_of_curve((enum ss_curve_category)i)] = point->bytes[i];
+		part->active_bytes += point->bytes[i];
+	}
+	if (part->active_bytes < part->min_bytes || part->events == 1)
+		part->min_bytes = part->active_bytes;
+	if (part->active_bytes > part->max_bytes || part->events == 1) {
+		part->max_bytes = part->active_bytes;
+		memcpy(part->at_max, part->now, sizeof(part->now));
+	}
+}
+
+/* When a point is, from the first that has a time; what was there before the recording: 0. */
+static int64_t point_ns(const struct ss_memory_curve *curve, uint32_t first, uint32_t point)
+{
+	int64_t from = first < curve->count ? curve->points[first].time_ns : SS_NO_TIME;
+	int64_t at = curve->points[point].time_ns, span;
+
+	if (from == SS_NO_TIME)
+		return -1;
+	return at == SS_NO_TIME || __builtin_sub_overflow(at, from, &span) || span < 0 ? 0 : span;
+}
+
+static void draw_curve(const struct work *work)
+{
+	const struct ss_memory_curve *curve = &work->subject->snapshot->curve;
+	uint32_t parts = work->subject->group == ALL ? 0 : part_counts[work->subject->group];
+	uint32_t first = 0, now = 0;
+	struct part part = { .reserved_bytes = -1, .max_reserved_bytes = -1 };
+	int64_t span_ns;
+
+	while (first < curve->count && curve->points[first].time_ns == SS_NO_TIME)
+		first++;
+	span_ns = point_ns(curve, first, curve->count - 1);
+	for (uint32_t i = 0; i < curve->count; i++) {
+		int64_t at_ns = point_ns(curve, first, i);
+		uint32_t at = !parts ? i
+			      : span_ns > 0
+				      ? (uint32_t)((double)at_ns / (double)span_ns * (parts - 1))
+				      : (uint32_t)((uint64_t)i * parts / curve->count);
+
+		if (at > now) {
+			add(work, &part, point_ns(curve, first, part.first));
+			part.first = i;
+			part.events = 0;
+			now = at;
+		}
+		take_point(&part, &curve->points[i]);
+	}
+	add(work, &part, point_ns(curve, first, part.first));
+}
+
+static enum ss_status timeline_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
+				   struct ss_error *err)
+{
+	(void)err;
+	if (subject->snapshot->curve.count) {
+		struct work work = { .subject = subject, .out = out };
+
+		work.peak_bytes = ss_snapshot_curve_peak(subject->snapshot, NULL);
+		draw_curve(&work);
+	}
+	for (uint32_t i = 0; i < subject->history->device_count; i++) {
+		struct work work = { .subject = subject,
+				     .device = &subject->history->devices[i],
+				     .out = out };
+
+		work.name = ss_snapshot_device_name(work.device, out);
+		work.peak_bytes = work.device->peak_active_bytes;
+		if (work.device->count)
+			draw(&work);
+	}
+	ss_snapshot_notes(subject, out);
+	return SS_OK;
+}
+
+const struct ss_view ss_snapshot_view_timeline = {
+	.name = "snapshot-timeline",
+	.summary = "Active memory over time, by category",
+	.empty = "No events were recorded: torch.cuda.memory._record_memory_history() does.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.groups = { "coarse", "fine", "all" },
+	.rankless = true,
+	.run_snapshot = timeline_run,
+};

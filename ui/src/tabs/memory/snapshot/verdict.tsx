@@ -1,0 +1,119 @@
+/*
+ * verdict.tsx - what a snapshot says, first: how much, who holds the peak, what is wrong.
+ */
+import { useLoaded, useOpened } from "../../../core/context";
+import { formatBytes, formatPercent } from "../../../core/format";
+import { rowsOf } from "../../../core/rows";
+import { Failed, Loading } from "../../../parts/state";
+
+interface Props {
+	snapshot: number;
+	device: string | null;
+}
+
+const TITLES: Record<string, string> = {
+	leak: "Memory leaks",
+	"out-of-memory": "An allocation failed",
+	fragmentation: "Memory is fragmented",
+	"allocator-thrash": "The allocator gives memory back and asks for it again",
+	expandable: "Expandable segments",
+};
+
+function useVerdict({ snapshot, device }: Props) {
+	const { client } = useOpened();
+	return useLoaded(async () => {
+		const asked = { snapshot, device };
+		const [summary, holders, findings] = await Promise.all([
+			client.view("snapshot-summary", asked),
+			client.view("snapshot-holders", { ...asked, top: 1 }),
+			client.view("snapshot-findings", asked),
+		]);
+		return {
+			summary: rowsOf(summary, "snapshot-summary")[0] ?? null,
+			holder: rowsOf(holders, "snapshot-holders")[0] ?? null,
+			findings: rowsOf(findings, "snapshot-findings"),
+			notes: findings.notes,
+		};
+	}, [client, snapshot, device]);
+}
+
+type Verdict = NonNullable<ReturnType<typeof useVerdict>["value"]>;
+
+function Peak({ summary, holder }: Verdict) {
+	if (!summary || summary.peak_active_bytes === null)
+		return summary ? <> What led there was not recorded, so the peak is not known.</> : null;
+	return (
+		<>
+			{" "}
+			The peak was <b>{formatBytes(summary.peak_active_bytes)}</b>
+			{holder?.peak_bytes ? (
+				<span title="of all that was held at the peak">
+					: {holder.line ?? "blocks without a stack"} held{" "}
+					{formatBytes(holder.peak_bytes)} ({formatPercent(holder.peak_percent)}) of it
+				</span>
+			) : null}
+			.
+		</>
+	);
+}
+
+function Sentence(verdict: Verdict) {
+	const { summary } = verdict;
+	if (!summary) return <p class="snapshot-lead">A memory timeline of the profiler.</p>;
+	const { reserved_bytes: reserved, external_bytes: pieces } = summary;
+	const known = reserved !== null && reserved > 0;
+	return (
+		<p class="snapshot-lead">
+			{known ? (
+				<>
+					At the end <b>{formatBytes(summary.allocated_bytes)}</b> are allocated of{" "}
+					<b>{formatBytes(reserved)}</b> reserved
+					{pieces ? (
+						<span title="of what is reserved">
+							; {formatBytes(pieces)} ({formatPercent((100 * pieces) / reserved)}) are
+							free in pieces
+						</span>
+					) : null}
+					.
+				</>
+			) : null}
+			<Peak {...verdict} />
+		</p>
+	);
+}
+
+export function SnapshotVerdict(props: Props) {
+	const loaded = useVerdict(props);
+	const found = loaded.value;
+	if (!found)
+		return loaded.state === "failed" ? (
+			<Failed error={loaded.error} />
+		) : (
+			<Loading what="Reading the snapshot …" />
+		);
+	return (
+		<div class="snapshot-verdict">
+			<Sentence {...found} />
+			{found.findings.map((finding, i) => (
+				<section
+					key={i}
+					class={finding.severity === "warning" ? "finding-box bad" : "finding-box"}
+				>
+					<h3>
+						{TITLES[finding.finding ?? ""] ?? finding.finding}{" "}
+						<span class="soft">{formatBytes(finding.bytes)}</span>
+					</h3>
+					<p>{finding.evidence}</p>
+					<p>
+						<b>What helps:</b> {finding.fix}
+					</p>
+				</section>
+			))}
+			{found.notes.map((note) => (
+				<p class="soft" key={note}>
+					{note}
+				</p>
+			))}
+		</div>
+	);
+}
