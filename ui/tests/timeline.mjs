@@ -102,8 +102,8 @@ async function zoom(harness) {
 	const start = at();
 	await line.page.keyboard.down("Shift");
 	await line.page.mouse.wheel(0, 200);
+	await settle(line.page); /* a busy browser gets the wheel later than the key */
 	await line.page.keyboard.up("Shift");
-	await settle(line.page);
 	check(at() !== start, "Shift and wheel do not pan");
 	const held = at();
 	await line.page.mouse.down();
