@@ -171,6 +171,14 @@ static void check_timeline(void **state)
 	assert_string_equal(cells.data, "3,130,30,0");
 	support_table_row(&snapshot.table, 5, "min_bytes,max_bytes", &cells);
 	assert_string_equal(cells.data, "0,30");
+	/* by line: 1 + 2 + 2 (it begins with what was there) + 2 + 2 + 1 rows */
+	support_snapshot_run(&snapshot, "timeline/line");
+	assert_int_equal(snapshot.table.row_count, 10);
+	support_table_row(&snapshot.table, 1, "event,max_bytes,line,line_bytes,unknown_bytes",
+			  &cells);
+	assert_string_equal(cells.data, "1,150,train.py:3 (main),100,-");
+	support_table_row(&snapshot.table, 2, "event,line,line_bytes", &cells);
+	assert_string_equal(cells.data, "1,model.py:14 (forward),50");
 	ss_text_release(&cells);
 	support_snapshot_close(&snapshot);
 }
