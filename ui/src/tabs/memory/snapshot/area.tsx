@@ -192,7 +192,8 @@ function draw(canvas: HTMLCanvasElement, props: Props, area: Area, full: number)
 	drawMarks(context, props, area, width);
 }
 
-function Card({ area, pixel, axis }: { area: Area; pixel: number; axis: Axis }) {
+function Card(props: { area: Area; pixel: number; axis: Axis; unit: string }) {
+	const { area, pixel, axis, unit } = props;
 	const total = area.high[pixel] ?? 0;
 	const event = area.event[pixel] ?? BEFORE;
 	const reserved = area.reserved[pixel] ?? Number.NaN;
@@ -205,7 +206,7 @@ function Card({ area, pixel, axis }: { area: Area; pixel: number; axis: Axis }) 
 		<div class="area-card">
 			<b>{formatBytes(total)}</b> active
 			{Number.isNaN(reserved) ? "" : `, ${formatBytes(reserved)} reserved`} ·{" "}
-			{event === BEFORE ? "before the first event" : `event ${formatCount(event)}`}
+			{event === BEFORE ? "before the first event" : `${unit} ${formatCount(event)}`}
 			{axis === "time" ? ` · ${formatNs(at)}` : ""}
 			{shown.slice(0, TOLD).map(({ series, index, bytes }) => (
 				<div key={index} class="area-row">
@@ -368,11 +369,14 @@ export function AreaPlot(props: Props) {
 						area={area}
 						pixel={Math.min(area.pixels - 1, Math.floor((hover * area.pixels) / width))}
 						axis={props.axis}
+						unit={props.device === null ? "point" : "event"}
 					/>
 				</div>
 			) : null}
 			<ul class="area-legend" aria-label="Holders, the largest first">
-				<li class="area-reserved">reserved</li>
+				{area?.reserved.some((bytes) => !Number.isNaN(bytes)) ? (
+					<li class="area-reserved">reserved</li>
+				) : null}
 				{area?.series.map((series, index) => (
 					<li key={index} class={matches(series.name, props.search) ? "" : "off"}>
 						<Key
