@@ -171,10 +171,12 @@ function Tables(props: {
 	);
 	const chosen = tables.find(({ id }) => id === part) ?? tables[0];
 	const view = chosen?.id ?? "snapshot-summary";
-	/* within one run the snapshot is compared with the first other one */
-	const before = job.runs > 1 ? null : props.snapshot ? 0 : 1;
-	const parameters =
-		view === "snapshot-diff" && two ? { ...props.parameters, before } : props.parameters;
+	/* the second run is what became of the first; within one run, of the snapshot before it */
+	const compared =
+		job.runs > 1
+			? { run: 1, before: props.snapshot }
+			: { snapshot: Math.max(1, props.snapshot), before: Math.max(0, props.snapshot - 1) };
+	const parameters = view === "snapshot-diff" ? compared : props.parameters;
 	return (
 		<>
 			<Chips
