@@ -138,7 +138,9 @@ async function beside(harness) {
 	mkdirSync(folder);
 	for (const name of readdirSync(ranks).filter((one) => one.startsWith("rank")))
 		copyFileSync(join(ranks, name), join(folder, name));
-	copyFileSync(path, join(folder, "memory.pickle"));
+	copyFileSync(path, join(folder, "rank0_memory.pickle"));
+	const { quality } = harness.json("files", folder);
+	equal(quality.unreadable_files, 0, "snapshots that views of traces cannot read");
 	const { link, stop } = await harness.serve(folder);
 	const page = await harness.open(link);
 	await page.getByRole("tab", { name: "Memory" }).click();
