@@ -2,8 +2,9 @@
  * fuzz_kineto.c - a file's bytes, through everything that a user can ask.
  *
  * The trace is checked by its invariants, every view and report runs in every
- * format, and the load is repeated with one request for memory refused: it must
- * fail in a sentence, or succeed with the same trace, and leave nothing behind.
+ * format or every route of the timeline answers, and the load is repeated with one
+ * request for memory refused: it must fail in a sentence, or succeed with the same
+ * trace, and leave nothing behind.
  */
 #include <string.h>
 
@@ -52,8 +53,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(memory.used_bytes == 0);
 	CHECK((ss_session_open_memory(data, size, "fuzz/rank3.json", &session, &err) == SS_OK) ==
 	      (status == SS_OK));
-	if (status == SS_OK)
-		check_views(session, NULL);
+	if (status == SS_OK) {
+		uint64_t seed = ss_hash_bytes((const char *)data, (uint32_t)size);
+
+		/* either of the two is as long as all the rest */
+		if (seed % 2)
+			check_timeline(session, seed / 2);
+		else
+			check_views(session, NULL);
+	}
 	ss_session_close(session);
 	return 0;
 }

@@ -3,7 +3,8 @@
  *
  * An input is a request as it comes over the network, or '?' and what stands behind /api/ask/.
  * Nothing is served without the token and under a foreign name; what is served is well-formed.
- * The job that is asked about is simulated once, and small: 2 ranks of a few hundred events.
+ * Two runs are asked about, which are made once and are small: a simulated job of 2 ranks, and
+ * a pack of one of them beside a file with all that is not simulated and one that cannot be read.
  */
 #include <dirent.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static const struct ss_guard guards[] = {
 	{ .token = TOKEN, .address = "0.0.0.0", .any_address = true },
 };
 
-static void remove_folder(const char *folder)
+static void remove_files(const char *folder)
 {
 	DIR *open = opendir(folder);
 	struct dirent *entry;
@@ -38,7 +39,68 @@ static void remove_folder(const char *folder)
 		unlink(path);
 	}
 	closedir(open);
-	rmdir(folder);
+}
+
+/* Stacks, memory, counters, slices that overlap, odd names; ' stands for ". */
+static const char other_trace[] =
+	"{'distributedInfo':{'rank':1,'world_size':3,'backend':'nccl'},'traceEvents':["
+	"{'ph':'X','cat':'python_function','name':'/a/train.py(9): \\u00e9','pid':1,'tid':1,"
+	"'ts':0,'dur':900,'args':{'Python id':1,'Python parent id':null}},"
+	"{'ph':'X','cat':'cpu_op','name':'aten::mm','pid':1,'tid':1,'ts':10,'dur':90.5,"
+	"'args':{'External id':3,'Sequence number':7,'Input Dims':[[2,3],[3,4]],"
+	"'Call stack':'a.py(1): f;b.py(2): g'}},"
+	"{'ph':'X','cat':'cpu_op','name':'MmBackward0','pid':1,'tid':2,'ts':400,'dur':50,"
+	"'args':{'Sequence number':7,'Fwd thread id':1}},"
+	"{'ph':'X','cat':'cuda_runtime','name':'cudaLaunchKernel','pid':1,'tid':1,'ts':20,"
+	"'dur':4,'args':{'correlation':5}},"
+	"{'ph':'X','cat':'kernel','name':'void gemm<int, 4>(f*)','pid':0,'tid':7,'ts':40,"
+	"'dur':70,'args':{'device':0,'stream':7,'correlation':5,'grid':[4,1,1]}},"
+	"{'ph':'X','cat':'kernel','name':'late','pid':0,'tid':7,'ts':90,'dur':70,"
+	"'args':{'device':0,'stream':7,'correlation':6}},"
+	"{'ph':'X','cat':'gpu_memcpy','name':'Memcpy HtoD','pid':3,'tid':9,'ts':500,'dur':5,"
+	"'args':{'device':3,'stream':9,'bytes':64}},"
+	"{'ph':'i','name':'[memory]','pid':1,'tid':1,'ts':15,'args':{'Device Type':1,"
+	"'Device Id':0,'Addr':64,'Bytes':512,'Total Allocated':512,'Total Reserved':1024}},"
+	"{'ph':'i','name':'[memory]','pid':1,'tid':1,'ts':95,'args':{'Device Type':1,"
+	"'Device Id':0,'Addr':64,'Bytes':-512,'Total Allocated':0,'Total Reserved':1024}},"
+	"{'ph':'C','name':'sm & =%','pid':0,'ts':30,'args':{'a':-0.5,'b':1e300}},"
+	"{'ph':'C','name':'sm & =%','pid':0,'ts':60,'args':{'a':7}},"
+	"{'ph':'X','cat':'user_annotation','name':'ProfilerStep#1','pid':1,'tid':1,'ts':5,"
+	"'dur':300},"
+	"{'ph':'X','cat':'user_annotation','name':'ProfilerStep#2','pid':1,'tid':1,'ts':305,"
+	"'dur':300}]}";
+
+static bool write_bytes(void *context, const char *bytes, size_t length)
+{
+	return fwrite(bytes, 1, length, context) == length;
+}
+
+static FILE *open_file(const char *folder, const char *name)
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "wb");
+	CHECK(file);
+	return file;
+}
+
+/* Changes the files of the folder into those of the second run. */
+static void make_other(const char *folder, struct ss_session *first)
+{
+	FILE *file = open_file(folder, "rank0.stepscope");
+	uint64_t bytes;
+
+	CHECK(ss_session_pack(first, 0, write_bytes, file, &bytes, NULL) == SS_OK);
+	fclose(file);
+	file = open_file(folder, "rank1.json");
+	for (const char *at = other_trace; *at; at++)
+		fputc(*at == '\'' ? '"' : *at, file);
+	fclose(file);
+	file = open_file(folder, "rank2.json");
+	CHECK(write_bytes(file, "nothing", 7));
+	fclose(file);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -61,9 +123,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argv;
 	CHECK(mkdtemp(folder));
 	CHECK(ss_simulate(&simulation, &done, &err) == SS_OK);
-	for (runs.count = 0; runs.count < SS_RUNS_MAX; runs.count++)
-		CHECK(ss_session_open(&open, &runs.sessions[runs.count], &err) == SS_OK);
-	remove_folder(folder);
+	CHECK(ss_session_open(&open, &runs.sessions[0], &err) == SS_OK);
+	remove_files(folder);
+	make_other(folder, runs.sessions[0]);
+	CHECK(ss_session_open(&open, &runs.sessions[1], &err) == SS_OK);
+	runs.count = 2;
+	CHECK(ss_session_failed_count(runs.sessions[1]) == 1);
+	remove_files(folder);
+	rmdir(folder);
 	return 0;
 }
 
@@ -71,6 +138,7 @@ static void ask(const char *request, bool takes_gzip)
 {
 	struct ss_task task = { .request = request, .takes_gzip = takes_gzip };
 	struct ss_text *body = &task.answer.body;
+	uint64_t slices;
 
 	ss_task_answer(&runs, &task);
 	if (task.status != SS_OK) {
@@ -80,6 +148,9 @@ static void ask(const char *request, bool takes_gzip)
 		CHECK(task.answer.media_type && body->length <= SS_ANSWER_BYTES_MAX);
 		if (strcmp(task.answer.media_type, "application/json") == 0 && !task.is_gzip)
 			check_json(body->data, body->length);
+		if (strcmp(task.answer.media_type, "application/octet-stream") == 0 &&
+		    !task.is_gzip)
+			check_drawn(body->data, body->length, &slices);
 		CHECK(!task.is_gzip || memcmp(body->data, "\x1f\x8b", 2) == 0);
 	}
 	ss_text_release(body);

@@ -2,10 +2,12 @@
 """embed.py - makes C of the viewer's page, for src/serve/page.c.
 
     tools/embed.py OUTPUT [PAGE]
+    tools/embed.py --seal PAGE
 
 PAGE is one HTML file that needs no other: its scripts and styles stand in it. It is compressed,
 and the policy that goes with it (Content-Security-Policy) allows these scripts and styles alone,
-by their hashes. Without PAGE the program has no viewer.
+by their hashes. Without PAGE the program has no viewer. --seal writes the policy into the page
+itself, for those that are opened from a disk: a browser lets it ask nobody for anything.
 """
 
 import base64
@@ -55,14 +57,14 @@ def hashes(texts):
             for t in texts]
 
 
-def policy(html):
+def rules(html):
     """What the page may do; everything that is not listed is forbidden."""
     page = Inline()
     page.feed(html)
     page.close()
     if page.fetched:
         sys.exit(f"embed.py: the page is not self-contained: it fetches {page.fetched[0][:200]}")
-    return "; ".join((
+    return (
         "default-src 'none'",
         "connect-src 'self'",
         " ".join(["script-src", *hashes(page.texts["script"]), "'wasm-unsafe-eval'"]),
@@ -72,8 +74,21 @@ def policy(html):
         "worker-src blob:",
         "base-uri 'none'",
         "form-action 'none'",
-        "frame-ancestors 'none'",
-    ))
+    )
+
+
+def policy(html):
+    """As a header, which may also say who may frame the page."""
+    return "; ".join((*rules(html), "frame-ancestors 'none'"))
+
+
+def seal(path):
+    """Puts the policy before everything that it is about."""
+    html = path.read_text(encoding="utf-8").replace("\r\n", "\n")
+    meta = f'<meta http-equiv="Content-Security-Policy" content="{"; ".join(rules(html))}" />'
+    if html.count("<head>") != 1:
+        sys.exit(f"embed.py: {path} has no head")
+    path.write_text(html.replace("<head>", f"<head>\n\t\t{meta}"), encoding="utf-8")
 
 
 def c_string(data):
@@ -85,6 +100,9 @@ def c_string(data):
 
 
 def main():
+    if sys.argv[1] == "--seal":
+        seal(Path(sys.argv[2]))
+        return
     # browsers hash a script as it is after line breaks were made equal
     html = ""
     if len(sys.argv) > 2:

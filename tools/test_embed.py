@@ -86,5 +86,26 @@ class Embed(unittest.TestCase):
             self.assertIn("not self-contained", text)
 
 
+class Seal(unittest.TestCase):
+    def test_policy_stands_before_what_it_is_about(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.html"
+            page.write_text(PAGE, encoding="utf-8")
+            subprocess.run([sys.executable, EMBED, "--seal", page], check=True)
+            sealed = page.read_text(encoding="utf-8")
+        meta = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)" />', sealed)
+        self.assertLess(meta.start(), sealed.index("<style>"))
+        header = embed(PAGE)[2]
+        self.assertEqual(meta[1] + "; frame-ancestors 'none'", header)
+
+    def test_page_without_a_head_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.html"
+            page.write_text("<p>x</p>", encoding="utf-8")
+            done = subprocess.run([sys.executable, EMBED, "--seal", page], capture_output=True,
+                                  check=False)
+        self.assertNotEqual(done.returncode, 0)
+
+
 if __name__ == "__main__":
     unittest.main()

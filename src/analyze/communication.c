@@ -33,7 +33,7 @@ static const struct ss_column columns[] = {
 	  "time with communication beside it; of kernels at once the first has it", 0 },
 	{ "share_percent", SS_COLUMN_PERCENT, "its hidden_ns, of that of all", 0 },
 	{ "message_bytes", SS_COLUMN_BYTES, "of one call: the larger of input and output", 0 },
-	{ "moved_bytes", SS_COLUMN_BYTES, "messages of all calls; null unless all are known", 0 },
+	{ "moved_bytes", SS_COLUMN_BYTES, "messages of all calls; empty unless all are known", 0 },
 	{ "total_ns", SS_COLUMN_NS, "sum of their durations, waiting for other ranks included", 0 },
 	{ "exposed_ns", SS_COLUMN_NS,
 	  "of that, beside no compute kernel of the device (on the host: no operator)", 0 },

@@ -28,7 +28,7 @@ static const struct ss_column columns[] = {
 	{ "host_total_ns", SS_COLUMN_NS, "time on the CPU, sum over calls", SS_COLUMN_DETAIL },
 	{ "host_mean_ns", SS_COLUMN_NS, "time on the CPU, mean of a call", SS_COLUMN_DETAIL },
 	{ "device_self_ns", SS_COLUMN_NS,
-	  "kernels, copies and memsets that it launched itself; null: no operator launched any",
+	  "kernels, copies and memsets that it launched itself; empty: no operator launched any",
 	  0 },
 	{ "device_total_ns", SS_COLUMN_NS, "and those that operators inside of it launched",
 	  SS_COLUMN_DETAIL },

@@ -113,7 +113,8 @@ static enum ss_status answer(const struct ss_runs *runs, char *target, struct ss
 		return ss_fail(err, SS_ERR_USAGE, "the request is badly escaped");
 	route = find_route(target, &asked.rest);
 	if (!route || (*asked.rest && !route->takes_rest))
-		return ss_fail(err, SS_ERR_MISSING, "there is no route '%.60s'", target);
+		return ss_fail(err, SS_ERR_MISSING,
+			       "there is no request '%.60s'; 'offers' lists them", target);
 	while (query && *query) {
 		char *next = strchr(query, '&');
 

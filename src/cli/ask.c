@@ -11,19 +11,25 @@ static int run(const struct command *command, const void *values, const struct a
 	const struct show_options *own = values;
 	struct ss_open_options open = { .threads = (uint32_t)own->threads,
 					.memory_limit_bytes = own->memory_limit_bytes,
+					.progress = progress_step,
 					.snapshots = true };
+	struct progress_bar bar;
 	struct ss_answer answer = { 0 };
 	struct ss_runs runs = { .count = 1 };
 	struct ss_error err = { 0 };
 	enum ss_status status;
 
 	if (arguments->path_count < 2) {
-		fprintf(stderr, "stepscope ask: a request and a path are needed\n");
+		fprintf(stderr, "stepscope ask: name a request and a trace, as in: "
+				"stepscope ask 'view/steps?rank=0' PATH\n");
 		return EXIT_USAGE;
 	}
 	open.paths = arguments->paths + 1;
 	open.path_count = arguments->path_count - 1;
+	open.progress_context = &bar;
+	progress_begin(&bar, own->progress);
 	status = ss_session_open(&open, &runs.sessions[0], &err);
+	progress_end(&bar);
 	if (status != SS_OK)
 		return show_fail(command->name, &err);
 	status = ss_ask(&runs, arguments->paths[0], &answer, &err);
@@ -34,19 +40,11 @@ static int run(const struct command *command, const void *values, const struct a
 	return status == SS_OK ? EXIT_FINE : show_fail(command->name, &err);
 }
 
-static const struct option options[] = {
-	{ "--threads", "N", "threads to read with (default: one per core)", OPTION_COUNT,
-	  offsetof(struct show_options, threads), 0 },
-	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
-	  OPTION_BYTES, offsetof(struct show_options, memory_limit_bytes), 0 },
-};
-
 const struct command command_ask = {
 	.name = "ask",
 	.summary = "What the viewer asks for, as it gets it: ask 'view/steps?rank=0' PATH",
 	.usage = "[OPTIONS] REQUEST PATH...",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	.loads = true,
 	.values_bytes = sizeof(struct show_options),
 	.prepare = show_prepare,
 	.run = run,

@@ -47,6 +47,7 @@ struct command {
 	size_t option_count;
 	bool is_verdict; /* help lists it first */
 	bool shows; /* its struct begins with a struct show_options, and has those options, too */
+	bool loads; /* the same, with those of them that are about loading */
 	size_t values_bytes; /* of the command's own struct */
 	/* Prints what else its help has; may be NULL. */
 	void (*print_more)(void);
@@ -87,6 +88,7 @@ struct show_options {
 
 extern const struct option show_option_list[];
 extern const size_t show_option_count;
+extern const size_t load_option_first; /* from here on they are about loading */
 void show_prepare(void *values);
 
 /* Loads the paths, runs `what` and prints it. */

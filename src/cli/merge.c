@@ -16,13 +16,6 @@ struct values {
 static const struct option options[] = {
 	{ "--output", "FILE", "the trace to write; .gz compresses it (default: " DEFAULT_NAME ")",
 	  OPTION_TEXT, offsetof(struct values, output), 'o' },
-	{ "--threads", "N", "threads to read with (default: one per core)", OPTION_COUNT,
-	  offsetof(struct values, show.threads), 0 },
-	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
-	  OPTION_BYTES, offsetof(struct values, show.memory_limit_bytes), 0 },
-	{ "--progress", "auto|bar|json|none",
-	  "how to tell that a long load goes on (default: auto)", OPTION_TEXT,
-	  offsetof(struct values, show.progress), 0 },
 };
 
 static void prepare(void *values)
@@ -42,9 +35,11 @@ static bool ends_with(const char *text, const char *end)
 
 static void tell(const char *path, const struct ss_merged *merged)
 {
-	printf("%s: %u rank%s, %llu events, %.1f MB; open it at ui.perfetto.dev\n", path,
-	       merged->ranks, merged->ranks == 1 ? "" : "s", (unsigned long long)merged->events,
-	       (double)merged->bytes / 1e6);
+	char size[BYTES_WORDS];
+
+	bytes_in_words(merged->bytes, size);
+	printf("%s: %u rank%s, %llu events, %s; open it at ui.perfetto.dev\n", path, merged->ranks,
+	       merged->ranks == 1 ? "" : "s", (unsigned long long)merged->events, size);
 	if (merged->unaligned)
 		printf("Not aligned: %u of them, which no collective connects with the first.\n",
 		       merged->unaligned);
@@ -117,6 +112,7 @@ const struct command command_merge = {
 	.usage = "[OPTIONS] PATH...",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
+	.loads = true,
 	.values_bytes = sizeof(struct values),
 	.prepare = prepare,
 	.run = run,

@@ -103,7 +103,11 @@ const struct option *command_option(const struct command *command, size_t index)
 	if (index < command->option_count)
 		return &command->options[index];
 	index -= command->option_count;
-	return command->shows && index < show_option_count ? &show_option_list[index] : NULL;
+	if (command->loads)
+		index += load_option_first;
+	return (command->shows || command->loads) && index < show_option_count
+		       ? &show_option_list[index]
+		       : NULL;
 }
 
 static const struct option *find(const struct command *command, const char *word, size_t length)

@@ -64,3 +64,14 @@ void output_drop(struct output *output)
 	if (output->is_renamed)
 		remove(output->part);
 }
+
+void bytes_in_words(uint64_t bytes, char out[BYTES_WORDS])
+{
+	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB" };
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	for (; value >= 999.95 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+		value /= 1000;
+	snprintf(out, BYTES_WORDS, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}

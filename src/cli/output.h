@@ -34,4 +34,9 @@ int output_close(const char *what, struct output *output);
 /* Leaves nothing behind. */
 void output_drop(struct output *output);
 
+#define BYTES_WORDS 32
+
+/* "831 bytes", "6.3 kB", "33.2 MB": a small file does not have "0.0 MB". */
+void bytes_in_words(uint64_t bytes, char out[BYTES_WORDS]);
+
 #endif

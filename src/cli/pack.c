@@ -24,13 +24,6 @@ static const struct option options[] = {
 	  offsetof(struct values, folder), 'o' },
 	{ "--force", "", "replaces packs that are there", OPTION_FLAG,
 	  offsetof(struct values, force), 0 },
-	{ "--threads", "N", "threads to read with (default: one per core)", OPTION_COUNT,
-	  offsetof(struct values, show.threads), 0 },
-	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
-	  OPTION_BYTES, offsetof(struct values, show.memory_limit_bytes), 0 },
-	{ "--progress", "auto|bar|json|none",
-	  "how to tell that a long load goes on (default: auto)", OPTION_TEXT,
-	  offsetof(struct values, show.progress), 0 },
 };
 
 static void prepare(void *values)
@@ -110,15 +103,18 @@ static int tell(struct packing *packing, const char *path, const struct ss_file 
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 	struct ss_file packed;
+	char size[BYTES_WORDS], json[BYTES_WORDS];
 
 	if (open_one(packing, path, &session, &err) != SS_OK ||
 	    ss_session_file(session, 0, &packed, &err) != SS_OK) {
 		ss_session_close(session);
 		return show_fail(packing->what, &err);
 	}
-	printf("%s: %llu events, %.1f MB of %.1f MB; opens in %.3f s, the file took %.3f s\n", path,
-	       (unsigned long long)packed.events, (double)bytes / 1e6,
-	       (double)file->unpacked_bytes / 1e6, packed.load_seconds, file->load_seconds);
+	bytes_in_words(bytes, size);
+	bytes_in_words(file->unpacked_bytes, json);
+	printf("%s: %llu events, %s of %s; opens in %.3f s, the file took %.3f s\n", path,
+	       (unsigned long long)packed.events, size, json, packed.load_seconds,
+	       file->load_seconds);
 	packing->written++;
 	packing->json_seconds += file->load_seconds;
 	packing->pack_seconds += packed.load_seconds;
@@ -183,8 +179,9 @@ static int pack_one(struct packing *packing, const struct ss_path *path)
 	if (code != EXIT_FINE)
 		return code;
 	status = open_one(packing, path->path, &session, &err);
-	/* other JSON lies beside traces */
-	if (status == SS_ERR_FORMAT && path->from_folder && ss_find_rank(path->path) < 0) {
+	/* other JSON lies beside traces; what is called after a rank should have been one */
+	if (path->from_folder && (status == SS_ERR_MISSING ||
+				  (status == SS_ERR_FORMAT && ss_find_rank(path->path) < 0))) {
 		packing->other++;
 		return EXIT_FINE;
 	}
@@ -200,14 +197,16 @@ static int pack_one(struct packing *packing, const struct ss_path *path)
 
 static void tell_all(const struct packing *packing)
 {
+	char size[BYTES_WORDS], json[BYTES_WORDS];
+
+	bytes_in_words(packing->pack_bytes, size);
+	bytes_in_words(packing->json_bytes, json);
 	if (packing->written > 1)
-		printf("%u packs, %.1f MB of %.1f MB; they open in %.3f s, the files took %.3f s\n",
-		       packing->written, (double)packing->pack_bytes / 1e6,
-		       (double)packing->json_bytes / 1e6, packing->pack_seconds,
-		       packing->json_seconds);
+		printf("%u packs, %s of %s; they open in %.3f s, the files took %.3f s\n",
+		       packing->written, size, json, packing->pack_seconds, packing->json_seconds);
 	if (packing->other)
-		printf("Left out: %u file%s of the folder that %s no traces.\n", packing->other,
-		       packing->other == 1 ? "" : "s", packing->other == 1 ? "is" : "are");
+		printf("Left out of the folder: %u file%s.\n", packing->other,
+		       packing->other == 1 ? " that is no trace" : "s that are no traces");
 }
 
 static int pack_all(struct packing *packing, const struct arguments *arguments,
@@ -268,6 +267,7 @@ const struct command command_pack = {
 	.usage = "[OPTIONS] PATH...",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
+	.loads = true,
 	.values_bytes = sizeof(struct values),
 	.prepare = prepare,
 	.run = run,

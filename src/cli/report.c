@@ -29,13 +29,6 @@ static const struct option options[] = {
 	  offsetof(struct values, max_bytes), 0 },
 	{ "--page", "FILE", "another viewer than the one that is built in", OPTION_TEXT,
 	  offsetof(struct values, page), 0 },
-	{ "--threads", "N", "threads to read with (default: one per core)", OPTION_COUNT,
-	  offsetof(struct values, show.threads), 0 },
-	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
-	  OPTION_BYTES, offsetof(struct values, show.memory_limit_bytes), 0 },
-	{ "--progress", "auto|bar|json|none",
-	  "how to tell that a long load goes on (default: auto)", OPTION_TEXT,
-	  offsetof(struct values, show.progress), 0 },
 };
 
 static void prepare(void *values)
@@ -112,13 +105,14 @@ static enum ss_status open_run(const struct values *own, const char *const *path
 static void tell(const char *path, const struct ss_runs *runs, uint64_t bytes)
 {
 	uint32_t files = 0, failed = 0;
+	char size[BYTES_WORDS];
 
 	for (uint32_t i = 0; i < runs->count; i++) {
 		files += ss_session_file_count(runs->sessions[i]);
 		failed += ss_session_failed_count(runs->sessions[i]);
 	}
-	printf("%s: %.1f MB; open it in any browser, no server is needed\n", path,
-	       (double)bytes / 1e6);
+	bytes_in_words(bytes, size);
+	printf("%s: %s; open it in any browser, no server is needed\n", path, size);
 	if (failed)
 		printf("Left out: %u of %u files that could not be read; 'stepscope files' says "
 		       "why.\n",
@@ -185,6 +179,7 @@ const struct command command_report = {
 	.usage = "[OPTIONS] PATH...",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
+	.loads = true,
 	.values_bytes = sizeof(struct values),
 	.prepare = prepare,
 	.run = run,

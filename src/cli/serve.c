@@ -223,6 +223,12 @@ static int run(const struct command *command, const void *values, const struct a
 		fprintf(stderr, "stepscope %s: --port takes a number below 65536\n", command->name);
 		return EXIT_USAGE;
 	}
+	/* told now: it is read last, when the page is open already */
+	if (own->compare && strcmp(own->compare, "-") != 0 && access(own->compare, F_OK) != 0) {
+		fprintf(stderr, "stepscope %s: cannot open '%s': %s\n", command->name, own->compare,
+			strerror(errno));
+		return EXIT_FAILED;
+	}
 	progress_prepare(&visit.bar, own->show.progress);
 	return serve(&visit);
 }
@@ -236,13 +242,6 @@ static const struct option options[] = {
 	  OPTION_TEXT, offsetof(struct values, host), 0 },
 	{ "--no-browser", "", "only print the link", OPTION_FLAG,
 	  offsetof(struct values, no_browser), 0 },
-	{ "--threads", "N", "threads to read with (default: one per core)", OPTION_COUNT,
-	  offsetof(struct values, show.threads), 0 },
-	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
-	  OPTION_BYTES, offsetof(struct values, show.memory_limit_bytes), 0 },
-	{ "--progress", "auto|bar|json|none",
-	  "how to tell that a long load goes on (default: auto)", OPTION_TEXT,
-	  offsetof(struct values, show.progress), 0 },
 };
 
 static void prepare(void *values)
@@ -256,6 +255,7 @@ const struct command command_serve = {
 	.usage = "[OPTIONS] PATH...",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
+	.loads = true,
 	.values_bytes = sizeof(struct values),
 	.prepare = prepare,
 	.run = run,

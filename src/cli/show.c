@@ -43,6 +43,9 @@ const struct option show_option_list[] = {
 
 const size_t show_option_count = sizeof(show_option_list) / sizeof(show_option_list[0]);
 
+/* Threads, memory limit and progress stand last. */
+const size_t load_option_first = sizeof(show_option_list) / sizeof(show_option_list[0]) - 3;
+
 void show_prepare(void *values)
 {
 	struct show_options *options = values;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "cli/output.h"
 #include "cli/simulated.h"
 
 static double seconds_now(void)
@@ -14,23 +15,12 @@ static double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void add_bytes(char *out, size_t room, uint64_t bytes)
-{
-	static const char *const units[] = { "bytes", "kB", "MB", "GB", "TB" };
-	double value = (double)bytes;
-	size_t unit = 0;
-
-	for (; value >= 1000 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
-		value /= 1000;
-	snprintf(out, room, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-}
-
 static void tell(const struct ss_simulation *simulation, const struct ss_simulated *done,
 		 double seconds)
 {
-	char size[32];
+	char size[BYTES_WORDS];
 
-	add_bytes(size, sizeof(size), done->bytes);
+	bytes_in_words(done->bytes, size);
 	printf("%s: %u rank%s, %u steps\n%.2f M events, %s, written in %.2f s (%.1f M events/s)\n",
 	       simulation->folder, done->ranks, done->ranks == 1 ? "" : "s", done->steps,
 	       (double)done->events / 1e6, size, seconds,

@@ -152,6 +152,7 @@ static void keep_problem(struct loading *loading, uint32_t index, enum ss_status
 		job->skipped_count++;
 		return;
 	}
+	file->is_other = status == SS_ERR_MISSING;
 	file->subject.rank = ss_find_rank(path->path);
 	file->subject.problem = ss_arena_copy(&job->arena, problem->text, strlen(problem->text));
 	job->failed_count++;
@@ -339,8 +340,9 @@ static void arrange(struct ss_job *job)
 static enum ss_status none_read(const struct ss_job *job, struct ss_error *err)
 {
 	if (job->file_count == 1)
-		return ss_fail(err, SS_ERR_FORMAT, "cannot read '%s': %s",
-			       job->files[0].subject.path, job->files[0].subject.problem);
+		return ss_fail(err, job->files[0].is_other ? SS_ERR_MISSING : SS_ERR_FORMAT,
+			       "cannot read '%s': %s", job->files[0].subject.path,
+			       job->files[0].subject.problem);
 	if (!job->file_count)
 		return ss_fail(err, SS_ERR_FORMAT, "none of the %u JSON files is a profiler trace",
 			       job->skipped_count);

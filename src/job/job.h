@@ -32,6 +32,7 @@ struct ss_job_file {
 	uint32_t number; /* in the order of what was asked for: files can have one name */
 	struct ss_opened *snapshot; /* of memory: gone from the list when loading is done */
 	bool is_reduced;
+	bool is_other;   /* whole, but something else than a trace */
 	bool is_skipped; /* found in a folder and no trace: gone when loading is done */
 };
 

@@ -141,7 +141,8 @@ static bool add_rank_steps(const struct ss_many *many, uint32_t r, struct ss_tab
 
 	if (!sums)
 		return false;
-	for (uint32_t i = 0; i < rank->arrival_count; i++) {
+	/* without steps there is no list of them that could be searched */
+	for (uint32_t i = 0; rank->step_count && i < rank->arrival_count; i++) {
 		const struct ss_meeting *meeting = meeting_at(many, r, i);
 		const struct ss_rank_step *step;
 
@@ -194,7 +195,8 @@ static void add_pairs(const struct ss_many *many, uint32_t r, struct pair *pairs
 		const struct ss_arrival *arrival = &rank->arrivals[i];
 		struct pair *pair;
 
-		if (!meeting || arrival->step == UINT32_MAX || meeting->last_rank == r)
+		/* who came last waited for nobody: its own sum stays 0 */
+		if (!meeting || arrival->step == UINT32_MAX)
 			continue;
 		pair = &pairs[meeting->last_rank == SS_NO_ROW ? many->rank_count
 							      : meeting->last_rank];

@@ -46,8 +46,10 @@ static enum ss_status raw_take(struct raw *raw, char *buffer, size_t room, size_
 	}
 	if (raw->fd < 0) {
 		*got = raw->length < room ? raw->length : room;
-		if (*got)
-			memcpy(buffer, raw->data, *got);
+		/* no bytes may have no address */
+		if (!*got)
+			return SS_OK;
+		memcpy(buffer, raw->data, *got);
 		raw->data += *got;
 		raw->length -= *got;
 		return SS_OK;

@@ -296,7 +296,11 @@ static void add_thread(const struct ss_trace *trace, const struct ss_track *trac
 	} else if (!open && *name) {
 		ss_text_add_string(out, name);
 	} else {
-		ss_text_add_string(out, "thread ");
+		const char *id = ss_strings_text(&trace->texts, track->tid_text);
+
+		/* some exporters name them "Thread 169" already */
+		if (strncmp(id, "Thread ", 7) != 0 && !strstr(id, " Thread "))
+			ss_text_add_string(out, "thread ");
 		add_id(trace, track->tid, track->tid_text, out);
 	}
 }

@@ -54,10 +54,13 @@ def pack_folder(work):
     job = work / "job"
     simulate(job)
     whole = run("ranks", job, "--format", "csv").stdout
+    # no trace, although it is called after a rank
+    (job / "figures.rank0.json").write_text('{"loss": 1}')
     told = run("pack", job).stdout
-    check(names(job) == ["rank0.json.gz", "rank0.stepscope", "rank1.json.gz", "rank1.stepscope",
-                         "truth.json"], "wrote", names(job))
-    check(told.count("opens in") == 2 and "2 packs" in told and "Left out: 1" in told, told)
+    check(names(job) == ["figures.rank0.json", "rank0.json.gz", "rank0.stepscope",
+                         "rank1.json.gz", "rank1.stepscope", "truth.json"], "wrote", names(job))
+    check(told.count("opens in") == 2 and "2 packs" in told, told)
+    check("Left out of the folder: 2" in told, told)
     # each rank counts once, and it is said
     result = run("ranks", job)
     check("2 files are each read from their pack" in result.stdout, result.stdout)

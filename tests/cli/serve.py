@@ -378,6 +378,7 @@ def check_ends(job, folder):
             ([job, "--compare", folder / "nothing"], FAILED, b"nothing")):
         done = run("serve", *words)
         check(done.returncode == code and sentence in done.stderr, words, done)
+        check(done.stdout == b"", "a link to what ends at once", words, done)
 
 
 def pour(feed, stop):

@@ -256,6 +256,8 @@ async function words() {
 		"1 rank · no steps · no device · 1 file unreadable",
 		"broken among good",
 	);
+	const nameless = { files: [file("a", { device_slices: 5 })] };
+	equal(runWords(nameless), "1 file · no steps · device not named", "a device worked");
 	const { nextStep } = await load("shell/status.tsx");
 	const steps = [{ number: 0 }, { number: 1 }];
 	const walk = [
@@ -270,6 +272,34 @@ async function words() {
 	equal(nextStep([], null, 1), null, "no steps");
 }
 
+async function written() {
+	const { formatPercent } = await load("core/format.ts");
+	const percents = [
+		[0, "0.0 %"],
+		[0.04, "< 0.1 %"],
+		[-0.04, "> −0.1 %"],
+		[0.05, "0.1 %"],
+		[9.94, "9.9 %"],
+		[12.3, "12 %"],
+		[null, "–"],
+	];
+	for (const [value, wanted] of percents) equal(formatPercent(value), wanted, `${value} %`);
+	const { parseColor } = await load("core/colors.ts");
+	equal(parseColor("#fff"), [255, 255, 255], "the short form of a built page");
+	equal(parseColor("#0072b2"), [0, 114, 178], "the long form");
+	equal(parseColor("red"), [128, 128, 128], "neither");
+	const { clocksWithin } = await load("core/words.ts");
+	equal(clocksWithin(0), "all ranks have one clock", "one host");
+	equal(clocksWithin(2000), "clocks ±2 µs", "several hosts");
+	const { hasPlaces } = await load("parts/place.ts");
+	const table = (name, cell) => ({ columns: [{ name }], rows: [[cell]] });
+	equal(hasPlaces(table("start_ns", 0)), true, "a moment");
+	equal(hasPlaces(table("start_ns", null)), false, "a moment that is not known");
+	equal(hasPlaces(table("part", "compute")), false, "a sum");
+	const { speedUp } = await load("tabs/verdict/model.ts");
+	equal([speedUp(2, 1), speedUp(21, 2), speedUp(1, 0)], ["2.00 ×", "10.5 ×", ""], "times");
+}
+
 export const partUnits = [
 	{ name: "unit: short names", run: names },
 	{ name: "unit: order and filter of rows", run: order },
@@ -278,4 +308,5 @@ export const partUnits = [
 	{ name: "unit: address of the page", run: address },
 	{ name: "unit: parts sum to their whole", run: sums },
 	{ name: "unit: words about a run", run: words },
+	{ name: "unit: figures, colours and places as written", run: written },
 ];

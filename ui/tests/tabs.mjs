@@ -17,6 +17,12 @@ async function go(page, name) {
 	return panel;
 }
 
+/* Until nothing was asked for a while: what a tab asks first decides what it asks next. */
+async function quiet(page) {
+	await page.waitForTimeout(300);
+	await page.waitForLoadState("networkidle");
+}
+
 async function everyTab(harness) {
 	const paths = [harness.simulate("ddp8-slow")];
 	if (existsSync(RESNET)) paths.push(RESNET);
@@ -28,7 +34,7 @@ async function everyTab(harness) {
 		check(names.length >= 13, `only ${names.length} tabs: ${names}`);
 		for (const name of names) {
 			const panel = await go(page, name.split("\n")[0].replace(/[●\d ]+$/, ""));
-			await page.waitForLoadState("networkidle");
+			await quiet(page);
 			equal(await panel.getByRole("alert").count(), 0, `alerts on ${name}`);
 			check((await panel.innerText()).length > 40, `${name} is empty`);
 		}
@@ -49,11 +55,11 @@ async function everyView(harness) {
 	await verdictOf(page);
 	for (const tab of await page.getByRole("tab").all()) {
 		await tab.click();
-		await page.waitForLoadState("networkidle");
+		await quiet(page);
 		const parts = page.locator(".chips.strong").getByRole("button");
 		for (const part of await parts.all()) {
 			await part.click();
-			await page.waitForLoadState("networkidle");
+			await quiet(page);
 		}
 	}
 	/* those of snapshots are on the page where there is one: snapshot.mjs */

@@ -6,6 +6,7 @@ import { compareTests } from "./compare.mjs";
 import { partUnits } from "./parts.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { tabTests } from "./tabs.mjs";
+import { timelineUnits } from "./timeline-units.mjs";
 import { timelineTests } from "./timeline.mjs";
 import { unitTests } from "./units.mjs";
 import { verdictTests } from "./verdict.mjs";
@@ -14,6 +15,7 @@ import { wayTests } from "./ways.mjs";
 export const TESTS = [
 	...partUnits,
 	...unitTests,
+	...timelineUnits,
 	...wayTests,
 	...verdictTests,
 	...tabTests,

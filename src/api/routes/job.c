@@ -38,8 +38,8 @@ static void add_trace(const struct ss_timeline_file *file, struct ss_text *out)
 	ss_text_addf(out, ",\"start_ns\":%" PRId64 ",\"end_ns\":%" PRId64 ",\"slices\":%" PRIu32,
 		     ss_timeline_moment(file, 0), ss_timeline_moment(file, trace->span_ns),
 		     trace->slices.count);
-	ss_text_addf(out,
-		     ",\"aligned\":%s,\"clock_error_ns\":", file->is_aligned ? "true" : "false");
+	ss_text_addf(out, ",\"device_slices\":%" PRIu32 ",\"aligned\":%s,\"clock_error_ns\":",
+		     trace->device_to - trace->device_from, file->is_aligned ? "true" : "false");
 	if (file->clock_error_ns < 0)
 		ss_text_add_string(out, "null");
 	else

@@ -71,6 +71,15 @@ export function causeColor(name: string): (typeof COLORS)[number] {
 	return found ? CAUSE_COLORS[found] : "idle";
 }
 
+/* Red, green, blue of #rrggbb; built pages have the short form, #fff. */
+export function parseColor(color: string): [number, number, number] {
+	const long = color.replace(/^#(.)(.)(.)$/, "#$1$1$2$2$3$3");
+	const hex = /^#([0-9a-f]{6})$/i.exec(long)?.[1];
+	if (!hex) return [128, 128, 128];
+	const value = Number.parseInt(hex, 16);
+	return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
 /* The colours of the theme that is on, for canvases. */
 export function readPalette(): string[] {
 	const style = getComputedStyle(document.documentElement);

@@ -38,6 +38,7 @@ export function formatCount(count: number | null | undefined): string {
 
 export function formatPercent(percent: number | null | undefined): string {
 	if (percent === null || percent === undefined) return DASH;
+	if (percent !== 0 && Math.abs(percent) < 0.05) return percent < 0 ? "> −0.1 %" : "< 0.1 %";
 	return `${percent.toFixed(Math.abs(percent) >= 9.95 ? 0 : 1)} %`;
 }
 

@@ -47,6 +47,7 @@ export interface JobFile {
 	start_ns?: number;
 	end_ns?: number;
 	slices?: number;
+	device_slices?: number;
 	aligned?: boolean;
 	clock_error_ns?: number | null;
 	steps?: Step[];
@@ -191,4 +192,23 @@ export interface ViewOffer {
 export interface Offers {
 	views: ViewOffer[];
 	routes: { name: string; summary: string; parameters: string; apart: boolean }[];
+}
+
+/* Where a finding is on the timeline. */
+export interface FlagPlace {
+	file: number;
+	track: number;
+	lane: number;
+	row: number;
+	start_ns: number;
+	end_ns: number;
+	ns: number;
+}
+
+export interface Flag {
+	number: number;
+	rule: string;
+	level: string;
+	title: string;
+	places: FlagPlace[];
 }

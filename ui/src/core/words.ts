@@ -1,10 +1,16 @@
 /*
  * words.ts - the run in a few words: its name, its ranks, its steps, its device.
  */
+import { formatNs } from "./format";
 import type { Job } from "./types";
 
 export function plural(count: number, one: string): string {
 	return `${count.toLocaleString("en-US")} ${one}${count === 1 ? "" : "s"}`;
+}
+
+/* How far clocks may be apart. Ranks of one host have one clock: there is nothing between them. */
+export function clocksWithin(errorNs: number): string {
+	return errorNs ? `clocks ±${formatNs(errorNs)}` : "all ranks have one clock";
 }
 
 /* The file's name, or the folder that holds all of them. */
@@ -39,7 +45,8 @@ export function shortDevice(device: string): string {
 function deviceWords(job: Job): string | null {
 	const names = new Set(job.files.flatMap((file) => (file.device ? [file.device] : [])));
 	const [only] = names;
-	if (!only) return null;
+	if (!only)
+		return job.files.some((file) => file.device_slices) ? "device not named" : null;
 	return names.size === 1 ? shortDevice(only) : `${names.size} kinds of devices`;
 }
 

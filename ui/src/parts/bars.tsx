@@ -38,6 +38,8 @@ interface Props {
 }
 
 /* Room for the numbers at the left and the labels below. */
+/* Half the width of a letter of a label: none is cut at the right end. */
+const HALF_LETTER = 4;
 const LEFT = 64;
 const BELOW = 20;
 const ABOVE = 14;
@@ -180,7 +182,7 @@ function Axis({ frame, most }: { frame: Frame; most: number }) {
 					<g key={tick}>
 						<line x1={LEFT} x2={frame.width} y1={y} y2={y} />
 						<text x={LEFT - 6} y={y + 4} text-anchor="end">
-							{formatNs(tick)}
+							{tick ? formatNs(tick) : "0"}
 						</text>
 					</g>
 				);
@@ -223,7 +225,11 @@ function Column(props: {
 				</text>
 			) : null}
 			{props.labelled ? (
-				<text x={middle} y={height - 5} text-anchor="middle">
+				<text
+					x={Math.min(middle, frame.width - bar.label.length * HALF_LETTER)}
+					y={height - 5}
+					text-anchor="middle"
+				>
 					{bar.label}
 				</text>
 			) : null}

@@ -195,6 +195,13 @@ export async function spotOf(
 	);
 }
 
+/* Whether any row of a table can be found on the timeline: sums of many things cannot. */
+export function hasPlaces({ columns, rows }: TableDocument): boolean {
+	const names = new Set(["step", ...MOMENTS, ...NAMES.map(([column]) => column)]);
+	const found = columns.flatMap((column, i) => (names.has(column.name) ? [i] : []));
+	return rows.some((row) => found.some((i) => (row[i] ?? null) !== null));
+}
+
 /* Goes there; the sentence says why not. */
 export async function showRow(
 	client: Client,

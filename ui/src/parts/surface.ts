@@ -4,6 +4,7 @@
  */
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { parseColor } from "../core/colors";
 
 /* The width of an element, as it changes; 0 before it is known. */
 export function useWidth<T extends HTMLElement>(): [RefObject<T | null>, number] {
@@ -35,10 +36,8 @@ export function tokenOf(name: string): string {
 	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-/* Red, green, blue of a token that is written #rrggbb. */
 export function rgbOf(token: string): [number, number, number] {
-	const value = Number.parseInt(tokenOf(token).slice(1), 16);
-	return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
+	return parseColor(tokenOf(token));
 }
 
 /* A context whose units are CSS pixels. */

@@ -10,7 +10,7 @@ import { store, useView, type View } from "../core/store";
 import type { Cell, Job, TableDocument, ViewOffer } from "../core/types";
 import { OWN_ORDER } from "../tabs/views";
 import { Chips } from "./chips";
-import { showRow } from "./place";
+import { hasPlaces, showRow } from "./place";
 import { columnsOf, hasSpread, MOST_ROWS, ranksOf, scopeOf } from "./scope";
 import { Failed, Loading } from "./state";
 import { Table } from "./table";
@@ -222,7 +222,7 @@ export function TableView(props: TableViewProps) {
 				onShown={(names) => set({ cols: names.join(",") || "none" })}
 				marked={marked}
 				onRow={open}
-				onShow={show}
+				{...(hasPlaces(document) ? { onShow: show } : {})}
 				csv={(sort, name) =>
 					client.text(`view/${props.view}`, {
 						...asked,

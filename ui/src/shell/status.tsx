@@ -5,6 +5,7 @@ import { useOpened } from "../core/context";
 import { formatNs } from "../core/format";
 import { store, useView } from "../core/store";
 import type { Job, Step } from "../core/types";
+import { clocksWithin } from "../core/words";
 import { ranksOf } from "../parts/scope";
 
 function stepsOf(job: Job, rank: number | null): Step[] {
@@ -105,7 +106,7 @@ export function clockWords(job: Job): string | null {
 	const loose = good.filter((file) => !file.aligned).length;
 	if (loose) return `clocks of ${loose} of ${good.length} ranks not aligned`;
 	const most = Math.max(0, ...good.map((file) => file.clock_error_ns ?? 0));
-	return `clocks ±${formatNs(most)}`;
+	return clocksWithin(most);
 }
 
 export function StatusBar() {

@@ -1,6 +1,8 @@
 /*
  * answers.ts - documents of the timeline, as docs/formats/viewer.md has them.
  */
+import type { Flag } from "../core/types";
+
 export interface Spot {
 	file?: number;
 	row: number;
@@ -151,24 +153,6 @@ export interface PathAnswer {
 	length_ns: number;
 	parts: { part: string; ns: number }[];
 	pieces: PathPiece[];
-}
-
-export interface FlagPlace {
-	file: number;
-	track: number;
-	lane: number;
-	row: number;
-	start_ns: number;
-	end_ns: number;
-	ns: number;
-}
-
-export interface Flag {
-	number: number;
-	rule: string;
-	level: string;
-	title: string;
-	places: FlagPlace[];
 }
 
 export interface FlagsAnswer {

@@ -20,7 +20,9 @@ export interface Lane {
 export interface Plain {
 	lanes: Lane[]; /* places in `order` */
 	order: Uint32Array;
-	laneOf: Map<number, number>; /* of entries */
+	/* the lane of each entry of the track, from its first one */
+	base: number;
+	depths: Uint16Array;
 }
 
 export interface Sheet {
@@ -125,10 +127,10 @@ const PYTHON = 5;
  * How many entries around it are no Python frames; of each entry of the track. Around it is
  * what covers its middle: ranges of the program and frames do not always nest.
  */
-function depthsOf(sheet: Sheet, lanes: Lane[]): Map<number, number> {
+function depthsOf(sheet: Sheet, lanes: Lane[], base: number, count: number): Uint16Array {
 	const { start, dur, color } = sheet;
-	const depths = new Map<number, number>();
-	const parents = new Map<number, number>();
+	const depths = new Uint16Array(count);
+	const parents = new Int32Array(count).fill(-1);
 	let above: Lane | null = null;
 	for (const lane of lanes) {
 		let next = above?.begin ?? 0;
@@ -137,21 +139,13 @@ function depthsOf(sheet: Sheet, lanes: Lane[]): Map<number, number> {
 			const begin = start[i] ?? 0;
 			const middle = begin + (dur[i] ?? 0) / 2;
 			while (next + 1 < end && (start[next + 1] ?? 0) <= begin) next++;
-			let around: number | undefined = end ? next : undefined;
-			while (
-				around !== undefined &&
-				(start[around] ?? 0) + (dur[around] ?? 0) < middle
-			)
-				around = parents.get(around);
-			if (around === undefined) {
-				depths.set(i, 0);
-				continue;
-			}
-			parents.set(i, around);
-			depths.set(
-				i,
-				(depths.get(around) ?? 0) + (color[around] === PYTHON ? 0 : 1),
-			);
+			let around = end ? next : -1;
+			while (around >= 0 && (start[around] ?? 0) + (dur[around] ?? 0) < middle)
+				around = parents[around - base] ?? -1;
+			if (around < 0) continue;
+			parents[i - base] = around;
+			const counts = color[around] === PYTHON ? 0 : 1;
+			depths[i - base] = (depths[around - base] ?? 0) + counts;
 		}
 		above = lane;
 	}
@@ -167,9 +161,11 @@ export function plainOf(sheet: Sheet, lanes: Lane[]): Plain | null {
 			if (sheet.color[i] === PYTHON) frames++;
 			else others++;
 	if (!frames || !others) return null;
-	const laneOf = depthsOf(sheet, lanes);
+	const base = lanes[0]?.begin ?? 0;
+	const depths = depthsOf(sheet, lanes, base, frames + others);
 	const own: number[][] = [];
-	for (const [i, depth] of laneOf) if (sheet.color[i] !== PYTHON) (own[depth] ??= []).push(i);
+	for (let i = base; i < base + depths.length; i++)
+		if (sheet.color[i] !== PYTHON) (own[depths[i - base] ?? 0] ??= []).push(i);
 	const order = new Uint32Array(others);
 	const found: Lane[] = [];
 	let at = 0;
@@ -179,7 +175,7 @@ export function plainOf(sheet: Sheet, lanes: Lane[]): Plain | null {
 		found.push({ lane, begin: at, end: at + entries.length });
 		at += entries.length;
 	});
-	return { lanes: found, order, laneOf };
+	return { lanes: found, order, base, depths };
 }
 
 export function decodeTiles(bytes: ArrayBuffer): Sheet {

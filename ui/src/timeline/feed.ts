@@ -81,24 +81,20 @@ export class Feed {
 				this.running.delete(want.key);
 			if (!abort.signal.aborted) this.changed();
 		};
-		this.client.bytes(want.route, want.parameters, abort.signal).then(
-			(reply) => {
+		this.client
+			.bytes(want.route, want.parameters, abort.signal)
+			.then((reply) => {
 				if (abort.signal.aborted) return;
-				this.problem = null;
 				want.accept(reply.bytes);
-				ended();
-			},
-			(error: unknown) => {
-				if (!abort.signal.aborted) {
-					this.failed.set(want.key, performance.now());
-					this.problem =
-						error instanceof Error
-							? error.message
-							: String(error);
-				}
-				ended();
-			},
-		);
+				this.problem = null;
+			})
+			.catch((error: unknown) => {
+				if (abort.signal.aborted) return;
+				this.failed.set(want.key, performance.now());
+				this.problem =
+					error instanceof Error ? error.message : String(error);
+			})
+			.finally(ended);
 	}
 
 	close(): void {

@@ -4,11 +4,12 @@
 import type { Client } from "../core/client";
 import { formatNs } from "../core/format";
 import { type Selection, store } from "../core/store";
-import type { Flag, Flow, GapAnswer, Neighbour, SliceAnswer } from "./answers";
+import type { Flag } from "../core/types";
+import type { Flow, GapAnswer, Neighbour, SliceAnswer } from "./answers";
 import type { Spotted } from "./draw/overlay";
 import type { Span } from "./span";
 
-export function sameSelection(a: Selection | null, b: Selection | null): boolean {
+function sameSelection(a: Selection | null, b: Selection | null): boolean {
 	return JSON.stringify(a) === JSON.stringify(b);
 }
 
@@ -24,6 +25,7 @@ export class Focus {
 		private client: Client,
 		private changed: () => void,
 		private reveal: (spot: Spotted) => void,
+		private isSeen: (spot: Spotted) => boolean,
 	) {}
 
 	/* `shown`: it was clicked on, so it need not be brought into view. */
@@ -40,10 +42,16 @@ export class Focus {
 		if (selected?.kind === "range")
 			this.says = `Selected ${formatNs(selected.to - selected.from)} of time`;
 		if (selected?.kind === "finding") {
-			const place = this.places()[0];
-			if (place && !shown) this.reveal(place);
+			if (!shown) this.revealFinding();
 		}
 		this.changed();
+	}
+
+	/* One of its places that can be seen will do; else the one that costs most. */
+	revealFinding(): void {
+		const places = this.places();
+		const place = places.find(this.isSeen) ?? places[0];
+		if (place) this.reveal(place);
 	}
 
 	private async load<T extends Selection>(

@@ -3,6 +3,7 @@
  */
 import { formatCount, formatNs } from "../core/format";
 import type { CurveOffer, JobFile } from "../core/types";
+import { plural } from "../core/words";
 import { formatValue } from "./draw/curves";
 import { type Row, rowsBetween } from "./model";
 import { type Stage, TOP } from "./stage";
@@ -18,7 +19,8 @@ function clockWords(file: JobFile, alone: boolean): { text: string; title: strin
 			title: "The clock of this rank could not be compared with the others",
 		};
 	const error = file.clock_error_ns;
-	if (error === null || error === undefined) return null;
+	/* The others are compared with it, or they have one clock. */
+	if (!error) return null;
 	return {
 		text: `±${formatNs(error)}`,
 		title: `Its clock is aligned with the others to ${formatNs(error)} or better`,
@@ -82,7 +84,7 @@ function Lanes({ stage, row }: { stage: Stage; row: Row }) {
 
 function moreWords(stage: Stage, row: Row): string {
 	const frames = stage.supply.depths.get(row.key)?.hasFrames;
-	return frames ? "Python frames" : `${row.hidden} more lanes`;
+	return frames ? "Python frames" : plural(row.hidden, "more lane");
 }
 
 function RowHead({ stage, row }: { stage: Stage; row: Row }) {

@@ -4,7 +4,7 @@
  */
 import type { Client } from "../core/client";
 import type { SearchAnswer } from "./answers";
-import { NO_LABEL, type Sheet } from "./decode";
+import type { Sheet } from "./decode";
 
 const PAGE = 200;
 
@@ -104,10 +104,5 @@ export class Hits {
 		});
 		this.labels.set(sheet, { query: this.query, found });
 		return found;
-	}
-
-	isHit(sheet: Sheet, entry: number): boolean {
-		const label = sheet.label[entry] ?? NO_LABEL;
-		return label !== NO_LABEL && this.labelsOf(sheet)?.[label] === 1;
 	}
 }

@@ -31,7 +31,7 @@ function speed(of: { first: number; more: number; most: number }, heldMs: number
 	return Math.min(of.most, of.first + (of.more * heldMs) / 1000);
 }
 
-export function selectEntry(stage: Stage, row: Row, entry: Entry): void {
+function selectEntry(stage: Stage, row: Row, entry: Entry): void {
 	const { file, track } = row;
 	const number = entry.sheet.row[entry.index] ?? 0;
 	stage.click(() => {

@@ -17,7 +17,7 @@ const MINIMAP_PIXELS = 1024;
 const PATH_MS = 200;
 const PATH_PIXELS = 8192;
 
-export interface Path extends PathAnswer {
+interface Path extends PathAnswer {
 	level: number;
 	window: Span;
 }
@@ -78,8 +78,7 @@ export class Loads {
 		const { focus } = stage;
 		try {
 			focus.flags = (await stage.client.json<FlagsAnswer>("flags")).flags;
-			const [place] = focus.selected?.kind === "finding" ? focus.spots() : [];
-			if (place) stage.show(place);
+			if (focus.selected?.kind === "finding") focus.revealFinding();
 			stage.tell();
 		} catch {
 			/* without a diagnosis there are no flags */

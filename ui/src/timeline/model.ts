@@ -33,7 +33,7 @@ export interface Layout {
 }
 
 export const GROUP = 26;
-export const NOTE = 22;
+const NOTE = 22;
 const CURVE = 40;
 const PAD = 3; /* above and below the lanes of a row */
 const LANE_OF_THREAD = 16;
@@ -47,11 +47,19 @@ const LANES_AT_FIRST = 8;
 /* A folded rank is as high as the others leave it, so that all can be seen at once. */
 const STRIP_MOST = 20;
 
+/* High strips show an area, low ones its colour alone. */
+const AREA_LEAST = 10;
+export const AREA_ROWS = 12;
+
+export function paintedRows(height: number): number {
+	return height >= AREA_LEAST ? AREA_ROWS : 1;
+}
+
 export function trackKey(file: number, track: number): string {
 	return `${file}.${track}`;
 }
 
-export function curveKey(file: number, curve: CurveOffer): string {
+function curveKey(file: number, curve: CurveOffer): string {
 	return `${file}.${curve.curve}.${curve.device ?? ""}.${curve.name.replaceAll(",", " ")}`;
 }
 
@@ -83,7 +91,7 @@ const MORE = 14;
 /* More threads than these rarely matter; they are one click away. */
 const THREADS_AT_FIRST = 4;
 
-export type Depths = Map<string, Depth>;
+type Depths = Map<string, Depth>;
 
 const PLAIN = {
 	track: null,

@@ -81,7 +81,7 @@ export function shownLane(
 	if (!own) return Math.min(lane, row.lanes - 1);
 	const entry = Math.min(firstAfter(held.sheet, own, ns, null), own.end - 1);
 	if (held.sheet.color[entry] === PYTHON && held.sheet.count[entry] === 1) return -1;
-	return held.plain.laneOf.get(entry) ?? 0;
+	return held.plain.depths[entry - held.plain.base] ?? 0;
 }
 
 export function pick(stage: Stage, x: number, y: number): Hover | null {

@@ -14,7 +14,7 @@ import {
 	type Sheet,
 } from "./decode";
 import type { Feed, Want } from "./feed";
-import type { Row } from "./model";
+import { paintedRows, type Row } from "./model";
 import type { Span } from "./span";
 
 /* Screens on each side of what is seen; and where the next sheet is asked for ahead. */
@@ -24,8 +24,8 @@ const AHEAD = 0.25;
 /* The core refuses more; a 4K screen then has narrower margins. */
 const PIXELS_MOST = 16384;
 
-/* All strips of an answer: painting a million pixels takes a few ms. */
-const STRIP_PIXELS = 1 << 20;
+/* All strips of an answer, as they are painted: half a million pixels take a few ms. */
+const STRIP_PIXELS = 1 << 19;
 
 const PYTHON = 5;
 
@@ -83,7 +83,7 @@ enum Lack {
 	uncovered,
 }
 
-export class Sheets<T extends Held> {
+class Sheets<T extends Held> {
 	private kept = new Map<string, Kept<T>>();
 
 	/* What to draw, the coarse below the fine. */
@@ -111,10 +111,6 @@ export class Sheets<T extends Held> {
 		if (held.to < Math.min(to + ahead, whole.to)) return Lack.soon;
 		return Lack.nothing;
 	}
-
-	clear(): void {
-		this.kept.clear();
-	}
 }
 
 /* The window to ask for. */
@@ -128,7 +124,7 @@ function around(span: Span, level: number, whole: Span, pixels = PIXELS_MOST): S
 	};
 }
 
-export interface Wanted {
+interface Wanted {
 	span: Span;
 	width: number;
 	whole: Span;
@@ -309,7 +305,12 @@ export class Supply {
 	}
 
 	private stripsWant(rows: Row[], span: Span, level: number, whole: Span): Want {
-		const window = around(span, level, whole, STRIP_PIXELS / rows.length);
+		const window = around(
+			span,
+			level,
+			whole,
+			STRIP_PIXELS / (rows.length * paintedRows(rows[0]?.height ?? 0)),
+		);
 		const files = rows.map((row) => row.file).join(",");
 		const part = partOf(span);
 		return {

@@ -5,6 +5,7 @@
 import type { Client } from "../core/client";
 import { store, type View } from "../core/store";
 import type { Job, JobFile } from "../core/types";
+import { countedSteps } from "./draw/axis";
 import { drawFrame } from "./draw/frame";
 import { Minimap } from "./draw/minimap";
 import type { FlagBox, Spotted } from "./draw/overlay";
@@ -105,7 +106,12 @@ export class Stage {
 			}
 			this.tell();
 		};
-		this.focus = new Focus(client, focused, (spot) => this.show(spot));
+		this.focus = new Focus(
+			client,
+			focused,
+			(spot) => this.show(spot),
+			(spot) => this.isSeen(spot),
+		);
 		const { from, to, step, rank } = store.view;
 		this.written = { from, to, step, rank };
 		this.span = this.spanOf(from, to, step);
@@ -172,8 +178,8 @@ export class Stage {
 
 	/* The store changed: by this stage, by another part of the page, by the address. */
 	private follow(): void {
-		const { from, to, step, rank, search, selected, tab } = store.view;
-		if (tab !== "timeline") return;
+		const { from, to, step, rank, search, selected } = store.view;
+		if (!this.isChosen) return;
 		this.look = readLook(this.job);
 		this.relayout();
 		if (from !== this.written.from || to !== this.written.to)
@@ -208,8 +214,14 @@ export class Stage {
 		this.clicked = false;
 	}
 
+	/* What an answer changes that comes when another tab was chosen is not written: the
+	 * parameters in the address are that tab's by then. */
 	change(look: Partial<Look>): void {
-		writeLook(look);
+		if (this.isChosen) writeLook(look);
+	}
+
+	private get isChosen(): boolean {
+		return store.view.tab === "timeline";
 	}
 
 	moveTo(span: Span): void {
@@ -347,9 +359,16 @@ export class Stage {
 		this.redraw();
 	}
 
+	/* In the window, and in a rank that is open. */
+	private isSeen(spot: Spotted): boolean {
+		const { from, to } = this.span;
+		if (!this.look.open.has(spot.file)) return false;
+		return spot.start_ns < to && spot.start_ns + spot.dur_ns > from;
+	}
+
 	settlePending(): void {
 		const spot = this.pending;
-		if (!spot) return;
+		if (!spot || !this.isChosen) return;
 		const key = trackKey(spot.file, spot.track);
 		const row = this.layout.find.get(key);
 		const others = othersKey(spot.file);
@@ -421,6 +440,7 @@ export class Stage {
 	}
 
 	private lastLayout: Layout | null = null;
+	countsFromStep = false;
 
 	private frame(now: number): void {
 		this.frameId = 0;
@@ -430,8 +450,20 @@ export class Stage {
 		this.point();
 		this.draw();
 		this.ask();
+		this.tellAxis();
 		this.probe(begun, this.context);
 		if (goesOn) this.redraw();
+	}
+
+	/* What the axis counts from changes with the zoom, and stands beside it in words. */
+	private tellAxis(): void {
+		const { span, width, look } = this;
+		const perNs = width / (span.to - span.from);
+		const steps = countedSteps({ span, perNs }, this.leader?.steps ?? [], look.fromStart);
+		const counts = steps.length > 0;
+		if (counts === this.countsFromStep) return;
+		this.countsFromStep = counts;
+		this.changed();
 	}
 
 	/* The window may move under a pointer that stands still. */

@@ -2,21 +2,12 @@
  * theme.ts - what canvases need of the theme that is on: colours as numbers and strings,
  * hatches, widths of letters.
  */
-import { CAUSE_COLORS, CAUSES, COLORS, readPalette } from "../core/colors";
+import { CAUSE_COLORS, CAUSES, COLORS, parseColor, readPalette } from "../core/colors";
 
 type Rgb = [number, number, number];
 
 /* Steps from pale to full for entries that stand for slices with room between them. */
 export const SHADES = 4;
-
-/* Built pages have the short form: #fff. */
-function parse(color: string): Rgb {
-	const long = color.replace(/^#(.)(.)(.)$/, "#$1$1$2$2$3$3");
-	const hex = /^#([0-9a-f]{6})$/i.exec(long)?.[1];
-	if (!hex) return [128, 128, 128];
-	const value = Number.parseInt(hex, 16);
-	return [value >> 16, (value >> 8) & 255, value & 255];
-}
 
 function mixed(back: Rgb, front: Rgb, part: number): Rgb {
 	return back.map((value, i) => Math.round(value + ((front[i] ?? 0) - value) * part)) as Rgb;
@@ -86,10 +77,10 @@ export class Theme {
 		this.accentText = token("accent-text");
 		this.bad = token("bad");
 		this.path = token("path");
-		this.backRgb = parse(this.back);
+		this.backRgb = parseColor(this.back);
 		this.isDark = this.backRgb[0] < 128;
-		this.trackRgb = mixed(this.backRgb, parse(this.line), 0.6);
-		this.rgb = readPalette().map(parse);
+		this.trackRgb = mixed(this.backRgb, parseColor(this.line), 0.6);
+		this.rgb = readPalette().map(parseColor);
 		for (const color of this.rgb)
 			for (let shade = 0; shade < SHADES; shade++)
 				this.fills.push(

@@ -127,6 +127,7 @@ function Tools({ stage }: { stage: Stage }) {
 /* Beside the axis: what its times count from. */
 function Corner({ stage }: { stage: Stage | null }) {
 	const fromStart = stage?.look.fromStart ?? false;
+	const counts = stage?.countsFromStep ?? false;
 	return (
 		<button
 			type="button"
@@ -134,7 +135,7 @@ function Corner({ stage }: { stage: Stage | null }) {
 			title="Count time from the step, or from the start of the run (T)"
 			onClick={() => stage?.change({ fromStart: !fromStart })}
 		>
-			time {fromStart ? "from the start" : "from the step"}
+			time {counts ? "from the step" : "from the start"}
 		</button>
 	);
 }

@@ -19,7 +19,7 @@ function tell({ change }: Bar): string {
 	return `${change.name}: ${formatNs(change.a)} before, ${formatNs(change.b)} after${share}.`;
 }
 
-const HINT = "Parts of a step, mean of the steps of all devices; they sum to the step.";
+const HINT = "Parts of the mean step; they sum to it.";
 
 function Whole(props: { name: string; ns: number; whole: number }) {
 	return (

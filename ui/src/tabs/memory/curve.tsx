@@ -14,6 +14,8 @@ import {
 	type Peak,
 	readCurve,
 	readPixels,
+	type Span,
+	spanAfter,
 } from "./model";
 import { MemoryPlot } from "./plot";
 
@@ -22,13 +24,8 @@ const WINDOW_PIXELS = 1200;
 /* The device's memory is drawn where the peak comes near it. */
 const NEAR_PERCENT = 50;
 
-interface Window {
-	from: number;
-	to: number;
-}
-
 /* The window in full detail; null while it is not there, or cannot be had. */
-function useWindow(peak: Peak, window: Window | null): Curve | null {
+function useWindow(peak: Peak, window: Span | null): Curve | null {
 	const { client, job } = useOpened();
 	const [curve, change] = useState<Curve | null>(null);
 	useEffect(() => {
@@ -54,7 +51,9 @@ function useWindow(peak: Peak, window: Window | null): Curve | null {
 			);
 			return readPixels(reply.bytes);
 		};
-		Promise.all([ask("memory"), ask("reserved").catch(() => null)]).then(
+		/* not every recording has it */
+		const reserves = peak.reserved === null ? null : ask("reserved").catch(() => null);
+		Promise.all([ask("memory"), reserves]).then(
 			([memory, reserved]) => {
 				if (!memory || stop.signal.aborted) return;
 				change({
@@ -73,7 +72,7 @@ function useWindow(peak: Peak, window: Window | null): Curve | null {
 	return curve;
 }
 
-function cut(curve: Curve, window: Window): Curve {
+function cut(curve: Curve, window: Span): Curve {
 	const keep = curve.at.map((at) => at >= window.from && at <= window.to);
 	const only = <T,>(values: T[]) => values.filter((_, i) => keep[i]);
 	return {
@@ -95,7 +94,7 @@ function sentence(peak: Peak): string {
 
 export function CurveOf({ peak }: { peak: Peak }) {
 	const { client, job } = useOpened();
-	const [window, zoom] = useState<Window | null>(null);
+	const [window, zoom] = useState<Span | null>(null);
 	const loaded = useLoaded(
 		() => client.view("memory-curve", { group: "fine", rank: peak.rank, top: 0 }),
 		[client, peak.rank],
@@ -122,6 +121,15 @@ export function CurveOf({ peak }: { peak: Peak }) {
 	);
 
 	const limit = (peak.percent ?? 0) >= NEAR_PERCENT ? peak.memory : null;
+
+	const keys = (event: KeyboardEvent) => {
+		const all = { from: whole?.at[0] ?? 0, to: whole?.at.at(-1) ?? 0 };
+		const next = spanAfter(event.key, window ?? all, all);
+		if (next === undefined) return;
+		event.preventDefault();
+		event.stopPropagation();
+		zoom(next);
+	};
 
 	useEffect(() => zoom(null), [peak]);
 	if (!curve)
@@ -164,7 +172,8 @@ export function CurveOf({ peak }: { peak: Peak }) {
 						</>
 					) : (
 						<span class="soft">
-							Drag over the curve to zoom.
+							Drag over the curve to zoom, or use the
+							arrow keys.
 						</span>
 					)}
 				</span>
@@ -176,7 +185,8 @@ export function CurveOf({ peak }: { peak: Peak }) {
 					limit={limit}
 					zoom={(from, to) => zoom({ from, to })}
 					all={() => zoom(null)}
-					label={`Memory of ${peak.device}. ${sentence(peak)}`}
+					onKeyDown={keys}
+					label={`${peak.device}: ${sentence(peak)}`}
 				/>
 			) : (
 				<p class="soft">No curve of this device: too few events.</p>

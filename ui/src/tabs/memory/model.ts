@@ -77,6 +77,33 @@ export function deviceNumber(device: string): number | null {
 	return found ? Number(found[1]) : null;
 }
 
+export interface Span {
+	from: number;
+	to: number;
+}
+
+/* Where a key leads: in, out, left, right by a third; null: all of it; undefined: no key. */
+export function spanAfter(key: string, now: Span, whole: Span): Span | null | undefined {
+	const third = (now.to - now.from) / 3;
+	const moves: Record<string, [number, number]> = {
+		"+": [third, -third],
+		ArrowUp: [third, -third],
+		"-": [-third, third],
+		ArrowDown: [-third, third],
+		ArrowLeft: [-third, -third],
+		ArrowRight: [third, third],
+	};
+	const move = moves[key];
+	if (key === "Home") return null;
+	if (!move) return undefined;
+	const [from, to] = [now.from + move[0], now.to + move[1]];
+	if (from <= whole.from && to >= whole.to) return null;
+	if (to - from < 1) return now;
+	/* at an end the window stays as long as it is */
+	const shift = Math.max(0, whole.from - from) - Math.max(0, to - whole.to);
+	return { from: Math.max(whole.from, from + shift), to: Math.min(whole.to, to + shift) };
+}
+
 const CURVE_MAGIC = 0x31435353;
 
 /* The answer of the route curve: least and most in each pixel of a window. */

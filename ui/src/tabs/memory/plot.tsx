@@ -19,6 +19,7 @@ interface Props {
 	zoom: (from: number, to: number) => void;
 	all: () => void;
 	label: string;
+	onKeyDown: (event: KeyboardEvent) => void;
 }
 
 /* Behind the curve: every second step shaded, with its number. */
@@ -165,5 +166,14 @@ export function MemoryPlot(props: Props) {
 		};
 	}, [props.curve, width, theme, props.limit, props.steps]);
 
-	return <div class="memory-plot" ref={place} role="img" aria-label={props.label} />;
+	return (
+		<div
+			class="memory-plot"
+			ref={place}
+			role="application"
+			tabIndex={0}
+			aria-label={props.label}
+			onKeyDown={props.onKeyDown}
+		/>
+	);
 }

@@ -46,8 +46,8 @@ const TOPS: TopOf[] = [
 ];
 
 const WORDS: Record<string, string> = {
-	kernels: "time on the device, share of all kernels",
-	operators: "time on the host, without what they call",
+	kernels: "all their time on the device, share of all kernels",
+	operators: "all their time on the host, without what they call",
 	gaps: "idle time, share of the steps",
 };
 

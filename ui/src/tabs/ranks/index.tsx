@@ -45,10 +45,10 @@ function Sentence() {
 			</p>
 		);
 	const names = table.rows.map((one) => one[at("rank")]).filter((rank) => rank !== null);
-	const holds = names.length > 1 ? "hold" : "holds";
+	const [who, holds] = names.length > 1 ? ["Ranks", "hold"] : ["Rank", "holds"];
 	return (
 		<p class="ranks-sentence">
-			{names.length ? `Rank ${names.join(", ")} ${holds} the others up: ` : ""}
+			{names.length ? `${who} ${names.join(", ")} ${holds} the others up: ` : ""}
 			{String(row[at("cause")] ?? "")}.
 		</p>
 	);

@@ -127,11 +127,11 @@ export function StepBars() {
 	const shown = fitting(all).sort((a, b) => a.step - b.step || (a.rank ?? 0) - (b.rank ?? 0));
 	const several = shown.length > new Set(shown.map((one) => one.step)).size;
 	const cut = shown.length < all.length ? "the slowest rank of each step" : "every step";
+	const drawn = `Here is ${cut}${several ? ", ranks side by side" : ""}.`;
 	return (
 		<div class="step-bars">
 			<p class="summary">
-				The median step takes {formatNs(usual)}; {cut}
-				{several ? ", ranks side by side" : ""}.
+				The median step takes {formatNs(usual)}. {drawn}
 			</p>
 			<Bars
 				label="Time of each step"

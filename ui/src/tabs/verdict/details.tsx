@@ -4,12 +4,12 @@
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs } from "../../core/format";
 import { useView } from "../../core/store";
-import type { Finding } from "../../core/types";
+import type { Finding, FlagPlace } from "../../core/types";
 import { CopyBox } from "../../parts/copy-box";
 import { Failed, Loading, Nothing } from "../../parts/state";
 import type { DetailsProps } from "../../shell/details";
 import { EvidenceLine, Figures } from "./finding";
-import { type FlagPlace, placesOf, showPlace, useFlags } from "./places";
+import { placesOf, showPlace, useFlags } from "./places";
 import { Reasons } from "./reasons";
 import "./verdict.css";
 

@@ -91,7 +91,7 @@ function Told({ told, rank }: { told: Diagnosis; rank: number | null }) {
 					toggle={toggle}
 				/>
 			) : null}
-			<BudgetBar rank={rank} />
+			<BudgetBar rank={rank} found={told.findings.length > 0} />
 			<Findings told={told} on={on} />
 		</>
 	);

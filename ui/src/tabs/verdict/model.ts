@@ -65,7 +65,8 @@ export function fallsOf(told: Diagnosis, shown: Diagnosis, on: Set<string>): Fal
 }
 
 export function speedUp(before: number, after: number): string {
-	return after > 0 ? `${(before / after).toFixed(2)} ×` : "";
+	const times = before / after;
+	return after > 0 ? `${times.toFixed(times >= 99.5 ? 0 : times >= 9.995 ? 1 : 2)} ×` : "";
 }
 
 /* "mean of 5 steps on 8 ranks" */

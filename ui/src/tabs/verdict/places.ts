@@ -3,25 +3,7 @@
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { showOnTimeline } from "../../core/store";
-import type { Finding } from "../../core/types";
-
-export interface FlagPlace {
-	file: number;
-	track: number;
-	lane: number;
-	row: number;
-	start_ns: number;
-	end_ns: number;
-	ns: number;
-}
-
-export interface Flag {
-	number: number;
-	rule: string;
-	level: string;
-	title: string;
-	places: FlagPlace[];
-}
+import type { Finding, Flag, FlagPlace } from "../../core/types";
 
 export interface Flags {
 	flags: Flag[] | null; /* null: not there yet, or cannot be had */

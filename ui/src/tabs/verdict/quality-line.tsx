@@ -2,9 +2,9 @@
  * quality-line.tsx - how far the verdict can be trusted, in one line.
  */
 import { useOpened } from "../../core/context";
-import { formatNs, formatPercent } from "../../core/format";
+import { formatPercent } from "../../core/format";
 import { store } from "../../core/store";
-import { plural } from "../../core/words";
+import { clocksWithin, plural } from "../../core/words";
 import type { Diagnosis } from "../../core/types";
 
 function sentences(told: Diagnosis): string[] {
@@ -18,16 +18,19 @@ function sentences(told: Diagnosis): string[] {
 			}`,
 		);
 	if (told.clock_error_ns !== null && told.ranks > 1)
-		said.push(`clocks ±${formatNs(told.clock_error_ns)}`);
-	if (told.unaligned_ranks) said.push(`${told.unaligned_ranks} ranks could not be aligned`);
+		said.push(clocksWithin(told.clock_error_ns));
+	if (told.unaligned_ranks)
+		said.push(`${plural(told.unaligned_ranks, "rank")} could not be aligned`);
 	if (told.unmatched_collectives)
-		said.push(`${told.unmatched_collectives} collectives could not be matched`);
+		said.push(
+			`${plural(told.unmatched_collectives, "collective")} could not be matched`,
+		);
 	if (quality.unreadable_files)
 		said.push(
 			`${quality.unreadable_files} of ${quality.files} files could not be read`,
 		);
-	if (quality.lost) said.push(`${quality.lost} events lost`);
-	if (quality.mended) said.push(`${quality.mended} events mended`);
+	if (quality.lost) said.push(`${plural(quality.lost, "event")} lost`);
+	if (quality.mended) said.push(`${plural(quality.mended, "event")} mended`);
 	if (quality.absent) said.push(`${plural(quality.absent, "thing")} not recorded`);
 	return said;
 }

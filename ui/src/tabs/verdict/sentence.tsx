@@ -19,19 +19,31 @@ function Bounds({ told, shown }: { told: Diagnosis; shown: Diagnosis }) {
 	);
 }
 
+/* Of a gain of which not even a tenth is sure the figure is the best case, and is told so. */
+function isUnsure(step: number, after: number, slow: number | null): boolean {
+	return slow !== null && step - slow < (step - after) / 10;
+}
+
 function Possible({ told, shown, all }: { told: Diagnosis; shown: Diagnosis; all: boolean }) {
 	const step = told.step_ns ?? 0;
 	const after = shown.fixed_step_ns ?? step;
 	if (told.only_bounds) return <Bounds told={told} shown={shown} />;
-	if (after < step)
+	if (after < step) {
+		const unsure = isUnsure(step, after, shown.fixed_low_ns);
 		return (
 			<>
 				{all ? "It could take " : "With these fixes: "}
+				{unsure ? "as little as " : ""}
 				<b>{formatNs(after)}</b>:{" "}
-				<b class="gain">{speedUp(step, after)} faster</b>.
+				<b class="gain">
+					{unsure ? "up to " : ""}
+					{speedUp(step, after)} faster
+				</b>
+				.
 			</>
 		);
-	if (all) return <>Nothing to gain above {healthyLimit(told)}.</>;
+	}
+	if (all) return <>Nothing was found that gains more than {healthyLimit(told)}.</>;
 	return <>Without these fixes it stays so.</>;
 }
 

@@ -14,9 +14,9 @@ interface Props {
 	toggle: (fix: string) => void;
 }
 
-const HINT =
-	"Untick a fix to see the step without it: the recorded steps are replayed each time, " +
-	"gains are never just added.";
+const REPLAYED = "the recorded steps are replayed each time, gains are never just added.";
+const HINT = `Untick a fix to see the step without it: ${REPLAYED}`;
+const NONE_TICKED = `Tick a fix to see the step with it: ${REPLAYED}`;
 
 function percentOf(ns: number, whole: number): string {
 	return `${whole > 0 ? (100 * ns) / whole : 0}%`;
@@ -163,7 +163,7 @@ export function Waterfall({ told, shown, falls, busy, toggle }: Props) {
 				figure={told.only_bounds ? rangeOf(shown) : undefined}
 			/>
 			<p class="falls-hint" aria-live="polite">
-				{hint ?? HINT}
+				{hint ?? (falls.some((fall) => fall.on) ? HINT : NONE_TICKED)}
 			</p>
 		</section>
 	);

@@ -4,9 +4,10 @@
 import { useMemo } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
 import { COLOR_WORDS } from "../../core/colors";
-import { formatCount, formatNs } from "../../core/format";
+import { formatNs } from "../../core/format";
 import { type Selection, store, useView } from "../../core/store";
 import type { Cell, Job } from "../../core/types";
+import { plural } from "../../core/words";
 import type { TableColumn } from "../../parts/columns";
 import { Failed, Loading } from "../../parts/state";
 import { Table } from "../../parts/table";
@@ -150,7 +151,7 @@ export function RangeDetails({ selected }: { selected: RangeSelection }) {
 					from {formatNs(from)} to {formatNs(to)} after the start of
 					the run,{" "}
 					{rank === null
-						? `${formatCount(files.length)} ranks`
+						? plural(files.length, "rank")
 						: `rank ${rank}`}
 				</span>
 				<button

@@ -20,7 +20,7 @@ const LINE_PIXELS = 24;
 const BAND_PIXELS = 3;
 
 /* Steps of a file are in order and do not overlap. */
-export function stepsBetween(steps: Step[], span: Span): Step[] {
+function stepsBetween(steps: Step[], span: Span): Step[] {
 	let low = 0;
 	let high = steps.length;
 	while (low < high) {
@@ -41,11 +41,20 @@ interface Section {
 }
 
 /* Each step counts from its own start while steps are wide; else all counts from the start. */
+export function countedSteps(
+	{ span, perNs }: Pick<Pen, "span" | "perNs">,
+	steps: Step[],
+	fromStart: boolean,
+): Step[] {
+	const seen = fromStart ? [] : stepsBetween(steps, span);
+	const wide = seen.every((step) => (step.end_ns - step.start_ns) * perNs >= STEP_PIXELS);
+	return wide ? seen : [];
+}
+
 function sectionsOf(pen: Pen, steps: Step[], fromStart: boolean): Section[] {
 	const { span } = pen;
-	const seen = fromStart ? [] : stepsBetween(steps, span);
-	const wide = seen.every((step) => (step.end_ns - step.start_ns) * pen.perNs >= STEP_PIXELS);
-	if (!seen.length || !wide) return [{ base: 0, from: span.from, to: span.to, title: "" }];
+	const seen = countedSteps(pen, steps, fromStart);
+	if (!seen.length) return [{ base: 0, from: span.from, to: span.to, title: "" }];
 	const sections: Section[] = [];
 	let at = span.from;
 	for (const step of seen) {

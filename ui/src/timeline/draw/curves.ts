@@ -7,7 +7,7 @@ import type { CurveOffer } from "../../core/types";
 import type { Curve } from "../decode";
 import type { Row } from "../model";
 import type { CurveSheet } from "../sheets";
-import { type Pen, xOf } from "./pen";
+import { type Pen, Rectangles, snap, xOf } from "./pen";
 
 /* Curves have the colour of what they are about. */
 const COLOR_OF: Record<string, number> = { utilization: 0, memory: 7, reserved: 8, queue: 4 };
@@ -28,39 +28,38 @@ export function valueAt(held: CurveSheet, ns: number): number {
 	return curve.high[Math.min(points - 1, Math.max(0, i))] ?? Number.NaN;
 }
 
-/* Areas of the known parts: along the most, and back along the base. */
-function traceArea(pen: Pen, curve: Curve, top: number, height: number, most: number): void {
-	const { context } = pen;
+/* Kept between frames. */
+const areas = new Rectangles();
+const edges = new Rectangles();
+
+/*
+ * The known parts as upright rectangles, one for each stretch of the same height: cheaper than
+ * a path of thousands of points, and as exact as the screen.
+ */
+function collect(pen: Pen, curve: Curve, top: number, height: number, most: number): void {
 	const points = curve.high.length;
 	const perPoint = (curve.to - curve.from) / points;
 	const first = Math.max(0, Math.floor((pen.span.from - curve.from) / perPoint));
 	const last = Math.min(points, Math.ceil((pen.span.to - curve.from) / perPoint) + 1);
 	const base = top + height;
-	let begun = false;
-	let x = 0;
-	let lastY = -1;
-	for (let i = first; i < last; i++) {
-		const value = curve.high[i] ?? Number.NaN;
-		x = xOf(pen, curve.from + i * perPoint);
-		if (Number.isNaN(value)) {
-			if (begun) context.lineTo(x, base);
-			begun = false;
-			continue;
+	let from = 0; /* of the stretch */
+	let level = Number.NaN;
+	for (let i = first; i <= last; i++) {
+		const value = i < last ? (curve.high[i] ?? Number.NaN) : Number.NaN;
+		const part = Math.max(0, Math.min(1, value / most));
+		const y = snap(pen, base - part * height);
+		if (y === level || (Number.isNaN(y) && Number.isNaN(level))) continue;
+		const x = snap(pen, xOf(pen, curve.from + i * perPoint));
+		/* several points in a pixel: the first one stands */
+		if (x <= from && i < last && !Number.isNaN(level)) continue;
+		if (!Number.isNaN(level)) {
+			areas.add(from, level, x - from, base - level);
+			edges.add(from, level - 0.5, x - from, 1);
+			if (!Number.isNaN(y))
+				edges.add(x - 0.5, Math.min(level, y), 1, Math.abs(y - level));
 		}
-		const y = base - Math.max(0, Math.min(1, value / most)) * height;
-		if (!begun) context.moveTo(x, base);
-		/* a level stretch needs no point of its own */
-		if (!begun || Math.abs(y - lastY) > 0.2) {
-			if (begun) context.lineTo(x, lastY);
-			context.lineTo(x, y);
-			lastY = y;
-		}
-		begun = true;
-	}
-	if (begun) {
-		const end = xOf(pen, curve.from + last * perPoint);
-		context.lineTo(end, lastY);
-		context.lineTo(end, base);
+		from = x;
+		level = y;
 	}
 }
 
@@ -77,13 +76,8 @@ export function drawCurve(
 	const top = row.y + shift + 4;
 	const height = row.height - 7;
 	const color = COLOR_OF[offer.curve] ?? OTHER;
-	if (held) {
-		context.beginPath();
-		traceArea(pen, held.curve, top, height, most);
-		context.fillStyle = theme.fills[color * 4] ?? theme.soft;
-		context.fill();
-		context.strokeStyle = theme.fills[color * 4 + 3] ?? theme.soft;
-		context.lineWidth = 1;
-		context.stroke();
-	}
+	if (!held) return;
+	collect(pen, held.curve, top, height, most);
+	areas.fill(context, theme.fills[color * 4] ?? theme.soft);
+	edges.fill(context, theme.fills[color * 4 + 3] ?? theme.soft);
 }

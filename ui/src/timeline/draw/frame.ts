@@ -8,12 +8,13 @@ import { drawCurve } from "./curves";
 import {
 	boxOf,
 	drawFlags,
-	placeFlags,
 	drawFlows,
+	drawLength,
 	drawMembers,
 	drawPath,
 	drawStretch,
 	outline,
+	placeFlags,
 } from "./overlay";
 import { type Pen, snap, xOf } from "./pen";
 import { collectTrack, outlineFound } from "./slices";
@@ -131,10 +132,15 @@ function drawBlame(
 function drawStretches(stage: Stage, pen: Pen): void {
 	const { look, focus, drag } = stage;
 	const { theme } = pen;
-	for (const span of [...look.kept, ...(look.mark ? [look.mark] : [])])
-		drawStretch(pen, span, TOP - 6, theme.path, 0.1);
+	const top = TOP - 6;
+	for (const span of [...look.kept, ...(look.mark ? [look.mark] : [])]) {
+		drawStretch(pen, span, top, theme.path, 0.1);
+		drawLength(pen, span, MINIMAP + 4, theme.path);
+	}
 	const range = drag ?? (focus.selected?.kind === "range" ? focus.selected : null);
-	if (range) drawStretch(pen, range, TOP - 6, theme.accent, 0.16);
+	if (!range) return;
+	drawStretch(pen, range, top, theme.accent, 0.16);
+	drawLength(pen, range, MINIMAP + 4, theme.accent);
 }
 
 /* The pinned rows, over those that scroll under them. */

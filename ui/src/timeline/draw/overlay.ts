@@ -2,7 +2,9 @@
  * overlay.ts - what lies above the rows: selection, hover, stretches of time, flows of the
  * selection, members of a collective, the critical path, flags of findings.
  */
-import type { Collective, Flag, Flow, PathPiece } from "../answers";
+import { formatNs } from "../../core/format";
+import type { Flag } from "../../core/types";
+import type { Collective, Flow, PathPiece } from "../answers";
 import { type Layout, laneTop, type Row, rowCentre, trackKey } from "../model";
 import type { Span } from "../span";
 import { type Pen, snap, xOf } from "./pen";
@@ -17,20 +19,20 @@ export interface Spotted {
 }
 
 /* Where rows lie, and which lane shows a slice. */
-export interface Ground {
+interface Ground {
 	layout: Layout;
 	shift: number;
 	laneOf: (row: Row, spot: Spotted) => number;
 }
 
-export interface Box {
+interface Box {
 	x: number;
 	y: number;
 	width: number;
 	height: number;
 }
 
-export const FLAG = 15;
+const FLAG = 15;
 
 /* Pixels between pieces of the path that do not part them. */
 const JOIN = 4;
@@ -192,6 +194,23 @@ export function drawStretch(pen: Pen, span: Span, top: number, color: string, al
 	context.globalAlpha = 1;
 	context.fillRect(from, top, 1, pen.height - top);
 	context.fillRect(to - 1, top, 1, pen.height - top);
+}
+
+/* Its length, in the middle of what is seen of it. */
+export function drawLength(pen: Pen, span: Span, y: number, color: string): void {
+	const { context, theme } = pen;
+	const from = Math.max(0, xOf(pen, span.from));
+	const to = Math.min(pen.width, xOf(pen, span.to));
+	const text = formatNs(span.to - span.from);
+	const width = theme.width(text) + 10;
+	if (to < from) return;
+	const x = Math.min(Math.max(0, (from + to - width) / 2), pen.width - width);
+	context.fillStyle = color;
+	context.fillRect(x, y, width, 16);
+	context.fillStyle = theme.back;
+	context.font = theme.font;
+	context.textBaseline = "middle";
+	context.fillText(text, x + 5, y + 8.5);
 }
 
 export interface FlagBox extends Box {

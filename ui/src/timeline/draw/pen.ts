@@ -24,7 +24,7 @@ export function snap(pen: Pen, x: number): number {
 	return Math.round(x * pen.scale) / pen.scale;
 }
 
-class Rectangles {
+export class Rectangles {
 	private values = new Float32Array(256);
 	count = 0;
 

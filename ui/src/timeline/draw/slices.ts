@@ -66,16 +66,20 @@ function addSlice(
 	} else into.add(x, place.top, width > APART_LEAST ? width - 1 : width, place.height);
 }
 
+/* Gaps that were merged are as high as their part of the time: between kernels it is little. */
 function addGap(
 	batch: Batch,
 	x: number,
 	width: number,
 	place: Place,
 	cause: number,
-	merged: boolean,
+	part: number,
 ): void {
-	if (width < HATCH_LEAST) batch.thinCause(cause).add(x, place.top, width, place.height);
-	else batch.cause(cause).add(x, place.top, merged ? width : width - 1, place.height);
+	const height = Math.max(2, Math.round(place.height * part));
+	const top = place.top + place.height - height;
+	if (width < HATCH_LEAST || height < HATCH_LEAST)
+		batch.thinCause(cause).add(x, top, width, height);
+	else batch.cause(cause).add(x, top, part < 1 ? width : width - 1, height);
 }
 
 function addLabel(
@@ -122,8 +126,16 @@ function collectLane(
 		if (x < last) x = last;
 		last = to;
 		const width = to - x;
+		const merged = (count[i] ?? 1) > 1;
 		if (cause[i] !== NO_CAUSE) {
-			addGap(batch, x, width, place, cause[i] ?? 0, (count[i] ?? 1) > 1);
+			addGap(
+				batch,
+				x,
+				width,
+				place,
+				cause[i] ?? 0,
+				merged ? (fill[i] ?? 0) / 256 : 1,
+			);
 			if (width > LABEL_LEAST && label[i] !== NO_LABEL)
 				addLabel(
 					pen,
@@ -136,7 +148,6 @@ function collectLane(
 				);
 			continue;
 		}
-		const merged = (count[i] ?? 1) > 1;
 		const shade = merged ? Math.min(SHADES - 1, (fill[i] ?? 0) >> 6) : SHADES - 1;
 		const waited = wait[i] ?? 0;
 		if (waited && width >= HATCH_LEAST) {

@@ -2,14 +2,10 @@
  * strips.ts - folded ranks: how busy their devices are, one strip a rank. The strips of an
  * answer are painted once, into a picture; a frame only places it.
  */
-import type { Row } from "../model";
+import { AREA_ROWS, paintedRows, type Row } from "../model";
 import type { StripBlock, StripSheet } from "../sheets";
 import type { Theme } from "../theme";
 import { type Pen, xOf } from "./pen";
-
-/* High strips show an area, low ones its colour alone. */
-const AREA_LEAST = 10;
-const AREA_ROWS = 16;
 
 interface Picture {
 	theme: Theme;
@@ -117,7 +113,7 @@ export class StripPictures {
 	}
 
 	private place(pen: Pen, held: StripSheet, top: number, height: number): void {
-		const rows = height >= AREA_LEAST ? AREA_ROWS : 1;
+		const rows = paintedRows(height);
 		const picture = this.of(held.block, pen.theme, rows);
 		if (!picture) return;
 		/* only the part that is seen: scaling the rest would cost as much */

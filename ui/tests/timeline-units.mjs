@@ -1,0 +1,262 @@
+/*
+ * timeline-units.mjs - what the timeline computes, without a browser. Expected values are worked
+ * out by hand.
+ */
+import { check, equal } from "./harness.mjs";
+import { load } from "./load.mjs";
+
+const PYTHON = 5;
+const OPERATOR = 3;
+
+/* An answer of `tiles` as the core writes it: entries are [start, dur, lane, color]. */
+function tiles(track, entries, names) {
+	const n = entries.length;
+	const texts = names.map((name) => new TextEncoder().encode(name));
+	const size = 40 + n * (8 + 8 + 4 + 4 + 4 + 2 + 4) + 16 + (names.length + 1) * 4;
+	const bytes = new ArrayBuffer(size + texts.reduce((sum, text) => sum + text.length, 0));
+	const view = new DataView(bytes);
+	let at = 0;
+	const align = (to) => {
+		at = Math.ceil(at / to) * to;
+	};
+	const u32 = (value) => {
+		view.setUint32(at, value, true);
+		at += 4;
+	};
+	const f64 = (value) => {
+		view.setFloat64(at, value, true);
+		at += 8;
+	};
+	for (const word of [0x31545353, 1, n, names.length]) u32(word);
+	f64(0);
+	f64(1000);
+	u32(track);
+	u32(n);
+	for (const [start] of entries) f64(start);
+	for (const [, dur] of entries) f64(dur);
+	entries.forEach((_, i) => u32(100 + i));
+	entries.forEach(() => u32(1));
+	entries.forEach((_, i) => u32(i < names.length ? i : 0xffffffff));
+	for (const [, , lane] of entries) {
+		view.setUint16(at, lane, true);
+		at += 2;
+	}
+	for (const [, , , color] of entries) view.setUint8(at++, color);
+	for (const value of [255, 0, 255]) for (let i = 0; i < n; i++) view.setUint8(at++, value);
+	align(4);
+	let offset = 0;
+	for (const text of texts) {
+		u32(offset);
+		offset += text.length;
+	}
+	u32(offset);
+	for (const text of texts) {
+		new Uint8Array(bytes, at).set(text);
+		at += text.length;
+	}
+	return bytes.slice(0, at);
+}
+
+function fails(run) {
+	try {
+		run();
+		return false;
+	} catch {
+		return true;
+	}
+}
+
+async function decodes() {
+	const { decodeTiles } = await load("timeline/decode.ts");
+	const entries = [
+		[0, 10, 0, OPERATOR],
+		[20, 5, 0, OPERATOR],
+		[1, 2, 2, OPERATOR],
+	];
+	const bytes = tiles(7, entries, ["aten::mm", "é"]);
+	const sheet = decodeTiles(bytes);
+	equal([...sheet.start], [0, 20, 1], "starts");
+	equal([...sheet.dur], [10, 5, 2], "durations");
+	equal([...sheet.row], [100, 101, 102], "rows");
+	equal(sheet.labels, ["aten::mm", "é"], "labels");
+	equal([...sheet.cause], [255, 255, 255], "causes");
+	const lanes = [
+		{ lane: 0, begin: 0, end: 2 },
+		{ lane: 2, begin: 2, end: 3 },
+	];
+	equal(sheet.tracks.get(7), lanes, "lanes");
+	equal(sheet.tracks.get(8), undefined, "a track that was not asked for");
+	check(sheet.start.buffer === bytes, "columns are copied");
+	for (const length of [0, 8, 40, bytes.byteLength - 1])
+		check(
+			fails(() => decodeTiles(bytes.slice(0, length))),
+			`${length} bytes are taken for an answer`,
+		);
+	new DataView(bytes).setUint32(0, 1, true);
+	check(
+		fails(() => decodeTiles(bytes)),
+		"another form is taken for tiles",
+	);
+	equal(decodeTiles(tiles(0, [], [])).tracks.get(0), [], "an empty track");
+}
+
+async function frames() {
+	const { decodeTiles, plainOf } = await load("timeline/decode.ts");
+	const plain = (entries) => {
+		const sheet = decodeTiles(tiles(1, entries, []));
+		return plainOf(sheet, sheet.tracks.get(1));
+	};
+	/* frame > operator > frame > operator, and an operator right in the first frame */
+	const nested = plain([
+		[0, 100, 0, PYTHON],
+		[10, 40, 1, OPERATOR],
+		[60, 10, 1, OPERATOR],
+		[12, 28, 2, PYTHON],
+		[15, 5, 3, OPERATOR],
+	]);
+	equal([...nested.depths], [0, 0, 0, 1, 1], "operators around each entry");
+	equal([...nested.order], [1, 2, 4], "entries without frames, by lane and start");
+	const lanes = [
+		{ lane: 0, begin: 0, end: 2 },
+		{ lane: 1, begin: 2, end: 3 },
+	];
+	equal(nested.lanes, lanes, "lanes that are left");
+	/* the range on lane 2 begins when the one on lane 1 is over: it is not inside of it */
+	const beside = plain([
+		[0, 100, 0, PYTHON],
+		[0, 10, 1, OPERATOR],
+		[10, 50, 2, OPERATOR],
+	]);
+	equal([...beside.depths], [0, 0, 0], "what is over is around nothing");
+	equal(plain([[0, 9, 0, OPERATOR]]), null, "a track without frames");
+	equal(plain([[0, 9, 0, PYTHON]]), null, "a track of frames alone");
+}
+
+async function spans() {
+	const { bounded, fitted, formatMoment, panned, roundStep, zoomed } =
+		await load("timeline/span.ts");
+	const whole = { from: -10, to: 1010 };
+	/* the moment under the pointer stays: 200 is a quarter of the window before and after */
+	equal(zoomed({ from: 100, to: 500 }, 200, 0.5, whole), { from: 150, to: 350 }, "zoom in");
+	equal(zoomed({ from: 100, to: 500 }, 200, 100, whole), whole, "zoom out of the run");
+	equal(panned({ from: 0, to: 100 }, -500, whole), { from: -10, to: 90 }, "pan to the start");
+	equal(panned({ from: 0, to: 100 }, 5000, whole), { from: 910, to: 1010 }, "pan to the end");
+	equal(bounded({ from: 500, to: 500 }, whole), { from: 475, to: 525 }, "the least window");
+	equal(fitted(300, 370, whole), { from: 290, to: 380 }, "a seventh on each side");
+	const steps = [
+		[1, 1],
+		[1.1, 2],
+		[2, 2],
+		[2.1, 5],
+		[60, 100],
+		[0.03, 0.05],
+	];
+	for (const [least, step] of steps)
+		check(
+			Math.abs(roundStep(least) - step) < 1e-9 * step,
+			`${least}: ${roundStep(least)}`,
+		);
+	equal(formatMoment(0, 1e6), "0", "nothing");
+	equal(formatMoment(1500000, 1e5), "1.5 ms", "tenths of a millisecond");
+	equal(formatMoment(20000000, 1e7), "20 ms", "tens of milliseconds");
+	equal(formatMoment(1234567, 1), "1.234567 ms", "single nanoseconds");
+	equal(formatMoment(-2000, 1000), "-2 µs", "before the start");
+}
+
+const LOOK = {
+	open: new Set([0]),
+	pins: [],
+	deep: new Set(),
+	allDeep: false,
+	filter: "",
+	mark: null,
+	kept: [],
+	path: false,
+	fromStart: false,
+};
+
+function track(number, kind, lanes, device) {
+	const about = { name: `${kind} ${number}`, about: null, slices: 10, stream: null };
+	return { track: number, kind, lanes, device, start_ns: 0, end_ns: 1, ...about };
+}
+
+async function rows() {
+	const { layOut, rowAt, rowsBetween } = await load("timeline/model.ts");
+	const files = [0, 1, 2].map((file) => ({ file, rank: file, path: "", problem: null }));
+	files[2].problem = "it is cut short";
+	const tracks = new Map([
+		[
+			0,
+			{
+				file: 0,
+				tracks: [
+					track(0, "main", 30, null),
+					track(9, "idle", 1, 0),
+					track(3, "compute", 1, 0),
+					track(4, "other", 1, null),
+				],
+				curves: [],
+			},
+		],
+	]);
+	const lay = (look, viewport = 600) =>
+		layOut({ files }, tracks, { ...LOOK, ...look }, new Map(), viewport);
+	const keys = (layout) => layout.rows.map((row) => row.key);
+	equal(keys(lay({})), ["0", "0.0", "0.9", "0.3", "0.others", "1", "2", "2.note"], "rows");
+	const layout = lay({});
+	equal(layout.find.get("0.0").lanes, 8, "lanes of a deep stack at first");
+	equal(lay({ allDeep: true }).find.get("0.0").lanes, 30, "all lanes");
+	equal(lay({ deep: new Set(["0.0"]) }).find.get("0.0").lanes, 30, "all lanes of one row");
+	equal(keys(lay({ open: new Set() })), ["0", "1", "2", "2.note"], "folded ranks");
+	equal(lay({ open: new Set() }, 3).find.get("1").height, 1, "ranks in little room");
+	equal(
+		keys(lay({ filter: "compute" })),
+		["0", "0.3", "1", "2", "2.note"],
+		"a filter of rows",
+	);
+	equal(keys(lay({ filter: "rank 1" })), ["1"], "a filter of ranks");
+	const pinned = lay({ pins: ["0.3", "0.77"] }).pinned.map((row) => [row.title, row.y]);
+	equal(pinned, [["rank 0: compute 3", 0]], "pins");
+	let y = 0;
+	for (const row of layout.rows) {
+		equal(row.y, y, `where ${row.key} is`);
+		equal(rowAt(layout.rows, y + row.height / 2).key, row.key, "what is at a height");
+		y += row.height;
+	}
+	equal(layout.height, y, "the height of all");
+	equal(rowAt(layout.rows, y + 1), null, "below all");
+	equal(rowsBetween(layout.rows, 0, 1).length, 1, "the first pixel");
+}
+
+async function keys() {
+	const { KEYS, keyOf } = await load("timeline/keys.ts");
+	const press = (key, more = {}) => keyOf({ key, ...more })?.action ?? null;
+	const none = { shiftKey: false, altKey: false, ctrlKey: false, metaKey: false };
+	const cases = [
+		["w", {}, "zoom-in"],
+		["W", { shiftKey: true }, null],
+		["m", {}, "mark"],
+		["M", { shiftKey: true }, "keep"],
+		["Enter", {}, "hit-next"],
+		["Enter", { shiftKey: true }, "hit-previous"],
+		["ArrowUp", {}, "up"],
+		["ArrowUp", { altKey: true }, "lane-above"],
+		["]", {}, "flow-next"],
+		["[", { altKey: true }, "flow-previous"],
+		["/", { shiftKey: true }, "search"],
+		["c", { ctrlKey: true }, null],
+		["x", {}, null],
+	];
+	for (const [key, more, action] of cases)
+		equal(press(key, { ...none, ...more }), action, `${key} ${JSON.stringify(more)}`);
+	const shown = KEYS.map((key) => key.shown);
+	equal(shown.length, new Set(shown).size, "keys that are told twice");
+}
+
+export const timelineUnits = [
+	{ name: "units: tiles are read as they are written", run: decodes },
+	{ name: "units: lanes without Python frames", run: frames },
+	{ name: "units: windows and moments", run: spans },
+	{ name: "units: rows of the timeline", run: rows },
+	{ name: "units: keys of the timeline", run: keys },
+];
