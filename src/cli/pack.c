@@ -169,6 +169,10 @@ static int pack_one(struct packing *packing, const struct ss_path *path)
 	if (ss_find_is_pack(path->path))
 		return path->from_folder ? EXIT_FINE
 					 : complain(packing, path->path, "is a pack already");
+	if (path->from_folder && ss_find_is_snapshot(path->path)) {
+		packing->other++;
+		return EXIT_FINE;
+	}
 	if (!name_of_pack(path->path, packing->own->folder, output))
 		return complain(packing, path->path, "has too long a name");
 	code = check_output(packing, path->path, output);

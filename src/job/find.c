@@ -27,11 +27,15 @@ bool ss_find_is_pack(const char *path)
 	return ends_with(path, ".stepscope");
 }
 
+bool ss_find_is_snapshot(const char *path)
+{
+	return ends_with(path, ".pickle") || ends_with(path, ".pickle.gz");
+}
+
 static bool is_trace_name(const char *name)
 {
 	return ends_with(name, ".json") || ends_with(name, ".json.gz") ||
-	       ends_with(name, ".json.zst") || ends_with(name, ".pickle") ||
-	       ends_with(name, ".pickle.gz") || ss_find_is_pack(name);
+	       ends_with(name, ".json.zst") || ss_find_is_snapshot(name) || ss_find_is_pack(name);
 }
 
 static bool is_digit(char byte)

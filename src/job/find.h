@@ -37,6 +37,9 @@ void ss_find_release(struct ss_paths *paths, struct ss_memory *memory);
 /* True for the name of a packed trace. */
 bool ss_find_is_pack(const char *path);
 
+/* True for the name of a snapshot of memory. */
+bool ss_find_is_snapshot(const char *path);
+
 /*
  * packs.c: a pack and the file that it was made of are one trace. Where both are listed
  * and lie in one folder, the file goes from the list; a pack of a file that is another

@@ -141,11 +141,12 @@ static void keep_problem(struct loading *loading, uint32_t index, enum ss_status
 		return;
 	}
 	/*
-	 * Other JSON lies beside traces; what is called after a rank or as a pack should have
-	 * been one.
+	 * Other JSON lies beside traces, and snapshots that were not asked for; what is called
+	 * after a rank or as a pack should have been one.
 	 */
 	if (path->from_folder && !ss_find_is_pack(path->path) &&
 	    (status == SS_ERR_MISSING ||
+	     (ss_find_is_snapshot(path->path) && !loading->options->snapshots) ||
 	     (status == SS_ERR_FORMAT && ss_find_rank(path->path) < 0))) {
 		file->is_skipped = true;
 		job->skipped_count++;

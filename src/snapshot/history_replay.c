@@ -1,10 +1,6 @@
 /*
  * history_replay.c - replays the events of a device on the blocks that it began with.
  *
- * Segments at the beginning: what is there at the end and was not added on the way, and what
- * is removed on the way and was not added before. Pages of expandable segments come and go in
- * ranges; of those, what is there at the end, less what was mapped, plus what was unmapped.
- *
  * A block that was in use at the beginning and is gone at the end had at least the size that
  * was asked for; it had all up to its neighbour where the allocator would not have kept the
  * rest apart. Its neighbour is known by what is allocated there while the block is in use.
@@ -18,17 +14,7 @@
 #include "read/number.h"
 #include "snapshot/history.h"
 #include "snapshot/layout.h"
-
-/* A range of addresses that is reserved at the beginning. */
-struct range {
-	uint64_t address, end;
-};
-
-/* Where pages begin or end, and by how much what is reserved there changes. */
-struct edge {
-	uint64_t address;
-	int32_t change;
-};
+#include "snapshot/reserved.h"
 
 /* An address that something was allocated at, and the first row of that. */
 struct start {
@@ -40,145 +26,11 @@ struct replay {
 	struct ss_history *history;
 	struct ss_device_memory *device;
 	struct ss_layout layout;
-	struct range *ranges; /* by address */
-	uint32_t range_count, range_capacity;
-	struct edge *edges;
-	uint32_t edge_count, edge_capacity;
-	struct start *starts; /* by address; none where no size is to be guessed */
+	struct ss_reserved reserved; /* at the beginning */
+	struct start *starts;        /* by address; none where no size is to be guessed */
 	uint32_t start_count;
 	uint32_t next_oom;
 };
-
-static bool add_range(struct replay *replay, uint64_t address, int64_t bytes)
-{
-	void *items = replay->ranges;
-
-	if (bytes <= 0 || address + (uint64_t)bytes < address)
-		return true;
-	if (!ss_memory_reserve(replay->history->memory, &items, &replay->range_capacity,
-			       (size_t)replay->range_count + 1, sizeof(*replay->ranges)))
-		return false;
-	replay->ranges = items;
-	replay->ranges[replay->range_count++] = (struct range){ address,
-								address + (uint64_t)bytes };
-	return true;
-}
-
-static bool add_edges(struct replay *replay, uint64_t address, int64_t bytes, int32_t change)
-{
-	void *items = replay->edges;
-
-	if (bytes <= 0 || address + (uint64_t)bytes < address)
-		return true;
-	if (!ss_memory_reserve(replay->history->memory, &items, &replay->edge_capacity,
-			       (size_t)replay->edge_count + 2, sizeof(*replay->edges)))
-		return false;
-	replay->edges = items;
-	replay->edges[replay->edge_count++] = (struct edge){ address, change };
-	replay->edges[replay->edge_count++] = (struct edge){ address + (uint64_t)bytes, -change };
-	return true;
-}
-
-/* Segments and pages that the events add and remove. */
-static bool collect_events(struct replay *replay, struct ss_address_map *seen)
-{
-	const struct ss_memory_events *events = &replay->history->snapshot->events;
-	const struct ss_device_memory *device = replay->device;
-
-	for (uint32_t row = device->first; row < device->first + device->count; row++) {
-		uint64_t address = events->address[row];
-		uint8_t action = events->action[row];
-		bool is_new;
-
-		if (action == SS_ACTION_SEGMENT_MAP || action == SS_ACTION_SEGMENT_UNMAP) {
-			if (!add_edges(replay, address, events->bytes[row],
-				       action == SS_ACTION_SEGMENT_MAP ? -1 : 1))
-				return false;
-			continue;
-		}
-		if (action != SS_ACTION_SEGMENT_ALLOC && action != SS_ACTION_SEGMENT_FREE)
-			continue;
-		is_new = ss_address_map_find(seen, address, SS_NO_ROW) == SS_NO_ROW;
-		if (!is_new)
-			continue;
-		if (!ss_address_map_put(seen, address, row) ||
-		    (action == SS_ACTION_SEGMENT_FREE &&
-		     !add_range(replay, address, events->bytes[row])))
-			return false;
-	}
-	return true;
-}
-
-static bool collect_segments(struct replay *replay, const struct ss_address_map *seen)
-{
-	const struct ss_snapshot *snapshot = replay->history->snapshot;
-	const struct ss_device_memory *device = replay->device;
-
-	for (uint32_t i = 0; i < device->segment_count; i++) {
-		const struct ss_segment *segment = &snapshot->segments[device->segments[i]];
-
-		if (segment->is_expandable) {
-			if (!add_edges(replay, segment->address, segment->total_bytes, 1))
-				return false;
-		} else if (ss_address_map_find(seen, segment->address, SS_NO_ROW) == SS_NO_ROW &&
-			   !add_range(replay, segment->address, segment->total_bytes)) {
-			return false;
-		}
-	}
-	return true;
-}
-
-static int by_edge(const void *left, const void *right)
-{
-	const struct edge *a = left, *b = right;
-
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	return a->change < b->change ? -1 : a->change > b->change;
-}
-
-static int by_range(const void *left, const void *right)
-{
-	const struct range *a = left, *b = right;
-
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
-/* Pages that are reserved at the beginning, as ranges. */
-static bool sweep_edges(struct replay *replay)
-{
-	int64_t depth = 0;
-	uint64_t from = 0;
-
-	if (replay->edge_count)
-		qsort(replay->edges, replay->edge_count, sizeof(*replay->edges), by_edge);
-	for (uint32_t i = 0; i < replay->edge_count;) {
-		uint64_t at = replay->edges[i].address;
-		int64_t before = depth;
-
-		for (; i < replay->edge_count && replay->edges[i].address == at; i++)
-			depth += replay->edges[i].change;
-		if (before <= 0 && depth > 0)
-			from = at;
-		else if (before > 0 && depth <= 0 && !add_range(replay, from, (int64_t)(at - from)))
-			return false;
-	}
-	return true;
-}
-
-static bool collect_ranges(struct replay *replay)
-{
-	struct ss_address_map seen;
-	bool whole;
-
-	ss_address_map_init(&seen, replay->history->memory);
-	whole = collect_events(replay, &seen) && collect_segments(replay, &seen) &&
-		sweep_edges(replay);
-	ss_address_map_release(&seen);
-	if (whole && replay->range_count)
-		qsort(replay->ranges, replay->range_count, sizeof(*replay->ranges), by_range);
-	return whole;
-}
 
 /* --- the state at the beginning ------------------------------------------------------ */
 
@@ -281,7 +133,7 @@ static uint64_t old_end(const struct replay *replay, struct ss_old_block *old, u
 
 static enum ss_layout_answer place_range(struct replay *replay, uint32_t segment, uint32_t *next)
 {
-	const struct range *range = &replay->ranges[segment];
+	const struct ss_reserved_range *range = &replay->reserved.ranges[segment];
 	struct ss_device_memory *device = replay->device;
 	uint64_t at = range->address;
 	enum ss_layout_answer answer;
@@ -312,12 +164,12 @@ static enum ss_layout_answer place_all(struct replay *replay)
 	enum ss_layout_answer answer = SS_LAYOUT_FITS;
 	uint32_t next = 0;
 
-	for (uint32_t i = 0; i < replay->range_count && answer == SS_LAYOUT_FITS; i++) {
-		if (i + 1 < replay->range_count &&
-		    replay->ranges[i].end > replay->ranges[i + 1].address)
+	for (uint32_t i = 0; i < replay->reserved.count && answer == SS_LAYOUT_FITS; i++) {
+		if (i + 1 < replay->reserved.count &&
+		    replay->reserved.ranges[i].end > replay->reserved.ranges[i + 1].address)
 			return SS_LAYOUT_ODD;
 		if (next < replay->device->old_count &&
-		    replay->device->old[next].address < replay->ranges[i].address)
+		    replay->device->old[next].address < replay->reserved.ranges[i].address)
 			return SS_LAYOUT_ODD;
 		answer = place_range(replay, i, &next);
 	}
@@ -443,7 +295,8 @@ static enum ss_layout_answer try_rules(struct replay *replay)
 	bool splits_all = strcmp(setting(snapshot, "expandable_segments"), "True") == 0;
 	enum ss_layout_answer answer;
 
-	if (!collect_ranges(replay) || !collect_starts(replay))
+	if (!ss_reserved_find(&replay->reserved, replay->history, replay->device) ||
+	    !collect_starts(replay))
 		return SS_LAYOUT_FULL;
 	answer = run(replay, splits_all);
 	return answer == SS_LAYOUT_ODD ? run(replay, !splits_all) : answer;
@@ -465,7 +318,9 @@ static enum ss_status start_again(struct ss_history *history, struct ss_device_m
 enum ss_status ss_history_replay(struct ss_history *history, struct ss_device_memory *device,
 				 struct ss_error *err)
 {
-	struct replay replay = { .history = history, .device = device };
+	struct replay replay = { .history = history,
+				 .device = device,
+				 .reserved = { .memory = history->memory } };
 	enum ss_layout_answer answer;
 
 	/* without the end there is no beginning; of old recordings frees are not told */
@@ -473,9 +328,7 @@ enum ss_status ss_history_replay(struct ss_history *history, struct ss_device_me
 	    device->frees_by_request)
 		return SS_OK;
 	answer = try_rules(&replay);
-	ss_memory_free(history->memory, replay.ranges,
-		       replay.range_capacity * sizeof(*replay.ranges));
-	ss_memory_free(history->memory, replay.edges, replay.edge_capacity * sizeof(*replay.edges));
+	ss_reserved_release(&replay.reserved);
 	ss_memory_free(history->memory, replay.starts,
 		       ((size_t)replay.start_count + 1) * sizeof(*replay.starts));
 	if (answer == SS_LAYOUT_FULL)

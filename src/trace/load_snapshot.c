@@ -38,12 +38,13 @@ static enum ss_status open_range(struct ss_snapshot_reader *reader, uint64_t *co
 			return ss_fail_memory(err, "a list");
 		*content = ss_part_content(SS_PART_RANGE, index);
 	}
-	*out = &reader->ranges[index];
-	if (*content >> 32 != SS_PART_RANGE || (*out)->part != part ||
-	    (uint64_t)(*out)->first + (*out)->count != first)
-		return ss_fail(err, SS_ERR_FORMAT,
-			       "no snapshot that can be read: a list of things that are no list");
-	return SS_OK;
+	if (*content >> 32 == SS_PART_RANGE) {
+		*out = &reader->ranges[index];
+		if ((*out)->part == part && (uint64_t)(*out)->first + (*out)->count == first)
+			return SS_OK;
+	}
+	return ss_fail(err, SS_ERR_FORMAT,
+		       "no snapshot that can be read: a list of things that are no list");
 }
 
 /* A list of rows that were just made, one after the other. */

@@ -60,7 +60,7 @@ static const struct {
 		 "\"peak_event\":1,\"ooms\":[]}" },
 	{ "offers", "{\"name\":\"snapshot-leaks\"" },
 	{ "view/snapshot-summary", "stepscope.snapshot-summary/1" },
-	{ "view/snapshot-summary?device=0", "\"0\",1024,512,512,400" },
+	{ "view/snapshot-summary?device=0", "\"0\",1024,512,512,1024" },
 	{ "view/snapshot-summary?device=7", "\"rows\":[]" },
 	{ "view/snapshot-holders?snapshot=1&format=csv", "device,line,category" },
 	{ "view/snapshot", "snapshot-findings" },
@@ -174,7 +174,7 @@ static void check_beside(void **state)
 	check_answer(&asking, "job",
 		     "{\"file\":0,\"rank\":null,\"path\":\"b.json\",\"problem\":null");
 	check_answer(&asking, "job", "\"snapshots\":[\n {\"snapshot\":0,\"path\":\"c.pickle\"");
-	check_answer(&asking, "view/snapshot-summary", "1024,512,512,400");
+	check_answer(&asking, "view/snapshot-summary", "1024,512,512,1024");
 	support_asking_close(&asking);
 
 	/* what is wrong with one does not stop the others */

@@ -134,6 +134,10 @@ static const struct {
 		"\x00\x00\x00\x01\x8b\x01\x00\x00\x00\x05"
 		"e."),
 	  "[-1, 0, -128, 9223372036854775807, 18446744073709551615, wide, 5]" },
+	{ "2^64 in nine bytes does not fit",
+	  BYTES("\x80\x02](\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x00\x01"
+		"e."),
+	  "[wide]" },
 	{ "numbers of protocol 0 beyond 63 and 64 bits",
 	  BYTES("(L18446744073709551615L\nL18446744073709551616L\nL-18446744073709551615L\nl."),
 	  "[18446744073709551615, wide, wide]" },

@@ -41,6 +41,9 @@ static const struct {
 	{ "what was there before has no series of its own without a stack",
 	  "free 1 70; alloc 2 10 fwd", SS_AREA_LINE, -1, 1,
 	  "0 70@-1: no stack was recorded=70 model.py:14 (forward)=0" },
+	{ "the most at one time, not all that was ever allocated",
+	  "alloc 1 100 fwd; free 1 100; alloc 1 100 fwd; free 1 100; alloc 2 150 loop",
+	  SS_AREA_LINE, 0, 0, "100 100@0: train.py:7 (main)=0 model.py:14 (forward)=100" },
 	{ "nothing is held", "oom 5 5 fwd", SS_AREA_STACK, -1, 0, "0 0@-1: everything else=0" },
 };
 

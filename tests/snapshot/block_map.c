@@ -9,6 +9,9 @@
 	SEGMENT "block 0x1000 512 500 used fwd; block 0x1200 2096640 0 free;"           \
 		"segalloc 0x1000 2097152; alloc 0x1000 500 fwd; alloc 0x1200 1000 bwd;" \
 		"free 0x1200 1000 opt"
+#define GONE                                                                              \
+	SEGMENT "block 0x1000 2097152 0 free; free 0x1000 500 opt; alloc 0x1000 700 fwd;" \
+		"free 0x1000 700"
 /* Pages of one expandable segment, of which the last ones are given back. */
 #define PAGES                                                                 \
 	"segment 0x200000 2097152 expandable; block 0x200000 2097152 0 free;" \
@@ -39,6 +42,10 @@ static const struct {
 	{ "a segment without blocks", TWO, 0, "1000+2097152: 1000+2097152 free" },
 	{ "after the last event as at the end", TWO, 3,
 	  "1000+2097152: 1000+512 used activation 1200+2096640 free" },
+	{ "one from before the events, gone with the first", GONE, 0,
+	  "1000+2097152: 1000+2097152 free" },
+	{ "and another in its place", GONE, 1,
+	  "1000+2097152: 1000+1024 used activation 1400+2096128 free" },
 	{ "pages that were given back", PAGES, 1, "200000+4194304: 200000+4194304 free" },
 	{ "pages that were not there yet", PAGES, 0, "200000+2097152: 200000+2097152 free" },
 	{ "no segment", AGAIN, 0, "" },

@@ -20,6 +20,22 @@ static const struct {
 	  "segalloc 0x1000 2097152; alloc 0x1000 512; alloc 0x1200 512; alloc 0x1400 512;"
 	  "free 0x1000 512; free 0x1400 512; free 0x1200 512",
 	  "exact 0 1536 1536 2097152 0" },
+	{ "512 bytes that are left are a block of their own",
+	  "segment 0x1000 2097152; block 0x1000 512 512 used; block 0x1200 512 512 used;"
+	  "block 0x1400 512 0 free; block 0x1600 512 512 used; block 0x1800 2095104 0 free;"
+	  "segalloc 0x1000 2097152; alloc 0x1000 512; alloc 0x1200 1024; alloc 0x1600 512;"
+	  "free 0x1200 1024; alloc 0x1200 512",
+	  "exact 0 2048 2048 2097152 0" },
+	{ "free blocks of two segments side by side stay two",
+	  "segment 0x1000 2097152; block 0x1000 2097152 0 free;"
+	  "segment 0x201000 2097152; block 0x201000 2097152 0 free;"
+	  "segalloc 0x1000 2097152; segalloc 0x201000 2097152;"
+	  "alloc 0x1000 2097152; free 0x1000 2097152",
+	  "exact 0 2097152 2097152 4194304 0" },
+	{ "a segment of the events that the file does not have",
+	  "segment 0x1000 2097152; block 0x1000 2097152 0 free;"
+	  "segalloc 0x1000 2097152; segalloc 0x900000 2097152",
+	  "requested 0 0 0 - 0" },
 	{ "a large block takes the rest of 1048576 with it",
 	  "segment 0x1000 20971520; block 0x1000 20971520 19922944 used;"
 	  "segalloc 0x1000 20971520; alloc 0x1000 19922944",

@@ -133,8 +133,16 @@ def check_parts(stepscope, path, row):
         assert max(r["max_bytes"] for r in rows) == row["peak_active_bytes"]
         kinds = [name for name in rows[0] if name.endswith("_bytes") and name not in
                  ("min_bytes", "max_bytes", "reserved_bytes")]  # fmt: skip
+        kinds = [kind for kind in kinds if kind != "line_bytes"]
         for part in rows:
             assert sum(part[kind] for kind in kinds) == part["max_bytes"], part
+    rows, _ = run(stepscope, path, "timeline", "--group", "line", "--device", row["device"])
+    sums, whole = collections.Counter(), {}
+    for part in rows:
+        sums[part["event"]] += part["line_bytes"]
+        whole[part["event"]] = part["max_bytes"]
+    assert dict(sums) == whole, path.name
+    assert max(whole.values()) == row["peak_active_bytes"], path.name
 
 
 def check_file(stepscope, path, truths):

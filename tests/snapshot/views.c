@@ -11,6 +11,13 @@
 /* The same, and one that stays. */
 #define LEAK(address) "alloc " address " 1024 loop;" STEP
 
+/* The same of backward, where gradients stay a while. */
+#define LEAK_BACK(address) \
+	"alloc 0x10000 4096 fwd; alloc " address " 1024 bwd; free 0x10000 4096 bwd;" UPDATE
+#define UPDATE "alloc 0x30000 512 opt; free 0x30000 512 opt;"
+/* What the loop frees between two pieces of the optimizer begins no step. */
+#define LEAK_LATE(address) \
+	"alloc " address " 1024 loop; alloc 0x20000 8 fwd;" UPDATE "free 0x20000 8 loop;" UPDATE
 /* A step that frees what was made three steps before, and makes the same again. */
 #define NEXT(address) "free " address " 1024;" LEAK(address)
 #define FIRST LEAK("0x40000") LEAK("0x41000") LEAK("0x42000")
@@ -61,6 +68,15 @@ static const struct {
 	  "train.py:7 (main),yes,1024,3,4096,4,4" },
 	{ "two are enough where there is no third", "leaks", LEAK("0x40000") LEAK("0x41000") STEP,
 	  "line,grows,step_bytes,steps", "train.py:7 (main),yes,1024,2" },
+	{ "of backward three are needed", "leaks",
+	  LEAK_BACK("0x40000") LEAK_BACK("0x41000") LEAK_BACK("0x42000"), "line,grows",
+	  "MmBackward0,-" },
+	{ "and are enough", "leaks",
+	  LEAK_BACK("0x40000") LEAK_BACK("0x41000") LEAK_BACK("0x42000") LEAK_BACK("0x43000"),
+	  "line,grows,steps", "MmBackward0,yes,3" },
+	{ "a free is no beginning of a step", "leaks",
+	  LEAK_LATE("0x40000") LEAK_LATE("0x41000") LEAK_LATE("0x42000") LEAK_LATE("0x43000"),
+	  "line,grows,steps", "train.py:7 (main),yes,3" },
 	{ "one is not", "leaks", LEAK("0x40000") STEP STEP STEP, "line,grows,kept_bytes",
 	  "train.py:7 (main),-,1024" },
 	{ "growth that is over is none", "leaks",
@@ -155,6 +171,14 @@ static void check_timeline(void **state)
 	assert_string_equal(cells.data, "3,130,30,0");
 	support_table_row(&snapshot.table, 5, "min_bytes,max_bytes", &cells);
 	assert_string_equal(cells.data, "0,30");
+	/* by line: 1 + 2 + 2 (it begins with what was there) + 2 + 2 + 1 rows */
+	support_snapshot_run(&snapshot, "timeline/line");
+	assert_int_equal(snapshot.table.row_count, 10);
+	support_table_row(&snapshot.table, 1, "event,max_bytes,line,line_bytes,unknown_bytes",
+			  &cells);
+	assert_string_equal(cells.data, "1,150,train.py:3 (main),100,-");
+	support_table_row(&snapshot.table, 2, "event,line,line_bytes", &cells);
+	assert_string_equal(cells.data, "1,model.py:14 (forward),50");
 	ss_text_release(&cells);
 	support_snapshot_close(&snapshot);
 }

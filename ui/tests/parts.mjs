@@ -242,11 +242,15 @@ async function words() {
 	];
 	for (const [name, wanted] of devices) equal(shortDevice(name), wanted, name);
 	const file = (path, more = {}) => ({ path, rank: null, problem: null, ...more });
-	equal(runName({ files: [file("/a/b/run.pt.trace.json.gz")] }), "run", "one file");
-	equal(runName({ files: [file("/a/b/r0.json"), file("/a/b/r1.json")] }), "b", "a folder");
-	equal(runName({ files: [file("r0.json"), file("r1.json")] }), "2 files", "no folder");
-	equal(runName({ files: [] }), "no files", "nothing");
-	const broken = { files: [file("a", { rank: 0 }), file("b", { problem: "x" })] };
+	const job = (...files) => ({ files, snapshots: [] });
+	equal(runName(job(file("/a/b/run.pt.trace.json.gz"))), "run", "one file");
+	equal(runName(job(file("/a/b/r0.json"), file("/a/b/r1.json"))), "b", "a folder");
+	equal(runName(job(file("r0.json"), file("r1.json"))), "2 files", "no folder");
+	equal(runName(job()), "no files", "nothing");
+	const snapshots = [{ path: "/a/memory.pickle.gz", events: 1040, points: 0 }];
+	equal(runName({ files: [], snapshots }), "memory", "a snapshot");
+	equal(runWords({ files: [], snapshots }), "1 memory snapshot · 1,040 events", "its words");
+	const broken = job(file("a", { rank: 0 }), file("b", { problem: "x" }));
 	equal(
 		runWords(broken),
 		"1 rank · no steps · no device · 1 file unreadable",

@@ -138,7 +138,9 @@ async function beside(harness) {
 	mkdirSync(folder);
 	for (const name of readdirSync(ranks).filter((one) => one.startsWith("rank")))
 		copyFileSync(join(ranks, name), join(folder, name));
-	copyFileSync(path, join(folder, "memory.pickle"));
+	copyFileSync(path, join(folder, "rank0_memory.pickle"));
+	const { quality } = harness.json("files", folder);
+	equal(quality.unreadable_files, 0, "snapshots that views of traces cannot read");
 	const { link, stop } = await harness.serve(folder);
 	const page = await harness.open(link);
 	await page.getByRole("tab", { name: "Memory" }).click();
@@ -150,9 +152,52 @@ async function beside(harness) {
 	await harness.close(page);
 }
 
+/* The first run is before, the second after. */
+async function compared(harness) {
+	const [before, after] = ["synthetic_normal", "synthetic_leak"].map((name) =>
+		join(MEMORY, `${name}.p4.pickle`),
+	);
+	if (!existsSync(before)) return;
+	const { link, stop } = await harness.serve(before, "--compare", after);
+	const page = await harness.open(link);
+	const reply = page.waitForResponse((one) => one.url().includes("view/snapshot-diff"));
+	await leadOf(page);
+	await page.getByRole("button", { name: "Compared", exact: true }).click();
+	const shown = await (await reply).json();
+	equal(shown.rows, harness.json("snapshot", before, after, "diff").rows, "the comparison");
+	await page.getByRole("grid").getByText(rowsOf(shown)[0].line).first().waitFor();
+	stop();
+	await harness.close(page);
+}
+
+/* Every view of snapshots is on the page. */
+async function everyView(harness) {
+	const path = join(MEMORY, "synthetic_leak.p4.pickle");
+	if (!existsSync(path)) return;
+	const { views } = JSON.parse(harness.command("ask", "offers", path));
+	const { link, stop } = await harness.serve(path);
+	const page = await harness.open(link);
+	const asked = new Set(["snapshot-diff"]); /* where there are two: above */
+	page.on("request", (request) => {
+		const found = /\/api\/ask\/view\/([a-z-]+)/.exec(request.url());
+		if (found) asked.add(found[1]);
+	});
+	await leadOf(page);
+	for (const part of await page.locator(".chips.strong").getByRole("button").all()) {
+		await part.click();
+		await page.waitForLoadState("networkidle");
+	}
+	const missing = views.filter((view) => view.of_snapshot && !asked.has(view.name));
+	equal(missing, [], "views that the tab does not show");
+	stop();
+	await harness.close(page);
+}
+
 export const snapshotTests = [
 	{ name: "snapshot: every real one is dropped on the page", run: droppedAll },
 	{ name: "snapshot: the curve, stacks, moments and tables", run: used },
 	{ name: "snapshot: a report from disk", run: reported },
+	{ name: "snapshot: two runs", run: compared },
+	{ name: "snapshot: every view can be reached", run: everyView },
 	{ name: "snapshot: beside the traces of a folder", run: beside },
 ];

@@ -33,6 +33,20 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
 
+/* Blocks share their stacks, and stacks are long: each is printed once. */
+struct work {
+	const struct ss_snapshot_subject *subject;
+	const char **stacks; /* NULL: not printed yet, or none */
+	struct ss_table *out;
+};
+
+static const char *stack_of(const struct work *work, uint32_t stack)
+{
+	if (!work->stacks[stack])
+		work->stacks[stack] = ss_snapshot_stack(work->subject, stack, work->out);
+	return work->stacks[stack];
+}
+
 static const char *pool_of(const struct ss_snapshot *snapshot, const struct ss_segment *segment,
 			   struct ss_table *out)
 {
@@ -56,9 +70,11 @@ static void add_common(const struct ss_snapshot_subject *subject, const struct s
 	ss_row_text(out, segment->stream ? ss_snapshot_address(segment->stream, out) : "0");
 }
 
-static void add_segment(const struct ss_snapshot_subject *subject, const char *device,
-			const struct ss_segment *segment, uint32_t number, struct ss_table *out)
+static void add_segment(const struct work *work, const char *device,
+			const struct ss_segment *segment, uint32_t number)
 {
+	const struct ss_snapshot_subject *subject = work->subject;
+	struct ss_table *out = work->out;
 	int64_t active = 0, largest = 0, requested = 0;
 
 	for (uint32_t i = 0; i < segment->block_count; i++) {
@@ -87,14 +103,15 @@ static void add_segment(const struct ss_snapshot_subject *subject, const char *d
 	ss_row_text(out, ss_spots_line(subject->spots, segment->stack));
 	ss_row_null(out);
 	ss_row_int(out, number);
-	ss_row_text(out, ss_snapshot_stack(subject, segment->stack, out));
+	ss_row_text(out, stack_of(work, segment->stack));
 	ss_row_end(out);
 }
 
-static void add_block(const struct ss_snapshot_subject *subject, const char *device,
-		      const struct ss_segment *segment, uint32_t number, uint32_t index,
-		      struct ss_table *out)
+static void add_block(const struct work *work, const char *device, const struct ss_segment *segment,
+		      uint32_t number, uint32_t index)
 {
+	const struct ss_snapshot_subject *subject = work->subject;
+	struct ss_table *out = work->out;
 	static const char *const states[] = { "inactive", "allocated", "pending" };
 	const struct ss_block *block = &subject->snapshot->blocks[index];
 	struct ss_old_block old = { .block = index };
@@ -115,14 +132,18 @@ static void add_block(const struct ss_snapshot_subject *subject, const char *dev
 								       subject->spots, &old))
 				   : NULL);
 	ss_row_int(out, number);
-	ss_row_text(out, ss_snapshot_stack(subject, block->stack, out));
+	ss_row_text(out, stack_of(work, block->stack));
 	ss_row_end(out);
 }
 
 static enum ss_status segments_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
 				   struct ss_error *err)
 {
-	(void)err;
+	struct work work = { .subject = subject, .out = out };
+
+	work.stacks = SS_ARENA_NEW(out->arena, const char *, subject->snapshot->stacks.count);
+	if (!work.stacks)
+		return ss_fail_memory(err, "the segments");
 	for (uint32_t i = 0; i < subject->history->device_count; i++) {
 		const struct ss_device_memory *device = &subject->history->devices[i];
 		const char *name = ss_snapshot_device_name(device, out);
@@ -132,11 +153,11 @@ static enum ss_status segments_run(const struct ss_snapshot_subject *subject, st
 				&subject->snapshot->segments[device->segments[k]];
 
 			if (subject->group == BY_SEGMENT)
-				add_segment(subject, name, segment, k, out);
+				add_segment(&work, name, segment, k);
 			for (uint32_t b = 0; b < segment->block_count; b++)
 				if (subject->group == BY_BLOCK)
-					add_block(subject, name, segment, k,
-						  segment->first_block + b, out);
+					add_block(&work, name, segment, k,
+						  segment->first_block + b);
 		}
 	}
 	return SS_OK;

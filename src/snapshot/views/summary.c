@@ -11,18 +11,21 @@ static const struct ss_column columns[] = {
 	{ "device", SS_COLUMN_TEXT, "number of the device, or host: its pinned memory", 0 },
 	{ "reserved_bytes", SS_COLUMN_BYTES, "segments: what the allocator holds", 0 },
 	{ "allocated_bytes", SS_COLUMN_BYTES, "blocks that the program holds", 0 },
-	{ "active_bytes", SS_COLUMN_BYTES, "the same, and blocks that only streams still use", 0 },
-	{ "requested_bytes", SS_COLUMN_BYTES, "what was asked for, of active blocks", 0 },
-	{ "internal_bytes", SS_COLUMN_BYTES, "active less requested: rounding", SS_COLUMN_DETAIL },
+	{ "peak_active_bytes", SS_COLUMN_BYTES,
+	  "most that was active in the recorded events; empty: no events", 0 },
+	{ "peak_reserved_bytes", SS_COLUMN_BYTES, "most that was reserved in the recorded events",
+	  0 },
 	{ "external_bytes", SS_COLUMN_BYTES, "free, in segments that are in use", 0 },
 	{ "releasable_bytes", SS_COLUMN_BYTES, "segments that are wholly free", 0 },
 	{ "largest_free_bytes", SS_COLUMN_BYTES, "largest block that is free", 0 },
-	{ "peak_active_bytes", SS_COLUMN_BYTES,
-	  "most that was active in the recorded events; empty: no events", 0 },
+	{ "active_bytes", SS_COLUMN_BYTES,
+	  "blocks that the program holds, and those that only streams still use",
+	  SS_COLUMN_DETAIL },
+	{ "requested_bytes", SS_COLUMN_BYTES, "what was asked for, of active blocks",
+	  SS_COLUMN_DETAIL },
+	{ "internal_bytes", SS_COLUMN_BYTES, "active less requested: rounding", SS_COLUMN_DETAIL },
 	{ "peak_requested_bytes", SS_COLUMN_BYTES,
-	  "the same as memory_viz counts: sizes that were asked for", SS_COLUMN_DETAIL },
-	{ "peak_reserved_bytes", SS_COLUMN_BYTES, "most that was reserved in the recorded events",
-	  0 },
+	  "the peak as memory_viz counts: sizes that were asked for", SS_COLUMN_DETAIL },
 	{ "peak_at_ns", SS_COLUMN_NS, "when the peak was reached, from the first event",
 	  SS_COLUMN_DETAIL },
 	{ "segments", SS_COLUMN_COUNT, "segments", SS_COLUMN_DETAIL },
@@ -46,43 +49,46 @@ static const char *replay_of(const struct ss_device_memory *device)
 	return device->unmatched || device->odd_events ? "differs" : "requested";
 }
 
-static void add_state(const struct ss_device_memory *device, struct ss_table *out)
+/* A figure of the segments: not known where the file has none. */
+static void add_end(const struct ss_snapshot_subject *subject,
+		    const struct ss_device_memory *device, int64_t bytes, struct ss_table *out)
 {
-	const struct ss_memory_state *end = &device->end;
+	bool is_known = subject->snapshot->has_segments || device->segment_count;
 
-	ss_row_int(out, end->reserved_bytes);
-	ss_row_int(out, end->allocated_bytes);
-	ss_row_int(out, end->active_bytes);
-	ss_row_int_known(out, end->has_requested ? end->requested_bytes : -1);
-	ss_row_int_known(out, end->has_requested ? end->internal_bytes : -1);
-	ss_row_int(out, end->external_bytes);
-	ss_row_int(out, end->releasable_bytes);
-	ss_row_int(out, end->largest_free_bytes);
+	ss_row_int_known(out, is_known ? bytes : -1);
+}
+
+static int64_t peak_ns(const struct ss_snapshot *snapshot, const struct ss_device_memory *device)
+{
+	if (!device->count)
+		return -1;
+	return device->peak_row == SS_NO_ROW
+		       ? 0
+		       : ss_snapshot_moment(snapshot, device, device->peak_row);
 }
 
 static void add(const struct ss_snapshot_subject *subject, const struct ss_device_memory *device,
 		struct ss_table *out)
 {
+	const struct ss_memory_state *end = &device->end;
 	bool has_events = device->count > 0;
 
 	ss_row_begin(out);
 	ss_row_text(out, ss_snapshot_device_name(device, out));
-	if (subject->snapshot->has_segments || device->segment_count)
-		add_state(device, out);
-	else
-		ss_row_nulls(out, 8);
+	add_end(subject, device, end->reserved_bytes, out);
+	add_end(subject, device, end->allocated_bytes, out);
 	ss_row_int_known(out, has_events ? device->peak_active_bytes : -1);
-	ss_row_int_known(out, has_events ? device->peak_requested_bytes : -1);
 	ss_row_int_known(out, has_events ? device->peak_reserved_bytes : -1);
-	if (has_events)
-		ss_row_int_known(out, device->peak_row == SS_NO_ROW
-					      ? 0
-					      : ss_snapshot_moment(subject->snapshot, device,
-								   device->peak_row));
-	else
-		ss_row_null(out);
-	ss_row_int(out, device->end.segments);
-	ss_row_int(out, device->end.blocks);
+	add_end(subject, device, end->external_bytes, out);
+	add_end(subject, device, end->releasable_bytes, out);
+	add_end(subject, device, end->largest_free_bytes, out);
+	add_end(subject, device, end->active_bytes, out);
+	add_end(subject, device, end->has_requested ? end->requested_bytes : -1, out);
+	add_end(subject, device, end->has_requested ? end->internal_bytes : -1, out);
+	ss_row_int_known(out, has_events ? device->peak_requested_bytes : -1);
+	ss_row_int_known(out, peak_ns(subject->snapshot, device));
+	ss_row_int(out, end->segments);
+	ss_row_int(out, end->blocks);
 	ss_row_int(out, device->count);
 	ss_row_int(out, (int64_t)device->action_counts[SS_ACTION_ALLOC]);
 	ss_row_int(out, (int64_t)device->action_counts[SS_ACTION_OOM]);
@@ -94,9 +100,9 @@ static void add(const struct ss_snapshot_subject *subject, const struct ss_devic
 static void add_curve(const struct ss_snapshot *snapshot, struct ss_table *out)
 {
 	ss_row_begin(out);
-	ss_row_nulls(out, 9);
+	ss_row_nulls(out, 3);
 	ss_row_int(out, ss_snapshot_curve_peak(snapshot, NULL));
-	ss_row_nulls(out, 5);
+	ss_row_nulls(out, 11);
 	ss_row_int(out, snapshot->curve.count);
 	ss_row_nulls(out, 3);
 	ss_row_end(out);

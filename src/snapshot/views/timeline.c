@@ -1,18 +1,24 @@
 /*
- * timeline.c - view: active memory over time, by category.
+ * timeline.c - view: active memory over time, by category or by line of the program.
  *
  * The recorded time is cut into equal parts (the events are, where no times are recorded);
  * each has the least and the most that was active in it, and what the most was made of: no
- * peak vanishes, however short it was. The group `all` has every event.
+ * peak vanishes, however short it was. The group `all` has every event; the group `line` has
+ * a row for each of the lines that hold most at the peak, and one for the rest.
  */
 #include <string.h>
 
 #include "analyze/pools.h"
-#include "snapshot/subject.h"
+#include "snapshot/held.h"
 
-enum group { COARSE, FINE, ALL };
+enum group { COARSE, FINE, ALL, BY_LINE };
 
-static const uint32_t part_counts[] = { [COARSE] = 64, [FINE] = 512 };
+static const uint32_t part_counts[] = { [COARSE] = 64, [FINE] = 512, [ALL] = 0, [BY_LINE] = 64 };
+
+/* Lines that are told apart; colours of a plot end there, too. */
+#define LINES 10
+/* What memory is shared out to: categories, or lines and the rest. */
+#define SLOTS (LINES + 1)
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_DEVICE,
@@ -34,13 +40,17 @@ static const struct ss_column columns[] = {
 	  "of max_bytes: details of autograd, where the file says so", 0 },
 	{ "unknown_bytes", SS_COLUMN_BYTES, "of max_bytes: no category can be told", 0 },
 	{ "events", SS_COLUMN_COUNT, "events in it", SS_COLUMN_DETAIL },
+	{ "line", SS_COLUMN_TEXT, "line of the program; (other): all that are not told apart", 0 },
+	{ "line_bytes", SS_COLUMN_BYTES, "of max_bytes: of the line", 0 },
 };
+
+static_assert((int)SS_PURPOSE_COUNT <= (int)SLOTS, "a slot for every category");
 
 struct part {
 	int64_t active_bytes, reserved_bytes; /* now; reserved -1: not known */
-	int64_t now[SS_PURPOSE_COUNT];
+	int64_t now[SLOTS];
 	int64_t min_bytes, max_bytes, max_reserved_bytes;
-	int64_t at_max[SS_PURPOSE_COUNT];
+	int64_t at_max[SLOTS];
 	uint32_t first, events;
 };
 
@@ -50,6 +60,8 @@ struct work {
 	struct ss_table *out;
 	const char *name;
 	int64_t peak_bytes;
+	uint8_t *slot_of_line; /* by line: its slot; NULL: slots are categories */
+	const char *slot_names[SLOTS];
 };
 
 /* A part begins with what there was before its first event. */
@@ -62,7 +74,8 @@ static void begin(struct part *part, uint32_t event)
 	part->events = 0;
 }
 
-static void add(const struct work *work, const struct part *part, int64_t at_ns)
+/* A row: of all categories, or of one line. */
+static void add_row(const struct work *work, const struct part *part, int64_t at_ns, int slot)
 {
 	struct ss_table *out = work->out;
 
@@ -72,26 +85,66 @@ static void add(const struct work *work, const struct part *part, int64_t at_ns)
 	ss_row_int(out, part->first);
 	ss_row_int(out, part->min_bytes);
 	ss_row_int(out, part->max_bytes);
-	ss_row_share(out, (double)part->max_bytes, (double)work->peak_bytes);
+	ss_row_share(out, (double)(slot < 0 ? part->max_bytes : part->at_max[slot]),
+		     (double)work->peak_bytes);
 	ss_row_int_known(out, part->max_reserved_bytes);
 	for (int i = 0; i < SS_PURPOSE_COUNT; i++)
-		ss_row_int(out, part->at_max[i]);
+		if (slot < 0)
+			ss_row_int(out, part->at_max[i]);
+		else
+			ss_row_null(out);
 	ss_row_int(out, part->events);
+	if (slot < 0) {
+		ss_row_nulls(out, 2);
+	} else {
+		ss_row_text(out, work->slot_names[slot]);
+		ss_row_int(out, part->at_max[slot]);
+	}
 	ss_row_end(out);
 }
 
-static enum ss_purpose purpose_of(const struct work *work, uint32_t row)
+static void add(const struct work *work, const struct part *part, int64_t at_ns)
+{
+	if (!work->slot_of_line)
+		add_row(work, part, at_ns, -1);
+	for (int i = 0; i < SLOTS && work->slot_of_line; i++)
+		if (part->at_max[i] || (i == LINES && !part->max_bytes))
+			add_row(work, part, at_ns, i);
+}
+
+static uint32_t slot_of_row(const struct work *work, uint32_t row)
+{
+	if (work->slot_of_line)
+		return work->slot_of_line
+			[work->subject->spots->line[work->subject->snapshot->events.stack[row]]];
+	return ss_purpose_of(work->subject->history, work->subject->spots, row);
+}
+
+static uint32_t slot_of_old(const struct work *work, const struct ss_old_block *old)
+{
+	const struct ss_snapshot *snapshot = work->subject->snapshot;
+	uint32_t stack = old->block == SS_NO_ID ? 0 : snapshot->blocks[old->block].stack;
+
+	if (work->slot_of_line)
+		return work->slot_of_line[work->subject->spots->line[stack]];
+	return ss_purpose_of_old(work->subject->history, work->subject->spots, old);
+}
+
+/* Whose memory an event changes. */
+static uint32_t slot_of(const struct work *work, uint32_t row)
 {
 	const struct ss_history *history = work->subject->history;
 	const struct ss_snapshot *snapshot = work->subject->snapshot;
 	const struct ss_old_block *old;
 
 	if (snapshot->events.action[row] == SS_ACTION_ALLOC)
-		return ss_purpose_of(history, work->subject->spots, row);
+		return slot_of_row(work, row);
 	if (history->partner[row] != row)
-		return ss_purpose_of(history, work->subject->spots, history->partner[row]);
+		return slot_of_row(work, history->partner[row]);
 	old = ss_history_old(work->device, snapshot->events.address[row]);
-	return old ? ss_purpose_of_old(history, work->subject->spots, old) : SS_PURPOSE_UNKNOWN;
+	if (old)
+		return slot_of_old(work, old);
+	return work->slot_of_line ? LINES : SS_PURPOSE_UNKNOWN;
 }
 
 static void count_event(const struct work *work, struct part *part, uint32_t row)
@@ -106,9 +159,9 @@ static void count_event(const struct work *work, struct part *part, uint32_t row
 	if (part->reserved_bytes > part->max_reserved_bytes)
 		part->max_reserved_bytes = part->reserved_bytes;
 	if (change) {
-		enum ss_purpose purpose = purpose_of(work, row);
+		uint32_t slot = slot_of(work, row);
 
-		part->now[purpose] = ss_bytes_add(part->now[purpose], change);
+		part->now[slot] = ss_bytes_add(part->now[slot], change);
 		part->active_bytes = ss_bytes_add(part->active_bytes, change);
 	}
 	if (part->active_bytes < part->min_bytes)
@@ -126,10 +179,9 @@ static void start(const struct work *work, struct part *part)
 	*part = (struct part){ .active_bytes = device->first_active_bytes,
 			       .reserved_bytes = device->first_reserved_bytes };
 	for (uint32_t i = 0; i < device->old_count; i++) {
-		enum ss_purpose purpose = ss_purpose_of_old(work->subject->history,
-							    work->subject->spots, &device->old[i]);
+		uint32_t slot = slot_of_old(work, &device->old[i]);
 
-		part->now[purpose] = ss_bytes_add(part->now[purpose], device->old[i].bytes);
+		part->now[slot] = ss_bytes_add(part->now[slot], device->old[i].bytes);
 	}
 }
 
@@ -158,7 +210,7 @@ static void draw(const struct work *work)
 {
 	const struct ss_device_memory *device = work->device;
 	uint32_t last = device->first + device->count - 1;
-	uint32_t parts = work->subject->group == ALL ? 0 : part_counts[work->subject->group];
+	uint32_t parts = part_counts[work->subject->group];
 	int64_t span_ns = ss_snapshot_moment(work->subject->snapshot, device, last);
 	uint32_t now = 0;
 	struct part part;
@@ -176,6 +228,37 @@ static void draw(const struct work *work)
 		count_event(work, &part, row);
 	}
 	add(work, &part, moment_of(work, &part));
+}
+
+/* The lines that hold most at the peak get a slot each. */
+static enum ss_status find_lines(struct work *work, struct ss_arena *scratch, struct ss_error *err)
+{
+	const struct ss_spots *spots = work->subject->spots;
+	struct ss_held held;
+	struct ss_tally tally;
+
+	work->slot_of_line = SS_ARENA_NEW(scratch, uint8_t, (size_t)spots->texts.count + 1);
+	if (!work->slot_of_line)
+		return ss_fail_memory(err, "the lines");
+	memset(work->slot_of_line, LINES, (size_t)spots->texts.count + 1);
+	SS_TRY(ss_held_init(&held, work->subject, work->device, work->device->peak_row, err));
+	if (!ss_tally_init(&tally, held.memory, spots->texts.count)) {
+		ss_held_release(&held);
+		return ss_fail_memory(err, "the lines");
+	}
+	for (uint32_t i = 0; i < held.count; i++)
+		ss_tally_add(&tally, spots->line[held.items[i].stack], 0, held.items[i].bytes, 0);
+	ss_tally_order(&tally);
+	for (uint32_t i = 0; i < tally.count && i < LINES; i++) {
+		work->slot_of_line[tally.rows[i].id] = (uint8_t)i;
+		work->slot_names[i] = tally.rows[i].id
+					      ? ss_strings_text(&spots->texts, tally.rows[i].id)
+					      : "(no stack)";
+	}
+	work->slot_names[LINES] = "(other)";
+	ss_tally_release(&tally);
+	ss_held_release(&held);
+	return SS_OK;
 }
 
 /* --- memory timelines of the profiler ------------------------------------------------ */
@@ -210,7 +293,7 @@ static int64_t point_ns(const struct ss_memory_curve *curve, uint32_t first, uin
 static void draw_curve(const struct work *work)
 {
 	const struct ss_memory_curve *curve = &work->subject->snapshot->curve;
-	uint32_t parts = work->subject->group == ALL ? 0 : part_counts[work->subject->group];
+	uint32_t parts = part_counts[work->subject->group];
 	uint32_t first = 0, now = 0;
 	struct part part = { .reserved_bytes = -1, .max_reserved_bytes = -1 };
 	int64_t span_ns;
@@ -239,34 +322,42 @@ static void draw_curve(const struct work *work)
 static enum ss_status timeline_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
 				   struct ss_error *err)
 {
-	(void)err;
+	enum ss_status status = SS_OK;
+
 	if (subject->snapshot->curve.count) {
 		struct work work = { .subject = subject, .out = out };
 
 		work.peak_bytes = ss_snapshot_curve_peak(subject->snapshot, NULL);
 		draw_curve(&work);
 	}
-	for (uint32_t i = 0; i < subject->history->device_count; i++) {
+	for (uint32_t i = 0; i < subject->history->device_count && status == SS_OK; i++) {
 		struct work work = { .subject = subject,
 				     .device = &subject->history->devices[i],
 				     .out = out };
+		struct ss_arena scratch;
 
 		work.name = ss_snapshot_device_name(work.device, out);
 		work.peak_bytes = work.device->peak_active_bytes;
-		if (work.device->count)
+		if (!work.device->count)
+			continue;
+		ss_arena_init(&scratch, subject->history->memory);
+		if (subject->group == BY_LINE)
+			status = find_lines(&work, &scratch, err);
+		if (status == SS_OK)
 			draw(&work);
+		ss_arena_release(&scratch);
 	}
 	ss_snapshot_notes(subject, out);
-	return SS_OK;
+	return status;
 }
 
 const struct ss_view ss_snapshot_view_timeline = {
 	.name = "snapshot-timeline",
-	.summary = "Active memory over time, by category",
+	.summary = "Active memory over time, by category or line",
 	.empty = "No events were recorded: torch.cuda.memory._record_memory_history() does.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
-	.groups = { "coarse", "fine", "all" },
+	.groups = { "coarse", "fine", "all", "line" },
 	.rankless = true,
 	.run_snapshot = timeline_run,
 };

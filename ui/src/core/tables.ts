@@ -218,11 +218,11 @@ export const VIEWS = {
 	},
 	"snapshot-summary": {
 		device: "text", reserved_bytes: "bytes", allocated_bytes: "bytes",
-		active_bytes: "bytes", requested_bytes: "bytes", internal_bytes: "bytes",
-		external_bytes: "bytes", releasable_bytes: "bytes", largest_free_bytes: "bytes",
-		peak_active_bytes: "bytes", peak_requested_bytes: "bytes",
-		peak_reserved_bytes: "bytes", peak_at_ns: "ns", segments: "count", blocks: "count",
-		events: "count", allocations: "count", out_of_memory: "count", replay: "text",
+		peak_active_bytes: "bytes", peak_reserved_bytes: "bytes", external_bytes: "bytes",
+		releasable_bytes: "bytes", largest_free_bytes: "bytes", active_bytes: "bytes",
+		requested_bytes: "bytes", internal_bytes: "bytes", peak_requested_bytes: "bytes",
+		peak_at_ns: "ns", segments: "count", blocks: "count", events: "count",
+		allocations: "count", out_of_memory: "count", replay: "text",
 	},
 	"snapshot-holders": {
 		device: "text", line: "text", category: "text", peak_bytes: "bytes",
@@ -234,7 +234,7 @@ export const VIEWS = {
 		active_percent: "percent", reserved_bytes: "bytes", parameter_bytes: "bytes",
 		optimizer_state_bytes: "bytes", gradient_bytes: "bytes", activation_bytes: "bytes",
 		temporary_bytes: "bytes", input_bytes: "bytes", autograd_detail_bytes: "bytes",
-		unknown_bytes: "bytes", events: "count",
+		unknown_bytes: "bytes", events: "count", line: "text", line_bytes: "bytes",
 	},
 	"snapshot-allocations": {
 		device: "text", bytes: "bytes", requested_bytes: "bytes", allocations: "count",

@@ -57,8 +57,11 @@ export function stepCount(job: Job): number {
 /* "8 ranks · 5 steps · H100" */
 export function runWords(job: Job): string {
 	const snapshots = job.snapshots.length;
-	const events = job.snapshots.reduce((all, one) => all + one.events + one.points, 0);
-	const held = [plural(snapshots, "memory snapshot"), plural(events, "event")];
+	const events = job.snapshots.reduce((all, one) => all + one.events, 0);
+	const points = job.snapshots.reduce((all, one) => all + one.points, 0);
+	const held = [plural(snapshots, "memory snapshot")];
+	if (events || !points) held.push(plural(events, "event"));
+	if (points) held.push(plural(points, "point"));
 	if (!job.files.length && snapshots) return held.join(" · ");
 	const good = job.files.filter((file) => file.problem === null);
 	const ranks = good.filter((file) => file.rank !== null).length;

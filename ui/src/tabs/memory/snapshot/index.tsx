@@ -28,6 +28,9 @@ const TABLES = [
 	{ id: "snapshot-diff", title: "Compared", about: "With the other snapshot" },
 ];
 
+/* What a memory timeline has something to say in. */
+const SUMS = new Set(["snapshot-summary", "snapshot-timeline"]);
+
 const GROUPS = [
 	{ id: "category", title: "by category" },
 	{ id: "line", title: "by line" },
@@ -105,7 +108,11 @@ function Curve(props: {
 						Show all
 					</button>
 				) : (
-					<span class="soft">Drag to zoom; click for a stack, then the wheel zooms.</span>
+					<span class="soft">
+						{device
+							? "Drag to zoom; click for a stack, then the wheel zooms."
+							: "Drag to zoom."}
+					</span>
 				)}
 			</div>
 			<AreaPlot
@@ -159,13 +166,17 @@ function Tables(props: {
 	const { job } = useOpened();
 	const part = useView((view) => view.own.view) || "snapshot-holders";
 	const two = job.runs > 1 || (job.snapshots?.length ?? 0) > 1;
-	const tables = TABLES.filter(({ id }) => id !== "snapshot-diff" || two);
+	const tables = TABLES.filter(({ id }) =>
+		props.device === null ? SUMS.has(id) : id !== "snapshot-diff" || two,
+	);
 	const chosen = tables.find(({ id }) => id === part) ?? tables[0];
-	const view = chosen?.id ?? "snapshot-holders";
-	/* within one run the snapshot is compared with the first other one */
-	const before = job.runs > 1 ? null : props.snapshot ? 0 : 1;
-	const parameters =
-		view === "snapshot-diff" && two ? { ...props.parameters, before } : props.parameters;
+	const view = chosen?.id ?? "snapshot-summary";
+	/* the second run is what became of the first; within one run, of the snapshot before it */
+	const compared =
+		job.runs > 1
+			? { run: 1, before: props.snapshot }
+			: { snapshot: Math.max(1, props.snapshot), before: Math.max(0, props.snapshot - 1) };
+	const parameters = view === "snapshot-diff" ? compared : props.parameters;
 	return (
 		<>
 			<Chips

@@ -7,6 +7,7 @@ import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatCount, formatPercent } from "../../../core/format";
 import { Failed, Loading } from "../../../parts/state";
 import { beginDrawing, tokenOf, useTheme, useWidth } from "../../../parts/surface";
+import { Swatch } from "./area";
 import { type Block, type Blocks, categoryToken, type Segment, words } from "./model";
 
 const ROW = 14;
@@ -126,11 +127,28 @@ function Map(props: { blocks: Blocks; choose: (stack: number) => void }) {
 					}}
 				/>
 			</div>
+			<ul class="area-legend" aria-label="Colours of blocks">
+				{kindsOf(blocks).map((kind) => (
+					<li key={kind} class="map-kind">
+						<Swatch name={kind} index={0} /> {words(kind)}
+					</li>
+				))}
+				<li class="map-kind">
+					<span class="area-swatch map-free" /> free
+				</li>
+			</ul>
 			<p class="map-words" role="status">
 				{hit ? blockWords(hit) : <span class="soft">{sumWords(blocks)}</span>}
 			</p>
 		</>
 	);
+}
+
+function kindsOf(blocks: Blocks): string[] {
+	const kinds = new Set<string>();
+	for (const segment of blocks.segments)
+		for (const [, , , category] of segment.blocks) if (category) kinds.add(category);
+	return [...kinds].sort();
 }
 
 function sumWords(blocks: Blocks): string {
