@@ -256,7 +256,7 @@ async function words() {
 		"1 rank · no steps · no device · 1 file unreadable",
 		"broken among good",
 	);
-	const nameless = { files: [file("a", { device_slices: 5 })] };
+	const nameless = job(file("a", { device_slices: 5 }));
 	equal(runWords(nameless), "1 file · no steps · device not named", "a device worked");
 	const { nextStep } = await load("shell/status.tsx");
 	const steps = [{ number: 0 }, { number: 1 }];
