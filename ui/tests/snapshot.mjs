@@ -115,8 +115,8 @@ async function used(harness) {
 		await page.getByRole("button", { name, exact: true }).click();
 		await page.getByRole("grid").waitFor();
 	}
-	stop();
 	await harness.close(page);
+	stop();
 }
 
 async function reported(harness) {
@@ -148,8 +148,8 @@ async function beside(harness) {
 	await compare(harness, page, path);
 	await page.getByRole("button", { name: "Recording", exact: true }).click();
 	await page.locator(".snapshot-lead").waitFor({ state: "detached" });
-	stop();
 	await harness.close(page);
+	stop();
 }
 
 /* The first run is before, the second after. */
@@ -166,8 +166,8 @@ async function compared(harness) {
 	const shown = await (await reply).json();
 	equal(shown.rows, harness.json("snapshot", before, after, "diff").rows, "the comparison");
 	await page.getByRole("grid").getByText(rowsOf(shown)[0].line).first().waitFor();
-	stop();
 	await harness.close(page);
+	stop();
 }
 
 /* Every view of snapshots is on the page. */
@@ -189,8 +189,8 @@ async function everyView(harness) {
 	}
 	const missing = views.filter((view) => view.of_snapshot && !asked.has(view.name));
 	equal(missing, [], "views that the tab does not show");
-	stop();
 	await harness.close(page);
+	stop();
 }
 
 export const snapshotTests = [

@@ -20,7 +20,7 @@ async function whatIf(harness) {
 	const then = harness.json("what-if", "--fix", left.join(","), folder);
 	const wanted = time(then.fixed_step_ns);
 	await page.getByRole("region", { name: /today's step/ }).getByText(wanted).first().waitFor();
-	check(page.url().includes("fix="), "the set of fixes does not stand in the address");
+	await page.waitForURL(/fix=/); /* the set stands in the address */
 	await boxes.first().check();
 	await page.getByText(time(verdict.fixed_step_ns)).first().waitFor();
 	await harness.close(page);
