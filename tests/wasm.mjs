@@ -243,7 +243,7 @@ function demo(module) {
 	const verdict = JSON.parse(module.ask(handle, "view/diagnose"));
 	if (job.files.length !== 8 || !verdict.findings.length)
 		throw new Error(`the demo has ${job.files.length} ranks and no findings`);
-	if (module.ask(handle, "nothing") !== null || !module.error(handle).includes("route"))
+	if (module.ask(handle, "nothing") !== null || !module.error(handle).includes("request"))
 		throw new Error("a route that is not there is not refused");
 	module.close(handle);
 	const first = verdict.findings[0].rule;
