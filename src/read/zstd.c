@@ -8,6 +8,7 @@
 struct state {
 	ZSTD_DStream *stream; /* takes its own window, at most the 128 MiB of libzstd's limit */
 	size_t wanted_bytes;  /* input up to the end of the block at work */
+	bool has_more;        /* output that the last call had no room for */
 };
 
 static void *zstd_open(struct ss_memory *memory)
@@ -19,6 +20,7 @@ static void *zstd_open(struct ss_memory *memory)
 	state->stream = ZSTD_createDStream();
 	if (state->stream) {
 		state->wanted_bytes = ZSTD_initDStream(state->stream);
+		state->has_more = false;
 		return state;
 	}
 	ss_memory_free(memory, state, sizeof(*state));
@@ -30,21 +32,31 @@ static bool zstd_reset(void *context)
 	struct state *state = context;
 
 	state->wanted_bytes = ZSTD_initDStream(state->stream);
+	state->has_more = false;
 	return !ZSTD_isError(state->wanted_bytes);
 }
 
 /*
- * What a call has decoded when it meets damage is lost, so a call gets no more
- * than the block at work: what comes before the damage is kept.
+ * What a call has decoded when it meets damage is lost, so a call gets no more than the
+ * block at work, and nothing while there is output of the block before it: what comes
+ * before the damage is kept, however little room the caller has.
  */
 static enum ss_codec_result zstd_step(void *context, struct ss_codec_io *io)
 {
 	struct state *state = context;
 	size_t most = state->wanted_bytes < io->in_bytes ? state->wanted_bytes : io->in_bytes;
-	ZSTD_inBuffer in = { io->in, most, 0 };
+	ZSTD_inBuffer in = { io->in, 0, 0 };
 	ZSTD_outBuffer out = { io->out, io->out_bytes, 0 };
-	size_t result = ZSTD_decompressStream(state->stream, &out, &in);
+	size_t result = state->wanted_bytes;
 
+	if (state->has_more)
+		result = ZSTD_decompressStream(state->stream, &out, &in);
+	state->has_more = out.pos == out.size;
+	in.size = most;
+	if (!ZSTD_isError(result) && result > 0 && !state->has_more) {
+		result = ZSTD_decompressStream(state->stream, &out, &in);
+		state->has_more = out.pos == out.size;
+	}
 	if (!ZSTD_isError(result) && result > 0)
 		state->wanted_bytes = result;
 	io->in += in.pos;
