@@ -158,13 +158,13 @@ struct row {
 	uint32_t first; /* the first row that is about the same */
 };
 
-static uint64_t hash_of(const struct across *across, const struct ss_cell *cells)
+uint64_t ss_row_hash(const struct ss_view *view, const enum ss_column_role *roles, uint32_t first,
+		     const struct ss_cell *cells)
 {
-	const struct ss_view *view = across->table->view;
 	uint64_t hash = SS_HASH_SEED;
 
-	for (uint32_t i = 1; i < view->column_count; i++) {
-		if (across->roles[i] != SS_ROLE_KEY)
+	for (uint32_t i = first; i < view->column_count; i++) {
+		if (roles[i] != SS_ROLE_KEY)
 			continue;
 		hash = ss_hash_mix(hash, cells[i].is_null);
 		if (cells[i].is_null)
@@ -204,7 +204,9 @@ static struct row *sort_rows(const struct across *across)
 	size_t width = table->view->column_count;
 
 	for (uint32_t i = 0; rows && i < table->row_count; i++)
-		rows[i] = (struct row){ hash_of(across, &table->cells[i * width]), i, i };
+		rows[i] = (struct row){ ss_row_hash(across->table->view, across->roles, 1,
+						    &table->cells[i * width]),
+					i, i };
 	if (!rows)
 		return NULL;
 	qsort(rows, table->row_count, sizeof(*rows), by_hash);

@@ -152,25 +152,6 @@ static struct ss_view *make_view(const struct versus *versus, struct ss_table *o
 
 /* --- rows ------------------------------------------------------------------------------ */
 
-static uint64_t hash_of(const struct versus *versus, const struct ss_cell *cells)
-{
-	uint64_t hash = SS_HASH_SEED;
-
-	for (uint32_t i = 0; i < versus->view->column_count; i++) {
-		if (versus->roles[i] != SS_ROLE_KEY)
-			continue;
-		hash = ss_hash_mix(hash, cells[i].is_null);
-		if (cells[i].is_null)
-			continue;
-		if (versus->view->columns[i].type == SS_COLUMN_ID)
-			hash = ss_hash_mix(hash, (uint64_t)cells[i].value.integer);
-		else
-			hash = ss_hash_mix(hash, ss_hash_bytes(cells[i].value.text,
-							       strlen(cells[i].value.text)));
-	}
-	return hash;
-}
-
 static int by_hash(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
@@ -205,7 +186,9 @@ static struct row *sort_rows(const struct versus *versus, struct ss_arena *arena
 		for (uint32_t i = 0; i < versus->runs[run]->row_count; i++) {
 			const struct ss_cell *cells = &versus->runs[run]->cells[i * width];
 
-			rows[(*count)++] = (struct row){ hash_of(versus, cells), i, run, 0 };
+			rows[(*count)++] = (struct row){
+				ss_row_hash(versus->view, versus->roles, 0, cells), i, run, 0
+			};
 		}
 	if (!rows)
 		return NULL;
