@@ -70,8 +70,7 @@ static bool ends_with(const char *text, size_t length, const char *end)
 }
 
 static const char *const library_paths[] = { "site-packages/", "dist-packages/", "/lib/python",
-					     "<frozen",        "<string>",       "/torch/nn/",
-					     "/torch/optim/" };
+					     "<frozen", "<string>" };
 /* How the interpreter and the recording itself appear. */
 static const char *const noise_names[] = {
 	"torch::unwind", "CapturedTraceback", "gather_with_cpp", "PyEval", "PyObject", "PyFunction",
@@ -86,13 +85,22 @@ static const char *const setup_names[] = { "_apply",
 static const char *const update_names[] = { "step", "zero_grad", "_multi_tensor_adamw",
 					    "_multi_tensor_adam", "_single_tensor_adam" };
 
+/* The package, installed or in its own folder; what is built on it has other names. */
+static bool is_torch(const struct parts *parts)
+{
+	return (parts->file_length > 6 && memcmp(parts->file, "torch/", 6) == 0) ||
+	       holds(parts->file, parts->file_length, "-packages/torch/") ||
+	       holds(parts->file, parts->file_length, "/torch/nn/") ||
+	       holds(parts->file, parts->file_length, "/torch/optim/");
+}
+
 static unsigned python_flags(const struct parts *parts)
 {
 	unsigned flags = SS_FRAME_PYTHON;
 	bool optimizes = holds(parts->file, parts->file_length, "optim");
 
-	if (parts->file_length > 6 && memcmp(parts->file, "torch/", 6) == 0)
-		flags |= SS_FRAME_LIBRARY;
+	if (is_torch(parts))
+		flags |= SS_FRAME_TORCH | SS_FRAME_LIBRARY;
 	for (size_t i = 0; i < SS_COUNT(library_paths); i++)
 		if (holds(parts->file, parts->file_length, library_paths[i]))
 			flags |= SS_FRAME_LIBRARY;
@@ -104,7 +112,9 @@ static unsigned python_flags(const struct parts *parts)
 			flags |= SS_FRAME_STEP;
 	if (optimizes)
 		flags |= SS_FRAME_OPTIMIZER;
-	if (is_named(parts, "forward") || is_named(parts, "_call_impl"))
+	if (is_named(parts, "_call_impl") || is_named(parts, "_wrapped_call_impl"))
+		flags |= SS_FRAME_FORWARD | SS_FRAME_CALLING;
+	if (is_named(parts, "forward"))
 		flags |= SS_FRAME_FORWARD;
 	if (is_named(parts, "_engine_run_backward") ||
 	    (is_named(parts, "backward") && holds(parts->file, parts->file_length, "torch/")))

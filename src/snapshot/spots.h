@@ -31,7 +31,9 @@ enum ss_frame_flag {
 	SS_FRAME_BACKWARD = 1 << 5,
 	SS_FRAME_OPTIMIZER = 1 << 6,
 	SS_FRAME_STEP = 1 << 7,
-	SS_FRAME_NODE = 1 << 8, /* of autograd's graph: MmBackward0 */
+	SS_FRAME_NODE = 1 << 8,     /* of autograd's graph: MmBackward0 */
+	SS_FRAME_TORCH = 1 << 9,    /* of torch itself */
+	SS_FRAME_CALLING = 1 << 10, /* how a module is called: around every forward() */
 };
 
 struct ss_spots {
@@ -53,12 +55,12 @@ void ss_spots_release(struct ss_spots *spots);
 /* The line of a stack; NULL: not recorded. */
 const char *ss_spots_line(const struct ss_spots *spots, uint32_t stack);
 
-/* Whether the frame is a call that the user can put a checkpoint around. */
+/* Whether a checkpoint can be put around what the frame calls: a line of some forward(). */
 static inline bool ss_spots_is_call(const struct ss_spots *spots, uint32_t frame)
 {
 	unsigned wanted = SS_FRAME_PYTHON | SS_FRAME_FORWARD;
 
-	return (spots->flags[frame] & (wanted | SS_FRAME_LIBRARY)) == wanted;
+	return (spots->flags[frame] & (wanted | SS_FRAME_TORCH)) == wanted;
 }
 
 #endif

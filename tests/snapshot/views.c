@@ -24,6 +24,10 @@
 #define THEN NEXT("0x40000") NEXT("0x41000") NEXT("0x42000") NEXT("0x40000")
 #define READ_AHEAD FIRST THEN STEP
 
+#define BACK6                                                                          \
+	"free 6 50 bwd; free 5 100 bwd; free 4 50 bwd; free 3 100 bwd; free 2 50 bwd;" \
+	"free 1 100 bwd"
+
 static const struct {
 	const char *what;
 	const char *view;
@@ -49,11 +53,38 @@ static const struct {
 	  "line,peak_bytes,peak_blocks",
 	  "model.py:14 (forward),500,1 | MmBackward0,400,1 | train.py:12 (main),300,1 | "
 	  "train.py:3 (main),200,1 | -,100,1" },
-	{ "calls: all inside of them, and what a checkpoint saves", "holders/call",
-	  "alloc 1 100 head; alloc 2 100 head; alloc 3 100 head; alloc 4 60 head; free 4 60 bwd;"
-	  "free 3 100 bwd; free 2 100 bwd; free 1 100 bwd",
+	{ "calls: three runs hand on their last block", "holders/call",
+	  "alloc 1 100 head; alloc 2 50 tail; alloc 3 100 head; alloc 4 50 tail; alloc 5 100 head;"
+	  "alloc 6 50 tail;" BACK6,
+	  "line,peak_bytes,repeats,returned_bytes,checkpoint_bytes",
+	  "model.py:9 (forward),450,3,150,200 | model.py:20 (forward),300,-,-,- | "
+	  "model.py:21 (forward),150,-,-,-" },
+	{ "a loop inside of a run is no run", "holders/call",
+	  "alloc 1 100 head; alloc 2 50 tail; alloc 3 100 head; alloc 4 50 tail; alloc 7 50 third;"
+	  "alloc 5 100 head; alloc 6 50 tail; alloc 8 100 head; alloc 9 50 tail; alloc 10 50 third;"
+	  "free 10 50 bwd; free 9 50 bwd; free 8 100 bwd; free 7 50 bwd;" BACK6,
+	  "line,peak_bytes,repeats,returned_bytes,checkpoint_bytes",
+	  "model.py:9 (forward),700,2,100,300 | model.py:20 (forward),400,-,-,- | "
+	  "model.py:21 (forward),200,-,-,- | model.py:22 (forward),100,-,-,-" },
+	{ "what is made in one run only does not hide the others", "holders/call",
+	  "alloc 7 8 third; alloc 1 100 head; alloc 2 50 tail; alloc 3 100 head; alloc 4 50 tail;"
+	  "alloc 5 100 head; alloc 6 50 tail; free 7 8 bwd;" BACK6,
+	  "line,peak_bytes,repeats",
+	  "model.py:9 (forward),458,3 | model.py:20 (forward),300,- | "
+	  "model.py:21 (forward),150,- | model.py:22 (forward),8,-" },
+	{ "a Sequential is called once", "holders/call",
+	  "alloc 1 100 first; alloc 2 50 second; alloc 3 100 first; alloc 4 50 second;"
+	  "alloc 5 100 first; alloc 6 50 second;" BACK6,
 	  "line,peak_bytes,repeats,checkpoint_bytes",
-	  "model.py:20 (forward),360,4,270 | model.py:9 (forward),360,4,270" },
+	  "model.py:8 (forward),450,-,- | model.py:20 (forward),300,-,- | "
+	  "model.py:21 (forward),150,-,-" },
+	{ "what forward frees is no activation", "holders/call", "alloc 1 100 head; free 1 100 fwd",
+	  "line", "" },
+	{ "calls with all inside of them", "allocations/call",
+	  "alloc 1 100 head; alloc 2 50 tail; free 2 50; alloc 3 7 loop",
+	  "line,bytes,allocations,freed",
+	  "model.py:9 (forward),150,2,1 | model.py:20 (forward),100,1,0 | "
+	  "model.py:21 (forward),50,1,1" },
 	{ "size times how long, in GB x s", "allocations",
 	  "alloc 1 1000000000 fwd; alloc 2 500000000; free 2 500000000; free 1 1000000000",
 	  "bytes,held_percent,at_ns,lifetime_ns,freed_by",

@@ -9,9 +9,10 @@
  *     oom SIZE DEVICE_FREE [STACK]
  *     setting NAME VALUE
  *
- * STACK: fwd (model.py:14), head (model.py:20 below forward of model.py:9), bwd, opt (AdamW's
- * step), setup (a model's _apply), loop (train.py:7); none: not recorded. Events are 10
- * microseconds apart, all on device 0.
+ * STACK: fwd (model.py:14); head, tail, third (model.py:20, 21, 22, called by model.py:9); first,
+ * second (model.py:20, 21, called by a Sequential of model.py:8); bwd, opt (AdamW's step), setup
+ * (a model's _apply), loop (train.py:7); none: not recorded. Events are 10 microseconds apart,
+ * all on device 0.
  */
 #ifndef SS_TESTS_SUPPORT_SNAPSHOT_H
 #define SS_TESTS_SUPPORT_SNAPSHOT_H

@@ -2,15 +2,16 @@
  * allocations.c - view: the allocations that cost most: size times how long it was held.
  *
  * Without times, the number of events stands for how long. An allocation that was not freed
- * is held until the last event. By line or stack, the sums of all of them.
+ * is held until the last event. By line, stack or call, the sums of all of them; a call in a
+ * forward() has everything inside of it, so calls of each other count the same twice.
  */
 #include <stdlib.h>
 
 #include "analyze/pools.h"
-#include "snapshot/held.h"
+#include "snapshot/calls.h"
 #include "snapshot/rounds.h"
 
-enum group { EACH, BY_LINE, BY_STACK };
+enum group { EACH, BY_LINE, BY_STACK, BY_CALL };
 
 /* Of millions, those that anybody reads; sums are of all. */
 #define SHOWN_MAX 10000
@@ -19,12 +20,12 @@ static const struct ss_column columns[] = {
 	SS_COLUMN_DEVICE,
 	{ "bytes", SS_COLUMN_BYTES, "its block; of a line: all of them, one after the other", 0 },
 	{ "requested_bytes", SS_COLUMN_BYTES, "what was asked for", SS_COLUMN_DETAIL },
-	{ "allocations", SS_COLUMN_COUNT, "how many of the line or stack", 0 },
+	{ "allocations", SS_COLUMN_COUNT, "how many of the line, stack or call", 0 },
 	{ "held_gb_s", SS_COLUMN_NUMBER,
 	  "size times how long it was held, in GB x seconds; empty: no times", 0 },
 	{ "held_percent", SS_COLUMN_PERCENT, "of the sum of that over all allocations",
 	  SS_COLUMN_BAR },
-	{ "line", SS_COLUMN_TEXT, "where it was made", 0 },
+	{ "line", SS_COLUMN_TEXT, "where it was made; or the call", 0 },
 	{ "category", SS_COLUMN_TEXT, "what it is for, as far as stacks tell", 0 },
 	{ "at_ns", SS_COLUMN_NS, "when it was made, from the first event", 0 },
 	{ "lifetime_ns", SS_COLUMN_NS, "until it was freed; empty: not in the events", 0 },
@@ -121,20 +122,40 @@ static void offer(struct work *work, struct item item)
 	}
 }
 
+/* Deeper nests are charged to the innermost calls. */
+#define CALLS_MAX 64
+
+/* The sums that an allocation of a stack belongs to. */
+static uint32_t find_ids(const struct work *work, uint32_t stack, uint32_t *ids)
+{
+	switch (work->subject->group) {
+	case BY_CALL:
+		return ss_calls_on(work->subject, stack, ids, CALLS_MAX);
+	case BY_STACK:
+		ids[0] = stack;
+		return 1;
+	default:
+		ids[0] = work->subject->spots->line[stack];
+		return 1;
+	}
+}
+
 static void add_sum(struct work *work, uint32_t row, double held)
 {
 	const struct ss_memory_events *events = &work->subject->snapshot->events;
-	uint32_t stack = events->stack[row];
-	struct sums *sums =
-		&work->sums[work->subject->group == BY_STACK ? stack
-							     : work->subject->spots->line[stack]];
+	uint32_t stack = events->stack[row], ids[CALLS_MAX];
+	uint32_t count = find_ids(work, stack, ids);
 
-	sums->held += held;
-	sums->bytes = ss_bytes_add(sums->bytes, work->subject->history->bytes[row]);
-	sums->requested_bytes = ss_bytes_add(sums->requested_bytes, events->bytes[row]);
-	sums->count++;
-	sums->freed += work->subject->history->partner[row] != SS_NO_ROW;
-	sums->stack = stack;
+	for (uint32_t i = 0; i < count; i++) {
+		struct sums *sums = &work->sums[ids[i]];
+
+		sums->held += held;
+		sums->bytes = ss_bytes_add(sums->bytes, work->subject->history->bytes[row]);
+		sums->requested_bytes = ss_bytes_add(sums->requested_bytes, events->bytes[row]);
+		sums->count++;
+		sums->freed += work->subject->history->partner[row] != SS_NO_ROW;
+		sums->stack = stack;
+	}
 }
 
 static void collect(struct work *work)
@@ -224,7 +245,9 @@ static void add_sums(const struct work *work, const struct sums *sums)
 	ss_row_int(out, sums->requested_bytes);
 	ss_row_int(out, sums->count);
 	add_held(work, sums->held);
-	ss_row_text(out, ss_spots_line(subject->spots, sums->stack));
+	ss_row_text(out, subject->group == BY_CALL
+				 ? ss_strings_text(&subject->spots->texts, sums->id)
+				 : ss_spots_line(subject->spots, sums->stack));
 	ss_row_nulls(out, 3);
 	ss_row_int(out, sums->freed);
 	ss_row_nulls(out, 4);
@@ -298,7 +321,7 @@ const struct ss_view ss_snapshot_view_allocations = {
 	.empty = "No events were recorded: torch.cuda.memory._record_memory_history() does.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
-	.groups = { "each", "line", "stack" },
+	.groups = { "each", "line", "stack", "call" },
 	.rankless = true,
 	.run_snapshot = allocations_run,
 };

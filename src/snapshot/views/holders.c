@@ -1,13 +1,11 @@
 /*
  * holders.c - view: who holds the memory at the peak, and at the end.
  *
- * By line of the program, stack, category, or call of a module. A call is charged with the
- * activations of everything inside of it that are held at the peak: what a checkpoint around
- * it does not keep. While backward runs, one call at a time is computed again, so one call's
- * part is not saved: that of one repetition of the stack that is held most often, at least.
+ * By line of the program, stack, category, or call in a forward() with what a checkpoint
+ * around it would save at the peak (calls.h).
  */
 #include "analyze/pools.h"
-#include "snapshot/held.h"
+#include "snapshot/calls.h"
 
 enum group { BY_LINE, BY_STACK, BY_CATEGORY, BY_CALL };
 
@@ -22,9 +20,11 @@ static const struct ss_column columns[] = {
 	{ "end_bytes", SS_COLUMN_BYTES, "held at the end", 0 },
 	{ "end_blocks", SS_COLUMN_COUNT, "blocks of it", SS_COLUMN_DETAIL },
 	{ "repeats", SS_COLUMN_COUNT,
-	  "of a call: how often the most frequent stack inside of it is held at the peak", 0 },
+	  "of a call: how often it ran; empty: once, or the order of its blocks does not tell", 0 },
+	{ "returned_bytes", SS_COLUMN_BYTES,
+	  "of a call: what its runs hand on, which a checkpoint keeps", SS_COLUMN_DETAIL },
 	{ "checkpoint_bytes", SS_COLUMN_BYTES,
-	  "at most: what a checkpoint around the call would save at the peak", 0 },
+	  "about what a checkpoint around each run of the call would save at the peak", 0 },
 	{ "stack", SS_COLUMN_TEXT, "stack of its largest block, innermost first",
 	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
@@ -34,9 +34,8 @@ struct work {
 	const struct ss_device_memory *device;
 	struct ss_held held[2]; /* at the peak, at the end */
 	struct ss_tally tally;
-	uint8_t *purpose;    /* per id: of the largest block */
-	uint32_t *per_stack; /* activations at the peak by stack */
-	uint32_t *repeats;   /* per line: most of one stack */
+	struct ss_calls calls;
+	uint8_t *purpose; /* per id: of the largest block */
 };
 
 static uint32_t id_of(const struct work *work, const struct ss_held_block *block)
@@ -76,36 +75,6 @@ static void sum(struct work *work)
 		}
 }
 
-/* Charges a block to every call around it; a line that is on a stack twice counts once. */
-static void charge_calls(struct work *work, const struct ss_held_block *block)
-{
-	const struct ss_spots *spots = work->subject->spots;
-	const struct ss_stacks *stacks = &work->subject->snapshot->stacks;
-	const struct ss_frame_list *list = &stacks->items[block->stack];
-	uint32_t last = SS_NO_ID;
-
-	for (uint32_t i = 0; i < list->count; i++) {
-		uint32_t frame = stacks->frames[list->first + i], line = spots->frame_line[frame];
-
-		if (!ss_spots_is_call(spots, frame) || line == last)
-			continue;
-		ss_tally_add(&work->tally, line, 0, block->bytes, block->stack);
-		if (work->per_stack[block->stack] > work->repeats[line])
-			work->repeats[line] = work->per_stack[block->stack];
-		last = line;
-	}
-}
-
-static void sum_calls(struct work *work)
-{
-	for (uint32_t i = 0; i < work->held[0].count; i++)
-		if (work->held[0].items[i].purpose == SS_PURPOSE_ACTIVATION)
-			work->per_stack[work->held[0].items[i].stack]++;
-	for (uint32_t i = 0; i < work->held[0].count; i++)
-		if (work->held[0].items[i].purpose == SS_PURPOSE_ACTIVATION)
-			charge_calls(work, &work->held[0].items[i]);
-}
-
 static const char *line_of(const struct work *work, uint32_t id)
 {
 	const struct ss_spots *spots = work->subject->spots;
@@ -122,8 +91,6 @@ static const char *line_of(const struct work *work, uint32_t id)
 
 static const char *category_of(const struct work *work, uint32_t id)
 {
-	if (work->subject->group == BY_CALL)
-		return NULL;
 	return ss_purpose_name(
 		(enum ss_purpose)(work->subject->group == BY_CATEGORY ? id : work->purpose[id]));
 }
@@ -131,7 +98,7 @@ static const char *category_of(const struct work *work, uint32_t id)
 static void add(const struct work *work, const struct ss_tally_row *row, int64_t peak_bytes,
 		struct ss_table *out)
 {
-	bool has_peak = work->device->count > 0, is_call = work->subject->group == BY_CALL;
+	bool has_peak = work->device->count > 0;
 
 	ss_row_begin(out);
 	ss_row_text(out, ss_snapshot_device_name(work->device, out));
@@ -140,49 +107,83 @@ static void add(const struct work *work, const struct ss_tally_row *row, int64_t
 	ss_row_int_known(out, has_peak ? row->bytes[0] : -1);
 	ss_row_share(out, (double)row->bytes[0], has_peak ? (double)peak_bytes : 0);
 	ss_row_int_known(out, has_peak ? (int64_t)row->blocks[0] : -1);
-	ss_row_int_known(out, is_call ? -1 : row->bytes[1]);
-	ss_row_int_known(out, is_call ? -1 : (int64_t)row->blocks[1]);
-	ss_row_int_known(out, is_call ? (int64_t)work->repeats[row->id] : -1);
-	ss_row_int_known(out,
-			 is_call ? row->bytes[0] - row->bytes[0] / work->repeats[row->id] : -1);
+	ss_row_int(out, row->bytes[1]);
+	ss_row_int(out, row->blocks[1]);
+	ss_row_nulls(out, 3);
 	ss_row_text(out, work->subject->group == BY_CATEGORY
 				 ? NULL
 				 : ss_snapshot_stack(work->subject, row->stack, out));
 	ss_row_end(out);
 }
 
-static void add_rows(struct work *work, struct ss_table *out)
+static void add_call(const struct work *work, const struct ss_call *call, int64_t peak_bytes,
+		     struct ss_table *out)
+{
+	ss_row_begin(out);
+	ss_row_text(out, ss_snapshot_device_name(work->device, out));
+	ss_row_text(out, ss_strings_text(&work->subject->spots->texts, call->line));
+	ss_row_null(out);
+	ss_row_int(out, call->bytes);
+	ss_row_share(out, (double)call->bytes, (double)peak_bytes);
+	ss_row_int(out, call->blocks);
+	ss_row_nulls(out, 2);
+	if (call->runs > 1) {
+		ss_row_int(out, call->runs);
+		ss_row_int(out, call->returned_bytes);
+		ss_row_int(out, call->saved_bytes);
+	} else {
+		ss_row_nulls(out, 3);
+	}
+	ss_row_text(out, ss_snapshot_stack(work->subject, call->stack, out));
+	ss_row_end(out);
+}
+
+static int64_t peak_of(const struct work *work)
 {
 	int64_t peak_bytes = 0;
 
 	for (uint32_t i = 0; i < work->held[0].count; i++)
 		peak_bytes = ss_bytes_add(peak_bytes, work->held[0].items[i].bytes);
+	return peak_bytes;
+}
+
+static enum ss_status add_calls(struct work *work, struct ss_table *out, struct ss_error *err)
+{
+	int64_t peak_bytes = peak_of(work);
+
+	if (!work->device->count) /* when it was held is not known */
+		return SS_OK;
+	SS_TRY(ss_calls_init(&work->calls, work->subject, &work->held[0], err));
+	for (uint32_t i = 0; i < work->calls.count; i++)
+		add_call(work, &work->calls.items[i], peak_bytes, out);
+	return SS_OK;
+}
+
+static enum ss_status add_sums(struct work *work, struct ss_arena *scratch, struct ss_table *out,
+			       struct ss_error *err)
+{
+	uint32_t count = id_count(work);
+	int64_t peak_bytes = peak_of(work);
+
+	work->purpose = SS_ARENA_NEW(scratch, uint8_t, (size_t)count + 1);
+	if (!work->purpose || !ss_tally_init(&work->tally, work->subject->history->memory, count))
+		return ss_fail_memory(err, "the holders");
+	sum(work);
 	ss_tally_order(&work->tally);
 	for (uint32_t i = 0; i < work->tally.count; i++)
 		add(work, &work->tally.rows[i], peak_bytes, out);
+	return SS_OK;
 }
 
 static enum ss_status run_device(struct work *work, struct ss_arena *scratch, struct ss_table *out,
 				 struct ss_error *err)
 {
 	uint32_t moment = work->device->count ? work->device->peak_row : SS_HELD_AT_END;
-	uint32_t count = id_count(work);
 
 	SS_TRY(ss_held_init(&work->held[0], work->subject, work->device, moment, err));
 	SS_TRY(ss_held_init(&work->held[1], work->subject, work->device, SS_HELD_AT_END, err));
-	work->purpose = SS_ARENA_NEW(scratch, uint8_t, (size_t)count + 1);
-	work->repeats = SS_ARENA_NEW(scratch, uint32_t, (size_t)count + 1);
-	work->per_stack = SS_ARENA_NEW(scratch, uint32_t,
-				       (size_t)work->subject->snapshot->stacks.count + 1);
-	if (!work->purpose || !work->repeats || !work->per_stack ||
-	    !ss_tally_init(&work->tally, work->subject->history->memory, count))
-		return ss_fail_memory(err, "the holders");
-	if (work->subject->group == BY_CALL)
-		sum_calls(work);
-	else
-		sum(work);
-	add_rows(work, out);
-	return SS_OK;
+	return work->subject->group == BY_CALL ? add_calls(work, out, err)
+					       : add_sums(work, scratch, out, err);
 }
 
 static enum ss_status holders_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
@@ -195,10 +196,11 @@ static enum ss_status holders_run(const struct ss_snapshot_subject *subject, str
 		struct ss_arena scratch;
 
 		work.held[0].memory = work.held[1].memory = subject->history->memory;
-		work.tally.memory = subject->history->memory;
+		work.tally.memory = work.calls.memory = subject->history->memory;
 		ss_arena_init(&scratch, subject->history->memory);
 		status = run_device(&work, &scratch, out, err);
 		ss_tally_release(&work.tally);
+		ss_calls_release(&work.calls);
 		ss_held_release(&work.held[0]);
 		ss_held_release(&work.held[1]);
 		ss_arena_release(&scratch);
