@@ -21,6 +21,23 @@ static bool holds(const char *text, size_t length, const char *part)
 	return length >= part_length && ss_text_has(text, length, part, part_length);
 }
 
+/* Whether a file's path has a part in it; Windows writes its slashes the other way. */
+static bool has_part(const struct parts *parts, const char *part)
+{
+	size_t length = strlen(part);
+
+	for (size_t at = 0; at + length <= parts->file_length; at++) {
+		size_t k = 0;
+
+		while (k < length &&
+		       (parts->file[at + k] == '\\' ? '/' : parts->file[at + k]) == part[k])
+			k++;
+		if (k == length)
+			return true;
+	}
+	return false;
+}
+
 static bool is_named(const struct parts *parts, const char *name)
 {
 	return parts->function_length == strlen(name) &&
@@ -69,8 +86,10 @@ static bool ends_with(const char *text, size_t length, const char *end)
 	return length >= wanted && memcmp(text + length - wanted, end, wanted) == 0;
 }
 
-static const char *const library_paths[] = { "site-packages/", "dist-packages/", "/lib/python",
-					     "<frozen", "<string>" };
+/* Installed, made by the interpreter, or made by torch.compile. */
+static const char *const library_paths[] = { "site-packages/", "dist-packages/", "/lib/python3",
+					     "<frozen",        "<string>",       "<eval_with_key>",
+					     "torchinductor_" };
 /* How the interpreter and the recording itself appear. */
 static const char *const noise_names[] = {
 	"torch::unwind", "CapturedTraceback", "gather_with_cpp", "PyEval", "PyObject", "PyFunction",
@@ -89,20 +108,47 @@ static const char *const update_names[] = { "step", "zero_grad", "_multi_tensor_
 static bool is_torch(const struct parts *parts)
 {
 	return (parts->file_length > 6 && memcmp(parts->file, "torch/", 6) == 0) ||
-	       holds(parts->file, parts->file_length, "-packages/torch/") ||
-	       holds(parts->file, parts->file_length, "/torch/nn/") ||
-	       holds(parts->file, parts->file_length, "/torch/optim/");
+	       has_part(parts, "-packages/torch/") || has_part(parts, "/pytorch/torch/") ||
+	       has_part(parts, "/torch/nn/") || has_part(parts, "/torch/optim/");
+}
+
+static bool is_word_end(char letter)
+{
+	return strchr("/\\_-.", letter) != NULL;
+}
+
+/*
+ * Optimizers lie in folders or files of that name: torch/optim/adam.py, apex/optimizers/,
+ * distributed_optimizer.py. A word that merely begins so (optimum/, optimize.py) is another.
+ */
+static bool is_optimizer(const struct parts *parts)
+{
+	static const char *const words[] = { "optim", "optimizer", "optimizers" };
+
+	for (size_t at = 0; at < parts->file_length; at++) {
+		if (at && !is_word_end(parts->file[at - 1]))
+			continue;
+		for (size_t i = 0; i < SS_COUNT(words); i++) {
+			size_t length = strlen(words[i]);
+
+			if (at + length < parts->file_length &&
+			    memcmp(parts->file + at, words[i], length) == 0 &&
+			    is_word_end(parts->file[at + length]))
+				return true;
+		}
+	}
+	return false;
 }
 
 static unsigned python_flags(const struct parts *parts)
 {
 	unsigned flags = SS_FRAME_PYTHON;
-	bool optimizes = holds(parts->file, parts->file_length, "optim");
+	bool optimizes = is_optimizer(parts);
 
 	if (is_torch(parts))
 		flags |= SS_FRAME_TORCH | SS_FRAME_LIBRARY;
 	for (size_t i = 0; i < SS_COUNT(library_paths); i++)
-		if (holds(parts->file, parts->file_length, library_paths[i]))
+		if (has_part(parts, library_paths[i]))
 			flags |= SS_FRAME_LIBRARY;
 	for (size_t i = 0; i < SS_COUNT(setup_names); i++)
 		if (is_named(parts, setup_names[i]))
@@ -117,7 +163,7 @@ static unsigned python_flags(const struct parts *parts)
 	if (is_named(parts, "forward"))
 		flags |= SS_FRAME_FORWARD;
 	if (is_named(parts, "_engine_run_backward") ||
-	    (is_named(parts, "backward") && holds(parts->file, parts->file_length, "torch/")))
+	    (is_named(parts, "backward") && has_part(parts, "torch/")))
 		flags |= SS_FRAME_BACKWARD;
 	return flags;
 }
@@ -142,10 +188,13 @@ static unsigned other_flags(const struct parts *parts)
 	return flags;
 }
 
+/* Notebooks and what the interpreter was given directly have names like <ipython-input-3>. */
 static unsigned flags_of(const struct parts *parts)
 {
-	return ends_with(parts->file, parts->file_length, ".py") ? python_flags(parts)
-								 : other_flags(parts);
+	bool is_python = ends_with(parts->file, parts->file_length, ".py") ||
+			 (parts->file_length && parts->file[0] == '<');
+
+	return is_python ? python_flags(parts) : other_flags(parts);
 }
 
 /* "torch::autograd::generated::MmBackward0::apply(...)" is MmBackward0. */
