@@ -76,8 +76,7 @@ static bool pair_all(struct ss_allocs *allocs)
 	return true;
 }
 
-/* Operators that give memory to others and do nothing with it. */
-static bool only_allocates(const char *name)
+bool ss_allocs_only_allocates(const char *name)
 {
 	static const char *const names[] = {
 		"aten::empty",           "aten::empty_strided",     "aten::empty_like",
@@ -122,7 +121,9 @@ static void find_ops(const struct ss_trace *trace, struct owners *owners, uint8_
 		if (slices->kind[row] != SS_KIND_OP)
 			continue;
 		if (!kinds[name])
-			kinds[name] = only_allocates(ss_strings_text(&trace->names, name)) ? 1 : 2;
+			kinds[name] = ss_allocs_only_allocates(ss_strings_text(&trace->names, name))
+					      ? 1
+					      : 2;
 		owners->inner[row] = row;
 		owners->up[row] = op;
 		owners->holder[row] = kinds[name] == 2  ? row

@@ -51,6 +51,9 @@ static inline bool ss_allocs_is_alive(const struct ss_allocs *allocs, uint32_t e
 	       allocs->trace->allocations.address[event] && ss_allocs_is_made(allocs, event);
 }
 
+/* Whether an operator gives memory to others and does nothing with it: aten::empty. */
+bool ss_allocs_only_allocates(const char *name);
+
 /* A note where addresses are not recorded, so that nobody knows what was freed. */
 void ss_allocs_note(const struct ss_allocs *allocs, struct ss_table *out);
 

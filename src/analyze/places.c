@@ -40,32 +40,32 @@ static const char *const library_files[] = {
 	"logging/",
 	"multiprocessing/",
 	"unittest/",
-	"_collections_abc.py(",
-	"_weakrefset.py(",
-	"abc.py(",
-	"codecs.py(",
-	"contextlib.py(",
-	"copy.py(",
-	"dataclasses.py(",
-	"enum.py(",
-	"functools.py(",
-	"inspect.py(",
-	"os.py(",
-	"pickle.py(",
-	"posixpath.py(",
-	"queue.py(",
-	"random.py(",
-	"runpy.py(",
-	"selectors.py(",
-	"shutil.py(",
-	"socket.py(",
-	"subprocess.py(",
-	"tempfile.py(",
-	"threading.py(",
-	"traceback.py(",
-	"typing.py(",
-	"warnings.py(",
-	"weakref.py(",
+	"_collections_abc.py",
+	"_weakrefset.py",
+	"abc.py",
+	"codecs.py",
+	"contextlib.py",
+	"copy.py",
+	"dataclasses.py",
+	"enum.py",
+	"functools.py",
+	"inspect.py",
+	"os.py",
+	"pickle.py",
+	"posixpath.py",
+	"queue.py",
+	"random.py",
+	"runpy.py",
+	"selectors.py",
+	"shutil.py",
+	"socket.py",
+	"subprocess.py",
+	"tempfile.py",
+	"threading.py",
+	"traceback.py",
+	"typing.py",
+	"warnings.py",
+	"weakref.py",
 };
 
 /* Paths of Windows have the other stroke. */
@@ -77,9 +77,27 @@ static bool starts(const char *text, size_t length, const char *with)
 	return true;
 }
 
+bool ss_places_is_library(const char *file, size_t length)
+{
+	for (size_t k = 0; k < SS_COUNT(library_files); k++) {
+		size_t wanted = strlen(library_files[k]);
+		bool is_folder = library_files[k][wanted - 1] == '/';
+
+		if ((is_folder || wanted == length) && starts(file, length, library_files[k]))
+			return true;
+	}
+	for (size_t i = 0; i < length; i++)
+		for (size_t k = 0; k < SS_COUNT(library_folders); k++)
+			if ((!i || file[i - 1] == '/' || file[i - 1] == '\\') &&
+			    starts(file + i, length - i, library_folders[k]))
+				return true;
+	return false;
+}
+
 static enum frame_kind frame_kind(const char *name, size_t length)
 {
 	bool python = false;
+	const char *open;
 
 	if (starts(name, length, "<ipython-input")) /* a cell of a notebook */
 		return FRAME_OWN;
@@ -89,15 +107,9 @@ static enum frame_kind frame_kind(const char *name, size_t length)
 		python = starts(name + i, length - i, ".py(");
 	if (!python)
 		return FRAME_NO_LINE;
-	for (size_t k = 0; k < SS_COUNT(library_files); k++)
-		if (starts(name, length, library_files[k]))
-			return FRAME_FOREIGN;
-	for (size_t i = 0; i < length && name[i] != '('; i++)
-		for (size_t k = 0; k < SS_COUNT(library_folders); k++)
-			if ((!i || name[i - 1] == '/' || name[i - 1] == '\\') &&
-			    starts(name + i, length - i, library_folders[k]))
-				return FRAME_FOREIGN;
-	return FRAME_OWN;
+	open = memchr(name, '(', length);
+	return ss_places_is_library(name, open ? (size_t)(open - name) : length) ? FRAME_FOREIGN
+										 : FRAME_OWN;
 }
 
 static uint32_t add_line(struct finder *finder, const char *text, size_t length)

@@ -66,6 +66,8 @@ static uint32_t id_at(const struct ss_area *area, uint32_t row)
 	const struct ss_memory_events *events = &area->opened->snapshot.events;
 	uint32_t partner = area->opened->history.partner[row];
 
+	if (ss_history_is_loose(&area->opened->history, row))
+		return id_of(area, 0, SS_PURPOSE_UNKNOWN);
 	if (events->action[row] == SS_ACTION_ALLOC)
 		return id_of_made(area, row);
 	return partner == row ? id_of_old(area, ss_history_old(area->device, events->address[row]))
@@ -99,7 +101,9 @@ static void measure(struct making *making)
 
 		if (change)
 			add(making, id_at(area, row), change,
-			    area->opened->snapshot.events.stack[row]);
+			    ss_history_is_loose(&area->opened->history, row)
+				    ? 0
+				    : area->opened->snapshot.events.stack[row]);
 	}
 }
 
@@ -174,7 +178,8 @@ static uint8_t series_at(const struct making *making, uint32_t row)
 	const struct ss_area *area = making->area;
 	uint32_t partner = area->opened->history.partner[row];
 
-	if (area->opened->snapshot.events.action[row] != SS_ACTION_ALLOC && partner != row)
+	if (area->opened->snapshot.events.action[row] != SS_ACTION_ALLOC && partner != row &&
+	    !ss_history_is_loose(&area->opened->history, row))
 		return area->of[partner - area->device->first];
 	return making->series[id_at(area, row)];
 }

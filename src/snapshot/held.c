@@ -75,7 +75,8 @@ static bool add_rows(struct ss_held *held, const struct ss_snapshot_subject *sub
 	for (uint32_t row = device->first; row < end; row++) {
 		uint32_t freed = history->partner[row];
 
-		if (events->action[row] != SS_ACTION_ALLOC || freed < end)
+		if (events->action[row] != SS_ACTION_ALLOC || freed < end ||
+		    ss_history_is_loose(history, row))
 			continue;
 		if (!add(held,
 			 (struct ss_held_block){
@@ -90,11 +91,27 @@ static bool add_rows(struct ss_held *held, const struct ss_snapshot_subject *sub
 	return true;
 }
 
+/* What no block is known of is one of its own. */
+static bool add_loose(struct ss_held *held, const struct ss_snapshot_subject *subject,
+		      const struct ss_device_memory *device, uint32_t moment)
+{
+	int64_t bytes;
+
+	if (!device->traced || moment == SS_NO_ROW)
+		return true;
+	bytes = ss_history_loose_bytes(subject->history, device, moment);
+	return bytes <= 0 || add(held, (struct ss_held_block){ .bytes = bytes,
+							       .requested_bytes = bytes,
+							       .row = SS_NO_ROW,
+							       .purpose = SS_PURPOSE_UNKNOWN });
+}
+
 enum ss_status ss_held_init(struct ss_held *held, const struct ss_snapshot_subject *subject,
 			    const struct ss_device_memory *device, uint32_t row,
 			    struct ss_error *err)
 {
-	bool from_segments = row == SS_HELD_AT_END && device->count && !device->is_compared;
+	bool from_segments = row == SS_HELD_AT_END && device->count && !device->is_compared &&
+			     !device->traced;
 	bool whole = true;
 
 	*held = (struct ss_held){ .memory = subject->history->memory };
@@ -105,6 +122,7 @@ enum ss_status ss_held_init(struct ss_held *held, const struct ss_snapshot_subje
 
 		whole = !is_there || add_old(held, subject, old);
 	}
+	whole = whole && add_loose(held, subject, device, row);
 	if (whole)
 		whole = from_segments ? add_segments(held, subject, device)
 				      : add_rows(held, subject, device, row);

@@ -10,27 +10,36 @@
 
 /* --- devices ------------------------------------------------------------------------- */
 
-/* Where each device is in the list, + 1; those of the host in the second row. */
+/* In the order in which devices are shown. */
+enum device_kind { ACCELERATOR, PINNED, CPU, KINDS };
+
+/* Where each device is in the list, + 1. */
 struct device_index {
-	uint32_t at[2][SS_SNAPSHOT_DEVICES];
+	uint32_t at[KINDS][SS_SNAPSHOT_DEVICES];
 };
 
+static enum device_kind kind_of(const struct ss_device_memory *device)
+{
+	return device->is_cpu ? CPU : device->is_host ? PINNED : ACCELERATOR;
+}
+
 static struct ss_device_memory *find_device(struct ss_history *history, struct device_index *index,
-					    int32_t device, bool is_host)
+					    int32_t device, enum device_kind kind)
 {
 	struct ss_device_memory *found;
 	void *items = history->devices;
 
-	if (index->at[is_host][device])
-		return &history->devices[index->at[is_host][device] - 1];
+	if (index->at[kind][device])
+		return &history->devices[index->at[kind][device] - 1];
 	if (!ss_memory_reserve(history->memory, &items, &history->device_capacity,
 			       (size_t)history->device_count + 1, sizeof(*history->devices)))
 		return NULL;
 	history->devices = items;
 	found = &history->devices[history->device_count++];
-	index->at[is_host][device] = history->device_count;
+	index->at[kind][device] = history->device_count;
 	*found = (struct ss_device_memory){ .device = device,
-					    .is_host = is_host,
+					    .is_host = kind == PINNED,
+					    .is_cpu = kind == CPU,
 					    .peak_row = SS_NO_ROW,
 					    .peak_requested_row = SS_NO_ROW };
 	return found;
@@ -40,8 +49,8 @@ static int by_device(const void *left, const void *right)
 {
 	const struct ss_device_memory *a = left, *b = right;
 
-	if (a->is_host != b->is_host)
-		return a->is_host ? 1 : -1;
+	if (kind_of(a) != kind_of(b))
+		return kind_of(a) < kind_of(b) ? -1 : 1;
 	return a->device < b->device ? -1 : a->device > b->device;
 }
 
@@ -79,12 +88,13 @@ static bool share_segments(struct ss_history *history, struct device_index *inde
 			return false;
 		device->segment_capacity = count + 1;
 		device->segment_count = 0;
-		index->at[device->is_host][device->device] = i + 1;
+		index->at[kind_of(device)][device->device] = i + 1;
 	}
 	for (uint32_t i = 0; i < snapshot->segment_count; i++) {
 		const struct ss_segment *segment = &snapshot->segments[order[i].segment];
-		struct ss_device_memory *device = find_device(history, index, segment->device,
-							      segment->is_host);
+		struct ss_device_memory *device =
+			find_device(history, index, segment->device,
+				    segment->is_host ? PINNED : ACCELERATOR);
 
 		device->segments[device->segment_count++] = order[i].segment;
 	}
@@ -102,17 +112,23 @@ static bool find_devices(struct ss_history *history)
 
 	for (uint32_t i = 0; i < snapshot->segment_count; i++) {
 		device = find_device(history, &index, snapshot->segments[i].device,
-				     snapshot->segments[i].is_host);
+				     snapshot->segments[i].is_host ? PINNED : ACCELERATOR);
 		if (!device)
 			return false;
 		device->segment_count++;
 	}
 	for (uint32_t i = 0; i < snapshot->trace_count; i++) {
 		const struct ss_device_trace *trace = &snapshot->traces[i];
+		const struct ss_traced_device *traced = snapshot->traced ? &snapshot->traced[i]
+									 : NULL;
 
-		device = find_device(history, &index, trace->device, trace->is_host);
+		device = find_device(history, &index, trace->device,
+				     traced && traced->is_cpu ? CPU
+				     : trace->is_host	      ? PINNED
+							      : ACCELERATOR);
 		if (!device)
 			return false;
+		device->traced = traced;
 		device->first = trace->first;
 		device->count = trace->count;
 	}
@@ -148,7 +164,9 @@ static int64_t requested_change(const struct ss_history *history, uint32_t row)
 
 	if (events->action[row] == SS_ACTION_ALLOC)
 		return events->bytes[row];
-	return history->partner[row] == SS_NO_ROW ? 0 : -events->bytes[history->partner[row]];
+	if (history->partner[row] == SS_NO_ROW)
+		return ss_history_change(history, row); /* loose, or nothing */
+	return -events->bytes[history->partner[row]];
 }
 
 static void find_start(const struct ss_history *history, struct ss_device_memory *device)
@@ -163,9 +181,12 @@ static void find_start(const struct ss_history *history, struct ss_device_memory
 	}
 	for (uint32_t row = device->first; row < device->first + device->count; row++)
 		change = ss_bytes_add(change, ss_history_reserved_change(history->snapshot, row));
-	device->first_reserved_bytes = device->is_compared || !device->count
-					       ? ss_bytes_less(device->end.reserved_bytes, change)
-					       : -1;
+	if (device->traced)
+		device->first_reserved_bytes = device->traced->first_reserved_bytes;
+	else if (device->is_compared || !device->count)
+		device->first_reserved_bytes = ss_bytes_less(device->end.reserved_bytes, change);
+	else
+		device->first_reserved_bytes = -1;
 	device->peak_active_bytes = device->first_active_bytes;
 	device->peak_requested_bytes = device->first_requested_bytes;
 	device->peak_reserved_bytes = device->first_reserved_bytes;

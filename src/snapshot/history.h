@@ -8,6 +8,9 @@
  *
  * Where the events are those of a caching allocator (`is_exact`) the size of every block is
  * known; else the size asked for stands for it.
+ *
+ * Of a trace there is no end to compare with; what it says of the beginning is taken. Its
+ * events without an address are `loose`: amounts that no block is known of.
  */
 #ifndef SS_SNAPSHOT_HISTORY_H
 #define SS_SNAPSHOT_HISTORY_H
@@ -55,7 +58,9 @@ struct ss_memory_state {
 struct ss_device_memory {
 	int32_t device;
 	bool is_host;
+	bool is_cpu;           /* tensors of the host, of a trace */
 	uint32_t first, count; /* rows of its events */
+	const struct ss_traced_device *traced; /* what a trace says of it; NULL: it is none */
 	struct ss_memory_state end;
 	uint32_t *segments; /* in ss_snapshot.segments, by address */
 	uint32_t segment_count, segment_capacity;
@@ -91,7 +96,8 @@ struct ss_history {
 	uint32_t device_count, device_capacity;
 	/*
 	 * Per event: of an allocation its free, of a free its allocation, or itself where it frees
-	 * what was there before. SS_NO_ROW: never freed; a free that frees nothing.
+	 * what was there before. SS_NO_ROW: never freed; a free that frees nothing, or what is
+	 * loose.
 	 */
 	uint32_t *partner;
 	int64_t *bytes; /* per event: of the block that is allocated or freed */
@@ -111,12 +117,22 @@ static inline int64_t ss_history_change(const struct ss_history *history, uint32
 	case SS_ACTION_FREE_REQUESTED:
 	case SS_ACTION_FREE_COMPLETED:
 		return -history->bytes[row]; /* 0 of the one that does not count */
+	case SS_ACTION_GAIN:
+		return history->snapshot->events.bytes[row];
+	case SS_ACTION_LOSS:
+		return -history->snapshot->events.bytes[row];
 	default:
 		return 0;
 	}
 }
 
-/* The same of reserved memory. */
+/* Whether what an event changes is an amount that no block is known of. */
+static inline bool ss_history_is_loose(const struct ss_history *history, uint32_t row)
+{
+	return history->snapshot->traced && !history->snapshot->events.address[row];
+}
+
+/* What changes of reserved memory. */
 static inline int64_t ss_history_reserved_change(const struct ss_snapshot *snapshot, uint32_t row)
 {
 	switch (snapshot->events.action[row]) {
@@ -130,6 +146,10 @@ static inline int64_t ss_history_reserved_change(const struct ss_snapshot *snaps
 		return 0;
 	}
 }
+
+/* history_state.c: what is in use of loose amounts after a row of the device. */
+int64_t ss_history_loose_bytes(const struct ss_history *history,
+			       const struct ss_device_memory *device, uint32_t row);
 
 /* history_state.c: the sums over the segments of a device. */
 void ss_history_sum(const struct ss_snapshot *snapshot, struct ss_device_memory *device);

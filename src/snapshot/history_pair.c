@@ -37,6 +37,8 @@ static bool pair_alloc(struct pairing *pairing, uint32_t row)
 	uint64_t address = events->address[row];
 
 	pairing->history->bytes[row] = events->bytes[row];
+	if (ss_history_is_loose(pairing->history, row))
+		return true;
 	if (ss_address_map_find(&pairing->live, address, SS_NO_ROW) != SS_NO_ROW)
 		pairing->device->odd_events++;
 	return ss_address_map_put(&pairing->gone, address, row) &&
@@ -48,8 +50,13 @@ static bool pair_free(struct pairing *pairing, uint32_t row)
 	const struct ss_memory_events *events = &pairing->history->snapshot->events;
 	struct ss_history *history = pairing->history;
 	uint64_t address = events->address[row];
-	uint32_t made = ss_address_map_take(&pairing->live, address, SS_NO_ROW);
+	uint32_t made = SS_NO_ROW;
 
+	if (ss_history_is_loose(history, row)) {
+		history->bytes[row] = events->bytes[row];
+		return true;
+	}
+	made = ss_address_map_take(&pairing->live, address, SS_NO_ROW);
 	if (made != SS_NO_ROW) {
 		history->partner[row] = made;
 		history->partner[made] = row;
@@ -102,6 +109,16 @@ static bool pair_end(struct pairing *pairing)
 	}
 	device->unmatched += pairing->live.count - matched;
 	return true;
+}
+
+/* Of a trace: what was there before and stays is known as one amount. */
+static bool add_rest(struct pairing *pairing)
+{
+	const struct ss_traced_device *traced = pairing->device->traced;
+
+	return !traced || !traced->rest_bytes ||
+	       add_old(pairing, (struct ss_old_block){ 0, traced->rest_bytes, traced->rest_bytes,
+						       SS_NO_ROW, SS_NO_ID });
 }
 
 static int by_address(const void *left, const void *right)
@@ -177,7 +194,7 @@ enum ss_status ss_history_pair(struct ss_history *history, struct ss_device_memo
 	ss_address_map_init(&pairing.gone, history->memory);
 	/* the events of a file that is cut do not lead to its segments */
 	device->is_compared = device->count && snapshot->has_segments && !snapshot->is_cut;
-	whole = pair_events(&pairing) &&
+	whole = pair_events(&pairing) && add_rest(&pairing) &&
 		(!(device->is_compared || !device->count) || pair_end(&pairing));
 	ss_address_map_release(&pairing.live);
 	ss_address_map_release(&pairing.gone);

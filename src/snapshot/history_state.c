@@ -54,6 +54,17 @@ void ss_history_sum(const struct ss_snapshot *snapshot, struct ss_device_memory 
 	}
 }
 
+int64_t ss_history_loose_bytes(const struct ss_history *history,
+			       const struct ss_device_memory *device, uint32_t row)
+{
+	int64_t bytes = 0;
+
+	for (uint32_t at = device->first; at <= row && at < device->first + device->count; at++)
+		if (ss_history_is_loose(history, at))
+			bytes = ss_bytes_add(bytes, ss_history_change(history, at));
+	return bytes;
+}
+
 const struct ss_old_block *ss_history_old(const struct ss_device_memory *device, uint64_t address)
 {
 	uint32_t low = 0, high = device->old_count;

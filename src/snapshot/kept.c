@@ -55,12 +55,18 @@ static bool is_leak(const struct ss_kept *kept, const struct stack_sums *sums,
 {
 	uint32_t needed = LEAK_STEPS;
 
-	if (kept->complete_steps < LEAK_STEPS &&
+	if (kept->complete_steps - kept->rounds.before < LEAK_STEPS &&
 	    (phase == SS_SPOT_FORWARD || phase == SS_SPOT_OTHER))
 		needed = LEAK_STEPS_SHORT;
 	return kept->rounds.has_steps && sums->run >= needed &&
 	       sums->last_step + 1 == kept->complete_steps && 2 * sums->run > sums->made_steps &&
 	       sums->step_bytes >= sums->most_bytes / LEAK_EVENNESS;
+}
+
+/* Whether a round is a step, and whole. */
+static bool is_over(const struct ss_kept *kept, uint32_t round)
+{
+	return round >= kept->rounds.before && round < kept->complete_steps;
 }
 
 static void sum_stacks(const struct ss_snapshot_subject *subject,
@@ -78,14 +84,15 @@ static void sum_stacks(const struct ss_snapshot_subject *subject,
 		if (events->action[row] != SS_ACTION_ALLOC)
 			continue;
 		sums->made++;
-		if (step < kept->complete_steps && sums->made_step != step + 1) {
+		if (is_over(kept, step) && sums->made_step != step + 1) {
 			sums->made_step = step + 1;
 			sums->made_steps++;
 		}
-		if (subject->history->partner[row] != SS_NO_ROW)
+		if (subject->history->partner[row] != SS_NO_ROW ||
+		    ss_history_is_loose(subject->history, row))
 			continue;
 		count_kept(sums, row, subject->history->bytes[row], events->bytes[row]);
-		if (step < kept->complete_steps)
+		if (is_over(kept, step))
 			count_step(sums, step, events->bytes[row]);
 	}
 }

@@ -34,7 +34,7 @@ struct ss_kept {
 	struct ss_rounds rounds;
 	struct ss_kept_line *lines; /* leaks first, then by bytes */
 	uint32_t count, capacity;
-	uint32_t complete_steps;
+	uint32_t complete_steps; /* rounds that are over, with those before the first step */
 	int64_t leak_step_bytes; /* of all lines */
 };
 

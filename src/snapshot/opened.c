@@ -3,9 +3,9 @@
  */
 #include "snapshot/opened.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "snapshot/from_trace.h"
 
 /*
  * Pickles begin with their protocol, those of the first two with a mark, a list or a
@@ -26,13 +26,12 @@ bool ss_opened_is_snapshot(const char *bytes, size_t length)
 	return at < length && bytes[at] == '[';
 }
 
-enum ss_status ss_opened_load(struct ss_opened *out, struct ss_source *source,
-			      const struct ss_snapshot_options *options, const char *path,
-			      struct ss_memory *memory, struct ss_error *err)
+/* What is made of a snapshot, which is gone when this fails. */
+static enum ss_status finish(struct ss_opened *out, const char *path, struct ss_memory *memory,
+			     struct ss_error *err)
 {
 	enum ss_status status;
 
-	SS_TRY(ss_snapshot_load(source, options, memory, &out->snapshot, err));
 	status = ss_history_init(&out->history, &out->snapshot, memory, err);
 	if (status == SS_OK)
 		status = ss_spots_init(&out->spots, &out->snapshot, memory, err);
@@ -48,6 +47,22 @@ enum ss_status ss_opened_load(struct ss_opened *out, struct ss_source *source,
 	return SS_OK;
 }
 
+enum ss_status ss_opened_load(struct ss_opened *out, struct ss_source *source,
+			      const struct ss_snapshot_options *options, const char *path,
+			      struct ss_memory *memory, struct ss_error *err)
+{
+	SS_TRY(ss_snapshot_load(source, options, memory, &out->snapshot, err));
+	return finish(out, path, memory, err);
+}
+
+enum ss_status ss_opened_from_trace(struct ss_opened *out, const struct ss_trace *trace,
+				    const char *path, struct ss_memory *memory,
+				    struct ss_error *err)
+{
+	SS_TRY(ss_snapshot_from_trace(&out->snapshot, trace, memory, err));
+	return finish(out, path, memory, err);
+}
+
 void ss_opened_release(struct ss_opened *opened)
 {
 	ss_spots_release(&opened->spots);
@@ -59,13 +74,9 @@ const struct ss_device_memory *ss_opened_device(const struct ss_opened *opened, 
 {
 	for (uint32_t i = 0; i < opened->history.device_count; i++) {
 		const struct ss_device_memory *device = &opened->history.devices[i];
-		char own[32];
+		char own[SS_DEVICE_NAME_BYTES];
 
-		snprintf(own, sizeof(own), device->device || !device->is_host ? "%s%" PRId32 : "%s",
-			 !device->is_host ? ""
-			 : device->device ? "host "
-					  : "host",
-			 device->device);
+		ss_snapshot_device_text(device, own);
 		if (!name || strcmp(own, name) == 0)
 			return device;
 	}

@@ -21,9 +21,17 @@ SS_MUST_USE
 enum ss_status ss_opened_load(struct ss_opened *out, struct ss_source *source,
 			      const struct ss_snapshot_options *options, const char *path,
 			      struct ss_memory *memory, struct ss_error *err);
+/*
+ * The memory events of a trace (from_trace.h), which is not needed afterwards; fails
+ * (SS_ERR_MISSING) where it has none.
+ */
+SS_MUST_USE
+enum ss_status ss_opened_from_trace(struct ss_opened *out, const struct ss_trace *trace,
+				    const char *path, struct ss_memory *memory,
+				    struct ss_error *err);
 void ss_opened_release(struct ss_opened *opened);
 
-/* The device of that name ("0", "host"), or the first one for NULL; NULL: there is none. */
+/* The device of that name ("0", "host", "cpu"), or the first one for NULL; NULL: there is none. */
 const struct ss_device_memory *ss_opened_device(const struct ss_opened *opened, const char *name);
 
 #endif

@@ -63,6 +63,8 @@ enum ss_purpose ss_purpose_of(const struct ss_history *history, const struct ss_
 	enum ss_spot_phase made = (enum ss_spot_phase)spots->phase[events->stack[row]];
 	enum ss_purpose purpose;
 
+	if (ss_history_is_loose(history, row))
+		return SS_PURPOSE_UNKNOWN; /* when it was freed is not known */
 	if (by_record(history->snapshot, row, &purpose))
 		return purpose;
 	return by_phase(made, freed != SS_NO_ROW &&

@@ -57,6 +57,21 @@ static bool find_starts(struct ss_rounds *rounds, const struct ss_memory_events 
 	return true;
 }
 
+static bool take_steps(struct ss_rounds *rounds, const struct ss_snapshot *snapshot,
+		       const struct ss_device_memory *device)
+{
+	const struct ss_traced_device *traced = device->traced;
+
+	rounds->has_steps = rounds->is_recorded = true;
+	rounds->before = !traced->begins_with_step;
+	if (rounds->before && !begin(rounds, device->first))
+		return false;
+	for (uint32_t i = 0; i <= traced->step_count; i++)
+		if (!begin(rounds, snapshot->step_rows[traced->first_step + i]))
+			return false;
+	return true;
+}
+
 enum ss_status ss_rounds_init(struct ss_rounds *rounds, const struct ss_history *history,
 			      const struct ss_device_memory *device, const struct ss_spots *spots,
 			      struct ss_error *err)
@@ -67,7 +82,9 @@ enum ss_status ss_rounds_init(struct ss_rounds *rounds, const struct ss_history 
 	*rounds = (struct ss_rounds){ .memory = history->memory };
 	for (uint32_t row = device->first; row < device->first + device->count; row++)
 		borders.by_optimizer |= spots->phase[events->stack[row]] == SS_SPOT_STEP;
-	if (find_starts(rounds, events, device, spots, &borders))
+	if (device->traced && device->traced->step_count
+		    ? take_steps(rounds, history->snapshot, device)
+		    : find_starts(rounds, events, device, spots, &borders))
 		return SS_OK;
 	ss_rounds_release(rounds);
 	return ss_fail_memory(err, "the steps");
@@ -78,6 +95,16 @@ void ss_rounds_release(struct ss_rounds *rounds)
 	ss_memory_free(rounds->memory, rounds->starts, rounds->capacity * sizeof(*rounds->starts));
 	rounds->starts = NULL;
 	rounds->count = rounds->capacity = 0;
+}
+
+int64_t ss_rounds_step(const struct ss_rounds *rounds, uint32_t row)
+{
+	uint32_t round = ss_rounds_at(rounds, row);
+
+	if (!rounds->has_steps || round < rounds->before ||
+	    (rounds->is_recorded && round + 1 == rounds->count))
+		return -1;
+	return (int64_t)round - rounds->before;
 }
 
 uint32_t ss_rounds_at(const struct ss_rounds *rounds, uint32_t row)

@@ -5,14 +5,10 @@
 
 #include <string.h>
 
+#include "analyze/alloc.h"
+#include "analyze/places.h"
 #include "base/text.h"
-
-/* A frame taken apart: snapshots have file, line and name; the profiler's has all in the name. */
-struct parts {
-	const char *file, *function;
-	size_t file_length, function_length;
-	uint32_t line;
-};
+#include "snapshot/trace_stacks.h"
 
 static bool holds(const char *text, size_t length, const char *part)
 {
@@ -22,7 +18,7 @@ static bool holds(const char *text, size_t length, const char *part)
 }
 
 /* Whether a file's path has a part in it; Windows writes its slashes the other way. */
-static bool has_part(const struct parts *parts, const char *part)
+static bool has_part(const struct ss_frame_parts *parts, const char *part)
 {
 	size_t length = strlen(part);
 
@@ -38,14 +34,14 @@ static bool has_part(const struct parts *parts, const char *part)
 	return false;
 }
 
-static bool is_named(const struct parts *parts, const char *name)
+static bool is_named(const struct ss_frame_parts *parts, const char *name)
 {
 	return parts->function_length == strlen(name) &&
 	       memcmp(parts->function, name, parts->function_length) == 0;
 }
 
 /* "torch/optim/adam.py(347): step" */
-static bool split_name(const char *name, size_t length, struct parts *out)
+bool ss_frame_split(const char *name, size_t length, struct ss_frame_parts *out)
 {
 	const char *open = memchr(name, '(', length), *at;
 	uint32_t line = 0;
@@ -56,27 +52,28 @@ static bool split_name(const char *name, size_t length, struct parts *out)
 		line = line < 100000000 ? line * 10 + (uint32_t)(*at - '0') : line;
 	if (name + length - at < 3 || memcmp(at, "): ", 3) != 0)
 		return false;
-	*out = (struct parts){ .file = name,
-			       .file_length = (size_t)(open - name),
-			       .function = at + 3,
-			       .function_length = (size_t)(name + length - at - 3),
-			       .line = line };
+	*out = (struct ss_frame_parts){ .file = name,
+					.file_length = (size_t)(open - name),
+					.function = at + 3,
+					.function_length = (size_t)(name + length - at - 3),
+					.line = line };
 	return true;
 }
 
 static void take_apart(const struct ss_snapshot *snapshot, const struct ss_code_frame *frame,
-		       struct parts *out)
+		       struct ss_frame_parts *out)
 {
 	const struct ss_string *file = &snapshot->texts.items[frame->file];
 	const struct ss_string *name = &snapshot->texts.items[frame->name];
 
-	if (!holds(file->text, file->length, ".py") && split_name(name->text, name->length, out))
+	if (!holds(file->text, file->length, ".py") &&
+	    ss_frame_split(name->text, name->length, out))
 		return;
-	*out = (struct parts){ .file = file->text,
-			       .file_length = file->length,
-			       .function = name->text,
-			       .function_length = name->length,
-			       .line = frame->line };
+	*out = (struct ss_frame_parts){ .file = file->text,
+					.file_length = file->length,
+					.function = name->text,
+					.function_length = name->length,
+					.line = frame->line };
 }
 
 static bool ends_with(const char *text, size_t length, const char *end)
@@ -105,7 +102,7 @@ static const char *const update_names[] = { "step", "zero_grad", "_multi_tensor_
 					    "_multi_tensor_adam", "_single_tensor_adam" };
 
 /* The package, installed or in its own folder; what is built on it has other names. */
-static bool is_torch(const struct parts *parts)
+static bool is_torch(const struct ss_frame_parts *parts)
 {
 	return (parts->file_length > 6 && memcmp(parts->file, "torch/", 6) == 0) ||
 	       has_part(parts, "-packages/torch/") || has_part(parts, "/pytorch/torch/") ||
@@ -121,7 +118,7 @@ static bool is_word_end(char letter)
  * Optimizers lie in folders or files of that name: torch/optim/adam.py, apex/optimizers/,
  * distributed_optimizer.py. A word that merely begins so (optimum/, optimize.py) is another.
  */
-static bool is_optimizer(const struct parts *parts)
+static bool is_optimizer(const struct ss_frame_parts *parts)
 {
 	static const char *const words[] = { "optim", "optimizer", "optimizers" };
 
@@ -140,7 +137,7 @@ static bool is_optimizer(const struct parts *parts)
 	return false;
 }
 
-static unsigned python_flags(const struct parts *parts)
+static unsigned python_flags(const struct ss_frame_parts *parts)
 {
 	unsigned flags = SS_FRAME_PYTHON;
 	bool optimizes = is_optimizer(parts);
@@ -168,7 +165,7 @@ static unsigned python_flags(const struct parts *parts)
 	return flags;
 }
 
-static unsigned other_flags(const struct parts *parts)
+static unsigned other_flags(const struct ss_frame_parts *parts)
 {
 	const char *name = parts->function;
 	size_t length = parts->function_length;
@@ -188,21 +185,61 @@ static unsigned other_flags(const struct parts *parts)
 	return flags;
 }
 
-/* Notebooks and what the interpreter was given directly have names like <ipython-input-3>. */
-static unsigned flags_of(const struct parts *parts)
+/* Operators, ranges and modules of a trace: what they are called tells. */
+static unsigned trace_flags(const struct ss_frame_parts *parts)
 {
-	bool is_python = ends_with(parts->file, parts->file_length, ".py") ||
-			 (parts->file_length && parts->file[0] == '<');
+	const char *name = parts->function;
+	size_t length = parts->function_length;
+	uint32_t known = ss_name_flags(name, length);
 
-	return is_python ? python_flags(parts) : other_flags(parts);
+	if (is_named(parts, SS_PHASE_FRAME_FORWARD))
+		return SS_FRAME_FORWARD | SS_FRAME_NOISE;
+	if (is_named(parts, SS_PHASE_FRAME_BACKWARD))
+		return SS_FRAME_BACKWARD | SS_FRAME_NOISE;
+	if (is_named(parts, SS_PHASE_FRAME_OPTIMIZER))
+		return SS_FRAME_OPTIMIZER | SS_FRAME_NOISE;
+	if (ss_allocs_only_allocates(name))
+		return SS_FRAME_ALLOCATES;
+	if (known & (SS_NAME_OPTIMIZER_STEP | SS_NAME_ZERO_GRAD))
+		return SS_FRAME_STEP | SS_FRAME_OPTIMIZER;
+	if ((known & SS_NAME_BACKWARD) ||
+	    (!holds(name, length, " ") &&
+	     (holds(name, length, "Backward") || holds(name, length, "AccumulateGrad"))))
+		return SS_FRAME_BACKWARD | SS_FRAME_NODE;
+	if ((known & SS_NAME_MODULE) ||
+	    ((known & SS_NAME_WRAPPER) && ends_with(name, length, ".forward")))
+		return SS_FRAME_FORWARD;
+	return 0;
+}
+
+/* Notebooks and what the interpreter was given directly have names like <ipython-input-3>. */
+static bool is_python(const struct ss_frame_parts *parts)
+{
+	return ends_with(parts->file, parts->file_length, ".py") ||
+	       (parts->file_length && parts->file[0] == '<');
+}
+
+static unsigned flags_of(const struct ss_snapshot *snapshot, const struct ss_frame_parts *parts)
+{
+	unsigned flags;
+
+	if (!is_python(parts))
+		return snapshot->traced ? trace_flags(parts) : other_flags(parts);
+	flags = python_flags(parts);
+	/* the profiler cuts the folders of sys.path off */
+	if (snapshot->traced && ss_places_is_library(parts->file, parts->file_length))
+		flags |= SS_FRAME_LIBRARY;
+	return flags;
 }
 
 /* "torch::autograd::generated::MmBackward0::apply(...)" is MmBackward0. */
-static void print_node(const struct parts *parts, struct ss_text *out)
+static void print_node(const struct ss_frame_parts *parts, struct ss_text *out)
 {
 	const char *end = parts->function, *from;
 	size_t left = parts->function_length;
 
+	if (!holds(end, left, "::apply")) /* of a trace: all of it is the node */
+		left = 0, end += parts->function_length;
 	while (left >= 7 && memcmp(end, "::apply", 7) != 0) {
 		end++;
 		left--;
@@ -215,7 +252,7 @@ static void print_node(const struct parts *parts, struct ss_text *out)
 /* Names of C++ functions have no end: what fits a column will do. */
 #define NAME_MAX_LENGTH 120
 
-static void print_frame(const struct parts *parts, unsigned flags, struct ss_text *out)
+static void print_frame(const struct ss_frame_parts *parts, unsigned flags, struct ss_text *out)
 {
 	const char *base = parts->file;
 	size_t length = parts->function_length > NAME_MAX_LENGTH ? NAME_MAX_LENGTH
@@ -245,10 +282,10 @@ static bool look_at_frames(struct ss_spots *spots)
 	bool whole = true;
 
 	for (uint32_t i = 0; i < spots->frame_count && whole; i++) {
-		struct parts parts;
+		struct ss_frame_parts parts;
 
 		take_apart(spots->snapshot, ss_snapshot_frame(spots->snapshot, i), &parts);
-		spots->flags[i] = (uint16_t)flags_of(&parts);
+		spots->flags[i] = (uint16_t)flags_of(spots->snapshot, &parts);
 		text.length = 0;
 		print_frame(&parts, spots->flags[i], &text);
 		spots->frame_line[i] = ss_strings_add(&spots->texts, text.data ? text.data : "",
@@ -276,10 +313,12 @@ static enum ss_spot_phase phase_of(unsigned seen)
 static int worth(unsigned flags)
 {
 	if (flags & SS_FRAME_PYTHON)
-		return flags & SS_FRAME_LIBRARY ? 3 : 4;
+		return flags & SS_FRAME_LIBRARY ? 4 : 5;
 	if (flags & SS_FRAME_NODE)
-		return 2;
-	return !(flags & SS_FRAME_NOISE);
+		return 3;
+	if (flags & SS_FRAME_NOISE)
+		return 0;
+	return flags & SS_FRAME_ALLOCATES ? 1 : 2;
 }
 
 static void look_at_stack(struct ss_spots *spots, uint32_t stack)

@@ -2,7 +2,8 @@
  * spots.h - where in the program a stack of a snapshot stands: line, phase, calls around it.
  *
  * The line is the innermost frame of the user's own code, or the innermost Python frame where
- * all are of libraries; without Python, what autograd runs there. Phases are told by what is
+ * all are of libraries; without Python, what autograd runs there, or the innermost operator of
+ * a trace that does more than allocate. Phases are told by what is
  * on the stack: an optimizer, autograd's engine, a forward() or the call of a module, the
  * making or loading of a model. Nothing is taken from the names of the user's functions but
  * forward, step and what optimizers' files are called by everybody.
@@ -31,10 +32,21 @@ enum ss_frame_flag {
 	SS_FRAME_BACKWARD = 1 << 5,
 	SS_FRAME_OPTIMIZER = 1 << 6,
 	SS_FRAME_STEP = 1 << 7,
-	SS_FRAME_NODE = 1 << 8,     /* of autograd's graph: MmBackward0 */
-	SS_FRAME_TORCH = 1 << 9,    /* of torch itself */
-	SS_FRAME_CALLING = 1 << 10, /* how a module is called: around every forward() */
+	SS_FRAME_NODE = 1 << 8,       /* of autograd's graph: MmBackward0 */
+	SS_FRAME_TORCH = 1 << 9,      /* of torch itself */
+	SS_FRAME_CALLING = 1 << 10,   /* how a module is called: around every forward() */
+	SS_FRAME_ALLOCATES = 1 << 11, /* an operator that only allocates: aten::empty */
 };
+
+/* A frame taken apart: snapshots have file, line and name; the profiler's has all in the name. */
+struct ss_frame_parts {
+	const char *file, *function;
+	size_t file_length, function_length;
+	uint32_t line;
+};
+
+/* Takes "torch/optim/adam.py(347): step" apart; false: it is no frame of Python. */
+bool ss_frame_split(const char *name, size_t length, struct ss_frame_parts *out);
 
 struct ss_spots {
 	const struct ss_snapshot *snapshot;

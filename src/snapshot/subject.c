@@ -4,6 +4,7 @@
 #include "snapshot/subject.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyze/pools.h"
@@ -31,34 +32,46 @@ const struct ss_view *ss_snapshot_view_find(const char *name)
 	return NULL;
 }
 
-const char *ss_snapshot_device_name(const struct ss_device_memory *device, struct ss_table *out)
+void ss_snapshot_device_text(const struct ss_device_memory *device,
+			     char out[static SS_DEVICE_NAME_BYTES])
 {
-	if (device->is_host)
-		return device->device ? ss_table_print(out, "host %" PRId32, device->device)
-				      : "host";
-	return ss_table_print(out, "%" PRId32, device->device);
+	if (device->is_cpu)
+		snprintf(out, SS_DEVICE_NAME_BYTES, "cpu");
+	else if (device->is_host && !device->device)
+		snprintf(out, SS_DEVICE_NAME_BYTES, "host");
+	else
+		snprintf(out, SS_DEVICE_NAME_BYTES, device->is_host ? "host %" PRId32 : "%" PRId32,
+			 device->device);
 }
 
-/* Microseconds between two moments of files; -1: backwards, or beyond all measure. */
-static int64_t span_ns(int64_t from_us, int64_t to_us)
+const char *ss_snapshot_device_name(const struct ss_device_memory *device, struct ss_table *out)
+{
+	char name[SS_DEVICE_NAME_BYTES];
+
+	ss_snapshot_device_text(device, name);
+	return ss_table_print(out, "%s", name);
+}
+
+/* Between two moments of files; -1: backwards, or beyond all measure. */
+static int64_t span_ns(int64_t from_ns, int64_t to_ns)
 {
 	int64_t span;
 
-	if (from_us == SS_NO_TIME || to_us == SS_NO_TIME ||
-	    __builtin_sub_overflow(to_us, from_us, &span) || span < 0 || span > INT64_MAX / 1000)
+	if (from_ns == SS_NO_TIME || to_ns == SS_NO_TIME ||
+	    __builtin_sub_overflow(to_ns, from_ns, &span) || span < 0)
 		return -1;
-	return span * 1000;
+	return span;
 }
 
 int64_t ss_snapshot_moment(const struct ss_snapshot *snapshot,
 			   const struct ss_device_memory *device, uint32_t row)
 {
-	return span_ns(snapshot->events.time_us[device->first], snapshot->events.time_us[row]);
+	return span_ns(snapshot->events.time_ns[device->first], snapshot->events.time_ns[row]);
 }
 
 int64_t ss_snapshot_between(const struct ss_snapshot *snapshot, uint32_t from, uint32_t to)
 {
-	return span_ns(snapshot->events.time_us[from], snapshot->events.time_us[to]);
+	return span_ns(snapshot->events.time_ns[from], snapshot->events.time_ns[to]);
 }
 
 const char *ss_snapshot_address(uint64_t address, struct ss_table *out)
@@ -114,11 +127,82 @@ int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *poi
 	return peak;
 }
 
+void ss_snapshot_note_lack(const struct ss_snapshot_subject *subject, const char *what,
+			   struct ss_table *out)
+{
+	if (subject->snapshot->traced)
+		ss_table_note(out,
+			      "%s are not recorded in a trace; torch.cuda.memory._dump_snapshot() "
+			      "has them.",
+			      what);
+}
+
+/* What was there before the events of a trace, as far as it tells. */
+static void note_before(const struct ss_device_memory *device, const char *name,
+			struct ss_table *out)
+{
+	const struct ss_traced_device *traced = device->traced;
+	int64_t freed = ss_bytes_less(device->first_active_bytes, traced->rest_bytes);
+
+	if (!traced->has_totals)
+		ss_table_note(out,
+			      "Device %s: totals are not recorded: amounts are sums from the first "
+			      "event, without what was in use before it.",
+			      name);
+	else if (device->first_active_bytes)
+		ss_table_note(out,
+			      "Device %s: %s were in use before the first event, and whose they "
+			      "are is not recorded; %s of them are freed later.",
+			      name, ss_bytes_text(device->first_active_bytes, out),
+			      freed ? ss_bytes_text(freed, out) : "none");
+}
+
+static void note_traced(const struct ss_device_memory *device, const char *name,
+			struct ss_table *out)
+{
+	note_before(device, name, out);
+	if (!device->traced->has_addresses)
+		ss_table_note(out,
+			      "Device %s: addresses are not recorded (later versions of torch "
+			      "record them), so which allocation a free ends is not known: there "
+			      "are amounts over time and what was allocated, but no holders.",
+			      name);
+	if (device->traced->unexplained)
+		ss_table_note(out,
+			      "Device %s: %" PRIu32 " changes of the recorded total are no "
+			      "event's: they are shown without a stack.",
+			      name, device->traced->unexplained);
+}
+
+static void note_trace(const struct ss_snapshot *snapshot, struct ss_table *out)
+{
+	if (!snapshot->traced)
+		return;
+	if (!snapshot->has_python)
+		ss_table_note(out, "No Python was recorded, so operators stand for lines; "
+				   "profile(with_stack=True) records it.");
+	if (snapshot->left_out)
+		ss_table_note(out,
+			      "%" PRIu64 " events are left out: their device has the number of "
+			      "another, or none that can be meant.",
+			      snapshot->left_out);
+}
+
+/* The host's tensors are told of where there is nothing else. */
+static bool is_noted(const struct ss_history *history, const struct ss_device_memory *device)
+{
+	return !device->is_host && (!device->is_cpu || device == history->devices);
+}
+
 static void note_device(const struct ss_snapshot_subject *subject,
 			const struct ss_device_memory *device, struct ss_table *out)
 {
 	const char *name = ss_snapshot_device_name(device, out);
 
+	if (device->traced) {
+		note_traced(device, name, out);
+		return;
+	}
 	if (!device->count) {
 		ss_table_note(
 			out,
@@ -163,8 +247,9 @@ void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_tabl
 		ss_table_note(out, "The file ends in the middle: figures are of what was read, and "
 				   "the end is not known.");
 	for (uint32_t i = 0; i < subject->history->device_count; i++)
-		if (!subject->history->devices[i].is_host)
+		if (is_noted(subject->history, &subject->history->devices[i]))
 			note_device(subject, &subject->history->devices[i], out);
+	note_trace(subject->snapshot, out);
 	if (subject->snapshot->odd_numbers)
 		ss_table_note(out, "%" PRIu64 " sizes cannot be meant and were taken as 0.",
 			      subject->snapshot->odd_numbers);

@@ -28,13 +28,18 @@ extern const size_t ss_snapshot_view_count;
 /* NULL when there is none of that name, which is without its "snapshot-". */
 const struct ss_view *ss_snapshot_view_find(const char *name);
 
-#define SS_COLUMN_DEVICE                                                                      \
-	{                                                                                     \
-		"device", SS_COLUMN_TEXT, "number of the device, or host: its pinned memory", \
-			SS_COLUMN_CONTEXT                                                     \
+#define SS_DEVICE_COLUMN_TEXT "number of the device; host: its pinned memory; cpu: its tensors"
+#define SS_COLUMN_DEVICE                                                                    \
+	{                                                                                   \
+		"device", SS_COLUMN_TEXT, SS_DEVICE_COLUMN_TEXT, SS_COLUMN_CONTEXT          \
 	}
 
-/* "0", "host" */
+/* Room for the name of a device. */
+#define SS_DEVICE_NAME_BYTES 24
+
+/* "0", "host", "cpu" */
+void ss_snapshot_device_text(const struct ss_device_memory *device,
+			     char out[static SS_DEVICE_NAME_BYTES]);
 const char *ss_snapshot_device_name(const struct ss_device_memory *device, struct ss_table *out);
 
 /* When an event was, from the first of its device; -1: not recorded. */
@@ -53,6 +58,10 @@ const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_
 
 /* The most of a memory timeline, and the point where it is; 0: it has none. */
 int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *point);
+
+/* A note where a trace does not have what a snapshot has: "Segments and blocks". */
+void ss_snapshot_note_lack(const struct ss_snapshot_subject *subject, const char *what,
+			   struct ss_table *out);
 
 /* Notes below a table: what of the history is not known. */
 void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_table *out);

@@ -18,6 +18,8 @@ static const char *const action_names[] = {
 	[SS_ACTION_SNAPSHOT] = "snapshot",
 	[SS_ACTION_OOM] = "oom",
 	[SS_ACTION_OTHER] = "other",
+	[SS_ACTION_GAIN] = "gain",
+	[SS_ACTION_LOSS] = "loss",
 };
 
 const char *ss_action_name(enum ss_action action)
@@ -127,7 +129,7 @@ static const struct {
 } columns[] = {
 	{ offsetof(struct ss_memory_events, address), sizeof(uint64_t) },
 	{ offsetof(struct ss_memory_events, bytes), sizeof(int64_t) },
-	{ offsetof(struct ss_memory_events, time_us), sizeof(int64_t) },
+	{ offsetof(struct ss_memory_events, time_ns), sizeof(int64_t) },
 	{ offsetof(struct ss_memory_events, stack), sizeof(uint32_t) },
 	{ offsetof(struct ss_memory_events, about), sizeof(uint32_t) },
 	{ offsetof(struct ss_memory_events, action), sizeof(uint8_t) },
@@ -176,7 +178,7 @@ uint32_t ss_memory_events_add(struct ss_memory_events *events, struct ss_memory 
 		return SS_NO_ID;
 	events->address[row] = 0;
 	events->bytes[row] = 0;
-	events->time_us[row] = SS_NO_TIME;
+	events->time_ns[row] = SS_NO_TIME;
 	events->stack[row] = 0;
 	events->about[row] = 0;
 	events->action[row] = SS_ACTION_OTHER;
@@ -210,6 +212,10 @@ void ss_snapshot_release(struct ss_snapshot *snapshot)
 		       snapshot->segment_capacity * sizeof(*snapshot->segments));
 	ss_memory_free(memory, snapshot->traces,
 		       snapshot->trace_capacity * sizeof(*snapshot->traces));
+	ss_memory_free(memory, snapshot->traced,
+		       snapshot->trace_capacity * sizeof(*snapshot->traced));
+	ss_memory_free(memory, snapshot->step_rows,
+		       snapshot->step_row_capacity * sizeof(*snapshot->step_rows));
 	ss_memory_free(memory, snapshot->annotations,
 		       snapshot->annotation_capacity * sizeof(*snapshot->annotations));
 	ss_memory_free(memory, snapshot->settings,

@@ -8,6 +8,9 @@
  *
  * Frames are stored once and numbered, stacks are numbered lists of frames. Stack 0 is the
  * empty one: no stack was recorded. An event takes 33 bytes.
+ *
+ * The same columns hold what a profiler's trace tells of memory (snapshot/from_trace.h): its
+ * events are there, with the totals that it recorded; segments and blocks are not.
  */
 #ifndef SS_TRACE_SNAPSHOT_H
 #define SS_TRACE_SNAPSHOT_H
@@ -26,6 +29,9 @@ enum ss_action {
 	SS_ACTION_SNAPSHOT, /* a dump; size is what was allocated */
 	SS_ACTION_OOM, /* size was asked for and refused; address is the device's free memory */
 	SS_ACTION_OTHER,
+	/* of traces: the recorded total rose or fell by size, and no event says why */
+	SS_ACTION_GAIN,
+	SS_ACTION_LOSS,
 	SS_ACTION_COUNT,
 };
 
@@ -70,6 +76,9 @@ struct ss_pool_id {
 
 #define SS_NO_TIME INT64_MIN
 
+/* Of SS_ACTION_OOM: what the device had free is not recorded. */
+#define SS_NO_FREE_BYTES UINT64_MAX
+
 /* No machine has more; what a file says of further ones is left out. */
 #define SS_SNAPSHOT_DEVICES 1024
 
@@ -77,7 +86,7 @@ struct ss_memory_events {
 	uint32_t count, capacity;
 	uint64_t *address;
 	int64_t *bytes;   /* as asked for, not as rounded */
-	int64_t *time_us; /* since 1970; SS_NO_TIME: not recorded */
+	int64_t *time_ns; /* since 1970, of traces since their origin; SS_NO_TIME: not recorded */
 	uint32_t *stack;
 	uint32_t *about;
 	uint8_t *action; /* enum ss_action */
@@ -112,6 +121,18 @@ struct ss_device_trace {
 	int32_t device;
 	bool is_host;
 	uint32_t first, count;
+};
+
+/* What a trace says of the device in ss_snapshot.traces that has the same number. */
+struct ss_traced_device {
+	bool is_cpu;         /* tensors of the host */
+	bool has_addresses;  /* else no free can be told from another */
+	bool has_totals;     /* what is in use is recorded, else it is a sum of the events */
+	int64_t rest_bytes;  /* in use before the first event and never seen to be freed */
+	int64_t first_reserved_bytes;    /* -1: not recorded */
+	uint32_t first_step, step_count; /* in ss_snapshot.step_rows */
+	bool begins_with_step;           /* else the first of them comes after other events */
+	uint32_t unexplained;            /* changes of the total that are no event's */
 };
 
 struct ss_annotation {
@@ -161,6 +182,11 @@ struct ss_snapshot {
 	uint32_t segment_count, segment_capacity;
 	struct ss_device_trace *traces; /* of devices that have events */
 	uint32_t trace_count, trace_capacity;
+	struct ss_traced_device *traced; /* NULL unless it was made of a trace */
+	/* rows at which the steps of a trace begin, and where the last one ends */
+	uint32_t *step_rows;
+	uint32_t step_row_count, step_row_capacity;
+	uint64_t left_out; /* events of a trace whose device cannot be told from another */
 	struct ss_annotation *annotations;
 	uint32_t annotation_count, annotation_capacity;
 	struct ss_setting *settings;
@@ -174,6 +200,7 @@ struct ss_snapshot {
 	bool has_traces;         /* the file has lists of events */
 	bool has_segments;
 	bool has_frames; /* at least one stack */
+	bool has_python; /* of a trace: at least one frame of Python */
 	bool is_cut;     /* the file ends in the middle */
 };
 

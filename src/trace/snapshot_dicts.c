@@ -228,6 +228,15 @@ static uint32_t about_of(struct ss_snapshot_reader *reader, const struct fields 
 	return reader->last_about_id;
 }
 
+/* Files count microseconds; what cannot be meant is not recorded. */
+static int64_t moment(const struct fields *fields)
+{
+	int64_t time_us = number(fields, KEY_TIME_US, SS_NO_TIME), time_ns;
+
+	return time_us == SS_NO_TIME || __builtin_mul_overflow(time_us, 1000, &time_ns) ? SS_NO_TIME
+											: time_ns;
+}
+
 static enum ss_status read_event(struct ss_snapshot_reader *reader, const struct fields *fields,
 				 uint64_t *content, struct ss_error *err)
 {
@@ -242,7 +251,7 @@ static enum ss_status read_event(struct ss_snapshot_reader *reader, const struct
 	out->events.action[row] = (uint8_t)action;
 	out->events.address[row] = (uint64_t)number(fields, address, 0);
 	out->events.bytes[row] = size_or_zero(reader, fields, KEY_SIZE);
-	out->events.time_us[row] = number(fields, KEY_TIME_US, SS_NO_TIME);
+	out->events.time_ns[row] = moment(fields);
 	out->events.stack[row] = stack(fields, KEY_FRAMES);
 	out->events.about[row] = about;
 	*content = ss_part_content(SS_PART_EVENT, row);

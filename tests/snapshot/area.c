@@ -162,7 +162,7 @@ static void check_moments(void **state)
 	write_long(&script);
 	support_snapshot_open(&snapshot, script.data);
 	/* a clock that goes back: the event counts where it stands */
-	snapshot.snapshot.events.time_us[5] -= 100;
+	snapshot.snapshot.events.time_ns[5] -= 100000;
 	opened = opened_of(&snapshot);
 	make(&area, &opened, SS_AREA_CATEGORY);
 	assert_int_equal(ss_area_state_at(&area, -1), -1);

@@ -133,7 +133,7 @@ static void add_event(struct ss_snapshot *snapshot, const char *word, uint64_t a
 	snapshot->events.action[row] = action;
 	snapshot->events.address[row] = address;
 	snapshot->events.bytes[row] = bytes;
-	snapshot->events.time_us[row] = (int64_t)row * 10;
+	snapshot->events.time_ns[row] = (int64_t)row * 10000;
 	snapshot->events.stack[row] = stack_id(snapshot, stack);
 	snapshot->events.about[row] = ss_records_add(&snapshot->abouts, &about);
 	snapshot->has_traces = true;

@@ -30,7 +30,7 @@ static const struct ss_column columns[] = {
 	{ "at_ns", SS_COLUMN_NS, "when it was made, from the first event", 0 },
 	{ "lifetime_ns", SS_COLUMN_NS, "until it was freed; empty: not in the events", 0 },
 	{ "freed", SS_COLUMN_COUNT, "how many were freed in the events", 0 },
-	{ "step", SS_COLUMN_ID, "step that it was made in, from 0; empty: no steps are told", 0 },
+	{ "step", SS_COLUMN_ID, "step that it was made in, from 0; empty: none, or not told", 0 },
 	{ "event", SS_COLUMN_ID, "number of its event, from 0", SS_COLUMN_DETAIL },
 	{ "address", SS_COLUMN_TEXT, "where it lay", SS_COLUMN_DETAIL },
 	{ "freed_by", SS_COLUMN_TEXT, "line that freed it", SS_COLUMN_DETAIL },
@@ -40,6 +40,7 @@ static const struct ss_column columns[] = {
 
 struct item {
 	double held; /* bytes x ns, or x events */
+	int64_t bytes;
 	uint32_t row;
 };
 
@@ -55,7 +56,7 @@ struct work {
 	struct ss_rounds rounds;
 	struct ss_table *out;
 	const char *name;
-	bool has_times;
+	bool has_times, has_addresses;
 	double all;         /* sum of `held` */
 	struct item *items; /* the largest so far: the least of them first, as a heap */
 	uint32_t count;
@@ -76,16 +77,20 @@ static double held_of(const struct work *work, uint32_t row)
 	double bytes = (double)work->subject->history->bytes[row];
 	int64_t span_ns;
 
+	if (ss_history_is_loose(work->subject->history, row))
+		return 0; /* until when is not known */
 	if (!work->has_times)
 		return bytes * (double)(end_of(work, row) - row);
 	span_ns = ss_snapshot_between(snapshot, row, end_of(work, row));
 	return span_ns < 0 ? 0 : bytes * (double)span_ns;
 }
 
-/* Less: held less, or equal and later. */
+/* Less: held less, or equal and smaller, or equal and later. */
 static bool is_less(const struct item *a, const struct item *b)
 {
-	return a->held < b->held || (a->held == b->held && a->row > b->row);
+	if (a->held != b->held)
+		return a->held < b->held;
+	return a->bytes < b->bytes || (a->bytes == b->bytes && a->row > b->row);
 }
 
 static void sift(struct item *items, uint32_t count, uint32_t at)
@@ -171,7 +176,7 @@ static void collect(struct work *work)
 		held = held_of(work, row);
 		work->all += held;
 		if (work->subject->group == EACH)
-			offer(work, (struct item){ held, row });
+			offer(work, (struct item){ held, work->subject->history->bytes[row], row });
 		else
 			add_sum(work, row, held);
 	}
@@ -195,7 +200,7 @@ static int by_sum(const void *left, const void *right)
 
 static void add_held(const struct work *work, double held)
 {
-	if (work->has_times)
+	if (work->has_times && work->has_addresses)
 		ss_row_number(work->out, held / 1e18);
 	else
 		ss_row_null(work->out);
@@ -223,11 +228,10 @@ static void add_item(const struct work *work, const struct item *item)
 				      ? -1
 				      : ss_snapshot_between(subject->snapshot, item->row, freed));
 	ss_row_null(out);
-	ss_row_int_known(out, work->rounds.has_steps
-				      ? (int64_t)ss_rounds_at(&work->rounds, item->row)
-				      : -1);
+	ss_row_int_known(out, ss_rounds_step(&work->rounds, item->row));
 	ss_row_int(out, item->row - work->device->first);
-	ss_row_text(out, ss_snapshot_address(events->address[item->row], out));
+	ss_row_text(out, work->has_addresses ? ss_snapshot_address(events->address[item->row], out)
+					     : NULL);
 	ss_row_text(out, freed == SS_NO_ROW ? NULL
 					    : ss_spots_line(subject->spots, events->stack[freed]));
 	ss_row_text(out, ss_snapshot_stack(subject, events->stack[item->row], out));
@@ -249,7 +253,7 @@ static void add_sums(const struct work *work, const struct sums *sums)
 				 ? ss_strings_text(&subject->spots->texts, sums->id)
 				 : ss_spots_line(subject->spots, sums->stack));
 	ss_row_nulls(out, 3);
-	ss_row_int(out, sums->freed);
+	ss_row_int_known(out, work->has_addresses ? (int64_t)sums->freed : -1);
 	ss_row_nulls(out, 4);
 	ss_row_text(out, subject->group == BY_STACK ? ss_snapshot_stack(subject, sums->stack, out)
 						    : NULL);
@@ -286,7 +290,8 @@ static enum ss_status run_device(struct work *work, struct ss_arena *scratch, st
 	for (uint32_t i = 0; i < work->sum_count; i++)
 		work->sums[i].id = i;
 	SS_TRY(ss_rounds_init(&work->rounds, subject->history, work->device, subject->spots, err));
-	work->has_times = subject->snapshot->events.time_us[work->device->first] != SS_NO_TIME;
+	work->has_addresses = !work->device->traced || work->device->traced->has_addresses;
+	work->has_times = subject->snapshot->events.time_ns[work->device->first] != SS_NO_TIME;
 	collect(work);
 	show(work);
 	ss_rounds_release(&work->rounds);

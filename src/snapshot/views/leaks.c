@@ -45,6 +45,8 @@ static void note(const struct ss_device_memory *device, const struct ss_kept *ke
 {
 	const char *name = ss_snapshot_device_name(device, out);
 
+	if (device->traced && !device->traced->has_addresses)
+		return; /* the notes of the file say it */
 	if (!kept->rounds.has_steps)
 		ss_table_note(out,
 			      "Device %s: no optimizer and no backward is on the stacks, so steps "
@@ -52,7 +54,7 @@ static void note(const struct ss_device_memory *device, const struct ss_kept *ke
 			      name);
 	else
 		ss_table_note(out, "Device %s: %u steps are over in the events.", name,
-			      kept->complete_steps);
+			      kept->complete_steps - kept->rounds.before);
 }
 
 static enum ss_status leaks_run(const struct ss_snapshot_subject *subject, struct ss_table *out,

@@ -8,7 +8,7 @@
 #include "snapshot/subject.h"
 
 static const struct ss_column columns[] = {
-	{ "device", SS_COLUMN_TEXT, "number of the device, or host: its pinned memory", 0 },
+	{ "device", SS_COLUMN_TEXT, SS_DEVICE_COLUMN_TEXT, 0 },
 	{ "reserved_bytes", SS_COLUMN_BYTES, "segments: what the allocator holds", 0 },
 	{ "allocated_bytes", SS_COLUMN_BYTES, "blocks that the program holds", 0 },
 	{ "peak_active_bytes", SS_COLUMN_BYTES,

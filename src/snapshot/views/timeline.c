@@ -137,6 +137,8 @@ static uint32_t slot_of(const struct work *work, uint32_t row)
 	const struct ss_snapshot *snapshot = work->subject->snapshot;
 	const struct ss_old_block *old;
 
+	if (ss_history_is_loose(history, row))
+		return work->slot_of_line ? work->slot_of_line[0] : SS_PURPOSE_UNKNOWN;
 	if (snapshot->events.action[row] == SS_ACTION_ALLOC)
 		return slot_of_row(work, row);
 	if (history->partner[row] != row)
