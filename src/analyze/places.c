@@ -28,7 +28,7 @@ struct finder {
  * its names; those are the ones that stand between a program and its operators.
  */
 static const char *const library_folders[] = { "torch/", "site-packages/", "dist-packages/",
-					       "lib/python" };
+					       "lib/python3" };
 static const char *const library_files[] = {
 	"numpy/",
 	"asyncio/",

@@ -83,10 +83,9 @@ static bool ends_with(const char *text, size_t length, const char *end)
 	return length >= wanted && memcmp(text + length - wanted, end, wanted) == 0;
 }
 
-/* Installed, made by the interpreter, or made by torch.compile. */
-static const char *const library_paths[] = { "site-packages/", "dist-packages/", "/lib/python3",
-					     "<frozen",        "<string>",       "<eval_with_key>",
-					     "torchinductor_" };
+/* Made by the interpreter, or by torch.compile. */
+static const char *const made_files[] = { "<frozen", "<string>", "<eval_with_key>",
+					  "torchinductor_" };
 /* How the interpreter and the recording itself appear. */
 static const char *const noise_names[] = {
 	"torch::unwind", "CapturedTraceback", "gather_with_cpp", "PyEval", "PyObject", "PyFunction",
@@ -144,8 +143,10 @@ static unsigned python_flags(const struct ss_frame_parts *parts)
 
 	if (is_torch(parts))
 		flags |= SS_FRAME_TORCH | SS_FRAME_LIBRARY;
-	for (size_t i = 0; i < SS_COUNT(library_paths); i++)
-		if (has_part(parts, library_paths[i]))
+	if (ss_places_is_library(parts->file, parts->file_length))
+		flags |= SS_FRAME_LIBRARY;
+	for (size_t i = 0; i < SS_COUNT(made_files); i++)
+		if (has_part(parts, made_files[i]))
 			flags |= SS_FRAME_LIBRARY;
 	for (size_t i = 0; i < SS_COUNT(setup_names); i++)
 		if (is_named(parts, setup_names[i]))
@@ -221,15 +222,9 @@ static bool is_python(const struct ss_frame_parts *parts)
 
 static unsigned flags_of(const struct ss_snapshot *snapshot, const struct ss_frame_parts *parts)
 {
-	unsigned flags;
-
-	if (!is_python(parts))
-		return snapshot->traced ? trace_flags(parts) : other_flags(parts);
-	flags = python_flags(parts);
-	/* the profiler cuts the folders of sys.path off */
-	if (snapshot->traced && ss_places_is_library(parts->file, parts->file_length))
-		flags |= SS_FRAME_LIBRARY;
-	return flags;
+	if (is_python(parts))
+		return python_flags(parts);
+	return snapshot->traced ? trace_flags(parts) : other_flags(parts);
 }
 
 /* "torch::autograd::generated::MmBackward0::apply(...)" is MmBackward0. */
