@@ -252,6 +252,8 @@ HEADS = (
     "Host: 127.0.0.1\r\nAccept-Encoding: br;q=1, gzip;q=0.5\r\nIf-None-Match: \"0123\"",
     "Host: 127.0.0.1\r\nContent-Length: 5", "Host: 127.0.0.1\r\nTransfer-Encoding: chunked",
 )
+SNAPSHOT_VIEWS = ("summary", "findings", "holders", "leaks", "oom", "segments", "allocations",
+                  "timeline", "settings", "diff")
 ASKED = (
     "job", "job?run=1", "offers", "explain", "explain/straggler", "view/steps?rank=0&top=5",
     "view/operators?group=name&sort=-calls&name=a*&format=csv", "view/diagnose?format=text",
@@ -279,6 +281,19 @@ ASKED = (
     "range?files=0&tracks=0,1,6&from=0&to=9000000&limit=3", "range?files=1&run=1&from=9&to=90000",
     "path?run=1&from=0&to=900000&pixels=100", "flags?run=1", "compare/steps",
     "compare/operators?top=3", "compare/diagnose", "view/diagnose?run=1&rank=1",
+    *(f"memory?snapshot=0&device=0&group={group}&axis={axis}&from=-1&to=40000&pixels=90"
+      for group in ("category", "line", "stack") for axis in ("event", "time")),
+    *(f"memory?run=1&snapshot={number}&from=0&to=60&pixels=70" for number in range(3)),
+    "memory?run=1&device=1&group=stack&axis=time&from=0&to=9000&pixels=9", "memory?device=host",
+    "blocks", "blocks?snapshot=0&device=0&event=9", "blocks?run=1&snapshot=0&device=1&event=2",
+    "blocks?run=1&snapshot=1", "blocks?run=1&snapshot=2", "blocks?device=host&event=0",
+    "stack?snapshot=0&device=0&stack=1", "stack?run=1&snapshot=0&device=1&stack=3",
+    "stack?run=1&snapshot=2&stack=0", "stack?stack=2&device=2", "view/snapshot",
+    "view/snapshot?run=1&snapshot=2&format=text", "view/snapshot-diff?run=1&snapshot=1&before=0",
+    "view/snapshot-diff?before=2&group=stack", "view/snapshot-holders?group=category&top=3",
+    "view/snapshot-leaks?run=1&sort=-bytes&name=train*", "view/snapshot-oom?device=0&format=csv",
+    *(f"view/snapshot-{name}?snapshot=0" for name in SNAPSHOT_VIEWS),
+    *(f"view/snapshot-{name}?run=1&snapshot=2" for name in SNAPSHOT_VIEWS),
     "job?run=%31", "view/%2e%2e/%2e%2e/etc/passwd", "view/steps?rank=%", "?&=&=", "j%6fb",
 )
 
