@@ -210,10 +210,11 @@ class Allocator:
     def _fail(self, size, frames, stream):
         left = self.device_bytes - self.reserved()
         free = self._free_sizes()
-        self.ooms.append({"asked": size, "device_free": left, "cached_free": sum(free),
-                          "largest": max(free, default=0), "active": self.active(),
-                          "reserved": self.reserved(),
-                          "missing": max(0, size - left - sum(free))})
+        self.ooms.append({"asked_bytes": size, "device_free_bytes": left,
+                          "cached_free_bytes": sum(free),
+                          "largest_free_bytes": max(free, default=0),
+                          "missing_bytes": max(0, size - left - sum(free)),
+                          "active_bytes": self.active(), "reserved_bytes": self.reserved()})
         self._note("oom", 0, size, frames, stream)
         del self.events[-1]["addr"]
         self.events[-1]["device_free"] = left
