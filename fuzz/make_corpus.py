@@ -366,6 +366,21 @@ def snapshot(steps):
             "allocator_settings": settings, "external_annotations": marks}
 
 
+def holes():
+    """Pages of an expandable segment that go from inside of a free block, and come again."""
+    page = 1 << 21
+    segments = [{"device": 0, "address": BASE + at * page, "total_size": page, "stream": 0,
+                 "is_expandable": True, "blocks": [{"size": page, "state": "inactive"}]}
+                for at in (0, 2)]  # fmt: skip
+    events = [allocator_event("segment_map", 0, 3 * page, 1),
+              allocator_event("segment_unmap", page, page, 2),
+              allocator_event("segment_map", page, page, 3),
+              {"action": "oom", "device_free": 1, "size": 4 * page, "stream": 0, "time_us": 4},
+              allocator_event("segment_unmap", page, page, 5)]  # fmt: skip
+    return {"segments": segments, "device_traces": [events],
+            "allocator_settings": {"expandable_segments": True}}
+
+
 OLD_BLOCK = {"size": 512, "state": "active_allocated",
              "history": [{"addr": BASE, "real_size": 500, "frames": FORWARD}]}
 OLD = [{"device": 0, "address": BASE, "total_size": 1024, "allocated_size": 512,
@@ -386,6 +401,7 @@ def pickles():
         yield f"protocol_{protocol}", whole
         yield f"protocol_{protocol}_cut", whole[: len(whole) * 2 // 3]
         yield f"old_{protocol}", pickle.dumps(OLD, protocol)
+    yield "holes", pickle.dumps(holes(), 4)
     yield "host", pickle.dumps({"host_segments": OLD, "host_traces": [[]]}, 4)
     yield from CALLS.items()
     yield "timeline", b"[[1, 2], [[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 1, 2, 3, 4, 5, 6, 7, 9]]]"
