@@ -38,7 +38,7 @@ void check_views(struct ss_session *session, const char *format);
 /* The text is strict JSON in UTF-8. */
 void check_json(const char *text, size_t length);
 
-/* The bytes are tiles, strips or a curve; *slices: that all entries of tiles stand for. */
+/* The bytes are tiles, strips, a curve or memory; *slices: that all entries of tiles stand for. */
 void check_drawn(const char *data, size_t length, uint64_t *slices);
 
 /* All routes of the timeline answer about a session of one file; `seed` chooses where. */

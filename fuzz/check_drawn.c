@@ -11,6 +11,9 @@
 #define TILES_MAGIC 0x31545353u
 #define STRIPS_MAGIC 0x53535353u
 #define CURVE_MAGIC 0x31435353u
+#define MEMORY_MAGIC 0x314d5353u
+
+#define NO_EVENT UINT32_MAX
 
 #define NO_LABEL UINT32_MAX
 
@@ -92,6 +95,54 @@ static void check_curve(const char *data, size_t length)
 	}
 }
 
+/* Parts sum to their whole in every pixel, and what is shown goes on from event to event. */
+static void check_pixels(const char *data, uint32_t pixels, uint32_t series, size_t events)
+{
+	const size_t column = (size_t)8 * pixels;
+	uint32_t before = NO_EVENT;
+
+	for (uint32_t i = 0; i < pixels; i++) {
+		size_t at = 32 + (size_t)8 * i;
+		uint32_t event = u32_at(data, events + (size_t)4 * i);
+		double high = f64_at(data, at), sum = 0;
+
+		for (uint32_t k = 0; k < series; k++) {
+			double part = f64_at(data, at + (3 + (size_t)k) * column);
+
+			CHECK(part >= 0);
+			sum += part;
+		}
+		CHECK(sum == high && f64_at(data, at + column) >= 0);
+		CHECK(f64_at(data, at + column) <= high);
+		CHECK(!(f64_at(data, at + 2 * column) < 0));
+		CHECK(before == NO_EVENT || (event != NO_EVENT && event >= before));
+		before = event;
+	}
+}
+
+static void check_memory(const char *data, size_t length)
+{
+	uint32_t pixels = u32_at(data, 4), series = u32_at(data, 8);
+	size_t most = 32 + (size_t)8 * pixels * (3 + (size_t)series), events, stacks, names, texts;
+
+	events = most + (size_t)8 * series;
+	stacks = events + (size_t)4 * pixels;
+	names = stacks + (size_t)4 * series;
+	texts = names + 4 * ((size_t)series + 1);
+	CHECK(texts <= length && u32_at(data, 12) <= 1 && u32_at(data, names) == 0);
+	CHECK(f64_at(data, 16) < f64_at(data, 24));
+	check_pixels(data, pixels, series, events);
+	for (uint32_t i = 0; i < series; i++) {
+		uint32_t from = u32_at(data, names + 4 * (size_t)i);
+		uint32_t to = u32_at(data, names + 4 * ((size_t)i + 1));
+
+		CHECK(!(f64_at(data, most + 8 * (size_t)i) < 0));
+		CHECK(from < to && to <= length - texts);
+		CHECK(!(ss_utf8_check(data + texts + from, to - from) & SS_UTF8_BAD_BYTES));
+	}
+	CHECK(texts + u32_at(data, texts - 4) == length);
+}
+
 void check_drawn(const char *data, size_t length, uint64_t *slices)
 {
 	CHECK(length >= 16);
@@ -104,6 +155,10 @@ void check_drawn(const char *data, size_t length, uint64_t *slices)
 	case CURVE_MAGIC:
 		CHECK(length >= 24);
 		check_curve(data, length);
+		return;
+	case MEMORY_MAGIC:
+		CHECK(length >= 32);
+		check_memory(data, length);
 		return;
 	default:
 		CHECK(u32_at(data, 0) == STRIPS_MAGIC);

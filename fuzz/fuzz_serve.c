@@ -3,8 +3,9 @@
  *
  * An input is a request as it comes over the network, or '?' and what stands behind /api/ask/.
  * Nothing is served without the token and under a foreign name; what is served is well-formed.
- * Two runs are asked about, which are made once and are small: a simulated job of 2 ranks, and
- * a pack of one of them beside a file with all that is not simulated and one that cannot be read.
+ * Two runs are asked about, which are made once and are small: a simulated job of 2 ranks with a
+ * snapshot of memory, and a pack of one of them beside a file with all that is not simulated, one
+ * that cannot be read, and three snapshots of different forms.
  */
 #include <dirent.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "sample_snapshots.h"
 #include "serve/guard.h"
 #include "serve/work.h"
 
@@ -101,6 +103,33 @@ static void make_other(const char *folder, struct ss_session *first)
 	file = open_file(folder, "rank2.json");
 	CHECK(write_bytes(file, "nothing", 7));
 	fclose(file);
+	file = open_file(folder, "a.pickle");
+	write_sample_snapshot(file, 5);
+	fclose(file);
+	file = open_file(folder, "b.pickle");
+	write_sample_old(file);
+	fclose(file);
+	file = open_file(folder, "c.json");
+	write_sample_timeline(file);
+	fclose(file);
+}
+
+static void add_snapshot(const char *folder)
+{
+	FILE *file = open_file(folder, "first.pickle");
+
+	write_sample_snapshot(file, 3);
+	fclose(file);
+}
+
+/* Snapshots that were not taken would be fuzzed as refusals. */
+static void check_snapshot(const char *request)
+{
+	struct ss_answer answer = { 0 };
+	struct ss_error err = { 0 };
+
+	CHECK(ss_ask(&runs, request, &answer, &err) == SS_OK);
+	ss_text_release(&answer.body);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -115,7 +144,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 					    .ranks = 2,
 					    .steps = 3,
 					    .threads = 1 };
-	struct ss_open_options open = { .paths = paths, .path_count = 1, .threads = 1 };
+	struct ss_open_options open = {
+		.paths = paths, .path_count = 1, .threads = 1, .snapshots = true
+	};
 	struct ss_simulated done;
 	struct ss_error err = { 0 };
 
@@ -123,12 +154,15 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argv;
 	CHECK(mkdtemp(folder));
 	CHECK(ss_simulate(&simulation, &done, &err) == SS_OK);
+	add_snapshot(folder);
 	CHECK(ss_session_open(&open, &runs.sessions[0], &err) == SS_OK);
 	remove_files(folder);
 	make_other(folder, runs.sessions[0]);
 	CHECK(ss_session_open(&open, &runs.sessions[1], &err) == SS_OK);
 	runs.count = 2;
 	CHECK(ss_session_failed_count(runs.sessions[1]) == 1);
+	check_snapshot("view/snapshot?snapshot=0");
+	check_snapshot("view/snapshot?run=1&snapshot=2");
 	remove_files(folder);
 	rmdir(folder);
 	return 0;

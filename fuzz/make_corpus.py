@@ -252,6 +252,8 @@ HEADS = (
     "Host: 127.0.0.1\r\nAccept-Encoding: br;q=1, gzip;q=0.5\r\nIf-None-Match: \"0123\"",
     "Host: 127.0.0.1\r\nContent-Length: 5", "Host: 127.0.0.1\r\nTransfer-Encoding: chunked",
 )
+SNAPSHOT_VIEWS = ("summary", "findings", "holders", "leaks", "oom", "segments", "allocations",
+                  "timeline", "settings", "diff")
 ASKED = (
     "job", "job?run=1", "offers", "explain", "explain/straggler", "view/steps?rank=0&top=5",
     "view/operators?group=name&sort=-calls&name=a*&format=csv", "view/diagnose?format=text",
@@ -279,6 +281,19 @@ ASKED = (
     "range?files=0&tracks=0,1,6&from=0&to=9000000&limit=3", "range?files=1&run=1&from=9&to=90000",
     "path?run=1&from=0&to=900000&pixels=100", "flags?run=1", "compare/steps",
     "compare/operators?top=3", "compare/diagnose", "view/diagnose?run=1&rank=1",
+    *(f"memory?snapshot=0&device=0&group={group}&axis={axis}&from=-1&to=40000&pixels=90"
+      for group in ("category", "line", "stack") for axis in ("event", "time")),
+    *(f"memory?run=1&snapshot={number}&from=0&to=60&pixels=70" for number in range(3)),
+    "memory?run=1&device=1&group=stack&axis=time&from=0&to=9000&pixels=9", "memory?device=host",
+    "blocks", "blocks?snapshot=0&device=0&event=9", "blocks?run=1&snapshot=0&device=1&event=2",
+    "blocks?run=1&snapshot=1", "blocks?run=1&snapshot=2", "blocks?device=host&event=0",
+    "stack?snapshot=0&device=0&stack=1", "stack?run=1&snapshot=0&device=1&stack=3",
+    "stack?run=1&snapshot=2&stack=0", "stack?stack=2&device=2", "view/snapshot",
+    "view/snapshot?run=1&snapshot=2&format=text", "view/snapshot-diff?run=1&snapshot=1&before=0",
+    "view/snapshot-diff?before=2&group=stack", "view/snapshot-holders?group=category&top=3",
+    "view/snapshot-leaks?run=1&sort=-bytes&name=train*", "view/snapshot-oom?device=0&format=csv",
+    *(f"view/snapshot-{name}?snapshot=0" for name in SNAPSHOT_VIEWS),
+    *(f"view/snapshot-{name}?run=1&snapshot=2" for name in SNAPSHOT_VIEWS),
     "job?run=%31", "view/%2e%2e/%2e%2e/etc/passwd", "view/steps?rank=%", "?&=&=", "j%6fb",
 )
 
@@ -351,6 +366,21 @@ def snapshot(steps):
             "allocator_settings": settings, "external_annotations": marks}
 
 
+def holes():
+    """Pages of an expandable segment that go from inside of a free block, and come again."""
+    page = 1 << 21
+    segments = [{"device": 0, "address": BASE + at * page, "total_size": page, "stream": 0,
+                 "is_expandable": True, "blocks": [{"size": page, "state": "inactive"}]}
+                for at in (0, 2)]  # fmt: skip
+    events = [allocator_event("segment_map", 0, 3 * page, 1),
+              allocator_event("segment_unmap", page, page, 2),
+              allocator_event("segment_map", page, page, 3),
+              {"action": "oom", "device_free": 1, "size": 4 * page, "stream": 0, "time_us": 4},
+              allocator_event("segment_unmap", page, page, 5)]  # fmt: skip
+    return {"segments": segments, "device_traces": [events],
+            "allocator_settings": {"expandable_segments": True}}
+
+
 OLD_BLOCK = {"size": 512, "state": "active_allocated",
              "history": [{"addr": BASE, "real_size": 500, "frames": FORWARD}]}
 OLD = [{"device": 0, "address": BASE, "total_size": 1024, "allocated_size": 512,
@@ -371,6 +401,7 @@ def pickles():
         yield f"protocol_{protocol}", whole
         yield f"protocol_{protocol}_cut", whole[: len(whole) * 2 // 3]
         yield f"old_{protocol}", pickle.dumps(OLD, protocol)
+    yield "holes", pickle.dumps(holes(), 4)
     yield "host", pickle.dumps({"host_segments": OLD, "host_traces": [[]]}, 4)
     yield from CALLS.items()
     yield "timeline", b"[[1, 2], [[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 1, 2, 3, 4, 5, 6, 7, 9]]]"

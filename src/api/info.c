@@ -71,9 +71,16 @@ static void info_headline(const struct ss_job *job, struct ss_text *out)
 	ss_text_add_string(out, DOT);
 	ss_render_bytes((int64_t)bytes, out);
 	ss_text_addf(out, " in %.2f s\n", job->load_seconds);
-	if (job->skipped_count) {
-		add_count(out, job->skipped_count, "other JSON file is", "other JSON files are");
+	if (job->skipped_count > job->pickle_count) {
+		add_count(out, job->skipped_count - job->pickle_count, "other JSON file is",
+			  "other JSON files are");
 		ss_text_add_string(out, " no profiler trace and left out\n");
+	}
+	if (job->pickle_count) {
+		add_count(out, job->pickle_count, "snapshot of memory is",
+			  "snapshots of memory are");
+		ss_text_addf(out, " left out: 'stepscope snapshot %s' shows %s\n",
+			     job->first_pickle, job->pickle_count == 1 ? "it" : "the first");
 	}
 	if (job->packs.preferred) {
 		add_count(out, job->packs.preferred, "file is", "files are");

@@ -95,7 +95,10 @@ void show_prepare(void *values);
 int show_run(const char *what, const struct show_options *options,
 	     const struct arguments *arguments);
 
-/* The same for commands that load in their own way: false when the options are wrong. */
+/*
+ * The same for commands that load in their own way: says what is wrong with the options, or that
+ * no path is named, and returns false.
+ */
 bool show_check(const char *what, const struct show_options *options,
 		const struct arguments *arguments);
 struct ss_request show_request(const char *what, const struct show_options *options);

@@ -86,11 +86,8 @@ static int run(const struct command *command, const void *values, const struct a
 	enum ss_status status;
 	int code;
 
-	if (!arguments->path_count) {
-		fprintf(stderr, "stepscope %s: name the trace files, or a folder of them\n",
-			command->name);
+	if (!show_check(command->name, &own->show, arguments))
 		return EXIT_USAGE;
-	}
 	code = output_open(command->name, own->output, &output);
 	if (code != EXIT_FINE)
 		return code;

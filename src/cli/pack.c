@@ -241,11 +241,8 @@ static int run(const struct command *command, const void *values, const struct a
 	struct ss_arena arena;
 	int code = EXIT_FAILED;
 
-	if (!arguments->path_count) {
-		fprintf(stderr, "stepscope %s: name the trace files, or a folder of them\n",
-			command->name);
+	if (!show_check(command->name, &packing.own->show, arguments))
 		return EXIT_USAGE;
-	}
 	if (packing.own->folder && mkdir(packing.own->folder, 0777) != 0 && errno != EEXIST) {
 		fprintf(stderr, "stepscope %s: cannot make the folder '%s': %s\n", command->name,
 			packing.own->folder, strerror(errno));

@@ -214,11 +214,8 @@ static int run(const struct command *command, const void *values, const struct a
 		.code = EXIT_FINE,
 	};
 
-	if (!arguments->path_count) {
-		fprintf(stderr, "stepscope %s: name a trace file or a folder of them\n",
-			command->name);
+	if (!show_check(command->name, &own->show, arguments))
 		return EXIT_USAGE;
-	}
 	if (own->port > UINT16_MAX) {
 		fprintf(stderr, "stepscope %s: --port takes a number below 65536\n", command->name);
 		return EXIT_USAGE;

@@ -3,6 +3,7 @@
  */
 #include "job/job.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -126,6 +127,18 @@ static enum ss_status load_source(struct ss_job_file *file, struct ss_source *so
 	return status;
 }
 
+/* Found in a folder, and not what is looked for. */
+static void skip(struct ss_job *job, struct ss_job_file *file, const char *path)
+{
+	file->is_skipped = true;
+	job->skipped_count++;
+	if (!ss_find_is_snapshot(path))
+		return;
+	job->pickle_count++;
+	if (!job->first_pickle || ss_find_order(file->subject.path, job->first_pickle) < 0)
+		job->first_pickle = file->subject.path;
+}
+
 /* What is wrong with a file is kept; only running out of memory or a stop ends the job. */
 static void keep_problem(struct loading *loading, uint32_t index, enum ss_status status,
 			 const struct ss_error *problem)
@@ -148,8 +161,7 @@ static void keep_problem(struct loading *loading, uint32_t index, enum ss_status
 	    (status == SS_ERR_MISSING ||
 	     (ss_find_is_snapshot(path->path) && !loading->options->snapshots) ||
 	     (status == SS_ERR_FORMAT && ss_find_rank(path->path) < 0))) {
-		file->is_skipped = true;
-		job->skipped_count++;
+		skip(job, file, path->path);
 		return;
 	}
 	file->is_other = status == SS_ERR_MISSING;
@@ -337,6 +349,31 @@ static void arrange(struct ss_job *job)
 			job->files[i].subject.trace = &job->files[i].trace;
 }
 
+/* Nothing was called a trace: says what there is instead. */
+static enum ss_status none_found(const struct ss_job *job, struct ss_error *err)
+{
+	uint32_t pickles = job->pickle_count, others = job->skipped_count - pickles;
+	char beside[64] = "";
+
+	if (!pickles && others == 1)
+		return ss_fail(err, SS_ERR_FORMAT, "the only JSON file is no profiler trace");
+	if (!pickles)
+		return ss_fail(err, SS_ERR_FORMAT, "none of the %u JSON files is a profiler trace",
+			       others);
+	if (others)
+		snprintf(beside, sizeof(beside), " beside %u other JSON file%s", others,
+			 others == 1 ? "" : "s");
+	if (pickles == 1)
+		return ss_fail(err, SS_ERR_MISSING,
+			       "there is no trace, only a snapshot of memory%s: "
+			       "'stepscope snapshot %s' reads it",
+			       beside, job->first_pickle);
+	return ss_fail(err, SS_ERR_MISSING,
+		       "there is no trace, only %u snapshots of memory%s: "
+		       "'stepscope snapshot %s' reads the first",
+		       pickles, beside, job->first_pickle);
+}
+
 static enum ss_status none_read(const struct ss_job *job, struct ss_error *err)
 {
 	if (job->file_count == 1)
@@ -344,8 +381,7 @@ static enum ss_status none_read(const struct ss_job *job, struct ss_error *err)
 			       "cannot read '%s': %s", job->files[0].subject.path,
 			       job->files[0].subject.problem);
 	if (!job->file_count)
-		return ss_fail(err, SS_ERR_FORMAT, "none of the %u JSON files is a profiler trace",
-			       job->skipped_count);
+		return none_found(job, err);
 	return ss_fail(err, SS_ERR_FORMAT,
 		       "none of the %u files could be read; the first: '%s': %s", job->file_count,
 		       job->files[0].subject.path, job->files[0].subject.problem);

@@ -56,6 +56,8 @@ struct ss_job {
 	struct ss_pack_choice packs; /* files read from their packs, packs left out */
 	uint32_t failed_count;       /* files that could not be read */
 	uint32_t skipped_count;      /* files of a folder that are no traces: not in the list */
+	uint32_t pickle_count;       /* of those: snapshots that were not asked for */
+	const char *first_pickle;    /* in the order of their names */
 	struct ss_digest *digests;   /* of the files that could be read; NULL: not made yet */
 	uint32_t digest_count;
 	uint32_t digested_files; /* how far the list of files is done */

@@ -35,6 +35,7 @@ struct ss_oom {
 	bool has_free;
 	int64_t free_bytes; /* reserved and not in use */
 	int64_t largest_bytes, releasable_bytes;
+	int64_t paged_bytes; /* see struct ss_layout_free */
 };
 
 /* A job that meets it more often than this is caught in a loop: the rest is counted. */

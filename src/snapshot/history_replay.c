@@ -131,9 +131,10 @@ static uint64_t old_end(const struct replay *replay, struct ss_old_block *old, u
 	return old->bytes > room ? 0 : old->address + (uint64_t)old->bytes;
 }
 
-static enum ss_layout_answer place_range(struct replay *replay, uint32_t segment, uint32_t *next)
+static enum ss_layout_answer place_range(struct replay *replay, uint32_t index, uint32_t *next)
 {
-	const struct ss_reserved_range *range = &replay->reserved.ranges[segment];
+	const struct ss_reserved_range *range = &replay->reserved.ranges[index];
+	uint32_t segment = range->is_pages ? SS_LAYOUT_PAGES : SS_LAYOUT_PAGES + 1 + index;
 	struct ss_device_memory *device = replay->device;
 	uint64_t at = range->address;
 	enum ss_layout_answer answer;
@@ -194,6 +195,7 @@ static enum ss_layout_answer see_oom(struct replay *replay, uint32_t row)
 	oom->free_bytes = sums.free_bytes;
 	oom->largest_bytes = sums.largest_bytes;
 	oom->releasable_bytes = sums.releasable_bytes;
+	oom->paged_bytes = sums.paged_bytes;
 	return SS_LAYOUT_FITS;
 }
 

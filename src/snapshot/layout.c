@@ -10,6 +10,11 @@
 /* kMinBlockSize and kSmallSize of the allocator. */
 #define BLOCK_BYTES_MIN 512
 #define SMALL_BYTES (INT64_C(1) << 20)
+/* kLargeBuffer: the pages of expandable segments, but for small blocks. */
+#define PAGE_BYTES (INT64_C(20) << 20)
+/* Pages are given back a few hundred times in a run; a file that does nothing else would make
+ * looking for their blocks quadratic. */
+#define LOOKED_AT_MAX (UINT64_C(1) << 28)
 /* Beyond any device; sums of two still fit. */
 #define BLOCK_BYTES_MAX (INT64_C(1) << 61)
 
@@ -17,6 +22,7 @@ void ss_layout_init(struct ss_layout *layout, struct ss_memory *memory)
 {
 	*layout = (struct ss_layout){ .memory = memory,
 				      .free_place = SS_NO_BLOCK,
+				      .next_segment = SS_LAYOUT_PAGES + 1,
 				      .max_split_bytes = INT64_MAX };
 	ss_address_map_init(&layout->starts, memory);
 	ss_address_map_init(&layout->ends, memory);
@@ -202,24 +208,13 @@ enum ss_layout_answer ss_layout_free(struct ss_layout *layout, uint64_t address,
 	return join(layout, index) ? SS_LAYOUT_FITS : SS_LAYOUT_FULL;
 }
 
-/* The segment that pages at this address belong to: that of what lies beside them. */
-static uint32_t segment_beside(const struct ss_layout *layout, uint64_t address, int64_t bytes)
-{
-	uint32_t beside = ss_address_map_find(&layout->ends, address, SS_NO_BLOCK);
-
-	if (beside == SS_NO_BLOCK)
-		beside = ss_address_map_find(&layout->starts, address + (uint64_t)bytes,
-					     SS_NO_BLOCK);
-	return beside == SS_NO_BLOCK ? layout->next_segment : layout->blocks[beside].segment;
-}
-
 enum ss_layout_answer ss_layout_add(struct ss_layout *layout, uint64_t address, int64_t bytes,
 				    bool is_map)
 {
 	struct ss_layout_block block = { .address = address,
 					 .bytes = bytes,
 					 .row = SS_NO_BLOCK,
-					 .segment = is_map ? segment_beside(layout, address, bytes)
+					 .segment = is_map ? SS_LAYOUT_PAGES
 							   : layout->next_segment };
 	enum ss_layout_answer answer = ss_layout_place(layout, &block);
 
@@ -230,27 +225,45 @@ enum ss_layout_answer ss_layout_add(struct ss_layout *layout, uint64_t address, 
 		       : SS_LAYOUT_FULL;
 }
 
+/* The block that has these addresses inside of it. */
+static uint32_t find_around(struct ss_layout *layout, uint64_t address, uint64_t end)
+{
+	layout->looked_at += layout->count;
+	if (layout->looked_at > LOOKED_AT_MAX)
+		return SS_NO_BLOCK;
+	for (uint32_t i = 0; i < layout->count; i++)
+		if (layout->blocks[i].is_used && layout->blocks[i].address < address &&
+		    end < end_of(&layout->blocks[i]))
+			return i;
+	return SS_NO_BLOCK;
+}
+
 enum ss_layout_answer ss_layout_remove(struct ss_layout *layout, uint64_t address, int64_t bytes,
 				       bool is_unmap)
 {
 	uint64_t end = address + (uint64_t)bytes;
 	uint32_t index = ss_address_map_find(&layout->starts, address, SS_NO_BLOCK);
-	struct ss_layout_block rest;
+	struct ss_layout_block before, behind;
+	enum ss_layout_answer answer = SS_LAYOUT_FITS;
 
 	if (index == SS_NO_BLOCK && is_unmap) /* the beginning of the block stays */
 		index = ss_address_map_find(&layout->ends, end, SS_NO_BLOCK);
+	if (index == SS_NO_BLOCK && is_unmap)
+		index = find_around(layout, address, end);
 	if (index == SS_NO_BLOCK || layout->blocks[index].state != SS_BLOCK_INACTIVE)
 		return SS_LAYOUT_ODD;
-	rest = layout->blocks[index];
-	if (rest.bytes < bytes || (!is_unmap && rest.bytes != bytes))
+	before = behind = layout->blocks[index];
+	if (bytes <= 0 || before.bytes < bytes || (!is_unmap && before.bytes != bytes))
 		return SS_LAYOUT_ODD;
 	drop(layout, index);
-	if (rest.bytes == bytes)
-		return SS_LAYOUT_FITS;
-	if (rest.address == address)
-		rest.address = end;
-	rest.bytes -= bytes;
-	return ss_layout_place(layout, &rest);
+	before.bytes = (int64_t)(address - before.address);
+	behind.bytes -= before.bytes + bytes;
+	behind.address = end;
+	if (before.bytes)
+		answer = ss_layout_place(layout, &before);
+	if (behind.bytes && answer == SS_LAYOUT_FITS)
+		answer = ss_layout_place(layout, &behind);
+	return answer;
 }
 
 bool ss_layout_sum(const struct ss_layout *layout, struct ss_layout_free *out)
@@ -273,6 +286,8 @@ bool ss_layout_sum(const struct ss_layout *layout, struct ss_layout_free *out)
 		out->free_bytes = ss_bytes_add(out->free_bytes, block->bytes);
 		if (block->bytes > out->largest_bytes)
 			out->largest_bytes = block->bytes;
+		out->paged_bytes = ss_bytes_add(out->paged_bytes,
+						block->bytes / PAGE_BYTES * PAGE_BYTES);
 		if (!in_use[block->segment])
 			out->releasable_bytes = ss_bytes_add(out->releasable_bytes, block->bytes);
 	}

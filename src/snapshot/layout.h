@@ -18,6 +18,12 @@ enum ss_layout_answer { SS_LAYOUT_FITS, SS_LAYOUT_ODD, SS_LAYOUT_FULL /* no memo
 
 #define SS_NO_BLOCK UINT32_MAX
 
+/*
+ * The segment of all pages of expandable ones: they are far apart, and those that touch are of
+ * one segment, however often pages between them came and went. Others count from 1.
+ */
+#define SS_LAYOUT_PAGES 0u
+
 struct ss_layout_block {
 	uint64_t address;
 	int64_t bytes;
@@ -35,6 +41,7 @@ struct ss_layout {
 	uint32_t live_count;
 	struct ss_address_map starts, ends; /* block by its first, and by the byte behind it */
 	uint32_t next_segment;
+	uint64_t looked_at;      /* blocks, in searches for the one around an address */
 	int64_t max_split_bytes; /* larger requests get whole blocks */
 	bool splits_all;         /* expandable segments: whatever is left is kept */
 };
@@ -71,6 +78,7 @@ const struct ss_layout_block *ss_layout_at(const struct ss_layout *layout, uint6
 struct ss_layout_free {
 	int64_t free_bytes, largest_bytes;
 	int64_t releasable_bytes; /* segments that are wholly free */
+	int64_t paged_bytes;      /* whole pages of expandable segments that would fit into them */
 };
 
 /* False at the limit. */

@@ -19,7 +19,7 @@ struct search {
 	uint32_t edge_count, edge_capacity;
 };
 
-static bool add_range(struct search *search, uint64_t address, int64_t bytes)
+static bool add_range(struct search *search, uint64_t address, int64_t bytes, bool is_pages)
 {
 	void *items = search->out->ranges;
 
@@ -30,7 +30,7 @@ static bool add_range(struct search *search, uint64_t address, int64_t bytes)
 		return false;
 	search->out->ranges = items;
 	search->out->ranges[search->out->count++] =
-		(struct ss_reserved_range){ address, address + (uint64_t)bytes };
+		(struct ss_reserved_range){ address, address + (uint64_t)bytes, is_pages };
 	return true;
 }
 
@@ -73,7 +73,7 @@ static bool collect_events(struct search *search, struct ss_address_map *seen)
 			continue;
 		if (!ss_address_map_put(seen, address, row) ||
 		    (action == SS_ACTION_SEGMENT_FREE &&
-		     !add_range(search, address, events->bytes[row])))
+		     !add_range(search, address, events->bytes[row], false)))
 			return false;
 	}
 	return true;
@@ -91,7 +91,7 @@ static bool collect_segments(struct search *search, const struct ss_address_map 
 			if (!add_edges(search, segment->address, segment->total_bytes, 1))
 				return false;
 		} else if (ss_address_map_find(seen, segment->address, SS_NO_ROW) == SS_NO_ROW &&
-			   !add_range(search, segment->address, segment->total_bytes)) {
+			   !add_range(search, segment->address, segment->total_bytes, false)) {
 			return false;
 		}
 	}
@@ -130,7 +130,8 @@ static bool sweep_edges(struct search *search)
 			depth += search->edges[i].change;
 		if (before <= 0 && depth > 0)
 			from = at;
-		else if (before > 0 && depth <= 0 && !add_range(search, from, (int64_t)(at - from)))
+		else if (before > 0 && depth <= 0 &&
+			 !add_range(search, from, (int64_t)(at - from), true))
 			return false;
 	}
 	return true;

@@ -12,6 +12,7 @@
 
 struct ss_reserved_range {
 	uint64_t address, end;
+	bool is_pages; /* of expandable segments */
 };
 
 struct ss_reserved {

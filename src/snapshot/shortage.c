@@ -69,7 +69,10 @@ static void judge(const struct ss_snapshot *snapshot, struct ss_shortage *out)
 	out->missing_bytes = out->asked_bytes - ss_bytes_add(out->oom->free_bytes, device_free);
 	if (out->missing_bytes < 0)
 		out->missing_bytes = 0;
-	out->helps_expandable = !expandable && !out->missing_bytes;
+	/* a page of theirs is used again when all of it is free: smaller pieces stay pieces */
+	out->helps_expandable = !expandable &&
+				out->asked_bytes <=
+					ss_bytes_add(device_free, out->oom->paged_bytes);
 	out->helps_leak_fix = out->leaked_bytes > out->missing_bytes;
 	out->helps_checkpoint = out->purpose_bytes[SS_PURPOSE_ACTIVATION] > out->missing_bytes &&
 				out->missing_bytes > 0;

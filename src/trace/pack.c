@@ -55,6 +55,53 @@ const struct ss_pack_part_info ss_pack_parts[SS_PARTS] = {
 	[SS_PART_ALLOC_OUT_OF_MEMORY] = { "alloc-out-of-memory", 1 },
 };
 
+#define IN_TRACE(field) offsetof(struct ss_trace, field)
+#define SLICE(part, column)                                                            \
+	{                                                                              \
+		SS_PART_SLICE_##part, IN_TRACE(slices.column), IN_TRACE(slices.count), \
+			IN_TRACE(slices.capacity)                                      \
+	}
+#define ALLOC(part, column)                                                                      \
+	{                                                                                        \
+		SS_PART_ALLOC_##part, IN_TRACE(allocations.column), IN_TRACE(allocations.count), \
+			IN_TRACE(allocations.capacity)                                           \
+	}
+#define LIST(part, items, rows, room)                                           \
+	{                                                                       \
+		SS_PART_##part, IN_TRACE(items), IN_TRACE(rows), IN_TRACE(room) \
+	}
+
+const struct ss_pack_column ss_pack_columns[SS_PACK_COLUMNS] = {
+	SLICE(START, start_ns),
+	SLICE(DUR, dur_ns),
+	SLICE(NAME, name),
+	SLICE(ARGS, args),
+	SLICE(ID, id),
+	SLICE(KIND, kind),
+	SLICE(CATEGORY, category),
+	SLICE(LINK, link),
+	ALLOC(START, start_ns),
+	ALLOC(ADDRESS, address),
+	ALLOC(BYTES, bytes),
+	ALLOC(ALLOCATED, allocated_bytes),
+	ALLOC(RESERVED, reserved_bytes),
+	ALLOC(TRACK, track),
+	ALLOC(DEVICE_ID, device_id),
+	ALLOC(DEVICE_TYPE, device_type),
+	ALLOC(OUT_OF_MEMORY, out_of_memory),
+	LIST(COMMS, comms, comm_count, comm_capacity),
+	LIST(SEQUENCES, sequences, sequence_count, sequence_capacity),
+	LIST(COUNTERS, counters, counter_count, counter_capacity),
+	LIST(GROUPS, info.groups, info.group_rows, info.group_capacity),
+};
+
+const struct ss_pack_records ss_pack_records[SS_PACK_RECORDS] = {
+	{ SS_PART_OP_ARGS, IN_TRACE(op_args) },
+	{ SS_PART_KERNEL_ARGS, IN_TRACE(kernel_args) },
+	{ SS_PART_COPY_ARGS, IN_TRACE(copy_args) },
+	{ SS_PART_COMM_ARGS, IN_TRACE(comm_args) },
+};
+
 /* The same bytes from every build: no padding that a compiler chose. */
 _Static_assert(sizeof(struct ss_pack_header) == 64, "header");
 _Static_assert(sizeof(struct ss_pack_entry) == 32, "entry");
@@ -273,32 +320,26 @@ static void pack_syncs(struct packing *packing)
 static void set_columns(struct packing *packing)
 {
 	const struct ss_trace *trace = packing->trace;
-	const struct ss_slices *slices = &trace->slices;
-	const struct ss_allocations *rows = &trace->allocations;
-	const void *const slice_columns[] = { slices->start_ns, slices->dur_ns, slices->name,
-					      slices->args,     slices->id,     slices->kind,
-					      slices->category, slices->link };
-	const void *const alloc_columns[] = { rows->start_ns,       rows->address,
-					      rows->bytes,          rows->allocated_bytes,
-					      rows->reserved_bytes, rows->track,
-					      rows->device_id,      rows->device_type,
-					      rows->out_of_memory };
+	const char *at = (const char *)trace;
 
-	for (uint32_t i = 0; i < SS_COUNT(slice_columns); i++)
-		set_part(packing, SS_PART_SLICE_START + i, slice_columns[i], slices->count);
-	for (uint32_t i = 0; i < SS_COUNT(alloc_columns); i++)
-		set_part(packing, SS_PART_ALLOC_START + i, alloc_columns[i], rows->count);
+	for (size_t i = 0; i < SS_PACK_COLUMNS; i++) {
+		const struct ss_pack_column *column = &ss_pack_columns[i];
+		const void *data;
+		uint32_t count;
+
+		memcpy(&data, at + column->data, sizeof(data));
+		memcpy(&count, at + column->count, sizeof(count));
+		set_part(packing, column->part, data, count);
+	}
+	for (size_t i = 0; i < SS_PACK_RECORDS; i++) {
+		const struct ss_records *records =
+			(const struct ss_records *)(at + ss_pack_records[i].at);
+
+		set_part(packing, ss_pack_records[i].part, records->items, records->count);
+	}
 	set_part(packing, SS_PART_NAME_FLAGS, trace->name_flags, trace->names.count);
 	set_part(packing, SS_PART_PHASES, trace->phase_events, SS_COUNT(trace->phase_events));
 	set_part(packing, SS_PART_QUALITY, trace->quality.rows, SS_ODD_COUNT);
-	set_part(packing, SS_PART_GROUPS, trace->info.groups, trace->info.group_rows);
-	set_part(packing, SS_PART_OP_ARGS, trace->op_args.items, trace->op_args.count);
-	set_part(packing, SS_PART_KERNEL_ARGS, trace->kernel_args.items, trace->kernel_args.count);
-	set_part(packing, SS_PART_COPY_ARGS, trace->copy_args.items, trace->copy_args.count);
-	set_part(packing, SS_PART_COMM_ARGS, trace->comm_args.items, trace->comm_args.count);
-	set_part(packing, SS_PART_COMMS, trace->comms, trace->comm_count);
-	set_part(packing, SS_PART_SEQUENCES, trace->sequences, trace->sequence_count);
-	set_part(packing, SS_PART_COUNTERS, trace->counters, trace->counter_count);
 }
 
 static void set_origin(struct packing *packing, const char *name)

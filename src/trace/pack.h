@@ -145,6 +145,30 @@ struct ss_pack_part_info {
 extern const struct ss_pack_part_info ss_pack_parts[SS_PARTS];
 
 /*
+ * Columns that lie in the trace as they lie in the file: where struct ss_trace has the
+ * address, how many rows there are, and for how many there is room. Those of one table stand
+ * together and have the same two numbers.
+ */
+struct ss_pack_column {
+	enum ss_pack_part part;
+	size_t data, count, capacity;
+};
+
+#define SS_PACK_COLUMNS 21
+
+extern const struct ss_pack_column ss_pack_columns[SS_PACK_COLUMNS];
+
+/* Sets of arguments, which are found by their number. */
+struct ss_pack_records {
+	enum ss_pack_part part;
+	size_t at; /* of the struct ss_records */
+};
+
+#define SS_PACK_RECORDS 4
+
+extern const struct ss_pack_records ss_pack_records[SS_PACK_RECORDS];
+
+/*
  * A number that is another one when kinds, oddities or other lists of the program
  * change: catches changes for which SS_PACK_VERSION was not counted up.
  */

@@ -7,15 +7,6 @@
 #include "trace/finish.h"
 #include "trace/unpack.h"
 
-/* Gives the block of a part away; NULL when it is empty. */
-static void *take(struct ss_unpacked *parts, enum ss_pack_part part)
-{
-	void *data = parts[part].data;
-
-	parts[part].data = NULL;
-	return data;
-}
-
 static const void *items_of(const struct ss_unpacked *parts, enum ss_pack_part part,
 			    uint32_t *count)
 {
@@ -59,11 +50,13 @@ static enum ss_status add_strings(const struct ss_unpacked *parts, enum ss_pack_
 	return count && !left ? SS_OK : ss_unpack_fail(err, "texts and their lengths differ");
 }
 
-static enum ss_status add_records(const struct ss_unpacked *parts, enum ss_pack_part part,
-				  struct ss_records *out, struct ss_error *err)
+static enum ss_status add_records(const struct ss_unpacked *parts,
+				  const struct ss_pack_records *records, struct ss_trace *trace,
+				  struct ss_error *err)
 {
+	struct ss_records *out = (struct ss_records *)((char *)trace + records->at);
 	uint32_t count;
-	const char *at = items_of(parts, part, &count);
+	const char *at = items_of(parts, records->part, &count);
 
 	for (uint32_t i = 0; i < count; i++, at += out->record_bytes) {
 		uint32_t id = ss_records_add(out, at);
@@ -74,6 +67,21 @@ static enum ss_status add_records(const struct ss_unpacked *parts, enum ss_pack_
 			return ss_unpack_fail(err, "an argument is there twice");
 	}
 	return SS_OK;
+}
+
+static enum ss_status add_all_records(const struct ss_unpacked *parts, struct ss_trace *trace,
+				      struct ss_error *err)
+{
+	for (size_t i = 0; i < SS_PACK_RECORDS; i++)
+		SS_TRY(add_records(parts, &ss_pack_records[i], trace, err));
+	return SS_OK;
+}
+
+static enum ss_status add_names(const struct ss_unpacked *parts, struct ss_trace *trace,
+				struct ss_error *err)
+{
+	SS_TRY(add_strings(parts, SS_PART_NAME_LENGTHS, &trace->names, err));
+	return add_strings(parts, SS_PART_TEXT_LENGTHS, &trace->texts, err);
 }
 
 static enum ss_status add_name_flags(const struct ss_unpacked *parts, struct ss_trace *trace,
@@ -292,55 +300,42 @@ static enum ss_status add_tracks(const struct ss_unpacked *parts, struct ss_trac
 	return next == trace->slices.count ? SS_OK : ss_unpack_fail(err, "events are on no track");
 }
 
-/* The parts of columns that are as long as the first. */
-static bool same_length(const struct ss_unpacked *parts, enum ss_pack_part first,
-			enum ss_pack_part last)
+/* Columns of one table must be equally long. */
+static enum ss_status check_lengths(const struct ss_unpacked *parts, struct ss_error *err)
 {
-	for (int i = first + 1; i <= (int)last; i++)
-		if (parts[i].count != parts[first].count)
-			return false;
-	return true;
+	for (size_t i = 1; i < SS_PACK_COLUMNS; i++) {
+		const struct ss_pack_column *column = &ss_pack_columns[i], *before = column - 1;
+
+		if (column->count == before->count &&
+		    parts[column->part].count != parts[before->part].count)
+			return ss_unpack_fail(err, "its columns are not equally long");
+	}
+	return SS_OK;
 }
 
-static enum ss_status take_columns(struct ss_unpacked *parts, struct ss_trace *trace,
-				   struct ss_error *err)
+/* The blocks of the parts become those of the trace. */
+static void take_columns(struct ss_unpacked *parts, struct ss_trace *trace)
+{
+	char *at = (char *)trace;
+
+	for (size_t i = 0; i < SS_PACK_COLUMNS; i++) {
+		const struct ss_pack_column *column = &ss_pack_columns[i];
+		struct ss_unpacked *part = &parts[column->part];
+
+		memcpy(at + column->data, &part->data, sizeof(part->data));
+		memcpy(at + column->count, &part->count, sizeof(part->count));
+		memcpy(at + column->capacity, &part->count, sizeof(part->count));
+		part->data = NULL;
+	}
+}
+
+static enum ss_status add_found_columns(struct ss_trace *trace, struct ss_error *err)
 {
 	struct ss_slices *slices = &trace->slices;
-	struct ss_allocations *rows = &trace->allocations;
 
-	if (!same_length(parts, SS_PART_SLICE_START, SS_PART_SLICE_LINK) ||
-	    !same_length(parts, SS_PART_ALLOC_START, SS_PART_ALLOC_OUT_OF_MEMORY))
-		return ss_unpack_fail(err, "its columns are not equally long");
-	slices->count = slices->capacity = parts[SS_PART_SLICE_START].count;
-	slices->start_ns = take(parts, SS_PART_SLICE_START);
-	slices->dur_ns = take(parts, SS_PART_SLICE_DUR);
-	slices->name = take(parts, SS_PART_SLICE_NAME);
-	slices->args = take(parts, SS_PART_SLICE_ARGS);
-	slices->id = take(parts, SS_PART_SLICE_ID);
-	slices->kind = take(parts, SS_PART_SLICE_KIND);
-	slices->category = take(parts, SS_PART_SLICE_CATEGORY);
-	slices->link = take(parts, SS_PART_SLICE_LINK);
 	slices->track = new_column(trace, slices->count, sizeof(*slices->track));
 	slices->parent = new_column(trace, slices->count, sizeof(*slices->parent));
 	slices->depth = new_column(trace, slices->count, sizeof(*slices->depth));
-	rows->count = rows->capacity = parts[SS_PART_ALLOC_START].count;
-	rows->start_ns = take(parts, SS_PART_ALLOC_START);
-	rows->address = take(parts, SS_PART_ALLOC_ADDRESS);
-	rows->bytes = take(parts, SS_PART_ALLOC_BYTES);
-	rows->allocated_bytes = take(parts, SS_PART_ALLOC_ALLOCATED);
-	rows->reserved_bytes = take(parts, SS_PART_ALLOC_RESERVED);
-	rows->track = take(parts, SS_PART_ALLOC_TRACK);
-	rows->device_id = take(parts, SS_PART_ALLOC_DEVICE_ID);
-	rows->device_type = take(parts, SS_PART_ALLOC_DEVICE_TYPE);
-	rows->out_of_memory = take(parts, SS_PART_ALLOC_OUT_OF_MEMORY);
-	trace->comm_count = trace->comm_capacity = parts[SS_PART_COMMS].count;
-	trace->comms = take(parts, SS_PART_COMMS);
-	trace->sequence_count = trace->sequence_capacity = parts[SS_PART_SEQUENCES].count;
-	trace->sequences = take(parts, SS_PART_SEQUENCES);
-	trace->counter_count = trace->counter_capacity = parts[SS_PART_COUNTERS].count;
-	trace->counters = take(parts, SS_PART_COUNTERS);
-	trace->info.group_rows = trace->info.group_capacity = parts[SS_PART_GROUPS].count;
-	trace->info.groups = take(parts, SS_PART_GROUPS);
 	if (slices->count && (!slices->track || !slices->parent || !slices->depth))
 		return ss_fail_memory(err, "the nesting of the events");
 	return SS_OK;
@@ -390,25 +385,23 @@ static enum ss_status add_counts(const struct ss_unpacked *parts, struct ss_trac
 	return SS_OK;
 }
 
+/* In this order: names come before their flags, slices before the tracks that they are on. */
+static enum ss_status (*const readers[])(const struct ss_unpacked *parts, struct ss_trace *trace,
+					 struct ss_error *err) = {
+	add_info,    add_names, add_name_flags, add_all_records, add_worded,
+	add_devices, add_syncs, add_tracks,     add_counts,
+};
+
 enum ss_status ss_unpack_trace(struct ss_unpacked parts[SS_PARTS], uint32_t threads,
 			       struct ss_trace *out, struct ss_error *err)
 {
 	struct ss_quality quality;
 
-	SS_TRY(take_columns(parts, out, err));
-	SS_TRY(add_info(parts, out, err));
-	SS_TRY(add_strings(parts, SS_PART_NAME_LENGTHS, &out->names, err));
-	SS_TRY(add_strings(parts, SS_PART_TEXT_LENGTHS, &out->texts, err));
-	SS_TRY(add_name_flags(parts, out, err));
-	SS_TRY(add_records(parts, SS_PART_OP_ARGS, &out->op_args, err));
-	SS_TRY(add_records(parts, SS_PART_KERNEL_ARGS, &out->kernel_args, err));
-	SS_TRY(add_records(parts, SS_PART_COPY_ARGS, &out->copy_args, err));
-	SS_TRY(add_records(parts, SS_PART_COMM_ARGS, &out->comm_args, err));
-	SS_TRY(add_worded(parts, out, err));
-	SS_TRY(add_devices(parts, out, err));
-	SS_TRY(add_syncs(parts, out, err));
-	SS_TRY(add_tracks(parts, out, err));
-	SS_TRY(add_counts(parts, out, err));
+	SS_TRY(check_lengths(parts, err));
+	take_columns(parts, out);
+	SS_TRY(add_found_columns(out, err));
+	for (size_t i = 0; i < SS_COUNT(readers); i++)
+		SS_TRY(readers[i](parts, out, err));
 	SS_TRY(ss_unpack_check(out, err));
 	fill_tracks(out);
 	count_kinds(out);

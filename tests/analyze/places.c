@@ -262,31 +262,25 @@ static void test_nothing(void **state)
 	}
 }
 
+static enum ss_status try_places(void *context, struct ss_memory *memory, struct ss_error *err)
+{
+	const struct support_trace *loaded = context;
+	struct ss_places places;
+	enum ss_status status = ss_places_init(&places, &loaded->trace, memory, err);
+
+	ss_places_release(&places);
+	return status;
+}
+
 static void test_no_memory(void **state)
 {
 	static const char json[] = "[" LAYER STACKED("s", 1, 20, 3, "net.py(3): f")
 		NUMBERED("MmBackward0", 2, 50, 9, 3, 1) END "]";
 	struct support_trace loaded;
-	bool refused = true;
 
 	(void)state;
 	support_load(&loaded, json);
-	for (size_t call = 1; refused; call++) {
-		size_t before = loaded.memory.used_bytes;
-		struct ss_places places;
-		struct ss_error err = { 0 };
-		enum ss_status status;
-
-		loaded.memory.fail_call = loaded.memory.calls + call;
-		status = ss_places_init(&places, &loaded.trace, &loaded.memory, &err);
-		refused = loaded.memory.calls >= loaded.memory.fail_call;
-		loaded.memory.fail_call = 0;
-		support_check(refused == (status != SS_OK), "refused memory", "request %zu: %d",
-			      call, (int)status);
-		ss_places_release(&places);
-		support_check(loaded.memory.used_bytes == before, "memory is left", "request %zu",
-			      call);
-	}
+	support_refuse(&loaded.memory, try_places, &loaded);
 	support_close(&loaded);
 }
 

@@ -332,44 +332,45 @@ static void test_refused(void **state)
 	ss_session_close(session);
 }
 
+static enum ss_status try_open(void *context, struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_job job;
+	enum ss_status status = ss_job_open(&job, context, NULL, memory, err);
+
+	if (status == SS_OK)
+		ss_job_close(&job);
+	return status;
+}
+
+static enum ss_status try_pack(void *context, struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_text out = { 0 };
+	enum ss_status status;
+	uint64_t bytes;
+
+	(void)memory; /* that of the session */
+	status = ss_session_pack(context, 0, packs_append, &out, &bytes, err);
+	ss_text_release(&out);
+	return status;
+}
+
 /* Packing and opening, with the Nth allocation failing. */
 static void test_memory(void **state)
 {
 	struct ss_text pack = { 0 };
 	struct ss_input input;
 	struct ss_open_options options = { .inputs = &input, .input_count = 1, .threads = 1 };
-	enum ss_status status = SS_ERR_LIMIT;
+	struct ss_session *session = NULL;
+	struct ss_memory memory;
 
 	(void)state;
 	pack_sample(&pack);
 	input = (struct ss_input){ .name = "x", .data = pack.data, .length = pack.length };
-	for (size_t call = 1; status != SS_OK; call++) {
-		struct ss_error err = { 0 };
-		struct ss_memory memory;
-		struct ss_job job;
-
-		ss_memory_init(&memory, 0);
-		memory.fail_call = call;
-		status = ss_job_open(&job, &options, NULL, &memory, &err);
-		assert_true(status == SS_OK || (status == SS_ERR_LIMIT && err.text[0]));
-		if (status == SS_OK)
-			ss_job_close(&job);
-		assert_int_equal(memory.used_bytes, 0);
-	}
-	status = SS_ERR_LIMIT;
-	for (size_t call = 1; status != SS_OK; call++) {
-		struct ss_session *session = NULL;
-		struct ss_text out = { 0 };
-		struct ss_error err = { 0 };
-		uint64_t bytes;
-
-		assert_int_equal(ss_session_open(&options, &session, NULL), SS_OK);
-		session->memory.fail_call = session->memory.calls + call;
-		status = ss_session_pack(session, 0, packs_append, &out, &bytes, &err);
-		assert_true(status == SS_OK || (status == SS_ERR_LIMIT && err.text[0]));
-		ss_session_close(session);
-		ss_text_release(&out);
-	}
+	ss_memory_init(&memory, 0);
+	support_refuse(&memory, try_open, &options);
+	assert_int_equal(ss_session_open(&options, &session, NULL), SS_OK);
+	support_refuse(&session->memory, try_pack, session);
+	ss_session_close(session);
 	ss_text_release(&pack);
 }
 

@@ -135,51 +135,94 @@ static void test_named_files(void **state)
 	remove_files(folder, mixed, SS_COUNT(mixed));
 }
 
-static void test_no_traces(void **state)
+/* Folders without a trace: the sentence says what is there. */
+static const struct {
+	struct made_file files[4];
+	size_t count;
+	enum ss_status status;
+	const char *says; /* % stands for the folder */
+} without_trace[] = {
+	{ { { "a.json", "{}" }, { "b.json", "[1]" } },
+	  2,
+	  SS_ERR_FORMAT,
+	  "none of the 2 JSON files is a profiler trace" },
+	{ { { "a.json", "{}" } }, 1, SS_ERR_FORMAT, "the only JSON file is no profiler trace" },
+	{ { { "a.pickle", "\x80\x04]." } },
+	  1,
+	  SS_ERR_MISSING,
+	  "there is no trace, only a snapshot of memory: 'stepscope snapshot %/a.pickle' "
+	  "reads it" },
+	{ { { "r10.pickle", "\x80\x04]." }, { "r2.pickle.gz", "\x80\x04]." } },
+	  2,
+	  SS_ERR_MISSING,
+	  "there is no trace, only 2 snapshots of memory: 'stepscope snapshot %/r2.pickle.gz' "
+	  "reads the first" },
+	{ { { "a.json", "{}" }, { "b.json", "[1]" }, { "c.pickle", "\x80\x04]." } },
+	  3,
+	  SS_ERR_MISSING,
+	  "there is no trace, only a snapshot of memory beside 2 other JSON files: 'stepscope "
+	  "snapshot %/c.pickle' reads it" },
+	/* what is called after a rank should have been a trace */
+	{ { { "a.pickle", "\x80\x04]." }, { "rank0.json", "nothing" } },
+	  2,
+	  SS_ERR_FORMAT,
+	  "cannot read '%/rank0.json'" },
+};
+
+static void check_without_trace(size_t i)
 {
-	static const struct made_file files[] = { { "a.json", "{}" }, { "b.json", "[1]" } };
 	char folder[] = "/tmp/stepscope-job-XXXXXX";
-	const char *paths[1] = { folder };
+	const char *paths[1] = { folder }, *cut = strchr(without_trace[i].says, '%');
 	struct ss_open_options options = { .paths = paths, .path_count = 1, .threads = 1 };
+	struct ss_text says = { 0 };
 	struct ss_error err = { 0 };
 	struct ss_memory memory;
 	struct ss_job job;
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
-	write_files(folder, files, SS_COUNT(files));
+	write_files(folder, without_trace[i].files, without_trace[i].count);
+	if (cut)
+		ss_text_addf(&says, "%.*s%s%s", (int)(cut - without_trace[i].says),
+			     without_trace[i].says, folder, cut + 1);
+	else
+		ss_text_add_string(&says, without_trace[i].says);
 	ss_memory_init(&memory, 0);
-	assert_int_equal(ss_job_open(&job, &options, NULL, &memory, &err), SS_ERR_FORMAT);
-	assert_non_null(strstr(err.text, "none of the 2"));
+	assert_int_equal(ss_job_open(&job, &options, NULL, &memory, &err), without_trace[i].status);
+	support_check(strncmp(err.text, says.data, says.length) == 0, says.data, "%s", err.text);
 	assert_int_equal(memory.used_bytes, 0);
-	remove_files(folder, files, SS_COUNT(files));
+	remove_files(folder, without_trace[i].files, without_trace[i].count);
+	ss_text_release(&says);
+}
+
+static void test_no_traces(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(without_trace); i++)
+		check_without_trace(i);
+}
+
+static enum ss_status try_open(void *context, struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_job job;
+	enum ss_status status = ss_job_open(&job, context, NULL, memory, err);
+
+	if (status == SS_OK)
+		ss_job_close(&job);
+	return status;
 }
 
 /* A job in memory, with the Nth allocation failing. */
 static void test_torture(void **state)
 {
-	enum ss_status status = SS_ERR_LIMIT;
+	struct ss_input input = { .name = "rank1.json",
+				  .data = support_sample,
+				  .length = strlen(support_sample) };
+	struct ss_open_options options = { .inputs = &input, .input_count = 1, .threads = 1 };
+	struct ss_memory memory;
 
 	(void)state;
-	for (size_t call = 1; status != SS_OK; call++) {
-		struct ss_input input = { .name = "rank1.json",
-					  .data = support_sample,
-					  .length = strlen(support_sample) };
-		struct ss_open_options options = { .inputs = &input,
-						   .input_count = 1,
-						   .threads = 1 };
-		struct ss_error err = { 0 };
-		struct ss_memory memory;
-		struct ss_job job;
-
-		ss_memory_init(&memory, 0);
-		memory.fail_call = call;
-		status = ss_job_open(&job, &options, NULL, &memory, &err);
-		assert_true(status == SS_OK || (status == SS_ERR_LIMIT && err.text[0]));
-		if (status == SS_OK)
-			ss_job_close(&job);
-		assert_int_equal(memory.used_bytes, 0);
-	}
+	ss_memory_init(&memory, 0);
+	support_refuse(&memory, try_open, &options);
 }
 
 /* --- ranks together ------------------------------------------------------------------- */

@@ -171,30 +171,29 @@ static void test_damaged(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+static enum ss_status try_choose(void *context, struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_paths paths = { 0 };
+	struct ss_pack_choice choice;
+	struct ss_arena arena;
+	enum ss_status status = choose(context, memory, &paths, &arena, &choice, err);
+
+	assert_true(status != SS_OK || (paths.count == 1 && choice.preferred == 1));
+	ss_find_release(&paths, memory);
+	ss_arena_release(&arena);
+	return status;
+}
+
 static void test_memory(void **state)
 {
 	char folder[] = "/tmp/stepscope-packs-XXXXXX";
-	enum ss_status status = SS_ERR_LIMIT;
+	struct ss_memory memory;
 
 	(void)state;
 	assert_non_null(mkdtemp(folder));
 	make_case(folder, 2);
-	for (size_t call = 1; status != SS_OK; call++) {
-		struct ss_paths paths = { 0 };
-		struct ss_pack_choice choice;
-		struct ss_error err = { 0 };
-		struct ss_memory memory;
-		struct ss_arena arena;
-
-		ss_memory_init(&memory, 0);
-		memory.fail_call = call;
-		status = choose(folder, &memory, &paths, &arena, &choice, &err);
-		assert_true(status == SS_OK || (status == SS_ERR_LIMIT && err.text[0]));
-		assert_true(status != SS_OK || (paths.count == 1 && choice.preferred == 1));
-		ss_find_release(&paths, &memory);
-		ss_arena_release(&arena);
-		assert_int_equal(memory.used_bytes, 0);
-	}
+	ss_memory_init(&memory, 0);
+	support_refuse(&memory, try_choose, folder);
 	remove_case(folder, 2);
 }
 

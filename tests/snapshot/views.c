@@ -127,6 +127,23 @@ static const struct {
 	  "line,why",
 	  "2000000,300,2096128,1048576,0,model.py:14 (forward),it was free; in pieces that are too "
 	  "small" },
+	{ "pieces of a page or more: expandable segments would have used them", "oom",
+	  "segment 0x1000000 67108864; block 0x1000000 20971520 0 free;"
+	  "block 0x2400000 2097152 2097152 used; block 0x2600000 20971520 0 free;"
+	  "block 0x3a00000 23068672 23068672 used; segalloc 0x1000000 67108864;"
+	  "alloc 0x1000000 20971520; alloc 0x2400000 2097152; alloc 0x2600000 20971520;"
+	  "alloc 0x3a00000 23068672; free 0x1000000 20971520; free 0x2600000 20971520;"
+	  "oom 41943040 0",
+	  "cached_free_bytes,missing_bytes,would_help",
+	  "41943040,0,expandable_segments:True; else max_split_size_mb" },
+	{ "one that is smaller stays a piece", "oom",
+	  "segment 0x1000000 67108864; block 0x1000000 18874368 0 free;"
+	  "block 0x2200000 4194304 4194304 used; block 0x2600000 20971520 0 free;"
+	  "block 0x3a00000 23068672 23068672 used; segalloc 0x1000000 67108864;"
+	  "alloc 0x1000000 18874368; alloc 0x2200000 4194304; alloc 0x2600000 20971520;"
+	  "alloc 0x3a00000 23068672; free 0x1000000 18874368; free 0x2600000 20971520;"
+	  "oom 39845888 0",
+	  "cached_free_bytes,missing_bytes,would_help", "39845888,0,-" },
 	{ "not there at all", "oom",
 	  "segment 0x1000 2097152; block 0x1000 2097152 2097152 used;"
 	  "segalloc 0x1000 2097152; alloc 0x1000 2097152 fwd; oom 1000 300",

@@ -30,6 +30,16 @@ __attribute__((format(printf, 3, 4))) void support_check(bool ok, const char *wh
 /* A copy followed by the zeros that scanning needs, and by nothing else: ASan sees further. */
 char *support_padded(const char *text, size_t length);
 
+/* Something that asks for memory; what it makes it releases. */
+typedef enum ss_status (*support_attempt)(void *context, struct ss_memory *memory,
+					  struct ss_error *err);
+
+/*
+ * Attempts it with each request for memory refused in turn, until none is: a refusal must end
+ * in SS_ERR_LIMIT and a sentence, and leave nothing behind.
+ */
+void support_refuse(struct ss_memory *memory, support_attempt attempt, void *context);
+
 /* Reproducible random numbers below `limit`. */
 uint32_t support_random(uint64_t *state, uint32_t limit);
 

@@ -409,7 +409,23 @@ static void test_side_tables(void **state)
 	support_close(&loaded);
 }
 
-/* Refused a piece of memory, whichever: an error, and nothing stays behind. */
+struct selecting {
+	const struct ss_trace *trace;
+	const struct ss_selection *selection;
+};
+
+static enum ss_status try_select(void *context, struct ss_memory *memory, struct ss_error *err)
+{
+	const struct selecting *selecting = context;
+	struct ss_trace part;
+	enum ss_status status = ss_trace_select(selecting->trace, selecting->selection, memory,
+						&part, err);
+
+	if (status == SS_OK)
+		ss_trace_select_release(&part);
+	return status;
+}
+
 static void test_memory(void **state)
 {
 	static const struct ss_selection selections[] = {
@@ -422,26 +438,9 @@ static void test_memory(void **state)
 	(void)state;
 	support_load(&loaded, support_sample);
 	for (size_t i = 0; i < SS_COUNT(selections); i++) {
-		size_t before = loaded.memory.used_bytes;
-		bool refused = true;
+		struct selecting selecting = { &loaded.trace, &selections[i] };
 
-		for (size_t call = 1; refused; call++) {
-			struct ss_trace part;
-			struct ss_error err = { 0 };
-			enum ss_status status;
-
-			loaded.memory.fail_call = loaded.memory.calls + call;
-			status = ss_trace_select(&loaded.trace, &selections[i], &loaded.memory,
-						 &part, &err);
-			refused = loaded.memory.calls >= loaded.memory.fail_call;
-			loaded.memory.fail_call = 0;
-			assert_int_equal(status, refused ? SS_ERR_LIMIT : SS_OK);
-			if (status == SS_OK)
-				ss_trace_select_release(&part);
-			else
-				assert_true(strlen(err.text) > 8);
-			assert_int_equal(loaded.memory.used_bytes, before);
-		}
+		support_refuse(&loaded.memory, try_select, &selecting);
 	}
 	support_close(&loaded);
 }
