@@ -69,13 +69,11 @@ const char *ss_snapshot_address(uint64_t address, struct ss_table *out)
 /* More frames than that are for a flame graph, not for a cell. */
 #define STACK_FRAMES_MAX 40
 
-const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_t stack,
-			      struct ss_table *out)
+void ss_snapshot_add_stack(const struct ss_snapshot_subject *subject, uint32_t stack,
+			   struct ss_text *out)
 {
 	const struct ss_stacks *stacks = &subject->snapshot->stacks;
 	const struct ss_frame_list *list = &stacks->items[stack];
-	struct ss_text text = { 0 };
-	const char *cell = NULL;
 	uint32_t shown = 0;
 
 	for (uint32_t i = 0; i < list->count && shown < STACK_FRAMES_MAX; i++) {
@@ -83,11 +81,20 @@ const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_
 
 		if (subject->spots->flags[frame] & SS_FRAME_NOISE)
 			continue;
-		ss_text_addf(&text, "%s%s", shown ? " < " : "",
+		ss_text_addf(out, "%s%s", shown ? " < " : "",
 			     ss_strings_text(&subject->spots->texts,
 					     subject->spots->frame_line[frame]));
 		shown++;
 	}
+}
+
+const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_t stack,
+			      struct ss_table *out)
+{
+	struct ss_text text = { 0 };
+	const char *cell = NULL;
+
+	ss_snapshot_add_stack(subject, stack, &text);
 	if (ss_text_failed(&text))
 		out->failed = true;
 	else if (text.length)
