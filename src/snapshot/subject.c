@@ -134,7 +134,13 @@ static void note_device(const struct ss_snapshot_subject *subject,
 			name);
 		return;
 	}
-	if (device->begins_in_middle)
+	if (device->begins_in_middle && !device->lost_stacks)
+		ss_table_note(out,
+			      "Device %s: the events begin in the middle: %" PRIu32
+			      " blocks (%s) were in use before.",
+			      name, device->old_count,
+			      ss_bytes_text(device->first_active_bytes, out));
+	else if (device->begins_in_middle)
 		ss_table_note(out,
 			      "Device %s: the events begin in the middle: %" PRIu32
 			      " blocks (%s) were in use before, and of %" PRIu32

@@ -93,8 +93,9 @@ static const struct {
 	{ "stack?stack=2", "!'stack' is no whole number from 0 to 1" },
 	{ "stack", "!'stack' is missing" },
 	{ "stacks?line=train.py:3%20(main)",
-	  "\"count\":1,\"stacks\":[\n {\"stack\":1,\"text\":\"train.py:3 (main)\",\"peak_bytes\":512,"
-	  "\"peak_blocks\":1,\"end_bytes\":512,\"end_blocks\":1,\"made\":1,\"freed\":0}]" },
+	  "\"count\":1,\"stacks\":[\n {\"stack\":1,\"text\":\"train.py:3 (main)\","
+	  "\"peak_bytes\":512,\"peak_blocks\":1,\"end_bytes\":512,\"end_blocks\":1,"
+	  "\"made\":1,\"freed\":0}]" },
 	{ "stacks", "\"line\":null,\"count\":0,\"stacks\":[]" },
 	{ "stacks?line=train.py", "!nothing was allocated at 'train.py'" },
 	{ "stacks?snapshot=1", "!a memory timeline has no stacks" },

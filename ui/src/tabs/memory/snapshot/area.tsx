@@ -179,6 +179,19 @@ function Under(props: { series: Series | undefined; plot: Props }) {
 	);
 }
 
+function hintOf({ device }: Props): string {
+	const click = device === null ? "click" : "click for a stack";
+	return `Drag to zoom, Shift and drag to pan; ${click}, then the wheel and W A S D work, too.`;
+}
+
+/* More is active than what is reserved: sizes or segments were not recorded as they were. */
+function isBeyond(area: Area): boolean {
+	return area.high.some((bytes, i) => bytes > (area.reserved[i] ?? Number.NaN));
+}
+
+const BEYOND =
+	" More is active than reserved: these events do not tell when segments came and went.";
+
 function pixelAt(area: Area, x: number, width: number): number {
 	return Math.min(area.pixels - 1, Math.floor((x * area.pixels) / width));
 }
@@ -247,8 +260,8 @@ export function AreaPlot(props: Props) {
 			) : null}
 			<Legend area={area} props={props} />
 			<p class="soft area-hint">
-				Drag to zoom, Shift and drag to pan; click for a stack, then the wheel and W A S
-				D work, too.
+				{hintOf(props)}
+				{area && isBeyond(area) ? BEYOND : ""}
 			</p>
 		</div>
 	);

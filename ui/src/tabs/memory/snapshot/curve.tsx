@@ -4,7 +4,7 @@
  */
 import { useMemo } from "preact/hooks";
 import type { Client } from "../../../core/client";
-import { useOpened } from "../../../core/context";
+import { useLoaded, useOpened } from "../../../core/context";
 import { store, useView } from "../../../core/store";
 import type { SnapshotDevice } from "../../../core/types";
 import { Chips } from "../../../parts/chips";
@@ -35,16 +35,31 @@ const AXES = [
 /* Of all that there is, on each side of a place that one goes to. */
 const AROUND = 100;
 
-function marksOf(device: SnapshotDevice | null, moment: number | null): Mark[] {
+function marksOf(
+	device: SnapshotDevice | null,
+	peak: number | null,
+	moment: number | null,
+): Mark[] {
 	const marks: Mark[] = (device?.ooms ?? []).map((event) => ({
 		event,
 		label: "out of memory",
 		token: "--bad",
 	}));
-	const peak = device?.peak_event ?? null;
 	if (peak !== null) marks.unshift({ event: peak, label: "peak", token: "--path" });
 	if (moment !== null) marks.push({ event: moment, label: "blocks below", token: "--text" });
 	return marks;
+}
+
+/* The event of the peak; a memory timeline has none, but the one pixel of all shows it. */
+function usePeak({ snapshot, device }: Chosen): number | null {
+	const { client } = useOpened();
+	const { points, snapshot: number } = snapshot;
+	const loaded = useLoaded(async () => {
+		if (device || points < 1) return null;
+		const asked = { snapshot: number, group: "category", from: 0, to: points, pixels: 1 };
+		return readArea((await client.bytes("memory", asked)).bytes)?.event[0] ?? null;
+	}, [client, number, device, points]);
+	return device ? device.peak_event : loaded.value;
 }
 
 /* When an event was; null where no times were recorded. */
@@ -78,6 +93,7 @@ function useTravel(chosen: Chosen) {
 	const { client } = useOpened();
 	const { snapshot, device } = chosen;
 	const own = useView((view) => view.own);
+	const peak = usePeak(chosen);
 	const timed = device ? device.span_ns !== null && device.span_ns > 0 : false;
 	const axis: Axis = own.axis === "time" && timed ? "time" : "event";
 	const length = axisLength(device, snapshot.points, axis);
@@ -95,26 +111,24 @@ function useTravel(chosen: Chosen) {
 		const next = window ? await turned(client, chosen, shown, to) : null;
 		store.setOwn({ axis: to, window: next ? `${next.from}-${next.to}` : "" });
 	};
-	return { own, axis, timed, length, window, shown, zoom, go, turn };
+	return { own, axis, timed, length, peak, window, shown, zoom, go, turn };
 }
 
 type Travel = ReturnType<typeof useTravel>;
 
 /* The next failure after the one that was gone to last, round and round. */
-function nextOom(device: SnapshotDevice, moment: number | null, way: 1 | -1): number | null {
-	const { ooms } = device;
+function nextOom(ooms: number[], moment: number | null, way: 1 | -1): number | null {
 	if (!ooms.length) return null;
 	const at = moment ?? -1;
 	if (way > 0) return ooms.find((event) => event > at) ?? ooms[0] ?? null;
 	return [...ooms].reverse().find((event) => event < at) ?? ooms[ooms.length - 1] ?? null;
 }
 
-function Jumps({ device, travel }: { device: SnapshotDevice; travel: Travel }) {
-	const { go, own } = travel;
-	const peak = device.peak_event;
-	const moment = momentOf(own, device);
+function Jumps({ device, travel }: { device: SnapshotDevice | null; travel: Travel }) {
+	const { go, own, peak } = travel;
+	const ooms = device?.ooms ?? [];
 	const failed = (way: 1 | -1) => {
-		const event = nextOom(device, moment, way);
+		const event = nextOom(ooms, momentOf(own, device), way);
 		if (event !== null) void go(event);
 	};
 	return (
@@ -129,7 +143,7 @@ function Jumps({ device, travel }: { device: SnapshotDevice; travel: Travel }) {
 					Go to the peak
 				</button>
 			) : null}
-			{device.ooms.length > 1 ? (
+			{ooms.length > 1 ? (
 				<button
 					type="button"
 					class="button"
@@ -139,14 +153,14 @@ function Jumps({ device, travel }: { device: SnapshotDevice; travel: Travel }) {
 					Previous failure
 				</button>
 			) : null}
-			{device.ooms.length ? (
+			{ooms.length ? (
 				<button
 					type="button"
 					class="button"
 					title="Out of memory: O on the curve"
 					onClick={() => failed(1)}
 				>
-					{device.ooms.length > 1 ? "Next failure" : "Go to the failure"}
+					{ooms.length > 1 ? "Next failure" : "Go to the failure"}
 				</button>
 			) : null}
 		</>
@@ -181,7 +195,7 @@ function Tools({ chosen, travel }: { chosen: Chosen; travel: Travel }) {
 				onInput={(event) => store.setOwn({ find: event.currentTarget.value })}
 			/>
 			<span class="spring" />
-			{device ? <Jumps device={device} travel={travel} /> : null}
+			<Jumps device={device} travel={travel} />
 			<button
 				type="button"
 				class="button"
@@ -199,18 +213,21 @@ export function Curve({ chosen }: { chosen: Chosen }) {
 	const { snapshot, device } = chosen;
 	const { own } = travel;
 	const moment = momentOf(own, device);
-	const marks = useMemo(() => marksOf(device, moment), [device, moment]);
+	const { peak } = travel;
+	const marks = useMemo(() => marksOf(device, peak, moment), [device, peak, moment]);
 	const group = device ? own.stacked || "category" : "category";
 	const jump = (to: "peak" | "next" | "previous") => {
-		if (!device) return;
 		const event =
-			to === "peak" ? device.peak_event : nextOom(device, moment, to === "next" ? 1 : -1);
+			to === "peak"
+				? peak
+				: nextOom(device?.ooms ?? [], moment, to === "next" ? 1 : -1);
 		if (event !== null) void travel.go(event);
 	};
 	const choose = (event: number, stack: number) => {
 		const at = event === BEFORE ? null : event;
-		if (stack) store.set({ selected: { kind: "held", stack, event: device?.exact ? at : null } });
-		if (at !== null && device?.exact) store.setOwn({ moment: String(at) });
+		const known = device?.exact ? at : null;
+		if (stack) store.set({ selected: { kind: "held", stack, event: known } });
+		if (known !== null) store.setOwn({ moment: String(known) });
 	};
 	return (
 		<div id={CURVE_ID}>

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useOpened } from "../../../core/context";
 import { formatBytes, formatCount } from "../../../core/format";
 import { Copy } from "../../../parts/copy";
-import type { Frame, Stack } from "./model";
+import { countOf, type Frame, type Stack } from "./model";
 
 /* Lines of a stack beside the pointer. */
 const SHORT = 14;
@@ -36,7 +36,7 @@ export function holdsWords(stack: Stack): string {
 	const parts: string[] = [];
 	const add = (bytes: number | undefined, blocks: number | undefined, when: string) => {
 		if (bytes !== undefined)
-			parts.push(`${formatBytes(bytes)} in ${formatCount(blocks)} blocks ${when}`);
+			parts.push(`${formatBytes(bytes)} in ${countOf(blocks ?? 0, "block")} ${when}`);
 	};
 	add(stack.peak_bytes, stack.peak_blocks, "at the peak");
 	add(stack.end_bytes, stack.end_blocks, "at the end");

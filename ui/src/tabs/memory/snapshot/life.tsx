@@ -25,10 +25,11 @@ function when(event: number, at: number | null): string {
 function lifeWords(found: EventAnswer): string {
 	const { freed } = found;
 	if (!freed) return "It was not freed while events were recorded.";
+	const events = `${formatCount(freed.event - found.event)} events`;
 	const long =
 		freed.at_ns === null || found.at_ns === null || freed.at_ns < found.at_ns
-			? `${formatCount(freed.event - found.event)} events`
-			: `${formatNs(freed.at_ns - found.at_ns)} (${formatCount(freed.event - found.event)} events)`;
+			? events
+			: `${formatNs(freed.at_ns - found.at_ns)} (${events})`;
 	const by = freed.line ? ` by ${freed.line}` : "";
 	return `Held for ${long}, freed${by} at ${when(freed.event, freed.at_ns)}.`;
 }

@@ -5,7 +5,7 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../../core/context";
-import { formatBytes, formatCount, formatPercent } from "../../../core/format";
+import { formatBytes, formatPercent } from "../../../core/format";
 import { store } from "../../../core/store";
 import { Failed, Loading } from "../../../parts/state";
 import { useTheme, useWidth } from "../../../parts/surface";
@@ -23,7 +23,15 @@ import {
 	spotAt,
 	spotBeside,
 } from "./map-drawing";
-import { addressOf, type Block, type Blocks, type Segment, stateWords, words } from "./model";
+import {
+	addressOf,
+	type Block,
+	type Blocks,
+	countOf,
+	type Segment,
+	stateWords,
+	words,
+} from "./model";
 
 /* Rows that are seen at once; more scroll. */
 const VIEW = 320;
@@ -126,7 +134,7 @@ function Map({ blocks, plot }: { blocks: Blocks; plot: Props }) {
 					ref={place}
 					tabIndex={0}
 					role="application"
-					aria-label={`${formatCount(blocks.segments.length)} segments and their blocks`}
+					aria-label={`${countOf(blocks.segments.length, "segment")} and their blocks`}
 					style={{ height: `${height}px` }}
 					onScroll={(event) => move(event.currentTarget.scrollTop)}
 					onKeyDown={press}
@@ -198,7 +206,7 @@ function markedWords(blocks: Blocks, marked: Marked): string {
 				count++;
 				bytes += block[1];
 			}
-	return `${formatCount(count)} blocks (${formatBytes(bytes)}) are marked. `;
+	return `${countOf(count, "block")} (${formatBytes(bytes)}) marked. `;
 }
 
 function sumWords(blocks: Blocks, marked: Marked | null): string {
@@ -212,7 +220,7 @@ function sumWords(blocks: Blocks, marked: Marked | null): string {
 	}
 	const share = all ? ` (${formatPercent((100 * used) / all)})` : "";
 	return (
-		`${formatCount(blocks.segments.length)} segments, ${formatCount(count)} blocks: ` +
+		`${countOf(blocks.segments.length, "segment")}, ${countOf(count, "block")}: ` +
 		`${formatBytes(used)} of ${formatBytes(all)}${share} in use. ` +
 		(marked ? markedWords(blocks, marked) : "") +
 		"Point at a block for its stack; click for everything about it."

@@ -1,6 +1,7 @@
 /*
  * model.ts - what the core says of snapshots: areas, segments with blocks, stacks.
  */
+import { formatCount } from "../../../core/format";
 import type { SnapshotDevice } from "../../../core/types";
 
 export type Axis = "event" | "time";
@@ -218,6 +219,11 @@ export function seriesLook(name: string, index: number): { token: string; pale: 
 		token: LINES[index % LINES.length] ?? "--c-other",
 		pale: index >= LINES.length,
 	};
+}
+
+/* "1 block", "2,345 blocks" */
+export function countOf(count: number, what: string): string {
+	return `${formatCount(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /* Categories as people say them; lines stay what they are. */

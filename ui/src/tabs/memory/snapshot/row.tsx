@@ -24,7 +24,7 @@ import {
 import { comparedOf } from "./compared";
 import { Frames } from "./frames";
 import { Life, LifeLinks, useEvent } from "./life";
-import type { Stacks, StackSums } from "./model";
+import { countOf, type Stacks, type StackSums } from "./model";
 import { useWholeStack } from "./stack";
 
 type RowSelection = Extract<Selection, { kind: "row" }>;
@@ -80,11 +80,13 @@ function EventPart({ chosen, event }: { chosen: Chosen; event: number }) {
 }
 
 function sumsWords(sums: StackSums): string {
+	const held = (bytes: number, blocks: number | undefined) =>
+		`${formatBytes(bytes)} in ${countOf(blocks ?? 0, "block")}`;
 	const peak =
 		sums.peak_bytes === undefined
 			? ""
-			: `${formatBytes(sums.peak_bytes)} in ${formatCount(sums.peak_blocks)} blocks at the peak, `;
-	const end = `${formatBytes(sums.end_bytes)} in ${formatCount(sums.end_blocks)} at the end`;
+			: `${held(sums.peak_bytes, sums.peak_blocks)} at the peak, `;
+	const end = `${held(sums.end_bytes, sums.end_blocks)} at the end`;
 	const made = sums.made
 		? `; allocated ${formatCount(sums.made)} times, ${formatCount(sums.freed)} freed`
 		: "";
@@ -99,7 +101,12 @@ function momentOfRow(view: string, read: Read, chosen: Chosen): number | null {
 	return device.peak_event;
 }
 
-function StackList(props: { sums: StackSums[]; count: number; at: number; go: (at: number) => void }) {
+function StackList(props: {
+	sums: StackSums[];
+	count: number;
+	at: number;
+	go: (at: number) => void;
+}) {
 	const { sums, count, at } = props;
 	if (count < 2) return <p>{sums[0] ? sumsWords(sums[0]) : ""}</p>;
 	return (
@@ -227,7 +234,12 @@ function StretchPart({ chosen, read }: { chosen: Chosen; read: Read }) {
 	);
 }
 
-const OF_LINES = new Set(["snapshot-holders", "snapshot-leaks", "snapshot-allocations", "snapshot-diff"]);
+const OF_LINES = new Set([
+	"snapshot-holders",
+	"snapshot-leaks",
+	"snapshot-allocations",
+	"snapshot-diff",
+]);
 
 function Part(props: { chosen: Chosen; selected: RowSelection; read: Read }) {
 	const { chosen, selected, read } = props;
@@ -236,7 +248,8 @@ function Part(props: { chosen: Chosen; selected: RowSelection; read: Read }) {
 	const address = textIn(read, "address");
 	const category = textIn(read, "category");
 	if (view === "snapshot-timeline") return <StretchPart chosen={chosen} read={read} />;
-	if (view === "snapshot-segments" && address) return <SegmentPart address={address} read={read} />;
+	if (view === "snapshot-segments" && address)
+		return <SegmentPart address={address} read={read} />;
 	if (event !== null) return <EventPart chosen={chosen} event={event} />;
 	if (group === "category" && category) return <CategoryPart category={category} />;
 	if (OF_LINES.has(view) && group !== "call")
