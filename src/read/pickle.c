@@ -517,13 +517,3 @@ enum ss_status ss_pickle_read(struct ss_source *source, const struct ss_pickle_r
 	release(machine);
 	return status;
 }
-
-bool ss_pickle_is_start(const char *bytes, size_t length)
-{
-	/* PROTO; or what protocols 0 and 1 begin a dictionary or list with */
-	if (length >= 2 && (unsigned char)bytes[0] == 0x80)
-		return (unsigned char)bytes[1] >= 2 && (unsigned char)bytes[1] <= 5;
-	if (length >= 2 && bytes[0] == '(')
-		return bytes[1] == 'd' || bytes[1] == 'l';
-	return length >= 2 && (bytes[0] == '}' || bytes[0] == ']') && bytes[1] == 'q';
-}

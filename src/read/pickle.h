@@ -73,7 +73,7 @@ SS_MUST_USE
 enum ss_status ss_pickle_read(struct ss_source *source, const struct ss_pickle_reader *reader,
 			      struct ss_pickle_result *out, struct ss_error *err);
 
-/* Whether these bytes can begin a pickle that holds a list or a dictionary. */
+/* pickle_start.c: whether these bytes begin a pickle: a list, a dictionary, or one that imports. */
 bool ss_pickle_is_start(const char *bytes, size_t length);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 
 /* How far ss_source_peek() looks. */
-#define SS_PEEK_BYTES 8
+#define SS_PEEK_BYTES 128 /* names of what a pickle imports are among them */
 
 enum ss_source_flaw {
 	SS_SOURCE_WHOLE = 0,

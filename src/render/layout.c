@@ -5,9 +5,24 @@
 
 #include <string.h>
 
+#include "render/shorten.h"
+
 /* Texts are not cut to less than this while there are figures to spare. */
 #define TEXT_WIDTH_GOOD 20
 #define FIGURES_MIN 3
+
+/* A place is not kept whole where it is wider than this: half of a narrow terminal. */
+#define PLACE_WIDTH_MAX 40
+
+/* How far texts are made narrower. */
+struct least {
+	size_t width;
+	bool keeps_places;
+};
+
+static const struct least least_good = { TEXT_WIDTH_GOOD, true };
+static const struct least least_short = { SS_LAYOUT_TEXT_MIN, true };
+static const struct least least_any = { SS_LAYOUT_TEXT_MIN, false };
 
 const struct ss_cell *ss_layout_cell(const struct ss_layout *layout, uint32_t row, uint32_t column)
 {
@@ -65,6 +80,20 @@ size_t ss_layout_width(const struct ss_layout *layout, uint32_t row, uint32_t co
 	return ss_text_columns(scratch->data, scratch->length);
 }
 
+/* The scratch holds the cell's text. */
+static void measure_place(struct ss_layout *layout, uint32_t column, const struct ss_text *scratch)
+{
+	size_t least;
+
+	if (layout->table->view->columns[column].type != SS_COLUMN_TEXT)
+		return;
+	least = ss_shorten_least(scratch->data, scratch->length);
+	if (least > PLACE_WIDTH_MAX)
+		least = PLACE_WIDTH_MAX;
+	if (least > layout->place[column])
+		layout->place[column] = least;
+}
+
 static void measure(struct ss_layout *layout, struct ss_text *scratch)
 {
 	const struct ss_view *view = layout->table->view;
@@ -85,6 +114,7 @@ static void measure(struct ss_layout *layout, struct ss_text *scratch)
 
 			if (width > layout->width[i])
 				layout->width[i] = width;
+			measure_place(layout, i, scratch);
 		}
 	}
 }
@@ -109,8 +139,16 @@ uint32_t ss_layout_last(const struct ss_layout *layout)
 	return last;
 }
 
+/* What a text is not made narrower than: places stay, where they are kept. */
+static size_t least_width(const struct ss_layout *layout, uint32_t column, struct least least)
+{
+	return least.keeps_places && layout->place[column] > least.width ? layout->place[column]
+									 : least.width;
+}
+
 /* The text to be made narrower: the widest above the least width; SS_LAYOUT_COLUMNS: none. */
-static uint32_t widest_text(const struct ss_layout *layout, size_t least, uint32_t *text_columns)
+static uint32_t widest_text(const struct ss_layout *layout, struct least least,
+			    uint32_t *text_columns)
 {
 	const struct ss_view *view = layout->table->view;
 	uint32_t widest = SS_LAYOUT_COLUMNS;
@@ -120,7 +158,7 @@ static uint32_t widest_text(const struct ss_layout *layout, size_t least, uint32
 		if (!layout->shown[i] || view->columns[i].type != SS_COLUMN_TEXT)
 			continue;
 		(*text_columns)++;
-		if (layout->width[i] > least &&
+		if (layout->width[i] > least_width(layout, i, least) &&
 		    (widest == SS_LAYOUT_COLUMNS || layout->width[i] > layout->width[widest]))
 			widest = i;
 	}
@@ -128,7 +166,7 @@ static uint32_t widest_text(const struct ss_layout *layout, size_t least, uint32
 }
 
 /* The last figure, when there are enough before it; SS_LAYOUT_COLUMNS: none to spare. */
-static uint32_t spare_figure(const struct ss_layout *layout)
+static uint32_t spare_figure(const struct ss_layout *layout, uint32_t least)
 {
 	const struct ss_view *view = layout->table->view;
 	uint32_t last = SS_LAYOUT_COLUMNS, figures = 0;
@@ -138,7 +176,7 @@ static uint32_t spare_figure(const struct ss_layout *layout)
 			last = i;
 			figures++;
 		}
-	return figures > FIGURES_MIN ? last : SS_LAYOUT_COLUMNS;
+	return figures > least ? last : SS_LAYOUT_COLUMNS;
 }
 
 /* The last column of times, bytes or counts that are 0 in every row; SS_LAYOUT_COLUMNS: none. */
@@ -158,10 +196,11 @@ static uint32_t zero_figure(const struct ss_layout *layout)
 	return SS_LAYOUT_COLUMNS;
 }
 
-static void narrow(struct ss_layout *layout, uint32_t column, size_t least, uint32_t text_columns,
-		   size_t room)
+static void narrow(struct ss_layout *layout, uint32_t column, struct least least,
+		   uint32_t text_columns, size_t room)
 {
-	size_t over = total_width(layout) - room, spare = layout->width[column] - least;
+	size_t over = total_width(layout) - room,
+	       spare = layout->width[column] - least_width(layout, column, least);
 
 	/* little by little, so that two long columns share the loss */
 	if (text_columns > 1 && over > 4)
@@ -194,9 +233,42 @@ static void widen(struct ss_layout *layout, const size_t *whole, size_t room)
 	}
 }
 
+/* Makes one text narrower. False: none is wider than that. */
+static bool narrow_one(struct ss_layout *layout, struct least least, size_t room)
+{
+	uint32_t texts, column = widest_text(layout, least, &texts);
+
+	if (column == SS_LAYOUT_COLUMNS)
+		return false;
+	narrow(layout, column, least, texts, room);
+	return true;
+}
+
+/* Leaves out one figure that can be spared, those that are all 0 first. */
+static bool spare_one(struct ss_layout *layout, uint32_t least)
+{
+	uint32_t texts, column = zero_figure(layout);
+
+	widest_text(layout, least_any, &texts);
+	if (column == SS_LAYOUT_COLUMNS && texts > 1)
+		column = spare_figure(layout, least);
+	if (column == SS_LAYOUT_COLUMNS)
+		return false;
+	leave_out(layout, column);
+	return true;
+}
+
+static bool has_places(const struct ss_layout *layout)
+{
+	for (uint32_t i = 0; i < layout->table->view->column_count; i++)
+		if (layout->shown[i] && layout->place[i])
+			return true;
+	return false;
+}
+
 /*
  * Makes the table fit: narrower texts, without figures that are all 0, fewer figures,
- * then narrower and fewer still.
+ * then narrower and fewer still. One figure is enough where a place would be cut.
  */
 static void fit(struct ss_layout *layout, size_t room)
 {
@@ -204,26 +276,14 @@ static void fit(struct ss_layout *layout, size_t room)
 
 	memcpy(whole, layout->width, sizeof(whole));
 	while (total_width(layout) > room) {
-		uint32_t texts, column = widest_text(layout, TEXT_WIDTH_GOOD, &texts);
-
-		if (column != SS_LAYOUT_COLUMNS) {
-			narrow(layout, column, TEXT_WIDTH_GOOD, texts, room);
+		if (narrow_one(layout, least_good, room) || spare_one(layout, FIGURES_MIN) ||
+		    narrow_one(layout, least_short, room) ||
+		    (has_places(layout) && spare_one(layout, 1)) ||
+		    narrow_one(layout, least_any, room))
 			continue;
-		}
-		column = zero_figure(layout);
-		if (column == SS_LAYOUT_COLUMNS && texts > 1)
-			column = spare_figure(layout);
-		if (column != SS_LAYOUT_COLUMNS) {
-			leave_out(layout, column);
-			continue;
-		}
-		column = widest_text(layout, SS_LAYOUT_TEXT_MIN, &texts);
-		if (column != SS_LAYOUT_COLUMNS)
-			narrow(layout, column, SS_LAYOUT_TEXT_MIN, texts, room);
-		else if (ss_layout_last(layout) > 0)
-			leave_out(layout, ss_layout_last(layout));
-		else
+		if (!ss_layout_last(layout))
 			break;
+		leave_out(layout, ss_layout_last(layout));
 	}
 	widen(layout, whole, room);
 }

@@ -1,9 +1,9 @@
 /*
  * layout.h - which columns of a table a terminal shows, and how wide.
  *
- * A table is as wide as the terminal at most: details are left out, texts are
- * shortened, columns that are 0 in every row are left out, and at last columns from
- * the right, which is said. Bars get what is left.
+ * A table is as wide as the terminal at most: details are left out, texts are shortened (not
+ * the file and line of a place, while there is anything else), columns that are 0 in every row
+ * are left out, and at last columns from the right, which is said. Bars get what is left.
  */
 #ifndef SS_RENDER_LAYOUT_H
 #define SS_RENDER_LAYOUT_H
@@ -22,6 +22,7 @@ struct ss_layout {
 	uint32_t rows;
 	bool shown[SS_LAYOUT_COLUMNS];
 	size_t width[SS_LAYOUT_COLUMNS];
+	size_t place[SS_LAYOUT_COLUMNS]; /* that files and lines in it need; 0: there are none */
 	uint32_t left_out;
 	uint32_t bar;     /* the column that is drawn, or SS_LAYOUT_COLUMNS */
 	size_t bar_width; /* of the longest bar */

@@ -9,6 +9,7 @@
 
 #include "render/diagnosis.h"
 #include "render/layout.h"
+#include "render/shorten.h"
 
 #define BOLD "\033[1m"
 #define DIM "\033[2m"
@@ -44,27 +45,6 @@ static void add_style(const struct ss_layout *layout, const char *style, struct 
 {
 	if (layout->options->color)
 		ss_text_add_string(out, style);
-}
-
-/* Narrower, the three letters of a beginning ("ate" of aten::) would tell nothing. */
-#define HEAD_WIDTH 24
-
-/* Paths and names are told apart by their ends more than by their beginnings. */
-static void add_shortened(const char *text, size_t length, size_t width, struct ss_text *out)
-{
-	size_t columns = ss_text_columns(text, length);
-	size_t head = width >= HEAD_WIDTH ? (width - 1) / 5 : 0,
-	       tail = width > head + 1 ? width - head - 1 : 0;
-	size_t skip;
-
-	if (columns <= width) {
-		ss_text_add(out, text, length);
-		return;
-	}
-	ss_text_add(out, text, ss_text_prefix(text, length, head));
-	ss_text_add_string(out, "\xe2\x80\xa6");
-	skip = ss_text_prefix(text, length, columns - tail);
-	ss_text_add(out, text + skip, length - skip);
 }
 
 static void pad(struct ss_text *out, size_t used, size_t width)
@@ -117,7 +97,7 @@ static void add_cell(const struct ss_layout *layout, uint32_t row, uint32_t i, b
 		pad(out, width, layout->width[i]);
 	if (color)
 		add_style(layout, color, out);
-	add_shortened(scratch->data, scratch->length, layout->width[i], out);
+	ss_shorten(scratch->data, scratch->length, layout->width[i], out);
 	if (color)
 		add_style(layout, PLAIN, out);
 	if (column->type == SS_COLUMN_TEXT && !is_last)
@@ -244,11 +224,11 @@ static void add_list(const struct ss_layout *layout, struct ss_text *scratch, st
 		pad(out, length, widest + SS_LAYOUT_GAP);
 		scratch->length = 0;
 		ss_render_cell(&view->columns[i], ss_layout_cell(layout, 0, i), scratch);
-		add_shortened(scratch->data, scratch->length,
-			      layout->options->width > widest + SS_LAYOUT_GAP + SS_LAYOUT_TEXT_MIN
-				      ? layout->options->width - widest - SS_LAYOUT_GAP
-				      : SS_LAYOUT_TEXT_MIN,
-			      out);
+		ss_shorten(scratch->data, scratch->length,
+			   layout->options->width > widest + SS_LAYOUT_GAP + SS_LAYOUT_TEXT_MIN
+				   ? layout->options->width - widest - SS_LAYOUT_GAP
+				   : SS_LAYOUT_TEXT_MIN,
+			   out);
 		ss_text_add_string(out, "\n");
 	}
 }

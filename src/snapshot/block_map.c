@@ -91,6 +91,40 @@ static bool copy_end(struct work *work)
 	return true;
 }
 
+/* The block at this address; SS_NO_ID: none begins there. */
+static uint32_t find_block(const struct ss_block_map *map, uint64_t address)
+{
+	uint32_t low = 0, high = map->block_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (map->blocks[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < map->block_count && map->blocks[low].address == address ? low : SS_NO_ID;
+}
+
+/* Which allocation the blocks of the end come from: the last one there that was not freed. */
+static void find_rows(const struct work *work)
+{
+	const struct ss_memory_events *events = &work->subject->snapshot->events;
+	uint32_t first = work->device->first, end = first + work->device->count;
+
+	for (uint32_t row = first; row < end; row++) {
+		uint32_t block;
+
+		if (events->action[row] != SS_ACTION_ALLOC ||
+		    work->subject->history->partner[row] != SS_NO_ROW)
+			continue;
+		block = find_block(work->map, events->address[row]);
+		if (block != SS_NO_ID && work->map->blocks[block].state != SS_BLOCK_INACTIVE)
+			work->map->blocks[block].row = row;
+	}
+}
+
 /* --- a moment before ----------------------------------------------------------------- */
 
 static bool add_range(struct work *work, uint64_t address, int64_t bytes, int32_t sign,
@@ -271,8 +305,12 @@ enum ss_status ss_block_map_make(struct ss_block_map *map,
 	bool whole;
 
 	*map = (struct ss_block_map){ .memory = subject->history->memory };
-	if (row == SS_HELD_AT_END)
-		return copy_end(&work) ? SS_OK : ss_fail_memory(err, "the blocks");
+	if (row == SS_HELD_AT_END) {
+		if (!copy_end(&work))
+			return ss_fail_memory(err, "the blocks");
+		find_rows(&work);
+		return SS_OK;
+	}
 	if (!device->is_exact)
 		return ss_fail(err, SS_ERR_MISSING,
 			       "the events do not lead to the recorded segments, so blocks are "

@@ -5,17 +5,21 @@
 
 #include <string.h>
 
+#include "read/pickle.h"
 #include "snapshot/from_trace.h"
 
 /*
  * Pickles begin with their protocol, those of the first two with a mark, a list or a
- * dictionary; JSON begins with none of these bytes. A trace is no list of lists.
+ * dictionary; JSON begins with none of these bytes. Others can only be refused, which is for
+ * the reader of pickles to say. A trace is no list of lists.
  */
 bool ss_opened_is_snapshot(const char *bytes, size_t length)
 {
 	size_t at = 0;
 
-	if (length && strchr("\x80(]}", *bytes) && *bytes)
+	if (length && *bytes && strchr("\x80(]}", *bytes))
+		return true;
+	if (ss_pickle_is_start(bytes, length))
 		return true;
 	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
 		at++;

@@ -82,13 +82,11 @@ const char *ss_snapshot_address(uint64_t address, struct ss_table *out)
 /* More frames than that are for a flame graph, not for a cell. */
 #define STACK_FRAMES_MAX 40
 
-const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_t stack,
-			      struct ss_table *out)
+void ss_snapshot_add_stack(const struct ss_snapshot_subject *subject, uint32_t stack,
+			   struct ss_text *out)
 {
 	const struct ss_stacks *stacks = &subject->snapshot->stacks;
 	const struct ss_frame_list *list = &stacks->items[stack];
-	struct ss_text text = { 0 };
-	const char *cell = NULL;
 	uint32_t shown = 0;
 
 	for (uint32_t i = 0; i < list->count && shown < STACK_FRAMES_MAX; i++) {
@@ -96,11 +94,20 @@ const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_
 
 		if (subject->spots->flags[frame] & SS_FRAME_NOISE)
 			continue;
-		ss_text_addf(&text, "%s%s", shown ? " < " : "",
+		ss_text_addf(out, "%s%s", shown ? " < " : "",
 			     ss_strings_text(&subject->spots->texts,
 					     subject->spots->frame_line[frame]));
 		shown++;
 	}
+}
+
+const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_t stack,
+			      struct ss_table *out)
+{
+	struct ss_text text = { 0 };
+	const char *cell = NULL;
+
+	ss_snapshot_add_stack(subject, stack, &text);
 	if (ss_text_failed(&text))
 		out->failed = true;
 	else if (text.length)
@@ -211,7 +218,13 @@ static void note_device(const struct ss_snapshot_subject *subject,
 			name);
 		return;
 	}
-	if (device->begins_in_middle)
+	if (device->begins_in_middle && !device->lost_stacks)
+		ss_table_note(out,
+			      "Device %s: the events begin in the middle: %" PRIu32
+			      " blocks (%s) were in use before.",
+			      name, device->old_count,
+			      ss_bytes_text(device->first_active_bytes, out));
+	else if (device->begins_in_middle)
 		ss_table_note(out,
 			      "Device %s: the events begin in the middle: %" PRIu32
 			      " blocks (%s) were in use before, and of %" PRIu32

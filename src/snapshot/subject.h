@@ -52,7 +52,11 @@ int64_t ss_snapshot_between(const struct ss_snapshot *snapshot, uint32_t from, u
 /* "0x7f2a00000000" */
 const char *ss_snapshot_address(uint64_t address, struct ss_table *out);
 
-/* A stack on one line, innermost first, without what says nothing; NULL: not recorded. */
+/* A stack on one line, innermost first, without what says nothing. */
+void ss_snapshot_add_stack(const struct ss_snapshot_subject *subject, uint32_t stack,
+			   struct ss_text *out);
+
+/* The same as a cell; NULL: not recorded. */
 const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_t stack,
 			      struct ss_table *out);
 

@@ -80,9 +80,9 @@ static const struct {
 	{ "memory?from=0&to=2&pixels=2&snapshot=1", "SSM1" },
 	{ "memory?from=-5&to=9&pixels=2&snapshot=1&axis=time", "SSM1" },
 	{ "memory?from=0&to=2&pixels=2&snapshot=1&group=line", "!only categories" },
-	{ "blocks", "\"blocks\":[[0,512,\"used\",\"unknown\",400,1],"
-		    "[512,512,\"free\",null,null,null]]" },
-	{ "blocks?event=0", "\"blocks\":[[0,1024,\"free\",null,null,null]]" },
+	{ "blocks", "\"blocks\":[[0,512,\"used\",\"unknown\",400,1,1],"
+		    "[512,512,\"free\",null,null,null,null]]" },
+	{ "blocks?event=0", "\"blocks\":[[0,1024,\"free\",null,null,null,null]]" },
 	{ "blocks?event=1", "\"event\":1,\"segments\":[\n {\"address\":\"0x1000\",\"bytes\":1024" },
 	{ "blocks?event=2", "!'event' is no whole number from 0 to 1" },
 	{ "blocks?snapshot=1", "!a memory timeline has no blocks" },
@@ -92,6 +92,23 @@ static const struct {
 	{ "stack?stack=0", "\"line\":null,\"frames\":[]" },
 	{ "stack?stack=2", "!'stack' is no whole number from 0 to 1" },
 	{ "stack", "!'stack' is missing" },
+	{ "stacks?line=train.py:3%20(main)",
+	  "\"count\":1,\"stacks\":[\n {\"stack\":1,\"text\":\"train.py:3 (main)\","
+	  "\"peak_bytes\":512,\"peak_blocks\":1,\"end_bytes\":512,\"end_blocks\":1,"
+	  "\"made\":1,\"freed\":0}]" },
+	{ "stacks", "\"line\":null,\"count\":0,\"stacks\":[]" },
+	{ "stacks?line=train.py", "!nothing was allocated at 'train.py'" },
+	{ "stacks?snapshot=1", "!a memory timeline has no stacks" },
+	{ "stacks?device=7", "!no device '7'" },
+	{ "event?event=1",
+	  "\"event\":1,\"action\":\"alloc\",\"at_ns\":0,\"address\":\"0x1000\",\"bytes\":512,"
+	  "\"requested_bytes\":400,\"stack\":1,\"line\":\"train.py:3 (main)\","
+	  "\"category\":\"unknown\",\"freed\":null,\"made\":null}" },
+	{ "event?event=0", "\"action\":\"segment_alloc\",\"at_ns\":0,\"address\":\"0x1000\","
+			   "\"bytes\":1024,\"requested_bytes\":1024,\"stack\":0,\"line\":null" },
+	{ "event?event=2", "!'event' is no whole number from 0 to 1" },
+	{ "event", "!'event' is missing" },
+	{ "event?event=0&snapshot=1", "!no events were recorded" },
 	/* of a job without traces there is nothing to say, and nothing goes wrong */
 	{ "view/files", "!there is no trace, only snapshots of memory" },
 	{ "view/memory", "!there is no trace" },

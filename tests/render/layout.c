@@ -173,12 +173,45 @@ static void test_widening(void **state)
 	ss_text_release(&out);
 }
 
+/* Four figures and two texts: the place keeps its line, other texts and figures go before. */
+static void test_places(void **state)
+{
+	static const uint32_t widths[] = { 60, 64, 72, 80, 100 };
+	struct ss_text out = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(widths); i++) {
+		const struct ss_render_options options = { .width = widths[i] };
+		struct ss_memory memory;
+		struct ss_arena arena;
+		struct ss_table table;
+
+		ss_memory_init(&memory, 0);
+		ss_arena_init(&arena, &memory);
+		ss_table_init(&table, &wide_view, &arena);
+		ss_row_begin(&table);
+		ss_row_text(&table, "/me/distrib_optimizer.py:373 (_build_main_param_groups)");
+		ss_row_text(&table, LETTERS);
+		for (int k = 1; k <= 4; k++)
+			ss_row_int(&table, k);
+		ss_row_end(&table);
+		out.length = 0;
+		ss_renderer_find("text")->view(&table, &options, &out);
+		support_check(strstr(out.data, "distrib_optimizer.py:373") != NULL,
+			      "file and line stay", "%u columns: %s", widths[i], out.data);
+		ss_table_release(&table);
+		ss_arena_release(&arena);
+	}
+	ss_text_release(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sentences),
 		cmocka_unit_test(test_zeros),
 		cmocka_unit_test(test_widening),
+		cmocka_unit_test(test_places),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

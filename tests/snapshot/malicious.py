@@ -46,6 +46,19 @@ def calls(mark):
     yield "a call behind a snapshot's keys", keys + call + b"u.", "os.system"
     yield "EXT2", b"\x80\x02\x83\x01\x00.", "EXT2"
     yield "PERSID", b"Pwhere\n.", "PERSID"
+    for name, data in starts(command):
+        yield name, data, "GLOBAL|INST"
+
+
+def starts(command):
+    """(name, bytes): calls before which no protocol, list or dictionary stands."""
+    call = b"cos\nsystem\n(S'" + command + b"'\ntR."
+    yield "GLOBAL first", call
+    yield "INST first", b"ios\nsystem\n."
+    yield "None first", b"N0" + call
+    yield "a number first", b"I1\n0" + call
+    yield "a text first", b"S'{}'\np0\n0" + call
+    yield "an empty tuple first", b")0" + call
 
 
 def bombs():
@@ -87,6 +100,23 @@ def check_calls(stepscope, folder):
     yield "nothing was run", mark.exists() and "it was"
 
 
+def check_starts(stepscope, folder):
+    """The server and the report look at the first bytes; they have to say the same."""
+    for name, data in starts(b"id"):
+        path = folder / "start.pickle"
+        path.write_bytes(data)
+        command = [stepscope, "report", str(path), "-o", str(folder / "report.html")]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        said = "it was refused and nothing was run" in result.stderr
+        yield f"{name}, in a report", (not said or result.returncode != 1) and result.stderr
+    for name, data in (("JSON", b" {}"), ("text", b"cannot open\nthe file\n"), ("nothing", b"")):
+        path = folder / "start.json"
+        path.write_bytes(data)
+        command = [stepscope, "report", str(path), "-o", str(folder / "report.html")]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        yield f"{name} is no pickle", "pickle" in result.stderr.lower() and result.stderr
+
+
 def check_bombs(stepscope, folder):
     for name, data in bombs():
         path = folder / "bomb.pickle"
@@ -115,7 +145,8 @@ def main():
     count, failed = 0, 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for checks in (check_calls(stepscope, folder), check_bombs(stepscope, folder),
+        for checks in (check_calls(stepscope, folder), check_starts(stepscope, folder),
+                       check_bombs(stepscope, folder),
                        check_cuts(stepscope, folder, traces)):  # fmt: skip
             for what, wrong in checks:
                 count += 1

@@ -98,7 +98,7 @@ async function used(harness) {
 	await legend.getByRole("button", { name: /activation/ }).waitFor();
 	await page.getByRole("button", { name: "by line", exact: true }).first().click();
 	await legend.getByRole("button", { name: /train\.py:43/ }).click();
-	const panel = page.getByRole("region", { name: "Stack" });
+	const panel = page.getByRole("complementary", { name: "Stack" });
 	await panel.getByText(/train_step/).first().waitFor();
 	const top = rowsOf(harness.json("snapshot", path, "holders", "--group", "stack"))[0];
 	await panel.getByText(bytesText(top.peak_bytes)).first().waitFor();
@@ -117,6 +117,238 @@ async function used(harness) {
 	}
 	await harness.close(page);
 	stop();
+}
+
+/* Cells by the names of their columns, of a table that the command prints. */
+function viewOf(harness, path, view, ...options) {
+	return rowsOf(harness.json("snapshot", path, view, ...options));
+}
+
+function ask(harness, path, request) {
+	return JSON.parse(harness.command("ask", request, path));
+}
+
+/* What the address keeps; it is written a moment after the page changed. */
+async function ownOf(page, holds) {
+	await page.waitForFunction(
+		([name, value]) =>
+			new URLSearchParams(location.hash.split("?")[1] ?? "").get(name) === value,
+		holds,
+		{ timeout: 5000 },
+	);
+}
+
+async function openRow(page, part, row = 1) {
+	await page.getByRole("button", { name: part, exact: true }).click();
+	await page.getByRole("grid").getByRole("row").nth(row).click();
+	const drawer = page.getByRole("complementary", { name: "Row" });
+	await drawer.waitFor();
+	return drawer;
+}
+
+/* The first frames of every stack that the core has of a line are in the drawer, one by one. */
+async function holderRow(harness, page, path) {
+	const [row] = viewOf(harness, path, "holders");
+	const drawer = await openRow(page, "Who holds it");
+	await drawer.getByRole("heading", { name: row.line, exact: true }).waitFor();
+	const line = encodeURIComponent(row.line);
+	const { count, stacks } = ask(harness, path, `stacks?line=${line}`);
+	equal(
+		stacks.reduce((sum, one) => sum + one.peak_bytes, 0),
+		row.peak_bytes,
+		"stacks of a line hold what the line holds",
+	);
+	await drawer.getByText(`${count} stacks end in this line`).waitFor();
+	const frames = (number) =>
+		ask(harness, path, `stack?stack=${number}`)
+			.frames.filter((frame) => !frame.noise)
+			.map((frame) =>
+				frame.file && frame.file !== "??"
+					? `${frame.file}:${frame.line} ${frame.name}`
+					: frame.name,
+			);
+	for (const [i, one] of stacks.slice(0, 2).entries()) {
+		await drawer.getByRole("button", { name: new RegExp(`^${i + 1}\\.`) }).click();
+		const wanted = frames(one.stack);
+		const list = drawer.getByRole("region", { name: "Stack" }).getByRole("listitem");
+		await list.filter({ hasText: wanted.at(-1) }).first().waitFor();
+		equal(await list.allInnerTexts(), wanted, `stack ${one.stack}`);
+	}
+	await drawer.getByRole("button", { name: "Show in the curve" }).click();
+	await ownOf(page, ["find", row.line]);
+	equal(
+		await page.locator(".area-legend li:not(.off) button").count(),
+		1,
+		"holders that are looked for",
+	);
+	await drawer.getByRole("button", { name: "Show in the block map" }).click();
+	const words = `${row.peak_blocks} blocks (${bytesText(row.peak_bytes)}) marked`;
+	await page.locator(".map-words").getByText(words).waitFor();
+	await page.getByRole("button", { name: "Clear the marks" }).click();
+}
+
+/* One allocation: when, how long, who freed it, where it lay. */
+async function allocationRow(harness, page, path) {
+	const rows = viewOf(harness, path, "allocations");
+	const at = rows.findIndex((row) => row.lifetime_ns !== null && row.freed_by);
+	const drawer = await openRow(page, "Allocations", at + 1);
+	const event = ask(harness, path, `event?event=${rows[at].event}`);
+	equal(event.freed.at_ns - event.at_ns, rows[at].lifetime_ns, "its lifetime");
+	equal(event.freed.line, rows[at].freed_by, "who freed it");
+	equal(event.address, rows[at].address, "its address");
+	await drawer.getByText(`freed by ${rows[at].freed_by} at event`).waitFor();
+	await drawer.getByRole("button", { name: "Show in the block map" }).click();
+	await ownOf(page, ["marked", event.address]);
+	const words = `1 block (${bytesText(event.bytes)}) marked`;
+	await page.locator(".map-words").getByText(words).waitFor();
+	await drawer.getByRole("button", { name: "Show in the curve" }).click();
+	await ownOf(page, ["moment", String(event.event)]);
+	const around = Math.max(8, Math.ceil((event.freed.event - event.event) / 10));
+	const window = `${Math.max(0, event.event - around)}-${event.freed.event + around + 1}`;
+	await ownOf(page, ["window", window]);
+}
+
+/* Rows of every table open the drawer with what the command says of them. */
+async function rows(harness) {
+	const path = join(MEMORY, "synthetic_leak_oom.p4.pickle");
+	if (!existsSync(path)) return;
+	const { link, stop } = await harness.serve(path);
+	const page = await harness.open(link, { viewport: { width: 1280, height: 1400 } });
+	await leadOf(page);
+	await holderRow(harness, page, path);
+	await allocationRow(harness, page, path);
+	const [oom] = viewOf(harness, path, "oom");
+	const failed = await openRow(page, "Out of memory");
+	await failed.getByText(oom.would_help).waitFor();
+	await failed.getByRole("region", { name: "Stack" }).getByText(oom.line).first().waitFor();
+	const [leak] = viewOf(harness, path, "leaks");
+	const leaks = await openRow(page, "Leaks");
+	await leaks.getByRole("heading", { name: leak.line, exact: true }).waitFor();
+	const [segment] = viewOf(harness, path, "segments");
+	const segments = await openRow(page, "Segments");
+	await segments.getByRole("heading", { name: segment.address, exact: true }).waitFor();
+	await segments.getByRole("button", { name: "Show in the block map" }).click();
+	await ownOf(page, ["marked", segment.address]);
+	/* the address shows the same again */
+	await page.reload();
+	await segments.getByRole("heading", { name: segment.address, exact: true }).waitFor();
+	await page.locator(".map-words").getByText("marked").waitFor();
+	await page.keyboard.press("Escape");
+	equal(await page.getByRole("complementary").count(), 0, "drawers after Esc");
+	await harness.close(page);
+	stop();
+}
+
+/* The window of the curve, out of the address. */
+async function windowOf(page) {
+	const found = /window=(\d+)-(\d+)/.exec(page.url());
+	return found ? [Number(found[1]), Number(found[2])] : null;
+}
+
+async function goesTo(page, act, place, what) {
+	await page.getByRole("button", { name: "Show all" }).evaluate((one) => one.click());
+	await page.waitForFunction(() => !location.hash.includes("window="));
+	await act();
+	await page.waitForFunction(() => location.hash.includes("window="));
+	const [from, to] = await windowOf(page);
+	check(from <= place && place < to, `${what}: ${place} is not in ${from} to ${to}`);
+}
+
+/* The peak and what failed, by button and by key, on both axes. */
+async function jumps(harness) {
+	const path = join(MEMORY, "synthetic_leak_oom.p4.pickle");
+	if (!existsSync(path)) return;
+	const { link, stop } = await harness.serve(path);
+	const page = await harness.open(link);
+	await leadOf(page);
+	const [device] = ask(harness, path, "job").snapshots[0].devices;
+	const { peak_at_ns: peakNs } = summaryOf(harness, path);
+	const oomNs = viewOf(harness, path, "oom")[0].at_ns;
+	const chart = page.getByRole("img", { name: /Active memory/ });
+	const peak = () => page.getByRole("button", { name: "Go to the peak" }).click();
+	const failure = () => page.getByRole("button", { name: "Go to the failure" }).click();
+	await goesTo(page, peak, device.peak_event, "the peak");
+	await page.getByRole("heading", { name: /blocks after event/ }).waitFor();
+	await goesTo(page, failure, device.ooms[0], "the failure");
+	await goesTo(page, () => chart.press("p"), device.peak_event, "the key of the peak");
+	await goesTo(page, () => chart.press("o"), device.ooms[0], "the key of the failure");
+	await page.getByRole("button", { name: "time", exact: true }).click();
+	await ownOf(page, ["axis", "time"]);
+	const span = await windowOf(page);
+	check(span && span[0] <= oomNs && oomNs < span[1], `the other axis is elsewhere: ${span}`);
+	await goesTo(page, peak, peakNs, "the peak in time");
+	await goesTo(page, failure, oomNs, "the failure in time");
+	await goesTo(page, () => chart.press("Shift+O"), oomNs, "the key of the one before");
+	await chart.press("r");
+	await page.waitForFunction(() => !location.hash.includes("window="));
+	await harness.close(page);
+	stop();
+}
+
+/* What is under the pointer: the stack of a series, a block; a click pins it. */
+async function pointed(harness) {
+	const path = join(MEMORY, "synthetic_leak_oom.p4.pickle");
+	if (!existsSync(path)) return;
+	const { link, stop } = await harness.serve(path);
+	const page = await harness.open(link);
+	await leadOf(page);
+	await page.getByRole("button", { name: "by stack", exact: true }).first().click();
+	const chart = page.getByRole("img", { name: /stacked by stack/ });
+	const box = await chart.boundingBox();
+	/* near the end, just above the axis: the series that has most at any moment */
+	const position = { x: box.width - 30, y: 250 };
+	const shown = page.waitForResponse((one) => one.url().includes("/stack?"));
+	await chart.hover({ position });
+	const under = await (await shown).json();
+	const own = under.frames.filter((frame) => frame.own);
+	const place = (frame) => `${frame.file.split("/").pop()}:${frame.line} ${frame.name}`;
+	const tip = page.locator(".area-tip .frames-short");
+	await tip.waitFor();
+	const frames = await tip.getByRole("listitem").allInnerTexts();
+	for (const frame of own)
+		check(frames.includes(place(frame)), `no ${place(frame)} in ${frames}`);
+	await chart.click({ position });
+	const drawer = page.getByRole("complementary", { name: "Stack" });
+	await drawer.getByText(bytesText(under.peak_bytes)).first().waitFor();
+	equal(
+		await drawer.getByRole("region", { name: "Stack" }).getByRole("listitem").allInnerTexts(),
+		under.frames
+			.filter((frame) => !frame.noise)
+			.map((frame) =>
+				frame.file === "??" ? frame.name : `${frame.file}:${frame.line} ${frame.name}`,
+			),
+		"the stack that was clicked",
+	);
+	await page.keyboard.press("Escape");
+	await page.getByRole("button", { name: "Show the end" }).click();
+	await blockAt(harness, page, path);
+	await harness.close(page);
+	stop();
+}
+
+/* The first block of the first segment: by the pointer, then by keys. */
+async function blockAt(harness, page, path) {
+	const { segments } = ask(harness, path, "blocks");
+	const [segment] = segments;
+	const [, bytes, , , requested, , event] = segment.blocks[0];
+	const map = page.locator(".map");
+	await map.scrollIntoViewIfNeeded();
+	await map.hover({ position: { x: 76, y: 6 } });
+	await page.locator(".map-place .frames-short").waitFor();
+	const words = await page.locator(".map-words").innerText();
+	check(words.startsWith(`${bytesText(bytes)}, ${bytesText(requested)} asked for`), words);
+	await map.click({ position: { x: 76, y: 6 } });
+	const drawer = page.getByRole("complementary", { name: "Block" });
+	await drawer.getByText(segment.address).first().waitFor();
+	await drawer.getByText(`Allocated at event ${event}`).waitFor();
+	await page.mouse.move(0, 0);
+	await map.press("ArrowRight");
+	await map.press("ArrowDown");
+	await map.press("ArrowRight");
+	await map.press("Enter");
+	const second = segments[1];
+	const address = BigInt(second.address) + BigInt(second.blocks[1][0]);
+	await drawer.getByText(`0x${address.toString(16)}`).first().waitFor();
 }
 
 async function reported(harness) {
@@ -166,6 +398,45 @@ async function compared(harness) {
 	const shown = await (await reply).json();
 	equal(shown.rows, harness.json("snapshot", before, after, "diff").rows, "the comparison");
 	await page.getByRole("grid").getByText(rowsOf(shown)[0].line).first().waitFor();
+	const all = rowsOf(harness.json("snapshot", before, after, "diff"));
+	const sum = (name) => all.reduce((total, row) => total + row[name], 0);
+	const said = await page.getByRole("region", { name: "Compared" }).innerText();
+	const words = `${bytesText(sum("before_bytes"))} → ${bytesText(sum("after_bytes"))}`;
+	check(said.includes(words), `the page says: ${said}, not ${words}`);
+	await page.getByRole("grid").getByRole("row").nth(1).click();
+	const drawer = page.getByRole("complementary", { name: "Row" });
+	await drawer.getByRole("heading", { name: all[0].line, exact: true }).waitFor();
+	await harness.close(page);
+	stop();
+}
+
+/* Two snapshots in one folder: the later one with the one before it, or as one chooses. */
+async function sideBySide(harness) {
+	const names = ["synthetic_normal", "synthetic_leak", "synthetic_fragmentation"];
+	const folder = join(harness.scratch, "three");
+	if (!existsSync(join(MEMORY, `${names[0]}.p4.pickle`))) return;
+	mkdirSync(folder);
+	names.forEach((name, i) =>
+		copyFileSync(join(MEMORY, `${name}.p4.pickle`), join(folder, `${i}.pickle`)),
+	);
+	const { link, stop } = await harness.serve(folder);
+	const page = await harness.open(link);
+	await leadOf(page);
+	const compared = page.getByRole("region", { name: "Compared" });
+	await compared.getByText("From 0.pickle to 1.pickle").waitFor();
+	await page.getByLabel("Snapshot", { exact: true }).selectOption("2");
+	await compared.getByText("From 1.pickle to 2.pickle").waitFor();
+	await page.getByLabel("Compare with").selectOption("0");
+	await compared.getByText("From 0.pickle to 2.pickle").waitFor();
+	const reply = page.waitForResponse((one) => one.url().includes("view/snapshot-diff"));
+	await compared.getByRole("button", { name: "Show line by line" }).click();
+	const wanted = harness.json(
+		"snapshot",
+		join(folder, "0.pickle"),
+		join(folder, "2.pickle"),
+		"diff",
+	);
+	equal((await (await reply).json()).rows, wanted.rows, "the comparison of two of three");
 	await harness.close(page);
 	stop();
 }
@@ -196,7 +467,11 @@ async function everyView(harness) {
 export const snapshotTests = [
 	{ name: "snapshot: every real one is dropped on the page", run: droppedAll },
 	{ name: "snapshot: the curve, stacks, moments and tables", run: used },
+	{ name: "snapshot: rows lead to the drawer", run: rows },
+	{ name: "snapshot: the peak and failures, on both axes", run: jumps },
+	{ name: "snapshot: the stack under the pointer", run: pointed },
 	{ name: "snapshot: a report from disk", run: reported },
+	{ name: "snapshot: several in one folder", run: sideBySide },
 	{ name: "snapshot: two runs", run: compared },
 	{ name: "snapshot: every view can be reached", run: everyView },
 	{ name: "snapshot: beside the traces of a folder", run: beside },

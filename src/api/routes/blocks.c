@@ -27,13 +27,13 @@ static void add_about(const struct ss_snapshot *snapshot, uint32_t index, struct
 		     segment->is_expandable ? "true" : "false");
 }
 
-static void add_block(const struct ss_map_segment *segment, const struct ss_map_block *block,
-		      bool is_first, struct ss_text *out)
+static void add_block(const struct ss_device_memory *device, const struct ss_map_segment *segment,
+		      const struct ss_map_block *block, bool is_first, struct ss_text *out)
 {
 	ss_text_addf(out, "%s[%" PRIu64 ",%" PRId64 ",\"%s\",", is_first ? "" : ",",
 		     block->address - segment->address, block->bytes, state_name(block->state));
 	if (block->state == SS_BLOCK_INACTIVE) {
-		ss_text_add_string(out, "null,null,null]");
+		ss_text_add_string(out, "null,null,null,null]");
 		return;
 	}
 	ss_text_addf(out, "\"%s\",", ss_purpose_name((enum ss_purpose)block->purpose));
@@ -41,11 +41,15 @@ static void add_block(const struct ss_map_segment *segment, const struct ss_map_
 		ss_text_add_string(out, "null");
 	else
 		ss_text_add_int(out, block->requested_bytes);
-	ss_text_addf(out, ",%" PRIu32 "]", block->stack);
+	ss_text_addf(out, ",%" PRIu32, block->stack);
+	if (block->row == SS_NO_ROW)
+		ss_text_add_string(out, ",null]");
+	else
+		ss_text_addf(out, ",%" PRIu32 "]", block->row - device->first);
 }
 
 static void write_map(const struct ss_block_map *map, const struct ss_snapshot *snapshot,
-		      struct ss_text *out)
+		      const struct ss_device_memory *device, struct ss_text *out)
 {
 	for (uint32_t i = 0; i < map->segment_count; i++) {
 		const struct ss_map_segment *segment = &map->segments[i];
@@ -56,7 +60,7 @@ static void write_map(const struct ss_block_map *map, const struct ss_snapshot *
 			add_about(snapshot, segment->segment, out);
 		ss_text_add_string(out, ",\"blocks\":[");
 		for (uint32_t k = 0; k < segment->count; k++)
-			add_block(segment, &map->blocks[segment->first + k], k == 0, out);
+			add_block(device, segment, &map->blocks[segment->first + k], k == 0, out);
 		ss_text_add_string(out, "]}");
 	}
 }
@@ -90,7 +94,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 		else
 			ss_text_add_int(&out->body, event);
 		ss_text_add_string(&out->body, ",\"segments\":[");
-		write_map(&map, &opened->snapshot, &out->body);
+		write_map(&map, &opened->snapshot, device, &out->body);
 		ss_text_add_string(&out->body, "]}\n");
 	}
 	ss_block_map_release(&map);

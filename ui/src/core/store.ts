@@ -9,6 +9,9 @@ export type Selection =
 	| { kind: "gap"; file: number; track: number; gap: number }
 	| { kind: "finding"; number: number }
 	| { kind: "range"; from: number; to: number }
+	/* Of a snapshot: a stack that holds memory; a block, after an event or at the end. */
+	| { kind: "held"; stack: number; event: number | null }
+	| { kind: "block"; address: string; event: number | null }
 	/* A row of a table: its number in the order of the core. */
 	| { kind: "row"; view: string; group: string; index: number };
 
@@ -42,6 +45,9 @@ function writeSelection(selected: Selection): string {
 	if (selected.kind === "gap")
 		return `gap.${selected.file}.${selected.track}.${selected.gap}`;
 	if (selected.kind === "finding") return `finding.${selected.number}`;
+	if (selected.kind === "held") return `held.${selected.stack}.${selected.event ?? "end"}`;
+	if (selected.kind === "block")
+		return `block.${selected.address}.${selected.event ?? "end"}`;
 	if (selected.kind === "row")
 		return `row.${selected.view}.${selected.group}.${selected.index}`;
 	return `range.${Math.round(selected.from)}.${Math.round(selected.to)}`;
@@ -52,9 +58,18 @@ function readRow([view = "", group = "", index = ""]: string[]): Selection | nul
 	return named ? { kind: "row", view, group, index: Number(index) } : null;
 }
 
+function readHeld(kind: string, [what = "", when = ""]: string[]): Selection | null {
+	if (!/^(\d+|end)$/.test(when)) return null;
+	const event = when === "end" ? null : Number(when);
+	if (kind === "block" && /^0x[0-9a-f]+$/.test(what)) return { kind, address: what, event };
+	if (kind === "held" && /^\d+$/.test(what)) return { kind, stack: Number(what), event };
+	return null;
+}
+
 function readSelection(text: string | null): Selection | null {
 	const [kind, ...words] = (text ?? "").split(".");
 	if (kind === "row") return readRow(words);
+	if (kind === "held" || kind === "block") return readHeld(kind, words);
 	const [a = -1, b = -1, c = -1] = words.map(Number);
 	if (!words.every((word) => /^\d+$/.test(word))) return null;
 	if (kind === "slice" && words.length === 2) return { kind, file: a, row: b };

@@ -45,6 +45,38 @@ function Value(props: { column: TableColumn; columns: TableColumn[]; row: Cell[]
 	);
 }
 
+/* What a table over all ranks has once, and what the row has at all. */
+function knownOf(columns: TableColumn[], row: Cell[]): TableColumn[] {
+	return columns.filter(
+		(column) =>
+			row[column.index] !== null &&
+			(!column.spread || column.spread.part === "median"),
+	);
+}
+
+/* All that is known but the title. */
+export function RowFacts(props: { columns: TableColumn[]; row: Cell[]; title: string }) {
+	const { columns, row, title } = props;
+	return (
+		<dl>
+			{knownOf(columns, row)
+				.filter((column) => row[column.index] !== title)
+				.map((column) => (
+					<div key={column.name} title={column.about}>
+						<dt>
+							{column.type === "percent"
+								? `${headingOf(column)} %`
+								: headingOf(column)}
+						</dt>
+						<dd class={isNumeric(column) ? "" : "mono"}>
+							<Value column={column} columns={columns} row={row} />
+						</dd>
+					</div>
+				))}
+		</dl>
+	);
+}
+
 /* Not the choice of any table: the selection says which group it is of. */
 const ROW_ID = "row";
 
@@ -57,12 +89,7 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 	if (loaded.state === "failed") return <Failed error={loaded.error} retry={retry} />;
 	if (!ready) return <Loading what="Looking up the row…" />;
 	if (!row) return <Nothing>This row is not in the table any more.</Nothing>;
-	const known = ready.columns.filter(
-		(column) =>
-			row[column.index] !== null &&
-			(!column.spread || column.spread.part === "median"),
-	);
-	const texts = known.filter((column) => column.type === "text");
+	const texts = knownOf(ready.columns, row).filter((column) => column.type === "text");
 	const title = texts.find((column) => column.name === "name") ?? texts[0];
 	const name = title
 		? String(row[title.index])
@@ -94,26 +121,7 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 					{said}
 				</span>
 			</header>
-			<dl>
-				{known
-					.filter((column) => row[column.index] !== name)
-					.map((column) => (
-						<div key={column.name} title={column.about}>
-							<dt>
-								{column.type === "percent"
-									? `${headingOf(column)} %`
-									: headingOf(column)}
-							</dt>
-							<dd class={isNumeric(column) ? "" : "mono"}>
-								<Value
-									column={column}
-									columns={ready.columns}
-									row={row}
-								/>
-							</dd>
-						</div>
-					))}
-			</dl>
+			<RowFacts columns={ready.columns} row={row} title={name} />
 		</div>
 	);
 }

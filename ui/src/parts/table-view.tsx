@@ -3,7 +3,7 @@
  */
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { Client, Parameters } from "../core/client";
+import { type Client, type Parameters, targetOf } from "../core/client";
 import { useLoaded, useOpened } from "../core/context";
 import { formatCount } from "../core/format";
 import { store, useView, type View } from "../core/store";
@@ -21,6 +21,8 @@ export interface TableViewProps {
 	id?: string;
 	/* Fixed parameters, before those of the scope. */
 	parameters?: Parameters;
+	/* The drawer knows them, too, and can ask for the table again. */
+	told?: boolean;
 	/* Where the view has groups: the one to begin with. */
 	group?: string;
 	/* Detail columns that are shown at first. */
@@ -136,7 +138,7 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 		choice.group,
 		choice.each,
 		again,
-		fixed.name,
+		targetOf("", fixed),
 		asks,
 	]);
 	return { client, job, view, choice, loaded, retry: () => retry((count) => count + 1) };
@@ -193,13 +195,14 @@ export function TableView(props: TableViewProps) {
 			: null;
 	const show = async (row: Cell[]) =>
 		say((await showRow(client, job, props.view, document, row)) ?? "");
-	/* The drawer asks for the table again: not one with parameters of its own, and not one
-	 * of which the core chose the rows. */
+	/* The drawer asks for the table again: not one with parameters that it does not know,
+	 * and not one of which the core chose the rows. */
 	const cut = document.rows.length < document.row_count;
+	const chosen = cut && (choice.order || choice.filter);
 	const open = (row: Cell[], index: number) => {
 		const { group } = choice;
 		if (props.onRow?.(row, document)) return;
-		if (props.parameters || (cut && (choice.order || choice.filter))) void show(row);
+		if (!props.told && (props.parameters || chosen)) void show(row);
 		else store.set({ selected: { kind: "row", view: props.view, group, index } });
 	};
 	return (
@@ -222,7 +225,7 @@ export function TableView(props: TableViewProps) {
 				onShown={(names) => set({ cols: names.join(",") || "none" })}
 				marked={marked}
 				onRow={open}
-				{...(hasPlaces(document) ? { onShow: show } : {})}
+				{...(!offer.of_snapshot && hasPlaces(document) ? { onShow: show } : {})}
 				csv={(sort, name) =>
 					client.text(`view/${props.view}`, {
 						...asked,

@@ -3,7 +3,9 @@
  */
 import type { ComponentType } from "preact";
 import type { Selection } from "../core/store";
-import { RowDetails } from "../parts/row-details";
+import { BlockDetails } from "../tabs/memory/snapshot/block";
+import { AnyRowDetails } from "../tabs/memory/snapshot/row";
+import { HeldDetails } from "../tabs/memory/snapshot/stack";
 import { FindingDetails } from "../tabs/verdict/details";
 import { GapDetails } from "../timeline/details/gap";
 import { RangeDetails } from "../timeline/details/range";
@@ -22,7 +24,9 @@ export type DetailsOf = {
 
 export const DETAILS: DetailsOf = {
 	finding: { title: "Finding", component: FindingDetails },
-	row: { title: "Row", component: RowDetails },
+	row: { title: "Row", component: AnyRowDetails },
+	held: { title: "Stack", component: HeldDetails },
+	block: { title: "Block", component: BlockDetails },
 	slice: { title: "Slice", component: SliceDetails },
 	gap: { title: "Gap", component: GapDetails },
 	range: { title: "Range", component: RangeDetails },

@@ -42,6 +42,18 @@ export const KEYS: KeyGroup[] = [
 		),
 	},
 	{
+		title: "Memory of a snapshot",
+		keys: [
+			{ keys: "W S + −", does: "on the curve: zoom; with the wheel, too" },
+			{ keys: "A D ← →", does: "pan; Shift and the wheel, Shift and drag, too" },
+			{ keys: "R Home", does: "all of it" },
+			{ keys: "P", does: "the peak" },
+			{ keys: "O Shift+O", does: "next and previous allocation that failed" },
+			{ keys: "← → ↑ ↓", does: "on the map: another block" },
+			{ keys: "Enter", does: "its details" },
+		],
+	},
+	{
 		title: "On the timeline",
 		keys: GESTURES.map((gesture) => ({ keys: gesture.shown, does: gesture.says })),
 	},

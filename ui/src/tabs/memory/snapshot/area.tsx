@@ -1,14 +1,16 @@
 /*
  * area.tsx - memory over time, stacked by who holds it: the largest at the bottom.
- * Dragging or the wheel zooms, a double click shows all; keys as on the timeline.
+ * Dragging or the wheel zooms, a double click shows all; keys as on the timeline. The pointer
+ * tells the stack of what is under it, a click pins it in the drawer.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useOpened } from "../../../core/context";
 import { formatBytes, formatCount, formatNs, formatPercent } from "../../../core/format";
 import { Failed, Loading } from "../../../parts/state";
 import { useTheme, useWidth } from "../../../parts/surface";
-import { draw, LEFT, matches, seriesAt } from "./drawing";
-import { useGestures } from "./gestures";
+import { draw, LEFT, type Mark, matches, seriesAt } from "./drawing";
+import { ShortStack, useStack } from "./frames";
+import { type Point, useGestures } from "./gestures";
 import {
 	type Area,
 	type Axis,
@@ -19,6 +21,9 @@ import {
 	type Window,
 	words,
 } from "./model";
+
+/* As the core calls the series of blocks without one. */
+const NO_STACK = "no stack was recorded";
 
 /* Lines of the card beside the pointer. */
 const TOLD = 6;
@@ -31,8 +36,9 @@ interface Props {
 	length: number;
 	window: Window;
 	zoom: (window: Window) => void;
+	jump: (to: "peak" | "next" | "previous") => void;
 	search: string;
-	marks: { event: number; label: string }[];
+	marks: Mark[];
 	choose: (event: number, stack: number) => void;
 	label: string;
 }
@@ -64,33 +70,40 @@ function useArea(props: Props, pixels: number): { area: Area | null; error: stri
 	return state;
 }
 
-function Card(props: { area: Area; pixel: number; axis: Axis; unit: string }) {
-	const { area, pixel, axis, unit } = props;
+function Card(props: {
+	area: Area;
+	pixel: number;
+	axis: Axis;
+	unit: string;
+	under: number; /* the series under the pointer; -1: none */
+}) {
+	const { area, pixel, axis, unit, under } = props;
 	const total = area.high[pixel] ?? 0;
 	const event = area.event[pixel] ?? BEFORE;
 	const reserved = area.reserved[pixel] ?? Number.NaN;
 	const at = area.from + ((area.to - area.from) * pixel) / area.pixels;
-	const shown = area.series
+	const held = area.series
 		.map((series, index) => ({ series, index, bytes: series.parts[pixel] ?? 0 }))
 		.filter(({ bytes }) => bytes > 0)
 		.sort((a, b) => b.bytes - a.bytes);
+	/* what is pointed at is told, however small it is */
+	const told = held.filter(({ index }, i) => i < TOLD || index === under);
+	const more = held.length - told.length;
 	return (
 		<div class="area-card">
 			<b>{formatBytes(total)}</b> active
 			{Number.isNaN(reserved) ? "" : `, ${formatBytes(reserved)} reserved`} ·{" "}
 			{event === BEFORE ? "before the first event" : `${unit} ${formatCount(event)}`}
 			{axis === "time" ? ` · ${formatNs(at)}` : ""}
-			{shown.slice(0, TOLD).map(({ series, index, bytes }) => (
-				<div key={index} class="area-row">
+			{told.map(({ series, index, bytes }) => (
+				<div key={index} class={index === under ? "area-row under" : "area-row"}>
 					<Swatch name={series.name} index={index} /> {words(series.name)}
 					<span class="area-bytes">
 						{formatBytes(bytes)} · {formatPercent((100 * bytes) / total)}
 					</span>
 				</div>
 			))}
-			{shown.length > TOLD ? (
-				<div class="soft">and {shown.length - TOLD} more below</div>
-			) : null}
+			{more > 0 ? <div class="soft">and {more} more</div> : null}
 		</div>
 	);
 }
@@ -142,20 +155,65 @@ function Legend({ area, props }: { area: Area | null; props: Props }) {
 	);
 }
 
+/* The stack behind the series; of a category that of its largest block. */
+function Under(props: { series: Series | undefined; plot: Props }) {
+	const { series, plot } = props;
+	const stack = useStack(plot, series?.stack ?? 0);
+	if (series && series.name === NO_STACK)
+		return (
+			<p class="area-under soft">
+				Made before the first event, or recorded without stacks: a larger max_entries
+				keeps more.
+			</p>
+		);
+	if (!series?.stack) return null;
+	const many = plot.group !== "stack";
+	return (
+		<div class="area-under">
+			<div class="soft">
+				{words(series.name)}
+				{many ? ": stack of its largest block" : ": stack"}
+			</div>
+			{stack ? <ShortStack stack={stack} /> : null}
+		</div>
+	);
+}
+
+function hintOf({ device }: Props): string {
+	const click = device === null ? "click" : "click for a stack";
+	return `Drag to zoom, Shift and drag to pan; ${click}, then the wheel and W A S D work, too.`;
+}
+
+/* More is active than what is reserved: sizes or segments were not recorded as they were. */
+function isBeyond(area: Area): boolean {
+	return area.high.some((bytes, i) => bytes > (area.reserved[i] ?? Number.NaN));
+}
+
+const BEYOND =
+	" More is active than reserved: these events do not tell when segments came and went.";
+
+function pixelAt(area: Area, x: number, width: number): number {
+	return Math.min(area.pixels - 1, Math.floor((x * area.pixels) / width));
+}
+
 /* Beside the pointer, on the side where there is room. */
-function Tip(props: { area: Area; at: number; width: number; plot: Props }) {
+function Tip(props: { area: Area; at: Point; width: number; plot: Props }) {
 	const { area, at, width, plot } = props;
+	const pixel = pixelAt(area, at.x, width);
+	const under = seriesAt(area, pixel, at.y);
 	return (
 		<div
-			class={at > width / 2 ? "area-tip left" : "area-tip"}
-			style={{ left: `${LEFT + at}px` }}
+			class={at.x > width / 2 ? "area-tip left" : "area-tip"}
+			style={{ left: `${LEFT + at.x}px` }}
 		>
 			<Card
 				area={area}
-				pixel={Math.min(area.pixels - 1, Math.floor((at * area.pixels) / width))}
+				pixel={pixel}
 				axis={plot.axis}
 				unit={plot.device === null ? "point" : "event"}
+				under={under}
 			/>
+			<Under series={area.series[under]} plot={plot} />
 		</div>
 	);
 }
@@ -166,9 +224,9 @@ export function AreaPlot(props: Props) {
 	const theme = useTheme();
 	const width = Math.max(0, full - LEFT);
 	const { area, error } = useArea(props, width);
-	const { hover, select, handlers } = useGestures(canvas, width, props, (x, y) => {
+	const { hover, select, handlers } = useGestures(canvas, width, props, ({ x, y }) => {
 		if (!area) return;
-		const pixel = Math.floor((x * area.pixels) / width);
+		const pixel = pixelAt(area, x, width);
 		const stack = area.series[seriesAt(area, pixel, y)]?.stack ?? 0;
 		props.choose(area.event[pixel] ?? BEFORE, stack);
 	});
@@ -201,6 +259,10 @@ export function AreaPlot(props: Props) {
 				<Tip area={area} at={hover} width={width} plot={props} />
 			) : null}
 			<Legend area={area} props={props} />
+			<p class="soft area-hint">
+				{hintOf(props)}
+				{area && isBeyond(area) ? BEYOND : ""}
+			</p>
 		</div>
 	);
 }

@@ -11,11 +11,17 @@ const BOTTOM = 22;
 /* Room above the most that is drawn. */
 const ROOM = 1.05;
 
+export interface Mark {
+	event: number;
+	label: string;
+	token: string;
+}
+
 export interface Look {
 	axis: Axis;
 	window: Window;
 	search: string;
-	marks: { event: number; label: string }[];
+	marks: Mark[];
 }
 
 function placeText(axis: Axis, value: number): string {
@@ -114,7 +120,7 @@ function drawMarks(
 		const at = placeOf(area, props.axis, mark.event);
 		if (at === null) return;
 		const x = at * width;
-		context.strokeStyle = tokenOf(mark.label === "peak" ? "--path" : "--bad");
+		context.strokeStyle = tokenOf(mark.token);
 		context.fillStyle = context.strokeStyle;
 		context.beginPath();
 		context.moveTo(LEFT + x, 0);

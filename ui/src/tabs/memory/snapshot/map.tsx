@@ -1,157 +1,215 @@
 /*
  * map.tsx - segments as rows, their blocks to scale: coloured by what they are for, free ones
- * empty, those that only a stream still uses hatched.
+ * empty, those that only a stream still uses hatched. The pointer or the arrow keys tell a block
+ * and its stack; a click or Enter pins it in the drawer.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../../core/context";
-import { formatBytes, formatCount, formatPercent } from "../../../core/format";
+import { formatBytes, formatPercent } from "../../../core/format";
+import { store } from "../../../core/store";
 import { Failed, Loading } from "../../../parts/state";
-import { beginDrawing, tokenOf, useTheme, useWidth } from "../../../parts/surface";
+import { useTheme, useWidth } from "../../../parts/surface";
 import { Swatch } from "./area";
-import { type Block, type Blocks, categoryToken, type Segment, words } from "./model";
+import type { Marked } from "./chosen";
+import { ShortStack, useStack } from "./frames";
+import {
+	drawMap,
+	isMarked,
+	LEFT,
+	mostMarked,
+	PITCH,
+	type Scene,
+	type Spot,
+	spotAt,
+	spotBeside,
+} from "./map-drawing";
+import {
+	addressOf,
+	type Block,
+	type Blocks,
+	countOf,
+	type Segment,
+	stateWords,
+	words,
+} from "./model";
 
-const ROW = 14;
-const GAP = 3;
-const LEFT = 72;
 /* Rows that are seen at once; more scroll. */
 const VIEW = 320;
 
-interface Hit {
-	segment: Segment;
-	block: Block | null;
-	x: number;
-	y: number;
+interface Props {
+	snapshot: number;
+	device: string;
+	event: number | null;
+	marked: Marked | null;
 }
 
-function drawRow(
-	context: CanvasRenderingContext2D,
-	segment: Segment,
-	y: number,
-	scale: number,
-): void {
-	const text = tokenOf("--soft");
-	context.fillStyle = text;
-	context.fillText(formatBytes(segment.bytes), LEFT - 6, y + ROW - 3);
-	context.fillStyle = tokenOf("--faint");
-	context.fillRect(LEFT, y, Math.max(1, segment.bytes * scale), ROW);
-	for (const [offset, bytes, state, category] of segment.blocks) {
-		if (state === "free") continue;
-		const x = LEFT + offset * scale;
-		const wide = Math.max(0.5, bytes * scale - (bytes * scale > 3 ? 1 : 0));
-		context.fillStyle = tokenOf(categoryToken(category));
-		context.fillRect(x, y, wide, ROW);
-		if (state !== "pending") continue;
-		context.fillStyle = tokenOf("--stripe");
-		for (let at = 0; at < wide; at += 6)
-			context.fillRect(x + at, y, Math.min(3, wide - at), ROW);
-	}
-	context.strokeStyle = tokenOf("--line");
-	context.strokeRect(LEFT + 0.5, y + 0.5, Math.max(1, segment.bytes * scale) - 1, ROW - 1);
-}
-
-function hitAt(blocks: Blocks, x: number, y: number, scroll: number, scale: number): Hit | null {
-	const segment = blocks.segments[Math.floor((y + scroll) / (ROW + GAP))];
-	if (!segment || x < LEFT) return null;
-	const byte = (x - LEFT) / scale;
-	if (byte > segment.bytes) return null;
-	const block = segment.blocks.find(([offset, bytes]) => byte >= offset && byte < offset + bytes);
-	return { segment, block: block ?? null, x, y };
-}
-
-function blockWords({ segment, block }: Hit): string {
+function blockWords(segment: Segment, block: Block): string {
 	const kind = [segment.type, segment.expandable ? "expandable" : ""].filter(Boolean).join(", ");
 	const size = `${formatBytes(segment.bytes)}${kind ? ` (${kind})` : ""}`;
 	const head = `segment ${segment.address}, ${size}`;
-	if (!block) return head;
-	const [, bytes, state, category, requested] = block;
+	const [, bytes, state, , requested] = block;
 	if (state === "free") return `free ${formatBytes(bytes)} · ${head}`;
 	const asked = requested === null ? "" : `, ${formatBytes(requested)} asked for`;
-	const held = state === "pending" ? "freed, still used by a stream" : words(category ?? "");
-	return `${formatBytes(bytes)}${asked} · ${held} · ${head}`;
+	return `${formatBytes(bytes)}${asked} · ${stateWords(block)} · ${head}`;
 }
 
-function Map(props: { blocks: Blocks; choose: (stack: number) => void }) {
-	const { blocks } = props;
+function useCanvas(blocks: Blocks, marked: Marked | null) {
 	const [place, width] = useWidth<HTMLDivElement>();
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const [scroll, move] = useState(0);
-	const [hit, hover] = useState<Hit | null>(null);
+	const [cursor, point] = useState<Spot | null>(null);
 	const theme = useTheme();
 	const largest = Math.max(1, ...blocks.segments.map((segment) => segment.bytes));
 	const scale = Math.max(0, width - LEFT - 4) / largest;
-	const height = Math.min(VIEW, blocks.segments.length * (ROW + GAP) + 2);
+	const height = Math.min(VIEW, blocks.segments.length * PITCH + 2);
+	const scene: Scene = { blocks, marked, cursor, scroll, scale, width, height };
 
 	useEffect(() => {
-		if (!canvas.current || width <= LEFT) return;
-		const context = beginDrawing(canvas.current, width, height);
-		if (!context) return;
-		context.font = `11px ${tokenOf("--font")}`;
-		context.textAlign = "right";
-		const first = Math.floor(scroll / (ROW + GAP));
-		for (let i = first; i < blocks.segments.length; i++) {
-			const segment = blocks.segments[i];
-			const y = i * (ROW + GAP) - scroll;
-			if (!segment || y > height) break;
-			drawRow(context, segment, y, scale);
-		}
-	}, [blocks, width, height, scroll, theme, scale]);
+		if (canvas.current && width > LEFT) drawMap(canvas.current, scene);
+	}, [blocks, marked, cursor, width, height, scroll, theme, scale]);
+	const show = (segment: number) => {
+		const box = place.current;
+		const top = segment * PITCH;
+		if (box && (top < box.scrollTop || top + PITCH > box.scrollTop + height))
+			box.scrollTop = Math.max(0, top - height / 3);
+	};
+	useEffect(() => {
+		const most = marked ? mostMarked(blocks, marked) : -1;
+		if (most >= 0) show(most);
+	}, [blocks, marked ? [...marked.stacks, marked.address].join() : ""]);
+	return { place, canvas, scene, move, point, show };
+}
 
-	const at = (event: MouseEvent): Hit | null => {
+/* Beside the block, on the side where there is room. */
+function Tip(props: { scene: Scene; plot: Props; segment: Segment; block: Block; row: number }) {
+	const { scene, segment, block } = props;
+	const stack = useStack(props.plot, block[5] ?? 0);
+	const middle = LEFT + (block[0] + block[1] / 2) * scene.scale;
+	const left = Math.min(Math.max(LEFT, middle), scene.width - 8);
+	return (
+		<div
+			class={left > scene.width / 2 ? "area-tip left" : "area-tip"}
+			style={{
+				left: `${left}px`,
+				top: `${Math.max(0, (props.row + 1) * PITCH - scene.scroll + 2)}px`,
+			}}
+		>
+			<b>{formatBytes(block[1])}</b> {stateWords(block)}{" "}
+			<span class="soft">{addressOf(segment, block)}</span>
+			{stack ? <ShortStack stack={stack} /> : null}
+		</div>
+	);
+}
+
+function Map({ blocks, plot }: { blocks: Blocks; plot: Props }) {
+	const { place, canvas, scene, move, point, show } = useCanvas(blocks, plot.marked);
+	const { cursor, height } = scene;
+	const segment = cursor ? blocks.segments[cursor.segment] : undefined;
+	const block = cursor ? segment?.blocks[cursor.block] : undefined;
+	const pin = (spot: Spot | null) => {
+		const row = spot ? blocks.segments[spot.segment] : undefined;
+		const found = spot ? row?.blocks[spot.block] : undefined;
+		if (!row || !found) return;
+		const address = addressOf(row, found);
+		store.set({ selected: { kind: "block", address, event: plot.event } });
+	};
+	const at = (event: MouseEvent): Spot | null => {
 		const box = canvas.current?.getBoundingClientRect();
-		if (!box) return null;
-		return hitAt(blocks, event.clientX - box.left, event.clientY - box.top, scroll, scale);
+		return box ? spotAt(scene, event.clientX - box.left, event.clientY - box.top) : null;
+	};
+	const press = (event: KeyboardEvent) => {
+		const next = spotBeside(blocks, cursor, event.key);
+		if (event.key === "Enter") pin(cursor);
+		else if (next) {
+			point(next);
+			show(next.segment);
+		} else return;
+		event.preventDefault();
 	};
 	return (
 		<>
-			<div
-				class="map"
-				ref={place}
-				tabIndex={0}
-				role="img"
-				aria-label={`${formatCount(blocks.segments.length)} segments and their blocks`}
-				style={{ height: `${height}px` }}
-				onScroll={(event) => move(event.currentTarget.scrollTop)}
-			>
-				<canvas
-					ref={canvas}
-					onMouseMove={(event) => hover(at(event))}
-					onMouseLeave={() => hover(null)}
-					onClick={(event) => {
-						const stack = at(event)?.block?.[5];
-						if (stack) props.choose(stack);
-					}}
-				/>
+			<div class="map-place">
 				<div
-					style={{
-						height: `${Math.max(0, blocks.segments.length * (ROW + GAP) - height)}px`,
-					}}
-				/>
+					class="map"
+					ref={place}
+					tabIndex={0}
+					role="application"
+					aria-label={`${countOf(blocks.segments.length, "segment")} and their blocks`}
+					style={{ height: `${height}px` }}
+					onScroll={(event) => move(event.currentTarget.scrollTop)}
+					onKeyDown={press}
+					onBlur={() => point(null)}
+				>
+					<canvas
+						ref={canvas}
+						onMouseMove={(event) => point(at(event))}
+						onMouseLeave={() => point(null)}
+						onClick={(event) => pin(at(event))}
+					/>
+					<div
+						style={{
+							height: `${Math.max(0, blocks.segments.length * PITCH - height)}px`,
+						}}
+					/>
+				</div>
+				{cursor && segment && block ? (
+					<Tip
+						scene={scene}
+						plot={plot}
+						segment={segment}
+						block={block}
+						row={cursor.segment}
+					/>
+				) : null}
 			</div>
-			<ul class="area-legend" aria-label="Colours of blocks">
-				{kindsOf(blocks).map((kind) => (
-					<li key={kind} class="map-kind">
-						<Swatch name={kind} index={0} /> {words(kind)}
-					</li>
-				))}
-				<li class="map-kind">
-					<span class="area-swatch map-free" /> free
-				</li>
-			</ul>
+			<Kinds blocks={blocks} />
 			<p class="map-words" role="status">
-				{hit ? blockWords(hit) : <span class="soft">{sumWords(blocks)}</span>}
+				{segment && block ? (
+					blockWords(segment, block)
+				) : (
+					<span class="soft">{sumWords(blocks, plot.marked)}</span>
+				)}
 			</p>
 		</>
 	);
 }
 
-function kindsOf(blocks: Blocks): string[] {
+function Kinds({ blocks }: { blocks: Blocks }) {
 	const kinds = new Set<string>();
+	let pending = false;
 	for (const segment of blocks.segments)
-		for (const [, , , category] of segment.blocks) if (category) kinds.add(category);
-	return [...kinds].sort();
+		for (const [, , state, category] of segment.blocks) {
+			if (category) kinds.add(category);
+			pending ||= state === "pending";
+		}
+	return (
+		<ul class="area-legend" aria-label="Colours of blocks">
+			{[...kinds].sort().map((kind) => (
+				<li key={kind} class="map-kind">
+					<Swatch name={kind} index={0} /> {words(kind)}
+				</li>
+			))}
+			<li class="map-kind">
+				<span class="area-swatch map-free" /> free
+			</li>
+			{pending ? <li class="map-kind">hatched: only a stream still uses it</li> : null}
+		</ul>
+	);
 }
 
-function sumWords(blocks: Blocks): string {
+function markedWords(blocks: Blocks, marked: Marked): string {
+	let count = 0;
+	let bytes = 0;
+	for (const segment of blocks.segments)
+		for (const block of segment.blocks)
+			if (isMarked(marked, segment, block) && block[2] !== "free") {
+				count++;
+				bytes += block[1];
+			}
+	return `${countOf(count, "block")} (${formatBytes(bytes)}) marked. `;
+}
+
+function sumWords(blocks: Blocks, marked: Marked | null): string {
 	let all = 0;
 	let used = 0;
 	let count = 0;
@@ -162,18 +220,14 @@ function sumWords(blocks: Blocks): string {
 	}
 	const share = all ? ` (${formatPercent((100 * used) / all)})` : "";
 	return (
-		`${formatCount(blocks.segments.length)} segments, ${formatCount(count)} blocks: ` +
+		`${countOf(blocks.segments.length, "segment")}, ${countOf(count, "block")}: ` +
 		`${formatBytes(used)} of ${formatBytes(all)}${share} in use. ` +
-		"Point at a block; click for its stack."
+		(marked ? markedWords(blocks, marked) : "") +
+		"Point at a block for its stack; click for everything about it."
 	);
 }
 
-export function BlockMap(props: {
-	snapshot: number;
-	device: string;
-	event: number | null;
-	choose: (stack: number) => void;
-}) {
+export function BlockMap(props: Props) {
 	const { client } = useOpened();
 	const { snapshot, device, event } = props;
 	const loaded = useLoaded(
@@ -184,5 +238,5 @@ export function BlockMap(props: {
 	if (!loaded.value) return <Loading what="Reading the blocks …" />;
 	if (!loaded.value.segments.length)
 		return <p class="soft">No segments are reserved at this moment.</p>;
-	return <Map blocks={loaded.value} choose={props.choose} />;
+	return <Map key={loaded.value.event} blocks={loaded.value} plot={props} />;
 }

@@ -1,6 +1,7 @@
 /*
  * model.ts - what the core says of snapshots: areas, segments with blocks, stacks.
  */
+import { formatCount } from "../../../core/format";
 import type { SnapshotDevice } from "../../../core/types";
 
 export type Axis = "event" | "time";
@@ -72,12 +73,13 @@ export function readArea(bytes: ArrayBuffer): Area | null {
 	return { pixels, from, to: view.getFloat64(24, true), high, low, reserved, event, series };
 }
 
-/* Offset in the segment, size, state, category, requested size, stack. */
+/* Offset in the segment, size, state, category, requested size, stack, event of its making. */
 export type Block = [
 	number,
 	number,
 	"used" | "pending" | "free",
 	string | null,
+	number | null,
 	number | null,
 	number | null,
 ];
@@ -94,6 +96,69 @@ export interface Segment {
 export interface Blocks {
 	event: number | null;
 	segments: Segment[];
+}
+
+/* The block that begins at an address. */
+export function findBlock(blocks: Blocks, address: string): [Segment, Block] | null {
+	const at = BigInt(address);
+	for (const segment of blocks.segments) {
+		const offset = at - BigInt(segment.address);
+		if (offset < 0n || offset >= BigInt(segment.bytes)) continue;
+		const block = segment.blocks.find((one) => BigInt(one[0]) === offset);
+		if (block) return [segment, block];
+	}
+	return null;
+}
+
+export function addressOf(segment: Segment, block: Block): string {
+	return `0x${(BigInt(segment.address) + BigInt(block[0])).toString(16)}`;
+}
+
+/* What a block is for; of a free one that it is. */
+export function stateWords([, , state, category]: Block): string {
+	if (state === "free") return "free";
+	if (state === "pending") return "freed, still used by a stream";
+	return words(category ?? "unknown");
+}
+
+/* Another event that belongs to one: its free, or its allocation. */
+export interface OtherEvent {
+	event: number;
+	at_ns: number | null;
+	stack: number;
+	line: string | null;
+}
+
+export interface EventAnswer {
+	event: number;
+	action: string;
+	at_ns: number | null;
+	address: string;
+	bytes: number | null;
+	requested_bytes: number | null;
+	stack: number;
+	line: string | null;
+	category: string | null;
+	freed: OtherEvent | null;
+	made: OtherEvent | null;
+}
+
+/* One of the stacks behind a line. */
+export interface StackSums {
+	stack: number;
+	text: string | null;
+	peak_bytes?: number;
+	peak_blocks?: number;
+	end_bytes: number;
+	end_blocks: number;
+	made: number;
+	freed: number;
+}
+
+export interface Stacks {
+	line: string | null;
+	count: number;
+	stacks: StackSums[];
 }
 
 export interface Frame {
@@ -154,6 +219,11 @@ export function seriesLook(name: string, index: number): { token: string; pale: 
 		token: LINES[index % LINES.length] ?? "--c-other",
 		pale: index >= LINES.length,
 	};
+}
+
+/* "1 block", "2,345 blocks" */
+export function countOf(count: number, what: string): string {
+	return `${formatCount(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /* Categories as people say them; lines stay what they are. */

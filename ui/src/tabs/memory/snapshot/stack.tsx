@@ -1,71 +1,59 @@
 /*
- * stack.tsx - a stack frame by frame, the user's own code first to see, and what it holds.
+ * stack.tsx - drawer: a stack that was clicked in the curve, whole, and what it holds.
  */
 import { useLoaded, useOpened } from "../../../core/context";
-import { formatBytes, formatCount } from "../../../core/format";
-import { Copy } from "../../../parts/copy";
-import { Failed, Loading } from "../../../parts/state";
-import type { Frame, Stack } from "./model";
+import type { Selection } from "../../../core/store";
+import { Failed, Loading, Nothing } from "../../../parts/state";
+import { askedOf, type Chosen, showInCurve, showInMap, useChosen } from "./chosen";
+import { Frames, holdsWords } from "./frames";
+import type { Stack } from "./model";
 
-function frameText(frame: Frame): string {
-	const place = frame.file && frame.file !== "??" ? `${frame.file}:${frame.line} ` : "";
-	return `${place}${frame.name}`;
-}
+type HeldSelection = Extract<Selection, { kind: "held" }>;
 
-function holds(stack: Stack): string {
-	const parts: string[] = [];
-	const add = (bytes: number | undefined, blocks: number | undefined, when: string) => {
-		if (bytes !== undefined)
-			parts.push(`${formatBytes(bytes)} in ${formatCount(blocks)} blocks ${when}`);
-	};
-	add(stack.peak_bytes, stack.peak_blocks, "at the peak");
-	add(stack.end_bytes, stack.end_blocks, "at the end");
-	const made = stack.made
-		? ` It allocated ${formatCount(stack.made)} times, ${formatCount(stack.freed)} were freed.`
-		: "";
-	return `This stack holds ${parts.join(", ")}.${made}`;
-}
-
-export function StackPanel(props: {
-	snapshot: number;
-	device: string | null;
-	stack: number;
-	close: () => void;
-}) {
+export function useWholeStack(chosen: Chosen | null, stack: number | null) {
 	const { client } = useOpened();
-	const { snapshot, device, stack } = props;
-	const loaded = useLoaded(
-		() => client.json<Stack>("stack", { snapshot, device, stack }),
+	const { snapshot, device } = chosen ? askedOf(chosen) : { snapshot: 0, device: null };
+	return useLoaded(
+		async () =>
+			stack === null
+				? null
+				: client.json<Stack>("stack", { snapshot, device, stack }),
 		[client, snapshot, device, stack],
 	);
+}
+
+export function HeldDetails({ selected }: { selected: HeldSelection }) {
+	const chosen = useChosen();
+	const loaded = useWholeStack(chosen, selected.stack);
 	const found = loaded.value;
+	if (!chosen) return <Nothing>There is no snapshot.</Nothing>;
+	if (loaded.state === "failed") return <Failed error={loaded.error} />;
+	if (!found) return <Loading what="Reading the stack …" />;
+	const { line } = found;
 	return (
-		<section class="stack-panel" aria-label="Stack">
+		<div class="held-details">
 			<header>
-				<b>{found?.line ?? "Stack"}</b>
-				{found ? <Copy text={found.frames.map(frameText).join("\n")} /> : null}
-				<button type="button" class="button" onClick={props.close}>
-					Close
+				<h2>{line ?? "Blocks without a stack"}</h2>
+				{line ? (
+					<button
+						type="button"
+						class="button"
+						onClick={() => showInCurve("line", line)}
+					>
+						Show its line in the curve
+					</button>
+				) : null}
+				<button
+					type="button"
+					class="button"
+					disabled={!chosen.device?.segments}
+					onClick={() => showInMap(selected.event, String(selected.stack))}
+				>
+					Show in the block map
 				</button>
 			</header>
-			{loaded.state === "failed" ? <Failed error={loaded.error} /> : null}
-			{found ? (
-				<>
-					<p>{holds(found)}</p>
-					<ol>
-						{found.frames.map((frame, i) => (
-							<li
-								key={i}
-								class={frame.own ? "own" : frame.noise ? "noise" : ""}
-							>
-								{frameText(frame)}
-							</li>
-						))}
-					</ol>
-				</>
-			) : (
-				<Loading what="Reading the stack …" />
-			)}
-		</section>
+			<p>{holdsWords(found)}</p>
+			<Frames frames={found.frames} />
+		</div>
 	);
 }

@@ -4,15 +4,46 @@
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatPercent } from "../../../core/format";
 import { rowsOf } from "../../../core/rows";
+import { store } from "../../../core/store";
 import { Failed, Loading } from "../../../parts/state";
+import { TABLES_ID } from "./compared";
 
 interface Props {
 	snapshot: number;
 	device: string | null;
 }
 
+/* The table that has more about it. */
+const TABLES: Record<string, string> = {
+	leak: "snapshot-leaks",
+	"memory-leak": "snapshot-leaks",
+	"out-of-memory": "snapshot-oom",
+	fragmentation: "snapshot-segments",
+	"allocator-thrash": "snapshot-timeline",
+	"memory-headroom": "snapshot-holders",
+};
+
+function More({ finding }: { finding: string }) {
+	const view = TABLES[finding];
+	if (!view) return null;
+	return (
+		<button
+			type="button"
+			class="button quiet"
+			onClick={() => {
+				store.setOwn({ view });
+				document.getElementById(TABLES_ID)?.scrollIntoView();
+			}}
+		>
+			show more
+		</button>
+	);
+}
+
 const TITLES: Record<string, string> = {
 	leak: "Memory leaks",
+	"memory-leak": "Memory leaks",
+	"memory-headroom": "There is little room left",
 	"out-of-memory": "An allocation failed",
 	fragmentation: "Memory is fragmented",
 	"allocator-thrash": "The allocator gives memory back and asks for it again",
@@ -101,7 +132,8 @@ export function SnapshotVerdict(props: Props) {
 				>
 					<h3>
 						{TITLES[finding.finding ?? ""] ?? finding.finding}{" "}
-						<span class="soft">{formatBytes(finding.bytes)}</span>
+						<span class="soft">{formatBytes(finding.bytes)}</span>{" "}
+						<More finding={finding.finding ?? ""} />
 					</h3>
 					<p>{finding.evidence}</p>
 					<p>

@@ -1,0 +1,78 @@
+/*
+ * event.c - route: an event of a snapshot: what it did, when, and what became of its block.
+ */
+#include <inttypes.h>
+
+#include "api/asked_snapshot.h"
+#include "api/spot.h"
+
+/* ,"name":{"event":7,"at_ns":8,"stack":9,"line":"..."} of another event, or null. */
+static void add_other(const char *name, const struct ss_opened *opened,
+		      const struct ss_device_memory *device, uint32_t row, struct ss_text *out)
+{
+	const struct ss_snapshot *snapshot = &opened->snapshot;
+
+	if (row == SS_NO_ROW) {
+		ss_text_addf(out, ",\"%s\":null", name);
+		return;
+	}
+	ss_text_addf(out, ",\"%s\":{\"event\":%" PRIu32, name, row - device->first);
+	ss_spot_int_known("at_ns", ss_snapshot_moment(snapshot, device, row), out);
+	ss_text_addf(out, ",\"stack\":%" PRIu32, snapshot->events.stack[row]);
+	ss_spot_text("line", ss_spots_line(&opened->spots, snapshot->events.stack[row]), out);
+	ss_text_add_string(out, "}");
+}
+
+static void write_event(const struct ss_opened *opened, const struct ss_device_memory *device,
+			uint32_t row, struct ss_text *out)
+{
+	const struct ss_memory_events *events = &opened->snapshot.events;
+	enum ss_action action = (enum ss_action)events->action[row];
+	bool allocates = action == SS_ACTION_ALLOC;
+	bool frees = action == SS_ACTION_FREE_REQUESTED || action == SS_ACTION_FREE_COMPLETED;
+	uint32_t partner = allocates || frees ? opened->history.partner[row] : SS_NO_ROW;
+
+	ss_text_addf(out,
+		     "{\"schema\":\"stepscope.event/1\",\"event\":%" PRIu32 ",\"action\":\"%s\"",
+		     row - device->first, ss_action_name(action));
+	ss_spot_int_known("at_ns", ss_snapshot_moment(&opened->snapshot, device, row), out);
+	ss_text_addf(out, ",\"address\":\"0x%" PRIx64 "\"", events->address[row]);
+	/* of a block: what it takes, and what was asked for */
+	ss_spot_int_known("bytes", allocates ? opened->history.bytes[row] : events->bytes[row],
+			  out);
+	ss_spot_int_known("requested_bytes", events->bytes[row], out);
+	ss_text_addf(out, ",\"stack\":%" PRIu32, events->stack[row]);
+	ss_spot_text("line", ss_spots_line(&opened->spots, events->stack[row]), out);
+	ss_spot_text("category",
+		     allocates
+			     ? ss_purpose_name(ss_purpose_of(&opened->history, &opened->spots, row))
+			     : NULL,
+		     out);
+	add_other("freed", opened, device, allocates ? partner : SS_NO_ROW, out);
+	/* itself: what it frees was there before the events */
+	add_other("made", opened, device, frees && partner != row ? partner : SS_NO_ROW, out);
+	ss_text_add_string(out, "}\n");
+}
+
+static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+{
+	const struct ss_device_memory *device;
+	const struct ss_opened *opened;
+	int64_t event;
+
+	SS_TRY(ss_asked_snapshot(asked, &opened, err));
+	SS_TRY(ss_asked_device(asked, opened, &device, err));
+	if (!device || !device->count)
+		return ss_fail(err, SS_ERR_MISSING, "no events were recorded");
+	SS_TRY(ss_asked_needed(asked, "event", 0, (int64_t)device->count - 1, &event, err));
+	write_event(opened, device, device->first + (uint32_t)event, &out->body);
+	return SS_OK;
+}
+
+const struct ss_route ss_route_event = {
+	.name = "event",
+	.summary = "An event of a snapshot: what it did, when, and what became of its block",
+	.parameters = "snapshot device event",
+	.apart = true,
+	.run = run,
+};

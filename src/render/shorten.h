@@ -1,0 +1,19 @@
+/*
+ * shorten.h - texts that are wider than their column.
+ *
+ * Paths and names are told apart by their ends more than by their beginnings, so that the
+ * end stays whole. In a place in a program (model.py:14 (forward), /home/me/model.py(14):
+ * forward) file and line stay: folders go first, then the end of the function's name.
+ */
+#ifndef SS_RENDER_SHORTEN_H
+#define SS_RENDER_SHORTEN_H
+
+#include "base/text.h"
+
+/* Adds the text, or what fits into so many columns of it. */
+void ss_shorten(const char *text, size_t length, size_t width, struct ss_text *out);
+
+/* Columns that the file and line of the only place in a text take when it is cut; 0: none. */
+size_t ss_shorten_least(const char *text, size_t length);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * chosen.ts - which snapshot and device is shown, and where in it: out of the address, so that
+ * a link, the curve, the map and the drawer are of one mind.
+ */
+import { useOpened } from "../../../core/context";
+import { store, useView, type View } from "../../../core/store";
+import type { JobSnapshot, SnapshotDevice } from "../../../core/types";
+import type { Window } from "./model";
+
+type Own = View["own"];
+
+export interface Chosen {
+	snapshot: JobSnapshot;
+	device: SnapshotDevice | null; /* null: a memory timeline has none */
+}
+
+/* Without a choice the first device with events: the others say less. */
+export function chosenOf(snapshots: JobSnapshot[], own: Own): Chosen | null {
+	const wanted = snapshots.find((one) => String(one.snapshot) === own.snapshot);
+	const snapshot = wanted ?? snapshots[0];
+	if (!snapshot) return null;
+	const { devices } = snapshot;
+	const usual = devices.find((one) => one.events > 0) ?? devices[0];
+	const device = devices.find((one) => one.device === own.device) ?? usual ?? null;
+	return { snapshot, device };
+}
+
+export function useChosen(): Chosen | null {
+	const { job } = useOpened();
+	return chosenOf(
+		job.snapshots,
+		useView((view) => view.own),
+	);
+}
+
+/* Parameters of requests about it. */
+export function askedOf(chosen: Chosen): { snapshot: number; device: string | null } {
+	return { snapshot: chosen.snapshot.snapshot, device: chosen.device?.device ?? null };
+}
+
+/* Another snapshot or device: places in the last one mean nothing in it. */
+export function choose(change: { snapshot?: string; device?: string }): void {
+	const gone = { window: "", moment: "", marked: "" };
+	const device = change.snapshot === undefined ? {} : { device: "" };
+	store.set({ selected: null, own: { ...store.view.own, ...gone, ...device, ...change } });
+}
+
+export function windowOf(own: Own): Window | null {
+	const found = /^(\d+)-(\d+)$/.exec(own.window ?? "");
+	if (!found) return null;
+	const [from, to] = [Number(found[1]), Number(found[2])];
+	return from < to ? { from, to } : null;
+}
+
+export function setWindow(window: Window | null): void {
+	store.setOwn({ window: window ? `${window.from}-${window.to}` : "" });
+}
+
+/* The event after which the map shows the blocks; null: the end. */
+export function momentOf(own: Own, device: SnapshotDevice | null): number | null {
+	const known = device?.exact && /^\d+$/.test(own.moment ?? "");
+	const moment = known ? Number(own.moment) : -1;
+	return moment >= 0 && moment < (device?.events ?? 0) ? moment : null;
+}
+
+/* Blocks that are looked for: of stacks, or at an address. */
+export interface Marked {
+	stacks: Set<number>;
+	address: bigint | null;
+}
+
+export function markedOf(own: Own): Marked | null {
+	const text = own.marked ?? "";
+	if (/^0x[0-9a-f]{1,16}$/.test(text)) return { stacks: new Set(), address: BigInt(text) };
+	if (!/^\d+(\.\d+)*$/.test(text)) return null;
+	return { stacks: new Set(text.split(".").map(Number)), address: null };
+}
+
+/* More would make the address too long; the largest are the first. */
+const MARKED_MOST = 64;
+
+export function writeStacks(stacks: number[]): string {
+	return stacks.slice(0, MARKED_MOST).join(".");
+}
+
+/* Brings a part of the tab into sight. */
+function reveal(id: string): void {
+	const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+	const element = document.getElementById(id);
+	element?.scrollIntoView({ block: "nearest", behavior: still ? "auto" : "smooth" });
+}
+
+export const CURVE_ID = "snapshot-curve";
+export const MAP_ID = "snapshot-map";
+
+/* The map at a moment, blocks marked. */
+export function showInMap(moment: number | null, marked: string): void {
+	store.setOwn({ moment: moment === null ? "" : String(moment), marked });
+	reveal(MAP_ID);
+}
+
+/* The curve, stacked so that the holder has a colour of its own, and looked for. */
+export function showInCurve(stacked: "line" | "category" | "stack", find: string): void {
+	store.setOwn({ stacked, find });
+	reveal(CURVE_ID);
+}
+
+/* Events of the curve, with a tenth of their number around them. */
+export function showEvents(from: number, to: number, events: number): void {
+	const around = Math.max(8, Math.ceil((to - from) / 10));
+	const window = {
+		from: Math.max(0, from - around),
+		to: Math.min(events, to + around + 1),
+	};
+	const moment = String(from);
+	store.setOwn({ axis: "event", window: `${window.from}-${window.to}`, moment });
+	reveal(CURVE_ID);
+}
