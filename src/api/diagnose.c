@@ -36,7 +36,6 @@ enum ss_status ss_session_verdict(struct ss_session *session,
 {
 	enum ss_status status = SS_OK;
 
-	SS_TRY(ss_session_has_trace(session, err));
 	*out = &session->diagnosis;
 	if (session->diagnosed_rank != options->rank)
 		ss_diagnosis_release(&session->diagnosis);

@@ -33,6 +33,10 @@ static const struct {
 	  { { "/x/site-packages/torch/nn/modules/module.py", "_apply", 900 },
 	    { "train.py", "main", 3 } } },
 	{ "loop", { { "train.py", "main", 7 } } },
+	{ "empty",
+	  { { "??", "c10::cuda::CUDACachingAllocator::emptyCache", 0 },
+	    { "/x/site-packages/torch/cuda/memory.py", "empty_cache", 170 },
+	    { "train.py", "main", 8 } } },
 };
 
 static uint32_t stack_id(struct ss_snapshot *snapshot, const char *name)

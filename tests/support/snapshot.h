@@ -10,8 +10,8 @@
  *     setting NAME VALUE
  *
  * STACK: fwd (model.py:14), head (model.py:20 below forward of model.py:9), bwd, opt (AdamW's
- * step), setup (a model's _apply), loop (train.py:7); none: not recorded. Events are 10
- * microseconds apart, all on device 0.
+ * step), setup (a model's _apply), loop (train.py:7), empty (torch.cuda.empty_cache() of
+ * train.py:8); none: not recorded. Events are 10 microseconds apart, all on device 0.
  */
 #ifndef SS_TESTS_SUPPORT_SNAPSHOT_H
 #define SS_TESTS_SUPPORT_SNAPSHOT_H
