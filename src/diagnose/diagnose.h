@@ -65,9 +65,9 @@ struct ss_diagnosis {
 	const char *next; /* the bottleneck when all warnings are fixed; NULL */
 	uint64_t bytes, events;
 	uint32_t snapshot_count; /* of memory, that were looked at */
-	uint64_t memory_events;  /* in them */
-	double seconds;        /* that loading took */
-	const char *not_found; /* what-if: fixes that nothing was found for; NULL: none */
+	uint32_t memory_devices; /* in them, with events */
+	double seconds;          /* that loading took */
+	const char *not_found;   /* what-if: fixes that nothing was found for; NULL: none */
 	struct ss_diagnosis_trust trust;
 	struct ss_diagnosis_shares shares;
 };

@@ -41,8 +41,8 @@ void ss_memory_evidence(struct ss_memory_look *look, const char *line, const cha
 	va_start(words, format);
 	vsnprintf(sentence, sizeof(sentence), format, words);
 	va_end(words);
-	finding->facts[finding->fact_count++] =
-		(struct ss_memory_fact){ keep(look, sentence), line };
+	finding->facts[finding->fact_count++] = (struct ss_memory_fact){ keep(look, sentence),
+									 line };
 }
 
 void ss_memory_fix(struct ss_memory_look *look, const char *format, ...)
@@ -172,8 +172,7 @@ static bool make_room(struct ss_memory_exam *exam, const struct ss_history *hist
 		rules += ss_rules[i]->look_memory != NULL;
 	for (uint32_t i = 0; i < history->device_count; i++)
 		exam->device_count += is_seen(&history->devices[i]);
-	exam->items = SS_ARENA_NEW(arena, struct ss_memory_finding,
-				   rules * exam->device_count + 1);
+	exam->items = SS_ARENA_NEW(arena, struct ss_memory_finding, rules * exam->device_count + 1);
 	return exam->items != NULL;
 }
 

@@ -38,26 +38,36 @@ static const char *evidence_of(const struct ss_memory_finding *finding, struct s
 	return text;
 }
 
-/* Code and comments on one line: "; " between lines, one space where there are several. */
+/* Between two lines of a fix: comments go on in the next one, in the middle of a sentence. */
+static const char *between(const struct ss_text *text, bool was_comment, const char *line)
+{
+	char last = text->length ? text->data[text->length - 1] : '\0';
+
+	if (!last)
+		return "";
+	if (strchr(":;,.", last) ||
+	    (was_comment && line[0] == '#' && line[1] == ' ' && line[2] >= 'a' && line[2] <= 'z'))
+		return " ";
+	return "; ";
+}
+
+/* Code and comments on one line, one space where there are several. */
 static const char *fix_of(const struct ss_memory_finding *finding, struct ss_table *out)
 {
 	struct ss_text text = { 0 };
 	const char *line = finding->fix, *kept;
+	bool was_comment = false;
 
 	if (!line)
 		return NULL;
 	while (*line) {
 		size_t length = strcspn(line, "\n"), at = strspn(line, "# ");
-		bool goes_on = at < length && text.length && line[at] >= 'a' && line[at] <= 'z' &&
-			       line[0] == '#' && text.data[text.length - 1] != ':';
 
-		if (text.length)
-			ss_text_add_string(&text, goes_on || text.data[text.length - 1] == ':'
-							  ? " "
-							  : "; ");
+		ss_text_add_string(&text, between(&text, was_comment, line));
 		for (; at < length; at++)
 			if (line[at] != ' ' || line[at - 1] != ' ')
 				ss_text_add(&text, &line[at], 1);
+		was_comment = line[0] == '#';
 		line += length + (line[length] == '\n');
 	}
 	out->failed = out->failed || ss_text_failed(&text);

@@ -237,9 +237,12 @@ static void finish(struct ordering *ordering, struct ss_finding **scratch)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 
-	for (uint32_t i = 0; i < diagnosis->chosen_count; i++)
-		if (diagnosis->chosen[i]->is_timeless)
-			diagnosis->findings[diagnosis->finding_count++] = diagnosis->chosen[i];
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < diagnosis->chosen_count; i++)
+			if (diagnosis->chosen[i]->is_timeless &&
+			    diagnosis->chosen[i]->comes_first == (round == 0))
+				diagnosis->findings[diagnosis->finding_count++] =
+					diagnosis->chosen[i];
 	put_warnings_first(diagnosis, scratch);
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		diagnosis->warning_count += diagnosis->findings[i]->is_warning;

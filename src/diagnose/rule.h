@@ -135,6 +135,7 @@ struct ss_finding {
 	bool has_memory;                  /* a snapshot shows it: it is told, whatever it costs */
 	bool memory_warns;                /* and is a warning by that alone */
 	bool is_of_snapshots;             /* no trace shows it */
+	bool comes_first;                 /* of those without time: the job ended with it */
 	bool is_other_run;                /* the snapshot is not of the run of the traces */
 	bool is_timeless;                 /* about memory or the recording: no time is claimed */
 	int64_t alone_ns;                 /* what its fix would bring without the others */

@@ -29,9 +29,9 @@ static bool is_chosen(const struct ss_job *job, const struct ss_job_snapshot *sn
 {
 	if (options->rank == SS_EVERY_RANK)
 		return true;
-	return snapshot->file == SS_NO_ROW ? snapshot->rank == options->rank
-					   : job->files[snapshot->file].subject.rank ==
-						     options->rank;
+	return snapshot->file == SS_NO_ROW
+		       ? snapshot->rank == options->rank
+		       : job->files[snapshot->file].subject.rank == options->rank;
 }
 
 static uint32_t rank_of(const struct joining *joining)
@@ -96,8 +96,8 @@ static void mark(const struct joining *joining, const struct ss_memory_finding *
 			 (int)found->device->device);
 	out[0] = '\0';
 	if (files || devices)
-		snprintf(out, room, "%.200s%s: ",
-			 files ? file_name(joining->snapshot->path) : "", device);
+		snprintf(out, room, "%.200s%s: ", files ? file_name(joining->snapshot->path) : "",
+			 device);
 }
 
 static bool add(struct joining *joining, struct ss_finding *finding,
@@ -144,6 +144,8 @@ static struct ss_finding *begin(struct joining *joining, const struct ss_memory_
 	finding->is_other_run = joining->snapshot->is_other_run;
 	finding->confidence = found->confidence;
 	finding->reason = found->reason;
+	finding->surer = "a snapshot with the history of more steps: max_entries of "
+			 "torch.cuda.memory._record_memory_history()";
 	return finding;
 }
 
@@ -162,6 +164,7 @@ static bool join(struct joining *joining, const struct ss_memory_finding *found)
 		finding->is_timeless = true;
 	finding->memory_warns |= found->level == SS_MEMORY_WARNING;
 	finding->is_warning |= finding->memory_warns;
+	finding->comes_first |= found->comes_first;
 	/* the largest one is told; two recordings that agree are as sure as the surer */
 	if (is_first || found->bytes > finding->bytes) {
 		finding->bytes = found->bytes;
@@ -187,7 +190,7 @@ static enum ss_status join_snapshot(struct joining *joining, struct ss_error *er
 	joining->rank = rank_of(joining);
 	diagnosis->snapshot_count++;
 	diagnosis->bytes += opened->snapshot.file_bytes;
-	diagnosis->memory_events += opened->snapshot.events.count;
+	diagnosis->memory_devices += exam.device_count;
 	for (uint32_t i = 0; i < exam.count; i++) {
 		/* that nothing is wrong is no finding */
 		if (exam.items[i].level == SS_MEMORY_NOTE)

@@ -27,8 +27,8 @@ bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 		if (!ss_memory_reserve(memory, (void **)&out->sizes, &out->size_capacity,
 				       (size_t)out->size_count + 1, sizeof(*out->sizes)))
 			return false;
-		out->sizes[out->size_count++] =
-			(struct ss_device_size){ device->id, device->memory_bytes };
+		out->sizes[out->size_count++] = (struct ss_device_size){ device->id,
+									 device->memory_bytes };
 	}
 	return true;
 }
@@ -67,18 +67,23 @@ static bool is_apart(const struct ss_recording *recording, const struct ss_snaps
 	       last_us < recording->start_ns / 1000 - DAY_US;
 }
 
-/* The rank of all files that could be read; -2: there are several, or no files. */
+#define NO_RANK (-2)
+
+/*
+ * The rank of all files that could be read, -1 where the only one tells none; NO_RANK: there
+ * are several, or no files.
+ */
 static int64_t only_rank(const struct ss_job *job)
 {
-	int64_t rank = -2;
+	int64_t rank = NO_RANK;
 
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		const struct ss_job_file *file = &job->files[i];
 
 		if (file->subject.problem)
 			continue;
-		if (rank != -2 && rank != file->subject.rank)
-			return -2;
+		if (rank == -1 || (rank != NO_RANK && rank != file->subject.rank))
+			return NO_RANK;
 		rank = file->subject.rank;
 	}
 	return rank;
@@ -91,7 +96,7 @@ static void match(const struct ss_job *job, struct ss_job_snapshot *snapshot, in
 
 	snapshot->file = SS_NO_ROW;
 	snapshot->is_other_run = false;
-	for (uint32_t i = 0; i < job->file_count && rank != -2; i++) {
+	for (uint32_t i = 0; i < job->file_count && rank != NO_RANK; i++) {
 		const struct ss_job_file *file = &job->files[i];
 		bool apart;
 

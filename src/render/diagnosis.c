@@ -119,11 +119,11 @@ static void add_memory_verdict(const struct ss_diagnosis *diagnosis, struct ss_t
 	if (diagnosis->is_what_if)
 		ss_text_add_string(out, "There is no trace, only snapshots of memory: they have no "
 					"steps to measure a gain by.\n");
-	else if (!diagnosis->memory_events)
+	else if (!diagnosis->memory_devices)
 		ss_text_add_string(out,
-				   "What happened in the memory was not recorded, so nothing can be "
-				   "said about it. torch.cuda.memory._record_memory_history() "
-				   "before the run records it.\n");
+				   "There are no events of the allocator, so no rule can judge the "
+				   "memory. torch.cuda.memory._record_memory_history() before the "
+				   "run records them.\n");
 	else if (!diagnosis->finding_count)
 		ss_text_add_string(out, "Nothing stands out in the memory that was recorded.\n");
 	else if (!count)

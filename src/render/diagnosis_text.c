@@ -252,7 +252,7 @@ static void add_reason(const struct writer *writer, const struct ss_finding *fin
 static void add_findings(const struct writer *writer)
 {
 	uint32_t rows = ss_diagnosis_rows(writer->diagnosis, writer->options), number = 0;
-	bool in_short = false;
+	bool in_short = false, has_figure = false;
 
 	for (uint32_t i = 0; i < rows; i++) {
 		const struct ss_finding *finding = writer->diagnosis->findings[i];
@@ -261,11 +261,12 @@ static void add_findings(const struct writer *writer)
 			continue;
 		ss_text_add_string(writer->out, "\n");
 		add_title(writer, finding, ++number);
+		has_figure |= !finding->is_timeless;
 		add_evidence(writer, finding);
 		add_fix(writer, finding->fix);
 		add_reason(writer, finding);
 	}
-	if (number > 1 && writer->diagnosis->step_ns > 0)
+	if (number > 1 && has_figure)
 		ss_text_add_string(
 			writer->out,
 			"\nEach figure is what the fix brings with those above it done.\n");

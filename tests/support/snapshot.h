@@ -33,6 +33,9 @@ struct support_snapshot {
 void support_snapshot_open(struct support_snapshot *out, const char *script);
 void support_snapshot_close(struct support_snapshot *snapshot);
 
+/* The same as a file: a pickle of protocol 0, whose first event is at `start_us`. */
+void support_snapshot_pickle(const char *script, int64_t start_us, struct ss_text *out);
+
 /* Runs a view, "holders/category"; closed with the snapshot, or by the next run. */
 void support_snapshot_run(struct support_snapshot *snapshot, const char *view);
 

@@ -21,10 +21,11 @@ enum giver { BY_PROGRAM, BY_SHORTAGE, BY_UNKNOWN, GIVERS };
 struct thrash {
 	struct ss_memory_look *look;
 	const struct ss_snapshot *snapshot;
-	uint32_t steps;        /* that gave back what was made again */
-	uint64_t count;        /* of segments, or pieces of expandable ones */
-	int64_t bytes;         /* the same */
-	uint64_t by[GIVERS];   /* how many of them */
+	uint32_t steps;         /* that gave something back */
+	uint32_t again;         /* of them, those after which something was made */
+	uint64_t count;         /* of segments, or pieces of expandable ones */
+	int64_t bytes;          /* the same */
+	uint64_t by[GIVERS];    /* how many of them */
 	uint32_t first[GIVERS]; /* row of the first */
 };
 
@@ -98,24 +99,24 @@ static uint32_t count_act(struct thrash *thrash, uint32_t row)
 	return next;
 }
 
-/* A step counts when something is made again after what it gave back. */
 static void count_steps(struct thrash *thrash)
 {
 	const struct ss_device_memory *device = thrash->look->device;
 	const struct ss_rounds *rounds = &thrash->look->kept->rounds;
-	uint32_t step = 0, given = UINT32_MAX, counted = UINT32_MAX;
+	uint32_t step = 0, given = UINT32_MAX, made = UINT32_MAX;
 
 	for (uint32_t row = device->first; row < device->first + device->count;) {
 		while (step + 1 < rounds->count && rounds->starts[step + 1] <= row)
 			step++;
 		if (is_given_back(thrash->snapshot, row)) {
+			thrash->steps += given != step;
 			given = step;
 			row = count_act(thrash, row);
 			continue;
 		}
-		if (is_made(thrash->snapshot, row) && given != UINT32_MAX && given != counted) {
-			thrash->steps++;
-			counted = given;
+		if (is_made(thrash->snapshot, row) && given != made) {
+			thrash->again++;
+			made = given;
 		}
 		row++;
 	}
@@ -161,9 +162,10 @@ static void choose_fix(const struct thrash *thrash)
 	else if (thrash->by[BY_SHORTAGE])
 		ss_memory_fix(look, "%s", less);
 	else
-		ss_memory_fix(look,
-			      "# no torch.cuda.empty_cache() in the loop; where memory is short:\n%s",
-			      less);
+		ss_memory_fix(
+			look,
+			"# no torch.cuda.empty_cache() in the loop; where memory is short:\n%s",
+			less);
 }
 
 enum ss_status ss_thrash_look_memory(struct ss_memory_look *look, struct ss_error *err)
@@ -176,7 +178,8 @@ enum ss_status ss_thrash_look_memory(struct ss_memory_look *look, struct ss_erro
 	if (!rounds->has_steps)
 		return SS_OK;
 	count_steps(&thrash);
-	if (thrash.steps < THRASH_STEPS)
+	/* what the last one gave back may be made again after the recording */
+	if (thrash.steps < THRASH_STEPS || thrash.again + 1 < thrash.steps)
 		return SS_OK;
 	is_known = thrash.by[BY_PROGRAM] || thrash.by[BY_SHORTAGE];
 	ss_memory_find(look, SS_MEMORY_WARNING, thrash.bytes);

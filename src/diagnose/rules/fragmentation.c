@@ -153,8 +153,7 @@ static void note_expandable(struct ss_memory_look *look)
 {
 	const struct ss_device_memory *device = look->device;
 
-	if (!device->is_exact || !device->action_counts[SS_ACTION_SEGMENT_MAP] ||
-	    device->oom_count)
+	if (!device->is_exact || !device->action_counts[SS_ACTION_SEGMENT_MAP] || device->oom_count)
 		return;
 	ss_memory_find(look, SS_MEMORY_NOTE, ss_memory_excess(device));
 	ss_memory_evidence(look, NULL,
@@ -178,8 +177,7 @@ static enum ss_status look_for_excess(struct ss_memory_look *look, struct ss_err
 		return SS_OK;
 	}
 	ss_memory_find(look, SS_MEMORY_WARNING, ss_memory_excess(device));
-	ss_memory_evidence(look, NULL,
-			   "%s is reserved and never more than %s was in use at once",
+	ss_memory_evidence(look, NULL, "%s is reserved and never more than %s was in use at once",
 			   ss_memory_amount(look, device->peak_reserved_bytes),
 			   ss_memory_amount(look, device->peak_active_bytes));
 	ss_memory_evidence(look, NULL, "at the end %s of it is free, the largest block %s",

@@ -12,8 +12,6 @@
 #include "analyze/leaks.h"
 #include "diagnose/memory_exam.h"
 
-extern const struct ss_rule ss_rule_memory_leak;
-
 /* Devices that are told of; a process seldom has more than one. */
 #define LEAKS_MAX 16
 
@@ -216,9 +214,12 @@ static enum ss_status look_for_kept(struct ss_memory_look *look, struct ss_error
 				   where ? "is allocated" : "of no known stack is allocated");
 	}
 	if (kept->lines[0].line)
-		ss_memory_fix(look, "# made at %s, and still referred to after the step:\n%s",
-			      ss_strings_text(texts, kept->lines[0].line),
-			      ss_rule_memory_leak.fix);
+		ss_memory_fix(look,
+			      "# made at %s, and still referred to after the step; e.g.\n"
+			      "losses.append(loss.item())    # or loss.detach()\n"
+			      "# look for lists, attributes and hooks that keep a tensor of "
+			      "every step",
+			      ss_strings_text(texts, kept->lines[0].line));
 	ss_memory_confidence(look, steps > 2 ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			     steps > 2 ? "blocks of one step after the other are still allocated"
 				       : "only two whole steps are in the recording");

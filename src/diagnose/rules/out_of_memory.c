@@ -47,10 +47,12 @@ static void tell_request(struct ss_memory_look *look, const struct ss_shortage *
 	const char *line = ss_spots_line(look->subject->spots,
 					 look->subject->snapshot->events.stack[oom->row]);
 
-	ss_memory_evidence(look, line, "%s was asked for with %s in use: %s",
+	ss_memory_evidence(look, line, "%s was asked for with %s in use",
 			   ss_memory_amount(look, shortage->asked_bytes),
-			   ss_memory_amount(look, oom->active_bytes),
-			   ss_shortage_cause_text(shortage->cause));
+			   ss_memory_amount(look, oom->active_bytes));
+	if (shortage->cause != SS_SHORTAGE_UNKNOWN)
+		ss_memory_evidence(look, NULL, "the cause: %s",
+				   ss_shortage_cause_text(shortage->cause));
 	if (oom->has_free && shortage->device_free_bytes >= 0)
 		ss_memory_evidence(look, NULL,
 				   "free were %s of the device and %s of the allocator's cache, "
@@ -67,9 +69,8 @@ static void tell_request(struct ss_memory_look *look, const struct ss_shortage *
 static void tell_more(struct ss_memory_look *look, const struct ss_shortage *shortage)
 {
 	uint64_t count = look->device->action_counts[SS_ACTION_OOM];
-	int64_t others = ss_bytes_less(look->size_bytes,
-				       ss_bytes_add(shortage->oom->reserved_bytes,
-						    shortage->device_free_bytes));
+	int64_t others = ss_bytes_less(look->size_bytes, ss_bytes_add(shortage->oom->reserved_bytes,
+								      shortage->device_free_bytes));
 
 	if (look->size_bytes > 0 && !look->size_is_least && shortage->device_free_bytes >= 0 &&
 	    others > look->size_bytes / OTHERS_SHARE)
@@ -79,8 +80,8 @@ static void tell_more(struct ss_memory_look *look, const struct ss_shortage *sho
 				   ss_memory_amount(look, others),
 				   ss_memory_amount(look, look->size_bytes));
 	if (count > 1)
-		ss_memory_evidence(look, NULL,
-				   "%" PRIu64 " allocations failed; %s is explained", count,
+		ss_memory_evidence(look, NULL, "%" PRIu64 " allocations failed; %s is explained",
+				   count,
 				   count == look->device->oom_count ? "the last one"
 								    : "one of them");
 }
@@ -115,8 +116,7 @@ static void choose_fix(struct ss_memory_look *look, const struct ss_shortage *sh
 				      "torch.utils.checkpoint.checkpoint(block, x, "
 				      "use_reentrant=False)",
 				      ss_memory_amount(
-					      look,
-					      shortage->purpose_bytes[SS_PURPOSE_ACTIVATION]),
+					      look, shortage->purpose_bytes[SS_PURPOSE_ACTIVATION]),
 				      ss_memory_amount(look, shortage->missing_bytes));
 		else
 			ss_memory_fix(look, "# a smaller batch or model\nfully_shard(model)    # "
@@ -154,7 +154,7 @@ const struct ss_rule ss_rule_out_of_memory = {
 	.name = "out-of-memory",
 	.title = "An allocation failed: out of memory",
 	.summary = "The device had no memory left: in pieces, kept by earlier steps, or not enough",
-	.fix = "# a smaller batch, activation checkpointing, sharding; to see who holds the memory:\n"
+	.fix = "# a smaller batch, activation checkpointing, sharding; who holds the memory:\n"
 	       "torch.cuda.memory._record_memory_history()\n"
 	       "torch.cuda.memory._dump_snapshot('memory.pickle')    # where it fails",
 	.surer = "torch.cuda.memory._record_memory_history() before the run, and "
