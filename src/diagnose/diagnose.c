@@ -59,6 +59,7 @@ static void add_rank(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 	diagnosis->exams[diagnosis->rank_count] = &kept->exam;
 	ss_exam_reset(&kept->exam);
 	diagnosis->ranks[diagnosis->rank_count] = file->subject.rank;
+	diagnosis->files[diagnosis->rank_count] = (uint32_t)(file - job->files);
 	if (!diagnosis->rank_count || steps < diagnosis->steps_least)
 		diagnosis->steps_least = steps;
 	if (steps > diagnosis->steps_most)
@@ -78,7 +79,8 @@ static enum ss_status add_ranks(struct ss_diagnosis *diagnosis, const struct ss_
 	diagnosis->graphs = SS_ARENA_NEW(&diagnosis->arena, struct ss_graph, room);
 	diagnosis->exams = SS_ARENA_NEW(&diagnosis->arena, struct ss_exam *, room);
 	diagnosis->ranks = SS_ARENA_NEW(&diagnosis->arena, int64_t, room);
-	if (!diagnosis->graphs || !diagnosis->exams || !diagnosis->ranks)
+	diagnosis->files = SS_ARENA_NEW(&diagnosis->arena, uint32_t, room);
+	if (!diagnosis->graphs || !diagnosis->exams || !diagnosis->ranks || !diagnosis->files)
 		return ss_fail_memory(err, "the ranks of the job");
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (is_chosen(&job->files[i], options))

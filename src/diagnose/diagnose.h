@@ -44,6 +44,7 @@ struct ss_diagnosis {
 	struct ss_graph *graphs;      /* per rank; what they point to is lent */
 	struct ss_exam **exams;       /* per rank; lent */
 	int64_t *ranks;               /* their numbers; -1: not known */
+	uint32_t *files;              /* per rank: of the job */
 	uint32_t rank_count;
 	const struct ss_many *many; /* NULL: one rank was chosen */
 	struct ss_replay replay;

@@ -38,9 +38,8 @@ static uint32_t rank_of(const struct joining *joining)
 {
 	const struct ss_diagnosis *diagnosis = joining->diagnosis;
 
-	for (uint32_t i = 0; joining->snapshot->file != SS_NO_ROW && i < diagnosis->rank_count; i++)
-		if (diagnosis->ranks[i] ==
-		    joining->job->files[joining->snapshot->file].subject.rank)
+	for (uint32_t i = 0; i < diagnosis->rank_count; i++)
+		if (diagnosis->files[i] == joining->snapshot->file)
 			return i;
 	return SS_NO_ROW;
 }
@@ -174,7 +173,7 @@ static bool join(struct joining *joining, const struct ss_memory_finding *found)
 		finding->confidence = found->confidence;
 		finding->reason = found->reason;
 	}
-	if (joining->rank != SS_NO_ROW && !finding->is_other_run)
+	if (joining->rank != SS_NO_ROW && !finding->is_other_run && !has_rank(joining, finding))
 		ss_finding_add_rank(finding, joining->rank);
 	return add_all(joining, finding, found);
 }
