@@ -12,7 +12,9 @@ import subprocess
 import sys
 import tempfile
 
-MEMORY_RULES = {"memory-leak", "fragmentation", "allocator-thrash", "memory-headroom", "out-of-memory"}
+MEMORY_RULES = {
+    "memory-leak", "fragmentation", "allocator-thrash", "memory-headroom", "out-of-memory",
+}  # fmt: skip
 # file -> what is found, in order; all others are healthy or say nothing
 LABELS = {
     "synthetic_leak": ["memory-leak"],
@@ -24,7 +26,8 @@ LABELS = {
 
 
 def run(stepscope, *words):
-    result = subprocess.run([stepscope, *map(str, words)], capture_output=True, text=True, timeout=120)
+    command = [stepscope, *map(str, words)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, f"{words}: {result.stderr}"
     return result.stdout
 

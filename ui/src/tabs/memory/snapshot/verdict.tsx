@@ -12,11 +12,11 @@ interface Props {
 }
 
 const TITLES: Record<string, string> = {
-	leak: "Memory leaks",
+	"memory-leak": "Memory leaks",
 	"out-of-memory": "An allocation failed",
 	fragmentation: "Memory is fragmented",
 	"allocator-thrash": "The allocator gives memory back and asks for it again",
-	expandable: "Expandable segments",
+	"memory-headroom": "The device is nearly full",
 };
 
 function useVerdict({ snapshot, device }: Props) {
@@ -100,13 +100,17 @@ export function SnapshotVerdict(props: Props) {
 					class={finding.severity === "warning" ? "finding-box bad" : "finding-box"}
 				>
 					<h3>
-						{TITLES[finding.finding ?? ""] ?? finding.finding}{" "}
+						{finding.severity === "note"
+							? "Nothing to change"
+							: (TITLES[finding.finding ?? ""] ?? finding.finding)}{" "}
 						<span class="soft">{formatBytes(finding.bytes)}</span>
 					</h3>
 					<p>{finding.evidence}</p>
-					<p>
-						<b>What helps:</b> {finding.fix}
-					</p>
+					{finding.fix ? (
+						<p>
+							<b>What helps:</b> {finding.fix}
+						</p>
+					) : null}
 				</section>
 			))}
 			{found.notes.map((note) => (
