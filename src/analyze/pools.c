@@ -4,6 +4,8 @@
  */
 #include "analyze/pools.h"
 
+#include <stdio.h>
+
 struct place {
 	int32_t type, id;
 };
@@ -181,16 +183,25 @@ double ss_bytes_scaled(int64_t bytes, double most, const char **unit)
 	return amount;
 }
 
-const char *ss_bytes_text(int64_t bytes, struct ss_table *out)
+void ss_bytes_write(int64_t bytes, char *out, size_t room)
 {
 	const char *unit;
 	double amount = ss_bytes_scaled(bytes, 1000, &unit);
 
 	if (bytes < 1000)
-		return ss_table_print(out, "%lld B", (long long)bytes);
-	return ss_table_print(out,
-			      amount < 10    ? "%.2f %s"
-			      : amount < 100 ? "%.1f %s"
-					     : "%.0f %s",
-			      amount, unit);
+		snprintf(out, room, "%lld B", (long long)bytes);
+	else
+		snprintf(out, room,
+			 amount < 10    ? "%.2f %s"
+			 : amount < 100 ? "%.1f %s"
+					: "%.0f %s",
+			 amount, unit);
+}
+
+const char *ss_bytes_text(int64_t bytes, struct ss_table *out)
+{
+	char text[32];
+
+	ss_bytes_write(bytes, text, sizeof(text));
+	return ss_table_print(out, "%s", text);
 }

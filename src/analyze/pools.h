@@ -61,6 +61,7 @@ void ss_pools_note(const struct ss_pools *pools, bool shown_only, struct ss_tabl
 double ss_bytes_scaled(int64_t bytes, double most, const char **unit);
 
 /* An amount for a sentence: "33.6 MB" */
+void ss_bytes_write(int64_t bytes, char *out, size_t room);
 const char *ss_bytes_text(int64_t bytes, struct ss_table *out);
 
 /* Sizes come from files: sums stop at the ends of the range. */

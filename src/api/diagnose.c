@@ -36,7 +36,6 @@ enum ss_status ss_session_verdict(struct ss_session *session,
 {
 	enum ss_status status = SS_OK;
 
-	SS_TRY(ss_session_has_trace(session, err));
 	*out = &session->diagnosis;
 	if (session->diagnosed_rank != options->rank)
 		ss_diagnosis_release(&session->diagnosis);
@@ -64,6 +63,7 @@ enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_r
 	SS_TRY(check(request, err));
 	SS_TRY(ss_session_format(session, request, &renderer, &options, err));
 	SS_TRY(ss_session_verdict(session, &chosen, &verdict, err));
+	options.trust.files += verdict->snapshot_count;
 	renderer->diagnosis(verdict, &options, out);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }

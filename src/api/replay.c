@@ -14,7 +14,7 @@ static struct ss_graph *graphs_of(const struct ss_job *job, struct ss_arena *are
 		const struct ss_job_file *file = &job->files[i];
 
 		if (file->rank_index != SS_NO_ROW && file->kept)
-			graphs[file->rank_index] = ((struct ss_kept *)file->kept)->graph;
+			graphs[file->rank_index] = ((struct ss_kept_rank *)file->kept)->graph;
 	}
 	return graphs;
 }

@@ -167,6 +167,12 @@ struct ss_request show_request(const char *what, const struct show_options *opti
 	};
 }
 
+/* Verdicts are about memory, too; views of traces leave snapshots alone. */
+static bool takes_snapshots(const char *what)
+{
+	return strcmp(what, "diagnose") == 0 || strcmp(what, "what-if") == 0;
+}
+
 enum ss_status show_open(const char *what, const struct show_options *options,
 			 const char *const *paths, size_t path_count, struct ss_session **out,
 			 struct ss_error *err)
@@ -180,6 +186,7 @@ enum ss_status show_open(const char *what, const struct show_options *options,
 		.memory_limit_bytes = options->memory_limit_bytes,
 		.reduce = offer.of_job,
 		.diagnose = offer.of_replay,
+		.snapshots = takes_snapshots(what),
 		.progress = progress_step,
 		.progress_context = &bar,
 	};

@@ -50,7 +50,7 @@ static bool is_chosen(const struct ss_job_file *file, const struct ss_diagnose_o
 static void add_rank(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 		     const struct ss_job_file *file)
 {
-	struct ss_kept *kept = file->kept;
+	struct ss_kept_rank *kept = file->kept;
 	const struct ss_digest *digest = &job->digests[file->rank_index];
 	const char *device = ss_strings_text(&digest->texts, digest->device_name);
 	uint32_t steps = kept->graph.step_count;
@@ -59,6 +59,7 @@ static void add_rank(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 	diagnosis->exams[diagnosis->rank_count] = &kept->exam;
 	ss_exam_reset(&kept->exam);
 	diagnosis->ranks[diagnosis->rank_count] = file->subject.rank;
+	diagnosis->files[diagnosis->rank_count] = (uint32_t)(file - job->files);
 	if (!diagnosis->rank_count || steps < diagnosis->steps_least)
 		diagnosis->steps_least = steps;
 	if (steps > diagnosis->steps_most)
@@ -78,13 +79,12 @@ static enum ss_status add_ranks(struct ss_diagnosis *diagnosis, const struct ss_
 	diagnosis->graphs = SS_ARENA_NEW(&diagnosis->arena, struct ss_graph, room);
 	diagnosis->exams = SS_ARENA_NEW(&diagnosis->arena, struct ss_exam *, room);
 	diagnosis->ranks = SS_ARENA_NEW(&diagnosis->arena, int64_t, room);
-	if (!diagnosis->graphs || !diagnosis->exams || !diagnosis->ranks)
+	diagnosis->files = SS_ARENA_NEW(&diagnosis->arena, uint32_t, room);
+	if (!diagnosis->graphs || !diagnosis->exams || !diagnosis->ranks || !diagnosis->files)
 		return ss_fail_memory(err, "the ranks of the job");
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (is_chosen(&job->files[i], options))
 			add_rank(diagnosis, job, &job->files[i]);
-	if (!diagnosis->rank_count)
-		return ss_fail(err, SS_ERR_USAGE, "no file of rank %lld", (long long)options->rank);
 	diagnosis->many = options->rank == SS_EVERY_RANK ? &job->many : NULL;
 	diagnosis->seconds = job->load_seconds;
 	return SS_OK;
@@ -271,6 +271,9 @@ static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 	for (uint32_t i = 0; i < diagnosis->found_count; i++)
 		if (!ss_finding_finish(diagnosis->found[i], &diagnosis->arena))
 			return ss_fail_memory(err, "the findings");
+	SS_TRY(ss_diagnosis_join_snapshots(diagnosis, job, options, err));
+	if (!diagnosis->rank_count && !diagnosis->snapshot_count)
+		return ss_fail(err, SS_ERR_USAGE, "no file of rank %lld", (long long)options->rank);
 	return ss_diagnosis_choose(diagnosis, options, err);
 }
 

@@ -4,7 +4,8 @@
  * All rules have looked at all ranks (exam.h). Their findings are replayed, each alone
  * and then together, in the order in which fixing them brings most: what stands with a
  * finding is what its fix brings when those before it are fixed. Gains are never added;
- * a time that two rules would mend counts once.
+ * a time that two rules would mend counts once. Snapshots of memory are looked at, too; a job
+ * may have nothing else, and no times then.
  */
 #ifndef SS_DIAGNOSE_DIAGNOSE_H
 #define SS_DIAGNOSE_DIAGNOSE_H
@@ -43,6 +44,7 @@ struct ss_diagnosis {
 	struct ss_graph *graphs;      /* per rank; what they point to is lent */
 	struct ss_exam **exams;       /* per rank; lent */
 	int64_t *ranks;               /* their numbers; -1: not known */
+	uint32_t *files;              /* per rank: of the job */
 	uint32_t rank_count;
 	const struct ss_many *many; /* NULL: one rank was chosen */
 	struct ss_replay replay;
@@ -63,8 +65,10 @@ struct ss_diagnosis {
 	const char *device;                            /* NULL: not recorded, or there is none */
 	const char *next; /* the bottleneck when all warnings are fixed; NULL */
 	uint64_t bytes, events;
-	double seconds;        /* that loading took */
-	const char *not_found; /* what-if: fixes that nothing was found for; NULL: none */
+	uint32_t snapshot_count; /* of memory, that were looked at */
+	uint32_t memory_devices; /* in them, with events */
+	double seconds;          /* that loading took */
+	const char *not_found;   /* what-if: fixes that nothing was found for; NULL: none */
 	struct ss_diagnosis_trust trust;
 	struct ss_diagnosis_shares shares;
 };
@@ -93,6 +97,20 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 SS_MUST_USE
 enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
 				  struct ss_error *err);
+
+/* judge.c: one more sentence, or more of one that is there; false: no memory. */
+SS_MUST_USE
+bool ss_finding_add(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
+		    const struct ss_evidence *evidence);
+
+/* judge.c: one more rank that has it. */
+void ss_finding_add_rank(struct ss_finding *finding, uint32_t rank);
+
+/* snapshots.c: what snapshots show, when all that traces show is finished. */
+SS_MUST_USE
+enum ss_status ss_diagnosis_join_snapshots(struct ss_diagnosis *diagnosis, const struct ss_job *job,
+					   const struct ss_diagnose_options *options,
+					   struct ss_error *err);
 
 /* judge.c: sentences with their figures, the heaviest first. */
 SS_MUST_USE bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena);

@@ -47,6 +47,7 @@ struct ss_finding *ss_judge_add(struct ss_judgement *judgement, uint32_t rank, c
 					.surer = judgement->rule->surer,
 					.rank = rank,
 					.ranks = ranks,
+					.bytes = -1,
 					.confidence = SS_CONFIDENCE_HIGH,
 					.is_timeless = judgement->rule->is_timeless };
 	ss_edits_init(&finding->edits, diagnosis->memory);
@@ -102,7 +103,7 @@ static bool add_claim(struct ss_finding *finding, uint32_t rank, const struct ss
 }
 
 /* Ranks are mostly added in their order. */
-static void add_rank(struct ss_finding *finding, uint32_t rank)
+void ss_finding_add_rank(struct ss_finding *finding, uint32_t rank)
 {
 	uint32_t at = finding->rank_count;
 
@@ -123,7 +124,7 @@ bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, 
 	if (judgement->failed ||
 	    !ss_exam_take(judgement->exams[rank], judgement->number, claim.task))
 		return false;
-	add_rank(finding, rank);
+	ss_finding_add_rank(finding, rank);
 	if (!add_claim(finding, rank, &claim))
 		judgement->failed = true;
 	return !judgement->failed;
@@ -139,7 +140,7 @@ bool ss_judge_overrule(struct ss_judgement *judgement, struct ss_finding *findin
 		return false;
 	if (seizes || !exam->owner[claim.task])
 		exam->owner[claim.task] = (uint8_t)(judgement->number + 1);
-	add_rank(finding, rank);
+	ss_finding_add_rank(finding, rank);
 	if (!add_claim(finding, rank, &claim))
 		judgement->failed = true;
 	return !judgement->failed;
@@ -153,13 +154,14 @@ static bool is_same_line(const char *a, const char *b)
 }
 
 /* Weight and count are sums over ranks and steps. */
-static bool add_evidence(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
-			 const struct ss_evidence *evidence)
+bool ss_finding_add(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
+		    const struct ss_evidence *evidence)
 {
 	for (uint32_t i = 0; i < finding->evidence_count; i++) {
 		struct ss_evidence *known = &finding->evidence[i];
 
 		if (strcmp(known->text, evidence->text) != 0 ||
+		    known->snapshot != evidence->snapshot ||
 		    !is_same_line(known->line, evidence->line))
 			continue;
 		known->weight_ns = ss_ns_sum(known->weight_ns, evidence->weight_ns);
@@ -184,7 +186,7 @@ static void say(struct ss_judgement *judgement, struct ss_finding *finding,
 
 	vsnprintf(text, sizeof(text), format, words);
 	evidence.text = ss_arena_copy(&judgement->diagnosis->arena, text, strlen(text));
-	if (!evidence.text || !add_evidence(judgement->diagnosis, finding, &evidence))
+	if (!evidence.text || !ss_finding_add(judgement->diagnosis, finding, &evidence))
 		judgement->failed = true;
 }
 
@@ -296,7 +298,7 @@ void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, u
 	struct ss_exam_part *part = &exam->parts[judgement->number];
 	bool whole = true;
 
-	add_rank(finding, rank);
+	ss_finding_add_rank(finding, rank);
 	part->is_taken = true;
 	for (uint32_t i = part->claim_from; whole && i < part->claim_to; i++)
 		/* a rule that was judged before may have seized it */
@@ -312,7 +314,7 @@ void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, u
 			.steps = exam->step_count
 		};
 
-		whole = add_evidence(judgement->diagnosis, finding, &evidence);
+		whole = ss_finding_add(judgement->diagnosis, finding, &evidence);
 	}
 	take_confidence(finding, exam, part);
 	if (part->fix)

@@ -5,14 +5,14 @@
 
 static void release(void *kept)
 {
-	struct ss_kept *own = kept;
+	struct ss_kept_rank *own = kept;
 
 	ss_exam_release(&own->exam);
 	ss_graph_release(&own->graph);
 	ss_memory_free(own->memory, own, sizeof(*own));
 }
 
-static enum ss_status make_parts(struct ss_kept *kept, const struct ss_subject *subject,
+static enum ss_status make_parts(struct ss_kept_rank *kept, const struct ss_subject *subject,
 				 const struct ss_digest *digest, struct ss_error *err)
 {
 	enum ss_status status;
@@ -28,14 +28,14 @@ static enum ss_status make(void **out, const struct ss_subject *subject,
 			   const struct ss_digest *digest, struct ss_memory *memory,
 			   struct ss_error *err)
 {
-	struct ss_kept *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
+	struct ss_kept_rank *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
 	struct ss_subject own = *subject;
 	struct ss_bricks bricks;
 	enum ss_status status;
 
 	if (!kept)
 		return ss_fail_memory(err, "what was found on a rank");
-	*kept = (struct ss_kept){ .memory = memory, .file_bytes = subject->trace->file_bytes };
+	*kept = (struct ss_kept_rank){ .memory = memory, .file_bytes = subject->trace->file_bytes };
 	ss_bricks_init(&bricks, subject->trace, memory);
 	own.bricks = &bricks;
 	status = make_parts(kept, &own, digest, err);

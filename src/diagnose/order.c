@@ -126,7 +126,8 @@ static bool is_told(const struct ss_diagnosis *diagnosis, struct ss_finding *fin
 	}
 	finding->is_warning = share >= (finding->warn_share > 0 ? finding->warn_share
 								: finding->rule->warn_share);
-	return gain_ns > 0 && share >= finding->rule->silent_share;
+	finding->is_warning |= finding->memory_warns;
+	return finding->has_memory || (gain_ns > 0 && share >= finding->rule->silent_share);
 }
 
 /*
@@ -167,7 +168,7 @@ static bool is_candidate(const struct ss_diagnosis *diagnosis, const struct ss_f
 
 	if (finding->is_timeless || diagnosis->step_ns <= 0)
 		return false;
-	if (diagnosis->is_what_if)
+	if (diagnosis->is_what_if || finding->has_memory)
 		return true;
 	most_ns = most_of(&diagnosis->replay, &finding->edits);
 	return (double)most_ns >= finding->rule->silent_share * (double)diagnosis->step_ns;
@@ -236,9 +237,12 @@ static void finish(struct ordering *ordering, struct ss_finding **scratch)
 {
 	struct ss_diagnosis *diagnosis = ordering->diagnosis;
 
-	for (uint32_t i = 0; i < diagnosis->chosen_count; i++)
-		if (diagnosis->chosen[i]->is_timeless)
-			diagnosis->findings[diagnosis->finding_count++] = diagnosis->chosen[i];
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < diagnosis->chosen_count; i++)
+			if (diagnosis->chosen[i]->is_timeless &&
+			    diagnosis->chosen[i]->comes_first == (round == 0))
+				diagnosis->findings[diagnosis->finding_count++] =
+					diagnosis->chosen[i];
 	put_warnings_first(diagnosis, scratch);
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		diagnosis->warning_count += diagnosis->findings[i]->is_warning;

@@ -11,6 +11,10 @@
  * would bring is never computed by a rule: all claims of a finding are replayed
  * (replay/replay.h), and that is its cost.
  *
+ * A rule may also look at snapshots of memory, one device after the other (`look_memory`,
+ * memory_exam.h). What it finds there joins its finding of the trace of the same rank, or is
+ * one of its own.
+ *
  * A task belongs to the first rule that claims it, in the order of the list in
  * meson.build; ss_look_claim() returns false for others. Rules must be silent where
  * the evidence is not in the file.
@@ -24,7 +28,8 @@
 
 enum ss_confidence { SS_CONFIDENCE_LOW, SS_CONFIDENCE_MEDIUM, SS_CONFIDENCE_HIGH };
 
-struct ss_exam; /* of one rank: what all rules found there; exam.h */
+struct ss_exam;        /* of one rank: what all rules found there; exam.h */
+struct ss_memory_look; /* one device of a snapshot of memory; memory_exam.h */
 
 /* --- one rank ------------------------------------------------------------------------ */
 
@@ -109,6 +114,8 @@ struct ss_evidence {
 	int64_t weight_ns; /* per step; mean over the ranks that have it */
 	double count;      /* as well */
 	double steps;      /* of all ranks that have it; weight and count are sums until the end */
+	uint32_t snapshot; /* which of the job's shows it, + 1; 0: a trace does */
+	int32_t device;    /* in the snapshot */
 };
 
 /* What is found, as it is told. Texts live as long as the diagnosis. */
@@ -123,7 +130,13 @@ struct ss_finding {
 	enum ss_confidence confidence;
 	const char *reason; /* of the confidence; NULL: none */
 	double warn_share;  /* instead of the rule's; 0: the rule's */
+	int64_t bytes;      /* what it is about, by a snapshot: ss_rule.bytes_are; -1: not told */
 	bool is_warning;
+	bool has_memory;                  /* a snapshot shows it: it is told, whatever it costs */
+	bool memory_warns;                /* and is a warning by that alone */
+	bool is_of_snapshots;             /* no trace shows it */
+	bool comes_first;                 /* of those without time: the job ended with it */
+	bool is_other_run;                /* the snapshot is not of the run of the traces */
 	bool is_timeless;                 /* about memory or the recording: no time is claimed */
 	int64_t alone_ns;                 /* what its fix would bring without the others */
 	int64_t cost_ns, low_ns, high_ns; /* of the mean step, with those before it fixed */
@@ -203,12 +216,15 @@ struct ss_rule {
 	 * enough for a finding, which is a warning when slot 0 of its figures is not 0.
 	 */
 	bool is_timeless;
+	const char *bytes_are; /* of rules with look_memory: "kept by each step" */
 	enum ss_status (*look)(struct ss_look *look, struct ss_error *err);
 	/*
 	 * May be NULL: everything that was claimed is one finding. Claims of a rank that no
 	 * finding took (ss_judge_take()) are given back: rules that judge later can have them.
 	 */
 	enum ss_status (*judge)(struct ss_judgement *judgement, struct ss_error *err);
+	/* May be NULL. Silent where the snapshot does not show it. */
+	enum ss_status (*look_memory)(struct ss_memory_look *look, struct ss_error *err);
 };
 
 /* All rules, in the order of src/diagnose/meson.build. */

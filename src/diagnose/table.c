@@ -16,6 +16,9 @@ static const struct ss_column columns[] = {
 	{ "cost_low_ns", SS_COLUMN_NS, "the same when the fix does less than expected", 0 },
 	{ "cost_high_ns", SS_COLUMN_NS, "the same when it does more", 0 },
 	{ "share_percent", SS_COLUMN_PERCENT, "its cost, of the mean step", 0 },
+	{ "bytes", SS_COLUMN_BYTES,
+	  "what it is about, where a snapshot of memory shows it: kept by each step, asked for",
+	  0 },
 	{ "confidence", SS_COLUMN_TEXT, "low, medium or high", 0 },
 	{ "reason", SS_COLUMN_TEXT, "why it is that sure", 0 },
 	{ "evidence", SS_COLUMN_TEXT, "the heaviest of what shows it", 0 },
@@ -48,6 +51,15 @@ void ss_finding_ranks(const struct ss_diagnosis *diagnosis, const struct ss_find
 		snprintf(out, room, "%u of %u ranks", finding->rank_count, diagnosis->rank_count);
 }
 
+/* That of a snapshot is where the memory is made; else that of the heaviest evidence. */
+static const char *line_of(const struct ss_finding *finding)
+{
+	for (uint32_t i = 0; i < finding->evidence_count; i++)
+		if (finding->evidence[i].snapshot && finding->evidence[i].line)
+			return finding->evidence[i].line;
+	return finding->evidence_count ? finding->evidence[0].line : NULL;
+}
+
 static void add_row(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		    struct ss_table *out)
 {
@@ -70,10 +82,11 @@ static void add_row(const struct ss_diagnosis *diagnosis, const struct ss_findin
 		ss_row_int(out, finding->high_ns);
 		ss_row_share(out, (double)finding->cost_ns, (double)diagnosis->step_ns);
 	}
+	ss_row_int_known(out, finding->bytes);
 	ss_row_text(out, ss_confidence_name(finding->confidence));
 	ss_row_text(out, finding->reason);
 	ss_row_text(out, first ? first->text : NULL);
-	ss_row_text(out, first ? first->line : NULL);
+	ss_row_text(out, line_of(finding));
 	ss_row_text(out, finding->fix);
 	ss_row_end(out);
 }

@@ -12,12 +12,10 @@
 #include "analyze/roles.h"
 #include "job/arrivals.h"
 #include "job/held.h"
+#include "job/recording.h"
 
 /* Shorter gaps are the device's own pace; thousands of them say nothing of other ranks. */
 #define GAP_NS_MIN 20000
-
-/* 2001 in nanoseconds since 1970: smaller times are not those of a wall clock. */
-#define WALL_CLOCK_MIN 1000000000000000000
 
 static uint32_t copy_text(struct ss_digest *digest, const struct ss_strings *from, uint32_t id)
 {
@@ -94,7 +92,7 @@ static bool describe(struct ss_digest *digest, const struct ss_subject *subject,
 	digest->device_name = trace->info.device_count ? copy_text(digest, &trace->texts,
 								   trace->info.devices[0].name)
 						       : 0;
-	digest->has_clock = zero_ns >= WALL_CLOCK_MIN;
+	digest->has_clock = zero_ns >= SS_WALL_CLOCK_MIN;
 	digest->events = trace->event_count;
 	digest->start_ns = zero_ns;
 	digest->end_ns = zero_ns + trace->span_ns;

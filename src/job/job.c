@@ -122,9 +122,12 @@ static enum ss_status load_source(struct ss_job_file *file, struct ss_source *so
 	enum ss_status status = ss_load(source, options, memory, &file->trace, err);
 
 	file->subject.load_seconds = now_seconds() - started;
-	if (status == SS_OK)
-		set_rank(file);
-	return status;
+	if (status != SS_OK)
+		return status;
+	set_rank(file);
+	return ss_recording_note(&file->recording, &file->trace, memory)
+		       ? SS_OK
+		       : ss_fail_memory(err, "the sizes of devices");
 }
 
 /* Found in a folder, and not what is looked for. */
@@ -323,7 +326,10 @@ static void take_snapshots(struct ss_job *job)
 		if (!file->snapshot)
 			continue;
 		job->snapshots[job->snapshot_count++] = (struct ss_job_snapshot){
-			file->subject.path, file->snapshot, file->source, file->number
+			.path = file->subject.path,
+			.opened = file->snapshot,
+			.source = file->source,
+			.number = file->number,
 		};
 		file->snapshot = NULL;
 		file->is_skipped = true;
@@ -436,6 +442,7 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	ss_find_release(&paths, job->memory);
 	take_snapshots(job);
 	arrange(job);
+	ss_job_match_snapshots(job);
 	job->load_seconds += now_seconds() - started;
 	return status;
 }
@@ -551,6 +558,7 @@ void ss_job_close(struct ss_job *job)
 			job->keeper->release(job->files[i].kept);
 		ss_trace_release(&job->files[i].trace);
 		ss_digest_release(&job->files[i].digest);
+		ss_recording_release(&job->files[i].recording, job->memory);
 	}
 	for (uint32_t i = 0; i < job->snapshot_count; i++) {
 		ss_opened_release(job->snapshots[i].opened);

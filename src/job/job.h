@@ -7,6 +7,7 @@
 #include "analyze/view.h"
 #include "job/find.h"
 #include "job/many.h"
+#include "job/recording.h"
 #include "snapshot/opened.h"
 
 /*
@@ -28,6 +29,7 @@ struct ss_job_file {
 	void *kept;              /* what the keeper made; NULL: nothing yet */
 	uint32_t rank_index;     /* in the ranks when they are joined; SS_NO_ROW: left out */
 	uint64_t oddities[SS_SEVERITIES]; /* counts of the view quality, by enum ss_severity */
+	struct ss_recording recording;    /* stays when the trace is gone */
 	const char *source;               /* its path as it is opened; NULL: it is not on disk */
 	uint32_t number; /* in the order of what was asked for: files can have one name */
 	struct ss_opened *snapshot; /* of memory: gone from the list when loading is done */
@@ -42,6 +44,9 @@ struct ss_job_snapshot {
 	struct ss_opened *opened;
 	const char *source; /* as it is opened; NULL: it is not on disk */
 	uint32_t number;
+	int64_t rank;      /* that its name tells; -1: none */
+	uint32_t file;     /* the trace of its rank; SS_NO_ROW: there is none, or it is not known */
+	bool is_other_run; /* the clocks of both say so */
 };
 
 struct ss_job {
@@ -102,5 +107,11 @@ enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keepe
 			   struct ss_error *err);
 
 void ss_job_close(struct ss_job *job);
+
+/*
+ * same_run.c: finds the trace of each snapshot's rank, and gives the snapshot what that one
+ * states of devices where nothing says that they are of two runs.
+ */
+void ss_job_match_snapshots(struct ss_job *job);
 
 #endif

@@ -23,16 +23,27 @@ static void add_count(uint64_t count, const char *one, const char *many, struct 
 	ss_text_addf(out, " %s", count == 1 ? one : many);
 }
 
+static void add_snapshots(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	if (!diagnosis->snapshot_count)
+		return;
+	add_count(diagnosis->snapshot_count, "snapshot of memory", "snapshots of memory", out);
+	ss_text_add_string(out, DOT);
+}
+
 void ss_diagnosis_job(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
-	add_count(diagnosis->rank_count, "rank", "ranks", out);
-	ss_text_add_string(out, DOT);
-	if (diagnosis->steps_least != diagnosis->steps_most)
-		ss_text_addf(out, "%u to ", diagnosis->steps_least);
-	add_count(diagnosis->steps_most, "step", "steps", out);
-	if (diagnosis->device)
-		ss_text_addf(out, DOT "%s", diagnosis->device);
-	ss_text_add_string(out, DOT);
+	if (diagnosis->rank_count) {
+		add_count(diagnosis->rank_count, "rank", "ranks", out);
+		ss_text_add_string(out, DOT);
+		if (diagnosis->steps_least != diagnosis->steps_most)
+			ss_text_addf(out, "%u to ", diagnosis->steps_least);
+		add_count(diagnosis->steps_most, "step", "steps", out);
+		if (diagnosis->device)
+			ss_text_addf(out, DOT "%s", diagnosis->device);
+		ss_text_add_string(out, DOT);
+	}
+	add_snapshots(diagnosis, out);
 	ss_render_bytes((int64_t)diagnosis->bytes, out);
 	ss_text_addf(out, " in %.2f s\n", diagnosis->seconds);
 }
@@ -100,8 +111,36 @@ static void add_figures(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 					"gaps PATH' has its causes.\n");
 }
 
+/* Of snapshots without a trace. */
+static void add_memory_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	uint32_t count = diagnosis->warning_count;
+
+	if (diagnosis->is_what_if)
+		ss_text_add_string(out, "There is no trace, only snapshots of memory: they have no "
+					"steps to measure a gain by.\n");
+	else if (!diagnosis->memory_devices)
+		ss_text_add_string(out,
+				   "There are no events of the allocator, so no rule can judge the "
+				   "memory. torch.cuda.memory._record_memory_history() before the "
+				   "run records them.\n");
+	else if (!diagnosis->finding_count)
+		ss_text_add_string(out, "Nothing stands out in the memory that was recorded.\n");
+	else if (!count)
+		ss_text_add_string(out, "Nothing is wrong with the memory that was recorded.\n");
+	else
+		ss_text_addf(out,
+			     "%u thing%s wrong with the memory. This is about memory alone: what "
+			     "it costs in time only a trace tells.\n",
+			     count, count == 1 ? " is" : "s are");
+}
+
 void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
+	if (!diagnosis->rank_count && diagnosis->snapshot_count) {
+		add_memory_verdict(diagnosis, out);
+		return;
+	}
 	if (diagnosis->step_ns <= 0) {
 		ss_text_add_string(out, "No steps were found: there is nothing to measure a gain "
 					"by. ProfilerStep#N marks them: call prof.step() at the "
@@ -128,7 +167,8 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		       struct ss_text *out)
 {
-	if (finding->is_timeless)
+	/* what only a snapshot shows may bring no time */
+	if (finding->is_timeless || (finding->has_memory && !finding->high_ns))
 		return;
 	if (diagnosis->is_bounded) {
 		ss_render_ns(finding->low_ns, out);
@@ -138,6 +178,30 @@ void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_fin
 	}
 	ss_text_add_string(out, "-");
 	ss_render_ns(finding->cost_ns, out);
+}
+
+void ss_diagnosis_bytes(const struct ss_finding *finding, struct ss_text *out)
+{
+	if (finding->bytes < 0)
+		return;
+	ss_render_bytes(finding->bytes, out);
+	ss_text_addf(out, " %s", finding->rule->bytes_are);
+}
+
+bool ss_diagnosis_shows(const struct ss_finding *finding, uint32_t i)
+{
+	uint32_t before = 0;
+
+	for (uint32_t k = 0; k < i; k++)
+		before += !finding->evidence[k].snapshot == !finding->evidence[i].snapshot;
+	return before < SS_EVIDENCE_SHOWN;
+}
+
+void ss_diagnosis_evidence(const struct ss_evidence *evidence, struct ss_text *out)
+{
+	ss_text_add_string(out, evidence->text);
+	if (evidence->line)
+		ss_text_addf(out, evidence->snapshot ? ", at %s" : " (%s)", evidence->line);
 }
 
 void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,

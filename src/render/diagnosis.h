@@ -28,6 +28,16 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		       struct ss_text *out);
 
+/* "13.0 MB kept by each step", where a snapshot tells. */
+void ss_diagnosis_bytes(const struct ss_finding *finding, struct ss_text *out);
+
+/* More would not be read; JSON has all. Of traces so many, and as many of snapshots. */
+#define SS_EVIDENCE_SHOWN 3
+
+/* Whether sentence `i` is one of those, and the sentence with its line. */
+bool ss_diagnosis_shows(const struct ss_finding *finding, uint32_t i);
+void ss_diagnosis_evidence(const struct ss_evidence *evidence, struct ss_text *out);
+
 /* "clocks aligned to ±14 us; the replay misses the step by 1.2 %" */
 void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
 			  const struct ss_render_options *options, struct ss_text *out);

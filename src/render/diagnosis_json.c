@@ -51,6 +51,16 @@ static void add_cost(const struct ss_diagnosis *diagnosis, const struct ss_findi
 	ss_text_add_number(out, 100 * (double)finding->cost_ns / (double)diagnosis->step_ns);
 }
 
+/* Only where a snapshot of memory tells. */
+static void add_bytes(const struct ss_finding *finding, struct ss_text *out)
+{
+	if (finding->bytes < 0)
+		return;
+	ss_text_addf(out, "\"bytes\":%" PRId64 ",", finding->bytes);
+	add_text(out, "bytes_are", finding->rule->bytes_are);
+	ss_text_add_string(out, ",\n   ");
+}
+
 static void add_evidence(const struct ss_finding *finding, struct ss_text *out)
 {
 	ss_text_add_string(out, "\"evidence\":[");
@@ -61,7 +71,11 @@ static void add_evidence(const struct ss_finding *finding, struct ss_text *out)
 		add_text(out, "text", evidence->text);
 		ss_text_add_string(out, ",");
 		add_text(out, "line", evidence->line);
-		ss_text_addf(out, ",\"weight_ns\":%" PRId64 "}", evidence->weight_ns);
+		ss_text_addf(out, ",\"weight_ns\":%" PRId64, evidence->weight_ns);
+		if (evidence->snapshot)
+			ss_text_addf(out, ",\"snapshot\":%" PRIu32 ",\"device\":%" PRId32,
+				     evidence->snapshot - 1, evidence->device);
+		ss_text_add_string(out, "}");
 	}
 	ss_text_add_string(out, "]");
 }
@@ -78,6 +92,7 @@ static void add_finding(const struct ss_diagnosis *diagnosis, const struct ss_fi
 	ss_text_add_string(out, ",\n   ");
 	add_cost(diagnosis, finding, out);
 	ss_text_add_string(out, ",\n   ");
+	add_bytes(finding, out);
 	add_text(out, "confidence", ss_confidence_name(finding->confidence));
 	ss_text_add_string(out, ",");
 	add_text(out, "reason", finding->reason);
@@ -117,10 +132,10 @@ void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
 		     "{\"schema\":\"stepscope.%s/1\",\n\"step_ns\":%" PRId64
 		     ",\"fixed_step_ns\":%" PRId64 ",\"fixed_low_ns\":%" PRId64
 		     ",\"fixed_high_ns\":%" PRId64 ",\n\"steps\":%" PRIu32 ",\"ranks\":%" PRIu32
-		     ",\"replay_error_percent\":",
+		     ",\"snapshots\":%" PRIu32 ",\"replay_error_percent\":",
 		     diagnosis->is_what_if ? "what-if" : "diagnose", diagnosis->step_ns,
 		     diagnosis->fixed_ns, diagnosis->fixed_low_ns, diagnosis->fixed_high_ns,
-		     diagnosis->steps_most, diagnosis->rank_count);
+		     diagnosis->steps_most, diagnosis->rank_count, diagnosis->snapshot_count);
 	ss_text_add_number(out, diagnosis->error_percent);
 	ss_text_add_string(out, ",\n");
 	add_text(out, "next", diagnosis->next);

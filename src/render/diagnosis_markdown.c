@@ -4,23 +4,46 @@
 #include "diagnose/table.h"
 #include "render/diagnosis.h"
 
+/* Of snapshots alone: there are no times. */
+static void add_memory_table(const struct ss_diagnosis *diagnosis, uint32_t rows,
+			     struct ss_text *out)
+{
+	ss_text_add_string(out, "\n| | what | about | confidence |\n|---:|---|---:|---|\n");
+	for (uint32_t i = 0; i < rows; i++) {
+		const struct ss_finding *finding = diagnosis->findings[i];
+
+		ss_text_addf(out, "| %u | ", i + 1);
+		ss_render_escaped(out, finding->title);
+		ss_text_addf(out, "%s | ", finding->is_warning ? "" : " (small)");
+		ss_diagnosis_bytes(finding, out);
+		ss_text_addf(out, " | %s |\n", ss_confidence_name(finding->confidence));
+	}
+}
+
 static void add_table(const struct ss_diagnosis *diagnosis, uint32_t rows, struct ss_text *out)
 {
+	if (!diagnosis->rank_count) {
+		add_memory_table(diagnosis, rows, out);
+		return;
+	}
 	ss_text_add_string(out, "\n| | what | brings | of the step | ranks | confidence |\n"
 				"|---:|---|---:|---:|---|---|\n");
 	for (uint32_t i = 0; i < rows; i++) {
 		const struct ss_finding *finding = diagnosis->findings[i];
+		size_t before;
 		char ranks[64];
 
 		ss_finding_ranks(diagnosis, finding, ranks, sizeof(ranks));
 		ss_text_addf(out, "| %u | ", i + 1);
 		ss_render_escaped(out, finding->title);
 		ss_text_addf(out, "%s | ", finding->is_warning ? "" : " (small)");
+		before = out->length;
 		ss_diagnosis_cost(diagnosis, finding, out);
-		ss_text_add_string(out, " | ");
-		if (!finding->is_timeless)
-			ss_text_addf(out, "%.1f %%",
+		if (out->length != before)
+			ss_text_addf(out, " | %.1f %%",
 				     100 * (double)finding->cost_ns / (double)diagnosis->step_ns);
+		else
+			ss_text_add_string(out, " | ");
 		ss_text_addf(out, " | %s | %s |\n", ranks, ss_confidence_name(finding->confidence));
 	}
 }
@@ -30,15 +53,16 @@ static void add_finding(const struct ss_finding *finding, uint32_t number, struc
 	ss_text_addf(out, "\n**%u. ", number);
 	ss_render_escaped(out, finding->title);
 	ss_text_add_string(out, "**\n\n");
-	for (uint32_t i = 0; i < finding->evidence_count && i < 3; i++) {
+	for (uint32_t i = 0; i < finding->evidence_count; i++) {
+		struct ss_text text = { 0 };
+
+		if (!ss_diagnosis_shows(finding, i))
+			continue;
+		ss_diagnosis_evidence(&finding->evidence[i], &text);
 		ss_text_add_string(out, "- ");
-		ss_render_escaped(out, finding->evidence[i].text);
-		if (finding->evidence[i].line) {
-			ss_text_add_string(out, " (");
-			ss_render_escaped(out, finding->evidence[i].line);
-			ss_text_add_string(out, ")");
-		}
+		ss_render_escaped(out, text.data ? text.data : "");
 		ss_text_add_string(out, "\n");
+		ss_text_release(&text);
 	}
 	ss_text_addf(out, "\n```python\n%s\n```\n", finding->fix);
 }

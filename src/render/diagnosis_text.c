@@ -14,9 +14,6 @@
 /* Texts of a finding stand below its title. */
 #define INDENT 5
 
-/* More would not be read; JSON has all. */
-#define EVIDENCE_SHOWN 3
-
 struct writer {
 	const struct ss_diagnosis *diagnosis;
 	const struct ss_render_options *options;
@@ -82,9 +79,11 @@ static void add_title(const struct writer *writer, const struct ss_finding *find
 
 	ss_finding_ranks(writer->diagnosis, finding, ranks, sizeof(ranks));
 	ss_diagnosis_cost(writer->diagnosis, finding, &right);
-	if (!finding->is_timeless && !writer->diagnosis->is_bounded)
+	if (right.length && !writer->diagnosis->is_bounded)
 		ss_text_addf(&right, "  %4.1f %%",
 			     100 * (double)finding->cost_ns / (double)writer->diagnosis->step_ns);
+	if (!right.length)
+		ss_diagnosis_bytes(finding, &right);
 	if (*ranks)
 		ss_text_addf(&right, "%s%-9s", right.length ? "  " : "", ranks);
 	width = right.data ? ss_text_columns(right.data, right.length) : 0;
@@ -116,13 +115,12 @@ static void add_title(const struct writer *writer, const struct ss_finding *find
 
 static void add_evidence(const struct writer *writer, const struct ss_finding *finding)
 {
-	for (uint32_t i = 0; i < finding->evidence_count && i < EVIDENCE_SHOWN; i++) {
-		const struct ss_evidence *evidence = &finding->evidence[i];
+	for (uint32_t i = 0; i < finding->evidence_count; i++) {
 		struct ss_text text = { 0 };
 
-		ss_text_add_string(&text, evidence->text);
-		if (evidence->line)
-			ss_text_addf(&text, " (%s)", evidence->line);
+		if (!ss_diagnosis_shows(finding, i))
+			continue;
+		ss_diagnosis_evidence(&finding->evidence[i], &text);
 		ss_text_fill(writer->out, ' ', INDENT);
 		if (text.data)
 			add_wrapped(writer, text.data, INDENT, INDENT);
@@ -254,7 +252,7 @@ static void add_reason(const struct writer *writer, const struct ss_finding *fin
 static void add_findings(const struct writer *writer)
 {
 	uint32_t rows = ss_diagnosis_rows(writer->diagnosis, writer->options), number = 0;
-	bool in_short = false;
+	bool in_short = false, has_figure = false;
 
 	for (uint32_t i = 0; i < rows; i++) {
 		const struct ss_finding *finding = writer->diagnosis->findings[i];
@@ -263,11 +261,12 @@ static void add_findings(const struct writer *writer)
 			continue;
 		ss_text_add_string(writer->out, "\n");
 		add_title(writer, finding, ++number);
+		has_figure |= !finding->is_timeless;
 		add_evidence(writer, finding);
 		add_fix(writer, finding->fix);
 		add_reason(writer, finding);
 	}
-	if (number > 1)
+	if (number > 1 && has_figure)
 		ss_text_add_string(
 			writer->out,
 			"\nEach figure is what the fix brings with those above it done.\n");
@@ -293,11 +292,12 @@ static void add_more(const struct writer *writer)
 
 	ss_text_add_string(&text, "More: ");
 	if (rule)
-		ss_text_addf(&text,
-			     "stepscope explain %s \xc2\xb7 stepscope what-if --fix %s "
-			     "PATH \xc2\xb7 ",
-			     rule, rule);
-	ss_text_add_string(&text, "stepscope overview|gaps|syncs|kernels|ranks PATH");
+		ss_text_addf(&text, "stepscope explain %s \xc2\xb7 ", rule);
+	if (rule && diagnosis->rank_count)
+		ss_text_addf(&text, "stepscope what-if --fix %s PATH \xc2\xb7 ", rule);
+	ss_text_add_string(&text, diagnosis->rank_count
+					  ? "stepscope overview|gaps|syncs|kernels|ranks PATH"
+					  : "stepscope snapshot PATH holders|leaks|oom|segments");
 	add_styled(writer, DIM, text.data, 6, 0);
 	ss_text_release(&text);
 }

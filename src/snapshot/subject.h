@@ -12,6 +12,16 @@
 #include "snapshot/purpose.h"
 #include "snapshot/spots.h"
 
+/* The memory of a device, as a trace states it. */
+struct ss_device_size {
+	int64_t device, bytes;
+};
+
+struct ss_device_sizes {
+	const struct ss_device_size *items;
+	uint32_t count;
+};
+
 struct ss_snapshot_subject {
 	const char *path;
 	const struct ss_snapshot *snapshot;
@@ -19,6 +29,7 @@ struct ss_snapshot_subject {
 	const struct ss_spots *spots;
 	const struct ss_snapshot_subject *before; /* of `diff`: the one to compare with, or NULL */
 	uint32_t group;
+	struct ss_device_sizes sizes; /* of the trace of the same run; none: not known */
 };
 
 /* All views of snapshots, in the order of src/snapshot/meson.build. */

@@ -2,7 +2,7 @@
  * The rule allocator-thrash. Steps of 1,000 us: cudaMalloc takes 300 us, then a kernel of 200 us
  * is launched. Nothing waits for the device, so a step without the call takes 700 us.
  */
-#include "support/rule_cases.h"
+#include "support/memory_cases.h"
 
 #define STEP(n, more)                               \
 	"note ProfilerStep#" n " 1 " n "000 +1000;" \
@@ -47,4 +47,70 @@ static const struct rule_case cases[] = {
 	{ "nothing", "[]", "" },
 };
 
-RULE_TESTS("allocator-thrash", cases, cases[0].trace)
+#define MAKE "segalloc 0x900000 2097152 loop;"
+/* A step that gives its segment back, by whom, and the next one that makes it again. */
+#define GIVE(who) "segfree 0x900000 2097152 " who ";" MEMORY_STEP
+#define THREE_TIMES(who)           \
+	MAKE MEMORY_STEP GIVE(who) \
+	MAKE GIVE(who)             \
+	MAKE GIVE(who)             \
+	MAKE MEMORY_STEP
+/* The allocator's own: the segment is made at once. */
+#define RETRY "segfree 0x900000 2097152 fwd; segalloc 0x900000 2097152 fwd;" MEMORY_STEP
+#define GAVE                                                                       \
+	"segments were given back to the device in 3 of 5 steps (3, 6.29 MB) and " \
+	"made again: each time the device waits\n"
+#define LESS                                                        \
+	"export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n" \
+	"# and less memory at once: a smaller batch, activation checkpointing"
+
+static const struct memory_case snapshots[] = {
+	{ "nothing", "", "", 0 },
+	{ "steps that keep their memory", MAKE MEMORY_STEP MEMORY_STEP MEMORY_STEP MEMORY_STEP, "",
+	  0 },
+	{ "the program empties the cache", THREE_TIMES("empty"),
+	  "warning 6291456 high\n" GAVE
+	  "torch.cuda.empty_cache() does so, 3x, at train.py:8 (main)\n"
+	  "-> # remove torch.cuda.empty_cache() from the loop: train.py:8 (main)",
+	  0 },
+	{ "memory runs out", MAKE MEMORY_STEP RETRY RETRY RETRY MEMORY_STEP,
+	  "warning 6291456 high\n" GAVE
+	  "the device had no memory left for an allocation, 3x: the allocator gave back what it "
+	  "could and tried again, at model.py:14 (forward)\n"
+	  "-> " LESS,
+	  0 },
+	{ "the same with expandable segments",
+	  "setting expandable_segments True;" MAKE MEMORY_STEP RETRY RETRY RETRY MEMORY_STEP,
+	  "warning 6291456 high\n" GAVE
+	  "the device had no memory left for an allocation, 3x: the allocator gave back what it "
+	  "could and tried again, at model.py:14 (forward)\n"
+	  "-> # less memory at once: a smaller batch, activation checkpointing",
+	  0 },
+	{ "by whom is not recorded", THREE_TIMES(""),
+	  "warning 6291456 medium\n" GAVE
+	  "who gave them back is not recorded: torch.cuda.empty_cache(), or memory that ran out\n"
+	  "-> # no torch.cuda.empty_cache() in the loop; where memory is short:\n" LESS,
+	  0 },
+	{ "two steps are no habit",
+	  MAKE MEMORY_STEP GIVE("empty") MAKE GIVE("empty")
+		  MAKE MEMORY_STEP MEMORY_STEP MEMORY_STEP,
+	  "", 0 },
+	{ "the last one is not made again: the recording ends",
+	  MAKE MEMORY_STEP GIVE("empty") MAKE GIVE("empty") MAKE GIVE("empty") MEMORY_STEP,
+	  "warning 6291456 high\n" GAVE
+	  "torch.cuda.empty_cache() does so, 3x, at train.py:8 (main)\n"
+	  "-> # remove torch.cuda.empty_cache() from the loop: train.py:8 (main)",
+	  0 },
+	{ "given back and never made again",
+	  "segalloc 0x900000 2097152; segalloc 0xa00000 2097152;"
+	  "segalloc 0xb00000 2097152;" MEMORY_STEP "segfree 0x900000 2097152 empty;" MEMORY_STEP
+	  "segfree 0xa00000 2097152 empty;" MEMORY_STEP
+	  "segfree 0xb00000 2097152 empty;" MEMORY_STEP MEMORY_STEP,
+	  "", 0 },
+	{ "no steps",
+	  "segalloc 1 2097152; segfree 1 2097152; segalloc 1 2097152;"
+	  "segfree 1 2097152; segalloc 1 2097152; segfree 1 2097152; segalloc 1 2097152",
+	  "", 0 },
+};
+
+MEMORY_RULE_TESTS("allocator-thrash", cases, cases[0].trace, snapshots, THREE_TIMES("empty"), 0)

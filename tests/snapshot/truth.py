@@ -18,11 +18,11 @@ import sys
 LABELS = {
     "synthetic_normal": [], "synthetic_torch21_fields": [], "synthetic_no_history": [],
     "synthetic_history_cut": [], "synthetic_device3_of_8": [],
-    "synthetic_leak": ["leak"], "synthetic_leak_oom": ["out-of-memory", "leak"],
+    "synthetic_leak": ["memory-leak"], "synthetic_leak_oom": ["out-of-memory", "memory-leak"],
     # the running buffers of this load are never freed, either
-    "synthetic_fragmentation": ["fragmentation", "leak"],
-    "synthetic_fragmentation_fixed_expandable": ["leak"],
-    "cpu_leak": ["leak"], "cpu_normal": [],
+    "synthetic_fragmentation": ["fragmentation", "memory-leak"],
+    "synthetic_fragmentation_fixed_expandable": ["memory-leak"],
+    "cpu_leak": ["memory-leak"], "cpu_normal": [],
 }  # fmt: skip
 # INDEX.md, in MiB
 GPU = {"medium_512_training": (12074, 6521, 22332)}
@@ -164,7 +164,7 @@ def check_file(stepscope, path, truths):
     found = [finding["finding"] for finding in findings if finding["severity"] == "warning"]
     assert found == LABELS.get(name, []), found
     if "expandable" in name:
-        assert [f["finding"] for f in findings if f["severity"] == "note"] == ["expandable"]
+        assert [f["finding"] for f in findings if f["severity"] == "note"] == ["fragmentation"]
     if name in GPU:
         reserved, allocated, events = GPU[name]
         assert rows[0]["reserved_bytes"] >> 20 == reserved and rows[0]["events"] == events

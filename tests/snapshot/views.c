@@ -164,7 +164,7 @@ static const struct {
 	  "max_split_size,-1" },
 	{ "nothing stands out", "findings", SEGMENT STEP STEP STEP STEP, "finding", "" },
 	{ "a leak", "findings", LEAK("0x40000") LEAK("0x41000") LEAK("0x42000") STEP,
-	  "finding,severity,bytes", "leak,warning,1024" },
+	  "finding,severity,bytes", "memory-leak,warning,1024" },
 	{ "segments that every step gives back", "findings",
 	  "segalloc 0x900000 2097152;" STEP "segfree 0x900000 2097152;" STEP
 	  "segalloc 0x900000 2097152; segfree 0x900000 2097152;" STEP

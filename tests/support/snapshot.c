@@ -46,6 +46,10 @@ static const struct {
 	  { { "/x/site-packages/torch/nn/modules/module.py", "_apply", 900 },
 	    { "train.py", "main", 3 } } },
 	{ "loop", { { "train.py", "main", 7 } } },
+	{ "empty",
+	  { { "??", "c10::cuda::CUDACachingAllocator::emptyCache", 0 },
+	    { "/x/site-packages/torch/cuda/memory.py", "empty_cache", 170 },
+	    { "train.py", "main", 8 } } },
 };
 
 static uint32_t stack_id(struct ss_snapshot *snapshot, const char *name)
@@ -193,6 +197,86 @@ void support_snapshot_open(struct support_snapshot *out, const char *script)
 						     .history = &out->history,
 						     .spots = &out->spots };
 	ss_arena_init(&out->arena, &out->memory);
+}
+
+/* --- as a file ----------------------------------------------------------------------- */
+
+static void put_text(struct ss_text *out, const char *key, const char *text)
+{
+	ss_text_addf(out, "V%s\nV%s\ns", key, text);
+}
+
+static void put_int(struct ss_text *out, const char *key, uint64_t value)
+{
+	ss_text_addf(out, "V%s\nL%lluL\ns", key, (unsigned long long)value);
+}
+
+static void put_frames(const struct ss_snapshot *snapshot, uint32_t stack, struct ss_text *out)
+{
+	const struct ss_frame_list *list = &snapshot->stacks.items[stack];
+
+	ss_text_add_string(out, "Vframes\n(l");
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct ss_code_frame *frame =
+			ss_snapshot_frame(snapshot, snapshot->stacks.frames[list->first + i]);
+
+		ss_text_add_string(out, "(d");
+		put_text(out, "filename", ss_strings_text(&snapshot->texts, frame->file));
+		put_int(out, "line", frame->line);
+		put_text(out, "name", ss_strings_text(&snapshot->texts, frame->name));
+		ss_text_add_string(out, "a");
+	}
+	ss_text_add_string(out, "s");
+}
+
+static void put_segment(const struct ss_snapshot *snapshot, const struct ss_segment *segment,
+			struct ss_text *out)
+{
+	static const char *const states[] = { "inactive", "active_allocated",
+					      "active_pending_free" };
+
+	ss_text_add_string(out, "(d");
+	put_int(out, "device", 0);
+	put_int(out, "address", segment->address);
+	put_int(out, "total_size", (uint64_t)segment->total_bytes);
+	ss_text_add_string(out, "Vblocks\n(l");
+	for (uint32_t i = 0; i < segment->block_count; i++) {
+		const struct ss_block *block = &snapshot->blocks[segment->first_block + i];
+
+		ss_text_add_string(out, "(d");
+		put_int(out, "address", block->address);
+		put_int(out, "size", (uint64_t)block->bytes);
+		put_int(out, "requested_size", (uint64_t)block->requested_bytes);
+		put_text(out, "state", states[block->state]);
+		put_frames(snapshot, block->stack, out);
+		ss_text_add_string(out, "a");
+	}
+	ss_text_add_string(out, "sa");
+}
+
+void support_snapshot_pickle(const char *script, int64_t start_us, struct ss_text *out)
+{
+	struct support_snapshot made;
+	const struct ss_memory_events *events = &made.snapshot.events;
+
+	support_snapshot_open(&made, script);
+	ss_text_add_string(out, "(dVsegments\n(l");
+	for (uint32_t i = 0; i < made.snapshot.segment_count; i++)
+		put_segment(&made.snapshot, &made.snapshot.segments[i], out);
+	ss_text_add_string(out, "sVdevice_traces\n(l(l");
+	for (uint32_t i = 0; i < events->count; i++) {
+		bool is_oom = events->action[i] == SS_ACTION_OOM;
+
+		ss_text_add_string(out, "(d");
+		put_text(out, "action", ss_action_name((enum ss_action)events->action[i]));
+		put_int(out, is_oom ? "device_free" : "addr", events->address[i]);
+		put_int(out, "size", (uint64_t)events->bytes[i]);
+		put_int(out, "time_us", (uint64_t)(start_us + events->time_us[i]));
+		put_frames(&made.snapshot, events->stack[i], out);
+		ss_text_add_string(out, "a");
+	}
+	ss_text_add_string(out, "as.");
+	support_snapshot_close(&made);
 }
 
 void support_snapshot_run(struct support_snapshot *snapshot, const char *view)

@@ -11,8 +11,8 @@
  *
  * STACK: fwd (model.py:14); head, tail, third (model.py:20, 21, 22, called by model.py:9); first,
  * second (model.py:20, 21, called by a Sequential of model.py:8); bwd, opt (AdamW's step), setup
- * (a model's _apply), loop (train.py:7); none: not recorded. Events are 10 microseconds apart,
- * all on device 0.
+ * (a model's _apply), loop (train.py:7), empty (torch.cuda.empty_cache() of train.py:8); none: not
+ * recorded. Events are 10 microseconds apart, all on device 0.
  */
 #ifndef SS_TESTS_SUPPORT_SNAPSHOT_H
 #define SS_TESTS_SUPPORT_SNAPSHOT_H
@@ -33,6 +33,9 @@ struct support_snapshot {
 /* The test fails when the script cannot be read. */
 void support_snapshot_open(struct support_snapshot *out, const char *script);
 void support_snapshot_close(struct support_snapshot *snapshot);
+
+/* The same as a file: a pickle of protocol 0, whose first event is at `start_us`. */
+void support_snapshot_pickle(const char *script, int64_t start_us, struct ss_text *out);
 
 /* Runs a view, "holders/category"; closed with the snapshot, or by the next run. */
 void support_snapshot_run(struct support_snapshot *snapshot, const char *view);

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "diagnose/rules/allocator_thrash.h"
 #include "diagnose/sites.h"
 
 static const char free_fix[] =
@@ -118,6 +119,9 @@ const struct ss_rule ss_rule_allocator_thrash = {
 	.warn_share = 0.02,
 	.silent_share = 0.005,
 	.why = "mostly a line or an environment variable cures it, so 2 % is worth it; below half "
-	       "a percent steps differ by more",
+	       "a percent steps differ by more; in a snapshot three steps that do so are a "
+	       "warning",
+	.bytes_are = "given back and taken again",
 	.look = look_for_thrash,
+	.look_memory = ss_thrash_look_memory,
 };

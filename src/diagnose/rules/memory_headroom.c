@@ -5,10 +5,13 @@
  * the driver's context and the buffers of communication, which no trace shows: from nine
  * tenths on a batch that is a little longer fails. What is merely reserved can be given
  * back, so it is information. A device that is half empty is no fault: whether a larger
- * batch may be used is a question of training, and the view memory shows the peak.
+ * batch may be used is a question of training, and the view memory shows the peak. A snapshot
+ * of memory has the peak, too; the size of the device is that of the trace of the same run.
+ * Where an allocation failed the rule out-of-memory says so.
  */
 #include "analyze/leaks.h"
-#include "diagnose/rule.h"
+#include "diagnose/memory_exam.h"
+#include "snapshot/held.h"
 
 /* As the TensorBoard plugin has it (metrics of others 6). */
 #define FULL_SHARE 0.9
@@ -34,15 +37,6 @@ static void tell_share(struct ss_look *look, const char *what, int64_t bytes, in
 	ss_look_evidence(look, fact, "what is left for everything else: {count} %s", unit);
 }
 
-static void tell_failures(struct ss_look *look, const struct ss_pool *pool)
-{
-	struct ss_fact fact = { .row = SS_NO_ROW, .count = pool->failed };
-
-	ss_look_evidence(look, fact, "Allocations failed: out of memory, {count}x a step");
-	ss_look_figure(look, 0, 1);
-	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the failure is recorded");
-}
-
 static void judge_pool(const struct headroom *headroom, const struct ss_pool *pool)
 {
 	struct ss_look *look = headroom->look;
@@ -51,8 +45,6 @@ static void judge_pool(const struct headroom *headroom, const struct ss_pool *po
 
 	if (!pool->type)
 		return;
-	if (pool->failed)
-		tell_failures(look, pool);
 	/* sums from the beginning of the file lack what was allocated before it */
 	if (!device || device->memory_bytes <= 0 || !pool->has_totals)
 		return;
@@ -107,6 +99,71 @@ static enum ss_status look_for_room(struct ss_look *look, struct ss_error *err)
 	return status;
 }
 
+/* --- snapshots ----------------------------------------------------------------------- */
+
+/* What is held at the peak, by purpose. */
+static enum ss_status sum_peak(const struct ss_memory_look *look, int64_t bytes[SS_PURPOSE_COUNT],
+			       struct ss_error *err)
+{
+	struct ss_held held;
+
+	SS_TRY(ss_held_init(&held, look->subject, look->device, look->device->peak_row, err));
+	for (uint32_t i = 0; i < held.count; i++) {
+		int64_t *sum = &bytes[held.items[i].purpose];
+
+		*sum = ss_bytes_add(*sum, held.items[i].bytes);
+	}
+	ss_held_release(&held);
+	return SS_OK;
+}
+
+/* Activations can be computed again; what trains can be shared out among ranks. */
+static enum ss_status tell_peak(struct ss_memory_look *look, struct ss_error *err)
+{
+	int64_t bytes[SS_PURPOSE_COUNT] = { 0 }, activations, state;
+
+	SS_TRY(sum_peak(look, bytes, err));
+	activations = bytes[SS_PURPOSE_ACTIVATION];
+	state = ss_bytes_add(ss_bytes_add(bytes[SS_PURPOSE_PARAMETER], bytes[SS_PURPOSE_GRADIENT]),
+			     bytes[SS_PURPOSE_OPTIMIZER]);
+	if (activations || state)
+		ss_memory_evidence(look, NULL,
+				   "of the peak %s are activations, %s parameters, gradients and "
+				   "optimizer state",
+				   ss_memory_amount(look, activations),
+				   ss_memory_amount(look, state));
+	if (state > activations)
+		ss_memory_fix(look, "fully_shard(model)    # parameters, gradients and optimizer "
+				    "state take most of it\n"
+				    "# or an optimizer with less state, a smaller batch");
+	ss_memory_confidence(look, SS_CONFIDENCE_HIGH,
+			     "allocations and the size of the device are recorded");
+	return SS_OK;
+}
+
+static enum ss_status look_at_peak(struct ss_memory_look *look, struct ss_error *err)
+{
+	const struct ss_device_memory *device = look->device;
+	double least = FULL_SHARE * (double)look->size_bytes;
+	bool is_full = (double)device->peak_active_bytes >= least;
+	int64_t bytes = is_full ? device->peak_active_bytes : device->peak_reserved_bytes;
+
+	if (look->size_bytes <= 0 || look->size_is_least || device->oom_count ||
+	    (double)bytes < least || (!is_full && ss_memory_is_fragmented(device)))
+		return SS_OK;
+	ss_memory_find(look, is_full ? SS_MEMORY_WARNING : SS_MEMORY_INFO, bytes);
+	ss_memory_evidence(look, NULL, "%s holds %s at its peak, %.0f %% of the device's %s",
+			   is_full ? "what is allocated" : "the allocator's cache",
+			   ss_memory_amount(look, bytes),
+			   100 * (double)bytes / (double)look->size_bytes,
+			   ss_memory_amount(look, look->size_bytes));
+	if (is_full)
+		return tell_peak(look, err);
+	ss_memory_confidence(look, SS_CONFIDENCE_MEDIUM,
+			     "tensors need less: the allocator can give memory back");
+	return SS_OK;
+}
+
 const struct ss_rule ss_rule_memory_headroom = {
 	.name = "memory-headroom",
 	.title = "The device's memory is nearly full",
@@ -117,7 +174,9 @@ const struct ss_rule ss_rule_memory_headroom = {
 	.surer = "profile(profile_memory=True) over the longest batches; torch.cuda.memory_stats() "
 		 "counts num_alloc_retries and num_ooms",
 	.why = "no time is claimed; a warning where tensors hold nine tenths, as the TensorBoard "
-	       "plugin has it, or an allocation failed; information where they are only reserved",
+	       "plugin has it; information where they are only reserved",
 	.is_timeless = true,
+	.bytes_are = "at the peak",
 	.look = look_for_room,
+	.look_memory = look_at_peak,
 };

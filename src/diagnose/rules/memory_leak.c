@@ -3,10 +3,14 @@
  *
  * The least that is allocated in a step is what outlives steps. Where it rises evenly from
  * each step to the next, and what these steps allocated is not freed in the file, the job
- * will run out of memory, whatever its steps take (analyze/leaks.h has the conditions).
+ * will run out of memory, whatever its steps take (analyze/leaks.h has the conditions). A
+ * snapshot of memory shows the blocks that outlive their steps and who made them
+ * (snapshot/kept.h has the conditions).
  */
+#include <inttypes.h>
+
 #include "analyze/leaks.h"
-#include "diagnose/rule.h"
+#include "diagnose/memory_exam.h"
 
 /* Devices that are told of; a process seldom has more than one. */
 #define LEAKS_MAX 16
@@ -166,6 +170,62 @@ static enum ss_status look_for_leaks(struct ss_look *look, struct ss_error *err)
 	return status;
 }
 
+/* --- snapshots ----------------------------------------------------------------------- */
+
+/* A thousand steps until what leaks is as much as the peak: below that nobody notices. */
+#define LEAK_SHARE 1000
+/* Lines that are named. */
+#define LEAK_LINES 4
+
+/* What lines that leak keep, and in how many steps in a row. */
+static int64_t sum_leaks(const struct ss_kept *kept, uint32_t *steps)
+{
+	int64_t bytes = 0;
+
+	*steps = 0;
+	for (uint32_t i = 0; i < kept->count && kept->lines[i].leak_steps; i++) {
+		bytes = ss_bytes_add(bytes, kept->lines[i].bytes);
+		if (kept->lines[i].leak_steps > *steps)
+			*steps = kept->lines[i].leak_steps;
+	}
+	return bytes;
+}
+
+static enum ss_status look_for_kept(struct ss_memory_look *look, struct ss_error *err)
+{
+	const struct ss_kept *kept = look->kept;
+	const struct ss_strings *texts = &look->subject->spots->texts;
+	uint32_t steps;
+
+	(void)err;
+	if (!kept->leak_step_bytes ||
+	    kept->leak_step_bytes < look->device->peak_active_bytes / LEAK_SHARE)
+		return SS_OK;
+	ss_memory_find(look, SS_MEMORY_WARNING, kept->leak_step_bytes);
+	look->finding->weight_bytes = sum_leaks(kept, &steps);
+	ss_memory_evidence(look, NULL, "%" PRIu32 " steps in a row left memory behind, %s a step",
+			   steps, ss_memory_amount(look, kept->leak_step_bytes));
+	for (uint32_t i = 0; i < kept->count && kept->lines[i].leak_steps && i < LEAK_LINES; i++) {
+		const struct ss_kept_line *line = &kept->lines[i];
+		const char *where = line->line ? ss_strings_text(texts, line->line) : NULL;
+
+		ss_memory_evidence(look, where, "%s a step %s and never freed",
+				   ss_memory_amount(look, line->leak_step_bytes),
+				   where ? "is allocated" : "of no known stack is allocated");
+	}
+	if (kept->lines[0].line)
+		ss_memory_fix(look,
+			      "# made at %s, and still referred to after the step; e.g.\n"
+			      "losses.append(loss.item())    # or loss.detach()\n"
+			      "# look for lists, attributes and hooks that keep a tensor of "
+			      "every step",
+			      ss_strings_text(texts, kept->lines[0].line));
+	ss_memory_confidence(look, steps > 2 ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
+			     steps > 2 ? "blocks of one step after the other are still allocated"
+				       : "only two whole steps are in the recording");
+	return SS_OK;
+}
+
 const struct ss_rule ss_rule_memory_leak = {
 	.name = "memory-leak",
 	.title = "Memory grows with every step",
@@ -175,7 +235,10 @@ const struct ss_rule ss_rule_memory_leak = {
 	.surer = "profile(profile_memory=True, with_stack=True) over five steps or more; "
 		 "torch.cuda.memory._record_memory_history() shows who holds it",
 	.why = "no time is claimed; a warning where the device is full within 100,000 steps, or, "
-	       "where its size is not recorded, where a step adds a hundredth of what is held",
+	       "where its size is not recorded, where a step adds a hundredth of what is held; in "
+	       "a snapshot where steps in a row keep a thousandth of the peak each",
 	.is_timeless = true,
+	.bytes_are = "kept by each step",
 	.look = look_for_leaks,
+	.look_memory = look_for_kept,
 };

@@ -92,11 +92,14 @@ export interface Evidence {
 	text: string;
 	line: string | null;
 	weight_ns: number;
+	/* where a snapshot of memory shows it: which, and which device of it */
+	snapshot?: number;
+	device?: number;
 }
 
 export interface Finding {
 	rule: string;
-	level: "warning" | "note";
+	level: "warning" | "info";
 	title: string;
 	rank: number | null;
 	ranks: number[];
@@ -105,6 +108,9 @@ export interface Finding {
 	cost_high_ns: number | null;
 	alone_ns: number | null;
 	share_percent: number | null;
+	/* what it is about, where a snapshot of memory shows it: "kept by each step" */
+	bytes?: number;
+	bytes_are?: string;
 	confidence: "low" | "medium" | "high";
 	reason: string | null;
 	evidence: Evidence[];
@@ -119,6 +125,7 @@ export interface Diagnosis {
 	fixed_high_ns: number | null;
 	steps: number;
 	ranks: number;
+	snapshots: number;
 	replay_error_percent: number | null;
 	next: string | null;
 	not_found: string | null;

@@ -8,7 +8,7 @@ import type { Finding, FlagPlace } from "../../core/types";
 import { CopyBox } from "../../parts/copy-box";
 import { Failed, Loading, Nothing } from "../../parts/state";
 import type { DetailsProps } from "../../shell/details";
-import { EvidenceLine, Figures } from "./finding";
+import { EvidenceLine, Figures, linked } from "./finding";
 import { placesOf, showPlace, useFlags } from "./places";
 import { Reasons } from "./reasons";
 import "./verdict.css";
@@ -77,10 +77,11 @@ export function FindingDetails({ selected }: DetailsProps<"finding">) {
 				<section>
 					<h4>What shows it</h4>
 					<ul class="evidence">
-						{finding.evidence.map((one) => (
+						{finding.evidence.map((one, i) => (
 							<EvidenceLine
-								key={one.text}
+								key={`${one.text} ${one.line}`}
 								evidence={one}
+								links={linked(finding.evidence, i)}
 							/>
 						))}
 					</ul>

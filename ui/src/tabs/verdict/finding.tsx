@@ -1,7 +1,7 @@
 /*
  * finding.tsx - a finding: what it costs, what shows it, what to do, how sure it is.
  */
-import { formatNs, formatPercent } from "../../core/format";
+import { formatBytes, formatNs, formatPercent } from "../../core/format";
 import { store } from "../../core/store";
 import type { Diagnosis, Evidence, Finding } from "../../core/types";
 import { CopyBox } from "../../parts/copy-box";
@@ -19,7 +19,37 @@ export function lineOf(line: string): { place: string; inside: string | null } {
 	return { place: `${found[1]}:${found[2]}`, inside: found[3] || null };
 }
 
-export function EvidenceLine({ evidence }: { evidence: Evidence }) {
+/* What a snapshot of memory shows is looked at there. */
+function MemoryLink({ evidence }: { evidence: Evidence }) {
+	if (evidence.snapshot === undefined) return null;
+	const own = {
+		kind: "snapshot",
+		snapshot: String(evidence.snapshot),
+		device: String(evidence.device ?? ""),
+	};
+	return (
+		<>
+			{" "}
+			<button
+				type="button"
+				class="md-link"
+				title="Show the snapshot of memory that tells it"
+				onClick={() => store.set({ tab: "memory", own })}
+			>
+				Open in Memory
+			</button>
+		</>
+	);
+}
+
+/* Once for each device of a snapshot: its sentences stand together. */
+export function linked(evidence: Evidence[], i: number): boolean {
+	const next = evidence[i + 1];
+	const one = evidence[i];
+	return !next || next.snapshot !== one?.snapshot || next.device !== one?.device;
+}
+
+export function EvidenceLine({ evidence, links }: { evidence: Evidence; links: boolean }) {
 	const line = evidence.line ? lineOf(evidence.line) : null;
 	return (
 		<li>
@@ -32,25 +62,40 @@ export function EvidenceLine({ evidence }: { evidence: Evidence }) {
 					</code>
 				</>
 			) : null}
+			{links ? <MemoryLink evidence={evidence} /> : null}
 		</li>
 	);
 }
 
+/* Of traces and of snapshots as many at once: neither hides the other. */
+function split(evidence: Evidence[]): [Evidence[], Evidence[]] {
+	const seen = [0, 0];
+	const shown = evidence.map((one) => {
+		const kind = one.snapshot === undefined ? 0 : 1;
+		seen[kind] = (seen[kind] ?? 0) + 1;
+		return (seen[kind] ?? 0) <= EVIDENCE_SHOWN;
+	});
+	return [evidence.filter((_, i) => shown[i]), evidence.filter((_, i) => !shown[i])];
+}
+
 export function EvidenceList({ evidence }: { evidence: Evidence[] }) {
-	const rest = evidence.slice(EVIDENCE_SHOWN);
+	const [first, rest] = split(evidence);
 	return (
 		<>
 			<ul class="evidence">
-				{evidence.slice(0, EVIDENCE_SHOWN).map((one) => (
-					<EvidenceLine evidence={one} />
+				{first.map((one, i) => (
+					<EvidenceLine evidence={one} links={linked(first, i)} />
 				))}
 			</ul>
 			{rest.length ? (
 				<details class="evidence-more">
 					<summary>{rest.length} more</summary>
 					<ul class="evidence">
-						{rest.map((one) => (
-							<EvidenceLine evidence={one} />
+						{rest.map((one, i) => (
+							<EvidenceLine
+								evidence={one}
+								links={linked(rest, i)}
+							/>
 						))}
 					</ul>
 				</details>
@@ -65,7 +110,7 @@ export function Figures({ finding, told }: { finding: Finding; told: Diagnosis }
 	const ranks = ranksOf(finding, told.ranks);
 	return (
 		<span class="finding-figures">
-			{finding.cost_ns !== null ? (
+			{finding.cost_ns !== null && (finding.cost_ns || finding.bytes === undefined) ? (
 				<>
 					<b title="off a step, when the fixes above it are in place">
 						{told.only_bounds && bounds
@@ -76,6 +121,12 @@ export function Figures({ finding, told }: { finding: Finding; told: Diagnosis }
 					<span title="of the mean step">
 						{formatPercent(finding.share_percent)}
 					</span>
+					{" · "}
+				</>
+			) : null}
+			{finding.bytes !== undefined ? (
+				<>
+					<b>{formatBytes(finding.bytes)}</b> {finding.bytes_are}
 					{" · "}
 				</>
 			) : null}

@@ -59,11 +59,13 @@ function Findings({ told, on }: { told: Diagnosis; on: Set<string> }) {
 			{warned.map(card)}
 			{small.length ? <h3 class="smaller">Smaller things</h3> : null}
 			{small.map(card)}
-			<p class="nothing-else">
-				Nothing {cards.length ? "else " : ""}above {LEAST_PERCENT} % of the
-				step was found.
-				{told.next ? ` What is left: ${told.next}.` : ""}
-			</p>
+			{told.step_ns ? (
+				<p class="nothing-else">
+					Nothing {cards.length ? "else " : ""}above {LEAST_PERCENT} % of the
+					step was found.
+					{told.next ? ` What is left: ${told.next}.` : ""}
+				</p>
+			) : null}
 		</>
 	);
 }
@@ -75,7 +77,13 @@ function Told({ told, rank }: { told: Diagnosis; rank: number | null }) {
 	const more = useMore();
 	const falls = fallsOf(told, shown, on);
 
-	if (!told.step_ns) return <NoSteps />;
+	if (!told.step_ns)
+		return (
+			<>
+				<NoSteps />
+				{told.findings.length ? <Findings told={told} on={on} /> : null}
+			</>
+		);
 	return (
 		<>
 			<Sentence told={told} shown={shown} all={all} busy={busy} more={more} />

@@ -15,7 +15,6 @@ interface Props {
 
 /* The table that has more about it. */
 const TABLES: Record<string, string> = {
-	leak: "snapshot-leaks",
 	"memory-leak": "snapshot-leaks",
 	"out-of-memory": "snapshot-oom",
 	fragmentation: "snapshot-segments",
@@ -41,13 +40,12 @@ function More({ finding }: { finding: string }) {
 }
 
 const TITLES: Record<string, string> = {
-	leak: "Memory leaks",
 	"memory-leak": "Memory leaks",
 	"memory-headroom": "There is little room left",
 	"out-of-memory": "An allocation failed",
 	fragmentation: "Memory is fragmented",
 	"allocator-thrash": "The allocator gives memory back and asks for it again",
-	expandable: "Expandable segments",
+	"memory-headroom": "The device is nearly full",
 };
 
 function useVerdict({ snapshot, device }: Props) {
@@ -131,14 +129,18 @@ export function SnapshotVerdict(props: Props) {
 					class={finding.severity === "warning" ? "finding-box bad" : "finding-box"}
 				>
 					<h3>
-						{TITLES[finding.finding ?? ""] ?? finding.finding}{" "}
+						{finding.severity === "note"
+							? "Nothing to change"
+							: (TITLES[finding.finding ?? ""] ?? finding.finding)}{" "}
 						<span class="soft">{formatBytes(finding.bytes)}</span>{" "}
 						<More finding={finding.finding ?? ""} />
 					</h3>
 					<p>{finding.evidence}</p>
-					<p>
-						<b>What helps:</b> {finding.fix}
-					</p>
+					{finding.fix ? (
+						<p>
+							<b>What helps:</b> {finding.fix}
+						</p>
+					) : null}
 				</section>
 			))}
 			{found.notes.map((note) => (

@@ -1,0 +1,11 @@
+/*
+ * allocator_thrash.h - the half of the rule that looks at snapshots.
+ */
+#ifndef SS_DIAGNOSE_RULES_ALLOCATOR_THRASH_H
+#define SS_DIAGNOSE_RULES_ALLOCATOR_THRASH_H
+
+#include "diagnose/memory_exam.h"
+
+enum ss_status ss_thrash_look_memory(struct ss_memory_look *look, struct ss_error *err);
+
+#endif

@@ -1,0 +1,167 @@
+/*
+ * out_of_memory.c - rule: an allocation failed.
+ *
+ * A trace tells that it happened. A snapshot of memory tells why: what was asked for was
+ * there in pieces, or earlier steps had left more behind than was missing, or it was not
+ * there at all (snapshot/shortage.h), and the remedies differ.
+ */
+#include <inttypes.h>
+
+#include "analyze/bricks.h"
+#include "diagnose/memory_exam.h"
+#include "snapshot/shortage.h"
+
+/* --- traces -------------------------------------------------------------------------- */
+
+static enum ss_status look_for_failures(struct ss_look *look, struct ss_error *err)
+{
+	const struct ss_allocs *allocs;
+
+	if (!look->trace->allocations.count || !look->steps->count)
+		return SS_OK;
+	SS_TRY(ss_bricks_allocs(look->subject->bricks, &allocs, err));
+	for (uint32_t i = 0; i < allocs->pools.count; i++) {
+		const struct ss_pool *pool = &allocs->pools.items[i];
+		struct ss_fact fact = { .row = SS_NO_ROW, .count = pool->failed };
+
+		if (!pool->type || !pool->failed)
+			continue;
+		ss_look_evidence(look, fact, "Allocations failed: out of memory, {count}x a step");
+		ss_look_figure(look, 0, 1);
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the failure is recorded");
+	}
+	return SS_OK;
+}
+
+/* --- snapshots ----------------------------------------------------------------------- */
+
+/*
+ * Of the device, what neither this process nor the driver can have lost: the driver's context
+ * and the buffers of communication take a few hundred MB, never a tenth of a device.
+ */
+#define OTHERS_SHARE 10
+
+static void tell_request(struct ss_memory_look *look, const struct ss_shortage *shortage)
+{
+	const struct ss_oom *oom = shortage->oom;
+	const char *line = ss_spots_line(look->subject->spots,
+					 look->subject->snapshot->events.stack[oom->row]);
+
+	ss_memory_evidence(look, line, "%s was asked for with %s in use",
+			   ss_memory_amount(look, shortage->asked_bytes),
+			   ss_memory_amount(look, oom->active_bytes));
+	if (shortage->cause != SS_SHORTAGE_UNKNOWN)
+		ss_memory_evidence(look, NULL, "the cause: %s",
+				   ss_shortage_cause_text(shortage->cause));
+	if (oom->has_free && shortage->device_free_bytes >= 0)
+		ss_memory_evidence(look, NULL,
+				   "free were %s of the device and %s of the allocator's cache, "
+				   "the largest block of it %s",
+				   ss_memory_amount(look, shortage->device_free_bytes),
+				   ss_memory_amount(look, oom->free_bytes),
+				   ss_memory_amount(look, oom->largest_bytes));
+	else if (shortage->device_free_bytes >= 0)
+		ss_memory_evidence(look, NULL, "free were %s of the device",
+				   ss_memory_amount(look, shortage->device_free_bytes));
+}
+
+/* Who else has the device, and how often it failed. */
+static void tell_more(struct ss_memory_look *look, const struct ss_shortage *shortage)
+{
+	uint64_t count = look->device->action_counts[SS_ACTION_OOM];
+	int64_t others = ss_bytes_less(look->size_bytes, ss_bytes_add(shortage->oom->reserved_bytes,
+								      shortage->device_free_bytes));
+
+	if (look->size_bytes > 0 && !look->size_is_least && shortage->device_free_bytes >= 0 &&
+	    others > look->size_bytes / OTHERS_SHARE)
+		ss_memory_evidence(look, NULL,
+				   "%s of the device's %s is held by somebody else: another "
+				   "process, or what does not come from PyTorch's allocator",
+				   ss_memory_amount(look, others),
+				   ss_memory_amount(look, look->size_bytes));
+	if (count > 1)
+		ss_memory_evidence(look, NULL, "%" PRIu64 " allocations failed; %s is explained",
+				   count,
+				   count == look->device->oom_count ? "the last one"
+								    : "one of them");
+}
+
+static void choose_fix(struct ss_memory_look *look, const struct ss_shortage *shortage)
+{
+	const struct ss_kept *kept = look->kept;
+	bool has_line = kept->count && kept->lines[0].leak_steps && kept->lines[0].line;
+
+	switch (shortage->cause) {
+	case SS_SHORTAGE_FRAGMENTS:
+		ss_memory_fix(look, "%s",
+			      shortage->helps_expandable
+				      ? "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python "
+					"train.py\n# where that cannot be had: max_split_size_mb"
+				      : "# make sizes repeat, or give back free segments\n"
+					"# (torch.cuda.empty_cache()) before the large "
+					"allocation");
+		break;
+	case SS_SHORTAGE_LEAK:
+		ss_memory_fix(look, "# free what earlier steps left behind, %s%s%s",
+			      ss_memory_amount(look, shortage->leaked_bytes),
+			      has_line ? ": most is made at " : "",
+			      has_line ? ss_strings_text(&look->subject->spots->texts,
+							 kept->lines[0].line)
+				       : "");
+		break;
+	case SS_SHORTAGE_TOO_MUCH:
+		if (shortage->helps_checkpoint)
+			ss_memory_fix(look,
+				      "# activations hold %s, %s was missing; a smaller batch, or\n"
+				      "torch.utils.checkpoint.checkpoint(block, x, "
+				      "use_reentrant=False)",
+				      ss_memory_amount(
+					      look, shortage->purpose_bytes[SS_PURPOSE_ACTIVATION]),
+				      ss_memory_amount(look, shortage->missing_bytes));
+		else
+			ss_memory_fix(look, "# a smaller batch or model\nfully_shard(model)    # "
+					    "parameters and optimizer state over all ranks");
+		break;
+	case SS_SHORTAGE_UNKNOWN:
+		break;
+	}
+}
+
+static enum ss_status look_at_failure(struct ss_memory_look *look, struct ss_error *err)
+{
+	const struct ss_device_memory *device = look->device;
+	struct ss_shortage shortage;
+
+	if (!device->oom_count)
+		return SS_OK;
+	SS_TRY(ss_shortage_find(look->subject, device, &device->ooms[device->oom_count - 1],
+				&shortage, err));
+	ss_memory_find(look, SS_MEMORY_WARNING, shortage.asked_bytes);
+	look->finding->comes_first = true;
+	tell_request(look, &shortage);
+	tell_more(look, &shortage);
+	choose_fix(look, &shortage);
+	if (shortage.oom->has_free)
+		ss_memory_confidence(look, SS_CONFIDENCE_HIGH,
+				     "the failure and what was free then are recorded");
+	else
+		ss_memory_confidence(look, SS_CONFIDENCE_MEDIUM,
+				     "what was free when it failed is not recorded");
+	return SS_OK;
+}
+
+const struct ss_rule ss_rule_out_of_memory = {
+	.name = "out-of-memory",
+	.title = "An allocation failed: out of memory",
+	.summary = "The device had no memory left: in pieces, kept by earlier steps, or not enough",
+	.fix = "# a smaller batch, activation checkpointing, sharding; who holds the memory:\n"
+	       "torch.cuda.memory._record_memory_history()\n"
+	       "torch.cuda.memory._dump_snapshot('memory.pickle')    # where it fails",
+	.surer = "torch.cuda.memory._record_memory_history() before the run, and "
+		 "torch.cuda.memory._dump_snapshot() when it fails",
+	.why = "no time is claimed; an allocation that failed is a warning",
+	.is_timeless = true,
+	.bytes_are = "asked for",
+	.look = look_for_failures,
+	.look_memory = look_at_failure,
+};

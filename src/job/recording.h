@@ -1,0 +1,26 @@
+/*
+ * recording.h - what of a trace is asked for when it is set against something else of the
+ * run: when it was recorded, and how large the devices are. Kept when the trace is gone.
+ */
+#ifndef SS_JOB_RECORDING_H
+#define SS_JOB_RECORDING_H
+
+#include "snapshot/subject.h"
+
+/* 2001 in nanoseconds since 1970: smaller times are not those of a wall clock. */
+#define SS_WALL_CLOCK_MIN 1000000000000000000
+
+struct ss_recording {
+	bool has_clock;
+	int64_t start_ns, end_ns; /* since 1970 */
+	struct ss_device_size *sizes;
+	uint32_t size_count, size_capacity;
+};
+
+/* False at the limit; to be released either way. */
+SS_MUST_USE
+bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
+		       struct ss_memory *memory);
+void ss_recording_release(struct ss_recording *recording, struct ss_memory *memory);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * same_run.c - which trace a snapshot of memory was taken beside.
+ *
+ * By rank: a number in the snapshot's name, as of traces (ss_find_rank()); without one, the
+ * only rank that the job has. Files of several runs can lie in one folder: where both have
+ * the time of day and are further apart than a day, they are of two.
+ */
+#include "job/job.h"
+
+/* Longer than anybody records: what lies further apart was started anew in between. */
+#define DAY_US (INT64_C(24) * 3600 * 1000000)
+
+bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
+		       struct ss_memory *memory)
+{
+	int64_t base_ns = trace->info.base_time_ns > 0 ? trace->info.base_time_ns : 0;
+
+	*out = (struct ss_recording){ 0 };
+	out->has_clock = !__builtin_add_overflow(trace->origin_ns, base_ns, &out->start_ns) &&
+			 !__builtin_add_overflow(out->start_ns, trace->span_ns, &out->end_ns) &&
+			 out->start_ns >= SS_WALL_CLOCK_MIN;
+	for (uint32_t i = 0; i < trace->info.device_count; i++) {
+		const struct ss_device *device = &trace->info.devices[i];
+
+		if (device->memory_bytes <= 0)
+			continue;
+		if (!ss_memory_reserve(memory, (void **)&out->sizes, &out->size_capacity,
+				       (size_t)out->size_count + 1, sizeof(*out->sizes)))
+			return false;
+		out->sizes[out->size_count++] = (struct ss_device_size){ device->id,
+									 device->memory_bytes };
+	}
+	return true;
+}
+
+void ss_recording_release(struct ss_recording *recording, struct ss_memory *memory)
+{
+	ss_memory_free(memory, recording->sizes,
+		       (size_t)recording->size_capacity * sizeof(*recording->sizes));
+	*recording = (struct ss_recording){ 0 };
+}
+
+/* The first and the last moment of a snapshot that is one of a wall clock; false: none. */
+static bool span_of(const struct ss_memory_events *events, int64_t *first_us, int64_t *last_us)
+{
+	bool has_time = false;
+
+	for (uint32_t i = 0; i < events->count; i++) {
+		int64_t time_us = events->time_us[i];
+
+		if (time_us == SS_NO_TIME || time_us < SS_WALL_CLOCK_MIN / 1000)
+			continue;
+		*first_us = !has_time || time_us < *first_us ? time_us : *first_us;
+		*last_us = !has_time || time_us > *last_us ? time_us : *last_us;
+		has_time = true;
+	}
+	return has_time;
+}
+
+static bool is_apart(const struct ss_recording *recording, const struct ss_snapshot *snapshot)
+{
+	int64_t first_us, last_us;
+
+	if (!recording->has_clock || !span_of(&snapshot->events, &first_us, &last_us))
+		return false;
+	return first_us - DAY_US > recording->end_ns / 1000 ||
+	       last_us < recording->start_ns / 1000 - DAY_US;
+}
+
+#define NO_RANK (-2)
+
+/*
+ * The rank of all files that could be read, -1 where the only one tells none; NO_RANK: there
+ * are several, or no files.
+ */
+static int64_t only_rank(const struct ss_job *job)
+{
+	int64_t rank = NO_RANK;
+
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		const struct ss_job_file *file = &job->files[i];
+
+		if (file->subject.problem)
+			continue;
+		if (rank == -1 || (rank != NO_RANK && rank != file->subject.rank))
+			return NO_RANK;
+		rank = file->subject.rank;
+	}
+	return rank;
+}
+
+/* A trace of the same run where there is one, else another one of the rank. */
+static void match(const struct ss_job *job, struct ss_job_snapshot *snapshot, int64_t only)
+{
+	int64_t rank = snapshot->rank < 0 || only == -1 ? only : snapshot->rank;
+
+	snapshot->file = SS_NO_ROW;
+	snapshot->is_other_run = false;
+	for (uint32_t i = 0; i < job->file_count && rank != NO_RANK; i++) {
+		const struct ss_job_file *file = &job->files[i];
+		bool apart;
+
+		if (file->subject.problem || file->subject.rank != rank)
+			continue;
+		apart = is_apart(&file->recording, &snapshot->opened->snapshot);
+		if (snapshot->file == SS_NO_ROW || (snapshot->is_other_run && !apart)) {
+			snapshot->file = i;
+			snapshot->is_other_run = apart;
+		}
+	}
+}
+
+void ss_job_match_snapshots(struct ss_job *job)
+{
+	int64_t only = only_rank(job);
+
+	for (uint32_t i = 0; i < job->snapshot_count; i++) {
+		struct ss_job_snapshot *snapshot = &job->snapshots[i];
+		struct ss_device_sizes sizes = { 0 };
+
+		snapshot->rank = ss_find_rank(snapshot->path);
+		match(job, snapshot, only);
+		if (snapshot->file != SS_NO_ROW && !snapshot->is_other_run) {
+			const struct ss_recording *own = &job->files[snapshot->file].recording;
+
+			sizes = (struct ss_device_sizes){ own->sizes, own->size_count };
+		}
+		snapshot->opened->subject.sizes = sizes;
+	}
+}

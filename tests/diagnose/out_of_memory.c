@@ -1,0 +1,98 @@
+/*
+ * Rule out-of-memory: allocations that failed in a trace, and why in a snapshot.
+ */
+#include "support/memory_cases.h"
+#include "support/memory_rule.h"
+
+#define OUT(count) "Allocations failed: out of memory, " count "x a step"
+
+static const struct rule_case traces[] = {
+	{ "nothing", "[]", "" },
+	{ "memory is not recorded", EVENTS(THREE_STEPS), "" },
+	{ "an allocation that failed in each step",
+	  EVENTS(THREE_STEPS, FAILED("2", "64", "8"), FAILED("12", "64", "8"),
+		 FAILED("22", "64", "8")),
+	  "warning 0.0 high\n" OUT("1") },
+	{ "one in three steps", EVENTS(THREE_STEPS, FAILED("2", "64", "8")),
+	  "warning 0.0 high\n" OUT("0.3") },
+	{ "none failed", EVENTS(THREE_STEPS, HELD("2", "64", "900", "900", "900")), "" },
+	{ "no steps", EVENTS(FAILED("2", "64", "8")), "" },
+};
+
+/* Two pieces of a segment are used, the rest is free: 2096128 bytes, 1048576 at once. */
+#define PIECES                                                                            \
+	"segment 0x1000 2097152; block 0x1000 512 512 used; block 0x1200 1047552 0 free;" \
+	"block 0x100e00 512 512 used; block 0x101000 1048576 0 free;"                     \
+	"segalloc 0x1000 2097152; alloc 0x1000 512; alloc 0x1200 1047552;"                \
+	"alloc 0x100e00 512; free 0x1200 1047552;"
+/* All of it is an activation. */
+#define FULL                                                         \
+	"segment 0x1000 2097152; block 0x1000 2097152 2097152 used;" \
+	"segalloc 0x1000 2097152; alloc 0x1000 2097152 fwd;"
+#define FREE(device)                                                                            \
+	"free were " device " of the device and 2.10 MB of the allocator's cache, the largest " \
+	"block of it 1.05 MB"
+#define ASKED "2.00 MB was asked for with 1.02 kB in use, at model.py:14 (forward)\n"
+#define IN_PIECES "the cause: it was free, in pieces that are too small\n"
+#define EXPANDABLE                                                                \
+	"\n-> PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n" \
+	"# where that cannot be had: max_split_size_mb"
+#define OTHERS                                                                             \
+	"\n7.90 MB of the device's 10.0 MB is held by somebody else: another process, or " \
+	"what does not come from PyTorch's allocator"
+#define LEFT \
+	MEMORY_LEAK("0x40000") MEMORY_LEAK("0x41000") MEMORY_LEAK("0x42000") "alloc 0x50000 64 fwd;"
+
+static const struct memory_case snapshots[] = {
+	{ "nothing", "", "", 0 },
+	{ "nothing failed", PIECES, "", 0 },
+	{ "in pieces", PIECES "oom 2000000 300 fwd",
+	  "warning 2000000 high\n" ASKED IN_PIECES FREE("300 B") EXPANDABLE, 0 },
+	{ "in pieces of expandable segments",
+	  "setting expandable_segments True;" PIECES "oom 2000000 300 fwd",
+	  "warning 2000000 high\n" ASKED IN_PIECES FREE(
+		  "300 B") "\n-> # make sizes repeat, or give back free segments\n"
+			   "# (torch.cuda.empty_cache()) before the large allocation",
+	  0 },
+	/* 10000000 less 2097152 reserved and 300 free: more than a tenth */
+	{ "somebody else has the device", PIECES "oom 2000000 300 fwd",
+	  "warning 2000000 high\n" ASKED IN_PIECES FREE("300 B") OTHERS EXPANDABLE, 10000000 },
+	/* a tenth of 2330502 is 233050: 2330502 - 2097152 - 300 = 233050 */
+	{ "a tenth is the driver's", PIECES "oom 2000000 300 fwd",
+	  "warning 2000000 high\n" ASKED IN_PIECES FREE("300 B") EXPANDABLE, 2330502 },
+	{ "twice: the last one", PIECES "oom 3000000 300; oom 2000000 300 fwd",
+	  "warning 2000000 high\n" ASKED IN_PIECES FREE(
+		  "300 B") "\n2 allocations failed; the last one is explained" EXPANDABLE,
+	  0 },
+	{ "not there: activations are more than was missing", FULL "oom 1000 300",
+	  "warning 1000 high\n1.00 kB was asked for with 2.10 MB in use\n"
+	  "the cause: more was needed than the device has\n"
+	  "free were 300 B of the device and 0 B of the allocator's cache, the largest block of "
+	  "it 0 B\n"
+	  "-> # activations hold 2.10 MB, 700 B was missing; a smaller batch, or\n"
+	  "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
+	  0 },
+	{ "not there, by far", FULL "oom 9000000 300",
+	  "warning 9000000 high\n9.00 MB was asked for with 2.10 MB in use\n"
+	  "the cause: more was needed than the device has\n"
+	  "free were 300 B of the device and 0 B of the allocator's cache, the largest block of "
+	  "it 0 B\n"
+	  "-> # a smaller batch or model\n"
+	  "fully_shard(model)    # parameters and optimizer state over all ranks",
+	  0 },
+	/* what is free is not known without segments; three steps left 1024 bytes each */
+	{ "earlier steps left it behind", LEFT "oom 1000 300 fwd",
+	  "warning 1000 medium\n1.00 kB was asked for with 3.14 kB in use, at model.py:14 "
+	  "(forward)\nthe cause: earlier steps left more behind than was missing\n"
+	  "free were 300 B of the device\n"
+	  "-> # free what earlier steps left behind, 3.07 kB: most is made at train.py:7 (main)",
+	  0 },
+	{ "nothing is known", "alloc 0x50000 64 fwd; oom 1000 300",
+	  "warning 1000 medium\n1.00 kB was asked for with 64 B in use\n"
+	  "free were 300 B of the device",
+	  0 },
+};
+
+MEMORY_RULE_TESTS("out-of-memory", traces,
+		  EVENTS(THREE_STEPS, FAILED("2", "64", "8"), FAILED("12", "64", "8")), snapshots,
+		  PIECES LEFT "oom 2000000 300 fwd", 10000000)
