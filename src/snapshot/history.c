@@ -219,6 +219,10 @@ static void follow(const struct ss_history *history, struct ss_device_memory *de
 			device->ooms[next_oom++].reserved_bytes = reserved;
 		}
 	}
+	if (device->traced) { /* what a trace says of the end */
+		device->end.active_bytes = device->end.allocated_bytes = active;
+		device->end.reserved_bytes = reserved;
+	}
 }
 
 static enum ss_status read_device(struct ss_history *history, struct ss_device_memory *device,

@@ -127,14 +127,14 @@ int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *poi
 	return peak;
 }
 
-void ss_snapshot_note_lack(const struct ss_snapshot_subject *subject, const char *what,
+void ss_snapshot_lacks(const struct ss_snapshot_subject *subject, const char *what,
 			   struct ss_table *out)
 {
 	if (subject->snapshot->traced)
-		ss_table_note(out,
-			      "%s are not recorded in a trace; torch.cuda.memory._dump_snapshot() "
-			      "has them.",
-			      what);
+		out->empty = ss_table_print(out,
+					    "%s are not recorded in a trace; "
+					    "torch.cuda.memory._dump_snapshot() has them.",
+					    what);
 }
 
 /* What was there before the events of a trace, as far as it tells. */
@@ -188,8 +188,7 @@ static void note_trace(const struct ss_snapshot *snapshot, struct ss_table *out)
 			      snapshot->left_out);
 }
 
-/* The host's tensors are told of where there is nothing else. */
-static bool is_noted(const struct ss_history *history, const struct ss_device_memory *device)
+bool ss_snapshot_is_noted(const struct ss_history *history, const struct ss_device_memory *device)
 {
 	return !device->is_host && (!device->is_cpu || device == history->devices);
 }
@@ -247,7 +246,7 @@ void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_tabl
 		ss_table_note(out, "The file ends in the middle: figures are of what was read, and "
 				   "the end is not known.");
 	for (uint32_t i = 0; i < subject->history->device_count; i++)
-		if (is_noted(subject->history, &subject->history->devices[i]))
+		if (ss_snapshot_is_noted(subject->history, &subject->history->devices[i]))
 			note_device(subject, &subject->history->devices[i], out);
 	note_trace(subject->snapshot, out);
 	if (subject->snapshot->odd_numbers)

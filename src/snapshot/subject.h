@@ -59,9 +59,12 @@ const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_
 /* The most of a memory timeline, and the point where it is; 0: it has none. */
 int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *point);
 
-/* A note where a trace does not have what a snapshot has: "Segments and blocks". */
-void ss_snapshot_note_lack(const struct ss_snapshot_subject *subject, const char *what,
+/* Says of an empty table where a trace does not have what a snapshot has: "Segments". */
+void ss_snapshot_lacks(const struct ss_snapshot_subject *subject, const char *what,
 			   struct ss_table *out);
+
+/* Whether notes tell of a device: of the host's tensors where there is nothing else. */
+bool ss_snapshot_is_noted(const struct ss_history *history, const struct ss_device_memory *device);
 
 /* Notes below a table: what of the history is not known. */
 void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_table *out);
