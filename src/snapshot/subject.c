@@ -151,8 +151,8 @@ static void note_before(const struct ss_device_memory *device, const char *name,
 			      name);
 	else if (device->first_active_bytes)
 		ss_table_note(out,
-			      "Device %s: %s were in use before the first event, and whose they "
-			      "are is not recorded; %s of them are freed later.",
+			      "Device %s: %s was in use before the first event, by whom is not "
+			      "recorded; %s of it is freed later.",
 			      name, ss_bytes_text(device->first_active_bytes, out),
 			      freed ? ss_bytes_text(freed, out) : "none");
 }
