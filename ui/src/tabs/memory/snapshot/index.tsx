@@ -8,6 +8,7 @@ import { store, useView } from "../../../core/store";
 import type { JobSnapshot, SnapshotDevice } from "../../../core/types";
 import { Chips } from "../../../parts/chips";
 import { TableView } from "../../../parts/table-view";
+import { isTold, NoBlocks } from "../lack";
 import { AreaPlot } from "./area";
 import { BlockMap } from "./map";
 import { type Axis, axisLength, BEFORE, clampWindow, type Window } from "./model";
@@ -160,6 +161,7 @@ function Moment(props: {
 
 function Tables(props: {
 	snapshot: number;
+	ofTrace: boolean;
 	device: string | null;
 	parameters: Record<string, string | number | null>;
 }) {
@@ -168,7 +170,7 @@ function Tables(props: {
 	const two = job.runs > 1 || (job.snapshots?.length ?? 0) > 1;
 	const tables = TABLES.filter(({ id }) =>
 		props.device === null ? SUMS.has(id) : id !== "snapshot-diff" || two,
-	);
+	).filter(({ id }) => isTold(id, props.ofTrace));
 	const chosen = tables.find(({ id }) => id === part) ?? tables[0];
 	const view = chosen?.id ?? "snapshot-summary";
 	/* the second run is what became of the first; within one run, of the snapshot before it */
@@ -227,8 +229,10 @@ function DeviceOf(props: { snapshot: JobSnapshot; device: SnapshotDevice | null 
 					/>
 				</>
 			) : null}
+			{snapshot.of_trace ? <NoBlocks /> : null}
 			<Tables
 				snapshot={number}
+				ofTrace={snapshot.of_trace}
 				device={name}
 				parameters={{ snapshot: number, device: name }}
 			/>
@@ -269,7 +273,7 @@ export function Snapshots({ snapshots }: { snapshots: JobSnapshot[] }) {
 					label="Device"
 					chips={snapshot.devices.map((one) => ({
 						id: one.device,
-						title: one.device.startsWith("host") ? one.device : `device ${one.device}`,
+						title: /^(host|cpu)/.test(one.device) ? one.device : `device ${one.device}`,
 						about: `${formatCount(one.events)} events`,
 					}))}
 					chosen={device?.device ?? ""}
