@@ -222,10 +222,11 @@ static enum ss_status choose(const struct ss_job *job, int64_t rank, uint32_t *o
 
 	*out = 0;
 	if (!count)
-		return ss_fail(err, SS_ERR_MISSING,
-			       "memory was not recorded in %s: profile(profile_memory=True) records "
-			       "it",
-			       job->file_count == 1 ? "this trace" : "these traces");
+		return ss_fail(
+			err, SS_ERR_MISSING,
+			"memory was not recorded in %s: profile(profile_memory=True) records "
+			"it",
+			job->file_count == 1 ? "this trace" : "these traces");
 	if (rank == SS_COMPARED_RANKS)
 		return ss_fail(err, SS_ERR_USAGE, "views of memory are of one rank: --rank N");
 	if (rank != SS_EVERY_RANK) {

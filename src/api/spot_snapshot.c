@@ -51,7 +51,8 @@ void ss_spot_snapshot(const struct ss_job *job, uint32_t number, const struct ss
 			     job->files[entry.file].trace.file_bytes,
 			     job->files[entry.file].trace.allocations.count);
 	else
-		ss_text_addf(out, ",\"bytes\":%" PRIu64 ",\"events\":%" PRIu32 ",\"points\":%" PRIu32,
+		ss_text_addf(out,
+			     ",\"bytes\":%" PRIu64 ",\"events\":%" PRIu32 ",\"points\":%" PRIu32,
 			     opened->snapshot.file_bytes, opened->snapshot.events.count,
 			     opened->snapshot.curve.count);
 	if (!opened) {

@@ -51,10 +51,10 @@ bool ss_frame_split(const char *name, size_t length, struct ss_frame_parts *out)
 	if (name + length - at < 3 || memcmp(at, "): ", 3) != 0)
 		return false;
 	*out = (struct ss_frame_parts){ .file = name,
-			       .file_length = (size_t)(open - name),
-			       .function = at + 3,
-			       .function_length = (size_t)(name + length - at - 3),
-			       .line = line };
+					.file_length = (size_t)(open - name),
+					.function = at + 3,
+					.function_length = (size_t)(name + length - at - 3),
+					.line = line };
 	return true;
 }
 
@@ -64,13 +64,14 @@ static void take_apart(const struct ss_snapshot *snapshot, const struct ss_code_
 	const struct ss_string *file = &snapshot->texts.items[frame->file];
 	const struct ss_string *name = &snapshot->texts.items[frame->name];
 
-	if (!holds(file->text, file->length, ".py") && ss_frame_split(name->text, name->length, out))
+	if (!holds(file->text, file->length, ".py") &&
+	    ss_frame_split(name->text, name->length, out))
 		return;
 	*out = (struct ss_frame_parts){ .file = file->text,
-			       .file_length = file->length,
-			       .function = name->text,
-			       .function_length = name->length,
-			       .line = frame->line };
+					.file_length = file->length,
+					.function = name->text,
+					.function_length = name->length,
+					.line = frame->line };
 }
 
 static const char *const library_paths[] = { "site-packages/", "dist-packages/", "/lib/python",
@@ -153,9 +154,9 @@ static unsigned trace_flags(const struct ss_frame_parts *parts)
 		return SS_FRAME_ALLOCATES;
 	if (known & (SS_NAME_OPTIMIZER_STEP | SS_NAME_ZERO_GRAD))
 		return SS_FRAME_STEP | SS_FRAME_OPTIMIZER;
-	if ((known & SS_NAME_BACKWARD) || (!holds(name, length, " ") &&
-					   (holds(name, length, "Backward") ||
-					    holds(name, length, "AccumulateGrad"))))
+	if ((known & SS_NAME_BACKWARD) ||
+	    (!holds(name, length, " ") &&
+	     (holds(name, length, "Backward") || holds(name, length, "AccumulateGrad"))))
 		return SS_FRAME_BACKWARD | SS_FRAME_NODE;
 	if ((known & SS_NAME_MODULE) ||
 	    ((known & SS_NAME_WRAPPER) && ends_with(name, length, ".forward")))

@@ -32,7 +32,7 @@ enum ss_frame_flag {
 	SS_FRAME_BACKWARD = 1 << 5,
 	SS_FRAME_OPTIMIZER = 1 << 6,
 	SS_FRAME_STEP = 1 << 7,
-	SS_FRAME_NODE = 1 << 8, /* of autograd's graph: MmBackward0 */
+	SS_FRAME_NODE = 1 << 8,      /* of autograd's graph: MmBackward0 */
 	SS_FRAME_ALLOCATES = 1 << 9, /* an operator that only allocates: aten::empty */
 };
 

@@ -128,7 +128,7 @@ int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *poi
 }
 
 void ss_snapshot_lacks(const struct ss_snapshot_subject *subject, const char *what,
-			   struct ss_table *out)
+		       struct ss_table *out)
 {
 	if (subject->snapshot->traced)
 		out->empty = ss_table_print(out,

@@ -13,21 +13,23 @@
 /* Of another thread. */
 #define OTHER(ts, address, bytes, allocated) \
 	INSTANT("[memory]", "2", ts, WHAT("1", "0", address, bytes) TOTALS(allocated, "1000"))
-#define OTHER_OP(name, ts, dur)                                                             \
+#define OTHER_OP(name, ts, dur)                                                                 \
 	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":1,\"tid\":2,\"ts\":" ts \
 	",\"dur\":" dur "}"
-#define CALLED(name, ts, dur, stack)                                                        \
+#define CALLED(name, ts, dur, stack)                                                            \
 	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" ts \
 	",\"dur\":" dur ",\"args\":{\"Call stack\":\"" stack "\"}}"
 #define EVALUATE(ts, dur) OP("autograd::engine::evaluate_function: MmBackward0", ts, dur)
 /* A step of the loop: 8 bytes that go, 4 that stay at their own address. */
-#define KEEPS(number, t0, t1, t2, t3, address, now, more, all)                           \
-	STEP(number, t0, "9") "," FRAME("train.py(43): step", t0, "9") "," CUDA(           \
-		t1, "64", "8", more) "," CUDA(t2, "64", "-8", now) "," CUDA(t3, address, "4", all)
-#define FOUR_STEPS                                                              \
-	KEEPS("1", "10", "11", "12", "13", "128", "0", "8", "4")                \
-	"," KEEPS("2", "20", "21", "22", "23", "256", "4", "12", "8") "," KEEPS( \
-		"3", "30", "31", "32", "33", "512", "8", "16", "12")
+#define KEEPS(number, t0, t1, t2, t3, address, now, more, all)                \
+	STEP(number, t0, "9")                                                 \
+	"," FRAME("train.py(43): step", t0,                                   \
+		  "9") "," CUDA(t1, "64", "8", more) "," CUDA(t2, "64", "-8", \
+							      now) "," CUDA(t3, address, "4", all)
+#define FOUR_STEPS                                               \
+	KEEPS("1", "10", "11", "12", "13", "128", "0", "8", "4") \
+	"," KEEPS("2", "20", "21", "22", "23", "256", "4", "12", \
+		  "8") "," KEEPS("3", "30", "31", "32", "33", "512", "8", "16", "12")
 
 static const struct {
 	const char *what;
@@ -45,8 +47,7 @@ static const struct {
 	  "0,250,140,148,300,5,2,-" },
 	{ "before the first event: a block that is freed, and the rest", "holders/line",
 	  EVENTS(CUDA("1", "64", "8", "108"), CUDA("2", "32", "-30", "78")),
-	  "line,category,peak_bytes,peak_blocks,end_bytes",
-	  "-,unknown,108,3,78" },
+	  "line,category,peak_bytes,peak_blocks,end_bytes", "-,unknown,108,3,78" },
 	{ "without totals sums begin at 0, and what is freed was there", "summary",
 	  EVENTS(BARE("1", "64", "8"), BARE("2", "32", "-30"), BARE("3", "64", "-8")),
 	  "allocated_bytes,peak_active_bytes,reserved_bytes", "0,38,-" },
@@ -75,8 +76,8 @@ static const struct {
 		 CUDA("3", "64", "-8", "92")),
 	  "allocated_bytes,peak_active_bytes", "92,108" },
 	{ "a free has the size of its allocation", "timeline/all",
-	  EVENTS(CUDA("1", "64", "8", "8"), CUDA("2", "64", "-6", "2")), "event,max_bytes,min_bytes",
-	  "0,8,0 | 1,10,8 | 2,10,2" },
+	  EVENTS(CUDA("1", "64", "8", "8"), CUDA("2", "64", "-6", "2")),
+	  "event,max_bytes,min_bytes", "0,8,0 | 1,10,8 | 2,10,2" },
 	{ "nothing allocated is nothing", "summary",
 	  EVENTS(CUDA("1", "64", "0", "8"), CUDA("2", "32", "8", "16")),
 	  "events,allocations,allocated_bytes", "1,1,16" },
@@ -154,8 +155,7 @@ static const struct {
 	  "category", "unknown" },
 	/* steps */
 	{ "steps are those of the trace: three that keep something", "leaks", "[" FOUR_STEPS "]",
-	  "line,grows,step_bytes,steps,kept_bytes,kept_blocks",
-	  "train.py:43 (step),yes,4,3,12,3" },
+	  "line,grows,step_bytes,steps,kept_bytes,kept_blocks", "train.py:43 (step),yes,4,3,12,3" },
 	{ "what comes before them is no step", "leaks",
 	  EVENTS(CUDA("1", "64", "8", "8"), STEP("1", "10", "9"), OP("a", "10", "9"),
 		 CUDA("11", "32", "8", "16"), STEP("2", "20", "9"), OP("a", "20", "9"),
@@ -289,11 +289,10 @@ static void check_refused(void **state)
 	uint64_t calls = 0;
 
 	(void)state;
-	support_load(&loaded,
-		     EVENTS(STEP("1", "0", "9"), FRAME("train.py(3): f", "0", "9"),
-			    CALLED("aten::mm", "1", "7", "a.py(1): b"), CUDA("2", "64", "8", "8"),
-			    CUDA("3", "64", "4", "4"), CUDA("4", "32", "-4", "20"),
-			    CPU("5", "8", "8", "8")));
+	support_load(&loaded, EVENTS(STEP("1", "0", "9"), FRAME("train.py(3): f", "0", "9"),
+				     CALLED("aten::mm", "1", "7", "a.py(1): b"),
+				     CUDA("2", "64", "8", "8"), CUDA("3", "64", "4", "4"),
+				     CUDA("4", "32", "-4", "20"), CPU("5", "8", "8", "8")));
 	for (uint64_t fail = 0; fail == 0 || fail <= calls; fail++) {
 		struct ss_memory memory;
 		struct ss_opened opened = { 0 };
@@ -318,9 +317,9 @@ static void check_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(check_cases),  cmocka_unit_test(check_rounds),
-		cmocka_unit_test(check_notes),  cmocka_unit_test(check_none),
-		cmocka_unit_test(check_depth),  cmocka_unit_test(check_refused),
+		cmocka_unit_test(check_cases), cmocka_unit_test(check_rounds),
+		cmocka_unit_test(check_notes), cmocka_unit_test(check_none),
+		cmocka_unit_test(check_depth), cmocka_unit_test(check_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
