@@ -30,6 +30,44 @@ static void run_one(struct ss_session *session, const char *what, const char *on
 	}
 }
 
+/* A view of the memory of a trace; where it has none, a sentence says so. */
+static bool run_memory(struct ss_session *session, const char *view, const char *group,
+		       const char *format)
+{
+	struct ss_request request = { .what = view,
+				      .group = group,
+				      .format = format ? format : "json",
+				      .rank = SS_EVERY_RANK,
+				      .top = 50 };
+	struct ss_error err = { 0 };
+	struct ss_text text = { 0 };
+	enum ss_status status = ss_session_memory(session, NULL, &request, &text, &err);
+
+	CHECK(status == SS_OK || err.text[0]);
+	CHECK(status == SS_OK || status == SS_ERR_MISSING || status == SS_ERR_USAGE);
+	if (status == SS_OK && strcmp(request.format, "json") == 0)
+		check_json(text.data, text.length);
+	ss_text_release(&text);
+	return status == SS_OK;
+}
+
+static void run_memories(struct ss_session *session, const char *format)
+{
+	struct ss_offer offer;
+
+	if (!run_memory(session, NULL, NULL, format))
+		return;
+	for (size_t i = 0; ss_snapshots_offer_at(i, &offer); i++) {
+		const char *group = ss_snapshots_group_at(offer.name, 0);
+
+		for (size_t k = 0; k == 0 || group; k++) {
+			CHECK(run_memory(session, offer.name, group, format) ||
+			      strcmp(offer.name, "diff") == 0);
+			group = ss_snapshots_group_at(offer.name, k + 1);
+		}
+	}
+}
+
 void check_views(struct ss_session *session, const char *format)
 {
 	struct ss_offer offer;
@@ -38,4 +76,5 @@ void check_views(struct ss_session *session, const char *format)
 		run_one(session, offer.name, format, i % 2 ? 3 : 0);
 	run_one(session, "diagnose", format, 0);
 	run_one(session, "what-if", format, 0);
+	run_memories(session, format);
 }

@@ -112,7 +112,7 @@ static enum ss_status load(const uint8_t *data, size_t size, bool slowly, struct
 	return status;
 }
 
-static void show(struct ss_snapshots *snapshots, const char *view, const char *group,
+static void show(struct ss_session *session, const char *view, const char *group,
 		 const char *format)
 {
 	struct ss_request request = {
@@ -120,7 +120,7 @@ static void show(struct ss_snapshots *snapshots, const char *view, const char *g
 	};
 	struct ss_error err = { 0 };
 	struct ss_text out = { 0 };
-	enum ss_status status = ss_snapshots_run(snapshots, &request, &out, &err);
+	enum ss_status status = ss_session_memory(session, NULL, &request, &out, &err);
 
 	CHECK(status == SS_OK || (view && strcmp(view, "diff") == 0 && err.text[0]));
 	if (status == SS_OK && strcmp(format, "json") == 0)
@@ -130,23 +130,28 @@ static void show(struct ss_snapshots *snapshots, const char *view, const char *g
 
 static void show_all(const uint8_t *data, size_t size)
 {
-	struct ss_snapshots *snapshots = NULL;
+	struct ss_input input = { .name = "input", .data = data, .length = size };
+	struct ss_open_options options = {
+		.inputs = &input, .input_count = 1, .threads = 1, .snapshots = true
+	};
+	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 	struct ss_offer offer;
 
-	if (ss_snapshots_open_memory(data, size, "input", &snapshots, &err) != SS_OK)
+	/* what begins as JSON is taken for a trace */
+	if (ss_session_open(&options, &session, &err) != SS_OK)
 		return;
-	show(snapshots, NULL, NULL, "json");
-	show(snapshots, NULL, NULL, "text");
+	show(session, NULL, NULL, "json");
+	show(session, NULL, NULL, "text");
 	for (size_t i = 0; ss_snapshots_offer_at(i, &offer); i++) {
 		const char *group = ss_snapshots_group_at(offer.name, 0);
 
 		for (size_t k = 0; k == 0 || group; k++) {
-			show(snapshots, offer.name, group, k ? "json" : "csv");
+			show(session, offer.name, group, k ? "json" : "csv");
 			group = ss_snapshots_group_at(offer.name, k + 1);
 		}
 	}
-	ss_snapshots_close(snapshots);
+	ss_session_close(session);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

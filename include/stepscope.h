@@ -302,27 +302,15 @@ SS_API const char *ss_group_at(const char *view, size_t index);
 SS_API const char *ss_format_at(size_t index);
 
 /*
- * Snapshots of memory: what torch.cuda.memory._dump_snapshot() writes, read as data only.
- * One file, or two for the view "diff", which compares the second with the first.
+ * Views of memory: of a snapshot (what torch.cuda.memory._dump_snapshot() writes, read as data
+ * only; the session must have been opened with `snapshots`) or of a trace with [memory].
+ * request->what names the view, NULL is a report of the ones that matter; request->rank chooses
+ * where the session has several. `before` is what the view "diff" compares with; may be NULL.
  */
-struct ss_snapshots;
-
-SS_API SS_MUST_USE enum ss_status ss_snapshots_open(const struct ss_open_options *options,
-						    struct ss_snapshots **out,
-						    struct ss_error *err);
-
-/* From memory; `name` stands for its path. `data` may go afterwards. */
-SS_API SS_MUST_USE enum ss_status ss_snapshots_open_memory(const void *data, size_t length,
-							   const char *name,
-							   struct ss_snapshots **out,
-							   struct ss_error *err);
-
-/* Runs the view that request->what names, or with NULL a report of the ones that matter. */
-SS_API SS_MUST_USE enum ss_status ss_snapshots_run(struct ss_snapshots *snapshots,
-						   const struct ss_request *request,
-						   struct ss_text *out, struct ss_error *err);
-
-SS_API void ss_snapshots_close(struct ss_snapshots *snapshots);
+SS_API SS_MUST_USE enum ss_status ss_session_memory(struct ss_session *session,
+						    struct ss_session *before,
+						    const struct ss_request *request,
+						    struct ss_text *out, struct ss_error *err);
 
 /* The views of snapshots by index, in the order of help; false past the end. */
 SS_API bool ss_snapshots_offer_at(size_t index, struct ss_offer *out);

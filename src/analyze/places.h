@@ -36,7 +36,7 @@ enum ss_status ss_places_init(struct ss_places *places, const struct ss_trace *t
 			      struct ss_memory *memory, struct ss_error *err);
 void ss_places_release(struct ss_places *places);
 
-/* Whether a file of Python, as the profiler writes it ("torch/nn/functional.py"), is a library's. */
+/* Whether a file of Python, as the profiler writes it ("torch/nn/f.py"), is of a library. */
 bool ss_places_is_library(const char *file, size_t length);
 
 /* The line of a host row as a cell of the table, or NULL; SS_NO_ROW has none. */

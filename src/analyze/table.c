@@ -253,3 +253,8 @@ void ss_row_rate(struct ss_table *table, double amount, double per)
 	else
 		ss_row_null(table);
 }
+
+const char *ss_table_empty(const struct ss_table *table)
+{
+	return table->empty ? table->empty : table->view->empty;
+}

@@ -81,6 +81,7 @@ struct ss_table {
 	const char *notes[SS_NOTES_MAX]; /* sentences for below the table */
 	struct ss_note_range ranges[SS_NOTES_MAX]; /* of the notes */
 	uint32_t note_count;
+	const char *empty; /* why there are no rows, where the view's own sentence does not fit */
 };
 
 void ss_table_init(struct ss_table *table, const struct ss_view *view, struct ss_arena *arena);
@@ -91,6 +92,9 @@ static inline const struct ss_cell *ss_table_cell(const struct ss_table *table, 
 {
 	return &table->cells[(size_t)row * column_count + column];
 }
+
+/* The sentence where there are no rows. */
+const char *ss_table_empty(const struct ss_table *table);
 
 /* How many rows there are, shown or not. */
 static inline uint32_t ss_table_all_rows(const struct ss_table *table)

@@ -8,6 +8,9 @@
 
 /* The parameter "snapshot": its number in the answer of `job`; the first without it. */
 SS_MUST_USE
+enum ss_status ss_asked_snapshot_number(const struct ss_asked *asked, uint32_t *out,
+					struct ss_error *err);
+SS_MUST_USE
 enum ss_status ss_asked_snapshot(const struct ss_asked *asked, const struct ss_opened **out,
 				 struct ss_error *err);
 

@@ -10,6 +10,7 @@
 #include "api/choice.h"
 #include "api/reports.h"
 #include "api/session.h"
+#include "base/thread.h"
 #include "diagnose/keep.h"
 #include "job/notes.h"
 
@@ -25,7 +26,11 @@ static struct ss_session *session_new(uint64_t memory_limit_bytes)
 		return NULL;
 	memset(session, 0, sizeof(*session));
 	ss_memory_init(&session->memory, (size_t)memory_limit_bytes);
-	return session;
+	session->memories.gate = ss_gate_open();
+	if (session->memories.gate)
+		return session;
+	ss_memory_free(&outside, session, 0);
+	return NULL;
 }
 
 static void session_free(struct ss_session *session)
@@ -93,6 +98,7 @@ void ss_session_close(struct ss_session *session)
 	if (!session)
 		return;
 	ss_areas_release(&session->areas);
+	ss_memories_release(&session->memories, &session->memory);
 	ss_shown_path_release(&session->path);
 	ss_diagnosis_release(&session->diagnosis);
 	ss_timeline_release(&session->timeline);

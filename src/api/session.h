@@ -6,6 +6,7 @@
 
 #include "analyze/bricks.h"
 #include "api/areas.h"
+#include "api/memories.h"
 #include "diagnose/diagnose.h"
 #include "job/job.h"
 #include "render/render.h"
@@ -23,9 +24,10 @@ struct ss_session {
 	 */
 	struct ss_diagnosis diagnosis;
 	int64_t diagnosed_rank;
-	bool is_diagnosed;         /* the last choice was no what-if */
-	struct ss_areas areas;     /* of snapshots that were drawn last */
-	struct ss_shown_path path; /* of all ranks; without memory: not made yet */
+	bool is_diagnosed;           /* the last choice was no what-if */
+	struct ss_memories memories; /* of traces, where they were asked for */
+	struct ss_areas areas;       /* of snapshots that were drawn last */
+	struct ss_shown_path path;   /* of all ranks; without memory: not made yet */
 };
 
 /* session.c: fails where there are only snapshots of memory. */

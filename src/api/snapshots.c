@@ -1,141 +1,15 @@
 /*
  * snapshots.c - the public interface to snapshots of memory.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analyze/arrange.h"
+#include "api/session.h"
 #include "api/snapshots.h"
 #include "base/text.h"
 #include "render/render.h"
-
-/* One to look at, and one before it to compare with. */
-#define SNAPSHOTS_MAX 2
-
-struct ss_snapshots {
-	struct ss_memory memory;
-	struct ss_opened items[SNAPSHOTS_MAX];
-	uint32_t count;
-};
-
-/* What a progress callback is told. */
-struct telling {
-	const struct ss_open_options *options;
-	struct ss_progress progress;
-};
-
-static bool tell(void *context, const struct ss_source *source, uint64_t event_count)
-{
-	struct telling *telling = context;
-
-	telling->progress.done_bytes = source->done_bytes;
-	telling->progress.total_bytes = source->total_bytes;
-	telling->progress.event_count = event_count;
-	return telling->options->progress(telling->options->progress_context, &telling->progress);
-}
-
-static enum ss_status load(struct ss_snapshots *snapshots, struct ss_source *source,
-			   const struct ss_snapshot_options *options, const char *path,
-			   struct ss_error *err)
-{
-	struct ss_opened *item = &snapshots->items[snapshots->count];
-
-	SS_TRY(ss_opened_load(item, source, options, path, &snapshots->memory, err));
-	if (snapshots->count)
-		item->subject.before = &snapshots->items[0].subject;
-	snapshots->count++;
-	return SS_OK;
-}
-
-static enum ss_status load_path(struct ss_snapshots *snapshots,
-				const struct ss_open_options *options, uint32_t index,
-				struct ss_error *err)
-{
-	const char *path = options->paths[index];
-	struct telling telling = {
-		options,
-		{ .path = path, .file_index = index, .file_count = (uint32_t)options->path_count }
-	};
-	struct ss_snapshot_options load_options = { options->progress ? tell : NULL, &telling };
-	struct ss_error why = { 0 };
-	struct ss_source *source;
-	enum ss_status status;
-
-	status = ss_source_open_any(path, &snapshots->memory, &source, &why);
-	if (status == SS_OK) {
-		status = load(snapshots, source, &load_options, path, &why);
-		ss_source_close(source);
-	}
-	return status == SS_OK ? SS_OK : ss_fail(err, status, "'%.200s': %.250s", path, why.text);
-}
-
-static struct ss_snapshots *snapshots_new(uint64_t limit_bytes)
-{
-	struct ss_memory outside;
-	struct ss_snapshots *snapshots;
-
-	/* the one block that its own account cannot hold */
-	ss_memory_init(&outside, 0);
-	snapshots = ss_memory_resize(&outside, NULL, 0, sizeof(*snapshots));
-	if (!snapshots)
-		return NULL;
-	memset(snapshots, 0, sizeof(*snapshots));
-	ss_memory_init(&snapshots->memory, (size_t)limit_bytes);
-	return snapshots;
-}
-
-void ss_snapshots_close(struct ss_snapshots *snapshots)
-{
-	struct ss_memory outside;
-
-	if (!snapshots)
-		return;
-	for (uint32_t i = 0; i < snapshots->count; i++)
-		ss_opened_release(&snapshots->items[i]);
-	ss_memory_init(&outside, 0);
-	assert(snapshots->memory.used_bytes == 0);
-	ss_memory_free(&outside, snapshots, 0);
-}
-
-enum ss_status ss_snapshots_open(const struct ss_open_options *options, struct ss_snapshots **out,
-				 struct ss_error *err)
-{
-	struct ss_snapshots *snapshots;
-	enum ss_status status = SS_OK;
-
-	if (!options->path_count || options->path_count > SNAPSHOTS_MAX)
-		return ss_fail(err, SS_ERR_USAGE, "name one snapshot, or two to compare");
-	snapshots = snapshots_new(options->memory_limit_bytes);
-	if (!snapshots)
-		return ss_fail_memory(err, "a snapshot");
-	for (uint32_t i = 0; i < options->path_count && status == SS_OK; i++)
-		status = load_path(snapshots, options, i, err);
-	if (status == SS_OK)
-		*out = snapshots;
-	else
-		ss_snapshots_close(snapshots);
-	return status;
-}
-
-enum ss_status ss_snapshots_open_memory(const void *data, size_t length, const char *name,
-					struct ss_snapshots **out, struct ss_error *err)
-{
-	struct ss_snapshots *snapshots = snapshots_new(0);
-	struct ss_source *source;
-	enum ss_status status;
-
-	if (!snapshots)
-		return ss_fail_memory(err, "a snapshot");
-	status = ss_source_open_any_memory(data, length, &snapshots->memory, &source, err);
-	if (status == SS_OK) {
-		status = load(snapshots, source, NULL, name, err);
-		ss_source_close(source);
-	}
-	if (status == SS_OK)
-		*out = snapshots;
-	else
-		ss_snapshots_close(snapshots);
-	return status;
-}
 
 bool ss_snapshots_offer_at(size_t index, struct ss_offer *out)
 {
@@ -305,8 +179,90 @@ enum ss_status ss_snapshot_run(const struct ss_snapshot_subject *subject,
 	return status;
 }
 
-enum ss_status ss_snapshots_run(struct ss_snapshots *snapshots, const struct ss_request *request,
-				struct ss_text *out, struct ss_error *err)
+/* --- of a session -------------------------------------------------------------------- */
+
+/* As many as a sentence names. */
+#define LISTED 3
+
+static const char *name_of(const char *path)
 {
-	return ss_snapshot_run(&snapshots->items[snapshots->count - 1].subject, request, out, err);
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Several: which there are, and what to type. */
+static enum ss_status fail_many(const struct ss_job *job, uint32_t count, struct ss_error *err)
+{
+	bool has_ranks = true;
+	char list[256] = "";
+	struct ss_memory_entry entry;
+
+	for (uint32_t i = 0; i < count && i < LISTED; i++) {
+		char item[96];
+
+		ss_memories_at(job, i, &entry);
+		has_ranks &= entry.rank >= 0;
+		if (entry.rank >= 0)
+			snprintf(item, sizeof(item), "rank %" PRId64 " ('%.60s')", entry.rank,
+				 name_of(entry.path));
+		else
+			snprintf(item, sizeof(item), "'%.80s'", name_of(entry.path));
+		ss_text_list(list, sizeof(list), item);
+	}
+	return ss_fail(err, SS_ERR_USAGE, "%" PRIu32 " files hold memory: %s%s; %s", count, list,
+		       count > LISTED ? ", ..." : "",
+		       has_ranks ? "--rank N chooses one" : "name the one to show");
+}
+
+static enum ss_status choose(const struct ss_job *job, int64_t rank, uint32_t *out,
+			     struct ss_error *err)
+{
+	uint32_t count = ss_memories_count(job);
+
+	*out = 0;
+	if (!count)
+		return ss_fail(
+			err, SS_ERR_MISSING,
+			"memory was not recorded in %s: profile(profile_memory=True) records "
+			"it",
+			job->file_count == 1 ? "this trace" : "these traces");
+	if (rank == SS_COMPARED_RANKS)
+		return ss_fail(err, SS_ERR_USAGE, "views of memory are of one rank: --rank N");
+	if (rank != SS_EVERY_RANK) {
+		*out = ss_memories_find(job, rank, SS_NO_ROW);
+		if (*out == SS_NO_ROW)
+			return ss_fail(err, SS_ERR_MISSING,
+				       "no file with memory is of rank %" PRId64, rank);
+		if (ss_memories_find(job, rank, *out) == SS_NO_ROW)
+			return SS_OK;
+		return ss_fail(err, SS_ERR_USAGE,
+			       "several files with memory are of rank %" PRId64 ": name one", rank);
+	}
+	return count == 1 ? SS_OK : fail_many(job, count, err);
+}
+
+static enum ss_status open_chosen(struct ss_session *session, int64_t rank,
+				  const struct ss_opened **out, struct ss_error *err)
+{
+	uint32_t number;
+
+	SS_TRY(choose(&session->job, rank, &number, err));
+	return ss_memories_open(&session->memories, &session->job, number, out, err);
+}
+
+enum ss_status ss_session_memory(struct ss_session *session, struct ss_session *before,
+				 const struct ss_request *request, struct ss_text *out,
+				 struct ss_error *err)
+{
+	struct ss_snapshot_subject subject;
+	const struct ss_opened *opened;
+
+	SS_TRY(open_chosen(session, request->rank, &opened, err));
+	subject = opened->subject;
+	if (before) {
+		SS_TRY(open_chosen(before, request->rank, &opened, err));
+		subject.before = &opened->subject;
+	}
+	return ss_snapshot_run(&subject, request, out, err);
 }

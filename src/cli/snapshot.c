@@ -1,5 +1,5 @@
 /*
- * snapshot.c - command: a snapshot of memory, all that matters of it or one view.
+ * snapshot.c - command: the memory of a snapshot or trace, all that matters of it or one view.
  */
 #include <stdio.h>
 #include <string.h>
@@ -57,33 +57,50 @@ static const char *split(const struct arguments *arguments, struct arguments *fi
 		files->path_count--;
 		return arguments->paths[0];
 	}
-	return arguments->path_count > 1 ? "diff" : NULL;
+	return arguments->path_count == 2 ? "diff" : NULL;
+}
+
+/* Two files are compared; each is a session of its own, as each may be a folder. */
+static enum ss_status open_sides(const struct show_options *options, const struct arguments *files,
+				 struct ss_session **sides, struct ss_error *err)
+{
+	bool is_pair = files->path_count == 2;
+	enum ss_status status = SS_OK;
+	struct progress_bar bar;
+
+	progress_begin(&bar, options->progress);
+	for (size_t i = 0; i < (is_pair ? 2 : 1) && status == SS_OK; i++) {
+		struct ss_open_options open = { .paths = files->paths + i,
+						.path_count = is_pair ? 1 : files->path_count,
+						.threads = (uint32_t)options->threads,
+						.memory_limit_bytes = options->memory_limit_bytes,
+						.snapshots = true,
+						.progress = progress_step,
+						.progress_context = &bar };
+
+		status = ss_session_open(&open, &sides[i], err);
+	}
+	progress_end(&bar);
+	return status;
 }
 
 static int show(const struct command *command, const char *view, const struct show_options *options,
 		const struct arguments *files)
 {
-	struct progress_bar bar;
-	struct ss_open_options open = { .paths = files->paths,
-					.path_count = files->path_count,
-					.memory_limit_bytes = options->memory_limit_bytes,
-					.progress = progress_step,
-					.progress_context = &bar };
 	struct ss_request request = show_request(view, options);
-	struct ss_snapshots *snapshots = NULL;
+	struct ss_session *sides[2] = { NULL };
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
-	enum ss_status status;
+	enum ss_status status = open_sides(options, files, sides, &err);
 
-	progress_begin(&bar, options->progress);
-	status = ss_snapshots_open(&open, &snapshots, &err);
-	progress_end(&bar);
 	if (status == SS_OK)
-		status = ss_snapshots_run(snapshots, &request, &out, &err);
+		status = sides[1] ? ss_session_memory(sides[1], sides[0], &request, &out, &err)
+				  : ss_session_memory(sides[0], NULL, &request, &out, &err);
 	if (status == SS_OK && out.length)
 		fwrite(out.data, 1, out.length, stdout);
 	ss_text_release(&out);
-	ss_snapshots_close(snapshots);
+	ss_session_close(sides[1]);
+	ss_session_close(sides[0]);
 	return status == SS_OK ? EXIT_FINE : show_fail(command->name, &err);
 }
 
@@ -95,15 +112,15 @@ static int run(const struct command *command, const void *values, const struct a
 
 	if (!arguments->path_count) {
 		fprintf(stderr,
-			"stepscope %s: name a snapshot of memory; 'stepscope help %s' lists its "
-			"views\n",
+			"stepscope %s: name a snapshot of memory, or a trace with memory events; "
+			"'stepscope help %s' lists the views\n",
 			command->name, command->name);
 		return EXIT_USAGE;
 	}
 	if (!show_check(command->name, options, arguments))
 		return EXIT_USAGE;
-	if (options->step || options->stream || options->rank != SS_EVERY_RANK) {
-		fprintf(stderr, "stepscope %s: --rank, --step and --stream are for traces\n",
+	if (options->step || options->stream) {
+		fprintf(stderr, "stepscope %s: --step and --stream are for other views\n",
 			command->name);
 		return EXIT_USAGE;
 	}
@@ -113,8 +130,8 @@ static int run(const struct command *command, const void *values, const struct a
 
 const struct command command_snapshot = {
 	.name = "snapshot",
-	.summary = "A snapshot of memory: who holds it, leaks, fragmentation, failures",
-	.usage = "[OPTIONS] FILE [VIEW]",
+	.summary = "A snapshot or a trace with memory: who holds it, leaks, failures",
+	.usage = "[OPTIONS] PATH [VIEW]",
 	.shows = true,
 	.values_bytes = sizeof(struct show_options),
 	.print_more = list_views,

@@ -228,7 +228,7 @@ static enum ss_status load_snapshot(struct reporting *reporting, struct ss_job_f
 	size_t length;
 
 	SS_TRY(ss_source_peek(source, &next, &length, err));
-	if (!ss_opened_is_snapshot(next, length))
+	if (!ss_opened_is_snapshot(next, length, ss_find_is_snapshot(file->subject.path)))
 		return SS_OK;
 	opened = ss_memory_resize(memory, NULL, 0, sizeof(*opened));
 	if (!opened)

@@ -67,7 +67,7 @@ static void markdown_view(const struct ss_table *table, const struct ss_render_o
 	if (table->row_count)
 		add_rows(table, ss_render_rows(table, options), out);
 	else
-		ss_text_addf(out, "%s\n", table->view->empty);
+		ss_text_addf(out, "%s\n", ss_table_empty(table));
 	for (uint32_t i = 0; i < table->note_count; i++) {
 		ss_text_add_string(out, "\n");
 		ss_render_escaped(out, table->notes[i]);

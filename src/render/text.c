@@ -291,7 +291,7 @@ static void text_table(const struct ss_table *table, const struct ss_render_opti
 	layout.rows = ss_render_rows(table, options);
 	ss_text_add_string(&scratch, "");
 	if (!layout.rows)
-		add_sentence(table->view->empty, options, out);
+		add_sentence(ss_table_empty(table), options, out);
 	else if (table->row_count == 1 && has_details(table->view))
 		add_list(&layout, &scratch, out);
 	else
@@ -315,7 +315,7 @@ static bool is_said(const struct ss_report_parts *parts, uint32_t at)
 
 	for (uint32_t i = 0; i < at && !table->row_count && !table->note_count; i++)
 		if (!parts->tables[i].row_count &&
-		    strcmp(parts->tables[i].view->empty, table->view->empty) == 0)
+		    strcmp(ss_table_empty(&parts->tables[i]), ss_table_empty(table)) == 0)
 			return true;
 	return false;
 }

@@ -23,8 +23,8 @@ struct making {
 struct device {
 	struct making *making;
 	struct ss_traced_device *traced;
-	struct ss_address_map live; /* address -> row of its allocation */
-	struct ss_address_map gone; /* addresses whose first event was met */
+	struct ss_address_map live;     /* address -> row of its allocation */
+	struct ss_address_map gone;     /* addresses whose first event was met */
 	int64_t now_bytes, least_bytes; /* in use; from 0 where totals are not recorded */
 	int64_t old_bytes;              /* freed, and there before the first event */
 	int64_t left_bytes;             /* there before the first event and not freed yet */

@@ -92,9 +92,9 @@ static bool share_segments(struct ss_history *history, struct device_index *inde
 	}
 	for (uint32_t i = 0; i < snapshot->segment_count; i++) {
 		const struct ss_segment *segment = &snapshot->segments[order[i].segment];
-		struct ss_device_memory *device =
-			find_device(history, index, segment->device,
-				    segment->is_host ? PINNED : ACCELERATOR);
+		struct ss_device_memory *device = find_device(history, index, segment->device,
+							      segment->is_host ? PINNED
+									       : ACCELERATOR);
 
 		device->segments[device->segment_count++] = order[i].segment;
 	}
@@ -124,7 +124,7 @@ static bool find_devices(struct ss_history *history)
 
 		device = find_device(history, &index, trace->device,
 				     traced && traced->is_cpu ? CPU
-				     : trace->is_host	      ? PINNED
+				     : trace->is_host         ? PINNED
 							      : ACCELERATOR);
 		if (!device)
 			return false;
@@ -218,6 +218,10 @@ static void follow(const struct ss_history *history, struct ss_device_memory *de
 			device->ooms[next_oom].active_bytes = active;
 			device->ooms[next_oom++].reserved_bytes = reserved;
 		}
+	}
+	if (device->traced) { /* what a trace says of the end */
+		device->end.active_bytes = device->end.allocated_bytes = active;
+		device->end.reserved_bytes = reserved;
 	}
 }
 

@@ -59,8 +59,8 @@ struct ss_memory_state {
 struct ss_device_memory {
 	int32_t device;
 	bool is_host;
-	bool is_cpu;           /* tensors of the host, of a trace */
-	uint32_t first, count; /* rows of its events */
+	bool is_cpu;                           /* tensors of the host, of a trace */
+	uint32_t first, count;                 /* rows of its events */
 	const struct ss_traced_device *traced; /* what a trace says of it; NULL: it is none */
 	struct ss_memory_state end;
 	uint32_t *segments; /* in ss_snapshot.segments, by address */

@@ -13,7 +13,7 @@
  * dictionary; JSON begins with none of these bytes. Others can only be refused, which is for
  * the reader of pickles to say. A trace is no list of lists.
  */
-bool ss_opened_is_snapshot(const char *bytes, size_t length)
+bool ss_opened_is_snapshot(const char *bytes, size_t length, bool is_named)
 {
 	size_t at = 0;
 
@@ -24,7 +24,7 @@ bool ss_opened_is_snapshot(const char *bytes, size_t length)
 	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
 		at++;
 	if (at == length || bytes[at++] != '[')
-		return false;
+		return is_named && (at == 0 || bytes[at - 1] != '{');
 	while (at < length && strchr(" \t\r\n", bytes[at]) && bytes[at])
 		at++;
 	return at < length && bytes[at] == '[';

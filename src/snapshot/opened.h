@@ -13,8 +13,11 @@ struct ss_opened {
 	struct ss_snapshot_subject subject; /* of the three above: must not be moved */
 };
 
-/* True for the first bytes of a pickle, and of a memory timeline of the profiler. */
-bool ss_opened_is_snapshot(const char *bytes, size_t length);
+/*
+ * True for the first bytes of a pickle, and of a memory timeline of the profiler. What is called
+ * a pickle is one, unless it begins as JSON.
+ */
+bool ss_opened_is_snapshot(const char *bytes, size_t length, bool is_named);
 
 /* `path` is lent. To be released when SS_OK came back. */
 SS_MUST_USE

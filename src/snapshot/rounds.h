@@ -16,8 +16,8 @@ struct ss_rounds {
 	struct ss_memory *memory;
 	uint32_t *starts; /* rows at which steps begin; the first is the first event */
 	uint32_t count, capacity;
-	uint32_t before; /* 1: the first is no step, but what comes before the steps of a trace */
-	bool has_steps;  /* false: there is one, which is all */
+	uint32_t before;  /* 1: the first is no step, but what comes before the steps of a trace */
+	bool has_steps;   /* false: there is one, which is all */
 	bool is_recorded; /* a trace has told them; what comes after them is the last */
 };
 

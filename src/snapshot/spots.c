@@ -40,13 +40,28 @@ static bool is_named(const struct ss_frame_parts *parts, const char *name)
 	       memcmp(parts->function, name, parts->function_length) == 0;
 }
 
-/* "torch/optim/adam.py(347): step" */
+static bool ends_with(const char *text, size_t length, const char *end)
+{
+	size_t wanted = strlen(end);
+
+	return length >= wanted && memcmp(text + length - wanted, end, wanted) == 0;
+}
+
+/* A file, or a cell of a notebook. */
+static bool is_python(const char *file, size_t length)
+{
+	static const char cell[] = "<ipython-input";
+
+	return ends_with(file, length, ".py") ||
+	       (length >= sizeof(cell) - 1 && memcmp(file, cell, sizeof(cell) - 1) == 0);
+}
+
 bool ss_frame_split(const char *name, size_t length, struct ss_frame_parts *out)
 {
 	const char *open = memchr(name, '(', length), *at;
 	uint32_t line = 0;
 
-	if (!open || open - name < 3 || memcmp(open - 3, ".py", 3) != 0)
+	if (!open || !is_python(name, (size_t)(open - name)))
 		return false;
 	for (at = open + 1; at < name + length && *at >= '0' && *at <= '9'; at++)
 		line = line < 100000000 ? line * 10 + (uint32_t)(*at - '0') : line;
@@ -74,13 +89,6 @@ static void take_apart(const struct ss_snapshot *snapshot, const struct ss_code_
 					.function = name->text,
 					.function_length = name->length,
 					.line = frame->line };
-}
-
-static bool ends_with(const char *text, size_t length, const char *end)
-{
-	size_t wanted = strlen(end);
-
-	return length >= wanted && memcmp(text + length - wanted, end, wanted) == 0;
 }
 
 /* Made by the interpreter, or by torch.compile. */
@@ -227,15 +235,16 @@ static unsigned flags_of(const struct ss_snapshot *snapshot, const struct ss_fra
 	return snapshot->traced ? trace_flags(parts) : other_flags(parts);
 }
 
-/* "torch::autograd::generated::MmBackward0::apply(...)" is MmBackward0. */
+/*
+ * "torch::autograd::generated::MmBackward0::apply(...)" is MmBackward0, and so is
+ * "autograd::engine::evaluate_function: MmBackward0" of a trace.
+ */
 static void print_node(const struct ss_frame_parts *parts, struct ss_text *out)
 {
 	const char *end = parts->function, *from;
 	size_t left = parts->function_length;
 
-	if (!holds(end, left, "::apply")) /* of a trace: all of it is the node */
-		left = 0, end += parts->function_length;
-	while (left >= 7 && memcmp(end, "::apply", 7) != 0) {
+	while (left && (left < 7 || memcmp(end, "::apply", 7) != 0)) {
 		end++;
 		left--;
 	}

@@ -134,14 +134,14 @@ int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *poi
 	return peak;
 }
 
-void ss_snapshot_note_lack(const struct ss_snapshot_subject *subject, const char *what,
-			   struct ss_table *out)
+void ss_snapshot_lacks(const struct ss_snapshot_subject *subject, const char *what,
+		       struct ss_table *out)
 {
 	if (subject->snapshot->traced)
-		ss_table_note(out,
-			      "%s are not recorded in a trace; torch.cuda.memory._dump_snapshot() "
-			      "has them.",
-			      what);
+		out->empty = ss_table_print(out,
+					    "%s are not recorded in a trace; "
+					    "torch.cuda.memory._dump_snapshot() has them.",
+					    what);
 }
 
 /* What was there before the events of a trace, as far as it tells. */
@@ -158,8 +158,8 @@ static void note_before(const struct ss_device_memory *device, const char *name,
 			      name);
 	else if (device->first_active_bytes)
 		ss_table_note(out,
-			      "Device %s: %s were in use before the first event, and whose they "
-			      "are is not recorded; %s of them are freed later.",
+			      "Device %s: %s was in use before the first event, by whom is not "
+			      "recorded; %s of it is freed later.",
 			      name, ss_bytes_text(device->first_active_bytes, out),
 			      freed ? ss_bytes_text(freed, out) : "none");
 }
@@ -195,8 +195,7 @@ static void note_trace(const struct ss_snapshot *snapshot, struct ss_table *out)
 			      snapshot->left_out);
 }
 
-/* The host's tensors are told of where there is nothing else. */
-static bool is_noted(const struct ss_history *history, const struct ss_device_memory *device)
+bool ss_snapshot_is_noted(const struct ss_history *history, const struct ss_device_memory *device)
 {
 	return !device->is_host && (!device->is_cpu || device == history->devices);
 }
@@ -260,7 +259,7 @@ void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_tabl
 		ss_table_note(out, "The file ends in the middle: figures are of what was read, and "
 				   "the end is not known.");
 	for (uint32_t i = 0; i < subject->history->device_count; i++)
-		if (is_noted(subject->history, &subject->history->devices[i]))
+		if (ss_snapshot_is_noted(subject->history, &subject->history->devices[i]))
 			note_device(subject, &subject->history->devices[i], out);
 	note_trace(subject->snapshot, out);
 	if (subject->snapshot->odd_numbers)

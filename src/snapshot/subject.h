@@ -40,9 +40,9 @@ extern const size_t ss_snapshot_view_count;
 const struct ss_view *ss_snapshot_view_find(const char *name);
 
 #define SS_DEVICE_COLUMN_TEXT "number of the device; host: its pinned memory; cpu: its tensors"
-#define SS_COLUMN_DEVICE                                                                    \
-	{                                                                                   \
-		"device", SS_COLUMN_TEXT, SS_DEVICE_COLUMN_TEXT, SS_COLUMN_CONTEXT          \
+#define SS_COLUMN_DEVICE                                                           \
+	{                                                                          \
+		"device", SS_COLUMN_TEXT, SS_DEVICE_COLUMN_TEXT, SS_COLUMN_CONTEXT \
 	}
 
 /* Room for the name of a device. */
@@ -74,9 +74,12 @@ const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_
 /* The most of a memory timeline, and the point where it is; 0: it has none. */
 int64_t ss_snapshot_curve_peak(const struct ss_snapshot *snapshot, uint32_t *point);
 
-/* A note where a trace does not have what a snapshot has: "Segments and blocks". */
-void ss_snapshot_note_lack(const struct ss_snapshot_subject *subject, const char *what,
-			   struct ss_table *out);
+/* Says of an empty table where a trace does not have what a snapshot has: "Segments". */
+void ss_snapshot_lacks(const struct ss_snapshot_subject *subject, const char *what,
+		       struct ss_table *out);
+
+/* Whether notes tell of a device: of the host's tensors where there is nothing else. */
+bool ss_snapshot_is_noted(const struct ss_history *history, const struct ss_device_memory *device);
 
 /* Notes below a table: what of the history is not known. */
 void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_table *out);

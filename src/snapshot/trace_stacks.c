@@ -127,8 +127,7 @@ static uint32_t enter_row(struct ss_trace_stacks *stacks, uint32_t row)
 	if (around == SS_NO_ID)
 		return SS_NO_ID;
 	frame = frame_of_name(stacks, slices->name[row]);
-	return add_node(stacks, around, frame,
-			(ss_slice_flags(stacks->trace, row) & telling) != 0,
+	return add_node(stacks, around, frame, (ss_slice_flags(stacks->trace, row) & telling) != 0,
 			is_python_frame(stacks->out, frame));
 }
 

@@ -125,10 +125,10 @@ struct ss_device_trace {
 
 /* What a trace says of the device in ss_snapshot.traces that has the same number. */
 struct ss_traced_device {
-	bool is_cpu;         /* tensors of the host */
-	bool has_addresses;  /* else no free can be told from another */
-	bool has_totals;     /* what is in use is recorded, else it is a sum of the events */
-	int64_t rest_bytes;  /* in use before the first event and never seen to be freed */
+	bool is_cpu;        /* tensors of the host */
+	bool has_addresses; /* else no free can be told from another */
+	bool has_totals;    /* what is in use is recorded, else it is a sum of the events */
+	int64_t rest_bytes; /* in use before the first event and never seen to be freed */
 	int64_t first_reserved_bytes;    /* -1: not recorded */
 	uint32_t first_step, step_count; /* in ss_snapshot.step_rows */
 	bool begins_with_step;           /* else the first of them comes after other events */

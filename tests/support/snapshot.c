@@ -3,6 +3,8 @@
  */
 #include "support/snapshot.h"
 
+#include "snapshot/from_trace.h"
+
 static uint32_t text_id(struct ss_snapshot *snapshot, const char *text)
 {
 	uint32_t id = ss_strings_add(&snapshot->texts, text, strlen(text));
@@ -185,11 +187,8 @@ static void read_script(struct ss_snapshot *snapshot, const char *script)
 	snapshot->trace_count = snapshot->events.count > 0;
 }
 
-void support_snapshot_open(struct support_snapshot *out, const char *script)
+static void finish(struct support_snapshot *out)
 {
-	*out = (struct support_snapshot){ 0 };
-	assert_true(ss_snapshot_init(&out->snapshot, &out->memory));
-	read_script(&out->snapshot, script);
 	assert_int_equal(ss_history_init(&out->history, &out->snapshot, &out->memory, NULL), SS_OK);
 	assert_int_equal(ss_spots_init(&out->spots, &out->snapshot, &out->memory, NULL), SS_OK);
 	out->subject = (struct ss_snapshot_subject){ .path = "script",
@@ -277,6 +276,26 @@ void support_snapshot_pickle(const char *script, int64_t start_us, struct ss_tex
 	}
 	ss_text_add_string(out, "as.");
 	support_snapshot_close(&made);
+}
+
+void support_snapshot_open(struct support_snapshot *out, const char *script)
+{
+	*out = (struct support_snapshot){ 0 };
+	assert_true(ss_snapshot_init(&out->snapshot, &out->memory));
+	read_script(&out->snapshot, script);
+	finish(out);
+}
+
+void support_snapshot_of_trace(struct support_snapshot *out, const char *json)
+{
+	struct support_trace loaded;
+
+	*out = (struct support_snapshot){ 0 };
+	support_load(&loaded, json);
+	assert_int_equal(ss_snapshot_from_trace(&out->snapshot, &loaded.trace, &out->memory, NULL),
+			 SS_OK);
+	support_close(&loaded); /* it is not needed afterwards */
+	finish(out);
 }
 
 void support_snapshot_run(struct support_snapshot *snapshot, const char *view)

@@ -32,6 +32,8 @@ struct support_snapshot {
 
 /* The test fails when the script cannot be read. */
 void support_snapshot_open(struct support_snapshot *out, const char *script);
+/* The memory events of a trace, from JSON. */
+void support_snapshot_of_trace(struct support_snapshot *out, const char *json);
 void support_snapshot_close(struct support_snapshot *snapshot);
 
 /* The same as a file: a pickle of protocol 0, whose first event is at `start_us`. */

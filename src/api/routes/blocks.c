@@ -78,6 +78,10 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	SS_TRY(ss_asked_device(asked, opened, &device, err));
 	if (!device)
 		return ss_fail(err, SS_ERR_MISSING, "a memory timeline has no blocks");
+	if (device->traced)
+		return ss_fail(err, SS_ERR_MISSING,
+			       "segments and blocks are not recorded in a trace; "
+			       "torch.cuda.memory._dump_snapshot() has them");
 	SS_TRY(ss_asked_int(asked, "event", 0, (int64_t)device->count - 1, -1, &event, err));
 	if (event >= 0)
 		row = device->first + (uint32_t)event;

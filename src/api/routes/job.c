@@ -5,6 +5,7 @@
 
 #include "api/route.h"
 #include "api/spot.h"
+#include "api/spot_snapshot.h"
 
 static void add_steps(const struct ss_timeline_file *file, struct ss_text *out)
 {
@@ -89,50 +90,15 @@ static void add_first_meeting(const struct ss_timeline *timeline, struct ss_text
 	ss_text_add_string(out, "null");
 }
 
-static void add_device(const struct ss_opened *opened, const struct ss_device_memory *device,
-		       bool is_first, struct ss_text *out)
-{
-	const struct ss_snapshot *snapshot = &opened->snapshot;
-	uint32_t last = device->first + device->count - (device->count > 0);
-
-	ss_text_addf(out, "%s\n   {\"device\":\"", is_first ? "" : ",");
-	if (device->is_host)
-		ss_text_add_string(out, device->device ? "host " : "host");
-	if (!device->is_host || device->device)
-		ss_text_add_int(out, device->device);
-	ss_text_addf(out,
-		     "\",\"events\":%" PRIu32 ",\"segments\":%" PRIu32 ",\"exact\":%s,\"span_ns\":",
-		     device->count, device->end.segments, device->is_exact ? "true" : "false");
-	if (!device->count || ss_snapshot_moment(snapshot, device, last) < 0)
-		ss_text_add_string(out, "null");
-	else
-		ss_text_add_int(out, ss_snapshot_moment(snapshot, device, last));
-	ss_spot_int_known("peak_event",
-			  device->count && device->peak_row != SS_NO_ROW
-				  ? (int64_t)(device->peak_row - device->first)
-				  : -1,
-			  out);
-	ss_text_add_string(out, ",\"ooms\":[");
-	for (uint32_t i = 0; i < device->oom_count; i++)
-		ss_text_addf(out, "%s%" PRIu32, i ? "," : "", device->ooms[i].row - device->first);
-	ss_text_add_string(out, "]}");
-}
-
+/* Those of traces are listed without being made: the route `snapshot` tells their devices. */
 static void add_snapshots(const struct ss_job *job, struct ss_text *out)
 {
-	ss_text_add_string(out, ",\"snapshots\":[");
-	for (uint32_t i = 0; i < job->snapshot_count; i++) {
-		const struct ss_opened *opened = job->snapshots[i].opened;
+	uint32_t count = ss_memories_count(job);
 
-		ss_text_addf(out, "%s\n {\"snapshot\":%" PRIu32, i ? "," : "", i);
-		ss_spot_text("path", job->snapshots[i].path, out);
-		ss_text_addf(out, ",\"bytes\":%" PRIu64 ",\"events\":%" PRIu32,
-			     opened->snapshot.file_bytes, opened->snapshot.events.count);
-		ss_text_addf(out, ",\"points\":%" PRIu32 ",\"devices\":[",
-			     opened->snapshot.curve.count);
-		for (uint32_t k = 0; k < opened->history.device_count; k++)
-			add_device(opened, &opened->history.devices[k], k == 0, out);
-		ss_text_add_string(out, "]}");
+	ss_text_add_string(out, ",\"snapshots\":[");
+	for (uint32_t i = 0; i < count; i++) {
+		ss_text_add_string(out, i ? ",\n " : "\n ");
+		ss_spot_snapshot(job, i, NULL, out);
 	}
 	ss_text_add_string(out, "]");
 }

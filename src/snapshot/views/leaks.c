@@ -44,17 +44,20 @@ static void note(const struct ss_device_memory *device, const struct ss_kept *ke
 		 struct ss_table *out)
 {
 	const char *name = ss_snapshot_device_name(device, out);
+	uint32_t steps = kept->complete_steps - kept->rounds.before;
 
-	if (device->traced && !device->traced->has_addresses)
-		return; /* the notes of the file say it */
+	if (device->traced && !device->traced->has_addresses) {
+		out->empty = "What was freed is not known: addresses are not recorded.";
+		return;
+	}
 	if (!kept->rounds.has_steps)
 		ss_table_note(out,
 			      "Device %s: no optimizer and no backward is on the stacks, so steps "
 			      "are not told and growth from step to step is not known.",
 			      name);
 	else
-		ss_table_note(out, "Device %s: %u steps are over in the events.", name,
-			      kept->complete_steps - kept->rounds.before);
+		ss_table_note(out, "Device %s: %u %s over in the events.", name, steps,
+			      steps == 1 ? "step is" : "steps are");
 }
 
 static enum ss_status leaks_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
@@ -69,7 +72,8 @@ static enum ss_status leaks_run(const struct ss_snapshot_subject *subject, struc
 		SS_TRY(ss_kept_init(&kept, subject, device, err));
 		for (uint32_t k = 0; k < kept.count; k++)
 			add(subject, device, &kept.lines[k], out);
-		note(device, &kept, out);
+		if (ss_snapshot_is_noted(subject->history, device))
+			note(device, &kept, out);
 		ss_kept_release(&kept);
 	}
 	ss_snapshot_notes(subject, out);

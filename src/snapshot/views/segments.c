@@ -144,7 +144,7 @@ static enum ss_status segments_run(const struct ss_snapshot_subject *subject, st
 	work.stacks = SS_ARENA_NEW(out->arena, const char *, subject->snapshot->stacks.count);
 	if (!work.stacks)
 		return ss_fail_memory(err, "the segments");
-	ss_snapshot_note_lack(subject, "Segments and blocks", out);
+	ss_snapshot_lacks(subject, "Segments and blocks", out);
 	for (uint32_t i = 0; i < subject->history->device_count; i++) {
 		const struct ss_device_memory *device = &subject->history->devices[i];
 		const char *name = ss_snapshot_device_name(device, out);
@@ -167,7 +167,7 @@ static enum ss_status segments_run(const struct ss_snapshot_subject *subject, st
 const struct ss_view ss_snapshot_view_segments = {
 	.name = "snapshot-segments",
 	.summary = "Segments of the allocator by address, or the blocks in them",
-	.empty = "There are no segments.",
+	.empty = "The snapshot has no segments.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "segment", "block" },

@@ -32,7 +32,7 @@ static enum ss_status settings_run(const struct ss_snapshot_subject *subject, st
 	const struct ss_snapshot *snapshot = subject->snapshot;
 
 	(void)err;
-	ss_snapshot_note_lack(subject, "Settings of the allocator", out);
+	ss_snapshot_lacks(subject, "Settings of the allocator", out);
 	for (uint32_t i = 0; i < snapshot->setting_count; i++) {
 		const char *name = ss_strings_text(&snapshot->texts, snapshot->settings[i].name);
 		const char *about = NULL;
@@ -52,8 +52,7 @@ static enum ss_status settings_run(const struct ss_snapshot_subject *subject, st
 const struct ss_view ss_snapshot_view_settings = {
 	.name = "snapshot-settings",
 	.summary = "How the allocator was set up",
-	.empty = "There are no settings: torch before 2.1 does not write them, C++ and the profiler "
-		 "never do.",
+	.empty = "The snapshot has no settings: torch before 2.1, or written by C++.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.rankless = true,

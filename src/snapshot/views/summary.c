@@ -49,6 +49,15 @@ static const char *replay_of(const struct ss_device_memory *device)
 	return device->unmatched || device->odd_events ? "differs" : "requested";
 }
 
+/* What a trace knows, too. */
+static void add_amount(const struct ss_snapshot_subject *subject,
+		       const struct ss_device_memory *device, int64_t bytes, struct ss_table *out)
+{
+	bool is_known = subject->snapshot->has_segments || device->segment_count || device->traced;
+
+	ss_row_int_known(out, is_known ? bytes : -1);
+}
+
 /* A figure of the segments: not known where the file has none. */
 static void add_end(const struct ss_snapshot_subject *subject,
 		    const struct ss_device_memory *device, int64_t bytes, struct ss_table *out)
@@ -75,20 +84,20 @@ static void add(const struct ss_snapshot_subject *subject, const struct ss_devic
 
 	ss_row_begin(out);
 	ss_row_text(out, ss_snapshot_device_name(device, out));
-	add_end(subject, device, end->reserved_bytes, out);
-	add_end(subject, device, end->allocated_bytes, out);
+	add_amount(subject, device, end->reserved_bytes, out);
+	add_amount(subject, device, end->allocated_bytes, out);
 	ss_row_int_known(out, has_events ? device->peak_active_bytes : -1);
 	ss_row_int_known(out, has_events ? device->peak_reserved_bytes : -1);
 	add_end(subject, device, end->external_bytes, out);
 	add_end(subject, device, end->releasable_bytes, out);
 	add_end(subject, device, end->largest_free_bytes, out);
-	add_end(subject, device, end->active_bytes, out);
+	add_amount(subject, device, end->active_bytes, out);
 	add_end(subject, device, end->has_requested ? end->requested_bytes : -1, out);
 	add_end(subject, device, end->has_requested ? end->internal_bytes : -1, out);
 	ss_row_int_known(out, has_events ? device->peak_requested_bytes : -1);
 	ss_row_int_known(out, peak_ns(subject->snapshot, device));
-	ss_row_int(out, end->segments);
-	ss_row_int(out, end->blocks);
+	ss_row_int_known(out, device->traced ? -1 : (int64_t)end->segments);
+	ss_row_int_known(out, device->traced ? -1 : (int64_t)end->blocks);
 	ss_row_int(out, device->count);
 	ss_row_int(out, (int64_t)device->action_counts[SS_ACTION_ALLOC]);
 	ss_row_int(out, (int64_t)device->action_counts[SS_ACTION_OOM]);

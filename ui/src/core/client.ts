@@ -80,8 +80,11 @@ export class Client {
 		return this.json<TableDocument>(`view/${name}`, parameters);
 	}
 
-	job(run = 0): Promise<Job> {
-		return this.json<Job>("job", run ? { run } : {});
+	/* The core has one list of snapshots; those of traces stand apart here. */
+	async job(run = 0): Promise<Job> {
+		const job = await this.json<Job>("job", run ? { run } : {});
+		const of = (trace: boolean) => job.snapshots.filter((one) => one.of_trace === trace);
+		return { ...job, snapshots: of(false), traced: of(true) };
 	}
 
 	offers(): Promise<Offers> {

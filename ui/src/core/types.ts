@@ -67,11 +67,16 @@ export interface SnapshotDevice {
 export interface JobSnapshot {
 	snapshot: number;
 	path: string;
+	rank: number | null;
+	of_trace: boolean; /* made of the memory events of a trace */
 	bytes: number;
 	events: number;
 	points: number; /* of a memory timeline, which has no devices */
 	devices: SnapshotDevice[];
 }
+
+/* A trace with memory events: its snapshot is made when it is asked for. */
+export type JobTraced = Omit<JobSnapshot, "devices">;
 
 export interface Job {
 	version: string;
@@ -85,7 +90,8 @@ export interface Job {
 	/* When the first collective began; null where ranks did not meet. */
 	collectives_ns: number | null;
 	files: JobFile[];
-	snapshots: JobSnapshot[];
+	snapshots: JobSnapshot[]; /* files */
+	traced: JobTraced[];
 }
 
 export interface Evidence {

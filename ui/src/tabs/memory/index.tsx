@@ -14,6 +14,7 @@ import { CurveOf } from "./curve";
 import "./memory.css";
 import { type Peak, readPeaks } from "./model";
 import { Snapshots } from "./snapshot";
+import { Traced } from "./traced";
 
 const PARTS = [
 	{ id: "memory", title: "Peaks", about: "The most that each device held" },
@@ -168,21 +169,24 @@ function Recording() {
 
 const KINDS = [
 	{ id: "", title: "Recording", about: "What the profiler recorded" },
+	{ id: "held", title: "Who held it", about: "Over time, by category, line or stack" },
 	{ id: "snapshot", title: "Snapshot", about: "What the allocator held, block by block" },
 ];
 
 function Memory() {
 	const { job } = useOpened();
 	const kind = useView((view) => view.own.kind) ?? "";
-	if (!job.snapshots.length) return <Recording />;
-	const chosen = job.files.length ? kind : "snapshot";
+	const kinds = KINDS.filter(({ id }) =>
+		id === "" ? job.files.length : id === "held" ? job.traced.length : job.snapshots.length,
+	);
+	const chosen = (kinds.find(({ id }) => id === kind) ?? kinds[0])?.id ?? "";
 	return (
 		<>
-			{job.files.length ? (
+			{kinds.length > 1 ? (
 				<div class="memory-kinds">
 					<Chips
 						label="Kind of recording"
-						chips={KINDS}
+						chips={kinds}
 						chosen={chosen}
 						onChoose={(id) =>
 							store.set({ own: id ? { kind: id } : {} })
@@ -193,7 +197,11 @@ function Memory() {
 			) : null}
 			{chosen ? (
 				<div class="page">
-					<Snapshots snapshots={job.snapshots} />
+					{chosen === "held" ? (
+						<Traced traced={job.traced} />
+					) : (
+						<Snapshots snapshots={job.snapshots} />
+					)}
 				</div>
 			) : (
 				<Recording />

@@ -1,0 +1,40 @@
+/*
+ * memories.h - what a session has to say of memory: its snapshots, and traces with [memory].
+ *
+ * They have one row of numbers: the snapshots by name, then the traces in their order. Those of
+ * traces are made when they are first asked for, and stay.
+ */
+#ifndef SS_API_MEMORIES_H
+#define SS_API_MEMORIES_H
+
+#include "job/job.h"
+
+struct ss_gate; /* base/thread.h */
+
+struct ss_memories {
+	struct ss_gate *gate;      /* two threads may ask at once */
+	struct ss_opened **traced; /* per file of the job; NULL: not made yet */
+	uint32_t count;
+};
+
+/* One of them, without making it. */
+struct ss_memory_entry {
+	const char *path;         /* as it is shown */
+	int64_t rank;             /* -1: not known */
+	uint32_t file;            /* in job->files; SS_NO_ROW: it is a snapshot */
+	struct ss_opened *opened; /* NULL: not made yet */
+};
+
+uint32_t ss_memories_count(const struct ss_job *job);
+void ss_memories_at(const struct ss_job *job, uint32_t number, struct ss_memory_entry *out);
+
+/* The number of the first one after `number` (SS_NO_ROW: of all) of the rank, or SS_NO_ROW. */
+uint32_t ss_memories_find(const struct ss_job *job, int64_t rank, uint32_t number);
+
+SS_MUST_USE
+enum ss_status ss_memories_open(struct ss_memories *memories, const struct ss_job *job,
+				uint32_t number, const struct ss_opened **out,
+				struct ss_error *err);
+void ss_memories_release(struct ss_memories *memories, struct ss_memory *memory);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * snapshot.c - route: one entry of the list of snapshots, with its devices.
+ */
+#include "api/asked_snapshot.h"
+#include "api/spot_snapshot.h"
+
+static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
+{
+	const struct ss_opened *opened;
+	uint32_t number = 0;
+
+	SS_TRY(ss_asked_snapshot_number(asked, &number, err));
+	SS_TRY(ss_asked_snapshot(asked, &opened, err));
+	ss_text_add_string(&out->body, "{\"schema\":\"stepscope.snapshot/1\",\"entry\":");
+	ss_spot_snapshot(&asked->session->job, number, opened, &out->body);
+	ss_text_add_string(&out->body, "}\n");
+	return SS_OK;
+}
+
+const struct ss_route ss_route_snapshot = {
+	.name = "snapshot",
+	.summary = "A snapshot of the list of `job` with its devices; of a trace it is made now",
+	.parameters = "snapshot",
+	.apart = true,
+	.run = run,
+};

@@ -1,0 +1,19 @@
+/*
+ * lack.tsx - what the memory events of a trace do not tell.
+ */
+
+/* Tables that say more than those of the recording. */
+const OF_TRACE = new Set(["snapshot-holders", "snapshot-leaks", "snapshot-oom"]);
+
+export function isTold(table: string, ofTrace: boolean): boolean {
+	return !ofTrace || OF_TRACE.has(table);
+}
+
+export function NoBlocks() {
+	return (
+		<p class="soft">
+			The map of segments and blocks is not recorded in a trace;
+			torch.cuda.memory._dump_snapshot() has it.
+		</p>
+	);
+}
