@@ -8,6 +8,7 @@ import { snapshotTests } from "./snapshot.mjs";
 import { tabTests } from "./tabs.mjs";
 import { timelineUnits } from "./timeline-units.mjs";
 import { timelineTests } from "./timeline.mjs";
+import { tracedTests } from "./traced.mjs";
 import { unitTests } from "./units.mjs";
 import { verdictTests } from "./verdict.mjs";
 import { wayTests } from "./ways.mjs";
@@ -23,4 +24,5 @@ export const TESTS = [
 	...timelineTests,
 	...compareTests,
 	...snapshotTests,
+	...tracedTests,
 ];
