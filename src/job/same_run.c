@@ -8,7 +8,7 @@
 #include "job/job.h"
 
 /* Longer than anybody records: what lies further apart was started anew in between. */
-#define DAY_US (INT64_C(24) * 3600 * 1000000)
+#define DAY_NS (INT64_C(24) * 3600 * 1000000000)
 
 bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 		       struct ss_memory *memory)
@@ -41,17 +41,17 @@ void ss_recording_release(struct ss_recording *recording, struct ss_memory *memo
 }
 
 /* The first and the last moment of a snapshot that is one of a wall clock; false: none. */
-static bool span_of(const struct ss_memory_events *events, int64_t *first_us, int64_t *last_us)
+static bool span_of(const struct ss_memory_events *events, int64_t *first_ns, int64_t *last_ns)
 {
 	bool has_time = false;
 
 	for (uint32_t i = 0; i < events->count; i++) {
-		int64_t time_us = events->time_us[i];
+		int64_t time_ns = events->time_ns[i];
 
-		if (time_us == SS_NO_TIME || time_us < SS_WALL_CLOCK_MIN / 1000)
+		if (time_ns == SS_NO_TIME || time_ns < SS_WALL_CLOCK_MIN)
 			continue;
-		*first_us = !has_time || time_us < *first_us ? time_us : *first_us;
-		*last_us = !has_time || time_us > *last_us ? time_us : *last_us;
+		*first_ns = !has_time || time_ns < *first_ns ? time_ns : *first_ns;
+		*last_ns = !has_time || time_ns > *last_ns ? time_ns : *last_ns;
 		has_time = true;
 	}
 	return has_time;
@@ -59,12 +59,11 @@ static bool span_of(const struct ss_memory_events *events, int64_t *first_us, in
 
 static bool is_apart(const struct ss_recording *recording, const struct ss_snapshot *snapshot)
 {
-	int64_t first_us, last_us;
+	int64_t first_ns, last_ns;
 
-	if (!recording->has_clock || !span_of(&snapshot->events, &first_us, &last_us))
+	if (!recording->has_clock || !span_of(&snapshot->events, &first_ns, &last_ns))
 		return false;
-	return first_us - DAY_US > recording->end_ns / 1000 ||
-	       last_us < recording->start_ns / 1000 - DAY_US;
+	return first_ns - DAY_NS > recording->end_ns || last_ns < recording->start_ns - DAY_NS;
 }
 
 #define NO_RANK (-2)

@@ -47,13 +47,10 @@ static bool ends_with(const char *text, size_t length, const char *end)
 	return length >= wanted && memcmp(text + length - wanted, end, wanted) == 0;
 }
 
-/* A file, or a cell of a notebook. */
+/* A file; cells of notebooks and what the interpreter makes are called <ipython-input-3>. */
 static bool is_python(const char *file, size_t length)
 {
-	static const char cell[] = "<ipython-input";
-
-	return ends_with(file, length, ".py") ||
-	       (length >= sizeof(cell) - 1 && memcmp(file, cell, sizeof(cell) - 1) == 0);
+	return ends_with(file, length, ".py") || (length && file[0] == '<');
 }
 
 bool ss_frame_split(const char *name, size_t length, struct ss_frame_parts *out)
@@ -221,16 +218,9 @@ static unsigned trace_flags(const struct ss_frame_parts *parts)
 	return 0;
 }
 
-/* Notebooks and what the interpreter was given directly have names like <ipython-input-3>. */
-static bool is_python(const struct ss_frame_parts *parts)
-{
-	return ends_with(parts->file, parts->file_length, ".py") ||
-	       (parts->file_length && parts->file[0] == '<');
-}
-
 static unsigned flags_of(const struct ss_snapshot *snapshot, const struct ss_frame_parts *parts)
 {
-	if (is_python(parts))
+	if (is_python(parts->file, parts->file_length))
 		return python_flags(parts);
 	return snapshot->traced ? trace_flags(parts) : other_flags(parts);
 }

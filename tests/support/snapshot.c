@@ -270,7 +270,7 @@ void support_snapshot_pickle(const char *script, int64_t start_us, struct ss_tex
 		put_text(out, "action", ss_action_name((enum ss_action)events->action[i]));
 		put_int(out, is_oom ? "device_free" : "addr", events->address[i]);
 		put_int(out, "size", (uint64_t)events->bytes[i]);
-		put_int(out, "time_us", (uint64_t)(start_us + events->time_us[i]));
+		put_int(out, "time_us", (uint64_t)(start_us + events->time_ns[i] / 1000));
 		put_frames(&made.snapshot, events->stack[i], out);
 		ss_text_add_string(out, "a");
 	}

@@ -7,14 +7,10 @@ import { store, useView } from "../../../core/store";
 import type { JobSnapshot, SnapshotDevice } from "../../../core/types";
 import { Chips } from "../../../parts/chips";
 import { TableView } from "../../../parts/table-view";
-<<<<<<< HEAD
+import { isTold, NoBlocks } from "../lack";
 import { askedOf, type Chosen, choose, chosenOf, MAP_ID, markedOf, momentOf } from "./chosen";
 import { Compared, comparedOf, shortPath, TABLES_ID } from "./compared";
 import { Curve } from "./curve";
-=======
-import { isTold, NoBlocks } from "../lack";
-import { AreaPlot } from "./area";
->>>>>>> w8_trace
 import { BlockMap } from "./map";
 import "./snapshot.css";
 import { SnapshotVerdict } from "./verdict";
@@ -69,32 +65,9 @@ function Moment({ device, moment }: { device: SnapshotDevice; moment: number | n
 	);
 }
 
-<<<<<<< HEAD
 function Blocks({ chosen, device }: { chosen: Chosen; device: SnapshotDevice }) {
 	const own = useView((view) => view.own);
 	const moment = momentOf(own, device);
-=======
-function Tables(props: {
-	snapshot: number;
-	ofTrace: boolean;
-	device: string | null;
-	parameters: Record<string, string | number | null>;
-}) {
-	const { job } = useOpened();
-	const part = useView((view) => view.own.view) || "snapshot-holders";
-	const two = job.runs > 1 || (job.snapshots?.length ?? 0) > 1;
-	const tables = TABLES.filter(({ id }) =>
-		props.device === null ? SUMS.has(id) : id !== "snapshot-diff" || two,
-	).filter(({ id }) => isTold(id, props.ofTrace));
-	const chosen = tables.find(({ id }) => id === part) ?? tables[0];
-	const view = chosen?.id ?? "snapshot-summary";
-	/* the second run is what became of the first; within one run, of the snapshot before it */
-	const compared =
-		job.runs > 1
-			? { run: 1, before: props.snapshot }
-			: { snapshot: Math.max(1, props.snapshot), before: Math.max(0, props.snapshot - 1) };
-	const parameters = view === "snapshot-diff" ? compared : props.parameters;
->>>>>>> w8_trace
 	return (
 		<div id={MAP_ID}>
 			<Moment device={device} moment={moment} />
@@ -114,7 +87,7 @@ function Tables({ chosen }: { chosen: Chosen }) {
 	const compared = comparedOf(job, chosen);
 	const tables = TABLES.filter(({ id }) =>
 		chosen.device === null ? SUMS.has(id) : id !== "snapshot-diff" || compared,
-	);
+	).filter(({ id }) => isTold(id, chosen.snapshot.of_trace));
 	const wanted = tables.find(({ id }) => id === own.view) ?? tables[0];
 	const view = wanted?.id ?? "snapshot-summary";
 	const asked = view === "snapshot-diff" && compared ? compared : askedOf(chosen);
@@ -143,45 +116,18 @@ function Whole({ chosen }: { chosen: Chosen }) {
 	const { snapshot, device } = chosen;
 	return (
 		<>
-<<<<<<< HEAD
 			<SnapshotVerdict {...askedOf(chosen)} />
 			<Compared chosen={chosen} />
 			{(device ? device.events : snapshot.points) > 0 ? <Curve chosen={chosen} /> : null}
 			{device?.segments ? <Blocks chosen={chosen} device={device} /> : null}
-			<Tables chosen={chosen} />
-=======
-			<SnapshotVerdict snapshot={number} device={name} />
-			{(device ? device.events : snapshot.points) > 0 ? (
-				<Curve snapshot={snapshot} device={device} moment={moment} choose={choose} />
-			) : null}
-			{stack ? (
-				<StackPanel snapshot={number} device={name} stack={stack} close={() => show(0)} />
-			) : null}
-			{device?.segments ? (
-				<>
-					<Moment device={device} moment={moment} set={set} />
-					<BlockMap
-						snapshot={number}
-						device={device.device}
-						event={moment}
-						choose={show}
-					/>
-				</>
-			) : null}
 			{snapshot.of_trace ? <NoBlocks /> : null}
-			<Tables
-				snapshot={number}
-				ofTrace={snapshot.of_trace}
-				device={name}
-				parameters={{ snapshot: number, device: name }}
-			/>
->>>>>>> w8_trace
+			<Tables chosen={chosen} />
 		</>
 	);
 }
 
 function deviceTitle({ device }: SnapshotDevice): string {
-	return device.startsWith("host") ? device : `device ${device}`;
+	return /^(host|cpu)/.test(device) ? device : `device ${device}`;
 }
 
 export function Snapshots({ snapshots }: { snapshots: JobSnapshot[] }) {
@@ -212,11 +158,7 @@ export function Snapshots({ snapshots }: { snapshots: JobSnapshot[] }) {
 					label="Device"
 					chips={snapshot.devices.map((one) => ({
 						id: one.device,
-<<<<<<< HEAD
 						title: deviceTitle(one),
-=======
-						title: /^(host|cpu)/.test(one.device) ? one.device : `device ${one.device}`,
->>>>>>> w8_trace
 						about: `${formatCount(one.events)} events`,
 					}))}
 					chosen={device?.device ?? ""}

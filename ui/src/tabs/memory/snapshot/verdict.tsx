@@ -41,7 +41,6 @@ function More({ finding }: { finding: string }) {
 
 const TITLES: Record<string, string> = {
 	"memory-leak": "Memory leaks",
-	"memory-headroom": "There is little room left",
 	"out-of-memory": "An allocation failed",
 	fragmentation: "Memory is fragmented",
 	"allocator-thrash": "The allocator gives memory back and asks for it again",
