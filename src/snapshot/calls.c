@@ -14,15 +14,17 @@
 /* Stacks that together hold less than a twentieth of a call ran in some of its runs only. */
 #define FEW_SHARE 20
 
-/* A call on a stack, and what runs right inside of it. */
+/* A call on a stack, and what runs right inside of it; of modules of a class, which one. */
 struct level {
 	uint32_t line, inside;
+	bool is_module;
 };
 
 /* A line while blocks are counted. */
 struct state {
 	struct ss_call call;
 	uint32_t run;       /* from 1 */
+	bool is_module;     /* runs are told apart */
 	uint32_t inside;    /* of the last block */
 	int64_t last_bytes; /* its size */
 };
@@ -61,9 +63,18 @@ static bool is_known(const struct level *levels, uint32_t count, uint32_t line)
 	return false;
 }
 
+static bool has_modules(const struct ss_spots *spots, const uint32_t *frames, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (spots->flags[frames[i]] & SS_FRAME_MODULE)
+			return true;
+	return false;
+}
+
 /*
- * The calls on a stack, the innermost first. What runs inside of one is the next Python frame
- * that is not merely how modules are called.
+ * The calls on a stack, the innermost first: modules where they are told, as lines are those of
+ * definitions then. What runs inside of a line is the next Python frame that is not merely how
+ * modules are called.
  */
 static uint32_t find_levels(const struct ss_snapshot_subject *subject, uint32_t stack,
 			    struct level *levels, uint32_t room)
@@ -71,17 +82,20 @@ static uint32_t find_levels(const struct ss_snapshot_subject *subject, uint32_t 
 	const struct ss_spots *spots = subject->spots;
 	const struct ss_stacks *stacks = &subject->snapshot->stacks;
 	const struct ss_frame_list *list = &stacks->items[stack];
+	const uint32_t *frames = list->count ? stacks->frames + list->first : NULL;
+	bool by_module = has_modules(spots, frames, list->count);
 	uint32_t count = 0, inside = 0;
 
 	for (uint32_t i = 0; i < list->count && count < room; i++) {
-		uint32_t frame = stacks->frames[list->first + i], line = spots->frame_line[frame];
-		unsigned flags = spots->flags[frame];
+		uint32_t call = spots->frame_call[frames[i]], line = spots->frame_line[frames[i]];
+		unsigned flags = spots->flags[frames[i]];
+		bool is_module = flags & SS_FRAME_MODULE;
 
-		if (!(flags & SS_FRAME_PYTHON) || flags & SS_FRAME_CALLING)
-			continue;
-		if (ss_spots_is_call(spots, frame) && !is_known(levels, count, line))
-			levels[count++] = (struct level){ line, inside };
-		inside = line;
+		if (call && is_module == by_module && !is_known(levels, count, call))
+			levels[count++] = (struct level){ call, is_module ? line : inside,
+							  is_module };
+		if ((flags & SS_FRAME_PYTHON) && !(flags & SS_FRAME_CALLING))
+			inside = line;
 	}
 	return count;
 }
@@ -108,11 +122,12 @@ static bool enter(struct counting *counting, struct state *state, const struct l
 	if (!state->run)
 		state->run = 1;
 	else if (level->inside != state->inside &&
-		 ss_address_map_find(&counting->seen, key, 0) == state->run) {
+		 (level->is_module || ss_address_map_find(&counting->seen, key, 0) == state->run)) {
 		state->call.returned_bytes = ss_bytes_add(state->call.returned_bytes,
 							  state->last_bytes);
 		state->run++;
 	}
+	state->is_module = level->is_module;
 	state->inside = level->inside;
 	state->last_bytes = block->bytes;
 	return ss_address_map_put(&counting->seen, key, state->run);
@@ -186,7 +201,7 @@ static void finish(struct state *state, uint32_t least)
 	double part;
 
 	call->returned_bytes = ss_bytes_add(call->returned_bytes, state->last_bytes);
-	call->runs = state->run < least ? state->run : least;
+	call->runs = state->run < least || state->is_module ? state->run : least;
 	part = (double)(call->runs - 1) / (double)call->runs;
 	/* runs that were counted twice returned once */
 	call->returned_bytes = (int64_t)((double)call->returned_bytes * call->runs / state->run);

@@ -1,17 +1,18 @@
 /*
  * calls.h - what calls in forward() hold at a moment, and what a checkpoint around each saves.
  *
- * A call is a line of some forward() outside of torch itself, and is charged with the
- * activations of everything inside of it. A checkpoint around it keeps what each run of the
- * call returns, and while backward computes one run again that run's part is there, too. So
+ * A call is a line of some forward() outside of torch itself, or in traces that tell them the
+ * modules of a class, and is charged with the activations of everything inside of it. A
+ * checkpoint around it keeps what each run of the call returns, and while backward computes
+ * one run again that run's part is there, too. So
  *
  *   saved = (bytes - returned) x (runs - 1) / runs
  *
- * A call that runs once saves nothing at the peak. How often a line ran is not recorded. It
- * was left and entered again when what runs inside of it comes back to where it was before,
- * after something else; and it did not run more often than nearly all of its bytes were made.
- * The smaller of the two is taken. What a run returns is the last block that it made and that
- * is still held.
+ * A call that runs once saves nothing at the peak. Modules are told apart; how often a line ran
+ * is not recorded. It was left and entered again when what runs inside of it comes back to
+ * where it was before, after something else; and it did not run more often than nearly all of
+ * its bytes were made. The smaller of the two is taken. What a run returns is the last block
+ * that it made and that is still held.
  */
 #ifndef SS_SNAPSHOT_CALLS_H
 #define SS_SNAPSHOT_CALLS_H
@@ -19,7 +20,7 @@
 #include "snapshot/held.h"
 
 struct ss_call {
-	uint32_t line;  /* id in ss_spots.texts */
+	uint32_t line;  /* or module: id in ss_spots.texts */
 	uint32_t stack; /* of its largest block */
 	int64_t bytes, largest_bytes;
 	int64_t returned_bytes;
@@ -40,7 +41,7 @@ enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_su
 void ss_calls_release(struct ss_calls *calls);
 
 /*
- * The lines of calls on a stack, each once, the innermost first. Returns how many there are
+ * The calls on a stack, as ids of texts, each once, the innermost first. Returns how many there are
  * and leaves at most `room` of them.
  */
 uint32_t ss_calls_on(const struct ss_snapshot_subject *subject, uint32_t stack, uint32_t *lines,

@@ -212,8 +212,9 @@ static unsigned trace_flags(const struct ss_frame_parts *parts)
 	    (!holds(name, length, " ") &&
 	     (holds(name, length, "Backward") || holds(name, length, "AccumulateGrad"))))
 		return SS_FRAME_BACKWARD | SS_FRAME_NODE;
-	if ((known & SS_NAME_MODULE) ||
-	    ((known & SS_NAME_WRAPPER) && ends_with(name, length, ".forward")))
+	if (known & SS_NAME_MODULE)
+		return SS_FRAME_FORWARD | SS_FRAME_MODULE;
+	if ((known & SS_NAME_WRAPPER) && ends_with(name, length, ".forward"))
 		return SS_FRAME_FORWARD;
 	return 0;
 }
@@ -270,6 +271,35 @@ static void print_frame(const struct ss_frame_parts *parts, unsigned flags, stru
 	ss_text_add_string(out, ")");
 }
 
+/* "nn.Module: Block_3" is a Block. */
+static uint32_t module_class(struct ss_spots *spots, const struct ss_frame_parts *parts)
+{
+	static const char prefix[] = "nn.Module: ";
+	size_t from = sizeof(prefix) - 1, to = parts->function_length;
+
+	if (to < from || memcmp(parts->function, prefix, from) != 0)
+		from = 0;
+	while (to > from && parts->function[to - 1] >= '0' && parts->function[to - 1] <= '9')
+		to--;
+	if (to > from + 1 && parts->function[to - 1] == '_')
+		to--;
+	else
+		to = parts->function_length;
+	return ss_strings_add(&spots->texts, parts->function + from, to - from);
+}
+
+/*
+ * A line of some forward() outside of torch, or the class of a module. SS_NO_ID at the limit.
+ */
+static uint32_t call_of(struct ss_spots *spots, const struct ss_frame_parts *parts, uint32_t frame)
+{
+	unsigned flags = spots->flags[frame], wanted = SS_FRAME_PYTHON | SS_FRAME_FORWARD;
+
+	if (flags & SS_FRAME_MODULE)
+		return module_class(spots, parts);
+	return (flags & (wanted | SS_FRAME_TORCH)) == wanted ? spots->frame_line[frame] : 0;
+}
+
 static bool look_at_frames(struct ss_spots *spots)
 {
 	struct ss_text text = { 0 };
@@ -285,6 +315,9 @@ static bool look_at_frames(struct ss_spots *spots)
 		spots->frame_line[i] = ss_strings_add(&spots->texts, text.data ? text.data : "",
 						      text.length);
 		whole = !ss_text_failed(&text) && spots->frame_line[i] != SS_NO_ID;
+		if (whole)
+			spots->frame_call[i] = call_of(spots, &parts, i);
+		whole = whole && spots->frame_call[i] != SS_NO_ID;
 	}
 	ss_text_release(&text);
 	return whole;
@@ -352,10 +385,11 @@ enum ss_status ss_spots_init(struct ss_spots *spots, const struct ss_snapshot *s
 				    .stack_count = snapshot->stacks.count };
 	spots->flags = new_column(spots, spots->frame_count, sizeof(*spots->flags));
 	spots->frame_line = new_column(spots, spots->frame_count, sizeof(*spots->frame_line));
+	spots->frame_call = new_column(spots, spots->frame_count, sizeof(*spots->frame_call));
 	spots->line = new_column(spots, spots->stack_count, sizeof(*spots->line));
 	spots->phase = new_column(spots, spots->stack_count, sizeof(*spots->phase));
-	if (!spots->flags || !spots->frame_line || !spots->line || !spots->phase ||
-	    !ss_strings_init(&spots->texts, memory) || !look_at_frames(spots)) {
+	if (!spots->flags || !spots->frame_line || !spots->frame_call || !spots->line ||
+	    !spots->phase || !ss_strings_init(&spots->texts, memory) || !look_at_frames(spots)) {
 		ss_spots_release(spots);
 		return ss_fail_memory(err, "the stacks");
 	}
@@ -373,6 +407,7 @@ void ss_spots_release(struct ss_spots *spots)
 		return;
 	ss_memory_free(memory, spots->flags, frames * sizeof(*spots->flags));
 	ss_memory_free(memory, spots->frame_line, frames * sizeof(*spots->frame_line));
+	ss_memory_free(memory, spots->frame_call, frames * sizeof(*spots->frame_call));
 	ss_memory_free(memory, spots->line, stacks * sizeof(*spots->line));
 	ss_memory_free(memory, spots->phase, stacks * sizeof(*spots->phase));
 	ss_strings_release(&spots->texts);

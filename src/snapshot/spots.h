@@ -36,6 +36,7 @@ enum ss_frame_flag {
 	SS_FRAME_TORCH = 1 << 9,      /* of torch itself */
 	SS_FRAME_CALLING = 1 << 10,   /* how a module is called: around every forward() */
 	SS_FRAME_ALLOCATES = 1 << 11, /* an operator that only allocates: aten::empty */
+	SS_FRAME_MODULE = 1 << 12,    /* a module of a trace: nn.Module: Block_3 */
 };
 
 /* A frame taken apart: snapshots have file, line and name; the profiler's has all in the name. */
@@ -55,6 +56,7 @@ struct ss_spots {
 	uint32_t frame_count, stack_count;
 	uint16_t *flags;      /* per frame: enum ss_frame_flag */
 	uint32_t *frame_line; /* per frame: "train.py:43 (step)", as an id in texts */
+	uint32_t *frame_call; /* per frame: what a checkpoint can be put around; 0: nothing */
 	uint32_t *line;       /* per stack: id in texts; 0: no stack */
 	uint8_t *phase;       /* per stack: enum ss_spot_phase */
 };
@@ -66,13 +68,5 @@ void ss_spots_release(struct ss_spots *spots);
 
 /* The line of a stack; NULL: not recorded. */
 const char *ss_spots_line(const struct ss_spots *spots, uint32_t stack);
-
-/* Whether a checkpoint can be put around what the frame calls: a line of some forward(). */
-static inline bool ss_spots_is_call(const struct ss_spots *spots, uint32_t frame)
-{
-	unsigned wanted = SS_FRAME_PYTHON | SS_FRAME_FORWARD;
-
-	return (spots->flags[frame] & (wanted | SS_FRAME_TORCH)) == wanted;
-}
 
 #endif
