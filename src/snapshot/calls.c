@@ -7,9 +7,13 @@
 #include <string.h>
 
 #include "analyze/pools.h"
+#include "snapshot/checkpoint.h"
 
 /* Deeper nests of modules are not written by hand; what lies further out is not charged. */
 #define DEPTH_MAX 64
+
+/* Calls that a checkpoint is tried around: those that hold most. Each is a pass over events. */
+#define TRIED_MAX 12
 
 /* Stacks that together hold less than a twentieth of a call ran in some of its runs only. */
 #define FEW_SHARE 20
@@ -20,13 +24,11 @@ struct level {
 	bool is_module;
 };
 
-/* A line while blocks are counted. */
+/* A call while blocks are counted. */
 struct state {
 	struct ss_call call;
-	uint32_t run;       /* from 1 */
-	bool is_module;     /* runs are told apart */
-	uint32_t inside;    /* of the last block */
-	int64_t last_bytes; /* its size */
+	uint32_t turn;   /* from 1 */
+	uint32_t inside; /* of the last block */
 };
 
 /* What the blocks of one stack are for a call. */
@@ -114,23 +116,17 @@ uint32_t ss_calls_on(const struct ss_snapshot_subject *subject, uint32_t stack, 
 /* --- runs ---------------------------------------------------------------------------- */
 
 /* False at the limit. */
-static bool enter(struct counting *counting, struct state *state, const struct level *level,
-		  const struct ss_held_block *block)
+static bool enter(struct counting *counting, struct state *state, const struct level *level)
 {
 	uint64_t key = (uint64_t)level->line << 32 | level->inside;
 
-	if (!state->run)
-		state->run = 1;
-	else if (level->inside != state->inside &&
-		 (level->is_module || ss_address_map_find(&counting->seen, key, 0) == state->run)) {
-		state->call.returned_bytes = ss_bytes_add(state->call.returned_bytes,
-							  state->last_bytes);
-		state->run++;
-	}
-	state->is_module = level->is_module;
+	if (!state->turn ||
+	    (level->inside != state->inside &&
+	     (level->is_module || ss_address_map_find(&counting->seen, key, 0) == state->turn)))
+		state->turn++;
+	state->call.is_module = level->is_module;
 	state->inside = level->inside;
-	state->last_bytes = block->bytes;
-	return ss_address_map_put(&counting->seen, key, state->run);
+	return ss_address_map_put(&counting->seen, key, state->turn);
 }
 
 static bool count_block(struct counting *counting, const struct ss_held_block *block)
@@ -151,7 +147,7 @@ static bool count_block(struct counting *counting, const struct ss_held_block *b
 			call->largest_bytes = block->bytes;
 			call->stack = block->stack;
 		}
-		if (!enter(counting, state, &levels[i], block))
+		if (!enter(counting, state, &levels[i]))
 			return false;
 	}
 	return true;
@@ -195,17 +191,16 @@ static uint32_t least_count(const struct share *shares, uint32_t count, int64_t 
 	return shares[count - 1].count;
 }
 
+/* More turns than the least count: several of them are one run. */
 static void finish(struct state *state, uint32_t least)
 {
 	struct ss_call *call = &state->call;
-	double part;
 
-	call->returned_bytes = ss_bytes_add(call->returned_bytes, state->last_bytes);
-	call->runs = state->run < least || state->is_module ? state->run : least;
-	part = (double)(call->runs - 1) / (double)call->runs;
-	/* runs that were counted twice returned once */
-	call->returned_bytes = (int64_t)((double)call->returned_bytes * call->runs / state->run);
-	call->saved_bytes = (int64_t)((double)(call->bytes - call->returned_bytes) * part);
+	if (call->is_module || state->turn < least)
+		least = state->turn;
+	call->runs = least;
+	call->turns = (state->turn + least / 2) / least;
+	call->saved_bytes = -1;
 }
 
 /* --- all ----------------------------------------------------------------------------- */
@@ -227,15 +222,22 @@ static bool count_all(struct counting *counting)
 	return true;
 }
 
+static int by_bytes(const void *left, const void *right)
+{
+	const struct ss_call *a = left, *b = right;
+
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
 static int by_saving(const void *left, const void *right)
 {
 	const struct ss_call *a = left, *b = right;
 
 	if (a->saved_bytes != b->saved_bytes)
 		return a->saved_bytes > b->saved_bytes ? -1 : 1;
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	return a->line < b->line ? -1 : a->line > b->line;
+	return by_bytes(left, right);
 }
 
 static bool take(struct counting *counting, struct ss_calls *calls)
@@ -256,12 +258,62 @@ static bool take(struct counting *counting, struct ss_calls *calls)
 		from = i;
 	}
 	if (calls->count)
-		qsort(calls->items, calls->count, sizeof(*calls->items), by_saving);
+		qsort(calls->items, calls->count, sizeof(*calls->items), by_bytes);
 	return true;
 }
 
+/* Nothing is computed again where there is no backward. */
+static bool has_backward(const struct ss_spots *spots)
+{
+	for (uint32_t i = 0; i < spots->stack_count; i++)
+		if (spots->phase[i] == SS_SPOT_BACKWARD)
+			return true;
+	return false;
+}
+
+static void find_inside(const struct ss_snapshot_subject *subject, uint32_t line, uint32_t *inside)
+{
+	struct level levels[DEPTH_MAX];
+
+	for (uint32_t i = 0; i < subject->snapshot->stacks.count; i++) {
+		uint32_t count = find_levels(subject, i, levels, DEPTH_MAX);
+
+		inside[i] = 0;
+		for (uint32_t k = 0; k < count; k++)
+			if (levels[k].line == line)
+				inside[i] = levels[k].inside + 1;
+	}
+}
+
+static enum ss_status try_checkpoints(struct ss_calls *calls,
+				      const struct ss_snapshot_subject *subject,
+				      const struct ss_device_memory *device, struct ss_error *err)
+{
+	size_t bytes = ((size_t)subject->snapshot->stacks.count + 1) * sizeof(uint32_t);
+	uint32_t *inside = ss_memory_resize(calls->memory, NULL, 0, bytes);
+	enum ss_status status = inside ? SS_OK : ss_fail_memory(err, "the calls");
+	uint32_t tried = 0;
+
+	for (uint32_t i = 0; i < calls->count && tried < TRIED_MAX && status == SS_OK; i++) {
+		struct ss_call *call = &calls->items[i];
+		struct ss_call_sight sight = { inside, subject->spots->texts.count + 1, call->turns,
+					       call->is_module };
+
+		if (call->runs < 2)
+			continue;
+		find_inside(subject, call->line, inside);
+		status = ss_checkpoint_try(subject, device, &sight, &call->saved_bytes, err);
+		tried++;
+	}
+	ss_memory_free(calls->memory, inside, bytes);
+	if (calls->count)
+		qsort(calls->items, calls->count, sizeof(*calls->items), by_saving);
+	return status;
+}
+
 enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_subject *subject,
-			     const struct ss_held *held, struct ss_error *err)
+			     const struct ss_device_memory *device, const struct ss_held *held,
+			     struct ss_error *err)
 {
 	struct counting counting = { .subject = subject, .held = held };
 	size_t stacks = (size_t)subject->snapshot->stacks.count + 1;
@@ -281,5 +333,7 @@ enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_su
 		       (size_t)counting.share_capacity * sizeof(*counting.shares));
 	ss_address_map_release(&counting.seen);
 	ss_arena_release(&scratch);
-	return whole ? SS_OK : ss_fail_memory(err, "the calls");
+	if (!whole)
+		return ss_fail_memory(err, "the calls");
+	return has_backward(subject->spots) ? try_checkpoints(calls, subject, device, err) : SS_OK;
 }

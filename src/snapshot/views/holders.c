@@ -21,10 +21,8 @@ static const struct ss_column columns[] = {
 	{ "end_blocks", SS_COLUMN_COUNT, "blocks of it", SS_COLUMN_DETAIL },
 	{ "repeats", SS_COLUMN_COUNT,
 	  "of a call: how often it ran; empty: once, or the order of its blocks does not tell", 0 },
-	{ "returned_bytes", SS_COLUMN_BYTES,
-	  "of a call: what its runs hand on, which a checkpoint keeps", SS_COLUMN_DETAIL },
 	{ "checkpoint_bytes", SS_COLUMN_BYTES,
-	  "about what a checkpoint around each run of the call would save at the peak", 0 },
+	  "what the peak would be less with a checkpoint around each run of the call", 0 },
 	{ "stack", SS_COLUMN_TEXT, "stack of its largest block, innermost first",
 	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
@@ -109,7 +107,7 @@ static void add(const struct work *work, const struct ss_tally_row *row, int64_t
 	ss_row_int_known(out, has_peak ? (int64_t)row->blocks[0] : -1);
 	ss_row_int(out, row->bytes[1]);
 	ss_row_int(out, row->blocks[1]);
-	ss_row_nulls(out, 3);
+	ss_row_nulls(out, 2);
 	ss_row_text(out, work->subject->group == BY_CATEGORY
 				 ? NULL
 				 : ss_snapshot_stack(work->subject, row->stack, out));
@@ -127,13 +125,8 @@ static void add_call(const struct work *work, const struct ss_call *call, int64_
 	ss_row_share(out, (double)call->bytes, (double)peak_bytes);
 	ss_row_int(out, call->blocks);
 	ss_row_nulls(out, 2);
-	if (call->runs > 1) {
-		ss_row_int(out, call->runs);
-		ss_row_int(out, call->returned_bytes);
-		ss_row_int(out, call->saved_bytes);
-	} else {
-		ss_row_nulls(out, 3);
-	}
+	ss_row_int_known(out, call->runs > 1 ? (int64_t)call->runs : -1);
+	ss_row_int_known(out, call->saved_bytes);
 	ss_row_text(out, ss_snapshot_stack(work->subject, call->stack, out));
 	ss_row_end(out);
 }
@@ -153,7 +146,7 @@ static enum ss_status add_calls(struct work *work, struct ss_table *out, struct 
 
 	if (!work->device->count) /* when it was held is not known */
 		return SS_OK;
-	SS_TRY(ss_calls_init(&work->calls, work->subject, &work->held[0], err));
+	SS_TRY(ss_calls_init(&work->calls, work->subject, work->device, &work->held[0], err));
 	for (uint32_t i = 0; i < work->calls.count; i++)
 		add_call(work, &work->calls.items[i], peak_bytes, out);
 	return SS_OK;

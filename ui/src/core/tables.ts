@@ -227,8 +227,7 @@ export const VIEWS = {
 	"snapshot-holders": {
 		device: "text", line: "text", category: "text", peak_bytes: "bytes",
 		peak_percent: "percent", peak_blocks: "count", end_bytes: "bytes",
-		end_blocks: "count", repeats: "count", returned_bytes: "bytes",
-		checkpoint_bytes: "bytes", stack: "text",
+		end_blocks: "count", repeats: "count", checkpoint_bytes: "bytes", stack: "text",
 	},
 	"snapshot-timeline": {
 		device: "text", at_ns: "ns", event: "id", min_bytes: "bytes", max_bytes: "bytes",
