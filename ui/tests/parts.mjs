@@ -166,6 +166,8 @@ async function address() {
 		"#/timeline?from=-5&to=10&at=slice.0.7",
 		"#/timeline?at=gap.1.10.2",
 		"#/gaps?rank=3&step=1&at=row.gaps.gap.12&filter=sync",
+		"#/memory?at=held.17.5",
+		"#/memory?at=block.0x7f2a.end",
 		"#/kernels?at=row.memory-ops..0",
 		"#/timeline?at=range.5.10&q=all+reduce",
 		"#/verdict?at=finding.2",

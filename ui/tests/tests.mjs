@@ -5,6 +5,7 @@ import { chartTests } from "./charts.mjs";
 import { compareTests } from "./compare.mjs";
 import { partUnits } from "./parts.mjs";
 import { snapshotTests } from "./snapshot.mjs";
+import { snapshotUnits } from "./snapshot-units.mjs";
 import { tabTests } from "./tabs.mjs";
 import { timelineUnits } from "./timeline-units.mjs";
 import { timelineTests } from "./timeline.mjs";
@@ -17,6 +18,7 @@ export const TESTS = [
 	...partUnits,
 	...unitTests,
 	...timelineUnits,
+	...snapshotUnits,
 	...wayTests,
 	...verdictTests,
 	...tabTests,

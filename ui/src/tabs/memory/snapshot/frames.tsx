@@ -13,18 +13,28 @@ const SHORT = 14;
 /* A pointer that only passes by asks for nothing. */
 const REST_MS = 60;
 
-function hasPlace(frame: Frame): boolean {
-	return frame.file !== "" && frame.file !== "??";
+/* Frames of C++ have no file where no symbols were found. */
+function fileOf(frame: Frame): string | null {
+	return frame.file && frame.file !== "??" ? frame.file : null;
 }
 
 export function frameText(frame: Frame): string {
-	return `${hasPlace(frame) ? `${frame.file}:${frame.line} ` : ""}${frame.name}`;
+	const file = fileOf(frame);
+	return `${file ? `${file}:${frame.line} ` : ""}${frame.name ?? "no name"}`;
 }
 
 /* File, line and function: what one looks for when there is little room. */
 function shortFrame(frame: Frame): string {
-	const file = frame.file.split(/[/\\]/).pop() ?? frame.file;
-	return hasPlace(frame) ? `${file}:${frame.line} ${frame.name}` : frame.name;
+	const file = fileOf(frame);
+	return frameText(file ? { ...frame, file: file.split(/[/\\]/).pop() ?? file } : frame);
+}
+
+/* What one reads first: Python where there is any; without it all but the interpreter's own. */
+export function mainFrames(frames: Frame[]): Frame[] {
+	const python = frames.filter((frame) => /\.pyx?$|^</.test(frame.file ?? ""));
+	if (python.length) return python;
+	const told = frames.filter((frame) => !frame.noise);
+	return told.length ? told : frames;
 }
 
 function kindOf(frame: Frame): string {
@@ -49,19 +59,21 @@ export function holdsWords(stack: Stack): string {
 
 export function Frames({ frames }: { frames: Frame[] }) {
 	const [all, show] = useState(false);
-	const noise = frames.filter((frame) => frame.noise).length;
-	const shown = all ? frames : frames.filter((frame) => !frame.noise);
+	const main = mainFrames(frames);
+	const shown = all ? frames : main;
 	if (!frames.length) return <p class="soft">Its stack was not recorded.</p>;
 	return (
 		<section class="frames" aria-label="Stack">
 			<h3>
 				Stack, innermost first{" "}
-				<Copy text={frames.map(frameText).join("\n")} label="copy all" />
-				{noise ? (
+				{main.length < frames.length ? (
 					<button type="button" class="button quiet" onClick={() => show(!all)}>
-						{all ? "hide" : "show"} {formatCount(noise)} frames of the interpreter
+						{all
+							? "show the main frames"
+							: `show all ${countOf(frames.length, "frame")}`}
 					</button>
 				) : null}
+				<Copy text={frames.map(frameText).join("\n")} label="copy all" />
 			</h3>
 			<ol>
 				{shown.map((frame, i) => (
@@ -96,11 +108,8 @@ export function useStack(asked: { snapshot: number; device: string | null }, sta
 	return found?.stack === stack ? found : null;
 }
 
-/* Python and sources first of all; without them what there is. */
 export function ShortStack({ stack }: { stack: Stack }) {
-	const told = stack.frames.filter((frame) => !frame.noise);
-	const placed = told.filter(hasPlace);
-	const frames = placed.length ? placed : told;
+	const frames = mainFrames(stack.frames);
 	const more = stack.frames.length - Math.min(frames.length, SHORT);
 	if (!stack.frames.length) return <p class="soft">Its stack was not recorded.</p>;
 	return (
@@ -112,7 +121,7 @@ export function ShortStack({ stack }: { stack: Stack }) {
 					</li>
 				))}
 			</ol>
-			{more > 0 ? <p class="soft">{formatCount(more)} more frames: click</p> : null}
+			{more > 0 ? <p class="soft">{countOf(more, "more frame")}: click</p> : null}
 		</>
 	);
 }

@@ -31,8 +31,14 @@ const TABLES = [
 /* What a memory timeline has something to say in. */
 const SUMS = new Set(["snapshot-summary", "snapshot-timeline"]);
 
+const LAYOUTS = [
+	{ id: "", title: "all at once", about: "One segment after the other, as lines of a text" },
+	{ id: "rows", title: "a row each", about: "Every segment in a row of its own" },
+];
+
 function Moment({ device, moment }: { device: SnapshotDevice; moment: number | null }) {
 	const marked = useView((view) => view.own.marked);
+	const rows = useView((view) => view.own.map) === "rows";
 	const peak = device.peak_event;
 	const set = (event: number | null) =>
 		store.setOwn({ moment: event === null ? "" : String(event) });
@@ -42,6 +48,12 @@ function Moment({ device, moment }: { device: SnapshotDevice; moment: number | n
 				Segments and blocks{" "}
 				{moment === null ? "at the end" : `after event ${formatCount(moment)}`}
 			</h3>
+			<Chips
+				label="Segments"
+				chips={LAYOUTS}
+				chosen={rows ? "rows" : ""}
+				onChoose={(map) => store.setOwn({ map })}
+			/>
 			{moment !== null ? (
 				<button type="button" class="button" onClick={() => set(null)}>
 					Show the end
@@ -76,6 +88,7 @@ function Blocks({ chosen, device }: { chosen: Chosen; device: SnapshotDevice }) 
 				device={device.device}
 				event={moment}
 				marked={markedOf(own)}
+				rows={own.map === "rows"}
 			/>
 		</div>
 	);

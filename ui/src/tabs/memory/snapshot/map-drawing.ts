@@ -1,151 +1,163 @@
 /*
- * map-drawing.ts - segments as rows of a canvas, their blocks to scale, and which of them is
- * where.
+ * map-drawing.ts - segments and their blocks on a canvas, marks over them; which is where.
  */
-import { formatBytes } from "../../../core/format";
 import { beginDrawing, tokenOf } from "../../../parts/surface";
 import type { Marked } from "./chosen";
+import { LEFT, type Layout, PITCH, ROW, type Spot } from "./map-layout";
 import { type Block, type Blocks, categoryToken, type Segment } from "./model";
-
-export const ROW = 14;
-const GAP = 3;
-export const PITCH = ROW + GAP;
-export const LEFT = 72;
 
 /* What is not marked, where something is. */
 const DIMMED = 0.18;
 
-/* A block, by its numbers. */
-export interface Spot {
-	segment: number;
-	block: number;
-}
+/* Blocks that are narrower are drawn once for so many pixels: more cannot be seen. */
+const FINEST = 0.5;
 
 export interface Scene {
 	blocks: Blocks;
+	layout: Layout;
 	marked: Marked | null;
 	cursor: Spot | null;
 	scroll: number;
-	scale: number;
 	width: number;
 	height: number;
 }
 
-export function isMarked(marked: Marked, segment: Segment, block: Block): boolean {
-	if (marked.address === null) return block[5] !== null && marked.stacks.has(block[5]);
-	const start = BigInt(segment.address);
-	return marked.address === start || marked.address === start + BigInt(block[0]);
+/* Whether blocks of a segment are looked for. */
+export function marksIn(marked: Marked, segment: Segment): (block: Block) => boolean {
+	const { address, stacks } = marked;
+	if (address === null) return (block) => block[5] !== null && stacks.has(block[5]);
+	const offset = address - BigInt(segment.address);
+	if (offset === 0n) return () => true; /* the segment itself */
+	return (block) => BigInt(block[0]) === offset;
 }
 
 /* The segment with the most of what is marked; -1: none. */
 export function mostMarked(blocks: Blocks, marked: Marked): number {
 	let [found, most] = [-1, 0];
 	blocks.segments.forEach((segment, i) => {
-		const bytes = segment.blocks.reduce(
-			(sum, block) => sum + (isMarked(marked, segment, block) ? block[1] : 0),
-			0,
-		);
+		const has = marksIn(marked, segment);
+		const bytes = segment.blocks.reduce((sum, one) => sum + (has(one) ? one[1] : 0), 0);
 		if (bytes > most) [found, most] = [i, bytes];
 	});
 	return found;
 }
 
-function drawBlock(
-	context: CanvasRenderingContext2D,
-	block: Block,
-	y: number,
-	scale: number,
-): void {
-	const [offset, bytes, state, category] = block;
-	const x = LEFT + offset * scale;
-	const wide = Math.max(0.5, bytes * scale - (bytes * scale > 3 ? 1 : 0));
-	context.fillStyle = tokenOf(categoryToken(category));
-	context.fillRect(x, y, wide, ROW);
-	if (state !== "pending") return;
-	context.fillStyle = tokenOf("--stripe");
-	for (let at = 0; at < wide; at += 6) context.fillRect(x + at, y, Math.min(3, wide - at), ROW);
+/* Colours are asked for once a drawing. */
+function makePalette(): (token: string) => string {
+	const known = new Map<string, string>();
+	return (token) => {
+		const found = known.get(token) ?? tokenOf(token);
+		known.set(token, found);
+		return found;
+	};
 }
 
-function outline(
-	context: CanvasRenderingContext2D,
-	token: string,
-	[offset, bytes]: Block,
-	y: number,
-	scale: number,
-): void {
-	context.strokeStyle = tokenOf(token);
-	context.lineWidth = 2;
-	context.strokeRect(LEFT + offset * scale, y, Math.max(2, bytes * scale), ROW);
-	context.lineWidth = 1;
-}
+class Painter {
+	private color = makePalette();
 
-function drawRow(
-	context: CanvasRenderingContext2D,
-	scene: Scene,
-	segment: Segment,
-	y: number,
-): void {
-	const { marked, scale } = scene;
-	const wide = Math.max(1, segment.bytes * scale);
-	context.fillStyle = tokenOf("--soft");
-	context.fillText(formatBytes(segment.bytes), LEFT - 6, y + ROW - 3);
-	context.fillStyle = tokenOf("--faint");
-	context.fillRect(LEFT, y, wide, ROW);
-	for (const block of segment.blocks) {
-		if (block[2] === "free") continue;
-		context.globalAlpha = marked && !isMarked(marked, segment, block) ? DIMMED : 1;
-		drawBlock(context, block, y, scale);
+	constructor(
+		private context: CanvasRenderingContext2D,
+		private scene: Scene,
+	) {
+		context.font = `11px ${tokenOf("--font")}`;
+		context.textAlign = "right";
 	}
-	context.globalAlpha = 1;
-	context.strokeStyle = tokenOf("--line");
-	context.strokeRect(LEFT + 0.5, y + 0.5, wide - 1, ROW - 1);
-	if (!marked) return;
-	for (const block of segment.blocks)
-		if (isMarked(marked, segment, block)) outline(context, "--path", block, y, scale);
+
+	private yOf(row: number): number {
+		return row * PITCH - this.scene.scroll;
+	}
+
+	private seen(row: number): boolean {
+		const y = this.yOf(row);
+		return y > -PITCH && y < this.scene.height;
+	}
+
+	private fill(segment: number, from: number, to: number, shrinks: boolean): void {
+		for (const piece of this.scene.layout.pieces(segment, from, to)) {
+			if (!this.seen(piece.row)) continue;
+			const less = shrinks && piece.width > 3 ? 1 : 0;
+			this.context.fillRect(piece.x, this.yOf(piece.row), piece.width - less, ROW);
+		}
+	}
+
+	/* Hatched: only a stream still uses it. */
+	private stripe(segment: number, from: number, to: number): void {
+		this.context.fillStyle = this.color("--stripe");
+		for (const piece of this.scene.layout.pieces(segment, from, to))
+			for (let at = 0; at < piece.width && this.seen(piece.row); at += 6)
+				this.context.fillRect(
+					piece.x + at,
+					this.yOf(piece.row),
+					Math.min(3, piece.width - at),
+					ROW,
+				);
+	}
+
+	private outline(segment: number, [offset, bytes]: Block, token: string): void {
+		this.context.strokeStyle = this.color(token);
+		this.context.lineWidth = 2;
+		for (const { x, row, width } of this.scene.layout.pieces(segment, offset, offset + bytes))
+			if (this.seen(row))
+				this.context.strokeRect(x, this.yOf(row), Math.max(2, width), ROW);
+		this.context.lineWidth = 1;
+	}
+
+	private segment(index: number, segment: Segment): void {
+		const { marked, layout } = this.scene;
+		const has = marked ? marksIn(marked, segment) : null;
+		let drawn = Number.NEGATIVE_INFINITY;
+		this.context.fillStyle = this.color("--faint");
+		this.fill(index, 0, segment.bytes, false);
+		for (const block of segment.blocks) {
+			const [offset, bytes, state, category] = block;
+			if (state === "free") continue;
+			const piece = layout.pieces(index, offset, offset + bytes)[0];
+			const place = (piece?.row ?? 0) * this.scene.width + (piece?.x ?? 0);
+			const narrow = (piece?.width ?? 0) <= FINEST;
+			if (narrow && place - drawn < FINEST && !has?.(block)) continue;
+			drawn = place;
+			this.context.globalAlpha = has && !has(block) ? DIMMED : 1;
+			this.context.fillStyle = this.color(categoryToken(category));
+			this.fill(index, offset, offset + bytes, true);
+			if (state === "pending") this.stripe(index, offset, offset + bytes);
+		}
+		this.context.globalAlpha = 1;
+		this.context.strokeStyle = this.color("--line");
+		for (const { x, row, width } of layout.pieces(index, 0, segment.bytes))
+			if (this.seen(row))
+				this.context.strokeRect(x + 0.5, this.yOf(row) + 0.5, width - 1, ROW - 1);
+		if (!has) return;
+		for (const block of segment.blocks) if (has(block)) this.outline(index, block, "--path");
+	}
+
+	paint(): void {
+		const { blocks, layout, scroll, height, cursor } = this.scene;
+		const top = Math.floor(scroll / PITCH);
+		const bottom = Math.min(layout.rows - 1, Math.ceil((scroll + height) / PITCH));
+		this.context.fillStyle = this.color("--soft");
+		for (let row = top; row <= bottom; row++)
+			this.context.fillText(layout.label(row), LEFT - 6, this.yOf(row) + ROW - 3);
+		for (let i = layout.within(top)[0]; i <= layout.within(bottom)[1]; i++) {
+			const segment = blocks.segments[i];
+			if (segment) this.segment(i, segment);
+		}
+		const block = cursor ? blocks.segments[cursor.segment]?.blocks[cursor.block] : undefined;
+		if (cursor && block) this.outline(cursor.segment, block, "--text");
+	}
 }
 
 export function drawMap(canvas: HTMLCanvasElement, scene: Scene): void {
-	const { blocks, scroll, height, scale, cursor } = scene;
-	const context = beginDrawing(canvas, scene.width, height);
-	if (!context) return;
-	context.font = `11px ${tokenOf("--font")}`;
-	context.textAlign = "right";
-	for (let i = Math.floor(scroll / PITCH); i < blocks.segments.length; i++) {
-		const segment = blocks.segments[i];
-		const y = i * PITCH - scroll;
-		if (!segment || y > height) break;
-		drawRow(context, scene, segment, y);
-		const block = cursor?.segment === i ? segment.blocks[cursor.block] : undefined;
-		if (block) outline(context, "--text", block, y, scale);
-	}
+	const context = beginDrawing(canvas, scene.width, scene.height);
+	if (context) new Painter(context, scene).paint();
 }
 
 /* What is under the pointer: of the canvas, not of the page. */
 export function spotAt(scene: Scene, x: number, y: number): Spot | null {
-	const at = Math.floor((y + scene.scroll) / PITCH);
-	const segment = scene.blocks.segments[at];
-	const byte = (x - LEFT) / scene.scale;
-	if (!segment || x < LEFT || byte > segment.bytes) return null;
-	const block = segment.blocks.findIndex(
-		([offset, bytes]) => byte >= offset && byte < offset + bytes,
+	const found = scene.layout.at(Math.floor((y + scene.scroll) / PITCH), x);
+	const blocks = found ? scene.blocks.segments[found.segment]?.blocks : undefined;
+	if (!found || !blocks) return null;
+	const block = blocks.findIndex(
+		([offset, bytes]) => found.byte >= offset && found.byte < offset + bytes,
 	);
-	return block < 0 ? null : { segment: at, block };
-}
-
-/* The block that an arrow leads to: beside it, or nearest in the next segment. */
-export function spotBeside(blocks: Blocks, spot: Spot | null, key: string): Spot | null {
-	const sideways: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1 };
-	const updown: Record<string, number> = { ArrowUp: -1, ArrowDown: 1 };
-	if (sideways[key] === undefined && updown[key] === undefined) return null;
-	if (!spot) return blocks.segments[0]?.blocks.length ? { segment: 0, block: 0 } : null;
-	const segment = blocks.segments[spot.segment];
-	if (!segment) return null;
-	const block = spot.block + (sideways[key] ?? 0);
-	if (sideways[key] !== undefined)
-		return segment.blocks[block] ? { segment: spot.segment, block } : spot;
-	const next = blocks.segments[spot.segment + (updown[key] ?? 0)];
-	if (!next?.blocks.length) return spot;
-	const offset = segment.blocks[spot.block]?.[0] ?? 0;
-	const found = next.blocks.findLastIndex((one) => one[0] <= offset);
-	return { segment: spot.segment + (updown[key] ?? 0), block: Math.max(0, found) };
+	return block < 0 ? null : { segment: found.segment, block };
 }

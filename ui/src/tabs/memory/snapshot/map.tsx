@@ -1,9 +1,9 @@
 /*
- * map.tsx - segments as rows, their blocks to scale: coloured by what they are for, free ones
+ * map.tsx - segments and their blocks to scale: coloured by what they are for, free ones
  * empty, those that only a stream still uses hatched. The pointer or the arrow keys tell a block
  * and its stack; a click or Enter pins it in the drawer.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatPercent } from "../../../core/format";
 import { store } from "../../../core/store";
@@ -12,17 +12,8 @@ import { useTheme, useWidth } from "../../../parts/surface";
 import { Swatch } from "./area";
 import type { Marked } from "./chosen";
 import { ShortStack, useStack } from "./frames";
-import {
-	drawMap,
-	isMarked,
-	LEFT,
-	mostMarked,
-	PITCH,
-	type Scene,
-	type Spot,
-	spotAt,
-	spotBeside,
-} from "./map-drawing";
+import { drawMap, marksIn, mostMarked, type Scene, spotAt } from "./map-drawing";
+import { joinedLayout, LEFT, PITCH, rowsLayout, type Spot, spotBeside } from "./map-layout";
 import {
 	addressOf,
 	type Block,
@@ -41,6 +32,7 @@ interface Props {
 	device: string;
 	event: number | null;
 	marked: Marked | null;
+	rows: boolean; /* one for each segment */
 }
 
 function blockWords(segment: Segment, block: Block): string {
@@ -53,46 +45,69 @@ function blockWords(segment: Segment, block: Block): string {
 	return `${formatBytes(bytes)}${asked} · ${stateWords(block)} · ${head}`;
 }
 
-function useCanvas(blocks: Blocks, marked: Marked | null) {
+function useCanvas(blocks: Blocks, plot: Props) {
+	const { marked } = plot;
 	const [place, width] = useWidth<HTMLDivElement>();
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const [scroll, move] = useState(0);
 	const [cursor, point] = useState<Spot | null>(null);
 	const theme = useTheme();
-	const largest = Math.max(1, ...blocks.segments.map((segment) => segment.bytes));
-	const scale = Math.max(0, width - LEFT - 4) / largest;
-	const height = Math.min(VIEW, blocks.segments.length * PITCH + 2);
-	const scene: Scene = { blocks, marked, cursor, scroll, scale, width, height };
+	const layout = useMemo(
+		() =>
+			plot.rows
+				? rowsLayout(blocks, width)
+				: joinedLayout(blocks, width, Math.floor(VIEW / PITCH)),
+		[blocks, width, plot.rows],
+	);
+	const height = Math.min(VIEW, layout.rows * PITCH + 2);
+	const scene: Scene = { blocks, layout, marked, cursor, scroll, width, height };
 
 	useEffect(() => {
 		if (canvas.current && width > LEFT) drawMap(canvas.current, scene);
-	}, [blocks, marked, cursor, width, height, scroll, theme, scale]);
+	}, [blocks, layout, marked, cursor, width, height, scroll, theme]);
 	const show = (segment: number) => {
 		const box = place.current;
-		const top = segment * PITCH;
+		const top = (layout.pieces(segment, 0, 1)[0]?.row ?? 0) * PITCH;
 		if (box && (top < box.scrollTop || top + PITCH > box.scrollTop + height))
 			box.scrollTop = Math.max(0, top - height / 3);
 	};
 	useEffect(() => {
 		const most = marked ? mostMarked(blocks, marked) : -1;
 		if (most >= 0) show(most);
-	}, [blocks, marked ? [...marked.stacks, marked.address].join() : ""]);
+	}, [blocks, layout, marked ? [...marked.stacks, marked.address].join() : ""]);
 	return { place, canvas, scene, move, point, show };
 }
 
+/* A card that would go below what is seen stands above. */
+function useTurned(needs: unknown[]) {
+	const card = useRef<HTMLDivElement>(null);
+	const [turned, turn] = useState(false);
+	useLayoutEffect(() => {
+		const page = card.current?.closest(".page")?.getBoundingClientRect();
+		const box = card.current?.getBoundingClientRect();
+		const bottom = page?.bottom ?? innerHeight;
+		/* where it stands above already, it goes back only when there is room below */
+		const low = (box?.bottom ?? 0) + (turned ? (box?.height ?? 0) + PITCH + 4 : 0);
+		turn(low > bottom);
+	}, needs);
+	return { card, turned };
+}
+
 /* Beside the block, on the side where there is room. */
-function Tip(props: { scene: Scene; plot: Props; segment: Segment; block: Block; row: number }) {
-	const { scene, segment, block } = props;
+function Tip(props: { scene: Scene; plot: Props; spot: Spot; segment: Segment; block: Block }) {
+	const { scene, spot, segment, block } = props;
 	const stack = useStack(props.plot, block[5] ?? 0);
-	const middle = LEFT + (block[0] + block[1] / 2) * scene.scale;
+	const { card, turned } = useTurned([spot, stack]);
+	const [piece] = scene.layout.pieces(spot.segment, block[0], block[0] + block[1]);
+	const middle = (piece?.x ?? LEFT) + (piece?.width ?? 0) / 2;
 	const left = Math.min(Math.max(LEFT, middle), scene.width - 8);
+	const row = (piece?.row ?? 0) * PITCH - scene.scroll;
+	const sides = [left > scene.width / 2 ? "left" : "", turned ? "above" : ""];
 	return (
 		<div
-			class={left > scene.width / 2 ? "area-tip left" : "area-tip"}
-			style={{
-				left: `${left}px`,
-				top: `${Math.max(0, (props.row + 1) * PITCH - scene.scroll + 2)}px`,
-			}}
+			ref={card}
+			class={["area-tip", ...sides].join(" ")}
+			style={{ left: `${left}px`, top: `${row + (turned ? -2 : PITCH + 2)}px` }}
 		>
 			<b>{formatBytes(block[1])}</b> {stateWords(block)}{" "}
 			<span class="soft">{addressOf(segment, block)}</span>
@@ -102,7 +117,7 @@ function Tip(props: { scene: Scene; plot: Props; segment: Segment; block: Block;
 }
 
 function Map({ blocks, plot }: { blocks: Blocks; plot: Props }) {
-	const { place, canvas, scene, move, point, show } = useCanvas(blocks, plot.marked);
+	const { place, canvas, scene, move, point, show } = useCanvas(blocks, plot);
 	const { cursor, height } = scene;
 	const segment = cursor ? blocks.segments[cursor.segment] : undefined;
 	const block = cursor ? segment?.blocks[cursor.block] : undefined;
@@ -148,7 +163,7 @@ function Map({ blocks, plot }: { blocks: Blocks; plot: Props }) {
 					/>
 					<div
 						style={{
-							height: `${Math.max(0, blocks.segments.length * PITCH - height)}px`,
+							height: `${Math.max(0, scene.layout.rows * PITCH - height)}px`,
 						}}
 					/>
 				</div>
@@ -156,9 +171,9 @@ function Map({ blocks, plot }: { blocks: Blocks; plot: Props }) {
 					<Tip
 						scene={scene}
 						plot={plot}
+						spot={cursor}
 						segment={segment}
 						block={block}
-						row={cursor.segment}
 					/>
 				) : null}
 			</div>
@@ -200,12 +215,14 @@ function Kinds({ blocks }: { blocks: Blocks }) {
 function markedWords(blocks: Blocks, marked: Marked): string {
 	let count = 0;
 	let bytes = 0;
-	for (const segment of blocks.segments)
+	for (const segment of blocks.segments) {
+		const has = marksIn(marked, segment);
 		for (const block of segment.blocks)
-			if (isMarked(marked, segment, block) && block[2] !== "free") {
+			if (block[2] !== "free" && has(block)) {
 				count++;
 				bytes += block[1];
 			}
+	}
 	return `${countOf(count, "block")} (${formatBytes(bytes)}) marked. `;
 }
 

@@ -162,9 +162,9 @@ export interface Stacks {
 }
 
 export interface Frame {
-	file: string;
+	file: string | null;
 	line: number;
-	name: string;
+	name: string | null;
 	own: boolean;
 	noise: boolean;
 }
