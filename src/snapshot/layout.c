@@ -10,8 +10,6 @@
 /* kMinBlockSize and kSmallSize of the allocator. */
 #define BLOCK_BYTES_MIN 512
 #define SMALL_BYTES (INT64_C(1) << 20)
-/* kLargeBuffer: the pages of expandable segments, but for small blocks. */
-#define PAGE_BYTES (INT64_C(20) << 20)
 /* Pages are given back a few hundred times in a run; a file that does nothing else would make
  * looking for their blocks quadratic. */
 #define LOOKED_AT_MAX (UINT64_C(1) << 28)
@@ -286,8 +284,7 @@ bool ss_layout_sum(const struct ss_layout *layout, struct ss_layout_free *out)
 		out->free_bytes = ss_bytes_add(out->free_bytes, block->bytes);
 		if (block->bytes > out->largest_bytes)
 			out->largest_bytes = block->bytes;
-		out->paged_bytes = ss_bytes_add(out->paged_bytes,
-						block->bytes / PAGE_BYTES * PAGE_BYTES);
+		out->paged_bytes = ss_bytes_add(out->paged_bytes, ss_layout_pages(block->bytes));
 		if (!in_use[block->segment])
 			out->releasable_bytes = ss_bytes_add(out->releasable_bytes, block->bytes);
 	}

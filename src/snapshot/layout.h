@@ -74,6 +74,15 @@ bool ss_layout_splits(const struct ss_layout *layout, int64_t rounded, int64_t l
 /* The block that begins there, or NULL. */
 const struct ss_layout_block *ss_layout_at(const struct ss_layout *layout, uint64_t address);
 
+/* kLargeBuffer of the allocator: the pages of expandable segments, but for small blocks. */
+#define SS_LAYOUT_PAGE_BYTES (INT64_C(20) << 20)
+
+/* What of so many bytes is whole pages. */
+static inline int64_t ss_layout_pages(int64_t bytes)
+{
+	return bytes / SS_LAYOUT_PAGE_BYTES * SS_LAYOUT_PAGE_BYTES;
+}
+
 /* What is free now. */
 struct ss_layout_free {
 	int64_t free_bytes, largest_bytes;

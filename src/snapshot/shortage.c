@@ -7,6 +7,7 @@
 
 #include "analyze/pools.h"
 #include "snapshot/kept.h"
+#include "snapshot/layout.h"
 
 static const char *const causes[] = {
 	[SS_SHORTAGE_UNKNOWN] = "what was free is not known",
@@ -60,6 +61,7 @@ static void judge(const struct ss_snapshot *snapshot, struct ss_shortage *out)
 {
 	int64_t device_free = out->device_free_bytes < 0 ? 0 : out->device_free_bytes;
 	bool expandable = ss_shortage_has_expandable(snapshot);
+	int64_t pages;
 
 	if (!out->oom->has_free) {
 		out->cause = out->leaked_bytes ? SS_SHORTAGE_LEAK : SS_SHORTAGE_UNKNOWN;
@@ -70,13 +72,13 @@ static void judge(const struct ss_snapshot *snapshot, struct ss_shortage *out)
 	if (out->missing_bytes < 0)
 		out->missing_bytes = 0;
 	/* a page of theirs is used again when all of it is free: smaller pieces stay pieces */
-	out->helps_expandable = !expandable &&
-				out->asked_bytes <=
-					ss_bytes_add(device_free, out->oom->paged_bytes);
+	pages = ss_bytes_add(ss_layout_pages(device_free), out->oom->paged_bytes);
+	out->helps_expandable = !expandable && out->asked_bytes <= pages;
 	out->helps_leak_fix = out->leaked_bytes > out->missing_bytes;
 	out->helps_checkpoint = out->purpose_bytes[SS_PURPOSE_ACTIVATION] > out->missing_bytes &&
 				out->missing_bytes > 0;
-	if (!out->missing_bytes)
+	/* the device had enough of it left, but less than a segment: it is full, not in pieces */
+	if (!out->missing_bytes && device_free < out->asked_bytes)
 		out->cause = SS_SHORTAGE_FRAGMENTS;
 	else
 		out->cause = out->helps_leak_fix ? SS_SHORTAGE_LEAK : SS_SHORTAGE_TOO_MUCH;

@@ -180,6 +180,8 @@ CASES = {
     "retry": (squeezed_once, {"device": 1100}, [], [], ""),
     "warm_up": (warming_up, {}, [], [], ""),
     "kv_cache": (generating, {}, [], [], ""),
+    # a few MiB are left of the device, and a segment takes 20
+    "kv_cache_full": (generating, {"device": 200}, ["oom"], [], "more was needed"),
     "ring": (training_long, {"entries": 150}, [], [], ""),
     "streams": (prefetching, {}, [], [], ""),
 }

@@ -159,6 +159,10 @@ static const struct {
 	  "alloc 0x3a00000 23068672; free 0x1000000 18874368; free 0x2600000 20971520;"
 	  "oom 39845888 0",
 	  "cached_free_bytes,missing_bytes,would_help", "39845888,0,-" },
+	{ "the device has it, but less than the 20 MiB of a segment: it is full", "oom",
+	  "segment 0x1000000 20971520; block 0x1000000 20971520 20971520 used;"
+	  "segalloc 0x1000000 20971520; alloc 0x1000000 20971520; oom 8388608 18874368",
+	  "missing_bytes,why,would_help", "0,more was needed than the device has,-" },
 	{ "not there at all", "oom",
 	  "segment 0x1000 2097152; block 0x1000 2097152 2097152 used;"
 	  "segalloc 0x1000 2097152; alloc 0x1000 2097152 fwd; oom 1000 300",
