@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "analyze/places.h"
 #include "snapshot/spots.h"
 
 struct key {
@@ -37,10 +38,24 @@ static uint32_t add_node(struct ss_trace_stacks *stacks, uint32_t parent, uint32
 	return id;
 }
 
+/*
+ * "<built-in method add of Tensor object at 0x7f5cfba37230>" is another name in every step:
+ * what lies where is left out. Returns how much of a name stays.
+ */
+static size_t without_address(const char *text, size_t length)
+{
+	static const char at[] = " object at 0x";
+	const char *found = length && text[0] == '<' ? strstr(text, at) : NULL;
+
+	return found && (size_t)(found - text) < length ? (size_t)(found - text) : length;
+}
+
 static uint32_t add_frame(struct ss_snapshot *out, const char *text, size_t length)
 {
 	struct ss_frame_parts parts;
 	struct ss_code_frame frame = { 0 };
+
+	length = without_address(text, length);
 
 	if (ss_frame_split(text, length, &parts)) {
 		frame.file = ss_strings_add(&out->texts, parts.file, parts.file_length);
@@ -105,6 +120,31 @@ static bool is_frame(const struct ss_trace *trace, uint32_t row)
 	       (kind == SS_KIND_ANNOTATION && !(ss_slice_flags(trace, row) & steps));
 }
 
+/* Where a range of the profiler begins: the call never ends in the recording. */
+static bool is_range_entry(const struct ss_trace *trace, uint32_t row)
+{
+	static const char entry[] = "<built-in method _record_function_enter";
+	const struct ss_string *name = &trace->names.items[trace->slices.name[row]];
+
+	return name->length >= sizeof(entry) - 1 &&
+	       memcmp(name->text, entry, sizeof(entry) - 1) == 0;
+}
+
+/* What called the profiler: frames of torch around a node are its own. */
+static uint32_t before_profiler(const struct ss_trace_stacks *stacks, uint32_t node)
+{
+	while (node != SS_NO_ID && node != ROOT) {
+		const struct ss_code_frame *frame = ss_snapshot_frame(stacks->out,
+								      stacks->nodes[node].frame);
+		const struct ss_string *file = &stacks->out->texts.items[frame->file];
+
+		if (!frame->file || !ss_places_is_library(file->text, file->length))
+			break;
+		node = stacks->nodes[node].parent;
+	}
+	return node;
+}
+
 /* The node of a row whose parent has one already. */
 static uint32_t enter_row(struct ss_trace_stacks *stacks, uint32_t row)
 {
@@ -116,6 +156,8 @@ static uint32_t enter_row(struct ss_trace_stacks *stacks, uint32_t row)
 	around = parent == SS_NO_ROW ? ROOT : stacks->row_nodes[parent];
 	if (!is_frame(stacks->trace, row))
 		return around;
+	if (is_range_entry(stacks->trace, row))
+		return before_profiler(stacks, around);
 	if (slices->kind[row] == SS_KIND_OP && slices->args[row] != SS_NO_ARGS &&
 	    !stacks->nodes[around].has_python) {
 		const struct ss_op_args *args = ss_records_at(&stacks->trace->op_args,
