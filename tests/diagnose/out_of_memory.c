@@ -37,6 +37,14 @@ static const struct rule_case traces[] = {
 #define EXPANDABLE                                                                \
 	"\n-> PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n" \
 	"# where that cannot be had: max_split_size_mb"
+#define REPEAT                                                   \
+	"\n-> # make sizes repeat, or give back free segments\n" \
+	"# (torch.cuda.empty_cache()) before the large allocation"
+#define LARGE_PIECES                                                                            \
+	"segment 0x10000000 83886080; block 0x10000000 512 512 used;"                           \
+	"block 0x10000200 41942528 0 free; block 0x12800000 512 512 used;"                      \
+	"block 0x12800200 41942528 0 free; segalloc 0x10000000 83886080; alloc 0x10000000 512;" \
+	"alloc 0x10000200 41942528; alloc 0x12800000 512; free 0x10000200 41942528;"
 #define OTHERS                                                                             \
 	"\n7.90 MB of the device's 10.0 MB is held by somebody else: another process, or " \
 	"what does not come from PyTorch's allocator"
@@ -47,22 +55,25 @@ static const struct memory_case snapshots[] = {
 	{ "nothing", "", "", 0 },
 	{ "nothing failed", PIECES, "", 0 },
 	{ "in pieces", PIECES "oom 2000000 300 fwd",
-	  "warning 2000000 high\n" ASKED IN_PIECES FREE("300 B") EXPANDABLE, 0 },
+	  "warning 2000000 high\n" ASKED IN_PIECES FREE("300 B") REPEAT, 0 },
+	/* two pages of 20 MiB are in them, and no more is asked for */
+	{ "in pieces that hold pages", LARGE_PIECES "oom 41943040 300 fwd",
+	  "warning 41943040 high\n41.9 MB was asked for with 1.02 kB in use, at model.py:14 "
+	  "(forward)\n" IN_PIECES "free were 300 B of the device and 83.9 MB of the allocator's "
+	  "cache, the largest block of it 41.9 MB" EXPANDABLE,
+	  0 },
 	{ "in pieces of expandable segments",
 	  "setting expandable_segments True;" PIECES "oom 2000000 300 fwd",
-	  "warning 2000000 high\n" ASKED IN_PIECES FREE(
-		  "300 B") "\n-> # make sizes repeat, or give back free segments\n"
-			   "# (torch.cuda.empty_cache()) before the large allocation",
-	  0 },
+	  "warning 2000000 high\n" ASKED IN_PIECES FREE("300 B") REPEAT, 0 },
 	/* 10000000 less 2097152 reserved and 300 free: more than a tenth */
 	{ "somebody else has the device", PIECES "oom 2000000 300 fwd",
-	  "warning 2000000 high\n" ASKED IN_PIECES FREE("300 B") OTHERS EXPANDABLE, 10000000 },
+	  "warning 2000000 high\n" ASKED IN_PIECES FREE("300 B") OTHERS REPEAT, 10000000 },
 	/* a tenth of 2330502 is 233050: 2330502 - 2097152 - 300 = 233050 */
 	{ "a tenth is the driver's", PIECES "oom 2000000 300 fwd",
-	  "warning 2000000 high\n" ASKED IN_PIECES FREE("300 B") EXPANDABLE, 2330502 },
+	  "warning 2000000 high\n" ASKED IN_PIECES FREE("300 B") REPEAT, 2330502 },
 	{ "twice: the last one", PIECES "oom 3000000 300; oom 2000000 300 fwd",
 	  "warning 2000000 high\n" ASKED IN_PIECES FREE(
-		  "300 B") "\n2 allocations failed; the last one is explained" EXPANDABLE,
+		  "300 B") "\n2 allocations failed; the last one is explained" REPEAT,
 	  0 },
 	{ "not there: activations are more than was missing", FULL "oom 1000 300",
 	  "warning 1000 high\n1.00 kB was asked for with 2.10 MB in use\n"

@@ -24,8 +24,13 @@
 /* Where the size is not known: a hundredth of what is held, each step (metrics of others 6). */
 #define WORRY_SHARE 100
 
+/* A thousand steps until what leaks is as much as the peak: below that nobody notices. */
+#define LEAK_SHARE 1000
+
 /* Of the growth so much must be seen to be kept, to be sure: the rest is rounding of blocks. */
 #define SURE_SHARE 0.9
+
+static const char untrained[] = "nothing is trained: a cache that grows on purpose looks the same";
 
 struct leaking {
 	struct ss_look *look;
@@ -66,6 +71,23 @@ static double steps_left(const struct leaking *leaking, uint32_t number, int64_t
 		       : 0;
 }
 
+/* Whether a step adds enough to be told of. */
+static bool is_noticed(const struct leaking *leaking, uint32_t number)
+{
+	int64_t rate_bytes = rate_of(leaking, number);
+	double left = steps_left(leaking, number, rate_bytes);
+	int64_t peak_bytes = leaking->steps.items[leaking->last[number]].peak_bytes;
+
+	return (left >= 0 && left <= WORRY_STEPS) || rate_bytes >= peak_bytes / LEAK_SHARE;
+}
+
+/* Without training nothing has to be let go: a cache of what was generated grows on purpose. */
+static bool trains(const struct ss_look *look)
+{
+	return look->digest->phases[SS_PHASE_BACKWARD].calls > 0 ||
+	       look->digest->phases[SS_PHASE_OPTIMIZER].calls > 0;
+}
+
 static void tell_growth(struct leaking *leaking, uint32_t number)
 {
 	struct ss_look *look = leaking->look;
@@ -83,7 +105,8 @@ static void tell_growth(struct leaking *leaking, uint32_t number)
 		ss_look_evidence(look, fact,
 				 "at this rate steps until the device is full: {count}");
 	}
-	if (left >= 0 ? left <= WORRY_STEPS : rate_bytes >= last->min_bytes / WORRY_SHARE)
+	if (trains(look) &&
+	    (left >= 0 ? left <= WORRY_STEPS : rate_bytes >= last->min_bytes / WORRY_SHARE))
 		ss_look_figure(look, 0, 1);
 }
 
@@ -117,13 +140,9 @@ static void tell_keeper(struct leaking *leaking, uint32_t number)
 static void tell_confidence(struct leaking *leaking, const struct ss_leak *leak)
 {
 	struct ss_look *look = leaking->look;
-	bool trains = look->digest->phases[SS_PHASE_BACKWARD].calls > 0 ||
-		      look->digest->phases[SS_PHASE_OPTIMIZER].calls > 0;
 
-	if (!trains)
-		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "nothing is trained: a cache that grows on purpose looks the "
-				   "same");
+	if (!trains(look))
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM, untrained);
 	else if ((double)leak->kept_bytes < SURE_SHARE * (double)leak->growth_bytes)
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
 				   "only part of the growth is known by its allocations");
@@ -149,6 +168,8 @@ static enum ss_status find(struct leaking *leaking, struct ss_error *err)
 	SS_TRY(ss_bricks_places(leaking->look->subject->bricks, &places, err));
 	SS_TRY(ss_leaks_blame(leaking->allocs, places->line, leaking->leaks, leaking->count, err));
 	for (uint32_t i = 0; i < leaking->count; i++) {
+		if (!is_noticed(leaking, i))
+			continue;
 		tell_growth(leaking, i);
 		tell_keeper(leaking, i);
 		tell_confidence(leaking, &leaking->leaks[i]);
@@ -172,8 +193,6 @@ static enum ss_status look_for_leaks(struct ss_look *look, struct ss_error *err)
 
 /* --- snapshots ----------------------------------------------------------------------- */
 
-/* A thousand steps until what leaks is as much as the peak: below that nobody notices. */
-#define LEAK_SHARE 1000
 /* Lines that are named. */
 #define LEAK_LINES 4
 
@@ -191,17 +210,26 @@ static int64_t sum_leaks(const struct ss_kept *kept, uint32_t *steps)
 	return bytes;
 }
 
+static bool has_training(const struct ss_spots *spots)
+{
+	for (uint32_t i = 0; i < spots->stack_count; i++)
+		if (spots->phase[i] >= SS_SPOT_BACKWARD)
+			return true;
+	return false;
+}
+
 static enum ss_status look_for_kept(struct ss_memory_look *look, struct ss_error *err)
 {
 	const struct ss_kept *kept = look->kept;
 	const struct ss_strings *texts = &look->subject->spots->texts;
+	bool trained = has_training(look->subject->spots);
 	uint32_t steps;
 
 	(void)err;
 	if (!kept->leak_step_bytes ||
 	    kept->leak_step_bytes < look->device->peak_active_bytes / LEAK_SHARE)
 		return SS_OK;
-	ss_memory_find(look, SS_MEMORY_WARNING, kept->leak_step_bytes);
+	ss_memory_find(look, trained ? SS_MEMORY_WARNING : SS_MEMORY_INFO, kept->leak_step_bytes);
 	look->finding->weight_bytes = sum_leaks(kept, &steps);
 	ss_memory_evidence(look, NULL, "%" PRIu32 " steps in a row left memory behind, %s a step",
 			   steps, ss_memory_amount(look, kept->leak_step_bytes));
@@ -220,9 +248,10 @@ static enum ss_status look_for_kept(struct ss_memory_look *look, struct ss_error
 			      "# look for lists, attributes and hooks that keep a tensor of "
 			      "every step",
 			      ss_strings_text(texts, kept->lines[0].line));
-	ss_memory_confidence(look, steps > 2 ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
-			     steps > 2 ? "blocks of one step after the other are still allocated"
-				       : "only two whole steps are in the recording");
+	ss_memory_confidence(look, trained && steps > 2 ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
+			     !trained    ? untrained
+			     : steps > 2 ? "blocks of one step after the other are still allocated"
+					 : "only two whole steps are in the recording");
 	return SS_OK;
 }
 
@@ -236,7 +265,9 @@ const struct ss_rule ss_rule_memory_leak = {
 		 "torch.cuda.memory._record_memory_history() shows who holds it",
 	.why = "no time is claimed; a warning where the device is full within 100,000 steps, or, "
 	       "where its size is not recorded, where a step adds a hundredth of what is held; in "
-	       "a snapshot where steps in a row keep a thousandth of the peak each",
+	       "a snapshot where steps in a row keep a thousandth of the peak each; information "
+	       "where nothing is trained; silent where a step adds less than a thousandth of the "
+	       "peak",
 	.is_timeless = true,
 	.bytes_are = "kept by each step",
 	.look = look_for_leaks,
