@@ -332,6 +332,65 @@ static void test_refused(void **state)
 	ss_session_close(session);
 }
 
+/* The part holds these items: the file is written and read by one table, which can be wrong. */
+static void check_column(const struct ss_text *pack, enum ss_pack_part part, const void *items,
+			 uint32_t count, size_t item_bytes)
+{
+	struct ss_pack_entry entry;
+
+	memcpy(&entry, pack->data + sizeof(struct ss_pack_header) + part * sizeof(entry),
+	       sizeof(entry));
+	support_check(entry.bytes == count * item_bytes, ss_pack_parts[part].name, "%llu bytes",
+		      (unsigned long long)entry.bytes);
+	support_check(!count || memcmp(pack->data + entry.offset, items, entry.bytes) == 0,
+		      ss_pack_parts[part].name, "another column");
+}
+
+#define COLUMN(part, items, count) \
+	check_column(&pack, SS_PART_##part, items, count, sizeof(*(items)))
+
+static void test_columns(void **state)
+{
+	struct ss_session *session = NULL;
+	const struct ss_allocations *rows;
+	const struct ss_slices *slices;
+	const struct ss_trace *trace;
+	struct ss_text pack = { 0 };
+
+	(void)state;
+	assert_int_equal(ss_session_open_memory(support_sample, strlen(support_sample),
+						"rank1.json", &session, NULL),
+			 SS_OK);
+	packs_write(session, 0, &pack);
+	trace = &session->job.files[0].trace;
+	slices = &trace->slices;
+	rows = &trace->allocations;
+	assert_true(slices->count && rows->count && trace->comm_count && trace->counter_count);
+	COLUMN(SLICE_START, slices->start_ns, slices->count);
+	COLUMN(SLICE_DUR, slices->dur_ns, slices->count);
+	COLUMN(SLICE_NAME, slices->name, slices->count);
+	COLUMN(SLICE_ARGS, slices->args, slices->count);
+	COLUMN(SLICE_ID, slices->id, slices->count);
+	COLUMN(SLICE_KIND, slices->kind, slices->count);
+	COLUMN(SLICE_CATEGORY, slices->category, slices->count);
+	COLUMN(SLICE_LINK, slices->link, slices->count);
+	COLUMN(ALLOC_START, rows->start_ns, rows->count);
+	COLUMN(ALLOC_ADDRESS, rows->address, rows->count);
+	COLUMN(ALLOC_BYTES, rows->bytes, rows->count);
+	COLUMN(ALLOC_ALLOCATED, rows->allocated_bytes, rows->count);
+	COLUMN(ALLOC_RESERVED, rows->reserved_bytes, rows->count);
+	COLUMN(ALLOC_TRACK, rows->track, rows->count);
+	COLUMN(ALLOC_DEVICE_ID, rows->device_id, rows->count);
+	COLUMN(ALLOC_DEVICE_TYPE, rows->device_type, rows->count);
+	COLUMN(ALLOC_OUT_OF_MEMORY, rows->out_of_memory, rows->count);
+	COLUMN(COMMS, trace->comms, trace->comm_count);
+	COLUMN(SEQUENCES, trace->sequences, trace->sequence_count);
+	COLUMN(COUNTERS, trace->counters, trace->counter_count);
+	COLUMN(GROUPS, trace->info.groups, trace->info.group_rows);
+	ss_session_close(session);
+	ss_text_release(&pack);
+}
+
 static enum ss_status try_open(void *context, struct ss_memory *memory, struct ss_error *err)
 {
 	struct ss_job job;
@@ -381,7 +440,7 @@ int main(void)
 		cmocka_unit_test(test_bits),   cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_wrong),  cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_giant),  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_memory), cmocka_unit_test(test_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
