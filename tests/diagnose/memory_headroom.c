@@ -82,6 +82,10 @@ static const struct memory_case snapshots[] = {
 	  "the allocator's cache holds 6.29 MB at its peak, 90 % of the device's 6.99 MB",
 	  6990506 },
 	{ "there is room", SNAPSHOT, "", 6990507 },
+	{ "reserved by fragments, which another rule says",
+	  "segment 0x10000000 268435456; block 0x10000000 268435456 0 free;"
+	  "segalloc 0x10000000 268435456; alloc 0x10000000 20971520 fwd; free 0x10000000 20971520",
+	  "", MIB(256) },
 	{ "a failure tells how much there was, and is told itself", SNAPSHOT "; oom 99999999 0 fwd",
 	  "", 0 },
 	{ "also of a known size", SNAPSHOT "; oom 99999999 0 fwd", "", MIB(4) },

@@ -71,6 +71,11 @@ static const struct memory_case snapshots[] = {
 	/* a tenth of 2330502 is 233050: 2330502 - 2097152 - 300 = 233050 */
 	{ "a tenth is the driver's", PIECES "oom 2000000 300 fwd",
 	  "warning 2000000 high\n" ASKED IN_PIECES FREE("300 B") REPEAT, 2330502 },
+	/* at the first one 30 MB more were free: what the process could have then is no size */
+	{ "the size is only known to be more", PIECES "oom 40000000 30000000; oom 2000000 300 fwd",
+	  "warning 2000000 high\n" ASKED IN_PIECES FREE(
+		  "300 B") "\n2 allocations failed; the last one is explained" REPEAT,
+	  0 },
 	{ "twice: the last one", PIECES "oom 3000000 300; oom 2000000 300 fwd",
 	  "warning 2000000 high\n" ASKED IN_PIECES FREE(
 		  "300 B") "\n2 allocations failed; the last one is explained" REPEAT,

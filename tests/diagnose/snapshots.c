@@ -150,6 +150,25 @@ static const struct {
 	  SS_EVERY_RANK,
 	  "memory-leak warning -1 medium rank -1\n" GROWS
 	  "memory-leak warning 1024 high\n" APART KEEPS("") },
+	{ "one of the run and one of another",
+	  { { "a.json", QUIET, 0 },
+	    { "a.pickle", LEAKS, NOW },
+	    { "b.pickle", LEAKS, NOW + 2 * DAY } },
+	  SS_EVERY_RANK,
+	  "memory-leak warning 1024 high rank -1\n" KEEPS(
+		  "a.pickle: ") "memory-leak warning 1024 high\nb.pickle: " APART
+		  KEEPS("b.pickle: ") },
+	{ "two traces that tell no rank: of none",
+	  { { "a.json", TRACE, 0 }, { "b.json", QUIET, 0 }, { "a.pickle", LEAKS, NOW } },
+	  SS_EVERY_RANK,
+	  "memory-leak warning -1 medium rank -1\n" GROWS
+	  "memory-leak warning 1024 high\n" KEEPS("") },
+	{ "two traces of one rank and run: either has it",
+	  { { "rank0.a.json", QUIET, 0 },
+	    { "rank0.b.json", TRACE, 0 },
+	    { "rank0.pickle", LEAKS, NOW } },
+	  SS_EVERY_RANK,
+	  "memory-leak warning 1024 high rank 0\n" GROWS KEEPS("") },
 	{ "without times of day nobody knows: one run",
 	  { { "a.json", EVENTS(GROWING), 0 }, { "a.pickle", LEAKS, NOW } },
 	  SS_EVERY_RANK,

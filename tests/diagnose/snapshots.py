@@ -64,6 +64,9 @@ def check_alone(stepscope, path):
         assert "Nothing stands out" in text or "no events" in text, text
     rows = list(csv.DictReader(io.StringIO(run(stepscope, "diagnose", path, "--format", "csv"))))
     assert [row["rule"] for row in rows] == found and all(row["bytes"] for row in rows)
+    page = run(stepscope, "diagnose", path, "--format", "markdown")
+    assert page.count("\n| ") == (len(found) + 1 if found else 0), page
+    assert "brings" not in page and "Data quality" not in page, page
     assert "no steps to measure" in " ".join(run(stepscope, "what-if", path).split())
 
 

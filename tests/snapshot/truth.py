@@ -165,6 +165,7 @@ def check_file(stepscope, path, truths):
     assert found == LABELS.get(name, []), found
     if "expandable" in name:
         assert [f["finding"] for f in findings if f["severity"] == "note"] == ["fragmentation"]
+        assert findings[-1]["severity"] == "note", "notes come last"
     if name in GPU:
         reserved, allocated, events = GPU[name]
         assert rows[0]["reserved_bytes"] >> 20 == reserved and rows[0]["events"] == events

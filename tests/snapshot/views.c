@@ -184,6 +184,9 @@ static const struct {
 	{ "nothing stands out", "findings", SEGMENT STEP STEP STEP STEP, "finding", "" },
 	{ "a leak", "findings", LEAK("0x40000") LEAK("0x41000") LEAK("0x42000") STEP,
 	  "finding,severity,bytes", "memory-leak,warning,1024" },
+	{ "what ended the job comes first", "findings",
+	  LEAK("0x40000") LEAK("0x41000") LEAK("0x42000") "alloc 0x50000 64 fwd; oom 1000 300",
+	  "finding,severity,bytes", "out-of-memory,warning,1000 | memory-leak,warning,1024" },
 	{ "segments that every step gives back", "findings",
 	  "segalloc 0x900000 2097152;" STEP "segfree 0x900000 2097152;" STEP
 	  "segalloc 0x900000 2097152; segfree 0x900000 2097152;" STEP

@@ -478,6 +478,26 @@ async function everyView(harness) {
 	stop();
 }
 
+/* What a snapshot shows stands in the verdict, and leads to it. */
+async function told(harness) {
+	const files = ["cpu_leak.pt.trace.json.gz", "cpu_leak.p4.pickle"].map((name) =>
+		join(MEMORY, name),
+	);
+	if (!existsSync(files[0])) return;
+	const { link, stop } = await harness.serve(...files);
+	const page = await harness.open(link);
+	const card = page.locator(".finding", { hasText: "Memory grows with every step" });
+	await card.getByText("13.0 MB").first().waitFor();
+	equal(await card.getByText("−").count(), 0, "no cost in time");
+	await card.getByText("Host memory grows").waitFor();
+	await card.getByText("train.py:48 (forward)").waitFor();
+	await card.getByRole("button", { name: "Open in Memory" }).click();
+	await leadOf(page);
+	await page.getByText("Memory leaks").waitFor();
+	await harness.close(page);
+	stop();
+}
+
 export const snapshotTests = [
 	{ name: "snapshot: every real one is dropped on the page", run: droppedAll },
 	{ name: "snapshot: the curve, stacks, moments and tables", run: used },
@@ -489,4 +509,5 @@ export const snapshotTests = [
 	{ name: "snapshot: two runs", run: compared },
 	{ name: "snapshot: every view can be reached", run: everyView },
 	{ name: "snapshot: beside the traces of a folder", run: beside },
+	{ name: "snapshot: in the verdict of the run", run: told },
 ];

@@ -21,10 +21,11 @@ enum giver { BY_PROGRAM, BY_SHORTAGE, BY_UNKNOWN, GIVERS };
 struct thrash {
 	struct ss_memory_look *look;
 	const struct ss_snapshot *snapshot;
-	uint32_t steps;         /* that gave something back */
-	uint32_t again;         /* of them, those after which something was made */
-	uint64_t count;         /* of segments, or pieces of expandable ones */
-	int64_t bytes;          /* the same */
+	uint8_t *empties; /* per stack: 0 not looked at, 1 it does not empty the cache, 2 it does */
+	uint32_t steps;   /* that gave something back */
+	uint32_t again;   /* of them, those after which something was made */
+	uint64_t count;   /* of segments, or pieces of expandable ones */
+	int64_t bytes;    /* the same */
 	uint64_t by[GIVERS];    /* how many of them */
 	uint32_t first[GIVERS]; /* row of the first */
 };
@@ -74,7 +75,10 @@ static enum giver giver_of(const struct thrash *thrash, uint32_t row, uint32_t n
 
 	if (!events->stack[row])
 		return BY_UNKNOWN;
-	if (empties_cache(thrash->snapshot, events->stack[row]))
+	if (!thrash->empties[events->stack[row]])
+		thrash->empties[events->stack[row]] =
+			empties_cache(thrash->snapshot, events->stack[row]) ? 2 : 1;
+	if (thrash->empties[events->stack[row]] == 2)
 		return BY_PROGRAM;
 	return next < end && (is_made(thrash->snapshot, next) ||
 			      events->action[next] == SS_ACTION_ALLOC ||
@@ -168,30 +172,40 @@ static void choose_fix(const struct thrash *thrash)
 			less);
 }
 
-enum ss_status ss_thrash_look_memory(struct ss_memory_look *look, struct ss_error *err)
+static void tell(struct thrash *thrash)
 {
-	const struct ss_rounds *rounds = &look->kept->rounds;
-	struct thrash thrash = { .look = look, .snapshot = look->subject->snapshot };
-	bool is_known;
+	struct ss_memory_look *look = thrash->look;
+	bool is_known = thrash->by[BY_PROGRAM] || thrash->by[BY_SHORTAGE];
 
-	(void)err;
-	if (!rounds->has_steps)
-		return SS_OK;
-	count_steps(&thrash);
-	/* what the last one gave back may be made again after the recording */
-	if (thrash.steps < THRASH_STEPS || thrash.again + 1 < thrash.steps)
-		return SS_OK;
-	is_known = thrash.by[BY_PROGRAM] || thrash.by[BY_SHORTAGE];
-	ss_memory_find(look, SS_MEMORY_WARNING, thrash.bytes);
+	ss_memory_find(look, SS_MEMORY_WARNING, thrash->bytes);
 	ss_memory_evidence(look, NULL,
 			   "segments were given back to the device in %" PRIu32 " of %" PRIu32
 			   " steps (%" PRIu64 ", %s) and made again: each time the device waits",
-			   thrash.steps, rounds->count, thrash.count,
-			   ss_memory_amount(look, thrash.bytes));
-	tell_givers(&thrash);
-	choose_fix(&thrash);
+			   thrash->steps, look->kept->rounds.count, thrash->count,
+			   ss_memory_amount(look, thrash->bytes));
+	tell_givers(thrash);
+	choose_fix(thrash);
 	ss_memory_confidence(look, is_known ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			     is_known ? "segments and who gave them back are recorded"
 				      : "the segments are recorded, who gave them back is not");
+}
+
+enum ss_status ss_thrash_look_memory(struct ss_memory_look *look, struct ss_error *err)
+{
+	struct thrash thrash = { .look = look, .snapshot = look->subject->snapshot };
+	struct ss_memory *memory = look->kept->memory;
+	size_t stacks = (size_t)thrash.snapshot->stacks.count + 1;
+
+	if (!look->kept->rounds.has_steps)
+		return SS_OK;
+	thrash.empties = ss_memory_resize(memory, NULL, 0, stacks);
+	if (!thrash.empties)
+		return ss_fail_memory(err, "who gave memory back");
+	memset(thrash.empties, 0, stacks);
+	count_steps(&thrash);
+	ss_memory_free(memory, thrash.empties, stacks);
+	/* what the last one gave back may be made again after the recording */
+	if (thrash.steps >= THRASH_STEPS && thrash.again + 1 >= thrash.steps)
+		tell(&thrash);
 	return SS_OK;
 }

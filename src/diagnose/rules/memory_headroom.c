@@ -141,6 +141,7 @@ static enum ss_status tell_peak(struct ss_memory_look *look, struct ss_error *er
 	return SS_OK;
 }
 
+/* Where only the least size is known an allocation failed, which the rule out-of-memory tells. */
 static enum ss_status look_at_peak(struct ss_memory_look *look, struct ss_error *err)
 {
 	const struct ss_device_memory *device = look->device;
@@ -148,8 +149,8 @@ static enum ss_status look_at_peak(struct ss_memory_look *look, struct ss_error 
 	bool is_full = (double)device->peak_active_bytes >= least;
 	int64_t bytes = is_full ? device->peak_active_bytes : device->peak_reserved_bytes;
 
-	if (look->size_bytes <= 0 || look->size_is_least || device->oom_count ||
-	    (double)bytes < least || (!is_full && ss_memory_is_fragmented(device)))
+	if (look->size_bytes <= 0 || device->oom_count || (double)bytes < least ||
+	    (!is_full && ss_memory_is_fragmented(device)))
 		return SS_OK;
 	ss_memory_find(look, is_full ? SS_MEMORY_WARNING : SS_MEMORY_INFO, bytes);
 	ss_memory_evidence(look, NULL, "%s holds %s at its peak, %.0f %% of the device's %s",
