@@ -56,7 +56,7 @@ static const struct {
 	  "line,category,peak_bytes,end_bytes", "-,unknown,38,30" },
 	{ "which are never below 0", "summary",
 	  EVENTS(OLDEST("1", "-8"), OLDEST("2", "20"), OLDEST("3", "-2")),
-	  "allocated_bytes,peak_active_bytes", "18,20" },
+	  "allocated_bytes,peak_active_bytes,peak_requested_bytes", "18,20,20" },
 	{ "without addresses nothing is known to be kept", "leaks", EVENTS(OLDEST("1", "8")),
 	  "kept_bytes", "" },
 	{ "or for how long", "allocations/line",
@@ -234,6 +234,7 @@ static void check_notes(void **state)
 		  "1 changes of the recorded total" },
 		{ EVENTS(CUDA("1", "64", "8", "8"), MEMORY("2", "20", "0", "64", "4", "4", "0")),
 		  "1 events are left out" },
+		{ "[" CUDA("1", "64", "8", "8") ",", "The file ends in the middle" },
 	};
 
 	(void)state;
