@@ -112,7 +112,8 @@ static enum ss_status load(const uint8_t *data, size_t size, bool slowly, struct
 	return status;
 }
 
-static void show(struct ss_session *session, const char *view, const char *group,
+/* False: it was not taken for a snapshot. */
+static bool show(struct ss_session *session, const char *view, const char *group,
 		 const char *format)
 {
 	struct ss_request request = {
@@ -122,15 +123,17 @@ static void show(struct ss_session *session, const char *view, const char *group
 	struct ss_text out = { 0 };
 	enum ss_status status = ss_session_memory(session, NULL, &request, &out, &err);
 
-	CHECK(status == SS_OK || (view && strcmp(view, "diff") == 0 && err.text[0]));
+	CHECK(status == SS_OK || err.text[0]);
+	CHECK(status == SS_OK || (view ? strcmp(view, "diff") == 0 : status == SS_ERR_MISSING));
 	if (status == SS_OK && strcmp(format, "json") == 0)
 		check_json(out.data, out.length);
 	ss_text_release(&out);
+	return status == SS_OK;
 }
 
 static void show_all(const uint8_t *data, size_t size)
 {
-	struct ss_input input = { .name = "input", .data = data, .length = size };
+	struct ss_input input = { .name = "input.pickle", .data = data, .length = size };
 	struct ss_open_options options = {
 		.inputs = &input, .input_count = 1, .threads = 1, .snapshots = true
 	};
@@ -138,10 +141,13 @@ static void show_all(const uint8_t *data, size_t size)
 	struct ss_error err = { 0 };
 	struct ss_offer offer;
 
-	/* what begins as JSON is taken for a trace */
 	if (ss_session_open(&options, &session, &err) != SS_OK)
 		return;
-	show(session, NULL, NULL, "json");
+	/* "[]" is an empty timeline, and an empty trace */
+	if (!show(session, NULL, NULL, "json")) {
+		ss_session_close(session);
+		return;
+	}
 	show(session, NULL, NULL, "text");
 	for (size_t i = 0; ss_snapshots_offer_at(i, &offer); i++) {
 		const char *group = ss_snapshots_group_at(offer.name, 0);

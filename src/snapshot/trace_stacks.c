@@ -206,12 +206,14 @@ static uint32_t stack_of_node(struct ss_trace_stacks *stacks, uint32_t node,
 
 	if (*known != SS_NO_ID)
 		return *known;
+	if (node == ROOT && told == SS_TOLD_NONE)
+		return 0; /* the empty stack */
 	for (; node != ROOT && count < SS_TRACE_FRAMES_MAX; node = stacks->nodes[node].parent)
 		frames[count++] = stacks->nodes[node].frame;
 	if (told != SS_TOLD_NONE)
 		frames[count++] = stacks->phase_frames[told];
 	*known = ss_stacks_add(&stacks->out->stacks, frames, count);
-	stacks->out->has_frames |= count > 0;
+	stacks->out->has_frames = true;
 	return *known;
 }
 

@@ -56,7 +56,7 @@ static const struct {
 	  "line,category,peak_bytes,end_bytes", "-,unknown,38,30" },
 	{ "which are never below 0", "summary",
 	  EVENTS(OLDEST("1", "-8"), OLDEST("2", "20"), OLDEST("3", "-2")),
-	  "allocated_bytes,peak_active_bytes", "18,20" },
+	  "allocated_bytes,peak_active_bytes,peak_requested_bytes", "18,20,20" },
 	{ "without addresses nothing is known to be kept", "leaks", EVENTS(OLDEST("1", "8")),
 	  "kept_bytes", "" },
 	{ "or for how long", "allocations/line",
@@ -84,6 +84,9 @@ static const struct {
 	{ "more was freed than there was", "summary",
 	  EVENTS(CUDA("1", "64", "8", "10"), CUDA("2", "32", "-30", "4")),
 	  "allocated_bytes,peak_active_bytes", "4,34" },
+	{ "and no block of it is known", "holders/stack",
+	  EVENTS(CUDA("1", "64", "8", "10"), CUDA("2", "32", "-30", "4")),
+	  "peak_bytes,peak_blocks,end_bytes", "34,3,10" },
 	{ "sizes that cannot be meant", "summary",
 	  EVENTS(CUDA("1", "64", "9223372036854775807", "9223372036854775807"),
 		 CUDA("2", "32", "-9223372036854775808", "5"), CUDA("3", "16", "8", "13")),
@@ -161,6 +164,10 @@ static const struct {
 		 CUDA("11", "32", "8", "16"), STEP("2", "20", "9"), OP("a", "20", "9"),
 		 CUDA("21", "16", "8", "24")),
 	  "line,grows,kept_blocks", "a,yes,2 | -,-,1" },
+	{ "and does not count as one", "leaks",
+	  EVENTS(OP("a", "0", "3"), CUDA("1", "64", "8", "8"), STEP("1", "10", "9"),
+		 OP("a", "10", "9"), CUDA("11", "32", "8", "16")),
+	  "line,grows,kept_blocks", "a,-,2" },
 	{ "two of them are enough only where the loop or forward keeps it", "leaks",
 	  EVENTS(STEP("1", "10", "9"), EVALUATE("10", "9"), CUDA("11", "32", "8", "8"),
 		 STEP("2", "20", "9"), EVALUATE("20", "9"), CUDA("21", "16", "8", "16")),
@@ -227,6 +234,7 @@ static void check_notes(void **state)
 		  "1 changes of the recorded total" },
 		{ EVENTS(CUDA("1", "64", "8", "8"), MEMORY("2", "20", "0", "64", "4", "4", "0")),
 		  "1 events are left out" },
+		{ "[" CUDA("1", "64", "8", "8") ",", "The file ends in the middle" },
 	};
 
 	(void)state;
