@@ -34,6 +34,8 @@ static const struct {
 	{ "/home/me/model.py:14", 11, DOTS "odel.py:14", 12 },
 	{ "/home/me/model.py(14): forward", 16, DOTS "model.py(14): " DOTS, 14 },
 	{ "C:\\me\\model.py:14 (forward)", 14, DOTS "model.py:14 " DOTS, 13 },
+	{ "/home/someone/projects/model.py:14 (f)", 30, "/home" DOTS "projects/model.py:14 (f)",
+	  13 },
 	/* wide letters count twice */
 	{ "\xe6\xa8\xa1\xe5\x9e\x8b.py:14 (forward)", 11, "\xe6\xa8\xa1\xe5\x9e\x8b.py:14" DOTS,
 	  11 },

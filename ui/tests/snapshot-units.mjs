@@ -108,6 +108,27 @@ async function layouts() {
 	equal(spotBeside({ segments: [] }, null, "ArrowDown"), null, "no blocks");
 }
 
+/* In a row each, 2 pixels a byte: a block of one byte in a segment that is free otherwise. */
+async function met() {
+	const { spotAt } = await load(`${FOLDER}/map-drawing.ts`);
+	const { LEFT, rowsLayout } = await load(`${FOLDER}/map-layout.ts`);
+	const free = (offset, bytes) => [offset, bytes, "free", null, null, null, null];
+	const blocks = {
+		segments: [
+			{ address: "0x1", bytes: 300, blocks: [free(0, 50), used(50, 1), free(51, 249)] },
+			{ address: "0x2", bytes: 10, blocks: [used(0, 1)] },
+		],
+	};
+	const layout = rowsLayout(blocks, LEFT + 4 + 600);
+	const at = (x, y) => spotAt({ blocks, layout, scroll: 0 }, LEFT + x, y)?.block ?? null;
+	equal(at(100.5, 5), 1, "on it");
+	equal([at(98, 5), at(102.5, 5)], [1, 1], "beside it");
+	equal([at(96, 5), at(104, 5)], [0, 2], "further away: what is free");
+	equal([at(1, 20), at(2.5, 20)], [0, 0], "the other segment");
+	equal(at(12, 20), null, "what nobody recorded");
+	equal([at(-1, 5), at(5, 50)], [null, null], "outside");
+}
+
 async function blocks() {
 	const { addressOf, findBlock, countOf } = await load(`${FOLDER}/model.ts`);
 	const [, , third] = MAP.segments;
@@ -134,6 +155,7 @@ async function frames() {
 export const snapshotUnits = [
 	{ name: "units: what of a snapshot is chosen", run: chosen },
 	{ name: "units: layouts of the map of blocks", run: layouts },
+	{ name: "units: blocks under the pointer", run: met },
 	{ name: "units: blocks by their addresses", run: blocks },
 	{ name: "units: frames of a snapshot", run: frames },
 ];

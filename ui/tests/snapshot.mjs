@@ -91,9 +91,9 @@ async function droppedAll(harness) {
 /* Whatever is recorded of a block, pointing at it and its details do not fail. */
 async function firstBlock(page) {
 	const map = page.locator(".map");
-	await map.hover({ position: { x: 76, y: 6 } });
+	await map.hover({ position: { x: 74, y: 6 } });
 	await page.locator(".map-place .area-tip").waitFor();
-	await map.click({ position: { x: 76, y: 6 } });
+	await map.click({ position: { x: 74, y: 6 } });
 	await page.getByRole("complementary", { name: "Block" }).getByText(/^segment$/).waitFor();
 	equal(await page.getByText("This part of the page failed").count(), 0, "parts that failed");
 }
@@ -420,6 +420,17 @@ async function compared(harness) {
 	await page.getByRole("grid").getByRole("row").nth(1).click();
 	const drawer = page.getByRole("complementary", { name: "Row" });
 	await drawer.getByRole("heading", { name: all[0].line, exact: true }).waitFor();
+	/* stacks are those of the second run */
+	const line = encodeURIComponent(all[0].line);
+	const { stacks } = ask(harness, after, `stacks?line=${line}`);
+	equal(
+		stacks.reduce((total, one) => total + one.end_bytes, 0),
+		all[0].after_bytes,
+		"stacks of the line in the second run",
+	);
+	const [most] = stacks;
+	const held = `${bytesText(most.end_bytes)} in ${most.end_blocks} blocks at the end`;
+	await drawer.getByText(held).first().waitFor();
 	await harness.close(page);
 	stop();
 }

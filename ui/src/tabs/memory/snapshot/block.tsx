@@ -47,7 +47,7 @@ function Facts({ segment, block }: { segment: Segment; block: Block }) {
 
 function Used({ chosen, block }: { chosen: Chosen; block: Block }) {
 	const life = useEvent(chosen, block[6] ?? null);
-	const whole = useWholeStack(chosen, block[5]);
+	const whole = useWholeStack(askedOf(chosen), block[5]);
 	return (
 		<>
 			{life.value ? (

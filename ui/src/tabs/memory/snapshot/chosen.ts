@@ -33,8 +33,14 @@ export function useChosen(): Chosen | null {
 	);
 }
 
-/* Parameters of requests about it. */
-export function askedOf(chosen: Chosen): { snapshot: number; device: string | null } {
+/* Parameters of requests about a device of a snapshot. */
+export type AskedDevice = {
+	run?: number;
+	snapshot: number;
+	device: string | null;
+};
+
+export function askedOf(chosen: Chosen): AskedDevice {
 	return { snapshot: chosen.snapshot.snapshot, device: chosen.device?.device ?? null };
 }
 

@@ -151,13 +151,27 @@ export function drawMap(canvas: HTMLCanvasElement, scene: Scene): void {
 	if (context) new Painter(context, scene).paint();
 }
 
+/* A block that is too narrow to be met is under the pointer from so many pixels away. */
+const NEAR = 3;
+
 /* What is under the pointer: of the canvas, not of the page. */
 export function spotAt(scene: Scene, x: number, y: number): Spot | null {
-	const found = scene.layout.at(Math.floor((y + scene.scroll) / PITCH), x);
+	const row = Math.floor((y + scene.scroll) / PITCH);
+	const found = scene.layout.at(row, x) ?? scene.layout.at(row, x - NEAR);
 	const blocks = found ? scene.blocks.segments[found.segment]?.blocks : undefined;
 	if (!found || !blocks) return null;
+	const { segment, byte } = found;
 	const block = blocks.findIndex(
-		([offset, bytes]) => found.byte >= offset && found.byte < offset + bytes,
+		([offset, bytes]) => byte >= offset && byte < offset + bytes,
 	);
-	return block < 0 ? null : { segment: found.segment, block };
+	if (block >= 0 && blocks[block]?.[2] !== "free") return { segment, block };
+	let [nearest, least] = [-1, NEAR];
+	blocks.forEach(([offset, bytes, state], i) => {
+		if (state === "free") return;
+		const [piece] = scene.layout.pieces(segment, offset, offset + bytes);
+		const away = piece?.row === row ? Math.abs(piece.x - x) : least;
+		if (piece && piece.width <= NEAR && away < least) [nearest, least] = [i, away];
+	});
+	if (nearest >= 0) return { segment, block: nearest };
+	return block < 0 ? null : { segment, block };
 }

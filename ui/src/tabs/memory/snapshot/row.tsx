@@ -3,6 +3,7 @@
  * the ways to its place in the curve and in the map. Rows of other tables are as everywhere.
  */
 import { useState } from "preact/hooks";
+import { targetOf } from "../../../core/client";
 import { useLoaded, useOpened } from "../../../core/context";
 import { formatBytes, formatCount } from "../../../core/format";
 import type { Selection } from "../../../core/store";
@@ -13,6 +14,7 @@ import { Failed, Loading, Nothing } from "../../../parts/state";
 import { useTable } from "../../../parts/table-view";
 import { BlockDetails } from "./block";
 import {
+	type AskedDevice,
 	askedOf,
 	type Chosen,
 	showEvents,
@@ -28,6 +30,12 @@ import { countOf, type Stacks, type StackSums } from "./model";
 import { useWholeStack } from "./stack";
 
 type RowSelection = Extract<Selection, { kind: "row" }>;
+
+interface PartProps {
+	chosen: Chosen;
+	selected: RowSelection;
+	read: Read;
+}
 
 /* Stacks of a line that are listed; a line with more says so. */
 const LISTED = 12;
@@ -65,7 +73,7 @@ function TextStack({ text }: { text: string | null }) {
 /* One allocation: its event, its free, its stack. */
 function EventPart({ chosen, event }: { chosen: Chosen; event: number }) {
 	const life = useEvent(chosen, event);
-	const whole = useWholeStack(chosen, life.value?.stack ?? null);
+	const whole = useWholeStack(askedOf(chosen), life.value?.stack ?? null);
 	if (life.state === "failed") return <Failed error={life.error} />;
 	if (!life.value) return <Loading what="Looking up the event …" />;
 	return (
@@ -131,52 +139,64 @@ function StackList(props: {
 	);
 }
 
-/* All stacks that allocate at the line of the row. */
-function StacksPart(props: { chosen: Chosen; selected: RowSelection; read: Read }) {
-	const { chosen, selected, read } = props;
+/* To the curve and the map of what is shown: a row of a comparison may be about another. */
+function StackLinks(props: PartProps & { sums: StackSums[] }) {
+	const { chosen, selected, read, sums } = props;
+	const line = textIn(read, "line");
+	return (
+		<p class="held-links">
+			{line ? (
+				<button
+					type="button"
+					class="button"
+					onClick={() =>
+						showInCurve(selected.group === "stack" ? "stack" : "line", line)
+					}
+				>
+					Show in the curve
+				</button>
+			) : null}
+			{chosen.device?.segments && sums.length ? (
+				<button
+					type="button"
+					class="button"
+					onClick={() =>
+						showInMap(
+							momentOfRow(selected.view, read, chosen),
+							writeStacks(sums.map((one) => one.stack)),
+						)
+					}
+				>
+					Show in the block map
+				</button>
+			) : null}
+		</p>
+	);
+}
+
+/* All stacks that allocate at the line of the row; of a comparison: in what came after. */
+function StacksPart(props: PartProps & { asked: AskedDevice }) {
+	const { chosen, selected, read, asked } = props;
 	const { client } = useOpened();
 	const line = textIn(read, "line");
-	const asked = askedOf(chosen);
+	const here = !asked.run && asked.snapshot === chosen.snapshot.snapshot;
+	const key = targetOf("stacks", { ...asked, line });
 	const loaded = useLoaded(
 		() => client.json<Stacks>("stacks", { ...asked, line }),
-		[client, asked.snapshot, asked.device, line],
+		[client, key],
 	);
 	const [picked, go] = useState<number | null>(null);
 	const sums = loaded.value?.stacks ?? [];
 	const byStack = selected.group === "stack";
 	const own = sums.findIndex((one) => one.text === textIn(read, "stack"));
 	const at = picked ?? (byStack ? Math.max(0, own) : 0);
-	const whole = useWholeStack(chosen, sums[at]?.stack ?? null);
+	const whole = useWholeStack(asked, sums[at]?.stack ?? null);
 	const shown = byStack && sums[at] ? [sums[at]] : sums;
 	if (loaded.state === "failed") return <TextStack text={textIn(read, "stack")} />;
 	if (!loaded.value) return <Loading what="Reading the stacks …" />;
 	return (
 		<>
-			<p class="held-links">
-				{line ? (
-					<button
-						type="button"
-						class="button"
-						onClick={() => showInCurve(byStack ? "stack" : "line", line)}
-					>
-						Show in the curve
-					</button>
-				) : null}
-				{chosen.device?.segments && shown.length ? (
-					<button
-						type="button"
-						class="button"
-						onClick={() =>
-							showInMap(
-								momentOfRow(selected.view, read, chosen),
-								writeStacks(shown.map((one) => one.stack)),
-							)
-						}
-					>
-						Show in the block map
-					</button>
-				) : null}
-			</p>
+			{here ? <StackLinks {...props} sums={shown} /> : <p>In what came after:</p>}
 			<StackList
 				sums={shown}
 				count={byStack ? shown.length : loaded.value.count}
@@ -241,7 +261,7 @@ const OF_LINES = new Set([
 	"snapshot-diff",
 ]);
 
-function Part(props: { chosen: Chosen; selected: RowSelection; read: Read }) {
+function Part(props: PartProps & { asked: AskedDevice }) {
 	const { chosen, selected, read } = props;
 	const { view, group } = selected;
 	const event = numberIn(read, "event");
@@ -253,7 +273,7 @@ function Part(props: { chosen: Chosen; selected: RowSelection; read: Read }) {
 	if (event !== null) return <EventPart chosen={chosen} event={event} />;
 	if (group === "category" && category) return <CategoryPart category={category} />;
 	if (OF_LINES.has(view) && group !== "call")
-		return <StacksPart chosen={chosen} selected={selected} read={read} />;
+		return <StacksPart {...props} />;
 	return <TextStack text={textIn(read, "stack")} />;
 }
 
@@ -261,10 +281,19 @@ function titleOf(selected: RowSelection, read: Read): string {
 	const event = numberIn(read, "event");
 	const named = ["finding", "setting", "address", "line"].map((name) => textIn(read, name));
 	const found = named.find((name) => name !== null);
+	if (selected.view === "snapshot-allocations" && event !== null)
+		return `${formatBytes(numberIn(read, "bytes"))}, ${textIn(read, "line") ?? "no stack"}`;
 	if (selected.view === "snapshot-summary") return `device ${textIn(read, "device") ?? ""}`;
 	if (found) return found;
 	if (selected.group === "category") return textIn(read, "category") ?? "unknown";
 	return event === null ? "Blocks without a stack" : `event ${formatCount(event)}`;
+}
+
+/* The device of the second snapshot of a comparison; without one what is shown. */
+function afterOf(chosen: Chosen, asked: { run?: number; snapshot?: number }): AskedDevice {
+	const shown = askedOf(chosen);
+	if (asked.run) return { run: asked.run, snapshot: 0, device: shown.device };
+	return { ...shown, snapshot: asked.snapshot ?? shown.snapshot };
 }
 
 function SnapshotRow({ selected }: { selected: RowSelection }) {
@@ -299,7 +328,12 @@ function SnapshotRow({ selected }: { selected: RowSelection }) {
 				row={row}
 				title={title}
 			/>
-			<Part chosen={chosen} selected={selected} read={read} />
+			<Part
+				chosen={chosen}
+				selected={selected}
+				read={read}
+				asked={afterOf(chosen, asked ?? {})}
+			/>
 		</div>
 	);
 }

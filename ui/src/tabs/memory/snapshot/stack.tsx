@@ -1,30 +1,28 @@
 /*
  * stack.tsx - drawer: a stack that was clicked in the curve, whole, and what it holds.
  */
+import { targetOf } from "../../../core/client";
 import { useLoaded, useOpened } from "../../../core/context";
 import type { Selection } from "../../../core/store";
 import { Failed, Loading, Nothing } from "../../../parts/state";
-import { askedOf, type Chosen, showInCurve, showInMap, useChosen } from "./chosen";
+import { type AskedDevice, askedOf, showInCurve, showInMap, useChosen } from "./chosen";
 import { Frames, holdsWords } from "./frames";
 import type { Stack } from "./model";
 
 type HeldSelection = Extract<Selection, { kind: "held" }>;
 
-export function useWholeStack(chosen: Chosen | null, stack: number | null) {
+export function useWholeStack(asked: AskedDevice | null, stack: number | null) {
 	const { client } = useOpened();
-	const { snapshot, device } = chosen ? askedOf(chosen) : { snapshot: 0, device: null };
+	const key = asked && stack !== null ? targetOf("stack", { ...asked, stack }) : null;
 	return useLoaded(
-		async () =>
-			stack === null
-				? null
-				: client.json<Stack>("stack", { snapshot, device, stack }),
-		[client, snapshot, device, stack],
+		async () => (key ? client.json<Stack>("stack", { ...asked, stack }) : null),
+		[client, key],
 	);
 }
 
 export function HeldDetails({ selected }: { selected: HeldSelection }) {
 	const chosen = useChosen();
-	const loaded = useWholeStack(chosen, selected.stack);
+	const loaded = useWholeStack(chosen && askedOf(chosen), selected.stack);
 	const found = loaded.value;
 	if (!chosen) return <Nothing>There is no snapshot.</Nothing>;
 	if (loaded.state === "failed") return <Failed error={loaded.error} />;
