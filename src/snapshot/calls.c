@@ -262,15 +262,6 @@ static bool take(struct counting *counting, struct ss_calls *calls)
 	return true;
 }
 
-/* Nothing is computed again where there is no backward. */
-static bool has_backward(const struct ss_spots *spots)
-{
-	for (uint32_t i = 0; i < spots->stack_count; i++)
-		if (spots->phase[i] == SS_SPOT_BACKWARD)
-			return true;
-	return false;
-}
-
 static void find_inside(const struct ss_snapshot_subject *subject, uint32_t line, uint32_t *inside)
 {
 	struct level levels[DEPTH_MAX];
@@ -335,5 +326,8 @@ enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_su
 	ss_arena_release(&scratch);
 	if (!whole)
 		return ss_fail_memory(err, "the calls");
-	return has_backward(subject->spots) ? try_checkpoints(calls, subject, device, err) : SS_OK;
+	/* without backward nothing is kept for it */
+	return ss_spots_has(subject->spots, SS_SPOT_BACKWARD)
+		       ? try_checkpoints(calls, subject, device, err)
+		       : SS_OK;
 }

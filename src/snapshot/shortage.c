@@ -82,6 +82,8 @@ static void judge(const struct ss_snapshot *snapshot, struct ss_shortage *out)
 		out->cause = SS_SHORTAGE_FRAGMENTS;
 	else
 		out->cause = out->helps_leak_fix ? SS_SHORTAGE_LEAK : SS_SHORTAGE_TOO_MUCH;
+	out->helps_split_size = out->cause == SS_SHORTAGE_FRAGMENTS && !expandable &&
+				!out->helps_expandable;
 }
 
 enum ss_status ss_shortage_find(const struct ss_snapshot_subject *subject,
@@ -106,6 +108,7 @@ enum ss_status ss_shortage_find(const struct ss_snapshot_subject *subject,
 	if (status == SS_OK) {
 		out->leaked_bytes = leaked_before(&kept, &held, subject->spots);
 		ss_kept_release(&kept);
+		out->leaked_at_least = device->begins_in_middle;
 		judge(subject->snapshot, out);
 		if (out->leaked_bytes < 0)
 			status = ss_fail_memory(err, "what is kept");

@@ -26,7 +26,9 @@ struct ss_shortage {
 	int64_t leaked_bytes;      /* kept by earlier steps */
 	int64_t purpose_bytes[SS_PURPOSE_COUNT];
 	enum ss_shortage_cause cause;
-	bool helps_expandable, helps_checkpoint, helps_leak_fix;
+	bool helps_expandable, helps_split_size; /* at most one of them */
+	bool helps_checkpoint, helps_leak_fix;
+	bool leaked_at_least; /* the beginning is lost, and what was left behind there */
 };
 
 SS_MUST_USE

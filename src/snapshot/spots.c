@@ -414,6 +414,14 @@ void ss_spots_release(struct ss_spots *spots)
 	*spots = (struct ss_spots){ 0 };
 }
 
+bool ss_spots_has(const struct ss_spots *spots, enum ss_spot_phase first)
+{
+	for (uint32_t i = 0; i < spots->stack_count; i++)
+		if (spots->phase[i] >= first)
+			return true;
+	return false;
+}
+
 const char *ss_spots_line(const struct ss_spots *spots, uint32_t stack)
 {
 	return spots->line[stack] ? ss_strings_text(&spots->texts, spots->line[stack]) : NULL;

@@ -66,6 +66,9 @@ enum ss_status ss_spots_init(struct ss_spots *spots, const struct ss_snapshot *s
 			     struct ss_memory *memory, struct ss_error *err);
 void ss_spots_release(struct ss_spots *spots);
 
+/* Whether any stack is of that phase, or of one that comes after it in a step. */
+bool ss_spots_has(const struct ss_spots *spots, enum ss_spot_phase first);
+
 /* The line of a stack; NULL: not recorded. */
 const char *ss_spots_line(const struct ss_spots *spots, uint32_t stack);
 

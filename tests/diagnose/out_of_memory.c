@@ -37,9 +37,10 @@ static const struct rule_case traces[] = {
 #define EXPANDABLE                                                                \
 	"\n-> PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n" \
 	"# where that cannot be had: max_split_size_mb"
-#define REPEAT                                                   \
-	"\n-> # make sizes repeat, or give back free segments\n" \
-	"# (torch.cuda.empty_cache()) before the large allocation"
+#define REPEAT                                                                                  \
+	"\n-> # make sizes repeat: pad sequences to a few lengths; or\n"                        \
+	"PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128 python train.py    # large blocks stay " \
+	"whole"
 #define LARGE_PIECES                                                                            \
 	"segment 0x10000000 83886080; block 0x10000000 512 512 used;"                           \
 	"block 0x10000200 41942528 0 free; block 0x12800000 512 512 used;"                      \
@@ -64,7 +65,10 @@ static const struct memory_case snapshots[] = {
 	  0 },
 	{ "in pieces of expandable segments",
 	  "setting expandable_segments True;" PIECES "oom 2000000 300 fwd",
-	  "warning 2000000 high\n" ASKED IN_PIECES FREE("300 B") REPEAT, 0 },
+	  "warning 2000000 high\n" ASKED IN_PIECES FREE(
+		  "300 B") "\n-> # make sizes repeat: pad sequences to a few lengths; or a smaller "
+			   "batch",
+	  0 },
 	/* 10000000 less 2097152 reserved and 300 free: more than a tenth */
 	{ "somebody else has the device", PIECES "oom 2000000 300 fwd",
 	  "warning 2000000 high\n" ASKED IN_PIECES FREE("300 B") OTHERS REPEAT, 10000000 },

@@ -15,10 +15,10 @@ import tempfile
 
 from allocator import MIB, Allocator, OutOfMemory
 
-# findings by what this test calls them: all names that they have had
+# findings by what this test calls them
 NAMES = {
-    "memory-leak": "leak", "leak": "leak", "out-of-memory": "oom",
-    "fragmentation": "fragmentation", "allocator-thrash": "thrash", "expandable": "expandable",
+    "memory-leak": "leak", "out-of-memory": "oom", "fragmentation": "fragmentation",
+    "allocator-thrash": "thrash", "memory-headroom": "headroom",
 }  # fmt: skip
 
 
@@ -168,7 +168,7 @@ def prefetching(program):
 # what runs on which device (MiB), and what must be found: warnings, notes, why it failed
 CASES = {
     "fragments": (cut_up, {"device": 1200}, ["oom"], [], "in pieces"),
-    "fragments_expandable": (cut_up, {"device": 1200, "expandable": True}, [], ["expandable"], ""),
+    "fragments_expandable": (cut_up, {"device": 1200, "expandable": True}, [], ["fragmentation"], ""),
     # pages are given back in the middle of blocks, in vain
     "unmapped": (cut_up, {"device": 1000, "expandable": True}, ["oom"], [], "in pieces"),
     # pieces are smaller than a page: expandable segments would keep them, too

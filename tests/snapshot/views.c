@@ -158,7 +158,8 @@ static const struct {
 	  "alloc 0x1000000 18874368; alloc 0x2200000 4194304; alloc 0x2600000 20971520;"
 	  "alloc 0x3a00000 23068672; free 0x1000000 18874368; free 0x2600000 20971520;"
 	  "oom 39845888 0",
-	  "cached_free_bytes,missing_bytes,would_help", "39845888,0,-" },
+	  "cached_free_bytes,missing_bytes,would_help",
+	  "39845888,0,sizes that repeat; or max_split_size_mb" },
 	{ "the device has it, but less than the 20 MiB of a segment: it is full", "oom",
 	  "segment 0x1000000 20971520; block 0x1000000 20971520 20971520 used;"
 	  "segalloc 0x1000000 20971520; alloc 0x1000000 20971520; oom 8388608 18874368",

@@ -210,19 +210,11 @@ static int64_t sum_leaks(const struct ss_kept *kept, uint32_t *steps)
 	return bytes;
 }
 
-static bool has_training(const struct ss_spots *spots)
-{
-	for (uint32_t i = 0; i < spots->stack_count; i++)
-		if (spots->phase[i] >= SS_SPOT_BACKWARD)
-			return true;
-	return false;
-}
-
 static enum ss_status look_for_kept(struct ss_memory_look *look, struct ss_error *err)
 {
 	const struct ss_kept *kept = look->kept;
 	const struct ss_strings *texts = &look->subject->spots->texts;
-	bool trained = has_training(look->subject->spots);
+	bool trained = ss_spots_has(look->subject->spots, SS_SPOT_BACKWARD);
 	uint32_t steps;
 
 	(void)err;

@@ -86,6 +86,19 @@ static void tell_more(struct ss_memory_look *look, const struct ss_shortage *sho
 								    : "one of them");
 }
 
+/* Segments that are wholly free were given back before it failed: emptying the cache is no help. */
+static const char *fix_of_pieces(const struct ss_shortage *shortage)
+{
+	if (shortage->helps_expandable)
+		return "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n"
+		       "# where that cannot be had: max_split_size_mb";
+	if (shortage->helps_split_size)
+		return "# make sizes repeat: pad sequences to a few lengths; or\n"
+		       "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128 python train.py    "
+		       "# large blocks stay whole";
+	return "# make sizes repeat: pad sequences to a few lengths; or a smaller batch";
+}
+
 static void choose_fix(struct ss_memory_look *look, const struct ss_shortage *shortage)
 {
 	const struct ss_kept *kept = look->kept;
@@ -93,16 +106,11 @@ static void choose_fix(struct ss_memory_look *look, const struct ss_shortage *sh
 
 	switch (shortage->cause) {
 	case SS_SHORTAGE_FRAGMENTS:
-		ss_memory_fix(look, "%s",
-			      shortage->helps_expandable
-				      ? "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python "
-					"train.py\n# where that cannot be had: max_split_size_mb"
-				      : "# make sizes repeat, or give back free segments\n"
-					"# (torch.cuda.empty_cache()) before the large "
-					"allocation");
+		ss_memory_fix(look, "%s", fix_of_pieces(shortage));
 		break;
 	case SS_SHORTAGE_LEAK:
-		ss_memory_fix(look, "# free what earlier steps left behind, %s%s%s",
+		ss_memory_fix(look, "# free what earlier steps left behind, %s%s%s%s",
+			      shortage->leaked_at_least ? "at least " : "",
 			      ss_memory_amount(look, shortage->leaked_bytes),
 			      has_line ? ": most is made at " : "",
 			      has_line ? ss_strings_text(&look->subject->spots->texts,

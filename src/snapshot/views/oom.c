@@ -34,11 +34,15 @@ static const char *help_of(const struct ss_shortage *shortage, struct ss_table *
 	const char *list = "";
 
 	if (shortage->helps_leak_fix)
-		list = ss_table_print(out, "freeing what earlier steps left behind (%s)",
+		list = ss_table_print(out, "freeing what earlier steps left behind (%s%s)",
+				      shortage->leaked_at_least ? "at least " : "",
 				      ss_bytes_text(shortage->leaked_bytes, out));
 	if (shortage->helps_expandable)
 		list = ss_table_print(out, "%s%sexpandable_segments:True, else max_split_size_mb",
 				      list, *list ? "; " : "");
+	if (shortage->helps_split_size)
+		list = ss_table_print(out, "%s%ssizes that repeat, or max_split_size_mb", list,
+				      *list ? "; " : "");
 	if (shortage->helps_checkpoint)
 		list = ss_table_print(
 			out, "%s%sactivation checkpointing or a smaller batch (activations: %s)",
