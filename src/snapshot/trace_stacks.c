@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "analyze/places.h"
 #include "snapshot/spots.h"
 
 struct key {
@@ -120,31 +119,6 @@ static bool is_frame(const struct ss_trace *trace, uint32_t row)
 	       (kind == SS_KIND_ANNOTATION && !(ss_slice_flags(trace, row) & steps));
 }
 
-/* Where a range of the profiler begins: the call never ends in the recording. */
-static bool is_range_entry(const struct ss_trace *trace, uint32_t row)
-{
-	static const char entry[] = "<built-in method _record_function_enter";
-	const struct ss_string *name = &trace->names.items[trace->slices.name[row]];
-
-	return name->length >= sizeof(entry) - 1 &&
-	       memcmp(name->text, entry, sizeof(entry) - 1) == 0;
-}
-
-/* What called the profiler: frames of torch around a node are its own. */
-static uint32_t before_profiler(const struct ss_trace_stacks *stacks, uint32_t node)
-{
-	while (node != SS_NO_ID && node != ROOT) {
-		const struct ss_code_frame *frame = ss_snapshot_frame(stacks->out,
-								      stacks->nodes[node].frame);
-		const struct ss_string *file = &stacks->out->texts.items[frame->file];
-
-		if (!frame->file || !ss_places_is_library(file->text, file->length))
-			break;
-		node = stacks->nodes[node].parent;
-	}
-	return node;
-}
-
 /* The node of a row whose parent has one already. */
 static uint32_t enter_row(struct ss_trace_stacks *stacks, uint32_t row)
 {
@@ -156,8 +130,6 @@ static uint32_t enter_row(struct ss_trace_stacks *stacks, uint32_t row)
 	around = parent == SS_NO_ROW ? ROOT : stacks->row_nodes[parent];
 	if (!is_frame(stacks->trace, row))
 		return around;
-	if (is_range_entry(stacks->trace, row))
-		return before_profiler(stacks, around);
 	if (slices->kind[row] == SS_KIND_OP && slices->args[row] != SS_NO_ARGS &&
 	    !stacks->nodes[around].has_python) {
 		const struct ss_op_args *args = ss_records_at(&stacks->trace->op_args,
