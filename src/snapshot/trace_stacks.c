@@ -119,13 +119,35 @@ static bool is_frame(const struct ss_trace *trace, uint32_t row)
 	       (kind == SS_KIND_ANNOTATION && !(ss_slice_flags(trace, row) & steps));
 }
 
-/* The node of a row whose parent has one already. */
+/* Old files cut times to microseconds: what ends later by less may have ended together. */
+#define TOLERANCE_NS 1000
+
+/*
+ * What a row is inside of. A range outlives the calls that opened it (record_function's
+ * __enter__): those are no frames of what runs in it. Real files need a few tries; so many
+ * are no program's.
+ */
+static uint32_t around_row(const struct ss_slices *slices, uint32_t row)
+{
+	uint32_t around = slices->parent[row];
+	int64_t end_ns = ss_slice_end(slices, row) - TOLERANCE_NS;
+
+	if (slices->kind[row] != SS_KIND_ANNOTATION)
+		return around;
+	for (int tries = 0; tries < SS_TRACE_FRAMES_MAX && around != SS_NO_ROW &&
+			    ss_slice_end(slices, around) < end_ns;
+	     tries++)
+		around = slices->parent[around];
+	return around;
+}
+
+/* The node of a row whose parents have one already. */
 static uint32_t enter_row(struct ss_trace_stacks *stacks, uint32_t row)
 {
 	const uint32_t telling = SS_NAME_BACKWARD | SS_NAME_OPTIMIZER_STEP | SS_NAME_ZERO_GRAD |
 				 SS_NAME_MODULE | SS_NAME_WRAPPER;
 	const struct ss_slices *slices = &stacks->trace->slices;
-	uint32_t parent = slices->parent[row], around, frame;
+	uint32_t parent = around_row(slices, row), around, frame;
 
 	around = parent == SS_NO_ROW ? ROOT : stacks->row_nodes[parent];
 	if (!is_frame(stacks->trace, row))

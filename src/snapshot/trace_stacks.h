@@ -2,9 +2,10 @@
  * trace_stacks.h - the stacks of a trace's memory events, as those of a snapshot.
  *
  * A stack is what lies around an event on its thread: Python frames, modules, ranges and
- * operators; steps of the profiler and calls of the runtime are no frames. Where old writers
- * gave operators a call stack instead of frames, it stands around them. The phase that the
- * trace tells (analyze/phase.h) is the outermost frame where no other frame tells it.
+ * operators; steps of the profiler and calls of the runtime are no frames, nor are calls that
+ * opened a range and have returned since. Where old writers gave operators a call stack
+ * instead of frames, it stands around them. The phase that the trace tells (analyze/phase.h) is
+ * the outermost frame where no other frame tells it.
  *
  * Frames are looked up once a name and nodes by (node around it, frame), so what this costs
  * grows with rows and not with the depth of stacks.

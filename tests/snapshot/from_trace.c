@@ -131,6 +131,14 @@ static const struct {
 	  "line,category,stack",
 	  "net.py:14 (forward),activation,aten::empty < aten::conv2d < conv.py:3 (f) < net.py:14 "
 	  "(forward)" },
+	{ "calls that opened a range have returned", "holders/line",
+	  EVENTS(FRAME("train.py(3): f", "0", "40"), FRAME("own.py(9): __enter__", "1", "2"),
+		 NOTE("n", "2", "30"), OP("aten::mm", "5", "2"), CUDA("6", "64", "8", "8")),
+	  "line,stack", "train.py:3 (f),aten::mm < n < train.py:3 (f)" },
+	{ "but those that ended with it stay", "holders/line",
+	  EVENTS(FRAME("train.py(3): f", "0", "40"), FRAME("own.py(9): g", "1", "20"),
+		 NOTE("n", "2", "20"), OP("aten::mm", "5", "2"), CUDA("6", "64", "8", "8")),
+	  "line,stack", "own.py:9 (g),aten::mm < n < own.py:9 (g) < train.py:3 (f)" },
 	{ "nothing is around it", "holders/line",
 	  EVENTS(OP("a", "0", "1"), CUDA("3", "64", "8", "8")), "line,stack", "-,-" },
 	/* phases */
