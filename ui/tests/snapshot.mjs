@@ -157,6 +157,17 @@ async function openRow(page, part, row = 1) {
 	return drawer;
 }
 
+/* Texts of a list, once it is drawn: the one before it stays until then. */
+async function listed(list, wanted, what) {
+	let found = [];
+	for (let i = 0; i < 50; i++) {
+		found = await list.allInnerTexts();
+		if (JSON.stringify(found) === JSON.stringify(wanted)) return;
+		await new Promise((resolve) => setTimeout(resolve, 100));
+	}
+	equal(found, wanted, what);
+}
+
 /* Frames of Python at first, then all of them. */
 async function checkStack(drawer, frames) {
 	const words = (list) =>
@@ -169,11 +180,10 @@ async function checkStack(drawer, frames) {
 	const list = part.getByRole("listitem");
 	const python = frames.filter((frame) => frame.file?.endsWith(".py"));
 	const main = words(python.length ? python : frames.filter((frame) => !frame.noise));
-	await list.filter({ hasText: main.at(-1) }).first().waitFor();
-	equal(await list.allInnerTexts(), main, "the main frames");
+	await listed(list, main, "the main frames");
 	if (main.length === frames.length) return;
 	await part.getByRole("button", { name: `show all ${frames.length} frames` }).click();
-	equal(await list.allInnerTexts(), words(frames), "all frames");
+	await listed(list, words(frames), "all frames");
 	await part.getByRole("button", { name: "show the main frames" }).click();
 }
 
