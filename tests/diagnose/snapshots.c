@@ -25,7 +25,8 @@ struct file {
 		CUDA("13", "2", "4", "116"), CUDA("14", "64", "-8", "108"),   \
 		CUDA("22", "64", "8", "116"), CUDA("23", "3", "4", "120"),    \
 		CUDA("24", "64", "-8", "112")
-#define TRACE "{" BASE "\"traceEvents\":" EVENTS(GROWING) "}"
+#define GRADIENT OP("autograd::engine::evaluate_function: AddBackward0", "6", "2")
+#define TRACE "{" BASE "\"traceEvents\":" EVENTS(GROWING, GRADIENT) "}"
 /* Eleven days before. */
 #define EARLIER                                         \
 	"{\"baseTimeNanoseconds\":1699000000000000000," \
@@ -83,7 +84,7 @@ static const struct {
 	{ "the trace alone",
 	  { { "a.json", TRACE, 0 }, { "a.pickle", TIDY, NOW } },
 	  SS_EVERY_RANK,
-	  "memory-leak warning -1 medium rank -1\n" GROWS },
+	  "memory-leak warning -1 high rank -1\n" GROWS },
 	{ "the snapshot alone tells it of the rank",
 	  { { "rank3.json", QUIET, 0 }, { "a.pickle", LEAKS, NOW } },
 	  SS_EVERY_RANK,
@@ -99,17 +100,17 @@ static const struct {
 	    { "rank1.json", TRACE, 0 },
 	    { "rank0.pickle", LEAKS, NOW } },
 	  SS_EVERY_RANK,
-	  "memory-leak warning -1 medium rank 1\n" GROWS
+	  "memory-leak warning -1 high rank 1\n" GROWS
 	  "memory-leak warning 1024 high rank 0\n" KEEPS("") },
 	{ "no number, and two ranks: of none",
 	  { { "rank0.json", QUIET, 0 }, { "rank1.json", TRACE, 0 }, { "a.pickle", LEAKS, NOW } },
 	  SS_EVERY_RANK,
-	  "memory-leak warning -1 medium rank 1\n" GROWS
+	  "memory-leak warning -1 high rank 1\n" GROWS
 	  "memory-leak warning 1024 high\n" KEEPS("") },
 	{ "a rank that is not there: of none",
 	  { { "rank0.json", TRACE, 0 }, { "rank7.pickle", LEAKS, NOW } },
 	  SS_EVERY_RANK,
-	  "memory-leak warning -1 medium rank 0\n" GROWS
+	  "memory-leak warning -1 high rank 0\n" GROWS
 	  "memory-leak warning 1024 high\n" KEEPS("") },
 	{ "two ranks, two snapshots",
 	  { { "rank0.json", QUIET, 0 },
@@ -135,7 +136,7 @@ static const struct {
 	    { "rank1.json", TRACE, 0 },
 	    { "rank0.pickle", LEAKS, NOW } },
 	  1,
-	  "memory-leak warning -1 medium rank 1\n" GROWS },
+	  "memory-leak warning -1 high rank 1\n" GROWS },
 	{ "a day later",
 	  { { "a.json", TRACE, 0 }, { "a.pickle", LEAKS, NOW + DAY } },
 	  SS_EVERY_RANK,
@@ -143,12 +144,12 @@ static const struct {
 	{ "more than a day: two runs",
 	  { { "a.json", TRACE, 0 }, { "a.pickle", LEAKS, NOW + DAY + 31 } },
 	  SS_EVERY_RANK,
-	  "memory-leak warning -1 medium rank -1\n" GROWS
+	  "memory-leak warning -1 high rank -1\n" GROWS
 	  "memory-leak warning 1024 high\n" APART KEEPS("") },
 	{ "more than a day before",
 	  { { "a.json", TRACE, 0 }, { "a.pickle", LEAKS, NOW - DAY - 1000 } },
 	  SS_EVERY_RANK,
-	  "memory-leak warning -1 medium rank -1\n" GROWS
+	  "memory-leak warning -1 high rank -1\n" GROWS
 	  "memory-leak warning 1024 high\n" APART KEEPS("") },
 	{ "one of the run and one of another",
 	  { { "a.json", QUIET, 0 },
@@ -161,7 +162,7 @@ static const struct {
 	{ "two traces that tell no rank: of none",
 	  { { "a.json", TRACE, 0 }, { "b.json", QUIET, 0 }, { "a.pickle", LEAKS, NOW } },
 	  SS_EVERY_RANK,
-	  "memory-leak warning -1 medium rank -1\n" GROWS
+	  "memory-leak warning -1 high rank -1\n" GROWS
 	  "memory-leak warning 1024 high\n" KEEPS("") },
 	{ "two traces of one rank and run: either has it",
 	  { { "rank0.a.json", QUIET, 0 },
@@ -214,7 +215,7 @@ static const struct {
 	  SS_EVERY_RANK,
 	  "out-of-memory warning 1000 medium rank -1\n"
 	  "1.00 kB was asked for with 0 B in use\nfree were 300 B of the device\n"
-	  "memory-leak warning -1 medium rank -1\n" GROWS },
+	  "memory-leak warning -1 high rank -1\n" GROWS },
 };
 
 struct loaded {
