@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/pools.h"
+#include "snapshot/calls.h"
 
 /* Longer sentences would not be read. */
 #define SENTENCE_MAX 512
@@ -77,6 +78,27 @@ const char *ss_memory_amount(struct ss_memory_look *look, int64_t bytes)
 #define FRAGMENT_SHARE 5
 /* Segments are made of 2 and of 20 MiB: a few that are not filled are no fragments. */
 #define FRAGMENT_BYTES (INT64_C(128) << 20)
+
+enum ss_status ss_memory_tell_checkpoint(struct ss_memory_look *look, struct ss_error *err)
+{
+	const struct ss_device_memory *device = look->device;
+	const struct ss_strings *texts = &look->subject->spots->texts;
+	enum ss_status status;
+	struct ss_calls calls;
+	struct ss_held held;
+
+	SS_TRY(ss_held_init(&held, look->subject, device, device->peak_row, err));
+	status = ss_calls_init(&calls, look->subject, device, &held, err);
+	if (status == SS_OK && calls.count && calls.items[0].saved_bytes > 0)
+		ss_memory_evidence(look, ss_strings_text(texts, calls.items[0].line),
+				   "a checkpoint around each of the %u runs of one call would make "
+				   "the peak %s less",
+				   calls.items[0].runs,
+				   ss_memory_amount(look, calls.items[0].saved_bytes));
+	ss_calls_release(&calls);
+	ss_held_release(&held);
+	return status;
+}
 
 /* Before the events the peak may have been higher: only what was reserved in them counts. */
 int64_t ss_memory_excess(const struct ss_device_memory *device)

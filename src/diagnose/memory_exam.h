@@ -77,6 +77,10 @@ void ss_memory_confidence(struct ss_memory_look *look, enum ss_confidence confid
 /* "33.6 MB", for a sentence. */
 const char *ss_memory_amount(struct ss_memory_look *look, int64_t bytes);
 
+/* Which call a checkpoint helps most around, where that can be told (snapshot/calls.h). */
+SS_MUST_USE
+enum ss_status ss_memory_tell_checkpoint(struct ss_memory_look *look, struct ss_error *err);
+
 /* Reserved in the events and never needed at once. */
 int64_t ss_memory_excess(const struct ss_device_memory *device);
 

@@ -160,7 +160,7 @@ enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct
 		if (out->count == had)
 			return ss_fail(err, SS_ERR_MISSING,
 				       "no trace files in '%s' (names that end in .json, .json.gz, "
-				       ".json.zst or .stepscope)",
+				       ".json.zst, .stepscope or .pickle)",
 				       paths[i]);
 	}
 	if (out->count)

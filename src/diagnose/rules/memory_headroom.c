@@ -132,6 +132,7 @@ static enum ss_status tell_peak(struct ss_memory_look *look, struct ss_error *er
 				   "optimizer state",
 				   ss_memory_amount(look, activations),
 				   ss_memory_amount(look, state));
+	SS_TRY(ss_memory_tell_checkpoint(look, err));
 	if (state > activations)
 		ss_memory_fix(look, "fully_shard(model)    # parameters, gradients and optimizer "
 				    "state take most of it\n"

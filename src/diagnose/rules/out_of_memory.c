@@ -147,6 +147,8 @@ static enum ss_status look_at_failure(struct ss_memory_look *look, struct ss_err
 	ss_memory_find(look, SS_MEMORY_WARNING, shortage.asked_bytes);
 	look->finding->comes_first = true;
 	tell_request(look, &shortage);
+	if (shortage.cause == SS_SHORTAGE_TOO_MUCH && shortage.helps_checkpoint)
+		SS_TRY(ss_memory_tell_checkpoint(look, err));
 	tell_more(look, &shortage);
 	choose_fix(look, &shortage);
 	if (shortage.oom->has_free)
