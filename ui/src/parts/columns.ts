@@ -102,6 +102,10 @@ interface Reach {
 	known: boolean;
 }
 
+/* What names of one length differ by, and where that is no matter. */
+const WIDER = 0.15;
+const WIDER_MOST = 24;
+
 /* Rows that are looked at for a usual value: enough for a median. */
 const SAMPLE = 500;
 
@@ -166,7 +170,10 @@ export function drawColumn(column: TableColumn, rows: Cell[][]): DrawnColumn | n
 		? formatIn(drawn, reach.most)
 		: reach.longest || String(reach.most);
 	const head = measure(heading, 600) + (unit ? measure(` ${unit}`, 400) : 0);
-	const wide = Math.ceil(Math.max(measure(longest, 400), head) + PADDING);
+	const text = measure(longest, 400);
+	/* a name of as many letters can be wider */
+	const room = drawn.numeric ? text : text + Math.min(WIDER_MOST, text * WIDER);
+	const wide = Math.ceil(Math.max(room, head) + PADDING);
 	drawn.pixels = Math.min(TEXT_MOST, Math.max(column.bar ? BAR_LEAST : LEAST, wide));
 	return drawn;
 }
