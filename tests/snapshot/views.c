@@ -250,6 +250,11 @@ static void check_timeline(void **state)
 	assert_string_equal(cells.data, "1,150,train.py:3 (main),100,-");
 	support_table_row(&snapshot.table, 2, "event,line,line_bytes", &cells);
 	assert_string_equal(cells.data, "1,model.py:14 (forward),50");
+	support_snapshot_run(&snapshot, "timeline/stack");
+	assert_int_equal(snapshot.table.row_count, 10);
+	support_table_row(&snapshot.table, 2, "event,line,line_bytes,stack", &cells);
+	assert_string_equal(cells.data, "1,model.py:14 (forward),50,at::empty < model.py:14 "
+					"(forward) < train.py:9 (step)");
 	ss_text_release(&cells);
 	support_snapshot_close(&snapshot);
 }

@@ -1,21 +1,23 @@
 /*
- * timeline.c - view: active memory over time, by category or by line of the program.
+ * timeline.c - view: active memory over time, by category, line of the program or stack.
  *
  * The recorded time is cut into equal parts (the events are, where no times are recorded);
  * each has the least and the most that was active in it, and what the most was made of: no
- * peak vanishes, however short it was. The group `all` has every event; the group `line` has
- * a row for each of the lines that hold most at the peak, and one for the rest.
+ * peak vanishes, however short it was. The group `all` has every event; the groups `line` and
+ * `stack` have a row for each of those that hold most at the peak, and one for the rest.
  */
 #include <string.h>
 
 #include "analyze/pools.h"
 #include "snapshot/held.h"
 
-enum group { COARSE, FINE, ALL, BY_LINE };
+enum group { COARSE, FINE, ALL, BY_LINE, BY_STACK };
 
-static const uint32_t part_counts[] = { [COARSE] = 64, [FINE] = 512, [ALL] = 0, [BY_LINE] = 64 };
+static const uint32_t part_counts[] = {
+	[COARSE] = 64, [FINE] = 512, [ALL] = 0, [BY_LINE] = 64, [BY_STACK] = 64
+};
 
-/* Lines that are told apart; colours of a plot end there, too. */
+/* Lines or stacks that are told apart; colours of a plot end there, too. */
 #define LINES 10
 /* What memory is shared out to: categories, or lines and the rest. */
 #define SLOTS (LINES + 1)
@@ -41,7 +43,9 @@ static const struct ss_column columns[] = {
 	{ "unknown_bytes", SS_COLUMN_BYTES, "of max_bytes: no category can be told", 0 },
 	{ "events", SS_COLUMN_COUNT, "events in it", SS_COLUMN_DETAIL },
 	{ "line", SS_COLUMN_TEXT, "line of the program; (other): all that are not told apart", 0 },
-	{ "line_bytes", SS_COLUMN_BYTES, "of max_bytes: of the line", 0 },
+	{ "line_bytes", SS_COLUMN_BYTES, "of max_bytes: of the line or stack", 0 },
+	{ "stack", SS_COLUMN_TEXT, "of the group stack: it, innermost first",
+	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
 
 static_assert((int)SS_PURPOSE_COUNT <= (int)SLOTS, "a slot for every category");
@@ -60,8 +64,8 @@ struct work {
 	struct ss_table *out;
 	const char *name;
 	int64_t peak_bytes;
-	uint8_t *slot_of_line; /* by line: its slot; NULL: slots are categories */
-	const char *slot_names[SLOTS];
+	uint8_t *slot_of_stack; /* NULL: slots are categories */
+	const char *slot_names[SLOTS], *slot_stacks[SLOTS];
 };
 
 /* A part begins with what there was before its first event. */
@@ -74,7 +78,7 @@ static void begin(struct part *part, uint32_t event)
 	part->events = 0;
 }
 
-/* A row: of all categories, or of one line. */
+/* A row: of all categories, or of one line or stack. */
 static void add_row(const struct work *work, const struct part *part, int64_t at_ns, int slot)
 {
 	struct ss_table *out = work->out;
@@ -95,28 +99,28 @@ static void add_row(const struct work *work, const struct part *part, int64_t at
 			ss_row_null(out);
 	ss_row_int(out, part->events);
 	if (slot < 0) {
-		ss_row_nulls(out, 2);
+		ss_row_nulls(out, 3);
 	} else {
 		ss_row_text(out, work->slot_names[slot]);
 		ss_row_int(out, part->at_max[slot]);
+		ss_row_text(out, work->slot_stacks[slot]);
 	}
 	ss_row_end(out);
 }
 
 static void add(const struct work *work, const struct part *part, int64_t at_ns)
 {
-	if (!work->slot_of_line)
+	if (!work->slot_of_stack)
 		add_row(work, part, at_ns, -1);
-	for (int i = 0; i < SLOTS && work->slot_of_line; i++)
+	for (int i = 0; i < SLOTS && work->slot_of_stack; i++)
 		if (part->at_max[i] || (i == LINES && !part->max_bytes))
 			add_row(work, part, at_ns, i);
 }
 
 static uint32_t slot_of_row(const struct work *work, uint32_t row)
 {
-	if (work->slot_of_line)
-		return work->slot_of_line
-			[work->subject->spots->line[work->subject->snapshot->events.stack[row]]];
+	if (work->slot_of_stack)
+		return work->slot_of_stack[work->subject->snapshot->events.stack[row]];
 	return ss_purpose_of(work->subject->history, work->subject->spots, row);
 }
 
@@ -125,8 +129,8 @@ static uint32_t slot_of_old(const struct work *work, const struct ss_old_block *
 	const struct ss_snapshot *snapshot = work->subject->snapshot;
 	uint32_t stack = old->block == SS_NO_ID ? 0 : snapshot->blocks[old->block].stack;
 
-	if (work->slot_of_line)
-		return work->slot_of_line[work->subject->spots->line[stack]];
+	if (work->slot_of_stack)
+		return work->slot_of_stack[stack];
 	return ss_purpose_of_old(work->subject->history, work->subject->spots, old);
 }
 
@@ -138,7 +142,7 @@ static uint32_t slot_of(const struct work *work, uint32_t row)
 	const struct ss_old_block *old;
 
 	if (ss_history_is_loose(history, row))
-		return work->slot_of_line ? work->slot_of_line[0] : SS_PURPOSE_UNKNOWN;
+		return work->slot_of_stack ? work->slot_of_stack[0] : SS_PURPOSE_UNKNOWN;
 	if (snapshot->events.action[row] == SS_ACTION_ALLOC)
 		return slot_of_row(work, row);
 	if (history->partner[row] != row)
@@ -146,7 +150,7 @@ static uint32_t slot_of(const struct work *work, uint32_t row)
 	old = ss_history_old(work->device, snapshot->events.address[row]);
 	if (old)
 		return slot_of_old(work, old);
-	return work->slot_of_line ? LINES : SS_PURPOSE_UNKNOWN;
+	return work->slot_of_stack ? LINES : SS_PURPOSE_UNKNOWN;
 }
 
 static void count_event(const struct work *work, struct part *part, uint32_t row)
@@ -232,31 +236,50 @@ static void draw(const struct work *work)
 	add(work, &part, moment_of(work, &part));
 }
 
-/* The lines that hold most at the peak get a slot each. */
-static enum ss_status find_lines(struct work *work, struct ss_arena *scratch, struct ss_error *err)
+/* What is told apart by: the line of a stack, or itself. */
+static uint32_t id_of(const struct work *work, uint32_t stack)
 {
-	const struct ss_spots *spots = work->subject->spots;
+	return work->subject->group == BY_STACK ? stack : work->subject->spots->line[stack];
+}
+
+/* The `slot`-th of those that hold most at the peak. */
+static void name_slot(struct work *work, uint32_t slot, uint32_t id)
+{
+	const struct ss_snapshot_subject *subject = work->subject;
+	const struct ss_spots *spots = subject->spots;
+	uint32_t line = subject->group == BY_STACK ? spots->line[id] : id;
+
+	for (uint32_t i = 0; i < subject->snapshot->stacks.count; i++)
+		if (id_of(work, i) == id)
+			work->slot_of_stack[i] = (uint8_t)slot;
+	work->slot_names[slot] = line ? ss_strings_text(&spots->texts, line) : "(no stack)";
+	if (subject->group == BY_STACK)
+		work->slot_stacks[slot] = ss_snapshot_stack(subject, id, work->out);
+}
+
+/* The lines or stacks that hold most at the peak get a slot each. */
+static enum ss_status find_slots(struct work *work, struct ss_arena *scratch, struct ss_error *err)
+{
+	const struct ss_snapshot_subject *subject = work->subject;
+	uint32_t stacks = subject->snapshot->stacks.count;
+	uint32_t count = subject->group == BY_STACK ? stacks : subject->spots->texts.count;
 	struct ss_held held;
 	struct ss_tally tally;
 
-	work->slot_of_line = SS_ARENA_NEW(scratch, uint8_t, (size_t)spots->texts.count + 1);
-	if (!work->slot_of_line)
+	work->slot_of_stack = SS_ARENA_NEW(scratch, uint8_t, (size_t)stacks + 1);
+	if (!work->slot_of_stack)
 		return ss_fail_memory(err, "the lines");
-	memset(work->slot_of_line, LINES, (size_t)spots->texts.count + 1);
-	SS_TRY(ss_held_init(&held, work->subject, work->device, work->device->peak_row, err));
-	if (!ss_tally_init(&tally, held.memory, spots->texts.count)) {
+	memset(work->slot_of_stack, LINES, (size_t)stacks + 1);
+	SS_TRY(ss_held_init(&held, subject, work->device, work->device->peak_row, err));
+	if (!ss_tally_init(&tally, held.memory, count)) {
 		ss_held_release(&held);
 		return ss_fail_memory(err, "the lines");
 	}
 	for (uint32_t i = 0; i < held.count; i++)
-		ss_tally_add(&tally, spots->line[held.items[i].stack], 0, held.items[i].bytes, 0);
+		ss_tally_add(&tally, id_of(work, held.items[i].stack), 0, held.items[i].bytes, 0);
 	ss_tally_order(&tally);
-	for (uint32_t i = 0; i < tally.count && i < LINES; i++) {
-		work->slot_of_line[tally.rows[i].id] = (uint8_t)i;
-		work->slot_names[i] = tally.rows[i].id
-					      ? ss_strings_text(&spots->texts, tally.rows[i].id)
-					      : "(no stack)";
-	}
+	for (uint32_t i = 0; i < tally.count && i < LINES; i++)
+		name_slot(work, i, tally.rows[i].id);
 	work->slot_names[LINES] = "(other)";
 	ss_tally_release(&tally);
 	ss_held_release(&held);
@@ -343,8 +366,8 @@ static enum ss_status timeline_run(const struct ss_snapshot_subject *subject, st
 		if (!work.device->count)
 			continue;
 		ss_arena_init(&scratch, subject->history->memory);
-		if (subject->group == BY_LINE)
-			status = find_lines(&work, &scratch, err);
+		if (subject->group >= BY_LINE)
+			status = find_slots(&work, &scratch, err);
 		if (status == SS_OK)
 			draw(&work);
 		ss_arena_release(&scratch);
@@ -355,11 +378,11 @@ static enum ss_status timeline_run(const struct ss_snapshot_subject *subject, st
 
 const struct ss_view ss_snapshot_view_timeline = {
 	.name = "snapshot-timeline",
-	.summary = "Active memory over time, by category or line",
+	.summary = "Active memory over time, by category, line or stack",
 	.empty = "No events were recorded: torch.cuda.memory._record_memory_history() does.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
-	.groups = { "coarse", "fine", "all", "line" },
+	.groups = { "coarse", "fine", "all", "line", "stack" },
 	.rankless = true,
 	.run_snapshot = timeline_run,
 };

@@ -235,6 +235,7 @@ export const VIEWS = {
 		optimizer_state_bytes: "bytes", gradient_bytes: "bytes", activation_bytes: "bytes",
 		temporary_bytes: "bytes", input_bytes: "bytes", autograd_detail_bytes: "bytes",
 		unknown_bytes: "bytes", events: "count", line: "text", line_bytes: "bytes",
+		stack: "text",
 	},
 	"snapshot-allocations": {
 		device: "text", bytes: "bytes", requested_bytes: "bytes", allocations: "count",
