@@ -168,7 +168,8 @@ def prefetching(program):
 # what runs on which device (MiB), and what must be found: warnings, notes, why it failed
 CASES = {
     "fragments": (cut_up, {"device": 1200}, ["oom"], [], "in pieces"),
-    "fragments_expandable": (cut_up, {"device": 1200, "expandable": True}, [], ["fragmentation"], ""),
+    "fragments_expandable":
+        (cut_up, {"device": 1200, "expandable": True}, [], ["fragmentation"], ""),
     # pages are given back in the middle of blocks, in vain
     "unmapped": (cut_up, {"device": 1000, "expandable": True}, ["oom"], [], "in pieces"),
     # pieces are smaller than a page: expandable segments would keep them, too
