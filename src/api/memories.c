@@ -75,10 +75,15 @@ static enum ss_status make(struct ss_memories *memories, const struct ss_job *jo
 		return ss_fail_memory(err, "the memory events");
 	memset(opened, 0, sizeof(*opened));
 	status = ss_opened_from_trace(opened, subject->trace, subject->path, job->memory, err);
-	if (status == SS_OK)
+	if (status == SS_OK) {
+		const struct ss_recording *recording = &job->files[file].recording;
+
+		opened->subject.sizes = (struct ss_device_sizes){ recording->sizes,
+								  recording->size_count };
 		memories->traced[file] = opened;
-	else
+	} else {
 		ss_memory_free(job->memory, opened, sizeof(*opened));
+	}
 	return status;
 }
 

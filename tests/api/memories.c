@@ -4,8 +4,10 @@
 #include "support/asking.h"
 #include "support/memory_events.h"
 
-/* Of rank 3 where it is a file of its own. */
-#define RANKED(events) "{\"distributedInfo\":{\"rank\":3},\"traceEvents\":" events "}"
+/* Of rank 3 where it is a file of its own, with a device that 112 bytes nearly fill. */
+#define RANKED(events)                                                                                \
+	"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":120}],\"distributedInfo\":{\"rank\":3}," \
+	"\"traceEvents\":" events "}"
 #define TRACE                                                                \
 	RANKED(EVENTS(OP("aten::mm", "0", "9"), CUDA("1", "64", "8", "108"), \
 		      CUDA("2", "32", "4", "112"), CPU("3", "16", "2", "2")))
@@ -43,6 +45,7 @@ static const struct {
 	{ "view/snapshot-summary?snapshot=1&format=csv", "\n0,1000,112,112,1000," },
 	{ "view/snapshot-summary?snapshot=1&format=csv&device=cpu", "\ncpu,,2,2,," },
 	{ "view/snapshot?snapshot=1", "snapshot-findings" },
+	{ "view/snapshot-findings?snapshot=1&format=csv", "\nmemory-headroom,warning,0,112," },
 	{ "view/snapshot-holders?snapshot=1&format=csv", "\n0,,unknown,100,89.285714,1,100,1" },
 	{ "view/snapshot-diff?snapshot=1&before=1&format=csv", "\naten::mm,unknown,0,14,14,3,3" },
 	{ "memory?snapshot=1&from=0&to=2&pixels=2", "SSM1" },
