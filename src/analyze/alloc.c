@@ -90,16 +90,11 @@ bool ss_allocs_only_allocates(const char *name)
 	return false;
 }
 
-struct walk {
-	uint32_t next; /* first row of the thread that has not begun */
-	uint32_t open; /* innermost row that has not ended, or SS_NO_ROW */
-};
-
 struct owners {
-	struct walk *walks; /* per track */
-	uint32_t *inner;    /* per host row: itself or the innermost operator around its start */
-	uint32_t *up;       /* per operator: the next one around it that may not have ended */
-	uint32_t *holder;   /* per operator: itself or the next around it that does more */
+	struct ss_thread_walk *walks; /* per track */
+	uint32_t *inner;  /* per host row: itself or the innermost operator around its start */
+	uint32_t *up;     /* per operator: the next one around it that may not have ended */
+	uint32_t *holder; /* per operator: itself or the next around it that does more */
 };
 
 static uint32_t parent_op(const struct ss_trace *trace, const struct owners *owners, uint32_t row)
@@ -152,11 +147,8 @@ static uint32_t living(const struct ss_slices *slices, struct owners *owners, ui
 	return found;
 }
 
-/*
- * Events come in the order of time, so what has ended for one has ended for all that
- * follow. The end belongs to the row: old files cut times to microseconds.
- */
-static uint32_t place_of(const struct ss_trace *trace, struct walk *walk, uint32_t event)
+uint32_t ss_thread_walk_to(struct ss_thread_walk *walk, const struct ss_trace *trace,
+			   uint32_t event)
 {
 	const struct ss_slices *slices = &trace->slices;
 	const struct ss_track *track = &trace->tracks[trace->allocations.track[event]];
@@ -173,8 +165,8 @@ static uint32_t place_of(const struct ss_trace *trace, struct walk *walk, uint32
 static void own_event(struct ss_allocs *allocs, struct owners *owners, uint32_t event)
 {
 	const struct ss_trace *trace = allocs->trace;
-	struct walk *walk = &owners->walks[trace->allocations.track[event]];
-	uint32_t place = place_of(trace, walk, event), op = SS_NO_ROW, holder = SS_NO_ROW;
+	struct ss_thread_walk *walk = &owners->walks[trace->allocations.track[event]];
+	uint32_t place = ss_thread_walk_to(walk, trace, event), op = SS_NO_ROW, holder = SS_NO_ROW;
 
 	if (place != SS_NO_ROW)
 		op = living(&trace->slices, owners, owners->inner[place],
@@ -208,7 +200,8 @@ static bool own_all(struct ss_allocs *allocs)
 	bool whole;
 
 	ss_arena_init(&scratch, allocs->memory);
-	owners.walks = SS_ARENA_NEW(&scratch, struct walk, (size_t)trace->track_count + 1);
+	owners.walks = SS_ARENA_NEW(&scratch, struct ss_thread_walk,
+				    (size_t)trace->track_count + 1);
 	owners.inner = SS_ARENA_NEW(&scratch, uint32_t, rows);
 	owners.up = SS_ARENA_NEW(&scratch, uint32_t, rows);
 	owners.holder = SS_ARENA_NEW(&scratch, uint32_t, rows);

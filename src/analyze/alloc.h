@@ -54,6 +54,20 @@ static inline bool ss_allocs_is_alive(const struct ss_allocs *allocs, uint32_t e
 /* Whether an operator gives memory to others and does nothing with it: aten::empty. */
 bool ss_allocs_only_allocates(const char *name);
 
+/* How far events of a thread have been followed. */
+struct ss_thread_walk {
+	uint32_t next; /* first row of the thread that has not begun, from 0 */
+	uint32_t open; /* innermost row that has not ended, or SS_NO_ROW: where it starts */
+};
+
+/*
+ * The innermost row of the event's thread then, or SS_NO_ROW. Events come in the order of
+ * time, so what has ended for one has ended for all that follow. The end belongs to the row:
+ * old files cut times to microseconds.
+ */
+uint32_t ss_thread_walk_to(struct ss_thread_walk *walk, const struct ss_trace *trace,
+			   uint32_t event);
+
 /* A note where addresses are not recorded, so that nobody knows what was freed. */
 void ss_allocs_note(const struct ss_allocs *allocs, struct ss_table *out);
 

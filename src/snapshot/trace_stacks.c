@@ -213,21 +213,6 @@ static uint32_t stack_of_node(struct ss_trace_stacks *stacks, uint32_t node,
 
 /* --- events -------------------------------------------------------------------------- */
 
-/* The innermost row at the event; ends belong to rows: old files cut times to microseconds. */
-static uint32_t place_of(const struct ss_trace *trace, struct ss_thread_walk *walk, uint32_t event)
-{
-	const struct ss_slices *slices = &trace->slices;
-	const struct ss_track *track = &trace->tracks[trace->allocations.track[event]];
-	int64_t at_ns = trace->allocations.start_ns[event];
-
-	while (walk->next < track->row_count &&
-	       slices->start_ns[track->first_row + walk->next] <= at_ns)
-		walk->open = track->first_row + walk->next++;
-	while (walk->open != SS_NO_ROW && ss_slice_end(slices, walk->open) < at_ns)
-		walk->open = slices->parent[walk->open];
-	return walk->open;
-}
-
 /*
  * Between two functions of the autograd engine, on a thread of its own, backward goes on: what
  * they made is freed there.
@@ -285,7 +270,7 @@ static enum ss_told_phase told_of(struct ss_trace_stacks *stacks, uint32_t event
 uint32_t ss_trace_stacks_at(struct ss_trace_stacks *stacks, uint32_t event)
 {
 	uint32_t track = stacks->trace->allocations.track[event];
-	uint32_t place = place_of(stacks->trace, &stacks->walks[track], event);
+	uint32_t place = ss_thread_walk_to(&stacks->walks[track], stacks->trace, event);
 	uint32_t node = ROOT;
 
 	/* a track of another class than threads has no frames */

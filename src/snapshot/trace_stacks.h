@@ -13,6 +13,7 @@
 #ifndef SS_SNAPSHOT_TRACE_STACKS_H
 #define SS_SNAPSHOT_TRACE_STACKS_H
 
+#include "analyze/alloc.h"
 #include "analyze/phase.h"
 #include "trace/snapshot.h"
 #include "trace/trace.h"
@@ -33,12 +34,6 @@ struct ss_stack_node {
 	uint32_t stacks[SS_TOLDS]; /* its stack, by phase; SS_NO_ID: not made yet */
 	bool tells;                /* a frame of it says what phase it is */
 	bool has_python;
-};
-
-/* How far a thread has been walked. */
-struct ss_thread_walk {
-	uint32_t next; /* first row of the thread that has not begun */
-	uint32_t open; /* innermost row that has not ended, or SS_NO_ROW */
 };
 
 /* Where the stack of a call stack's text was put last. */
