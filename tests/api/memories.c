@@ -5,9 +5,8 @@
 #include "support/memory_events.h"
 
 /* Of rank 3 where it is a file of its own, with a device that 112 bytes nearly fill. */
-#define RANKED(events)                                                                                \
-	"{\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":120}],\"distributedInfo\":{\"rank\":3}," \
-	"\"traceEvents\":" events "}"
+#define SIZED "\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":120}],"
+#define RANKED(events) "{" SIZED "\"distributedInfo\":{\"rank\":3},\"traceEvents\":" events "}"
 #define TRACE                                                                \
 	RANKED(EVENTS(OP("aten::mm", "0", "9"), CUDA("1", "64", "8", "108"), \
 		      CUDA("2", "32", "4", "112"), CPU("3", "16", "2", "2")))
