@@ -31,23 +31,26 @@ bool ss_leak_find(const struct ss_step_memories *memories, uint32_t from, uint32
 {
 	const struct ss_step_memory *items = memories->items + from;
 	int64_t least_bytes = INT64_MAX, most_bytes = 0;
-	uint32_t count;
+	uint32_t count, first;
 
 	*next = device_end(memories, from);
 	count = *next - from;
 	*out = (struct ss_leak){
 		.pool = items->pool, .steps = count, .op = SS_NO_ROW, .place = SS_NO_ROW
 	};
-	if (count < LEAK_STEPS)
+	if (count < LEAK_STEPS || ss_bytes_less(items[1].min_bytes, items[0].min_bytes) <= 0)
 		return false;
-	for (uint32_t i = 1; i < count; i++) {
+	/* the first rise may be state that is made once, or what each step hands to the next */
+	first = count > LEAK_STEPS ? 2 : 1;
+	out->rises = count - first;
+	for (uint32_t i = first; i < count; i++) {
 		int64_t rise_bytes = ss_bytes_less(items[i].min_bytes, items[i - 1].min_bytes);
 
 		if (rise_bytes <= 0)
 			return false;
 		if (rise_bytes < least_bytes)
 			least_bytes = rise_bytes;
-		if (rise_bytes > most_bytes && (i > 1 || count == LEAK_STEPS))
+		if (rise_bytes > most_bytes)
 			most_bytes = rise_bytes;
 		out->growth_bytes = ss_bytes_add(out->growth_bytes, rise_bytes);
 		out->kept_bytes = ss_bytes_add(out->kept_bytes, items[i - 1].kept_bytes);
@@ -109,6 +112,7 @@ struct keepers {
 	struct ss_records keys;
 	struct keeper *items;
 	uint32_t capacity;
+	const struct ss_leak *leaks;
 	uint32_t *leak; /* per pool: number + 1 of its leak, 0: none */
 	uint32_t *left; /* per pool: steps of a leak that are not over */
 	uint32_t *step; /* per pool: the step that the last event was in */
@@ -137,6 +141,13 @@ static bool keep(const struct ss_allocs *allocs, const uint32_t *lines, struct k
 	return true;
 }
 
+/* Whether what a step makes is in the rises that are judged. */
+static bool is_judged(const struct keepers *keepers, uint32_t pool)
+{
+	return keepers->left[pool] &&
+	       keepers->left[pool] <= keepers->leaks[keepers->leak[pool] - 1].rises;
+}
+
 /* What was made in the steps before the last and never freed, by operator and line. */
 static bool find_keepers(const struct ss_allocs *allocs, const uint32_t *lines,
 			 struct keepers *keepers)
@@ -155,8 +166,9 @@ static bool find_keepers(const struct ss_allocs *allocs, const uint32_t *lines,
 			keepers->step[pool] = step + 1;
 			keepers->left[pool]--;
 		}
-		if (keepers->left[pool] && ss_allocs_is_made(allocs, i) && events->address[i] &&
-		    allocs->pair[i] == SS_NO_ROW && !keep(allocs, lines, keepers, i))
+		if (is_judged(keepers, pool) && ss_allocs_is_made(allocs, i) &&
+		    events->address[i] && allocs->pair[i] == SS_NO_ROW &&
+		    !keep(allocs, lines, keepers, i))
 			return false;
 	}
 	return true;
@@ -180,7 +192,7 @@ enum ss_status ss_leaks_blame(const struct ss_allocs *allocs, const uint32_t *li
 			      struct ss_leak *leaks, uint32_t count, struct ss_error *err)
 {
 	size_t pools = (size_t)allocs->pools.count + 1;
-	struct keepers keepers = { 0 };
+	struct keepers keepers = { .leaks = leaks };
 	struct ss_arena scratch;
 	bool whole;
 

@@ -10,8 +10,9 @@
 /* Memory that grows from each step to the next and is never freed. */
 struct ss_leak {
 	uint32_t pool, steps;
-	int64_t growth_bytes; /* of the lowest points, from the first step to the last */
-	int64_t kept_bytes;   /* allocated in the steps before the last and never freed */
+	uint32_t rises;       /* that are judged: from step to step, without the first of several */
+	int64_t growth_bytes; /* of the lowest points, in these */
+	int64_t kept_bytes;   /* allocated in the steps before them and never freed */
 	int64_t most_bytes;   /* of that, what one operator on one line allocated ... */
 	uint32_t op, place;   /* ... host rows of it, or SS_NO_ROW */
 };

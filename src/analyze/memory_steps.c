@@ -84,7 +84,7 @@ static void say_leak(const struct work *work, const struct ss_places *places,
 		      "these steps allocated was never freed: a leak, or a cache that grows. "
 		      "Most of it: %s from %s%s%s.",
 		      ss_pool_name(&work->allocs->pools.items[leak->pool], out),
-		      ss_bytes_text(leak->growth_bytes / (leak->steps - 1), out), leak->steps,
+		      ss_bytes_text(leak->growth_bytes / leak->rises, out), leak->steps,
 		      ss_bytes_text(leak->kept_bytes, out), ss_bytes_text(leak->most_bytes, out),
 		      op, line ? ", " : "", line ? line : "");
 }

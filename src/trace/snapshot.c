@@ -91,7 +91,8 @@ uint32_t ss_stacks_add(struct ss_stacks *stacks, const uint32_t *frames, uint32_
 		const struct ss_frame_list *stack = &stacks->items[stacks->slots[slot] - 1];
 
 		if (stack->count == count &&
-		    memcmp(stacks->frames + stack->first, frames, count * sizeof(*frames)) == 0)
+		    (!count ||
+		     memcmp(stacks->frames + stack->first, frames, count * sizeof(*frames)) == 0))
 			return stacks->slots[slot] - 1;
 	}
 	items = stacks->items;

@@ -57,6 +57,10 @@ static const struct view_case step_cases[] = {
 	  "was allocated before it." },
 };
 
+#define FOUR_GROW                                                                               \
+	"CUDA:0: memory grows in every step, by 10 B a step over 4 steps, and 20 B that these " \
+	"steps allocated was never freed: a leak, or a cache that grows. Most of it: 20 B from a."
+
 static const struct view_case leak_cases[] = {
 	{ "a leak is said with what it is", LEAK("108", "112"),
 	  "min_bytes,growth_bytes,kept_bytes+notes",
@@ -101,11 +105,15 @@ static const struct view_case leak_cases[] = {
 	  EVENTS(THREE_STEPS, STEP("4", "30", "10"), OP("a", "31", "5"),
 		 CUDA("2", "1", "5000", "5000"), CUDA("12", "2", "10", "5010"),
 		 CUDA("22", "3", "10", "5020"), CUDA("32", "4", "10", "5030")),
-	  "growth_bytes+notes",
-	  "-\n5000\n10\n10\n"
-	  "CUDA:0: memory grows in every step, by 1.67 kB a step over 4 steps, and 5.02 kB that "
-	  "these steps allocated was never freed: a leak, or a cache that grows. Most of it: 5.02 "
-	  "kB from a." },
+	  "growth_bytes+notes", "-\n5000\n10\n10\n" FOUR_GROW },
+	{ "so may be what each step hands to the next",
+	  EVENTS(THREE_STEPS, STEP("4", "30", "10"), OP("a", "31", "5"), CUDA("2", "1", "10", "10"),
+		 CUDA("3", "64", "1000", "1010"), CUDA("12", "2", "10", "1020"),
+		 CUDA("13", "65", "1000", "2020"), CUDA("14", "64", "-1000", "1020"),
+		 CUDA("22", "3", "10", "1030"), CUDA("23", "64", "1000", "2030"),
+		 CUDA("24", "65", "-1000", "1030"), CUDA("32", "4", "10", "1040"),
+		 CUDA("33", "65", "1000", "2040"), CUDA("34", "64", "-1000", "1040")),
+	  "growth_bytes+notes", "-\n1010\n10\n10\n" FOUR_GROW },
 };
 
 #define RESERVED(ts, bytes, allocated, reserved) \

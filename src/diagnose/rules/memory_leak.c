@@ -41,14 +41,12 @@ struct leaking {
 	uint32_t count;
 };
 
-/* What a step adds: without the first rise where there are enough others, for state. */
+/* What a step adds. */
 static int64_t rate_of(const struct leaking *leaking, uint32_t number)
 {
 	const struct ss_leak *leak = &leaking->leaks[number];
-	const struct ss_step_memory *last = &leaking->steps.items[leaking->last[number]];
-	uint32_t rises = leak->steps > 3 ? leak->steps - 2 : leak->steps - 1;
 
-	return ss_bytes_less(last->min_bytes, last[-(int64_t)rises].min_bytes) / rises;
+	return leak->growth_bytes / leak->rises;
 }
 
 /* An amount of each step, for {count}; the unit is left in `unit`. */
