@@ -102,6 +102,11 @@ enum ss_status ss_memories_open(struct ss_memories *memories, const struct ss_jo
 		ss_gate_unlock(memories->gate);
 	}
 	*out = entry.opened;
+	if (status == SS_OK && !entry.opened)
+		return ss_fail(err, SS_ERR_MISSING,
+			       "the session was opened to compare ranks: of '%.200s' only what is "
+			       "wrong with it was kept",
+			       entry.path);
 	return status;
 }
 

@@ -50,11 +50,14 @@ void ss_spot_snapshot(const struct ss_job *job, uint32_t number, const struct ss
 		ss_text_addf(out, ",\"bytes\":%" PRIu64 ",\"events\":%" PRIu32 ",\"points\":0",
 			     job->files[entry.file].trace.file_bytes,
 			     job->files[entry.file].trace.allocations.count);
-	else
+	else if (opened)
 		ss_text_addf(out,
 			     ",\"bytes\":%" PRIu64 ",\"events\":%" PRIu32 ",\"points\":%" PRIu32,
 			     opened->snapshot.file_bytes, opened->snapshot.events.count,
 			     opened->snapshot.curve.count);
+	else /* only what is wrong with it was kept */
+		ss_text_addf(out, ",\"bytes\":%" PRIu64 ",\"events\":null,\"points\":0",
+			     job->snapshots[number].file_bytes);
 	if (!opened) {
 		ss_text_add_string(out, ",\"devices\":null}");
 		return;

@@ -1,5 +1,5 @@
 /*
- * keep.c - graph and exam of a rank, made by the thread that loaded it.
+ * keep.c - graph and exam of a rank, and the exam of a snapshot, made by the thread that loaded it.
  */
 #include "diagnose/keep.h"
 
@@ -47,4 +47,33 @@ static enum ss_status make(void **out, const struct ss_subject *subject,
 	return status;
 }
 
-const struct ss_job_keeper ss_diagnose_keeper = { make, release };
+static void release_memory(void *kept)
+{
+	struct ss_kept_memory *own = kept;
+
+	ss_arena_release(&own->arena);
+	ss_memory_free(own->memory, own, sizeof(*own));
+}
+
+static enum ss_status make_memory(void **out, const struct ss_snapshot_subject *subject,
+				  struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_kept_memory *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
+	enum ss_status status;
+
+	if (!kept)
+		return ss_fail_memory(err, "what was found in a snapshot");
+	*kept = (struct ss_kept_memory){ .memory = memory };
+	ss_arena_init(&kept->arena, memory);
+	status = ss_memory_exam_make(&kept->exam, subject, &kept->arena, err);
+	if (status != SS_OK) {
+		release_memory(kept);
+		return status;
+	}
+	for (uint32_t i = 0; i < kept->exam.count; i++)
+		kept->exam.items[i].device = NULL;
+	*out = kept;
+	return SS_OK;
+}
+
+const struct ss_job_keeper ss_diagnose_keeper = { make, release, make_memory, release_memory };

@@ -5,6 +5,7 @@
 #define SS_DIAGNOSE_KEEP_H
 
 #include "diagnose/exam.h"
+#include "diagnose/memory_exam.h"
 
 struct ss_kept_rank {
 	struct ss_memory *memory;
@@ -13,7 +14,14 @@ struct ss_kept_rank {
 	uint64_t file_bytes; /* uncompressed */
 };
 
-/* Makes a struct ss_kept_rank of each file of a job. */
+/* The same of a snapshot of memory. */
+struct ss_kept_memory {
+	struct ss_memory *memory;
+	struct ss_arena arena;
+	struct ss_memory_exam exam; /* its findings have numbers of devices, and no devices */
+};
+
+/* Makes a struct ss_kept_rank of each trace of a job, and a struct ss_kept_memory of snapshots. */
 extern const struct ss_job_keeper ss_diagnose_keeper;
 
 #endif

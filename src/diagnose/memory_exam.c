@@ -42,8 +42,8 @@ void ss_memory_evidence(struct ss_memory_look *look, const char *line, const cha
 	va_start(words, format);
 	vsnprintf(sentence, sizeof(sentence), format, words);
 	va_end(words);
-	finding->facts[finding->fact_count++] = (struct ss_memory_fact){ keep(look, sentence),
-									 line };
+	finding->facts[finding->fact_count++] =
+		(struct ss_memory_fact){ keep(look, sentence), line ? keep(look, line) : NULL };
 }
 
 void ss_memory_fix(struct ss_memory_look *look, const char *format, ...)
@@ -155,6 +155,7 @@ static enum ss_status look_at(struct ss_memory_look *look, struct ss_memory_exam
 		look->is_found = false;
 		*look->finding = (struct ss_memory_finding){ .rule = ss_rules[i],
 							     .device = look->device,
+							     .device_number = look->device->device,
 							     .fix = ss_rules[i]->fix,
 							     .confidence = SS_CONFIDENCE_HIGH };
 		SS_TRY(ss_rules[i]->look_memory(look, err));

@@ -2,9 +2,8 @@
  * memory_exam.h - what rules find in a snapshot of memory.
  *
  * A rule with `look_memory` sees one device of a snapshot after the other. It is silent, or
- * calls ss_memory_find() once and says why; texts live as long as the arena of the exam,
- * lines as long as the snapshot. Only devices with events are looked at, and none of the
- * host's pinned memory.
+ * calls ss_memory_find() once and says why; all texts live as long as the arena of the exam.
+ * Only devices with events are looked at, and none of the host's pinned memory.
  */
 #ifndef SS_DIAGNOSE_MEMORY_EXAM_H
 #define SS_DIAGNOSE_MEMORY_EXAM_H
@@ -29,7 +28,8 @@ struct ss_memory_fact {
 
 struct ss_memory_finding {
 	const struct ss_rule *rule;
-	const struct ss_device_memory *device;
+	const struct ss_device_memory *device; /* lives as long as the snapshot */
+	int32_t device_number;
 	enum ss_memory_level level;
 	bool comes_first;     /* the job ended with it */
 	int64_t bytes;        /* what it is about: ss_rule.bytes_are */

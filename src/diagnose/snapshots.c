@@ -92,7 +92,7 @@ static void mark(const struct joining *joining, const struct ss_memory_finding *
 
 	if (devices)
 		snprintf(device, sizeof(device), "%sdevice %d", files ? ", " : "",
-			 (int)found->device->device);
+			 (int)found->device_number);
 	out[0] = '\0';
 	if (files || devices)
 		snprintf(out, room, "%.200s%s: ", files ? file_name(joining->snapshot->path) : "",
@@ -105,7 +105,7 @@ static bool add(struct joining *joining, struct ss_finding *finding,
 	struct ss_diagnosis *diagnosis = joining->diagnosis;
 	struct ss_evidence evidence = { .line = line,
 					.snapshot = joining->number + 1,
-					.device = found->device->device };
+					.device = found->device_number };
 	char sentence[SENTENCE_MAX], marked[256];
 
 	mark(joining, found, marked, sizeof(marked));
@@ -184,11 +184,14 @@ static enum ss_status join_snapshot(struct joining *joining, struct ss_error *er
 	const struct ss_opened *opened = joining->snapshot->opened;
 	struct ss_memory_exam exam;
 
-	SS_TRY(ss_memory_exam_make(&exam, &opened->subject, &diagnosis->arena, err));
+	if (opened)
+		SS_TRY(ss_memory_exam_make(&exam, &opened->subject, &diagnosis->arena, err));
+	else
+		exam = ((const struct ss_kept_memory *)joining->snapshot->kept)->exam;
 	joining->devices = exam.device_count;
 	joining->rank = rank_of(joining);
 	diagnosis->snapshot_count++;
-	diagnosis->bytes += opened->snapshot.file_bytes;
+	diagnosis->bytes += joining->snapshot->file_bytes;
 	diagnosis->memory_devices += exam.device_count;
 	for (uint32_t i = 0; i < exam.count; i++) {
 		/* that nothing is wrong is no finding */

@@ -10,6 +10,7 @@
 
 #include "base/thread.h"
 #include "base/utf8.h"
+#include "job/snapshot_files.h"
 #include "read/source.h"
 #include "trace/load.h"
 
@@ -20,6 +21,7 @@ struct loading {
 	const struct ss_paths *paths;
 	uint32_t first; /* place of the first of the paths among the files */
 	struct ss_gate *gate;
+	bool of_memory; /* the files that are called snapshots of memory: after all others */
 	uint32_t next, threads; /* threads: for each file */
 	enum ss_status status;  /* the first that stops all */
 	struct ss_error *err;
@@ -216,32 +218,6 @@ static bool report_snapshot(void *context, const struct ss_source *source, uint6
 	return report(context, source->done_bytes, source->total_bytes, event_count);
 }
 
-/* Reads the file if it is a snapshot of memory; file->snapshot tells. */
-static enum ss_status load_snapshot(struct reporting *reporting, struct ss_job_file *file,
-				    struct ss_source *source, struct ss_error *err)
-{
-	struct ss_snapshot_options options = { report_snapshot, reporting };
-	struct ss_memory *memory = reporting->loading->job->memory;
-	struct ss_opened *opened;
-	enum ss_status status;
-	const char *next;
-	size_t length;
-
-	SS_TRY(ss_source_peek(source, &next, &length, err));
-	if (!ss_opened_is_snapshot(next, length, ss_find_is_snapshot(file->subject.path)))
-		return SS_OK;
-	opened = ss_memory_resize(memory, NULL, 0, sizeof(*opened));
-	if (!opened)
-		return ss_fail_memory(err, "a snapshot");
-	memset(opened, 0, sizeof(*opened));
-	status = ss_opened_load(opened, source, &options, file->subject.path, memory, err);
-	if (status == SS_OK)
-		file->snapshot = opened;
-	else
-		ss_memory_free(memory, opened, sizeof(*opened));
-	return status;
-}
-
 static void load_file(struct loading *loading, uint32_t index)
 {
 	struct ss_job *job = loading->job;
@@ -250,6 +226,7 @@ static void load_file(struct loading *loading, uint32_t index)
 	struct ss_load_options load = { .threads = loading->threads,
 					.progress = report,
 					.progress_context = &reporting };
+	struct ss_snapshot_options memory = { report_snapshot, &reporting };
 	struct ss_error problem = { 0 };
 	struct ss_source *source = NULL;
 	enum ss_status status;
@@ -260,14 +237,15 @@ static void load_file(struct loading *loading, uint32_t index)
 	status = open_source(&loading->paths->items[index], loading->options->snapshots,
 			     job->memory, &source, &problem);
 	if (status == SS_OK && loading->options->snapshots)
-		status = load_snapshot(&reporting, file, source, &problem);
-	if (status == SS_OK && !file->snapshot)
+		status = ss_job_snapshot_load(job, file, source, &memory, &problem);
+	if (status == SS_OK && !file->has_snapshot)
 		status = load_source(file, source, &load, job->memory, &problem);
 	ss_source_close(source);
 	if (status == SS_OK)
 		count_oddities(file);
-	if (status == SS_OK && loading->options->reduce && !file->snapshot)
-		status = reduce(job, file, &problem);
+	if (status == SS_OK && loading->options->reduce)
+		status = file->has_snapshot ? ss_job_snapshot_reduce(job, &file->snapshot, &problem)
+					    : reduce(job, file, &problem);
 	if (status == SS_OK)
 		return;
 	ss_gate_lock(loading->gate);
@@ -288,7 +266,8 @@ static void load_files(void *context, uint32_t index)
 		ss_gate_unlock(loading->gate);
 		if (next >= loading->paths->count)
 			return;
-		load_file(loading, next);
+		if (ss_find_is_snapshot(loading->paths->items[next].path) == loading->of_memory)
+			load_file(loading, next);
 	}
 }
 
@@ -323,15 +302,10 @@ static void take_snapshots(struct ss_job *job)
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		struct ss_job_file *file = &job->files[i];
 
-		if (!file->snapshot)
+		if (!file->has_snapshot)
 			continue;
-		job->snapshots[job->snapshot_count++] = (struct ss_job_snapshot){
-			.path = file->subject.path,
-			.opened = file->snapshot,
-			.source = file->source,
-			.number = file->number,
-		};
-		file->snapshot = NULL;
+		job->snapshots[job->snapshot_count++] = file->snapshot;
+		file->has_snapshot = false;
 		file->is_skipped = true;
 	}
 	if (job->snapshot_count)
@@ -394,6 +368,19 @@ static enum ss_status none_read(const struct ss_job *job, struct ss_error *err)
 }
 
 /* One thread a file where there are many, all threads for a single one. */
+static void load_some(struct loading *loading, uint32_t threads)
+{
+	uint32_t count = 0, workers;
+
+	for (uint32_t i = 0; i < loading->paths->count; i++)
+		count += ss_find_is_snapshot(loading->paths->items[i].path) == loading->of_memory;
+	workers = threads < count ? threads : count;
+	loading->next = 0;
+	loading->threads = workers ? threads / workers : 1;
+	if (workers)
+		ss_thread_run(workers, load_files, loading);
+}
+
 static enum ss_status load_all(struct ss_job *job, const struct ss_open_options *options,
 			       const struct ss_paths *paths, uint32_t first, struct ss_error *err)
 {
@@ -406,16 +393,14 @@ static enum ss_status load_all(struct ss_job *job, const struct ss_open_options 
 		.gate = ss_gate_open(),
 		.err = err,
 	};
-	uint32_t workers;
 
 	if (!loading.gate)
 		return ss_fail_memory(err, "the list of files");
 	if (threads > SS_THREADS_MAX)
 		threads = SS_THREADS_MAX;
-	workers = threads < paths->count ? threads : paths->count;
-	loading.threads = workers ? threads / workers : 1;
-	if (workers)
-		ss_thread_run(workers, load_files, &loading);
+	load_some(&loading, threads);
+	loading.of_memory = true;
+	load_some(&loading, threads);
 	ss_gate_close(loading.gate);
 	return loading.status;
 }
@@ -560,10 +545,8 @@ void ss_job_close(struct ss_job *job)
 		ss_digest_release(&job->files[i].digest);
 		ss_recording_release(&job->files[i].recording, job->memory);
 	}
-	for (uint32_t i = 0; i < job->snapshot_count; i++) {
-		ss_opened_release(job->snapshots[i].opened);
-		ss_memory_free(job->memory, job->snapshots[i].opened, sizeof(struct ss_opened));
-	}
+	for (uint32_t i = 0; i < job->snapshot_count; i++)
+		ss_job_snapshot_release(job, &job->snapshots[i]);
 	ss_memory_free(job->memory, job->snapshots,
 		       (size_t)job->snapshot_capacity * sizeof(*job->snapshots));
 	ss_many_release(&job->many);

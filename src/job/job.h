@@ -20,6 +20,25 @@ struct ss_job_keeper {
 			       const struct ss_digest *digest, struct ss_memory *memory,
 			       struct ss_error *err);
 	void (*release)(void *kept);
+	/* the same of a snapshot of memory; both may be NULL: the snapshot is kept */
+	enum ss_status (*make_memory)(void **out, const struct ss_snapshot_subject *subject,
+				      struct ss_memory *memory, struct ss_error *err);
+	void (*release_memory)(void *kept);
+};
+
+/* A snapshot of memory that came with the traces. */
+struct ss_job_snapshot {
+	const char *path;         /* as it is shown */
+	struct ss_opened *opened; /* NULL: it was reduced */
+	void *kept;               /* what the keeper made of it then */
+	const char *source;       /* as it is opened; NULL: it is not on disk */
+	uint32_t number;
+	uint64_t file_bytes;      /* unpacked */
+	bool has_clock;           /* that of the wall: */
+	int64_t start_ns, end_ns; /* since 1970 */
+	int64_t rank;             /* that its name tells; -1: none */
+	uint32_t file;     /* the trace of its rank; SS_NO_ROW: there is none, or it is not known */
+	bool is_other_run; /* the clocks of both say so */
 };
 
 struct ss_job_file {
@@ -32,21 +51,11 @@ struct ss_job_file {
 	struct ss_recording recording;    /* stays when the trace is gone */
 	const char *source;               /* its path as it is opened; NULL: it is not on disk */
 	uint32_t number; /* in the order of what was asked for: files can have one name */
-	struct ss_opened *snapshot; /* of memory: gone from the list when loading is done */
+	struct ss_job_snapshot snapshot; /* of memory: gone from the list when loading is done */
+	bool has_snapshot;
 	bool is_reduced;
 	bool is_other;   /* whole, but something else than a trace */
 	bool is_skipped; /* found in a folder and no trace: gone when loading is done */
-};
-
-/* A snapshot of memory that came with the traces. */
-struct ss_job_snapshot {
-	const char *path; /* as it is shown */
-	struct ss_opened *opened;
-	const char *source; /* as it is opened; NULL: it is not on disk */
-	uint32_t number;
-	int64_t rank;      /* that its name tells; -1: none */
-	uint32_t file;     /* the trace of its rank; SS_NO_ROW: there is none, or it is not known */
-	bool is_other_run; /* the clocks of both say so */
 };
 
 struct ss_job {
@@ -107,11 +116,5 @@ enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keepe
 			   struct ss_error *err);
 
 void ss_job_close(struct ss_job *job);
-
-/*
- * same_run.c: finds the trace of each snapshot's rank, and gives the snapshot what that one
- * states of devices where nothing says that they are of two runs.
- */
-void ss_job_match_snapshots(struct ss_job *job);
 
 #endif

@@ -11,6 +11,7 @@
 #define SS_WALL_CLOCK_MIN 1000000000000000000
 
 struct ss_recording {
+	bool is_noted; /* the trace was read */
 	bool has_clock;
 	int64_t start_ns, end_ns; /* since 1970 */
 	struct ss_device_size *sizes;

@@ -5,7 +5,7 @@
  * only rank that the job has. Files of several runs can lie in one folder: where both have
  * the time of day and are further apart than a day, they are of two.
  */
-#include "job/job.h"
+#include "job/snapshot_files.h"
 
 /* Longer than anybody records: what lies further apart was started anew in between. */
 #define DAY_NS (INT64_C(24) * 3600 * 1000000000)
@@ -15,7 +15,7 @@ bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
 {
 	int64_t base_ns = trace->info.base_time_ns > 0 ? trace->info.base_time_ns : 0;
 
-	*out = (struct ss_recording){ 0 };
+	*out = (struct ss_recording){ .is_noted = true };
 	out->has_clock = !__builtin_add_overflow(trace->origin_ns, base_ns, &out->start_ns) &&
 			 !__builtin_add_overflow(out->start_ns, trace->span_ns, &out->end_ns) &&
 			 out->start_ns >= SS_WALL_CLOCK_MIN;
@@ -40,30 +40,11 @@ void ss_recording_release(struct ss_recording *recording, struct ss_memory *memo
 	*recording = (struct ss_recording){ 0 };
 }
 
-/* The first and the last moment of a snapshot that is one of a wall clock; false: none. */
-static bool span_of(const struct ss_memory_events *events, int64_t *first_ns, int64_t *last_ns)
+static bool is_apart(const struct ss_recording *recording, const struct ss_job_snapshot *snapshot)
 {
-	bool has_time = false;
-
-	for (uint32_t i = 0; i < events->count; i++) {
-		int64_t time_ns = events->time_ns[i];
-
-		if (time_ns == SS_NO_TIME || time_ns < SS_WALL_CLOCK_MIN)
-			continue;
-		*first_ns = !has_time || time_ns < *first_ns ? time_ns : *first_ns;
-		*last_ns = !has_time || time_ns > *last_ns ? time_ns : *last_ns;
-		has_time = true;
-	}
-	return has_time;
-}
-
-static bool is_apart(const struct ss_recording *recording, const struct ss_snapshot *snapshot)
-{
-	int64_t first_ns, last_ns;
-
-	if (!recording->has_clock || !span_of(&snapshot->events, &first_ns, &last_ns))
-		return false;
-	return first_ns - DAY_NS > recording->end_ns || last_ns < recording->start_ns - DAY_NS;
+	return recording->has_clock && snapshot->has_clock &&
+	       (snapshot->start_ns - DAY_NS > recording->end_ns ||
+		snapshot->end_ns < recording->start_ns - DAY_NS);
 }
 
 #define NO_RANK (-2)
@@ -79,7 +60,7 @@ static int64_t only_rank(const struct ss_job *job)
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		const struct ss_job_file *file = &job->files[i];
 
-		if (file->subject.problem)
+		if (!file->recording.is_noted)
 			continue;
 		if (rank == -1 || (rank != NO_RANK && rank != file->subject.rank))
 			return NO_RANK;
@@ -99,9 +80,9 @@ static void match(const struct ss_job *job, struct ss_job_snapshot *snapshot, in
 		const struct ss_job_file *file = &job->files[i];
 		bool apart;
 
-		if (file->subject.problem || file->subject.rank != rank)
+		if (!file->recording.is_noted || file->subject.rank != rank)
 			continue;
-		apart = is_apart(&file->recording, &snapshot->opened->snapshot);
+		apart = is_apart(&file->recording, snapshot);
 		if (snapshot->file == SS_NO_ROW || (snapshot->is_other_run && !apart)) {
 			snapshot->file = i;
 			snapshot->is_other_run = apart;
@@ -109,21 +90,31 @@ static void match(const struct ss_job *job, struct ss_job_snapshot *snapshot, in
 	}
 }
 
+static void match_by(const struct ss_job *job, struct ss_job_snapshot *snapshot, int64_t only)
+{
+	struct ss_device_sizes sizes = { 0 };
+
+	snapshot->rank = ss_find_rank(snapshot->path);
+	match(job, snapshot, only);
+	if (!snapshot->opened)
+		return;
+	if (snapshot->file != SS_NO_ROW && !snapshot->is_other_run) {
+		const struct ss_recording *own = &job->files[snapshot->file].recording;
+
+		sizes = (struct ss_device_sizes){ own->sizes, own->size_count };
+	}
+	snapshot->opened->subject.sizes = sizes;
+}
+
+void ss_job_match_snapshot(const struct ss_job *job, struct ss_job_snapshot *snapshot)
+{
+	match_by(job, snapshot, only_rank(job));
+}
+
 void ss_job_match_snapshots(struct ss_job *job)
 {
 	int64_t only = only_rank(job);
 
-	for (uint32_t i = 0; i < job->snapshot_count; i++) {
-		struct ss_job_snapshot *snapshot = &job->snapshots[i];
-		struct ss_device_sizes sizes = { 0 };
-
-		snapshot->rank = ss_find_rank(snapshot->path);
-		match(job, snapshot, only);
-		if (snapshot->file != SS_NO_ROW && !snapshot->is_other_run) {
-			const struct ss_recording *own = &job->files[snapshot->file].recording;
-
-			sizes = (struct ss_device_sizes){ own->sizes, own->size_count };
-		}
-		snapshot->opened->subject.sizes = sizes;
-	}
+	for (uint32_t i = 0; i < job->snapshot_count; i++)
+		match_by(job, &job->snapshots[i], only);
 }

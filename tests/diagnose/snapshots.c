@@ -273,38 +273,47 @@ static void describe(const struct ss_diagnosis *diagnosis, const struct ss_findi
 	}
 }
 
+static void check_case(size_t i, bool reduce)
+{
+	struct ss_diagnose_options options = { .rank = cases[i].rank };
+	struct ss_open_options open = { .snapshots = true, .reduce = reduce };
+	struct ss_diagnosis diagnosis;
+	struct ss_memory memory;
+	struct loaded loaded;
+	struct ss_error err = { 0 };
+	struct ss_text found = { 0 };
+	struct ss_job job;
+
+	ss_memory_init(&memory, 0);
+	load(&loaded, cases[i].files);
+	open.inputs = loaded.inputs;
+	open.input_count = loaded.count;
+	support_check(ss_job_open(&job, &open, &ss_diagnose_keeper, &memory, &err) == SS_OK,
+		      cases[i].what, "%s", err.text);
+	for (uint32_t k = 0; k < job.snapshot_count; k++)
+		assert_int_equal(job.snapshots[k].opened == NULL, reduce);
+	support_check(ss_diagnose(&diagnosis, &job, &options, &err) == SS_OK, cases[i].what, "%s",
+		      err.text);
+	ss_text_add_string(&found, "");
+	for (uint32_t k = 0; k < diagnosis.finding_count; k++)
+		if (diagnosis.findings[k]->rule->look_memory)
+			describe(&diagnosis, diagnosis.findings[k], &found);
+	support_check(strcmp(found.data, cases[i].found) == 0, cases[i].what,
+		      "found:\n%s\nwanted:\n%s", found.data, cases[i].found);
+	ss_text_release(&found);
+	ss_diagnosis_release(&diagnosis);
+	ss_job_close(&job);
+	unload(&loaded);
+	assert_int_equal(memory.used_bytes, 0);
+}
+
+/* Snapshots are kept, and reduced to what is found in them: nothing differs. */
 static void check_cases(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(cases); i++) {
-		struct ss_diagnose_options options = { .rank = cases[i].rank };
-		struct ss_open_options open = { .snapshots = true, .reduce = true };
-		struct ss_diagnosis diagnosis;
-		struct ss_memory memory;
-		struct loaded loaded;
-		struct ss_error err = { 0 };
-		struct ss_text found = { 0 };
-		struct ss_job job;
-
-		ss_memory_init(&memory, 0);
-		load(&loaded, cases[i].files);
-		open.inputs = loaded.inputs;
-		open.input_count = loaded.count;
-		support_check(ss_job_open(&job, &open, &ss_diagnose_keeper, &memory, &err) == SS_OK,
-			      cases[i].what, "%s", err.text);
-		support_check(ss_diagnose(&diagnosis, &job, &options, &err) == SS_OK, cases[i].what,
-			      "%s", err.text);
-		ss_text_add_string(&found, "");
-		for (uint32_t k = 0; k < diagnosis.finding_count; k++)
-			if (diagnosis.findings[k]->rule->look_memory)
-				describe(&diagnosis, diagnosis.findings[k], &found);
-		support_check(strcmp(found.data, cases[i].found) == 0, cases[i].what,
-			      "found:\n%s\nwanted:\n%s", found.data, cases[i].found);
-		ss_text_release(&found);
-		ss_diagnosis_release(&diagnosis);
-		ss_job_close(&job);
-		unload(&loaded);
-		assert_int_equal(memory.used_bytes, 0);
+		check_case(i, true);
+		check_case(i, false);
 	}
 }
 
@@ -348,6 +357,7 @@ static void check_memory(void **state)
 		struct ss_open_options open = { .inputs = loaded.inputs,
 						.input_count = loaded.count,
 						.snapshots = true,
+						.reduce = true,
 						.threads = 1 };
 		struct ss_diagnosis diagnosis;
 		struct ss_memory memory;
@@ -356,7 +366,7 @@ static void check_memory(void **state)
 
 		ss_memory_init(&memory, 0);
 		memory.fail_call = call;
-		status = ss_job_open(&job, &open, NULL, &memory, &err);
+		status = ss_job_open(&job, &open, &ss_diagnose_keeper, &memory, &err);
 		if (status == SS_OK) {
 			status = ss_diagnose(&diagnosis, &job, &options, &err);
 			if (status == SS_OK)
