@@ -4,7 +4,8 @@
 Usage: filters.py STEPSCOPE TRACES. Views and groups are those that the program lists. What is
 wrong with an option is said in one sentence with exit code 2. A step alone has the figures that it
 has in the whole file, byte for byte; kernels of all steps, devices and streams sum to the whole;
---sort, --top and --name choose and order rows and do not change them.
+--sort, --top and --name choose and order rows and do not change them. STEPSCOPE_QUICK=1 takes
+every second trace.
 """
 import concurrent.futures
 import gzip
@@ -303,6 +304,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_small(views, pathlib.Path(folder))
     paths = [TRACES / name for name in NAMES if (TRACES / name).exists()]
+    if os.environ.get("STEPSCOPE_QUICK") == "1":
+        paths = paths[::2]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for path in pool.map(lambda path: check_trace(views, path), paths):
             print("ok", path.name)

@@ -2,7 +2,7 @@
 """Compares the form of simulated traces with that of real ones, and checks that rows fit together.
 
 Usage: format.py STEPSCOPE TRACES [PRESET...]. Without presets: all, or with STEPSCOPE_QUICK=1 every
-eighth. A folder in place of a preset
+twelfth. A folder in place of a preset
 is checked as it is. The rules are taken from the real traces: which keys and arguments each class
 of rows has, of which types, which calls have arrows, what the head says. Exits 77 (skipped) when
 the traces are not there.
@@ -20,7 +20,7 @@ from trace_rows import (
 )
 
 SKIPPED = 77
-QUICK_STRIDE = 8
+QUICK_STRIDE = 12
 # Ranks that are looked at: the first and the last ones of larger jobs.
 FIRST_RANKS, LAST_RANKS = 2, 1
 
