@@ -64,6 +64,7 @@ enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_r
 	SS_TRY(ss_session_format(session, request, &renderer, &options, err));
 	SS_TRY(ss_session_verdict(session, &chosen, &verdict, err));
 	options.trust.files += verdict->snapshot_count;
+	options.trust.lost += verdict->cut_snapshots;
 	renderer->diagnosis(verdict, &options, out);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }

@@ -215,6 +215,19 @@ static enum ss_status fail_many(const struct ss_job *job, uint32_t count, struct
 		       has_ranks ? "--rank N chooses one" : "name the one to show");
 }
 
+static enum ss_status none_recorded(const struct ss_job *job, struct ss_error *err)
+{
+	for (uint32_t i = 0; i < job->file_count; i++)
+		if (ss_quality_is_cut(&job->files[i].trace.quality))
+			return ss_fail(err, SS_ERR_MISSING,
+				       "'%.200s' ends in the middle, and no memory is recorded up "
+				       "to there",
+				       job->files[i].subject.path);
+	return ss_fail(err, SS_ERR_MISSING,
+		       "memory was not recorded in %s: profile(profile_memory=True) records it",
+		       job->file_count == 1 ? "this trace" : "these traces");
+}
+
 static enum ss_status choose(const struct ss_job *job, int64_t rank, uint32_t *out,
 			     struct ss_error *err)
 {
@@ -222,11 +235,7 @@ static enum ss_status choose(const struct ss_job *job, int64_t rank, uint32_t *o
 
 	*out = 0;
 	if (!count)
-		return ss_fail(
-			err, SS_ERR_MISSING,
-			"memory was not recorded in %s: profile(profile_memory=True) records "
-			"it",
-			job->file_count == 1 ? "this trace" : "these traces");
+		return none_recorded(job, err);
 	if (rank == SS_COMPARED_RANKS)
 		return ss_fail(err, SS_ERR_USAGE, "views of memory are of one rank: --rank N");
 	if (rank != SS_EVERY_RANK) {

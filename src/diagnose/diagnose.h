@@ -66,6 +66,7 @@ struct ss_diagnosis {
 	const char *next; /* the bottleneck when all warnings are fixed; NULL */
 	uint64_t bytes, events;
 	uint32_t snapshot_count; /* of memory, that were looked at */
+	uint32_t cut_snapshots;  /* of them, that end in the middle */
 	uint32_t memory_devices; /* in them, with events */
 	double seconds;          /* that loading took */
 	const char *not_found;   /* what-if: fixes that nothing was found for; NULL: none */

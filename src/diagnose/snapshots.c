@@ -191,6 +191,7 @@ static enum ss_status join_snapshot(struct joining *joining, struct ss_error *er
 	joining->devices = exam.device_count;
 	joining->rank = rank_of(joining);
 	diagnosis->snapshot_count++;
+	diagnosis->cut_snapshots += joining->snapshot->is_cut;
 	diagnosis->bytes += joining->snapshot->file_bytes;
 	diagnosis->memory_devices += exam.device_count;
 	for (uint32_t i = 0; i < exam.count; i++) {

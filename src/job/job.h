@@ -34,6 +34,7 @@ struct ss_job_snapshot {
 	const char *source;       /* as it is opened; NULL: it is not on disk */
 	uint32_t number;
 	uint64_t file_bytes;      /* unpacked */
+	bool is_cut;              /* it ends in the middle */
 	bool has_clock;           /* that of the wall: */
 	int64_t start_ns, end_ns; /* since 1970 */
 	int64_t rank;             /* that its name tells; -1: none */

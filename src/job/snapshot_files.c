@@ -66,6 +66,7 @@ enum ss_status ss_job_snapshot_load(struct ss_job *job, struct ss_job_file *file
 	}
 	file->has_snapshot = true;
 	out->file_bytes = out->opened->snapshot.file_bytes;
+	out->is_cut = out->opened->snapshot.is_cut;
 	note_clock(out);
 	return SS_OK;
 }

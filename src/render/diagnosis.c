@@ -28,6 +28,11 @@ static void add_snapshots(const struct ss_diagnosis *diagnosis, struct ss_text *
 	if (!diagnosis->snapshot_count)
 		return;
 	add_count(diagnosis->snapshot_count, "snapshot of memory", "snapshots of memory", out);
+	if (diagnosis->cut_snapshots && diagnosis->snapshot_count == 1)
+		ss_text_add_string(out, " that ends in the middle");
+	else if (diagnosis->cut_snapshots)
+		ss_text_addf(out, " (%u end%s in the middle)", diagnosis->cut_snapshots,
+			     diagnosis->cut_snapshots == 1 ? "s" : "");
 	ss_text_add_string(out, DOT);
 }
 
@@ -119,6 +124,10 @@ static void add_memory_verdict(const struct ss_diagnosis *diagnosis, struct ss_t
 	if (diagnosis->is_what_if)
 		ss_text_add_string(out, "There is no trace, only snapshots of memory: they have no "
 					"steps to measure a gain by.\n");
+	else if (!diagnosis->memory_devices && diagnosis->cut_snapshots)
+		ss_text_add_string(out,
+				   "No events of the allocator are in what could be read, so no "
+				   "rule can judge the memory: the file is not whole.\n");
 	else if (!diagnosis->memory_devices)
 		ss_text_add_string(out,
 				   "There are no events of the allocator, so no rule can judge the "

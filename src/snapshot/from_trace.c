@@ -389,8 +389,7 @@ enum ss_status ss_snapshot_from_trace(struct ss_snapshot *out, const struct ss_t
 		status = ss_fail_memory(err, "the memory events");
 	out->has_traces = true;
 	out->file_bytes = trace->file_bytes;
-	out->is_cut = trace->quality.rows[SS_ODD_TRUNCATED].count ||
-		      trace->quality.rows[SS_ODD_COMPRESSED_CUT].count;
+	out->is_cut = ss_quality_is_cut(&trace->quality);
 	if (status != SS_OK)
 		ss_snapshot_release(out);
 	return status;

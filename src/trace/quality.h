@@ -105,4 +105,10 @@ struct ss_trace;
 /* Counts what was not recorded at all, once everything else is known. */
 void ss_quality_absent(struct ss_trace *trace);
 
+/* Whether the file ends in the middle. */
+static inline bool ss_quality_is_cut(const struct ss_quality *quality)
+{
+	return quality->rows[SS_ODD_TRUNCATED].count || quality->rows[SS_ODD_COMPRESSED_CUT].count;
+}
+
 #endif

@@ -49,6 +49,11 @@ static const struct rule_case cases[] = {
 	"segment 0x1000000 6291456; block 0x1000000 3145728 3145728 used opt;" \
 	"block 0x1300000 3145728 0 free; segalloc 0x1000000 6291456;"          \
 	"alloc 0x1000000 3145728 opt; alloc 0x1300000 1048576 fwd; free 0x1300000 1048576 bwd"
+/* Three runs of a call, 100 and 50 bytes each, freed by backward; see snapshot/views.c. */
+#define RUNS                                                                                      \
+	"alloc 1 100 head; alloc 2 50 tail; alloc 3 100 head; alloc 4 50 tail; alloc 5 100 head;" \
+	"alloc 6 50 tail; free 6 50 bwd; free 5 100 bwd; free 4 50 bwd; free 3 100 bwd;"          \
+	"free 2 50 bwd; free 1 100 bwd"
 #define MIB(count) (INT64_C(count) << 20)
 
 static const struct memory_case snapshots[] = {
@@ -59,6 +64,13 @@ static const struct memory_case snapshots[] = {
 	  "what is allocated holds 4.19 MB at its peak, 100 % of the device's 4.19 MB\n"
 	  "of the peak 3.15 MB are activations, 1.05 MB parameters, gradients and optimizer state",
 	  MIB(4) },
+	{ "which call to put a checkpoint around", RUNS,
+	  "warning 450 high\n"
+	  "what is allocated holds 450 B at its peak, 100 % of the device's 450 B\n"
+	  "of the peak 450 B are activations, 0 B parameters, gradients and optimizer state\n"
+	  "a checkpoint around each of the 3 runs of one call would make the peak 200 B less, at "
+	  "model.py:9 (forward)",
+	  450 },
 	{ "mostly state", STATE,
 	  "warning 4194304 high\n"
 	  "what is allocated holds 4.19 MB at its peak, 100 % of the device's 4.19 MB\n"

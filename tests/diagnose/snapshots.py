@@ -96,11 +96,28 @@ def check_pair(stepscope, memory, folder):
     assert marked and all(text.startswith("rank0.pickle: ") for text in marked), marked
 
 
+def check_cut(stepscope, path, folder):
+    """Half of a snapshot: said, and nothing that is untrue of the whole."""
+    part = folder / "cut.pickle"
+    data = path.read_bytes()
+    for length in (len(data) // 100, len(data) // 2):
+        part.write_bytes(data[:length])
+        text = " ".join(run(stepscope, "diagnose", part).split())
+        assert "1 snapshot of memory that ends in the middle" in text, text
+        assert "_record_memory_history() before the run" not in text, text
+    shutil.copy(path, folder / "whole.pickle")
+    text = run(stepscope, "diagnose", folder)
+    assert "2 snapshots of memory (1 ends in the middle)" in text, text
+
+
 def main():
     stepscope, memory = sys.argv[1], pathlib.Path(sys.argv[2]) / "memory"
     files = sorted([*memory.glob("*.pickle"), *memory.glob("gpu/*.pickle")])
     for path in files:
         check_alone(stepscope, path)
+    if (memory / "gpu/fp32.pickle").exists():
+        with tempfile.TemporaryDirectory() as folder:
+            check_cut(stepscope, memory / "gpu/fp32.pickle", pathlib.Path(folder))
     if (memory / "cpu_leak.pt.trace.json.gz").exists():
         with tempfile.TemporaryDirectory() as folder:
             check_pair(stepscope, memory, pathlib.Path(folder))

@@ -11,6 +11,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 FILES = [
     "cuda/h100_qwen.json.gz", "cuda/h100_owlv2.json.gz", "cuda/ddp2_memory_events.json.gz",
@@ -189,6 +190,13 @@ def check_refusals(stepscope, traces):
         command = [stepscope, "snapshot", *map(str, words)]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert result.returncode == code and sentence in result.stderr, (words, result)
+    if bare.exists():
+        with tempfile.TemporaryDirectory() as scratch:
+            cut = pathlib.Path(scratch) / "cut.json"
+            cut.write_bytes(gzip.decompress(bare.read_bytes())[:100_000])
+            command = [stepscope, "snapshot", str(cut)]
+            result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert result.returncode == 1 and "ends in the middle" in result.stderr, result
     if folder.exists():
         one, _ = run(stepscope, folder, "summary", "--rank", "1")
         named, _ = run(stepscope, folder / "rank1.pt.trace.json.gz", "summary")
