@@ -203,6 +203,18 @@ static enum ss_status read_fixes(struct ss_diagnosis *diagnosis, const char *fix
 	return *missing && !diagnosis->not_found ? ss_fail_memory(err, "the findings") : SS_OK;
 }
 
+/* Sentences and title that depend on what was chosen. */
+static void forget_rest(struct ss_finding *finding)
+{
+	uint32_t added = finding->evidence_count - finding->evidence_own;
+
+	if (added)
+		memmove(finding->evidence, finding->evidence + added,
+			finding->evidence_own * sizeof(*finding->evidence));
+	finding->evidence_count = finding->evidence_own;
+	finding->title = finding->title_own;
+}
+
 /* Nothing is chosen, and nothing of an earlier choice is left. */
 static void forget_choice(struct ss_diagnosis *diagnosis)
 {
@@ -211,7 +223,9 @@ static void forget_choice(struct ss_diagnosis *diagnosis)
 
 		if (finding->is_timeless)
 			continue;
-		finding->is_warning = false;
+		if (finding->is_rest)
+			forget_rest(finding);
+		finding->is_warning = finding->has_no_cost = false;
 		finding->alone_ns = finding->cost_ns = finding->low_ns = finding->high_ns = 0;
 	}
 	ss_arena_release(&diagnosis->chosen_arena);
@@ -272,6 +286,10 @@ static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 		if (!ss_finding_finish(diagnosis->found[i], &diagnosis->arena))
 			return ss_fail_memory(err, "the findings");
 	SS_TRY(ss_diagnosis_join_snapshots(diagnosis, job, options, err));
+	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
+		diagnosis->found[i]->evidence_own = diagnosis->found[i]->evidence_count;
+		diagnosis->found[i]->title_own = diagnosis->found[i]->title;
+	}
 	if (!diagnosis->rank_count && !diagnosis->snapshot_count)
 		return ss_fail(err, SS_ERR_USAGE, "no file of rank %lld", (long long)options->rank);
 	return ss_diagnosis_choose(diagnosis, options, err);

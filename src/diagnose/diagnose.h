@@ -10,6 +10,7 @@
 #ifndef SS_DIAGNOSE_DIAGNOSE_H
 #define SS_DIAGNOSE_DIAGNOSE_H
 
+#include "diagnose/account.h"
 #include "diagnose/keep.h"
 #include "diagnose/runs.h"
 
@@ -72,6 +73,7 @@ struct ss_diagnosis {
 	const char *not_found;   /* what-if: fixes that nothing was found for; NULL: none */
 	struct ss_diagnosis_trust trust;
 	struct ss_diagnosis_shares shares;
+	struct ss_account account; /* of the mean step; zeroed where there is none */
 };
 
 /* The job must outlive it, and it stays where it is. Release it when SS_OK came back. */
@@ -88,6 +90,13 @@ enum ss_status ss_diagnosis_choose(struct ss_diagnosis *diagnosis,
 				   const struct ss_diagnose_options *options, struct ss_error *err);
 void ss_diagnosis_release(struct ss_diagnosis *diagnosis);
 
+/* Whether what is left of the step without an explanation must be said. */
+static inline bool ss_account_is_open(const struct ss_account *account)
+{
+	return account->step_ns > 0 &&
+	       (double)account->unexplained_ns >= SS_UNEXPLAINED_SHARE * (double)account->step_ns;
+}
+
 const char *ss_confidence_name(enum ss_confidence confidence);
 
 /* order.c: replays what was chosen, and puts it in order. */
@@ -103,6 +112,11 @@ enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
 SS_MUST_USE
 bool ss_finding_add(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
 		    const struct ss_evidence *evidence);
+
+/* judge.c: a sentence before all others, until something else is chosen; false: no memory. */
+SS_MUST_USE
+bool ss_finding_add_first(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
+			  int64_t weight_ns, const char *text);
 
 /* judge.c: one more rank that has it. */
 void ss_finding_add_rank(struct ss_finding *finding, uint32_t rank);

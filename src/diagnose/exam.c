@@ -26,6 +26,7 @@ void ss_exam_release(struct ss_exam *exam)
 	ss_memory_free(memory, exam->owner, tasks);
 	ss_memory_free(memory, exam->claim_of, tasks * sizeof(*exam->claim_of));
 	ss_memory_free(memory, exam->by_track, tasks * sizeof(*exam->by_track));
+	ss_memory_free(memory, exam->taken, exam->taken_capacity * sizeof(*exam->taken));
 	*exam = (struct ss_exam){ 0 };
 }
 
@@ -46,7 +47,8 @@ void ss_exam_reset(struct ss_exam *exam)
 
 		part->is_taken = false;
 		for (uint32_t i = part->claim_from; i < part->claim_to; i++)
-			exam->owner[exam->claims[i].task] = (uint8_t)(rule + 1);
+			if (!exam->claims[i].with)
+				exam->owner[exam->claims[i].task] = (uint8_t)(rule + 1);
 	}
 }
 
@@ -69,28 +71,99 @@ bool ss_look_is_free(const struct ss_look *look, uint32_t task)
 	       (!exam->owner[task] || exam->owner[task] == look->number + 1);
 }
 
-/* The rule's claim on the task, made now with the task as it is; NULL: it cannot be had. */
-static struct ss_claim *claim_on(struct ss_look *look, uint32_t task)
+/* The rule's claim on the task, made now with the task as it is; NULL: no memory. */
+static struct ss_claim *new_claim(struct ss_look *look, uint32_t task, uint8_t with)
 {
 	struct ss_exam *exam = look->exam;
-	int64_t own_ns;
+	int64_t own_ns = look->graph->tasks[task].own_ns;
 
-	if (!ss_look_is_free(look, task))
-		return NULL;
-	if (exam->claim_of[task])
-		return &exam->claims[exam->claim_of[task] - 1];
 	if (!ss_memory_reserve(exam->memory, (void **)&exam->claims, &exam->claim_capacity,
 			       (size_t)exam->claim_count + 1, sizeof(*exam->claims))) {
 		exam->failed = true;
 		return NULL;
 	}
-	own_ns = look->graph->tasks[task].own_ns;
-	exam->owner[task] = (uint8_t)(look->number + 1);
-	exam->claims[exam->claim_count++] = (struct ss_claim){
-		.task = task, .own_ns = own_ns, .low_ns = own_ns, .high_ns = own_ns
-	};
+	exam->claims[exam->claim_count++] = (struct ss_claim){ .task = task,
+							       .own_ns = own_ns,
+							       .low_ns = own_ns,
+							       .high_ns = own_ns,
+							       .subtracts = true,
+							       .with = with };
 	exam->claim_of[task] = exam->claim_count;
 	return &exam->claims[exam->claim_count - 1];
+}
+
+/* The rule's claim on a task; NULL: it cannot be had. */
+static struct ss_claim *claim_on(struct ss_look *look, uint32_t task)
+{
+	struct ss_exam *exam = look->exam;
+
+	if (!ss_look_is_free(look, task))
+		return NULL;
+	if (exam->claim_of[task])
+		return &exam->claims[exam->claim_of[task] - 1];
+	exam->owner[task] = (uint8_t)(look->number + 1);
+	return new_claim(look, task, 0);
+}
+
+/* The same where another rule has a part of the task only. */
+static struct ss_claim *shared_claim_on(struct ss_look *look, uint32_t task)
+{
+	struct ss_exam *exam = look->exam;
+	const struct ss_exam_part *part = &exam->parts[look->number];
+	uint32_t last = exam->claim_of[task];
+
+	if (ss_look_is_free(look, task))
+		return claim_on(look, task);
+	if (task >= exam->task_count || !last || !exam->claims[last - 1].subtracts)
+		return NULL;
+	return last > part->claim_from ? &exam->claims[last - 1]
+				       : new_claim(look, task, exam->owner[task]);
+}
+
+/* Remembers that a rule explains this time of a thread. */
+static void note_taken(struct ss_exam *exam, struct ss_exam_taken taken)
+{
+	struct ss_exam_taken *last = exam->taken_count ? &exam->taken[exam->taken_count - 1] : NULL;
+
+	if (taken.end_ns <= taken.start_ns)
+		return;
+	/* tasks of a thread are claimed one behind the other, in either direction */
+	if (last && last->track == taken.track && taken.start_ns == last->end_ns) {
+		last->end_ns = taken.end_ns;
+		return;
+	}
+	if (last && last->track == taken.track && taken.end_ns == last->start_ns) {
+		last->start_ns = taken.start_ns;
+		return;
+	}
+	if (ss_memory_reserve(exam->memory, (void **)&exam->taken, &exam->taken_capacity,
+			      (size_t)exam->taken_count + 1, sizeof(*exam->taken)))
+		exam->taken[exam->taken_count++] = taken;
+	else
+		exam->failed = true;
+}
+
+/*
+ * How much of [from, to) other rules took of a task. Claims on parts of a long task are few; where
+ * they are not, all of it counts as taken.
+ */
+#define TAKEN_MAX 4096
+
+static int64_t taken_of(const struct ss_exam *exam, uint32_t track, int64_t from_ns, int64_t to_ns)
+{
+	int64_t sum_ns = 0;
+
+	if (exam->taken_count > TAKEN_MAX)
+		return to_ns - from_ns;
+	for (uint32_t i = 0; i < exam->taken_count; i++) {
+		const struct ss_exam_taken *taken = &exam->taken[i];
+		int64_t start_ns = taken->start_ns > from_ns ? taken->start_ns : from_ns;
+		int64_t end_ns = taken->end_ns < to_ns ? taken->end_ns : to_ns;
+
+		if (taken->track == track && end_ns > start_ns)
+			sum_ns = ss_ns_sum(sum_ns, end_ns - start_ns);
+	}
+	return sum_ns < to_ns - from_ns ? sum_ns : to_ns - from_ns;
 }
 
 static int64_t shorter(int64_t now_ns, int64_t wanted_ns)
@@ -116,6 +189,12 @@ bool ss_look_claim(struct ss_look *look, struct ss_claim claim)
 	own->releases |= claim.releases;
 	own->unlocks |= claim.unlocks;
 	own->merges |= claim.merges;
+	own->subtracts = false;
+	if (look->graph->tasks[claim.task].kind <= SS_TASK_JOIN)
+		note_taken(look->exam,
+			   (struct ss_exam_taken){ look->graph->tasks[claim.task].start_ns,
+						   ss_task_end(&look->graph->tasks[claim.task]),
+						   look->graph->tasks[claim.task].track });
 	return true;
 }
 
@@ -184,7 +263,7 @@ static uint32_t first_from(const struct ss_look *look, uint32_t track, int64_t f
 
 static int64_t take_from(struct ss_look *look, uint32_t task, int64_t gone_ns, int64_t low_gone_ns)
 {
-	struct ss_claim *claim = gone_ns > 0 ? claim_on(look, task) : NULL;
+	struct ss_claim *claim = gone_ns > 0 ? shared_claim_on(look, task) : NULL;
 
 	if (!claim)
 		return 0;
@@ -242,19 +321,23 @@ int64_t ss_look_claim_time(struct ss_look *look, struct ss_stretch stretch)
 		int64_t start_ns = task->start_ns > stretch.from_ns ? task->start_ns
 								    : stretch.from_ns;
 		int64_t end_ns = ss_task_end(task);
-		int64_t gone, low_gone;
+		int64_t gone, low_gone, others_ns = 0;
 
 		if (task->track != stretch.track || task->start_ns > stretch.to_ns)
 			break;
 		if (task->kind == SS_TASK_WAIT && task->start_ns > stretch.from_ns)
 			release_wait(look, i, stretch.from_ns);
 		end_ns = end_ns < stretch.to_ns ? end_ns : stretch.to_ns;
-		if (end_ns <= start_ns || !ss_look_is_free(look, number))
+		if (end_ns <= start_ns)
 			continue;
-		gone = end_ns - start_ns - keep_of(&stretch.keep_ns, end_ns - start_ns);
-		low_gone = end_ns - start_ns - keep_of(&low_keep_ns, end_ns - start_ns);
+		if (!ss_look_is_free(look, number))
+			others_ns = taken_of(exam, stretch.track, start_ns, end_ns);
+		gone = end_ns - start_ns - others_ns;
+		low_gone = gone - keep_of(&low_keep_ns, gone);
+		gone -= keep_of(&stretch.keep_ns, gone);
 		gone_ns += take_from(look, number, gone, low_gone);
 	}
+	note_taken(exam, (struct ss_exam_taken){ stretch.from_ns, stretch.to_ns, stretch.track });
 	return gone_ns;
 }
 
@@ -389,8 +472,11 @@ static enum ss_status examine(struct ss_exam *exam, struct ss_look *look, struct
 	ss_cover_release(&steps);
 	ss_memory_free(exam->memory, exam->claim_of, tasks * sizeof(*exam->claim_of));
 	ss_memory_free(exam->memory, exam->by_track, tasks * sizeof(*exam->by_track));
+	ss_memory_free(exam->memory, exam->taken, exam->taken_capacity * sizeof(*exam->taken));
 	exam->claim_of = NULL;
 	exam->by_track = NULL;
+	exam->taken = NULL;
+	exam->taken_count = exam->taken_capacity = 0;
 	return status;
 }
 

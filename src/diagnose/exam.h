@@ -17,6 +17,12 @@ struct ss_exam_fact {
 	double count;
 };
 
+/* Time of a thread that a rule claimed. */
+struct ss_exam_taken {
+	int64_t start_ns, end_ns;
+	uint32_t track;
+};
+
 /* What one rule found. */
 struct ss_exam_part {
 	uint32_t claim_from, claim_to;
@@ -42,8 +48,10 @@ struct ss_exam {
 	uint32_t step_count;
 	bool failed; /* no memory: it is not whole */
 	/* only while rules look: */
-	uint32_t *claim_of; /* per task: its claim + 1; 0: none */
-	uint32_t *by_track; /* tasks by track, then start; NULL: not sorted yet */
+	uint32_t *claim_of;          /* per task: its claim + 1; 0: none */
+	uint32_t *by_track;          /* tasks by track, then start; NULL: not sorted yet */
+	struct ss_exam_taken *taken; /* in the order of claims */
+	uint32_t taken_count, taken_capacity;
 };
 
 /* Runs all rules on a rank. The trace may go afterwards; the graph is needed for a diagnosis. */
@@ -55,6 +63,15 @@ void ss_exam_release(struct ss_exam *exam);
 
 /* As it was when all rules had looked: what judging changed is undone. */
 void ss_exam_reset(struct ss_exam *exam);
+
+/* Whether a claim still holds: a rule that was judged before may have seized its task. */
+static inline bool ss_exam_holds(const struct ss_exam *exam, uint32_t rule,
+				 const struct ss_claim *claim)
+{
+	uint8_t owner = exam->owner[claim->task];
+
+	return owner == rule + 1 || (claim->with && (!owner || owner == claim->with));
+}
 
 /* What a rule claimed and no finding took: later rules can have it when they judge. */
 void ss_exam_give_back(struct ss_exam *exam, uint32_t rule);

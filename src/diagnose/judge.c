@@ -87,6 +87,7 @@ static bool add_claim(struct ss_finding *finding, uint32_t rank, const struct ss
 				.releases = claim->releases,
 				.unlocks = claim->unlocks,
 				.merges = claim->merges,
+				.subtracts = claim->subtracts,
 				.scale = claim->scale };
 	struct ss_edit low = edit, high = edit;
 
@@ -213,10 +214,19 @@ void ss_judge_evidence_counted(struct ss_judgement *judgement, struct ss_finding
 	va_end(words);
 }
 
-/* "{time}" and "{count}" become figures. Time as people read it, three digits. */
+/* Time as people read it: three digits, and seconds from one on. */
+static int print_time(int64_t ns, char *out, size_t room)
+{
+	double ms = (double)ns / 1e6;
+
+	if (ms >= 999.5)
+		return snprintf(out, room, "%.*f s", ms >= 9995 ? 1 : 2, ms / 1e3);
+	return snprintf(out, room, "%.*f ms", ms >= 99.95 ? 0 : ms >= 9.995 ? 1 : 2, ms);
+}
+
+/* "{time}" and "{count}" become figures. */
 static void expand(const struct ss_evidence *evidence, char *out, size_t room)
 {
-	double ms = (double)evidence->weight_ns / 1e6;
 	const char *at = evidence->text;
 	size_t length = 0;
 
@@ -224,11 +234,7 @@ static void expand(const struct ss_evidence *evidence, char *out, size_t room)
 		int added = 1;
 
 		if (strncmp(at, "{time}", 6) == 0) {
-			added = snprintf(out + length, room - length, "%.*f ms",
-					 ms >= 99.95   ? 0
-					 : ms >= 9.995 ? 1
-						       : 2,
-					 ms);
+			added = print_time(evidence->weight_ns, out + length, room - length);
 			at += 6;
 		} else if (strncmp(at, "{count}", 7) == 0) {
 			added = snprintf(out + length, room - length, "%.*f",
@@ -256,6 +262,26 @@ static int by_weight(const void *a, const void *b)
 		return x->weight_ns > y->weight_ns ? -1 : 1;
 	order = strcmp(x->text, y->text);
 	return order ? order : strcmp(x->line ? x->line : "", y->line ? y->line : "");
+}
+
+bool ss_finding_add_first(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
+			  int64_t weight_ns, const char *text)
+{
+	struct ss_evidence evidence = { .text = text, .weight_ns = weight_ns };
+	char expanded[SENTENCE_MAX];
+
+	expand(&evidence, expanded, sizeof(expanded));
+	evidence.text = ss_arena_copy(&diagnosis->chosen_arena, expanded, strlen(expanded));
+	if (!evidence.text ||
+	    !ss_memory_reserve(diagnosis->memory, (void **)&finding->evidence,
+			       &finding->evidence_capacity, (size_t)finding->evidence_count + 1,
+			       sizeof(*finding->evidence)))
+		return false;
+	memmove(finding->evidence + 1, finding->evidence,
+		finding->evidence_count * sizeof(*finding->evidence));
+	finding->evidence[0] = evidence;
+	finding->evidence_count++;
+	return true;
 }
 
 bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena)
@@ -301,8 +327,7 @@ void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, u
 	ss_finding_add_rank(finding, rank);
 	part->is_taken = true;
 	for (uint32_t i = part->claim_from; whole && i < part->claim_to; i++)
-		/* a rule that was judged before may have seized it */
-		if (exam->owner[exam->claims[i].task] == judgement->number + 1)
+		if (ss_exam_holds(exam, judgement->number, &exam->claims[i]))
 			whole = add_claim(finding, rank, &exam->claims[i]);
 	for (uint32_t i = part->fact_from; whole && i < part->fact_to; i++) {
 		const struct ss_exam_fact *fact = &exam->facts[i];

@@ -166,7 +166,8 @@ static bool is_candidate(const struct ss_diagnosis *diagnosis, const struct ss_f
 {
 	int64_t most_ns;
 
-	if (finding->is_timeless || diagnosis->step_ns <= 0)
+	if (finding->is_timeless || diagnosis->step_ns <= 0 ||
+	    (finding->is_rest && !finding->edits.count))
 		return false;
 	if (diagnosis->is_what_if || finding->has_memory)
 		return true;
@@ -218,7 +219,7 @@ static void widen(struct ss_diagnosis *diagnosis)
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
 		struct ss_finding *finding = diagnosis->findings[i];
 
-		if (finding->is_timeless)
+		if (!ss_finding_has_cost(finding))
 			continue;
 		finding->low_ns = finding->low_ns > error_ns ? finding->low_ns - error_ns : 0;
 		finding->high_ns = finding->high_ns < diagnosis->step_ns - error_ns
@@ -311,6 +312,94 @@ static enum ss_status find_next(struct ordering *ordering, struct ss_error *err)
 	return SS_OK;
 }
 
+/* The run of all these fixes, and what its time is spent on. */
+static enum ss_status parts_with(struct ordering *ordering, uint32_t count, int64_t *step_ns,
+				 struct ss_account_parts *parts, struct ss_error *err)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+	struct ss_run *run = ss_run_find(&diagnosis->runs, ordering->fixes, count);
+	bool names_rest = false;
+
+	if (run && run->has_parts) {
+		*step_ns = run->step_ns;
+		*parts = run->parts;
+		return SS_OK;
+	}
+	*step_ns = ss_replay_run(&diagnosis->replay, ordering->fixes, count);
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+		names_rest |= diagnosis->findings[i]->is_rest;
+	if (!ss_account_measure(parts, &diagnosis->replay, diagnosis->exams, names_rest,
+				diagnosis->memory))
+		return ss_fail_memory(err, "the account of the step");
+	if (!run && diagnosis->runs.memory) {
+		ss_run_add(&diagnosis->runs, ordering->fixes, count, *step_ns);
+		run = ss_run_find(&diagnosis->runs, ordering->fixes, count);
+	}
+	if (run) {
+		run->has_parts = true;
+		run->parts = *parts;
+	}
+	return SS_OK;
+}
+
+/* For whom ranks wait, where that is a good part of what nothing explains. */
+static bool tell_late(struct ss_diagnosis *diagnosis, struct ss_finding *rest,
+		      const struct ss_account_late *late)
+{
+	const struct ss_account *account = &diagnosis->account;
+	char text[256];
+
+	if (late->rank == SS_NO_ROW || 3 * account->peers_ns < account->unexplained_ns)
+		return true;
+	if (2 * account->peers_ns > account->unexplained_ns)
+		rest->title = "Ranks wait for each other in collectives, and no rule explains why";
+	snprintf(text, sizeof(text),
+		 "{time} of it for rank %lld, which comes last to %u of %u collectives",
+		 (long long)diagnosis->ranks[late->rank], late->last, late->meetings);
+	return (diagnosis->ranks[late->rank] < 0 ||
+		ss_finding_add_first(diagnosis, rest, late->waiting_ns, text)) &&
+	       ss_finding_add_first(diagnosis, rest, account->peers_ns,
+				    "a rank waits {time} per step in collectives for other ranks");
+}
+
+/* What no rule explains is a finding where it is much, and is not one already. */
+static bool add_rest(struct ss_diagnosis *diagnosis, const struct ss_account_late *late)
+{
+	struct ss_finding *rest = NULL;
+
+	for (uint32_t i = 0; i < diagnosis->chosen_count; i++)
+		if (diagnosis->chosen[i]->is_rest)
+			rest = diagnosis->chosen[i];
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+		if (diagnosis->findings[i] == rest)
+			rest = NULL;
+	if (!rest || diagnosis->is_what_if || !ss_account_is_open(&diagnosis->account))
+		return true;
+	rest->has_no_cost = true;
+	diagnosis->findings[diagnosis->finding_count++] = rest;
+	return tell_late(diagnosis, rest, late);
+}
+
+/* With every fix in place that is reported: what is left is needed, or nothing explains it. */
+static enum ss_status close_account(struct ordering *ordering, struct ss_error *err)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+	struct ss_account_parts parts;
+	uint32_t count = ordering->fix_count;
+	int64_t least_ns;
+
+	diagnosis->account = (struct ss_account){ 0 };
+	if (diagnosis->step_ns <= 0)
+		return SS_OK;
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+		if (!diagnosis->findings[i]->is_timeless && !diagnosis->findings[i]->is_warning)
+			ordering->fixes[count++] = &diagnosis->findings[i]->edits;
+	SS_TRY(parts_with(ordering, count, &least_ns, &parts, err));
+	diagnosis->account = ss_account_close(diagnosis->step_ns, ordering->now_ns, least_ns,
+					      &parts);
+	return add_rest(diagnosis, &parts.late) ? SS_OK : ss_fail_memory(err, "the findings");
+}
+
 enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_error *err)
 {
 	struct ordering ordering = { .diagnosis = diagnosis,
@@ -337,6 +426,8 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 				(struct candidate){ .finding = finding };
 	}
 	order_timed(&ordering);
+	SS_TRY(find_next(&ordering, err));
+	SS_TRY(close_account(&ordering, err));
 	finish(&ordering, scratch);
-	return find_next(&ordering, err);
+	return SS_OK;
 }

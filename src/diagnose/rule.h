@@ -58,6 +58,8 @@ struct ss_claim {
 	bool releases, unlocks; /* as in struct ss_edit */
 	bool merges;            /* as well, but not when the fix does less than expected */
 	float scale;            /* as well; own, low and high are the task's own time then */
+	bool subtracts;         /* as well: a part of the task goes, whatever others take of it */
+	uint8_t with;           /* it shares the task with this rule's number + 1; 0: with none */
 };
 bool ss_look_claim(struct ss_look *look, struct ss_claim claim);
 
@@ -67,8 +69,9 @@ bool ss_look_is_free(const struct ss_look *look, uint32_t task);
 /*
  * The part of the tasks of a thread that lies in [from, to) is gone, waits for the device
  * that end there too; the first `keep_ns` of it stay, and `low_keep_ns` when the fix does less
- * than expected. Of what other rules have nothing is taken. Returns what could be claimed.
- * Several calls on one task add up.
+ * than expected. Of what other rules have nothing is taken: two rules that claim time of one task
+ * this way each get their own part of it. Returns what could be claimed. Several calls on one task
+ * add up.
  */
 struct ss_stretch {
 	uint32_t track;
@@ -138,13 +141,23 @@ struct ss_finding {
 	bool comes_first;                 /* of those without time: the job ended with it */
 	bool is_other_run;                /* the snapshot is not of the run of the traces */
 	bool is_timeless;                 /* about memory or the recording: no time is claimed */
+	bool is_rest;                     /* it is what no other rule claims: account.h */
+	bool has_no_cost;                 /* what can be saved is not known: information only */
 	int64_t alone_ns;                 /* what its fix would bring without the others */
 	int64_t cost_ns, low_ns, high_ns; /* of the mean step, with those before it fixed */
 	struct ss_evidence *evidence;     /* the heaviest first */
 	uint32_t evidence_count, evidence_capacity;
+	const char *title_own; /* that of the rule, whatever was chosen */
+	uint32_t evidence_own; /* of them, what rules left: the rest depends on the choice */
 	struct ss_edits edits, low, high; /* of all ranks */
 	bool has_range;                   /* low or high differ from the edits */
 };
+
+/* Whether what its fix saves is known. */
+static inline bool ss_finding_has_cost(const struct ss_finding *finding)
+{
+	return !finding->is_timeless && !finding->has_no_cost;
+}
 
 /* What a rule has to judge when all ranks were seen. */
 struct ss_judgement {

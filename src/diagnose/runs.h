@@ -8,7 +8,7 @@
 #ifndef SS_DIAGNOSE_RUNS_H
 #define SS_DIAGNOSE_RUNS_H
 
-#include "replay/replay.h"
+#include "diagnose/account.h"
 
 /* Sets that are remembered: a click asks for a few dozen. */
 #define SS_RUNS_KEPT 4096
@@ -20,6 +20,8 @@ struct ss_run {
 	bool has_next;
 	int64_t step_ns;
 	const char *next; /* what remains; NULL: nothing */
+	bool has_parts;
+	struct ss_account_parts parts; /* what its time is spent on */
 };
 
 struct ss_run_memo {

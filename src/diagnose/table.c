@@ -74,7 +74,7 @@ static void add_row(const struct ss_diagnosis *diagnosis, const struct ss_findin
 	ss_row_text(out, finding->is_warning ? "warning" : "info");
 	ss_row_text(out, finding->title);
 	ss_row_text(out, ss_table_print(out, "%s", ranks));
-	if (finding->is_timeless) {
+	if (!ss_finding_has_cost(finding)) {
 		ss_row_nulls(out, 4);
 	} else {
 		ss_row_int(out, finding->cost_ns);

@@ -7,9 +7,6 @@
 
 #define DOT " \xc2\xb7 "
 
-/* Devices that stand idle for more than half of a step make one ask why; tools flag 15 to 50 %. */
-#define IDLE_SHARE 0.5
-
 uint32_t ss_diagnosis_rows(const struct ss_diagnosis *diagnosis,
 			   const struct ss_render_options *options)
 {
@@ -97,23 +94,44 @@ static void add_gain(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 	ss_text_add_string(out, " of it can go.\n");
 }
 
-/* What the time is spent on when nothing is wrong with it. */
-static void add_figures(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+/* One part of the account with its share of the step; less than half a percent is left out. */
+static void add_part(const struct ss_account *account, const char *name, int64_t part_ns,
+		     const char **between, struct ss_text *out)
 {
-	const struct ss_diagnosis_shares *shares = &diagnosis->shares;
+	double percent = 100 * (double)part_ns / (double)account->step_ns;
 
-	/* without a device operators that wait count as computing: nothing true can be said */
-	if (!shares->is_known || !shares->on_device)
+	if (percent < 0.5)
 		return;
-	ss_text_addf(
-		out,
-		"Of it the device computes %.1f %%, waits for communication %.1f %% and for copies "
-		"%.1f %%, and stands idle %.1f %%.\n",
-		100 * shares->compute, 100 * shares->exposed_comm, 100 * shares->exposed_copy,
-		100 * shares->rest);
-	if (shares->rest > IDLE_SHARE)
-		ss_text_add_string(out, "No rule knows what to do about the idle time; 'stepscope "
-					"gaps PATH' has its causes.\n");
+	ss_text_addf(out, "%s%s ", *between, name);
+	ss_render_ns(part_ns, out);
+	ss_text_addf(out, " (%.0f %%)", percent);
+	*between = DOT;
+}
+
+void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	const struct ss_account *account = &diagnosis->account;
+	const char *between = "";
+
+	if (account->step_ns <= 0)
+		return;
+	ss_text_add_string(out, "Account: ");
+	add_part(account, "explained", account->warnings_ns + account->smaller_ns, &between, out);
+	add_part(account, "compute", account->compute_ns, &between, out);
+	add_part(account, "communication", account->communication_ns, &between, out);
+	add_part(account, "copies", account->copies_ns, &between, out);
+	add_part(account, "host", account->host_ns, &between, out);
+	add_part(account, "unexplained", account->unexplained_ns, &between, out);
+	ss_text_add_string(out, "\n");
+}
+
+void ss_diagnosis_open(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	const struct ss_account *account = &diagnosis->account;
+
+	ss_render_ns(account->unexplained_ns, out);
+	ss_text_addf(out, " (%.0f %%) unexplained",
+		     100 * (double)account->unexplained_ns / (double)account->step_ns);
 }
 
 /* Of snapshots without a trace. */
@@ -167,17 +185,22 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 		add_gain(diagnosis, out);
 		return;
 	}
-	ss_text_add_string(out, diagnosis->warning_count
-					? " No time of it is lost to what is looked for.\n"
-					: " Nothing was found that would make it faster.\n");
-	add_figures(diagnosis, out);
+	if (ss_account_is_open(&diagnosis->account))
+		ss_text_addf(out, " No rule explains %.0f %% of it.\n",
+			     100 * (double)diagnosis->account.unexplained_ns /
+				     (double)diagnosis->account.step_ns);
+	else
+		ss_text_add_string(out,
+				   diagnosis->warning_count
+					   ? " The findings below cost no time.\n"
+					   : " Nothing was found that would make it faster.\n");
 }
 
 void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		       struct ss_text *out)
 {
 	/* what only a snapshot shows may bring no time */
-	if (finding->is_timeless || (finding->has_memory && !finding->high_ns))
+	if (!ss_finding_has_cost(finding) || (finding->has_memory && !finding->high_ns))
 		return;
 	if (diagnosis->is_bounded) {
 		ss_render_ns(finding->low_ns, out);

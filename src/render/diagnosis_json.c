@@ -39,7 +39,7 @@ static void add_ranks(const struct ss_diagnosis *diagnosis, const struct ss_find
 static void add_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		     struct ss_text *out)
 {
-	if (finding->is_timeless) {
+	if (!ss_finding_has_cost(finding)) {
 		ss_text_add_string(out, "\"cost_ns\":null,\"cost_low_ns\":null,\"cost_high_ns\":"
 					"null,\"alone_ns\":null,\"share_percent\":null");
 		return;
@@ -123,6 +123,29 @@ static void add_quality(const struct ss_diagnosis *diagnosis,
 	ss_render_trust(&options->trust, out);
 }
 
+/* What is in `of_...` is part of the part of that name; the others sum to the step. */
+static void add_account(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	const struct ss_account *account = &diagnosis->account;
+
+	if (!account->step_ns) {
+		ss_text_add_string(out, "\"account\":null,\n");
+		return;
+	}
+	ss_text_addf(out,
+		     "\"account\":{\"step_ns\":%" PRId64 ",\"explained_ns\":%" PRId64
+		     ",\"compute_ns\":%" PRId64 ",\"communication_ns\":%" PRId64
+		     ",\"copies_ns\":%" PRId64 ",\"host_ns\":%" PRId64
+		     ",\"unexplained_ns\":%" PRId64 ",\"of_explained\":{\"warnings_ns\":%" PRId64
+		     ",\"smaller_ns\":%" PRId64 "},\"of_unexplained\":{\"idle_ns\":%" PRId64
+		     ",\"waiting_for_ranks_ns\":%" PRId64 "}},\n",
+		     account->step_ns, account->warnings_ns + account->smaller_ns,
+		     account->compute_ns, account->communication_ns, account->copies_ns,
+		     account->host_ns, account->unexplained_ns, account->warnings_ns,
+		     account->smaller_ns, account->unexplained_ns - account->peers_ns,
+		     account->peers_ns);
+}
+
 void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out)
 {
@@ -138,6 +161,7 @@ void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
 		     diagnosis->steps_most, diagnosis->rank_count, diagnosis->snapshot_count);
 	ss_text_add_number(out, diagnosis->error_percent);
 	ss_text_add_string(out, ",\n");
+	add_account(diagnosis, out);
 	add_text(out, "next", diagnosis->next);
 	ss_text_add_string(out, ",");
 	add_text(out, "not_found", diagnosis->not_found);

@@ -75,6 +75,8 @@ void ss_diagnosis_markdown(const struct ss_diagnosis *diagnosis,
 	ss_text_add_string(out, "### ");
 	ss_diagnosis_verdict(diagnosis, out);
 	ss_text_add_string(out, "\n");
+	ss_diagnosis_account(diagnosis, out);
+	ss_text_add_string(out, "\n");
 	ss_diagnosis_job(diagnosis, out);
 	if (rows)
 		add_table(diagnosis, rows, out);

@@ -82,6 +82,8 @@ static void add_title(const struct writer *writer, const struct ss_finding *find
 	if (right.length && !writer->diagnosis->is_bounded)
 		ss_text_addf(&right, "  %4.1f %%",
 			     100 * (double)finding->cost_ns / (double)writer->diagnosis->step_ns);
+	if (finding->has_no_cost)
+		ss_diagnosis_open(writer->diagnosis, &right);
 	if (!right.length)
 		ss_diagnosis_bytes(finding, &right);
 	if (*ranks)
@@ -249,6 +251,17 @@ static void add_reason(const struct writer *writer, const struct ss_finding *fin
 	ss_text_release(&text);
 }
 
+/* Title, what shows it, what to do and how sure it is. */
+static void add_finding(const struct writer *writer, const struct ss_finding *finding,
+			uint32_t number)
+{
+	ss_text_add_string(writer->out, "\n");
+	add_title(writer, finding, number);
+	add_evidence(writer, finding);
+	add_fix(writer, finding->fix);
+	add_reason(writer, finding);
+}
+
 static void add_findings(const struct writer *writer)
 {
 	uint32_t rows = ss_diagnosis_rows(writer->diagnosis, writer->options), number = 0;
@@ -259,21 +272,21 @@ static void add_findings(const struct writer *writer)
 
 		if (!finding->is_warning)
 			continue;
-		ss_text_add_string(writer->out, "\n");
-		add_title(writer, finding, ++number);
-		has_figure |= !finding->is_timeless;
-		add_evidence(writer, finding);
-		add_fix(writer, finding->fix);
-		add_reason(writer, finding);
+		add_finding(writer, finding, ++number);
+		has_figure |= ss_finding_has_cost(finding);
 	}
 	if (number > 1 && has_figure)
 		ss_text_add_string(
 			writer->out,
 			"\nEach figure is what the fix brings with those above it done.\n");
+	/* what nothing explains is as important as what is explained */
+	for (uint32_t i = 0; i < rows; i++)
+		if (writer->diagnosis->findings[i]->has_no_cost)
+			add_finding(writer, writer->diagnosis->findings[i], 0);
 	for (uint32_t i = 0; i < rows; i++) {
 		const struct ss_finding *finding = writer->diagnosis->findings[i];
 
-		if (finding->is_warning)
+		if (finding->is_warning || finding->has_no_cost)
 			continue;
 		ss_text_add_string(writer->out, in_short ? "" : "\nSmaller things:\n");
 		in_short = true;
@@ -306,12 +319,16 @@ void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out)
 {
 	struct writer writer = { diagnosis, options, out };
-	struct ss_text quality = { 0 }, verdict = { 0 };
+	struct ss_text quality = { 0 }, verdict = { 0 }, account = { 0 };
 
 	ss_diagnosis_job(diagnosis, out);
 	ss_diagnosis_verdict(diagnosis, &verdict);
 	add_styled(&writer, BOLD, verdict.data, 0, 0);
 	ss_text_release(&verdict);
+	ss_diagnosis_account(diagnosis, &account);
+	if (account.data)
+		add_wrapped(&writer, account.data, 2, 0);
+	ss_text_release(&account);
 	add_findings(&writer);
 	ss_text_add_string(out, "\n");
 	if (diagnosis->not_found)

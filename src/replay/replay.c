@@ -233,12 +233,7 @@ static void reset(struct ss_replay *replay)
 	}
 }
 
-struct span {
-	int64_t from_ns, to_ns;
-};
-
-/* From the start of the first step to the end of the last one; it ends before: there is none. */
-static struct span span_of(const struct ss_replay *replay, uint32_t rank)
+struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t rank)
 {
 	const struct ss_graph *graph = &replay->ranks[rank];
 	const int64_t *start_ns = &replay->start_ns[replay->first[rank]];
@@ -265,7 +260,7 @@ static struct span span_of(const struct ss_replay *replay, uint32_t rank)
 	}
 	if (before_ns > from_ns)
 		from_ns = before_ns;
-	return (struct span){ from_ns, to_ns };
+	return (struct ss_replay_span){ from_ns, to_ns };
 }
 
 /*
@@ -275,12 +270,12 @@ static struct span span_of(const struct ss_replay *replay, uint32_t rank)
  */
 static int64_t mean_step(const struct ss_replay *replay)
 {
-	struct span all = { INT64_MIN, INT64_MIN };
+	struct ss_replay_span all = { INT64_MIN, INT64_MIN };
 	double sum = 0;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < replay->rank_count; i++) {
-		struct span span = span_of(replay, i);
+		struct ss_replay_span span = ss_replay_span(replay, i);
 
 		if (span.to_ns <= span.from_ns)
 			continue;
@@ -314,6 +309,22 @@ static int64_t recorded_step(const struct ss_replay *replay)
 		}
 	}
 	return count ? (int64_t)(sum / count) : 0;
+}
+
+/* Parts of tasks that go, each on its own. */
+static void subtract(struct ss_replay *replay, const struct ss_edits *const *fixes,
+		     uint32_t fix_count)
+{
+	for (uint32_t i = 0; i < fix_count; i++)
+		for (uint32_t k = 0; k < fixes[i]->count; k++) {
+			const struct ss_edit *edit = &fixes[i]->items[k];
+			int64_t *own_ns = &replay->own_ns[replay->first[edit->rank] + edit->task];
+			int64_t gone_ns = replay->ranks[edit->rank].tasks[edit->task].own_ns -
+					  edit->own_ns;
+
+			if (edit->subtracts && gone_ns > 0)
+				*own_ns = *own_ns > gone_ns ? *own_ns - gone_ns : 0;
+		}
 }
 
 /* What makes everything faster, whatever else was done to it. */
@@ -351,12 +362,13 @@ int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fi
 			const struct ss_edit *edit = &fixes[i]->items[k];
 			uint32_t task = replay->first[edit->rank] + edit->task;
 
-			if (edit->own_ns < replay->own_ns[task])
+			if (!edit->subtracts && edit->own_ns < replay->own_ns[task])
 				replay->own_ns[task] = edit->own_ns > 0 ? edit->own_ns : 0;
 			replay->flags[task] |= (edit->releases ? SS_REPLAY_RELEASED : 0) |
 					       (edit->unlocks ? SS_REPLAY_UNLOCKED : 0) |
 					       (edit->merges ? SS_REPLAY_MERGED : 0);
 		}
+	subtract(replay, fixes, fix_count);
 	scale(replay, fixes, fix_count);
 	run(replay);
 	return replay->step_ns - gain_of(replay, mean_step(replay));

@@ -20,6 +20,7 @@ struct ss_edit {
 	bool releases;  /* SS_TASK_WAIT: no longer waits for the device */
 	bool unlocks;   /* its delay is gone, too */
 	bool merges;    /* part of the work before it on its stream: no gap between them */
+	bool subtracts; /* what own_ns is less goes, on top of what other edits take of the task */
 	float scale;    /* what is left of its time is multiplied by this at last; 0: it is not */
 };
 
@@ -107,6 +108,12 @@ static inline int64_t ss_replay_edge_ns(const struct ss_replay *replay, uint32_t
 		       ? at_ns
 		       : at_ns + edge->lag_ns;
 }
+
+/* From the start of a rank's first step to the end of its last one, in the last run. */
+struct ss_replay_span {
+	int64_t from_ns, to_ns; /* to <= from: the rank has no steps */
+};
+struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t rank);
 
 /* Joins the graphs; `many` may be NULL: the ranks do not meet. All must outlive it. */
 SS_MUST_USE

@@ -317,6 +317,44 @@ static void test_bounds(void **state)
 	close_bench(&bench);
 }
 
+/* Two rules that claim time of one task share it: the second gets what the first one left. */
+static void test_shared(void **state)
+{
+	struct verdict verdict;
+	struct bench bench;
+	struct ss_look other;
+
+	(void)state;
+	open_bench(&bench);
+	other = bench.look;
+	other.number = OTHER;
+	assert_int_equal(ss_look_claim_time(&bench.look,
+					    (struct ss_stretch){ TRACK, 600, 700, 0, 0 }),
+			 100);
+	bench.exam.parts[0].claim_to = bench.exam.parts[OTHER].claim_from = bench.exam.claim_count;
+	assert_int_equal(ss_look_claim_time(&other, (struct ss_stretch){ TRACK, 650, 900, 0, 0 }),
+			 200);
+	bench.exam.parts[OTHER].claim_to = bench.exam.claim_count;
+	check_claims(&bench, "both have a part", "6:350/350/350 6:250/250/250");
+	/* and a whole task is refused */
+	assert_false(ss_look_claim(&other, (struct ss_claim){ .task = 6 }));
+	open_verdict(&verdict, &bench);
+	for (uint32_t rule = 0; rule <= OTHER; rule++) {
+		struct ss_finding *finding;
+
+		verdict.judgement.rule = ss_rules[rule];
+		verdict.judgement.number = rule;
+		finding = ss_judge_add(&verdict.judgement, 0, NULL);
+		assert_non_null(finding);
+		ss_judge_take(&verdict.judgement, finding, 0);
+	}
+	order(&verdict);
+	/* both fixes together take both parts away */
+	assert_int_equal(verdict.diagnosis.step_ns - verdict.diagnosis.fixed_ns, 300);
+	ss_diagnosis_release(&verdict.diagnosis);
+	close_bench(&bench);
+}
+
 /* What one rule has on a rank another does not get; what `look` left is taken over. */
 static void test_judge(void **state)
 {
@@ -461,9 +499,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stretches), cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_sentences), cmocka_unit_test(test_order),
-		cmocka_unit_test(test_bounds),    cmocka_unit_test(test_judge),
-		cmocka_unit_test(test_reset),     cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_bounds),    cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_judge),     cmocka_unit_test(test_reset),
+		cmocka_unit_test(test_runs),      cmocka_unit_test(test_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
  * are shorter than their launches become one kernel, whether the host is late for them or
  * only just in time.
  */
+#include "diagnose/host_time.h"
 #include "diagnose/rows.h"
 #include "diagnose/sites.h"
 #include "diagnose/slow_hosts.h"
@@ -149,6 +150,17 @@ static void claim(struct launches *launches, const struct stretch *stretch)
 			     launches->idle_ns[row]);
 }
 
+/* A function that does other things is no launching: unexplained-time names it. */
+static bool is_function(const struct launches *launches, const struct stretch *stretch)
+{
+	const struct ss_task *first = &launches->graph->tasks[stretch->from];
+	const struct ss_task *last = &launches->graph->tasks[stretch->to];
+
+	return ss_host_function(launches->phases, last->track,
+				(struct ss_interval){ first->start_ns, last->start_ns }) !=
+	       SS_NO_ROW;
+}
+
 static void end_stretch(struct launches *launches, const struct stretch *stretch, bool claims)
 {
 	const struct ss_task *last = &launches->graph->tasks[stretch->to];
@@ -162,7 +174,8 @@ static void end_stretch(struct launches *launches, const struct stretch *stretch
 		launches->late_count += !is_pause;
 	} else if (!is_pause ||
 		   /* other threads run operators only: where nothing is recorded it is missing */
-		   (launches->with_pauses && last->track == launches->graph->main)) {
+		   (launches->with_pauses && last->track == launches->graph->main &&
+		    !is_function(launches, stretch))) {
 		if (is_pause)
 			launches->pause_ns = ss_ns_sum(launches->pause_ns,
 						       launches->idle_ns[last->row]);

@@ -224,9 +224,9 @@ const struct ss_rule ss_rule_low_occupancy = {
 	       "model = torch.compile(model)   # reductions and norms are split along the rows\n"
 	       "# attention: F.scaled_dot_product_attention, whose kernels split the sequence",
 	.surer = "record_shapes=True tells what the work takes at least",
-	.warn_share = 0.05,
+	.warn_share = 0.10,
 	.silent_share = 0.02,
-	.why = "every network has some kernels that do not fill the device: 1 to 3 % of the step "
-	       "in healthy ones",
+	.why = "every network has some kernels that do not fill the GPU: 1 to 3 % of the step in "
+	       "healthy ones, up to 7 % where the GPU is large for the network",
 	.look = look_for_grids,
 };

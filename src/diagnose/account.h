@@ -1,0 +1,64 @@
+/*
+ * account.h - where the time of the mean step goes: what the findings explain, what is needed, and
+ * what nothing explains. The parts sum to the step exactly.
+ *
+ * The steps are replayed with every fix in place that is reported. What is left is measured on
+ * each rank moment by moment: computing, then communication, copies, waiting for other ranks, and
+ * the rest. On ranks with a device the rest is idle time: unexplained as far as the rule
+ * unexplained-time saw it in the recording; more than that is host work that was hidden behind the
+ * device and is not any more. Without a device the host computes: operators are computing, and
+ * what that rule found outside of them is unexplained. Where calls to a device are recorded but
+ * nothing of the device, nothing of the step is known to be needed.
+ */
+#ifndef SS_DIAGNOSE_ACCOUNT_H
+#define SS_DIAGNOSE_ACCOUNT_H
+
+#include "diagnose/exam.h"
+
+/*
+ * From this share of the step on, time that no finding explains is a finding of its own. Steps of a
+ * healthy job differ by a few percent, and every step has its launches and its Python: 10 % is more
+ * than that.
+ */
+#define SS_UNEXPLAINED_SHARE 0.10
+
+/* Of the mean step; all parts but `peers_ns` sum to step_ns. */
+struct ss_account {
+	int64_t step_ns;
+	int64_t warnings_ns; /* what the fixes of all warnings save together */
+	int64_t smaller_ns;  /* what the fixes of all other findings save then */
+	int64_t compute_ns;  /* needed */
+	int64_t communication_ns;
+	int64_t copies_ns;
+	int64_t host_ns; /* launches and Python that limit the step when the fixes are in place */
+	int64_t unexplained_ns;
+	int64_t peers_ns; /* of unexplained_ns: in collectives, waiting for other ranks */
+};
+
+/* Who comes last to collectives. */
+struct ss_account_late {
+	uint32_t rank;      /* that the others wait for most; SS_NO_ROW: nobody waits */
+	uint32_t last;      /* collectives that it comes last to, */
+	uint32_t meetings;  /* of so many */
+	int64_t waiting_ns; /* for it: of a rank, per step */
+};
+
+/* What the last run of the replay spends its time on; sums over ranks, per step. */
+struct ss_account_parts {
+	double compute, communication, copies, peers, host, rest;
+	struct ss_account_late late;
+};
+
+/*
+ * False: no memory. `exams` are per rank, as in the replay. `names_rest`: the finding of
+ * unexplained-time is one of the fixes.
+ */
+SS_MUST_USE
+bool ss_account_measure(struct ss_account_parts *parts, const struct ss_replay *replay,
+			struct ss_exam *const *exams, bool names_rest, struct ss_memory *memory);
+
+/* The account of a step that the fixes make `fixed_ns` long, and all findings `least_ns`. */
+struct ss_account ss_account_close(int64_t step_ns, int64_t fixed_ns, int64_t least_ns,
+				   const struct ss_account_parts *parts);
+
+#endif

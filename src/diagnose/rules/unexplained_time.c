@@ -1,0 +1,565 @@
+/*
+ * unexplained_time.c - rule: time in which nothing is computed and that no other rule claims.
+ *
+ * It looks last, so what is left is what the rules before it leave. On a rank with a device that
+ * is idle time of the device: what did the thread do that ended the gap with its launch? Without a
+ * device it is the time of the training thread outside of operators. A pause of some milliseconds
+ * belongs to the function that fills it, shorter pieces to the innermost function, operator or
+ * call.
+ *
+ * Where functions of the program fill most of it, the file names the cause: their time is claimed.
+ * Else the rule claims nothing; the account (account.h) decides whether what it saw is reported.
+ */
+#include "diagnose/rules/unexplained_time.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/runs.h"
+#include "diagnose/diagnose.h"
+#include "diagnose/host_time.h"
+#include "diagnose/sites.h"
+
+/* In 5 ms eager mode launches a hundred kernels: such a stretch is a pause of the program. */
+#define PAUSE_NS 5000000
+
+/* A launch takes 5 to 20 us; one of this length loads code: the first of its kernel. */
+#define LOADING_NS 1000000
+
+/* What two kernels in a row need at most; shorter gaps are the device's own. */
+#define LATENCY_NS 30000
+
+/* Sites with less than a tenth of the time are not worth a sentence. */
+#define SITE_SHARE 10
+
+/* Figures that `judge` and the account read. */
+enum { REST_NS, NAMED_NS, LOADING_SUM_NS, QUEUED_NS, UNSEEN_NS, CALLS_NS, BLIND, LINES, FIGURES };
+
+static const char named_fix[] =
+	"# move it off the training thread: DataLoader workers, a thread, or once before the\n"
+	"# loop; what must stay: fewer Python calls (vectorise it), or run it on the GPU";
+
+static const char loading_fix[] =
+	"# the recording contains first launches, which load their kernels; record later:\n"
+	"schedule=torch.profiler.schedule(wait=1, warmup=3, active=3)";
+
+static const char queued_fix[] = "nvidia-smi   # is another process on this GPU? rocm-smi on AMD\n"
+				 "# record that process, too, or give the job GPUs of its own";
+
+static const char calls_fix[] =
+	"# what the call waits for is not in this file: another process, the driver, pinned\n"
+	"# memory; Nsight Systems and rocprof record the driver, too";
+
+static const char blind_fix[] =
+	"# the host launches work, and no event of the GPU is in the file:\n"
+	"profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], ...)";
+
+struct rest {
+	struct ss_look *look;
+	const struct ss_trace *trace;
+	const struct ss_phases *phases;
+	struct ss_cover taken; /* claimed time of threads, sorted */
+	uint32_t taken_at;     /* first of them that is not over */
+	bool on_device;
+	bool releases; /* a rule lets the host run ahead of the device */
+	struct ss_sites pauses, moments;
+	struct ss_stretch *named; /* pauses that functions fill */
+	uint32_t named_count, named_capacity;
+	uint32_t *first; /* per name: the first call of it, in the order of rows */
+	int64_t sums[FIGURES];
+	int64_t loads;
+};
+
+double ss_unexplained_ns(const struct ss_exam *exam, const struct ss_graph *graph)
+{
+	const struct ss_exam_part *part = NULL;
+	double sum;
+
+	for (uint32_t i = 0; i < ss_rule_count; i++)
+		if (ss_rules[i] == &ss_rule_unexplained_time)
+			part = &exam->parts[i];
+	assert(part);
+	sum = part->figures[REST_NS];
+	for (uint32_t i = part->claim_from; graph && i < part->claim_to; i++)
+		sum -= (double)(graph->tasks[exam->claims[i].task].own_ns - exam->claims[i].own_ns);
+	return sum > 0 ? sum : 0;
+}
+
+/* --- what a thread did ---------------------------------------------------------------- */
+
+/*
+ * A call that sets something up: a launch that loads its kernel, or the first call of its name in
+ * the file, which may start the driver. Waits and copies take as long as the device needs.
+ */
+static bool is_first_use(const struct rest *rest, uint32_t row)
+{
+	const struct ss_slices *slices = &rest->trace->slices;
+	uint32_t flags = ss_slice_flags(rest->trace, row);
+
+	if (!ss_kind_is_call(slices->kind[row]) || slices->dur_ns[row] < LOADING_NS)
+		return false;
+	return (flags & (SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH)) ||
+	       (!(flags & (SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL)) &&
+		rest->first[slices->name[row]] == row);
+}
+
+static void add_moment(void *context, uint32_t row, int64_t from_ns, int64_t to_ns)
+{
+	struct rest *rest = context;
+	const struct ss_slices *slices = &rest->trace->slices;
+	int64_t ns = to_ns - from_ns;
+
+	if (row == SS_NO_ROW ||
+	    (ss_slice_flags(rest->trace, row) & (SS_NAME_STEP | SS_NAME_STEP_LIKE))) {
+		rest->sums[UNSEEN_NS] = ss_ns_sum(rest->sums[UNSEEN_NS], ns);
+		return;
+	}
+	if (is_first_use(rest, row)) {
+		rest->sums[LOADING_SUM_NS] = ss_ns_sum(rest->sums[LOADING_SUM_NS], ns);
+		rest->loads++;
+		return;
+	}
+	if (ss_kind_is_call(slices->kind[row]))
+		rest->sums[CALLS_NS] = ss_ns_sum(rest->sums[CALLS_NS], ns);
+	ss_sites_add(&rest->moments, slices->name[row], row, ns);
+}
+
+static void add_named(struct rest *rest, uint32_t track, struct ss_interval stretch)
+{
+	if (!ss_memory_reserve(rest->look->memory, (void **)&rest->named, &rest->named_capacity,
+			       (size_t)rest->named_count + 1, sizeof(*rest->named))) {
+		rest->pauses.failed = true;
+		return;
+	}
+	rest->named[rest->named_count++] = (struct ss_stretch){
+		.track = track,
+		.from_ns = stretch.start_ns,
+		.to_ns = stretch.end_ns,
+		/* how much of it must stay is not known */
+		.low_keep_ns = (stretch.end_ns - stretch.start_ns) / 2,
+	};
+}
+
+/* A stretch of a thread that no rule claims. */
+static void add_stretch(struct rest *rest, uint32_t track, struct ss_interval stretch)
+{
+	int64_t ns = stretch.end_ns - stretch.start_ns;
+	uint32_t row = SS_NO_ROW;
+
+	if (ns <= 0)
+		return;
+	rest->sums[REST_NS] = ss_ns_sum(rest->sums[REST_NS], ns);
+	if (track == SS_NO_ROW) {
+		rest->sums[UNSEEN_NS] = ss_ns_sum(rest->sums[UNSEEN_NS], ns);
+		return;
+	}
+	if (ns >= PAUSE_NS)
+		row = ss_host_function(rest->phases, track, stretch);
+	if (row != SS_NO_ROW) {
+		ss_sites_add(&rest->pauses, rest->trace->slices.name[row], row, ns);
+		add_named(rest, track, stretch);
+	}
+	ss_host_time(rest->trace, track, stretch, add_moment, rest);
+}
+
+/* What of the stretch no rule claims; stretches come in the order of time. */
+static void add_free(struct rest *rest, uint32_t track, struct ss_interval stretch)
+{
+	const struct ss_cover *taken = &rest->taken;
+
+	while (rest->taken_at < taken->count &&
+	       taken->items[rest->taken_at].end_ns <= stretch.start_ns)
+		rest->taken_at++;
+	for (uint32_t i = rest->taken_at; i < taken->count; i++) {
+		const struct ss_interval *item = &taken->items[i];
+
+		if (item->start_ns >= stretch.end_ns)
+			break;
+		add_stretch(rest, track, (struct ss_interval){ stretch.start_ns, item->start_ns });
+		stretch.start_ns = item->end_ns;
+	}
+	add_stretch(rest, track, stretch);
+}
+
+/* --- with a device -------------------------------------------------------------------- */
+
+/* Whether the host waited for the device, and a rule takes that wait away. */
+static bool is_released(const struct rest *rest, const struct ss_idle *idle,
+			const struct ss_idle_gap *gap)
+{
+	int64_t sync_ns = 0, most_ns = 0;
+
+	for (uint32_t i = gap->piece_from; i < gap->piece_to; i++) {
+		if (idle->pieces[i].cause == SS_IDLE_SYNC)
+			sync_ns = idle->pieces[i].ns;
+		if (idle->pieces[i].ns > most_ns)
+			most_ns = idle->pieces[i].ns;
+	}
+	return rest->releases && sync_ns > 0 && sync_ns == most_ns;
+}
+
+static void add_gap(struct rest *rest, const struct ss_idle *idle, const struct ss_idle_gap *gap)
+{
+	const struct ss_slices *slices = &rest->trace->slices;
+	struct ss_interval stretch = { gap->start_ns, gap->end_ns };
+	uint32_t launch = gap->next == SS_NO_ROW ? SS_NO_ROW : slices->link[gap->next];
+	uint32_t track = rest->look->graph->main;
+
+	if (launch >= rest->trace->device_from)
+		launch = SS_NO_ROW;
+	if (is_released(rest, idle, gap))
+		return;
+	if (launch != SS_NO_ROW && ss_slice_end(slices, launch) <= gap->start_ns) {
+		/* launched in time, and nothing ran */
+		if (gap->end_ns - gap->start_ns > LATENCY_NS) {
+			rest->sums[QUEUED_NS] = ss_ns_sum(rest->sums[QUEUED_NS],
+							  gap->end_ns - gap->start_ns);
+			rest->sums[REST_NS] = ss_ns_sum(rest->sums[REST_NS],
+							gap->end_ns - gap->start_ns);
+		}
+		return;
+	}
+	add_free(rest, launch == SS_NO_ROW ? track : slices->track[launch], stretch);
+}
+
+static enum ss_status add_gaps(struct rest *rest, struct ss_error *err)
+{
+	const struct ss_idle *idle;
+
+	SS_TRY(ss_bricks_idle(rest->look->subject->bricks, &idle, err));
+	for (uint32_t i = 0; i < idle->device_count; i++) {
+		if (idle->devices[i].device != rest->look->digest->device)
+			continue;
+		for (uint32_t k = idle->devices[i].gap_from; k < idle->devices[i].gap_to; k++)
+			add_gap(rest, idle, &idle->gaps[k]);
+	}
+	return SS_OK;
+}
+
+/* --- without a device ----------------------------------------------------------------- */
+
+/* What a thread computes, moves or reads: operators, collectives, the DataLoader. */
+static bool is_busy(const struct ss_trace *trace, uint32_t row)
+{
+	return trace->slices.kind[row] == SS_KIND_OP ||
+	       (ss_slice_flags(trace, row) & (SS_NAME_DATALOADER | SS_NAME_COMM_RANGE));
+}
+
+/* Work is launched, and nothing of the device is recorded: the whole step is unexplained. */
+static bool is_blind(struct rest *rest)
+{
+	const struct ss_graph *graph = rest->look->graph;
+	int64_t launches = 0;
+
+	for (uint32_t i = 0; i < graph->task_count; i++)
+		launches += graph->tasks[i].kind == SS_TASK_LAUNCH;
+	if (!launches)
+		return false;
+	rest->sums[BLIND] = 1;
+	rest->sums[REST_NS] = rest->look->step_ns;
+	ss_look_evidence(rest->look, (struct ss_fact){ 0, (double)launches, SS_NO_ROW },
+			 "the host makes {count} launches per step, and the file has no event of "
+			 "the GPU");
+	return true;
+}
+
+static enum ss_status add_host(struct rest *rest, struct ss_error *err)
+{
+	const struct ss_trace *trace = rest->trace;
+	struct ss_cover_pile pile = { 0 };
+	struct ss_cover busy = { 0 }, steps = { 0 };
+
+	ss_cover_init(&steps, rest->look->memory);
+	for (uint32_t i = 0; i < rest->look->steps->count; i++)
+		ss_cover_append(&steps, rest->look->steps->items[i].start_ns,
+				rest->look->steps->items[i].end_ns);
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+		struct ss_cover own;
+
+		if (track->first_row >= trace->device_from)
+			continue;
+		ss_cover_init(&own, rest->look->memory);
+		for (uint32_t row = track->first_row; row < track->first_row + track->row_count;
+		     row++)
+			if (is_busy(trace, row))
+				ss_cover_add(&own, trace->slices.start_ns[row],
+					     ss_slice_end(&trace->slices, row));
+		ss_cover_pile_add(&pile, &own);
+	}
+	ss_cover_pile_finish(&pile, &busy);
+	ss_cover_subtract(&steps, &busy);
+	for (uint32_t i = 0; i < steps.count; i++)
+		add_free(rest, rest->look->graph->main, steps.items[i]);
+	rest->moments.failed |= busy.failed || steps.failed;
+	ss_cover_release(&busy);
+	ss_cover_release(&steps);
+	return rest->moments.failed ? ss_fail_memory(err, "unexplained time") : SS_OK;
+}
+
+/* --- the rank ------------------------------------------------------------------------- */
+
+/* Longer names are cut. */
+#define LABEL_MAX 160
+
+/*
+ * A function as it stands in a sentence that ends with its line in brackets: without what the line
+ * says, and without addresses, which differ from rank to rank.
+ */
+static void label_of(const struct rest *rest, const struct ss_site *site, char *out)
+{
+	const struct ss_places *places = rest->moments.places;
+	const char *name = ss_strings_text(&rest->trace->names, site->name);
+	const char *line = site->line ? ss_strings_text(&places->lines, site->line) : "";
+	const char *function = strstr(name, "): "), *address = strstr(name, " object at 0x");
+	static const char built_in[] = "<built-in method ";
+
+	if (function && strcmp(line, name) == 0)
+		name = function + 3;
+	if (strncmp(name, built_in, sizeof(built_in) - 1) == 0)
+		name += sizeof(built_in) - 1;
+	snprintf(out, LABEL_MAX, "%.*s", address > name ? (int)(address - name) : LABEL_MAX - 1,
+		 name);
+}
+
+static void tell_site(struct rest *rest, const struct ss_site *site, bool is_pause)
+{
+	struct ss_fact fact = { site->weight_ns, 0, site->row };
+	char label[LABEL_MAX];
+
+	label_of(rest, site, label);
+	if (rest->on_device && is_pause)
+		ss_look_evidence(rest->look, fact,
+				 "%s takes {time} per step while the GPU has nothing to do", label);
+	else if (rest->on_device)
+		ss_look_evidence(rest->look, fact,
+				 "the GPU is idle for {time} per step while the host is in %s",
+				 label);
+	else if (is_pause)
+		ss_look_evidence(rest->look, fact,
+				 "%s takes {time} per step outside of operators, in long pauses",
+				 label);
+	else
+		ss_look_evidence(rest->look, fact, "%s takes {time} per step outside of operators",
+				 label);
+}
+
+static void tell_sites(struct rest *rest, struct ss_sites *sites, bool are_pauses)
+{
+	ss_sites_sort(sites);
+	for (uint32_t i = 0; i < sites->count && i < 3; i++) {
+		if (sites->items[i].weight_ns < rest->sums[REST_NS] / SITE_SHARE)
+			break;
+		tell_site(rest, &sites->items[i], are_pauses);
+	}
+}
+
+static void tell(struct rest *rest)
+{
+	struct ss_look *look = rest->look;
+	struct ss_fact loading = { rest->sums[LOADING_SUM_NS], (double)rest->loads, SS_NO_ROW };
+	struct ss_fact queued = { rest->sums[QUEUED_NS], 0, SS_NO_ROW };
+	struct ss_fact unseen = { rest->sums[UNSEEN_NS], 0, SS_NO_ROW };
+	int64_t least_ns = rest->sums[REST_NS] / SITE_SHARE;
+
+	tell_sites(rest, &rest->pauses, true);
+	tell_sites(rest, &rest->moments, false);
+	if (loading.weight_ns > 0 && loading.weight_ns >= least_ns)
+		ss_look_evidence(
+			look, loading,
+			"first calls take {time} per step ({count} calls): the first launch "
+			"of a kernel loads it, the first call of all starts the driver");
+	if (queued.weight_ns > 0 && queued.weight_ns >= least_ns)
+		ss_look_evidence(
+			look, queued,
+			"the GPU runs nothing for {time} per step although work is queued; "
+			"the reason is not in this file: another process may use the GPU");
+	if (unseen.weight_ns > 0 && unseen.weight_ns >= least_ns)
+		ss_look_evidence(look, unseen,
+				 rest->on_device
+					 ? "the GPU is idle for {time} per step while nothing is "
+					   "recorded on the host"
+					 : "{time} per step pass outside of all recorded events");
+}
+
+/*
+ * Where one function fills most of it, the pauses that functions fill are claimed. Time that is
+ * spread over many functions is what Python costs; start-up is over when training goes on; and a
+ * call that does not return waits for something that another thread would wait for, too.
+ */
+static void claim_named(struct rest *rest)
+{
+	struct ss_look *look = rest->look;
+
+	ss_sites_sort(&rest->pauses);
+	if (!rest->pauses.count || 2 * rest->pauses.items[0].weight_ns < rest->sums[REST_NS] ||
+	    2 * (rest->sums[LOADING_SUM_NS] + rest->sums[CALLS_NS]) > rest->sums[REST_NS])
+		return;
+	ss_look_figure(look, NAMED_NS, (double)rest->pauses.items[0].weight_ns);
+	for (uint32_t i = 0; i < rest->named_count; i++)
+		ss_look_claim_time(look, rest->named[i]);
+	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+			   "the function that takes the time is recorded; how much of it can run "
+			   "beside the step is not known");
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct ss_exam_taken *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	if (x->end_ns != y->end_ns)
+		return x->end_ns < y->end_ns ? -1 : 1;
+	return x->track < y->track ? -1 : x->track > y->track;
+}
+
+/* The claimed time in the order of time, and whether a claim lets the host run ahead. */
+static bool sort_taken(struct rest *rest)
+{
+	struct ss_exam *exam = rest->look->exam;
+
+	if (!ss_sort_runs(exam->taken, exam->taken_count, sizeof(*exam->taken), by_start,
+			  exam->memory))
+		return false;
+	for (uint32_t i = 0; i < exam->taken_count; i++)
+		ss_cover_add(&rest->taken, exam->taken[i].start_ns, exam->taken[i].end_ns);
+	for (uint32_t i = 0; i < exam->claim_count && !rest->releases; i++)
+		rest->releases = exam->claims[i].releases;
+	return !rest->taken.failed;
+}
+
+static bool find_first(struct rest *rest, struct ss_arena *scratch)
+{
+	const struct ss_trace *trace = rest->trace;
+
+	rest->first = SS_ARENA_NEW(scratch, uint32_t, (size_t)trace->names.count + 1);
+	for (uint32_t row = trace->device_from; rest->first && row-- > 0;)
+		if (ss_kind_is_call(trace->slices.kind[row]))
+			rest->first[trace->slices.name[row]] = row;
+	return rest->first != NULL;
+}
+
+static enum ss_status find(struct rest *rest, struct ss_arena *scratch, struct ss_error *err)
+{
+	struct ss_look *look = rest->look;
+
+	SS_TRY(ss_bricks_phases(look->subject->bricks, &rest->phases, err));
+	SS_TRY(ss_sites_init(&rest->pauses, look, err));
+	SS_TRY(ss_sites_init(&rest->moments, look, err));
+	if (!find_first(rest, scratch) || !sort_taken(rest))
+		return ss_fail_memory(err, "unexplained time");
+	if (rest->on_device)
+		SS_TRY(add_gaps(rest, err));
+	else if (!is_blind(rest))
+		SS_TRY(add_host(rest, err));
+	if (rest->pauses.failed || rest->moments.failed)
+		return ss_fail_memory(err, "unexplained time");
+	for (uint32_t i = 0; i < FIGURES; i++)
+		ss_look_figure(look, i, (double)rest->sums[i]);
+	ss_look_figure(look, LINES, rest->moments.places->has_lines);
+	if (!rest->sums[REST_NS])
+		return SS_OK;
+	claim_named(rest);
+	tell(rest);
+	return SS_OK;
+}
+
+static enum ss_status look_at_rest(struct ss_look *look, struct ss_error *err)
+{
+	struct rest rest = { .look = look,
+			     .trace = look->trace,
+			     .on_device = look->digest->device >= 0 };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->graph->main == SS_NO_ROW)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	ss_cover_init(&rest.taken, look->memory);
+	status = find(&rest, &scratch, err);
+	ss_sites_release(&rest.pauses);
+	ss_sites_release(&rest.moments);
+	ss_cover_release(&rest.taken);
+	ss_memory_free(look->memory, rest.named, rest.named_capacity * sizeof(*rest.named));
+	ss_arena_release(&scratch);
+	return status;
+}
+
+/* --- all ranks ------------------------------------------------------------------------ */
+
+static const char *title_of(const double *sums, bool on_device)
+{
+	if (sums[BLIND] > 0)
+		return "Nothing of the GPU was recorded";
+	if (!on_device)
+		return "The training thread spends time outside of operators";
+	if (2 * sums[QUEUED_NS] >= sums[REST_NS])
+		return "The GPU is idle although work is queued";
+	if (2 * sums[LOADING_SUM_NS] >= sums[REST_NS])
+		return "The GPU is idle while kernels are loaded for the first time";
+	if (2 * sums[CALLS_NS] >= sums[REST_NS])
+		return "The GPU is idle while a call of the host does not return";
+	if (2 * sums[NAMED_NS] >= sums[REST_NS])
+		return "The GPU is idle while the host runs other code";
+	return "The GPU is idle, and no rule explains why";
+}
+
+static const char *fix_of(const double *sums)
+{
+	if (sums[BLIND] > 0)
+		return blind_fix;
+	if (2 * sums[QUEUED_NS] >= sums[REST_NS])
+		return queued_fix;
+	if (2 * sums[LOADING_SUM_NS] >= sums[REST_NS])
+		return loading_fix;
+	if (2 * sums[CALLS_NS] >= sums[REST_NS])
+		return calls_fix;
+	return 2 * sums[NAMED_NS] >= sums[REST_NS] ? named_fix : NULL;
+}
+
+static enum ss_status judge_rest(struct ss_judgement *judgement, struct ss_error *err)
+{
+	double sums[FIGURES] = { 0 };
+	bool on_device = judgement->diagnosis->shares.on_device;
+	struct ss_finding *finding;
+
+	(void)err;
+	for (uint32_t i = 0; i < judgement->rank_count; i++)
+		for (uint32_t k = 0; k < FIGURES; k++)
+			sums[k] += ss_judge_figure(judgement, i, k);
+	finding = judgement->rank_count
+			  ? ss_judge_add(judgement, SS_NO_ROW, "%s", title_of(sums, on_device))
+			  : NULL;
+	if (!finding)
+		return SS_OK;
+	finding->is_rest = true;
+	finding->confidence = SS_CONFIDENCE_LOW;
+	for (uint32_t i = 0; i < judgement->rank_count; i++)
+		if (ss_judge_figure(judgement, i, REST_NS) > 0)
+			ss_judge_take(judgement, finding, i);
+	if (fix_of(sums))
+		finding->fix = fix_of(sums);
+	if (!finding->reason)
+		finding->reason = "the file shows where the time goes, not why";
+	/* asks only for what the files lack */
+	if (sums[LINES] >= judgement->rank_count || sums[BLIND] > 0)
+		finding->surer = NULL;
+	return SS_OK;
+}
+
+const struct ss_rule ss_rule_unexplained_time = {
+	.name = "unexplained-time",
+	.title = "Part of the step is not explained",
+	.summary = "Idle time that no other rule claims, and what the host did meanwhile",
+	.fix = "# profile(..., with_stack=True) names the functions that run meanwhile, and\n"
+	       "with torch.profiler.record_function(\"part of the loop\"):   # names parts of it\n"
+	       "    ...",
+	.surer = "with_stack=True records the Python functions",
+	.warn_share = SS_UNEXPLAINED_SHARE,
+	.silent_share = SS_UNEXPLAINED_SHARE,
+	.why = "steps of a healthy job differ by a few percent and every step has its launches and "
+	       "its Python, so 10 % is more than chance",
+	.look = look_at_rest,
+	.judge = judge_rest,
+};

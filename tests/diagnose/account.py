@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""The account of every verdict: its parts sum to the step, and nothing large is passed over.
+
+account.py STEPSCOPE TRACES: all traces and jobs below TRACES, and a few simulated jobs. Of each:
+the parts are not negative and sum to the step exactly; from 10 % unexplained on there is a
+finding, and the text does not say that nothing was found.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PARTS = (
+    "explained_ns", "compute_ns", "communication_ns", "copies_ns", "host_ns", "unexplained_ns",
+)
+SIMULATED = (
+    ["--preset", "gpu1-healthy"],
+    ["--preset", "ddp8-healthy", "--ranks", "4", "--cause", "straggler=0.5"],
+    ["--preset", "fsdp8-healthy", "--ranks", "4", "--cause", "exposed-comm=0.6,sync-item=0.4"],
+    ["--preset", "pp4-healthy", "--cause", "pipeline-bubble=0.5"],
+    ["--preset", "serve1-healthy", "--cause", "launch-bound=0.7"],
+)
+
+
+def jobs(traces):
+    for folder in ("cuda", "rocm", "other", "pairs"):
+        yield from sorted((traces / folder).glob("*.gz"))
+    for folder in ("jobs", "cpu", "cpu_faults"):
+        yield from sorted(path for path in (traces / folder).glob("*") if path.is_dir())
+
+
+def run(*words):
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def problems(stepscope, path):
+    out = run(stepscope, "diagnose", "--format", "json", path)
+    if out.returncode:
+        return [f"exit code {out.returncode}: {out.stderr.strip()}"]
+    verdict = json.loads(out.stdout)
+    account, step = verdict["account"], verdict["step_ns"]
+    if not step:
+        return [] if account is None else ["an account without steps"]
+    found = []
+    total = sum(account[part] for part in PARTS)
+    if total != step or account["step_ns"] != step:
+        found.append(f"the parts sum to {total}, the step takes {step} ns")
+    if min(account[part] for part in PARTS) < 0:
+        found.append("a part is below 0")
+    if sum(account["of_explained"].values()) != account["explained_ns"]:
+        found.append("what is explained does not sum")
+    if sum(account["of_unexplained"].values()) != account["unexplained_ns"]:
+        found.append("what is unexplained does not sum")
+    says_nothing = "Nothing was found" in run(stepscope, path).stdout or not verdict["findings"]
+    if account["unexplained_ns"] >= 0.1 * step and says_nothing:
+        found.append("silent about what is unexplained")
+    return found
+
+
+def main():
+    stepscope, traces = sys.argv[1], pathlib.Path(sys.argv[2])
+    failed = count = 0
+    with tempfile.TemporaryDirectory() as folder:
+        paths = list(jobs(traces)) if traces.is_dir() else []
+        for number, words in enumerate(SIMULATED):
+            out = os.path.join(folder, f"job{number}")
+            run(stepscope, "sim", *words, "--steps", "4", "-o", out)
+            paths.append(pathlib.Path(out))
+        for path in paths:
+            count += 1
+            for problem in problems(stepscope, path):
+                print(f"{path}: {problem}")
+                failed += 1
+    print(f"{count} accounts, {failed} problems")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
