@@ -1,8 +1,10 @@
 /*
  * verdict.mjs - the first tab: findings, what-if, the way to the evidence.
  */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { sentence, time } from "./figures.mjs";
-import { check, equal } from "./harness.mjs";
+import { check, equal, TRACES } from "./harness.mjs";
 import { verdictOf } from "./ways.mjs";
 
 async function whatIf(harness) {
@@ -67,8 +69,29 @@ async function healthy(harness) {
 	await harness.close(page);
 }
 
+/* Every part of the account with the command's figure; what nothing explains is said. */
+async function account(harness) {
+	const path = join(TRACES, "cuda/sync_records_event_multi_stream.json.gz");
+	if (!existsSync(path)) return;
+	const { link } = await harness.serve(path);
+	const page = await harness.open(link);
+	const verdict = harness.json("diagnose", path);
+	const said = await verdictOf(page);
+	check(said.includes("No rule explains"), `'${said}' passes over what is unexplained`);
+	const bar = await page.locator(".account").innerText();
+	for (const part of ["compute", "unexplained"])
+		check(
+			bar.includes(time(verdict.account[`${part}_ns`])),
+			`the bar has no ${time(verdict.account[`${part}_ns`])} for '${part}': ${bar}`,
+		);
+	const card = await page.getByRole("article").first().innerText();
+	check(card.includes(`${time(verdict.account.unexplained_ns)} unexplained`), card);
+	await harness.close(page);
+}
+
 export const verdictTests = [
 	{ name: "verdict: unticked fixes are replayed as what-if does", run: whatIf },
 	{ name: "verdict: findings as the command has them, each with its place", run: evidence },
 	{ name: "verdict: a healthy job", run: healthy },
+	{ name: "verdict: the account of the step", run: account },
 ];

@@ -124,7 +124,21 @@ export interface Finding {
 	surer: string | null;
 }
 
+/* The mean step: all parts but those of `of_` sum to step_ns. */
+export interface Account {
+	step_ns: number;
+	explained_ns: number;
+	compute_ns: number;
+	communication_ns: number;
+	copies_ns: number;
+	host_ns: number;
+	unexplained_ns: number;
+	of_explained: { warnings_ns: number; smaller_ns: number };
+	of_unexplained: { idle_ns: number; waiting_for_ranks_ns: number };
+}
+
 export interface Diagnosis {
+	account: Account | null;
 	step_ns: number | null;
 	fixed_step_ns: number | null;
 	fixed_low_ns: number | null;

@@ -124,6 +124,14 @@ export function Figures({ finding, told }: { finding: Finding; told: Diagnosis }
 					{" · "}
 				</>
 			) : null}
+			{finding.cost_ns === null && finding.rule === "unexplained-time" ? (
+				<>
+					<b title="of the mean step">
+						{formatNs(told.account?.unexplained_ns ?? null)}
+					</b>{" "}
+					unexplained{" · "}
+				</>
+			) : null}
 			{finding.bytes !== undefined ? (
 				<>
 					<b>{formatBytes(finding.bytes)}</b> {finding.bytes_are}

@@ -6,9 +6,10 @@ import { useLoaded, useOpened } from "../../core/context";
 import { store, useView } from "../../core/store";
 import type { Diagnosis, TableDocument } from "../../core/types";
 import type { Tab } from "../tab";
+import { AccountBar } from "./account";
 import { BudgetBar } from "./budget";
 import { FindingCard } from "./finding";
-import { fallsOf, fixOf, hasTime, sameSet, warnedFixes } from "./model";
+import { fallsOf, fixOf, hasTime, openShare, sameSet, warnedFixes } from "./model";
 import { useFlags } from "./places";
 import { QualityLine } from "./quality-line";
 import { NoSteps, Sentence } from "./sentence";
@@ -38,11 +39,19 @@ function fixNamed(fix: string): boolean {
 	return fix !== "" && fix !== "none";
 }
 
+/* Time that no rule explains, without a figure of what can be saved. */
+function isOpen(finding: Diagnosis["findings"][number]): boolean {
+	return finding.rule === "unexplained-time" && finding.cost_ns === null;
+}
+
 function Findings({ told, on }: { told: Diagnosis; on: Set<string> }) {
 	const flags = useFlags(told.findings.length > 0);
 	const cards = told.findings.map((finding, i) => ({ finding, number: i + 1 }));
 	const warned = cards.filter(({ finding }) => finding.level === "warning");
-	const small = cards.filter(({ finding }) => finding.level !== "warning");
+	const open = cards.filter(({ finding }) => isOpen(finding));
+	const small = cards.filter(
+		({ finding }) => finding.level !== "warning" && !isOpen(finding),
+	);
 	const card = ({ finding, number }: (typeof cards)[number]) => (
 		<FindingCard
 			key={number}
@@ -57,12 +66,14 @@ function Findings({ told, on }: { told: Diagnosis; on: Set<string> }) {
 	return (
 		<>
 			{warned.map(card)}
+			{open.map(card)}
 			{small.length ? <h3 class="smaller">Smaller things</h3> : null}
 			{small.map(card)}
 			{told.step_ns ? (
 				<p class="nothing-else">
-					Nothing {cards.length ? "else " : ""}above {LEAST_PERCENT} % of the
-					step was found.
+					{openShare(told.account)
+						? ""
+						: `Nothing ${cards.length ? "else " : ""}above ${LEAST_PERCENT} % of the step was found.`}
 					{told.next ? ` What is left: ${told.next}.` : ""}
 				</p>
 			) : null}
@@ -99,7 +110,8 @@ function Told({ told, rank }: { told: Diagnosis; rank: number | null }) {
 					toggle={toggle}
 				/>
 			) : null}
-			<BudgetBar rank={rank} found={told.findings.length > 0} />
+			<AccountBar account={shown.account ?? told.account} busy={busy} />
+			<BudgetBar rank={rank} />
 			<Findings told={told} on={on} />
 		</>
 	);

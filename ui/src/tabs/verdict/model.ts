@@ -3,7 +3,7 @@
  */
 import { causeColor } from "../../core/colors";
 import { formatNs, formatPercent } from "../../core/format";
-import type { Cell, Diagnosis, Finding, TableDocument } from "../../core/types";
+import type { Account, Cell, Diagnosis, Finding, TableDocument } from "../../core/types";
 import type { BarPart } from "../../parts/stacked-bar";
 
 /* What what-if is asked for; findings about one rank are asked for by it. */
@@ -102,6 +102,34 @@ const HEALTHY_PERCENT = 3;
 export function healthyLimit(diagnosis: Diagnosis): string {
 	const most = Math.max(0, ...diagnosis.findings.map((one) => one.share_percent ?? 0));
 	return formatPercent(Math.max(HEALTHY_PERCENT, Math.ceil(most))).replace(".0 ", " ");
+}
+
+/* As of the command: from this share of the step on, unexplained time must be said. */
+const OPEN_SHARE = 0.1;
+
+/* "37 %" of the step, where no rule explains that much; null: less. */
+export function openShare(account: Account | null): string | null {
+	if (!account || account.unexplained_ns < OPEN_SHARE * account.step_ns) return null;
+	return formatPercent((100 * account.unexplained_ns) / account.step_ns).replace(".0 ", " ");
+}
+
+const ACCOUNT_PARTS: [Exclude<keyof Account, `of_${string}`>, string, string, boolean][] = [
+	["explained_ns", "explained by findings", "optimizer", false],
+	["compute_ns", "compute", "compute", false],
+	["communication_ns", "communication", "communication", false],
+	["copies_ns", "copies", "copy", false],
+	["host_ns", "host", "operator", false],
+	["unexplained_ns", "unexplained", "idle", true],
+];
+
+/* The parts of the step's account, in the order of the bar; they sum to the step. */
+export function accountParts(account: Account): BarPart[] {
+	return ACCOUNT_PARTS.map(([key, name, color, hatched]) => ({
+		name,
+		value: account[key],
+		color,
+		hatched,
+	})).filter((part) => part.value > 0);
 }
 
 const PART_COLORS: Record<string, string> = {

@@ -3,7 +3,7 @@
  */
 import { formatNs, formatPercent } from "../../core/format";
 import type { Diagnosis } from "../../core/types";
-import { baseOf, healthyLimit, speedUp } from "./model";
+import { baseOf, healthyLimit, openShare, speedUp } from "./model";
 
 /* Figures of a replay that misses the recorded step are only bounds. */
 function Bounds({ told, shown }: { told: Diagnosis; shown: Diagnosis }) {
@@ -43,6 +43,8 @@ function Possible({ told, shown, all }: { told: Diagnosis; shown: Diagnosis; all
 			</>
 		);
 	}
+	const open = openShare(told.account);
+	if (all && open) return <>No rule explains {open} of it.</>;
 	if (all) return <>Nothing was found that gains more than {healthyLimit(told)}.</>;
 	return <>Without these fixes it stays so.</>;
 }

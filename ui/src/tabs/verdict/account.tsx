@@ -1,0 +1,22 @@
+/*
+ * account.tsx - what the step is spent on when the fixes are in place: parts that sum to all of it.
+ */
+import { formatNs } from "../../core/format";
+import type { Account } from "../../core/types";
+import { StackedBar } from "../../parts/stacked-bar";
+import { accountParts } from "./model";
+
+export function AccountBar({ account, busy }: { account: Account | null; busy: boolean }) {
+	if (!account) return null;
+	return (
+		<section class={busy ? "budget account busy" : "budget account"}>
+			<h3>Account of the step</h3>
+			<StackedBar
+				parts={accountParts(account)}
+				label="Account of the step"
+				whole="of a step"
+				format={formatNs}
+			/>
+		</section>
+	);
+}
