@@ -24,6 +24,7 @@ struct ss_copy_kind {
 struct ss_host_link {
 	struct ss_copy_kind *kinds; /* per name */
 	double rate[SS_COPY_WAYS];  /* of pinned memory, bytes a second; 0: not known */
+	double most[SS_COPY_WAYS];  /* the same at best: what the link gives */
 	bool is_measured[SS_COPY_WAYS];
 };
 

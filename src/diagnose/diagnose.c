@@ -226,6 +226,7 @@ static void forget_choice(struct ss_diagnosis *diagnosis)
 		if (finding->is_rest)
 			forget_rest(finding);
 		finding->is_warning = finding->has_no_cost = false;
+		finding->beyond = NULL;
 		finding->alone_ns = finding->cost_ns = finding->low_ns = finding->high_ns = 0;
 	}
 	ss_arena_release(&diagnosis->chosen_arena);

@@ -90,6 +90,14 @@ enum ss_status ss_diagnosis_choose(struct ss_diagnosis *diagnosis,
 				   const struct ss_diagnose_options *options, struct ss_error *err);
 void ss_diagnosis_release(struct ss_diagnosis *diagnosis);
 
+/* A range of savings this wide is said instead of one figure. */
+#define SS_RANGE_WIDE 1.5
+
+static inline bool ss_is_wide(int64_t low_ns, int64_t high_ns)
+{
+	return (double)high_ns > SS_RANGE_WIDE * (double)low_ns;
+}
+
 /* Whether what is left of the step without an explanation must be said. */
 static inline bool ss_account_is_open(const struct ss_account *account)
 {

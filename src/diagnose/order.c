@@ -88,6 +88,27 @@ static void measure_range(struct ordering *ordering, struct ss_finding *finding,
 	*high_ns = step_with(diagnosis, ordering->high, count + 1);
 }
 
+/* A saving this much above what the evidence shows needs a reason; figures are rounded. */
+#define BEYOND 1.05
+
+/*
+ * Sentences of one finding may be about the same time, so the heaviest counts, not their sum. What
+ * a fix saves can be more than that: work that waits behind it starts earlier, too, and its waits
+ * overlap with other work then.
+ */
+static void explain_beyond(struct ss_finding *finding)
+{
+	int64_t most_ns = 0;
+
+	for (uint32_t i = 0; i < finding->evidence_count; i++)
+		if (finding->evidence[i].weight_ns > most_ns)
+			most_ns = finding->evidence[i].weight_ns;
+	finding->beyond = most_ns > 0 && (double)finding->cost_ns > BEYOND * (double)most_ns
+				  ? "it saves more than is shown: what waits behind it starts "
+				    "earlier, too"
+				  : NULL;
+}
+
 /* Fills the figures of a finding; what is a warning is in place for those that follow. */
 static void set_cost(struct ordering *ordering, struct ss_finding *finding, int64_t gain_ns)
 {
@@ -104,6 +125,7 @@ static void set_cost(struct ordering *ordering, struct ss_finding *finding, int6
 		finding->high_ns = finding->cost_ns;
 	if (finding->high_ns > diagnosis->step_ns)
 		finding->high_ns = diagnosis->step_ns;
+	explain_beyond(finding);
 	if (!finding->is_warning)
 		return;
 	ordering->fixes[ordering->fix_count] = &finding->edits;

@@ -151,6 +151,7 @@ struct ss_finding {
 	uint32_t evidence_own; /* of them, what rules left: the rest depends on the choice */
 	struct ss_edits edits, low, high; /* of all ranks */
 	bool has_range;                   /* low or high differ from the edits */
+	const char *beyond;               /* why it saves more than its evidence shows; NULL */
 };
 
 /* Whether what its fix saves is known. */

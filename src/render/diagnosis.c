@@ -66,32 +66,32 @@ static void add_what_if(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 		ss_render_ns(diagnosis->fixed_ns, out);
 	if (diagnosis->is_bounded || diagnosis->fixed_low_ns != diagnosis->fixed_high_ns) {
 		ss_text_add_string(out, diagnosis->is_bounded ? "" : " (");
-		ss_render_ns(diagnosis->fixed_high_ns, out);
-		ss_text_add_string(out, " to ");
-		ss_render_ns(diagnosis->fixed_low_ns, out);
+		ss_render_ns_range(diagnosis->fixed_high_ns, diagnosis->fixed_low_ns, out);
 		ss_text_add_string(out, diagnosis->is_bounded ? "" : ")");
 	}
 	if (!diagnosis->is_bounded)
-		ss_text_addf(out, ", %.2fx faster", times(diagnosis->step_ns, diagnosis->fixed_ns));
+		ss_text_addf(out, ", %.2f\xc3\x97 faster",
+			     times(diagnosis->step_ns, diagnosis->fixed_ns));
 	ss_text_add_string(out, ".\n");
 }
 
-/* What can go, as one figure or as bounds. */
+/* What the fixes save: one figure, or a range where that is wide or the replay gives no more. */
 static void add_gain(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
-	int64_t step_ns = diagnosis->step_ns;
+	int64_t step_ns = diagnosis->step_ns, low_ns = step_ns - diagnosis->fixed_low_ns;
+	int64_t high_ns = step_ns - diagnosis->fixed_high_ns;
 
-	ss_text_add_string(out, " ");
-	if (!diagnosis->is_bounded) {
-		ss_render_ns(step_ns - diagnosis->fixed_ns, out);
-		ss_text_addf(out, " of it can go: %.2fx faster.\n",
-			     times(step_ns, diagnosis->fixed_ns));
+	ss_text_add_string(out, " The fixes below would save ");
+	if (diagnosis->is_bounded || ss_is_wide(low_ns, high_ns)) {
+		ss_render_ns_range(low_ns, high_ns, out);
+		ss_text_addf(out, " per step (%.2f to %.2f\xc3\x97 faster).\n",
+			     times(step_ns, diagnosis->fixed_low_ns),
+			     times(step_ns, diagnosis->fixed_high_ns));
 		return;
 	}
-	ss_render_ns(step_ns - diagnosis->fixed_low_ns, out);
-	ss_text_add_string(out, " to ");
-	ss_render_ns(step_ns - diagnosis->fixed_high_ns, out);
-	ss_text_add_string(out, " of it can go.\n");
+	ss_render_ns(step_ns - diagnosis->fixed_ns, out);
+	ss_text_addf(out, " per step (%.2f\xc3\x97 faster).\n",
+		     times(step_ns, diagnosis->fixed_ns));
 }
 
 /* One part of the account with its share of the step; less than half a percent is left out. */
@@ -202,14 +202,14 @@ void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_fin
 	/* what only a snapshot shows may bring no time */
 	if (!ss_finding_has_cost(finding) || (finding->has_memory && !finding->high_ns))
 		return;
-	if (diagnosis->is_bounded) {
-		ss_render_ns(finding->low_ns, out);
-		ss_text_add_string(out, " to ");
-		ss_render_ns(finding->high_ns, out);
+	ss_text_add_string(out, "saves ");
+	if (diagnosis->is_bounded || ss_is_wide(finding->low_ns, finding->high_ns)) {
+		ss_render_ns_range(finding->low_ns, finding->high_ns, out);
 		return;
 	}
-	ss_text_add_string(out, "-");
 	ss_render_ns(finding->cost_ns, out);
+	ss_text_addf(out, " (%.*f %%)", 100 * finding->cost_ns < 10 * diagnosis->step_ns ? 1 : 0,
+		     100 * (double)finding->cost_ns / (double)diagnosis->step_ns);
 }
 
 void ss_diagnosis_bytes(const struct ss_finding *finding, struct ss_text *out)

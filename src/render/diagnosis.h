@@ -21,7 +21,7 @@ uint32_t ss_diagnosis_rows(const struct ss_diagnosis *diagnosis,
 /* "8 ranks · 5 steps · NVIDIA H100 80GB HBM3 · 1.9 GB in 1.3 s" */
 void ss_diagnosis_job(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
-/* "A step takes 412 ms. 125 ms of it can go: 1.44x faster." */
+/* "A step takes 412 ms. The fixes below would save 125 ms per step (1.44× faster)." */
 void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /* "Account: explained 88.0 ms (21 %) · compute 310 ms (75 %) · unexplained 14.0 ms (3 %)" */
@@ -30,7 +30,7 @@ void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, struct ss_text *
 /* "132 ms (34 %) unexplained", of the account. */
 void ss_diagnosis_open(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
-/* "-88 ms", or bounds where the replay is not good enough. */
+/* "saves 88.0 ms (21 %)", or a range where it is wide or the replay is not good enough. */
 void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		       struct ss_text *out);
 

@@ -96,6 +96,8 @@ static void add_finding(const struct ss_diagnosis *diagnosis, const struct ss_fi
 	add_text(out, "confidence", ss_confidence_name(finding->confidence));
 	ss_text_add_string(out, ",");
 	add_text(out, "reason", finding->reason);
+	ss_text_add_string(out, ",");
+	add_text(out, "beyond_evidence", finding->beyond);
 	ss_text_add_string(out, ",\n   ");
 	add_evidence(finding, out);
 	ss_text_add_string(out, ",\n   ");

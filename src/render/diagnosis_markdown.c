@@ -26,24 +26,17 @@ static void add_table(const struct ss_diagnosis *diagnosis, uint32_t rows, struc
 		add_memory_table(diagnosis, rows, out);
 		return;
 	}
-	ss_text_add_string(out, "\n| | what | brings | of the step | ranks | confidence |\n"
-				"|---:|---|---:|---:|---|---|\n");
+	ss_text_add_string(out, "\n| | what | saving per step | ranks | confidence |\n"
+				"|---:|---|---:|---|---|\n");
 	for (uint32_t i = 0; i < rows; i++) {
 		const struct ss_finding *finding = diagnosis->findings[i];
-		size_t before;
 		char ranks[64];
 
 		ss_finding_ranks(diagnosis, finding, ranks, sizeof(ranks));
 		ss_text_addf(out, "| %u | ", i + 1);
 		ss_render_escaped(out, finding->title);
 		ss_text_addf(out, "%s | ", finding->is_warning ? "" : " (small)");
-		before = out->length;
 		ss_diagnosis_cost(diagnosis, finding, out);
-		if (out->length != before)
-			ss_text_addf(out, " | %.1f %%",
-				     100 * (double)finding->cost_ns / (double)diagnosis->step_ns);
-		else
-			ss_text_add_string(out, " | ");
 		ss_text_addf(out, " | %s | %s |\n", ranks, ss_confidence_name(finding->confidence));
 	}
 }

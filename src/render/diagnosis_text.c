@@ -79,9 +79,6 @@ static void add_title(const struct writer *writer, const struct ss_finding *find
 
 	ss_finding_ranks(writer->diagnosis, finding, ranks, sizeof(ranks));
 	ss_diagnosis_cost(writer->diagnosis, finding, &right);
-	if (right.length && !writer->diagnosis->is_bounded)
-		ss_text_addf(&right, "  %4.1f %%",
-			     100 * (double)finding->cost_ns / (double)writer->diagnosis->step_ns);
 	if (finding->has_no_cost)
 		ss_diagnosis_open(writer->diagnosis, &right);
 	if (!right.length)
@@ -244,6 +241,8 @@ static void add_reason(const struct writer *writer, const struct ss_finding *fin
 	ss_text_addf(&text, "%s confidence", ss_confidence_name(finding->confidence));
 	if (finding->reason)
 		ss_text_addf(&text, ": %s", finding->reason);
+	if (finding->beyond)
+		ss_text_addf(&text, "; %s", finding->beyond);
 	if (finding->surer && finding->confidence != SS_CONFIDENCE_HIGH)
 		ss_text_addf(&text, "; %s", finding->surer);
 	ss_text_fill(writer->out, ' ', INDENT);
@@ -276,9 +275,8 @@ static void add_findings(const struct writer *writer)
 		has_figure |= ss_finding_has_cost(finding);
 	}
 	if (number > 1 && has_figure)
-		ss_text_add_string(
-			writer->out,
-			"\nEach figure is what the fix brings with those above it done.\n");
+		ss_text_add_string(writer->out,
+				   "\nEach saving assumes that the fixes above it are in place.\n");
 	/* what nothing explains is as important as what is explained */
 	for (uint32_t i = 0; i < rows; i++)
 		if (writer->diagnosis->findings[i]->has_no_cost)
@@ -335,7 +333,8 @@ void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 		ss_text_addf(out, "Not found in these files: %s\n", diagnosis->not_found);
 	if (diagnosis->next)
 		ss_text_addf(out, "%s the bottleneck is %s.\n",
-			     diagnosis->fixed_ns < diagnosis->step_ns ? "Then" : "As it is,",
+			     diagnosis->fixed_ns < diagnosis->step_ns ? "After these fixes"
+								      : "As it is,",
 			     diagnosis->next);
 	if (diagnosis->step_ns > 0) {
 		ss_text_add_string(&quality, "Data quality: ");

@@ -56,6 +56,8 @@ uint32_t ss_render_rows(const struct ss_table *table, const struct ss_render_opt
 void ss_render_cell(const struct ss_column *column, const struct ss_cell *cell,
 		    struct ss_text *out);
 void ss_render_ns(int64_t ns, struct ss_text *out);
+/* "9.41 to 18.8 ms": the unit once where both have the same. */
+void ss_render_ns_range(int64_t low_ns, int64_t high_ns, struct ss_text *out);
 void ss_render_bytes(int64_t bytes, struct ss_text *out);
 void ss_render_count(int64_t count, struct ss_text *out);
 

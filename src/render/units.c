@@ -1,6 +1,8 @@
 /*
  * units.c - numbers with their units.
  */
+#include <string.h>
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -129,4 +131,29 @@ const char *ss_render_unit(enum ss_column_type type)
 	default:
 		return "";
 	}
+}
+
+/* The unit of a rendered time, with the space before it. */
+static const char *unit_of(const struct ss_text *text)
+{
+	const char *space = text->data ? strrchr(text->data, ' ') : NULL;
+
+	return space ? space : "";
+}
+
+void ss_render_ns_range(int64_t low_ns, int64_t high_ns, struct ss_text *out)
+{
+	struct ss_text low = { 0 }, high = { 0 };
+	const char *unit;
+
+	ss_render_ns(low_ns, &low);
+	ss_render_ns(high_ns, &high);
+	unit = unit_of(&low);
+	if (low.data && *unit && strcmp(unit, unit_of(&high)) == 0)
+		ss_text_add(out, low.data, (size_t)(unit - low.data));
+	else
+		ss_text_add_string(out, low.data ? low.data : "");
+	ss_text_addf(out, " to %s", high.data ? high.data : "");
+	ss_text_release(&low);
+	ss_text_release(&high);
 }

@@ -4,8 +4,8 @@
  * The device reads only memory that stays where it is. What lies elsewhere the driver
  * copies through a buffer of its own, at a quarter to a half of the link's rate, and the
  * call returns when that is done. From pinned memory the copy takes its bytes over the
- * rate of pinned copies (the best of this trace and direction, else what the link gives),
- * and neither the call nor the synchronize behind it waits.
+ * rate of pinned copies (host_link.h), and neither the call nor the synchronize behind it
+ * waits.
  */
 #include <string.h>
 
@@ -56,7 +56,7 @@ struct copies {
 /* --- claims -------------------------------------------------------------------------- */
 
 /* What the copy would take; -1: it is none of ours. */
-static int64_t time_of(const struct copies *copies, uint32_t row)
+static int64_t time_at(const struct copies *copies, uint32_t row, const double *rates)
 {
 	const struct ss_trace *trace = copies->look->trace;
 	struct ss_copy_kind kind = copies->link.kinds[trace->slices.name[row]];
@@ -66,12 +66,25 @@ static int64_t time_of(const struct copies *copies, uint32_t row)
 	if ((kind.memory != SS_COPY_PAGEABLE && kind.memory != SS_COPY_HOST) ||
 	    bytes <= SMALL_BYTES || !ss_copy_holds(trace, row))
 		return -1;
-	if (copies->link.rate[kind.way] <= 0) /* then only the wait goes */
+	if (rates[kind.way] <= 0) /* then only the wait goes */
 		return kind.memory == SS_COPY_PAGEABLE ? dur_ns : -1;
-	ns = (double)bytes * 1e9 / copies->link.rate[kind.way];
+	ns = (double)bytes * 1e9 / rates[kind.way];
 	if (kind.memory == SS_COPY_HOST && ns > PAGEABLE_PART * (double)dur_ns)
 		return -1;
 	return ns < (double)dur_ns ? (int64_t)ns : dur_ns;
+}
+
+static int64_t time_of(const struct copies *copies, uint32_t row)
+{
+	return time_at(copies, row, copies->link.rate);
+}
+
+/* The same at best. */
+static int64_t least_of(const struct copies *copies, uint32_t row, int64_t own_ns)
+{
+	int64_t least_ns = time_at(copies, row, copies->link.most);
+
+	return least_ns >= 0 && least_ns < own_ns ? least_ns : own_ns;
 }
 
 /* Finds in how many steps each place copies; false: no memory. */
@@ -127,13 +140,16 @@ static void claim_copies(struct copies *copies)
 		 * virtual machines and shared links were seen where it is no faster. The waits
 		 * are gone in any case, and the two directions run at once.
 		 */
-		if (!ss_look_claim(copies->look,
-				   (struct ss_claim){ .task = i,
-						      .own_ns = own_ns,
-						      .low_ns = copies->link.is_measured[kind.way]
-									? own_ns
-									: task->own_ns,
-						      .high_ns = own_ns }))
+		if (!ss_look_claim(
+			    copies->look,
+			    (struct ss_claim){
+				    .task = i,
+				    .own_ns = own_ns,
+				    .low_ns = copies->link.is_measured[kind.way] ? own_ns
+										 : task->own_ns,
+				    .high_ns = copies->link.is_measured[kind.way]
+						       ? own_ns
+						       : least_of(copies, task->row, own_ns) }))
 			continue;
 		copies->calls[slices->link[task->row]] = true;
 		if (kind.memory == SS_COPY_HOST)
@@ -218,7 +234,8 @@ static void tell(struct copies *copies)
 				   "the trace has copies from pinned memory to compare with");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "pinned memory is taken to reach what the device's link gives");
+				   "no pinned copy is recorded: they are taken to reach twice the "
+				   "rate of pageable ones, and at best what the GPU's link gives");
 }
 
 static enum ss_status find(struct copies *copies, struct ss_arena *scratch, struct ss_error *err)
