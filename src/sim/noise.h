@@ -18,6 +18,7 @@ enum ss_sim_noise_kind {
 	SS_SIM_NOISE_RANK, /* how this rank's device differs from others, all the time */
 	SS_SIM_NOISE_CLOCK,
 	SS_SIM_NOISE_LOSS,
+	SS_SIM_NOISE_CORES, /* threads that share the cores */
 };
 
 static inline uint64_t ss_sim_random(uint64_t seed, uint32_t rank, uint32_t step, uint32_t key,

@@ -15,6 +15,9 @@
 #define SS_SIM_STEPS_MAX 10000u
 #define SS_SIM_CAUSES_MAX 4u
 
+/* Steps before the first recorded one; the job's steps are numbered from 0. */
+#define SS_SIM_WARMUP_STEPS 2u
+
 struct ss_sim_layout;
 struct ss_sim_cause;
 
@@ -78,6 +81,16 @@ struct ss_sim_plan {
 	int64_t pause_ns;
 	uint32_t pause_kind;    /* enum ss_sim_pause */
 	uint32_t loop_permille; /* part of the parameters that is updated tensor by tensor */
+	bool tokenizes;         /* collate_fn tokenizes the texts of a batch */
+	uint32_t epoch_steps;   /* steps of an epoch; 0: the recording lies within one */
+	int64_t restart_ns;     /* start of the loader's workers in each epoch; 0: they persist */
+	uint32_t validate_every, validate_passes; /* forward passes every so many steps; 0: none */
+	int64_t callback_ns;                      /* callbacks at the end of each step */
+	uint32_t lone_step;                       /* one step with a pause in it; 0: none */
+	int64_t lone_ns;
+	int64_t load_ns;           /* loading a kernel, in the first recorded step */
+	int64_t tokenizer_ns;      /* inference: tokenizing the requests of a pass */
+	uint32_t stretch_permille; /* CPU time that other threads on the cores add to all of it */
 
 	/* the device */
 	uint32_t fp32_layers;        /* blocks whose matrices are multiplied without tensor cores */
@@ -86,11 +99,16 @@ struct ss_sim_plan {
 	uint32_t fragment_permille;  /* sizes differ by up to this from step to step */
 	uint64_t fragment_min_bytes; /* smaller ones keep their size */
 	uint32_t empty_cache_blocks; /* given back and taken again each step */
+	uint32_t casts;              /* pairs of casts in each block: to float and back */
 
 	/* communication */
 	uint64_t bucket_bytes;    /* DDP */
 	bool find_unused;         /* DDP */
 	uint32_t accumulate;      /* DDP: micro-steps for one reduction */
+	bool sync_each;           /* DDP: but gradients are reduced in each of them */
+	int64_t search_ns;        /* DDP: search of the graph for unused parameters; 0: none */
+	uint64_t link_rate;       /* bytes/s that any group reaches; 0: those of the device */
+	int64_t link_latency_ns;  /* that each collective takes longer */
 	uint32_t prefetch_layers; /* FSDP: blocks that are gathered ahead of their use */
 	uint32_t micro_batches;   /* pipeline */
 

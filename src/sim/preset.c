@@ -47,6 +47,10 @@ static const struct job jobs[] = {
 	{ "ddp8-unused", "ddp", "a100", 8, SS_SIM_NORMAL, "find-unused=1,bucket-mb=50" },
 	{ "tp2pp2dp2", "pipeline", "h100", 8, SS_SIM_NORMAL,
 	  "tensor=2,pipe=2,hidden=8192,heads=64,layers=8,micro-batches=32,vocabulary=4096" },
+	{ "ddp8-plain", "ddp", "h100", 8, SS_SIM_NORMAL, "stack=0" },
+	{ "gpu1-plain", "single", "h100", 1, SS_SIM_NORMAL, "stack=0,shapes=0,memory=0" },
+	{ "fsdp8-plain", "fsdp", "h100", 8, SS_SIM_NORMAL, "stack=0" },
+	{ "serve1-plain", "inference", "h100", 1, SS_SIM_NORMAL, "stack=0" },
 };
 
 /* Which jobs each cause is planted in. */
@@ -79,6 +83,18 @@ static const struct {
 	{ "pipeline-bubble", { "pp4", "pp8" } },
 	{ "imbalance", { "ddp8", "fsdp16" } },
 	{ "optimizer-loop", { "small1", "small8" } },
+	{ "unused-parameters", { "small8", "ddp8" } },
+	{ "no-sync", { "ddp8-accumulate", "cnn8" } },
+	{ "small-buckets", { "small8", "cnn8" } },
+	{ "validation", { "gpu1", "fsdp8" } },
+	{ "worker-restart", { "cnn8", "gpu1" } },
+	{ "tokenize", { "gpu1", "ddp8" } },
+	{ "host-tokenizer", { "serve1", "serve4" } },
+	{ "callbacks", { "small1", "ddp8" } },
+	{ "casts", { "gpu1", "tp4" } },
+	{ "oversubscribed", { "small8", "fsdp8" } },
+	{ "lone-pause", { "gpu1", "ddp8-plain" } },
+	{ "first-launch", { "small1", "ddp8" } },
 };
 
 /* Several things at once; severities in thousandths. */

@@ -86,37 +86,55 @@ static void add_head(struct out *out)
 }
 
 /* "all", or the recorded steps at which something happens every so often. */
-static void add_steps_of(struct out *out, uint32_t every)
+static void add_steps_of(struct out *out, struct ss_sim_condition when)
 {
 	const char *comma = "";
 
-	if (every <= 1) {
+	if (when.every <= 1) {
 		ss_text_add_string(&out->text, "\"steps\": \"all\", ");
 		return;
 	}
 	ss_text_add_string(&out->text, "\"steps\": [");
 	for (uint32_t i = 0; i < out->job->plan.step_count; i++)
-		if ((i + SS_SIM_WARMUP_STEPS) % every == 0) {
+		if ((i + SS_SIM_WARMUP_STEPS) % when.every == when.at) {
 			ss_text_addf(&out->text, "%s%u", comma, i + SS_SIM_WARMUP_STEPS);
 			comma = ", ";
 		}
 	ss_text_add_string(&out->text, "], ");
 }
 
-/* Causes that do not act in every step: how often this one does. */
-static uint32_t every_of(const struct ss_sim_job *job, const struct ss_sim_planted_fault *fault)
+static struct ss_sim_condition every(uint32_t steps, uint32_t step)
+{
+	return (struct ss_sim_condition){ .rank = -1, .every = steps, .at = step % steps };
+}
+
+/* Causes that do not act in every step: at which this one does. */
+static struct ss_sim_condition steps_of(const struct ss_sim_job *job,
+					const struct ss_sim_planted_fault *fault)
 {
 	struct ss_sim_plan plan = job->plan;
 	struct ss_sim_fault alone = fault->fault;
 
 	plan.pause_every = 0;
 	plan.recompile_every = 0;
+	plan.validate_every = 0;
+	plan.restart_ns = 0;
+	plan.lone_step = 0;
+	plan.load_ns = 0;
 	alone.fixed = false;
 	alone.base = &job->base;
 	fault->cause->plant(&plan, &alone);
 	if (plan.pause_every)
-		return plan.pause_every;
-	return plan.recompile_every ? plan.recompile_every : 1;
+		return every(plan.pause_every, 0);
+	if (plan.recompile_every)
+		return every(plan.recompile_every, 0);
+	if (plan.validate_every)
+		return every(plan.validate_every, SS_SIM_WARMUP_STEPS);
+	if (plan.restart_ns)
+		return every(plan.epoch_steps, SS_SIM_WARMUP_STEPS);
+	if (plan.lone_step)
+		return every(UINT32_MAX, plan.lone_step);
+	return plan.load_ns ? every(UINT32_MAX, SS_SIM_WARMUP_STEPS) : every(1, 0);
 }
 
 static void add_causes(struct out *out)
@@ -142,7 +160,7 @@ static void add_causes(struct out *out)
 			add_name(out, "rank", NULL, ", ");
 		add_name(out, "op", cause->op, ", ");
 		add_name(out, "line", cause->line, ", ");
-		add_steps_of(out, every_of(job, fault));
+		add_steps_of(out, steps_of(job, fault));
 		add_int(out, "mean_step_ns_without", fault->step_ns_without, ", ");
 		add_int(out, "cost_ns", job->outcome.mean_step_ns - fault->step_ns_without, "}");
 	}

@@ -3,6 +3,7 @@
  * more the more severe it is, and is gone when it is fixed.
  */
 #include "sim/job.h"
+#include "sim/networks/model.h"
 #include "support/support.h"
 
 /* What a plan comes to. */
@@ -183,16 +184,19 @@ static void test_plans(void **state)
 			count++;
 		}
 	}
-	assert_true(count > 10000);
+	assert_true(count > 15000);
 }
 
 /* Fixed, a cause that needs no circumstances changes nothing. */
 static void test_fixed(void **state)
 {
-	static const char *const plain[] = { "sync-item",      "straggler",    "straggler-link",
-					     "idle-gc",        "memory-leak",  "fragmentation",
-					     "fp32-matmul",    "launch-bound", "allocator-thrash",
-					     "optimizer-loop", "imbalance",    "sync-print" };
+	static const char *const plain[] = { "sync-item",        "straggler",    "straggler-link",
+					     "idle-gc",          "memory-leak",  "fragmentation",
+					     "fp32-matmul",      "launch-bound", "allocator-thrash",
+					     "optimizer-loop",   "imbalance",    "sync-print",
+					     "validation",       "callbacks",    "casts",
+					     "oversubscribed",   "lone-pause",   "first-launch",
+					     "unused-parameters" };
 	const struct ss_sim_base base = { 80000000, 30000000, 5000000 };
 
 	(void)state;
@@ -290,6 +294,128 @@ static void test_pairs(void **state)
 	ss_text_release(&wrong);
 }
 
+/* --- what a cause puts into the program ------------------------------------- */
+
+/* Counts in the program of the first rank, of a small job of the layout. */
+struct counts {
+	uint32_t collectives, epochs, conditions, kernels;
+	uint32_t maps;   /* collectives of int32 */
+	uint32_t frames; /* whose name has the word */
+};
+
+static struct counts count_program(const struct ss_sim_program *program, const char *word)
+{
+	struct counts counts = { .conditions = program->condition_count };
+
+	for (uint32_t i = 0; i < program->count; i++) {
+		const struct ss_sim_instruction *at = &program->code[i];
+
+		counts.epochs += at->code == SS_SIM_EPOCH;
+		counts.kernels += at->code == SS_SIM_KERNEL;
+		if (at->code == SS_SIM_COLLECT) {
+			const struct ss_sim_comm *comm = ss_records_at(&program->comms, at->what);
+
+			counts.collectives++;
+			counts.maps += strcmp(ss_strings_text(&program->texts, comm->dtype),
+					      "Int") == 0;
+		} else if (at->code == SS_SIM_BEGIN) {
+			const struct ss_sim_range *range = ss_records_at(&program->ranges,
+									 at->what);
+
+			counts.frames += range->kind == SS_SIM_FRAME &&
+					 strstr(ss_strings_text(&program->texts, range->name),
+						word);
+		}
+	}
+	return counts;
+}
+
+static struct counts count_planted(const char *layout, const char *name, bool fixed,
+				   const char *word)
+{
+	const struct ss_sim_base base = { 80000000, 30000000, 5000000 };
+	const struct ss_sim_fault fault = { .permille = 600, .fixed = fixed, .base = &base };
+	struct ss_sim_programs programs = { 0 };
+	struct ss_error err = { 0 };
+	struct ss_memory memory;
+	struct ss_sim_plan plan;
+	struct counts counts;
+
+	small_plan(&plan, ss_sim_layout_find(layout));
+	plan.with_stack = true;
+	ss_sim_cause_find(name)->plant(&plan, &fault);
+	ss_memory_init(&memory, 0);
+	assert_int_equal(ss_sim_programs_open(&programs, &plan, &memory, &err), SS_OK);
+	counts = count_program(&programs.items[0], word);
+	ss_sim_programs_close(&programs, &memory);
+	return counts;
+}
+
+/* A step with find_unused_parameters reduces one map more, of int32. */
+static void test_unused(void **state)
+{
+	struct counts with = count_planted("ddp", "unused-parameters", false, "_find_tensors");
+	struct counts without = count_planted("ddp", "unused-parameters", true, "_find_tensors");
+
+	(void)state;
+	assert_int_equal(with.collectives, without.collectives + 1);
+	assert_int_equal(with.maps, 1);
+	assert_int_equal(with.frames, 1);
+	assert_int_equal(without.maps, 0);
+	assert_int_equal(without.frames, 0);
+}
+
+/* What is reduced: in each micro-step as often as in the last one, or each tensor by itself. */
+static void test_reductions(void **state)
+{
+	struct counts each = count_planted("ddp", "no-sync", false, "backward");
+	struct counts last = count_planted("ddp", "no-sync", true, "backward");
+	struct counts small = count_planted("ddp", "small-buckets", false, "backward");
+	struct counts usual = count_planted("ddp", "small-buckets", true, "backward");
+	struct ss_sim_plan plan;
+
+	(void)state;
+	small_plan(&plan, ss_sim_layout_find("ddp"));
+	assert_int_equal(each.collectives, 4 * last.collectives);
+	assert_int_equal(each.kernels, last.kernels);
+	assert_int_equal(small.collectives, ss_sim_parameter_tensors(&plan.model));
+	assert_true(usual.collectives < small.collectives);
+}
+
+/* Frames that name the cause are there with it, and not without. */
+static void test_names(void **state)
+{
+	static const struct {
+		const char *layout, *cause, *word;
+		bool has_condition;
+	} rows[] = {
+		{ "single", "validation", "validate", true },
+		{ "fsdp", "validation", "validate", true },
+		{ "tensor", "validation", "validate", true },
+		{ "pipeline", "callbacks", "on_step_end", false },
+		{ "single", "tokenize", "tokenize", false },
+		{ "single", "worker-restart", "popen_fork", true },
+		{ "inference", "host-tokenizer", "tokenizer", false },
+		{ "ddp", "lone-pause", "refresh_schedule", true },
+		{ "single", "casts", "to_float_and_back", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(rows); i++) {
+		struct counts with = count_planted(rows[i].layout, rows[i].cause, false,
+						   rows[i].word);
+		struct counts without = count_planted(rows[i].layout, rows[i].cause, true,
+						      rows[i].word);
+
+		support_check(with.frames > 0 && !without.frames, rows[i].cause,
+			      "%u frames, fixed %u", with.frames, without.frames);
+		support_check((with.conditions > 0) == rows[i].has_condition, rows[i].cause,
+			      "%u conditions", with.conditions);
+	}
+	assert_int_equal(count_planted("single", "worker-restart", true, "fork").epochs, 1);
+	assert_int_equal(count_planted("single", "input-few-workers", false, "fork").epochs, 0);
+}
+
 /* --- the lists ----------------------------------------------------------- */
 
 static bool is_kebab(const char *name)
@@ -381,10 +507,11 @@ static void test_presets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_costs),   cmocka_unit_test(test_plans),
-		cmocka_unit_test(test_fixed),   cmocka_unit_test(test_pairs),
-		cmocka_unit_test(test_bubble),  cmocka_unit_test(test_list),
-		cmocka_unit_test(test_presets),
+		cmocka_unit_test(test_costs),      cmocka_unit_test(test_plans),
+		cmocka_unit_test(test_fixed),      cmocka_unit_test(test_pairs),
+		cmocka_unit_test(test_bubble),     cmocka_unit_test(test_list),
+		cmocka_unit_test(test_presets),    cmocka_unit_test(test_unused),
+		cmocka_unit_test(test_reductions), cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

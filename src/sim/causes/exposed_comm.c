@@ -28,6 +28,7 @@ const struct ss_sim_cause ss_sim_cause_exposed_comm = {
 	.summary = "communication waits for the end of backward, or compute waits for it",
 	.fix = "DDP: bucket_cap_mb=25; FSDP: forward_prefetch=True, BackwardPrefetch.BACKWARD_PRE",
 	.op = "record_param_comms",
+	.part = "buckets",
 	.layouts = { "ddp", "fsdp" },
 	.plant = plant,
 };

@@ -150,10 +150,12 @@ const char *ss_sim_dtype_name(const struct ss_sim_device *device, enum ss_sim_dt
 {
 	if (dtype == SS_SIM_FP32)
 		return "float";
+	if (dtype == SS_SIM_INT32)
+		return "int";
 	return device->arch == SS_SIM_VOLTA ? "c10::Half" : "c10::BFloat16";
 }
 
 uint32_t ss_sim_dtype_bytes(enum ss_sim_dtype dtype)
 {
-	return dtype == SS_SIM_FP32 ? 4 : 2;
+	return dtype == SS_SIM_HALF ? 2 : 4;
 }

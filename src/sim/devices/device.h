@@ -20,8 +20,9 @@ enum ss_sim_arch {
 
 /* Numbers of a matrix product. */
 enum ss_sim_dtype {
-	SS_SIM_FP32, /* without tensor cores */
-	SS_SIM_HALF, /* c10::Half on Volta, c10::BFloat16 elsewhere */
+	SS_SIM_FP32,  /* without tensor cores */
+	SS_SIM_HALF,  /* c10::Half on Volta, c10::BFloat16 elsewhere */
+	SS_SIM_INT32, /* of maps that are reduced, never of products */
 };
 
 struct ss_sim_device {
@@ -48,7 +49,7 @@ extern const size_t ss_sim_device_count;
 /* By id; NULL when there is none. */
 const struct ss_sim_device *ss_sim_device_find(const char *id);
 
-/* "c10::Half", "c10::BFloat16" or "float", as `Input type` has it. */
+/* "c10::Half", "c10::BFloat16", "float" or "int", as `Input type` has it. */
 const char *ss_sim_dtype_name(const struct ss_sim_device *device, enum ss_sim_dtype dtype);
 
 uint32_t ss_sim_dtype_bytes(enum ss_sim_dtype dtype);

@@ -48,6 +48,8 @@ void ss_sim_make_nccl(struct ss_sim_make *make)
 
 	if (make->wish->dtype == SS_SIM_FP32)
 		ss_sim_make_word(make, 'W', "f32");
+	else if (make->wish->dtype == SS_SIM_INT32)
+		ss_sim_make_word(make, 'W', "u32"); /* sums of both kinds are the same */
 	else
 		ss_sim_make_word(make, 'W', make->device->arch == SS_SIM_VOLTA ? "f16" : "bf16");
 	ss_sim_make_name(make, pattern_of(make));

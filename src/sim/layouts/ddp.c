@@ -23,22 +23,47 @@ static void find_unused(struct ss_sim_program *program, const struct ss_sim_plan
 	ss_sim_frame_end(program);
 }
 
+/* find_unused_parameters: the reducer walks the graph from the output, before backward. */
+static void search_unused(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+{
+	if (!plan->search_ns)
+		return;
+	ss_sim_frame(program, "torch/nn/parallel/distributed.py(1816): _post_forward");
+	ss_sim_frame(program, "torch/nn/parallel/distributed.py(282): _find_tensors");
+	ss_sim_frame_end(program);
+	ss_sim_frame(program, "<built-in method prepare_for_backward of PyCapsule object at "
+			      "0x7f468be44ff0>");
+	ss_sim_op(program, "torch.distributed.ddp.reducer::search_unused_parameters");
+	ss_sim_work(program, plan->search_ns);
+	ss_sim_end(program);
+	ss_sim_frame_end(program);
+	ss_sim_frame_end(program);
+}
+
 static void passes(struct ss_sim_program *program, void *context, uint32_t micro)
 {
 	struct pass *pass = context;
 	const struct ss_sim_plan *plan = pass->share.plan;
 
-	pass->buckets.held = micro + 1 < plan->accumulate;
+	pass->buckets.held = !plan->sync_each && micro + 1 < plan->accumulate;
 	ss_sim_frame(program, SS_SIM_LINE_FORWARD);
 	ss_sim_note(program, "DistributedDataParallel.forward");
 	ss_sim_network_forward(program, &pass->share);
 	find_unused(program, plan);
+	search_unused(program, plan);
 	ss_sim_end(program);
 	ss_sim_frame_end(program);
 	ss_sim_backward_begin(program);
 	ss_sim_network_backward(program, &pass->share, ss_sim_buckets_add, &pass->buckets);
 	ss_sim_buckets_finish(program, &pass->buckets);
 	ss_sim_backward_end(program);
+}
+
+static void validate(struct ss_sim_program *program, void *context)
+{
+	ss_sim_note(program, "DistributedDataParallel.forward");
+	ss_sim_network_evaluate(program, &((struct pass *)context)->share);
+	ss_sim_end(program);
 }
 
 static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
@@ -49,8 +74,11 @@ static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part
 	struct ss_sim_body body = ss_sim_whole_body(&pass.share);
 
 	body.passes = passes;
+	body.validate = validate;
 	body.context = &pass;
 	ss_sim_buckets_init(&pass.buckets, plan, SS_SIM_GROUP_WORLD, SS_SIM_COMM);
+	if (plan->search_ns)
+		pass.buckets.used_map = body.tensors;
 	ss_sim_train_step(out, plan, &body);
 }
 

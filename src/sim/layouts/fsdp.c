@@ -116,6 +116,14 @@ static void passes(struct ss_sim_program *program, void *context, uint32_t micro
 	backward(program, context);
 }
 
+static void validate(struct ss_sim_program *program, void *context)
+{
+	struct pass pass = *(struct pass *)context;
+
+	pass.share.training = false;
+	forward(program, &pass);
+}
+
 static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
 		  struct ss_sim_program *out)
 {
@@ -124,6 +132,7 @@ static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part
 	struct ss_sim_body body = ss_sim_whole_body(&pass.share);
 
 	body.passes = passes;
+	body.validate = validate;
 	body.context = &pass;
 	body.parameters /= plan->rank_count;
 	body.tensors = plan->model.layers + 1; /* flat, one a unit */

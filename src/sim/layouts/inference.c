@@ -39,9 +39,25 @@ static void reduce(struct ss_sim_program *program, void *context, uint64_t eleme
 		pass->graph = ss_sim_graph(program);
 }
 
+/* Prompts that the server's own thread tokenizes before it runs the network. */
+static void tokenize(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+{
+	if (!plan->tokenizer_ns)
+		return;
+	ss_sim_frame(program, SS_SIM_LINE_REQUESTS);
+	ss_sim_frame(program, "transformers/tokenization_utils_base.py(2938): __call__");
+	ss_sim_frame(program, "transformers/tokenization_utils_fast.py(527): _batch_encode_plus");
+	ss_sim_frame(program, "<built-in method encode_batch of tokenizers.Tokenizer object at "
+			      "0x7f41c8a05d30>");
+	ss_sim_work(program, plan->tokenizer_ns);
+	for (int i = 0; i < 4; i++)
+		ss_sim_frame_end(program);
+}
+
 static void inputs(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	ss_sim_frame(program, "vllm/v1/engine/core.py(199): step");
+	tokenize(program, plan);
 	ss_sim_frame(program, "vllm/v1/core/sched/scheduler.py(122): schedule");
 	ss_sim_work(program, SCHEDULE_NS);
 	ss_sim_frame_end(program);

@@ -26,6 +26,11 @@ static void passes(struct ss_sim_program *program, void *context, uint32_t micro
 	ss_sim_backward_end(program);
 }
 
+static void validate(struct ss_sim_program *program, void *context)
+{
+	ss_sim_network_evaluate(program, &((struct pass *)context)->share);
+}
+
 static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part,
 		  struct ss_sim_program *out)
 {
@@ -35,6 +40,7 @@ static void build(const struct ss_sim_plan *plan, const struct ss_sim_part *part
 	struct ss_sim_body body = ss_sim_whole_body(&pass.share);
 
 	body.passes = passes;
+	body.validate = validate;
 	body.context = &pass;
 	pass.share.reduce = ss_sim_tensor_reduce;
 	pass.share.context = &pass.share;

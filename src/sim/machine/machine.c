@@ -98,6 +98,16 @@ static void run_input(struct ss_sim_rank *rank, const struct ss_sim_instruction 
 	*taken_ns = ss_sim_now(rank);
 }
 
+/* An epoch begins: workers that start need a while, and the batches made ahead are gone. */
+static void run_epoch(struct ss_sim_rank *rank, const struct ss_sim_instruction *at)
+{
+	int64_t ready_ns = ss_sim_now(rank) + at->cost_ns;
+
+	for (uint32_t i = 0; i < SS_SIM_WORKERS_MAX; i++)
+		rank->worker_ns[i] = ready_ns;
+	memset(rank->taken_ns, 0, sizeof(rank->taken_ns));
+}
+
 /* --- memory -------------------------------------------------------------------- */
 
 static void ask_device(struct ss_sim_rank *rank, const struct ss_sim_pool_calls *calls)
@@ -263,6 +273,9 @@ static void run_one(struct ss_sim_rank *rank, const struct ss_sim_instruction *a
 		break;
 	case SS_SIM_INPUT:
 		run_input(rank, at);
+		break;
+	case SS_SIM_EPOCH:
+		run_epoch(rank, at);
 		break;
 	case SS_SIM_WHEN:
 		if (!holds(rank, &rank->program->conditions[at->what]))

@@ -39,8 +39,6 @@ struct ss_sim_timing {
 
 extern const struct ss_sim_timing ss_sim_timing;
 
-/* The note that begins each step is numbered from the job's first step. */
-#define SS_SIM_WARMUP_STEPS 2u
 #define SS_SIM_WORKERS_MAX 16u
 #define SS_SIM_QUEUE 1024u
 
@@ -88,6 +86,8 @@ struct ss_sim_rank {
 	int64_t worker_ns[SS_SIM_WORKERS_MAX];
 	int64_t taken_ns[2 * SS_SIM_WORKERS_MAX];
 	uint32_t batch_count; /* taken so far */
+
+	uint32_t loaded_count; /* kernels of the program that were loaded while recording */
 
 	struct ss_sim_pool pool;
 	uint32_t *slots; /* block of each memory slot */

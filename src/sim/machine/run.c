@@ -33,9 +33,9 @@ static double bus_rate(const struct ss_sim_plan *plan, const struct ss_sim_ranks
 	uint32_t on_host = plan->host_ranks > ranks->stride ? plan->host_ranks / ranks->stride : 1;
 	double rate = device->network_rate * on_host;
 
-	if (ranks->first / plan->host_ranks == last / plan->host_ranks)
-		return device->link_rate;
-	return rate < device->link_rate ? rate : device->link_rate;
+	if (ranks->first / plan->host_ranks == last / plan->host_ranks || rate > device->link_rate)
+		rate = device->link_rate;
+	return plan->link_rate && rate > (double)plan->link_rate ? (double)plan->link_rate : rate;
 }
 
 static bool has_rank(const struct ss_sim_ranks *ranks, int32_t rank)
@@ -64,7 +64,7 @@ static int64_t transfer_time(const struct ss_sim_plan *plan, uint32_t channel, u
 	else if (comm->kind != SS_SIM_NCCL_SEND_RECV && comm->kind != SS_SIM_NCCL_BROADCAST)
 		bytes *= (count - 1) / count;
 	ns = ss_sim_timing.network_base + ss_sim_timing.network_hop * hops(ranks.count);
-	ns += (int64_t)(bytes * 1e9 / bus_rate(plan, &ranks));
+	ns += plan->link_latency_ns + (int64_t)(bytes * 1e9 / bus_rate(plan, &ranks));
 	return ss_sim_scale(ns, permille, ss_sim_ppm(random, NETWORK_DEVIATION_PPM));
 }
 

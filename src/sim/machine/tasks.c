@@ -21,6 +21,34 @@ uint32_t ss_sim_odd_permille(const struct ss_sim_rank *rank, const struct ss_sim
 	return (uint32_t)odd->rank == rank->rank ? odd->permille : 1000;
 }
 
+#define STRETCHED 8u   /* one piece of CPU time in so many waits for a core */
+#define STRETCH_MEAN 7 /* of what stretch_tail() gives, in halves */
+
+/* Powers of two up to 32, each half as frequent as the one before: few, but long. */
+static int64_t stretch_tail(uint64_t random)
+{
+	int64_t power = 1;
+
+	while (power < 32 && random & 1) {
+		power *= 2;
+		random >>= 1;
+	}
+	return power;
+}
+
+/* What waiting for a core adds to a piece of CPU time; nothing to most, much to some. */
+static int64_t stretch(const struct ss_sim_rank *rank, int64_t cost_ns, uint32_t key)
+{
+	const struct ss_sim_plan *plan = rank->plan;
+	uint64_t random = ss_sim_random(plan->seed, rank->rank, rank->step, key,
+					SS_SIM_NOISE_CORES);
+	int64_t mean_ns = cost_ns * plan->stretch_permille / 1000;
+
+	if (random % STRETCHED)
+		return 0;
+	return mean_ns * STRETCHED * 2 / STRETCH_MEAN * stretch_tail(random >> 16);
+}
+
 int64_t ss_sim_host_time(struct ss_sim_rank *rank, int64_t cost_ns, uint32_t key)
 {
 	const struct ss_sim_plan *plan = rank->plan;
@@ -34,6 +62,8 @@ int64_t ss_sim_host_time(struct ss_sim_rank *rank, int64_t cost_ns, uint32_t key
 	if (plan->host_permille != 1000)
 		permille = permille * plan->host_permille / 1000;
 	cost_ns = ss_sim_scale(cost_ns, permille, ppm);
+	if (plan->stretch_permille && key)
+		cost_ns += stretch(rank, cost_ns, key);
 	if (rank->step >= SS_SIM_WARMUP_STEPS && rank->thread != SS_SIM_WATCHDOG)
 		rank->host_busy_ns += cost_ns;
 	return cost_ns;
@@ -105,6 +135,16 @@ static void task_end(struct ss_sim_rank *rank, const struct ss_sim_instruction *
 		ss_sim_recorder_task(rank, at, correlation, start_ns, end_ns);
 }
 
+/* A kernel that is launched for the first time is loaded first; kernels are numbered by that. */
+static int64_t load_time(struct ss_sim_rank *rank, uint32_t kernel_index)
+{
+	if (!rank->plan->load_ns || rank->step != SS_SIM_WARMUP_STEPS ||
+	    kernel_index < rank->loaded_count)
+		return 0;
+	rank->loaded_count = kernel_index + 1;
+	return ss_sim_host_time(rank, rank->plan->load_ns, kernel_index + 1);
+}
+
 static uint64_t launch(struct ss_sim_rank *rank, uint32_t kernel_index, uint32_t key)
 {
 	const struct ss_sim_kernel *kernel = &rank->program->kernels[kernel_index];
@@ -114,7 +154,8 @@ static uint64_t launch(struct ss_sim_rank *rank, uint32_t kernel_index, uint32_t
 							     .launches = true,
 							     .kernel = kernel,
 							     .kernel_index = kernel_index },
-				  ss_sim_host_time(rank, ss_sim_timing.launch, key),
+				  ss_sim_host_time(rank, ss_sim_timing.launch, key) +
+					  load_time(rank, kernel_index),
 				  queue_free(rank));
 }
 

@@ -383,6 +383,7 @@ static void block_forward(struct ss_sim_piece *piece, uint32_t block)
 	ss_sim_piece_enter(piece, "Bottleneck", block,
 			   "torchvision/models/resnet.py(143): forward");
 	ss_sim_tiny_forward(piece);
+	ss_sim_casts_forward(piece, &sizes.out);
 	layer_forward(piece, &sizes.first, block + 1);
 	layer_forward(piece, &sizes.second, block + 1);
 	ss_sim_piece_keep(piece, conv_forward(piece, &sizes.third));
@@ -445,6 +446,7 @@ static void block_backward(struct ss_sim_piece *piece, uint32_t block)
 	ss_sim_piece_drop(piece, branch);
 	if (branch != above)
 		ss_sim_piece_drop(piece, above);
+	ss_sim_casts_backward(piece, &sizes.out);
 	ss_sim_tiny_backward(piece);
 	ss_sim_piece_outgoing(piece, block == share->first, slot);
 }

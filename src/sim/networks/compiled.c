@@ -247,6 +247,7 @@ void ss_sim_compiled_backward(struct ss_sim_piece *piece, const struct ss_sim_bl
 		node_begin(piece, 2 * block + 1, sizes->heads.text);
 	out = lead_backward(piece, sizes, &gradients, residual, joined);
 	node_end(piece, &gradients);
+	ss_sim_casts_backward(piece, &sizes->wide);
 	ss_sim_tiny_backward(piece);
 	ss_sim_piece_outgoing(piece, block == share->first, out);
 }

@@ -248,6 +248,7 @@ static void block_forward(struct ss_sim_piece *piece, uint32_t block)
 
 	ss_sim_piece_enter(piece, "Block", block, "model.py(103): forward");
 	ss_sim_tiny_forward(piece);
+	ss_sim_casts_forward(piece, &sizes.wide);
 	if (piece->share->plan->compiled) {
 		ss_sim_compiled_forward(piece, &sizes, block);
 	} else {
@@ -323,6 +324,7 @@ static void block_backward(struct ss_sim_piece *piece, uint32_t block)
 	slot = ss_sim_piece_incoming(piece, block + 1 == share->first + share->count);
 	slot = mlp_backward(piece, &sizes, slot);
 	slot = attention_backward(piece, &sizes, slot);
+	ss_sim_casts_backward(piece, &sizes.wide);
 	ss_sim_tiny_backward(piece);
 	ss_sim_piece_outgoing(piece, block == share->first, slot);
 }

@@ -49,9 +49,37 @@ void ss_sim_buckets_add(struct ss_sim_program *program, void *context,
 	if (buckets->held)
 		return;
 	buckets->elements += gradient->elements;
-	/* the last place is kept for what is left at the end */
-	if (buckets->elements >= buckets->limit_elements && buckets->count + 1 < SS_SIM_BUCKETS_MAX)
+	/* the last places are kept for what is left at the end, and for the map */
+	if (buckets->elements >= buckets->limit_elements && buckets->count + 2 < SS_SIM_BUCKETS_MAX)
 		reduce(program, buckets);
+}
+
+static const struct ss_sim_tensors number = { { "[]" }, { "int" } };
+
+/* Which parameters any rank has used: a map of int32 that is reduced behind the last bucket. */
+static void reduce_map(struct ss_sim_program *program, struct ss_sim_buckets *buckets)
+{
+	ss_sim_op(program, "aten::copy_");
+	ss_sim_copy(program, SS_SIM_HTOD_PINNED, 4 * (uint64_t)buckets->used_map, SS_SIM_COMPUTE);
+	ss_sim_end(program);
+	buckets->done[buckets->count++] =
+		ss_sim_collect(program, &(struct ss_sim_collective){ .kind = SS_SIM_NCCL_ALL_REDUCE,
+								     .role = buckets->role,
+								     .dtype = SS_SIM_INT32,
+								     .in_count = buckets->used_map,
+								     .out_count = buckets->used_map,
+								     .stream = buckets->stream });
+}
+
+/* The reducer asks its own copy of the map, on the host, for each parameter. */
+static void read_map(struct ss_sim_program *program, const struct ss_sim_buckets *buckets)
+{
+	for (uint32_t i = 0; i < buckets->used_map; i++) {
+		ss_sim_op_shaped(program, "aten::item", &number);
+		ss_sim_op_shaped(program, "aten::_local_scalar_dense", &number);
+		ss_sim_end(program);
+		ss_sim_end(program);
+	}
 }
 
 void ss_sim_buckets_finish(struct ss_sim_program *program, struct ss_sim_buckets *buckets)
@@ -59,7 +87,10 @@ void ss_sim_buckets_finish(struct ss_sim_program *program, struct ss_sim_buckets
 	if (buckets->held)
 		return;
 	reduce(program, buckets);
+	if (buckets->used_map)
+		reduce_map(program, buckets);
 	for (uint32_t i = 0; i < buckets->count; i++)
 		ss_sim_wait(program, SS_SIM_COMPUTE, buckets->done[i]);
+	read_map(program, buckets);
 	buckets->count = 0;
 }

@@ -38,6 +38,8 @@ static const char *type_of(const struct ss_sim_device *device, enum ss_sim_dtype
 {
 	if (dtype == SS_SIM_FP32)
 		return "Float";
+	if (dtype == SS_SIM_INT32)
+		return "Int";
 	return device->arch == SS_SIM_VOLTA ? "Half" : "BFloat16";
 }
 

@@ -437,6 +437,11 @@ void ss_sim_input(struct ss_sim_program *program)
 	ss_sim_add(program, SS_SIM_INPUT)->key = SS_SIM_INPUT;
 }
 
+void ss_sim_epoch(struct ss_sim_program *program, int64_t start_ns)
+{
+	ss_sim_add(program, SS_SIM_EPOCH)->cost_ns = start_ns;
+}
+
 uint32_t ss_sim_when(struct ss_sim_program *program, const struct ss_sim_condition *condition)
 {
 	uint32_t index = program->condition_count;

@@ -91,6 +91,7 @@ enum ss_sim_code {
 	SS_SIM_ALLOC,  /* slot, bytes */
 	SS_SIM_FREE,   /* slot */
 	SS_SIM_INPUT,  /* waits for the next batch of the loader's workers */
+	SS_SIM_EPOCH,  /* they begin anew, `cost` from now: it takes no time itself */
 	SS_SIM_WHEN,   /* what: condition; false: skip `slot` instructions */
 };
 
@@ -246,6 +247,9 @@ void ss_sim_free(struct ss_sim_program *program, uint32_t slot);
 
 /* Waits for the batch of this step. */
 void ss_sim_input(struct ss_sim_program *program);
+
+/* A new epoch: the loader's workers begin with it in so long. */
+void ss_sim_epoch(struct ss_sim_program *program, int64_t start_ns);
 
 /* What is built until ss_sim_when_end() is done only when the condition holds. */
 uint32_t ss_sim_when(struct ss_sim_program *program, const struct ss_sim_condition *condition);

@@ -6,7 +6,6 @@
 #include "sim/programs/step.h"
 
 #define ZERO_GRAD_NS 24000
-#define COLLATE_NS 90000
 #define PRINT_NS 350000 /* formatting a tensor */
 #define PRINT_ITEMS 6u  /* values that printing a tensor reads one by one */
 #define OPTIMIZER_GROUP_NS 60000
@@ -110,6 +109,17 @@ void ss_sim_network_forward(struct ss_sim_program *program, const struct ss_sim_
 	ss_sim_head_forward(program, share);
 }
 
+void ss_sim_network_evaluate(struct ss_sim_program *program, const struct ss_sim_share *share)
+{
+	struct ss_sim_share own = *share;
+
+	own.training = false;
+	ss_sim_stem_forward(program, &own);
+	for (uint32_t i = 0; i < own.count; i++)
+		ss_sim_block_forward(program, &own, own.first + i);
+	ss_sim_head_forward(program, &own);
+}
+
 void ss_sim_network_backward(struct ss_sim_program *program, const struct ss_sim_share *share,
 			     ss_sim_gradient_sink sink, void *context)
 {
@@ -120,28 +130,6 @@ void ss_sim_network_backward(struct ss_sim_program *program, const struct ss_sim
 }
 
 /* --- the loop ---------------------------------------------------------------- */
-
-static void fetch(struct ss_sim_program *program, const struct ss_sim_plan *plan)
-{
-	ss_sim_frame(program, SS_SIM_LINE_NEXT);
-	if (plan->loader_workers) {
-		ss_sim_note(program,
-			    "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
-		ss_sim_input(program);
-		ss_sim_end(program);
-		ss_sim_frame_end(program);
-		return;
-	}
-	ss_sim_note(program, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
-	ss_sim_frame(program, SS_SIM_LINE_DATASET);
-	ss_sim_work(program, plan->fetch_ns);
-	ss_sim_frame_end(program);
-	ss_sim_op(program, "aten::stack");
-	ss_sim_work(program, COLLATE_NS);
-	ss_sim_end(program);
-	ss_sim_end(program);
-	ss_sim_frame_end(program);
-}
 
 /*
  * A copy that the host waits for. On CUDA it is a copy and a wait for the stream;
@@ -157,7 +145,7 @@ static void copy_and_wait(struct ss_sim_program *program, enum ss_sim_copy_kind 
 		ss_sim_sync(program, SS_SIM_SYNC_STREAM, SS_SIM_COMPUTE, 0);
 }
 
-static uint32_t to_device(struct ss_sim_program *program, const struct ss_sim_plan *plan)
+uint32_t ss_sim_to_device(struct ss_sim_program *program, const struct ss_sim_plan *plan)
 {
 	uint32_t slot;
 
@@ -434,13 +422,15 @@ void ss_sim_train_step(struct ss_sim_program *program, const struct ss_sim_plan 
 	for (uint32_t micro = 0; micro < body->micro_steps; micro++) {
 		uint32_t batch;
 
-		fetch(program, plan);
-		batch = to_device(program, plan);
+		ss_sim_fetch(program, plan, !micro);
+		batch = ss_sim_to_device(program, plan);
 		if (!micro)
 			fill_cache(program, plan);
 		for (uint32_t i = 0; !micro && i < plan->flush_count; i++)
 			ss_sim_overhead(program, "Buffer Flush", plan->flush_ns);
 		body->passes(program, body->context, micro);
+		if (!micro)
+			ss_sim_lone_pause(program, plan);
 		ss_sim_free(program, batch);
 	}
 	watch(program, plan);
@@ -448,7 +438,9 @@ void ss_sim_train_step(struct ss_sim_program *program, const struct ss_sim_plan 
 	optimize(program, plan, body);
 	leak(program, plan);
 	empty_cache(program, plan);
+	ss_sim_callbacks(program, plan);
 	pause_all(program, plan, body);
+	ss_sim_validate(program, plan, body);
 	ss_sim_frame_end(program);
 	ss_sim_end(program);
 }

@@ -21,6 +21,13 @@
 #define SS_SIM_LINE_LOGGING "train.py(71): log_metrics"
 #define SS_SIM_LINE_EMPTY "train.py(75): empty_cache"
 #define SS_SIM_LINE_KEEP "train.py(79): keep_losses"
+#define SS_SIM_LINE_LONE "train.py(83): refresh_schedule"
+#define SS_SIM_LINE_VALIDATE "train.py(87): validate"
+#define SS_SIM_LINE_CALLBACK "callbacks.py(12): on_step_end"
+#define SS_SIM_LINE_CAST "model.py(65): to_float_and_back"
+#define SS_SIM_LINE_COLLATE "dataset.py(41): collate_fn"
+#define SS_SIM_LINE_TOKENIZE "text.py(18): tokenize"
+#define SS_SIM_LINE_REQUESTS "server.py(27): tokenizer"
 #define SS_SIM_LINE_TINY "model.py(57): scale_and_shift"
 #define SS_SIM_LINE_NONZERO "model.py(73): select_tokens"
 #define SS_SIM_LINE_DATASET "dataset.py(22): __getitem__"
@@ -29,6 +36,8 @@
 struct ss_sim_body {
 	/* Forward and backward of one micro-step. */
 	void (*passes)(struct ss_sim_program *program, void *context, uint32_t micro);
+	/* Forward of one batch without gradients; NULL: the layout has none. */
+	void (*validate)(struct ss_sim_program *program, void *context);
 	void *context;
 	uint32_t micro_steps;
 	uint64_t parameters; /* elements that this rank's optimizer updates */
@@ -58,6 +67,21 @@ void ss_sim_network_forward(struct ss_sim_program *program, const struct ss_sim_
 void ss_sim_network_backward(struct ss_sim_program *program, const struct ss_sim_share *share,
 			     ss_sim_gradient_sink sink, void *context);
 
+/* A forward pass without gradients, of a share that holds the whole network. */
+void ss_sim_network_evaluate(struct ss_sim_program *program, const struct ss_sim_share *share);
+
+/* The next batch (input.c); `first` of the step: epochs begin with it. */
+void ss_sim_fetch(struct ss_sim_program *program, const struct ss_sim_plan *plan, bool first);
+
+/* The batch on its way to the device; returns its memory. */
+uint32_t ss_sim_to_device(struct ss_sim_program *program, const struct ss_sim_plan *plan);
+
+/* What a loop does beside training, when the plan asks for it (chores.c). */
+void ss_sim_lone_pause(struct ss_sim_program *program, const struct ss_sim_plan *plan);
+void ss_sim_callbacks(struct ss_sim_program *program, const struct ss_sim_plan *plan);
+void ss_sim_validate(struct ss_sim_program *program, const struct ss_sim_plan *plan,
+		     const struct ss_sim_body *body);
+
 /* nonzero() in the forward pass, when the plan asks for it. */
 void ss_sim_nonzeros(struct ss_sim_program *program, const struct ss_sim_plan *plan);
 
@@ -75,7 +99,8 @@ struct ss_sim_buckets {
 	const struct ss_sim_plan *plan;
 	enum ss_sim_group_role role;
 	enum ss_sim_stream stream;
-	bool held; /* gradient accumulation: nothing is reduced in this micro-step */
+	bool held;         /* gradient accumulation: nothing is reduced in this micro-step */
+	uint32_t used_map; /* elements of the map of used parameters; 0: none is reduced */
 	uint64_t elements, limit_elements;
 	uint32_t done[SS_SIM_BUCKETS_MAX]; /* events behind the reductions */
 	uint32_t count;

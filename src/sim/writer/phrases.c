@@ -275,6 +275,8 @@ static const char *input_type(const struct meeting *meeting)
 		return "TensorList";
 	if (strcmp(meeting->dtype, "Float") == 0)
 		return "float";
+	if (strcmp(meeting->dtype, "Int") == 0)
+		return "int";
 	return strcmp(meeting->dtype, "Half") == 0 ? "c10::Half" : "c10::BFloat16";
 }
 

@@ -1,0 +1,21 @@
+/*
+ * callbacks.c - cause: callbacks of the trainer run at the end of each step, while the
+ * device has nothing to do.
+ */
+#include "sim/cause.h"
+
+static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
+{
+	if (!fault->fixed)
+		plan->callback_ns = ss_sim_slack(fault) + ss_sim_part_of_step(fault);
+}
+
+const struct ss_sim_cause ss_sim_cause_callbacks = {
+	.name = "callbacks",
+	.summary = "a callback of the trainer works on the host at the end of every step",
+	.fix = "do less in on_step_end, or do it every hundred steps",
+	.op = "on_step_end",
+	.line = "callbacks.py:12",
+	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
+	.plant = plant,
+};
