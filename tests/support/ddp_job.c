@@ -7,7 +7,6 @@
 
 #define PASS_US 200
 #define STEP_US 1000
-#define ELEMENTS 1000
 
 struct row {
 	const char *kind, *name;
@@ -33,7 +32,7 @@ static void add_launch(struct ss_text *out, int tid, int at, int id, struct row 
 	snprintf(args, sizeof(args), "\"device\":0,\"stream\":%d,\"correlation\":%d%s", kernel.tid,
 		 id, kernel.args);
 	kernel.args = args;
-	add(out, (struct row){ "cuda_runtime", "cudaLaunchKernel", tid, at, 3, call });
+	add(out, (struct row){ "cuda_runtime", "cudaLaunchKernel", tid, at, 1, call });
 	add(out, kernel);
 }
 
@@ -53,7 +52,7 @@ static void add_reduce(struct ss_text *out, const struct ddp_job *job, int asked
 		row.kind = "kernel";
 		row.name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
 		row.args = args;
-		add_launch(out, 2, asked + 1, id, row);
+		add_launch(out, 2, asked, id, row);
 		return;
 	}
 	if (!job->no_sizes)
@@ -70,23 +69,25 @@ static void add_backward(struct ss_text *out, const struct ddp_job *job, int at,
 	const char *hook = job->other_hook ? "autograd::engine::evaluate_function: NormBackward0"
 					   : "autograd::engine::evaluate_function: "
 					     "torch::autograd::AccumulateGrad";
-	int tid = job->on_device ? 2 : 1, elements = ELEMENTS + (job->sizes_vary ? pass : 0);
-	int from = job->on_device ? 70 : 60;
+	int tid = job->on_device ? 2 : 1, from = at + (job->on_device ? 70 : 60);
+	int elements = (job->elements ? job->elements : 1000) + (job->sizes_vary ? pass : 0);
+	int buckets = job->buckets ? job->buckets : 1;
+	int each = (job->map ? 40 : 80) / buckets;
 
 	for (int i = 1; i < job->parameters; i++)
 		add(out, (struct row){ "cpu_op", hook, tid, at + 45 + i, 1, "" });
 	add(out, (struct row){ "cpu_op", hook, tid, at + 50, 20, "" });
-	if (pass < job->held)
+	for (int i = 0; i < buckets && pass >= job->held; i++) {
+		add(out, (struct row){ "cpu_op", "c10d::allreduce_", tid, at + 51 + 2 * i, 2, "" });
+		add_reduce(out, job, at + 51 + 2 * i,
+			   (struct row){ .tid = 9, .at = from + i * each, .dur = each }, id + i,
+			   elements, "float");
+	}
+	if (!job->map || pass < job->held)
 		return;
-	add(out, (struct row){ "cpu_op", "c10d::allreduce_", tid, at + 51, 4, "" });
-	add_reduce(out, job, at + 51,
-		   (struct row){ .tid = 9, .at = at + from, .dur = job->map ? 40 : 80 }, id,
-		   elements, "float");
-	if (!job->map)
-		return;
-	add(out, (struct row){ "cpu_op", "c10d::allreduce_", tid, at + 56, 4, "" });
-	add_reduce(out, job, at + 56, (struct row){ .tid = 9, .at = at + from + 40, .dur = 40 },
-		   id + 1, job->map, "int");
+	add(out, (struct row){ "cpu_op", "c10d::allreduce_", tid, at + 67, 2, "" });
+	add_reduce(out, job, at + 67, (struct row){ .tid = 9, .at = from + 40, .dur = 40 }, id + 8,
+		   job->map, "int");
 }
 
 static void add_pass(struct ss_text *out, const struct ddp_job *job, int at, int id, int pass)
@@ -119,7 +120,7 @@ static void add_step(struct ss_text *out, const struct ddp_job *job, int n)
 	snprintf(name, sizeof(name), "ProfilerStep#%d", n);
 	add(out, (struct row){ "user_annotation", name, 1, at, STEP_US, "" });
 	for (int i = 0; i < job->passes; i++)
-		add_pass(out, job, at + i * PASS_US, (n * 10 + i) * 10, i);
+		add_pass(out, job, at + i * PASS_US, (n * 10 + i) * 20, i);
 	if (!job->no_step)
 		add(out, (struct row){ "user_annotation", "Optimizer.step#SGD.step", 1, at + 850,
 				       100, "" });

@@ -21,6 +21,8 @@ struct ddp_job {
 	bool other_hook;  /* all-reduces are part of another function of autograd */
 	bool zeroes_each; /* gradients are dropped in each pass */
 	bool sizes_vary;  /* each pass has other sizes: another model */
+	int buckets;      /* all-reduces of a pass, one after the other; 0: one */
+	int elements;     /* of each, four bytes; 0: 1,000 */
 	int held;         /* so many passes, from the first on, do not reduce: no_sync() */
 	/* find_unused_parameters: */
 	int search_us;  /* how long the search takes, from 40 us on; 0: it is off */

@@ -199,7 +199,7 @@ const struct ss_rule ss_rule_unused_parameters = {
 	.title = "DDP searches for unused parameters in every step",
 	.summary = "find_unused_parameters=True: a walk and an all-reduce in every step",
 	.fix = "model = DDP(model)   # without find_unused_parameters=True, if all are used\n"
-	       "model = DDP(model, static_graph=True)   # if the same ones are unused in each step\n"
+	       "model = DDP(model, static_graph=True)   # if the same ones are always unused\n"
 	       "# TORCH_DISTRIBUTED_DEBUG=INFO names the parameters that get no gradient",
 	.surer = "record with record_shapes=True: the map shows whether every parameter is used",
 	.warn_share = 0.03,
