@@ -122,7 +122,20 @@ static bool look_at_rows(struct search *search, struct ss_arena *scratch)
 	return true;
 }
 
-/* The map is the only all-reduce of integers in the hooks. */
+/*
+ * The map is the only all-reduce of integers in the hooks. Without sizes it is the last one: DDP
+ * asks for it behind the last bucket.
+ */
+static bool is_map(const struct ss_gradients *gradients, uint32_t item)
+{
+	const struct ss_gradient *gradient = &gradients->items[item];
+	const struct ss_gradient_pass *pass = &gradients->passes[gradient->pass];
+
+	if (gradient->bytes > 0)
+		return gradient->is_integer;
+	return pass->count > 1 && item + 1 == pass->first + pass->count;
+}
+
 static void claim_maps(struct search *search)
 {
 	const struct ss_look *look = search->look;
@@ -132,9 +145,10 @@ static void claim_maps(struct search *search)
 		uint32_t task = ss_gradient_task(gradient, look);
 		uint32_t row = look->digest->arrivals[gradient->arrival].row;
 
-		if (!gradient->is_integer || gradient->bytes <= 0)
+		if (!is_map(&search->gradients, i))
 			continue;
-		search->parameters = gradient->bytes / MAP_TYPE_BYTES;
+		if (gradient->bytes > 0)
+			search->parameters = gradient->bytes / MAP_TYPE_BYTES;
 		if (task == SS_NO_TASK || look->graph->tasks[task].step == SS_NO_STEP ||
 		    !ss_look_claim(search->look, (struct ss_claim){ .task = task }))
 			continue;
