@@ -69,11 +69,17 @@ static void add_backward(struct ss_text *out, const struct ddp_job *job, int at,
 	const char *hook = job->other_hook ? "autograd::engine::evaluate_function: NormBackward0"
 					   : "autograd::engine::evaluate_function: "
 					     "torch::autograd::AccumulateGrad";
-	int tid = job->on_device ? 2 : 1, from = at + (job->on_device ? 70 : 60);
+	int tid = job->on_device ? 2 : 1, from = at + (job->on_device ? 70 + job->backward_us : 60);
 	int elements = (job->elements ? job->elements : 1000) + (job->sizes_vary ? pass : 0);
 	int buckets = job->buckets ? job->buckets : 1;
 	int each = (job->map ? 40 : 80) / buckets;
 
+	if (job->backward_us) {
+		add(out, (struct row){ "cpu_op", "autograd::engine::evaluate_function: MmBackward0",
+				       tid, at + 46, 3, "" });
+		add_launch(out, tid, at + 47, id + 9,
+			   (struct row){ "kernel", "gemm", 7, at + 70, job->backward_us, "" });
+	}
 	for (int i = 1; i < job->parameters; i++)
 		add(out, (struct row){ "cpu_op", hook, tid, at + 45 + i, 1, "" });
 	add(out, (struct row){ "cpu_op", hook, tid, at + 50, 20, "" });
@@ -108,8 +114,8 @@ static void add_pass(struct ss_text *out, const struct ddp_job *job, int at, int
 			   (struct row){ "kernel", "gemm", 7, at + 10, 60, "" });
 	add_backward(out, job, at, id + 1, pass);
 	if (job->on_device)
-		add(out,
-		    (struct row){ "cuda_runtime", "cudaDeviceSynchronize", 1, at + 75, 80, "" });
+		add(out, (struct row){ "cuda_runtime", "cudaDeviceSynchronize", 1, at + 75,
+				       80 + job->backward_us, "" });
 }
 
 static void add_step(struct ss_text *out, const struct ddp_job *job, int n)

@@ -23,6 +23,7 @@ struct ddp_job {
 	bool sizes_vary;  /* each pass has other sizes: another model */
 	int buckets;      /* all-reduces of a pass, one after the other; 0: one */
 	int elements;     /* of each, four bytes; 0: 1,000 */
+	int backward_us;  /* devices: a kernel of backward computes so long before they start */
 	int held;         /* so many passes, from the first on, do not reduce: no_sync() */
 	/* find_unused_parameters: */
 	int search_us;  /* how long the search takes, from 40 us on; 0: it is off */
