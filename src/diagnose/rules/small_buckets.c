@@ -132,6 +132,22 @@ static uint32_t surplus_of(const struct buckets *buckets, const struct ss_gradie
 	return count;
 }
 
+/* To ask for it takes the host's time as well; threads of jobs without devices are one task. */
+static void claim_ask(struct ss_look *look, uint32_t launch)
+{
+	const struct ss_slices *slices = &look->trace->slices;
+	uint32_t row = SS_NO_ROW;
+
+	for (uint32_t at = launch; at != SS_NO_ROW; at = slices->parent[at])
+		if (ss_slice_flags(look->trace, at) & SS_NAME_COMM_OP)
+			row = at;
+	if (row != SS_NO_ROW && look->digest->device >= 0)
+		(void)!ss_look_claim_time(look, (struct ss_stretch){
+							.track = slices->track[row],
+							.from_ns = slices->start_ns[row],
+							.to_ns = ss_slice_end(slices, row) });
+}
+
 /* Which ones are surplus is told to judge() by claims that change nothing. */
 static uint32_t mark(struct buckets *buckets, const struct ss_gradient_pass *pass)
 {
@@ -146,10 +162,13 @@ static uint32_t mark(struct buckets *buckets, const struct ss_gradient_pass *pas
 		if (gradient->is_integer || !goes_along(buckets, pass, i, &filled) ||
 		    task == SS_NO_TASK || look->graph->tasks[task].step == SS_NO_STEP)
 			continue;
-		marked += ss_look_claim(look, (struct ss_claim){ .task = task,
-								 .own_ns = INT64_MAX,
-								 .low_ns = INT64_MAX,
-								 .high_ns = INT64_MAX });
+		if (!ss_look_claim(look, (struct ss_claim){ .task = task,
+							    .own_ns = INT64_MAX,
+							    .low_ns = INT64_MAX,
+							    .high_ns = INT64_MAX }))
+			continue;
+		claim_ask(look, gradient->launch);
+		marked++;
 	}
 	return marked;
 }
@@ -265,6 +284,8 @@ static bool add_samples(struct fit *fit, uint32_t rank, struct ss_arena *arena)
 	for (uint32_t i = part->claim_from; i < part->claim_to; i++) {
 		uint32_t task = exam->claims[i].task;
 
+		if (graph->tasks[task].kind != SS_TASK_TRANSFER)
+			continue;
 		fit->samples[fit->count++] = (struct sample){ .bytes = bytes[task],
 							      .own_ns = graph->tasks[task].own_ns,
 							      .rank = rank,
