@@ -328,6 +328,14 @@ static int64_t left_of(const struct fit *fit, const struct sample *sample)
 	return left_ns < (double)sample->own_ns ? (int64_t)left_ns : sample->own_ns;
 }
 
+static bool is_whole(const struct ss_judgement *judgement)
+{
+	const struct ss_many *many = judgement->many;
+
+	return many && judgement->rank_count == many->rank_count &&
+	       many->ranks[0].world_size <= (int64_t)many->rank_count;
+}
+
 static void tell(struct fit *fit)
 {
 	struct ss_judgement *judgement = fit->judgement;
@@ -349,6 +357,11 @@ static void tell(struct fit *fit)
 
 		if (ss_judge_claim(judgement, finding, sample->rank, claim))
 			gone_ns = ss_ns_sum(gone_ns, sample->own_ns - left_ns);
+	}
+	if (finding && !is_whole(judgement)) {
+		finding->confidence = SS_CONFIDENCE_LOW;
+		finding->reason = "without the traces of the other ranks waiting for them cannot "
+				  "be told from latency";
 	}
 	if (finding && steps)
 		ss_judge_evidence(judgement, finding, gone_ns / steps,
