@@ -10,6 +10,9 @@
  * Jobs without devices are left out: their threads wait for cores as well, and the file does not
  * tell which of both it was.
  */
+#include <string.h>
+
+#include "analyze/peaks.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/exam.h"
 #include "diagnose/gradients.h"
@@ -19,6 +22,23 @@
 
 /* DDP's first bucket has 1 MB: a model that fits in one more has two. */
 #define FEW_BUCKETS 2
+
+/* Ranks that a host has, where it is not recorded which they are on. */
+#define HOST_RANKS 8
+
+/*
+ * NCCL reaches 75 to 80 % of what the links carry with large messages, and half of that with a
+ * few MB: below this they are not used, or something is wrong with them.
+ */
+#define SLOW_SHARE 0.2
+#define LONG_BYTES (INT64_C(8) << 20) /* messages whose rate is that of the link */
+
+static const char *const slow_fix =
+	"NCCL_DEBUG=INFO python train.py   # which links NCCL uses: P2P/NVLink, SHM or NET\n"
+	"nvidia-smi topo -m; nvidia-smi nvlink -s\n"
+	"# when they are as they should be, move less:\n"
+	"model.register_comm_hook(None, default_hooks.bf16_compress_hook) # half the bytes\n"
+	"# or accumulate gradients, with model.no_sync() in all but the last micro-batch";
 
 enum figure { FIGURE_BYTES, FIGURE_REDUCES, FIGURE_PASSES };
 
@@ -156,11 +176,46 @@ static void claim_half(struct bound *bound, struct ss_finding *finding, uint32_t
 	}
 }
 
+/* What the links inside of a host carry; 0: not known, or the job has several hosts. */
+static double link_rate(const struct ss_many *many)
+{
+	const struct ss_digest *first = &many->ranks[0];
+	const char *host = ss_strings_text(&first->texts, first->host);
+	const struct ss_peaks *peaks = ss_peaks_find(
+		ss_strings_text(&first->texts, first->device_name));
+
+	if (!peaks || (!*host && many->rank_count > HOST_RANKS))
+		return 0;
+	for (uint32_t i = 1; i < many->rank_count; i++)
+		if (strcmp(ss_strings_text(&many->ranks[i].texts, many->ranks[i].host), host) != 0)
+			return 0;
+	return peaks->link_gb_per_s;
+}
+
+static void tell_rate(const struct bound *bound, struct ss_finding *finding)
+{
+	struct ss_judgement *judgement = bound->judgement;
+	double rate = bound->bytes / bound->moved_ns *
+		      ss_collective_factor(SS_COLLECTIVE_ALL_REDUCE, judgement->rank_count);
+	double peak = link_rate(judgement->many);
+
+	if (peak <= 0) {
+		ss_judge_evidence(judgement, finding, 0,
+				  "gradients move at %.3g GB/s (bus bandwidth)", rate);
+		return;
+	}
+	ss_judge_evidence(judgement, finding, 0,
+			  "gradients move at %.3g GB/s (bus bandwidth), links of these GPUs carry "
+			  "up to %.0f",
+			  rate, peak);
+	if (rate < SLOW_SHARE * peak && bound->bytes >= (double)LONG_BYTES * bound->reduces)
+		finding->fix = slow_fix;
+}
+
 static void tell(struct bound *bound)
 {
 	struct ss_judgement *judgement = bound->judgement;
 	struct ss_finding *finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
-	double ranks = judgement->rank_count, factor;
 
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
 		if (ss_judge_claims(judgement, i))
@@ -178,9 +233,7 @@ static void tell(struct bound *bound)
 				  "the model fits in %s, full only when backward ends: {time} per "
 				  "step behind it",
 				  bound->reduces > bound->passes ? "two buckets" : "one bucket");
-	factor = ss_collective_factor(SS_COLLECTIVE_ALL_REDUCE, ranks);
-	ss_judge_evidence(judgement, finding, 0, "gradients move at %.3g GB/s (bus bandwidth)",
-			  bound->bytes * factor / bound->moved_ns);
+	tell_rate(bound, finding);
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
 	finding->reason = "the cost is that of half the bytes, or of half as many all-reduces";
 }
@@ -212,7 +265,7 @@ const struct ss_rule ss_rule_communication_bound = {
 	.title = "Gradients take longer to move than backward can hide",
 	.summary = "All-reduces that no size of buckets hides: move less, or less often",
 	.fix = "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\n"
-	       "model.register_comm_hook(None, default_hooks.bf16_compress_hook)  # half the bytes\n"
+	       "model.register_comm_hook(None, default_hooks.bf16_compress_hook) # half the bytes\n"
 	       "# or all-reduce less often: accumulate gradients, with model.no_sync() in all\n"
 	       "# but the last micro-batch; or give each rank a larger batch",
 	.surer = NULL,
