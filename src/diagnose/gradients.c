@@ -133,12 +133,35 @@ static int by_launch(const void *a, const void *b)
 	return x->arrival < y->arrival ? -1 : x->arrival > y->arrival;
 }
 
+/*
+ * The operator that asked for a collective of a thread, or SS_NO_ROW: the first that none before it
+ * is of. What the reducer asks for is done before the next forward: where rows are missing, the
+ * order holds again from there on.
+ */
+static uint32_t asked_by(const struct finder *finder, int64_t start_ns, uint32_t *ask,
+			 uint32_t *mark)
+{
+	int64_t forward_ns = INT64_MIN;
+
+	while (*mark < finder->mark_count && finder->marks[*mark].at_ns <= start_ns)
+		(*mark)++;
+	for (uint32_t i = *mark; i > 0 && forward_ns == INT64_MIN; i--)
+		if (finder->marks[i - 1].kind == MARK_FORWARD)
+			forward_ns = finder->marks[i - 1].at_ns;
+	while (*ask < finder->ask_count && finder->asks[*ask].at_ns < forward_ns &&
+	       is_in_hook(finder, finder->asks[*ask].row))
+		(*ask)++;
+	if (*ask == finder->ask_count || finder->asks[*ask].at_ns > start_ns)
+		return SS_NO_ROW;
+	return finder->asks[(*ask)++].row;
+}
+
 /* Arrivals stand in the order of their starts: the first that was asked for begins first. */
 static bool find_items(struct finder *finder, struct ss_arena *arena)
 {
 	const struct ss_digest *digest = finder->look->digest;
 	struct ss_gradients *out = finder->out;
-	uint32_t ask = 0;
+	uint32_t ask = 0, mark = 0;
 
 	out->items = SS_ARENA_NEW(arena, struct ss_gradient, (size_t)digest->arrival_count + 1);
 	if (!out->items)
@@ -150,9 +173,10 @@ static bool find_items(struct finder *finder, struct ss_arena *arena)
 			continue;
 		if (row >= finder->trace->device_from)
 			add_gradient(finder, i, finder->trace->slices.link[row]);
-		else if (ask < finder->ask_count &&
-			 finder->asks[ask].at_ns <= finder->trace->slices.start_ns[row])
-			add_gradient(finder, i, finder->asks[ask++].row);
+		else
+			add_gradient(finder, i,
+				     asked_by(finder, finder->trace->slices.start_ns[row], &ask,
+					      &mark));
 	}
 	if (out->count)
 		qsort(out->items, out->count, sizeof(*out->items), by_launch);

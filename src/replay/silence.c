@@ -55,6 +55,15 @@ static bool is_named(const struct ss_trace *trace, uint32_t row, const char *par
 	return strstr(ss_strings_text(&trace->names, trace->slices.name[row]), part) != NULL;
 }
 
+/* Whether the row is over at the moment, and is part of one that copies a bucket back. */
+static bool copied_back(const struct ss_trace *trace, uint32_t row, int64_t moment_ns)
+{
+	for (; row != SS_NO_ROW; row = trace->slices.parent[row])
+		if (is_named(trace, row, COPY_BACK))
+			return ss_slice_end(&trace->slices, row) <= moment_ns;
+	return false;
+}
+
 bool ss_silence_of_reducer(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
 {
 	const struct ss_track *own = &trace->tracks[track];
@@ -63,7 +72,7 @@ bool ss_silence_of_reducer(const struct ss_trace *trace, uint32_t track, int64_t
 	if (next == own->first_row || next == own->first_row + own->row_count ||
 	    function_of(trace, next) != SS_NO_ROW)
 		return false;
-	if (is_named(trace, next - 1, COPY_BACK))
+	if (copied_back(trace, next - 1, moment_ns))
 		return true;
 	function = function_of(trace, next - 1);
 	return function != SS_NO_ROW && is_named(trace, function, ACCUMULATE) &&
