@@ -14,7 +14,8 @@ struct ss_peaks {
 	double fp32_matrix;  /* NVIDIA: TF32; AMD: FP32 of the matrix cores */
 	double fp16, bf16;   /* accumulated in fp32 where that is slower */
 	double fp8, int8;
-	double gb_per_s; /* memory, 10^9 bytes a second */
+	double gb_per_s;      /* memory, 10^9 bytes a second */
+	double link_gb_per_s; /* to the other devices of a host, in one direction; 0: over PCIe */
 };
 
 /* The peaks of a device; NULL: it is not in the table. */

@@ -137,7 +137,7 @@ static bool step_back(struct walk *walk)
 		part_of_task[graph->tasks[walk->task].kind]);
 	edge = binding_edge(walk, &edge_ns);
 	member = replay->meeting_of[first + walk->task];
-	if (member) {
+	if (member && !(replay->flags[first + walk->task] & SS_REPLAY_RELEASED)) {
 		const struct ss_replay_member *last =
 			last_member(replay, replay->members[member - 1].meeting);
 

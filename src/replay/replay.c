@@ -178,7 +178,7 @@ static int64_t start_of_task(const struct ss_replay *replay, uint32_t rank, uint
 		if (at_ns > start_ns)
 			start_ns = at_ns;
 	}
-	if (member) {
+	if (member && !(flags & SS_REPLAY_RELEASED)) {
 		uint32_t meeting = replay->first[replay->rank_count] +
 				   replay->members[member - 1].meeting;
 

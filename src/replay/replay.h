@@ -17,7 +17,8 @@ struct ss_edit {
 	uint32_t task;  /* of the graph of `rank`; SS_NO_TASK: none */
 	uint32_t rank;  /* index into the ranks of the replay */
 	int64_t own_ns; /* instead of the recorded one */
-	bool releases;  /* SS_TASK_WAIT: no longer waits for the device */
+	bool releases;  /* no longer waits: SS_TASK_WAIT for the device, SS_TASK_JOIN for the
+			 * other thread, SS_TASK_TRANSFER for the other members */
 	bool unlocks;   /* its delay is gone, too */
 	bool merges;    /* part of the work before it on its stream: no gap between them */
 	bool subtracts; /* what own_ns is less goes, on top of what other edits take of the task */
@@ -78,7 +79,7 @@ struct ss_replay {
 };
 
 enum ss_replay_flag {
-	SS_REPLAY_RELEASED = 1 << 0, /* does not wait for the device */
+	SS_REPLAY_RELEASED = 1 << 0, /* does not wait for device, thread or ranks */
 	SS_REPLAY_UNLOCKED = 1 << 1, /* has no delay */
 	SS_REPLAY_MERGED = 1 << 2,   /* no gap to what is before it on its stream */
 };
@@ -100,7 +101,8 @@ static inline int64_t ss_replay_edge_ns(const struct ss_replay *replay, uint32_t
 	int64_t at_ns;
 
 	if (edge->kind == SS_EDGE_KINDS ||
-	    ((flags & SS_REPLAY_RELEASED) && edge->kind == SS_EDGE_SYNC))
+	    ((flags & SS_REPLAY_RELEASED) &&
+	     (edge->kind == SS_EDGE_SYNC || edge->kind == SS_EDGE_HANDOVER)))
 		return INT64_MIN;
 	at_ns = replay->start_ns[from] + (edge->from_start ? 0 : replay->own_ns[from]);
 	/* work that overlaps what is before it may go on doing so */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "replay/points.h"
+#include "replay/silence.h"
 
 /* Ranges in ranges that stand for something: deeper ones belong to those around them. */
 #define DEPTH_MAX 16
@@ -233,18 +234,7 @@ static bool counts(const struct threads *threads, uint32_t track)
 /* The first row of the main thread that starts after the moment. */
 static uint32_t main_row_after(const struct threads *threads, int64_t moment_ns)
 {
-	const struct ss_track *track = &threads->trace->tracks[threads->build->main];
-	uint32_t low = track->first_row, high = low + track->row_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (threads->trace->slices.start_ns[middle] <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return ss_silence_end(threads->trace, threads->build->main, moment_ns);
 }
 
 /* True when a row of the main thread starts in between. */
@@ -337,26 +327,6 @@ static int by_moment(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* When the main thread last began or ended something before the moment. */
-static int64_t last_sign(const struct threads *threads, int64_t moment_ns)
-{
-	const struct ss_slices *slices = &threads->trace->slices;
-	uint32_t row = main_row_after(threads, moment_ns - 1);
-	int64_t last_ns = INT64_MIN;
-
-	if (row == threads->trace->tracks[threads->build->main].first_row)
-		return last_ns;
-	for (row--; row != SS_NO_ROW; row = slices->parent[row]) {
-		int64_t end_ns = ss_slice_end(slices, row);
-
-		if (slices->start_ns[row] > last_ns)
-			last_ns = slices->start_ns[row];
-		if (end_ns < moment_ns && end_ns > last_ns)
-			last_ns = end_ns;
-	}
-	return last_ns;
-}
-
 /*
  * The library lets go who waits before it writes down the end of a collective; on a busy machine
  * that takes a while. Then the end is when the main thread goes on after it did nothing for long.
@@ -370,7 +340,7 @@ static void end_early(const struct threads *threads, struct burst *burst)
 	if (!burst->is_comm || row == track->first_row + track->row_count)
 		return;
 	resume_ns = threads->trace->slices.start_ns[row];
-	since_ns = last_sign(threads, resume_ns);
+	since_ns = ss_silence_since(threads->trace, threads->build->main, resume_ns);
 	if (since_ns < burst->start_ns)
 		since_ns = burst->start_ns;
 	if (resume_ns <= burst->end_ns && resume_ns - since_ns >= SILENT_TIMES * RESUME_NS)
@@ -394,7 +364,11 @@ static int64_t waits_since(const struct threads *threads, const struct burst *bu
 	if (next == track->first_row + track->row_count)
 		return INT64_MAX;
 	resume_ns = threads->trace->slices.start_ns[next] - burst->end_ns;
-	since_ns = last_sign(threads, burst->end_ns);
+	since_ns = ss_silence_since(threads->trace, threads->build->main, burst->end_ns);
+	/* what it had asked for may begin later: the thread waits for that, too */
+	if (burst->end_ns - since_ns >= HANDOVER_NS &&
+	    ss_silence_of_reducer(threads->trace, threads->build->main, burst->end_ns))
+		return since_ns;
 	if (since_ns < burst->start_ns)
 		since_ns = burst->start_ns;
 	if (resume_ns > RESUME_NS || burst->end_ns - since_ns < HANDOVER_NS ||
@@ -529,10 +503,18 @@ static void begin_burst(struct threads *threads, const struct burst *burst, uint
 			      (struct ss_edge){ from, SS_EDGE_HANDOVER, false, lag_ns });
 }
 
+/* Who waits for several collectives goes on with the last: those that end before hold nobody. */
+static int64_t resume_lag(const struct threads *threads, const struct burst *burst)
+{
+	const struct ss_task *last = &threads->build->graph->tasks[burst->last];
+	int64_t lag_ns = threads->joins[burst->join].end_ns - ss_task_end(last);
+
+	return burst->is_comm && lag_ns > 0 ? 0 : lag_ns;
+}
+
 static void hand_over(struct threads *threads, uint32_t main_from)
 {
 	struct ss_build *build = threads->build;
-	const struct ss_task *tasks = build->graph->tasks;
 
 	for (uint32_t i = 0; i < threads->burst_count && build->main != SS_NO_ROW; i++) {
 		const struct burst *burst = &threads->bursts[i];
@@ -542,11 +524,9 @@ static void hand_over(struct threads *threads, uint32_t main_from)
 		begin_burst(threads, burst, main_from);
 		if (burst->join != SS_NO_TASK)
 			ss_build_edge(build, threads->joins[burst->join].task,
-				      (struct ss_edge){
-					      .from = burst->last,
-					      .kind = SS_EDGE_HANDOVER,
-					      .lag_ns = threads->joins[burst->join].end_ns -
-							ss_task_end(&tasks[burst->last]) });
+				      (struct ss_edge){ .from = burst->last,
+							.kind = SS_EDGE_HANDOVER,
+							.lag_ns = resume_lag(threads, burst) });
 	}
 }
 

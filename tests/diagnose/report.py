@@ -15,6 +15,7 @@ periodic-pause pageable-copies no-tensor-cores low-occupancy allocator-thrash fr
 memory-leak memory-headroom recompilation graph-breaks pipeline-bubble imbalance
 optimizer-not-fused cpu-bound-ops profiler-overhead attention-not-fused decode-bandwidth
 data-parallel extra-copies loop-indexing grad-zeroed conv-bias-before-norm matmul-dims
+gradient-sync unused-parameters small-buckets communication-bound
 """.split())
 
 

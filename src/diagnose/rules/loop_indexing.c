@@ -21,21 +21,28 @@ struct loop {
 	uint32_t turns, others;
 };
 
+/* With find_unused_parameters DDP reads its map, one element for each gradient it copies. */
+#define REDUCER "torch.distributed.ddp.reducer::"
+
+enum index { TAKES_ELEMENT = 1, TAKES_NONE, IS_REDUCER };
+
 struct loops {
 	struct ss_look *look;
 	const struct ss_ops *ops;
-	uint8_t *indexes; /* per name: 1 it takes an element, 2 it does not */
+	uint8_t *indexes; /* per name: enum index; 0: not looked at */
 	struct ss_sites sites;
 };
 
-static bool takes_element(struct loops *loops, uint32_t name)
+static uint8_t index_of(struct loops *loops, uint32_t name)
 {
 	if (!loops->indexes[name]) {
 		const char *text = ss_strings_text(&loops->look->trace->names, name);
 
-		loops->indexes[name] = strcmp(text, "aten::select") == 0 ? 1 : 2;
+		loops->indexes[name] = strcmp(text, "aten::select") == 0         ? TAKES_ELEMENT
+				       : strncmp(text, REDUCER, strlen(REDUCER)) ? TAKES_NONE
+										 : IS_REDUCER;
 	}
-	return loops->indexes[name] == 1;
+	return loops->indexes[name];
 }
 
 /* On the whole tensor it takes as long as one turn; at worst half of the loop stays. */
@@ -64,6 +71,8 @@ static void find(struct loops *loops)
 	struct loop loop = { 0 };
 
 	for (uint32_t row = 0; row < trace->device_from; row++) {
+		uint8_t index;
+
 		if (slices->kind[row] != SS_KIND_OP || loops->ops->owner[row] != SS_NO_ROW)
 			continue;
 		if (loop.turns &&
@@ -71,7 +80,10 @@ static void find(struct loops *loops)
 			close(loops, &loop);
 			loop = (struct loop){ 0 };
 		}
-		if (!takes_element(loops, slices->name[row])) {
+		index = index_of(loops, slices->name[row]);
+		if (index == IS_REDUCER)
+			loop = (struct loop){ 0 };
+		if (index != TAKES_ELEMENT) {
 			loop.others++;
 			continue;
 		}

@@ -1,0 +1,277 @@
+/*
+ * communication_bound.c - rule: gradients need longer than backward, which could hide them.
+ *
+ * DDP all-reduces buckets while backward computes the next ones. When all transfers together take
+ * longer than backward computes, what is left cannot be hidden by any size of buckets. When the
+ * model fits in one or two buckets, they are full only when backward ends. What helps is to move
+ * less: half the bytes, or half as often. Buckets that are too large or too small are other
+ * rules': those come first.
+ *
+ * Jobs without devices are left out: their threads wait for cores as well, and the file does not
+ * tell which of both it was.
+ */
+#include <string.h>
+
+#include "analyze/peaks.h"
+#include "diagnose/diagnose.h"
+#include "diagnose/exam.h"
+#include "diagnose/gradients.h"
+
+/* DDP's buckets have 25 MB; from twice that on they are exposed-communication's. */
+#define LARGE_BYTES (INT64_C(50) << 20)
+
+/* DDP's first bucket has 1 MB: a model that fits in one more has two. */
+#define FEW_BUCKETS 2
+
+/* Ranks that a host has, where it is not recorded which they are on. */
+#define HOST_RANKS 8
+
+/*
+ * NCCL reaches 75 to 80 % of what the links carry with large messages, and half of that with a
+ * few MB: below this they are not used, or something is wrong with them.
+ */
+#define SLOW_SHARE 0.2
+#define LONG_BYTES (INT64_C(8) << 20) /* messages whose rate is that of the link */
+
+static const char *const slow_fix =
+	"NCCL_DEBUG=INFO python train.py   # which links NCCL uses: P2P/NVLink, SHM or NET\n"
+	"nvidia-smi topo -m; nvidia-smi nvlink -s\n"
+	"# when they are as they should be, move less:\n"
+	"model.register_comm_hook(None, default_hooks.bf16_compress_hook) # half the bytes\n"
+	"# or accumulate gradients, with model.no_sync() in all but the last micro-batch";
+
+enum figure { FIGURE_BYTES, FIGURE_REDUCES, FIGURE_PASSES };
+
+/* --- one rank ------------------------------------------------------------------------------ */
+
+/* Whether the buckets of the pass are as they should be. */
+static bool is_usual(const struct ss_gradients *gradients, const struct ss_gradient_pass *pass)
+{
+	for (uint32_t i = 0; i < pass->count; i++) {
+		int64_t bytes = gradients->items[pass->first + i].bytes;
+
+		if (bytes < 0 || bytes > LARGE_BYTES)
+			return false;
+	}
+	return true;
+}
+
+/* Which ones they are is told to judge() by claims that change nothing. */
+static void mark(struct ss_look *look, const struct ss_gradients *gradients,
+		 const struct ss_gradient_pass *pass)
+{
+	uint32_t marked = 0;
+
+	for (uint32_t i = 0; i < pass->count; i++) {
+		const struct ss_gradient *gradient = &gradients->items[pass->first + i];
+		uint32_t task = ss_gradient_task(gradient, look);
+
+		if (gradient->is_integer || task == SS_NO_TASK ||
+		    look->graph->tasks[task].step == SS_NO_STEP ||
+		    !ss_look_claim(look, (struct ss_claim){ .task = task,
+							    .own_ns = INT64_MAX,
+							    .low_ns = INT64_MAX,
+							    .high_ns = INT64_MAX }))
+			continue;
+		marked++;
+		ss_look_figure(look, FIGURE_BYTES, (double)gradient->bytes);
+	}
+	ss_look_figure(look, FIGURE_REDUCES, marked);
+	ss_look_figure(look, FIGURE_PASSES, marked > 0);
+}
+
+static enum ss_status look_for_gradients(struct ss_look *look, struct ss_error *err)
+{
+	struct ss_gradients gradients;
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->digest->device < 0)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = ss_gradients_find(&gradients, look, &scratch, err);
+	for (uint32_t i = 0; status == SS_OK && i < gradients.pass_count; i++)
+		if (is_usual(&gradients, &gradients.passes[i]))
+			mark(look, &gradients, &gradients.passes[i]);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+/* --- all ranks ----------------------------------------------------------------------------- */
+
+/* Sums over the steps of all ranks. */
+struct bound {
+	struct ss_judgement *judgement;
+	double backward_ns; /* of its kernels, also where they run beside each other */
+	double moved_ns;    /* of the transfers */
+	double late_ns;     /* of them behind the end of backward */
+	double bytes, reduces, passes, steps;
+};
+
+/* Transfers of a step lie behind its last kernel of backward as far as nothing hides them. */
+static bool add_rank(struct bound *bound, uint32_t rank, struct ss_arena *arena)
+{
+	const struct ss_judgement *judgement = bound->judgement;
+	const struct ss_exam *exam = judgement->exams[rank];
+	const struct ss_exam_part *part = &exam->parts[judgement->number];
+	const struct ss_graph *graph = &judgement->graphs[rank];
+	int64_t *end_ns = SS_ARENA_NEW(arena, int64_t, (size_t)graph->step_count + 1);
+
+	if (!end_ns)
+		return false;
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (task->kind != SS_TASK_KERNEL || task->phase != SS_PHASE_BACKWARD ||
+		    task->step >= graph->step_count)
+			continue;
+		bound->backward_ns += (double)task->own_ns;
+		if (ss_task_end(task) > end_ns[task->step])
+			end_ns[task->step] = ss_task_end(task);
+	}
+	for (uint32_t i = part->claim_from; i < part->claim_to; i++) {
+		const struct ss_task *task = &graph->tasks[exam->claims[i].task];
+		int64_t from_ns = task->start_ns;
+
+		if (task->step < graph->step_count && end_ns[task->step] > from_ns)
+			from_ns = end_ns[task->step];
+		bound->moved_ns += (double)task->own_ns;
+		if (ss_task_end(task) > from_ns)
+			bound->late_ns += (double)(ss_task_end(task) - from_ns);
+	}
+	bound->bytes += ss_judge_figure(judgement, rank, FIGURE_BYTES);
+	bound->reduces += ss_judge_figure(judgement, rank, FIGURE_REDUCES);
+	bound->passes += ss_judge_figure(judgement, rank, FIGURE_PASSES);
+	bound->steps += graph->step_count;
+	return true;
+}
+
+static bool is_longer(const struct bound *bound)
+{
+	return bound->moved_ns > bound->backward_ns;
+}
+
+static bool is_small(const struct bound *bound)
+{
+	return bound->reduces <= FEW_BUCKETS * bound->passes &&
+	       2 * bound->late_ns >= bound->moved_ns;
+}
+
+static void claim_half(struct bound *bound, struct ss_finding *finding, uint32_t rank)
+{
+	struct ss_judgement *judgement = bound->judgement;
+	const struct ss_exam *exam = judgement->exams[rank];
+	const struct ss_exam_part *part = &exam->parts[judgement->number];
+
+	ss_judge_take(judgement, finding, rank);
+	for (uint32_t i = part->claim_from; i < part->claim_to && !judgement->failed; i++) {
+		uint32_t task = exam->claims[i].task;
+		int64_t own_ns = judgement->graphs[rank].tasks[task].own_ns;
+
+		(void)!ss_judge_claim(judgement, finding, rank,
+				      (struct ss_claim){ .task = task,
+							 .own_ns = own_ns / 2,
+							 .low_ns = own_ns - own_ns / 4,
+							 .high_ns = own_ns / 2 });
+	}
+}
+
+/* What the links inside of a host carry; 0: not known, or the job has several hosts. */
+static double link_rate(const struct ss_many *many)
+{
+	const struct ss_digest *first = &many->ranks[0];
+	const char *host = ss_strings_text(&first->texts, first->host);
+	const struct ss_peaks *peaks = ss_peaks_find(
+		ss_strings_text(&first->texts, first->device_name));
+
+	if (!peaks || (!*host && many->rank_count > HOST_RANKS))
+		return 0;
+	for (uint32_t i = 1; i < many->rank_count; i++)
+		if (strcmp(ss_strings_text(&many->ranks[i].texts, many->ranks[i].host), host) != 0)
+			return 0;
+	return peaks->link_gb_per_s;
+}
+
+static void tell_rate(const struct bound *bound, struct ss_finding *finding)
+{
+	struct ss_judgement *judgement = bound->judgement;
+	double rate = bound->bytes / bound->moved_ns *
+		      ss_collective_factor(SS_COLLECTIVE_ALL_REDUCE, judgement->rank_count);
+	double peak = link_rate(judgement->many);
+
+	if (peak <= 0) {
+		ss_judge_evidence(judgement, finding, 0,
+				  "gradients move at %.3g GB/s (bus bandwidth)", rate);
+		return;
+	}
+	ss_judge_evidence(judgement, finding, 0,
+			  "gradients move at %.3g GB/s (bus bandwidth), links of these GPUs carry "
+			  "up to %.0f",
+			  rate, peak);
+	if (rate < SLOW_SHARE * peak && bound->bytes >= (double)LONG_BYTES * bound->reduces)
+		finding->fix = slow_fix;
+}
+
+static void tell(struct bound *bound)
+{
+	struct ss_judgement *judgement = bound->judgement;
+	struct ss_finding *finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+
+	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
+		if (ss_judge_claims(judgement, i))
+			claim_half(bound, finding, i);
+	if (!finding || judgement->failed)
+		return;
+	if (is_longer(bound))
+		ss_judge_evidence(
+			judgement, finding, (int64_t)(bound->moved_ns / bound->steps),
+			"all-reduces of gradients take {time} per step, backward computes "
+			"%.3g ms: no size of buckets hides them",
+			bound->backward_ns / bound->steps / 1e6);
+	else
+		ss_judge_evidence(judgement, finding, (int64_t)(bound->late_ns / bound->steps),
+				  "the model fits in %s, full only when backward ends: {time} per "
+				  "step behind it",
+				  bound->reduces > bound->passes ? "two buckets" : "one bucket");
+	tell_rate(bound, finding);
+	finding->confidence = SS_CONFIDENCE_MEDIUM;
+	finding->reason = "the cost is that of half the bytes, or of half as many all-reduces";
+}
+
+static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_error *err)
+{
+	struct bound bound = { .judgement = judgement };
+	const struct ss_many *many = judgement->many;
+	struct ss_arena arena;
+	bool whole = true;
+
+	/* without the others waiting for them looks like transfer */
+	if (!many || judgement->rank_count != many->rank_count || many->rank_count < 2 ||
+	    many->ranks[0].world_size > (int64_t)many->rank_count)
+		return SS_OK;
+	ss_arena_init(&arena, judgement->diagnosis->memory);
+	for (uint32_t i = 0; whole && i < judgement->rank_count; i++)
+		whole = add_rank(&bound, i, &arena);
+	ss_arena_release(&arena);
+	if (!whole)
+		return ss_fail_memory(err, "communication");
+	if (bound.moved_ns > 0 && bound.backward_ns > 0 && (is_longer(&bound) || is_small(&bound)))
+		tell(&bound);
+	return SS_OK;
+}
+
+const struct ss_rule ss_rule_communication_bound = {
+	.name = "communication-bound",
+	.title = "Gradients take longer to move than backward can hide",
+	.summary = "All-reduces that no size of buckets hides: move less, or less often",
+	.fix = "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\n"
+	       "model.register_comm_hook(None, default_hooks.bf16_compress_hook) # half the bytes\n"
+	       "# or all-reduce less often: accumulate gradients, with model.no_sync() in all\n"
+	       "# but the last micro-batch; or give each rank a larger batch",
+	.surer = NULL,
+	.warn_share = 0.1,
+	.silent_share = 0.03,
+	.why = "it changes the numbers or the batch, so a tenth of the step must be at stake",
+	.look = look_for_gradients,
+	.judge = judge_ranks,
+};

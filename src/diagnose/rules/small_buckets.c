@@ -1,0 +1,416 @@
+/*
+ * small_buckets.c - rule: gradients are reduced in many small pieces.
+ *
+ * DDP fills buckets (25 MB unless told otherwise) and all-reduces each when it is full. However
+ * small it is, an all-reduce costs the time in which the ranks find each other. In fewer buckets
+ * the same bytes are moved, and that time is spent less often.
+ *
+ * What of a transfer is bytes follows from how long smaller and larger ones take, where sizes are
+ * recorded and differ. Jobs without devices copy gradients out of buckets on their own thread:
+ * the time of that bounds what was moved where sizes are not recorded.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/diagnose.h"
+#include "diagnose/exam.h"
+#include "diagnose/gradients.h"
+
+/* DDP's own: bucket_cap_mb=25. A bucket is full when it holds as much, or more. */
+#define BUCKET_BYTES (INT64_C(25) << 20)
+
+/*
+ * A bucket of 1 MB comes first, the last one is not full, and each type of gradients has its own:
+ * with two types that are three more than the bytes ask for.
+ */
+#define SURPLUS_MIN 4
+#define TIMES_TOO_MANY 2
+
+/*
+ * The size at which bytes and latency take the same time. NCCL in one host has it at 1 to 4 MB,
+ * over networks higher, gloo at about 1 MB (1 GB/s, 1 ms).
+ */
+#define HALF_BYTES (INT64_C(1) << 20)
+
+/* Threads do not copy faster than this, whatever the machine: bytes are fewer than that. */
+#define COPY_BYTES_PER_NS 20
+
+/* Sizes must differ so much that times can. */
+#define SPREAD 4
+
+#define COPY_BACK "torch.distributed.ddp.reducer::copy_bucket_to_grad"
+
+enum figure { FIGURE_COUNT, FIGURE_BYTES };
+
+/* --- one rank ------------------------------------------------------------------------------ */
+
+struct buckets {
+	struct ss_look *look;
+	struct ss_gradients gradients;
+	int64_t bytes; /* of a pass, at most; -1: nothing tells */
+};
+
+static uint32_t reduces_of(const struct buckets *buckets, const struct ss_gradient_pass *pass)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < pass->count; i++)
+		count += !buckets->gradients.items[pass->first + i].is_integer;
+	return count;
+}
+
+/* The shortest of all passes: what a busy machine adds is not bytes. */
+static int64_t copied_bytes(const struct buckets *buckets, struct ss_arena *arena)
+{
+	const struct ss_trace *trace = buckets->look->trace;
+	const struct ss_gradients *gradients = &buckets->gradients;
+	uint32_t name = ss_strings_find(&trace->names, COPY_BACK, strlen(COPY_BACK)), pass = 0;
+	int64_t *spent_ns = SS_ARENA_NEW(arena, int64_t, (size_t)gradients->pass_count + 1);
+	int64_t least_ns = INT64_MAX;
+
+	if (name == SS_NO_ID || !spent_ns || buckets->look->graph->main == SS_NO_ROW)
+		return -1;
+	for (uint32_t i = 0; i < trace->tracks[buckets->look->graph->main].row_count; i++) {
+		uint32_t row = trace->tracks[buckets->look->graph->main].first_row + i;
+
+		if (trace->slices.name[row] != name)
+			continue;
+		while (pass + 1 < gradients->pass_count &&
+		       gradients->passes[pass + 1].forward_ns <= trace->slices.start_ns[row])
+			pass++;
+		spent_ns[pass] = ss_ns_sum(spent_ns[pass], trace->slices.dur_ns[row]);
+	}
+	for (uint32_t i = 0; i < gradients->pass_count; i++)
+		if (spent_ns[i] > 0 && spent_ns[i] < least_ns)
+			least_ns = spent_ns[i];
+	return least_ns < INT64_MAX / COPY_BYTES_PER_NS ? least_ns * COPY_BYTES_PER_NS : -1;
+}
+
+static int64_t bytes_of(const struct buckets *buckets, struct ss_arena *arena)
+{
+	const struct ss_gradients *gradients = &buckets->gradients;
+	int64_t most = -1;
+
+	for (uint32_t i = 0; i < gradients->pass_count; i++) {
+		if (gradients->passes[i].bytes < 0)
+			return buckets->look->digest->device < 0 ? copied_bytes(buckets, arena)
+								 : -1;
+		if (gradients->passes[i].bytes > most)
+			most = gradients->passes[i].bytes;
+	}
+	return most;
+}
+
+/* Whether the next bucket could take it along; `filled` is what they have so far. */
+static bool goes_along(const struct buckets *buckets, const struct ss_gradient_pass *pass,
+		       uint32_t item, int64_t *filled)
+{
+	const struct ss_gradient *items = &buckets->gradients.items[pass->first];
+	int64_t bytes = items[item].bytes;
+	uint32_t next = item + 1;
+
+	while (next < pass->count && items[next].is_integer)
+		next++;
+	/* of sizes that are not recorded only the sum is known: all are taken to be alike */
+	if (pass->bytes < 0)
+		bytes = buckets->bytes / reduces_of(buckets, pass);
+	*filled = ss_ns_sum(*filled, bytes);
+	if (next < pass->count && *filled < BUCKET_BYTES)
+		return true;
+	*filled = 0;
+	return false;
+}
+
+static uint32_t surplus_of(const struct buckets *buckets, const struct ss_gradient_pass *pass)
+{
+	uint32_t count = 0;
+	int64_t filled = 0;
+
+	for (uint32_t i = 0; i < pass->count; i++)
+		if (!buckets->gradients.items[pass->first + i].is_integer)
+			count += goes_along(buckets, pass, i, &filled);
+	return count;
+}
+
+/* To ask for it takes the host's time as well; threads of jobs without devices are one task. */
+static void claim_ask(struct ss_look *look, uint32_t launch)
+{
+	const struct ss_slices *slices = &look->trace->slices;
+	uint32_t row = SS_NO_ROW;
+
+	for (uint32_t at = launch; at != SS_NO_ROW; at = slices->parent[at])
+		if (ss_slice_flags(look->trace, at) & SS_NAME_COMM_OP)
+			row = at;
+	if (row != SS_NO_ROW && look->digest->device >= 0)
+		(void)!ss_look_claim_time(look, (struct ss_stretch){
+							.track = slices->track[row],
+							.from_ns = slices->start_ns[row],
+							.to_ns = ss_slice_end(slices, row) });
+}
+
+/* Which ones are surplus is told to judge() by claims that change nothing. */
+static uint32_t mark(struct buckets *buckets, const struct ss_gradient_pass *pass)
+{
+	struct ss_look *look = buckets->look;
+	uint32_t marked = 0;
+	int64_t filled = 0;
+
+	for (uint32_t i = 0; i < pass->count; i++) {
+		const struct ss_gradient *gradient = &buckets->gradients.items[pass->first + i];
+		uint32_t task = ss_gradient_task(gradient, look);
+
+		if (gradient->is_integer || !goes_along(buckets, pass, i, &filled) ||
+		    task == SS_NO_TASK || look->graph->tasks[task].step == SS_NO_STEP)
+			continue;
+		if (!ss_look_claim(look, (struct ss_claim){ .task = task,
+							    .own_ns = INT64_MAX,
+							    .low_ns = INT64_MAX,
+							    .high_ns = INT64_MAX }))
+			continue;
+		claim_ask(look, gradient->launch);
+		marked++;
+	}
+	return marked;
+}
+
+static void look_at_passes(struct buckets *buckets)
+{
+	const struct ss_gradients *gradients = &buckets->gradients;
+	uint32_t passes = 0, reduces = 0, kept = 0;
+
+	for (uint32_t i = 0; i < gradients->pass_count; i++) {
+		const struct ss_gradient_pass *pass = &gradients->passes[i];
+		uint32_t count = reduces_of(buckets, pass), surplus = surplus_of(buckets, pass);
+
+		if (surplus < SURPLUS_MIN || count < TIMES_TOO_MANY * (count - surplus) ||
+		    !mark(buckets, pass))
+			continue;
+		passes++;
+		reduces += count;
+		kept += count - surplus;
+	}
+	if (!passes)
+		return;
+	ss_look_figure(buckets->look, FIGURE_COUNT, reduces);
+	ss_look_figure(buckets->look, FIGURE_BYTES, (double)buckets->bytes * passes);
+	ss_look_evidence(
+		buckets->look, (struct ss_fact){ .row = SS_NO_ROW },
+		"gradients go out in %u all-reduces per backward; %u with buckets of 25 MB",
+		(reduces + passes / 2) / passes, (kept + passes / 2) / passes);
+	ss_look_confidence(buckets->look, SS_CONFIDENCE_MEDIUM,
+			   "what a larger bucket takes is computed from the smaller ones");
+}
+
+static enum ss_status look_for_buckets(struct ss_look *look, struct ss_error *err)
+{
+	struct buckets buckets = { .look = look };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = ss_gradients_find(&buckets.gradients, look, &scratch, err);
+	if (status == SS_OK && buckets.gradients.pass_count) {
+		buckets.bytes = bytes_of(&buckets, &scratch);
+		if (buckets.bytes >= 0)
+			look_at_passes(&buckets);
+	}
+	ss_arena_release(&scratch);
+	return status;
+}
+
+/* --- all ranks ----------------------------------------------------------------------------- */
+
+struct sample {
+	int64_t bytes, own_ns;
+	uint32_t rank, task;
+};
+
+struct fit {
+	struct ss_judgement *judgement;
+	struct sample *samples; /* by size */
+	uint32_t count;
+	double ns_per_byte; /* below 0: sizes do not tell */
+};
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? -1 : 1;
+	if (x->own_ns != y->own_ns)
+		return x->own_ns < y->own_ns ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return x->task < y->task ? -1 : x->task > y->task;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The median time of some samples; `room` has a place for each. */
+static double median_ns(const struct sample *samples, uint32_t count, int64_t *room)
+{
+	for (uint32_t i = 0; i < count; i++)
+		room[i] = samples[i].own_ns;
+	qsort(room, count, sizeof(*room), by_number);
+	return (double)room[count / 2];
+}
+
+/* What is marked on a rank, with the sizes that collectives tell. False: no memory. */
+static bool add_samples(struct fit *fit, uint32_t rank, struct ss_arena *arena)
+{
+	const struct ss_judgement *judgement = fit->judgement;
+	const struct ss_exam *exam = judgement->exams[rank];
+	const struct ss_exam_part *part = &exam->parts[judgement->number];
+	const struct ss_graph *graph = &judgement->graphs[rank];
+	const struct ss_digest *digest = judgement->many ? &judgement->many->ranks[rank] : NULL;
+	int64_t *bytes = SS_ARENA_NEW(arena, int64_t, (size_t)graph->task_count + 1);
+
+	if (!bytes)
+		return false;
+	for (uint32_t i = 0; digest && i < digest->arrival_count; i++) {
+		uint32_t task = ss_graph_comm_of(graph, digest->arrivals[i].row);
+
+		if (task != SS_NO_TASK)
+			bytes[task + 1] = digest->arrivals[i].bytes;
+	}
+	for (uint32_t i = part->claim_from; i < part->claim_to; i++) {
+		uint32_t task = exam->claims[i].task;
+
+		if (graph->tasks[task].kind != SS_TASK_TRANSFER)
+			continue;
+		fit->samples[fit->count++] = (struct sample){ .bytes = bytes[task],
+							      .own_ns = graph->tasks[task].own_ns,
+							      .rank = rank,
+							      .task = task };
+	}
+	return true;
+}
+
+/* The larger third against the smaller one: no single time decides. */
+static bool find_rate(struct fit *fit, struct ss_arena *arena)
+{
+	uint32_t third = fit->count / 3;
+	const struct sample *small = fit->samples, *large = fit->samples + fit->count - third;
+	int64_t *room = SS_ARENA_NEW(arena, int64_t, (size_t)third + 1);
+	double bytes;
+
+	fit->ns_per_byte = -1;
+	if (!room)
+		return false;
+	qsort(fit->samples, fit->count, sizeof(*fit->samples), by_bytes);
+	if (!third || small[0].bytes <= 0 ||
+	    large[third / 2].bytes < SPREAD * small[third / 2].bytes)
+		return true;
+	bytes = (double)(large[third / 2].bytes - small[third / 2].bytes);
+	fit->ns_per_byte = (median_ns(large, third, room) - median_ns(small, third, room)) / bytes;
+	if (fit->ns_per_byte < 0)
+		fit->ns_per_byte = 0;
+	return true;
+}
+
+/* What stays of it in a larger bucket: the bytes. */
+static int64_t left_of(const struct fit *fit, const struct sample *sample)
+{
+	double count = ss_judge_figure(fit->judgement, sample->rank, FIGURE_COUNT);
+	double bytes = ss_judge_figure(fit->judgement, sample->rank, FIGURE_BYTES) / count;
+	double left_ns = fit->ns_per_byte < 0
+				 ? (double)sample->own_ns * bytes / (bytes + HALF_BYTES)
+				 : fit->ns_per_byte * (double)sample->bytes;
+
+	return left_ns < (double)sample->own_ns ? (int64_t)left_ns : sample->own_ns;
+}
+
+static bool is_whole(const struct ss_judgement *judgement)
+{
+	const struct ss_many *many = judgement->many;
+
+	return many && judgement->rank_count == many->rank_count &&
+	       many->ranks[0].world_size <= (int64_t)many->rank_count;
+}
+
+static void tell(struct fit *fit)
+{
+	struct ss_judgement *judgement = fit->judgement;
+	struct ss_finding *finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+	int64_t gone_ns = 0, steps = 0;
+
+	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
+		if (ss_judge_claims(judgement, i)) {
+			ss_judge_take(judgement, finding, i);
+			steps += judgement->graphs[i].step_count;
+		}
+	for (uint32_t i = 0; finding && i < fit->count && !judgement->failed; i++) {
+		const struct sample *sample = &fit->samples[i];
+		int64_t left_ns = left_of(fit, sample);
+		struct ss_claim claim = { .task = sample->task,
+					  .own_ns = left_ns,
+					  .low_ns = left_ns + (sample->own_ns - left_ns) / 2,
+					  .high_ns = left_ns };
+
+		if (ss_judge_claim(judgement, finding, sample->rank, claim))
+			gone_ns = ss_ns_sum(gone_ns, sample->own_ns - left_ns);
+	}
+	if (finding && !is_whole(judgement)) {
+		finding->confidence = SS_CONFIDENCE_LOW;
+		finding->reason = "without the traces of the other ranks waiting for them cannot "
+				  "be told from latency";
+	}
+	if (finding && steps)
+		ss_judge_evidence(judgement, finding, gone_ns / steps,
+				  "the latency of those that larger buckets save adds up to "
+				  "{time} per step and rank");
+}
+
+static enum ss_status judge(struct fit *fit, struct ss_arena *arena, struct ss_error *err)
+{
+	const struct ss_judgement *judgement = fit->judgement;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < judgement->rank_count; i++)
+		count += ss_judge_claims(judgement, i);
+	if (!count)
+		return SS_OK;
+	fit->samples = SS_ARENA_NEW(arena, struct sample, count);
+	if (!fit->samples)
+		return ss_fail_memory(err, "the buckets");
+	for (uint32_t i = 0; i < judgement->rank_count; i++)
+		if (ss_judge_claims(judgement, i) && !add_samples(fit, i, arena))
+			return ss_fail_memory(err, "the buckets");
+	if (!find_rate(fit, arena))
+		return ss_fail_memory(err, "the buckets");
+	tell(fit);
+	return SS_OK;
+}
+
+static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_error *err)
+{
+	struct fit fit = { .judgement = judgement };
+	struct ss_arena arena;
+	enum ss_status status;
+
+	ss_arena_init(&arena, judgement->diagnosis->memory);
+	status = judge(&fit, &arena, err);
+	ss_arena_release(&arena);
+	return status;
+}
+
+const struct ss_rule ss_rule_small_buckets = {
+	.name = "small-buckets",
+	.title = "Gradients are all-reduced in many small buckets",
+	.summary = "More all-reduces per backward than the gradients need: each has its latency",
+	.fix = "model = DDP(model, bucket_cap_mb=25)   # the default; larger over slow networks",
+	.surer = "record with record_shapes=True: sizes show how full the buckets are",
+	.warn_share = 0.03,
+	.silent_share = 0.01,
+	.why = "a number to change: 3 % are worth that; below 1 % steps differ by more",
+	.look = look_for_buckets,
+	.judge = judge_ranks,
+};

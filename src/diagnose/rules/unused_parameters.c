@@ -1,0 +1,224 @@
+/*
+ * unused_parameters.c - rule: DDP looks for unused parameters in every step.
+ *
+ * With find_unused_parameters=True it walks the autograd graph after each forward, passes the
+ * output through a function of its own, and all-reduces a map of the parameters that were used:
+ * integers, one for each parameter. The walk is recorded under its own name, so the flag is known
+ * to be on. Whether it is needed the map tells: when as many gradients were made as the map has
+ * elements, every parameter was used.
+ */
+#include <string.h>
+
+#include "analyze/moment.h"
+#include "diagnose/gradients.h"
+
+#define SEARCH "torch.distributed.ddp.reducer::search_unused_parameters"
+#define SINK "_DDPSink" /* of torch.nn.parallel.distributed; copies the output */
+#define FIND_TENSORS "_find_tensors"
+#define ITS_FILE "nn/parallel/distributed.py"
+#define MAP_TYPE_BYTES 4
+
+static const char *const without_flag =
+	"model = DDP(model)   # without find_unused_parameters=True: every parameter is used";
+
+struct search {
+	struct ss_look *look;
+	struct ss_gradients gradients;
+	uint8_t *parts; /* per name: enum part */
+	int64_t search_ns, map_ns;
+	int64_t searches, maps;
+	uint32_t row;         /* of the first search; SS_NO_ROW: none */
+	int64_t parameters;   /* elements of the map; -1: not recorded */
+	bool is_used, is_not; /* all parameters were, in a pass; some were not */
+};
+
+enum part { PART_NONE, PART_SEARCH, PART_OTHER, PART_GRADIENT };
+
+/* Most files have none of the names: then no row has to be looked at. */
+static bool find_parts(struct search *search)
+{
+	const struct ss_trace *trace = search->look->trace;
+	bool any = false;
+
+	for (uint32_t i = 0; i < trace->names.count; i++) {
+		const char *name = ss_strings_text(&trace->names, i);
+
+		if (strcmp(name, SEARCH) == 0 ||
+		    (strstr(name, FIND_TENSORS) && strstr(name, ITS_FILE)))
+			search->parts[i] = PART_SEARCH;
+		else if (strcmp(name, SINK) == 0)
+			search->parts[i] = PART_OTHER;
+		else if ((trace->name_flags[i] & SS_NAME_BACKWARD) &&
+			 strstr(name, "AccumulateGrad"))
+			search->parts[i] = PART_GRADIENT;
+		any |= search->parts[i] == PART_SEARCH;
+	}
+	return any;
+}
+
+static void claim_row(struct search *search, uint32_t row)
+{
+	const struct ss_trace *trace = search->look->trace;
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t parent = slices->parent[row];
+
+	if (ss_step_at(trace, slices->start_ns[row]) == SS_NO_ROW ||
+	    (parent != SS_NO_ROW && search->parts[slices->name[parent]] == PART_SEARCH))
+		return;
+	(void)!ss_look_claim_time(search->look,
+				  (struct ss_stretch){ .track = slices->track[row],
+						       .from_ns = slices->start_ns[row],
+						       .to_ns = ss_slice_end(slices, row) });
+	search->search_ns = ss_ns_sum(search->search_ns, slices->dur_ns[row]);
+	if (search->parts[slices->name[row]] != PART_SEARCH)
+		return;
+	search->searches++;
+	if (search->row == SS_NO_ROW)
+		search->row = row;
+}
+
+/* The pass in whose forward and backward the moment lies, or the number of passes. */
+static uint32_t pass_at(const struct ss_gradients *gradients, int64_t moment_ns)
+{
+	uint32_t low = 0, high = gradients->pass_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (gradients->passes[middle].forward_ns <= moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low) {
+		const struct ss_gradient_pass *pass = &gradients->passes[low - 1];
+
+		if (gradients->items[pass->first + pass->count - 1].launch_ns >= moment_ns)
+			return low - 1;
+	}
+	return gradients->pass_count;
+}
+
+static bool look_at_rows(struct search *search, struct ss_arena *scratch)
+{
+	const struct ss_trace *trace = search->look->trace;
+	uint32_t passes = search->gradients.pass_count;
+	uint32_t *made = SS_ARENA_NEW(scratch, uint32_t, (size_t)passes + 1);
+
+	if (!made)
+		return false;
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		uint8_t part = search->parts[trace->slices.name[row]];
+
+		if (part == PART_GRADIENT)
+			made[pass_at(&search->gradients, trace->slices.start_ns[row])]++;
+		else if (part != PART_NONE)
+			claim_row(search, row);
+	}
+	for (uint32_t i = 0; i < passes && search->parameters > 0; i++) {
+		search->is_used |= made[i] == search->parameters;
+		search->is_not |= made[i] != search->parameters;
+	}
+	return true;
+}
+
+/*
+ * The map is the only all-reduce of integers in the hooks. Without sizes it is the last one: DDP
+ * asks for it behind the last bucket.
+ */
+static bool is_map(const struct ss_gradients *gradients, uint32_t item)
+{
+	const struct ss_gradient *gradient = &gradients->items[item];
+	const struct ss_gradient_pass *pass = &gradients->passes[gradient->pass];
+
+	if (gradient->bytes > 0)
+		return gradient->is_integer;
+	return pass->count > 1 && item + 1 == pass->first + pass->count;
+}
+
+static void claim_maps(struct search *search)
+{
+	const struct ss_look *look = search->look;
+
+	for (uint32_t i = 0; i < search->gradients.count; i++) {
+		const struct ss_gradient *gradient = &search->gradients.items[i];
+		uint32_t task = ss_gradient_task(gradient, look);
+		uint32_t row = look->digest->arrivals[gradient->arrival].row;
+
+		if (!is_map(&search->gradients, i))
+			continue;
+		if (gradient->bytes > 0)
+			search->parameters = gradient->bytes / MAP_TYPE_BYTES;
+		if (task == SS_NO_TASK || look->graph->tasks[task].step == SS_NO_STEP ||
+		    !ss_look_claim(search->look, (struct ss_claim){ .task = task }))
+			continue;
+		search->map_ns = ss_ns_sum(search->map_ns, look->trace->slices.dur_ns[row]);
+		search->maps++;
+	}
+}
+
+static void tell(struct search *search)
+{
+	struct ss_fact walk = { search->search_ns, (double)search->searches, search->row };
+	struct ss_fact map = { search->map_ns, (double)search->maps, SS_NO_ROW };
+
+	ss_look_evidence(search->look, walk,
+			 "DDP searches the autograd graph for unused parameters: {time} per step");
+	if (search->maps)
+		ss_look_evidence(search->look, map,
+				 "it all-reduces a map of the used parameters: {time} per step "
+				 "with the wait for other ranks");
+	if (search->is_used && !search->is_not) {
+		ss_look_confidence(search->look, SS_CONFIDENCE_HIGH,
+				   "every parameter gets a gradient in every backward: the search "
+				   "finds nothing");
+		ss_look_fix(search->look, without_flag);
+	} else {
+		ss_look_confidence(search->look, SS_CONFIDENCE_MEDIUM,
+				   search->is_not ? "some parameters get no gradient: the search "
+						    "may be needed"
+						  : "whether parameters are unused is not "
+						    "recorded");
+	}
+}
+
+static enum ss_status look_for_search(struct ss_look *look, struct ss_error *err)
+{
+	struct search search = { .look = look, .row = SS_NO_ROW, .parameters = -1 };
+	struct ss_arena scratch;
+	enum ss_status status = SS_OK;
+
+	if (!look->steps->count)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	search.parts = SS_ARENA_NEW(&scratch, uint8_t, (size_t)look->trace->names.count + 1);
+	if (!search.parts) {
+		status = ss_fail_memory(err, "the search for unused parameters");
+	} else if (find_parts(&search)) {
+		status = ss_gradients_find(&search.gradients, look, &scratch, err);
+		if (status == SS_OK) {
+			claim_maps(&search);
+			if (!look_at_rows(&search, &scratch))
+				status = ss_fail_memory(err, "the search for unused parameters");
+			else if (search.searches)
+				tell(&search);
+		}
+	}
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_unused_parameters = {
+	.name = "unused-parameters",
+	.title = "DDP searches for unused parameters in every step",
+	.summary = "find_unused_parameters=True: a walk and an all-reduce in every step",
+	.fix = "model = DDP(model)   # without find_unused_parameters=True, if all are used\n"
+	       "model = DDP(model, static_graph=True)   # if the same ones are always unused\n"
+	       "# TORCH_DISTRIBUTED_DEBUG=INFO names the parameters that get no gradient",
+	.surer = "record with record_shapes=True: the map shows whether every parameter is used",
+	.warn_share = 0.03,
+	.silent_share = 0.001,
+	.why = "a word to take away: 3 % are worth a warning, and a tenth of a percent a line, "
+	       "since the flag is known to be on",
+	.look = look_for_search,
+};

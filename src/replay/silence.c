@@ -1,0 +1,80 @@
+/*
+ * silence.c - rows around a moment of a thread.
+ */
+#include "replay/silence.h"
+
+#include <string.h>
+
+#define COPY_BACK "torch.distributed.ddp.reducer::copy_bucket_to_grad"
+#define ACCUMULATE "AccumulateGrad"
+
+uint32_t ss_silence_end(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
+{
+	uint32_t low = trace->tracks[track].first_row, high = low + trace->tracks[track].row_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (trace->slices.start_ns[middle] <= moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int64_t ss_silence_since(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
+{
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t row = ss_silence_end(trace, track, moment_ns - 1);
+	int64_t last_ns = INT64_MIN;
+
+	if (row == trace->tracks[track].first_row)
+		return last_ns;
+	for (row--; row != SS_NO_ROW; row = slices->parent[row]) {
+		int64_t end_ns = ss_slice_end(slices, row);
+
+		if (slices->start_ns[row] > last_ns)
+			last_ns = slices->start_ns[row];
+		if (end_ns < moment_ns && end_ns > last_ns)
+			last_ns = end_ns;
+	}
+	return last_ns;
+}
+
+/* The function of autograd that a row is part of, or SS_NO_ROW. */
+static uint32_t function_of(const struct ss_trace *trace, uint32_t row)
+{
+	while (row != SS_NO_ROW && !(ss_slice_flags(trace, row) & SS_NAME_BACKWARD))
+		row = trace->slices.parent[row];
+	return row;
+}
+
+static bool is_named(const struct ss_trace *trace, uint32_t row, const char *part)
+{
+	return strstr(ss_strings_text(&trace->names, trace->slices.name[row]), part) != NULL;
+}
+
+/* Whether the row is over at the moment, and is part of one that copies a bucket back. */
+static bool copied_back(const struct ss_trace *trace, uint32_t row, int64_t moment_ns)
+{
+	for (; row != SS_NO_ROW; row = trace->slices.parent[row])
+		if (is_named(trace, row, COPY_BACK))
+			return ss_slice_end(&trace->slices, row) <= moment_ns;
+	return false;
+}
+
+bool ss_silence_of_reducer(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
+{
+	const struct ss_track *own = &trace->tracks[track];
+	uint32_t next = ss_silence_end(trace, track, moment_ns), function;
+
+	if (next == own->first_row || next == own->first_row + own->row_count ||
+	    function_of(trace, next) != SS_NO_ROW)
+		return false;
+	if (copied_back(trace, next - 1, moment_ns))
+		return true;
+	function = function_of(trace, next - 1);
+	return function != SS_NO_ROW && is_named(trace, function, ACCUMULATE) &&
+	       ss_slice_end(&trace->slices, function) <= moment_ns;
+}

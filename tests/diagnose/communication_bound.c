@@ -1,0 +1,71 @@
+/*
+ * The rule communication-bound: jobs of tests/support/ddp_job.h with one pass per step. Gradients
+ * are all-reduced for 80 us behind backward; half of that is 40 us.
+ */
+#include "support/ddp_job.h"
+#include "support/rule_cases.h"
+
+#define MB_80 20971520 /* elements */
+
+static const struct {
+	const char *what;
+	struct ddp_job job;
+	const char *found;
+} cases[] = {
+	{ "backward is shorter than what should hide behind it",
+	  { .passes = 1, .on_device = true, .buckets = 4, .backward_us = 20, .elements = 1000000 },
+	  "info 40.0 medium\n"
+	  "all-reduces of gradients take 0.08 ms per step, backward computes 0.02 ms: no size of "
+	  "buckets hides them\n"
+	  "gradients move at 200 GB/s (bus bandwidth)" },
+	{ "one bucket, which is full when backward ends",
+	  { .passes = 1, .on_device = true, .backward_us = 100, .elements = 1000000 },
+	  "info 40.0 medium\n"
+	  "the model fits in one bucket, full only when backward ends: 0.08 ms per step behind it\n"
+	  "gradients move at 50 GB/s (bus bandwidth)" },
+	{ "backward is longer, and there are enough buckets",
+	  { .passes = 1, .on_device = true, .buckets = 4, .backward_us = 100, .elements = 1000000 },
+	  "" },
+	{ "a bucket that is too large",
+	  { .passes = 1, .on_device = true, .backward_us = 20, .elements = MB_80 },
+	  "" },
+	{ "sizes are not recorded",
+	  { .passes = 1, .on_device = true, .backward_us = 20, .no_sizes = true },
+	  "" },
+	{ "all-reduces that DDP did not ask for",
+	  { .passes = 1, .on_device = true, .backward_us = 20, .other_hook = true },
+	  "" },
+	{ "no kernels of backward are known", { .passes = 1, .on_device = true }, "" },
+	{ "a job without devices", { .passes = 1 }, "" },
+};
+
+static void test_cases(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(cases); i++) {
+		char *trace = ddp_job_trace(&cases[i].job);
+		struct rule_case one = { cases[i].what, trace, cases[i].found };
+
+		rule_cases_run("communication-bound", &one, 1);
+		free(trace);
+	}
+}
+
+static void test_memory(void **state)
+{
+	char *trace = ddp_job_trace(&cases[0].job);
+
+	(void)state;
+	rule_memory_run(trace);
+	free(trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
