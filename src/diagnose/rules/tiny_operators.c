@@ -10,8 +10,12 @@
 #include "analyze/moment.h"
 #include "diagnose/sites.h"
 
-/* A call alone takes up to 10 us with the profiler; what computes takes longer. */
-#define TINY_NS 10000
+/*
+ * A call alone takes 2 to 10 us with the profiler. Where they take 15 us on average, most of
+ * it is not computing; what takes 50 us is worth its call.
+ */
+#define MEAN_NS 15000
+#define WORTH_NS 50000
 
 /*
  * So many that compute, one behind the other. Between two operators of a model's layer that are
@@ -23,10 +27,10 @@
 #define REPEATS_MIN 4
 
 /*
- * Layers are no loop: a model whose matrix products are tiny, too, has one for each one to three
+ * Layers are no loop: a model whose matrix products are tiny, too, has one for each one to four
  * operators. A loop that was written by hand (a recurrent cell: 11 to 2) has fewer.
  */
-#define OTHERS_MIN 4
+#define OTHERS_MIN 5
 
 /* What takes this long between two operators is something else: it is not counted. */
 #define PAUSE_NS 5000000
@@ -35,11 +39,19 @@
 #define LEFT 0.15
 #define LEFT_MOST 0.5
 
+/* With matrix products in it: nn.GRU took 0.64 to 0.83 of the time of a cell written by hand. */
+#define PRODUCTS_LEFT 0.6
+#define PRODUCTS_LEFT_MOST 0.8
+
+/* What ends a run, by name. */
+enum end { ENDS_NOT, ENDS, READS_BACK };
+
 struct run {
 	uint32_t first, last; /* rows; SS_NO_ROW: none */
 	uint32_t count;       /* of operators that compute */
 	uint32_t names;       /* distinct ones of them */
 	uint32_t products;    /* matrix products, convolutions, attention */
+	int64_t fast_ns;      /* own time of all, when they are fast */
 	uint32_t number;      /* of the run, for `seen` */
 	uint32_t step;
 };
@@ -52,7 +64,7 @@ struct tiny {
 	const struct ss_places *places;
 	uint8_t *is_around; /* per host row: an operator that computes is in it */
 	uint8_t *computes;  /* per name: it is worth counting */
-	uint8_t *ends;      /* per name: nothing can be fused across it */
+	uint8_t *ends;      /* per name: enum end */
 	uint32_t *seen;     /* per name: the last run that had it */
 	struct run run;
 	int64_t count, claimed_ns;
@@ -111,9 +123,11 @@ static bool prepare(struct tiny *tiny, struct ss_arena *arena)
 		const char *name = ss_strings_text(&trace->names, i);
 
 		tiny->computes[i] = is_computing(tiny->runs->category[i], name);
-		tiny->ends[i] = is_read_back(name) ||
-				(trace->name_flags[i] & (SS_NAME_COMM_OP | SS_NAME_COMM_RANGE |
-							 SS_NAME_COMPILE | SS_NAME_DATALOADER));
+		if (trace->name_flags[i] &
+		    (SS_NAME_COMM_OP | SS_NAME_COMM_RANGE | SS_NAME_COMPILE | SS_NAME_DATALOADER))
+			tiny->ends[i] = ENDS;
+		else if (is_read_back(name))
+			tiny->ends[i] = READS_BACK;
 	}
 	for (uint32_t row = 0; row < trace->device_from; row++) {
 		uint32_t owner = tiny->runs->ops->owner[row];
@@ -133,6 +147,8 @@ static int64_t claim(struct tiny *tiny)
 	const struct run *run = &tiny->run;
 	const struct ss_slices *slices = &tiny->look->trace->slices;
 	int64_t from_ns = slices->start_ns[run->first], end_ns = from_ns, sum_ns = 0;
+	double left = run->products ? PRODUCTS_LEFT : LEFT;
+	double left_most = run->products ? PRODUCTS_LEFT_MOST : LEFT_MOST;
 
 	for (uint32_t row = run->first; row <= run->last + 1; row++) {
 		bool ends = row > run->last;
@@ -146,8 +162,8 @@ static int64_t claim(struct tiny *tiny)
 				(struct ss_stretch){ .track = slices->track[run->first],
 						     .from_ns = from_ns,
 						     .to_ns = end_ns,
-						     .keep_ns = (int64_t)(ns * LEFT),
-						     .low_keep_ns = (int64_t)(ns * LEFT_MOST) });
+						     .keep_ns = (int64_t)(ns * left),
+						     .low_keep_ns = (int64_t)(ns * left_most) });
 
 			if (gone_ns)
 				sum_ns = ss_ns_sum(sum_ns, end_ns - from_ns);
@@ -167,7 +183,8 @@ static void end_run(struct tiny *tiny)
 	const struct ss_slices *slices = &tiny->look->trace->slices;
 
 	if (run->count >= RUN_MIN && run->count >= REPEATS_MIN * run->names &&
-	    run->count >= (OTHERS_MIN + 1) * run->products) {
+	    run->count >= (OTHERS_MIN + 1) * run->products &&
+	    run->fast_ns < (int64_t)MEAN_NS * run->count) {
 		int64_t ns = claim(tiny);
 
 		tiny->claimed_ns = ss_ns_sum(tiny->claimed_ns, ns);
@@ -189,19 +206,21 @@ static void add_leaf(struct tiny *tiny, uint32_t row)
 	uint32_t step = ss_step_at(tiny->look->trace, slices->start_ns[row]);
 	struct run *run = &tiny->run;
 
-	if (group->fast_ns >= TINY_NS || tiny->phases->phase[row] == SS_PHASE_OPTIMIZER ||
+	if (group->fast_ns >= WORTH_NS || tiny->phases->phase[row] == SS_PHASE_OPTIMIZER ||
 	    tiny->phases->phase[row] == SS_PHASE_INPUT || is_in_recurrence(tiny, row)) {
 		end_run(tiny);
 		return;
 	}
 	if (run->first != SS_NO_ROW &&
-	    (slices->track[run->first] != slices->track[row] || run->step != step))
+	    (slices->track[run->first] != slices->track[row] || run->step != step ||
+	     tiny->phases->phase[run->first] != tiny->phases->phase[row]))
 		end_run(tiny);
 	if (run->first == SS_NO_ROW) {
 		run->first = row;
 		run->step = step;
 	}
 	run->last = row;
+	run->fast_ns = ss_ns_sum(run->fast_ns, group->fast_ns);
 	if (!computes(tiny, row))
 		return;
 	run->count++;
@@ -216,7 +235,8 @@ static void go_through(struct tiny *tiny)
 
 	tiny->run = (struct run){ .first = SS_NO_ROW, .number = 1 };
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		if (tiny->ends[trace->slices.name[row]])
+		/* what an operator reads back by itself (aten::std) stays inside of it */
+		if (tiny->ends[trace->slices.name[row]] && tiny->runs->ops->owner[row] == SS_NO_ROW)
 			end_run(tiny);
 		else if (tiny->runs->group_of[row] != SS_NO_ROW && !tiny->is_around[row])
 			add_leaf(tiny, row);
