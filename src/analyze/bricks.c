@@ -14,6 +14,7 @@ void ss_bricks_release(struct ss_bricks *bricks)
 	ss_phases_release(&bricks->phases);
 	ss_idle_release(&bricks->idle);
 	ss_allocs_release(&bricks->allocs);
+	ss_op_runs_release(&bricks->op_runs);
 	ss_works_release(&bricks->works);
 	ss_places_release(&bricks->places);
 	ss_ops_release(&bricks->ops);
@@ -48,6 +49,18 @@ enum ss_status ss_bricks_works(struct ss_bricks *bricks, const struct ss_works *
 		return SS_OK;
 	SS_TRY(ss_bricks_ops(bricks, &ops, err));
 	return ss_works_init(&bricks->works, ops, bricks->memory, err);
+}
+
+enum ss_status ss_bricks_op_runs(struct ss_bricks *bricks, const struct ss_op_runs **out,
+				 struct ss_error *err)
+{
+	const struct ss_works *works;
+
+	*out = &bricks->op_runs;
+	if (bricks->op_runs.ops)
+		return SS_OK;
+	SS_TRY(ss_bricks_works(bricks, &works, err));
+	return ss_op_runs_init(&bricks->op_runs, &bricks->ops, works, bricks->memory, err);
 }
 
 enum ss_status ss_bricks_allocs(struct ss_bricks *bricks, const struct ss_allocs **out,

@@ -10,6 +10,7 @@
 
 #include "analyze/alloc.h"
 #include "analyze/idle.h"
+#include "analyze/op_runs.h"
 #include "analyze/ops.h"
 #include "analyze/phase.h"
 #include "analyze/places.h"
@@ -22,6 +23,7 @@ struct ss_bricks {
 	struct ss_ops ops;
 	struct ss_places places;
 	struct ss_works works;
+	struct ss_op_runs op_runs;
 	struct ss_allocs allocs;
 	struct ss_idle idle;
 	struct ss_phases phases;
@@ -42,6 +44,9 @@ enum ss_status ss_bricks_places(struct ss_bricks *bricks, const struct ss_places
 SS_MUST_USE
 enum ss_status ss_bricks_works(struct ss_bricks *bricks, const struct ss_works **out,
 			       struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_bricks_op_runs(struct ss_bricks *bricks, const struct ss_op_runs **out,
+				 struct ss_error *err);
 SS_MUST_USE
 enum ss_status ss_bricks_allocs(struct ss_bricks *bricks, const struct ss_allocs **out,
 				struct ss_error *err);

@@ -27,6 +27,16 @@
 	"call cudaStreamSynchronize 1 " n "150 +50;" \
 	"call cudaStreamSynchronize 1 " n "350 +50;"
 
+/* Without a device: graphs of 100 us, 200 us apart. */
+#define GRAPH(n, at) "note ##Call_CompiledFxGraph_f4bw_## 1 " n at "00 +100;"
+#define ON_CPU(n, more)                                                                         \
+	"note ProfilerStep#" n " 1 " n "000 +1000; op aten::zeros 1 " n "010 +5;" GRAPH(n, "1") \
+		GRAPH(n, "4") GRAPH(n, "7") more
+#define READS(n)                                                    \
+	"op aten::max 1 " n "250 +20; op aten::item 1 " n "280 +5;" \
+	"op aten::max 1 " n "550 +20; op aten::item 1 " n "580 +5;"
+#define EAGER_OP(n, at) "op aten::mul 1 " n at " +20;"
+
 static const struct rule_case cases[] = {
 	/* from the end of a launch to the next region: 185 us, twice a step */
 	{ "Python between regions", STEPS(""), "warning 370.0 medium\n" SAID },
@@ -47,6 +57,23 @@ static const struct rule_case cases[] = {
 	{ "a file without steps is one",
 	  REGION("1", "1", "1") REGION("1", "3", "2") REGION("1", "5", "3"),
 	  "warning 298.0 medium\n" SAID },
+	/* 200 us from graph to graph, of which the operator's 20 us stay */
+	{ "on the CPU: a value is read between graphs",
+	  ON_CPU("1", READS("1")) ON_CPU("2", READS("2")),
+	  "warning 360.0 high\n"
+	  "2 times per step Python, guards and wrappers run between two compiled graphs: 0.36 ms, "
+	  "backward included\n"
+	  "aten::item breaks the graph 2 times per step: 0.36 ms" },
+	{ "on the CPU: operators between graphs",
+	  ON_CPU("1", EAGER_OP("1", "250") EAGER_OP("1", "550"))
+		  ON_CPU("2", EAGER_OP("2", "250") EAGER_OP("2", "550")),
+	  "warning 360.0 medium\n"
+	  "2 times per step Python, guards and wrappers run between two compiled graphs: 0.36 ms, "
+	  "backward included\n"
+	  "aten::mul runs between two graphs 2 times per step: 0.36 ms" },
+	{ "on the CPU: parts that were compiled one by one", ON_CPU("1", "") ON_CPU("2", ""), "" },
+	{ "on the CPU: two halves of a program",
+	  ON_CPU("1", EAGER_OP("1", "250")) ON_CPU("2", EAGER_OP("2", "250")), "" },
 	{ "nothing", "[]", "" },
 };
 

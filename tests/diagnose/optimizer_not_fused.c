@@ -37,6 +37,46 @@ static char *script_of(const struct steps *steps)
 	return text.data;
 }
 
+/* Steps of 1,000 us without a device: `count` operators in a range of 900 us. */
+static char *cpu_script_of(const struct steps *steps)
+{
+	struct ss_text text = { 0 };
+
+	for (uint32_t step = 1; step <= 2; step++) {
+		uint32_t at = 1000 * step;
+
+		ss_text_addf(&text, "note ProfilerStep#%u 1 %u +1000;", step, at);
+		ss_text_addf(&text, "note %s 1 %u +900;", steps->range, at + 50);
+		for (uint32_t i = 0; i < steps->count; i++)
+			ss_text_addf(&text, "op %s 1 %u +%g;", steps->kernel, at + 50 + 7 * i,
+				     steps->dur_us);
+	}
+	return text.data;
+}
+
+static const struct {
+	const char *what;
+	struct steps steps;
+	const char *found;
+} cpu_cases[] = {
+	/* 121 rows of 1.25 us are recording: of 748.75 us a quarter is left */
+	{ "Adam on the CPU",
+	  { "Optimizer.step#Adam.step", "aten::mul_", 120, 5 },
+	  "warning 561.6 medium\n"
+	  "Optimizer.step#Adam.step runs 120 elementwise operators per step, one tensor each: "
+	  "0.90 ms" },
+	{ "SGD saves less",
+	  { "Optimizer.step#SGD.step", "aten::add_", 120, 5 },
+	  "warning 299.5 medium\n"
+	  "Optimizer.step#SGD.step runs 120 elementwise operators per step, one tensor each: "
+	  "0.90 ms" },
+	{ "RMSprop has no fused version",
+	  { "Optimizer.step#RMSprop.step", "aten::mul_", 120, 5 },
+	  "" },
+	{ "fused on the CPU", { "Optimizer.step#Adam.step", "aten::_fused_adam_", 120, 5 }, "" },
+	{ "few operators on the CPU", { "Optimizer.step#Adam.step", "aten::mul_", 90, 5 }, "" },
+};
+
 static const struct {
 	const char *what;
 	struct steps steps;
@@ -69,6 +109,13 @@ static void test_cases(void **state)
 	for (size_t i = 0; i < SS_COUNT(cases); i++) {
 		char *script = script_of(&cases[i].steps);
 		struct rule_case test = { cases[i].what, script, cases[i].found };
+
+		rule_cases_run("optimizer-not-fused", &test, 1);
+		free(script);
+	}
+	for (size_t i = 0; i < SS_COUNT(cpu_cases); i++) {
+		char *script = cpu_script_of(&cpu_cases[i].steps);
+		struct rule_case test = { cpu_cases[i].what, script, cpu_cases[i].found };
 
 		rule_cases_run("optimizer-not-fused", &test, 1);
 		free(script);

@@ -5,13 +5,8 @@
  * Python runs, operators are launched one by one. In one graph none of that is left but
  * the launches themselves.
  */
-#include <string.h>
-
-#include "analyze/regions.h"
+#include "diagnose/rules/graph_breaks.h"
 #include "diagnose/sites.h"
-
-/* Two regions can be the two halves of a program; several breaks in a pass are a pattern. */
-#define BREAKS_MIN 2
 
 struct breaks {
 	struct ss_look *look;
@@ -162,12 +157,15 @@ static enum ss_status find(struct breaks *breaks, struct ss_error *err)
 	SS_TRY(ss_sites_init(&breaks->sites, look, err));
 	if (breaks->regions.call_count < 2 || look->graph->main == SS_NO_ROW)
 		return SS_OK;
+	if (look->digest->device < 0)
+		return ss_graph_breaks_on_cpu(look, &breaks->regions, err);
 	for (uint32_t i = 0; i < look->trace->names.count && !breaks->has_resume; i++)
-		breaks->has_resume = strstr(ss_strings_text(&look->trace->names, i),
-					    "torch_dynamo_resume_in") != NULL;
+		breaks->has_resume = ss_graph_break_resumes(
+			ss_strings_text(&look->trace->names, i));
 	go_through(breaks, false);
 	/* where most is launched outside, a few functions were compiled, and no model broke */
-	if (breaks->count < BREAKS_MIN * look->steps->count || breaks->outside > breaks->inside)
+	if (breaks->count < SS_GRAPH_BREAKS_MIN * look->steps->count ||
+	    breaks->outside > breaks->inside)
 		return SS_OK;
 	go_through(breaks, true);
 	if (breaks->sites.failed)

@@ -9,7 +9,7 @@
 
 #include "analyze/kernel_names.h"
 #include "diagnose/rows.h"
-#include "diagnose/rule.h"
+#include "diagnose/rules/optimizer_not_fused.h"
 
 /* foreach has ten to thirty launches; a hundred of 10 us are a millisecond of the host. */
 #define LAUNCHES_MIN 100
@@ -191,12 +191,39 @@ static enum ss_status look_for_optimizer(struct ss_look *look, struct ss_error *
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->digest->device < 0)
+	if (!look->steps->count)
 		return SS_OK;
+	if (look->digest->device < 0)
+		return ss_optimizer_on_cpu(look, err);
 	ss_arena_init(&scratch, look->memory);
 	status = find(&optimizer, &scratch, err);
 	ss_arena_release(&scratch);
 	return status;
+}
+
+/*
+ * The loop is what PyTorch chooses by itself on the CPU, so every such job has it: a warning
+ * where the optimizer is a large part of the step, also on a host that makes steps differ.
+ */
+#define WARN_SHARE_ON_CPU 0.2
+
+static enum ss_status judge_optimizer(struct ss_judgement *judgement, struct ss_error *err)
+{
+	struct ss_finding *finding = NULL;
+
+	(void)err;
+	for (uint32_t i = 0; i < judgement->rank_count; i++) {
+		if (!ss_judge_claims(judgement, i))
+			continue;
+		if (!finding)
+			finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+		if (!finding)
+			break;
+		ss_judge_take(judgement, finding, i);
+		if (ss_judge_figure(judgement, i, SS_OPTIMIZER_ON_CPU) > 0)
+			finding->warn_share = WARN_SHARE_ON_CPU;
+	}
+	return SS_OK;
 }
 
 const struct ss_rule ss_rule_optimizer_not_fused = {
@@ -211,4 +238,5 @@ const struct ss_rule ss_rule_optimizer_not_fused = {
 	.why = "an argument cures it, so 2 % is worth it; below half a percent steps differ by "
 	       "more",
 	.look = look_for_optimizer,
+	.judge = judge_optimizer,
 };

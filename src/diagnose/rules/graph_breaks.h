@@ -1,0 +1,21 @@
+/*
+ * graph_breaks.h - the two halves of the rule: jobs with a device, and those without.
+ */
+#ifndef SS_DIAGNOSE_RULES_GRAPH_BREAKS_H
+#define SS_DIAGNOSE_RULES_GRAPH_BREAKS_H
+
+#include "analyze/regions.h"
+#include "diagnose/rule.h"
+
+/* Two regions can be the two halves of a program; several breaks in a pass are a pattern. */
+#define SS_GRAPH_BREAKS_MIN 2
+
+/* Whether a name is that of a function which goes on behind a graph break. */
+bool ss_graph_break_resumes(const char *name);
+
+/* Claims what stands between compiled graphs on the CPU. */
+SS_MUST_USE
+enum ss_status ss_graph_breaks_on_cpu(struct ss_look *look, const struct ss_regions *regions,
+				      struct ss_error *err);
+
+#endif

@@ -1,0 +1,241 @@
+/*
+ * graph_breaks_on_cpu.c - the rule graph-breaks in jobs without a device.
+ *
+ * There are no launches to count: what is compiled are the graphs of Inductor (or the
+ * regions themselves, with other backends). Between two of them in one pass stand the
+ * wrappers of both, guards, Python, and operators one by one. In one graph only what these
+ * operators compute is left.
+ */
+#include <string.h>
+
+#include "analyze/moment.h"
+#include "analyze/op_category.h"
+#include "diagnose/rows.h"
+#include "diagnose/rules/graph_breaks.h"
+#include "diagnose/sites.h"
+
+/* Compiled code that runs. */
+struct graph {
+	int64_t start_ns, end_ns;
+	uint32_t row, step;
+	bool is_backward;
+};
+
+/* What is between two of them. */
+struct between {
+	uint32_t from, to;    /* rows */
+	uint32_t culprit;     /* reads a value back: the reason of the break; or SS_NO_ROW */
+	uint32_t first;       /* of the operators; or SS_NO_ROW */
+	int64_t operators_ns; /* what they take */
+	bool resumes;         /* a function goes on behind a break */
+};
+
+struct breaks {
+	struct ss_look *look;
+	const struct ss_regions *regions;
+	const struct ss_phases *phases;
+	struct ss_sites sites;
+	uint8_t *computes;  /* per name */
+	uint8_t *is_reason; /* per name: nothing can be compiled across it */
+	bool by_graphs;     /* graphs are recorded */
+	int64_t count, sure, inside_ns, outside_ns, claimed_ns;
+};
+
+bool ss_graph_break_resumes(const char *name)
+{
+	return strstr(name, "torch_dynamo_resume_in") != NULL;
+}
+
+/* Values that Python reads: what follows depends on them. */
+static bool is_reason(const char *name)
+{
+	return strcmp(name, "aten::item") == 0 || strcmp(name, "aten::_local_scalar_dense") == 0 ||
+	       strcmp(name, "aten::is_nonzero") == 0 || strcmp(name, "aten::nonzero") == 0;
+}
+
+static bool prepare(struct breaks *breaks, struct ss_arena *scratch)
+{
+	const struct ss_trace *trace = breaks->look->trace;
+
+	breaks->computes = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
+	breaks->is_reason = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
+	if (!breaks->computes || !breaks->is_reason)
+		return false;
+	for (uint32_t i = 0; i < trace->names.count; i++) {
+		const char *name = ss_strings_text(&trace->names, i);
+		enum ss_op_category category = ss_op_category(name);
+
+		breaks->is_reason[i] = is_reason(name);
+		breaks->computes[i] = category != SS_OP_MEMORY && category != SS_OP_COPY &&
+				      category != SS_OP_OTHER && category != SS_OP_COMMUNICATION &&
+				      !is_reason(name);
+	}
+	for (uint32_t row = 0; row < trace->device_from && !breaks->by_graphs; row++)
+		breaks->by_graphs = ss_region_kind(breaks->regions, row) == SS_COMPILED_GRAPH;
+	return true;
+}
+
+/* False: the row is no compiled code of a step on the main thread. */
+static bool read_graph(const struct breaks *breaks, uint32_t row, struct graph *graph)
+{
+	const struct ss_trace *trace = breaks->look->trace;
+	enum ss_compiled kind = ss_region_kind(breaks->regions, row);
+
+	if (trace->slices.track[row] != breaks->look->graph->main ||
+	    !(breaks->by_graphs ? kind == SS_COMPILED_GRAPH
+				: kind == SS_COMPILED_REGION || kind == SS_COMPILED_FUNCTION))
+		return false;
+	*graph = (struct graph){
+		.start_ns = trace->slices.start_ns[row],
+		.end_ns = ss_slice_end(&trace->slices, row),
+		.row = row,
+		.step = ss_step_at(trace, trace->slices.start_ns[row]),
+		.is_backward = breaks->phases->phase[row] == SS_PHASE_BACKWARD,
+	};
+	return graph->step != SS_NO_ROW;
+}
+
+static void read_between(const struct breaks *breaks, struct between *between, int64_t to_ns)
+{
+	const struct ss_trace *trace = breaks->look->trace;
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = between->from; row < between->to; row++) {
+		uint32_t name = slices->name[row];
+
+		if (slices->kind[row] == SS_KIND_PYTHON)
+			between->resumes |= ss_graph_break_resumes(
+				ss_strings_text(&trace->names, name));
+		if (slices->kind[row] != SS_KIND_OP)
+			continue;
+		if (breaks->is_reason[name] && between->culprit == SS_NO_ROW)
+			between->culprit = row;
+		/* what the next graph stands in is no operator between them */
+		if (!breaks->computes[name] || ss_slice_end(slices, row) > to_ns)
+			continue;
+		if (between->first == SS_NO_ROW)
+			between->first = row;
+		between->operators_ns = ss_ns_sum(between->operators_ns, slices->dur_ns[row]);
+		row = ss_row_behind(trace, row) - 1;
+	}
+}
+
+static void add_break(struct breaks *breaks, const struct graph *before, const struct graph *graph,
+		      bool claims)
+{
+	const struct ss_trace *trace = breaks->look->trace;
+	uint32_t track = trace->slices.track[graph->row];
+	struct between between = { .culprit = SS_NO_ROW, .first = SS_NO_ROW };
+	uint32_t shown;
+	int64_t gone_ns;
+
+	between.from = ss_row_from(trace, track, before->end_ns);
+	between.to = ss_row_from(trace, track, graph->start_ns);
+	read_between(breaks, &between, graph->start_ns);
+	shown = between.culprit != SS_NO_ROW ? between.culprit : between.first;
+	if (!claims) {
+		if (!graph->is_backward && (shown != SS_NO_ROW || between.resumes)) {
+			breaks->count++;
+			breaks->sure += between.culprit != SS_NO_ROW || between.resumes;
+			breaks->outside_ns = ss_ns_sum(breaks->outside_ns, between.operators_ns);
+		}
+		return;
+	}
+	gone_ns = ss_look_claim_time(breaks->look,
+				     (struct ss_stretch){ .track = track,
+							  .from_ns = before->end_ns,
+							  .to_ns = graph->start_ns,
+							  .keep_ns = between.operators_ns,
+							  .low_keep_ns = (graph->start_ns -
+									  before->end_ns +
+									  between.operators_ns) /
+									 2 });
+	breaks->claimed_ns = ss_ns_sum(breaks->claimed_ns, gone_ns);
+	if (!graph->is_backward && shown != SS_NO_ROW && gone_ns)
+		ss_sites_add(&breaks->sites, trace->slices.name[shown], shown, gone_ns);
+}
+
+/* From the end of compiled code to the start of the next in the same pass. */
+static void go_through(struct breaks *breaks, bool claims)
+{
+	const struct ss_trace *trace = breaks->look->trace;
+	struct graph before = { .row = SS_NO_ROW }, graph;
+
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		if (!read_graph(breaks, row, &graph) ||
+		    (before.row != SS_NO_ROW && graph.start_ns < before.end_ns))
+			continue;
+		if (!claims)
+			breaks->inside_ns = ss_ns_sum(breaks->inside_ns,
+						      graph.end_ns - graph.start_ns);
+		if (before.row != SS_NO_ROW && before.step == graph.step &&
+		    before.is_backward == graph.is_backward)
+			add_break(breaks, &before, &graph, claims);
+		before = graph;
+	}
+}
+
+static void tell(struct breaks *breaks)
+{
+	struct ss_look *look = breaks->look;
+	struct ss_fact all = { breaks->claimed_ns, (double)breaks->count, SS_NO_ROW };
+
+	ss_look_evidence(look, all,
+			 "{count} times per step Python, guards and wrappers run between two "
+			 "compiled graphs: {time}, backward included");
+	ss_sites_sort(&breaks->sites);
+	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++) {
+		uint32_t name = breaks->sites.items[i].name;
+
+		ss_look_evidence(look, ss_site_fact(&breaks->sites.items[i]),
+				 breaks->is_reason[name]
+					 ? "%s breaks the graph {count} times per step: {time}"
+					 : "%s runs between two graphs {count} times per step: "
+					   "{time}",
+				 ss_strings_text(&look->trace->names, name));
+	}
+	if (breaks->sure)
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+				   "what breaks the graph is recorded; what compiling across it "
+				   "would fuse is not counted");
+	else
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				   "regions that follow each other may also be parts that were "
+				   "compiled one by one");
+}
+
+static enum ss_status find(struct breaks *breaks, struct ss_arena *scratch, struct ss_error *err)
+{
+	struct ss_look *look = breaks->look;
+	int64_t steps = look->steps->count;
+
+	SS_TRY(ss_bricks_phases(look->subject->bricks, &breaks->phases, err));
+	SS_TRY(ss_sites_init(&breaks->sites, look, err));
+	if (!prepare(breaks, scratch))
+		return ss_fail_memory(err, "graph breaks");
+	go_through(breaks, false);
+	/* one break whose reason is recorded is enough */
+	if (breaks->count < (breaks->sure >= steps ? 1 : SS_GRAPH_BREAKS_MIN) * steps ||
+	    breaks->outside_ns > breaks->inside_ns)
+		return SS_OK;
+	go_through(breaks, true);
+	if (breaks->sites.failed)
+		return ss_fail_memory(err, "graph breaks");
+	if (breaks->claimed_ns)
+		tell(breaks);
+	return SS_OK;
+}
+
+enum ss_status ss_graph_breaks_on_cpu(struct ss_look *look, const struct ss_regions *regions,
+				      struct ss_error *err)
+{
+	struct breaks breaks = { .look = look, .regions = regions };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	ss_arena_init(&scratch, look->memory);
+	status = find(&breaks, &scratch, err);
+	ss_sites_release(&breaks.sites);
+	ss_arena_release(&scratch);
+	return status;
+}

@@ -1,0 +1,268 @@
+/*
+ * oversubscribed_cores.c - rule: more threads want to run than there are cores.
+ *
+ * An operator that is large enough is split over all threads of its process and ends when
+ * the last of them does. With more threads than cores one of them always has to wait for
+ * its turn, a time slice of some milliseconds, so the same operator on the same shapes takes
+ * many times as long as its fast runs. Short operators, which one thread runs, do not wait
+ * for others. On a host that is only busy both get slower alike.
+ */
+#include "diagnose/rule.h"
+
+/*
+ * What takes 20 us on a core is split: PyTorch gives a thread 32,768 elements (10 to 20 us),
+ * OpenBLAS splits from 262,144 multiplications on (5 to 20 us).
+ */
+#define SPLIT_NS 20000
+
+/* What takes 5 us is never split. */
+#define WHOLE_NS 5000
+
+#define RUNS_MIN 3
+
+/*
+ * A host that is busy makes split operators 0.1 to 1.5 times as much slower as short ones (70
+ * ranks of jobs with one thread, 1 to 8 processes and load 10 to 22 on two cores); threads
+ * beyond the cores 2 to 18 times. By chance a pause more or less hits the short ones: one more
+ * is counted there.
+ */
+#define TIMES_MIN 2.0
+
+/* One run in five is slow then (seen: 0.27 to 0.51). Fewer are pauses of the process. */
+#define SLOW_SHARE 0.2
+
+/* All split operators are hit: of a single one the input may decide how long it takes. */
+#define GROUPS_MIN 3
+
+struct part {
+	double count, slow;
+	double fast_ns, excess_ns;
+};
+
+/* Operators that are split, those that one thread runs, and what `judge` adds up. */
+enum figure { SPLIT_COUNT, SPLIT_SLOW, SPLIT_FAST, SPLIT_EXCESS, SHORT_FAST, SHORT_EXCESS };
+
+struct oversubscription {
+	struct ss_look *look;
+	const struct ss_op_runs *runs;
+	struct part split, one;
+	uint32_t groups; /* of split operators that have slow runs */
+	double most_ns;  /* what the heaviest of these takes beyond its fast time */
+};
+
+/* Operators that compute and can be split. What is read, copied or allocated varies by itself. */
+static bool is_split(const struct oversubscription *over, const struct ss_op_group *group)
+{
+	switch (over->runs->category[group->name]) {
+	case SS_OP_MATMUL:
+	case SS_OP_CONVOLUTION:
+	case SS_OP_ATTENTION:
+	case SS_OP_RECURRENT:
+	case SS_OP_NORMALIZATION:
+	case SS_OP_ACTIVATION:
+	case SS_OP_ELEMENTWISE:
+	case SS_OP_REDUCTION:
+	case SS_OP_SOFTMAX:
+	case SS_OP_LOSS:
+	case SS_OP_OPTIMIZER:
+		return group->fast_ns >= SPLIT_NS;
+	default:
+		return false;
+	}
+}
+
+static void sum_up(struct oversubscription *over)
+{
+	for (uint32_t i = 0; i < over->runs->count; i++) {
+		const struct ss_op_group *group = &over->runs->groups[i];
+		bool split = is_split(over, group);
+		struct part *part = split ? &over->split : &over->one;
+
+		/* once or twice is not a measure of anything */
+		if (group->count < RUNS_MIN || (!split && group->fast_ns >= WHOLE_NS))
+			continue;
+		part->count += group->count;
+		part->slow += group->slow;
+		part->fast_ns += (double)group->fast_ns * group->count;
+		part->excess_ns += (double)group->excess_ns;
+		if (!split || !group->slow)
+			continue;
+		over->groups++;
+		if ((double)group->excess_ns > over->most_ns)
+			over->most_ns = (double)group->excess_ns;
+	}
+}
+
+/* How many times as long as with a core of its own it takes. */
+static double times_of(const struct part *part)
+{
+	return (part->fast_ns + part->excess_ns) / part->fast_ns;
+}
+
+/* That no pause hit the short ones may be chance: with one more of them. */
+static double most_times_of(const struct part *one, const struct part *split)
+{
+	return times_of(one) + split->excess_ns / split->slow / one->fast_ns;
+}
+
+/* Whether this rank alone looks like it; all ranks together decide. */
+static bool may_wait(const struct oversubscription *over)
+{
+	const struct part *split = &over->split, *one = &over->one;
+
+	return over->groups >= GROUPS_MIN && one->fast_ns > 0 &&
+	       split->slow >= SLOW_SHARE * split->count && over->most_ns <= split->excess_ns / 2 &&
+	       times_of(split) >= times_of(one);
+}
+
+/*
+ * What is left is the fast time. Where the host is busy with something else, too, it is as
+ * much longer as short operators are: the lower bound.
+ */
+static void claim(struct oversubscription *over)
+{
+	struct ss_look *look = over->look;
+	const struct ss_slices *slices = &look->trace->slices;
+	double low_times = most_times_of(&over->one, &over->split);
+
+	for (uint32_t row = 0; row < look->trace->device_from; row++) {
+		uint32_t number = over->runs->group_of[row];
+		const struct ss_op_group *group = number == SS_NO_ROW ? NULL
+								      : &over->runs->groups[number];
+		int64_t own_ns = over->runs->ops->self_ns[row], rest_ns, kept_ns, low_ns;
+
+		if (!group || group->count < RUNS_MIN || !is_split(over, group))
+			continue;
+		kept_ns = group->fast_ns;
+		low_ns = (int64_t)((double)group->fast_ns * low_times);
+		if (kept_ns >= own_ns)
+			continue;
+		/* what is in it is claimed by itself */
+		rest_ns = slices->dur_ns[row] - own_ns;
+		ss_look_claim_time(look, (struct ss_stretch){ .track = slices->track[row],
+							      .from_ns = slices->start_ns[row],
+							      .to_ns = ss_slice_end(slices, row),
+							      .keep_ns = rest_ns + kept_ns,
+							      .low_keep_ns = rest_ns + low_ns });
+	}
+}
+
+/* The heaviest split operators, on whatever shapes. */
+static bool tell_operators(struct oversubscription *over, struct ss_arena *scratch)
+{
+	struct ss_look *look = over->look;
+	uint32_t names = look->trace->names.count, best;
+	struct ss_fact *facts = SS_ARENA_NEW(scratch, struct ss_fact, (size_t)names + 1);
+
+	if (!facts)
+		return false;
+	for (uint32_t i = 0; i < over->runs->count; i++) {
+		const struct ss_op_group *group = &over->runs->groups[i];
+		struct ss_fact *fact = &facts[group->name];
+
+		if (!group->slow || group->count < RUNS_MIN || !is_split(over, group))
+			continue;
+		if (!fact->count)
+			fact->row = group->row;
+		fact->weight_ns = ss_ns_sum(fact->weight_ns, group->excess_ns);
+		fact->count += group->slow;
+	}
+	for (int told = 0; told < 3; told++) {
+		best = 0;
+		for (uint32_t i = 1; i < names; i++)
+			if (facts[i].weight_ns > facts[best].weight_ns)
+				best = i;
+		if (!facts[best].weight_ns)
+			break;
+		ss_look_evidence(look, facts[best],
+				 "%s takes several times its fastest run in {count} runs per step: "
+				 "{time} lost",
+				 ss_strings_text(&look->trace->names, best));
+		facts[best].weight_ns = 0;
+	}
+	return true;
+}
+
+static bool tell(struct oversubscription *over, struct ss_arena *scratch)
+{
+	struct ss_fact all = { (int64_t)over->split.excess_ns, over->split.slow, SS_NO_ROW };
+
+	ss_look_evidence(over->look, all,
+			 "operators that are split over threads lose {time} per step against their "
+			 "own fastest runs on the same shapes, short operators far less");
+	ss_look_confidence(over->look, SS_CONFIDENCE_MEDIUM,
+			   "the trace does not record how many threads and cores there are");
+	return tell_operators(over, scratch);
+}
+
+static void leave_figures(struct oversubscription *over)
+{
+	struct ss_look *look = over->look;
+
+	ss_look_figure(look, SPLIT_COUNT, over->split.count);
+	ss_look_figure(look, SPLIT_SLOW, over->split.slow);
+	ss_look_figure(look, SPLIT_FAST, over->split.fast_ns);
+	ss_look_figure(look, SPLIT_EXCESS, over->split.excess_ns);
+	ss_look_figure(look, SHORT_FAST, over->one.fast_ns);
+	ss_look_figure(look, SHORT_EXCESS, over->one.excess_ns);
+}
+
+static enum ss_status look_for_waits(struct ss_look *look, struct ss_error *err)
+{
+	struct oversubscription over = { .look = look };
+	struct ss_arena scratch;
+	bool told;
+
+	if (!look->steps->count || look->digest->device >= 0)
+		return SS_OK;
+	SS_TRY(ss_bricks_op_runs(look->subject->bricks, &over.runs, err));
+	sum_up(&over);
+	if (!may_wait(&over))
+		return SS_OK;
+	claim(&over);
+	leave_figures(&over);
+	ss_arena_init(&scratch, look->memory);
+	told = tell(&over, &scratch);
+	ss_arena_release(&scratch);
+	return told ? SS_OK : ss_fail_memory(err, "runs of operators");
+}
+
+/* Ranks of a job share hosts: together they are one measure. */
+static enum ss_status judge_waits(struct ss_judgement *judgement, struct ss_error *err)
+{
+	struct part split = { 0 }, one = { 0 };
+	struct ss_finding *finding;
+
+	(void)err;
+	for (uint32_t i = 0; i < judgement->rank_count; i++) {
+		split.count += ss_judge_figure(judgement, i, SPLIT_COUNT);
+		split.slow += ss_judge_figure(judgement, i, SPLIT_SLOW);
+		split.fast_ns += ss_judge_figure(judgement, i, SPLIT_FAST);
+		split.excess_ns += ss_judge_figure(judgement, i, SPLIT_EXCESS);
+		one.fast_ns += ss_judge_figure(judgement, i, SHORT_FAST);
+		one.excess_ns += ss_judge_figure(judgement, i, SHORT_EXCESS);
+	}
+	if (split.count <= 0 || times_of(&split) < TIMES_MIN * most_times_of(&one, &split))
+		return SS_OK;
+	finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
+		if (ss_judge_figure(judgement, i, SPLIT_COUNT) > 0)
+			ss_judge_take(judgement, finding, i);
+	return SS_OK;
+}
+
+const struct ss_rule ss_rule_oversubscribed_cores = {
+	.name = "oversubscribed-cores",
+	.title = "More threads want to run than there are cores",
+	.summary = "Operators that use several threads take many times their own fastest runs",
+	.fix = "torch.set_num_threads(max(1, os.cpu_count() // processes_per_host))\n"
+	       "# or before the start: OMP_NUM_THREADS=1 for one process per core\n"
+	       "# and one set of cores per process: taskset -c 0-7 python train.py",
+	.surer = "compare one run with OMP_NUM_THREADS=1; htop shows threads and cores",
+	.warn_share = 0.10,
+	.silent_share = 0.02,
+	.why = "a busy host makes steps differ by some percent anyway; from a tenth on the "
+	       "setting decides",
+	.look = look_for_waits,
+	.judge = judge_waits,
+};

@@ -1,0 +1,311 @@
+/*
+ * tiny_operators.c - rule: on the CPU, calling operators takes longer than what they compute.
+ *
+ * A call costs 1 to 5 us whatever it computes: dispatch, a new tensor, the node of autograd,
+ * and Python around it. Hundreds of calls on a few numbers each are all overhead. One call on
+ * a larger tensor, or compiled code, does the same work. Jobs with a device have launch-bound.
+ */
+#include <string.h>
+
+#include "analyze/moment.h"
+#include "diagnose/sites.h"
+
+/*
+ * A call alone takes 2 to 10 us with the profiler. Where they take 15 us on average, most of
+ * it is not computing; what takes 50 us is worth its call.
+ */
+#define MEAN_NS 15000
+#define WORTH_NS 50000
+
+/*
+ * So many that compute, one behind the other. Between two operators of a model's layer that are
+ * worth their call (a matrix product, a convolution) there are up to ten.
+ */
+#define RUN_MIN 32
+
+/* What repeats is a loop: each operator of a run comes four times on average. */
+#define REPEATS_MIN 4
+
+/*
+ * Layers are no loop: a model whose matrix products are tiny, too, has one for each one to four
+ * operators. A loop that was written by hand (a recurrent cell: 11 to 2) has fewer.
+ */
+#define OTHERS_MIN 5
+
+/* What takes this long between two operators is something else: it is not counted. */
+#define PAUSE_NS 5000000
+
+/* What is left when the loop is one call or compiled; the lower bound: half of it stays. */
+#define LEFT 0.15
+#define LEFT_MOST 0.5
+
+/* With matrix products in it: nn.GRU took 0.64 to 0.83 of the time of a cell written by hand. */
+#define PRODUCTS_LEFT 0.6
+#define PRODUCTS_LEFT_MOST 0.8
+
+/* What ends a run, by name. */
+enum end { ENDS_NOT, ENDS, READS_BACK };
+
+struct run {
+	uint32_t first, last; /* rows; SS_NO_ROW: none */
+	uint32_t count;       /* of operators that compute */
+	uint32_t names;       /* distinct ones of them */
+	uint32_t products;    /* matrix products, convolutions, attention */
+	int64_t fast_ns;      /* own time of all, when they are fast */
+	uint32_t number;      /* of the run, for `seen` */
+	uint32_t step;
+};
+
+struct tiny {
+	struct ss_look *look;
+	const struct ss_op_runs *runs;
+	const struct ss_phases *phases;
+	struct ss_sites sites;
+	const struct ss_places *places;
+	uint8_t *is_around; /* per host row: an operator that computes is in it */
+	uint8_t *computes;  /* per name: it is worth counting */
+	uint8_t *ends;      /* per name: enum end */
+	uint32_t *seen;     /* per name: the last run that had it */
+	struct run run;
+	int64_t count, claimed_ns;
+};
+
+/* Values that Python reads: it decides on them, and what follows cannot be fused with it. */
+static bool is_read_back(const char *name)
+{
+	return strcmp(name, "aten::item") == 0 || strcmp(name, "aten::_local_scalar_dense") == 0 ||
+	       strcmp(name, "aten::is_nonzero") == 0 || strcmp(name, "aten::nonzero") == 0;
+}
+
+/* Views and allocations are part of what uses them; gradients are added up where there are two. */
+static bool is_computing(uint8_t category, const char *name)
+{
+	return category != SS_OP_MEMORY && category != SS_OP_COPY && category != SS_OP_OTHER &&
+	       category != SS_OP_COMMUNICATION && !strstr(name, "AccumulateGrad");
+}
+
+static bool computes(const struct tiny *tiny, uint32_t row)
+{
+	return tiny->computes[tiny->look->trace->slices.name[row]];
+}
+
+static bool is_product(uint8_t category)
+{
+	return category == SS_OP_MATMUL || category == SS_OP_CONVOLUTION ||
+	       category == SS_OP_ATTENTION;
+}
+
+/* One call of the user's already: the loop over time in aten::gru and its like. */
+static bool is_in_recurrence(const struct tiny *tiny, uint32_t row)
+{
+	const struct ss_slices *slices = &tiny->look->trace->slices;
+	uint32_t forward = tiny->places->forward[row];
+
+	if (forward != SS_NO_ROW)
+		row = forward;
+	for (; row != SS_NO_ROW; row = tiny->runs->ops->owner[row])
+		if (tiny->runs->category[slices->name[row]] == SS_OP_RECURRENT)
+			return true;
+	return false;
+}
+
+static bool prepare(struct tiny *tiny, struct ss_arena *arena)
+{
+	const struct ss_trace *trace = tiny->look->trace;
+
+	tiny->is_around = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->device_from + 1);
+	tiny->ends = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->names.count + 1);
+	tiny->seen = SS_ARENA_NEW(arena, uint32_t, (size_t)trace->names.count + 1);
+	tiny->computes = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->names.count + 1);
+	if (!tiny->is_around || !tiny->ends || !tiny->seen || !tiny->computes)
+		return false;
+	for (uint32_t i = 0; i < trace->names.count; i++) {
+		const char *name = ss_strings_text(&trace->names, i);
+
+		tiny->computes[i] = is_computing(tiny->runs->category[i], name);
+		if (trace->name_flags[i] &
+		    (SS_NAME_COMM_OP | SS_NAME_COMM_RANGE | SS_NAME_COMPILE | SS_NAME_DATALOADER))
+			tiny->ends[i] = ENDS;
+		else if (is_read_back(name))
+			tiny->ends[i] = READS_BACK;
+	}
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		uint32_t owner = tiny->runs->ops->owner[row];
+
+		if (trace->slices.kind[row] != SS_KIND_OP || !computes(tiny, row))
+			continue;
+		for (; owner != SS_NO_ROW && !tiny->is_around[owner];
+		     owner = tiny->runs->ops->owner[owner])
+			tiny->is_around[owner] = true;
+	}
+	return true;
+}
+
+/* The time of the run without its pauses becomes claims. */
+static int64_t claim(struct tiny *tiny)
+{
+	const struct run *run = &tiny->run;
+	const struct ss_slices *slices = &tiny->look->trace->slices;
+	int64_t from_ns = slices->start_ns[run->first], end_ns = from_ns, sum_ns = 0;
+	double left = run->products ? PRODUCTS_LEFT : LEFT;
+	double left_most = run->products ? PRODUCTS_LEFT_MOST : LEFT_MOST;
+
+	for (uint32_t row = run->first; row <= run->last + 1; row++) {
+		bool ends = row > run->last;
+
+		if (!ends && (tiny->runs->group_of[row] == SS_NO_ROW || tiny->is_around[row]))
+			continue;
+		if (ends || slices->start_ns[row] > end_ns + PAUSE_NS) {
+			double ns = (double)(end_ns - from_ns);
+			int64_t gone_ns = ss_look_claim_time(
+				tiny->look,
+				(struct ss_stretch){ .track = slices->track[run->first],
+						     .from_ns = from_ns,
+						     .to_ns = end_ns,
+						     .keep_ns = (int64_t)(ns * left),
+						     .low_keep_ns = (int64_t)(ns * left_most) });
+
+			if (gone_ns)
+				sum_ns = ss_ns_sum(sum_ns, end_ns - from_ns);
+			if (!ends)
+				from_ns = slices->start_ns[row];
+		}
+		if (!ends && ss_slice_end(slices, row) > end_ns)
+			end_ns = ss_slice_end(slices, row);
+	}
+	return sum_ns;
+}
+
+/* What the run has becomes claims and sites. */
+static void end_run(struct tiny *tiny)
+{
+	struct run *run = &tiny->run;
+	const struct ss_slices *slices = &tiny->look->trace->slices;
+
+	if (run->count >= RUN_MIN && run->count >= REPEATS_MIN * run->names &&
+	    run->count >= (OTHERS_MIN + 1) * run->products &&
+	    run->fast_ns < (int64_t)MEAN_NS * run->count) {
+		int64_t ns = claim(tiny);
+
+		tiny->claimed_ns = ss_ns_sum(tiny->claimed_ns, ns);
+		tiny->count += ns ? run->count : 0;
+		for (uint32_t row = run->first; ns && row <= run->last; row++)
+			if (tiny->runs->group_of[row] != SS_NO_ROW && !tiny->is_around[row] &&
+			    computes(tiny, row))
+				ss_sites_add(&tiny->sites, slices->name[row], row,
+					     slices->dur_ns[row]);
+	}
+	*run = (struct run){ .first = SS_NO_ROW, .number = run->number + 1 };
+}
+
+/* An operator in which no other one computes. */
+static void add_leaf(struct tiny *tiny, uint32_t row)
+{
+	const struct ss_slices *slices = &tiny->look->trace->slices;
+	const struct ss_op_group *group = &tiny->runs->groups[tiny->runs->group_of[row]];
+	uint32_t step = ss_step_at(tiny->look->trace, slices->start_ns[row]);
+	struct run *run = &tiny->run;
+
+	if (group->fast_ns >= WORTH_NS || tiny->phases->phase[row] == SS_PHASE_OPTIMIZER ||
+	    tiny->phases->phase[row] == SS_PHASE_INPUT || is_in_recurrence(tiny, row)) {
+		end_run(tiny);
+		return;
+	}
+	if (run->first != SS_NO_ROW &&
+	    (slices->track[run->first] != slices->track[row] || run->step != step ||
+	     tiny->phases->phase[run->first] != tiny->phases->phase[row]))
+		end_run(tiny);
+	if (run->first == SS_NO_ROW) {
+		run->first = row;
+		run->step = step;
+	}
+	run->last = row;
+	run->fast_ns = ss_ns_sum(run->fast_ns, group->fast_ns);
+	if (!computes(tiny, row))
+		return;
+	run->count++;
+	run->products += is_product(tiny->runs->category[slices->name[row]]);
+	run->names += tiny->seen[slices->name[row]] != run->number;
+	tiny->seen[slices->name[row]] = run->number;
+}
+
+static void go_through(struct tiny *tiny)
+{
+	const struct ss_trace *trace = tiny->look->trace;
+
+	tiny->run = (struct run){ .first = SS_NO_ROW, .number = 1 };
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		/* what an operator reads back by itself (aten::std) stays inside of it */
+		if (tiny->ends[trace->slices.name[row]] && tiny->runs->ops->owner[row] == SS_NO_ROW)
+			end_run(tiny);
+		else if (tiny->runs->group_of[row] != SS_NO_ROW && !tiny->is_around[row])
+			add_leaf(tiny, row);
+	}
+	end_run(tiny);
+}
+
+static void tell(struct tiny *tiny)
+{
+	struct ss_look *look = tiny->look;
+	struct ss_fact all = { tiny->claimed_ns, (double)tiny->count, SS_NO_ROW };
+
+	ss_look_evidence(look, all,
+			 "{count} operators per step compute next to nothing, one behind the "
+			 "other: {time} with the calls around them");
+	ss_sites_sort(&tiny->sites);
+	for (uint32_t i = 0; i < tiny->sites.count && i < 3; i++)
+		ss_look_evidence(look, ss_site_fact(&tiny->sites.items[i]),
+				 "%s runs {count} times per step: {time} of its own",
+				 ss_strings_text(&look->trace->names, tiny->sites.items[i].name));
+	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+			   "calls and their time are recorded; what one call or compiled code "
+			   "takes instead is estimated");
+}
+
+static enum ss_status find(struct tiny *tiny, struct ss_arena *scratch, struct ss_error *err)
+{
+	struct ss_look *look = tiny->look;
+
+	SS_TRY(ss_bricks_phases(look->subject->bricks, &tiny->phases, err));
+	SS_TRY(ss_bricks_places(look->subject->bricks, &tiny->places, err));
+	SS_TRY(ss_bricks_op_runs(look->subject->bricks, &tiny->runs, err));
+	SS_TRY(ss_sites_init(&tiny->sites, look, err));
+	if (!prepare(tiny, scratch))
+		return ss_fail_memory(err, "small operators");
+	go_through(tiny);
+	if (tiny->sites.failed)
+		return ss_fail_memory(err, "small operators");
+	if (tiny->claimed_ns)
+		tell(tiny);
+	return SS_OK;
+}
+
+static enum ss_status look_for_tiny(struct ss_look *look, struct ss_error *err)
+{
+	struct tiny tiny = { .look = look };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->digest->device >= 0)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = find(&tiny, &scratch, err);
+	ss_sites_release(&tiny.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_tiny_operators = {
+	.name = "tiny-operators",
+	.title = "Calling tiny operators takes longer than what they compute",
+	.summary = "Loops of operators on a few numbers each, in jobs without a device",
+	.fix = "# one call on a whole tensor instead of a loop over its parts, torch.vmap,\n"
+	       "# torch._foreach_mul_(tensors, x) for lists of tensors, or:\n"
+	       "model = torch.compile(model)   # fuses elementwise operators",
+	.surer = "with_stack=True names the lines",
+	.warn_share = 0.10,
+	.silent_share = 0.03,
+	.why = "a loop has to be rewritten for it, so 10 %; below 3 % it is the overhead that any "
+	       "model has",
+	.look = look_for_tiny,
+};
