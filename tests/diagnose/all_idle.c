@@ -13,6 +13,13 @@
 #define IN(frame) "frame " frame " 1 12000 +6000;"
 #define SAID(frame) frame " runs 0.3x a step and launches nothing for 2.00 ms"
 
+/* Logs with kernels of its own, in a job that trains. */
+#define WAIT(at) "op aten::item 1 " at " +100; call cudaStreamSynchronize 1 " at " +98;"
+#define LOG_ALL                                                                           \
+	"op aten::mm 1 10090 +10 =1; op MmBackward0 2 10500 +10 !1;"                      \
+	"frame train.py(55):log_all 1 11500 +7000; call cudaLaunchKernel 1 11600 +10 #8;" \
+	"kernel norm 0/7 11605 +100 #8;"
+
 /* Without a device: forward, backward and the optimizer take 3 ms of three steps of 10. */
 #define TRAINS(n)                                                                              \
 	"note ProfilerStep#" n " 1 " n "0000 +10000; frame train.py(5):train_step 1 " n        \
@@ -46,13 +53,11 @@ static const struct rule_case cases[] = {
 	  STEPS("frame train.py(55):_log_loss 1 11000 +7000; op aten::item 1 11001 +100;"
 		"call cudaStreamSynchronize 1 11002 +98;"),
 	  "" },
-	{ "a function that computes what it logs, and waits for it",
-	  STEPS("op aten::mm 1 10090 +10 =1; op MmBackward0 2 10500 +10 !1;"
-		"frame train.py(55):log_all 1 11500 +7000; call cudaLaunchKernel 1 11600 +10 #8;"
-		"kernel norm 0/7 11605 +100 #8; op aten::item 1 12001 +100;"
-		"call cudaStreamSynchronize 1 12002 +98;"),
-	  "warning 2333.3 high\ntrain.py(55):log_all runs 0.3x a step and launches nothing for "
-	  "2.33 ms (train.py(55):log_all)" },
+	{ "a function that computes many values and waits for each",
+	  STEPS(LOG_ALL WAIT("12001") WAIT("13001") WAIT("14001") WAIT("15001")),
+	  "warning 2333.3 high\n" TAKES("train.py(55):log_all", "2.33") },
+	{ "a norm that is computed and waited for belongs to the wait",
+	  STEPS(LOG_ALL WAIT("12001")), "" },
 	{ "a CPU: the function that saves, not the step around it",
 	  ON_CPU("frame train.py(63):save_checkpoint 1 13000 +6000; op aten::clone 1 13100 +500;"
 		 "frame torch/serialization.py(901):save 1 14000 +4000;"),

@@ -22,6 +22,9 @@
 /* Functions around a pause that are looked at. */
 #define AROUND_MAX 64
 
+/* Waits of one call that logs all sorts of things, not a loss and a norm. */
+#define WAITS_MANY 4
+
 /* Of a function whose name does not tell: less of a step is not worth a guess. */
 #define GUESS_SHARE 0.02
 
@@ -112,14 +115,15 @@ static bool only_reads(struct pauses *pauses, uint32_t row, uint32_t end)
 	return reads;
 }
 
-/* Waits for the device in a function that starts no kernel: a value is read and used. */
-static bool waits(const struct pauses *pauses, uint32_t row, uint32_t end)
+/* How often it waits for the device. */
+static uint32_t waits_in(const struct pauses *pauses, uint32_t row, uint32_t end)
 {
+	uint32_t count = 0;
+
 	for (uint32_t i = row; i < end; i++)
-		if (ss_kind_is_call(pauses->trace->slices.kind[i]) &&
-		    (ss_slice_flags(pauses->trace, i) & SS_NAME_SYNC_CALL))
-			return true;
-	return false;
+		count += ss_kind_is_call(pauses->trace->slices.kind[i]) &&
+			 (ss_slice_flags(pauses->trace, i) & SS_NAME_SYNC_CALL);
+	return count;
 }
 
 /*
@@ -214,13 +218,17 @@ static void claim(struct pauses *pauses, uint32_t whole, uint8_t what)
 
 /*
  * A function that waits for a value of the device and then works with it is the reader's matter
- * (sync-stall); one that is called when the value is there, or that computes what it reads, is
- * a chore.
+ * (sync-stall). One that is called when the value is there, or that computes many values and
+ * reads each of them, is a chore.
  */
 static bool is_chore(const struct pauses *pauses, uint32_t row, uint32_t end, uint8_t what)
 {
-	return (what & SS_CHORE_SAVES) || pauses->look->digest->device < 0 ||
-	       ss_training_computes(pauses->training, row, end) || !waits(pauses, row, end);
+	uint32_t waits;
+
+	if ((what & SS_CHORE_SAVES) || pauses->look->digest->device < 0)
+		return true;
+	waits = waits_in(pauses, row, end);
+	return !waits || (waits >= WAITS_MANY && ss_training_computes(pauses->training, row, end));
 }
 
 /* --- the loop ------------------------------------------------------------------------ */
@@ -304,15 +312,19 @@ static void tell(struct pauses *pauses)
 	int64_t named_ns = pauses->save_ns + pauses->log_ns + pauses->callback_ns;
 
 	ss_sites_sort(&pauses->sites);
-	for (uint32_t i = 0; i < pauses->sites.count && i < 4; i++)
-		ss_look_evidence(look, ss_site_fact(&pauses->sites.items[i]),
-				 look->digest->device < 0
-					 ? "%s takes {time} per step ({count} calls per step) and "
-					   "trains nothing"
-					 : "%s runs {count}x a step and launches nothing for "
-					   "{time}",
-				 ss_strings_text(&pauses->trace->names,
-						 pauses->sites.items[i].name));
+	for (uint32_t i = 0; i < pauses->sites.count && i < 4; i++) {
+		const struct ss_site *site = &pauses->sites.items[i];
+		uint32_t end = ss_row_behind(pauses->trace, site->row);
+		bool launches = look->digest->device < 0 ||
+				ss_training_computes(pauses->training, site->row, end);
+
+		ss_look_evidence(look, ss_site_fact(site),
+				 launches ? "%s takes {time} per step ({count} calls per step) and "
+					    "trains nothing"
+					  : "%s runs {count}x a step and launches nothing for "
+					    "{time}",
+				 ss_strings_text(&pauses->trace->names, site->name));
+	}
 	if (pauses->save_ns > pauses->log_ns + pauses->callback_ns + pauses->guess_ns)
 		ss_look_fix(look, save_fix);
 	else if (pauses->callback_ns > pauses->log_ns + pauses->guess_ns)
