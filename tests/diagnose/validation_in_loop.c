@@ -57,6 +57,8 @@ static const struct rule_case cases[] = {
 	  "step (train.py(9):test_model)" },
 	{ "nothing is computed: model.eval() alone", STEPS(IN("frame", "train.py(9):eval_mode")),
 	  "" },
+	{ "the file ends before the backward of its last step",
+	  STEPS("") "note ProfilerStep#4 1 40000 +10000; op aten::mm 1 40100 +900;", "" },
 	{ "a metric is no forward pass", STEPS("op aten::linalg_vector_norm 1 13100 +2000;"), "" },
 	{ "a forward pass that is trained",
 	  STEPS("op aten::mm 1 13100 +2000 =9; op MmBackward0 1 "

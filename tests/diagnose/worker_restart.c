@@ -41,6 +41,14 @@ static const struct rule_case cases[] = {
 	  "" },
 	{ "a model computes between two batches",
 	  STEPS(LAST("20000") "op aten::mm 1 221000 +28000;" FIRST("250000", "10000")), "" },
+	{ "no operators are recorded: a model may compute in between",
+	  "note ProfilerStep#1 1 100000 +100000; note ProfilerStep#2 1 200000 +100000;" LAST(
+		  "20000") FIRST("250000", "10000"),
+	  "" },
+	{ "an optimizer works in between",
+	  STEPS(LAST("20000") "note Optimizer.step#SGD.step 1 225000 +100;" FIRST("250000",
+										  "10000")),
+	  "" },
 	{ "batches one after the other", STEPS(LAST("20000") FIRST("221000", "10000")), "" },
 	{ "the first start of a program",
 	  STEP("1", "frame torch/utils/data/dataloader.py(492):__iter__ 1 100200 +29700;"

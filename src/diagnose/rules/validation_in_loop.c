@@ -130,6 +130,7 @@ static bool find_stretches(struct validation *v)
 	const struct ss_track *track = &v->trace->tracks[v->look->graph->main];
 	uint32_t end = track->first_row + track->row_count, next;
 	struct stretch stretch = { .row = SS_NO_ROW };
+	uint32_t backward = SS_NO_ROW; /* the latest step with a backward */
 
 	for (uint32_t row = track->first_row; row < end; row = next) {
 		uint32_t top, behind, step;
@@ -139,6 +140,8 @@ static bool find_stretches(struct validation *v)
 			if (stretch.row != SS_NO_ROW && !add_stretch(v, &stretch))
 				return false;
 			stretch.row = SS_NO_ROW;
+			if (v->phases->phase[row] == SS_PHASE_BACKWARD)
+				backward = ss_step_at(v->trace, slices->start_ns[row]);
 		}
 		if (!is_heavy(v, row) || v->phases->phase[row] == SS_PHASE_INPUT)
 			continue;
@@ -163,7 +166,8 @@ static bool find_stretches(struct validation *v)
 		stretch.heavy++;
 		stretch.to_ns = ss_slice_end(slices, top);
 	}
-	return stretch.row == SS_NO_ROW || add_stretch(v, &stretch);
+	/* the file may end before the backward of its last forward pass */
+	return stretch.row == SS_NO_ROW || stretch.step != backward || add_stretch(v, &stretch);
 }
 
 /* A whole forward pass at least, as large as half of what a step trains. */

@@ -46,6 +46,7 @@ enum { NAME_STARTS = 1, NAME_LOADER, NAME_SHUTS };
 struct finder {
 	struct ss_look *look;
 	const struct ss_trace *trace;
+	const struct ss_phases *phases;
 	uint8_t *names; /* per name */
 	struct restart *items;
 	uint32_t count, capacity;
@@ -102,7 +103,8 @@ static bool looks_like(const struct finder *finder, uint32_t last, uint32_t firs
 {
 	const struct ss_slices *slices = &finder->trace->slices;
 
-	return last != SS_NO_ROW && slices->dur_ns[last] >= STOP_NS &&
+	/* what a model does between two batches is not seen without operators */
+	return last != SS_NO_ROW && finder->phases->has_ops && slices->dur_ns[last] >= STOP_NS &&
 	       slices->start_ns[first] - ss_slice_end(slices, last) >= START_NS;
 }
 
@@ -130,6 +132,8 @@ static void find_restarts(struct finder *finder)
 		if (!is_next(finder, row)) {
 			if (kind == SS_KIND_OP || ss_kind_is_call(kind))
 				between_ns = ss_ns_sum(between_ns, slices->dur_ns[row]);
+			else if (finder->phases->phase[row] == SS_PHASE_OPTIMIZER)
+				last = SS_NO_ROW;
 			continue;
 		}
 		if (between_ns >= BETWEEN_NS)
@@ -218,6 +222,7 @@ static enum ss_status find(struct finder *finder, struct ss_arena *scratch, stru
 	int64_t ready_ns;
 
 	SS_TRY(ss_sites_init(&finder->sites, look, err));
+	SS_TRY(ss_bricks_phases(look->subject->bricks, &finder->phases, err));
 	finder->names = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
 	if (!finder->names)
 		return ss_fail_memory(err, "the workers of the DataLoader");
