@@ -73,6 +73,11 @@ static const struct {
 	{ "build_batch", SS_CHORE_LOADS, WHOLE },
 	{ "read_batch", SS_CHORE_LOADS, WHOLE },
 	{ "batch_iterator", SS_CHORE_LOADS, WHOLE },
+	{ "batches", SS_CHORE_LOADS, WHOLE },
+	{ "featuriz", SS_CHORE_LOADS, START },
+	{ "load_image", SS_CHORE_LOADS, START },
+	{ "read_image", SS_CHORE_LOADS, START },
+	{ "decode_image", SS_CHORE_LOADS, START },
 	{ "load_data", SS_CHORE_LOADS, WHOLE },
 	{ "augment", SS_CHORE_LOADS, START },
 };
@@ -128,13 +133,16 @@ static uint8_t words_in(const char *text, size_t length, uint8_t where)
 	uint8_t found = 0;
 
 	for (size_t at = 0; at < length; at++) {
-		if (at && joins(text[at - 1]))
+		char letter = (char)tolower((unsigned char)text[at]);
+
+		if (!islower((unsigned char)letter) || (at && joins(text[at - 1])))
 			continue;
 		for (size_t i = 0; i < SS_COUNT(words); i++) {
-			size_t wanted = strlen(words[i].word), k = 0;
+			size_t wanted, k = 0;
 
-			if (where && !(words[i].where & where))
+			if (words[i].word[0] != letter || (where && !(words[i].where & where)))
 				continue;
+			wanted = strlen(words[i].word);
 			while (k < wanted && at + k < length &&
 			       tolower((unsigned char)text[at + k]) == words[i].word[k])
 				k++;
