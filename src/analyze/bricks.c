@@ -11,6 +11,7 @@ void ss_bricks_init(struct ss_bricks *bricks, const struct ss_trace *trace,
 
 void ss_bricks_release(struct ss_bricks *bricks)
 {
+	ss_training_release(&bricks->training);
 	ss_phases_release(&bricks->phases);
 	ss_idle_release(&bricks->idle);
 	ss_allocs_release(&bricks->allocs);
@@ -88,4 +89,18 @@ enum ss_status ss_bricks_phases(struct ss_bricks *bricks, const struct ss_phases
 	if (bricks->phases.trace)
 		return SS_OK;
 	return ss_phases_init(&bricks->phases, bricks->trace, bricks->memory, err);
+}
+
+enum ss_status ss_bricks_training(struct ss_bricks *bricks, const struct ss_training **out,
+				  struct ss_error *err)
+{
+	const struct ss_phases *phases;
+	const struct ss_places *places;
+
+	*out = &bricks->training;
+	if (bricks->training.trace)
+		return SS_OK;
+	SS_TRY(ss_bricks_phases(bricks, &phases, err));
+	SS_TRY(ss_bricks_places(bricks, &places, err));
+	return ss_training_init(&bricks->training, phases, places, bricks->memory, err);
 }

@@ -14,6 +14,7 @@
 #include "analyze/ops.h"
 #include "analyze/phase.h"
 #include "analyze/places.h"
+#include "analyze/training.h"
 #include "analyze/work.h"
 
 /* Those without a trace are not made yet. */
@@ -27,6 +28,7 @@ struct ss_bricks {
 	struct ss_allocs allocs;
 	struct ss_idle idle;
 	struct ss_phases phases;
+	struct ss_training training;
 };
 
 /* The trace may be NULL as long as nothing is asked for. */
@@ -56,5 +58,8 @@ enum ss_status ss_bricks_idle(struct ss_bricks *bricks, const struct ss_idle **o
 SS_MUST_USE
 enum ss_status ss_bricks_phases(struct ss_bricks *bricks, const struct ss_phases **out,
 				struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_bricks_training(struct ss_bricks *bricks, const struct ss_training **out,
+				  struct ss_error *err);
 
 #endif

@@ -146,6 +146,12 @@ char *support_script(const char *script)
 		at = script_arg(at, '#', "correlation", &out);
 		at = script_arg(at, '~', "blocks per SM", &out);
 		at = script_arg(at, '%', "est. achieved occupancy %", &out);
+		at = script_arg(at, '=', "Sequence number", &out);
+		used = (int)strspn(at, " ");
+		if (at[used] == '!')
+			ss_text_addf(&out, "%s\"Fwd thread id\":1",
+				     out.data[out.length - 1] == '{' ? "" : ",");
+		at = script_arg(at, '!', "Sequence number", &out);
 		ss_text_add_string(&out, "}}");
 		at += strspn(at, " ;");
 	}

@@ -67,11 +67,13 @@ void support_close(struct support_trace *trace);
  * The events of a script as JSON, without brackets. Statements are separated by
  * ';', times are microseconds:
  *
- *     KIND NAME [PROCESS/]TRACK START +DURATION [#CORRELATION] [~BLOCKS] [%OCCUPANCY]
+ *     KIND NAME [PROCESS/]TRACK START +DURATION [#CORRELATION] [~BLOCKS] [%OCCUPANCY] [=FORWARD]
+ *     [!BACKWARD]
  *
  * KIND: op note frame call driver; kernel copy set mark sync, whose PROCESS is
  * the device (1 unless given) and TRACK the stream; overhead. NAME has no spaces.
- * BLOCKS are blocks per SM. The result lives until free().
+ * BLOCKS are blocks per SM, FORWARD and BACKWARD autograd's numbers of operators: those that are
+ * equal belong together. The result lives until free().
  */
 char *support_script(const char *script);
 

@@ -1,14 +1,20 @@
 /*
  * all_idle.c - rule: the loop stops to save or to log, and the devices with it.
  *
- * A stretch of the main thread that launches nothing, in a function or range whose name
- * says what it does: torch.save, a logger, a sleep. The outermost function around it that
- * starts no kernel is the whole of it: what it copies and waits for is part of it. When
- * all ranks do so, nobody works.
+ * A function or range of the main thread whose name says what it does (chores.h): torch.save,
+ * a logger, a sleep, a callback of a trainer. Nothing of the training is in it: no forward
+ * operator that a backward belongs to, no backward, no optimizer. The outermost function around
+ * it that does nothing else is the whole of it: what it copies, computes and waits for is part
+ * of it. In jobs that train, functions of the program without such a name count when they read
+ * values of tensors, change none in place and train nothing: that is what logging does.
  */
+#include <string.h>
+
+#include "analyze/moment.h"
 #include "diagnose/chores.h"
 #include "diagnose/rows.h"
 #include "diagnose/sites.h"
+#include "diagnose/wholes.h"
 
 /* Shorter stretches are any Python between launches; nsys-ai lists gaps from 1 ms on. */
 #define PAUSE_NS 1000000
@@ -16,178 +22,326 @@
 /* Functions around a pause that are looked at. */
 #define AROUND_MAX 64
 
+/* Waits of one call that logs all sorts of things, not a loss and a norm. */
+#define WAITS_MANY 4
+
+/* Of a function whose name does not tell: less of a step is not worth a guess. */
+#define GUESS_SHARE 0.02
+
+/*
+ * Without a device nothing idles meanwhile, only the time itself is saved, and threads share the
+ * cores with it: a warning from twice as much on as with one, and more than steps differ by.
+ */
+#define CPU_WARN_SHARE 0.05
+
+/* Numbers of the figures that `look` leaves. */
+enum { FIGURE_CALLBACK, FIGURE_GUESS, FIGURE_NAMED, FIGURE_DEVICE };
+
+/* What the loop stops for. */
+#define CHORES (SS_CHORE_SAVES | SS_CHORE_LOGS | SS_CHORE_CALLBACK)
+
 static const char save_fix[] =
 	"import torch.distributed.checkpoint as dcp\n"
 	"future = dcp.async_save(state, checkpoint_id=path)   # writes while training goes on\n"
 	"# or save less often";
 
+static const char callback_fix[] =
+	"def on_step_end(self, args, state, control, **kwargs):\n"
+	"    if state.global_step % 100:       # rarely, and without reading values in between\n"
+	"        return";
+
+/* What a name of an operator or a built-in function says about values. */
+enum { VALUE_NONE = 1, VALUE_READ, VALUE_CHANGED };
+
 struct pauses {
 	struct ss_look *look;
 	const struct ss_trace *trace;
-	uint8_t *names;    /* enum ss_chore, per name */
-	uint8_t *is_gone;  /* per host row: it is part of what is claimed as a whole */
-	uint32_t *kernels; /* per host row: how many of the rows before it started a kernel */
+	const struct ss_training *training;
+	uint8_t *names;  /* enum ss_chore, per name */
+	uint8_t *values; /* per name: VALUE_, 0: not looked at */
+	struct ss_wholes wholes;
 	struct ss_sites sites;
-	int64_t save_ns, log_ns;
-	int64_t until_ns; /* what is claimed ends here */
+	int64_t save_ns, log_ns, callback_ns, guess_ns;
 };
 
-static bool prepare(struct pauses *pauses, struct ss_arena *scratch)
-{
-	const struct ss_trace *trace = pauses->trace;
-	uint32_t count = 0;
+/* --- what is in a function --------------------------------------------------------------- */
 
-	pauses->names = ss_chores(trace, scratch);
-	pauses->kernels = SS_ARENA_NEW(scratch, uint32_t, (size_t)trace->device_from + 1);
-	pauses->is_gone = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->device_from + 1);
-	if (!pauses->names || !pauses->kernels || !pauses->is_gone)
-		return false;
-	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
-		if (ss_kind_is_kernel(trace->slices.kind[row]) &&
-		    trace->slices.link[row] < trace->device_from)
-			pauses->kernels[trace->slices.link[row] + 1]++;
-	for (uint32_t row = 0; row <= trace->device_from; row++) {
-		count += pauses->kernels[row];
-		pauses->kernels[row] = count;
-	}
-	return true;
+static bool is_step(const struct pauses *pauses, uint32_t row)
+{
+	return ss_slice_flags(pauses->trace, row) & (SS_NAME_STEP | SS_NAME_STEP_LIKE);
 }
 
-static bool is_named(const struct pauses *pauses, uint32_t row)
+static uint8_t what_is(const struct pauses *pauses, uint32_t row)
 {
-	enum ss_kind kind = pauses->trace->slices.kind[row];
-
-	return kind == SS_KIND_PYTHON || kind == SS_KIND_ANNOTATION;
+	return ss_row_is_named(pauses->trace, row) ? pauses->names[pauses->trace->slices.name[row]]
+						   : 0;
 }
 
-/* The function or range that takes most of the work: a chore in it, or what is around it. */
-static uint32_t filler_of(const struct pauses *pauses, const struct ss_task *task)
+static uint8_t value_of(const char *name)
+{
+	size_t length = strlen(name);
+
+	if (strcmp(name, "aten::item") == 0 || strcmp(name, "aten::_local_scalar_dense") == 0 ||
+	    strstr(name, "method tolist of") || strstr(name, "method numpy of") ||
+	    strstr(name, "method item of"))
+		return VALUE_READ;
+	/* aten::add_, aten::_foreach_mul_ */
+	if (strncmp(name, "aten::", 6) == 0 && name[length - 1] == '_' &&
+	    strcmp(name, "aten::detach_") != 0)
+		return VALUE_CHANGED;
+	return VALUE_NONE;
+}
+
+/* Values are read in it, and no tensor is changed in place but those that are made in it. */
+static bool only_reads(struct pauses *pauses, uint32_t row, uint32_t end)
 {
 	const struct ss_slices *slices = &pauses->trace->slices;
-	const struct ss_track *track = &pauses->trace->tracks[task->track];
-	uint32_t end = track->first_row + track->row_count, best = SS_NO_ROW;
-	uint32_t row = ss_row_from(pauses->trace, task->track, task->start_ns), around = row;
-	int64_t end_ns = ss_task_end(task);
+	bool reads = false;
 
-	for (; row < end && slices->start_ns[row] < end_ns; row++)
-		if (is_named(pauses, row) && pauses->names[slices->name[row]] &&
-		    (best == SS_NO_ROW || slices->dur_ns[row] > slices->dur_ns[best]))
-			best = row;
-	if (best != SS_NO_ROW && slices->dur_ns[best] >= task->own_ns / 2)
-		return best;
-	/* no chore began in it: what was open when it began */
-	if (around == track->first_row)
-		return SS_NO_ROW;
-	for (around--; around != SS_NO_ROW; around = slices->parent[around])
-		if (is_named(pauses, around) &&
-		    ss_slice_end(slices, around) >= task->start_ns + task->own_ns / 2)
-			return around;
-	return SS_NO_ROW;
+	for (uint32_t i = row; i < end; i++) {
+		uint32_t name = slices->name[i], parent = slices->parent[i];
+
+		if (slices->kind[i] != SS_KIND_OP && slices->kind[i] != SS_KIND_PYTHON)
+			continue;
+		if (!pauses->values[name])
+			pauses->values[name] = value_of(
+				ss_strings_text(&pauses->trace->names, name));
+		/* an operator in another one fills what that one has made */
+		if (pauses->values[name] == VALUE_CHANGED &&
+		    (parent == SS_NO_ROW || slices->kind[parent] != SS_KIND_OP))
+			return false;
+		reads |= pauses->values[name] == VALUE_READ;
+	}
+	return reads;
 }
 
-static bool starts_kernels(const struct pauses *pauses, uint32_t row)
+/* How often it waits for the device. */
+static uint32_t waits_in(const struct pauses *pauses, uint32_t row, uint32_t end)
 {
-	const struct ss_trace *trace = pauses->trace;
-	uint32_t end = ss_row_behind(trace, row);
+	uint32_t count = 0;
 
-	return pauses->kernels[end] > pauses->kernels[row];
+	for (uint32_t i = row; i < end; i++)
+		count += ss_kind_is_call(pauses->trace->slices.kind[i]) &&
+			 (ss_slice_flags(pauses->trace, i) & SS_NAME_SYNC_CALL);
+	return count;
 }
 
-/* The outermost range around that starts no kernel; what any of them does comes back, too. */
+/*
+ * Nothing of the training is in it. Where forward operators are not known by their backward,
+ * nothing that computes; in jobs that do not train, neither.
+ */
+static bool is_apart(const struct pauses *pauses, uint32_t row, uint32_t end)
+{
+	if (is_step(pauses, row) || ss_training_in(pauses->training, row, end))
+		return false;
+	return (pauses->training->trains && pauses->training->has_links) ||
+	       !ss_training_computes(pauses->training, row, end);
+}
+
+/* --- the whole of it ------------------------------------------------------------------------ */
+
+/*
+ * The outermost function around that does nothing else: with a name that says so, or with
+ * nothing that computes beside what is in it, and not twice as long. What any of them does
+ * comes back, too.
+ */
 static uint32_t whole_of(const struct pauses *pauses, uint32_t row, uint8_t *what)
 {
 	const struct ss_slices *slices = &pauses->trace->slices;
-	uint32_t whole = SS_NO_ROW;
+	uint32_t whole = row, end = ss_row_behind(pauses->trace, row);
+	uint32_t computes = ss_training_computes(pauses->training, row, end);
 
-	for (uint32_t tries = 0; row != SS_NO_ROW && tries < AROUND_MAX;
-	     row = slices->parent[row], tries++) {
-		if (!is_named(pauses, row))
-			continue;
-		if ((ss_slice_flags(pauses->trace, row) & (SS_NAME_STEP | SS_NAME_STEP_LIKE)) ||
-		    starts_kernels(pauses, row))
+	for (uint32_t tries = 0; tries < AROUND_MAX; tries++) {
+		uint8_t own;
+
+		row = slices->parent[row];
+		if (row == SS_NO_ROW)
 			break;
+		if (!ss_row_is_named(pauses->trace, row))
+			continue;
+		end = ss_row_behind(pauses->trace, row);
+		own = what_is(pauses, row);
+		if (!is_apart(pauses, row, end) || (own & SS_CHORE_EVALUATES))
+			break;
+		if (!(own & CHORES) &&
+		    (ss_training_computes(pauses->training, row, end) != computes ||
+		     slices->dur_ns[row] > 2 * slices->dur_ns[whole]))
+			break;
+		computes = ss_training_computes(pauses->training, row, end);
+		*what |= own & CHORES;
 		whole = row;
-		*what |= pauses->names[slices->name[row]];
 	}
 	return whole;
 }
 
-/* Copies that were started in what goes are part of it. */
-static void claim_copies(struct pauses *pauses)
+/* The function of the program that most of it is, where it is a library's. */
+static uint32_t function_of(const struct pauses *pauses, uint32_t whole)
 {
-	const struct ss_graph *graph = pauses->look->graph;
 	const struct ss_slices *slices = &pauses->trace->slices;
+	const struct ss_strings *names = &pauses->trace->names;
+	uint32_t end = ss_row_behind(pauses->trace, whole);
 
-	for (uint32_t i = 0; pauses->sites.count && i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
+	if (slices->kind[whole] != SS_KIND_PYTHON ||
+	    !ss_frame_is_library(ss_strings_text(names, slices->name[whole])))
+		return whole;
+	for (uint32_t row = whole + 1; row < end; row++) {
+		const char *name = ss_strings_text(names, slices->name[row]);
 
-		if (task->kind == SS_TASK_COPY &&
-		    slices->link[task->row] < pauses->trace->device_from &&
-		    pauses->is_gone[slices->link[task->row]])
-			ss_look_claim(pauses->look,
-				      (struct ss_claim){ .task = i, .low_ns = task->own_ns });
+		if (slices->kind[row] == SS_KIND_PYTHON && name[0] != '<' &&
+		    slices->dur_ns[row] >= slices->dur_ns[whole] / 2 && strstr(name, ".py(") &&
+		    !ss_frame_is_library(name))
+			return row;
 	}
+	return whole;
 }
 
-/* All rows of a range. */
-static void mark(struct pauses *pauses, uint32_t whole)
-{
-	const struct ss_trace *trace = pauses->trace;
-	uint32_t end = ss_row_behind(trace, whole);
-
-	for (uint32_t row = whole; row < end; row++)
-		pauses->is_gone[row] = true;
-}
-
-/* All of it goes, with its copies and waits. */
 static void claim(struct pauses *pauses, uint32_t whole, uint8_t what)
 {
 	const struct ss_slices *slices = &pauses->trace->slices;
-	struct ss_stretch stretch = { .track = slices->track[whole],
-				      .from_ns = slices->start_ns[whole],
-				      .to_ns = ss_slice_end(slices, whole),
-				      /* half as often, if that is all that can be done */
-				      .low_keep_ns = slices->dur_ns[whole] / 2 };
-	int64_t gone_ns = ss_look_claim_time(pauses->look, stretch);
+	int64_t gone_ns = ss_wholes_claim(&pauses->wholes, whole, slices->start_ns[whole],
+					  ss_slice_end(slices, whole));
+	uint32_t function;
 
 	if (!gone_ns)
 		return;
-	mark(pauses, whole);
-	pauses->until_ns = stretch.to_ns;
-	*(what & SS_CHORE_SAVES ? &pauses->save_ns : &pauses->log_ns) += gone_ns;
-	ss_sites_add(&pauses->sites, slices->name[whole], whole, gone_ns);
+	if (what & SS_CHORE_SAVES)
+		pauses->save_ns += gone_ns;
+	else if (what & SS_CHORE_CALLBACK)
+		pauses->callback_ns += gone_ns;
+	else if (what & SS_CHORE_LOGS)
+		pauses->log_ns += gone_ns;
+	else
+		pauses->guess_ns += gone_ns;
+	function = function_of(pauses, whole);
+	ss_sites_add(&pauses->sites, slices->name[function], function, gone_ns);
 }
 
 /*
- * A function that reads a value of the device and then works with it is the reader's matter
- * (sync-stall); one that is called when the value is there is a chore.
+ * A function that waits for a value of the device and then works with it is the reader's matter
+ * (sync-stall). One that is called when the value is there, or that computes many values and
+ * reads each of them, is a chore.
  */
-static bool is_chore(const struct pauses *pauses, const struct ss_task *task, uint32_t filler,
-		     uint8_t what)
+static bool is_chore(const struct pauses *pauses, uint32_t row, uint32_t end, uint8_t what)
 {
-	return (what & SS_CHORE_SAVES) ||
-	       (what && pauses->trace->slices.start_ns[filler] >= task->start_ns);
+	uint32_t waits;
+
+	if ((what & SS_CHORE_SAVES) || pauses->look->digest->device < 0)
+		return true;
+	waits = waits_in(pauses, row, end);
+	return !waits || (waits >= WAITS_MANY && ss_training_computes(pauses->training, row, end));
+}
+
+/* --- the loop ------------------------------------------------------------------------ */
+
+static bool is_long(const struct pauses *pauses, uint32_t row)
+{
+	const struct ss_slices *slices = &pauses->trace->slices;
+
+	return ss_row_is_named(pauses->trace, row) && slices->dur_ns[row] >= PAUSE_NS &&
+	       !is_step(pauses, row) &&
+	       !(ss_slice_flags(pauses->trace, row) & SS_NAME_DATALOADER) &&
+	       ss_step_at(pauses->trace, slices->start_ns[row]) != SS_NO_ROW;
 }
 
 static void find_pauses(struct pauses *pauses)
 {
-	const struct ss_graph *graph = pauses->look->graph;
+	const struct ss_track *track = &pauses->trace->tracks[pauses->look->graph->main];
+	uint32_t end = track->first_row + track->row_count, next;
 
-	pauses->until_ns = INT64_MIN;
-	for (uint32_t i = 0; i < graph->task_count; i++) {
-		const struct ss_task *task = &graph->tasks[i];
-		uint32_t filler, whole;
-		uint8_t what = 0;
+	for (uint32_t row = track->first_row; row < end; row = next) {
+		uint8_t what = what_is(pauses, row);
+		uint32_t behind, whole;
 
-		if (task->kind != SS_TASK_WORK || task->track != graph->main ||
-		    task->step == SS_NO_STEP || task->own_ns < PAUSE_NS ||
-		    task->start_ns < pauses->until_ns)
+		next = row + 1;
+		if (!(what & CHORES) || (what & SS_CHORE_EVALUATES) || !is_long(pauses, row))
 			continue;
-		filler = filler_of(pauses, task);
-		whole = filler == SS_NO_ROW ? SS_NO_ROW : whole_of(pauses, filler, &what);
-		if (whole != SS_NO_ROW && is_chore(pauses, task, filler, what))
-			claim(pauses, whole, what);
+		behind = ss_row_behind(pauses->trace, row);
+		if (!is_apart(pauses, row, behind) || !is_chore(pauses, row, behind, what))
+			continue;
+		whole = whole_of(pauses, row, &what);
+		if (!is_chore(pauses, whole, ss_row_behind(pauses->trace, whole), what))
+			whole = row;
+		claim(pauses, whole, what);
+		next = ss_row_behind(pauses->trace, whole);
+		next = next > row ? next : row + 1;
 	}
+}
+
+/* A function of the program, by its own file. */
+static bool is_own(const struct pauses *pauses, uint32_t row)
+{
+	const char *name;
+
+	if (pauses->trace->slices.kind[row] != SS_KIND_PYTHON)
+		return false;
+	name = ss_strings_text(&pauses->trace->names, pauses->trace->slices.name[row]);
+	return name[0] != '<' && strstr(name, ".py(") && ss_frame_function(name)[0] != '<' &&
+	       !ss_frame_is_library(name);
+}
+
+/* Functions whose name tells nothing, in jobs that train without a device to wait for. */
+static void find_readers(struct pauses *pauses)
+{
+	const struct ss_trace *trace = pauses->trace;
+	const struct ss_track *track = &trace->tracks[pauses->look->graph->main];
+	uint32_t end = track->first_row + track->row_count, next;
+	int64_t least_ns = (int64_t)((double)pauses->look->step_ns * GUESS_SHARE /
+				     pauses->look->steps->count);
+
+	if (!pauses->training->trains || !pauses->training->has_links ||
+	    pauses->look->digest->device >= 0)
+		return;
+	for (uint32_t row = track->first_row; row < end; row = next) {
+		uint32_t behind;
+
+		next = row + 1;
+		if (!is_long(pauses, row) || trace->slices.dur_ns[row] < least_ns ||
+		    pauses->wholes.is_gone[row] || !is_own(pauses, row))
+			continue;
+		behind = ss_row_behind(trace, row);
+		if (!is_apart(pauses, row, behind) || !only_reads(pauses, row, behind))
+			continue;
+		claim(pauses, row, 0);
+		next = behind > row ? behind : row + 1;
+	}
+}
+
+static void tell(struct pauses *pauses)
+{
+	struct ss_look *look = pauses->look;
+	int64_t named_ns = pauses->save_ns + pauses->log_ns + pauses->callback_ns;
+
+	ss_sites_sort(&pauses->sites);
+	for (uint32_t i = 0; i < pauses->sites.count && i < 4; i++) {
+		const struct ss_site *site = &pauses->sites.items[i];
+		uint32_t end = ss_row_behind(pauses->trace, site->row);
+		bool launches = look->digest->device < 0 ||
+				ss_training_computes(pauses->training, site->row, end);
+
+		ss_look_evidence(look, ss_site_fact(site),
+				 launches ? "%s takes {time} per step ({count} calls per step) and "
+					    "trains nothing"
+					  : "%s runs {count}x a step and launches nothing for "
+					    "{time}",
+				 ss_strings_text(&pauses->trace->names, site->name));
+	}
+	if (pauses->save_ns > pauses->log_ns + pauses->callback_ns + pauses->guess_ns)
+		ss_look_fix(look, save_fix);
+	else if (pauses->callback_ns > pauses->log_ns + pauses->guess_ns)
+		ss_look_fix(look, callback_fix);
+	if (!pauses->sites.count)
+		return;
+	ss_look_figure(look, FIGURE_CALLBACK, (double)pauses->callback_ns);
+	ss_look_figure(look, FIGURE_GUESS, (double)pauses->guess_ns);
+	ss_look_figure(look, FIGURE_NAMED, (double)(pauses->save_ns + pauses->log_ns));
+	ss_look_figure(look, FIGURE_DEVICE, look->digest->device < 0 ? 0 : 1);
+	if (pauses->guess_ns > named_ns)
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				   "the function reads values and trains nothing; that it logs is "
+				   "a guess");
+	else
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+				   "the function that takes the time is recorded");
 }
 
 static enum ss_status find(struct pauses *pauses, struct ss_arena *scratch, struct ss_error *err)
@@ -195,23 +349,17 @@ static enum ss_status find(struct pauses *pauses, struct ss_arena *scratch, stru
 	struct ss_look *look = pauses->look;
 
 	SS_TRY(ss_sites_init(&pauses->sites, look, err));
-	if (!prepare(pauses, scratch))
+	SS_TRY(ss_bricks_training(look->subject->bricks, &pauses->training, err));
+	pauses->names = ss_chores(pauses->trace, scratch);
+	pauses->values = SS_ARENA_NEW(scratch, uint8_t, (size_t)pauses->trace->names.count + 1);
+	if (!pauses->names || !pauses->values || !ss_wholes_init(&pauses->wholes, look, scratch))
 		return ss_fail_memory(err, "pauses of the loop");
 	find_pauses(pauses);
-	claim_copies(pauses);
+	find_readers(pauses);
+	ss_wholes_claim_device(&pauses->wholes);
 	if (pauses->sites.failed)
 		return ss_fail_memory(err, "pauses of the loop");
-	ss_sites_sort(&pauses->sites);
-	for (uint32_t i = 0; i < pauses->sites.count && i < 4; i++)
-		ss_look_evidence(look, ss_site_fact(&pauses->sites.items[i]),
-				 "%s runs {count}x a step and launches nothing for {time}",
-				 ss_strings_text(&pauses->trace->names,
-						 pauses->sites.items[i].name));
-	if (pauses->save_ns > pauses->log_ns)
-		ss_look_fix(look, save_fix);
-	if (pauses->sites.count)
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the function that takes the time is recorded");
+	tell(pauses);
 	return SS_OK;
 }
 
@@ -230,10 +378,42 @@ static enum ss_status look_for_pauses(struct ss_look *look, struct ss_error *err
 	return status;
 }
 
+static double sum_of(const struct ss_judgement *judgement, uint32_t slot)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < judgement->rank_count; i++)
+		sum += ss_judge_figure(judgement, i, slot);
+	return sum;
+}
+
+static enum ss_status judge_pauses(struct ss_judgement *judgement, struct ss_error *err)
+{
+	double callback = sum_of(judgement, FIGURE_CALLBACK);
+	double guess = sum_of(judgement, FIGURE_GUESS), named = sum_of(judgement, FIGURE_NAMED);
+	struct ss_finding *finding;
+	const char *title = NULL;
+
+	(void)err;
+	if (callback + guess + named <= 0)
+		return SS_OK;
+	if (callback > guess + named)
+		title = "A callback of the trainer takes time in every step";
+	else if (guess > named)
+		title = "The loop spends time on work that trains nothing";
+	finding = ss_judge_add(judgement, SS_NO_ROW, title);
+	if (finding && sum_of(judgement, FIGURE_DEVICE) <= 0)
+		finding->warn_share = CPU_WARN_SHARE;
+	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
+		if (ss_judge_claims(judgement, i))
+			ss_judge_take(judgement, finding, i);
+	return SS_OK;
+}
+
 const struct ss_rule ss_rule_all_idle = {
 	.name = "all-idle",
 	.title = "The loop stops to save or to log",
-	.summary = "Checkpoints, logging and sleeping on the thread that should launch",
+	.summary = "Checkpoints, logging, callbacks and sleeping on the thread that trains",
 	.fix = "if rank == 0 and step % 100 == 0:        # one rank, and rarely\n"
 	       "    pool.submit(log, step, values)       # a thread: ThreadPoolExecutor(1)",
 	.surer = "with_stack=True names the line, record_function(\"save\") the part of the loop",
@@ -242,4 +422,5 @@ const struct ss_rule ss_rule_all_idle = {
 	.why = "moving it into a thread is a change of a few lines, so 2 % is worth it; below half "
 	       "a percent steps differ by more",
 	.look = look_for_pauses,
+	.judge = judge_pauses,
 };

@@ -3,18 +3,37 @@
  *
  * The time in the DataLoader's __next__ on the thread that runs the steps. A loader that
  * keeps up has the batch ready, and __next__ takes as long as the fastest of this file
- * took; one that makes batches in __next__ itself needs workers for that.
+ * took; one that makes batches in __next__ itself needs workers for that, and recorded frames
+ * name the functions that its time goes to.
+ *
+ * Programs without a DataLoader make their batches in a function of their own. It is known by
+ * its name (get_batch, tokenize, preprocess; chores.h) and by what is not in it: training, and
+ * work of the device.
  */
 #include <string.h>
 
 #include "analyze/moment.h"
+#include "diagnose/chores.h"
+#include "diagnose/inner.h"
+#include "diagnose/input_work.h"
+#include "diagnose/rows.h"
 #include "diagnose/rule.h"
+#include "diagnose/sites.h"
+#include "diagnose/wholes.h"
 
 /*
  * What taking a batch that is ready costs: a queue between processes, unpickling, handles of
  * shared memory. Measured 0.1 to 0.3 ms where workers keep up.
  */
 #define READY_NS 200000
+
+/* Of the time in __next__: a function with less of it is not worth a sentence. */
+#define INNER_SHARE 0.2
+
+static const char own_fix[] =
+	"# make batches beside the model: a DataLoader with workers, or a thread\n"
+	"DataLoader(dataset, batch_size=..., num_workers=8, persistent_workers=True)\n"
+	"next_batch = pool.submit(get_batch)      # ThreadPoolExecutor(1), one batch ahead";
 
 static const char few_workers_fix[] =
 	"DataLoader(..., num_workers=2 * what_it_is, prefetch_factor=4,\n"
@@ -30,6 +49,10 @@ struct input {
 	uint32_t longest; /* row */
 	int64_t longest_ns;
 	bool in_process;
+	int64_t own_ns;  /* claimed of functions that are no DataLoader */
+	uint8_t *chores; /* enum ss_chore, per name */
+	struct ss_inner inner;
+	struct ss_sites sites;
 };
 
 static bool is_input(const struct input *input, uint32_t row)
@@ -41,6 +64,11 @@ static bool is_input(const struct input *input, uint32_t row)
 	       (input->main == SS_NO_ROW || trace->slices.track[row] == input->main) &&
 	       (parent == SS_NO_ROW || !(ss_slice_flags(trace, parent) & SS_NAME_DATALOADER)) &&
 	       ss_step_at(trace, trace->slices.start_ns[row]) != SS_NO_ROW;
+}
+
+static bool is_in_process(const struct ss_trace *trace, uint32_t row)
+{
+	return strstr(ss_strings_text(&trace->names, trace->slices.name[row]), "SingleProcess");
 }
 
 static void count(struct input *input)
@@ -87,8 +115,81 @@ static void claim(struct input *input)
 		};
 		input->claimed_ns = ss_ns_sum(input->claimed_ns,
 					      ss_look_claim_time(input->look, stretch));
+		if (is_in_process(trace, row))
+			ss_inner_add(&input->inner, row);
 	}
 }
+
+/* --- functions of the program ------------------------------------------------------------- */
+
+/* A function that makes batches: by its name, with nothing of the model in it. */
+static bool is_own(const struct input *input, const struct ss_training *training,
+		   const struct ss_places *places, uint32_t row)
+{
+	const struct ss_trace *trace = input->look->trace;
+	uint32_t end;
+
+	if (!ss_row_is_named(trace, row) ||
+	    input->chores[trace->slices.name[row]] != SS_CHORE_LOADS ||
+	    places->module[row] != SS_NO_ROW ||
+	    ss_step_at(trace, trace->slices.start_ns[row]) == SS_NO_ROW)
+		return false;
+	end = ss_row_behind(trace, row);
+	if (ss_training_in(training, row, end) ||
+	    (trace->device_event_count && ss_training_computes(training, row, end)))
+		return false;
+	for (; row < end; row++)
+		if ((ss_slice_flags(trace, row) & (SS_NAME_DATALOADER | SS_NAME_MODULE)) != 0)
+			return false;
+	return true;
+}
+
+static enum ss_status claim_own(struct input *input, struct ss_error *err)
+{
+	const struct ss_trace *trace = input->look->trace;
+	const struct ss_slices *slices = &trace->slices;
+	const struct ss_training *training;
+	const struct ss_places *places;
+	uint32_t row, end, next;
+
+	if (input->main == SS_NO_ROW)
+		return SS_OK;
+	SS_TRY(ss_bricks_training(input->look->subject->bricks, &training, err));
+	SS_TRY(ss_bricks_places(input->look->subject->bricks, &places, err));
+	row = trace->tracks[input->main].first_row;
+	end = row + trace->tracks[input->main].row_count;
+	for (; row < end; row = next) {
+		int64_t gone_ns;
+
+		next = row + 1;
+		if (ss_slice_flags(trace, row) & SS_NAME_DATALOADER) {
+			next = ss_row_behind(trace, row);
+			next = next > row ? next : row + 1;
+			continue;
+		}
+		if (!is_own(input, training, places, row))
+			continue;
+		gone_ns = ss_look_claim_time(
+			input->look, (struct ss_stretch){
+					     .track = input->main,
+					     .from_ns = slices->start_ns[row],
+					     .to_ns = ss_slice_end(slices, row),
+					     .keep_ns = READY_NS,
+					     .low_keep_ns = slices->dur_ns[row] / 2 -
+							    (input->mean_ns - slices->dur_ns[row]),
+				     });
+		if (!gone_ns)
+			continue;
+		input->own_ns = ss_ns_sum(input->own_ns, gone_ns);
+		ss_inner_add(&input->inner, row);
+		ss_sites_add(&input->sites, slices->name[row], row, slices->dur_ns[row]);
+		next = ss_row_behind(trace, row);
+		next = next > row ? next : row + 1;
+	}
+	return SS_OK;
+}
+
+/* --- what is told --------------------------------------------------------------------------- */
 
 /* How long devices stood idle because of it. */
 static enum ss_status idle_of(const struct ss_look *look, int64_t *out, struct ss_error *err)
@@ -136,7 +237,7 @@ static enum ss_status tell(struct input *input, struct ss_error *err)
 
 	SS_TRY(idle_of(look, &idle_ns, err));
 	SS_TRY(line_row(input, &fact.row, err));
-	input->in_process = strstr(name, "SingleProcess") != NULL;
+	input->in_process = is_in_process(trace, input->longest);
 	ss_look_evidence(look, fact, "%s blocks the training thread {time} a step", name);
 	if (!input->in_process)
 		ss_look_fix(look, few_workers_fix);
@@ -153,19 +254,89 @@ static enum ss_status tell(struct input *input, struct ss_error *err)
 	return SS_OK;
 }
 
+/* The functions that the time goes to, and what helps with the first of them. */
+static void tell_inner(struct input *input)
+{
+	const struct ss_strings *names = &input->look->trace->names;
+	int64_t whole_ns = ss_ns_sum(input->in_process ? input->total_ns : 0, input->own_ns);
+	const char *fix = NULL;
+
+	ss_inner_sort(&input->inner);
+	for (uint32_t i = 0; i < input->inner.count && i < 3; i++) {
+		const struct ss_inner_part *part = &input->inner.parts[i];
+		const char *name = ss_strings_text(names, part->name);
+		const char *leaf = ss_strings_text(names, part->leaf);
+		const struct ss_input_work *work = ss_input_work(name, leaf);
+		struct ss_fact fact = { part->ns, 0, part->row };
+
+		if ((double)part->ns < INNER_SHARE * (double)whole_ns)
+			break;
+		if (work)
+			ss_look_evidence(input->look, fact, "%s takes {time} of it per step: %s",
+					 name, work->text);
+		else
+			ss_look_evidence(input->look, fact, "%s takes {time} of it per step", name);
+		if (!fix && work)
+			fix = work->fix;
+	}
+	if (fix && (input->in_process || !input->claimed_ns))
+		ss_look_fix(input->look, fix);
+}
+
+static void tell_own(struct input *input)
+{
+	struct ss_look *look = input->look;
+
+	ss_sites_sort(&input->sites);
+	for (uint32_t i = 0; i < input->sites.count && i < 3; i++)
+		ss_look_evidence(look, ss_site_fact(&input->sites.items[i]),
+				 "%s makes batches on the thread that runs the model: {time} per "
+				 "step",
+				 ss_strings_text(&look->trace->names, input->sites.items[i].name));
+	if (!input->claimed_ns)
+		ss_look_fix(look, own_fix);
+	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+			   "that it makes batches is known by its name");
+}
+
+static enum ss_status find(struct input *input, struct ss_arena *scratch, struct ss_error *err)
+{
+	struct ss_look *look = input->look;
+
+	SS_TRY(ss_sites_init(&input->sites, look, err));
+	input->chores = ss_chores(look->trace, scratch);
+	if (!input->chores || !ss_inner_init(&input->inner, look, scratch))
+		return ss_fail_memory(err, "the input");
+	count(input);
+	if (input->calls)
+		claim(input);
+	SS_TRY(claim_own(input, err));
+	if (input->claimed_ns)
+		SS_TRY(tell(input, err));
+	if (input->own_ns)
+		tell_own(input);
+	tell_inner(input);
+	if (input->inner.failed || input->sites.failed)
+		return ss_fail_memory(err, "the input");
+	return SS_OK;
+}
+
 static enum ss_status look_for_input(struct ss_look *look, struct ss_error *err)
 {
 	struct input input = { .look = look, .longest = SS_NO_ROW };
+	struct ss_arena scratch;
+	enum ss_status status;
 
 	if (!look->steps->count)
 		return SS_OK;
 	input.main = look->graph->main;
 	input.mean_ns = look->step_ns / look->steps->count;
-	count(&input);
-	if (!input.calls)
-		return SS_OK;
-	claim(&input);
-	return input.claimed_ns ? tell(&input, err) : SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = find(&input, &scratch, err);
+	ss_inner_release(&input.inner);
+	ss_sites_release(&input.sites);
+	ss_arena_release(&scratch);
+	return status;
 }
 
 const struct ss_rule ss_rule_input_stall = {

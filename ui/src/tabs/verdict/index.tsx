@@ -39,6 +39,10 @@ function fixNamed(fix: string): boolean {
 	return fix !== "" && fix !== "none";
 }
 
+function nothingElse(cards: number): string {
+	return `Nothing ${cards ? "else " : ""}above ${LEAST_PERCENT} % of the step was found.`;
+}
+
 /* Time that no rule explains, without a figure of what can be saved. */
 function isOpen(finding: Diagnosis["findings"][number]): boolean {
 	return finding.rule === "unexplained-time" && finding.cost_ns === null;
@@ -71,9 +75,7 @@ function Findings({ told, on }: { told: Diagnosis; on: Set<string> }) {
 			{small.map(card)}
 			{told.step_ns ? (
 				<p class="nothing-else">
-					{openShare(told.account)
-						? ""
-						: `Nothing ${cards.length ? "else " : ""}above ${LEAST_PERCENT} % of the step was found.`}
+					{openShare(told.account) ? "" : nothingElse(cards.length)}
 					{told.next ? ` What is left: ${told.next}.` : ""}
 				</p>
 			) : null}

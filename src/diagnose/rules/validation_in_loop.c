@@ -1,0 +1,361 @@
+/*
+ * validation_in_loop.c - rule: steps that train also run forward passes that nothing is
+ * learned from.
+ *
+ * A function or range that is called validate, evaluate or test, in a job that trains, with
+ * operators that compute and none of the training in it: no forward operator that a backward
+ * belongs to, no backward, no optimizer. Where nothing has such a name: forward passes without
+ * backward in some steps and not in others; model.eval() in the function says what they are.
+ * Those of every step stay alone: a teacher, a frozen encoder and a policy that plays are
+ * computed so on purpose.
+ */
+#include <string.h>
+
+#include "analyze/moment.h"
+#include "diagnose/chores.h"
+#include "diagnose/rows.h"
+#include "diagnose/sites.h"
+#include "diagnose/wholes.h"
+
+/*
+ * Products, convolutions and attention of a stretch without backward, as a share of those that
+ * are trained in a step: less is no forward pass but a metric, or a norm of a matrix.
+ */
+#define PASS_SHARE 0.5
+
+/* Functions around an operator that are looked at. */
+#define AROUND_MAX 64
+
+/* A stretch of the main thread without training. */
+struct stretch {
+	uint32_t row; /* the first operator */
+	uint32_t step;
+	uint32_t heavy;
+	int64_t from_ns, to_ns;
+};
+
+struct validation {
+	struct ss_look *look;
+	const struct ss_trace *trace;
+	const struct ss_training *training;
+	const struct ss_phases *phases;
+	const struct ss_ops *ops;
+	uint8_t *chores; /* enum ss_chore, per name */
+	uint8_t *heavy;  /* per name: 1 an operator of a forward pass, 2 none */
+	struct ss_wholes wholes;
+	struct ss_sites sites;
+	uint8_t *steps; /* per step: it has such a stretch */
+	struct stretch *stretches;
+	uint32_t count, capacity;
+	uint32_t trained; /* heavy operators of training in all steps */
+	bool is_named;
+};
+
+static bool is_in_step(const struct validation *v, uint32_t row)
+{
+	return ss_step_at(v->trace, v->trace->slices.start_ns[row]) != SS_NO_ROW;
+}
+
+/* --- by name --------------------------------------------------------------------------- */
+
+static bool is_named_so(const struct validation *v, uint32_t row)
+{
+	const uint32_t steps = SS_NAME_STEP | SS_NAME_STEP_LIKE;
+	uint8_t what = v->chores[v->trace->slices.name[row]];
+	uint32_t end;
+
+	/* a function of several duties ("_maybe_log_save_evaluate") has those that do them in it */
+	if (!ss_row_is_named(v->trace, row) || !(what & SS_CHORE_EVALUATES) ||
+	    (what & ~SS_CHORE_EVALUATES) || (ss_slice_flags(v->trace, row) & steps))
+		return false;
+	end = ss_row_behind(v->trace, row);
+	return !ss_training_in(v->training, row, end) &&
+	       ss_training_computes(v->training, row, end);
+}
+
+static void find_by_name(struct validation *v)
+{
+	const struct ss_slices *slices = &v->trace->slices;
+	const struct ss_track *track = &v->trace->tracks[v->look->graph->main];
+	uint32_t end = track->first_row + track->row_count;
+
+	for (uint32_t row = track->first_row; row < end; row++) {
+		int64_t to_ns = ss_slice_end(slices, row), gone_ns;
+
+		if (!is_named_so(v, row) || !is_in_step(v, row))
+			continue;
+		gone_ns = ss_wholes_claim(&v->wholes, row, slices->start_ns[row], to_ns);
+		if (gone_ns)
+			ss_sites_add(&v->sites, slices->name[row], row, gone_ns);
+		row = ss_row_behind(v->trace, row) - 1;
+	}
+	v->is_named = v->sites.count;
+}
+
+/* --- by what is computed ---------------------------------------------------------------- */
+
+static bool is_heavy(struct validation *v, uint32_t row)
+{
+	uint32_t name = v->trace->slices.name[row];
+
+	if (v->trace->slices.kind[row] != SS_KIND_OP)
+		return false;
+	if (!v->heavy[name])
+		v->heavy[name] = ss_training_is_heavy(ss_strings_text(&v->trace->names, name)) ? 1
+											       : 2;
+	return v->heavy[name] == 1;
+}
+
+/* The outermost operator around. */
+static uint32_t top_of(const struct validation *v, uint32_t row)
+{
+	for (uint32_t tries = 0; tries < AROUND_MAX && v->ops->owner[row] != SS_NO_ROW; tries++)
+		row = v->ops->owner[row];
+	return row;
+}
+
+static bool add_stretch(struct validation *v, const struct stretch *stretch)
+{
+	if (!ss_memory_reserve(v->look->memory, (void **)&v->stretches, &v->capacity,
+			       (size_t)v->count + 1, sizeof(*v->stretches)))
+		return false;
+	v->stretches[v->count++] = *stretch;
+	return true;
+}
+
+/* Stretches of forward operators between rows of training. */
+static bool find_stretches(struct validation *v)
+{
+	const struct ss_slices *slices = &v->trace->slices;
+	const struct ss_track *track = &v->trace->tracks[v->look->graph->main];
+	uint32_t end = track->first_row + track->row_count, next;
+	struct stretch stretch = { .row = SS_NO_ROW };
+	uint32_t backward = SS_NO_ROW; /* the latest step with a backward */
+
+	for (uint32_t row = track->first_row; row < end; row = next) {
+		uint32_t top, behind, step;
+
+		next = row + 1;
+		if (ss_training_in(v->training, row, row + 1)) {
+			if (stretch.row != SS_NO_ROW && !add_stretch(v, &stretch))
+				return false;
+			stretch.row = SS_NO_ROW;
+			if (v->phases->phase[row] == SS_PHASE_BACKWARD)
+				backward = ss_step_at(v->trace, slices->start_ns[row]);
+		}
+		if (!is_heavy(v, row) || v->phases->phase[row] == SS_PHASE_INPUT)
+			continue;
+		step = ss_step_at(v->trace, slices->start_ns[row]);
+		if (step == SS_NO_ROW || v->phases->phase[row] != SS_PHASE_FORWARD)
+			continue;
+		top = top_of(v, row);
+		behind = ss_row_behind(v->trace, top);
+		next = behind > next ? behind : next;
+		if (ss_training_in(v->training, top, behind)) {
+			v->trained++;
+			next = row + 1; /* rows of training end the stretch */
+			continue;
+		}
+		if (stretch.row == SS_NO_ROW || step != stretch.step) {
+			if (stretch.row != SS_NO_ROW && !add_stretch(v, &stretch))
+				return false;
+			stretch = (struct stretch){ .row = top,
+						    .step = step,
+						    .from_ns = slices->start_ns[top] };
+		}
+		stretch.heavy++;
+		stretch.to_ns = ss_slice_end(slices, top);
+	}
+	/* the file may end before the backward of its last forward pass */
+	return stretch.row == SS_NO_ROW || stretch.step != backward || add_stretch(v, &stretch);
+}
+
+/* A whole forward pass at least, as large as half of what a step trains. */
+static bool is_pass(const struct validation *v, const struct stretch *stretch)
+{
+	return v->trained &&
+	       (double)stretch->heavy * v->look->steps->count >= PASS_SHARE * (double)v->trained;
+}
+
+/* The outermost function around without training, or SS_NO_ROW. */
+static uint32_t function_around(const struct validation *v, uint32_t row)
+{
+	const struct ss_slices *slices = &v->trace->slices;
+	uint32_t found = SS_NO_ROW;
+
+	for (uint32_t tries = 0; tries < AROUND_MAX; tries++) {
+		row = slices->parent[row];
+		if (row == SS_NO_ROW ||
+		    (ss_slice_flags(v->trace, row) & (SS_NAME_STEP | SS_NAME_STEP_LIKE)) ||
+		    ss_training_in(v->training, row, ss_row_behind(v->trace, row)))
+			break;
+		if (ss_row_is_named(v->trace, row))
+			found = row;
+	}
+	return found;
+}
+
+/* model.eval() is called in it. */
+static bool is_eval(const struct validation *v, uint32_t function)
+{
+	const struct ss_slices *slices = &v->trace->slices;
+	uint32_t end = ss_row_behind(v->trace, function);
+
+	for (uint32_t row = function; row < end; row++) {
+		const char *name = ss_strings_text(&v->trace->names, slices->name[row]);
+
+		if (slices->kind[row] == SS_KIND_PYTHON &&
+		    strncmp(name, "torch/nn/modules/module.py(", 27) == 0 &&
+		    strcmp(ss_frame_function(name), "eval") == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool find_by_work(struct validation *v)
+{
+	const struct ss_slices *slices = &v->trace->slices;
+	uint32_t with = 0;
+	int64_t until_ns = INT64_MIN;
+
+	if (!find_stretches(v))
+		return false;
+	for (uint32_t i = 0; i < v->count; i++)
+		if (is_pass(v, &v->stretches[i]) && !v->steps[v->stretches[i].step]) {
+			v->steps[v->stretches[i].step] = true;
+			with++;
+		}
+	if (!with || with >= v->look->steps->count)
+		return true;
+	for (uint32_t i = 0; i < v->count; i++) {
+		struct stretch *stretch = &v->stretches[i];
+		uint32_t around = function_around(v, stretch->row), row = stretch->row;
+		int64_t gone_ns;
+
+		if (!is_pass(v, stretch) || stretch->from_ns < until_ns)
+			continue;
+		if (around != SS_NO_ROW) {
+			row = around;
+			stretch->from_ns = slices->start_ns[around];
+			stretch->to_ns = ss_slice_end(slices, around);
+			v->is_named |= is_eval(v, around);
+		}
+		until_ns = stretch->to_ns;
+		gone_ns = ss_wholes_claim(&v->wholes, row, stretch->from_ns, stretch->to_ns);
+		if (gone_ns)
+			ss_sites_add(&v->sites, around == SS_NO_ROW ? 0 : slices->name[row], row,
+				     gone_ns);
+	}
+	return true;
+}
+
+/* --- what is told ----------------------------------------------------------------------- */
+
+static void tell(struct validation *v)
+{
+	struct ss_look *look = v->look;
+
+	ss_sites_sort(&v->sites);
+	for (uint32_t i = 0; i < v->sites.count && i < 4; i++) {
+		const struct ss_site *site = &v->sites.items[i];
+
+		if (site->name)
+			ss_look_evidence(look, ss_site_fact(site),
+					 "%s runs forward passes without backward for {time} per "
+					 "step",
+					 ss_strings_text(&v->trace->names, site->name));
+		else
+			ss_look_evidence(look, ss_site_fact(site),
+					 "some steps run forward passes without backward: {time} "
+					 "per step");
+	}
+	if (v->is_named)
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+				   "the function that runs them is recorded, and trains nothing");
+	else
+		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
+				   "no backward belongs to these forward passes, but nothing "
+				   "names them validation");
+	ss_look_figure(look, 0, v->is_named ? 1 : 0);
+}
+
+static enum ss_status find(struct validation *v, struct ss_arena *scratch, struct ss_error *err)
+{
+	struct ss_look *look = v->look;
+	bool whole = true;
+
+	SS_TRY(ss_bricks_phases(look->subject->bricks, &v->phases, err));
+	SS_TRY(ss_bricks_training(look->subject->bricks, &v->training, err));
+	SS_TRY(ss_bricks_ops(look->subject->bricks, &v->ops, err));
+	if (!v->training->trains)
+		return SS_OK;
+	SS_TRY(ss_sites_init(&v->sites, look, err));
+	v->chores = ss_chores(v->trace, scratch);
+	v->heavy = SS_ARENA_NEW(scratch, uint8_t, (size_t)v->trace->names.count + 1);
+	v->steps = SS_ARENA_NEW(scratch, uint8_t, (size_t)v->trace->steps.count + 1);
+	if (!v->chores || !v->heavy || !v->steps || !ss_wholes_init(&v->wholes, look, scratch))
+		return ss_fail_memory(err, "validation");
+	find_by_name(v);
+	/* whether a forward without a name is trained is known by its backward only */
+	if (!v->is_named && v->training->has_links)
+		whole = find_by_work(v);
+	if (!whole || v->sites.failed)
+		return ss_fail_memory(err, "validation");
+	ss_wholes_claim_device(&v->wholes);
+	if (v->sites.count)
+		tell(v);
+	return SS_OK;
+}
+
+static enum ss_status look_for_validation(struct ss_look *look, struct ss_error *err)
+{
+	struct validation v = { .look = look, .trace = look->trace };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->graph->main == SS_NO_ROW)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = find(&v, &scratch, err);
+	ss_memory_free(look->memory, v.stretches, v.capacity * sizeof(*v.stretches));
+	ss_sites_release(&v.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+/* Without a name it may be something else, such as samples that are drawn. */
+static enum ss_status judge_validation(struct ss_judgement *judgement, struct ss_error *err)
+{
+	struct ss_finding *finding;
+	bool is_named = false, any = false;
+
+	(void)err;
+	for (uint32_t i = 0; i < judgement->rank_count; i++) {
+		any |= ss_judge_claims(judgement, i) > 0;
+		is_named |= ss_judge_figure(judgement, i, 0) > 0;
+	}
+	if (!any)
+		return SS_OK;
+	finding = ss_judge_add(judgement, SS_NO_ROW,
+			       is_named ? NULL : "Some steps run forward passes without backward");
+	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
+		if (ss_judge_claims(judgement, i))
+			ss_judge_take(judgement, finding, i);
+	return SS_OK;
+}
+
+const struct ss_rule ss_rule_validation_in_loop = {
+	.name = "validation-in-loop",
+	.title = "Validation runs inside the training loop",
+	.summary = "Forward passes without backward in steps that train: validate(), evaluate()",
+	.fix = "if step % 1000 == 0:                          # less often\n"
+	       "    validate(model, itertools.islice(val_loader, 20))   # and on fewer batches\n"
+	       "# or save a checkpoint and validate it in another process",
+	.surer = "with_stack=True names the function, record_function(\"validate\") the range",
+	.warn_share = 0.10,
+	.silent_share = 0.01,
+	.why = "the recorded steps may hold more validation than a whole run does, so a warning "
+	       "from 10 % of them on; below 1 % steps differ by more",
+	.look = look_for_validation,
+	.judge = judge_validation,
+};

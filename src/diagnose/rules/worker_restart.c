@@ -1,0 +1,290 @@
+/*
+ * worker_restart.c - rule: the DataLoader starts its worker processes anew in every epoch.
+ *
+ * At the end of an epoch __next__ stops the workers, then the loop makes a new iterator, which
+ * starts them again, and the first __next__ waits until one of them has a batch. Frames name
+ * it: a process is started in dataloader.py. Without frames it is seen by two calls of __next__
+ * with little between them but a pause, of which the first is as long as stopping processes
+ * takes. Workers that are kept (persistent_workers) are neither stopped nor started.
+ */
+#include <string.h>
+
+#include "analyze/moment.h"
+#include "diagnose/chores.h"
+#include "diagnose/rows.h"
+#include "diagnose/rule.h"
+#include "diagnose/sites.h"
+
+/*
+ * Stopping and starting processes, each; measured 48 to 290 ms and 91 to 660 ms for two small
+ * workers. Kept workers take below 0.1 ms to end an epoch and 4 to 8 ms to begin one.
+ */
+#define STOP_NS 2000000
+#define START_NS 5000000
+
+/* Operators between two epochs draw a seed and an order; measured 0.1 to 0.2 ms. */
+#define BETWEEN_NS 1000000
+
+/* What the first batch of an epoch takes when workers are kept: as the fastest of this file. */
+#define READY_NS 200000
+
+/* A batch that was ready; also, how many batches new workers may keep waiting for. */
+#define SHORT_NS 1000000
+#define FIRST_MAX 16
+
+/* Frames around the start of a process that are looked at. */
+#define AROUND_MAX 32
+
+/* A new start: the last batch of an epoch and the first of the next one. */
+struct restart {
+	uint32_t last, first; /* rows of __next__; last may be SS_NO_ROW */
+	uint32_t iterator;    /* row of the frame that starts them, or SS_NO_ROW */
+};
+
+enum { NAME_STARTS = 1, NAME_LOADER, NAME_SHUTS };
+
+struct finder {
+	struct ss_look *look;
+	const struct ss_trace *trace;
+	const struct ss_phases *phases;
+	uint8_t *names; /* per name */
+	struct restart *items;
+	uint32_t count, capacity;
+	struct ss_sites sites;
+	bool has_frames, failed;
+};
+
+static uint8_t name_of(const char *name)
+{
+	const char *function = ss_frame_function(name);
+
+	if (function == name)
+		return 0;
+	if (strstr(name, "multiprocessing/process.py") && strcmp(function, "start") == 0)
+		return NAME_STARTS;
+	if (!strstr(name, "torch/utils/data/dataloader.py"))
+		return 0;
+	return strcmp(function, "_shutdown_workers") == 0 ? NAME_SHUTS : NAME_LOADER;
+}
+
+static bool is_next(const struct finder *finder, uint32_t row)
+{
+	const struct ss_trace *trace = finder->trace;
+
+	return trace->slices.kind[row] == SS_KIND_ANNOTATION &&
+	       (ss_slice_flags(trace, row) & SS_NAME_DATALOADER) &&
+	       strstr(ss_strings_text(&trace->names, trace->slices.name[row]), "MultiProcessing");
+}
+
+/* The outermost function of the DataLoader around the start of a process. */
+static uint32_t iterator_around(const struct finder *finder, uint32_t row)
+{
+	const struct ss_slices *slices = &finder->trace->slices;
+	uint32_t found = SS_NO_ROW;
+
+	for (uint32_t i = 0; i < AROUND_MAX && row != SS_NO_ROW; i++, row = slices->parent[row])
+		if (slices->kind[row] == SS_KIND_PYTHON &&
+		    finder->names[slices->name[row]] == NAME_LOADER)
+			found = row;
+	return found;
+}
+
+static void add(struct finder *finder, struct restart restart)
+{
+	if (!ss_memory_reserve(finder->look->memory, (void **)&finder->items, &finder->capacity,
+			       (size_t)finder->count + 1, sizeof(*finder->items)))
+		finder->failed = true;
+	else
+		finder->items[finder->count++] = restart;
+}
+
+/* Without frames: the end of an epoch and the start of the next, with a pause between them. */
+static bool looks_like(const struct finder *finder, uint32_t last, uint32_t first)
+{
+	const struct ss_slices *slices = &finder->trace->slices;
+
+	/* what a model does between two batches is not seen without operators */
+	return last != SS_NO_ROW && finder->phases->has_ops && slices->dur_ns[last] >= STOP_NS &&
+	       slices->start_ns[first] - ss_slice_end(slices, last) >= START_NS;
+}
+
+static void find_restarts(struct finder *finder)
+{
+	const struct ss_slices *slices = &finder->trace->slices;
+	const struct ss_track *track = &finder->trace->tracks[finder->look->graph->main];
+	uint32_t end = track->first_row + track->row_count;
+	uint32_t last = SS_NO_ROW, iterator = SS_NO_ROW; /* last: little was done since */
+	int64_t until_ns = INT64_MIN, between_ns = 0;
+	bool any = false; /* a batch was taken before */
+
+	for (uint32_t row = track->first_row; row < end && !finder->failed; row++) {
+		enum ss_kind kind = slices->kind[row];
+
+		if (slices->start_ns[row] < until_ns)
+			continue;
+		if (kind == SS_KIND_PYTHON) {
+			finder->has_frames = true;
+			if (finder->names[slices->name[row]] == NAME_STARTS &&
+			    iterator == SS_NO_ROW)
+				iterator = iterator_around(finder, row);
+			continue;
+		}
+		if (!is_next(finder, row)) {
+			if (kind == SS_KIND_OP || ss_kind_is_call(kind))
+				between_ns = ss_ns_sum(between_ns, slices->dur_ns[row]);
+			else if (finder->phases->phase[row] == SS_PHASE_OPTIMIZER)
+				last = SS_NO_ROW;
+			continue;
+		}
+		if (between_ns >= BETWEEN_NS)
+			last = SS_NO_ROW;
+		if ((iterator != SS_NO_ROW && any) ||
+		    (!finder->has_frames && looks_like(finder, last, row)))
+			add(finder, (struct restart){ last, row, iterator });
+		last = row;
+		iterator = SS_NO_ROW;
+		between_ns = 0;
+		until_ns = ss_slice_end(slices, row);
+		any = true;
+	}
+}
+
+/* The shortest __next__: what taking a batch that is ready costs. */
+static int64_t ready_of(const struct finder *finder)
+{
+	const struct ss_slices *slices = &finder->trace->slices;
+	int64_t ready_ns = READY_NS;
+
+	for (uint32_t row = 0; row < finder->trace->device_from; row++)
+		if (slices->dur_ns[row] < ready_ns && is_next(finder, row))
+			ready_ns = slices->dur_ns[row];
+	return ready_ns;
+}
+
+static int64_t claim(struct finder *finder, const struct restart *restart, int64_t ready_ns)
+{
+	const struct ss_slices *slices = &finder->trace->slices;
+	uint32_t begin = restart->last != SS_NO_ROW       ? restart->last
+			 : restart->iterator != SS_NO_ROW ? restart->iterator
+							  : restart->first;
+	struct ss_stretch stretch = { .track = finder->look->graph->main,
+				      .from_ns = slices->start_ns[begin],
+				      .to_ns = slices->start_ns[restart->first] };
+	int64_t gone_ns = ss_look_claim_time(finder->look, stretch);
+
+	stretch.from_ns = stretch.to_ns;
+	stretch.to_ns = ss_slice_end(slices, restart->first);
+	stretch.keep_ns = ready_ns;
+	/* kept workers begin an epoch with an empty queue, too */
+	stretch.low_keep_ns = slices->dur_ns[restart->first];
+	return ss_ns_sum(gone_ns, ss_look_claim_time(finder->look, stretch));
+}
+
+/*
+ * Every worker is slow with its first batch: the calls of __next__ behind the first one, until
+ * a batch is ready. Where none ever is, the loader is slow by itself.
+ */
+static int64_t claim_others(struct finder *finder, const struct restart *restart, int64_t ready_ns)
+{
+	const struct ss_slices *slices = &finder->trace->slices;
+	const struct ss_track *track = &finder->trace->tracks[finder->look->graph->main];
+	uint32_t end = track->first_row + track->row_count, found = 0;
+	uint32_t others[FIRST_MAX];
+	int64_t gone_ns = 0;
+	bool is_short = false;
+
+	for (uint32_t row = ss_row_behind(finder->trace, restart->first);
+	     row < end && found < FIRST_MAX && !is_short; row++) {
+		if (!is_next(finder, row))
+			continue;
+		is_short = slices->dur_ns[row] < SHORT_NS;
+		if (!is_short)
+			others[found++] = row;
+	}
+	for (uint32_t i = 0; i < found && is_short; i++)
+		gone_ns = ss_ns_sum(
+			gone_ns,
+			ss_look_claim_time(finder->look,
+					   (struct ss_stretch){
+						   .track = finder->look->graph->main,
+						   .from_ns = slices->start_ns[others[i]],
+						   .to_ns = ss_slice_end(slices, others[i]),
+						   .keep_ns = ready_ns,
+						   .low_keep_ns = slices->dur_ns[others[i]],
+					   }));
+	return gone_ns;
+}
+
+static enum ss_status find(struct finder *finder, struct ss_arena *scratch, struct ss_error *err)
+{
+	struct ss_look *look = finder->look;
+	const struct ss_trace *trace = finder->trace;
+	int64_t ready_ns;
+
+	SS_TRY(ss_sites_init(&finder->sites, look, err));
+	SS_TRY(ss_bricks_phases(look->subject->bricks, &finder->phases, err));
+	finder->names = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
+	if (!finder->names)
+		return ss_fail_memory(err, "the workers of the DataLoader");
+	for (uint32_t i = 0; i < trace->names.count; i++)
+		finder->names[i] = name_of(ss_strings_text(&trace->names, i));
+	find_restarts(finder);
+	ready_ns = finder->count ? ready_of(finder) : 0;
+	for (uint32_t i = 0; i < finder->count; i++) {
+		const struct restart *restart = &finder->items[i];
+		uint32_t row = restart->iterator != SS_NO_ROW ? restart->iterator : restart->first;
+		int64_t gone_ns;
+
+		if (ss_step_at(trace, trace->slices.start_ns[restart->first]) == SS_NO_ROW)
+			continue;
+		gone_ns = claim(finder, restart, ready_ns);
+		gone_ns = ss_ns_sum(gone_ns, claim_others(finder, restart, ready_ns));
+		if (gone_ns)
+			ss_sites_add(&finder->sites, 0, row, gone_ns);
+	}
+	if (finder->failed || finder->sites.failed)
+		return ss_fail_memory(err, "the workers of the DataLoader");
+	ss_sites_sort(&finder->sites);
+	for (uint32_t i = 0; i < finder->sites.count && i < 3; i++)
+		ss_look_evidence(look, ss_site_fact(&finder->sites.items[i]),
+				 "stopping and starting the worker processes takes {time} per step "
+				 "({count} times per step)");
+	if (finder->sites.count)
+		ss_look_confidence(look,
+				   finder->has_frames ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
+				   finder->has_frames
+					   ? "the trace shows the processes being started"
+					   : "two calls of __next__ with a pause between them look "
+					     "so; the start itself is not recorded");
+	return SS_OK;
+}
+
+static enum ss_status look_for_restarts(struct ss_look *look, struct ss_error *err)
+{
+	struct finder finder = { .look = look, .trace = look->trace };
+	struct ss_arena scratch;
+	enum ss_status status;
+
+	if (!look->steps->count || look->graph->main == SS_NO_ROW)
+		return SS_OK;
+	ss_arena_init(&scratch, look->memory);
+	status = find(&finder, &scratch, err);
+	ss_memory_free(look->memory, finder.items, finder.capacity * sizeof(*finder.items));
+	ss_sites_release(&finder.sites);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+const struct ss_rule ss_rule_worker_restart = {
+	.name = "worker-restart",
+	.title = "The DataLoader starts its workers again in every epoch",
+	.summary = "Worker processes that are stopped and started between epochs",
+	.fix = "DataLoader(..., num_workers=n, persistent_workers=True)   # workers stay\n"
+	       "# short epochs: repeat the dataset, so that an epoch has more steps",
+	.surer = "with_stack=True shows the processes being started",
+	.warn_share = 0.03,
+	.silent_share = 0.01,
+	.why = "keeping workers is a word in one line, so 3 % is worth it; below 1 % no change of "
+	       "the loader can be measured",
+	.look = look_for_restarts,
+};
