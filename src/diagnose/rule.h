@@ -58,6 +58,7 @@ struct ss_claim {
 	bool releases, unlocks; /* as in struct ss_edit */
 	bool merges;            /* as well, but not when the fix does less than expected */
 	float scale;            /* as well; own, low and high are the task's own time then */
+	float low_scale;        /* when the fix does less than expected; 0: as scale */
 };
 bool ss_look_claim(struct ss_look *look, struct ss_claim claim);
 
@@ -137,6 +138,7 @@ struct ss_finding {
 	bool is_of_snapshots;             /* no trace shows it */
 	bool comes_first;                 /* of those without time: the job ended with it */
 	bool is_other_run;                /* the snapshot is not of the run of the traces */
+	bool is_joint;                    /* several ranks are guilty: `ranks`, not `rank` */
 	bool is_timeless;                 /* about memory or the recording: no time is claimed */
 	int64_t alone_ns;                 /* what its fix would bring without the others */
 	int64_t cost_ns, low_ns, high_ns; /* of the mean step, with those before it fixed */
@@ -186,6 +188,13 @@ bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, 
  */
 bool ss_judge_overrule(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
 		       struct ss_claim claim, bool seizes);
+
+/*
+ * The fix makes this task take so much of whatever time other fixes leave it: what makes one rank
+ * slower than the others, on top of what is wrong on all. Nobody loses the task.
+ */
+bool ss_judge_scale(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
+		    uint32_t task, double scale, double low_scale);
 
 /* The weight is that of a step. */
 __attribute__((format(printf, 4, 5))) void ss_judge_evidence(struct ss_judgement *judgement,

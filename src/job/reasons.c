@@ -139,6 +139,10 @@ int64_t ss_judge_part(const struct ss_digest *rank, int part)
 			sum_ns += step->compute_ns;
 		else if (part == SS_OWN_COPY)
 			sum_ns += step->exposed_copy_ns;
+		else if (part == SS_OWN_IDLE + SS_IDLE_LAUNCH && rank->device < 0)
+			sum_ns += step->loose_ns;
+		else if (part == SS_OWN_IDLE + SS_IDLE_INPUT && rank->device < 0)
+			sum_ns += step->input_ns;
 		else if (part >= SS_OWN_IDLE)
 			sum_ns += step->idle_ns[part - SS_OWN_IDLE];
 	}
@@ -230,5 +234,7 @@ void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out)
 	if (out->cause != SS_LATE_WORK)
 		return;
 	out->cause = compare_kernels(judge, out->rank, &out->kernel_ratio);
+	if (out->same_work)
+		out->cause = SS_LATE_KERNELS;
 	find_phase(judge, out);
 }

@@ -82,7 +82,8 @@ static bool judge_stage(struct ss_judge *judge, uint32_t r, struct ss_straggler 
 	if (rank->device < 0 || !rank->step_count)
 		return false;
 	for (uint32_t i = 0; i < rank->step_count; i++)
-		out->steps += ss_judge_computes_more(judge, r, rank->steps[i].number);
+		out->steps += ss_judge_computes_more(judge, r, rank->steps[i].number,
+						     EXCESS_STEP_PERCENT);
 	more_ns = waited_more(judge, r);
 	if (out->steps * 100 < out->of_steps * REGULAR_PERCENT || more_ns < least_ns)
 		return false;

@@ -29,6 +29,7 @@ enum ss_spared {
 	SS_SPARED_ALIKE,  /* it does nothing much longer than the others */
 	SS_SPARED_WAITS,  /* it waits for others more than they do */
 	SS_SPARED_CHEAP,  /* without it the job would be no faster */
+	SS_SPARED_NOISE,  /* it differs from itself as much as from the others */
 };
 
 struct ss_straggler {
@@ -47,6 +48,7 @@ struct ss_straggler {
 	double kernel_ratio; /* mean time of its kernels to the median rank's; 0: not comparable */
 	enum ss_phase phase; /* of SS_LATE_WORK: where it has more; SS_PHASE_OTHER: not known */
 	enum ss_spared spared;
+	bool same_work; /* without device: as many operators as the others, as large as they are */
 	double work_ratio, call_ratio; /* time and calls in that phase to the median rank's */
 };
 

@@ -92,8 +92,7 @@ static enum ss_status judge(struct balance *balance, struct ss_error *err)
 								     : SS_SHARE_DEVICE;
 		finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
 		for (uint32_t r = 0; finding && r < judgement->rank_count; r++)
-			ss_shares_claim(&balance->shares, judgement, finding, r, balance->kind, 0,
-					SS_SEIZE_BOTH);
+			ss_shares_claim(&balance->shares, judgement, finding, r, balance->kind, 0);
 		if (finding)
 			tell(balance, finding, item);
 	}
