@@ -50,6 +50,11 @@ static const char *link_text(const struct ss_many *many, const struct ss_slow_li
 {
 	char ranks[SS_COUNT(link->ranks) * 24] = "";
 
+	if (link->of_group)
+		return ss_table_print(out,
+				      "a link of one of its group, or all: large collectives move "
+				      "%.0f GB/s, where such devices reach %.0f on one host",
+				      link->reached, link->usual);
 	if (link->count == 1)
 		return ss_table_print(out,
 				      "its link: collectives of its %u group%s take %.2f times as "

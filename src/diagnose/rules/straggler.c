@@ -73,6 +73,20 @@ static const char *host_words(enum ss_idle_cause cause, bool on_host)
 	}
 }
 
+/* All members of the only group may be it. */
+static struct ss_finding *add_group_finding(struct stragglers *stragglers)
+{
+	const struct ss_many *many = stragglers->judgement->many;
+	const struct ss_group *group = &many->groups[stragglers->verdict.link.of_group - 1];
+	uint32_t first = many->group_members[group->first];
+	uint32_t last = many->group_members[group->first + group->count - 1];
+
+	return ss_judge_add(stragglers->judgement, SS_NO_ROW,
+			    "A link of one of the %u ranks from %lld to %lld is slow, or all are",
+			    group->count, number_of(stragglers, first),
+			    number_of(stragglers, last));
+}
+
 static struct ss_finding *add_finding(struct stragglers *stragglers,
 				      const struct ss_straggler *item)
 {
@@ -100,6 +114,8 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 				    "The host of rank %lld %s, and all wait for it", rank,
 				    host_words(item->idle_cause, on_host));
 	case SS_LATE_LINK:
+		if (link->of_group)
+			return add_group_finding(stragglers);
 		if (link->count == 2)
 			return ss_judge_add(judgement, item->rank,
 					    "The link of rank %lld or %lld is slow", rank,
@@ -139,6 +155,23 @@ static void tell_computing(struct stragglers *stragglers, struct ss_finding *fin
 				  item->call_ratio, on_host ? "operators" : "kernels");
 }
 
+static void tell_link(struct stragglers *stragglers, struct ss_finding *finding,
+		      const struct ss_straggler *item)
+{
+	const struct ss_slow_link *link = &stragglers->verdict.link;
+
+	if (link->of_group)
+		ss_judge_evidence(stragglers->judgement, finding, item->excess_ns,
+				  "large collectives move %.0f GB/s over each link, where such "
+				  "devices reach %.0f on one host: {time} more per step",
+				  link->reached, link->usual);
+	else
+		ss_judge_evidence(stragglers->judgement, finding, item->excess_ns,
+				  "transfers of its %u group%s take %.2f times as long as those "
+				  "of other groups of the same size: {time} more a step",
+				  link->groups, link->groups == 1 ? "" : "s", link->ratio);
+}
+
 static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding,
 		       const struct ss_straggler *item, const char *who)
 {
@@ -163,12 +196,7 @@ static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding
 				  who, host_words(item->idle_cause, on_host));
 		break;
 	case SS_LATE_LINK:
-		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "transfers of its %u group%s take %.2f times as long as those "
-				  "of other groups of the same size: {time} more a step",
-				  stragglers->verdict.link.groups,
-				  stragglers->verdict.link.groups == 1 ? "" : "s",
-				  stragglers->verdict.link.ratio);
+		tell_link(stragglers, finding, item);
 		break;
 	default:
 		break;
@@ -193,6 +221,16 @@ static const char *fix_of(const struct stragglers *stragglers, const struct ss_s
 	default:
 		return stragglers->judgement->rule->fix;
 	}
+}
+
+/* Nothing in the job is faster: the devices' name is all that there is to compare with. */
+static void tell_no_peer(struct ss_finding *finding)
+{
+	finding->confidence = SS_CONFIDENCE_LOW;
+	finding->reason = "all ranks are in one group: which of them it is cannot be told, nor "
+			  "whether the board has the links that such devices usually have";
+	finding->surer = "all_reduce_perf of nccl-tests on pairs of the devices: the slow pair has "
+			 "it";
 }
 
 static void tell_confidence(struct ss_finding *finding, const struct ss_straggler *item)
@@ -241,11 +279,14 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 	if (item->lost_ns)
 		ss_judge_evidence(judgement, finding, item->lost_ns,
 				  "%sthe others wait {time} a step for it, all together", who);
-	if (*host)
+	if (*host && finding->rank != SS_NO_ROW)
 		ss_judge_evidence(judgement, finding, 0, "%sit runs on %s", who, host);
 	if (!finding->reason)
 		finding->fix = fix_of(stragglers, item);
-	tell_confidence(finding, item);
+	if (item->cause == SS_LATE_LINK && stragglers->verdict.link.of_group)
+		tell_no_peer(finding);
+	else
+		tell_confidence(finding, item);
 }
 
 /* --- what the fix takes away ------------------------------------------------------------------ */
