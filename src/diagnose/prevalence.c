@@ -31,7 +31,7 @@ static double amount_of(const struct ss_judgement *judgement, uint32_t rule, uin
 }
 
 bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement *judgement,
-		    struct ss_arena *arena)
+			struct ss_arena *arena)
 {
 	*common = (struct ss_prevalence){ .rank_count = judgement->rank_count };
 	common->amounts = SS_ARENA_NEW(arena, double, ss_rule_count * judgement->rank_count + 1);
@@ -52,7 +52,8 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-bool ss_prevalence_has(const struct ss_prevalence *common, uint32_t rule, uint32_t rank, double factor)
+bool ss_prevalence_has(const struct ss_prevalence *common, uint32_t rule, uint32_t rank,
+		       double factor)
 {
 	const double *amounts = &common->amounts[(size_t)rule * common->rank_count];
 	uint32_t count = 0;

@@ -19,12 +19,13 @@ struct ss_prevalence {
 /* False: no memory. */
 SS_MUST_USE
 bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement *judgement,
-		    struct ss_arena *arena);
+			struct ss_arena *arena);
 
 /*
  * Whether the median of the other ranks has enough of what the rule claimed on this one; `factor`
  * is what would be left of it if the rank were as fast as they are.
  */
-bool ss_prevalence_has(const struct ss_prevalence *common, uint32_t rule, uint32_t rank, double factor);
+bool ss_prevalence_has(const struct ss_prevalence *common, uint32_t rule, uint32_t rank,
+		       double factor);
 
 #endif

@@ -15,12 +15,14 @@ struct rate {
 	double pair; /* between two of them, without a switch; 0: there is one */
 };
 
+/*
+ * V100: six NVLinks of 25 GB/s, one to most neighbours, or a switch (SXM3). A100: twelve and a
+ * switch. MI300X: seven links of 64 GB/s, one to each of the others.
+ */
 static const struct rate rates[] = {
-	{ "V100-SXM2", 120, 20 }, /* six NVLinks of 25 GB/s, one to most neighbours */
-	{ "V100-SXM3", 120, 0 },  /* NVSwitch */
-	{ "A100-SXM", 220, 0 },   /* twelve of 25 GB/s, NVSwitch */
-	{ "H100 80GB HBM3", 360, 0 }, { "H100-SXM", 360, 0 }, { "H200", 360, 0 },
-	{ "B200", 700, 0 },           { "MI300X", 310, 45 }, /* seven links of 64 GB/s, one to each of the others */
+	{ "V100-SXM2", 120, 20 },     { "V100-SXM3", 120, 0 }, { "A100-SXM", 220, 0 },
+	{ "H100 80GB HBM3", 360, 0 }, { "H100-SXM", 360, 0 },  { "H200", 360, 0 },
+	{ "B200", 700, 0 },           { "MI300X", 310, 45 },
 };
 
 struct ss_bus_rate ss_bus_rate_find(const char *device_name, uint32_t ranks)
