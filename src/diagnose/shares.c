@@ -246,7 +246,7 @@ static void set_factors(struct ss_shares *shares, uint32_t rank, enum ss_share_o
 			if (ratio > 0 || !counts || own <= 0)
 				continue;
 			usual = ss_shares_usual(shares, rank, step, phase, kind);
-			factor[0] = least(1, usual.ns / own);
+			factor[0] = least(1, (shares->balances ? usual.mean_ns : usual.ns) / own);
 			factor[1] = shares->spreads ? usual.mean_ns / own : usual.most_ns / own;
 			factor[1] = factor[1] < factor[0] ? factor[0] : least(1, factor[1]);
 		}

@@ -35,7 +35,8 @@ struct ss_shares {
 	double *factors;  /* room for own, low of each step and phase */
 	/* for claims: */
 	double least_more; /* steps with less than this share more than usual are left alone */
-	bool spreads;      /* what is taken from a rank is done by the others, when it goes badly */
+	bool balances;     /* what is taken from a rank is done by the others: the mean is left */
+	bool spreads;      /* the same, when it goes badly */
 	/* with it: what only this rank has of the claims of other rules is the finding's */
 	const struct ss_prevalence *common;
 };

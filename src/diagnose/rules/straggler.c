@@ -309,6 +309,12 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 	}
 	if (item->cause == SS_LATE_COPIES || item->cause == SS_LATE_UNKNOWN)
 		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_COPIES, 0);
+	/*
+	 * What it has too much of is done by all, so the mean is left at worst; where ranks share
+	 * their cores that is what is expected.
+	 */
+	shares->spreads = item->cause == SS_LATE_WORK;
+	shares->balances = item->cause == SS_LATE_WORK && on_host;
 	if (item->cause == SS_LATE_WORK || item->cause == SS_LATE_UNKNOWN)
 		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_DEVICE, 0);
 	if (item->cause == SS_LATE_HOST || item->cause == SS_LATE_UNKNOWN || on_host) {
@@ -317,6 +323,7 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_CHORES, 0);
 		shares->common = NULL;
 	}
+	shares->spreads = shares->balances = false;
 }
 
 static void report(struct stragglers *stragglers, const struct ss_straggler *item)
