@@ -58,6 +58,15 @@ bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number,
 SS_MUST_USE
 bool ss_judge_stages(struct ss_judge *judge, struct ss_straggler *worst);
 
+/*
+ * A rank whose kernels are all slower than the others' by the same factor, in nearly all steps,
+ * whether it comes late or not. False: it is not so, or it is a stage of a pipeline.
+ */
+bool ss_judge_slow_device(struct ss_judge *judge, uint32_t r, struct ss_straggler *out);
+
+/* Whether its kernels are all slower by the same factor, or more; and the factor. */
+enum ss_late_cause ss_judge_kernels(struct ss_judge *judge, uint32_t r, double *ratio);
+
 /* Fills cause, excess and what goes with them. */
 void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out);
 

@@ -106,7 +106,7 @@ static double alike_share(const struct comparison *comparison)
 }
 
 /* Slower or more: a throttled device takes the same factor longer for everything. */
-static enum ss_late_cause compare_kernels(struct ss_judge *judge, uint32_t r, double *ratio)
+enum ss_late_cause ss_judge_kernels(struct ss_judge *judge, uint32_t r, double *ratio)
 {
 	const struct ss_digest *rank = &judge->many->ranks[r];
 	struct comparison comparison = { 0 };
@@ -233,7 +233,7 @@ void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out)
 		out->cause = SS_LATE_UNKNOWN;
 	if (out->cause != SS_LATE_WORK)
 		return;
-	out->cause = compare_kernels(judge, out->rank, &out->kernel_ratio);
+	out->cause = ss_judge_kernels(judge, out->rank, &out->kernel_ratio);
 	if (out->same_work)
 		out->cause = SS_LATE_KERNELS;
 	find_phase(judge, out);

@@ -484,6 +484,31 @@ static void find_latest(struct ss_judge *judge, struct ss_straggler *out)
 	out->late_ns = latest_ns;
 }
 
+/* Stages of a pipeline compute different things: those have rules of their own. */
+static bool find_hidden(struct ss_judge *judge, struct ss_verdict *verdict)
+{
+	const struct ss_many *many = judge->many;
+
+	verdict->hidden = SS_ARENA_NEW(judge->arena, struct ss_straggler,
+				       (size_t)many->rank_count + 1);
+	if (!verdict->hidden)
+		return false;
+	for (uint32_t i = 0; i < many->meeting_count; i++)
+		if (many->meetings[i].kind >= SS_COLLECTIVE_SEND_RECV)
+			return true;
+	for (uint32_t r = 0; r < many->rank_count; r++) {
+		bool named = false;
+
+		for (uint32_t i = 0; i < verdict->count; i++)
+			named |= verdict->items[i].rank == r &&
+				 verdict->items[i].cause != SS_LATE_LINK;
+		if (!named &&
+		    ss_judge_slow_device(judge, r, &verdict->hidden[verdict->hidden_count]))
+			verdict->hidden_count++;
+	}
+	return true;
+}
+
 bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, struct ss_arena *arena)
 {
 	struct ss_judge judge = { .many = many, .arena = arena };
@@ -529,6 +554,8 @@ bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, str
 	/* somebody whom all wait for is named already */
 	if (verdict->count)
 		verdict->stage.rank = SS_NO_ROW;
+	if (!find_hidden(&judge, verdict))
+		return false;
 	if (verdict->count)
 		qsort(verdict->items, verdict->count, sizeof(*verdict->items), by_cost);
 	return true;

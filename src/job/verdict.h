@@ -57,7 +57,10 @@ struct ss_verdict {
 	uint32_t count;
 	struct ss_slow_link link; /* of the item with SS_LATE_LINK */
 	/* of a pipeline, with a slow device; late_ns: what others wait longer than it does */
-	struct ss_straggler stage;  /* rank SS_NO_ROW: none */
+	struct ss_straggler stage; /* rank SS_NO_ROW: none */
+	/* not late, but with slower devices than the others: something else holds all up as well */
+	struct ss_straggler *hidden;
+	uint32_t hidden_count;
 	bool few_steps;             /* fewer than two: a guess */
 	struct ss_straggler latest; /* who is late most, named or not; of_steps 0: nobody is */
 };

@@ -396,7 +396,30 @@ static bool is_named(const struct stragglers *stragglers, uint32_t rank)
 	for (uint32_t i = 0; i < verdict->count; i++)
 		if (verdict->items[i].rank == rank && is_late(&verdict->items[i]))
 			return true;
+	for (uint32_t i = 0; i < verdict->hidden_count; i++)
+		if (verdict->hidden[i].rank == rank)
+			return true;
 	return verdict->stage.rank == rank;
+}
+
+/* Devices that are slow while something else hides it: as with hosts. */
+static void report_devices(struct stragglers *stragglers)
+{
+	const struct ss_verdict *verdict = &stragglers->verdict;
+
+	for (uint32_t i = 0; i < verdict->hidden_count && !stragglers->judgement->failed; i++) {
+		const struct ss_straggler *item = &verdict->hidden[i];
+		struct ss_finding *finding = add_finding(stragglers, item);
+
+		if (!finding)
+			return;
+		claim(stragglers, finding, item);
+		tell_cause(stragglers, finding, item, "");
+		finding->fix = fix_of(stragglers, item);
+		finding->confidence = SS_CONFIDENCE_MEDIUM;
+		finding->reason = "its kernels are slower in nearly all steps, but other waits "
+				  "hide when the rank comes to its collectives";
+	}
 }
 
 /* Hosts that are slow while something else hides it: the replay says whether that costs. */
@@ -450,6 +473,7 @@ static enum ss_status judge(struct stragglers *stragglers, struct ss_error *err)
 			report(stragglers, &verdict->items[i]);
 	if (verdict->stage.rank != SS_NO_ROW && !judgement->failed)
 		report(stragglers, &verdict->stage);
+	report_devices(stragglers);
 	report_hosts(stragglers);
 	return SS_OK;
 }
