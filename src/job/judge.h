@@ -12,6 +12,7 @@ struct ss_judge {
 	struct ss_arena *arena;
 	int64_t *values;
 	int64_t *step_values; /* as many as a rank has steps */
+	int64_t *gap_values;  /* as many as a rank has gaps */
 	uint8_t *stands_out;  /* rank after rank, per step */
 	uint8_t *is_regular;  /* per rank: it does in nearly all steps */
 	uint32_t regulars;    /* how many do */

@@ -200,6 +200,17 @@ static void find_phase(struct ss_judge *judge, struct ss_straggler *out)
 	}
 }
 
+/* Its device stood idle in slices of one length, which are more than half of it. */
+static bool is_shared(struct ss_judge *judge, struct ss_straggler *out)
+{
+	const struct ss_digest *rank = &judge->many->ranks[out->rank];
+
+	if (rank->device < 0 || !rank->step_count)
+		return false;
+	out->slices = ss_time_slices_find(rank, judge->gap_values);
+	return out->slices.count && out->slices.sum_ns / rank->step_count >= out->excess_ns / 2;
+}
+
 void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out)
 {
 	int64_t excess_ns[SS_OWN_PARTS], host_ns = 0, all_ns = 0, best_ns = 0;
@@ -231,6 +242,8 @@ void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out)
 	out->cause_percent = all_ns ? (int32_t)(100 * (double)best_ns / (double)all_ns) : 0;
 	if (out->cause_percent < CAUSE_PERCENT)
 		out->cause = SS_LATE_UNKNOWN;
+	if (out->cause == SS_LATE_HOST && is_shared(judge, out))
+		out->cause = SS_LATE_SHARED;
 	if (out->cause != SS_LATE_WORK)
 		return;
 	out->cause = ss_judge_kernels(judge, out->rank, &out->kernel_ratio);

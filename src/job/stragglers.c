@@ -101,6 +101,12 @@ static const char *cause_text(const struct ss_many *many, const struct ss_stragg
 	case SS_LATE_HOST:
 		return ss_table_print(out, "its host %s (%d %% of it)",
 				      host_words(straggler->idle_cause), straggler->cause_percent);
+	case SS_LATE_SHARED:
+		return ss_table_print(out,
+				      "another process uses its device: %u gaps of %.2f ms each, "
+				      "with its own work queued",
+				      straggler->slices.count,
+				      (double)straggler->slices.slice_ns / 1e6);
 	default:
 		return "nothing that it did explains most of it";
 	}

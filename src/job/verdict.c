@@ -433,7 +433,7 @@ static int by_cost(const void *a, const void *b)
 static bool prepare(struct ss_judge *judge, struct ss_verdict *verdict)
 {
 	const struct ss_many *many = judge->many;
-	uint32_t count = 0, most_steps = 0;
+	uint32_t count = 0, most_steps = 0, most_gaps = 0;
 
 	if (!ss_lateness_find(&judge->lateness, many, judge->arena))
 		return false;
@@ -441,14 +441,18 @@ static bool prepare(struct ss_judge *judge, struct ss_verdict *verdict)
 	for (uint32_t r = 0; r < many->rank_count; r++)
 		if (many->ranks[r].step_count > most_steps)
 			most_steps = many->ranks[r].step_count;
+	for (uint32_t r = 0; r < many->rank_count; r++)
+		if (many->ranks[r].gap_count > most_gaps)
+			most_gaps = many->ranks[r].gap_count;
 	judge->step_values = SS_ARENA_NEW(judge->arena, int64_t, (size_t)most_steps + 1);
+	judge->gap_values = SS_ARENA_NEW(judge->arena, int64_t, (size_t)most_gaps + 1);
 	judge->stands_out = SS_ARENA_NEW(judge->arena, uint8_t,
 					 (size_t)many->rank_count * judge->lateness.step_count + 1);
 	judge->is_regular = SS_ARENA_NEW(judge->arena, uint8_t, (size_t)many->rank_count + 1);
 	verdict->items = SS_ARENA_NEW(judge->arena, struct ss_straggler,
 				      (size_t)many->rank_count + 2);
-	if (!judge->values || !judge->step_values || !judge->stands_out || !judge->is_regular ||
-	    !verdict->items)
+	if (!judge->values || !judge->step_values || !judge->gap_values || !judge->stands_out ||
+	    !judge->is_regular || !verdict->items)
 		return false;
 	for (uint32_t r = 0; r < many->rank_count; r++)
 		if (judge->lateness.step_ns[r])

@@ -6,6 +6,7 @@
 
 #include "job/late.h"
 #include "job/slow_links.h"
+#include "job/time_slices.h"
 
 enum ss_pattern {
 	SS_PATTERN_PERSISTENT, /* in nearly all steps */
@@ -17,8 +18,9 @@ enum ss_late_cause {
 	SS_LATE_KERNELS, /* the same kernels, all longer by the same factor */
 	SS_LATE_WORK,    /* more or larger work */
 	SS_LATE_COPIES,
-	SS_LATE_HOST, /* its device stood idle: see idle_cause */
-	SS_LATE_LINK, /* not late itself: its groups' transfers are slow */
+	SS_LATE_HOST,   /* its device stood idle: see idle_cause */
+	SS_LATE_LINK,   /* not late itself: its groups' transfers are slow */
+	SS_LATE_SHARED, /* its device is used by another process as well */
 	SS_LATE_UNKNOWN,
 };
 
@@ -48,6 +50,7 @@ struct ss_straggler {
 	double kernel_ratio; /* mean time of its kernels to the median rank's; 0: not comparable */
 	enum ss_phase phase; /* of SS_LATE_WORK: where it has more; SS_PHASE_OTHER: not known */
 	enum ss_spared spared;
+	struct ss_time_slices slices; /* of SS_LATE_SHARED */
 	bool same_work; /* without device: as many operators as the others, as large as they are */
 	double work_ratio, call_ratio; /* time and calls in that phase to the median rank's */
 };

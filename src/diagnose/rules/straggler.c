@@ -32,6 +32,9 @@ static const char host_fix[] =
 	"numactl --cpunodebind=N --membind=N python train.py   # N: node of the rank's device\n"
 	"# look for other processes on its cores (top, mpstat -P ALL) and for a lower cpufreq;\n"
 	"# work that only this rank does (logging, checkpoints) belongs into a thread";
+static const char shared_fix[] =
+	"nvidia-smi pmon -c 1   # processes on the device; on AMD: rocm-smi --showpids\n"
+	"# stop the other process or move this rank; jobs that must share: NVIDIA MPS or MIG";
 static const char link_fix[] =
 	"nvidia-smi nvlink -e; nvidia-smi topo -m; ibstat\n"
 	"dmesg | grep -i -E 'xid|pcie'\n"
@@ -113,6 +116,11 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 		return ss_judge_add(judgement, item->rank,
 				    "The host of rank %lld %s, and all wait for it", rank,
 				    host_words(item->idle_cause, on_host));
+	case SS_LATE_SHARED:
+		return ss_judge_add(judgement, item->rank,
+				    "Another process uses the device of rank %lld, and all wait "
+				    "for it",
+				    rank);
 	case SS_LATE_LINK:
 		if (link->of_group)
 			return add_group_finding(stragglers);
@@ -195,6 +203,13 @@ static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding
 					    "of the median rank: its host %s",
 				  who, host_words(item->idle_cause, on_host));
 		break;
+	case SS_LATE_SHARED:
+		ss_judge_evidence(judgement, finding,
+				  item->slices.sum_ns / (item->of_steps ? item->of_steps : 1),
+				  "%sits work is queued and nothing runs, %u times for %.2f ms: "
+				  "{time} per step, in slices that another process has",
+				  who, item->slices.count, (double)item->slices.slice_ns / 1e6);
+		break;
 	case SS_LATE_LINK:
 		tell_link(stragglers, finding, item);
 		break;
@@ -216,6 +231,8 @@ static const char *fix_of(const struct stragglers *stragglers, const struct ss_s
 		return copies_fix;
 	case SS_LATE_HOST:
 		return host_fix;
+	case SS_LATE_SHARED:
+		return shared_fix;
 	case SS_LATE_LINK:
 		return link_fix;
 	default:
@@ -291,6 +308,28 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 
 /* --- what the fix takes away ------------------------------------------------------------------ */
 
+/* Work that nothing explains the start of, and that waited for as long as a slice. */
+static void claim_slices(struct ss_judgement *judgement, struct ss_finding *finding,
+			 const struct ss_straggler *item)
+{
+	const struct ss_graph *graph = &judgement->graphs[item->rank];
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (task->step == SS_NO_STEP || task->kind <= SS_TASK_JOIN ||
+		    task->delay_ns < item->slices.slice_ns / 2)
+			continue;
+		ss_judge_overrule(judgement, finding, item->rank,
+				  (struct ss_claim){ .task = i,
+						     .own_ns = task->own_ns,
+						     .low_ns = task->own_ns,
+						     .high_ns = task->own_ns,
+						     .unlocks = true },
+				  false);
+	}
+}
+
 static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 		  const struct ss_straggler *item)
 {
@@ -305,6 +344,10 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 	if (item->cause == SS_LATE_KERNELS && !on_host) {
 		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_DEVICE,
 				item->kernel_ratio > 1 ? 1 / item->kernel_ratio : 1);
+		return;
+	}
+	if (item->cause == SS_LATE_SHARED) {
+		claim_slices(judgement, finding, item);
 		return;
 	}
 	if (item->cause == SS_LATE_COPIES || item->cause == SS_LATE_UNKNOWN)
