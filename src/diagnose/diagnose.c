@@ -159,10 +159,16 @@ static bool is_meant(const struct ss_diagnosis *diagnosis, const struct ss_findi
 
 	if (!equals)
 		return true;
-	if (finding->rank == SS_NO_ROW)
+	if (finding->rank == SS_NO_ROW && !finding->is_joint)
 		return false;
-	snprintf(number, sizeof(number), "%lld", (long long)diagnosis->ranks[finding->rank]);
-	return strlen(number) == digits && memcmp(number, equals + 1, digits) == 0;
+	for (uint32_t i = 0; i < finding->rank_count; i++) {
+		uint32_t rank = finding->is_joint ? finding->ranks[i] : finding->rank;
+
+		snprintf(number, sizeof(number), "%lld", (long long)diagnosis->ranks[rank]);
+		if (strlen(number) == digits && memcmp(number, equals + 1, digits) == 0)
+			return true;
+	}
+	return false;
 }
 
 static enum ss_status unknown_rule(const char *word, size_t length, struct ss_error *err)

@@ -93,9 +93,11 @@ static bool add_claim(struct ss_finding *finding, uint32_t rank, const struct ss
 
 	low.own_ns = claim->low_ns;
 	low.merges = false;
+	low.scale = claim->low_scale > 0 ? claim->low_scale : claim->scale;
 	high.own_ns = claim->high_ns;
 	if (!finding->has_range &&
-	    (claim->low_ns != claim->own_ns || claim->high_ns != claim->own_ns || claim->merges) &&
+	    (claim->low_ns != claim->own_ns || claim->high_ns != claim->own_ns || claim->merges ||
+	     low.scale > edit.scale) &&
 	    !open_range(finding))
 		return false;
 	return ss_edits_add(&finding->edits, edit) &&
@@ -141,6 +143,29 @@ bool ss_judge_overrule(struct ss_judgement *judgement, struct ss_finding *findin
 		return false;
 	if (seizes || !exam->owner[claim.task])
 		exam->owner[claim.task] = (uint8_t)(judgement->number + 1);
+	ss_finding_add_rank(finding, rank);
+	if (!add_claim(finding, rank, &claim))
+		judgement->failed = true;
+	return !judgement->failed;
+}
+
+bool ss_judge_scale(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
+		    uint32_t task, double scale, double low_scale)
+{
+	struct ss_exam *exam = judgement->exams[rank];
+	int64_t own_ns;
+	struct ss_claim claim;
+
+	assert(rank < judgement->rank_count);
+	if (judgement->failed || task >= exam->task_count)
+		return false;
+	own_ns = judgement->graphs[rank].tasks[task].own_ns;
+	claim = (struct ss_claim){ .task = task,
+				   .own_ns = own_ns,
+				   .low_ns = own_ns,
+				   .high_ns = own_ns,
+				   .scale = (float)scale,
+				   .low_scale = (float)low_scale };
 	ss_finding_add_rank(finding, rank);
 	if (!add_claim(finding, rank, &claim))
 		judgement->failed = true;

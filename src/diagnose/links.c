@@ -64,6 +64,8 @@ static void collect(struct links *links)
 				item.transfer_ns = own_ns;
 			item.is_slow |= has_link(links->link, member->rank);
 		}
+		if (links->link->of_group)
+			item.is_slow = meeting->group + 1 == links->link->of_group;
 		if (meeting->count > 1 && item.transfer_ns >= 0)
 			links->items[links->count++] = item;
 	}
@@ -91,6 +93,16 @@ static bool same_class(const struct passage *a, const struct passage *b)
 	return a->kind == b->kind && a->members == b->members && a->bytes == b->bytes;
 }
 
+/* What is left when the devices have fewer links than is usual. */
+static double least_factor(const struct links *links, double factor)
+{
+	double ratio = links->link->least_ratio;
+
+	if (!links->link->of_group)
+		return factor;
+	return ratio > 1 ? 1 / ratio : 1;
+}
+
 static void claim(struct links *links, const struct passage *item, double factor)
 {
 	const struct ss_many *many = links->judgement->many;
@@ -99,16 +111,16 @@ static void claim(struct links *links, const struct passage *item, double factor
 	for (uint32_t i = 0; i < meeting->count && factor < 1; i++) {
 		const struct ss_member *member = &many->members[meeting->first + i];
 		const struct ss_task *tasks = links->judgement->graphs[member->rank].tasks;
-		struct ss_claim own = { .task = transfer_of(links, member) };
-		int64_t recorded_ns;
+		uint32_t task = transfer_of(links, member);
+		double saved;
 
-		if (own.task == SS_NO_TASK || tasks[own.task].step == SS_NO_STEP)
+		if (task == SS_NO_TASK || tasks[task].step == SS_NO_STEP)
 			continue;
-		recorded_ns = tasks[own.task].own_ns;
-		own.own_ns = own.low_ns = own.high_ns = (int64_t)((double)recorded_ns * factor);
-		if (ss_judge_overrule(links->judgement, links->finding, member->rank, own, true) &&
+		saved = (double)tasks[task].own_ns * (1 - factor);
+		if (ss_judge_scale(links->judgement, links->finding, member->rank, task, factor,
+				   least_factor(links, factor)) &&
 		    member->rank == links->link->ranks[0])
-			links->sum_ns = ss_ns_sum(links->sum_ns, recorded_ns - own.own_ns);
+			links->sum_ns = ss_ns_sum(links->sum_ns, (int64_t)saved);
 	}
 }
 

@@ -12,6 +12,12 @@
 #include "diagnose/diagnose.h"
 #include "replay/critical.h"
 
+/*
+ * A slow rank makes rules of all ranks claim much of the same time: its own finding goes first
+ * when it brings this share of what the best of the others brings.
+ */
+#define RANK_SHARE 0.9
+
 struct candidate {
 	struct ss_finding *finding;
 	int64_t gain_ns;
@@ -58,17 +64,27 @@ static void measure(struct ordering *ordering, struct candidate *candidate)
 	candidate->fixed = ordering->fix_count;
 }
 
+/* A rank is to blame: what is wrong there is one fault, whatever it looks like. */
+static bool is_of_rank(const struct candidate *candidate)
+{
+	return candidate->finding->rank != SS_NO_ROW || candidate->finding->is_joint;
+}
+
 static struct candidate *best_of(struct ordering *ordering)
 {
-	struct candidate *best = NULL;
+	struct candidate *best = NULL, *rank = NULL;
 
 	for (uint32_t i = 0; i < ordering->count; i++) {
 		struct candidate *candidate = &ordering->candidates[i];
 
-		if (candidate->finding && (!best || candidate->gain_ns > best->gain_ns))
+		if (!candidate->finding)
+			continue;
+		if (!best || candidate->gain_ns > best->gain_ns)
 			best = candidate;
+		if (is_of_rank(candidate) && (!rank || candidate->gain_ns > rank->gain_ns))
+			rank = candidate;
 	}
-	return best;
+	return rank && (double)rank->gain_ns >= RANK_SHARE * (double)best->gain_ns ? rank : best;
 }
 
 /* The step with the low and the high edits of the fixes in place and of this one. */

@@ -60,6 +60,7 @@ struct ss_claim {
 	float scale;            /* as well; own, low and high are the task's own time then */
 	bool subtracts;         /* as well: a part of the task goes, whatever others take of it */
 	uint8_t with;           /* it shares the task with this rule's number + 1; 0: with none */
+	float low_scale;        /* when the fix does less than expected; 0: as scale */
 };
 bool ss_look_claim(struct ss_look *look, struct ss_claim claim);
 
@@ -140,6 +141,7 @@ struct ss_finding {
 	bool is_of_snapshots;             /* no trace shows it */
 	bool comes_first;                 /* of those without time: the job ended with it */
 	bool is_other_run;                /* the snapshot is not of the run of the traces */
+	bool is_joint;                    /* several ranks are guilty: `ranks`, not `rank` */
 	bool is_timeless;                 /* about memory or the recording: no time is claimed */
 	bool is_rest;                     /* it is what no other rule claims: account.h */
 	bool has_no_cost;                 /* what can be saved is not known: information only */
@@ -200,6 +202,13 @@ bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, 
  */
 bool ss_judge_overrule(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
 		       struct ss_claim claim, bool seizes);
+
+/*
+ * The fix makes this task take so much of whatever time other fixes leave it: what makes one rank
+ * slower than the others, on top of what is wrong on all. Nobody loses the task.
+ */
+bool ss_judge_scale(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
+		    uint32_t task, double scale, double low_scale);
 
 /* The weight is that of a step. */
 __attribute__((format(printf, 4, 5))) void ss_judge_evidence(struct ss_judgement *judgement,

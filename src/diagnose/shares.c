@@ -5,8 +5,13 @@
 
 #include <stdlib.h>
 
+#include "diagnose/exam.h"
+
 /* Ranks that launch as much as this one, within so much, do the same part of the model. */
 #define ALIKE_PERCENT 10
+
+/* What is left of work that the others do not have at all. */
+#define SCALE_MIN 1e-6
 
 static enum ss_share_of kind_of(const struct ss_task *task)
 {
@@ -241,16 +246,31 @@ static void set_factors(struct ss_shares *shares, uint32_t rank, enum ss_share_o
 			if (ratio > 0 || !counts || own <= 0)
 				continue;
 			usual = ss_shares_usual(shares, rank, step, phase, kind);
-			factor[0] = least(1, usual.ns / own);
+			factor[0] = least(1, (shares->balances ? usual.mean_ns : usual.ns) / own);
 			factor[1] = shares->spreads ? usual.mean_ns / own : usual.most_ns / own;
 			factor[1] = factor[1] < factor[0] ? factor[0] : least(1, factor[1]);
 		}
 	}
 }
 
+/*
+ * Tasks that rules of one rank claimed there, and on no other: that is how a slow host looks. They
+ * are this finding's; the claims of those rules are gone.
+ */
+static void seize(const struct ss_shares *shares, struct ss_judgement *judgement, uint32_t rank,
+		  uint32_t task, double factor)
+{
+	struct ss_exam *exam = judgement->exams[rank];
+	uint8_t owner = exam->owner[task];
+
+	if (!owner || (owner != judgement->number + 1 &&
+		       !ss_prevalence_has(shares->common, owner - 1U, rank, factor)))
+		exam->owner[task] = (uint8_t)(judgement->number + 1);
+}
+
 int64_t ss_shares_claim(struct ss_shares *shares, struct ss_judgement *judgement,
 			struct ss_finding *finding, uint32_t rank, enum ss_share_of kind,
-			double ratio, enum ss_seizure seizure)
+			double ratio)
 {
 	const struct ss_graph *graph = &shares->graphs[rank];
 	int64_t sum_ns = 0;
@@ -259,7 +279,6 @@ int64_t ss_shares_claim(struct ss_shares *shares, struct ss_judgement *judgement
 	for (uint32_t i = 0; i < graph->task_count && !judgement->failed; i++) {
 		const struct ss_task *task = &graph->tasks[i];
 		const double *factor;
-		struct ss_claim claim = { .task = i };
 
 		if (task->step >= graph->step_count || kind_of(task) != kind)
 			continue;
@@ -268,12 +287,14 @@ int64_t ss_shares_claim(struct ss_shares *shares, struct ss_judgement *judgement
 					  2];
 		if (factor[0] >= 1)
 			continue;
-		claim.own_ns = claim.high_ns = (int64_t)((double)task->own_ns * factor[0]);
-		claim.low_ns = (int64_t)((double)task->own_ns * factor[1]);
-		if (seizure == SS_SEIZE_NOT ? ss_judge_claim(judgement, finding, rank, claim)
-					    : ss_judge_overrule(judgement, finding, rank, claim,
-								seizure == SS_SEIZE_ALL))
-			sum_ns = ss_ns_sum(sum_ns, task->own_ns - claim.own_ns);
+		if (shares->common)
+			seize(shares, judgement, rank, i, factor[0]);
+		/* a scale of 0 means that there is none */
+		if (ss_judge_scale(judgement, finding, rank, i,
+				   factor[0] > SCALE_MIN ? factor[0] : SCALE_MIN,
+				   factor[1] > SCALE_MIN ? factor[1] : SCALE_MIN))
+			sum_ns = ss_ns_sum(sum_ns,
+					   (int64_t)((double)task->own_ns * (1 - factor[0])));
 	}
 	return sum_ns;
 }

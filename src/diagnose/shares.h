@@ -10,6 +10,7 @@
 #define SS_DIAGNOSE_SHARES_H
 
 #include "analyze/phase.h"
+#include "diagnose/prevalence.h"
 #include "diagnose/rule.h"
 
 enum ss_share_of {
@@ -34,7 +35,10 @@ struct ss_shares {
 	double *factors;  /* room for own, low of each step and phase */
 	/* for claims: */
 	double least_more; /* steps with less than this share more than usual are left alone */
-	bool spreads;      /* what is taken from a rank is done by the others, when it goes badly */
+	bool balances;     /* what is taken from a rank is done by the others: the mean is left */
+	bool spreads;      /* the same, when it goes badly */
+	/* with it: what only this rank has of the claims of other rules is the finding's */
+	const struct ss_prevalence *common;
 };
 
 SS_MUST_USE
@@ -51,19 +55,13 @@ struct ss_usual {
 struct ss_usual ss_shares_usual(const struct ss_shares *shares, uint32_t rank, uint32_t step,
 				uint32_t phase, enum ss_share_of kind);
 
-/* How ss_shares_claim() treats tasks that other rules have: */
-enum ss_seizure {
-	SS_SEIZE_NOT,  /* they keep them */
-	SS_SEIZE_BOTH, /* both shorten them: what is shorter counts */
-	SS_SEIZE_ALL,  /* this finding has them */
-};
-
 /*
  * Tasks of the rank take `ratio` of their time, or, when that is 0, as much of it as makes
- * each phase of each step as long as that of the others. Returns what that is in ns.
+ * each phase of each step as long as that of the others, whatever other fixes leave of them.
+ * Returns what that is in ns.
  */
 int64_t ss_shares_claim(struct ss_shares *shares, struct ss_judgement *judgement,
 			struct ss_finding *finding, uint32_t rank, enum ss_share_of kind,
-			double ratio, enum ss_seizure seizure);
+			double ratio);
 
 #endif

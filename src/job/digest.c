@@ -12,6 +12,7 @@
 #include "analyze/roles.h"
 #include "job/arrivals.h"
 #include "job/held.h"
+#include "job/loose.h"
 #include "job/recording.h"
 
 /* Shorter gaps are the device's own pace; thousands of them say nothing of other ranks. */
@@ -426,6 +427,8 @@ static enum ss_status make(struct ss_digest *digest, const struct ss_subject *su
 		return ss_fail_memory(err, "the sums of a rank");
 	if (digest->device >= 0)
 		SS_TRY(add_gaps(digest, subject->trace, err));
+	else if (!ss_loose_find(digest, subject->trace, scratch))
+		return ss_fail_memory(err, "the sums of a rank");
 	SS_TRY(measure_kernels(digest, subject->trace, scratch, err));
 	return ss_arrivals_find(digest, subject->trace, scratch)
 		       ? SS_OK

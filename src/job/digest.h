@@ -77,6 +77,8 @@ struct ss_rank_step {
 	int64_t idle_ns[SS_IDLE_CAUSES];
 	int64_t host_start_ns, host_end_ns; /* its range on the host */
 	int64_t held_ns; /* of exposed_comm_ns, while the host was stuck in a call */
+	/* without device: in no operator, collective or input; in the DataLoader's __next__ */
+	int64_t loose_ns, input_ns;
 };
 
 /* All calls of a kernel in the steps; on CPU jobs of an operator, with its own time. */
@@ -120,6 +122,9 @@ struct ss_digest {
 	struct ss_rank_kernel *kernels; /* by name */
 	uint32_t kernel_count, kernel_capacity;
 	struct ss_rank_phase phases[SS_PHASE_COUNT];
+	/* without device: sum over operators of a hash of name and sizes, where sizes are there */
+	uint64_t work;
+	bool has_sizes;
 	struct ss_rank_kernel
 		*modules; /* nn.Modules with what was launched in them, backward too */
 	uint32_t module_count, module_capacity;

@@ -34,6 +34,12 @@ SS_MUST_USE
 bool ss_lateness_find(struct ss_lateness *lateness, const struct ss_many *many,
 		      struct ss_arena *arena);
 
+/* What it is late by itself: what it inherited is somebody else's. */
+static inline int64_t ss_late_own(const struct ss_late_step *step)
+{
+	return step->late_ns - step->inherited_ns;
+}
+
 static inline const struct ss_late_step *ss_lateness_of(const struct ss_lateness *lateness,
 							uint32_t rank, uint32_t step)
 {

@@ -106,7 +106,7 @@ static double alike_share(const struct comparison *comparison)
 }
 
 /* Slower or more: a throttled device takes the same factor longer for everything. */
-static enum ss_late_cause compare_kernels(struct ss_judge *judge, uint32_t r, double *ratio)
+enum ss_late_cause ss_judge_kernels(struct ss_judge *judge, uint32_t r, double *ratio)
 {
 	const struct ss_digest *rank = &judge->many->ranks[r];
 	struct comparison comparison = { 0 };
@@ -139,6 +139,10 @@ int64_t ss_judge_part(const struct ss_digest *rank, int part)
 			sum_ns += step->compute_ns;
 		else if (part == SS_OWN_COPY)
 			sum_ns += step->exposed_copy_ns;
+		else if (part == SS_OWN_IDLE + SS_IDLE_LAUNCH && rank->device < 0)
+			sum_ns += step->loose_ns;
+		else if (part == SS_OWN_IDLE + SS_IDLE_INPUT && rank->device < 0)
+			sum_ns += step->input_ns;
 		else if (part >= SS_OWN_IDLE)
 			sum_ns += step->idle_ns[part - SS_OWN_IDLE];
 	}
@@ -196,6 +200,17 @@ static void find_phase(struct ss_judge *judge, struct ss_straggler *out)
 	}
 }
 
+/* Its device stood idle in slices of one length, which are more than half of it. */
+static bool is_shared(struct ss_judge *judge, struct ss_straggler *out)
+{
+	const struct ss_digest *rank = &judge->many->ranks[out->rank];
+
+	if (rank->device < 0 || !rank->step_count)
+		return false;
+	out->slices = ss_time_slices_find(rank, judge->gap_values);
+	return out->slices.count && out->slices.sum_ns / rank->step_count >= out->excess_ns / 2;
+}
+
 void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out)
 {
 	int64_t excess_ns[SS_OWN_PARTS], host_ns = 0, all_ns = 0, best_ns = 0;
@@ -227,8 +242,12 @@ void ss_judge_cause(struct ss_judge *judge, struct ss_straggler *out)
 	out->cause_percent = all_ns ? (int32_t)(100 * (double)best_ns / (double)all_ns) : 0;
 	if (out->cause_percent < CAUSE_PERCENT)
 		out->cause = SS_LATE_UNKNOWN;
+	if (out->cause == SS_LATE_HOST && is_shared(judge, out))
+		out->cause = SS_LATE_SHARED;
 	if (out->cause != SS_LATE_WORK)
 		return;
-	out->cause = compare_kernels(judge, out->rank, &out->kernel_ratio);
+	out->cause = ss_judge_kernels(judge, out->rank, &out->kernel_ratio);
+	if (out->same_work)
+		out->cause = SS_LATE_KERNELS;
 	find_phase(judge, out);
 }

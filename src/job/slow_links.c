@@ -4,6 +4,9 @@
 #include "job/slow_links.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "job/slow_group.h"
 
 /* Groups of one job differ by less when all links are well. */
 #define SLOW_PERCENT 125
@@ -11,12 +14,16 @@
 /* Fewer collectives do not tell. */
 #define COLLECTIVES_MIN 3
 
+/* Pairs of a pipeline: as fast as the fastest third of them. */
+#define PIPE_PART 3
+
 /* Sizes of sends repeat: those of a step are among the first so many. */
 #define SIZES_MAX 512
 
 struct transfer {
 	enum ss_collective kind;
 	uint32_t members, group;
+	bool crosses; /* from host to host: another kind of link */
 	int64_t bytes, transfer_ns;
 };
 
@@ -36,6 +43,8 @@ static int by_class(const void *a, const void *b)
 		return x->members < y->members ? -1 : 1;
 	if (x->bytes != y->bytes)
 		return x->bytes < y->bytes ? -1 : 1;
+	if (x->crosses != y->crosses)
+		return x->crosses ? 1 : -1;
 	if (x->group != y->group)
 		return x->group < y->group ? -1 : 1;
 	return x->transfer_ns < y->transfer_ns ? -1 : x->transfer_ns > y->transfer_ns;
@@ -52,7 +61,8 @@ static int by_transfer(const void *a, const void *b)
 
 static bool same_class(const struct transfer *a, const struct transfer *b)
 {
-	return a->kind == b->kind && a->members == b->members && a->bytes == b->bytes;
+	return a->kind == b->kind && a->members == b->members && a->bytes == b->bytes &&
+	       a->crosses == b->crosses;
 }
 
 static bool is_slow(int64_t time_ns, int64_t usual_ns)
@@ -67,8 +77,29 @@ struct finder {
 	struct sample *samples;
 	int64_t *slow_ns;      /* per group: what is beyond the usual, sum */
 	double *slow_usual_ns; /* per group: the usual of the same */
+	bool *crosses;         /* per group: has members on several hosts */
 	uint32_t *fast;        /* per group: classes in which it is not slow */
 };
+
+static bool crosses_hosts(const struct ss_many *many, const struct ss_group *group)
+{
+	const struct ss_digest *first = &many->ranks[many->group_members[group->first]];
+
+	for (uint32_t i = 1; i < group->count; i++) {
+		const struct ss_digest *rank = &many->ranks[many->group_members[group->first + i]];
+
+		if (strcmp(ss_strings_text(&first->texts, first->host),
+			   ss_strings_text(&rank->texts, rank->host)) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Who comes last to a send or receive of two stays as long as the data takes. */
+static bool is_pair(const struct ss_meeting *meeting)
+{
+	return meeting->kind >= SS_COLLECTIVE_SEND_RECV && meeting->count == 2;
+}
 
 static void collect(struct finder *finder)
 {
@@ -78,10 +109,12 @@ static void collect(struct finder *finder)
 		const struct ss_meeting *meeting = &many->meetings[i];
 
 		/* a member that was not recorded may have been the last one */
-		if (meeting->is_symmetric && meeting->bytes > 0 && meeting->step != SS_NO_ROW &&
+		if ((meeting->is_symmetric || is_pair(meeting)) && meeting->bytes > 0 &&
+		    meeting->step != SS_NO_ROW &&
 		    meeting->count == many->groups[meeting->group].count)
 			finder->transfers[finder->count++] =
-				(struct transfer){ meeting->kind, meeting->count, meeting->group,
+				(struct transfer){ meeting->kind,  meeting->count,
+						   meeting->group, finder->crosses[meeting->group],
 						   meeting->bytes, meeting->transfer_ns };
 	}
 	qsort(finder->transfers, finder->count, sizeof(*finder->transfers), by_class);
@@ -90,6 +123,7 @@ static void collect(struct finder *finder)
 /* One class: groups against the faster half of them. */
 static void look_at_class(struct finder *finder, uint32_t from, uint32_t to)
 {
+	bool is_pipe = finder->transfers[from].kind >= SS_COLLECTIVE_SEND_RECV;
 	uint32_t count = 0;
 	int64_t usual_ns;
 
@@ -107,7 +141,8 @@ static void look_at_class(struct finder *finder, uint32_t from, uint32_t to)
 	if (count < 2)
 		return;
 	qsort(finder->samples, count, sizeof(*finder->samples), by_transfer);
-	usual_ns = finder->samples[(count - 1) / 2].transfer_ns;
+	/* of the pairs of a pipeline a slow rank has two, which may be most of them */
+	usual_ns = finder->samples[(count - 1) / (is_pipe ? PIPE_PART : 2)].transfer_ns;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct sample *sample = &finder->samples[i];
 
@@ -243,10 +278,13 @@ bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_many *many,
 	finder.samples = SS_ARENA_NEW(arena, struct sample, (size_t)many->group_count + 1);
 	finder.slow_ns = SS_ARENA_NEW(arena, int64_t, (size_t)many->group_count + 1);
 	finder.slow_usual_ns = SS_ARENA_NEW(arena, double, (size_t)many->group_count + 1);
+	finder.crosses = SS_ARENA_NEW(arena, bool, (size_t)many->group_count + 1);
 	finder.fast = SS_ARENA_NEW(arena, uint32_t, (size_t)many->group_count + 1);
 	if (!finder.transfers || !finder.samples || !finder.slow_ns || !finder.slow_usual_ns ||
-	    !finder.fast)
+	    !finder.fast || !finder.crosses)
 		return false;
+	for (uint32_t i = 0; i < many->group_count; i++)
+		finder.crosses[i] = crosses_hosts(many, &many->groups[i]);
 	collect(&finder);
 	for (uint32_t from = 0, to; from < finder.count; from = to) {
 		for (to = from + 1; to < finder.count &&
@@ -259,5 +297,7 @@ bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_many *many,
 		compare_pairs(&finder, link);
 	if (link->count)
 		measure(&finder, link);
+	else
+		ss_slow_group_find(link, many);
 	return true;
 }

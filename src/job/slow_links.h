@@ -17,6 +17,10 @@ struct ss_slow_link {
 	double ratio;      /* transfer of the slow groups to that of the others */
 	int64_t cost_ns;   /* what it adds to the transfers of a step */
 	uint32_t groups;   /* slow ones */
+	/* all members of this group + 1 may be it: there is no other to compare with; 0: not so */
+	uint32_t of_group;
+	double reached, usual; /* then: GB/s of the bus, of this group and of such devices */
+	double least_ratio;    /* then: as ratio, where a board has few links */
 };
 
 SS_MUST_USE

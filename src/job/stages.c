@@ -20,6 +20,14 @@
 /* What it computes more, of a step; and how much more the others wait than it does. */
 #define EXCESS_STEP_PERCENT 2
 
+/*
+ * Devices of one kind differ by some percent; one that is throttled is slower by more. Steps as
+ * for ranks that are late.
+ */
+#define SLOW_DEVICE 1.08
+#define SLOW_STEPS_MIN 3
+#define SLOW_STEP_PERCENT 1
+
 /* Marks the ranks that send or receive in their steps; false: there are none. */
 static bool find_stages(const struct ss_many *many, uint8_t *is_stage)
 {
@@ -82,7 +90,8 @@ static bool judge_stage(struct ss_judge *judge, uint32_t r, struct ss_straggler 
 	if (rank->device < 0 || !rank->step_count)
 		return false;
 	for (uint32_t i = 0; i < rank->step_count; i++)
-		out->steps += ss_judge_computes_more(judge, r, rank->steps[i].number);
+		out->steps += ss_judge_computes_more(judge, r, rank->steps[i].number,
+						     EXCESS_STEP_PERCENT);
 	more_ns = waited_more(judge, r);
 	if (out->steps * 100 < out->of_steps * REGULAR_PERCENT || more_ns < least_ns)
 		return false;
@@ -93,6 +102,27 @@ static bool judge_stage(struct ss_judge *judge, uint32_t r, struct ss_straggler 
 	out->late_ns = more_ns;
 	out->gain_ns = more_ns < out->excess_ns ? more_ns : out->excess_ns;
 	return times >= BUSY && out->cause == SS_LATE_KERNELS && out->excess_ns >= least_ns;
+}
+
+bool ss_judge_slow_device(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
+{
+	const struct ss_digest *rank = &judge->many->ranks[r];
+
+	*out = (struct ss_straggler){ .rank = r,
+				      .pattern = SS_PATTERN_PERSISTENT,
+				      .of_steps = rank->step_count,
+				      .step_ns = judge->lateness.step_ns[r] };
+	if (rank->device < 0 || rank->step_count < SLOW_STEPS_MIN)
+		return false;
+	for (uint32_t i = 0; i < rank->step_count; i++)
+		out->steps += ss_judge_computes_more(judge, r, rank->steps[i].number,
+						     SLOW_STEP_PERCENT);
+	if (out->steps * 100 < out->of_steps * REGULAR_PERCENT)
+		return false;
+	ss_judge_cause(judge, out);
+	/* what it did longest may be something else: its device is slow all the same */
+	out->cause = ss_judge_kernels(judge, r, &out->kernel_ratio);
+	return out->cause == SS_LATE_KERNELS && out->kernel_ratio >= SLOW_DEVICE;
 }
 
 bool ss_judge_stages(struct ss_judge *judge, struct ss_straggler *worst)

@@ -50,6 +50,11 @@ static const char *link_text(const struct ss_many *many, const struct ss_slow_li
 {
 	char ranks[SS_COUNT(link->ranks) * 24] = "";
 
+	if (link->of_group)
+		return ss_table_print(out,
+				      "a link of one of its group, or all: large collectives move "
+				      "%.0f GB/s, where such devices reach %.0f on one host",
+				      link->reached, link->usual);
 	if (link->count == 1)
 		return ss_table_print(out,
 				      "its link: collectives of its %u group%s take %.2f times as "
@@ -96,6 +101,12 @@ static const char *cause_text(const struct ss_many *many, const struct ss_stragg
 	case SS_LATE_HOST:
 		return ss_table_print(out, "its host %s (%d %% of it)",
 				      host_words(straggler->idle_cause), straggler->cause_percent);
+	case SS_LATE_SHARED:
+		return ss_table_print(out,
+				      "another process uses its device: %u gaps of %.2f ms each, "
+				      "with its own work queued",
+				      straggler->slices.count,
+				      (double)straggler->slices.slice_ns / 1e6);
 	default:
 		return "nothing that it did explains most of it";
 	}
@@ -139,6 +150,8 @@ static const char *spared_words(enum ss_spared spared)
 		return "but waits for others longer than they do";
 	case SS_SPARED_CHEAP:
 		return "but without it the job would be no faster";
+	case SS_SPARED_NOISE:
+		return "but differs as much from step to step as from the others";
 	default:
 		return "too few to tell it from chance";
 	}

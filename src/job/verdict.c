@@ -15,6 +15,9 @@
 /* ...and at least so much as the worst of the step: what is less is not the first to mend. */
 #define WORST_PERCENT 50
 
+/* ...or when it is the last by so much of its lateness: the others may be apart, too. */
+#define LAST_PERCENT 30
+
 /* Less than this share of a step is not worth a word, nor are so few nanoseconds. */
 #define STEP_PERCENT_MIN 1
 #define LATE_NS_MIN 50000
@@ -25,6 +28,10 @@
 
 /* Of fewer steps one cannot tell now and then from by chance. */
 #define IRREGULAR_STEPS_MIN 4
+
+/* Another rank in each of so few steps is no chance when it has this share more to compute. */
+#define ROTATING_STEPS_MIN 2
+#define ROTATING_FEW_PERCENT 10
 
 /* A job in which somebody is late in most steps loses this share at least, or it is noise. */
 #define ROTATING_STEP_PERCENT 3
@@ -55,12 +62,6 @@ const char *ss_pattern_name(enum ss_pattern pattern)
 	return names[pattern];
 }
 
-/* What it is late by itself: what it inherited is somebody else's. */
-static int64_t own_late(const struct ss_late_step *step)
-{
-	return step->late_ns - step->inherited_ns;
-}
-
 static uint8_t *mark(struct ss_judge *judge, uint32_t rank, uint32_t step)
 {
 	return &judge->stands_out[(size_t)rank * judge->lateness.step_count + step];
@@ -78,9 +79,23 @@ static int64_t worst_of(const struct ss_lateness *lateness, uint32_t step)
 	int64_t worst_ns = 0;
 
 	for (uint32_t r = 0; r < lateness->rank_count; r++)
-		if (own_late(ss_lateness_of(lateness, r, step)) > worst_ns)
-			worst_ns = own_late(ss_lateness_of(lateness, r, step));
+		if (ss_late_own(ss_lateness_of(lateness, r, step)) > worst_ns)
+			worst_ns = ss_late_own(ss_lateness_of(lateness, r, step));
 	return worst_ns;
+}
+
+/* Whether the rank is the last of the step, and by much. */
+static bool is_last(const struct ss_lateness *lateness, uint32_t r, uint32_t step)
+{
+	int64_t late_ns = ss_late_own(ss_lateness_of(lateness, r, step)), second_ns = 0;
+
+	for (uint32_t k = 0; k < lateness->rank_count; k++) {
+		int64_t other_ns = ss_late_own(ss_lateness_of(lateness, k, step));
+
+		if (k != r && other_ns > second_ns)
+			second_ns = other_ns;
+	}
+	return late_ns - second_ns >= late_ns / 100 * LAST_PERCENT;
 }
 
 /* Marks the ranks that stand out in each step. */
@@ -92,17 +107,18 @@ static void look_at_steps(struct ss_judge *judge)
 		int64_t worst_ns = worst_of(lateness, s);
 
 		for (uint32_t r = 0; r < lateness->rank_count; r++) {
-			int64_t late_ns = own_late(ss_lateness_of(lateness, r, s));
+			int64_t late_ns = ss_late_own(ss_lateness_of(lateness, r, s));
 			uint32_t count = 0;
 
 			if (late_ns < least_ns(judge) || late_ns < worst_ns / 100 * WORST_PERCENT)
 				continue;
 			for (uint32_t k = 0; k < lateness->rank_count; k++)
 				if (k != r)
-					judge->values[count++] = own_late(
+					judge->values[count++] = ss_late_own(
 						ss_lateness_of(lateness, k, s));
 			*mark(judge, r, s) = late_ns / TIMES >=
-					     ss_judge_median(judge->values, count);
+						     ss_judge_median(judge->values, count) ||
+					     is_last(lateness, r, s);
 		}
 	}
 }
@@ -217,6 +233,39 @@ static void cap_host_gain(struct ss_judge *judge, struct ss_straggler *straggler
 		straggler->gain_ns = slower_ns < 0 ? 0 : slower_ns;
 }
 
+static bool is_regular(struct ss_judge *judge, uint32_t r)
+{
+	uint32_t steps = 0;
+
+	for (uint32_t s = 0; s < judge->lateness.step_count; s++)
+		steps += *mark(judge, r, s);
+	return steps * 100 >= judge->lateness.step_count * PERSISTENT_PERCENT;
+}
+
+/*
+ * Of several ranks that are late in nearly all steps only one is the last: without it alone
+ * nothing is gained. They are mended together, so each counts beyond the last of the others.
+ */
+static int64_t joint_gain(struct ss_judge *judge, uint32_t r)
+{
+	const struct ss_lateness *lateness = &judge->lateness;
+	int64_t gain_ns = 0;
+
+	for (uint32_t s = 0; s < lateness->step_count; s++) {
+		int64_t late_ns = ss_late_own(ss_lateness_of(lateness, r, s)), usual_ns = 0;
+
+		for (uint32_t k = 0; k < lateness->rank_count; k++) {
+			int64_t other_ns = ss_late_own(ss_lateness_of(lateness, k, s));
+
+			if (k != r && other_ns > usual_ns && !judge->is_regular[k])
+				usual_ns = other_ns;
+		}
+		if (late_ns > usual_ns)
+			gain_ns += (late_ns - usual_ns) / lateness->step_count;
+	}
+	return gain_ns;
+}
+
 /* How often and by how much the rank is late. */
 static void measure_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
 {
@@ -231,7 +280,7 @@ static void measure_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler
 		if (!*mark(judge, r, s))
 			continue;
 		out->steps++;
-		out->late_ns = ss_ns_sum(out->late_ns, own_late(step));
+		out->late_ns = ss_ns_sum(out->late_ns, ss_late_own(step));
 		out->inherited_ns = ss_ns_sum(out->inherited_ns, step->inherited_ns);
 	}
 	out->pattern = out->steps * 100 >= lateness->step_count * PERSISTENT_PERCENT
@@ -242,6 +291,11 @@ static void measure_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler
 		out->inherited_ns /= out->steps;
 	}
 	out->step_ns = lateness->step_ns[r];
+	if (judge->is_regular[r] && judge->regulars > 1) {
+		int64_t gain_ns = joint_gain(judge, r);
+
+		out->gain_ns = gain_ns > out->gain_ns ? gain_ns : out->gain_ns;
+	}
 }
 
 /* In some of few steps, or by little in very few: that happens to anybody. */
@@ -256,9 +310,14 @@ static bool is_chance(const struct ss_judge *judge, const struct ss_straggler *s
 
 static enum ss_spared judge_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
 {
+	bool on_host = judge->many->ranks[r].device < 0;
+
 	measure_rank(judge, r, out);
 	if (is_chance(judge, out))
 		return SS_SPARED_SELDOM;
+	out->same_work = on_host && ss_judge_same_work(judge, r, true);
+	if (on_host && !ss_judge_beats_noise(judge, r, out->same_work))
+		return SS_SPARED_NOISE;
 	ss_judge_cause(judge, out);
 	if ((out->cause == SS_LATE_HOST && is_usual(judge, out)) ||
 	    out->excess_ns < judge->step_ns / 100 * EXCESS_STEP_PERCENT)
@@ -279,7 +338,7 @@ static int64_t compute_in(const struct ss_digest *rank, uint32_t number)
 	return step ? step->compute_ns : -1;
 }
 
-bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number)
+bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number, int percent)
 {
 	const struct ss_many *many = judge->many;
 	int64_t own_ns = compute_in(&many->ranks[r], number);
@@ -291,14 +350,27 @@ bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number)
 		if (other_ns >= 0)
 			judge->values[count++] = other_ns;
 	}
-	return count && own_ns - ss_judge_median(judge->values, count) >=
-				judge->step_ns / 100 * EXCESS_STEP_PERCENT;
+	return count &&
+	       own_ns - ss_judge_median(judge->values, count) >= judge->step_ns / 100 * percent;
+}
+
+/* Without devices, and as much to do on all ranks: whoever is late is late by chance. */
+static bool has_same_work(struct ss_judge *judge)
+{
+	const struct ss_many *many = judge->many;
+
+	for (uint32_t r = 0; r < many->rank_count; r++)
+		if (many->ranks[r].device >= 0 ||
+		    (many->ranks[r].step_count && !ss_judge_same_work(judge, r, false)))
+			return false;
+	return true;
 }
 
 /* Each step has its own culprit, which has more to compute, and together they cost enough. */
 static bool judge_rotation(struct ss_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_lateness *lateness = &judge->lateness;
+	bool few = lateness->step_count < IRREGULAR_STEPS_MIN;
 	uint32_t most = 0;
 
 	*out = (struct ss_straggler){ .rank = SS_NO_ROW,
@@ -312,11 +384,13 @@ static bool judge_rotation(struct ss_judge *judge, struct ss_straggler *out)
 
 		for (uint32_t r = 0; r < lateness->rank_count; r++)
 			if (*mark(judge, r, s) &&
-			    own_late(ss_lateness_of(lateness, r, s)) > worst_ns) {
-				worst_ns = own_late(ss_lateness_of(lateness, r, s));
+			    ss_late_own(ss_lateness_of(lateness, r, s)) > worst_ns) {
+				worst_ns = ss_late_own(ss_lateness_of(lateness, r, s));
 				worst = r;
 			}
-		if (!worst_ns || !ss_judge_computes_more(judge, worst, lateness->numbers[s]))
+		if (!worst_ns ||
+		    !ss_judge_computes_more(judge, worst, lateness->numbers[s],
+					    few ? ROTATING_FEW_PERCENT : EXCESS_STEP_PERCENT))
 			continue;
 		out->steps++;
 		out->late_ns = ss_ns_sum(out->late_ns, worst_ns);
@@ -338,8 +412,9 @@ static bool judge_rotation(struct ss_judge *judge, struct ss_straggler *out)
 	out->late_ns /= out->steps;
 	out->gain_ns = least(out->gain_ns / lateness->step_count, usual_exposed(judge));
 	out->lost_ns /= lateness->step_count;
-	/* nobody is it in more than half of the steps */
-	return most * 2 <= lateness->step_count && lateness->step_count >= IRREGULAR_STEPS_MIN &&
+	/* nobody is it in more than half of the steps, half of an odd number rounded up */
+	return most * 2 <= lateness->step_count + 1 && most < lateness->step_count &&
+	       lateness->step_count >= ROTATING_STEPS_MIN &&
 	       out->steps * 100 >= lateness->step_count * PERSISTENT_PERCENT &&
 	       out->gain_ns >= judge->step_ns / 100 * ROTATING_STEP_PERCENT;
 }
@@ -358,7 +433,7 @@ static int by_cost(const void *a, const void *b)
 static bool prepare(struct ss_judge *judge, struct ss_verdict *verdict)
 {
 	const struct ss_many *many = judge->many;
-	uint32_t count = 0, most_steps = 0;
+	uint32_t count = 0, most_steps = 0, most_gaps = 0;
 
 	if (!ss_lateness_find(&judge->lateness, many, judge->arena))
 		return false;
@@ -366,12 +441,18 @@ static bool prepare(struct ss_judge *judge, struct ss_verdict *verdict)
 	for (uint32_t r = 0; r < many->rank_count; r++)
 		if (many->ranks[r].step_count > most_steps)
 			most_steps = many->ranks[r].step_count;
+	for (uint32_t r = 0; r < many->rank_count; r++)
+		if (many->ranks[r].gap_count > most_gaps)
+			most_gaps = many->ranks[r].gap_count;
 	judge->step_values = SS_ARENA_NEW(judge->arena, int64_t, (size_t)most_steps + 1);
+	judge->gap_values = SS_ARENA_NEW(judge->arena, int64_t, (size_t)most_gaps + 1);
 	judge->stands_out = SS_ARENA_NEW(judge->arena, uint8_t,
 					 (size_t)many->rank_count * judge->lateness.step_count + 1);
+	judge->is_regular = SS_ARENA_NEW(judge->arena, uint8_t, (size_t)many->rank_count + 1);
 	verdict->items = SS_ARENA_NEW(judge->arena, struct ss_straggler,
 				      (size_t)many->rank_count + 2);
-	if (!judge->values || !judge->step_values || !judge->stands_out || !verdict->items)
+	if (!judge->values || !judge->step_values || !judge->gap_values || !judge->stands_out ||
+	    !judge->is_regular || !verdict->items)
 		return false;
 	for (uint32_t r = 0; r < many->rank_count; r++)
 		if (judge->lateness.step_ns[r])
@@ -392,7 +473,8 @@ static void find_latest(struct ss_judge *judge, struct ss_straggler *out)
 		int64_t late_ns = 0;
 
 		for (uint32_t s = 0; s < lateness->step_count; s++)
-			late_ns += own_late(ss_lateness_of(lateness, r, s)) / lateness->step_count;
+			late_ns += ss_late_own(ss_lateness_of(lateness, r, s)) /
+				   lateness->step_count;
 		if (late_ns <= latest_ns)
 			continue;
 		latest_ns = late_ns;
@@ -406,6 +488,31 @@ static void find_latest(struct ss_judge *judge, struct ss_straggler *out)
 	out->late_ns = latest_ns;
 }
 
+/* Stages of a pipeline compute different things: those have rules of their own. */
+static bool find_hidden(struct ss_judge *judge, struct ss_verdict *verdict)
+{
+	const struct ss_many *many = judge->many;
+
+	verdict->hidden = SS_ARENA_NEW(judge->arena, struct ss_straggler,
+				       (size_t)many->rank_count + 1);
+	if (!verdict->hidden)
+		return false;
+	for (uint32_t i = 0; i < many->meeting_count; i++)
+		if (many->meetings[i].kind >= SS_COLLECTIVE_SEND_RECV)
+			return true;
+	for (uint32_t r = 0; r < many->rank_count; r++) {
+		bool named = false;
+
+		for (uint32_t i = 0; i < verdict->count; i++)
+			named |= verdict->items[i].rank == r &&
+				 verdict->items[i].cause != SS_LATE_LINK;
+		if (!named &&
+		    ss_judge_slow_device(judge, r, &verdict->hidden[verdict->hidden_count]))
+			verdict->hidden_count++;
+	}
+	return true;
+}
+
 bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, struct ss_arena *arena)
 {
 	struct ss_judge judge = { .many = many, .arena = arena };
@@ -417,12 +524,16 @@ bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, str
 		return false;
 	verdict->few_steps = judge.lateness.step_count < 2;
 	look_at_steps(&judge);
+	for (uint32_t r = 0; r < many->rank_count; r++) {
+		judge.is_regular[r] = is_regular(&judge, r);
+		judge.regulars += judge.is_regular[r];
+	}
 	find_latest(&judge, &verdict->latest);
 	for (uint32_t r = 0; r < many->rank_count; r++)
 		if (judge_rank(&judge, r, &verdict->items[verdict->count]) == SS_SPARED_NOT)
 			persistent |= verdict->items[verdict->count++].pattern ==
 				      SS_PATTERN_PERSISTENT;
-	if (!persistent && judge_rotation(&judge, &rotating)) {
+	if (!persistent && !has_same_work(&judge) && judge_rotation(&judge, &rotating)) {
 		verdict->items[0] = rotating;
 		verdict->count = 1;
 	}
@@ -447,6 +558,8 @@ bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, str
 	/* somebody whom all wait for is named already */
 	if (verdict->count)
 		verdict->stage.rank = SS_NO_ROW;
+	if (!find_hidden(&judge, verdict))
+		return false;
 	if (verdict->count)
 		qsort(verdict->items, verdict->count, sizeof(*verdict->items), by_cost);
 	return true;

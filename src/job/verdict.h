@@ -6,6 +6,7 @@
 
 #include "job/late.h"
 #include "job/slow_links.h"
+#include "job/time_slices.h"
 
 enum ss_pattern {
 	SS_PATTERN_PERSISTENT, /* in nearly all steps */
@@ -17,8 +18,9 @@ enum ss_late_cause {
 	SS_LATE_KERNELS, /* the same kernels, all longer by the same factor */
 	SS_LATE_WORK,    /* more or larger work */
 	SS_LATE_COPIES,
-	SS_LATE_HOST, /* its device stood idle: see idle_cause */
-	SS_LATE_LINK, /* not late itself: its groups' transfers are slow */
+	SS_LATE_HOST,   /* its device stood idle: see idle_cause */
+	SS_LATE_LINK,   /* not late itself: its groups' transfers are slow */
+	SS_LATE_SHARED, /* its device is used by another process as well */
 	SS_LATE_UNKNOWN,
 };
 
@@ -29,6 +31,7 @@ enum ss_spared {
 	SS_SPARED_ALIKE,  /* it does nothing much longer than the others */
 	SS_SPARED_WAITS,  /* it waits for others more than they do */
 	SS_SPARED_CHEAP,  /* without it the job would be no faster */
+	SS_SPARED_NOISE,  /* it differs from itself as much as from the others */
 };
 
 struct ss_straggler {
@@ -47,6 +50,8 @@ struct ss_straggler {
 	double kernel_ratio; /* mean time of its kernels to the median rank's; 0: not comparable */
 	enum ss_phase phase; /* of SS_LATE_WORK: where it has more; SS_PHASE_OTHER: not known */
 	enum ss_spared spared;
+	struct ss_time_slices slices; /* of SS_LATE_SHARED */
+	bool same_work; /* without device: as many operators as the others, as large as they are */
 	double work_ratio, call_ratio; /* time and calls in that phase to the median rank's */
 };
 
@@ -55,7 +60,10 @@ struct ss_verdict {
 	uint32_t count;
 	struct ss_slow_link link; /* of the item with SS_LATE_LINK */
 	/* of a pipeline, with a slow device; late_ns: what others wait longer than it does */
-	struct ss_straggler stage;  /* rank SS_NO_ROW: none */
+	struct ss_straggler stage; /* rank SS_NO_ROW: none */
+	/* not late, but with slower devices than the others: something else holds all up as well */
+	struct ss_straggler *hidden;
+	uint32_t hidden_count;
 	bool few_steps;             /* fewer than two: a guess */
 	struct ss_straggler latest; /* who is late most, named or not; of_steps 0: nobody is */
 };

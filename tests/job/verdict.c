@@ -64,8 +64,12 @@ static const struct job jobs[] = {
 	{ "one step, by a tenth", 4, "2", NULL, 1000, 'l', 0, 1, 2, SS_PATTERN_PERSISTENT, 1,
 	  SS_LATE_HOST },
 	{ "one step, by less than a tenth", 4, "2", NULL, 999, 'l', 0, NOBODY },
-	{ "two at once: who is half as late is never waited for", 5, "33333", "11111", 2000, 'l', 0,
-	  1, 3, SS_PATTERN_PERSISTENT, 5, SS_LATE_HOST },
+	{ "another one in each of three steps, by its work", 4, "012", NULL, 1500, 'w', 0, 1,
+	  SS_NO_ROW, SS_PATTERN_ROTATING, 3, SS_LATE_UNKNOWN },
+	{ "another one in each of three steps, by little work", 4, "012", NULL, 900, 'w', 0,
+	  NOBODY },
+	{ "two at once: without the later one all wait for the other", 5, "33333", "11111", 2000,
+	  'l', 0, 2, 3, SS_PATTERN_PERSISTENT, 5, SS_LATE_HOST },
 };
 
 static int64_t late_in(const struct job *job, uint32_t r, size_t step)

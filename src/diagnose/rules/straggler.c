@@ -10,12 +10,16 @@
 #include <string.h>
 
 #include "diagnose/diagnose.h"
+#include "diagnose/excess.h"
 #include "diagnose/links.h"
 #include "diagnose/shares.h"
 #include "job/verdict.h"
 
 /* Of fewer steps one cannot tell always from by chance. */
 #define STEPS_SURE 3
+
+/* So many ranks are named in a title. */
+#define LISTED 4
 
 static const char device_fix[] =
 	"nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE,POWER   # or rocm-smi -a\n"
@@ -28,6 +32,9 @@ static const char host_fix[] =
 	"numactl --cpunodebind=N --membind=N python train.py   # N: node of the rank's device\n"
 	"# look for other processes on its cores (top, mpstat -P ALL) and for a lower cpufreq;\n"
 	"# work that only this rank does (logging, checkpoints) belongs into a thread";
+static const char shared_fix[] =
+	"nvidia-smi pmon -c 1   # processes on the device; on AMD: rocm-smi --showpids\n"
+	"# stop the other process or move this rank; jobs that must share: NVIDIA MPS or MIG";
 static const char link_fix[] =
 	"nvidia-smi nvlink -e; nvidia-smi topo -m; ibstat\n"
 	"dmesg | grep -i -E 'xid|pcie'\n"
@@ -39,6 +46,7 @@ static const char copies_fix[] =
 struct stragglers {
 	struct ss_judgement *judgement;
 	struct ss_shares shares;
+	struct ss_prevalence common;
 	struct ss_verdict verdict;
 	struct ss_arena arena;
 };
@@ -50,7 +58,7 @@ static long long number_of(const struct stragglers *stragglers, uint32_t rank)
 
 /* --- what it is called --------------------------------------------------------------------- */
 
-static const char *host_words(enum ss_idle_cause cause)
+static const char *host_words(enum ss_idle_cause cause, bool on_host)
 {
 	switch (cause) {
 	case SS_IDLE_INPUT:
@@ -64,8 +72,22 @@ static const char *host_words(enum ss_idle_cause cause)
 	case SS_IDLE_COMPILE:
 		return "compiles";
 	default:
-		return "launches late";
+		return on_host ? "is busy outside of operators" : "launches late";
 	}
+}
+
+/* All members of the only group may be it. */
+static struct ss_finding *add_group_finding(struct stragglers *stragglers)
+{
+	const struct ss_many *many = stragglers->judgement->many;
+	const struct ss_group *group = &many->groups[stragglers->verdict.link.of_group - 1];
+	uint32_t first = many->group_members[group->first];
+	uint32_t last = many->group_members[group->first + group->count - 1];
+
+	return ss_judge_add(stragglers->judgement, SS_NO_ROW,
+			    "A link of one of the %u ranks from %lld to %lld is slow, or all are",
+			    group->count, number_of(stragglers, first),
+			    number_of(stragglers, last));
 }
 
 static struct ss_finding *add_finding(struct stragglers *stragglers,
@@ -74,6 +96,7 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 	struct ss_judgement *judgement = stragglers->judgement;
 	long long rank = number_of(stragglers, item->rank);
 	const struct ss_slow_link *link = &stragglers->verdict.link;
+	bool on_host = judgement->many->ranks[item->rank].device < 0;
 
 	switch (item->cause) {
 	case SS_LATE_KERNELS:
@@ -92,8 +115,15 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 	case SS_LATE_HOST:
 		return ss_judge_add(judgement, item->rank,
 				    "The host of rank %lld %s, and all wait for it", rank,
-				    host_words(item->idle_cause));
+				    host_words(item->idle_cause, on_host));
+	case SS_LATE_SHARED:
+		return ss_judge_add(judgement, item->rank,
+				    "Another process uses the device of rank %lld, and all wait "
+				    "for it",
+				    rank);
 	case SS_LATE_LINK:
+		if (link->of_group)
+			return add_group_finding(stragglers);
 		if (link->count == 2)
 			return ss_judge_add(judgement, item->rank,
 					    "The link of rank %lld or %lld is slow", rank,
@@ -106,56 +136,140 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 
 /* --- what shows it ------------------------------------------------------------------------- */
 
+static void tell_computing(struct stragglers *stragglers, struct ss_finding *finding,
+			   const struct ss_straggler *item, const char *who)
+{
+	struct ss_judgement *judgement = stragglers->judgement;
+	bool on_host = judgement->many->ranks[item->rank].device < 0;
+
+	if (item->cause == SS_LATE_KERNELS && on_host)
+		ss_judge_evidence(judgement, finding, item->excess_ns,
+				  "%sits operators take %.2f times as long as those of the median "
+				  "rank, which calls as many: {time} more per step",
+				  who, item->kernel_ratio);
+	else if (item->cause == SS_LATE_KERNELS)
+		ss_judge_evidence(judgement, finding, item->excess_ns,
+				  "%sits kernels take %.2f times as long as those of the median "
+				  "rank, all alike: {time} more a step",
+				  who, item->kernel_ratio);
+	else if (item->phase == SS_PHASE_OTHER)
+		ss_judge_evidence(judgement, finding, item->excess_ns,
+				  "%sit computes {time} more a step than the median rank", who);
+	else
+		ss_judge_evidence(judgement, finding, item->excess_ns,
+				  "%sit computes {time} more a step: in %s %.2f times the "
+				  "time and %.2f times the %s of the median rank",
+				  who, ss_phase_name(item->phase), item->work_ratio,
+				  item->call_ratio, on_host ? "operators" : "kernels");
+}
+
+static void tell_link(struct stragglers *stragglers, struct ss_finding *finding,
+		      const struct ss_straggler *item)
+{
+	const struct ss_slow_link *link = &stragglers->verdict.link;
+
+	if (link->of_group)
+		ss_judge_evidence(stragglers->judgement, finding, item->excess_ns,
+				  "large collectives move %.0f GB/s over each link, where such "
+				  "devices reach %.0f on one host: {time} more per step",
+				  link->reached, link->usual);
+	else
+		ss_judge_evidence(stragglers->judgement, finding, item->excess_ns,
+				  "transfers of its %u group%s take %.2f times as long as those "
+				  "of other groups of the same size: {time} more a step",
+				  link->groups, link->groups == 1 ? "" : "s", link->ratio);
+}
+
 static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding,
-		       const struct ss_straggler *item)
+		       const struct ss_straggler *item, const char *who)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 	bool on_host = judgement->many->ranks[item->rank].device < 0;
 
 	switch (item->cause) {
 	case SS_LATE_KERNELS:
-		finding->fix = device_fix;
-		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "its kernels take %.2f times as long as those of the median "
-				  "rank, all alike: {time} more a step",
-				  item->kernel_ratio);
-		break;
 	case SS_LATE_WORK:
-		finding->fix = work_fix;
-		if (item->phase == SS_PHASE_OTHER)
-			ss_judge_evidence(judgement, finding, item->excess_ns,
-					  "it computes {time} more a step than the median rank");
-		else
-			ss_judge_evidence(judgement, finding, item->excess_ns,
-					  "it computes {time} more a step: in %s %.2f times the "
-					  "time and %.2f times the %s of the median rank",
-					  ss_phase_name(item->phase), item->work_ratio,
-					  item->call_ratio, on_host ? "operators" : "kernels");
+		tell_computing(stragglers, finding, item, who);
 		break;
 	case SS_LATE_COPIES:
-		finding->fix = copies_fix;
 		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "it copies {time} more a step than the median rank");
+				  "%sit copies {time} more a step than the median rank", who);
 		break;
 	case SS_LATE_HOST:
-		finding->fix = host_fix;
 		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "its device stands idle {time} more a step than that of the "
-				  "median rank: its host %s",
-				  host_words(item->idle_cause));
+				  on_host ? "%s{time} more per step than on the median rank: its "
+					    "host %s"
+					  : "%sits device stands idle {time} more a step than that "
+					    "of the median rank: its host %s",
+				  who, host_words(item->idle_cause, on_host));
+		break;
+	case SS_LATE_SHARED:
+		ss_judge_evidence(judgement, finding,
+				  item->slices.sum_ns / (item->of_steps ? item->of_steps : 1),
+				  "%sits work is queued and nothing runs, %u times for %.2f ms: "
+				  "{time} per step, in slices that another process has",
+				  who, item->slices.count, (double)item->slices.slice_ns / 1e6);
 		break;
 	case SS_LATE_LINK:
-		finding->fix = link_fix;
-		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "transfers of its %u group%s take %.2f times as long as those "
-				  "of other groups of the same size: {time} more a step",
-				  stragglers->verdict.link.groups,
-				  stragglers->verdict.link.groups == 1 ? "" : "s",
-				  stragglers->verdict.link.ratio);
+		tell_link(stragglers, finding, item);
 		break;
 	default:
 		break;
 	}
+}
+
+static const char *fix_of(const struct stragglers *stragglers, const struct ss_straggler *item)
+{
+	bool on_host = stragglers->judgement->many->ranks[item->rank].device < 0;
+
+	switch (item->cause) {
+	case SS_LATE_KERNELS:
+		return on_host ? host_fix : device_fix;
+	case SS_LATE_WORK:
+		return work_fix;
+	case SS_LATE_COPIES:
+		return copies_fix;
+	case SS_LATE_HOST:
+		return host_fix;
+	case SS_LATE_SHARED:
+		return shared_fix;
+	case SS_LATE_LINK:
+		return link_fix;
+	default:
+		return stragglers->judgement->rule->fix;
+	}
+}
+
+/* Nothing in the job is faster: the devices' name is all that there is to compare with. */
+static void tell_no_peer(struct ss_finding *finding)
+{
+	finding->confidence = SS_CONFIDENCE_LOW;
+	finding->reason = "all ranks are in one group: which of them it is cannot be told, nor "
+			  "whether the board has the links that such devices usually have";
+	finding->surer = "all_reduce_perf of nccl-tests on pairs of the devices: the slow pair has "
+			 "it";
+}
+
+static void tell_confidence(struct ss_finding *finding, const struct ss_straggler *item)
+{
+	enum ss_confidence confidence = SS_CONFIDENCE_HIGH;
+	const char *reason = "the same rank is late again and again, and what it did longer is "
+			     "recorded";
+
+	if (item->cause == SS_LATE_UNKNOWN || item->pattern != SS_PATTERN_PERSISTENT) {
+		confidence = SS_CONFIDENCE_MEDIUM;
+		reason = item->cause == SS_LATE_UNKNOWN
+				 ? "it is late, but nothing that it did explains most of it"
+				 : "it is late in some steps only";
+	}
+	if (item->of_steps < STEPS_SURE) {
+		confidence = SS_CONFIDENCE_LOW;
+		reason = "there are too few steps to tell always from by chance";
+	}
+	if (finding->reason && finding->confidence <= confidence)
+		return;
+	finding->confidence = confidence;
+	finding->reason = reason;
 }
 
 static void tell(struct stragglers *stragglers, struct ss_finding *finding,
@@ -164,40 +278,57 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 	struct ss_judgement *judgement = stragglers->judgement;
 	const struct ss_digest *rank = &judgement->many->ranks[item->rank];
 	const char *host = ss_strings_text(&rank->texts, rank->host);
+	char who[40] = "";
 
-	tell_cause(stragglers, finding, item);
+	if (finding->is_joint)
+		snprintf(who, sizeof(who), "rank %lld: ", number_of(stragglers, item->rank));
+	tell_cause(stragglers, finding, item, who);
 	if (item == &stragglers->verdict.stage)
 		ss_judge_evidence(judgement, finding, item->late_ns,
-				  "the other stages wait {time} a step longer than it does, in %u "
-				  "of %u steps",
-				  item->steps, item->of_steps);
+				  "%sthe other stages wait {time} a step longer than it does, in "
+				  "%u of %u steps",
+				  who, item->steps, item->of_steps);
 	else if (item->cause != SS_LATE_LINK)
 		ss_judge_evidence(judgement, finding, item->late_ns,
-				  "it comes to its collectives {time} a step later than the "
+				  "%sit comes to its collectives {time} a step later than the "
 				  "first, in %u of %u steps",
-				  item->steps, item->of_steps);
+				  who, item->steps, item->of_steps);
 	if (item->lost_ns)
 		ss_judge_evidence(judgement, finding, item->lost_ns,
-				  "the others wait {time} a step for it, all together");
-	if (*host)
-		ss_judge_evidence(judgement, finding, 0, "it runs on %s", host);
-	finding->confidence = SS_CONFIDENCE_HIGH;
-	finding->reason = "the same rank is late again and again, and what it did longer is "
-			  "recorded";
-	if (item->cause == SS_LATE_UNKNOWN || item->pattern != SS_PATTERN_PERSISTENT) {
-		finding->confidence = SS_CONFIDENCE_MEDIUM;
-		finding->reason =
-			item->cause == SS_LATE_UNKNOWN
-				? "it is late, but nothing that it did explains most of it"
-				: "it is late in some steps only";
-	}
-	if (item->of_steps < STEPS_SURE) {
-		finding->confidence = SS_CONFIDENCE_LOW;
-		finding->reason = "there are too few steps to tell always from by chance";
-	}
+				  "%sthe others wait {time} a step for it, all together", who);
+	if (*host && finding->rank != SS_NO_ROW)
+		ss_judge_evidence(judgement, finding, 0, "%sit runs on %s", who, host);
+	if (!finding->reason)
+		finding->fix = fix_of(stragglers, item);
+	if (item->cause == SS_LATE_LINK && stragglers->verdict.link.of_group)
+		tell_no_peer(finding);
+	else
+		tell_confidence(finding, item);
 }
 
 /* --- what the fix takes away ------------------------------------------------------------------ */
+
+/* Work that nothing explains the start of, and that waited for as long as a slice. */
+static void claim_slices(struct ss_judgement *judgement, struct ss_finding *finding,
+			 const struct ss_straggler *item)
+{
+	const struct ss_graph *graph = &judgement->graphs[item->rank];
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (task->step == SS_NO_STEP || task->kind <= SS_TASK_JOIN ||
+		    task->delay_ns < item->slices.slice_ns / 2)
+			continue;
+		ss_judge_overrule(judgement, finding, item->rank,
+				  (struct ss_claim){ .task = i,
+						     .own_ns = task->own_ns,
+						     .low_ns = task->own_ns,
+						     .high_ns = task->own_ns,
+						     .unlocks = true },
+				  false);
+	}
+}
 
 static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 		  const struct ss_straggler *item)
@@ -212,21 +343,30 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 	}
 	if (item->cause == SS_LATE_KERNELS && !on_host) {
 		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_DEVICE,
-				item->kernel_ratio > 1 ? 1 / item->kernel_ratio : 1, SS_SEIZE_BOTH);
+				item->kernel_ratio > 1 ? 1 / item->kernel_ratio : 1);
+		return;
+	}
+	if (item->cause == SS_LATE_SHARED) {
+		claim_slices(judgement, finding, item);
 		return;
 	}
 	if (item->cause == SS_LATE_COPIES || item->cause == SS_LATE_UNKNOWN)
-		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_COPIES, 0,
-				SS_SEIZE_BOTH);
+		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_COPIES, 0);
+	/*
+	 * What it has too much of is done by all, so the mean is left at worst; where ranks share
+	 * their cores that is what is expected.
+	 */
+	shares->spreads = item->cause == SS_LATE_WORK;
+	shares->balances = item->cause == SS_LATE_WORK && on_host;
 	if (item->cause == SS_LATE_WORK || item->cause == SS_LATE_UNKNOWN)
-		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_DEVICE, 0,
-				SS_SEIZE_BOTH);
+		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_DEVICE, 0);
 	if (item->cause == SS_LATE_HOST || item->cause == SS_LATE_UNKNOWN || on_host) {
-		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_HOST, 0,
-				SS_SEIZE_ALL);
-		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_CHORES, 0,
-				SS_SEIZE_ALL);
+		shares->common = &stragglers->common;
+		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_HOST, 0);
+		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_CHORES, 0);
+		shares->common = NULL;
 	}
+	shares->spreads = shares->balances = false;
 }
 
 static void report(struct stragglers *stragglers, const struct ss_straggler *item)
@@ -239,18 +379,145 @@ static void report(struct stragglers *stragglers, const struct ss_straggler *ite
 	tell(stragglers, finding, item);
 }
 
-static enum ss_status judge(struct stragglers *stragglers, struct ss_error *err)
+/* Not what rotates, nor a link: several of them can be late at once. */
+static bool is_late(const struct ss_straggler *item)
+{
+	return item->pattern != SS_PATTERN_ROTATING && item->cause != SS_LATE_LINK;
+}
+
+/* "1, 2 and 5"; the worst come first, and many are not listed. */
+static void list_ranks(const struct stragglers *stragglers, char *out, size_t room)
+{
+	uint32_t count = 0, told = 0;
+	size_t length = 0;
+
+	for (uint32_t i = 0; i < stragglers->verdict.count; i++)
+		count += is_late(&stragglers->verdict.items[i]);
+	for (uint32_t i = 0; i < stragglers->verdict.count && told < LISTED; i++) {
+		const struct ss_straggler *item = &stragglers->verdict.items[i];
+
+		if (!is_late(item))
+			continue;
+		length += (size_t)snprintf(out + length, room - length, "%s%lld",
+					   !told               ? ""
+					   : told + 1 == count ? " and "
+							       : ", ",
+					   number_of(stragglers, item->rank));
+		told++;
+	}
+	if (count > told)
+		snprintf(out + length, room - length, " and %u more", count - told);
+}
+
+/* Who is fixed alone leaves all waiting for the next one: what they cost is joint. */
+static void report_together(struct stragglers *stragglers)
+{
+	struct ss_finding *finding;
+	char ranks[LISTED * 24 + 32];
+
+	list_ranks(stragglers, ranks, sizeof(ranks));
+	finding = ss_judge_add(stragglers->judgement, SS_NO_ROW,
+			       "Ranks %s are slower than the others, and all wait for them", ranks);
+	if (!finding)
+		return;
+	finding->is_joint = true;
+	for (uint32_t i = 0; i < stragglers->verdict.count; i++) {
+		const struct ss_straggler *item = &stragglers->verdict.items[i];
+
+		if (!is_late(item))
+			continue;
+		ss_finding_add_rank(finding, item->rank);
+		claim(stragglers, finding, item);
+		tell(stragglers, finding, item);
+	}
+}
+
+static bool is_named(const struct stragglers *stragglers, uint32_t rank)
+{
+	const struct ss_verdict *verdict = &stragglers->verdict;
+
+	for (uint32_t i = 0; i < verdict->count; i++)
+		if (verdict->items[i].rank == rank && is_late(&verdict->items[i]))
+			return true;
+	for (uint32_t i = 0; i < verdict->hidden_count; i++)
+		if (verdict->hidden[i].rank == rank)
+			return true;
+	return verdict->stage.rank == rank;
+}
+
+/* Devices that are slow while something else hides it: as with hosts. */
+static void report_devices(struct stragglers *stragglers)
+{
+	const struct ss_verdict *verdict = &stragglers->verdict;
+
+	for (uint32_t i = 0; i < verdict->hidden_count && !stragglers->judgement->failed; i++) {
+		const struct ss_straggler *item = &verdict->hidden[i];
+		struct ss_finding *finding = add_finding(stragglers, item);
+
+		if (!finding)
+			return;
+		claim(stragglers, finding, item);
+		tell_cause(stragglers, finding, item, "");
+		finding->fix = fix_of(stragglers, item);
+		finding->confidence = SS_CONFIDENCE_MEDIUM;
+		finding->reason = "its kernels are slower in nearly all steps, but other waits "
+				  "hide when the rank comes to its collectives";
+	}
+}
+
+/* Hosts that are slow while something else hides it: the replay says whether that costs. */
+static void report_hosts(struct stragglers *stragglers)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
 
+	for (uint32_t r = 0; r < judgement->rank_count && !judgement->failed; r++) {
+		struct ss_straggler item = { .rank = r,
+					     .pattern = SS_PATTERN_PERSISTENT,
+					     .cause = SS_LATE_HOST,
+					     .idle_cause = SS_IDLE_LAUNCH };
+		struct ss_finding *finding;
+		struct ss_excess excess;
+
+		if (judgement->many->ranks[r].device < 0 || is_named(stragglers, r) ||
+		    !ss_excess_of_host(&stragglers->shares, r, &excess))
+			continue;
+		finding = add_finding(stragglers, &item);
+		if (!finding)
+			return;
+		claim(stragglers, finding, &item);
+		ss_judge_evidence(judgement, finding, excess.excess_ns,
+				  "its host takes %.2f times as long for a launch as that of the "
+				  "median rank: {time} more per step, in %u of %u steps",
+				  excess.ratio, excess.steps, excess.of_steps);
+		finding->fix = fix_of(stragglers, &item);
+		finding->confidence = SS_CONFIDENCE_MEDIUM;
+		finding->reason = "the host is slower in nearly all steps, but other waits hide "
+				  "when the rank comes to its collectives";
+	}
+}
+
+static enum ss_status judge(struct stragglers *stragglers, struct ss_error *err)
+{
+	struct ss_judgement *judgement = stragglers->judgement;
+	const struct ss_verdict *verdict = &stragglers->verdict;
+	uint32_t late = 0;
+
 	if (!ss_verdict_find(&stragglers->verdict, judgement->many, &stragglers->arena) ||
-	    !ss_shares_find(&stragglers->shares, judgement, &stragglers->arena))
+	    !ss_shares_find(&stragglers->shares, judgement, &stragglers->arena) ||
+	    !ss_prevalence_find(&stragglers->common, judgement, &stragglers->arena))
 		return ss_fail_memory(err, "the lateness of ranks");
-	for (uint32_t i = 0; i < stragglers->verdict.count && !judgement->failed; i++)
-		if (stragglers->verdict.items[i].pattern != SS_PATTERN_ROTATING)
-			report(stragglers, &stragglers->verdict.items[i]);
-	if (stragglers->verdict.stage.rank != SS_NO_ROW && !judgement->failed)
-		report(stragglers, &stragglers->verdict.stage);
+	for (uint32_t i = 0; i < verdict->count; i++)
+		late += is_late(&verdict->items[i]);
+	if (late > 1)
+		report_together(stragglers);
+	for (uint32_t i = 0; i < verdict->count && !judgement->failed; i++)
+		if (verdict->items[i].cause == SS_LATE_LINK ||
+		    (late == 1 && is_late(&verdict->items[i])))
+			report(stragglers, &verdict->items[i]);
+	if (verdict->stage.rank != SS_NO_ROW && !judgement->failed)
+		report(stragglers, &verdict->stage);
+	report_devices(stragglers);
+	report_hosts(stragglers);
 	return SS_OK;
 }
 
