@@ -187,7 +187,7 @@ def save_checkpoint(model, folder):
 
 @fault(planted="every 2nd step writes the weights (torch.save, 33 MB) inside train_step",
        fix="save once per epoch", rules=["all-idle", "periodic-pause", "unexplained-time"],
-       flags=STACKS, blame=["save_checkpoint"])
+       flags=STACKS, blame=["save_checkpoint"], sound="wall")
 def checkpoint_in_step(bad, _rank, _world):
     model = models.Mlp(layers=3, width=512)
     model.register_buffer("averaged_weights", torch.randn(8 << 20))
@@ -377,10 +377,10 @@ def loss_by_position(logits, ids):
 
 
 @fault(planted="the loss is computed per position in a Python loop",
-       fix="one cross_entropy for all positions", rules=["tiny-operators"], flags=SHAPES)
+       fix="one cross_entropy for all positions", rules=["tiny-operators", "loop-indexing"])
 def loop_over_positions(bad, _rank, _world):
-    return trainer(models.Lstm(width=64), models.text_batch(4),
-                   loss_by_position if bad else models.token_loss)
+    batch = [ids[:, :24] for ids in models.text_batch(4)]
+    return trainer(models.Lstm(width=64), batch, loss_by_position if bad else models.token_loss)
 
 
 class HandmadeAdam:
@@ -406,12 +406,12 @@ class HandmadeAdam:
             weight.grad = None
 
 
-@fault(planted="a handmade Adam: nine operators for each of 50 small tensors",
-       fix="torch.optim.Adam(fused=True)", rules=["optimizer-not-fused"], flags=SHAPES,
+@fault(planted="a handmade Adam: nine operators for each of 34 small tensors",
+       fix="torch.optim.Adam(fused=True)", rules=["optimizer-not-fused"], flags=SHAPES, steps=4,
        blame=["HandmadeAdam"])
 def handmade_optimizer(bad, _rank, _world):
-    model = models.Mlp(layers=24, width=64)
-    features, labels = models.vector_batch(64, 64)
+    model = models.Mlp(layers=16, width=64)
+    features, labels = models.vector_batch(8, 64)
     if bad:
         optimizer = HandmadeAdam(model.parameters())
     else:
@@ -437,7 +437,7 @@ class CheckedGpt(models.Gpt):
 
 
 @fault(planted="torch.compile, and .item() with a branch after each of 3 blocks",
-       fix="no such check", rules=["graph-breaks"], flags=STACKS, blame=["forward"])
+       fix="no such check", rules=["graph-breaks"], flags=STACKS, blame=["forward"], steps=3)
 def graph_breaks(bad, _rank, _world):
     model = (CheckedGpt if bad else models.Gpt)(layers=3, width=64)
     return trainer(torch.compile(model), models.text_batch(2), models.token_loss)
