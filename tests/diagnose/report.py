@@ -28,6 +28,7 @@ class Finding:
         self.cost_ns = row.get("cost_ns")
         self.share_percent = row.get("share_percent")
         self.lines = [piece["line"] for piece in row.get("evidence", []) if piece.get("line")]
+        self.texts = [piece["text"] for piece in row.get("evidence", [])]
 
     def __str__(self):
         cost = "" if self.cost_ns is None else f" {self.cost_ns / 1e6:.3f} ms"

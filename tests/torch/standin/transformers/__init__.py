@@ -1,0 +1,1 @@
+"""A stand-in with the paths of Hugging Face transformers, written for this test."""
