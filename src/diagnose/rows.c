@@ -27,6 +27,14 @@ uint32_t ss_row_behind(const struct ss_trace *trace, uint32_t row)
 	return ss_row_from(trace, trace->slices.track[row], ss_slice_end(&trace->slices, row));
 }
 
+uint32_t ss_row_last(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t behind = ss_row_behind(trace, row);
+
+	/* one that takes no time may stand behind others of the same start */
+	return behind > row ? behind - 1 : row;
+}
+
 uint32_t ss_outer_call(const struct ss_trace *trace, uint32_t row)
 {
 	for (uint32_t tries = 0; tries < CALLS_MAX; tries++) {

@@ -12,6 +12,9 @@ uint32_t ss_row_from(const struct ss_trace *trace, uint32_t track, int64_t momen
 /* The row behind the last one that starts in the range of this one. */
 uint32_t ss_row_behind(const struct ss_trace *trace, uint32_t row);
 
+/* The last row that starts in the range of this one: itself where nothing does. */
+uint32_t ss_row_last(const struct ss_trace *trace, uint32_t row);
+
 /* Calls can stand in calls: the outermost of them is the task of the graph. */
 uint32_t ss_outer_call(const struct ss_trace *trace, uint32_t row);
 

@@ -116,7 +116,7 @@ static void read_between(const struct breaks *breaks, struct between *between, i
 		if (between->first == SS_NO_ROW)
 			between->first = row;
 		between->operators_ns = ss_ns_sum(between->operators_ns, slices->dur_ns[row]);
-		row = ss_row_behind(trace, row) - 1;
+		row = ss_row_last(trace, row);
 	}
 }
 

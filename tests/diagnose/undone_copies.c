@@ -1,0 +1,56 @@
+/*
+ * The rule undone-copies. Steps of 1,000 us with copies of 50 us, one behind the other.
+ */
+#include "support/rule_cases.h"
+
+/* aten::to that copies, at `at`. */
+#define CAST(n, at)                                                                            \
+	"op aten::to 1 " n at " +50; op aten::_to_copy 1 " n at " +49; op aten::copy_ 1 " n at \
+	" +48;"
+#define LAYOUT(n, at)                                                        \
+	"op aten::contiguous 1 " n at " +50; op aten::clone 1 " n at " +49;" \
+	"op aten::copy_ 1 " n at " +48;"
+#define LAYER(n, at) "op aten::linear 1 " n at " +40;"
+#define STEP(n, more) "note ProfilerStep#" n " 1 " n "000 +1000;" more
+#define BACK_AND_FORTH(n)                                                                   \
+	STEP(n, CAST(n, "100") CAST(n, "151") LAYER(n, "210") CAST(n, "300") CAST(n, "351") \
+			LAYER(n, "410") CAST(n, "500") CAST(n, "551") LAYER(n, "610"))
+#define TRANSPOSED(n)                                                                     \
+	STEP(n, LAYOUT(n, "100") "op aten::transpose 1 " n "151 +2;" LAYOUT(n, "155")     \
+			LAYER(n, "210") LAYOUT(n, "300") LAYOUT(n, "351") LAYER(n, "410") \
+				LAYOUT(n, "500") LAYOUT(n, "551") LAYER(n, "610"))
+#define ONCE(n) \
+	STEP(n, CAST(n, "100") LAYER(n, "210") CAST(n, "300") LAYER(n, "410") CAST(n, "500"))
+#define THREE(n)                                                                            \
+	STEP(n, CAST(n, "100") CAST(n, "151") CAST(n, "202") LAYER(n, "260") CAST(n, "300") \
+			CAST(n, "351") CAST(n, "402") LAYER(n, "460") CAST(n, "500")        \
+				CAST(n, "551") CAST(n, "602") LAYER(n, "660"))
+#define IN_LAYERS(n)                                                                             \
+	STEP(n, "op aten::linear 1 " n "090 +200;" CAST(n, "100")                                \
+			CAST(n, "151") "op aten::linear 1 " n "290 +200;" CAST(n, "300")         \
+				CAST(n, "351") "op aten::linear 1 " n "490 +200;" CAST(n, "500") \
+					CAST(n, "551"))
+#define NOTHING_TO_DO(n)                                                                        \
+	STEP(n, "op aten::to 1 " n "100 +50; op aten::to 1 " n "151 +50; op aten::to 1 " n      \
+		"300 +50; op aten::to 1 " n "351 +50; op aten::to 1 " n "400 +50; op aten::to " \
+		"1 " n "451 +50;")
+
+static const struct rule_case cases[] = {
+	{ "casts back and forth", BACK_AND_FORTH("1") BACK_AND_FORTH("2"),
+	  "warning 300.0 medium\n"
+	  "3 times per step a tensor is cast or copied and then back, with nothing computed in "
+	  "between: 0.30 ms\n"
+	  "aten::to copies 6 times per step: 0.30 ms" },
+	{ "transposed and copied twice", TRANSPOSED("1") TRANSPOSED("2"),
+	  "warning 300.0 medium\n"
+	  "3 times per step a tensor is cast or copied and then back, with nothing computed in "
+	  "between: 0.30 ms\n"
+	  "aten::contiguous copies 6 times per step: 0.30 ms" },
+	{ "something is computed in between", ONCE("1") ONCE("2"), "" },
+	{ "q, k and v", THREE("1") THREE("2"), "" },
+	{ "casts of the operator's own", IN_LAYERS("1") IN_LAYERS("2"), "" },
+	{ "nothing to do: it had the type", NOTHING_TO_DO("1") NOTHING_TO_DO("2"), "" },
+	{ "nothing", "[]", "" },
+};
+
+RULE_TESTS("undone-copies", cases, cases[0].trace)
