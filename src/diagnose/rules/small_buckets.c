@@ -197,8 +197,12 @@ static void look_at_passes(struct buckets *buckets)
 		buckets->look, (struct ss_fact){ .row = SS_NO_ROW },
 		"gradients go out in %u all-reduces per backward; %u with buckets of 25 MB",
 		(reduces + passes / 2) / passes, (kept + passes / 2) / passes);
-	ss_look_confidence(buckets->look, SS_CONFIDENCE_MEDIUM,
-			   "what a larger bucket takes is computed from the smaller ones");
+	ss_look_confidence(
+		buckets->look, SS_CONFIDENCE_MEDIUM,
+		gradients->passes[0].bytes < 0
+			? "sizes are not recorded (record_shapes=True); copies out of "
+			  "the buckets are too short for full ones"
+			: "what a larger bucket takes is computed from the smaller ones");
 }
 
 static enum ss_status look_for_buckets(struct ss_look *look, struct ss_error *err)
@@ -407,7 +411,7 @@ const struct ss_rule ss_rule_small_buckets = {
 	.title = "Gradients are all-reduced in many small buckets",
 	.summary = "More all-reduces per backward than the gradients need: each has its latency",
 	.fix = "model = DDP(model, bucket_cap_mb=25)   # the default; larger over slow networks",
-	.surer = "record with record_shapes=True: sizes show how full the buckets are",
+	.surer = NULL,
 	.warn_share = 0.03,
 	.silent_share = 0.01,
 	.why = "a number to change: 3 % are worth that; below 1 % steps differ by more",

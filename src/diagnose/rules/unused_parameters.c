@@ -178,7 +178,7 @@ static void tell(struct search *search)
 				   search->is_not ? "some parameters get no gradient: the search "
 						    "may be needed"
 						  : "whether parameters are unused is not "
-						    "recorded");
+						    "recorded: record_shapes=True shows it");
 	}
 }
 
@@ -215,7 +215,7 @@ const struct ss_rule ss_rule_unused_parameters = {
 	.fix = "model = DDP(model)   # without find_unused_parameters=True, if all are used\n"
 	       "model = DDP(model, static_graph=True)   # if the same ones are always unused\n"
 	       "# TORCH_DISTRIBUTED_DEBUG=INFO names the parameters that get no gradient",
-	.surer = "record with record_shapes=True: the map shows whether every parameter is used",
+	.surer = NULL,
 	.warn_share = 0.03,
 	.silent_share = 0.001,
 	.why = "a word to take away: 3 % are worth a warning, and a tenth of a percent a line, "
