@@ -22,6 +22,9 @@
 #define STOP_NS 2000000
 #define START_NS 5000000
 
+/* Without frames, of one that does not come again: a busy machine makes pauses of some ms, too. */
+#define ONCE_NS 20000000
+
 /* Operators between two epochs draw a seed and an order; measured 0.1 to 0.2 ms. */
 #define BETWEEN_NS 1000000
 
@@ -149,6 +152,16 @@ static void find_restarts(struct finder *finder)
 	}
 }
 
+/* A single one that is only seen by its pause must be a long one. */
+static bool is_sure(const struct finder *finder)
+{
+	const struct ss_slices *slices = &finder->trace->slices;
+	const struct restart *only = finder->items;
+
+	return finder->has_frames || finder->count != 1 ||
+	       slices->start_ns[only->first] - slices->start_ns[only->last] >= ONCE_NS;
+}
+
 /* The shortest __next__: what taking a batch that is ready costs. */
 static int64_t ready_of(const struct finder *finder)
 {
@@ -229,6 +242,8 @@ static enum ss_status find(struct finder *finder, struct ss_arena *scratch, stru
 	for (uint32_t i = 0; i < trace->names.count; i++)
 		finder->names[i] = name_of(ss_strings_text(&trace->names, i));
 	find_restarts(finder);
+	if (!is_sure(finder))
+		finder->count = 0;
 	ready_ns = finder->count ? ready_of(finder) : 0;
 	for (uint32_t i = 0; i < finder->count; i++) {
 		const struct restart *restart = &finder->items[i];
