@@ -124,12 +124,14 @@ static const struct rule_case cases[] = {
 	{ "two at once: what they cost is joint",
 	  THREE(SLOW) NEXT THREE(USUAL) NEXT THREE(SLOW) NEXT THREE(USUAL) NEXT THREE(USUAL),
 	  "warning 400.0 high\n"
-	  "rank 0: it comes to its collectives 0.40 ms a step later than the first, in 3 of 3 steps\n"
-	  "rank 0: its kernels take 2.01 times as long as those of the median rank, all alike: 0.40 ms "
-	  "more a step\n"
-	  "rank 2: it comes to its collectives 0.40 ms a step later than the first, in 3 of 3 steps\n"
-	  "rank 2: its kernels take 2.01 times as long as those of the median rank, all alike: 0.40 ms "
-	  "more a step" },
+	  "rank 0: it comes to its collectives 0.40 ms a step later than the first, in 3 of 3 "
+	  "steps\n"
+	  "rank 0: its kernels take 2.01 times as long as those of the median rank, all alike: "
+	  "0.40 ms more a step\n"
+	  "rank 2: it comes to its collectives 0.40 ms a step later than the first, in 3 of 3 "
+	  "steps\n"
+	  "rank 2: its kernels take 2.01 times as long as those of the median rank, all alike: "
+	  "0.40 ms more a step" },
 	{ "all alike", JOB(USUAL), "" },
 	{ "all late", STEPS(LATE) NEXT STEPS(LATE) NEXT STEPS(LATE) NEXT STEPS(LATE), "" },
 	{ "late in one step of four",
