@@ -58,6 +58,7 @@
 	STEPS(USUAL) NEXT STEPS(USUAL) \
 	NEXT STEPS(step)               \
 	NEXT STEPS(USUAL)
+#define THREE(step) step("1") step("2") step("3") "note ProfilerStep#4 1 4000 +10"
 #define MIXED(a, b) a("1") b("2") a("3") a("4") "note ProfilerStep#5 1 5000 +10"
 
 /* Without devices, steps of 10 ms: until the collective 3 or 5 ms, then 4.6 ms on all. */
@@ -67,6 +68,12 @@
 #define SHORT(n) THREAD(n, "3000", "2400")
 #define LONG(n) THREAD(n, "5000", "400")
 #define HOST_STEPS(step) step("1") step("2") step("3") step("4")
+/* As short, but 2 ms of something else than operators before the collective. */
+#define OUTSIDE(n)                                                                         \
+	"note ProfilerStep#" n " 1 " n "0000 +10000; op fwd 1 " n "0000 +3000; note gloo:" \
+	"all_reduce 2 " n "5000 +400; op opt 1 " n "5405 +4000;"
+/* Longer in some steps, by what a busy machine takes: all call the same. */
+#define BUSY_STEPS THREAD("1", "4900", "500") SHORT("2") THREAD("3", "3300", "2100") LONG("4")
 
 static const struct rule_case cases[] = {
 	{ "a device that takes twice as long", JOB(SLOW),
@@ -107,6 +114,24 @@ static const struct rule_case cases[] = {
 	  "it comes to its collectives 2.00 ms a step later than the first, in 4 of 4 steps\n"
 	  "its operators take 1.29 times as long as those of the median rank, which calls as many: "
 	  "2.00 ms more per step" },
+	{ "no devices: 2 ms of Python before the collective",
+	  HOST_STEPS(SHORT) NEXT HOST_STEPS(SHORT) NEXT HOST_STEPS(OUTSIDE) NEXT HOST_STEPS(SHORT),
+	  "warning 2000.0 high rank 2\n"
+	  "the others wait 6.00 ms a step for it, all together\n"
+	  "2.00 ms more per step than on the median rank: its host is busy outside of operators\n"
+	  "it comes to its collectives 2.00 ms a step later than the first, in 4 of 4 steps" },
+	{ "no devices: as much to do, and late by chance", HOST_STEPS(SHORT) NEXT BUSY_STEPS, "" },
+	{ "two at once: what they cost is joint",
+	  THREE(SLOW) NEXT THREE(USUAL) NEXT THREE(SLOW) NEXT THREE(USUAL) NEXT THREE(USUAL),
+	  "warning 400.0 high\n"
+	  "rank 0: it comes to its collectives 0.40 ms a step later than the first, in 3 of 3 "
+	  "steps\n"
+	  "rank 0: its kernels take 2.01 times as long as those of the median rank, all alike: "
+	  "0.40 ms more a step\n"
+	  "rank 2: it comes to its collectives 0.40 ms a step later than the first, in 3 of 3 "
+	  "steps\n"
+	  "rank 2: its kernels take 2.01 times as long as those of the median rank, all alike: "
+	  "0.40 ms more a step" },
 	{ "all alike", JOB(USUAL), "" },
 	{ "all late", STEPS(LATE) NEXT STEPS(LATE) NEXT STEPS(LATE) NEXT STEPS(LATE), "" },
 	{ "late in one step of four",

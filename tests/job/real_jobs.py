@@ -28,6 +28,7 @@ GUILTY = {
     "jobs/torchrec_a2a": {2: LATE_HOST},
     "jobs/megatron_tp8": {0: LATE_HOST, 6: LATE_HOST},
     "cpu/straggler": {2: "more work in forward"},
+    "cpu/torch26_straggler": {2: "more work in forward"},
 }
 
 

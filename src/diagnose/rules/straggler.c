@@ -18,6 +18,9 @@
 /* Of fewer steps one cannot tell always from by chance. */
 #define STEPS_SURE 3
 
+/* From here on it calls more operators than the median rank, not larger ones. */
+#define MORE_CALLS 1.05
+
 /* So many ranks are named in a title. */
 #define LISTED 4
 
@@ -353,11 +356,12 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 	if (item->cause == SS_LATE_COPIES || item->cause == SS_LATE_UNKNOWN)
 		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_COPIES, 0);
 	/*
-	 * What it has too much of is done by all, so the mean is left at worst; where ranks share
-	 * their cores that is what is expected.
+	 * What it has too much of may be done by all then: the mean is left at worst. Without
+	 * devices that is expected of as many operators that are larger; more of them are
+	 * something that the others do not do at all.
 	 */
 	shares->spreads = item->cause == SS_LATE_WORK;
-	shares->balances = item->cause == SS_LATE_WORK && on_host;
+	shares->balances = shares->spreads && on_host && item->call_ratio < MORE_CALLS;
 	if (item->cause == SS_LATE_WORK || item->cause == SS_LATE_UNKNOWN)
 		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_DEVICE, 0);
 	if (item->cause == SS_LATE_HOST || item->cause == SS_LATE_UNKNOWN || on_host) {
