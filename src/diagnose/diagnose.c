@@ -271,6 +271,7 @@ static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 	for (uint32_t i = 0; i < diagnosis->found_count; i++)
 		if (!ss_finding_finish(diagnosis->found[i], &diagnosis->arena))
 			return ss_fail_memory(err, "the findings");
+	SS_TRY(ss_diagnosis_doubt(diagnosis, job, options, err));
 	SS_TRY(ss_diagnosis_join_snapshots(diagnosis, job, options, err));
 	if (!diagnosis->rank_count && !diagnosis->snapshot_count)
 		return ss_fail(err, SS_ERR_USAGE, "no file of rank %lld", (long long)options->rank);

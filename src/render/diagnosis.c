@@ -158,6 +158,7 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 	}
 	ss_text_add_string(out, "A step takes ");
 	ss_render_ns(diagnosis->step_ns, out);
+	ss_diagnosis_spread(diagnosis, out);
 	ss_text_add_string(out, ".");
 	if (diagnosis->is_what_if) {
 		add_what_if(diagnosis, out);

@@ -24,6 +24,15 @@ void ss_diagnosis_job(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 /* "A step takes 412 ms. 125 ms of it can go: 1.44x faster." */
 void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
+/* diagnosis_notes.c: lines before the verdict: which run it is of, and what the files lack. */
+void ss_diagnosis_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+
+/* " on average (median 74 ms, from 50 ms to 190 ms)", where steps differ. */
+void ss_diagnosis_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+
+/* A line with the steps that are much longer than the others, and why; may add nothing. */
+void ss_diagnosis_outliers(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+
 /* "-88 ms", or bounds where the replay is not good enough. */
 void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		       struct ss_text *out);

@@ -306,12 +306,19 @@ void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out)
 {
 	struct writer writer = { diagnosis, options, out };
-	struct ss_text quality = { 0 }, verdict = { 0 };
+	struct ss_text quality = { 0 }, verdict = { 0 }, notes = { 0 }, outliers = { 0 };
 
 	ss_diagnosis_job(diagnosis, out);
+	ss_diagnosis_notes(diagnosis, &notes);
+	add_styled(&writer, YELLOW, notes.data, 2, 0);
+	ss_text_release(&notes);
 	ss_diagnosis_verdict(diagnosis, &verdict);
 	add_styled(&writer, BOLD, verdict.data, 0, 0);
 	ss_text_release(&verdict);
+	ss_diagnosis_outliers(diagnosis, &outliers);
+	if (outliers.data)
+		add_wrapped(&writer, outliers.data, 0, 0);
+	ss_text_release(&outliers);
 	add_findings(&writer);
 	ss_text_add_string(out, "\n");
 	if (diagnosis->not_found)
