@@ -237,7 +237,10 @@ static enum ss_status choose(struct ss_diagnosis *diagnosis,
 	for (uint32_t i = 0; i < diagnosis->found_count; i++)
 		if (!names || keep[i])
 			diagnosis->chosen[diagnosis->chosen_count++] = diagnosis->found[i];
-	return ss_diagnosis_order(diagnosis, err);
+	SS_TRY(ss_diagnosis_order(diagnosis, err));
+	if (diagnosis->is_blind)
+		diagnosis->next = NULL;
+	return SS_OK;
 }
 
 enum ss_status ss_diagnosis_choose(struct ss_diagnosis *diagnosis,

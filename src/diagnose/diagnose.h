@@ -74,8 +74,9 @@ struct ss_diagnosis {
 	const char *not_found;   /* what-if: fixes that nothing was found for; NULL: none */
 	struct ss_diagnosis_trust trust;
 	struct ss_diagnosis_shares shares;
-	struct ss_spread spread;                /* of the steps */
-	struct ss_doubts doubts;                /* what the files lack */
+	struct ss_spread spread; /* of the steps */
+	struct ss_doubts doubts; /* what the files lack */
+	bool is_blind; /* they lack what the GPU did, or who launched it: no bottleneck is known */
 	const struct ss_job_run *recorded_runs; /* that the files are of; lent */
 	uint32_t run_count, chosen_run;
 };

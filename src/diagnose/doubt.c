@@ -55,6 +55,8 @@ enum ss_status ss_diagnosis_doubt(struct ss_diagnosis *diagnosis, const struct s
 	diagnosis->chosen_run = job->chosen_run;
 	if (!digests || !ss_job_doubts(job, options->rank, &diagnosis->arena, &diagnosis->doubts))
 		return ss_fail_memory(err, "what is wrong with the files");
+	diagnosis->is_blind = ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_DEVICE) ||
+			      ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_CALLS);
 	for (uint32_t i = 0; i < diagnosis->found_count; i++)
 		limit_finding(diagnosis, job, diagnosis->found[i]);
 	for (uint32_t i = 0; i < diagnosis->rank_count; i++)

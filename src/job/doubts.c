@@ -39,6 +39,14 @@ const char *ss_doubt_name(enum ss_doubt_kind kind)
 	return sentences[kind].name;
 }
 
+bool ss_doubts_have(const struct ss_doubts *doubts, enum ss_doubt_kind kind)
+{
+	for (uint32_t i = 0; i < doubts->count; i++)
+		if (doubts->items[i].kind == kind)
+			return true;
+	return false;
+}
+
 bool ss_doubt_has(const struct ss_job_file *file, enum ss_doubt_kind kind)
 {
 	const struct ss_recording *recording = &file->recording;
@@ -163,8 +171,8 @@ void ss_job_add_runs(const struct ss_job_run *runs, uint32_t count, uint32_t cho
 		named++;
 	}
 	if (count - 1 > named)
-		ss_text_addf(out, "  and %u older: --run 1 to %u\n", count - 1 - named,
-			     count - 1 - named);
+		ss_text_addf(out, "  and %u more: --run takes any of 1 to %u\n", count - 1 - named,
+			     count);
 }
 
 void ss_job_note_runs(const struct ss_job *job, struct ss_table *table)

@@ -35,6 +35,9 @@ SS_MUST_USE
 bool ss_job_doubts(const struct ss_job *job, int64_t rank, struct ss_arena *arena,
 		   struct ss_doubts *out);
 
+/* Whether any file has it. */
+bool ss_doubts_have(const struct ss_doubts *doubts, enum ss_doubt_kind kind);
+
 /* Whether a file has it. */
 bool ss_doubt_has(const struct ss_job_file *file, enum ss_doubt_kind kind);
 

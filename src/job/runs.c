@@ -135,7 +135,8 @@ static bool agree(const struct sorting *sorting, const struct item *a, const str
 	if (knows_ranks)
 		return true;
 	return x->recording.has_collectives && y->recording.has_collectives &&
-	       a->has_time == b->has_time && (!knows_times || overlap(a, b));
+	       x->recording.first_step == y->recording.first_step && a->has_time == b->has_time &&
+	       (!knows_times || overlap(a, b));
 }
 
 static struct fit fit_of(const struct sorting *sorting, const struct item *a, const struct item *b)

@@ -9,7 +9,7 @@
  * dates contradict it; of several runs that a file could be of, it is of the one whose first
  * step has the same number, which it overlaps in time, whose folder is the nearest, which
  * began closest. A file whose rank nobody knows is of a run with others only when both have
- * collectives and overlap in time.
+ * collectives, begin with the same step and overlap in time.
  */
 #ifndef SS_JOB_RUNS_H
 #define SS_JOB_RUNS_H

@@ -168,9 +168,13 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 		add_gain(diagnosis, out);
 		return;
 	}
-	ss_text_add_string(out, diagnosis->warning_count
-					? " No time of it is lost to what is looked for.\n"
-					: " Nothing was found that would make it faster.\n");
+	if (ss_diagnosis_blind(diagnosis))
+		ss_text_add_string(out, ss_diagnosis_blind(diagnosis));
+	else
+		ss_text_add_string(out,
+				   diagnosis->warning_count
+					   ? " No time of it is lost to what is looked for.\n"
+					   : " Nothing was found that would make it faster.\n");
 	add_figures(diagnosis, out);
 }
 

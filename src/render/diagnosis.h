@@ -30,6 +30,9 @@ void ss_diagnosis_notes(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 /* " on average (median 74 ms, from 50 ms to 190 ms)", where steps differ. */
 void ss_diagnosis_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
+/* What to say instead of "nothing was found" where the files lack what would show it; or NULL. */
+const char *ss_diagnosis_blind(const struct ss_diagnosis *diagnosis);
+
 /* A line with the steps that are much longer than the others, and why; may add nothing. */
 void ss_diagnosis_outliers(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 

@@ -26,6 +26,16 @@ void ss_diagnosis_spread(const struct ss_diagnosis *diagnosis, struct ss_text *o
 	ss_text_add_string(out, ")");
 }
 
+const char *ss_diagnosis_blind(const struct ss_diagnosis *diagnosis)
+{
+	if (ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_DEVICE))
+		return " Without GPU events nobody can tell what would make it faster.\n";
+	if (ss_doubts_have(&diagnosis->doubts, SS_DOUBT_NO_CALLS))
+		return " Without runtime calls launches and host syncs cannot be judged; the rest "
+		       "shows nothing that would make it faster.\n";
+	return NULL;
+}
+
 static void add_outlier(const struct ss_outlier *outlier, struct ss_text *out)
 {
 	ss_text_addf(out, "step %u%s takes ", outlier->step,
