@@ -128,7 +128,7 @@ static bool agree(const struct sorting *sorting, const struct item *a, const str
 	if (knows_times &&
 	    (a->start_ns - b->end_ns > APART_NS || b->start_ns - a->end_ns > APART_NS))
 		return false;
-	/* one says how many ranks there are, the other does not: programs differ, or their clocks */
+	/* one says how many ranks there are, the other does not: time must confirm it */
 	if (x->recording.world_size != y->recording.world_size && !knows_worlds && knows_times &&
 	    !overlap(a, b))
 		return false;

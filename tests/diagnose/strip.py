@@ -2,9 +2,9 @@
 """Verdicts on real traces that information was taken out of claim nothing that is no longer there.
 
 Usage: strip.py STEPSCOPE TRACES STRIP [WORD]. STRIP is the program that takes information out
-(strip.py WAY OUT FILE...). Half of the traces are tried, by the parity of the day, so that all are within
-two days; STEPSCOPE_QUICK=1 leaves out the larger ones, WORD takes those whose path has it. Exits 77
-(skipped) where there are no traces or no STRIP.
+(strip.py WAY OUT FILE...). Half of the traces are tried, by the parity of the day, so that all are
+within two days; STEPSCOPE_QUICK=1 leaves out the larger ones, WORD takes those whose path has it.
+Exits 77 (skipped) where there are no traces or no STRIP.
 """
 import datetime
 import json
