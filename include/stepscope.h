@@ -107,6 +107,11 @@ struct ss_open_options {
 	/* Called now and then from one thread; return false to stop. May be NULL. */
 	bool (*progress)(void *context, const struct ss_progress *progress);
 	void *progress_context;
+	/*
+	 * Which run, where the files are of several: its number, its name, or a part of either
+	 * or of a path. NULL: the newest complete one. Lent until the session is open.
+	 */
+	const char *run;
 };
 
 struct ss_request {
@@ -156,8 +161,7 @@ SS_API SS_MUST_USE enum ss_status ss_session_begin(const struct ss_open_options 
 SS_API SS_MUST_USE enum ss_status ss_session_add(struct ss_session *session,
 						 const struct ss_open_options *options,
 						 struct ss_error *err);
-SS_API SS_MUST_USE enum ss_status ss_session_end(const struct ss_session *session,
-						 struct ss_error *err);
+SS_API SS_MUST_USE enum ss_status ss_session_end(struct ss_session *session, struct ss_error *err);
 
 /* One trace in memory, with nothing else asked for: see ss_open_options.inputs. */
 SS_API SS_MUST_USE enum ss_status ss_session_open_memory(const void *data, size_t length,

@@ -17,6 +17,7 @@ struct ss_subject {
 	const char *path;
 	int64_t rank;                 /* -1: not known */
 	bool rank_by_name;            /* the file's name told it, not the file */
+	bool rank_by_order;           /* nor did its name: it is its place in the list of files */
 	const struct ss_trace *trace; /* NULL: could not be read */
 	const char *problem;          /* why; NULL when it could */
 	double load_seconds;          /* how long reading took */

@@ -7,6 +7,7 @@
 #include "analyze/arrange.h"
 #include "analyze/versus.h"
 #include "api/session.h"
+#include "render/runs.h"
 
 /* What is compared when nothing is named: where the step goes, then what ran. */
 #define TABLES_MAX 2
@@ -20,6 +21,8 @@ struct run {
 	uint32_t steps;  /* of the rank that has most */
 	uint32_t ranks;
 	const char *path, *device; /* of the first; NULL: not recorded */
+	const struct ss_job *job;
+	struct ss_doubts doubts; /* what its files lack */
 };
 
 struct comparison {
@@ -42,15 +45,17 @@ static int64_t mean_step(const struct ss_digest *rank)
 	return rank->step_count ? (int64_t)(sum / rank->step_count) : 0;
 }
 
-static enum ss_status measure(struct ss_session *session, int64_t rank, struct run *out,
-			      struct ss_error *err)
+static enum ss_status measure(struct ss_session *session, int64_t rank, struct ss_arena *scratch,
+			      struct run *out, struct ss_error *err)
 {
 	const struct ss_many *many = &session->job.many;
 	uint32_t stepped = 0;
 	double sum = 0;
 
 	SS_TRY(ss_job_join(&session->job, err));
-	*out = (struct run){ .step_ns = -1 };
+	*out = (struct run){ .step_ns = -1, .job = &session->job };
+	if (!ss_job_doubts(&session->job, rank >= 0 ? rank : SS_EVERY_RANK, scratch, &out->doubts))
+		return ss_fail_memory(err, "what is wrong with the files");
 	for (uint32_t i = 0; i < many->rank_count; i++) {
 		const struct ss_digest *own = &many->ranks[i];
 		const char *device = ss_strings_text(&own->texts, own->device_name);
@@ -135,10 +140,22 @@ static void add_run_line(const struct run *run, const char *name, struct ss_text
 	ss_text_addf(out, "%s%s\n", run->device ? ", " : "", run->device ? run->device : "");
 }
 
+/* Which of several runs it is, and what its files lack. */
+static void add_notes(const struct run *run, const char *name, struct ss_text *out)
+{
+	const struct ss_job *job = run->job;
+
+	ss_job_add_runs(job->runs, job->run_count, job->chosen_run, out);
+	for (uint32_t i = 0; i < run->doubts.count; i++)
+		ss_text_addf(out, "Warning (%s): %s\n", name, run->doubts.items[i].text);
+}
+
 static void add_headline(const struct run *a, const struct run *b, struct ss_text *out)
 {
 	add_run_line(a, "a", out);
+	add_notes(a, "a", out);
 	add_run_line(b, "b", out);
+	add_notes(b, "b", out);
 	if (a->step_ns < 0 || b->step_ns < 0) {
 		ss_text_add_string(out, "No steps to compare.\n");
 		return;
@@ -168,6 +185,10 @@ static void add_run(const struct run *run, uint32_t number, struct ss_text *out)
 		ss_render_quoted(out, run->device);
 	else
 		ss_text_add_string(out, "null");
+	ss_text_add_string(out, ",\"warnings\":");
+	ss_render_doubts(&run->doubts, out);
+	ss_text_add_string(out, ",\"recorded_runs\":");
+	ss_render_recorded_runs(run->job->runs, run->job->run_count, run->job->chosen_run, out);
 	ss_text_add_string(out, "}");
 }
 
@@ -222,7 +243,8 @@ enum ss_status ss_compare(const struct ss_runs *runs, const struct ss_request *r
 	for (uint32_t i = 0; i < 2; i++)
 		ss_arena_init(&comparison.scratch[i], &runs->sessions[i]->memory);
 	for (uint32_t i = 0; i < 2 && status == SS_OK; i++)
-		status = measure(runs->sessions[i], request->rank, &comparison.facts[i], err);
+		status = measure(runs->sessions[i], request->rank, &comparison.scratch[i],
+				 &comparison.facts[i], err);
 	if (status == SS_OK)
 		status = add_tables(&comparison, err);
 	if (status == SS_OK)

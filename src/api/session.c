@@ -12,6 +12,7 @@
 #include "api/session.h"
 #include "base/thread.h"
 #include "diagnose/keep.h"
+#include "job/doubts.h"
 #include "job/notes.h"
 
 static struct ss_session *session_new(uint64_t memory_limit_bytes)
@@ -60,7 +61,7 @@ enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_o
 	return ss_job_add(&session->job, options, err);
 }
 
-enum ss_status ss_session_end(const struct ss_session *session, struct ss_error *err)
+enum ss_status ss_session_end(struct ss_session *session, struct ss_error *err)
 {
 	return ss_job_end(&session->job, err);
 }
@@ -479,6 +480,8 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 		tables[i].group = parts[i].view->groups[parts[i].group];
 	}
 	status = run_views(session, parts, count, &choice, tables, err);
+	if (count)
+		ss_job_note_runs(&session->job, &tables[0]);
 	for (uint32_t i = 0; i < count && status == SS_OK; i++) {
 		bool folds = report && parts[i].view->folds && is_for_people(request) && many;
 

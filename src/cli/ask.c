@@ -11,6 +11,7 @@ static int run(const struct command *command, const void *values, const struct a
 	const struct show_options *own = values;
 	struct ss_open_options open = { .threads = (uint32_t)own->threads,
 					.memory_limit_bytes = own->memory_limit_bytes,
+					.run = own->run,
 					.progress = progress_step,
 					.snapshots = true };
 	struct progress_bar bar;

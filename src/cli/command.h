@@ -84,6 +84,7 @@ struct show_options {
 	const char *fix; /* what-if */
 	uint64_t width, top, threads, memory_limit_bytes;
 	int64_t rank;
+	const char *run; /* which of several runs; diff: two, with a comma between them */
 };
 
 extern const struct option show_option_list[];
@@ -102,6 +103,9 @@ int show_run(const char *what, const struct show_options *options,
 bool show_check(const char *what, const struct show_options *options,
 		const struct arguments *arguments);
 struct ss_request show_request(const char *what, const struct show_options *options);
+/* What the options say about loading; progress is added by who shows it. */
+struct ss_open_options show_loading(const struct show_options *options, const char *const *paths,
+				    size_t path_count);
 /* Loads paths, with the progress that the options ask for. */
 enum ss_status show_open(const char *what, const struct show_options *options,
 			 const char *const *paths, size_t path_count, struct ss_session **out,

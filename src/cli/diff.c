@@ -2,6 +2,7 @@
  * diff.c - command: what changed between two runs.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/command.h"
 
@@ -15,6 +16,26 @@ static const struct option options[] = {
 	  OPTION_TEXT, offsetof(struct values, view), 0 },
 };
 
+#define RUN_BYTES 256
+
+static bool is_pair(const struct show_options *show)
+{
+	return show->run && strchr(show->run, ',');
+}
+
+/* "--run 1,3" is run 1 of the first and run 3 of the second; one alone is of both. */
+static const char *run_of_side(const struct show_options *show, uint32_t side, char name[RUN_BYTES])
+{
+	const char *comma = is_pair(show) ? strchr(show->run, ',') : NULL;
+
+	if (!comma)
+		return show->run;
+	if (side)
+		return comma + 1;
+	snprintf(name, RUN_BYTES, "%.*s", (int)(comma - show->run), show->run);
+	return name;
+}
+
 static int run(const struct command *command, const void *values, const struct arguments *arguments)
 {
 	const struct values *own = values;
@@ -24,16 +45,22 @@ static int run(const struct command *command, const void *values, const struct a
 	struct ss_error err = { 0 };
 	enum ss_status status = SS_OK;
 
-	if (arguments->path_count != 2) {
-		fprintf(stderr, "stepscope diff: name two runs, each a trace file or a folder\n");
+	if (arguments->path_count != 2 && !(arguments->path_count == 1 && is_pair(&own->show))) {
+		fprintf(stderr, "stepscope diff: name two runs, each a trace file or a folder, or "
+				"one folder and two of its runs as in --run 1,2\n");
 		return EXIT_USAGE;
 	}
 	if (!show_check(command->name, &own->show, arguments))
 		return EXIT_USAGE;
 	while (runs.count < 2 && status == SS_OK) {
+		const char *const *path =
+			&arguments->paths[arguments->path_count == 1 ? 0 : runs.count];
+		struct show_options side = own->show;
+		char name[RUN_BYTES];
+
+		side.run = run_of_side(&own->show, runs.count, name);
 		/* any view may be asked for: the traces are kept */
-		status = show_open("files", &own->show, &arguments->paths[runs.count], 1,
-				   &runs.sessions[runs.count], &err);
+		status = show_open("files", &side, path, 1, &runs.sessions[runs.count], &err);
 		runs.count += status == SS_OK;
 	}
 	if (status == SS_OK)

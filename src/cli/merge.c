@@ -71,15 +71,8 @@ static int run(const struct command *command, const void *values, const struct a
 {
 	const struct values *own = values;
 	struct progress_bar bar;
-	struct ss_open_options open = {
-		.paths = arguments->paths,
-		.path_count = arguments->path_count,
-		.threads = (uint32_t)(own->show.threads > 64 ? 64 : own->show.threads),
-		.memory_limit_bytes = own->show.memory_limit_bytes,
-		.reduce = true,
-		.progress = progress_step,
-		.progress_context = &bar,
-	};
+	struct ss_open_options open = show_loading(&own->show, arguments->paths,
+						   arguments->path_count);
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 	struct output output;
@@ -91,6 +84,9 @@ static int run(const struct command *command, const void *values, const struct a
 	code = output_open(command->name, own->output, &output);
 	if (code != EXIT_FINE)
 		return code;
+	open.reduce = true;
+	open.progress = progress_step;
+	open.progress_context = &bar;
 	progress_begin(&bar, own->show.progress);
 	status = ss_session_open(&open, &session, &err);
 	progress_end(&bar);

@@ -85,17 +85,15 @@ static enum ss_status open_run(const struct values *own, const char *const *path
 			       struct ss_session **out, struct ss_error *err)
 {
 	struct progress_bar bar;
-	struct ss_open_options open = {
-		.paths = paths,
-		.path_count = count,
-		.threads = (uint32_t)(own->show.threads > 64 ? 64 : own->show.threads),
-		.memory_limit_bytes = own->show.memory_limit_bytes,
-		.snapshots = true,
-		.progress = progress_step,
-		.progress_context = &bar,
-	};
+	struct ss_open_options open = show_loading(&own->show, paths, count);
 	enum ss_status status;
 
+	open.snapshots = true;
+	open.progress = progress_step;
+	open.progress_context = &bar;
+	/* --run is about the first: the one to compare with is another path */
+	if (paths == &own->compare)
+		open.run = NULL;
 	progress_begin(&bar, own->show.progress);
 	status = ss_session_open(&open, out, err);
 	progress_end(&bar);

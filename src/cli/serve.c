@@ -115,20 +115,18 @@ static bool progress(void *context, const struct ss_progress *progress)
 static enum ss_status load(struct visit *visit, const char *const *paths, size_t count,
 			   struct ss_error *err)
 {
-	const struct show_options *show = &visit->own->show;
-	struct ss_open_options open = {
-		.paths = paths,
-		.path_count = count,
-		.threads = (uint32_t)(show->threads > 64 ? 64 : show->threads),
-		.memory_limit_bytes = show->memory_limit_bytes,
-		.snapshots = true,
-		.progress = progress,
-		.progress_context = visit,
-	};
+	struct ss_open_options open = show_loading(&visit->own->show, paths, count);
 	struct ss_session **session = &visit->runs.sessions[visit->run];
-	enum ss_status status = ss_session_open(&open, session, err);
+	enum ss_status status;
 	uint32_t failed;
 
+	open.snapshots = true;
+	open.progress = progress;
+	open.progress_context = visit;
+	/* --run is about the first: the one to compare with is another path */
+	if (visit->run)
+		open.run = NULL;
+	status = ss_session_open(&open, session, err);
 	progress_clear(&visit->bar);
 	if (status != SS_OK)
 		return status;

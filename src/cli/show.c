@@ -32,6 +32,8 @@ const struct option show_option_list[] = {
 	  offsetof(struct show_options, color), 0 },
 	{ "--width", "N", "columns of text (default: the terminal's, else 80)", OPTION_COUNT,
 	  offsetof(struct show_options, width), 0 },
+	{ "--run", "N|NAME", "which run, where the files are of several (default: newest complete)",
+	  OPTION_TEXT, offsetof(struct show_options, run), 0 },
 	{ "--threads", "N", "threads to read with (default: one per core)", OPTION_COUNT,
 	  offsetof(struct show_options, threads), 0 },
 	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
@@ -43,8 +45,8 @@ const struct option show_option_list[] = {
 
 const size_t show_option_count = sizeof(show_option_list) / sizeof(show_option_list[0]);
 
-/* Threads, memory limit and progress stand last. */
-const size_t load_option_first = sizeof(show_option_list) / sizeof(show_option_list[0]) - 3;
+/* Run, threads, memory limit and progress stand last. */
+const size_t load_option_first = sizeof(show_option_list) / sizeof(show_option_list[0]) - 4;
 
 void show_prepare(void *values)
 {
@@ -173,25 +175,32 @@ static bool takes_snapshots(const char *what)
 	return strcmp(what, "diagnose") == 0 || strcmp(what, "what-if") == 0;
 }
 
+struct ss_open_options show_loading(const struct show_options *options, const char *const *paths,
+				    size_t path_count)
+{
+	return (struct ss_open_options){
+		.paths = paths,
+		.path_count = path_count,
+		.threads = (uint32_t)(options->threads > 64 ? 64 : options->threads),
+		.memory_limit_bytes = options->memory_limit_bytes,
+		.run = options->run,
+	};
+}
+
 enum ss_status show_open(const char *what, const struct show_options *options,
 			 const char *const *paths, size_t path_count, struct ss_session **out,
 			 struct ss_error *err)
 {
 	struct ss_offer offer = offer_of(what);
 	struct progress_bar bar;
-	struct ss_open_options open = {
-		.paths = paths,
-		.path_count = path_count,
-		.threads = (uint32_t)(options->threads > 64 ? 64 : options->threads),
-		.memory_limit_bytes = options->memory_limit_bytes,
-		.reduce = offer.of_job,
-		.diagnose = offer.of_replay,
-		.snapshots = takes_snapshots(what),
-		.progress = progress_step,
-		.progress_context = &bar,
-	};
+	struct ss_open_options open = show_loading(options, paths, path_count);
 	enum ss_status status;
 
+	open.reduce = offer.of_job;
+	open.diagnose = offer.of_replay;
+	open.snapshots = takes_snapshots(what);
+	open.progress = progress_step;
+	open.progress_context = &bar;
 	progress_begin(&bar, options->progress);
 	status = ss_session_open(&open, out, err);
 	progress_end(&bar);

@@ -74,6 +74,7 @@ static enum ss_status open_sides(const struct show_options *options, const struc
 						.path_count = is_pair ? 1 : files->path_count,
 						.threads = (uint32_t)options->threads,
 						.memory_limit_bytes = options->memory_limit_bytes,
+						.run = options->run,
 						.snapshots = true,
 						.progress = progress_step,
 						.progress_context = &bar };

@@ -258,7 +258,10 @@ static enum ss_status choose(struct ss_diagnosis *diagnosis,
 	for (uint32_t i = 0; i < diagnosis->found_count; i++)
 		if (!names || keep[i])
 			diagnosis->chosen[diagnosis->chosen_count++] = diagnosis->found[i];
-	return ss_diagnosis_order(diagnosis, err);
+	SS_TRY(ss_diagnosis_order(diagnosis, err));
+	if (diagnosis->is_blind)
+		diagnosis->next = NULL;
+	return SS_OK;
 }
 
 enum ss_status ss_diagnosis_choose(struct ss_diagnosis *diagnosis,
@@ -292,6 +295,7 @@ static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 	for (uint32_t i = 0; i < diagnosis->found_count; i++)
 		if (!ss_finding_finish(diagnosis->found[i], &diagnosis->arena))
 			return ss_fail_memory(err, "the findings");
+	SS_TRY(ss_diagnosis_doubt(diagnosis, job, options, err));
 	SS_TRY(ss_diagnosis_join_snapshots(diagnosis, job, options, err));
 	for (uint32_t i = 0; i < diagnosis->found_count; i++) {
 		diagnosis->found[i]->evidence_own = diagnosis->found[i]->evidence_count;

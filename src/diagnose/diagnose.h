@@ -13,6 +13,8 @@
 #include "diagnose/account.h"
 #include "diagnose/keep.h"
 #include "diagnose/runs.h"
+#include "diagnose/spread.h"
+#include "job/doubts.h"
 
 /* Beyond this the replay says too little about the job: only bounds are given (Lumos: < 5 %). */
 #define SS_REPLAY_ERROR_MAX 5.0
@@ -74,6 +76,11 @@ struct ss_diagnosis {
 	struct ss_diagnosis_trust trust;
 	struct ss_diagnosis_shares shares;
 	struct ss_account account; /* of the mean step; zeroed where there is none */
+	struct ss_spread spread; /* of the steps */
+	struct ss_doubts doubts; /* what the files lack */
+	bool is_blind; /* they lack what the GPU did, or who launched it: no bottleneck is known */
+	const struct ss_job_run *recorded_runs; /* that the files are of; lent */
+	uint32_t run_count, chosen_run;
 };
 
 /* The job must outlive it, and it stays where it is. Release it when SS_OK came back. */
@@ -134,6 +141,11 @@ SS_MUST_USE
 enum ss_status ss_diagnosis_join_snapshots(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 					   const struct ss_diagnose_options *options,
 					   struct ss_error *err);
+
+/* doubt.c: what is wrong with the files, and how sure findings in them can be; the spread. */
+SS_MUST_USE
+enum ss_status ss_diagnosis_doubt(struct ss_diagnosis *diagnosis, const struct ss_job *job,
+				  const struct ss_diagnose_options *options, struct ss_error *err);
 
 /* judge.c: sentences with their figures, the heaviest first. */
 SS_MUST_USE bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena);

@@ -1,5 +1,5 @@
 /*
- * find.c - folders to files, names to ranks.
+ * find.c - folders to files.
  */
 #include "job/find.h"
 
@@ -184,27 +184,4 @@ void ss_find_release(struct ss_paths *paths, struct ss_memory *memory)
 {
 	ss_memory_free(memory, paths->items, (size_t)paths->capacity * sizeof(*paths->items));
 	*paths = (struct ss_paths){ 0 };
-}
-
-int64_t ss_find_rank(const char *path)
-{
-	static const char *const words[] = { "rank_file", "rank", "worker" };
-	const char *name = strrchr(path, '/');
-
-	name = name ? name + 1 : path;
-	for (size_t i = 0; i < SS_COUNT(words); i++) {
-		const char *at = strstr(name, words[i]);
-		int64_t rank = 0;
-		int digits = 0;
-
-		if (!at)
-			continue;
-		at += strlen(words[i]);
-		at += *at == '_' || *at == '-';
-		for (; is_digit(*at) && digits < 9; at++, digits++)
-			rank = rank * 10 + (*at - '0');
-		if (digits)
-			return rank;
-	}
-	return -1;
 }

@@ -57,7 +57,20 @@ enum ss_status ss_find_choose(struct ss_paths *paths, struct ss_memory *memory,
 /* Compares names as people order them: "rank2" before "rank10". */
 int ss_find_order(const char *a, const char *b);
 
-/* The rank that a file's name tells ("rank3.json", "worker0.pt.trace.json.gz"), or -1. */
+/*
+ * rank_names.c: the rank that a path tells, or -1: the name of the file ("rank3.json",
+ * "worker0.pt.trace.json.gz", "trace_r2.json", "TP-1.trace.json"), else a folder that is
+ * called after a rank ("rank_0/trace.json").
+ */
 int64_t ss_find_rank(const char *path);
+
+/* The same by the name of the file alone. */
+int64_t ss_find_rank_in_name(const char *path);
+
+/*
+ * When a trace was written, in ns since 1970, as tensorboard_trace_handler has it in the name
+ * ("host_1234.1700000000000.pt.trace.json"); -1: the name does not tell.
+ */
+int64_t ss_find_time(const char *path);
 
 #endif

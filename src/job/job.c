@@ -1,5 +1,5 @@
 /*
- * job.c - loads the files of a job, one after the other, each with all threads.
+ * job.c - loads the files of a job, and compares their ranks.
  */
 #include "job/job.h"
 
@@ -165,7 +165,7 @@ static void keep_problem(struct loading *loading, uint32_t index, enum ss_status
 	if (path->from_folder && !ss_find_is_pack(path->path) &&
 	    (status == SS_ERR_MISSING ||
 	     (ss_find_is_snapshot(path->path) && !loading->options->snapshots) ||
-	     (status == SS_ERR_FORMAT && ss_find_rank(path->path) < 0))) {
+	     (status == SS_ERR_FORMAT && ss_find_rank_in_name(path->path) < 0))) {
 		skip(job, file, path->path);
 		return;
 	}
@@ -414,6 +414,8 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	enum ss_status status;
 
 	assert(!job->is_joined && !job->digested_files);
+	if (options->run)
+		job->asked_run = options->run;
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
 	if (status == SS_OK)
 		status = ss_find_choose(&paths, job->memory, &job->packs, err);
@@ -432,10 +434,14 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	return status;
 }
 
-enum ss_status ss_job_end(const struct ss_job *job, struct ss_error *err)
+enum ss_status ss_job_end(struct ss_job *job, struct ss_error *err)
 {
-	return job->failed_count == job->file_count && !job->snapshot_count ? none_read(job, err)
-									    : SS_OK;
+	if (job->failed_count == job->file_count && !job->snapshot_count)
+		return none_read(job, err);
+	SS_TRY(ss_job_choose_run(job, err));
+	arrange(job);
+	ss_job_match_snapshots(job);
+	return SS_OK;
 }
 
 enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *options,
@@ -456,7 +462,7 @@ enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *opt
 /* The same recording, under another name. */
 static bool is_copy(const struct ss_digest *a, const struct ss_digest *b)
 {
-	return a->rank == b->rank && a->rank >= 0 && a->start_ns == b->start_ns &&
+	return a->rank == b->rank && (a->rank >= 0 || a->has_clock) && a->start_ns == b->start_ns &&
 	       a->end_ns == b->end_ns && a->events == b->events &&
 	       a->arrival_count == b->arrival_count;
 }

@@ -8,6 +8,7 @@
 #include "job/find.h"
 #include "job/many.h"
 #include "job/recording.h"
+#include "job/runs.h"
 #include "snapshot/opened.h"
 
 /*
@@ -52,6 +53,7 @@ struct ss_job_file {
 	struct ss_recording recording;    /* stays when the trace is gone */
 	const char *source;               /* its path as it is opened; NULL: it is not on disk */
 	uint32_t number; /* in the order of what was asked for: files can have one name */
+	uint32_t run;    /* index; SS_NO_ROW: of no run, since it could not be read */
 	struct ss_job_snapshot snapshot; /* of memory: gone from the list when loading is done */
 	bool has_snapshot;
 	bool is_reduced;
@@ -65,6 +67,10 @@ struct ss_job {
 	const struct ss_job_keeper *keeper; /* lent; NULL: nothing else is kept */
 	struct ss_job_file *files;          /* by rank, then by name; those without a rank last */
 	uint32_t file_count, file_capacity;
+	const char *asked_run; /* ss_open_options.run; NULL: the newest complete one */
+	struct ss_job_run
+		*runs; /* that the files are of, by time; one of them is in the list of files */
+	uint32_t run_count, chosen_run;
 	struct ss_job_snapshot *snapshots; /* by name */
 	uint32_t snapshot_count, snapshot_capacity;
 	double load_seconds;         /* for all of them */
@@ -94,9 +100,13 @@ SS_MUST_USE
 enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *options,
 			  struct ss_error *err);
 
-/* Fails when no file could be read, and there is no snapshot. */
+/*
+ * Tells the runs apart that the files are of, and keeps the files of one: the one that was asked
+ * for, else the newest complete one. Fails when no file could be read and there is no snapshot,
+ * or no run is called as asked for.
+ */
 SS_MUST_USE
-enum ss_status ss_job_end(const struct ss_job *job, struct ss_error *err);
+enum ss_status ss_job_end(struct ss_job *job, struct ss_error *err);
 
 /* The three in one; closed again when it fails. */
 SS_MUST_USE

@@ -60,7 +60,11 @@ static void note_twice(const struct ss_many *many, struct ss_table *out)
 			"%u files are further recordings of ranks that have one, the first of "
 			"rank %lld: each is a row of its own.",
 			count, (long long)first);
-	if (many->copies)
+	if (many->copies && many->copied_rank < 0)
+		ss_table_note(out, "%u %s left out: the same recording is there twice.",
+			      many->copies,
+			      many->copies == 1 ? "copy of a file is" : "copies of files are");
+	else if (many->copies)
 		ss_table_note(out,
 			      "%u %s left out; the first is of rank %lld, which is there twice.",
 			      many->copies,

@@ -1,6 +1,7 @@
 /*
- * recording.h - what of a trace is asked for when it is set against something else of the
- * run: when it was recorded, and how large the devices are. Kept when the trace is gone.
+ * recording.h - what of a trace is asked for when it is set against others: when and of what
+ * job it was recorded, what it lacks, and how large the devices are. Kept when the trace is
+ * gone.
  */
 #ifndef SS_JOB_RECORDING_H
 #define SS_JOB_RECORDING_H
@@ -14,6 +15,15 @@ struct ss_recording {
 	bool is_noted; /* the trace was read */
 	bool has_clock;
 	int64_t start_ns, end_ns; /* since 1970 */
+	int64_t world_size;       /* -1: not recorded */
+	uint64_t events;          /* entries of traceEvents */
+	uint64_t first_step;      /* hash of the name of the first ProfilerStep; 0: there is none */
+	bool has_collectives;
+	bool is_cut;        /* the file ends in the middle */
+	bool lacks_calls;   /* of the runtime, though a device worked */
+	bool lacks_device;  /* no device events, though there was a device */
+	bool is_one_step;   /* nothing shows whether its step is whole */
+	uint32_t cut_steps; /* steps that do not count because the file is cut */
 	struct ss_device_size *sizes;
 	uint32_t size_count, size_capacity;
 };

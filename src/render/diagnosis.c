@@ -176,6 +176,7 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 	}
 	ss_text_add_string(out, "A step takes ");
 	ss_render_ns(diagnosis->step_ns, out);
+	ss_diagnosis_spread(diagnosis, out);
 	ss_text_add_string(out, ".");
 	if (diagnosis->is_what_if) {
 		add_what_if(diagnosis, out);
@@ -185,7 +186,9 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 		add_gain(diagnosis, out);
 		return;
 	}
-	if (ss_account_is_open(&diagnosis->account))
+	if (ss_diagnosis_blind(diagnosis))
+		ss_text_add_string(out, ss_diagnosis_blind(diagnosis));
+	else if (ss_account_is_open(&diagnosis->account))
 		ss_text_addf(out, " No rule explains %.0f %% of it.\n",
 			     100 * (double)diagnosis->account.unexplained_ns /
 				     (double)diagnosis->account.step_ns);

@@ -30,6 +30,18 @@ void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, struct ss_text *
 /* "132 ms (34 %) unexplained", of the account. */
 void ss_diagnosis_open(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
+/* diagnosis_notes.c: lines before the verdict: which run it is of, and what the files lack. */
+void ss_diagnosis_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+
+/* " on average (median 74 ms, from 50 ms to 190 ms)", where steps differ. */
+void ss_diagnosis_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+
+/* What to say instead of "nothing was found" where the files lack what would show it; or NULL. */
+const char *ss_diagnosis_blind(const struct ss_diagnosis *diagnosis);
+
+/* A line with the steps that are much longer than the others, and why; may add nothing. */
+void ss_diagnosis_outliers(const struct ss_diagnosis *diagnosis, struct ss_text *out);
+
 /* "saves 88.0 ms (21 %)", or a range where it is wide or the replay is not good enough. */
 void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		       struct ss_text *out);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "render/diagnosis.h"
+#include "render/runs.h"
 
 static void add_text(struct ss_text *out, const char *key, const char *text)
 {
@@ -148,6 +149,36 @@ static void add_account(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 		     account->peers_ns);
 }
 
+/* How much steps differ: null where there are too few. */
+static void add_spread(const struct ss_spread *spread, struct ss_text *out)
+{
+	uint32_t shown = spread->outlier_count < SS_OUTLIERS_SHOWN ? spread->outlier_count
+								   : SS_OUTLIERS_SHOWN;
+
+	if (!spread->median_ns) {
+		ss_text_add_string(out, "\"spread\":null");
+		return;
+	}
+	ss_text_addf(out,
+		     "\"spread\":{\"uneven\":%s,\"median_ns\":%" PRId64 ",\"p10_ns\":%" PRId64
+		     ",\"p90_ns\":%" PRId64 ",\"min_ns\":%" PRId64 ",\"max_ns\":%" PRId64
+		     ",\"outlier_count\":%" PRIu32 ",\"outliers\":[",
+		     spread->is_uneven ? "true" : "false", spread->median_ns, spread->p10_ns,
+		     spread->p90_ns, spread->min_ns, spread->max_ns, spread->outlier_count);
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct ss_outlier *outlier = &spread->outliers[i];
+
+		ss_text_addf(out,
+			     "%s\n  {\"step\":%" PRIu32 ",\"first\":%s,\"step_ns\":%" PRId64
+			     ",\"excess_ns\":%" PRId64 ",\"cause_ns\":%" PRId64 ",",
+			     i ? "," : "", outlier->step, outlier->is_first ? "true" : "false",
+			     outlier->step_ns, outlier->excess_ns, outlier->cause_ns);
+		add_text(out, "cause", outlier->cause);
+		ss_text_add_string(out, "}");
+	}
+	ss_text_add_string(out, "]}");
+}
+
 void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out)
 {
@@ -162,6 +193,13 @@ void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
 		     diagnosis->fixed_ns, diagnosis->fixed_low_ns, diagnosis->fixed_high_ns,
 		     diagnosis->steps_most, diagnosis->rank_count, diagnosis->snapshot_count);
 	ss_text_add_number(out, diagnosis->error_percent);
+	ss_text_add_string(out, ",\n\"warnings\":");
+	ss_render_doubts(&diagnosis->doubts, out);
+	ss_text_add_string(out, ",\n\"runs\":");
+	ss_render_recorded_runs(diagnosis->recorded_runs, diagnosis->run_count,
+				diagnosis->chosen_run, out);
+	ss_text_add_string(out, ",\n");
+	add_spread(&diagnosis->spread, out);
 	ss_text_add_string(out, ",\n");
 	add_account(diagnosis, out);
 	add_text(out, "next", diagnosis->next);

@@ -1,6 +1,8 @@
 /*
  * diagnosis_markdown.c - a verdict for a pull request: a table, then what to do.
  */
+#include <string.h>
+
 #include "diagnose/table.h"
 #include "render/diagnosis.h"
 
@@ -60,6 +62,27 @@ static void add_finding(const struct ss_finding *finding, uint32_t number, struc
 	ss_text_addf(out, "\n```python\n%s\n```\n", finding->fix);
 }
 
+/* Each line a paragraph of its own. */
+static void add_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	struct ss_text notes = { 0 };
+
+	ss_diagnosis_notes(diagnosis, &notes);
+	ss_diagnosis_outliers(diagnosis, &notes);
+	for (const char *line = notes.data; line && *line;) {
+		size_t length = strcspn(line, "\n");
+		struct ss_text one = { 0 };
+
+		ss_text_add(&one, line + strspn(line, " "), length - strspn(line, " "));
+		ss_text_add_string(out, "\n");
+		ss_render_escaped(out, one.data ? one.data : "");
+		ss_text_add_string(out, "\n");
+		ss_text_release(&one);
+		line += length + 1;
+	}
+	ss_text_release(&notes);
+}
+
 void ss_diagnosis_markdown(const struct ss_diagnosis *diagnosis,
 			   const struct ss_render_options *options, struct ss_text *out)
 {
@@ -71,6 +94,7 @@ void ss_diagnosis_markdown(const struct ss_diagnosis *diagnosis,
 	ss_diagnosis_account(diagnosis, out);
 	ss_text_add_string(out, "\n");
 	ss_diagnosis_job(diagnosis, out);
+	add_notes(diagnosis, out);
 	if (rows)
 		add_table(diagnosis, rows, out);
 	for (uint32_t i = 0; i < rows; i++)

@@ -318,8 +318,12 @@ void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 {
 	struct writer writer = { diagnosis, options, out };
 	struct ss_text quality = { 0 }, verdict = { 0 }, account = { 0 };
+	struct ss_text notes = { 0 }, outliers = { 0 };
 
 	ss_diagnosis_job(diagnosis, out);
+	ss_diagnosis_notes(diagnosis, &notes);
+	add_styled(&writer, YELLOW, notes.data, 2, 0);
+	ss_text_release(&notes);
 	ss_diagnosis_verdict(diagnosis, &verdict);
 	add_styled(&writer, BOLD, verdict.data, 0, 0);
 	ss_text_release(&verdict);
@@ -327,6 +331,10 @@ void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 	if (account.data)
 		add_wrapped(&writer, account.data, 2, 0);
 	ss_text_release(&account);
+	ss_diagnosis_outliers(diagnosis, &outliers);
+	if (outliers.data)
+		add_wrapped(&writer, outliers.data, 0, 0);
+	ss_text_release(&outliers);
 	add_findings(&writer);
 	ss_text_add_string(out, "\n");
 	if (diagnosis->not_found)

@@ -209,6 +209,12 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"no kernels or copies: add ProfilerActivity.CUDA to activities, and check that "
 		"no other profiler holds CUPTI",
 	},
+	[SS_ODD_NO_CALLS] = {
+		"no-runtime-calls",
+		SS_SEVERITY_ABSENT,
+		"device events without any call of the runtime: what launched them and when the "
+		"host waited is not known; add ProfilerActivity.CPU to activities",
+	},
 	[SS_ODD_NO_OPS] = {
 		"no-cpu-ops",
 		SS_SEVERITY_ABSENT,
@@ -307,8 +313,10 @@ void ss_quality_absent(struct ss_trace *trace)
 	}
 	absent_when(trace, SS_ODD_NO_RANK, trace->info.rank < 0);
 	absent_when(trace, SS_ODD_NO_OPS, !ops);
-	/* a run on CPUs alone lacks nothing; one that called the runtime does */
-	absent_when(trace, SS_ODD_NO_DEVICE_EVENTS, !trace->device_event_count && calls);
+	/* a run on CPUs alone lacks nothing; one that has a GPU or called its runtime does */
+	absent_when(trace, SS_ODD_NO_DEVICE_EVENTS,
+		    !trace->device_event_count && (calls || trace->info.device_count));
+	absent_when(trace, SS_ODD_NO_CALLS, trace->device_event_count && !calls);
 	absent_when(trace, SS_ODD_NO_SHAPES, ops && !shapes);
 	absent_when(trace, SS_ODD_NO_STACKS, !python && !stacks);
 	absent_when(trace, SS_ODD_NO_MEMORY, !trace->allocations.count);

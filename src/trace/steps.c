@@ -226,7 +226,7 @@ static void make_effective(struct ss_trace *trace, struct ranges *ranges)
 }
 
 /* Steps at the end that the profiler cut; returns how many are left. */
-static uint32_t drop_cut_steps(struct ss_trace *trace, struct ranges *ranges)
+static uint32_t drop_cut_steps(struct ranges *ranges)
 {
 	uint32_t kept = ranges->count;
 	uint64_t all = 0;
@@ -238,8 +238,73 @@ static uint32_t drop_cut_steps(struct ss_trace *trace, struct ranges *ranges)
 	if (kept > 1 && (double)ranges->items[kept - 1].device_events <
 				LAST_STEP_SHARE * (double)ranges->items[kept - 2].device_events)
 		ranges->items[--kept].dropped = "under 80 % of the previous step's device events";
-	ss_quality_add(&trace->quality, SS_ODD_STEP_DROPPED, ranges->count - kept);
 	return kept;
+}
+
+/* What is counted in each step of a file that ends in the middle. */
+enum part { PART_OPS, PART_CALLS, PART_FRAMES, PART_DEVICE, PARTS };
+
+/* The parts of fewer events vary by themselves. */
+#define PART_EVENTS_MIN 10
+
+/* Which part a row of a thread belongs to; PARTS: none. */
+static enum part part_of(enum ss_kind kind)
+{
+	if (kind == SS_KIND_OP)
+		return PART_OPS;
+	if (kind == SS_KIND_PYTHON)
+		return PART_FRAMES;
+	return ss_kind_is_call(kind) ? PART_CALLS : PARTS;
+}
+
+static void count_parts(struct ss_trace *trace, struct ranges *ranges, uint64_t (*counts)[PARTS])
+{
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		enum part part = part_of(trace->slices.kind[row]);
+		const struct ss_step *step;
+
+		if (part == PARTS)
+			continue;
+		step = step_of_call(trace, ranges, row);
+		if (step)
+			counts[step - ranges->items][part]++;
+	}
+	for (uint32_t i = 0; i < ranges->count; i++)
+		counts[i][PART_DEVICE] = ranges->items[i].device_events;
+}
+
+/*
+ * Writers put events of one sort in the order of time, so what a cut file lacks are the last
+ * steps of a sort. Steps at the end with clearly fewer events of any sort than the fullest step
+ * do not count; the first one stays.
+ */
+static enum ss_status drop_lost_steps(struct ss_trace *trace, struct ranges *ranges, uint32_t *kept,
+				      struct ss_error *err)
+{
+	size_t bytes = ranges->count * sizeof(uint64_t[PARTS]);
+	uint64_t(*counts)[PARTS], most[PARTS] = { 0 };
+
+	if (!ss_quality_is_cut(&trace->quality) || *kept < 2)
+		return SS_OK;
+	counts = ss_memory_resize(trace->memory, NULL, 0, bytes);
+	if (!counts)
+		return ss_fail_memory(err, "the steps");
+	memset(counts, 0, bytes);
+	count_parts(trace, ranges, counts);
+	for (uint32_t i = 0; i < *kept; i++)
+		for (int part = 0; part < PARTS; part++)
+			most[part] = counts[i][part] > most[part] ? counts[i][part] : most[part];
+	for (bool is_whole = false; *kept > 1 && !is_whole;) {
+		is_whole = true;
+		for (int part = 0; part < PARTS; part++)
+			is_whole = is_whole && (most[part] < PART_EVENTS_MIN ||
+						(double)counts[*kept - 1][part] >=
+							LAST_STEP_SHARE * (double)most[part]);
+		if (!is_whole)
+			ranges->items[--*kept].dropped = "cut off: events of it may be lost";
+	}
+	ss_memory_free(trace->memory, counts, bytes);
+	return SS_OK;
 }
 
 enum ss_status ss_finish_steps(struct ss_trace *trace, struct ss_error *err)
@@ -254,7 +319,10 @@ enum ss_status ss_finish_steps(struct ss_trace *trace, struct ss_error *err)
 			extend_ends(trace, &ranges);
 		else
 			make_effective(trace, &ranges);
-		steps->kept_count = drop_cut_steps(trace, &ranges);
+		steps->kept_count = drop_cut_steps(&ranges);
+		status = drop_lost_steps(trace, &ranges, &steps->kept_count, err);
+		ss_quality_add(&trace->quality, SS_ODD_STEP_DROPPED,
+			       ranges.count - steps->kept_count);
 		steps->count = ranges.count;
 		steps->items = SS_ARENA_NEW(&trace->arena, struct ss_step, ranges.count);
 		if (steps->items)

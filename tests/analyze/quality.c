@@ -36,7 +36,7 @@ static const struct view_case cases[] = {
 	{ "collectives without sizes",
 	  FILE_WITH(
 		  ",{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclKernel\",\"ts\":1,\"dur\":1}"),
-	  "oddity", "orphan-device-event\nno-collective-args" },
+	  "oddity", "orphan-device-event\nno-runtime-calls\nno-collective-args" },
 	{ "out of memory",
 	  FILE_WITH(",{\"ph\":\"i\",\"name\":\"[OutOfMemory]\",\"ts\":1,\"args\":{\"Bytes\":1}}"),
 	  "oddity,severity", "out-of-memory,note" },

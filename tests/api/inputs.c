@@ -98,7 +98,7 @@ static void test_ranks(void **state)
 	}
 }
 
-/* Two files of one name stand in the order in which they were given. */
+/* Files of one name and rank are runs, in the order in which they were given. */
 static void test_same_name(void **state)
 {
 	const struct ss_input inputs[] = {
@@ -106,13 +106,22 @@ static void test_same_name(void **state)
 		in_memory("rank1.json", "{\"traceEvents\":[{\"ph\":\"M\"}]}"),
 		in_memory("rank1.json", "{\"traceEvents\":[]}"),
 	};
-	struct ss_session *session = open_inputs(inputs, SS_COUNT(inputs), 2);
+	static const char *const rows[] = { "\r\n1,rank1.json,2,", "\r\n1,rank1.json,1,",
+					    "\r\n1,rank1.json,0," };
+	static const char *const runs[] = { "1", "2", "3" };
 
 	(void)state;
-	check_files(session, "csv", "\r\n1,rank1.json,2,");
-	check_files(session, "csv", ",rank1.json,,39\r\n1,rank1.json,1,");
-	check_files(session, "csv", ",rank1.json,,28\r\n1,rank1.json,0,");
-	ss_session_close(session);
+	for (size_t i = 0; i < SS_COUNT(runs); i++) {
+		struct ss_open_options options = { .inputs = inputs,
+						   .input_count = SS_COUNT(inputs),
+						   .threads = 2,
+						   .run = runs[i] };
+		struct ss_session *session = NULL;
+
+		assert_int_equal(ss_session_open(&options, &session, NULL), SS_OK);
+		check_files(session, "csv", rows[i]);
+		ss_session_close(session);
+	}
 }
 
 /* What comes in pieces is what comes at once. */

@@ -12,6 +12,7 @@ import gzip
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -239,14 +240,16 @@ def check_small(folder):
     found = strict(out)
     check([(row["name"], row["ts"], row["pid"] // PIDS) for row in found] == [("a", 0.0, 1)], found)
     check("1 ranks" in text or "1 rank," in text, text)
-    out, _ = merged([folder / "a.json", folder / "b.json"], folder, "two.json")
+    for rank, name in enumerate("ab"):
+        shutil.copy(folder / f"{name}.json", folder / f"rank{rank}.json")
+    out, _ = merged([folder / "rank0.json", folder / "rank1.json"], folder, "two.json")
     check([row["name"] for row in strict(out)] == ["a", 'x"y'], strict(out))
     # times that cannot be meant are no reason to stop
     for base in (2**63 - 1, -2**63, 3 * 10**18):
         far = '{"baseTimeNanoseconds":%d,"traceEvents":[%s,%s]}'
         far = far % (base, event % ("a", "3000000000000000"), event % ("b", "-3000000000000000"))
-        (folder / "far.json").write_text(far, encoding="utf-8")
-        out, _ = merged([folder / "a.json", folder / "far.json"], folder, "far_too.json.gz")
+        (folder / "rank2.json").write_text(far, encoding="utf-8")
+        out, _ = merged([folder / "rank0.json", folder / "rank2.json"], folder, "far.json.gz")
         check(len(strict(out)) == 3, base, strict(out))
     # over itself it is written as a whole
     again, _ = merged([folder / "a.json"], folder, "two.json")

@@ -52,7 +52,23 @@ static const struct {
 	{ "worker0.pt.trace.json.gz", 0 },
 	{ "worker-1.json", 1 },
 	{ "host_1234.1700000000.pt.trace.json", -1 },
-	{ "rank5/trace.json", -1 },
+	{ "rank5/trace.json", 5 },
+	{ "rank_0/trace.json", 0 },
+	{ "rank_3/profile/trace.json", 3 },
+	{ "rank_3/a/b/trace.json", -1 },
+	{ "rank5/rank2.json", 2 },
+	{ "TP-1/trace.json", 1 },
+	{ "tp2/trace.json", -1 },
+	{ "Worker_7/trace.json", 7 },
+	{ "rank_5_old/trace.json", -1 },
+	{ "trace_r2.json", 2 },
+	{ "trace_r2x.json", -1 },
+	{ "http-1.json", -1 },
+	{ "1700-TP-3.trace.json.gz", 3 },
+	{ "x-TP-1-DP-0-PP-0.trace.json.gz", 1 },
+	{ "x-TP-1-DP-2.trace.json.gz", -1 },
+	{ "x-TP-0-PP-1.trace.json.gz", -1 },
+	{ "x-PP-2.trace.json.gz", 2 },
 	{ "trace.json", -1 },
 	{ "rank.json", -1 },
 	{ "ranks.json", -1 },
@@ -66,6 +82,29 @@ static void test_ranks(void **state)
 	for (size_t i = 0; i < SS_COUNT(ranks); i++)
 		support_check(ss_find_rank(ranks[i].path) == ranks[i].rank, ranks[i].path, "%lld",
 			      (long long)ss_find_rank(ranks[i].path));
+}
+
+static void test_times(void **state)
+{
+	static const struct {
+		const char *path;
+		int64_t time_ns;
+	} times[] = {
+		{ "host_1234.1700000000.pt.trace.json", 1700000000000000000 },
+		{ "host_1234.1700000000123.pt.trace.json", 1700000000123000000 },
+		{ "a.b/host_1.1700000000123456.pt.trace.json.gz", 1700000000123456000 },
+		{ "node0_16490.1794703059931877343.pt.trace.json.gz", 1794703059931877343 },
+		{ "host.1700000000123/trace.json", -1 },
+		{ "trace.170000.json", -1 },
+		{ "trace.9999999999999999999.json", -1 },
+		{ "1700000000123.json", -1 },
+		{ "", -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < SS_COUNT(times); i++)
+		support_check(ss_find_time(times[i].path) == times[i].time_ns, times[i].path,
+			      "%lld", (long long)ss_find_time(times[i].path));
 }
 
 static void make_file(const char *folder, const char *name)
@@ -155,9 +194,8 @@ static void test_nothing_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_ranks),
-		cmocka_unit_test(test_folder),
+		cmocka_unit_test(test_order),         cmocka_unit_test(test_ranks),
+		cmocka_unit_test(test_times),         cmocka_unit_test(test_folder),
 		cmocka_unit_test(test_nothing_there),
 	};
 

@@ -66,10 +66,10 @@ static const struct made_file mixed[] = {
 	{ "renamed5.json", TRACE("0") },
 };
 
-/* The file says its rank, then its name; those without one come last. */
+/* The file says its rank, then its name; one without a rank is of another run. */
 static void test_mixed_folder(void **state)
 {
-	static const int64_t ranks[] = { 0, 1, 2, 10, -1 };
+	static const int64_t ranks[] = { 0, 1, 2, 10 };
 	char folder[] = "/tmp/stepscope-job-XXXXXX";
 	const char *paths[1] = { folder };
 	int calls = 0;
@@ -89,6 +89,9 @@ static void test_mixed_folder(void **state)
 	assert_int_equal(ss_job_open(&job, &options, NULL, &memory, &err), SS_OK);
 	assert_int_equal(job.file_count, SS_COUNT(ranks));
 	assert_int_equal(job.failed_count, 0);
+	assert_int_equal(job.run_count, 2);
+	assert_int_equal(job.runs[0].rank_count, 4);
+	assert_int_equal(job.runs[1].rank_count, 1);
 	assert_int_equal(job.skipped_count, 3);
 	assert_true(calls >= 5);
 	for (uint32_t i = 0; i < job.file_count; i++) {

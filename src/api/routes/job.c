@@ -6,6 +6,7 @@
 #include "api/route.h"
 #include "api/spot.h"
 #include "api/spot_snapshot.h"
+#include "render/runs.h"
 
 static void add_steps(const struct ss_timeline_file *file, struct ss_text *out)
 {
@@ -127,6 +128,8 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 		add_file(timeline, i, &out->body);
 	ss_text_add_string(&out->body, "]");
 	add_snapshots(job, &out->body);
+	ss_text_add_string(&out->body, ",\"recorded_runs\":");
+	ss_render_recorded_runs(job->runs, job->run_count, job->chosen_run, &out->body);
 	ss_text_add_string(&out->body, "}\n");
 	return SS_OK;
 }

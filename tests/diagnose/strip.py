@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Verdicts on real traces that information was taken out of claim nothing that is no longer there.
+
+Usage: strip.py STEPSCOPE TRACES STRIP [WORD]. STRIP is the program that takes information out
+(strip.py WAY OUT FILE...). Half of the traces are tried, by the parity of the day, so that all are
+within two days; STEPSCOPE_QUICK=1 leaves out the larger ones, WORD takes those whose path has it.
+Exits 77 (skipped) where there are no traces or no STRIP.
+"""
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+WAYS = ("python", "steps", "flow", "runtime", "ops", "one-percent", "shift", "half-ranks", "cut")
+OF_MANY = {"shift", "half-ranks"}
+# packed; what Python takes apart nine times in a test
+BYTES_MAX, BYTES_QUICK = 3_000_000, 300_000
+# rules whose evidence are calls of the runtime
+OF_CALLS = {"launch-bound", "sync-stall", "allocator-thrash", "pageable-copies"}
+UNEXPLAINED_MAX = 0.1
+
+
+class Checks:
+    """Runs the program and keeps what does not hold."""
+
+    def __init__(self, stepscope, strip):
+        self.stepscope, self.strip = stepscope, strip
+        self.checked = self.failed = 0
+
+    def expect(self, what, holds, found=""):
+        self.checked += 1
+        if not holds:
+            self.failed += 1
+            print(f"{what}: {found}")
+
+    def run(self, *words):
+        command = [self.stepscope, *map(str, words), "--progress", "none"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+    def verdict(self, what, folder):
+        """The document and the text of a verdict; None: it failed."""
+        result = self.run("diagnose", "--format", "json", folder)
+        self.expect(f"{what}: exit code", result.returncode == 0, result.stderr)
+        text = self.run("diagnose", folder).stdout
+        return (json.loads(result.stdout), text) if result.returncode == 0 else None
+
+    def take_out(self, way, folder, paths):
+        command = [sys.executable, self.strip, way, folder, *paths]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def texts(document):
+    """All sentences of a verdict."""
+    for finding in document["findings"]:
+        yield finding["title"]
+        yield from (evidence["text"] for evidence in finding["evidence"])
+
+
+def lines(document):
+    return {evidence["line"] for finding in document["findings"]
+            for evidence in finding["evidence"] if evidence["line"]}
+
+
+def check_all(checks, what, document, text):
+    """What holds of every verdict."""
+    checks.expect(f"{what}: no rank below 0", "ank -1" not in text, text)
+    account = document.get("account")
+    if account and account["step_ns"]:
+        share = account["unexplained_ns"] / account["step_ns"]
+        says = "Nothing was found" in text
+        checks.expect(f"{what}: nothing with {share:.0%} unexplained",
+                      not says or share < UNEXPLAINED_MAX, text)
+
+
+def check_cut(checks, what, folder, document, text):
+    told = [warning["what"] for warning in document["warnings"]]
+    checks.expect(f"{what}: reported", "cut" in told, told)
+    first = " ".join(text.split("\n")[:4])
+    checks.expect(f"{what}: in the first lines", "in the middle" in first, text)
+    sure = [finding["rule"] for finding in document["findings"] if finding["confidence"] == "high"]
+    checks.expect(f"{what}: confidence", not sure, sure)
+    for words in (("what-if", folder), ("diff", folder, folder)):
+        said = checks.run(*words).stdout
+        checks.expect(f"{what}: {words[0]} reports it", "in the middle" in said, said)
+
+
+def check_way(checks, what, way, folder, base, found):
+    document, text = found
+    rules = {finding["rule"] for finding in document["findings"]}
+    check_all(checks, what, document, text)
+    if way == "python":
+        has_stacks = any('"Call stack"' in path.read_text(errors="replace")
+                         for path in folder.iterdir())
+        checks.expect(f"{what}: lines", has_stacks or not lines(document), lines(document))
+    elif way == "steps":
+        checks.expect(f"{what}: steps by name", "ProfilerStep#" not in " ".join(texts(document)),
+                      list(texts(document)))
+    elif way == "runtime" and any(w["what"] == "no-runtime-calls" for w in document["warnings"]):
+        checks.expect(f"{what}: rules of calls", not rules & OF_CALLS, rules & OF_CALLS)
+        sure = [f["rule"] for f in document["findings"] if f["confidence"] == "high"]
+        checks.expect(f"{what}: confidence", not sure, sure)
+    elif way == "ops":
+        named = [sentence for sentence in texts(document) if "aten::" in sentence]
+        checks.expect(f"{what}: operators", not named, named)
+    elif way == "shift":
+        checks.expect(f"{what}: one run", document["ranks"] == base["ranks"], document["runs"])
+    elif way == "half-ranks":
+        half = (base["ranks"] + 1) // 2
+        checks.expect(f"{what}: ranks", document["ranks"] == half, document["ranks"])
+    elif way == "cut":
+        check_cut(checks, what, folder, document, text)
+
+
+def check_trace(checks, name, paths):
+    with tempfile.TemporaryDirectory() as scratch:
+        whole = pathlib.Path(scratch) / "whole"
+        whole.mkdir()
+        for path in paths:
+            (whole / path.name).symlink_to(path)
+        base = checks.verdict(name, whole)
+        if not base:
+            return
+        check_all(checks, name, *base)
+        for way in WAYS:
+            folder = pathlib.Path(scratch) / way
+            if (way in OF_MANY and len(paths) < 2) or not checks.take_out(way, folder, paths):
+                continue
+            found = checks.verdict(f"{name} {way}", folder)
+            if found:
+                check_way(checks, f"{name} {way}", way, folder, base[0], found)
+
+
+def all_traces(traces):
+    """Names and files: single traces, and folders of jobs."""
+    for folder in ("cuda", "rocm", "other", "pairs"):
+        for path in sorted((traces / folder).glob("*.json.gz")):
+            yield f"{folder}/{path.name}", [path]
+    for folder in ("jobs", "cpu", "cpu_faults"):
+        for job in sorted((traces / folder).glob("*/")):
+            paths = [path for path in sorted(job.glob("*.json.gz")) if ".et." not in path.name]
+            if paths:
+                yield f"{folder}/{job.name}", paths
+
+
+def main():
+    stepscope, traces, strip = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    if not traces.is_dir() or not strip.is_file():
+        print("no traces, or nothing to take information out with")
+        return SKIPPED
+    checks = Checks(stepscope, strip)
+    most = BYTES_QUICK if os.environ.get("STEPSCOPE_QUICK") == "1" else BYTES_MAX
+    parity = datetime.date.today().toordinal() % 2
+    word = sys.argv[4] if len(sys.argv) > 4 else None
+    tried = 0
+    for number, (name, paths) in enumerate(all_traces(traces)):
+        if word is None and (number % 2 != parity
+                             or sum(path.stat().st_size for path in paths) > most):
+            continue
+        if word is None or word in name:
+            tried += 1
+            check_trace(checks, name, [path.resolve() for path in paths])
+    print(f"{tried} traces, {checks.checked} checks, {checks.failed} failed")
+    return 1 if checks.failed or not checks.checked else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
