@@ -5,7 +5,7 @@
 
 /*
  * Hosts of one job differ by less: stages launch other operators, and the first one of each
- * machine has more to write down. Hosts that share their cores take 1.5 times as long and more.
+ * machine has more to write down. Set well above that; what it costs is for the replay to say.
  */
 #define SLOWER 1.4
 

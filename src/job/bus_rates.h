@@ -1,9 +1,10 @@
 /*
  * bus_rates.h - what collectives reach between the devices of one host, by the device's name.
  *
- * The bus bandwidth of nccl-tests and rccl-tests for large messages (all_reduce_perf), as
- * vendors and users publish it: it does not depend on the number of ranks where a switch connects
- * them. Without one, few ranks have few links between them.
+ * The order of bus bandwidth that all_reduce_perf reaches for large messages: round figures, the
+ * same as those of the simulator's devices, so simulated jobs do not test them. Where a switch
+ * connects the devices it does not depend on the number of ranks; without one, few ranks have few
+ * links between them.
  */
 #ifndef SS_JOB_BUS_RATES_H
 #define SS_JOB_BUS_RATES_H

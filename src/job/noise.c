@@ -13,8 +13,8 @@
 #define STEPS_MIN 3
 
 /*
- * Mean to standard error. Of three steps of equal ranks one in twenty comes to 3, of six one in
- * fifty; of the ranks of a job the latest one is looked at, and it must do more as well.
+ * Mean to standard error. By chance one of fifteen ranks comes to this in three steps, one of
+ * forty in six (Student's t, one side); it must be late in most steps and do more as well.
  */
 #define ERRORS 2.5
 
