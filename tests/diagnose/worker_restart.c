@@ -35,8 +35,8 @@ static const struct rule_case cases[] = {
 				  STEP("4", BATCH("4")),
 	  "warning 17175.0 medium\nstopping and starting the worker processes takes 17.2 ms per "
 	  "step (0.2 times per step)" },
-	{ "a short pause that does not come again", STEPS(LAST("5000") FIRST("212000", "10000")),
-	  "" },
+	{ "shorter than stopping and starting processes",
+	  STEPS(LAST("5000") FIRST("212000", "10000")), "" },
 	{ "workers that are kept: the epoch ends at once",
 	  STEPS(LAST("100") FIRST("250000", "10000")), "" },
 	{ "workers that are kept, with frames", STEPS(LAST("3000") RESET FIRST("250000", "10000")),
