@@ -37,7 +37,10 @@ struct ss_sim_device {
 	uint32_t shared_per_block, shared_per_block_optin, shared_per_sm;
 	/* FLOP/s and bytes/s that large kernels reach, not the peaks */
 	double fp32_flops, half_flops, memory_rate;
-	/* bytes/s: host to device, then a collective's bus within a host and across */
+	/*
+	 * bytes/s: host to device, then a collective's bus within a host and across. Pageable
+	 * copies of real hosts reach from half of the pinned rate to nearly all of it.
+	 */
 	double pinned_rate, pageable_rate, link_rate, network_rate;
 	uint32_t runtime_version, driver_version;
 	const char *nccl_version;
