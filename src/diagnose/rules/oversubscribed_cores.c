@@ -22,9 +22,10 @@
 
 /*
  * A host that is busy makes split operators 0.1 to 1.5 times as much slower as short ones (70
- * ranks of jobs with one thread, 1 to 8 processes and load 10 to 22 on two cores); threads
- * beyond the cores 2 to 18 times. By chance a pause more or less hits the short ones: one more
- * is counted there.
+ * ranks of jobs with one thread, 1 to 8 processes and load 10 to 22 on two cores). Threads
+ * beyond the cores make it 1.5 to 18 times per rank in transformers and perceptrons, but 0.2 to
+ * 0.4 times in a CNN with 4 and 8 threads, whose fast runs were slow, too: these are missed. By
+ * chance a pause more or less hits the short ones: one more is counted there.
  */
 #define TIMES_MIN 2.0
 
