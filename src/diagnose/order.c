@@ -104,6 +104,17 @@ static void measure_range(struct ordering *ordering, struct ss_finding *finding,
 	*high_ns = step_with(diagnosis, ordering->high, count + 1);
 }
 
+/* What the heaviest sentence of its evidence is about. */
+static int64_t shown_ns(const struct ss_finding *finding)
+{
+	int64_t most_ns = 0;
+
+	for (uint32_t i = 0; i < finding->evidence_count; i++)
+		if (finding->evidence[i].weight_ns > most_ns)
+			most_ns = finding->evidence[i].weight_ns;
+	return most_ns;
+}
+
 /* A saving this much above what the evidence shows needs a reason; figures are rounded. */
 #define BEYOND 1.05
 
@@ -114,11 +125,8 @@ static void measure_range(struct ordering *ordering, struct ss_finding *finding,
  */
 static void explain_beyond(struct ss_finding *finding)
 {
-	int64_t most_ns = 0;
+	int64_t most_ns = shown_ns(finding);
 
-	for (uint32_t i = 0; i < finding->evidence_count; i++)
-		if (finding->evidence[i].weight_ns > most_ns)
-			most_ns = finding->evidence[i].weight_ns;
 	finding->beyond = most_ns > 0 && (double)finding->cost_ns > BEYOND * (double)most_ns
 				  ? "it saves more than is shown: what waits behind it starts "
 				    "earlier, too"
@@ -256,13 +264,19 @@ static void widen(struct ss_diagnosis *diagnosis)
 
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
 		struct ss_finding *finding = diagnosis->findings[i];
+		int64_t most_ns;
 
 		if (!ss_finding_has_cost(finding))
 			continue;
 		finding->low_ns = finding->low_ns > error_ns ? finding->low_ns - error_ns : 0;
-		finding->high_ns = finding->high_ns < diagnosis->step_ns - error_ns
+		/* a fix saves no more than its evidence shows, if the replay says no more */
+		most_ns = shown_ns(finding) > finding->high_ns ? shown_ns(finding)
+							       : finding->high_ns;
+		if (most_ns > diagnosis->step_ns)
+			most_ns = diagnosis->step_ns;
+		finding->high_ns = finding->high_ns < most_ns - error_ns
 					   ? finding->high_ns + error_ns
-					   : diagnosis->step_ns;
+					   : most_ns;
 	}
 	diagnosis->fixed_low_ns = diagnosis->fixed_low_ns < diagnosis->step_ns - error_ns
 					  ? diagnosis->fixed_low_ns + error_ns
@@ -385,6 +399,7 @@ static bool tell_late(struct ss_diagnosis *diagnosis, struct ss_finding *rest,
 		      const struct ss_account_late *late)
 {
 	const struct ss_account *account = &diagnosis->account;
+	int64_t waiting_ns = late->waiting_ns;
 	char text[256];
 
 	if (late->rank == SS_NO_ROW || 3 * account->peers_ns < account->unexplained_ns)
@@ -394,8 +409,10 @@ static bool tell_late(struct ss_diagnosis *diagnosis, struct ss_finding *rest,
 	snprintf(text, sizeof(text),
 		 "{time} of it for rank %lld, which comes last to %u of %u collectives",
 		 (long long)diagnosis->ranks[late->rank], late->last, late->meetings);
+	if (waiting_ns > account->peers_ns)
+		waiting_ns = account->peers_ns;
 	return (diagnosis->ranks[late->rank] < 0 ||
-		ss_finding_add_first(diagnosis, rest, late->waiting_ns, text)) &&
+		ss_finding_add_first(diagnosis, rest, waiting_ns, text)) &&
 	       ss_finding_add_first(diagnosis, rest, account->peers_ns,
 				    "a rank waits {time} per step in collectives for other ranks");
 }

@@ -192,6 +192,9 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 		ss_text_addf(out, " No rule explains %.0f %% of it.\n",
 			     100 * (double)diagnosis->account.unexplained_ns /
 				     (double)diagnosis->account.step_ns);
+	else if (10 * diagnosis->account.host_ns >= diagnosis->step_ns)
+		ss_text_add_string(out, " Only smaller things were found; then the host limits "
+					"the step.\n");
 	else
 		ss_text_add_string(out,
 				   diagnosis->warning_count
