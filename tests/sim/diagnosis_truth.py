@@ -28,7 +28,7 @@ RULE_OF = {
     "tokenize": "input-stall",
     "host-tokenizer": "input-stall",
     "callbacks": "all-idle",
-    "casts": "extra-copies",
+    "casts": ("undone-copies", "extra-copies"),
     # what waits for a core is launched late: without operators on the CPU nothing tells more
     "oversubscribed": ("oversubscribed-cores", "launch-bound", "unexplained-time"),
     "lone-pause": "unexplained-time",

@@ -4,11 +4,13 @@
  *
  * x.double().float() and x.t().contiguous().t().contiguous() go over all of the tensor twice
  * and compute nothing. Casts that operators need (autocast) stand inside of these operators;
- * what stands by itself was written by someone. For jobs without a device.
+ * what stands by itself was written by someone. Where the job has a device, the kernels of both go,
+ * and only pairs count whose types and sizes are recorded.
  */
 #include <string.h>
 
 #include "analyze/moment.h"
+#include "analyze/op_category.h"
 #include "diagnose/rows.h"
 #include "diagnose/sites.h"
 
@@ -46,8 +48,10 @@ struct chain {
 
 struct undone {
 	struct ss_look *look;
-	const struct ss_op_runs *runs;
+	const struct ss_ops *ops;
+	const struct ss_op_runs *runs; /* NULL: the job has a device */
 	struct ss_sites sites;
+	uint8_t *is_gone; /* per host row, of jobs with a device: what it launched goes */
 	uint8_t *kinds;   /* per name: enum kind */
 	uint8_t *changes; /* per name: an operator that is no view and no wrapper of autograd */
 	uint32_t copy_;   /* name of aten::copy_ */
@@ -68,14 +72,15 @@ static bool prepare(struct undone *undone, struct ss_arena *scratch)
 
 	undone->kinds = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
 	undone->changes = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
-	if (!undone->kinds || !undone->changes)
+	undone->is_gone = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->device_from + 1);
+	if (!undone->kinds || !undone->changes || !undone->is_gone)
 		return false;
 	for (uint32_t i = 0; i < trace->names.count; i++) {
 		const char *name = ss_strings_text(&trace->names, i);
 
 		undone->kinds[i] = (uint8_t)kind_of(name);
 		undone->changes[i] = strncmp(name, "aten::", 6) == 0 &&
-				     undone->runs->category[i] != SS_OP_MEMORY;
+				     ss_op_category(name) != SS_OP_MEMORY;
 		if (strcmp(name, "aten::copy_") == 0)
 			undone->copy_ = i;
 	}
@@ -86,9 +91,9 @@ static bool prepare(struct undone *undone, struct ss_arena *scratch)
 static bool is_alone(const struct undone *undone, uint32_t row)
 {
 	const struct ss_trace *trace = undone->look->trace;
-	uint32_t owner = undone->runs->ops->owner[row];
+	uint32_t owner = undone->ops->owner[row];
 
-	for (; owner != SS_NO_ROW; owner = undone->runs->ops->owner[owner])
+	for (; owner != SS_NO_ROW; owner = undone->ops->owner[owner])
 		if (!strstr(ss_strings_text(&trace->names, trace->slices.name[owner]),
 			    "ToCopyBackward"))
 			return false;
@@ -109,8 +114,10 @@ static struct copy read_copy(const struct undone *undone, uint32_t row)
 		if (trace->slices.name[copy.inner] == undone->copy_ &&
 		    trace->slices.kind[copy.inner] == SS_KIND_OP)
 			break;
-	if (copy.inner >= end || undone->runs->group_of[copy.inner] == SS_NO_ROW)
+	if (copy.inner >= end || (undone->runs && undone->runs->group_of[copy.inner] == SS_NO_ROW))
 		return (struct copy){ .kind = NO_COPY };
+	if (!undone->runs)
+		return copy;
 	copy.fast_ns = undone->runs->groups[undone->runs->group_of[copy.inner]].fast_ns;
 	return copy;
 }
@@ -172,7 +179,12 @@ static void claim_copy(struct undone *undone, const struct copy *copy)
 {
 	const struct ss_slices *slices = &undone->look->trace->slices;
 	int64_t ns = slices->dur_ns[copy->row];
+	uint32_t end = ss_row_behind(undone->look->trace, copy->row);
 
+	if (!undone->runs) { /* its kernels are claimed when all are known */
+		memset(&undone->is_gone[copy->row], true, end - copy->row);
+		return;
+	}
 	undone->ns = ss_ns_sum(undone->ns, ns);
 	ss_sites_add(&undone->sites, slices->name[copy->row], copy->row, ns);
 	ss_look_claim_time(undone->look,
@@ -182,6 +194,28 @@ static void claim_copy(struct undone *undone, const struct copy *copy)
 						.low_keep_ns = ns / 2 });
 }
 
+/* What the casts launched. */
+static void claim_kernels(struct undone *undone)
+{
+	const struct ss_graph *graph = undone->look->graph;
+	const struct ss_slices *slices = &undone->look->trace->slices;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t launch = ss_task_on_device(task->kind) ? slices->link[task->row]
+								: SS_NO_ROW;
+
+		if (launch >= undone->look->trace->device_from || !undone->is_gone[launch] ||
+		    task->step == SS_NO_STEP ||
+		    !ss_look_claim(undone->look,
+				   (struct ss_claim){ .task = i, .low_ns = task->own_ns / 2 }))
+			continue;
+		undone->ns = ss_ns_sum(undone->ns, task->own_ns);
+		ss_sites_add(&undone->sites, slices->name[undone->ops->owner[launch]], launch,
+			     task->own_ns);
+	}
+}
+
 /* Pairs of a chain are counted, then claimed. */
 static void end_chain(struct undone *undone, struct chain *chain, bool claims)
 {
@@ -189,7 +223,8 @@ static void end_chain(struct undone *undone, struct chain *chain, bool claims)
 		const struct copy *first = &chain->items[i], *second = first + 1;
 		int answer = undoes(undone, first, second);
 
-		if (answer == 0 || (answer < 0 && (chain->count != 2 || !is_alike(first, second))))
+		if (answer == 0 || (answer < 0 && (!undone->runs || chain->count != 2 ||
+						   !is_alike(first, second))))
 			continue;
 		if (claims) {
 			claim_copy(undone, first);
@@ -262,7 +297,9 @@ static enum ss_status find(struct undone *undone, struct ss_arena *scratch, stru
 	struct ss_look *look = undone->look;
 	int64_t steps = look->steps->count;
 
-	SS_TRY(ss_bricks_op_runs(look->subject->bricks, &undone->runs, err));
+	SS_TRY(ss_bricks_ops(look->subject->bricks, &undone->ops, err));
+	if (look->digest->device < 0)
+		SS_TRY(ss_bricks_op_runs(look->subject->bricks, &undone->runs, err));
 	SS_TRY(ss_sites_init(&undone->sites, look, err));
 	if (!prepare(undone, scratch))
 		return ss_fail_memory(err, "the copies");
@@ -272,6 +309,8 @@ static enum ss_status find(struct undone *undone, struct ss_arena *scratch, stru
 	if (undone->pairs < (undone->sure == undone->pairs ? 1 : PAIRS_MIN) * steps)
 		return SS_OK;
 	go_through(undone, true);
+	if (!undone->runs)
+		claim_kernels(undone);
 	if (undone->sites.failed)
 		return ss_fail_memory(err, "the copies");
 	if (undone->ns)
@@ -285,7 +324,7 @@ static enum ss_status look_for_undone(struct ss_look *look, struct ss_error *err
 	struct ss_arena scratch;
 	enum ss_status status;
 
-	if (!look->steps->count || look->digest->device >= 0)
+	if (!look->steps->count)
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
 	status = find(&undone, &scratch, err);
