@@ -35,6 +35,26 @@
 		"300 +50; op aten::to 1 " n "351 +50; op aten::to 1 " n "400 +50; op aten::to " \
 		"1 " n "451 +50;")
 
+/* With a GPU: types and sizes are recorded, or not, and each copy has a kernel. */
+#define ROW(cat, name, at, dur, args)                                                            \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" at \
+	",\"dur\":" dur ",\"args\":{" args "}},"
+#define TYPES(to, from) \
+	"\"Input Dims\":[[64,64],[64,64],[]],\"Input type\":[\"" to "\",\"" from "\",\"Scalar\"]"
+#define GPU_CAST(n, at, kernel_at, args)                                                           \
+	ROW("cpu_op", "aten::to", at "0", "9", "")                                                 \
+	ROW("cpu_op", "aten::_to_copy", at "1", "8", "")                                           \
+	ROW("cpu_op", "aten::copy_", at "2", "7", args)                                            \
+	ROW("cuda_runtime", "cudaLaunchKernel", at "3", "5", "\"correlation\":" n)                 \
+	"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"copy\",\"pid\":0,\"tid\":7,\"ts\":" kernel_at \
+	",\"dur\":400,\"args\":{\"device\":0,\"stream\":7,\"correlation\":" n "}},"
+#define GPU_STEP(n, there, back)                                      \
+	ROW("user_annotation", "ProfilerStep#" n, n "000", "100", "") \
+	GPU_CAST(n "1", n "01", n "020", there)                       \
+	GPU_CAST(n "2", n "03", n "430", back)
+#define GPU_JOB(there, back) \
+	"{\"traceEvents\":[" GPU_STEP("1", there, back) GPU_STEP("2", there, back) "{}]}"
+
 static const struct rule_case cases[] = {
 	{ "casts back and forth", BACK_AND_FORTH("1") BACK_AND_FORTH("2"),
 	  "warning 300.0 medium\n"
@@ -50,6 +70,14 @@ static const struct rule_case cases[] = {
 	{ "q, k and v", THREE("1") THREE("2"), "" },
 	{ "casts of the operator's own", IN_LAYERS("1") IN_LAYERS("2"), "" },
 	{ "nothing to do: it had the type", NOTHING_TO_DO("1") NOTHING_TO_DO("2"), "" },
+	{ "on a GPU, with types", GPU_JOB(TYPES("float", "c10::Half"), TYPES("c10::Half", "float")),
+	  "warning 339.7 high\n"
+	  "1 times per step a tensor is cast or copied and then back, with nothing computed in "
+	  "between: 0.80 ms\n"
+	  "aten::copy_ copies 2 times per step: 0.80 ms" },
+	{ "on a GPU, to a third type",
+	  GPU_JOB(TYPES("float", "c10::Half"), TYPES("double", "float")), "" },
+	{ "on a GPU, without types", GPU_JOB("", ""), "" },
 	{ "nothing", "[]", "" },
 };
 

@@ -181,17 +181,17 @@ static void claim_copy(struct undone *undone, const struct copy *copy)
 	int64_t ns = slices->dur_ns[copy->row];
 	uint32_t end = ss_row_behind(undone->look->trace, copy->row);
 
-	if (!undone->runs) { /* its kernels are claimed when all are known */
-		memset(&undone->is_gone[copy->row], true, end - copy->row);
-		return;
-	}
-	undone->ns = ss_ns_sum(undone->ns, ns);
-	ss_sites_add(&undone->sites, slices->name[copy->row], copy->row, ns);
 	ss_look_claim_time(undone->look,
 			   (struct ss_stretch){ .track = slices->track[copy->row],
 						.from_ns = slices->start_ns[copy->row],
 						.to_ns = copy->end_ns,
 						.low_keep_ns = ns / 2 });
+	if (!undone->runs) { /* what it launched is claimed when all are known */
+		memset(&undone->is_gone[copy->row], true, end - copy->row);
+		return;
+	}
+	undone->ns = ss_ns_sum(undone->ns, ns);
+	ss_sites_add(&undone->sites, slices->name[copy->row], copy->row, ns);
 }
 
 /* What the casts launched. */
