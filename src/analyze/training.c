@@ -92,7 +92,8 @@ static void mark_row(struct marker *marker, uint32_t row)
 	const struct ss_slices *slices = &training->trace->slices;
 	enum ss_kind kind = slices->kind[row];
 	enum ss_phase phase = (enum ss_phase)marker->phases->phase[row];
-	uint8_t name = kind == SS_KIND_PYTHON || kind == SS_KIND_OP
+	bool on_host = !training->trace->device_event_count;
+	uint8_t name = kind == SS_KIND_PYTHON || (kind == SS_KIND_OP && on_host)
 			       ? flags_of(marker, slices->name[row])
 			       : 0;
 
@@ -111,7 +112,7 @@ static void mark_row(struct marker *marker, uint32_t row)
 		return;
 	if (slices->link[row] < training->row_count) /* the forward operator of this backward */
 		training->marks[slices->link[row] + 1] = 1;
-	if (!training->trace->device_event_count && (name & NAME_COMPUTES))
+	if (name & NAME_COMPUTES)
 		training->computes[row + 1] = 1;
 }
 

@@ -17,7 +17,7 @@ struct computing {
 	const struct ss_trace *trace;
 	const struct ss_ops *ops;
 	uint8_t *is_busy;  /* per host row: a call, a collective or what launches is in it */
-	uint8_t *computes; /* per name: an operator that calculates */
+	uint8_t *computes; /* per name: whether it calculates, as far as known */
 	uint8_t *has;      /* per step of the trace: such operators are in it */
 	struct ss_sites sites;
 	int64_t claimed_ns;
@@ -43,17 +43,24 @@ static void find_busy(struct computing *computing)
 	}
 }
 
+/* What is known of a name, looked at when it is first met: most rows fail before. */
+enum { NAME_NEW, NAME_IDLE, NAME_COMPUTES };
+
 /* Copies, views and memory are no computing: they belong to what uses them. */
-static void read_names(struct computing *computing)
+static bool computes(const struct computing *computing, uint32_t name)
 {
-	const struct ss_strings *names = &computing->trace->names;
+	uint8_t *known = &computing->computes[name];
 
-	for (uint32_t i = 0; i < names->count; i++) {
-		enum ss_op_category category = ss_op_category(ss_strings_text(names, i));
+	if (*known == NAME_NEW) {
+		enum ss_op_category category = ss_op_category(
+			ss_strings_text(&computing->trace->names, name));
 
-		computing->computes[i] = category != SS_OP_COPY && category != SS_OP_MEMORY &&
-					 category != SS_OP_COMMUNICATION && category != SS_OP_OTHER;
+		*known = category != SS_OP_COPY && category != SS_OP_MEMORY &&
+					 category != SS_OP_COMMUNICATION && category != SS_OP_OTHER
+				 ? NAME_COMPUTES
+				 : NAME_IDLE;
 	}
+	return *known == NAME_COMPUTES;
 }
 
 static bool is_computing(const struct computing *computing, uint32_t row)
@@ -63,11 +70,11 @@ static bool is_computing(const struct computing *computing, uint32_t row)
 
 	return ss_ops_counts(computing->ops, row) && !computing->is_busy[row] &&
 	       !computing->ops->total_ns[row] &&
-	       computing->computes[computing->trace->slices.name[row]] &&
 	       computing->trace->slices.dur_ns[row] >= COMPUTES_NS &&
 	       computing->trace->slices.track[row] == graph->main &&
 	       (parent == SS_NO_ROW || computing->is_busy[parent] ||
-		computing->ops->total_ns[parent]);
+		computing->ops->total_ns[parent]) &&
+	       computes(computing, computing->trace->slices.name[row]);
 }
 
 static void claim(struct computing *computing, uint32_t row)
@@ -120,7 +127,6 @@ static enum ss_status find(struct computing *computing, struct ss_arena *scratch
 	computing->has = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->steps.count + 1);
 	if (!computing->is_busy || !computing->computes || !computing->has)
 		return ss_fail_memory(err, "operators on the CPU");
-	read_names(computing);
 	find_busy(computing);
 	if (!comes_again(computing))
 		return SS_OK;

@@ -53,7 +53,7 @@ struct undone {
 	struct ss_sites sites;
 	uint8_t *is_gone; /* per host row, of jobs with a device: what it launched goes */
 	uint8_t *kinds;   /* per name: enum kind */
-	uint8_t *changes; /* per name: an operator that is no view and no wrapper of autograd */
+	uint8_t *changes; /* per name: enum change */
 	uint32_t copy_;   /* name of aten::copy_ */
 	int64_t pairs, sure, ns;
 };
@@ -64,6 +64,21 @@ static enum kind kind_of(const char *name)
 		return CAST;
 	return strcmp(name, "aten::contiguous") == 0 || strcmp(name, "aten::clone") == 0 ? LAYOUT
 											 : NO_COPY;
+}
+
+/* Whether an operator of that name is no view and no wrapper of autograd; looked at once. */
+enum change { CHANGE_NEW, CHANGE_NOTHING, CHANGES };
+
+static bool changes(const struct undone *undone, uint32_t id)
+{
+	const char *name = ss_strings_text(&undone->look->trace->names, id);
+	uint8_t *known = &undone->changes[id];
+
+	if (*known == CHANGE_NEW)
+		*known = strncmp(name, "aten::", 6) == 0 && ss_op_category(name) != SS_OP_MEMORY
+				 ? CHANGES
+				 : CHANGE_NOTHING;
+	return *known == CHANGES;
 }
 
 static bool prepare(struct undone *undone, struct ss_arena *scratch)
@@ -79,8 +94,6 @@ static bool prepare(struct undone *undone, struct ss_arena *scratch)
 		const char *name = ss_strings_text(&trace->names, i);
 
 		undone->kinds[i] = (uint8_t)kind_of(name);
-		undone->changes[i] = strncmp(name, "aten::", 6) == 0 &&
-				     ss_op_category(name) != SS_OP_MEMORY;
 		if (strcmp(name, "aten::copy_") == 0)
 			undone->copy_ = i;
 	}
@@ -257,7 +270,7 @@ static void go_through(struct undone *undone, bool claims)
 		uint32_t name = trace->slices.name[row];
 		struct copy copy = { .kind = NO_COPY };
 
-		if (trace->slices.kind[row] != SS_KIND_OP || !undone->changes[name])
+		if (trace->slices.kind[row] != SS_KIND_OP || !changes(undone, name))
 			continue;
 		if (undone->kinds[name] != NO_COPY && is_alone(undone, row))
 			copy = read_copy(undone, row);
