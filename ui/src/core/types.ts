@@ -137,7 +137,28 @@ export interface Account {
 	of_unexplained: { idle_ns: number; waiting_for_ranks_ns: number };
 }
 
+/* What the files lack; the sentence is the command's. */
+export interface Doubt {
+	what: "cut" | "no-device-events" | "no-runtime-calls" | "ranks-by-order";
+	files: number;
+	of_files: number;
+	text: string;
+}
+
+/* How much the steps differ. */
+export interface Spread {
+	uneven: boolean;
+	median_ns: number;
+	min_ns: number;
+	max_ns: number;
+	outlier_count: number;
+	outliers_text: string | null;
+}
+
 export interface Diagnosis {
+	warnings: Doubt[];
+	runs_text: string | null; /* lines; null: the files are of one run */
+	spread: Spread | null; /* null: fewer than three steps */
 	account: Account | null;
 	step_ns: number | null;
 	fixed_step_ns: number | null;
