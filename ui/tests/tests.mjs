@@ -4,6 +4,7 @@
 import { chartTests } from "./charts.mjs";
 import { compareTests } from "./compare.mjs";
 import { doubtTests } from "./doubts.mjs";
+import { dropTests } from "./drops.mjs";
 import { partUnits } from "./parts.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { snapshotUnits } from "./snapshot-units.mjs";
@@ -21,6 +22,7 @@ export const TESTS = [
 	...timelineUnits,
 	...snapshotUnits,
 	...wayTests,
+	...dropTests,
 	...verdictTests,
 	...doubtTests,
 	...tabTests,
