@@ -37,6 +37,8 @@ export interface Transport {
 	ask(target: string, signal?: AbortSignal): Promise<Reply>;
 	/* Adds a run to compare with; null where that is not possible. */
 	compare: ((files: Picked[], progress: (progress: Progress) => void) => Promise<void>) | null;
+	/* A link that opens the same place elsewhere; null where what is open has no address. */
+	link: ((address: string) => string) | null;
 	close(): void;
 }
 

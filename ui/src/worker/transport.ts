@@ -108,6 +108,7 @@ function transport(place: string, first: WithoutId<Order>[]): Transport {
 		async compare(files, progress) {
 			await desk.order({ kind: "open", sources: sourcesOf(files) }, progress);
 		},
+		link: null,
 		close: () => desk.close(),
 	};
 }
@@ -135,5 +136,6 @@ export function openEmbedded(): Transport | null {
 	const orders = [...runs.keys()]
 		.sort((a, b) => a - b)
 		.map((run) => ({ kind: "open" as const, sources: runs.get(run) ?? [] }));
-	return transport("this file", orders);
+	const link = (address: string) => location.href.replace(/#.*$/, "") + address;
+	return { ...transport("this file", orders), link };
 }
