@@ -44,7 +44,8 @@ export function Copy({ text, label = "copy", title = "" }: Props) {
 			title={title}
 			onClick={async (event) => {
 				event.stopPropagation();
-				say((await copyText(typeof text === "string" ? text : text())) ? "copied" : "could not copy");
+				const copied = typeof text === "string" ? text : text();
+				say((await copyText(copied)) ? "copied" : "could not copy");
 			}}
 		>
 			<span aria-live="polite">{said || label}</span>
