@@ -170,6 +170,35 @@ async function messages(harness) {
 	await harness.close(page);
 }
 
+/* The numbers of colours, in the order of docs/formats/viewer.md. */
+const COLORS = (
+	"compute communication copy operator runtime python input optimizer " +
+	"range idle other"
+).split(" ");
+
+/* Names, colours and meanings of idle causes are the core's, on every tab. */
+async function causes(harness) {
+	const folder = harness.simulate("small8-idle-gc");
+	const told = JSON.parse(harness.command("ask", "offers", folder)).causes;
+	const found = column(harness.json("gaps", folder), "cause");
+	check(found.includes("garbage collection"), `causes: ${[...new Set(found)]}`);
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const panel = await go(page, "Gaps");
+	for (const name of new Set(found)) {
+		const cause = told.find((one) => one.name === name);
+		check(cause, `'${name}' of the view gaps is no cause of the core`);
+		const line = panel.getByRole("table", { name: "Idle time by cause" }).locator("tr", {
+			has: page.getByRole("button", { name, exact: true }),
+		});
+		equal(await line.getAttribute("title"), cause.about, `what '${name}' means`);
+		const style = await line.locator(".meter-bar span").getAttribute("style");
+		check(style.includes(`--c-${COLORS[cause.color]})`), `'${name}': ${style}`);
+	}
+	await harness.close(page);
+}
+
 export const tabTests = [
 	{ name: "tabs: every tab of a job and of a real trace has something to say", run: everyTab },
 	{ name: "tabs: every view can be reached", run: everyView },
@@ -177,5 +206,6 @@ export const tabTests = [
 	{ name: "tabs: the scope counts everywhere", run: scope },
 	{ name: "tabs: overview", run: overview },
 	{ name: "tabs: collectives of several ranks by the size of their messages", run: messages },
+	{ name: "tabs: causes of idle time as the core has them", run: causes },
 	{ name: "tabs: light and dark", run: themes },
 ];

@@ -1,6 +1,7 @@
 /*
  * types.ts - what the core answers, as docs/formats/viewer.md has it.
  */
+import type { Cause } from "./colors";
 
 export interface Column {
 	name: string;
@@ -239,6 +240,7 @@ export interface ViewOffer {
 
 export interface Offers {
 	views: ViewOffer[];
+	causes: Cause[]; /* of idle time */
 	routes: { name: string; summary: string; parameters: string; apart: boolean }[];
 }
 
