@@ -37,6 +37,8 @@ enum ss_column_role ss_column_role(const struct ss_table *table, uint32_t column
 	if ((own->flags & SS_COLUMN_EVIDENCE) &&
 	    !(table->group && strcmp(table->group, own->name) == 0))
 		return SS_ROLE_NONE;
+	if (own->flags & SS_COLUMN_ABOUT)
+		return SS_ROLE_KEY;
 	switch (own->type) {
 	case SS_COLUMN_TEXT:
 		return SS_ROLE_KEY;
@@ -155,8 +157,21 @@ static struct ss_view *make_view(const struct across *across, struct ss_table *o
 struct row {
 	uint64_t hash;
 	uint32_t number;
-	uint32_t first; /* the first row that is about the same */
+	uint32_t nth;   /* of the rows of its rank that are about the same, from 0 */
+	uint32_t first; /* the first row that is about the same, and the nth of its rank */
 };
+
+static uint64_t cell_hash(const struct ss_column *column, const struct ss_cell *cell)
+{
+	uint64_t bits;
+
+	if (column->type == SS_COLUMN_TEXT)
+		return ss_hash_bytes(cell->value.text, strlen(cell->value.text));
+	if (!ss_column_has_fraction(column))
+		return (uint64_t)cell->value.integer;
+	memcpy(&bits, &cell->value.number, sizeof(bits));
+	return bits;
+}
 
 uint64_t ss_row_hash(const struct ss_view *view, const enum ss_column_role *roles, uint32_t first,
 		     const struct ss_cell *cells)
@@ -167,13 +182,8 @@ uint64_t ss_row_hash(const struct ss_view *view, const enum ss_column_role *role
 		if (roles[i] != SS_ROLE_KEY)
 			continue;
 		hash = ss_hash_mix(hash, cells[i].is_null);
-		if (cells[i].is_null)
-			continue;
-		if (view->columns[i].type == SS_COLUMN_ID)
-			hash = ss_hash_mix(hash, (uint64_t)cells[i].value.integer);
-		else
-			hash = ss_hash_mix(hash, ss_hash_bytes(cells[i].value.text,
-							       strlen(cells[i].value.text)));
+		if (!cells[i].is_null)
+			hash = ss_hash_mix(hash, cell_hash(&view->columns[i], &cells[i]));
 	}
 	return hash;
 }
@@ -187,6 +197,17 @@ static int by_hash(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+static int by_turn(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	if (x->nth != y->nth)
+		return x->nth < y->nth ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
 static int by_first(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
@@ -196,7 +217,16 @@ static int by_first(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* The rows, those about the same thing together. */
+/* Whether two rows are of one rank; ranks that are not known are different files. */
+static bool is_same_rank(const struct ss_table *table, uint32_t a, uint32_t b)
+{
+	size_t width = table->view->column_count;
+	const struct ss_cell *one = &table->cells[a * width], *other = &table->cells[b * width];
+
+	return !one->is_null && !other->is_null && one->value.integer == other->value.integer;
+}
+
+/* The rows, those about the same thing together. Rows of a rank stand together in the table. */
 static struct row *sort_rows(const struct across *across)
 {
 	const struct ss_table *table = across->table;
@@ -206,12 +236,17 @@ static struct row *sort_rows(const struct across *across)
 	for (uint32_t i = 0; rows && i < table->row_count; i++)
 		rows[i] = (struct row){ ss_row_hash(across->table->view, across->roles, 1,
 						    &table->cells[i * width]),
-					i, i };
+					i, 0, i };
 	if (!rows)
 		return NULL;
 	qsort(rows, table->row_count, sizeof(*rows), by_hash);
 	for (uint32_t i = 1; i < table->row_count; i++)
-		if (rows[i].hash == rows[i - 1].hash)
+		if (rows[i].hash == rows[i - 1].hash &&
+		    is_same_rank(table, rows[i].number, rows[i - 1].number))
+			rows[i].nth = rows[i - 1].nth + 1;
+	qsort(rows, table->row_count, sizeof(*rows), by_turn);
+	for (uint32_t i = 1; i < table->row_count; i++)
+		if (rows[i].hash == rows[i - 1].hash && rows[i].nth == rows[i - 1].nth)
 			rows[i].first = rows[i - 1].first;
 	qsort(rows, table->row_count, sizeof(*rows), by_first);
 	return rows;

@@ -10,7 +10,10 @@
 /* What a column is: it says what a row is about, it is a figure, or neither. */
 enum ss_column_role { SS_ROLE_NONE, SS_ROLE_KEY, SS_ROLE_FIGURE };
 
-/* Texts and ids are keys, but those that never change on a rank; evidence is neither. */
+/*
+ * Texts and ids are keys, but those that never change on a rank, and figures that say what a row
+ * is about; evidence is neither.
+ */
 enum ss_column_role ss_column_role(const struct ss_table *table, uint32_t column);
 
 /* Of what a row is about: the cells of its keys, from column `first` on. */
@@ -18,8 +21,9 @@ uint64_t ss_row_hash(const struct ss_view *view, const enum ss_column_role *role
 		     const struct ss_cell *cells);
 
 /*
- * Rows of `table` with equal texts and ids (but the rank) are the same thing on
- * different ranks; they keep the order in which they first appear. `out` is a table
+ * Rows of `table` with equal keys (but the rank) are the same thing on different ranks;
+ * of several on one rank the first belong together, then the second ..., so that nothing
+ * of a rank is lost. They keep the order in which they first appear. `out` is a table
  * of a view that is made here, called "NAME.ranks"; it lives as long as `table`'s
  * arena. False: no memory.
  */

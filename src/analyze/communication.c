@@ -32,12 +32,13 @@ static const struct ss_column columns[] = {
 	{ "hidden_ns", SS_COLUMN_NS,
 	  "time with communication beside it; of kernels at once the first has it", 0 },
 	{ "share_percent", SS_COLUMN_PERCENT, "its hidden_ns, of that of all", 0 },
-	{ "message_bytes", SS_COLUMN_BYTES, "of one call: the larger of input and output", 0 },
-	{ "moved_bytes", SS_COLUMN_BYTES, "messages of all calls; empty unless all are known", 0 },
+	{ "message_bytes", SS_COLUMN_BYTES, "of one call: the larger of input and output",
+	  SS_COLUMN_ABOUT },
 	{ "total_ns", SS_COLUMN_NS, "sum of their durations, waiting for other ranks included", 0 },
 	{ "exposed_ns", SS_COLUMN_NS,
 	  "of that, beside no compute kernel of the device (on the host: no operator)", 0 },
 	{ "overlap_percent", SS_COLUMN_PERCENT, "of the total, beside them", 0 },
+	{ "moved_bytes", SS_COLUMN_BYTES, "messages of all calls; empty unless all are known", 0 },
 	{ "mean_ns", SS_COLUMN_NS, "mean duration", SS_COLUMN_DETAIL },
 	{ "min_ns", SS_COLUMN_NS, "shortest: waited least", 0 },
 	{ "busbw", SS_COLUMN_NUMBER, "GB/s of the shortest call, by the factors of nccl-tests", 0 },
@@ -412,13 +413,15 @@ static void add_bandwidth(const struct communication *view, struct ss_table *out
 	add_rate(out, one ? bytes : 0, (double)tally->min_ns);
 }
 
-static void add_times(struct ss_table *out, const struct tally *tally)
+/* `moved`: bytes of all calls; -1: not known, or not asked for. */
+static void add_times(struct ss_table *out, const struct tally *tally, int64_t moved)
 {
 	double mean = (double)tally->total_ns / (double)tally->calls;
 
 	ss_row_int(out, tally->total_ns);
 	ss_row_int(out, tally->total_ns - tally->hidden_ns);
 	ss_row_share(out, (double)tally->hidden_ns, (double)tally->total_ns);
+	ss_row_int_known(out, moved);
 	ss_row_int(out, (int64_t)(mean + 0.5));
 	ss_row_int(out, tally->min_ns);
 }
@@ -443,8 +446,7 @@ static void add(const struct communication *view, struct ss_table *out, const st
 	ss_row_null(out);
 	ss_row_null(out);
 	ss_row_int_known(out, one && known ? tally->bytes / tally->calls : -1);
-	ss_row_int_known(out, !one && known ? tally->bytes : -1);
-	add_times(out, tally);
+	add_times(out, tally, !one && known ? tally->bytes : -1);
 	add_bandwidth(view, out, tally);
 	ss_row_text(out, args ? ss_strings_text(texts, args->dtype) : NULL);
 	ss_row_text(out, view->group == BY_GROUP ? ss_strings_text(texts, group.ranks) : NULL);

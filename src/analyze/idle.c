@@ -26,6 +26,24 @@ const char *ss_idle_name(enum ss_idle_cause cause)
 	return names[cause];
 }
 
+static const char *const abouts[] = {
+	[SS_IDLE_PROFILER] = "the profiler did its own work",
+	[SS_IDLE_INPUT] = "the host waited for the next batch, or made it",
+	[SS_IDLE_ALLOCATOR] = "the host was in the allocator of the device",
+	[SS_IDLE_COMPILE] = "the host compiled code, or looked up compiled code",
+	[SS_IDLE_GC] = "Python collected garbage",
+	[SS_IDLE_SYNC] = "the host waited for the device before it launched more",
+	[SS_IDLE_LAUNCH] = "the host did not launch as fast as kernels ended",
+	[SS_IDLE_LATENCY] = "the time from a launch to the start on the device",
+	[SS_IDLE_DEPENDENCY] = "the work waited for another stream or rank",
+	[SS_IDLE_UNKNOWN] = "nothing in the file tells why",
+};
+
+const char *ss_idle_about(enum ss_idle_cause cause)
+{
+	return abouts[cause];
+}
+
 enum ss_idle_cause ss_gap_cause(const struct ss_gap *gap)
 {
 	enum ss_idle_cause best = SS_IDLE_UNKNOWN;

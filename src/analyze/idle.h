@@ -28,6 +28,9 @@ enum ss_idle_cause {
 
 const char *ss_idle_name(enum ss_idle_cause cause);
 
+/* What it means for the reader: "the next batch was not there yet" */
+const char *ss_idle_about(enum ss_idle_cause cause);
+
 /* One gap of a device in a step. */
 struct ss_gap {
 	int64_t start_ns, end_ns;

@@ -31,6 +31,7 @@ enum ss_column_flag {
 	SS_COLUMN_BAR = 1 << 5,   /* of percents: text draws it where there is room */
 	/* texts and ids: about one of the things that a row sums, unless rows are grouped by it */
 	SS_COLUMN_EVIDENCE = 1 << 6,
+	SS_COLUMN_ABOUT = 1 << 7, /* of figures: rows with another one are about another thing */
 };
 
 struct ss_column {

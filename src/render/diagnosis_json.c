@@ -149,9 +149,33 @@ static void add_account(const struct ss_diagnosis *diagnosis, struct ss_text *ou
 		     account->peers_ns);
 }
 
-/* How much steps differ: null where there are too few. */
-static void add_spread(const struct ss_spread *spread, struct ss_text *out)
+/* Sentences of the command, without the line's end; null where it says nothing. */
+static void add_lines(struct ss_text *out, const char *key, struct ss_text *lines)
 {
+	if (lines->length && lines->data[lines->length - 1] == '\n')
+		lines->data[--lines->length] = '\0';
+	add_text(out, key, lines->length ? lines->data : NULL);
+	ss_text_release(lines);
+}
+
+static void add_runs(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	struct ss_text lines = { 0 };
+
+	ss_text_add_string(out, ",\n\"runs\":");
+	ss_render_recorded_runs(diagnosis->recorded_runs, diagnosis->run_count,
+				diagnosis->chosen_run, out);
+	ss_text_add_string(out, ",");
+	ss_job_add_runs(diagnosis->recorded_runs, diagnosis->run_count, diagnosis->chosen_run,
+			&lines);
+	add_lines(out, "runs_text", &lines);
+}
+
+/* How much steps differ: null where there are too few. */
+static void add_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out)
+{
+	const struct ss_spread *spread = &diagnosis->spread;
+	struct ss_text lines = { 0 };
 	uint32_t shown = spread->outlier_count < SS_OUTLIERS_SHOWN ? spread->outlier_count
 								   : SS_OUTLIERS_SHOWN;
 
@@ -176,7 +200,10 @@ static void add_spread(const struct ss_spread *spread, struct ss_text *out)
 		add_text(out, "cause", outlier->cause);
 		ss_text_add_string(out, "}");
 	}
-	ss_text_add_string(out, "]}");
+	ss_text_add_string(out, "],");
+	ss_diagnosis_outliers(diagnosis, &lines);
+	add_lines(out, "outliers_text", &lines);
+	ss_text_add_string(out, "}");
 }
 
 void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
@@ -195,11 +222,9 @@ void ss_diagnosis_json(const struct ss_diagnosis *diagnosis,
 	ss_text_add_number(out, diagnosis->error_percent);
 	ss_text_add_string(out, ",\n\"warnings\":");
 	ss_render_doubts(&diagnosis->doubts, out);
-	ss_text_add_string(out, ",\n\"runs\":");
-	ss_render_recorded_runs(diagnosis->recorded_runs, diagnosis->run_count,
-				diagnosis->chosen_run, out);
+	add_runs(diagnosis, out);
 	ss_text_add_string(out, ",\n");
-	add_spread(&diagnosis->spread, out);
+	add_spread(diagnosis, out);
 	ss_text_add_string(out, ",\n");
 	add_account(diagnosis, out);
 	add_text(out, "next", diagnosis->next);

@@ -42,6 +42,24 @@ static const uint8_t by_kind[SS_KIND_COUNT] = {
 	[SS_KIND_ASYNC] = SS_COLOR_OTHER,
 };
 
+static const uint8_t by_cause[SS_IDLE_CAUSES] = {
+	[SS_IDLE_PROFILER] = SS_COLOR_OTHER,
+	[SS_IDLE_INPUT] = SS_COLOR_INPUT,
+	[SS_IDLE_ALLOCATOR] = SS_COLOR_CALL,
+	[SS_IDLE_COMPILE] = SS_COLOR_PYTHON,
+	[SS_IDLE_GC] = SS_COLOR_PYTHON,
+	[SS_IDLE_SYNC] = SS_COLOR_IDLE,
+	[SS_IDLE_LAUNCH] = SS_COLOR_OPERATOR,
+	[SS_IDLE_LATENCY] = SS_COLOR_CALL,
+	[SS_IDLE_DEPENDENCY] = SS_COLOR_COMMUNICATION,
+	[SS_IDLE_UNKNOWN] = SS_COLOR_OTHER,
+};
+
+enum ss_color ss_cause_color(enum ss_idle_cause cause)
+{
+	return (enum ss_color)by_cause[cause];
+}
+
 static bool is_optimizer(const struct ss_trace *trace, uint32_t row)
 {
 	enum ss_kind kind = trace->slices.kind[row];

@@ -9,8 +9,15 @@ import { Root } from "./shell/root";
 import { beginTheme } from "./shell/theme";
 import "./style.css";
 
+/* A drop that no part of the page takes would lead to the file itself, away from the page. */
+function refuseDrops(): void {
+	for (const name of ["dragover", "drop"] as const)
+		addEventListener(name, (event) => event.preventDefault());
+}
+
 function begin(root: HTMLElement): void {
 	beginTheme();
+	refuseDrops();
 	/* The token stands where the view's address will stand: it is taken first. */
 	const token = takeToken();
 	const openers = findOpeners();

@@ -17,13 +17,26 @@ export function time(ns) {
 	return `${digits(ns / 60e9)} min`;
 }
 
+/* Two times; a unit that both have stands once. */
+export function range(low, high) {
+	const [from, to] = [time(low).split(" "), time(high).split(" ")];
+	return `${from[1] === to[1] ? from[0] : from.join(" ")} to ${to.join(" ")}`;
+}
+
 /* The sentence of the verdict. */
 export function sentence(verdict) {
-	const faster = verdict.step_ns / verdict.fixed_step_ns;
+	const { step_ns, fixed_step_ns, fixed_low_ns, fixed_high_ns } = verdict;
+	const faster = (ns) => (step_ns / ns).toFixed(2);
 	if (!verdict.findings.some((finding) => finding.level === "warning")) return null;
+	if (step_ns - fixed_high_ns > 1.5 * (step_ns - fixed_low_ns))
+		return (
+			`A step takes ${time(step_ns)}. ` +
+			`It could take ${range(fixed_high_ns, fixed_low_ns)}: ` +
+			`${faster(fixed_low_ns)} to ${faster(fixed_high_ns)} × faster.`
+		);
 	return (
-		`A step takes ${time(verdict.step_ns)}. ` +
-		`It could take ${time(verdict.fixed_step_ns)}: ${faster.toFixed(2)} × faster.`
+		`A step takes ${time(step_ns)}. ` +
+		`It could take ${time(fixed_step_ns)}: ${faster(fixed_step_ns)} × faster.`
 	);
 }
 

@@ -145,11 +145,67 @@ async function themes(harness) {
 	await harness.close(page);
 }
 
+/* Messages of other sizes are other rows: each has the median of the ranks' own figures. */
+async function messages(harness) {
+	const path = join(TRACES, "jobs/h100x8_nanogpt");
+	if (!existsSync(path)) return;
+	const each = harness.json("communication", path, "--top", "0");
+	const { link } = await harness.serve(path);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const panel = await go(page, "Comm");
+	await panel.getByRole("row", { name: /_allgather_base/ }).first().waitFor();
+	const sizes = new Map();
+	for (const [i, bytes] of column(each, "message_bytes").entries()) {
+		const key = `${column(each, "collective")[i]} ${bytes}`;
+		if (bytes) sizes.set(key, [...(sizes.get(key) ?? []), column(each, "total_ns")[i]]);
+	}
+	const said = await panel.innerText();
+	check(sizes.size > 5, "messages of one size only");
+	for (const [key, totals] of sizes) {
+		const median = totals.sort((a, b) => a - b)[Math.floor((totals.length - 1) / 2)];
+		const figure = (median / 1e6).toFixed(2);
+		check(said.includes(`\n${figure}\n`), `no ${figure} ms for ${key} in ${said}`);
+	}
+	await harness.close(page);
+}
+
+/* The numbers of colours, in the order of docs/formats/viewer.md. */
+const COLORS = (
+	"compute communication copy operator runtime python input optimizer " +
+	"range idle other"
+).split(" ");
+
+/* Names, colours and meanings of idle causes are the core's, on every tab. */
+async function causes(harness) {
+	const folder = harness.simulate("small8-idle-gc");
+	const told = JSON.parse(harness.command("ask", "offers", folder)).causes;
+	const found = column(harness.json("gaps", folder), "cause");
+	check(found.includes("garbage collection"), `causes: ${[...new Set(found)]}`);
+	const { link } = await harness.serve(folder);
+	const page = await harness.open(link);
+	await verdictOf(page);
+	const panel = await go(page, "Gaps");
+	for (const name of new Set(found)) {
+		const cause = told.find((one) => one.name === name);
+		check(cause, `'${name}' of the view gaps is no cause of the core`);
+		const line = panel.getByRole("table", { name: "Idle time by cause" }).locator("tr", {
+			has: page.getByRole("button", { name, exact: true }),
+		});
+		equal(await line.getAttribute("title"), cause.about, `what '${name}' means`);
+		const style = await line.locator(".meter-bar span").getAttribute("style");
+		check(style.includes(`--c-${COLORS[cause.color]})`), `'${name}': ${style}`);
+	}
+	await harness.close(page);
+}
+
 export const tabTests = [
 	{ name: "tabs: every tab of a job and of a real trace has something to say", run: everyTab },
 	{ name: "tabs: every view can be reached", run: everyView },
 	{ name: "tabs: a table sorts, filters, exports and leads to the timeline", run: table },
 	{ name: "tabs: the scope counts everywhere", run: scope },
 	{ name: "tabs: overview", run: overview },
+	{ name: "tabs: collectives of several ranks by the size of their messages", run: messages },
+	{ name: "tabs: causes of idle time as the core has them", run: causes },
 	{ name: "tabs: light and dark", run: themes },
 ];

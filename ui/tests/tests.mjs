@@ -3,6 +3,8 @@
  */
 import { chartTests } from "./charts.mjs";
 import { compareTests } from "./compare.mjs";
+import { doubtTests } from "./doubts.mjs";
+import { dropTests } from "./drops.mjs";
 import { partUnits } from "./parts.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { snapshotUnits } from "./snapshot-units.mjs";
@@ -20,7 +22,9 @@ export const TESTS = [
 	...timelineUnits,
 	...snapshotUnits,
 	...wayTests,
+	...dropTests,
 	...verdictTests,
+	...doubtTests,
 	...tabTests,
 	...chartTests,
 	...timelineTests,

@@ -124,6 +124,34 @@ async function served(harness) {
 	await harness.close(page);
 }
 
+/* A copied link, opened in a browser that has never seen the server. */
+async function linked(harness) {
+	const folder = harness.simulate("ddp8-slow");
+	const { link } = await harness.serve(folder);
+	const permissions = ["clipboard-read", "clipboard-write"];
+	const page = await harness.open(link, { permissions });
+	await verdictOf(page);
+	await page.getByRole("tab", { name: "Kernels" }).click();
+	await page.getByRole("combobox", { name: /rank/ }).selectOption("3");
+	await page.getByRole("grid").getByRole("row").nth(2).click();
+	await page.waitForURL(/rank=3.*at=row/);
+	const there = page.url();
+	await page.getByRole("button", { name: "Copy link" }).click();
+	await page.getByRole("button", { name: "copied" }).waitFor();
+	const copied = await page.evaluate(() => navigator.clipboard.readText());
+	check(copied.includes("token="), `'${copied}' has no token`);
+	await harness.close(page);
+	const other = await harness.open(copied);
+	await other.getByRole("grid").getByRole("row").nth(1).waitFor();
+	equal(other.url(), there, "the place of the link");
+	equal(
+		await other.getByRole("combobox", { name: /rank/ }).inputValue(),
+		"3",
+		"the rank of the link",
+	);
+	await harness.close(other);
+}
+
 async function reported(harness) {
 	const path = existsSync(RESNET) ? RESNET : harness.simulate("gpu1-fp32-matmul");
 	const report = join(harness.scratch, "report.html");
@@ -146,5 +174,6 @@ export const wayTests = [
 	{ name: "ways: a cut and a bad file among good ones", run: broken },
 	{ name: "ways: a file that is no trace", run: noTrace },
 	{ name: "ways: the server, and what the page says when it is gone", run: served },
+	{ name: "ways: a copied link opens the same place elsewhere", run: linked },
 	{ name: "ways: a report from disk, without network", run: reported },
 ];

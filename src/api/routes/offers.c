@@ -1,7 +1,9 @@
 /*
- * offers.c - route: what can be asked for: views with their groups and columns, routes.
+ * offers.c - route: what can be asked for: views with their groups and columns, routes; and the
+ * causes of idle time.
  */
 #include "api/route.h"
+#include "timeline/colors.h"
 
 static const char *type_name(const struct ss_column *column)
 {
@@ -43,6 +45,20 @@ static void add_view(const struct ss_view *view, struct ss_text *out)
 	ss_text_add_string(out, "]}");
 }
 
+/* In the order of their numbers: those of gaps on the timeline. */
+static void add_causes(struct ss_text *out)
+{
+	ss_text_add_string(out, "],\n\"causes\":[");
+	for (int i = 0; i < SS_IDLE_CAUSES; i++) {
+		enum ss_idle_cause cause = (enum ss_idle_cause)i;
+
+		ss_text_addf(out, "%s\n {\"name\":\"%s\",\"color\":%d,\"about\":", i ? "," : "",
+			     ss_idle_name(cause), ss_cause_color(cause));
+		ss_render_quoted(out, ss_idle_about(cause));
+		ss_text_add_string(out, "}");
+	}
+}
+
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
 {
 	struct ss_route_offer route;
@@ -66,6 +82,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 		ss_text_addf(&out->body, ",\"parameters\":\"%s\",\"apart\":%s}", route.parameters,
 			     route.apart ? "true" : "false");
 	}
+	add_causes(&out->body);
 	ss_text_add_string(&out->body, "]}\n");
 	return SS_OK;
 }

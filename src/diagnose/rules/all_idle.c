@@ -401,7 +401,7 @@ static enum ss_status judge_pauses(struct ss_judgement *judgement, struct ss_err
 		title = "A callback of the trainer takes time in every step";
 	else if (guess > named)
 		title = "The loop spends time on work that trains nothing";
-	finding = ss_judge_add(judgement, SS_NO_ROW, title);
+	finding = ss_judge_add(judgement, SS_NO_ROW, "%s", title);
 	if (finding && sum_of(judgement, FIGURE_DEVICE) <= 0)
 		finding->warn_share = CPU_WARN_SHARE;
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)

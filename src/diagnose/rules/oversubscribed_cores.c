@@ -163,7 +163,7 @@ static bool tell_operators(struct oversubscription *over, struct ss_arena *scrat
 
 		if (!group->slow || group->count < RUNS_MIN || !is_split(over, group))
 			continue;
-		if (!fact->count)
+		if (fact->count <= 0)
 			fact->row = group->row;
 		fact->weight_ns = ss_ns_sum(fact->weight_ns, group->excess_ns);
 		fact->count += group->slow;

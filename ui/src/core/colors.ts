@@ -31,44 +31,30 @@ export const COLOR_WORDS = [
 	"other",
 ] as const;
 
-export const CAUSES = [
-	"profiler",
-	"input",
-	"allocator",
-	"compile",
-	"gc",
-	"sync",
-	"launch",
-	"latency",
-	"dependency",
-	"unknown",
-] as const;
+/* Why a device was idle, as the core tells it: the number of a gap's cause is the place here. */
+export interface Cause {
+	name: string; /* as the view gaps has it */
+	color: number; /* of the work that the device waited for */
+	about: string;
+}
 
-/*
- * Whose work the device waited for, in the colour of that work: the host's operators launch
- * too slowly, a runtime call takes its time, another rank or stream is late.
- */
-export const CAUSE_COLORS: Record<(typeof CAUSES)[number], (typeof COLORS)[number]> = {
-	profiler: "other",
-	input: "input",
-	allocator: "runtime",
-	compile: "python",
-	gc: "python",
-	sync: "idle",
-	launch: "operator",
-	latency: "runtime",
-	dependency: "communication",
-	unknown: "other",
-};
+let causes: readonly Cause[] = [];
 
-/* The view gaps spells two causes out. */
+/* Called when a run is open, before anything is drawn. */
+export function learnCauses(told: readonly Cause[]): void {
+	causes = told;
+}
+
+export function allCauses(): readonly Cause[] {
+	return causes;
+}
+
+export function causeOf(name: string): Cause | undefined {
+	return causes.find((cause) => cause.name === name);
+}
+
 export function causeColor(name: string): (typeof COLORS)[number] {
-	const spelled: Record<string, string> = {
-		"launch-bound": "launch",
-		"launch latency": "latency",
-	};
-	const found = CAUSES.find((cause) => cause === (spelled[name] ?? name));
-	return found ? CAUSE_COLORS[found] : "idle";
+	return COLORS[causeOf(name)?.color ?? COLORS.indexOf("idle")] ?? "idle";
 }
 
 /* Red, green, blue of #rrggbb; built pages have the short form, #fff. */

@@ -19,6 +19,13 @@ export function formatNs(ns: number | null | undefined): string {
 	return `${digits(ns / 60e9)} min`;
 }
 
+/* "109 to 303 ms"; the unit stands once where both have it. */
+export function formatNsRange(low: number, high: number): string {
+	const [from, to] = [formatNs(low), formatNs(high)];
+	const unit = to.slice(to.lastIndexOf(" "));
+	return `${from.endsWith(unit) ? from.slice(0, -unit.length) : from} to ${to}`;
+}
+
 export function formatBytes(bytes: number | null | undefined): string {
 	if (bytes === null || bytes === undefined) return DASH;
 	const units = ["B", "kB", "MB", "GB", "TB"];

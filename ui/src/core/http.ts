@@ -19,14 +19,26 @@ interface State {
 	events?: number;
 }
 
-/* The token comes in the fragment, once; it stays with the tab, not in the address. */
+const TOKEN = /[#&?]token=([0-9a-zA-Z_-]+)/;
+
+/*
+ * The token comes in the fragment, once, alone or behind a place; it stays with the tab, not in
+ * the address.
+ */
 export function takeToken(): string | null {
-	const found = /(?:^#|[#&?])token=([0-9a-zA-Z_-]+)/.exec(location.hash);
+	const found = TOKEN.exec(location.hash);
 	if (found?.[1]) {
 		sessionStorage.setItem(TOKEN_KEY, found[1]);
-		history.replaceState(null, "", location.pathname + location.search);
+		const place = location.hash.replace(TOKEN, "");
+		history.replaceState(null, "", location.pathname + location.search + place);
 	}
 	return sessionStorage.getItem(TOKEN_KEY);
+}
+
+/* The address of a place with the token: takeToken() reads it. */
+function linkTo(address: string, token: string): string {
+	const between = address.includes("?") ? "&" : "?";
+	return `${location.origin}${location.pathname}${address}${between}token=${token}`;
 }
 
 async function sentence(response: Response): Promise<string> {
@@ -58,6 +70,7 @@ export function httpTransport(token: string): Transport {
 	return {
 		place: location.host,
 		compare: null,
+		link: (address) => linkTo(address, token),
 		async open(progress: (progress: Progress) => void) {
 			for (;;) {
 				const state = (await (

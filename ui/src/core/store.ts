@@ -38,7 +38,8 @@ const EMPTY: View = {
 	own: {},
 };
 
-const KNOWN = new Set(["rank", "step", "from", "to", "at", "q"]);
+/* The token of a link is no part of the view. */
+const KNOWN = new Set(["rank", "step", "from", "to", "at", "q", "token"]);
 
 function writeSelection(selected: Selection): string {
 	if (selected.kind === "slice") return `slice.${selected.file}.${selected.row}`;
@@ -126,6 +127,7 @@ class Store {
 		addEventListener("hashchange", () => {
 			if (location.hash === writeAddress(this.view)) return;
 			this.view = readAddress(location.hash);
+			history.replaceState(null, "", writeAddress(this.view));
 			this.tell();
 		});
 	}

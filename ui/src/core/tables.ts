@@ -98,9 +98,9 @@ export const VIEWS = {
 	communication: {
 		rank: "id", collective: "text", group: "text", description: "text",
 		group_size: "count", hider: "text", calls: "count", hidden_ns: "ns",
-		share_percent: "percent", message_bytes: "bytes", moved_bytes: "bytes",
-		total_ns: "ns", exposed_ns: "ns", overlap_percent: "percent", mean_ns: "ns",
-		min_ns: "ns", busbw: "number", mean_busbw: "number", algbw: "number", dtype: "text",
+		share_percent: "percent", message_bytes: "bytes", total_ns: "ns", exposed_ns: "ns",
+		overlap_percent: "percent", moved_bytes: "bytes", mean_ns: "ns", min_ns: "ns",
+		busbw: "number", mean_busbw: "number", algbw: "number", dtype: "text",
 		group_ranks: "text", where: "text",
 	},
 	inference: {

@@ -23,6 +23,12 @@ export class Refused extends Error {}
 /* The core is not there any more. */
 export class Gone extends Error {}
 
+/* A file with its path in the folder that it was in. */
+export interface Picked {
+	path: string;
+	file: File;
+}
+
 export interface Transport {
 	/* How people are told where the data is: "this page", "127.0.0.1:4040". */
 	readonly place: string;
@@ -30,13 +36,15 @@ export interface Transport {
 	open(progress: (progress: Progress) => void): Promise<void>;
 	ask(target: string, signal?: AbortSignal): Promise<Reply>;
 	/* Adds a run to compare with; null where that is not possible. */
-	compare: ((files: File[], progress: (progress: Progress) => void) => Promise<void>) | null;
+	compare: ((files: Picked[], progress: (progress: Progress) => void) => Promise<void>) | null;
+	/* A link that opens the same place elsewhere; null where what is open has no address. */
+	link: ((address: string) => string) | null;
 	close(): void;
 }
 
 /* Ways into the page that need no server: the core runs in a worker. */
 export interface Openers {
-	openFiles(files: File[]): Transport;
+	openFiles(files: Picked[]): Transport;
 	openDemo(): Transport;
 	/* The run that a report carries; null when the page is not a report. */
 	openEmbedded(): Transport | null;

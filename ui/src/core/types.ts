@@ -1,6 +1,7 @@
 /*
  * types.ts - what the core answers, as docs/formats/viewer.md has it.
  */
+import type { Cause } from "./colors";
 
 export interface Column {
 	name: string;
@@ -137,7 +138,28 @@ export interface Account {
 	of_unexplained: { idle_ns: number; waiting_for_ranks_ns: number };
 }
 
+/* What the files lack; the sentence is the command's. */
+export interface Doubt {
+	what: "cut" | "no-device-events" | "no-runtime-calls" | "ranks-by-order";
+	files: number;
+	of_files: number;
+	text: string;
+}
+
+/* How much the steps differ. */
+export interface Spread {
+	uneven: boolean;
+	median_ns: number;
+	min_ns: number;
+	max_ns: number;
+	outlier_count: number;
+	outliers_text: string | null;
+}
+
 export interface Diagnosis {
+	warnings: Doubt[];
+	runs_text: string | null; /* lines; null: the files are of one run */
+	spread: Spread | null; /* null: fewer than three steps */
 	account: Account | null;
 	step_ns: number | null;
 	fixed_step_ns: number | null;
@@ -218,6 +240,7 @@ export interface ViewOffer {
 
 export interface Offers {
 	views: ViewOffer[];
+	causes: Cause[]; /* of idle time */
 	routes: { name: string; summary: string; parameters: string; apart: boolean }[];
 }
 

@@ -23,7 +23,13 @@ async function copyText(text: string): Promise<boolean> {
 	}
 }
 
-export function Copy({ text, label = "copy" }: { text: string; label?: string }) {
+interface Props {
+	text: string | (() => string); /* asked for when it is clicked */
+	label?: string;
+	title?: string;
+}
+
+export function Copy({ text, label = "copy", title = "" }: Props) {
 	const [said, say] = useState("");
 
 	useEffect(() => {
@@ -35,9 +41,11 @@ export function Copy({ text, label = "copy" }: { text: string; label?: string })
 		<button
 			type="button"
 			class="button quiet"
+			title={title}
 			onClick={async (event) => {
 				event.stopPropagation();
-				say((await copyText(text)) ? "copied" : "could not copy");
+				const copied = typeof text === "string" ? text : text();
+				say((await copyText(copied)) ? "copied" : "could not copy");
 			}}
 		>
 			<span aria-live="polite">{said || label}</span>

@@ -6,6 +6,7 @@ import { useState } from "preact/hooks";
 import { useOpened } from "../core/context";
 import { store, useView, writeAddress } from "../core/store";
 import { runName, runWords } from "../core/words";
+import { Copy } from "../parts/copy";
 import type { Tab } from "../tabs/tab";
 import { Search } from "./search";
 import { readTheme, setTheme, type Theme } from "./theme";
@@ -36,6 +37,11 @@ export function ThemeButton() {
 	);
 }
 
+/* A report has no key, but is read with the file in the same way. */
+const LINK_HINT =
+	"Copies a link to what is shown: this tab, its scope and selection. A link to a server " +
+	"holds its key: whoever has it can read these traces while the server runs.";
+
 export function Header(props: {
 	field: RefObject<HTMLInputElement | null>;
 	onHelp: () => void;
@@ -43,6 +49,7 @@ export function Header(props: {
 }) {
 	const { client, job } = useOpened();
 	const first = job.files[0] ?? job.snapshots[0];
+	const { link } = client.transport;
 	const devices = [...new Set(job.files.flatMap((file) => file.device ?? []))].join(", ");
 
 	return (
@@ -63,6 +70,13 @@ export function Header(props: {
 				<button type="button" class="button" onClick={props.onClose}>
 					Open another
 				</button>
+			) : null}
+			{link ? (
+				<Copy
+					label="Copy link"
+					title={LINK_HINT}
+					text={() => link(writeAddress(store.view))}
+				/>
 			) : null}
 			<ThemeButton />
 			<button

@@ -3,6 +3,7 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Client } from "../core/client";
+import { learnCauses } from "../core/colors";
 import type { Opened } from "../core/context";
 import type { Openers, Progress, Transport } from "../core/transport";
 import { Welcome } from "../welcome/welcome";
@@ -29,7 +30,8 @@ export function Root({ first, openers }: { first: Transport | null; openers: Ope
 				if (live()) change({ at: "loading", progress, error: null });
 			});
 			const client = new Client(transport);
-			const job = await client.job();
+			const [job, offers] = await Promise.all([client.job(), client.offers()]);
+			learnCauses(offers.causes);
 			if (live()) change({ at: "open", opened: { client, job } });
 		} catch (error) {
 			const said = error instanceof Error ? error.message : String(error);

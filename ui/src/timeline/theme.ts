@@ -2,7 +2,7 @@
  * theme.ts - what canvases need of the theme that is on: colours as numbers and strings,
  * hatches, widths of letters.
  */
-import { CAUSE_COLORS, CAUSES, COLORS, parseColor, readPalette } from "../core/colors";
+import { allCauses, parseColor, readPalette } from "../core/colors";
 
 type Rgb = [number, number, number];
 
@@ -93,9 +93,7 @@ export class Theme {
 					),
 				);
 		this.waits = this.rgb.map((color) => this.hatchOf(color, 0.25));
-		const causes = CAUSES.map(
-			(cause) => this.rgb[COLORS.indexOf(CAUSE_COLORS[cause])] ?? [0, 0, 0],
-		);
+		const causes = allCauses().map((cause) => this.rgb[cause.color] ?? [0, 0, 0]);
 		this.causes = causes.map((color) => this.hatchOf(color as Rgb, 0.16));
 		this.causeFills = causes.map((color) =>
 			written(mixed(this.backRgb, color as Rgb, 0.55)),

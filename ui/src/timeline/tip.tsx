@@ -2,7 +2,7 @@
  * tip.tsx - what is under the pointer, in a sentence or two.
  */
 import { useEffect, useState } from "preact/hooks";
-import { CAUSES, COLOR_WORDS } from "../core/colors";
+import { allCauses, COLOR_WORDS } from "../core/colors";
 import type { Client } from "../core/client";
 import { formatCount, formatNs, formatPercent } from "../core/format";
 import type { GapAnswer, SliceAnswer } from "./answers";
@@ -29,10 +29,10 @@ function ofEntry(hover: Hover): Words | null {
 	const length = formatNs(sheet.dur[index]);
 	const count = sheet.count[index] ?? 1;
 	if (isGap(entry)) {
-		const cause = CAUSES[sheet.cause[index] ?? CAUSES.length - 1] ?? "unknown";
+		const cause = allCauses()[sheet.cause[index] ?? -1];
 		if (count > 1)
 			return { title: `${formatCount(count)} gaps in ${length}`, lines: [] };
-		return { title: `idle ${length}`, lines: [`cause: ${cause}`] };
+		return { title: `idle ${length}`, lines: cause ? [`${cause.name}: ${cause.about}`] : [] };
 	}
 	const label = labelOf(entry) ?? COLOR_WORDS[sheet.color[index] ?? 10] ?? "";
 	if (count === 1) return { title: label, lines: [length] };

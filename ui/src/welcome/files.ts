@@ -1,6 +1,11 @@
 /*
  * files.ts - the files of a drop: those that were dropped, and the traces in dropped folders.
+ *
+ * A page that was opened from disk may not read entries (file() and readEntries() are refused
+ * there), but it may take files from the drop itself and folders by their handles. Browsers
+ * without handles have entries.
  */
+import type { Picked } from "../core/transport";
 
 /* In folders only what looks like a trace is taken: checkpoints lie there too. */
 const TRACE = /\.(json|json\.gz|json\.zst|gz|zst|pickle|pkl)$/i;
@@ -8,57 +13,127 @@ const TRACE = /\.(json|json\.gz|json\.zst|gz|zst|pickle|pkl)$/i;
 /* A folder with more than this is not a folder of ranks. */
 const MOST_FILES = 4096;
 
-function fileOf(entry: FileSystemFileEntry): Promise<File> {
-	return new Promise((resolve, reject) => entry.file(resolve, reject));
-}
+/* Not in the types of all browsers that the page runs in. */
+type ItemWithHandle = DataTransferItem & {
+	getAsFileSystemHandle?: () => Promise<FileSystemHandle | null>;
+};
+type FolderHandle = FileSystemDirectoryHandle & {
+	values(): AsyncIterable<FileSystemFileHandle | FileSystemDirectoryHandle>;
+};
 
-function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
-	const reader = folder.createReader();
-	const all: FileSystemEntry[] = [];
-	return new Promise((resolve, reject) => {
-		/* A reader gives a hundred at a time, and none at the end. */
-		const more = () =>
-			reader.readEntries((some) => {
-				all.push(...some);
-				if (some.length && all.length < MOST_FILES) more();
-				else resolve(all);
-			}, reject);
-		more();
-	});
+/* What a drop gives while its event lasts: afterwards items are empty. */
+interface Dropped {
+	file: File | null;
+	folder: FileSystemDirectoryEntry | null;
+	handle: Promise<FileSystemHandle | null>;
 }
 
 export function isTrace(name: string): boolean {
 	return TRACE.test(name) && !name.startsWith(".");
 }
 
-async function within(roots: FileSystemEntry[]): Promise<File[]> {
-	const waiting = roots.map((entry) => ({ entry, dropped: true }));
-	const files: File[] = [];
-	for (
-		let next = waiting.shift();
-		next && files.length < MOST_FILES;
-		next = waiting.shift()
-	) {
-		const { entry, dropped } = next;
-		if (entry.isFile && (dropped || isTrace(entry.name)))
-			files.push(await fileOf(entry as FileSystemFileEntry));
-		else if (entry.isDirectory)
-			for (const inner of await entriesOf(entry as FileSystemDirectoryEntry))
-				waiting.push({ entry: inner, dropped: false });
-	}
+/* A folder, whichever way it is read: what is in it, files and folders. */
+interface Folder {
+	path: string;
+	list(): AsyncIterable<Folder | { path: string; open(): Promise<File> }>;
+}
+
+function folderOfHandle(handle: FolderHandle, path: string): Folder {
+	return {
+		path,
+		async *list() {
+			for await (const inner of handle.values()) {
+				const at = `${path}/${inner.name}`;
+				if (inner.kind === "directory")
+					yield folderOfHandle(inner as FolderHandle, at);
+				else yield { path: at, open: () => inner.getFile() };
+			}
+		},
+	};
+}
+
+function readSome(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> {
+	return new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+}
+
+function folderOfEntry(entry: FileSystemDirectoryEntry, path: string): Folder {
+	return {
+		path,
+		async *list() {
+			const reader = entry.createReader();
+			/* A reader gives a hundred at a time, and none at the end. */
+			for (let some = await readSome(reader); some.length; some = await readSome(reader))
+				for (const inner of some) {
+					const at = `${path}/${inner.name}`;
+					if (inner.isDirectory)
+						yield folderOfEntry(
+							inner as FileSystemDirectoryEntry,
+							at,
+						);
+					else
+						yield {
+							path: at,
+							open: () =>
+								new Promise<File>((resolve, reject) =>
+									(inner as FileSystemFileEntry).file(
+										resolve,
+										reject,
+									),
+								),
+						};
+				}
+		},
+	};
+}
+
+async function within(root: Folder): Promise<Picked[]> {
+	const waiting = [root];
+	const files: Picked[] = [];
+	for (let next = waiting.shift(); next; next = waiting.shift())
+		for await (const inner of next.list()) {
+			if (files.length >= MOST_FILES) return files;
+			if ("list" in inner) waiting.push(inner);
+			else if (isTrace(inner.path.split("/").at(-1) ?? ""))
+				files.push({ path: inner.path, file: await inner.open() });
+		}
 	return files;
 }
 
-function byName(files: File[]): File[] {
+/* Everything is asked for at once: behind the first await the drop is over. */
+function take(item: ItemWithHandle): Dropped {
+	const entry = item.webkitGetAsEntry?.() ?? null;
+	const folder = entry?.isDirectory ? (entry as FileSystemDirectoryEntry) : null;
+	const handle = folder ? item.getAsFileSystemHandle?.() : undefined;
+	return {
+		file: folder ? null : item.getAsFile(),
+		folder,
+		handle: (handle ?? Promise.resolve(null)).catch(() => null),
+	};
+}
+
+async function filesOf(dropped: Dropped): Promise<Picked[]> {
+	const { file, folder } = dropped;
+	if (file) return [{ path: file.name, file }];
+	const handle = await dropped.handle;
+	if (handle?.kind === "directory")
+		return within(folderOfHandle(handle as FolderHandle, handle.name));
+	return folder ? within(folderOfEntry(folder, folder.name)) : [];
+}
+
+function byPath(files: Picked[]): Picked[] {
 	const numbers = new Intl.Collator("en", { numeric: true });
-	return files.sort((a, b) => numbers.compare(a.name, b.name));
+	return files.sort((a, b) => numbers.compare(a.path, b.path));
 }
 
-export async function droppedFiles(data: DataTransfer): Promise<File[]> {
-	const entries = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
-	return byName(entries.length ? await within(entries) : [...data.files]);
+export async function droppedFiles(data: DataTransfer): Promise<Picked[]> {
+	const items = [...data.items].filter((item) => item.kind === "file").map(take);
+	return byPath((await Promise.all(items.map(filesOf))).flat());
 }
 
-export function chosenFiles(list: FileList, folder: boolean): File[] {
-	return byName([...list].filter((file) => !folder || isTrace(file.name)));
+export function chosenFiles(list: FileList, folder: boolean): Picked[] {
+	return byPath(
+		[...list]
+			.filter((file) => !folder || isTrace(file.name))
+			.map((file) => ({ path: file.webkitRelativePath || file.name, file })),
+	);
 }

@@ -2,7 +2,7 @@
  * welcome.tsx - nothing is open: drop files, look at a demo, or learn how to record.
  */
 import { useState } from "preact/hooks";
-import type { Openers, Transport } from "../core/transport";
+import type { Openers, Picked, Transport } from "../core/transport";
 import { Copy } from "../parts/copy";
 import { ThemeButton } from "../shell/header";
 import { chosenFiles, droppedFiles } from "./files";
@@ -35,7 +35,7 @@ function asFolder(input: HTMLInputElement | null): void {
 function Drop({ openers, onOpen }: { openers: Openers; onOpen: (transport: Transport) => void }) {
 	const [over, hover] = useState(false);
 	const [said, say] = useState("");
-	const take = (files: File[]) => {
+	const take = (files: Picked[]) => {
 		if (files.length) onOpen(openers.openFiles(files));
 		else say("There was no trace in it: .json, .json.gz, .json.zst or .pickle files.");
 	};

@@ -1,7 +1,14 @@
 /*
  * transport.ts - transport: the core in a worker of this page. Nothing leaves the machine.
  */
-import { Gone, type Progress, Refused, type Reply, type Transport } from "../core/transport";
+import {
+	Gone,
+	type Picked,
+	type Progress,
+	Refused,
+	type Reply,
+	type Transport,
+} from "../core/transport";
 import type { News, Order, Source } from "./messages";
 import CoreWorker from "./worker?worker&inline";
 
@@ -82,8 +89,8 @@ function coreText(): string {
 	return text.trim();
 }
 
-function sourcesOf(files: File[]): Source[] {
-	return files.map((file) => ({ name: file.webkitRelativePath || file.name, blob: file }));
+function sourcesOf(files: Picked[]): Source[] {
+	return files.map(({ path, file }) => ({ name: path, blob: file }));
 }
 
 function transport(place: string, first: WithoutId<Order>[]): Transport {
@@ -101,11 +108,12 @@ function transport(place: string, first: WithoutId<Order>[]): Transport {
 		async compare(files, progress) {
 			await desk.order({ kind: "open", sources: sourcesOf(files) }, progress);
 		},
+		link: null,
 		close: () => desk.close(),
 	};
 }
 
-export function openFiles(files: File[]): Transport {
+export function openFiles(files: Picked[]): Transport {
 	return transport("this page", [{ kind: "open", sources: sourcesOf(files) }]);
 }
 
@@ -128,5 +136,6 @@ export function openEmbedded(): Transport | null {
 	const orders = [...runs.keys()]
 		.sort((a, b) => a - b)
 		.map((run) => ({ kind: "open" as const, sources: runs.get(run) ?? [] }));
-	return transport("this file", orders);
+	const link = (address: string) => location.href.replace(/#.*$/, "") + address;
+	return { ...transport("this file", orders), link };
 }

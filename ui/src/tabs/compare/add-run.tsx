@@ -4,7 +4,7 @@
 import { useRef, useState } from "preact/hooks";
 import { useOpened } from "../../core/context";
 import { formatBytes } from "../../core/format";
-import type { Progress } from "../../core/transport";
+import type { Picked, Progress } from "../../core/transport";
 import { runName } from "../../core/words";
 import { CopyBox } from "../../parts/copy-box";
 import { chosenFiles, droppedFiles } from "../../welcome/files";
@@ -21,7 +21,7 @@ function DropZone({ onAdded }: { onAdded: () => void }) {
 	const [over, setOver] = useState(false);
 	const [said, say] = useState("");
 
-	async function take(files: File[]): Promise<void> {
+	async function take(files: Picked[]): Promise<void> {
 		if (!files.length) return say("There are no traces in it.");
 		try {
 			await client.transport.compare?.(files, (progress) =>
@@ -45,8 +45,10 @@ function DropZone({ onAdded }: { onAdded: () => void }) {
 				event.preventDefault();
 				event.stopPropagation();
 				setOver(false);
-				if (event.dataTransfer)
-					void droppedFiles(event.dataTransfer).then(take);
+				if (!event.dataTransfer) return;
+				droppedFiles(event.dataTransfer).then(take, (error: unknown) =>
+					say(error instanceof Error ? error.message : String(error)),
+				);
 			}}
 		>
 			<p>Drop the traces of the other run here: a file, or all ranks of a job.</p>

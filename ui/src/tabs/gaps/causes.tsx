@@ -1,7 +1,7 @@
 /*
  * causes.tsx - gaps: idle time by cause, in parts that sum to all of it.
  */
-import { causeColor } from "../../core/colors";
+import { causeColor, causeOf } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { rowsOf, sum } from "../../core/rows";
 import { store, useView } from "../../core/store";
@@ -9,23 +9,13 @@ import type { GapsRow } from "../../core/tables";
 import { Meter, type MeterPart } from "../../parts/meter";
 import "./gaps.css";
 
-const ABOUT: Record<string, string> = {
-	input: "the host waited for the next batch, or made it",
-	sync: "the host waited for the device before it launched more",
-	"launch-bound": "the host could not launch as fast as kernels end",
-	"launch latency": "the time from a launch to its start",
-	allocator: "the host was in the device's allocator",
-	compile: "torch.compile compiled",
-	gc: "Python's garbage collector ran",
-	dependency: "work waited for work of another stream",
-	profiler: "the profiler's own work",
-	unknown: "nothing that was recorded says why",
-};
+/* Where the table has no cause; the name is the core's. */
+const NO_CAUSE = "unattributed";
 
 export function causeParts(rows: GapsRow[]): MeterPart[] {
 	const totals = new Map<string, number>();
 	for (const row of rows) {
-		const cause = row.cause ?? "unknown";
+		const cause = row.cause ?? NO_CAUSE;
 		totals.set(cause, (totals.get(cause) ?? 0) + (row.idle_ns ?? 0));
 	}
 	return [...totals]
@@ -34,7 +24,7 @@ export function causeParts(rows: GapsRow[]): MeterPart[] {
 			ns,
 			hatched: true,
 			color: causeColor(name),
-			about: ABOUT[name] ?? "",
+			about: causeOf(name)?.about ?? "",
 		}))
 		.sort((a, b) => b.ns - a.ns);
 }

@@ -5,7 +5,7 @@ import { formatBytes, formatNs, formatPercent } from "../../core/format";
 import { store } from "../../core/store";
 import type { Diagnosis, Evidence, Finding } from "../../core/types";
 import { CopyBox } from "../../parts/copy-box";
-import { boundsOf, ranksOf } from "./model";
+import { boundsOf, ranksOf, savedRange } from "./model";
 import { type Flags, placesOf, showPlace } from "./places";
 import { Reasons } from "./reasons";
 
@@ -106,22 +106,27 @@ export function EvidenceList({ evidence }: { evidence: Evidence[] }) {
 
 /* −88 ms · 21 % · all ranks · high confidence */
 export function Figures({ finding, told }: { finding: Finding; told: Diagnosis }) {
-	const bounds = boundsOf(finding);
+	const range = savedRange(finding, told.only_bounds);
+	const bounds = range ? null : boundsOf(finding);
 	const ranks = ranksOf(finding, told.ranks);
 	return (
 		<span class="finding-figures">
 			{finding.cost_ns !== null && (finding.cost_ns || finding.bytes === undefined) ? (
 				<>
 					<b title="off a step, when the fixes above it are in place">
-						{told.only_bounds && bounds
-							? bounds
-							: `−${formatNs(finding.cost_ns)}`}
+						{range ? `saves ${range}` : `−${formatNs(finding.cost_ns)}`}
 					</b>
 					{" · "}
-					<span title="of the mean step">
-						{formatPercent(finding.share_percent)}
-					</span>
-					{" · "}
+					{range ? null : (
+						<>
+							<span title="of the mean step">
+								{formatPercent(
+									finding.share_percent,
+								)}
+							</span>
+							{" · "}
+						</>
+					)}
 				</>
 			) : null}
 			{finding.cost_ns === null && finding.rule === "unexplained-time" ? (
@@ -145,7 +150,7 @@ export function Figures({ finding, told }: { finding: Finding; told: Diagnosis }
 			>
 				{finding.confidence} confidence
 			</span>
-			{bounds && !told.only_bounds ? <span class="soft"> · {bounds}</span> : null}
+			{bounds ? <span class="soft"> · {bounds}</span> : null}
 		</span>
 	);
 }

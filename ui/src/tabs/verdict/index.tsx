@@ -8,6 +8,7 @@ import type { Diagnosis, TableDocument } from "../../core/types";
 import type { Tab } from "../tab";
 import { AccountBar } from "./account";
 import { BudgetBar } from "./budget";
+import { Doubts } from "./doubts";
 import { FindingCard } from "./finding";
 import { fallsOf, fixOf, hasTime, openShare, sameSet, warnedFixes } from "./model";
 import { useFlags } from "./places";
@@ -171,6 +172,7 @@ function Verdict() {
 						role="alert"
 					>{`There is no verdict: ${told.error}`}</p>
 				) : null}
+				{told.value ? <Doubts told={told.value} /> : null}
 				{told.value ? (
 					<Told key={`${rank}`} told={told.value} rank={rank} />
 				) : told.state === "loading" ? (

@@ -2,7 +2,7 @@
  * model.ts - what the verdict says, computed from the answers of the core.
  */
 import { causeColor } from "../../core/colors";
-import { formatNs, formatPercent } from "../../core/format";
+import { formatNs, formatNsRange, formatPercent } from "../../core/format";
 import type { Account, Cell, Diagnosis, Finding, TableDocument } from "../../core/types";
 import type { BarPart } from "../../parts/stacked-bar";
 
@@ -69,10 +69,34 @@ export function speedUp(before: number, after: number): string {
 	return after > 0 ? `${times.toFixed(times >= 99.5 ? 0 : times >= 9.995 ? 1 : 2)} ×` : "";
 }
 
-/* "mean of 5 steps on 8 ranks" */
+/* "mean of 5 steps on 8 ranks (median 139 ms, from 138 to 190 ms)" */
 export function baseOf(diagnosis: Diagnosis): string {
+	const { spread } = diagnosis;
 	const steps = diagnosis.steps === 1 ? "1 step" : `mean of ${diagnosis.steps} steps`;
-	return diagnosis.ranks > 1 ? `${steps} on ${diagnosis.ranks} ranks` : steps;
+	const base = diagnosis.ranks > 1 ? `${steps} on ${diagnosis.ranks} ranks` : steps;
+	if (!spread?.uneven) return base;
+	const range = formatNsRange(spread.min_ns, spread.max_ns);
+	return `${base} (median ${formatNs(spread.median_ns)}, from ${range})`;
+}
+
+/* As of the command: a range of savings this wide is shown instead of one figure. */
+const WIDE_RANGE = 1.5;
+
+function isWide(low: number, high: number): boolean {
+	return high > WIDE_RANGE * low;
+}
+
+/* Whether the steps with the fixes are so far apart that one figure says too much. */
+export function isRange(step: number, shown: Diagnosis): boolean {
+	const { fixed_low_ns: slow, fixed_high_ns: fast } = shown;
+	return slow !== null && fast !== null && isWide(step - slow, step - fast);
+}
+
+/* "109 to 303 ms" that a fix saves, where one figure would say too much; else null. */
+export function savedRange(finding: Finding, onlyBounds: boolean): string | null {
+	const { cost_low_ns: low, cost_high_ns: high } = finding;
+	if (low === null || high === null || low === high) return null;
+	return onlyBounds || isWide(low, high) ? formatNsRange(low, high) : null;
 }
 
 export function boundsOf(finding: Finding): string | null {

@@ -1,9 +1,9 @@
 /*
  * sentence.tsx - the first line of all: how long a step takes, and what it could take.
  */
-import { formatNs, formatPercent } from "../../core/format";
-import type { Diagnosis } from "../../core/types";
-import { baseOf, healthyLimit, openShare, speedUp } from "./model";
+import { formatNs, formatNsRange, formatPercent } from "../../core/format";
+import type { Diagnosis, Doubt } from "../../core/types";
+import { baseOf, healthyLimit, isRange, openShare, speedUp } from "./model";
 
 /* Figures of a replay that misses the recorded step are only bounds. */
 function Bounds({ told, shown }: { told: Diagnosis; shown: Diagnosis }) {
@@ -19,35 +19,59 @@ function Bounds({ told, shown }: { told: Diagnosis; shown: Diagnosis }) {
 	);
 }
 
-/* Of a gain of which not even a tenth is sure the figure is the best case, and is told so. */
-function isUnsure(step: number, after: number, slow: number | null): boolean {
-	return slow !== null && step - slow < (step - after) / 10;
+function Gain({ step, shown }: { step: number; shown: Diagnosis }) {
+	const after = shown.fixed_step_ns ?? step;
+	if (!isRange(step, shown))
+		return (
+			<>
+				<b>{formatNs(after)}</b>:{" "}
+				<b class="gain">{speedUp(step, after)} faster</b>.
+			</>
+		);
+	const [fast, slow] = [shown.fixed_high_ns ?? after, shown.fixed_low_ns ?? after];
+	return (
+		<>
+			<b>{formatNsRange(fast, slow)}</b>:{" "}
+			<b class="gain">
+				{speedUp(step, slow).replace(" ×", "")} to {speedUp(step, fast)} faster
+			</b>
+			.
+		</>
+	);
+}
+
+/* What the files lack so that nothing can be found; null: nothing of that sort. */
+function blindness(told: Diagnosis): string | null {
+	const lacks = (what: Doubt["what"]) => told.warnings.some((one) => one.what === what);
+	if (lacks("no-device-events"))
+		return "Without GPU events nobody can tell what would make it faster.";
+	if (lacks("no-runtime-calls"))
+		return (
+			"Without runtime calls launches and host syncs cannot be judged; " +
+			"the rest shows nothing that would make it faster."
+		);
+	return null;
 }
 
 function Possible({ told, shown, all }: { told: Diagnosis; shown: Diagnosis; all: boolean }) {
 	const step = told.step_ns ?? 0;
 	const after = shown.fixed_step_ns ?? step;
 	if (told.only_bounds) return <Bounds told={told} shown={shown} />;
-	if (after < step) {
-		const unsure = isUnsure(step, after, shown.fixed_low_ns);
+	if (after < step)
 		return (
 			<>
 				{all ? "It could take " : "With these fixes: "}
-				{unsure ? "as little as " : ""}
-				<b>{formatNs(after)}</b>:{" "}
-				<b class="gain">
-					{unsure ? "up to " : ""}
-					{speedUp(step, after)} faster
-				</b>
-				.
+				<Gain step={step} shown={shown} />
 			</>
 		);
-	}
-	const open = openShare(told.account);
+	const [open, blind] = [openShare(told.account), blindness(told)];
+	if (all && blind) return <>{blind}</>;
 	if (all && open) return <>No rule explains {open} of it.</>;
 	if (all) return <>Nothing was found that gains more than {healthyLimit(told)}.</>;
 	return <>Without these fixes it stays so.</>;
 }
+
+const RANGE = "The range is wide: how much a fix saves depends on what the trace does not tell.";
 
 function notes(told: Diagnosis, shown: Diagnosis, more: string[]): string[] {
 	const said: string[] = [...more];
@@ -57,6 +81,7 @@ function notes(told: Diagnosis, shown: Diagnosis, more: string[]): string[] {
 				Math.abs(told.replay_error_percent ?? 0),
 			)} (more than 5 %): only bounds can be given.`,
 		);
+	else if (isRange(told.step_ns ?? 0, shown)) said.push(RANGE);
 	else if (shown.fixed_low_ns !== null && shown.fixed_low_ns !== shown.fixed_high_ns)
 		said.push(
 			`Between ${formatNs(shown.fixed_high_ns)} ` +
@@ -84,10 +109,15 @@ export function Sentence({ told, shown, all, busy, more }: Props) {
 					<Possible told={told} shown={shown} all={all} />
 				</span>
 			</h2>
-			<p class="soft">measured, {baseOf(told)}</p>
+			<p class={told.spread?.uneven ? "soft sentence-base" : "soft"}>
+				measured, {baseOf(told)}
+			</p>
 			<p class="sentence-notes">
 				{notes(told, shown, more).join(" ") || "\u00a0"}
 			</p>
+			{told.spread?.outliers_text ? (
+				<p class="sentence-notes">{told.spread.outliers_text}</p>
+			) : null}
 		</div>
 	);
 }

@@ -2,9 +2,9 @@
  * waterfall.tsx - from today's step to the possible one: a bar a fix, and whether it counts.
  */
 import { useState } from "preact/hooks";
-import { formatNs, formatPercent } from "../../core/format";
+import { formatNs, formatNsRange, formatPercent } from "../../core/format";
 import type { Diagnosis } from "../../core/types";
-import { boundsOf, type Fall } from "./model";
+import { boundsOf, type Fall, isRange, savedRange } from "./model";
 
 interface Props {
 	told: Diagnosis;
@@ -39,14 +39,13 @@ function hintOf(fall: Fall, step: number): string {
 	);
 }
 
-/* −88 ms; where only bounds mean something, both. */
+/* −88 ms; where only bounds mean something or these are far apart, both. */
 function figureOf(fall: Fall, bounded: boolean): string {
 	const { cost } = fall;
 	if (!fall.on) return "left as it is";
 	if (!cost?.cost_ns) return "0";
-	const [low, high] = [cost.cost_low_ns ?? cost.cost_ns, cost.cost_high_ns ?? cost.cost_ns];
-	if (!bounded || low === high) return `−${formatNs(cost.cost_ns)}`;
-	return `−${formatNs(low)} to −${formatNs(high)}`;
+	const range = savedRange(cost, bounded);
+	return range ? `saves ${range}` : `−${formatNs(cost.cost_ns)}`;
 }
 
 function Row(props: {
@@ -132,16 +131,17 @@ function Whole(props: {
 
 /* What the replay cannot tell exactly is a range. */
 function rangeOf(shown: Diagnosis): string {
-	return `${formatNs(shown.fixed_high_ns)} to ${formatNs(shown.fixed_low_ns)}`;
+	return formatNsRange(shown.fixed_high_ns ?? 0, shown.fixed_low_ns ?? 0);
 }
 
 export function Waterfall({ told, shown, falls, busy, toggle }: Props) {
 	const [hint, change] = useState<string | null>(null);
 	const step = told.step_ns ?? 0;
+	const ranges = falls.some((fall) => fall.cost && savedRange(fall.cost, told.only_bounds));
 
 	return (
 		<section
-			class={`falls ${busy ? "busy" : ""} ${told.only_bounds ? "bounded" : ""}`}
+			class={`falls ${busy ? "busy" : ""} ${ranges ? "bounded" : ""}`}
 			aria-label="From today's step to the possible one"
 		>
 			<Whole name="Step today" ns={step} step={step} kind="fall-today" />
@@ -160,7 +160,7 @@ export function Waterfall({ told, shown, falls, busy, toggle }: Props) {
 				ns={shown.fixed_step_ns ?? step}
 				step={step}
 				kind="fall-after"
-				figure={told.only_bounds ? rangeOf(shown) : undefined}
+				figure={told.only_bounds || isRange(step, shown) ? rangeOf(shown) : undefined}
 			/>
 			<p class="falls-hint" aria-live="polite">
 				{hint ?? (falls.some((fall) => fall.on) ? HINT : NONE_TICKED)}

@@ -1,7 +1,7 @@
 /*
  * gap.tsx - drawer: why a device stood idle.
  */
-import { CAUSES } from "../../core/colors";
+import { allCauses } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs, formatPercent } from "../../core/format";
 import type { Selection } from "../../core/store";
@@ -12,23 +12,9 @@ import "./details.css";
 
 type GapSelection = Extract<Selection, { kind: "gap" }>;
 
-/* What each cause means for the reader. */
-const CAUSE_WORDS: Record<(typeof CAUSES)[number], string> = {
-	profiler: "the profiler was at work",
-	input: "the next batch was not there yet",
-	allocator: "the allocator asked the device for memory",
-	compile: "code was being compiled",
-	gc: "Python collected garbage",
-	sync: "the host waited for the device before it went on",
-	launch: "the host launched too slowly",
-	latency: "the time that a launch takes to reach the device",
-	dependency: "it waited for another stream or rank",
-	unknown: "nothing in the file says why",
-};
-
 function Cause({ cause, gap }: { cause: GapCause; gap: GapAnswer }) {
 	const share = formatPercent(gap.dur_ns ? (cause.ns * 100) / gap.dur_ns : null);
-	const words = CAUSE_WORDS[CAUSES[cause.number] ?? "unknown"];
+	const words = allCauses()[cause.number]?.about ?? "";
 	return (
 		<>
 			<dt>{cause.cause}</dt>
