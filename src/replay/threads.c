@@ -27,6 +27,9 @@
 #define RESUME_NS 300000
 #define SILENT_TIMES 5
 
+/* For how long a thread may have no core on a busy machine: some turns of the scheduler. */
+#define CORELESS_NS 100000000
+
 /* A launch that took as long as this waited for a place in the queue; launches need 5 to 20 us. */
 #define LONG_LAUNCH_NS 50000
 
@@ -344,6 +347,16 @@ static void end_early(const struct threads *threads, struct burst *burst)
 	if (since_ns < burst->start_ns)
 		since_ns = burst->start_ns;
 	if (resume_ns <= burst->end_ns && resume_ns - since_ns >= SILENT_TIMES * RESUME_NS)
+		burst->end_ns = resume_ns - 1;
+	else if (ss_silence_of_backward(threads->trace, threads->build->main,
+					burst->start_ns > burst->end_ns - CORELESS_NS
+						? burst->start_ns
+						: burst->end_ns - CORELESS_NS,
+					burst->end_ns, SILENT_TIMES * RESUME_NS, &resume_ns))
+		/*
+		 * DDP ends backward when all its collectives have ended: the thread of this one
+		 * lost its core before it could write down the end
+		 */
 		burst->end_ns = resume_ns - 1;
 }
 
