@@ -51,8 +51,8 @@
 
 static const char update_fix[] =
 	"optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)   # or AdamW, SGD\n"
-	"# an optimizer of your own: torch._foreach_mul_(tensors, x) and its like work on a list of\n"
-	"# tensors, torch.compile(optimizer.step) fuses the rest";
+	"# an optimizer of your own: torch._foreach_mul_(tensors, x) and its like work on a list\n"
+	"# of tensors, torch.compile(optimizer.step) fuses the rest";
 
 /* What ends a run, by name. */
 enum end { ENDS_NOT, ENDS, READS_BACK };
