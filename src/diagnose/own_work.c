@@ -20,18 +20,30 @@
 #define NAMED 2
 #define PART 10
 
+/* What a name is as a frame, looked at when it is first met. */
+enum { FRAME_NEW = 0, FRAME_OTHER, FRAME_OWN };
+
 struct work {
 	struct ss_look *look;
 	struct ss_sites sites;
+	uint8_t *kinds; /* per name */
 };
 
-static bool is_own(const struct ss_trace *trace, uint32_t row)
+static bool is_own(const struct work *work, uint32_t row)
 {
-	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
+	const struct ss_trace *trace = work->look->trace;
+	uint32_t id = trace->slices.name[row];
+	const char *name = ss_strings_text(&trace->names, id);
 
-	return trace->slices.kind[row] == SS_KIND_PYTHON && name[0] != '<' &&
-	       strstr(name, ".py(") && ss_frame_function(name)[0] != '<' &&
-	       !ss_frame_is_library(name);
+	if (trace->slices.kind[row] != SS_KIND_PYTHON)
+		return false;
+	if (!work->kinds[id])
+		work->kinds[id] = name[0] != '<' && strstr(name, ".py(") &&
+						  ss_frame_function(name)[0] != '<' &&
+						  !ss_frame_is_library(name)
+					  ? FRAME_OWN
+					  : FRAME_OTHER;
+	return work->kinds[id] == FRAME_OWN;
 }
 
 /* Time belongs to the innermost function of the program, unless an operator is in between. */
@@ -44,17 +56,20 @@ static void add_moment(void *context, uint32_t row, int64_t from_ns, int64_t to_
 		if (trace->slices.kind[row] == SS_KIND_OP ||
 		    (ss_slice_flags(trace, row) & (SS_NAME_DATALOADER | SS_NAME_COMM_RANGE)))
 			return;
-		if (is_own(trace, row)) {
+		if (is_own(work, row)) {
 			ss_sites_add(&work->sites, trace->slices.name[row], row, to_ns - from_ns);
 			return;
 		}
 	}
 }
 
-static enum ss_status find(struct work *work, struct ss_error *err)
+static enum ss_status find(struct work *work, struct ss_arena *scratch, struct ss_error *err)
 {
 	struct ss_look *look = work->look;
 
+	work->kinds = SS_ARENA_NEW(scratch, uint8_t, (size_t)look->trace->names.count + 1);
+	if (!work->kinds)
+		return ss_fail_memory(err, "the functions of a rank");
 	SS_TRY(ss_sites_init(&work->sites, look, err));
 	for (uint32_t i = 0; i < look->steps->count; i++)
 		ss_host_time(look->trace, look->graph->main, look->steps->items[i], add_moment,
@@ -76,13 +91,16 @@ static enum ss_status find(struct work *work, struct ss_error *err)
 enum ss_status ss_own_work_look(struct ss_look *look, struct ss_error *err)
 {
 	struct work work = { .look = look };
+	struct ss_arena scratch;
 	enum ss_status status;
 
 	if (look->digest->device >= 0 || !look->digest->arrival_count ||
 	    look->graph->main == SS_NO_ROW)
 		return SS_OK;
-	status = find(&work, err);
+	ss_arena_init(&scratch, look->memory);
+	status = find(&work, &scratch, err);
 	ss_sites_release(&work.sites);
+	ss_arena_release(&scratch);
 	return status;
 }
 
