@@ -160,6 +160,11 @@ static void set_cost(struct ordering *ordering, struct ss_finding *finding, int6
 	ordering->high_now_ns = high_ns < ordering->now_ns ? high_ns : ordering->now_ns;
 }
 
+static double silent_share_of(const struct ss_finding *finding)
+{
+	return finding->silent_share > 0 ? finding->silent_share : finding->rule->silent_share;
+}
+
 /* False: too little to be told. */
 static bool is_told(const struct ss_diagnosis *diagnosis, struct ss_finding *finding,
 		    int64_t gain_ns)
@@ -173,7 +178,7 @@ static bool is_told(const struct ss_diagnosis *diagnosis, struct ss_finding *fin
 	finding->is_warning = share >= (finding->warn_share > 0 ? finding->warn_share
 								: finding->rule->warn_share);
 	finding->is_warning |= finding->memory_warns;
-	return finding->has_memory || (gain_ns > 0 && share >= finding->rule->silent_share);
+	return finding->has_memory || (gain_ns > 0 && share >= silent_share_of(finding));
 }
 
 /*
@@ -218,7 +223,7 @@ static bool is_candidate(const struct ss_diagnosis *diagnosis, const struct ss_f
 	if (diagnosis->is_what_if || finding->has_memory)
 		return true;
 	most_ns = most_of(&diagnosis->replay, &finding->edits);
-	return (double)most_ns >= finding->rule->silent_share * (double)diagnosis->step_ns;
+	return (double)most_ns >= silent_share_of(finding) * (double)diagnosis->step_ns;
 }
 
 static void order_timed(struct ordering *ordering)

@@ -132,9 +132,9 @@ struct ss_finding {
 	uint32_t *ranks;   /* indexes of those that have it */
 	uint32_t rank_count;
 	enum ss_confidence confidence;
-	const char *reason; /* of the confidence; NULL: none */
-	double warn_share;  /* instead of the rule's; 0: the rule's */
-	int64_t bytes;      /* what it is about, by a snapshot: ss_rule.bytes_are; -1: not told */
+	const char *reason;              /* of the confidence; NULL: none */
+	double warn_share, silent_share; /* instead of the rule's; 0: the rule's */
+	int64_t bytes; /* what it is about, by a snapshot: ss_rule.bytes_are; -1: not told */
 	bool is_warning;
 	bool has_memory;                  /* a snapshot shows it: it is told, whatever it costs */
 	bool memory_warns;                /* and is a warning by that alone */

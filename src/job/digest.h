@@ -125,6 +125,8 @@ struct ss_digest {
 	/* without device: sum over operators of a hash of name and sizes, where sizes are there */
 	uint64_t work;
 	bool has_sizes;
+	/* without device: own time of all operators, each at the lower quartile of its name */
+	double typical_ns;
 	struct ss_rank_kernel
 		*modules; /* nn.Modules with what was launched in them, backward too */
 	uint32_t module_count, module_capacity;

@@ -49,6 +49,12 @@ bool ss_judge_beats_noise(struct ss_judge *judge, uint32_t r, bool same_work);
  */
 bool ss_judge_same_work(struct ss_judge *judge, uint32_t r, bool outside);
 
+/*
+ * Ranks without device and with the same work: its operators take longer than those of the others,
+ * but typical calls do not. What is longer is what the scheduler of a busy machine takes away.
+ */
+bool ss_judge_is_held_up(struct ss_judge *judge, uint32_t r);
+
 /* What a rank waits for communication a step, and nothing computes meanwhile. */
 int64_t ss_judge_exposed(const struct ss_digest *rank);
 

@@ -31,6 +31,12 @@
 #define LOOSE_TIMES 1.5
 #define OPERATORS_TIMES 1.15
 
+/*
+ * A slow core is slow in every call. When typical calls explain less than this part of what all of
+ * them take longer, some were held up, by milliseconds each: a scheduler that had other work.
+ */
+#define PACE_PART 0.5
+
 /* How much later than the median of the others, in a step. */
 static int64_t margin_of(struct ss_judge *judge, uint32_t r, uint32_t step)
 {
@@ -44,25 +50,66 @@ static int64_t margin_of(struct ss_judge *judge, uint32_t r, uint32_t step)
 	       ss_judge_median(judge->values, count);
 }
 
-bool ss_judge_beats_noise(struct ss_judge *judge, uint32_t r, bool same_work)
+/* How much more it does outside of operators than the median of the others, in a step. */
+static int64_t loose_margin_of(struct ss_judge *judge, uint32_t r, uint32_t step)
 {
-	uint32_t steps = judge->lateness.step_count;
-	double sum = 0, squares = 0, mean, deviation;
+	const struct ss_many *many = judge->many;
+	uint32_t number = judge->lateness.numbers[step], count = 0;
+	const struct ss_rank_step *own = ss_judge_step(&many->ranks[r], number);
 
-	if (steps < STEPS_MIN)
-		return true;
-	for (uint32_t s = 0; s < steps; s++) {
-		double margin = (double)margin_of(judge, r, s);
+	for (uint32_t k = 0; k < many->rank_count; k++) {
+		const struct ss_rank_step *other = ss_judge_step(&many->ranks[k], number);
+
+		if (k != r && other)
+			judge->values[count++] = other->loose_ns;
+	}
+	return own && count ? own->loose_ns - ss_judge_median(judge->values, count) : 0;
+}
+
+/* Of a difference between ranks, over the steps. */
+struct spread {
+	double mean, deviation;
+	uint32_t steps;
+};
+
+static struct spread spread_of(struct ss_judge *judge, uint32_t r,
+			       int64_t (*margin_in)(struct ss_judge *, uint32_t, uint32_t))
+{
+	struct spread spread = { .steps = judge->lateness.step_count };
+	double sum = 0, squares = 0;
+
+	for (uint32_t s = 0; s < spread.steps; s++) {
+		double margin = (double)margin_in(judge, r, s);
 
 		sum += margin;
 		squares += margin * margin;
 	}
-	mean = sum / steps;
-	deviation = squares - sum * mean;
-	deviation = deviation > 0 ? sqrt(deviation / (steps - 1)) : 0;
-	if (mean <= 0 || mean * sqrt((double)steps) < ERRORS * deviation)
+	spread.mean = sum / spread.steps;
+	spread.deviation = squares - sum * spread.mean;
+	spread.deviation = spread.deviation > 0 ? sqrt(spread.deviation / (spread.steps - 1)) : 0;
+	return spread;
+}
+
+static bool beats(const struct spread *spread, bool is_steady)
+{
+	if (spread->mean <= 0 ||
+	    spread->mean * sqrt((double)spread->steps) < ERRORS * spread->deviation)
 		return false;
-	return !same_work || mean >= STEADY * deviation;
+	return !is_steady || spread->mean >= STEADY * spread->deviation;
+}
+
+bool ss_judge_beats_noise(struct ss_judge *judge, uint32_t r, bool same_work)
+{
+	struct spread late, loose;
+
+	if (judge->lateness.step_count < STEPS_MIN)
+		return true;
+	late = spread_of(judge, r, margin_of);
+	if (beats(&late, same_work))
+		return true;
+	/* the others are held up, more or less: its own work is the same in each step */
+	loose = spread_of(judge, r, loose_margin_of);
+	return !same_work && late.mean > 0 && beats(&loose, true) && loose.mean >= late.mean;
 }
 
 /* --- the same work ----------------------------------------------------------------------- */
@@ -120,4 +167,23 @@ bool ss_judge_same_work(struct ss_judge *judge, uint32_t r, bool outside)
 		same += has_same_work(&many->ranks[r], &many->ranks[k]);
 	}
 	return same * 2 >= others && !(outside && is_busy_outside(judge, r));
+}
+
+bool ss_judge_is_held_up(struct ss_judge *judge, uint32_t r)
+{
+	const struct ss_many *many = judge->many;
+	const struct ss_digest *own = &many->ranks[r];
+	double all = median_part(judge, r, SS_OWN_COMPUTE), typical;
+	uint32_t count = 0;
+
+	for (uint32_t k = 0; k < many->rank_count; k++)
+		if (k != r && many->ranks[k].step_count)
+			judge->values[count++] = (int64_t)(many->ranks[k].typical_ns /
+							   many->ranks[k].step_count);
+	typical = (double)ss_judge_median(judge->values, count);
+	if (all <= 0 || typical <= 0)
+		return false;
+	all = (double)ss_judge_part(own, SS_OWN_COMPUTE) / all;
+	typical = own->typical_ns / own->step_count / typical;
+	return typical - 1 < PACE_PART * (all - 1);
 }

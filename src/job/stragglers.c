@@ -150,6 +150,9 @@ static const char *spared_words(enum ss_spared spared)
 		return "but waits for others longer than they do";
 	case SS_SPARED_CHEAP:
 		return "but without it the job would be no faster";
+	case SS_SPARED_HELD:
+		return "but its typical operators are as fast as theirs: other processes hold it "
+		       "up";
 	case SS_SPARED_NOISE:
 		return "but differs as much from step to step as from the others";
 	default:

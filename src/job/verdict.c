@@ -33,7 +33,10 @@
 #define ROTATING_STEPS_MIN 2
 #define ROTATING_FEW_PERCENT 10
 
-/* A job in which somebody is late in most steps loses this share at least, or it is noise. */
+/*
+ * A job in which somebody is late in most steps loses this share at least, or it is noise; so is a
+ * rank without device that is late in some.
+ */
 #define ROTATING_STEP_PERCENT 3
 
 /* Of so few steps only what is large is no chance. */
@@ -308,9 +311,18 @@ static bool is_chance(const struct ss_judge *judge, const struct ss_straggler *s
 	       (steps < FEW_STEPS && straggler->late_ns < judge->step_ns / 100 * FEW_STEP_PERCENT);
 }
 
+/* Nothing that is done besides computing makes it late: input, compiling, garbage. */
+static bool is_of_host(const struct ss_straggler *straggler)
+{
+	return straggler->cause == SS_LATE_KERNELS || straggler->cause == SS_LATE_UNKNOWN ||
+	       (straggler->cause == SS_LATE_HOST && (straggler->idle_cause == SS_IDLE_LAUNCH ||
+						     straggler->idle_cause == SS_IDLE_UNKNOWN));
+}
+
 static enum ss_spared judge_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
 {
 	bool on_host = judge->many->ranks[r].device < 0;
+	int percent;
 
 	measure_rank(judge, r, out);
 	if (is_chance(judge, out))
@@ -319,6 +331,8 @@ static enum ss_spared judge_rank(struct ss_judge *judge, uint32_t r, struct ss_s
 	if (on_host && !ss_judge_beats_noise(judge, r, out->same_work))
 		return SS_SPARED_NOISE;
 	ss_judge_cause(judge, out);
+	if (out->same_work && is_of_host(out) && ss_judge_is_held_up(judge, r))
+		return SS_SPARED_HELD;
 	if ((out->cause == SS_LATE_HOST && is_usual(judge, out)) ||
 	    out->excess_ns < judge->step_ns / 100 * EXCESS_STEP_PERCENT)
 		return SS_SPARED_ALIKE;
@@ -327,8 +341,9 @@ static enum ss_spared judge_rank(struct ss_judge *judge, uint32_t r, struct ss_s
 	cap_gain(judge, out);
 	if (out->cause == SS_LATE_HOST)
 		cap_host_gain(judge, out);
-	return out->gain_ns < judge->step_ns / 100 * GAIN_STEP_PERCENT ? SS_SPARED_CHEAP
-								       : SS_SPARED_NOT;
+	percent = on_host && out->pattern != SS_PATTERN_PERSISTENT ? ROTATING_STEP_PERCENT
+								   : GAIN_STEP_PERCENT;
+	return out->gain_ns < judge->step_ns / 100 * percent ? SS_SPARED_CHEAP : SS_SPARED_NOT;
 }
 
 static int64_t compute_in(const struct ss_digest *rank, uint32_t number)

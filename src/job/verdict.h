@@ -32,6 +32,7 @@ enum ss_spared {
 	SS_SPARED_WAITS,  /* it waits for others more than they do */
 	SS_SPARED_CHEAP,  /* without it the job would be no faster */
 	SS_SPARED_NOISE,  /* it differs from itself as much as from the others */
+	SS_SPARED_HELD,   /* typical calls are as fast as theirs: a busy machine holds it up */
 };
 
 struct ss_straggler {

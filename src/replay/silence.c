@@ -78,3 +78,41 @@ bool ss_silence_of_reducer(const struct ss_trace *trace, uint32_t track, int64_t
 	return function != SS_NO_ROW && is_named(trace, function, ACCUMULATE) &&
 	       ss_slice_end(&trace->slices, function) <= moment_ns;
 }
+
+/* Autograd, or DDP that copies a bucket back: backward is not over. */
+static bool is_of_backward(const struct ss_trace *trace, uint32_t row)
+{
+	if (function_of(trace, row) != SS_NO_ROW)
+		return true;
+	for (; row != SS_NO_ROW; row = trace->slices.parent[row])
+		if (is_named(trace, row, COPY_BACK))
+			return true;
+	return false;
+}
+
+bool ss_silence_of_backward(const struct ss_trace *trace, uint32_t track, int64_t from_ns,
+			    int64_t to_ns, int64_t least_ns, int64_t *resume_ns)
+{
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t first = trace->tracks[track].first_row;
+	uint32_t end = first + trace->tracks[track].row_count;
+	bool found = false;
+
+	for (uint32_t row = ss_silence_end(trace, track, from_ns);
+	     row < end && slices->start_ns[row] <= to_ns; row++) {
+		int64_t start_ns = slices->start_ns[row], since_ns;
+
+		if (row > first && start_ns - slices->start_ns[row - 1] >= least_ns) {
+			since_ns = ss_silence_since(trace, track, start_ns);
+			if (start_ns - (since_ns > from_ns ? since_ns : from_ns) >= least_ns &&
+			    ss_silence_of_reducer(trace, track, start_ns - 1)) {
+				*resume_ns = start_ns;
+				found = true;
+			}
+		}
+		/* between two buckets it waits for the next one, which may go on for long */
+		if (found && !is_of_backward(trace, row))
+			return true;
+	}
+	return false;
+}

@@ -19,4 +19,12 @@ int64_t ss_silence_since(const struct ss_trace *trace, uint32_t track, int64_t m
  */
 bool ss_silence_of_reducer(const struct ss_trace *trace, uint32_t track, int64_t moment_ns);
 
+/*
+ * The moment in [from, to] at which the thread goes on after DDP let it wait, at the end of
+ * backward, for `least_ns` of that time or longer. False: it does not, or backward is not over
+ * before `to`.
+ */
+bool ss_silence_of_backward(const struct ss_trace *trace, uint32_t track, int64_t from_ns,
+			    int64_t to_ns, int64_t least_ns, int64_t *resume_ns);
+
 #endif

@@ -27,6 +27,9 @@
 #define RESUME_NS 300000
 #define SILENT_TIMES 5
 
+/* For how long a thread may have no core on a busy machine: some turns of the scheduler. */
+#define CORELESS_NS 100000000
+
 /* A launch that took as long as this waited for a place in the queue; launches need 5 to 20 us. */
 #define LONG_LAUNCH_NS 50000
 
@@ -335,15 +338,29 @@ static void end_early(const struct threads *threads, struct burst *burst)
 {
 	const struct ss_track *track = &threads->trace->tracks[threads->build->main];
 	uint32_t row = main_row_after(threads, burst->end_ns - RESUME_NS);
-	int64_t resume_ns, since_ns;
+	int64_t resume_ns = INT64_MAX, since_ns = burst->start_ns;
 
-	if (!burst->is_comm || row == track->first_row + track->row_count)
+	if (!burst->is_comm)
 		return;
-	resume_ns = threads->trace->slices.start_ns[row];
-	since_ns = ss_silence_since(threads->trace, threads->build->main, resume_ns);
+	if (row < track->first_row + track->row_count) {
+		resume_ns = threads->trace->slices.start_ns[row];
+		since_ns = ss_silence_since(threads->trace, threads->build->main, resume_ns);
+	}
 	if (since_ns < burst->start_ns)
 		since_ns = burst->start_ns;
-	if (resume_ns <= burst->end_ns && resume_ns - since_ns >= SILENT_TIMES * RESUME_NS)
+	if (resume_ns <= burst->end_ns && resume_ns - since_ns >= SILENT_TIMES * RESUME_NS) {
+		burst->end_ns = resume_ns - 1;
+		return;
+	}
+	/*
+	 * DDP ends backward when all its collectives have ended: then the thread of this one lost
+	 * its core before it could write down the end.
+	 */
+	since_ns = burst->end_ns - CORELESS_NS;
+	if (since_ns < burst->start_ns)
+		since_ns = burst->start_ns;
+	if (ss_silence_of_backward(threads->trace, threads->build->main, since_ns, burst->end_ns,
+				   SILENT_TIMES * RESUME_NS, &resume_ns))
 		burst->end_ns = resume_ns - 1;
 }
 

@@ -75,6 +75,26 @@
 /* Longer in some steps, by what a busy machine takes: all call the same. */
 #define BUSY_STEPS THREAD("1", "4900", "500") SHORT("2") THREAD("3", "3300", "2100") LONG("4")
 
+/* As that, and the function is recorded. */
+#define COUNTS(n) OUTSIDE(n) "frame a.py(3):count 1 " n "3000 +1990;"
+/* As many operators as short, held up for nearly as long as that function takes. */
+#define HELD(n) THREAD(n, "4800", "600")
+
+/* Operators of 0.5 ms, six of them; the second is held up for 2 ms on the late rank. */
+#define OP(n, at, dur) "op mul 1 " n at " +" dur ";"
+#define FIVE(n, a, b, c, d, e) \
+	OP(n, a, "500") OP(n, b, "500") OP(n, c, "500") OP(n, d, "500") OP(n, e, "500")
+#define SIX(n)                                                                              \
+	"note ProfilerStep#" n " 1 " n "0000 +10000;" OP(n, "0000", "500")                  \
+		FIVE(n, "0500", "1000", "1500", "2000", "2500") "note gloo:all_reduce 2 " n \
+								"3000 +2400; op opt 1 " n   \
+								"5405 +4000;"
+#define HELD_UP(n)                                                                          \
+	"note ProfilerStep#" n " 1 " n "0000 +10000;" OP(n, "0000", "2500")                 \
+		FIVE(n, "2500", "3000", "3500", "4000", "4500") "note gloo:all_reduce 2 " n \
+								"5000 +400; op opt 1 " n    \
+								"5405 +4000;"
+
 static const struct rule_case cases[] = {
 	{ "a device that takes twice as long", JOB(SLOW),
 	  "warning 400.0 high rank 2\n"
@@ -120,6 +140,22 @@ static const struct rule_case cases[] = {
 	  "the others wait 6.00 ms a step for it, all together\n"
 	  "2.00 ms more per step than on the median rank: its host is busy outside of operators\n"
 	  "it comes to its collectives 2.00 ms a step later than the first, in 4 of 4 steps" },
+	{ "no devices: a function that only this rank runs",
+	  HOST_STEPS(SHORT) NEXT HOST_STEPS(SHORT) NEXT HOST_STEPS(COUNTS) NEXT HOST_STEPS(SHORT),
+	  "warning 2000.0 high rank 2\n"
+	  "the others wait 6.00 ms a step for it, all together\n"
+	  "2.00 ms more per step than on the median rank: its host is busy outside of operators\n"
+	  "it comes to its collectives 2.00 ms a step later than the first, in 4 of 4 steps\n"
+	  "count takes 1.99 ms per step outside of operators (a.py(3):count)" },
+	{ "no devices: the same function, and the other rank is held up in three steps",
+	  SHORT("1") HELD("2") HELD("3") HELD("4") NEXT HOST_STEPS(COUNTS),
+	  "warning 650.0 high rank 1\n"
+	  "2.00 ms more per step than on the median rank: its host is busy outside of operators\n"
+	  "count takes 1.99 ms per step outside of operators (a.py(3):count)\n"
+	  "it comes to its collectives 0.65 ms a step later than the first, in 4 of 4 steps\n"
+	  "the others wait 0.65 ms a step for it, all together" },
+	{ "no devices: as much to do, and other processes take the core in each step",
+	  HOST_STEPS(SIX) NEXT HOST_STEPS(SIX) NEXT HOST_STEPS(HELD_UP) NEXT HOST_STEPS(SIX), "" },
 	{ "no devices: as much to do, and late by chance", HOST_STEPS(SHORT) NEXT BUSY_STEPS, "" },
 	{ "two at once: what they cost is joint",
 	  THREE(SLOW) NEXT THREE(USUAL) NEXT THREE(SLOW) NEXT THREE(USUAL) NEXT THREE(USUAL),

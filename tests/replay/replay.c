@@ -56,6 +56,14 @@ static const struct replay_case cases[] = {
 	  "note ProfilerStep#1 1 0 +3100; op a 1 0 +100; note gloo:all_reduce 2 100 +2900;"
 	  "op b 1 2800 +200",
 	  "gloo:all_reduce", 3100, 400.001, 0 },
+	{ "backward of DDP is over: so are its collectives, whenever that is written",
+	  "note ProfilerStep#1 1 0 +9200; op torch.distributed.ddp.reducer::copy_bucket_to_grad 1 "
+	  "0 +100; note gloo:all_reduce 2 100 +9000; op b 1 2800 +200",
+	  "gloo:all_reduce", 9200, 6500.001, 0 },
+	{ "not behind backward: the thread may have done something else",
+	  "note ProfilerStep#1 1 0 +9200; op a 1 0 +100; note gloo:all_reduce 2 100 +9000;"
+	  "op b 1 2800 +200",
+	  "gloo:all_reduce", 9200, 9200, 0 },
 	{ "two collectives in the queue of a thread: each is waited for",
 	  "note ProfilerStep#1 1 0 +2300; op a 1 0 +100; note gloo:all_reduce 2 100 +1000;"
 	  "note gloo:all_reduce 2 1105 +995; op b 1 1150 +50; op c 1 2150 +50",

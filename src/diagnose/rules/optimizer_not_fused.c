@@ -207,6 +207,9 @@ static enum ss_status look_for_optimizer(struct ss_look *look, struct ss_error *
  */
 #define WARN_SHARE_ON_CPU 0.2
 
+/* What is below it is what most jobs with Adam have, and the profiler's own cost adds to it. */
+#define SILENT_SHARE_ON_CPU 0.1
+
 static enum ss_status judge_optimizer(struct ss_judgement *judgement, struct ss_error *err)
 {
 	struct ss_finding *finding = NULL;
@@ -220,8 +223,10 @@ static enum ss_status judge_optimizer(struct ss_judgement *judgement, struct ss_
 		if (!finding)
 			break;
 		ss_judge_take(judgement, finding, i);
-		if (ss_judge_figure(judgement, i, SS_OPTIMIZER_ON_CPU) > 0)
+		if (ss_judge_figure(judgement, i, SS_OPTIMIZER_ON_CPU) > 0) {
 			finding->warn_share = WARN_SHARE_ON_CPU;
+			finding->silent_share = SILENT_SHARE_ON_CPU;
+		}
 	}
 	return SS_OK;
 }

@@ -12,6 +12,7 @@
 #include "diagnose/diagnose.h"
 #include "diagnose/excess.h"
 #include "diagnose/links.h"
+#include "diagnose/own_work.h"
 #include "diagnose/shares.h"
 #include "job/verdict.h"
 
@@ -35,6 +36,10 @@ static const char host_fix[] =
 	"numactl --cpunodebind=N --membind=N python train.py   # N: node of the rank's device\n"
 	"# look for other processes on its cores (top, mpstat -P ALL) and for a lower cpufreq;\n"
 	"# work that only this rank does (logging, checkpoints) belongs into a thread";
+static const char python_fix[] =
+	"# work that only this rank does (logging, metrics, checkpoints) belongs into a thread or\n"
+	"# behind the last collective of the step, or is split among all ranks;\n"
+	"# profile(..., with_stack=True) names its functions";
 static const char shared_fix[] =
 	"nvidia-smi pmon -c 1   # processes on the device; on AMD: rocm-smi --showpids\n"
 	"# stop the other process or move this rank; jobs that must share: NVIDIA MPS or MIG";
@@ -205,6 +210,7 @@ static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding
 					  : "%sits device stands idle {time} more a step than that "
 					    "of the median rank: its host %s",
 				  who, host_words(item->idle_cause, on_host));
+		ss_own_work_tell(judgement, finding, item->rank, item->excess_ns);
 		break;
 	case SS_LATE_SHARED:
 		ss_judge_evidence(judgement, finding,
@@ -233,7 +239,7 @@ static const char *fix_of(const struct stragglers *stragglers, const struct ss_s
 	case SS_LATE_COPIES:
 		return copies_fix;
 	case SS_LATE_HOST:
-		return host_fix;
+		return on_host ? python_fix : host_fix;
 	case SS_LATE_SHARED:
 		return shared_fix;
 	case SS_LATE_LINK:
@@ -539,14 +545,6 @@ static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_erro
 	return status;
 }
 
-/* Ranks are only compared. */
-static enum ss_status look_at_rank(struct ss_look *look, struct ss_error *err)
-{
-	(void)look;
-	(void)err;
-	return SS_OK;
-}
-
 const struct ss_rule ss_rule_straggler = {
 	.name = "straggler",
 	.title = "One rank holds all others up",
@@ -557,6 +555,6 @@ const struct ss_rule ss_rule_straggler = {
 	.silent_share = 0.01,
 	.why = "ByteDance looks into jobs that a rank makes 3 % slower; below 1 % ranks of a "
 	       "healthy job differ as much",
-	.look = look_at_rank,
+	.look = ss_own_work_look,
 	.judge = judge_ranks,
 };

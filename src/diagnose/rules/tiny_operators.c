@@ -32,6 +32,12 @@
  */
 #define OTHERS_MIN 5
 
+/*
+ * Behind backward, and this part of them in place: Adam in single operators has 5 of 9, SGD with
+ * momentum 2 of 3. That is an optimizer, in a range of its own or not.
+ */
+#define IN_PLACE_PART 2
+
 /* What takes this long between two operators is something else: it is not counted. */
 #define PAUSE_NS 5000000
 
@@ -43,6 +49,11 @@
 #define PRODUCTS_LEFT 0.6
 #define PRODUCTS_LEFT_MOST 0.8
 
+static const char update_fix[] =
+	"optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)   # or AdamW, SGD\n"
+	"# an optimizer of your own: torch._foreach_mul_(tensors, x) and its like work on a list\n"
+	"# of tensors, torch.compile(optimizer.step) fuses the rest";
+
 /* What ends a run, by name. */
 enum end { ENDS_NOT, ENDS, READS_BACK };
 
@@ -51,9 +62,11 @@ struct run {
 	uint32_t count;       /* of operators that compute */
 	uint32_t names;       /* distinct ones of them */
 	uint32_t products;    /* matrix products, convolutions, attention */
+	uint32_t in_place;    /* they change one of their tensors */
 	int64_t fast_ns;      /* own time of all, when they are fast */
 	uint32_t number;      /* of the run, for `seen` */
 	uint32_t step;
+	bool is_behind; /* backward, in its step */
 };
 
 struct tiny {
@@ -67,7 +80,9 @@ struct tiny {
 	uint8_t *ends;      /* per name: enum end */
 	uint32_t *seen;     /* per name: the last run that had it */
 	struct run run;
+	uint32_t backward; /* the last step in which an operator of backward was seen */
 	int64_t count, claimed_ns;
+	int64_t updates_ns; /* of claimed_ns: an optimizer */
 };
 
 /* Values that Python reads: it decides on them, and what follows cannot be fused with it. */
@@ -176,6 +191,22 @@ static int64_t claim(struct tiny *tiny)
 	return sum_ns;
 }
 
+static bool is_in_place(const struct tiny *tiny, uint32_t row)
+{
+	const struct ss_trace *trace = tiny->look->trace;
+	const struct ss_string *name = &trace->names.items[trace->slices.name[row]];
+
+	return name->length && name->text[name->length - 1] == '_';
+}
+
+/* It changes tensors one by one when backward is over. */
+static bool is_update(const struct tiny *tiny)
+{
+	return tiny->run.is_behind && !tiny->run.products &&
+	       tiny->phases->phase[tiny->run.first] != SS_PHASE_BACKWARD &&
+	       tiny->run.in_place * IN_PLACE_PART >= tiny->run.count;
+}
+
 /* What the run has becomes claims and sites. */
 static void end_run(struct tiny *tiny)
 {
@@ -189,6 +220,8 @@ static void end_run(struct tiny *tiny)
 
 		tiny->claimed_ns = ss_ns_sum(tiny->claimed_ns, ns);
 		tiny->count += ns ? run->count : 0;
+		if (is_update(tiny))
+			tiny->updates_ns = ss_ns_sum(tiny->updates_ns, ns);
 		for (uint32_t row = run->first; ns && row <= run->last; row++)
 			if (tiny->runs->group_of[row] != SS_NO_ROW && !tiny->is_around[row] &&
 			    computes(tiny, row))
@@ -218,12 +251,14 @@ static void add_leaf(struct tiny *tiny, uint32_t row)
 	if (run->first == SS_NO_ROW) {
 		run->first = row;
 		run->step = step;
+		run->is_behind = tiny->backward == step;
 	}
 	run->last = row;
 	run->fast_ns = ss_ns_sum(run->fast_ns, group->fast_ns);
 	if (!computes(tiny, row))
 		return;
 	run->count++;
+	run->in_place += is_in_place(tiny, row);
 	run->products += is_product(tiny->runs->category[slices->name[row]]);
 	run->names += tiny->seen[slices->name[row]] != run->number;
 	tiny->seen[slices->name[row]] = run->number;
@@ -234,12 +269,15 @@ static void go_through(struct tiny *tiny)
 	const struct ss_trace *trace = tiny->look->trace;
 
 	tiny->run = (struct run){ .first = SS_NO_ROW, .number = 1 };
+	tiny->backward = SS_NO_ROW;
 	for (uint32_t row = 0; row < trace->device_from; row++) {
 		/* what an operator reads back by itself (aten::std) stays inside of it */
 		if (tiny->ends[trace->slices.name[row]] && tiny->runs->ops->owner[row] == SS_NO_ROW)
 			end_run(tiny);
 		else if (tiny->runs->group_of[row] != SS_NO_ROW && !tiny->is_around[row])
 			add_leaf(tiny, row);
+		if (tiny->phases->phase[row] == SS_PHASE_BACKWARD)
+			tiny->backward = ss_step_at(trace, trace->slices.start_ns[row]);
 	}
 	end_run(tiny);
 }
@@ -252,6 +290,15 @@ static void tell(struct tiny *tiny)
 	ss_look_evidence(look, all,
 			 "{count} operators per step compute next to nothing, one behind the "
 			 "other: {time} with the calls around them");
+	if (2 * tiny->updates_ns > tiny->claimed_ns) {
+		struct ss_fact update = { tiny->updates_ns, 0, SS_NO_ROW };
+
+		ss_look_evidence(
+			look, update,
+			"an optimizer written in single operators takes {time} of it: they "
+			"change tensors in place, behind backward");
+		ss_look_fix(look, update_fix);
+	}
 	ss_sites_sort(&tiny->sites);
 	for (uint32_t i = 0; i < tiny->sites.count && i < 3; i++)
 		ss_look_evidence(look, ss_site_fact(&tiny->sites.items[i]),
