@@ -4,7 +4,8 @@
  * No rank is to blame: data is. In every step all wait for the one that has the longest
  * sequences, and next time it is somebody else. Whether that is so is judged by
  * job/verdict.h. The fix gives each rank that has more as much to do as the median one of
- * that step has; at worst all together have as much as before, and each its mean. Without
+ * that step has, and as much memory to get; at worst all together have as much as before, and
+ * each its mean. Without
  * devices ranks share their cores, and the mean is what is expected.
  */
 #include "diagnose/diagnose.h"
@@ -93,8 +94,11 @@ static enum ss_status judge(struct balance *balance, struct ss_error *err)
 		balance->kind = judgement->many->ranks[0].device < 0 ? SS_SHARE_HOST
 								     : SS_SHARE_DEVICE;
 		finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
-		for (uint32_t r = 0; finding && r < judgement->rank_count; r++)
+		for (uint32_t r = 0; finding && r < judgement->rank_count; r++) {
 			ss_shares_claim(&balance->shares, judgement, finding, r, balance->kind, 0);
+			ss_shares_claim(&balance->shares, judgement, finding, r, SS_SHARE_MEMORY,
+					0);
+		}
 		if (finding)
 			tell(balance, finding, item);
 	}
