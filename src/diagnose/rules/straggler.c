@@ -347,6 +347,8 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 	if (item->cause == SS_LATE_KERNELS && !on_host) {
 		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_DEVICE,
 				item->kernel_ratio > 1 ? 1 / item->kernel_ratio : 1);
+		/* where its copies take longer, too, the device is it */
+		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_COPIES, 0);
 		return;
 	}
 	if (item->cause == SS_LATE_SHARED) {
