@@ -25,8 +25,9 @@ static enum ss_share_of kind_of(const struct ss_task *task)
 	case SS_TASK_LAUNCH:
 	case SS_TASK_CALL:
 		return SS_SHARE_HOST;
-	case SS_TASK_INPUT:
 	case SS_TASK_ALLOCATOR:
+		return SS_SHARE_MEMORY;
+	case SS_TASK_INPUT:
 	case SS_TASK_COMPILE:
 	case SS_TASK_GC:
 		return SS_SHARE_CHORES;

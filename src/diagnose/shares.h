@@ -17,7 +17,8 @@ enum ss_share_of {
 	SS_SHARE_DEVICE,
 	SS_SHARE_COPIES,
 	SS_SHARE_HOST,
-	SS_SHARE_CHORES, /* of the host: input, memory, compiling, garbage */
+	SS_SHARE_CHORES, /* of the host: input, compiling, garbage */
+	SS_SHARE_MEMORY, /* of the host: calls of the allocator; more work needs more of it */
 	SS_SHARE_KINDS,
 };
 

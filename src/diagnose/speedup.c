@@ -4,9 +4,11 @@
  * Work reaches some part of what its device can do. In bf16 it is taken to reach the same
  * part of a higher roof: FLOPs at the peak of the tensor cores, half the bytes at the
  * memory's bandwidth. It is no faster than the work in half types that the trace has
- * itself, where it has some.
+ * itself, where it has some; and as fast as work of its own size there.
  */
 #include "diagnose/speedup.h"
+
+#include <string.h>
 
 /*
  * Where sizes or peaks are not known: twice as fast at least, four times as people see for
@@ -21,6 +23,44 @@ static bool is_half(enum ss_dtype dtype)
 	return dtype == SS_DTYPE_FP16 || dtype == SS_DTYPE_BF16;
 }
 
+/* FLOPs are whole numbers here: equal ones are of products of the same size. */
+static bool is_of_size(const struct ss_speedup_size *size, const struct ss_work *work)
+{
+	return size->kind == work->kind && size->flops >= work->flops && size->flops <= work->flops;
+}
+
+static void add_size(struct ss_speedup *speedup, const struct ss_work *work, double ns)
+{
+	uint32_t at = 0;
+
+	while (at < speedup->size_count && !is_of_size(&speedup->sizes[at], work))
+		at++;
+	if (at == SS_SPEEDUP_SIZES)
+		return;
+	if (at == speedup->size_count)
+		speedup->sizes[speedup->size_count++] =
+			(struct ss_speedup_size){ .kind = work->kind, .flops = work->flops };
+	speedup->sizes[at].ns += ns;
+	speedup->sizes[at].count++;
+}
+
+/* Whether the attention of a row goes backward. */
+static bool is_backward(const struct ss_speedup *speedup, uint32_t row)
+{
+	const struct ss_trace *trace = speedup->trace;
+
+	return strstr(ss_strings_text(&trace->names, trace->slices.name[row]), "backward") != NULL;
+}
+
+/* What is masked is often not recorded, and FLOPs with it; but a network has it in one size. */
+static void add_attention(struct ss_speedup *speedup, uint32_t row)
+{
+	struct ss_speedup_size *size = &speedup->attention[is_backward(speedup, row)];
+
+	size->ns += (double)speedup->works->device_ns[row];
+	size->count++;
+}
+
 static void measure(struct ss_speedup *speedup)
 {
 	const struct ss_works *works = speedup->works;
@@ -29,9 +69,13 @@ static void measure(struct ss_speedup *speedup)
 	for (uint32_t row = 0; row < works->ops->row_count; row++) {
 		const struct ss_work *work = ss_works_of(works, row);
 
-		if (!work || !work->has_flops || !is_half(work->dtype) || !works->tensor[row] ||
-		    works->device_ns[row] <= 0)
+		if (!work || !is_half(work->dtype) || works->device_ns[row] <= 0)
 			continue;
+		if (!work->has_flops && work->kind == SS_WORK_ATTENTION)
+			add_attention(speedup, row);
+		if (!work->has_flops || !works->tensor[row])
+			continue;
+		add_size(speedup, work, (double)works->device_ns[row]);
 		flops[work->kind] += work->flops;
 		ns[work->kind] += (double)works->device_ns[row];
 	}
@@ -75,7 +119,7 @@ enum ss_status ss_speedup_init(struct ss_speedup *speedup, const struct ss_look 
 {
 	const struct ss_device *device = device_of(look);
 
-	*speedup = (struct ss_speedup){ 0 };
+	*speedup = (struct ss_speedup){ .trace = look->trace };
 	find_cores(speedup, device,
 		   device ? ss_strings_text(&look->trace->texts, device->name) : "");
 	if (!speedup->has_cores)
@@ -112,6 +156,17 @@ struct ss_faster ss_speedup_of_kernel(int64_t own_ns)
 				   bounded((double)own_ns / TIMES_HIGH, own_ns) };
 }
 
+/* What it takes in half types by the trace itself; 0: not known. */
+static double measured(const struct ss_speedup *speedup, const struct ss_work *work, double half_ns)
+{
+	for (uint32_t i = 0; i < speedup->size_count; i++)
+		if (is_of_size(&speedup->sizes[i], work))
+			return speedup->sizes[i].ns / speedup->sizes[i].count;
+	return speedup->rate[work->kind] > 0
+		       ? larger(half_ns, work->flops * 1e9 / speedup->rate[work->kind])
+		       : half_ns;
+}
+
 struct ss_faster ss_speedup_of(const struct ss_speedup *speedup, uint32_t worker)
 {
 	const struct ss_work *work = ss_works_of(speedup->works, worker);
@@ -126,7 +181,12 @@ struct ss_faster ss_speedup_of(const struct ss_speedup *speedup, uint32_t worker
 	if (half_peak <= now)
 		return (struct ss_faster){ own_ns, own_ns, own_ns };
 	if (!work->has_flops) {
+		const struct ss_speedup_size *size =
+			&speedup->attention[is_backward(speedup, worker)];
+
 		half = (double)own_ns * now / half_peak;
+		if (work->kind == SS_WORK_ATTENTION && size->count && size->ns / size->count < half)
+			half = size->ns / size->count;
 		return (struct ss_faster){ bounded(half, own_ns), bounded(2 * half, own_ns),
 					   bounded(half, own_ns) };
 	}
@@ -141,9 +201,8 @@ struct ss_faster ss_speedup_of(const struct ss_speedup *speedup, uint32_t worker
 		       ? roof(work, peaks->fp32_matrix * 1e12, work->moved_bytes, bandwidth) * 1e9 /
 				 part
 		       : 2 * half;
-	expected = speedup->rate[work->kind] > 0
-			   ? larger(half, work->flops * 1e9 / speedup->rate[work->kind])
-			   : half;
+	expected = measured(speedup, work, half);
+	half = half < expected ? half : expected;
 	return (struct ss_faster){ bounded(expected, own_ns),
 				   bounded(larger(tf32, expected), own_ns), bounded(half, own_ns) };
 }

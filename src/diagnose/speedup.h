@@ -11,6 +11,15 @@
 /* No kernel is shorter: launching and draining its blocks takes that long. */
 #define SS_SPEEDUP_FLOOR_NS 5000
 
+/* Products of a network have some dozens of sizes; of more only the first are kept. */
+#define SS_SPEEDUP_SIZES 64
+
+/* What products in half types of one kind and size took in this trace. */
+struct ss_speedup_size {
+	double flops, ns;
+	uint32_t count, kind;
+};
+
 struct ss_speedup {
 	const struct ss_works *works;
 	const struct ss_peaks *peaks; /* NULL: the device's peaks are not known */
@@ -18,6 +27,10 @@ struct ss_speedup {
 	bool has_bf16, has_tf32;
 	/* FLOP/s of this trace's own work in half types, per kind; 0: it has none */
 	double rate[SS_WORK_KIND_COUNT];
+	/* Of those of which FLOPs are not known: attention, forward and backward. */
+	struct ss_speedup_size sizes[SS_SPEEDUP_SIZES], attention[2];
+	const struct ss_trace *trace;
+	uint32_t size_count;
 };
 
 /* Times of some work after the fix. */

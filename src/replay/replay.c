@@ -268,10 +268,10 @@ struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t ra
  * far apart they end follows from the edits: so the time from the last that begins to the last
  * that ends counts. Others are measured each for itself.
  */
-static int64_t mean_step(const struct ss_replay *replay)
+static int64_t mean_step(struct ss_replay *replay)
 {
 	struct ss_replay_span all = { INT64_MIN, INT64_MIN };
-	double sum = 0;
+	double sum = 0, ends_ns = 0;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < replay->rank_count; i++) {
@@ -284,10 +284,15 @@ static int64_t mean_step(const struct ss_replay *replay)
 		if (span.to_ns > all.to_ns)
 			all.to_ns = span.to_ns;
 		sum += (double)(span.to_ns - span.from_ns) / replay->ranks[i].step_count;
+		ends_ns += (double)span.to_ns;
 		count++;
 	}
-	if (replay->is_together && all.to_ns > all.from_ns)
+	replay->apart_ns = 0;
+	if (replay->is_together && all.to_ns > all.from_ns) {
+		replay->apart_ns = (int64_t)((double)all.to_ns - ends_ns / count) /
+				   replay->ranks[0].step_count;
 		return (all.to_ns - all.from_ns) / replay->ranks[0].step_count;
+	}
 	return count ? (int64_t)(sum / count) : 0;
 }
 
@@ -341,16 +346,23 @@ static void scale(struct ss_replay *replay, const struct ss_edits *const *fixes,
 }
 
 /*
- * What a run brings, of the recorded mean step. Tasks may cover less of the steps than that (most
- * of a step without any event), or more (ranks that run apart): never more than was saved.
+ * The mean step of a run, by the measure of the recorded one. Tasks may cover less of the steps
+ * than that (most of a step without any event), or more: ranks that run apart, for which what was
+ * saved is a share; or ranks that end apart, as far as they still do so.
  */
-static int64_t gain_of(const struct ss_replay *replay, int64_t run_ns)
+static int64_t step_of(const struct ss_replay *replay, int64_t run_ns)
 {
-	int64_t gain_ns = replay->plain_ns - run_ns;
+	int64_t beyond_ns = replay->plain_ns - replay->step_ns;
+	double share, apart;
 
-	if (replay->plain_ns <= replay->step_ns)
-		return gain_ns;
-	return (int64_t)((double)gain_ns * (double)replay->step_ns / (double)replay->plain_ns);
+	if (beyond_ns <= 0)
+		return run_ns - beyond_ns;
+	share = (double)run_ns * (double)replay->step_ns / (double)replay->plain_ns;
+	if (replay->plain_apart_ns <= 0)
+		return (int64_t)share;
+	apart = (double)replay->apart_ns / (double)replay->plain_apart_ns;
+	apart = (double)run_ns - (double)beyond_ns * (apart < 1 ? apart : 1);
+	return (int64_t)(apart > share ? apart : share);
 }
 
 int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fixes,
@@ -371,7 +383,7 @@ int64_t ss_replay_run(struct ss_replay *replay, const struct ss_edits *const *fi
 	subtract(replay, fixes, fix_count);
 	scale(replay, fixes, fix_count);
 	run(replay);
-	return replay->step_ns - gain_of(replay, mean_step(replay));
+	return step_of(replay, mean_step(replay));
 }
 
 /* How far the mean step is off when nothing has a delay that no edge explains. */
@@ -427,6 +439,7 @@ enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, 
 	reset(replay);
 	run(replay);
 	replay->plain_ns = mean_step(replay);
+	replay->plain_apart_ns = replay->apart_ns;
 	measure_error(replay);
 	return SS_OK;
 }

@@ -72,10 +72,12 @@ struct ss_replay {
 	uint32_t broken;               /* edges that went round in a circle and are left out */
 	/* of the last run, per task */
 	int64_t *start_ns, *own_ns;
-	uint8_t *flags;       /* enum ss_replay_flag */
-	int64_t step_ns;      /* mean over ranks of their mean steps, as the view steps has them */
-	int64_t plain_ns;     /* the same, as a run without edits gives it */
-	double error_percent; /* of the mean step, when run without delays */
+	uint8_t *flags;   /* enum ss_replay_flag */
+	int64_t step_ns;  /* mean over ranks of their mean steps, as the view steps has them */
+	int64_t plain_ns; /* the same, as a run without edits gives it */
+	int64_t apart_ns; /* of the last run: how far the mean rank ends before the last, a step */
+	int64_t plain_apart_ns; /* the same, of a run without edits */
+	double error_percent;   /* of the mean step, when run without delays */
 };
 
 enum ss_replay_flag {

@@ -78,7 +78,9 @@ void ss_sim_plan_make_small(struct ss_sim_plan *plan)
 {
 	plan->model.hidden = 1024;
 	plan->model.heads = 16;
-	plan->model.sequence = plan->device->arch >= SS_SIM_HOPPER ? 1024 : 512;
+	plan->model.sequence = plan->device->arch == SS_SIM_BLACKWELL ? 2048
+			       : plan->device->arch >= SS_SIM_HOPPER  ? 1024
+								      : 512;
 	plan->model.batch = 4;
 	plan->input_bytes = UINT64_C(16) * plan->model.batch * plan->model.sequence;
 }

@@ -23,6 +23,15 @@
 #define SLOW(n)  \
 	BEGIN(n) \
 	WORK(n, "010", "1", "gemm", "015", "797") MEET(n, "020", "812", "088") WAIT(n, "030", "880")
+/* The host launches the all-reduce so late that it is nearly all that is waited for. */
+#define HELD(n)                                   \
+	BEGIN(n)                                  \
+	WORK(n, "010", "1", "gemm", "015", "397") \
+	MEET(n, "785", "790", "110") WAIT(n, "800", "110")
+#define HELD_SLOW(n)                              \
+	BEGIN(n)                                  \
+	WORK(n, "010", "1", "gemm", "015", "797") \
+	MEET(n, "785", "812", "088") WAIT(n, "800", "110")
 #define STEPS(step) step("1") step("2") step("3") step("4") "note ProfilerStep#5 1 5000 +10"
 #define NEXT "\n---\n"
 #define FOUR(a, b, c, d) a("1") b("2") c("3") d("4") "note ProfilerStep#5 1 5000 +10"
@@ -35,6 +44,13 @@ static const struct rule_case cases[] = {
 	  "the others wait 1.20 ms a step for it, all together\n"
 	  "in each step one rank computes 0.40 ms more than the median one, 2.01 times as long\n"
 	  "it is another one each time: late by 0.40 ms in 4 of 4 steps" },
+	{ "other waits hide who is late",
+	  FOUR(HELD_SLOW, HELD, HELD, HELD) NEXT FOUR(HELD, HELD_SLOW, HELD, HELD)
+		  NEXT FOUR(HELD, HELD, HELD_SLOW, HELD) NEXT FOUR(HELD, HELD, HELD, HELD_SLOW),
+	  "info 22.0 medium\n"
+	  "in each step one rank computes 0.40 ms more than the median one, 2.01 times as long" },
+	{ "hidden, and always the same rank",
+	  STEPS(HELD) NEXT STEPS(HELD_SLOW) NEXT STEPS(HELD) NEXT STEPS(HELD), "" },
 	{ "always the same rank: a straggler",
 	  STEPS(USUAL) NEXT STEPS(USUAL) NEXT STEPS(SLOW) NEXT STEPS(USUAL), "" },
 	{ "all alike", STEPS(USUAL) NEXT STEPS(USUAL) NEXT STEPS(USUAL) NEXT STEPS(USUAL), "" },

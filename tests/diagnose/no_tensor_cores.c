@@ -53,6 +53,20 @@ static const struct rule_case cases[] = {
 			  KERNEL_AT("elementwise", "2", "10", "411", "100") END,
 	  "warning 425.0 medium\naten::mm computes in FP32: 0.40 ms a step (1x)\n"
 	  "aten::relu computes in FP32: 0.10 ms a step (1x)" },
+	{ "what is added elsewhere may be wanted in FP32",
+	  A100 MM("float") KERNEL(SGEMM) EVENT("cpu_op", "aten::add", "1", "9", "5",
+					       SIZES("float", "[1950,1000],[1950,1000]"))
+		  KERNEL_AT("elementwise", "2", "10", "411", "100") END,
+	  "warning 375.0 medium\naten::mm computes in FP32: 0.40 ms a step (1x)" },
+	/* as long as that in bf16: 10 us of 400 */
+	{ "attention as in bf16, where FLOPs are not known",
+	  A100 OP("aten::_efficient_attention_forward",
+		  SIZES("float", "[4,64,8,64],[4,64,8,64],[4,64,8,64]")) KERNEL("fmha_cutlassF_f32")
+		  EVENT("cpu_op", "aten::_flash_attention_forward", "1", "8.1", "0.8",
+			SIZES("c10::BFloat16", "[4,64,8,64],[4,64,8,64],[4,64,8,64]"))
+			  KERNEL_AT("flash_fwd_kernel", "2", "8.2", "411", "10") END,
+	  "warning 390.0 medium\naten::_efficient_attention_forward computes in FP32: 0.40 ms a "
+	  "step (1x)" },
 	{ "without products in FP32 they are wanted so",
 	  A100 MM("c10::Half") KERNEL("ampere_fp16_s16816gemm_fp16")
 		  EVENT("cpu_op", "aten::relu", "1", "9", "5", SIZES("float", "[1950,1000]"))

@@ -92,6 +92,14 @@ static const struct {
 	{ "kernels that hardly move anything",
 	  { "Optimizer.step#Adam.step", SINGLE, 100, 2 },
 	  "warning 997.0 medium\n" SAID "these kernels take 0.20 ms a step" },
+	/* the second step begins behind the 100 us that are left of the first one's 300 us */
+	{ "few that are large",
+	  { "Optimizer.step#Adam.step", SINGLE, 30, 10 },
+	  "warning 647.5 medium\n"
+	  "Optimizer.step#Adam.step launches 30 kernels a step, one tensor each: 0.65 ms of the "
+	  "host\n"
+	  "these kernels take 0.30 ms a step" },
+	{ "few that are small", { "Optimizer.step#Adam.step", SINGLE, 30, 3 }, "" },
 	{ "foreach and fused take many tensors",
 	  { "Optimizer.step#Adam.step", "multi_tensor_apply_kernel", 100, 3 },
 	  "" },

@@ -4,7 +4,8 @@
  * No rank is to blame: data is. In every step all wait for the one that has the longest
  * sequences, and next time it is somebody else. Whether that is so is judged by
  * job/verdict.h. The fix gives each rank that has more as much to do as the median one of
- * that step has; at worst all together have as much as before, and each its mean. Without
+ * that step has, and as much memory to get; at worst all together have as much as before, and
+ * each its mean. Without
  * devices ranks share their cores, and the mean is what is expected.
  */
 #include "diagnose/diagnose.h"
@@ -14,6 +15,15 @@
 /* Ranks that have so much more to do in a step than the median one: less is noise. */
 #define LEAST_MORE 0.02
 
+/*
+ * Where other waits hide who is late, work alone tells: in so many of the steps, and at least so
+ * many, one rank has this share more to compute than the median one. Kernels of a healthy job
+ * differ by some percent.
+ */
+#define HIDDEN_PERCENT 80
+#define HIDDEN_STEPS_MIN 3
+#define HIDDEN_MORE 1.1
+
 struct balance {
 	struct ss_judgement *judgement;
 	struct ss_shares shares;
@@ -22,7 +32,7 @@ struct balance {
 	enum ss_share_of kind;
 };
 
-/* What a rank has to do in a step more than the others: the most of all ranks, and whose. */
+/* What a rank has to do in a step more than the others: the most of all ranks. */
 static double most_of(const struct balance *balance, uint32_t step, double *usual_ns)
 {
 	double most = 0;
@@ -46,8 +56,7 @@ static double most_of(const struct balance *balance, uint32_t step, double *usua
 	return most;
 }
 
-static void tell(struct balance *balance, struct ss_finding *finding,
-		 const struct ss_straggler *item)
+static void tell_work(struct balance *balance, struct ss_finding *finding)
 {
 	struct ss_judgement *judgement = balance->judgement;
 	double more = 0, usual = 0;
@@ -63,6 +72,14 @@ static void tell(struct balance *balance, struct ss_finding *finding,
 				  "in each step one rank computes {time} more than the median one, "
 				  "%.2f times as long",
 				  (usual + more) / usual);
+}
+
+static void tell(struct balance *balance, struct ss_finding *finding,
+		 const struct ss_straggler *item)
+{
+	struct ss_judgement *judgement = balance->judgement;
+
+	tell_work(balance, finding);
 	ss_judge_evidence(judgement, finding, item->late_ns,
 			  "it is another one each time: late by {time} in %u of %u steps",
 			  item->steps, item->of_steps);
@@ -73,31 +90,101 @@ static void tell(struct balance *balance, struct ss_finding *finding,
 			  "to compute";
 }
 
+static double work_of(const struct balance *balance, uint32_t rank, uint32_t step)
+{
+	double sum_ns = 0;
+
+	for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++)
+		sum_ns += ss_share_of(&balance->shares, rank, step, phase, balance->kind)->ns;
+	return sum_ns;
+}
+
+/* The rank that has enough more to compute in a step than its peers; SS_NO_ROW: none has. */
+static uint32_t busiest_of(const struct balance *balance, uint32_t step)
+{
+	const struct ss_shares *shares = &balance->shares;
+	uint32_t busiest = SS_NO_ROW;
+	double most = 0, usual = 0;
+
+	for (uint32_t i = 0; i < shares->rank_count; i++) {
+		double own = step < shares->graphs[i].step_count ? work_of(balance, i, step) : 0;
+
+		if (own > most) {
+			most = own;
+			busiest = i;
+		}
+	}
+	for (uint32_t phase = 0; phase < SS_PHASE_COUNT && busiest != SS_NO_ROW; phase++)
+		usual += ss_shares_usual(shares, busiest, step, phase, balance->kind).ns;
+	return usual > 0 && most >= usual * HIDDEN_MORE ? busiest : SS_NO_ROW;
+}
+
+/* Whether another rank has the most work in nearly all steps, whoever is waited for. */
+static bool is_hidden(const struct balance *balance, uint32_t *busy_steps)
+{
+	uint32_t steps = balance->shares.step_count, uneven = 0, most = 0;
+
+	for (uint32_t step = 0; step < steps; step++) {
+		uint32_t busiest = busiest_of(balance, step);
+
+		if (busiest == SS_NO_ROW)
+			continue;
+		uneven++;
+		if (++busy_steps[busiest] > most)
+			most = busy_steps[busiest];
+	}
+	/* nobody is it in more than half of the steps, half of an odd number rounded up */
+	return steps >= HIDDEN_STEPS_MIN && most * 2 <= steps + 1 &&
+	       uneven * 100 >= steps * HIDDEN_PERCENT;
+}
+
+static struct ss_finding *report(struct balance *balance)
+{
+	struct ss_judgement *judgement = balance->judgement;
+	struct ss_finding *finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
+
+	for (uint32_t r = 0; finding && r < judgement->rank_count; r++) {
+		ss_shares_claim(&balance->shares, judgement, finding, r, balance->kind, 0);
+		ss_shares_claim(&balance->shares, judgement, finding, r, SS_SHARE_MEMORY, 0);
+	}
+	return finding;
+}
+
 static enum ss_status judge(struct balance *balance, struct ss_error *err)
 {
 	struct ss_judgement *judgement = balance->judgement;
+	bool on_host = judgement->many->ranks[0].device < 0, is_seen = false;
 	struct ss_finding *finding;
+	uint32_t *busy_steps;
 
 	if (!ss_verdict_find(&balance->verdict, judgement->many, &balance->arena))
 		return ss_fail_memory(err, "the lateness of ranks");
+	busy_steps = SS_ARENA_NEW(&balance->arena, uint32_t, (size_t)judgement->rank_count + 1);
+	if (!busy_steps || !ss_shares_find(&balance->shares, judgement, &balance->arena))
+		return ss_fail_memory(err, "the work of ranks");
+	balance->shares.least_more = LEAST_MORE;
+	balance->shares.spreads = true;
+	balance->shares.balances = on_host;
+	balance->kind = on_host ? SS_SHARE_HOST : SS_SHARE_DEVICE;
 	for (uint32_t i = 0; i < balance->verdict.count && !judgement->failed; i++) {
 		const struct ss_straggler *item = &balance->verdict.items[i];
 
 		if (item->pattern != SS_PATTERN_ROTATING)
 			continue;
-		if (!ss_shares_find(&balance->shares, judgement, &balance->arena))
-			return ss_fail_memory(err, "the work of ranks");
-		balance->shares.least_more = LEAST_MORE;
-		balance->shares.spreads = true;
-		balance->shares.balances = judgement->many->ranks[0].device < 0;
-		balance->kind = judgement->many->ranks[0].device < 0 ? SS_SHARE_HOST
-								     : SS_SHARE_DEVICE;
-		finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
-		for (uint32_t r = 0; finding && r < judgement->rank_count; r++)
-			ss_shares_claim(&balance->shares, judgement, finding, r, balance->kind, 0);
+		is_seen = true;
+		finding = report(balance);
 		if (finding)
 			tell(balance, finding, item);
 	}
+	if (is_seen || on_host || judgement->failed || !is_hidden(balance, busy_steps))
+		return SS_OK;
+	finding = report(balance);
+	if (!finding)
+		return SS_OK;
+	tell_work(balance, finding);
+	finding->confidence = SS_CONFIDENCE_MEDIUM;
+	finding->reason = "in nearly all steps another rank has the most to compute, but other "
+			  "waits hide when it comes to its collectives";
 	return SS_OK;
 }
 

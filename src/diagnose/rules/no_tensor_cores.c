@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/kernel_names.h"
+#include "analyze/phase.h"
 #include "diagnose/sites.h"
 #include "diagnose/speedup.h"
 
@@ -21,6 +22,7 @@ struct products {
 	struct ss_kernel_name *names;
 	uint8_t *uses; /* enum vector_use, per name */
 	int64_t known_ns, guessed_ns;
+	bool has_convs; /* of the products are convolutions */
 };
 
 static const char fp16_fix[] =
@@ -124,6 +126,8 @@ static void look_at(struct products *products, uint32_t number)
 	}
 	if (!ss_look_claim(products->look, claim))
 		return;
+	products->has_convs |= worker != SS_NO_ROW &&
+			       ss_works_of(products->speedup.works, worker)->kind == SS_WORK_CONV;
 	*(worker != SS_NO_ROW ? &products->known_ns : &products->guessed_ns) += task->own_ns;
 	ss_sites_add(&products->sites, name, site, task->own_ns);
 }
@@ -131,16 +135,36 @@ static void look_at(struct products *products, uint32_t number)
 /* Under autocast these take the type of what they are given: of products. */
 static bool is_activation(const char *name)
 {
-	static const char *const names[] = { "aten::relu",       "aten::threshold_backward",
-					     "aten::gelu",       "aten::gelu_backward",
-					     "aten::silu",       "aten::silu_backward",
-					     "aten::leaky_relu", "aten::leaky_relu_backward" };
+	static const char *const names[] = { "aten::relu",
+					     "aten::threshold_backward",
+					     "aten::gelu",
+					     "aten::gelu_backward",
+					     "aten::silu",
+					     "aten::silu_backward",
+					     "aten::leaky_relu",
+					     "aten::leaky_relu_backward",
+					     "aten::clamp_min",
+					     "aten::cudnn_batch_norm",
+					     "aten::cudnn_batch_norm_backward",
+					     "aten::miopen_batch_norm",
+					     "aten::miopen_batch_norm_backward",
+					     "aten::native_batch_norm",
+					     "aten::native_batch_norm_backward" };
 
 	for (size_t i = 0; i < SS_COUNT(names); i++)
 		if (strncmp(name, names[i], strlen(names[i])) == 0 &&
 		    (!name[strlen(names[i])] || strcmp(name + strlen(names[i]), "_") == 0))
 			return true;
 	return false;
+}
+
+/* What is added in a network of convolutions comes from them, but for the optimizer's. */
+static bool is_sum_of_products(const struct products *products, const char *name,
+			       const struct ss_task *task)
+{
+	return products->has_convs &&
+	       (task->phase == SS_PHASE_FORWARD || task->phase == SS_PHASE_BACKWARD) &&
+	       (strcmp(name, "aten::add") == 0 || strcmp(name, "aten::add_") == 0);
 }
 
 /* Activations in FP32 move half of the bytes then; at worst they stay as they are. */
@@ -151,9 +175,12 @@ static void look_at_activation(struct products *products, uint32_t number)
 	const struct ss_task *task = &products->look->graph->tasks[number];
 	uint32_t op = ss_ops_launcher(works->ops, task->row);
 	const struct ss_work *work = op == SS_NO_ROW ? NULL : ss_works_of(works, op);
+	const char *name;
 
-	if (!work || work->dtype != SS_DTYPE_FP32 || task->own_ns < 2 * SS_SPEEDUP_FLOOR_NS ||
-	    !is_activation(ss_strings_text(&trace->names, trace->slices.name[op])))
+	if (!work || work->dtype != SS_DTYPE_FP32 || task->own_ns < 2 * SS_SPEEDUP_FLOOR_NS)
+		return;
+	name = ss_strings_text(&trace->names, trace->slices.name[op]);
+	if (!is_activation(name) && !is_sum_of_products(products, name, task))
 		return;
 	if (ss_look_claim(products->look, (struct ss_claim){ .task = number,
 							     .own_ns = task->own_ns / 2,

@@ -14,6 +14,13 @@
 /* foreach has ten to thirty launches; a hundred of 10 us are a millisecond of the host. */
 #define LAUNCHES_MIN 100
 
+/*
+ * Flat parameters (FSDP) are few and large: two of them take twenty launches of Adam. Kernels of
+ * 10 us and more go over memory that long, and it is the passes that cost.
+ */
+#define LARGE_MIN 20
+#define LARGE_NS 10000
+
 /* What a kernel takes that hardly moves anything: 1.5 to 2 us. One launch has it once. */
 #define KERNEL_NS 2000
 
@@ -60,6 +67,15 @@ static void count(struct optimizer *optimizer)
 		optimizer->count++;
 		optimizer->device_ns = ss_ns_sum(optimizer->device_ns, task->own_ns);
 	}
+}
+
+static bool is_enough(const struct optimizer *optimizer)
+{
+	int64_t steps = optimizer->look->steps->count;
+
+	return optimizer->count >= LAUNCHES_MIN * steps ||
+	       (optimizer->count >= LARGE_MIN * steps &&
+		optimizer->device_ns / LARGE_NS >= optimizer->count);
 }
 
 /* Of all kernels one is left, as long as the memory traffic of all takes when fused. */
@@ -176,7 +192,7 @@ static enum ss_status find(struct optimizer *optimizer, struct ss_arena *scratch
 	if (!optimizer->names || !optimizer->loops)
 		return ss_fail_memory(err, "the optimizer's launches");
 	count(optimizer);
-	if (optimizer->count < (int64_t)LAUNCHES_MIN * optimizer->look->steps->count)
+	if (!is_enough(optimizer))
 		return SS_OK;
 	claim_kernels(optimizer);
 	claim_host(optimizer);

@@ -7,11 +7,10 @@
  * receives connect; how much they stand idle is measured, how many micro-batches there are
  * follows from how often the first stage meets its neighbour.
  *
- * The waiting is in no task. The fix is replayed as if everything that the stages compute
- * and send took less time, by the share of the pipeline's time that is saved.
+ * The waiting is in no task. The fix is replayed as if all stages but the busiest one computed
+ * as much less as a micro-batch becomes smaller: what it waits for is one micro-batch of theirs.
  */
 #include "analyze/phase.h"
-#include "base/median.h"
 #include "diagnose/diagnose.h"
 
 /* 1F1B schedules are run at this share of idle time: more micro-batches bring little. */
@@ -23,8 +22,11 @@
  */
 #define KERNEL_NS 3000
 
-/* Stages of one pipeline are cut to differ by less. */
-#define BUSY 1.2
+/*
+ * Stages that differ by less compute alike, but for noise. The last of them never waits between
+ * two micro-batches: with its work as it is, the replay has the waiting where it will be.
+ */
+#define ALIKE 1.05
 
 /* Fewer stages are none; more than so many micro-batches nobody asks for. */
 #define STAGES_MIN 2
@@ -37,8 +39,6 @@ struct pipelines {
 	uint32_t *pairs;    /* per rank: sends and receives in its steps */
 	uint32_t *partners; /* per rank: neighbours, at most 2 are counted */
 	uint32_t *partner;  /* per rank: the first of them */
-	int64_t *work_ns;   /* per rank: what it computes in its steps */
-	int64_t *values;    /* room for one a rank */
 };
 
 /* What one pipeline does in its steps, all together. */
@@ -47,8 +47,9 @@ struct pipeline {
 	double pairs; /* a step, of the first stage: it has one neighbour, and more than the last */
 	int64_t span_ns;    /* from the first work of a step to the last but the optimizer's */
 	int64_t work_ns;    /* of the stage that computes most */
-	int64_t usual_ns;   /* of the one in the middle */
-	uint32_t kernels;   /* of the stage that has most */
+	uint32_t busiest;   /* its rank; of stages that compute alike the one nearest the end */
+	int64_t busy_ns;    /* what that one computes */
+	uint32_t kernels;   /* of it */
 	double turns;       /* a step, of the stage that goes back and forth most often */
 	double micro, more; /* micro-batches: as it is, and as it should be */
 };
@@ -85,10 +86,7 @@ static bool find_stages(struct pipelines *all)
 	all->pairs = SS_ARENA_NEW(&all->arena, uint32_t, room);
 	all->partners = SS_ARENA_NEW(&all->arena, uint32_t, room);
 	all->partner = SS_ARENA_NEW(&all->arena, uint32_t, room);
-	all->work_ns = SS_ARENA_NEW(&all->arena, int64_t, room);
-	all->values = SS_ARENA_NEW(&all->arena, int64_t, room);
-	if (!all->stage_of || !all->pairs || !all->partners || !all->partner || !all->work_ns ||
-	    !all->values)
+	if (!all->stage_of || !all->pairs || !all->partners || !all->partner)
 		return false;
 	for (uint32_t i = 0; i < many->rank_count; i++)
 		all->stage_of[i] = i;
@@ -136,12 +134,15 @@ static void add_stage(const struct pipelines *all, uint32_t rank, struct pipelin
 		if (task->phase == SS_PHASE_FORWARD || task->phase == SS_PHASE_BACKWARD)
 			before = task->phase;
 	}
-	all->work_ns[rank] = work_ns;
-	all->values[out->stages] = work_ns;
 	if (work_ns > out->work_ns)
 		out->work_ns = work_ns;
-	if (kernels > out->kernels)
+	if ((double)work_ns > (double)out->busy_ns * ALIKE ||
+	    ((double)work_ns * ALIKE >= (double)out->busy_ns &&
+	     (double)turns / out->steps >= out->turns)) {
+		out->busy_ns = work_ns;
+		out->busiest = rank;
 		out->kernels = kernels;
+	}
 	if ((double)turns / out->steps > out->turns)
 		out->turns = (double)turns / out->steps;
 	if (all->partners[rank] == 1 && (double)all->pairs[rank] / out->steps > out->pairs)
@@ -172,8 +173,6 @@ static bool measure(struct pipelines *all, uint32_t root, struct pipeline *out)
 	for (uint32_t i = 0; i < out->steps; i++)
 		if (to_ns[i] > from_ns[i])
 			out->span_ns = ss_ns_sum(out->span_ns, to_ns[i] - from_ns[i]);
-	if (out->stages)
-		out->usual_ns = ss_median(all->values, out->stages);
 	return true;
 }
 
@@ -197,30 +196,30 @@ static void count_micro(struct pipeline *own)
 		own->more *= 2;
 }
 
-/* The passes of a stage that computes so long: how long they take with more micro-batches. */
-static double passes_of(const struct pipeline *own, int64_t work_ns)
+/* What a stage's kernels take longer when they are more and smaller. */
+static double cost_of_more(const struct pipeline *own)
 {
-	double idle = (double)(own->span_ns - work_ns);
-
-	return (double)work_ns + idle * own->micro / own->more +
-	       own->kernels * (own->more / own->micro - 1) * KERNEL_NS;
+	return own->kernels * (own->more / own->micro - 1) * KERNEL_NS;
 }
 
-/* What the time of the usual stage is multiplied by. */
-static double scale_of(const struct pipeline *own)
+/* Whether more micro-batches make the passes shorter: the busiest stage waits less. */
+static bool is_worth_it(const struct pipeline *own)
 {
-	double scale = own->span_ns > 0 ? passes_of(own, own->usual_ns) / (double)own->span_ns : 1;
-
-	return scale < 1 ? scale : 1;
+	return (double)(own->span_ns - own->work_ns) * (1 - own->micro / own->more) >
+	       cost_of_more(own);
 }
 
 /*
- * What that of one stage is multiplied by. One that computes much longer than the others fills
- * the time that they wait in: its own work stays.
+ * What the time of a stage is multiplied by. The busiest one computes all the time but while the
+ * first micro-batch comes to it and the last one goes on from it: so long as the others take for
+ * one micro-batch. Its own work stays, with the cost of more kernels; that of the others is
+ * as much less as a micro-batch becomes smaller.
  */
-static double scale_of_rank(const struct pipeline *own, int64_t work_ns)
+static double scale_of_rank(const struct pipeline *own, uint32_t rank)
 {
-	return (double)work_ns > (double)own->usual_ns * BUSY ? 1 : scale_of(own);
+	if (rank != own->busiest)
+		return own->micro / own->more;
+	return own->busy_ns > 0 ? 1 + cost_of_more(own) / (double)own->busy_ns : 1;
 }
 
 static void claim(struct pipelines *all, struct ss_finding *finding, uint32_t root,
@@ -230,7 +229,7 @@ static void claim(struct pipelines *all, struct ss_finding *finding, uint32_t ro
 
 	for (uint32_t r = 0; r < judgement->rank_count; r++) {
 		const struct ss_graph *graph = &judgement->graphs[r];
-		double scale = scale_of_rank(pipeline, all->work_ns[r]);
+		double scale = scale_of_rank(pipeline, r);
 
 		if (root_of(all, r) != root)
 			continue;
@@ -285,7 +284,7 @@ static enum ss_status judge(struct pipelines *all, struct ss_error *err)
 		if (own.stages < STAGES_MIN || own.pairs < 2 || own.span_ns <= own.work_ns)
 			continue;
 		count_micro(&own);
-		if (own.micro < 1 || own.more <= own.micro || scale_of(&own) >= 1)
+		if (own.micro < 1 || own.more <= own.micro || !is_worth_it(&own))
 			continue;
 		if (!finding)
 			finding = ss_judge_add(judgement, SS_NO_ROW, NULL);

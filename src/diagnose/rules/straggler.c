@@ -353,6 +353,8 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 	if (item->cause == SS_LATE_KERNELS && !on_host) {
 		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_DEVICE,
 				item->kernel_ratio > 1 ? 1 / item->kernel_ratio : 1);
+		/* where its copies take longer, too, the device is it */
+		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_COPIES, 0);
 		return;
 	}
 	if (item->cause == SS_LATE_SHARED) {
@@ -370,10 +372,13 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 	shares->balances = shares->spreads && on_host && item->call_ratio < MORE_CALLS;
 	if (item->cause == SS_LATE_WORK || item->cause == SS_LATE_UNKNOWN)
 		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_DEVICE, 0);
+	if (item->cause == SS_LATE_WORK && !on_host)
+		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_MEMORY, 0);
 	if (item->cause == SS_LATE_HOST || item->cause == SS_LATE_UNKNOWN || on_host) {
 		shares->common = &stragglers->common;
 		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_HOST, 0);
 		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_CHORES, 0);
+		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_MEMORY, 0);
 		shares->common = NULL;
 	}
 	shares->spreads = shares->balances = false;

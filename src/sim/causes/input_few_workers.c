@@ -9,7 +9,8 @@
 static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 {
 	plan->loader_workers = fault->fixed ? 12 : FEW;
-	plan->fetch_ns = FEW * (fault->base->step_ns + ss_sim_part_of_step(fault));
+	plan->fetch_ns = FEW * (fault->base->step_ns + ss_sim_part_of_step(fault)) /
+			 plan->accumulate;
 }
 
 const struct ss_sim_cause ss_sim_cause_input_few_workers = {
