@@ -4,9 +4,12 @@
  * Work reaches some part of what its device can do. In bf16 it is taken to reach the same
  * part of a higher roof: FLOPs at the peak of the tensor cores, half the bytes at the
  * memory's bandwidth. It is no faster than the work in half types that the trace has
- * itself, where it has some.
+ * itself, where it has some. Where that has products of the same kind and size (other layers),
+ * it takes as long as those.
  */
 #include "diagnose/speedup.h"
+
+#include <stdlib.h>
 
 /*
  * Where sizes or peaks are not known: twice as fast at least, four times as people see for
@@ -21,22 +24,86 @@ static bool is_half(enum ss_dtype dtype)
 	return dtype == SS_DTYPE_FP16 || dtype == SS_DTYPE_BF16;
 }
 
-static void measure(struct ss_speedup *speedup)
+static int by_size(const void *a, const void *b)
+{
+	const struct ss_twin *x = a, *y = b;
+
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	return x->size < y->size ? -1 : x->size > y->size;
+}
+
+/* What its twins in half types are known by; kind SS_WORK_OTHER: it has none. */
+static struct ss_twin twin_of(const struct ss_speedup *speedup, uint32_t row)
+{
+	const struct ss_work *work = ss_works_of(speedup->works, row);
+	struct ss_twin twin = { 0 };
+
+	if (!work || (work->dtype != SS_DTYPE_FP32 && !is_half(work->dtype)))
+		return twin;
+	if (work->kind >= SS_WORK_MATMUL && work->has_flops) {
+		twin.kind = work->kind;
+		twin.size = work->flops;
+	} else if (work->kind > SS_WORK_COPY && work->kind < SS_WORK_MATMUL && work->has_bytes) {
+		twin.kind = work->kind;
+		twin.name = speedup->works->ops->trace->slices.name[row];
+		twin.size = is_half(work->dtype) ? work->moved_bytes : work->moved_bytes / 2;
+	}
+	return twin;
+}
+
+/* Twins of one size become one; those that nothing was measured of go. */
+static void join_twins(struct ss_speedup *speedup)
+{
+	struct ss_twin *twins = speedup->twins;
+	uint32_t count = 0;
+
+	qsort(twins, speedup->twin_count, sizeof(*twins), by_size);
+	for (uint32_t i = 0; i < speedup->twin_count; i++) {
+		if (twins[i].count <= 0)
+			continue;
+		if (count && by_size(&twins[count - 1], &twins[i]) == 0) {
+			twins[count - 1].ns += twins[i].ns;
+			twins[count - 1].count += twins[i].count;
+		} else {
+			twins[count++] = twins[i];
+		}
+	}
+	speedup->twin_count = count;
+}
+
+static bool measure(struct ss_speedup *speedup, struct ss_arena *arena)
 {
 	const struct ss_works *works = speedup->works;
 	double flops[SS_WORK_KIND_COUNT] = { 0 }, ns[SS_WORK_KIND_COUNT] = { 0 };
 
+	speedup->twin_count = works->keys.count;
+	speedup->twins = SS_ARENA_NEW(arena, struct ss_twin, (size_t)speedup->twin_count + 1);
+	if (!speedup->twins)
+		return false;
 	for (uint32_t row = 0; row < works->ops->row_count; row++) {
 		const struct ss_work *work = ss_works_of(works, row);
+		struct ss_twin *twin, own;
 
-		if (!work || !work->has_flops || !is_half(work->dtype) || !works->tensor[row] ||
-		    works->device_ns[row] <= 0)
+		if (!work || !is_half(work->dtype) || works->device_ns[row] <= 0 ||
+		    (work->kind >= SS_WORK_MATMUL && !(work->has_flops && works->tensor[row])))
 			continue;
 		flops[work->kind] += work->flops;
 		ns[work->kind] += (double)works->device_ns[row];
+		own = twin_of(speedup, row);
+		if (own.kind == SS_WORK_OTHER)
+			continue;
+		twin = &speedup->twins[works->item[row]];
+		own.ns = twin->ns + (double)works->device_ns[row];
+		own.count = twin->count + 1;
+		*twin = own;
 	}
 	for (int i = 0; i < SS_WORK_KIND_COUNT; i++)
 		speedup->rate[i] = ns[i] > 0 ? flops[i] * 1e9 / ns[i] : 0;
+	join_twins(speedup);
+	return true;
 }
 
 static const struct ss_device *device_of(const struct ss_look *look)
@@ -71,7 +138,7 @@ static void find_cores(struct ss_speedup *speedup, const struct ss_device *devic
 }
 
 enum ss_status ss_speedup_init(struct ss_speedup *speedup, const struct ss_look *look,
-			       struct ss_error *err)
+			       struct ss_arena *arena, struct ss_error *err)
 {
 	const struct ss_device *device = device_of(look);
 
@@ -81,8 +148,7 @@ enum ss_status ss_speedup_init(struct ss_speedup *speedup, const struct ss_look 
 	if (!speedup->has_cores)
 		return SS_OK;
 	SS_TRY(ss_bricks_works(look->subject->bricks, &speedup->works, err));
-	measure(speedup);
-	return SS_OK;
+	return measure(speedup, arena) ? SS_OK : ss_fail_memory(err, "the matrix products");
 }
 
 static double larger(double a, double b)
@@ -110,6 +176,24 @@ struct ss_faster ss_speedup_of_kernel(int64_t own_ns)
 	return (struct ss_faster){ bounded((double)own_ns / TIMES, own_ns),
 				   bounded((double)own_ns / TIMES_LOW, own_ns),
 				   bounded((double)own_ns / TIMES_HIGH, own_ns) };
+}
+
+/* What its twins take; 0: the trace has none. */
+static double twin_ns(const struct ss_speedup *speedup, uint32_t row)
+{
+	const struct ss_twin wanted = twin_of(speedup, row);
+	const struct ss_twin *twin = bsearch(&wanted, speedup->twins, speedup->twin_count,
+					     sizeof(wanted), by_size);
+
+	return twin ? twin->ns / twin->count : 0;
+}
+
+int64_t ss_speedup_of_other(const struct ss_speedup *speedup, uint32_t row)
+{
+	int64_t own_ns = speedup->works->device_ns[row];
+	double ns = twin_ns(speedup, row);
+
+	return ns > 0 && ns < (double)own_ns ? (int64_t)ns : own_ns;
 }
 
 struct ss_faster ss_speedup_of(const struct ss_speedup *speedup, uint32_t worker)
@@ -141,9 +225,12 @@ struct ss_faster ss_speedup_of(const struct ss_speedup *speedup, uint32_t worker
 		       ? roof(work, peaks->fp32_matrix * 1e12, work->moved_bytes, bandwidth) * 1e9 /
 				 part
 		       : 2 * half;
-	expected = speedup->rate[work->kind] > 0
-			   ? larger(half, work->flops * 1e9 / speedup->rate[work->kind])
-			   : half;
+	expected = twin_ns(speedup, worker);
+	if (expected <= 0)
+		expected = speedup->rate[work->kind] > 0
+				   ? larger(half, work->flops * 1e9 / speedup->rate[work->kind])
+				   : half;
 	return (struct ss_faster){ bounded(expected, own_ns),
-				   bounded(larger(tf32, expected), own_ns), bounded(half, own_ns) };
+				   bounded(larger(tf32, expected), own_ns),
+				   bounded(half < expected ? half : expected, own_ns) };
 }

@@ -178,13 +178,12 @@ static enum ss_status look_for_dims(struct ss_look *look, struct ss_error *err)
 
 	if (!look->steps->count || look->digest->device < 0)
 		return SS_OK;
-	SS_TRY(ss_speedup_init(&speedup, look, err));
-	if (!speedup.has_cores)
-		return SS_OK;
-	dims.works = speedup.works;
 	ss_arena_init(&scratch, look->memory);
-	status = ss_sites_init(&dims.sites, look, err);
+	status = ss_speedup_init(&speedup, look, &scratch, err);
 	if (status == SS_OK)
+		status = ss_sites_init(&dims.sites, look, err);
+	dims.works = speedup.works;
+	if (status == SS_OK && speedup.has_cores)
 		status = find(&dims, &scratch, err);
 	ss_sites_release(&dims.sites);
 	ss_arena_release(&scratch);

@@ -143,23 +143,36 @@ static bool is_activation(const char *name)
 	return false;
 }
 
-/* Activations in FP32 move half of the bytes then; at worst they stay as they are. */
-static void look_at_activation(struct products *products, uint32_t number)
+/*
+ * What is done with the results of products: activations in FP32 move half of the bytes then, and
+ * other work takes as long as in those layers that have half types. At worst they stay as they are.
+ */
+static void look_at_rest(struct products *products, uint32_t number)
 {
 	const struct ss_works *works = products->speedup.works;
 	const struct ss_trace *trace = products->look->trace;
 	const struct ss_task *task = &products->look->graph->tasks[number];
 	uint32_t op = ss_ops_launcher(works->ops, task->row);
-	const struct ss_work *work = op == SS_NO_ROW ? NULL : ss_works_of(works, op);
+	uint32_t worker = op == SS_NO_ROW ? SS_NO_ROW : works->worker[op];
+	const struct ss_work *work = worker == SS_NO_ROW ? NULL : ss_works_of(works, worker);
+	int64_t own_ns, all_ns;
 
-	if (!work || work->dtype != SS_DTYPE_FP32 || task->own_ns < 2 * SS_SPEEDUP_FLOOR_NS ||
-	    !is_activation(ss_strings_text(&trace->names, trace->slices.name[op])))
+	if (!work || work->kind >= SS_WORK_MATMUL || work->dtype != SS_DTYPE_FP32 ||
+	    task->own_ns < 2 * SS_SPEEDUP_FLOOR_NS)
 		return;
+	all_ns = works->device_ns[worker];
+	own_ns = ss_speedup_of_other(&products->speedup, worker);
+	if (own_ns == all_ns &&
+	    is_activation(ss_strings_text(&trace->names, trace->slices.name[worker])))
+		own_ns = all_ns / 2;
+	if (own_ns >= all_ns)
+		return;
+	own_ns = part_of(own_ns, all_ns, task->own_ns);
 	if (ss_look_claim(products->look, (struct ss_claim){ .task = number,
-							     .own_ns = task->own_ns / 2,
+							     .own_ns = own_ns,
 							     .low_ns = task->own_ns,
-							     .high_ns = task->own_ns / 2 }))
-		ss_sites_add(&products->sites, trace->slices.name[op], op, task->own_ns);
+							     .high_ns = own_ns }))
+		ss_sites_add(&products->sites, trace->slices.name[worker], worker, task->own_ns);
 }
 
 static void look_at_all(struct products *products,
@@ -216,7 +229,7 @@ static enum ss_status find(struct products *products, struct ss_arena *scratch,
 		return ss_fail_memory(err, "the matrix products");
 	look_at_all(products, look_at);
 	if (products->sites.count)
-		look_at_all(products, look_at_activation);
+		look_at_all(products, look_at_rest);
 	if (products->sites.failed)
 		return ss_fail_memory(err, "the matrix products");
 	ss_sites_sort(&products->sites);
@@ -233,12 +246,11 @@ static enum ss_status look_for_products(struct ss_look *look, struct ss_error *e
 
 	if (!look->steps->count || look->digest->device < 0)
 		return SS_OK;
-	SS_TRY(ss_speedup_init(&products.speedup, look, err));
-	if (!products.speedup.has_cores)
-		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
-	status = ss_sites_init(&products.sites, look, err);
+	status = ss_speedup_init(&products.speedup, look, &scratch, err);
 	if (status == SS_OK)
+		status = ss_sites_init(&products.sites, look, err);
+	if (status == SS_OK && products.speedup.has_cores)
 		status = find(&products, &scratch, err);
 	ss_sites_release(&products.sites);
 	ss_arena_release(&scratch);
