@@ -53,6 +53,21 @@ static const struct rule_case cases[] = {
 			  KERNEL_AT("elementwise", "2", "10", "411", "100") END,
 	  "warning 425.0 medium\naten::mm computes in FP32: 0.40 ms a step (1x)\n"
 	  "aten::relu computes in FP32: 0.10 ms a step (1x)" },
+	/* 375 us of the product, and 60 of 100 us */
+	{ "other work takes as long as its twin in half types",
+	  A100 MM("float") KERNEL(SGEMM)
+		  EVENT("cpu_op", "aten::add", "1", "9", "3", SIZES("float", "[1950,1000]"))
+			  KERNEL_AT("elementwise", "2", "10", "411", "100")
+				  EVENT("cpu_op", "aten::add", "1", "13", "3",
+					SIZES("c10::BFloat16", "[1950,1000]"))
+					  KERNEL_AT("elementwise", "3", "14", "512", "40") END,
+	  "warning 435.0 medium\naten::mm computes in FP32: 0.40 ms a step (1x)\n"
+	  "aten::add computes in FP32: 0.10 ms a step (1x)" },
+	{ "other work without a twin is wanted so",
+	  A100 MM("float") KERNEL(SGEMM)
+		  EVENT("cpu_op", "aten::add", "1", "9", "5", SIZES("float", "[1950,1000]"))
+			  KERNEL_AT("elementwise", "2", "10", "411", "100") END,
+	  "warning 375.0 medium\naten::mm computes in FP32: 0.40 ms a step (1x)" },
 	{ "without products in FP32 they are wanted so",
 	  A100 MM("c10::Half") KERNEL("ampere_fp16_s16816gemm_fp16")
 		  EVENT("cpu_op", "aten::relu", "1", "9", "5", SIZES("float", "[1950,1000]"))
