@@ -47,7 +47,7 @@ struct ss_build {
 	struct ss_arena scratch;
 	struct ss_build_edge *edges;
 	uint32_t edge_count, edge_capacity;
-	/* per host row: the task of the call, or the return of the batch, that it is; or SS_NO_TASK */
+	/* per host row: the task of the call, or of the return of a batch; or SS_NO_TASK */
 	uint32_t *call_task;
 	uint32_t *device_task; /* per device row: its task (of collectives the transfer) */
 	uint8_t *calls;        /* per host row: enum ss_call_flag */

@@ -14,6 +14,13 @@
 /* foreach has ten to thirty launches; a hundred of 10 us are a millisecond of the host. */
 #define LAUNCHES_MIN 100
 
+/*
+ * Sharded parameters are few tensors, and long: their passes over memory cost, not the launches.
+ * Two tensors of Adam have 16. Their kernels must take as much of the step as makes a warning.
+ */
+#define LAUNCHES_FEW 16
+#define DEVICE_SHARE 0.02
+
 /* What a kernel takes that hardly moves anything: 1.5 to 2 us. One launch has it once. */
 #define KERNEL_NS 2000
 
@@ -167,6 +174,15 @@ static void tell(struct optimizer *optimizer)
 			   "how much faster the fused kernel goes over memory is estimated");
 }
 
+static bool are_many(const struct optimizer *optimizer)
+{
+	int64_t steps = optimizer->look->steps->count;
+
+	return optimizer->count >= LAUNCHES_MIN * steps ||
+	       (optimizer->count >= LAUNCHES_FEW * steps &&
+		(double)optimizer->device_ns >= DEVICE_SHARE * (double)optimizer->look->step_ns);
+}
+
 static enum ss_status find(struct optimizer *optimizer, struct ss_arena *scratch,
 			   struct ss_error *err)
 {
@@ -176,7 +192,7 @@ static enum ss_status find(struct optimizer *optimizer, struct ss_arena *scratch
 	if (!optimizer->names || !optimizer->loops)
 		return ss_fail_memory(err, "the optimizer's launches");
 	count(optimizer);
-	if (optimizer->count < (int64_t)LAUNCHES_MIN * optimizer->look->steps->count)
+	if (!are_many(optimizer))
 		return SS_OK;
 	claim_kernels(optimizer);
 	claim_host(optimizer);
