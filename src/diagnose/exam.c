@@ -285,16 +285,27 @@ static int64_t keep_of(int64_t *keep_ns, int64_t length_ns)
 	return kept_ns;
 }
 
+static bool waits_for_workers(const struct ss_graph *graph, const struct ss_task *task)
+{
+	for (uint32_t i = task->edges; i < task[1].edges; i++)
+		if (graph->edges[i].kind == SS_EDGE_BATCH)
+			return task->kind == SS_TASK_JOIN;
+	return false;
+}
+
 /* The return of a call that lies in the time as a whole: nothing is waited for then. */
 static void release_wait(struct ss_look *look, uint32_t at, int64_t from_ns)
 {
 	uint32_t task = look->exam->by_track[at];
+	bool is_batch = waits_for_workers(look->graph, &look->graph->tasks[task]);
 	const struct ss_task *before = at ? &look->graph->tasks[look->exam->by_track[at - 1]]
 					  : NULL;
 	struct ss_claim *claim;
 
+	if (!is_batch && look->graph->tasks[task].kind != SS_TASK_WAIT)
+		return;
 	if (!before || before->track != look->graph->tasks[task].track ||
-	    before->kind != SS_TASK_CALL || before->start_ns < from_ns)
+	    before->kind != (is_batch ? SS_TASK_INPUT : SS_TASK_CALL) || before->start_ns < from_ns)
 		return;
 	claim = claim_on(look, task);
 	if (claim)
@@ -325,7 +336,8 @@ int64_t ss_look_claim_time(struct ss_look *look, struct ss_stretch stretch)
 
 		if (task->track != stretch.track || task->start_ns > stretch.to_ns)
 			break;
-		if (task->kind == SS_TASK_WAIT && task->start_ns > stretch.from_ns)
+		if ((task->kind == SS_TASK_WAIT || task->kind == SS_TASK_JOIN) &&
+		    task->start_ns > stretch.from_ns)
 			release_wait(look, i, stretch.from_ns);
 		end_ns = end_ns < stretch.to_ns ? end_ns : stretch.to_ns;
 		if (end_ns <= start_ns)

@@ -275,8 +275,9 @@ static void widen(struct ss_diagnosis *diagnosis)
 			continue;
 		finding->low_ns = finding->low_ns > error_ns ? finding->low_ns - error_ns : 0;
 		/* a fix saves no more than its evidence shows, if the replay says no more */
-		most_ns = shown_ns(finding) > finding->high_ns ? shown_ns(finding)
-							       : finding->high_ns;
+		most_ns = finding->evidence_count ? shown_ns(finding) : diagnosis->step_ns;
+		if (most_ns < finding->high_ns)
+			most_ns = finding->high_ns;
 		if (most_ns > diagnosis->step_ns)
 			most_ns = diagnosis->step_ns;
 		finding->high_ns = finding->high_ns < most_ns - error_ns

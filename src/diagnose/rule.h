@@ -68,11 +68,11 @@ bool ss_look_claim(struct ss_look *look, struct ss_claim claim);
 bool ss_look_is_free(const struct ss_look *look, uint32_t task);
 
 /*
- * The part of the tasks of a thread that lies in [from, to) is gone, waits for the device
- * that end there too; the first `keep_ns` of it stay, and `low_keep_ns` when the fix does less
- * than expected. Of what other rules have nothing is taken: two rules that claim time of one task
- * this way each get their own part of it. Returns what could be claimed. Several calls on one task
- * add up.
+ * The part of the tasks of a thread that lies in [from, to) is gone, waits for the device and for
+ * workers that end there too; the first `keep_ns` of it stay, and `low_keep_ns` when the fix does
+ * less than expected. Of what other rules have nothing is taken: two rules that claim time of one
+ * task this way each get their own part of it. Returns what could be claimed. Several calls on one
+ * task add up.
  */
 struct ss_stretch {
 	uint32_t track;

@@ -47,7 +47,8 @@ struct ss_build {
 	struct ss_arena scratch;
 	struct ss_build_edge *edges;
 	uint32_t edge_count, edge_capacity;
-	uint32_t *call_task;   /* per host row: the task of the call that it is, or SS_NO_TASK */
+	/* per host row: the task of the call, or of the return of a batch; or SS_NO_TASK */
+	uint32_t *call_task;
 	uint32_t *device_task; /* per device row: its task (of collectives the transfer) */
 	uint8_t *calls;        /* per host row: enum ss_call_flag */
 	uint32_t *names;       /* per name of the trace: id in the graph + 1; 0: not there yet */
@@ -82,7 +83,11 @@ bool ss_build_is_late(const struct ss_build *build, uint32_t task, int64_t gap_n
  */
 void ss_build_hold(struct ss_build *build, uint32_t to, struct ss_edge edge);
 
+/* A __next__ of a DataLoader with workers on the thread that runs the steps. */
+bool ss_build_is_batch(const struct ss_build *build, uint32_t row); /* batches.c */
+
 void ss_build_threads(struct ss_build *build);  /* threads.c */
+void ss_build_batches(struct ss_build *build);  /* batches.c */
 void ss_build_streams(struct ss_build *build);  /* streams.c */
 void ss_build_recorded(struct ss_build *build); /* recorded.c */
 void ss_build_waits(struct ss_build *build);    /* waits.c */

@@ -33,6 +33,7 @@ static const enum ss_critical_part part_of_edge[] = {
 	[SS_EDGE_LAUNCH] = SS_CRITICAL_LAUNCH, [SS_EDGE_STREAM] = SS_CRITICAL_LATENCY,
 	[SS_EDGE_EVENT] = SS_CRITICAL_LATENCY, [SS_EDGE_INFERRED] = SS_CRITICAL_LATENCY,
 	[SS_EDGE_SYNC] = SS_CRITICAL_SYNC,     [SS_EDGE_QUEUE] = SS_CRITICAL_LAUNCH,
+	[SS_EDGE_BATCH] = SS_CRITICAL_INPUT,
 };
 
 const char *ss_critical_name(enum ss_critical_part part)

@@ -281,6 +281,8 @@ static bool build_all(struct ss_build *build)
 	find_calls(build);
 	if (!build->failed)
 		ss_build_threads(build);
+	if (!build->failed)
+		ss_build_batches(build);
 	build->host_tasks = build->graph->task_count;
 	if (!build->failed)
 		ss_build_streams(build);

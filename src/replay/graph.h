@@ -37,7 +37,7 @@ enum ss_task_kind {
 	SS_TASK_ALLOCATOR, /* cudaMalloc, cudaFree and their like */
 	SS_TASK_COMPILE,   /* compiling, looking up compiled code */
 	SS_TASK_GC,        /* Python's garbage collector */
-	SS_TASK_JOIN,      /* waited for another thread; takes no time of its own */
+	SS_TASK_JOIN,      /* waited for another thread or process; takes no time of its own */
 	/* devices */
 	SS_TASK_KERNEL,
 	SS_TASK_COPY,
@@ -58,6 +58,7 @@ enum ss_edge_kind {
 	SS_EDGE_INFERRED, /* a stream waits for another one; by when it started */
 	SS_EDGE_SYNC,     /* a thread waits for the device */
 	SS_EDGE_QUEUE,    /* a launch waits for a place in the queue: from a start */
+	SS_EDGE_BATCH,    /* the workers of a DataLoader need so long for the next batch */
 	SS_EDGE_KINDS,
 };
 

@@ -18,7 +18,7 @@ struct ss_edit {
 	uint32_t rank;  /* index into the ranks of the replay */
 	int64_t own_ns; /* instead of the recorded one */
 	bool releases;  /* no longer waits: SS_TASK_WAIT for the device, SS_TASK_JOIN for the
-			 * other thread, SS_TASK_TRANSFER for the other members */
+			 * other thread or process, SS_TASK_TRANSFER for the other members */
 	bool unlocks;   /* its delay is gone, too */
 	bool merges;    /* part of the work before it on its stream: no gap between them */
 	bool subtracts; /* what own_ns is less goes, on top of what other edits take of the task */
@@ -104,7 +104,8 @@ static inline int64_t ss_replay_edge_ns(const struct ss_replay *replay, uint32_t
 
 	if (edge->kind == SS_EDGE_KINDS ||
 	    ((flags & SS_REPLAY_RELEASED) &&
-	     (edge->kind == SS_EDGE_SYNC || edge->kind == SS_EDGE_HANDOVER)))
+	     (edge->kind == SS_EDGE_SYNC || edge->kind == SS_EDGE_HANDOVER ||
+	      edge->kind == SS_EDGE_BATCH)))
 		return INT64_MIN;
 	at_ns = replay->start_ns[from] + (edge->from_start ? 0 : replay->own_ns[from]);
 	/* work that overlaps what is before it may go on doing so */

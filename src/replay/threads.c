@@ -139,6 +139,8 @@ static uint32_t row_of_work(const struct walk *walk)
 
 static void advance(struct walk *walk, int64_t until_ns)
 {
+	struct ss_build *build = walk->threads->build;
+
 	while (walk->now_ns < until_ns) {
 		int64_t end_ns = until_ns, border_ns = next_border(walk);
 		const struct open_range *open;
@@ -152,6 +154,8 @@ static void advance(struct walk *walk, int64_t until_ns)
 			end_ns = border_ns;
 		emit(walk, open ? open->kind : SS_TASK_WORK, open ? open->row : row_of_work(walk),
 		     end_ns);
+		if (open && end_ns == open->end_ns && ss_build_is_batch(build, open->row))
+			build->call_task[open->row] = emit(walk, SS_TASK_JOIN, open->row, end_ns);
 	}
 }
 

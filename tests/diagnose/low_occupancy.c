@@ -48,6 +48,8 @@ static const struct rule_case cases[] = {
 	  "" },
 	{ "but not such", STEP "kernel ampere_sgemm_128x64_tn 7 10 +400 #1 ~0.2",
 	  "warning 320.0 medium\nampere_sgemm_128x64_tn" SAID },
+	{ "gradients of weights have a block for each tile of the weights",
+	  STEP "kernel sm80_xmma_wgrad_implicit_gemm 7 10 +400 #1 ~0.2", "" },
 	{ "short kernels", STEP "kernel k 7 10 +19 #1 ~0.1", "" },
 	{ "a kernel of another stream uses the rest of the device",
 	  STEP "call cudaLaunchKernel 1 5 +1 #2; kernel k 7 10 +400 #1 ~0.25;"

@@ -36,6 +36,19 @@
 #define LOG(n) ";frame train.py(5):_log 1 " n "010 +490"
 #define LOGS LOG("1") LOG("2") LOG("3")
 
+/* Twice a step a number is read; then Python runs until an operator begins. */
+#define READ(n, at, ends, id)                                                   \
+	LAUNCH(n, at "00", id)                                                  \
+	"39.5 #" id ";" WAIT(n, "aten::item", "cudaStreamSynchronize", at "10", \
+			     "30") "op aten::add 1 " n ends " +10;"
+#define READS(n, first, second)                                                \
+	"note ProfilerStep#" n " 1 " n "000 +1000;" READ(n, "0", first, n "1") \
+		READ(n, "5", second, n "2")
+#define USED(first, second)       \
+	READS("1", first, second) \
+	READS("2", first, second) \
+	READS("3", first, second) "note Optimizer.step#SGD.step 1 1995 +5"
+
 static const struct rule_case cases[] = {
 	/* 0.8 us of the 200 stay: kernels that are queued begin a little behind each other */
 	{ ".item()", STEPS("aten::item", "cudaStreamSynchronize"),
@@ -50,6 +63,14 @@ static const struct rule_case cases[] = {
 		"cudaStreamSynchronize") ";frame model.py(73):_forward 1 900 +5000",
 	  "warning 199.2 high\n" SAID("aten::nonzero",
 				      "cudaStreamSynchronize") " (model.py(73):_forward)" },
+	/* twice the 30 us of the operator, and the 360 behind it */
+	{ "what is done with the value goes, too", USED("400", "900"),
+	  "warning 780.0 medium\naten::item waits for the device 2x a step "
+	  "(cudaStreamSynchronize), which then idles 0.92 ms" },
+	/* twice 30 us, and once the 20 behind it */
+	{ "what follows the last of several reads is something else", USED("060", "900"),
+	  "warning 80.0 medium\naten::item waits for the device 2x a step "
+	  "(cudaStreamSynchronize), which then idles 0.92 ms" },
 	{ "HIP has it, too", STEPS("aten::item", "hipStreamSynchronize"),
 	  "warning 199.2 medium\n" SAID("aten::item", "hipStreamSynchronize") },
 	{ "the device has other work: nothing is lost by waiting",

@@ -16,6 +16,17 @@ struct replay_case {
 	double error_percent; /* when delays are gone */
 };
 
+/* A step of 1,000 us: a batch, 300 us in the allocator, 100 us of Python at least. */
+#define BATCH(n, next, malloc)                                                                 \
+	"note ProfilerStep#" n " 1 " n "000 +1000;"                                            \
+	"note enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__ 1 " n "000 +" next \
+	"; call cudaMalloc 1 " n malloc " +300;"
+#define BATCHES(next, malloc)    \
+	BATCH("1", next, malloc) \
+	BATCH("2", next, malloc) \
+	BATCH("3", next, malloc) \
+	BATCH("4", next, malloc)
+
 static const struct replay_case cases[] = {
 	{ "work of the host alone: a chain",
 	  "note ProfilerStep#1 1 0 +100; op a 1 10 +20;"
@@ -108,6 +119,13 @@ static const struct replay_case cases[] = {
 	  "note ProfilerStep#1 1 0 +30; call cudaLaunchKernel 1 0 +5 #1; kernel a 7 500 +100 #1;"
 	  "call cudaLaunchKernel 1 10 +5 #2; kernel b 7 601 +99 #2",
 	  "a", 700, 600, 0 },
+	/* only the last step ends earlier */
+	{ "workers that are too few: a faster loop waits for them", BATCHES("600", "600"),
+	  "cudaMalloc", 1000, 925, 0 },
+	{ "workers that keep up", BATCHES("100", "600"), "cudaMalloc", 1000, 700, 0 },
+	{ "one that was waited for tells nothing",
+	  BATCH("1", "100", "600") BATCH("2", "600", "600") BATCH("3", "100", "600"), "cudaMalloc",
+	  1000, 700, 0 },
 	{ "an empty file", "", "none", 0, 0, 0 },
 };
 

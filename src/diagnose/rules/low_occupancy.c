@@ -55,14 +55,16 @@ static double blocks_of(const struct grids *grids, uint32_t row)
 }
 
 /*
- * Collectives in all but name, and the backward of CUTLASS' attention: it has a block for
- * each head of each sample by design, and nothing but a larger batch changes that.
+ * Collectives in all but name. The backward of CUTLASS' attention has a block for each head of
+ * each sample by design, and nothing but a larger batch changes that; gradients of a convolution's
+ * weights have one for each tile of the weights, whatever the batch is.
  */
 static bool is_by_design(const char *name)
 {
-	static const char *const parts[] = { "fmha_cutlassB", "all_reduce", "allreduce",
-					     "all_gather",    "allgather",  "reduce_scatter",
-					     "all_to_all",    "nvshmem",    "barrier" };
+	static const char *const parts[] = { "fmha_cutlassB", "all_reduce",      "allreduce",
+					     "all_gather",    "allgather",       "reduce_scatter",
+					     "all_to_all",    "nvshmem",         "barrier",
+					     "wgrad",         "backward_weights" };
 
 	for (size_t i = 0; i < SS_COUNT(parts); i++)
 		if (strstr(name, parts[i]))

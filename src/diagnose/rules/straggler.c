@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "diagnose/exam.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/excess.h"
 #include "diagnose/links.h"
@@ -384,10 +385,33 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 	shares->spreads = shares->balances = false;
 }
 
+/*
+ * Whether a rule knows why a job of one group communicates so much. How fast its links are is a
+ * guess then, and fixing what is known comes first.
+ */
+static bool is_explained(const struct ss_judgement *judgement)
+{
+	static const char *const names[] = { "gradient-sync", "small-buckets" };
+
+	for (size_t i = 0; i < SS_COUNT(names); i++)
+		for (uint32_t rule = 0; rule < ss_rule_count; rule++) {
+			if (strcmp(ss_rules[rule]->name, names[i]) != 0)
+				continue;
+			for (uint32_t rank = 0; rank < judgement->rank_count; rank++)
+				if (judgement->exams[rank]->parts[rule].claim_to >
+				    judgement->exams[rank]->parts[rule].claim_from)
+					return true;
+		}
+	return false;
+}
+
 static void report(struct stragglers *stragglers, const struct ss_straggler *item)
 {
-	struct ss_finding *finding = add_finding(stragglers, item);
+	bool of_group = item->cause == SS_LATE_LINK && stragglers->verdict.link.of_group;
+	struct ss_finding *finding = NULL;
 
+	if (!of_group || !is_explained(stragglers->judgement))
+		finding = add_finding(stragglers, item);
 	if (!finding)
 		return;
 	claim(stragglers, finding, item);

@@ -12,7 +12,7 @@
 #include "analyze/moment.h"
 #include "analyze/sync_ops.h"
 #include "analyze/waits.h"
-#include "diagnose/rule.h"
+#include "diagnose/results.h"
 
 /* What waits by a name of its own, and what to write instead. */
 static const struct {
@@ -38,6 +38,12 @@ static const struct {
 /* As in launch_bound.c: a host that launches nothing for so long does something else. */
 #define PAUSE_NS 5000000
 
+/* An operator that does not wait costs the host as much as a launch: 5 to 20 us. */
+#define INSTEAD_NS 10000
+
+/* Of the shortest: what a program does with a value takes about as long each time. */
+#define SILENCE_TIMES 2
+
 enum upload { UPLOAD_NONE, UPLOAD_SMALL, UPLOAD_LARGE };
 
 static const char upload_fix[] =
@@ -56,6 +62,7 @@ struct tally {
 	uint32_t op;               /* row or SS_NO_ROW */
 	uint32_t steps, last_step; /* that it is in; the last one + 1 */
 	int64_t count, idle_ns;
+	int64_t silence_ns; /* the shortest behind a wait */
 };
 
 struct syncs {
@@ -67,6 +74,7 @@ struct syncs {
 	struct ss_records sites;
 	struct tally *tallies;
 	uint32_t tally_capacity;
+	uint8_t *gone;    /* per host row: operators that the fix does without */
 	uint8_t *uploads; /* per host row, enum upload: copies to the device, and their operators */
 	uint32_t *results; /* per step: the wait for what the step is made for, or SS_NO_ROW */
 	bool failed;
@@ -153,35 +161,12 @@ static uint32_t wait_of(const struct syncs *syncs, const struct ss_task *task)
 	return syncs->waits.wait[task->row];
 }
 
-/*
- * A server has to see the tokens of a step before it can go on: where nothing is trained the
- * longest wait of each step is that one, and is left alone.
- */
-static enum ss_status find_results(struct syncs *syncs, struct ss_arena *scratch,
-				   struct ss_error *err)
+/* The operator that a wait is part of, or itself. */
+static uint32_t outer_of(const struct syncs *syncs, uint32_t row)
 {
-	const struct ss_graph *graph = syncs->look->graph;
-	const int64_t *dur_ns = syncs->look->trace->slices.dur_ns;
-	const struct ss_phases *phases;
+	uint32_t op = ss_sync_op(syncs->wraps, syncs->ops, row);
 
-	SS_TRY(ss_bricks_phases(syncs->look->subject->bricks, &phases, err));
-	syncs->results = SS_ARENA_NEW(scratch, uint32_t, (size_t)graph->step_count + 1);
-	if (!syncs->results)
-		return ss_fail_memory(err, "the waits for the device");
-	for (uint32_t i = 0; i <= graph->step_count; i++)
-		syncs->results[i] = SS_NO_ROW;
-	if (phases->has[SS_PHASE_BACKWARD] || phases->has[SS_PHASE_OPTIMIZER] || !phases->has_ops)
-		return SS_OK;
-	for (uint32_t i = 0; i < graph->task_count; i++) {
-		uint32_t row = wait_of(syncs, &graph->tasks[i]), *result;
-
-		if (row == SS_NO_ROW)
-			continue;
-		result = &syncs->results[graph->tasks[i].step];
-		if (*result == SS_NO_ROW || dur_ns[row] > dur_ns[*result])
-			*result = row;
-	}
-	return SS_OK;
+	return op == SS_NO_ROW ? row : op;
 }
 
 /* The function that a row is in; built-in ones (Tensor.item) are what the row is itself. */
@@ -196,20 +181,57 @@ static uint32_t function_of(const struct ss_trace *trace, uint32_t row)
 	return around;
 }
 
+/* What is behind a row on its thread, before anything else begins there. */
+static int64_t silence_behind(const struct ss_trace *trace, uint32_t row)
+{
+	const struct ss_slices *slices = &trace->slices;
+	const struct ss_track *track = &trace->tracks[slices->track[row]];
+	uint32_t end = track->first_row + track->row_count, next = row + 1;
+	int64_t end_ns = ss_slice_end(slices, row), until_ns = INT64_MAX;
+
+	while (next < end && slices->start_ns[next] < end_ns)
+		next++;
+	if (next < end)
+		until_ns = slices->start_ns[next];
+	/* what is around it may end before, and then it is over, too: a step */
+	for (row = slices->parent[row]; row != SS_NO_ROW; row = slices->parent[row])
+		if (ss_slice_end(slices, row) < until_ns)
+			until_ns = ss_slice_end(slices, row);
+	return until_ns == INT64_MAX ? 0 : until_ns - end_ns;
+}
+
+/*
+ * The same without frames: what is between the wait and the next thing on the thread. Only where it
+ * is about as long behind each wait of this place: the last of several is followed by other things.
+ */
+static void claim_silence(struct syncs *syncs, const struct tally *tally, uint32_t outer)
+{
+	const struct ss_slices *slices = &syncs->look->trace->slices;
+	int64_t silence_ns = silence_behind(syncs->look->trace, outer);
+	int64_t end_ns = ss_slice_end(slices, outer);
+
+	if (silence_ns > 0 && silence_ns <= SILENCE_TIMES * tally->silence_ns)
+		ss_look_claim_time(syncs->look, (struct ss_stretch){ .track = slices->track[outer],
+								     .from_ns = end_ns,
+								     .to_ns = end_ns + silence_ns,
+								     .low_keep_ns = silence_ns });
+}
+
 /*
  * What the function that reads a value does with it: when nothing but Python follows the wait
  * in it, that goes with the wait. It may also have to stay.
  */
-static void claim_use(struct syncs *syncs, uint32_t row)
+static void claim_use(struct syncs *syncs, const struct tally *tally, uint32_t row)
 {
 	const struct ss_trace *trace = syncs->look->trace;
 	const struct ss_slices *slices = &trace->slices;
-	uint32_t op = ss_sync_op(syncs->wraps, syncs->ops, row);
-	uint32_t outer = op == SS_NO_ROW ? row : op, frame = function_of(trace, outer), next;
+	uint32_t outer = outer_of(syncs, row), frame = function_of(trace, outer), next;
 	struct ss_stretch stretch = { .track = slices->track[row] };
 
-	if (frame == SS_NO_ROW)
+	if (frame == SS_NO_ROW) {
+		claim_silence(syncs, tally, outer);
 		return;
+	}
 	stretch.from_ns = ss_slice_end(slices, outer);
 	stretch.to_ns = ss_slice_end(slices, frame);
 	stretch.low_keep_ns = stretch.to_ns - stretch.from_ns;
@@ -223,6 +245,57 @@ static void claim_use(struct syncs *syncs, uint32_t row)
 	ss_look_claim_time(syncs->look, stretch);
 }
 
+/* Operators that do nothing but read a value: without the wait there is nothing left of them. */
+static bool only_reads(const struct ss_trace *trace, uint32_t op)
+{
+	static const char *const names[] = { "aten::item", "aten::_local_scalar_dense",
+					     "aten::is_nonzero" };
+	const char *name = ss_strings_text(&trace->names, trace->slices.name[op]);
+
+	for (size_t i = 0; i < SS_COUNT(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* What the host does in an operator that is there to wait; what stands in its place may stay. */
+static void claim_op(struct syncs *syncs, uint32_t row)
+{
+	const struct ss_trace *trace = syncs->look->trace;
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t op = ss_sync_op(syncs->wraps, syncs->ops, row);
+	struct ss_stretch stretch = { .track = slices->track[row] };
+
+	if (op == SS_NO_ROW || upload_of(syncs, row) ||
+	    (!syncs->wraps[slices->name[op]] && !only_reads(trace, op)))
+		return;
+	stretch.from_ns = slices->start_ns[op];
+	stretch.to_ns = ss_slice_end(slices, op);
+	stretch.keep_ns = only_reads(trace, op) ? 0 : INSTEAD_NS;
+	stretch.low_keep_ns = slices->dur_ns[op];
+	ss_look_claim_time(syncs->look, stretch);
+	syncs->gone[op] = true;
+}
+
+/* The copies that bring the values are gone with the operators. */
+static void claim_copies(struct syncs *syncs)
+{
+	const struct ss_graph *graph = syncs->look->graph;
+	const struct ss_slices *slices = &syncs->look->trace->slices;
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t call = task->kind == SS_TASK_COPY ? slices->link[task->row] : SS_NO_ROW;
+		uint32_t op = call < syncs->ops->row_count
+				      ? ss_sync_op(syncs->wraps, syncs->ops, call)
+				      : SS_NO_ROW;
+
+		if (op != SS_NO_ROW && syncs->gone[op])
+			ss_look_claim(syncs->look,
+				      (struct ss_claim){ .task = i, .low_ns = task->own_ns });
+	}
+}
+
 /* Counts the steps that each place waits in. */
 static void count_steps(struct syncs *syncs)
 {
@@ -232,8 +305,14 @@ static void count_steps(struct syncs *syncs)
 		const struct ss_task *task = &graph->tasks[i];
 		uint32_t row = wait_of(syncs, task);
 		struct tally *tally = row == SS_NO_ROW ? NULL : tally_of(syncs, row);
+		int64_t silence_ns;
 
-		if (!tally || tally->last_step == task->step + 1u)
+		if (!tally)
+			continue;
+		silence_ns = silence_behind(syncs->look->trace, outer_of(syncs, row));
+		if (!tally->steps || silence_ns < tally->silence_ns)
+			tally->silence_ns = silence_ns;
+		if (tally->last_step == task->step + 1u)
 			continue;
 		tally->last_step = task->step + 1u;
 		tally->steps++;
@@ -270,9 +349,11 @@ static void claim(struct syncs *syncs, uint8_t *claimed)
 		    claimed[row])
 			continue;
 		claimed[row] = true;
-		claim_use(syncs, row);
+		claim_op(syncs, row);
+		claim_use(syncs, tally, row);
 		tally->count++;
 	}
+	claim_copies(syncs);
 }
 
 static void add_idle(struct syncs *syncs, const uint8_t *claimed)
@@ -379,6 +460,7 @@ static void tell(struct syncs *syncs)
 static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct ss_error *err)
 {
 	struct ss_bricks *bricks = syncs->look->subject->bricks;
+	const struct ss_phases *phases;
 	const struct ss_idle *idle;
 	uint8_t *claimed;
 
@@ -389,11 +471,15 @@ static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct
 	syncs->wraps = ss_sync_wrappers(syncs->look->trace, scratch);
 	claimed = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
 	syncs->uploads = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
-	if (!syncs->wraps || !claimed || !syncs->uploads ||
+	syncs->gone = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
+	if (!syncs->wraps || !claimed || !syncs->uploads || !syncs->gone ||
 	    !ss_records_init(&syncs->sites, syncs->look->memory, sizeof(struct site)))
 		return ss_fail_memory(err, "the waits for the device");
 	find_uploads(syncs);
-	SS_TRY(find_results(syncs, scratch, err));
+	SS_TRY(ss_bricks_phases(bricks, &phases, err));
+	syncs->results = ss_results(syncs->look, &syncs->waits, phases, scratch);
+	if (!syncs->results)
+		return ss_fail_memory(err, "the waits for the device");
 	count_steps(syncs);
 	claim(syncs, claimed);
 	add_idle(syncs, claimed);

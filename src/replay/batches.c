@@ -1,0 +1,158 @@
+/*
+ * batches.c - how fast the workers of a DataLoader make batches.
+ *
+ * A __next__ that waits returns when its batch is made. Workers make the next ones meanwhile,
+ * whatever the training thread does: a loop that becomes faster waits for as much longer. So a
+ * __next__ cannot return earlier after the last one that waited than the workers needed for the
+ * batches in between.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/build.h"
+
+/*
+ * Taking a batch that is ready was measured to cost 0.1 to 0.3 ms, and 1 to 2 ms where it is large:
+ * 1 % of a step. What takes longer, and a twentieth of the time between two batches, waited.
+ */
+#define WAITED_NS 500000
+#define WAITED_PART 20
+
+/* Batches that come at once, in usual times between two: few workers are what is waited for. */
+#define AHEAD 3
+
+/*
+ * Of the batches, as a divisor: workers that are too few deliver as many at once as they are, and
+ * one of those is waited for. Where fewer are, it is the training thread that sets the pace.
+ */
+#define WAITED_OF 4
+
+/* Of batches that were waited for: one alone may be a pause, or workers that start. */
+#define PAIRS_MIN 2
+
+struct batch {
+	uint32_t task;     /* the return of its __next__ */
+	bool is_waited;    /* for the workers */
+	int64_t number;    /* of all */
+	int64_t dur_ns;    /* of its __next__ */
+	int64_t return_ns; /* recorded */
+};
+
+bool ss_build_is_batch(const struct ss_build *build, uint32_t row)
+{
+	const struct ss_trace *trace = build->trace;
+	uint32_t parent = trace->slices.parent[row];
+
+	return trace->slices.track[row] == build->main &&
+	       (ss_slice_flags(trace, row) & SS_NAME_DATALOADER) &&
+	       (parent == SS_NO_ROW || !(ss_slice_flags(trace, parent) & SS_NAME_DATALOADER)) &&
+	       strstr(ss_strings_text(&trace->names, trace->slices.name[row]), "MultiProcessing");
+}
+
+static int by_length(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void find_waited(struct batch *batches, uint32_t count)
+{
+	int64_t mean_ns;
+
+	if (count < 2)
+		return;
+	mean_ns = (batches[count - 1].return_ns - batches[0].return_ns) / (count - 1);
+	for (uint32_t i = 0; i < count; i++)
+		batches[i].is_waited = batches[i].dur_ns >= WAITED_NS &&
+				       batches[i].dur_ns >= mean_ns / WAITED_PART;
+}
+
+/* The usual time for a batch, by those that were waited for; 0: not known. */
+static int64_t usual_of(const struct batch *batches, uint32_t count, int64_t *periods)
+{
+	const struct batch *first = NULL, *last = NULL;
+	uint32_t pairs = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!batches[i].is_waited)
+			continue;
+		if (last)
+			periods[pairs++] = (batches[i].return_ns - last->return_ns) /
+					   (batches[i].number - last->number);
+		else
+			first = &batches[i];
+		last = &batches[i];
+	}
+	if (pairs < PAIRS_MIN || last->number - first->number > (int64_t)pairs * WAITED_OF)
+		return 0;
+	qsort(periods, pairs, sizeof(*periods), by_length);
+	return periods[(pairs - 1) / 2];
+}
+
+/*
+ * In some pairs the thread paused for so long that the workers had made all that they may make
+ * ahead, and paused, too: those count as the others. Workers in step with each other deliver
+ * several at once and then nothing for long: `due` is what is left of that.
+ */
+static void connect(struct ss_build *build, const struct batch *batches, uint32_t count)
+{
+	int64_t *periods = SS_ARENA_NEW(&build->scratch, int64_t, (size_t)count + 1);
+	const struct batch *last = NULL;
+	int64_t usual_ns, due_ns = 0;
+
+	if (!periods) {
+		build->failed = true;
+		return;
+	}
+	usual_ns = usual_of(batches, count, periods);
+	for (uint32_t i = 0; i < count && usual_ns; i++) {
+		const struct batch *own = &batches[i];
+
+		if (last) {
+			int64_t lag_ns = own->return_ns - last->return_ns;
+			int64_t most_ns = due_ns + usual_ns * (own->number - last->number);
+
+			lag_ns = lag_ns < most_ns ? lag_ns : most_ns;
+			ss_build_edge(build, own->task,
+				      (struct ss_edge){ .from = last->task,
+							.kind = SS_EDGE_BATCH,
+							.lag_ns = lag_ns });
+			due_ns = own->is_waited ? most_ns - lag_ns : due_ns;
+			due_ns = due_ns < AHEAD * usual_ns ? due_ns : AHEAD * usual_ns;
+		}
+		last = own->is_waited ? own : last;
+	}
+}
+
+void ss_build_batches(struct ss_build *build)
+{
+	const struct ss_slices *slices = &build->trace->slices;
+	const struct ss_track *track;
+	struct batch *batches;
+	uint32_t count = 0, room = 0, end;
+	int64_t number = 0;
+
+	if (build->main == SS_NO_ROW)
+		return;
+	track = &build->trace->tracks[build->main];
+	end = track->first_row + track->row_count;
+	for (uint32_t row = track->first_row; row < end; row++)
+		room += ss_build_is_batch(build, row);
+	batches = SS_ARENA_NEW(&build->scratch, struct batch, (size_t)room + 1);
+	if (!batches) {
+		build->failed = true;
+		return;
+	}
+	for (uint32_t row = track->first_row; row < end && room; row++) {
+		if (!ss_build_is_batch(build, row))
+			continue;
+		number++;
+		if (build->call_task[row] != SS_NO_TASK)
+			batches[count++] = (struct batch){ build->call_task[row], false, number,
+							   slices->dur_ns[row],
+							   ss_slice_end(slices, row) };
+	}
+	find_waited(batches, count);
+	connect(build, batches, count);
+}
