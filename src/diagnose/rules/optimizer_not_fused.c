@@ -16,10 +16,12 @@
 
 /*
  * Flat parameters (FSDP) are few and large: two of them take twenty launches of Adam. Kernels of
- * 10 us and more go over memory that long, and it is the passes that cost.
+ * 10 us and more go over memory that long, and it is the passes that cost: they must take as much
+ * of the step as is worth a line. Others of few launches (Shampoo) spend their time elsewhere.
  */
 #define LARGE_MIN 20
 #define LARGE_NS 10000
+#define LARGE_SHARE 50 /* a fiftieth of the steps */
 
 /* What a kernel takes that hardly moves anything: 1.5 to 2 us. One launch has it once. */
 #define KERNEL_NS 2000
@@ -75,7 +77,8 @@ static bool is_enough(const struct optimizer *optimizer)
 
 	return optimizer->count >= LAUNCHES_MIN * steps ||
 	       (optimizer->count >= LARGE_MIN * steps &&
-		optimizer->device_ns / LARGE_NS >= optimizer->count);
+		optimizer->device_ns / LARGE_NS >= optimizer->count &&
+		optimizer->device_ns >= optimizer->look->step_ns / LARGE_SHARE);
 }
 
 /* Of all kernels one is left, as long as the memory traffic of all takes when fused. */
