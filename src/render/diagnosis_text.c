@@ -313,6 +313,21 @@ static void add_more(const struct writer *writer)
 	ss_text_release(&text);
 }
 
+/* Each note on lines of its own; what continues a list stands further in. */
+static void add_notes(const struct writer *writer, const char *notes)
+{
+	while (notes && *notes) {
+		size_t length = strcspn(notes, "\n"), in = strncmp(notes, "--", 2) == 0 ? 2 : 0;
+		struct ss_text line = { 0 };
+
+		ss_text_add(&line, notes, length);
+		ss_text_fill(writer->out, ' ', in);
+		add_styled(writer, YELLOW, line.data, in + 2, in);
+		ss_text_release(&line);
+		notes += length + (notes[length] == '\n');
+	}
+}
+
 void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 		       const struct ss_render_options *options, struct ss_text *out)
 {
@@ -322,7 +337,7 @@ void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 
 	ss_diagnosis_job(diagnosis, out);
 	ss_diagnosis_notes(diagnosis, &notes);
-	add_styled(&writer, YELLOW, notes.data, 2, 0);
+	add_notes(&writer, notes.data);
 	ss_text_release(&notes);
 	ss_diagnosis_verdict(diagnosis, &verdict);
 	add_styled(&writer, BOLD, verdict.data, 0, 0);
