@@ -76,8 +76,8 @@ struct ss_diagnosis {
 	struct ss_diagnosis_trust trust;
 	struct ss_diagnosis_shares shares;
 	struct ss_account account; /* of the mean step; zeroed where there is none */
-	struct ss_spread spread; /* of the steps */
-	struct ss_doubts doubts; /* what the files lack */
+	struct ss_spread spread;   /* of the steps */
+	struct ss_doubts doubts;   /* what the files lack */
 	bool is_blind; /* they lack what the GPU did, or who launched it: no bottleneck is known */
 	const struct ss_job_run *recorded_runs; /* that the files are of; lent */
 	uint32_t run_count, chosen_run;
