@@ -19,7 +19,7 @@
 
 /*
  * Pinned copies against the best pageable one of the same host: 1.1 and 1.9 on a virtual machine
- * with A100 (5.0 and 8.7 GB/s of 25), 4 and more where nothing but the link limits them.
+ * with A100 (5.0 and 8.7 GB/s of 25); more where only the link limits them.
  */
 #define PINNED_TIMES 2
 

@@ -161,7 +161,7 @@ static void add_rank(struct ss_account_parts *parts, const struct ss_graph *grap
 	parts->peers += (double)sums[USE_PEERS] / steps;
 }
 
-/* --- who is waited for -------------------------------------------------------------------- */
+/* --- whom ranks wait for ------------------------------------------------------------------- */
 
 static int64_t wait_of(const struct ss_replay *replay, const struct ss_replay_member *member)
 {
@@ -234,7 +234,7 @@ bool ss_account_measure(struct ss_account_parts *parts, const struct ss_replay *
 	return whole && find_late(&parts->late, replay, memory);
 }
 
-/* A part of so many nanoseconds, rounded down. */
+/* The share of all_ns that `part` has in `sum`, rounded down. */
 static int64_t part_of(int64_t all_ns, double part, double sum)
 {
 	int64_t part_ns = sum > 0 ? (int64_t)((double)all_ns * (part / sum)) : 0;

@@ -39,7 +39,7 @@ struct ss_account {
 struct ss_account_late {
 	uint32_t rank;      /* that the others wait for most; SS_NO_ROW: nobody waits */
 	uint32_t last;      /* collectives that it comes last to, */
-	uint32_t meetings;  /* of so many */
+	uint32_t meetings;  /* of all of these */
 	int64_t waiting_ns; /* for it: of a rank, per step */
 };
 

@@ -92,7 +92,7 @@ static struct ss_claim *new_claim(struct ss_look *look, uint32_t task, uint8_t w
 	return &exam->claims[exam->claim_count - 1];
 }
 
-/* The rule's claim on a task; NULL: it cannot be had. */
+/* The rule's claim on a task; NULL: another rule has it, or no memory. */
 static struct ss_claim *claim_on(struct ss_look *look, uint32_t task)
 {
 	struct ss_exam *exam = look->exam;

@@ -3,15 +3,10 @@
  * are all-reduced for 80 us behind backward; half of that is 40 us.
  */
 #include "support/ddp_job.h"
-#include "support/rule_cases.h"
 
 #define MB_80 20971520 /* elements */
 
-static const struct {
-	const char *what;
-	struct ddp_job job;
-	const char *found;
-} cases[] = {
+static const struct ddp_case cases[] = {
 	{ "backward is shorter than what should hide behind it",
 	  { .passes = 1, .on_device = true, .buckets = 4, .backward_us = 20, .elements = 1000000 },
 	  "info 40.0 medium\n"
@@ -39,33 +34,4 @@ static const struct {
 	{ "a job without devices", { .passes = 1 }, "" },
 };
 
-static void test_cases(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < SS_COUNT(cases); i++) {
-		char *trace = ddp_job_trace(&cases[i].job);
-		struct rule_case one = { cases[i].what, trace, cases[i].found };
-
-		rule_cases_run("communication-bound", &one, 1);
-		free(trace);
-	}
-}
-
-static void test_memory(void **state)
-{
-	char *trace = ddp_job_trace(&cases[0].job);
-
-	(void)state;
-	rule_memory_run(trace);
-	free(trace);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DDP_TESTS("communication-bound", cases)

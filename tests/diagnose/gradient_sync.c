@@ -3,13 +3,8 @@
  * 70 us in each pass; on devices the host waits 80 us, of which the call itself takes 5 us.
  */
 #include "support/ddp_job.h"
-#include "support/rule_cases.h"
 
-static const struct {
-	const char *what;
-	struct ddp_job job;
-	const char *found;
-} cases[] = {
+static const struct ddp_case cases[] = {
 	{ "four passes, each reduces",
 	  { .passes = 4 },
 	  "warning 210.0 high\n"
@@ -47,33 +42,4 @@ static const struct {
 	{ "other buckets in each pass: another model", { .passes = 2, .sizes_vary = true }, "" },
 };
 
-static void test_cases(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < SS_COUNT(cases); i++) {
-		char *trace = ddp_job_trace(&cases[i].job);
-		struct rule_case one = { cases[i].what, trace, cases[i].found };
-
-		rule_cases_run("gradient-sync", &one, 1);
-		free(trace);
-	}
-}
-
-static void test_memory(void **state)
-{
-	char *trace = ddp_job_trace(&cases[0].job);
-
-	(void)state;
-	rule_memory_run(trace);
-	free(trace);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DDP_TESTS("gradient-sync", cases)

@@ -5,7 +5,6 @@
  * known to have been asked for when the first ends.
  */
 #include "support/ddp_job.h"
-#include "support/rule_cases.h"
 
 #define MB_26 6815744 /* elements */
 
@@ -14,11 +13,7 @@
 	"the latency of those that larger buckets save adds up to 0.07 ms per step and rank\n" \
 	"gradients go out in 8 all-reduces per backward; 1 with buckets of 25 MB"
 
-static const struct {
-	const char *what;
-	struct ddp_job job;
-	const char *found;
-} cases[] = {
+static const struct ddp_case cases[] = {
 	{ "eight small buckets", { .passes = 1, .buckets = 8 }, FOUND("59.8") },
 	{ "on devices", { .passes = 1, .buckets = 8, .on_device = true }, FOUND("69.7") },
 	{ "as many as two types of gradients make", { .passes = 1, .buckets = 4 }, "" },
@@ -35,33 +30,4 @@ static const struct {
 	  "" },
 };
 
-static void test_cases(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < SS_COUNT(cases); i++) {
-		char *trace = ddp_job_trace(&cases[i].job);
-		struct rule_case one = { cases[i].what, trace, cases[i].found };
-
-		rule_cases_run("small-buckets", &one, 1);
-		free(trace);
-	}
-}
-
-static void test_memory(void **state)
-{
-	char *trace = ddp_job_trace(&cases[0].job);
-
-	(void)state;
-	rule_memory_run(trace);
-	free(trace);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DDP_TESTS("small-buckets", cases)

@@ -4,18 +4,13 @@
  * main thread waits.
  */
 #include "support/ddp_job.h"
-#include "support/rule_cases.h"
 
 #define WALK "DDP searches the autograd graph for unused parameters: 0.01 ms per step"
 #define MAP                                                                                \
 	"it all-reduces a map of the used parameters: 0.04 ms per step with the wait for " \
 	"other ranks\n"
 
-static const struct {
-	const char *what;
-	struct ddp_job job;
-	const char *found;
-} cases[] = {
+static const struct ddp_case cases[] = {
 	{ "every parameter is used",
 	  { .passes = 1, .search_us = 8, .map = 3, .parameters = 3 },
 	  "warning 48.0 high\n" MAP WALK },
@@ -35,33 +30,4 @@ static const struct {
 	  "" },
 };
 
-static void test_cases(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < SS_COUNT(cases); i++) {
-		char *trace = ddp_job_trace(&cases[i].job);
-		struct rule_case one = { cases[i].what, trace, cases[i].found };
-
-		rule_cases_run("unused-parameters", &one, 1);
-		free(trace);
-	}
-}
-
-static void test_memory(void **state)
-{
-	char *trace = ddp_job_trace(&cases[0].job);
-
-	(void)state;
-	rule_memory_run(trace);
-	free(trace);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DDP_TESTS("unused-parameters", cases)

@@ -147,3 +147,14 @@ char *ddp_job_trace(const struct ddp_job *job)
 	}
 	return out.data;
 }
+
+void ddp_cases_run(const char *rule, const struct ddp_case *cases, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		char *trace = ddp_job_trace(&cases[i].job);
+		struct rule_case one = { cases[i].what, trace, cases[i].found };
+
+		rule_cases_run(rule, &one, 1);
+		free(trace);
+	}
+}

@@ -10,7 +10,7 @@
 #ifndef SS_TESTS_SUPPORT_DDP_JOB_H
 #define SS_TESTS_SUPPORT_DDP_JOB_H
 
-#include "support/support.h"
+#include "support/rule_cases.h"
 
 struct ddp_job {
 	int passes;       /* per optimizer step */
@@ -33,5 +33,37 @@ struct ddp_job {
 
 /* Two ranks with three steps of 1,000 us; for free(). */
 char *ddp_job_trace(const struct ddp_job *job);
+
+/* A job, and what a rule finds in it: struct rule_case. */
+struct ddp_case {
+	const char *what;
+	struct ddp_job job;
+	const char *found;
+};
+
+void ddp_cases_run(const char *rule, const struct ddp_case *cases, size_t count);
+
+/* The whole program of a rule's test: its cases, and refusals of memory with the first of them. */
+#define DDP_TESTS(rule, cases)                                                \
+	static void test_cases(void **state)                                  \
+	{                                                                     \
+		(void)state;                                                  \
+		ddp_cases_run(rule, cases, sizeof(cases) / sizeof(*(cases))); \
+	}                                                                     \
+	static void test_memory(void **state)                                 \
+	{                                                                     \
+		char *trace = ddp_job_trace(&(cases)[0].job);                 \
+		(void)state;                                                  \
+		rule_memory_run(trace);                                       \
+		free(trace);                                                  \
+	}                                                                     \
+	int main(void)                                                        \
+	{                                                                     \
+		const struct CMUnitTest tests[] = {                           \
+			cmocka_unit_test(test_cases),                         \
+			cmocka_unit_test(test_memory),                        \
+		};                                                            \
+		return cmocka_run_group_tests(tests, NULL, NULL);             \
+	}
 
 #endif

@@ -552,8 +552,8 @@ const struct ss_rule ss_rule_unexplained_time = {
 	.name = "unexplained-time",
 	.title = "Part of the step is not explained",
 	.summary = "Idle time that no other rule claims, and what the host did meanwhile",
-	.fix = "# profile(..., with_stack=True) names the functions that run meanwhile, and\n"
-	       "with torch.profiler.record_function(\"part of the loop\"):   # names parts of it\n"
+	.fix = "# record with_stack=True: it names the functions; or name parts of the loop:\n"
+	       "with torch.profiler.record_function(\"part of the loop\"):\n"
 	       "    ...",
 	.surer = "with_stack=True records the Python functions",
 	.warn_share = SS_UNEXPLAINED_SHARE,
