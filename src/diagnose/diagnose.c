@@ -90,38 +90,12 @@ static enum ss_status add_ranks(struct ss_diagnosis *diagnosis, const struct ss_
 	return SS_OK;
 }
 
-/* Sums of all steps of all ranks, then their shares. */
-static void add_shares(struct ss_diagnosis *diagnosis, const struct ss_digest *digest, double *sum)
+static void find_devices(struct ss_diagnosis *diagnosis, const struct ss_job *job,
+			 const struct ss_diagnose_options *options)
 {
-	struct ss_diagnosis_shares *shares = &diagnosis->shares;
-
-	shares->on_device = shares->on_device || digest->device >= 0;
-	for (uint32_t i = 0; i < digest->step_count; i++) {
-		const struct ss_rank_step *step = &digest->steps[i];
-
-		*sum += (double)(step->end_ns - step->start_ns);
-		shares->compute += (double)step->compute_ns;
-		shares->exposed_comm += (double)step->exposed_comm_ns;
-		shares->exposed_copy += (double)step->exposed_copy_ns;
-	}
-}
-
-static void measure_shares(struct ss_diagnosis *diagnosis, const struct ss_job *job,
-			   const struct ss_diagnose_options *options)
-{
-	struct ss_diagnosis_shares *shares = &diagnosis->shares;
-	double sum = 0;
-
 	for (uint32_t i = 0; i < job->file_count; i++)
-		if (is_chosen(&job->files[i], options))
-			add_shares(diagnosis, &job->digests[job->files[i].rank_index], &sum);
-	shares->is_known = sum > 0;
-	if (!shares->is_known)
-		return;
-	shares->compute /= sum;
-	shares->exposed_comm /= sum;
-	shares->exposed_copy /= sum;
-	shares->rest = 1 - shares->compute - shares->exposed_comm - shares->exposed_copy;
+		diagnosis->on_device |= is_chosen(&job->files[i], options) &&
+					job->digests[job->files[i].rank_index].device >= 0;
 }
 
 static void measure_trust(struct ss_diagnosis *diagnosis)
@@ -289,7 +263,7 @@ static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 	diagnosis->is_bounded = diagnosis->error_percent > SS_REPLAY_ERROR_MAX ||
 				diagnosis->error_percent < -SS_REPLAY_ERROR_MAX;
 	measure_trust(diagnosis);
-	measure_shares(diagnosis, job, options);
+	find_devices(diagnosis, job, options);
 	for (uint32_t i = 0; i < ss_rule_count; i++)
 		SS_TRY(ss_diagnosis_judge(diagnosis, i, err));
 	for (uint32_t i = 0; i < diagnosis->found_count; i++)

@@ -34,12 +34,6 @@ struct ss_diagnosis_trust {
 	uint64_t inferred_waits;  /* and those that only when work started tells */
 };
 
-/* What the mean step is spent on; parts of 1. */
-struct ss_diagnosis_shares {
-	bool is_known, on_device;
-	double compute, exposed_comm, exposed_copy, rest;
-};
-
 struct ss_diagnosis {
 	struct ss_memory *memory;
 	struct ss_arena arena;
@@ -74,7 +68,7 @@ struct ss_diagnosis {
 	double seconds;          /* that loading took */
 	const char *not_found;   /* what-if: fixes that nothing was found for; NULL: none */
 	struct ss_diagnosis_trust trust;
-	struct ss_diagnosis_shares shares;
+	bool on_device;            /* events of a device are recorded, on one rank at least */
 	struct ss_account account; /* of the mean step; zeroed where there is none */
 	struct ss_spread spread;   /* of the steps */
 	struct ss_doubts doubts;   /* what the files lack */

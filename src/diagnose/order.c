@@ -437,7 +437,7 @@ static bool add_rest(struct ss_diagnosis *diagnosis, const struct ss_account_lat
 	if (!rest || diagnosis->is_what_if || !ss_account_is_open(&diagnosis->account))
 		return true;
 	rest->has_no_cost = true;
-	if (diagnosis->is_blind && !diagnosis->shares.on_device)
+	if (diagnosis->is_blind && !diagnosis->on_device)
 		rest->title = "Nothing of the GPU was recorded";
 	diagnosis->findings[diagnosis->finding_count++] = rest;
 	return tell_late(diagnosis, rest, late);
@@ -459,7 +459,7 @@ static enum ss_status close_account(struct ordering *ordering, struct ss_error *
 			ordering->fixes[count++] = &diagnosis->findings[i]->edits;
 	SS_TRY(parts_with(ordering, count, &least_ns, &parts, err));
 	/* what the host did while a GPU worked that is not recorded may have been needed or not */
-	if (diagnosis->is_blind && !diagnosis->shares.on_device) {
+	if (diagnosis->is_blind && !diagnosis->on_device) {
 		parts.rest += parts.compute;
 		parts.compute = 0;
 	}

@@ -521,7 +521,7 @@ static const char *fix_of(const double *sums)
 static enum ss_status judge_rest(struct ss_judgement *judgement, struct ss_error *err)
 {
 	double sums[FIGURES] = { 0 };
-	bool on_device = judgement->diagnosis->shares.on_device;
+	bool on_device = judgement->diagnosis->on_device;
 	struct ss_finding *finding;
 
 	(void)err;
