@@ -121,8 +121,9 @@ async function served(harness) {
 	const page = await harness.open(link.replace("/#", "/?trace=rank3.json.gz#"));
 	await page.getByRole("application").waitFor();
 	equal(await page.getByRole("combobox", { name: /^rank/ }).inputValue(), "3", "the rank");
-	await page.getByRole("button", { name: /Fold rank 3/ }).waitFor();
-	equal(await page.getByRole("button", { name: /^Fold rank \d/ }).count(), 1, "open ranks");
+	const open = page.locator(".head-fold[aria-expanded=true]");
+	await open.first().waitFor();
+	equal((await open.allInnerTexts()).map((text) => /rank \d/.exec(text)[0]), ["rank 3"], "open");
 	await harness.close(page);
 	const lost = await harness.open(link.replace("/#", "/?trace=rank99.json.gz#"));
 	await lost.getByText(/rank99\.json\.gz.* is not among the 8 files/).waitFor();

@@ -64,9 +64,16 @@ async function phases(harness) {
 	for (const name of ["input", "forward", "backward", "optimizer"])
 		await legend.getByText(name, { exact: true }).waitFor();
 	await page.waitForURL(/color=phase/);
+	asked.length = 0;
+	await page.getByRole("application").focus();
+	await page.keyboard.press("w");
+	await page.keyboard.press("w");
+	await page.keyboard.press("w");
 	await page.waitForTimeout(900);
+	const tiles = asked.filter((url) => url.includes("/tiles?"));
+	check(tiles.length > 0, "zooming asks for no tiles");
 	check(
-		asked.filter((url) => url.includes("/tiles?")).every((url) => url.includes("color=phase")),
+		tiles.every((url) => url.includes("color=phase")),
 		"tiles are asked for without the colour",
 	);
 	const seen = await paints(page);
@@ -100,10 +107,10 @@ async function modules(harness) {
 	await page.waitForTimeout(900);
 	check(((await paints(page))[first.join(",")] ?? 0) > 100, "the first module has no colour");
 	await harness.close(page);
-	const other = harness.simulate("gpu1-fp32-matmul");
+	const other = join(TRACES, "cuda/resnet50_workers0.pt.trace.json.gz");
 	const bare = await openTimeline(harness, (await harness.serve(other)).link, "?color=module");
 	const without = JSON.parse(harness.command("ask", "colors?color=module", other));
-	check(without.missing !== null, "the simulated job has modules");
+	check(without.missing !== null, "the trace has modules");
 	await bare.getByText(without.missing).waitFor();
 	await harness.close(bare);
 }

@@ -44,7 +44,7 @@ function Choice({ stage, color }: { stage: Stage; color: string }) {
 
 function Keys({ answer }: { answer: ColorsAnswer | null }) {
 	return (
-		<ul class="legend" aria-label="Colours">
+		<ul class="legend" aria-label="Colours" tabIndex={0}>
 			{answer?.missing ? <li>{answer.missing}</li> : null}
 			{(answer?.colors ?? []).map(({ number, name }) => (
 				<li key={number} title={name}>

@@ -13,6 +13,10 @@ type NoteSelection = Extract<Selection, { kind: "note" }>;
 
 const FULL = "A link holds no more notes than these: shorten or delete one.";
 
+const ABOUT =
+	"Notes are part of the address: Copy link takes them along, and " +
+	"stepscope report --link puts them into a report.";
+
 /* A moment has no length: it is shown with a fiftieth of the run around it. */
 function around(note: { from: number; to: number }, span: number): number {
 	return Math.max(note.to - note.from, span / 50, 1000);
@@ -38,7 +42,7 @@ function drop(note: { from: number; to: number }): void {
 function placeWords({ from, to }: { from: number; to: number }): string {
 	return from === to
 		? `at ${formatNs(from)}`
-		: `${formatNs(to - from)} from ${formatNs(from)} on`;
+		: `${formatNs(from)} to ${formatNs(to)}`;
 }
 
 function Editor({ selected }: { selected: NoteSelection }) {
@@ -72,9 +76,7 @@ function Editor({ selected }: { selected: NoteSelection }) {
 				onInput={(event) => write(event.currentTarget.value)}
 			/>
 			<p class={said ? "bad" : "soft"} role="status">
-				{said ||
-					`${text.length} of ${NOTE_LETTERS} letters. Notes are part of the address: ` +
-						"Copy link takes them along, and stepscope report --link puts them into a report."}
+				{said || `${text.length} of ${NOTE_LETTERS} characters. ${ABOUT}`}
 			</p>
 		</div>
 	);
