@@ -21,8 +21,8 @@ export function showNamed(job: Job, named: string[]): void {
 		const file = findFile(job, path);
 		if (!file)
 			throw new Refused(
-				`\u201c${path.slice(0, 200)}\u201d is not among the ${job.files.length} files that ` +
-					"this server shows.",
+				`\u201c${path.slice(0, 200)}\u201d is not among the ` +
+					`${job.files.length} files that this server shows.`,
 			);
 		return file;
 	});
