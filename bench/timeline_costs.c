@@ -77,7 +77,7 @@ static void ask(struct bench *bench, struct ss_index *index, enum request reques
 	if (request == TILES)
 		status = ss_tiles_write(&bench->file, index, tracks,
 					bench->trace.track_count + index->idle.device_count, window,
-					out, &err);
+					NULL, out, &err);
 	else if (request == STRIPS)
 		status = ss_draw_strips(&bench->timeline, &file, 1, window, out, &err);
 	else

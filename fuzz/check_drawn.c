@@ -6,9 +6,10 @@
 
 #include "base/utf8.h"
 #include "check.h"
-#include "timeline/colors.h"
+#include "timeline/paints.h"
 
 #define TILES_MAGIC 0x31545353u
+#define PAINTED_MAGIC 0x32545353u
 #define STRIPS_MAGIC 0x53535353u
 #define CURVE_MAGIC 0x31435353u
 #define MEMORY_MAGIC 0x314d5353u
@@ -60,15 +61,18 @@ static void check_tiles(const char *data, size_t length, uint64_t *slices)
 {
 	uint32_t tracks = u32_at(data, 4), entries = u32_at(data, 8), labels = u32_at(data, 12);
 	size_t at = 32 + (size_t)8 * tracks, texts;
+	bool is_painted = u32_at(data, 0) == PAINTED_MAGIC;
 	uint64_t sum = 0;
 
 	CHECK(at <= length && f64_at(data, 16) < f64_at(data, 24));
 	for (uint32_t i = 0; i < tracks; i++)
 		sum += u32_at(data, 32 + 8 * (size_t)i + 4);
 	CHECK(sum == entries);
-	texts = (at + (size_t)ENTRY_BYTES * entries + 3) / 4 * 4;
+	texts = (at + ((size_t)ENTRY_BYTES + is_painted) * entries + 3) / 4 * 4;
 	CHECK(texts <= length && ((size_t)labels + 1) * 4 <= length - texts);
 	check_entries(data, at, entries, labels, slices);
+	for (uint32_t i = 0; is_painted && i < entries; i++)
+		CHECK((uint8_t)data[at + (size_t)ENTRY_BYTES * entries + i] <= SS_PAINT_REST);
 	at = texts + ((size_t)labels + 1) * 4;
 	CHECK(u32_at(data, texts) == 0);
 	for (uint32_t i = 0; i < labels; i++) {
@@ -148,6 +152,7 @@ void check_drawn(const char *data, size_t length, uint64_t *slices)
 	CHECK(length >= 16);
 	switch (u32_at(data, 0)) {
 	case TILES_MAGIC:
+	case PAINTED_MAGIC:
 		CHECK(length >= 32);
 		*slices = 0;
 		check_tiles(data, length, slices);

@@ -105,10 +105,12 @@ static void ask_gaps(struct asker *asker, const struct ss_index *index, uint64_t
 	}
 }
 
-static void ask_tiles(struct asker *asker, uint32_t tracks, struct stretch stretch, uint32_t pixels)
+static void ask_tiles(struct asker *asker, uint32_t tracks, struct stretch stretch, uint32_t pixels,
+		      const char *color)
 {
-	add(asker, "tiles?file=0&from=%" PRId64 "&to=%" PRId64 "&pixels=%" PRIu32 "&tracks=",
-	    stretch.from_ns, stretch.to_ns, pixels);
+	add(asker,
+	    "tiles?color=%s&file=0&from=%" PRId64 "&to=%" PRId64 "&pixels=%" PRIu32 "&tracks=",
+	    color, stretch.from_ns, stretch.to_ns, pixels);
 	for (uint32_t i = 0; i < tracks; i++)
 		add(asker, "%s%" PRIu32, i ? "," : "", i);
 	ask(asker);
@@ -159,8 +161,8 @@ static void ask_stretch(struct asker *asker, const struct ss_index *index, struc
 {
 	uint32_t tracks = index->trace->track_count + index->idle.device_count;
 
-	if (tracks <= TRACKS_MAX)
-		ask_tiles(asker, tracks, stretch, pixels);
+	for (int i = 0; tracks <= TRACKS_MAX && i < SS_PAINT_COUNT; i++)
+		ask_tiles(asker, tracks, stretch, pixels, ss_paint_name((enum ss_paint_by)i));
 	ask_window(asker, index, stretch, pixels);
 }
 
@@ -194,6 +196,9 @@ static void ask_without_memory(struct ss_session *session, uint64_t seed)
 		"search?q=a",
 		"tracks?file=0",
 		"tiles?file=0&tracks=0&from=0&to=1000000&pixels=100",
+		"colors?color=module",
+		"tiles?file=0&tracks=0&from=0&to=1000000&pixels=100&color=phase",
+		"colors?color=stream",
 		"curve?file=0&curve=queue&from=0&to=1000000&pixels=10",
 		"curve?file=0&curve=memory&from=0&to=1000000&pixels=10",
 		"slice?file=0&row=0",

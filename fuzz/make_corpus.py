@@ -264,6 +264,8 @@ ASKED = (
     "gap?file=0&track=9&gap=0", "near?file=0&row=5&go=next", "search?q=gemm&files=0,1&limit=9",
     "range?files=0&from=0&to=50000000&limit=5", "path?from=0&to=90000000&pixels=100", "flags",
     "tracks?file=0&run=1", "tracks?file=1&run=1", "tracks?file=2&run=1",
+    "tiles?file=0&tracks=0,1,2&from=0&to=100000000&pixels=200&color=module",
+    "tiles?file=1&tracks=0,1&from=0&to=100000000&pixels=99&color=stream", "colors?color=phase",
     "tiles?file=1&run=1&tracks=0,1,2,3,4,5,6&from=-1&to=1000000&pixels=300",
     "tiles?file=0&run=1&tracks=0,1,2,3,4,5,6&from=0&to=300000&pixels=9000",
     "strips?run=1&files=0,1,2&from=0&to=1000000&pixels=30",

@@ -257,6 +257,7 @@ struct ss_report_options {
 	uint64_t max_bytes; /* fails beyond this; 0: no limit */
 	int64_t rank;       /* only this rank; SS_EVERY_RANK */
 	const char *step;   /* only what was called in these, as in ss_request; NULL: all */
+	const char *link;   /* of the viewer: opens at its place, with its notes; NULL: none */
 };
 
 /*
@@ -266,7 +267,8 @@ struct ss_report_options {
  *
  *     <script type="application/x-stepscope" data-run="0" data-name="rank0.json.gz">
  *
- * with the pack as gzip as base64; data-run is the number of the run. `write` and
+ * with the pack as gzip as base64; data-run is the number of the run. The place of a link
+ * stands before them as application/x-stepscope-place, without the key of the server. `write` and
  * *bytes are those of ss_session_pack().
  */
 SS_API SS_MUST_USE enum ss_status ss_session_report(

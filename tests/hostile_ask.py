@@ -140,6 +140,16 @@ class File:
             raise Failed("an entry of a tile is none")
         return sum(tiles.counts), rows
 
+    def check_paints(self, begin, end, slices):
+        """Other colours: the same slices, and only numbers that have a meaning."""
+        numbers = ",".join(str(track["track"]) for track in self.tracks[:1000])
+        for color in ("phase", "module", "stream"):
+            query = f"tiles?tracks={numbers}&from={begin}&to={end}&pixels=200&color={color}"
+            tiles = Tiles(self.body(query))
+            strict_json(self.way.ask(f"colors?color={color}") or b"")
+            if sum(tiles.counts) != slices or (tiles.count and max(tiles.paint) > 19):
+                raise Failed(f"tiles by {color} are others")
+
     def check_tiles(self):
         begin = min((track["start_ns"] for track in self.tracks), default=0) - 1
         end = max((track["end_ns"] for track in self.tracks), default=0) + 1
@@ -149,6 +159,7 @@ class File:
         wanted = sum(track["slices"] for track in self.tracks[:1000])
         if slices != wanted:
             raise Failed(f"tiles stand for {slices} slices, not for {wanted}")
+        self.check_paints(begin, end, slices)
         self.tiles((begin + end) // 2, (begin + end) // 2 + 1, 1)
         self.tiles(begin, begin + 1 + (end - begin) // 7, 16384)
         return begin, end, rows

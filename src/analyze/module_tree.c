@@ -366,6 +366,13 @@ void ss_module_tree_release(struct ss_module_tree *tree)
 enum ss_status ss_module_tree_init(struct ss_module_tree *tree, const struct ss_places *places,
 				   struct ss_memory *memory, struct ss_error *err)
 {
+	return ss_module_tree_init_rows(tree, places, NULL, memory, err);
+}
+
+enum ss_status ss_module_tree_init_rows(struct ss_module_tree *tree, const struct ss_places *places,
+					uint32_t *rows, struct ss_memory *memory,
+					struct ss_error *err)
+{
 	struct builder builder = { .tree = tree, .trace = places->trace, .places = places };
 	struct ss_arena scratch;
 
@@ -374,6 +381,8 @@ enum ss_status ss_module_tree_init(struct ss_module_tree *tree, const struct ss_
 	builder.failed = !prepare(&builder, &scratch);
 	if (!builder.failed)
 		build(&builder);
+	if (!builder.failed && rows)
+		memcpy(rows, builder.node, places->row_count * sizeof(*rows));
 	ss_records_release(&builder.keys);
 	ss_arena_release(&scratch);
 	if (!builder.failed)

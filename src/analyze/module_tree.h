@@ -57,6 +57,12 @@ struct ss_module_tree {
 SS_MUST_USE
 enum ss_status ss_module_tree_init(struct ss_module_tree *tree, const struct ss_places *places,
 				   struct ss_memory *memory, struct ss_error *err);
+
+/* The same, with the node of each host row, SS_NO_ID outside; `rows` has room for all of them. */
+SS_MUST_USE
+enum ss_status ss_module_tree_init_rows(struct ss_module_tree *tree, const struct ss_places *places,
+					uint32_t *rows, struct ss_memory *memory,
+					struct ss_error *err);
 void ss_module_tree_release(struct ss_module_tree *tree);
 
 #endif

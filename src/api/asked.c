@@ -170,3 +170,15 @@ enum ss_status ss_asked_window(const struct ss_asked *asked, struct ss_window *o
 	out->pixels = (uint32_t)pixels;
 	return SS_OK;
 }
+
+enum ss_status ss_asked_color(const struct ss_asked *asked, enum ss_paint_by *out,
+			      struct ss_error *err)
+{
+	const char *name = ss_asked_text(asked, "color");
+
+	*out = SS_PAINT_CATEGORY;
+	if (!name || ss_paint_find(name, out))
+		return SS_OK;
+	return ss_fail(err, SS_ERR_USAGE,
+		       "parameter 'color' is none of category, phase, module, stream");
+}

@@ -262,6 +262,87 @@ static enum ss_status put_session(struct reporting *reporting, uint32_t run,
 	return SS_OK;
 }
 
+/* --- the place of a link ----------------------------------------------------------- */
+
+/* Addresses of a page are far shorter: its notes are bounded. */
+#define PLACE_BYTES_MAX 65536
+
+/* What browsers let stand in an address, but for what could end the element. */
+static bool is_address(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (text[i] <= ' ' || text[i] >= 127 || strchr("<>\"\\`{}|^", text[i]))
+			return false;
+	return true;
+}
+
+static bool is_named(const char *parameter, size_t length, const char *name)
+{
+	size_t own = strlen(name);
+
+	return length > own && memcmp(parameter, name, own) == 0 && parameter[own] == '=';
+}
+
+/*
+ * The key of a server is of no use to who gets the report. Files are numbered anew where some
+ * are left out, so what names them goes, too.
+ */
+static bool is_kept(const char *parameter, size_t length, bool has_all)
+{
+	static const char *const numbered[] = { "at", "open", "pins", "deep" };
+
+	if (is_named(parameter, length, "token"))
+		return false;
+	for (size_t i = 0; !has_all && i < sizeof(numbered) / sizeof(numbered[0]); i++)
+		if (is_named(parameter, length, numbered[i]))
+			return false;
+	return true;
+}
+
+static bool has_all_files(const struct ss_runs *runs)
+{
+	for (uint32_t i = 0; i < runs->count; i++)
+		for (uint32_t k = 0; k < runs->sessions[i]->job.file_count; k++)
+			if (!runs->sessions[i]->job.files[k].subject.trace)
+				return false;
+	return true;
+}
+
+/* The place that a link leads to, with its notes: "#/timeline?from=...&note=...". */
+static enum ss_status put_place(struct reporting *reporting, const struct ss_runs *runs,
+				struct ss_error *err)
+{
+	const char *link = reporting->options->link;
+	const char *place = link ? strstr(link, "#/") : NULL, *at;
+	bool has_all = has_all_files(runs);
+	char sign = '?';
+
+	if (!link)
+		return SS_OK;
+	if (!place || strlen(place) > PLACE_BYTES_MAX || !is_address(place, strlen(place)))
+		return ss_fail(err, SS_ERR_USAGE,
+			       "'%.200s' is no link of the viewer: take the one of \"Copy link\"",
+			       link);
+	if (reporting->options->rank != SS_EVERY_RANK || reporting->options->step)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "the times of a link are those of the whole run: it does not go "
+			       "with --rank and --step");
+	SS_TRY(put_text(reporting, "<script type=\"application/x-stepscope-place\">", err));
+	at = place + strcspn(place, "?");
+	SS_TRY(put(reporting, place, (size_t)(at - place), err));
+	while (*at) {
+		size_t length = strcspn(++at, "&");
+
+		if (length && is_kept(at, length, has_all)) {
+			SS_TRY(put(reporting, &sign, 1, err));
+			SS_TRY(put(reporting, at, length, err));
+			sign = '&';
+		}
+		at += length;
+	}
+	return put_text(reporting, "</script>\n", err);
+}
+
 /* Where the last </body> begins; NULL when there is none. */
 static const char *find_end(const char *page, size_t length)
 {
@@ -286,6 +367,7 @@ enum ss_status ss_session_report(const struct ss_runs *runs,
 	if (!end)
 		return ss_fail(err, SS_ERR_USAGE, "the page is no viewer: it has no </body>");
 	SS_TRY(put(&reporting, page, (size_t)(end - page), err));
+	SS_TRY(put_place(&reporting, runs, err));
 	for (uint32_t i = 0; i < runs->count; i++)
 		SS_TRY(put_session(&reporting, i, runs->sessions[i], err));
 	if (!reporting.packs)

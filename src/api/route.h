@@ -9,6 +9,7 @@
 #define SS_API_ROUTE_H
 
 #include "api/session.h"
+#include "timeline/paints.h"
 #include "timeline/tiles.h"
 
 /* More than any route has. */
@@ -90,6 +91,11 @@ enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *t
 SS_MUST_USE
 enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_timeline *timeline,
 			      struct ss_arena *arena, uint32_t **out, uint32_t *count,
+			      struct ss_error *err);
+
+/* The parameter "color": what gives slices their colour; the category when it was not given. */
+SS_MUST_USE
+enum ss_status ss_asked_color(const struct ss_asked *asked, enum ss_paint_by *out,
 			      struct ss_error *err);
 
 /* More pixels than any screen has are refused. */

@@ -13,7 +13,7 @@
 
 struct values {
 	struct show_options show;
-	const char *output, *compare, *page;
+	const char *output, *compare, *page, *link;
 	uint64_t max_bytes;
 };
 
@@ -22,6 +22,8 @@ static const struct option options[] = {
 	  offsetof(struct values, output), 'o' },
 	{ "--compare", "PATH", "a second run, shown beside the first", OPTION_TEXT,
 	  offsetof(struct values, compare), 0 },
+	{ "--link", "ADDRESS", "open at the place of a copied link, with its notes", OPTION_TEXT,
+	  offsetof(struct values, link), 0 },
 	{ "--rank", "N", "only this rank", OPTION_RANK, offsetof(struct values, show.rank), 0 },
 	{ "--step", "N|N-M|NAME", "only what was called in these steps", OPTION_TEXT,
 	  offsetof(struct values, show.step), 0 },
@@ -142,7 +144,8 @@ static int run(const struct command *command, const void *values, const struct a
 	const struct values *own = values;
 	struct ss_report_options report = { .max_bytes = own->max_bytes,
 					    .rank = own->show.rank,
-					    .step = own->show.step };
+					    .step = own->show.step,
+					    .link = own->link };
 	struct ss_runs runs = { .count = own->compare ? 2 : 1 };
 	struct ss_error err = { 0 };
 	struct ss_text page = { 0 };

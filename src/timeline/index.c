@@ -251,6 +251,8 @@ void ss_index_release(struct ss_index *index)
 		return;
 	memory = index->memory;
 	ss_places_release(&index->places);
+	for (int i = 0; i < SS_PAINT_COUNT; i++)
+		ss_paints_release(&index->paints[i], index->trace, memory);
 	ss_memory_free(memory, index->name_sums,
 		       ((size_t)index->trace->names.count + 1) * sizeof(*index->name_sums));
 	ss_memory_free(memory, index->block_ends,

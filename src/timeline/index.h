@@ -12,6 +12,7 @@
 #include "timeline/colors.h"
 #include "timeline/curves.h"
 #include "timeline/lanes.h"
+#include "timeline/paints.h"
 #include "timeline/timeline.h"
 #include "timeline/tracks.h"
 
@@ -52,7 +53,8 @@ struct ss_index {
 	struct ss_name_sum *name_sums; /* per name; NULL: as well */
 	int64_t *block_ends; /* the last end of each block of rows; NULL: as well, range.h */
 	struct ss_curves curves;
-	bool is_made;        /* all above */
+	struct ss_paints paints[SS_PAINT_COUNT]; /* made by ss_paints_of() */
+	bool is_made;        /* all above but what is made when it is asked for */
 	struct ss_busy busy; /* made by ss_index_busy() */
 };
 

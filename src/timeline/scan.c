@@ -77,6 +77,8 @@ static bool is_alike(const struct ss_scan *scan, const struct ss_seen *run,
 	double length_ns = between(run->start_ns, cell->end_ns);
 	int difference = ss_seen_fill(run) - ss_seen_fill(cell);
 
+	if (scan->paints && scan->paints[run->row] != scan->paints[cell->row])
+		return false;
 	return run->color == cell->color && run->cause == cell->cause &&
 	       between(run->end_ns, cell->start_ns) < scan->pixel_ns &&
 	       length_ns <= RUN_PIXELS * scan->pixel_ns && difference < FILL_STEP &&

@@ -32,6 +32,7 @@ struct ss_scan {
 	/* own times; rows that end at `from` are not seen, those that start at `to` are */
 	int64_t from_ns, to_ns;
 	double pixel_ns;
+	const uint8_t *paints; /* per row: another colour that runs must share; NULL: none */
 	struct ss_seen *items;
 	uint32_t count, capacity;
 	bool failed; /* no memory, or more than SS_SEEN_MAX */

@@ -7,6 +7,8 @@
 #include "timeline/tiles.h"
 
 #define TILES_MAGIC 0x31545353u
+/* with the further column */
+#define PAINTED_MAGIC 0x32545353u
 
 /* Two letters and the space around them: in less nothing can be read. */
 #define LABEL_PIXELS 24
@@ -16,16 +18,19 @@ struct answer {
 	const struct ss_timeline_file *file;
 	const struct ss_index *index;
 	struct ss_scan scan;
+	const uint8_t *paints; /* NULL: no further colours */
 	struct ss_labels labels;
 	uint32_t *label; /* per entry */
 	uint32_t *ends;  /* per track: entries up to its end */
 };
 
-static void scan_track(struct ss_scan *scan, const struct ss_index *index, uint32_t track)
+static void scan_track(struct ss_scan *scan, const struct ss_index *index, const uint8_t *paints,
+		       uint32_t track)
 {
 	bool is_idle = track >= index->trace->track_count;
 	const struct ss_lanes *lanes = is_idle ? &index->gap_lanes : &index->lanes;
 
+	scan->paints = is_idle ? NULL : paints;
 	track -= is_idle ? index->trace->track_count : 0;
 	for (uint32_t i = 0; i < lanes->lane_of[track + 1] - lanes->lane_of[track]; i++)
 		ss_scan_lane(scan, lanes, track, i);
@@ -95,6 +100,8 @@ static void put_columns(struct ss_pen *pen, const struct answer *answer)
 		ss_pen_u8(pen, wait_of(answer, &items[i]));
 	for (uint32_t i = 0; i < count; i++)
 		ss_pen_u8(pen, items[i].cause);
+	for (uint32_t i = 0; i < count && answer->paints; i++)
+		ss_pen_u8(pen, is_gap(&items[i]) ? SS_COLOR_IDLE : answer->paints[items[i].row]);
 }
 
 static void put_labels(struct ss_pen *pen, const struct ss_strings *texts)
@@ -116,7 +123,7 @@ static bool put_all(const struct answer *answer, const uint32_t *tracks, uint32_
 {
 	const struct ss_strings *texts = &answer->labels.texts;
 	/* the head, tracks, columns and the padding before two of them */
-	size_t room = 48 + 8 * (size_t)track_count + 34 * (size_t)answer->scan.count +
+	size_t room = 48 + 8 * (size_t)track_count + 35 * (size_t)answer->scan.count +
 		      4 * (size_t)texts->count;
 	struct ss_pen pen;
 
@@ -125,7 +132,7 @@ static bool put_all(const struct answer *answer, const uint32_t *tracks, uint32_
 	if (!ss_text_reserve(out, room))
 		return false;
 	pen = (struct ss_pen){ out->data + out->length, 0 };
-	ss_pen_u32(&pen, TILES_MAGIC);
+	ss_pen_u32(&pen, answer->paints ? PAINTED_MAGIC : TILES_MAGIC);
 	ss_pen_u32(&pen, track_count);
 	ss_pen_u32(&pen, answer->scan.count);
 	ss_pen_u32(&pen, texts->count);
@@ -163,10 +170,10 @@ static bool write_seen(struct answer *answer, const uint32_t *tracks, uint32_t t
 
 enum ss_status ss_tiles_write(const struct ss_timeline_file *file, struct ss_index *index,
 			      const uint32_t *tracks, uint32_t track_count,
-			      const struct ss_window *window, struct ss_text *out,
-			      struct ss_error *err)
+			      const struct ss_window *window, const uint8_t *paints,
+			      struct ss_text *out, struct ss_error *err)
 {
-	struct answer answer = { .file = file, .index = index };
+	struct answer answer = { .file = file, .index = index, .paints = paints };
 	bool whole = false, too_many = false;
 	struct ss_arena scratch;
 
@@ -180,7 +187,7 @@ enum ss_status ss_tiles_write(const struct ss_timeline_file *file, struct ss_ind
 	answer.ends = SS_ARENA_NEW(&scratch, uint32_t, (size_t)track_count + 1);
 	if (answer.ends) {
 		for (uint32_t i = 0; i < track_count && !answer.scan.failed; i++) {
-			scan_track(&answer.scan, index, tracks[i]);
+			scan_track(&answer.scan, index, paints, tracks[i]);
 			answer.ends[i] = answer.scan.count;
 		}
 		too_many = answer.scan.failed && answer.scan.count == SS_SEEN_MAX;

@@ -34,6 +34,12 @@ static const struct {
 	{ "tracks?file=00000000000000000000", "parameter 'file' is no whole number from 0 to 0" },
 	/* windows */
 	{ "tiles?file=0&tracks=0&from=0&to=1000&pixels=100", NULL },
+	{ "tiles?file=0&tracks=0,1,2&from=0&to=1000&pixels=100&color=phase", NULL },
+	{ "tiles?file=0&tracks=0,1,2&from=0&to=1000&pixels=100&color=module", NULL },
+	{ "tiles?file=0&tracks=0&from=0&to=1000&pixels=100&color=",
+	  "parameter 'color' is none of category, phase, module, stream" },
+	{ "colors", NULL },
+	{ "colors?color=stream", NULL },
 	{ "tiles?file=0&tracks=0&to=1000&pixels=100", "parameter 'from' is missing" },
 	{ "tiles?file=0&tracks=0&from=0&pixels=100", "parameter 'to' is missing" },
 	{ "tiles?file=0&tracks=0&from=0&to=1000", "parameter 'pixels' is missing" },

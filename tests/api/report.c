@@ -97,20 +97,68 @@ static void test_page(void **state)
 }
 
 static const struct {
+	const char *what, *link, *wanted;
+} places[] = {
+	{ "the key of the server is left out",
+	  "http://127.0.0.1:4040/#/timeline?from=1&note=1_2_a%3Cb&at=slice.0.5&token=secret",
+	  "#/timeline?from=1&note=1_2_a%3Cb&at=slice.0.5" },
+	{ "also as the first", "#/timeline?token=secret&from=1", "#/timeline?from=1" },
+	{ "and alone", "#/timeline?token=secret", "#/timeline" },
+	{ "a tab alone", "#/kernels", "#/kernels" },
+	{ "what only begins so stays", "#/kernels?tokens=1&&x", "#/kernels?tokens=1&x" },
+};
+
+static void test_place(void **state)
+{
+	struct ss_runs runs = { .count = 1 };
+	struct ss_report_options options = { .page = PAGE,
+					     .page_bytes = strlen(PAGE),
+					     .rank = SS_EVERY_RANK };
+
+	(void)state;
+	runs.sessions[0] = open_named("[]", "rank0.json");
+	for (size_t i = 0; i < SS_COUNT(places); i++) {
+		struct ss_text out = { 0 };
+		char element[256];
+		uint64_t bytes;
+
+		options.link = places[i].link;
+		snprintf(element, sizeof(element),
+			 "<script type=\"application/x-stepscope-place\">%s</script>\n<script",
+			 places[i].wanted);
+		assert_int_equal(ss_session_report(&runs, &options, packs_append, &out, &bytes,
+						   NULL),
+				 SS_OK);
+		support_check(strstr(out.data, element) != NULL, places[i].what, "%.300s",
+			      strstr(out.data, "<script"));
+		assert_int_equal(bytes, out.length);
+		ss_text_release(&out);
+	}
+	ss_session_close(runs.sessions[0]);
+}
+
+static const struct {
 	const char *what, *page;
 	int64_t rank;
 	const char *step;
 	uint64_t max_bytes;
 	enum ss_status status;
 	const char *says;
+	const char *link;
 } refused[] = {
-	{ "no page", "", SS_EVERY_RANK, NULL, 0, SS_ERR_USAGE, "</body>" },
-	{ "no body", "<html>", SS_EVERY_RANK, NULL, 0, SS_ERR_USAGE, "</body>" },
-	{ "page too long", PAGE, SS_EVERY_RANK, NULL, 10, SS_ERR_LIMIT, "serve" },
-	{ "packs too long", PAGE, SS_EVERY_RANK, NULL, 1000, SS_ERR_LIMIT, "--rank" },
-	{ "no such rank", PAGE, 5, NULL, 0, SS_ERR_USAGE, "5" },
-	{ "no such step", PAGE, SS_EVERY_RANK, "77", 0, SS_ERR_USAGE, "77" },
-	{ "no step at all", PAGE, SS_EVERY_RANK, "x-", 0, SS_ERR_USAGE, "x-" },
+	{ "no page", "", SS_EVERY_RANK, NULL, 0, SS_ERR_USAGE, "</body>", NULL },
+	{ "no body", "<html>", SS_EVERY_RANK, NULL, 0, SS_ERR_USAGE, "</body>", NULL },
+	{ "page too long", PAGE, SS_EVERY_RANK, NULL, 10, SS_ERR_LIMIT, "serve", NULL },
+	{ "packs too long", PAGE, SS_EVERY_RANK, NULL, 1000, SS_ERR_LIMIT, "--rank", NULL },
+	{ "no link", PAGE, SS_EVERY_RANK, NULL, 0, SS_ERR_USAGE, "Copy link", "http://x/" },
+	{ "HTML in a link", PAGE, SS_EVERY_RANK, NULL, 0, SS_ERR_USAGE, "Copy link",
+	  "#/timeline?note=1_2_</script><img>" },
+	{ "a space in a link", PAGE, SS_EVERY_RANK, NULL, 0, SS_ERR_USAGE, "Copy link", "#/a b" },
+	{ "a link of one rank", PAGE, 3, NULL, 0, SS_ERR_USAGE, "--rank", "#/timeline" },
+	{ "a link of one step", PAGE, SS_EVERY_RANK, "0", 0, SS_ERR_USAGE, "--step", "#/timeline" },
+	{ "no such rank", PAGE, 5, NULL, 0, SS_ERR_USAGE, "5", NULL },
+	{ "no such step", PAGE, SS_EVERY_RANK, "77", 0, SS_ERR_USAGE, "77", NULL },
+	{ "no step at all", PAGE, SS_EVERY_RANK, "x-", 0, SS_ERR_USAGE, "x-", NULL },
 };
 
 static void test_refused(void **state)
@@ -124,7 +172,8 @@ static void test_refused(void **state)
 						     .page_bytes = strlen(refused[i].page),
 						     .rank = refused[i].rank,
 						     .step = refused[i].step,
-						     .max_bytes = refused[i].max_bytes };
+						     .max_bytes = refused[i].max_bytes,
+						     .link = refused[i].link };
 		struct ss_error err = { 0 };
 		struct ss_text out = { 0 };
 		uint64_t bytes = 1;
@@ -218,9 +267,8 @@ static void test_failures(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_page),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_step),
+		cmocka_unit_test(test_page),     cmocka_unit_test(test_place),
+		cmocka_unit_test(test_refused),  cmocka_unit_test(test_step),
 		cmocka_unit_test(test_failures),
 	};
 

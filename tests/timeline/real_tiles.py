@@ -29,7 +29,7 @@ class Tiles:
     def __init__(self, body):
         self.body = body
         magic, tracks, self.count, labels = struct.unpack_from("<IIII", body, 0)
-        if magic != 0x31545353:
+        if magic not in (0x31545353, 0x32545353):
             raise Failure(f"magic {magic:#x}")
         self.at = 32
         heads = self.column("I", 2 * tracks)
@@ -39,6 +39,7 @@ class Tiles:
         self.label, self.lane = self.column("I", self.count), self.column("H", self.count)
         self.color, self.fill = self.column("B", self.count), self.column("B", self.count)
         self.wait, self.cause = self.column("B", self.count), self.column("B", self.count)
+        self.paint = self.column("B", self.count) if magic == 0x32545353 else None
         self.offsets = self.column("I", labels + 1)
         if self.at + self.offsets[-1] != len(body):
             raise Failure(f"{len(body)} bytes, {self.at + self.offsets[-1]} are told of")
@@ -71,6 +72,16 @@ def check_track(track, tiles, entries):
             raise Failure(f"track {track['track']}: an entry that is no {track['kind']}")
 
 
+def check_paints(program, path, query, slices):
+    """By phase, module and stream: every number is one that the legend has, or 9 of a gap."""
+    for color in ("phase", "module", "stream"):
+        tiles = Tiles(ask(program, f"{query}&color={color}", path) or bytes(32))
+        legend = json.loads(ask(program, f"colors?color={color}", path))
+        known = {one["number"] for one in legend["colors"]} | {9, 10}
+        if sum(tiles.counts) != slices or not set(tiles.paint) <= known:
+            raise Failure(f"colours by {color}: {sorted(set(tiles.paint) - known)}")
+
+
 def check_curve(program, path, curve, window):
     device = "" if curve["device"] is None else f"&device={curve['device']}"
     body = ask(program, f"curve?file=0&curve={curve['curve']}{device}&{window}", path)
@@ -94,7 +105,9 @@ def check_file(program, path):
     end = max(max(track["end_ns"] for track in tracks), begin + 1)
     window = f"from={begin}&to={end}&pixels={PIXELS}"
     numbers = ",".join(str(track["track"]) for track in tracks)
-    tiles = Tiles(ask(program, f"tiles?file=0&tracks={numbers}&{window}", path) or bytes(32))
+    query = f"tiles?file=0&tracks={numbers}&{window}"
+    tiles = Tiles(ask(program, query, path) or bytes(32))
+    check_paints(program, path, query, sum(tiles.counts))
     first = 0
     for track, (number, count) in zip(tracks, tiles.tracks, strict=True):
         if number != track["track"]:

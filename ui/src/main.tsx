@@ -5,6 +5,7 @@ import { render } from "preact";
 import { httpTransport, takeToken } from "./core/http";
 import { findOpeners } from "./core/openers";
 import { store } from "./core/store";
+import { namedTraces } from "./worker/fetched";
 import { Root } from "./shell/root";
 import { beginTheme } from "./shell/theme";
 import "./style.css";
@@ -15,15 +16,32 @@ function refuseDrops(): void {
 		addEventListener(name, (event) => event.preventDefault());
 }
 
+/* Where a report opens: `stepscope report --link` wrote it. */
+function embeddedPlace(): string {
+	const element = document.querySelector('script[type="application/x-stepscope-place"]');
+	return element?.textContent?.trim() ?? "";
+}
+
 function begin(root: HTMLElement): void {
 	beginTheme();
 	refuseDrops();
 	/* The token stands where the view's address will stand: it is taken first. */
 	const token = takeToken();
 	const openers = findOpeners();
-	store.begin();
-	const first = token ? httpTransport(token) : (openers?.openEmbedded() ?? null);
-	render(<Root first={first} openers={openers} />, root);
+	store.begin(embeddedPlace());
+	const given = token ? httpTransport(token) : (openers?.openEmbedded() ?? null);
+	/* A report shows what it carries, whatever its address says. */
+	const named = namedTraces(location.search);
+	const fetched = !given && named.length ? (openers?.openAddresses(named) ?? null) : null;
+	render(
+		<Root
+			first={given ?? fetched}
+			openers={openers}
+			stays={given !== null}
+			named={token ? named : []}
+		/>,
+		root,
+	);
 }
 
 const root = document.getElementById("app");

@@ -1,10 +1,13 @@
 /*
  * tests.mjs - all tests, in the order in which they run.
  */
+import { addressTests } from "./addresses.mjs";
 import { chartTests } from "./charts.mjs";
+import { colorTests } from "./colors.mjs";
 import { compareTests } from "./compare.mjs";
 import { doubtTests } from "./doubts.mjs";
 import { dropTests } from "./drops.mjs";
+import { noteTests } from "./notes.mjs";
 import { partUnits } from "./parts.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { snapshotUnits } from "./snapshot-units.mjs";
@@ -23,11 +26,14 @@ export const TESTS = [
 	...snapshotUnits,
 	...wayTests,
 	...dropTests,
+	...addressTests,
 	...verdictTests,
 	...doubtTests,
 	...tabTests,
 	...chartTests,
 	...timelineTests,
+	...noteTests,
+	...colorTests,
 	...compareTests,
 	...snapshotTests,
 	...tracedTests,

@@ -1,9 +1,9 @@
 /*
- * offers.c - route: what can be asked for: views with their groups and columns, routes; and the
- * causes of idle time.
+ * offers.c - route: what can be asked for: views with their groups and columns, routes; the
+ * causes of idle time, and what can give slices their colour.
  */
 #include "api/route.h"
-#include "timeline/colors.h"
+#include "timeline/paints.h"
 
 static const char *type_name(const struct ss_column *column)
 {
@@ -59,6 +59,17 @@ static void add_causes(struct ss_text *out)
 	}
 }
 
+static void add_colorings(struct ss_text *out)
+{
+	ss_text_add_string(out, "],\n\"colorings\":[");
+	for (int i = 0; i < SS_PAINT_COUNT; i++) {
+		ss_text_addf(out, "%s\n {\"name\":\"%s\",\"about\":", i ? "," : "",
+			     ss_paint_name((enum ss_paint_by)i));
+		ss_render_quoted(out, ss_paint_about((enum ss_paint_by)i));
+		ss_text_add_string(out, "}");
+	}
+}
+
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
 {
 	struct ss_route_offer route;
@@ -83,6 +94,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 			     route.apart ? "true" : "false");
 	}
 	add_causes(&out->body);
+	add_colorings(&out->body);
 	ss_text_add_string(&out->body, "]}\n");
 	return SS_OK;
 }

@@ -11,7 +11,9 @@ static enum ss_status write_tiles(const struct ss_asked *asked, struct ss_timeli
 				  uint32_t file, uint32_t *tracks, struct ss_answer *out,
 				  struct ss_error *err)
 {
+	const struct ss_paints *paints;
 	struct ss_window window;
+	enum ss_paint_by by;
 	struct ss_index *index;
 	uint32_t count;
 
@@ -20,12 +22,14 @@ static enum ss_status write_tiles(const struct ss_asked *asked, struct ss_timeli
 	if (!ss_asked_text(asked, "tracks"))
 		return ss_fail(err, SS_ERR_USAGE, "parameter 'tracks' is missing");
 	SS_TRY(ss_asked_window(asked, &window, err));
+	SS_TRY(ss_asked_color(asked, &by, err));
 	SS_TRY(ss_index_of(timeline, file, &index, err));
 	SS_TRY(ss_asked_list(asked, "tracks", index->trace->track_count + index->idle.device_count,
 			     tracks, TRACKS_MAX, &count, err));
 	out->media_type = "application/octet-stream";
-	return ss_tiles_write(&timeline->files[file], index, tracks, count, &window, &out->body,
-			      err);
+	SS_TRY(ss_paints_of(timeline, file, by, &paints, err));
+	return ss_tiles_write(&timeline->files[file], index, tracks, count, &window,
+			      paints ? paints->paint : NULL, &out->body, err);
 }
 
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
@@ -47,7 +51,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 const struct ss_route ss_route_tiles = {
 	.name = "tiles",
 	.summary = "What can be seen of tracks in a window, as columns of numbers",
-	.parameters = "file tracks from to pixels",
+	.parameters = "file tracks from to pixels color",
 	.apart = true,
 	.run = run,
 };

@@ -1,7 +1,8 @@
 /*
  * colors.ts - what colours mean, everywhere the same: the numbers of docs/formats/viewer.md.
  * The values are in style.css (--c-compute ...), one set a theme; Okabe and Ito's palette,
- * darkened or lightened to 3:1 against the background.
+ * darkened or lightened to 3:1 against the background. The hues were searched for: with any of
+ * three kinds of colour blindness simulated, two of them are at least 16 apart in CIELAB.
  */
 export const COLORS = [
 	"compute",
@@ -57,6 +58,38 @@ export function causeColor(name: string): (typeof COLORS)[number] {
 	return COLORS[causeOf(name)?.color ?? COLORS.indexOf("idle")] ?? "idle";
 }
 
+/* What can give slices of the timeline their colour; the first is the default. */
+export interface Coloring {
+	name: string;
+	about: string;
+}
+
+let colorings: readonly Coloring[] = [{ name: "category", about: "" }];
+
+export function learnColorings(told: readonly Coloring[]): void {
+	if (told.length) colorings = told;
+}
+
+export function allColorings(): readonly Coloring[] {
+	return colorings;
+}
+
+/* One that is not known is the default. */
+export function coloringOf(name: string | undefined): Coloring {
+	return (
+		colorings.find((one) => one.name === name) ??
+		colorings[0] ?? { name: "category", about: "" }
+	);
+}
+
+/* Colours of what has no meaning of its own, behind those above: eight, and the rest. */
+const HUES = ["hue-1", "hue-2", "hue-3", "hue-4", "hue-5", "hue-6", "hue-7", "hue-8", "hue-rest"];
+
+/* The token of a colour's number, as `color` and `paint` of tiles have it. */
+export function colorToken(number: number): string {
+	return `--c-${COLORS[number] ?? HUES[number - COLORS.length] ?? "other"}`;
+}
+
 /* Red, green, blue of #rrggbb; built pages have the short form, #fff. */
 export function parseColor(color: string): [number, number, number] {
 	const long = color.replace(/^#(.)(.)(.)$/, "#$1$1$2$2$3$3");
@@ -69,5 +102,5 @@ export function parseColor(color: string): [number, number, number] {
 /* The colours of the theme that is on, for canvases. */
 export function readPalette(): string[] {
 	const style = getComputedStyle(document.documentElement);
-	return COLORS.map((name) => style.getPropertyValue(`--c-${name}`).trim());
+	return [...COLORS, ...HUES].map((_, i) => style.getPropertyValue(colorToken(i)).trim());
 }

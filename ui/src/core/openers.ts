@@ -1,9 +1,9 @@
 /*
  * openers.ts - the ways in that this page was built with; null: only `stepscope serve`.
  */
-import { hasCore, openDemo, openEmbedded, openFiles } from "../worker/transport";
+import { hasCore, openAddresses, openDemo, openEmbedded, openFiles } from "../worker/transport";
 import type { Openers } from "./transport";
 
 export function findOpeners(): Openers | null {
-	return hasCore() ? { openFiles, openDemo, openEmbedded } : null;
+	return hasCore() ? { openFiles, openDemo, openAddresses, openEmbedded } : null;
 }

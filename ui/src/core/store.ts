@@ -3,12 +3,14 @@
  * address, so that a link shows the same; the rest of the page only reads it.
  */
 import { useEffect, useState } from "preact/hooks";
+import { joinedNotes, type Note, readNote, writeNote } from "./notes";
 
 export type Selection =
 	| { kind: "slice"; file: number; row: number }
 	| { kind: "gap"; file: number; track: number; gap: number }
 	| { kind: "finding"; number: number }
 	| { kind: "range"; from: number; to: number }
+	| { kind: "note"; from: number; to: number }
 	/* Of a snapshot: a stack that holds memory; a block, after an event or at the end. */
 	| { kind: "held"; stack: number; event: number | null }
 	| { kind: "block"; address: string; event: number | null }
@@ -23,6 +25,7 @@ export interface View {
 	to: number | null;
 	selected: Selection | null;
 	search: string;
+	notes: Note[]; /* of the whole run: every tab keeps them */
 	/* what a tab keeps for itself: group, sort, filter */
 	own: Record<string, string>;
 }
@@ -35,11 +38,12 @@ const EMPTY: View = {
 	to: null,
 	selected: null,
 	search: "",
+	notes: [],
 	own: {},
 };
 
 /* The token of a link is no part of the view. */
-const KNOWN = new Set(["rank", "step", "from", "to", "at", "q", "token"]);
+const KNOWN = new Set(["rank", "step", "from", "to", "at", "q", "note", "token"]);
 
 function writeSelection(selected: Selection): string {
 	if (selected.kind === "slice") return `slice.${selected.file}.${selected.row}`;
@@ -51,7 +55,7 @@ function writeSelection(selected: Selection): string {
 		return `block.${selected.address}.${selected.event ?? "end"}`;
 	if (selected.kind === "row")
 		return `row.${selected.view}.${selected.group}.${selected.index}`;
-	return `range.${Math.round(selected.from)}.${Math.round(selected.to)}`;
+	return `${selected.kind}.${Math.round(selected.from)}.${Math.round(selected.to)}`;
 }
 
 function readRow([view = "", group = "", index = ""]: string[]): Selection | null {
@@ -76,7 +80,8 @@ function readSelection(text: string | null): Selection | null {
 	if (kind === "slice" && words.length === 2) return { kind, file: a, row: b };
 	if (kind === "gap" && words.length === 3) return { kind, file: a, track: b, gap: c };
 	if (kind === "finding" && words.length === 1) return { kind, number: a };
-	if (kind === "range" && words.length === 2) return { kind, from: a, to: b };
+	if ((kind === "range" || kind === "note") && words.length === 2)
+		return { kind, from: a, to: b };
 	return null;
 }
 
@@ -88,6 +93,7 @@ export function writeAddress(view: View): string {
 	if (view.to !== null) words.set("to", String(Math.round(view.to)));
 	if (view.selected) words.set("at", writeSelection(view.selected));
 	if (view.search) words.set("q", view.search);
+	for (const note of view.notes) words.append("note", writeNote(note));
 	for (const [name, value] of Object.entries(view.own)) if (value) words.set(name, value);
 	const text = words.toString();
 	return `#/${view.tab}${text ? `?${text}` : ""}`;
@@ -110,6 +116,7 @@ export function readAddress(hash: string): View {
 		to: readNumber(words.get("to")),
 		selected: readSelection(words.get("at")),
 		search: words.get("q") ?? "",
+		notes: joinedNotes(words.getAll("note").flatMap((word) => readNote(word) ?? [])),
 		own,
 	};
 }
@@ -117,17 +124,29 @@ export function readAddress(hash: string): View {
 /* How long the address waits while the view moves: browsers refuse more than 100 in 30 s. */
 const ADDRESS_MS = 400;
 
+/* Marks an address of this page in the history: what it says of notes may be old. */
+const OWN = "stepscope";
+
 class Store {
 	view: View = { ...EMPTY };
 	private listeners = new Set<() => void>();
 	private timer = 0;
 
-	begin(): void {
-		this.view = readAddress(location.hash);
+	/* `place`: where a report opens that was not told another place. */
+	begin(place = ""): void {
+		this.view = readAddress(location.hash || place);
 		addEventListener("hashchange", () => {
 			if (location.hash === writeAddress(this.view)) return;
-			this.view = readAddress(location.hash);
-			history.replaceState(null, "", writeAddress(this.view));
+			const { notes } = this.view;
+			const next = readAddress(location.hash);
+			/* Back and Forward lead to places; notes are what one has written since. A
+			 * link that somebody sent adds its own. */
+			const own = history.state === OWN;
+			this.view = {
+				...next,
+				notes: own ? notes : joinedNotes([...notes, ...next.notes]),
+			};
+			history.replaceState(OWN, "", writeAddress(this.view));
 			this.tell();
 		});
 	}
@@ -137,10 +156,10 @@ class Store {
 		const goes = change.tab !== undefined && change.tab !== this.view.tab;
 		this.view = { ...this.view, ...change, ...(goes ? { own: change.own ?? {} } : {}) };
 		clearTimeout(this.timer);
-		if (goes) history.pushState(null, "", writeAddress(this.view));
+		if (goes) history.pushState(OWN, "", writeAddress(this.view));
 		else
 			this.timer = window.setTimeout(
-				() => history.replaceState(null, "", writeAddress(this.view)),
+				() => history.replaceState(OWN, "", writeAddress(this.view)),
 				ADDRESS_MS,
 			);
 		this.tell();

@@ -46,6 +46,8 @@ export interface Transport {
 export interface Openers {
 	openFiles(files: Picked[]): Transport;
 	openDemo(): Transport;
+	/* Files that lie where the page came from. */
+	openAddresses(paths: string[]): Transport;
 	/* The run that a report carries; null when the page is not a report. */
 	openEmbedded(): Transport | null;
 }

@@ -1,7 +1,7 @@
 /*
  * types.ts - what the core answers, as docs/formats/viewer.md has it.
  */
-import type { Cause } from "./colors";
+import type { Cause, Coloring } from "./colors";
 
 export interface Column {
 	name: string;
@@ -241,6 +241,7 @@ export interface ViewOffer {
 export interface Offers {
 	views: ViewOffer[];
 	causes: Cause[]; /* of idle time */
+	colorings: Coloring[]; /* what can give slices their colour */
 	routes: { name: string; summary: string; parameters: string; apart: boolean }[];
 }
 

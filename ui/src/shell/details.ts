@@ -8,6 +8,7 @@ import { AnyRowDetails } from "../tabs/memory/snapshot/row";
 import { HeldDetails } from "../tabs/memory/snapshot/stack";
 import { FindingDetails } from "../tabs/verdict/details";
 import { GapDetails } from "../timeline/details/gap";
+import { NoteDetails } from "../timeline/details/note";
 import { RangeDetails } from "../timeline/details/range";
 import { SliceDetails } from "../timeline/details/slice";
 
@@ -29,5 +30,6 @@ export const DETAILS: DetailsOf = {
 	block: { title: "Block", component: BlockDetails },
 	slice: { title: "Slice", component: SliceDetails },
 	gap: { title: "Gap", component: GapDetails },
+	note: { title: "Note", component: NoteDetails },
 	range: { title: "Range", component: RangeDetails },
 };

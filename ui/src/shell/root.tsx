@@ -3,19 +3,30 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Client } from "../core/client";
-import { learnCauses } from "../core/colors";
+import { learnCauses, learnColorings } from "../core/colors";
 import type { Opened } from "../core/context";
 import type { Openers, Progress, Transport } from "../core/transport";
 import { Welcome } from "../welcome/welcome";
 import { App } from "./app";
 import { LoadingScreen } from "./loading";
+import { showNamed } from "./named";
 
 type State =
 	| { at: "welcome" }
 	| { at: "loading"; progress: Progress | null; error: string | null }
 	| { at: "open"; opened: Opened };
 
-export function Root({ first, openers }: { first: Transport | null; openers: Openers | null }) {
+export function Root({
+	first,
+	openers,
+	stays,
+	named,
+}: {
+	first: Transport | null;
+	openers: Openers | null;
+	stays: boolean; /* what is open at first is not closed here */
+	named: string[]; /* served files to lead to */
+}) {
 	const [state, change] = useState<State>(() =>
 		first ? { at: "loading", progress: null, error: null } : { at: "welcome" },
 	);
@@ -32,6 +43,8 @@ export function Root({ first, openers }: { first: Transport | null; openers: Ope
 			const client = new Client(transport);
 			const [job, offers] = await Promise.all([client.job(), client.offers()]);
 			learnCauses(offers.causes);
+			learnColorings(offers.colorings);
+			if (transport === first) showNamed(job, named);
 			if (live()) change({ at: "open", opened: { client, job } });
 		} catch (error) {
 			const said = error instanceof Error ? error.message : String(error);
@@ -57,6 +70,6 @@ export function Root({ first, openers }: { first: Transport | null; openers: Ope
 			/>
 		);
 	/* What a server or a report shows was not opened here, and is not closed here. */
-	const own = openers !== null && state.opened.client.transport !== first;
+	const own = openers !== null && !(stays && state.opened.client.transport === first);
 	return <App opened={state.opened} onClose={own ? close : null} />;
 }

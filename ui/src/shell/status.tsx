@@ -3,9 +3,10 @@
  */
 import { useOpened } from "../core/context";
 import { formatNs } from "../core/format";
+import type { Note } from "../core/notes";
 import { store, useView } from "../core/store";
 import type { Job, Step } from "../core/types";
-import { clocksWithin } from "../core/words";
+import { clocksWithin, plural } from "../core/words";
 import { ranksOf } from "../parts/scope";
 
 function stepsOf(job: Job, rank: number | null): Step[] {
@@ -109,11 +110,30 @@ export function clockWords(job: Job): string | null {
 	return clocksWithin(most);
 }
 
+/* Opens the first one: the drawer lists all of them. */
+function NoteCount({ notes }: { notes: Note[] }) {
+	const [first] = notes;
+	if (!first) return null;
+	return (
+		<button
+			type="button"
+			class="button quiet"
+			title="Show the notes"
+			onClick={() =>
+				store.set({ selected: { kind: "note", from: first.from, to: first.to } })
+			}
+		>
+			{plural(notes.length, "note")}
+		</button>
+	);
+}
+
 export function StatusBar() {
 	const { client, job } = useOpened();
 	const rank = useView((view) => view.rank);
 	const step = useView((view) => view.step);
 	const selected = useView((view) => view.selected);
+	const notes = useView((view) => view.notes);
 	const clocks = clockWords(job);
 
 	return (
@@ -133,6 +153,7 @@ export function StatusBar() {
 			{selected?.kind === "range" ? (
 				<span>selection {formatNs(selected.to - selected.from)}</span>
 			) : null}
+			<NoteCount notes={notes} />
 			{clocks ? (
 				<a
 					href="#/quality?view=clocks"

@@ -3,6 +3,7 @@
  * The layout is that of docs/formats/viewer.md.
  */
 const TILES = 0x31545353;
+const PAINTED_TILES = 0x32545353;
 const STRIPS = 0x53535353;
 const CURVE = 0x31435353;
 
@@ -37,6 +38,7 @@ export interface Sheet {
 	fill: Uint8Array;
 	wait: Uint8Array;
 	cause: Uint8Array;
+	paint: Uint8Array | null; /* colours by something else than the category */
 	labels: string[];
 	/* of each track that was asked for */
 	tracks: Map<number, Lane[]>;
@@ -91,11 +93,11 @@ class Columns {
 	}
 }
 
-function header(bytes: ArrayBuffer, magic: number, words: number): number[] {
+function header(bytes: ArrayBuffer, magics: number[], words: number): number[] {
 	if (bytes.byteLength < words * 4) throw new Error("an answer of the core is cut short");
 	const view = new DataView(bytes);
 	const read = Array.from({ length: words }, (_, i) => view.getUint32(i * 4, true));
-	if (read[0] !== magic) throw new Error("an answer of the core has another form");
+	if (!magics.includes(read[0] ?? 0)) throw new Error("an answer of the core has another form");
 	return read;
 }
 
@@ -179,7 +181,11 @@ export function plainOf(sheet: Sheet, lanes: Lane[]): Plain | null {
 }
 
 export function decodeTiles(bytes: ArrayBuffer): Sheet {
-	const [, tracks = 0, entries = 0, labels = 0] = header(bytes, TILES, 4);
+	const [magic, tracks = 0, entries = 0, labels = 0] = header(
+		bytes,
+		[TILES, PAINTED_TILES],
+		4,
+	);
 	const columns = new Columns(bytes, 16);
 	const [from = 0, to = 0] = columns.f64(2);
 	const parts = columns.u32(tracks * 2);
@@ -193,6 +199,7 @@ export function decodeTiles(bytes: ArrayBuffer): Sheet {
 	const fill = columns.u8(entries);
 	const wait = columns.u8(entries);
 	const cause = columns.u8(entries);
+	const paint = magic === PAINTED_TILES ? columns.u8(entries) : null;
 	const names = readLabels(columns, labels);
 	const found = new Map<number, Lane[]>();
 	let at = 0;
@@ -213,13 +220,14 @@ export function decodeTiles(bytes: ArrayBuffer): Sheet {
 		fill,
 		wait,
 		cause,
+		paint,
 		labels: names,
 		tracks: found,
 	};
 }
 
 export function decodeStrips(bytes: ArrayBuffer): Strips {
-	const [, files = 0, pixels = 0] = header(bytes, STRIPS, 4);
+	const [, files = 0, pixels = 0] = header(bytes, [STRIPS], 4);
 	const columns = new Columns(bytes, 16);
 	return {
 		pixels,
@@ -228,7 +236,7 @@ export function decodeStrips(bytes: ArrayBuffer): Strips {
 }
 
 export function decodeCurve(bytes: ArrayBuffer): Curve {
-	const [, points = 0] = header(bytes, CURVE, 2);
+	const [, points = 0] = header(bytes, [CURVE], 2);
 	const columns = new Columns(bytes, 8);
 	const [from = 0, to = 0] = columns.f64(2);
 	return { from, to, low: columns.f32(points), high: columns.f32(points) };

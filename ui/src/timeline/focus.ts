@@ -41,6 +41,7 @@ export class Focus {
 			void this.load(selected, shown, this.gapOf.bind(this));
 		if (selected?.kind === "range")
 			this.says = `Selected ${formatNs(selected.to - selected.from)} of time`;
+		if (selected?.kind === "note") this.says = "Selected a note";
 		if (selected?.kind === "finding") {
 			if (!shown) this.revealFinding();
 		}
@@ -124,7 +125,8 @@ export class Focus {
 
 	/* The time of the selection. */
 	span(): Span | null {
-		if (this.selected?.kind === "range") return this.selected;
+		if (this.selected?.kind === "range" || this.selected?.kind === "note")
+			return this.selected;
 		const [first] = this.spots();
 		return first ? { from: first.start_ns, to: first.start_ns + first.dur_ns } : null;
 	}

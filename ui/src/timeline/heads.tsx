@@ -6,7 +6,7 @@ import type { CurveOffer, JobFile } from "../core/types";
 import { plural } from "../core/words";
 import { formatValue } from "./draw/curves";
 import { type Row, rowsBetween } from "./model";
-import { type Stage, TOP } from "./stage";
+import type { Stage } from "./stage";
 
 /* A lower row has no room for letters. */
 const TEXT_LEAST = 12;
@@ -220,7 +220,7 @@ export function Heads({ stage }: { stage: Stage }) {
 			{pinned.length ? (
 				<div
 					class="heads-pinned"
-					style={{ top: `${TOP}px`, height: `${pinnedHeight}px` }}
+					style={{ top: `${stage.top}px`, height: `${pinnedHeight}px` }}
 				>
 					{pinned.map((row) => (
 						<Head

@@ -153,6 +153,7 @@ export class Input {
 		else if (action === "reset") stage.moveTo({ ...stage.whole });
 		else if (action === "mark") stage.change({ mark: focus.span() });
 		else if (action === "keep") this.keep();
+		else if (action === "note") this.note();
 		else if (action === "hit-next") void this.walk(1);
 		else if (action === "hit-previous") void this.walk(-1);
 		else if (action === "next") this.near(1);
@@ -189,6 +190,17 @@ export class Input {
 		const without = look.kept.filter((one) => !same(one));
 		const had = without.length < look.kept.length;
 		this.stage.change({ kept: had ? without : [...without, span], mark: null });
+	}
+
+	/* On the selection, else on the mark, else at the pointer or in the middle. */
+	private note(): void {
+		const { stage } = this;
+		const { pointer, focus, look, run } = stage;
+		const moment = stage.nsOf(pointer && pointer.y > MINIMAP ? pointer.x : stage.width / 2);
+		const span = focus.span() ?? look.mark ?? { from: moment, to: moment };
+		const inside = (ns: number) => Math.round(Math.min(run.to, Math.max(0, ns)));
+		const [from, to] = [inside(span.from), inside(span.to)];
+		stage.click(() => store.set({ selected: { kind: "note", from, to } }));
 	}
 
 	private async walk(by: 1 | -1): Promise<void> {

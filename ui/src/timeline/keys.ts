@@ -12,6 +12,7 @@ export type Action =
 	| "reset"
 	| "mark"
 	| "keep"
+	| "note"
 	| "search"
 	| "hit-next"
 	| "hit-previous"
@@ -55,6 +56,12 @@ export const KEYS: Key[] = [
 		shift: true,
 		shown: "Shift M",
 		says: "Keep a mark beside others, or take it away",
+	},
+	{
+		action: "note",
+		keys: ["n"],
+		shown: "N",
+		says: "Write a note on the selection, the mark, or at the pointer",
 	},
 	{ action: "search", keys: ["/"], shown: "/", says: "Search names" },
 	{ action: "hit-next", keys: ["enter"], shown: "Enter", says: "Next hit of the search" },

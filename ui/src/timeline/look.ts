@@ -2,6 +2,7 @@
  * look.ts - how the timeline is arranged: open ranks, pins, deep rows, marks. It lives in
  * the address; when the tab is left and entered again it is as it was.
  */
+import { coloringOf } from "../core/colors";
 import { store } from "../core/store";
 import type { Job } from "../core/types";
 import type { Span } from "./span";
@@ -15,10 +16,11 @@ export interface Look {
 	mark: Span | null; /* the one that the next mark replaces */
 	kept: Span[];
 	path: boolean;
+	color: string; /* what gives slices their colour: one of the core's `colorings` */
 	fromStart: boolean; /* times count from the start of the run, not of the step */
 }
 
-const FIELDS = ["open", "pins", "deep", "lanes", "rows", "mark", "marks", "path", "clock"];
+const FIELDS = ["open", "pins", "deep", "lanes", "rows", "mark", "marks", "path", "clock", "color"];
 
 /* What the address had when the tab was left. */
 const left = new Map<string, string>();
@@ -64,6 +66,7 @@ export function readLook(job: Job): Look {
 			.map(readSpan)
 			.filter((span) => span !== null),
 		path: own["path"] === "1",
+		color: coloringOf(own["color"]).name,
 		fromStart: own["clock"] === "run",
 	};
 }
@@ -80,6 +83,8 @@ export function writeLook(change: Partial<Look>): void {
 	if (change.filter !== undefined) own["rows"] = change.filter;
 	if (change.mark !== undefined) own["mark"] = change.mark ? writeSpan(change.mark) : "";
 	if (change.kept) own["marks"] = change.kept.map(writeSpan).join(",");
+	if (change.color !== undefined)
+		own["color"] = change.color === coloringOf("").name ? "" : change.color;
 	if (change.path !== undefined) own["path"] = change.path ? "1" : "";
 	if (change.fromStart !== undefined) own["clock"] = change.fromStart ? "run" : "";
 	for (const [name, value] of Object.entries(own)) left.set(name, value);

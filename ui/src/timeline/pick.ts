@@ -7,7 +7,7 @@ import type { FlagBox } from "./draw/overlay";
 import { firstAfter, shownLanes } from "./draw/slices";
 import { laneAt, type Row, rowAt } from "./model";
 import type { TrackSheet } from "./sheets";
-import { type Stage, TOP } from "./stage";
+import type { Stage } from "./stage";
 
 export interface Entry {
 	sheet: Sheet;
@@ -85,7 +85,7 @@ export function shownLane(
 }
 
 export function pick(stage: Stage, x: number, y: number): Hover | null {
-	if (y < TOP) return null;
+	if (y < stage.top) return null;
 	const pinned = y < stage.rowsTop;
 	const { sticky, layout } = stage;
 	const flag =
@@ -96,7 +96,7 @@ export function pick(stage: Stage, x: number, y: number): Hover | null {
 				y >= one.y &&
 				y < one.y + one.height,
 		) ?? null;
-	const top = pinned ? TOP : stage.shift;
+	const top = pinned ? stage.top : stage.shift;
 	const stuck = sticky && !pinned && y - top < sticky.y + sticky.height ? sticky : null;
 	const row = stuck ?? rowAt(pinned ? layout.pinned : layout.rows, y - top);
 	if (!row) return null;

@@ -100,6 +100,12 @@ class Sheets<T extends Held> {
 		if (this.kept.size > KEPT && !oldest.done) this.kept.delete(oldest.value);
 	}
 
+	/* What is there is drawn until the next comes, but will not do any more. */
+	outdate(): void {
+		for (const [key, { now }] of this.kept)
+			this.kept.set(key, { now: now && { ...now, level: NaN }, base: null });
+	}
+
 	lack(key: string, span: Span, level: number, whole: Span): Lack {
 		const held = this.kept.get(key)?.now;
 		const from = Math.max(span.from, whole.from);
@@ -138,6 +144,15 @@ export class Supply {
 	/* The most of curves whose most is not known before: grows with what was seen. */
 	private most = new Map<string, number>();
 	scales = 0; /* how often one of them grew */
+
+	/* What gives slices their colour; null is the default. */
+	private color: string | null = null;
+
+	setColor(color: string | null): void {
+		if (color === this.color) return;
+		this.color = color;
+		this.tiles.outdate();
+	}
 
 	/* Of tracks of the host that were seen. */
 	readonly depths = new Map<string, Depth>();
@@ -229,7 +244,9 @@ export class Supply {
 				tracks.set(row.file, [...(tracks.get(row.file) ?? []), row]);
 		return [...tracks].map(([file, missing]) => {
 			const want = this.tilesWant(file, missing, whole, level, whole);
+			const { color } = this;
 			const put = (bytes: ArrayBuffer) => {
+				if (color !== this.color) return;
 				for (const row of missing) {
 					const now = this.tiles.of(row.key)?.now ?? null;
 					this.acceptTiles(bytes, [row], level, whole);
@@ -254,14 +271,17 @@ export class Supply {
 	private tilesWant(file: number, rows: Row[], span: Span, level: number, whole: Span): Want {
 		const window = around(span, level, whole);
 		const numbers = rows.map((row) => row.track?.track ?? 0).join(",");
+		const { color } = this;
 		return {
-			key: `tiles ${file} ${level} ${partOf(span)} ${numbers}`,
+			key: `tiles ${color ?? ""} ${file} ${level} ${partOf(span)} ${numbers}`,
 			route: "tiles",
 			rows: rows.map((row) => row.key),
 			level,
 			...window,
-			parameters: { file, tracks: numbers, ...windowOf(window, level) },
-			accept: (bytes) => this.acceptTiles(bytes, rows, level, whole),
+			parameters: { file, tracks: numbers, color, ...windowOf(window, level) },
+			accept: (bytes) => {
+				if (color === this.color) this.acceptTiles(bytes, rows, level, whole);
+			},
 		};
 	}
 

@@ -3,6 +3,7 @@
  * draws only when something changed, at most once per frame of the screen.
  */
 import type { Client } from "../core/client";
+import { coloringOf } from "../core/colors";
 import { store, type View } from "../core/store";
 import type { Job, JobFile } from "../core/types";
 import { countedSteps } from "./draw/axis";
@@ -29,6 +30,7 @@ import {
 import { type Hover, pick, shownLane } from "./pick";
 import { beginProbe } from "./probe";
 import { Supply } from "./sheets";
+import { NOTE_ROW, noteRows, placeNotes, type Placed } from "./notes";
 import { bounded, fitted, type Span, wholeOf } from "./span";
 import { Theme } from "./theme";
 
@@ -55,7 +57,12 @@ export class Stage {
 	isPressed = false; /* the pointer drags */
 	hover: Hover | null = null;
 	drag: Span | null = null; /* a range while it is drawn */
+	/* what colours mean that are not those of the category; by number */
+	colorNames = new Map<number, string>();
 	flagBoxes: FlagBox[] = [];
+	placed: Placed[] = []; /* notes, in their rows */
+	/* called with every frame */
+	moved: (() => void) | null = null;
 	readonly loads = new Loads(this);
 	readonly supply = new Supply();
 	readonly minimap = new Minimap();
@@ -79,6 +86,7 @@ export class Stage {
 	private written: Pick<View, "from" | "to" | "step" | "rank">;
 	private clicked = false;
 	private movedAt = -Infinity;
+	private notes = store.view.notes;
 	private seekLater = false; /* the selection is not known yet, but must stay in view */
 
 	constructor(
@@ -96,6 +104,8 @@ export class Stage {
 		this.run = { from: 0, to: Math.max(1, job.span_ns) };
 		this.whole = wholeOf(this.run.to);
 		this.look = readLook(job);
+		this.placed = placeNotes(store.view.notes);
+		this.paint();
 		this.layout = layOut(job, this.loads.tracks, this.look, this.supply.depths, 600);
 		this.feed = new Feed(client, () => this.fed());
 		this.hits = new Hits(client, () => this.tell());
@@ -178,9 +188,14 @@ export class Stage {
 
 	/* The store changed: by this stage, by another part of the page, by the address. */
 	private follow(): void {
-		const { from, to, step, rank, search, selected } = store.view;
+		const { from, to, step, rank, search, selected, notes } = store.view;
 		if (!this.isChosen) return;
 		this.look = readLook(this.job);
+		this.paint();
+		if (notes !== this.notes) {
+			this.notes = notes;
+			this.placed = placeNotes(notes);
+		}
 		this.relayout();
 		if (from !== this.written.from || to !== this.written.to)
 			this.span = this.spanOf(from, to, step);
@@ -191,6 +206,11 @@ export class Stage {
 		this.hits.ask(search);
 		this.focus.follow(selected, this.clicked);
 		this.tell();
+	}
+
+	private paint(): void {
+		const { color } = this.look;
+		this.supply.setColor(color === coloringOf("").name ? null : color);
 	}
 
 	private openRank(rank: number): void {
@@ -249,12 +269,17 @@ export class Stage {
 
 	/* --- geometry ------------------------------------------------------------------ */
 
+	/* Where the rows begin: below the axis and the notes. */
+	get top(): number {
+		return TOP + noteRows(this.placed) * NOTE_ROW;
+	}
+
 	get pinnedHeight(): number {
-		return Math.min(this.layout.pinnedHeight, Math.floor((this.height - TOP) / 2));
+		return Math.min(this.layout.pinnedHeight, Math.floor((this.height - this.top) / 2));
 	}
 
 	get rowsTop(): number {
-		return TOP + this.pinnedHeight;
+		return this.top + this.pinnedHeight;
 	}
 
 	get shift(): number {
@@ -287,7 +312,7 @@ export class Stage {
 	}
 
 	relayout(): void {
-		const viewport = this.height - TOP;
+		const viewport = this.height - this.top;
 		this.layout = layOut(
 			this.job,
 			this.loads.tracks,
@@ -449,6 +474,7 @@ export class Stage {
 		if (!goesOn) this.mover = null;
 		this.point();
 		this.draw();
+		this.moved?.();
 		this.ask();
 		this.tellAxis();
 		this.probe(begun, this.context);

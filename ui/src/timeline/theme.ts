@@ -48,6 +48,7 @@ export class Theme {
 	readonly accentText: string;
 	readonly bad: string;
 	readonly path: string;
+	readonly note: string;
 	readonly isDark: boolean;
 	readonly rgb: Rgb[];
 	readonly backRgb: Rgb;
@@ -77,6 +78,7 @@ export class Theme {
 		this.accentText = token("accent-text");
 		this.bad = token("bad");
 		this.path = token("path");
+		this.note = token("note");
 		this.backRgb = parseColor(this.back);
 		this.isDark = this.backRgb[0] < 128;
 		this.trackRgb = mixed(this.backRgb, parseColor(this.line), 0.6);

@@ -6,9 +6,11 @@ import { useOpened } from "../core/context";
 import { formatCount, formatNs } from "../core/format";
 import { useView } from "../core/store";
 import type { Tab } from "../tabs/tab";
+import { runOnTimeline } from "./commands";
 import { Heads } from "./heads";
 import { Input } from "./input";
 import { Legend } from "./legend";
+import { NoteLane } from "./notes";
 import type { Hover } from "./pick";
 import { Stage } from "./stage";
 import { Tip } from "./tip";
@@ -99,6 +101,15 @@ function Tools({ stage }: { stage: Stage }) {
 				title="Python frames between operators, and all lanes (P)"
 				onClick={() => stage.change({ allDeep: !look.allDeep })}
 			/>
+			<button
+				type="button"
+				class="tool"
+				title="Write a note on the selection, the mark, or the middle of the window (N)"
+				aria-keyshortcuts="n"
+				onClick={() => runOnTimeline("note")}
+			>
+				Note
+			</button>
 			{many ? (
 				<Toggle
 					on={look.open.size === 0}
@@ -176,12 +187,13 @@ function Timeline() {
 							aria-describedby="timeline-says"
 						/>
 						{stage ? <Heads stage={stage} /> : null}
+						{stage ? <NoteLane stage={stage} /> : null}
 						<Corner stage={stage} />
 						{stage ? <Tip stage={stage} hover={hover} /> : null}
 					</div>
 				</div>
 			</div>
-			<Legend />
+			<Legend stage={stage} />
 			<div id="timeline-says" class="says" aria-live="polite">
 				{stage?.focus.says ?? ""}
 			</div>

@@ -22,7 +22,15 @@ interface Words {
 	lines: string[];
 }
 
-function ofEntry(hover: Hover): Words | null {
+/* "phase: backward", where colours say it. */
+function paintOf(stage: Stage, hover: Hover): string[] {
+	const { entry } = hover;
+	const number = entry?.sheet.paint?.[entry.index];
+	const name = number === undefined ? undefined : stage.colorNames.get(number);
+	return name && entry && !isGap(entry) ? [`${stage.look.color}: ${name}`] : [];
+}
+
+function ofEntry(stage: Stage, hover: Hover): Words | null {
 	const { entry } = hover;
 	if (!entry) return null;
 	const { sheet, index } = entry;
@@ -35,11 +43,12 @@ function ofEntry(hover: Hover): Words | null {
 		return { title: `idle ${length}`, lines: cause ? [`${cause.name}: ${cause.about}`] : [] };
 	}
 	const label = labelOf(entry) ?? COLOR_WORDS[sheet.color[index] ?? 10] ?? "";
-	if (count === 1) return { title: label, lines: [length] };
+	const paint = paintOf(stage, hover);
+	if (count === 1) return { title: label, lines: [length, ...paint] };
 	const busy = formatPercent(((sheet.fill[index] ?? 0) * 100) / 255);
 	return {
 		title: `${formatCount(count)} slices in ${length}`,
-		lines: [`busy ${busy} of that time; the longest: ${label}`],
+		lines: [`busy ${busy} of that time; the longest: ${label}`, ...paint],
 	};
 }
 
@@ -141,7 +150,7 @@ function keyOf(hover: Hover | null): string {
 }
 
 export function Tip({ stage, hover }: { stage: Stage; hover: Hover | null }) {
-	const known = hover ? (ofEntry(hover) ?? ofRow(stage, hover)) : null;
+	const known = hover ? (ofEntry(stage, hover) ?? ofRow(stage, hover)) : null;
 	const [told, tell] = useState<{ key: string; words: Words } | null>(null);
 	const key = keyOf(hover);
 

@@ -9,6 +9,7 @@ import {
 	type Reply,
 	type Transport,
 } from "../core/transport";
+import { fetchTraces } from "./fetched";
 import type { News, Order, Source } from "./messages";
 import CoreWorker from "./worker?worker&inline";
 
@@ -121,6 +122,30 @@ export function openDemo(): Transport {
 	return transport("this page", [{ kind: "demo" }]);
 }
 
+function linkHere(address: string): string {
+	return location.href.replace(/#.*$/, "") + address;
+}
+
+/* Files beside the page, by their paths: they are fetched when the run is opened. */
+export function openAddresses(paths: string[]): Transport {
+	const abort = new AbortController();
+	const inner = transport("this page", []);
+	return {
+		...inner,
+		async open(progress) {
+			const files = await fetchTraces(paths, progress, abort.signal);
+			await inner.open(progress);
+			/* the first run that comes is the one that is shown */
+			await inner.compare?.(files, progress);
+		},
+		link: linkHere,
+		close() {
+			abort.abort();
+			inner.close();
+		},
+	};
+}
+
 /* The traces that a report carries; null where the page is no report. */
 export function openEmbedded(): Transport | null {
 	const runs = new Map<number, Source[]>();
@@ -136,6 +161,5 @@ export function openEmbedded(): Transport | null {
 	const orders = [...runs.keys()]
 		.sort((a, b) => a - b)
 		.map((run) => ({ kind: "open" as const, sources: runs.get(run) ?? [] }));
-	const link = (address: string) => location.href.replace(/#.*$/, "") + address;
-	return { ...transport("this file", orders), link };
+	return { ...transport("this file", orders), link: linkHere };
 }

@@ -168,6 +168,13 @@ export function RangeDetails({ selected }: { selected: RangeSelection }) {
 				>
 					Mark it (M)
 				</button>
+				<button
+					type="button"
+					class="button"
+					onClick={() => store.set({ selected: { kind: "note", from, to } })}
+				>
+					Write a note (N)
+				</button>
 			</header>
 			{loaded.state === "failed" ? <Failed error={loaded.error} /> : null}
 			{loaded.value ? (

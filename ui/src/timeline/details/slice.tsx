@@ -177,10 +177,46 @@ function Facts({ slice }: { slice: SliceAnswer }) {
 						.filter((part) => part)
 						.join(", ")}
 				</dd>
-				{(slice.args ?? []).map((arg) => [
-					<dt key={`${arg.name} dt`}>{arg.name}</dt>,
-					<dd key={`${arg.name} dd`} class="mono">
-						{arg.value}
+			</dl>
+		</section>
+	);
+}
+
+/* The slice with all of its arguments, as JSON; a name that comes twice has a list. */
+export function argumentsText(slice: SliceAnswer): string {
+	const args: Record<string, string | string[]> = Object.create(null) as Record<
+		string,
+		string | string[]
+	>;
+	for (const { name, value } of slice.args ?? []) {
+		const last = args[name];
+		args[name] = last === undefined ? value : [last, value].flat();
+	}
+	const { name, kind, category, rank, step, start_ns, dur_ns } = slice;
+	const all = { name, kind, category, rank, step, start_ns, dur_ns, args };
+	return JSON.stringify(all, null, 2);
+}
+
+function Arguments({ slice }: { slice: SliceAnswer }) {
+	const args = slice.args ?? [];
+	if (!args.length) return null;
+	return (
+		<section aria-label="Arguments">
+			<h3>
+				Arguments{" "}
+				<Copy
+					label="copy all"
+					title="Copies the slice with all of its arguments, as JSON"
+					text={() => argumentsText(slice)}
+				/>
+			</h3>
+			<dl>
+				{args.map((arg, i) => [
+					<dt key={`${i} dt`}>
+						<bdi>{arg.name}</bdi>
+					</dt>,
+					<dd key={`${i} dd`} class="mono">
+						<bdi>{arg.value}</bdi>
 					</dd>,
 				])}
 			</dl>
@@ -243,12 +279,14 @@ export function SliceDetails({ selected }: { selected: SliceSelection }) {
 				<h2 class="mono">{slice.short ?? slice.name}</h2>
 				<Copy text={slice.name} label="copy name" />
 				<ShowButton slice={slice} />
+				<NoteButton slice={slice} />
 			</header>
 			{slice.short && slice.short !== slice.name ? (
 				<div class="soft mono">{slice.name}</div>
 			) : null}
 			<div class="about-columns">
 				<Facts slice={slice} />
+				<Arguments slice={slice} />
 				{slice.collective ? (
 					<Together collective={slice.collective} rank={slice.rank} />
 				) : null}
@@ -264,6 +302,21 @@ export function SliceDetails({ selected }: { selected: SliceSelection }) {
 				</p>
 			))}
 		</div>
+	);
+}
+
+function NoteButton({ slice }: { slice: SliceAnswer }) {
+	const from = Math.max(0, Math.round(slice.start_ns));
+	const to = Math.max(from, Math.round(slice.start_ns + slice.dur_ns));
+	return (
+		<button
+			type="button"
+			class="button"
+			title="Write a note on its time (N)"
+			onClick={() => store.set({ selected: { kind: "note", from, to } })}
+		>
+			Note
+		</button>
 	);
 }
 

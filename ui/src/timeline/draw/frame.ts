@@ -1,6 +1,7 @@
 /*
  * frame.ts - one picture of the timeline, from the rows up to the axis.
  */
+import { store } from "../../core/store";
 import { type Row, rowsBetween } from "../model";
 import { AXIS, MINIMAP, type Stage, TOP } from "../stage";
 import { drawAxis, drawRibbon, drawStepLines, drawStepMarks, momentAt } from "./axis";
@@ -137,7 +138,9 @@ function drawStretches(stage: Stage, pen: Pen): void {
 		drawStretch(pen, span, top, theme.path, 0.1);
 		drawLength(pen, span, MINIMAP + 4, theme.path);
 	}
-	const range = drag ?? (focus.selected?.kind === "range" ? focus.selected : null);
+	const { selected } = focus;
+	if (selected?.kind === "note") drawStretch(pen, selected, TOP, theme.note, 0.14);
+	const range = drag ?? (selected?.kind === "range" ? selected : null);
 	if (!range) return;
 	drawStretch(pen, range, top, theme.accent, 0.16);
 	drawLength(pen, range, MINIMAP + 4, theme.accent);
@@ -146,18 +149,18 @@ function drawStretches(stage: Stage, pen: Pen): void {
 /* The pinned rows, over those that scroll under them. */
 function drawPinned(stage: Stage, pen: Pen): void {
 	const { context, theme } = pen;
-	const { pinnedHeight } = stage;
+	const { pinnedHeight, top } = stage;
 	if (!pinnedHeight) return;
 	context.save();
 	context.beginPath();
-	context.rect(0, TOP, pen.width, pinnedHeight);
+	context.rect(0, top, pen.width, pinnedHeight);
 	context.clip();
 	context.fillStyle = theme.back;
-	context.fillRect(0, TOP, pen.width, pinnedHeight);
-	drawRows(stage, pen, rowsBetween(stage.layout.pinned, 0, pinnedHeight), TOP);
+	context.fillRect(0, top, pen.width, pinnedHeight);
+	drawRows(stage, pen, rowsBetween(stage.layout.pinned, 0, pinnedHeight), top);
 	context.restore();
 	context.fillStyle = theme.soft;
-	context.fillRect(0, TOP + pinnedHeight - 2, pen.width, 2);
+	context.fillRect(0, top + pinnedHeight - 2, pen.width, 2);
 }
 
 function drawPointer(stage: Stage, pen: Pen): void {
@@ -183,7 +186,11 @@ function drawTop(stage: Stage, pen: Pen): void {
 	const { leader, look, focus, hits, whole } = stage;
 	const steps = leader?.steps ?? [];
 	context.fillStyle = theme.back;
-	context.fillRect(0, 0, pen.width, TOP);
+	context.fillRect(0, 0, pen.width, stage.top);
+	if (stage.top > TOP) {
+		context.fillStyle = theme.line;
+		context.fillRect(0, stage.top - 1, pen.width, 1);
+	}
 	drawAxis(pen, steps, look.fromStart, MINIMAP, AXIS);
 	const range = focus.selected?.kind === "range" ? [focus.selected] : [];
 	const marks = look.mark ? [look.mark] : [];
@@ -196,7 +203,7 @@ function drawTop(stage: Stage, pen: Pen): void {
 			flags: focus.flags.flatMap((flag) =>
 				flag.places.slice(0, 4).map((one) => one.start_ns),
 			),
-			spans: [...range, ...marks, ...look.kept],
+			spans: [...range, ...marks, ...look.kept, ...store.view.notes],
 		},
 		2,
 		MINIMAP - 4,

@@ -106,7 +106,8 @@ function collectLane(
 	place: Place,
 	part: Span,
 ): void {
-	const { start, dur, color, fill, count, wait, cause, label } = sheet;
+	const { start, dur, fill, count, wait, cause, label } = sheet;
+	const color = sheet.paint ?? sheet.color;
 	const { span, perNs } = pen;
 	const right = pen.width + 2;
 	const least = 1 / pen.scale;
