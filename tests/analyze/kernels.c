@@ -80,6 +80,18 @@ static const struct view_case filling_cases[] = {
 	  "kernel k 7 1 +1 %50; kernel k 7 5 +9; kernel k 7 20 +2 ~3", FILLING, "k,50.00,3.00" },
 	{ "what is no number is not recorded",
 	  "[" KERNEL("k", "1", "2", OCCUPANCY "\"much\"," BLOCKS "null") "]", FILLING, "k,-,-" },
+	{ "0 with more than 48 KiB of shared memory is not known, and has no weight",
+	  "[" KERNEL("k", "1", "2", OCCUPANCY "0,\"shared memory\":49153") "," KERNEL(
+		  "l", "5", "2",
+		  OCCUPANCY
+		  "0,\"shared memory\":49152") "," KERNEL("m", "9", "2",
+							  OCCUPANCY
+							  "0,\"shared memory\":49153") "," KERNEL("m",
+												  "12",
+												  "2",
+												  OCCUPANCY
+												  "40,\"shared memory\":49153") "]",
+	  FILLING, "m,40.00,-\nk,-,-\nl,0.00,-" },
 	{ "no time, no weight", "kernel k 7 5 +0 ~2 %50", FILLING, "k,-,-" },
 };
 

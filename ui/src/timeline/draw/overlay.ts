@@ -223,7 +223,7 @@ export function placeFlags(pen: Pen, row: Row, flags: Flag[], shift: number): Fl
 	if (row.height < FLAG) return placed;
 	const y = rowCentre(row, 0) + shift - FLAG / 2;
 	for (const flag of flags)
-		for (const place of flag.places) {
+		for (const place of [...flag.places, ...flag.spread]) {
 			if (place.file !== row.file) continue;
 			const x = snap(pen, xOf(pen, place.start_ns));
 			if (x < -FLAG || x > pen.width) continue;
