@@ -47,7 +47,7 @@ async function names() {
 		[`a::${long}<unclosed`, `a::${long}<unclosed`],
 		[`${long}_plain_kernel_name`, `${long}_plain_kernel_name`],
 	];
-	const cpp = `void at::native::vectorized_elementwise_kernel<4, at::native::Functor<float>>(int)`;
+	const cpp = "void at::native::vectorized_elementwise_kernel<4, at::native::F<float>>(int)";
 	const python = "/home/me/venv/lib/python3.11/site-packages/torch/nn/modules/module.py(1751): f";
 	const kept = [
 		"(launch not recorded)",

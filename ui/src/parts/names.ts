@@ -23,8 +23,8 @@ function fold(text: string, open: string, close: string, by: string): string {
 	return depth === 0 ? out : text;
 }
 
-/* Code of C++: a scope, or a template behind an identifier. What stands in brackets as a whole
- * ("(launch not recorded)", "<built-in method …>") and places of Python ("<string>(1): f") is none. */
+/* Code of C++: a scope, or a template behind an identifier. What stands in brackets as a whole is
+ * none ("(launch not recorded)", "<built-in method …>"), nor are places of Python. */
 function isCpp(name: string): boolean {
 	if (/\(\d+\): /.test(name) || /^\s*(\((?!anonymous)|<)/.test(name)) return false;
 	return name.includes("::") || /\w</.test(name);
