@@ -12,7 +12,7 @@ static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
 	{ "name", SS_COLUMN_TEXT, "its name in the trace; empty when it has none",
-	  SS_COLUMN_DETAIL },
+	  SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
 	{ "dur_ns", SS_COLUMN_NS, "effective duration; the parts sum to it", 0 },
 	{ "kernel_ns", SS_COLUMN_NS, "a compute kernel ran", 0 },
 	{ "memcpy_ns", SS_COLUMN_NS, "a copy ran, and no kernel", 0 },

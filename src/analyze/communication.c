@@ -22,12 +22,13 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "collective", SS_COLUMN_TEXT, "its name; the kernel's where nothing else is recorded",
-	  0 },
+	  SS_COLUMN_SLICES },
 	{ "group", SS_COLUMN_TEXT, "name of the process group", SS_COLUMN_CONTEXT },
 	{ "description", SS_COLUMN_TEXT, "what it is for, as the program said (group group)",
 	  SS_COLUMN_CONTEXT },
 	{ "group_size", SS_COLUMN_COUNT, "ranks of the group", SS_COLUMN_CONTEXT },
-	{ "hider", SS_COLUMN_TEXT, "compute kernel that ran beside them (group hidden-by)", 0 },
+	{ "hider", SS_COLUMN_TEXT, "compute kernel that ran beside them (group hidden-by)",
+	  SS_COLUMN_KERNELS },
 	{ "calls", SS_COLUMN_COUNT, "kernels", 0 },
 	{ "hidden_ns", SS_COLUMN_NS,
 	  "time with communication beside it; of kernels at once the first has it", 0 },
@@ -561,5 +562,6 @@ const struct ss_view ss_view_communication = {
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "collective", "kind", "group", "hidden-by" },
+	.order = { "total_ns", "hidden_ns" },
 	.run = communication_run,
 };

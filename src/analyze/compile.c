@@ -14,7 +14,8 @@ static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
 	{ "name", SS_COLUMN_TEXT,
-	  "region, by frame and version; eager: outside of all; or what compiled", 0 },
+	  "region, by frame and version; eager: outside of all; or what compiled",
+	  SS_COLUMN_SLICES },
 	{ "calls", SS_COLUMN_COUNT, "how often it ran; in a step: calls that are in no other", 0 },
 	{ "version", SS_COLUMN_ID,
 	  "how often its frame was compiled before: above 0 it was compiled again",
@@ -322,5 +323,7 @@ const struct ss_view ss_view_compile = {
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "region", "step", "compile" },
+	.order = { "device_ns", "host_ns" },
+	.own_order = 1u << GROUP_STEP,
 	.run = compile_run,
 };

@@ -18,8 +18,10 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "name", SS_COLUMN_TEXT, "direction and kinds of memory, as the trace has it", 0 },
-	{ "op", SS_COLUMN_TEXT, "innermost operator around their calls (group op)", 0 },
+	{ "name", SS_COLUMN_TEXT, "direction and kinds of memory, as the trace has it",
+	  SS_COLUMN_SLICES },
+	{ "op", SS_COLUMN_TEXT, "innermost operator around their calls (group op)",
+	  SS_COLUMN_SLICES },
 	{ "line", SS_COLUMN_TEXT, "line of the program around their calls (group line)", 0 },
 	{ "calls", SS_COLUMN_COUNT, "how many", 0 },
 	{ "moved_bytes", SS_COLUMN_BYTES, "sum; not recorded when no call has it", 0 },
@@ -255,5 +257,6 @@ const struct ss_view ss_view_copies = {
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "kind", "op", "line" },
+	.order = { "total_ns" },
 	.run = copies_run,
 };

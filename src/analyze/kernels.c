@@ -15,7 +15,7 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "kernel", SS_COLUMN_TEXT, "the kernel, its name made short; by category: the category",
-	  0 },
+	  SS_COLUMN_KERNELS },
 	{ "op", SS_COLUMN_TEXT, "the operator that launched it; by op and launch", 0 },
 	{ "device", SS_COLUMN_ID, "number of the device; by stream", SS_COLUMN_CONTEXT },
 	{ "stream", SS_COLUMN_ID, "number of the stream; by stream", 0 },
@@ -25,10 +25,11 @@ static const struct ss_column columns[] = {
 	{ "mean_ns", SS_COLUMN_NS, "mean duration", 0 },
 	{ "max_ns", SS_COLUMN_NS, "longest", SS_COLUMN_DETAIL },
 	{ "occupancy_percent", SS_COLUMN_PERCENT,
-	  "of the warps that fit, weighted by time (estimate)", 0 },
+	  "of the warps that fit, weighted by time (estimate); empty: not known", 0 },
 	{ "tensor_cores", SS_COLUMN_TEXT, "yes: it uses tensor or matrix cores, by its name",
 	  SS_COLUMN_DETAIL },
-	{ "name", SS_COLUMN_TEXT, "the kernel, its full name", SS_COLUMN_DETAIL },
+	{ "name", SS_COLUMN_TEXT, "the kernel, its full name",
+	  SS_COLUMN_DETAIL | SS_COLUMN_KERNELS },
 	{ "category", SS_COLUMN_TEXT, "what kind of work it does, by its name", SS_COLUMN_DETAIL },
 	{ "kind", SS_COLUMN_TEXT, "compute or communication", SS_COLUMN_DETAIL },
 	{ "min_ns", SS_COLUMN_NS, "shortest", SS_COLUMN_DETAIL },
@@ -85,7 +86,7 @@ static void count_row(const struct ss_trace *trace, uint32_t row, struct tally *
 {
 	const struct ss_kernel_args *args = args_of(trace, row);
 	int64_t dur_ns = trace->slices.dur_ns[row];
-	double away;
+	double away, occupancy;
 
 	if (!tally->calls || dur_ns < tally->min_ns)
 		tally->min_ns = dur_ns;
@@ -100,8 +101,9 @@ static void count_row(const struct ss_trace *trace, uint32_t row, struct tally *
 	tally->squares += away * ((double)dur_ns - tally->mean);
 	if (!args)
 		return;
-	if (args->occupancy_percent == args->occupancy_percent) {
-		tally->occupied += args->occupancy_percent * (double)dur_ns;
+	occupancy = ss_kernel_occupancy(args);
+	if (occupancy == occupancy) {
+		tally->occupied += occupancy * (double)dur_ns;
 		tally->occupied_ns += dur_ns;
 	}
 	if (args->blocks_per_sm == args->blocks_per_sm) {
@@ -351,5 +353,6 @@ const struct ss_view ss_view_kernels = {
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "kernel", "op", "category", "stream", "launch" },
+	.order = { "total_ns" },
 	.run = kernels_run,
 };

@@ -25,9 +25,9 @@ static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "device", SS_COLUMN_TEXT, "where: CUDA:0, HIP:0 ...; CPU where there is no device",
 	  SS_COLUMN_CONTEXT },
-	{ "op", SS_COLUMN_TEXT, "the operator", 0 },
+	{ "op", SS_COLUMN_TEXT, "the operator", SS_COLUMN_SLICES },
 	{ "line", SS_COLUMN_TEXT, "the line of the program", SS_COLUMN_WRAP },
-	{ "module", SS_COLUMN_TEXT, "the nn.Module", 0 },
+	{ "module", SS_COLUMN_TEXT, "the nn.Module", SS_COLUMN_SLICES },
 	{ "at_peak_bytes", SS_COLUMN_BYTES,
 	  "of the device's peak, what it had allocated: summed over all rows, the peak", 0 },
 	{ "at_peak_percent", SS_COLUMN_PERCENT, "of the most that was allocated on the device",
@@ -379,5 +379,6 @@ const struct ss_view ss_view_memory_ops = {
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "op", "line", "module" },
+	.order = { "at_peak_bytes", "allocated_bytes" },
 	.run = memory_ops_run,
 };

@@ -20,7 +20,8 @@ enum { GROUP_TREE, GROUP_CLASS, GROUP_INSTANCE };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "module", SS_COLUMN_TEXT, "the module, indented by its depth in the tree", 0 },
+	{ "module", SS_COLUMN_TEXT, "the module, indented by its depth in the tree",
+	  SS_COLUMN_SLICES },
 	{ "share_percent", SS_COLUMN_PERCENT,
 	  "its device time with backward and with modules inside, of all device time; in files "
 	  "without a device: its operators' time, of that of all operators",
@@ -316,5 +317,7 @@ const struct ss_view ss_view_modules = {
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "tree", "class", "instance" },
+	.order = { "device_self_ns", "host_self_ns" },
+	.own_order = 1u << GROUP_TREE,
 	.run = modules_run,
 };

@@ -19,10 +19,11 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "name", SS_COLUMN_TEXT, "the operator, or the category that is asked for", 0 },
+	{ "name", SS_COLUMN_TEXT, "the operator, or the category that is asked for",
+	  SS_COLUMN_SLICES },
 	{ "shapes", SS_COLUMN_TEXT, "of its inputs, as recorded (group shapes)", 0 },
 	{ "line", SS_COLUMN_TEXT, "line of the program that called it (group line)", 0 },
-	{ "module", SS_COLUMN_TEXT, "nn.Module that called it (group module)", 0 },
+	{ "module", SS_COLUMN_TEXT, "nn.Module that called it (group module)", SS_COLUMN_SLICES },
 	{ "calls", SS_COLUMN_COUNT, "how often it was called", 0 },
 	{ "host_self_ns", SS_COLUMN_NS, "time on the CPU without operators and calls inside", 0 },
 	{ "host_total_ns", SS_COLUMN_NS, "time on the CPU, sum over calls", SS_COLUMN_DETAIL },
@@ -406,5 +407,6 @@ const struct ss_view ss_view_operators = {
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "name", "shapes", "line", "module", "category" },
+	.order = { "device_self_ns", "host_self_ns" },
 	.run = operators_run,
 };

@@ -27,7 +27,8 @@ enum { BY_OP, BY_NAME, BY_STEP, BY_KIND };
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
-	{ "name", SS_COLUMN_TEXT, "the operator, the kind of operators, or the step's name", 0 },
+	{ "name", SS_COLUMN_TEXT, "the operator, the kind of operators, or the step's name",
+	  SS_COLUMN_SLICES },
 	{ "shapes", SS_COLUMN_TEXT, "sizes of its operands that have some: 32x3 3x8; lists in ()",
 	  0 },
 	{ "calls", SS_COLUMN_COUNT,
@@ -580,5 +581,7 @@ const struct ss_view ss_view_roofline = {
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "op", "name", "step", "kind" },
+	.order = { "device_ns", "host_ns" },
+	.own_order = 1u << BY_STEP,
 	.run = roofline_run,
 };

@@ -37,8 +37,10 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL },
 	{ "gap_ns", SS_COLUMN_NS, "of the span, when none of its kernels ran", 0 },
 	{ "op", SS_COLUMN_TEXT,
-	  "the outermost operator that launches all of it, where it is always the same", 0 },
-	{ "sequence", SS_COLUMN_TEXT, "the kernels in their order", SS_COLUMN_WRAP },
+	  "the outermost operator that launches all of it, where it is always the same",
+	  SS_COLUMN_SLICES },
+	{ "sequence", SS_COLUMN_TEXT, "the kernels in their order",
+	  SS_COLUMN_WRAP | SS_COLUMN_KERNELS },
 };
 
 /* Compared as bytes; UINT32_MAX behind the last. */
@@ -317,5 +319,6 @@ const struct ss_view ss_view_sequences = {
 		 "records them.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.order = { "total_ns" },
 	.run = sequences_run,
 };

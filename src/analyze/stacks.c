@@ -24,7 +24,8 @@ enum { GROUP_DEVICE, GROUP_HOST, GROUP_TREE };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "frame", SS_COLUMN_TEXT, "in the tree: the frame, indented by its depth", 0 },
+	{ "frame", SS_COLUMN_TEXT, "in the tree: the frame, indented by its depth",
+	  SS_COLUMN_SLICES },
 	{ "stack", SS_COLUMN_TEXT, "its frames, outermost first: thread;frame;frame;kernel", 0 },
 	{ "time_ns", SS_COLUMN_NS,
 	  "device time launched under it, or its own host time; in the tree with all below", 0 },
@@ -34,7 +35,7 @@ static const struct ss_column columns[] = {
 	{ "frames", SS_COLUMN_COUNT,
 	  "in the tree: frames that this row stands for, one in the other; the last is shown", 0 },
 	{ "leaf", SS_COLUMN_TEXT, "the last frame: the kernel, or who took the time",
-	  SS_COLUMN_DETAIL },
+	  SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
 	{ "depth", SS_COLUMN_COUNT, "in the tree: rows above it", SS_COLUMN_DETAIL },
 	{ "path", SS_COLUMN_TEXT, "in the tree: its stack", SS_COLUMN_DETAIL },
 };
@@ -326,5 +327,7 @@ const struct ss_view ss_view_stacks = {
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "device", "host", "tree" },
+	.order = { "time_ns" },
+	.own_order = 1u << GROUP_TREE,
 	.run = stacks_run,
 };

@@ -7,12 +7,14 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
-	{ "name", SS_COLUMN_TEXT, "its name in the trace; empty when it has none", 0 },
+	{ "name", SS_COLUMN_TEXT, "its name in the trace; empty when it has none",
+	  SS_COLUMN_SLICES },
 	{ "dur_ns", SS_COLUMN_NS,
 	  "effective duration: from the end of the step before to the end "
 	  "of the last device event that was launched in it",
-	  0 },
-	{ "start_ns", SS_COLUMN_NS, "effective start, from the first event of the file", 0 },
+	  SS_COLUMN_LENGTH },
+	{ "start_ns", SS_COLUMN_NS, "effective start, from the first event of the file",
+	  SS_COLUMN_MOMENT },
 	{ "end_ns", SS_COLUMN_NS, "effective end, from the first event of the file",
 	  SS_COLUMN_DETAIL },
 	{ "host_dur_ns", SS_COLUMN_NS, "duration of the range on the CPU", 0 },

@@ -22,9 +22,9 @@ enum group { BY_SITE, BY_LINE, BY_OP, BY_CALL, BY_STEP };
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0 (group step)", 0 },
-	{ "call", SS_COLUMN_TEXT, "the call that waits", 0 },
+	{ "call", SS_COLUMN_TEXT, "the call that waits", SS_COLUMN_SLICES },
 	{ "op", SS_COLUMN_TEXT,
-	  "the operator around it: aten::item, not what aten::item is made of", 0 },
+	  "the operator around it: aten::item, not what aten::item is made of", SS_COLUMN_SLICES },
 	{ "idle_ns", SS_COLUMN_NS, "idle time of devices that the waits caused in the steps", 0 },
 	{ "idle_percent", SS_COLUMN_PERCENT,
 	  "of the time of the steps that count, times devices (group step: of the step)",
@@ -34,8 +34,9 @@ static const struct ss_column columns[] = {
 	{ "per_step", SS_COLUMN_NUMBER, "waits that begin in a step, mean over the steps", 0 },
 	{ "calls", SS_COLUMN_COUNT, "waits in the whole file (group step: in the step)",
 	  SS_COLUMN_DETAIL },
-	{ "longest_ns", SS_COLUMN_NS, "the longest of them", SS_COLUMN_DETAIL },
-	{ "at_ns", SS_COLUMN_NS, "where that one begins, from the first event", SS_COLUMN_DETAIL },
+	{ "longest_ns", SS_COLUMN_NS, "the longest of them", SS_COLUMN_DETAIL | SS_COLUMN_LENGTH },
+	{ "at_ns", SS_COLUMN_NS, "where that one begins, from the first event",
+	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
 	{ "line", SS_COLUMN_TEXT,
 	  "the python frame of the user around it; not recorded without stacks", 0 },
 };
@@ -288,5 +289,7 @@ const struct ss_view ss_view_syncs = {
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "site", "line", "op", "call", "step" },
+	.order = { "idle_ns", "blocked_ns" },
+	.own_order = 1u << BY_STEP,
 	.run = syncs_run,
 };

@@ -26,6 +26,15 @@ struct ss_subject {
 };
 
 #define SS_GROUPS_MAX 8
+#define SS_ORDER_MAX 3
+
+/* What moments of a view (SS_COLUMN_MOMENT) count from. */
+enum ss_zero {
+	SS_ZERO_FILE,        /* the first event of the row's file */
+	SS_ZERO_COLLECTIVES, /* the first collective of the job */
+	SS_ZERO_STEPS,       /* the first step that counts, of the first rank that has one */
+	SS_ZERO_PATH,        /* the start of the critical path */
+};
 
 struct ss_many;             /* job/many.h */
 struct ss_replay;           /* replay/replay.h */
@@ -39,6 +48,15 @@ struct ss_view {
 	uint32_t column_count;
 	/* --group: what a row can be about, the first without being asked; NULL ends them */
 	const char *groups[SS_GROUPS_MAX];
+	/*
+	 * Rows with the most of the first column come first, of equal ones those with the most
+	 * of the next: of one rank and of all. None: rows have an order of their own (time, a
+	 * tree, a scale).
+	 */
+	const char *order[SS_ORDER_MAX];
+	uint32_t own_order; /* groups, a bit each, whose rows keep an order of their own anyway */
+	uint32_t events;    /* groups whose rows happened once: ranks have no median of them */
+	enum ss_zero zero;  /* of moments */
 	/*
 	 * --step: true for views that cut time at the ends of the steps themselves; they
 	 * see all rows. The others see what was called or launched in the steps.
@@ -74,6 +92,9 @@ const struct ss_view *ss_view_find(const char *name);
 
 /* The number of the group of that name (NULL: the first), or SS_GROUPS_MAX: no such group. */
 uint32_t ss_view_group(const struct ss_view *view, const char *name);
+
+/* Whether rows of a table of this group are ordered by `order`. */
+bool ss_view_is_ordered(const struct ss_view *view, uint32_t group);
 
 /* Columns that views share. */
 #define SS_COLUMN_FILES                                                           \

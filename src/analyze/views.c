@@ -33,3 +33,8 @@ uint32_t ss_view_group(const struct ss_view *view, const char *name)
 			return i;
 	return name ? SS_GROUPS_MAX : 0;
 }
+
+bool ss_view_is_ordered(const struct ss_view *view, uint32_t group)
+{
+	return view->order[0] && !(view->own_order >> group & 1);
+}

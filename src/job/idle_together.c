@@ -17,11 +17,11 @@ static const struct ss_column columns[] = {
 	{ "idle_ns", SS_COLUMN_NS, "all ranks idle at once, over all steps", 0 },
 	{ "step_percent", SS_COLUMN_PERCENT, "of the time of the steps", SS_COLUMN_BAR },
 	{ "times", SS_COLUMN_COUNT, "how often", 0 },
-	{ "longest_ns", SS_COLUMN_NS, "the longest of them", 0 },
+	{ "longest_ns", SS_COLUMN_NS, "the longest of them", SS_COLUMN_LENGTH },
 	{ "ranks_percent", SS_COLUMN_PERCENT, "ranks with this cause in the longest, of all", 0 },
 	{ "at_ns", SS_COLUMN_NS,
 	  "when the longest began, from the first step of the first of these ranks",
-	  SS_COLUMN_DETAIL },
+	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
 	{ "host", SS_COLUMN_TEXT, "what the host of the first of them did in the longest", 0 },
 };
 
@@ -238,5 +238,7 @@ const struct ss_view ss_view_idle_together = {
 	.empty = "No time in which all ranks stood idle together.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.order = { "idle_ns" },
+	.zero = SS_ZERO_STEPS,
 	.run_job = idle_together_run,
 };

@@ -3,6 +3,8 @@
  */
 #include "timeline/flags.h"
 
+#include <string.h>
+
 #include "timeline/members.h"
 
 /* The time between a task and what was before it in the same order; 0: none. */
@@ -66,15 +68,27 @@ static void insert(struct ss_flag_place *places, uint32_t *count, const struct s
 	places[at] = *place;
 }
 
-uint32_t ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		      const struct ss_timeline *timeline, struct ss_flag_place *out)
+/* The stretch of the run that a moment is in. */
+static uint32_t stretch_of(const struct ss_timeline *timeline, int64_t at_ns)
+{
+	double share = timeline->span_ns > 0 ? (double)at_ns / (double)timeline->span_ns : 0;
+
+	if (!(share > 0))
+		return 0;
+	return share < 1 ? (uint32_t)(share * SS_FLAG_STRETCHES) : SS_FLAG_STRETCHES - 1;
+}
+
+void ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		  const struct ss_timeline *timeline, struct ss_flag_places *out)
 {
 	const struct ss_edits *edits = &finding->edits;
-	uint32_t count = 0, rank = SS_NO_ROW, file = SS_NO_ROW;
+	uint32_t rank = SS_NO_ROW, file = SS_NO_ROW;
+
+	memset(out, 0, sizeof(*out));
 
 	for (uint32_t i = 0; i < edits->count; i++) {
 		const struct ss_edit *edit = &edits->items[i];
-		struct ss_flag_place place;
+		struct ss_flag_place place, *there;
 
 		if (edit->rank != rank) {
 			rank = edit->rank;
@@ -86,8 +100,12 @@ uint32_t ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_find
 		place.file = file;
 		place.start_ns = ss_timeline_moment(&timeline->files[file], place.start_ns);
 		place.end_ns = ss_timeline_moment(&timeline->files[file], place.end_ns);
-		if (place.ns > 0)
-			insert(out, &count, &place);
+		if (place.ns <= 0)
+			continue;
+		out->all_count++;
+		insert(out->longest, &out->count, &place);
+		there = &out->stretches[stretch_of(timeline, place.start_ns)];
+		if (!there->ns || is_before(&place, there))
+			*there = place;
 	}
-	return count;
 }

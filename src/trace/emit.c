@@ -216,7 +216,8 @@ static void emit_sync(struct ss_reader *reader, uint32_t event)
 }
 
 /* The arguments of a complete event, by its kind. */
-static void add_args(struct ss_reader *reader, struct ss_event *event, uint32_t index)
+static void add_args(struct ss_reader *reader, const struct ss_fields *fields,
+		     struct ss_event *event, uint32_t index)
 {
 	const struct ss_arg_values *args = &reader->args;
 
@@ -252,6 +253,8 @@ static void add_args(struct ss_reader *reader, struct ss_event *event, uint32_t 
 	}
 	if (ss_args_have(args, SS_ARG_COLLECTIVE))
 		emit_comm(reader, index);
+	if (ss_args_have(args, SS_ARG_OTHER))
+		ss_emit_others(reader, fields, index);
 }
 
 /* Name, category and kind; every event has them. */
@@ -291,7 +294,7 @@ static void emit_complete(struct ss_reader *reader, const struct ss_fields *fiel
 		return;
 	event.track = ss_lookup_track(reader, ss_kind_track(event.kind));
 	if (fields->has_args)
-		add_args(reader, &event, index);
+		add_args(reader, fields, &event, index);
 	reader->batch.events[index] = event;
 	reader->batch.events_count++;
 }

@@ -35,6 +35,7 @@ const struct ss_pack_part_info ss_pack_parts[SS_PARTS] = {
 	[SS_PART_COMMS] = { "comms", sizeof(struct ss_comm_row) },
 	[SS_PART_SEQUENCES] = { "sequences", sizeof(struct ss_sequence_row) },
 	[SS_PART_SYNCS] = { "syncs", sizeof(struct ss_pack_sync) },
+	[SS_PART_OTHERS] = { "others", sizeof(struct ss_other_row) },
 	[SS_PART_COUNTERS] = { "counters", sizeof(struct ss_counter) },
 	[SS_PART_SLICE_START] = { "slice-start", 8 },
 	[SS_PART_SLICE_DUR] = { "slice-dur", 8 },
@@ -91,6 +92,7 @@ const struct ss_pack_column ss_pack_columns[SS_PACK_COLUMNS] = {
 	ALLOC(OUT_OF_MEMORY, out_of_memory),
 	LIST(COMMS, comms, comm_count, comm_capacity),
 	LIST(SEQUENCES, sequences, sequence_count, sequence_capacity),
+	LIST(OTHERS, others, other_count, other_capacity),
 	LIST(COUNTERS, counters, counter_count, counter_capacity),
 	LIST(GROUPS, info.groups, info.group_rows, info.group_capacity),
 };
@@ -120,6 +122,7 @@ _Static_assert(sizeof(struct ss_comm_args) == 64, "comm_args");
 _Static_assert(sizeof(struct ss_comm_row) == 16, "comm");
 _Static_assert(sizeof(struct ss_sequence_row) == 16, "sequence");
 _Static_assert(sizeof(struct ss_counter) == 24, "counter");
+_Static_assert(sizeof(struct ss_other_row) == 8, "other");
 
 uint64_t ss_pack_layout(void)
 {

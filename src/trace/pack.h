@@ -18,7 +18,7 @@
 #include "trace/load.h"
 
 /* Counted up with every change of the parts below or of what their numbers mean. */
-#define SS_PACK_VERSION 1u
+#define SS_PACK_VERSION 2u
 
 #define SS_PACK_ALIGN 64u
 #define SS_PACK_MAGIC_BYTES 8u
@@ -57,6 +57,7 @@ enum ss_pack_part {
 	SS_PART_COMMS,
 	SS_PART_SEQUENCES,
 	SS_PART_SYNCS,
+	SS_PART_OTHERS,
 	SS_PART_COUNTERS,
 	SS_PART_SLICE_START, /* slices: the columns of struct ss_slices */
 	SS_PART_SLICE_DUR,
@@ -154,7 +155,7 @@ struct ss_pack_column {
 	size_t data, count, capacity;
 };
 
-#define SS_PACK_COLUMNS 21
+#define SS_PACK_COLUMNS 22
 
 extern const struct ss_pack_column ss_pack_columns[SS_PACK_COLUMNS];
 

@@ -195,6 +195,11 @@ static bool companions_hold(const struct ss_trace *trace)
 		if (!row_holds(trace, trace->syncs[i].row, i ? &trace->syncs[i - 1].row : NULL,
 			       1u << SS_KIND_SYNC))
 			return false;
+	for (uint32_t i = 0; i < trace->other_count; i++)
+		if (!row_holds(trace, trace->others[i].row, i ? &trace->others[i - 1].row : NULL,
+			       all) ||
+		    trace->others[i].text >= trace->texts.count)
+			return false;
 	for (uint32_t i = 0; i < trace->counter_count; i++)
 		if (trace->counters[i].name >= trace->names.count ||
 		    trace->counters[i].series >= trace->texts.count ||

@@ -9,6 +9,7 @@
 #define KERNEL(name, ts, dur, args) ROW("kernel", name, ts, dur, args)
 #define OCCUPANCY "\"est. achieved occupancy %\":"
 #define BLOCKS "\"blocks per SM\":"
+#define LARGE(occupancy, shared) OCCUPANCY occupancy ",\"shared memory\":" shared
 
 #define TIMES "name,calls,total_ns,mean_ns,min_ns,max_ns,std_ns"
 #define FILLING "name,occupancy_percent,blocks_per_sm"
@@ -57,6 +58,7 @@ static const struct view_case time_cases[] = {
 	  "k,1,2000,2000,2000,2000,0" },
 };
 
+/* clang-format off */
 static const struct view_case filling_cases[] = {
 	{ "weighted by time", "kernel k 7 1 +1 ~2 %100; kernel k 7 10 +3 ~6 %20", FILLING,
 	  "k,40.00,5.00" },
@@ -80,8 +82,15 @@ static const struct view_case filling_cases[] = {
 	  "kernel k 7 1 +1 %50; kernel k 7 5 +9; kernel k 7 20 +2 ~3", FILLING, "k,50.00,3.00" },
 	{ "what is no number is not recorded",
 	  "[" KERNEL("k", "1", "2", OCCUPANCY "\"much\"," BLOCKS "null") "]", FILLING, "k,-,-" },
+	{ "0 with more than 48 KiB of shared memory is not known, and has no weight",
+	  "[" KERNEL("k", "1", "2", LARGE("0", "49153")) ","
+	      KERNEL("l", "5", "2", LARGE("0", "49152")) ","
+	      KERNEL("m", "9", "2", LARGE("0", "49153")) ","
+	      KERNEL("m", "12", "2", LARGE("40", "49153")) "]",
+	  FILLING, "m,40.00,-\nk,-,-\nl,0.00,-" },
 	{ "no time, no weight", "kernel k 7 5 +0 ~2 %50", FILLING, "k,-,-" },
 };
+/* clang-format on */
 
 static const struct view_case kind_cases[] = {
 	{ "communication by argument",

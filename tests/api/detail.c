@@ -19,7 +19,9 @@ static const char trace[] = "{\"traceEvents\":["
 	      "\"External id\":5,\"Input Dims\":[[4,8]],\"Input type\":[\"float\"]")
 	EVENT("cpu_op", "aten::mm", 1, 15, 20, "\"Sequence number\":3,\"Fwd thread id\":0")
 	EVENT("cuda_runtime", "cudaLaunchKernel", 1, 20, 4, "\"correlation\":1")
-	OP("aten::item", 1, 50, 40)
+	EVENT("cpu_op", "aten::item", 1, 50, 40,
+	      "\"Ev Idx\":9,\"batch\":17,\"my\\u0020tag\":\"a \\\"b\\\"\",\"ratio\":2.50,"
+	      "\"deep\":{\"on\":[true, null]}")
 	CALL("cudaStreamSynchronize", 1, 55, 33)
 	OP("aten::mul", 1, 95, 15)
 	EVENT("cuda_runtime", "cudaLaunchKernel", 1, 100, 4, "\"correlation\":2")
@@ -51,6 +53,11 @@ static const struct {
 	{ "a kernel: arguments", "slice?file=0&row=10",
 	  "{'name':'grid','value':'64, 8, 1'},{'name':'block','value':'128, 1, 1'},"
 	  "{'name':'registers per thread','value':'90'}" },
+	{ "arguments of the program itself, whatever they are", "slice?file=0&row=5",
+	  "'args':[{'name':'batch','value':'17','own':true},"
+	  "{'name':'my tag','value':'a \\'b\\'','own':true},"
+	  "{'name':'ratio','value':'2.50','own':true},"
+	  "{'name':'deep','value':'{\\'on\\':[true, null]}','own':true}]" },
 	{ "a kernel: its place", "slice?file=0&row=10",
 	  "'row':10,'track':2,'lane':0,'start_ns':30000,'dur_ns':56000,"
 	  "'name':'gemm','short':'gemm','kind':'kernel','category':'kernel',"

@@ -181,9 +181,10 @@ static void check_search(struct fixture *fixture, const char *pattern, uint32_t 
 {
 	const struct ss_slices *slices = &fixture->timeline.files[0].trace->slices;
 	const uint32_t files[] = { 0 };
-	struct ss_search search = { pattern, kinds, SS_NO_ROW, false, 0, 37, files, 1 };
+	int64_t half_ns = fixture->timeline.span_ns / 2;
+	struct ss_search search = { pattern, kinds, SS_NO_ROW, false, 0, 37, files, 1, half_ns, 2 };
 	int64_t last_ns = INT64_MIN, total_ns = 0;
-	uint64_t count = 0;
+	uint64_t count = 0, early = 0;
 	struct ss_hits hits;
 	struct ss_error err;
 
@@ -193,6 +194,8 @@ static void check_search(struct fixture *fixture, const char *pattern, uint32_t 
 
 		if ((kinds >> slices->kind[row] & 1) && ss_pattern_matches(pattern, name)) {
 			count++;
+			early += ss_timeline_moment(&fixture->timeline.files[0],
+						    slices->start_ns[row]) < half_ns;
 			total_ns += slices->dur_ns[row];
 		}
 	}
@@ -202,6 +205,11 @@ static void check_search(struct fixture *fixture, const char *pattern, uint32_t 
 				 SS_OK);
 		assert_int_equal(hits.all_count, count);
 		assert_int_equal(hits.total_ns, total_ns);
+		/* wherever they are in the run, and whatever is shown of them */
+		assert_int_equal(hits.marks[0] + hits.marks[1], count);
+		assert_true(hits.marks[0] >= early && hits.marks[0] <= early + count / 2);
+		assert_int_equal(hits.has_next, early < count);
+		assert_int_equal(hits.next, hits.has_next ? early : 0);
 		for (uint32_t i = 0; i < hits.count; i++) {
 			assert_true(slices->start_ns[hits.items[i].row] >= last_ns);
 			last_ns = slices->start_ns[hits.items[i].row];

@@ -8,12 +8,14 @@ import { compareTests } from "./compare.mjs";
 import { doubtTests } from "./doubts.mjs";
 import { dropTests } from "./drops.mjs";
 import { noteTests } from "./notes.mjs";
+import { factTests } from "./facts.mjs";
 import { partUnits } from "./parts.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { snapshotUnits } from "./snapshot-units.mjs";
 import { tabTests } from "./tabs.mjs";
 import { timelineUnits } from "./timeline-units.mjs";
 import { timelineTests } from "./timeline.mjs";
+import { totalTests } from "./totals.mjs";
 import { tracedTests } from "./traced.mjs";
 import { unitTests } from "./units.mjs";
 import { verdictTests } from "./verdict.mjs";
@@ -30,6 +32,8 @@ export const TESTS = [
 	...verdictTests,
 	...doubtTests,
 	...tabTests,
+	...factTests,
+	...totalTests,
 	...chartTests,
 	...timelineTests,
 	...noteTests,

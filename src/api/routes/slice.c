@@ -2,6 +2,7 @@
  * slice.c - route: everything about one slice.
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "analyze/missing.h"
 #include "analyze/short_name.h"
@@ -83,6 +84,14 @@ static void add_missing(const struct about *about, bool has_stack)
 		ss_text_add_string(about->out, comma);
 		ss_render_quoted(about->out, sentence);
 		comma = ",";
+	}
+	if (about->trace->other_dropped) {
+		snprintf(sentence, sizeof(sentence),
+			 "The program's own arguments of %" PRIu64
+			 " slices are not kept: a file may have %u MB of them.",
+			 about->trace->other_dropped, SS_OTHER_BYTES_MAX >> 20);
+		ss_text_add_string(about->out, comma);
+		ss_render_quoted(about->out, sentence);
 	}
 	ss_text_add_string(about->out, "]");
 }

@@ -226,6 +226,9 @@ export interface ColumnOffer {
 	about: string;
 	detail: boolean;
 	bar: boolean;
+	/* Where a row is on the timeline: it begins there, lasts so long (and so much longer), or
+	 * is the longest of the slices or kernels of this name. */
+	place?: "moment" | "length" | "longer" | "slice" | "kernel";
 }
 
 export interface ViewOffer {
@@ -235,6 +238,12 @@ export interface ViewOffer {
 	of_job: boolean;
 	of_snapshot: boolean;
 	groups: string[];
+	/* Rows with the most of these stand first; none: they have an order of their own, and so
+	 * have those of the groups in own_order. */
+	order: string[];
+	own_order: string[];
+	events: string[]; /* groups whose rows happened once: ranks have no median of them */
+	zero: "file" | "collectives" | "steps" | "path"; /* moments count from there */
 	columns: ColumnOffer[];
 }
 
@@ -256,10 +265,13 @@ export interface FlagPlace {
 	ns: number;
 }
 
+/* Places that cost most, those of each stretch of the run, and how many there are. */
 export interface Flag {
 	number: number;
 	rule: string;
 	level: string;
 	title: string;
+	count: number;
 	places: FlagPlace[];
+	spread: FlagPlace[];
 }

@@ -1,5 +1,6 @@
 /*
- * names.ts - long C++ names, short: template arguments folded, parameters left out.
+ * names.ts - long C++ names, short: template arguments folded, parameters left out; also those
+ * that are frames of a stack.
  */
 
 /* Names up to this long are shown as they are: the core's own short names have this length. */
@@ -22,14 +23,25 @@ function fold(text: string, open: string, close: string, by: string): string {
 	return depth === 0 ? out : text;
 }
 
+/* Code of C++: a scope, or a template behind an identifier. What stands in brackets as a whole is
+ * none ("(launch not recorded)", "<built-in method …>"), nor are places of Python. */
+function isCpp(name: string): boolean {
+	if (/\(\d+\): /.test(name) || /^\s*(\((?!anonymous)|<)/.test(name)) return false;
+	return name.includes("::") || /\w</.test(name);
+}
+
 /* "void at::native::foo<float, 4>(int, float*)" -> "at::native::foo<…>". */
-export function shortName(name: string): string {
-	if (name.length <= SHORT) return name;
+function shortFrame(name: string): string {
+	if (!isCpp(name)) return name;
 	const spelled = name
 		.replace(/^void /, "")
 		.replaceAll("(anonymous namespace)", "{anonymous}")
 		.replaceAll("operator<<", "operator{shift}");
-	const cpp = spelled.includes("::") || spelled.includes("<");
-	if (!cpp) return name;
 	return fold(fold(spelled, "<", ">", "<…>"), "(", ")", "").trim() || name;
+}
+
+/* Stacks are frames with ";" between them: each on its own. */
+export function shortName(name: string): string {
+	if (name.length <= SHORT) return name;
+	return name.split(";").map(shortFrame).join(";");
 }

@@ -8,10 +8,9 @@ import { useLoaded, useOpened } from "../core/context";
 import { formatCount } from "../core/format";
 import { store, useView, type View } from "../core/store";
 import type { Cell, Job, TableDocument, ViewOffer } from "../core/types";
-import { OWN_ORDER } from "../tabs/views";
 import { Chips } from "./chips";
 import { hasPlaces, showRow } from "./place";
-import { columnsOf, hasSpread, MOST_ROWS, ranksOf, scopeOf } from "./scope";
+import { columnsOf, hasSpread, MOST_ROWS, ranksOf, scopeOf, usualOrder } from "./scope";
 import { Failed, Loading } from "./state";
 import { Table } from "./table";
 
@@ -181,11 +180,10 @@ export function TableView(props: TableViewProps) {
 			<Loading what={`Making the table of ${props.view}…`} />
 		);
 	const { document, offer, asked, columns } = ready;
-	/* Of several ranks the core orders by rank or name; people want the most first. */
+	/* Of each rank the core puts rank after rank; people want the most first. */
 	const own = !offer.of_job && !offer.of_snapshot;
 	const several = own && view.rank === null && ranksOf(job).length > 1;
-	const bar = columns.find((column) => column.bar)?.name ?? "";
-	const usual = several && !OWN_ORDER.has(props.view) ? bar : "";
+	const usual = several ? usualOrder(document, offer) : "";
 	const selected = view.selected;
 	const marked =
 		selected?.kind === "row" &&
@@ -225,7 +223,7 @@ export function TableView(props: TableViewProps) {
 				onShown={(names) => set({ cols: names.join(",") || "none" })}
 				marked={marked}
 				onRow={open}
-				{...(!offer.of_snapshot && hasPlaces(document) ? { onShow: show } : {})}
+				{...(!offer.of_snapshot && hasPlaces(document, offer) ? { onShow: show } : {})}
 				csv={(sort, name) =>
 					client.text(`view/${props.view}`, {
 						...asked,

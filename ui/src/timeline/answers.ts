@@ -107,6 +107,8 @@ export interface SearchAnswer {
 	names: number;
 	total_ns: number;
 	hits: (Spot & { file: number })[];
+	next?: number; /* place in all hits of the first from a moment on */
+	marks?: number[]; /* hits by pixel of the run */
 }
 
 export interface RangeTrack {

@@ -20,12 +20,13 @@ export function useFlags(wanted: boolean): Flags {
 }
 
 /* Flags are of all ranks; a verdict of one rank numbers its findings anew. */
+export function flagOf({ flags }: Flags, finding: Finding): Flag | null {
+	const ofRule = flags?.filter((flag) => flag.rule === finding.rule) ?? [];
+	return ofRule.find((flag) => flag.title === finding.title) ?? ofRule[0] ?? null;
+}
+
 export function placesOf(flags: Flags, finding: Finding): FlagPlace[] {
-	const found =
-		flags.flags?.find(
-			(flag) => flag.rule === finding.rule && flag.title === finding.title,
-		) ?? flags.flags?.find((flag) => flag.rule === finding.rule);
-	return found?.places ?? [];
+	return flagOf(flags, finding)?.places ?? [];
 }
 
 export function showPlace(place: FlagPlace): void {

@@ -29,7 +29,12 @@ function Cause({ cause, gap }: { cause: GapCause; gap: GapAnswer }) {
 							row={cause.row}
 							name={cause.name}
 						/>
-						{cause.op ? ` in ${cause.op}` : ""}
+						{cause.op ? (
+							<>
+								{" "}
+								in <bdi>{cause.op}</bdi>
+							</>
+						) : null}
 					</>
 				) : null}
 				{cause.line ? <span class="mono"> {cause.line}</span> : null}

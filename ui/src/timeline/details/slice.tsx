@@ -29,7 +29,7 @@ export function SliceLink(props: { file: number; row: number; name: string }) {
 			title={props.name}
 			onClick={() => select(props.file, props.row)}
 		>
-			{shortName(props.name)}
+			<bdi>{shortName(props.name)}</bdi>
 		</button>
 	);
 }
@@ -234,7 +234,8 @@ function Calls({ slice }: { slice: SliceAnswer }) {
 				<>
 					<h3>
 						Python stack
-						{slice.stack_of ? ` of ${slice.stack_of.name}` : ""}
+						{slice.stack_of ? " of " : ""}
+						<bdi>{slice.stack_of?.name}</bdi>
 						, innermost first
 					</h3>
 					<ol class="about-stack">

@@ -199,9 +199,9 @@ function drawTop(stage: Stage, pen: Pen): void {
 		whole,
 		steps,
 		{
-			hits: hits.starts(),
+			hits: hits.starts(stage.run),
 			flags: focus.flags.flatMap((flag) =>
-				flag.places.slice(0, 4).map((one) => one.start_ns),
+				flag.spread.map((one) => one.start_ns),
 			),
 			spans: [...range, ...marks, ...look.kept, ...store.view.notes],
 		},

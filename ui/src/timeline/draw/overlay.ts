@@ -217,17 +217,21 @@ export interface FlagBox extends Box {
 	flag: Flag;
 }
 
+/* Places that only show how far a finding reaches leave room for steps between them. */
+const SPREAD = 5 * FLAG;
+
 /* Where the numbers of findings stand; of those that would hide each other the first. */
 export function placeFlags(pen: Pen, row: Row, flags: Flag[], shift: number): FlagBox[] {
 	const placed: FlagBox[] = [];
 	if (row.height < FLAG) return placed;
 	const y = rowCentre(row, 0) + shift - FLAG / 2;
 	for (const flag of flags)
-		for (const place of flag.places) {
+		for (const [i, place] of [...flag.places, ...flag.spread].entries()) {
 			if (place.file !== row.file) continue;
+			const room = i < flag.places.length ? FLAG : SPREAD;
 			const x = snap(pen, xOf(pen, place.start_ns));
 			if (x < -FLAG || x > pen.width) continue;
-			if (placed.some((one) => Math.abs(one.x - x) < FLAG + 1)) continue;
+			if (placed.some((one) => Math.abs(one.x - x) < room + 1)) continue;
 			placed.push({ x, y, width: FLAG, height: FLAG, flag });
 		}
 	return placed.sort((a, b) => a.x - b.x);
