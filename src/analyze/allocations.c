@@ -303,6 +303,9 @@ const struct ss_view ss_view_allocations = {
 	.empty = "No allocations were recorded: profile(profile_memory=True) does.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "allocations size_bytes freed",
+	.basis = SS_BASIS_FILE,
+	.bases = { [EACH] = SS_BASIS_EVENT },
 	.groups = { "each", "size" },
 	.run = allocations_run,
 };

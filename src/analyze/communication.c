@@ -560,6 +560,8 @@ const struct ss_view ss_view_communication = {
 	.empty = "No communication: no collective ran (group hidden-by: none beside compute).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "calls hidden_ns total_ns",
+	.basis = SS_BASIS_FILE,
 	.groups = { "collective", "kind", "group", "hidden-by" },
 	.run = communication_run,
 };

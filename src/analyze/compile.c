@@ -321,6 +321,9 @@ const struct ss_view ss_view_compile = {
 	.empty = "None here: torch.compile was not used, compiled nothing, or was not recorded.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "host_ns kernels device_ns",
+	.basis = SS_BASIS_FILE,
+	.bases = { [GROUP_STEP] = SS_BASIS_STEP },
 	.groups = { "region", "step", "compile" },
 	.run = compile_run,
 };

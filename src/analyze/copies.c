@@ -254,6 +254,8 @@ const struct ss_view ss_view_copies = {
 	.empty = "No copies and no memsets: ProfilerActivity.CUDA records them.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "calls moved_bytes total_ns blocked_ns host_ns",
+	.basis = SS_BASIS_FILE,
 	.groups = { "kind", "op", "line" },
 	.run = copies_run,
 };

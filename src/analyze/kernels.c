@@ -350,6 +350,9 @@ const struct ss_view ss_view_kernels = {
 	.empty = "No kernels: ProfilerActivity.CUDA records them.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "calls total_ns",
+	.wide = "tensor_cores blocks_per_sm",
+	.basis = SS_BASIS_FILE,
 	.groups = { "kernel", "op", "category", "stream", "launch" },
 	.run = kernels_run,
 };

@@ -207,6 +207,9 @@ const struct ss_view ss_view_launches = {
 		 "launches of graphs).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "calls device_events call_ns device_ns",
+	.basis = SS_BASIS_FILE,
+	.bases = { [2] = SS_BASIS_STEP },
 	.groups = { "call", "stream", "step", "thread", "op", "graph" },
 	.run = launches_run,
 };

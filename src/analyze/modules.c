@@ -315,6 +315,8 @@ const struct ss_view ss_view_modules = {
 	.empty = "No modules in the file.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "device_self_ns host_self_ns backward_self_ns",
+	.basis = SS_BASIS_FILE,
 	.groups = { "tree", "class", "instance" },
 	.run = modules_run,
 };

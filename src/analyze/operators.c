@@ -405,6 +405,9 @@ const struct ss_view ss_view_operators = {
 	.empty = "No operators: the file holds no CPU ops (ProfilerActivity.CPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "calls host_self_ns device_self_ns gflop allocated_bytes "
+		"host_allocated_bytes",
+	.basis = SS_BASIS_FILE,
 	.groups = { "name", "shapes", "line", "module", "category" },
 	.run = operators_run,
 };

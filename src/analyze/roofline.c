@@ -579,6 +579,9 @@ const struct ss_view ss_view_roofline = {
 	.empty = "No operators with device time or known FLOPs: record shapes, CPU and CUDA.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "calls dur_ns device_ns host_ns gflop",
+	.basis = SS_BASIS_FILE,
+	.bases = { [BY_STEP] = SS_BASIS_STEP },
 	.groups = { "op", "name", "step", "kind" },
 	.run = roofline_run,
 };

@@ -317,5 +317,6 @@ const struct ss_view ss_view_sequences = {
 		 "records them.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.basis = SS_BASIS_FILE,
 	.run = sequences_run,
 };

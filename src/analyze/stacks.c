@@ -325,6 +325,8 @@ const struct ss_view ss_view_stacks = {
 	.empty = "No stacks: the file holds nothing that took time.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "self_ns",
+	.basis = SS_BASIS_FILE,
 	.groups = { "device", "host", "tree" },
 	.run = stacks_run,
 };

@@ -287,6 +287,10 @@ const struct ss_view ss_view_syncs = {
 	.empty = "No waits: the host never waited for a device, or its calls are not recorded.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "idle_ns blocked_ns calls",
+	.wide = "longest_ns",
+	.basis = SS_BASIS_STEPS,
+	.bases = { [BY_STEP] = SS_BASIS_STEP },
 	.groups = { "site", "line", "op", "call", "step" },
 	.run = syncs_run,
 };

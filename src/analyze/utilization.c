@@ -211,6 +211,7 @@ const struct ss_view ss_view_utilization = {
 		 "(ProfilerActivity.CUDA or XPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.basis = SS_BASIS_STEPS,
 	.by_moment = true,
 	.run = utilization_run,
 };

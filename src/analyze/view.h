@@ -27,6 +27,16 @@ struct ss_subject {
 
 #define SS_GROUPS_MAX 8
 
+/* What the times and counts of a row are of. */
+enum ss_basis {
+	SS_BASIS_NONE,  /* steps do not matter */
+	SS_BASIS_FILE,  /* sums over the file; with --step over what was called in the steps */
+	SS_BASIS_STEPS, /* sums over the steps that count */
+	SS_BASIS_MEAN,  /* the mean step */
+	SS_BASIS_STEP,  /* one step a row */
+	SS_BASIS_EVENT, /* one event a row */
+};
+
 struct ss_many;             /* job/many.h */
 struct ss_replay;           /* replay/replay.h */
 struct ss_snapshot_subject; /* snapshot/subject.h */
@@ -37,6 +47,9 @@ struct ss_view {
 	const char *empty;   /* what text says when there are no rows */
 	const struct ss_column *columns;
 	uint32_t column_count;
+	const char *sums; /* columns whose rows add up, a space between their names */
+	const char *wide; /* details that a page has room for, likewise */
+	enum ss_basis basis, bases[SS_GROUPS_MAX]; /* of all groups, and of those that differ */
 	/* --group: what a row can be about, the first without being asked; NULL ends them */
 	const char *groups[SS_GROUPS_MAX];
 	/*
@@ -74,6 +87,9 @@ const struct ss_view *ss_view_find(const char *name);
 
 /* The number of the group of that name (NULL: the first), or SS_GROUPS_MAX: no such group. */
 uint32_t ss_view_group(const struct ss_view *view, const char *name);
+
+/* Whether a list of names, such as `sums`, has the name; NULL is an empty list. */
+bool ss_view_lists(const char *list, const char *name);
 
 /* Columns that views share. */
 #define SS_COLUMN_FILES                                                           \

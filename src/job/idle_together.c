@@ -238,5 +238,7 @@ const struct ss_view ss_view_idle_together = {
 	.empty = "No time in which all ranks stood idle together.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "idle_ns times",
+	.basis = SS_BASIS_STEPS,
 	.run_job = idle_together_run,
 };

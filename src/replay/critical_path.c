@@ -188,6 +188,9 @@ const struct ss_view ss_view_critical_path = {
 	.empty = "No steps, or nothing that says what they waited for.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "path_ns pieces",
+	.basis = SS_BASIS_STEPS,
+	.bases = { [GROUP_PIECE] = SS_BASIS_EVENT },
 	.groups = { "part", "name", "rank", "piece" },
 	.run_replay = critical_path_run,
 };

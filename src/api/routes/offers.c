@@ -2,6 +2,7 @@
  * offers.c - route: what can be asked for: views with their groups and columns, routes; and the
  * causes of idle time.
  */
+#include "api/looks.h"
 #include "api/route.h"
 #include "timeline/colors.h"
 
@@ -23,9 +24,13 @@ static void add_columns(const struct ss_view *view, struct ss_text *out)
 			     "%s\n   {\"name\":\"%s\",\"type\":\"%s\",\"about\":", i ? "," : "",
 			     column->name, type_name(column));
 		ss_render_quoted(out, column->about);
-		ss_text_addf(out, ",\"detail\":%s,\"bar\":%s}",
-			     column->flags & SS_COLUMN_DETAIL ? "true" : "false",
-			     column->flags & SS_COLUMN_BAR ? "true" : "false");
+		ss_text_addf(out, ",\"detail\":%s,\"bar\":%s,\"sums\":%s}",
+			     column->flags & SS_COLUMN_DETAIL &&
+					     !ss_view_lists(view->wide, column->name)
+				     ? "true"
+				     : "false",
+			     column->flags & SS_COLUMN_BAR ? "true" : "false",
+			     ss_view_lists(view->sums, column->name) ? "true" : "false");
 	}
 }
 
@@ -83,7 +88,9 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 			     route.apart ? "true" : "false");
 	}
 	add_causes(&out->body);
-	ss_text_add_string(&out->body, "]}\n");
+	ss_text_add_string(&out->body, "]");
+	ss_looks_add(&out->body);
+	ss_text_add_string(&out->body, "}\n");
 	return SS_OK;
 }
 
