@@ -382,8 +382,7 @@ static bool add_totals(const struct across *across, struct value *values, struct
 		add_row(&of, rows, sums.row_count, values, out);
 	whole = whole && !out->failed;
 	if (whole && sums.row_count)
-		memcpy(out->totals,
-		       &out->cells[(size_t)--out->row_count * out->view->column_count],
+		memcpy(out->totals, &out->cells[(size_t)--out->row_count * out->view->column_count],
 		       out->view->column_count * sizeof(*out->totals));
 	else
 		out->totals = NULL;

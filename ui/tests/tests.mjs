@@ -3,6 +3,7 @@
  */
 import { chartTests } from "./charts.mjs";
 import { compareTests } from "./compare.mjs";
+import { defaultTests } from "./defaults.mjs";
 import { doubtTests } from "./doubts.mjs";
 import { dropTests } from "./drops.mjs";
 import { partUnits } from "./parts.mjs";
@@ -27,6 +28,7 @@ export const TESTS = [
 	...doubtTests,
 	...tabTests,
 	...chartTests,
+	...defaultTests,
 	...timelineTests,
 	...compareTests,
 	...snapshotTests,

@@ -3,6 +3,8 @@
  * The values are in style.css (--c-compute ...), one set a theme; Okabe and Ito's palette,
  * darkened or lightened to 3:1 against the background.
  */
+import type { PartLook } from "./types";
+
 export const COLORS = [
 	"compute",
 	"communication",
@@ -55,6 +57,11 @@ export function causeOf(name: string): Cause | undefined {
 
 export function causeColor(name: string): (typeof COLORS)[number] {
 	return COLORS[causeOf(name)?.color ?? COLORS.indexOf("idle")] ?? "idle";
+}
+
+/* A part of a step as charts draw it. */
+export function kindOf(look: PartLook) {
+	return { ...look, color: COLORS[look.color] ?? "other" };
 }
 
 /* Red, green, blue of #rrggbb; built pages have the short form, #fff. */

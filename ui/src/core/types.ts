@@ -26,6 +26,10 @@ export interface TableDocument {
 	columns: Column[];
 	rows: Cell[][];
 	row_count: number;
+	/* What figures are sums or means of: "sum over 4 steps". */
+	basis?: string;
+	/* Sums over all rows, null where a column does not add up. */
+	totals?: Cell[];
 	notes: string[];
 	quality: Quality;
 }
@@ -226,6 +230,16 @@ export interface ColumnOffer {
 	about: string;
 	detail: boolean;
 	bar: boolean;
+	sums: boolean;
+}
+
+/* How a part of a step is drawn; a colour is a number of core/colors.ts. */
+export interface PartLook {
+	name: string;
+	color: number;
+	hatched: boolean;
+	waits: boolean; /* for other ranks */
+	about: string;
 }
 
 export interface ViewOffer {
@@ -241,6 +255,8 @@ export interface ViewOffer {
 export interface Offers {
 	views: ViewOffer[];
 	causes: Cause[]; /* of idle time */
+	phases: PartLook[]; /* parts of the view phases, in the order in which they are drawn */
+	rank_parts: PartLook[]; /* of the view ranks, group part */
 	routes: { name: string; summary: string; parameters: string; apart: boolean }[];
 }
 

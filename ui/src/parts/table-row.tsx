@@ -137,6 +137,61 @@ function CellOf(props: { column: DrawnColumn; value: Cell; onShow: (() => void) 
 	);
 }
 
+/* Sums below the rows: of those that are shown, of all. */
+export interface Total {
+	label: string;
+	cells: Cell[];
+}
+
+export function Totals(props: {
+	totals: Total[];
+	columns: DrawnColumn[];
+	style: Style;
+	firstLine: number;
+}) {
+	const { totals, columns } = props;
+	const summed = (column: DrawnColumn, { cells }: Total) =>
+		column.numeric && (cells[column.index] ?? null) !== null;
+	if (!totals.some((total) => columns.some((column) => summed(column, total)))) return null;
+	return (
+		<div class="table-totals" style={{ minWidth: props.style["minWidth"] ?? "" }}>
+			{totals.map((total, i) => (
+				<div
+					key={total.label}
+					class="table-row"
+					role="row"
+					aria-rowindex={props.firstLine + i}
+					style={props.style}
+				>
+					{columns.map((column, at) => {
+						const value = total.cells[column.index] ?? null;
+						if (summed(column, total))
+							return (
+								<div
+									key={column.name}
+									role="gridcell"
+									class="number"
+									title={exactly(column, value)}
+								>
+									{formatIn(column, value)}
+								</div>
+							);
+						return (
+							<div
+								key={column.name}
+								role="gridcell"
+								class={at ? "" : "text label"}
+							>
+								{at ? "" : total.label}
+							</div>
+						);
+					})}
+				</div>
+			))}
+		</div>
+	);
+}
+
 interface RowProps {
 	id: string;
 	line: number;
