@@ -92,20 +92,23 @@ const struct ss_cell *ss_layout_totals(const struct ss_layout *layout, uint32_t 
 	for (uint32_t i = 0; i < table->view->column_count; i++) {
 		if (!layout->shown[i] || (table->view->columns[i].flags & SS_COLUMN_WRAP))
 			continue;
-		if (*label == SS_LAYOUT_COLUMNS && !any && table->totals[i].is_null)
+		/* the first name, which is wide enough; else the first that has no sum */
+		if (table->totals[i].is_null &&
+		    (*label == SS_LAYOUT_COLUMNS ||
+		     (table->view->columns[i].type == SS_COLUMN_TEXT &&
+		      table->view->columns[*label].type != SS_COLUMN_TEXT)))
 			*label = i;
 		any |= !table->totals[i].is_null;
 	}
 	return any ? table->totals : NULL;
 }
 
-void ss_layout_total_words(const struct ss_layout *layout, char *out, size_t room)
+void ss_layout_total_words(const struct ss_layout *layout, size_t width, char *out, size_t room)
 {
 	uint32_t all = ss_table_all_rows(layout->table);
 
-	if (layout->rows < all)
-		snprintf(out, room, "total of %u", all);
-	else
+	snprintf(out, room, "total of %u", all);
+	if (layout->rows == all || strlen(out) > width)
 		snprintf(out, room, "total");
 }
 
@@ -131,7 +134,7 @@ static void measure_totals(struct ss_layout *layout, struct ss_text *scratch)
 		widen_for(layout, i, ss_text_columns(scratch->data, scratch->length));
 	}
 	if (totals && label != SS_LAYOUT_COLUMNS) {
-		ss_layout_total_words(layout, words, sizeof(words));
+		ss_layout_total_words(layout, 0, words, sizeof(words));
 		widen_for(layout, label, strlen(words));
 	}
 }

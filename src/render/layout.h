@@ -43,8 +43,11 @@ size_t ss_layout_heading(const struct ss_column *column, char *out, size_t room)
  */
 const struct ss_cell *ss_layout_totals(const struct ss_layout *layout, uint32_t *label);
 
-/* "total", with how many rows it is of where not all are shown; fits in 32 letters. */
-void ss_layout_total_words(const struct ss_layout *layout, char *out, size_t room);
+/*
+ * "total", with how many rows it is of where not all are shown and the width has room for it;
+ * fits in 32 letters.
+ */
+void ss_layout_total_words(const struct ss_layout *layout, size_t width, char *out, size_t room);
 
 /* Columns of the terminal that the cell takes; scratch holds its text then. */
 size_t ss_layout_width(const struct ss_layout *layout, uint32_t row, uint32_t column,

@@ -242,7 +242,8 @@ static void add_totals(const struct ss_layout *layout, struct ss_text *scratch, 
 	const char *gap = "";
 	char words[32];
 
-	ss_layout_total_words(layout, words, sizeof(words));
+	ss_layout_total_words(layout, label == SS_LAYOUT_COLUMNS ? 0 : layout->width[label], words,
+			      sizeof(words));
 	add_style(layout, totals ? BOLD : "", out);
 	for (uint32_t i = 0; totals && i < view->column_count; i++) {
 		bool left = view->columns[i].type == SS_COLUMN_TEXT;

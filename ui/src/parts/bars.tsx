@@ -215,7 +215,7 @@ function Column(props: {
 	const button = onChoose
 		? {
 				role: "button" as const,
-				tabIndex: props.stop ? 0 : -1,
+				tabindex: props.stop ? 0 : -1,
 				"aria-label": bar.title,
 				"aria-pressed": props.chosen,
 				onClick: () => onChoose(bar.id),

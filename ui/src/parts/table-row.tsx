@@ -143,6 +143,21 @@ export interface Total {
 	cells: Cell[];
 }
 
+/* Stands in all columns before the first sum. */
+function Label({ words, room }: { words: string; room: number }) {
+	if (room < 1) return null;
+	return (
+		<div
+			role="gridcell"
+			class="text"
+			aria-colspan={room}
+			style={{ gridColumn: `span ${room}` }}
+		>
+			{words}
+		</div>
+	);
+}
+
 export function Totals(props: {
 	totals: Total[];
 	columns: DrawnColumn[];
@@ -163,29 +178,35 @@ export function Totals(props: {
 					aria-rowindex={props.firstLine + i}
 					style={props.style}
 				>
-					{columns.map((column, at) => {
-						const value = total.cells[column.index] ?? null;
-						if (summed(column, total))
-							return (
-								<div
-									key={column.name}
-									role="gridcell"
-									class="number"
-									title={exactly(column, value)}
-								>
-									{formatIn(column, value)}
-								</div>
-							);
-						return (
+					<Label
+						words={total.label}
+						room={columns.findIndex((column) => summed(column, total))}
+					/>
+					{columns
+						.slice(columns.findIndex((column) => summed(column, total)))
+						.map((column) => (
 							<div
 								key={column.name}
 								role="gridcell"
-								class={at ? "" : "text label"}
+								class="number"
+								title={
+									summed(column, total)
+										? exactly(
+												column,
+												total.cells[column.index] ??
+													null,
+											)
+										: undefined
+								}
 							>
-								{at ? "" : total.label}
+								{summed(column, total)
+									? formatIn(
+											column,
+											total.cells[column.index] ?? null,
+										)
+									: ""}
 							</div>
-						);
-					})}
+						))}
 				</div>
 			))}
 		</div>

@@ -240,7 +240,9 @@ export function TableView(props: TableViewProps) {
 				<Failed error={loaded.error} retry={retry} />
 			) : null}
 			<p class="soft summary">
-				{props.summary} <Basis of={document} />
+				{props.summary}
+				{props.summary && document.basis ? " · " : ""}
+				<Basis of={document} />
 			</p>
 			<Table
 				label={props.view}

@@ -95,7 +95,8 @@ function whose(rank: number | null, scope: number | null): string {
 	return scope === null ? `Rank ${rank}, the one with the median step. ` : `Rank ${rank}. `;
 }
 
-function MeanStep({ bars, looks, step }: { bars: Bar[]; looks: PartLook[]; step: number | null }) {
+function MeanStep(props: { bars: Bar[]; looks: PartLook[]; axis: Axis; step: number | null }) {
+	const { bars, looks, step } = props;
 	const counted = step === null ? bars : bars.filter((bar) => bar.id === String(step));
 	const parts = looks
 		.map((look, i) => ({
@@ -103,7 +104,8 @@ function MeanStep({ bars, looks, step }: { bars: Bar[]; looks: PartLook[]; step:
 			ns: sum(counted.map((bar) => bar.parts[i] ?? 0)) / Math.max(1, counted.length),
 		}))
 		.filter((part) => part.ns > 0);
-	const name = step === null ? "the mean step" : `step ${step}`;
+	const where = props.axis === "host_ns" ? " on the CPU" : "";
+	const name = (step === null ? "the mean step" : `step ${step}`) + where;
 	return (
 		<Meter
 			label="Phases of the mean step"
@@ -154,10 +156,10 @@ export function Phases() {
 					store.set({ step: step === Number(id) ? null : Number(id) })
 				}
 			/>
-			<MeanStep bars={bars} looks={looks} step={step} />
+			<MeanStep {...{ bars, looks, axis, step }} />
 			<p class="soft">
 				{whose(rank, scope)}Per step, mean of {plural(bars.length, "step")}; median{" "}
-				{formatNs(usual)}. The parts sum to the step.
+				{formatNs(usual)}, dashed. The parts sum to the step.
 			</p>
 			{notes.map((note) => (
 				<p class="soft" key={note}>
