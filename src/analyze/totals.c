@@ -3,6 +3,14 @@
  */
 #include "analyze/totals.h"
 
+/* Columns of the table that add up; NULL: none. */
+static const char *sums_of(const struct ss_table *table)
+{
+	const struct ss_view *view = table->view;
+
+	return view->nested & 1u << ss_view_group(view, table->group) ? NULL : view->sums;
+}
+
 /* Adds the row to the sums; what is not known adds nothing. */
 static void add(const struct ss_view *view, struct ss_cell *sums, const struct ss_cell *row)
 {
@@ -35,7 +43,7 @@ bool ss_table_add_up(struct ss_table *table)
 {
 	size_t width = table->view->column_count;
 
-	if (!table->view->sums || !table->row_count)
+	if (!sums_of(table) || !table->row_count)
 		return true;
 	table->totals = no_sums(table);
 	for (uint32_t i = 0; table->totals && i < table->row_count; i++)
@@ -69,7 +77,7 @@ bool ss_table_rank_sums(const struct ss_table *table, struct ss_table *out)
 	size_t width = table->view->column_count;
 
 	ss_table_init(out, table->view, table->arena);
-	for (uint32_t from = 0, to; table->view->sums && from < table->row_count; from = to) {
+	for (uint32_t from = 0, to; sums_of(table) && from < table->row_count; from = to) {
 		const struct ss_cell *rank = &table->cells[from * width];
 		struct ss_cell *sums = no_sums(table);
 

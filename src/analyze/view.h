@@ -48,6 +48,7 @@ struct ss_view {
 	const struct ss_column *columns;
 	uint32_t column_count;
 	const char *sums; /* columns whose rows add up, a space between their names */
+	uint32_t nested;  /* groups, a bit each, whose rows hold each other: they do not */
 	const char *wide; /* details that a page has room for, likewise */
 	enum ss_basis basis, bases[SS_GROUPS_MAX]; /* of all groups, and of those that differ */
 	/* --group: what a row can be about, the first without being asked; NULL ends them */

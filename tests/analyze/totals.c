@@ -127,6 +127,28 @@ static void test_ranks(void **state)
 	fixture_close(&fixture);
 }
 
+/* Rows that hold each other do not add up. */
+static void test_nested(void **state)
+{
+	struct ss_view nested = view;
+	struct fixture fixture;
+
+	(void)state;
+	nested.groups[0] = "flat";
+	nested.groups[1] = "tree";
+	nested.nested = 2;
+	fixture_open(&fixture, two_ranks);
+	fixture.table.view = &nested;
+	fixture.table.group = "tree";
+	assert_true(ss_table_add_up(&fixture.table));
+	assert_null(fixture.table.totals);
+	fixture.table.group = "flat";
+	assert_true(ss_table_add_up(&fixture.table));
+	assert_non_null(fixture.table.totals);
+	fixture.table.view = &view;
+	fixture_close(&fixture);
+}
+
 static void test_lists(void **state)
 {
 	(void)state;
@@ -169,7 +191,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),     cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_overflow), cmocka_unit_test(test_ranks),
-		cmocka_unit_test(test_lists),    cmocka_unit_test(test_declared),
+		cmocka_unit_test(test_nested),   cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_declared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

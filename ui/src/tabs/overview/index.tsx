@@ -83,7 +83,10 @@ function Cards() {
 			>
 				<Budget />
 			</Card>
-			<Card title="Devices" about={scope}>
+			<Card
+				title="Devices"
+				about={[scope, "over all chosen steps"].filter(Boolean).join(", ")}
+			>
 				<Devices />
 			</Card>
 			{TOPS.map((top) => (
