@@ -225,19 +225,16 @@ static const struct view_case size_cases[] = {
 #define FRAME(name, ts, dur) ON_HOST("python_function", name, ts, dur, "")
 #define CALL(ts, id) ON_HOST("cuda_runtime", "cudaLaunchKernel", ts, "1", "\"correlation\":" id)
 
+#define LINES                          \
+	FRAME("a.py(1): f", "0", "20") \
+	"," CALL("1", "1") "," CALL("4", "2") "," FRAME("a.py(2): g", "30", "9") "," CALL("31", "3")
+#define NUMBER(id) "\"correlation\":" id
+
 static const struct view_case source_cases[] = {
 	{ "by the line that launched them; what was launched nowhere has none",
-	  "[" FRAME("a.py(1): f", "0", "20") "," CALL("1", "1") "," CALL("4", "2") "," FRAME("a.py(2): g", "30", "9") "," CALL(
-		  "31",
-		  "3") "," KERNEL("k", "5", "3",
-				  "\"correlation\":1") "," KERNEL("j", "9", "4",
-								  "\"correlation\":2") "," KERNEL("k",
-												  "40",
-												  "5",
-												  "\"correlation\":3") "," KERNEL("k",
-																  "50",
-																  "1",
-																  "") "]",
+	  "[" LINES
+	  "," KERNEL("k", "5", "3", NUMBER("1")) "," KERNEL("j", "9", "4", NUMBER("2")) "," KERNEL(
+		  "k", "40", "5", NUMBER("3")) "," KERNEL("k", "50", "1", "") "]",
 	  "kernel,name,line,calls,total_ns,kind+notes",
 	  "-,-,a.py(1): f,2,7000,-\n-,-,a.py(2): g,1,5000,-\n-,-,-,1,1000,-" },
 	{ "no lines: what records them", "kernel k 7 1 +4; kernel j 7 10 +3", "line,calls+notes",

@@ -116,7 +116,8 @@ async function utilization(harness) {
 	await harness.close(page);
 	/* and one that idles */
 	const slow = harness.simulate("ddp8-slow");
-	const [least] = column(harness.json("utilization", "--rank", "all", slow), "gpu_median_percent");
+	const used = harness.json("utilization", "--rank", "all", slow);
+	const [least] = column(used, "gpu_median_percent");
 	if (least >= 80) return;
 	const other = await opened(harness, slow, "#/overview");
 	check((await words(other.locator(".headline"))).includes("Below 80 %: see Gaps"), "below 80 %");
@@ -152,7 +153,9 @@ async function tensor(harness) {
 async function totalsOf(page, label) {
 	const row = page.locator(".table-totals .table-row").filter({ hasText: label });
 	await row.waitFor();
-	return row.locator(".number").evaluateAll((cells) => cells.map((cell) => cell.title));
+	return row
+		.locator(".number")
+		.evaluateAll((cells) => cells.map((cell) => cell.title).filter(Boolean));
 }
 
 function exact(value, unit) {
@@ -258,7 +261,8 @@ async function rankBars(harness) {
 	}
 	/* the first thing of the tab but the sentence */
 	const top = await chart.evaluate((one) => one.getBoundingClientRect().top);
-	const map = await page.locator(".heat").first().evaluate((one) => one.getBoundingClientRect().top);
+	const heat = page.locator(".heat").first();
+	const map = await heat.evaluate((one) => one.getBoundingClientRect().top);
 	check(top < map, "the bars stand above the map");
 	await chart.locator('[data-bar="1"]').click();
 	await page.waitForURL(/rank=1/);
