@@ -6,6 +6,7 @@
 
 #include "analyze/across.h"
 #include "analyze/arrange.h"
+#include "analyze/totals.h"
 #include "base/hash.h"
 
 /* Of each figure: least, median, most, and the rank with the most. */
@@ -417,6 +418,32 @@ static bool order_rows(const struct across *across, struct ss_table *out)
 	return true;
 }
 
+/* The totals: of each figure that adds up what the ranks' own sums come to. */
+static bool add_totals(const struct across *across, struct value *values, struct ss_table *out)
+{
+	struct across of = *across;
+	struct ss_table sums;
+	struct row *rows;
+	bool whole = ss_table_rank_sums(across->table, &sums);
+
+	rows = SS_ARENA_NEW(out->arena, struct row, (size_t)sums.row_count + 1);
+	out->totals = SS_ARENA_NEW(out->arena, struct ss_cell, out->view->column_count);
+	whole = whole && rows && out->totals;
+	for (uint32_t i = 0; whole && i < sums.row_count; i++)
+		rows[i].number = i;
+	of.table = &sums;
+	if (whole && sums.row_count)
+		add_row(&of, rows, sums.row_count, values, out);
+	whole = whole && !out->failed;
+	if (whole && sums.row_count)
+		memcpy(out->totals, &out->cells[(size_t)--out->row_count * out->view->column_count],
+		       out->view->column_count * sizeof(*out->totals));
+	else
+		out->totals = NULL;
+	ss_table_release(&sums);
+	return whole;
+}
+
 /* Fills `out`, a table of the same view so far. */
 static bool compare(struct across *across, struct ss_table *out)
 {
@@ -430,6 +457,7 @@ static bool compare(struct across *across, struct ss_table *out)
 		return false;
 	out->view = view;
 	out->group = table->group;
+	out->basis = table->basis;
 	for (uint32_t i = 0; i < table->note_count; i++)
 		out->notes[out->note_count++] = table->notes[i];
 	for (uint32_t from = 0, to; from < table->row_count; from = to) {
@@ -437,6 +465,8 @@ static bool compare(struct across *across, struct ss_table *out)
 			to++;
 		add_row(across, rows + from, to - from, values, out);
 	}
+	if (table->view->sums && !across->medians && !add_totals(across, values, out))
+		return false;
 	return order_rows(across, out) && !out->failed;
 }
 

@@ -142,6 +142,10 @@ const struct ss_view ss_view_breakdown = {
 	.empty = "No steps: the file has neither CPU ops nor device events.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "dur_ns kernel_ns memcpy_ns memset_ns communication_ns runtime_ns "
+		"dataloader_ns cpu_ns other_ns mean_ns total_ns",
+	.basis = SS_BASIS_MEAN,
+	.bases = { [GROUP_STEP] = SS_BASIS_STEP },
 	.groups = { "step", "part" },
 	.by_moment = true,
 	.run = breakdown_run,

@@ -193,6 +193,8 @@ const struct ss_view ss_view_durations = {
 	.empty = "No kernels: ProfilerActivity.CUDA records them.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "calls total_ns",
+	.basis = SS_BASIS_FILE,
 	.groups = { "all", "category" },
 	.run = durations_run,
 };

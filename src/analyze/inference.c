@@ -215,6 +215,10 @@ const struct ss_view ss_view_inference = {
 	.empty = "No inference steps: no vLLM or SGLang ranges; it trains or has no ProfilerStep.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "steps tokens context_tokens generated_tokens dur_ns total_ns "
+		"busy_ns idle_ns kernels graph_launches",
+	.basis = SS_BASIS_STEP,
+	.bases = { [GROUP_KIND] = SS_BASIS_FILE },
 	.groups = { "step", "kind" },
 	.run = inference_run,
 };

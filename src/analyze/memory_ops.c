@@ -378,6 +378,8 @@ const struct ss_view ss_view_memory_ops = {
 	.empty = "No allocations were recorded: profile(profile_memory=True) does.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "self_allocated_bytes self_allocations self_increase_bytes",
+	.basis = SS_BASIS_FILE,
 	.groups = { "op", "line", "module" },
 	.order = { "at_peak_bytes", "allocated_bytes" },
 	.run = memory_ops_run,

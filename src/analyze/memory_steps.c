@@ -154,5 +154,7 @@ const struct ss_view ss_view_memory_steps = {
 	.empty = "No allocations in steps: profile(profile_memory=True) records them.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "allocations allocated_bytes",
+	.basis = SS_BASIS_STEP,
 	.run = memory_steps_run,
 };

@@ -320,5 +320,6 @@ const struct ss_view ss_view_sequences = {
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.order = { "total_ns" },
+	.basis = SS_BASIS_FILE,
 	.run = sequences_run,
 };

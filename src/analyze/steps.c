@@ -79,5 +79,7 @@ const struct ss_view ss_view_steps = {
 	.empty = "No steps: the file has neither CPU ops nor device events.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "dur_ns host_dur_ns device_events",
+	.basis = SS_BASIS_STEP,
 	.run = steps_run,
 };

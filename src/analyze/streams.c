@@ -83,5 +83,7 @@ const struct ss_view ss_view_streams = {
 		 "(ProfilerActivity.CUDA or XPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "events busy_ns",
+	.basis = SS_BASIS_FILE,
 	.run = streams_run,
 };

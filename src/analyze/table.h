@@ -89,6 +89,8 @@ struct ss_table {
 	struct ss_note_range ranges[SS_NOTES_MAX]; /* of the notes */
 	uint32_t note_count;
 	const char *empty; /* why there are no rows, where the view's own sentence does not fit */
+	struct ss_cell *totals; /* a row: sums of columns that have one, else null; NULL: none */
+	const char *basis; /* what figures are sums or means of, in a few words; NULL: of none */
 };
 
 void ss_table_init(struct ss_table *table, const struct ss_view *view, struct ss_arena *arena);

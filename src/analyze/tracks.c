@@ -95,5 +95,7 @@ const struct ss_view ss_view_tracks = {
 	.empty = "No tracks: the file has no events with a duration.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "events",
+	.basis = SS_BASIS_FILE,
 	.run = tracks_run,
 };

@@ -36,6 +36,16 @@ enum ss_zero {
 	SS_ZERO_PATH,        /* the start of the critical path */
 };
 
+/* What the times and counts of a row are of. */
+enum ss_basis {
+	SS_BASIS_NONE,  /* steps do not matter */
+	SS_BASIS_FILE,  /* sums over the file; with --step over what was called in the steps */
+	SS_BASIS_STEPS, /* sums over the steps that count */
+	SS_BASIS_MEAN,  /* the mean step */
+	SS_BASIS_STEP,  /* one step a row */
+	SS_BASIS_EVENT, /* one event a row */
+};
+
 struct ss_many;             /* job/many.h */
 struct ss_replay;           /* replay/replay.h */
 struct ss_snapshot_subject; /* snapshot/subject.h */
@@ -46,6 +56,10 @@ struct ss_view {
 	const char *empty;   /* what text says when there are no rows */
 	const struct ss_column *columns;
 	uint32_t column_count;
+	const char *sums; /* columns whose rows add up, a space between their names */
+	uint32_t nested;  /* groups, a bit each, whose rows hold each other: they do not */
+	const char *wide; /* details that a page has room for, likewise */
+	enum ss_basis basis, bases[SS_GROUPS_MAX]; /* of all groups, and of those that differ */
 	/* --group: what a row can be about, the first without being asked; NULL ends them */
 	const char *groups[SS_GROUPS_MAX];
 	/*
@@ -95,6 +109,9 @@ uint32_t ss_view_group(const struct ss_view *view, const char *name);
 
 /* Whether rows of a table of this group are ordered by `order`. */
 bool ss_view_is_ordered(const struct ss_view *view, uint32_t group);
+
+/* Whether a list of names, such as `sums`, has the name; NULL is an empty list. */
+bool ss_view_lists(const char *list, const char *name);
 
 /* Columns that views share. */
 #define SS_COLUMN_FILES                                                           \

@@ -26,6 +26,20 @@ const struct ss_view *ss_view_find(const char *name)
 	return NULL;
 }
 
+bool ss_view_lists(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = list; at && *at;) {
+		size_t word = strcspn(at, " ");
+
+		if (word == length && memcmp(at, name, length) == 0)
+			return true;
+		at += word + (at[word] == ' ');
+	}
+	return false;
+}
+
 uint32_t ss_view_group(const struct ss_view *view, const char *name)
 {
 	for (uint32_t i = 0; name && i < SS_GROUPS_MAX && view->groups[i]; i++)

@@ -7,6 +7,8 @@
 #include "analyze/across.h"
 #include "analyze/arrange.h"
 #include "analyze/bricks.h"
+#include "analyze/totals.h"
+#include "api/basis.h"
 #include "api/choice.h"
 #include "api/reports.h"
 #include "api/session.h"
@@ -415,12 +417,22 @@ static enum ss_status arrange(const struct ss_request *request, const struct ss_
 {
 	bool by_rank = !table->view->rankless && !ss_view_of_job(table->view);
 	bool compares = by_rank && (request->rank == SS_COMPARED_RANKS || compared);
+	bool named = true;
 
+	/* totals of the ranks are of the rows that stay */
+	if (compares && request->name)
+		named = ss_table_keep_keys(table, request->name);
 	if (compares ? !compare(table) : folds && !ss_table_fold(table))
 		return ss_fail_memory(err, "the table");
-	if (request->name && !ss_table_keep(table, request->name) && !report)
+	if (!compares && request->name)
+		named = ss_table_keep(table, request->name);
+	if (!named && !report)
 		return ss_fail(err, SS_ERR_USAGE, "view '%s' has no names: --name does not apply",
 			       table->view->name);
+	if (report)
+		table->totals = NULL; /* its tables are parts of one picture */
+	else if (!compares && !ss_table_add_up(table))
+		return ss_fail_memory(err, "the table");
 	if (request->sort)
 		return ss_table_sort(table, request->sort, err);
 	if (request->top && by_rank && !compares && !folds)
@@ -487,6 +499,9 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 
 		bool compared = report && many && compares_ranks(request, report);
 
+		if (!report)
+			ss_basis_say(session, &choice, request->rank == SS_COMPARED_RANKS,
+				     parts[i].group, &tables[i]);
 		status = arrange(request, report, folds, compared, &tables[i], err);
 	}
 	if (status == SS_OK)

@@ -418,6 +418,10 @@ static bool share_work(struct finder *finder, const struct ss_cover *set, int pa
 	for (uint32_t i = 0; i < digest->arrival_count; i++) {
 		struct ss_arrival *arrival = &digest->arrivals[i];
 
+		if (part == SS_OWN_COMPUTE)
+			arrival->hidden_ns =
+				length_before(set, sums, arrival->end_ns - digest->start_ns) -
+				length_before(set, sums, arrival->start_ns - digest->start_ns);
 		if (arrival->release_ns != INT64_MIN && arrival->start_ns > arrival->release_ns)
 			arrival->own_ns[part] =
 				length_before(set, sums, arrival->start_ns - digest->start_ns) -

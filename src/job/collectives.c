@@ -258,6 +258,8 @@ const struct ss_view ss_view_collectives = {
 	.empty = "No collectives that several ranks recorded.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.basis = SS_BASIS_FILE,
+	.bases = { [GROUP_EACH] = SS_BASIS_EVENT, [GROUP_ARRIVAL] = SS_BASIS_EVENT },
 	.groups = { "each", "class", "arrival" },
 	.zero = SS_ZERO_COLLECTIVES,
 	.run_job = collectives_run,

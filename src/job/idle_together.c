@@ -240,5 +240,7 @@ const struct ss_view ss_view_idle_together = {
 	.column_count = SS_COUNT(columns),
 	.order = { "idle_ns" },
 	.zero = SS_ZERO_STEPS,
+	.sums = "idle_ns times",
+	.basis = SS_BASIS_STEPS,
 	.run_job = idle_together_run,
 };

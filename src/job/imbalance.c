@@ -200,6 +200,7 @@ const struct ss_view ss_view_imbalance = {
 	.empty = "Nothing that several ranks have; modules need profile(with_stack=True).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.basis = SS_BASIS_MEAN,
 	.groups = { "phase", "module", "kernel" },
 	.order = { "excess_ns" },
 	.run_job = imbalance_run,

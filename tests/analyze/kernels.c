@@ -228,6 +228,28 @@ static const struct view_case size_cases[] = {
 	{ "sizes that are not recorded", "kernel k 7 1 +2", "kernel,grid,op", "k,-,-" },
 };
 
+#define ON_HOST(cat, name, ts, dur, args)                                                        \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" ts \
+	",\"dur\":" dur ",\"args\":{" args "}}"
+#define FRAME(name, ts, dur) ON_HOST("python_function", name, ts, dur, "")
+#define CALL(ts, id) ON_HOST("cuda_runtime", "cudaLaunchKernel", ts, "1", "\"correlation\":" id)
+
+#define LINES                          \
+	FRAME("a.py(1): f", "0", "20") \
+	"," CALL("1", "1") "," CALL("4", "2") "," FRAME("a.py(2): g", "30", "9") "," CALL("31", "3")
+#define NUMBER(id) "\"correlation\":" id
+
+static const struct view_case source_cases[] = {
+	{ "by the line that launched them; what was launched nowhere has none",
+	  "[" LINES
+	  "," KERNEL("k", "5", "3", NUMBER("1")) "," KERNEL("j", "9", "4", NUMBER("2")) "," KERNEL(
+		  "k", "40", "5", NUMBER("3")) "," KERNEL("k", "50", "1", "") "]",
+	  "kernel,name,line,calls,total_ns,kind+notes",
+	  "-,-,a.py(1): f,2,7000,-\n-,-,a.py(2): g,1,5000,-\n-,-,-,1,1000,-" },
+	{ "no lines: what records them", "kernel k 7 1 +4; kernel j 7 10 +3", "line,calls+notes",
+	  "-,2\nLines of the program are not recorded: profile(with_stack=True) does." },
+};
+
 static void test_times(void **state)
 {
 	(void)state;
@@ -265,6 +287,7 @@ static void test_groups(void **state)
 	view_cases_run("kernels/category", category_cases, SS_COUNT(category_cases));
 	view_cases_run("kernels/stream", stream_cases, SS_COUNT(stream_cases));
 	view_cases_run("kernels/launch", size_cases, SS_COUNT(size_cases));
+	view_cases_run("kernels/source-line", source_cases, SS_COUNT(source_cases));
 }
 
 static void test_no_memory(void **state)

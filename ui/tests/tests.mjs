@@ -5,6 +5,7 @@ import { addressTests } from "./addresses.mjs";
 import { chartTests } from "./charts.mjs";
 import { colorTests } from "./colors.mjs";
 import { compareTests } from "./compare.mjs";
+import { defaultTests } from "./defaults.mjs";
 import { doubtTests } from "./doubts.mjs";
 import { dropTests } from "./drops.mjs";
 import { noteTests } from "./notes.mjs";
@@ -35,6 +36,7 @@ export const TESTS = [
 	...factTests,
 	...totalTests,
 	...chartTests,
+	...defaultTests,
 	...timelineTests,
 	...noteTests,
 	...colorTests,

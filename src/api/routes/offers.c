@@ -3,6 +3,7 @@
  * ordered by and where they are on the timeline; routes; the causes of idle time, and what can
  * give slices their colour.
  */
+#include "api/looks.h"
 #include "api/route.h"
 #include "timeline/paints.h"
 
@@ -47,9 +48,13 @@ static void add_columns(const struct ss_view *view, struct ss_text *out)
 			     "%s\n   {\"name\":\"%s\",\"type\":\"%s\",\"about\":", i ? "," : "",
 			     column->name, type_name(column));
 		ss_render_quoted(out, column->about);
-		ss_text_addf(out, ",\"detail\":%s,\"bar\":%s",
-			     column->flags & SS_COLUMN_DETAIL ? "true" : "false",
-			     column->flags & SS_COLUMN_BAR ? "true" : "false");
+		ss_text_addf(out, ",\"detail\":%s,\"bar\":%s,\"sums\":%s",
+			     column->flags & SS_COLUMN_DETAIL &&
+					     !ss_view_lists(view->wide, column->name)
+				     ? "true"
+				     : "false",
+			     column->flags & SS_COLUMN_BAR ? "true" : "false",
+			     ss_view_lists(view->sums, column->name) ? "true" : "false");
 		add_place(column, out);
 		ss_text_add_string(out, "}");
 	}
@@ -153,7 +158,9 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	}
 	add_causes(&out->body);
 	add_colorings(&out->body);
-	ss_text_add_string(&out->body, "]}\n");
+	ss_text_add_string(&out->body, "]");
+	ss_looks_add(&out->body);
+	ss_text_add_string(&out->body, "}\n");
 	return SS_OK;
 }
 

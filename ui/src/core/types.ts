@@ -26,6 +26,10 @@ export interface TableDocument {
 	columns: Column[];
 	rows: Cell[][];
 	row_count: number;
+	/* What figures are sums or means of: "sum over 4 steps". */
+	basis?: string;
+	/* Sums over all rows, null where a column does not add up. */
+	totals?: Cell[];
 	notes: string[];
 	quality: Quality;
 }
@@ -229,6 +233,16 @@ export interface ColumnOffer {
 	/* Where a row is on the timeline: it begins there, lasts so long (and so much longer), or
 	 * is the longest of the slices or kernels of this name. */
 	place?: "moment" | "length" | "longer" | "slice" | "kernel";
+	sums: boolean;
+}
+
+/* How a part of a step is drawn; a colour is a number of core/colors.ts. */
+export interface PartLook {
+	name: string;
+	color: number;
+	hatched: boolean;
+	waits: boolean; /* for other ranks */
+	about: string;
 }
 
 export interface ViewOffer {
@@ -251,6 +265,8 @@ export interface Offers {
 	views: ViewOffer[];
 	causes: Cause[]; /* of idle time */
 	colorings: Coloring[]; /* what can give slices their colour */
+	phases: PartLook[]; /* parts of the view phases, in the order in which they are drawn */
+	rank_parts: PartLook[]; /* of the view ranks, group part */
 	routes: { name: string; summary: string; parameters: string; apart: boolean }[];
 }
 

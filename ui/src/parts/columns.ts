@@ -178,6 +178,14 @@ export function drawColumn(column: TableColumn, rows: Cell[][]): DrawnColumn | n
 	return drawn;
 }
 
+/* The column, wide enough for a sum below it, which is bold. */
+export function fitTotals(column: DrawnColumn, totals: Cell[]): DrawnColumn {
+	if (!column.numeric || !totals.some((value) => value !== null)) return column;
+	const measure = makeMeasure();
+	const wide = totals.map((value) => measure(formatIn(column, value), 600) + PADDING);
+	return { ...column, pixels: Math.max(column.pixels, Math.ceil(Math.max(...wide))) };
+}
+
 /* The cell in the unit of its column. */
 export function formatIn(column: DrawnColumn, value: Cell): string {
 	if (value === null) return "–";

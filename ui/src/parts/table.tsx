@@ -5,9 +5,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Cell } from "../core/types";
-import { type DrawnColumn, drawColumn, type TableColumn } from "./columns";
+import { type DrawnColumn, drawColumn, fitTotals, type TableColumn } from "./columns";
 import { arrange, type Order } from "./rows";
-import { Header, Row, type Style } from "./table-row";
+import { Header, Row, type Style, type Total, Totals } from "./table-row";
 import { Toolbar } from "./table-tools";
 import "./table.css";
 
@@ -39,6 +39,8 @@ export interface TableProps {
 	marked?: number | null;
 	/* The whole table as the command prints it. */
 	csv?: (order: Order, filter: string) => Promise<string>;
+	/* Sums, which stay in sight below the rows. */
+	totals?: Total[];
 	/* Rows that the core has beyond these. */
 	rowCount?: number;
 	/* Group chips and the like, at the left of the toolbar. */
@@ -46,6 +48,8 @@ export interface TableProps {
 	/* Rows that are seen at once; without it the table fills what is around it. */
 	lines?: number;
 }
+
+const NO_TOTALS: Total[] = [];
 
 /* The height of so many rows. */
 function pixels(rows: number, more = 0): string {
@@ -89,10 +93,10 @@ function useWindow(count: number) {
 	};
 }
 
-function scrollTo(box: HTMLDivElement | null, line: number): void {
+function scrollTo(box: HTMLDivElement | null, line: number, totals: number): void {
 	if (!box) return;
 	const top = line * ROW_PIXELS;
-	const room = box.clientHeight - 2 * ROW_PIXELS;
+	const room = box.clientHeight - (2 + totals) * ROW_PIXELS;
 	if (top < box.scrollTop) box.scrollTop = top;
 	else if (top > box.scrollTop + room) box.scrollTop = top - room;
 }
@@ -133,8 +137,16 @@ function useDrawn(props: TableProps) {
 		() =>
 			props.columns
 				.map((column) => drawColumn(column, props.rows))
-				.filter((column) => column !== null),
-		[props.columns, props.rows],
+				.filter((column) => column !== null)
+				.map((column) =>
+					fitTotals(
+						column,
+						(props.totals ?? []).map(
+							({ cells }) => cells[column.index] ?? null,
+						),
+					),
+				),
+		[props.columns, props.rows, props.totals],
 	);
 	const shown = (props.shown ?? []).join(",");
 	const columns = useMemo(
@@ -236,6 +248,7 @@ export function Table(props: TableProps) {
 	const { order, filter, shown, line, setLine, found } = chosen;
 	const { drawn, columns, style } = useDrawn({ ...props, shown });
 	const { box, first, last, page } = useWindow(found.length);
+	const totals = props.totals ?? NO_TOTALS;
 
 	useEffect(() => {
 		if (box.current) box.current.scrollTop = 0;
@@ -253,7 +266,7 @@ export function Table(props: TableProps) {
 		const next = lineAfter(event.key, line, found.length, page);
 		if (next !== null && found.length) {
 			setLine(next);
-			scrollTo(box.current, next);
+			scrollTo(box.current, next, totals.length);
 		} else if (event.key === "Enter") open(line, props.onRow ?? props.onShow);
 		else if (event.key === "t") open(line, props.onShow);
 		else return;
@@ -290,10 +303,14 @@ export function Table(props: TableProps) {
 				role="grid"
 				tabIndex={0}
 				aria-label={props.label}
-				aria-rowcount={found.length + 1}
+				aria-rowcount={found.length + 1 + totals.length}
 				aria-colcount={columns.length}
 				aria-activedescendant={line >= 0 ? `${id}-${line}` : undefined}
-				style={props.lines ? { height: pixels(props.lines + 1, 2) } : {}}
+				style={
+					props.lines
+						? { height: pixels(props.lines + 1 + totals.length, 2) }
+						: {}
+				}
 				onKeyDown={onKeyDown}
 			>
 				<Header
@@ -318,6 +335,12 @@ export function Table(props: TableProps) {
 					onShow={props.onShow ? show : null}
 				/>
 				{found.length ? null : <p class="state">{emptyWords(props)}</p>}
+				<Totals
+					totals={totals}
+					columns={columns}
+					style={style}
+					firstLine={found.length + 2}
+				/>
 			</div>
 			<Notes notes={props.notes ?? []} />
 		</section>
