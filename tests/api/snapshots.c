@@ -83,7 +83,7 @@ static const struct {
 	{ "bands?from=0&to=2&pixels=2", "SSB1" },
 	{ "bands?from=0&to=2&pixels=2&most=1&axis=time&group=line", "SSB1" },
 	{ "bands?from=-9007199254740992&to=9007199254740992&pixels=16384&most=512", "SSB1" },
-	{ "bands?from=0&to=2&pixels=16384", "!'most' times 'pixels' is more than 8388608" },
+	{ "bands?from=0&to=2&pixels=16384", "!'most' times 'pixels' is more than 16777216" },
 	{ "bands?from=0&to=2&pixels=2&most=0", "!'most' is no whole number from 1 to 4096" },
 	{ "bands?from=0&to=2&pixels=2&snapshot=1", "!a memory timeline has no allocations" },
 	{ "blocks", "\"blocks\":[[0,512,\"used\",\"unknown\",400,1,1],"

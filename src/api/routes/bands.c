@@ -10,10 +10,10 @@
 #define MAGIC 0x31425353u /* "SSB1" */
 
 /* What a page draws when it does not say how many. */
-#define BANDS_USUAL 2000
+#define BANDS_USUAL 4000
 
 /* A band has at most a point a pixel: no answer has more of them. */
-#define POINTS_MAX (INT64_C(1) << 23)
+#define POINTS_MAX (INT64_C(1) << 24)
 
 static void add_moment(const struct ss_drawn_area *drawn, uint32_t event, struct ss_text *out)
 {
