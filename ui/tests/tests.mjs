@@ -1,6 +1,7 @@
 /*
  * tests.mjs - all tests, in the order in which they run.
  */
+import { bandTests } from "./bands.mjs";
 import { chartTests } from "./charts.mjs";
 import { compareTests } from "./compare.mjs";
 import { doubtTests } from "./doubts.mjs";
@@ -31,4 +32,5 @@ export const TESTS = [
 	...compareTests,
 	...snapshotTests,
 	...tracedTests,
+	...bandTests,
 ];

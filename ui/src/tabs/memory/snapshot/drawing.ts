@@ -3,7 +3,17 @@
  */
 import { formatBytes, formatCount, formatNs } from "../../../core/format";
 import { beginDrawing, tokenOf } from "../../../parts/surface";
-import { type Area, type Axis, placeOf, seriesLook, ticksOf, type Window, words } from "./model";
+import { type Bands, drawBands, drawOutline, type Plane } from "./bands";
+import {
+	type Area,
+	type Axis,
+	placeOf,
+	type Series,
+	seriesLook,
+	ticksOf,
+	type Window,
+	words,
+} from "./model";
 
 export const HEIGHT = 280;
 export const LEFT = 64;
@@ -140,21 +150,44 @@ function mostOf(area: Area): number {
 	return most * ROOM;
 }
 
-export function draw(canvas: HTMLCanvasElement, props: Look, area: Area, full: number): void {
+export interface Picture {
+	area: Area;
+	bands: Bands | null; /* null: stacked by holder */
+	band: number | null; /* the one under the pointer */
+}
+
+export function draw(
+	canvas: HTMLCanvasElement,
+	props: Look,
+	{ area, bands, band }: Picture,
+	full: number,
+): void {
 	const context = beginDrawing(canvas, full, HEIGHT);
 	if (!context) return;
 	const width = full - LEFT;
 	const most = mostOf(area);
 	const top = (bytes: number) => (HEIGHT - BOTTOM) * (1 - bytes / most);
 	drawAxes(context, props, width, most, top);
-	drawSeries(context, area, width, top, props.search);
+	if (bands) {
+		const plane: Plane = { context, left: LEFT, wide: width / bands.pixels, top };
+		const isFound = ({ name }: Series) => matches(name, props.search);
+		drawBands(plane, bands, area.high, area.series, isFound);
+		if (band !== null) drawOutline(plane, bands, band);
+	} else {
+		drawSeries(context, area, width, top, props.search);
+	}
 	drawReserved(context, area, width, top);
 	drawMarks(context, props, area, width);
 }
 
+/* The bytes at a height of the picture. */
+export function bytesAt(area: Area, y: number): number {
+	return (1 - y / (HEIGHT - BOTTOM)) * mostOf(area);
+}
+
 /* The series at a height of a pixel; -1: none. */
 export function seriesAt(area: Area, pixel: number, y: number): number {
-	const bytes = (1 - y / (HEIGHT - BOTTOM)) * mostOf(area);
+	const bytes = bytesAt(area, y);
 	let below = 0;
 	for (let i = 0; i < area.series.length; i++) {
 		below += area.series[i]?.parts[pixel] ?? 0;
