@@ -11,7 +11,7 @@ import { Failed, Loading } from "../../../parts/state";
 import { useTheme, useWidth } from "../../../parts/surface";
 import { BandCard } from "./band-card";
 import { type Bands, mostBands, readBands, REST_LOOK, type Under, underAt } from "./bands";
-import { bytesAt, draw, LEFT, type Mark, matches, seriesAt } from "./drawing";
+import { bytesAt, draw, drawPointed, LEFT, type Mark, matches, seriesAt } from "./drawing";
 import { ShortStack, useStack } from "./frames";
 import { type Jump, type Point, useGestures } from "./gestures";
 import {
@@ -281,6 +281,7 @@ function bandAt({ area, bands }: Drawn, at: Point | null, width: number): number
 export function AreaPlot(props: Props) {
 	const [place, full] = useWidth<HTMLDivElement>();
 	const canvas = useRef<HTMLCanvasElement>(null);
+	const above = useRef<HTMLCanvasElement>(null);
 	const theme = useTheme();
 	const width = Math.max(0, full - LEFT);
 	const drawn = useArea(props, width);
@@ -301,8 +302,12 @@ export function AreaPlot(props: Props) {
 
 	useEffect(() => {
 		if (canvas.current && area && full > LEFT)
-			draw(canvas.current, props, { area, bands, band }, full);
-	}, [area, bands, band, full, theme, props.search, props.marks, props.window]);
+			draw(canvas.current, props, { area, bands }, full);
+	}, [area, bands, full, theme, props.search, props.marks, props.window]);
+	useEffect(() => {
+		if (above.current && area && bands && full > LEFT)
+			drawPointed(above.current, area, bands, band, full);
+	}, [area, bands, band, full, theme]);
 
 	if (error) return <Failed error={error} />;
 	return (
@@ -315,6 +320,7 @@ export function AreaPlot(props: Props) {
 				aria-label={props.label}
 				{...handlers}
 			/>
+			{bands ? <canvas ref={above} class="area-above" aria-hidden="true" /> : null}
 			{select ? (
 				<div
 					class="area-select"

@@ -130,26 +130,19 @@ export interface Plane {
 	top: (bytes: number) => number;
 }
 
-/* The outline of a band: along its top, and back along its bottom. */
-function trace({ context, left, wide, top }: Plane, bands: Bands, band: number): number {
+/* Every stretch of a band between two falls: where, how wide, the bytes below it. */
+function eachStretch(
+	{ left, wide }: Plane,
+	bands: Bands,
+	band: number,
+	act: (x: number, width: number, offset: number) => void,
+): void {
 	const [from, to] = pointsOf(bands, band);
-	const bytes = bands.bytes[band] ?? 0;
-	const place = (point: number) =>
-		left + wide * ((point < to ? bands.pixel[point] : bands.end[band]) ?? 0);
-	context.beginPath();
 	for (let i = from; i < to; i++) {
-		const y = top((bands.offset[i] ?? 0) + bytes);
-		if (i === from) context.moveTo(place(i), y);
-		else context.lineTo(place(i), y);
-		context.lineTo(place(i + 1), y);
+		const begin = bands.pixel[i] ?? 0;
+		const end = (i + 1 < to ? bands.pixel[i + 1] : bands.end[band]) ?? 0;
+		act(left + begin * wide, (end - begin) * wide, bands.offset[i] ?? 0);
 	}
-	for (let i = to - 1; i >= from; i--) {
-		const y = top(bands.offset[i] ?? 0);
-		context.lineTo(place(i + 1), y);
-		context.lineTo(place(i), y);
-	}
-	context.closePath();
-	return top(0) - top(bytes);
 }
 
 /* An amount from a height that differs from pixel to pixel. */
@@ -191,25 +184,56 @@ export function drawBands(
 		(pixel) => (high[pixel] ?? 0) - (bands.smaller[pixel] ?? 0),
 		bands.smaller,
 	);
-	context.strokeStyle = tokenOf("--back");
-	context.lineWidth = 1;
 	for (let band = 0; band < bands.count; band++) {
 		const look = looks[bands.series[band] ?? 0];
-		const thick = trace(plane, bands, band);
+		const bytes = bands.bytes[band] ?? 0;
 		/* neighbours of one colour can be told apart */
 		context.globalAlpha = (look?.alpha ?? 0.9) * (band % 2 ? 0.8 : 1);
 		context.fillStyle = look?.color ?? rest;
-		context.fill();
-		context.globalAlpha = 1;
-		if (thick >= BORDERED) context.stroke();
+		eachStretch(plane, bands, band, (x, width, offset) => {
+			const y = plane.top(offset + bytes);
+			context.fillRect(x, y, width, plane.top(offset) - y);
+		});
 	}
 	context.globalAlpha = 1;
+	drawBorders(plane, bands);
 }
 
+/* Rectangles and no outlines: thousands of them are drawn while a hand moves. */
+function drawBorders(plane: Plane, bands: Bands): void {
+	const { context, top } = plane;
+	context.fillStyle = tokenOf("--back");
+	for (let band = 0; band < bands.count; band++) {
+		const bytes = bands.bytes[band] ?? 0;
+		const thick = top(0) - top(bytes);
+		if (thick < BORDERED) continue;
+		const x = plane.left + plane.wide * (bands.pixel[bands.first[band] ?? 0] ?? 0);
+		context.fillRect(x, top((bands.offset[bands.first[band] ?? 0] ?? 0) + bytes), 1, thick);
+		eachStretch(plane, bands, band, (at, width, offset) =>
+			context.fillRect(at, top(offset + bytes), width, 1),
+		);
+	}
+}
+
+/* The band under the pointer. */
 export function drawOutline(plane: Plane, bands: Bands, band: number): void {
-	trace(plane, bands, band);
-	plane.context.strokeStyle = tokenOf("--text");
-	plane.context.lineWidth = 2;
-	plane.context.stroke();
-	plane.context.lineWidth = 1;
+	const { context, top } = plane;
+	const bytes = bands.bytes[band] ?? 0;
+	context.fillStyle = tokenOf("--text");
+	eachStretch(plane, bands, band, (x, width, offset) => {
+		context.fillRect(x, top(offset + bytes) - 1, width, 2);
+		context.fillRect(x, top(offset) - 1, width, 2);
+	});
+	const [from, to] = pointsOf(bands, band);
+	const ends = [
+		[bands.pixel[from], bands.offset[from]],
+		[bands.end[band], bands.offset[to - 1]],
+	];
+	for (const [pixel = 0, offset = 0] of ends)
+		context.fillRect(
+			plane.left + pixel * plane.wide - 1,
+			top(offset + bytes) - 1,
+			2,
+			top(offset) - top(offset + bytes) + 2,
+		);
 }

@@ -150,34 +150,45 @@ function mostOf(area: Area): number {
 	return most * ROOM;
 }
 
-export interface Picture {
-	area: Area;
-	bands: Bands | null; /* null: stacked by holder */
-	band: number | null; /* the one under the pointer */
+function planeOf(context: CanvasRenderingContext2D, area: Area, width: number): Plane {
+	const most = mostOf(area);
+	const top = (bytes: number) => (HEIGHT - BOTTOM) * (1 - bytes / most);
+	return { context, left: LEFT, wide: width / area.pixels, top };
 }
 
+/* `bands`: null where it is stacked by holder. */
 export function draw(
 	canvas: HTMLCanvasElement,
 	props: Look,
-	{ area, bands, band }: Picture,
+	{ area, bands }: { area: Area; bands: Bands | null },
 	full: number,
 ): void {
 	const context = beginDrawing(canvas, full, HEIGHT);
 	if (!context) return;
 	const width = full - LEFT;
-	const most = mostOf(area);
-	const top = (bytes: number) => (HEIGHT - BOTTOM) * (1 - bytes / most);
-	drawAxes(context, props, width, most, top);
+	const plane = planeOf(context, area, width);
+	drawAxes(context, props, width, mostOf(area), plane.top);
 	if (bands) {
-		const plane: Plane = { context, left: LEFT, wide: width / bands.pixels, top };
 		const isFound = ({ name }: Series) => matches(name, props.search);
 		drawBands(plane, bands, area.high, area.series, isFound);
-		if (band !== null) drawOutline(plane, bands, band);
 	} else {
-		drawSeries(context, area, width, top, props.search);
+		drawSeries(context, area, width, plane.top, props.search);
 	}
-	drawReserved(context, area, width, top);
+	drawReserved(context, area, width, plane.top);
 	drawMarks(context, props, area, width);
+}
+
+/* On a canvas above: what is pointed at changes more often than the picture. */
+export function drawPointed(
+	canvas: HTMLCanvasElement,
+	area: Area,
+	bands: Bands,
+	band: number | null,
+	full: number,
+): void {
+	const context = beginDrawing(canvas, full, HEIGHT);
+	if (context && band !== null)
+		drawOutline(planeOf(context, area, full - LEFT), bands, band);
 }
 
 /* The bytes at a height of the picture. */
