@@ -77,6 +77,11 @@ static const struct {
 	{ "a step is one when backward or the optimizer has run", "phases",
 	  "alloc 1 9 fwd; free 1 9 opt; alloc 2 100 loop; alloc 3 50 fwd", "phase,steps,peaks",
 	  "forward,1,1 | optimizer,1,0 | other,0,0" },
+	{ "what was there before by where it is freed", "timeline/all",
+	  "free 1 100 bwd; free 2 200 opt; free 3 300 loop",
+	  "max_bytes,activation_bytes,"
+	  "optimizer_state_bytes,unknown_bytes",
+	  "600,100,200,300 | 500,0,200,300 | 300,0,0,300" },
 	{ "lines: the user's own frame, or the operator of backward", "holders/line",
 	  "alloc 1 500 fwd; alloc 2 400 bwd; alloc 3 300 opt; alloc 4 200 setup; alloc 5 100",
 	  "line,peak_bytes,peak_blocks",
