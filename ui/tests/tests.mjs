@@ -2,6 +2,7 @@
  * tests.mjs - all tests, in the order in which they run.
  */
 import { addressTests } from "./addresses.mjs";
+import { bandTests } from "./bands.mjs";
 import { chartTests } from "./charts.mjs";
 import { colorTests } from "./colors.mjs";
 import { compareTests } from "./compare.mjs";
@@ -43,4 +44,5 @@ export const TESTS = [
 	...compareTests,
 	...snapshotTests,
 	...tracedTests,
+	...bandTests,
 ];

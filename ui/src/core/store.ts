@@ -11,9 +11,11 @@ export type Selection =
 	| { kind: "finding"; number: number }
 	| { kind: "range"; from: number; to: number }
 	| { kind: "note"; from: number; to: number }
-	/* Of a snapshot: a stack that holds memory; a block, after an event or at the end. */
+	/* Of a snapshot: a stack that holds memory; a block, after an event or at the end; an
+	   allocation, by its event. */
 	| { kind: "held"; stack: number; event: number | null }
 	| { kind: "block"; address: string; event: number | null }
+	| { kind: "allocation"; event: number }
 	/* A row of a table: its number in the order of the core. */
 	| { kind: "row"; view: string; group: string; index: number };
 
@@ -53,6 +55,7 @@ function writeSelection(selected: Selection): string {
 	if (selected.kind === "held") return `held.${selected.stack}.${selected.event ?? "end"}`;
 	if (selected.kind === "block")
 		return `block.${selected.address}.${selected.event ?? "end"}`;
+	if (selected.kind === "allocation") return `allocation.${selected.event}`;
 	if (selected.kind === "row")
 		return `row.${selected.view}.${selected.group}.${selected.index}`;
 	return `${selected.kind}.${Math.round(selected.from)}.${Math.round(selected.to)}`;
@@ -80,6 +83,7 @@ function readSelection(text: string | null): Selection | null {
 	if (kind === "slice" && words.length === 2) return { kind, file: a, row: b };
 	if (kind === "gap" && words.length === 3) return { kind, file: a, track: b, gap: c };
 	if (kind === "finding" && words.length === 1) return { kind, number: a };
+	if (kind === "allocation" && words.length === 1) return { kind, event: a };
 	if ((kind === "range" || kind === "note") && words.length === 2)
 		return { kind, from: a, to: b };
 	return null;

@@ -230,6 +230,11 @@ export const VIEWS = {
 		peak_percent: "percent", peak_blocks: "count", end_bytes: "bytes",
 		end_blocks: "count", repeats: "count", checkpoint_bytes: "bytes", stack: "text",
 	},
+	"snapshot-phases": {
+		device: "text", step: "id", phase: "text", steps: "count", peaks: "count",
+		peak_bytes: "bytes", peak_percent: "percent", rise_bytes: "bytes",
+		net_bytes: "bytes", line: "text", event: "id", at_ns: "ns",
+	},
 	"snapshot-timeline": {
 		device: "text", at_ns: "ns", event: "id", min_bytes: "bytes", max_bytes: "bytes",
 		active_percent: "percent", reserved_bytes: "bytes", parameter_bytes: "bytes",
@@ -322,6 +327,7 @@ export interface CriticalPathRow extends RowOf<"critical-path"> {}
 export interface SnapshotFindingsRow extends RowOf<"snapshot-findings"> {}
 export interface SnapshotSummaryRow extends RowOf<"snapshot-summary"> {}
 export interface SnapshotHoldersRow extends RowOf<"snapshot-holders"> {}
+export interface SnapshotPhasesRow extends RowOf<"snapshot-phases"> {}
 export interface SnapshotTimelineRow extends RowOf<"snapshot-timeline"> {}
 export interface SnapshotAllocationsRow extends RowOf<"snapshot-allocations"> {}
 export interface SnapshotLeaksRow extends RowOf<"snapshot-leaks"> {}

@@ -61,6 +61,7 @@ export const VIEW_PLACES = {
 		{ view: "snapshot-findings", title: "Snapshot: findings" },
 		{ view: "snapshot-summary", title: "Snapshot: summary" },
 		{ view: "snapshot-holders", title: "Snapshot: holders" },
+		{ view: "snapshot-phases", title: "Snapshot: phases" },
 		{ view: "snapshot-timeline", title: "Snapshot: timeline" },
 		{ view: "snapshot-allocations", title: "Snapshot: allocations" },
 		{ view: "snapshot-leaks", title: "Snapshot: leaks" },
