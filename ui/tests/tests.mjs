@@ -5,7 +5,9 @@ import { chartTests } from "./charts.mjs";
 import { compareTests } from "./compare.mjs";
 import { doubtTests } from "./doubts.mjs";
 import { dropTests } from "./drops.mjs";
+import { jumpTests } from "./jumps.mjs";
 import { partUnits } from "./parts.mjs";
+import { rangeTests } from "./ranges.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { snapshotUnits } from "./snapshot-units.mjs";
 import { tabTests } from "./tabs.mjs";
@@ -28,6 +30,8 @@ export const TESTS = [
 	...tabTests,
 	...chartTests,
 	...timelineTests,
+	...rangeTests,
+	...jumpTests,
 	...compareTests,
 	...snapshotTests,
 	...tracedTests,

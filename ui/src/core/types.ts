@@ -261,4 +261,5 @@ export interface Flag {
 	level: string;
 	title: string;
 	places: FlagPlace[];
+	collective: Place | null; /* where the other ranks wait longest for the one it is about */
 }

@@ -39,6 +39,8 @@ export interface TableProps {
 	marked?: number | null;
 	/* The whole table as the command prints it. */
 	csv?: (order: Order, filter: string) => Promise<string>;
+	/* What the file holds, where it is not that. */
+	csvAbout?: string;
 	/* Rows that the core has beyond these. */
 	rowCount?: number;
 	/* Group chips and the like, at the left of the toolbar. */
@@ -279,6 +281,7 @@ export function Table(props: TableProps) {
 				shown={shown}
 				onShown={chosen.setShown}
 				csv={csv ? () => csv(order, filter) : null}
+				csvAbout={props.csvAbout}
 				found={found.length}
 				rowCount={props.rowCount ?? props.rows.length}
 			>

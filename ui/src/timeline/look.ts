@@ -15,10 +15,11 @@ export interface Look {
 	mark: Span | null; /* the one that the next mark replaces */
 	kept: Span[];
 	path: boolean;
+	jump: string; /* what a jump led to: it opens rows of its own, see jump.ts */
 	fromStart: boolean; /* times count from the start of the run, not of the step */
 }
 
-const FIELDS = ["open", "pins", "deep", "lanes", "rows", "mark", "marks", "path", "clock"];
+const FIELDS = ["open", "pins", "deep", "lanes", "rows", "mark", "marks", "path", "clock", "jump"];
 
 /* What the address had when the tab was left. */
 const left = new Map<string, string>();
@@ -49,7 +50,9 @@ export function readLook(job: Job): Look {
 	return {
 		open:
 			own["open"] === undefined || own["open"] === ""
-				? openAtFirst(job, rank)
+				? own["jump"]
+					? new Set()
+					: openAtFirst(job, rank)
 				: new Set(
 						words(own["open"])
 							.filter((word) => word !== "none")
@@ -64,6 +67,7 @@ export function readLook(job: Job): Look {
 			.map(readSpan)
 			.filter((span) => span !== null),
 		path: own["path"] === "1",
+		jump: own["jump"] ?? "",
 		fromStart: own["clock"] === "run",
 	};
 }
@@ -80,14 +84,22 @@ export function writeLook(change: Partial<Look>): void {
 	if (change.filter !== undefined) own["rows"] = change.filter;
 	if (change.mark !== undefined) own["mark"] = change.mark ? writeSpan(change.mark) : "";
 	if (change.kept) own["marks"] = change.kept.map(writeSpan).join(",");
+	if (change.jump !== undefined) own["jump"] = change.jump;
 	if (change.path !== undefined) own["path"] = change.path ? "1" : "";
 	if (change.fromStart !== undefined) own["clock"] = change.fromStart ? "run" : "";
 	for (const [name, value] of Object.entries(own)) left.set(name, value);
 	store.setOwn(own);
 }
 
-/* The store forgets what a tab kept for itself when another one is shown. */
+/* A jump comes from other tabs, and stays when this one is left. */
+export function rememberJump(text: string): void {
+	left.set("jump", text);
+}
+
+/* The store forgets what a tab kept for itself when another one is shown. A link, Back and
+ * Forward lead to how it was then. */
 export function restoreLook(): void {
+	if (store.arrived) return;
 	const own: Record<string, string> = {};
 	for (const name of FIELDS) {
 		const last = left.get(name);

@@ -17,6 +17,7 @@ import {
 	placeFlags,
 } from "./overlay";
 import { type Pen, snap, xOf } from "./pen";
+import { drawRange } from "./range";
 import { collectTrack, outlineFound } from "./slices";
 
 /* Grounds and lines between the rows. */
@@ -104,8 +105,9 @@ function drawFocus(stage: Stage, pen: Pen): void {
 	const box = own ? boxOf(pen, stage, own) : null;
 	if (focus.slice) drawFlows(pen, stage, focus.slice, focus.flows());
 	if (focus.slice?.collective) drawMembers(pen, stage, focus.slice.collective);
-	const guilty = focus.gap && others[0] ? boxOf(pen, stage, others[0]) : null;
-	if (box && guilty) drawBlame(pen, box, guilty);
+	const other = others[0] ? boxOf(pen, stage, others[0]) : null;
+	if (box && other && focus.gap) drawBlame(pen, box, other);
+	if (box && other && focus.slice) drawBlame(pen, other, box);
 	if (box) outline(pen, box, theme.text, 2);
 }
 
@@ -130,17 +132,14 @@ function drawBlame(
 }
 
 function drawStretches(stage: Stage, pen: Pen): void {
-	const { look, focus, drag } = stage;
+	const { look } = stage;
 	const { theme } = pen;
 	const top = TOP - 6;
 	for (const span of [...look.kept, ...(look.mark ? [look.mark] : [])]) {
 		drawStretch(pen, span, top, theme.path, 0.1);
 		drawLength(pen, span, MINIMAP + 4, theme.path);
 	}
-	const range = drag ?? (focus.selected?.kind === "range" ? focus.selected : null);
-	if (!range) return;
-	drawStretch(pen, range, top, theme.accent, 0.16);
-	drawLength(pen, range, MINIMAP + 4, theme.accent);
+	drawRange(stage, pen);
 }
 
 /* The pinned rows, over those that scroll under them. */
