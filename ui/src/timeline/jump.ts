@@ -4,7 +4,7 @@
  * in the address; the next one has its own.
  */
 import type { Client } from "../core/client";
-import { readSelection } from "../core/store";
+import { readSelection, type Selection } from "../core/store";
 import type { GapAnswer, SliceAnswer } from "./answers";
 import type { Spotted } from "./draw/overlay";
 import { rememberJump } from "./look";
@@ -76,15 +76,12 @@ export class Jump {
 		this.now = file === undefined ? null : ofFile(Number(file));
 		if (selected?.kind !== "slice" && selected?.kind !== "gap") return true;
 		this.now = ofFile(selected.file);
-		void this.load(text, selected);
+		void this.load(text, selected.kind, selected);
 		return true;
 	}
 
-	private async load(
-		text: string,
-		selected: { kind: "slice" | "gap"; file: number; row?: number; track?: number; gap?: number },
-	): Promise<void> {
-		const { kind, ...place } = selected;
+	private async load(text: string, kind: "slice" | "gap", selected: Selection): Promise<void> {
+		const { kind: _, ...place } = selected;
 		try {
 			const answer = await this.client.json<SliceAnswer & GapAnswer>(kind, place);
 			if (text !== this.text) return;

@@ -118,7 +118,7 @@ export function byCategory(answer: RangeAnswer): RangeTable {
 			WORDS[one.where],
 		]),
 		leads: [],
-		about: "Each moment of a row counts once, for the innermost slice: the times sum to the busy time of the rows.",
+		about: "Each moment of a row counts once, for its innermost slice.",
 		empty: "Nothing ran here.",
 	};
 }

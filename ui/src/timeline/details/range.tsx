@@ -73,7 +73,12 @@ function FlameOf({ answer }: { answer: RangeAnswer }) {
 }
 
 /* The tables have at most NAMES_MOST names, the file all. */
-function Part(props: { id: string; answer: RangeAnswer; job: Job; all: () => Promise<RangeAnswer> }) {
+function Part(props: {
+	id: string;
+	answer: RangeAnswer;
+	job: Job;
+	all: () => Promise<RangeAnswer>;
+}) {
 	const { id, answer, job } = props;
 	const part = PARTS.find((one) => one.id === id);
 	const table = useMemo(() => part?.make(answer, job), [part, answer, job]);
