@@ -12,14 +12,18 @@ const STRAGGLER = join(TRACES, "jobs/torchrec_straggler");
 const OWL = join(TRACES, "cuda/h100_owlv2.json.gz");
 const PHONE = { viewport: { width: 390, height: 844 } };
 
-/* The row of this name that is in the window of the rows, whole; fails where it is not. */
+/* Of a row that is higher so much must be seen: lanes below the call may be cut off. */
+const SEEN_LEAST = 60;
+
+/* The row of this name that is in the window of the rows; fails where it is not. */
 async function inView(line, name) {
 	const canvas = await line.canvas.boundingBox();
 	const [top, bottom] = [canvas.y + 54, canvas.y + canvas.height];
 	const boxes = [];
 	for (const head of await line.page.locator(".head", { hasText: name }).all()) {
 		const box = await head.boundingBox();
-		if (box && box.y >= top - 1 && box.y + box.height <= bottom + 1) return box;
+		const seen = box ? Math.min(box.y + box.height, bottom + 1) - Math.max(box.y, top - 1) : 0;
+		if (box && seen >= Math.min(box.height, SEEN_LEAST)) return box;
 		boxes.push(box);
 	}
 	check(false, `no row '${name}' from ${top} to ${bottom}: ${JSON.stringify(boxes)}`);
@@ -27,8 +31,8 @@ async function inView(line, name) {
 
 /* Ranks whose rows are shown, by the ribbons of their steps. */
 async function openRanks(page) {
-	const heads = await page.locator(".head.group.open:not(.sticky) strong").allInnerTexts();
-	return heads.map((text) => text.trim());
+	const heads = await page.locator(".head.group.open strong").allInnerTexts();
+	return [...new Set(heads.map((text) => text.trim()))].sort();
 }
 
 async function begin(harness, folder, options) {
@@ -49,6 +53,8 @@ async function showFinding(line, rule) {
 	const card = page.getByRole("article", { name: flag.title });
 	await card.getByRole("button", { name: "Show on timeline" }).click();
 	await line.canvas.waitFor();
+	await settle(page);
+	/* the answer moves the window once more */
 	await settle(page);
 	return flag;
 }

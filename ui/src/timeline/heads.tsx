@@ -40,7 +40,7 @@ function GroupHead({ stage, row }: { stage: Stage; row: Row }) {
 				class="head-fold"
 				aria-expanded={folds}
 				title={`${act} ${row.title}: ${row.about}`}
-				onClick={() => stage.toggleRank(row)}
+				onClick={() => stage.landing.toggle(row)}
 			>
 				<span class="head-mark" aria-hidden="true">
 					{folds ? "▾" : "▸"}

@@ -3,7 +3,7 @@
  * draws only when something changed, at most once per frame of the screen.
  */
 import type { Client } from "../core/client";
-import { store, type View, writeSelection } from "../core/store";
+import { store, type View } from "../core/store";
 import type { Job, JobFile } from "../core/types";
 import { countedSteps } from "./draw/axis";
 import { drawFrame } from "./draw/frame";
@@ -13,9 +13,8 @@ import { Batch, type Pen } from "./draw/pen";
 import { StripPictures } from "./draw/strips";
 import { Feed } from "./feed";
 import { Focus } from "./focus";
-import { foldKey, isFoldKey } from "./fold";
 import { Hits } from "./hits";
-import { Jump } from "./jump";
+import { Landing } from "./landing";
 import { Loads } from "./loads";
 import { type Look, readLook, restoreLook, writeLook } from "./look";
 import {
@@ -65,7 +64,7 @@ export class Stage {
 	readonly batch = new Batch();
 	readonly focus: Focus;
 	readonly hits: Hits;
-	readonly jump: Jump;
+	readonly landing: Landing;
 	readonly feed: Feed;
 	theme: Theme;
 	/* called when something else came under the pointer */
@@ -77,7 +76,6 @@ export class Stage {
 	private settleTimer = 0;
 	private told = "";
 	private pending: Spotted | null = null;
-	private jumping = false; /* what a jump led to is not in view yet */
 	private ends: (() => void)[] = [];
 	private probe = beginProbe();
 	private written: Pick<View, "from" | "to" | "step" | "rank">;
@@ -100,8 +98,8 @@ export class Stage {
 		this.run = { from: 0, to: Math.max(1, job.span_ns) };
 		this.whole = wholeOf(this.run.to);
 		this.look = readLook(job);
-		this.jump = new Jump(client, () => this.landed());
-		this.jump.follow(this.look.jump);
+		this.landing = new Landing(this);
+		this.landing.follow(this.look.jump);
 		this.layout = this.layOut(600);
 		this.feed = new Feed(client, () => this.fed());
 		this.hits = new Hits(client, () => this.tell());
@@ -117,7 +115,7 @@ export class Stage {
 			focused,
 			(spot) => this.show(spot),
 			(spot) => this.isSeen(spot),
-			() => this.isAtJump,
+			() => this.landing.isHere,
 		);
 		const { from, to, step, rank } = store.view;
 		this.written = { from, to, step, rank };
@@ -188,7 +186,7 @@ export class Stage {
 		const { from, to, step, rank, search, selected } = store.view;
 		if (!this.isChosen) return;
 		this.look = readLook(this.job);
-		if (this.jump.follow(this.look.jump)) this.jumping = true;
+		this.landing.follow(this.look.jump);
 		this.relayout();
 		if (from !== this.written.from || to !== this.written.to)
 			this.span = this.spanOf(from, to, step);
@@ -198,7 +196,7 @@ export class Stage {
 		if (newRank !== null) this.openRank(newRank);
 		this.hits.ask(search);
 		this.focus.follow(selected, this.clicked);
-		this.settleJump();
+		this.landing.settle();
 		this.tell();
 	}
 
@@ -208,20 +206,6 @@ export class Stage {
 		if (!this.isOpen(file)) this.change({ open: new Set([...this.look.open, file]) });
 		const group = this.layout.find.get(String(file));
 		if (group) this.scrollTo(group.y);
-	}
-
-	/* A rank of which a jump shows some rows is opened whole first. */
-	toggleRank({ file, open, some }: Row): void {
-		const { look, jump } = this;
-		const files = new Set(look.open);
-		const deep = new Set(look.deep);
-		deep.delete(foldKey(file));
-		if (some) deep.add(foldKey(file));
-		if (!open || some) files.add(file);
-		else files.delete(file);
-		/* the rank that a jump alone has opened */
-		const ends = open && !some && jump.now?.files.has(file) && !jump.now.order;
-		this.change({ open: files, deep, ...(ends ? { jump: "" } : {}) });
 	}
 
 	private isOpen(file: number): boolean {
@@ -246,7 +230,7 @@ export class Stage {
 		if (this.isChosen) writeLook(look);
 	}
 
-	private get isChosen(): boolean {
+	get isChosen(): boolean {
 		return store.view.tab === "timeline";
 	}
 
@@ -313,8 +297,8 @@ export class Stage {
 	}
 
 	private layOut(viewport: number): Layout {
-		const { job, loads, look, supply, jump } = this;
-		return layOut(job, loads.tracks, look, supply.depths, viewport, jump.now);
+		const { job, loads, look, supply, landing } = this;
+		return layOut(job, loads.tracks, look, supply.depths, viewport, landing.jump.now);
 	}
 
 	relayout(): void {
@@ -346,7 +330,7 @@ export class Stage {
 
 	private keepInView(): void {
 		const [spot] = this.focus.spots();
-		if (this.isAtJump) this.settleJump();
+		if (this.landing.isHere) this.landing.again();
 		else if (!spot) this.seekLater = true;
 		else if (!this.pending) {
 			this.pending = spot;
@@ -361,59 +345,9 @@ export class Stage {
 
 	/* --- bringing into view -------------------------------------------------------- */
 
-	/* The selection is what the last jump led to. */
-	private get isAtJump(): boolean {
-		const { selected } = store.view;
-		return selected !== null && this.jump.isTo(writeSelection(selected));
-	}
-
-	/* What a jump needs is known: rows and window hold all of it. */
-	private landed(): void {
-		const span = this.jump.span();
-		const isIn = span && span.from >= this.span.from && span.to <= this.span.to;
-		if (store.jumped && span && !isIn)
-			this.moveTo(fitted(span.from, span.to, this.whole));
-		if (store.jumped) {
-			const deep = [...this.look.deep].filter((key) => !isFoldKey(key));
-			if (deep.length < this.look.deep.size) this.change({ deep: new Set(deep) });
-		}
-		store.jumped = false;
-		this.jumping = true;
-		this.relayout();
-		this.settleJump();
-		this.tell();
-	}
-
-	/* Opens hidden lanes, and scrolls as far as is needed for all that a jump led to. */
-	settleJump(): void {
-		if (!this.jumping || !this.isChosen) return;
-		const found = this.jump.spots().flatMap((spot) => {
-			const row = this.layout.find.get(trackKey(spot.file, spot.track));
-			return row ? [{ spot, row }] : [];
-		});
-		for (const { spot, row } of found) {
-			const lane = this.laneOf(row, spot);
-			if ((lane < 0 || lane >= row.lanes) && row.hidden && !this.look.deep.has(row.key))
-				return this.change({ deep: new Set([...this.look.deep, row.key]) });
-		}
-		const heights = found.map(({ spot, row }) => {
-			const top = laneTop(row, Math.max(0, this.laneOf(row, spot)));
-			return { top, bottom: top + row.lane };
-		});
-		if (!heights.length) return;
-		const top = Math.min(...heights.map((one) => one.top));
-		const bottom = Math.max(...heights.map((one) => one.bottom));
-		const viewport = this.height - this.rowsTop;
-		const free = viewport - GROUP - (bottom - top);
-		if (top < this.scroll + GROUP || bottom > this.scroll + viewport)
-			this.scrollTo(Math.max(0, top - GROUP - Math.max(0, free / 3)));
-		/* lanes without Python frames are known when the slices are here */
-		this.jumping = found.some(({ row }) => !this.supply.tiles.of(row.key)?.now);
-	}
-
 	/* Opens the rank and the lanes that it is in, scrolls and pans as far as is needed. */
 	show(spot: Spotted): void {
-		if (this.isAtJump) return this.settleJump();
+		if (this.landing.isHere) return this.landing.settle();
 		const { from, to } = this.span;
 		const end = spot.start_ns + spot.dur_ns;
 		if (
@@ -428,17 +362,10 @@ export class Stage {
 			);
 			this.moveTo({ from: middle - half, to: middle + half });
 		}
-		if (!this.isOpen(spot.file)) this.change({ jump: this.jumpTo(spot) });
+		if (!this.isOpen(spot.file)) this.change({ jump: this.landing.textTo(spot) });
 		this.pending = spot;
 		this.settlePending();
 		this.redraw();
-	}
-
-	/* Opens the rank; of a member of the collective that is shown its row, beside the others. */
-	private jumpTo(spot: Spotted): string {
-		const { selected } = store.view;
-		const isMember = selected && this.jump.now?.order && this.jump.has(spot);
-		return isMember ? writeSelection(selected) : `file.${spot.file}`;
 	}
 
 	/* In the window, and in a rank that is open. */
@@ -454,7 +381,7 @@ export class Stage {
 		const key = trackKey(spot.file, spot.track);
 		const row = this.layout.find.get(key);
 		const others = othersKey(spot.file);
-		if (!row && this.unfold(spot.file)) return this.settlePending();
+		if (!row && this.unfold(spot)) return this.settlePending();
 		if (!row && this.loads.tracks.has(spot.file) && !this.look.deep.has(others)) {
 			this.pending = null;
 			this.change({ deep: new Set([...this.look.deep, others]) });
@@ -476,17 +403,12 @@ export class Stage {
 		if (!seen) this.scrollTo(Math.max(0, top - viewport / 3));
 	}
 
-	/* Rows of a rank that a jump folded are shown again. */
-	private unfold(file: number): boolean {
-		const { pending } = this;
-		const some = this.layout.find.get(String(file))?.some;
-		const isFolded = this.layout.find.get(foldKey(file))?.open === false;
-		if (!some && !isFolded) return false;
+	/* Without coming back here by what that changes. */
+	private unfold(spot: Spotted): boolean {
 		this.pending = null;
-		if (some) this.change({ jump: `file.${file}` });
-		else this.change({ deep: new Set([...this.look.deep, foldKey(file)]) });
-		this.pending = pending;
-		return true;
+		const unfolds = this.landing.unfold(spot.file);
+		this.pending = spot;
+		return unfolds;
 	}
 
 	/* --- requests ------------------------------------------------------------------ */
@@ -497,7 +419,7 @@ export class Stage {
 			this.supply.deepened = false;
 			this.relayout();
 		}
-		this.settleJump();
+		this.landing.settle();
 		this.tell();
 	}
 
