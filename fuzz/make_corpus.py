@@ -280,7 +280,7 @@ ASKED = (
     "near?file=0&track=6&gap=1&go=next", "near?file=0&track=5&gap=1&go=previous",
     "near?file=1&run=1&row=2&go=previous", "search?run=1&q=*&longest=1&kind=kernel",
     "search?q=a*m&step=0&offset=3", "range?run=1&from=0&to=999999",
-    "range?files=0&tracks=0,1,6&from=0&to=9000000&limit=3", "range?files=1&run=1&from=9&to=90000",
+    "range?rows=0-0-1-6&from=0&to=9000000&limit=3", "range?files=1&run=1&from=9&to=90000",
     "path?run=1&from=0&to=900000&pixels=100", "flags?run=1", "compare/steps",
     "compare/operators?top=3", "compare/diagnose", "view/diagnose?run=1&rank=1",
     *(f"memory?snapshot=0&device=0&group={group}&axis={axis}&from=-1&to=40000&pixels=90"

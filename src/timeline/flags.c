@@ -109,3 +109,38 @@ void ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding 
 			*there = place;
 	}
 }
+
+/* Whether the finding is about this rank. */
+static bool is_about(const struct ss_finding *finding, uint32_t rank)
+{
+	for (uint32_t i = 0; finding->rank == SS_NO_ROW && i < finding->rank_count; i++)
+		if (finding->ranks[i] == rank)
+			return true;
+	return finding->rank == rank;
+}
+
+uint32_t ss_flag_collective(const struct ss_finding *finding, const struct ss_timeline *timeline,
+			    uint32_t *file)
+{
+	const struct ss_many *many = &timeline->job->many;
+	const struct ss_meeting *longest = NULL;
+
+	for (uint32_t i = 0; finding->rule->is_waited_for && i < many->meeting_count; i++) {
+		const struct ss_meeting *meeting = &many->meetings[i];
+
+		if (meeting->is_symmetric && meeting->last_rank != SS_NO_ROW &&
+		    (!longest || meeting->wait_ns > longest->wait_ns) &&
+		    is_about(finding, meeting->last_rank) &&
+		    ss_timeline_file_of(timeline, meeting->last_rank) != SS_NO_ROW)
+			longest = meeting;
+	}
+	for (uint32_t i = 0; longest && i < longest->count; i++) {
+		const struct ss_member *member = &many->members[longest->first + i];
+
+		if (member->rank != longest->last_rank)
+			continue;
+		*file = ss_timeline_file_of(timeline, member->rank);
+		return ss_many_arrival(many, member)->row;
+	}
+	return SS_NO_ROW;
+}

@@ -29,4 +29,12 @@ struct ss_flag_places {
 void ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		  const struct ss_timeline *timeline, struct ss_flag_places *out);
 
+/*
+ * Where the others wait for the ranks that a finding is about: of the collectives to which one of
+ * them came last, its slice of the one that was waited for longest. SS_NO_ROW: nobody waits for
+ * them, or their traces are not there.
+ */
+uint32_t ss_flag_collective(const struct ss_finding *finding, const struct ss_timeline *timeline,
+			    uint32_t *file);
+
 #endif

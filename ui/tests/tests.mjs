@@ -11,7 +11,9 @@ import { doubtTests } from "./doubts.mjs";
 import { dropTests } from "./drops.mjs";
 import { noteTests } from "./notes.mjs";
 import { factTests } from "./facts.mjs";
+import { jumpTests } from "./jumps.mjs";
 import { partUnits } from "./parts.mjs";
+import { rangeTests } from "./ranges.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { snapshotUnits } from "./snapshot-units.mjs";
 import { tabTests } from "./tabs.mjs";
@@ -41,6 +43,8 @@ export const TESTS = [
 	...timelineTests,
 	...noteTests,
 	...colorTests,
+	...rangeTests,
+	...jumpTests,
 	...compareTests,
 	...snapshotTests,
 	...tracedTests,

@@ -34,6 +34,21 @@ static void add_places(const struct ss_flag_places *places, const struct ss_time
 	}
 }
 
+static void add_collective(const struct ss_finding *finding, const struct ss_timeline *timeline,
+			   struct ss_text *out)
+{
+	uint32_t file, row = ss_flag_collective(finding, timeline, &file);
+
+	ss_text_add_string(out, "],\"collective\":");
+	if (row == SS_NO_ROW) {
+		ss_text_add_string(out, "null}");
+		return;
+	}
+	ss_text_addf(out, "{\"file\":%" PRIu32 ",", file);
+	ss_spot_slice(&timeline->files[file], row, out);
+	ss_text_add_string(out, "}}");
+}
+
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
 {
 	const struct ss_diagnose_options options = { .rank = SS_EVERY_RANK };
@@ -53,7 +68,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 		ss_spot_text("title", finding->title, &out->body);
 		ss_flag_find(diagnosis, finding, timeline, &places);
 		add_places(&places, timeline, &out->body);
-		ss_text_add_string(&out->body, "]}");
+		add_collective(finding, timeline, &out->body);
 	}
 	ss_text_add_string(&out->body, "]}\n");
 	return SS_OK;

@@ -290,4 +290,5 @@ export interface Flag {
 	count: number;
 	places: FlagPlace[];
 	spread: FlagPlace[];
+	collective: Place | null; /* where the other ranks wait longest for the one it is about */
 }

@@ -71,17 +71,17 @@ function Columns(props: {
 	);
 }
 
-function Csv({ label, csv }: { label: string; csv: () => Promise<string> }) {
+const CSV_ABOUT = "The whole table, as the command prints it with --format csv";
+
+function Csv(props: { label: string; csv: () => Promise<string>; about: string }) {
+	const { label, csv, about } = props;
 	const [failed, fail] = useState("");
 
 	return (
 		<button
 			type="button"
 			class="button"
-			title={
-				failed ||
-				"The whole table, as the command prints it with --format csv"
-			}
+			title={failed || about}
 			onClick={async () => {
 				try {
 					saveText(`stepscope-${label}.csv`, await csv(), "text/csv");
@@ -108,6 +108,7 @@ export function Toolbar(props: {
 	shown: string[];
 	onShown: (names: string[]) => void;
 	csv: (() => Promise<string>) | null;
+	csvAbout?: string | undefined;
 	found: number;
 	rowCount: number;
 	children?: ComponentChildren;
@@ -142,7 +143,13 @@ export function Toolbar(props: {
 					onShown={props.onShown}
 				/>
 			) : null}
-			{props.csv ? <Csv label={props.label} csv={props.csv} /> : null}
+			{props.csv ? (
+				<Csv
+					label={props.label}
+					csv={props.csv}
+					about={props.csvAbout ?? CSV_ABOUT}
+				/>
+			) : null}
 		</div>
 	);
 }

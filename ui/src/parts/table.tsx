@@ -41,6 +41,8 @@ export interface TableProps {
 	csv?: (order: Order, filter: string) => Promise<string>;
 	/* Sums, which stay in sight below the rows. */
 	totals?: Total[];
+	/* What the file holds, where it is not that. */
+	csvAbout?: string;
 	/* Rows that the core has beyond these. */
 	rowCount?: number;
 	/* Group chips and the like, at the left of the toolbar. */
@@ -292,6 +294,7 @@ export function Table(props: TableProps) {
 				shown={shown}
 				onShown={chosen.setShown}
 				csv={csv ? () => csv(order, filter) : null}
+				csvAbout={props.csvAbout}
 				found={found.length}
 				rowCount={props.rowCount ?? props.rows.length}
 			>

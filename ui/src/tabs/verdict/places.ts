@@ -29,6 +29,18 @@ export function placesOf(flags: Flags, finding: Finding): FlagPlace[] {
 	return flagOf(flags, finding)?.places ?? [];
 }
 
+/* The place that costs most; of a rank that the others wait for, the collective. */
+export function showFinding(flags: Flags, finding: Finding): void {
+	const { collective, places } = flagOf(flags, finding) ?? {};
+	if (collective)
+		showOnTimeline(collective.start_ns, collective.dur_ns, {
+			kind: "slice",
+			file: collective.file,
+			row: collective.row,
+		});
+	else if (places?.[0]) showPlace(places[0]);
+}
+
 export function showPlace(place: FlagPlace): void {
 	showOnTimeline(place.start_ns, place.end_ns - place.start_ns, {
 		kind: "slice",

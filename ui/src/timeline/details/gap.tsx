@@ -4,7 +4,7 @@
 import { allCauses } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs, formatPercent } from "../../core/format";
-import type { Selection } from "../../core/store";
+import { type Selection, showOnTimeline } from "../../core/store";
 import { Failed, Loading } from "../../parts/state";
 import type { GapAnswer, GapCause } from "../answers";
 import { SliceLink } from "./slice";
@@ -62,6 +62,15 @@ export function GapDetails({ selected }: { selected: GapSelection }) {
 			<header>
 				<h2>{gap.says}</h2>
 				<span class="soft">{where.filter((part) => part).join(", ")}</span>
+				<button
+					type="button"
+					class="button"
+					onClick={() =>
+						showOnTimeline(gap.start_ns, gap.dur_ns, selected)
+					}
+				>
+					Show on timeline
+				</button>
 			</header>
 			<div class="about-columns">
 				<section>

@@ -4,12 +4,11 @@
 import { COLOR_WORDS, COLORS } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatBytes, formatNs } from "../../core/format";
-import { type Selection, store } from "../../core/store";
+import { type Selection, showOnTimeline, store } from "../../core/store";
 import { Copy } from "../../parts/copy";
 import { shortName } from "../../parts/names";
 import { Failed, Loading } from "../../parts/state";
 import type { Collective, Flow, SliceAnswer } from "../answers";
-import { runOnTimeline } from "../commands";
 import "./details.css";
 
 type SliceSelection = Extract<Selection, { kind: "slice" }>;
@@ -321,19 +320,12 @@ function NoteButton({ slice }: { slice: SliceAnswer }) {
 	);
 }
 
-/* On the timeline its key does it; elsewhere it leads there. */
+/* With the idle time that waits for it, or with the other ranks of a collective. */
 function ShowButton({ slice }: { slice: SliceAnswer }) {
-	const show = () => {
-		if (runOnTimeline("fit")) return;
-		const around = Math.max(slice.dur_ns, 1000);
-		store.set({
-			tab: "timeline",
-			from: slice.start_ns - around,
-			to: slice.start_ns + slice.dur_ns + around,
-		});
-	};
+	const { file, row, start_ns, dur_ns } = slice;
+	const show = () => showOnTimeline(start_ns, dur_ns, { kind: "slice", file, row });
 	return (
-		<button type="button" class="button" title="Zoom to it (F)" onClick={show}>
+		<button type="button" class="button" onClick={show}>
 			Show on timeline
 		</button>
 	);

@@ -18,6 +18,7 @@ import {
 	placeFlags,
 } from "./overlay";
 import { type Pen, snap, xOf } from "./pen";
+import { drawRange } from "./range";
 import { collectTrack, outlineFound } from "./slices";
 
 /* Grounds and lines between the rows. */
@@ -105,8 +106,9 @@ function drawFocus(stage: Stage, pen: Pen): void {
 	const box = own ? boxOf(pen, stage, own) : null;
 	if (focus.slice) drawFlows(pen, stage, focus.slice, focus.flows());
 	if (focus.slice?.collective) drawMembers(pen, stage, focus.slice.collective);
-	const guilty = focus.gap && others[0] ? boxOf(pen, stage, others[0]) : null;
-	if (box && guilty) drawBlame(pen, box, guilty);
+	const other = others[0] ? boxOf(pen, stage, others[0]) : null;
+	if (box && other && focus.gap) drawBlame(pen, box, other);
+	if (box && other && focus.slice) drawBlame(pen, other, box);
 	if (box) outline(pen, box, theme.text, 2);
 }
 
@@ -131,7 +133,7 @@ function drawBlame(
 }
 
 function drawStretches(stage: Stage, pen: Pen): void {
-	const { look, focus, drag } = stage;
+	const { look, focus } = stage;
 	const { theme } = pen;
 	const top = TOP - 6;
 	for (const span of [...look.kept, ...(look.mark ? [look.mark] : [])]) {
@@ -140,10 +142,7 @@ function drawStretches(stage: Stage, pen: Pen): void {
 	}
 	const { selected } = focus;
 	if (selected?.kind === "note") drawStretch(pen, selected, TOP, theme.note, 0.14);
-	const range = drag ?? (selected?.kind === "range" ? selected : null);
-	if (!range) return;
-	drawStretch(pen, range, top, theme.accent, 0.16);
-	drawLength(pen, range, MINIMAP + 4, theme.accent);
+	drawRange(stage, pen);
 }
 
 /* The pinned rows, over those that scroll under them. */

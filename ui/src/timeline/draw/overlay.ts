@@ -47,7 +47,7 @@ export function boxOf(pen: Pen, ground: Ground, spot: Spotted): Box | null {
 		return { x, y: laneTop(row, lane) + shift, width, height: row.lane - 2 };
 	}
 	const group = layout.find.get(String(spot.file));
-	if (!group) return null;
+	if (!group || group.open) return null; /* its row is folded */
 	return { x, y: group.y + shift + 1, width, height: Math.max(2, group.height - 2) };
 }
 
