@@ -4,11 +4,14 @@
 import type { Parameters } from "../core/client";
 import type { View } from "../core/store";
 import type { Job, TableDocument, ViewOffer } from "../core/types";
-import { HAPPENED_ONCE } from "../tabs/views";
+import { HAPPENED_ONCE, OWN_ORDER } from "../tabs/views";
 import { isNumeric, type TableColumn } from "./columns";
 
 /* Rows of one rank that come at once; more is told, and order and filter are then the core's. */
 export const MOST_ROWS = 20000;
+
+/* Of all ranks together: those with most, in the order in which they are shown. */
+export const MOST_OF_RANKS = 5000;
 
 export function ranksOf(job: Job): number[] {
 	const ranks = job.files.flatMap((file) =>
@@ -30,16 +33,21 @@ export function scopeOf(
 	view: View,
 	offer: ViewOffer,
 	group: string,
-	each: boolean,
+	apart: boolean,
 ): Parameters {
-	const spread = hasSpread(job, view, offer, group) && !each;
+	const spread = hasSpread(job, view, offer, group) && !apart;
 	if (offer.of_snapshot)
 		return { group: group && group !== offer.groups[0] ? group : null, top: MOST_ROWS };
+	/* A thousand ranks have a million gaps: the core chooses, not the page. */
+	const each = !offer.of_job && !spread && view.rank === null && ranksOf(job).length > 1;
+	const bar = offer.columns?.find((column) => column.bar)?.name;
+	const most = each && !OWN_ORDER.has(offer.name) ? bar : undefined;
 	return {
 		rank: spread ? "all" : view.rank,
 		step: offer.of_job ? null : view.step,
 		group: group && group !== offer.groups[0] ? group : null,
-		top: MOST_ROWS,
+		top: most ? MOST_OF_RANKS : MOST_ROWS,
+		sort: most ?? null,
 	};
 }
 

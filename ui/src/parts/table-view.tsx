@@ -11,7 +11,7 @@ import type { Cell, Job, TableDocument, ViewOffer } from "../core/types";
 import { OWN_ORDER } from "../tabs/views";
 import { Chips } from "./chips";
 import { hasPlaces, showRow } from "./place";
-import { columnsOf, hasSpread, MOST_ROWS, ranksOf, scopeOf } from "./scope";
+import { columnsOf, hasSpread, MOST_OF_RANKS, MOST_ROWS, ranksOf, scopeOf } from "./scope";
 import { Failed, Loading } from "./state";
 import { Table } from "./table";
 
@@ -67,7 +67,8 @@ async function load(
 	const document = await client.view(name, asked);
 	const cut = document.rows.length < document.row_count;
 	if (!cut || (!choice.order && !choice.filter)) return document;
-	return client.view(name, { ...asked, sort: choice.order, name: choice.filter });
+	const sort = choice.order || asked["sort"];
+	return client.view(name, { ...asked, sort, name: choice.filter });
 }
 
 const SPREADS = [
@@ -146,10 +147,12 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 
 const OF_JOB = "This table is about the whole job: the chosen step does not narrow it.";
 
-function notesOf(document: TableDocument): string[] {
+function notesOf(document: TableDocument, asked: Parameters): string[] {
 	if (document.rows.length >= document.row_count) return [...document.notes];
-	const most = formatCount(MOST_ROWS);
-	return [...document.notes, `The first ${most} rows of a rank are shown; the CSV has all.`];
+	const shown = asked["sort"]
+		? `The first ${formatCount(MOST_OF_RANKS)} of ${formatCount(document.row_count)} rows`
+		: `The first ${formatCount(MOST_ROWS)} rows of a rank`;
+	return [...document.notes, `${shown} are shown; the CSV has all.`];
 }
 
 export function TableView(props: TableViewProps) {
@@ -171,7 +174,7 @@ export function TableView(props: TableViewProps) {
 				]),
 			),
 		);
-	const notes = ready ? notesOf(ready.document) : [];
+	const notes = ready ? notesOf(ready.document, ready.asked) : [];
 	if (ready?.offer.of_job && view.step !== null) notes.unshift(OF_JOB);
 
 	if (!ready)

@@ -9,7 +9,7 @@ export interface Want {
 	route: string;
 	parameters: Parameters;
 	/* what the answer will hold: rows, and the window of a level of detail */
-	rows: string[];
+	rows: ReadonlySet<string>;
 	level: number;
 	from: number;
 	to: number;
@@ -40,7 +40,7 @@ export class Feed {
 				want.level === level &&
 				want.from <= from &&
 				want.to >= to &&
-				want.rows.includes(row)
+				want.rows.has(row)
 			)
 				return true;
 		return false;

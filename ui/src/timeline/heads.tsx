@@ -29,7 +29,7 @@ function clockWords(file: JobFile, alone: boolean): { text: string; title: strin
 
 function GroupHead({ stage, row }: { stage: Stage; row: Row }) {
 	const file = stage.job.files[row.file];
-	if (!file || row.height < TEXT_LEAST) return null;
+	if (!file) return null;
 	const clock = clockWords(file, stage.job.files.length === 1);
 	const toggle = () => {
 		const open = new Set(stage.look.open);
@@ -163,7 +163,8 @@ function Head({
 	shift: number;
 	kind: string;
 }) {
-	if (row.kind === "note") return null;
+	/* a thousand empty boxes would be laid out anew whenever something moves */
+	if (row.kind === "note" || (row.kind === "group" && row.height < TEXT_LEAST)) return null;
 	const classes = ["head", row.kind, kind, row.open ? "open" : ""].join(" ");
 	return (
 		<div
