@@ -80,8 +80,8 @@ static void draw_bar(const struct ss_progress *progress)
 static void print_json(const struct ss_progress *progress)
 {
 	fprintf(stderr,
-		"{\"doing\":\"%s\",\"share\":%.4f,\"file_index\":%u,\"file_count\":%u,\"done_bytes\":%" PRIu64
-		",\"total_bytes\":%" PRIu64 ",\"events\":%" PRIu64 "}\n",
+		"{\"doing\":\"%s\",\"share\":%.4f,\"file_index\":%u,\"file_count\":%u"
+		",\"done_bytes\":%" PRIu64 ",\"total_bytes\":%" PRIu64 ",\"events\":%" PRIu64 "}\n",
 		progress->doing ? progress->doing : "", progress->share, progress->file_index,
 		progress->file_count, progress->done_bytes, progress->total_bytes,
 		progress->event_count);

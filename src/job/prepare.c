@@ -1,6 +1,6 @@
 /*
- * prepare.c - what is made of the files when it is first needed and loading did not make it: digests,
- * and what the keeper keeps. Ranks are done side by side.
+ * prepare.c - what is made of the files when it is first needed and loading did not make it:
+ * digests, and what the keeper keeps. Ranks are done side by side.
  */
 #include "base/thread.h"
 #include "job/job.h"

@@ -6,6 +6,7 @@ import { compareTests } from "./compare.mjs";
 import { doubtTests } from "./doubts.mjs";
 import { dropTests } from "./drops.mjs";
 import { partUnits } from "./parts.mjs";
+import { scaleTests } from "./scale.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { snapshotUnits } from "./snapshot-units.mjs";
 import { tabTests } from "./tabs.mjs";
@@ -28,6 +29,7 @@ export const TESTS = [
 	...tabTests,
 	...chartTests,
 	...timelineTests,
+	...scaleTests,
 	...compareTests,
 	...snapshotTests,
 	...tracedTests,

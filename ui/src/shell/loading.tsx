@@ -23,10 +23,11 @@ export function LoadingScreen(props: {
 }) {
 	const { progress, error } = props;
 	const share = progress?.share ?? null;
+	const doing = progress?.doing ?? "Reading the traces";
 
 	return (
 		<main class="loading">
-			<h1>{error ? "This could not be opened" : (progress?.doing ?? "Reading the traces")}</h1>
+			<h1>{error ? "This could not be opened" : doing}</h1>
 			{error ? (
 				<p class="state-failed" role="alert">
 					{error}
