@@ -153,11 +153,13 @@ export class Stage {
 	/* The file whose steps the axis counts: of the scope, else the first that is open. */
 	get leader(): JobFile | undefined {
 		const { rank } = store.view;
-		const readable = this.job.files.filter((file) => file.problem === null);
+		const { files } = this.job;
+		const first = (holds: (file: JobFile) => boolean) =>
+			files.find((file) => file.problem === null && holds(file));
 		return (
-			readable.find((file) => rank !== null && file.rank === rank) ??
-			readable.find((file) => this.look.open.has(file.file)) ??
-			readable[0]
+			(rank === null ? undefined : first((file) => file.rank === rank)) ??
+			(this.look.open.size ? first((file) => this.look.open.has(file.file)) : undefined) ??
+			first(() => true)
 		);
 	}
 
