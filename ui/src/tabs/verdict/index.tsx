@@ -179,7 +179,7 @@ function Verdict() {
 					<Told key={`${rank}`} told={told.value} rank={rank} />
 				) : told.state === "loading" ? (
 					<p class="sentence sentence-wait" role="status">
-						{slow ? "Replaying the steps …" : "\u00a0"}
+						{slow ? "Making the verdict …" : "\u00a0"}
 						{work ? <WorkBar work={work} /> : null}
 					</p>
 				) : null}
