@@ -61,10 +61,12 @@ struct ss_text {
 	size_t capacity;
 };
 
-/* What a long load has done so far. */
+/* What a long load, or a long answer, has done so far. */
 struct ss_progress {
-	const char *path;    /* the file at work */
-	uint32_t file_index; /* from 0 */
+	const char *doing;   /* in words: "Reading the traces"; lives as long as the library */
+	double share;        /* of all that is to be done, 0 to 1: never less than before */
+	const char *path;    /* the file at work; NULL: of an answer, as all below file_count */
+	uint32_t file_index; /* from 0; of an answer how many files or replays are done */
 	uint32_t file_count;
 	uint64_t done_bytes;  /* of the file at work, as it lies on disk */
 	uint64_t total_bytes; /* 0 when not known, as for a pipe */
@@ -167,6 +169,15 @@ SS_API SS_MUST_USE enum ss_status ss_session_end(struct ss_session *session, str
 SS_API SS_MUST_USE enum ss_status ss_session_open_memory(const void *data, size_t length,
 							 const char *name, struct ss_session **out,
 							 struct ss_error *err);
+
+/*
+ * From now on `progress` is called now and then while an answer takes its time: a verdict, or
+ * views of many files. One thread at a time; false stops as soon as that can be, and what was
+ * asked for fails with SS_ERR_STOPPED: it can be asked for again. NULL: no more calls.
+ */
+SS_API void ss_session_watch(struct ss_session *session,
+			     bool (*progress)(void *context, const struct ss_progress *progress),
+			     void *context);
 
 /* How many of the files could not be read; the view "files" says why. */
 SS_API uint32_t ss_session_failed_count(const struct ss_session *session);

@@ -52,7 +52,15 @@ enum ss_status ss_session_begin(const struct ss_open_options *options, struct ss
 	if (!*out)
 		return ss_fail_memory(err, "a session");
 	ss_job_begin(&(*out)->job, options->diagnose ? &ss_diagnose_keeper : NULL, &(*out)->memory);
+	(*out)->job.watch = &(*out)->watch;
 	return SS_OK;
+}
+
+void ss_session_watch(struct ss_session *session,
+		      bool (*progress)(void *context, const struct ss_progress *progress),
+		      void *context)
+{
+	session->watch = (struct ss_watch){ .progress = progress, .context = context };
 }
 
 enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_options *options,
@@ -258,9 +266,13 @@ static enum ss_status run_views(struct ss_session *session, const struct part *p
 				uint32_t count, const struct ss_choice *choice,
 				struct ss_table *tables, struct ss_error *err)
 {
+	ss_watch_part(&session->watch, "Making the table", 0, 1);
 	for (uint32_t i = 0; i < session->job.file_count; i++) {
 		const struct ss_subject *file = &session->job.files[i].subject;
 
+		if (choice->rank == SS_EVERY_RANK &&
+		    !ss_watch_tell(&session->watch, i, session->job.file_count))
+			return ss_fail(err, SS_ERR_STOPPED, "stopped");
 		if (choice->rank != SS_EVERY_RANK && file->rank != choice->rank)
 			continue;
 		for (uint32_t k = 0; k < count; k++)

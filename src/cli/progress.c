@@ -1,5 +1,5 @@
 /*
- * progress.c - tells that a long load goes on, and stops it on Ctrl-C.
+ * progress.c - tells that a long load or answer goes on, and stops a load on Ctrl-C.
  *
  * The bar is drawn on stderr, only on a terminal and only after a moment: a load
  * that is over in a blink shows nothing.
@@ -56,17 +56,20 @@ void progress_begin(struct progress_bar *bar, const char *mode)
 static void draw_bar(const struct ss_progress *progress)
 {
 	char cells[BAR_COLUMNS + 1];
-	double share = progress->total_bytes
-			       ? (double)progress->done_bytes / (double)progress->total_bytes
-			       : 0;
-	int full = (int)(share * BAR_COLUMNS);
+	int full = (int)(progress->share * BAR_COLUMNS);
 
 	for (int i = 0; i < BAR_COLUMNS; i++)
 		cells[i] = i < full ? '#' : '.';
 	cells[BAR_COLUMNS] = '\0';
 	fprintf(stderr, "\r\033[K[%s]", cells);
-	if (progress->total_bytes)
-		fprintf(stderr, " %3.0f %%", 100 * share);
+	if (progress->share > 0)
+		fprintf(stderr, " %3.0f %%", 100 * progress->share);
+	if (!progress->path) {
+		fprintf(stderr, "  %s: %u of %u", progress->doing, progress->file_index,
+			progress->file_count);
+		fflush(stderr);
+		return;
+	}
 	if (progress->file_count > 1)
 		fprintf(stderr, "  file %u of %u", progress->file_index + 1, progress->file_count);
 	fprintf(stderr, "  %.0f MB  %.1f M events", (double)progress->done_bytes / 1e6,
@@ -77,10 +80,11 @@ static void draw_bar(const struct ss_progress *progress)
 static void print_json(const struct ss_progress *progress)
 {
 	fprintf(stderr,
-		"{\"file_index\":%u,\"file_count\":%u,\"done_bytes\":%" PRIu64
-		",\"total_bytes\":%" PRIu64 ",\"events\":%" PRIu64 "}\n",
-		progress->file_index, progress->file_count, progress->done_bytes,
-		progress->total_bytes, progress->event_count);
+		"{\"doing\":\"%s\",\"share\":%.4f,\"file_index\":%u,\"file_count\":%u"
+		",\"done_bytes\":%" PRIu64 ",\"total_bytes\":%" PRIu64 ",\"events\":%" PRIu64 "}\n",
+		progress->doing ? progress->doing : "", progress->share, progress->file_index,
+		progress->file_count, progress->done_bytes, progress->total_bytes,
+		progress->event_count);
 }
 
 bool progress_step(void *context, const struct ss_progress *progress)

@@ -214,6 +214,7 @@ int show_run(const char *what, const struct show_options *options,
 {
 	struct ss_request request = show_request(what, options);
 	struct ss_session *session = NULL;
+	struct progress_bar bar;
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
 	enum ss_status status;
@@ -223,7 +224,10 @@ int show_run(const char *what, const struct show_options *options,
 	status = show_open(what, options, arguments->paths, arguments->path_count, &session, &err);
 	if (status != SS_OK)
 		return show_fail(what, &err);
+	progress_prepare(&bar, options->progress);
+	ss_session_watch(session, progress_step, &bar);
 	status = ss_session_run(session, &request, &out, &err);
+	progress_clear(&bar);
 	if (status == SS_OK && out.length)
 		fwrite(out.data, 1, out.length, stdout);
 	ss_text_release(&out);

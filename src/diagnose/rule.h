@@ -45,6 +45,8 @@ struct ss_look {
 	int64_t step_ns;              /* their sum */
 	struct ss_memory *memory;     /* for what the rule needs meanwhile */
 	struct ss_exam *exam;
+	struct ss_arena *shared; /* what several rules need: stays until the last one has looked */
+	const uint8_t *chores;   /* ss_look_chores(); NULL: nobody asked yet */
 };
 
 /*

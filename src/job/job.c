@@ -23,6 +23,8 @@ struct loading {
 	struct ss_gate *gate;
 	bool of_memory; /* the files that are called snapshots of memory: after all others */
 	uint32_t next, threads; /* threads: for each file */
+	uint32_t loaded;        /* files that are done */
+	double share;           /* told last */
 	enum ss_status status;  /* the first that stops all */
 	struct ss_error *err;
 };
@@ -47,12 +49,18 @@ static bool report(void *context, uint64_t done_bytes, uint64_t total_bytes, uin
 	struct reporting *reporting = context;
 	struct loading *loading = reporting->loading;
 	const struct ss_open_options *options = loading->options;
+	double part = total_bytes ? (double)done_bytes / (double)total_bytes : 0, share;
 	bool go_on;
 
 	reporting->progress.done_bytes = done_bytes;
 	reporting->progress.total_bytes = total_bytes;
 	reporting->progress.event_count = event_count;
 	ss_gate_lock(loading->gate);
+	/* of files that are read side by side each knows only of itself */
+	share = (loading->loaded + (part < 1 ? part : 1)) / loading->paths->count;
+	if (share > loading->share)
+		loading->share = share;
+	reporting->progress.share = loading->share;
 	go_on = loading->status == SS_OK &&
 		(!options->progress ||
 		 options->progress(options->progress_context, &reporting->progress));
@@ -231,6 +239,7 @@ static void load_file(struct loading *loading, uint32_t index)
 	struct ss_source *source = NULL;
 	enum ss_status status;
 
+	reporting.progress.doing = "Reading the traces";
 	reporting.progress.path = loading->paths->items[index].path;
 	reporting.progress.file_index = index;
 	reporting.progress.file_count = loading->paths->count;
@@ -266,8 +275,12 @@ static void load_files(void *context, uint32_t index)
 		ss_gate_unlock(loading->gate);
 		if (next >= loading->paths->count)
 			return;
-		if (ss_find_is_snapshot(loading->paths->items[next].path) == loading->of_memory)
-			load_file(loading, next);
+		if (ss_find_is_snapshot(loading->paths->items[next].path) != loading->of_memory)
+			continue;
+		load_file(loading, next);
+		ss_gate_lock(loading->gate);
+		loading->loaded++;
+		ss_gate_unlock(loading->gate);
 	}
 }
 
@@ -430,6 +443,7 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	take_snapshots(job);
 	arrange(job);
 	ss_job_match_snapshots(job);
+	job->threads = options->threads;
 	job->load_seconds += now_seconds() - started;
 	return status;
 }
@@ -457,87 +471,6 @@ enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *opt
 	if (status != SS_OK)
 		ss_job_close(job);
 	return status;
-}
-
-/* The same recording, under another name. */
-static bool is_copy(const struct ss_digest *a, const struct ss_digest *b)
-{
-	return a->rank == b->rank && (a->rank >= 0 || a->has_clock) && a->start_ns == b->start_ns &&
-	       a->end_ns == b->end_ns && a->events == b->events &&
-	       a->arrival_count == b->arrival_count;
-}
-
-/* Files of one rank stand together. */
-static bool has_copy(const struct ss_job *job, const struct ss_digest *digest)
-{
-	for (uint32_t i = job->digest_count; i-- > 0 && job->digests[i].rank == digest->rank;)
-		if (is_copy(digest, &job->digests[i]))
-			return true;
-	return false;
-}
-
-/* The digests of all files in one row, made now where loading did not. */
-static enum ss_status make_digests(struct ss_job *job, struct ss_error *err)
-{
-	if (!job->digests)
-		job->digests = ss_memory_resize(job->memory, NULL, 0,
-						(job->file_count + 1) * sizeof(*job->digests));
-	if (!job->digests)
-		return ss_fail_memory(err, "the ranks of the job");
-	for (; job->digested_files < job->file_count; job->digested_files++) {
-		struct ss_job_file *file = &job->files[job->digested_files];
-
-		file->rank_index = SS_NO_ROW;
-		if (file->subject.problem)
-			continue;
-		if (!file->is_reduced)
-			SS_TRY(ss_digest_make(&file->digest, &file->subject, job->memory, err));
-		if (has_copy(job, &file->digest)) {
-			job->copied_rank = job->copies++ ? job->copied_rank : file->digest.rank;
-			continue; /* released with its file */
-		}
-		file->digest.source = file->source;
-		file->rank_index = job->digest_count;
-		job->digests[job->digest_count++] = file->digest;
-		file->digest = (struct ss_digest){ 0 };
-	}
-	return SS_OK;
-}
-
-enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err)
-{
-	if (job->is_joined)
-		return SS_OK;
-	/* a call that was refused memory can be made again: it goes on where it ended */
-	SS_TRY(make_digests(job, err));
-	SS_TRY(ss_many_join(&job->many, job->digests, job->digest_count, job->memory, err));
-	job->many.copies = job->copies;
-	job->many.copied_rank = job->copied_rank;
-	job->many.packs = job->packs;
-	job->is_joined = true;
-	return SS_OK;
-}
-
-enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keeper,
-			   struct ss_error *err)
-{
-	assert(!job->keeper || job->keeper == keeper);
-	job->keeper = keeper;
-	SS_TRY(ss_job_join(job, err));
-	for (uint32_t i = 0; i < job->file_count; i++) {
-		struct ss_job_file *file = &job->files[i];
-
-		if (file->rank_index == SS_NO_ROW || file->kept)
-			continue;
-		if (!file->subject.trace)
-			return ss_fail(err, SS_ERR_USAGE,
-				       "the session was opened to compare ranks: not enough of "
-				       "'%s' was kept",
-				       file->subject.path);
-		SS_TRY(keeper->make(&file->kept, &file->subject, &job->digests[file->rank_index],
-				    job->memory, err));
-	}
-	return SS_OK;
 }
 
 void ss_job_close(struct ss_job *job)

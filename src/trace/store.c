@@ -159,13 +159,19 @@ static uint32_t name_add(struct ss_store *store, const struct ss_reader *reader,
 	struct ss_trace *trace = store->trace;
 	const struct ss_string *name = &reader->names.items[local];
 	uint32_t id = add_mended(store, &trace->names, name->text, name->length);
+	const struct ss_string *added;
+	bool is_same;
 
 	if (id == SS_NO_ID || !ss_memory_reserve(trace->memory, (void **)&trace->name_flags,
 						 &trace->name_flag_capacity, trace->names.count,
 						 sizeof(*trace->name_flags)))
 		return SS_NO_ID;
-	trace->name_flags[id] = ss_name_flags(trace->names.items[id].text,
-					      trace->names.items[id].length);
+	/* the reader has looked at the name already, unless it had to be mended */
+	added = &trace->names.items[id];
+	is_same = local < reader->name_flag_capacity && added->length == name->length &&
+		  memcmp(added->text, name->text, name->length) == 0;
+	trace->name_flags[id] = is_same ? reader->name_flags[local]
+					: ss_name_flags(added->text, added->length);
 	return id;
 }
 

@@ -14,6 +14,7 @@ import { factTests } from "./facts.mjs";
 import { jumpTests } from "./jumps.mjs";
 import { partUnits } from "./parts.mjs";
 import { rangeTests } from "./ranges.mjs";
+import { scaleTests } from "./scale.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { snapshotUnits } from "./snapshot-units.mjs";
 import { tabTests } from "./tabs.mjs";
@@ -45,6 +46,7 @@ export const TESTS = [
 	...colorTests,
 	...rangeTests,
 	...jumpTests,
+	...scaleTests,
 	...compareTests,
 	...snapshotTests,
 	...tracedTests,

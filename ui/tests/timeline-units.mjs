@@ -339,6 +339,32 @@ async function keys() {
 	equal(shown.length, new Set(shown).size, "keys that are told twice");
 }
 
+/* What rows in view wait for is not given up for what comes into view; what nobody waits for is. */
+async function feeds() {
+	const { Feed } = await load("timeline/feed.ts");
+	const asked = [];
+	const client = {
+		bytes: (_route, _parameters, signal) => new Promise(() => asked.push(signal)),
+	};
+	const feed = new Feed(client, () => {});
+	const want = (key, ...rows) => ({
+		...{ key, route: "strips", parameters: {}, rows: new Set(rows) },
+		...{ level: 1, from: 0, to: 10, accept() {} },
+	});
+	const aborted = () => asked.map((signal) => signal.aborted);
+
+	feed.want([want("a", "1", "2"), want("b", "3")]);
+	check(feed.expects("1", 1, 0, 10), "row 1 is under way");
+	check(!feed.expects("1", 2, 0, 10), "not with another level");
+	feed.want([want("c", "4")]);
+	equal(aborted(), [false, true, false], "b makes room for c");
+	check(feed.expects("2", 1, 0, 10) && feed.expects("4", 1, 0, 10), "both are awaited");
+	feed.want([want("d", "5")]);
+	equal(aborted(), [false, true, false], "there is no room for d");
+	feed.want([want("d", "5")]);
+	equal(aborted(), [true, true, false, false], "until one is not awaited any more");
+}
+
 export const timelineUnits = [
 	{ name: "units: tiles are read as they are written", run: decodes },
 	{ name: "units: lanes without Python frames", run: frames },
@@ -347,4 +373,5 @@ export const timelineUnits = [
 	{ name: "units: rows that a jump folds", run: folds },
 	{ name: "units: rows of a range", run: rangeRows },
 	{ name: "units: keys of the timeline", run: keys },
+	{ name: "units: requests of the timeline that are given up", run: feeds },
 ];

@@ -57,8 +57,8 @@ struct pauses {
 	struct ss_look *look;
 	const struct ss_trace *trace;
 	const struct ss_training *training;
-	uint8_t *names;  /* enum ss_chore, per name */
-	uint8_t *values; /* per name: VALUE_, 0: not looked at */
+	const uint8_t *names; /* enum ss_chore, per name */
+	uint8_t *values;      /* per name: VALUE_, 0: not looked at */
 	struct ss_wholes wholes;
 	struct ss_sites sites;
 	int64_t save_ns, log_ns, callback_ns, guess_ns;
@@ -350,7 +350,7 @@ static enum ss_status find(struct pauses *pauses, struct ss_arena *scratch, stru
 
 	SS_TRY(ss_sites_init(&pauses->sites, look, err));
 	SS_TRY(ss_bricks_training(look->subject->bricks, &pauses->training, err));
-	pauses->names = ss_chores(pauses->trace, scratch);
+	pauses->names = ss_look_chores(look);
 	pauses->values = SS_ARENA_NEW(scratch, uint8_t, (size_t)pauses->trace->names.count + 1);
 	if (!pauses->names || !pauses->values || !ss_wholes_init(&pauses->wholes, look, scratch))
 		return ss_fail_memory(err, "pauses of the loop");

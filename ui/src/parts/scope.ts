@@ -9,6 +9,9 @@ import { isNumeric, type TableColumn } from "./columns";
 /* Rows of one rank that come at once; more is told, and order and filter are then the core's. */
 export const MOST_ROWS = 20000;
 
+/* Of all ranks together: those with most, in the order in which they are shown. */
+export const MOST_OF_RANKS = 5000;
+
 export function ranksOf(job: Job): number[] {
 	const ranks = job.files.flatMap((file) =>
 		file.problem === null && file.rank !== null ? [file.rank] : [],
@@ -24,21 +27,31 @@ export function hasSpread(job: Job, view: View, offer: ViewOffer, group: string)
 	return !shared && !once && view.rank === null && ranksOf(job).length > 1;
 }
 
+/* What rows have most of, before they are there; without devices the first is 0 everywhere. */
+function mostOf(job: Job, offer: ViewOffer, group: string): string | undefined {
+	if (offer.own_order.includes(group || (offer.groups[0] ?? ""))) return undefined;
+	return job.files.some((file) => file.device_slices) ? offer.order[0] : offer.order.at(-1);
+}
+
 export function scopeOf(
 	job: Job,
 	view: View,
 	offer: ViewOffer,
 	group: string,
-	each: boolean,
+	apart: boolean,
 ): Parameters {
-	const spread = hasSpread(job, view, offer, group) && !each;
+	const spread = hasSpread(job, view, offer, group) && !apart;
 	if (offer.of_snapshot)
 		return { group: group && group !== offer.groups[0] ? group : null, top: MOST_ROWS };
+	/* A thousand ranks have a million gaps: the core chooses, not the page. */
+	const each = !offer.of_job && !spread && view.rank === null && ranksOf(job).length > 1;
+	const most = each ? mostOf(job, offer, group) : undefined;
 	return {
 		rank: spread ? "all" : view.rank,
 		step: offer.of_job ? null : view.step,
 		group: group && group !== offer.groups[0] ? group : null,
-		top: MOST_ROWS,
+		top: most ? MOST_OF_RANKS : MOST_ROWS,
+		sort: most ?? null,
 	};
 }
 

@@ -12,7 +12,15 @@ import { plural } from "../core/words";
 import { Basis } from "./basis";
 import { Chips } from "./chips";
 import { hasPlaces, showRow } from "./place";
-import { columnsOf, hasSpread, MOST_ROWS, ranksOf, scopeOf, usualOrder } from "./scope";
+import {
+	columnsOf,
+	hasSpread,
+	MOST_OF_RANKS,
+	MOST_ROWS,
+	ranksOf,
+	scopeOf,
+	usualOrder,
+} from "./scope";
 import { Failed, Loading } from "./state";
 import { Table } from "./table";
 import type { Total } from "./table-row";
@@ -69,7 +77,8 @@ async function load(
 	const whole = await client.view(name, asked);
 	const cut = whole.rows.length < whole.row_count;
 	if (!cut || (!choice.order && !choice.filter)) return { document: whole, whole };
-	const parameters = { ...asked, sort: choice.order, name: choice.filter };
+	const sort = choice.order || asked["sort"];
+	const parameters = { ...asked, sort, name: choice.filter };
 	return { document: await client.view(name, parameters), whole };
 }
 
@@ -173,10 +182,12 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 
 const OF_JOB = "This table is about the whole job: the chosen step does not narrow it.";
 
-function notesOf(document: TableDocument): string[] {
+function notesOf(document: TableDocument, asked: Parameters): string[] {
 	if (document.rows.length >= document.row_count) return [...document.notes];
-	const most = formatCount(MOST_ROWS);
-	return [...document.notes, `The first ${most} rows of a rank are shown; the CSV has all.`];
+	const shown = asked["sort"]
+		? `The first ${formatCount(MOST_OF_RANKS)} of ${formatCount(document.row_count)} rows`
+		: `The first ${formatCount(MOST_ROWS)} rows of a rank`;
+	return [...document.notes, `${shown} are shown; the CSV has all.`];
 }
 
 export function TableView(props: TableViewProps) {
@@ -198,7 +209,7 @@ export function TableView(props: TableViewProps) {
 				]),
 			),
 		);
-	const notes = ready ? notesOf(ready.document) : [];
+	const notes = ready ? notesOf(ready.document, ready.asked) : [];
 	const totals = useTotals(client, props.view, ready, choice.filter);
 	if (ready?.offer.of_job && view.step !== null) notes.unshift(OF_JOB);
 

@@ -29,7 +29,7 @@ function clockWords(file: JobFile, alone: boolean): { text: string; title: strin
 
 function GroupHead({ stage, row }: { stage: Stage; row: Row }) {
 	const file = stage.job.files[row.file];
-	if (!file || row.height < TEXT_LEAST) return null;
+	if (!file) return null;
 	const clock = clockWords(file, stage.job.files.length === 1);
 	const folds = row.open && !row.some;
 	const act = row.some ? "Show all rows of" : folds ? "Fold" : "Open";
@@ -160,7 +160,8 @@ function Head({
 	shift: number;
 	kind: string;
 }) {
-	if (row.kind === "note") return null;
+	/* a thousand empty boxes would be laid out anew whenever something moves */
+	if (row.kind === "note" || (row.kind === "group" && row.height < TEXT_LEAST)) return null;
 	const classes = ["head", row.kind, kind, row.open ? "open" : ""].join(" ");
 	return (
 		<div

@@ -168,11 +168,13 @@ export class Stage {
 	/* The file whose steps the axis counts: of the scope, else the first that is open. */
 	get leader(): JobFile | undefined {
 		const { rank } = store.view;
-		const readable = this.job.files.filter((file) => file.problem === null);
+		const { files } = this.job;
+		const first = (holds: (file: JobFile) => boolean) =>
+			files.find((file) => file.problem === null && holds(file));
 		return (
-			readable.find((file) => rank !== null && file.rank === rank) ??
-			readable.find((file) => this.layout.find.get(String(file.file))?.open) ??
-			readable[0]
+			(rank === null ? undefined : first((file) => file.rank === rank)) ??
+			first((file) => this.layout.find.get(String(file.file))?.open === true) ??
+			first(() => true)
 		);
 	}
 

@@ -56,16 +56,16 @@ function drawGroup(stage: Stage, pen: Pen, row: Row, shift: number): void {
 	const { selected, flags } = stage.focus;
 	const placed = placeFlags(pen, row, flags, shift);
 	if (row.open) drawRibbon(pen, row, file, shift, placed);
-	else {
-		stage.pictures.draw(pen, row, stage.supply.strips.of(row.key), shift);
-		drawStepMarks(pen, row, file, shift);
-	}
+	else drawStepMarks(pen, row, file, shift);
 	drawFlags(pen, row, placed, selected?.kind === "finding" ? selected.number : null);
 	stage.flagBoxes.push(...placed);
 }
 
 function drawRows(stage: Stage, pen: Pen, rows: Row[], shift: number): void {
 	drawGrounds(stage, pen, rows, shift);
+	const folded = rows.filter((row) => row.kind === "group" && !row.open);
+	const { strips } = stage.supply;
+	stage.pictures.draw(pen, folded, (key) => strips.of(key), shift);
 	for (const row of rows) {
 		if (row.kind === "track") {
 			const kept = stage.supply.tiles.of(row.key);
