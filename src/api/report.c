@@ -123,16 +123,19 @@ static enum ss_status put_escaped(struct reporting *reporting, const char *text,
 	return SS_OK;
 }
 
-static const char *last_word(const char *path)
+/* The file with its folder, which names the run; the rest of the path is nobody's business. */
+static const char *last_words(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return slash ? slash + 1 : path;
+	while (slash && slash > path && slash[-1] != '/')
+		slash--;
+	return !slash ? path : slash;
 }
 
 static const char *name_of(const struct ss_job_file *file)
 {
-	return file->trace.packed_of ? file->trace.packed_of : last_word(file->subject.path);
+	return file->trace.packed_of ? file->trace.packed_of : last_words(file->subject.path);
 }
 
 static enum ss_status put_pack(struct reporting *reporting, const struct ss_trace *trace,
@@ -200,7 +203,7 @@ static enum ss_status put_snapshot(struct reporting *reporting, uint32_t run,
 		return ss_fail(err, SS_ERR_USAGE,
 			       "'%.200s' is not on disk: it cannot be put into a report",
 			       snapshot->path);
-	SS_TRY(put_head(reporting, run, last_word(snapshot->path), err));
+	SS_TRY(put_head(reporting, run, last_words(snapshot->path), err));
 	SS_TRY(ss_source_open_any(snapshot->source, memory, &source, err));
 	status = ss_gzip_writer_open(memory, add_encoded, reporting, &reporting->gzip, err);
 	if (status == SS_OK)
