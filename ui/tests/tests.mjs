@@ -5,6 +5,7 @@ import { chartTests } from "./charts.mjs";
 import { compareTests } from "./compare.mjs";
 import { doubtTests } from "./doubts.mjs";
 import { dropTests } from "./drops.mjs";
+import { lookTests } from "./looks.mjs";
 import { partUnits } from "./parts.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { snapshotUnits } from "./snapshot-units.mjs";
@@ -28,6 +29,7 @@ export const TESTS = [
 	...tabTests,
 	...chartTests,
 	...timelineTests,
+	...lookTests,
 	...compareTests,
 	...snapshotTests,
 	...tracedTests,

@@ -5,6 +5,13 @@
 /* Names up to this long are shown as they are: the core's own short names have this length. */
 const SHORT = 96;
 
+/* A title has one line. */
+const TITLE = 64;
+
+export function titleName(name: string): string {
+	return shortName(name, TITLE);
+}
+
 /* The text with everything between the outermost open and close replaced. */
 function fold(text: string, open: string, close: string, by: string): string {
 	let out = "";
@@ -23,8 +30,8 @@ function fold(text: string, open: string, close: string, by: string): string {
 }
 
 /* "void at::native::foo<float, 4>(int, float*)" -> "at::native::foo<…>". */
-export function shortName(name: string): string {
-	if (name.length <= SHORT) return name;
+export function shortName(name: string, most = SHORT): string {
+	if (name.length <= most) return name;
 	const spelled = name
 		.replace(/^void /, "")
 		.replaceAll("(anonymous namespace)", "{anonymous}")

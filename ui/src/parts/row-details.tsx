@@ -7,6 +7,7 @@ import { formatCell } from "../core/format";
 import type { Cell } from "../core/types";
 import { exactly, headingOf, isNumeric, type TableColumn } from "./columns";
 import { Copy } from "./copy";
+import { titleName } from "./names";
 import { showRow } from "./place";
 import { Failed, Loading, Nothing } from "./state";
 import { useTable } from "./table-view";
@@ -98,8 +99,8 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 	return (
 		<div class="row-details">
 			<header>
-				<h2 class="mono">{name}</h2>
-				<Copy text={name} />
+				<h2 class="mono">{titleName(name)}</h2>
+				<Copy text={name} label="copy name" />
 				<button
 					type="button"
 					class="button"
@@ -121,6 +122,7 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 					{said}
 				</span>
 			</header>
+			{titleName(name) === name ? null : <p class="mono row-name">{name}</p>}
 			<RowFacts columns={ready.columns} row={row} title={name} />
 		</div>
 	);
