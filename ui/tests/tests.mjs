@@ -6,6 +6,7 @@ import { compareTests } from "./compare.mjs";
 import { doubtTests } from "./doubts.mjs";
 import { dropTests } from "./drops.mjs";
 import { lookTests } from "./looks.mjs";
+import { matrixTests } from "./matrix.mjs";
 import { partUnits } from "./parts.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { snapshotUnits } from "./snapshot-units.mjs";
@@ -30,6 +31,7 @@ export const TESTS = [
 	...chartTests,
 	...timelineTests,
 	...lookTests,
+	...matrixTests,
 	...compareTests,
 	...snapshotTests,
 	...tracedTests,
