@@ -57,8 +57,8 @@ function nextFrame() {
 function misfits() {
 	const found = [];
 	const root = document.documentElement;
-	const say = (what, one) =>
-		found.push(`${what}: ${one.tagName}.${one.className} ${one.textContent.trim().slice(0, 40)}`);
+	const say = (what, { tagName, className, textContent }) =>
+		found.push(`${what}: ${tagName}.${className} ${textContent.trim().slice(0, 40)}`);
 	if (Math.max(root.scrollWidth, document.body.scrollWidth) > innerWidth)
 		found.push(`the page is ${root.scrollWidth} pixels wide`);
 	const scrolls = (one) => /auto|scroll/.test(getComputedStyle(one).overflowX);
@@ -113,7 +113,8 @@ async function look(page, name, axe, wrong) {
 }
 
 function report(wrong) {
-	check(!wrong.length, `${wrong.length} findings\n       ${wrong.slice(0, 20).join("\n       ")}`);
+	const shown = wrong.slice(0, 20).join("\n       ");
+	check(!wrong.length, `${wrong.length} findings\n       ${shown}`);
 }
 
 async function begin(harness, url) {

@@ -5,6 +5,11 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import "./menu.css";
 
+/* Of something in it that leads elsewhere. */
+export function closeMenu(inside: Element): void {
+	inside.closest("details.menu")?.removeAttribute("open");
+}
+
 export function Menu(props: {
 	text: string;
 	label?: string; /* where the text is a sign */

@@ -9,7 +9,8 @@ const SHORT = 96;
 const TITLE = 64;
 
 export function titleName(name: string): string {
-	return shortName(name, TITLE);
+	const short = shortName(name, TITLE);
+	return short.length > TITLE ? `${short.slice(0, TITLE - 1)}…` : short;
 }
 
 /* The text with everything between the outermost open and close replaced. */

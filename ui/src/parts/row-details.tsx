@@ -95,11 +95,15 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 	const name = title
 		? String(row[title.index])
 		: `${selected.view}, row ${selected.index + 1}`;
+	/* the core's own short name stands first */
+	const first = String(row[texts[0]?.index ?? -1] ?? "");
+	const isShort = first !== "" && name.includes(first.replace(/<.*/, ""));
+	const short = titleName(isShort ? first : name);
 
 	return (
 		<div class="row-details">
 			<header>
-				<h2 class="mono">{titleName(name)}</h2>
+				<h2 class="mono">{short}</h2>
 				<Copy text={name} label="copy name" />
 				<button
 					type="button"
@@ -122,7 +126,7 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 					{said}
 				</span>
 			</header>
-			{titleName(name) === name ? null : <p class="mono row-name">{name}</p>}
+			{short === name ? null : <p class="mono row-name">{name}</p>}
 			<RowFacts columns={ready.columns} row={row} title={name} />
 		</div>
 	);

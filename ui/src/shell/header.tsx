@@ -7,7 +7,7 @@ import { useOpened } from "../core/context";
 import { store, useView, writeAddress } from "../core/store";
 import { runName, runWords } from "../core/words";
 import { Copy } from "../parts/copy";
-import { Menu } from "../parts/menu";
+import { closeMenu, Menu } from "../parts/menu";
 import type { Tab } from "../tabs/tab";
 import { useNarrow } from "./narrow";
 import { Search } from "./search";
@@ -75,7 +75,10 @@ function Actions(props: HeaderProps) {
 				title="Keys (?)"
 				aria-label="Help: all keys"
 				aria-keyshortcuts="?"
-				onClick={props.onHelp}
+				onClick={(event) => {
+					closeMenu(event.currentTarget);
+					props.onHelp();
+				}}
 			>
 				?
 			</button>

@@ -74,6 +74,10 @@ export interface Taken {
 	width: number;
 }
 
+export function overlap(one: Taken, other: Taken): boolean {
+	return one.x <= other.x + other.width && other.x <= one.x + one.width;
+}
+
 function drawSection(
 	pen: Pen,
 	section: Section,
@@ -84,7 +88,7 @@ function drawSection(
 ): void {
 	const { context, theme } = pen;
 	const isFree = (x: number, text: string) =>
-		taken.every((one) => x > one.x + one.width || x + theme.width(text) < one.x);
+		!taken.some((one) => overlap(one, { x, width: theme.width(text) }));
 	if (Number.isNaN(section.base)) return;
 	const first = Math.ceil((section.from - section.base) / step);
 	const last = Math.floor((section.to - section.base) / step);

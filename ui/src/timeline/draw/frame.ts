@@ -149,14 +149,15 @@ function marksOf({ look }: Stage): Span[] {
 function drawStretches(stage: Stage, pen: Pen): void {
 	const { theme } = pen;
 	const top = TOP - 6;
+	const moment = placeMoment(stage, pen);
 	for (const span of marksOf(stage)) {
 		drawStretch(pen, span, top, theme.path, 0.1);
-		drawLength(pen, span, MINIMAP + 4, theme.path);
+		drawLength(pen, span, MINIMAP + 4, theme.path, moment);
 	}
 	const range = rangeOf(stage);
 	if (!range) return;
 	drawStretch(pen, range, top, theme.accent, 0.16);
-	drawLength(pen, range, MINIMAP + 4, theme.accent);
+	drawLength(pen, range, MINIMAP + 4, theme.accent, moment);
 }
 
 /* The pinned rows, over those that scroll under them. */

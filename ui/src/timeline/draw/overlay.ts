@@ -7,6 +7,7 @@ import type { Flag } from "../../core/types";
 import type { Collective, Flow, PathPiece } from "../answers";
 import { type Layout, laneTop, type Row, rowCentre, trackKey } from "../model";
 import type { Span } from "../span";
+import { overlap, type Taken } from "./axis";
 import { type Pen, snap, xOf } from "./pen";
 
 /* Where something is drawn: its row, or the strip of its rank when that is folded. */
@@ -197,7 +198,7 @@ export function drawStretch(pen: Pen, span: Span, top: number, color: string, al
 }
 
 /* Where its length stands: in the middle of what is seen of it. */
-export function placeLength(pen: Pen, span: Span): { text: string; x: number; width: number } | null {
+export function placeLength(pen: Pen, span: Span): (Taken & { text: string }) | null {
 	const from = Math.max(0, xOf(pen, span.from));
 	const to = Math.min(pen.width, xOf(pen, span.to));
 	const text = formatNs(span.to - span.from);
@@ -207,10 +208,17 @@ export function placeLength(pen: Pen, span: Span): { text: string; x: number; wi
 	return { text, x, width };
 }
 
-export function drawLength(pen: Pen, span: Span, y: number, color: string): void {
+/* The time at the pointer goes before it. */
+export function drawLength(
+	pen: Pen,
+	span: Span,
+	y: number,
+	color: string,
+	moment: Taken | null,
+): void {
 	const { context, theme } = pen;
 	const placed = placeLength(pen, span);
-	if (!placed) return;
+	if (!placed || (moment && overlap(placed, moment))) return;
 	context.fillStyle = color;
 	context.fillRect(placed.x, y, placed.width, 16);
 	context.fillStyle = theme.back;
