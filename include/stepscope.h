@@ -276,7 +276,7 @@ struct ss_report_options {
  * viewer with the packs of all files that could be read in it. Each stands before
  * </body> as
  *
- *     <script type="application/x-stepscope" data-run="0" data-name="rank0.json.gz">
+ *     <script type="application/x-stepscope" data-run="0" data-name="run/rank0.json.gz">
  *
  * with the pack as gzip as base64; data-run is the number of the run. The place of a link
  * stands before them as application/x-stepscope-place, without the key of the server. `write` and

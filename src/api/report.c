@@ -149,8 +149,25 @@ static enum ss_status put_pack(struct reporting *reporting, const struct ss_trac
 	return status == SS_OK ? end_encoded(reporting, err) : status;
 }
 
-static enum ss_status put_head(struct reporting *reporting, uint32_t run, const char *name,
-			       struct ss_error *err)
+/* The last folder of the path names the run; the rest of it is nobody's business. */
+static enum ss_status put_folder(struct reporting *reporting, const char *path,
+				 struct ss_error *err)
+{
+	const char *end = last_word(path);
+	const char *begin = end;
+	char folder[256];
+
+	while (begin > path && (begin == end || begin[-1] != '/'))
+		begin--;
+	if ((size_t)(end - begin) >= sizeof(folder))
+		return SS_OK;
+	memcpy(folder, begin, (size_t)(end - begin));
+	folder[end - begin] = '\0';
+	return put_escaped(reporting, folder, err);
+}
+
+static enum ss_status put_head(struct reporting *reporting, uint32_t run, const char *path,
+			       const char *name, struct ss_error *err)
 {
 	char number[32];
 
@@ -158,6 +175,7 @@ static enum ss_status put_head(struct reporting *reporting, uint32_t run, const 
 	SS_TRY(put_text(reporting, "<script type=\"application/x-stepscope\" data-run=\"", err));
 	SS_TRY(put_text(reporting, number, err));
 	SS_TRY(put_text(reporting, "\" data-name=\"", err));
+	SS_TRY(put_folder(reporting, path, err));
 	SS_TRY(put_escaped(reporting, name, err));
 	return put_text(reporting, "\">", err);
 }
@@ -166,7 +184,7 @@ static enum ss_status put_file(struct reporting *reporting, uint32_t run,
 			       const struct ss_job_file *file, const struct ss_trace *trace,
 			       struct ss_memory *memory, struct ss_error *err)
 {
-	SS_TRY(put_head(reporting, run, name_of(file), err));
+	SS_TRY(put_head(reporting, run, file->subject.path, name_of(file), err));
 	SS_TRY(put_pack(reporting, trace, name_of(file), memory, err));
 	reporting->packs++;
 	return put_text(reporting, "</script>\n", err);
@@ -200,7 +218,7 @@ static enum ss_status put_snapshot(struct reporting *reporting, uint32_t run,
 		return ss_fail(err, SS_ERR_USAGE,
 			       "'%.200s' is not on disk: it cannot be put into a report",
 			       snapshot->path);
-	SS_TRY(put_head(reporting, run, last_word(snapshot->path), err));
+	SS_TRY(put_head(reporting, run, snapshot->path, last_word(snapshot->path), err));
 	SS_TRY(ss_source_open_any(snapshot->source, memory, &source, err));
 	status = ss_gzip_writer_open(memory, add_encoded, reporting, &reporting->gzip, err);
 	if (status == SS_OK)

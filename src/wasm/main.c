@@ -183,13 +183,13 @@ static int add_ranks(struct handle *handle, struct ss_text *traces)
 	int went_well = 1;
 
 	for (uint32_t rank = 0; rank < DEMO_RANKS; rank++) {
-		char name[] = "rank00.json";
+		char name[] = "demo/rank00.json";
 		struct ss_input input = { .name = name,
 					  .data = traces[rank].data,
 					  .length = traces[rank].length };
 
-		name[4] = (char)('0' + rank / 10);
-		name[5] = (char)('0' + rank % 10);
+		name[9] = (char)('0' + rank / 10);
+		name[10] = (char)('0' + rank % 10);
 		if (went_well && traces[rank].length)
 			went_well = add(handle, &input);
 		ss_text_release(&traces[rank]);

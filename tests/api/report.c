@@ -80,7 +80,7 @@ static void test_page(void **state)
 	uint64_t bytes = 0;
 
 	(void)state;
-	runs.sessions[0] = open_named("[]", "folder/rank0.json");
+	runs.sessions[0] = open_named("[]", "traces/folder/rank0.json");
 	runs.sessions[1] = open_named("{\"traceEvents\":[{\"ph\":\"M\"}]}", "a\"<b>&'c.json");
 	assert_int_equal(ss_session_report(&runs, &options, packs_append, &out, &bytes, NULL),
 			 SS_OK);
@@ -88,7 +88,7 @@ static void test_page(void **state)
 	/* before the last </body> */
 	at = strstr(out.data, "<script");
 	assert_int_equal(at - out.data, (long)(strlen(PAGE) - strlen("</body></html>")));
-	at = check_element(at, 0, "rank0.json", 0);
+	at = check_element(at, 0, "folder/rank0.json", 0);
 	end = check_element(at, 1, "a&quot;&lt;b&gt;&amp;&#39;c.json", 1);
 	assert_string_equal(end, "</body></html>");
 	ss_text_release(&out);

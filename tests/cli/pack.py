@@ -160,7 +160,8 @@ def report(work, job):
     text = out.read_text()
     found = ELEMENT.findall(text)
     check([(item[0], html.unescape(item[1])) for item in found] ==
-          [("0", "rank0.json.gz"), ("0", "rank1.json.gz"), ("1", odd.name)], found)
+          [("0", f"{job.name}/rank0.json.gz"), ("0", f"{job.name}/rank1.json.gz"),
+           ("1", f"{work.name}/{odd.name}")], [item[:2] for item in found])
     check(ELEMENT.sub("", text) == PAGE, "the page was changed")
     check(text.rindex("</script>") < text.rindex("</body>") and
           text.index("</body>") < text.index("<script"), "not before the last </body>")
@@ -168,7 +169,8 @@ def report(work, job):
         data = gzip.decompress(base64.b64decode(item[2], validate=True))
         check(data == (job / f"{name}.stepscope").read_bytes(), name, "is another pack")
     run("report", job, "--rank", 1, "--page", page, "-o", out)
-    check([item[1] for item in ELEMENT.findall(out.read_text())] == ["rank1.json.gz"], "rank")
+    check([item[1] for item in ELEMENT.findall(out.read_text())] ==
+          [f"{job.name}/rank1.json.gz"], "rank")
     run("report", job, "--rank", 1, "--step", 1, "--page", page, "-o", out)
     part = gzip.decompress(base64.b64decode(ELEMENT.findall(out.read_text())[0][2]))
     result = run("steps", "-", "--format", "csv", input=part)

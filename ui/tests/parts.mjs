@@ -284,7 +284,8 @@ async function words() {
 	const job = (...files) => ({ files, snapshots: [] });
 	equal(runName(job(file("/a/b/run.pt.trace.json.gz"))), "run", "one file");
 	equal(runName(job(file("/a/b/r0.json"), file("/a/b/r1.json"))), "b", "a folder");
-	equal(runName(job(file("r0.json"), file("r1.json"))), "2 files", "no folder");
+	equal(runName(job(file("r0.json"), file("r1.json"))), "r0 and 1 more", "no folder");
+	equal(runName(job(file("./r0.json"), file("./r1.json"))), "r0 and 1 more", "this folder");
 	equal(runName(job()), "no files", "nothing");
 	const snapshots = [{ path: "/a/memory.pickle.gz", events: 1040, points: 0 }];
 	equal(runName({ files: [], snapshots }), "memory", "a snapshot");

@@ -12,6 +12,8 @@ import { dropTests } from "./drops.mjs";
 import { noteTests } from "./notes.mjs";
 import { factTests } from "./facts.mjs";
 import { jumpTests } from "./jumps.mjs";
+import { lookTests } from "./looks.mjs";
+import { matrixTests } from "./matrix.mjs";
 import { partUnits } from "./parts.mjs";
 import { rangeTests } from "./ranges.mjs";
 import { scaleTests } from "./scale.mjs";
@@ -47,6 +49,8 @@ export const TESTS = [
 	...rangeTests,
 	...jumpTests,
 	...scaleTests,
+	...lookTests,
+	...matrixTests,
 	...compareTests,
 	...snapshotTests,
 	...tracedTests,

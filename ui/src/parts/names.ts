@@ -6,6 +6,14 @@
 /* Names up to this long are shown as they are: the core's own short names have this length. */
 const SHORT = 96;
 
+/* A title has one line. */
+const TITLE = 64;
+
+export function titleName(name: string): string {
+	const short = shortName(name, TITLE);
+	return short.length > TITLE ? `${short.slice(0, TITLE - 1)}…` : short;
+}
+
 /* The text with everything between the outermost open and close replaced. */
 function fold(text: string, open: string, close: string, by: string): string {
 	let out = "";
@@ -41,7 +49,7 @@ function shortFrame(name: string): string {
 }
 
 /* Stacks are frames with ";" between them: each on its own. */
-export function shortName(name: string): string {
-	if (name.length <= SHORT) return name;
+export function shortName(name: string, most = SHORT): string {
+	if (name.length <= most) return name;
 	return name.split(";").map(shortFrame).join(";");
 }

@@ -16,6 +16,12 @@ export const ROW_PIXELS = 26;
 /* A name is cut below this. */
 const NAME_LEAST = 160;
 
+/* Pixels of a scroll bar and the frame. */
+const SCROLLBAR = 18;
+
+/* A bar has so many times the spare width of a number. */
+const BAR_SHARE = 2;
+
 /* Rows drawn beyond the window, so that a quick scroll does not show white. */
 const BEYOND = 12;
 
@@ -117,19 +123,17 @@ function lineAfter(key: string, line: number, count: number, page: number): numb
 	return next === undefined ? null : Math.max(0, Math.min(count - 1, next));
 }
 
-/* Names give way where the window is narrow; where it is wide the rest stays empty, so that
- * figures stand beside their name. */
+/* Names give way where the window is narrow. Where it is wide all columns get more in the
+ * measure of what they hold, long names and bars most. */
 function templateOf(columns: DrawnColumn[]): Style {
 	const least = (column: DrawnColumn) =>
 		column.numeric ? column.pixels : Math.min(column.pixels, NAME_LEAST);
 	const tracks = columns.map((column) => {
-		const from = least(column);
-		return from === column.pixels
-			? `${from}px`
-			: `minmax(${from}px, ${column.pixels}px)`;
+		const share = column.bar ? BAR_SHARE * column.pixels : column.room;
+		return `minmax(${least(column)}px, ${Math.round(share)}fr)`;
 	});
 	return {
-		gridTemplateColumns: [...tracks, "1fr"].join(" "),
+		gridTemplateColumns: tracks.join(" "),
 		minWidth: `${columns.reduce((all, column) => all + least(column), 0)}px`,
 	};
 }
@@ -217,7 +221,7 @@ function Rows(props: {
 function Notes({ notes }: { notes: string[] }) {
 	if (!notes.length) return null;
 	return (
-		<ul class="table-notes">
+		<ul class="table-notes" tabIndex={0} aria-label="Notes on the table">
 			{notes.map((note) => (
 				<li key={note}>{note}</li>
 			))}
@@ -225,9 +229,18 @@ function Notes({ notes }: { notes: string[] }) {
 	);
 }
 
-function emptyWords(props: TableProps): string {
-	if (props.rows.length) return "No row has this text in a name. Escape clears the filter.";
-	return props.empty ?? "Nothing here.";
+/* Instead of rows: there are none, or none that the filter lets through. */
+function Empty(props: { table: TableProps; filter: string; onClear: () => void }) {
+	const { rows, empty } = props.table;
+	if (!rows.length && !props.filter) return <p class="state">{empty ?? "Nothing here."}</p>;
+	return (
+		<p class="state">
+			No name contains “{props.filter}”.{" "}
+			<button type="button" class="button" onClick={props.onClear}>
+				Clear filter
+			</button>
+		</p>
+	);
 }
 
 /* What was chosen, the rows in their order, and the row that the keys are on. */
@@ -304,6 +317,7 @@ export function Table(props: TableProps) {
 				ref={box}
 				class="table-box"
 				role="grid"
+				hidden={!columns.length}
 				tabIndex={0}
 				aria-label={props.label}
 				aria-rowcount={found.length + 1 + totals.length}
@@ -311,7 +325,12 @@ export function Table(props: TableProps) {
 				aria-activedescendant={line >= 0 ? `${id}-${line}` : undefined}
 				style={
 					props.lines
-						? { height: pixels(props.lines + 1 + totals.length, 2) }
+						? {
+								maxHeight: pixels(
+									props.lines + 1 + totals.length,
+									SCROLLBAR,
+								),
+							}
 						: {}
 				}
 				onKeyDown={onKeyDown}
@@ -337,7 +356,6 @@ export function Table(props: TableProps) {
 					onRow={props.onRow ? choose : null}
 					onShow={props.onShow ? show : null}
 				/>
-				{found.length ? null : <p class="state">{emptyWords(props)}</p>}
 				<Totals
 					totals={totals}
 					columns={columns}
@@ -345,6 +363,13 @@ export function Table(props: TableProps) {
 					firstLine={found.length + 2}
 				/>
 			</div>
+			{found.length ? null : (
+				<Empty
+					table={props}
+					filter={filter}
+					onClear={() => chosen.setFilter("")}
+				/>
+			)}
 			<Notes notes={props.notes ?? []} />
 		</section>
 	);

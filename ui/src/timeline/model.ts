@@ -49,7 +49,7 @@ const LANE_OF_IDLE = 14;
 const LANES_AT_FIRST = 8;
 
 /* A folded rank is as high as the others leave it, so that all can be seen at once. */
-const STRIP_MOST = 20;
+const STRIP_MOST = 25;
 
 /* High strips show an area, low ones its colour alone. */
 const AREA_LEAST = 10;

@@ -6,7 +6,7 @@ import { useLoaded, useOpened } from "../../core/context";
 import { formatBytes, formatNs } from "../../core/format";
 import { type Selection, showOnTimeline, store } from "../../core/store";
 import { Copy } from "../../parts/copy";
-import { shortName } from "../../parts/names";
+import { shortName, titleName } from "../../parts/names";
 import { Failed, Loading } from "../../parts/state";
 import type { Collective, Flow, SliceAnswer } from "../answers";
 import "./details.css";
@@ -276,12 +276,12 @@ export function SliceDetails({ selected }: { selected: SliceSelection }) {
 	return (
 		<div class="about">
 			<header>
-				<h2 class="mono">{slice.short ?? slice.name}</h2>
+				<h2 class="mono">{titleName(slice.short ?? slice.name)}</h2>
 				<Copy text={slice.name} label="copy name" />
 				<ShowButton slice={slice} />
 				<NoteButton slice={slice} />
 			</header>
-			{slice.short && slice.short !== slice.name ? (
+			{titleName(slice.short ?? slice.name) !== slice.name ? (
 				<div class="soft mono">{slice.name}</div>
 			) : null}
 			<div class="about-columns">

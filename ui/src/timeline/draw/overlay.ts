@@ -7,6 +7,7 @@ import type { Flag } from "../../core/types";
 import type { Collective, Flow, PathPiece } from "../answers";
 import { type Layout, laneTop, type Row, rowCentre, trackKey } from "../model";
 import type { Span } from "../span";
+import { overlap, type Taken } from "./axis";
 import { type Pen, snap, xOf } from "./pen";
 
 /* Where something is drawn: its row, or the strip of its rank when that is folded. */
@@ -196,21 +197,34 @@ export function drawStretch(pen: Pen, span: Span, top: number, color: string, al
 	context.fillRect(to - 1, top, 1, pen.height - top);
 }
 
-/* Its length, in the middle of what is seen of it. */
-export function drawLength(pen: Pen, span: Span, y: number, color: string): void {
-	const { context, theme } = pen;
+/* Where its length stands: in the middle of what is seen of it. */
+export function placeLength(pen: Pen, span: Span): (Taken & { text: string }) | null {
 	const from = Math.max(0, xOf(pen, span.from));
 	const to = Math.min(pen.width, xOf(pen, span.to));
 	const text = formatNs(span.to - span.from);
-	const width = theme.width(text) + 10;
-	if (to < from) return;
+	const width = pen.theme.width(text) + 10;
+	if (to < from) return null;
 	const x = Math.min(Math.max(0, (from + to - width) / 2), pen.width - width);
+	return { text, x, width };
+}
+
+/* The time at the pointer goes before it. */
+export function drawLength(
+	pen: Pen,
+	span: Span,
+	y: number,
+	color: string,
+	moment: Taken | null,
+): void {
+	const { context, theme } = pen;
+	const placed = placeLength(pen, span);
+	if (!placed || (moment && overlap(placed, moment))) return;
 	context.fillStyle = color;
-	context.fillRect(x, y, width, 16);
+	context.fillRect(placed.x, y, placed.width, 16);
 	context.fillStyle = theme.back;
 	context.font = theme.font;
 	context.textBaseline = "middle";
-	context.fillText(text, x + 5, y + 8.5);
+	context.fillText(placed.text, placed.x + 5, y + 8.5);
 }
 
 export interface FlagBox extends Box {

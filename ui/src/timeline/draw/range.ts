@@ -3,6 +3,7 @@
  */
 import { hasRow, readRows } from "../rows";
 import { MINIMAP, type Stage, TOP } from "../stage";
+import type { Taken } from "./axis";
 import { drawLength, drawStretch } from "./overlay";
 import { type Pen, snap, xOf } from "./pen";
 
@@ -32,7 +33,8 @@ function drawOver(stage: Stage, pen: Pen, from: number, to: number, text: string
 	fill(TOP - 6, TOP);
 }
 
-export function drawRange(stage: Stage, pen: Pen): void {
+/* `moment`: the time at the pointer, to which the length gives way. */
+export function drawRange(stage: Stage, pen: Pen, moment: Taken | null): void {
 	const { selected } = stage.focus;
 	const range = stage.drag ?? (selected?.kind === "range" ? selected : null);
 	const { theme } = pen;
@@ -45,5 +47,5 @@ export function drawRange(stage: Stage, pen: Pen): void {
 		);
 		if (to >= 0 && from <= pen.width) drawOver(stage, pen, from, to, range.rows);
 	} else drawStretch(pen, range, TOP - 6, theme.accent, 0.16);
-	drawLength(pen, range, MINIMAP + 4, theme.accent);
+	drawLength(pen, range, MINIMAP + 4, theme.accent, moment);
 }

@@ -46,10 +46,10 @@ function Moment({ device, moment }: { device: SnapshotDevice; moment: number | n
 		store.setOwn({ moment: event === null ? "" : String(event) });
 	return (
 		<div class="snapshot-tools">
-			<h3>
+			<h2>
 				Segments and blocks{" "}
 				{moment === null ? "at the end" : `after event ${formatCount(moment)}`}
-			</h3>
+			</h2>
 			<Chips
 				label="Segments"
 				chips={LAYOUTS}
