@@ -76,6 +76,7 @@ static void start(struct sweep *sweep, int64_t start_ns, int64_t end_ns, double 
 	sweep->running[sweep->count++].blocks = blocks;
 }
 
+/* Of one device after the other: the sweep is large, and a file can name many devices. */
 struct figures {
 	struct sweep sweep;
 	double occupied; /* sum of occupancy * time */
@@ -98,6 +99,19 @@ static void note_occupancy(const struct figures *figures, struct ss_table *out)
 	if (figures->unknown_ns && percent >= UNKNOWN_PERCENT)
 		ss_table_note(out, "Occupancy was higher: kernels with more than 48 KiB of shared "
 				   "memory are recorded with 0 (kernels shows which).");
+}
+
+static void reset(struct figures *figures, int64_t from_ns, int64_t to_ns)
+{
+	struct sweep *sweep = &figures->sweep;
+
+	sweep->now_ns = sweep->from_ns = from_ns;
+	sweep->to_ns = to_ns;
+	sweep->count = 0;
+	sweep->filled_ns = figures->occupied = 0;
+	figures->kernel_sum_ns = figures->tensor_sum_ns = 0;
+	figures->occupied_ns = figures->unknown_ns = 0;
+	figures->has_blocks = false;
 }
 
 static void add_kernel(struct figures *figures, const struct ss_trace *trace, uint32_t row)
@@ -139,21 +153,20 @@ static void percent(struct ss_table *out, bool known, double part, int64_t whole
 		ss_row_null(out);
 }
 
-static enum ss_status add_device(const struct ss_trace *trace, int64_t device, int64_t from_ns,
-				 int64_t to_ns, struct ss_table *out, struct ss_error *err)
+static enum ss_status add_device(const struct ss_trace *trace, int64_t device,
+				 struct figures *figures, struct ss_table *out,
+				 struct ss_error *err)
 {
-	struct figures *figures = SS_ARENA_NEW(out->arena, struct figures, 1);
+	int64_t from_ns = figures->sweep.from_ns, to_ns = figures->sweep.to_ns;
 	int64_t span_ns = to_ns - from_ns, compute_ns, comm_ns, copy_ns;
 	struct ss_device_cover own;
 	struct ss_merge merge;
 	bool whole = ss_device_cover_init(&own, trace, device, out->arena->memory);
 
-	if (!figures || !whole || !ss_merge_init(&merge, trace, device, out->arena)) {
+	if (!whole || !ss_merge_init(&merge, trace, device, out->arena)) {
 		ss_device_cover_release(&own);
 		return ss_fail_memory(err, "the utilization of devices");
 	}
-	figures->sweep.now_ns = figures->sweep.from_ns = from_ns;
-	figures->sweep.to_ns = to_ns;
 	for (uint32_t row = ss_merge_next(&merge); row != SS_NO_ROW; row = ss_merge_next(&merge))
 		if (ss_kind_is_kernel(trace->slices.kind[row]))
 			add_kernel(figures, trace, row);
@@ -186,9 +199,12 @@ static enum ss_status utilization_run(const struct ss_subject *subject, struct s
 				      struct ss_error *err)
 {
 	const struct ss_trace *trace = subject->trace;
+	struct figures *figures = SS_ARENA_NEW(out->arena, struct figures, 1);
 	int64_t from_ns = 0, to_ns = 0, device = INT64_MIN;
 	bool any = false;
 
+	if (!figures)
+		return ss_fail_memory(err, "the utilization of devices");
 	for (uint32_t i = 0; i < trace->steps.count; i++) {
 		const struct ss_step *step = &trace->steps.items[i];
 
@@ -199,8 +215,10 @@ static enum ss_status utilization_run(const struct ss_subject *subject, struct s
 		to_ns = step->end_ns;
 		any = true;
 	}
-	while (any && ss_device_next(trace, device, &device))
-		SS_TRY(add_device(trace, device, from_ns, to_ns, out, err));
+	while (any && ss_device_next(trace, device, &device)) {
+		reset(figures, from_ns, to_ns);
+		SS_TRY(add_device(trace, device, figures, out, err));
+	}
 	return SS_OK;
 }
 
