@@ -93,6 +93,7 @@ struct eligible {
 	uint8_t *names;
 };
 
+/* Of one device after the other: the sweep is large, and a file can name many devices. */
 struct figures {
 	struct sweep sweep;
 	struct eligible *eligible;
@@ -149,6 +150,19 @@ static void add_tensor(struct figures *figures, const struct ss_trace *trace, ui
 		figures->eligible_ns += dur_ns;
 }
 
+static void reset(struct figures *figures, int64_t from_ns, int64_t to_ns)
+{
+	struct sweep *sweep = &figures->sweep;
+
+	sweep->now_ns = sweep->from_ns = from_ns;
+	sweep->to_ns = to_ns;
+	sweep->count = 0;
+	sweep->filled_ns = figures->occupied = 0;
+	figures->kernel_sum_ns = figures->tensor_sum_ns = figures->eligible_ns = 0;
+	figures->occupied_ns = figures->unknown_ns = 0;
+	figures->has_blocks = figures->has_ops = false;
+}
+
 static void add_kernel(struct figures *figures, const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;
@@ -187,23 +201,20 @@ static void percent(struct ss_table *out, bool known, double part, int64_t whole
 		ss_row_null(out);
 }
 
-static enum ss_status add_device(struct eligible *eligible, int64_t device, int64_t from_ns,
-				 int64_t to_ns, struct ss_table *out, struct ss_error *err)
+static enum ss_status add_device(const struct ss_trace *trace, int64_t device,
+				 struct figures *figures, struct ss_table *out,
+				 struct ss_error *err)
 {
-	const struct ss_trace *trace = eligible->trace;
-	struct figures *figures = SS_ARENA_NEW(out->arena, struct figures, 1);
+	int64_t from_ns = figures->sweep.from_ns, to_ns = figures->sweep.to_ns;
 	int64_t span_ns = to_ns - from_ns, compute_ns, comm_ns, copy_ns;
 	struct ss_device_cover own;
 	struct ss_merge merge;
 	bool whole = ss_device_cover_init(&own, trace, device, out->arena->memory);
 
-	if (!figures || !whole || !ss_merge_init(&merge, trace, device, out->arena)) {
+	if (!whole || !ss_merge_init(&merge, trace, device, out->arena)) {
 		ss_device_cover_release(&own);
 		return ss_fail_memory(err, "the utilization of devices");
 	}
-	figures->sweep.now_ns = figures->sweep.from_ns = from_ns;
-	figures->sweep.to_ns = to_ns;
-	figures->eligible = eligible;
 	for (uint32_t row = ss_merge_next(&merge); row != SS_NO_ROW; row = ss_merge_next(&merge))
 		if (ss_kind_is_kernel(trace->slices.kind[row]))
 			add_kernel(figures, trace, row);
@@ -237,13 +248,14 @@ static enum ss_status utilization_run(const struct ss_subject *subject, struct s
 				      struct ss_error *err)
 {
 	const struct ss_trace *trace = subject->trace;
+	struct figures *figures = SS_ARENA_NEW(out->arena, struct figures, 1);
 	int64_t from_ns = 0, to_ns = 0, device = INT64_MIN;
 	struct eligible eligible = { .trace = trace };
 	bool any = false;
 
 	SS_TRY(ss_bricks_ops(subject->bricks, &eligible.ops, err));
 	eligible.names = SS_ARENA_NEW(out->arena, uint8_t, (size_t)trace->names.count + 1);
-	if (!eligible.names)
+	if (!figures || !eligible.names)
 		return ss_fail_memory(err, "the utilization of devices");
 	for (uint32_t i = 0; i < trace->steps.count; i++) {
 		const struct ss_step *step = &trace->steps.items[i];
@@ -255,8 +267,11 @@ static enum ss_status utilization_run(const struct ss_subject *subject, struct s
 		to_ns = step->end_ns;
 		any = true;
 	}
-	while (any && ss_device_next(trace, device, &device))
-		SS_TRY(add_device(&eligible, device, from_ns, to_ns, out, err));
+	figures->eligible = &eligible;
+	while (any && ss_device_next(trace, device, &device)) {
+		reset(figures, from_ns, to_ns);
+		SS_TRY(add_device(trace, device, figures, out, err));
+	}
 	return SS_OK;
 }
 

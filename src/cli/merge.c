@@ -15,7 +15,7 @@ struct values {
 
 static const struct option options[] = {
 	{ "--output", "FILE", "the trace to write; .gz compresses it (default: " DEFAULT_NAME ")",
-	  OPTION_TEXT, offsetof(struct values, output), 'o' },
+	  OPTION_OUTPUT, offsetof(struct values, output), 'o' },
 };
 
 static void prepare(void *values)

@@ -20,7 +20,7 @@ struct values {
 };
 
 static const struct option options[] = {
-	{ "--output", "FOLDER", "where the packs go (default: beside each file)", OPTION_TEXT,
+	{ "--output", "FOLDER", "where the packs go (default: beside each file)", OPTION_OUTPUT,
 	  offsetof(struct values, folder), 'o' },
 	{ "--force", "", "replaces packs that are there", OPTION_FLAG,
 	  offsetof(struct values, force), 0 },
@@ -265,6 +265,7 @@ const struct command command_pack = {
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.loads = true,
+	.writes_beside = true,
 	.values_bytes = sizeof(struct values),
 	.prepare = prepare,
 	.run = run,

@@ -18,7 +18,7 @@ struct values {
 };
 
 static const struct option options[] = {
-	{ "--output", "FILE", "the page to write (default: " DEFAULT_NAME ")", OPTION_TEXT,
+	{ "--output", "FILE", "the page to write (default: " DEFAULT_NAME ")", OPTION_OUTPUT,
 	  offsetof(struct values, output), 'o' },
 	{ "--compare", "PATH", "a second run, shown beside the first", OPTION_TEXT,
 	  offsetof(struct values, compare), 0 },

@@ -41,12 +41,14 @@ const struct option show_option_list[] = {
 	{ "--progress", "auto|bar|json|none",
 	  "how to tell that a long load goes on (default: auto)", OPTION_TEXT,
 	  offsetof(struct show_options, progress), 0 },
+	{ "--no-sandbox", "", "keep the rights that reading does not need", OPTION_FLAG,
+	  offsetof(struct show_options, no_sandbox), 0 },
 };
 
 const size_t show_option_count = sizeof(show_option_list) / sizeof(show_option_list[0]);
 
-/* Run, threads, memory limit and progress stand last. */
-const size_t load_option_first = sizeof(show_option_list) / sizeof(show_option_list[0]) - 4;
+/* Run, threads, memory limit, progress and sandbox stand last. */
+const size_t load_option_first = sizeof(show_option_list) / sizeof(show_option_list[0]) - 5;
 
 void show_prepare(void *values)
 {
