@@ -94,7 +94,7 @@ static void count_row(const struct ss_trace *trace, uint32_t row, struct tally *
 		tally->longest = row;
 	}
 	tally->calls++;
-	tally->total_ns += dur_ns;
+	ss_ns_add(&tally->total_ns, dur_ns);
 	away = (double)dur_ns - tally->mean;
 	tally->mean += away / (double)tally->calls;
 	tally->squares += away * ((double)dur_ns - tally->mean);
@@ -102,11 +102,11 @@ static void count_row(const struct ss_trace *trace, uint32_t row, struct tally *
 		return;
 	if (args->occupancy_percent == args->occupancy_percent) {
 		tally->occupied += args->occupancy_percent * (double)dur_ns;
-		tally->occupied_ns += dur_ns;
+		ss_ns_add(&tally->occupied_ns, dur_ns);
 	}
 	if (args->blocks_per_sm == args->blocks_per_sm) {
 		tally->blocks += args->blocks_per_sm * (double)dur_ns;
-		tally->blocks_ns += dur_ns;
+		ss_ns_add(&tally->blocks_ns, dur_ns);
 	}
 }
 
@@ -318,7 +318,7 @@ static bool tell(struct kernels *kernels)
 	    !count(kernels))
 		return false;
 	for (uint32_t i = 0; i < kernels->keys.count; i++)
-		all_ns += kernels->tallies[i].total_ns;
+		ss_ns_add(&all_ns, kernels->tallies[i].total_ns);
 	if (kernels->keys.count)
 		qsort(kernels->tallies, kernels->keys.count, sizeof(*kernels->tallies), compare);
 	for (uint32_t i = 0; i < kernels->keys.count; i++)

@@ -113,9 +113,9 @@ static void add_kernel(struct figures *figures, const struct ss_trace *trace, ui
 		end_ns = sweep->to_ns;
 	if (end_ns <= start_ns)
 		return;
-	figures->kernel_sum_ns += end_ns - start_ns;
+	ss_ns_add(&figures->kernel_sum_ns, end_ns - start_ns);
 	if (ss_slice_flags(trace, row) & SS_NAME_TENSOR_CORE)
-		figures->tensor_sum_ns += end_ns - start_ns;
+		ss_ns_add(&figures->tensor_sum_ns, end_ns - start_ns);
 	if (slices->args[row] == SS_NO_ARGS)
 		return;
 	args = ss_records_at(&trace->kernel_args, slices->args[row]);
@@ -124,10 +124,10 @@ static void add_kernel(struct figures *figures, const struct ss_trace *trace, ui
 		start(sweep, start_ns, end_ns, args->blocks_per_sm);
 	}
 	if (args->occupancy_percent >= 0) {
-		figures->occupied_ns += end_ns - start_ns;
+		ss_ns_add(&figures->occupied_ns, end_ns - start_ns);
 		figures->occupied += args->occupancy_percent * (double)(end_ns - start_ns);
 		if (args->occupancy_percent == 0 && args->shared_bytes > SHARED_BYTES)
-			figures->unknown_ns += end_ns - start_ns;
+			ss_ns_add(&figures->unknown_ns, end_ns - start_ns);
 	}
 }
 
