@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/stop.h"
 
 static int run(const struct command *command, int count, char **words)
 {
@@ -79,7 +80,8 @@ int main(int argc, char **argv)
 
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "stepscope: cannot write the output: %s\n", strerror(errno));
-		return EXIT_FAILED;
+		code = EXIT_FAILED;
 	}
+	stop_end();
 	return code;
 }
