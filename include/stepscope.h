@@ -182,6 +182,9 @@ SS_API void ss_session_watch(struct ss_session *session,
 /* How many of the files could not be read; the view "files" says why. */
 SS_API uint32_t ss_session_failed_count(const struct ss_session *session);
 
+/* How many packs could not be read where the files that they were made of were, instead. */
+SS_API uint32_t ss_session_unread_packs(const struct ss_session *session);
+
 /* One file of a session. The texts live as long as the session. */
 struct ss_file {
 	const char *path;
@@ -211,6 +214,15 @@ SS_API SS_MUST_USE enum ss_status ss_session_pack(struct ss_session *session, ui
 								size_t length),
 						  void *context, uint64_t *bytes,
 						  struct ss_error *err);
+
+/*
+ * Fails when two files that were read differ in anything that a pack keeps, and so in any figure.
+ * A pack that was opened equals the file that it was made of, and not only by its checksums.
+ */
+SS_API SS_MUST_USE enum ss_status ss_session_compare_files(const struct ss_session *a,
+							   uint32_t index_a,
+							   const struct ss_session *b,
+							   uint32_t index_b, struct ss_error *err);
 
 /* Runs a view or report and appends what it renders to `out`. */
 SS_API SS_MUST_USE enum ss_status ss_session_run(struct ss_session *session,
@@ -341,7 +353,7 @@ SS_API const char *ss_snapshots_group_at(const char *view, size_t index);
  * Fields that are 0 or NULL are left to the preset, or to a default.
  */
 struct ss_simulation {
-	const char *folder; /* that the files go into; made when it is not there */
+	const char *folder; /* that the files appear in, all at once; made when it is not there */
 	/* Instead of the folder: takes the traces piece by piece, rank after rank; false stops. */
 	bool (*write)(void *context, uint32_t rank, const char *bytes, size_t length);
 	void *write_context;
@@ -361,7 +373,10 @@ struct ss_simulation {
 	uint32_t drift_ppb;        /* and run apart by up to this much */
 	uint32_t lost_per_million; /* events that do not get into the files */
 	uint32_t threads;          /* 0: as many as the machine has cores */
-	/* Called after each rank, by one thread at a time; false stops. May be NULL. */
+	/*
+	 * Called before the first file, while ranks are written and after each, by one
+	 * thread at a time; false stops, and nothing is left. May be NULL.
+	 */
 	bool (*progress)(void *context, uint32_t done, uint32_t count);
 	void *progress_context;
 };

@@ -51,7 +51,7 @@ static void add_parts(struct ss_table *out, const int64_t *sums, const struct ss
 		int64_t total_ns = 0;
 
 		for (uint32_t i = 0; i < steps->count; i++)
-			total_ns += sums[(size_t)role * steps->count + i];
+			ss_ns_add(&total_ns, sums[(size_t)role * steps->count + i]);
 		if (!total_ns)
 			continue;
 		ss_row_begin(out);

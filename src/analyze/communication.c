@@ -219,8 +219,8 @@ static bool count_row(struct communication *view, uint32_t row, int64_t hidden_n
 		return false;
 	if (!tally->calls++ || dur_ns < tally->min_ns)
 		tally->min_ns = dur_ns;
-	tally->total_ns += dur_ns;
-	tally->hidden_ns += hidden_ns;
+	ss_ns_add(&tally->total_ns, dur_ns);
+	ss_ns_add(&tally->hidden_ns, hidden_ns);
 	if (call.ranks <= 0)
 		tally->has_factor = false;
 	if (call.bytes < 0)
@@ -487,7 +487,7 @@ static bool fill_hiders(struct communication *view, struct ss_table *out)
 		if (!count_device(view, device, hiders))
 			return false;
 	for (uint32_t i = 0; i < count; i++) {
-		all_ns += hiders[i].hidden_ns;
+		ss_ns_add(&all_ns, hiders[i].hidden_ns);
 		if (hiders[i].calls)
 			hiders[used++] = hiders[i];
 	}

@@ -93,11 +93,11 @@ static uint32_t fold(struct tally *tallies, uint32_t count)
 			continue;
 		}
 		last->calls += tallies[i].calls;
-		last->host_ns += tallies[i].host_ns;
-		last->total_ns += tallies[i].total_ns;
+		ss_ns_add(&last->host_ns, tallies[i].host_ns);
+		ss_ns_add(&last->total_ns, tallies[i].total_ns);
 		last->kernels += tallies[i].kernels;
-		last->device_ns += tallies[i].device_ns;
-		last->triton_ns += tallies[i].triton_ns;
+		ss_ns_add(&last->device_ns, tallies[i].device_ns);
+		ss_ns_add(&last->triton_ns, tallies[i].triton_ns);
 	}
 	qsort(tallies, used, sizeof(*tallies), by_time);
 	return used;
@@ -180,7 +180,7 @@ static bool add_regions(const struct ss_regions *regions, struct ss_table *out)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ss_region_call *call = &regions->calls[i];
 
-		all_ns += call->device_ns;
+		ss_ns_add(&all_ns, call->device_ns);
 		tallies[i] = (struct tally){
 			.name = slices->name[call->row],
 			.graph = call->graph,
@@ -279,7 +279,8 @@ static bool add_compiling(const struct ss_regions *regions, struct ss_table *out
 			continue;
 		if (end_ns > ss_slice_end(slices, outer))
 			end_ns = ss_slice_end(slices, outer);
-		tallies[slices->name[outer]].host_ns -= end_ns - slices->start_ns[row];
+		ss_ns_subtract(&tallies[slices->name[outer]].host_ns,
+			       end_ns - slices->start_ns[row]);
 	}
 	for (uint32_t i = 0; i < trace->names.count; i++)
 		if (tallies[i].calls)

@@ -71,7 +71,7 @@ struct histogram {
 static void add_to(struct tally *tally, int64_t dur_ns)
 {
 	tally->calls++;
-	tally->total_ns += dur_ns;
+	ss_ns_add(&tally->total_ns, dur_ns);
 }
 
 static size_t bucket_of(int64_t dur_ns)

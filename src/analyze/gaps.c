@@ -86,7 +86,7 @@ static void add_part(struct tally *tally, const struct ss_gap *gap, enum ss_idle
 {
 	int64_t part_ns = gap->cause_ns[cause];
 
-	tally->idle_ns += part_ns;
+	ss_ns_add(&tally->idle_ns, part_ns);
 	tally->count++;
 	if (part_ns <= tally->longest_ns)
 		return;
@@ -215,7 +215,8 @@ static enum ss_status gaps_run(const struct ss_subject *subject, struct ss_table
 		return ss_fail_memory(err, "the steps");
 	for (uint32_t i = 0; i < trace->steps.count; i++)
 		if (!trace->steps.items[i].dropped)
-			steps_ns += trace->steps.items[i].end_ns - trace->steps.items[i].start_ns;
+			ss_ns_add(&steps_ns,
+				  trace->steps.items[i].end_ns - trace->steps.items[i].start_ns);
 	SS_TRY(ss_bricks_idle(subject->bricks, &gaps.idle, err));
 	SS_TRY(ss_bricks_places(subject->bricks, &gaps.places, err));
 	gaps.group = subject->group;

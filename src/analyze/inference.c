@@ -133,8 +133,8 @@ static void tally_pass(struct tally *tally, const struct ss_pass *pass)
 	add_sum(&tally->tokens, pass->context_tokens);
 	add_sum(&tally->tokens, pass->generated_tokens);
 	if (pass->context_tokens >= 0 || pass->generated_tokens >= 0)
-		tally->token_ns += dur_ns;
-	tally->dur_ns += dur_ns;
+		ss_ns_add(&tally->token_ns, dur_ns);
+	ss_ns_add(&tally->dur_ns, dur_ns);
 	add_sum(&tally->busy_ns, pass->busy_ns);
 	add_sum(&tally->gap_ns, pass->gap_ns);
 	add_sum(&tally->kernels, pass->kernels);

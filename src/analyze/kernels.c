@@ -99,7 +99,7 @@ static void count_row(const struct ss_trace *trace, uint32_t row, struct tally *
 		tally->longest = row;
 	}
 	tally->calls++;
-	tally->total_ns += dur_ns;
+	ss_ns_add(&tally->total_ns, dur_ns);
 	away = (double)dur_ns - tally->mean;
 	tally->mean += away / (double)tally->calls;
 	tally->squares += away * ((double)dur_ns - tally->mean);
@@ -108,11 +108,11 @@ static void count_row(const struct ss_trace *trace, uint32_t row, struct tally *
 	occupancy = ss_kernel_occupancy(args);
 	if (occupancy == occupancy) {
 		tally->occupied += occupancy * (double)dur_ns;
-		tally->occupied_ns += dur_ns;
+		ss_ns_add(&tally->occupied_ns, dur_ns);
 	}
 	if (args->blocks_per_sm == args->blocks_per_sm) {
 		tally->blocks += args->blocks_per_sm * (double)dur_ns;
-		tally->blocks_ns += dur_ns;
+		ss_ns_add(&tally->blocks_ns, dur_ns);
 	}
 }
 
@@ -349,7 +349,7 @@ static bool tell(struct kernels *kernels)
 	    !count(kernels))
 		return false;
 	for (uint32_t i = 0; i < kernels->keys.count; i++)
-		all_ns += kernels->tallies[i].total_ns;
+		ss_ns_add(&all_ns, kernels->tallies[i].total_ns);
 	if (kernels->keys.count)
 		qsort(kernels->tallies, kernels->keys.count, sizeof(*kernels->tallies), compare);
 	for (uint32_t i = 0; i < kernels->keys.count; i++)

@@ -230,11 +230,11 @@ static void sum_kind(const struct printer *printer, const struct ss_module *modu
 
 	sum->calls += module->calls;
 	sum->operators += module->operators;
-	sum->host_self_ns += module->host_self_ns;
-	sum->host_total_ns += inside ? 0 : module->host_total_ns;
+	ss_ns_add(&sum->host_self_ns, module->host_self_ns);
+	ss_ns_add(&sum->host_total_ns, inside ? 0 : module->host_total_ns);
 	for (int part = 0; part < SS_MODULE_PARTS; part++) {
-		sum->self_ns[part] += module->self_ns[part];
-		sum->total_ns[part] += inside ? 0 : module->total_ns[part];
+		ss_ns_add(&sum->self_ns[part], module->self_ns[part]);
+		ss_ns_add(&sum->total_ns[part], inside ? 0 : module->total_ns[part]);
 	}
 }
 

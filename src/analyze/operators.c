@@ -177,14 +177,14 @@ static void count(struct operators *view)
 			tally->number = number;
 			tally->first = row;
 		}
-		tally->host_self_ns += ops->self_ns[row];
-		tally->host_total_ns += slices->dur_ns[row];
-		tally->device_self_ns += ops->device_ns[row];
-		tally->device_total_ns += ops->total_ns[row];
+		ss_ns_add(&tally->host_self_ns, ops->self_ns[row]);
+		ss_ns_add(&tally->host_total_ns, slices->dur_ns[row]);
+		ss_ns_add(&tally->device_self_ns, ops->device_ns[row]);
+		ss_ns_add(&tally->device_total_ns, ops->total_ns[row]);
 		work = ss_works_of(view->works, row);
 		if (work && work->has_flops) {
 			tally->flops += work->flops;
-			tally->flops_ns += view->works->device_ns[row];
+			ss_ns_add(&tally->flops_ns, view->works->device_ns[row]);
 		}
 	}
 }
@@ -201,7 +201,8 @@ static void count_tensor(struct operators *view)
 			continue;
 		op = ss_ops_launcher(view->ops, row);
 		if (op != SS_NO_ROW && view->numbers[op] != SS_NO_ID)
-			view->tallies[view->numbers[op]].tensor_ns += trace->slices.dur_ns[row];
+			ss_ns_add(&view->tallies[view->numbers[op]].tensor_ns,
+				  trace->slices.dur_ns[row]);
 	}
 }
 
@@ -383,7 +384,7 @@ static enum ss_status fill(struct operators *view, struct ss_table *out, struct 
 	if (!count_bytes(view))
 		return ss_fail_memory(err, "the operators");
 	for (uint32_t i = 0; i < view->keys.count; i++)
-		device_ns += view->tallies[i].device_self_ns;
+		ss_ns_add(&device_ns, view->tallies[i].device_self_ns);
 	qsort(view->tallies, view->keys.count, sizeof(*view->tallies), compare);
 	for (uint32_t i = 0; i < view->keys.count; i++)
 		add(view, out, &view->tallies[i], device_ns);

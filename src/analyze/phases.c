@@ -255,7 +255,7 @@ static int64_t length(const struct ss_cover *steps, uint32_t from, uint32_t to)
 	int64_t total = 0;
 
 	for (uint32_t i = from; i < to; i++)
-		total += steps->items[i].end_ns - steps->items[i].start_ns;
+		ss_ns_add(&total, steps->items[i].end_ns - steps->items[i].start_ns);
 	return total;
 }
 

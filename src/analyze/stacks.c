@@ -136,7 +136,7 @@ static bool add_stacks(struct printer *printer)
 		add_stack(printer, items[shown].node, stack->self_ns, stack->calls);
 	}
 	for (uint32_t i = shown; i < used; i++) {
-		rest_ns += tree->nodes[items[i].node].self_ns;
+		ss_ns_add(&rest_ns, tree->nodes[items[i].node].self_ns);
 		rest_calls += tree->nodes[items[i].node].calls;
 	}
 	if (shown == used)
@@ -182,7 +182,7 @@ static bool link_branches(struct printer *printer, uint32_t *first)
 			printer->branches[above]++;
 		} else if (tree->nodes[i].total_ns) {
 			printer->small[above]++;
-			printer->small_ns[above] += tree->nodes[i].total_ns;
+			ss_ns_add(&printer->small_ns[above], tree->nodes[i].total_ns);
 		}
 	}
 	qsort(items, used, sizeof(*items), compare);
@@ -262,12 +262,12 @@ static uint32_t add_chain(struct printer *printer, uint32_t node, uint32_t depth
 		if (nodes[last].parent == SS_NO_ID || printer->branches[last] != 1 ||
 		    own_ns > nodes[last].total_ns / BRANCH_PARTS)
 			break;
-		self_ns += own_ns;
+		ss_ns_add(&self_ns, own_ns);
 		printer->small_ns[last] = 0;
 	}
-	self_ns += nodes[last].self_ns;
+	ss_ns_add(&self_ns, nodes[last].self_ns);
 	if (printer->small_ns[last] < limit)
-		self_ns += printer->small_ns[last];
+		ss_ns_add(&self_ns, printer->small_ns[last]);
 	add_branch(printer, last, nodes[node].total_ns, self_ns, frames, depth, 0);
 	return last;
 }

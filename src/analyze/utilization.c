@@ -145,9 +145,9 @@ static void add_tensor(struct figures *figures, const struct ss_trace *trace, ui
 
 	figures->has_ops |= op != SS_NO_ROW;
 	if (uses)
-		figures->tensor_sum_ns += dur_ns;
+		ss_ns_add(&figures->tensor_sum_ns, dur_ns);
 	if (uses || (op != SS_NO_ROW && is_eligible(figures->eligible, op)))
-		figures->eligible_ns += dur_ns;
+		ss_ns_add(&figures->eligible_ns, dur_ns);
 }
 
 static void reset(struct figures *figures, int64_t from_ns, int64_t to_ns)
@@ -176,7 +176,7 @@ static void add_kernel(struct figures *figures, const struct ss_trace *trace, ui
 		end_ns = sweep->to_ns;
 	if (end_ns <= start_ns)
 		return;
-	figures->kernel_sum_ns += end_ns - start_ns;
+	ss_ns_add(&figures->kernel_sum_ns, end_ns - start_ns);
 	add_tensor(figures, trace, row, end_ns - start_ns);
 	if (slices->args[row] == SS_NO_ARGS)
 		return;
@@ -186,10 +186,10 @@ static void add_kernel(struct figures *figures, const struct ss_trace *trace, ui
 		start(sweep, start_ns, end_ns, args->blocks_per_sm);
 	}
 	if (args->occupancy_percent >= 0) {
-		figures->occupied_ns += end_ns - start_ns;
+		ss_ns_add(&figures->occupied_ns, end_ns - start_ns);
 		figures->occupied += args->occupancy_percent * (double)(end_ns - start_ns);
 		if (args->occupancy_percent == 0 && args->shared_bytes > SHARED_BYTES)
-			figures->unknown_ns += end_ns - start_ns;
+			ss_ns_add(&figures->unknown_ns, end_ns - start_ns);
 	}
 }
 

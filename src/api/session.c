@@ -118,6 +118,11 @@ void ss_session_close(struct ss_session *session)
 	session_free(session);
 }
 
+uint32_t ss_session_unread_packs(const struct ss_session *session)
+{
+	return session->job.packs.unread;
+}
+
 uint32_t ss_session_failed_count(const struct ss_session *session)
 {
 	return session->job.failed_count;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/stop.h"
 
 /* Where the command writes: what its options say, or beside the paths. */
 static size_t find_outputs(const struct command *command, const void *values,
@@ -128,7 +129,8 @@ int main(int argc, char **argv)
 
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "stepscope: cannot write the output: %s\n", strerror(errno));
-		return EXIT_FAILED;
+		code = EXIT_FAILED;
 	}
+	stop_end();
 	return code;
 }

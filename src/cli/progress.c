@@ -5,25 +5,17 @@
  * that is over in a blink shows nothing.
  */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/stop.h"
 
 #define FIRST_NS ((int64_t)400000000)
 #define AGAIN_NS ((int64_t)100000000)
 #define BAR_COLUMNS 24
-
-static volatile sig_atomic_t stopped;
-
-static void stop(int signal)
-{
-	(void)signal;
-	stopped = 1;
-}
 
 static int64_t now_ns(void)
 {
@@ -43,13 +35,8 @@ void progress_prepare(struct progress_bar *bar, const char *mode)
 
 void progress_begin(struct progress_bar *bar, const char *mode)
 {
-	struct sigaction action;
-
-	memset(&action, 0, sizeof(action));
-	action.sa_handler = stop;
 	/* a second Ctrl-C ends the program at once */
-	action.sa_flags = (int)SA_RESETHAND;
-	sigaction(SIGINT, &action, NULL);
+	stop_reading(true);
 	progress_prepare(bar, mode);
 }
 
@@ -92,7 +79,7 @@ bool progress_step(void *context, const struct ss_progress *progress)
 	struct progress_bar *bar = context;
 	int64_t now;
 
-	if (stopped)
+	if (stop_asked())
 		return false;
 	if (!bar->bar && !bar->json)
 		return true;
@@ -117,10 +104,6 @@ void progress_clear(struct progress_bar *bar)
 
 void progress_end(struct progress_bar *bar)
 {
-	struct sigaction action;
-
-	memset(&action, 0, sizeof(action));
-	action.sa_handler = SIG_DFL;
-	sigaction(SIGINT, &action, NULL);
+	stop_reading(false);
 	progress_clear(bar);
 }

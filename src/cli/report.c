@@ -102,7 +102,7 @@ static enum ss_status open_run(const struct values *own, const char *const *path
 	return status;
 }
 
-static void tell(const char *path, const struct ss_runs *runs, uint64_t bytes)
+static void tell(const struct output *output, const struct ss_runs *runs, uint64_t bytes)
 {
 	uint32_t files = 0, failed = 0;
 	char size[BYTES_WORDS];
@@ -112,30 +112,31 @@ static void tell(const char *path, const struct ss_runs *runs, uint64_t bytes)
 		failed += ss_session_failed_count(runs->sessions[i]);
 	}
 	bytes_in_words(bytes, size);
-	printf("%s: %s; open it in any browser, no server is needed\n", path, size);
+	fprintf(output->tells, "%s: %s; open it in any browser, no server is needed\n",
+		output->path, size);
 	if (failed)
-		printf("Left out: %u of %u files that could not be read; 'stepscope files' says "
-		       "why.\n",
-		       failed, files);
+		fprintf(output->tells,
+			"Left out: %u of %u files that could not be read; 'stepscope files' says "
+			"why.\n",
+			failed, files);
 }
 
-static int write_report(const char *what, const struct values *own,
-			const struct ss_report_options *report, const struct ss_runs *runs)
+static int write_report(const char *what, const struct ss_report_options *report,
+			const struct ss_runs *runs, struct output *output)
 {
 	struct ss_error err = { 0 };
-	struct output output;
 	uint64_t bytes = 0;
-	int code = output_open(what, own->output, &output);
+	int code;
 
-	if (code != EXIT_FINE)
-		return code;
-	if (ss_session_report(runs, report, output_write, &output, &bytes, &err) != SS_OK) {
-		output_drop(&output);
-		return show_fail(what, &err);
-	}
-	code = output_close(what, &output);
+	if (ss_session_report(runs, report, output_write, output, &bytes, &err) != SS_OK)
+		return output_fail(what, output, &err);
+	code = output_finish(what, output);
 	if (code == EXIT_FINE)
-		tell(own->output, runs, bytes);
+		code = output_compare(what, output);
+	if (code == EXIT_FINE)
+		code = output_close(what, output);
+	if (code == EXIT_FINE)
+		tell(output, runs, bytes);
 	return code;
 }
 
@@ -147,8 +148,12 @@ static int run(const struct command *command, const void *values, const struct a
 					    .step = own->show.step,
 					    .link = own->link };
 	struct ss_runs runs = { .count = own->compare ? 2 : 1 };
+	struct output_inputs inputs = { arguments->paths,
+					arguments->path_count,
+					{ own->compare, own->page } };
 	struct ss_error err = { 0 };
 	struct ss_text page = { 0 };
+	struct output output;
 	enum ss_status status;
 	int code;
 
@@ -157,13 +162,15 @@ static int run(const struct command *command, const void *values, const struct a
 	code = find_page(command->name, own->page, &page);
 	report.page = page.data;
 	report.page_bytes = page.length;
+	if (code == EXIT_FINE)
+		code = output_open(command->name, own->output, &inputs, &output);
 	if (code == EXIT_FINE) {
 		status = open_run(own, arguments->paths, arguments->path_count, &runs.sessions[0],
 				  &err);
 		if (status == SS_OK && own->compare)
 			status = open_run(own, &own->compare, 1, &runs.sessions[1], &err);
-		code = status == SS_OK ? write_report(command->name, own, &report, &runs)
-				       : show_fail(command->name, &err);
+		code = status == SS_OK ? write_report(command->name, &report, &runs, &output)
+				       : output_fail(command->name, &output, &err);
 	}
 	ss_session_close(runs.sessions[0]);
 	ss_session_close(runs.sessions[1]);

@@ -132,7 +132,14 @@ int show_fail(const char *what, const struct ss_error *err)
 static void tell_failed(const struct ss_session *session, const char *what)
 {
 	uint32_t failed = ss_session_failed_count(session);
+	uint32_t unread = ss_session_unread_packs(session);
 
+	if (unread)
+		fprintf(stderr,
+			"stepscope: %u pack%s could not be read: %s read instead; 'stepscope pack "
+			"--force' packs again\n",
+			unread, unread == 1 ? "" : "s",
+			unread == 1 ? "its file is" : "their files are");
 	if (failed)
 		fprintf(stderr, "stepscope: %u file%s could not be read%s\n", failed,
 			failed == 1 ? "" : "s",

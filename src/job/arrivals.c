@@ -441,8 +441,8 @@ static void add_unknown(struct ss_digest *digest)
 			continue;
 		left_ns = arrival->start_ns - arrival->release_ns;
 		for (int part = 0; part < SS_OWN_PARTS; part++)
-			left_ns -= arrival->own_ns[part];
-		arrival->own_ns[SS_OWN_IDLE + SS_IDLE_UNKNOWN] += left_ns;
+			ss_ns_subtract(&left_ns, arrival->own_ns[part]);
+		ss_ns_add(&arrival->own_ns[SS_OWN_IDLE + SS_IDLE_UNKNOWN], left_ns);
 	}
 }
 

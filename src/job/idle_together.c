@@ -164,7 +164,7 @@ static void add_rows(const struct ss_many *many, struct tally *tallies, uint32_t
 		const struct ss_rank_step *step = &many->ranks[r].steps[i];
 
 		zero_ns = i ? zero_ns : ss_many_align(many, r, step->start_ns);
-		steps_ns += step->end_ns - step->start_ns;
+		ss_ns_add(&steps_ns, step->end_ns - step->start_ns);
 	}
 	for (;;) {
 		uint32_t best = 0;
@@ -215,7 +215,7 @@ static enum ss_status idle_together_run(const struct ss_many *many, uint32_t gro
 		uint32_t votes, cause = cause_at(many, stretch->start_ns, &votes);
 		struct tally *tally = &tallies[cause];
 
-		tally->idle_ns += length_ns;
+		ss_ns_add(&tally->idle_ns, length_ns);
 		tally->times++;
 		if (length_ns <= tally->longest_ns)
 			continue;

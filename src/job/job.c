@@ -226,30 +226,65 @@ static bool report_snapshot(void *context, const struct ss_source *source, uint6
 	return report(context, source->done_bytes, source->total_bytes, event_count);
 }
 
-static void load_file(struct loading *loading, uint32_t index)
+static enum ss_status read_file(struct loading *loading, const struct ss_path *path,
+				struct ss_job_file *file, uint32_t index, struct ss_error *problem)
 {
-	struct ss_job *job = loading->job;
-	struct ss_job_file *file = &job->files[loading->first + index];
-	struct reporting reporting = { .loading = loading };
+	struct reporting reporting = { .loading = loading,
+				       .progress = { .doing = "Reading the traces",
+						     .path = path->path,
+						     .file_index = index,
+						     .file_count = loading->paths->count } };
 	struct ss_load_options load = { .threads = loading->threads,
 					.progress = report,
 					.progress_context = &reporting };
 	struct ss_snapshot_options memory = { report_snapshot, &reporting };
-	struct ss_error problem = { 0 };
 	struct ss_source *source = NULL;
-	enum ss_status status;
+	enum ss_status status = open_source(path, loading->options->snapshots, loading->job->memory,
+					    &source, problem);
 
-	reporting.progress.doing = "Reading the traces";
-	reporting.progress.path = loading->paths->items[index].path;
-	reporting.progress.file_index = index;
-	reporting.progress.file_count = loading->paths->count;
-	status = open_source(&loading->paths->items[index], loading->options->snapshots,
-			     job->memory, &source, &problem);
 	if (status == SS_OK && loading->options->snapshots)
-		status = ss_job_snapshot_load(job, file, source, &memory, &problem);
+		status = ss_job_snapshot_load(loading->job, file, source, &memory, problem);
 	if (status == SS_OK && !file->has_snapshot)
-		status = load_source(file, source, &load, job->memory, &problem);
+		status = load_source(file, source, &load, loading->job->memory, problem);
 	ss_source_close(source);
+	return status;
+}
+
+/* A pack that cannot be read is no loss where the file that it was made of is there. */
+static enum ss_status read_packed(struct loading *loading, const struct ss_path *path,
+				  struct ss_job_file *file, uint32_t index, enum ss_status status)
+{
+	struct ss_job *job = loading->job;
+	struct ss_path instead = { 0 };
+	const char *shown;
+
+	if (status == SS_OK || status == SS_ERR_STOPPED || status == SS_ERR_LIMIT || path->input ||
+	    !ss_find_is_pack(path->path))
+		return status;
+	ss_gate_lock(loading->gate);
+	instead.path = ss_find_packed(path->path, &job->arena);
+	shown = instead.path ? shown_path(job, instead.path) : NULL;
+	ss_gate_unlock(loading->gate);
+	if (!shown || read_file(loading, &instead, file, index, NULL) != SS_OK)
+		return status;
+	file->subject.path = shown;
+	file->source = instead.path;
+	ss_gate_lock(loading->gate);
+	job->packs.unread++;
+	job->packs.preferred -= path->stands_in;
+	ss_gate_unlock(loading->gate);
+	return SS_OK;
+}
+
+static void load_file(struct loading *loading, uint32_t index)
+{
+	struct ss_job *job = loading->job;
+	struct ss_job_file *file = &job->files[loading->first + index];
+	const struct ss_path *path = &loading->paths->items[index];
+	struct ss_error problem = { 0 };
+	enum ss_status status = read_file(loading, path, file, index, &problem);
+
+	status = read_packed(loading, path, file, index, status);
 	if (status == SS_OK)
 		count_oddities(file);
 	if (status == SS_OK && loading->options->reduce)

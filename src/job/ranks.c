@@ -59,14 +59,14 @@ struct sums {
 
 static void add_step(const struct ss_rank_step *step, struct sums *sums)
 {
-	sums->step_ns += step->end_ns - step->start_ns;
-	sums->compute_ns += step->compute_ns;
-	sums->comm_ns += step->comm_ns;
-	sums->overlap_ns += step->overlap_ns;
-	sums->exposed_ns += step->exposed_comm_ns;
-	sums->copy_ns += step->exposed_copy_ns;
+	ss_ns_add(&sums->step_ns, step->end_ns - step->start_ns);
+	ss_ns_add(&sums->compute_ns, step->compute_ns);
+	ss_ns_add(&sums->comm_ns, step->comm_ns);
+	ss_ns_add(&sums->overlap_ns, step->overlap_ns);
+	ss_ns_add(&sums->exposed_ns, step->exposed_comm_ns);
+	ss_ns_add(&sums->copy_ns, step->exposed_copy_ns);
 	for (int k = 0; k < SS_IDLE_CAUSES; k++)
-		sums->idle_ns += step->idle_ns[k];
+		ss_ns_add(&sums->idle_ns, step->idle_ns[k]);
 }
 
 /* A collective in which all wait for the last one; NULL where the rank met nobody in one. */

@@ -77,7 +77,7 @@ static void add(struct sums *sums, const struct ss_critical_piece *piece, enum g
 		*row = (struct row){ .rank = key.rank,
 				     .part = piece->part,
 				     .name = group == GROUP_NAME ? name : NULL };
-	row->total_ns += length_ns;
+	ss_ns_add(&row->total_ns, length_ns);
 	row->pieces++;
 	if (length_ns > row->longest_ns) {
 		row->longest_ns = length_ns;

@@ -10,9 +10,6 @@
 #include "read/number.h"
 #include "trace/lookup.h"
 
-/* HTA's limit, too: longer events come from clocks gone wrong. */
-#define ABSURD_NS ((int64_t)7 * 24 * 3600 * 1000000000)
-
 static void odd(struct ss_reader *reader, enum ss_oddity oddity, int64_t at_byte)
 {
 	ss_quality_add_at(&reader->batch.quality, oddity, at_byte);
@@ -76,7 +73,7 @@ static bool duration_of(struct ss_reader *reader, int64_t at_byte, int64_t *out)
 		    at_byte);
 		return !is_number || far <= 0;
 	}
-	if (*out > ABSURD_NS) {
+	if (*out > SS_SLICE_NS_MAX) {
 		odd(reader, SS_ODD_ABSURD_DURATION, at_byte);
 		return false;
 	}

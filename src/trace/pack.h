@@ -184,6 +184,14 @@ SS_MUST_USE
 enum ss_status ss_pack_write(const struct ss_trace *trace, const char *name, ss_pack_output output,
 			     void *context, struct ss_error *err);
 
+/*
+ * Fails, and names the part, when two traces differ in what a pack keeps of them (but for the name
+ * of the origin) or in what is found again of that.
+ */
+SS_MUST_USE
+enum ss_status ss_pack_compare(const struct ss_trace *a, const struct ss_trace *b,
+			       struct ss_error *err);
+
 /* unpack.c: true when the source's next bytes are those of a pack; they are not used up. */
 SS_MUST_USE
 enum ss_status ss_pack_is_next(struct ss_source *source, bool *out, struct ss_error *err);

@@ -13,6 +13,7 @@
 #define SS_TRACE_TRACE_H
 
 #include "base/intern.h"
+#include "base/ns.h"
 #include "trace/args.h"
 #include "trace/kinds.h"
 #include "trace/names.h"
@@ -26,6 +27,12 @@
 
 /* Places that are kept for the categories of kinds.c. */
 #define SS_CATEGORIES_KNOWN 40
+
+/*
+ * However a slice is made (X, B and E, b and e, a pack), it lasts no longer. HTA's limit, too:
+ * longer events come from clocks gone wrong.
+ */
+#define SS_SLICE_NS_MAX ((int64_t)7 * 24 * 3600 * 1000000000)
 
 struct ss_slices {
 	uint32_t count, capacity;

@@ -67,7 +67,10 @@ static bool numbers_hold(const struct ss_trace *trace, const struct limits *limi
 	return !bad;
 }
 
-/* In order, not negative, and inside of the span; a moment may lie outside of it. */
+/*
+ * In order, not negative, no longer than a slice can be, and inside of the span; a moment may
+ * lie outside of it.
+ */
 static bool times_hold(const struct ss_trace *trace, const struct ss_track *track)
 {
 	const struct ss_slices *slices = &trace->slices;
@@ -81,10 +84,9 @@ static bool times_hold(const struct ss_trace *trace, const struct ss_track *trac
 		int64_t from = is_moment ? -SPAN_NS_MAX : 0;
 		int64_t to = is_moment ? SPAN_NS_MAX : trace->span_ns;
 
-		bad |= start < from || start > to || dur < 0;
+		bad |= start < from || start > to || dur < 0 || dur > SS_SLICE_NS_MAX;
 		/* the difference fits only where the first two hold; as unsigned it is harmless */
 		bad |= !is_moment && (uint64_t)dur > (uint64_t)to - (uint64_t)start;
-		bad |= is_moment && dur > SS_TIME_NS_MAX;
 		bad |= start < last_start || (start == last_start && dur > last_dur);
 		last_start = start;
 		last_dur = dur;

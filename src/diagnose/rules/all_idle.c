@@ -205,13 +205,13 @@ static void claim(struct pauses *pauses, uint32_t whole, uint8_t what)
 	if (!gone_ns)
 		return;
 	if (what & SS_CHORE_SAVES)
-		pauses->save_ns += gone_ns;
+		ss_ns_add(&pauses->save_ns, gone_ns);
 	else if (what & SS_CHORE_CALLBACK)
-		pauses->callback_ns += gone_ns;
+		ss_ns_add(&pauses->callback_ns, gone_ns);
 	else if (what & SS_CHORE_LOGS)
-		pauses->log_ns += gone_ns;
+		ss_ns_add(&pauses->log_ns, gone_ns);
 	else
-		pauses->guess_ns += gone_ns;
+		ss_ns_add(&pauses->guess_ns, gone_ns);
 	function = function_of(pauses, whole);
 	ss_sites_add(&pauses->sites, slices->name[function], function, gone_ns);
 }
