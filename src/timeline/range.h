@@ -97,7 +97,7 @@ struct ss_ranged {
 	struct ss_range_color colors[SS_WHERE_IDLE][SS_COLOR_COUNT];
 	struct ss_range_node *nodes;
 	uint32_t node_count, node_capacity;
-	int64_t rest_ns; /* of tracks that have no node */
+	int64_t rest_ns;                 /* of tracks that have no node */
 	struct ss_range_device *devices; /* by file, then by number */
 	uint32_t device_count, device_capacity;
 };

@@ -21,7 +21,10 @@ export interface Look {
 	fromStart: boolean; /* times count from the start of the run, not of the step */
 }
 
-const FIELDS = ["open", "pins", "deep", "lanes", "rows", "mark", "marks", "path", "clock", "color", "jump"];
+const FIELDS = [
+	...["open", "pins", "deep", "lanes", "rows", "mark", "marks", "path", "clock", "color"],
+	"jump",
+];
 
 /* What the address had when the tab was left. */
 const left = new Map<string, string>();
