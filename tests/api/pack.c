@@ -273,9 +273,9 @@ static void test_week(void **state)
 	ss_text_release(&pack);
 }
 
-#define TWO(name, dur)                                                                                \
-	"[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"ts\":0,\"dur\":9},{\"ph\":\"X\",\"cat\":" \
-	"\"cpu_op\",\"name\":\"" name "\",\"ts\":1,\"dur\":" dur "}]"
+#define OP(name, at, dur) \
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"ts\":" at ",\"dur\":" dur "}"
+#define TWO(name, dur) "[" OP("a", "0", "9") "," OP(name, "1", dur) "]"
 
 /* What differs in one place is not the same, and a pack is the same as its file. */
 static void test_compare(void **state)
