@@ -100,8 +100,9 @@ async function realCalls(harness) {
 	if (!existsSync(OWL)) return;
 	const line = await begin(harness, OWL, {});
 	await checkCall(line, "input-stall");
-	/* rows in between are folded, and one click away */
+	/* rows in between are folded where they do not fit, and one click away */
 	const fold = line.page.getByRole("button", { name: /folded row/ });
+	if (!(await fold.count())) return line.close();
 	equal(await fold.getAttribute("aria-expanded"), "false", "the rows between");
 	await fold.click();
 	await settle(line.page);

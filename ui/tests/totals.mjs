@@ -35,7 +35,9 @@ function readGrid(view) {
 	if (!grid) return null;
 	const heads = [...grid.querySelectorAll("[role=columnheader]")];
 	const rows = [...grid.querySelectorAll("[role=row]")].filter(
-		(row) => row.querySelectorAll("[role=gridcell]").length === heads.length,
+		(row) =>
+			row.querySelectorAll("[role=gridcell]").length === heads.length &&
+			!row.closest(".table-totals"),
 	);
 	const cellOf = (cell) =>
 		cell.classList.contains("none")
@@ -114,8 +116,15 @@ async function checkJob(harness, folder) {
 	check(tables >= 15, `${folder}: only ${tables} tables`);
 }
 
+/* All of them take minutes: two a day, so that each has its turn; STEPSCOPE_ALL=1 takes all. */
+function jobsOfToday() {
+	if (process.env.STEPSCOPE_ALL) return JOBS;
+	const day = Math.floor(Date.now() / 86_400_000);
+	return [JOBS[(2 * day) % JOBS.length], JOBS[(2 * day + 1) % JOBS.length]];
+}
+
 async function realJobs(harness) {
-	for (const job of JOBS)
+	for (const job of jobsOfToday())
 		if (existsSync(join(TRACES, job))) await checkJob(harness, join(TRACES, job));
 }
 

@@ -65,8 +65,11 @@ export class Landing {
 				deep: new Set([...stage.look.deep, hidden.row.key]),
 			});
 		if (!found.length) return;
+		/* lanes without Python frames are known when the slices are here, and slices come
+		 * of rows that are in view: until then the top of the row counts */
+		const isKnown = (row: Row) => Boolean(stage.supply.tiles.of(row.key)?.now);
 		const tops = found.map(({ spot, row }) =>
-			laneTop(row, Math.max(0, stage.laneOf(row, spot))),
+			laneTop(row, isKnown(row) ? Math.max(0, stage.laneOf(row, spot)) : 0),
 		);
 		const top = Math.min(...tops);
 		const bottom = Math.max(...tops.map((one, i) => one + (found[i]?.row.lane ?? 0)));
@@ -74,8 +77,7 @@ export class Landing {
 		const free = viewport - GROUP - (bottom - top);
 		if (top < stage.scroll + GROUP || bottom > stage.scroll + viewport)
 			stage.scrollTo(Math.max(0, top - GROUP - Math.max(0, free / 3)));
-		/* lanes without Python frames are known when the slices are here */
-		this.due = found.some(({ row }) => !stage.supply.tiles.of(row.key)?.now);
+		this.due = !found.every(({ row }) => isKnown(row));
 	}
 
 	private isHidden(spot: Spotted, row: Row): boolean {

@@ -37,7 +37,7 @@ export interface Layout {
 }
 
 export const GROUP = 26;
-const NOTE = 22;
+const NOTE = 28; /* room for a button of 24 px */
 const CURVE = 40;
 export const PAD = 3; /* above and below the lanes of a row */
 const LANE_OF_THREAD = 16;

@@ -121,7 +121,7 @@ export function Phases(props: AskedDevice & { events: number; show?: () => void 
 	};
 	return (
 		<section class="phase-part" aria-label="Memory by phase">
-			<h3>Memory by phase</h3>
+			<h2>Memory by phase</h2>
 			{found.notes.map((note) => (
 				<p key={note}>{note}</p>
 			))}
