@@ -11,6 +11,7 @@ import { doubtTests } from "./doubts.mjs";
 import { dropTests } from "./drops.mjs";
 import { noteTests } from "./notes.mjs";
 import { factTests } from "./facts.mjs";
+import { guideTests } from "./guides.mjs";
 import { jumpTests } from "./jumps.mjs";
 import { lookTests } from "./looks.mjs";
 import { matrixTests } from "./matrix.mjs";
@@ -51,6 +52,7 @@ export const TESTS = [
 	...scaleTests,
 	...lookTests,
 	...matrixTests,
+	...guideTests,
 	...compareTests,
 	...snapshotTests,
 	...tracedTests,
