@@ -26,6 +26,8 @@ STEPSCOPE = str(pathlib.Path(sys.argv[1]).resolve())
 PAGE = "<html><body><p>viewer</p></body></html>"
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OLD = b"what was there before"
+# a job that takes no time: it is written hundreds of times
+SMALL = ("sim", "-p", "ddp8-slow", "--set", "layers=2", "--steps", "2")
 checks = 0
 
 
@@ -50,7 +52,7 @@ def names(folder):
 
 
 def simulate(folder, *more):
-    run("sim", "-p", "ddp8-slow", "--ranks", 2, "--steps", 2, "-o", folder, *more)
+    run(*SMALL, "--ranks", 2, "-o", folder, *more)
     return folder
 
 
@@ -478,8 +480,8 @@ def two_writers(work):
                     simulate(work / f"of{ranks}", "--ranks", ranks).iterdir()}
             for ranks in (2, 5)}
     for _ in range(4):
-        both = [subprocess.Popen([STEPSCOPE, "sim", "-p", "ddp8-slow", "--ranks", str(ranks),
-                                  "--steps", "2", "-o", str(folder / "sim")],
+        both = [subprocess.Popen([STEPSCOPE, *SMALL, "--ranks", str(ranks), "-o",
+                                  str(folder / "sim")],
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
                 for ranks in (2, 5, 2, 5)]
         for process in both:
