@@ -13,6 +13,10 @@ import sys
 
 import oracle_figures
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "support"))
+
+from today import share
+
 SKIPPED = 77
 
 
@@ -115,7 +119,7 @@ def main():
         print(f"skipped: no traces at {traces}")
         return SKIPPED
     checked = failed = 0
-    for oracle_path in sorted(oracles.glob("*.json")):
+    for oracle_path in share(sorted(oracles.glob("*.json")), 2):
         oracle = json.loads(oracle_path.read_text())
         for path, part in trace_files(oracle_path, oracle, traces):
             try:

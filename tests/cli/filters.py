@@ -17,6 +17,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from today import share
+
 FINE, USAGE = 0, 2
 STEPSCOPE = sys.argv[1]
 TRACES = pathlib.Path(sys.argv[2])
@@ -304,8 +308,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_small(views, pathlib.Path(folder))
     paths = [TRACES / name for name in NAMES if (TRACES / name).exists()]
-    if os.environ.get("STEPSCOPE_QUICK") == "1":
-        paths = paths[::2]
+    paths = share(paths, 2)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for path in pool.map(lambda path: check_trace(views, path), paths):
             print("ok", path.name)

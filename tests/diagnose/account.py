@@ -12,6 +12,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from today import share
+
 PARTS = (
     "explained_ns", "compute_ns", "communication_ns", "copies_ns", "host_ns", "unexplained_ns",
 )
@@ -63,7 +67,7 @@ def main():
     stepscope, traces = sys.argv[1], pathlib.Path(sys.argv[2])
     failed = count = 0
     with tempfile.TemporaryDirectory() as folder:
-        paths = list(jobs(traces)) if traces.is_dir() else []
+        paths = share(jobs(traces)) if traces.is_dir() else []
         for number, words in enumerate(SIMULATED):
             out = os.path.join(folder, f"job{number}")
             run(stepscope, "sim", *words, "--steps", "4", "-o", out)

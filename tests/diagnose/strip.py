@@ -2,17 +2,20 @@
 """Verdicts on real traces that information was taken out of claim nothing that is no longer there.
 
 Usage: strip.py STEPSCOPE TRACES STRIP [WORD]. STRIP is the program that takes information out
-(strip.py WAY OUT FILE...). Half of the traces are tried, by the parity of the day, so that all are
-within two days; STEPSCOPE_QUICK=1 leaves out the larger ones, WORD takes those whose path has it.
+(strip.py WAY OUT FILE...). STEPSCOPE_QUICK=1 takes half of the smaller ones, others each day, WORD
+those whose path has it.
 Exits 77 (skipped) where there are no traces or no STRIP.
 """
-import datetime
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from today import share
 
 SKIPPED = 77
 WAYS = ("python", "steps", "flow", "runtime", "ops", "one-percent", "shift", "half-ranks", "cut")
@@ -153,17 +156,14 @@ def main():
         return SKIPPED
     checks = Checks(stepscope, strip)
     most = BYTES_QUICK if os.environ.get("STEPSCOPE_QUICK") == "1" else BYTES_MAX
-    parity = datetime.date.today().toordinal() % 2
     word = sys.argv[4] if len(sys.argv) > 4 else None
-    tried = 0
-    for number, (name, paths) in enumerate(all_traces(traces)):
-        if word is None and (number % 2 != parity
-                             or sum(path.stat().st_size for path in paths) > most):
-            continue
-        if word is None or word in name:
-            tried += 1
-            check_trace(checks, name, [path.resolve() for path in paths])
-    print(f"{tried} traces, {checks.checked} checks, {checks.failed} failed")
+    tried = share(((name, paths) for name, paths in all_traces(traces)
+                   if sum(path.stat().st_size for path in paths) <= most), 2)
+    if word:
+        tried = [(name, paths) for name, paths in all_traces(traces) if word in name]
+    for name, paths in tried:
+        check_trace(checks, name, [path.resolve() for path in paths])
+    print(f"{len(tried)} traces, {checks.checked} checks, {checks.failed} failed")
     return 1 if checks.failed or not checks.checked else 0
 
 

@@ -17,6 +17,10 @@ import sys
 import time
 import urllib.request
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from today import share
+
 JOBS = ["jobs/dlrm_v100x8", "jobs/megatron_tp8", "jobs/torchrec_straggler", "jobs/tp2_tiny",
         "jobs/megatron_tp2", "cpu/stack_memory"]
 UNITS = ("_ns", "_bytes", "_percent")
@@ -196,7 +200,7 @@ def main():
     if not jobs:
         print("rank_all: no traces here")
         sys.exit(77)
-    for job in jobs:
+    for job in share(jobs):
         tables, rows = check_job(stepscope, job)
         assert tables > 50 and rows > 50, f"{job.name}: {tables} tables, {rows} rows"
         print(f"{job.name}: {tables} tables, {rows} rows over all ranks")

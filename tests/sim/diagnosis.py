@@ -4,16 +4,20 @@
 Usage: diagnosis.py STEPSCOPE [PRESET...]. A job with one cause has it as its first finding, one
 with several has all of them; the step that fixes would give is near the truth; healthy jobs have
 no warning. Presets whose rule the program does not have are skipped with a message.
-STEPSCOPE_QUICK=1 takes every fourth preset. bench/diagnosis prints the same figures as a table.
+STEPSCOPE_QUICK=1 takes a fourth of the presets, others each day. bench/diagnosis prints the same
+figures as a table.
 """
-import os
 import statistics
+import pathlib
 import sys
 
 import diagnosis_truth as truth
 import job_truth
 
-QUICK_STRIDE = 4
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from today import share
+
 # percent of the true step, of one set of fixes, and the median of all
 STEP_ERROR_MAX = 5
 STEP_ERROR_MEDIAN = 2
@@ -43,13 +47,12 @@ def problems_of(verdict):
 
 def main():
     stepscope = sys.argv[1]
-    is_quick = os.environ.get("STEPSCOPE_QUICK") == "1"
     known = truth.rules(stepscope)
     presets = [row["preset"] for row in job_truth.presets(stepscope)]
     if sys.argv[2:]:
         presets = [name for name in presets if name in sys.argv[2:]]
-    elif is_quick:
-        presets = presets[::QUICK_STRIDE]
+    else:
+        presets = share(presets, 4)
     failed, errors = 0, []
     for preset in presets:
         verdict = truth.Verdict(stepscope, preset, (), known)

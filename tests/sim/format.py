@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
 """Compares the form of simulated traces with that of real ones, and checks that rows fit together.
 
-Usage: format.py STEPSCOPE TRACES [PRESET...]. Without presets: all, or with STEPSCOPE_QUICK=1 every
-twelfth. A folder in place of a preset
-is checked as it is. The rules are taken from the real traces: which keys and arguments each class
-of rows has, of which types, which calls have arrows, what the head says. Exits 77 (skipped) when
-the traces are not there.
+Usage: format.py STEPSCOPE TRACES [PRESET...]. Without presets: all, or with STEPSCOPE_QUICK=1 a
+twelfth of them, others each day. A folder in place of a preset is checked as it is. The rules are
+taken from the real traces: which keys and arguments each class of rows has, of which types, which
+calls have arrows, what the head says. Exits 77 (skipped) when the traces are not there.
 """
 import json
-import os
 import pathlib
 import sys
 import tempfile
@@ -19,8 +17,11 @@ from trace_rows import (
     Refused, Report, Trace, check_all, presets_of, rank_files, rows_of, simulate,
 )
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from today import share
+
 SKIPPED = 77
-QUICK_STRIDE = 12
 # Ranks that are looked at: the first and the last ones of larger jobs.
 FIRST_RANKS, LAST_RANKS = 2, 1
 
@@ -128,9 +129,7 @@ def main():
     both = learn(traces)
     if both is None:
         return SKIPPED
-    presets = sys.argv[3:] or [row["preset"] for row in presets_of(stepscope)]
-    if not sys.argv[3:] and os.environ.get("STEPSCOPE_QUICK") == "1":
-        presets = presets[::QUICK_STRIDE]
+    presets = sys.argv[3:] or share((row["preset"] for row in presets_of(stepscope)), 12)
     return check_all(check_preset, presets, stepscope, both)
 
 

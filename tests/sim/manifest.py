@@ -3,8 +3,8 @@
 
 Usage: manifest.py STEPSCOPE [PRESET...]. tests/sim/manifest.json holds for each preset its job, its
 seed, what is planted and what that costs, and a hash of all of its files: other compilers, machines
-and numbers of threads must give the same. STEPSCOPE_QUICK=1 takes every twelfth preset.
-UPDATE_MANIFEST=1 rewrites it (and tools/docs.py the pages); read the diff.
+and numbers of threads must give the same. STEPSCOPE_QUICK=1 takes a twelfth of the presets,
+others each day. UPDATE_MANIFEST=1 rewrites it (and tools/docs.py the pages); read the diff.
 """
 import hashlib
 import json
@@ -14,8 +14,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from today import share
+
 MANIFEST = pathlib.Path(__file__).parent / "manifest.json"
-QUICK_STRIDE = 12
 
 
 def listed(stepscope):
@@ -82,8 +85,8 @@ def main():
         print("the program and the manifest do not have the same presets")
     if sys.argv[2:]:
         presets = [preset for preset in presets if preset["preset"] in sys.argv[2:]]
-    elif os.environ.get("STEPSCOPE_QUICK") == "1":
-        presets = presets[::QUICK_STRIDE]
+    else:
+        presets = share(presets, 12)
     for number, preset in enumerate(presets):
         found = simulated(stepscope, preset, 1 + number % 3)
         problem = first_difference(found, wanted.get(preset["preset"], {}))

@@ -13,6 +13,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from today import share
+
 FILES = [
     "cuda/h100_qwen.json.gz", "cuda/h100_owlv2.json.gz", "cuda/ddp2_memory_events.json.gz",
     "cuda/resnet50_workers0.pt.trace.json.gz", "cuda/resnet50_workers4.pt.trace.json.gz",
@@ -209,6 +213,7 @@ def main():
     if not paths:
         print("no traces: nothing checked")
         return 77
+    paths = share(paths)
     for path in paths:
         check_file(stepscope, path)
     check_same_run(stepscope, traces / "memory")
