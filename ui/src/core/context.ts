@@ -23,7 +23,7 @@ export function useOpened(): Opened {
 /* An answer that comes sooner is not worth a bar. */
 const WORK_AFTER_MS = 300;
 
-/* What the core works at, while something is waited for; null: not known. */
+/* What the core works on while the page waits; null: not known. */
 export function useWork(waits: boolean): Work | null {
 	const transport = useContext(OpenedContext)?.client.transport;
 	const [work, change] = useState<Work | null>(null);

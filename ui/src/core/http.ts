@@ -115,7 +115,7 @@ export function httpTransport(token: string): Transport {
 					const { work } = (await answer.json()) as State;
 					if (timer) told(work ?? null);
 				} catch {
-					/* what is waited for says so */
+					/* the request that waits says so */
 				}
 				if (timer) timer = window.setTimeout(() => void state(), WORK_MS);
 			};

@@ -64,7 +64,7 @@ function layoutOf(rows: number, columns: number, width: number): Layout {
 	};
 }
 
-/* Every so many labels are written, so that they do not touch. */
+/* One label in this number of rows or columns is written, so that they do not touch. */
 function strideOf(size: number, needed: number): number {
 	const least = Math.ceil(needed / size);
 	return [1, 2, 5, 10, 20, 50, 100, 200, 500].find((stride) => stride >= least) ?? 1000;

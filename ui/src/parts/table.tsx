@@ -19,7 +19,7 @@ const NAME_LEAST = 160;
 /* Pixels of a scroll bar and the frame. */
 const SCROLLBAR = 18;
 
-/* A bar has so many times the spare width of a number. */
+/* A bar gets this multiple of the spare width of a number. */
 const BAR_SHARE = 2;
 
 /* Rows drawn beyond the window, so that a quick scroll does not show white. */
@@ -59,7 +59,7 @@ export interface TableProps {
 
 const NO_TOTALS: Total[] = [];
 
-/* The height of so many rows. */
+/* The height of this number of rows. */
 function pixels(rows: number, more = 0): string {
 	return `${rows * ROW_PIXELS + more}px`;
 }

@@ -9,7 +9,7 @@ import { levelOf } from "./sheets";
 import type { Span } from "./span";
 import type { Stage } from "./stage";
 
-/* Of more ranks the minimap shows the mean of so many, evenly picked. */
+/* With more ranks than this the minimap shows the mean of this number, evenly picked. */
 const MINIMAP_FILES = 64;
 const MINIMAP_PIXELS = 1024;
 

@@ -27,7 +27,7 @@ export interface Hover {
 
 const PYTHON = 5;
 
-/* A slice of one pixel can be hit within so many. */
+/* A slice of one pixel is hit from this number of pixels away. */
 const NEAR = 4;
 
 export function labelOf({ sheet, index }: Entry): string | null {

@@ -3,6 +3,7 @@
  * above comes down. Read, drawn and found again under the pointer.
  */
 import { tokenOf } from "../../../parts/surface";
+import { Columns, HEAD_BYTES } from "./columns";
 import { BEFORE, type Series, seriesLook } from "./model";
 
 export interface Bands {
@@ -42,30 +43,21 @@ export function mostBands(pixels: number): number {
 /* The answer of the route bands; null where it is none. */
 export function readBands(bytes: ArrayBuffer): Bands | null {
 	const view = new DataView(bytes);
-	if (bytes.byteLength < 32 || view.getUint32(0, true) !== MAGIC) return null;
+	if (bytes.byteLength < HEAD_BYTES || view.getUint32(0, true) !== MAGIC) return null;
 	const pixels = view.getUint32(4, true);
 	const count = view.getUint32(8, true);
 	const points = view.getUint32(12, true);
-	let at = 32;
-	const doubles = (length: number) => {
-		const found = new Float64Array(bytes, at, length);
-		at += 8 * length;
-		return found;
-	};
-	const numbers = (length: number) => {
-		const found = new Uint32Array(bytes, at, length);
-		at += 4 * length;
-		return found;
-	};
-	if (bytes.byteLength !== 32 + 20 * pixels + 56 * count + 12 * points) return null;
-	const [loose, smaller] = [doubles(pixels), doubles(pixels)];
-	const [sizes, madeNs, freedNs] = [doubles(count), doubles(count), doubles(count)];
-	const address = new BigUint64Array(bytes, at, count);
-	at += 8 * count;
-	const offset = doubles(points);
-	const smallerCount = numbers(pixels);
-	const [made, freed, stack] = [numbers(count), numbers(count), numbers(count)];
-	const [series, end, first] = [numbers(count), numbers(count), numbers(count)];
+	if (bytes.byteLength !== HEAD_BYTES + 20 * pixels + 56 * count + 12 * points) return null;
+	const read = new Columns(bytes);
+	const [loose, smaller] = [read.doubles(pixels), read.doubles(pixels)];
+	const sizes = read.doubles(count);
+	const [madeNs, freedNs] = [read.doubles(count), read.doubles(count)];
+	const address = read.addresses(count);
+	const offset = read.doubles(points);
+	const smallerCount = read.numbers(pixels);
+	const [made, freed] = [read.numbers(count), read.numbers(count)];
+	const [stack, series] = [read.numbers(count), read.numbers(count)];
+	const [end, first] = [read.numbers(count), read.numbers(count)];
 	return {
 		pixels,
 		from: view.getFloat64(16, true),
@@ -85,7 +77,7 @@ export function readBands(bytes: ArrayBuffer): Bands | null {
 		end,
 		first,
 		offset,
-		pixel: numbers(points),
+		pixel: read.numbers(points),
 	};
 }
 
@@ -109,7 +101,7 @@ export function offsetAt(bands: Bands, band: number, pixel: number): number | nu
 
 export type Under = { what: "band"; band: number } | { what: "smaller" | "loose" };
 
-/* What lies so many bytes high in a pixel. */
+/* What lies at this height, in bytes, in a pixel. */
 export function underAt(bands: Bands, pixel: number, height: number): Under | null {
 	if (height < 0) return null;
 	if (height < (bands.loose[pixel] ?? 0)) return { what: "loose" };

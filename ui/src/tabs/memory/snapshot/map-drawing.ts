@@ -9,7 +9,7 @@ import { type Block, type Blocks, categoryToken, type Segment } from "./model";
 /* What is not marked, where something is. */
 const DIMMED = 0.18;
 
-/* Blocks that are narrower are drawn once for so many pixels: more cannot be seen. */
+/* Of narrower blocks one is drawn in each such number of pixels: more cannot be seen. */
 const FINEST = 0.5;
 
 export interface Scene {
@@ -151,7 +151,7 @@ export function drawMap(canvas: HTMLCanvasElement, scene: Scene): void {
 	if (context) new Painter(context, scene).paint();
 }
 
-/* A block that is too narrow to be met is under the pointer from so many pixels away. */
+/* A block too narrow to hit counts as hit from this number of pixels away. */
 const NEAR = 3;
 
 /* What is under the pointer: of the canvas, not of the page. */

@@ -71,7 +71,7 @@ export function rowsLayout({ segments }: Blocks, width: number): Layout {
 	};
 }
 
-/* All in so many rows; more where there are so many segments that they would not be seen. */
+/* All in this number of rows; in more where segments would be too small to see. */
 export function joinedLayout({ segments }: Blocks, width: number, least: number): Layout {
 	const line = Math.max(1, width - LEFT - 4);
 	const total = segments.reduce((sum, one) => sum + one.bytes, 0) || 1;

@@ -3,6 +3,7 @@
  */
 import { formatCount } from "../../../core/format";
 import type { SnapshotDevice } from "../../../core/types";
+import { Columns, HEAD_BYTES } from "./columns";
 
 export type Axis = "event" | "time";
 
@@ -36,32 +37,22 @@ const MAGIC = 0x314d5353;
 /* The answer of the route memory; null where it is none. */
 export function readArea(bytes: ArrayBuffer): Area | null {
 	const view = new DataView(bytes);
-	if (bytes.byteLength < 32 || view.getUint32(0, true) !== MAGIC) return null;
+	if (bytes.byteLength < HEAD_BYTES || view.getUint32(0, true) !== MAGIC) return null;
 	const pixels = view.getUint32(4, true);
 	const count = view.getUint32(8, true);
-	let at = 32;
-	const doubles = (length: number) => {
-		const found = new Float64Array(bytes, at, length);
-		at += 8 * length;
-		return found;
-	};
-	const numbers = (length: number) => {
-		const found = new Uint32Array(bytes, at, length);
-		at += 4 * length;
-		return found;
-	};
-	const [high, low, reserved] = [doubles(pixels), doubles(pixels), doubles(pixels)];
-	const parts = Array.from({ length: count }, () => doubles(pixels));
-	const most = doubles(count);
-	const event = numbers(pixels);
-	const stacks = numbers(count);
-	const starts = numbers(count + 1);
+	const read = new Columns(bytes);
+	const [high, low, reserved] = [read.doubles(pixels), read.doubles(pixels), read.doubles(pixels)];
+	const parts = Array.from({ length: count }, () => read.doubles(pixels));
+	const most = read.doubles(count);
+	const event = read.numbers(pixels);
+	const stacks = read.numbers(count);
+	const starts = read.numbers(count + 1);
 	const words = new TextDecoder();
 	const series = parts.map((values, i) => ({
 		name: words.decode(
 			new Uint8Array(
 				bytes,
-				at + (starts[i] ?? 0),
+				read.at + (starts[i] ?? 0),
 				(starts[i + 1] ?? 0) - (starts[i] ?? 0),
 			),
 		),
@@ -252,7 +243,7 @@ export function placeOf(area: Area, axis: Axis, event: number): number | null {
 	return (pixel + 0.5) / area.pixels;
 }
 
-/* Round numbers inside of a window, at most so many. */
+/* Round numbers inside of a window, at most this number of them. */
 export function ticksOf(from: number, to: number, most: number): number[] {
 	const raw = Math.max((to - from) / most, 1);
 	const power = 10 ** Math.floor(Math.log10(raw));
