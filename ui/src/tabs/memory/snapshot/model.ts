@@ -41,7 +41,8 @@ export function readArea(bytes: ArrayBuffer): Area | null {
 	const pixels = view.getUint32(4, true);
 	const count = view.getUint32(8, true);
 	const read = new Columns(bytes);
-	const [high, low, reserved] = [read.doubles(pixels), read.doubles(pixels), read.doubles(pixels)];
+	const [high, low] = [read.doubles(pixels), read.doubles(pixels)];
+	const reserved = read.doubles(pixels);
 	const parts = Array.from({ length: count }, () => read.doubles(pixels));
 	const most = read.doubles(count);
 	const event = read.numbers(pixels);
