@@ -9,10 +9,13 @@
  *   - the order of files, threads and reducing files to what compares ranks change no answer;
  *   - packs of the files answer as the files do;
  *   - every view, the verdict and the memory of the job run, and the timeline answers;
- *   - a comparison with a part of the job, and with itself, is strict JSON.
+ *   - a comparison with a part of the job, and with itself, is strict JSON;
+ *   - a refused request for memory ends in a sentence, leaves nothing behind, and harms nobody who
+ *     asks again.
  */
 #include <string.h>
 
+#include "api/session.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "check.h"
@@ -218,6 +221,61 @@ static void check_compared(struct ss_session *session, const struct files *files
 	ss_session_close(part);
 }
 
+/* Loads with one request for memory refused; closing finds what was left behind. */
+static void load_refused(const struct files *files, size_t fail_call)
+{
+	struct ss_open_options options = { .inputs = files->inputs,
+					   .input_count = files->count,
+					   .threads = 1,
+					   .reduce = fail_call % 2,
+					   .diagnose = true,
+					   .snapshots = true };
+	struct ss_session *session = NULL;
+	struct ss_error err = { 0 };
+	enum ss_status status;
+
+	CHECK(ss_session_begin(&options, &session, &err) == SS_OK);
+	session->memory.fail_call = fail_call;
+	status = ss_session_add(session, &options, &err);
+	if (status == SS_OK)
+		status = ss_session_end(session, &err);
+	CHECK((status == SS_OK) == (err.text[0] == '\0'));
+	ss_session_close(session);
+}
+
+/* Asks with one request for memory refused, then with none. */
+static void ask_refused(struct ss_session *session, const char *what, size_t fail_call)
+{
+	struct ss_request request = { .what = what, .format = "json", .rank = SS_EVERY_RANK };
+	struct ss_error err = { 0 };
+	struct ss_text text = { 0 };
+	enum ss_status status;
+
+	session->memory.fail_call = session->memory.calls + fail_call;
+	status = ss_session_run(session, &request, &text, &err);
+	CHECK((status == SS_OK) == (err.text[0] == '\0'));
+	CHECK(status == SS_OK || status == SS_ERR_LIMIT);
+	ss_text_release(&text);
+	session->memory.fail_call = 0;
+	err.text[0] = '\0';
+	CHECK(ss_session_run(session, &request, &text, &err) == SS_OK);
+	check_json(text.data, text.length);
+	ss_text_release(&text);
+}
+
+static void check_refused(struct ss_session *session, const struct files *files, uint64_t seed)
+{
+	struct ss_offer offer;
+
+	load_refused(files, 1 + (size_t)(seed % session->memory.calls));
+	/* the first one of them joins the ranks, the verdict replays them */
+	ask_refused(session, "ranks", 1 + (size_t)(seed % 499));
+	ask_refused(session, seed % 2 ? "diagnose" : "critical-path", 1 + (size_t)(seed % 1999));
+	for (size_t i = 0; ss_offer_at(i, &offer); i++)
+		if (offer.of_job)
+			ask_refused(session, offer.name, 1 + (size_t)(seed / 7 % 31));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint64_t seed = ss_hash_bytes((const char *)data, (uint32_t)size);
@@ -228,7 +286,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (files.count && open_files(files.inputs, files.count, false, 1, &session) == SS_OK &&
 	    has_trace(session)) {
 		/* each of them is as long as loading */
-		switch (seed % 5) {
+		switch (seed % 6) {
 		case 0:
 			check_figures(session);
 			break;
@@ -241,10 +299,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		case 3:
 			check_views(session, "json");
 			if (!ss_session_failed_count(session))
-				check_timeline(session, seed / 5);
+				check_timeline(session, seed / 6);
+			break;
+		case 4:
+			check_compared(session, &files);
 			break;
 		default:
-			check_compared(session, &files);
+			check_refused(session, &files, seed / 6);
 		}
 	}
 	ss_session_close(session);
