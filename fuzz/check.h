@@ -41,7 +41,10 @@ void check_figures(struct ss_session *session);
 /* The text is strict JSON in UTF-8. */
 void check_json(const char *text, size_t length);
 
-/* The bytes are tiles, strips, a curve, memory or bands; *slices: that all entries of tiles stand for. */
+/*
+ * The bytes are tiles, strips, a curve, memory or bands; *slices: that all entries of tiles stand
+ * for.
+ */
 void check_drawn(const char *data, size_t length, uint64_t *slices);
 
 /* The same of bands. */

@@ -65,7 +65,8 @@ merge() {
 	local target=$1 old=$dir/corpus/$1 new=$work/merged/$1
 	mkdir -p "$new"
 	if ! "$dir/fuzz/$target" -merge=1 -max_len="$max_bytes" -timeout=25 -rss_limit_mb=2048 \
-		-artifact_prefix="fuzz/crashes/$target-" "$new" "$old" >"$work/$target.log" 2>&1; then
+		-artifact_prefix="fuzz/crashes/$target-" "$new" "$old" \
+		>"$work/$target.log" 2>&1; then
 		echo "merge $target: failed"
 		show_finding "$work/$target.log"
 		return 1

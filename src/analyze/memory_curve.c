@@ -23,7 +23,7 @@ static const struct ss_column columns[] = {
 	{ "min_bytes", SS_COLUMN_BYTES, "least that was allocated in it", 0 },
 	{ "max_bytes", SS_COLUMN_BYTES, "most that was allocated in it", 0 },
 	{ "reserved_bytes", SS_COLUMN_BYTES, "most that the allocator held in it", 0 },
-	{ "allocated_percent", SS_COLUMN_PERCENT, "its max_bytes, of the highest point of the curve",
+	{ "allocated_percent", SS_COLUMN_PERCENT, "its max_bytes, of the curve's highest point",
 	  SS_COLUMN_BAR },
 	{ "events", SS_COLUMN_COUNT, "allocations and frees in it", SS_COLUMN_DETAIL },
 };
@@ -31,7 +31,7 @@ static const struct ss_column columns[] = {
 /* What is drawn now. */
 struct part {
 	const char *device;
-	int64_t top_bytes; /* the highest point of the curve */
+	int64_t top_bytes;                     /* the highest point of the curve */
 	int64_t now_bytes, now_reserved_bytes; /* after the last event; reserved -1: unknown */
 	int64_t min_bytes, max_bytes, reserved_bytes;
 	uint32_t events;
