@@ -50,28 +50,5 @@ objects=("$dir/fuzz/${targets[0]}")
 for program in "${tests[@]}" "${targets[@]/#/fuzz/}"; do
 	objects+=(-object "$dir/$program")
 done
-sources=()
-for folder in "${folders[@]}"; do
-	sources+=("$PWD/src/$folder")
-done
-if [[ $missed ]]; then
-	llvm-cov show -instr-profile="$dir/all.profdata" "${objects[@]}" "${sources[@]}" |
-		awk '/^\/.*:$/ { file = $0 } /^ *[0-9]+\| +0\|/ { print file $0 }' |
-		sed "s,^$PWD/,,"
-	exit
-fi
-llvm-cov export -summary-only -instr-profile="$dir/all.profdata" "${objects[@]}" "${sources[@]}" |
-	python3 -c '
-import collections, json, os, sys
-folders = collections.defaultdict(lambda: [0, 0])
-for file in sorted(json.load(sys.stdin)["data"][0]["files"], key=lambda file: file["filename"]):
-    name = os.path.relpath(file["filename"])
-    lines = file["summary"]["lines"]
-    for key in (name, os.path.dirname(name)):
-        folders[key][0] += lines["count"]
-        folders[key][1] += lines["covered"]
-# folders first
-for name in sorted(folders, key=lambda name: ("." in name, name)):
-    count, covered = folders[name]
-    print(f"{name:36} {count:6} lines {100 * covered / max(count, 1):6.1f} %")
-'
+llvm-cov export -format=lcov -instr-profile="$dir/all.profdata" "${objects[@]}" |
+	python3 fuzz/covered_lines.py "$missed" "${folders[@]/#/src/}"

@@ -15,6 +15,8 @@ import shutil
 import subprocess
 import sys
 
+from corpus_pickles import OLD, STARTS, pickles, snapshot
+
 
 def event(ph, cat, name, pid=10, tid=10, ts=1000.0, dur=None, args=None, **more):
     """One event as a dict, in the order in which Kineto writes the keys."""
@@ -75,6 +77,8 @@ def host_events():
     yield complete("Trace", "PyTorch Profiler (0)", 900, 2000, {"Op count": 9},
                    pid="Spans", tid="PyTorch Profiler")
     yield complete("overhead", "Lazy Function Loading", 1010, 2, {"overhead cost": 3}, pid=-1)
+    yield complete("user_annotation", "compile_inner (dynamo_timed)", 1190, 8)
+    yield complete("cpu_op", "Torch-Compiled Region: 0/0", 1195, 20)
     yield complete("cpu_op", "triton_poi_fused_add_0", 1200, 9, {
         "kernel_file": "/tmp/k.py", "kernel_kwargs": "BLOCK=64", "grid": "grid(256,)",
         "stream": 7})
@@ -244,6 +248,8 @@ def traces():
     yield "periods", dump({"traceEvents": loop}, "tight").encode()
     yield "rank", rank_file(1, 2, late=50)
     yield "rank_halves", rank_file(1, 2, halves=True)
+    # a file that ends in the middle has steps whose events are lost
+    yield "rank_cut", rank_file(0, 2, steps=4, ops=12)[:-9000]
     yield "large", rank_file(0, 2, steps=20, ops=6)
     yield "large_halves", rank_file(0, 2, steps=12, ops=5, halves=True)
     yield from BROKEN
@@ -344,6 +350,7 @@ def jobs():
         if name in ("late", "clocks"):
             yield f"{name}_snapshot", job(*ranks, ("rank1.pickle", pickle.dumps(snapshot(4), 4)),
                                           ("rank0.pickle", pickle.dumps(OLD, 2)))
+            yield f"{name}_lost", job(ranks[0], (ranks[1][0], ranks[1][1][:-3000]))
             yield f"{name}_cut", job(ranks[0], (ranks[1][0], ranks[1][1][: 4000]))
             yield f"{name}_twice", job(*ranks, *((f"b/{file}", data) for file, data in ranks))
     yield "four", job(*((f"rank{rank}.json", rank_file(rank, 4, steps=2, ops=2))
@@ -352,6 +359,8 @@ def jobs():
     yield "beside", job(("rank0.json", rank_file(0, 1)),
                         ("rank0.pickle", pickle.dumps(snapshot(3), 4)))
     yield "same", job(*((f"rank{rank}.json", rank_file(0, 2)) for rank in range(2)))
+    for number, data in enumerate(STARTS):
+        yield f"start_{number}", job(("rank0.json", rank_file(0, 1, steps=1, ops=1)), ("x", data))
     yield "nothing", job(("rank0.json", b"nothing"), ("rank1.json", rank_file(1, 2, steps=2)))
 
 
@@ -448,103 +457,6 @@ def requests():
     yield "post", b"POST /api/ask/job HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
     for number, request in enumerate(ASKED):
         yield f"ask_{number}", f"?{request}".encode()
-
-
-def frame(name, filename, line):
-    return {"name": name, "filename": filename, "line": line}
-
-
-FORWARD = [frame("empty_generic", "??", 0), frame("forward", "model.py", 14),
-           frame("train_step", "train.py", 41)]
-BACKWARD = [frame("torch::autograd::generated::MmBackward0::apply", "??", 0),
-            frame("torch::autograd::Engine::thread_main", "??", 0)]
-UPDATE = [frame("step", "/lib/torch/optim/adamw.py", 220), frame("main", "train.py", 47)]
-BASE = 0x7F2A00000000
-
-
-def allocator_event(action, at, size, time_us, frames=None):
-    fields = {"action": action, "addr": BASE + at, "size": size, "stream": 0, "time_us": time_us}
-    return {**fields, "frames": frames or []}
-
-
-def allocator_events(steps):
-    """Training steps that leave a block behind each."""
-    yield allocator_event("segment_alloc", 0, 1 << 21, 1, FORWARD)
-    at, time_us = 0, 2
-    for _ in range(steps):
-        yield allocator_event("alloc", at, 1000, time_us, FORWARD)
-        for name, size, frames in (("a", 700, FORWARD), ("b", 600, BACKWARD), ("c", 5, UPDATE)):
-            for action in ("alloc", "free_requested", "free_completed"):
-                time_us += 1
-                yield allocator_event(action, at + 1024, size, time_us, frames)
-        at += 1024
-    yield {"action": "oom", "device_free": 512, "size": 1 << 22, "stream": 0, "time_us": time_us,
-           "frames": BACKWARD}
-    yield {"action": "snapshot", "addr": 0, "size": at, "stream": 0, "time_us": time_us}
-
-
-def snapshot(steps):
-    blocks = [{"address": BASE + 1024 * i, "size": 1024, "requested_size": 1000,
-               "state": "active_allocated", "frames": FORWARD} for i in range(steps)]
-    blocks.append({"address": BASE + 1024 * steps, "size": (1 << 21) - 1024 * steps,
-                   "requested_size": 0, "state": "inactive", "frames": []})
-    segment = {"device": 0, "address": BASE, "total_size": 1 << 21, "stream": 0,
-               "segment_type": "small", "segment_pool_id": (0, 0), "is_expandable": False,
-               "frames": FORWARD, "blocks": blocks}
-    pages = {"device": 1, "address": BASE * 2, "total_size": 1 << 21, "is_expandable": True,
-             "blocks": [{"size": 1 << 21, "state": "active_pending_free"}]}
-    mapped = [allocator_event("segment_map", BASE, 1 << 20, 5),
-              allocator_event("segment_map", BASE + (1 << 20), 1 << 20, 6),
-              allocator_event("alloc", BASE, 1 << 21, 7), allocator_event("alloc", 7, 2**70, 8)]
-    settings = {"max_split_size": -1, "expandable_segments": False,
-                "garbage_collection_threshold": 0.5, "roundup_power2_divisions": {"1": 0, "2": 4}}
-    marks = [{"stage": "START", "name": "step", "device": 0, "time_us": 3}]
-    return {"segments": [segment, pages],
-            "device_traces": [list(allocator_events(steps)), mapped, []],
-            "allocator_settings": settings, "external_annotations": marks}
-
-
-def holes():
-    """Pages of an expandable segment that go from inside of a free block, and come again."""
-    page = 1 << 21
-    segments = [{"device": 0, "address": BASE + at * page, "total_size": page, "stream": 0,
-                 "is_expandable": True, "blocks": [{"size": page, "state": "inactive"}]}
-                for at in (0, 2)]  # fmt: skip
-    events = [allocator_event("segment_map", 0, 3 * page, 1),
-              allocator_event("segment_unmap", page, page, 2),
-              allocator_event("segment_map", page, page, 3),
-              {"action": "oom", "device_free": 1, "size": 4 * page, "stream": 0, "time_us": 4},
-              allocator_event("segment_unmap", page, page, 5)]  # fmt: skip
-    return {"segments": segments, "device_traces": [events],
-            "allocator_settings": {"expandable_segments": True}}
-
-
-OLD_BLOCK = {"size": 512, "state": "active_allocated",
-             "history": [{"addr": BASE, "real_size": 500, "frames": FORWARD}]}
-OLD = [{"device": 0, "address": BASE, "total_size": 1024, "allocated_size": 512,
-        "active_size": 512, "stream": 0, "segment_type": "small",
-        "blocks": [OLD_BLOCK, {"size": 512, "state": "inactive"}]}]
-CALLS = {
-    "global": b"cos\nsystem\n(S'id'\ntR.", "inst": b"(S'id'\nios\nsystem\n.",
-    "build": b"\x80\x02}}b.", "memo": b"\x80\x02}r\xff\xff\xff\x7f.",
-    "deep": b"\x80\x02" + b"](" * 99,
-    "long": b"\x80\x04\x8d" + b"\xff" * 8,
-}
-
-
-def pickles():
-    """(name, bytes): all protocols, old forms, cut ones, and those that would call something."""
-    for protocol in range(6):
-        whole = pickle.dumps(snapshot(4), protocol)
-        yield f"protocol_{protocol}", whole
-        yield f"protocol_{protocol}_cut", whole[: len(whole) * 2 // 3]
-        yield f"old_{protocol}", pickle.dumps(OLD, protocol)
-    yield "large", pickle.dumps(snapshot(400), 4)
-    yield "holes", pickle.dumps(holes(), 4)
-    yield "host", pickle.dumps({"host_segments": OLD, "host_traces": [[]]}, 4)
-    yield from CALLS.items()
-    yield "timeline", b"[[1, 2], [[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 1, 2, 3, 4, 5, 6, 7, 9]]]"
-    yield "timeline_raw", b"[[-1, 1, 4160, 2], [5, 2, 9, 3], [6, 4, -9, 3]]"
 
 
 def inputs():
