@@ -30,6 +30,6 @@ for target in "${targets[@]}"; do
 	cp "$build/fuzz/$target" "$OUT/"
 	cp "$words" "$OUT/$target.dict"
 	cp "fuzz/regressions/$target"/* "$seeds/$target/"
-	(cd "$seeds/$target" && python3 -m zipfile -c "$OUT/${target}_seed_corpus.zip" -- *)
+	(cd "$seeds/$target" && python3 -m zipfile -c "$OUT/${target}_seed_corpus.zip" *)
 	printf '[libfuzzer]\nmax_len = 262144\ntimeout = 25\n' >"$OUT/$target.options"
 done
