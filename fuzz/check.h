@@ -35,11 +35,20 @@ void check_equal(const struct ss_trace *a, const struct ss_trace *b);
  */
 void check_views(struct ss_session *session, const char *format);
 
+/* All tables of all views: every figure within its bounds, sums of the same thing equal. */
+void check_figures(struct ss_session *session);
+
 /* The text is strict JSON in UTF-8. */
 void check_json(const char *text, size_t length);
 
-/* The bytes are tiles, strips, a curve or memory; *slices: that all entries of tiles stand for. */
+/*
+ * The bytes are tiles, strips, a curve, memory or bands; *slices: that all entries of tiles stand
+ * for.
+ */
 void check_drawn(const char *data, size_t length, uint64_t *slices);
+
+/* The same of bands. */
+void check_bands(const char *data, size_t length);
 
 /* All routes of the timeline answer about a session of one file; `seed` chooses where. */
 void check_timeline(struct ss_session *session, uint64_t seed);

@@ -13,6 +13,7 @@
 #define STRIPS_MAGIC 0x53535353u
 #define CURVE_MAGIC 0x31435353u
 #define MEMORY_MAGIC 0x314d5353u
+#define BANDS_MAGIC 0x31425353u
 
 #define NO_EVENT UINT32_MAX
 
@@ -164,6 +165,9 @@ void check_drawn(const char *data, size_t length, uint64_t *slices)
 	case MEMORY_MAGIC:
 		CHECK(length >= 32);
 		check_memory(data, length);
+		return;
+	case BANDS_MAGIC:
+		check_bands(data, length);
 		return;
 	default:
 		CHECK(u32_at(data, 0) == STRIPS_MAGIC);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "mutate.h"
 
 #define HEAD_BYTES 3
 #define THREADS_MAX 3
@@ -17,6 +18,15 @@
 #define BLOCKS_MAX 512
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	/* the file as often as how it is cut */
+	if (size <= HEAD_BYTES || seed % 2)
+		return LLVMFuzzerMutate(data, size, max_size);
+	return HEAD_BYTES +
+	       mutate_file(data + HEAD_BYTES, size - HEAD_BYTES, max_size - HEAD_BYTES, seed / 2);
+}
 
 struct load {
 	struct ss_memory memory;

@@ -10,8 +10,14 @@
 
 #include "base/hash.h"
 #include "check.h"
+#include "mutate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	return mutate_file(data, size, max_size, seed);
+}
 
 /* Loads again with one request for memory refused, which one the input decides. */
 static void load_without_memory(const uint8_t *data, size_t size, const struct ss_trace *whole,

@@ -9,11 +9,17 @@
 #include <string.h>
 
 #include "check.h"
+#include "mutate.h"
 #include "snapshot/history.h"
 #include "snapshot/spots.h"
 #include "stepscope.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	return mutate_file(data, size, max_size, seed);
+}
 
 #define LIMIT_BYTES ((size_t)256 << 20)
 

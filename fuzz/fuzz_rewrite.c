@@ -8,9 +8,15 @@
 #include <string.h>
 
 #include "check.h"
+#include "mutate.h"
 #include "job/rewrite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	return mutate_file(data, size, max_size, seed);
+}
 
 /* Gives the bytes of another source, a few at once. */
 struct slow {

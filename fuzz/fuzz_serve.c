@@ -6,6 +6,9 @@
  * Two runs are asked about, which are made once and are small: a simulated job of 2 ranks with a
  * snapshot of memory, and a pack of one of them beside a file with all that is not simulated, one
  * that cannot be read, and three snapshots of different forms.
+ *
+ * The words of requests (routes, parameters, views, groups) are those that the library declares;
+ * serve.dict has what else requests are made of.
  */
 #include <dirent.h>
 #include <string.h>
@@ -13,6 +16,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "mutate.h"
 #include "sample_snapshots.h"
 #include "serve/guard.h"
 #include "serve/work.h"
@@ -22,6 +26,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
+#define WORDS_MAX 512
+#define WORD_BYTES 48
+
+static char words[WORDS_MAX][WORD_BYTES];
+static size_t word_count;
 static struct ss_runs runs;
 static const struct ss_guard guards[] = {
 	{ .token = TOKEN },
@@ -132,6 +141,76 @@ static void check_snapshot(const char *request)
 	ss_text_release(&answer.body);
 }
 
+static void add_word(const char *before, const char *word, size_t length, const char *after)
+{
+	CHECK(word_count < WORDS_MAX);
+	snprintf(words[word_count++], WORD_BYTES, "%s%.*s%s", before, (int)length, word, after);
+}
+
+static void add_groups(const char *(*group_at)(const char *view, size_t index), const char *view)
+{
+	const char *group;
+
+	for (size_t i = 0; (group = group_at(view, i)) != NULL; i++)
+		add_word("group=", group, strlen(group), "");
+}
+
+/* All that can be asked for, as it is declared. */
+static void make_words(void)
+{
+	struct ss_route_offer route;
+	struct ss_offer offer;
+	const char *format;
+
+	for (size_t i = 0; ss_route_at(i, &route); i++) {
+		add_word("", route.name, strlen(route.name), "");
+		for (const char *at = route.parameters; *at;) {
+			size_t length = strcspn(at, " ");
+
+			add_word("&", at, length, "=");
+			at += length + (at[length] != '\0');
+		}
+	}
+	for (size_t i = 0; ss_offer_at(i, &offer); i++) {
+		add_word("view/", offer.name, strlen(offer.name), "?");
+		if (!offer.is_report)
+			add_groups(ss_group_at, offer.name);
+	}
+	for (size_t i = 0; ss_snapshots_offer_at(i, &offer); i++) {
+		add_word("view/snapshot-", offer.name, strlen(offer.name), "?");
+		add_groups(ss_snapshots_group_at, offer.name);
+	}
+	for (size_t i = 0; (format = ss_format_at(i)) != NULL; i++)
+		add_word("format=", format, strlen(format), "");
+}
+
+/* Where the word ends that begins at `at`. */
+static size_t word_end(const struct mutation *mutation, size_t at)
+{
+	while (at < mutation->size && mutation->data[at] &&
+	       !strchr("?&=,/ \r\n", mutation->data[at]))
+		at++;
+	return at;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	struct mutation mutation = { data, size, max_size, seed * UINT64_C(2654435761) + 88172645 };
+	const char *word = words[draw(&mutation, word_count)];
+	size_t from = draw(&mutation, size), to;
+
+	if (draw(&mutation, 2))
+		return LLVMFuzzerMutate(data, size, max_size);
+	/* most words end a request, or stand for one of it */
+	if (draw(&mutation, 2))
+		from = size;
+	else
+		while (from > 0 && !strchr("?&=,/", data[from - 1] ? data[from - 1] : 'x'))
+			from--;
+	to = draw(&mutation, 2) ? from : word_end(&mutation, from);
+	return replace(&mutation, from, to, word, strlen(word)) ? mutation.size : size;
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	char folder[] = "/tmp/fuzz_serve_XXXXXX";
@@ -152,6 +231,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 	(void)argc;
 	(void)argv;
+	make_words();
 	CHECK(mkdtemp(folder));
 	CHECK(ss_simulate(&simulation, &done, &err) == SS_OK);
 	add_snapshot(folder);

@@ -15,6 +15,8 @@ import shutil
 import subprocess
 import sys
 
+from corpus_pickles import OLD, STARTS, pickles, snapshot
+
 
 def event(ph, cat, name, pid=10, tid=10, ts=1000.0, dur=None, args=None, **more):
     """One event as a dict, in the order in which Kineto writes the keys."""
@@ -75,6 +77,8 @@ def host_events():
     yield complete("Trace", "PyTorch Profiler (0)", 900, 2000, {"Op count": 9},
                    pid="Spans", tid="PyTorch Profiler")
     yield complete("overhead", "Lazy Function Loading", 1010, 2, {"overhead cost": 3}, pid=-1)
+    yield complete("user_annotation", "compile_inner (dynamo_timed)", 1190, 8)
+    yield complete("cpu_op", "Torch-Compiled Region: 0/0", 1195, 20)
     yield complete("cpu_op", "triton_poi_fused_add_0", 1200, 9, {
         "kernel_file": "/tmp/k.py", "kernel_kwargs": "BLOCK=64", "grid": "grid(256,)",
         "stream": 7})
@@ -242,7 +246,126 @@ def traces():
             for i in range(40)]
     loop += [on_device("kernel", f"k{i % 4}", 10 * i + 5, 4, i + 1) for i in range(40)]
     yield "periods", dump({"traceEvents": loop}, "tight").encode()
+    yield "rank", rank_file(1, 2, late=50)
+    yield "rank_halves", rank_file(1, 2, halves=True)
+    # a file that ends in the middle has steps whose events are lost
+    yield "rank_cut", rank_file(0, 2, steps=4, ops=12, sorts=True)[:-9000]
+    yield "large", rank_file(0, 2, steps=20, ops=6)
+    yield "large_halves", rank_file(0, 2, steps=12, ops=5, halves=True)
     yield from BROKEN
+
+
+def rank_step(rank, number, start, options):
+    """One training step of a rank: input, forward, backward, collectives, optimizer."""
+    pid, device, late = 100 + rank, rank, options.get("late", 0) * (rank == 1)
+    ts, first = start, 1000 * number
+    yield complete("user_annotation", f"ProfilerStep#{number}", ts, 980 + late, pid=pid, tid=pid)
+    yield complete("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                   ts + 1, 40, pid=pid, tid=pid)
+    for index in range(options.get("ops", 4)):
+        at, link = ts + 50 + 60 * index, first + index
+        yield complete("python_function", f"nn.Module: Linear_{index}", at - 1, 58,
+                       {"Python id": link, "Python parent id": None}, pid=pid, tid=pid)
+        yield complete("cpu_op", "aten::mm", at, 50, {
+            "External id": link, "Sequence number": link, "Fwd thread id": 0,
+            "Input Dims": [[64, 128], [128, 256]], "Input type": ["float", "float"]},
+            pid=pid, tid=pid)
+        yield complete("cuda_runtime", "cudaLaunchKernel", at + 5, 4, {
+            "correlation": link, "External id": link}, pid=pid, tid=pid)
+        yield complete("kernel", "gemm", at + 20, 45, {
+            "device": device, "stream": 7, "correlation": link, "External id": link,
+            "grid": [64, 1, 1], "block": [128, 1, 1]}, pid=device, tid=7)
+        yield event("i", "cpu_instant_event", "[memory]", pid=pid, tid=pid, ts=at + 2, s="t",
+                    args={**MEMORY, "Device Id": device, "Addr": 4096 * index + 4096 * number,
+                          "Bytes": 4096 if number % 2 else -4096})
+    ts += 60 + 60 * options.get("ops", 4)
+    yield complete("cpu_op", "autograd::engine::evaluate_function: MmBackward0", ts, 60 + late, {
+        "Sequence number": first, "Fwd thread id": 1}, pid=pid, tid=pid + 1)
+    for index, kind in enumerate(options.get("kinds", ("allreduce", "allreduce"))):
+        at, link = ts + 80 + 90 * index + late, first + 500 + index
+        about = {**COMM, "Collective name": kind, "Group size": 2, "Process Group Ranks": "[0, 1]",
+                 "Src Rank": 0, "Dst Rank": 1}
+        about.pop("Seq")
+        if options.get("seq"):
+            about["Seq"] = 2 * number + index
+        yield complete("cpu_op", "record_param_comms", at, 20, {"External id": link, **about},
+                       pid=pid, tid=pid)
+        yield complete("cuda_runtime", "cudaLaunchKernelExC", at + 2, 5, {
+            "correlation": link, "External id": link}, pid=pid, tid=pid)
+        yield complete("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", at + 10,
+                       60 + options.get("late", 0) - late, {
+                           "device": device, "stream": 20, "correlation": link,
+                           "External id": link, **about}, pid=device, tid=20)
+        yield complete("cuda_sync", "Stream Wait Event", at + 12, 1, {
+            "stream": 7, "correlation": link, "device": device, "wait_on_stream": 20,
+            "wait_on_cuda_event_record_corr_id": link, "wait_on_cuda_event_id": 1},
+            pid=device, tid=7)
+    yield complete("cuda_runtime", "cudaStreamSynchronize", ts + 300 + late, 60, {
+        "correlation": first + 900}, pid=pid, tid=pid)
+    yield complete("user_annotation", "Optimizer.step#SGD.step", ts + 380 + late, 50,
+                   pid=pid, tid=pid)
+
+
+def halves(events):
+    """What the host did, written as begins and ends."""
+    for item in events:
+        if item["ph"] != "X" or item["cat"] == "kernel":
+            yield item
+            continue
+        begin = {**item, "ph": "B"}
+        dur = begin.pop("dur")
+        yield begin
+        yield {"ph": "E", "pid": item["pid"], "tid": item["tid"], "ts": item["ts"] + dur}
+
+
+def rank_file(rank, ranks, **options):
+    """The trace of one rank of a job."""
+    offset = options.get("offset", 0) * rank
+    events = [item for number in range(options.get("steps", 3))
+              for item in rank_step(rank, number, 10**6 + offset + 1000 * number, options)]
+    if options.get("halves"):
+        events = list(halves(events))
+    if options.get("sorts"):  # writers put events of one sort together
+        first = ("user_annotation", "kernel", "cuda_runtime")
+        events.sort(key=lambda item: item["cat"] not in first)
+    head = {**HEAD, "distributedInfo": {**HEAD["distributedInfo"], "rank": rank,
+                                        "world_size": ranks}}
+    return dump({**head, "traceEvents": events}, "tight").encode()
+
+
+def job(*files):
+    """Files as fuzz_job takes them: (name, bytes)."""
+    return b"\n".join(f"=== {name}\n".encode() + data for name, data in files)
+
+
+def jobs():
+    """(name, bytes) of jobs: ranks, late ones, clocks apart, snapshots beside traces."""
+    kinds = {
+        "plain": {}, "seq": {"seq": True}, "late": {"late": 200, "seq": True},
+        "clocks": {"offset": 12345.678}, "far": {"offset": 10**9}, "halves": {"halves": True},
+        "short": {"steps": 1, "ops": 1}, "pairs": {"kinds": ("send", "recv")},
+        "sharded": {"kinds": ("_allgather_base", "_reduce_scatter_base", "barrier")},
+        "straggler": {"steps": 6, "ops": 2, "late": 400, "seq": True},
+        "large": {"steps": 8, "ops": 5, "late": 30},
+    }  # fmt: skip
+    for name, options in kinds.items():
+        ranks = [(f"rank{rank}.json", rank_file(rank, 2, **options)) for rank in range(2)]
+        yield name, job(*ranks)
+        if name in ("late", "clocks"):
+            yield f"{name}_snapshot", job(*ranks, ("rank1.pickle", pickle.dumps(snapshot(4), 4)),
+                                          ("rank0.pickle", pickle.dumps(OLD, 2)))
+            yield f"{name}_lost", job(ranks[0], (ranks[1][0], ranks[1][1][:-3000]))
+            yield f"{name}_cut", job(ranks[0], (ranks[1][0], ranks[1][1][: 4000]))
+            yield f"{name}_twice", job(*ranks, *((f"b/{file}", data) for file, data in ranks))
+    yield "four", job(*((f"rank{rank}.json", rank_file(rank, 4, steps=2, ops=2))
+                        for rank in range(4)))
+    yield "one", rank_file(0, 1)
+    yield "beside", job(("rank0.json", rank_file(0, 1)),
+                        ("rank0.pickle", pickle.dumps(snapshot(3), 4)))
+    yield "same", job(*((f"rank{rank}.json", rank_file(0, 2)) for rank in range(2)))
+    for number, data in enumerate(STARTS):
+        yield f"start_{number}", job(("rank0.json", rank_file(0, 1, steps=1, ops=1)), ("x", data))
+    yield "nothing", job(("rank0.json", b"nothing"), ("rank1.json", rank_file(1, 2, steps=2)))
 
 
 def packed(text):
@@ -272,8 +395,8 @@ HEADS = (
     "Host: 127.0.0.1\r\nAccept-Encoding: br;q=1, gzip;q=0.5\r\nIf-None-Match: \"0123\"",
     "Host: 127.0.0.1\r\nContent-Length: 5", "Host: 127.0.0.1\r\nTransfer-Encoding: chunked",
 )
-SNAPSHOT_VIEWS = ("summary", "findings", "holders", "leaks", "oom", "segments", "allocations",
-                  "timeline", "settings", "diff")
+SNAPSHOT_VIEWS = ("summary", "findings", "holders", "phases", "leaks", "oom", "segments",
+                  "allocations", "timeline", "settings", "diff")
 ASKED = (
     "job", "job?run=1", "offers", "explain", "explain/straggler", "view/steps?rank=0&top=5",
     "view/operators?group=name&sort=-calls&name=a*&format=csv", "view/diagnose?format=text",
@@ -307,6 +430,9 @@ ASKED = (
       for group in ("category", "line", "stack") for axis in ("event", "time")),
     *(f"memory?run=1&snapshot={number}&from=0&to=60&pixels=70" for number in range(3)),
     "memory?run=1&device=1&group=stack&axis=time&from=0&to=9000&pixels=9", "memory?device=host",
+    *(f"bands?snapshot=0&device=0&axis={axis}&from=-1&to=60&pixels=50&most={most}"
+      for axis in ("event", "time") for most in (3, 4000)),
+    "bands?run=1&snapshot=0&device=1&group=line&from=0&to=9&pixels=9", "bands?run=1&snapshot=2",
     "event?snapshot=0&device=0&event=3", "event?run=1&snapshot=0&device=1&event=0",
     "event?device=host&event=1", "stacks?snapshot=0&device=0&line=model.py:14%20(forward)",
     "stacks?run=1&snapshot=1&line=x", "snapshot?snapshot=0", "snapshot?run=1&snapshot=3",
@@ -337,106 +463,12 @@ def requests():
         yield f"ask_{number}", f"?{request}".encode()
 
 
-def frame(name, filename, line):
-    return {"name": name, "filename": filename, "line": line}
-
-
-FORWARD = [frame("empty_generic", "??", 0), frame("forward", "model.py", 14),
-           frame("train_step", "train.py", 41)]
-BACKWARD = [frame("torch::autograd::generated::MmBackward0::apply", "??", 0),
-            frame("torch::autograd::Engine::thread_main", "??", 0)]
-UPDATE = [frame("step", "/lib/torch/optim/adamw.py", 220), frame("main", "train.py", 47)]
-BASE = 0x7F2A00000000
-
-
-def allocator_event(action, at, size, time_us, frames=None):
-    fields = {"action": action, "addr": BASE + at, "size": size, "stream": 0, "time_us": time_us}
-    return {**fields, "frames": frames or []}
-
-
-def allocator_events(steps):
-    """Training steps that leave a block behind each."""
-    yield allocator_event("segment_alloc", 0, 1 << 21, 1, FORWARD)
-    at, time_us = 0, 2
-    for _ in range(steps):
-        yield allocator_event("alloc", at, 1000, time_us, FORWARD)
-        for name, size, frames in (("a", 700, FORWARD), ("b", 600, BACKWARD), ("c", 5, UPDATE)):
-            for action in ("alloc", "free_requested", "free_completed"):
-                time_us += 1
-                yield allocator_event(action, at + 1024, size, time_us, frames)
-        at += 1024
-    yield {"action": "oom", "device_free": 512, "size": 1 << 22, "stream": 0, "time_us": time_us,
-           "frames": BACKWARD}
-    yield {"action": "snapshot", "addr": 0, "size": at, "stream": 0, "time_us": time_us}
-
-
-def snapshot(steps):
-    blocks = [{"address": BASE + 1024 * i, "size": 1024, "requested_size": 1000,
-               "state": "active_allocated", "frames": FORWARD} for i in range(steps)]
-    blocks.append({"address": BASE + 1024 * steps, "size": (1 << 21) - 1024 * steps,
-                   "requested_size": 0, "state": "inactive", "frames": []})
-    segment = {"device": 0, "address": BASE, "total_size": 1 << 21, "stream": 0,
-               "segment_type": "small", "segment_pool_id": (0, 0), "is_expandable": False,
-               "frames": FORWARD, "blocks": blocks}
-    pages = {"device": 1, "address": BASE * 2, "total_size": 1 << 21, "is_expandable": True,
-             "blocks": [{"size": 1 << 21, "state": "active_pending_free"}]}
-    mapped = [allocator_event("segment_map", BASE, 1 << 20, 5),
-              allocator_event("segment_map", BASE + (1 << 20), 1 << 20, 6),
-              allocator_event("alloc", BASE, 1 << 21, 7), allocator_event("alloc", 7, 2**70, 8)]
-    settings = {"max_split_size": -1, "expandable_segments": False,
-                "garbage_collection_threshold": 0.5, "roundup_power2_divisions": {"1": 0, "2": 4}}
-    marks = [{"stage": "START", "name": "step", "device": 0, "time_us": 3}]
-    return {"segments": [segment, pages],
-            "device_traces": [list(allocator_events(steps)), mapped, []],
-            "allocator_settings": settings, "external_annotations": marks}
-
-
-def holes():
-    """Pages of an expandable segment that go from inside of a free block, and come again."""
-    page = 1 << 21
-    segments = [{"device": 0, "address": BASE + at * page, "total_size": page, "stream": 0,
-                 "is_expandable": True, "blocks": [{"size": page, "state": "inactive"}]}
-                for at in (0, 2)]  # fmt: skip
-    events = [allocator_event("segment_map", 0, 3 * page, 1),
-              allocator_event("segment_unmap", page, page, 2),
-              allocator_event("segment_map", page, page, 3),
-              {"action": "oom", "device_free": 1, "size": 4 * page, "stream": 0, "time_us": 4},
-              allocator_event("segment_unmap", page, page, 5)]  # fmt: skip
-    return {"segments": segments, "device_traces": [events],
-            "allocator_settings": {"expandable_segments": True}}
-
-
-OLD_BLOCK = {"size": 512, "state": "active_allocated",
-             "history": [{"addr": BASE, "real_size": 500, "frames": FORWARD}]}
-OLD = [{"device": 0, "address": BASE, "total_size": 1024, "allocated_size": 512,
-        "active_size": 512, "stream": 0, "segment_type": "small",
-        "blocks": [OLD_BLOCK, {"size": 512, "state": "inactive"}]}]
-CALLS = {
-    "global": b"cos\nsystem\n(S'id'\ntR.", "inst": b"(S'id'\nios\nsystem\n.",
-    "build": b"\x80\x02}}b.", "memo": b"\x80\x02}r\xff\xff\xff\x7f.",
-    "deep": b"\x80\x02" + b"](" * 99,
-    "long": b"\x80\x04\x8d" + b"\xff" * 8,
-}
-
-
-def pickles():
-    """(name, bytes): all protocols, old forms, cut ones, and those that would call something."""
-    for protocol in range(6):
-        whole = pickle.dumps(snapshot(4), protocol)
-        yield f"protocol_{protocol}", whole
-        yield f"protocol_{protocol}_cut", whole[: len(whole) * 2 // 3]
-        yield f"old_{protocol}", pickle.dumps(OLD, protocol)
-    yield "holes", pickle.dumps(holes(), 4)
-    yield "host", pickle.dumps({"host_segments": OLD, "host_traces": [[]]}, 4)
-    yield from CALLS.items()
-    yield "timeline", b"[[1, 2], [[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 1, 2, 3, 4, 5, 6, 7, 9]]]"
-    yield "timeline_raw", b"[[-1, 1, 4160, 2], [5, 2, 9, 3], [6, 4, -9, 3]]"
-
-
 def inputs():
     """(target, name, bytes) of everything."""
     for name, data in pickles():
         yield "fuzz_pickle", name, data
+    for name, data in jobs():
+        yield "fuzz_job", name, data
     for number, (name, data) in enumerate(traces()):
         yield "fuzz_kineto", name, data
         yield "fuzz_rewrite", name, data

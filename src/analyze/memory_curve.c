@@ -23,7 +23,7 @@ static const struct ss_column columns[] = {
 	{ "min_bytes", SS_COLUMN_BYTES, "least that was allocated in it", 0 },
 	{ "max_bytes", SS_COLUMN_BYTES, "most that was allocated in it", 0 },
 	{ "reserved_bytes", SS_COLUMN_BYTES, "most that the allocator held in it", 0 },
-	{ "allocated_percent", SS_COLUMN_PERCENT, "its max_bytes, of the device's peak",
+	{ "allocated_percent", SS_COLUMN_PERCENT, "its max_bytes, of the curve's highest point",
 	  SS_COLUMN_BAR },
 	{ "events", SS_COLUMN_COUNT, "allocations and frees in it", SS_COLUMN_DETAIL },
 };
@@ -31,7 +31,7 @@ static const struct ss_column columns[] = {
 /* What is drawn now. */
 struct part {
 	const char *device;
-	int64_t peak_bytes;
+	int64_t top_bytes;                     /* the highest point of the curve */
 	int64_t now_bytes, now_reserved_bytes; /* after the last event; reserved -1: unknown */
 	int64_t min_bytes, max_bytes, reserved_bytes;
 	uint32_t events;
@@ -53,7 +53,7 @@ static void add(struct ss_table *out, const struct part *part, int64_t at_ns)
 	ss_row_int(out, part->min_bytes);
 	ss_row_int(out, part->max_bytes);
 	ss_row_int_known(out, part->reserved_bytes);
-	ss_row_share(out, (double)part->max_bytes, (double)part->peak_bytes);
+	ss_row_share(out, (double)part->max_bytes, (double)part->top_bytes);
 	ss_row_int(out, part->events);
 	ss_row_end(out);
 }
@@ -125,7 +125,8 @@ static enum ss_status memory_curve_run(const struct ss_subject *subject, struct 
 	SS_TRY(ss_pools_init(&pools, subject->trace, out->arena->memory, err));
 	for (uint32_t i = 0; i < pools.count; i++) {
 		const struct ss_pool *pool = &pools.items[i];
-		struct part part = { .peak_bytes = pool->peak_bytes,
+		bool falls = pool->first_bytes > pool->peak_bytes;
+		struct part part = { .top_bytes = falls ? pool->first_bytes : pool->peak_bytes,
 				     .now_bytes = pool->first_bytes,
 				     .now_reserved_bytes = -1 };
 

@@ -28,9 +28,9 @@ static void add_rank(struct scope *scope, uint32_t steps)
 		scope->most = steps;
 }
 
-static struct scope find_scope(const struct ss_session *session, const struct ss_choice *choice)
+/* Of the files, as far as they are there. */
+static struct scope scope_of_files(const struct ss_job *job, const struct ss_choice *choice)
 {
-	const struct ss_job *job = &session->job;
 	struct scope scope = { .number = UINT32_MAX };
 
 	for (uint32_t i = 0; i < job->file_count; i++) {
@@ -45,10 +45,17 @@ static struct scope find_scope(const struct ss_session *session, const struct ss
 		if (selection.has_steps && selection.first_step == selection.last_step)
 			scope.number = selection.first_step;
 	}
-	/* files that were reduced have left what compares ranks */
-	for (uint32_t i = 0; !scope.ranks && job->is_joined && i < job->many.rank_count; i++)
-		if (choice->rank == SS_EVERY_RANK || job->many.ranks[i].rank == choice->rank)
-			add_rank(&scope, job->many.ranks[i].step_count);
+	return scope;
+}
+
+/* Of what compares ranks: steps without length are not in it. */
+static struct scope scope_of_ranks(const struct ss_many *many, const struct ss_choice *choice)
+{
+	struct scope scope = { .number = UINT32_MAX };
+
+	for (uint32_t i = 0; i < many->rank_count; i++)
+		if (choice->rank == SS_EVERY_RANK || many->ranks[i].rank == choice->rank)
+			add_rank(&scope, many->ranks[i].step_count);
 	return scope;
 }
 
@@ -94,7 +101,10 @@ void ss_basis_say(const struct ss_session *session, const struct ss_choice *choi
 {
 	const struct ss_view *view = table->view;
 	enum ss_basis basis = view->bases[group] ? view->bases[group] : view->basis;
-	struct scope scope = find_scope(session, choice);
+	const struct ss_job *job = &session->job;
+	struct scope scope = ss_view_of_job(view) && job->is_joined
+				     ? scope_of_ranks(&job->many, choice)
+				     : scope_of_files(job, choice);
 	const char *words;
 
 	if (!table->row_count || !scope.ranks)

@@ -7,16 +7,20 @@
 
 #include "read/pickle.h"
 #include "snapshot/from_trace.h"
+#include "trace/pack.h"
 
 /*
  * Pickles begin with their protocol, those of the first two with a mark, a list or a
  * dictionary; JSON begins with none of these bytes. Others can only be refused, which is for
- * the reader of pickles to say. A trace is no list of lists.
+ * the reader of pickles to say. A trace is no list of lists; a pack is a trace, whatever
+ * it is called.
  */
 bool ss_opened_is_snapshot(const char *bytes, size_t length, bool is_named)
 {
 	size_t at = 0;
 
+	if (length >= SS_PACK_MAGIC_BYTES && memcmp(bytes, SS_PACK_MAGIC, SS_PACK_MAGIC_BYTES) == 0)
+		return false;
 	if (length && *bytes && strchr("\x80(]}", *bytes))
 		return true;
 	if (ss_pickle_is_start(bytes, length))
