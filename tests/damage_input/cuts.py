@@ -7,6 +7,7 @@ from hostile_input.making import rows_of
 from hostile_input.running import Failed, strict_json
 
 CUT_ROWS = {"truncated", "compressed-cut", "compressed-corrupt"}
+DOUBTS = {"cut", "damaged", "snapshot-cut"}
 SAID = b"in the middle"
 VIEWS = ("overview", "operators", "kernels", "gaps", "steps", "files", "tracks", "ranks",
          "collectives", "critical-path", "memory")
@@ -62,7 +63,7 @@ class Cut:
     def warns(self, document, *words):
         if document is not None:
             kinds = [warning["what"] for warning in document["warnings"]]
-            self.must("cut" in kinds, f"{' '.join(words)} warns of {kinds}")
+            self.must(DOUBTS & set(kinds), f"{' '.join(words)} warns of {kinds}")
 
     def check_trace(self, whole, lost, view):
         path = str(self.path)
@@ -86,7 +87,9 @@ class Cut:
         path, packs = str(self.path), self.folder / "packs"
         page, merged = self.folder / "report.html", self.folder / "merged.json"
         self.told("report", "-o", str(page), path)
-        self.told("merge", "-o", str(merged), path)
+        if self.told("merge", "-o", str(merged), path):
+            found = self.json("quality", str(merged))
+            self.must(found and found["quality"]["lost"], "the merged trace does not say it")
         if self.told("pack", "-o", str(packs), path):
             packed = self.json("quality", str(packs))
             self.must(packed and rows_of(packed) == rows_of(table), "the pack says something else")
