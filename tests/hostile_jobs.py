@@ -27,6 +27,7 @@ from hostile_input.making import rows_of
 from hostile_input.running import Failed, Runner, strict_json
 
 SECONDS_MAX = 60
+PROGRESS = 500  # jobs between two lines
 BREAKDOWN = ("kernel_ns", "memcpy_ns", "memset_ns", "communication_ns", "runtime_ns",
              "dataloader_ns", "cpu_ns", "other_ns")
 BUDGET = ("compute_ns", "exposed_comm_ns", "exposed_copy_ns", "idle_ns")
@@ -59,7 +60,8 @@ def run_everything(program, paths, slowness):
         ran = subprocess.run([program, *paths], stdin=subprocess.DEVNULL, capture_output=True,
                              timeout=SECONDS_MAX * slowness, check=False)
     except subprocess.TimeoutExpired as hang:
-        raise Failed(f"more than {SECONDS_MAX * slowness} s; last: {last_of(hang.stdout)}") from hang
+        raise Failed(f"took more than {SECONDS_MAX * slowness} s after "
+                     f"{last_of(hang.stdout)}") from hang
     said = ran.stderr.decode(errors="replace")
     if ran.returncode or said:
         lines = [line for line in said.splitlines() if "rror" in line or " #" in line]
@@ -181,8 +183,10 @@ def main():
             failed += 1
             print(f"FAILED seed {seed}: {problem}", flush=True)
         shutil.rmtree(scratch)
-    print(f"hostile jobs: {options.jobs} from seed {options.seed}, {asked} answers, {dict(counts)}, "
-          f"{failed} failed, {time.time() - began:.0f} s", flush=True)
+        if (seed + 1 - options.seed) % PROGRESS == 0:
+            print(f"{seed + 1 - options.seed} jobs, {failed} failed", flush=True)
+    print(f"hostile jobs: {options.jobs} from seed {options.seed}, {asked} answers, "
+          f"{dict(counts)}, {failed} failed, {time.time() - began:.0f} s", flush=True)
     return 1 if failed else 0
 
 

@@ -91,9 +91,9 @@ class Pack:
         now = int.from_bytes(self.data[at:at + width], "little")
         other = offset + width * chance.randrange(max(1, length // width))
         self.write(at, width, chance.choice((
-            chance.choice(EDGES), now + chance.choice((-256, -1, 1, 2)), now ^ 1 << chance.randrange(
-                8 * width), int.from_bytes(self.data[other:other + width], "little"),
-            chance.getrandbits(8 * width))))
+            chance.choice(EDGES), now + chance.choice((-256, -1, 1, 2)),
+            now ^ 1 << chance.randrange(8 * width), chance.getrandbits(8 * width),
+            int.from_bytes(self.data[other:other + width], "little"))))
         return number
 
     def change_table(self, chance):
@@ -192,8 +192,8 @@ def main():
                 shutil.copytree(folder, pathlib.Path(options.keep) / str(number))
         shutil.rmtree(folder)
     shutil.rmtree(scratch)
-    print(f"mended packs: {options.packs} of {len(sources)} files, {dict(counts)}, {failed} failed, "
-          f"{time.time() - began:.0f} s", flush=True)
+    print(f"mended packs: {options.packs} of {len(sources)} files, {dict(counts)}, "
+          f"{failed} failed, {time.time() - began:.0f} s", flush=True)
     return 1 if failed else 0
 
 

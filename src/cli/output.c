@@ -188,6 +188,7 @@ void output_tell_cut(FILE *to, uint32_t cut)
 	if (cut == 1)
 		fputs("Warning: a file ends in the middle or is damaged: events are lost.\n", to);
 	else if (cut)
-		fprintf(to, "Warning: %u files end in the middle or are damaged: events are lost.\n",
+		fprintf(to,
+			"Warning: %u files end in the middle or are damaged: events are lost.\n",
 			cut);
 }

@@ -1,4 +1,5 @@
 """Bytes of real files that are changed: where a figure changes, `quality` says something new."""
+import functools
 import json
 import pathlib
 
@@ -12,6 +13,7 @@ OWN_COLUMNS = {"path", "file", "load_seconds", "load_ns", "bytes", "disk_bytes",
 ODD_BYTES = b'"\\{}[],:\0\xff\n 09.-eax'
 
 
+@functools.cache
 def views_of(runner):
     """All views and reports, as help lists them."""
     text = runner.run("help").out.decode()
@@ -80,7 +82,13 @@ def is_good_json(data):
     return True
 
 
-WHOLE = {}
+def whole_of(runner, folder, real):
+    """What is said of the whole file; its views are run when they are asked for."""
+    if not hasattr(real, "looked"):
+        path = folder / "whole.json"
+        path.write_bytes(real.data)
+        real.looked = Looked(runner, path)
+    return real.looked
 
 
 def check_change(runner, folder, real, chance, verbose):
@@ -88,15 +96,8 @@ def check_change(runner, folder, real, chance, verbose):
     plain = (".json", real.data, {})  # compressed streams have checks: most are left plain
     suffix, whole, _ = plain if chance.randrange(4) else forms(chance, real.data, False)
     what, at, data = damaged(chance, whole)
+    before, views = whole_of(runner, folder, real), views_of(runner)
     path = pathlib.Path(folder / ("t" + suffix))
-    if path not in WHOLE:
-        WHOLE.clear()
-        path.write_bytes(whole)
-        views = views_of(runner)
-        WHOLE[path] = Looked(runner, path)
-        for view in views:
-            WHOLE[path].view(view)
-    before, views = WHOLE[path], list(WHOLE[path].known)
     path.write_bytes(data)
     after = Looked(runner, path)
     if after.view("quality") is None:

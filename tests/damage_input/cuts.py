@@ -116,7 +116,8 @@ class Cut:
     def check_rank(self, ranks, packed, suffix):
         """The same file among the whole ones of its job."""
         job = self.folder / "job"
-        job.mkdir(exist_ok=True)
+        shutil.rmtree(job, ignore_errors=True)
+        job.mkdir()
         for path in ranks:
             (job / path.name).symlink_to(path)
         place = job / self.real.name
@@ -124,7 +125,11 @@ class Cut:
         (job / (self.real.name.split(".")[0] + suffix)).write_bytes(packed)
         for words in (("diagnose",), ("what-if",)):
             document = self.json(*words, str(job))
-            if document and document["ranks"] == len(ranks):
+            if document is None:
+                continue
+            # a rank of which too little is left can be refused, or be taken for another run
+            left_out = document["quality"]["unreadable_files"] or len(document["runs"]) > 1
+            if not left_out:
                 self.warns(document, *words, "of a folder")
         shutil.rmtree(job)
 
@@ -155,5 +160,3 @@ def check_cut(runner, folder, real, chance):
         return outcome
     finally:
         cut.path.unlink()
-
-

@@ -18,7 +18,8 @@ class Real:
         data = path.read_bytes()
         self.data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
         self.is_memory = ".pickle" in self.name or "memory_timeline" in self.name
-        self.ranks = [] if self.is_memory else sorted(path.parent.glob("*rank*.json.gz"))[:4]
+        ranks = sorted(path.resolve().parent.glob("*rank*.json.gz"))[:4]
+        self.ranks = ranks if path.resolve() in ranks and len(ranks) > 1 else []
 
 
 def real_files(folders, bytes_max):
@@ -69,4 +70,3 @@ def forms(chance, data, is_pickle):
             lambda: (ending + ".zst", *in_parts(data, compress_zstd, chance.randrange(2, 6))),
         ]
     return chance.choice([made[0], *made])()
-

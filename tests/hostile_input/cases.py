@@ -3,7 +3,7 @@ import itertools
 
 from hostile_input.making import (
     LOOSE, ORPHAN, arguments, both, case, category_has, event, has_track, kernel, launch,
-    launched, named_thread, odd, op, track_count,
+    launched, named_thread, odd, op, trace, track_count,
 )
 
 
@@ -125,7 +125,8 @@ def quote_cases():
         odd(f"unescaped backslashes in a name, {what} (kineto#336)", event(name=f'"{stack}"'),
             rows=rows)
     odd("a thread's name is a Windows path (kineto#336)", *named_thread(
-        r'"C:\Users\me\train.py"'), kept=1, rows=LOOSE, also=has_track(name=r"C:\Users\me\train.py"))
+        r'"C:\Users\me\train.py"'), kept=1, rows=LOOSE,
+        also=has_track(name=r"C:\Users\me\train.py"))
     odd("a name that ends in a backslash", *named_thread('"C:\\data\\"'), kept=1, rows=LOOSE,
         also=has_track(name="C:\\data\\"))
     odd("properly escaped", *named_thread(r'"a\"b\\c\/d"'), kept=1, also=has_track(name='a"b\\c/d'))
@@ -147,8 +148,8 @@ def track_cases():
     for tid in ('{"a":1}', "[1,2]", "1e400", '"a\\"b"', "7.5"):
         odd(f"tid {tid}", op(200, tid=tid, pid=tid), also=track_count(2),
             rows={"odd-number": 2} if tid in ("1e400", "7.5") else {})
-    odd("tids 7.5 and 8 are two threads", op(200, tid="7.5"), op(210, tid="8"), rows={"odd-number": 1},
-        also=track_count(3))
+    odd("tids 7.5 and 8 are two threads", op(200, tid="7.5"), op(210, tid="8"),
+        rows={"odd-number": 1}, also=track_count(3))
     odd("tid missing", op(200, tid=None), rows={"no-track": 1}, also=track_count(2))
     odd("pid missing", op(200, pid=None), rows={"no-track": 1}, also=track_count(2))
     odd("pid missing and 0 are one process or two, but both are kept",
@@ -189,6 +190,17 @@ def event_cases():
     odd("cat null, then a real one", event(cat="null"), event(cat="null"), kernel(cat='"kernel"'),
         rows={**ORPHAN, "unknown-category": 2})
     odd("a letter of a category is damaged", event(cat='"cpu_oq"'), rows={"unknown-category": 1})
+    process = [event(ph='"M"', cat=None, ts="0", dur=None, name='"process_name"',
+                     args='{"name":"python"}')]
+    many = [op(200 + 2 * i) for i in range(300)]
+    case("a digit of a time is damaged", trace(*many, op("90000000000")), rows={"far-event": 1},
+         events=301)
+    case("two recordings in one file", trace(*many, *[
+        op(90000000000 + 2 * i) for i in range(99)]), rows={}, events=399)
+    case("a digit of a pid is damaged", trace(*process, *many, op(900, pid="7")),
+         rows={"unnamed-process": 1}, events=302)
+    case("two processes, one named", trace(*process, *many, *[
+        op(900 + 2 * i, pid="7") for i in range(99)]), rows={}, events=400)
     odd("dur missing", event(dur=None), rows={"no-duration": 1})
     odd("a letter of 'dur' is damaged", event().replace(b'"dur"', b'"dus"'),
         rows={"no-duration": 1})
