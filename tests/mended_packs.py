@@ -73,7 +73,8 @@ class Pack:
             if offset + length <= len(self.data):
                 struct.pack_into("<Q", self.data, HEADER + ENTRY * number + 24,
                                  checksum(bytes(self.data[offset:offset + length])))
-        end = min(HEADER + ENTRY * self.count, len(self.data))
+        count = struct.unpack_from("<I", self.data, PARTS_AT)[0]
+        end = min(HEADER + ENTRY * count, len(self.data))
         struct.pack_into("<Q", self.data, SUM_AT, 0)
         struct.pack_into("<Q", self.data, SUM_AT, checksum(bytes(self.data[:end])))
 
@@ -114,7 +115,6 @@ class Pack:
             self.data[at:at + ENTRY], self.data[other:other + ENTRY] = two, one
         else:
             self.write(chance.choice((PARTS_AT, 24, 32)), 4, chance.choice(EDGES))
-            self.count = min(struct.unpack_from("<I", self.data, PARTS_AT)[0], self.count)
         return number
 
     def change(self, chance):
