@@ -51,6 +51,8 @@ static bool exact_read(const char *text, size_t length, struct exact *out)
 			digits++;
 	out->last = at;
 	if (at < length && (text[at] | 0x20) == 'e') {
+		if (at && text[at - 1] == '.')
+			return false;
 		at++;
 		if (at < length && (text[at] == '-' || text[at] == '+'))
 			minus = text[at++] == '-';

@@ -185,6 +185,12 @@ SS_API uint32_t ss_session_failed_count(const struct ss_session *session);
 /* How many packs could not be read where the files that they were made of were, instead. */
 SS_API uint32_t ss_session_unread_packs(const struct ss_session *session);
 
+/*
+ * How many of the files that were read, snapshots of memory among them, end in the middle or fail
+ * the check of their compression: what is made of them lacks events, or is wrong.
+ */
+SS_API uint32_t ss_session_cut_count(const struct ss_session *session);
+
 /* One file of a session. The texts live as long as the session. */
 struct ss_file {
 	const char *path;

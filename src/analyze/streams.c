@@ -36,7 +36,8 @@ static void add_row(const struct ss_trace *trace, uint32_t row, struct waits *wa
 
 	ss_ns_add(&waits->busy_ns, slices->dur_ns[row]);
 	if (waits->events++) {
-		if (launch != SS_NO_ROW && slices->start_ns[launch] > waits->end_ns)
+		/* one that begins before its launch (two clocks) did not wait for the host */
+		if (gap_ns > 0 && launch != SS_NO_ROW && slices->start_ns[launch] > waits->end_ns)
 			ss_ns_add(&waits->host_ns, gap_ns);
 		else if (gap_ns < SHORT_GAP_NS)
 			ss_ns_add(&waits->kernel_ns, gap_ns);

@@ -105,17 +105,22 @@ static enum ss_status add_rank(struct merging *merging, bool *has_events, struct
 	return status;
 }
 
-static enum ss_status merge(struct merging *merging, struct ss_memory *memory, struct ss_error *err)
+/* `is_cut`: a file ends in the middle, and who reads the result has to know. */
+static enum ss_status merge(struct merging *merging, bool is_cut, struct ss_memory *memory,
+			    struct ss_error *err)
 {
 	static const char head[] = "{\"schemaVersion\":1,\"displayTimeUnit\":\"ms\","
 				   "\"traceEvents\":[";
 	static const char tail[] = "\n]}\n";
+	static const char cut_tail[] = "\n],\"WARNING\":[\"a file that was merged ends in the "
+				       "middle or is damaged\"]}\n";
 	bool has_events = false;
 
 	SS_TRY(add(merging, head, sizeof(head) - 1, err));
 	for (merging->rank = 0; merging->rank < merging->many->rank_count; merging->rank++)
 		SS_TRY(add_rank(merging, &has_events, memory, err));
-	SS_TRY(add(merging, tail, sizeof(tail) - 1, err));
+	SS_TRY(is_cut ? add(merging, cut_tail, sizeof(cut_tail) - 1, err)
+		      : add(merging, tail, sizeof(tail) - 1, err));
 	return merging->gzip ? ss_gzip_writer_finish(merging->gzip, err) : SS_OK;
 }
 
@@ -134,7 +139,7 @@ enum ss_status ss_session_merge(struct ss_session *session, bool compressed,
 	if (compressed)
 		status = ss_gzip_writer_open(&session->memory, put, &merging, &merging.gzip, err);
 	if (status == SS_OK)
-		status = merge(&merging, &session->memory, err);
+		status = merge(&merging, ss_session_cut_count(session) > 0, &session->memory, err);
 	ss_gzip_writer_close(merging.gzip);
 	return status;
 }

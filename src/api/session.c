@@ -123,6 +123,18 @@ uint32_t ss_session_unread_packs(const struct ss_session *session)
 	return session->job.packs.unread;
 }
 
+uint32_t ss_session_cut_count(const struct ss_session *session)
+{
+	const struct ss_job *job = &session->job;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < job->file_count; i++)
+		count += job->files[i].recording.is_cut || job->files[i].recording.is_damaged;
+	for (uint32_t i = 0; i < job->snapshot_count; i++)
+		count += job->snapshots[i].is_cut;
+	return count;
+}
+
 uint32_t ss_session_failed_count(const struct ss_session *session)
 {
 	return session->job.failed_count;
@@ -160,6 +172,7 @@ static void measure_trust(const struct ss_job *job, struct ss_trust *out)
 	for (uint32_t i = 0; i < job->file_count; i++) {
 		const uint64_t *oddities = job->files[i].oddities;
 
+		out->cut_files += job->files[i].recording.is_cut;
 		out->lost += oddities[SS_SEVERITY_LOST];
 		out->mended += oddities[SS_SEVERITY_MENDED];
 		out->notes += oddities[SS_SEVERITY_NOTE];

@@ -33,7 +33,8 @@ static bool ends_with(const char *text, const char *end)
 	return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
-static void tell(const struct output *output, const struct ss_merged *merged)
+static void tell(const struct output *output, const struct ss_session *session,
+		 const struct ss_merged *merged)
 {
 	char size[BYTES_WORDS];
 
@@ -48,6 +49,7 @@ static void tell(const struct output *output, const struct ss_merged *merged)
 	if (merged->broken)
 		fprintf(output->tells, "Left out: %llu event%s that could not be read.\n",
 			(unsigned long long)merged->broken, merged->broken == 1 ? "" : "s");
+	output_tell_cut(output->tells, ss_session_cut_count(session));
 }
 
 static int write_output(const char *what, struct ss_session *session, struct output *output)
@@ -64,7 +66,7 @@ static int write_output(const char *what, struct ss_session *session, struct out
 	}
 	code = output_close(what, output);
 	if (code == EXIT_FINE)
-		tell(output, &merged);
+		tell(output, session, &merged);
 	return code;
 }
 

@@ -182,3 +182,13 @@ void bytes_in_words(uint64_t bytes, char out[BYTES_WORDS])
 		value /= 1000;
 	snprintf(out, BYTES_WORDS, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
+
+void output_tell_cut(FILE *to, uint32_t cut)
+{
+	if (cut == 1)
+		fputs("Warning: a file ends in the middle or is damaged: events are lost.\n", to);
+	else if (cut)
+		fprintf(to,
+			"Warning: %u files end in the middle or are damaged: events are lost.\n",
+			cut);
+}

@@ -56,6 +56,9 @@ int output_compare(const char *what, struct output *output);
 /* output_finish(), and gives it its name. */
 int output_close(const char *what, struct output *output);
 
+/* For people: that files end in the middle, so what was made of them lacks events. */
+void output_tell_cut(FILE *to, uint32_t cut);
+
 /* Leaves nothing behind, says why and returns the exit code: the disk's reason goes first. */
 int output_fail(const char *what, struct output *output, const struct ss_error *err);
 

@@ -171,6 +171,8 @@ static int write_pack(struct packing *packing, struct ss_session *session, const
 	code = output_close(packing->what, packing->output);
 	if (code == EXIT_FINE)
 		tell(packing, path, &file, &packed, bytes);
+	if (code == EXIT_FINE)
+		output_tell_cut(stdout, ss_session_cut_count(session));
 	return code;
 }
 

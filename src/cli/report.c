@@ -104,12 +104,13 @@ static enum ss_status open_run(const struct values *own, const char *const *path
 
 static void tell(const struct output *output, const struct ss_runs *runs, uint64_t bytes)
 {
-	uint32_t files = 0, failed = 0;
+	uint32_t files = 0, failed = 0, cut = 0;
 	char size[BYTES_WORDS];
 
 	for (uint32_t i = 0; i < runs->count; i++) {
 		files += ss_session_file_count(runs->sessions[i]);
 		failed += ss_session_failed_count(runs->sessions[i]);
+		cut += ss_session_cut_count(runs->sessions[i]);
 	}
 	bytes_in_words(bytes, size);
 	fprintf(output->tells, "%s: %s; open it in any browser, no server is needed\n",
@@ -119,6 +120,7 @@ static void tell(const struct output *output, const struct ss_runs *runs, uint64
 			"Left out: %u of %u files that could not be read; 'stepscope files' says "
 			"why.\n",
 			failed, files);
+	output_tell_cut(output->tells, cut);
 }
 
 static int write_report(const char *what, const struct ss_report_options *report,

@@ -12,6 +12,7 @@ static const struct {
 	{ SS_DOUBT_NO_DEVICE, SS_CONFIDENCE_LOW, "the trace has no GPU events" },
 	{ SS_DOUBT_NO_CALLS, SS_CONFIDENCE_MEDIUM, "the trace has no runtime calls" },
 	{ SS_DOUBT_CUT, SS_CONFIDENCE_MEDIUM, "the trace file is cut" },
+	{ SS_DOUBT_DAMAGED, SS_CONFIDENCE_LOW, "the trace file is damaged" },
 };
 
 static void limit(struct ss_finding *finding, const struct ss_job_file *file)
@@ -26,7 +27,8 @@ static void limit(struct ss_finding *finding, const struct ss_job_file *file)
 		finding->reason = "the trace file is cut, and no step is known to be complete";
 	}
 	for (size_t i = 0; i < SS_COUNT(limits); i++)
-		if ((is_timed || limits[i].kind == SS_DOUBT_CUT) &&
+		if ((is_timed || limits[i].kind == SS_DOUBT_CUT ||
+		     limits[i].kind == SS_DOUBT_DAMAGED) &&
 		    ss_doubt_has(file, limits[i].kind) && finding->confidence > limits[i].most) {
 			finding->confidence = limits[i].most;
 			finding->reason = limits[i].reason;
@@ -36,8 +38,13 @@ static void limit(struct ss_finding *finding, const struct ss_job_file *file)
 static void limit_finding(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 			  struct ss_finding *finding)
 {
-	if (finding->is_of_snapshots)
+	if (finding->is_of_snapshots) {
+		if (diagnosis->cut_snapshots && finding->confidence > SS_CONFIDENCE_MEDIUM) {
+			finding->confidence = SS_CONFIDENCE_MEDIUM;
+			finding->reason = "a snapshot of memory is cut";
+		}
 		return;
+	}
 	if (finding->rank != SS_NO_ROW)
 		limit(finding, &job->files[diagnosis->files[finding->rank]]);
 	for (uint32_t i = 0; i < finding->rank_count; i++)

@@ -21,6 +21,14 @@ static const struct {
 			   "in the middle: events are lost, and only steps that look complete are "
 			   "counted",
 			   NULL },
+	[SS_DOUBT_DAMAGED] = { "damaged", "The file fails", "fail",
+			       "the check of its compression: bytes of it were changed, and any "
+			       "figure can be wrong",
+			       NULL },
+	[SS_DOUBT_SNAPSHOT] = { "snapshot-cut", "The snapshot of memory ends", "end",
+				"in the middle: figures are of what was read, and the end is not "
+				"known",
+				NULL },
 	[SS_DOUBT_NO_DEVICE] = { "no-device-events", "The file has", "have",
 				 "no GPU events although there was a GPU: what it did is unknown",
 				 "Add ProfilerActivity.CUDA to activities" },
@@ -54,12 +62,15 @@ bool ss_doubt_has(const struct ss_job_file *file, enum ss_doubt_kind kind)
 	switch (kind) {
 	case SS_DOUBT_CUT:
 		return recording->is_cut;
+	case SS_DOUBT_DAMAGED:
+		return recording->is_damaged;
 	case SS_DOUBT_NO_DEVICE:
 		return recording->lacks_device;
 	case SS_DOUBT_NO_CALLS:
 		return recording->lacks_calls;
 	case SS_DOUBT_ORDER:
 		return file->subject.rank_by_order;
+	case SS_DOUBT_SNAPSHOT: /* of no file with a trace */
 	case SS_DOUBT_KINDS:
 		break;
 	}
@@ -75,7 +86,8 @@ static const char *sentence_of(const struct ss_doubt *doubt, uint32_t lost_steps
 	if (doubt->of_files == 1)
 		ss_text_addf(&text, "%s ", sentences[doubt->kind].one);
 	else
-		ss_text_addf(&text, "%u of %u files %s ", doubt->files, doubt->of_files,
+		ss_text_addf(&text, "%u of %u %s %s ", doubt->files, doubt->of_files,
+			     doubt->kind == SS_DOUBT_SNAPSHOT ? "snapshots of memory" : "files",
 			     sentences[doubt->kind].many);
 	ss_text_add_string(&text, sentences[doubt->kind].what);
 	if (doubt->kind == SS_DOUBT_CUT && lost_steps)
@@ -91,6 +103,13 @@ static const char *sentence_of(const struct ss_doubt *doubt, uint32_t lost_steps
 	return copy;
 }
 
+static void count_snapshots(const struct ss_job *job, struct ss_doubt *doubt)
+{
+	doubt->of_files = job->snapshot_count;
+	for (uint32_t i = 0; i < job->snapshot_count; i++)
+		doubt->files += job->snapshots[i].is_cut;
+}
+
 bool ss_job_doubts(const struct ss_job *job, int64_t rank, struct ss_arena *arena,
 		   struct ss_doubts *out)
 {
@@ -100,7 +119,9 @@ bool ss_job_doubts(const struct ss_job *job, int64_t rank, struct ss_arena *aren
 		uint32_t lost_steps = 0;
 		bool is_cut = false;
 
-		for (uint32_t i = 0; i < job->file_count; i++) {
+		if (kind == SS_DOUBT_SNAPSHOT)
+			count_snapshots(job, &doubt);
+		for (uint32_t i = 0; kind != SS_DOUBT_SNAPSHOT && i < job->file_count; i++) {
 			const struct ss_job_file *file = &job->files[i];
 
 			if (!file->recording.is_noted ||

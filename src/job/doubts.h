@@ -10,6 +10,8 @@
 /* In the order in which they are reported. */
 enum ss_doubt_kind {
 	SS_DOUBT_CUT,       /* the file ends in the middle */
+	SS_DOUBT_DAMAGED,   /* the compressed file fails its check */
+	SS_DOUBT_SNAPSHOT,  /* a snapshot of memory ends in the middle */
 	SS_DOUBT_NO_DEVICE, /* no device events, though there is a device or it was called */
 	SS_DOUBT_NO_CALLS,  /* device events, but no calls of the runtime */
 	SS_DOUBT_ORDER,     /* ranks are numbered by the order of the files */
@@ -27,7 +29,7 @@ struct ss_doubts {
 	uint32_t count;
 };
 
-/* "cut", "no-device-events", "no-runtime-calls", "ranks-by-order" */
+/* "cut", "damaged", "snapshot-cut", "no-device-events", "no-runtime-calls", "ranks-by-order" */
 const char *ss_doubt_name(enum ss_doubt_kind kind);
 
 /* Of the files of one rank, or of all (SS_EVERY_RANK). Texts are the arena's; false: no memory. */

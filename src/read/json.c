@@ -174,11 +174,13 @@ enum ss_json_result ss_json_value(struct ss_json *json, struct ss_json_span *out
 enum ss_json_result ss_json_key(struct ss_json *json, bool first, struct ss_json_span *key)
 {
 	enum ss_json_result result;
+	bool parted = first;
 
 	ss_json_space(json);
 	if (*json->at == ',' && !first) {
 		json->at++;
 		ss_json_space(json);
+		parted = true;
 	}
 	if (*json->at == '}' && json->at < json->end) {
 		json->at++;
@@ -188,6 +190,7 @@ enum ss_json_result ss_json_key(struct ss_json *json, bool first, struct ss_json
 	if (*json->at != '"' || json->at >= json->end)
 		return ss_json_unexpected(json);
 	json->at++;
+	json->no_commas += !parted;
 	result = ss_json_string(json, SS_JSON_AFTER_KEY, key);
 	if (result != SS_JSON_OK)
 		return result;
@@ -253,11 +256,8 @@ static size_t unescape_unicode(const char **at, const char *end, char *out)
 
 static const char escapes_from[] = "\"\\/bfnrt", escapes_to[] = "\"\\/\b\f\n\r\t";
 
-/*
- * Does the string hold an escape that JSON does not have? Then its backslashes
- * are those of a Windows path that the writer did not escape.
- */
-static bool has_wild_escape(const struct ss_json_span *span)
+/* Its backslashes are those of a Windows path then, which the writer did not escape. */
+bool ss_json_has_wild_escape(const struct ss_json_span *span)
 {
 	const char *at = span->text, *end = at + span->length;
 	uint32_t unit;
@@ -276,7 +276,7 @@ static bool has_wild_escape(const struct ss_json_span *span)
 size_t ss_json_unescape(const struct ss_json_span *span, char *out)
 {
 	const char *at = span->text, *end = at + span->length;
-	bool wild = has_wild_escape(span);
+	bool wild = ss_json_has_wild_escape(span);
 	size_t used = 0;
 
 	while (at < end) {

@@ -45,6 +45,7 @@ struct ss_json {
 	bool careful;        /* the second try, for what is no JSON: see ss_json_string() */
 	bool in_array;       /* the value at the cursor is an item, not a key's */
 	uint32_t odd_quotes; /* quotes taken as part of their string */
+	uint32_t no_commas;  /* keys that follow a value without a comma */
 };
 
 /* Moves to the next byte that is not white space. */
@@ -133,6 +134,9 @@ size_t ss_json_one_line(const char *text, size_t length, char *out);
  * backslashes are a path's and stay.
  */
 size_t ss_json_unescape(const struct ss_json_span *span, char *out);
+
+/* Whether it holds escapes that JSON does not have. */
+bool ss_json_has_wild_escape(const struct ss_json_span *span);
 
 static inline bool ss_json_is(const struct ss_json_span *span, const char *text)
 {

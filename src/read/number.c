@@ -58,9 +58,9 @@ static void add_digit(struct decimal *number, char digit, bool fraction)
 	number->exponent -= fraction;
 }
 
-static bool read_decimal(const char *at, size_t length, struct decimal *out)
+static bool read_decimal(const char *text, size_t length, struct decimal *out)
 {
-	const char *end = at + length;
+	const char *at = text, *end = text + length;
 	int32_t exponent = 0;
 	bool digits = false;
 
@@ -73,6 +73,9 @@ static bool read_decimal(const char *at, size_t length, struct decimal *out)
 		for (at++; at < end && is_digit(*at); at++, digits = true)
 			add_digit(out, *at, true);
 	if (at < end && (*at == 'e' || *at == 'E')) {
+		/* "1." is what some writers print, "1.e5" is a digit that was damaged */
+		if (at > text && at[-1] == '.')
+			return false;
 		if (!read_exponent(at + 1, end, &exponent))
 			return false;
 		at = end;

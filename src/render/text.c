@@ -304,6 +304,10 @@ static void add_trust(const struct ss_render_options *options, struct ss_text *o
 	if (trust->unreadable_files)
 		ss_text_addf(out, " %" PRIu64 " of %" PRIu64 " files unreadable,",
 			     trust->unreadable_files, trust->files);
+	if (trust->cut_files == 1)
+		ss_text_add_string(out, " a file ends in the middle,");
+	else if (trust->cut_files)
+		ss_text_addf(out, " %" PRIu64 " files end in the middle,", trust->cut_files);
 	ss_text_addf(out, " %" PRIu64 " lost, %" PRIu64 " mended; stepscope quality says what\n",
 		     trust->lost, trust->mended);
 }

@@ -147,17 +147,21 @@ enum ss_json_result ss_args_read(const struct ss_arg_index *index, struct ss_jso
 	}
 }
 
-static int64_t read_i64(const struct ss_arg_values *args, enum ss_arg arg, int64_t fallback)
+/* A whole number, -1 when absent; *odd counts what is there and no number. */
+static int64_t read_i64(const struct ss_arg_values *args, enum ss_arg arg, uint32_t *odd)
 {
 	int64_t value;
 
-	if (!ss_args_have(args, arg) || !ss_json_i64(&args->values[arg], &value))
-		return fallback;
-	return value;
+	if (!ss_args_have(args, arg))
+		return -1;
+	if (ss_json_i64(&args->values[arg], &value))
+		return value;
+	(*odd)++;
+	return -1;
 }
 
-/* A fraction; NaN when absent. *odd is set when it is there and no number. */
-static double read_double(const struct ss_arg_values *args, enum ss_arg arg, bool *odd)
+/* A fraction; NaN when absent. */
+static double read_double(const struct ss_arg_values *args, enum ss_arg arg, uint32_t *odd)
 {
 	const struct ss_json_span *span = &args->values[arg];
 	double value;
@@ -166,7 +170,7 @@ static double read_double(const struct ss_arg_values *args, enum ss_arg arg, boo
 		return NAN;
 	if (span->type <= SS_JSON_BARE && ss_number_double(span->text, span->length, &value))
 		return value;
-	*odd = true;
+	(*odd)++;
 	return NAN;
 }
 
@@ -175,16 +179,30 @@ static int32_t clip32(int64_t value)
 	return value > INT32_MAX ? INT32_MAX : value < -1 ? -1 : (int32_t)value;
 }
 
+/* Nothing stands in it but digits, signs and commas. */
+static bool is_plain_list(const struct ss_json_span *span)
+{
+	for (uint32_t i = 1; i + 1 < span->length; i++)
+		if ((unsigned char)span->text[i] > ' ' && !strchr("0123456789-,", span->text[i]))
+			return false;
+	return true;
+}
+
 /* "[32, 1, 1]" */
-static void read_three(const struct ss_arg_values *args, enum ss_arg arg, int32_t out[3])
+static void read_three(const struct ss_arg_values *args, enum ss_arg arg, int32_t out[3],
+		       uint32_t *odd)
 {
 	const struct ss_json_span *span = &args->values[arg];
 	const char *at = span->text, *end;
 	uint32_t count = 0;
 
 	out[0] = out[1] = out[2] = -1;
-	if (!ss_args_have(args, arg) || span->type != SS_JSON_ARRAY)
+	if (!ss_args_have(args, arg))
 		return;
+	if (span->type != SS_JSON_ARRAY) {
+		(*odd)++;
+		return;
+	}
 	for (end = at + span->length; at < end && count < 3; at++) {
 		const char *start = at;
 		int64_t value;
@@ -194,32 +212,30 @@ static void read_three(const struct ss_arg_values *args, enum ss_arg arg, int32_
 		if (at > start && ss_number_i64(start, (size_t)(at - start), &value))
 			out[count++] = clip32(value);
 	}
+	*odd += count < 3 || !is_plain_list(span);
 }
 
 void ss_kernel_args_fill(const struct ss_arg_values *args, struct ss_kernel_args *out,
 			 uint32_t *odd)
 {
-	bool odd_blocks = false, odd_warps = false, odd_occupancy = false;
-
 	memset(out, 0, sizeof(*out));
-	read_three(args, SS_ARG_GRID, out->grid);
-	read_three(args, SS_ARG_BLOCK, out->block);
-	out->registers = clip32(read_i64(args, SS_ARG_REGISTERS, -1));
-	out->shared_bytes = read_i64(args, SS_ARG_SHARED_MEMORY, -1);
-	out->graph_id = read_i64(args, SS_ARG_GRAPH_ID, -1);
-	out->graph_node = read_i64(args, SS_ARG_GRAPH_NODE, -1);
-	out->blocks_per_sm = read_double(args, SS_ARG_BLOCKS_PER_SM, &odd_blocks);
-	out->warps_per_sm = read_double(args, SS_ARG_WARPS_PER_SM, &odd_warps);
-	out->occupancy_percent = read_double(args, SS_ARG_OCCUPANCY, &odd_occupancy);
-	*odd += (uint32_t)odd_blocks + (uint32_t)odd_warps + (uint32_t)odd_occupancy;
+	read_three(args, SS_ARG_GRID, out->grid, odd);
+	read_three(args, SS_ARG_BLOCK, out->block, odd);
+	out->registers = clip32(read_i64(args, SS_ARG_REGISTERS, odd));
+	out->shared_bytes = read_i64(args, SS_ARG_SHARED_MEMORY, odd);
+	out->graph_id = read_i64(args, SS_ARG_GRAPH_ID, odd);
+	out->graph_node = read_i64(args, SS_ARG_GRAPH_NODE, odd);
+	out->blocks_per_sm = read_double(args, SS_ARG_BLOCKS_PER_SM, odd);
+	out->warps_per_sm = read_double(args, SS_ARG_WARPS_PER_SM, odd);
+	out->occupancy_percent = read_double(args, SS_ARG_OCCUPANCY, odd);
 }
 
-void ss_comm_args_fill(const struct ss_arg_values *args, struct ss_comm_args *out)
+void ss_comm_args_fill(const struct ss_arg_values *args, struct ss_comm_args *out, uint32_t *odd)
 {
 	memset(out, 0, sizeof(*out));
-	out->group_size = clip32(read_i64(args, SS_ARG_GROUP_SIZE, -1));
-	out->in_nelems = read_i64(args, SS_ARG_IN_NELEMS, -1);
-	out->out_nelems = read_i64(args, SS_ARG_OUT_NELEMS, -1);
-	out->src_rank = read_i64(args, SS_ARG_SRC_RANK, -1);
-	out->dst_rank = read_i64(args, SS_ARG_DST_RANK, -1);
+	out->group_size = clip32(read_i64(args, SS_ARG_GROUP_SIZE, odd));
+	out->in_nelems = read_i64(args, SS_ARG_IN_NELEMS, odd);
+	out->out_nelems = read_i64(args, SS_ARG_OUT_NELEMS, odd);
+	out->src_rank = read_i64(args, SS_ARG_SRC_RANK, odd);
+	out->dst_rank = read_i64(args, SS_ARG_DST_RANK, odd);
 }

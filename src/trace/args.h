@@ -173,6 +173,6 @@ struct ss_comm_args {
 /* Fills the record from the arguments; texts are left to the caller. *odd counts non-numbers. */
 void ss_kernel_args_fill(const struct ss_arg_values *args, struct ss_kernel_args *out,
 			 uint32_t *odd);
-void ss_comm_args_fill(const struct ss_arg_values *args, struct ss_comm_args *out);
+void ss_comm_args_fill(const struct ss_arg_values *args, struct ss_comm_args *out, uint32_t *odd);
 
 #endif

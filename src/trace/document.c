@@ -29,19 +29,22 @@ static enum ss_status read_text(struct ss_store *store, const struct ss_json_spa
 	return stored ? SS_OK : ss_fail_memory(err, "the metadata");
 }
 
-static void read_number(const struct ss_json_span *span, int64_t *out)
+static void read_number(struct ss_store *store, const struct ss_json_span *span, int64_t *out)
 {
 	int64_t value;
 
 	if (ss_json_i64(span, &value))
 		*out = value;
+	else if (!ss_json_is(span, "null"))
+		ss_quality_add(&store->trace->quality, SS_ODD_NUMBER, 1);
 }
 
-static void read_number32(const struct ss_json_span *span, int32_t *out)
+static void read_number32(struct ss_store *store, const struct ss_json_span *span, int32_t *out)
 {
-	int64_t value;
+	int64_t value = INT64_MIN;
 
-	if (ss_json_i64(span, &value) && value >= INT32_MIN && value <= INT32_MAX)
+	read_number(store, span, &value);
+	if (value >= INT32_MIN && value <= INT32_MAX)
 		*out = (int32_t)value;
 }
 
@@ -63,34 +66,65 @@ static struct ss_json inside(const struct ss_json_span *span)
 	};
 }
 
+/* The next key of an object and its value; false at its end, or, counted, where it is no JSON. */
+static bool next_pair(struct ss_store *store, struct ss_json *json, bool *first,
+		      struct ss_json_span *key, struct ss_json_span *value)
+{
+	enum ss_json_result result = ss_json_key(json, *first, key);
+
+	*first = false;
+	if (result == SS_JSON_OK && key->type == SS_JSON_NONE)
+		return false;
+	if (result == SS_JSON_OK)
+		result = ss_json_value(json, value);
+	if (result != SS_JSON_OK)
+		ss_quality_add(&store->trace->quality, SS_ODD_BAD_METADATA, 1);
+	return result == SS_JSON_OK;
+}
+
+/* The same of an array. */
+static bool next_item(struct ss_store *store, struct ss_json *json, bool *first,
+		      struct ss_json_span *value)
+{
+	bool more = false;
+	enum ss_json_result result = ss_json_item(json, *first, &more);
+
+	*first = false;
+	if (result == SS_JSON_OK && !more)
+		return false;
+	if (result == SS_JSON_OK)
+		result = ss_json_value(json, value);
+	if (result != SS_JSON_OK)
+		ss_quality_add(&store->trace->quality, SS_ODD_BAD_METADATA, 1);
+	return result == SS_JSON_OK;
+}
+
 static enum ss_status read_device(struct ss_store *store, const struct ss_json_span *object,
 				  struct ss_error *err)
 {
 	struct ss_trace_info *info = &store->trace->info;
 	struct ss_json json = inside(object);
 	struct ss_json_span key, value;
+	bool first = true;
 	struct ss_device device = { .id = -1, .memory_bytes = -1 };
 
-	for (bool first = true; ss_json_key(&json, first, &key) == SS_JSON_OK && key.type;
-	     first = false) {
-		if (ss_json_value(&json, &value) != SS_JSON_OK)
-			break;
+	while (next_pair(store, &json, &first, &key, &value)) {
 		if (ss_json_is(&key, "id"))
-			read_number(&value, &device.id);
+			read_number(store, &value, &device.id);
 		else if (ss_json_is(&key, "name"))
 			SS_TRY(read_text(store, &value, &device.name, err));
 		else if (ss_json_is(&key, "totalGlobalMem"))
-			read_number(&value, &device.memory_bytes);
+			read_number(store, &value, &device.memory_bytes);
 		else if (ss_json_is(&key, "computeMajor"))
-			read_number32(&value, &device.compute_major);
+			read_number32(store, &value, &device.compute_major);
 		else if (ss_json_is(&key, "computeMinor"))
-			read_number32(&value, &device.compute_minor);
+			read_number32(store, &value, &device.compute_minor);
 		else if (ss_json_is(&key, "numSms") || ss_json_is(&key, "maxComputeUnits"))
-			read_number32(&value, &device.multiprocessors);
+			read_number32(store, &value, &device.multiprocessors);
 		else if (ss_json_is(&key, "warpSize"))
-			read_number32(&value, &device.warp_size);
+			read_number32(store, &value, &device.warp_size);
 		else if (ss_json_is(&key, "maxThreadsPerMultiprocessor"))
-			read_number32(&value, &device.threads_per_multiprocessor);
+			read_number32(store, &value, &device.threads_per_multiprocessor);
 	}
 	if (!ss_memory_reserve(store->trace->memory, (void **)&info->devices,
 			       &info->device_capacity, (size_t)info->device_count + 1,
@@ -106,12 +140,10 @@ static enum ss_status read_group(struct ss_store *store, const struct ss_json_sp
 	struct ss_trace_info *info = &store->trace->info;
 	struct ss_json json = inside(object);
 	struct ss_json_span key, value;
+	bool first = true;
 	struct ss_process_group group = { .size = -1 };
 
-	for (bool first = true; ss_json_key(&json, first, &key) == SS_JSON_OK && key.type;
-	     first = false) {
-		if (ss_json_value(&json, &value) != SS_JSON_OK)
-			break;
+	while (next_pair(store, &json, &first, &key, &value)) {
 		if (ss_json_is(&key, "pg_name") || ss_json_is(&key, "uid"))
 			SS_TRY(read_text(store, &value, &group.name, err));
 		else if (ss_json_is(&key, "pg_desc"))
@@ -121,7 +153,7 @@ static enum ss_status read_group(struct ss_store *store, const struct ss_json_sp
 		else if (ss_json_is(&key, "ranks"))
 			SS_TRY(read_text(store, &value, &group.ranks, err));
 		else if (ss_json_is(&key, "pg_size"))
-			read_number(&value, &group.size);
+			read_number(store, &value, &group.size);
 	}
 	if (!ss_memory_reserve(store->trace->memory, (void **)&info->groups, &info->group_capacity,
 			       (size_t)info->group_rows + 1, sizeof(*info->groups)))
@@ -139,14 +171,11 @@ static enum ss_status each_object(struct ss_store *store, const struct ss_json_s
 {
 	struct ss_json json = inside(array);
 	struct ss_json_span value;
-	bool more;
+	bool first = true;
 
 	if (array->type != SS_JSON_ARRAY)
 		return SS_OK;
-	for (bool first = true; ss_json_item(&json, first, &more) == SS_JSON_OK && more;
-	     first = false) {
-		if (ss_json_value(&json, &value) != SS_JSON_OK)
-			break;
+	while (next_item(store, &json, &first, &value)) {
 		if (value.type == SS_JSON_OBJECT)
 			SS_TRY(read(store, &value, err));
 	}
@@ -165,19 +194,17 @@ static enum ss_status read_distributed(struct ss_store *store, const struct ss_j
 	struct ss_trace_info *info = &store->trace->info;
 	struct ss_json json = inside(object);
 	struct ss_json_span key, value;
+	bool first = true;
 
 	if (object->type != SS_JSON_OBJECT)
 		return SS_OK;
-	for (bool first = true; ss_json_key(&json, first, &key) == SS_JSON_OK && key.type;
-	     first = false) {
-		if (ss_json_value(&json, &value) != SS_JSON_OK)
-			break;
+	while (next_pair(store, &json, &first, &key, &value)) {
 		if (ss_json_is(&key, "rank"))
-			read_number(&value, &info->rank);
+			read_number(store, &value, &info->rank);
 		else if (ss_json_is(&key, "world_size"))
-			read_number(&value, &info->world_size);
+			read_number(store, &value, &info->world_size);
 		else if (ss_json_is(&key, "pg_count"))
-			read_number(&value, &info->group_count);
+			read_number(store, &value, &info->group_count);
 		else if (ss_json_is(&key, "backend"))
 			SS_TRY(read_text(store, &value, &info->backend, err));
 		else if (ss_json_is(&key, "nccl_version"))
@@ -195,15 +222,12 @@ static enum ss_status read_notes(struct ss_store *store, const struct ss_json_sp
 	struct ss_trace_info *info = &store->trace->info;
 	struct ss_json json = inside(array);
 	struct ss_json_span value;
-	bool more;
+	bool first = true;
 
 	json.in_array = true;
 	if (array->type != SS_JSON_ARRAY)
 		return SS_OK;
-	for (bool first = true; ss_json_item(&json, first, &more) == SS_JSON_OK && more;
-	     first = false) {
-		if (ss_json_value(&json, &value) != SS_JSON_OK)
-			break;
+	while (next_item(store, &json, &first, &value)) {
 		info->writer_notes++;
 		if (!warning)
 			continue;
@@ -288,7 +312,7 @@ static enum ss_status take_value(struct ss_store *store, size_t which,
 	char *info = (char *)&store->trace->info;
 
 	if (keys[which].number != NONE)
-		read_number(value, (int64_t *)(void *)(info + keys[which].number));
+		read_number(store, value, (int64_t *)(void *)(info + keys[which].number));
 	if (keys[which].text != NONE)
 		SS_TRY(read_text(store, value, (uint32_t *)(void *)(info + keys[which].text), err));
 	if (keys[which].flag != NONE)

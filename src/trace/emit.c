@@ -60,8 +60,10 @@ static bool duration_of(struct ss_reader *reader, int64_t at_byte, int64_t *out)
 	double far;
 
 	*out = 0;
-	if (dur.type == SS_JSON_NONE)
+	if (dur.type == SS_JSON_NONE) {
+		odd(reader, SS_ODD_NO_DURATION, at_byte);
 		return true;
+	}
 	if (!ss_number_ns(dur.text, dur.length, out)) {
 		bool is_number = ss_number_double(dur.text, dur.length, &far);
 
@@ -169,8 +171,10 @@ static uint32_t copy_args(struct ss_reader *reader)
 static void emit_comm(struct ss_reader *reader, uint32_t event)
 {
 	struct ss_comm_args args;
+	uint32_t odd_numbers = 0;
 
-	ss_comm_args_fill(&reader->args, &args);
+	ss_comm_args_fill(&reader->args, &args, &odd_numbers);
+	ss_quality_add(&reader->batch.quality, SS_ODD_NUMBER, odd_numbers);
 	args.collective = ss_lookup_arg_text(reader, SS_ARG_COLLECTIVE);
 	args.dtype = ss_lookup_arg_text(reader, SS_ARG_DTYPE);
 	args.group_name = ss_lookup_arg_text(reader, SS_ARG_GROUP_NAME);
@@ -277,6 +281,11 @@ static void emit_complete(struct ss_reader *reader, const struct ss_fields *fiel
 
 	identify(reader, fields, &event.category, &event.kind, &event.name);
 	reader->categories[event.category].events++;
+	if (event.kind == SS_KIND_OTHER && !reader->categories[event.category].meaning.name)
+		odd(reader, SS_ODD_UNKNOWN_CATEGORY, at_byte);
+	if (!ss_args_have(&reader->args, SS_FIELD_PID) ||
+	    !ss_args_have(&reader->args, SS_FIELD_TID))
+		odd(reader, SS_ODD_NO_TRACK, at_byte);
 	if (!time_of(reader, at_byte, &event.start_ns) ||
 	    !duration_of(reader, at_byte, &event.dur_ns)) {
 		note_place(reader, SS_LOOSE_CATEGORY, event.category);
@@ -426,12 +435,15 @@ static void emit_meta(struct ss_reader *reader, const struct ss_fields *fields, 
 									    &meta);
 }
 
-/* Phases that are understood but hold nothing to keep. */
+/*
+ * Phases that are understood but hold nothing to keep. What lasts, or is of a category of the
+ * profiler, is an event whose phase was damaged.
+ */
 static void emit_nothing(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte)
 {
-	(void)reader;
-	(void)fields;
-	(void)at_byte;
+	if (ss_args_have(&reader->args, SS_FIELD_DUR) ||
+	    reader->categories[fields->category].meaning.kind != SS_KIND_OTHER)
+		odd(reader, SS_ODD_UNKNOWN_PHASE, at_byte);
 }
 
 typedef void emit_function(struct ss_reader *reader, const struct ss_fields *fields,

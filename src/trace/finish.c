@@ -169,6 +169,7 @@ enum ss_status ss_finish(struct ss_store *store, uint32_t threads, struct ss_err
 	SS_TRY(ss_finish_steps(trace, err));
 	name_tracks(store);
 	measure_overhead(trace);
+	ss_finish_suspects(trace);
 	ss_quality_absent(trace);
 	return SS_OK;
 }

@@ -24,6 +24,9 @@ enum ss_status ss_finish_links(struct ss_store *store, uint32_t threads, struct 
 SS_MUST_USE
 enum ss_status ss_finish_steps(struct ss_trace *trace, struct ss_error *err);
 
+/* suspects.c: values that contradict the rest of the file, for `quality`. */
+void ss_finish_suspects(struct ss_trace *trace);
+
 /* All of it. */
 SS_MUST_USE
 enum ss_status ss_finish(struct ss_store *store, uint32_t threads, struct ss_error *err);

@@ -70,6 +70,7 @@ static const struct {
 	SAME("cuda_api", SS_KIND_RUNTIME),
 	SAME("nvtx", SS_KIND_ANNOTATION),
 	SAME("nvtx-kernel", SS_KIND_DEVICE_ANNOTATION),
+	SAME("osrt", SS_KIND_OTHER),
 };
 
 struct ss_category ss_kind_of_category(const char *name, size_t length)

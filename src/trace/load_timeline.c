@@ -198,7 +198,11 @@ static enum ss_status read_all(struct reading *reading, struct ss_source *source
 		}
 		reading->out->file_bytes += got;
 	}
-	reading->out->is_cut = !ended;
+	/* the check of a compressed stream stands at its end */
+	while (got)
+		SS_TRY(ss_source_fill(source, window, WINDOW_BYTES, &got, reading->err));
+	reading->out->is_cut = !ended || source->flaw == SS_SOURCE_CUT ||
+			       source->flaw == SS_SOURCE_CORRUPT;
 	return ended ? SS_OK : settle_first(reading);
 }
 

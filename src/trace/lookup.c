@@ -25,8 +25,8 @@ static bool reserve_scratch(struct ss_reader *reader, size_t length)
 	return true;
 }
 
-uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
-			const struct ss_json_span *span)
+static uint32_t add_text(struct ss_reader *reader, struct ss_strings *strings,
+			 const struct ss_json_span *span)
 {
 	const char *text = span->text;
 	size_t length = span->length;
@@ -43,6 +43,14 @@ uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
 	id = ss_strings_add(strings, text, length);
 	reader->out_of_memory |= id == SS_NO_ID;
 	return id == SS_NO_ID ? 0 : id;
+}
+
+uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
+			const struct ss_json_span *span)
+{
+	if (span->escaped && ss_json_has_wild_escape(span))
+		ss_quality_add(&reader->batch.quality, SS_ODD_SYNTAX, 1);
+	return add_text(reader, strings, span);
 }
 
 uint32_t ss_lookup_arg_text(struct ss_reader *reader, enum ss_arg arg)
@@ -144,7 +152,7 @@ void ss_lookup_id(struct ss_reader *reader, enum ss_arg arg, int64_t *number, ui
 			return;
 	}
 	*number = 0;
-	*text = ss_lookup_text(reader, &reader->texts, &span);
+	*text = add_text(reader, &reader->texts, &span);
 }
 
 /* The text of up to 16 bytes as two words; texts of one length are equal when their words are. */
@@ -168,8 +176,8 @@ static void words_of(const struct ss_json_span *span, uint64_t out[2])
 	}
 }
 
-static uint32_t track_add(struct ss_reader *reader, enum ss_arg pid, enum ss_arg tid,
-			  enum ss_track_class class)
+static void track_add(struct ss_reader *reader, enum ss_arg pid, enum ss_arg tid,
+		      enum ss_track_class class, struct ss_track_cache *out)
 {
 	struct ss_track_key key = { .class = class };
 	uint32_t id;
@@ -177,7 +185,19 @@ static uint32_t track_add(struct ss_reader *reader, enum ss_arg pid, enum ss_arg
 	ss_lookup_id(reader, pid, &key.pid, &key.pid_text);
 	ss_lookup_id(reader, tid, &key.tid, &key.tid_text);
 	id = ss_lookup_record(reader, &reader->tracks, &key);
-	return id == SS_NO_ID ? 0 : id;
+	out->id = id == SS_NO_ID ? 0 : id;
+	out->pid_is_text = key.pid_text != 0;
+	out->tid_is_text = key.tid_text != 0;
+}
+
+/* A word without quotes that is no number names nothing. */
+static void count_odd_ids(struct ss_reader *reader, const struct ss_track_cache *track,
+			  const struct ss_json_span *pid, const struct ss_json_span *tid)
+{
+	uint32_t odd = (uint32_t)(track->pid_is_text && pid->type == SS_JSON_BARE) +
+		       (uint32_t)(track->tid_is_text && tid->type == SS_JSON_BARE);
+
+	ss_quality_add(&reader->batch.quality, SS_ODD_NUMBER, odd);
 }
 
 uint32_t ss_lookup_track(struct ss_reader *reader, enum ss_track_class class)
@@ -191,11 +211,14 @@ uint32_t ss_lookup_track(struct ss_reader *reader, enum ss_track_class class)
 	const struct ss_json_span pid_span = ss_args_span(&reader->args, pid);
 	const struct ss_json_span tid_span = ss_args_span(&reader->args, tid);
 	uint32_t kind = (uint32_t) class | pid_span.length << 8 | tid_span.length << 16;
-	struct ss_track_cache *cached;
+	struct ss_track_cache *cached, alone;
 	uint64_t words[4];
 
-	if (pid_span.length > 16 || tid_span.length > 16)
-		return track_add(reader, pid, tid, class);
+	if (pid_span.length > 16 || tid_span.length > 16) {
+		track_add(reader, pid, tid, class, &alone);
+		count_odd_ids(reader, &alone, &pid_span, &tid_span);
+		return alone.id;
+	}
 	words_of(&pid_span, words);
 	words_of(&tid_span, words + 2);
 	cached = &reader->track_cache[ss_hash_mix(words[0] + words[1] * 31 + kind,
@@ -203,9 +226,11 @@ uint32_t ss_lookup_track(struct ss_reader *reader, enum ss_track_class class)
 				      SS_TRACK_CACHE];
 	if (cached->id == SS_NO_ID || cached->kind != kind ||
 	    memcmp(cached->words, words, sizeof(words)) != 0) {
-		cached->id = track_add(reader, pid, tid, class);
+		track_add(reader, pid, tid, class, cached);
 		cached->kind = kind;
 		memcpy(cached->words, words, sizeof(words));
 	}
+	if (cached->pid_is_text || cached->tid_is_text)
+		count_odd_ids(reader, cached, &pid_span, &tid_span);
 	return cached->id;
 }

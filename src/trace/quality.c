@@ -113,6 +113,22 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"values such as inf, NaN or N/A stand where a number should; they count as not "
 		"recorded",
 	},
+	[SS_ODD_SYNTAX] = {
+		"loose-json",
+		SS_SEVERITY_MENDED,
+		"a comma that is missing, an escape that JSON does not have, a list of shapes that "
+		"is none: read as it was probably meant",
+	},
+	[SS_ODD_NO_DURATION] = {
+		"no-duration",
+		SS_SEVERITY_MENDED,
+		"complete events without 'dur' count as 0",
+	},
+	[SS_ODD_NO_TRACK] = {
+		"no-track",
+		SS_SEVERITY_MENDED,
+		"complete events without 'pid' or 'tid' are put on process or thread 0",
+	},
 	[SS_ODD_BAD_UTF8] = {
 		"bad-utf8",
 		SS_SEVERITY_MENDED,
@@ -150,6 +166,24 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"duplicate-event",
 		SS_SEVERITY_NOTE,
 		"events that are in the file twice: same track, time, name and id",
+	},
+	[SS_ODD_UNKNOWN_CATEGORY] = {
+		"unknown-category",
+		SS_SEVERITY_NOTE,
+		"events of a category that is not known are on the timeline, and in no figure of "
+		"operators, calls or devices",
+	},
+	[SS_ODD_UNNAMED_PROCESS] = {
+		"unnamed-process",
+		SS_SEVERITY_NOTE,
+		"events of a process that the file does not name, although it names others: their "
+		"pid may be damaged",
+	},
+	[SS_ODD_FAR_EVENT] = {
+		"far-event",
+		SS_SEVERITY_NOTE,
+		"few events lie far from all others: their time may be damaged, and it makes the "
+		"trace seem longer",
 	},
 	[SS_ODD_FLOW_UNMATCHED] = {
 		"flow-unmatched",

@@ -158,6 +158,7 @@ struct ss_reader {
 		uint64_t words[4]; /* the text of pid and tid */
 		uint32_t kind;     /* class, and how long the two are */
 		uint32_t id;       /* SS_NO_ID: free */
+		bool pid_is_text, tid_is_text;
 	} track_cache[SS_TRACK_CACHE];
 	struct ss_strings kernel_texts; /* the text of launch configurations seen so far ... */
 	uint32_t *kernel_records;       /* ... and their records */

@@ -2,8 +2,8 @@
 import itertools
 
 from hostile_input.making import (
-    ORPHAN, arguments, both, case, category_has, event, has_track, kernel, launch,
-    launched, named_thread, odd, op, track_count,
+    LOOSE, ORPHAN, arguments, both, case, category_has, event, has_track, kernel, launch,
+    launched, named_thread, odd, op, trace, track_count,
 )
 
 
@@ -82,7 +82,7 @@ def text_cases():
         also=has_track(name="a\ufffdz"))
     odd("surrogate pair", *named_thread(r'"a\ud83d\ude00z"'), kept=1,
         also=has_track(name="a\U0001f600z"))
-    odd("unknown escapes", *named_thread(r'"a\qb\xc\u12"'), kept=1,
+    odd("unknown escapes", *named_thread(r'"a\qb\xc\u12"'), kept=1, rows=LOOSE,
         also=has_track(name=r"a\qb\xc\u12"))
     odd("wide characters", *named_thread('"' + "漢字" * 60 + '"'), kept=1,
         also=has_track(name="漢字" * 60))
@@ -117,14 +117,17 @@ def quote_cases():
         "two backslashes": "\\\\",
     }
     for what, stack in stacks.items():
+        rows = {} if what == "two backslashes" else LOOSE
         odd(f"unescaped backslashes, {what} (kineto#336)",
-            event(args='{"Call stack":"' + stack + '","External id":3}'))
+            event(args='{"Call stack":"' + stack + '","External id":3}'), rows=rows)
         odd(f"unescaped backslashes at the end of args, {what} (kineto#336)",
-            event(args='{"External id":3,"Call stack":"' + stack + '"}'))
-        odd(f"unescaped backslashes in a name, {what} (kineto#336)", event(name=f'"{stack}"'))
+            event(args='{"External id":3,"Call stack":"' + stack + '"}'), rows=rows)
+        odd(f"unescaped backslashes in a name, {what} (kineto#336)", event(name=f'"{stack}"'),
+            rows=rows)
     odd("a thread's name is a Windows path (kineto#336)", *named_thread(
-        r'"C:\Users\me\train.py"'), kept=1, also=has_track(name=r"C:\Users\me\train.py"))
-    odd("a name that ends in a backslash", *named_thread('"C:\\data\\"'), kept=1,
+        r'"C:\Users\me\train.py"'), kept=1, rows=LOOSE,
+        also=has_track(name=r"C:\Users\me\train.py"))
+    odd("a name that ends in a backslash", *named_thread('"C:\\data\\"'), kept=1, rows=LOOSE,
         also=has_track(name="C:\\data\\"))
     odd("properly escaped", *named_thread(r'"a\"b\\c\/d"'), kept=1, also=has_track(name='a"b\\c/d'))
 
@@ -140,21 +143,24 @@ def track_cases():
     for tid, shown in plain.items():
         wanted = {} if shown == "" else {"tid": shown}
         odd(f"tid {tid}", op(200, tid=tid), op(210, tid=tid),
+            rows={"odd-number": 2} if tid in ("null", "true") else {},
             also=has_track(track="thread", events=2, **wanted))
     for tid in ('{"a":1}', "[1,2]", "1e400", '"a\\"b"', "7.5"):
-        odd(f"tid {tid}", op(200, tid=tid, pid=tid), also=track_count(2))
-    odd("tids 7.5 and 8 are two threads", op(200, tid="7.5"), op(210, tid="8"), also=track_count(3))
-    odd("tid missing", op(200, tid=None), also=track_count(2))
-    odd("pid missing", op(200, pid=None), also=track_count(2))
+        odd(f"tid {tid}", op(200, tid=tid, pid=tid), also=track_count(2),
+            rows={"odd-number": 2} if tid in ("1e400", "7.5") else {})
+    odd("tids 7.5 and 8 are two threads", op(200, tid="7.5"), op(210, tid="8"),
+        rows={"odd-number": 1}, also=track_count(3))
+    odd("tid missing", op(200, tid=None), rows={"no-track": 1}, also=track_count(2))
+    odd("pid missing", op(200, pid=None), rows={"no-track": 1}, also=track_count(2))
     odd("pid missing and 0 are one process or two, but both are kept",
-        op(200, pid=None), op(210, pid="0"))
+        op(200, pid=None), op(210, pid="0"), rows={"no-track": 1})
     odd('kernel on tid "stream 7" without args (1.8)', event(
         cat='"Kernel"', name='"gemm"', pid="0", tid='"stream 7"'), rows=ORPHAN,
         also=has_track(track="stream", pid="0", tid="7"))
     odd("kernel whose pid is not its device", *launched(kernel(pid="9", tid="3")),
         also=has_track(track="stream", pid="0", tid="7"))
     odd("kernel with device and stream that are no numbers",
-        *launched(kernel(args=arguments(device='"x"', stream="null"))))
+        *launched(kernel(args=arguments(device='"x"', stream="null"))), rows={"odd-number": 1})
     odd("python_function on pid 0 and tid 0 (2.x)", *launched(kernel()), op(
         200, cat='"python_function"', pid="0", tid="0"), also=has_track(
             track="thread", pid="0", tid="0"))
@@ -178,11 +184,35 @@ def event_cases():
         categories={"cpu_op": 3}, also=category_has("phase i", 0))
     odd("ts missing", event(ts=None), rows={"no-time": 1}, lost=1)
     odd("ts missing, ten alike", *[event(ts=None)] * 10, rows={"no-time": 10}, lost=10)
-    odd("cat missing", event(cat=None), event(cat=None, args="{}"), event(cat=None))
-    odd("cat empty", event(cat='""'), event(cat='""', args="{}"))
+    odd("cat missing", event(cat=None), event(cat=None, args="{}"), event(cat=None),
+        rows={"unknown-category": 3})
+    odd("cat empty", event(cat='""'), event(cat='""', args="{}"), rows={"unknown-category": 2})
     odd("cat null, then a real one", event(cat="null"), event(cat="null"), kernel(cat='"kernel"'),
-        rows=ORPHAN)
-    odd("dur missing", event(dur=None))
+        rows={**ORPHAN, "unknown-category": 2})
+    odd("a letter of a category is damaged", event(cat='"cpu_oq"'), rows={"unknown-category": 1})
+    process = [event(ph='"M"', cat=None, ts="0", dur=None, name='"process_name"',
+                     args='{"name":"python"}')]
+    many = [op(200 + 2 * i) for i in range(300)]
+    case("a digit of a time is damaged", trace(*many, op("90000000000")), rows={"far-event": 1},
+         events=301)
+    case("two recordings in one file", trace(*many, *[
+        op(90000000000 + 2 * i) for i in range(99)]), rows={}, events=399)
+    case("a digit of a pid is damaged", trace(*process, *many, op(900, pid="7")),
+         rows={"unnamed-process": 1}, events=302)
+    case("two processes, one named", trace(*process, *many, *[
+        op(900 + 2 * i, pid="7") for i in range(99)]), rows={}, events=400)
+    odd("dur missing", event(dur=None), rows={"no-duration": 1})
+    odd("a letter of 'dur' is damaged", event().replace(b'"dur"', b'"dus"'),
+        rows={"no-duration": 1})
+    odd("a phase is damaged", event().replace(b'"ph":"X"', b'"ph":"P"'), lost=1,
+        rows={"unknown-phase": 1})
+    odd("a pid is damaged", op(200, pid="1x"), op(210, pid="1-1"), rows={"odd-number": 2})
+    odd("a digit of a duration is damaged", event(dur="5.e2"), rows={"odd-number": 1})
+    odd("shapes are damaged", *[event(args='{"Input Dims":%s,"Input type":["float"]}' % dims)
+        for dims in ("[[3, 4], []]", "[[3 4], []]", "[[3, 4] []]", "[[3,, 4], []]")],
+        rows={"loose-json": 3})
+    odd("a launch configuration is damaged", *launched(kernel(args=arguments(
+        grid="[3x2, 1, 1]", block="[32, 1]"))), rows={"odd-number": 2})
     odd("empty events", "{}", "{ }", rows={"no-phase": 2}, lost=2)
     odd("args missing, null, empty, no object", event(args=None), event(args="null"),
         event(args="{}"), event(args="[]"), event(args='"x"'), event(args="5"))
@@ -191,11 +221,13 @@ def event_cases():
                  for i, a in enumerate([word, '{"correlation":5}'])]
         odd(f"args {word} before args that count", *calls, kernel())
     odd("one of three categories longer than 40 bytes",
-        *[event(cat=f'"{"long_" * 9}{i}"') for i in (1, 2, 2)],
+        *[event(cat=f'"{"long_" * 9}{i}"') for i in (1, 2, 2)], rows={"unknown-category": 3},
         categories={"cpu_op": 3, "long_" * 9 + "1": 1, "long_" * 9 + "2": 2})
     odd("categories that are numbers", *[event(cat=str(i)) for i in (1, 2, 2)],
+        rows={"unknown-category": 3},
         categories={"cpu_op": 3, "1": 1, "2": 2})
-    odd("categories of 100 bytes", *[event(cat=f'"{"c" * 100}{i}"') for i in (1, 2)])
+    odd("categories of 100 bytes", *[event(cat=f'"{"c" * 100}{i}"') for i in (1, 2)],
+        rows={"unknown-category": 2})
     odd("duplicate keys: the last counts", event().replace(b'"ts":200', b'"ts":"x","ts":200'),
         event().replace(b'"ph":"X"', b'"ph":"Z","ph":"X"'))
     twice = [b'{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,'
@@ -203,7 +235,8 @@ def event_cases():
              for i in range(2)]
     odd("args twice: equal events are read equally", *twice, kernel(ts=250), rows=ORPHAN)
     odd("keys with escapes", event().replace(b'"ph"', rb'"\u0070h"'), rows={"no-phase": 1}, lost=1)
-    odd("keys with escapes beside plain ones", event().replace(b'"dur"', rb'"\u0064ur"'))
+    odd("keys with escapes beside plain ones", event().replace(b'"dur"', rb'"\u0064ur"'),
+        rows={"no-duration": 1})
     odd("deep but sane args", event(args='{"a":' + "[" * 200 + "]" * 200 + "}"))
     odd("old names and other case (1.8)", event(cat='"Operator"'), event(cat='"CPU_OP"'), op(
         190, cat='"Runtime"', name='"cudaLaunchKernel"', args='{"correlation":5}'),
@@ -284,7 +317,7 @@ def half_cases():
     odd("counter without a time", counter('{"a":1}', ts=None), lost=1, rows={"no-time": 1})
     odd("counter with unescaped quotes", counter('{"a "x" b":1}'), rows={"unescaped-quote": 2})
     odd("instants of every letter", *[mark(p, 200 + i) for i, p in enumerate("iIR")])
-    odd("phases that hold nothing", *[mark(p, 200) for p in "tnNODvVcP()"], kept=0)
+    odd("phases that hold nothing", *[mark(p, 200, cat='"x"') for p in "tnNODvVcP()"], kept=0)
     odd("[memory] without numbers", mark("i", 200, name='"[memory]"', args='{"Bytes":"x"}'),
         rows={"odd-number": 1})
     odd("[memory] with an absurd device", mark(

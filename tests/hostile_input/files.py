@@ -24,7 +24,9 @@ def syntax_cases():
     odd("a missing comma between events", op(200) + b"\n" + op(210), entries=2, kept=2)
     odd("a trailing comma in an event", event()[:-1] + b",}")
     odd("a trailing comma in args", event(args='{"a":1,}'))
-    odd("a missing comma in an event", event().replace(b',"ts"', b'"ts"'))
+    odd("a missing comma in an event", event().replace(b',"ts"', b'"ts"'),
+        rows={"loose-json": 1})
+    odd("a missing comma in args", event(args='{"a":1 "b":2}'), rows={"loose-json": 1})
     odd("single quotes", event().replace(b'"', b"'"), rows={"bad-event": 1}, lost=1)
     odd("keys without quotes", "{ph:'X',ts:1}", rows={"bad-event": 1}, lost=1)
     odd("a colon is missing", event().replace(b'"pid":', b'"pid" '), rows={"bad-event": 1},
@@ -74,7 +76,7 @@ def syntax_cases():
     for value in ("null", "5", '"x"', "[]", '{"rank":"x"}', '{"rank":null}', '{"rank":-1}'):
         case(f"distributedInfo is {value}", trace(
             *good, head='{"distributedInfo":%s,"traceEvents":[' % value),
-            rows={"no-rank": 1}, events=3, kept=3)
+            rows={"no-rank": 1, "odd-number": int(value == '{"rank":"x"}')}, events=3, kept=3)
     case("rank as a string", trace(*good, head='{"distributedInfo":{"rank":"3"},"traceEvents":['),
          rows={"no-rank": 0}, events=3, also=has_file(rank=3))
     case("deviceProperties of all sorts", trace(*good, head=(
@@ -88,7 +90,7 @@ def syntax_cases():
         events=3, kept=3, also=has_file(host="a b"))
     case("bare words in metadata (tb_plugin)", trace(
         *good, head='{"a":N/A,"cuda_driver_version":NaN,"b":-Infinity,"traceEvents":['),
-        rows={}, events=3, kept=3)
+        rows={"odd-number": 1}, events=3, kept=3)
     case("nothing where a value should be", trace(
         *good, head='{"a":,"schemaVersion":,"traceEvents":['), rows=None, events=3, kept=3)
     case("garbage between top-level keys", trace(*good, head='{"a":1 ### "b":2,;"traceEvents":['),

@@ -149,6 +149,7 @@ def both(*checks):
 
 
 ORPHAN = {"orphan-device-event": 1}
+LOOSE = {"loose-json": 1}
 
 
 def category_has(name, count):

@@ -50,7 +50,7 @@ class Runner:
         self.sanitized = b"__asan_init" in binary or b"__tsan_init" in binary
         self.slowness = 6 if self.sanitized else 1
 
-    def run(self, *words, seconds=SECONDS_MAX):
+    def run(self, *words, seconds=SECONDS_MAX, codes=(0, 1)):
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             started = time.monotonic()
             process = subprocess.Popen([self.stepscope, *words], stdin=subprocess.DEVNULL,
@@ -65,7 +65,7 @@ class Runner:
             err.seek(0)
             ran = Ran(process.returncode, out.read(), err.read(), took,
                       usage.ru_utime + usage.ru_stime)
-        self.check(words, ran, seconds)
+        self.check(words, ran, seconds, codes)
         return ran
 
     def peak_mb(self, *words):
@@ -76,7 +76,7 @@ class Runner:
                              timeout=SECONDS_MAX)
         return int(ran.stdout) / 1024
 
-    def check(self, words, ran, seconds):
+    def check(self, words, ran, seconds, codes=(0, 1)):
         what = " ".join(words[:-1])
         for word in (b"Sanitizer", b"runtime error"):
             if word in ran.err or word in ran.out:
@@ -88,7 +88,7 @@ class Runner:
         # several run at a time: what another one took does not count
         if min(ran.seconds, ran.cpu_seconds) > seconds * self.slowness:
             raise Failed(f"{what}: took {ran.seconds:.1f} s, more than {seconds} s")
-        if ran.code not in (0, 1):
+        if ran.code not in codes:
             raise Failed(f"{what}: exit code {ran.code}")
         lines = ran.err.decode(errors="replace").splitlines()
         if ran.code == 1 and (len(lines) != 1 or ran.out):

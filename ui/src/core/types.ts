@@ -144,7 +144,13 @@ export interface Account {
 
 /* What the files lack; the sentence is the command's. */
 export interface Doubt {
-	what: "cut" | "no-device-events" | "no-runtime-calls" | "ranks-by-order";
+	what:
+		| "cut"
+		| "damaged"
+		| "snapshot-cut"
+		| "no-device-events"
+		| "no-runtime-calls"
+		| "ranks-by-order";
 	files: number;
 	of_files: number;
 	text: string;
