@@ -521,6 +521,7 @@ static bool walk_device(struct walk *walk, int64_t device)
 static bool walk_devices(struct walk *walk)
 {
 	struct ss_idle *idle = walk->idle;
+	const uint32_t most = ss_devices_by_step(idle->trace);
 	int64_t device = INT64_MIN;
 
 	while (ss_device_next(idle->trace, device, &device)) {
@@ -529,11 +530,12 @@ static bool walk_devices(struct walk *walk)
 		if (!ss_memory_reserve(idle->memory, (void **)&idle->devices,
 				       &idle->device_capacity, (size_t)idle->device_count + 1,
 				       sizeof(*idle->devices)) ||
-		    !walk_device(walk, device))
+		    (idle->device_count < most && !walk_device(walk, device)))
 			return false;
 		idle->devices[idle->device_count++] = (struct ss_idle_device){ device, from,
 									       idle->gap_count };
 	}
+	idle->left_out = idle->device_count > most ? idle->device_count - most : 0;
 	return true;
 }
 
