@@ -191,6 +191,25 @@ static const char *print(struct ss_table *table, const char *format, va_list arg
 	return text;
 }
 
+const char *ss_table_copy(struct ss_table *table, const char *text)
+{
+	const size_t most = SS_TEXT_MAX + 1, place = (uintptr_t)text / 8 % SS_COPIES_KEPT;
+	size_t length;
+
+	/* what was there before may be gone, and another text in its place */
+	if (table->copies[place].from == text &&
+	    strncmp(table->copies[place].copy, text, most) == 0)
+		return table->copies[place].copy;
+	length = strnlen(text, most);
+	table->copies[place].from = text;
+	table->copies[place].copy = ss_arena_copy(table->arena, text, length);
+	if (table->copies[place].copy)
+		return table->copies[place].copy;
+	table->copies[place].from = NULL;
+	table->failed = true;
+	return "";
+}
+
 const char *ss_table_print(struct ss_table *table, const char *format, ...)
 {
 	const char *text;

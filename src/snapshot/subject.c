@@ -49,7 +49,7 @@ const char *ss_snapshot_device_name(const struct ss_device_memory *device, struc
 	char name[SS_DEVICE_NAME_BYTES];
 
 	ss_snapshot_device_text(device, name);
-	return ss_table_print(out, "%s", name);
+	return ss_table_copy(out, name);
 }
 
 /* Between two moments of files; -1: backwards, or beyond all measure. */
@@ -111,7 +111,7 @@ const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_
 	if (ss_text_failed(&text))
 		out->failed = true;
 	else if (text.length)
-		cell = ss_table_print(out, "%s", text.data);
+		cell = ss_table_copy(out, text.data);
 	ss_text_release(&text);
 	return cell;
 }
