@@ -191,21 +191,21 @@ static const char *print(struct ss_table *table, const char *format, va_list arg
 	return text;
 }
 
+/* Of a text, to find its copy by. */
+#define PLACE_BYTES 64
+
 const char *ss_table_copy(struct ss_table *table, const char *text)
 {
-	const size_t most = SS_TEXT_MAX + 1, place = (uintptr_t)text / 8 % SS_COPIES_KEPT;
-	size_t length;
+	const size_t length = strnlen(text, SS_TEXT_MAX + 1);
+	const char **known =
+		&table->copies[ss_hash_bytes(text, length < PLACE_BYTES ? length : PLACE_BYTES) %
+			       SS_COPIES_KEPT];
 
-	/* what was there before may be gone, and another text in its place */
-	if (table->copies[place].from == text &&
-	    strncmp(table->copies[place].copy, text, most) == 0)
-		return table->copies[place].copy;
-	length = strnlen(text, most);
-	table->copies[place].from = text;
-	table->copies[place].copy = ss_arena_copy(table->arena, text, length);
-	if (table->copies[place].copy)
-		return table->copies[place].copy;
-	table->copies[place].from = NULL;
+	if (*known && strncmp(*known, text, SS_TEXT_MAX + 1) == 0)
+		return *known;
+	*known = ss_arena_copy(table->arena, text, length);
+	if (*known)
+		return *known;
 	table->failed = true;
 	return "";
 }

@@ -97,9 +97,7 @@ struct ss_table {
 	const char *empty; /* why there are no rows, where the view's own sentence does not fit */
 	struct ss_cell *totals; /* a row: sums of columns that have one, else null; NULL: none */
 	const char *basis; /* what figures are sums or means of, in a few words; NULL: of none */
-	struct {
-		const char *from, *copy;
-	} copies[SS_COPIES_KEPT]; /* the last ones that ss_table_copy() made */
+	const char *copies[SS_COPIES_KEPT]; /* the last ones that ss_table_copy() made */
 };
 
 void ss_table_init(struct ss_table *table, const struct ss_view *view, struct ss_arena *arena);
