@@ -185,7 +185,7 @@ def main():
     parser.add_argument("words", nargs="*")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--long", action="store_true")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     failed, done, missing = 0, 0, None
     for shape in chosen(args):
         if done and not (args.all or args.words) and cpu_s() > SHORT_SECONDS:

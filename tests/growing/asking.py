@@ -139,9 +139,9 @@ def of_files(opened, job):
                 yield f"slice?file={file}&row={row}"
                 yield f"near?file={file}&row={row}&go=next"
                 yield f"near?file={file}&row={row}&go=previous"
-        for track in {*idle[:1], *idle[-1:]}:
-            yield f"gap?file={file}&track={track}&gap=0"
-            yield f"near?file={file}&track={track}&gap=0&go=next"
+        if idle:  # gaps are numbered through all devices, which have tracks in their order
+            yield f"gap?file={file}&track={min(idle)}&gap=0"
+            yield f"near?file={file}&track={min(idle)}&gap=0&go=next"
         yield f"range?rows={file}-{'-'.join(map(str, tracks[:TRACKS_MAX]))}&{WHOLE}"
 
 
