@@ -5,6 +5,7 @@
 
 #include "analyze/arrange.h"
 #include "analyze/across.h"
+#include "base/find_part.h"
 #include "base/text.h"
 
 static bool same_rank(const struct ss_cell *a, const struct ss_cell *b)
@@ -81,22 +82,45 @@ static bool has_form(const char *text, const char *form)
 	return !*form;
 }
 
-static bool has_part(const char *text, const char *part)
-{
-	for (; *text; text++) {
-		size_t i = 0;
+/* Longer forms are names that hold stars, as pointers do; a '?' in them is itself. */
+#define FORM_SHORT_MAX 256
 
-		while (part[i] && ss_lower(text[i]) == ss_lower(part[i]))
-			i++;
-		if (!part[i])
-			return true;
+static bool begins_with(const char *text, const char *end, const char *part, size_t length)
+{
+	return (size_t)(end - text) >= length && ss_find_part(text, length, part, length);
+}
+
+/* The same for long ones, in linear time: what stands between stars is sought one by one. */
+static bool has_long_form(const char *text, const char *form)
+{
+	const char *end = text + strlen(text);
+	size_t length = strcspn(form, "*");
+
+	if (!begins_with(text, end, form, length))
+		return false;
+	text += length;
+	for (form += length; *form; form += length) {
+		const char *found;
+
+		length = strcspn(++form, "*");
+		if (!form[length])
+			return (size_t)(end - text) >= length &&
+			       begins_with(end - length, end, form, length);
+		found = ss_find_part(text, (size_t)(end - text), form, length);
+		if (!found)
+			return false;
+		text = found + length;
 	}
-	return !*part;
+	return text == end;
 }
 
 bool ss_pattern_matches(const char *pattern, const char *text)
 {
-	return strpbrk(pattern, "*?") ? has_form(text, pattern) : has_part(text, pattern);
+	size_t length = strlen(pattern);
+
+	if (!strpbrk(pattern, "*?"))
+		return ss_find_part(text, strlen(text), pattern, length) != NULL;
+	return length > FORM_SHORT_MAX ? has_long_form(text, pattern) : has_form(text, pattern);
 }
 
 static bool is_searched(const struct ss_table *table, bool keys, uint32_t column)

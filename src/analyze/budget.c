@@ -5,6 +5,7 @@
 #include "analyze/bricks.h"
 #include "analyze/roles.h"
 #include "analyze/view.h"
+#include "analyze/missing.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -164,6 +165,7 @@ static enum ss_status budget_run(const struct ss_subject *subject, struct ss_tab
 {
 	const struct ss_trace *trace = subject->trace;
 	enum ss_status status = SS_OK;
+	const uint32_t most = ss_devices_by_step(trace);
 	int64_t device = INT64_MIN;
 	uint32_t number = 0;
 	struct ss_cover steps;
@@ -172,8 +174,10 @@ static enum ss_status budget_run(const struct ss_subject *subject, struct ss_tab
 		ss_cover_release(&steps);
 		return ss_fail_memory(err, "the time budget");
 	}
-	while (status == SS_OK && ss_device_next(trace, device, &device))
-		status = add_device(subject, device, number++, &steps, out, err);
+	for (; status == SS_OK && ss_device_next(trace, device, &device); number++)
+		if (number < most)
+			status = add_device(subject, device, number, &steps, out, err);
+	ss_note_devices(out, number > most ? number - most : 0);
 	ss_cover_release(&steps);
 	return status;
 }

@@ -383,7 +383,7 @@ static const char *kernel_name(const struct ss_string *name, struct ss_table *ou
 	char text[SS_SHORT_NAME_ROOM];
 
 	ss_short_name(name->text, name->length, text, sizeof(text));
-	return ss_table_print(out, "%s", text);
+	return ss_table_copy(out, text);
 }
 
 static const char *name_of(const struct communication *view, const struct key *key,
@@ -465,7 +465,7 @@ static void add_hider(const struct communication *view, struct ss_table *out,
 	for (int i = 0; i < 4; i++)
 		ss_row_null(out);
 	ss_short_name(name->text, name->length, text, sizeof(text));
-	ss_row_text(out, ss_table_print(out, "%s", text));
+	ss_row_text(out, ss_table_copy(out, text));
 	ss_row_int(out, hider->calls);
 	ss_row_int(out, hider->hidden_ns);
 	ss_row_share(out, (double)hider->hidden_ns, (double)all_ns);

@@ -222,6 +222,7 @@ static enum ss_status gaps_run(const struct ss_subject *subject, struct ss_table
 	gaps.group = subject->group;
 	for (uint32_t i = 0; status == SS_OK && i < gaps.idle->device_count; i++)
 		status = add_device(&gaps, &gaps.idle->devices[i], steps_ns, out, err);
+	ss_note_devices(out, gaps.idle->left_out);
 	if (out->row_count && !gaps.places->has_lines)
 		ss_note_missing(out, SS_MISSING_LINES);
 	ss_memory_free(gaps.memory, gaps.tallies, gaps.capacity * sizeof(*gaps.tallies));

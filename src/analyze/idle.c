@@ -6,6 +6,7 @@
 #include "analyze/idle.h"
 #include "analyze/merge.h"
 #include "analyze/roles.h"
+#include "trace/outward.h"
 
 /* What two kernels in a row need at most; HTA draws the line at the same length. */
 #define LATENCY_NS 30000
@@ -56,9 +57,7 @@ enum ss_idle_cause ss_gap_cause(const struct ss_gap *gap)
 
 uint32_t ss_idle_op(const struct ss_trace *trace, uint32_t row)
 {
-	while (row != SS_NO_ROW && trace->slices.kind[row] != SS_KIND_OP)
-		row = trace->slices.parent[row];
-	return row;
+	return ss_outward(trace, row, SS_ROW_OP);
 }
 
 /* --- one gap ------------------------------------------------------------------ */
@@ -213,10 +212,15 @@ static uint32_t sync_at(const struct ss_trace *trace, const struct ss_track *tra
 	uint32_t after = row_after(trace, track, SS_NO_ROW, moment_ns);
 	uint32_t row = after > track->first_row ? after - 1 : SS_NO_ROW;
 
-	for (; row != SS_NO_ROW; row = trace->slices.parent[row])
+	for (uint32_t tries = 0; tries < SS_OUTWARD_ALIKE; tries++) {
+		row = ss_outward(trace, row, SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL);
+		if (row == SS_NO_ROW)
+			break;
 		if (ss_slice_end(&trace->slices, row) >= moment_ns &&
 		    (call_flags(trace, row) & (SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL)))
 			return row;
+		row = trace->slices.parent[row];
+	}
 	return SS_NO_ROW;
 }
 
@@ -517,6 +521,7 @@ static bool walk_device(struct walk *walk, int64_t device)
 static bool walk_devices(struct walk *walk)
 {
 	struct ss_idle *idle = walk->idle;
+	const uint32_t most = ss_devices_by_step(idle->trace);
 	int64_t device = INT64_MIN;
 
 	while (ss_device_next(idle->trace, device, &device)) {
@@ -525,11 +530,12 @@ static bool walk_devices(struct walk *walk)
 		if (!ss_memory_reserve(idle->memory, (void **)&idle->devices,
 				       &idle->device_capacity, (size_t)idle->device_count + 1,
 				       sizeof(*idle->devices)) ||
-		    !walk_device(walk, device))
+		    (idle->device_count < most && !walk_device(walk, device)))
 			return false;
 		idle->devices[idle->device_count++] = (struct ss_idle_device){ device, from,
 									       idle->gap_count };
 	}
+	idle->left_out = idle->device_count > most ? idle->device_count - most : 0;
 	return true;
 }
 

@@ -2,6 +2,7 @@
  * message.c - sizes of types and shapes as they are written.
  */
 #include "analyze/message.h"
+#include "trace/outward.h"
 
 #include <string.h>
 
@@ -195,7 +196,8 @@ const struct ss_comm_row *ss_message_of(const struct ss_trace *trace, uint32_t r
 
 	if (row < trace->device_from || row >= trace->device_to)
 		around = trace->slices.parent[row];
-	for (; !comm && around != SS_NO_ROW; around = trace->slices.parent[around])
-		comm = ss_trace_comm(trace, around);
-	return comm;
+	if (comm)
+		return comm;
+	around = ss_outward(trace, around, SS_ROW_COMM);
+	return around == SS_NO_ROW ? NULL : ss_trace_comm(trace, around);
 }

@@ -29,3 +29,12 @@ void ss_note_missing(struct ss_table *out, enum ss_missing what)
 	ss_missing_sentence(what, sentence, sizeof(sentence));
 	ss_table_note(out, "%s", sentence);
 }
+
+void ss_note_devices(struct ss_table *out, uint32_t left_out)
+{
+	if (left_out)
+		ss_table_note(out,
+			      "The last %u devices are left out: the file has more devices and "
+			      "steps than events in them.",
+			      left_out);
+}

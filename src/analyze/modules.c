@@ -260,8 +260,7 @@ static bool add_kinds(struct printer *printer, struct ss_arena *scratch)
 	qsort(items, used, sizeof(*items), compare);
 	for (uint32_t i = 0; i < used; i++)
 		add(printer,
-		    ss_table_print(printer->out, "%s",
-				   ss_strings_text(&tree->labels, items[i].node)),
+		    ss_table_copy(printer->out, ss_strings_text(&tree->labels, items[i].node)),
 		    &sums[items[i].node], NULL);
 	return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/ops.h"
+#include "trace/outward.h"
 
 static void *column(struct ss_ops *ops, size_t item_bytes)
 {
@@ -37,10 +38,11 @@ void ss_ops_release(struct ss_ops *ops)
 static void give_calls(struct ss_ops *ops, uint32_t op)
 {
 	const struct ss_slices *slices = &ops->trace->slices;
-	uint32_t row = slices->parent[op];
+	uint32_t row = slices->parent[op], tries = 0;
 
-	for (; row != SS_NO_ROW && slices->start_ns[row] == slices->start_ns[op];
-	     row = slices->parent[row])
+	for (; row != SS_NO_ROW && slices->start_ns[row] == slices->start_ns[op] &&
+	       tries < SS_OUTWARD_ALIKE;
+	     row = slices->parent[row], tries++)
 		if (ss_kind_is_call(slices->kind[row]))
 			ops->owner[row] = op;
 }

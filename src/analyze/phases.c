@@ -319,13 +319,17 @@ static enum ss_status run_axes(const struct ss_phases *phases, const struct step
 {
 	struct ss_memory *memory = out->arena->memory;
 	size_t size = (size_t)PARTS * steps->host.count + 1;
+	const uint32_t most = ss_devices_by_step(phases->trace);
 	struct axes axes = { .steps = steps };
+	uint32_t number = 0;
 	int64_t device = INT64_MIN, *sums = SS_ARENA_NEW(out->arena, int64_t, size);
 
 	if (!sums || (phases->main != SS_NO_ROW && !share_host(phases, steps, memory, sums)))
 		return ss_fail_memory(err, "the phases");
 	axes.host = phases->main == SS_NO_ROW ? NULL : sums;
-	while (ss_device_next(phases->trace, device, &device)) {
+	for (; ss_device_next(phases->trace, device, &device); number++) {
+		if (number >= most)
+			continue;
 		sums = SS_ARENA_NEW(out->arena, int64_t, size);
 		if (!sums || !share_device(phases, device, steps, memory, sums))
 			return ss_fail_memory(err, "the phases");
@@ -335,6 +339,7 @@ static enum ss_status run_axes(const struct ss_phases *phases, const struct step
 	}
 	if (!axes.device)
 		add_group(&axes, group, out);
+	ss_note_devices(out, number > most ? number - most : 0);
 	return SS_OK;
 }
 

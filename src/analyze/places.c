@@ -403,5 +403,5 @@ const char *ss_places_line(const struct ss_places *places, uint32_t row, struct 
 {
 	if (row >= places->row_count || !places->line[row])
 		return NULL;
-	return ss_table_print(out, "%s", ss_strings_text(&places->lines, places->line[row]));
+	return ss_table_copy(out, ss_strings_text(&places->lines, places->line[row]));
 }

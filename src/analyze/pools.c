@@ -203,5 +203,5 @@ const char *ss_bytes_text(int64_t bytes, struct ss_table *out)
 	char text[32];
 
 	ss_bytes_write(bytes, text, sizeof(text));
-	return ss_table_print(out, "%s", text);
+	return ss_table_copy(out, text);
 }

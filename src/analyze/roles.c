@@ -227,6 +227,14 @@ uint32_t ss_stream_next(const struct ss_trace *trace, uint32_t track)
 	return device == 0 && !named ? first_named(trace) : SS_NO_ROW;
 }
 
+/* Idle devices of a machine that only one of is used. */
+#define DEVICES_MIN 8
+
+uint32_t ss_devices_by_step(const struct ss_trace *trace)
+{
+	return DEVICES_MIN + trace->slices.count / (trace->steps.count + 1);
+}
+
 bool ss_device_next(const struct ss_trace *trace, int64_t after, int64_t *out)
 {
 	bool found = false;

@@ -60,4 +60,11 @@ uint32_t ss_stream_next(const struct ss_trace *trace, uint32_t track);
 /* The next device that has rows, with a number above `after`; false: none. */
 bool ss_device_next(const struct ss_trace *trace, int64_t after, int64_t *out);
 
+/*
+ * How many devices are looked at step by step, in the order of their numbers. A device that works
+ * has events in every step, so this is all of them; but a file can have as many devices as
+ * events and as many steps, and what is made for each pair would be their square.
+ */
+uint32_t ss_devices_by_step(const struct ss_trace *trace);
+
 #endif

@@ -191,6 +191,25 @@ static const char *print(struct ss_table *table, const char *format, va_list arg
 	return text;
 }
 
+/* Of a text, to find its copy by. */
+#define PLACE_BYTES 64
+
+const char *ss_table_copy(struct ss_table *table, const char *text)
+{
+	const size_t length = strnlen(text, SS_TEXT_MAX + 1);
+	const char **known =
+		&table->copies[ss_hash_bytes(text, length < PLACE_BYTES ? length : PLACE_BYTES) %
+			       SS_COPIES_KEPT];
+
+	if (*known && strncmp(*known, text, SS_TEXT_MAX + 1) == 0)
+		return *known;
+	*known = ss_arena_copy(table->arena, text, length);
+	if (*known)
+		return *known;
+	table->failed = true;
+	return "";
+}
+
 const char *ss_table_print(struct ss_table *table, const char *format, ...)
 {
 	const char *text;

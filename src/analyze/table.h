@@ -75,6 +75,12 @@ struct ss_note_range {
 	int64_t rank; /* the last that said it */
 };
 
+/* No text of a table is longer: requests of the viewer take no more, either. */
+#define SS_TEXT_MAX 16384
+
+/* Copies of texts that are looked at before another one is made. */
+#define SS_COPIES_KEPT 16
+
 struct ss_table {
 	const struct ss_view *view;
 	const char *group;      /* what rows are about; NULL: the view has no choice */
@@ -91,6 +97,7 @@ struct ss_table {
 	const char *empty; /* why there are no rows, where the view's own sentence does not fit */
 	struct ss_cell *totals; /* a row: sums of columns that have one, else null; NULL: none */
 	const char *basis; /* what figures are sums or means of, in a few words; NULL: of none */
+	const char *copies[SS_COPIES_KEPT]; /* the last ones that ss_table_copy() made */
 };
 
 void ss_table_init(struct ss_table *table, const struct ss_view *view, struct ss_arena *arena);
@@ -138,6 +145,12 @@ __attribute__((format(printf, 2, 3))) void ss_table_note(struct ss_table *table,
  */
 SS_MUST_USE
 bool ss_table_fold(struct ss_table *table);
+
+/*
+ * A copy of a text that lives as long as the table: the same for rows that are near each other.
+ * What is longer than any text of a table is left out, see ss_table_bound().
+ */
+const char *ss_table_copy(struct ss_table *table, const char *text);
 
 /* A text that lives as long as the table. */
 __attribute__((format(printf, 2, 3))) const char *ss_table_print(struct ss_table *table,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/arrange.h"
+#include "analyze/bound.h"
 #include "analyze/versus.h"
 #include "api/session.h"
 #include "render/runs.h"
@@ -217,6 +218,9 @@ static enum ss_status render(struct comparison *comparison, struct ss_text *out,
 
 	SS_TRY(ss_session_format(comparison->runs->sessions[0], comparison->request, &renderer,
 				 &options, err));
+	for (uint32_t i = 0; i < comparison->count; i++)
+		if (!ss_table_bound(&comparison->tables[i]))
+			return ss_fail_memory(err, "the table");
 	if (strcmp(renderer->name, "json") == 0) {
 		add_document(comparison, renderer, &options, out);
 	} else {

@@ -6,6 +6,7 @@
 
 #include "analyze/across.h"
 #include "analyze/arrange.h"
+#include "analyze/bound.h"
 #include "analyze/bricks.h"
 #include "analyze/totals.h"
 #include "api/basis.h"
@@ -533,6 +534,8 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 			ss_basis_say(session, &choice, request->rank == SS_COMPARED_RANKS,
 				     parts[i].group, &tables[i]);
 		status = arrange(request, report, folds, compared, &tables[i], err);
+		if (status == SS_OK && !ss_table_bound(&tables[i]))
+			status = ss_fail_memory(err, "the table");
 	}
 	if (status == SS_OK)
 		status = render(session, request, report, tables, count, out, err);

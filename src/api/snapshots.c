@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/arrange.h"
+#include "analyze/bound.h"
 #include "analyze/totals.h"
 #include "api/session.h"
 #include "api/snapshots.h"
@@ -69,8 +70,8 @@ static enum ss_status run_view(const struct ss_snapshot_subject *whole, const st
 	if (request->what && !ss_table_add_up(out))
 		return ss_fail_memory(err, "the table");
 	if (request->sort && request->what)
-		return ss_table_sort(out, request->sort, err);
-	return SS_OK;
+		SS_TRY(ss_table_sort(out, request->sort, err));
+	return ss_table_bound(out) ? SS_OK : ss_fail_memory(err, "the table");
 }
 
 static enum ss_status find_view(const struct ss_request *request, const struct ss_view **view,

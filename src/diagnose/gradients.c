@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "analyze/message.h"
+#include "trace/outward.h"
 
 #define FORWARD "DistributedDataParallel.forward"
 #define ACCUMULATE "AccumulateGrad"
@@ -102,11 +103,10 @@ static bool find_marks(struct finder *finder, struct ss_arena *arena)
 static bool is_in_hook(const struct finder *finder, uint32_t row)
 {
 	const struct ss_trace *trace = finder->trace;
-	uint32_t track = trace->slices.track[row];
+	uint32_t track = trace->slices.track[row], at = ss_outward(trace, row, SS_NAME_BACKWARD);
 
-	for (uint32_t at = row; at != SS_NO_ROW; at = trace->slices.parent[at])
-		if (ss_slice_flags(trace, at) & SS_NAME_BACKWARD)
-			return strstr(name_of(trace, at), ACCUMULATE) != NULL;
+	if (at != SS_NO_ROW)
+		return strstr(name_of(trace, at), ACCUMULATE) != NULL;
 	return track != finder->phases->main && finder->look->digest->device >= 0 &&
 	       finder->phases->phase[row] == SS_PHASE_BACKWARD;
 }

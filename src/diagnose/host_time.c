@@ -4,6 +4,7 @@
 #include "diagnose/host_time.h"
 
 #include "diagnose/rows.h"
+#include "trace/outward.h"
 
 /* How much of a stretch a function may stick out of it: clocks, and the call around it. */
 #define OUTSIDE 10
@@ -15,9 +16,12 @@ static uint32_t row_at(const struct ss_trace *trace, uint32_t track, int64_t mom
 
 	/* rows of a thread are nested: what is open is around the last one that began */
 	row = row > trace->tracks[track].first_row ? row - 1 : SS_NO_ROW;
-	while (row != SS_NO_ROW && ss_slice_end(&trace->slices, row) <= moment_ns)
+	for (uint32_t tries = 0; tries < SS_OUTWARD_MAX; tries++) {
+		if (row == SS_NO_ROW || ss_slice_end(&trace->slices, row) > moment_ns)
+			return row;
 		row = trace->slices.parent[row];
-	return row;
+	}
+	return SS_NO_ROW;
 }
 
 void ss_host_time(const struct ss_trace *trace, uint32_t track, struct ss_interval stretch,

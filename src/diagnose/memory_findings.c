@@ -71,7 +71,7 @@ static const char *fix_of(const struct ss_memory_finding *finding, struct ss_tab
 		line += length + (line[length] == '\n');
 	}
 	out->failed = out->failed || ss_text_failed(&text);
-	kept = ss_table_print(out, "%s", text.data ? text.data : "");
+	kept = ss_table_copy(out, text.data ? text.data : "");
 	ss_text_release(&text);
 	return kept;
 }

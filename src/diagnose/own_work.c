@@ -12,6 +12,7 @@
 #include "diagnose/exam.h"
 #include "diagnose/host_time.h"
 #include "diagnose/sites.h"
+#include "trace/outward.h"
 
 /* So many functions of a rank are kept: the next ones take a fraction of the first. */
 #define KEPT 12
@@ -51,8 +52,12 @@ static void add_moment(void *context, uint32_t row, int64_t from_ns, int64_t to_
 {
 	struct work *work = context;
 	const struct ss_trace *trace = work->look->trace;
+	const uint32_t marks = SS_ROW_OP | SS_ROW_PYTHON | SS_NAME_DATALOADER | SS_NAME_COMM_RANGE;
 
-	for (; row != SS_NO_ROW; row = trace->slices.parent[row]) {
+	for (uint32_t tries = 0; tries < SS_OUTWARD_MAX; tries++) {
+		row = ss_outward(trace, row, marks);
+		if (row == SS_NO_ROW)
+			return;
 		if (trace->slices.kind[row] == SS_KIND_OP ||
 		    (ss_slice_flags(trace, row) & (SS_NAME_DATALOADER | SS_NAME_COMM_RANGE)))
 			return;
@@ -60,6 +65,7 @@ static void add_moment(void *context, uint32_t row, int64_t from_ns, int64_t to_
 			ss_sites_add(&work->sites, trace->slices.name[row], row, to_ns - from_ns);
 			return;
 		}
+		row = trace->slices.parent[row];
 	}
 }
 

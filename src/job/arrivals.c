@@ -11,6 +11,7 @@
 #include "analyze/message.h"
 #include "analyze/roles.h"
 #include "base/hash.h"
+#include "trace/outward.h"
 
 #define NO_GROUP UINT32_MAX
 
@@ -93,14 +94,17 @@ static enum ss_collective kind_by_launch(const struct ss_trace *trace, uint32_t 
 {
 	uint32_t around = row < trace->device_from ? row : trace->slices.link[row];
 
-	for (; around != SS_NO_ROW; around = trace->slices.parent[around])
-		if (ss_slice_flags(trace, around) & (SS_NAME_COMM_RANGE | SS_NAME_COMM_OP)) {
-			enum ss_collective kind = ss_collective_of(
-				ss_strings_text(&trace->names, trace->slices.name[around]));
+	for (uint32_t tries = 0; tries < SS_OUTWARD_ALIKE; tries++) {
+		enum ss_collective kind;
 
-			if (kind != SS_COLLECTIVE_OTHER)
-				return kind;
-		}
+		around = ss_outward(trace, around, SS_NAME_COMM_RANGE | SS_NAME_COMM_OP);
+		if (around == SS_NO_ROW)
+			break;
+		kind = ss_collective_of(ss_strings_text(&trace->names, trace->slices.name[around]));
+		if (kind != SS_COLLECTIVE_OTHER)
+			return kind;
+		around = trace->slices.parent[around];
+	}
 	return SS_COLLECTIVE_OTHER;
 }
 

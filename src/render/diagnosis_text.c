@@ -33,9 +33,15 @@ static void add_wrapped(const struct writer *writer, const char *text, size_t in
 	size_t width = writer->options->width > indent + 20 ? writer->options->width - indent : 20;
 	size_t room = width - (first_indent > indent ? first_indent - indent : 0);
 
-	for (size_t line = 0; *text; line++) {
-		size_t length = strcspn(text, "\n"), cut = ss_text_prefix(text, length, room);
+	const char *end = text; /* of the paragraph: looked for once in each */
 
+	for (size_t line = 0; *text; line++) {
+		size_t length, cut;
+
+		if (end <= text)
+			end = text + strcspn(text, "\n");
+		length = (size_t)(end - text);
+		cut = ss_text_prefix(text, length, room);
 		if (cut < length) {
 			size_t space = cut;
 

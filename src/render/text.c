@@ -53,11 +53,12 @@ static void pad(struct ss_text *out, size_t used, size_t width)
 		ss_text_fill(out, ' ', width - used);
 }
 
-/* Prints one line of wrapped text and returns what is left of it. */
-static const char *add_wrapped(const char *text, size_t width, struct ss_text *out)
+/* Prints one line of wrapped text, which ends at `end`, and returns what is left of it. */
+static const char *add_wrapped(const char *text, const char *end, size_t width, struct ss_text *out)
 {
 	/* a letter can be two columns wide, and one at least has to go */
-	size_t length = strlen(text), cut = ss_text_prefix(text, length, width > 2 ? width : 2);
+	size_t length = (size_t)(end - text);
+	size_t cut = ss_text_prefix(text, length, width > 2 ? width : 2);
 
 	if (cut < length) {
 		size_t space = cut;
@@ -142,11 +143,11 @@ static void add_lines(const struct ss_layout *layout, uint32_t row, uint32_t col
 		      struct ss_text *out)
 {
 	const struct ss_cell *cell = ss_layout_cell(layout, row, column);
-	const char *text = cell->is_null ? "" : cell->value.text;
+	const char *text = cell->is_null ? "" : cell->value.text, *end = text + strlen(text);
 
 	while (*text) {
 		ss_text_add_string(out, "    ");
-		text = add_wrapped(text, layout->options->width - 4, out);
+		text = add_wrapped(text, end, layout->options->width - 4, out);
 		ss_text_add_string(out, "\n");
 	}
 }
@@ -315,8 +316,10 @@ static void add_trust(const struct ss_render_options *options, struct ss_text *o
 static void add_sentence(const char *text, const struct ss_render_options *options,
 			 struct ss_text *out)
 {
+	const char *end = text + strlen(text);
+
 	while (*text) {
-		text = add_wrapped(text, options->width, out);
+		text = add_wrapped(text, end, options->width, out);
 		ss_text_add_string(out, "\n");
 	}
 }

@@ -37,9 +37,17 @@ struct key {
 	uint32_t rank, part, name, unused;
 };
 
+/* Something for each name of each rank: names can be long, and stand in many pieces. */
+struct by_name {
+	uint32_t *first; /* per rank: where its names begin */
+	struct ss_arena scratch;
+};
+
 struct sums {
 	const struct ss_replay *replay;
 	const struct ss_critical *path;
+	struct by_name by_name;
+	uint32_t *known;         /* by name: its number in `names`, plus 1 */
 	struct ss_strings names; /* of all ranks */
 	struct ss_records keys;
 	struct row *rows;
@@ -54,9 +62,44 @@ static const char *name_of(const struct ss_replay *replay, const struct ss_criti
 	return ss_strings_text(&graph->names, graph->tasks[piece->task].name);
 }
 
+/* How many names there are; 0: no memory. */
+static size_t by_name_init(struct by_name *by_name, const struct ss_replay *replay)
+{
+	size_t count = 0;
+
+	ss_arena_init(&by_name->scratch, replay->memory);
+	by_name->first = SS_ARENA_NEW(&by_name->scratch, uint32_t, (size_t)replay->rank_count + 1);
+	for (uint32_t i = 0; i < replay->rank_count && by_name->first; i++) {
+		by_name->first[i] = (uint32_t)count;
+		count += replay->ranks[i].names.count;
+	}
+	return by_name->first ? count + 1 : 0;
+}
+
+static uint32_t name_at(const struct by_name *by_name, const struct ss_replay *replay,
+			const struct ss_critical_piece *piece)
+{
+	return by_name->first[piece->rank] + replay->ranks[piece->rank].tasks[piece->task].name;
+}
+
+/* The number of a piece's name among those of all ranks. */
+static uint32_t name_id(struct sums *sums, const struct ss_critical_piece *piece)
+{
+	uint32_t *known = &sums->known[name_at(&sums->by_name, sums->replay, piece)];
+
+	if (!*known) {
+		const char *name = name_of(sums->replay, piece);
+		uint32_t id = ss_strings_add(&sums->names, name, strlen(name));
+
+		if (id == SS_NO_ID)
+			return id;
+		*known = id + 1;
+	}
+	return *known - 1;
+}
+
 static void add(struct sums *sums, const struct ss_critical_piece *piece, enum group group)
 {
-	const char *name = name_of(sums->replay, piece);
 	struct key key = { group == GROUP_RANK ? piece->rank : SS_NO_ROW,
 			   group == GROUP_RANK ? 0 : (uint32_t)piece->part, 0, 0 };
 	int64_t length_ns = piece->end_ns - piece->start_ns;
@@ -64,7 +107,7 @@ static void add(struct sums *sums, const struct ss_critical_piece *piece, enum g
 	struct row *row;
 
 	if (group == GROUP_NAME)
-		key.name = ss_strings_add(&sums->names, name, strlen(name));
+		key.name = name_id(sums, piece);
 	id = key.name == SS_NO_ID ? SS_NO_ID : ss_records_add(&sums->keys, &key);
 	if (id == SS_NO_ID ||
 	    !ss_memory_reserve(sums->path->memory, (void **)&sums->rows, &sums->row_capacity,
@@ -76,7 +119,8 @@ static void add(struct sums *sums, const struct ss_critical_piece *piece, enum g
 	if (id == known)
 		*row = (struct row){ .rank = key.rank,
 				     .part = piece->part,
-				     .name = group == GROUP_NAME ? name : NULL };
+				     .name = group == GROUP_NAME ? name_of(sums->replay, piece)
+								 : NULL };
 	ss_ns_add(&row->total_ns, length_ns);
 	row->pieces++;
 	if (length_ns > row->longest_ns) {
@@ -113,7 +157,7 @@ static void tell_rows(struct sums *sums, enum group group, struct ss_table *out)
 		out->rank = row->rank == SS_NO_ROW ? -1 : rank_number(sums->replay, row->rank);
 		ss_row_begin(out);
 		ss_row_text(out, group == GROUP_RANK ? NULL : ss_critical_name(row->part));
-		ss_row_text(out, row->name ? ss_table_print(out, "%s", row->name) : NULL);
+		ss_row_text(out, row->name ? ss_table_copy(out, row->name) : NULL);
 		ss_row_int(out, row->total_ns);
 		ss_row_share(out, (double)row->total_ns, (double)sums->path->length_ns);
 		ss_row_int(out, row->pieces);
@@ -128,16 +172,23 @@ static void tell_pieces(const struct ss_replay *replay, const struct ss_critical
 			struct ss_table *out)
 {
 	int64_t first_ns = path->count ? path->pieces[path->count - 1].start_ns : 0;
+	struct by_name by_name;
+	size_t count = by_name_init(&by_name, replay);
+	const char **texts = SS_ARENA_NEW(&by_name.scratch, const char *, count); /* of the table */
 
-	for (uint32_t i = path->count; i-- > 0;) {
+	out->failed |= !count || !texts;
+	for (uint32_t i = path->count; i-- > 0 && !out->failed;) {
 		const struct ss_critical_piece *piece = &path->pieces[i];
+		const char **text = &texts[name_at(&by_name, replay, piece)];
 		const struct ss_task *task = &replay->ranks[piece->rank].tasks[piece->task];
 		int64_t length_ns = piece->end_ns - piece->start_ns;
 
 		out->rank = rank_number(replay, piece->rank);
 		ss_row_begin(out);
 		ss_row_text(out, ss_critical_name(piece->part));
-		ss_row_text(out, ss_table_print(out, "%s", name_of(replay, piece)));
+		if (!*text)
+			*text = ss_table_copy(out, name_of(replay, piece));
+		ss_row_text(out, *text);
 		ss_row_int(out, length_ns);
 		ss_row_share(out, (double)length_ns, (double)path->length_ns);
 		ss_row_int(out, 1);
@@ -147,14 +198,17 @@ static void tell_pieces(const struct ss_replay *replay, const struct ss_critical
 		ss_row_int_known(out, out->rank);
 		ss_row_end(out);
 	}
+	ss_arena_release(&by_name.scratch);
 }
 
 static enum ss_status sum_up(const struct ss_replay *replay, const struct ss_critical *path,
 			     enum group group, struct ss_table *out, struct ss_error *err)
 {
 	struct sums sums = { .replay = replay, .path = path };
+	size_t count = by_name_init(&sums.by_name, replay);
 
-	sums.failed = !ss_strings_init(&sums.names, path->memory) ||
+	sums.known = SS_ARENA_NEW(&sums.by_name.scratch, uint32_t, count);
+	sums.failed = !count || !sums.known || !ss_strings_init(&sums.names, path->memory) ||
 		      !ss_records_init(&sums.keys, path->memory, sizeof(struct key));
 	for (uint32_t i = 0; i < path->count && !sums.failed; i++)
 		add(&sums, &path->pieces[i], group);
@@ -163,6 +217,7 @@ static enum ss_status sum_up(const struct ss_replay *replay, const struct ss_cri
 	ss_memory_free(path->memory, sums.rows, sums.row_capacity * sizeof(*sums.rows));
 	ss_records_release(&sums.keys);
 	ss_strings_release(&sums.names);
+	ss_arena_release(&sums.by_name.scratch);
 	return sums.failed ? ss_fail_memory(err, "the critical path") : SS_OK;
 }
 

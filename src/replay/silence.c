@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "trace/outward.h"
+
 #define COPY_BACK "torch.distributed.ddp.reducer::copy_bucket_to_grad"
 #define ACCUMULATE "AccumulateGrad"
 
@@ -31,7 +33,9 @@ int64_t ss_silence_since(const struct ss_trace *trace, uint32_t track, int64_t m
 
 	if (row == trace->tracks[track].first_row)
 		return last_ns;
-	for (row--; row != SS_NO_ROW; row = slices->parent[row]) {
+	row--;
+	for (uint32_t tries = 0; row != SS_NO_ROW && tries < SS_OUTWARD_MAX;
+	     row = slices->parent[row], tries++) {
 		int64_t end_ns = ss_slice_end(slices, row);
 
 		if (slices->start_ns[row] > last_ns)
@@ -45,9 +49,7 @@ int64_t ss_silence_since(const struct ss_trace *trace, uint32_t track, int64_t m
 /* The function of autograd that a row is part of, or SS_NO_ROW. */
 static uint32_t function_of(const struct ss_trace *trace, uint32_t row)
 {
-	while (row != SS_NO_ROW && !(ss_slice_flags(trace, row) & SS_NAME_BACKWARD))
-		row = trace->slices.parent[row];
-	return row;
+	return ss_outward(trace, row, SS_NAME_BACKWARD);
 }
 
 static bool is_named(const struct ss_trace *trace, uint32_t row, const char *part)
@@ -55,13 +57,22 @@ static bool is_named(const struct ss_trace *trace, uint32_t row, const char *par
 	return strstr(ss_strings_text(&trace->names, trace->slices.name[row]), part) != NULL;
 }
 
+/* The operator that copies a bucket back of which a row is part, or SS_NO_ROW. */
+static uint32_t copy_back_of(const struct ss_trace *trace, uint32_t row)
+{
+	for (uint32_t tries = 0; row != SS_NO_ROW && tries < SS_OUTWARD_MAX; tries++) {
+		if (is_named(trace, row, COPY_BACK))
+			return row;
+		row = trace->slices.parent[row];
+	}
+	return SS_NO_ROW;
+}
+
 /* Whether the row is over at the moment, and is part of one that copies a bucket back. */
 static bool copied_back(const struct ss_trace *trace, uint32_t row, int64_t moment_ns)
 {
-	for (; row != SS_NO_ROW; row = trace->slices.parent[row])
-		if (is_named(trace, row, COPY_BACK))
-			return ss_slice_end(&trace->slices, row) <= moment_ns;
-	return false;
+	row = copy_back_of(trace, row);
+	return row != SS_NO_ROW && ss_slice_end(&trace->slices, row) <= moment_ns;
 }
 
 bool ss_silence_of_reducer(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
@@ -82,12 +93,7 @@ bool ss_silence_of_reducer(const struct ss_trace *trace, uint32_t track, int64_t
 /* Autograd, or DDP that copies a bucket back: backward is not over. */
 static bool is_of_backward(const struct ss_trace *trace, uint32_t row)
 {
-	if (function_of(trace, row) != SS_NO_ROW)
-		return true;
-	for (; row != SS_NO_ROW; row = trace->slices.parent[row])
-		if (is_named(trace, row, COPY_BACK))
-			return true;
-	return false;
+	return function_of(trace, row) != SS_NO_ROW || copy_back_of(trace, row) != SS_NO_ROW;
 }
 
 bool ss_silence_of_backward(const struct ss_trace *trace, uint32_t track, int64_t from_ns,

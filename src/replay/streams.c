@@ -11,6 +11,7 @@
 
 #include "base/median.h"
 #include "replay/build.h"
+#include "trace/outward.h"
 
 /* A launch reaches an idle stream in 5 to 20 us; beyond so many medians something else held it. */
 #define LATENCY_TIMES 3
@@ -48,10 +49,10 @@ static enum ss_task_kind kind_of(enum ss_kind kind)
 static uint32_t launch_of(const struct ss_build *build, uint32_t row)
 {
 	const struct ss_slices *slices = &build->trace->slices;
-	uint32_t call = slices->link[row];
+	uint32_t call = slices->link[row], tries = 0;
 
 	while (call < build->trace->device_from && build->call_task[call] == SS_NO_TASK)
-		call = slices->parent[call];
+		call = tries++ < SS_OUTWARD_MAX ? slices->parent[call] : SS_NO_ROW;
 	return call < build->trace->device_from ? build->call_task[call] : SS_NO_TASK;
 }
 

@@ -49,7 +49,7 @@ const char *ss_snapshot_device_name(const struct ss_device_memory *device, struc
 	char name[SS_DEVICE_NAME_BYTES];
 
 	ss_snapshot_device_text(device, name);
-	return ss_table_print(out, "%s", name);
+	return ss_table_copy(out, name);
 }
 
 /* Between two moments of files; -1: backwards, or beyond all measure. */
@@ -89,14 +89,21 @@ void ss_snapshot_add_stack(const struct ss_snapshot_subject *subject, uint32_t s
 	const struct ss_frame_list *list = &stacks->items[stack];
 	uint32_t shown = 0;
 
-	for (uint32_t i = 0; i < list->count && shown < STACK_FRAMES_MAX; i++) {
+	for (uint32_t i = 0;
+	     i < list->count && shown < STACK_FRAMES_MAX && out->length <= SS_TEXT_MAX; i++) {
 		uint32_t frame = stacks->frames[list->first + i];
+		const char *line;
+		size_t length;
 
 		if (subject->spots->flags[frame] & SS_FRAME_NOISE)
 			continue;
-		ss_text_addf(out, "%s%s", shown ? " < " : "",
-			     ss_strings_text(&subject->spots->texts,
-					     subject->spots->frame_line[frame]));
+		line = ss_strings_text(&subject->spots->texts, subject->spots->frame_line[frame]);
+		/* a little more than a cell shows, and no part of a letter */
+		length = strnlen(line, SS_TEXT_MAX + 4);
+		while (length > SS_TEXT_MAX && ((unsigned char)line[length] & 0xc0) == 0x80)
+			length--;
+		ss_text_add_string(out, shown ? " < " : "");
+		ss_text_add(out, line, length);
 		shown++;
 	}
 }
@@ -111,7 +118,7 @@ const char *ss_snapshot_stack(const struct ss_snapshot_subject *subject, uint32_
 	if (ss_text_failed(&text))
 		out->failed = true;
 	else if (text.length)
-		cell = ss_table_print(out, "%s", text.data);
+		cell = ss_table_copy(out, text.data);
 	ss_text_release(&text);
 	return cell;
 }

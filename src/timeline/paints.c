@@ -97,19 +97,28 @@ static enum ss_status group_modules(struct groups *groups, struct ss_index *inde
 {
 	const struct ss_places *places;
 	struct ss_module_tree tree;
-	bool whole = true;
+	struct ss_arena scratch;
+	uint32_t *known; /* per label: its name's id, once it is known */
+	bool whole;
 
 	SS_TRY(ss_index_places(index, &places, err));
 	SS_TRY(ss_module_tree_init_rows(&tree, places, groups->of_row, index->memory, err));
+	ss_arena_init(&scratch, index->memory);
+	known = SS_ARENA_NEW(&scratch, uint32_t, (size_t)tree.labels.count + 1);
+	whole = known != NULL;
 	for (uint32_t row = 0; row < places->row_count && whole; row++) {
-		const struct ss_string *class;
+		uint32_t label;
 
 		if (groups->of_row[row] == SS_NO_ID)
 			continue;
-		class = &tree.labels.items[tree.nodes[groups->of_row[row]].class];
-		groups->of_row[row] = ss_strings_add(&groups->names, class->text, class->length);
+		label = tree.nodes[groups->of_row[row]].class;
+		if (!known[label])
+			known[label] = ss_strings_add(&groups->names, tree.labels.items[label].text,
+						      tree.labels.items[label].length);
+		groups->of_row[row] = known[label];
 		whole = groups->of_row[row] != SS_NO_ID;
 	}
+	ss_arena_release(&scratch);
 	ss_module_tree_release(&tree);
 	follow_launches(groups);
 	return whole ? SS_OK : ss_fail_memory(err, "the colours of modules");

@@ -3,6 +3,7 @@
  * runs the passes of finish.h in their order.
  */
 #include "trace/finish.h"
+#include "trace/outward.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,7 @@ enum ss_status ss_finish(struct ss_store *store, uint32_t threads, struct ss_err
 	SS_TRY(ss_finish_sort(store, threads, err));
 	SS_TRY(ss_slices_finish(trace, err));
 	ss_finish_nest(trace, threads);
+	SS_TRY(ss_outward_init(trace, err));
 	SS_TRY(ss_finish_links(store, threads, err));
 	SS_TRY(ss_finish_steps(trace, err));
 	name_tracks(store);

@@ -12,6 +12,7 @@
 
 #include "base/thread.h"
 #include "trace/finish.h"
+#include "trace/outward.h"
 
 /* A call and the correlation that it carries. */
 struct call {
@@ -281,12 +282,18 @@ static bool is_launched_by_comm(const struct ss_trace *trace, uint32_t row)
 
 	if (launch == SS_NO_ROW)
 		return false;
-	for (uint32_t up = slices->parent[launch]; up != SS_NO_ROW; up = slices->parent[up]) {
-		uint32_t flags = ss_slice_flags(trace, up);
-		bool is_comm = (flags & SS_NAME_COMM_RANGE) ||
-			       ((flags & SS_NAME_COMM_OP) &&
-				strcmp(ss_strings_text(&trace->names, slices->name[up]),
-				       "record_param_comms") == 0);
+	for (uint32_t up = launch, tries = 0; tries < SS_OUTWARD_ALIKE; tries++) {
+		uint32_t flags;
+		bool is_comm;
+
+		up = ss_outward(trace, slices->parent[up], SS_NAME_COMM_RANGE | SS_NAME_COMM_OP);
+		if (up == SS_NO_ROW)
+			return false;
+		flags = ss_slice_flags(trace, up);
+		is_comm = (flags & SS_NAME_COMM_RANGE) ||
+			  ((flags & SS_NAME_COMM_OP) &&
+			   strcmp(ss_strings_text(&trace->names, slices->name[up]),
+				  "record_param_comms") == 0);
 
 		if (is_comm && ss_slice_end(slices, up) > slices->start_ns[launch])
 			return !is_helper(ss_strings_text(&trace->names, slices->name[row]));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "trace/select.h"
+#include "trace/outward.h"
 
 const char ss_step_not_selected[] = "not selected";
 
@@ -360,7 +361,7 @@ enum ss_status ss_trace_select(const struct ss_trace *trace, const struct ss_sel
 	*out = *trace;
 	ss_arena_init(&out->arena, memory);
 	ss_arena_init(&scratch, memory);
-	whole = select_rows(&cut, &scratch);
+	whole = select_rows(&cut, &scratch) && (!cut.moved || ss_outward_init(out, err) == SS_OK);
 	ss_arena_release(&scratch);
 	if (whole)
 		return SS_OK;

@@ -172,6 +172,12 @@ struct ss_steps {
 	uint32_t count, kept_count;
 };
 
+/* Shorter ways from a row outwards (outward.h); NULL where no thread is deep. */
+struct ss_jumps {
+	uint32_t *jumps; /* per row: one further out, or SS_NO_ROW */
+	uint32_t *marks; /* per row: those of all rows from it up to its jump */
+};
+
 struct ss_trace {
 	struct ss_memory *memory; /* lent */
 	struct ss_arena arena;
@@ -181,6 +187,7 @@ struct ss_trace {
 	struct ss_strings texts; /* everything else */
 
 	struct ss_slices slices;
+	struct ss_jumps outward;
 	struct ss_allocations allocations;
 	struct ss_counter *counters;
 	uint32_t counter_count, counter_capacity;

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "trace/finish.h"
 #include "trace/unpack.h"
+#include "trace/outward.h"
 
 static const void *items_of(const struct ss_unpacked *parts, enum ss_pack_part part,
 			    uint32_t *count)
@@ -409,5 +410,5 @@ enum ss_status ss_unpack_trace(struct ss_unpacked parts[SS_PARTS], uint32_t thre
 	quality = out->quality;
 	ss_finish_nest(out, threads);
 	out->quality = quality;
-	return SS_OK;
+	return ss_outward_init(out, err);
 }

@@ -277,6 +277,26 @@ static void test_hard_pattern(void **state)
 	ss_text_release(&text);
 }
 
+/* Names of C++ hold stars and can be long: the form of such a name is that name. */
+static void test_long_form(void **state)
+{
+	struct ss_text name = { 0 }, longer = { 0 }, wide = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		ss_text_addf(&name, "void f%d<float?>(float*, int*), ", i);
+	ss_text_addf(&longer, "%sx", name.data);
+	ss_text_addf(&wide, "*%s*", name.data);
+	assert_true(ss_pattern_matches(name.data, name.data));
+	assert_false(ss_pattern_matches(name.data, longer.data));
+	assert_false(ss_pattern_matches(longer.data, name.data));
+	assert_true(ss_pattern_matches(wide.data, longer.data));
+	assert_false(ss_pattern_matches(wide.data, longer.data + 1));
+	ss_text_release(&name);
+	ss_text_release(&longer);
+	ss_text_release(&wide);
+}
+
 static void test_memory(void **state)
 {
 	bool refused = true;
@@ -355,10 +375,11 @@ static void test_cuts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),  cmocka_unit_test(test_no_names),
-		cmocka_unit_test(test_orders), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_sizes),  cmocka_unit_test(test_hard_pattern),
-		cmocka_unit_test(test_memory), cmocka_unit_test(test_cuts),
+		cmocka_unit_test(test_names),     cmocka_unit_test(test_no_names),
+		cmocka_unit_test(test_orders),    cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_sizes),     cmocka_unit_test(test_hard_pattern),
+		cmocka_unit_test(test_long_form), cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_cuts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

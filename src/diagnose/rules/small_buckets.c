@@ -15,6 +15,7 @@
 #include "diagnose/diagnose.h"
 #include "diagnose/exam.h"
 #include "diagnose/gradients.h"
+#include "trace/outward.h"
 
 /* DDP's own: bucket_cap_mb=25. A bucket is full when it holds as much, or more. */
 #define BUCKET_BYTES (INT64_C(25) << 20)
@@ -136,11 +137,15 @@ static uint32_t surplus_of(const struct buckets *buckets, const struct ss_gradie
 static void claim_ask(struct ss_look *look, uint32_t launch)
 {
 	const struct ss_slices *slices = &look->trace->slices;
-	uint32_t row = SS_NO_ROW;
+	uint32_t row = SS_NO_ROW, at = launch;
 
-	for (uint32_t at = launch; at != SS_NO_ROW; at = slices->parent[at])
-		if (ss_slice_flags(look->trace, at) & SS_NAME_COMM_OP)
-			row = at;
+	for (uint32_t tries = 0; tries < SS_OUTWARD_ALIKE; tries++) {
+		at = ss_outward(look->trace, at, SS_NAME_COMM_OP);
+		if (at == SS_NO_ROW)
+			break;
+		row = at;
+		at = slices->parent[at];
+	}
 	if (row != SS_NO_ROW && look->digest->device >= 0)
 		(void)!ss_look_claim_time(look, (struct ss_stretch){
 							.track = slices->track[row],

@@ -13,6 +13,8 @@
 #include "analyze/sync_ops.h"
 #include "analyze/waits.h"
 #include "diagnose/results.h"
+#include "diagnose/rows.h"
+#include "trace/outward.h"
 
 /* What waits by a name of its own, and what to write instead. */
 static const struct {
@@ -174,11 +176,14 @@ static uint32_t function_of(const struct ss_trace *trace, uint32_t row)
 {
 	uint32_t around = trace->slices.parent[row];
 
-	while (around != SS_NO_ROW &&
-	       (trace->slices.kind[around] != SS_KIND_PYTHON ||
-		ss_strings_text(&trace->names, trace->slices.name[around])[0] == '<'))
+	for (uint32_t tries = 0; tries < SS_OUTWARD_MAX; tries++) {
+		around = ss_outward(trace, around, SS_ROW_PYTHON);
+		if (around == SS_NO_ROW ||
+		    ss_strings_text(&trace->names, trace->slices.name[around])[0] != '<')
+			return around;
 		around = trace->slices.parent[around];
-	return around;
+	}
+	return SS_NO_ROW;
 }
 
 /* What is behind a row on its thread, before anything else begins there. */
@@ -186,15 +191,17 @@ static int64_t silence_behind(const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;
 	const struct ss_track *track = &trace->tracks[slices->track[row]];
-	uint32_t end = track->first_row + track->row_count, next = row + 1;
+	uint32_t end = track->first_row + track->row_count, next = ss_row_behind(trace, row);
 	int64_t end_ns = ss_slice_end(slices, row), until_ns = INT64_MAX;
 
-	while (next < end && slices->start_ns[next] < end_ns)
-		next++;
+	if (next <= row)
+		next = row + 1;
 	if (next < end)
 		until_ns = slices->start_ns[next];
 	/* what is around it may end before, and then it is over, too: a step */
-	for (row = slices->parent[row]; row != SS_NO_ROW; row = slices->parent[row])
+	row = slices->parent[row];
+	for (uint32_t tries = 0; row != SS_NO_ROW && tries < SS_OUTWARD_MAX;
+	     row = slices->parent[row], tries++)
 		if (ss_slice_end(slices, row) < until_ns)
 			until_ns = ss_slice_end(slices, row);
 	return until_ns == INT64_MAX ? 0 : until_ns - end_ns;

@@ -31,14 +31,30 @@ struct work {
 	struct ss_strings lines;
 	struct line *items; /* by id, then by change */
 	uint32_t count, capacity;
+	uint32_t *known; /* per stack of the side: the id of its line, plus 1 */
 };
+
+/* The id of the line that a stack allocates at: looked up once, for lines can be long. */
+static uint32_t line_of(struct work *work, const struct ss_snapshot_subject *subject,
+			uint32_t stack)
+{
+	const char *text;
+	uint32_t id;
+
+	if (work->known[stack])
+		return work->known[stack] - 1;
+	text = ss_spots_line(subject->spots, stack);
+	id = ss_strings_add(&work->lines, text ? text : "", text ? strlen(text) : 0);
+	if (id != SS_NO_ID)
+		work->known[stack] = id + 1;
+	return id;
+}
 
 static bool add_block(struct work *work, const struct ss_snapshot_subject *subject,
 		      const struct ss_held_block *block, int side)
 {
-	const char *text = ss_spots_line(subject->spots, block->stack);
 	void *items = work->items;
-	uint32_t id = ss_strings_add(&work->lines, text ? text : "", text ? strlen(text) : 0);
+	uint32_t id = line_of(work, subject, block->stack);
 
 	if (id == SS_NO_ID || !ss_memory_reserve(work->memory, &items, &work->capacity,
 						 (size_t)id + 1, sizeof(*work->items)))
@@ -55,18 +71,25 @@ static bool add_block(struct work *work, const struct ss_snapshot_subject *subje
 static enum ss_status add_side(struct work *work, const struct ss_snapshot_subject *subject,
 			       int side, struct ss_error *err)
 {
-	bool whole = true;
+	enum ss_status status = SS_OK;
+	struct ss_arena scratch;
+	bool whole;
 
-	for (uint32_t i = 0; i < subject->history->device_count && whole; i++) {
-		struct ss_held held;
+	ss_arena_init(&scratch, work->memory);
+	work->known = SS_ARENA_NEW(&scratch, uint32_t, (size_t)subject->snapshot->stacks.count + 1);
+	whole = work->known != NULL;
+	for (uint32_t i = 0; i < subject->history->device_count && whole && status == SS_OK; i++) {
+		struct ss_held held = { 0 };
 
-		SS_TRY(ss_held_init(&held, subject, &subject->history->devices[i], SS_HELD_AT_END,
-				    err));
-		for (uint32_t k = 0; k < held.count && whole; k++)
+		status = ss_held_init(&held, subject, &subject->history->devices[i], SS_HELD_AT_END,
+				      err);
+		for (uint32_t k = 0; status == SS_OK && k < held.count && whole; k++)
 			whole = add_block(work, subject, &held.items[k], side);
-		ss_held_release(&held);
+		if (status == SS_OK)
+			ss_held_release(&held);
 	}
-	return whole ? SS_OK : ss_fail_memory(err, "the lines");
+	ss_arena_release(&scratch);
+	return whole ? status : ss_fail_memory(err, "the lines");
 }
 
 static int64_t change_of(const struct line *line)
@@ -97,7 +120,7 @@ static void show(struct work *work, struct ss_table *out)
 		if (!line->blocks[0] && !line->blocks[1])
 			continue;
 		ss_row_begin(out);
-		ss_row_text(out, *text ? ss_table_print(out, "%s", text) : NULL);
+		ss_row_text(out, *text ? ss_table_copy(out, text) : NULL);
 		ss_row_text(out, ss_purpose_name((enum ss_purpose)line->purpose));
 		ss_row_int(out, change_of(line));
 		ss_row_int(out, line->bytes[0]);

@@ -1,0 +1,12 @@
+/*
+ * find_part.h - a text in another one, without regard to case (ASCII), in linear time.
+ */
+#ifndef SS_BASE_FIND_PART_H
+#define SS_BASE_FIND_PART_H
+
+#include <stddef.h>
+
+/* Where the part first begins in the text; NULL: nowhere. An empty part is everywhere. */
+const char *ss_find_part(const char *text, size_t text_length, const char *part, size_t length);
+
+#endif
