@@ -44,7 +44,11 @@ static int64_t median_step(const struct ss_trace *trace, struct ss_table *out)
 	int64_t *durs = SS_ARENA_NEW(out->arena, int64_t, (size_t)trace->steps.count + 1);
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; durs && i < trace->steps.count; i++)
+	if (!durs) {
+		out->failed = true;
+		return -1;
+	}
+	for (uint32_t i = 0; i < trace->steps.count; i++)
 		if (!trace->steps.items[i].dropped)
 			durs[count++] = trace->steps.items[i].end_ns -
 					trace->steps.items[i].start_ns;

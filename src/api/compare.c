@@ -216,6 +216,9 @@ static enum ss_status render(struct comparison *comparison, struct ss_text *out,
 	struct ss_text headline = { 0 };
 	struct ss_report_parts parts = { "compare", "", comparison->tables, comparison->count };
 
+	for (uint32_t i = 0; i < comparison->count; i++)
+		if (comparison->tables[i].failed)
+			return ss_fail_memory(err, "the table");
 	SS_TRY(ss_session_format(comparison->runs->sessions[0], comparison->request, &renderer,
 				 &options, err));
 	for (uint32_t i = 0; i < comparison->count; i++)
@@ -231,7 +234,7 @@ static enum ss_status render(struct comparison *comparison, struct ss_text *out,
 		add_headline(&comparison->facts[0], &comparison->facts[1], &headline);
 		parts.headline = headline.data ? headline.data : "";
 		renderer->report(&parts, &options, out);
-		ss_text_release(&headline);
+		ss_text_end(&headline, out);
 	}
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }

@@ -97,6 +97,8 @@ static enum ss_status add_rank(struct merging *merging, bool *has_events, struct
 				 "'%s' is packed, and merging needs the JSON that it was made of",
 				 rank->source);
 	if (status == SS_OK)
+		status = ss_source_is_same(source, rank->stamp, rank->source, err);
+	if (status == SS_OK)
 		status = ss_rewrite_events(&rewrite, source, err);
 	ss_source_close(source);
 	merging->out->events += rewrite.count;

@@ -238,7 +238,9 @@ static enum ss_status put_snapshot(struct reporting *reporting, uint32_t run,
 			       snapshot->path);
 	SS_TRY(put_head(reporting, run, snapshot->path, last_word(snapshot->path), err));
 	SS_TRY(ss_source_open_any(snapshot->source, memory, &source, err));
-	status = ss_gzip_writer_open(memory, add_encoded, reporting, &reporting->gzip, err);
+	status = ss_source_is_same(source, snapshot->stamp, snapshot->source, err);
+	if (status == SS_OK)
+		status = ss_gzip_writer_open(memory, add_encoded, reporting, &reporting->gzip, err);
 	if (status == SS_OK)
 		status = copy_bytes(reporting, source, &sum, err);
 	ss_source_close(source);

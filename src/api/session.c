@@ -405,6 +405,10 @@ static enum ss_status render(struct ss_session *session, const struct ss_request
 	struct ss_render_options options;
 	struct ss_text headline = { 0 };
 
+	/* notes are added to a table that was whole before */
+	for (uint32_t i = 0; i < count; i++)
+		if (tables[i].failed)
+			return ss_fail_memory(err, "the table");
 	SS_TRY(ss_session_format(session, request, &renderer, &options, err));
 	if (report) {
 		struct ss_report_parts parts = { report->name, "", tables, count };
@@ -412,7 +416,7 @@ static enum ss_status render(struct ss_session *session, const struct ss_request
 		report->headline(&session->job, &headline);
 		parts.headline = headline.data ? headline.data : "";
 		renderer->report(&parts, &options, out);
-		ss_text_release(&headline);
+		ss_text_end(&headline, out);
 	} else {
 		renderer->view(&tables[0], &options, out);
 	}

@@ -132,7 +132,7 @@ static void add_stretch(struct list *list, const char *from, const char *to)
 
 	ss_text_add(&text, from, (size_t)(to - from));
 	ss_render_quoted(list->out, text.data ? text.data : "");
-	ss_text_release(&text);
+	ss_text_end(&text, list->out);
 }
 
 /* What the program recorded itself, under its own keys. */

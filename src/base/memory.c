@@ -7,7 +7,10 @@
 #include <string.h>
 
 /* Small enough to waste little per trace, large enough that a name costs no malloc. */
-#define BLOCK_BYTES ((size_t)64 * 1024)
+#ifndef SS_BLOCK_BYTES /* tests: with 64 every allocation of an arena can fail by itself */
+#define SS_BLOCK_BYTES 65536
+#endif
+#define BLOCK_BYTES ((size_t)SS_BLOCK_BYTES)
 
 /* Every scalar type that we store is aligned to at most this. */
 #define ALIGN_BYTES ((size_t)16)
@@ -56,12 +59,13 @@ void *ss_memory_resize(struct ss_memory *memory, void *block, size_t old_bytes, 
 	if (new_bytes > old_bytes && !charge(memory, new_bytes - old_bytes))
 		return NULL;
 	moved = realloc(block, new_bytes);
-	if (!moved && new_bytes < old_bytes)
-		return block; /* shrinking failed: the block is as good as it was */
+	if (new_bytes < old_bytes) {
+		/* one that cannot be made smaller is as good: its owner frees what he asked for */
+		atomic_fetch_sub(&memory->used_bytes, old_bytes - new_bytes);
+		return moved ? moved : block;
+	}
 	if (!moved)
 		atomic_fetch_sub(&memory->used_bytes, new_bytes - old_bytes);
-	else if (new_bytes < old_bytes)
-		atomic_fetch_sub(&memory->used_bytes, old_bytes - new_bytes);
 	return moved;
 }
 

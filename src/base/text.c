@@ -22,8 +22,7 @@ bool ss_text_grow(struct ss_text *text, size_t more)
 		wanted *= 2;
 	moved = realloc(text->data, wanted);
 	if (!moved) {
-		free(text->data);
-		*text = (struct ss_text){ .capacity = FAILED };
+		ss_text_fail(text);
 		return false;
 	}
 	text->data = moved;
@@ -116,6 +115,19 @@ void ss_text_release(struct ss_text *text)
 {
 	free(text->data);
 	*text = (struct ss_text){ 0 };
+}
+
+void ss_text_fail(struct ss_text *text)
+{
+	free(text->data);
+	*text = (struct ss_text){ .capacity = FAILED };
+}
+
+void ss_text_end(struct ss_text *part, struct ss_text *whole)
+{
+	if (ss_text_failed(part))
+		ss_text_fail(whole);
+	ss_text_release(part);
 }
 
 /* Characters that take two columns, and those that take none, coarsely. */

@@ -58,6 +58,12 @@ void ss_text_list(char *list, size_t room, const char *item);
 /* True when an append found no memory. */
 bool ss_text_failed(const struct ss_text *text);
 
+/* For what could not be written because something else found no memory. */
+void ss_text_fail(struct ss_text *text);
+
+/* Releases a text that was made for another one: where it failed, that one has failed. */
+void ss_text_end(struct ss_text *part, struct ss_text *whole);
+
 /* The columns that the UTF-8 text takes on a terminal. */
 size_t ss_text_columns(const char *bytes, size_t length);
 

@@ -56,6 +56,28 @@ void ss_thread_run(uint32_t count, void (*work)(void *context, uint32_t index), 
 	}
 }
 
+int ss_thread_run_all(uint32_t count, void (*work)(void *context, uint32_t index),
+		      void (*stop)(void *context), void *context)
+{
+	struct job jobs[SS_THREADS_MAX];
+	pthread_t threads[SS_THREADS_MAX];
+	uint32_t started = 1;
+	int reason = 0;
+
+	assert(count && count <= SS_THREADS_MAX);
+	for (; started < count && !reason; started += !reason) {
+		jobs[started] = (struct job){ work, context, started };
+		reason = pthread_create(&threads[started], NULL, run_job, &jobs[started]);
+	}
+	if (reason)
+		stop(context);
+	else
+		work(context, 0);
+	while (--started)
+		pthread_join(threads[started], NULL);
+	return reason;
+}
+
 struct ss_gate *ss_gate_open(void)
 {
 	struct ss_gate *gate = malloc(sizeof(*gate));

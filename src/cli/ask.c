@@ -33,6 +33,7 @@ static int run(const struct command *command, const void *values, const struct a
 	progress_end(&bar);
 	if (status != SS_OK)
 		return show_fail(command->name, &err);
+	show_failed(runs.sessions[0], command->name);
 	progress_prepare(&bar, own->progress);
 	ss_session_watch(runs.sessions[0], progress_step, &bar);
 	status = ss_ask(&runs, arguments->paths[0], &answer, &err);

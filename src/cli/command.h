@@ -88,7 +88,10 @@ size_t command_distance(const char *a, const char *b);
 /* The options of a command by index, its own first; NULL past the end. */
 const struct option *command_option(const struct command *command, size_t index);
 
-/* options.c: fills the command's struct; says what is wrong on stderr and returns false. */
+/*
+ * options.c: fills the command's struct; says what is wrong on stderr and returns false. Without
+ * memory it says nothing: out->paths is NULL then.
+ */
 bool options_read(const struct command *command, int count, char **words, void *values,
 		  struct arguments *out);
 
@@ -126,6 +129,9 @@ struct ss_open_options show_loading(const struct show_options *options, const ch
 enum ss_status show_open(const char *what, const struct show_options *options,
 			 const char *const *paths, size_t path_count, struct ss_session **out,
 			 struct ss_error *err);
+
+/* Says on stderr that files or packs could not be read, where there are some. */
+void show_failed(const struct ss_session *session, const char *what);
 
 /* Width and colour of text, as the options and the terminal have it. */
 uint32_t show_width(const struct show_options *options);

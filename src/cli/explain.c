@@ -30,6 +30,8 @@ static int run(const struct command *command, const void *values, const struct a
 	ss_text_release(&out);
 	if (status == SS_OK)
 		return EXIT_FINE;
+	if (err.code == SS_ERR_LIMIT)
+		return show_fail(command->name, &err);
 	show_fail(command->name, &err);
 	fprintf(stderr, "Run 'stepscope explain' for all rules.\n");
 	return EXIT_USAGE;

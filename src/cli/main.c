@@ -37,26 +37,40 @@ static bool is_in_valgrind(void)
 	return loaded && strstr(loaded, "vgpreload");
 }
 
-/* Gives up what reading files of strangers does not need. */
-static void lock(const struct command *command, const void *values,
+/*
+ * Gives up what reading files of strangers does not need; false: there is no memory or file for
+ * that, and nothing is read without it.
+ */
+static bool lock(const struct command *command, const void *values,
 		 const struct arguments *arguments)
 {
 	const char **outputs = NULL;
 	struct sandbox_needs needs = { 0 };
+	bool is_fine;
 
 	if (!command->shows && !command->loads)
-		return;
+		return true;
 	if (command->begin)
 		command->begin(values, &needs);
 	if (((const struct show_options *)values)->no_sandbox || is_in_valgrind())
-		return;
+		return true;
 	outputs = calloc(arguments->path_count + command->option_count + 1, sizeof(*outputs));
-	if (!outputs)
-		return;
-	needs.outputs = outputs;
-	needs.output_count = find_outputs(command, values, arguments, outputs);
-	sandbox_enter(&needs);
+	if (outputs) {
+		needs.outputs = outputs;
+		needs.output_count = find_outputs(command, values, arguments, outputs);
+	}
+	is_fine = outputs && sandbox_enter(&needs) != SANDBOX_FAILED;
+	if (!is_fine)
+		fprintf(stderr, "stepscope %s: cannot close the sandbox: %s\n", command->name,
+			strerror(errno));
 	free((void *)(uintptr_t)outputs);
+	return is_fine;
+}
+
+static int fail_memory(const struct command *command)
+{
+	fprintf(stderr, "stepscope %s: no memory for the arguments\n", command->name);
+	return EXIT_FAILED;
 }
 
 static int run(const struct command *command, int count, char **words)
@@ -66,7 +80,7 @@ static int run(const struct command *command, int count, char **words)
 	int code = EXIT_USAGE;
 
 	if (!values)
-		return EXIT_FAILED;
+		return fail_memory(command);
 	if (command->prepare)
 		command->prepare(values);
 	if (options_read(command, count, words, values, &arguments)) {
@@ -74,9 +88,12 @@ static int run(const struct command *command, int count, char **words)
 			help_command(command);
 			code = EXIT_FINE;
 		} else {
-			lock(command, values, &arguments);
-			code = command->run(command, values, &arguments);
+			code = lock(command, values, &arguments)
+				       ? command->run(command, values, &arguments)
+				       : EXIT_FAILED;
 		}
+	} else if (!arguments.paths) {
+		code = fail_memory(command);
 	}
 	free((void *)(uintptr_t)arguments.paths);
 	free(values);

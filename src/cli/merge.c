@@ -97,6 +97,7 @@ static int run(const struct command *command, const void *values, const struct a
 	progress_end(&bar);
 	if (status != SS_OK)
 		return output_fail(command->name, &output, &err);
+	show_failed(session, command->name);
 	code = write_output(command->name, session, &output);
 	ss_session_close(session);
 	return code;

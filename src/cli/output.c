@@ -3,6 +3,7 @@
  */
 #include "cli/output.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,49 +21,61 @@ static bool look_at(const char *path, struct stat *out)
 	return (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, out) : stat(path, out)) == 0;
 }
 
-/* The path among these, and in these folders, that is the file; NULL: none is. */
-static const char *find_same(const char *const *paths, size_t count, const struct stat *file,
-			     struct ss_arena *arena)
+/* Fails when one of these paths, or a file in these folders, is the file. */
+static enum ss_status refuse_same(const char *const *paths, size_t count, const char *path,
+				  const struct stat *file, struct ss_arena *arena,
+				  struct ss_error *err)
 {
 	struct ss_paths found = { 0 };
 	enum ss_status status = SS_OK;
-	const char *same = NULL;
-	struct stat info;
 
-	/* a path that cannot be opened is told when it is loaded */
-	for (size_t i = 0; i < count && status != SS_ERR_LIMIT; i++)
+	for (size_t i = 0; i < count && status == SS_OK; i++)
 		if (paths[i])
-			status = ss_find_files(&paths[i], 1, arena, &found, NULL);
-	for (uint32_t i = 0; i < found.count && !same; i++)
-		if (look_at(found.items[i].path, &info) && is_same(&info, file))
-			same = ss_arena_copy(arena, found.items[i].path,
-					     strlen(found.items[i].path));
+			status = ss_find_files(&paths[i], 1, arena, &found, err);
+	for (uint32_t i = 0; i < found.count && status == SS_OK; i++) {
+		const char *input = found.items[i].path;
+		struct stat info;
+
+		if (!look_at(input, &info))
+			status = ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", input,
+					 strerror(errno));
+		else if (is_same(&info, file))
+			status = ss_fail(err, SS_ERR_USAGE,
+					 "the output '%s' is one of the files that are read (%s): "
+					 "choose another name with -o",
+					 path, strcmp(input, "-") == 0 ? "standard input" : input);
+	}
 	ss_find_release(&found, arena->memory);
-	return same;
+	return status;
 }
 
-static int refuse_input(const char *what, const char *path, const struct output_inputs *inputs)
+static enum ss_status refuse_input(const char *path, const struct output_inputs *inputs,
+				   struct ss_error *err)
 {
+	enum ss_status status;
 	struct ss_memory memory;
 	struct ss_arena arena;
 	struct stat info;
-	const char *same;
 
-	/* devices and pipes can be read and written at once */
-	if (!inputs || stat(path, &info) != 0 || !S_ISREG(info.st_mode))
-		return EXIT_FINE;
+	/* what is not there is no input; devices and pipes can be read and written at once */
+	if (!inputs)
+		return SS_OK;
+	if (stat(path, &info) != 0)
+		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ||
+				       errno == ENAMETOOLONG || errno == EACCES
+			       ? SS_OK
+			       : ss_fail(err, SS_ERR_IO, "cannot write '%s': %s", path,
+					 strerror(errno));
+	if (!S_ISREG(info.st_mode))
+		return SS_OK;
 	ss_memory_init(&memory, 0);
 	ss_arena_init(&arena, &memory);
-	same = find_same(inputs->paths, inputs->path_count, &info, &arena);
-	if (!same)
-		same = find_same(inputs->more, SS_COUNT(inputs->more), &info, &arena);
-	if (same)
-		fprintf(stderr,
-			"stepscope %s: the output '%s' is one of the files that are read (%s): "
-			"choose another name with -o\n",
-			what, path, strcmp(same, "-") == 0 ? "standard input" : same);
+	status = refuse_same(inputs->paths, inputs->path_count, path, &info, &arena, err);
+	if (status == SS_OK)
+		status = refuse_same(inputs->more, SS_COUNT(inputs->more), path, &info, &arena,
+				     err);
 	ss_arena_release(&arena);
-	return same ? EXIT_USAGE : EXIT_FINE;
+	return status;
 }
 
 int output_open(const char *what, const char *path, const struct output_inputs *inputs,
@@ -71,21 +84,21 @@ int output_open(const char *what, const char *path, const struct output_inputs *
 	const char *name = strcmp(path, "-") == 0 ? "/dev/stdout" : path;
 	struct stat written, shown;
 	enum ss_status status;
-	int code = refuse_input(what, name, inputs);
 
-	if (code != EXIT_FINE)
-		return code;
 	out->path = path;
 	out->used = 0;
 	out->err = (struct ss_error){ 0 };
 	ss_checksum_init(&out->sum);
-	status = stop_open(name, &out->file, &out->err);
+	status = refuse_input(name, inputs, &out->err);
+	if (status == SS_OK)
+		status = stop_open(name, &out->file, &out->err);
 	if (status != SS_OK)
 		return show_fail(what, &out->err);
+	/* what is said about it must not get into it: not where that cannot be known, either */
 	out->tells = fstat(out->file.fd, &written) == 0 && fstat(STDOUT_FILENO, &shown) == 0 &&
-				     is_same(&written, &shown)
-			     ? stderr
-			     : stdout;
+				     !is_same(&written, &shown)
+			     ? stdout
+			     : stderr;
 	return EXIT_FINE;
 }
 
@@ -124,29 +137,45 @@ int output_finish(const char *what, struct output *output)
 	return output_fail(what, output, &output->err);
 }
 
+/* The check sum of the file, as it lies there. */
+static enum ss_status read_again(struct output *output, uint64_t *out, struct ss_error *err)
+{
+	FILE *file = fopen(output->file.temporary, "rb");
+	struct ss_checksum sum;
+	size_t got = 1;
+	int reason = errno;
+
+	ss_checksum_init(&sum);
+	while (file && got) {
+		got = fread(output->buffer, 1, OUTPUT_BUFFER, file);
+		reason = errno;
+		ss_checksum_add(&sum, output->buffer, got);
+	}
+	*out = ss_checksum_end(&sum);
+	if (file && !ferror(file))
+		reason = 0;
+	if (file)
+		fclose(file);
+	return reason ? ss_fail(err, SS_ERR_IO, "'%s' cannot be read back: %s", output->path,
+				strerror(reason))
+		      : SS_OK;
+}
+
 int output_compare(const char *what, struct output *output)
 {
 	struct ss_error err = { 0 };
-	struct ss_checksum sum;
-	size_t got;
-	FILE *file;
+	enum ss_status status;
+	uint64_t sum = 0;
 
 	if (!output->file.temporary[0])
 		return EXIT_FINE;
-	file = fopen(output->file.temporary, "rb");
-	ss_checksum_init(&sum);
-	while (file && (got = fread(output->buffer, 1, OUTPUT_BUFFER, file)) > 0)
-		ss_checksum_add(&sum, output->buffer, got);
-	if (file && !ferror(file) && ss_checksum_end(&sum) == ss_checksum_end(&output->sum)) {
-		fclose(file);
-		return EXIT_FINE;
-	}
-	if (file)
-		fclose(file);
-	(void)ss_fail(&err, SS_ERR_IO,
-		      "'%s' cannot be read back as it was written: is the disk damaged?",
-		      output->path);
-	return output_fail(what, output, &err);
+	status = read_again(output, &sum, &err);
+	if (status == SS_OK && sum != ss_checksum_end(&output->sum))
+		status = ss_fail(&err, SS_ERR_IO,
+				 "'%s' cannot be read back as it was written: is the disk "
+				 "damaged?",
+				 output->path);
+	return status == SS_OK ? EXIT_FINE : output_fail(what, output, &err);
 }
 
 int output_close(const char *what, struct output *output)

@@ -306,7 +306,7 @@ static int run(const struct command *command, const void *values, const struct a
 	bool made = false;
 	struct ss_memory memory;
 	struct ss_arena arena;
-	int code = EXIT_FAILED;
+	int code;
 
 	if (!show_check(command->name, &packing.own->show, arguments))
 		return EXIT_USAGE;
@@ -321,8 +321,9 @@ static int run(const struct command *command, const void *values, const struct a
 	ss_memory_init(&memory, 0);
 	ss_arena_init(&arena, &memory);
 	packing.names = &names;
-	if (ss_strings_init(&names, &memory))
-		code = pack_all(&packing, arguments, &arena);
+	code = ss_strings_init(&names, &memory)
+		       ? pack_all(&packing, arguments, &arena)
+		       : complain(&packing, "the list of files", "does not fit into memory");
 	/* an empty folder that was not there before */
 	if (made && !packing.written)
 		rmdir(packing.own->folder);

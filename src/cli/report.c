@@ -53,7 +53,11 @@ static bool read_all(struct ss_source *source, struct ss_text *out, struct ss_er
 			return false;
 		ss_text_add(out, block, got);
 	}
-	return !ss_text_failed(out) && source->flaw == SS_SOURCE_WHOLE;
+	if (ss_text_failed(out)) {
+		(void)ss_fail_memory(err, "the viewer");
+		return false;
+	}
+	return source->flaw == SS_SOURCE_WHOLE;
 }
 
 /* The page that is built in, which is compressed, or the one of a file. */

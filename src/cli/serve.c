@@ -193,7 +193,8 @@ static int serve(struct visit *visit)
 	block_signals(&visit->before);
 	if (ss_server_start(&options, &visit->server, &err) != SS_OK)
 		return show_fail(visit->name, &err);
-	ss_server_run(visit->server, body, visit);
+	if (ss_server_run(visit->server, body, visit, &err) != SS_OK)
+		visit->code = show_fail(visit->name, &err);
 	ss_server_close(visit->server);
 	for (uint32_t i = 0; i < visit->runs.count; i++)
 		ss_session_close(visit->runs.sessions[i]);

@@ -129,7 +129,7 @@ int show_fail(const char *what, const struct ss_error *err)
 	return err->code == SS_ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
-static void tell_failed(const struct ss_session *session, const char *what)
+void show_failed(const struct ss_session *session, const char *what)
 {
 	uint32_t failed = ss_session_failed_count(session);
 	uint32_t unread = ss_session_unread_packs(session);
@@ -214,7 +214,7 @@ enum ss_status show_open(const char *what, const struct show_options *options,
 	status = ss_session_open(&open, out, err);
 	progress_end(&bar);
 	if (status == SS_OK)
-		tell_failed(*out, what);
+		show_failed(*out, what);
 	return status;
 }
 

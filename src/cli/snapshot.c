@@ -80,6 +80,8 @@ static enum ss_status open_sides(const struct show_options *options, const struc
 						.progress_context = &bar };
 
 		status = ss_session_open(&open, &sides[i], err);
+		if (status == SS_OK)
+			show_failed(sides[i], "snapshot");
 	}
 	progress_end(&bar);
 	return status;

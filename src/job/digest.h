@@ -107,6 +107,7 @@ struct ss_digest {
 	int64_t rank, world_size; /* -1: not known */
 	const char *path;         /* as it is shown; lent */
 	const char *source;       /* as it is opened; lent; NULL: not a file */
+	uint64_t stamp;           /* of the source: see read/source.h */
 	uint32_t host;            /* id into texts; 0: not recorded */
 	uint32_t device_name;
 	int64_t device;           /* the one that is looked at; -1: none, the host's time counts */

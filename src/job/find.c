@@ -101,6 +101,32 @@ static enum ss_status add(struct ss_paths *out, struct ss_arena *arena, const ch
 	return SS_OK;
 }
 
+/* The next name of a folder; NULL: there is none, or *status says what is wrong. */
+static struct dirent *next_of(DIR *dir, const char *folder, enum ss_status *status,
+			      struct ss_error *err)
+{
+	struct dirent *entry;
+
+	errno = 0;
+	entry = readdir(dir);
+	if (!entry && errno)
+		*status = ss_fail(err, SS_ERR_IO, "cannot read folder '%s': %s", folder,
+				  strerror(errno));
+	return entry;
+}
+
+/* A name in a folder of which stat() does not say what it is: whoever opens it says why. */
+static enum ss_status add_unknown(struct ss_paths *out, struct ss_arena *arena, const char *path,
+				  struct ss_error *err)
+{
+	/* a link to nowhere, or one that went since its name was read */
+	if (errno == ENOENT || errno == ELOOP || errno == ENOTDIR)
+		return SS_OK;
+	if (is_trace_name(path))
+		return add(out, arena, path, true, err);
+	return ss_fail(err, SS_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
+}
+
 static enum ss_status add_folder(struct ss_paths *out, struct ss_arena *arena, const char *folder,
 				 int depth, struct ss_error *err)
 {
@@ -111,7 +137,7 @@ static enum ss_status add_folder(struct ss_paths *out, struct ss_arena *arena, c
 	if (!dir)
 		return ss_fail(err, SS_ERR_IO, "cannot open folder '%s': %s", folder,
 			       strerror(errno));
-	while (status == SS_OK && (entry = readdir(dir)) != NULL) {
+	while (status == SS_OK && (entry = next_of(dir, folder, &status, err)) != NULL) {
 		size_t length = strlen(folder) + strlen(entry->d_name) + 2;
 		struct stat info;
 		char *path;
@@ -127,8 +153,10 @@ static enum ss_status add_folder(struct ss_paths *out, struct ss_arena *arena, c
 		if (!ends_with(folder, "/"))
 			path[strlen(path)] = '/';
 		memcpy(path + strlen(path), entry->d_name, strlen(entry->d_name));
-		if (stat(path, &info) != 0)
+		if (stat(path, &info) != 0) {
+			status = add_unknown(out, arena, path, err);
 			continue;
+		}
 		if (S_ISDIR(info.st_mode) && depth < DEPTH_MAX)
 			status = add_folder(out, arena, path, depth + 1, err);
 		else if (S_ISREG(info.st_mode) && is_trace_name(entry->d_name))

@@ -242,6 +242,7 @@ static enum ss_status read_file(struct loading *loading, const struct ss_path *p
 	enum ss_status status = open_source(path, loading->options->snapshots, loading->job->memory,
 					    &source, problem);
 
+	file->stamp = status == SS_OK ? source->stamp : 0;
 	if (status == SS_OK && loading->options->snapshots)
 		status = ss_job_snapshot_load(loading->job, file, source, &memory, problem);
 	if (status == SS_OK && !file->has_snapshot)

@@ -34,6 +34,7 @@ struct ss_job_snapshot {
 	struct ss_opened *opened; /* NULL: it was reduced */
 	void *kept;               /* what the keeper made of it then */
 	const char *source;       /* as it is opened; NULL: it is not on disk */
+	uint64_t stamp;           /* of the source: see read/source.h */
 	uint32_t number;
 	uint64_t file_bytes;      /* unpacked */
 	bool is_cut;              /* it ends in the middle */
@@ -53,6 +54,7 @@ struct ss_job_file {
 	uint64_t oddities[SS_SEVERITIES]; /* counts of the view quality, by enum ss_severity */
 	struct ss_recording recording;    /* stays when the trace is gone */
 	const char *source;               /* its path as it is opened; NULL: it is not on disk */
+	uint64_t stamp;                   /* of the source: see read/source.h */
 	uint32_t number; /* in the order of what was asked for: files can have one name */
 	uint32_t run;    /* index; SS_NO_ROW: of no run, since it could not be read */
 	struct ss_job_snapshot snapshot; /* of memory: gone from the list when loading is done */

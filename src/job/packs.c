@@ -54,6 +54,30 @@ static struct ss_path *origin_of(const struct ss_paths *paths, const char *pack,
 	return bsearch(&wanted, paths->items, paths->count, sizeof(*paths->items), by_path);
 }
 
+/* Whether a file that the pack was made of by its name ("rank0.json.gz") is listed. */
+static bool has_file(const struct ss_paths *paths, const char *pack)
+{
+	static const char *const endings[] = { ".json", ".json.gz", ".json.zst" };
+	int length = (int)(strlen(pack) - strlen(".stepscope"));
+	char path[4096];
+	struct ss_path wanted = { .path = path };
+
+	for (size_t i = 0; i < SS_COUNT(endings); i++)
+		if (snprintf(path, sizeof(path), "%.*s%s", length, pack, endings[i]) <
+			    (int)sizeof(path) &&
+		    bsearch(&wanted, paths->items, paths->count, sizeof(*paths->items), by_path))
+			return true;
+	return false;
+}
+
+/* Its file is read instead: both would count everything twice. */
+static enum ss_status leave_out(uint32_t index, bool *dropped, struct ss_pack_choice *out)
+{
+	dropped[index] = true;
+	out->unread++;
+	return SS_OK;
+}
+
 /* Marks what goes: the file of a pack, or the pack of a file that is another one by now. */
 static enum ss_status mark(struct ss_paths *paths, uint32_t index, bool *dropped,
 			   struct ss_memory *memory, struct ss_pack_choice *out,
@@ -65,12 +89,17 @@ static enum ss_status mark(struct ss_paths *paths, uint32_t index, bool *dropped
 	struct stat info;
 	enum ss_status status = ss_unpack_origin(pack, memory, &origin, err);
 
+	/* the disk may be able to read it a moment later */
+	if (status == SS_ERR_IO && has_file(paths, pack))
+		return leave_out(index, dropped, out);
 	/* one that cannot be read says so when it is loaded */
 	if (status != SS_OK)
 		return status == SS_ERR_LIMIT ? status : SS_OK;
 	file = origin_of(paths, pack, &origin);
-	if (!file || stat(file->path, &info) != 0)
+	if (!file)
 		return SS_OK;
+	if (stat(file->path, &info) != 0)
+		return leave_out(index, dropped, out);
 	if ((uint64_t)info.st_size == origin.disk_bytes) {
 		out->preferred += !dropped[file - paths->items];
 		paths->items[index].stands_in = !dropped[file - paths->items];

@@ -136,6 +136,7 @@ static enum ss_status make_digests(struct ss_job *job, struct ss_error *err)
 			continue; /* released with its file */
 		}
 		file->digest.source = file->source;
+		file->digest.stamp = file->stamp;
 		file->rank_index = job->digest_count;
 		job->digests[job->digest_count++] = file->digest;
 		file->digest = (struct ss_digest){ 0 };

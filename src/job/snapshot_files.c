@@ -52,6 +52,7 @@ enum ss_status ss_job_snapshot_load(struct ss_job *job, struct ss_job_file *file
 	*out = (struct ss_job_snapshot){
 		.path = file->subject.path,
 		.source = file->source,
+		.stamp = source->stamp,
 		.number = file->number,
 		.opened = ss_memory_resize(job->memory, NULL, 0, sizeof(*out->opened)),
 	};

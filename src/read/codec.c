@@ -65,13 +65,16 @@ static void next_member(struct decoded *decoded)
 		end_with(decoded, left ? SS_SOURCE_TRAILING : SS_SOURCE_WHOLE);
 }
 
-static void step(struct decoded *decoded, char *buffer, size_t room, size_t *got)
+static enum ss_status step(struct decoded *decoded, char *buffer, size_t room, size_t *got,
+			   struct ss_error *err)
 {
 	struct ss_codec_io io = { decoded->input + decoded->in_at, decoded->in_end - decoded->in_at,
 				  buffer, room };
 	size_t had_bytes = io.in_bytes;
 
 	switch (decoded->codec->step(decoded->state, &io)) {
+	case SS_CODEC_NO_MEMORY:
+		return ss_fail_memory(err, "a decompressor");
 	case SS_CODEC_CORRUPT:
 		end_with(decoded, SS_SOURCE_CORRUPT);
 		break;
@@ -86,6 +89,7 @@ static void step(struct decoded *decoded, char *buffer, size_t room, size_t *got
 	}
 	decoded->in_at += had_bytes - io.in_bytes;
 	*got = room - io.out_bytes;
+	return SS_OK;
 }
 
 static enum ss_status decoded_read(struct ss_source *source, char *buffer, size_t room, size_t *got,
@@ -102,7 +106,7 @@ static enum ss_status decoded_read(struct ss_source *source, char *buffer, size_
 		if (decoded->between)
 			next_member(decoded);
 		if (!decoded->ended && !decoded->between)
-			step(decoded, buffer, room, got);
+			SS_TRY(step(decoded, buffer, room, got, err));
 	}
 	return SS_OK;
 }
@@ -127,7 +131,8 @@ enum ss_status ss_codec_open(const struct ss_codec *codec, struct ss_source *inn
 	decoded->source = (struct ss_source){ .memory = memory,
 					      .read = decoded_read,
 					      .close = decoded_close,
-					      .total_bytes = inner->total_bytes };
+					      .total_bytes = inner->total_bytes,
+					      .stamp = inner->stamp };
 	decoded->inner = inner;
 	decoded->codec = codec;
 	decoded->state = codec->open(memory);

@@ -20,6 +20,7 @@ enum ss_codec_result {
 	SS_CODEC_MORE, /* wants input, or room */
 	SS_CODEC_END,  /* one member or frame is complete; another may follow */
 	SS_CODEC_CORRUPT,
+	SS_CODEC_NO_MEMORY,
 };
 
 struct ss_codec {

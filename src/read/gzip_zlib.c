@@ -48,6 +48,8 @@ static enum ss_codec_result gzip_step(void *context, struct ss_codec_io *io)
 	io->out_bytes -= out - stream->avail_out;
 	if (result == Z_STREAM_END)
 		return SS_CODEC_END;
+	if (result == Z_MEM_ERROR)
+		return SS_CODEC_NO_MEMORY;
 	return result == Z_OK || result == Z_BUF_ERROR ? SS_CODEC_MORE : SS_CODEC_CORRUPT;
 }
 

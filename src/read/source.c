@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "read/codec.h"
 
 /* Enough to tell all formats apart. */
@@ -31,6 +32,43 @@ static void raw_close(struct ss_source *source)
 	if (raw->fd > STDIN_FILENO)
 		close(raw->fd);
 	ss_memory_free(source->memory, raw, sizeof(*raw));
+}
+
+static uint64_t stamp_of(const struct stat *info)
+{
+	uint64_t stamp = ss_hash_mix((uint64_t)info->st_dev, (uint64_t)info->st_ino);
+
+	stamp = ss_hash_mix(stamp, (uint64_t)info->st_size);
+	stamp = ss_hash_mix(stamp, (uint64_t)info->st_mtim.tv_sec);
+	return ss_hash_mix(stamp, (uint64_t)info->st_mtim.tv_nsec);
+}
+
+enum ss_status ss_source_is_same(const struct ss_source *source, uint64_t stamp, const char *path,
+				 struct ss_error *err)
+{
+	return source->stamp == stamp
+		       ? SS_OK
+		       : ss_fail(err, SS_ERR_IO, "'%s' was changed since it was read: try again",
+				 path);
+}
+
+/*
+ * At the end of a file: one that was written meanwhile is half the old one and half the new one,
+ * and nothing in its bytes need show it.
+ */
+static enum ss_status check_unchanged(const struct raw *raw, struct ss_error *err)
+{
+	struct stat now;
+
+	if (!raw->source.stamp)
+		return SS_OK;
+	if (fstat(raw->fd, &now) != 0)
+		return ss_fail(err, SS_ERR_IO, "%s", strerror(errno));
+	if (stamp_of(&now) == raw->source.stamp)
+		return SS_OK;
+	return ss_fail(err, SS_ERR_IO,
+		       "it was changed while it was read: try again when it is "
+		       "written");
 }
 
 static enum ss_status raw_take(struct raw *raw, char *buffer, size_t room, size_t *got,
@@ -60,7 +98,7 @@ static enum ss_status raw_take(struct raw *raw, char *buffer, size_t room, size_
 	if (count < 0)
 		return ss_fail(err, SS_ERR_IO, "%s", strerror(errno));
 	*got = (size_t)count;
-	return SS_OK;
+	return count || !room ? SS_OK : check_unchanged(raw, err);
 }
 
 static enum ss_status raw_read(struct ss_source *source, char *buffer, size_t room, size_t *got,
@@ -168,7 +206,7 @@ static enum ss_status open_path(const char *path, bool takes_pickles, struct ss_
 {
 	bool is_stdin = strcmp(path, "-") == 0;
 	struct raw *raw = raw_new(memory);
-	struct stat info = { 0 };
+	struct stat info;
 
 	if (!raw)
 		return ss_fail_memory(err, "a file");
@@ -178,12 +216,19 @@ static enum ss_status open_path(const char *path, bool takes_pickles, struct ss_
 		ss_source_close(&raw->source);
 		return SS_ERR_IO;
 	}
-	if (fstat(raw->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+	if (fstat(raw->fd, &info) != 0) {
+		ss_fail(err, SS_ERR_IO, "%s", strerror(errno));
+		ss_source_close(&raw->source);
+		return SS_ERR_IO;
+	}
+	if (S_ISDIR(info.st_mode)) {
 		ss_source_close(&raw->source);
 		return ss_fail(err, SS_ERR_IO, "it is a folder");
 	}
-	if (S_ISREG(info.st_mode))
+	if (S_ISREG(info.st_mode)) {
 		raw->source.total_bytes = (uint64_t)info.st_size;
+		raw->source.stamp = stamp_of(&info);
+	}
 	return sniff(raw, takes_pickles, out, err);
 }
 

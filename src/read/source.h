@@ -30,6 +30,7 @@ struct ss_source {
 	enum ss_source_flaw flaw;
 	uint64_t done_bytes;        /* taken from the file so far, compressed as it lies there */
 	uint64_t total_bytes;       /* 0: not known */
+	uint64_t stamp;             /* of a file: another one when it was changed or replaced */
 	char peeked[SS_PEEK_BYTES]; /* read ahead; ss_source_fill() gives them first */
 	size_t peeked_at, peeked_end;
 };
@@ -72,6 +73,11 @@ enum ss_status ss_source_open_any_input(const struct ss_input *input, struct ss_
 SS_MUST_USE
 enum ss_status ss_source_fill(struct ss_source *source, char *buffer, size_t room, size_t *got,
 			      struct ss_error *err);
+
+/* For files that are read twice: fails where the second time finds another one. */
+SS_MUST_USE
+enum ss_status ss_source_is_same(const struct ss_source *source, uint64_t stamp, const char *path,
+				 struct ss_error *err);
 
 void ss_source_close(struct ss_source *source);
 

@@ -2,6 +2,7 @@
  * zstd.c - Zstandard by libzstd.
  */
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "read/codec.h"
 
@@ -64,7 +65,9 @@ static enum ss_codec_result zstd_step(void *context, struct ss_codec_io *io)
 	io->out += out.pos;
 	io->out_bytes -= out.pos;
 	if (ZSTD_isError(result))
-		return SS_CODEC_CORRUPT;
+		return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation
+			       ? SS_CODEC_NO_MEMORY
+			       : SS_CODEC_CORRUPT;
 	return result == 0 ? SS_CODEC_END : SS_CODEC_MORE;
 }
 

@@ -73,6 +73,8 @@ static void csv_diagnosis(const struct ss_diagnosis *diagnosis,
 	ss_arena_init(&scratch, diagnosis->memory);
 	if (ss_diagnosis_table(diagnosis, &scratch, &table))
 		csv_view(&table, options, out);
+	else
+		ss_text_fail(out);
 	ss_table_release(&table);
 	ss_arena_release(&scratch);
 }

@@ -155,7 +155,7 @@ static void add_lines(struct ss_text *out, const char *key, struct ss_text *line
 	if (lines->length && lines->data[lines->length - 1] == '\n')
 		lines->data[--lines->length] = '\0';
 	add_text(out, key, lines->length ? lines->data : NULL);
-	ss_text_release(lines);
+	ss_text_end(lines, out);
 }
 
 static void add_runs(const struct ss_diagnosis *diagnosis, struct ss_text *out)

@@ -57,7 +57,7 @@ static void add_finding(const struct ss_finding *finding, uint32_t number, struc
 		ss_text_add_string(out, "- ");
 		ss_render_escaped(out, text.data ? text.data : "");
 		ss_text_add_string(out, "\n");
-		ss_text_release(&text);
+		ss_text_end(&text, out);
 	}
 	ss_text_addf(out, "\n```python\n%s\n```\n", finding->fix);
 }
@@ -77,10 +77,10 @@ static void add_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 		ss_text_add_string(out, "\n");
 		ss_render_escaped(out, one.data ? one.data : "");
 		ss_text_add_string(out, "\n");
-		ss_text_release(&one);
+		ss_text_end(&one, out);
 		line += length + 1;
 	}
-	ss_text_release(&notes);
+	ss_text_end(&notes, out);
 }
 
 void ss_diagnosis_markdown(const struct ss_diagnosis *diagnosis,

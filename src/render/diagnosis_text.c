@@ -115,7 +115,7 @@ static void add_title(const struct writer *writer, const struct ss_finding *find
 	while (!writer->options->color && out->length && out->data[out->length - 1] == ' ')
 		out->data[--out->length] = '\0';
 	ss_text_add_string(out, "\n");
-	ss_text_release(&right);
+	ss_text_end(&right, writer->out);
 }
 
 static void add_evidence(const struct writer *writer, const struct ss_finding *finding)
@@ -129,7 +129,7 @@ static void add_evidence(const struct writer *writer, const struct ss_finding *f
 		ss_text_fill(writer->out, ' ', INDENT);
 		if (text.data)
 			add_wrapped(writer, text.data, INDENT, INDENT);
-		ss_text_release(&text);
+		ss_text_end(&text, writer->out);
 	}
 }
 
@@ -209,7 +209,7 @@ static const char *add_paragraph(const struct writer *writer, const char *line, 
 		ss_text_add(&text, line + 1, length - 1);
 	}
 	add_comment(writer, text.data, text.length, in, first);
-	ss_text_release(&text);
+	ss_text_end(&text, writer->out);
 	line += length;
 	return *line ? line + 1 : line;
 }
@@ -253,7 +253,7 @@ static void add_reason(const struct writer *writer, const struct ss_finding *fin
 		ss_text_addf(&text, "; %s", finding->surer);
 	ss_text_fill(writer->out, ' ', INDENT);
 	add_styled(writer, DIM, text.data, INDENT, INDENT);
-	ss_text_release(&text);
+	ss_text_end(&text, writer->out);
 }
 
 /* Title, what shows it, what to do and how sure it is. */
@@ -316,7 +316,7 @@ static void add_more(const struct writer *writer)
 					  ? "stepscope overview|gaps|syncs|kernels|ranks PATH"
 					  : "stepscope snapshot PATH holders|leaks|oom|segments");
 	add_styled(writer, DIM, text.data, 6, 0);
-	ss_text_release(&text);
+	ss_text_end(&text, writer->out);
 }
 
 /* Each note on lines of its own; what continues a list stands further in. */
@@ -329,7 +329,7 @@ static void add_notes(const struct writer *writer, const char *notes)
 		ss_text_add(&line, notes, length);
 		ss_text_fill(writer->out, ' ', in);
 		add_styled(writer, YELLOW, line.data, in + 2, in);
-		ss_text_release(&line);
+		ss_text_end(&line, writer->out);
 		notes += length + (notes[length] == '\n');
 	}
 }
@@ -344,18 +344,18 @@ void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 	ss_diagnosis_job(diagnosis, out);
 	ss_diagnosis_notes(diagnosis, &notes);
 	add_notes(&writer, notes.data);
-	ss_text_release(&notes);
+	ss_text_end(&notes, out);
 	ss_diagnosis_verdict(diagnosis, &verdict);
 	add_styled(&writer, BOLD, verdict.data, 0, 0);
-	ss_text_release(&verdict);
+	ss_text_end(&verdict, out);
 	ss_diagnosis_account(diagnosis, &account);
 	if (account.data)
 		add_wrapped(&writer, account.data, 2, 0);
-	ss_text_release(&account);
+	ss_text_end(&account, out);
 	ss_diagnosis_outliers(diagnosis, &outliers);
 	if (outliers.data)
 		add_wrapped(&writer, outliers.data, 0, 0);
-	ss_text_release(&outliers);
+	ss_text_end(&outliers, out);
 	add_findings(&writer);
 	ss_text_add_string(out, "\n");
 	if (diagnosis->not_found)
@@ -372,5 +372,5 @@ void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 			add_wrapped(&writer, quality.data, 2, 0);
 	}
 	add_more(&writer);
-	ss_text_release(&quality);
+	ss_text_end(&quality, out);
 }

@@ -197,7 +197,9 @@ static void add_context(const struct ss_layout *layout, struct ss_text *scratch,
 		ss_layout_heading(&view->columns[i], name, sizeof(name));
 		scratch->length = 0;
 		ss_render_cell(&view->columns[i], cell, scratch);
-		ss_text_addf(out, "%s: %s\n", name, scratch->data);
+		ss_text_addf(out, "%s: ", name);
+		ss_text_add(out, scratch->data, scratch->length);
+		ss_text_add_string(out, "\n");
 	}
 }
 
@@ -341,7 +343,7 @@ static void text_table(const struct ss_table *table, const struct ss_render_opti
 		add_table(&layout, &scratch, out);
 	for (uint32_t i = 0; i < table->note_count; i++)
 		add_sentence(table->notes[i], options, out);
-	ss_text_release(&scratch);
+	ss_text_end(&scratch, out);
 }
 
 static void text_view(const struct ss_table *table, const struct ss_render_options *options,

@@ -154,6 +154,6 @@ void ss_render_ns_range(int64_t low_ns, int64_t high_ns, struct ss_text *out)
 	else
 		ss_text_add_string(out, low.data ? low.data : "");
 	ss_text_addf(out, " to %s", high.data ? high.data : "");
-	ss_text_release(&low);
-	ss_text_release(&high);
+	ss_text_end(&low, out);
+	ss_text_end(&high, out);
 }

@@ -146,6 +146,8 @@ static void find_steps(struct ss_build *build)
 			       ? ss_memory_resize(graph->memory, NULL, 0,
 						  steps->kept_count * sizeof(*graph->steps))
 			       : NULL;
+	/* it says how much there is to free, also when what follows fails */
+	graph->step_count = graph->steps ? steps->kept_count : 0;
 	if (!build->step_items || (steps->kept_count && !graph->steps)) {
 		build->failed = true;
 		return;
@@ -157,7 +159,6 @@ static void find_steps(struct ss_build *build)
 		graph->steps[count++] = (struct ss_graph_step){ steps->items[i].start_ns,
 								steps->items[i].end_ns };
 	}
-	graph->step_count = steps->kept_count;
 }
 
 /*

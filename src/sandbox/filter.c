@@ -11,6 +11,11 @@
 #include <seccomp.h>
 #include <sys/mman.h>
 
+#include "base/memory.h"
+
+/* More than the library takes for our list, and less than the allocator gives back when freed. */
+#define FILTER_BYTES ((size_t)120 * 1024)
+
 static const int reading[] = {
 	/* files; Landlock says where they may be written */
 	SCMP_SYS(read),
@@ -122,24 +127,59 @@ static const int listening[] = {
 	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
 };
 
-static bool allow_all(scmp_filter_ctx filter, const int *calls, size_t count)
+/* These return 0 or, as the library does, an errno below 0. */
+static int allow_all(scmp_filter_ctx filter, const int *calls, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
+	int result = 0;
+
+	for (size_t i = 0; i < count && result == 0; i++)
 		/* below 0: a call that this machine does not have */
-		if (calls[i] >= 0 && seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0) != 0)
-			return false;
-	return true;
+		if (calls[i] >= 0)
+			result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
+	return result;
 }
 
 /* Threads, not processes; memory that is written is never run. clone3 hides its flags. */
-static bool allow_some(scmp_filter_ctx filter)
+static int allow_some(scmp_filter_ctx filter)
 {
 	const struct scmp_arg_cmp thread = SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD);
 	const struct scmp_arg_cmp not_run = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+	int result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, thread);
 
-	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, thread) == 0 &&
-	       seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, not_run) == 0 &&
-	       seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, not_run) == 0;
+	if (result == 0)
+		result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1, not_run);
+	if (result == 0)
+		result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, not_run);
+	return result;
+}
+
+/*
+ * Whether there is memory for what follows: libseccomp 2.5 runs in circles or frees twice when it
+ * is refused some while it makes the program of the filter.
+ */
+static bool has_memory(void)
+{
+	struct ss_memory memory;
+	void *block;
+
+	ss_memory_init(&memory, 0);
+	block = ss_memory_resize(&memory, NULL, 0, FILTER_BYTES);
+	ss_memory_free(&memory, block, FILTER_BYTES);
+	return block;
+}
+
+static int load(scmp_filter_ctx filter, bool listens)
+{
+	int result;
+
+	/* a tree instead of a list: reading makes many calls */
+	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	result = allow_all(filter, reading, sizeof(reading) / sizeof(reading[0]));
+	if (result == 0 && listens)
+		result = allow_all(filter, listening, sizeof(listening) / sizeof(listening[0]));
+	if (result == 0)
+		result = allow_some(filter);
+	return result == 0 ? seccomp_load(filter) : result;
 }
 
 bool filter_is_there(void)
@@ -147,19 +187,17 @@ bool filter_is_there(void)
 	return true;
 }
 
-bool filter_enter(bool listens)
+enum sandbox_state filter_enter(bool listens)
 {
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
-	bool is_closed;
+	scmp_filter_ctx filter = has_memory() ? seccomp_init(SCMP_ACT_ERRNO(ENOSYS)) : NULL;
+	int result = -ENOMEM;
 
-	if (!filter)
-		return false;
-	/* a tree instead of a list: reading makes many calls */
-	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	is_closed = allow_all(filter, reading, sizeof(reading) / sizeof(reading[0])) &&
-		    (!listens ||
-		     allow_all(filter, listening, sizeof(listening) / sizeof(listening[0]))) &&
-		    allow_some(filter) && seccomp_load(filter) == 0;
-	seccomp_release(filter);
-	return is_closed;
+	if (filter) {
+		result = load(filter, listens);
+		seccomp_release(filter);
+	}
+	errno = -result;
+	if (result == -ENOMEM)
+		return SANDBOX_FAILED;
+	return result == 0 ? SANDBOX_CLOSED : SANDBOX_ABSENT;
 }

@@ -6,6 +6,7 @@
  */
 #include "sandbox/sandbox.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -81,16 +82,33 @@ static struct ruleset handled_by(int abi)
 	return rules;
 }
 
+/* A path that is not there, or not for us: who writes there is told so by the kernel. */
+static bool is_no_place(void)
+{
+	return errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == EACCES ||
+	       errno == ENAMETOOLONG;
+}
+
+/* False: it could not be found out, and errno says why. */
+static bool look_at(const char *path, struct stat *out, bool *exists)
+{
+	*exists = stat(path, out) == 0;
+	return *exists || is_no_place();
+}
+
 static bool allow(int set, const char *path, uint64_t allowed)
 {
 	struct path_rule rule = { .allowed = allowed, .folder = open(path, O_PATH | O_CLOEXEC) };
 	bool is_added;
+	int reason;
 
 	if (rule.folder < 0)
-		return false;
+		return is_no_place();
 	is_added = syscall(SYS_landlock_add_rule, set, RULE_PATH, &rule, 0) == 0;
+	reason = errno;
 	close(rule.folder);
-	return is_added;
+	errno = reason;
+	return is_added || reason != ENOMEM;
 }
 
 /* Cuts the last part off; "name" alone is in ".". */
@@ -110,50 +128,75 @@ static void to_folder(char *path)
  * A folder is written in. Any other output is written as it is, or replaced by a new file beside
  * it, there and where it links to; of one to be made, the folders above it may be missing, too.
  */
-static void allow_output(int set, const char *output, uint64_t handled)
+static bool allow_output(int set, const char *output, uint64_t handled)
 {
 	char path[PATH_MAX];
 	struct stat info;
+	bool exists;
 
 	if (strlen(output) >= sizeof(path))
-		return;
+		return true;
 	memcpy(path, output, strlen(output) + 1);
-	if (stat(path, &info) == 0) {
-		if (S_ISDIR(info.st_mode)) {
-			allow(set, path, OF_FOLDER & handled);
-			return;
-		}
-		allow(set, path, OF_FILE & handled);
+	if (!look_at(path, &info, &exists))
+		return false;
+	if (exists && S_ISDIR(info.st_mode))
+		return allow(set, path, OF_FOLDER & handled);
+	if (exists) {
+		if (!allow(set, path, OF_FILE & handled))
+			return false;
 		if (realpath(output, path)) {
 			to_folder(path);
-			allow(set, path, OF_FOLDER & handled);
+			if (!allow(set, path, OF_FOLDER & handled))
+				return false;
 		}
 		memcpy(path, output, strlen(output) + 1);
 	}
-	do
+	do {
 		to_folder(path);
-	while (stat(path, &info) != 0 && strcmp(path, ".") != 0 && strcmp(path, "/") != 0);
-	allow(set, path, OF_FOLDER & handled);
+		if (!look_at(path, &info, &exists))
+			return false;
+	} while (!exists && strcmp(path, ".") != 0 && strcmp(path, "/") != 0);
+	return allow(set, path, OF_FOLDER & handled);
 }
 
-bool landlock_enter(const struct sandbox_needs *needs)
+/* Of what the kernel says when it does not close: who runs out of something can be told. */
+static enum sandbox_state state_of(bool is_closed)
+{
+	if (is_closed)
+		return SANDBOX_CLOSED;
+	return errno == ENOMEM || errno == EMFILE || errno == ENFILE ? SANDBOX_FAILED
+								     : SANDBOX_ABSENT;
+}
+
+static bool close_lock(int set, const struct sandbox_needs *needs, bool has_ports)
+{
+	struct port_rule port = { .allowed = BIND, .port = needs->port };
+
+	if (needs->listens && has_ports &&
+	    syscall(SYS_landlock_add_rule, set, RULE_PORT, &port, 0) != 0)
+		return false;
+	return syscall(SYS_landlock_restrict_self, set, 0) == 0;
+}
+
+enum sandbox_state landlock_enter(const struct sandbox_needs *needs)
 {
 	int abi = landlock_abi();
 	struct ruleset rules = handled_by(abi);
-	struct port_rule port = { .allowed = BIND, .port = needs->port };
-	bool is_closed;
-	int set;
+	enum sandbox_state state = SANDBOX_CLOSED;
+	int set, reason;
 
 	if (!abi)
-		return false;
+		return SANDBOX_ABSENT;
 	set = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof(rules), 0);
 	if (set < 0)
-		return false;
-	for (size_t i = 0; i < needs->output_count; i++)
-		allow_output(set, needs->outputs[i], rules.files);
-	is_closed = !needs->listens || !rules.net ||
-		    syscall(SYS_landlock_add_rule, set, RULE_PORT, &port, 0) == 0;
-	is_closed = is_closed && syscall(SYS_landlock_restrict_self, set, 0) == 0;
+		return state_of(false);
+	for (size_t i = 0; i < needs->output_count && state == SANDBOX_CLOSED; i++)
+		if (!allow_output(set, needs->outputs[i], rules.files))
+			state = SANDBOX_FAILED;
+	if (state == SANDBOX_CLOSED)
+		state = state_of(close_lock(set, needs, rules.net));
+	reason = errno;
 	close(set);
-	return is_closed;
+	errno = reason;
+	return state;
 }

@@ -11,13 +11,16 @@ struct sandbox_offer sandbox_offer(void)
 				       .landlock_abi = landlock_abi() };
 }
 
-bool sandbox_enter(const struct sandbox_needs *needs)
+enum sandbox_state sandbox_enter(const struct sandbox_needs *needs)
 {
-	bool is_locked;
+	enum sandbox_state files, calls;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-		return false;
+		return SANDBOX_ABSENT;
 	/* Landlock's own calls are not in the filter's list: it comes last */
-	is_locked = landlock_enter(needs);
-	return filter_enter(needs->listens) || is_locked;
+	files = landlock_enter(needs);
+	if (files == SANDBOX_FAILED)
+		return files;
+	calls = filter_enter(needs->listens);
+	return calls == SANDBOX_ABSENT ? files : calls;
 }

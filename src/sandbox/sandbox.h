@@ -29,13 +29,19 @@ struct sandbox_offer {
 
 struct sandbox_offer sandbox_offer(void);
 
-/* Locks what can be locked; true when at least one lock is closed. */
-bool sandbox_enter(const struct sandbox_needs *needs);
+enum sandbox_state {
+	SANDBOX_CLOSED, /* at least one lock is */
+	SANDBOX_ABSENT, /* there is none here */
+	SANDBOX_FAILED, /* there is one, and no memory or file to close it: errno says what */
+};
 
-/* The two locks that need more than one call; false: not here. */
-bool landlock_enter(const struct sandbox_needs *needs);
+/* Locks what can be locked. */
+enum sandbox_state sandbox_enter(const struct sandbox_needs *needs);
+
+/* The two locks that need more than one call. */
+enum sandbox_state landlock_enter(const struct sandbox_needs *needs);
 int landlock_abi(void);
-bool filter_enter(bool listens);
+enum sandbox_state filter_enter(bool listens);
 bool filter_is_there(void);
 
 #endif

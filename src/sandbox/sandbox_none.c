@@ -9,8 +9,8 @@ struct sandbox_offer sandbox_offer(void)
 	return (struct sandbox_offer){ 0 };
 }
 
-bool sandbox_enter(const struct sandbox_needs *needs)
+enum sandbox_state sandbox_enter(const struct sandbox_needs *needs)
 {
 	(void)needs;
-	return false;
+	return SANDBOX_ABSENT;
 }

@@ -47,8 +47,10 @@ SS_MUST_USE
 enum ss_status ss_server_open(struct ss_server *server, const struct ss_runs *runs,
 			      struct ss_error *err);
 
-/* Runs body(context) beside the workers; they end when it returns. */
-void ss_server_run(struct ss_server *server, void (*body)(void *context), void *context);
+/* Runs body(context) beside the workers; they end when it returns. Fails without threads. */
+SS_MUST_USE
+enum ss_status ss_server_run(struct ss_server *server, void (*body)(void *context), void *context,
+			     struct ss_error *err);
 
 /* Ends connections that take too long; to be called every second or so. */
 void ss_server_sweep(struct ss_server *server);

@@ -7,6 +7,7 @@
 #include "serve/serve.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <microhttpd.h>
 #include <stdio.h>
@@ -399,6 +400,7 @@ static enum ss_status start_daemon(struct ss_server *server, struct ss_error *er
 
 	if (server->listener.is_ipv6)
 		flags |= MHD_USE_IPv6;
+	errno = 0;
 	server->daemon = MHD_start_daemon(
 		flags, server->listener.port, NULL, NULL, answer, server, MHD_OPTION_LISTEN_SOCKET,
 		server->listener.socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
@@ -407,7 +409,11 @@ static enum ss_status start_daemon(struct ss_server *server, struct ss_error *er
 		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, begin, server,
 		MHD_OPTION_NOTIFY_COMPLETED, end, server, MHD_OPTION_NOTIFY_CONNECTION,
 		note_connection, server, MHD_OPTION_END);
-	return server->daemon ? SS_OK : ss_fail(err, SS_ERR_IO, "the HTTP server did not start");
+	if (server->daemon)
+		return SS_OK;
+	/* the library leaves what the system said, not always */
+	return ss_fail(err, SS_ERR_IO, "the HTTP server did not start: %s",
+		       errno ? strerror(errno) : "no memory or thread for it");
 }
 
 static enum ss_status prepare(struct ss_server *server, const struct ss_server_options *options,
@@ -506,9 +512,10 @@ enum ss_status ss_server_open(struct ss_server *server, const struct ss_runs *ru
 	return SS_OK;
 }
 
-void ss_server_run(struct ss_server *server, void (*body)(void *context), void *context)
+enum ss_status ss_server_run(struct ss_server *server, void (*body)(void *context), void *context,
+			     struct ss_error *err)
 {
-	ss_workers_run(&server->workers, body, context);
+	return ss_workers_run(&server->workers, body, context, err);
 }
 
 void ss_server_close(struct ss_server *server)

@@ -50,10 +50,13 @@ enum ss_status ss_server_open(struct ss_server *server, const struct ss_runs *ru
 	return ss_fail(err, SS_ERR_MISSING, "this build has no server");
 }
 
-void ss_server_run(struct ss_server *server, void (*body)(void *context), void *context)
+enum ss_status ss_server_run(struct ss_server *server, void (*body)(void *context), void *context,
+			     struct ss_error *err)
 {
 	(void)server;
-	body(context);
+	(void)body;
+	(void)context;
+	return ss_fail(err, SS_ERR_MISSING, "this build has no server");
 }
 
 void ss_server_sweep(struct ss_server *server)

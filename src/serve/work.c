@@ -104,7 +104,7 @@ static struct ss_task *take(struct ss_queue *queue)
 	struct ss_task *task = NULL;
 
 	ss_gate_lock(queue->gate);
-	/* a worker whose thread was refused comes when all is over, and must not wait */
+	/* a worker that comes when all is over must not wait */
 	queue->is_open = !queue->is_over;
 	while (queue->is_open && !queue->first)
 		ss_gate_wait(queue->gate);
@@ -136,6 +136,14 @@ static void stop(struct ss_workers *workers, struct ss_queue *queue)
 	}
 }
 
+static void stop_all(void *context)
+{
+	struct crew *crew = context;
+
+	for (uint32_t i = 0; i < SS_WORKERS; i++)
+		stop(crew->workers, &crew->workers->queues[i]);
+}
+
 static void work(void *context, uint32_t index)
 {
 	struct crew *crew = context;
@@ -144,8 +152,7 @@ static void work(void *context, uint32_t index)
 
 	if (!index) {
 		crew->body(crew->context);
-		for (uint32_t i = 0; i < SS_WORKERS; i++)
-			stop(workers, &workers->queues[i]);
+		stop_all(crew);
 		return;
 	}
 	while ((task = take(&workers->queues[index - 1])) != NULL) {
@@ -154,9 +161,12 @@ static void work(void *context, uint32_t index)
 	}
 }
 
-void ss_workers_run(struct ss_workers *workers, void (*body)(void *context), void *context)
+enum ss_status ss_workers_run(struct ss_workers *workers, void (*body)(void *context),
+			      void *context, struct ss_error *err)
 {
 	struct crew crew = { workers, body, context };
+	int reason = ss_thread_run_all(SS_WORKERS + 1, work, stop_all, &crew);
 
-	ss_thread_run(SS_WORKERS + 1, work, &crew);
+	return reason ? ss_fail(err, SS_ERR_IO, "cannot start a thread: %s", strerror(reason))
+		      : SS_OK;
 }

@@ -60,9 +60,12 @@ bool ss_workers_add(struct ss_workers *workers, struct ss_task *task);
 
 /*
  * Runs the workers beside body(context), on whose return they stop: the task at work is done,
- * those that wait are finished with SS_ERR_STOPPED.
+ * those that wait are finished with SS_ERR_STOPPED. Fails, without body, where the system refuses
+ * a worker its thread.
  */
-void ss_workers_run(struct ss_workers *workers, void (*body)(void *context), void *context);
+SS_MUST_USE
+enum ss_status ss_workers_run(struct ss_workers *workers, void (*body)(void *context),
+			      void *context, struct ss_error *err);
 
 /* Answers one task; what the workers do, for tests. */
 void ss_task_answer(const struct ss_runs *runs, struct ss_task *task);

@@ -61,22 +61,39 @@ static bool is_trace(const char *name)
 	return false;
 }
 
+/* The first bytes of a file; *length is what there is of them. */
+static enum ss_status read_begin(const char *path, char *begin, size_t room, size_t *length,
+				 struct ss_error *err)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC), reason = errno;
+	ssize_t count = 1;
+
+	*length = 0;
+	while (file >= 0 && count && *length < room) {
+		count = read(file, begin + *length, room - *length);
+		reason = errno;
+		if (count < 0 && reason != EINTR)
+			break;
+		*length += count > 0 ? (size_t)count : 0;
+	}
+	if (file >= 0)
+		close(file);
+	if (file >= 0 ? count >= 0 : reason == ENOENT)
+		return SS_OK;
+	return ss_fail(err, SS_ERR_IO, "cannot read '%s': %s", path, strerror(reason));
+}
+
 /* Whether truth.json of the folder is one of ours. */
-static bool is_simulated(const char *folder)
+static enum ss_status is_simulated(const char *folder, bool *is_ours, struct ss_error *err)
 {
 	static const char schema[] = "stepscope.sim.truth/";
 	char path[SS_PATH_BYTES], begin[128] = { 0 };
-	ssize_t length;
-	int file;
+	size_t length;
 
-	if (path_of(folder, "truth.json", path, NULL) != SS_OK)
-		return false;
-	file = open(path, O_RDONLY | O_CLOEXEC);
-	if (file < 0)
-		return false;
-	length = read(file, begin, sizeof(begin) - 1);
-	close(file);
-	return length > 0 && strstr(begin, schema) != NULL;
+	SS_TRY(path_of(folder, "truth.json", path, err));
+	SS_TRY(read_begin(path, begin, sizeof(begin) - 1, &length, err));
+	*is_ours = length && strstr(begin, schema) != NULL;
+	return SS_OK;
 }
 
 /* Goes through the names of a folder; `each` returns what is wrong. */
@@ -92,9 +109,13 @@ static enum ss_status for_names(const char *folder,
 	if (!names)
 		return ss_fail(err, SS_ERR_IO, "cannot open the folder '%s': %s", folder,
 			       strerror(errno));
-	while (status == SS_OK && (entry = readdir(names)) != NULL)
+	while (status == SS_OK && (errno = 0, entry = readdir(names)) != NULL) {
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			status = each(folder, entry->d_name, to, err);
+	}
+	if (status == SS_OK && errno)
+		status = ss_fail(err, SS_ERR_IO, "cannot read the folder '%s': %s", folder,
+				 strerror(errno));
 	closedir(names);
 	return status;
 }
@@ -142,7 +163,10 @@ static enum ss_status move_file(const char *folder, const char *name, const char
 /* Traces that are not ours are not touched. */
 static enum ss_status check_old(const char *folder, struct ss_error *err)
 {
-	return is_simulated(folder) ? SS_OK : for_names(folder, refuse_trace, NULL, err);
+	bool is_ours = false;
+
+	SS_TRY(is_simulated(folder, &is_ours, err));
+	return is_ours ? SS_OK : for_names(folder, refuse_trace, NULL, err);
 }
 
 static enum ss_status find_place(const char *path, struct place *out, struct ss_error *err)
@@ -211,11 +235,20 @@ static enum ss_status take_name(const struct place *place, struct ss_error *err)
 		       strerror(errno));
 }
 
-/* A part of a job is no job. */
-static void remove_all(const struct place *place)
+/* A part of a job is no job. By name: to list a folder takes memory, which may be what failed. */
+static void remove_all(const struct work *work)
 {
-	if (for_names(place->part, remove_file, NULL, NULL) == SS_OK)
-		rmdir(place->part);
+	const char *part = work->place->part;
+
+	(void)remove_file(part, "truth.json", NULL, NULL);
+	for (uint32_t rank = 0; rank < work->job->plan.rank_count; rank++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "rank%u.json%s", rank,
+			 work->options->plain ? "" : ".gz");
+		(void)remove_file(part, name, NULL, NULL);
+	}
+	rmdir(part);
 }
 
 /* Takes what is written of a rank, as long as it is wanted. */
@@ -369,7 +402,7 @@ enum ss_status ss_sim_folder_write(const struct ss_sim_job *job,
 		if (status == SS_OK)
 			status = take_name(&place, err);
 		if (status != SS_OK) {
-			remove_all(&place);
+			remove_all(&work);
 			name_place(&place, err);
 		}
 	}

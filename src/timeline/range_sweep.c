@@ -204,7 +204,9 @@ static bool sweep_slices(struct sweep *sweep, const struct ss_shown_track *shown
 	sweep->where = where_of(shown);
 	sweep->nests = track->class == SS_TRACK_HOST;
 	ss_track_name(trace, shown, &title);
-	text = ss_strings_add(&file->out->texts, title.data ? title.data : "", title.length);
+	text = ss_text_failed(&title) ? SS_NO_ID
+				      : ss_strings_add(&file->out->texts,
+						       title.data ? title.data : "", title.length);
 	ss_text_release(&title);
 	sweep->node = text == SS_NO_ID ? SS_NO_ROW
 				       : ss_range_node_at(file, SS_NO_ROW, text, SS_COLOR_RANGE);

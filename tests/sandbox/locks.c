@@ -163,7 +163,7 @@ static int answer(const struct row *row, bool listens)
 	int status;
 
 	if (pid == 0) {
-		if (!sandbox_enter(&needs))
+		if (sandbox_enter(&needs) != SANDBOX_CLOSED)
 			_exit(99);
 		/* a program that could be run would answer 0, as it would for "no" */
 		_exit(row->can() ? 1 : 2);

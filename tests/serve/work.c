@@ -60,7 +60,7 @@ static void run_scene(struct scene *scene, const char *what)
 {
 	assert_true(ss_workers_init(&scene->workers, finish));
 	open_sample(&scene->workers.runs);
-	ss_workers_run(&scene->workers, add_tasks, scene);
+	assert_int_equal(ss_workers_run(&scene->workers, add_tasks, scene, NULL), SS_OK);
 	for (size_t i = 0; i < TASKS; i++) {
 		struct ss_task *task = &scene->noted[i].task;
 		bool stopped = task->status == SS_ERR_STOPPED;

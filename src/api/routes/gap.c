@@ -126,7 +126,7 @@ static void add_says(const struct about *about, const struct ss_idle_piece *caus
 		say_cause(about, &causes[i], &says);
 	}
 	ss_spot_text("says", says.data, about->out);
-	ss_text_release(&says);
+	ss_text_end(&says, about->out);
 }
 
 /* --- as figures -------------------------------------------------------------------------- */

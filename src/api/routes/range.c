@@ -102,7 +102,7 @@ static void add_track(const struct ss_timeline *timeline, const struct ss_range_
 	ss_text_addf(out, ",\"track\":%" PRIu32, shown->track);
 	ss_track_name(file->trace, shown, &name);
 	ss_spot_text("name", name.data, out);
-	ss_text_release(&name);
+	ss_text_end(&name, out);
 	ss_text_addf(out, ",\"kind\":\"%s\",\"busy_ns\":%" PRId64 ",\"count\":%" PRIu64 "}",
 		     ss_track_kind_name(shown->kind), track->busy_ns, track->count);
 }

@@ -106,7 +106,7 @@ static void write_stack(const struct work *work, const struct sums *sums, bool i
 		     ",\"end_bytes\":%" PRId64 ",\"end_blocks\":%" PRIu32 ",\"made\":%" PRIu32
 		     ",\"freed\":%" PRIu32 "}",
 		     sums->bytes[1], sums->blocks[1], sums->made, sums->freed);
-	ss_text_release(&shown);
+	ss_text_end(&shown, out);
 }
 
 static enum ss_status write_stacks(struct work *work, const char *line, struct ss_text *out,

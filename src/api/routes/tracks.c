@@ -16,7 +16,7 @@ static void add_name(const struct ss_trace *trace, const struct ss_shown_track *
 
 	write(trace, track, &text);
 	ss_render_quoted(out, text.data ? text.data : "");
-	ss_text_release(&text);
+	ss_text_end(&text, out);
 }
 
 static void add_track(const struct ss_timeline_file *file, const struct ss_shown_track *track,

@@ -196,10 +196,9 @@ static void add_index(struct ss_text *out, const char *at, const char *kind, int
 	struct ss_text value = { 0 };
 
 	ss_text_add_int(&value, index);
-	if (!ss_text_failed(&value)) {
+	if (!ss_text_failed(&value))
 		add_label(out, at, kind, pid, tid, "sort_index", value.data);
-		ss_text_release(&value);
-	}
+	ss_text_end(&value, out);
 }
 
 static void name_process(struct ss_text *out, const char *at, int64_t pid, const char *label,
@@ -231,10 +230,9 @@ static void name_track(struct ss_text *out, const char *at, int64_t pid,
 	if (!track->used)
 		return;
 	ss_text_addf(&name, "\"%s %lld %s\"", before, (long long)track->tid, after);
-	if (!ss_text_failed(&name)) {
+	if (!ss_text_failed(&name))
 		add_label(out, at, "thread_name", pid, track->tid, "name", name.data);
-		ss_text_release(&name);
-	}
+	ss_text_end(&name, out);
 	add_index(out, at, "thread_sort_index", pid, track->tid, track->tid);
 }
 

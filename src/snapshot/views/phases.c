@@ -303,6 +303,7 @@ static void note(const struct work *work)
 		return;
 	say_peaks(work, &text);
 	say_meaning(work, &text);
+	work->out->failed = work->out->failed || ss_text_failed(&text);
 	if (text.data)
 		ss_table_note(work->out, "Device %s: memory peaks in %s", name, text.data);
 	ss_text_release(&text);
