@@ -9,6 +9,7 @@
 
 #include "api/choice.h"
 #include "api/session.h"
+#include "job/open.h"
 #include "read/gzip_write.h"
 #include "trace/pack.h"
 
@@ -20,6 +21,7 @@ struct reporting {
 	void *context;
 	uint64_t bytes;
 	uint32_t packs;
+	struct ss_redactor *redactor; /* of the session at work; NULL: none */
 	/* of the pack at work */
 	struct ss_gzip_writer *gzip;
 	unsigned char rest[3]; /* bytes that do not make a group of three yet */
@@ -201,7 +203,8 @@ static enum ss_status put_snapshot(struct reporting *reporting, uint32_t run,
 			       "'%.200s' is not on disk: it cannot be put into a report",
 			       snapshot->path);
 	SS_TRY(put_head(reporting, run, last_word(snapshot->path), err));
-	SS_TRY(ss_source_open_any(snapshot->source, memory, &source, err));
+	SS_TRY(ss_job_source(&(struct ss_path){ .path = snapshot->source }, true,
+			     reporting->redactor, memory, &source, err));
 	status = ss_gzip_writer_open(memory, add_encoded, reporting, &reporting->gzip, err);
 	if (status == SS_OK)
 		status = copy_bytes(reporting, source, err);
@@ -256,6 +259,7 @@ static enum ss_status put_session(struct reporting *reporting, uint32_t run,
 			continue;
 		SS_TRY(put_part(reporting, run, file, &choice, &session->memory, err));
 	}
+	reporting->redactor = session->job.redactor;
 	for (uint32_t i = 0; i < session->job.snapshot_count; i++)
 		SS_TRY(put_snapshot(reporting, run, &session->job.snapshots[i], &session->memory,
 				    err));

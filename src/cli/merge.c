@@ -5,17 +5,22 @@
 #include <string.h>
 
 #include "cli/output.h"
+#include "cli/redaction.h"
 
 #define DEFAULT_NAME "merged.json.gz"
 
 struct values {
 	struct show_options show;
 	const char *output;
+	struct redaction redaction;
 };
 
 static const struct option options[] = {
 	{ "--output", "FILE", "the trace to write; .gz compresses it (default: " DEFAULT_NAME ")",
 	  OPTION_TEXT, offsetof(struct values, output), 'o' },
+	{ "--redact", "", "replace names, hosts and paths that are not public", OPTION_FLAG,
+	  offsetof(struct values, redaction.is_on), 0 },
+	REDACTION_OPTIONS(struct values, redaction),
 };
 
 static void prepare(void *values)
@@ -67,9 +72,9 @@ static int write_output(const char *what, struct ss_session *session, struct out
 	return code;
 }
 
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
+static int merge(const struct command *command, const struct values *own,
+		 const struct arguments *arguments, struct ss_redactor *redactor)
 {
-	const struct values *own = values;
 	struct progress_bar bar;
 	struct ss_open_options open = show_loading(&own->show, arguments->paths,
 						   arguments->path_count);
@@ -77,14 +82,12 @@ static int run(const struct command *command, const void *values, const struct a
 	struct ss_error err = { 0 };
 	struct output output;
 	enum ss_status status;
-	int code;
+	int code = output_open(command->name, own->output, &output);
 
-	if (!show_check(command->name, &own->show, arguments))
-		return EXIT_USAGE;
-	code = output_open(command->name, own->output, &output);
 	if (code != EXIT_FINE)
 		return code;
 	open.reduce = true;
+	open.redactor = redactor;
 	open.progress = progress_step;
 	open.progress_context = &bar;
 	progress_begin(&bar, own->show.progress);
@@ -97,6 +100,21 @@ static int run(const struct command *command, const void *values, const struct a
 	code = write_output(command->name, session, &output);
 	ss_session_close(session);
 	return code;
+}
+
+static int run(const struct command *command, const void *values, const struct arguments *arguments)
+{
+	const struct values *own = values;
+	struct ss_redactor *redactor;
+	int code;
+
+	if (!show_check(command->name, &own->show, arguments))
+		return EXIT_USAGE;
+	code = redaction_begin(command->name, &own->redaction, &redactor);
+	if (code != EXIT_FINE)
+		return code;
+	code = merge(command, own, arguments, redactor);
+	return redaction_end(command->name, &own->redaction, redactor, code);
 }
 
 const struct command command_merge = {

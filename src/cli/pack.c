@@ -8,6 +8,7 @@
 
 #include "base/intern.h"
 #include "cli/output.h"
+#include "cli/redaction.h"
 #include "job/find.h"
 
 #define PATH_BYTES 4096
@@ -17,6 +18,7 @@ struct values {
 	struct show_options show;
 	const char *folder;
 	bool force;
+	struct redaction redaction;
 };
 
 static const struct option options[] = {
@@ -24,6 +26,9 @@ static const struct option options[] = {
 	  offsetof(struct values, folder), 'o' },
 	{ "--force", "", "replaces packs that are there", OPTION_FLAG,
 	  offsetof(struct values, force), 0 },
+	{ "--redact", "", "replace names, hosts and paths that are not public", OPTION_FLAG,
+	  offsetof(struct values, redaction.is_on), 0 },
+	REDACTION_OPTIONS(struct values, redaction),
 };
 
 static void prepare(void *values)
@@ -37,35 +42,45 @@ static void prepare(void *values)
 struct packing {
 	const char *what;
 	const struct values *own;
-	struct ss_strings *names; /* of packs that this run wrote: no two files may have one */
+	struct ss_redactor *redactor; /* NULL: none */
+	struct ss_strings *names;     /* of packs that this run wrote: no two files may have one */
 	uint32_t written, other;
 	double json_seconds, pack_seconds;
 	uint64_t json_bytes, pack_bytes;
 };
 
-/* "a/rank0.json.gz" is packed as "a/rank0.stepscope", or as "FOLDER/rank0.stepscope". */
-static bool name_of_pack(const char *path, const char *folder, char out[PATH_BYTES])
+/* How much of the name stands before its ending. */
+static size_t stem_length(const char *name)
 {
 	static const char *const endings[] = { ".json.gz", ".json.zst", ".json" };
-	const char *slash = strrchr(path, '/');
-	const char *name = strcmp(path, "-") == 0 ? "stdin" : slash ? slash + 1 : path;
-	int before = slash ? (int)(slash - path) + 1 : 0;
 	size_t length = strlen(name);
-	int printed;
 
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		size_t end = strlen(endings[i]);
 
-		if (length > end && strcmp(name + length - end, endings[i]) == 0) {
-			length -= end;
-			break;
-		}
+		if (length > end && strcmp(name + length - end, endings[i]) == 0)
+			return length - end;
 	}
+	return length;
+}
+
+/* "a/rank0.json.gz" is packed as "a/rank0.stepscope", or as "FOLDER/rank0.stepscope". */
+static bool name_of_pack(const struct packing *packing, const char *path, char out[PATH_BYTES])
+{
+	const char *folder = packing->own->folder, *slash = strrchr(path, '/');
+	const char *name = strcmp(path, "-") == 0 ? "stdin" : slash ? slash + 1 : path;
+	int before = slash ? (int)(slash - path) + 1 : 0, printed = -1;
+	struct ss_text made = { 0 };
+	int length;
+
+	if (packing->redactor && ss_redactor_name(packing->redactor, name, &made, NULL) == SS_OK)
+		name = made.data;
+	length = (int)stem_length(name);
 	if (folder)
-		printed = snprintf(out, PATH_BYTES, "%s/%.*s" ENDING, folder, (int)length, name);
+		printed = snprintf(out, PATH_BYTES, "%s/%.*s" ENDING, folder, length, name);
 	else
-		printed = snprintf(out, PATH_BYTES, "%.*s%.*s" ENDING, before, path, (int)length,
-				   name);
+		printed = snprintf(out, PATH_BYTES, "%.*s%.*s" ENDING, before, path, length, name);
+	ss_text_release(&made);
 	return printed > 0 && printed < PATH_BYTES;
 }
 
@@ -76,7 +91,8 @@ static int complain(const struct packing *packing, const char *path, const char 
 }
 
 static enum ss_status open_one(const struct packing *packing, const char *path,
-			       struct ss_session **out, struct ss_error *err)
+			       struct ss_redactor *redactor, struct ss_session **out,
+			       struct ss_error *err)
 {
 	const struct show_options *show = &packing->own->show;
 	struct progress_bar bar;
@@ -87,6 +103,7 @@ static enum ss_status open_one(const struct packing *packing, const char *path,
 		.memory_limit_bytes = show->memory_limit_bytes,
 		.progress = progress_step,
 		.progress_context = &bar,
+		.redactor = redactor,
 	};
 	enum ss_status status;
 
@@ -105,7 +122,7 @@ static int tell(struct packing *packing, const char *path, const struct ss_file 
 	struct ss_file packed;
 	char size[BYTES_WORDS], json[BYTES_WORDS];
 
-	if (open_one(packing, path, &session, &err) != SS_OK ||
+	if (open_one(packing, path, NULL, &session, &err) != SS_OK ||
 	    ss_session_file(session, 0, &packed, &err) != SS_OK) {
 		ss_session_close(session);
 		return show_fail(packing->what, &err);
@@ -173,12 +190,12 @@ static int pack_one(struct packing *packing, const struct ss_path *path)
 		packing->other++;
 		return EXIT_FINE;
 	}
-	if (!name_of_pack(path->path, packing->own->folder, output))
+	if (!name_of_pack(packing, path->path, output))
 		return complain(packing, path->path, "has too long a name");
 	code = check_output(packing, path->path, output);
 	if (code != EXIT_FINE)
 		return code;
-	status = open_one(packing, path->path, &session, &err);
+	status = open_one(packing, path->path, packing->redactor, &session, &err);
 	/* other JSON lies beside traces; what is called after a rank should have been one */
 	if (path->from_folder && (status == SS_ERR_MISSING ||
 				  (status == SS_ERR_FORMAT && ss_find_rank(path->path) < 0))) {
@@ -233,29 +250,41 @@ static int pack_all(struct packing *packing, const struct arguments *arguments,
 	return code;
 }
 
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
+static int pack(struct packing *packing, const struct arguments *arguments)
 {
-	struct packing packing = { .what = command->name, .own = values };
 	struct ss_strings names = { 0 };
 	struct ss_memory memory;
 	struct ss_arena arena;
 	int code = EXIT_FAILED;
 
-	if (!show_check(command->name, &packing.own->show, arguments))
-		return EXIT_USAGE;
-	if (packing.own->folder && mkdir(packing.own->folder, 0777) != 0 && errno != EEXIST) {
-		fprintf(stderr, "stepscope %s: cannot make the folder '%s': %s\n", command->name,
-			packing.own->folder, strerror(errno));
-		return EXIT_FAILED;
-	}
 	ss_memory_init(&memory, 0);
 	ss_arena_init(&arena, &memory);
-	packing.names = &names;
+	packing->names = &names;
 	if (ss_strings_init(&names, &memory))
-		code = pack_all(&packing, arguments, &arena);
+		code = pack_all(packing, arguments, &arena);
 	ss_strings_release(&names);
 	ss_arena_release(&arena);
 	return code;
+}
+
+static int run(const struct command *command, const void *values, const struct arguments *arguments)
+{
+	struct packing packing = { .what = command->name, .own = values };
+	int code;
+
+	if (!show_check(command->name, &packing.own->show, arguments))
+		return EXIT_USAGE;
+	code = redaction_begin(command->name, &packing.own->redaction, &packing.redactor);
+	if (code != EXIT_FINE)
+		return code;
+	if (packing.own->folder && mkdir(packing.own->folder, 0777) != 0 && errno != EEXIST) {
+		fprintf(stderr, "stepscope %s: cannot make the folder '%s': %s\n", command->name,
+			packing.own->folder, strerror(errno));
+		code = EXIT_FAILED;
+	}
+	if (code == EXIT_FINE)
+		code = pack(&packing, arguments);
+	return redaction_end(command->name, &packing.own->redaction, packing.redactor, code);
 }
 
 const struct command command_pack = {

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/thread.h"
-#include "base/utf8.h"
+#include "job/open.h"
 #include "job/snapshot_files.h"
 #include "read/source.h"
 #include "trace/load.h"
@@ -66,17 +66,6 @@ void ss_job_begin(struct ss_job *job, const struct ss_job_keeper *keeper, struct
 	ss_arena_init(&job->arena, memory);
 }
 
-/* The path as it is shown: a name can hold any byte. */
-static const char *shown_path(struct ss_job *job, const char *path)
-{
-	size_t length = strlen(path);
-	char *shown = ss_arena_alloc(&job->arena, 3 * length + 1, 1);
-
-	if (shown)
-		ss_utf8_mend(path, length, shown);
-	return shown;
-}
-
 /* A place for each file; only then workers may fill them. */
 static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths,
 				struct ss_error *err)
@@ -91,7 +80,8 @@ static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths
 		struct ss_job_file *file = &job->files[job->file_count];
 
 		memset(file, 0, sizeof(*file));
-		file->subject.path = shown_path(job, paths->items[i].path);
+		file->subject.path = ss_job_shown_path(job->redactor, paths->items[i].path,
+						       &job->arena);
 		file->subject.rank = -1;
 		file->source = paths->items[i].input ? NULL : paths->items[i].path;
 		file->number = job->file_count + job->skipped_count + job->snapshot_count;
@@ -202,17 +192,6 @@ static enum ss_status reduce(struct ss_job *job, struct ss_job_file *file, struc
 	return status;
 }
 
-static enum ss_status open_source(const struct ss_path *path, bool takes_snapshots,
-				  struct ss_memory *memory, struct ss_source **out,
-				  struct ss_error *err)
-{
-	if (takes_snapshots)
-		return path->input ? ss_source_open_any_input(path->input, memory, out, err)
-				   : ss_source_open_any(path->path, memory, out, err);
-	return path->input ? ss_source_open_input(path->input, memory, out, err)
-			   : ss_source_open(path->path, memory, out, err);
-}
-
 static bool report_snapshot(void *context, const struct ss_source *source, uint64_t event_count)
 {
 	return report(context, source->done_bytes, source->total_bytes, event_count);
@@ -234,8 +213,8 @@ static void load_file(struct loading *loading, uint32_t index)
 	reporting.progress.path = loading->paths->items[index].path;
 	reporting.progress.file_index = index;
 	reporting.progress.file_count = loading->paths->count;
-	status = open_source(&loading->paths->items[index], loading->options->snapshots,
-			     job->memory, &source, &problem);
+	status = ss_job_source(&loading->paths->items[index], loading->options->snapshots,
+			       job->redactor, job->memory, &source, &problem);
 	if (status == SS_OK && loading->options->snapshots)
 		status = ss_job_snapshot_load(job, file, source, &memory, &problem);
 	if (status == SS_OK && !file->has_snapshot)
@@ -416,8 +395,11 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	assert(!job->is_joined && !job->digested_files);
 	if (options->run)
 		job->asked_run = options->run;
+	job->redactor = options->redactor;
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
-	if (status == SS_OK)
+	if (job->redactor)
+		ss_job_drop_packs(&paths);
+	else if (status == SS_OK)
 		status = ss_find_choose(&paths, job->memory, &job->packs, err);
 	if (status == SS_OK)
 		status = ss_find_inputs(options->inputs, options->input_count, &job->arena, &paths,
