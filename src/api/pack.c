@@ -67,8 +67,10 @@ enum ss_status ss_session_pack(struct ss_session *session, uint32_t index,
 			       "the session was opened to compare ranks: not enough of '%s' was "
 			       "kept",
 			       about.path);
-	status = ss_pack_write(&file->trace, file->source ? file->source : about.path, put,
-			       &packing, err);
+	/* the path that is shown has another name where the file is redacted */
+	status = ss_pack_write(&file->trace,
+			       file->source && !session->job.redactor ? file->source : about.path,
+			       put, &packing, err);
 	*bytes = packing.bytes;
 	return status;
 }

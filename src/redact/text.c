@@ -40,6 +40,14 @@ static bool is_hex(char byte)
 	return is_digit(byte) || (ss_lower(byte) >= 'a' && ss_lower(byte) <= 'f');
 }
 
+static bool is_ascii(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)text[i] >= 0x80)
+			return false;
+	return true;
+}
+
 static void add_pseudonym(const struct ss_redactor *redactor, const char *text, size_t length,
 			  struct ss_text *out)
 {
@@ -128,28 +136,39 @@ static size_t address_length(const char *at, const char *end, bool has_at_sign)
 
 /* --- tokens: letters and digits ------------------------------------------------------ */
 
+/* f16f16, bf16, 4f: types and sizes, although their letters are hexadecimal. */
+static bool is_size(const char *digits, size_t length)
+{
+	static const char *const sizes[] = { "2", "3", "4", "8", "16", "32", "64", "128", "256" };
+
+	for (size_t i = 0; i < SS_COUNT(sizes); i++)
+		if (strlen(sizes[i]) == length && memcmp(sizes[i], digits, length) == 0)
+			return true;
+	return false;
+}
+
 /* Hexadecimal digits, or letters and digits in such disorder that it can only be an id. */
 static bool is_id(const char *token, size_t length)
 {
-	uint32_t seen = 0, alone = 0, turns = 0, digits = 0;
-	bool hex = true;
+	uint32_t alone = 0, turns = 0, digits = 0;
+	bool hex = length >= HEX_BYTES_MIN, sizes = true;
 
-	for (size_t i = 0; i < length; i++) {
-		bool first = !i || is_digit(token[i - 1]);
-		bool last = i + 1 == length || is_digit(token[i + 1]);
+	if (length < HEX_BYTES_MIN)
+		return false;
+	for (size_t at = 0, end; at < length; at = end) {
+		bool number = is_digit(token[at]);
 
-		hex &= is_hex(token[i]);
-		digits += is_digit(token[i]);
-		turns += i && is_digit(token[i]) != is_digit(token[i - 1]);
-		if (is_digit(token[i]) || (unsigned char)token[i] >= 0x80)
-			continue;
-		seen |= UINT32_C(1) << (ss_lower(token[i]) - 'a');
-		if (first && last && ss_lower(token[i]) != 'x')
-			alone |= UINT32_C(1) << (ss_lower(token[i]) - 'a');
+		for (end = at; end < length && is_digit(token[end]) == number; end++)
+			hex &= is_hex(token[end]);
+		turns += at != 0;
+		if (number) {
+			digits += (uint32_t)(end - at);
+			sizes &= is_size(token + at, end - at);
+		} else if (end - at == 1 && ss_lower(token[at]) != 'x' && is_ascii(token + at, 1)) {
+			alone |= UINT32_C(1) << (ss_lower(token[at]) - 'a');
+		}
 	}
-	/* f16f16, bf16bf16: types, not numbers */
-	if (hex && length >= HEX_BYTES_MIN && digits && digits < length && turns >= 2 &&
-	    ((seen & ~UINT32_C(0x22)) || length > 12))
+	if (hex && digits && digits < length && !sizes)
 		return true;
 	return length >= 10 && turns >= 5 && __builtin_popcount(alone) >= 4;
 }
@@ -168,14 +187,6 @@ static size_t word_end(const char *run, size_t length, size_t at)
 	while (end < length && is_upper(run[end]) && !(end + 1 < length && is_lower(run[end + 1])))
 		end++;
 	return end;
-}
-
-static bool is_ascii(const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		if ((unsigned char)text[i] >= 0x80)
-			return false;
-	return true;
 }
 
 /* What patterns look at, of a run of letters at most: the rest of a longer one goes. */
@@ -283,35 +294,63 @@ static bool add_words(const struct words *words, const char *text, size_t length
 
 /* --- texts ---------------------------------------------------------------------------- */
 
-static bool is_text(const char *text, size_t length, const char *wanted)
+static size_t skip_digits(const char *text, size_t length, size_t at)
 {
-	return length == strlen(wanted) && memcmp(text, wanted, length) == 0;
+	while (at < length && is_digit(text[at]))
+		at++;
+	return at;
 }
 
+/* "-12.5e3" */
 static bool is_number(const char *text, size_t length)
 {
-	bool digits = false;
+	size_t from = length && (*text == '-' || *text == '+');
+	size_t at = skip_digits(text, length, from);
 
-	for (size_t i = 0; i < length; i++) {
-		digits |= is_digit(text[i]);
-		if (!is_digit(text[i]) && !(text[i] && strchr("+-.eE", text[i])))
+	if (at == from)
+		return false;
+	if (at < length && text[at] == '.')
+		at = skip_digits(text, length, at + 1);
+	if (at < length && ss_lower(text[at]) == 'e') {
+		at += at + 1 < length && (text[at + 1] == '-' || text[at + 1] == '+');
+		if (at + 1 == length)
 			return false;
+		at = skip_digits(text, length, at + 1);
 	}
-	return digits;
+	return at == length;
+}
+
+/* The length of a word that stands for a switch; 0: none begins here. */
+static size_t switch_length(const char *at, size_t left)
+{
+	static const char *const words[] = { "True", "False", "None" };
+
+	for (size_t i = 0; i < SS_COUNT(words); i++) {
+		size_t length = strlen(words[i]);
+
+		if (left >= length && memcmp(at, words[i], length) == 0 &&
+		    (left == length || !is_letter(at[length])))
+			return length;
+	}
+	return 0;
 }
 
 /* "", "True", "[1, 1]": sizes, strides and switches, of which the work follows. */
 static bool is_plain_input(const char *text, size_t length)
 {
-	static const char *const words[] = { "", "True", "False", "None", "9223372036854775807" };
+	static const char last[] = "9223372036854775807"; /* of a slice */
 	size_t digits = 0;
 
-	for (size_t i = 0; i < SS_COUNT(words); i++)
-		if (is_text(text, length, words[i]))
-			return true;
+	if (length == sizeof(last) - 1 && memcmp(text, last, length) == 0)
+		return true;
 	for (size_t i = 0; i < length; i++) {
+		size_t word = switch_length(text + i, length - i);
+
 		digits = is_digit(text[i]) ? digits + 1 : 0;
-		if (digits > DIGITS_MAX || (!digits && !(text[i] && strchr("[]()-, ", text[i]))))
+		if (word)
+			i += word - 1;
+		else if (digits > DIGITS_MAX ||
+			 (!digits && !(text[i] && strchr("[]()-, ", text[i]))))
 			return false;
 	}
 	return true;
