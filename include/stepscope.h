@@ -309,10 +309,12 @@ SS_API void ss_session_close(struct ss_session *session);
  */
 #define SS_REDACTOR_KEY_BYTES 16
 
-/* `keep` are classes that stay: "modules", "groups", "paths", with commas between them; or NULL. */
-SS_API SS_MUST_USE enum ss_status ss_redactor_new(const unsigned char key[SS_REDACTOR_KEY_BYTES],
-						  const char *keep, struct ss_redactor **out,
-						  struct ss_error *err);
+/*
+ * `keep` are classes that stay: "modules", "groups", "paths", with commas between them; or NULL. A
+ * key of NULL makes one that replaces nothing and counts what the files of a session hold.
+ */
+SS_API SS_MUST_USE enum ss_status ss_redactor_new(const unsigned char *key, const char *keep,
+						  struct ss_redactor **out, struct ss_error *err);
 SS_API void ss_redactor_free(struct ss_redactor *redactor);
 
 /* What was changed so far: "text" is a line, "json" an object with counts. Never the texts. */

@@ -2,6 +2,7 @@
  * pack.c - a file of a session as a pack.
  */
 #include "api/session.h"
+#include "redact/redact.h"
 #include "trace/pack.h"
 
 struct packing {
@@ -69,7 +70,9 @@ enum ss_status ss_session_pack(struct ss_session *session, uint32_t index,
 			       about.path);
 	/* the path that is shown has another name where the file is redacted */
 	status = ss_pack_write(&file->trace,
-			       file->source && !session->job.redactor ? file->source : about.path,
+			       file->source && !ss_redactor_replaces(session->job.redactor)
+				       ? file->source
+				       : about.path,
 			       put, &packing, err);
 	*bytes = packing.bytes;
 	return status;

@@ -25,8 +25,8 @@ static enum ss_status keep_class(struct ss_redactor *redactor, const char *word,
 		       (int)(length < 100 ? length : 100), word);
 }
 
-enum ss_status ss_redactor_new(const unsigned char key[SS_REDACTOR_KEY_BYTES], const char *keep,
-			       struct ss_redactor **out, struct ss_error *err)
+enum ss_status ss_redactor_new(const unsigned char *key, const char *keep, struct ss_redactor **out,
+			       struct ss_error *err)
 {
 	struct ss_memory outside;
 	struct ss_redactor *redactor;

@@ -42,8 +42,8 @@ static void prepare(void *values)
 struct packing {
 	const char *what;
 	const struct values *own;
-	struct ss_redactor *redactor; /* NULL: none */
-	struct ss_strings *names;     /* of packs that this run wrote: no two files may have one */
+	struct ss_redactor *redactor;
+	struct ss_strings *names; /* of packs that this run wrote: no two files may have one */
 	uint32_t written, other;
 	double json_seconds, pack_seconds;
 	uint64_t json_bytes, pack_bytes;
@@ -73,7 +73,8 @@ static bool name_of_pack(const struct packing *packing, const char *path, char o
 	struct ss_text made = { 0 };
 	int length;
 
-	if (packing->redactor && ss_redactor_name(packing->redactor, name, &made, NULL) == SS_OK)
+	if (packing->own->redaction.is_on &&
+	    ss_redactor_name(packing->redactor, name, &made, NULL) == SS_OK)
 		name = made.data;
 	length = (int)stem_length(name);
 	if (folder)

@@ -97,7 +97,9 @@ int redaction_begin(const char *what, const struct redaction *redaction, struct 
 	*out = NULL;
 	if (!redaction->is_on) {
 		if (!redaction->key && !redaction->list && !redaction->keep.text[0])
-			return EXIT_FINE;
+			return ss_redactor_new(NULL, NULL, out, &err) == SS_OK
+				       ? EXIT_FINE
+				       : show_fail(what, &err);
 		fprintf(stderr, "stepscope %s: --keep, --key and --list go with --redact\n", what);
 		return EXIT_USAGE;
 	}
@@ -137,11 +139,13 @@ int redaction_end(const char *what, const struct redaction *redaction, struct ss
 	struct ss_text told = { 0 };
 	int listed = EXIT_FINE;
 
-	if (!redactor)
-		return code;
 	if (code == EXIT_FINE && !redaction->is_quiet &&
-	    ss_redactor_tell(redactor, "text", &told, NULL) == SS_OK)
-		printf("Replaced: %s.\n", told.data);
+	    ss_redactor_tell(redactor, "text", &told, NULL) == SS_OK &&
+	    (redaction->is_on || strcmp(told.data, "nothing") != 0))
+		printf(redaction->is_on ? "Replaced: %s.\n"
+					: "Contains texts that are not public: %s; --redact "
+					  "replaces them.\n",
+		       told.data);
 	if (code == EXIT_FINE && redaction->list)
 		listed = write_list(what, redaction->list, redactor);
 	ss_text_release(&told);

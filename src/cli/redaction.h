@@ -16,25 +16,33 @@ struct redaction {
 #define REDACTION_KEEP "modules|groups|paths"
 
 /* What goes with --redact, for the table of a command whose struct holds a struct redaction. */
-#define REDACTION_OPTIONS(type, field)                                                           \
-	{ "--keep", REDACTION_KEEP, "what --redact leaves as it is (commas between them)",       \
-	  OPTION_LIST, offsetof(type, field.keep), 0 },                                          \
-		{ "--key", "FILE", "the key of pseudonyms, made when it is missing "             \
-				   "(default: a new one)",                                       \
-		  OPTION_TEXT, offsetof(type, field.key), 0 },                                   \
-	{                                                                                        \
-		"--list", "FILE", "writes what was replaced, for yourself", OPTION_TEXT,         \
-			offsetof(type, field.list), 0                                            \
+#define REDACTION_OPTIONS(type, field)                                                   \
+	{ "--keep",                                                                      \
+	  REDACTION_KEEP,                                                                \
+	  "what --redact leaves as it is (commas between them)",                         \
+	  OPTION_LIST,                                                                   \
+	  offsetof(type, field.keep),                                                    \
+	  0 },                                                                           \
+		{ "--key",                                                               \
+		  "FILE",                                                                \
+		  "the key of pseudonyms, made when it is missing "                      \
+		  "(default: a new one)",                                                \
+		  OPTION_TEXT,                                                           \
+		  offsetof(type, field.key),                                             \
+		  0 },                                                                   \
+	{                                                                                \
+		"--list", "FILE", "writes what was replaced, for yourself", OPTION_TEXT, \
+			offsetof(type, field.list), 0                                    \
 	}
 
 /*
- * *out is NULL where nothing is to be redacted. Says what is wrong on stderr and returns the
+ * Without --redact, *out only counts what the files hold, for redaction_end() to say. Says what is wrong on stderr and returns the
  * exit code for it.
  */
 int redaction_begin(const char *what, const struct redaction *redaction, struct ss_redactor **out);
 
-/* Says what was replaced, writes the list, and frees the redactor, which may be NULL. */
-int redaction_end(const char *what, const struct redaction *redaction,
-		  struct ss_redactor *redactor, int code);
+/* Says what was replaced or is contained, writes the list, and frees the redactor. */
+int redaction_end(const char *what, const struct redaction *redaction, struct ss_redactor *redactor,
+		  int code);
 
 #endif

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/thread.h"
+#include "job/contents.h"
 #include "job/open.h"
 #include "job/snapshot_files.h"
 #include "read/source.h"
@@ -197,6 +198,14 @@ static bool report_snapshot(void *context, const struct ss_source *source, uint6
 	return report(context, source->done_bytes, source->total_bytes, event_count);
 }
 
+static void count_contents(struct ss_redactor *redactor, const struct ss_job_file *file)
+{
+	if (file->has_snapshot)
+		ss_contents_of_snapshot(redactor, &file->snapshot.opened->snapshot);
+	else
+		ss_contents_of_trace(redactor, &file->trace);
+}
+
 static void load_file(struct loading *loading, uint32_t index)
 {
 	struct ss_job *job = loading->job;
@@ -222,6 +231,8 @@ static void load_file(struct loading *loading, uint32_t index)
 	ss_source_close(source);
 	if (status == SS_OK)
 		count_oddities(file);
+	if (status == SS_OK && job->redactor && job->redactor->only_counts)
+		count_contents(job->redactor, file);
 	if (status == SS_OK && loading->options->reduce)
 		status = file->has_snapshot ? ss_job_snapshot_reduce(job, &file->snapshot, &problem)
 					    : reduce(job, file, &problem);
@@ -397,7 +408,7 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 		job->asked_run = options->run;
 	job->redactor = options->redactor;
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
-	if (job->redactor)
+	if (ss_redactor_replaces(job->redactor))
 		ss_job_drop_packs(&paths);
 	else if (status == SS_OK)
 		status = ss_find_choose(&paths, job->memory, &job->packs, err);

@@ -27,7 +27,7 @@ enum ss_status ss_job_source(const struct ss_path *path, bool takes_snapshots,
 	enum ss_status status;
 
 	SS_TRY(open_as_is(path, takes_snapshots, memory, out, err));
-	if (!redactor)
+	if (!ss_redactor_replaces(redactor))
 		return SS_OK;
 	status = ss_pack_is_next(*out, &is_pack, err);
 	if (status == SS_OK && is_pack)
@@ -59,7 +59,8 @@ const char *ss_job_shown_path(const struct ss_redactor *redactor, const char *pa
 	const char *text = path;
 	char *shown;
 
-	if (redactor && ss_redact_text(redactor, SS_REDACT_FILE, path, length, &changed)) {
+	if (ss_redactor_replaces(redactor) &&
+	    ss_redact_text(redactor, SS_REDACT_FILE, path, length, &changed)) {
 		text = changed.data;
 		length = changed.length;
 	}

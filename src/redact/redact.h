@@ -47,6 +47,7 @@ enum ss_redact_class {
 struct ss_redactor {
 	unsigned char key[SS_SIPHASH_KEY_BYTES];
 	bool keep[SS_REDACT_CLASSES]; /* classes that stay as they are */
+	bool only_counts; /* files are read as they are; what would be replaced is counted */
 	struct ss_memory memory;
 	struct ss_vocabulary vocabulary;
 	struct ss_gate *gate;                         /* for what follows */
@@ -56,10 +57,15 @@ struct ss_redactor {
 	bool is_incomplete; /* there was no memory for all of the changed texts */
 };
 
-/* Close it also when it failed. */
+/* Whether files are to be read with other texts; false for NULL. */
+static inline bool ss_redactor_replaces(const struct ss_redactor *redactor)
+{
+	return redactor && !redactor->only_counts;
+}
+
+/* Close it also when it failed. A key of NULL: it only counts. */
 SS_MUST_USE
-enum ss_status ss_redactor_open(struct ss_redactor *redactor,
-				const unsigned char key[SS_SIPHASH_KEY_BYTES],
+enum ss_status ss_redactor_open(struct ss_redactor *redactor, const unsigned char *key,
 				struct ss_error *err);
 void ss_redactor_close(struct ss_redactor *redactor);
 

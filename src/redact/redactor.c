@@ -28,11 +28,13 @@ static const struct {
 	[SS_REDACT_OTHER] = { "other value", "other values", NULL },
 };
 
-enum ss_status ss_redactor_open(struct ss_redactor *redactor,
-				const unsigned char key[SS_SIPHASH_KEY_BYTES], struct ss_error *err)
+enum ss_status ss_redactor_open(struct ss_redactor *redactor, const unsigned char *key,
+				struct ss_error *err)
 {
 	memset(redactor, 0, sizeof(*redactor));
-	memcpy(redactor->key, key, sizeof(redactor->key));
+	if (key)
+		memcpy(redactor->key, key, sizeof(redactor->key));
+	redactor->only_counts = !key;
 	ss_memory_init(&redactor->memory, 0);
 	ss_vocabulary_init(&redactor->vocabulary);
 	redactor->gate = ss_gate_open();

@@ -2,9 +2,9 @@
  * words.c - the words that stay: names of public software, and what our own patterns look for.
  *
  * Words of two letters and more, in lower case, in the order of the alphabet. They come from the
- * patterns of trace/, analyze/, snapshot/, job/ and diagnose/ (tests/redact/vocabulary.py demands that all of
- * those are here) and from operators, kernels, calls and library frames that several public
- * recordings have. No name of a person, company or project belongs here, only libraries.
+ * patterns of trace/, analyze/, snapshot/, job/ and diagnose/ (tests/redact/vocabulary.py demands
+ * that all of those are here) and from operators, kernels, calls and library frames that several
+ * public recordings have. No name of a person, company or project belongs here, only libraries.
  */
 #include "redact/vocabulary.h"
 
@@ -97,7 +97,7 @@ const char *const ss_words_public[] = {
 	"kernel kernels key keys ki kib kind kineto kreduce kv kvcache kwargs labels lamb ",
 	"lambda lanes laptop large largek largest last late latency lateness later launch ",
 	"launches layer layernorm layers layout lazy lb lbfgs lbsppa lbsppb lbsppm ldg lds ldsb ",
-	"le leaf leak leaked leaks leaky legacy len lengths lerp less level li lib libc ",
+	"le leaf leak leaked leaks leaky legacy legit len lengths lerp less level li lib libc ",
 	"lifetime lift lightning like likelihood limiter limits linalg line linear linearize ",
 	"linearwith lines link list listcomp ll ln load loader loading loadwithcast ",
 	"loadwithoutcast local localresponsenorm lock log logger loggers logging logical logit ",
@@ -164,16 +164,16 @@ const char *const ss_words_public[] = {
 	"threading threads threshold ti tib tid tile tiled tiles tilescheduler tilesize ",
 	"tilestate time timed timeline times timm tiny tlds tmp tn tnn tnt to tocopybackward ",
 	"tokenis tokeniz tokenization tokenize tokenized tokenizer tokenizers tokenizing tokens ",
-	"too topk torch torchaudio torchdata torchinductor torchvision total totalglobalmem ",
-	"totals tp trace traceback traceevents tracename traces tracing track tracks trailing ",
-	"train trains traits trampoline transfer transform transformer transformers ",
-	"transforminputiterator transforms transient transpose tree triang tril triton ",
-	"tritonfor tritonpoi tritontem triu trivial trl trsm true trunc truncated ts tst tt ",
-	"tuple turing two type types typing ucc uid uint uiofgro ul ulsgro unary unattributed ",
-	"unbind undefined underscore undone unescaped unexplained unflatten unfold unified ",
-	"uniform unique units unittest unknown unlock unmap unmatched unpacked unrecognized ",
-	"unroll unrolled unsafe unsafeindex unsigned unsqueeze untimed unused unweighted unwind ",
-	"up update upload upper upsample ur urenqueuecooperativekernellaunch ",
+	"toks too topk torch torchaudio torchdata torchinductor torchvision total ",
+	"totalglobalmem totals tp trace traceback traceevents tracename traces tracing track ",
+	"tracks trailing train trains traits trampoline transfer transform transformer ",
+	"transformers transforminputiterator transforms transient transpose tree triang tril ",
+	"triton tritonfor tritonpoi tritontem triu trivial trl trsm true trunc truncated ts tst ",
+	"tt tuple turing two type types typing ucc uid uint uiofgro ul ulsgro unary ",
+	"unattributed unbind undefined underscore undone unescaped unexplained unflatten unfold ",
+	"unified uniform unique units unittest unknown unlock unmap unmatched unpacked ",
+	"unrecognized unroll unrolled unsafe unsafeindex unsigned unsqueeze untimed unused ",
+	"unweighted unwind up update upload upper upsample ur urenqueuecooperativekernellaunch ",
 	"urenqueueeventswait urenqueuekernellaunch urenqueuemem urenqueueusmfill ",
 	"urenqueueusmmemcpy ureventwait urllib urqueuefinish us usage use user users usfgr usl ",
 	"usm usr utf utilization utils uvm val valid validat validate validates validating ",

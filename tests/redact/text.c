@@ -1,0 +1,128 @@
+/*
+ * What stands for a text. In the cases every pseudonym is written as # (of a word with a capital
+ * letter: @), so that they say what is replaced and what stays.
+ */
+#include "support/support.h"
+
+#include "redact/redact.h"
+
+static const struct {
+	const char *what;
+	enum ss_redact_class class;
+	const char *text, *wanted; /* wanted NULL: it stays */
+} cases[] = {
+	{ "an operator", SS_REDACT_NAME, "aten::addmm", NULL },
+	{ "a kernel", SS_REDACT_NAME, "ampere_sgemm_128x64_tn", NULL },
+	{ "a kernel of one's own", SS_REDACT_NAME, "zorglub_gemm_16816", "#_gemm_16816" },
+	{ "a pattern within a word", SS_REDACT_NAME, "zorgemmkof", "#gemm#" },
+	{ "within a path no pattern is looked for", SS_REDACT_PATH, "a/zorgemmkof.py", "a/#.py" },
+	{ "a call", SS_REDACT_NAME, "cudaLaunchKernel", NULL },
+	{ "a step", SS_REDACT_NAME, "ProfilerStep#12", NULL },
+	{ "a module", SS_REDACT_MODULE, "nn.Module: Linear_3", NULL },
+	{ "a module of one's own", SS_REDACT_MODULE, "nn.Module: Zorglub_3", "nn.Module: @_3" },
+	{ "words with capital letters", SS_REDACT_NAME, "NCCLZorgLinear", "NCCL@Linear" },
+	{ "a frame of a library", SS_REDACT_PATH, "torch/nn/modules/linear.py(12): forward", NULL },
+	{ "a frame of one's own", SS_REDACT_PATH, "/home/zorg/train.py(12): step",
+	  "/home/#/train.py(12): step" },
+	{ "the beginning of a word that rules look for", SS_REDACT_PATH, "x.py(3): validatezorg",
+	  "x.py(3): validat#" },
+	{ "an address", SS_REDACT_NAME, "tcp://10.1.22.133:29500", "tcp://#:29500" },
+	{ "a version is no address", SS_REDACT_NAME, "2.21.5", NULL },
+	{ "another address", SS_REDACT_NAME, "fe80::1ff:fe23:4567:890a", "#" },
+	{ "a namespace is no address", SS_REDACT_NAME, "at::add::cat", NULL },
+	{ "mail", SS_REDACT_NAME, "by data.model@torch.com now", "by # #" },
+	{ "an id", SS_REDACT_NAME, "3f2b8c1e-run", "#-run" },
+	{ "another id", SS_REDACT_NAME, "k3j9z2m4p7", "#" },
+	{ "types are no ids", SS_REDACT_NAME, "f16f16f32_bf16bf16", NULL },
+	{ "a long number", SS_REDACT_NAME, "step 1234567890", "step #" },
+	{ "a short number", SS_REDACT_NAME, "step 12345678", NULL },
+	{ "a number where one is meant", SS_REDACT_NUMBER, "1234567890.125", NULL },
+	{ "an address where a number is meant", SS_REDACT_NUMBER, "10.1.22.133", "#" },
+	{ "another alphabet", SS_REDACT_NAME, "aten::Z\xc3\xbcrich", "aten::@" },
+	{ "a host of public words", SS_REDACT_HOST, "gpu-node-1", "#" },
+	{ "a whole with a quote in it keeps its form", SS_REDACT_OTHER, "a\", \"b", "#\", \"#" },
+	{ "an input", SS_REDACT_INPUT, "[1, 1]", NULL },
+	{ "switches", SS_REDACT_INPUT, "[True, False]", NULL },
+	{ "an input that is none of sizes", SS_REDACT_INPUT, "0.001", "#" },
+	{ "nothing", SS_REDACT_HOST, "", NULL },
+};
+
+/* Pseudonyms as # and @; fails where a letter is none of theirs. */
+static void shorten(const struct ss_text *from, char *out)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < from->length; i++) {
+		bool is_one = from->length - i >= 18 &&
+			      (from->data[i] == 'q' || from->data[i] == 'Q') &&
+			      strspn(from->data + i + 1, "jqvwyz") >= 17;
+
+		out[used++] = !is_one ? from->data[i] : from->data[i] == 'q' ? '#' : '@';
+		i += is_one ? 17 : 0;
+	}
+	out[used] = '\0';
+}
+
+static void test_cases(void **state)
+{
+	static const unsigned char key[SS_SIPHASH_KEY_BYTES] = "0123456789abcde";
+	struct ss_redactor redactor;
+	struct ss_error err;
+
+	(void)state;
+	assert_int_equal(ss_redactor_open(&redactor, key, &err), SS_OK);
+	for (size_t i = 0; i < SS_COUNT(cases); i++) {
+		struct ss_text made = { 0 };
+		bool changed = ss_redact_text(&redactor, cases[i].class, cases[i].text,
+					      strlen(cases[i].text), &made);
+		char shown[512] = "";
+
+		if (changed)
+			shorten(&made, shown);
+		if (changed != (cases[i].wanted != NULL) ||
+		    (changed && strcmp(shown, cases[i].wanted) != 0))
+			fail_msg("%s: '%s' becomes '%s'", cases[i].what, cases[i].text, shown);
+		ss_text_release(&made);
+	}
+	ss_redactor_close(&redactor);
+}
+
+/* One text has one pseudonym with one key, and no two of many texts have the same. */
+static void test_pseudonyms(void **state)
+{
+	static const unsigned char key[SS_SIPHASH_KEY_BYTES] = "0123456789abcde";
+	struct ss_redactor redactor;
+	struct ss_strings seen;
+	struct ss_memory memory;
+	struct ss_error err;
+	struct ss_text made = { 0 };
+
+	(void)state;
+	ss_memory_init(&memory, 0);
+	assert_int_equal(ss_redactor_open(&redactor, key, &err), SS_OK);
+	assert_true(ss_strings_init(&seen, &memory));
+	for (uint32_t i = 0; i < 20000; i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "host-%u", i);
+		made.length = 0;
+		assert_true(ss_redact_text(&redactor, SS_REDACT_HOST, text, strlen(text), &made));
+		assert_int_equal(ss_strings_add(&seen, made.data, made.length), i + 1);
+		made.length = 0;
+		assert_true(ss_redact_text(&redactor, SS_REDACT_HOST, text, strlen(text), &made));
+		assert_int_equal(ss_strings_add(&seen, made.data, made.length), i + 1);
+	}
+	ss_text_release(&made);
+	ss_strings_release(&seen);
+	ss_redactor_close(&redactor);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_pseudonyms),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
