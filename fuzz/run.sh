@@ -14,7 +14,7 @@ seconds=${1:?usage: fuzz/run.sh SECONDS [TARGET...]}
 shift
 targets=("$@")
 ((${#targets[@]})) || targets=(fuzz_kineto fuzz_blocks fuzz_gzip fuzz_number_json
-	fuzz_pack fuzz_pickle fuzz_rewrite fuzz_serve)
+	fuzz_pack fuzz_pickle fuzz_redact fuzz_rewrite fuzz_serve)
 dir=$(realpath -m "${STEPSCOPE_FUZZ_DIR:-build/fuzz}")
 report='does not hold|the two loads|runtime error|ERROR: |^one block|bytes say'
 work=$(mktemp -d)

@@ -18,9 +18,13 @@ struct values {
 static const struct option options[] = {
 	{ "--output", "FILE", "the trace to write; .gz compresses it (default: " DEFAULT_NAME ")",
 	  OPTION_TEXT, offsetof(struct values, output), 'o' },
-	{ "--redact", "", "replace names, hosts and paths that are not public", OPTION_FLAG,
-	  offsetof(struct values, redaction.is_on), 0 },
-	REDACTION_OPTIONS(struct values, redaction),
+	{ "--redact", "", REDACTION_REDACT, OPTION_FLAG, offsetof(struct values, redaction.is_on),
+	  0 },
+	{ "--keep", REDACTION_KEEP, "what --redact leaves as it is (commas between them)",
+	  OPTION_LIST, offsetof(struct values, redaction.keep), 0 },
+	{ "--key", "FILE", REDACTION_KEY, OPTION_TEXT, offsetof(struct values, redaction.key), 0 },
+	{ "--list", "FILE", REDACTION_LIST, OPTION_TEXT, offsetof(struct values, redaction.list),
+	  0 },
 };
 
 static void prepare(void *values)

@@ -15,25 +15,9 @@ struct redaction {
 
 #define REDACTION_KEEP "modules|groups|paths"
 
-/* What goes with --redact, for the table of a command whose struct holds a struct redaction. */
-#define REDACTION_OPTIONS(type, field)                                                   \
-	{ "--keep",                                                                      \
-	  REDACTION_KEEP,                                                                \
-	  "what --redact leaves as it is (commas between them)",                         \
-	  OPTION_LIST,                                                                   \
-	  offsetof(type, field.keep),                                                    \
-	  0 },                                                                           \
-		{ "--key",                                                               \
-		  "FILE",                                                                \
-		  "the key of pseudonyms, made when it is missing "                      \
-		  "(default: a new one)",                                                \
-		  OPTION_TEXT,                                                           \
-		  offsetof(type, field.key),                                             \
-		  0 },                                                                   \
-	{                                                                                \
-		"--list", "FILE", "writes what was replaced, for yourself", OPTION_TEXT, \
-			offsetof(type, field.list), 0                                    \
-	}
+#define REDACTION_KEY "the key of pseudonyms, made when it is missing (default: a new one)"
+#define REDACTION_LIST "writes what was replaced, for yourself"
+#define REDACTION_REDACT "replace names, hosts and paths that are not public"
 
 /*
  * Without --redact, *out only counts what the files hold, for redaction_end() to say. Says what is wrong on stderr and returns the

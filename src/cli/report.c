@@ -33,9 +33,13 @@ static const struct option options[] = {
 	  offsetof(struct values, max_bytes), 0 },
 	{ "--page", "FILE", "another viewer than the one that is built in", OPTION_TEXT,
 	  offsetof(struct values, page), 0 },
-	{ "--redact", "", "replace names, hosts and paths that are not public", OPTION_FLAG,
-	  offsetof(struct values, redaction.is_on), 0 },
-	REDACTION_OPTIONS(struct values, redaction),
+	{ "--redact", "", REDACTION_REDACT, OPTION_FLAG, offsetof(struct values, redaction.is_on),
+	  0 },
+	{ "--keep", REDACTION_KEEP, "what --redact leaves as it is (commas between them)",
+	  OPTION_LIST, offsetof(struct values, redaction.keep), 0 },
+	{ "--key", "FILE", REDACTION_KEY, OPTION_TEXT, offsetof(struct values, redaction.key), 0 },
+	{ "--list", "FILE", REDACTION_LIST, OPTION_TEXT, offsetof(struct values, redaction.list),
+	  0 },
 };
 
 static void prepare(void *values)

@@ -296,6 +296,11 @@ enum ss_status ss_redact_json_step(struct ss_redact_stream *stream, struct ss_er
 				 .whole = stream->is_over };
 	bool failed = false;
 
+	/* Windows begins UTF-8 files with it */
+	if (!stream->json.has_begun && cursor.end - cursor.at >= 3 &&
+	    memcmp(cursor.at, "\xef\xbb\xbf", 3) == 0)
+		cursor.at += 3;
+	stream->json.has_begun = true;
 	while (cursor.at < cursor.end && !failed && take(&cursor, &failed) == FOUND)
 		;
 	if (failed)

@@ -33,6 +33,7 @@ struct ss_redact_json {
 	uint32_t depth;   /* 0: outside of all brackets */
 	bool expects_key; /* in an object */
 	uint8_t class;    /* of the value of the last key */
+	bool has_begun;
 };
 
 struct ss_redact_stream {

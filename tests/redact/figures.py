@@ -46,7 +46,8 @@ def names_of_views():
 def names_of_snapshot_views():
     text = run("help", "snapshot").stdout.decode()
     part = text.split("Views:")[1] if "Views:" in text else ""
-    return [line.split()[0] for line in part.split("\n") if line[:2] == "  " and line[2:3].isalpha()]
+    return [line.split()[0] for line in part.split("\n")
+            if line[:2] == "  " and line[2:3].isalpha()]
 
 
 def figures(cell):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Every text that figures depend on stays as it is in a redacted trace.
 
-Usage: vocabulary.py STEPSCOPE SOURCE_ROOT. Takes the patterns out of the sources that look at names,
-writes a trace with an event of each of them, and demands that its redacted copy has the same
+Usage: vocabulary.py STEPSCOPE SOURCE_ROOT. Takes the patterns out of the sources that look at
+names, writes a trace with an event of each of them, and demands that its redacted copy has the same
 names. The list of words must be in order, without anything twice.
 """
 import json
