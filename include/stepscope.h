@@ -113,7 +113,7 @@ struct ss_open_options {
 	 * or of a path. NULL: the newest complete one. Lent until the session is open.
 	 */
 	const char *run;
-	/* Replaces texts that are not public as files are read; NULL: none. Outlives the session. */
+	/* Replaces texts that are not public; NULL: none is replaced. Outlives the session. */
 	struct ss_redactor *redactor;
 };
 

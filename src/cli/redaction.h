@@ -20,8 +20,8 @@ struct redaction {
 #define REDACTION_REDACT "replace names, hosts and paths that are not public"
 
 /*
- * Without --redact, *out only counts what the files hold, for redaction_end() to say. Says what is wrong on stderr and returns the
- * exit code for it.
+ * Without --redact, *out only counts what the files hold, for redaction_end() to say. Says what is
+ * wrong on stderr and returns the exit code for it.
  */
 int redaction_begin(const char *what, const struct redaction *redaction, struct ss_redactor **out);
 

@@ -20,6 +20,8 @@ struct cursor {
 	struct ss_redact_stream *stream;
 	const char *at, *end;
 	const char *kept; /* not copied yet */
+	const char *key,
+		*key_end; /* the next key, where it was looked at before; NULL: it was not */
 	bool whole;
 };
 
@@ -87,9 +89,9 @@ static enum found plain_end(const struct cursor *cursor, const char *at, const c
 }
 
 /* Does a comma behind a quote say that the quote closes its text? */
-static enum found comma_closes(const struct cursor *cursor, const char *comma, bool in_array)
+static enum found comma_closes(struct cursor *cursor, const char *comma, bool in_array)
 {
-	const char *next = ss_bytes_skip_space(comma + 1), *quote = NULL;
+	const char *next = ss_bytes_skip_space(comma + 1), *quote = NULL, *key;
 	enum found found;
 
 	if (next >= cursor->end)
@@ -99,13 +101,18 @@ static enum found comma_closes(const struct cursor *cursor, const char *comma, b
 	found = plain_end(cursor, next + 1, &quote);
 	if (found != FOUND)
 		return found == MORE ? MORE : FOUND;
+	key = next + 1;
 	next = ss_bytes_skip_space(quote + 1);
 	if (next >= cursor->end)
 		return cursor->whole ? FOUND : MORE;
+	if (*next == ':' && !in_array) {
+		cursor->key = key;
+		cursor->key_end = quote;
+	}
 	return *next == ':' || (in_array && (*next == ',' || *next == ']')) ? FOUND : NOT_FOUND;
 }
 
-static enum found quote_closes(const struct cursor *cursor, const char *quote, bool *is_key)
+static enum found quote_closes(struct cursor *cursor, const char *quote, bool *is_key)
 {
 	const struct ss_redact_json *json = &cursor->stream->json;
 	bool in_array = level_of(json)->is_array;
@@ -132,9 +139,14 @@ struct string {
 };
 
 /* The closing quote of the text that begins at `at`; at the end of the file: the end. */
-static enum found find_end(const struct cursor *cursor, const char *at, struct string *out)
+static enum found find_end(struct cursor *cursor, const char *at, struct string *out)
 {
 	*out = (struct string){ .text = at };
+	if (at == cursor->key) {
+		out->end = cursor->key_end;
+		out->is_key = true;
+		return FOUND;
+	}
 	for (;; at++) {
 		enum found found;
 
@@ -238,11 +250,24 @@ static bool is_value(const char *text, size_t length)
 /* A word of this length is none: it is taken in pieces. */
 #define BARE_BYTES_MAX 65536
 
+static bool is_of_number(char byte)
+{
+	return (byte >= '0' && byte <= '9') || byte == '.' || byte == '-' || byte == 'e' ||
+	       byte == 'E' || byte == '+';
+}
+
 static enum found take_bare(struct cursor *cursor, bool *failed)
 {
 	const char *from = cursor->at, *at = from;
 	struct ss_redact_answer answer;
 
+	/* most of a file: numbers, with something behind them that cannot be part of one */
+	while (is_of_number(*at))
+		at++;
+	if (at < cursor->end && !is_bare(*at) && at > from && *from >= '0' && *from <= '9') {
+		cursor->at = at;
+		return FOUND;
+	}
 	while (is_bare(*at) && at < cursor->end)
 		at++;
 	/* a byte below ' ' that is no white space */
@@ -275,11 +300,13 @@ static enum found take(struct cursor *cursor, bool *failed)
 		json->expects_key = !level_of(json)->is_array;
 		break;
 	case ':':
+		break;
 	case ' ':
 	case '\n':
 	case '\t':
 	case '\r':
-		break;
+		cursor->at = ss_bytes_skip_space(cursor->at);
+		return FOUND;
 	default:
 		return take_bare(cursor, failed);
 	}

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/thread.h"
 #include "read/json.h"
 #include "read/pickle.h"
@@ -31,7 +32,23 @@ static void release_caches(struct ss_redact_stream *stream)
 			       cache->capacity * sizeof(*cache->answers));
 		*cache = (struct ss_redact_cache){ 0 };
 	}
+	memset(stream->recent, 0, sizeof(stream->recent));
 	stream->answered.length = 0;
+}
+
+/* Its place among the last ones: by length, beginning and end. Texts lie in the window: padded. */
+static struct ss_redact_recent *recent_of(struct ss_redact_stream *stream,
+					  enum ss_redact_class class, const char *text,
+					  size_t length)
+{
+	uint64_t head = ss_hash_word(text), tail = 0;
+
+	if (length < 8)
+		head &= UINT64_MAX >> (64 - 8 * length);
+	else
+		tail = ss_hash_word(text + length - 8);
+	head = (head ^ tail * SS_HASH_FACTOR ^ length << 32 ^ (uint64_t) class) * SS_HASH_SEED;
+	return &stream->recent[head >> 54];
 }
 
 static void add_escaped(struct ss_text *out, const char *text, size_t length)
@@ -112,16 +129,30 @@ static bool is_cached(struct ss_redact_stream *stream, enum ss_redact_class clas
 				 (size_t)cache->asked.count + 1, sizeof(*cache->answers));
 }
 
+static inline void count_change(struct ss_redact_stream *stream, enum ss_redact_class class,
+				const struct ss_redact_answer *answer)
+{
+	stream->texts[class == SS_REDACT_KEY ? SS_REDACT_KEY : answer->class] += answer->length !=
+										 SS_REDACT_STAYS;
+}
+
 bool ss_redact_ask(struct ss_redact_stream *stream, enum ss_redact_class class, bool is_json,
 		   const char *text, size_t length, struct ss_redact_answer *out)
 {
 	struct ss_redact_cache *cache = &stream->caches[class];
-	enum ss_redact_class counted;
+	struct ss_redact_recent *recent;
 	bool is_new = true;
 	uint32_t id = 0;
 
 	if (!length) {
 		*out = (struct ss_redact_answer){ 0, SS_REDACT_STAYS, SS_REDACT_OTHER };
+		return true;
+	}
+	recent = recent_of(stream, class, text, length);
+	if (recent->text && recent->length == length && recent->class == (uint32_t) class &&
+	    memcmp(recent->text, text, length) == 0) {
+		*out = recent->answer;
+		count_change(stream, class, out);
 		return true;
 	}
 	if (length > ASKED_BYTES_MAX) {
@@ -138,9 +169,10 @@ bool ss_redact_ask(struct ss_redact_stream *stream, enum ss_redact_class class, 
 			cache->answers[id] = *out;
 		else
 			*out = cache->answers[id];
+		*recent = (struct ss_redact_recent){ cache->asked.items[id].text, (uint32_t)length,
+						     (uint32_t) class, *out };
 	}
-	counted = class == SS_REDACT_KEY ? class : (enum ss_redact_class)out->class;
-	stream->texts[counted] += out->length != SS_REDACT_STAYS;
+	count_change(stream, class, out);
 	return true;
 }
 

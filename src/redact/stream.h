@@ -20,6 +20,16 @@ struct ss_redact_answer {
 	uint8_t class;         /* of the text itself; of a key: that of its values */
 };
 
+/* The last texts that were asked for, in front of the caches: keys above all. */
+#define SS_REDACT_RECENT 1024u
+
+struct ss_redact_recent {
+	const char *text; /* in the cache; NULL: free */
+	uint32_t length;
+	uint32_t class;
+	struct ss_redact_answer answer;
+};
+
 /* Deeper levels are taken for objects. */
 #define SS_REDACT_DEPTH_MAX 256
 
@@ -51,6 +61,7 @@ struct ss_redact_stream {
 	size_t out_at;
 
 	struct ss_redact_cache caches[SS_REDACT_CLASSES];
+	struct ss_redact_recent recent[SS_REDACT_RECENT];
 	struct ss_text answered, plain, made;
 	uint64_t texts[SS_REDACT_CLASSES];
 
