@@ -49,8 +49,7 @@ enum ss_status ss_redactor_open(struct ss_redactor *redactor, const unsigned cha
 void ss_redactor_close(struct ss_redactor *redactor)
 {
 	for (int i = 0; i < SS_REDACT_CLASSES; i++)
-		if (redactor->changed[i].items)
-			ss_strings_release(&redactor->changed[i]);
+		ss_strings_release(&redactor->changed[i]);
 	if (redactor->gate)
 		ss_gate_close(redactor->gate);
 	/* a key that is known turns pseudonyms back */

@@ -26,8 +26,7 @@ static void release_caches(struct ss_redact_stream *stream)
 	for (int i = 0; i < SS_REDACT_CLASSES; i++) {
 		struct ss_redact_cache *cache = &stream->caches[i];
 
-		if (cache->asked.items)
-			ss_strings_release(&cache->asked);
+		ss_strings_release(&cache->asked);
 		ss_memory_free(stream->source.memory, cache->answers,
 			       cache->capacity * sizeof(*cache->answers));
 		*cache = (struct ss_redact_cache){ 0 };
