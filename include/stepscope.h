@@ -329,11 +329,15 @@ SS_API SS_MUST_USE enum ss_status ss_redactor_list(struct ss_redactor *redactor,
 SS_API SS_MUST_USE enum ss_status ss_redactor_name(struct ss_redactor *redactor, const char *name,
 						   struct ss_text *out, struct ss_error *err);
 
-/* Writes a trace or a snapshot anew; `write` and *bytes are those of ss_session_pack(). */
+/*
+ * Writes a trace or a snapshot anew; `write` and *bytes are those of ss_session_pack(). *is_whole is
+ * false where the compressed data is cut or damaged: its copy has what could be read, and does not
+ * show it.
+ */
 SS_API SS_MUST_USE enum ss_status ss_redactor_copy(
 	struct ss_redactor *redactor, const char *path, bool compressed,
 	bool (*write)(void *context, const char *bytes, size_t length), void *context,
-	uint64_t *bytes, struct ss_error *err);
+	uint64_t *bytes, bool *is_whole, struct ss_error *err);
 
 /* The reports and views by index, in the order of help; false past the end. */
 SS_API bool ss_offer_at(size_t index, struct ss_offer *out);

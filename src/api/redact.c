@@ -206,7 +206,8 @@ static enum ss_status copy_all(struct copying *copying, struct ss_source *source
 
 enum ss_status ss_redactor_copy(struct ss_redactor *redactor, const char *path, bool compressed,
 				bool (*write)(void *context, const char *bytes, size_t length),
-				void *context, uint64_t *bytes, struct ss_error *err)
+				void *context, uint64_t *bytes, bool *is_whole,
+				struct ss_error *err)
 {
 	struct copying copying = { .write = write, .context = context };
 	const struct ss_path asked = { .path = path };
@@ -221,6 +222,8 @@ enum ss_status ss_redactor_copy(struct ss_redactor *redactor, const char *path, 
 		status = ss_gzip_writer_open(&memory, put, &copying, &copying.gzip, err);
 	if (status == SS_OK)
 		status = copy_all(&copying, source, err);
+	*is_whole = source &&
+		    (source->flaw == SS_SOURCE_WHOLE || source->flaw == SS_SOURCE_TRAILING);
 	ss_gzip_writer_close(copying.gzip);
 	ss_source_close(source);
 	*bytes = copying.bytes;

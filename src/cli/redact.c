@@ -146,6 +146,7 @@ static int redact_one(struct redacting *redacting, const struct ss_path *path)
 	struct output output;
 	enum ss_status status;
 	uint64_t bytes = 0;
+	bool is_whole = true;
 	int code;
 
 	if (path->from_folder && ss_find_is_pack(path->path)) {
@@ -160,7 +161,7 @@ static int redact_one(struct redacting *redacting, const struct ss_path *path)
 	if (code != EXIT_FINE)
 		return code;
 	status = ss_redactor_copy(redacting->redactor, path->path, ends_with(copy, ".gz"),
-				  output_write, &output, &bytes, &err);
+				  output_write, &output, &bytes, &is_whole, &err);
 	if (status != SS_OK) {
 		output_drop(&output);
 		return complain(redacting, path->path, err.text);
@@ -171,6 +172,11 @@ static int redact_one(struct redacting *redacting, const struct ss_path *path)
 	bytes_in_words(bytes, size);
 	if (strcmp(redacting->own->format, "text") == 0)
 		printf("%s: %s\n", copy, size);
+	if (!is_whole)
+		fprintf(stderr,
+			"stepscope %s: '%s': its compressed data is cut or damaged; the copy has "
+			"what could be read\n",
+			redacting->what, path->path);
 	redacting->written++;
 	return EXIT_FINE;
 }

@@ -54,6 +54,7 @@ static void open_level(struct ss_redact_json *json, bool is_array)
 	if (json->depth < UINT32_MAX)
 		json->depth++;
 	json->expects_key = !is_array;
+	json->has_value = false;
 }
 
 /* Back to the level around the last one of that kind; a bracket that closes nothing is left. */
@@ -67,6 +68,7 @@ static void close_level(struct ss_redact_json *json, bool is_array)
 	if (depth)
 		json->depth = depth - 1;
 	json->expects_key = false;
+	json->has_value = true;
 }
 
 /* The end of the text that begins at `at`, by its first quote that is not escaped. */
@@ -121,7 +123,7 @@ static enum found quote_closes(struct cursor *cursor, const char *quote, bool *i
 	*is_key = false;
 	if (next >= cursor->end)
 		return cursor->whole ? FOUND : MORE;
-	if (*next == ':' && (in_array || json->expects_key)) {
+	if (*next == ':' && (in_array || json->expects_key || json->has_value)) {
 		*is_key = true;
 		return FOUND;
 	}
@@ -216,6 +218,7 @@ static enum found take_string(struct cursor *cursor, bool *failed)
 										  : answer.class;
 		json->expects_key = false;
 	}
+	json->has_value = !found.is_key;
 	cursor->at = found.end + (found.end < cursor->end);
 	return FOUND;
 }
@@ -298,6 +301,7 @@ static enum found take(struct cursor *cursor, bool *failed)
 		break;
 	case ',':
 		json->expects_key = !level_of(json)->is_array;
+		json->has_value = false;
 		break;
 	case ':':
 		break;
@@ -308,6 +312,7 @@ static enum found take(struct cursor *cursor, bool *failed)
 		cursor->at = ss_bytes_skip_space(cursor->at);
 		return FOUND;
 	default:
+		json->has_value = true;
 		return take_bare(cursor, failed);
 	}
 	cursor->at++;

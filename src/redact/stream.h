@@ -42,6 +42,7 @@ struct ss_redact_json {
 	struct ss_redact_level levels[SS_REDACT_DEPTH_MAX];
 	uint32_t depth;   /* 0: outside of all brackets */
 	bool expects_key; /* in an object */
+	bool has_value;   /* behind a value: what follows without a comma is a key, too */
 	uint8_t class;    /* of the value of the last key */
 	bool has_begun;
 };
