@@ -330,9 +330,9 @@ SS_API SS_MUST_USE enum ss_status ss_redactor_name(struct ss_redactor *redactor,
 						   struct ss_text *out, struct ss_error *err);
 
 /*
- * Writes a trace or a snapshot anew; `write` and *bytes are those of ss_session_pack(). *is_whole is
- * false where the compressed data is cut or damaged: its copy has what could be read, and does not
- * show it.
+ * Writes a trace or a snapshot anew; `write` and *bytes are those of ss_session_pack(). *is_whole
+ * is false where the compressed data is cut or damaged: its copy has what could be read, and does
+ * not show it.
  */
 SS_API SS_MUST_USE enum ss_status ss_redactor_copy(
 	struct ss_redactor *redactor, const char *path, bool compressed,
