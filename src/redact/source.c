@@ -46,7 +46,8 @@ static struct ss_redact_recent *recent_of(struct ss_redact_stream *stream,
 		head &= UINT64_MAX >> (64 - 8 * length);
 	else
 		tail = ss_hash_word(text + length - 8);
-	head = (head ^ tail * SS_HASH_FACTOR ^ length << 32 ^ (uint64_t) class) * SS_HASH_SEED;
+	tail = tail * SS_HASH_FACTOR ^ (uint64_t)length << 32 ^ (uint32_t) class;
+	head = (head ^ tail) * SS_HASH_SEED;
 	return &stream->recent[head >> 54];
 }
 
