@@ -1,5 +1,6 @@
 /*
  * view_costs.c - loads a file once and runs every view on it: what each costs beside the load.
+ * Routes of the viewer that go over all tracks come at the end.
  *
  * Prints one line of JSON for the load and one for each view and group: the default groups in the
  * order of help, then all others. CPU time, not wall time, because machines are shared; one
@@ -44,6 +45,24 @@ static void measure(struct ss_session *session, const char *view, const char *gr
 	ss_text_release(&out);
 }
 
+/* What routes of the viewer cost that go over all tracks. */
+static void measure_route(struct ss_session *session, const char *route, const char *parameters)
+{
+	const struct ss_runs runs = { .sessions = { session }, .count = 1 };
+	struct ss_answer answer = { 0 };
+	struct ss_error err = { 0 };
+	double start_s = cpu_seconds();
+	char target[128];
+
+	snprintf(target, sizeof(target), "%s?%s", route, parameters);
+	if (ss_ask(&runs, target, &answer, &err) != SS_OK)
+		fail(err.text);
+	printf("{\"view\":\"%s\",\"group\":\"\",\"cpu_s\":%.6f,\"bytes\":%zu}\n", route,
+	       cpu_seconds() - start_s, answer.body.length);
+	fflush(stdout);
+	ss_text_release(&answer.body);
+}
+
 /* The default groups of all views or their other groups; one of the views if it is named. */
 static void measure_all(struct ss_session *session, bool defaults, const char *only)
 {
@@ -77,6 +96,10 @@ int main(int argc, char **argv)
 	       cpu_seconds() - start_s);
 	measure_all(session, true, only);
 	measure_all(session, false, only);
+	if (!only) {
+		measure_route(session, "tracks", "file=0");
+		measure_route(session, "range", "from=0&to=1000000000000000");
+	}
 	ss_session_close(session);
 	return 0;
 }

@@ -5,6 +5,10 @@
 
 #include "base/utf8.h"
 #include "check.h"
+#include "read/strict.h"
+
+/* A value as deep as it may be, of an event, in a list. */
+#define DEPTH_MAX (SS_STRICT_DEPTH_MAX + 2)
 
 struct cursor {
 	const char *at, *end;
@@ -94,7 +98,7 @@ static void read_value(struct cursor *cursor);
 static void read_items(struct cursor *cursor, char closing, bool keys)
 {
 	cursor->at++;
-	CHECK(++cursor->depth < 64);
+	CHECK(++cursor->depth <= DEPTH_MAX);
 	skip_space(cursor);
 	for (bool first = true; peek(cursor) != closing; first = false) {
 		if (!first) {

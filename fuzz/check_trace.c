@@ -53,7 +53,7 @@ static void check_row(const struct ss_trace *trace, uint32_t row)
 	CHECK(kind < SS_KIND_COUNT);
 	CHECK(slices->category[row] < SS_CATEGORIES_MAX);
 	CHECK(slices->name[row] < trace->names.count);
-	CHECK(slices->dur_ns[row] >= 0);
+	CHECK(slices->dur_ns[row] >= 0 && slices->dur_ns[row] <= SS_SLICE_NS_MAX);
 	CHECK(slices->args[row] == SS_NO_ARGS || slices->args[row] < args_count(trace, kind));
 	CHECK(slices->link[row] == SS_NO_ROW || slices->link[row] < slices->count);
 	CHECK(kind == SS_KIND_INSTANT || slices->start_ns[row] >= 0);

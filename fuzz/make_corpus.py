@@ -143,6 +143,25 @@ def other_events():
     yield event("?", "mark", "x")
 
 
+def half_events():
+    """Begins and ends: of two threads and one id, nested, out of order, alone, far apart."""
+    week_us = 7 * 24 * 3600 * 10**6
+    yield event("E", "cpu_op", "aten::mm", ts=2)
+    for tid in (10, 11):
+        yield event("B", "user_annotation", "ProfilerStep#1", tid=tid, ts=0)
+        yield event("B", "user_annotation", "Optimizer.step#SGD.step", tid=tid, ts=tid)
+        yield event("E", "user_annotation", "Optimizer.step#SGD.step", tid=tid, ts=40 - tid)
+        yield event("B", "cpu_op", "aten::mm", tid=tid, ts=50, args={"External id": tid})
+        yield event("E", None, None, tid=tid, ts=50 + week_us)
+        yield event("E", None, None, tid=tid, ts=3 * 10**15)
+    yield event("B", "kernel", "gemm", pid=0, tid=7, ts=60, args={"correlation": 5, "stream": 7})
+    yield event("E", "kernel", "gemm", pid=0, tid=7, ts=3 * 10**15)
+    yield event("B", "cuda_runtime", "cudaLaunchKernel", ts=55, args={"correlation": 5})
+    for ph, ts in (("b", -3 * 10**15), ("b", 1), ("e", 3 * 10**15), ("e", week_us), ("S", 5),
+                   ("F", 9.5), ("F", 1e15)):
+        yield event(ph, "nccl", "wait", ts=ts, id=3)
+
+
 HEAD = {
     "schemaVersion": 1,
     "deviceProperties": [{"id": 0, "name": "NVIDIA H100", "totalGlobalMem": 85899345920,
@@ -207,7 +226,8 @@ def dump(value, layout):
 
 def traces():
     """(name, bytes) of whole files."""
-    groups = {"host": host_events, "device": device_events, "other": other_events}
+    groups = {"host": host_events, "device": device_events, "other": other_events,
+              "half": half_events}
     for name, make in groups.items():
         yield name, dump({"traceEvents": list(make())}, "tight").encode()
         for index, item in enumerate(make()):
@@ -280,7 +300,7 @@ ASKED = (
     "near?file=0&track=6&gap=1&go=next", "near?file=0&track=5&gap=1&go=previous",
     "near?file=1&run=1&row=2&go=previous", "search?run=1&q=*&longest=1&kind=kernel",
     "search?q=a*m&step=0&offset=3", "range?run=1&from=0&to=999999",
-    "range?files=0&tracks=0,1,6&from=0&to=9000000&limit=3", "range?files=1&run=1&from=9&to=90000",
+    "range?rows=0-0-1-6&from=0&to=9000000&limit=3", "range?files=1&run=1&from=9&to=90000",
     "path?run=1&from=0&to=900000&pixels=100", "flags?run=1", "compare/steps",
     "compare/operators?top=3", "compare/diagnose", "view/diagnose?run=1&rank=1",
     *(f"memory?snapshot=0&device=0&group={group}&axis={axis}&from=-1&to=40000&pixels=90"

@@ -61,10 +61,12 @@ struct ss_text {
 	size_t capacity;
 };
 
-/* What a long load has done so far. */
+/* What a long load, or a long answer, has done so far. */
 struct ss_progress {
-	const char *path;    /* the file at work */
-	uint32_t file_index; /* from 0 */
+	const char *doing;   /* in words: "Reading the traces"; lives as long as the library */
+	double share;        /* of all that is to be done, 0 to 1: never less than before */
+	const char *path;    /* the file at work; NULL: of an answer, as all below file_count */
+	uint32_t file_index; /* from 0; of an answer how many files or replays are done */
 	uint32_t file_count;
 	uint64_t done_bytes;  /* of the file at work, as it lies on disk */
 	uint64_t total_bytes; /* 0 when not known, as for a pipe */
@@ -171,8 +173,20 @@ SS_API SS_MUST_USE enum ss_status ss_session_open_memory(const void *data, size_
 							 const char *name, struct ss_session **out,
 							 struct ss_error *err);
 
+/*
+ * From now on `progress` is called now and then while an answer takes its time: a verdict, or
+ * views of many files. One thread at a time; false stops as soon as that can be, and what was
+ * asked for fails with SS_ERR_STOPPED: it can be asked for again. NULL: no more calls.
+ */
+SS_API void ss_session_watch(struct ss_session *session,
+			     bool (*progress)(void *context, const struct ss_progress *progress),
+			     void *context);
+
 /* How many of the files could not be read; the view "files" says why. */
 SS_API uint32_t ss_session_failed_count(const struct ss_session *session);
+
+/* How many packs could not be read where the files that they were made of were, instead. */
+SS_API uint32_t ss_session_unread_packs(const struct ss_session *session);
 
 /* One file of a session. The texts live as long as the session. */
 struct ss_file {
@@ -203,6 +217,15 @@ SS_API SS_MUST_USE enum ss_status ss_session_pack(struct ss_session *session, ui
 								size_t length),
 						  void *context, uint64_t *bytes,
 						  struct ss_error *err);
+
+/*
+ * Fails when two files that were read differ in anything that a pack keeps, and so in any figure.
+ * A pack that was opened equals the file that it was made of, and not only by its checksums.
+ */
+SS_API SS_MUST_USE enum ss_status ss_session_compare_files(const struct ss_session *a,
+							   uint32_t index_a,
+							   const struct ss_session *b,
+							   uint32_t index_b, struct ss_error *err);
 
 /* Runs a view or report and appends what it renders to `out`. */
 SS_API SS_MUST_USE enum ss_status ss_session_run(struct ss_session *session,
@@ -268,7 +291,7 @@ struct ss_report_options {
  * viewer with the packs of all files that could be read in it. Each stands before
  * </body> as
  *
- *     <script type="application/x-stepscope" data-run="0" data-name="rank0.json.gz">
+ *     <script type="application/x-stepscope" data-run="0" data-name="run/rank0.json.gz">
  *
  * with the pack as gzip as base64; data-run is the number of the run. The place of a link
  * stands before them as application/x-stepscope-place, without the key of the server. `write` and
@@ -371,7 +394,7 @@ SS_API const char *ss_snapshots_group_at(const char *view, size_t index);
  * Fields that are 0 or NULL are left to the preset, or to a default.
  */
 struct ss_simulation {
-	const char *folder; /* that the files go into; made when it is not there */
+	const char *folder; /* that the files appear in, all at once; made when it is not there */
 	/* Instead of the folder: takes the traces piece by piece, rank after rank; false stops. */
 	bool (*write)(void *context, uint32_t rank, const char *bytes, size_t length);
 	void *write_context;
@@ -391,7 +414,10 @@ struct ss_simulation {
 	uint32_t drift_ppb;        /* and run apart by up to this much */
 	uint32_t lost_per_million; /* events that do not get into the files */
 	uint32_t threads;          /* 0: as many as the machine has cores */
-	/* Called after each rank, by one thread at a time; false stops. May be NULL. */
+	/*
+	 * Called before the first file, while ranks are written and after each, by one
+	 * thread at a time; false stops, and nothing is left. May be NULL.
+	 */
 	bool (*progress)(void *context, uint32_t done, uint32_t count);
 	void *progress_context;
 };

@@ -114,7 +114,9 @@ def kernels(rows, oracle):
         yield what + "calls", ours.get("calls"), row["calls"], 0
         for figure in ("total", "mean", "min", "max"):
             yield what + figure, ours.get(f"{figure}_ns"), row[figure], US
-        yield what + "occupancy", ours.get("occupancy_percent"), row["occupancy_pct"], PERCENT
+        occupancy = ours.get("occupancy_percent")
+        if occupancy is not None or row["occupancy_pct"] != 0:  # 0 that cannot be is not known
+            yield what + "occupancy", occupancy, row["occupancy_pct"], PERCENT
         blocks = ours.get("blocks_per_sm")
         blocks = None if blocks is None else float(blocks)
         yield what + "blocks per SM", blocks, row["blocks_per_sm"], PERCENT

@@ -26,6 +26,7 @@ class Module {
 		const stepscope = {
 			read: (at, room) => self.read(at >>> 0, room >>> 0),
 			progress: () => 1,
+			work: () => {},
 		};
 		const imports = { wasi_snapshot_preview1: self.wasi(module), stepscope };
 		const instance = await WebAssembly.instantiate(module, imports);

@@ -33,8 +33,8 @@ LAYERS = (
     "timeline", "render", "api",
 )  # fmt: skip
 # The surfaces stand on all layers and do not know each other; the command starts the server.
-SURFACES = ("sql", "serve", "cli", "wasm", "python")
-STARTS = {"cli": ("serve",)}
+SURFACES = ("sql", "serve", "sandbox", "cli", "wasm", "python")
+STARTS = {"cli": ("serve", "sandbox")}
 # The simulator stands on the trace; only what serves a demo may ask for it.
 SIM_INCLUDES = ("base", "read", "trace")
 SIM_INCLUDERS = ("api",) + SURFACES
@@ -49,6 +49,7 @@ FOREIGN = {
     "DuckDB": ("duckdb.h",),
     "MPI": ("mpi.h",),
     "libmicrohttpd": ("microhttpd.h",),
+    "libseccomp": ("seccomp.h",),
     "pthread": ("pthread.h",),
     "Python": ("Python.h",),
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "analyze/across.h"
+#include "analyze/arrange.h"
+#include "analyze/totals.h"
 #include "base/hash.h"
 
 /* Of each figure: least, median, most, and the rank with the most. */
@@ -53,7 +55,41 @@ struct across {
 	const struct ss_table *table;
 	const enum ss_column_role *roles; /* of the columns */
 	bool medians;                     /* nothing else of each figure */
+	uint32_t *figures;                /* columns, those that rows are ordered by first */
+	uint32_t figure_count;
+	uint32_t order_count; /* of the figures: those that rows are ordered by */
 };
+
+static void add_to_figures(struct across *across, uint32_t column)
+{
+	for (uint32_t i = 0; i < across->figure_count; i++)
+		if (across->figures[i] == column)
+			return;
+	across->figures[across->figure_count++] = column;
+}
+
+/* Medians stand where their columns do; a comparison begins with what rows are ordered by. */
+static bool list_figures(struct across *across)
+{
+	const struct ss_table *table = across->table;
+	const struct ss_view *view = table->view;
+	bool ordered = !across->medians &&
+		       ss_view_is_ordered(view, ss_view_group(view, table->group));
+
+	across->figures = SS_ARENA_NEW(table->arena, uint32_t, view->column_count);
+	if (!across->figures)
+		return false;
+	for (uint32_t k = 0; ordered && k < SS_ORDER_MAX && view->order[k]; k++)
+		for (uint32_t i = 1; i < view->column_count; i++)
+			if (across->roles[i] == SS_ROLE_FIGURE &&
+			    strcmp(view->columns[i].name, view->order[k]) == 0)
+				add_to_figures(across, i);
+	across->order_count = across->figure_count;
+	for (uint32_t i = 1; i < view->column_count; i++)
+		if (across->roles[i] == SS_ROLE_FIGURE)
+			add_to_figures(across, i);
+	return true;
+}
 
 /* "total_ns" and "min" make "total_min_ns": the unit stays last. */
 static const char *column_name(struct ss_table *out, const char *name, const char *what)
@@ -96,13 +132,18 @@ static void add_figure(struct ss_table *out, const struct ss_view *view, struct 
 					 "rank that has the most", detail };
 }
 
+/* Nothing to compare: not known, or 0 everywhere. */
 static bool is_empty(const struct ss_table *table, uint32_t column)
 {
 	size_t width = table->view->column_count;
+	bool fraction = ss_column_has_fraction(&table->view->columns[column]);
 
-	for (uint32_t i = 0; i < table->row_count; i++)
-		if (!table->cells[i * width + column].is_null)
+	for (uint32_t i = 0; i < table->row_count; i++) {
+		const struct ss_cell *cell = &table->cells[i * width + column];
+
+		if (!cell->is_null && (fraction ? cell->value.number != 0 : cell->value.integer))
 			return false;
+	}
 	return true;
 }
 
@@ -130,18 +171,18 @@ static struct ss_view *make_view(const struct across *across, struct ss_table *o
 		columns[view->column_count++] = (struct ss_column){ "ranks", SS_COLUMN_COUNT,
 								    "ranks that have it",
 								    SS_COLUMN_CONTEXT };
-	for (uint32_t i = 1; i < from->column_count; i++) {
+	for (uint32_t i = 0; i < across->figure_count; i++) {
+		const struct ss_column *figure = &from->columns[across->figures[i]];
 		/* times and shares are compared first */
-		bool shown = !(from->columns[i].flags & SS_COLUMN_DETAIL) &&
-			     from->columns[i].type != SS_COLUMN_COUNT && !is_empty(table, i);
+		bool shown = !(figure->flags & SS_COLUMN_DETAIL) &&
+			     figure->type != SS_COLUMN_COUNT &&
+			     !is_empty(table, across->figures[i]);
 
-		if (across->roles[i] != SS_ROLE_FIGURE)
-			continue;
 		if (across->medians) {
-			columns[view->column_count++] = from->columns[i];
+			columns[view->column_count++] = *figure;
 			continue;
 		}
-		add_figure(out, from, &columns[view->column_count], &from->columns[i],
+		add_figure(out, from, &columns[view->column_count], figure,
 			   shown && figures < FIGURES_SHOWN);
 		view->column_count += FIGURE_COLUMNS;
 		figures += shown;
@@ -357,25 +398,66 @@ static void add_row(const struct across *across, const struct row *rows, uint32_
 	}
 	if (!across->medians)
 		ss_row_int(out, count_ranks(table, rows, count));
-	for (uint32_t i = 1; i < view->column_count; i++)
-		if (across->roles[i] == SS_ROLE_FIGURE)
-			add_figures(across, rows, count, i, values, out);
+	for (uint32_t i = 0; i < across->figure_count; i++)
+		add_figures(across, rows, count, across->figures[i], values, out);
 	ss_row_end(out);
 }
 
+/* Rows by the medians of what the view orders its rows by; the last one weighs least. */
+static bool order_rows(const struct across *across, struct ss_table *out)
+{
+	struct ss_error err;
+
+	for (uint32_t i = across->order_count; i-- > 0;) {
+		const char *name = across->table->view->columns[across->figures[i]].name;
+		const char *median = column_name(out, name, "median");
+
+		if (out->failed || ss_table_sort(out, median, &err) != SS_OK)
+			return false;
+	}
+	return true;
+}
+
+/* The totals: of each figure that adds up what the ranks' own sums come to. */
+static bool add_totals(const struct across *across, struct value *values, struct ss_table *out)
+{
+	struct across of = *across;
+	struct ss_table sums;
+	struct row *rows;
+	bool whole = ss_table_rank_sums(across->table, &sums);
+
+	rows = SS_ARENA_NEW(out->arena, struct row, (size_t)sums.row_count + 1);
+	out->totals = SS_ARENA_NEW(out->arena, struct ss_cell, out->view->column_count);
+	whole = whole && rows && out->totals;
+	for (uint32_t i = 0; whole && i < sums.row_count; i++)
+		rows[i].number = i;
+	of.table = &sums;
+	if (whole && sums.row_count)
+		add_row(&of, rows, sums.row_count, values, out);
+	whole = whole && !out->failed;
+	if (whole && sums.row_count)
+		memcpy(out->totals, &out->cells[(size_t)--out->row_count * out->view->column_count],
+		       out->view->column_count * sizeof(*out->totals));
+	else
+		out->totals = NULL;
+	ss_table_release(&sums);
+	return whole;
+}
+
 /* Fills `out`, a table of the same view so far. */
-static bool compare(const struct across *across, struct ss_table *out)
+static bool compare(struct across *across, struct ss_table *out)
 {
 	const struct ss_table *table = across->table;
 	struct value *values = SS_ARENA_NEW(table->arena, struct value,
 					    (size_t)table->row_count + 1);
 	struct row *rows = sort_rows(across);
-	struct ss_view *view = make_view(across, out);
+	struct ss_view *view = list_figures(across) ? make_view(across, out) : NULL;
 
 	if (!values || !view || !rows || out->failed)
 		return false;
 	out->view = view;
 	out->group = table->group;
+	out->basis = table->basis;
 	for (uint32_t i = 0; i < table->note_count; i++)
 		out->notes[out->note_count++] = table->notes[i];
 	for (uint32_t from = 0, to; from < table->row_count; from = to) {
@@ -383,7 +465,9 @@ static bool compare(const struct across *across, struct ss_table *out)
 			to++;
 		add_row(across, rows + from, to - from, values, out);
 	}
-	return !out->failed;
+	if (table->view->sums && !across->medians && !add_totals(across, values, out))
+		return false;
+	return order_rows(across, out) && !out->failed;
 }
 
 bool ss_table_across(const struct ss_table *table, struct ss_table *out)

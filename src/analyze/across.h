@@ -23,7 +23,8 @@ uint64_t ss_row_hash(const struct ss_view *view, const enum ss_column_role *role
 /*
  * Rows of `table` with equal keys (but the rank) are the same thing on different ranks;
  * of several on one rank the first belong together, then the second ..., so that nothing
- * of a rank is lost. They keep the order in which they first appear. `out` is a table
+ * of a rank is lost. They stand in the order of the view (`order`, by the medians), else in
+ * that in which they first appear. `out` is a table
  * of a view that is made here, called "NAME.ranks"; it lives as long as `table`'s
  * arena. False: no memory.
  */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/arrange.h"
+#include "analyze/across.h"
 #include "base/text.h"
 
 static bool same_rank(const struct ss_cell *a, const struct ss_cell *b)
@@ -98,36 +99,53 @@ bool ss_pattern_matches(const char *pattern, const char *text)
 	return strpbrk(pattern, "*?") ? has_form(text, pattern) : has_part(text, pattern);
 }
 
-static bool is_searched(const struct ss_column *column)
+static bool is_searched(const struct ss_table *table, bool keys, uint32_t column)
 {
-	return column->type == SS_COLUMN_TEXT && !(column->flags & SS_COLUMN_CONTEXT);
+	const struct ss_column *own = &table->view->columns[column];
+
+	return own->type == SS_COLUMN_TEXT && !(own->flags & SS_COLUMN_CONTEXT) &&
+	       (!keys || ss_column_role(table, column) == SS_ROLE_KEY);
 }
 
-static bool matches(const struct ss_view *view, const struct ss_cell *row, const char *pattern)
+static bool matches(const struct ss_table *table, bool keys, uint32_t row, const char *pattern)
 {
-	for (uint32_t i = 0; i < view->column_count; i++)
-		if (is_searched(&view->columns[i]) && !row[i].is_null &&
-		    ss_pattern_matches(pattern, row[i].value.text))
+	uint32_t width = table->view->column_count;
+
+	for (uint32_t i = 0; i < width; i++) {
+		const struct ss_cell *cell = ss_table_cell(table, row, i, width);
+
+		if (is_searched(table, keys, i) && !cell->is_null &&
+		    ss_pattern_matches(pattern, cell->value.text))
 			return true;
+	}
 	return false;
 }
 
-bool ss_table_keep(struct ss_table *table, const char *pattern)
+static bool keep(struct ss_table *table, bool keys, const char *pattern)
 {
-	const struct ss_view *view = table->view;
+	size_t width = table->view->column_count;
 	bool searched = false;
-	size_t width = view->column_count;
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < view->column_count; i++)
-		searched |= is_searched(&view->columns[i]);
+	for (uint32_t i = 0; i < width; i++)
+		searched |= is_searched(table, keys, i);
 	for (uint32_t i = 0; searched && i < table->row_count; i++)
-		if (matches(view, &table->cells[i * width], pattern))
+		if (matches(table, keys, i, pattern))
 			memmove(&table->cells[kept++ * width], &table->cells[i * width],
 				width * sizeof(*table->cells));
 	if (searched)
 		table->row_count = kept;
 	return searched;
+}
+
+bool ss_table_keep(struct ss_table *table, const char *pattern)
+{
+	return keep(table, false, pattern);
+}
+
+bool ss_table_keep_keys(struct ss_table *table, const char *pattern)
+{
+	return keep(table, true, pattern);
 }
 
 /* --- sorting ------------------------------------------------------------------- */

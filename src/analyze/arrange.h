@@ -19,6 +19,12 @@ bool ss_pattern_matches(const char *pattern, const char *text);
 bool ss_table_keep(struct ss_table *table, const char *pattern);
 
 /*
+ * The same for a table whose ranks are compared afterwards: only texts that say what a row is
+ * about are looked at, so that a thing stays on all ranks or on none.
+ */
+bool ss_table_keep_keys(struct ss_table *table, const char *pattern);
+
+/*
  * Keeps the first so many rows of each rank; rows of a rank stand together. Where no rank has
  * several the table stays as it is.
  */

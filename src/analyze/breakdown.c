@@ -12,7 +12,7 @@ static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
 	{ "name", SS_COLUMN_TEXT, "its name in the trace; empty when it has none",
-	  SS_COLUMN_DETAIL },
+	  SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
 	{ "dur_ns", SS_COLUMN_NS, "effective duration; the parts sum to it", 0 },
 	{ "kernel_ns", SS_COLUMN_NS, "a compute kernel ran", 0 },
 	{ "memcpy_ns", SS_COLUMN_NS, "a copy ran, and no kernel", 0 },
@@ -51,7 +51,7 @@ static void add_parts(struct ss_table *out, const int64_t *sums, const struct ss
 		int64_t total_ns = 0;
 
 		for (uint32_t i = 0; i < steps->count; i++)
-			total_ns += sums[(size_t)role * steps->count + i];
+			ss_ns_add(&total_ns, sums[(size_t)role * steps->count + i]);
 		if (!total_ns)
 			continue;
 		ss_row_begin(out);
@@ -142,6 +142,10 @@ const struct ss_view ss_view_breakdown = {
 	.empty = "No steps: the file has neither CPU ops nor device events.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "dur_ns kernel_ns memcpy_ns memset_ns communication_ns runtime_ns "
+		"dataloader_ns cpu_ns other_ns mean_ns total_ns",
+	.basis = SS_BASIS_MEAN,
+	.bases = { [GROUP_STEP] = SS_BASIS_STEP },
 	.groups = { "step", "part" },
 	.by_moment = true,
 	.run = breakdown_run,

@@ -185,6 +185,10 @@ const struct ss_view ss_view_budget = {
 		 "(ProfilerActivity.CUDA or XPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "dur_ns compute_ns exposed_comm_ns exposed_copy_ns idle_ns comm_ns "
+		"mean_ns total_ns",
+	.basis = SS_BASIS_MEAN,
+	.bases = { [GROUP_STEP] = SS_BASIS_STEP },
 	.groups = { "step", "part" },
 	.by_moment = true,
 	.run = budget_run,

@@ -87,6 +87,8 @@ const struct ss_view ss_view_categories = {
 	.empty = "No events.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "events",
+	.basis = SS_BASIS_FILE,
 	.folds = true,
 	.run = categories_run,
 };

@@ -22,12 +22,13 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "collective", SS_COLUMN_TEXT, "its name; the kernel's where nothing else is recorded",
-	  0 },
+	  SS_COLUMN_SLICES },
 	{ "group", SS_COLUMN_TEXT, "name of the process group", SS_COLUMN_CONTEXT },
 	{ "description", SS_COLUMN_TEXT, "what it is for, as the program said (group group)",
 	  SS_COLUMN_CONTEXT },
 	{ "group_size", SS_COLUMN_COUNT, "ranks of the group", SS_COLUMN_CONTEXT },
-	{ "hider", SS_COLUMN_TEXT, "compute kernel that ran beside them (group hidden-by)", 0 },
+	{ "hider", SS_COLUMN_TEXT, "compute kernel that ran beside them (group hidden-by)",
+	  SS_COLUMN_KERNELS },
 	{ "calls", SS_COLUMN_COUNT, "kernels", 0 },
 	{ "hidden_ns", SS_COLUMN_NS,
 	  "time with communication beside it; of kernels at once the first has it", 0 },
@@ -218,8 +219,8 @@ static bool count_row(struct communication *view, uint32_t row, int64_t hidden_n
 		return false;
 	if (!tally->calls++ || dur_ns < tally->min_ns)
 		tally->min_ns = dur_ns;
-	tally->total_ns += dur_ns;
-	tally->hidden_ns += hidden_ns;
+	ss_ns_add(&tally->total_ns, dur_ns);
+	ss_ns_add(&tally->hidden_ns, hidden_ns);
 	if (call.ranks <= 0)
 		tally->has_factor = false;
 	if (call.bytes < 0)
@@ -486,7 +487,7 @@ static bool fill_hiders(struct communication *view, struct ss_table *out)
 		if (!count_device(view, device, hiders))
 			return false;
 	for (uint32_t i = 0; i < count; i++) {
-		all_ns += hiders[i].hidden_ns;
+		ss_ns_add(&all_ns, hiders[i].hidden_ns);
 		if (hiders[i].calls)
 			hiders[used++] = hiders[i];
 	}
@@ -560,6 +561,9 @@ const struct ss_view ss_view_communication = {
 	.empty = "No communication: no collective ran (group hidden-by: none beside compute).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "calls hidden_ns total_ns",
+	.basis = SS_BASIS_FILE,
 	.groups = { "collective", "kind", "group", "hidden-by" },
+	.order = { "total_ns", "hidden_ns" },
 	.run = communication_run,
 };

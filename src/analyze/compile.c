@@ -14,7 +14,8 @@ static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
 	{ "name", SS_COLUMN_TEXT,
-	  "region, by frame and version; eager: outside of all; or what compiled", 0 },
+	  "region, by frame and version; eager: outside of all; or what compiled",
+	  SS_COLUMN_SLICES },
 	{ "calls", SS_COLUMN_COUNT, "how often it ran; in a step: calls that are in no other", 0 },
 	{ "version", SS_COLUMN_ID,
 	  "how often its frame was compiled before: above 0 it was compiled again",
@@ -92,11 +93,11 @@ static uint32_t fold(struct tally *tallies, uint32_t count)
 			continue;
 		}
 		last->calls += tallies[i].calls;
-		last->host_ns += tallies[i].host_ns;
-		last->total_ns += tallies[i].total_ns;
+		ss_ns_add(&last->host_ns, tallies[i].host_ns);
+		ss_ns_add(&last->total_ns, tallies[i].total_ns);
 		last->kernels += tallies[i].kernels;
-		last->device_ns += tallies[i].device_ns;
-		last->triton_ns += tallies[i].triton_ns;
+		ss_ns_add(&last->device_ns, tallies[i].device_ns);
+		ss_ns_add(&last->triton_ns, tallies[i].triton_ns);
 	}
 	qsort(tallies, used, sizeof(*tallies), by_time);
 	return used;
@@ -179,7 +180,7 @@ static bool add_regions(const struct ss_regions *regions, struct ss_table *out)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct ss_region_call *call = &regions->calls[i];
 
-		all_ns += call->device_ns;
+		ss_ns_add(&all_ns, call->device_ns);
 		tallies[i] = (struct tally){
 			.name = slices->name[call->row],
 			.graph = call->graph,
@@ -278,7 +279,8 @@ static bool add_compiling(const struct ss_regions *regions, struct ss_table *out
 			continue;
 		if (end_ns > ss_slice_end(slices, outer))
 			end_ns = ss_slice_end(slices, outer);
-		tallies[slices->name[outer]].host_ns -= end_ns - slices->start_ns[row];
+		ss_ns_subtract(&tallies[slices->name[outer]].host_ns,
+			       end_ns - slices->start_ns[row]);
 	}
 	for (uint32_t i = 0; i < trace->names.count; i++)
 		if (tallies[i].calls)
@@ -321,6 +323,11 @@ const struct ss_view ss_view_compile = {
 	.empty = "None here: torch.compile was not used, compiled nothing, or was not recorded.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "host_ns kernels device_ns",
+	.basis = SS_BASIS_FILE,
+	.bases = { [GROUP_STEP] = SS_BASIS_STEP },
 	.groups = { "region", "step", "compile" },
+	.order = { "device_ns", "host_ns" },
+	.own_order = 1u << GROUP_STEP,
 	.run = compile_run,
 };

@@ -18,8 +18,10 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "name", SS_COLUMN_TEXT, "direction and kinds of memory, as the trace has it", 0 },
-	{ "op", SS_COLUMN_TEXT, "innermost operator around their calls (group op)", 0 },
+	{ "name", SS_COLUMN_TEXT, "direction and kinds of memory, as the trace has it",
+	  SS_COLUMN_SLICES },
+	{ "op", SS_COLUMN_TEXT, "innermost operator around their calls (group op)",
+	  SS_COLUMN_SLICES },
 	{ "line", SS_COLUMN_TEXT, "line of the program around their calls (group line)", 0 },
 	{ "calls", SS_COLUMN_COUNT, "how many", 0 },
 	{ "moved_bytes", SS_COLUMN_BYTES, "sum; not recorded when no call has it", 0 },
@@ -105,14 +107,14 @@ static void count_call(const struct ss_slices *slices, uint32_t row, struct tall
 	if (launch == SS_NO_ROW)
 		return;
 	if (!tally->has_host || tally->launch != launch) {
-		tally->host_ns += slices->dur_ns[launch];
+		ss_ns_add(&tally->host_ns, slices->dur_ns[launch]);
 		tally->launch = launch;
 		tally->launch_ns = 0;
 		tally->has_host = true;
 	}
 	blocked_ns = blocked_part(slices, launch, row);
 	if (blocked_ns > tally->launch_ns) {
-		tally->blocked_ns += blocked_ns - tally->launch_ns;
+		ss_ns_add(&tally->blocked_ns, blocked_ns - tally->launch_ns);
 		tally->launch_ns = blocked_ns;
 	}
 }
@@ -130,7 +132,7 @@ static void count_bytes(const struct ss_trace *trace, uint32_t row, struct tally
 	/* what a file claims may be more than there is */
 	if (__builtin_add_overflow(tally->bytes, args->bytes, &tally->bytes))
 		tally->bytes = INT64_MAX;
-	tally->bytes_known_ns += slices->dur_ns[row];
+	ss_ns_add(&tally->bytes_known_ns, slices->dur_ns[row]);
 	tally->has_bytes = true;
 }
 
@@ -157,7 +159,7 @@ static bool count_row(struct copies *view, uint32_t row)
 	if (!tally)
 		return false;
 	tally->calls++;
-	tally->total_ns += slices->dur_ns[row];
+	ss_ns_add(&tally->total_ns, slices->dur_ns[row]);
 	count_call(slices, row, tally);
 	count_bytes(view->trace, row, tally);
 	return true;
@@ -254,6 +256,9 @@ const struct ss_view ss_view_copies = {
 	.empty = "No copies and no memsets: ProfilerActivity.CUDA records them.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "calls moved_bytes total_ns blocked_ns host_ns",
+	.basis = SS_BASIS_FILE,
 	.groups = { "kind", "op", "line" },
+	.order = { "total_ns" },
 	.run = copies_run,
 };

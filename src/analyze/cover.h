@@ -10,16 +10,11 @@
 #define SS_ANALYZE_COVER_H
 
 #include "base/memory.h"
+#include "base/ns.h"
 
 struct ss_interval {
 	int64_t start_ns, end_ns; /* end > start */
 };
-
-/* The sum of two lengths, at most what fits: times come from files. */
-static inline int64_t ss_ns_sum(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns > INT64_MAX - b_ns ? INT64_MAX : a_ns + b_ns;
-}
 
 /* Zeroed: empty. Released with ss_cover_release(). */
 struct ss_cover {

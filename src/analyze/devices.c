@@ -111,5 +111,7 @@ const struct ss_view ss_view_devices = {
 		 "(ProfilerActivity.CUDA or XPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "kernels comm_kernels memcpys memsets orphans",
+	.basis = SS_BASIS_FILE,
 	.run = devices_run,
 };

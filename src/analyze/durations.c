@@ -71,7 +71,7 @@ struct histogram {
 static void add_to(struct tally *tally, int64_t dur_ns)
 {
 	tally->calls++;
-	tally->total_ns += dur_ns;
+	ss_ns_add(&tally->total_ns, dur_ns);
 }
 
 static size_t bucket_of(int64_t dur_ns)
@@ -193,6 +193,8 @@ const struct ss_view ss_view_durations = {
 	.empty = "No kernels: ProfilerActivity.CUDA records them.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "calls total_ns",
+	.basis = SS_BASIS_FILE,
 	.groups = { "all", "category" },
 	.run = durations_run,
 };

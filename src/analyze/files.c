@@ -179,6 +179,7 @@ const struct ss_view ss_view_files = {
 	.empty = "No files.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "events device_events kept_events unpacked_bytes disk_bytes",
 	.wants_failed = true,
 	.run = files_run,
 };

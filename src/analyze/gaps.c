@@ -20,19 +20,21 @@ static const struct ss_column columns[] = {
 	{ "step", SS_COLUMN_ID, "number of the step in the file", 0 },
 	{ "cause", SS_COLUMN_TEXT, "why the next work did not run; of a gap: of its largest part",
 	  0 },
-	{ "idle_ns", SS_COLUMN_NS, "idle time with this cause in the steps that count", 0 },
+	{ "idle_ns", SS_COLUMN_NS, "idle time with this cause in the steps that count",
+	  SS_COLUMN_LENGTH },
 	{ "step_percent", SS_COLUMN_PERCENT, "of the time of these steps", SS_COLUMN_BAR },
 	{ "gaps", SS_COLUMN_COUNT, "gaps that have it as a part", 0 },
-	{ "longest_ns", SS_COLUMN_NS, "its largest part of one gap", 0 },
-	{ "at_ns", SS_COLUMN_NS, "where that gap begins, from the first event", SS_COLUMN_DETAIL },
+	{ "longest_ns", SS_COLUMN_NS, "its largest part of one gap", SS_COLUMN_LENGTH },
+	{ "at_ns", SS_COLUMN_NS, "where that gap begins, from the first event",
+	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
 	{ "host", SS_COLUMN_TEXT, "what the host did there: a call, a range or the launch",
 	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
-	{ "op", SS_COLUMN_TEXT, "the operator around it", SS_COLUMN_EVIDENCE },
+	{ "op", SS_COLUMN_TEXT, "the operator around it", SS_COLUMN_EVIDENCE | SS_COLUMN_SLICES },
 	{ "line", SS_COLUMN_TEXT,
 	  "the python frame of the user around it; not recorded without stacks",
 	  SS_COLUMN_EVIDENCE },
 	{ "next", SS_COLUMN_TEXT, "the work that ended the gap",
-	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
+	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE | SS_COLUMN_SLICES },
 };
 
 enum { GROUP_CAUSE, GROUP_GAP, GROUP_OP, GROUP_LINE };
@@ -84,7 +86,7 @@ static void add_part(struct tally *tally, const struct ss_gap *gap, enum ss_idle
 {
 	int64_t part_ns = gap->cause_ns[cause];
 
-	tally->idle_ns += part_ns;
+	ss_ns_add(&tally->idle_ns, part_ns);
 	tally->count++;
 	if (part_ns <= tally->longest_ns)
 		return;
@@ -213,7 +215,8 @@ static enum ss_status gaps_run(const struct ss_subject *subject, struct ss_table
 		return ss_fail_memory(err, "the steps");
 	for (uint32_t i = 0; i < trace->steps.count; i++)
 		if (!trace->steps.items[i].dropped)
-			steps_ns += trace->steps.items[i].end_ns - trace->steps.items[i].start_ns;
+			ss_ns_add(&steps_ns,
+				  trace->steps.items[i].end_ns - trace->steps.items[i].start_ns);
 	SS_TRY(ss_bricks_idle(subject->bricks, &gaps.idle, err));
 	SS_TRY(ss_bricks_places(subject->bricks, &gaps.places, err));
 	gaps.group = subject->group;
@@ -231,7 +234,13 @@ const struct ss_view ss_view_gaps = {
 	.empty = "No idle time in the steps, or no device that worked.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "idle_ns",
+	.wide = "host",
+	.basis = SS_BASIS_STEPS,
+	.bases = { [GROUP_GAP] = SS_BASIS_EVENT },
 	.groups = { "cause", "gap", "op", "line" },
+	.order = { "idle_ns" },
+	.events = 1u << GROUP_GAP,
 	.by_moment = true,
 	.run = gaps_run,
 };

@@ -73,7 +73,7 @@ bool ss_hiders_count(const struct ss_trace *trace, int64_t device, const struct 
 		if (!hidden_ns)
 			continue;
 		hider->name = slices->name[row];
-		hider->hidden_ns += hidden_ns;
+		ss_ns_add(&hider->hidden_ns, hidden_ns);
 		hider->calls++;
 	}
 	return true;

@@ -104,7 +104,7 @@ static void claim(struct search *search, enum ss_idle_cause cause, uint32_t row,
 		from_ns = search->claimed_ns;
 	if (to_ns <= from_ns)
 		return;
-	search->gap->cause_ns[cause] += to_ns - from_ns;
+	ss_ns_add(&search->gap->cause_ns[cause], to_ns - from_ns);
 	search->claimed_ns = to_ns;
 	if (to_ns - from_ns > search->longest_ns[cause]) {
 		search->longest_ns[cause] = to_ns - from_ns;
@@ -336,8 +336,8 @@ static void look_at_profiler(struct search *search, uint32_t launch, int64_t unt
 	     i < overhead->count && overhead->items[i].start_ns < until_ns; i++) {
 		int64_t from_ns = overhead->items[i].start_ns, to_ns = overhead->items[i].end_ns;
 
-		own_ns += (to_ns < until_ns ? to_ns : until_ns) -
-			  (from_ns > start_ns ? from_ns : start_ns);
+		ss_ns_add(&own_ns, (to_ns < until_ns ? to_ns : until_ns) -
+					   (from_ns > start_ns ? from_ns : start_ns));
 	}
 
 	if (own_ns)
@@ -355,7 +355,7 @@ static int64_t wait_after(struct ss_gap *gap, const struct ss_slices *slices, ui
 	if (gap->next == SS_NO_ROW || from_ns <= gap->start_ns ||
 	    gap->end_ns - from_ns < LATENCY_NS)
 		return 0;
-	gap->cause_ns[SS_IDLE_DEPENDENCY] += gap->end_ns - from_ns;
+	ss_ns_add(&gap->cause_ns[SS_IDLE_DEPENDENCY], gap->end_ns - from_ns);
 	return gap->end_ns - from_ns;
 }
 
@@ -397,11 +397,11 @@ static void explain(struct search *search, uint32_t last)
 	look_at_profiler(search, launch, until_ns);
 	look_at_thread(search, thread, launch, until_ns);
 	for (int i = 0; i < SS_IDLE_CAUSES; i++)
-		left_ns -= gap->cause_ns[i];
+		ss_ns_subtract(&left_ns, gap->cause_ns[i]);
 	if (sync == SS_NO_ROW)
-		left_ns -= wait_after(gap, slices, launch);
+		ss_ns_subtract(&left_ns, wait_after(gap, slices, launch));
 	rest = sync == SS_NO_ROW ? SS_IDLE_LAUNCH : SS_IDLE_SYNC;
-	gap->cause_ns[rest] += left_ns;
+	ss_ns_add(&gap->cause_ns[rest], left_ns);
 	gap->guilty[rest] = sync == SS_NO_ROW ? launch : sync;
 }
 

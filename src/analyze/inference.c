@@ -28,7 +28,7 @@ static const struct ss_column columns[] = {
 	{ "context_tokens", SS_COLUMN_COUNT, "tokens of prompts", SS_COLUMN_DETAIL },
 	{ "generated_tokens", SS_COLUMN_COUNT, "tokens that were generated", SS_COLUMN_DETAIL },
 	{ "tokens_per_s", SS_COLUMN_NUMBER, "tokens, per second of the steps", 0 },
-	{ "dur_ns", SS_COLUMN_NS, "effective duration of the step", 0 },
+	{ "dur_ns", SS_COLUMN_NS, "effective duration of the step", SS_COLUMN_LENGTH },
 	{ "total_ns", SS_COLUMN_NS, "sum of the durations", SS_COLUMN_DETAIL },
 	{ "mean_ns", SS_COLUMN_NS, "mean duration", SS_COLUMN_DETAIL },
 	{ "median_ns", SS_COLUMN_NS, "half of the steps took no longer", 0 },
@@ -43,8 +43,8 @@ static const struct ss_column columns[] = {
 	{ "graph_launches", SS_COLUMN_COUNT, "launches of CUDA or HIP graphs in it",
 	  SS_COLUMN_DETAIL },
 	{ "start_ns", SS_COLUMN_NS, "effective start, from the first event of the file",
-	  SS_COLUMN_DETAIL },
-	{ "name", SS_COLUMN_TEXT, "the range in the trace", SS_COLUMN_DETAIL },
+	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
+	{ "name", SS_COLUMN_TEXT, "the range in the trace", SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
 };
 
 /* One kind of step. */
@@ -133,8 +133,8 @@ static void tally_pass(struct tally *tally, const struct ss_pass *pass)
 	add_sum(&tally->tokens, pass->context_tokens);
 	add_sum(&tally->tokens, pass->generated_tokens);
 	if (pass->context_tokens >= 0 || pass->generated_tokens >= 0)
-		tally->token_ns += dur_ns;
-	tally->dur_ns += dur_ns;
+		ss_ns_add(&tally->token_ns, dur_ns);
+	ss_ns_add(&tally->dur_ns, dur_ns);
 	add_sum(&tally->busy_ns, pass->busy_ns);
 	add_sum(&tally->gap_ns, pass->gap_ns);
 	add_sum(&tally->kernels, pass->kernels);
@@ -215,6 +215,10 @@ const struct ss_view ss_view_inference = {
 	.empty = "No inference steps: no vLLM or SGLang ranges; it trains or has no ProfilerStep.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "steps tokens context_tokens generated_tokens dur_ns total_ns "
+		"busy_ns idle_ns kernels graph_launches",
+	.basis = SS_BASIS_STEP,
+	.bases = { [GROUP_KIND] = SS_BASIS_FILE },
 	.groups = { "step", "kind" },
 	.run = inference_run,
 };

@@ -9,26 +9,30 @@
 
 #include "analyze/bricks.h"
 #include "analyze/kernel_names.h"
+#include "analyze/missing.h"
 #include "analyze/ops.h"
+#include "analyze/places.h"
 #include "analyze/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "kernel", SS_COLUMN_TEXT, "the kernel, its name made short; by category: the category",
-	  0 },
+	  SS_COLUMN_KERNELS },
 	{ "op", SS_COLUMN_TEXT, "the operator that launched it; by op and launch", 0 },
 	{ "device", SS_COLUMN_ID, "number of the device; by stream", SS_COLUMN_CONTEXT },
 	{ "stream", SS_COLUMN_ID, "number of the stream; by stream", 0 },
+	{ "line", SS_COLUMN_TEXT, "line of the program that launched them; by source-line", 0 },
 	{ "calls", SS_COLUMN_COUNT, "how often it ran", 0 },
 	{ "total_ns", SS_COLUMN_NS, "sum of its durations", 0 },
 	{ "share_percent", SS_COLUMN_PERCENT, "its total, of that of all kernels", SS_COLUMN_BAR },
 	{ "mean_ns", SS_COLUMN_NS, "mean duration", 0 },
 	{ "max_ns", SS_COLUMN_NS, "longest", SS_COLUMN_DETAIL },
 	{ "occupancy_percent", SS_COLUMN_PERCENT,
-	  "of the warps that fit, weighted by time (estimate)", 0 },
+	  "of the warps that fit, weighted by time (estimate); empty: not known", 0 },
 	{ "tensor_cores", SS_COLUMN_TEXT, "yes: it uses tensor or matrix cores, by its name",
 	  SS_COLUMN_DETAIL },
-	{ "name", SS_COLUMN_TEXT, "the kernel, its full name", SS_COLUMN_DETAIL },
+	{ "name", SS_COLUMN_TEXT, "the kernel, its full name",
+	  SS_COLUMN_DETAIL | SS_COLUMN_KERNELS },
 	{ "category", SS_COLUMN_TEXT, "what kind of work it does, by its name", SS_COLUMN_DETAIL },
 	{ "kind", SS_COLUMN_TEXT, "compute or communication", SS_COLUMN_DETAIL },
 	{ "min_ns", SS_COLUMN_NS, "shortest", SS_COLUMN_DETAIL },
@@ -44,11 +48,11 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL },
 };
 
-enum group { BY_KERNEL, BY_OP, BY_CATEGORY, BY_STREAM, BY_LAUNCH };
+enum group { BY_KERNEL, BY_OP, BY_CATEGORY, BY_STREAM, BY_LAUNCH, BY_SOURCE };
 
 /* Rows with equal keys are one. Compared as bytes: cleared before it is filled. */
 struct key {
-	uint32_t name;  /* by category: the category */
+	uint32_t name;  /* by category: the category; by source-line: the line */
 	uint32_t other; /* name of the operator + 1, or the track; 0: none */
 	int32_t grid[3], block[3], registers, padding;
 	int64_t shared_bytes;
@@ -68,7 +72,8 @@ struct kernels {
 	struct ss_table *out;
 	enum group group;
 	struct ss_kernel_name *names;
-	const struct ss_ops *ops; /* by op and launch */
+	const struct ss_ops *ops;       /* by op and launch */
+	const struct ss_places *places; /* by source-line */
 	struct ss_records keys;
 	struct tally *tallies;
 	uint32_t tally_capacity;
@@ -85,7 +90,7 @@ static void count_row(const struct ss_trace *trace, uint32_t row, struct tally *
 {
 	const struct ss_kernel_args *args = args_of(trace, row);
 	int64_t dur_ns = trace->slices.dur_ns[row];
-	double away;
+	double away, occupancy;
 
 	if (!tally->calls || dur_ns < tally->min_ns)
 		tally->min_ns = dur_ns;
@@ -94,19 +99,20 @@ static void count_row(const struct ss_trace *trace, uint32_t row, struct tally *
 		tally->longest = row;
 	}
 	tally->calls++;
-	tally->total_ns += dur_ns;
+	ss_ns_add(&tally->total_ns, dur_ns);
 	away = (double)dur_ns - tally->mean;
 	tally->mean += away / (double)tally->calls;
 	tally->squares += away * ((double)dur_ns - tally->mean);
 	if (!args)
 		return;
-	if (args->occupancy_percent == args->occupancy_percent) {
-		tally->occupied += args->occupancy_percent * (double)dur_ns;
-		tally->occupied_ns += dur_ns;
+	occupancy = ss_kernel_occupancy(args);
+	if (occupancy == occupancy) {
+		tally->occupied += occupancy * (double)dur_ns;
+		ss_ns_add(&tally->occupied_ns, dur_ns);
 	}
 	if (args->blocks_per_sm == args->blocks_per_sm) {
 		tally->blocks += args->blocks_per_sm * (double)dur_ns;
-		tally->blocks_ns += dur_ns;
+		ss_ns_add(&tally->blocks_ns, dur_ns);
 	}
 }
 
@@ -120,6 +126,14 @@ static uint32_t launcher_of(const struct kernels *kernels, uint32_t row)
 		return 0;
 	op = kernels->ops->owner[launch];
 	return op == SS_NO_ROW ? 0 : slices->name[op] + 1;
+}
+
+/* The call that launched the row, or SS_NO_ROW. */
+static uint32_t launch_of(const struct kernels *kernels, uint32_t row)
+{
+	uint32_t launch = kernels->trace->slices.link[row];
+
+	return launch < kernels->places->row_count ? launch : SS_NO_ROW;
 }
 
 static void fill_key(const struct kernels *kernels, uint32_t row, struct key *key)
@@ -150,6 +164,13 @@ static void fill_key(const struct kernels *kernels, uint32_t row, struct key *ke
 		break;
 	case BY_OP:
 		key->other = launcher_of(kernels, row);
+		break;
+	case BY_SOURCE:
+		key->name = launch_of(kernels, row);
+		if (key->name != SS_NO_ROW)
+			key->name = kernels->places->line[key->name];
+		else
+			key->name = 0;
 		break;
 	}
 }
@@ -221,7 +242,7 @@ static void add_launch(const struct kernels *kernels, const struct tally *tally)
 	const struct ss_kernel_args *args = args_of(kernels->trace, tally->longest);
 	struct ss_table *out = kernels->out;
 
-	if (kernels->group == BY_CATEGORY)
+	if (kernels->group == BY_CATEGORY || kernels->group == BY_SOURCE)
 		args = NULL;
 	ss_row_text(out, size_text(out, args ? args->grid : NULL));
 	ss_row_text(out, size_text(out, args ? args->block : NULL));
@@ -235,6 +256,8 @@ static const char *kernel_text(const struct kernels *kernels, const struct tally
 	const struct ss_kernel_args *args = args_of(kernels->trace, tally->longest);
 	const char *grid, *block, *name;
 
+	if (kernels->group == BY_SOURCE)
+		return NULL;
 	if (kernels->group == BY_CATEGORY)
 		return ss_kernel_category_name((enum ss_kernel_category)tally->key.name);
 	name = kernels->names[tally->key.name].text;
@@ -262,6 +285,10 @@ static void add_subject(const struct kernels *kernels, const struct tally *tally
 		ss_row_null(out);
 		ss_row_null(out);
 	}
+	ss_row_text(out, kernels->group == BY_SOURCE
+				 ? ss_places_line(kernels->places,
+						  launch_of(kernels, tally->longest), out)
+				 : NULL);
 }
 
 /* What follows from the name; a category has none. */
@@ -271,6 +298,10 @@ static void add_name(const struct kernels *kernels, const struct tally *tally)
 	struct ss_table *out = kernels->out;
 	const struct ss_kernel_name *facts;
 
+	if (kernels->group == BY_SOURCE) {
+		ss_row_nulls(out, 4);
+		return;
+	}
 	if (kernels->group == BY_CATEGORY) {
 		ss_row_null(out);
 		ss_row_null(out);
@@ -318,7 +349,7 @@ static bool tell(struct kernels *kernels)
 	    !count(kernels))
 		return false;
 	for (uint32_t i = 0; i < kernels->keys.count; i++)
-		all_ns += kernels->tallies[i].total_ns;
+		ss_ns_add(&all_ns, kernels->tallies[i].total_ns);
 	if (kernels->keys.count)
 		qsort(kernels->tallies, kernels->keys.count, sizeof(*kernels->tallies), compare);
 	for (uint32_t i = 0; i < kernels->keys.count; i++)
@@ -337,7 +368,11 @@ static enum ss_status kernels_run(const struct ss_subject *subject, struct ss_ta
 
 	if (kernels.group == BY_OP || kernels.group == BY_LAUNCH)
 		SS_TRY(ss_bricks_ops(subject->bricks, &kernels.ops, err));
+	if (kernels.group == BY_SOURCE)
+		SS_TRY(ss_bricks_places(subject->bricks, &kernels.places, err));
 	told = tell(&kernels);
+	if (kernels.places && !kernels.places->has_lines && out->row_count)
+		ss_note_missing(out, SS_MISSING_LINES);
 	ss_memory_free(memory, kernels.tallies,
 		       (size_t)kernels.tally_capacity * sizeof(*kernels.tallies));
 	ss_records_release(&kernels.keys);
@@ -350,6 +385,10 @@ const struct ss_view ss_view_kernels = {
 	.empty = "No kernels: ProfilerActivity.CUDA records them.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
-	.groups = { "kernel", "op", "category", "stream", "launch" },
+	.sums = "calls total_ns",
+	.wide = "tensor_cores blocks_per_sm",
+	.basis = SS_BASIS_FILE,
+	.groups = { "kernel", "op", "category", "stream", "launch", "source-line" },
+	.order = { "total_ns" },
 	.run = kernels_run,
 };

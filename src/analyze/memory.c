@@ -19,7 +19,7 @@ static const struct ss_column columns[] = {
 	  "reserved and not allocated at the first peak of allocated memory", 0 },
 	{ "net_bytes", SS_COLUMN_BYTES, "allocated less freed, over the file", 0 },
 	{ "peak_at_ns", SS_COLUMN_NS, "when the peak was reached, from the first event",
-	  SS_COLUMN_DETAIL },
+	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
 	{ "totals", SS_COLUMN_TEXT, "recorded, or summed from the beginning of the file",
 	  SS_COLUMN_CONTEXT | SS_COLUMN_QUIET },
 	{ "out_of_memory", SS_COLUMN_COUNT, "allocations that failed",

@@ -19,7 +19,7 @@ static const struct ss_column columns[] = {
 	{ "device", SS_COLUMN_TEXT, "where: CUDA:0, HIP:0 ...; CPU where there is no device",
 	  SS_COLUMN_CONTEXT },
 	{ "at_ns", SS_COLUMN_NS, "where the part begins, or the event is, from the first event",
-	  0 },
+	  SS_COLUMN_MOMENT },
 	{ "min_bytes", SS_COLUMN_BYTES, "least that was allocated in it", 0 },
 	{ "max_bytes", SS_COLUMN_BYTES, "most that was allocated in it", 0 },
 	{ "reserved_bytes", SS_COLUMN_BYTES, "most that the allocator held in it", 0 },
@@ -149,5 +149,6 @@ const struct ss_view ss_view_memory_curve = {
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "coarse", "fine", "all" },
+	.events = 1u << COARSE | 1u << FINE | 1u << ALL,
 	.run = memory_curve_run,
 };

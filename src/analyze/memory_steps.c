@@ -12,7 +12,7 @@ static const struct ss_column columns[] = {
 	{ "device", SS_COLUMN_TEXT, "where: CUDA:0, HIP:0, CPU ...", SS_COLUMN_CONTEXT },
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
 	{ "name", SS_COLUMN_TEXT, "its name in the trace; empty when it has none",
-	  SS_COLUMN_DETAIL },
+	  SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
 	{ "min_bytes", SS_COLUMN_BYTES, "least that was allocated in it", 0 },
 	{ "growth_bytes", SS_COLUMN_BYTES, "its min_bytes less that of the row before", 0 },
 	{ "peak_bytes", SS_COLUMN_BYTES, "most that was allocated in it", 0 },
@@ -154,5 +154,7 @@ const struct ss_view ss_view_memory_steps = {
 	.empty = "No allocations in steps: profile(profile_memory=True) records them.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "allocations allocated_bytes",
+	.basis = SS_BASIS_STEP,
 	.run = memory_steps_run,
 };

@@ -236,11 +236,12 @@ static void count_frame(struct builder *builder, uint32_t row)
 	    (outer != SS_NO_ROW && builder->node[outer] == builder->node[row]))
 		return;
 	module->calls++;
-	module->host_total_ns += slices->dur_ns[row];
-	module->host_self_ns += slices->dur_ns[row];
+	ss_ns_add(&module->host_total_ns, slices->dur_ns[row]);
+	ss_ns_add(&module->host_self_ns, slices->dur_ns[row]);
 	if (outer != SS_NO_ROW && slices->track[outer] == slices->track[row] &&
 	    !builder->places->backward[outer])
-		module_at(builder, outer)->host_self_ns -= common_ns(slices, row, outer);
+		ss_ns_subtract(&module_at(builder, outer)->host_self_ns,
+			       common_ns(slices, row, outer));
 }
 
 static void count_op(struct builder *builder, uint32_t row)
@@ -252,7 +253,7 @@ static void count_op(struct builder *builder, uint32_t row)
 
 	builder->tree->has_backward |= backward[row];
 	module->operators += !backward[row] && !builder->in_op[row];
-	module->self_ns[SS_MODULE_OPS + backward[row]] += slices->dur_ns[row];
+	ss_ns_add(&module->self_ns[SS_MODULE_OPS + backward[row]], slices->dur_ns[row]);
 	if (above == SS_NO_ROW)
 		return;
 	module_at(builder, above)->self_ns[SS_MODULE_OPS + backward[above]] -=
@@ -288,18 +289,18 @@ static void count_device(struct builder *builder)
 
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
 		uint32_t launch = slices->link[row];
+		bool backward;
 
 		if (!ss_kind_on_device(slices->kind[row]))
 			continue;
 		if (launch >= builder->places->row_count) {
 			launch = SS_NO_ROW;
-			builder->tree->orphans_ns += slices->dur_ns[row];
+			ss_ns_add(&builder->tree->orphans_ns, slices->dur_ns[row]);
 		}
 		builder->tree->has_device = true;
-		module_at(builder, launch)
-			->self_ns[SS_MODULE_DEVICE +
-				  (launch != SS_NO_ROW && builder->places->backward[launch])] +=
-			slices->dur_ns[row];
+		backward = launch != SS_NO_ROW && builder->places->backward[launch];
+		ss_ns_add(&module_at(builder, launch)->self_ns[SS_MODULE_DEVICE + backward],
+			  slices->dur_ns[row]);
 	}
 }
 
@@ -313,11 +314,11 @@ static void sum_up(struct ss_module_tree *tree)
 		struct ss_module *module = &tree->nodes[i];
 
 		for (int part = 0; part < SS_MODULE_PARTS; part++) {
-			module->total_ns[part] += module->self_ns[part];
-			tree->all_ns[part] += module->self_ns[part];
+			ss_ns_add(&module->total_ns[part], module->self_ns[part]);
+			ss_ns_add(&tree->all_ns[part], module->self_ns[part]);
 			if (module->parent != SS_NO_ID)
-				tree->nodes[module->parent].total_ns[part] +=
-					module->total_ns[part];
+				ss_ns_add(&tree->nodes[module->parent].total_ns[part],
+					  module->total_ns[part]);
 		}
 	}
 }

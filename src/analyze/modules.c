@@ -20,7 +20,8 @@ enum { GROUP_TREE, GROUP_CLASS, GROUP_INSTANCE };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "module", SS_COLUMN_TEXT, "the module, indented by its depth in the tree", 0 },
+	{ "module", SS_COLUMN_TEXT, "the module, indented by its depth in the tree",
+	  SS_COLUMN_SLICES },
 	{ "share_percent", SS_COLUMN_PERCENT,
 	  "its device time with backward and with modules inside, of all device time; in files "
 	  "without a device: its operators' time, of that of all operators",
@@ -229,11 +230,11 @@ static void sum_kind(const struct printer *printer, const struct ss_module *modu
 
 	sum->calls += module->calls;
 	sum->operators += module->operators;
-	sum->host_self_ns += module->host_self_ns;
-	sum->host_total_ns += inside ? 0 : module->host_total_ns;
+	ss_ns_add(&sum->host_self_ns, module->host_self_ns);
+	ss_ns_add(&sum->host_total_ns, inside ? 0 : module->host_total_ns);
 	for (int part = 0; part < SS_MODULE_PARTS; part++) {
-		sum->self_ns[part] += module->self_ns[part];
-		sum->total_ns[part] += inside ? 0 : module->total_ns[part];
+		ss_ns_add(&sum->self_ns[part], module->self_ns[part]);
+		ss_ns_add(&sum->total_ns[part], inside ? 0 : module->total_ns[part]);
 	}
 }
 
@@ -315,6 +316,10 @@ const struct ss_view ss_view_modules = {
 	.empty = "No modules in the file.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "device_self_ns host_self_ns backward_self_ns",
+	.basis = SS_BASIS_FILE,
 	.groups = { "tree", "class", "instance" },
+	.order = { "device_self_ns", "host_self_ns" },
+	.own_order = 1u << GROUP_TREE,
 	.run = modules_run,
 };

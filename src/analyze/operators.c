@@ -19,10 +19,12 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "name", SS_COLUMN_TEXT, "the operator, or the category that is asked for", 0 },
+	{ "name", SS_COLUMN_TEXT, "the operator, or the category that is asked for",
+	  SS_COLUMN_SLICES },
 	{ "shapes", SS_COLUMN_TEXT, "of its inputs, as recorded (group shapes)", 0 },
-	{ "line", SS_COLUMN_TEXT, "line of the program that called it (group line)", 0 },
-	{ "module", SS_COLUMN_TEXT, "nn.Module that called it (group module)", 0 },
+	{ "line", SS_COLUMN_TEXT, "line of the program that called it (groups line, source-line)",
+	  0 },
+	{ "module", SS_COLUMN_TEXT, "nn.Module that called it (group module)", SS_COLUMN_SLICES },
 	{ "calls", SS_COLUMN_COUNT, "how often it was called", 0 },
 	{ "host_self_ns", SS_COLUMN_NS, "time on the CPU without operators and calls inside", 0 },
 	{ "host_total_ns", SS_COLUMN_NS, "time on the CPU, sum over calls", SS_COLUMN_DETAIL },
@@ -51,11 +53,11 @@ static const struct ss_column columns[] = {
 	  "memory of the host that it allocated itself, frees not deducted", SS_COLUMN_DETAIL },
 };
 
-enum group { BY_NAME, BY_SHAPES, BY_LINE, BY_MODULE, BY_CATEGORY };
+enum group { BY_NAME, BY_SHAPES, BY_LINE, BY_MODULE, BY_CATEGORY, BY_SOURCE };
 
 /* What makes a row. Compared as bytes: no padding. */
 struct key {
-	uint32_t name; /* 0 in group category */
+	uint32_t name; /* 0 in groups category and source-line */
 	uint32_t detail, types;
 };
 
@@ -124,6 +126,9 @@ static struct key key_of(struct operators *view, uint32_t row)
 		if (view->places->module[row] != SS_NO_ROW)
 			key.detail = slices->name[view->places->module[row]];
 		break;
+	case BY_SOURCE:
+		key = (struct key){ .detail = view->places->line[row] };
+		break;
 	case BY_CATEGORY:
 		key = (struct key){ .detail = (uint32_t)category_of(view, key.name) };
 		break;
@@ -172,14 +177,14 @@ static void count(struct operators *view)
 			tally->number = number;
 			tally->first = row;
 		}
-		tally->host_self_ns += ops->self_ns[row];
-		tally->host_total_ns += slices->dur_ns[row];
-		tally->device_self_ns += ops->device_ns[row];
-		tally->device_total_ns += ops->total_ns[row];
+		ss_ns_add(&tally->host_self_ns, ops->self_ns[row]);
+		ss_ns_add(&tally->host_total_ns, slices->dur_ns[row]);
+		ss_ns_add(&tally->device_self_ns, ops->device_ns[row]);
+		ss_ns_add(&tally->device_total_ns, ops->total_ns[row]);
 		work = ss_works_of(view->works, row);
 		if (work && work->has_flops) {
 			tally->flops += work->flops;
-			tally->flops_ns += view->works->device_ns[row];
+			ss_ns_add(&tally->flops_ns, view->works->device_ns[row]);
 		}
 	}
 }
@@ -196,7 +201,8 @@ static void count_tensor(struct operators *view)
 			continue;
 		op = ss_ops_launcher(view->ops, row);
 		if (op != SS_NO_ROW && view->numbers[op] != SS_NO_ID)
-			view->tallies[view->numbers[op]].tensor_ns += trace->slices.dur_ns[row];
+			ss_ns_add(&view->tallies[view->numbers[op]].tensor_ns,
+				  trace->slices.dur_ns[row]);
 	}
 }
 
@@ -292,8 +298,9 @@ static void add_place(const struct operators *view, struct ss_table *out, const 
 	uint32_t detail = tally->key.detail;
 
 	ss_row_text(out, view->group == BY_SHAPES ? ss_strings_text(&trace->texts, detail) : NULL);
-	ss_row_text(out, view->group == BY_LINE ? ss_places_line(view->places, tally->first, out)
-						: NULL);
+	ss_row_text(out, view->group == BY_LINE || view->group == BY_SOURCE
+				 ? ss_places_line(view->places, tally->first, out)
+				 : NULL);
 	ss_row_text(out, view->group == BY_MODULE
 				 ? module_name(ss_strings_text(&trace->names, detail))
 				 : NULL);
@@ -308,27 +315,30 @@ static const char *eligible(const struct tally *tally, const char *name,
 static void add(struct operators *view, struct ss_table *out, const struct tally *tally,
 		int64_t device_ns)
 {
-	bool one = view->group != BY_CATEGORY; /* row: one operator */
+	bool line = view->group == BY_SOURCE;           /* row: all operators of a line */
+	bool one = !line && view->group != BY_CATEGORY; /* row: one operator */
+	/* operators of a line are inside of each other: with what they call they count twice */
+	int64_t host_ns = line ? -1 : tally->host_total_ns;
 	enum ss_op_category category = one ? category_of(view, tally->key.name)
 					   : (enum ss_op_category)tally->key.detail;
 	const char *name = one ? ss_strings_text(&view->trace->names, tally->key.name)
-			       : ss_op_category_name(category);
+			       : ss_op_category_name(line ? SS_OP_OTHER : category);
 
 	ss_row_begin(out);
-	ss_row_text(out, name);
+	ss_row_text(out, line ? NULL : name);
 	add_place(view, out, tally);
 	ss_row_int(out, tally->calls);
 	ss_row_int(out, tally->host_self_ns);
-	ss_row_int(out, tally->host_total_ns);
-	ss_row_int(out, tally->host_total_ns / tally->calls);
+	ss_row_int_known(out, host_ns);
+	ss_row_int_known(out, line ? -1 : host_ns / tally->calls);
 	ss_row_int_known(out, device_ns > 0 ? tally->device_self_ns : -1);
-	ss_row_int_known(out, device_ns > 0 ? tally->device_total_ns : -1);
+	ss_row_int_known(out, device_ns > 0 && !line ? tally->device_total_ns : -1);
 	ss_row_share(out, (double)tally->device_self_ns, (double)device_ns);
 	ss_row_share(out, (double)tally->tensor_ns, (double)tally->device_self_ns);
 	ss_row_text(out, one ? eligible(tally, name, category) : NULL);
 	ss_row_rate(out, tally->flops, tally->flops > 0 ? 1e9 : 0);
 	ss_row_rate(out, tally->flops / 1e3, tally->flops > 0 ? (double)tally->flops_ns : 0);
-	ss_row_text(out, ss_op_category_name(category));
+	ss_row_text(out, line ? NULL : ss_op_category_name(category));
 	ss_row_text(out, one ? ss_strings_text(&view->trace->texts, tally->key.types) : NULL);
 	ss_row_int_known(out, view->has_bytes ? tally->bytes : -1);
 	ss_row_int_known(out, view->has_host_bytes ? tally->host_bytes : -1);
@@ -343,7 +353,7 @@ static void note_missing(const struct operators *view, int64_t device_ns, struct
 		return;
 	if (view->group == BY_SHAPES && !view->has_shapes)
 		ss_note_missing(out, SS_MISSING_SHAPES);
-	if (view->group == BY_LINE && !view->places->has_lines)
+	if ((view->group == BY_LINE || view->group == BY_SOURCE) && !view->places->has_lines)
 		ss_note_missing(out, SS_MISSING_LINES);
 	if (view->group == BY_MODULE && !view->places->has_modules)
 		ss_note_missing(out, SS_MISSING_MODULES);
@@ -359,7 +369,7 @@ static enum ss_status fill(struct operators *view, struct ss_table *out, struct 
 
 	SS_TRY(ss_bricks_ops(view->bricks, &view->ops, err));
 	SS_TRY(ss_bricks_works(view->bricks, &view->works, err));
-	if (view->group == BY_LINE || view->group == BY_MODULE)
+	if (view->group == BY_LINE || view->group == BY_MODULE || view->group == BY_SOURCE)
 		SS_TRY(ss_bricks_places(view->bricks, &view->places, err));
 	view->numbers = SS_ARENA_NEW(&view->scratch, uint32_t, (size_t)view->ops->row_count + 1);
 	view->categories = SS_ARENA_NEW(&view->scratch, uint8_t, (size_t)trace->names.count + 1);
@@ -374,7 +384,7 @@ static enum ss_status fill(struct operators *view, struct ss_table *out, struct 
 	if (!count_bytes(view))
 		return ss_fail_memory(err, "the operators");
 	for (uint32_t i = 0; i < view->keys.count; i++)
-		device_ns += view->tallies[i].device_self_ns;
+		ss_ns_add(&device_ns, view->tallies[i].device_self_ns);
 	qsort(view->tallies, view->keys.count, sizeof(*view->tallies), compare);
 	for (uint32_t i = 0; i < view->keys.count; i++)
 		add(view, out, &view->tallies[i], device_ns);
@@ -405,6 +415,10 @@ const struct ss_view ss_view_operators = {
 	.empty = "No operators: the file holds no CPU ops (ProfilerActivity.CPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
-	.groups = { "name", "shapes", "line", "module", "category" },
+	.sums = "calls host_self_ns device_self_ns gflop allocated_bytes "
+		"host_allocated_bytes",
+	.basis = SS_BASIS_FILE,
+	.groups = { "name", "shapes", "line", "module", "category", "source-line" },
+	.order = { "device_self_ns", "host_self_ns" },
 	.run = operators_run,
 };

@@ -149,7 +149,7 @@ static void find_self(struct ss_ops *ops)
 			start_ns = covered_ns[owner];
 		if (end_ns <= start_ns)
 			continue;
-		ops->self_ns[owner] -= end_ns - start_ns;
+		ss_ns_subtract(&ops->self_ns[owner], end_ns - start_ns);
 		covered_ns[owner] = end_ns;
 	}
 	memset(covered_ns, 0, ops->row_count * sizeof(*covered_ns));
@@ -167,16 +167,16 @@ static void find_device_time(struct ss_ops *ops)
 			continue;
 		op = ss_ops_launcher(ops, row);
 		if (op != SS_NO_ROW)
-			ops->device_ns[op] += slices->dur_ns[row];
+			ss_ns_add(&ops->device_ns[op], slices->dur_ns[row]);
 	}
 	for (uint32_t row = ops->row_count; row-- > 0;) {
 		uint32_t owner = ops->owner[row];
 
 		if (!ss_ops_counts(ops, row))
 			continue;
-		ops->total_ns[row] += ops->device_ns[row];
+		ss_ns_add(&ops->total_ns[row], ops->device_ns[row]);
 		if (owner != SS_NO_ROW)
-			ops->total_ns[owner] += ops->total_ns[row];
+			ss_ns_add(&ops->total_ns[owner], ops->total_ns[row]);
 	}
 }
 

@@ -173,9 +173,9 @@ static void walk(struct ss_phases *phases, const struct meaning *meanings, struc
 		if (slices->kind[row] != SS_KIND_OP || PHASE(phase) == PHASE(around))
 			continue;
 		if (PHASE(phase) == SS_PHASE_BACKWARD)
-			thread->backward_ns += slices->dur_ns[row];
+			ss_ns_add(&thread->backward_ns, slices->dur_ns[row]);
 		else if (PHASE(phase) == SS_PHASE_FORWARD)
-			thread->forward_ns += slices->dur_ns[row];
+			ss_ns_add(&thread->forward_ns, slices->dur_ns[row]);
 	}
 }
 

@@ -255,7 +255,7 @@ static int64_t length(const struct ss_cover *steps, uint32_t from, uint32_t to)
 	int64_t total = 0;
 
 	for (uint32_t i = from; i < to; i++)
-		total += steps->items[i].end_ns - steps->items[i].start_ns;
+		ss_ns_add(&total, steps->items[i].end_ns - steps->items[i].start_ns);
 	return total;
 }
 
@@ -365,6 +365,9 @@ const struct ss_view ss_view_phases = {
 	.empty = "No steps: the file has neither CPU ops nor device events.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "device_ns",
+	.basis = SS_BASIS_STEPS,
+	.bases = { [GROUP_STEP] = SS_BASIS_STEP },
 	.groups = { "all", "step" },
 	.by_moment = true,
 	.run = phases_run,

@@ -174,7 +174,7 @@ static void add_stretch(const struct ss_cover *windows, uint32_t *at, int64_t le
 			if (length > queue->max)
 				queue->max = length;
 			if (!length)
-				queue->empty_ns += end_ns - start_ns;
+				ss_ns_add(&queue->empty_ns, end_ns - start_ns);
 		}
 		if (to_ns < window->end_ns)
 			return;

@@ -138,11 +138,11 @@ static void count_launches(const struct ss_regions *regions, const uint8_t *betw
 			continue;
 		if (ss_region_of_launch(regions, row)) {
 			tallies[step].kernels++;
-			tallies[step].device_ns += slices->dur_ns[row];
-			tallies[step].triton_ns += triton ? slices->dur_ns[row] : 0;
+			ss_ns_add(&tallies[step].device_ns, slices->dur_ns[row]);
+			ss_ns_add(&tallies[step].triton_ns, triton ? slices->dur_ns[row] : 0);
 		} else {
 			tallies[step].eager_kernels++;
-			tallies[step].eager_ns += slices->dur_ns[row];
+			ss_ns_add(&tallies[step].eager_ns, slices->dur_ns[row]);
 			tallies[step].between += between[slices->link[row]];
 		}
 	}

@@ -82,7 +82,7 @@ static void add_call(struct ss_regions *regions, uint32_t row, uint32_t around, 
 		return;
 	if (end_ns > ss_slice_end(slices, regions->calls[around].row))
 		end_ns = ss_slice_end(slices, regions->calls[around].row);
-	regions->calls[around].host_ns -= end_ns - slices->start_ns[row];
+	ss_ns_subtract(&regions->calls[around].host_ns, end_ns - slices->start_ns[row]);
 }
 
 /* in_graph: per row, whether a function or graph is around it in its call. */
@@ -137,10 +137,10 @@ static void count_kernels(struct ss_regions *regions)
 		if (!call)
 			call = &regions->eager;
 		call->kernels++;
-		call->device_ns += slices->dur_ns[row];
+		ss_ns_add(&call->device_ns, slices->dur_ns[row]);
 		/* Inductor's own names */
 		if (starts(&trace->names.items[slices->name[row]], "triton_"))
-			call->triton_ns += slices->dur_ns[row];
+			ss_ns_add(&call->triton_ns, slices->dur_ns[row]);
 	}
 }
 

@@ -27,7 +27,8 @@ enum { BY_OP, BY_NAME, BY_STEP, BY_KIND };
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
-	{ "name", SS_COLUMN_TEXT, "the operator, the kind of operators, or the step's name", 0 },
+	{ "name", SS_COLUMN_TEXT, "the operator, the kind of operators, or the step's name",
+	  SS_COLUMN_SLICES },
 	{ "shapes", SS_COLUMN_TEXT, "sizes of its operands that have some: 32x3 3x8; lists in ()",
 	  0 },
 	{ "calls", SS_COLUMN_COUNT,
@@ -177,7 +178,7 @@ static void add_roof(const struct roofline *view, struct tally *tally, const str
 	tally->compute += compute;
 	tally->memory += memory;
 	tally->roof += compute > memory ? compute : memory;
-	tally->roof_ns += device_ns;
+	ss_ns_add(&tally->roof_ns, device_ns);
 }
 
 static void add_work(const struct roofline *view, struct tally *tally, uint32_t row)
@@ -190,12 +191,12 @@ static void add_work(const struct roofline *view, struct tally *tally, uint32_t 
 		return;
 	if (work->has_flops) {
 		tally->flops += work->flops;
-		tally->flops_ns += device_ns;
+		ss_ns_add(&tally->flops_ns, device_ns);
 		tally->flops_of[work->dtype][tensor] += work->flops;
 	}
 	if (work->has_bytes) {
 		tally->bytes += work->moved_bytes;
-		tally->bytes_ns += device_ns;
+		ss_ns_add(&tally->bytes_ns, device_ns);
 	}
 	if (work->has_flops && work->has_bytes) {
 		tally->both_flops += work->flops;
@@ -232,8 +233,8 @@ static bool count(struct roofline *view)
 			return false;
 		tally->kind = view->works->name_kind[view->trace->slices.name[row]];
 		tally->calls++;
-		tally->device_ns += view->works->device_ns[row];
-		tally->host_ns += view->trace->slices.dur_ns[row];
+		ss_ns_add(&tally->device_ns, view->works->device_ns[row]);
+		ss_ns_add(&tally->host_ns, view->trace->slices.dur_ns[row]);
 		add_work(view, tally, row);
 	}
 	return true;
@@ -488,9 +489,9 @@ static void note_coverage(const struct roofline *view)
 	int64_t all_ns = 0, flops_ns = 0, bytes_ns = 0;
 
 	for (uint32_t i = 0; i < view->keys.count; i++) {
-		all_ns += view->tallies[i].device_ns;
-		flops_ns += view->tallies[i].flops_ns;
-		bytes_ns += view->tallies[i].bytes_ns;
+		ss_ns_add(&all_ns, view->tallies[i].device_ns);
+		ss_ns_add(&flops_ns, view->tallies[i].flops_ns);
+		ss_ns_add(&bytes_ns, view->tallies[i].bytes_ns);
 	}
 	if (all_ns > 0)
 		ss_table_note(view->out,
@@ -579,6 +580,11 @@ const struct ss_view ss_view_roofline = {
 	.empty = "No operators with device time or known FLOPs: record shapes, CPU and CUDA.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "calls dur_ns device_ns host_ns gflop",
+	.basis = SS_BASIS_FILE,
+	.bases = { [BY_STEP] = SS_BASIS_STEP },
 	.groups = { "op", "name", "step", "kind" },
+	.order = { "device_ns", "host_ns" },
+	.own_order = 1u << BY_STEP,
 	.run = roofline_run,
 };

@@ -37,8 +37,10 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL },
 	{ "gap_ns", SS_COLUMN_NS, "of the span, when none of its kernels ran", 0 },
 	{ "op", SS_COLUMN_TEXT,
-	  "the outermost operator that launches all of it, where it is always the same", 0 },
-	{ "sequence", SS_COLUMN_TEXT, "the kernels in their order", SS_COLUMN_WRAP },
+	  "the outermost operator that launches all of it, where it is always the same",
+	  SS_COLUMN_SLICES },
+	{ "sequence", SS_COLUMN_TEXT, "the kernels in their order",
+	  SS_COLUMN_WRAP | SS_COLUMN_KERNELS },
 };
 
 /* Compared as bytes; UINT32_MAX behind the last. */
@@ -96,7 +98,7 @@ static bool add_kernels(struct sequences *sequences)
 			starts = true;
 		}
 		if (ss_kind_is_kernel(slices->kind[row]))
-			sequences->all_ns += slices->dur_ns[row];
+			ss_ns_add(&sequences->all_ns, slices->dur_ns[row]);
 		pass_steps(&trace->steps, slices->start_ns[row], &passed);
 		starts |= passed != before || slices->kind[row] != SS_KIND_KERNEL;
 		if (slices->kind[row] != SS_KIND_KERNEL)
@@ -172,12 +174,12 @@ static void count_run(const struct sequences *sequences, const struct ss_run *ru
 		uint32_t row = sequences->rows[run->first + i];
 
 		if (slices->start_ns[row] > end_ns)
-			tally->gap_ns += slices->start_ns[row] - end_ns;
+			ss_ns_add(&tally->gap_ns, slices->start_ns[row] - end_ns);
 		if (ss_slice_end(slices, row) > end_ns)
 			end_ns = ss_slice_end(slices, row);
-		tally->total_ns += slices->dur_ns[row];
+		ss_ns_add(&tally->total_ns, slices->dur_ns[row]);
 	}
-	tally->span_ns += end_ns - start_ns;
+	ss_ns_add(&tally->span_ns, end_ns - start_ns);
 	if (tally->calls++ == 0)
 		tally->op = op_of(sequences, run);
 	else if (tally->op != NO_OP && tally->op != op_of(sequences, run))
@@ -317,5 +319,7 @@ const struct ss_view ss_view_sequences = {
 		 "records them.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.order = { "total_ns" },
+	.basis = SS_BASIS_FILE,
 	.run = sequences_run,
 };

@@ -193,7 +193,8 @@ static void charge(struct builder *builder, int64_t until_ns)
 	if (until_ns <= builder->now_ns)
 		return;
 	if (builder->value == SS_STACK_HOST)
-		builder->tree->nodes[builder->node[row]].self_ns += until_ns - builder->now_ns;
+		ss_ns_add(&builder->tree->nodes[builder->node[row]].self_ns,
+			  until_ns - builder->now_ns);
 	builder->now_ns = until_ns;
 }
 
@@ -312,7 +313,7 @@ static void count_device(struct builder *builder)
 		if (builder->failed)
 			return;
 		builder->tree->nodes[node].calls++;
-		builder->tree->nodes[node].self_ns += slices->dur_ns[row];
+		ss_ns_add(&builder->tree->nodes[node].self_ns, slices->dur_ns[row]);
 	}
 }
 
@@ -321,10 +322,10 @@ static void sum_up(struct ss_stack_tree *tree)
 	for (uint32_t i = tree->count; i-- > 0;) {
 		struct ss_stack *node = &tree->nodes[i];
 
-		node->total_ns += node->self_ns;
-		tree->all_ns += node->self_ns;
+		ss_ns_add(&node->total_ns, node->self_ns);
+		ss_ns_add(&tree->all_ns, node->self_ns);
 		if (node->parent != SS_NO_ID)
-			tree->nodes[node->parent].total_ns += node->total_ns;
+			ss_ns_add(&tree->nodes[node->parent].total_ns, node->total_ns);
 	}
 }
 

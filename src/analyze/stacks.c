@@ -24,7 +24,8 @@ enum { GROUP_DEVICE, GROUP_HOST, GROUP_TREE };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "frame", SS_COLUMN_TEXT, "in the tree: the frame, indented by its depth", 0 },
+	{ "frame", SS_COLUMN_TEXT, "in the tree: the frame, indented by its depth",
+	  SS_COLUMN_SLICES },
 	{ "stack", SS_COLUMN_TEXT, "its frames, outermost first: thread;frame;frame;kernel", 0 },
 	{ "time_ns", SS_COLUMN_NS,
 	  "device time launched under it, or its own host time; in the tree with all below", 0 },
@@ -34,7 +35,7 @@ static const struct ss_column columns[] = {
 	{ "frames", SS_COLUMN_COUNT,
 	  "in the tree: frames that this row stands for, one in the other; the last is shown", 0 },
 	{ "leaf", SS_COLUMN_TEXT, "the last frame: the kernel, or who took the time",
-	  SS_COLUMN_DETAIL },
+	  SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
 	{ "depth", SS_COLUMN_COUNT, "in the tree: rows above it", SS_COLUMN_DETAIL },
 	{ "path", SS_COLUMN_TEXT, "in the tree: its stack", SS_COLUMN_DETAIL },
 };
@@ -135,7 +136,7 @@ static bool add_stacks(struct printer *printer)
 		add_stack(printer, items[shown].node, stack->self_ns, stack->calls);
 	}
 	for (uint32_t i = shown; i < used; i++) {
-		rest_ns += tree->nodes[items[i].node].self_ns;
+		ss_ns_add(&rest_ns, tree->nodes[items[i].node].self_ns);
 		rest_calls += tree->nodes[items[i].node].calls;
 	}
 	if (shown == used)
@@ -181,7 +182,7 @@ static bool link_branches(struct printer *printer, uint32_t *first)
 			printer->branches[above]++;
 		} else if (tree->nodes[i].total_ns) {
 			printer->small[above]++;
-			printer->small_ns[above] += tree->nodes[i].total_ns;
+			ss_ns_add(&printer->small_ns[above], tree->nodes[i].total_ns);
 		}
 	}
 	qsort(items, used, sizeof(*items), compare);
@@ -261,12 +262,12 @@ static uint32_t add_chain(struct printer *printer, uint32_t node, uint32_t depth
 		if (nodes[last].parent == SS_NO_ID || printer->branches[last] != 1 ||
 		    own_ns > nodes[last].total_ns / BRANCH_PARTS)
 			break;
-		self_ns += own_ns;
+		ss_ns_add(&self_ns, own_ns);
 		printer->small_ns[last] = 0;
 	}
-	self_ns += nodes[last].self_ns;
+	ss_ns_add(&self_ns, nodes[last].self_ns);
 	if (printer->small_ns[last] < limit)
-		self_ns += printer->small_ns[last];
+		ss_ns_add(&self_ns, printer->small_ns[last]);
 	add_branch(printer, last, nodes[node].total_ns, self_ns, frames, depth, 0);
 	return last;
 }
@@ -325,6 +326,10 @@ const struct ss_view ss_view_stacks = {
 	.empty = "No stacks: the file holds nothing that took time.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "self_ns",
+	.basis = SS_BASIS_FILE,
 	.groups = { "device", "host", "tree" },
+	.order = { "time_ns" },
+	.own_order = 1u << GROUP_TREE,
 	.run = stacks_run,
 };

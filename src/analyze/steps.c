@@ -7,12 +7,14 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
-	{ "name", SS_COLUMN_TEXT, "its name in the trace; empty when it has none", 0 },
+	{ "name", SS_COLUMN_TEXT, "its name in the trace; empty when it has none",
+	  SS_COLUMN_SLICES },
 	{ "dur_ns", SS_COLUMN_NS,
 	  "effective duration: from the end of the step before to the end "
 	  "of the last device event that was launched in it",
-	  0 },
-	{ "start_ns", SS_COLUMN_NS, "effective start, from the first event of the file", 0 },
+	  SS_COLUMN_LENGTH },
+	{ "start_ns", SS_COLUMN_NS, "effective start, from the first event of the file",
+	  SS_COLUMN_MOMENT },
 	{ "end_ns", SS_COLUMN_NS, "effective end, from the first event of the file",
 	  SS_COLUMN_DETAIL },
 	{ "host_dur_ns", SS_COLUMN_NS, "duration of the range on the CPU", 0 },
@@ -77,5 +79,7 @@ const struct ss_view ss_view_steps = {
 	.empty = "No steps: the file has neither CPU ops nor device events.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "dur_ns host_dur_ns device_events",
+	.basis = SS_BASIS_STEP,
 	.run = steps_run,
 };

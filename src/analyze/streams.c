@@ -34,14 +34,14 @@ static void add_row(const struct ss_trace *trace, uint32_t row, struct waits *wa
 	uint32_t launch = slices->link[row];
 	int64_t gap_ns = slices->start_ns[row] - waits->end_ns;
 
-	waits->busy_ns += slices->dur_ns[row];
+	ss_ns_add(&waits->busy_ns, slices->dur_ns[row]);
 	if (waits->events++) {
 		if (launch != SS_NO_ROW && slices->start_ns[launch] > waits->end_ns)
-			waits->host_ns += gap_ns;
+			ss_ns_add(&waits->host_ns, gap_ns);
 		else if (gap_ns < SHORT_GAP_NS)
-			waits->kernel_ns += gap_ns;
+			ss_ns_add(&waits->kernel_ns, gap_ns);
 		else
-			waits->other_ns += gap_ns;
+			ss_ns_add(&waits->other_ns, gap_ns);
 	}
 	waits->end_ns = ss_slice_end(slices, row);
 }
@@ -83,5 +83,7 @@ const struct ss_view ss_view_streams = {
 		 "(ProfilerActivity.CUDA or XPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "events busy_ns",
+	.basis = SS_BASIS_FILE,
 	.run = streams_run,
 };

@@ -32,6 +32,12 @@ enum ss_column_flag {
 	/* texts and ids: about one of the things that a row sums, unless rows are grouped by it */
 	SS_COLUMN_EVIDENCE = 1 << 6,
 	SS_COLUMN_ABOUT = 1 << 7, /* of figures: rows with another one are about another thing */
+	/* Where a row is on the timeline: when it begins (the view's `zero` says from when) ... */
+	SS_COLUMN_MOMENT = 1 << 8,
+	SS_COLUMN_LENGTH = 1 << 9,   /* ... how long it lasts: the last of these that is known */
+	SS_COLUMN_LONGER = 1 << 10,  /* ... and what is added to that */
+	SS_COLUMN_SLICES = 1 << 11,  /* texts: names of slices, of which the longest is shown */
+	SS_COLUMN_KERNELS = 1 << 12, /* texts: names of kernels, short or in full */
 };
 
 struct ss_column {
@@ -83,6 +89,8 @@ struct ss_table {
 	struct ss_note_range ranges[SS_NOTES_MAX]; /* of the notes */
 	uint32_t note_count;
 	const char *empty; /* why there are no rows, where the view's own sentence does not fit */
+	struct ss_cell *totals; /* a row: sums of columns that have one, else null; NULL: none */
+	const char *basis; /* what figures are sums or means of, in a few words; NULL: of none */
 };
 
 void ss_table_init(struct ss_table *table, const struct ss_view *view, struct ss_arena *arena);

@@ -76,5 +76,6 @@ const struct ss_view ss_view_temporal = {
 		 "(ProfilerActivity.CUDA or XPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.basis = SS_BASIS_FILE,
 	.run = temporal_run,
 };

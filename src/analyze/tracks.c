@@ -18,7 +18,7 @@ static const struct ss_column columns[] = {
 	{ "depth", SS_COLUMN_COUNT, "levels of nesting; for streams, lanes of overlapping kernels",
 	  0 },
 	{ "first_ns", SS_COLUMN_NS, "start of the first event, from the first of the file",
-	  SS_COLUMN_DETAIL },
+	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
 	{ "last_ns", SS_COLUMN_NS, "latest end of an event", SS_COLUMN_DETAIL },
 };
 
@@ -95,5 +95,7 @@ const struct ss_view ss_view_tracks = {
 	.empty = "No tracks: the file has no events with a duration.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "events",
+	.basis = SS_BASIS_FILE,
 	.run = tracks_run,
 };

@@ -6,7 +6,12 @@
  * efficiency and occupancy are Kineto's estimates for that, tensor-core time says
  * how much of the kernels' time went into matrix units.
  */
+#include <string.h>
+
+#include "analyze/bricks.h"
 #include "analyze/merge.h"
+#include "analyze/op_category.h"
+#include "analyze/ops.h"
 #include "analyze/roles.h"
 #include "analyze/view.h"
 
@@ -21,6 +26,9 @@ static const struct ss_column columns[] = {
 	  "of the warps that fit, mean over kernels by their time (estimate)", 0 },
 	{ "tensor_percent", SS_COLUMN_PERCENT,
 	  "of the kernels' time, in kernels that use tensor or matrix cores", 0 },
+	{ "tensor_eligible_percent", SS_COLUMN_PERCENT,
+	  "of the kernels' time, in kernels whose operators can use them, by their names",
+	  SS_COLUMN_DETAIL },
 	{ "busy_ns", SS_COLUMN_NS, "a kernel, copy or memset ran", 0 },
 	{ "idle_ns", SS_COLUMN_NS, "nothing ran", 0 },
 	{ "kernel_ns", SS_COLUMN_NS, "a kernel ran, communication included", SS_COLUMN_DETAIL },
@@ -76,8 +84,21 @@ static void start(struct sweep *sweep, int64_t start_ns, int64_t end_ns, double 
 	sweep->running[sweep->count++].blocks = blocks;
 }
 
+/* Which operators can use tensor cores; looked up once per name. */
+enum { NOT_ASKED, IS_ELIGIBLE, IS_NOT };
+
+struct eligible {
+	const struct ss_trace *trace;
+	const struct ss_ops *ops;
+	uint8_t *names;
+};
+
+/* Of one device after the other: the sweep is large, and a file can name many devices. */
 struct figures {
 	struct sweep sweep;
+	struct eligible *eligible;
+	int64_t eligible_ns;
+	bool has_ops;    /* it is known what launched some of the kernels */
 	double occupied; /* sum of occupancy * time */
 	int64_t kernel_sum_ns, tensor_sum_ns, occupied_ns;
 	int64_t unknown_ns; /* of occupied_ns: recorded as 0, which it cannot have been */
@@ -100,6 +121,48 @@ static void note_occupancy(const struct figures *figures, struct ss_table *out)
 				   "memory are recorded with 0 (kernels shows which).");
 }
 
+static bool is_eligible(struct eligible *eligible, uint32_t op)
+{
+	uint32_t name = eligible->trace->slices.name[op];
+	uint8_t *known = &eligible->names[name];
+
+	if (*known == NOT_ASKED) {
+		const char *text = ss_strings_text(&eligible->trace->names, name);
+
+		*known = strcmp(ss_op_tensor_eligible(text, ss_op_category(text)), "yes") == 0
+				 ? IS_ELIGIBLE
+				 : IS_NOT;
+	}
+	return *known == IS_ELIGIBLE;
+}
+
+/* What did use tensor cores can. */
+static void add_tensor(struct figures *figures, const struct ss_trace *trace, uint32_t row,
+		       int64_t dur_ns)
+{
+	bool uses = ss_slice_flags(trace, row) & SS_NAME_TENSOR_CORE;
+	uint32_t op = ss_ops_launcher(figures->eligible->ops, row);
+
+	figures->has_ops |= op != SS_NO_ROW;
+	if (uses)
+		ss_ns_add(&figures->tensor_sum_ns, dur_ns);
+	if (uses || (op != SS_NO_ROW && is_eligible(figures->eligible, op)))
+		ss_ns_add(&figures->eligible_ns, dur_ns);
+}
+
+static void reset(struct figures *figures, int64_t from_ns, int64_t to_ns)
+{
+	struct sweep *sweep = &figures->sweep;
+
+	sweep->now_ns = sweep->from_ns = from_ns;
+	sweep->to_ns = to_ns;
+	sweep->count = 0;
+	sweep->filled_ns = figures->occupied = 0;
+	figures->kernel_sum_ns = figures->tensor_sum_ns = figures->eligible_ns = 0;
+	figures->occupied_ns = figures->unknown_ns = 0;
+	figures->has_blocks = figures->has_ops = false;
+}
+
 static void add_kernel(struct figures *figures, const struct ss_trace *trace, uint32_t row)
 {
 	const struct ss_slices *slices = &trace->slices;
@@ -113,9 +176,8 @@ static void add_kernel(struct figures *figures, const struct ss_trace *trace, ui
 		end_ns = sweep->to_ns;
 	if (end_ns <= start_ns)
 		return;
-	figures->kernel_sum_ns += end_ns - start_ns;
-	if (ss_slice_flags(trace, row) & SS_NAME_TENSOR_CORE)
-		figures->tensor_sum_ns += end_ns - start_ns;
+	ss_ns_add(&figures->kernel_sum_ns, end_ns - start_ns);
+	add_tensor(figures, trace, row, end_ns - start_ns);
 	if (slices->args[row] == SS_NO_ARGS)
 		return;
 	args = ss_records_at(&trace->kernel_args, slices->args[row]);
@@ -124,10 +186,10 @@ static void add_kernel(struct figures *figures, const struct ss_trace *trace, ui
 		start(sweep, start_ns, end_ns, args->blocks_per_sm);
 	}
 	if (args->occupancy_percent >= 0) {
-		figures->occupied_ns += end_ns - start_ns;
+		ss_ns_add(&figures->occupied_ns, end_ns - start_ns);
 		figures->occupied += args->occupancy_percent * (double)(end_ns - start_ns);
 		if (args->occupancy_percent == 0 && args->shared_bytes > SHARED_BYTES)
-			figures->unknown_ns += end_ns - start_ns;
+			ss_ns_add(&figures->unknown_ns, end_ns - start_ns);
 	}
 }
 
@@ -139,21 +201,20 @@ static void percent(struct ss_table *out, bool known, double part, int64_t whole
 		ss_row_null(out);
 }
 
-static enum ss_status add_device(const struct ss_trace *trace, int64_t device, int64_t from_ns,
-				 int64_t to_ns, struct ss_table *out, struct ss_error *err)
+static enum ss_status add_device(const struct ss_trace *trace, int64_t device,
+				 struct figures *figures, struct ss_table *out,
+				 struct ss_error *err)
 {
-	struct figures *figures = SS_ARENA_NEW(out->arena, struct figures, 1);
+	int64_t from_ns = figures->sweep.from_ns, to_ns = figures->sweep.to_ns;
 	int64_t span_ns = to_ns - from_ns, compute_ns, comm_ns, copy_ns;
 	struct ss_device_cover own;
 	struct ss_merge merge;
 	bool whole = ss_device_cover_init(&own, trace, device, out->arena->memory);
 
-	if (!figures || !whole || !ss_merge_init(&merge, trace, device, out->arena)) {
+	if (!whole || !ss_merge_init(&merge, trace, device, out->arena)) {
 		ss_device_cover_release(&own);
 		return ss_fail_memory(err, "the utilization of devices");
 	}
-	figures->sweep.now_ns = figures->sweep.from_ns = from_ns;
-	figures->sweep.to_ns = to_ns;
 	for (uint32_t row = ss_merge_next(&merge); row != SS_NO_ROW; row = ss_merge_next(&merge))
 		if (ss_kind_is_kernel(trace->slices.kind[row]))
 			add_kernel(figures, trace, row);
@@ -171,6 +232,7 @@ static enum ss_status add_device(const struct ss_trace *trace, int64_t device, i
 	percent(out, figures->has_blocks, figures->sweep.filled_ns, span_ns);
 	percent(out, figures->occupied_ns > 0, figures->occupied / 100, figures->occupied_ns);
 	percent(out, true, (double)figures->tensor_sum_ns, figures->kernel_sum_ns);
+	percent(out, figures->has_ops, (double)figures->eligible_ns, figures->kernel_sum_ns);
 	ss_row_int(out, compute_ns + comm_ns + copy_ns);
 	ss_row_int(out, span_ns - compute_ns - comm_ns - copy_ns);
 	ss_row_int(out, compute_ns + comm_ns);
@@ -186,9 +248,15 @@ static enum ss_status utilization_run(const struct ss_subject *subject, struct s
 				      struct ss_error *err)
 {
 	const struct ss_trace *trace = subject->trace;
+	struct figures *figures = SS_ARENA_NEW(out->arena, struct figures, 1);
 	int64_t from_ns = 0, to_ns = 0, device = INT64_MIN;
+	struct eligible eligible = { .trace = trace };
 	bool any = false;
 
+	SS_TRY(ss_bricks_ops(subject->bricks, &eligible.ops, err));
+	eligible.names = SS_ARENA_NEW(out->arena, uint8_t, (size_t)trace->names.count + 1);
+	if (!figures || !eligible.names)
+		return ss_fail_memory(err, "the utilization of devices");
 	for (uint32_t i = 0; i < trace->steps.count; i++) {
 		const struct ss_step *step = &trace->steps.items[i];
 
@@ -199,8 +267,11 @@ static enum ss_status utilization_run(const struct ss_subject *subject, struct s
 		to_ns = step->end_ns;
 		any = true;
 	}
-	while (any && ss_device_next(trace, device, &device))
-		SS_TRY(add_device(trace, device, from_ns, to_ns, out, err));
+	figures->eligible = &eligible;
+	while (any && ss_device_next(trace, device, &device)) {
+		reset(figures, from_ns, to_ns);
+		SS_TRY(add_device(trace, device, figures, out, err));
+	}
 	return SS_OK;
 }
 
@@ -211,6 +282,7 @@ const struct ss_view ss_view_utilization = {
 		 "(ProfilerActivity.CUDA or XPU records them).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.basis = SS_BASIS_STEPS,
 	.by_moment = true,
 	.run = utilization_run,
 };

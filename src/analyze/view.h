@@ -26,6 +26,25 @@ struct ss_subject {
 };
 
 #define SS_GROUPS_MAX 8
+#define SS_ORDER_MAX 3
+
+/* What moments of a view (SS_COLUMN_MOMENT) count from. */
+enum ss_zero {
+	SS_ZERO_FILE,        /* the first event of the row's file */
+	SS_ZERO_COLLECTIVES, /* the first collective of the job */
+	SS_ZERO_STEPS,       /* the first step that counts, of the first rank that has one */
+	SS_ZERO_PATH,        /* the start of the critical path */
+};
+
+/* What the times and counts of a row are of. */
+enum ss_basis {
+	SS_BASIS_NONE,  /* steps do not matter */
+	SS_BASIS_FILE,  /* sums over the file; with --step over what was called in the steps */
+	SS_BASIS_STEPS, /* sums over the steps that count */
+	SS_BASIS_MEAN,  /* the mean step */
+	SS_BASIS_STEP,  /* one step a row */
+	SS_BASIS_EVENT, /* one event a row */
+};
 
 struct ss_many;             /* job/many.h */
 struct ss_replay;           /* replay/replay.h */
@@ -37,8 +56,21 @@ struct ss_view {
 	const char *empty;   /* what text says when there are no rows */
 	const struct ss_column *columns;
 	uint32_t column_count;
+	const char *sums; /* columns whose rows add up, a space between their names */
+	uint32_t nested;  /* groups, a bit each, whose rows hold each other: they do not */
+	const char *wide; /* details that a page has room for, likewise */
+	enum ss_basis basis, bases[SS_GROUPS_MAX]; /* of all groups, and of those that differ */
 	/* --group: what a row can be about, the first without being asked; NULL ends them */
 	const char *groups[SS_GROUPS_MAX];
+	/*
+	 * Rows with the most of the first column come first, of equal ones those with the most
+	 * of the next: of one rank and of all. None: rows have an order of their own (time, a
+	 * tree, a scale).
+	 */
+	const char *order[SS_ORDER_MAX];
+	uint32_t own_order; /* groups, a bit each, whose rows keep an order of their own anyway */
+	uint32_t events;    /* groups whose rows happened once: ranks have no median of them */
+	enum ss_zero zero;  /* of moments */
 	/*
 	 * --step: true for views that cut time at the ends of the steps themselves; they
 	 * see all rows. The others see what was called or launched in the steps.
@@ -74,6 +106,12 @@ const struct ss_view *ss_view_find(const char *name);
 
 /* The number of the group of that name (NULL: the first), or SS_GROUPS_MAX: no such group. */
 uint32_t ss_view_group(const struct ss_view *view, const char *name);
+
+/* Whether rows of a table of this group are ordered by `order`. */
+bool ss_view_is_ordered(const struct ss_view *view, uint32_t group);
+
+/* Whether a list of names, such as `sums`, has the name; NULL is an empty list. */
+bool ss_view_lists(const char *list, const char *name);
 
 /* Columns that views share. */
 #define SS_COLUMN_FILES                                                           \

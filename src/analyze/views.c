@@ -26,10 +26,29 @@ const struct ss_view *ss_view_find(const char *name)
 	return NULL;
 }
 
+bool ss_view_lists(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = list; at && *at;) {
+		size_t word = strcspn(at, " ");
+
+		if (word == length && memcmp(at, name, length) == 0)
+			return true;
+		at += word + (at[word] == ' ');
+	}
+	return false;
+}
+
 uint32_t ss_view_group(const struct ss_view *view, const char *name)
 {
 	for (uint32_t i = 0; name && i < SS_GROUPS_MAX && view->groups[i]; i++)
 		if (strcmp(view->groups[i], name) == 0)
 			return i;
 	return name ? SS_GROUPS_MAX : 0;
+}
+
+bool ss_view_is_ordered(const struct ss_view *view, uint32_t group)
+{
+	return view->order[0] && !(view->own_order >> group & 1);
 }

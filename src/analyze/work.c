@@ -173,7 +173,7 @@ static void find_workers(struct ss_works *works)
 		    has_flops(works, works->worker[owner]))
 			worker = works->worker[owner];
 		works->worker[row] = worker;
-		works->device_ns[worker] += ops->device_ns[row];
+		ss_ns_add(&works->device_ns[worker], ops->device_ns[row]);
 	}
 }
 

@@ -40,10 +40,12 @@ enum ss_status ss_session_verdict(struct ss_session *session,
 	if (session->diagnosed_rank != options->rank)
 		ss_diagnosis_release(&session->diagnosis);
 	session->diagnosed_rank = options->rank;
-	if (!session->diagnosis.memory)
+	if (!session->diagnosis.memory) {
 		status = ss_diagnose(&session->diagnosis, &session->job, options, err);
-	else if (!session->is_diagnosed || options->is_what_if)
+	} else if (!session->is_diagnosed || options->is_what_if) {
+		ss_watch_part(&session->watch, "Replaying the steps", 0, 1);
 		status = ss_diagnosis_choose(&session->diagnosis, options, err);
+	}
 	session->is_diagnosed = status == SS_OK && !options->is_what_if;
 	return status;
 }

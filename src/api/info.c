@@ -86,6 +86,11 @@ static void info_headline(const struct ss_job *job, struct ss_text *out)
 		add_count(out, job->packs.preferred, "file is", "files are");
 		ss_text_add_string(out, " read from a pack beside it\n");
 	}
+	if (job->packs.unread) {
+		add_count(out, job->packs.unread, "pack could not be read: its file is",
+			  "packs could not be read: their files are");
+		ss_text_add_string(out, "; 'stepscope pack --force' packs again\n");
+	}
 	if (job->packs.stale) {
 		add_count(out, job->packs.stale, "pack is", "packs are");
 		ss_text_add_string(out, " left out: not of the file that lies beside it\n");

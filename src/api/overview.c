@@ -14,8 +14,8 @@ static void overview_headline(const struct ss_job *job, struct ss_text *out)
 
 		for (uint32_t k = 0; trace && k < trace->steps.count; k++)
 			if (!trace->steps.items[k].dropped) {
-				sum_ns += trace->steps.items[k].end_ns -
-					  trace->steps.items[k].start_ns;
+				ss_ns_add(&sum_ns, trace->steps.items[k].end_ns -
+							   trace->steps.items[k].start_ns);
 				count++;
 			}
 	}

@@ -48,31 +48,51 @@ enum ss_status ss_session_file(const struct ss_session *session, uint32_t index,
 	return SS_OK;
 }
 
+/* The file, where it was read and all of it was kept. */
+static enum ss_status find_trace(const struct ss_session *session, uint32_t index,
+				 const struct ss_job_file **out, struct ss_error *err)
+{
+	struct ss_file about;
+
+	SS_TRY(ss_session_file(session, index, &about, err));
+	*out = &session->job.files[index];
+	if (about.problem)
+		return ss_fail(err, SS_ERR_USAGE, "'%s' could not be read: %s", about.path,
+			       about.problem);
+	if (!(*out)->subject.trace)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "the session was opened to compare ranks: not enough of '%s' was "
+			       "kept",
+			       about.path);
+	return SS_OK;
+}
+
+enum ss_status ss_session_compare_files(const struct ss_session *a, uint32_t index_a,
+					const struct ss_session *b, uint32_t index_b,
+					struct ss_error *err)
+{
+	const struct ss_job_file *x, *y;
+
+	SS_TRY(find_trace(a, index_a, &x, err));
+	SS_TRY(find_trace(b, index_b, &y, err));
+	return ss_pack_compare(&x->trace, &y->trace, err);
+}
+
 enum ss_status ss_session_pack(struct ss_session *session, uint32_t index,
 			       bool (*write)(void *context, const char *bytes, size_t length),
 			       void *context, uint64_t *bytes, struct ss_error *err)
 {
 	struct packing packing = { .write = write, .context = context };
 	const struct ss_job_file *file;
-	struct ss_file about;
 	enum ss_status status;
 
 	*bytes = 0;
-	SS_TRY(ss_session_file(session, index, &about, err));
-	file = &session->job.files[index];
-	if (about.problem)
-		return ss_fail(err, SS_ERR_USAGE, "'%s' could not be read: %s", about.path,
-			       about.problem);
-	if (!file->subject.trace)
-		return ss_fail(err, SS_ERR_USAGE,
-			       "the session was opened to compare ranks: not enough of '%s' was "
-			       "kept",
-			       about.path);
+	SS_TRY(find_trace(session, index, &file, err));
 	/* the path that is shown has another name where the file is redacted */
 	status = ss_pack_write(&file->trace,
 			       file->source && !ss_redactor_replaces(session->job.redactor)
 				       ? file->source
-				       : about.path,
+				       : file->subject.path,
 			       put, &packing, err);
 	*bytes = packing.bytes;
 	return status;

@@ -1,14 +1,16 @@
 /*
  * report.c - the viewer's page with packs and snapshots in it.
  *
- * Packs are compressed and encoded while they are written: a report takes no more
- * memory than the traces.
+ * Packs are compressed and encoded while they are written; the letters of one at a time are
+ * kept until they were read back.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "api/choice.h"
+#include "api/report_check.h"
 #include "api/session.h"
+#include "base/checksum.h"
 #include "job/open.h"
 #include "read/gzip_write.h"
 #include "trace/pack.h"
@@ -24,7 +26,8 @@ struct reporting {
 	struct ss_redactor *redactor; /* of the session at work; NULL: none */
 	/* of the pack at work */
 	struct ss_gzip_writer *gzip;
-	unsigned char rest[3]; /* bytes that do not make a group of three yet */
+	struct ss_text letters; /* what was written of it */
+	unsigned char rest[3];  /* bytes that do not make a group of three yet */
 	size_t rest_bytes;
 };
 
@@ -63,6 +66,13 @@ static void encode(const unsigned char from[3], char to[4])
 	to[3] = letters[from[2] & 63];
 }
 
+static enum ss_status put_letters(struct reporting *reporting, const char *letters, size_t length,
+				  struct ss_error *err)
+{
+	ss_text_add(&reporting->letters, letters, length);
+	return put(reporting, letters, length, err);
+}
+
 /* Takes what the compressor gives. */
 static enum ss_status add_encoded(void *context, const char *bytes, size_t length,
 				  struct ss_error *err)
@@ -79,11 +89,11 @@ static enum ss_status add_encoded(void *context, const char *bytes, size_t lengt
 		reporting->rest_bytes = 0;
 		used += 4;
 		if (used == sizeof(encoded)) {
-			SS_TRY(put(reporting, encoded, used, err));
+			SS_TRY(put_letters(reporting, encoded, used, err));
 			used = 0;
 		}
 	}
-	return used ? put(reporting, encoded, used, err) : SS_OK;
+	return used ? put_letters(reporting, encoded, used, err) : SS_OK;
 }
 
 static enum ss_status end_encoded(struct reporting *reporting, struct ss_error *err)
@@ -96,7 +106,7 @@ static enum ss_status end_encoded(struct reporting *reporting, struct ss_error *
 	encode(reporting->rest, last);
 	memset(last + 1 + reporting->rest_bytes, '=', 3 - reporting->rest_bytes);
 	reporting->rest_bytes = 0;
-	return put(reporting, last, sizeof(last), err);
+	return put_letters(reporting, last, sizeof(last), err);
 }
 
 /* --- one pack -------------------------------------------------------------------- */
@@ -142,17 +152,38 @@ static enum ss_status put_pack(struct reporting *reporting, const struct ss_trac
 {
 	enum ss_status status;
 
+	reporting->letters.length = 0;
 	SS_TRY(ss_gzip_writer_open(memory, add_encoded, reporting, &reporting->gzip, err));
 	status = ss_pack_write(trace, name, add_packed, reporting, err);
 	if (status == SS_OK)
 		status = ss_gzip_writer_finish(reporting->gzip, err);
 	ss_gzip_writer_close(reporting->gzip);
 	reporting->gzip = NULL;
-	return status == SS_OK ? end_encoded(reporting, err) : status;
+	if (status == SS_OK)
+		status = end_encoded(reporting, err);
+	return status == SS_OK ? ss_report_check_pack(&reporting->letters, trace, memory, err)
+			       : status;
 }
 
-static enum ss_status put_head(struct reporting *reporting, uint32_t run, const char *name,
-			       struct ss_error *err)
+/* The last folder of the path names the run; the rest of it is nobody's business. */
+static enum ss_status put_folder(struct reporting *reporting, const char *path,
+				 struct ss_error *err)
+{
+	const char *end = last_word(path);
+	const char *begin = end;
+	char folder[256];
+
+	while (begin > path && (begin == end || begin[-1] != '/'))
+		begin--;
+	if ((size_t)(end - begin) >= sizeof(folder))
+		return SS_OK;
+	memcpy(folder, begin, (size_t)(end - begin));
+	folder[end - begin] = '\0';
+	return put_escaped(reporting, folder, err);
+}
+
+static enum ss_status put_head(struct reporting *reporting, uint32_t run, const char *path,
+			       const char *name, struct ss_error *err)
 {
 	char number[32];
 
@@ -160,6 +191,8 @@ static enum ss_status put_head(struct reporting *reporting, uint32_t run, const 
 	SS_TRY(put_text(reporting, "<script type=\"application/x-stepscope\" data-run=\"", err));
 	SS_TRY(put_text(reporting, number, err));
 	SS_TRY(put_text(reporting, "\" data-name=\"", err));
+	if (!ss_redactor_replaces(reporting->redactor))
+		SS_TRY(put_folder(reporting, path, err));
 	SS_TRY(put_escaped(reporting, name, err));
 	return put_text(reporting, "\">", err);
 }
@@ -168,7 +201,7 @@ static enum ss_status put_file(struct reporting *reporting, uint32_t run,
 			       const struct ss_job_file *file, const struct ss_trace *trace,
 			       struct ss_memory *memory, struct ss_error *err)
 {
-	SS_TRY(put_head(reporting, run, name_of(file), err));
+	SS_TRY(put_head(reporting, run, file->subject.path, name_of(file), err));
 	SS_TRY(put_pack(reporting, trace, name_of(file), memory, err));
 	reporting->packs++;
 	return put_text(reporting, "</script>\n", err);
@@ -177,13 +210,16 @@ static enum ss_status put_file(struct reporting *reporting, uint32_t run,
 /* --- one snapshot ---------------------------------------------------------------- */
 
 static enum ss_status copy_bytes(struct reporting *reporting, struct ss_source *source,
-				 struct ss_error *err)
+				 struct ss_checksum *sum, struct ss_error *err)
 {
 	char block[16384];
 	size_t got = 1;
 
+	reporting->letters.length = 0;
+	ss_checksum_init(sum);
 	while (got) {
 		SS_TRY(ss_source_fill(source, block, sizeof(block), &got, err));
+		ss_checksum_add(sum, block, got);
 		if (got)
 			SS_TRY(add_packed(reporting, block, got, err));
 	}
@@ -195,6 +231,7 @@ static enum ss_status put_snapshot(struct reporting *reporting, uint32_t run,
 				   const struct ss_job_snapshot *snapshot, struct ss_memory *memory,
 				   struct ss_error *err)
 {
+	struct ss_checksum sum;
 	struct ss_source *source;
 	enum ss_status status;
 
@@ -202,17 +239,18 @@ static enum ss_status put_snapshot(struct reporting *reporting, uint32_t run,
 		return ss_fail(err, SS_ERR_USAGE,
 			       "'%.200s' is not on disk: it cannot be put into a report",
 			       snapshot->path);
-	SS_TRY(put_head(reporting, run, last_word(snapshot->path), err));
+	SS_TRY(put_head(reporting, run, snapshot->path, last_word(snapshot->path), err));
 	SS_TRY(ss_job_source(&(struct ss_path){ .path = snapshot->source }, true,
 			     reporting->redactor, memory, &source, err));
 	status = ss_gzip_writer_open(memory, add_encoded, reporting, &reporting->gzip, err);
 	if (status == SS_OK)
-		status = copy_bytes(reporting, source, err);
+		status = copy_bytes(reporting, source, &sum, err);
 	ss_source_close(source);
 	ss_gzip_writer_close(reporting->gzip);
 	reporting->gzip = NULL;
 	SS_TRY(status);
 	SS_TRY(end_encoded(reporting, err));
+	SS_TRY(ss_report_check_bytes(&reporting->letters, ss_checksum_end(&sum), memory, err));
 	reporting->packs++;
 	return put_text(reporting, "</script>\n", err);
 }
@@ -358,25 +396,35 @@ static const char *find_end(const char *page, size_t length)
 	return NULL;
 }
 
+static enum ss_status put_all(struct reporting *reporting, const struct ss_runs *runs,
+			      struct ss_error *err)
+{
+	const struct ss_report_options *options = reporting->options;
+	const char *page = options->page;
+	const char *end = page ? find_end(page, options->page_bytes) : NULL;
+
+	if (!end)
+		return ss_fail(err, SS_ERR_USAGE, "the page is no viewer: it has no </body>");
+	SS_TRY(put(reporting, page, (size_t)(end - page), err));
+	SS_TRY(put_place(reporting, runs, err));
+	for (uint32_t i = 0; i < runs->count; i++)
+		SS_TRY(put_session(reporting, i, runs->sessions[i], err));
+	if (!reporting->packs)
+		return ss_fail(err, SS_ERR_USAGE, "there is no trace to put into the report");
+	return put(reporting, end, options->page_bytes - (size_t)(end - page), err);
+}
+
 enum ss_status ss_session_report(const struct ss_runs *runs,
 				 const struct ss_report_options *options,
 				 bool (*write)(void *context, const char *bytes, size_t length),
 				 void *context, uint64_t *bytes, struct ss_error *err)
 {
 	struct reporting reporting = { .options = options, .write = write, .context = context };
-	const char *page = options->page;
-	const char *end = page ? find_end(page, options->page_bytes) : NULL;
+	enum ss_status status;
 
 	*bytes = 0;
-	if (!end)
-		return ss_fail(err, SS_ERR_USAGE, "the page is no viewer: it has no </body>");
-	SS_TRY(put(&reporting, page, (size_t)(end - page), err));
-	SS_TRY(put_place(&reporting, runs, err));
-	for (uint32_t i = 0; i < runs->count; i++)
-		SS_TRY(put_session(&reporting, i, runs->sessions[i], err));
-	if (!reporting.packs)
-		return ss_fail(err, SS_ERR_USAGE, "there is no trace to put into the report");
-	SS_TRY(put(&reporting, end, options->page_bytes - (size_t)(end - page), err));
-	*bytes = reporting.bytes;
-	return SS_OK;
+	status = put_all(&reporting, runs, err);
+	ss_text_release(&reporting.letters);
+	*bytes = status == SS_OK ? reporting.bytes : 0;
+	return status;
 }

@@ -7,6 +7,8 @@
 #include "analyze/across.h"
 #include "analyze/arrange.h"
 #include "analyze/bricks.h"
+#include "analyze/totals.h"
+#include "api/basis.h"
 #include "api/choice.h"
 #include "api/reports.h"
 #include "api/session.h"
@@ -50,7 +52,15 @@ enum ss_status ss_session_begin(const struct ss_open_options *options, struct ss
 	if (!*out)
 		return ss_fail_memory(err, "a session");
 	ss_job_begin(&(*out)->job, options->diagnose ? &ss_diagnose_keeper : NULL, &(*out)->memory);
+	(*out)->job.watch = &(*out)->watch;
 	return SS_OK;
+}
+
+void ss_session_watch(struct ss_session *session,
+		      bool (*progress)(void *context, const struct ss_progress *progress),
+		      void *context)
+{
+	session->watch = (struct ss_watch){ .progress = progress, .context = context };
 }
 
 enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_options *options,
@@ -106,6 +116,11 @@ void ss_session_close(struct ss_session *session)
 	ss_bricks_release(&session->bricks);
 	ss_job_close(&session->job);
 	session_free(session);
+}
+
+uint32_t ss_session_unread_packs(const struct ss_session *session)
+{
+	return session->job.packs.unread;
 }
 
 uint32_t ss_session_failed_count(const struct ss_session *session)
@@ -256,9 +271,13 @@ static enum ss_status run_views(struct ss_session *session, const struct part *p
 				uint32_t count, const struct ss_choice *choice,
 				struct ss_table *tables, struct ss_error *err)
 {
+	ss_watch_part(&session->watch, "Making the table", 0, 1);
 	for (uint32_t i = 0; i < session->job.file_count; i++) {
 		const struct ss_subject *file = &session->job.files[i].subject;
 
+		if (choice->rank == SS_EVERY_RANK &&
+		    !ss_watch_tell(&session->watch, i, session->job.file_count))
+			return ss_fail(err, SS_ERR_STOPPED, "stopped");
 		if (choice->rank != SS_EVERY_RANK && file->rank != choice->rank)
 			continue;
 		for (uint32_t k = 0; k < count; k++)
@@ -415,12 +434,22 @@ static enum ss_status arrange(const struct ss_request *request, const struct ss_
 {
 	bool by_rank = !table->view->rankless && !ss_view_of_job(table->view);
 	bool compares = by_rank && (request->rank == SS_COMPARED_RANKS || compared);
+	bool named = true;
 
+	/* totals of the ranks are of the rows that stay */
+	if (compares && request->name)
+		named = ss_table_keep_keys(table, request->name);
 	if (compares ? !compare(table) : folds && !ss_table_fold(table))
 		return ss_fail_memory(err, "the table");
-	if (request->name && !ss_table_keep(table, request->name) && !report)
+	if (!compares && request->name)
+		named = ss_table_keep(table, request->name);
+	if (!named && !report)
 		return ss_fail(err, SS_ERR_USAGE, "view '%s' has no names: --name does not apply",
 			       table->view->name);
+	if (report)
+		table->totals = NULL; /* its tables are parts of one picture */
+	else if (!compares && !ss_table_add_up(table))
+		return ss_fail_memory(err, "the table");
 	if (request->sort)
 		return ss_table_sort(table, request->sort, err);
 	if (request->top && by_rank && !compares && !folds)
@@ -487,6 +516,9 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 
 		bool compared = report && many && compares_ranks(request, report);
 
+		if (!report)
+			ss_basis_say(session, &choice, request->rank == SS_COMPARED_RANKS,
+				     parts[i].group, &tables[i]);
 		status = arrange(request, report, folds, compared, &tables[i], err);
 	}
 	if (status == SS_OK)

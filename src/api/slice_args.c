@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "analyze/message.h"
 #include "render/render.h"
@@ -92,7 +93,7 @@ static void add_kernel(struct list *list, const struct ss_kernel_args *args)
 	add_bytes(list, "shared memory", args->shared_bytes);
 	add_number(list, "blocks per SM", args->blocks_per_sm, "");
 	add_number(list, "warps per SM", args->warps_per_sm, "");
-	add_number(list, "estimated occupancy", args->occupancy_percent, " %");
+	add_number(list, "estimated occupancy", ss_kernel_occupancy(args), " %");
 	add_known(list, "graph id", args->graph_id);
 	add_known(list, "graph node id", args->graph_node);
 }
@@ -122,6 +123,33 @@ static void add_comm(struct list *list, const struct ss_comm_row *row)
 	add_known(list, "source rank", args->src_rank);
 	add_known(list, "destination rank", args->dst_rank);
 	add_known(list, "collective number", row->sequence);
+}
+
+/* A stretch of text in quotes. */
+static void add_stretch(struct list *list, const char *from, const char *to)
+{
+	struct ss_text text = { 0 };
+
+	ss_text_add(&text, from, (size_t)(to - from));
+	ss_render_quoted(list->out, text.data ? text.data : "");
+	ss_text_release(&text);
+}
+
+/* What the program recorded itself, under its own keys. */
+static void add_others(struct list *list, uint32_t text)
+{
+	const char *at = ss_strings_text(&list->trace->texts, text), *is, *end;
+
+	for (; (is = strstr(at, SS_OTHER_IS)); at = end + strlen(SS_OTHER_END)) {
+		end = strstr(is, SS_OTHER_END);
+		if (!end)
+			return;
+		ss_text_add_string(list->out, list->count++ ? ",{\"name\":" : "{\"name\":");
+		add_stretch(list, at, is);
+		ss_text_add_string(list->out, ",\"value\":");
+		add_stretch(list, is + strlen(SS_OTHER_IS), end);
+		ss_text_add_string(list->out, ",\"own\":true}");
+	}
 }
 
 /* The first of `count` records of `bytes`, each beginning with its row, that is not before. */
@@ -176,6 +204,8 @@ void ss_slice_args(const struct ss_trace *trace, uint32_t row, struct ss_text *o
 	const struct ss_slices *slices = &trace->slices;
 	const struct ss_comm_row *comm = ss_trace_comm(trace, row);
 	const struct ss_track *track = &trace->tracks[slices->track[row]];
+	const struct ss_other_row *others = find_row(trace->others, trace->other_count,
+						     sizeof(*trace->others), row);
 	uint32_t args = slices->args[row];
 
 	ss_text_add_string(out, "[");
@@ -206,6 +236,8 @@ void ss_slice_args(const struct ss_trace *trace, uint32_t row, struct ss_text *o
 	if (comm)
 		add_comm(&list, comm);
 	add_numbers(&list, row);
+	if (others)
+		add_others(&list, others->text);
 	ss_text_add_string(out, "]");
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/arrange.h"
+#include "analyze/totals.h"
 #include "api/session.h"
 #include "api/snapshots.h"
 #include "base/text.h"
@@ -65,6 +66,8 @@ static enum ss_status run_view(const struct ss_snapshot_subject *whole, const st
 	if (request->name && !ss_table_keep(out, request->name) && request->what)
 		return ss_fail(err, SS_ERR_USAGE, "view '%s' has no names: --name does not apply",
 			       request->what);
+	if (request->what && !ss_table_add_up(out))
+		return ss_fail_memory(err, "the table");
 	if (request->sort && request->what)
 		return ss_table_sort(out, request->sort, err);
 	return SS_OK;

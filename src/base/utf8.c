@@ -41,9 +41,21 @@ static size_t sequence(const unsigned char *at, size_t left)
 	return length;
 }
 
-static bool is_control(unsigned char byte)
+/* Of a well-formed sequence: C0, C1 and DEL. */
+static bool is_control(const unsigned char *at, size_t length)
 {
-	return byte < 0x20 || byte == 0x7f;
+	if (length == 1)
+		return at[0] < 0x20 || at[0] == 0x7f;
+	return length == 2 && at[0] == 0xc2 && at[1] < 0xa0;
+}
+
+/* U+202A to U+202E and U+2066 to U+2069: they turn round what stands beside them. */
+static bool is_turn(const unsigned char *at, size_t length)
+{
+	if (length != 3 || at[0] != 0xe2)
+		return false;
+	return (at[1] == 0x80 && at[2] >= 0xaa && at[2] <= 0xae) ||
+	       (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9);
 }
 
 unsigned ss_utf8_check(const char *text, size_t length)
@@ -56,7 +68,7 @@ unsigned ss_utf8_check(const char *text, size_t length)
 
 		if (!step)
 			flaws |= SS_UTF8_BAD_BYTES;
-		else if (step == 1 && is_control(bytes[i]))
+		else if (is_control(bytes + i, step) || is_turn(bytes + i, step))
 			flaws |= SS_UTF8_CONTROL;
 		i += step ? step : 1;
 	}
@@ -71,17 +83,16 @@ size_t ss_utf8_mend(const char *text, size_t length, char *out)
 	for (size_t i = 0; i < length;) {
 		size_t step = sequence(bytes + i, length - i);
 
-		if (!step) {
+		if (!step || is_turn(bytes + i, step)) {
 			memcpy(out + used, REPLACEMENT, 3);
 			used += 3;
-			i++;
-			continue;
+		} else if (is_control(bytes + i, step)) {
+			out[used++] = ' ';
+		} else {
+			memcpy(out + used, text + i, step);
+			used += step;
 		}
-		memcpy(out + used, text + i, step);
-		if (step == 1 && is_control(bytes[i]))
-			out[used] = ' ';
-		used += step;
-		i += step;
+		i += step ? step : 1;
 	}
 	return used;
 }

@@ -3,7 +3,8 @@
  *
  * Traces hold names with bytes that are no UTF-8 and control characters
  * (pytorch#121219, kineto#988). Such a name is kept readable: each bad byte
- * becomes U+FFFD, each control character a space.
+ * becomes U+FFFD, each control character a space. Those that turn the direction of
+ * writing (U+202E) would turn round the sentence that a name stands in: U+FFFD.
  */
 #ifndef SS_BASE_UTF8_H
 #define SS_BASE_UTF8_H

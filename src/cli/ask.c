@@ -33,7 +33,10 @@ static int run(const struct command *command, const void *values, const struct a
 	progress_end(&bar);
 	if (status != SS_OK)
 		return show_fail(command->name, &err);
+	progress_prepare(&bar, own->progress);
+	ss_session_watch(runs.sessions[0], progress_step, &bar);
 	status = ss_ask(&runs, arguments->paths[0], &answer, &err);
+	progress_clear(&bar);
 	if (status == SS_OK && answer.body.length)
 		fwrite(answer.body.data, 1, answer.body.length, stdout);
 	ss_text_release(&answer.body);

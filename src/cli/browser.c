@@ -2,8 +2,6 @@
  * browser.c - opens a link in the browser of the person who sits here, where there is one.
  */
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,8 +13,6 @@
 #else
 #define OPENER "xdg-open"
 #endif
-
-extern char **environ;
 
 static bool is_set(const char *name)
 {
@@ -37,34 +33,60 @@ bool browser_is_near(void)
 #endif
 }
 
-bool browser_open(const char *link)
+/* The end of a pipe at whose other end a process waits for the link; -1: there is none. */
+static int opener_input = -1;
+
+/* In the process that waits: becomes the program that opens links. */
+static void open_when_told(int input)
 {
 	char opener[] = OPENER, target[256] = "";
 	char *words[] = { opener, target, NULL };
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attributes;
-	sigset_t none, all;
-	pid_t pid;
-	int failed;
+	int nothing = open("/dev/null", O_RDWR);
+	size_t length = 0;
+	ssize_t got;
 
-	if (strlen(link) >= sizeof(target))
-		return false;
-	memcpy(target, link, strlen(link) + 1);
-	sigemptyset(&none);
-	sigfillset(&all);
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawnattr_init(&attributes);
 	/* a group of its own: Ctrl-C here must not end the browser */
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-						      POSIX_SPAWN_SETSIGDEF);
-	posix_spawnattr_setpgroup(&attributes, 0);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setsigdefault(&attributes, &all);
-	failed = posix_spawnp(&pid, opener, &files, &attributes, words, environ);
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&files);
-	return !failed;
+	setpgid(0, 0);
+	while (length + 1 < sizeof(target) &&
+	       (got = read(input, target + length, sizeof(target) - 1 - length)) > 0)
+		length += (size_t)got;
+	close(input);
+	if (!length || nothing < 0)
+		_exit(EXIT_FAILED);
+	for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+		dup2(nothing, stream);
+	execvp(opener, words);
+	_exit(EXIT_FAILED);
+}
+
+void browser_prepare(void)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe(ends) != 0)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		open_when_told(ends[0]);
+	}
+	close(ends[0]);
+	if (pid > 0)
+		opener_input = ends[1];
+	else
+		close(ends[1]);
+}
+
+void browser_open(const char *link)
+{
+	size_t length = strlen(link);
+
+	if (opener_input < 0)
+		return;
+	/* a link that is too long would open another page */
+	if (length < 256 && write(opener_input, link, length) != (ssize_t)length)
+		length = 0;
+	close(opener_input);
+	opener_input = -1;
 }

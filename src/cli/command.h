@@ -9,12 +9,24 @@
 #ifndef SS_CLI_COMMAND_H
 #define SS_CLI_COMMAND_H
 
+#include "sandbox/sandbox.h"
 #include "stepscope.h"
 
 enum exit_code { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-/* OPTION_LIST: may be given several times; values are joined with commas. */
-enum option_kind { OPTION_LIST, OPTION_TEXT, OPTION_COUNT, OPTION_BYTES, OPTION_RANK, OPTION_FLAG };
+/*
+ * OPTION_LIST: may be given several times; values are joined with commas. OPTION_OUTPUT: a text,
+ * the file or folder that the command writes; the sandbox lets it write nowhere else.
+ */
+enum option_kind {
+	OPTION_LIST,
+	OPTION_TEXT,
+	OPTION_OUTPUT,
+	OPTION_COUNT,
+	OPTION_BYTES,
+	OPTION_RANK,
+	OPTION_FLAG,
+};
 
 struct option {
 	const char *name;     /* "--format" */
@@ -45,14 +57,18 @@ struct command {
 	const char *usage; /* what follows the name: "[OPTIONS] PATH..." */
 	const struct option *options;
 	size_t option_count;
-	bool is_verdict; /* help lists it first */
+	bool writes_beside; /* without an output it writes beside the paths */
+	bool is_verdict;    /* help lists it first */
 	bool shows; /* its struct begins with a struct show_options, and has those options, too */
 	bool loads; /* the same, with those of them that are about loading */
+	bool reads; /* files of strangers, without being one of those */
 	size_t values_bytes; /* of the command's own struct */
 	/* Prints what else its help has; may be NULL. */
 	void (*print_more)(void);
 	/* Sets defaults; may be NULL. */
 	void (*prepare)(void *values);
+	/* For commands that load: what must be done before the sandbox closes; may be NULL. */
+	void (*begin)(const void *values, struct sandbox_needs *needs);
 	int (*run)(const struct command *command, const void *values,
 		   const struct arguments *arguments);
 };
@@ -85,6 +101,7 @@ struct show_options {
 	uint64_t width, top, threads, memory_limit_bytes;
 	int64_t rank;
 	const char *run; /* which of several runs; diff: two, with a comma between them */
+	bool no_sandbox;
 };
 
 extern const struct option show_option_list[];
@@ -140,7 +157,10 @@ void progress_end(struct progress_bar *bar);
 /* browser.c: true when the person at this machine can see a browser. */
 bool browser_is_near(void);
 
-/* Opens the link; false: there is no program for it. */
-bool browser_open(const char *link);
+/* Makes ready to open a link: afterwards the sandbox lets no program begin. */
+void browser_prepare(void);
+
+/* Opens the link, when browser_prepare() was called. */
+void browser_open(const char *link);
 
 #endif

@@ -15,7 +15,7 @@ struct values {
 };
 
 static const struct option options[] = {
-	{ "--output", "FOLDER", "where the traces go (default: " DEMO_FOLDER ")", OPTION_TEXT,
+	{ "--output", "FOLDER", "where the traces go (default: " DEMO_FOLDER ")", OPTION_OUTPUT,
 	  offsetof(struct values, output), 'o' },
 	{ "--width", "N", "columns of text (default: the terminal's, else 80)", OPTION_COUNT,
 	  offsetof(struct values, show.width), 0 },

@@ -9,6 +9,56 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/stop.h"
+
+/* Where the command writes: what its options say, or beside the paths. */
+static size_t find_outputs(const struct command *command, const void *values,
+			   const struct arguments *arguments, const char **out)
+{
+	const struct option *option;
+	size_t count = 0;
+
+	for (size_t i = 0; (option = command_option(command, i)) != NULL; i++) {
+		const char *at = (const char *)values + option->offset;
+
+		if (option->kind == OPTION_OUTPUT && *(const char *const *)(const void *)at)
+			out[count++] = *(const char *const *)(const void *)at;
+	}
+	for (size_t i = 0; command->writes_beside && !count && i < arguments->path_count; i++)
+		out[i] = arguments->paths[i];
+	return !count && command->writes_beside ? arguments->path_count : count;
+}
+
+/* Valgrind makes code at run time, inside of this process: behind the filter it could not go on. */
+static bool is_in_valgrind(void)
+{
+	const char *loaded = getenv("LD_PRELOAD");
+
+	return loaded && strstr(loaded, "vgpreload");
+}
+
+/* Gives up what reading files of strangers does not need. */
+static void lock(const struct command *command, const void *values,
+		 const struct arguments *arguments)
+{
+	const char **outputs = NULL;
+	struct sandbox_needs needs = { 0 };
+
+	if (!command->shows && !command->loads && !command->reads)
+		return;
+	if (command->begin)
+		command->begin(values, &needs);
+	if ((!command->reads && ((const struct show_options *)values)->no_sandbox) ||
+	    is_in_valgrind())
+		return;
+	outputs = calloc(arguments->path_count + command->option_count + 1, sizeof(*outputs));
+	if (!outputs)
+		return;
+	needs.outputs = outputs;
+	needs.output_count = find_outputs(command, values, arguments, outputs);
+	sandbox_enter(&needs);
+	free((void *)(uintptr_t)outputs);
+}
 
 static int run(const struct command *command, int count, char **words)
 {
@@ -25,6 +75,7 @@ static int run(const struct command *command, int count, char **words)
 			help_command(command);
 			code = EXIT_FINE;
 		} else {
+			lock(command, values, &arguments);
 			code = command->run(command, values, &arguments);
 		}
 	}
@@ -79,7 +130,8 @@ int main(int argc, char **argv)
 
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "stepscope: cannot write the output: %s\n", strerror(errno));
-		return EXIT_FAILED;
+		code = EXIT_FAILED;
 	}
+	stop_end();
 	return code;
 }

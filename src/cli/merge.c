@@ -17,13 +17,14 @@ struct values {
 
 static const struct option options[] = {
 	{ "--output", "FILE", "the trace to write; .gz compresses it (default: " DEFAULT_NAME ")",
-	  OPTION_TEXT, offsetof(struct values, output), 'o' },
+	  OPTION_OUTPUT, offsetof(struct values, output), 'o' },
 	{ "--redact", "", REDACTION_REDACT, OPTION_FLAG, offsetof(struct values, redaction.is_on),
 	  0 },
 	{ "--keep", REDACTION_KEEP, "what --redact leaves as it is (commas between them)",
 	  OPTION_LIST, offsetof(struct values, redaction.keep), 0 },
-	{ "--key", "FILE", REDACTION_KEY, OPTION_TEXT, offsetof(struct values, redaction.key), 0 },
-	{ "--list", "FILE", REDACTION_LIST, OPTION_TEXT, offsetof(struct values, redaction.list),
+	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
+	  0 },
+	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
 	  0 },
 };
 
@@ -42,19 +43,21 @@ static bool ends_with(const char *text, const char *end)
 	return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
-static void tell(const char *path, const struct ss_merged *merged)
+static void tell(const struct output *output, const struct ss_merged *merged)
 {
 	char size[BYTES_WORDS];
 
 	bytes_in_words(merged->bytes, size);
-	printf("%s: %u rank%s, %llu events, %s; open it at ui.perfetto.dev\n", path, merged->ranks,
-	       merged->ranks == 1 ? "" : "s", (unsigned long long)merged->events, size);
+	fprintf(output->tells, "%s: %u rank%s, %llu events, %s; open it at ui.perfetto.dev\n",
+		output->path, merged->ranks, merged->ranks == 1 ? "" : "s",
+		(unsigned long long)merged->events, size);
 	if (merged->unaligned)
-		printf("Not aligned: %u of them, which no collective connects with the first.\n",
-		       merged->unaligned);
+		fprintf(output->tells,
+			"Not aligned: %u of them, which no collective connects with the first.\n",
+			merged->unaligned);
 	if (merged->broken)
-		printf("Left out: %llu event%s that could not be read.\n",
-		       (unsigned long long)merged->broken, merged->broken == 1 ? "" : "s");
+		fprintf(output->tells, "Left out: %llu event%s that could not be read.\n",
+			(unsigned long long)merged->broken, merged->broken == 1 ? "" : "s");
 }
 
 static int write_output(const char *what, struct ss_session *session, struct output *output)
@@ -67,12 +70,11 @@ static int write_output(const char *what, struct ss_session *session, struct out
 
 	if (status != SS_OK) {
 		err.code = status;
-		output_drop(output);
-		return show_fail(what, &err);
+		return output_fail(what, output, &err);
 	}
 	code = output_close(what, output);
 	if (code == EXIT_FINE)
-		tell(output->path, &merged);
+		tell(output, &merged);
 	return code;
 }
 
@@ -82,11 +84,13 @@ static int merge(const struct command *command, const struct values *own,
 	struct progress_bar bar;
 	struct ss_open_options open = show_loading(&own->show, arguments->paths,
 						   arguments->path_count);
+	struct output_inputs inputs = { .paths = arguments->paths,
+					.path_count = arguments->path_count };
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 	struct output output;
 	enum ss_status status;
-	int code = output_open(command->name, own->output, &output);
+	int code = output_open(command->name, own->output, &inputs, &output);
 
 	if (code != EXIT_FINE)
 		return code;
@@ -97,10 +101,8 @@ static int merge(const struct command *command, const struct values *own,
 	progress_begin(&bar, own->show.progress);
 	status = ss_session_open(&open, &session, &err);
 	progress_end(&bar);
-	if (status != SS_OK) {
-		output_drop(&output);
-		return show_fail(command->name, &err);
-	}
+	if (status != SS_OK)
+		return output_fail(command->name, &output, &err);
 	code = write_output(command->name, session, &output);
 	ss_session_close(session);
 	return code;
@@ -118,7 +120,7 @@ static int run(const struct command *command, const void *values, const struct a
 	if (code != EXIT_FINE)
 		return code;
 	code = merge(command, own, arguments, redactor);
-	return redaction_end(command->name, &own->redaction, redactor, code);
+	return redaction_end(command->name, &own->redaction, redactor, own->output, code);
 }
 
 const struct command command_merge = {

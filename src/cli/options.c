@@ -83,6 +83,7 @@ static bool store(const struct option *option, const char *text, void *values)
 	case OPTION_LIST:
 		return add_to_list((struct option_list *)(void *)at, text);
 	case OPTION_TEXT:
+	case OPTION_OUTPUT:
 		*(const char **)(void *)at = text;
 		return true;
 	case OPTION_COUNT:

@@ -1,35 +1,66 @@
 /*
- * output.h - a file that is written under another name until it is whole.
+ * output.h - what a command writes into a file: base/new_file.h with the command's words.
  *
- * Half a trace or a page that stops in the middle is worse than none: what is written
- * goes to NAME.part in the same folder, is brought to the disk, and takes its name at
- * once. Devices and pipes are written as they are.
+ * "-" is standard output. A signal that ends the program, a full disk and a failed command leave
+ * nothing behind, and the file that was there as it was.
  */
 #ifndef SS_CLI_OUTPUT_H
 #define SS_CLI_OUTPUT_H
 
 #include <stdio.h>
 
+#include "base/checksum.h"
+#include "base/new_file.h"
 #include "cli/command.h"
 
+/* Writers give some texts a word at a time. */
+#define OUTPUT_BUFFER 65536
+
 struct output {
-	const char *path;
-	char part[4096]; /* the path itself where it is a device or a pipe */
-	bool is_renamed;
-	FILE *file;
+	const char *path; /* as it was asked for */
+	struct ss_new_file file;
+	FILE *tells;            /* for people: stderr where the output itself is on stdout */
+	struct ss_error err;    /* why a write failed; its text is empty: none did */
+	struct ss_checksum sum; /* of what was written */
+	size_t used;
+	char buffer[OUTPUT_BUFFER];
+};
+
+/* Files and folders that a command reads. */
+struct output_inputs {
+	const char *const *paths;
+	size_t path_count;
+	const char *more[2]; /* other ones; may be NULL */
 };
 
 /*
  * Says what is wrong on stderr and returns the exit code for it. Call it before anything
- * is loaded: that takes long, and a bad path is to be told at once.
+ * is loaded: that takes long, and a bad path is to be told at once. An output that is one of
+ * the inputs, by whatever name, is refused.
  */
-int output_open(const char *what, const char *path, struct output *out);
+int output_open(const char *what, const char *path, const struct output_inputs *inputs,
+		struct output *out);
+
+/* Where people are told of an output: not where it goes itself. NULL: it goes to files. */
+FILE *output_tells(const char *path);
 
 /* The `write` of the library's calls; `context` is a struct output. */
 bool output_write(void *context, const char *bytes, size_t length);
 
-/* Brings it to the disk and gives it its name. Also says what is wrong, and leaves nothing. */
+/*
+ * Brings it to the disk; output->file.temporary can be read then, and is empty where there is
+ * nothing that could be read. On failure nothing is left.
+ */
+int output_finish(const char *what, struct output *output);
+
+/* After output_finish(): reads it again and compares it with what was written. */
+int output_compare(const char *what, struct output *output);
+
+/* output_finish(), and gives it its name. */
 int output_close(const char *what, struct output *output);
+
+/* Leaves nothing behind, says why and returns the exit code: the disk's reason goes first. */
+int output_fail(const char *what, struct output *output, const struct ss_error *err);
 
 /* Leaves nothing behind. */
 void output_drop(struct output *output);

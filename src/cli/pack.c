@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/intern.h"
 #include "cli/output.h"
 #include "cli/redaction.h"
+#include "cli/stop.h"
 #include "job/find.h"
+#include "trace/pack.h"
 
 #define PATH_BYTES 4096
 #define ENDING ".stepscope"
@@ -22,7 +25,7 @@ struct values {
 };
 
 static const struct option options[] = {
-	{ "--output", "FOLDER", "where the packs go (default: beside each file)", OPTION_TEXT,
+	{ "--output", "FOLDER", "where the packs go (default: beside each file)", OPTION_OUTPUT,
 	  offsetof(struct values, folder), 'o' },
 	{ "--force", "", "replaces packs that are there", OPTION_FLAG,
 	  offsetof(struct values, force), 0 },
@@ -30,8 +33,9 @@ static const struct option options[] = {
 	  0 },
 	{ "--keep", REDACTION_KEEP, "what --redact leaves as it is (commas between them)",
 	  OPTION_LIST, offsetof(struct values, redaction.keep), 0 },
-	{ "--key", "FILE", REDACTION_KEY, OPTION_TEXT, offsetof(struct values, redaction.key), 0 },
-	{ "--list", "FILE", REDACTION_LIST, OPTION_TEXT, offsetof(struct values, redaction.list),
+	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
+	  0 },
+	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
 	  0 },
 };
 
@@ -46,8 +50,10 @@ static void prepare(void *values)
 struct packing {
 	const char *what;
 	const struct values *own;
+	struct ss_strings *names;    /* of packs that this run wrote: no two files may have one */
+	struct output_inputs inputs; /* the files that are packed */
+	struct output *output;
 	struct ss_redactor *redactor;
-	struct ss_strings *names; /* of packs that this run wrote: no two files may have one */
 	uint32_t written, other;
 	double json_seconds, pack_seconds;
 	uint64_t json_bytes, pack_bytes;
@@ -118,51 +124,90 @@ static enum ss_status open_one(const struct packing *packing, const char *path,
 	return status;
 }
 
-/* Opens the pack that was written: it is whole then, and it is known what it saves. */
-static int tell(struct packing *packing, const char *path, const struct ss_file *file,
-		uint64_t bytes)
+static void tell(struct packing *packing, const char *path, const struct ss_file *file,
+		 const struct ss_file *packed, uint64_t bytes)
 {
-	struct ss_session *session = NULL;
-	struct ss_error err = { 0 };
-	struct ss_file packed;
 	char size[BYTES_WORDS], json[BYTES_WORDS];
 
-	if (open_one(packing, path, NULL, &session, &err) != SS_OK ||
-	    ss_session_file(session, 0, &packed, &err) != SS_OK) {
-		ss_session_close(session);
-		return show_fail(packing->what, &err);
-	}
 	bytes_in_words(bytes, size);
 	bytes_in_words(file->unpacked_bytes, json);
 	printf("%s: %llu events, %s of %s; opens in %.3f s, the file took %.3f s\n", path,
-	       (unsigned long long)packed.events, size, json, packed.load_seconds,
+	       (unsigned long long)packed->events, size, json, packed->load_seconds,
 	       file->load_seconds);
 	packing->written++;
 	packing->json_seconds += file->load_seconds;
-	packing->pack_seconds += packed.load_seconds;
+	packing->pack_seconds += packed->load_seconds;
 	packing->json_bytes += file->unpacked_bytes;
 	packing->pack_bytes += bytes;
-	ss_session_close(session);
-	return EXIT_FINE;
 }
 
-static int write_pack(struct packing *packing, struct ss_session *session, const char *path)
+/*
+ * Opens the pack before it gets its name, and compares it with the trace: what cannot be read
+ * back must not stand where the trace was.
+ */
+static enum ss_status read_back(const struct packing *packing, const char *path,
+				const struct ss_session *session, struct ss_file *out,
+				struct ss_error *err)
+{
+	struct ss_session *packed = NULL;
+	enum ss_status status = open_one(packing, path, NULL, &packed, err);
+
+	if (status == SS_OK)
+		status = ss_session_file(packed, 0, out, err);
+	if (status == SS_OK)
+		status = ss_session_compare_files(session, 0, packed, 0, err);
+	ss_session_close(packed);
+	return status;
+}
+
+static int fail_to_pack(const struct packing *packing, const char *path, const struct ss_error *why)
+{
+	if (why->code == SS_ERR_STOPPED || why->code == SS_ERR_LIMIT)
+		return show_fail(packing->what, why);
+	fprintf(stderr,
+		"stepscope %s: '%s' cannot be packed: the pack was not read back as the same trace "
+		"(%s); nothing was kept of it, the trace itself can be used\n",
+		packing->what, path, why->text);
+	return EXIT_FAILED;
+}
+
+static int write_pack(struct packing *packing, struct ss_session *session, const char *trace,
+		      const char *path)
 {
 	struct ss_error err = { 0 };
-	struct output output;
-	struct ss_file file;
+	struct ss_file file, packed = { 0 };
 	uint64_t bytes = 0;
-	int code = output_open(packing->what, path, &output);
+	int code = output_open(packing->what, path, &packing->inputs, packing->output);
 
 	if (code != EXIT_FINE)
 		return code;
 	if (ss_session_file(session, 0, &file, &err) != SS_OK ||
-	    ss_session_pack(session, 0, output_write, &output, &bytes, &err) != SS_OK) {
-		output_drop(&output);
-		return show_fail(packing->what, &err);
+	    ss_session_pack(session, 0, output_write, packing->output, &bytes, &err) != SS_OK)
+		return output_fail(packing->what, packing->output, &err);
+	code = output_finish(packing->what, packing->output);
+	if (code != EXIT_FINE)
+		return code;
+	if (read_back(packing, packing->output->file.temporary, session, &packed, &err) != SS_OK) {
+		output_drop(packing->output);
+		return fail_to_pack(packing, trace, &err);
 	}
-	code = output_close(packing->what, &output);
-	return code == EXIT_FINE ? tell(packing, path, &file, bytes) : code;
+	code = output_close(packing->what, packing->output);
+	if (code == EXIT_FINE)
+		tell(packing, path, &file, &packed, bytes);
+	return code;
+}
+
+/* --force replaces packs, and nothing else that has such a name. */
+static bool is_pack(const char *path)
+{
+	char begin[SS_PACK_MAGIC_BYTES];
+	FILE *file = fopen(path, "rb");
+	bool is_one = file && fread(begin, 1, sizeof(begin), file) == sizeof(begin) &&
+		      memcmp(begin, SS_PACK_MAGIC, sizeof(begin)) == 0;
+
+	if (file)
+		fclose(file);
+	return is_one;
 }
 
 static int check_output(struct packing *packing, const char *file, const char *path)
@@ -174,8 +219,12 @@ static int check_output(struct packing *packing, const char *file, const char *p
 		return complain(packing, file,
 				"would be packed under the name of another file: use one -o a "
 				"folder");
-	if (!packing->own->force && stat(path, &info) == 0)
+	if (stat(path, &info) != 0)
+		return EXIT_FINE;
+	if (!packing->own->force)
 		return complain(packing, path, "is there already; --force replaces it");
+	if (!S_ISREG(info.st_mode) || !is_pack(path))
+		return complain(packing, path, "is there, and no pack: it is not replaced");
 	return EXIT_FINE;
 }
 
@@ -212,7 +261,7 @@ static int pack_one(struct packing *packing, const struct ss_path *path)
 	if (ss_session_file(session, 0, &file, &err) == SS_OK && file.packed_of)
 		code = complain(packing, path->path, "is a pack already");
 	else
-		code = write_pack(packing, session, output);
+		code = write_pack(packing, session, path->path, output);
 	ss_session_close(session);
 	return code;
 }
@@ -231,6 +280,19 @@ static void tell_all(const struct packing *packing)
 		       packing->other == 1 ? " that is no trace" : "s that are no traces");
 }
 
+/* The packs that lie beside the files are not read. */
+static bool list_inputs(struct packing *packing, const struct ss_paths *paths,
+			struct ss_arena *arena)
+{
+	const char **list = SS_ARENA_NEW(arena, const char *, (size_t)paths->count + 1);
+
+	packing->inputs.paths = list;
+	for (uint32_t i = 0; list && i < paths->count; i++)
+		if (!ss_find_is_pack(paths->items[i].path))
+			list[packing->inputs.path_count++] = paths->items[i].path;
+	return list;
+}
+
 static int pack_all(struct packing *packing, const struct arguments *arguments,
 		    struct ss_arena *arena)
 {
@@ -240,6 +302,8 @@ static int pack_all(struct packing *packing, const struct arguments *arguments,
 
 	if (ss_find_files(arguments->paths, arguments->path_count, arena, &paths, &err) != SS_OK)
 		code = show_fail(packing->what, &err);
+	else if (!list_inputs(packing, &paths, arena))
+		code = complain(packing, "the list of files", "does not fit into memory");
 	/* one that cannot be packed does not stop the others */
 	for (uint32_t i = 0; code != EXIT_USAGE && i < paths.count; i++) {
 		int own = pack_one(packing, &paths.items[i]);
@@ -272,9 +336,29 @@ static int pack(struct packing *packing, const struct arguments *arguments)
 	return code;
 }
 
+/* Into a folder that is made, and goes again when nothing is written to it. */
+static int pack_into(struct packing *packing, const struct arguments *arguments)
+{
+	const char *folder = packing->own->folder;
+	bool made = folder && mkdir(folder, 0777) == 0;
+	int code;
+
+	if (folder && !made && errno != EEXIST) {
+		fprintf(stderr, "stepscope %s: cannot make the folder '%s': %s\n", packing->what,
+			folder, strerror(errno));
+		return EXIT_FAILED;
+	}
+	stop_made(made ? folder : NULL);
+	code = pack(packing, arguments);
+	if (made && !packing->written)
+		rmdir(folder);
+	return code;
+}
+
 static int run(const struct command *command, const void *values, const struct arguments *arguments)
 {
-	struct packing packing = { .what = command->name, .own = values };
+	struct output output;
+	struct packing packing = { .what = command->name, .own = values, .output = &output };
 	int code;
 
 	if (!show_check(command->name, &packing.own->show, arguments))
@@ -282,14 +366,8 @@ static int run(const struct command *command, const void *values, const struct a
 	code = redaction_begin(command->name, &packing.own->redaction, &packing.redactor);
 	if (code != EXIT_FINE)
 		return code;
-	if (packing.own->folder && mkdir(packing.own->folder, 0777) != 0 && errno != EEXIST) {
-		fprintf(stderr, "stepscope %s: cannot make the folder '%s': %s\n", command->name,
-			packing.own->folder, strerror(errno));
-		code = EXIT_FAILED;
-	}
-	if (code == EXIT_FINE)
-		code = pack(&packing, arguments);
-	return redaction_end(command->name, &packing.own->redaction, packing.redactor, code);
+	code = pack_into(&packing, arguments);
+	return redaction_end(command->name, &packing.own->redaction, packing.redactor, NULL, code);
 }
 
 const struct command command_pack = {
@@ -299,6 +377,7 @@ const struct command command_pack = {
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
 	.loads = true,
+	.writes_beside = true,
 	.values_bytes = sizeof(struct values),
 	.prepare = prepare,
 	.run = run,

@@ -1,29 +1,21 @@
 /*
- * progress.c - tells that a long load goes on, and stops it on Ctrl-C.
+ * progress.c - tells that a long load or answer goes on, and stops a load on Ctrl-C.
  *
  * The bar is drawn on stderr, only on a terminal and only after a moment: a load
  * that is over in a blink shows nothing.
  */
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/stop.h"
 
 #define FIRST_NS ((int64_t)400000000)
 #define AGAIN_NS ((int64_t)100000000)
 #define BAR_COLUMNS 24
-
-static volatile sig_atomic_t stopped;
-
-static void stop(int signal)
-{
-	(void)signal;
-	stopped = 1;
-}
 
 static int64_t now_ns(void)
 {
@@ -43,30 +35,28 @@ void progress_prepare(struct progress_bar *bar, const char *mode)
 
 void progress_begin(struct progress_bar *bar, const char *mode)
 {
-	struct sigaction action;
-
-	memset(&action, 0, sizeof(action));
-	action.sa_handler = stop;
 	/* a second Ctrl-C ends the program at once */
-	action.sa_flags = (int)SA_RESETHAND;
-	sigaction(SIGINT, &action, NULL);
+	stop_reading(true);
 	progress_prepare(bar, mode);
 }
 
 static void draw_bar(const struct ss_progress *progress)
 {
 	char cells[BAR_COLUMNS + 1];
-	double share = progress->total_bytes
-			       ? (double)progress->done_bytes / (double)progress->total_bytes
-			       : 0;
-	int full = (int)(share * BAR_COLUMNS);
+	int full = (int)(progress->share * BAR_COLUMNS);
 
 	for (int i = 0; i < BAR_COLUMNS; i++)
 		cells[i] = i < full ? '#' : '.';
 	cells[BAR_COLUMNS] = '\0';
 	fprintf(stderr, "\r\033[K[%s]", cells);
-	if (progress->total_bytes)
-		fprintf(stderr, " %3.0f %%", 100 * share);
+	if (progress->share > 0)
+		fprintf(stderr, " %3.0f %%", 100 * progress->share);
+	if (!progress->path) {
+		fprintf(stderr, "  %s: %u of %u", progress->doing, progress->file_index,
+			progress->file_count);
+		fflush(stderr);
+		return;
+	}
 	if (progress->file_count > 1)
 		fprintf(stderr, "  file %u of %u", progress->file_index + 1, progress->file_count);
 	fprintf(stderr, "  %.0f MB  %.1f M events", (double)progress->done_bytes / 1e6,
@@ -77,10 +67,11 @@ static void draw_bar(const struct ss_progress *progress)
 static void print_json(const struct ss_progress *progress)
 {
 	fprintf(stderr,
-		"{\"file_index\":%u,\"file_count\":%u,\"done_bytes\":%" PRIu64
-		",\"total_bytes\":%" PRIu64 ",\"events\":%" PRIu64 "}\n",
-		progress->file_index, progress->file_count, progress->done_bytes,
-		progress->total_bytes, progress->event_count);
+		"{\"doing\":\"%s\",\"share\":%.4f,\"file_index\":%u,\"file_count\":%u"
+		",\"done_bytes\":%" PRIu64 ",\"total_bytes\":%" PRIu64 ",\"events\":%" PRIu64 "}\n",
+		progress->doing ? progress->doing : "", progress->share, progress->file_index,
+		progress->file_count, progress->done_bytes, progress->total_bytes,
+		progress->event_count);
 }
 
 bool progress_step(void *context, const struct ss_progress *progress)
@@ -88,7 +79,7 @@ bool progress_step(void *context, const struct ss_progress *progress)
 	struct progress_bar *bar = context;
 	int64_t now;
 
-	if (stopped)
+	if (stop_asked())
 		return false;
 	if (!bar->bar && !bar->json)
 		return true;
@@ -113,10 +104,6 @@ void progress_clear(struct progress_bar *bar)
 
 void progress_end(struct progress_bar *bar)
 {
-	struct sigaction action;
-
-	memset(&action, 0, sizeof(action));
-	action.sa_handler = SIG_DFL;
-	sigaction(SIGINT, &action, NULL);
+	stop_reading(false);
 	progress_clear(bar);
 }

@@ -19,12 +19,13 @@ struct values {
 };
 
 static const struct option options[] = {
-	{ "--output", "FOLDER", "where the copies go; one file may go to a file", OPTION_TEXT,
+	{ "--output", "FOLDER", "where the copies go; one file may go to a file", OPTION_OUTPUT,
 	  offsetof(struct values, output), 'o' },
 	{ "--keep", REDACTION_KEEP, "what stays as it is (commas between them)", OPTION_LIST,
 	  offsetof(struct values, redaction.keep), 0 },
-	{ "--key", "FILE", REDACTION_KEY, OPTION_TEXT, offsetof(struct values, redaction.key), 0 },
-	{ "--list", "FILE", REDACTION_LIST, OPTION_TEXT, offsetof(struct values, redaction.list),
+	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
+	  0 },
+	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
 	  0 },
 	{ "--force", "", "replaces files that are there", OPTION_FLAG,
 	  offsetof(struct values, force), 0 },
@@ -46,7 +47,8 @@ struct redacting {
 	const struct arguments *arguments;
 	struct ss_redactor *redactor;
 	struct ss_strings *names; /* of files that this run wrote: no two may have one */
-	bool to_file;             /* -o is the copy itself, not a folder */
+	struct output_inputs inputs;
+	bool to_file; /* -o is the copy itself, not a folder */
 	uint32_t written, other;
 };
 
@@ -157,21 +159,19 @@ static int redact_one(struct redacting *redacting, const struct ss_path *path)
 	if (code == EXIT_FINE)
 		code = check_copy(redacting, path, copy);
 	if (code == EXIT_FINE)
-		code = output_open(redacting->what, copy, &output);
+		code = output_open(redacting->what, copy, &redacting->inputs, &output);
 	if (code != EXIT_FINE)
 		return code;
 	status = ss_redactor_copy(redacting->redactor, path->path, ends_with(copy, ".gz"),
 				  output_write, &output, &bytes, &is_whole, &err);
-	if (status != SS_OK) {
-		output_drop(&output);
-		return complain(redacting, path->path, err.text);
-	}
+	if (status != SS_OK)
+		return output_fail(redacting->what, &output, &err);
 	code = output_close(redacting->what, &output);
 	if (code != EXIT_FINE)
 		return code;
 	bytes_in_words(bytes, size);
 	if (strcmp(redacting->own->format, "text") == 0)
-		printf("%s: %s\n", copy, size);
+		fprintf(output.tells, "%s: %s\n", copy, size);
 	if (!is_whole)
 		fprintf(stderr,
 			"stepscope %s: '%s': its compressed data is cut or damaged; the copy has "
@@ -242,7 +242,9 @@ static int run(const struct command *command, const void *values, const struct a
 {
 	struct redacting redacting = { .what = command->name,
 				       .own = values,
-				       .arguments = arguments };
+				       .arguments = arguments,
+				       .inputs = { .paths = arguments->paths,
+						   .path_count = arguments->path_count } };
 	struct redaction told;
 	struct ss_strings names = { 0 };
 	struct ss_memory memory;
@@ -262,7 +264,7 @@ static int run(const struct command *command, const void *values, const struct a
 	code = ss_strings_init(&names, &memory) ? redact_all(&redacting, &arena) : EXIT_FAILED;
 	ss_strings_release(&names);
 	ss_arena_release(&arena);
-	return redaction_end(command->name, &told, redacting.redactor, code);
+	return redaction_end(command->name, &told, redacting.redactor, redacting.own->output, code);
 }
 
 const struct command command_redact = {
@@ -271,6 +273,7 @@ const struct command command_redact = {
 	.usage = "[OPTIONS] PATH... -o FOLDER",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
+	.reads = true,
 	.values_bytes = sizeof(struct values),
 	.prepare = prepare,
 	.run = run,

@@ -114,8 +114,9 @@ static int write_list(const char *what, const char *path, struct ss_redactor *re
 {
 	struct ss_error err = { 0 };
 	struct ss_text list = { 0 };
+	struct output_inputs none = { 0 };
 	struct output output;
-	int code = output_open(what, path, &output);
+	int code = output_open(what, path, &none, &output);
 
 	if (code != EXIT_FINE)
 		return code;
@@ -134,18 +135,20 @@ static int write_list(const char *what, const char *path, struct ss_redactor *re
 }
 
 int redaction_end(const char *what, const struct redaction *redaction, struct ss_redactor *redactor,
-		  int code)
+		  const char *output, int code)
 {
+	FILE *tells = output_tells(output);
 	struct ss_text told = { 0 };
 	int listed = EXIT_FINE;
 
 	if (code == EXIT_FINE && !redaction->is_quiet &&
 	    ss_redactor_tell(redactor, "text", &told, NULL) == SS_OK &&
 	    (redaction->is_on || strcmp(told.data, "nothing") != 0))
-		printf(redaction->is_on ? "Replaced: %s.\n"
-					: "Contains texts that are not public: %s; --redact "
-					  "replaces them.\n",
-		       told.data);
+		fprintf(tells,
+			redaction->is_on ? "Replaced: %s.\n"
+					 : "Contains texts that are not public: %s; --redact "
+					   "replaces them.\n",
+			told.data);
 	if (code == EXIT_FINE && redaction->list)
 		listed = write_list(what, redaction->list, redactor);
 	ss_text_release(&told);

@@ -25,8 +25,11 @@ struct redaction {
  */
 int redaction_begin(const char *what, const struct redaction *redaction, struct ss_redactor **out);
 
-/* Says what was replaced or is contained, writes the list, and frees the redactor. */
+/*
+ * Says what was replaced or is contained, writes the list, and frees the redactor. Where the
+ * output is "-", stdout is its own.
+ */
 int redaction_end(const char *what, const struct redaction *redaction, struct ss_redactor *redactor,
-		  int code);
+		  const char *output, int code);
 
 #endif

@@ -20,7 +20,7 @@ struct values {
 };
 
 static const struct option options[] = {
-	{ "--output", "FILE", "the page to write (default: " DEFAULT_NAME ")", OPTION_TEXT,
+	{ "--output", "FILE", "the page to write (default: " DEFAULT_NAME ")", OPTION_OUTPUT,
 	  offsetof(struct values, output), 'o' },
 	{ "--compare", "PATH", "a second run, shown beside the first", OPTION_TEXT,
 	  offsetof(struct values, compare), 0 },
@@ -37,8 +37,9 @@ static const struct option options[] = {
 	  0 },
 	{ "--keep", REDACTION_KEEP, "what --redact leaves as it is (commas between them)",
 	  OPTION_LIST, offsetof(struct values, redaction.keep), 0 },
-	{ "--key", "FILE", REDACTION_KEY, OPTION_TEXT, offsetof(struct values, redaction.key), 0 },
-	{ "--list", "FILE", REDACTION_LIST, OPTION_TEXT, offsetof(struct values, redaction.list),
+	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
+	  0 },
+	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
 	  0 },
 };
 
@@ -113,7 +114,7 @@ static enum ss_status open_run(const struct values *own, struct ss_redactor *red
 	return status;
 }
 
-static void tell(const char *path, const struct ss_runs *runs, uint64_t bytes)
+static void tell(const struct output *output, const struct ss_runs *runs, uint64_t bytes)
 {
 	uint32_t files = 0, failed = 0;
 	char size[BYTES_WORDS];
@@ -123,30 +124,31 @@ static void tell(const char *path, const struct ss_runs *runs, uint64_t bytes)
 		failed += ss_session_failed_count(runs->sessions[i]);
 	}
 	bytes_in_words(bytes, size);
-	printf("%s: %s; open it in any browser, no server is needed\n", path, size);
+	fprintf(output->tells, "%s: %s; open it in any browser, no server is needed\n",
+		output->path, size);
 	if (failed)
-		printf("Left out: %u of %u files that could not be read; 'stepscope files' says "
-		       "why.\n",
-		       failed, files);
+		fprintf(output->tells,
+			"Left out: %u of %u files that could not be read; 'stepscope files' says "
+			"why.\n",
+			failed, files);
 }
 
-static int write_report(const char *what, const struct values *own,
-			const struct ss_report_options *report, const struct ss_runs *runs)
+static int write_report(const char *what, const struct ss_report_options *report,
+			const struct ss_runs *runs, struct output *output)
 {
 	struct ss_error err = { 0 };
-	struct output output;
 	uint64_t bytes = 0;
-	int code = output_open(what, own->output, &output);
+	int code;
 
-	if (code != EXIT_FINE)
-		return code;
-	if (ss_session_report(runs, report, output_write, &output, &bytes, &err) != SS_OK) {
-		output_drop(&output);
-		return show_fail(what, &err);
-	}
-	code = output_close(what, &output);
+	if (ss_session_report(runs, report, output_write, output, &bytes, &err) != SS_OK)
+		return output_fail(what, output, &err);
+	code = output_finish(what, output);
 	if (code == EXIT_FINE)
-		tell(own->output, runs, bytes);
+		code = output_compare(what, output);
+	if (code == EXIT_FINE)
+		code = output_close(what, output);
+	if (code == EXIT_FINE)
+		tell(output, runs, bytes);
 	return code;
 }
 
@@ -158,20 +160,26 @@ static int make_report(const struct command *command, const struct values *own,
 					    .step = own->show.step,
 					    .link = own->link };
 	struct ss_runs runs = { .count = own->compare ? 2 : 1 };
+	struct output_inputs inputs = { arguments->paths,
+					arguments->path_count,
+					{ own->compare, own->page } };
 	struct ss_error err = { 0 };
 	struct ss_text page = { 0 };
+	struct output output;
 	enum ss_status status;
 	int code = find_page(command->name, own->page, &page);
 
 	report.page = page.data;
 	report.page_bytes = page.length;
+	if (code == EXIT_FINE)
+		code = output_open(command->name, own->output, &inputs, &output);
 	if (code == EXIT_FINE) {
 		status = open_run(own, redactor, arguments->paths, arguments->path_count,
 				  &runs.sessions[0], &err);
 		if (status == SS_OK && own->compare)
 			status = open_run(own, redactor, &own->compare, 1, &runs.sessions[1], &err);
-		code = status == SS_OK ? write_report(command->name, own, &report, &runs)
-				       : show_fail(command->name, &err);
+		code = status == SS_OK ? write_report(command->name, &report, &runs, &output)
+				       : output_fail(command->name, &output, &err);
 	}
 	ss_session_close(runs.sessions[0]);
 	ss_session_close(runs.sessions[1]);
@@ -198,7 +206,7 @@ static int run(const struct command *command, const void *values, const struct a
 	if (code != EXIT_FINE)
 		return code;
 	code = make_report(command, own, arguments, redactor);
-	return redaction_end(command->name, &own->redaction, redactor, code);
+	return redaction_end(command->name, &own->redaction, redactor, own->output, code);
 }
 
 const struct command command_report = {

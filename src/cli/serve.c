@@ -200,6 +200,21 @@ static int serve(struct visit *visit)
 	return visit->code;
 }
 
+static bool wants_browser(const struct values *own)
+{
+	return !own->no_browser && browser_is_near();
+}
+
+static void begin(const void *values, struct sandbox_needs *needs)
+{
+	const struct values *own = values;
+
+	if (wants_browser(own))
+		browser_prepare();
+	needs->listens = true;
+	needs->port = (uint16_t)own->port;
+}
+
 static int run(const struct command *command, const void *values, const struct arguments *arguments)
 {
 	const struct values *own = values;
@@ -208,7 +223,7 @@ static int run(const struct command *command, const void *values, const struct a
 		.own = own,
 		.arguments = arguments,
 		.run_count = own->compare ? 2 : 1,
-		.wants_browser = !own->no_browser && browser_is_near(),
+		.wants_browser = wants_browser(own),
 		.code = EXIT_FINE,
 	};
 
@@ -253,5 +268,6 @@ const struct command command_serve = {
 	.loads = true,
 	.values_bytes = sizeof(struct values),
 	.prepare = prepare,
+	.begin = begin,
 	.run = run,
 };

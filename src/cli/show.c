@@ -41,12 +41,14 @@ const struct option show_option_list[] = {
 	{ "--progress", "auto|bar|json|none",
 	  "how to tell that a long load goes on (default: auto)", OPTION_TEXT,
 	  offsetof(struct show_options, progress), 0 },
+	{ "--no-sandbox", "", "keep the rights that reading does not need", OPTION_FLAG,
+	  offsetof(struct show_options, no_sandbox), 0 },
 };
 
 const size_t show_option_count = sizeof(show_option_list) / sizeof(show_option_list[0]);
 
-/* Run, threads, memory limit and progress stand last. */
-const size_t load_option_first = sizeof(show_option_list) / sizeof(show_option_list[0]) - 4;
+/* Run, threads, memory limit, progress and sandbox stand last. */
+const size_t load_option_first = sizeof(show_option_list) / sizeof(show_option_list[0]) - 5;
 
 void show_prepare(void *values)
 {
@@ -130,7 +132,14 @@ int show_fail(const char *what, const struct ss_error *err)
 static void tell_failed(const struct ss_session *session, const char *what)
 {
 	uint32_t failed = ss_session_failed_count(session);
+	uint32_t unread = ss_session_unread_packs(session);
 
+	if (unread)
+		fprintf(stderr,
+			"stepscope: %u pack%s could not be read: %s read instead; 'stepscope pack "
+			"--force' packs again\n",
+			unread, unread == 1 ? "" : "s",
+			unread == 1 ? "its file is" : "their files are");
 	if (failed)
 		fprintf(stderr, "stepscope: %u file%s could not be read%s\n", failed,
 			failed == 1 ? "" : "s",
@@ -214,6 +223,7 @@ int show_run(const char *what, const struct show_options *options,
 {
 	struct ss_request request = show_request(what, options);
 	struct ss_session *session = NULL;
+	struct progress_bar bar;
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
 	enum ss_status status;
@@ -223,7 +233,10 @@ int show_run(const char *what, const struct show_options *options,
 	status = show_open(what, options, arguments->paths, arguments->path_count, &session, &err);
 	if (status != SS_OK)
 		return show_fail(what, &err);
+	progress_prepare(&bar, options->progress);
+	ss_session_watch(session, progress_step, &bar);
 	status = ss_session_run(session, &request, &out, &err);
+	progress_clear(&bar);
 	if (status == SS_OK && out.length)
 		fwrite(out.data, 1, out.length, stdout);
 	ss_text_release(&out);

@@ -27,7 +27,7 @@ static const struct option options[] = {
 	  offsetof(struct values, list_settings), 0 },
 	{ "--preset", "NAME", "the job to simulate", OPTION_TEXT, offsetof(struct values, preset),
 	  'p' },
-	{ "--output", "FOLDER", "where its files go (default: the preset's name)", OPTION_TEXT,
+	{ "--output", "FOLDER", "where its files go (default: the preset's name)", OPTION_OUTPUT,
 	  offsetof(struct values, output), 'o' },
 	{ "--layout", "NAME", "single, ddp, fsdp, tensor, pipeline or inference", OPTION_TEXT,
 	  offsetof(struct values, layout), 0 },

@@ -6,6 +6,7 @@
 
 #include "cli/output.h"
 #include "cli/simulated.h"
+#include "cli/stop.h"
 
 static double seconds_now(void)
 {
@@ -47,7 +48,10 @@ static void tell(const struct ss_simulation *simulation, const struct ss_simulat
 		printf("\nEach cost is with the others there: they do not add up.\n");
 }
 
-/* The bar shows ranks where it shows bytes for files. */
+/*
+ * The bar shows ranks where it shows bytes for files. It is asked for the first time before
+ * there is anything that must not be left behind.
+ */
 static bool step(void *context, uint32_t done, uint32_t count)
 {
 	struct ss_progress progress = {
@@ -58,6 +62,7 @@ static bool step(void *context, uint32_t done, uint32_t count)
 		.total_bytes = 1,
 	};
 
+	stop_filling(true);
 	return progress_step(context, &progress);
 }
 
@@ -75,6 +80,7 @@ int simulated_write(const char *what, const struct ss_simulation *simulation, co
 	progress_begin(&bar, progress);
 	status = ss_simulate(&own, &done, &err);
 	progress_end(&bar);
+	stop_filling(false);
 	if (status != SS_OK)
 		return show_fail(what, &err);
 	tell(&own, &done, seconds_now() - start);

@@ -1,23 +1,58 @@
 /*
- * version.c - command: which stepscope this is.
+ * version.c - command: which stepscope this is, and what it can lock itself into here.
  */
 #include <stdio.h>
 
 #include "cli/command.h"
 
+struct values {
+	bool json;
+};
+
+static const struct option options[] = {
+	{ "--json", "", "as JSON, with the sandbox that this machine offers", OPTION_FLAG,
+	  offsetof(struct values, json), 0 },
+};
+
+/* The sentence for people; what each lock is, docs/commands/serve.md says. */
+static const char *sandbox_sentence(struct sandbox_offer offer)
+{
+	if (offer.has_filter && offer.landlock_abi)
+		return "commands that read traces run without network, new processes and writes "
+		       "outside of their output (seccomp and Landlock)";
+	if (offer.has_filter)
+		return "commands that read traces run without network and new processes "
+		       "(seccomp); this kernel has no Landlock, so writes are not confined";
+	if (offer.landlock_abi)
+		return "commands that read traces write only to their output (Landlock); this "
+		       "build has no libseccomp, so system calls are not filtered";
+	return "commands that read traces run with all rights of the user";
+}
+
 static int version_run(const struct command *command, const void *values,
 		       const struct arguments *arguments)
 {
+	const struct values *own = values;
+	struct sandbox_offer offer = sandbox_offer();
+
 	(void)command;
-	(void)values;
 	(void)arguments;
-	printf("stepscope %s\n", ss_version());
+	if (!own->json)
+		printf("stepscope %s\n", ss_version());
+	else
+		printf("{\"version\": \"%s\", \"sandbox\": {\"seccomp\": %s, \"landlock_abi\": %d, "
+		       "\"text\": \"%s\"}}\n",
+		       ss_version(), offer.has_filter ? "true" : "false", offer.landlock_abi,
+		       sandbox_sentence(offer));
 	return EXIT_FINE;
 }
 
 const struct command command_version = {
 	.name = "version",
 	.summary = "Which stepscope this is",
-	.usage = "",
+	.usage = "[--json]",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.values_bytes = sizeof(struct values),
 	.run = version_run,
 };

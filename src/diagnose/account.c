@@ -90,7 +90,7 @@ static void spend(const int64_t *until_ns, int64_t now_ns, int64_t to_ns, int64_
 			use++;
 		if (use < USE_COUNT && until_ns[use] < end_ns)
 			end_ns = until_ns[use];
-		sums[use] += end_ns - now_ns;
+		ss_ns_add(&sums[use], end_ns - now_ns);
 		now_ns = end_ns;
 	}
 }

@@ -205,11 +205,16 @@ uint8_t ss_chore(const char *name)
 	return what;
 }
 
-uint8_t *ss_chores(const struct ss_trace *trace, struct ss_arena *arena)
+const uint8_t *ss_look_chores(struct ss_look *look)
 {
-	uint8_t *chores = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->names.count + 1);
+	const struct ss_trace *trace = look->trace;
+	uint8_t *chores;
 
+	if (look->chores)
+		return look->chores;
+	chores = SS_ARENA_NEW(look->shared, uint8_t, (size_t)trace->names.count + 1);
 	for (uint32_t i = 0; chores && i < trace->names.count; i++)
 		chores[i] = ss_chore(ss_strings_text(&trace->names, i));
+	look->chores = chores;
 	return chores;
 }

@@ -7,8 +7,7 @@
 #ifndef SS_DIAGNOSE_CHORES_H
 #define SS_DIAGNOSE_CHORES_H
 
-#include "base/memory.h"
-#include "trace/trace.h"
+#include "diagnose/rule.h"
 
 enum ss_chore {
 	SS_CHORE_SAVES = 1 << 0,     /* checkpoints, files of the model */
@@ -18,9 +17,9 @@ enum ss_chore {
 	SS_CHORE_CALLBACK = 1 << 4,  /* a hook of a trainer: on_step_end, on_train_batch_end */
 };
 
-/* Per name of the trace, enum ss_chore; NULL: no memory. */
+/* Per name of the trace, enum ss_chore; made once for all rules. NULL: no memory. */
 SS_MUST_USE
-uint8_t *ss_chores(const struct ss_trace *trace, struct ss_arena *arena);
+const uint8_t *ss_look_chores(struct ss_look *look);
 
 /* Of one name. */
 uint8_t ss_chore(const char *name);

@@ -256,6 +256,9 @@ static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 			   const struct ss_diagnose_options *options, struct ss_error *err)
 {
 	SS_TRY(add_ranks(diagnosis, job, options, err));
+	ss_watch_part(diagnosis->watch, "Replaying the steps", SS_WATCH_EXAMINED, SS_WATCH_JOINED);
+	if (!ss_watch_tell(diagnosis->watch, 0, 1))
+		return ss_fail(err, SS_ERR_STOPPED, "stopped");
 	SS_TRY(ss_replay_init(&diagnosis->replay, diagnosis->graphs, diagnosis->rank_count,
 			      diagnosis->many, diagnosis->memory, err));
 	diagnosis->step_ns = diagnosis->replay.step_ns;
@@ -264,8 +267,13 @@ static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 				diagnosis->error_percent < -SS_REPLAY_ERROR_MAX;
 	measure_trust(diagnosis);
 	find_devices(diagnosis, job, options);
-	for (uint32_t i = 0; i < ss_rule_count; i++)
+	ss_watch_part(diagnosis->watch, "Applying the rules", SS_WATCH_JOINED, SS_WATCH_JUDGED);
+	for (uint32_t i = 0; i < ss_rule_count; i++) {
+		if (!ss_watch_tell(diagnosis->watch, i, (uint32_t)ss_rule_count))
+			return ss_fail(err, SS_ERR_STOPPED, "stopped");
 		SS_TRY(ss_diagnosis_judge(diagnosis, i, err));
+	}
+	ss_watch_part(diagnosis->watch, "Replaying the steps", SS_WATCH_JUDGED, 1);
 	for (uint32_t i = 0; i < diagnosis->found_count; i++)
 		if (!ss_finding_finish(diagnosis->found[i], &diagnosis->arena))
 			return ss_fail_memory(err, "the findings");
@@ -288,6 +296,7 @@ enum ss_status ss_diagnose(struct ss_diagnosis *out, struct ss_job *job,
 	*out = (struct ss_diagnosis){ 0 };
 	SS_TRY(ss_job_keep(job, &ss_diagnose_keeper, err));
 	out->memory = job->memory;
+	out->watch = job->watch;
 	ss_arena_init(&out->arena, job->memory);
 	ss_arena_init(&out->chosen_arena, job->memory);
 	out->runs = (struct ss_run_memo){ .memory = job->memory, .arena = &out->arena };

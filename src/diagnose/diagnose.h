@@ -45,6 +45,8 @@ struct ss_diagnosis {
 	uint32_t rank_count;
 	const struct ss_many *many; /* NULL: one rank was chosen */
 	struct ss_replay replay;
+	struct ss_watch *watch; /* lent; NULL */
+	uint32_t replays, replays_expected;
 	struct ss_run_memo runs;
 	struct ss_finding **found; /* all, as rules made them */
 	uint32_t found_count, found_capacity;

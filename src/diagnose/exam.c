@@ -502,10 +502,14 @@ enum ss_status ss_exam_make(struct ss_exam *exam, const struct ss_subject *subje
 				.graph = graph,
 				.memory = memory,
 				.exam = exam };
+	struct ss_arena shared;
 	enum ss_status status;
 
 	*exam = (struct ss_exam){ .memory = memory, .task_count = graph->task_count };
+	ss_arena_init(&shared, memory);
+	look.shared = &shared;
 	status = examine(exam, &look, err);
+	ss_arena_release(&shared);
 	if (status != SS_OK)
 		ss_exam_release(exam);
 	return status;

@@ -40,6 +40,17 @@ static int64_t gain(int64_t before_ns, int64_t after_ns)
 	return after_ns < before_ns ? before_ns - after_ns : 0;
 }
 
+/* Runs the replay, and tells how many of the runs that are expected are done. */
+static int64_t replay(struct ss_diagnosis *diagnosis, const struct ss_edits *const *fixes,
+		      uint32_t count)
+{
+	int64_t step_ns = ss_replay_run(&diagnosis->replay, fixes, count);
+
+	/* an answer that is almost there is not thrown away */
+	(void)ss_watch_tell(diagnosis->watch, ++diagnosis->replays, diagnosis->replays_expected);
+	return step_ns;
+}
+
 /* The mean step with these fixes. */
 static int64_t step_with(struct ss_diagnosis *diagnosis, const struct ss_edits *const *fixes,
 			 uint32_t count)
@@ -49,7 +60,7 @@ static int64_t step_with(struct ss_diagnosis *diagnosis, const struct ss_edits *
 
 	if (run)
 		return run->step_ns;
-	step_ns = ss_replay_run(&diagnosis->replay, fixes, count);
+	step_ns = replay(diagnosis, fixes, count);
 	if (diagnosis->runs.memory)
 		ss_run_add(&diagnosis->runs, fixes, count, step_ns);
 	return step_ns;
@@ -357,7 +368,7 @@ static enum ss_status find_next(struct ordering *ordering, struct ss_error *err)
 		diagnosis->next = run->next;
 		return SS_OK;
 	}
-	step_ns = ss_replay_run(&diagnosis->replay, ordering->fixes, ordering->fix_count);
+	step_ns = replay(diagnosis, ordering->fixes, ordering->fix_count);
 	SS_TRY(largest_part(diagnosis, &diagnosis->next, err));
 	if (!run && diagnosis->runs.memory) {
 		ss_run_add(&diagnosis->runs, ordering->fixes, ordering->fix_count, step_ns);
@@ -383,7 +394,7 @@ static enum ss_status parts_with(struct ordering *ordering, uint32_t count, int6
 		*parts = run->parts;
 		return SS_OK;
 	}
-	*step_ns = ss_replay_run(&diagnosis->replay, ordering->fixes, count);
+	*step_ns = replay(diagnosis, ordering->fixes, count);
 	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
 		names_rest |= diagnosis->findings[i]->is_rest;
 	if (!ss_account_measure(parts, &diagnosis->replay, diagnosis->exams, names_rest,
@@ -493,6 +504,9 @@ enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_erro
 			ordering.candidates[ordering.count++] =
 				(struct candidate){ .finding = finding };
 	}
+	/* each alone, again behind the others, and where it has a range twice more; what remains */
+	diagnosis->replays = 0;
+	diagnosis->replays_expected = 4 * ordering.count + 2;
 	order_timed(&ordering);
 	SS_TRY(find_next(&ordering, err));
 	SS_TRY(close_account(&ordering, err));

@@ -45,6 +45,8 @@ struct ss_look {
 	int64_t step_ns;              /* their sum */
 	struct ss_memory *memory;     /* for what the rule needs meanwhile */
 	struct ss_exam *exam;
+	struct ss_arena *shared; /* what several rules need: stays until the last one has looked */
+	const uint8_t *chores;   /* ss_look_chores(); NULL: nobody asked yet */
 };
 
 /*
@@ -239,6 +241,7 @@ struct ss_rule {
 	 * enough for a finding, which is a warning when slot 0 of its figures is not 0.
 	 */
 	bool is_timeless;
+	bool is_waited_for;    /* the other ranks wait in collectives for those that have it */
 	const char *bytes_are; /* of rules with look_memory: "kept by each step" */
 	enum ss_status (*look)(struct ss_look *look, struct ss_error *err);
 	/*

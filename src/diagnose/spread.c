@@ -65,14 +65,14 @@ static void add_step(struct step *out, const struct ss_rank_step *step, bool has
 	int64_t rest_ns = dur_ns - step->compute_ns - step->exposed_comm_ns;
 
 	out->ranks++;
-	out->dur_ns += dur_ns;
-	out->part_ns[PART_COMPUTE] += step->compute_ns;
-	out->part_ns[PART_COMM] += step->exposed_comm_ns;
-	out->part_ns[PART_COPY] += step->exposed_copy_ns;
+	ss_ns_add(&out->dur_ns, dur_ns);
+	ss_ns_add(&out->part_ns[PART_COMPUTE], step->compute_ns);
+	ss_ns_add(&out->part_ns[PART_COMM], step->exposed_comm_ns);
+	ss_ns_add(&out->part_ns[PART_COPY], step->exposed_copy_ns);
 	if (!has_device)
-		out->part_ns[PART_REST] += rest_ns > 0 ? rest_ns : 0;
+		ss_ns_add(&out->part_ns[PART_REST], rest_ns > 0 ? rest_ns : 0);
 	for (int cause = 0; has_device && cause < SS_IDLE_CAUSES; cause++)
-		out->part_ns[PART_IDLE + cause] += step->idle_ns[cause];
+		ss_ns_add(&out->part_ns[PART_IDLE + cause], step->idle_ns[cause]);
 }
 
 /* Steps with one number are one step; ranks that miss it do not count for it. */

@@ -418,6 +418,10 @@ static bool share_work(struct finder *finder, const struct ss_cover *set, int pa
 	for (uint32_t i = 0; i < digest->arrival_count; i++) {
 		struct ss_arrival *arrival = &digest->arrivals[i];
 
+		if (part == SS_OWN_COMPUTE)
+			arrival->hidden_ns =
+				length_before(set, sums, arrival->end_ns - digest->start_ns) -
+				length_before(set, sums, arrival->start_ns - digest->start_ns);
 		if (arrival->release_ns != INT64_MIN && arrival->start_ns > arrival->release_ns)
 			arrival->own_ns[part] =
 				length_before(set, sums, arrival->start_ns - digest->start_ns) -
@@ -437,8 +441,8 @@ static void add_unknown(struct ss_digest *digest)
 			continue;
 		left_ns = arrival->start_ns - arrival->release_ns;
 		for (int part = 0; part < SS_OWN_PARTS; part++)
-			left_ns -= arrival->own_ns[part];
-		arrival->own_ns[SS_OWN_IDLE + SS_IDLE_UNKNOWN] += left_ns;
+			ss_ns_subtract(&left_ns, arrival->own_ns[part]);
+		ss_ns_add(&arrival->own_ns[SS_OWN_IDLE + SS_IDLE_UNKNOWN], left_ns);
 	}
 }
 

@@ -117,7 +117,7 @@ static bool add_gap(void *context, const struct ss_gap *gap)
 
 	if (gap->step < digest->step_count)
 		for (int i = 0; i < SS_IDLE_CAUSES; i++)
-			digest->steps[gap->step].idle_ns[i] += gap->cause_ns[i];
+			ss_ns_add(&digest->steps[gap->step].idle_ns[i], gap->cause_ns[i]);
 	if (gap->end_ns - gap->start_ns < GAP_NS_MIN)
 		return true;
 	if (guilty != SS_NO_ROW) {

@@ -61,6 +61,7 @@ struct ss_arrival {
 	uint32_t row;       /* of the trace that it was made from */
 	enum ss_collective kind;
 	int64_t own_ns[SS_OWN_PARTS]; /* from release to start */
+	int64_t hidden_ns;            /* from start to end: beside compute kernels */
 };
 
 /* A process group, as this rank has it. Texts are ids into texts; 0: not recorded. */

@@ -97,7 +97,7 @@ static enum ss_status add(struct ss_paths *out, struct ss_arena *arena, const ch
 	if (!copy || !ss_memory_reserve(arena->memory, (void **)&out->items, &out->capacity,
 					(size_t)out->count + 1, sizeof(*out->items)))
 		return ss_fail_memory(err, "the list of files");
-	out->items[out->count++] = (struct ss_path){ copy, from_folder, NULL };
+	out->items[out->count++] = (struct ss_path){ .path = copy, .from_folder = from_folder };
 	return SS_OK;
 }
 

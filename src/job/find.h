@@ -15,6 +15,7 @@ struct ss_path {
 	const char *path;
 	bool from_folder;             /* found, not named: need not be a trace */
 	const struct ss_input *input; /* lent; NULL: it is on disk */
+	bool stands_in;               /* a pack for whose file there is no entry */
 };
 
 struct ss_paths {
@@ -48,11 +49,18 @@ bool ss_find_is_snapshot(const char *path);
 struct ss_pack_choice {
 	uint32_t preferred; /* files that are read from their packs */
 	uint32_t stale;     /* packs that are left out */
+	uint32_t unread;    /* packs that could not be read: their files were, instead */
 };
 
 SS_MUST_USE
 enum ss_status ss_find_choose(struct ss_paths *paths, struct ss_memory *memory,
 			      struct ss_pack_choice *out, struct ss_error *err);
+
+/*
+ * The file beside a pack that it was made of, where it is still there and as long as it was;
+ * NULL: it is not. For packs of which no more than this can be read.
+ */
+const char *ss_find_packed(const char *pack, struct ss_arena *arena);
 
 /* Compares names as people order them: "rank2" before "rank10". */
 int ss_find_order(const char *a, const char *b);

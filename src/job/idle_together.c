@@ -17,11 +17,11 @@ static const struct ss_column columns[] = {
 	{ "idle_ns", SS_COLUMN_NS, "all ranks idle at once, over all steps", 0 },
 	{ "step_percent", SS_COLUMN_PERCENT, "of the time of the steps", SS_COLUMN_BAR },
 	{ "times", SS_COLUMN_COUNT, "how often", 0 },
-	{ "longest_ns", SS_COLUMN_NS, "the longest of them", 0 },
+	{ "longest_ns", SS_COLUMN_NS, "the longest of them", SS_COLUMN_LENGTH },
 	{ "ranks_percent", SS_COLUMN_PERCENT, "ranks with this cause in the longest, of all", 0 },
 	{ "at_ns", SS_COLUMN_NS,
 	  "when the longest began, from the first step of the first of these ranks",
-	  SS_COLUMN_DETAIL },
+	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
 	{ "host", SS_COLUMN_TEXT, "what the host of the first of them did in the longest", 0 },
 };
 
@@ -164,7 +164,7 @@ static void add_rows(const struct ss_many *many, struct tally *tallies, uint32_t
 		const struct ss_rank_step *step = &many->ranks[r].steps[i];
 
 		zero_ns = i ? zero_ns : ss_many_align(many, r, step->start_ns);
-		steps_ns += step->end_ns - step->start_ns;
+		ss_ns_add(&steps_ns, step->end_ns - step->start_ns);
 	}
 	for (;;) {
 		uint32_t best = 0;
@@ -215,7 +215,7 @@ static enum ss_status idle_together_run(const struct ss_many *many, uint32_t gro
 		uint32_t votes, cause = cause_at(many, stretch->start_ns, &votes);
 		struct tally *tally = &tallies[cause];
 
-		tally->idle_ns += length_ns;
+		ss_ns_add(&tally->idle_ns, length_ns);
 		tally->times++;
 		if (length_ns <= tally->longest_ns)
 			continue;
@@ -238,5 +238,9 @@ const struct ss_view ss_view_idle_together = {
 	.empty = "No time in which all ranks stood idle together.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.order = { "idle_ns" },
+	.zero = SS_ZERO_STEPS,
+	.sums = "idle_ns times",
+	.basis = SS_BASIS_STEPS,
 	.run_job = idle_together_run,
 };

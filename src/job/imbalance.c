@@ -10,7 +10,7 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "name", SS_COLUMN_TEXT, "phase, nn.Module or kernel", 0 },
+	{ "name", SS_COLUMN_TEXT, "phase, nn.Module or kernel", SS_COLUMN_SLICES },
 	{ "excess_ns", SS_COLUMN_NS, "what the rank with the most has beyond the median, a step",
 	  0 },
 	{ "excess_percent", SS_COLUMN_PERCENT, "of the median rank's time", SS_COLUMN_BAR },
@@ -200,6 +200,8 @@ const struct ss_view ss_view_imbalance = {
 	.empty = "Nothing that several ranks have; modules need profile(with_stack=True).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.basis = SS_BASIS_MEAN,
 	.groups = { "phase", "module", "kernel" },
+	.order = { "excess_ns" },
 	.run_job = imbalance_run,
 };

@@ -24,6 +24,8 @@ struct loading {
 	struct ss_gate *gate;
 	bool of_memory; /* the files that are called snapshots of memory: after all others */
 	uint32_t next, threads; /* threads: for each file */
+	uint32_t loaded;        /* files that are done */
+	double share;           /* told last */
 	enum ss_status status;  /* the first that stops all */
 	struct ss_error *err;
 };
@@ -48,12 +50,18 @@ static bool report(void *context, uint64_t done_bytes, uint64_t total_bytes, uin
 	struct reporting *reporting = context;
 	struct loading *loading = reporting->loading;
 	const struct ss_open_options *options = loading->options;
+	double part = total_bytes ? (double)done_bytes / (double)total_bytes : 0, share;
 	bool go_on;
 
 	reporting->progress.done_bytes = done_bytes;
 	reporting->progress.total_bytes = total_bytes;
 	reporting->progress.event_count = event_count;
 	ss_gate_lock(loading->gate);
+	/* of files that are read side by side each knows only of itself */
+	share = (loading->loaded + (part < 1 ? part : 1)) / loading->paths->count;
+	if (share > loading->share)
+		loading->share = share;
+	reporting->progress.share = loading->share;
 	go_on = loading->status == SS_OK &&
 		(!options->progress ||
 		 options->progress(options->progress_context, &reporting->progress));
@@ -206,29 +214,66 @@ static void count_contents(struct ss_redactor *redactor, const struct ss_job_fil
 		ss_contents_of_trace(redactor, &file->trace);
 }
 
-static void load_file(struct loading *loading, uint32_t index)
+static enum ss_status read_file(struct loading *loading, const struct ss_path *path,
+				struct ss_job_file *file, uint32_t index, struct ss_error *problem)
 {
-	struct ss_job *job = loading->job;
-	struct ss_job_file *file = &job->files[loading->first + index];
-	struct reporting reporting = { .loading = loading };
+	struct reporting reporting = { .loading = loading,
+				       .progress = { .doing = "Reading the traces",
+						     .path = path->path,
+						     .file_index = index,
+						     .file_count = loading->paths->count } };
 	struct ss_load_options load = { .threads = loading->threads,
 					.progress = report,
 					.progress_context = &reporting };
 	struct ss_snapshot_options memory = { report_snapshot, &reporting };
-	struct ss_error problem = { 0 };
 	struct ss_source *source = NULL;
-	enum ss_status status;
+	enum ss_status status = ss_job_source(path, loading->options->snapshots,
+					      loading->job->redactor, loading->job->memory, &source,
+					      problem);
 
-	reporting.progress.path = loading->paths->items[index].path;
-	reporting.progress.file_index = index;
-	reporting.progress.file_count = loading->paths->count;
-	status = ss_job_source(&loading->paths->items[index], loading->options->snapshots,
-			       job->redactor, job->memory, &source, &problem);
 	if (status == SS_OK && loading->options->snapshots)
-		status = ss_job_snapshot_load(job, file, source, &memory, &problem);
+		status = ss_job_snapshot_load(loading->job, file, source, &memory, problem);
 	if (status == SS_OK && !file->has_snapshot)
-		status = load_source(file, source, &load, job->memory, &problem);
+		status = load_source(file, source, &load, loading->job->memory, problem);
 	ss_source_close(source);
+	return status;
+}
+
+/* A pack that cannot be read is no loss where the file that it was made of is there. */
+static enum ss_status read_packed(struct loading *loading, const struct ss_path *path,
+				  struct ss_job_file *file, uint32_t index, enum ss_status status)
+{
+	struct ss_job *job = loading->job;
+	struct ss_path instead = { 0 };
+	const char *shown;
+
+	if (status == SS_OK || status == SS_ERR_STOPPED || status == SS_ERR_LIMIT || path->input ||
+	    !ss_find_is_pack(path->path))
+		return status;
+	ss_gate_lock(loading->gate);
+	instead.path = ss_find_packed(path->path, &job->arena);
+	shown = instead.path ? ss_job_shown_path(job->redactor, instead.path, &job->arena) : NULL;
+	ss_gate_unlock(loading->gate);
+	if (!shown || read_file(loading, &instead, file, index, NULL) != SS_OK)
+		return status;
+	file->subject.path = shown;
+	file->source = instead.path;
+	ss_gate_lock(loading->gate);
+	job->packs.unread++;
+	job->packs.preferred -= path->stands_in;
+	ss_gate_unlock(loading->gate);
+	return SS_OK;
+}
+
+static void load_file(struct loading *loading, uint32_t index)
+{
+	struct ss_job *job = loading->job;
+	struct ss_job_file *file = &job->files[loading->first + index];
+	const struct ss_path *path = &loading->paths->items[index];
+	struct ss_error problem = { 0 };
+	enum ss_status status = read_file(loading, path, file, index, &problem);
+
+	status = read_packed(loading, path, file, index, status);
 	if (status == SS_OK)
 		count_oddities(file);
 	if (status == SS_OK && job->redactor && job->redactor->only_counts)
@@ -256,8 +301,12 @@ static void load_files(void *context, uint32_t index)
 		ss_gate_unlock(loading->gate);
 		if (next >= loading->paths->count)
 			return;
-		if (ss_find_is_snapshot(loading->paths->items[next].path) == loading->of_memory)
-			load_file(loading, next);
+		if (ss_find_is_snapshot(loading->paths->items[next].path) != loading->of_memory)
+			continue;
+		load_file(loading, next);
+		ss_gate_lock(loading->gate);
+		loading->loaded++;
+		ss_gate_unlock(loading->gate);
 	}
 }
 
@@ -423,6 +472,7 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	take_snapshots(job);
 	arrange(job);
 	ss_job_match_snapshots(job);
+	job->threads = options->threads;
 	job->load_seconds += now_seconds() - started;
 	return status;
 }
@@ -450,87 +500,6 @@ enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *opt
 	if (status != SS_OK)
 		ss_job_close(job);
 	return status;
-}
-
-/* The same recording, under another name. */
-static bool is_copy(const struct ss_digest *a, const struct ss_digest *b)
-{
-	return a->rank == b->rank && (a->rank >= 0 || a->has_clock) && a->start_ns == b->start_ns &&
-	       a->end_ns == b->end_ns && a->events == b->events &&
-	       a->arrival_count == b->arrival_count;
-}
-
-/* Files of one rank stand together. */
-static bool has_copy(const struct ss_job *job, const struct ss_digest *digest)
-{
-	for (uint32_t i = job->digest_count; i-- > 0 && job->digests[i].rank == digest->rank;)
-		if (is_copy(digest, &job->digests[i]))
-			return true;
-	return false;
-}
-
-/* The digests of all files in one row, made now where loading did not. */
-static enum ss_status make_digests(struct ss_job *job, struct ss_error *err)
-{
-	if (!job->digests)
-		job->digests = ss_memory_resize(job->memory, NULL, 0,
-						(job->file_count + 1) * sizeof(*job->digests));
-	if (!job->digests)
-		return ss_fail_memory(err, "the ranks of the job");
-	for (; job->digested_files < job->file_count; job->digested_files++) {
-		struct ss_job_file *file = &job->files[job->digested_files];
-
-		file->rank_index = SS_NO_ROW;
-		if (file->subject.problem)
-			continue;
-		if (!file->is_reduced)
-			SS_TRY(ss_digest_make(&file->digest, &file->subject, job->memory, err));
-		if (has_copy(job, &file->digest)) {
-			job->copied_rank = job->copies++ ? job->copied_rank : file->digest.rank;
-			continue; /* released with its file */
-		}
-		file->digest.source = file->source;
-		file->rank_index = job->digest_count;
-		job->digests[job->digest_count++] = file->digest;
-		file->digest = (struct ss_digest){ 0 };
-	}
-	return SS_OK;
-}
-
-enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err)
-{
-	if (job->is_joined)
-		return SS_OK;
-	/* a call that was refused memory can be made again: it goes on where it ended */
-	SS_TRY(make_digests(job, err));
-	SS_TRY(ss_many_join(&job->many, job->digests, job->digest_count, job->memory, err));
-	job->many.copies = job->copies;
-	job->many.copied_rank = job->copied_rank;
-	job->many.packs = job->packs;
-	job->is_joined = true;
-	return SS_OK;
-}
-
-enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keeper,
-			   struct ss_error *err)
-{
-	assert(!job->keeper || job->keeper == keeper);
-	job->keeper = keeper;
-	SS_TRY(ss_job_join(job, err));
-	for (uint32_t i = 0; i < job->file_count; i++) {
-		struct ss_job_file *file = &job->files[i];
-
-		if (file->rank_index == SS_NO_ROW || file->kept)
-			continue;
-		if (!file->subject.trace)
-			return ss_fail(err, SS_ERR_USAGE,
-				       "the session was opened to compare ranks: not enough of "
-				       "'%s' was kept",
-				       file->subject.path);
-		SS_TRY(keeper->make(&file->kept, &file->subject, &job->digests[file->rank_index],
-				    job->memory, err));
-	}
-	return SS_OK;
 }
 
 void ss_job_close(struct ss_job *job)

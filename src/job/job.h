@@ -9,6 +9,7 @@
 #include "job/many.h"
 #include "job/recording.h"
 #include "job/runs.h"
+#include "job/watch.h"
 #include "snapshot/opened.h"
 
 /*
@@ -46,7 +47,7 @@ struct ss_job_snapshot {
 struct ss_job_file {
 	struct ss_subject subject;
 	struct ss_trace trace;   /* empty when the subject has a problem, or it was reduced */
-	struct ss_digest digest; /* of files that were reduced, until the ranks are joined */
+	struct ss_digest digest; /* until the ranks are joined */
 	void *kept;              /* what the keeper made; NULL: nothing yet */
 	uint32_t rank_index;     /* in the ranks when they are joined; SS_NO_ROW: left out */
 	uint64_t oddities[SS_SEVERITIES]; /* counts of the view quality, by enum ss_severity */
@@ -57,6 +58,7 @@ struct ss_job_file {
 	struct ss_job_snapshot snapshot; /* of memory: gone from the list when loading is done */
 	bool has_snapshot;
 	bool is_reduced;
+	bool has_digest; /* made when the ranks were compared, not when it was loaded */
 	bool is_other;   /* whole, but something else than a trace */
 	bool is_skipped; /* found in a folder and no trace: gone when loading is done */
 };
@@ -85,7 +87,9 @@ struct ss_job {
 	uint32_t digested_files; /* how far the list of files is done */
 	uint32_t copies;         /* files that are left out of the comparison: copies of others */
 	int64_t copied_rank;     /* of the first of them */
-	struct ss_many many;     /* made by ss_job_join() */
+	uint32_t threads; /* to make things of its files with; 0: as many as there are cores */
+	struct ss_watch *watch; /* lent; NULL: nobody wants to know how far it is */
+	struct ss_many many;    /* made by ss_job_join() */
 	bool is_joined;
 };
 

@@ -128,6 +128,12 @@ static void note_packs(const struct ss_many *many, struct ss_table *out)
 		ss_table_note(out, "%u file%s read from %s pack.", packs->preferred,
 			      packs->preferred == 1 ? " is" : "s are each",
 			      packs->preferred == 1 ? "its" : "their");
+	if (packs->unread)
+		ss_table_note(out,
+			      "%u pack%s could not be read: %s read instead; 'stepscope pack "
+			      "--force' packs again.",
+			      packs->unread, packs->unread == 1 ? "" : "s",
+			      packs->unread == 1 ? "its file is" : "their files are");
 	if (packs->stale)
 		ss_table_note(out,
 			      "%u pack%s left out: the file beside it has another length than the "

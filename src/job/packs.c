@@ -22,6 +22,26 @@ static int by_path(const void *a, const void *b)
 	return ss_find_order(((const struct ss_path *)a)->path, ((const struct ss_path *)b)->path);
 }
 
+/* Where the file that a pack was made of would lie. */
+static bool beside(const char *pack, const struct ss_pack_origin *origin, char out[4096])
+{
+	return !strchr(origin->name, '/') &&
+	       snprintf(out, 4096, "%.*s%s", folder_length(pack), pack, origin->name) < 4096;
+}
+
+const char *ss_find_packed(const char *pack, struct ss_arena *arena)
+{
+	struct ss_pack_origin origin;
+	struct stat info;
+	char path[4096];
+
+	if (ss_unpack_origin(pack, arena->memory, &origin, NULL) != SS_OK ||
+	    !beside(pack, &origin, path) || stat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
+	    (uint64_t)info.st_size != origin.disk_bytes)
+		return NULL;
+	return ss_arena_copy(arena, path, strlen(path));
+}
+
 /* The listed file that a pack was made of; NULL: it is not listed, or not in this folder. */
 static struct ss_path *origin_of(const struct ss_paths *paths, const char *pack,
 				 const struct ss_pack_origin *origin)
@@ -29,14 +49,13 @@ static struct ss_path *origin_of(const struct ss_paths *paths, const char *pack,
 	char path[4096];
 	struct ss_path wanted = { .path = path };
 
-	if (strchr(origin->name, '/') || snprintf(path, sizeof(path), "%.*s%s", folder_length(pack),
-						  pack, origin->name) >= (int)sizeof(path))
+	if (!beside(pack, origin, path))
 		return NULL;
 	return bsearch(&wanted, paths->items, paths->count, sizeof(*paths->items), by_path);
 }
 
 /* Marks what goes: the file of a pack, or the pack of a file that is another one by now. */
-static enum ss_status mark(const struct ss_paths *paths, uint32_t index, bool *dropped,
+static enum ss_status mark(struct ss_paths *paths, uint32_t index, bool *dropped,
 			   struct ss_memory *memory, struct ss_pack_choice *out,
 			   struct ss_error *err)
 {
@@ -54,6 +73,7 @@ static enum ss_status mark(const struct ss_paths *paths, uint32_t index, bool *d
 		return SS_OK;
 	if ((uint64_t)info.st_size == origin.disk_bytes) {
 		out->preferred += !dropped[file - paths->items];
+		paths->items[index].stands_in = !dropped[file - paths->items];
 		dropped[file - paths->items] = true;
 	} else {
 		out->stale++;

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "job/many.h"
+#include "job/rank_parts.h"
 
-enum group { GROUP_RANK, GROUP_STEP, GROUP_PAIR };
+enum group { GROUP_RANK, GROUP_STEP, GROUP_PAIR, GROUP_PART };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
@@ -28,23 +29,44 @@ static const struct ss_column columns[] = {
 	{ "last", SS_COLUMN_COUNT, "how often it was the last to come", 0 },
 	{ "of", SS_COLUMN_COUNT, "collectives in which that can be told", SS_COLUMN_CONTEXT },
 	{ "idle_ns", SS_COLUMN_NS, "nothing ran on its device, mean of a step", SS_COLUMN_DETAIL },
+	{ "part", SS_COLUMN_TEXT, "a part of the step (group part)", 0 },
+	{ "part_ns", SS_COLUMN_NS, "its time, mean of a step; the parts sum to the step", 0 },
+	{ "part_percent", SS_COLUMN_PERCENT, "part_ns, of the mean step", SS_COLUMN_BAR },
+};
+
+/* Cells of the group part, which the others leave empty. */
+#define PART_CELLS 3
+
+const struct ss_rank_part ss_rank_parts[SS_RANK_PARTS] = {
+	[SS_RANK_COMPUTE] = { "compute", "a compute kernel ran, and no communication" },
+	[SS_RANK_OVERLAP] = { "compute and communication",
+			      "both ran: the communication costs nothing" },
+	[SS_RANK_EXPOSED] = { "exposed communication", "communication ran, and no compute kernel" },
+	[SS_RANK_WAIT] = { "waiting for ranks",
+			   "exposed communication that waits for ranks that come later; where "
+			   "part of a collective is hidden, at most so much" },
+	[SS_RANK_COPY] = { "copies", "a copy or memset ran, and no kernel" },
+	[SS_RANK_IDLE] = { "idle", "nothing ran on the device" },
+	[SS_RANK_OTHER] = { "other", "without a device: no operator and no communication ran" },
 };
 
 struct sums {
-	int64_t step_ns, compute_ns, comm_ns, overlap_ns, exposed_ns, idle_ns;
+	int64_t step_ns, compute_ns, comm_ns, overlap_ns, exposed_ns, copy_ns, idle_ns;
+	int64_t exposed_wait_ns; /* of wait_ns, as far as the collectives were exposed */
 	int64_t wait_ns, lateness_ns, last, told;
 	int64_t meetings; /* counted for single steps only */
 };
 
 static void add_step(const struct ss_rank_step *step, struct sums *sums)
 {
-	sums->step_ns += step->end_ns - step->start_ns;
-	sums->compute_ns += step->compute_ns;
-	sums->comm_ns += step->comm_ns;
-	sums->overlap_ns += step->overlap_ns;
-	sums->exposed_ns += step->exposed_comm_ns;
+	ss_ns_add(&sums->step_ns, step->end_ns - step->start_ns);
+	ss_ns_add(&sums->compute_ns, step->compute_ns);
+	ss_ns_add(&sums->comm_ns, step->comm_ns);
+	ss_ns_add(&sums->overlap_ns, step->overlap_ns);
+	ss_ns_add(&sums->exposed_ns, step->exposed_comm_ns);
+	ss_ns_add(&sums->copy_ns, step->exposed_copy_ns);
 	for (int k = 0; k < SS_IDLE_CAUSES; k++)
-		sums->idle_ns += step->idle_ns[k];
+		ss_ns_add(&sums->idle_ns, step->idle_ns[k]);
 }
 
 /* A collective in which all wait for the last one; NULL where the rank met nobody in one. */
@@ -61,8 +83,11 @@ static void add_waits(const struct ss_meeting *meeting, const struct ss_arrival 
 		      struct sums *sums)
 {
 	int64_t dur_ns = arrival->end_ns - arrival->start_ns;
+	int64_t wait_ns = dur_ns - meeting->transfer_ns, bare_ns = dur_ns - arrival->hidden_ns;
 
-	sums->wait_ns = ss_ns_sum(sums->wait_ns, dur_ns - meeting->transfer_ns);
+	sums->wait_ns = ss_ns_sum(sums->wait_ns, wait_ns);
+	sums->exposed_wait_ns = ss_ns_sum(sums->exposed_wait_ns,
+					  wait_ns < bare_ns ? wait_ns : bare_ns);
 	sums->lateness_ns = ss_ns_sum(sums->lateness_ns, meeting->longest_ns - dur_ns);
 }
 
@@ -112,10 +137,56 @@ static void add_row(const struct ss_digest *rank, const struct ss_rank_step *ste
 	ss_row_int(out, sums->last);
 	ss_row_int(out, sums->told);
 	add_mean(out, sums->idle_ns, count);
+	ss_row_nulls(out, PART_CELLS);
 	ss_row_end(out);
 }
 
-static void add_rank(const struct ss_many *many, uint32_t r, struct ss_table *out)
+/* The mean step in parts; what rounding leaves is in the last. */
+static void find_parts(const struct sums *sums, uint32_t count, int64_t parts[SS_RANK_PARTS])
+{
+	/* collectives that run side by side wait at once */
+	int64_t wait_ns = sums->exposed_wait_ns < sums->exposed_ns ? sums->exposed_wait_ns
+								   : sums->exposed_ns;
+	int64_t left_ns = sums->step_ns / count;
+
+	parts[SS_RANK_COMPUTE] = (sums->compute_ns - sums->overlap_ns) / count;
+	parts[SS_RANK_OVERLAP] = sums->overlap_ns / count;
+	parts[SS_RANK_EXPOSED] = (sums->exposed_ns - wait_ns) / count;
+	parts[SS_RANK_WAIT] = wait_ns / count;
+	parts[SS_RANK_COPY] = sums->copy_ns / count;
+	parts[SS_RANK_IDLE] = sums->idle_ns / count;
+	for (int i = 0; i < SS_RANK_OTHER; i++)
+		left_ns -= parts[i];
+	/* a few ns of rounding are no part of their own */
+	parts[SS_RANK_OTHER] = left_ns > SS_RANK_OTHER ? left_ns : 0;
+	parts[SS_RANK_COMPUTE] += left_ns - parts[SS_RANK_OTHER];
+}
+
+static void add_parts(const struct ss_digest *rank, const struct sums *sums, struct ss_table *out)
+{
+	int64_t parts[SS_RANK_PARTS], step_ns;
+
+	if (!rank->step_count)
+		return;
+	step_ns = sums->step_ns / rank->step_count;
+	find_parts(sums, rank->step_count, parts);
+	for (int i = 0; i < SS_RANK_PARTS; i++) {
+		if (!parts[i])
+			continue;
+		ss_row_begin(out);
+		ss_row_text(out, ss_strings_text(&rank->texts, rank->host));
+		ss_row_nulls(out, 2);
+		ss_row_int(out, rank->step_count);
+		ss_row_int(out, step_ns);
+		ss_row_nulls(out, 9);
+		ss_row_text(out, ss_rank_parts[i].name);
+		ss_row_int(out, parts[i]);
+		ss_row_share(out, (double)parts[i], (double)step_ns);
+		ss_row_end(out);
+	}
+}
+
+static void add_rank(const struct ss_many *many, uint32_t r, bool in_parts, struct ss_table *out)
 {
 	const struct ss_digest *rank = &many->ranks[r];
 	struct sums sums = { 0 };
@@ -123,7 +194,10 @@ static void add_rank(const struct ss_many *many, uint32_t r, struct ss_table *ou
 	for (uint32_t i = 0; i < rank->step_count; i++)
 		add_step(&rank->steps[i], &sums);
 	add_meetings(many, r, &sums);
-	add_row(rank, NULL, rank->step_count, &sums, out);
+	if (in_parts)
+		add_parts(rank, &sums, out);
+	else
+		add_row(rank, NULL, rank->step_count, &sums, out);
 }
 
 static int by_number(const void *number, const void *step)
@@ -179,7 +253,7 @@ static void add_pair(const struct ss_many *many, uint32_t r, uint32_t last, cons
 	add_mean(out, pair->wait_ns, many->ranks[r].step_count);
 	ss_row_nulls(out, 2);
 	ss_row_int(out, pair->count);
-	ss_row_null(out);
+	ss_row_nulls(out, 1 + PART_CELLS);
 	ss_row_end(out);
 }
 
@@ -218,8 +292,8 @@ static enum ss_status ranks_run(const struct ss_many *many, uint32_t group, stru
 		return ss_fail_memory(err, "who waits for whom");
 	for (uint32_t r = 0; r < many->rank_count; r++) {
 		out->rank = many->ranks[r].rank;
-		if (group == GROUP_RANK)
-			add_rank(many, r, out);
+		if (group == GROUP_RANK || group == GROUP_PART)
+			add_rank(many, r, group == GROUP_PART, out);
 		else if (group == GROUP_PAIR)
 			add_pairs(many, r, pairs, out);
 		else if (!add_rank_steps(many, r, out))
@@ -234,6 +308,8 @@ const struct ss_view ss_view_ranks = {
 	.empty = "No ranks.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
-	.groups = { "rank", "step", "pair" },
+	.basis = SS_BASIS_MEAN,
+	.bases = { [GROUP_STEP] = SS_BASIS_STEP },
+	.groups = { "rank", "step", "pair", "part" },
 	.run_job = ranks_run,
 };

@@ -136,15 +136,15 @@ int64_t ss_judge_part(const struct ss_digest *rank, int part)
 		const struct ss_rank_step *step = &rank->steps[i];
 
 		if (part == SS_OWN_COMPUTE && rank->device >= 0)
-			sum_ns += step->compute_ns;
+			ss_ns_add(&sum_ns, step->compute_ns);
 		else if (part == SS_OWN_COPY)
-			sum_ns += step->exposed_copy_ns;
+			ss_ns_add(&sum_ns, step->exposed_copy_ns);
 		else if (part == SS_OWN_IDLE + SS_IDLE_LAUNCH && rank->device < 0)
-			sum_ns += step->loose_ns;
+			ss_ns_add(&sum_ns, step->loose_ns);
 		else if (part == SS_OWN_IDLE + SS_IDLE_INPUT && rank->device < 0)
-			sum_ns += step->input_ns;
+			ss_ns_add(&sum_ns, step->input_ns);
 		else if (part >= SS_OWN_IDLE)
-			sum_ns += step->idle_ns[part - SS_OWN_IDLE];
+			ss_ns_add(&sum_ns, step->idle_ns[part - SS_OWN_IDLE]);
 	}
 	return rank->step_count ? sum_ns / rank->step_count : 0;
 }

@@ -201,5 +201,6 @@ const struct ss_view ss_view_stragglers = {
 	.empty = "No rank holds the others up.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.basis = SS_BASIS_MEAN,
 	.run_job = stragglers_run,
 };

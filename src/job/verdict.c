@@ -133,7 +133,7 @@ int64_t ss_judge_exposed(const struct ss_digest *rank)
 	int64_t sum_ns = 0;
 
 	for (uint32_t i = 0; i < rank->step_count; i++)
-		sum_ns += rank->steps[i].exposed_comm_ns;
+		ss_ns_add(&sum_ns, rank->steps[i].exposed_comm_ns);
 	return rank->step_count ? sum_ns / rank->step_count : 0;
 }
 
@@ -217,7 +217,7 @@ static int64_t worst_late(const struct ss_lateness *lateness, uint32_t r)
 	int64_t sum_ns = 0;
 
 	for (uint32_t s = 0; s < lateness->step_count; s++)
-		sum_ns += ss_lateness_of(lateness, r, s)->worst_ns / lateness->step_count;
+		ss_ns_add(&sum_ns, ss_lateness_of(lateness, r, s)->worst_ns / lateness->step_count);
 	return sum_ns;
 }
 
@@ -264,7 +264,7 @@ static int64_t joint_gain(struct ss_judge *judge, uint32_t r)
 				usual_ns = other_ns;
 		}
 		if (late_ns > usual_ns)
-			gain_ns += (late_ns - usual_ns) / lateness->step_count;
+			ss_ns_add(&gain_ns, (late_ns - usual_ns) / lateness->step_count);
 	}
 	return gain_ns;
 }
@@ -278,8 +278,8 @@ static void measure_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler
 	for (uint32_t s = 0; s < lateness->step_count; s++) {
 		const struct ss_late_step *step = ss_lateness_of(lateness, r, s);
 
-		out->gain_ns += step->gain_ns / lateness->step_count;
-		out->lost_ns += step->lost_ns / lateness->step_count;
+		ss_ns_add(&out->gain_ns, step->gain_ns / lateness->step_count);
+		ss_ns_add(&out->lost_ns, step->lost_ns / lateness->step_count);
 		if (!*mark(judge, r, s))
 			continue;
 		out->steps++;
@@ -488,8 +488,8 @@ static void find_latest(struct ss_judge *judge, struct ss_straggler *out)
 		int64_t late_ns = 0;
 
 		for (uint32_t s = 0; s < lateness->step_count; s++)
-			late_ns += ss_late_own(ss_lateness_of(lateness, r, s)) /
-				   lateness->step_count;
+			ss_ns_add(&late_ns, ss_late_own(ss_lateness_of(lateness, r, s)) /
+						    lateness->step_count);
 		if (late_ns <= latest_ns)
 			continue;
 		latest_ns = late_ns;

@@ -7,9 +7,6 @@
 
 #include "base/utf8.h"
 
-/* Deeper than anything that writers make, and what readers of JSON take. */
-#define DEPTH_MAX 256
-
 /* --- texts -------------------------------------------------------------------------------- */
 
 static bool is_hex(char byte)
@@ -139,7 +136,7 @@ static void add_word(struct ss_text *out, const struct ss_json_span *span)
 struct nest {
 	struct ss_text *out;
 	struct ss_json json;
-	bool is_array[DEPTH_MAX];
+	bool is_array[SS_STRICT_DEPTH_MAX];
 	uint32_t depth;
 	bool first; /* nothing stands in the innermost one yet */
 };
@@ -147,7 +144,7 @@ struct nest {
 /* Opens the array or object at the cursor. */
 static bool open_nested(struct nest *nest)
 {
-	if (nest->depth == DEPTH_MAX)
+	if (nest->depth == SS_STRICT_DEPTH_MAX)
 		return false;
 	nest->is_array[nest->depth++] = *nest->json.at == '[';
 	nest->first = true;

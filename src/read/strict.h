@@ -12,6 +12,12 @@
 #include "base/text.h"
 #include "read/json.h"
 
+/*
+ * Arrays and objects in one another: deeper than anything that writers make, and what readers
+ * of JSON take.
+ */
+#define SS_STRICT_DEPTH_MAX 256
+
 /* What stands between the quotes of a string. */
 void ss_strict_add_text(struct ss_text *out, const char *text, size_t length);
 

@@ -61,6 +61,21 @@ static void add_columns(const struct ss_view *view, struct ss_text *out)
 	ss_text_add_string(out, "]");
 }
 
+/* The cells of a row, and the bracket behind them. */
+static void add_cells(const struct ss_view *view, const struct ss_cell *cells, struct ss_text *out)
+{
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		ss_text_add_string(out, i ? "," : "");
+		if (cells[i].is_null)
+			ss_text_add_string(out, "null");
+		else if (view->columns[i].type == SS_COLUMN_TEXT)
+			ss_render_quoted(out, cells[i].value.text);
+		else
+			ss_render_plain(&view->columns[i], &cells[i], out);
+	}
+	ss_text_add_string(out, "]");
+}
+
 static void add_rows(const struct ss_table *table, const struct ss_render_options *options,
 		     struct ss_text *out)
 {
@@ -70,19 +85,7 @@ static void add_rows(const struct ss_table *table, const struct ss_render_option
 	ss_text_add_string(out, "\"rows\":[");
 	for (uint32_t row = 0; row < rows; row++) {
 		ss_text_add_string(out, row ? ",\n  [" : "\n  [");
-		for (uint32_t i = 0; i < view->column_count; i++) {
-			const struct ss_cell *cell = ss_table_cell(table, row, i,
-								   view->column_count);
-
-			ss_text_add_string(out, i ? "," : "");
-			if (cell->is_null)
-				ss_text_add_string(out, "null");
-			else if (view->columns[i].type == SS_COLUMN_TEXT)
-				ss_render_quoted(out, cell->value.text);
-			else
-				ss_render_plain(&view->columns[i], cell, out);
-		}
-		ss_text_add_string(out, "]");
+		add_cells(view, ss_table_cell(table, row, 0, view->column_count), out);
 	}
 	ss_text_addf(out, "],\n\"row_count\":%" PRIu32 ",\n\"notes\":[", ss_table_all_rows(table));
 	for (uint32_t i = 0; i < table->note_count; i++) {
@@ -108,9 +111,15 @@ static void add_table(const struct ss_table *table, const struct ss_render_optio
 	ss_text_addf(out, "{\"schema\":\"stepscope.%s/1\",\n", table->view->name);
 	if (table->group)
 		ss_text_addf(out, "\"group\":\"%s\",\n", table->group);
+	if (table->basis)
+		ss_text_addf(out, "\"basis\":\"%s\",\n", table->basis);
 	add_columns(table->view, out);
 	ss_text_add_string(out, ",\n");
 	add_rows(table, options, out);
+	if (table->totals) {
+		ss_text_add_string(out, ",\n\"totals\":[");
+		add_cells(table->view, table->totals, out);
+	}
 }
 
 static void json_view(const struct ss_table *table, const struct ss_render_options *options,

@@ -3,6 +3,7 @@
  */
 #include "render/layout.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "render/shorten.h"
@@ -78,6 +79,64 @@ size_t ss_layout_width(const struct ss_layout *layout, uint32_t row, uint32_t co
 	ss_render_cell(&layout->table->view->columns[column], ss_layout_cell(layout, row, column),
 		       scratch);
 	return ss_text_columns(scratch->data, scratch->length);
+}
+
+const struct ss_cell *ss_layout_totals(const struct ss_layout *layout, uint32_t *label)
+{
+	const struct ss_table *table = layout->table;
+	bool any = false;
+
+	*label = SS_LAYOUT_COLUMNS;
+	if (!table->totals || ss_table_all_rows(table) < 2)
+		return NULL;
+	for (uint32_t i = 0; i < table->view->column_count; i++) {
+		if (!layout->shown[i] || (table->view->columns[i].flags & SS_COLUMN_WRAP))
+			continue;
+		/* the first name, which is wide enough; else the first that has no sum */
+		if (table->totals[i].is_null &&
+		    (*label == SS_LAYOUT_COLUMNS ||
+		     (table->view->columns[i].type == SS_COLUMN_TEXT &&
+		      table->view->columns[*label].type != SS_COLUMN_TEXT)))
+			*label = i;
+		any |= !table->totals[i].is_null;
+	}
+	return any ? table->totals : NULL;
+}
+
+void ss_layout_total_words(const struct ss_layout *layout, size_t width, char *out, size_t room)
+{
+	uint32_t all = ss_table_all_rows(layout->table);
+
+	snprintf(out, room, "total of %u", all);
+	if (layout->rows == all || strlen(out) > width)
+		snprintf(out, room, "total");
+}
+
+static void widen_for(struct ss_layout *layout, uint32_t column, size_t width)
+{
+	if (width > layout->width[column])
+		layout->width[column] = width;
+}
+
+/* What the totals need; the scratch is used. */
+static void measure_totals(struct ss_layout *layout, struct ss_text *scratch)
+{
+	const struct ss_view *view = layout->table->view;
+	uint32_t label;
+	const struct ss_cell *totals = ss_layout_totals(layout, &label);
+	char words[32];
+
+	for (uint32_t i = 0; totals && i < view->column_count; i++) {
+		if (!layout->shown[i] || totals[i].is_null)
+			continue;
+		scratch->length = 0;
+		ss_render_cell(&view->columns[i], &totals[i], scratch);
+		widen_for(layout, i, ss_text_columns(scratch->data, scratch->length));
+	}
+	if (totals && label != SS_LAYOUT_COLUMNS) {
+		ss_layout_total_words(layout, 0, words, sizeof(words));
+		widen_for(layout, label, strlen(words));
+	}
 }
 
 /* The scratch holds the cell's text. */
@@ -355,6 +414,7 @@ void ss_layout_make(struct ss_layout *layout, struct ss_text *scratch)
 	const struct ss_view *view = layout->table->view;
 
 	measure(layout, scratch);
+	measure_totals(layout, scratch);
 	for (uint32_t i = 0; i < view->column_count; i++)
 		if (view->columns[i].flags & SS_COLUMN_WRAP)
 			layout->width[i] = 0; /* it has lines of its own */

@@ -37,6 +37,18 @@ bool ss_layout_is_constant(const struct ss_layout *layout, uint32_t column);
 /* The heading: the column's name without its unit, which stands in the cells; a share has a %. */
 size_t ss_layout_heading(const struct ss_column *column, char *out, size_t room);
 
+/*
+ * The row of totals as text has it, NULL where nothing would stand in it; `label` is the column
+ * in which it says what it is, SS_LAYOUT_COLUMNS: there is no room for that.
+ */
+const struct ss_cell *ss_layout_totals(const struct ss_layout *layout, uint32_t *label);
+
+/*
+ * "total", with how many rows it is of where not all are shown and the width has room for it;
+ * fits in 32 letters.
+ */
+void ss_layout_total_words(const struct ss_layout *layout, size_t width, char *out, size_t room);
+
 /* Columns of the terminal that the cell takes; scratch holds its text then. */
 size_t ss_layout_width(const struct ss_layout *layout, uint32_t row, uint32_t column,
 		       struct ss_text *scratch);

@@ -24,6 +24,35 @@ static bool is_shown(const struct ss_column *column)
 	return !(column->flags & SS_COLUMN_DETAIL);
 }
 
+static void add_cell(const struct ss_column *column, const struct ss_cell *cell,
+		     struct ss_text *out)
+{
+	ss_text_add_string(out, "| ");
+	if (!cell->is_null && column->type == SS_COLUMN_TEXT)
+		ss_render_escaped(out, cell->value.text);
+	else if (!cell->is_null)
+		ss_render_cell(column, cell, out);
+	ss_text_add_string(out, " ");
+}
+
+/* The sums, in the last row; the first cell says what it is. */
+static void add_totals(const struct ss_table *table, struct ss_text *out)
+{
+	const struct ss_view *view = table->view;
+	bool first = true;
+
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		if (!is_shown(&view->columns[i]))
+			continue;
+		if (first && table->totals[i].is_null)
+			ss_text_add_string(out, "| **total** ");
+		else
+			add_cell(&view->columns[i], &table->totals[i], out);
+		first = false;
+	}
+	ss_text_add_string(out, "|\n");
+}
+
 static void add_rows(const struct ss_table *table, uint32_t rows, struct ss_text *out)
 {
 	const struct ss_view *view = table->view;
@@ -41,21 +70,14 @@ static void add_rows(const struct ss_table *table, uint32_t rows, struct ss_text
 											: "|---:");
 	ss_text_add_string(out, "|\n");
 	for (uint32_t row = 0; row < rows; row++) {
-		for (uint32_t i = 0; i < view->column_count; i++) {
-			const struct ss_cell *cell = ss_table_cell(table, row, i,
-								   view->column_count);
-
-			if (!is_shown(&view->columns[i]))
-				continue;
-			ss_text_add_string(out, "| ");
-			if (!cell->is_null && view->columns[i].type == SS_COLUMN_TEXT)
-				ss_render_escaped(out, cell->value.text);
-			else if (!cell->is_null)
-				ss_render_cell(&view->columns[i], cell, out);
-			ss_text_add_string(out, " ");
-		}
+		for (uint32_t i = 0; i < view->column_count; i++)
+			if (is_shown(&view->columns[i]))
+				add_cell(&view->columns[i],
+					 ss_table_cell(table, row, i, view->column_count), out);
 		ss_text_add_string(out, "|\n");
 	}
+	if (table->totals && ss_table_all_rows(table) > 1)
+		add_totals(table, out);
 	if (rows < ss_table_all_rows(table))
 		ss_text_addf(out, "\n%u of %u rows\n", rows, ss_table_all_rows(table));
 }

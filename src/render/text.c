@@ -233,6 +233,41 @@ static void add_list(const struct ss_layout *layout, struct ss_text *scratch, st
 	}
 }
 
+/* The sums, below the rows; what does not add up stays empty. */
+static void add_totals(const struct ss_layout *layout, struct ss_text *scratch, struct ss_text *out)
+{
+	const struct ss_view *view = layout->table->view;
+	uint32_t label;
+	const struct ss_cell *totals = ss_layout_totals(layout, &label);
+	const char *gap = "";
+	char words[32];
+
+	ss_layout_total_words(layout, label == SS_LAYOUT_COLUMNS ? 0 : layout->width[label], words,
+			      sizeof(words));
+	add_style(layout, totals ? BOLD : "", out);
+	for (uint32_t i = 0; totals && i < view->column_count; i++) {
+		bool left = view->columns[i].type == SS_COLUMN_TEXT;
+
+		if (!layout->shown[i] || (view->columns[i].flags & SS_COLUMN_WRAP))
+			continue;
+		scratch->length = 0;
+		if (i == label)
+			ss_text_add_string(scratch, words);
+		else if (!totals[i].is_null)
+			ss_render_cell(&view->columns[i], &totals[i], scratch);
+		ss_text_add_string(out, gap);
+		gap = "  ";
+		if (!left)
+			pad(out, scratch->length, layout->width[i]);
+		ss_shorten(scratch->data, scratch->length, layout->width[i], out);
+		if (left)
+			pad(out, scratch->length, layout->width[i]);
+	}
+	trim(out);
+	add_style(layout, totals ? PLAIN : "", out);
+	ss_text_add_string(out, totals ? "\n" : "");
+}
+
 static bool has_details(const struct ss_view *view)
 {
 	uint32_t details = 0;
@@ -249,6 +284,7 @@ static void add_table(struct ss_layout *layout, struct ss_text *scratch, struct 
 	add_heading(layout, out);
 	for (uint32_t row = 0; row < layout->rows; row++)
 		add_row(layout, row, scratch, out);
+	add_totals(layout, scratch, out);
 	if (layout->rows < ss_table_all_rows(layout->table))
 		ss_text_addf(out, "(%u of %u rows; --top 0 shows all)\n", layout->rows,
 			     ss_table_all_rows(layout->table));

@@ -74,7 +74,7 @@ static void back_to(struct walk *walk, int64_t moment_ns, enum ss_critical_part 
 	}
 	path->pieces[path->count++] = (struct ss_critical_piece){ moment_ns, walk->now_ns,
 								  walk->rank, walk->task, part };
-	path->length_ns += walk->now_ns - moment_ns;
+	ss_ns_add(&path->length_ns, walk->now_ns - moment_ns);
 	walk->now_ns = moment_ns;
 }
 

@@ -8,12 +8,14 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "part", SS_COLUMN_TEXT, "what the path was in", 0 },
-	{ "name", SS_COLUMN_TEXT, "the operator, call or kernel (groups name and piece)", 0 },
+	{ "name", SS_COLUMN_TEXT, "the operator, call or kernel (groups name and piece)",
+	  SS_COLUMN_SLICES },
 	{ "path_ns", SS_COLUMN_NS, "time on the path, over all steps", 0 },
 	{ "path_percent", SS_COLUMN_PERCENT, "of the whole path", SS_COLUMN_BAR },
 	{ "pieces", SS_COLUMN_COUNT, "pieces of the path", 0 },
-	{ "longest_ns", SS_COLUMN_NS, "the longest of them", 0 },
-	{ "at_ns", SS_COLUMN_NS, "when it began, from the start of the path (group piece)", 0 },
+	{ "longest_ns", SS_COLUMN_NS, "the longest of them", SS_COLUMN_LENGTH },
+	{ "at_ns", SS_COLUMN_NS, "when it began, from the start of the path (group piece)",
+	  SS_COLUMN_MOMENT },
 	{ "step", SS_COLUMN_ID, "number of its step among those that count (group piece)",
 	  SS_COLUMN_DETAIL },
 	{ "longest_rank", SS_COLUMN_ID, "rank of the longest",
@@ -75,7 +77,7 @@ static void add(struct sums *sums, const struct ss_critical_piece *piece, enum g
 		*row = (struct row){ .rank = key.rank,
 				     .part = piece->part,
 				     .name = group == GROUP_NAME ? name : NULL };
-	row->total_ns += length_ns;
+	ss_ns_add(&row->total_ns, length_ns);
 	row->pieces++;
 	if (length_ns > row->longest_ns) {
 		row->longest_ns = length_ns;
@@ -188,6 +190,10 @@ const struct ss_view ss_view_critical_path = {
 	.empty = "No steps, or nothing that says what they waited for.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "path_ns pieces",
+	.basis = SS_BASIS_STEPS,
+	.bases = { [GROUP_PIECE] = SS_BASIS_EVENT },
 	.groups = { "part", "name", "rank", "piece" },
+	.zero = SS_ZERO_PATH,
 	.run_replay = critical_path_run,
 };

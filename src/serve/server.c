@@ -198,6 +198,8 @@ static void finish(struct ss_task *task)
 {
 	struct exchange *exchange = (struct exchange *)(void *)task;
 
+	if (!task->apart)
+		ss_state_work(&exchange->server->state, NULL);
 	exchange->is_answered = true;
 	MHD_resume_connection(exchange->connection);
 }
@@ -476,6 +478,14 @@ void ss_server_progress(struct ss_server *server, uint32_t run, uint32_t runs,
 	ss_state_load(&server->state, run, runs, progress);
 }
 
+static bool tell_work(void *context, const struct ss_progress *progress)
+{
+	struct ss_server *server = context;
+
+	ss_state_work(&server->state, progress);
+	return true;
+}
+
 enum ss_status ss_server_open(struct ss_server *server, const struct ss_runs *runs,
 			      struct ss_error *err)
 {
@@ -484,6 +494,7 @@ enum ss_status ss_server_open(struct ss_server *server, const struct ss_runs *ru
 		enum ss_status status;
 		char request[32];
 
+		ss_session_watch(runs->sessions[i], tell_work, server);
 		/* of all that routes share, the timeline alone is made when it is first needed */
 		snprintf(request, sizeof(request), "job?run=%" PRIu32, i);
 		status = ss_ask(runs, request, &unused, err);

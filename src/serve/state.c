@@ -38,6 +38,20 @@ void ss_state_load(struct ss_state *state, uint32_t run, uint32_t runs,
 	ss_gate_unlock(state->gate);
 }
 
+void ss_state_work(struct ss_state *state, const struct ss_progress *progress)
+{
+	ss_gate_lock(state->gate);
+	if (state->is_ready) {
+		state->work = progress ? *progress : (struct ss_progress){ 0 };
+	} else if (progress) {
+		/* all files are read: how much of the whole is left is not known */
+		state->progress.doing = progress->doing;
+		state->progress.share = -1;
+		state->path[0] = '\0';
+	}
+	ss_gate_unlock(state->gate);
+}
+
 void ss_state_ready(struct ss_state *state, uint32_t runs)
 {
 	ss_gate_lock(state->gate);
@@ -56,6 +70,33 @@ bool ss_state_is_ready(struct ss_state *state)
 	return is_ready;
 }
 
+static void write_doing(struct ss_text *out, const struct ss_progress *progress)
+{
+	ss_text_add_string(out, "\"doing\":");
+	if (progress->doing)
+		ss_render_quoted(out, progress->doing);
+	else
+		ss_text_add_string(out, "null");
+	if (progress->share >= 0)
+		ss_text_addf(out, ",\"share\":%.4f", progress->share);
+	else
+		ss_text_add_string(out, ",\"share\":null");
+}
+
+static void write_work(const struct ss_state *state, struct ss_text *out)
+{
+	const struct ss_progress *work = &state->work;
+
+	if (!work->doing) {
+		ss_text_add_string(out, ",\"work\":null");
+		return;
+	}
+	ss_text_add_string(out, ",\"work\":{");
+	write_doing(out, work);
+	ss_text_addf(out, ",\"done\":%" PRIu32 ",\"count\":%" PRIu32 "}", work->file_index,
+		     work->file_count);
+}
+
 static void write_progress(const struct ss_state *state, struct ss_text *out)
 {
 	const struct ss_progress *progress = &state->progress;
@@ -63,7 +104,9 @@ static void write_progress(const struct ss_state *state, struct ss_text *out)
 
 	/* file systems take any bytes for a name, JSON does not */
 	path[ss_utf8_mend(state->path, strlen(state->path), path)] = '\0';
-	ss_text_addf(out, ",\"run\":%" PRIu32 ",\"path\":", state->run);
+	ss_text_addf(out, ",\"run\":%" PRIu32 ",", state->run);
+	write_doing(out, progress);
+	ss_text_add_string(out, ",\"path\":");
 	if (*path)
 		ss_render_quoted(out, path);
 	else
@@ -82,7 +125,9 @@ void ss_state_write(struct ss_state *state, struct ss_text *out)
 		     "{\"schema\":\"stepscope.state/1\",\"version\":\"%s\",\"state\":\"%s\","
 		     "\"runs\":%" PRIu32,
 		     ss_version(), state->is_ready ? "ready" : "loading", state->runs);
-	if (!state->is_ready)
+	if (state->is_ready)
+		write_work(state, out);
+	else
 		write_progress(state, out);
 	ss_text_add_string(out, "}\n");
 	ss_gate_unlock(state->gate);

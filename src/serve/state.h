@@ -1,5 +1,5 @@
 /*
- * state.h - how far the load is, as the page asks for it.
+ * state.h - how far the load is, and then a long answer, as the page asks for it.
  */
 #ifndef SS_SERVE_STATE_H
 #define SS_SERVE_STATE_H
@@ -11,7 +11,8 @@ struct ss_state {
 	bool is_ready;
 	uint32_t run, runs;
 	struct ss_progress progress;
-	char path[1024]; /* of the file at work, cut where it is longer */
+	struct ss_progress work; /* of the answer at work; no `doing`: there is none */
+	char path[1024];         /* of the file at work, cut where it is longer */
 };
 
 /* False without memory. */
@@ -21,6 +22,8 @@ void ss_state_release(struct ss_state *state);
 
 void ss_state_load(struct ss_state *state, uint32_t run, uint32_t runs,
 		   const struct ss_progress *progress);
+/* An answer takes its time; NULL: it is there. Before all is ready: what follows the reading. */
+void ss_state_work(struct ss_state *state, const struct ss_progress *progress);
 void ss_state_ready(struct ss_state *state, uint32_t runs);
 bool ss_state_is_ready(struct ss_state *state);
 

@@ -1,23 +1,34 @@
 /*
  * folder.c - writes all ranks on all threads; each takes the next that is left.
+ *
+ * They are written into a folder of another name, which becomes the one that was asked for when
+ * all are whole. Where that is there already, they are moved into it, one job at a time.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/new_file.h"
 #include "base/thread.h"
 #include "sim/folder.h"
 #include "sim/writer/output.h"
 
-#define PATH_BYTES 4096
+/* Where the files are to go, and where they are until they are whole. */
+struct place {
+	char path[SS_PATH_BYTES]; /* without slashes at its end */
+	char part[SS_PATH_BYTES]; /* a folder in it, or beside it where it is not there yet */
+	bool exists;
+};
 
 struct work {
 	const struct ss_sim_job *job;
 	const struct ss_sim_folder_options *options;
+	const struct place *place;
 	struct ss_gate *gate; /* guards what follows */
 	uint32_t next, done;
 	struct ss_sim_folder_figures figures;
@@ -25,14 +36,13 @@ struct work {
 	struct ss_error err;
 };
 
-static enum ss_status path_of(const struct ss_sim_folder_options *options, const char *name,
-			      char out[PATH_BYTES], struct ss_error *err)
+static enum ss_status path_of(const char *folder, const char *name, char out[SS_PATH_BYTES],
+			      struct ss_error *err)
 {
-	int length = snprintf(out, PATH_BYTES, "%s/%s", options->path, name);
+	int length = snprintf(out, SS_PATH_BYTES, "%s/%s", folder, name);
 
-	if (length < 0 || length >= PATH_BYTES)
-		return ss_fail(err, SS_ERR_USAGE, "the path '%.100s...' is too long",
-			       options->path);
+	if (length < 0 || length >= SS_PATH_BYTES)
+		return ss_fail(err, SS_ERR_USAGE, "the path '%.100s...' is too long", folder);
 	return SS_OK;
 }
 
@@ -52,16 +62,16 @@ static bool is_trace(const char *name)
 }
 
 /* Whether truth.json of the folder is one of ours. */
-static bool is_simulated(const struct ss_sim_folder_options *options)
+static bool is_simulated(const char *folder)
 {
 	static const char schema[] = "stepscope.sim.truth/";
-	char path[PATH_BYTES], begin[128] = { 0 };
+	char path[SS_PATH_BYTES], begin[128] = { 0 };
 	ssize_t length;
 	int file;
 
-	if (path_of(options, "truth.json", path, NULL) != SS_OK)
+	if (path_of(folder, "truth.json", path, NULL) != SS_OK)
 		return false;
-	file = open(path, O_RDONLY);
+	file = open(path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return false;
 	length = read(file, begin, sizeof(begin) - 1);
@@ -69,48 +79,190 @@ static bool is_simulated(const struct ss_sim_folder_options *options)
 	return length > 0 && strstr(begin, schema) != NULL;
 }
 
-/*
- * A job of more ranks that was simulated into the same folder before would mix
- * with this one: its traces go. Traces that are not ours are not touched.
- */
-static enum ss_status clear(const struct ss_sim_folder_options *options, struct ss_error *err)
+/* Goes through the names of a folder; `each` returns what is wrong. */
+static enum ss_status for_names(const char *folder,
+				enum ss_status (*each)(const char *folder, const char *name,
+						       const char *to, struct ss_error *err),
+				const char *to, struct ss_error *err)
 {
-	bool ours = is_simulated(options);
-	DIR *folder = opendir(options->path);
 	enum ss_status status = SS_OK;
 	struct dirent *entry;
-	char path[PATH_BYTES];
+	DIR *names = opendir(folder);
 
-	if (!folder)
-		return ss_fail(err, SS_ERR_IO, "cannot open the folder '%s': %s", options->path,
+	if (!names)
+		return ss_fail(err, SS_ERR_IO, "cannot open the folder '%s': %s", folder,
 			       strerror(errno));
-	while (status == SS_OK && (entry = readdir(folder)) != NULL) {
-		if (!is_trace(entry->d_name))
-			continue;
-		if (!ours)
-			status = ss_fail(err, SS_ERR_USAGE,
-					 "the folder '%s' has traces that were not simulated (%s)",
-					 options->path, entry->d_name);
-		else if (path_of(options, entry->d_name, path, err) != SS_OK || unlink(path) != 0)
-			status = ss_fail(err, SS_ERR_IO, "cannot remove '%s/%s': %s", options->path,
-					 entry->d_name, strerror(errno));
-	}
-	closedir(folder);
+	while (status == SS_OK && (entry = readdir(names)) != NULL)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			status = each(folder, entry->d_name, to, err);
+	closedir(names);
 	return status;
 }
 
-static enum ss_status write_rank(const struct work *work, uint32_t rank, uint64_t *rows,
-				 uint64_t *bytes, struct ss_error *err)
+static enum ss_status refuse_trace(const char *folder, const char *name, const char *to,
+				   struct ss_error *err)
 {
-	struct ss_sim_output *output;
+	(void)to;
+	return is_trace(name) ? ss_fail(err, SS_ERR_USAGE,
+					"the folder '%s' has traces that were not simulated (%s)",
+					folder, name)
+			      : SS_OK;
+}
+
+static enum ss_status remove_file(const char *folder, const char *name, const char *to,
+				  struct ss_error *err)
+{
+	char path[SS_PATH_BYTES];
+
+	(void)to;
+	SS_TRY(path_of(folder, name, path, err));
+	return unlink(path) == 0
+		       ? SS_OK
+		       : ss_fail(err, SS_ERR_IO, "cannot remove '%s': %s", path, strerror(errno));
+}
+
+static enum ss_status remove_trace(const char *folder, const char *name, const char *to,
+				   struct ss_error *err)
+{
+	return is_trace(name) ? remove_file(folder, name, to, err) : SS_OK;
+}
+
+static enum ss_status move_file(const char *folder, const char *name, const char *to,
+				struct ss_error *err)
+{
+	char old[SS_PATH_BYTES], new[SS_PATH_BYTES];
+
+	SS_TRY(path_of(folder, name, old, err));
+	SS_TRY(path_of(to, name, new, err));
+	return rename(old, new) == 0
+		       ? SS_OK
+		       : ss_fail(err, SS_ERR_IO, "cannot write '%s': %s", new, strerror(errno));
+}
+
+/* Traces that are not ours are not touched. */
+static enum ss_status check_old(const char *folder, struct ss_error *err)
+{
+	return is_simulated(folder) ? SS_OK : for_names(folder, refuse_trace, NULL, err);
+}
+
+static enum ss_status find_place(const char *path, struct place *out, struct ss_error *err)
+{
+	size_t length = strlen(path);
+	char beside[SS_PATH_BYTES];
+	struct stat info;
+
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	if (!length || length >= sizeof(out->path))
+		return ss_fail(err, SS_ERR_USAGE, "'%.100s' is no name for a folder", path);
+	memcpy(out->path, path, length);
+	out->path[length] = '\0';
+	out->exists = stat(out->path, &info) == 0;
+	if (out->exists && !S_ISDIR(info.st_mode))
+		return ss_fail(err, SS_ERR_USAGE, "'%s' is there, and no folder", out->path);
+	if (out->exists)
+		SS_TRY(check_old(out->path, err));
+	if (!ss_folder_of(out->path, beside))
+		return ss_fail(err, SS_ERR_USAGE, "the path '%.100s...' is too long", path);
+	return ss_new_folder(out->exists ? out->path : beside, out->part, err);
+}
+
+/*
+ * A job of more ranks that was simulated into the same folder before would mix with this one:
+ * its traces go. The truth comes first: it marks the folder as ours.
+ */
+static enum ss_status move_all(const struct place *place, struct ss_error *err)
+{
+	int folder = open(place->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	enum ss_status status;
+
+	if (folder < 0)
+		return ss_fail(err, SS_ERR_IO, "cannot open the folder '%s': %s", place->path,
+			       strerror(errno));
+	/* another job that ends now waits; file systems without locks have no such jobs */
+	while (flock(folder, LOCK_EX) != 0 && errno == EINTR)
+		;
+	status = check_old(place->path, err);
+	if (status == SS_OK)
+		status = for_names(place->path, remove_trace, NULL, err);
+	if (status == SS_OK)
+		status = move_file(place->part, "truth.json", place->path, err);
+	if (status == SS_OK)
+		status = for_names(place->part, move_file, place->path, err);
+	if (status == SS_OK)
+		status = ss_sync_folder(place->path, err);
+	rmdir(place->part);
+	close(folder);
+	return status;
+}
+
+static enum ss_status take_name(const struct place *place, struct ss_error *err)
+{
+	char beside[SS_PATH_BYTES];
+
+	if (place->exists)
+		return move_all(place, err);
+	if (rename(place->part, place->path) == 0)
+		return ss_folder_of(place->path, beside) ? ss_sync_folder(beside, err) : SS_OK;
+	/* somebody else has made it since */
+	if (errno == EEXIST || errno == ENOTEMPTY)
+		return move_all(place, err);
+	return ss_fail(err, SS_ERR_IO, "cannot make the folder '%s': %s", place->path,
+		       strerror(errno));
+}
+
+/* A part of a job is no job. */
+static void remove_all(const struct place *place)
+{
+	if (for_names(place->part, remove_file, NULL, NULL) == SS_OK)
+		rmdir(place->part);
+}
+
+/* Takes what is written of a rank, as long as it is wanted. */
+struct watched {
 	struct ss_sim_sink sink;
+	struct work *work;
+};
+
+/* With the gate locked. */
+static void ask_to_go_on(struct work *work)
+{
+	const struct ss_sim_folder_options *options = work->options;
+
+	if (work->status == SS_OK && options->progress &&
+	    !options->progress(options->context, work->done, work->job->plan.rank_count))
+		work->status = ss_fail(&work->err, SS_ERR_STOPPED, "stopped");
+}
+
+static enum ss_status write_watched(void *context, const char *bytes, size_t length,
+				    struct ss_error *err)
+{
+	struct watched *watched = context;
+	struct work *work = watched->work;
+	enum ss_status status;
+
+	ss_gate_lock(work->gate);
+	ask_to_go_on(work);
+	status = work->status;
+	ss_gate_unlock(work->gate);
+	if (status != SS_OK)
+		return ss_fail(err, SS_ERR_STOPPED, "stopped");
+	return watched->sink.write(watched->sink.context, bytes, length, err);
+}
+
+static enum ss_status write_rank(struct work *work, uint32_t rank, uint64_t *rows, uint64_t *bytes,
+				 struct ss_error *err)
+{
+	struct watched watched = { .work = work };
+	struct ss_sim_sink sink = { write_watched, &watched };
+	struct ss_sim_output *output;
 	enum ss_status status, closed;
-	char name[32], path[PATH_BYTES];
+	char name[32], path[SS_PATH_BYTES];
 
 	snprintf(name, sizeof(name), "rank%u.json", rank);
-	SS_TRY(path_of(work->options, name, path, err));
+	SS_TRY(path_of(work->place->part, name, path, err));
 	SS_TRY(ss_sim_output_open(path, !work->options->plain, work->job->memory, &output, err));
-	sink = ss_sim_output_sink(output);
+	watched.sink = ss_sim_output_sink(output);
 	status = ss_sim_job_write(work->job, rank, &sink, rows, err);
 	closed = ss_sim_output_close(output, status == SS_OK, bytes, status == SS_OK ? err : NULL);
 	return status == SS_OK ? closed : status;
@@ -119,8 +271,6 @@ static enum ss_status write_rank(const struct work *work, uint32_t rank, uint64_
 static void add_result(struct work *work, enum ss_status status, uint64_t rows, uint64_t bytes,
 		       const struct ss_error *err)
 {
-	const struct ss_sim_folder_options *options = work->options;
-
 	ss_gate_lock(work->gate);
 	if (status != SS_OK && work->status == SS_OK) {
 		work->status = status;
@@ -129,9 +279,7 @@ static void add_result(struct work *work, enum ss_status status, uint64_t rows, 
 	work->figures.rows += rows;
 	work->figures.bytes += bytes;
 	work->done++;
-	if (work->status == SS_OK && options->progress &&
-	    !options->progress(options->context, work->done, work->job->plan.rank_count))
-		work->status = ss_fail(&work->err, SS_ERR_STOPPED, "stopped");
+	ask_to_go_on(work);
 	ss_gate_unlock(work->gate);
 }
 
@@ -156,29 +304,49 @@ static void write_some(void *context, uint32_t index)
 	}
 }
 
-static enum ss_status write_truth(const struct ss_sim_job *job,
-				  const struct ss_sim_folder_options *options, struct ss_error *err)
+static enum ss_status write_truth(const struct work *work, struct ss_error *err)
 {
 	struct ss_sim_output *output;
 	struct ss_sim_sink sink;
 	enum ss_status status, closed;
-	char path[PATH_BYTES];
+	char path[SS_PATH_BYTES];
 
-	SS_TRY(path_of(options, "truth.json", path, err));
-	SS_TRY(ss_sim_output_open(path, false, job->memory, &output, err));
+	SS_TRY(path_of(work->place->part, "truth.json", path, err));
+	SS_TRY(ss_sim_output_open(path, false, work->job->memory, &output, err));
 	sink = ss_sim_output_sink(output);
-	status = ss_sim_job_truth(job, &sink, err);
+	status = ss_sim_job_truth(work->job, &sink, err);
 	closed = ss_sim_output_close(output, status == SS_OK, NULL, status == SS_OK ? err : NULL);
 	return status == SS_OK ? closed : status;
 }
 
-/* A part of a job is no job: what was written before it failed goes. */
-static void remove_all(const struct ss_sim_folder_options *options)
+static enum ss_status write_all(struct work *work, struct ss_error *err)
 {
-	char path[PATH_BYTES];
+	uint32_t threads = work->options->threads ? work->options->threads : ss_thread_cores();
 
-	if (clear(options, NULL) == SS_OK && path_of(options, "truth.json", path, NULL) == SS_OK)
-		unlink(path);
+	if (threads > work->job->plan.rank_count)
+		threads = work->job->plan.rank_count;
+	if (threads > SS_THREADS_MAX)
+		threads = SS_THREADS_MAX;
+	SS_TRY(write_truth(work, err));
+	ss_thread_run(threads, write_some, work);
+	if (work->status != SS_OK && err)
+		*err = work->err;
+	return work->status;
+}
+
+/* The sentence names the folder that was asked for. */
+static void name_place(const struct place *place, struct ss_error *err)
+{
+	char *at = err ? strstr(err->text, place->part) : NULL;
+	size_t had = strlen(place->part), has = strlen(place->path), rest;
+
+	if (!at)
+		return;
+	rest = strlen(at + had) + 1;
+	if ((size_t)(at - err->text) + has + rest > sizeof(err->text))
+		return;
+	memmove(at + has, at + had, rest);
+	memcpy(at, place->path, has);
 }
 
 enum ss_status ss_sim_folder_write(const struct ss_sim_job *job,
@@ -186,28 +354,26 @@ enum ss_status ss_sim_folder_write(const struct ss_sim_job *job,
 				   struct ss_sim_folder_figures *figures, struct ss_error *err)
 {
 	struct work work = { .job = job, .options = options };
-	uint32_t threads = options->threads ? options->threads : ss_thread_cores();
+	struct place place = { 0 };
+	enum ss_status status;
 
-	if (mkdir(options->path, 0777) != 0 && errno != EEXIST)
-		return ss_fail(err, SS_ERR_IO, "cannot make the folder '%s': %s", options->path,
-			       strerror(errno));
-	SS_TRY(clear(options, err));
-	/* the truth comes first: it marks the folder as ours */
-	SS_TRY(write_truth(job, options, err));
-	if (threads > job->plan.rank_count)
-		threads = job->plan.rank_count;
-	if (threads > SS_THREADS_MAX)
-		threads = SS_THREADS_MAX;
+	work.place = &place;
 	work.gate = ss_gate_open();
 	if (!work.gate)
 		return ss_fail_memory(err, "a lock");
-	ss_thread_run(threads, write_some, &work);
+	ask_to_go_on(&work);
+	status = work.status == SS_OK ? find_place(options->path, &place, err)
+				      : ss_fail(err, work.status, "%s", work.err.text);
+	if (status == SS_OK) {
+		status = write_all(&work, err);
+		if (status == SS_OK)
+			status = take_name(&place, err);
+		if (status != SS_OK) {
+			remove_all(&place);
+			name_place(&place, err);
+		}
+	}
 	ss_gate_close(work.gate);
 	*figures = work.figures;
-	if (work.status == SS_OK)
-		return SS_OK;
-	remove_all(options);
-	if (err)
-		*err = work.err;
-	return work.status;
+	return status;
 }

@@ -10,7 +10,10 @@ struct ss_sim_folder_options {
 	const char *path; /* made when it is not there */
 	bool plain;       /* rank0.json instead of rank0.json.gz */
 	uint32_t threads; /* 0: as many as the machine has cores */
-	/* Called after each rank, by one thread at a time; false stops. May be NULL. */
+	/*
+	 * Called before the first file, while ranks are written and after each, by one
+	 * thread at a time; false stops, and nothing is left. May be NULL.
+	 */
 	bool (*progress)(void *context, uint32_t done, uint32_t count);
 	void *context;
 };
@@ -20,7 +23,11 @@ struct ss_sim_folder_figures {
 	uint64_t bytes; /* of the traces, as they lie on disk */
 };
 
-/* Writes rank0.json.gz ... and truth.json. */
+/*
+ * Writes rank0.json.gz ... and truth.json. They appear in the folder when all of them are whole;
+ * those of a job that was simulated into it before go. Other files stay, and where there are
+ * traces that were not simulated nothing is written.
+ */
 SS_MUST_USE
 enum ss_status ss_sim_folder_write(const struct ss_sim_job *job,
 				   const struct ss_sim_folder_options *options,

@@ -64,6 +64,9 @@ void ss_area_release(struct ss_area *area);
 /* The name of a series: a line, a category, "everything else". Lives as long as the snapshot. */
 const char *ss_area_name(const struct ss_area *area, uint32_t series);
 
+/* The series of a block that was in use before the events. */
+uint32_t ss_area_series_of_old(const struct ss_area *area, const struct ss_old_block *old);
+
 struct ss_area_pixel {
 	int64_t low_bytes, high_bytes, reserved_bytes; /* reserved: most; -1: not known */
 	int64_t parts[SS_AREA_SERIES_MAX + 1];         /* of high_bytes */

@@ -51,6 +51,15 @@ static uint32_t id_of_old(const struct ss_area *area, const struct ss_old_block 
 	return id_of(area, stack_of_old(area, old), purpose);
 }
 
+uint32_t ss_area_series_of_old(const struct ss_area *area, const struct ss_old_block *old)
+{
+	uint32_t id = id_of_old(area, old), series = 0;
+
+	while (series + 1 < area->series_count && area->series[series].id != id)
+		series++;
+	return series;
+}
+
 static uint32_t id_of_made(const struct ss_area *area, uint32_t row)
 {
 	enum ss_purpose purpose = SS_PURPOSE_UNKNOWN;

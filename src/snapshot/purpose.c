@@ -72,11 +72,45 @@ enum ss_purpose ss_purpose_of(const struct ss_history *history, const struct ss_
 								    ->phase[events->stack[freed]]));
 }
 
+static bool frees_gradients(const struct ss_snapshot *snapshot, uint32_t stack)
+{
+	const struct ss_frame_list *list = &snapshot->stacks.items[stack];
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		uint32_t frame = snapshot->stacks.frames[list->first + i];
+		uint32_t name = ss_snapshot_frame(snapshot, frame)->name;
+
+		if (strstr(ss_strings_text(&snapshot->texts, name), "zero_grad"))
+			return true;
+	}
+	return false;
+}
+
+/* Of what was made before the events, where it was freed tells what it was. */
+static enum ss_purpose by_free(const struct ss_snapshot *snapshot, const struct ss_spots *spots,
+			       uint32_t freed_row)
+{
+	uint32_t stack = snapshot->events.stack[freed_row];
+
+	switch ((enum ss_spot_phase)spots->phase[stack]) {
+	case SS_SPOT_BACKWARD:
+		return SS_PURPOSE_ACTIVATION;
+	case SS_SPOT_OPTIMIZER:
+	case SS_SPOT_STEP:
+		return frees_gradients(snapshot, stack) ? SS_PURPOSE_GRADIENT
+							: SS_PURPOSE_OPTIMIZER;
+	default:
+		return SS_PURPOSE_UNKNOWN;
+	}
+}
+
 enum ss_purpose ss_purpose_of_old(const struct ss_history *history, const struct ss_spots *spots,
 				  const struct ss_old_block *old)
 {
 	uint32_t stack = old->block == SS_NO_ID ? 0 : history->snapshot->blocks[old->block].stack;
 
+	if (!stack && old->freed_row != SS_NO_ROW)
+		return by_free(history->snapshot, spots, old->freed_row);
 	return by_phase((enum ss_spot_phase)spots->phase[stack], false);
 }
 

@@ -9,6 +9,9 @@
  *   forward        forward              temporary
  *   forward        elsewhere, never     activation
  *   making or loading a model           parameter
+ *   before events  backward             activation
+ *   before events  zero_grad()          gradient
+ *   before events  optimizer            optimizer state
  *
  * Everything else is unknown: inputs, what no stack was recorded of. Where the file has a
  * category of its own it is taken.

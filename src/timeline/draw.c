@@ -161,7 +161,7 @@ static void add_busy(const struct ss_busy_set *set, const struct grid *grid, int
 	for (uint32_t i = 0; i < grid->pixels; i++) {
 		int64_t before_ns = ss_busy_before(set, edge(grid, i), &near);
 
-		sums[i] += ss_busy_before(set, edge_behind(grid, i), &near) - before_ns;
+		ss_ns_add(&sums[i], ss_busy_before(set, edge_behind(grid, i), &near) - before_ns);
 	}
 }
 

@@ -3,6 +3,8 @@
  */
 #include "timeline/flags.h"
 
+#include <string.h>
+
 #include "timeline/members.h"
 
 /* The time between a task and what was before it in the same order; 0: none. */
@@ -66,15 +68,27 @@ static void insert(struct ss_flag_place *places, uint32_t *count, const struct s
 	places[at] = *place;
 }
 
-uint32_t ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		      const struct ss_timeline *timeline, struct ss_flag_place *out)
+/* The stretch of the run that a moment is in. */
+static uint32_t stretch_of(const struct ss_timeline *timeline, int64_t at_ns)
+{
+	double share = timeline->span_ns > 0 ? (double)at_ns / (double)timeline->span_ns : 0;
+
+	if (!(share > 0))
+		return 0;
+	return share < 1 ? (uint32_t)(share * SS_FLAG_STRETCHES) : SS_FLAG_STRETCHES - 1;
+}
+
+void ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		  const struct ss_timeline *timeline, struct ss_flag_places *out)
 {
 	const struct ss_edits *edits = &finding->edits;
-	uint32_t count = 0, rank = SS_NO_ROW, file = SS_NO_ROW;
+	uint32_t rank = SS_NO_ROW, file = SS_NO_ROW;
+
+	memset(out, 0, sizeof(*out));
 
 	for (uint32_t i = 0; i < edits->count; i++) {
 		const struct ss_edit *edit = &edits->items[i];
-		struct ss_flag_place place;
+		struct ss_flag_place place, *there;
 
 		if (edit->rank != rank) {
 			rank = edit->rank;
@@ -86,8 +100,47 @@ uint32_t ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_find
 		place.file = file;
 		place.start_ns = ss_timeline_moment(&timeline->files[file], place.start_ns);
 		place.end_ns = ss_timeline_moment(&timeline->files[file], place.end_ns);
-		if (place.ns > 0)
-			insert(out, &count, &place);
+		if (place.ns <= 0)
+			continue;
+		out->all_count++;
+		insert(out->longest, &out->count, &place);
+		there = &out->stretches[stretch_of(timeline, place.start_ns)];
+		if (!there->ns || is_before(&place, there))
+			*there = place;
 	}
-	return count;
+}
+
+/* Whether the finding is about this rank. */
+static bool is_about(const struct ss_finding *finding, uint32_t rank)
+{
+	for (uint32_t i = 0; finding->rank == SS_NO_ROW && i < finding->rank_count; i++)
+		if (finding->ranks[i] == rank)
+			return true;
+	return finding->rank == rank;
+}
+
+uint32_t ss_flag_collective(const struct ss_finding *finding, const struct ss_timeline *timeline,
+			    uint32_t *file)
+{
+	const struct ss_many *many = &timeline->job->many;
+	const struct ss_meeting *longest = NULL;
+
+	for (uint32_t i = 0; finding->rule->is_waited_for && i < many->meeting_count; i++) {
+		const struct ss_meeting *meeting = &many->meetings[i];
+
+		if (meeting->is_symmetric && meeting->last_rank != SS_NO_ROW &&
+		    (!longest || meeting->wait_ns > longest->wait_ns) &&
+		    is_about(finding, meeting->last_rank) &&
+		    ss_timeline_file_of(timeline, meeting->last_rank) != SS_NO_ROW)
+			longest = meeting;
+	}
+	for (uint32_t i = 0; longest && i < longest->count; i++) {
+		const struct ss_member *member = &many->members[longest->first + i];
+
+		if (member->rank != longest->last_rank)
+			continue;
+		*file = ss_timeline_file_of(timeline, member->rank);
+		return ss_many_arrival(many, member)->row;
+	}
+	return SS_NO_ROW;
 }

@@ -7,8 +7,9 @@
 #include "diagnose/diagnose.h"
 #include "timeline/timeline.h"
 
-/* Places of a finding that are told. */
+/* Places of a finding that are told: the longest, and the longest of each stretch of the run. */
 #define SS_FLAG_PLACES 24
+#define SS_FLAG_STRETCHES 128
 
 struct ss_flag_place {
 	uint32_t file;
@@ -17,8 +18,23 @@ struct ss_flag_place {
 	int64_t ns;               /* what the fix takes off it */
 };
 
-/* Fills `out` with the longest; returns how many. */
-uint32_t ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
-		      const struct ss_timeline *timeline, struct ss_flag_place *out);
+struct ss_flag_places {
+	struct ss_flag_place longest[SS_FLAG_PLACES]; /* the longest first */
+	uint32_t count;
+	uint64_t all_count; /* told or not */
+	/* by the stretch that they begin in, all of one length; ns is 0: none there */
+	struct ss_flag_place stretches[SS_FLAG_STRETCHES];
+};
+
+void ss_flag_find(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		  const struct ss_timeline *timeline, struct ss_flag_places *out);
+
+/*
+ * Where the others wait for the ranks that a finding is about: of the collectives to which one of
+ * them came last, its slice of the one that was waited for longest. SS_NO_ROW: nobody waits for
+ * them, or their traces are not there.
+ */
+uint32_t ss_flag_collective(const struct ss_finding *finding, const struct ss_timeline *timeline,
+			    uint32_t *file);
 
 #endif

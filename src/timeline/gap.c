@@ -112,6 +112,63 @@ uint32_t ss_gap_during(const struct ss_trace *trace, const struct ss_idle_gap *g
 	return best != SS_NO_ROW && (ss_slice_flags(trace, best) & SS_NAME_STEP) ? SS_NO_ROW : best;
 }
 
+/* --- the gap of a slice ----------------------------------------------------------------- */
+
+/* How long the gap waits for the row or for what is inside of it. */
+static int64_t waits_for(const struct ss_index *index, const struct ss_idle_gap *gap, uint32_t row)
+{
+	const struct ss_slices *slices = &index->trace->slices;
+	int64_t waited_ns = 0;
+
+	for (uint32_t i = gap->piece_from; i < gap->piece_to; i++) {
+		const struct ss_idle_piece *piece = &index->idle.pieces[i];
+
+		if (piece->guilty != SS_NO_ROW && piece->guilty >= row &&
+		    slices->track[piece->guilty] == slices->track[row] &&
+		    ss_slice_end(slices, piece->guilty) <= ss_slice_end(slices, row))
+			waited_ns += piece->ns;
+	}
+	return waited_ns;
+}
+
+static int64_t common_ns(const struct ss_slices *slices, const struct ss_idle_gap *gap,
+			 uint32_t row)
+{
+	int64_t from_ns = slices->start_ns[row], to_ns = ss_slice_end(slices, row);
+
+	if (from_ns < gap->start_ns)
+		from_ns = gap->start_ns;
+	return (to_ns < gap->end_ns ? to_ns : gap->end_ns) - from_ns;
+}
+
+bool ss_gap_of_row(const struct ss_index *index, uint32_t row, struct ss_row_gap *out)
+{
+	const struct ss_trace *trace = index->trace;
+	int64_t longest_ns = 0;
+
+	out->is_cause = false;
+	/* a step has all gaps, and is the reason of none */
+	if (row >= trace->device_from || (ss_slice_flags(trace, row) & SS_NAME_STEP))
+		return false;
+	for (uint32_t k = 0; k < index->idle.device_count; k++) {
+		const struct ss_idle_device *device = &index->idle.devices[k];
+
+		for (uint32_t i = device->gap_from; i < device->gap_to; i++) {
+			const struct ss_idle_gap *gap = &index->idle.gaps[i];
+			int64_t waited_ns = waits_for(index, gap, row);
+			bool is_cause = waited_ns > 0;
+			int64_t ns = is_cause ? waited_ns : common_ns(&trace->slices, gap, row);
+
+			if (is_cause < out->is_cause ||
+			    (is_cause == out->is_cause && ns <= longest_ns))
+				continue;
+			*out = (struct ss_row_gap){ trace->track_count + k, i, is_cause };
+			longest_ns = ns;
+		}
+	}
+	return longest_ns > 0;
+}
+
 /* --- lines ----------------------------------------------------------------------------- */
 
 enum ss_status ss_index_places(struct ss_index *index, const struct ss_places **out,

@@ -27,6 +27,18 @@ uint32_t ss_gap_causes(const struct ss_index *index, uint32_t gap,
 uint32_t ss_gap_during(const struct ss_trace *trace, const struct ss_idle_gap *gap,
 		       uint32_t launch);
 
+/* A gap of which a slice of the host is the reason, or in which it ran. */
+struct ss_row_gap {
+	uint32_t track, gap;
+	bool is_cause;
+};
+
+/*
+ * Of the gaps that wait for the slice or for what it calls, the one that waits longest; without
+ * one the gap that has most of its time in common with the slice. False: there is neither.
+ */
+bool ss_gap_of_row(const struct ss_index *index, uint32_t row, struct ss_row_gap *out);
+
 /* Lines of the program; made when the first asks for them. */
 SS_MUST_USE
 enum ss_status ss_index_places(struct ss_index *index, const struct ss_places **out,

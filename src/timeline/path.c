@@ -58,8 +58,8 @@ static bool place(struct ss_shown_path *path, const struct ss_critical_piece *pi
 					 .part = piece->part,
 					 .count = 1 };
 
-	path->length_ns += length_ns;
-	path->parts_ns[piece->part] += length_ns;
+	ss_ns_add(&path->length_ns, length_ns);
+	ss_ns_add(&path->parts_ns[piece->part], length_ns);
 	if (!own)
 		return true;
 	placed.start_ns = ss_timeline_moment(own, piece->start_ns - offset_ns);

@@ -118,6 +118,37 @@ static void count_hits(struct pass *pass, struct ss_hits *out)
 	out->all_count += pass->count;
 }
 
+/* --- over the whole run ------------------------------------------------------------- */
+
+/* Counts the hits of a file by the pixel that they begin in, and those before `from_ns`. */
+static void mark_hits(struct pass *pass, const struct ss_timeline *timeline, uint32_t file,
+		      uint64_t before, struct ss_hits *out)
+{
+	const struct ss_slices *slices = &pass->trace->slices;
+	const struct ss_timeline_file *own = &timeline->files[file];
+	double scale = timeline->span_ns > 0 ? out->mark_count / (double)timeline->span_ns : 0;
+	uint64_t earlier = 0;
+
+	for (uint32_t row = 0; row < slices->count; row++) {
+		int64_t at_ns;
+		double pixel;
+
+		if (!pass->wanted[slices->name[row]] || !is_chosen(pass, row))
+			continue;
+		at_ns = ss_timeline_moment(own, slices->start_ns[row]);
+		earlier += at_ns < pass->search->from_ns;
+		if (!out->mark_count)
+			continue;
+		pixel = (double)at_ns * scale;
+		pixel = pixel > 0 ? pixel : 0;
+		out->marks[pixel < out->mark_count ? (uint32_t)pixel : out->mark_count - 1]++;
+	}
+	if (pass->search->from_ns >= 0 && !out->has_next && earlier < pass->count) {
+		out->next = before + earlier;
+		out->has_next = true;
+	}
+}
+
 /* --- in the order of time ---------------------------------------------------------- */
 
 /* Moves to the hit from this row on; false: there is none left. */
@@ -253,6 +284,8 @@ static enum ss_status search_file(const struct ss_search *search, struct ss_time
 		count_hits(&pass, out);
 		whole = add_names(&pass, found);
 	}
+	if (whole && pass.count && (out->mark_count || search->from_ns >= 0))
+		mark_hits(&pass, timeline, file, before, out);
 	if (search->longest)
 		keep_longest(&pass, file, found);
 	else if (whole && pass.count && search->offset < out->all_count)
@@ -262,6 +295,20 @@ static enum ss_status search_file(const struct ss_search *search, struct ss_time
 	return whole ? SS_OK : ss_fail_memory(err, "the search");
 }
 
+static bool make_marks(const struct ss_search *search, struct ss_hits *out)
+{
+	size_t bytes = search->pixels * sizeof(*out->marks);
+
+	if (!bytes)
+		return true;
+	out->marks = ss_memory_resize(out->memory, NULL, 0, bytes);
+	if (!out->marks)
+		return false;
+	memset(out->marks, 0, bytes);
+	out->mark_count = search->pixels;
+	return true;
+}
+
 enum ss_status ss_search_run(const struct ss_search *search, struct ss_timeline *timeline,
 			     struct ss_memory *memory, struct ss_hits *out, struct ss_error *err)
 {
@@ -269,7 +316,7 @@ enum ss_status ss_search_run(const struct ss_search *search, struct ss_timeline 
 	enum ss_status status = SS_OK;
 
 	*out = (struct ss_hits){ .memory = memory };
-	if (!ss_strings_init(&found.names, memory))
+	if (!ss_strings_init(&found.names, memory) || !make_marks(search, out))
 		status = ss_fail_memory(err, "the search");
 	for (uint32_t i = 0; status == SS_OK && i < search->file_count; i++)
 		status = search_file(search, timeline, search->files[i], &found, out, err);
@@ -288,5 +335,7 @@ void ss_hits_release(struct ss_hits *hits)
 {
 	if (hits->memory)
 		ss_memory_free(hits->memory, hits->items, hits->capacity * sizeof(*hits->items));
+	if (hits->memory)
+		ss_memory_free(hits->memory, hits->marks, hits->mark_count * sizeof(*hits->marks));
 	*hits = (struct ss_hits){ 0 };
 }

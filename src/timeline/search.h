@@ -18,6 +18,8 @@ struct ss_search {
 	uint64_t offset, room; /* of all hits, those that are shown */
 	const uint32_t *files; /* of the timeline, all readable, each once */
 	uint32_t file_count;
+	int64_t from_ns; /* of the timeline: where to look for `next`; below 0: nowhere */
+	uint32_t pixels; /* of the run, for `marks`; 0: none are wanted */
 };
 
 struct ss_hit {
@@ -29,6 +31,10 @@ struct ss_hits {
 	struct ss_hit *items; /* by file, then by start */
 	uint32_t count, capacity;
 	uint64_t all_count; /* shown or not */
+	uint64_t next;      /* place in all hits of the first from `from_ns` on; 0: none */
+	bool has_next;
+	uint32_t *marks; /* per pixel of the run: hits that begin there */
+	uint32_t mark_count;
 	uint64_t name_count;
 	int64_t total_ns;
 };

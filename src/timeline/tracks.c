@@ -264,14 +264,6 @@ void ss_tracks_release(struct ss_tracks *tracks)
 	*tracks = (struct ss_tracks){ 0 };
 }
 
-const struct ss_shown_track *ss_tracks_find(const struct ss_tracks *tracks, uint32_t track)
-{
-	for (uint32_t i = 0; i < tracks->count; i++)
-		if (tracks->items[i].track == track)
-			return &tracks->items[i];
-	return NULL;
-}
-
 /* --- names ------------------------------------------------------------------------- */
 
 static void add_id(const struct ss_trace *trace, int64_t number, uint32_t text, struct ss_text *out)

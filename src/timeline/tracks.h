@@ -48,9 +48,6 @@ enum ss_status ss_tracks_init(struct ss_tracks *tracks, const struct ss_trace *t
 			      struct ss_error *err);
 void ss_tracks_release(struct ss_tracks *tracks);
 
-/* The track of this number, or NULL: there is none, or it has no rows. */
-const struct ss_shown_track *ss_tracks_find(const struct ss_tracks *tracks, uint32_t track);
-
 /* "main": as docs/formats/viewer.md has it */
 const char *ss_track_kind_name(enum ss_track_kind kind);
 

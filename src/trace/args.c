@@ -67,6 +67,27 @@ static const struct {
 	{ "Total Allocated", SS_ARG_MEMORY_ALLOCATED },
 	{ "Total Reserved", SS_ARG_MEMORY_RESERVED },
 	{ "name", SS_ARG_META_NAME },
+	{ "Ev Idx", SS_ARG_NONE },
+	{ "Record function id", SS_ARG_NONE },
+	{ "Profiler Event Index", SS_ARG_NONE },
+	{ "Python id", SS_ARG_NONE },
+	{ "Python parent id", SS_ARG_NONE },
+	{ "Python module id", SS_ARG_NONE },
+	{ "Trace name", SS_ARG_NONE },
+	{ "Trace iteration", SS_ARG_NONE },
+	{ "cbid", SS_ARG_NONE },
+	{ "cid", SS_ARG_NONE },
+	{ "context", SS_ARG_NONE },
+	{ "queued", SS_ARG_NONE },
+	{ "finished", SS_ARG_NONE },
+	{ "Device", SS_ARG_NONE },
+	{ "external ts", SS_ARG_NONE },
+	{ "memory bandwidth (GB/s)", SS_ARG_NONE },
+	{ "Op count", SS_ARG_NONE },
+	{ "raw_pid", SS_ARG_NONE },
+	{ "raw_tid", SS_ARG_NONE },
+	{ "start_ns", SS_ARG_NONE },
+	{ "end_ns", SS_ARG_NONE },
 };
 
 /* Cheap and, with the keys above, nearly without collisions: length, ends and middle. */
@@ -100,7 +121,7 @@ enum ss_arg ss_arg_find(const struct ss_arg_index *index, const struct ss_json_s
 	for (; index->slots[slot]; slot = (slot + 1) & 511)
 		if (ss_json_is(key, keys[index->slots[slot] - 1].key))
 			return keys[index->slots[slot] - 1].arg;
-	return SS_ARG_NONE;
+	return SS_ARG_OTHER;
 }
 
 enum ss_json_result ss_args_read(const struct ss_arg_index *index, struct ss_json *json,

@@ -10,12 +10,14 @@
 #ifndef SS_TRACE_ARGS_H
 #define SS_TRACE_ARGS_H
 
+#include <math.h>
+
 #include "base/intern.h"
 #include "read/json.h"
 
 /* The values of an event that are looked at, whatever a writer calls them. */
 enum ss_arg {
-	SS_ARG_NONE = 0, /* everything else */
+	SS_ARG_NONE = 0, /* what writers note for themselves */
 	/* the event's own */
 	SS_FIELD_NAME,
 	SS_FIELD_PID,
@@ -71,6 +73,7 @@ enum ss_arg {
 	SS_ARG_MEMORY_ALLOCATED,
 	SS_ARG_MEMORY_RESERVED,
 	SS_ARG_META_NAME,
+	SS_ARG_OTHER, /* what the program itself recorded: see others.c */
 	SS_ARG_COUNT, /* at most 64: they are counted in one word */
 };
 
@@ -87,7 +90,7 @@ struct ss_arg_index {
 
 void ss_arg_index_init(struct ss_arg_index *index);
 
-/* The argument of a key, SS_ARG_NONE when it is not looked at. */
+/* The argument of a key; SS_ARG_NONE: of no use to anybody. */
 enum ss_arg ss_arg_find(const struct ss_arg_index *index, const struct ss_json_span *key);
 
 /* Reads the object at the cursor, adding to `out`; keys that are not looked at are skipped. */
@@ -132,6 +135,17 @@ struct ss_kernel_args {
 	double warps_per_sm;
 	double occupancy_percent;
 };
+
+/*
+ * Kineto's estimate of the occupancy; NaN where it is not recorded, and where it is 0 and cannot
+ * be: its formula does not know that a block may ask for more than 48 KiB of shared memory.
+ */
+static inline double ss_kernel_occupancy(const struct ss_kernel_args *args)
+{
+	bool plain = args->shared_bytes <= 48 << 10;
+
+	return args->occupancy_percent > 0 || plain ? args->occupancy_percent : (double)NAN;
+}
 
 /* Copies and memsets; -1 when not recorded. */
 struct ss_copy_args {

@@ -10,9 +10,6 @@
 #include "read/number.h"
 #include "trace/lookup.h"
 
-/* HTA's limit, too: longer events come from clocks gone wrong. */
-#define ABSURD_NS ((int64_t)7 * 24 * 3600 * 1000000000)
-
 static void odd(struct ss_reader *reader, enum ss_oddity oddity, int64_t at_byte)
 {
 	ss_quality_add_at(&reader->batch.quality, oddity, at_byte);
@@ -76,7 +73,7 @@ static bool duration_of(struct ss_reader *reader, int64_t at_byte, int64_t *out)
 		    at_byte);
 		return !is_number || far <= 0;
 	}
-	if (*out > ABSURD_NS) {
+	if (*out > SS_SLICE_NS_MAX) {
 		odd(reader, SS_ODD_ABSURD_DURATION, at_byte);
 		return false;
 	}
@@ -216,7 +213,8 @@ static void emit_sync(struct ss_reader *reader, uint32_t event)
 }
 
 /* The arguments of a complete event, by its kind. */
-static void add_args(struct ss_reader *reader, struct ss_event *event, uint32_t index)
+static void add_args(struct ss_reader *reader, const struct ss_fields *fields,
+		     struct ss_event *event, uint32_t index)
 {
 	const struct ss_arg_values *args = &reader->args;
 
@@ -252,6 +250,8 @@ static void add_args(struct ss_reader *reader, struct ss_event *event, uint32_t 
 	}
 	if (ss_args_have(args, SS_ARG_COLLECTIVE))
 		emit_comm(reader, index);
+	if (ss_args_have(args, SS_ARG_OTHER))
+		ss_emit_others(reader, fields, index);
 }
 
 /* Name, category and kind; every event has them. */
@@ -291,7 +291,7 @@ static void emit_complete(struct ss_reader *reader, const struct ss_fields *fiel
 		return;
 	event.track = ss_lookup_track(reader, ss_kind_track(event.kind));
 	if (fields->has_args)
-		add_args(reader, &event, index);
+		add_args(reader, fields, &event, index);
 	reader->batch.events[index] = event;
 	reader->batch.events_count++;
 }

@@ -24,6 +24,11 @@ static enum ss_status slice_from_mark(struct ss_trace *trace, const struct ss_ma
 	struct ss_slices *slices = &trace->slices;
 	uint32_t row = slices->count;
 
+	trace->category_events[mark->category]++;
+	if (end_ns - mark->start_ns > SS_SLICE_NS_MAX) {
+		ss_quality_add(&trace->quality, SS_ODD_ABSURD_DURATION, 1);
+		return SS_OK;
+	}
 	SS_TRY(ss_slices_reserve(trace, (size_t)row + 1, err));
 	slices->start_ns[row] = mark->start_ns;
 	slices->dur_ns[row] = end_ns > mark->start_ns ? end_ns - mark->start_ns : 0;
@@ -34,7 +39,6 @@ static enum ss_status slice_from_mark(struct ss_trace *trace, const struct ss_ma
 	slices->kind[row] = mark->kind;
 	slices->category[row] = (uint8_t)mark->category; /* the store has numbered it */
 	slices->count++;
-	trace->category_events[mark->category]++;
 	return SS_OK;
 }
 
@@ -146,7 +150,7 @@ static void measure_overhead(struct ss_trace *trace)
 			if (start < covered)
 				start = covered;
 			if (end > start)
-				row->amount_ns += end - start;
+				ss_ns_add(&row->amount_ns, end - start);
 			if (end > covered)
 				covered = end;
 		}

@@ -35,6 +35,7 @@ const struct ss_pack_part_info ss_pack_parts[SS_PARTS] = {
 	[SS_PART_COMMS] = { "comms", sizeof(struct ss_comm_row) },
 	[SS_PART_SEQUENCES] = { "sequences", sizeof(struct ss_sequence_row) },
 	[SS_PART_SYNCS] = { "syncs", sizeof(struct ss_pack_sync) },
+	[SS_PART_OTHERS] = { "others", sizeof(struct ss_other_row) },
 	[SS_PART_COUNTERS] = { "counters", sizeof(struct ss_counter) },
 	[SS_PART_SLICE_START] = { "slice-start", 8 },
 	[SS_PART_SLICE_DUR] = { "slice-dur", 8 },
@@ -91,6 +92,7 @@ const struct ss_pack_column ss_pack_columns[SS_PACK_COLUMNS] = {
 	ALLOC(OUT_OF_MEMORY, out_of_memory),
 	LIST(COMMS, comms, comm_count, comm_capacity),
 	LIST(SEQUENCES, sequences, sequence_count, sequence_capacity),
+	LIST(OTHERS, others, other_count, other_capacity),
 	LIST(COUNTERS, counters, counter_count, counter_capacity),
 	LIST(GROUPS, info.groups, info.group_rows, info.group_capacity),
 };
@@ -120,6 +122,7 @@ _Static_assert(sizeof(struct ss_comm_args) == 64, "comm_args");
 _Static_assert(sizeof(struct ss_comm_row) == 16, "comm");
 _Static_assert(sizeof(struct ss_sequence_row) == 16, "sequence");
 _Static_assert(sizeof(struct ss_counter) == 24, "counter");
+_Static_assert(sizeof(struct ss_other_row) == 8, "other");
 
 uint64_t ss_pack_layout(void)
 {
@@ -426,21 +429,69 @@ static enum ss_status write_parts(const struct packing *packing, ss_pack_output 
 	return SS_OK;
 }
 
+static bool begin(struct packing *packing, const struct ss_trace *trace, const char *name)
+{
+	*packing = (struct packing){ .trace = trace };
+	ss_arena_init(&packing->arena, trace->memory);
+	packing->failed = !ss_strings_init(&packing->words, trace->memory);
+	if (!packing->failed)
+		make_parts(packing, name);
+	return !packing->failed;
+}
+
+static void end(struct packing *packing)
+{
+	ss_strings_release(&packing->words);
+	ss_arena_release(&packing->arena);
+}
+
 enum ss_status ss_pack_write(const struct ss_trace *trace, const char *name, ss_pack_output output,
 			     void *context, struct ss_error *err)
 {
-	struct packing packing = { .trace = trace };
+	struct packing packing;
 	enum ss_status status;
 
 	if (!SS_PACK_FITS)
 		return ss_fail(err, SS_ERR_MISSING, "packs need a little-endian machine");
-	ss_arena_init(&packing.arena, trace->memory);
-	packing.failed = !ss_strings_init(&packing.words, trace->memory);
-	if (!packing.failed)
-		make_parts(&packing, name);
-	status = packing.failed ? ss_fail_memory(err, "packing the trace")
-				: write_parts(&packing, output, context, err);
-	ss_strings_release(&packing.words);
-	ss_arena_release(&packing.arena);
+	status = begin(&packing, trace, name) ? write_parts(&packing, output, context, err)
+					      : ss_fail_memory(err, "packing the trace");
+	end(&packing);
 	return status;
+}
+
+/* --- two traces ------------------------------------------------------------------ */
+
+static bool is_same(const void *a, const void *b, size_t bytes)
+{
+	return !bytes || memcmp(a, b, bytes) == 0;
+}
+
+/* The first part that differs, or NULL. */
+static const char *find_difference(const struct packing *a, const struct packing *b)
+{
+	const struct ss_slices *x = &a->trace->slices, *y = &b->trace->slices;
+
+	for (uint32_t i = SS_PART_ORIGIN + 1; i < SS_PARTS; i++)
+		if (a->counts[i] != b->counts[i] ||
+		    !is_same(a->data[i], b->data[i],
+			     (size_t)(a->counts[i] * ss_pack_parts[i].item_bytes)))
+			return ss_pack_parts[i].name;
+	return !is_same(x->track, y->track, x->count * sizeof(*x->track))      ? "tracks of events"
+	       : !is_same(x->parent, y->parent, x->count * sizeof(*x->parent)) ? "nesting"
+	       : !is_same(x->depth, y->depth, x->count * sizeof(*x->depth))    ? "depths"
+									       : NULL;
+}
+
+enum ss_status ss_pack_compare(const struct ss_trace *a, const struct ss_trace *b,
+			       struct ss_error *err)
+{
+	struct packing one, two;
+	bool has_one = begin(&one, a, ""), has_two = begin(&two, b, "");
+	const char *part = has_one && has_two ? find_difference(&one, &two) : NULL;
+
+	end(&one);
+	end(&two);
+	if (!has_one || !has_two)
+		return ss_fail_memory(err, "comparing traces");
+	return part ? ss_fail(err, SS_ERR_FORMAT, "they differ in '%s'", part) : SS_OK;
 }

@@ -18,7 +18,7 @@
 #include "trace/load.h"
 
 /* Counted up with every change of the parts below or of what their numbers mean. */
-#define SS_PACK_VERSION 1u
+#define SS_PACK_VERSION 2u
 
 #define SS_PACK_ALIGN 64u
 #define SS_PACK_MAGIC_BYTES 8u
@@ -57,6 +57,7 @@ enum ss_pack_part {
 	SS_PART_COMMS,
 	SS_PART_SEQUENCES,
 	SS_PART_SYNCS,
+	SS_PART_OTHERS,
 	SS_PART_COUNTERS,
 	SS_PART_SLICE_START, /* slices: the columns of struct ss_slices */
 	SS_PART_SLICE_DUR,
@@ -154,7 +155,7 @@ struct ss_pack_column {
 	size_t data, count, capacity;
 };
 
-#define SS_PACK_COLUMNS 21
+#define SS_PACK_COLUMNS 22
 
 extern const struct ss_pack_column ss_pack_columns[SS_PACK_COLUMNS];
 
@@ -182,6 +183,14 @@ typedef enum ss_status (*ss_pack_output)(void *context, const char *bytes, size_
 SS_MUST_USE
 enum ss_status ss_pack_write(const struct ss_trace *trace, const char *name, ss_pack_output output,
 			     void *context, struct ss_error *err);
+
+/*
+ * Fails, and names the part, when two traces differ in what a pack keeps of them (but for the name
+ * of the origin) or in what is found again of that.
+ */
+SS_MUST_USE
+enum ss_status ss_pack_compare(const struct ss_trace *a, const struct ss_trace *b,
+			       struct ss_error *err);
 
 /* unpack.c: true when the source's next bytes are those of a pack; they are not used up. */
 SS_MUST_USE

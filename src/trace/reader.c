@@ -53,6 +53,8 @@ void ss_reader_release(struct ss_reader *reader)
 	BATCH_FREE(reader, comms);
 	BATCH_FREE(reader, sequences);
 	BATCH_FREE(reader, syncs);
+	BATCH_FREE(reader, others);
+	BATCH_FREE(reader, other_text);
 	BATCH_FREE(reader, flows);
 	BATCH_FREE(reader, marks);
 	BATCH_FREE(reader, allocations);
@@ -86,7 +88,7 @@ void ss_reader_clear(struct ss_reader *reader)
 	batch->events_count = batch->comms_count = batch->sequences_count = 0;
 	batch->syncs_count = batch->flows_count = batch->marks_count = 0;
 	batch->allocations_count = batch->counters_count = batch->metas_count = 0;
-	batch->loose_count = 0;
+	batch->loose_count = batch->others_count = batch->other_text_count = 0;
 	batch->entries = 0;
 	memset(batch->phase_events, 0, sizeof(batch->phase_events));
 	for (uint32_t i = 0; i < reader->category_count; i++)
@@ -150,6 +152,7 @@ static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json 
 	json->odd_quotes = inner.odd_quotes;
 	if (result != SS_JSON_OK)
 		return result;
+	fields->start = json->at;
 	json->at = fields->end = inner.at;
 	if (phase.type == SS_JSON_STRING && phase.length == 1)
 		fields->phase = phase.text[0];
@@ -179,6 +182,7 @@ static bool read_by_shape(struct ss_reader *reader, struct ss_json *json, struct
 		return false;
 	}
 	*fields = (struct ss_fields){
+		.start = start,
 		.end = json->at,
 		.has_args = shape->has_args,
 		.phase = (char)shape->phase,

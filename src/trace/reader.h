@@ -37,6 +37,11 @@ struct ss_event_sync {
 	int64_t stream, wait_stream, wait_correlation;
 };
 
+/* Arguments that no view looks at: a stretch of ss_batch.other_text. */
+struct ss_event_other {
+	uint32_t event, from, length;
+};
+
 /* One end of a forward-backward arrow. */
 struct ss_flow {
 	int64_t id, start_ns;
@@ -110,6 +115,8 @@ struct ss_batch {
 	SS_BATCH_ARRAY(struct ss_event_comm, comms);
 	SS_BATCH_ARRAY(struct ss_event_sequence, sequences);
 	SS_BATCH_ARRAY(struct ss_event_sync, syncs);
+	SS_BATCH_ARRAY(struct ss_event_other, others);
+	SS_BATCH_ARRAY(char, other_text);
 	SS_BATCH_ARRAY(struct ss_flow, flows);
 	SS_BATCH_ARRAY(struct ss_mark, marks);
 	SS_BATCH_ARRAY(struct ss_allocation, allocations);
@@ -198,14 +205,17 @@ const char *ss_reader_find_event(const char *at, const char *end, bool strict,
 /* emit.c: turns one event's fields into rows of the batch. */
 struct ss_fields {
 	const char
-		*args;   /* where the object begins; NULL: there is none, or it was read by shape */
-	const char *end; /* of the event */
-	bool has_args;   /* they stand in ss_reader.args, with the event's other values */
-	char phase;      /* 0: none */
-	uint32_t category; /* number in ss_reader.categories */
+		*args; /* where the object begins; NULL: there is none, or it was read by shape */
+	const char *start, *end; /* of the event */
+	bool has_args;           /* they stand in ss_reader.args, with the event's other values */
+	char phase;              /* 0: none */
+	uint32_t category;       /* number in ss_reader.categories */
 };
 
 void ss_reader_emit(struct ss_reader *reader, const struct ss_fields *fields, int64_t at_byte);
+
+/* Keeps the arguments that no view looks at, of the event with this number in the batch. */
+void ss_emit_others(struct ss_reader *reader, const struct ss_fields *fields, uint32_t index);
 
 /* Room for one more item in an array of the batch; false (and out_of_memory) at the limit. */
 #define SS_BATCH_ROOM(reader, array)                                                     \

@@ -244,6 +244,8 @@ static bool move_side_tables(struct cut *cut)
 	if (!out->comms || !out->sequences || !out->syncs)
 		return false;
 	out->comm_count = out->sequence_count = out->sync_count = 0;
+	out->others = NULL; /* of no use to views */
+	out->other_count = 0;
 	for (uint32_t i = 0; i < trace->comm_count; i++) {
 		out->comms[out->comm_count] = trace->comms[i];
 		out->comms[out->comm_count].row = cut->moved[trace->comms[i].row];

@@ -299,7 +299,8 @@ static enum ss_status move_companions(struct sorting *sorting, struct ss_error *
 	if (move_companion(sorting, trace->comms, trace->comm_count, sizeof(*trace->comms)) &&
 	    move_companion(sorting, trace->sequences, trace->sequence_count,
 			   sizeof(*trace->sequences)) &&
-	    move_companion(sorting, trace->syncs, trace->sync_count, sizeof(*trace->syncs)))
+	    move_companion(sorting, trace->syncs, trace->sync_count, sizeof(*trace->syncs)) &&
+	    move_companion(sorting, trace->others, trace->other_count, sizeof(*trace->others)))
 		return SS_OK;
 	return ss_fail_memory(err, "sorting the events");
 }

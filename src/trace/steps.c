@@ -48,6 +48,15 @@ static int by_start(const void *a, const void *b)
 	return x->host_end_ns < y->host_end_ns ? -1 : x->host_end_ns > y->host_end_ns;
 }
 
+static int by_end(const void *a, const void *b)
+{
+	const struct ss_step *x = a, *y = b;
+
+	if (x->host_end_ns != y->host_end_ns)
+		return x->host_end_ns < y->host_end_ns ? -1 : 1;
+	return by_start(a, b);
+}
+
 /* Annotations on CPU threads with one of the flags and, unless it is NULL, the prefix. */
 static enum ss_status find_annotations(struct ss_trace *trace, uint32_t flags, const char *prefix,
 				       struct ranges *out, struct ss_error *err)
@@ -72,9 +81,13 @@ static enum ss_status find_annotations(struct ss_trace *trace, uint32_t flags, c
 	return SS_OK;
 }
 
-/* From the end of one optimizer step to the end of the next. */
+/*
+ * From the end of one optimizer step to the end of the next. Those of several threads can
+ * overlap: one that starts first may end last.
+ */
 static void between_ends(struct ranges *ranges)
 {
+	qsort(ranges->items, ranges->count, sizeof(*ranges->items), by_end);
 	for (uint32_t i = 0; i + 1 < ranges->count; i++) {
 		struct ss_step *step = &ranges->items[i];
 		const struct ss_step *next = step + 1;

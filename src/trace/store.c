@@ -159,13 +159,19 @@ static uint32_t name_add(struct ss_store *store, const struct ss_reader *reader,
 	struct ss_trace *trace = store->trace;
 	const struct ss_string *name = &reader->names.items[local];
 	uint32_t id = add_mended(store, &trace->names, name->text, name->length);
+	const struct ss_string *added;
+	bool is_same;
 
 	if (id == SS_NO_ID || !ss_memory_reserve(trace->memory, (void **)&trace->name_flags,
 						 &trace->name_flag_capacity, trace->names.count,
 						 sizeof(*trace->name_flags)))
 		return SS_NO_ID;
-	trace->name_flags[id] = ss_name_flags(trace->names.items[id].text,
-					      trace->names.items[id].length);
+	/* the reader has looked at the name already, unless it had to be mended */
+	added = &trace->names.items[id];
+	is_same = local < reader->name_flag_capacity && added->length == name->length &&
+		  memcmp(added->text, name->text, name->length) == 0;
+	trace->name_flags[id] = is_same ? reader->name_flags[local]
+					: ss_name_flags(added->text, added->length);
 	return id;
 }
 
@@ -350,6 +356,26 @@ static void add_comm(struct ss_store *store, struct ss_store_maps *maps,
 	};
 }
 
+static void add_other(struct ss_store *store, const struct ss_batch *batch,
+		      const struct ss_event_other *other)
+{
+	struct ss_trace *trace = store->trace;
+	uint32_t known = trace->texts.count, text;
+
+	if (trace->other_bytes + other->length > SS_OTHER_BYTES_MAX) {
+		trace->other_dropped++;
+		return;
+	}
+	text = add_value(store, batch->other_text + other->from, other->length);
+	if (text == SS_NO_ID) {
+		store->failed = true;
+		return;
+	}
+	trace->other_bytes += trace->texts.count > known ? other->length : 0;
+	trace->others[trace->other_count++] =
+		(struct ss_other_row){ trace->slices.count + other->event, text };
+}
+
 static void add_companions(struct ss_trace *trace, const struct ss_batch *batch)
 {
 	uint32_t first = trace->slices.count;
@@ -467,6 +493,8 @@ static enum ss_status reserve_all(struct ss_store *store, const struct ss_batch 
 		     batch->sequences_count) ||
 	    !RESERVE(memory, trace->syncs, trace->sync_count, trace->sync_capacity,
 		     batch->syncs_count) ||
+	    !RESERVE(memory, trace->others, trace->other_count, trace->other_capacity,
+		     batch->others_count) ||
 	    !RESERVE(memory, store->flows, store->flows_count, store->flows_capacity,
 		     batch->flows_count) ||
 	    !RESERVE(memory, store->marks, store->marks_count, store->marks_capacity,
@@ -485,7 +513,7 @@ static void add_rows(struct ss_store *store, struct ss_store_maps *maps,
 		     const struct ss_reader *reader)
 {
 	const struct ss_batch *batch = &reader->batch;
-	uint32_t event = 0, comm = 0;
+	uint32_t event = 0, comm = 0, other = 0;
 
 	for (uint32_t i = 0; i <= batch->loose_count; i++) {
 		bool last = i == batch->loose_count;
@@ -495,6 +523,8 @@ static void add_rows(struct ss_store *store, struct ss_store_maps *maps,
 			add_event(store, maps, reader, event);
 			if (comm < batch->comms_count && batch->comms[comm].event == event)
 				add_comm(store, maps, reader, &batch->comms[comm++]);
+			if (other < batch->others_count && batch->others[other].event == event)
+				add_other(store, batch, &batch->others[other++]);
 		}
 		if (!last)
 			add_loose(store, maps, reader, &batch->loose[i]);

@@ -189,6 +189,7 @@ void ss_trace_release(struct ss_trace *trace)
 	FREE_ARRAY(trace, trace->comms, trace->comm_capacity);
 	FREE_ARRAY(trace, trace->sequences, trace->sequence_capacity);
 	FREE_ARRAY(trace, trace->syncs, trace->sync_capacity);
+	FREE_ARRAY(trace, trace->others, trace->other_capacity);
 	FREE_ARRAY(trace, trace->name_flags, trace->name_flag_capacity);
 	FREE_ARRAY(trace, trace->info.devices, trace->info.device_capacity);
 	FREE_ARRAY(trace, trace->info.groups, trace->info.group_capacity);

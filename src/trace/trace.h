@@ -13,6 +13,7 @@
 #define SS_TRACE_TRACE_H
 
 #include "base/intern.h"
+#include "base/ns.h"
 #include "trace/args.h"
 #include "trace/kinds.h"
 #include "trace/names.h"
@@ -26,6 +27,12 @@
 
 /* Places that are kept for the categories of kinds.c. */
 #define SS_CATEGORIES_KNOWN 40
+
+/*
+ * However a slice is made (X, B and E, b and e, a pack), it lasts no longer. HTA's limit, too:
+ * longer events come from clocks gone wrong.
+ */
+#define SS_SLICE_NS_MAX ((int64_t)7 * 24 * 3600 * 1000000000)
 
 struct ss_slices {
 	uint32_t count, capacity;
@@ -97,6 +104,19 @@ struct ss_sync_row {
 	int64_t wait_stream;      /* -1 when not recorded, as the next */
 	int64_t wait_correlation; /* of the event's record call */
 };
+
+/* What the program itself recorded about a slice, sorted by row. */
+struct ss_other_row {
+	uint32_t row;
+	uint32_t text; /* id into texts: pairs, each "key SS_OTHER_IS value SS_OTHER_END" */
+};
+
+/* Noncharacters of Unicode: no text holds them. */
+#define SS_OTHER_IS "\xef\xb7\x90"
+#define SS_OTHER_END "\xef\xb7\x91"
+
+/* A file has at most so much text of them; those of later slices are not kept. */
+#define SS_OTHER_BYTES_MAX (64u << 20)
 
 struct ss_device {
 	int64_t id;
@@ -183,6 +203,10 @@ struct ss_trace {
 	uint32_t sequence_count, sequence_capacity;
 	struct ss_sync_row *syncs;
 	uint32_t sync_count, sync_capacity;
+	struct ss_other_row *others;
+	uint32_t other_count, other_capacity;
+	uint64_t other_bytes;   /* of their texts, each distinct one once */
+	uint64_t other_dropped; /* slices whose arguments are beyond SS_OTHER_BYTES_MAX */
 
 	struct ss_trace_info info;
 	struct ss_steps steps;

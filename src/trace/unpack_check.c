@@ -67,7 +67,10 @@ static bool numbers_hold(const struct ss_trace *trace, const struct limits *limi
 	return !bad;
 }
 
-/* In order, not negative, and inside of the span; a moment may lie outside of it. */
+/*
+ * In order, not negative, no longer than a slice can be, and inside of the span; a moment may
+ * lie outside of it.
+ */
 static bool times_hold(const struct ss_trace *trace, const struct ss_track *track)
 {
 	const struct ss_slices *slices = &trace->slices;
@@ -81,10 +84,9 @@ static bool times_hold(const struct ss_trace *trace, const struct ss_track *trac
 		int64_t from = is_moment ? -SPAN_NS_MAX : 0;
 		int64_t to = is_moment ? SPAN_NS_MAX : trace->span_ns;
 
-		bad |= start < from || start > to || dur < 0;
+		bad |= start < from || start > to || dur < 0 || dur > SS_SLICE_NS_MAX;
 		/* the difference fits only where the first two hold; as unsigned it is harmless */
 		bad |= !is_moment && (uint64_t)dur > (uint64_t)to - (uint64_t)start;
-		bad |= is_moment && dur > SS_TIME_NS_MAX;
 		bad |= start < last_start || (start == last_start && dur > last_dur);
 		last_start = start;
 		last_dur = dur;
@@ -194,6 +196,11 @@ static bool companions_hold(const struct ss_trace *trace)
 	for (uint32_t i = 0; i < trace->sync_count; i++)
 		if (!row_holds(trace, trace->syncs[i].row, i ? &trace->syncs[i - 1].row : NULL,
 			       1u << SS_KIND_SYNC))
+			return false;
+	for (uint32_t i = 0; i < trace->other_count; i++)
+		if (!row_holds(trace, trace->others[i].row, i ? &trace->others[i - 1].row : NULL,
+			       all) ||
+		    trace->others[i].text >= trace->texts.count)
 			return false;
 	for (uint32_t i = 0; i < trace->counter_count; i++)
 		if (trace->counters[i].name >= trace->names.count ||

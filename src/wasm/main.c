@@ -20,6 +20,8 @@
  *
  *     read(buffer, room)    fills the buffer from the file that is being added; how much, 0: end
  *     progress(done, total, events)   of that file; 0 stops
+ *     work(doing, done, count, share) while an answer takes its time: what it does, how many of
+ *                                     so many pieces are done, the share of the whole
  *
  * and of WASI clock_time_get, which times the load, fd_write, which says which assertion
  * failed, and calls for files, of which there are none: a page can answer all of them with
@@ -42,6 +44,8 @@
 
 WASM_IMPORT(read) size_t page_read(char *buffer, size_t room);
 WASM_IMPORT(progress) int page_progress(double done, double total, double events);
+
+WASM_IMPORT(work) void page_work(const char *doing, uint32_t done, uint32_t count, double share);
 
 struct handle {
 	struct ss_runs runs;
@@ -111,6 +115,13 @@ static bool tell_page(void *context, const struct ss_progress *progress)
 			     (double)progress->event_count) != 0;
 }
 
+static bool tell_work(void *context, const struct ss_progress *progress)
+{
+	(void)context;
+	page_work(progress->doing, progress->file_index, progress->file_count, progress->share);
+	return true;
+}
+
 static int add(struct handle *handle, const struct ss_input *input)
 {
 	struct ss_open_options options = { .inputs = input,
@@ -149,6 +160,7 @@ WASM_EXPORT(ss_wasm_end) int ss_wasm_end(struct handle *handle)
 		return 0;
 	if (ss_session_end(handle->opening, &handle->error) != SS_OK)
 		return give_up(handle);
+	ss_session_watch(handle->opening, tell_work, NULL);
 	handle->runs.sessions[handle->runs.count++] = handle->opening;
 	handle->opening = NULL;
 	return 1;
@@ -171,13 +183,13 @@ static int add_ranks(struct handle *handle, struct ss_text *traces)
 	int went_well = 1;
 
 	for (uint32_t rank = 0; rank < DEMO_RANKS; rank++) {
-		char name[] = "rank00.json";
+		char name[] = "demo/rank00.json";
 		struct ss_input input = { .name = name,
 					  .data = traces[rank].data,
 					  .length = traces[rank].length };
 
-		name[4] = (char)('0' + rank / 10);
-		name[5] = (char)('0' + rank % 10);
+		name[9] = (char)('0' + rank / 10);
+		name[10] = (char)('0' + rank % 10);
 		if (went_well && traces[rank].length)
 			went_well = add(handle, &input);
 		ss_text_release(&traces[rank]);

@@ -246,6 +246,40 @@ static void test_view(void **state)
 	fixture_close(&fixture);
 }
 
+/* Rows by the medians of what the view orders by, of equal ones the first; own orders stay. */
+static void test_order(void **state)
+{
+	static const struct row rows[] = { { 0, 0, "a", 9, 10 }, { 0, 0, "b", 7, 20 },
+					   { 0, 0, "c", 8, 20 }, { 1, 0, "a", 9, 70 },
+					   { 1, 0, "b", 7, 20 }, { 1, 0, "c", 8, 20 },
+					   { 2, 0, "a", 9, 10 }, END };
+	static const char *const wanted[][3] = { { "b", "c", "a" }, { "a", "b", "c" } };
+	struct ss_view ordered = view;
+	struct fixture fixture;
+
+	(void)state;
+	ordered.groups[0] = "name";
+	ordered.groups[1] = "step";
+	ordered.order[0] = "total_ns";
+	ordered.own_order = 1u << 1;
+	for (uint32_t group = 0; group < 2; group++) {
+		struct ss_table across;
+
+		fixture_open(&fixture, rows);
+		fixture.table.view = &ordered;
+		fixture.table.group = ordered.groups[group];
+		assert_true(ss_table_across(&fixture.table, &across));
+		for (uint32_t i = 0; i < 3; i++)
+			assert_string_equal(
+				ss_table_cell(&across, i, 0, across.view->column_count)->value.text,
+				wanted[group][i]);
+		assert_string_equal(across.view->columns[2].name,
+				    group ? "calls_min" : "total_min_ns");
+		ss_table_release(&across);
+		fixture_close(&fixture);
+	}
+}
+
 static void test_memory(void **state)
 {
 	struct fixture fixture;
@@ -349,7 +383,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),      cmocka_unit_test(test_fractions),
 		cmocka_unit_test(test_view),       cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_every_view),
+		cmocka_unit_test(test_every_view), cmocka_unit_test(test_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #define KERNEL(name, ts, dur, args) ROW("kernel", name, ts, dur, args)
 #define OCCUPANCY "\"est. achieved occupancy %\":"
 #define BLOCKS "\"blocks per SM\":"
+#define LARGE(occupancy, shared) OCCUPANCY occupancy ",\"shared memory\":" shared
 
 #define TIMES "name,calls,total_ns,mean_ns,min_ns,max_ns,std_ns"
 #define FILLING "name,occupancy_percent,blocks_per_sm"
@@ -57,6 +58,7 @@ static const struct view_case time_cases[] = {
 	  "k,1,2000,2000,2000,2000,0" },
 };
 
+/* clang-format off */
 static const struct view_case filling_cases[] = {
 	{ "weighted by time", "kernel k 7 1 +1 ~2 %100; kernel k 7 10 +3 ~6 %20", FILLING,
 	  "k,40.00,5.00" },
@@ -80,8 +82,15 @@ static const struct view_case filling_cases[] = {
 	  "kernel k 7 1 +1 %50; kernel k 7 5 +9; kernel k 7 20 +2 ~3", FILLING, "k,50.00,3.00" },
 	{ "what is no number is not recorded",
 	  "[" KERNEL("k", "1", "2", OCCUPANCY "\"much\"," BLOCKS "null") "]", FILLING, "k,-,-" },
+	{ "0 with more than 48 KiB of shared memory is not known, and has no weight",
+	  "[" KERNEL("k", "1", "2", LARGE("0", "49153")) ","
+	      KERNEL("l", "5", "2", LARGE("0", "49152")) ","
+	      KERNEL("m", "9", "2", LARGE("0", "49153")) ","
+	      KERNEL("m", "12", "2", LARGE("40", "49153")) "]",
+	  FILLING, "m,40.00,-\nk,-,-\nl,0.00,-" },
 	{ "no time, no weight", "kernel k 7 5 +0 ~2 %50", FILLING, "k,-,-" },
 };
+/* clang-format on */
 
 static const struct view_case kind_cases[] = {
 	{ "communication by argument",
@@ -219,6 +228,28 @@ static const struct view_case size_cases[] = {
 	{ "sizes that are not recorded", "kernel k 7 1 +2", "kernel,grid,op", "k,-,-" },
 };
 
+#define ON_HOST(cat, name, ts, dur, args)                                                        \
+	"{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":1,\"tid\":1,\"ts\":" ts \
+	",\"dur\":" dur ",\"args\":{" args "}}"
+#define FRAME(name, ts, dur) ON_HOST("python_function", name, ts, dur, "")
+#define CALL(ts, id) ON_HOST("cuda_runtime", "cudaLaunchKernel", ts, "1", "\"correlation\":" id)
+
+#define LINES                          \
+	FRAME("a.py(1): f", "0", "20") \
+	"," CALL("1", "1") "," CALL("4", "2") "," FRAME("a.py(2): g", "30", "9") "," CALL("31", "3")
+#define NUMBER(id) "\"correlation\":" id
+
+static const struct view_case source_cases[] = {
+	{ "by the line that launched them; what was launched nowhere has none",
+	  "[" LINES
+	  "," KERNEL("k", "5", "3", NUMBER("1")) "," KERNEL("j", "9", "4", NUMBER("2")) "," KERNEL(
+		  "k", "40", "5", NUMBER("3")) "," KERNEL("k", "50", "1", "") "]",
+	  "kernel,name,line,calls,total_ns,kind+notes",
+	  "-,-,a.py(1): f,2,7000,-\n-,-,a.py(2): g,1,5000,-\n-,-,-,1,1000,-" },
+	{ "no lines: what records them", "kernel k 7 1 +4; kernel j 7 10 +3", "line,calls+notes",
+	  "-,2\nLines of the program are not recorded: profile(with_stack=True) does." },
+};
+
 static void test_times(void **state)
 {
 	(void)state;
@@ -256,6 +287,7 @@ static void test_groups(void **state)
 	view_cases_run("kernels/category", category_cases, SS_COUNT(category_cases));
 	view_cases_run("kernels/stream", stream_cases, SS_COUNT(stream_cases));
 	view_cases_run("kernels/launch", size_cases, SS_COUNT(size_cases));
+	view_cases_run("kernels/source-line", source_cases, SS_COUNT(source_cases));
 }
 
 static void test_no_memory(void **state)

@@ -60,6 +60,17 @@ static const struct view_case shape_cases[] = {
 	  "name,shapes,calls,host_self_ns", "to,[[7]],1,9000" },
 };
 
+static const struct view_case source_cases[] = {
+	{ "all operators of a line are one row: their own times, which add up",
+	  "[" FRAME("a.py(1): f", "0", "20") "," OP("linear", "1", "5", "") "," OP(
+		  "mm", "2", "3", "") "," FRAME("a.py(2): g", "30", "20") "," OP("mm", "31", "9",
+										 "") "]",
+	  "name,line,calls,host_self_ns,host_total_ns,host_mean_ns+notes",
+	  "-,a.py(2): g,1,9000,-,-\n-,a.py(1): f,2,5000,-,-" },
+	{ "no lines at all: one row, and what records them", "op a 1 0 +9; op b 1 20 +1",
+	  "name,line,calls+notes", "-,-,2\n" LINES },
+};
+
 static const struct view_case line_cases[] = {
 	{ "one row for each line and operator",
 	  "[" FRAME("a.py(1): f", "0", "20") "," OP("mm", "1", "5", "") "," OP(
@@ -169,6 +180,7 @@ static void test_lines(void **state)
 {
 	(void)state;
 	view_cases_run("operators/line", line_cases, SS_COUNT(line_cases));
+	view_cases_run("operators/source-line", source_cases, SS_COUNT(source_cases));
 }
 
 static void test_modules(void **state)

@@ -160,6 +160,14 @@ static const struct view_case estimates[] = {
 	{ "clipped to the span, too",
 	  "note ProfilerStep#1 1 50 +100; kernel sm80_xmma_gemm_f16 7 0 +60; kernel a 7 100 +30",
 	  "tensor_percent", "25.00" },
+	{ "what could use tensor cores: by the operator that launched it, and what did use them",
+	  STEP "op aten::mm 1 0 +9; call cudaLaunchKernel 1 1 +1 #1; op aten::add 1 10 +9; "
+	       "call cudaLaunchKernel 1 11 +1 #2; kernel a 7 20 +20 #1; kernel b 7 40 +10 #2; "
+	       "kernel sm80_xmma_gemm_f16 7 50 +10",
+	  "tensor_percent,tensor_eligible_percent", "25.00,75.00" },
+	{ "without launches it is not known what could",
+	  STEP "kernel sm80_xmma_gemm_f16 7 0 +10; kernel a 7 10 +10",
+	  "tensor_percent,tensor_eligible_percent", "50.00,-" },
 	{ "no kernel time, no shares of it", STEP "copy c 7 10 +10; kernel a 7 40 +0 ~1 %50",
 	  "occupancy_percent,tensor_percent", "-,-" },
 };

@@ -19,7 +19,9 @@ static const char trace[] = "{\"traceEvents\":["
 	      "\"External id\":5,\"Input Dims\":[[4,8]],\"Input type\":[\"float\"]")
 	EVENT("cpu_op", "aten::mm", 1, 15, 20, "\"Sequence number\":3,\"Fwd thread id\":0")
 	EVENT("cuda_runtime", "cudaLaunchKernel", 1, 20, 4, "\"correlation\":1")
-	OP("aten::item", 1, 50, 40)
+	EVENT("cpu_op", "aten::item", 1, 50, 40,
+	      "\"Ev Idx\":9,\"batch\":17,\"my\\u0020tag\":\"a \\\"b\\\"\",\"ratio\":2.50,"
+	      "\"deep\":{\"on\":[true, null]}")
 	CALL("cudaStreamSynchronize", 1, 55, 33)
 	OP("aten::mul", 1, 95, 15)
 	EVENT("cuda_runtime", "cudaLaunchKernel", 1, 100, 4, "\"correlation\":2")
@@ -51,6 +53,11 @@ static const struct {
 	{ "a kernel: arguments", "slice?file=0&row=10",
 	  "{'name':'grid','value':'64, 8, 1'},{'name':'block','value':'128, 1, 1'},"
 	  "{'name':'registers per thread','value':'90'}" },
+	{ "arguments of the program itself, whatever they are", "slice?file=0&row=5",
+	  "'args':[{'name':'batch','value':'17','own':true},"
+	  "{'name':'my tag','value':'a \\'b\\'','own':true},"
+	  "{'name':'ratio','value':'2.50','own':true},"
+	  "{'name':'deep','value':'{\\'on\\':[true, null]}','own':true}]" },
 	{ "a kernel: its place", "slice?file=0&row=10",
 	  "'row':10,'track':2,'lane':0,'start_ns':30000,'dur_ns':56000,"
 	  "'name':'gemm','short':'gemm','kind':'kernel','category':'kernel',"
@@ -83,7 +90,7 @@ static const struct {
 	  "{'name':'bytes','value':'20.0 kB (20,000)'},{'name':'rate','value':"
 	  "'2.00 GB/s'}" },
 	{ "a copy whose call is not recorded has no flows", "slice?file=0&row=12",
-	  "'flows':[],'flow_count':0,\n'collective':null}" },
+	  "'flows':[],'flow_count':0,\n'gap':null,\n'collective':null}" },
 
 	{ "a gap: late because of an operator", "gap?file=0&track=4&gap=0",
 	  "'says':'idle 30.0 us: CPU in aten::linear (train.py:7)'" },
@@ -118,22 +125,41 @@ static const struct {
 	{ "behind the end", "search?q=m&offset=100", "'hits':[]" },
 	{ "nothing has it", "search?q=zzz", "'count':0," },
 
-	{ "a stretch: the parts inside", "range?from=40000&to=130000&tracks=2&files=0",
+	{ "a call: the gap that waits for it", "slice?file=0&row=6",
+	  "'gap':{'gap':1,'track':4,'lane':0,'start_ns':86000,'dur_ns':34000,'name':'sync',"
+	  "'is_cause':true}" },
+	{ "an operator: the gap that waits for what it calls", "slice?file=0&row=5",
+	  "'gap':{'gap':1,'track':4," },
+	{ "an operator that ran while the device was idle", "slice?file=0&row=9", "'gap':null" },
+	{ "a kernel has no gap, and a step has none", "slice?file=0&row=0", "'gap':null" },
+
+	{ "a stretch: the parts inside", "range?from=40000&to=130000&rows=0-2",
 	  "{'file':0,'rank':null,'track':2,'name':'stream 7','kind':'compute',"
-	  "'busy_ns':56000,'count':2}],\n'names':[\n {'file':0,'track':2,'name':'gemm',"
-	  "'color':0,'count':1,'total_ns':46000,'longest_row':10},\n {'file':0,'track':2,"
-	  "'name':'mul','color':0,'count':1,'total_ns':10000,'longest_row':11}],\n"
-	  "'name_count':2}" },
-	{ "a stretch: what began before it counts", "range?from=22000&to=23000&tracks=0",
+	  "'busy_ns':56000,'count':2}],\n'names':[\n {'where':'device','name':'gemm',"
+	  "'color':0,'count':1,'total_ns':46000,'self_ns':46000,'file':0,'longest_row':10},\n "
+	  "{'where':'device','name':'mul','color':0,'count':1,'total_ns':10000,"
+	  "'self_ns':10000,'file':0,'longest_row':11}],\n'name_count':2,\n" },
+	{ "a stretch: busy and idle of the device sum to it", "range?from=40000&to=130000&rows=0-2",
+	  "'devices':[\n {'file':0,'rank':null,'device':0,'busy_ns':56000,'track':4,"
+	  "'causes':[{'cause':'sync','number':5,'ns':34000,'count':1,'longest_gap':1}],"
+	  "'outside_ns':0}]" },
+	{ "a stretch: colours", "range?from=50000&to=90000&rows=0-0",
+	  "'colors':[\n {'where':'host','color':3,'count':1,'self_ns':7000},\n "
+	  "{'where':'host','color':4,'count':1,'self_ns':33000}," },
+	{ "a stretch: who called", "range?from=50000&to=90000&rows=0-0",
+	  "'texts':['main thread','ProfilerStep#1','src/train.py(7): step','aten::item',"
+	  "'cudaStreamSynchronize'],\n'tree':[\n [-1,0,8,4,40000,0,0],\n "
+	  "[0,1,8,1,40000,0,0],\n [1,2,5,1,40000,0,0],\n [2,3,3,1,40000,7000,0],\n "
+	  "[3,4,4,1,33000,33000,0]],'tree_rest_ns':0}" },
+	{ "a stretch: what began before it counts", "range?from=22000&to=23000&rows=0-0",
 	  "'busy_ns':1000,'count':5}" },
-	{ "a stretch: what ends where it begins does not", "range?from=86000&to=87000&tracks=2",
-	  "'busy_ns':0,'count':0}],\n'names':[],\n'name_count':0}" },
-	{ "a stretch: idle tracks have causes", "range?from=100000&to=190000&tracks=4",
-	  "'busy_ns':30000,'count':2}],\n'names':[\n {'file':0,'track':4,'name':'sync',"
-	  "'color':9,'count':1,'total_ns':20000,'longest_gap':1}" },
+	{ "a stretch: what ends where it begins does not", "range?from=86000&to=87000&rows=0-2",
+	  "'busy_ns':0,'count':0}],\n'names':[],\n'name_count':0," },
+	{ "a stretch: idle tracks have causes", "range?from=100000&to=190000&rows=0-4",
+	  "'busy_ns':30000,'count':2}],\n'names':[\n {'where':'idle','name':" },
 	{ "a stretch: as many names as asked for", "range?from=0&to=200000&limit=1",
-	  "'names':[\n {'file':0,'track':0,'name':'ProfilerStep#1','color':8,'count':1,"
-	  "'total_ns':200000,'longest_row':0}],\n'name_count':" },
+	  "'names':[\n {'where':'host','name':'ProfilerStep#1','color':8,'count':1,"
+	  "'total_ns':200000,'self_ns':55000,'file':0,'longest_row':0}],\n'name_count':" },
 	{ "the path sums to its length", "path?from=0&to=200000&pixels=100",
 	  "{'schema':'stepscope.path/1','length_ns':" },
 	{ "flags", "flags", "{'schema':'stepscope.flags/1','flags':[" },
@@ -165,7 +191,15 @@ static const struct {
 	{ "range?from=0", "'to' is missing" },
 	{ "range?from=5&to=5", "'to' is not after 'from'" },
 	{ "range?from=0&to=9007199254740993", "'to'" },
-	{ "range?from=0&to=10&tracks=5", "'tracks'" },
+	{ "range?from=0&to=10&rows=0-5", "'rows' names no track below 5" },
+	{ "range?from=0&to=10&rows=0-18446744073709551616", "'rows' names no track" },
+	{ "range?from=0&to=10&rows=1", "'rows' names no file" },
+	{ "range?from=0&to=10&rows=0-1_0-2", "'rows' names no file" },
+	{ "range?from=0&to=10&rows=", "'rows' names no file" },
+	{ "range?from=0&to=10&rows=0_", "'rows' names no file" },
+	{ "range?from=0&to=10&rows=0-", "'rows' names no track" },
+	{ "range?from=0&to=10&rows=0,1", "'rows' is not like" },
+	{ "range?from=0&to=10&rows=0&files=0", "'rows' stands without 'files'" },
 	{ "path?from=0&to=10", "'pixels' is missing" },
 	{ "path?from=0&to=10&pixels=0", "'pixels'" },
 	{ "compare/kernels", "a second run is needed" },
@@ -238,7 +272,9 @@ static void test_bare(void **state)
 		const char *json, *request, *wanted;
 	} bare[] = {
 		{ "[]", "search?q=", "'count':0," },
-		{ "[]", "range?from=0&to=1", "'tracks':[],\n'names':[],\n'name_count':0" },
+		{ "[]", "range?from=0&to=1",
+		  "'tracks':[],\n'names':[],\n'name_count':0,\n'devices':[],\n'colors':[],\n"
+		  "'texts':[],\n'tree':[],'tree_rest_ns':0}" },
 		{ "[]", "path?from=0&to=1&pixels=1", "'length_ns':0,'parts':[],\n'pieces':[]" },
 		{ "[]", "flags", "'flags':[" },
 		{ "{\"traceEvents\":[" OP("aten::mm", 1, 0, 10) OP("aten::t", 1, 2, 3) "{}]}",

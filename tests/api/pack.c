@@ -251,6 +251,69 @@ static void test_wrong(void **state)
 	ss_text_release(&whole);
 }
 
+/* The limit of a slice holds for packs, too. */
+static void test_week(void **state)
+{
+	static const char json[] = "[{\"ph\":\"X\",\"name\":\"a\",\"ts\":0,\"dur\":1},"
+				   "{\"ph\":\"X\",\"name\":\"b\",\"ts\":2000000000000}]";
+	const int64_t longest[] = { SS_SLICE_NS_MAX, SS_SLICE_NS_MAX + 1 };
+	struct ss_session *session = NULL;
+	struct ss_text pack = { 0 };
+
+	(void)state;
+	assert_int_equal(ss_session_open_memory(json, strlen(json), "a", &session, NULL), SS_OK);
+	packs_write(session, 0, &pack);
+	ss_session_close(session);
+	for (size_t i = 0; i < SS_COUNT(longest); i++) {
+		memcpy(pack.data + offset_of(&pack, SS_PART_SLICE_DUR), &longest[i],
+		       sizeof(longest[i]));
+		mend(&pack);
+		assert_int_equal(open_pack(&pack, pack.length, NULL), i ? SS_ERR_FORMAT : SS_OK);
+	}
+	ss_text_release(&pack);
+}
+
+#define OP(name, at, dur) \
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"" name "\",\"ts\":" at ",\"dur\":" dur "}"
+#define TWO(name, dur) "[" OP("a", "0", "9") "," OP(name, "1", dur) "]"
+
+/* What differs in one place is not the same, and a pack is the same as its file. */
+static void test_compare(void **state)
+{
+	static const struct {
+		const char *json, *differs;
+	} cases[] = { { TWO("b", "5"), NULL },
+		      { TWO("b", "6"), "'slice-dur'" },
+		      { TWO("c", "5"), "'name-bytes'" },
+		      { "[]", "'info'" } };
+	struct ss_session *first = NULL;
+	struct ss_text pack = { 0 };
+
+	(void)state;
+	assert_int_equal(ss_session_open_memory(cases[0].json, strlen(cases[0].json), "a.json",
+						&first, NULL),
+			 SS_OK);
+	packs_write(first, 0, &pack);
+	for (size_t i = 0; i <= SS_COUNT(cases); i++) {
+		bool is_pack = i == SS_COUNT(cases);
+		const char *differs = is_pack ? NULL : cases[i].differs;
+		const char *text = is_pack ? pack.data : cases[i].json;
+		struct ss_session *other = NULL;
+		struct ss_error err = { 0 };
+
+		assert_int_equal(ss_session_open_memory(text, is_pack ? pack.length : strlen(text),
+							"b.json", &other, NULL),
+				 SS_OK);
+		assert_int_equal(ss_session_compare_files(first, 0, other, 0, &err),
+				 differs ? SS_ERR_FORMAT : SS_OK);
+		support_check(!differs || strstr(err.text, differs), text, "%s", err.text);
+		ss_session_close(other);
+	}
+	assert_int_equal(ss_session_compare_files(first, 0, first, 1, NULL), SS_ERR_USAGE);
+	ss_session_close(first);
+	ss_text_release(&pack);
+}
+
 static void test_versions(void **state)
 {
 	static const size_t fields[] = { offsetof(struct ss_pack_header, version),
@@ -441,6 +504,7 @@ int main(void)
 		cmocka_unit_test(test_wrong),  cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_giant),  cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_memory), cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_week),   cmocka_unit_test(test_compare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,6 +80,12 @@ static const struct {
 	{ "memory?from=0&to=2&pixels=2&snapshot=1", "SSM1" },
 	{ "memory?from=-5&to=9&pixels=2&snapshot=1&axis=time", "SSM1" },
 	{ "memory?from=0&to=2&pixels=2&snapshot=1&group=line", "!only categories" },
+	{ "bands?from=0&to=2&pixels=2", "SSB1" },
+	{ "bands?from=0&to=2&pixels=2&most=1&axis=time&group=line", "SSB1" },
+	{ "bands?from=-9007199254740992&to=9007199254740992&pixels=16384&most=512", "SSB1" },
+	{ "bands?from=0&to=2&pixels=16384", "!'most' times 'pixels' is more than 16777216" },
+	{ "bands?from=0&to=2&pixels=2&most=0", "!'most' is no whole number from 1 to 4096" },
+	{ "bands?from=0&to=2&pixels=2&snapshot=1", "!a memory timeline has no allocations" },
 	{ "blocks", "\"blocks\":[[0,512,\"used\",\"unknown\",400,1,1],"
 		    "[512,512,\"free\",null,null,null,null]]" },
 	{ "blocks?event=0", "\"blocks\":[[0,1024,\"free\",null,null,null,null]]" },
@@ -103,10 +109,25 @@ static const struct {
 	{ "event?event=1",
 	  "\"event\":1,\"action\":\"alloc\",\"at_ns\":0,\"address\":\"0x1000\",\"bytes\":512,"
 	  "\"requested_bytes\":400,\"stack\":1,\"line\":\"train.py:3 (main)\","
-	  "\"category\":\"unknown\",\"freed\":null,\"made\":null}" },
+	  "\"category\":\"unknown\",\"freed\":null,\"made\":null,\"active_bytes\":512,"
+	  "\"reserved_bytes\":1024,\"peak\":1,\"peaks\":1}" },
 	{ "event?event=0", "\"action\":\"segment_alloc\",\"at_ns\":0,\"address\":\"0x1000\","
 			   "\"bytes\":1024,\"requested_bytes\":1024,\"stack\":0,\"line\":null" },
 	{ "event?event=2", "!'event' is no whole number from 0 to 1" },
+	{ "event?event=0",
+	  "\"active_bytes\":0,\"reserved_bytes\":1024,\"peak\":null,\"peaks\":1}" },
+	{ "event?event=-1&go=next", "{\"schema\":\"stepscope.event/1\",\"event\":0," },
+	{ "event?event=0&go=next", "\"event\":1," },
+	{ "event?event=1&go=next", "null" },
+	{ "event?event=2&go=previous", "\"event\":1," },
+	{ "event?event=0&go=previous", "null" },
+	{ "event?event=-1&go=previous", "null" },
+	{ "event?event=-1&go=next-peak", "\"event\":1," },
+	{ "event?event=1&go=next-peak", "null" },
+	{ "event?event=2&go=previous-peak", "\"event\":1," },
+	{ "event?event=1&go=previous-peak", "null" },
+	{ "event?event=1&go=up", "!'go' is next, previous, next-peak or previous-peak" },
+	{ "event?event=3&go=next", "!'event' is no whole number from -1 to 2" },
 	{ "event", "!'event' is missing" },
 	{ "event?event=0&snapshot=1", "!no events were recorded" },
 	/* of a job without traces there is nothing to say, and nothing goes wrong */

@@ -176,6 +176,11 @@ static void test_flags(void **state)
 	found = strstr(at, "\"places\":[");
 	assert_int_equal(number_after(found, "\"file\":"),
 			 number_after(verdict, "\"title\":\"Rank "));
+	/* it came last to the collective that the others waited in */
+	found = strstr(at, "\"collective\":{");
+	assert_non_null(found);
+	assert_int_equal(number_after(found, "\"file\":"),
+			 number_after(verdict, "\"title\":\"Rank "));
 	free(flags);
 	free(verdict);
 	unload(&job);

@@ -32,6 +32,17 @@ static const struct {
 	{ "a cut sequence before a letter", "\xe2\x82z", R R "z", SS_UTF8_BAD_BYTES },
 	{ "a cut sequence before a good one", "\xe2\xc3\xa9", R "\xc3\xa9", SS_UTF8_BAD_BYTES },
 	{ "control characters", "a\x1b[31m\n\x7f", "a [31m  ", SS_UTF8_CONTROL },
+	{ "control characters of two bytes",
+	  "a\xc2\x9b"
+	  "31m\xc2\xa0",
+	  "a 31m\xc2\xa0", SS_UTF8_CONTROL },
+	{ "what turns the direction of writing",
+	  "a\xe2\x80\xae"
+	  "b\xe2\x81\xa6"
+	  "c",
+	  "a" R "b" R "c", SS_UTF8_CONTROL },
+	{ "its neighbours", "\xe2\x80\xa9\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa",
+	  "\xe2\x80\xa9\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa", 0 },
 	{ "both", "\x01\xff", " " R, SS_UTF8_CONTROL | SS_UTF8_BAD_BYTES },
 };
 
@@ -65,7 +76,11 @@ static void test_encode(void **state)
 	for (uint32_t point = 0x20; point <= 0x10ffff; point += point < 0x3000 ? 1 : 97) {
 		size_t length = ss_utf8_encode(point, out);
 
-		support_check(ss_utf8_check(out, length) == (point == 0x7f ? SS_UTF8_CONTROL : 0),
+		bool control = (point >= 0x7f && point < 0xa0) ||
+			       (point >= 0x202a && point <= 0x202e) ||
+			       (point >= 0x2066 && point <= 0x2069);
+
+		support_check(ss_utf8_check(out, length) == (control ? SS_UTF8_CONTROL : 0),
 			      "an encoded code point", "U+%04X", point);
 	}
 	assert_int_equal(ss_utf8_encode(0xd800, out), 3);

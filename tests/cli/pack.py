@@ -8,6 +8,7 @@ ends in a sentence. What a page holds is taken out of it again, and is the pack.
 import base64
 import gzip
 import html
+import os
 import pathlib
 import re
 import subprocess
@@ -149,6 +150,76 @@ def damage(work, job):
     check(full.stderr.startswith("stepscope pack: "), full.stderr)
 
 
+def fall_back(work):
+    """A pack that cannot be read is no loss where its file is."""
+    job = work / "fallen"
+    simulate(job)
+    whole = {view: run(view, job, "--format", "csv").stdout for view in ("steps", "kernels")}
+    run("pack", job)
+    pack = job / "rank0.stepscope"
+    pack.write_bytes(pack.read_bytes()[:-1] + b"?")
+    for view, wanted in whole.items():
+        result = run(view, job, "--format", "csv")
+        check(result.stdout == wanted, view, "is not that of the file")
+        check("1 pack could not be read: its file is read instead" in result.stderr,
+              result.stderr)
+    table = run("ranks", job).stdout
+    check("1 pack could not be read" in table and "1 file is read from its pack" in table, table)
+    check("1 pack could not be read" in run("info", job).stdout, "info says nothing")
+    named = run("steps", pack, "--format", "csv")
+    check(named.stdout == run("steps", job / "rank0.json.gz", "--format", "csv").stdout,
+          "the pack that was named")
+    run("pack", "--force", job)
+    check("could not be read" not in run("steps", job).stderr, "packed again, and still bad")
+    # a file that is another one by now is not what was packed
+    pack.write_bytes(pack.read_bytes()[:-1] + b"?")
+    (job / "rank0.json.gz").write_bytes(b"?")
+    check("checksum" in run("steps", pack, code=FAILED).stderr, "of another file")
+
+
+# flips a bit of what is written last into a file that has no name yet
+SHIM = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+ssize_t write(int fd, const void *bytes, size_t length)
+{
+	ssize_t (*real)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
+	char link[64], path[4096] = { 0 }, copy[65536];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (readlink(link, path, sizeof(path) - 1) <= 0 || !strstr(path, ".part") ||
+	    length > sizeof(copy) || length == sizeof(copy))
+		return real(fd, bytes, length);
+	memcpy(copy, bytes, length);
+	copy[length - 1] ^= 1;
+	return real(fd, copy, length);
+}
+"""
+
+
+def read_back(work):
+    """What a disk changes on the way is seen before the pack or the report gets its name."""
+    shim = work / "shim.so"
+    if b"__asan_init" in pathlib.Path(STEPSCOPE).read_bytes() or subprocess.run(
+            ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", shim, "-ldl"], check=False,
+            input=SHIM, text=True, capture_output=True).returncode:
+        print("pack: no shim, so nothing is changed on its way to the disk")
+        return
+    job = work / "changed"
+    simulate(job)
+    before = names(job)
+    changed = {"env": {**os.environ, "LD_PRELOAD": str(shim)}}
+    result = run("pack", job, code=FAILED, **changed)
+    check(result.stderr.count("not read back as the same trace") == 2, result.stderr)
+    check(names(job) == before and not list(job.glob(".*")), os.listdir(job))
+    result = run("report", job, "--page", work / "page.html", "-o", job / "r.html", code=FAILED,
+                 **changed)
+    check("cannot be read back" in result.stderr, result.stderr)
+    check(names(job) == before and not list(job.glob(".*")), os.listdir(job))
+
+
 def report(work, job):
     page = work / "page.html"
     page.write_text(PAGE)
@@ -160,7 +231,8 @@ def report(work, job):
     text = out.read_text()
     found = ELEMENT.findall(text)
     check([(item[0], html.unescape(item[1])) for item in found] ==
-          [("0", "rank0.json.gz"), ("0", "rank1.json.gz"), ("1", odd.name)], found)
+          [("0", f"{job.name}/rank0.json.gz"), ("0", f"{job.name}/rank1.json.gz"),
+           ("1", f"{work.name}/{odd.name}")], [item[:2] for item in found])
     check(ELEMENT.sub("", text) == PAGE, "the page was changed")
     check(text.rindex("</script>") < text.rindex("</body>") and
           text.index("</body>") < text.index("<script"), "not before the last </body>")
@@ -168,7 +240,8 @@ def report(work, job):
         data = gzip.decompress(base64.b64decode(item[2], validate=True))
         check(data == (job / f"{name}.stepscope").read_bytes(), name, "is another pack")
     run("report", job, "--rank", 1, "--page", page, "-o", out)
-    check([item[1] for item in ELEMENT.findall(out.read_text())] == ["rank1.json.gz"], "rank")
+    check([item[1] for item in ELEMENT.findall(out.read_text())] ==
+          [f"{job.name}/rank1.json.gz"], "rank")
     run("report", job, "--rank", 1, "--step", 1, "--page", page, "-o", out)
     part = gzip.decompress(base64.b64decode(ELEMENT.findall(out.read_text())[0][2]))
     result = run("steps", "-", "--format", "csv", input=part)
@@ -206,7 +279,9 @@ def main():
         other_folder(work, job)
         stale_pack(work)
         damage(work, job)
+        fall_back(work)
         report(work, job)
+        read_back(work)
         refuse_reports(work, job)
         real(work)
     for failure in failures:

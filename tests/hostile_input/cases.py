@@ -266,6 +266,15 @@ def half_cases():
     odd("b and e without an id", mark("b", 200), mark("e", 210), kept=1)
     odd("b and e with an id that is an object", mark("b", 200, id='{"a":1}'),
         mark("e", 210, id='{"a":1}'), kept=1)
+    # the limit holds however an event is made; seven days themselves are allowed
+    week = 7 * 24 * 3600 * 10**6
+    for begin, end in ("BE", "be", "SF"):
+        odd(f"{begin} and {end}, seven days apart", mark(begin, 200, id="1"),
+            mark(end, 200 + week, id="1"), kept=1)
+        odd(f"{begin} and {end}, more than seven days apart", mark(begin, 200, id="1"),
+            mark(end, 200.001 + week, id="1"), rows={"absurd-duration": 1}, kept=0)
+    odd("B without E, of a file that lasts longer than seven days", mark("B", 200),
+        op(300 + week), rows={"begin-without-end": 1, "absurd-duration": 1}, kept=1)
     odd("counter", counter('{"a":1,"b":2.5}'), kept=2)
     odd("counter with the empty key (kineto PM sampling)", counter('{"":3}'))
     odd("counter with no numbers", counter('{"a":"x","b":null,"c":1}'), rows={"odd-number": 2})

@@ -12,6 +12,7 @@ from hostile_input.making import (
 )
 from hostile_input.files import compress_zstd, keeps, many, says
 from hostile_input.running import FORMATS, Failed, strict_json, tables_of
+from hostile_input.sums import sums_of_gaps, sums_of_weeks
 
 
 # --- cases that are more than one file ----------------------------------------------------------
@@ -233,7 +234,7 @@ def odd_paths(runner, folder):
 
 
 SCRIPTS = [cut_everywhere, cut_gzip, cut_zstd, flip_gzip, flip_plain, interleave, overwrite,
-           block_lengths, cut_at_border, other_files, odd_paths]
+           block_lengths, cut_at_border, other_files, odd_paths, sums_of_weeks, sums_of_gaps]
 
 
 def check_script(runner, script):

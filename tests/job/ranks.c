@@ -96,12 +96,37 @@ static const struct view_case pair_cases[] = {
 	  PAIR_COLUMNS, "" },
 };
 
+#define PART_COLUMNS "rank,step_ns,part,part_ns,part_percent"
+
+static const struct view_case part_cases[] = {
+	{ "no ranks", "", "rank", "" },
+	{ "a rank without steps has no parts", "rank 0 @a; allreduce 10 +40", "rank", "" },
+	{ "parts that sum to the step", "rank 0; step 0 0 +100 c60 m30 x10 i7 l5", PART_COLUMNS,
+	  "0,100000,compute,40000,40.00\n"
+	  "0,100000,compute and communication,20000,20.00\n"
+	  "0,100000,exposed communication,10000,10.00\n"
+	  "0,100000,idle,12000,12.00\n"
+	  "0,100000,other,18000,18.00" },
+	{ "waiting is as much of the exposed communication as the collectives waited, at most all",
+	  "rank 0 @a; step 0 0 +100 c60 m40 x40; allreduce 60 +40;"
+	  "rank 1 @a; step 0 0 +100 c90 m10 x10; allreduce 90 +10;"
+	  "rank 2 @a; step 0 0 +100 c95 m35 x5; allreduce 65 +35",
+	  "rank,part,part_ns",
+	  "0,compute,60000\n0,exposed communication,10000\n0,waiting for ranks,30000\n"
+	  "1,compute,90000\n1,exposed communication,10000\n"
+	  "2,compute,65000\n2,compute and communication,30000\n2,waiting for ranks,5000" },
+	{ "a few ns that means are rounded by are no part",
+	  "rank 0; step 0 0 +100 c60 i40; step 1 100 +100 c70 i30; step 2 200 +100 c70 i30",
+	  "part,part_ns", "compute,66667\nidle,33333" },
+};
+
 static void test_cases(void **state)
 {
 	(void)state;
 	job_cases_run("ranks", cases, SS_COUNT(cases));
 	job_cases_run("ranks/step", step_cases, SS_COUNT(step_cases));
 	job_cases_run("ranks/pair", pair_cases, SS_COUNT(pair_cases));
+	job_cases_run("ranks/part", part_cases, SS_COUNT(part_cases));
 }
 
 static void test_memory(void **state)

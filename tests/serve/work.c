@@ -172,16 +172,28 @@ static void check_state(struct ss_state *state, const char *wanted)
 
 static void test_state(void **state)
 {
-	struct ss_progress progress = { "a\"\xff.json", 2, 8, 100, 1000, 7 };
+	struct ss_progress progress = { .doing = "Reading",
+					.share = 0.25,
+					.path = "a\"\xff.json",
+					.file_index = 2,
+					.file_count = 8,
+					.done_bytes = 100,
+					.total_bytes = 1000,
+					.event_count = 7 };
+	struct ss_progress work = {
+		.doing = "Replaying", .share = 0.5, .file_index = 3, .file_count = 6
+	};
 	struct ss_state load;
 	char path[5000];
 
 	(void)state;
 	assert_true(ss_state_init(&load));
-	check_state(&load, "\"state\":\"loading\",\"runs\":1,\"run\":0,\"path\":null,\"file\":0,"
+	check_state(&load, "\"state\":\"loading\",\"runs\":1,\"run\":0,\"doing\":null,"
+			   "\"share\":0.0000,\"path\":null,\"file\":0,"
 			   "\"files\":0,\"done_bytes\":0,\"total_bytes\":0,\"events\":0}");
 	ss_state_load(&load, 1, 2, &progress);
-	check_state(&load, "\"runs\":2,\"run\":1,\"path\":\"a\\\"\xef\xbf\xbd.json\",\"file\":2,"
+	check_state(&load, "\"runs\":2,\"run\":1,\"doing\":\"Reading\",\"share\":0.2500,"
+			   "\"path\":\"a\\\"\xef\xbf\xbd.json\",\"file\":2,"
 			   "\"files\":8,\"done_bytes\":100,\"total_bytes\":1000,\"events\":7}");
 	/* a path that is too long is cut, one that is none is none */
 	memset(path, 'p', sizeof(path) - 1);
@@ -192,10 +204,18 @@ static void test_state(void **state)
 	progress.path = NULL;
 	ss_state_load(&load, 0, 1, &progress);
 	check_state(&load, "\"path\":null,\"file\":2");
+	/* all is read: how long the rest takes is not known */
+	ss_state_work(&load, &work);
+	check_state(&load, "\"doing\":\"Replaying\",\"share\":null,\"path\":null,\"file\":2");
 	assert_false(ss_state_is_ready(&load));
 	ss_state_ready(&load, 2);
 	assert_true(ss_state_is_ready(&load));
-	check_state(&load, "\"state\":\"ready\",\"runs\":2}");
+	check_state(&load, "\"state\":\"ready\",\"runs\":2,\"work\":null}");
+	ss_state_work(&load, &work);
+	check_state(&load, "\"runs\":2,\"work\":{\"doing\":\"Replaying\",\"share\":0.5000,"
+			   "\"done\":3,\"count\":6}}");
+	ss_state_work(&load, NULL);
+	check_state(&load, "\"work\":null}");
 	ss_state_release(&load);
 }
 

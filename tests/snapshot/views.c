@@ -51,6 +51,37 @@ static const struct {
 	  "category,peak_bytes,end_bytes",
 	  "unknown,1100,0 | optimizer_state,400,0 | gradient,300,0 | activation,200,0 | "
 	  "parameter,100,0 | temporary,50,0" },
+	{ "phases by their stacks; what has none is of the one before", "phases",
+	  "alloc 1 100 setup; alloc 2 200 fwd; alloc 3 300 bwd; free 2 200; alloc 4 50 opt;"
+	  "free 3 300; alloc 5 10 loop; free 5 10 loop",
+	  "phase,steps,peaks,peak_bytes,rise_bytes,net_bytes,event,line",
+	  "setup,1,0,100,100,100,0,train.py:3 (main) | "
+	  "forward,1,0,300,200,200,1,model.py:14 (forward) | "
+	  "backward,1,1,600,300,100,2,MmBackward0 | "
+	  "optimizer,1,0,450,50,-250,4,train.py:12 (main) | "
+	  "other,0,0,160,10,0,6,train.py:7 (main)" },
+	{ "phases step by step", "phases/step",
+	  "alloc 2 200 fwd; alloc 3 50 bwd; free 2 200 bwd; free 3 50 opt; alloc 4 500 loop;"
+	  "alloc 5 9 bwd; alloc 6 1 opt",
+	  "step,phase,peaks,peak_bytes,net_bytes",
+	  "0,forward,0,200,200 | 0,backward,1,250,-150 | 0,optimizer,0,0,-50 | "
+	  "1,backward,0,509,9 | 1,optimizer,1,510,1 | 1,other,0,500,500" },
+	{ "of equal peaks the first counts", "phases",
+	  "alloc 1 100 fwd; free 1 100 bwd; alloc 2 100 bwd; free 2 100 opt",
+	  "phase,peaks,peak_bytes", "forward,1,100 | backward,0,100 | optimizer,0,0" },
+	{ "a phase rises in a stretch, not over what others do", "phases",
+	  "alloc 1 10 loop; alloc 2 500 fwd; alloc 3 20 loop; free 3 20 loop",
+	  "phase,steps,peaks,peak_bytes,rise_bytes", "forward,-,-,510,500 | other,-,-,530,20" },
+	{ "phases without events", "phases", "segment 0x1000 512; block 0x1000 512 1 used", "phase",
+	  "" },
+	{ "a step is one when backward or the optimizer has run", "phases",
+	  "alloc 1 9 fwd; free 1 9 opt; alloc 2 100 loop; alloc 3 50 fwd", "phase,steps,peaks",
+	  "forward,1,1 | optimizer,1,0 | other,0,0" },
+	{ "what was there before by where it is freed", "timeline/all",
+	  "free 1 100 bwd; free 2 200 opt; free 3 300 loop",
+	  "max_bytes,activation_bytes,"
+	  "optimizer_state_bytes,unknown_bytes",
+	  "600,100,200,300 | 500,0,200,300 | 300,0,0,300" },
 	{ "lines: the user's own frame, or the operator of backward", "holders/line",
 	  "alloc 1 500 fwd; alloc 2 400 bwd; alloc 3 300 opt; alloc 4 200 setup; alloc 5 100",
 	  "line,peak_bytes,peak_blocks",

@@ -162,35 +162,39 @@ static void test_flags(void **state)
 	for (size_t i = 0; i < SS_COUNT(flags); i++) {
 		struct ss_edit edits[2] = { flags[i].edits[0], flags[i].edits[1] };
 		struct ss_finding finding = { .edits = { .items = edits, .count = 2 } };
-		struct ss_flag_place places[SS_FLAG_PLACES];
+		struct ss_flag_places places;
 		struct ss_text found = { 0 };
-		uint32_t count;
 
 		/* one edit alone */
 		if (!edits[1].task)
 			finding.edits.count = 1;
-		count = ss_flag_find(&diagnosis, &finding, &timeline, places);
+		ss_flag_find(&diagnosis, &finding, &timeline, &places);
 		ss_text_add_string(&found, "");
-		for (uint32_t k = 0; k < count; k++)
-			ss_text_addf(&found, "%s%u %lld-%lld %lld", k ? ", " : "", places[k].row,
-				     (long long)places[k].start_ns, (long long)places[k].end_ns,
-				     (long long)places[k].ns);
+		for (uint32_t k = 0; k < places.count; k++) {
+			const struct ss_flag_place *place = &places.longest[k];
+
+			ss_text_addf(&found, "%s%u %lld-%lld %lld", k ? ", " : "", place->row,
+				     (long long)place->start_ns, (long long)place->end_ns,
+				     (long long)place->ns);
+		}
 		support_check(strcmp(found.data, flags[i].wanted) == 0, flags[i].what,
 			      "found:  %s\nwanted: %s", found.data, flags[i].wanted);
 		ss_text_release(&found);
 	}
 }
 
-/* More places than are told: the largest of them. */
+/* More places than are told: the largest of them, and the largest of each stretch of the run. */
 static void test_many_flags(void **state)
 {
 	struct ss_trace trace = { 0 };
 	struct ss_timeline_file file = { .trace = &trace, .rank_index = 0 };
-	struct ss_timeline timeline = { .files = &file, .file_count = 1 };
+	struct ss_timeline timeline = { .files = &file,
+					.file_count = 1,
+					.span_ns = SS_FLAG_STRETCHES * 1000 };
 	struct ss_task many[101] = { 0 };
 	struct ss_graph graph = { .tasks = many, .task_count = 100 };
 	struct ss_diagnosis diagnosis = { .graphs = &graph };
-	struct ss_flag_place places[SS_FLAG_PLACES];
+	struct ss_flag_places places;
 	struct ss_edit edits[100] = { 0 };
 	struct ss_finding finding = { .edits = { .items = edits, .count = 100 } };
 
@@ -198,10 +202,20 @@ static void test_many_flags(void **state)
 	for (uint32_t i = 0; i < 100; i++) {
 		edits[i].task = i;
 		many[i].own_ns = (i * 37) % 100 + 1;
+		/* two in each stretch of the first half, none in the other */
+		many[i].start_ns = i / 2 * 1000 + i % 2;
 	}
-	assert_int_equal(ss_flag_find(&diagnosis, &finding, &timeline, places), SS_FLAG_PLACES);
+	ss_flag_find(&diagnosis, &finding, &timeline, &places);
+	assert_int_equal(places.count, SS_FLAG_PLACES);
+	assert_int_equal(places.all_count, 100);
 	for (uint32_t i = 0; i < SS_FLAG_PLACES; i++)
-		assert_int_equal(places[i].ns, 100 - i);
+		assert_int_equal(places.longest[i].ns, 100 - i);
+	for (uint32_t i = 0; i < SS_FLAG_STRETCHES; i++) {
+		int64_t one = i < 50 ? many[2 * i].own_ns : 0;
+		int64_t other = i < 50 ? many[2 * i + 1].own_ns : 0;
+
+		assert_int_equal(places.stretches[i].ns, one > other ? one : other);
+	}
 }
 
 int main(void)

@@ -59,6 +59,14 @@ static const struct {
 	{ "an event of two weeks",
 	  "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1209600000000}]}", SS_OK,
 	  1, -1, SS_ODD_ABSURD_DURATION },
+	{ "a begin and an end two weeks apart",
+	  "{\"traceEvents\":[{\"ph\":\"B\",\"name\":\"a\",\"ts\":1},"
+	  "{\"ph\":\"E\",\"ts\":1209600000001}]}",
+	  SS_OK, 2, -1, SS_ODD_ABSURD_DURATION },
+	{ "the same of what is not on a track",
+	  "{\"traceEvents\":[{\"ph\":\"b\",\"name\":\"a\",\"id\":1,\"ts\":1},"
+	  "{\"ph\":\"e\",\"id\":1,\"ts\":1209600000001}]}",
+	  SS_OK, 2, -1, SS_ODD_ABSURD_DURATION },
 	{ "a kernel without times",
 	  "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\",\"ts\":0,\"dur\":0}]}",
 	  SS_OK, 1, -1, SS_ODD_UNTIMED_DEVICE_EVENT },

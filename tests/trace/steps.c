@@ -70,6 +70,10 @@ static const struct {
 	  "note Optimizer.step#Adam.step 1 0 +10; note Optimizer.step#Adam.step 1 30 +10; "
 	  "note Optimizer.step#Adam.step 1 50 +10",
 	  SS_STEPS_OPTIMIZER, "10-40 40-60" },
+	{ "optimizer steps of two threads, one around the other: no step is shorter than 0",
+	  "note Optimizer.step#A 1 0 +100; note Optimizer.step#B 2 10 +20; "
+	  "note Optimizer.step#A 1 150 +10",
+	  SS_STEPS_OPTIMIZER, "30-100 100-160" },
 	{ "one optimizer step is no loop", "note Optimizer.step#Adam.step 1 0 +10; op a 1 20 +5",
 	  SS_STEPS_HOST_SPAN, "20-25" },
 	{ "without marks: all ops together", "op a 1 5 +10; op b 1 30 +5", SS_STEPS_HOST_SPAN,

@@ -16,6 +16,10 @@ function offer(name, columns, more = {}) {
 		empty: "",
 		of_job: false,
 		groups: [],
+		order: [],
+		own_order: [],
+		events: [],
+		zero: "file",
 		columns: columns.map(([one, type, bar = false, detail = false]) => ({
 			name: one,
 			type,
@@ -43,6 +47,25 @@ async function names() {
 		[`a::${long}<unclosed`, `a::${long}<unclosed`],
 		[`${long}_plain_kernel_name`, `${long}_plain_kernel_name`],
 	];
+	const cpp = "void at::native::vectorized_elementwise_kernel<4, at::native::F<float>>(int)";
+	const python = "/home/me/venv/lib/python3.11/site-packages/torch/nn/modules/module.py(1751): f";
+	const kept = [
+		"(launch not recorded)",
+		"<string>(1): <module>",
+		"<frozen importlib._bootstrap>(1176): _find_and_load",
+		"<built-in method run_backward of torch._C._EngineBase object at 0x7f2a00000000>",
+		"nn.Module: Linear_3",
+		"aten::mm",
+		python,
+	];
+	const stack = [...kept, cpp].join(";");
+	const short = [...kept, "at::native::vectorized_elementwise_kernel<…>"].join(";");
+	equal(shortName(stack), short, "frames of a stack, each on its own");
+	for (const frame of kept) {
+		const long = `${frame};${"x".repeat(100)}`;
+		equal(shortName(long), long, frame);
+	}
+	equal(shortName(`${python} ${cpp}`), `${python} ${cpp}`, "a place in a program stays");
 	for (const [name, wanted] of cases) equal(shortName(name), wanted, name);
 }
 
@@ -114,7 +137,7 @@ async function units() {
 }
 
 async function spread() {
-	const { columnsOf, scopeOf } = await load("parts/scope.ts");
+	const { columnsOf, scopeOf, usualOrder } = await load("parts/scope.ts");
 	const launches = offer("launches", [
 		["rank", "id"],
 		["call", "text"],
@@ -152,9 +175,23 @@ async function spread() {
 	equal(scopeOf(two, view, launches, "", true).rank, null, "each rank");
 	equal(scopeOf({ files: [file(0)] }, view, launches, "", false).rank, null, "one rank");
 	equal(scopeOf(two, { ...view, rank: 1 }, launches, "", false).rank, 1, "a chosen rank");
-	const gaps = offer("gaps", [["rank", "id"]], { groups: ["cause", "gap"] });
+	const gaps = offer("gaps", [["rank", "id"]], { groups: ["cause", "gap"], events: ["gap"] });
 	equal(scopeOf(two, view, gaps, "gap", false).rank, null, "single gaps have no median");
 	equal(scopeOf(two, view, gaps, "cause", false).rank, "all", "causes have");
+	const ordered = offer("operators", [["name", "text"], ["host_ns", "ns"], ["device_ns", "ns"]], {
+		order: ["device_ns", "host_ns"],
+		own_order: ["step"],
+	});
+	const table = (group, row) => ({
+		...document_([["name", ""], ["host_median_ns", "ns"], ["device_median_ns", "ns"]], [row]),
+		group,
+	});
+	const usual = (group, row) => usualOrder(table(group, row), ordered);
+	equal(usual("name", ["a", 1, 2]), "device_median_ns", "device time where there is any");
+	equal(usual("name", ["a", 1, 0]), "host_median_ns", "else that of the host");
+	equal(usual("step", ["a", 1, 2]), "", "a group with an order of its own");
+	const barred = columnsOf(table("name", ["a", 1, 0]), ordered).find((one) => one.bar);
+	equal(barred?.name, "host_median_ns", "the bar is of what rows are ordered by");
 	const job = offer("ranks", [["rank", "id"]], { of_job: true });
 	equal(scopeOf(two, view, job, "", false).step, null, "views of the job take no step");
 }
@@ -247,7 +284,8 @@ async function words() {
 	const job = (...files) => ({ files, snapshots: [] });
 	equal(runName(job(file("/a/b/run.pt.trace.json.gz"))), "run", "one file");
 	equal(runName(job(file("/a/b/r0.json"), file("/a/b/r1.json"))), "b", "a folder");
-	equal(runName(job(file("r0.json"), file("r1.json"))), "2 files", "no folder");
+	equal(runName(job(file("r0.json"), file("r1.json"))), "r0 and 1 more", "no folder");
+	equal(runName(job(file("./r0.json"), file("./r1.json"))), "r0 and 1 more", "this folder");
 	equal(runName(job()), "no files", "nothing");
 	const snapshots = [{ path: "/a/memory.pickle.gz", events: 1040, points: 0 }];
 	equal(runName({ files: [], snapshots }), "memory", "a snapshot");
@@ -294,10 +332,12 @@ async function written() {
 	equal(clocksWithin(0), "all ranks have one clock", "one host");
 	equal(clocksWithin(2000), "clocks ±2 µs", "several hosts");
 	const { hasPlaces } = await load("parts/place.ts");
-	const table = (name, cell) => ({ columns: [{ name }], rows: [[cell]] });
-	equal(hasPlaces(table("start_ns", 0)), true, "a moment");
-	equal(hasPlaces(table("start_ns", null)), false, "a moment that is not known");
-	equal(hasPlaces(table("part", "compute")), false, "a sum");
+	const begins = offer("steps", [["start_ns", "ns"], ["part", "text"]]);
+	begins.columns[0].place = "moment";
+	const places = (name, cell) => hasPlaces({ columns: [{ name }], rows: [[cell]] }, begins);
+	equal(places("start_ns", 0), true, "a moment");
+	equal(places("start_ns", null), false, "a moment that is not known");
+	equal(places("part", "compute"), false, "a sum");
 	const { speedUp } = await load("tabs/verdict/model.ts");
 	equal([speedUp(2, 1), speedUp(21, 2), speedUp(1, 0)], ["2.00 ×", "10.5 ×", ""], "times");
 }

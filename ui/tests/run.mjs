@@ -4,7 +4,8 @@
  *     node tests/run.mjs STEPSCOPE [NAME...]
  *
  * Needs the page (tools/viewer) in dist/ and in the command. With names only the tests whose
- * name holds one of them. The last line says how many passed and failed.
+ * name holds one of them. Two browsers share the tests, because a test waits for most of its time;
+ * STEPSCOPE_BROWSERS=1 runs one after the other. The last line says how many passed and failed.
  */
 import { Failed, Harness } from "./harness.mjs";
 import { TESTS } from "./tests.mjs";
@@ -23,18 +24,28 @@ async function attempt(harness, test) {
 	return !problem;
 }
 
-async function main(stepscope, names) {
+/* Takes tests from the front of the queue until it is empty; how many failed. */
+async function work(stepscope, queue) {
 	const harness = new Harness(stepscope);
-	const chosen = TESTS.filter(
-		(test) => !names.length || names.some((name) => test.name.includes(name)),
-	);
 	let failed = 0;
 	try {
 		await harness.begin();
-		for (const test of chosen) if (!(await attempt(harness, test))) failed++;
+		for (let test = queue.shift(); test; test = queue.shift())
+			if (!(await attempt(harness, test))) failed++;
 	} finally {
 		await harness.end();
 	}
+	return failed;
+}
+
+async function main(stepscope, names) {
+	const chosen = TESTS.filter(
+		(test) => !names.length || names.some((name) => test.name.includes(name)),
+	);
+	const queue = [...chosen];
+	const browsers = Math.max(1, Number(process.env.STEPSCOPE_BROWSERS ?? 2));
+	const works = Array.from({ length: browsers }, () => work(stepscope, queue));
+	const failed = (await Promise.all(works)).reduce((sum, one) => sum + one, 0);
 	console.log(`page: ${chosen.length - failed} passed, ${failed} failed`);
 	return failed === 0 && chosen.length > 0;
 }

@@ -2,18 +2,28 @@
  * tests.mjs - all tests, in the order in which they run.
  */
 import { addressTests } from "./addresses.mjs";
+import { bandTests } from "./bands.mjs";
 import { chartTests } from "./charts.mjs";
 import { colorTests } from "./colors.mjs";
 import { compareTests } from "./compare.mjs";
+import { defaultTests } from "./defaults.mjs";
 import { doubtTests } from "./doubts.mjs";
 import { dropTests } from "./drops.mjs";
 import { noteTests } from "./notes.mjs";
+import { factTests } from "./facts.mjs";
+import { guideTests } from "./guides.mjs";
+import { jumpTests } from "./jumps.mjs";
+import { lookTests } from "./looks.mjs";
+import { matrixTests } from "./matrix.mjs";
 import { partUnits } from "./parts.mjs";
+import { rangeTests } from "./ranges.mjs";
+import { scaleTests } from "./scale.mjs";
 import { snapshotTests } from "./snapshot.mjs";
 import { snapshotUnits } from "./snapshot-units.mjs";
 import { tabTests } from "./tabs.mjs";
 import { timelineUnits } from "./timeline-units.mjs";
 import { timelineTests } from "./timeline.mjs";
+import { totalTests } from "./totals.mjs";
 import { tracedTests } from "./traced.mjs";
 import { unitTests } from "./units.mjs";
 import { verdictTests } from "./verdict.mjs";
@@ -30,11 +40,21 @@ export const TESTS = [
 	...verdictTests,
 	...doubtTests,
 	...tabTests,
+	...factTests,
+	...totalTests,
 	...chartTests,
+	...defaultTests,
 	...timelineTests,
 	...noteTests,
 	...colorTests,
+	...rangeTests,
+	...jumpTests,
+	...scaleTests,
+	...lookTests,
+	...matrixTests,
+	...guideTests,
 	...compareTests,
 	...snapshotTests,
 	...tracedTests,
+	...bandTests,
 ];

@@ -173,6 +173,7 @@ const LOOK = {
 	kept: [],
 	path: false,
 	fromStart: false,
+	jump: "",
 };
 
 function track(number, kind, lanes, device) {
@@ -228,6 +229,91 @@ async function rows() {
 	equal(rowsBetween(layout.rows, 0, 1).length, 1, "the first pixel");
 }
 
+/* What a jump led to fits in the window: rows between are folded, ranks are strips. */
+async function folds() {
+	const { layOut } = await load("timeline/model.ts");
+	const files = [0, 1, 2, 3].map((file) => ({ file, rank: file, path: "", problem: null }));
+	const own = (file) => ({
+		file,
+		tracks: [
+			track(0, "main", 30, null),
+			track(1, "autograd", 8, null),
+			track(9, "idle", 1, 0),
+			track(3, "communication", 1, 0),
+		],
+		curves: [],
+	});
+	const tracks = new Map(files.map(({ file }) => [file, own(file)]));
+	const lay = (jumped, look = {}, viewport = 250) =>
+		layOut({ files }, tracks, { ...LOOK, ...look }, new Map(), viewport, jumped);
+	const keys = (layout) => layout.rows.map((row) => row.key);
+	const spot = (file, number, lane = 0) => ({
+		...{ file, track: number, lane, start_ns: 0, dur_ns: 1 },
+	});
+
+	const call = { files: new Map([[1, [spot(1, 0, 2), spot(1, 9)]]]), order: null };
+	const none = { open: new Set() };
+	equal(
+		keys(lay(call, none)),
+		["0", "1", "1.0", "1.fold", "1.9", "1.3", "2", "3"],
+		"a call and a gap that are far apart",
+	);
+	equal(
+		keys(lay(call, none, 900)).slice(2, 5),
+		["1.0", "1.1", "1.9"],
+		"a call and a gap that fit",
+	);
+	equal(
+		keys(lay(call, { ...none, deep: new Set(["1.fold"]) })).slice(2, 6),
+		["1.0", "1.fold", "1.1", "1.9"],
+		"rows between that were opened",
+	);
+	const deep = lay(call, { ...none, deep: new Set(["1.0"]) }).find.get("1.0");
+	equal([deep.lanes, deep.hidden], [4, 26], "a deep row down to the call");
+	equal(keys(lay(call)).slice(0, 2), ["0", "0.0"], "a rank that was opened by hand stays");
+
+	const members = files.map(({ file }) => [file, [spot(file, 3)]]);
+	const met = { files: new Map(members), order: [2, 0, 3, 1] };
+	equal(
+		keys(lay(met, none)),
+		["0", "0.3", "1", "1.3", "2", "2.3", "3", "3.3"],
+		"a collective on all ranks",
+	);
+	equal(
+		keys(lay(met, none, 150)),
+		["0", "0.3", "1", "2", "2.3", "3"],
+		"a collective in little room: the late one and another",
+	);
+	check(lay(met, none).height <= 250, "the collective is higher than the window");
+}
+
+/* Rows of a range as text, and those that a drag goes over. */
+async function rangeRows() {
+	const { draggedRows, hasRow, readRows, writeRows } = await load("timeline/rows.ts");
+	const text = "0-3-9_2";
+	equal([...readRows(text)], [[0, [3, 9]], [2, []]], "rows of a text");
+	equal(writeRows(readRows(text)), text, "a text of rows");
+	const row = (y, file, number, open = false) => ({
+		...{ key: `${file}.${number}`, y, height: 20, file, open },
+		kind: number === null ? "group" : "track",
+		track: number === null ? null : { track: number },
+	});
+	const rows = [row(0, 0, null, true), row(20, 0, 3), row(40, 0, 9), row(60, 1, null)];
+	const files = [0, 1].map((file) => ({ file, problem: null }));
+	const zones = { layout: { rows, pinned: [row(0, 0, 5)] }, top: 50, rowsTop: 70, shift: 60 };
+	const over = (a, b) => draggedRows(zones, { files }, a, b);
+	equal(over(105, 95), "0-3-9", "a drag upwards over two rows");
+	equal(over(85, 85), "0-3", "a drag along a row");
+	equal(over(125, 125), "1", "a folded rank");
+	equal(over(75, 75), "0", "the ribbon of a rank");
+	equal(over(60, 60), "0-5", "a pinned row");
+	equal(over(105, 125), "0-9_1", "a row and a folded rank");
+	equal(over(300, 300), undefined, "below all rows");
+	equal(hasRow(readRows("0-3"), rows[1]), true, "a row that is meant");
+	equal(hasRow(readRows("0-3"), rows[2]), false, "a row that is not meant");
+	equal(hasRow(readRows("1"), rows[3]), true, "a rank that is meant");
+}
+
 async function keys() {
 	const { KEYS, keyOf } = await load("timeline/keys.ts");
 	const press = (key, more = {}) => keyOf({ key, ...more })?.action ?? null;
@@ -253,10 +339,39 @@ async function keys() {
 	equal(shown.length, new Set(shown).size, "keys that are told twice");
 }
 
+/* What rows in view wait for is not given up for what comes into view; what nobody waits for is. */
+async function feeds() {
+	const { Feed } = await load("timeline/feed.ts");
+	const asked = [];
+	const client = {
+		bytes: (_route, _parameters, signal) => new Promise(() => asked.push(signal)),
+	};
+	const feed = new Feed(client, () => {});
+	const want = (key, ...rows) => ({
+		...{ key, route: "strips", parameters: {}, rows: new Set(rows) },
+		...{ level: 1, from: 0, to: 10, accept() {} },
+	});
+	const aborted = () => asked.map((signal) => signal.aborted);
+
+	feed.want([want("a", "1", "2"), want("b", "3")]);
+	check(feed.expects("1", 1, 0, 10), "row 1 is under way");
+	check(!feed.expects("1", 2, 0, 10), "not with another level");
+	feed.want([want("c", "4")]);
+	equal(aborted(), [false, true, false], "b makes room for c");
+	check(feed.expects("2", 1, 0, 10) && feed.expects("4", 1, 0, 10), "both are awaited");
+	feed.want([want("d", "5")]);
+	equal(aborted(), [false, true, false], "there is no room for d");
+	feed.want([want("d", "5")]);
+	equal(aborted(), [true, true, false, false], "until one is not awaited any more");
+}
+
 export const timelineUnits = [
 	{ name: "units: tiles are read as they are written", run: decodes },
 	{ name: "units: lanes without Python frames", run: frames },
 	{ name: "units: windows and moments", run: spans },
 	{ name: "units: rows of the timeline", run: rows },
+	{ name: "units: rows that a jump folds", run: folds },
+	{ name: "units: rows of a range", run: rangeRows },
 	{ name: "units: keys of the timeline", run: keys },
+	{ name: "units: requests of the timeline that are given up", run: feeds },
 ];

@@ -5,37 +5,38 @@ import { check, equal } from "./harness.mjs";
 import { verdictOf } from "./ways.mjs";
 
 /* The part of the address behind the tab. */
-function address(page) {
+export function address(page) {
 	return new URLSearchParams(page.url().split("?")[1] ?? "");
 }
 
-function selected(page) {
+export function selected(page) {
 	return address(page).get("at");
 }
 
-function windowOf(page) {
+export function windowOf(page) {
 	const words = address(page);
 	return [Number(words.get("from")), Number(words.get("to"))];
 }
 
-async function settle(page) {
+export async function settle(page) {
 	/* the address follows the view by less than half a second */
 	await page.waitForTimeout(700);
 	await page.waitForLoadState("networkidle");
 }
 
-class Line {
-	static async open(harness, folder, query = "") {
+export class Line {
+	static async open(harness, folder, query = "", options = {}) {
 		const line = new Line();
 		line.harness = harness;
 		line.folder = folder;
 		const { link } = await harness.serve(folder);
-		line.page = await harness.open(link);
+		line.link = link;
+		line.page = await harness.open(link, options);
 		await verdictOf(line.page);
 		await line.page.evaluate((to) => {
 			location.hash = to;
 		}, `#/timeline${query}`);
-		line.canvas = line.page.getByRole("application");
+		line.canvas = line.page.getByRole("application", { name: /^Timeline/ });
 		await line.canvas.waitFor();
 		await line.canvas.focus();
 		await settle(line.page);
@@ -166,36 +167,6 @@ async function walks(harness) {
 	await line.close();
 }
 
-async function ranges(harness) {
-	const folder = harness.simulate("ddp8-slow");
-	const line = await Line.open(harness, folder, "?from=100000000&to=300000000");
-	const box = await line.canvas.boundingBox();
-	const y = box.y + 200;
-
-	await line.page.keyboard.down("Shift");
-	await line.page.mouse.move(box.x + 500, y);
-	await line.page.mouse.down();
-	await line.page.mouse.move(box.x + 800, y, { steps: 6 });
-	await line.page.mouse.up();
-	await line.page.keyboard.up("Shift");
-	await settle(line.page);
-	const [kind, from, to] = selected(line.page).split(".");
-	equal(kind, "range", "what Shift and dragging select");
-	const range = line.ask(`range?files=0&from=${from}&to=${to}&limit=50`);
-	const said = await line.drawer().innerText();
-	/* ranges over streams and the profiler itself stand at the end */
-	const last = range.tracks.filter((one) => one.kind === "other").map((one) => one.track);
-	const longest = range.names.find((one) => !last.includes(one.track));
-	check(said.includes(longest.name.slice(0, 30)), `the range does not name ${longest.name}`);
-	await line.page.keyboard.down("Shift");
-	await line.page.mouse.click(box.x + 1000, y);
-	await line.page.keyboard.up("Shift");
-	await settle(line.page);
-	const [, , further] = selected(line.page).split(".");
-	check(Number(further) > Number(to), "Shift and a click do not extend the range");
-	await line.close();
-}
-
 async function gaps(harness) {
 	const folder = harness.simulate("ddp8-slow");
 	const line = await Line.open(harness, folder);
@@ -246,7 +217,6 @@ export const timelineTests = [
 	{ name: "timeline: W S A D, arrows, wheel, drag, R", run: zoom },
 	{ name: "timeline: search with Enter and Shift+Enter", run: searches },
 	{ name: "timeline: . , [ ] F M C Esc and the drawer", run: walks },
-	{ name: "timeline: ranges by Shift", run: ranges },
 	{ name: "timeline: a gap says why", run: gaps },
 	{ name: "timeline: links and help", run: linked },
 ];

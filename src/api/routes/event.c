@@ -2,9 +2,11 @@
  * event.c - route: an event of a snapshot: what it did, when, and what became of its block.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "api/asked_snapshot.h"
 #include "api/spot.h"
+#include "snapshot/summits.h"
 
 /* ,"name":{"event":7,"at_ns":8,"stack":9,"line":"..."} of another event, or null. */
 static void add_other(const char *name, const struct ss_opened *opened,
@@ -51,28 +53,68 @@ static void write_event(const struct ss_opened *opened, const struct ss_device_m
 	add_other("freed", opened, device, allocates ? partner : SS_NO_ROW, out);
 	/* itself: what it frees was there before the events */
 	add_other("made", opened, device, frees && partner != row ? partner : SS_NO_ROW, out);
-	ss_text_add_string(out, "}\n");
+}
+
+/* What is in use after it, and which of the peaks it is. */
+static void write_state(const struct ss_summits *summits, struct ss_text *out)
+{
+	ss_text_addf(out, ",\"active_bytes\":%" PRId64, summits->active_bytes);
+	ss_spot_int_known("reserved_bytes", summits->reserved_bytes, out);
+	ss_spot_int_known("peak", summits->number ? (int64_t)summits->number : -1, out);
+	ss_text_addf(out, ",\"peaks\":%" PRIu32 "}\n", summits->count);
+}
+
+/* Where `go` leads from an event; -1: nowhere. */
+static enum ss_status find_way(const struct ss_opened *opened,
+			       const struct ss_device_memory *device, const char *go,
+			       int64_t *event, struct ss_error *err)
+{
+	struct ss_summits summits;
+
+	if (strcmp(go, "next") == 0)
+		*event = *event + 1 < device->count ? *event + 1 : -1;
+	else if (strcmp(go, "previous") == 0)
+		*event = *event - 1; /* -1 and -2 are no events */
+	else if (strcmp(go, "next-peak") == 0 || strcmp(go, "previous-peak") == 0) {
+		ss_summits_find(&opened->history, device, *event, &summits);
+		*event = *go == 'n' ? summits.after : summits.before;
+	} else
+		return ss_fail(err, SS_ERR_USAGE,
+			       "parameter 'go' is next, previous, next-peak or previous-peak");
+	return SS_OK;
 }
 
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
 {
 	const struct ss_device_memory *device;
 	const struct ss_opened *opened;
+	const char *go = ss_asked_text(asked, "go");
+	struct ss_summits summits;
 	int64_t event;
 
 	SS_TRY(ss_asked_snapshot(asked, &opened, err));
 	SS_TRY(ss_asked_device(asked, opened, &device, err));
 	if (!device || !device->count)
 		return ss_fail(err, SS_ERR_MISSING, "no events were recorded");
-	SS_TRY(ss_asked_needed(asked, "event", 0, (int64_t)device->count - 1, &event, err));
+	/* one can come from before the first and from after the last */
+	SS_TRY(ss_asked_needed(asked, "event", go ? -1 : 0, (int64_t)device->count - !go, &event,
+			       err));
+	if (go)
+		SS_TRY(find_way(opened, device, go, &event, err));
+	if (event < 0) {
+		ss_text_add_string(&out->body, "null\n");
+		return SS_OK;
+	}
+	ss_summits_find(&opened->history, device, event, &summits);
 	write_event(opened, device, device->first + (uint32_t)event, &out->body);
+	write_state(&summits, &out->body);
 	return SS_OK;
 }
 
 const struct ss_route ss_route_event = {
 	.name = "event",
 	.summary = "An event of a snapshot: what it did, when, and what became of its block",
-	.parameters = "snapshot device event",
+	.parameters = "snapshot device event go",
 	.apart = true,
 	.run = run,
 };

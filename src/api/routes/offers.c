@@ -1,7 +1,9 @@
 /*
- * offers.c - route: what can be asked for: views with their groups and columns, routes; the
- * causes of idle time, and what can give slices their colour.
+ * offers.c - route: what can be asked for: views with their groups and columns, what rows are
+ * ordered by and where they are on the timeline; routes; the causes of idle time, and what can
+ * give slices their colour.
  */
+#include "api/looks.h"
 #include "api/route.h"
 #include "timeline/paints.h"
 
@@ -14,6 +16,29 @@ static const char *type_name(const struct ss_column *column)
 	return column->type == SS_COLUMN_NUMBER ? "number" : ss_render_unit(column->type);
 }
 
+/* Whether text of the column names slices of the timeline, and which. */
+static const char *names_of(const struct ss_column *column)
+{
+	if (column->flags & SS_COLUMN_KERNELS)
+		return "kernel";
+	return column->flags & SS_COLUMN_SLICES ? "slice" : NULL;
+}
+
+/* What a column says about the place of a row on the timeline. */
+static void add_place(const struct ss_column *column, struct ss_text *out)
+{
+	const char *names = names_of(column);
+
+	if (column->flags & SS_COLUMN_MOMENT)
+		ss_text_add_string(out, ",\"place\":\"moment\"");
+	if (column->flags & SS_COLUMN_LENGTH)
+		ss_text_add_string(out, ",\"place\":\"length\"");
+	if (column->flags & SS_COLUMN_LONGER)
+		ss_text_add_string(out, ",\"place\":\"longer\"");
+	if (names)
+		ss_text_addf(out, ",\"place\":\"%s\"", names);
+}
+
 static void add_columns(const struct ss_view *view, struct ss_text *out)
 {
 	for (uint32_t i = 0; i < view->column_count; i++) {
@@ -23,10 +48,45 @@ static void add_columns(const struct ss_view *view, struct ss_text *out)
 			     "%s\n   {\"name\":\"%s\",\"type\":\"%s\",\"about\":", i ? "," : "",
 			     column->name, type_name(column));
 		ss_render_quoted(out, column->about);
-		ss_text_addf(out, ",\"detail\":%s,\"bar\":%s}",
-			     column->flags & SS_COLUMN_DETAIL ? "true" : "false",
-			     column->flags & SS_COLUMN_BAR ? "true" : "false");
+		ss_text_addf(out, ",\"detail\":%s,\"bar\":%s,\"sums\":%s",
+			     column->flags & SS_COLUMN_DETAIL &&
+					     !ss_view_lists(view->wide, column->name)
+				     ? "true"
+				     : "false",
+			     column->flags & SS_COLUMN_BAR ? "true" : "false",
+			     ss_view_lists(view->sums, column->name) ? "true" : "false");
+		add_place(column, out);
+		ss_text_add_string(out, "}");
 	}
+}
+
+/* The groups that have a bit. */
+static void add_groups(const char *name, const struct ss_view *view, uint32_t bits,
+		       struct ss_text *out)
+{
+	const char *comma = "";
+
+	ss_text_addf(out, "],\"%s\":[", name);
+	for (uint32_t i = 0; i < SS_GROUPS_MAX && view->groups[i]; i++) {
+		if (!(bits >> i & 1))
+			continue;
+		ss_text_addf(out, "%s\"%s\"", comma, view->groups[i]);
+		comma = ",";
+	}
+}
+
+static void add_order(const struct ss_view *view, struct ss_text *out)
+{
+	static const char *const zeros[] = {
+		[SS_ZERO_FILE] = "file",
+		[SS_ZERO_COLLECTIVES] = "collectives",
+		[SS_ZERO_STEPS] = "steps",
+		[SS_ZERO_PATH] = "path",
+	};
+
+	ss_text_addf(out, "],\"zero\":\"%s\",\"order\":[", zeros[view->zero]);
+	for (uint32_t i = 0; i < SS_ORDER_MAX && view->order[i]; i++)
+		ss_text_addf(out, "%s\"%s\"", i ? "," : "", view->order[i]);
 }
 
 static void add_view(const struct ss_view *view, struct ss_text *out)
@@ -40,6 +100,9 @@ static void add_view(const struct ss_view *view, struct ss_text *out)
 		     view->run_snapshot ? "true" : "false");
 	for (uint32_t i = 0; i < SS_GROUPS_MAX && view->groups[i]; i++)
 		ss_text_addf(out, "%s\"%s\"", i ? "," : "", view->groups[i]);
+	add_groups("own_order", view, view->own_order, out);
+	add_groups("events", view, view->events, out);
+	add_order(view, out);
 	ss_text_add_string(out, "],\"columns\":[");
 	add_columns(view, out);
 	ss_text_add_string(out, "]}");
@@ -95,7 +158,9 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	}
 	add_causes(&out->body);
 	add_colorings(&out->body);
-	ss_text_add_string(&out->body, "]}\n");
+	ss_text_add_string(&out->body, "]");
+	ss_looks_add(&out->body);
+	ss_text_add_string(&out->body, "}\n");
 	return SS_OK;
 }
 

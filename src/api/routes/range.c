@@ -4,23 +4,102 @@
 #include "timeline/range.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "api/route.h"
 #include "api/spot.h"
 
-/* Names that are shown at most. */
+/* Names that are shown at most, and nodes of the tree. */
 #define ROOM_MAX 10000
+#define TREE_ROOM 3000
+
+/* --- what is asked for ------------------------------------------------------------------- */
+
+/* The number at `*at`, which stands behind it then; false: there is none below `end`. */
+static bool read_number(const char **at, uint32_t end, uint32_t *out)
+{
+	uint64_t value = 0;
+	const char *digit = *at;
+
+	for (; *digit >= '0' && *digit <= '9' && value < end; digit++)
+		value = value * 10 + (uint64_t)(*digit - '0');
+	if (digit == *at || value >= end)
+		return false;
+	*at = digit;
+	*out = (uint32_t)value;
+	return true;
+}
+
+/* "0-3-9_2": tracks 3 and 9 of file 0, all of file 2. */
+static enum ss_status read_rows(const char *text, struct ss_timeline *timeline,
+				struct ss_arena *scratch, struct ss_range *range,
+				struct ss_error *err)
+{
+	const size_t room = strlen(text) / 2 + 1;
+	struct ss_range_file *files = SS_ARENA_NEW(scratch, struct ss_range_file, room);
+	uint32_t *tracks = SS_ARENA_NEW(scratch, uint32_t, room), count = 0;
+	bool *seen = SS_ARENA_NEW(scratch, bool, (size_t)timeline->file_count + 1);
+
+	if (!files || !tracks || !seen)
+		return ss_fail_memory(err, "the list of rows");
+	range->files = files;
+	do {
+		struct ss_range_file *file = &files[range->file_count++];
+		struct ss_index *index;
+		uint32_t end;
+
+		if (!read_number(&text, timeline->file_count, &file->file) || seen[file->file] ||
+		    !timeline->files[file->file].trace)
+			return ss_fail(err, SS_ERR_USAGE, "parameter 'rows' names no file");
+		seen[file->file] = true;
+		SS_TRY(ss_index_of(timeline, file->file, &index, err));
+		end = index->trace->track_count + index->idle.device_count;
+		file->tracks = tracks + count;
+		for (; *text == '-'; file->track_count++)
+			if (text++, !read_number(&text, end, &tracks[count++]))
+				return ss_fail(err, SS_ERR_USAGE,
+					       "parameter 'rows' names no track below %" PRIu32,
+					       end);
+	} while (*text++ == '_');
+	if (text[-1])
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'rows' is not like 0-3-9_2");
+	return SS_OK;
+}
+
+static enum ss_status read_files(const struct ss_asked *asked, struct ss_timeline *timeline,
+				 struct ss_arena *scratch, struct ss_range *range,
+				 struct ss_error *err)
+{
+	const char *rows = ss_asked_text(asked, "rows");
+	struct ss_range_file *files;
+	uint32_t *named;
+
+	if (rows && ss_asked_text(asked, "files"))
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'rows' stands without 'files'");
+	if (rows)
+		return read_rows(rows, timeline, scratch, range, err);
+	SS_TRY(ss_asked_files(asked, timeline, scratch, &named, &range->file_count, err));
+	files = SS_ARENA_NEW(scratch, struct ss_range_file, (size_t)range->file_count + 1);
+	if (!files)
+		return ss_fail_memory(err, "the list of files");
+	for (uint32_t i = 0; i < range->file_count; i++)
+		files[i].file = named[i];
+	range->files = files;
+	return SS_OK;
+}
+
+/* --- the answer -------------------------------------------------------------------------- */
 
 static void add_track(const struct ss_timeline *timeline, const struct ss_range_track *track,
 		      struct ss_text *out)
 {
 	const struct ss_timeline_file *file = &timeline->files[track->file];
-	const struct ss_shown_track *shown = ss_tracks_find(&file->index->tracks, track->track);
+	const struct ss_shown_track *shown = &file->index->tracks.items[track->place];
 	struct ss_text name = { 0 };
 
 	ss_text_addf(out, "{\"file\":%" PRIu32, track->file);
 	ss_spot_int_known("rank", file->subject->rank, out);
-	ss_text_addf(out, ",\"track\":%" PRIu32, track->track);
+	ss_text_addf(out, ",\"track\":%" PRIu32, shown->track);
 	ss_track_name(file->trace, shown, &name);
 	ss_spot_text("name", name.data, out);
 	ss_text_release(&name);
@@ -28,52 +107,138 @@ static void add_track(const struct ss_timeline *timeline, const struct ss_range_
 		     ss_track_kind_name(shown->kind), track->busy_ns, track->count);
 }
 
-static void add_name(const struct ss_timeline *timeline, const struct ss_range_name *name,
-		     struct ss_text *out)
+static void add_name(const struct ss_timeline *timeline, const struct ss_ranged *ranged,
+		     const struct ss_range_name *name, struct ss_text *out)
 {
-	const struct ss_timeline_file *file = &timeline->files[name->file];
-	bool is_gap = name->track >= file->trace->track_count;
+	const struct ss_index *index = timeline->files[name->file].index;
+	bool is_gap = name->where == SS_WHERE_IDLE;
 
-	ss_text_addf(out, "{\"file\":%" PRIu32 ",\"track\":%" PRIu32, name->file, name->track);
-	ss_spot_text("name",
-		     is_gap ? ss_idle_name((enum ss_idle_cause)name->name)
-			    : ss_strings_text(&file->trace->names, name->name),
-		     out);
+	ss_text_addf(out, "{\"where\":\"%s\"", ss_where_name(name->where));
+	ss_spot_text("name", ss_strings_text(&ranged->texts, name->text), out);
 	ss_text_addf(out,
 		     ",\"color\":%d,\"count\":%" PRIu64 ",\"total_ns\":%" PRId64
-		     ",\"longest_%s\":%" PRIu32 "}",
+		     ",\"self_ns\":%" PRId64 ",\"file\":%" PRIu32 ",\"longest_%s\":%" PRIu32,
 		     is_gap ? (int)SS_COLOR_IDLE
-			    : (int)ss_colors_at(&file->index->colors, name->longest_row),
-		     name->count, name->total_ns, is_gap ? "gap" : "row", name->longest_row);
+			    : (int)ss_colors_at(&index->colors, name->longest_row),
+		     name->count, name->total_ns, name->self_ns, name->file, is_gap ? "gap" : "row",
+		     name->longest_row);
+	if (is_gap)
+		ss_text_addf(out, ",\"track\":%" PRIu32, name->longest_track);
+	ss_text_add_string(out, "}");
 }
 
-static enum ss_status read_tracks(const struct ss_asked *asked, struct ss_timeline *timeline,
-				  struct ss_range *range, struct ss_arena *scratch,
-				  struct ss_error *err)
+static void add_colors(const struct ss_ranged *ranged, struct ss_text *out)
 {
-	struct ss_index *index;
-	uint32_t *tracks, room;
+	const char *comma = "";
 
-	if (!ss_asked_text(asked, "tracks"))
-		return SS_OK;
-	if (range->file_count != 1)
-		return ss_fail(err, SS_ERR_USAGE, "parameter 'tracks' needs one file");
-	SS_TRY(ss_index_of(timeline, range->files[0], &index, err));
-	room = index->trace->track_count + index->idle.device_count;
-	tracks = SS_ARENA_NEW(scratch, uint32_t, (size_t)room + 1);
-	if (!tracks)
-		return ss_fail_memory(err, "the list of tracks");
-	range->tracks = tracks;
-	return ss_asked_list(asked, "tracks", room, tracks, room, &range->track_count, err);
+	ss_text_add_string(out, "],\n\"colors\":[");
+	for (uint32_t where = 0; where < SS_WHERE_IDLE; where++)
+		for (uint32_t color = 0; color < SS_COLOR_COUNT; color++) {
+			const struct ss_range_color *one = &ranged->colors[where][color];
+
+			if (!one->count)
+				continue;
+			ss_text_addf(out,
+				     "%s\n {\"where\":\"%s\",\"color\":%" PRIu32
+				     ",\"count\":%" PRIu64 ",\"self_ns\":%" PRId64 "}",
+				     comma, ss_where_name((enum ss_where)where), color, one->count,
+				     one->self_ns);
+			comma = ",";
+		}
+}
+
+static void add_device(const struct ss_timeline *timeline, const struct ss_range_device *device,
+		       struct ss_text *out)
+{
+	const char *comma = "";
+
+	ss_text_addf(out, "{\"file\":%" PRIu32, device->file);
+	ss_spot_int_known("rank", timeline->files[device->file].subject->rank, out);
+	ss_text_addf(out, ",\"device\":%" PRId64 ",\"busy_ns\":%" PRId64, device->device,
+		     device->busy_ns);
+	ss_spot_int_known("track",
+			  device->idle_track == SS_NO_ROW ? -1 : (int64_t)device->idle_track, out);
+	ss_text_add_string(out, ",\"causes\":[");
+	for (uint32_t i = 0; i < SS_IDLE_CAUSES; i++) {
+		if (!device->cause_ns[i])
+			continue;
+		ss_text_addf(out, "%s{\"cause\":\"%s\",\"number\":%" PRIu32, comma,
+			     ss_idle_name((enum ss_idle_cause)i), i);
+		ss_text_addf(out,
+			     ",\"ns\":%" PRId64 ",\"count\":%" PRIu32 ",\"longest_gap\":%" PRIu32
+			     "}",
+			     device->cause_ns[i], device->gap_count[i], device->longest_gap[i]);
+		comma = ",";
+	}
+	ss_text_addf(out, "],\"outside_ns\":%" PRId64 "}", device->outside_ns);
+}
+
+/* Each text once: those of nodes can be long, and there are many. */
+static enum ss_status add_tree(const struct ss_ranged *ranged, struct ss_arena *scratch,
+			       struct ss_text *out, struct ss_error *err)
+{
+	uint32_t *numbers = SS_ARENA_NEW(scratch, uint32_t, (size_t)ranged->texts.count + 1);
+	uint32_t count = 0;
+
+	if (!numbers)
+		return ss_fail_memory(err, "the names of the tree");
+	ss_text_add_string(out, "],\n\"texts\":[");
+	for (uint32_t i = 0; i < ranged->node_count; i++) {
+		uint32_t *number = &numbers[ranged->nodes[i].text];
+
+		if (*number)
+			continue;
+		ss_text_add_string(out, count ? "," : "");
+		ss_render_quoted(out, ss_strings_text(&ranged->texts, ranged->nodes[i].text));
+		*number = ++count;
+	}
+	ss_text_add_string(out, "],\n\"tree\":[");
+	for (uint32_t i = 0; i < ranged->node_count; i++) {
+		const struct ss_range_node *node = &ranged->nodes[i];
+
+		ss_text_addf(out, "%s\n [%" PRId64 ",%" PRIu32 ",%d,%" PRIu64, i ? "," : "",
+			     node->parent == SS_NO_ROW ? -1 : (int64_t)node->parent,
+			     numbers[node->text] - 1, (int)node->color, node->count);
+		ss_text_addf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 "]", node->total_ns,
+			     node->self_ns, node->rest_ns);
+	}
+	ss_text_addf(out, "],\"tree_rest_ns\":%" PRId64 "}\n", ranged->rest_ns);
+	return SS_OK;
+}
+
+static enum ss_status write_answer(const struct ss_range *range, const struct ss_ranged *ranged,
+				   const struct ss_timeline *timeline, struct ss_arena *scratch,
+				   struct ss_text *out, struct ss_error *err)
+{
+	ss_text_addf(out,
+		     "{\"schema\":\"stepscope.range/1\",\"from_ns\":%" PRId64 ",\"to_ns\":%" PRId64
+		     ",\"tracks\":[",
+		     range->from_ns, range->to_ns);
+	for (uint32_t i = 0; i < ranged->track_count; i++) {
+		ss_text_add_string(out, i ? ",\n " : "\n ");
+		add_track(timeline, &ranged->tracks[i], out);
+	}
+	ss_text_add_string(out, "],\n\"names\":[");
+	for (uint32_t i = 0; i < ranged->name_count; i++) {
+		ss_text_add_string(out, i ? ",\n " : "\n ");
+		add_name(timeline, ranged, &ranged->names[i], out);
+	}
+	ss_text_addf(out, "],\n\"name_count\":%" PRIu64 ",\n\"devices\":[", ranged->all_names);
+	for (uint32_t i = 0; i < ranged->device_count; i++) {
+		ss_text_add_string(out, i ? ",\n " : "\n ");
+		add_device(timeline, &ranged->devices[i], out);
+	}
+	add_colors(ranged, out);
+	return add_tree(ranged, scratch, out, err);
 }
 
 static enum ss_status answer(const struct ss_asked *asked, struct ss_timeline *timeline,
 			     struct ss_arena *scratch, struct ss_text *out, struct ss_error *err)
 {
 	const int64_t most_ns = INT64_C(1) << 53;
-	struct ss_range range = { 0 };
+	struct ss_range range = { .tree_room = TREE_ROOM };
 	struct ss_ranged ranged;
-	uint32_t *files;
+	enum ss_status status;
 	int64_t room;
 
 	SS_TRY(ss_asked_needed(asked, "from", -most_ns, most_ns, &range.from_ns, err));
@@ -82,26 +247,11 @@ static enum ss_status answer(const struct ss_asked *asked, struct ss_timeline *t
 	if (range.to_ns <= range.from_ns)
 		return ss_fail(err, SS_ERR_USAGE, "parameter 'to' is not after 'from'");
 	range.room = (uint32_t)room;
-	SS_TRY(ss_asked_files(asked, timeline, scratch, &files, &range.file_count, err));
-	range.files = files;
-	SS_TRY(read_tracks(asked, timeline, &range, scratch, err));
+	SS_TRY(read_files(asked, timeline, scratch, &range, err));
 	SS_TRY(ss_range_run(&range, timeline, &asked->session->memory, &ranged, err));
-	ss_text_addf(out,
-		     "{\"schema\":\"stepscope.range/1\",\"from_ns\":%" PRId64 ",\"to_ns\":%" PRId64
-		     ",\"tracks\":[",
-		     range.from_ns, range.to_ns);
-	for (uint32_t i = 0; i < ranged.track_count; i++) {
-		ss_text_add_string(out, i ? ",\n " : "\n ");
-		add_track(timeline, &ranged.tracks[i], out);
-	}
-	ss_text_add_string(out, "],\n\"names\":[");
-	for (uint32_t i = 0; i < ranged.name_count; i++) {
-		ss_text_add_string(out, i ? ",\n " : "\n ");
-		add_name(timeline, &ranged.names[i], out);
-	}
-	ss_text_addf(out, "],\n\"name_count\":%" PRIu64 "}\n", ranged.all_names);
+	status = write_answer(&range, &ranged, timeline, scratch, out, err);
 	ss_ranged_release(&ranged);
-	return SS_OK;
+	return status;
 }
 
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
@@ -119,8 +269,9 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_range = {
 	.name = "range",
-	.summary = "What ran in a stretch of time: by track and by name",
-	.parameters = "files tracks from to limit",
+	.summary =
+		"What ran in a stretch of time: by row, name, colour and caller, and what was idle",
+	.parameters = "files rows from to limit",
 	.apart = true,
 	.run = run,
 };

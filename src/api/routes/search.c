@@ -25,14 +25,21 @@ static void add_hits(const struct ss_timeline *timeline, const struct ss_hits *h
 		ss_spot_slice(&timeline->files[hit->file], hit->row, out);
 		ss_text_add_string(out, "}");
 	}
-	ss_text_add_string(out, "]}\n");
+	ss_text_add_string(out, "]");
+	if (hits->has_next)
+		ss_text_addf(out, ",\n\"next\":%" PRIu64, hits->next);
+	if (hits->mark_count)
+		ss_text_add_string(out, ",\n\"marks\":[");
+	for (uint32_t i = 0; i < hits->mark_count; i++)
+		ss_text_addf(out, "%s%" PRIu32, i ? "," : "", hits->marks[i]);
+	ss_text_add_string(out, hits->mark_count ? "]}\n" : "}\n");
 }
 
 static enum ss_status read_search(const struct ss_asked *asked, struct ss_search *out,
 				  struct ss_error *err)
 {
 	const char *kind = ss_asked_text(asked, "kind");
-	int64_t offset, room, longest, step;
+	int64_t offset, room, longest, step, pixels;
 
 	out->pattern = ss_asked_text(asked, "q");
 	if (!out->pattern)
@@ -41,6 +48,9 @@ static enum ss_status read_search(const struct ss_asked *asked, struct ss_search
 	SS_TRY(ss_asked_int(asked, "limit", 0, ROOM_MAX, 200, &room, err));
 	SS_TRY(ss_asked_int(asked, "longest", 0, 1, 0, &longest, err));
 	SS_TRY(ss_asked_int(asked, "step", 0, UINT32_MAX - 1, SS_NO_ROW, &step, err));
+	SS_TRY(ss_asked_int(asked, "from", 0, INT64_MAX, -1, &out->from_ns, err));
+	SS_TRY(ss_asked_int(asked, "pixels", 1, SS_PIXELS_MAX, 0, &pixels, err));
+	out->pixels = (uint32_t)pixels;
 	out->kinds = kind ? ss_search_kinds(kind) : UINT32_MAX;
 	if (!out->kinds)
 		return ss_fail(err, SS_ERR_USAGE, "no kind of slices is called '%.40s'", kind);
@@ -83,7 +93,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 const struct ss_route ss_route_search = {
 	.name = "search",
 	.summary = "Slices whose name holds a text, by file and start: search?q=gemm",
-	.parameters = "q files limit offset longest step kind",
+	.parameters = "q files limit offset longest step kind from pixels",
 	.apart = true,
 	.run = run,
 };

@@ -2,6 +2,7 @@
  * slice.c - route: everything about one slice.
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "analyze/missing.h"
 #include "analyze/short_name.h"
@@ -10,6 +11,7 @@
 #include "api/spot.h"
 #include "timeline/around.h"
 #include "timeline/colors.h"
+#include "timeline/gap.h"
 #include "timeline/members.h"
 #include "timeline/search.h"
 
@@ -17,6 +19,7 @@ struct about {
 	const struct ss_timeline *timeline;
 	const struct ss_timeline_file *file;
 	const struct ss_trace *trace;
+	struct ss_index *index;
 	uint32_t number; /* of the file */
 	uint32_t row;
 	struct ss_text *out;
@@ -83,6 +86,14 @@ static void add_missing(const struct about *about, bool has_stack)
 		ss_text_add_string(about->out, comma);
 		ss_render_quoted(about->out, sentence);
 		comma = ",";
+	}
+	if (about->trace->other_dropped) {
+		snprintf(sentence, sizeof(sentence),
+			 "The program's own arguments of %" PRIu64
+			 " slices are not kept: a file may have %u MB of them.",
+			 about->trace->other_dropped, SS_OTHER_BYTES_MAX >> 20);
+		ss_text_add_string(about->out, comma);
+		ss_render_quoted(about->out, sentence);
 	}
 	ss_text_add_string(about->out, "]");
 }
@@ -154,6 +165,22 @@ static void add_flows(const struct about *about)
 	ss_text_addf(about->out, "],\"flow_count\":%" PRIu64, flows.all_count);
 }
 
+/* --- what waited for it --------------------------------------------------------------- */
+
+static void add_gap(const struct about *about)
+{
+	struct ss_row_gap found;
+
+	ss_text_add_string(about->out, ",\n\"gap\":");
+	if (!ss_gap_of_row(about->index, about->row, &found)) {
+		ss_text_add_string(about->out, "null");
+		return;
+	}
+	ss_text_add_string(about->out, "{");
+	ss_spot_gap(about->file, about->index, found.track, found.gap, about->out);
+	ss_text_addf(about->out, ",\"is_cause\":%s}", found.is_cause ? "true" : "false");
+}
+
 /* --- collectives ---------------------------------------------------------------------- */
 
 static void add_member(const struct about *about, const struct ss_meeting *meeting,
@@ -218,6 +245,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	about.trace = about.file->trace;
 	SS_TRY(ss_asked_needed(asked, "row", 0, (int64_t)about.trace->slices.count - 1, &row, err));
 	about.row = (uint32_t)row;
+	SS_TRY(ss_index_of(timeline, about.number, &about.index, err));
 	ss_arena_init(&scratch, &asked->session->memory);
 	add_head(&about);
 	status = add_stack(&about, &scratch, err);
@@ -226,6 +254,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	ss_arena_release(&scratch);
 	SS_TRY(status);
 	add_flows(&about);
+	add_gap(&about);
 	add_collective(&about);
 	ss_text_add_string(&out->body, "}\n");
 	return SS_OK;

@@ -57,8 +57,8 @@ struct pauses {
 	struct ss_look *look;
 	const struct ss_trace *trace;
 	const struct ss_training *training;
-	uint8_t *names;  /* enum ss_chore, per name */
-	uint8_t *values; /* per name: VALUE_, 0: not looked at */
+	const uint8_t *names; /* enum ss_chore, per name */
+	uint8_t *values;      /* per name: VALUE_, 0: not looked at */
 	struct ss_wholes wholes;
 	struct ss_sites sites;
 	int64_t save_ns, log_ns, callback_ns, guess_ns;
@@ -205,13 +205,13 @@ static void claim(struct pauses *pauses, uint32_t whole, uint8_t what)
 	if (!gone_ns)
 		return;
 	if (what & SS_CHORE_SAVES)
-		pauses->save_ns += gone_ns;
+		ss_ns_add(&pauses->save_ns, gone_ns);
 	else if (what & SS_CHORE_CALLBACK)
-		pauses->callback_ns += gone_ns;
+		ss_ns_add(&pauses->callback_ns, gone_ns);
 	else if (what & SS_CHORE_LOGS)
-		pauses->log_ns += gone_ns;
+		ss_ns_add(&pauses->log_ns, gone_ns);
 	else
-		pauses->guess_ns += gone_ns;
+		ss_ns_add(&pauses->guess_ns, gone_ns);
 	function = function_of(pauses, whole);
 	ss_sites_add(&pauses->sites, slices->name[function], function, gone_ns);
 }
@@ -350,7 +350,7 @@ static enum ss_status find(struct pauses *pauses, struct ss_arena *scratch, stru
 
 	SS_TRY(ss_sites_init(&pauses->sites, look, err));
 	SS_TRY(ss_bricks_training(look->subject->bricks, &pauses->training, err));
-	pauses->names = ss_chores(pauses->trace, scratch);
+	pauses->names = ss_look_chores(look);
 	pauses->values = SS_ARENA_NEW(scratch, uint8_t, (size_t)pauses->trace->names.count + 1);
 	if (!pauses->names || !pauses->values || !ss_wholes_init(&pauses->wholes, look, scratch))
 		return ss_fail_memory(err, "pauses of the loop");

@@ -49,8 +49,8 @@ struct input {
 	uint32_t longest; /* row */
 	int64_t longest_ns;
 	bool in_process;
-	int64_t own_ns;  /* claimed of functions that are no DataLoader */
-	uint8_t *chores; /* enum ss_chore, per name */
+	int64_t own_ns;        /* claimed of functions that are no DataLoader */
+	const uint8_t *chores; /* enum ss_chore, per name */
 	struct ss_inner inner;
 	struct ss_sites sites;
 };
@@ -304,7 +304,7 @@ static enum ss_status find(struct input *input, struct ss_arena *scratch, struct
 	struct ss_look *look = input->look;
 
 	SS_TRY(ss_sites_init(&input->sites, look, err));
-	input->chores = ss_chores(look->trace, scratch);
+	input->chores = ss_look_chores(look);
 	if (!input->chores || !ss_inner_init(&input->inner, look, scratch))
 		return ss_fail_memory(err, "the input");
 	count(input);

@@ -128,7 +128,7 @@ static void look_at(struct products *products, uint32_t number)
 		return;
 	products->has_convs |= worker != SS_NO_ROW &&
 			       ss_works_of(products->speedup.works, worker)->kind == SS_WORK_CONV;
-	*(worker != SS_NO_ROW ? &products->known_ns : &products->guessed_ns) += task->own_ns;
+	ss_ns_add(worker != SS_NO_ROW ? &products->known_ns : &products->guessed_ns, task->own_ns);
 	ss_sites_add(&products->sites, name, site, task->own_ns);
 }
 

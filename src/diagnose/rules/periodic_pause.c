@@ -61,7 +61,7 @@ static int64_t operators_in(const struct ss_trace *trace, const struct ss_task *
 		if (trace->slices.start_ns[row] > until_ns)
 			until_ns = trace->slices.start_ns[row];
 		own_ns = own_ns < end_ns ? own_ns : end_ns;
-		sum_ns += own_ns - until_ns;
+		ss_ns_add(&sum_ns, own_ns - until_ns);
 		until_ns = own_ns;
 	}
 	return sum_ns;

@@ -584,6 +584,7 @@ const struct ss_rule ss_rule_straggler = {
 	.silent_share = 0.01,
 	.why = "ByteDance looks into jobs that a rank makes 3 % slower; below 1 % ranks of a "
 	       "healthy job differ as much",
+	.is_waited_for = true,
 	.look = ss_own_work_look,
 	.judge = judge_ranks,
 };

@@ -40,8 +40,8 @@ struct validation {
 	const struct ss_training *training;
 	const struct ss_phases *phases;
 	const struct ss_ops *ops;
-	uint8_t *chores; /* enum ss_chore, per name */
-	uint8_t *heavy;  /* per name: 1 an operator of a forward pass, 2 none */
+	const uint8_t *chores; /* enum ss_chore, per name */
+	uint8_t *heavy;        /* per name: 1 an operator of a forward pass, 2 none */
 	struct ss_wholes wholes;
 	struct ss_sites sites;
 	uint8_t *steps; /* per step: it has such a stretch */
@@ -290,7 +290,7 @@ static enum ss_status find(struct validation *v, struct ss_arena *scratch, struc
 	if (!v->training->trains)
 		return SS_OK;
 	SS_TRY(ss_sites_init(&v->sites, look, err));
-	v->chores = ss_chores(v->trace, scratch);
+	v->chores = ss_look_chores(look);
 	v->heavy = SS_ARENA_NEW(scratch, uint8_t, (size_t)v->trace->names.count + 1);
 	v->steps = SS_ARENA_NEW(scratch, uint8_t, (size_t)v->trace->steps.count + 1);
 	if (!v->chores || !v->heavy || !v->steps || !ss_wholes_init(&v->wholes, look, scratch))

@@ -3,25 +3,15 @@
  */
 #include "sim/writer/output.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "base/new_file.h"
 #include "read/gzip_write.h"
-
-/* What the file is called until it is whole, behind its name. */
-static const char unfinished[] = ".tmp";
 
 struct ss_sim_output {
 	struct ss_memory *memory;
 	struct ss_gzip_writer *gzip; /* NULL: plain */
-	uint64_t bytes;
-	size_t name_bytes;
-	int fd;
-	char *name;      /* that it will have */
-	char *temporary; /* that it has */
+	struct ss_new_file file;
 };
 
 static enum ss_status write_bytes(void *context, const char *bytes, size_t length,
@@ -29,19 +19,7 @@ static enum ss_status write_bytes(void *context, const char *bytes, size_t lengt
 {
 	struct ss_sim_output *output = context;
 
-	while (length) {
-		ssize_t count = write(output->fd, bytes, length);
-
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count < 0)
-			return ss_fail(err, SS_ERR_IO, "cannot write '%s': %s", output->name,
-				       strerror(errno));
-		bytes += count;
-		length -= (size_t)count;
-		output->bytes += (uint64_t)count;
-	}
-	return SS_OK;
+	return ss_new_file_write(&output->file, bytes, length, err);
 }
 
 static enum ss_status compress_bytes(void *context, const char *bytes, size_t length,
@@ -54,31 +32,20 @@ static enum ss_status compress_bytes(void *context, const char *bytes, size_t le
 
 static void release(struct ss_sim_output *output)
 {
-	struct ss_memory *memory = output->memory;
-
 	ss_gzip_writer_close(output->gzip);
-	if (output->name)
-		ss_memory_free(memory, output->name, output->name_bytes);
-	if (output->temporary)
-		ss_memory_free(memory, output->temporary, output->name_bytes);
-	ss_memory_free(memory, output, sizeof(*output));
+	ss_new_file_drop(&output->file);
+	ss_memory_free(output->memory, output, sizeof(*output));
 }
 
 static enum ss_status open_file(struct ss_sim_output *output, const char *path, bool compressed,
 				struct ss_error *err)
 {
-	output->name_bytes = strlen(path) + sizeof(".gz") + sizeof(unfinished);
-	output->name = ss_memory_resize(output->memory, NULL, 0, output->name_bytes);
-	output->temporary = ss_memory_resize(output->memory, NULL, 0, output->name_bytes);
-	if (!output->name || !output->temporary)
-		return ss_fail_memory(err, "an output file");
-	snprintf(output->name, output->name_bytes, "%s%s", path, compressed ? ".gz" : "");
-	snprintf(output->temporary, output->name_bytes, "%s%s", output->name, unfinished);
-	output->fd = open(output->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (output->fd < 0)
-		return ss_fail(err, SS_ERR_IO, "cannot create '%s': %s", output->temporary,
-			       strerror(errno));
-	return SS_OK;
+	char name[SS_PATH_BYTES];
+	int length = snprintf(name, sizeof(name), "%s%s", path, compressed ? ".gz" : "");
+
+	if (length < 0 || length >= (int)sizeof(name))
+		return ss_fail(err, SS_ERR_USAGE, "the path '%.100s...' is too long", path);
+	return ss_new_file_open(name, &output->file, err);
 }
 
 enum ss_status ss_sim_output_open(const char *path, bool compressed, struct ss_memory *memory,
@@ -89,7 +56,7 @@ enum ss_status ss_sim_output_open(const char *path, bool compressed, struct ss_m
 
 	if (!output)
 		return ss_fail_memory(err, "an output file");
-	*output = (struct ss_sim_output){ .memory = memory, .fd = -1 };
+	*output = (struct ss_sim_output){ .memory = memory, .file.fd = -1 };
 	if (compressed)
 		status = ss_gzip_writer_open(memory, write_bytes, output, &output->gzip, err);
 	if (status == SS_OK)
@@ -114,17 +81,10 @@ enum ss_status ss_sim_output_close(struct ss_sim_output *output, bool whole, uin
 
 	if (whole && output->gzip)
 		status = ss_gzip_writer_finish(output->gzip, err);
-	/* some file systems tell only here that there was no room */
-	if (close(output->fd) != 0 && errno != EINTR && whole && status == SS_OK)
-		status = ss_fail(err, SS_ERR_IO, "cannot write '%s': %s", output->name,
-				 strerror(errno));
-	if (whole && status == SS_OK && rename(output->temporary, output->name) != 0)
-		status = ss_fail(err, SS_ERR_IO, "cannot name '%s': %s", output->name,
-				 strerror(errno));
-	if (!whole || status != SS_OK)
-		unlink(output->temporary);
 	if (bytes)
-		*bytes = output->bytes;
+		*bytes = output->file.bytes;
+	if (whole && status == SS_OK)
+		status = ss_new_file_close(&output->file, err);
 	release(output);
 	return status;
 }

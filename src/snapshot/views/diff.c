@@ -136,6 +136,7 @@ const struct ss_view ss_snapshot_view_diff = {
 	.empty = "Neither snapshot holds anything.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "change_bytes before_bytes after_bytes before_blocks after_blocks",
 	.rankless = true,
 	.run_snapshot = diff_run,
 };

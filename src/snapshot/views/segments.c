@@ -170,6 +170,7 @@ const struct ss_view ss_snapshot_view_segments = {
 	.empty = "The snapshot has no segments.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
+	.sums = "bytes active_bytes blocks requested_bytes",
 	.groups = { "segment", "block" },
 	.rankless = true,
 	.run_snapshot = segments_run,

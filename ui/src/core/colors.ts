@@ -4,6 +4,8 @@
  * darkened or lightened to 3:1 against the background. The hues were searched for: with any of
  * three kinds of colour blindness simulated, two of them are at least 16 apart in CIELAB.
  */
+import type { PartLook } from "./types";
+
 export const COLORS = [
 	"compute",
 	"communication",
@@ -88,6 +90,11 @@ const HUES = ["hue-1", "hue-2", "hue-3", "hue-4", "hue-5", "hue-6", "hue-7", "hu
 /* The token of a colour's number, as `color` and `paint` of tiles have it. */
 export function colorToken(number: number): string {
 	return `--c-${COLORS[number] ?? HUES[number - COLORS.length] ?? "other"}`;
+}
+
+/* A part of a step as charts draw it. */
+export function kindOf(look: PartLook) {
+	return { ...look, color: COLORS[look.color] ?? "other" };
 }
 
 /* Red, green, blue of #rrggbb; built pages have the short form, #fff. */

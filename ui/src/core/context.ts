@@ -4,6 +4,7 @@
 import { createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { Client } from "./client";
+import type { Work } from "./transport";
 import type { Job } from "./types";
 
 export interface Opened {
@@ -17,6 +18,28 @@ export function useOpened(): Opened {
 	const opened = useContext(OpenedContext);
 	if (!opened) throw new Error("nothing is open");
 	return opened;
+}
+
+/* An answer that comes sooner is not worth a bar. */
+const WORK_AFTER_MS = 300;
+
+/* What the core works at, while something is waited for; null: not known. */
+export function useWork(waits: boolean): Work | null {
+	const transport = useContext(OpenedContext)?.client.transport;
+	const [work, change] = useState<Work | null>(null);
+	useEffect(() => {
+		if (!waits || !transport) return;
+		let stop = () => {};
+		const timer = setTimeout(() => {
+			stop = transport.watch((told) => told && change(told));
+		}, WORK_AFTER_MS);
+		return () => {
+			clearTimeout(timer);
+			stop();
+			change(null);
+		};
+	}, [waits, transport]);
+	return work;
 }
 
 export type Loaded<T> =

@@ -1,16 +1,32 @@
 /*
  * http.ts - transport: `stepscope serve`.
  */
-import { Gone, type Progress, Refused, type Reply, type Transport } from "./transport";
+import {
+	Gone,
+	type Progress,
+	Refused,
+	type Reply,
+	type Transport,
+	type Work,
+} from "./transport";
 
 const TOKEN_KEY = "stepscope-token";
 
 /* How often the server is asked while it loads. */
 const POLL_MS = 100;
 
+/* And while it makes a long answer. */
+const WORK_MS = 200;
+
+/* Before the server has told anything. */
+const READING = "Reading the traces";
+
 interface State {
 	state: "loading" | "ready" | "failed";
 	error?: string;
+	work?: Work | null;
+	doing?: string | null;
+	share?: number | null;
 	path?: string;
 	file?: number;
 	files?: number;
@@ -80,6 +96,8 @@ export function httpTransport(token: string): Transport {
 				if (state.state === "failed")
 					throw new Refused(state.error ?? "loading failed");
 				progress({
+					doing: state.doing ?? READING,
+					share: state.share ?? null,
 					path: state.path ?? "",
 					file: state.file ?? 0,
 					files: state.files ?? 0,
@@ -89,6 +107,23 @@ export function httpTransport(token: string): Transport {
 				});
 				await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 			}
+		},
+		watch(told) {
+			const state = async () => {
+				try {
+					const answer = await fetchFrom("/api/state");
+					const { work } = (await answer.json()) as State;
+					if (timer) told(work ?? null);
+				} catch {
+					/* what is waited for says so */
+				}
+				if (timer) timer = window.setTimeout(() => void state(), WORK_MS);
+			};
+			let timer = window.setTimeout(() => void state(), 0);
+			return () => {
+				clearTimeout(timer);
+				timer = 0;
+			};
 		},
 		async ask(target: string, signal?: AbortSignal): Promise<Reply> {
 			const response = await fetchFrom(`/api/ask/${target}`, signal);

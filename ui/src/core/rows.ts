@@ -22,6 +22,12 @@ export function sum(values: (number | null)[]): number {
 	return values.reduce((all: number, value) => all + (value ?? 0), 0);
 }
 
+/* The median as the command has it: of two in the middle the lower one, which was measured. */
+export function middle(values: number[]): number | null {
+	const sorted = [...values].sort((a, b) => a - b);
+	return sorted[(sorted.length - 1) >> 1] ?? null;
+}
+
 export function median(values: number[]): number {
 	const sorted = [...values].sort((a, b) => a - b);
 	const middle = sorted.length >> 1;

@@ -9,11 +9,14 @@ export type Selection =
 	| { kind: "slice"; file: number; row: number }
 	| { kind: "gap"; file: number; track: number; gap: number }
 	| { kind: "finding"; number: number }
-	| { kind: "range"; from: number; to: number }
+	/* `rows`: as the route range has them; without them all rows of the scope. */
+	| { kind: "range"; from: number; to: number; rows?: string }
 	| { kind: "note"; from: number; to: number }
-	/* Of a snapshot: a stack that holds memory; a block, after an event or at the end. */
+	/* Of a snapshot: a stack that holds memory; a block, after an event or at the end; an
+	   allocation, by its event. */
 	| { kind: "held"; stack: number; event: number | null }
 	| { kind: "block"; address: string; event: number | null }
+	| { kind: "allocation"; event: number }
 	/* A row of a table: its number in the order of the core. */
 	| { kind: "row"; view: string; group: string; index: number };
 
@@ -45,7 +48,7 @@ const EMPTY: View = {
 /* The token of a link is no part of the view. */
 const KNOWN = new Set(["rank", "step", "from", "to", "at", "q", "note", "token"]);
 
-function writeSelection(selected: Selection): string {
+export function writeSelection(selected: Selection): string {
 	if (selected.kind === "slice") return `slice.${selected.file}.${selected.row}`;
 	if (selected.kind === "gap")
 		return `gap.${selected.file}.${selected.track}.${selected.gap}`;
@@ -53,9 +56,12 @@ function writeSelection(selected: Selection): string {
 	if (selected.kind === "held") return `held.${selected.stack}.${selected.event ?? "end"}`;
 	if (selected.kind === "block")
 		return `block.${selected.address}.${selected.event ?? "end"}`;
+	if (selected.kind === "allocation") return `allocation.${selected.event}`;
 	if (selected.kind === "row")
 		return `row.${selected.view}.${selected.group}.${selected.index}`;
-	return `${selected.kind}.${Math.round(selected.from)}.${Math.round(selected.to)}`;
+	const span = `${Math.round(selected.from)}.${Math.round(selected.to)}`;
+	if (selected.kind === "note") return `note.${span}`;
+	return `range.${span}${selected.rows ? `.${selected.rows}` : ""}`;
 }
 
 function readRow([view = "", group = "", index = ""]: string[]): Selection | null {
@@ -71,8 +77,19 @@ function readHeld(kind: string, [what = "", when = ""]: string[]): Selection | n
 	return null;
 }
 
-function readSelection(text: string | null): Selection | null {
+/* Groups of a file and its tracks: 0-3-9_2. */
+const ROWS = /^\d+(-\d+)*(_\d+(-\d+)*)*$/;
+
+function readRange([from = "", to = "", rows]: string[]): Selection | null {
+	if (!/^\d+$/.test(from) || !/^\d+$/.test(to)) return null;
+	const span = { kind: "range" as const, from: Number(from), to: Number(to) };
+	if (rows === undefined) return span;
+	return ROWS.test(rows) ? { ...span, rows } : null;
+}
+
+export function readSelection(text: string | null): Selection | null {
 	const [kind, ...words] = (text ?? "").split(".");
+	if (kind === "range") return words.length <= 3 ? readRange(words) : null;
 	if (kind === "row") return readRow(words);
 	if (kind === "held" || kind === "block") return readHeld(kind, words);
 	const [a = -1, b = -1, c = -1] = words.map(Number);
@@ -80,8 +97,8 @@ function readSelection(text: string | null): Selection | null {
 	if (kind === "slice" && words.length === 2) return { kind, file: a, row: b };
 	if (kind === "gap" && words.length === 3) return { kind, file: a, track: b, gap: c };
 	if (kind === "finding" && words.length === 1) return { kind, number: a };
-	if ((kind === "range" || kind === "note") && words.length === 2)
-		return { kind, from: a, to: b };
+	if (kind === "allocation" && words.length === 1) return { kind, event: a };
+	if (kind === "note" && words.length === 2) return { kind, from: a, to: b };
 	return null;
 }
 
@@ -129,6 +146,8 @@ const OWN = "stepscope";
 
 class Store {
 	view: View = { ...EMPTY };
+	arrived = true; /* by a link, Back or Forward: the address says everything */
+	jumped = false; /* to a place whose window is not settled: the timeline sets it */
 	private listeners = new Set<() => void>();
 	private timer = 0;
 
@@ -137,6 +156,9 @@ class Store {
 		this.view = readAddress(location.hash || place);
 		addEventListener("hashchange", () => {
 			if (location.hash === writeAddress(this.view)) return;
+			clearTimeout(this.timer);
+			this.arrived = true;
+			this.jumped = false;
 			const { notes } = this.view;
 			const next = readAddress(location.hash);
 			/* Back and Forward lead to places; notes are what one has written since. A
@@ -154,15 +176,26 @@ class Store {
 	/* Another tab is another place to go back to; everything else changes the place. */
 	set(change: Partial<View>): void {
 		const goes = change.tab !== undefined && change.tab !== this.view.tab;
-		this.view = { ...this.view, ...change, ...(goes ? { own: change.own ?? {} } : {}) };
+		if (goes) return this.go({ own: {}, ...change });
+		this.view = { ...this.view, ...change };
 		clearTimeout(this.timer);
-		if (goes) history.pushState(OWN, "", writeAddress(this.view));
-		else
-			this.timer = window.setTimeout(
-				() => history.replaceState(OWN, "", writeAddress(this.view)),
-				ADDRESS_MS,
-			);
+		this.timer = window.setTimeout(() => this.write(), ADDRESS_MS);
 		this.tell();
+	}
+
+	/* To a place that Back leads away from again. */
+	go(change: Partial<View>): void {
+		this.write();
+		this.arrived = false;
+		this.view = { ...this.view, ...change };
+		history.pushState(OWN, "", writeAddress(this.view));
+		this.tell();
+	}
+
+	/* The place as it is now; what waits to be written is not lost. */
+	private write(): void {
+		clearTimeout(this.timer);
+		history.replaceState(OWN, "", writeAddress(this.view));
 	}
 
 	setOwn(change: Record<string, string>): void {
@@ -192,14 +225,19 @@ export function useView<T>(select: (view: View) => T): T {
 	return value;
 }
 
-/* Leads to a place on the timeline: a third of the window on each side of it. */
+/* Leads to a place on the timeline: a third of the window on each side of it. Which rows are
+ * shown there follows from what is selected (timeline/jump.ts). */
 export function showOnTimeline(start: number, duration: number, selected: Selection | null): void {
 	if (!Number.isFinite(start) || !Number.isFinite(duration)) return;
 	const around = Math.max(duration, 1000);
-	store.set({
+	const own = store.view.tab === "timeline" ? store.view.own : {};
+	const jump = selected ? writeSelection(selected) : "";
+	store.jumped = true;
+	store.go({
 		tab: "timeline",
 		from: start - around,
 		to: start + duration + around,
 		selected,
+		own: { ...own, jump },
 	});
 }

@@ -6,8 +6,8 @@ export const VIEWS = {
 	utilization: {
 		rank: "id", device: "id", span_ns: "ns", gpu_percent: "percent",
 		sm_percent: "percent", occupancy_percent: "percent", tensor_percent: "percent",
-		busy_ns: "ns", idle_ns: "ns", kernel_ns: "ns", compute_ns: "ns",
-		exposed_comm_ns: "ns", exposed_copy_ns: "ns",
+		tensor_eligible_percent: "percent", busy_ns: "ns", idle_ns: "ns", kernel_ns: "ns",
+		compute_ns: "ns", exposed_comm_ns: "ns", exposed_copy_ns: "ns",
 	},
 	breakdown: {
 		rank: "id", step: "id", name: "text", dur_ns: "ns", kernel_ns: "ns",
@@ -69,11 +69,11 @@ export const VIEWS = {
 		path: "text",
 	},
 	kernels: {
-		rank: "id", kernel: "text", op: "text", device: "id", stream: "id", calls: "count",
-		total_ns: "ns", share_percent: "percent", mean_ns: "ns", max_ns: "ns",
-		occupancy_percent: "percent", tensor_cores: "text", name: "text", category: "text",
-		kind: "text", min_ns: "ns", std_ns: "ns", blocks_per_sm: "number", grid: "text",
-		block: "text", registers: "count", shared_bytes: "bytes",
+		rank: "id", kernel: "text", op: "text", device: "id", stream: "id", line: "text",
+		calls: "count", total_ns: "ns", share_percent: "percent", mean_ns: "ns",
+		max_ns: "ns", occupancy_percent: "percent", tensor_cores: "text", name: "text",
+		category: "text", kind: "text", min_ns: "ns", std_ns: "ns", blocks_per_sm: "number",
+		grid: "text", block: "text", registers: "count", shared_bytes: "bytes",
 	},
 	durations: {
 		rank: "id", category: "text", bucket: "text", from_ns: "ns", to_ns: "ns",
@@ -182,6 +182,7 @@ export const VIEWS = {
 		rank: "id", host: "text", step: "id", for: "id", steps: "count", step_ns: "ns",
 		compute_ns: "ns", comm_ns: "ns", overlap_percent: "percent", exposed_ns: "ns",
 		wait_ns: "ns", lateness_ns: "ns", last: "count", of: "count", idle_ns: "ns",
+		part: "text", part_ns: "ns", part_percent: "percent",
 	},
 	stragglers: {
 		rank: "id", pattern: "text", late_ns: "ns", step_percent: "percent", steps: "count",
@@ -228,6 +229,11 @@ export const VIEWS = {
 		device: "text", line: "text", category: "text", peak_bytes: "bytes",
 		peak_percent: "percent", peak_blocks: "count", end_bytes: "bytes",
 		end_blocks: "count", repeats: "count", checkpoint_bytes: "bytes", stack: "text",
+	},
+	"snapshot-phases": {
+		device: "text", step: "id", phase: "text", steps: "count", peaks: "count",
+		peak_bytes: "bytes", peak_percent: "percent", rise_bytes: "bytes",
+		net_bytes: "bytes", line: "text", event: "id", at_ns: "ns",
 	},
 	"snapshot-timeline": {
 		device: "text", at_ns: "ns", event: "id", min_bytes: "bytes", max_bytes: "bytes",
@@ -321,6 +327,7 @@ export interface CriticalPathRow extends RowOf<"critical-path"> {}
 export interface SnapshotFindingsRow extends RowOf<"snapshot-findings"> {}
 export interface SnapshotSummaryRow extends RowOf<"snapshot-summary"> {}
 export interface SnapshotHoldersRow extends RowOf<"snapshot-holders"> {}
+export interface SnapshotPhasesRow extends RowOf<"snapshot-phases"> {}
 export interface SnapshotTimelineRow extends RowOf<"snapshot-timeline"> {}
 export interface SnapshotAllocationsRow extends RowOf<"snapshot-allocations"> {}
 export interface SnapshotLeaksRow extends RowOf<"snapshot-leaks"> {}

@@ -9,12 +9,22 @@ export interface Reply {
 
 /* What loading has done so far. */
 export interface Progress {
+	doing: string;
+	share: number | null; /* of all bytes; null: not known */
 	path: string;
 	file: number;
 	files: number;
 	doneBytes: number;
 	totalBytes: number;
 	events: number;
+}
+
+/* What an answer that takes its time has done so far. */
+export interface Work {
+	doing: string; /* "Replaying the steps" */
+	done: number;
+	count: number;
+	share: number; /* of the whole answer */
 }
 
 /* A request that the core refused: its sentence is for people. */
@@ -35,6 +45,8 @@ export interface Transport {
 	/* Resolves when runs are open; calls back while files load. */
 	open(progress: (progress: Progress) => void): Promise<void>;
 	ask(target: string, signal?: AbortSignal): Promise<Reply>;
+	/* Calls back now and then with what the core works at; null: nothing that takes long. */
+	watch(told: (work: Work | null) => void): () => void;
 	/* Adds a run to compare with; null where that is not possible. */
 	compare: ((files: Picked[], progress: (progress: Progress) => void) => Promise<void>) | null;
 	/* A link that opens the same place elsewhere; null where what is open has no address. */

@@ -26,6 +26,10 @@ export interface TableDocument {
 	columns: Column[];
 	rows: Cell[][];
 	row_count: number;
+	/* What figures are sums or means of: "sum over 4 steps". */
+	basis?: string;
+	/* Sums over all rows, null where a column does not add up. */
+	totals?: Cell[];
 	notes: string[];
 	quality: Quality;
 }
@@ -226,6 +230,19 @@ export interface ColumnOffer {
 	about: string;
 	detail: boolean;
 	bar: boolean;
+	/* Where a row is on the timeline: it begins there, lasts so long (and so much longer), or
+	 * is the longest of the slices or kernels of this name. */
+	place?: "moment" | "length" | "longer" | "slice" | "kernel";
+	sums: boolean;
+}
+
+/* How a part of a step is drawn; a colour is a number of core/colors.ts. */
+export interface PartLook {
+	name: string;
+	color: number;
+	hatched: boolean;
+	waits: boolean; /* for other ranks */
+	about: string;
 }
 
 export interface ViewOffer {
@@ -235,6 +252,12 @@ export interface ViewOffer {
 	of_job: boolean;
 	of_snapshot: boolean;
 	groups: string[];
+	/* Rows with the most of these stand first; none: they have an order of their own, and so
+	 * have those of the groups in own_order. */
+	order: string[];
+	own_order: string[];
+	events: string[]; /* groups whose rows happened once: ranks have no median of them */
+	zero: "file" | "collectives" | "steps" | "path"; /* moments count from there */
 	columns: ColumnOffer[];
 }
 
@@ -242,6 +265,8 @@ export interface Offers {
 	views: ViewOffer[];
 	causes: Cause[]; /* of idle time */
 	colorings: Coloring[]; /* what can give slices their colour */
+	phases: PartLook[]; /* parts of the view phases, in the order in which they are drawn */
+	rank_parts: PartLook[]; /* of the view ranks, group part */
 	routes: { name: string; summary: string; parameters: string; apart: boolean }[];
 }
 
@@ -256,10 +281,14 @@ export interface FlagPlace {
 	ns: number;
 }
 
+/* Places that cost most, those of each stretch of the run, and how many there are. */
 export interface Flag {
 	number: number;
 	rule: string;
 	level: string;
 	title: string;
+	count: number;
 	places: FlagPlace[];
+	spread: FlagPlace[];
+	collective: Place | null; /* where the other ranks wait longest for the one it is about */
 }

@@ -16,14 +16,19 @@ export function clocksWithin(errorNs: number): string {
 /* The file's name, or the folder that holds all of them. */
 export function runName(job: Job): string {
 	const all = job.files.length ? job.files : job.snapshots;
-	const paths = all.map((file) => file.path.split(/[/\\]/).filter(Boolean));
+	const paths = all.map((file) => file.path.split(/[/\\]/).filter(isName));
 	const first = paths[0];
 	if (!first) return "no files";
 	if (paths.length === 1) return trimName(first[first.length - 1] ?? "");
 	let depth = 0;
 	while (paths.every((path) => path.length > depth + 1 && path[depth] === first[depth]))
 		depth++;
-	return depth ? (first[depth - 1] ?? "") : plural(paths.length, "file");
+	const own = trimName(first[first.length - 1] ?? "");
+	return depth ? (first[depth - 1] ?? "") : `${own} and ${paths.length - 1} more`;
+}
+
+function isName(word: string): boolean {
+	return word !== "" && word !== "." && word !== "..";
 }
 
 function trimName(name: string): string {

@@ -198,6 +198,7 @@ function Column(props: {
 	frame: Frame;
 	labelled: boolean;
 	chosen: boolean;
+	stop: boolean;
 	onChoose: ((id: string) => void) | undefined;
 }) {
 	const { bar, kinds, frame, onChoose } = props;
@@ -210,8 +211,18 @@ function Column(props: {
 	if (onChoose) words.push("opens");
 	if (props.chosen) words.push("chosen");
 
+	/* One stop of the tab key for all bars; arrows lead to the others. */
+	const button = onChoose
+		? {
+				role: "button" as const,
+				tabindex: props.stop ? 0 : -1,
+				"aria-label": bar.title,
+				"aria-pressed": props.chosen,
+				onClick: () => onChoose(bar.id),
+			}
+		: {};
 	return (
-		<g class={words.join(" ")} onClick={onChoose ? () => onChoose(bar.id) : undefined}>
+		<g class={words.join(" ")} data-bar={bar.id} {...button}>
 			<title>{bar.title}</title>
 			<rect class="hit" x={left} y={0} width={pitch} height={height} />
 			<Stack {...{ bar, kinds, x, width: thick, scale, floor }} />
@@ -244,6 +255,24 @@ function wholeOf(bar: Bar): number {
 /* Pixels that a label needs. */
 const LABEL = 34;
 
+/* Arrows go from bar to bar, Enter and Space choose. */
+function onKey(event: KeyboardEvent): void {
+	const bar = (event.target as Element).closest<SVGGElement>(".bar-column.opens");
+	if (!bar || event.ctrlKey || event.metaKey || event.altKey) return;
+	const next =
+		event.key === "ArrowRight"
+			? bar.nextElementSibling
+			: event.key === "ArrowLeft"
+				? bar.previousElementSibling
+				: null;
+	if (next?.matches(".bar-column")) (next as SVGGElement).focus();
+	else if (event.key === "Enter" || event.key === " ")
+		bar.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+	else if (!event.key.startsWith("Arrow")) return;
+	event.preventDefault();
+	event.stopPropagation();
+}
+
 export function Bars({ label, kinds, bars, chosen, onChoose, height = 180, level }: Props) {
 	const [box, width] = useWidth();
 	const most = Math.max(1, level?.value ?? 0, ...bars.map(wholeOf));
@@ -251,10 +280,20 @@ export function Bars({ label, kinds, bars, chosen, onChoose, height = 180, level
 	const every = Math.ceil(LABEL / frame.pitch);
 	const used = kinds.filter((_, i) => bars.some((bar) => (bar.parts[i] ?? 0) > 0));
 	const y = frame.floor - (level?.value ?? 0) * frame.scale;
+	const stop = Math.max(
+		0,
+		bars.findIndex((bar) => bar.id === chosen),
+	);
 
 	return (
 		<div ref={box} class="bars">
-			<svg width={width} height={height} role="img" aria-label={label}>
+			<svg
+				width={width}
+				height={height}
+				role={onChoose ? "group" : "img"}
+				aria-label={label}
+				onKeyDown={onKey}
+			>
 				<Hatch />
 				<Axis frame={frame} most={most} />
 				{bars.map((bar, i) => (
@@ -264,6 +303,7 @@ export function Bars({ label, kinds, bars, chosen, onChoose, height = 180, level
 						at={i}
 						labelled={i % every === 0 || (bar.marks ?? false)}
 						chosen={chosen === bar.id}
+						stop={i === stop}
 					/>
 				))}
 				{level ? (

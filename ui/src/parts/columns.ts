@@ -31,6 +31,7 @@ export interface DrawnColumn extends TableColumn {
 	digits: Intl.NumberFormat; /* made once: making one takes longer than using it */
 	most: number; /* largest absolute value: the whole of the bar */
 	pixels: number;
+	room: number; /* pixels of its longest text, as far as that is worth showing */
 }
 
 const TIMES: [number, string][] = [
@@ -54,6 +55,7 @@ const LETTER = 8;
 const PADDING = 26;
 const LEAST = 64;
 const TEXT_MOST = 560;
+const ROOM_MOST = 1200;
 const BAR_LEAST = 104;
 
 export function headingOf(column: TableColumn): string {
@@ -164,6 +166,7 @@ export function drawColumn(column: TableColumn, rows: Cell[][]): DrawnColumn | n
 		}),
 		most: reach.most,
 		pixels: 0,
+		room: 0,
 	};
 	const measure = makeMeasure();
 	const longest = drawn.numeric
@@ -175,7 +178,16 @@ export function drawColumn(column: TableColumn, rows: Cell[][]): DrawnColumn | n
 	const room = drawn.numeric ? text : text + Math.min(WIDER_MOST, text * WIDER);
 	const wide = Math.ceil(Math.max(room, head) + PADDING);
 	drawn.pixels = Math.min(TEXT_MOST, Math.max(column.bar ? BAR_LEAST : LEAST, wide));
+	drawn.room = Math.max(drawn.pixels, Math.min(ROOM_MOST, wide));
 	return drawn;
+}
+
+/* The column, wide enough for a sum below it, which is bold. */
+export function fitTotals(column: DrawnColumn, totals: Cell[]): DrawnColumn {
+	if (!column.numeric || !totals.some((value) => value !== null)) return column;
+	const measure = makeMeasure();
+	const wide = totals.map((value) => measure(formatIn(column, value), 600) + PADDING);
+	return { ...column, pixels: Math.max(column.pixels, Math.ceil(Math.max(...wide))) };
 }
 
 /* The cell in the unit of its column. */

@@ -10,7 +10,7 @@ export function CopyBox({ text, label }: { text: string; label: string }) {
 			<figcaption>
 				{label} <Copy text={text} />
 			</figcaption>
-			<pre>
+			<pre tabIndex={0}>
 				<code>{text}</code>
 			</pre>
 		</figure>

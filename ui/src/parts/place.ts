@@ -4,7 +4,16 @@
  */
 import type { Client } from "../core/client";
 import { type Selection, showOnTimeline } from "../core/store";
-import type { Cell, Job, JobFile, Place, TableDocument, Tracks } from "../core/types";
+import type {
+	Cell,
+	ColumnOffer,
+	Job,
+	JobFile,
+	Place,
+	TableDocument,
+	Tracks,
+	ViewOffer,
+} from "../core/types";
 import { decodeTiles } from "../timeline/decode";
 
 export interface Spot {
@@ -36,24 +45,28 @@ function fileOf(job: Job, rank: Cell): JobFile | null {
 	);
 }
 
-/* Moments count from the first event of the file. */
-const MOMENTS = ["at_ns", "start_ns", "peak_at_ns", "first_ns"];
-const LENGTHS = ["dur_ns", "longest_ns", "idle_ns", "lifetime_ns"];
-
-/* Moments of some views of the whole job count from elsewhere. */
-async function zeroOf(client: Client, job: Job, view: string, read: Read): Promise<number | null> {
-	if (view === "collectives") return job.collectives_ns ?? null;
-	if (view === "critical-path") {
+/* What moments of a view count from. */
+async function zeroOf(client: Client, job: Job, offer: ViewOffer, read: Read) {
+	if (offer.zero === "collectives") return job.collectives_ns ?? null;
+	if (offer.zero === "path") {
 		const all = { from: 0, to: job.span_ns, pixels: 1 };
 		const path = await client.json<{ pieces: { start_ns: number }[] }>("path", all);
 		return path.pieces[0]?.start_ns ?? null;
 	}
 	const good = job.files.filter((file) => file.problem === null && file.steps?.length);
-	if (view === "idle-together") {
+	if (offer.zero === "steps") {
 		const first = good.toSorted((a, b) => (a.rank ?? 0) - (b.rank ?? 0))[0];
 		return first?.steps?.find((step) => !step.dropped)?.start_ns ?? null;
 	}
 	return fileOf(job, read("rank"))?.start_ns ?? null;
+}
+
+/* What is known in the columns that say this about the place of a row. */
+function figuresOf(offer: ViewOffer, place: ColumnOffer["place"], read: Read): number[] {
+	return offer.columns
+		.filter((column) => column.place === place)
+		.map((column) => numberOf(read(column.name)))
+		.filter((ns) => ns !== null);
 }
 
 /* The step that a row is about, where it is about nothing smaller. */
@@ -68,23 +81,15 @@ function stepSpot(file: JobFile, step: Cell): Spot | null {
 	};
 }
 
-/* A collective lasts from the first that comes to the end of the transfer. */
-function lengthOf(read: Read): number {
-	const spread = numberOf(read("spread_ns"));
-	if (spread !== null) return spread + (numberOf(read("transfer_ns")) ?? 0);
-	return LENGTHS.map((one) => numberOf(read(one))).find((ns) => ns !== null) ?? 0;
-}
-
-function momentSpot(zero: number, read: Read): Spot | null {
-	for (const name of MOMENTS) {
-		const at = numberOf(read(name));
-		if (at === null) continue;
-		const start = zero + at;
-		const duration = lengthOf(read);
-		const range: Selection = { kind: "range", from: start, to: start + duration };
-		return { start, duration, selected: duration ? range : null };
-	}
-	return null;
+function momentSpot(zero: number, offer: ViewOffer, read: Read): Spot | null {
+	const at = figuresOf(offer, "moment", read)[0];
+	if (at === undefined) return null;
+	const start = zero + at;
+	const length = figuresOf(offer, "length", read).at(-1);
+	const more = figuresOf(offer, "longer", read).reduce((sum, ns) => sum + ns, 0);
+	const duration = length === undefined ? 0 : length + more;
+	const range: Selection = { kind: "range", from: start, to: start + duration };
+	return { start, duration, selected: duration ? range : null };
 }
 
 /* The gap of a device that begins at this moment: the one that the tiles of its track hold. */
@@ -106,21 +111,6 @@ async function gapAt(
 	const gap = sheet.row[at];
 	return gap === undefined ? null : { kind: "gap", file: file.file, track, gap };
 }
-
-/* Columns that name slices, the most exact first; the kind narrows the search. */
-const NAMES: [string, string | null][] = [
-	["name", null],
-	["kernel", "kernel"],
-	["call", null],
-	["op", null],
-	["leaf", null],
-	["frame", null],
-	["module", null],
-	["hider", null],
-	["next", null],
-	["collective", null],
-	["sequence", "kernel"],
-];
 
 /* Requests have a limit of length; so much of a name tells it from others. */
 const NAME_MOST = 400;
@@ -147,24 +137,27 @@ async function search(client: Client, q: string, more: Record<string, string | n
 	};
 }
 
+/* By its whole name; else the longest kernel that has the first word of a short name. */
 async function namedSpot(
 	client: Client,
-	view: string,
+	offer: ViewOffer,
 	file: JobFile | null,
 	step: number | null,
 	read: Read,
 ): Promise<Spot | null> {
-	for (const [column, kind] of NAMES) {
+	const named = offer.columns.flatMap(({ name: column, place }) => {
 		const name = read(column);
-		if (typeof name !== "string" || !name) continue;
-		const where = {
-			kind: view === "kernels" ? "kernel" : kind,
-			files: file ? file.file : null,
-			step,
-		};
-		const spot =
-			(await search(client, wholeName(name), where)) ??
-			(where.kind ? await search(client, firstWord(name), where) : null);
+		const isName = (place === "slice" || place === "kernel") && typeof name === "string";
+		const kind = place === "kernel" ? "kernel" : null;
+		return isName && name ? [{ name, kind }] : [];
+	});
+	const at = { files: file ? file.file : null, step };
+	for (const { name, kind } of named) {
+		const spot = await search(client, wholeName(name.trim()), { kind, ...at });
+		if (spot) return spot;
+	}
+	for (const { name, kind } of named) {
+		const spot = kind && (await search(client, firstWord(name), { kind, ...at }));
 		if (spot) return spot;
 	}
 	return null;
@@ -177,27 +170,32 @@ export async function spotOf(
 	document: TableDocument,
 	row: Cell[],
 ): Promise<Spot | null> {
+	const offer = await client.offer(view);
+	if (!offer) return null;
 	const read = cellReader(document, row);
 	const file = fileOf(job, read("rank") ?? read("last") ?? read("worst"));
 	const step = numberOf(read("step"));
 
-	if (file && view === "steps") return stepSpot(file, step);
-	const zero = await zeroOf(client, job, view, read);
-	const moment = zero === null ? null : momentSpot(zero, read);
-	if (moment && file && view === "gaps" && document.group === "gap")
+	const zero = await zeroOf(client, job, offer, read);
+	const moment = zero === null ? null : momentSpot(zero, offer, read);
+	/* A row that happened once may be a gap: it begins at that very moment. */
+	if (moment && file && offer.events.includes(document.group ?? ""))
 		moment.selected =
 			(await gapAt(client, file, read("device"), moment.start)) ??
 			moment.selected;
 	if (moment) return moment;
 	return (
-		(await namedSpot(client, view, file, step, read)) ??
+		(await namedSpot(client, offer, file, step, read)) ??
 		(file ? stepSpot(file, step) : null)
 	);
 }
 
 /* Whether any row of a table can be found on the timeline: sums of many things cannot. */
-export function hasPlaces({ columns, rows }: TableDocument): boolean {
-	const names = new Set(["step", ...MOMENTS, ...NAMES.map(([column]) => column)]);
+export function hasPlaces({ columns, rows }: TableDocument, offer: ViewOffer): boolean {
+	const placed = offer.columns.filter(
+		({ place }) => place === "moment" || place === "slice" || place === "kernel",
+	);
+	const names = new Set(["step", ...placed.map((column) => column.name)]);
 	const found = columns.flatMap((column, i) => (names.has(column.name) ? [i] : []));
 	return rows.some((row) => found.some((i) => (row[i] ?? null) !== null));
 }

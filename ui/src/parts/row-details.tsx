@@ -7,6 +7,7 @@ import { formatCell } from "../core/format";
 import type { Cell } from "../core/types";
 import { exactly, headingOf, isNumeric, type TableColumn } from "./columns";
 import { Copy } from "./copy";
+import { titleName } from "./names";
 import { showRow } from "./place";
 import { Failed, Loading, Nothing } from "./state";
 import { useTable } from "./table-view";
@@ -94,12 +95,16 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 	const name = title
 		? String(row[title.index])
 		: `${selected.view}, row ${selected.index + 1}`;
+	/* the core's own short name stands first */
+	const first = String(row[texts[0]?.index ?? -1] ?? "");
+	const isShort = first !== "" && name.includes(first.replace(/<.*/, ""));
+	const short = titleName(isShort ? first : name);
 
 	return (
 		<div class="row-details">
 			<header>
-				<h2 class="mono">{name}</h2>
-				<Copy text={name} />
+				<h2 class="mono">{short}</h2>
+				<Copy text={name} label="copy name" />
 				<button
 					type="button"
 					class="button"
@@ -121,6 +126,7 @@ export function RowDetails({ selected }: { selected: RowSelection }) {
 					{said}
 				</span>
 			</header>
+			{short === name ? null : <p class="mono row-name">{name}</p>}
 			<RowFacts columns={ready.columns} row={row} title={name} />
 		</div>
 	);

@@ -3,12 +3,14 @@
  */
 import type { Parameters } from "../core/client";
 import type { View } from "../core/store";
-import type { Job, TableDocument, ViewOffer } from "../core/types";
-import { HAPPENED_ONCE } from "../tabs/views";
+import type { ColumnOffer, Job, TableDocument, ViewOffer } from "../core/types";
 import { isNumeric, type TableColumn } from "./columns";
 
 /* Rows of one rank that come at once; more is told, and order and filter are then the core's. */
 export const MOST_ROWS = 20000;
+
+/* Of all ranks together: those with most, in the order in which they are shown. */
+export const MOST_OF_RANKS = 5000;
 
 export function ranksOf(job: Job): number[] {
 	const ranks = job.files.flatMap((file) =>
@@ -20,9 +22,15 @@ export function ranksOf(job: Job): number[] {
 /* Several ranks, none chosen: one row with the median of the ranks, or a row for each. Not
  * where a row is about one thing that happened once. */
 export function hasSpread(job: Job, view: View, offer: ViewOffer, group: string): boolean {
-	const once = HAPPENED_ONCE[offer.name]?.includes(group || (offer.groups[0] ?? ""));
+	const once = offer.events.includes(group || (offer.groups[0] ?? ""));
 	const shared = offer.of_job || offer.of_snapshot;
 	return !shared && !once && view.rank === null && ranksOf(job).length > 1;
+}
+
+/* What rows have most of, before they are there; without devices the first is 0 everywhere. */
+function mostOf(job: Job, offer: ViewOffer, group: string): string | undefined {
+	if (offer.own_order.includes(group || (offer.groups[0] ?? ""))) return undefined;
+	return job.files.some((file) => file.device_slices) ? offer.order[0] : offer.order.at(-1);
 }
 
 export function scopeOf(
@@ -30,16 +38,20 @@ export function scopeOf(
 	view: View,
 	offer: ViewOffer,
 	group: string,
-	each: boolean,
+	apart: boolean,
 ): Parameters {
-	const spread = hasSpread(job, view, offer, group) && !each;
+	const spread = hasSpread(job, view, offer, group) && !apart;
 	if (offer.of_snapshot)
 		return { group: group && group !== offer.groups[0] ? group : null, top: MOST_ROWS };
+	/* A thousand ranks have a million gaps: the core chooses, not the page. */
+	const each = !offer.of_job && !spread && view.rank === null && ranksOf(job).length > 1;
+	const most = each ? mostOf(job, offer, group) : undefined;
 	return {
 		rank: spread ? "all" : view.rank,
 		step: offer.of_job ? null : view.step,
 		group: group && group !== offer.groups[0] ? group : null,
-		top: MOST_ROWS,
+		top: most ? MOST_OF_RANKS : MOST_ROWS,
+		sort: most ?? null,
 	};
 }
 
@@ -93,25 +105,29 @@ export function columnsOf(document: TableDocument, offer: ViewOffer): TableColum
 	});
 }
 
-/* Rows that are looked at to see what a table is ordered by. */
-const ORDERED_ROWS = 50;
-
-/* Without a declared bar: the time or size that the core orders the rows by, else the first. */
-function mainOf(document: TableDocument, offer: ViewOffer): string | undefined {
-	const sized = offer.columns.filter(
-		(column) => !column.detail && (column.type === "ns" || column.type === "bytes"),
-	);
-	const rank = document.columns.findIndex((column) => column.name === "rank");
-	const rows = document.rows
-		.slice(0, ORDERED_ROWS)
-		.filter((row) => rank < 0 || row[rank] === document.rows[0]?.[rank]);
-	const falls = (name: string) => {
-		const at = document.columns.findIndex((column) => column.name === name);
-		const cells = rows.map((row) => Number(row[at] ?? 0));
-		return (
-			(cells[0] ?? 0) > 0 &&
-			cells.every((cell, i) => i === 0 || cell <= (cells[i - 1] ?? 0))
+/* The first of the columns that the view orders its rows by that has anything, as the document
+ * has it: of all ranks the median. */
+function orderedBy(document: TableDocument, offer: ViewOffer) {
+	for (const name of offer.order) {
+		const median = name.replace(/(_ns|_bytes|_percent)?$/, "_median$1");
+		const at = document.columns.findIndex(
+			(column) => column.name === name || column.name === median,
 		);
-	};
-	return (sized.find((column) => falls(column.name)) ?? sized[0])?.name;
+		const shown = document.columns[at]?.name;
+		if (shown && document.rows.some((row) => row[at])) return { name, shown };
+	}
+	return null;
+}
+
+/* Without a declared bar: the time or size that rows are ordered by, else the first one. */
+function mainOf(document: TableDocument, offer: ViewOffer): string | undefined {
+	const sized = (column: ColumnOffer) =>
+		!column.detail && (column.type === "ns" || column.type === "bytes");
+	return orderedBy(document, offer)?.name ?? offer.columns.find(sized)?.name;
+}
+
+/* The column that puts the rows in the order of the view; "": they have one of their own. */
+export function usualOrder(document: TableDocument, offer: ViewOffer): string {
+	if (offer.own_order.includes(document.group ?? "")) return "";
+	return orderedBy(document, offer)?.shown ?? "";
 }

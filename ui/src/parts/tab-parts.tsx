@@ -25,8 +25,6 @@ interface Props {
 	above?: Partial<Record<string, ComponentType>>;
 	/* The group that a view begins with. */
 	groups?: Partial<Record<string, string>>;
-	/* Its detail columns that are shown at first. */
-	columns?: Partial<Record<string, readonly string[]>>;
 	/* What a click on its rows does. */
 	onRow?: Partial<Record<string, NonNullable<TableViewProps["onRow"]>>>;
 }
@@ -36,7 +34,6 @@ export function TabParts({
 	before = [],
 	above = {},
 	groups = {},
-	columns = {},
 	onRow = {},
 }: Props) {
 	const { client } = useOpened();
@@ -77,15 +74,12 @@ export function TabParts({
 				<chosen.component />
 			) : (
 				<>
-					<p class="soft summary">
-						{view ? (summary(view) ?? "\u00a0") : null}
-					</p>
 					{Above ? <Above /> : null}
 					{view ? (
 						<TableView
 							key={view}
 							view={view}
-							columns={columns[view] ?? []}
+							summary={summary(view) ?? ""}
 							{...(group ? { group } : {})}
 							{...(open ? { onRow: open } : {})}
 						/>

@@ -137,6 +137,82 @@ function CellOf(props: { column: DrawnColumn; value: Cell; onShow: (() => void) 
 	);
 }
 
+/* Sums below the rows: of those that are shown, of all. */
+export interface Total {
+	label: string;
+	cells: Cell[];
+}
+
+/* Stands in all columns before the first sum. */
+function Label({ words, room }: { words: string; room: number }) {
+	if (room < 1) return null;
+	return (
+		<div
+			role="gridcell"
+			class="text"
+			aria-colspan={room}
+			style={{ gridColumn: `span ${room}` }}
+		>
+			{words}
+		</div>
+	);
+}
+
+export function Totals(props: {
+	totals: Total[];
+	columns: DrawnColumn[];
+	style: Style;
+	firstLine: number;
+}) {
+	const { totals, columns } = props;
+	const summed = (column: DrawnColumn, { cells }: Total) =>
+		column.numeric && (cells[column.index] ?? null) !== null;
+	if (!totals.some((total) => columns.some((column) => summed(column, total)))) return null;
+	return (
+		<div class="table-totals" style={{ minWidth: props.style["minWidth"] ?? "" }}>
+			{totals.map((total, i) => (
+				<div
+					key={total.label}
+					class="table-row"
+					role="row"
+					aria-rowindex={props.firstLine + i}
+					style={props.style}
+				>
+					<Label
+						words={total.label}
+						room={columns.findIndex((column) => summed(column, total))}
+					/>
+					{columns
+						.slice(columns.findIndex((column) => summed(column, total)))
+						.map((column) => (
+							<div
+								key={column.name}
+								role="gridcell"
+								class="number"
+								title={
+									summed(column, total)
+										? exactly(
+												column,
+												total.cells[column.index] ??
+													null,
+											)
+										: undefined
+								}
+							>
+								{summed(column, total)
+									? formatIn(
+											column,
+											total.cells[column.index] ?? null,
+										)
+									: ""}
+							</div>
+						))}
+				</div>
+			))}
+		</div>
+	);
+}
+
 interface RowProps {
 	id: string;
 	line: number;

@@ -2,10 +2,11 @@
  * table-tools.tsx - what stands above a table: chips, filter, columns, CSV.
  */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { formatCount } from "../core/format";
 import { plural } from "../core/words";
 import type { DrawnColumn } from "./columns";
+import { Menu } from "./menu";
 
 /* The browser saves a text as a file. */
 export function saveText(name: string, text: string, type: string): void {
@@ -22,66 +23,43 @@ function Columns(props: {
 	shown: string[];
 	onShown: (names: string[]) => void;
 }) {
-	const box = useRef<HTMLDetailsElement>(null);
-
-	useEffect(() => {
-		const close = (event: Event) => {
-			const element = box.current;
-			if (element?.open && !element.contains(event.target as Node))
-				element.open = false;
-		};
-		addEventListener("pointerdown", close);
-		return () => removeEventListener("pointerdown", close);
-	}, []);
 	const turn = (name: string, on: boolean) =>
 		props.onShown(
 			on ? [...props.shown, name] : props.shown.filter((one) => one !== name),
 		);
 	return (
-		<details
-			class="menu"
-			ref={box}
-			onKeyDown={(event) => {
-				if (event.key !== "Escape" || !box.current?.open) return;
-				box.current.open = false;
-				box.current.querySelector("summary")?.focus();
-				event.stopPropagation();
-			}}
-		>
-			<summary class="button">Columns ▾</summary>
-			<div class="menu-body">
-				{props.details.map((column) => (
-					<label key={column.name} title={column.about}>
-						<input
-							type="checkbox"
-							checked={props.shown.includes(column.name)}
-							onChange={(event) =>
-								turn(
-									column.name,
-									event.currentTarget.checked,
-								)
-							}
-						/>
-						<span>{column.heading}</span>
-						<span class="soft">{column.about}</span>
-					</label>
-				))}
-			</div>
-		</details>
+		<Menu text="Columns ▾">
+			{props.details.map((column) => (
+				<label key={column.name} title={column.about}>
+					<input
+						type="checkbox"
+						checked={props.shown.includes(column.name)}
+						onChange={(event) =>
+							turn(
+								column.name,
+								event.currentTarget.checked,
+							)
+						}
+					/>
+					<span>{column.heading}</span>
+					<span class="soft">{column.about}</span>
+				</label>
+			))}
+		</Menu>
 	);
 }
 
-function Csv({ label, csv }: { label: string; csv: () => Promise<string> }) {
+const CSV_ABOUT = "The whole table, as the command prints it with --format csv";
+
+function Csv(props: { label: string; csv: () => Promise<string>; about: string }) {
+	const { label, csv, about } = props;
 	const [failed, fail] = useState("");
 
 	return (
 		<button
 			type="button"
 			class="button"
-			title={
-				failed ||
-				"The whole table, as the command prints it with --format csv"
-			}
+			title={failed || about}
 			onClick={async () => {
 				try {
 					saveText(`stepscope-${label}.csv`, await csv(), "text/csv");
@@ -108,6 +86,7 @@ export function Toolbar(props: {
 	shown: string[];
 	onShown: (names: string[]) => void;
 	csv: (() => Promise<string>) | null;
+	csvAbout?: string | undefined;
 	found: number;
 	rowCount: number;
 	children?: ComponentChildren;
@@ -142,7 +121,13 @@ export function Toolbar(props: {
 					onShown={props.onShown}
 				/>
 			) : null}
-			{props.csv ? <Csv label={props.label} csv={props.csv} /> : null}
+			{props.csv ? (
+				<Csv
+					label={props.label}
+					csv={props.csv}
+					about={props.csvAbout ?? CSV_ABOUT}
+				/>
+			) : null}
 		</div>
 	);
 }

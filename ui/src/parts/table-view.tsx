@@ -2,18 +2,28 @@
  * table-view.tsx - a table of a view of the core, by name, in the scope of the status bar.
  */
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { type Client, type Parameters, targetOf } from "../core/client";
 import { useLoaded, useOpened } from "../core/context";
 import { formatCount } from "../core/format";
 import { store, useView, type View } from "../core/store";
 import type { Cell, Job, TableDocument, ViewOffer } from "../core/types";
-import { OWN_ORDER } from "../tabs/views";
+import { plural } from "../core/words";
+import { Basis } from "./basis";
 import { Chips } from "./chips";
 import { hasPlaces, showRow } from "./place";
-import { columnsOf, hasSpread, MOST_ROWS, ranksOf, scopeOf } from "./scope";
+import {
+	columnsOf,
+	hasSpread,
+	MOST_OF_RANKS,
+	MOST_ROWS,
+	ranksOf,
+	scopeOf,
+	usualOrder,
+} from "./scope";
 import { Failed, Loading } from "./state";
 import { Table } from "./table";
+import type { Total } from "./table-row";
 
 export interface TableViewProps {
 	view: string;
@@ -25,9 +35,9 @@ export interface TableViewProps {
 	told?: boolean;
 	/* Where the view has groups: the one to begin with. */
 	group?: string;
-	/* Detail columns that are shown at first. */
-	columns?: readonly string[];
 	lines?: number;
+	/* A sentence above it. */
+	summary?: string;
 	/* Instead of details in the drawer; false: those after all. */
 	onRow?: (row: Cell[], document: TableDocument) => boolean;
 	children?: ComponentChildren;
@@ -63,11 +73,37 @@ async function load(
 	name: string,
 	asked: Parameters,
 	choice: Choice,
-): Promise<TableDocument> {
-	const document = await client.view(name, asked);
-	const cut = document.rows.length < document.row_count;
-	if (!cut || (!choice.order && !choice.filter)) return document;
-	return client.view(name, { ...asked, sort: choice.order, name: choice.filter });
+): Promise<{ document: TableDocument; whole: TableDocument }> {
+	const whole = await client.view(name, asked);
+	const cut = whole.rows.length < whole.row_count;
+	if (!cut || (!choice.order && !choice.filter)) return { document: whole, whole };
+	const sort = choice.order || asked["sort"];
+	const parameters = { ...asked, sort, name: choice.filter };
+	return { document: await client.view(name, parameters), whole };
+}
+
+/* The sums of all rows, and of those that the filter leaves: both are the core's. */
+function useTotals(
+	client: Client,
+	name: string,
+	ready: { whole: TableDocument; asked: Parameters } | null,
+	filter: string,
+): Total[] {
+	const wanted = filter.trim();
+	const found = useLoaded(async () => {
+		if (!wanted || !ready?.whole.totals) return null;
+		const parameters = { ...ready.asked, name: wanted, top: 1 };
+		return { wanted, table: await client.view(name, parameters) };
+	}, [client, name, ready?.whole, wanted]).value;
+	const shown = found?.wanted === wanted ? found.table : null;
+	const whole = ready?.whole;
+	return useMemo(() => {
+		if (!whole?.totals || whole.row_count < 2) return [];
+		const all = { label: `total of ${plural(whole.row_count, "row")}`, cells: whole.totals };
+		if (!shown) return [all];
+		const label = `shown: ${plural(shown.row_count, "row")}`;
+		return [{ label, cells: shown.totals ?? [] }, all];
+	}, [whole, shown]);
 }
 
 const SPREADS = [
@@ -122,14 +158,14 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 		const offer = await client.offer(name);
 		if (!offer) throw new Error(`This stepscope has no view “${name}”.`);
 		const asked = { ...scopeOf(job, view, offer, choice.group, choice.each), ...fixed };
-		const document = await load(client, name, asked, choice);
+		const { document, whole } = await load(client, name, asked, choice);
 		cut.current =
 			document.row_count > document.rows.length || (cut.current && asks !== "");
 		const one = view.rank !== null || ranksOf(job).length < 2;
 		const columns = columnsOf(document, offer).map((column) =>
 			one && column.name === "rank" ? { ...column, detail: true } : column,
 		);
-		return { offer, asked, document, columns };
+		return { offer, asked, document, whole, columns };
 	}, [
 		client,
 		name,
@@ -146,10 +182,12 @@ export function useTable(name: string, id: string, group: string, fixed: Paramet
 
 const OF_JOB = "This table is about the whole job: the chosen step does not narrow it.";
 
-function notesOf(document: TableDocument): string[] {
+function notesOf(document: TableDocument, asked: Parameters): string[] {
 	if (document.rows.length >= document.row_count) return [...document.notes];
-	const most = formatCount(MOST_ROWS);
-	return [...document.notes, `The first ${most} rows of a rank are shown; the CSV has all.`];
+	const shown = asked["sort"]
+		? `The first ${formatCount(MOST_OF_RANKS)} of ${formatCount(document.row_count)} rows`
+		: `The first ${formatCount(MOST_ROWS)} rows of a rank`;
+	return [...document.notes, `${shown} are shown; the CSV has all.`];
 }
 
 export function TableView(props: TableViewProps) {
@@ -171,7 +209,8 @@ export function TableView(props: TableViewProps) {
 				]),
 			),
 		);
-	const notes = ready ? notesOf(ready.document) : [];
+	const notes = ready ? notesOf(ready.document, ready.asked) : [];
+	const totals = useTotals(client, props.view, ready, choice.filter);
 	if (ready?.offer.of_job && view.step !== null) notes.unshift(OF_JOB);
 
 	if (!ready)
@@ -181,11 +220,10 @@ export function TableView(props: TableViewProps) {
 			<Loading what={`Making the table of ${props.view}…`} />
 		);
 	const { document, offer, asked, columns } = ready;
-	/* Of several ranks the core orders by rank or name; people want the most first. */
+	/* Of each rank the core puts rank after rank; people want the most first. */
 	const own = !offer.of_job && !offer.of_snapshot;
 	const several = own && view.rank === null && ranksOf(job).length > 1;
-	const bar = columns.find((column) => column.bar)?.name ?? "";
-	const usual = several && !OWN_ORDER.has(props.view) ? bar : "";
+	const usual = several ? usualOrder(document, offer) : "";
 	const selected = view.selected;
 	const marked =
 		selected?.kind === "row" &&
@@ -210,22 +248,28 @@ export function TableView(props: TableViewProps) {
 			{loaded.state === "failed" ? (
 				<Failed error={loaded.error} retry={retry} />
 			) : null}
+			<p class="soft summary">
+				{props.summary}
+				{props.summary && document.basis ? " · " : ""}
+				<Basis of={document} />
+			</p>
 			<Table
 				label={props.view}
 				columns={columns}
 				rows={document.rows}
 				rowCount={document.row_count}
+				totals={totals}
 				notes={said ? [said, ...notes] : notes}
 				empty={offer.empty}
 				order={choice.order || usual}
 				onOrder={(sort) => set({ sort })}
 				filter={choice.filter}
 				onFilter={(filter) => set({ filter })}
-				shown={choice.shown ?? [...(props.columns ?? [])]}
+				shown={choice.shown ?? []}
 				onShown={(names) => set({ cols: names.join(",") || "none" })}
 				marked={marked}
 				onRow={open}
-				{...(!offer.of_snapshot && hasPlaces(document) ? { onShow: show } : {})}
+				{...(!offer.of_snapshot && hasPlaces(document, offer) ? { onShow: show } : {})}
 				csv={(sort, name) =>
 					client.text(`view/${props.view}`, {
 						...asked,

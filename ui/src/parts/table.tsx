@@ -5,9 +5,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Cell } from "../core/types";
-import { type DrawnColumn, drawColumn, type TableColumn } from "./columns";
+import { type DrawnColumn, drawColumn, fitTotals, type TableColumn } from "./columns";
 import { arrange, type Order } from "./rows";
-import { Header, Row, type Style } from "./table-row";
+import { Header, Row, type Style, type Total, Totals } from "./table-row";
 import { Toolbar } from "./table-tools";
 import "./table.css";
 
@@ -15,6 +15,12 @@ export const ROW_PIXELS = 26;
 
 /* A name is cut below this. */
 const NAME_LEAST = 160;
+
+/* Pixels of a scroll bar and the frame. */
+const SCROLLBAR = 18;
+
+/* A bar has so many times the spare width of a number. */
+const BAR_SHARE = 2;
 
 /* Rows drawn beyond the window, so that a quick scroll does not show white. */
 const BEYOND = 12;
@@ -39,6 +45,10 @@ export interface TableProps {
 	marked?: number | null;
 	/* The whole table as the command prints it. */
 	csv?: (order: Order, filter: string) => Promise<string>;
+	/* Sums, which stay in sight below the rows. */
+	totals?: Total[];
+	/* What the file holds, where it is not that. */
+	csvAbout?: string;
 	/* Rows that the core has beyond these. */
 	rowCount?: number;
 	/* Group chips and the like, at the left of the toolbar. */
@@ -46,6 +56,8 @@ export interface TableProps {
 	/* Rows that are seen at once; without it the table fills what is around it. */
 	lines?: number;
 }
+
+const NO_TOTALS: Total[] = [];
 
 /* The height of so many rows. */
 function pixels(rows: number, more = 0): string {
@@ -89,10 +101,10 @@ function useWindow(count: number) {
 	};
 }
 
-function scrollTo(box: HTMLDivElement | null, line: number): void {
+function scrollTo(box: HTMLDivElement | null, line: number, totals: number): void {
 	if (!box) return;
 	const top = line * ROW_PIXELS;
-	const room = box.clientHeight - 2 * ROW_PIXELS;
+	const room = box.clientHeight - (2 + totals) * ROW_PIXELS;
 	if (top < box.scrollTop) box.scrollTop = top;
 	else if (top > box.scrollTop + room) box.scrollTop = top - room;
 }
@@ -111,19 +123,17 @@ function lineAfter(key: string, line: number, count: number, page: number): numb
 	return next === undefined ? null : Math.max(0, Math.min(count - 1, next));
 }
 
-/* Names give way where the window is narrow; where it is wide the rest stays empty, so that
- * figures stand beside their name. */
+/* Names give way where the window is narrow. Where it is wide all columns get more in the
+ * measure of what they hold, long names and bars most. */
 function templateOf(columns: DrawnColumn[]): Style {
 	const least = (column: DrawnColumn) =>
 		column.numeric ? column.pixels : Math.min(column.pixels, NAME_LEAST);
 	const tracks = columns.map((column) => {
-		const from = least(column);
-		return from === column.pixels
-			? `${from}px`
-			: `minmax(${from}px, ${column.pixels}px)`;
+		const share = column.bar ? BAR_SHARE * column.pixels : column.room;
+		return `minmax(${least(column)}px, ${Math.round(share)}fr)`;
 	});
 	return {
-		gridTemplateColumns: [...tracks, "1fr"].join(" "),
+		gridTemplateColumns: tracks.join(" "),
 		minWidth: `${columns.reduce((all, column) => all + least(column), 0)}px`,
 	};
 }
@@ -133,8 +143,16 @@ function useDrawn(props: TableProps) {
 		() =>
 			props.columns
 				.map((column) => drawColumn(column, props.rows))
-				.filter((column) => column !== null),
-		[props.columns, props.rows],
+				.filter((column) => column !== null)
+				.map((column) =>
+					fitTotals(
+						column,
+						(props.totals ?? []).map(
+							({ cells }) => cells[column.index] ?? null,
+						),
+					),
+				),
+		[props.columns, props.rows, props.totals],
 	);
 	const shown = (props.shown ?? []).join(",");
 	const columns = useMemo(
@@ -203,7 +221,7 @@ function Rows(props: {
 function Notes({ notes }: { notes: string[] }) {
 	if (!notes.length) return null;
 	return (
-		<ul class="table-notes">
+		<ul class="table-notes" tabIndex={0} aria-label="Notes on the table">
 			{notes.map((note) => (
 				<li key={note}>{note}</li>
 			))}
@@ -211,9 +229,18 @@ function Notes({ notes }: { notes: string[] }) {
 	);
 }
 
-function emptyWords(props: TableProps): string {
-	if (props.rows.length) return "No row has this text in a name. Escape clears the filter.";
-	return props.empty ?? "Nothing here.";
+/* Instead of rows: there are none, or none that the filter lets through. */
+function Empty(props: { table: TableProps; filter: string; onClear: () => void }) {
+	const { rows, empty } = props.table;
+	if (!rows.length && !props.filter) return <p class="state">{empty ?? "Nothing here."}</p>;
+	return (
+		<p class="state">
+			No name contains “{props.filter}”.{" "}
+			<button type="button" class="button" onClick={props.onClear}>
+				Clear filter
+			</button>
+		</p>
+	);
 }
 
 /* What was chosen, the rows in their order, and the row that the keys are on. */
@@ -236,6 +263,7 @@ export function Table(props: TableProps) {
 	const { order, filter, shown, line, setLine, found } = chosen;
 	const { drawn, columns, style } = useDrawn({ ...props, shown });
 	const { box, first, last, page } = useWindow(found.length);
+	const totals = props.totals ?? NO_TOTALS;
 
 	useEffect(() => {
 		if (box.current) box.current.scrollTop = 0;
@@ -253,7 +281,7 @@ export function Table(props: TableProps) {
 		const next = lineAfter(event.key, line, found.length, page);
 		if (next !== null && found.length) {
 			setLine(next);
-			scrollTo(box.current, next);
+			scrollTo(box.current, next, totals.length);
 		} else if (event.key === "Enter") open(line, props.onRow ?? props.onShow);
 		else if (event.key === "t") open(line, props.onShow);
 		else return;
@@ -279,6 +307,7 @@ export function Table(props: TableProps) {
 				shown={shown}
 				onShown={chosen.setShown}
 				csv={csv ? () => csv(order, filter) : null}
+				csvAbout={props.csvAbout}
 				found={found.length}
 				rowCount={props.rowCount ?? props.rows.length}
 			>
@@ -288,12 +317,22 @@ export function Table(props: TableProps) {
 				ref={box}
 				class="table-box"
 				role="grid"
+				hidden={!columns.length}
 				tabIndex={0}
 				aria-label={props.label}
-				aria-rowcount={found.length + 1}
+				aria-rowcount={found.length + 1 + totals.length}
 				aria-colcount={columns.length}
 				aria-activedescendant={line >= 0 ? `${id}-${line}` : undefined}
-				style={props.lines ? { height: pixels(props.lines + 1, 2) } : {}}
+				style={
+					props.lines
+						? {
+								maxHeight: pixels(
+									props.lines + 1 + totals.length,
+									SCROLLBAR,
+								),
+							}
+						: {}
+				}
 				onKeyDown={onKeyDown}
 			>
 				<Header
@@ -317,8 +356,20 @@ export function Table(props: TableProps) {
 					onRow={props.onRow ? choose : null}
 					onShow={props.onShow ? show : null}
 				/>
-				{found.length ? null : <p class="state">{emptyWords(props)}</p>}
+				<Totals
+					totals={totals}
+					columns={columns}
+					style={style}
+					firstLine={found.length + 2}
+				/>
 			</div>
+			{found.length ? null : (
+				<Empty
+					table={props}
+					filter={filter}
+					onClear={() => chosen.setFilter("")}
+				/>
+			)}
 			<Notes notes={props.notes ?? []} />
 		</section>
 	);

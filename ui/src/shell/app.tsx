@@ -13,6 +13,7 @@ import { Help } from "./help";
 import { isTyping } from "./keys";
 import { StatusBar } from "./status";
 import "./shell.css";
+import "./print.css";
 
 /* Keys that work on every tab. */
 function useKeys(onSearch: () => void, onHelp: () => void): void {
@@ -50,6 +51,8 @@ function Frame({ opened, onClose }: { opened: Opened; onClose: (() => void) | nu
 
 	useKeys(
 		() => {
+			const menu = field.current?.closest("details");
+			if (menu) menu.open = true;
 			field.current?.focus();
 			field.current?.select();
 		},

@@ -3,6 +3,7 @@
  */
 import type { ComponentType } from "preact";
 import type { Selection } from "../core/store";
+import { AllocationDetails } from "../tabs/memory/snapshot/allocation";
 import { BlockDetails } from "../tabs/memory/snapshot/block";
 import { AnyRowDetails } from "../tabs/memory/snapshot/row";
 import { HeldDetails } from "../tabs/memory/snapshot/stack";
@@ -28,6 +29,7 @@ export const DETAILS: DetailsOf = {
 	row: { title: "Row", component: AnyRowDetails },
 	held: { title: "Stack", component: HeldDetails },
 	block: { title: "Block", component: BlockDetails },
+	allocation: { title: "Allocation", component: AllocationDetails },
 	slice: { title: "Slice", component: SliceDetails },
 	gap: { title: "Gap", component: GapDetails },
 	note: { title: "Note", component: NoteDetails },

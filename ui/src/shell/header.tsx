@@ -2,12 +2,14 @@
  * header.tsx - what is open, the search, the theme, the help; and the tabs as links.
  */
 import type { RefObject } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useOpened } from "../core/context";
 import { store, useView, writeAddress } from "../core/store";
 import { runName, runWords } from "../core/words";
 import { Copy } from "../parts/copy";
+import { closeMenu, Menu } from "../parts/menu";
 import type { Tab } from "../tabs/tab";
+import { useNarrow } from "./narrow";
 import { Search } from "./search";
 import { readTheme, setTheme, type Theme } from "./theme";
 
@@ -42,29 +44,17 @@ const LINK_HINT =
 	"Copies a link to what is shown: this tab, its scope and selection. A link to a server " +
 	"holds its key: whoever has it can read these traces while the server runs.";
 
-export function Header(props: {
+interface HeaderProps {
 	field: RefObject<HTMLInputElement | null>;
 	onHelp: () => void;
 	onClose: (() => void) | null;
-}) {
-	const { client, job } = useOpened();
-	const first = job.files[0] ?? job.snapshots[0];
-	const { link } = client.transport;
-	const devices = [...new Set(job.files.flatMap((file) => file.device ?? []))].join(", ");
+}
 
+function Actions(props: HeaderProps) {
+	const { client, job } = useOpened();
+	const { link } = client.transport;
 	return (
-		<header class="header">
-			<strong class="product">stepscope</strong>
-			<span
-				class="run"
-				title={`${first?.path ?? ""} (${client.transport.place})`}
-			>
-				{runName(job)}
-			</span>
-			<span class="soft run-words" title={devices}>
-				{runWords(job)}
-			</span>
-			<span class="spring" />
+		<>
 			{job.files.length ? <Search field={props.field} /> : null}
 			{props.onClose ? (
 				<button type="button" class="button" onClick={props.onClose}>
@@ -85,10 +75,44 @@ export function Header(props: {
 				title="Keys (?)"
 				aria-label="Help: all keys"
 				aria-keyshortcuts="?"
-				onClick={props.onHelp}
+				onClick={(event) => {
+					closeMenu(event.currentTarget);
+					props.onHelp();
+				}}
 			>
 				?
 			</button>
+		</>
+	);
+}
+
+export function Header(props: HeaderProps) {
+	const { client, job } = useOpened();
+	const narrow = useNarrow();
+	const first = job.files[0] ?? job.snapshots[0];
+	const devices = [...new Set(job.files.flatMap((file) => file.device ?? []))].join(", ");
+	const words = (
+		<span class="soft run-words" title={devices}>
+			{runWords(job)}
+		</span>
+	);
+
+	return (
+		<header class="header">
+			<strong class="product">stepscope</strong>
+			<h1 class="run" title={`${first?.path ?? ""} (${client.transport.place})`}>
+				{runName(job)}
+			</h1>
+			{narrow ? null : words}
+			<span class="spring" />
+			{narrow ? (
+				<Menu text="☰" label="Menu">
+					{words}
+					<Actions {...props} />
+				</Menu>
+			) : (
+				<Actions {...props} />
+			)}
 		</header>
 	);
 }
@@ -101,7 +125,14 @@ function goTo(id: string): void {
 
 export function TabBar({ tabs, chosen }: { tabs: Tab[]; chosen: Tab }) {
 	const view = useView((all) => all);
+	const narrow = useNarrow();
 
+	/* a narrow window shows some of them */
+	useEffect(() => {
+		document
+			.getElementById(`tab-${chosen.id}`)
+			?.scrollIntoView({ block: "nearest", inline: "center" });
+	}, [chosen.id, narrow]);
 	const onKeyDown = (event: KeyboardEvent) => {
 		const ways: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1 };
 		const way = ways[event.key];

@@ -48,6 +48,8 @@ export const KEYS: KeyGroup[] = [
 			{ keys: "A D ← →", does: "pan; Shift and the wheel, Shift and drag, too" },
 			{ keys: "R Home", does: "all of it" },
 			{ keys: "P", does: "the peak" },
+			{ keys: ". ,", does: "next and previous event; the map shows its blocks" },
+			{ keys: "] [", does: "next and previous peak" },
 			{ keys: "O Shift+O", does: "next and previous allocation that failed" },
 			{ keys: "← → ↑ ↓", does: "on the map: another block" },
 			{ keys: "Enter", does: "its details" },

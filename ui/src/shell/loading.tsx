@@ -5,13 +5,14 @@ import { formatBytes, formatCount } from "../core/format";
 import type { Progress } from "../core/transport";
 import "./loading.css";
 
-/* "12 MB of 81 MB · 210,000 events · rank 2 of 8" */
+/* "12 MB of 81 MB · 210,000 events · file 2 of 8" */
 function wordsOf(progress: Progress): string {
 	const { doneBytes, totalBytes, events, file, files } = progress;
 	const words = [];
 	if (totalBytes) words.push(`${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}`);
 	if (events) words.push(`${formatCount(events)} events`);
-	if (files > 1) words.push(`rank ${Math.min(file + 1, files)} of ${files}`);
+	if (files > 1)
+		words.push(`file ${formatCount(Math.min(file + 1, files))} of ${formatCount(files)}`);
 	return words.join(" · ") || "beginning…";
 }
 
@@ -21,12 +22,12 @@ export function LoadingScreen(props: {
 	onCancel: (() => void) | null;
 }) {
 	const { progress, error } = props;
-	const known = progress !== null && progress.totalBytes > 0;
-	const share = known ? Math.min(1, progress.doneBytes / progress.totalBytes) : null;
+	const share = progress?.share ?? null;
+	const doing = progress?.doing ?? "Reading the traces";
 
 	return (
 		<main class="loading">
-			<h1>{error ? "This could not be opened" : "Reading the traces"}</h1>
+			<h1>{error ? "This could not be opened" : doing}</h1>
 			{error ? (
 				<p class="state-failed" role="alert">
 					{error}
@@ -34,7 +35,7 @@ export function LoadingScreen(props: {
 			) : (
 				<>
 					<progress
-						aria-label="Bytes read"
+						aria-label="Share of the work that is done"
 						{...(share === null ? {} : { value: share })}
 					/>
 					<p aria-live="off">

@@ -6,6 +6,7 @@ import { Client } from "../core/client";
 import { learnCauses, learnColorings } from "../core/colors";
 import type { Opened } from "../core/context";
 import type { Openers, Progress, Transport } from "../core/transport";
+import { runName } from "../core/words";
 import { Welcome } from "../welcome/welcome";
 import { App } from "./app";
 import { LoadingScreen } from "./loading";
@@ -59,6 +60,10 @@ export function Root({
 	useEffect(() => {
 		if (first) void open(first);
 	}, []);
+	useEffect(() => {
+		document.title =
+			state.at === "open" ? `stepscope - ${runName(state.opened.job)}` : "stepscope";
+	}, [state]);
 
 	if (state.at === "welcome") return <Welcome openers={openers} onOpen={open} />;
 	if (state.at === "loading")

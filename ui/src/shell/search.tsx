@@ -6,6 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useOpened } from "../core/context";
 import { showOnTimeline, store, useView } from "../core/store";
 import type { Place } from "../core/types";
+import { closeMenu } from "../parts/menu";
 import { runOnTimeline } from "../timeline/commands";
 
 /* Hits that are gone through; the count tells of more. */
@@ -88,6 +89,7 @@ export function Search({ field }: { field: RefObject<HTMLInputElement | null> })
 						/* the timeline keeps its zoom and goes through all hits */
 						const hit = event.shiftKey ? "hit-previous" : "hit-next";
 						if (!runOnTimeline(hit)) void go(event.shiftKey ? -1 : 1);
+						closeMenu(event.currentTarget);
 					} else if (event.key === "Escape") {
 						store.set({ search: "" });
 						event.currentTarget.blur();

@@ -61,6 +61,7 @@ export const VIEW_PLACES = {
 		{ view: "snapshot-findings", title: "Snapshot: findings" },
 		{ view: "snapshot-summary", title: "Snapshot: summary" },
 		{ view: "snapshot-holders", title: "Snapshot: holders" },
+		{ view: "snapshot-phases", title: "Snapshot: phases" },
 		{ view: "snapshot-timeline", title: "Snapshot: timeline" },
 		{ view: "snapshot-allocations", title: "Snapshot: allocations" },
 		{ view: "snapshot-leaks", title: "Snapshot: leaks" },
@@ -86,23 +87,3 @@ type Homeless = Exclude<ViewName, Placed>;
 
 /* Names the views that stand nowhere, where there are any. */
 export const ALL_PLACED: [Homeless] extends [never] ? true : Homeless = true;
-
-/* Rows of these stand in an order of their own, which a table over all ranks keeps. */
-export const OWN_ORDER: ReadonlySet<string> = new Set<ViewName>([
-	"steps",
-	"breakdown",
-	"budget",
-	"phases",
-	"durations",
-	"inference",
-	"memory-curve",
-	"memory-steps",
-	"modules",
-]);
-
-/* Groups of views whose rows are single events of a rank: there is no median of them. */
-export const HAPPENED_ONCE: Readonly<Record<string, readonly string[]>> = {
-	gaps: ["gap"],
-	allocations: ["each"],
-	"memory-curve": ["coarse", "fine", "all"],
-};

@@ -48,6 +48,17 @@ export interface Collective {
 	members: Member[];
 }
 
+/* The gap that waits for a call, or in which it ran. */
+export interface SliceGap {
+	gap: number;
+	track: number;
+	lane: number;
+	start_ns: number;
+	dur_ns: number;
+	name: string;
+	is_cause: boolean;
+}
+
 export interface SliceAnswer {
 	file: number;
 	rank: number | null;
@@ -69,6 +80,7 @@ export interface SliceAnswer {
 	parents?: { row: number; name: string }[] | null;
 	flows?: Flow[] | null;
 	flow_count?: number;
+	gap?: SliceGap | null;
 	collective?: Collective | null;
 	missing?: string[] | null;
 }
@@ -107,6 +119,8 @@ export interface SearchAnswer {
 	names: number;
 	total_ns: number;
 	hits: (Spot & { file: number })[];
+	next?: number; /* place in all hits of the first from a moment on */
+	marks?: number[]; /* hits by pixel of the run */
 }
 
 export interface RangeTrack {
@@ -119,16 +133,40 @@ export interface RangeTrack {
 	count: number;
 }
 
+export type Where = "host" | "device" | "other" | "idle";
+
 export interface RangeName {
-	file: number;
-	track: number;
+	where: Where;
 	name: string;
 	color: number;
 	count: number;
 	total_ns: number;
+	self_ns: number;
+	file: number; /* of the longest */
 	longest_row?: number;
 	longest_gap?: number;
+	track?: number; /* of the gap */
 }
+
+export interface RangeColor {
+	where: Where;
+	color: number;
+	count: number;
+	self_ns: number;
+}
+
+export interface RangeDevice {
+	file: number;
+	rank: number | null;
+	device: number;
+	busy_ns: number;
+	track: number | null; /* its idle time */
+	causes: { cause: string; number: number; ns: number; count: number; longest_gap: number }[];
+	outside_ns: number;
+}
+
+/* Parent, text, colour, count, total, own time, time of those below that are not listed. */
+export type RangeNode = [number, number, number, number, number, number, number];
 
 export interface RangeAnswer {
 	from_ns: number;
@@ -136,6 +174,11 @@ export interface RangeAnswer {
 	tracks: RangeTrack[];
 	names: RangeName[];
 	name_count: number;
+	devices: RangeDevice[];
+	colors: RangeColor[];
+	texts: string[];
+	tree: RangeNode[];
+	tree_rest_ns: number;
 }
 
 export interface PathPiece {

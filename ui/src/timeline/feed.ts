@@ -9,7 +9,7 @@ export interface Want {
 	route: string;
 	parameters: Parameters;
 	/* what the answer will hold: rows, and the window of a level of detail */
-	rows: string[];
+	rows: ReadonlySet<string>;
 	level: number;
 	from: number;
 	to: number;
@@ -24,6 +24,7 @@ const PAUSE_MS = 3000;
 
 export class Feed {
 	private running = new Map<string, { want: Want; abort: AbortController }>();
+	private awaited = new Set<string>(); /* of those that run, what rows in view wait for */
 	private failed = new Map<string, number>();
 	/* The last failure, for people; null while all is well. */
 	problem: string | null = null;
@@ -40,9 +41,11 @@ export class Feed {
 				want.level === level &&
 				want.from <= from &&
 				want.to >= to &&
-				want.rows.includes(row)
-			)
+				want.rows.has(row)
+			) {
+				this.awaited.add(want.key);
 				return true;
+			}
 		return false;
 	}
 
@@ -50,9 +53,10 @@ export class Feed {
 		return this.running.size > 0;
 	}
 
-	/* What is wanted now, the most urgent first. */
+	/* What is wanted now, the most urgent first, beside what is expected. */
 	want(wants: Want[]): void {
-		const wanted = new Set(wants.map((want) => want.key));
+		const wanted = new Set([...this.awaited, ...wants.map((want) => want.key)]);
+		this.awaited.clear();
 		const now = performance.now();
 		for (const want of wants) {
 			if (this.running.has(want.key)) continue;

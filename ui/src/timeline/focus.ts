@@ -26,6 +26,7 @@ export class Focus {
 		private changed: () => void,
 		private reveal: (spot: Spotted) => void,
 		private isSeen: (spot: Spotted) => boolean,
+		private isJump: () => boolean,
 	) {}
 
 	/* `shown`: it was clicked on, so it need not be brought into view. */
@@ -93,9 +94,14 @@ export class Focus {
 
 	/* Where the selection is on the timeline: the first is the selected thing itself. */
 	spots(): Spotted[] {
-		if (this.slice) return [this.slice];
+		if (this.slice) return [this.slice, ...this.waiting(this.slice)];
 		if (this.gap) return [{ ...this.gap, lane: 0 }, ...this.guilty()];
 		return this.places();
+	}
+
+	/* The idle time that waits for a call; where a jump led to it, what was idle meanwhile. */
+	private waiting({ file, gap }: SliceAnswer): Spotted[] {
+		return gap && (gap.is_cause || this.isJump()) ? [{ ...gap, file }] : [];
 	}
 
 	/* The host's work that the device waited for. */

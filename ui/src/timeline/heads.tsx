@@ -29,24 +29,21 @@ function clockWords(file: JobFile, alone: boolean): { text: string; title: strin
 
 function GroupHead({ stage, row }: { stage: Stage; row: Row }) {
 	const file = stage.job.files[row.file];
-	if (!file || row.height < TEXT_LEAST) return null;
+	if (!file) return null;
 	const clock = clockWords(file, stage.job.files.length === 1);
-	const toggle = () => {
-		const open = new Set(stage.look.open);
-		if (!open.delete(row.file)) open.add(row.file);
-		stage.change({ open });
-	};
+	const folds = row.open && !row.some;
+	const act = row.some ? "Show all rows of" : folds ? "Fold" : "Open";
 	return (
 		<>
 			<button
 				type="button"
 				class="head-fold"
-				aria-expanded={row.open}
-				title={`${row.open ? "Fold" : "Open"} ${row.title}: ${row.about}`}
-				onClick={toggle}
+				aria-expanded={folds}
+				title={`${act} ${row.title}: ${row.about}`}
+				onClick={() => stage.landing.toggle(row)}
 			>
 				<span class="head-mark" aria-hidden="true">
-					{row.open ? "▾" : "▸"}
+					{folds ? "▾" : "▸"}
 				</span>
 				<strong>{row.title}</strong>
 				<span class="head-about">
@@ -163,7 +160,8 @@ function Head({
 	shift: number;
 	kind: string;
 }) {
-	if (row.kind === "note") return null;
+	/* a thousand empty boxes would be laid out anew whenever something moves */
+	if (row.kind === "note" || (row.kind === "group" && row.height < TEXT_LEAST)) return null;
 	const classes = ["head", row.kind, kind, row.open ? "open" : ""].join(" ");
 	return (
 		<div

@@ -5,8 +5,12 @@
 import type { Client } from "../core/client";
 import type { SearchAnswer } from "./answers";
 import type { Sheet } from "./decode";
+import type { Span } from "./span";
 
 const PAGE = 200;
+
+/* Of the run, so that the minimap shows all hits wherever they are. */
+const MARKS = 1024;
 
 type Found = SearchAnswer["hits"][number];
 
@@ -25,6 +29,7 @@ export class Hits {
 	total = 0;
 	index = -1;
 	problem: string | null = null;
+	private marks: number[] = [];
 	private pages = new Map<number, Found[]>();
 	private labels = new WeakMap<Sheet, { query: string; found: Uint8Array }>();
 
@@ -40,6 +45,7 @@ export class Hits {
 		this.total = 0;
 		this.index = -1;
 		this.problem = null;
+		this.marks = [];
 		this.pages.clear();
 		if (query) void this.page(0);
 		this.changed();
@@ -54,8 +60,10 @@ export class Hits {
 				q: query,
 				limit: PAGE,
 				offset: number * PAGE,
+				pixels: number ? null : MARKS,
 			});
 			if (query !== this.query) return [];
+			if (answer.marks) this.marks = answer.marks;
 			this.count = answer.count;
 			this.total = answer.total_ns;
 			this.pages.set(number, answer.hits);
@@ -74,22 +82,26 @@ export class Hits {
 
 	/* The next (1) or previous (-1) one, around the ends; at first the first after `ns`. */
 	async walk(by: number, ns: number): Promise<Found | null> {
-		const first = await this.page(0);
+		await this.page(0);
 		if (!this.count) return null;
-		if (this.index < 0) {
-			const ahead = first.findIndex((hit) => hit.start_ns >= ns);
-			this.index = ahead < 0 ? 0 : ahead;
-		} else this.index = (this.index + by + this.count) % this.count;
+		if (this.index < 0) this.index = await this.nextAfter(ns);
+		else this.index = (this.index + by + this.count) % this.count;
 		const page = await this.page(Math.floor(this.index / PAGE));
 		return page[this.index % PAGE] ?? null;
 	}
 
-	/* Those that are known, for the minimap. */
-	starts(): number[] {
-		const starts: number[] = [];
-		for (const page of this.pages.values())
-			for (const hit of page) starts.push(hit.start_ns);
-		return starts;
+	/* The place of the first hit from a moment on; where there is none the first of all. */
+	private async nextAfter(ns: number): Promise<number> {
+		const from = Math.max(0, Math.round(ns));
+		const asked = { q: this.query, limit: 0, from };
+		const answer = await this.client.json<SearchAnswer>("search", asked);
+		return answer.next ?? 0;
+	}
+
+	/* Where in the run there are hits, all of them, for the minimap. */
+	starts(run: Span): number[] {
+		const pixel = (run.to - run.from) / MARKS;
+		return this.marks.flatMap((count, i) => (count ? [run.from + (i + 0.5) * pixel] : []));
 	}
 
 	/* Of each label of a sheet: 1 where it is a hit. */

@@ -6,6 +6,7 @@ import { listenForCommands } from "./commands";
 import { type Action, keyOf } from "./keys";
 import type { Row } from "./model";
 import { entryAt, type Entry, isGap, pick } from "./pick";
+import { draggedRows } from "./rows";
 import { fitted, panned, type Span, zoomed } from "./span";
 import { MINIMAP, type Stage } from "./stage";
 
@@ -366,7 +367,8 @@ export class Input {
 	private dragRows(event: PointerEvent) {
 		const { stage } = this;
 		const x0 = event.offsetX;
-		const range = event.shiftKey || event.offsetY < MINIMAP + 24;
+		const all = event.offsetY < stage.top; /* the axis and notes have no rows */
+		const range = event.shiftKey || all;
 		const begun = stage.span;
 		const ns = stage.nsOf(x0);
 		const top = stage.scroller.scrollTop;
@@ -375,7 +377,15 @@ export class Input {
 				const other = stage.nsOf(
 					Math.min(stage.width, Math.max(0, x0 + x)),
 				);
-				stage.drag = { from: Math.min(ns, other), to: Math.max(ns, other) };
+				const y0 = event.offsetY;
+				const rows = all
+					? undefined
+					: draggedRows(this.zones, stage.job, y0, y0 + y);
+				stage.drag = {
+					from: Math.min(ns, other),
+					to: Math.max(ns, other),
+					...(rows ? { rows } : {}),
+				};
 				stage.redraw();
 				return;
 			}
@@ -391,16 +401,22 @@ export class Input {
 		return { to, end, click: () => this.click(event) };
 	}
 
-	private selectRange(span: Span): void {
+	private get zones() {
+		const { layout, top, rowsTop, shift } = this.stage;
+		return { layout, top, rowsTop, shift };
+	}
+
+	private selectRange(span: Span & { rows?: string }): void {
 		const from = Math.max(0, Math.floor(span.from));
 		const to = Math.min(this.stage.run.to, Math.ceil(span.to));
-		if (to > from) store.set({ selected: { kind: "range", from, to } });
+		const rows = span.rows ? { rows: span.rows } : {};
+		if (to > from) store.set({ selected: { kind: "range", from, to, ...rows } });
 	}
 
 	private click(event: PointerEvent): void {
 		const { stage } = this;
 		const hover = pick(stage, event.offsetX, event.offsetY);
-		if (event.shiftKey) return this.extend(stage.nsOf(event.offsetX));
+		if (event.shiftKey) return this.extend(stage.nsOf(event.offsetX), event.offsetY);
 		if (hover?.flag) {
 			const { number } = hover.flag.flag;
 			return stage.click(() =>
@@ -415,14 +431,21 @@ export class Input {
 		if (stage.focus.selected) store.set({ selected: null });
 	}
 
-	/* The stretch grows or shrinks to here; a slice becomes a stretch. */
-	private extend(ns: number): void {
-		const span = this.stage.focus.span();
-		if (!span) return this.selectRange({ from: ns, to: ns + 1 });
-		const middle = (span.from + span.to) / 2;
-		this.selectRange(
-			ns < middle ? { from: ns, to: span.to } : { from: span.from, to: ns },
-		);
+	/* The stretch grows or shrinks to here and keeps its rows; a slice becomes a stretch. */
+	private extend(ns: number, y: number): void {
+		const { focus, job, top } = this.stage;
+		const span = focus.span();
+		const kept =
+			focus.selected?.kind === "range"
+				? focus.selected.rows
+				: y < top
+					? undefined
+					: draggedRows(this.zones, job, y, y);
+		const rows = kept ? { rows: kept } : {};
+		if (!span) return this.selectRange({ from: ns, to: ns + 1, ...rows });
+		const [from, to] =
+			ns < (span.from + span.to) / 2 ? [ns, span.to] : [span.from, ns];
+		this.selectRange({ from, to, ...rows });
 	}
 
 	private doubleClick(event: MouseEvent): void {

@@ -47,6 +47,7 @@ export class Loads {
 			this.tracks.set(file, await stage.client.json<Tracks>("tracks", { file }));
 			stage.relayout();
 			stage.settlePending();
+			stage.landing.settle();
 		} catch (error) {
 			stage.feed.problem = sentence(error);
 		}

@@ -17,10 +17,14 @@ export interface Look {
 	kept: Span[];
 	path: boolean;
 	color: string; /* what gives slices their colour: one of the core's `colorings` */
+	jump: string; /* what a jump led to: it opens rows of its own, see jump.ts */
 	fromStart: boolean; /* times count from the start of the run, not of the step */
 }
 
-const FIELDS = ["open", "pins", "deep", "lanes", "rows", "mark", "marks", "path", "clock", "color"];
+const FIELDS = [
+	...["open", "pins", "deep", "lanes", "rows", "mark", "marks", "path", "clock", "color"],
+	"jump",
+];
 
 /* What the address had when the tab was left. */
 const left = new Map<string, string>();
@@ -51,7 +55,9 @@ export function readLook(job: Job): Look {
 	return {
 		open:
 			own["open"] === undefined || own["open"] === ""
-				? openAtFirst(job, rank)
+				? own["jump"]
+					? new Set()
+					: openAtFirst(job, rank)
 				: new Set(
 						words(own["open"])
 							.filter((word) => word !== "none")
@@ -67,6 +73,7 @@ export function readLook(job: Job): Look {
 			.filter((span) => span !== null),
 		path: own["path"] === "1",
 		color: coloringOf(own["color"]).name,
+		jump: own["jump"] ?? "",
 		fromStart: own["clock"] === "run",
 	};
 }
@@ -85,14 +92,22 @@ export function writeLook(change: Partial<Look>): void {
 	if (change.kept) own["marks"] = change.kept.map(writeSpan).join(",");
 	if (change.color !== undefined)
 		own["color"] = change.color === coloringOf("").name ? "" : change.color;
+	if (change.jump !== undefined) own["jump"] = change.jump;
 	if (change.path !== undefined) own["path"] = change.path ? "1" : "";
 	if (change.fromStart !== undefined) own["clock"] = change.fromStart ? "run" : "";
 	for (const [name, value] of Object.entries(own)) left.set(name, value);
 	store.setOwn(own);
 }
 
-/* The store forgets what a tab kept for itself when another one is shown. */
+/* A jump comes from other tabs, and stays when this one is left. */
+export function rememberJump(text: string): void {
+	left.set("jump", text);
+}
+
+/* The store forgets what a tab kept for itself when another one is shown. A link, Back and
+ * Forward lead to how it was then. */
 export function restoreLook(): void {
+	if (store.arrived) return;
 	const own: Record<string, string> = {};
 	for (const name of FIELDS) {
 		const last = left.get(name);

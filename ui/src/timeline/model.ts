@@ -2,6 +2,9 @@
  * model.ts - the rows of the timeline: which there are, how high, where.
  */
 import type { CurveOffer, Job, JobFile, Track, Tracks } from "../core/types";
+import type { Spotted } from "./draw/overlay";
+import { cut, foldBetween, foldKey, openWays, type Way } from "./fold";
+import type { Jumped } from "./jump";
 import type { Look } from "./look";
 import type { Depth } from "./sheets";
 
@@ -20,6 +23,7 @@ export interface Row {
 	lane: number; /* height of one */
 	plain: boolean; /* without Python frames */
 	open: boolean; /* a group whose rows are shown */
+	some: boolean; /* but only those that a jump needs */
 	pinned: boolean;
 }
 
@@ -33,11 +37,11 @@ export interface Layout {
 }
 
 export const GROUP = 26;
-const NOTE = 22;
+const NOTE = 28; /* room for a button of 24 px */
 const CURVE = 40;
-const PAD = 3; /* above and below the lanes of a row */
+export const PAD = 3; /* above and below the lanes of a row */
 const LANE_OF_THREAD = 16;
-const LANE_OF_STREAM = 18;
+export const LANE_OF_STREAM = 18;
 const LANE_OF_IDLE = 14;
 
 /* Operators nest this deep; Python frames, 30 deep and more, are hidden at first. Rows have
@@ -45,7 +49,7 @@ const LANE_OF_IDLE = 14;
 const LANES_AT_FIRST = 8;
 
 /* A folded rank is as high as the others leave it, so that all can be seen at once. */
-const STRIP_MOST = 20;
+const STRIP_MOST = 25;
 
 /* High strips show an area, low ones its colour alone. */
 const AREA_LEAST = 10;
@@ -101,6 +105,7 @@ const PLAIN = {
 	lane: 0,
 	plain: false,
 	open: false,
+	some: false,
 	pinned: false,
 };
 
@@ -143,7 +148,8 @@ function curveRow(file: number, curve: CurveOffer): Row {
 	};
 }
 
-function groupRow(file: JobFile, open: boolean, strip: number): Row {
+function groupRow(file: JobFile, way: Way, strip: number): Row {
+	const open = way !== "strip";
 	const parts = [file.device, file.host, file.path].filter((part) => part);
 	return {
 		...PLAIN,
@@ -155,6 +161,7 @@ function groupRow(file: JobFile, open: boolean, strip: number): Row {
 		title: rankTitle(file),
 		about: parts.join(" · "),
 		open,
+		some: way === "some",
 	};
 }
 
@@ -189,19 +196,28 @@ function isOther(track: Track, busiest: Set<number>): boolean {
 	return (track.kind === "thread" || track.kind === "loader") && !busiest.has(track.track);
 }
 
-function othersRow(file: number, rows: Row[], open: boolean): Row {
+/* Stands for rows that are not shown; a click shows them. */
+function standIn(key: string, file: number, rows: Row[], open: boolean, word: string): Row {
 	const names = [...new Set(rows.map((row) => row.title))];
 	return {
 		...PLAIN,
-		key: othersKey(file),
+		key,
 		kind: "others",
 		file,
 		y: 0,
 		height: NOTE,
-		title: `${rows.length} other ${rows.length === 1 ? "row" : "rows"}`,
+		title: `${rows.length} ${word} ${rows.length === 1 ? "row" : "rows"}`,
 		about: names.slice(0, 12).join(", "),
 		open,
 	};
+}
+
+function othersRow(file: number, rows: Row[], open: boolean): Row {
+	return standIn(othersKey(file), file, rows, open, "other");
+}
+
+export function foldRow(file: number, rows: Row[], open: boolean): Row {
+	return standIn(foldKey(file), file, rows, open, "folded");
 }
 
 export function othersKey(file: number): string {
@@ -238,6 +254,14 @@ function rowsOfFile(file: JobFile, tracks: Tracks | undefined, look: Look, depth
 	return rows;
 }
 
+/* The rows that a jump needs, down to what it led to. */
+function someRows(rows: Row[], spots: Spotted[]): Row[] {
+	return rows.flatMap((row) => {
+		const spot = spots.find((one) => trackKey(one.file, one.track) === row.key);
+		return spot ? [cut(row, spot.lane + 1)] : [];
+	});
+}
+
 function pinRows(rows: Map<string, Row>, job: Job, look: Look): { rows: Row[]; height: number } {
 	const pinned: Row[] = [];
 	let y = 0;
@@ -268,18 +292,28 @@ export function layOut(
 	look: Look,
 	depths: Depths,
 	viewport: number,
+	jumped: Jumped | null = null,
 ): Layout {
 	const strip = stripHeight(job, viewport);
+	const wayOf = openWays(job, look, jumped, viewport, strip);
 	const passes = filterOf(look.filter);
 	const isNamed = (file: JobFile) => passes(rankTitle(file), file.host, file.device);
 	const named = look.filter !== "" && job.files.some(isNamed);
 	const shown: Row[] = [];
 	const known = new Map<string, Row>();
 	for (const file of job.files) {
-		const open = look.open.has(file.file);
-		const rows = rowsOfFile(file, tracks.get(file.file), look, depths);
-		for (const row of rows) known.set(row.key, row);
-		const group = groupRow(file, open, strip);
+		const way = wayOf(file.file);
+		const open = way !== "strip";
+		const spots = jumped?.files.get(file.file) ?? [];
+		const all = rowsOfFile(file, tracks.get(file.file), look, depths);
+		for (const row of all) known.set(row.key, row);
+		const rows =
+			way === "some" && tracks.has(file.file)
+				? someRows(all, spots)
+				: spots.length > 1
+					? foldBetween(all, spots, look, viewport)
+					: all;
+		const group = groupRow(file, way, strip);
 		/* rows of a folded rank may match: it goes only when ranks are meant */
 		if (named && !isNamed(file) && (!open || rows.length === 0)) continue;
 		shown.push(group);

@@ -24,13 +24,16 @@ const AHEAD = 0.25;
 /* The core refuses more; a 4K screen then has narrower margins. */
 const PIXELS_MOST = 16384;
 
-/* All strips of an answer, as they are painted: half a million pixels take a few ms. */
-const STRIP_PIXELS = 1 << 19;
+/* All strips of an answer, as they are painted. Those of a thousand ranks have margins, too, or
+ * every move would ask for more. */
+const STRIP_PIXELS = 1 << 22;
 
 const PYTHON = 5;
 
-/* Rows that are kept while they are not seen. */
+/* Rows that are kept while they are not seen. Strips may be as low as a pixel: all that a screen
+ * has must fit, or those that are seen would be asked for again and again. */
 const KEPT = 600;
+const KEPT_STRIPS = 8192;
 
 export interface Held {
 	from: number;
@@ -86,6 +89,8 @@ enum Lack {
 class Sheets<T extends Held> {
 	private kept = new Map<string, Kept<T>>();
 
+	constructor(private most = KEPT) {}
+
 	/* What to draw, the coarse below the fine. */
 	of(key: string): Kept<T> | undefined {
 		return this.kept.get(key);
@@ -97,7 +102,7 @@ class Sheets<T extends Held> {
 		this.kept.delete(key);
 		this.kept.set(key, { now: held, base: covers ? held : (last?.base ?? null) });
 		const oldest = this.kept.keys().next();
-		if (this.kept.size > KEPT && !oldest.done) this.kept.delete(oldest.value);
+		if (this.kept.size > this.most && !oldest.done) this.kept.delete(oldest.value);
 	}
 
 	/* What is there is drawn until the next comes, but will not do any more. */
@@ -140,7 +145,7 @@ interface Wanted {
 export class Supply {
 	tiles = new Sheets<TrackSheet>();
 	curves = new Sheets<CurveSheet>();
-	strips = new Sheets<StripSheet>();
+	strips = new Sheets<StripSheet>(KEPT_STRIPS);
 	/* The most of curves whose most is not known before: grows with what was seen. */
 	private most = new Map<string, number>();
 	scales = 0; /* how often one of them grew */
@@ -275,7 +280,7 @@ export class Supply {
 		return {
 			key: `tiles ${color ?? ""} ${file} ${level} ${partOf(span)} ${numbers}`,
 			route: "tiles",
-			rows: rows.map((row) => row.key),
+			rows: new Set(rows.map((row) => row.key)),
 			level,
 			...window,
 			parameters: { file, tracks: numbers, color, ...windowOf(window, level) },
@@ -292,7 +297,7 @@ export class Supply {
 		return {
 			key: `curve ${row.key} ${level} ${part}`,
 			route: "curve",
-			rows: [row.key],
+			rows: new Set([row.key]),
 			level,
 			...window,
 			parameters: {
@@ -336,7 +341,7 @@ export class Supply {
 		return {
 			key: `strips ${files} ${level} ${part}`,
 			route: "strips",
-			rows: rows.map((row) => row.key),
+			rows: new Set(rows.map((row) => row.key)),
 			level,
 			...window,
 			parameters: { files, ...windowOf(window, level) },

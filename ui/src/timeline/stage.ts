@@ -15,6 +15,7 @@ import { StripPictures } from "./draw/strips";
 import { Feed } from "./feed";
 import { Focus } from "./focus";
 import { Hits } from "./hits";
+import { Landing } from "./landing";
 import { Loads } from "./loads";
 import { type Look, readLook, restoreLook, writeLook } from "./look";
 import {
@@ -56,7 +57,7 @@ export class Stage {
 	pointer: { x: number; y: number } | null = null;
 	isPressed = false; /* the pointer drags */
 	hover: Hover | null = null;
-	drag: Span | null = null; /* a range while it is drawn */
+	drag: (Span & { rows?: string }) | null = null; /* a range while it is drawn */
 	/* what colours mean that are not those of the category; by number */
 	colorNames = new Map<number, string>();
 	flagBoxes: FlagBox[] = [];
@@ -70,6 +71,7 @@ export class Stage {
 	readonly batch = new Batch();
 	readonly focus: Focus;
 	readonly hits: Hits;
+	readonly landing: Landing;
 	readonly feed: Feed;
 	theme: Theme;
 	/* called when something else came under the pointer */
@@ -106,7 +108,9 @@ export class Stage {
 		this.look = readLook(job);
 		this.placed = placeNotes(store.view.notes);
 		this.paint();
-		this.layout = layOut(job, this.loads.tracks, this.look, this.supply.depths, 600);
+		this.landing = new Landing(this);
+		this.landing.follow(this.look.jump);
+		this.layout = this.layOut(600);
 		this.feed = new Feed(client, () => this.fed());
 		this.hits = new Hits(client, () => this.tell());
 		const focused = () => {
@@ -121,6 +125,7 @@ export class Stage {
 			focused,
 			(spot) => this.show(spot),
 			(spot) => this.isSeen(spot),
+			() => this.landing.isHere,
 		);
 		const { from, to, step, rank } = store.view;
 		this.written = { from, to, step, rank };
@@ -163,11 +168,13 @@ export class Stage {
 	/* The file whose steps the axis counts: of the scope, else the first that is open. */
 	get leader(): JobFile | undefined {
 		const { rank } = store.view;
-		const readable = this.job.files.filter((file) => file.problem === null);
+		const { files } = this.job;
+		const first = (holds: (file: JobFile) => boolean) =>
+			files.find((file) => file.problem === null && holds(file));
 		return (
-			readable.find((file) => rank !== null && file.rank === rank) ??
-			readable.find((file) => this.look.open.has(file.file)) ??
-			readable[0]
+			(rank === null ? undefined : first((file) => file.rank === rank)) ??
+			first((file) => this.layout.find.get(String(file.file))?.open === true) ??
+			first(() => true)
 		);
 	}
 
@@ -196,6 +203,7 @@ export class Stage {
 			this.notes = notes;
 			this.placed = placeNotes(notes);
 		}
+		this.landing.follow(this.look.jump);
 		this.relayout();
 		if (from !== this.written.from || to !== this.written.to)
 			this.span = this.spanOf(from, to, step);
@@ -205,6 +213,7 @@ export class Stage {
 		if (newRank !== null) this.openRank(newRank);
 		this.hits.ask(search);
 		this.focus.follow(selected, this.clicked);
+		this.landing.settle();
 		this.tell();
 	}
 
@@ -216,10 +225,13 @@ export class Stage {
 	private openRank(rank: number): void {
 		const file = this.job.files.find((one) => one.rank === rank)?.file;
 		if (file === undefined) return;
-		if (!this.look.open.has(file))
-			this.change({ open: new Set([...this.look.open, file]) });
+		if (!this.isOpen(file)) this.change({ open: new Set([...this.look.open, file]) });
 		const group = this.layout.find.get(String(file));
 		if (group) this.scrollTo(group.y);
+	}
+
+	private isOpen(file: number): boolean {
+		return this.layout.find.get(String(file))?.open ?? false;
 	}
 
 	private lookAtStep(step: number): void {
@@ -240,7 +252,7 @@ export class Stage {
 		if (this.isChosen) writeLook(look);
 	}
 
-	private get isChosen(): boolean {
+	get isChosen(): boolean {
 		return store.view.tab === "timeline";
 	}
 
@@ -311,15 +323,13 @@ export class Stage {
 		return this.span.from + (x / this.width) * (this.span.to - this.span.from);
 	}
 
+	private layOut(viewport: number): Layout {
+		const { job, loads, look, supply, landing } = this;
+		return layOut(job, loads.tracks, look, supply.depths, viewport, landing.jump.now);
+	}
+
 	relayout(): void {
-		const viewport = this.height - this.top;
-		this.layout = layOut(
-			this.job,
-			this.loads.tracks,
-			this.look,
-			this.supply.depths,
-			viewport,
-		);
+		this.layout = this.layOut(this.height - this.top);
 		for (const row of this.layout.groups)
 			if (row.open) void this.loads.loadTracks(row.file);
 		for (const key of this.look.pins)
@@ -347,7 +357,8 @@ export class Stage {
 
 	private keepInView(): void {
 		const [spot] = this.focus.spots();
-		if (!spot) this.seekLater = true;
+		if (this.landing.isHere) this.landing.again();
+		else if (!spot) this.seekLater = true;
 		else if (!this.pending) {
 			this.pending = spot;
 			this.settlePending();
@@ -363,6 +374,7 @@ export class Stage {
 
 	/* Opens the rank and the lanes that it is in, scrolls and pans as far as is needed. */
 	show(spot: Spotted): void {
+		if (this.landing.isHere) return this.landing.settle();
 		const { from, to } = this.span;
 		const end = spot.start_ns + spot.dur_ns;
 		if (
@@ -377,8 +389,7 @@ export class Stage {
 			);
 			this.moveTo({ from: middle - half, to: middle + half });
 		}
-		if (!this.look.open.has(spot.file))
-			this.change({ open: new Set([...this.look.open, spot.file]) });
+		if (!this.isOpen(spot.file)) this.change({ jump: this.landing.textTo(spot) });
 		this.pending = spot;
 		this.settlePending();
 		this.redraw();
@@ -387,7 +398,7 @@ export class Stage {
 	/* In the window, and in a rank that is open. */
 	private isSeen(spot: Spotted): boolean {
 		const { from, to } = this.span;
-		if (!this.look.open.has(spot.file)) return false;
+		if (!this.isOpen(spot.file)) return false;
 		return spot.start_ns < to && spot.start_ns + spot.dur_ns > from;
 	}
 
@@ -397,6 +408,7 @@ export class Stage {
 		const key = trackKey(spot.file, spot.track);
 		const row = this.layout.find.get(key);
 		const others = othersKey(spot.file);
+		if (!row && this.unfold(spot)) return this.settlePending();
 		if (!row && this.loads.tracks.has(spot.file) && !this.look.deep.has(others)) {
 			this.pending = null;
 			this.change({ deep: new Set([...this.look.deep, others]) });
@@ -418,6 +430,14 @@ export class Stage {
 		if (!seen) this.scrollTo(Math.max(0, top - viewport / 3));
 	}
 
+	/* Without coming back here by what that changes. */
+	private unfold(spot: Spotted): boolean {
+		this.pending = null;
+		const unfolds = this.landing.unfold(spot.file);
+		this.pending = spot;
+		return unfolds;
+	}
+
 	/* --- requests ------------------------------------------------------------------ */
 
 	/* An answer came; rows may have become higher. */
@@ -426,6 +446,7 @@ export class Stage {
 			this.supply.deepened = false;
 			this.relayout();
 		}
+		this.landing.settle();
 		this.tell();
 	}
 

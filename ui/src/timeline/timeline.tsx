@@ -71,6 +71,7 @@ function Tools({ stage }: { stage: Stage }) {
 	const filter = useView((view) => view.own["rows"] ?? "");
 	const all = job.files.filter((file) => file.problem === null).map((file) => file.file);
 	const many = all.length > 1;
+	const folded = stage.layout.groups.every((group) => !group.open);
 	return (
 		<div class="tools" role="toolbar" aria-label="Timeline">
 			<input
@@ -112,14 +113,13 @@ function Tools({ stage }: { stage: Stage }) {
 			</button>
 			{many ? (
 				<Toggle
-					on={look.open.size === 0}
+					on={folded}
 					text="Fold ranks"
 					title="One strip for each rank"
 					onClick={() =>
 						stage.change({
-							open: look.open.size
-								? new Set()
-								: new Set(all),
+							open: new Set(folded ? all : []),
+							jump: "",
 						})
 					}
 				/>

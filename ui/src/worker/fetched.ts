@@ -87,8 +87,13 @@ export async function fetchTraces(
 		const path = decodeURIComponent(url.pathname.split("/").pop() ?? "") || "trace";
 		const response = await answerOf(paths[file] ?? "", url, signal);
 		const totalBytes = lengthOf(response);
-		const tell = (doneBytes: number) =>
-			progress({ path, file, files: urls.length, doneBytes, totalBytes, events: 0 });
+		const tell = (doneBytes: number) => {
+			const done = totalBytes ? doneBytes / totalBytes : 0;
+			progress({
+				...{ doing: "Fetching the traces", share: (file + done) / urls.length },
+				...{ path, file, files: urls.length, doneBytes, totalBytes, events: 0 },
+			});
+		};
 		tell(0);
 		files.push({ path, file: new File([await bytesOf(response, tell)], path) });
 	}

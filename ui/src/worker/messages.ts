@@ -1,7 +1,7 @@
 /*
  * messages.ts - what the page and the worker tell each other.
  */
-import type { Progress } from "../core/transport";
+import type { Progress, Work } from "../core/transport";
 
 /* A file: dropped, or embedded in the page (base64 of gzip). */
 export interface Source {
@@ -19,4 +19,5 @@ export type Order =
 export type News =
 	| { id: number; kind: "done"; bytes?: ArrayBuffer; type?: string }
 	| { id: number; kind: "failed"; error: string }
-	| { id: number; kind: "progress"; progress: Progress };
+	| { id: number; kind: "progress"; progress: Progress }
+	| { id: number; kind: "work"; work: Work };

@@ -1,6 +1,8 @@
 /*
  * module.ts - the C core as a WebAssembly module: see src/wasm/main.c for what it exports.
  */
+import type { Work } from "../core/transport";
+
 interface Exports {
 	memory: WebAssembly.Memory;
 	_initialize(): void;
@@ -21,6 +23,8 @@ interface Exports {
 export type Reader = (into: Uint8Array) => number;
 
 export type Told = (done: number, total: number, events: number) => void;
+
+export type Works = (work: Work) => void;
 
 /* SS_ERR_LIMIT */
 const LIMIT = 3;
@@ -47,6 +51,7 @@ export class Core {
 	private handle: number;
 	private reader: Reader = () => 0;
 	private told: Told = () => {};
+	private works: Works = () => {};
 
 	static async load(bytes: BufferSource): Promise<Core> {
 		return new Core(await WebAssembly.compile(bytes));
@@ -60,6 +65,8 @@ export class Core {
 					this.told(done, total, events);
 					return 1;
 				},
+				work: (doing: number, done: number, count: number, share: number) =>
+					this.works({ doing: this.text(doing), done, count, share }),
 			},
 			wasi_snapshot_preview1: this.wasi(module),
 		};
@@ -135,7 +142,8 @@ export class Core {
 		this.check(this.exports.ss_wasm_demo(this.handle));
 	}
 
-	ask(target: string): { bytes: ArrayBuffer; type: string } {
+	ask(target: string, works: Works): { bytes: ArrayBuffer; type: string } {
+		this.works = works;
 		const result = this.withText(target, (at) => this.exports.ss_wasm_ask(this.handle, at));
 		this.check(result);
 		const [at = 0, length = 0] = new Uint32Array(

@@ -8,6 +8,7 @@ import {
 	Refused,
 	type Reply,
 	type Transport,
+	type Work,
 } from "../core/transport";
 import { fetchTraces } from "./fetched";
 import type { News, Order, Source } from "./messages";
@@ -32,6 +33,7 @@ class Desk {
 	private waiting = new Map<number, Waiting>();
 	private next = 1;
 	private closed = false;
+	readonly watchers = new Set<(work: Work | null) => void>();
 
 	constructor() {
 		this.worker.onmessage = (event: MessageEvent<News>) => this.hear(event.data);
@@ -45,7 +47,12 @@ class Desk {
 			waiting.progress?.(news.progress);
 			return;
 		}
+		if (news.kind === "work") {
+			for (const told of this.watchers) told(news.work);
+			return;
+		}
 		this.waiting.delete(news.id);
+		for (const told of this.watchers) told(null);
 		if (news.kind === "done") waiting.resolve(news);
 		else waiting.reject(new Refused(news.error));
 	}
@@ -105,6 +112,10 @@ function transport(place: string, first: WithoutId<Order>[]): Transport {
 		async ask(target, signal): Promise<Reply> {
 			const news = await desk.order({ kind: "ask", target }, undefined, signal);
 			return { bytes: news.bytes ?? new ArrayBuffer(0), type: news.type ?? "" };
+		},
+		watch(told) {
+			desk.watchers.add(told);
+			return () => desk.watchers.delete(told);
 		},
 		async compare(files, progress) {
 			await desk.order({ kind: "open", sources: sourcesOf(files) }, progress);

@@ -35,24 +35,39 @@ function needed(): Core {
 /* Tells the page how far one of the files is, not more often than it can draw. */
 class Teller {
 	private last = 0;
-	events = 0; /* of the files before */
+	events = 0; /* of the files before, */
+	bytes = 0; /* and these */
 
 	constructor(
 		private id: number,
 		private files: number,
+		private allBytes: number,
 	) {}
 
 	tell(path: string, file: number, doneBytes: number, totalBytes: number, own: number): void {
 		if (doneBytes && performance.now() - this.last < TELL_MS) return;
 		this.last = performance.now();
 		const events = this.events + own;
-		const progress = { path, file, files: this.files, doneBytes, totalBytes, events };
+		const { files, allBytes } = this;
+		const share = allBytes ? Math.min(1, (this.bytes + doneBytes) / allBytes) : null;
+		const doing = "Reading the traces";
+		const progress = {
+			...{ doing, share, path, file, files },
+			...{ doneBytes, totalBytes, events },
+		};
 		tell({ id: this.id, kind: "progress", progress });
 	}
 }
 
+/* Four letters of base64 are three bytes. */
+function sizeOf(source: Source): number {
+	return source.blob?.size ?? ((source.base64?.length ?? 0) * 3) / 4;
+}
+
 async function open(id: number, sources: Source[]): Promise<void> {
-	const teller = new Teller(id, sources.length);
+	const sizes = sources.map(sizeOf);
+	const all = sizes.reduce((sum, size) => sum + size, 0);
+	const teller = new Teller(id, sources.length, all);
 
 	needed().begin();
 	for (const [file, source] of sources.entries()) {
@@ -71,6 +86,7 @@ async function open(id: number, sources: Source[]): Promise<void> {
 			teller.tell(source.name, file, size * part, size, count);
 		});
 		teller.events += events;
+		teller.bytes += size;
 	}
 	needed().end();
 }
@@ -83,7 +99,12 @@ async function obey(order: Order): Promise<void> {
 		needed().demo();
 		needed().end();
 	} else {
-		const reply = needed().ask(order.target);
+		let last = performance.now();
+		const reply = needed().ask(order.target, (work) => {
+			if (performance.now() - last < TELL_MS) return;
+			last = performance.now();
+			tell({ id: order.id, kind: "work", work });
+		});
 		tell({ id: order.id, kind: "done", ...reply }, [reply.bytes]);
 		return;
 	}

@@ -33,7 +33,7 @@ function barOf(rank: number | null, rows: BudgetRow[]): Bar {
 	return {
 		id: String(rank ?? ""),
 		label: rank === null ? "" : String(rank),
-		title: `${name}: ${formatNs(all)} a step, ${formatNs(exposed)} (${share}) exposed`,
+		title: `${name}: ${formatNs(all)} per step, ${formatNs(exposed)} (${share}) exposed`,
 		parts: [exposed, Math.max(0, all - exposed)],
 	};
 }
@@ -51,7 +51,10 @@ function sentence(bars: Bar[]): string {
 	const all = exposed + sum(bars.map((bar) => bar.parts[1] ?? 0));
 	const mean = formatNs(all / Math.max(1, bars.length));
 	const share = formatPercent((100 * exposed) / all);
-	return `A rank communicates ${mean} a step; ${share} of it is exposed, not beside compute.`;
+	return (
+		`A rank communicates ${mean} per step (mean); ` +
+		`${share} of it is exposed, not beside compute.`
+	);
 }
 
 export function Exposed() {

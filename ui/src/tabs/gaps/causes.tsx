@@ -6,6 +6,7 @@ import { useLoaded, useOpened } from "../../core/context";
 import { rowsOf, sum } from "../../core/rows";
 import { store, useView } from "../../core/store";
 import type { GapsRow } from "../../core/tables";
+import { Basis } from "../../parts/basis";
 import { Meter, type MeterPart } from "../../parts/meter";
 import "./gaps.css";
 
@@ -46,6 +47,7 @@ export function Causes() {
 	const devices = new Set(rows.map((row) => `${row.rank} ${row.device}`)).size;
 	return (
 		<div class="causes">
+			<Basis of={loaded.value} />
 			<Meter
 				label="Idle time by cause"
 				parts={parts}

@@ -28,7 +28,6 @@ function Gaps() {
 			above={{ gaps: Causes }}
 			groups={{ gaps: "gap" }}
 			onRow={{ gaps: (row, document) => openGap(client, job, row, document) }}
-			columns={{ gaps: ["host"], syncs: ["longest_ns"] }}
 		/>
 	);
 }

@@ -1,30 +1,27 @@
 /*
- * tensor.tsx - kernels: how much of their time is on tensor cores, and of which kind they are.
+ * tensor.tsx - kernels: how much of their time is on tensor cores, of how much that could be.
  */
 import { useLoaded, useOpened } from "../../core/context";
-import { formatNs, formatPercent } from "../../core/format";
-import { rowsOf, sum } from "../../core/rows";
+import { formatPercent } from "../../core/format";
+import { middle, rowsOf } from "../../core/rows";
 import { useView } from "../../core/store";
-import type { KernelsRow } from "../../core/tables";
+import type { UtilizationRow } from "../../core/tables";
+import { plural } from "../../core/words";
 
-function total(rows: KernelsRow[]): number {
-	return sum(rows.map((row) => row.total_ns));
-}
+const WHO =
+	"Matrix products, convolutions and attention can use them: operators by their names, " +
+	"and whatever did use them.";
 
-/* One sentence, of compute kernels alone: communication has no tensor cores to use. */
-function sentence(rows: KernelsRow[]): string {
-	const ranks = new Set(rows.map((row) => row.rank)).size;
-	const compute = rows.filter((row) => row.kind !== "communication");
-	const known = compute.filter(
-		(row) => row.tensor_cores === "yes" || row.tensor_cores === "no",
-	);
-	const whole = total(compute);
-	if (!whole) return "\u00a0";
-	if (!known.length) return "Whether kernels use tensor cores is not known for this device.";
-	const used = total(known.filter((row) => row.tensor_cores === "yes"));
-	const share = formatPercent((100 * used) / whole);
-	const of = ranks > 1 ? ` of ${ranks} ranks together` : "";
-	return `Compute kernels${of} take ${formatNs(whole)}; ${share} of it on tensor cores.`;
+export function tensorWords(rows: UtilizationRow[]): { used: string; rest: string } | null {
+	const used = middle(rows.flatMap((row) => row.tensor_percent ?? []));
+	const eligible = middle(rows.flatMap((row) => row.tensor_eligible_percent ?? []));
+	if (used === null) return null;
+	const devices = rows.length > 1 ? `, median of ${plural(rows.length, "GPU")}` : "";
+	const rest =
+		eligible === null
+			? `${devices}. What could use them is not known: no launch by an operator is recorded.`
+			: ` of ${formatPercent(eligible)} that could use them${devices}.`;
+	return { used: formatPercent(used), rest };
 }
 
 export function TensorShare() {
@@ -32,13 +29,20 @@ export function TensorShare() {
 	const rank = useView((view) => view.rank);
 	const step = useView((view) => view.step);
 	const loaded = useLoaded(
-		() => client.view("kernels", { rank, step }),
+		() => client.view("utilization", { rank, step }),
 		[client, rank, step],
 	);
+	const words = loaded.value ? tensorWords(rowsOf(loaded.value, "utilization")) : null;
 
 	return (
-		<p class="summary">
-			{loaded.value ? sentence(rowsOf(loaded.value, "kernels")) : "\u00a0"}
+		<p class="summary tensor" title={WHO}>
+			{words ? (
+				<>
+					Tensor cores: <b>{words.used}</b> of kernel time{words.rest}
+				</>
+			) : (
+				"\u00a0"
+			)}
 		</p>
 	);
 }

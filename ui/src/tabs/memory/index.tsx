@@ -12,8 +12,10 @@ import { TableView } from "../../parts/table-view";
 import type { Tab } from "../tab";
 import { CurveOf } from "./curve";
 import "./memory.css";
-import { type Peak, readPeaks } from "./model";
+import { deviceNumber, type Peak, readPeaks } from "./model";
 import { Snapshots } from "./snapshot";
+import { useEntry } from "./snapshot/chosen";
+import { Phases } from "./snapshot/phases";
 import { Traced } from "./traced";
 
 const PARTS = [
@@ -114,6 +116,21 @@ function Growth({ rank }: { rank: number | null }) {
 	);
 }
 
+/* The same events as a snapshot's: peaks of the phases, for the device that is shown. */
+function TracedPhases({ peak }: { peak: Peak }) {
+	const { job } = useOpened();
+	const traced = job.traced.find((one) => one.rank === peak.rank)?.snapshot ?? null;
+	const entry = useEntry(traced).value;
+	const name = String(deviceNumber(peak.device) ?? "cpu");
+	const device = entry?.devices.find((one) => one.device === name);
+	if (!entry || entry.snapshot !== traced || !device) return null;
+	const show = () =>
+		store.set({ own: { kind: "held", traced: String(traced), device: device.device } });
+	return (
+		<Phases snapshot={traced} device={device.device} events={device.events} show={show} />
+	);
+}
+
 function Recording() {
 	const { client } = useOpened();
 	const rank = useView((view) => view.rank);
@@ -148,6 +165,7 @@ function Recording() {
 			/>
 			<CurveOf peak={chosen} />
 			<Growth rank={chosen.rank} />
+			<TracedPhases peak={chosen} />
 			<Chips
 				label="Parts of this tab"
 				chips={PARTS}
@@ -198,7 +216,7 @@ function Memory() {
 			{chosen ? (
 				<div class="page">
 					{chosen === "held" ? (
-						<Traced traced={job.traced} />
+						<Traced />
 					) : (
 						<Snapshots snapshots={job.snapshots} />
 					)}

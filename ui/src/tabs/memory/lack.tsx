@@ -3,7 +3,12 @@
  */
 
 /* Tables that say more than those of the recording. */
-const OF_TRACE = new Set(["snapshot-holders", "snapshot-leaks", "snapshot-oom"]);
+const OF_TRACE = new Set([
+	"snapshot-holders",
+	"snapshot-phases",
+	"snapshot-leaks",
+	"snapshot-oom",
+]);
 
 export function isTold(table: string, ofTrace: boolean): boolean {
 	return !ofTrace || OF_TRACE.has(table);

@@ -1,25 +1,20 @@
 /*
  * traced.tsx - who held the memory of a trace over time: its events, as those of a snapshot.
  */
-import { useLoaded, useOpened } from "../../core/context";
+import { useOpened } from "../../core/context";
 import { store, useView } from "../../core/store";
-import type { JobSnapshot, JobTraced } from "../../core/types";
+import type { JobTraced } from "../../core/types";
 import { Failed, Loading } from "../../parts/state";
 import { Snapshots } from "./snapshot";
+import { tracedOf, useEntry } from "./snapshot/chosen";
 
 function titleOf(one: JobTraced): string {
 	return one.rank === null ? (one.path.split(/[/\\]/).pop() ?? one.path) : `rank ${one.rank}`;
 }
 
-/* The devices of an entry are known once its snapshot is made, which is now. */
 function Entry({ number }: { number: number }) {
-	const { client } = useOpened();
-	const loaded = useLoaded(
-		() => client.json<{ entry: JobSnapshot }>("snapshot", { snapshot: number }),
-		[client, number],
-	);
-	if (loaded.value?.entry.snapshot === number)
-		return <Snapshots snapshots={[loaded.value.entry]} />;
+	const loaded = useEntry(number);
+	if (loaded.value?.snapshot === number) return <Snapshots snapshots={[loaded.value]} />;
 	return loaded.state === "failed" ? (
 		<Failed error={loaded.error} />
 	) : (
@@ -27,11 +22,11 @@ function Entry({ number }: { number: number }) {
 	);
 }
 
-export function Traced({ traced }: { traced: JobTraced[] }) {
+export function Traced() {
+	const { job } = useOpened();
 	const rank = useView((view) => view.rank);
-	const wanted = useView((view) => view.own.traced);
-	const ranked = rank === null ? traced : traced.filter((one) => one.rank === rank);
-	const chosen = ranked.find((one) => String(one.snapshot) === wanted) ?? ranked[0];
+	const own = useView((view) => view.own);
+	const { ranked, chosen } = tracedOf(job, { own, rank });
 	if (!chosen) return <p>Memory of rank {rank} was not recorded.</p>;
 	return (
 		<>

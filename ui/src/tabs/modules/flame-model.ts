@@ -1,7 +1,9 @@
 /*
  * flame-model.ts - a tree of times, as flame graphs have it, from stacks or from modules.
  */
+import { COLORS } from "../../core/colors";
 import type { Cell, TableDocument } from "../../core/types";
+import type { RangeAnswer } from "../../timeline/answers";
 
 export interface Frame {
 	name: string;
@@ -11,6 +13,7 @@ export interface Frame {
 	parent: Frame | null;
 	children: Frame[];
 	start: number; /* from the left edge, in the unit of total */
+	color?: string; /* where it is known; else it is told by the name */
 }
 
 function newFrame(name: string, parent: Frame | null): Frame {
@@ -70,6 +73,31 @@ export function readStacks(table: TableDocument): Frame {
 	return root;
 }
 
+/* Nodes of the route range. What is not listed is a frame of its own below its caller. */
+export function readCalls(answer: Pick<RangeAnswer, "tree" | "texts" | "tree_rest_ns">): Frame {
+	const root = newFrame("all", null);
+	const frames: Frame[] = [];
+
+	const addRest = (to: Frame, total: number) => {
+		if (!total) return;
+		const rest = { ...newFrame("smaller calls", to), total, color: "other" };
+		to.children.push(rest);
+	};
+	for (const [parent, text, color, calls, total, , rest] of answer.tree) {
+		const caller = frames[parent] ?? root;
+		const frame = newFrame(answer.texts[text] ?? "", caller);
+		Object.assign(frame, { total, calls, color: COLORS[color] });
+		caller.children.push(frame);
+		frames.push(frame);
+		addRest(frame, rest);
+		if (caller === root) root.total += total;
+	}
+	addRest(root, answer.tree_rest_ns);
+	root.total += answer.tree_rest_ns;
+	place(root);
+	return root;
+}
+
 /* Outermost frames whose name holds the text, letters of either case, and their time. */
 export function foundIn(root: Frame, text: string): { count: number; total: number } {
 	const wanted = text.toLowerCase();
@@ -102,6 +130,7 @@ export function shortFrame(name: string): string {
 /* What a colour means everywhere: kernels, copies, communication, operators, Python. */
 export function colorOf(frame: Frame): string {
 	const { name } = frame;
+	if (frame.color) return frame.color;
 	if (/^(nccl|rccl|c10d|gloo|ncclDev|record_param_comms)/i.test(name) || /nccl/i.test(name))
 		return "communication";
 	if (/^Mem(cpy|set)/.test(name)) return "copy";

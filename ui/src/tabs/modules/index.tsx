@@ -6,6 +6,7 @@ import { useLoaded, useOpened } from "../../core/context";
 import { formatCount, formatPercent } from "../../core/format";
 import { store, useView } from "../../core/store";
 import type { TableDocument } from "../../core/types";
+import { Basis } from "../../parts/basis";
 import { Chips } from "../../parts/chips";
 import { CopyBox } from "../../parts/copy-box";
 import { Failed, Loading } from "../../parts/state";
@@ -103,6 +104,7 @@ function TreePart({ search }: { search: string }) {
 		);
 	return (
 		<>
+			<Basis of={loaded.value} />
 			<ModuleTree table={loaded.value} search={search} />
 			<Notes table={loaded.value} more={told} />
 		</>
@@ -142,6 +144,7 @@ function FlamePart({ search }: { search: string }) {
 		return <Missing notes={loaded.value.notes} flags="with_stack=True" />;
 	return (
 		<>
+			<Basis of={loaded.value} />
 			<Flame key={`${rank} ${step} ${time}`} root={root} search={search} />
 			<Notes
 				table={loaded.value}

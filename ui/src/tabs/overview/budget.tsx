@@ -6,6 +6,7 @@ import { useLoaded, useOpened } from "../../core/context";
 import { rowsOf, sum } from "../../core/rows";
 import { useView } from "../../core/store";
 import type { BreakdownRow, BudgetRow } from "../../core/tables";
+import { Basis } from "../../parts/basis";
 import { Meter, type MeterPart } from "../../parts/meter";
 import { Failed, Loading, Nothing } from "../../parts/state";
 import { PARTS } from "./steps";
@@ -45,7 +46,7 @@ function ofHost(rows: BreakdownRow[]): MeterPart[] {
 	})).filter((part) => part.ns > 0);
 }
 
-function basis(devices: number): string {
+function whose(devices: number): string {
 	if (!devices) return "No device was recorded: this is the time of the host.";
 	return devices > 1 ? `Mean of ${devices} devices.` : "";
 }
@@ -57,12 +58,12 @@ export function Budget() {
 	const loaded = useLoaded(async () => {
 		const budget = await client.view("budget", { rank, step, group: "part" });
 		const rows = rowsOf(budget, "budget");
-		if (rows.length) return { ...ofDevices(rows), notes: budget.notes };
+		if (rows.length) return { ...ofDevices(rows), basis: budget };
 		const host = await client.view("breakdown", { rank, step });
 		return {
 			parts: ofHost(rowsOf(host, "breakdown")),
 			devices: 0,
-			notes: budget.notes,
+			basis: null,
 		};
 	}, [client, rank, step]);
 
@@ -72,11 +73,12 @@ export function Budget() {
 		) : (
 			<Loading what="Adding up the step…" />
 		);
-	const { parts, devices } = loaded.value;
+	const { parts, devices, basis } = loaded.value;
 	if (!parts.length) return <Nothing>No steps that count.</Nothing>;
 	const whole = sum(parts.map((part) => part.ns));
 	return (
 		<>
+			<Basis of={basis} />
 			<Meter
 				label="The mean step in parts"
 				parts={parts.sort((a, b) => b.ns - a.ns)}
@@ -86,7 +88,7 @@ export function Budget() {
 				}}
 				base={step === null ? "the mean step" : `step ${step}`}
 			/>
-			<p class="soft">{basis(devices)} The parts sum to the step.</p>
+			<p class="soft">{whose(devices)} The parts sum to the step.</p>
 		</>
 	);
 }

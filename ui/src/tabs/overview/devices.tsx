@@ -3,7 +3,7 @@
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatBytes, formatCount, formatPercent } from "../../core/format";
-import { median, rowsOf } from "../../core/rows";
+import { middle, rowsOf } from "../../core/rows";
 import { store, useView } from "../../core/store";
 import type { DevicesRow, UtilizationRow } from "../../core/tables";
 import { plural } from "../../core/words";
@@ -40,7 +40,7 @@ const GAUGES: Gauge[] = [
 
 function GaugeLine({ gauge, rows }: { gauge: Gauge; rows: UtilizationRow[] }) {
 	const known = rows.flatMap((row) => row[gauge.column] ?? []);
-	const value = known.length ? median(known) : null;
+	const value = middle(known);
 	const least = Math.min(...known);
 	const most = Math.max(...known);
 	const reach = known.length > 1 ? `${formatPercent(least)} to ${formatPercent(most)}` : "";

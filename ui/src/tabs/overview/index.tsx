@@ -7,6 +7,8 @@ import { TabParts } from "../../parts/tab-parts";
 import type { Tab } from "../tab";
 import { Budget } from "./budget";
 import { Devices } from "./devices";
+import { Utilization } from "./headline";
+import { Phases } from "./phases";
 import { StepChart } from "./steps";
 import { Top, type TopOf } from "./top";
 import "./overview.css";
@@ -51,14 +53,9 @@ const WORDS: Record<string, string> = {
 	gaps: "idle time, share of the steps",
 };
 
-function Card(props: {
-	title: string;
-	about?: string;
-	children: ComponentChildren;
-	wide?: boolean;
-}) {
+function Card(props: { title: string; about?: string; children: ComponentChildren }) {
 	return (
-		<section class={props.wide ? "card wide" : "card"}>
+		<section class="card">
 			<h2>
 				{props.title} <span class="soft">{props.about}</span>
 			</h2>
@@ -73,7 +70,11 @@ function Cards() {
 
 	return (
 		<div class="cards">
-			<Card title="Steps" about="click one to look at it alone" wide>
+			<Utilization />
+			<Card title="Phases" about="of each step; click one to look at it alone">
+				<Phases />
+			</Card>
+			<Card title="Steps" about="by what ran, else by what the host did">
 				<StepChart />
 			</Card>
 			<Card
@@ -82,7 +83,10 @@ function Cards() {
 			>
 				<Budget />
 			</Card>
-			<Card title="Devices" about={scope}>
+			<Card
+				title="Devices"
+				about={[scope, "over all chosen steps"].filter(Boolean).join(", ")}
+			>
 				<Devices />
 			</Card>
 			{TOPS.map((top) => (

@@ -6,6 +6,7 @@ import { useLoaded, useOpened } from "../../core/context";
 import { formatNs, formatPercent } from "../../core/format";
 import { store, useView } from "../../core/store";
 import type { Cell, Job, TableDocument } from "../../core/types";
+import { Basis } from "../../parts/basis";
 import { shortName } from "../../parts/names";
 import { cellReader, showRow } from "../../parts/place";
 import { ranksOf } from "../../parts/scope";
@@ -91,6 +92,7 @@ export function Top({ top }: { top: TopOf }) {
 	if (!lines.length) return <p class="soft">{top.empty}</p>;
 	return (
 		<>
+			<Basis of={document} />
 			<ol class="top">
 				{lines.map((line, i) => (
 					<li key={i}>

@@ -3,12 +3,11 @@
  */
 import { useLoaded, useOpened } from "../../core/context";
 import { formatCount } from "../../core/format";
-import { rowsOf } from "../../core/rows";
 import type { Job } from "../../core/types";
 import { plural } from "../../core/words";
 import { Failed, Loading } from "../../parts/state";
 import { clockWords } from "../../shell/status";
-import { brokenFiles, type Odd, oddsOf } from "./odd";
+import { brokenFiles, notesOf, type Odd } from "./odd";
 import "./quality.css";
 
 interface Section {
@@ -109,7 +108,7 @@ export function Notes() {
 
 	if (loaded.state === "failed") return <Failed error={loaded.error} />;
 	if (!loaded.value) return <Loading what="Looking at the files…" />;
-	const odds = oddsOf(rowsOf(loaded.value, "quality"));
+	const { odds } = notesOf(loaded.value, job);
 	const good = job.files.length - brokenFiles(job).length;
 	return (
 		<div class="quality">

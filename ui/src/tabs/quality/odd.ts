@@ -1,9 +1,9 @@
 /*
  * odd.ts - oddities of all ranks, each once.
  */
-import { sum } from "../../core/rows";
+import { rowsOf, sum } from "../../core/rows";
 import type { QualityRow } from "../../core/tables";
-import type { Job } from "../../core/types";
+import type { Job, TableDocument } from "../../core/types";
 
 export interface Odd {
 	oddity: string;
@@ -33,6 +33,25 @@ export function oddsOf(rows: QualityRow[]): Odd[] {
 			ranks: same.flatMap((row) => row.rank ?? []),
 		}))
 		.sort((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
+}
+
+export interface Notes {
+	odds: Odd[];
+	count: number; /* different things to know: files that cannot be read, and oddities */
+	absent: number; /* of the oddities: things that were not recorded */
+	bad: boolean;
+}
+
+/* What every place that counts notes counts. */
+export function notesOf(document: TableDocument, job: Job): Notes {
+	const odds = oddsOf(rowsOf(document, "quality"));
+	const broken = brokenFiles(job).length;
+	return {
+		odds,
+		count: odds.length + broken,
+		absent: odds.filter((odd) => odd.severity === "absent").length,
+		bad: broken > 0 || odds.some((odd) => odd.severity === "lost"),
+	};
 }
 
 export function brokenFiles(job: Job): Job["files"] {

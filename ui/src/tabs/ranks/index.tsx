@@ -7,6 +7,7 @@ import { Chips } from "../../parts/chips";
 import { ranksOf } from "../../parts/scope";
 import { TableView } from "../../parts/table-view";
 import type { Tab } from "../tab";
+import { RankBars } from "./bars";
 import { PairsMap } from "./pair-map";
 import "./ranks.css";
 import { StepsMap } from "./step-map";
@@ -68,6 +69,7 @@ function Ranks() {
 			) : (
 				<Sentence />
 			)}
+			{alone ? null : <RankBars />}
 			<StepsMap />
 			{alone ? null : (
 				<>

@@ -2,21 +2,21 @@
  * details.tsx - a finding in the drawer: everything that shows it, and its places.
  */
 import { useLoaded, useOpened } from "../../core/context";
-import { formatNs } from "../../core/format";
+import { formatCount, formatNs } from "../../core/format";
 import { useView } from "../../core/store";
 import type { Finding, FlagPlace } from "../../core/types";
 import { CopyBox } from "../../parts/copy-box";
 import { Failed, Loading, Nothing } from "../../parts/state";
 import type { DetailsProps } from "../../shell/details";
 import { EvidenceLine, Figures, linked } from "./finding";
-import { placesOf, showPlace, useFlags } from "./places";
+import { flagOf, showPlace, useFlags } from "./places";
 import { Reasons } from "./reasons";
 import "./verdict.css";
 
 function Places({ finding }: { finding: Finding }) {
 	const { job } = useOpened();
 	const flags = useFlags(true);
-	const places = placesOf(flags, finding);
+	const { count, places } = flagOf(flags, finding) ?? { count: 0, places: [] };
 	const name = (place: FlagPlace) => {
 		const file = job.files.find((one) => one.file === place.file);
 		const step = file?.steps?.find(
@@ -32,23 +32,30 @@ function Places({ finding }: { finding: Finding }) {
 	if (!places.length)
 		return <p class="soft">It has no single place: it is about the whole recording.</p>;
 	return (
-		<ol class="places">
-			{places.map((place) => (
-				<li key={`${place.file}.${place.row}`}>
-					<button
-						type="button"
-						class="button"
-						onClick={() => showPlace(place)}
-					>
-						{name(place)}:{" "}
-						{formatNs(place.end_ns - place.start_ns)}
-					</button>{" "}
-					<span class="soft">
-						its fix takes off {formatNs(place.ns)}
-					</span>
-				</li>
-			))}
-		</ol>
+		<>
+			<ol class="places">
+				{places.map((place) => (
+					<li key={`${place.file}.${place.row}.${place.start_ns}`}>
+						<button
+							type="button"
+							class="button"
+							onClick={() => showPlace(place)}
+						>
+							{name(place)}:{" "}
+							{formatNs(place.end_ns - place.start_ns)}
+						</button>{" "}
+						<span class="soft">
+							its fix takes off {formatNs(place.ns)}
+						</span>
+					</li>
+				))}
+			</ol>
+			{count > places.length ? (
+				<p class="soft">
+					These cost most, of {formatCount(count)} places.
+				</p>
+			) : null}
+		</>
 	);
 }
 

@@ -6,7 +6,7 @@ import { store } from "../../core/store";
 import type { Diagnosis, Evidence, Finding } from "../../core/types";
 import { CopyBox } from "../../parts/copy-box";
 import { boundsOf, ranksOf, savedRange } from "./model";
-import { type Flags, placesOf, showPlace } from "./places";
+import { type Flags, placesOf, showFinding } from "./places";
 import { Reasons } from "./reasons";
 
 /* Lines of evidence that stand there at once. */
@@ -176,7 +176,7 @@ function ShowButton({ finding, flags }: { finding: Finding; flags: Flags }) {
 			class="button"
 			disabled={!place}
 			title={place ? `The place that costs most: ${formatNs(place.ns)}` : why}
-			onClick={() => place && showPlace(place)}
+			onClick={() => showFinding(flags, finding)}
 		>
 			Show on timeline
 		</button>

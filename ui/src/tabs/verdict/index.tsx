@@ -2,9 +2,10 @@
  * index.tsx - the first tab: how long a step takes, what it could take, what to change.
  */
 import { useEffect, useState } from "preact/hooks";
-import { useLoaded, useOpened } from "../../core/context";
+import { useLoaded, useOpened, useWork } from "../../core/context";
 import { store, useView } from "../../core/store";
 import type { Diagnosis, TableDocument } from "../../core/types";
+import { WorkBar } from "../../parts/state";
 import type { Tab } from "../tab";
 import { AccountBar } from "./account";
 import { BudgetBar } from "./budget";
@@ -151,6 +152,7 @@ function Verdict() {
 	const rank = useView((view) => view.rank);
 	const told = useLoaded(() => client.diagnosis({ rank }), [rank]);
 	const [slow, wait] = useState(false);
+	const work = useWork(told.state === "loading");
 
 	useEffect(() => {
 		const timer = setTimeout(() => wait(true), 300);
@@ -177,7 +179,8 @@ function Verdict() {
 					<Told key={`${rank}`} told={told.value} rank={rank} />
 				) : told.state === "loading" ? (
 					<p class="sentence sentence-wait" role="status">
-						{slow ? "Replaying the steps …" : "\u00a0"}
+						{slow ? "Making the verdict …" : "\u00a0"}
+						{work ? <WorkBar work={work} /> : null}
 					</p>
 				) : null}
 				{told.value ? <QualityLine told={told.value} /> : null}

@@ -20,12 +20,25 @@ export function useFlags(wanted: boolean): Flags {
 }
 
 /* Flags are of all ranks; a verdict of one rank numbers its findings anew. */
+export function flagOf({ flags }: Flags, finding: Finding): Flag | null {
+	const ofRule = flags?.filter((flag) => flag.rule === finding.rule) ?? [];
+	return ofRule.find((flag) => flag.title === finding.title) ?? ofRule[0] ?? null;
+}
+
 export function placesOf(flags: Flags, finding: Finding): FlagPlace[] {
-	const found =
-		flags.flags?.find(
-			(flag) => flag.rule === finding.rule && flag.title === finding.title,
-		) ?? flags.flags?.find((flag) => flag.rule === finding.rule);
-	return found?.places ?? [];
+	return flagOf(flags, finding)?.places ?? [];
+}
+
+/* The place that costs most; of a rank that the others wait for, the collective. */
+export function showFinding(flags: Flags, finding: Finding): void {
+	const { collective, places } = flagOf(flags, finding) ?? {};
+	if (collective)
+		showOnTimeline(collective.start_ns, collective.dur_ns, {
+			kind: "slice",
+			file: collective.file,
+			row: collective.row,
+		});
+	else if (places?.[0]) showPlace(places[0]);
 }
 
 export function showPlace(place: FlagPlace): void {

@@ -1,11 +1,12 @@
 /*
  * quality-line.tsx - how far the verdict can be trusted, in one line.
  */
-import { useOpened } from "../../core/context";
+import { useLoaded, useOpened } from "../../core/context";
 import { formatPercent } from "../../core/format";
 import { store } from "../../core/store";
 import { clocksWithin, plural } from "../../core/words";
 import type { Diagnosis } from "../../core/types";
+import { notesOf } from "../quality/odd";
 
 function sentences(told: Diagnosis): string[] {
 	const said: string[] = [];
@@ -31,26 +32,29 @@ function sentences(told: Diagnosis): string[] {
 		);
 	if (quality.lost) said.push(`${plural(quality.lost, "event")} lost`);
 	if (quality.mended) said.push(`${plural(quality.mended, "event")} mended`);
-	if (quality.absent) said.push(`${plural(quality.absent, "thing")} not recorded`);
 	return said;
 }
 
 export function QualityLine({ told }: { told: Diagnosis }) {
-	const { job } = useOpened();
+	const { client, job } = useOpened();
+	const loaded = useLoaded(() => client.view("quality"), [client]);
+	const notes = loaded.value ? notesOf(loaded.value, job) : null;
+	const said = sentences(told);
+	if (notes?.absent) said.push(`${plural(notes.absent, "thing")} not recorded`);
 	const broken = job.files.filter((file) => file.problem);
 	return (
 		<footer class="quality-line">
-			<span>Quality: {sentences(told).join(" · ") || "nothing to say"}</span>
+			<span>Quality: {said.join(" · ") || "nothing to say"}</span>
 			<button
 				type="button"
 				class="md-link"
 				onClick={() => store.set({ tab: "quality" })}
 			>
-				All notes ▸
+				{notes?.count ? `All ${plural(notes.count, "note")} ▸` : "All notes ▸"}
 			</button>
 			{broken.map((file) => (
 				<p class="bad" key={file.file}>
-					{file.path}: {file.problem}
+					<bdi>{file.path}</bdi>: {file.problem}
 				</p>
 			))}
 		</footer>

@@ -82,7 +82,10 @@ function notes(told: Diagnosis, shown: Diagnosis, more: string[]): string[] {
 			)} (more than 5 %): only bounds can be given.`,
 		);
 	else if (isRange(told.step_ns ?? 0, shown)) said.push(RANGE);
-	else if (shown.fixed_low_ns !== null && shown.fixed_low_ns !== shown.fixed_high_ns)
+	else if (
+		shown.fixed_low_ns !== null &&
+		formatNs(shown.fixed_low_ns) !== formatNs(shown.fixed_high_ns)
+	)
 		said.push(
 			`Between ${formatNs(shown.fixed_high_ns)} ` +
 				`and ${formatNs(shown.fixed_low_ns)}, ` +
@@ -110,7 +113,15 @@ export function Sentence({ told, shown, all, busy, more }: Props) {
 				</span>
 			</h2>
 			<p class={told.spread?.uneven ? "soft sentence-base" : "soft"}>
-				measured, {baseOf(told)}
+				measured, {baseOf(told)}{" "}
+				<button
+					type="button"
+					class="button quiet"
+					title="One or two pages: the verdict with its findings and fixes"
+					onClick={() => print()}
+				>
+					Print
+				</button>
 			</p>
 			<p class="sentence-notes">
 				{notes(told, shown, more).join(" ") || "\u00a0"}

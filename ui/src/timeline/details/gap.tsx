@@ -4,7 +4,7 @@
 import { allCauses } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatNs, formatPercent } from "../../core/format";
-import type { Selection } from "../../core/store";
+import { type Selection, showOnTimeline } from "../../core/store";
 import { Failed, Loading } from "../../parts/state";
 import type { GapAnswer, GapCause } from "../answers";
 import { SliceLink } from "./slice";
@@ -29,7 +29,12 @@ function Cause({ cause, gap }: { cause: GapCause; gap: GapAnswer }) {
 							row={cause.row}
 							name={cause.name}
 						/>
-						{cause.op ? ` in ${cause.op}` : ""}
+						{cause.op ? (
+							<>
+								{" "}
+								in <bdi>{cause.op}</bdi>
+							</>
+						) : null}
 					</>
 				) : null}
 				{cause.line ? <span class="mono"> {cause.line}</span> : null}
@@ -57,6 +62,15 @@ export function GapDetails({ selected }: { selected: GapSelection }) {
 			<header>
 				<h2>{gap.says}</h2>
 				<span class="soft">{where.filter((part) => part).join(", ")}</span>
+				<button
+					type="button"
+					class="button"
+					onClick={() =>
+						showOnTimeline(gap.start_ns, gap.dur_ns, selected)
+					}
+				>
+					Show on timeline
+				</button>
 			</header>
 			<div class="about-columns">
 				<section>

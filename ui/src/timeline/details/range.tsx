@@ -1,147 +1,146 @@
 /*
- * range.tsx - drawer: what ran in a stretch of time.
+ * range.tsx - drawer: what ran in a stretch of time, on the rows that were selected.
  */
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { useLoaded, useOpened } from "../../core/context";
-import { COLOR_WORDS } from "../../core/colors";
 import { formatNs } from "../../core/format";
 import { type Selection, store, useView } from "../../core/store";
-import type { Cell, Job } from "../../core/types";
+import type { Job } from "../../core/types";
 import { plural } from "../../core/words";
-import type { TableColumn } from "../../parts/columns";
+import { Chips } from "../../parts/chips";
+import { writeCsv } from "../../parts/csv";
 import { Failed, Loading } from "../../parts/state";
 import { Table } from "../../parts/table";
+import { Flame } from "../../tabs/modules/flame";
+import { readCalls } from "../../tabs/modules/flame-model";
 import type { RangeAnswer } from "../answers";
 import { runOnTimeline } from "../commands";
-import { rankTitle } from "../model";
+import { readRows } from "../rows";
+import { busyAndIdle, byCategory, byName, byRow } from "./range-tables";
 import "./details.css";
 
 type RangeSelection = Extract<Selection, { kind: "range" }>;
 
 const NAMES_MOST = 500;
+const NAMES_IN_CSV = 10000;
 const LINES = 7;
 
-function column(
-	index: number,
-	name: string,
-	type: TableColumn["type"],
-	about: string,
-): TableColumn {
-	const title = name;
-	return {
-		name,
-		type,
-		about,
-		index,
-		detail: false,
-		bar: name === "time" || name === "busy",
-		title,
-	};
-}
-
-const TRACK_COLUMNS = [
-	column(0, "rank", "text", "the file's rank"),
-	column(1, "row", "text", "the row of the timeline"),
-	column(2, "busy", "ns", "time in which something ran; overlaps count once"),
-	column(3, "share", "percent", "busy time, of the stretch that is selected"),
-	column(4, "slices", "count", "slices that are at least partly inside"),
+const PARTS = [
+	{ id: "name", title: "By name", make: byName },
+	{ id: "category", title: "By category", make: byCategory },
+	{ id: "device", title: "Busy and idle", make: busyAndIdle },
+	{ id: "row", title: "Rows", make: byRow },
 ];
 
-const NAME_COLUMNS = [
-	column(0, "name", "text", "name of the slices"),
-	column(1, "time", "ns", "their time inside of the stretch; nested ones count in full"),
-	column(2, "count", "count", "how many there are"),
-	column(3, "row", "text", "the row of the timeline"),
-	column(4, "kind", "text", "what they are"),
-	column(5, "rank", "text", "the file's rank"),
-];
+const CHIPS = [...PARTS, { id: "flame", title: "Flame graph" }];
 
-function titleOf(job: Job, file: number): string {
-	const found = job.files[file];
-	return found ? rankTitle(found) : String(file);
-}
-
-/* Ranges over streams and the profiler itself say nothing new: they stand at the end. */
-function reordered(answer: RangeAnswer): RangeAnswer {
-	const last = new Set(
-		answer.tracks
-			.filter((one) => one.kind === "other")
-			.map((one) => `${one.file}.${one.track}`),
+function Choice({ chosen }: { chosen: string }) {
+	return (
+		<Chips
+			label="What of the range"
+			chips={CHIPS}
+			chosen={chosen}
+			onChoose={(range) => store.setOwn({ range })}
+		/>
 	);
-	const isLast = (one: { file: number; track: number }) =>
-		last.has(`${one.file}.${one.track}`);
-	const order = <T extends { file: number; track: number }>(list: T[]) => [
-		...list.filter((one) => !isLast(one)),
-		...list.filter(isLast),
-	];
-	return { ...answer, tracks: order(answer.tracks), names: order(answer.names) };
 }
 
-function rowsOf(answer: RangeAnswer, job: Job): { tracks: Cell[][]; names: Cell[][] } {
-	const length = Math.max(1, answer.to_ns - answer.from_ns);
-	const title = new Map(answer.tracks.map((one) => [`${one.file}.${one.track}`, one.name]));
-	return {
-		tracks: answer.tracks.map((one) => [
-			titleOf(job, one.file),
-			one.name,
-			one.busy_ns,
-			(one.busy_ns * 100) / length,
-			one.count,
-		]),
-		names: answer.names.map((one) => [
-			one.name,
-			one.total_ns,
-			one.count,
-			title.get(`${one.file}.${one.track}`) ?? null,
-			COLOR_WORDS[one.color] ?? null,
-			titleOf(job, one.file),
-		]),
+function FlameOf({ answer }: { answer: RangeAnswer }) {
+	const count = useRef(0);
+	const [root, key] = useMemo(() => [readCalls(answer), count.current++], [answer]);
+	const [search, find] = useState("");
+	return (
+		<>
+			<div class="table-tools">
+				<Choice chosen="flame" />
+				<span class="spring" />
+				<input
+					type="search"
+					class="field"
+					placeholder="Find a frame"
+					aria-label="Find a frame by name"
+					value={search}
+					onInput={(event) => find(event.currentTarget.value)}
+				/>
+			</div>
+			{root.total ? (
+				<Flame key={key} root={root} search={search} />
+			) : (
+				<p class="state">Nothing ran here.</p>
+			)}
+		</>
+	);
+}
+
+/* The tables have at most NAMES_MOST names, the file all. */
+function Part(props: {
+	id: string;
+	answer: RangeAnswer;
+	job: Job;
+	all: () => Promise<RangeAnswer>;
+}) {
+	const { id, answer, job } = props;
+	const part = PARTS.find((one) => one.id === id);
+	const table = useMemo(() => part?.make(answer, job), [part, answer, job]);
+	if (!part || !table) return <FlameOf answer={answer} />;
+	const csv = async () => {
+		const whole = answer.names.length < answer.name_count ? await props.all() : answer;
+		const { columns, rows } = part.make(whole, job);
+		return writeCsv(columns, rows);
 	};
-}
-
-function Tables({ answer: given, job }: { answer: RangeAnswer; job: Job }) {
-	const answer = useMemo(() => reordered(given), [given]);
-	const rows = useMemo(() => rowsOf(answer, job), [answer, job]);
 	const go = (index: number) => {
-		const name = answer.names[index];
-		if (name?.longest_row !== undefined)
-			store.set({
-				selected: { kind: "slice", file: name.file, row: name.longest_row },
-			});
+		const selected = table.leads[index];
+		if (selected) store.set({ selected });
 	};
 	return (
-		<div class="range-tables">
-			<Table
-				label="Rows"
-				columns={TRACK_COLUMNS}
-				rows={rows.tracks}
-				lines={LINES}
-				empty="Nothing ran here."
-			/>
-			<Table
-				label="Names"
-				columns={NAME_COLUMNS}
-				rows={rows.names}
-				rowCount={answer.name_count}
-				lines={LINES}
-				empty="Nothing ran here."
-				onRow={(_, index) => go(index)}
-			/>
-		</div>
+		<Table
+			key={id}
+			label={`range ${part.title.toLowerCase()}`}
+			columns={table.columns}
+			rows={table.rows}
+			rowCount={id === "name" ? answer.name_count : table.rows.length}
+			lines={LINES}
+			empty={table.empty}
+			notes={[table.about]}
+			csv={csv}
+			csvAbout="The whole table as CSV"
+			onRow={(_, index) => go(index)}
+		>
+			<Choice chosen={id} />
+		</Table>
 	);
+}
+
+/* "3 rows of rank 0", "rows of 2 ranks", "all rows of 8 ranks" */
+function rowWords(rows: string | undefined, job: Job, files: number, rank: number | null): string {
+	if (!rows) return `all rows of ${rank === null ? plural(files, "rank") : `rank ${rank}`}`;
+	const chosen = readRows(rows);
+	const [file = 0] = chosen.keys();
+	const own = job.files[file]?.rank;
+	const where =
+		chosen.size > 1 || own == null ? plural(chosen.size, "rank") : `rank ${own}`;
+	if (![...chosen.values()].some((tracks) => tracks.length)) return `all rows of ${where}`;
+	const count = [...chosen.values()].reduce((sum, tracks) => sum + tracks.length, 0);
+	return `${plural(count, "row")} of ${where}`;
 }
 
 export function RangeDetails({ selected }: { selected: RangeSelection }) {
 	const { client, job } = useOpened();
 	const rank = useView((view) => view.rank);
-	const { from, to } = selected;
+	const chosen = useView((view) => view.own["range"] ?? "name");
+	const { from, to, rows } = selected;
 	const files = job.files.filter(
 		(file) => file.problem === null && (rank === null || file.rank === rank),
 	);
 	const list = files.map((file) => file.file).join(",");
-	const ask = () =>
-		client.json<RangeAnswer>("range", { files: list, from, to, limit: NAMES_MOST });
-	const loaded = useLoaded(ask, [client, list, from, to]);
+	const ask = (limit: number) =>
+		client.json<RangeAnswer>("range", {
+			...(rows ? { rows } : { files: list }),
+			from,
+			to,
+			limit,
+		});
+	const loaded = useLoaded(() => ask(NAMES_MOST), [client, list, from, to, rows]);
 
 	return (
 		<div class="about">
@@ -149,10 +148,7 @@ export function RangeDetails({ selected }: { selected: RangeSelection }) {
 				<h2>{formatNs(to - from)} selected</h2>
 				<span class="soft">
 					from {formatNs(from)} to {formatNs(to)} after the start of
-					the run,{" "}
-					{rank === null
-						? plural(files.length, "rank")
-						: `rank ${rank}`}
+					the run, {rowWords(rows, job, files.length, rank)}
 				</span>
 				<button
 					type="button"
@@ -178,7 +174,12 @@ export function RangeDetails({ selected }: { selected: RangeSelection }) {
 			</header>
 			{loaded.state === "failed" ? <Failed error={loaded.error} /> : null}
 			{loaded.value ? (
-				<Tables answer={loaded.value} job={job} />
+				<Part
+					id={chosen}
+					answer={loaded.value}
+					job={job}
+					all={() => ask(NAMES_IN_CSV)}
+				/>
 			) : loaded.state === "loading" ? (
 				<Loading what="Summing up what ran…" />
 			) : null}

@@ -4,12 +4,11 @@
 import { COLOR_WORDS, COLORS } from "../../core/colors";
 import { useLoaded, useOpened } from "../../core/context";
 import { formatBytes, formatNs } from "../../core/format";
-import { type Selection, store } from "../../core/store";
+import { type Selection, showOnTimeline, store } from "../../core/store";
 import { Copy } from "../../parts/copy";
-import { shortName } from "../../parts/names";
+import { shortName, titleName } from "../../parts/names";
 import { Failed, Loading } from "../../parts/state";
 import type { Collective, Flow, SliceAnswer } from "../answers";
-import { runOnTimeline } from "../commands";
 import "./details.css";
 
 type SliceSelection = Extract<Selection, { kind: "slice" }>;
@@ -29,7 +28,7 @@ export function SliceLink(props: { file: number; row: number; name: string }) {
 			title={props.name}
 			onClick={() => select(props.file, props.row)}
 		>
-			{shortName(props.name)}
+			<bdi>{shortName(props.name)}</bdi>
 		</button>
 	);
 }
@@ -234,7 +233,8 @@ function Calls({ slice }: { slice: SliceAnswer }) {
 				<>
 					<h3>
 						Python stack
-						{slice.stack_of ? ` of ${slice.stack_of.name}` : ""}
+						{slice.stack_of ? " of " : ""}
+						<bdi>{slice.stack_of?.name}</bdi>
 						, innermost first
 					</h3>
 					<ol class="about-stack">
@@ -276,12 +276,12 @@ export function SliceDetails({ selected }: { selected: SliceSelection }) {
 	return (
 		<div class="about">
 			<header>
-				<h2 class="mono">{slice.short ?? slice.name}</h2>
+				<h2 class="mono">{titleName(slice.short ?? slice.name)}</h2>
 				<Copy text={slice.name} label="copy name" />
 				<ShowButton slice={slice} />
 				<NoteButton slice={slice} />
 			</header>
-			{slice.short && slice.short !== slice.name ? (
+			{titleName(slice.short ?? slice.name) !== slice.name ? (
 				<div class="soft mono">{slice.name}</div>
 			) : null}
 			<div class="about-columns">
@@ -320,19 +320,12 @@ function NoteButton({ slice }: { slice: SliceAnswer }) {
 	);
 }
 
-/* On the timeline its key does it; elsewhere it leads there. */
+/* With the idle time that waits for it, or with the other ranks of a collective. */
 function ShowButton({ slice }: { slice: SliceAnswer }) {
-	const show = () => {
-		if (runOnTimeline("fit")) return;
-		const around = Math.max(slice.dur_ns, 1000);
-		store.set({
-			tab: "timeline",
-			from: slice.start_ns - around,
-			to: slice.start_ns + slice.dur_ns + around,
-		});
-	};
+	const { file, row, start_ns, dur_ns } = slice;
+	const show = () => showOnTimeline(start_ns, dur_ns, { kind: "slice", file, row });
 	return (
-		<button type="button" class="button" title="Zoom to it (F)" onClick={show}>
+		<button type="button" class="button" onClick={show}>
 			Show on timeline
 		</button>
 	);

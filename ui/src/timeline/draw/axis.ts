@@ -68,8 +68,27 @@ function sectionsOf(pen: Pen, steps: Step[], fromStart: boolean): Section[] {
 	return sections;
 }
 
-function drawSection(pen: Pen, section: Section, step: number, top: number, height: number): void {
+/* A label over the axis, from x on: words of the axis give way to it. */
+export interface Taken {
+	x: number;
+	width: number;
+}
+
+export function overlap(one: Taken, other: Taken): boolean {
+	return one.x <= other.x + other.width && other.x <= one.x + one.width;
+}
+
+function drawSection(
+	pen: Pen,
+	section: Section,
+	step: number,
+	top: number,
+	height: number,
+	taken: Taken[],
+): void {
 	const { context, theme } = pen;
+	const isFree = (x: number, text: string) =>
+		!taken.some((one) => overlap(one, { x, width: theme.width(text) }));
 	if (Number.isNaN(section.base)) return;
 	const first = Math.ceil((section.from - section.base) / step);
 	const last = Math.floor((section.to - section.base) / step);
@@ -83,18 +102,16 @@ function drawSection(pen: Pen, section: Section, step: number, top: number, heig
 			i === 0 && section.title
 				? section.title
 				: sign + formatMoment(i * step, step);
-		if (x + 4 + theme.width(text) > right) continue;
+		if (x + 4 + theme.width(text) > right || !isFree(x + 4, text)) continue;
 		context.fillStyle = i === 0 && section.title ? theme.text : theme.soft;
 		context.fillText(text, x + 4, top + height / 2 - 1);
 	}
 	/* the step began before the window: say whose time it is */
 	if (section.title && first > 0 && xOf(pen, section.base + first * step) > 60) {
+		const [text, x] = [`${section.title}:`, Math.max(0, xOf(pen, section.from)) + 4];
+		if (!isFree(x, text)) return;
 		context.fillStyle = theme.text;
-		context.fillText(
-			`${section.title}:`,
-			Math.max(0, xOf(pen, section.from)) + 4,
-			top + height / 2 - 1,
-		);
+		context.fillText(text, x, top + height / 2 - 1);
 	}
 }
 
@@ -113,6 +130,7 @@ export function drawAxis(
 	fromStart: boolean,
 	top: number,
 	height: number,
+	taken: Taken[],
 ): void {
 	const { context, theme } = pen;
 	const step = roundStep(TICK_PIXELS / pen.perNs);
@@ -120,7 +138,7 @@ export function drawAxis(
 	context.textBaseline = "middle";
 	context.textAlign = "left";
 	for (const section of sectionsOf(pen, steps, fromStart))
-		drawSection(pen, section, step, top, height);
+		drawSection(pen, section, step, top, height, taken);
 	context.fillStyle = theme.line;
 	context.fillRect(0, top + height - 1, pen.width, 1);
 }
@@ -144,7 +162,7 @@ export function drawRibbon(
 	row: Row,
 	file: JobFile,
 	shift: number,
-	taken: { x: number; width: number }[],
+	taken: Taken[],
 ): void {
 	const { context, theme } = pen;
 	const top = row.y + shift + 3;
@@ -180,7 +198,7 @@ function writeStep(
 	x: number,
 	to: number,
 	y: number,
-	taken: { x: number; width: number }[],
+	taken: Taken[],
 ): void {
 	const { context, theme } = pen;
 	const length = formatNs(step.end_ns - step.start_ns);

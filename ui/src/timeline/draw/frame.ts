@@ -4,7 +4,15 @@
 import { store } from "../../core/store";
 import { type Row, rowsBetween } from "../model";
 import { AXIS, MINIMAP, type Stage, TOP } from "../stage";
-import { drawAxis, drawRibbon, drawStepLines, drawStepMarks, momentAt } from "./axis";
+import type { Span } from "../span";
+import {
+	drawAxis,
+	drawRibbon,
+	drawStepLines,
+	drawStepMarks,
+	momentAt,
+	type Taken,
+} from "./axis";
 import { drawCurve } from "./curves";
 import {
 	boxOf,
@@ -16,8 +24,10 @@ import {
 	drawStretch,
 	outline,
 	placeFlags,
+	placeLength,
 } from "./overlay";
 import { type Pen, snap, xOf } from "./pen";
+import { drawRange } from "./range";
 import { collectTrack, outlineFound } from "./slices";
 
 /* Grounds and lines between the rows. */
@@ -55,16 +65,16 @@ function drawGroup(stage: Stage, pen: Pen, row: Row, shift: number): void {
 	const { selected, flags } = stage.focus;
 	const placed = placeFlags(pen, row, flags, shift);
 	if (row.open) drawRibbon(pen, row, file, shift, placed);
-	else {
-		stage.pictures.draw(pen, row, stage.supply.strips.of(row.key), shift);
-		drawStepMarks(pen, row, file, shift);
-	}
+	else drawStepMarks(pen, row, file, shift);
 	drawFlags(pen, row, placed, selected?.kind === "finding" ? selected.number : null);
 	stage.flagBoxes.push(...placed);
 }
 
 function drawRows(stage: Stage, pen: Pen, rows: Row[], shift: number): void {
 	drawGrounds(stage, pen, rows, shift);
+	const folded = rows.filter((row) => row.kind === "group" && !row.open);
+	const { strips } = stage.supply;
+	stage.pictures.draw(pen, folded, (key) => strips.of(key), shift);
 	for (const row of rows) {
 		if (row.kind === "track") {
 			const kept = stage.supply.tiles.of(row.key);
@@ -105,8 +115,9 @@ function drawFocus(stage: Stage, pen: Pen): void {
 	const box = own ? boxOf(pen, stage, own) : null;
 	if (focus.slice) drawFlows(pen, stage, focus.slice, focus.flows());
 	if (focus.slice?.collective) drawMembers(pen, stage, focus.slice.collective);
-	const guilty = focus.gap && others[0] ? boxOf(pen, stage, others[0]) : null;
-	if (box && guilty) drawBlame(pen, box, guilty);
+	const other = others[0] ? boxOf(pen, stage, others[0]) : null;
+	if (box && other && focus.gap) drawBlame(pen, box, other);
+	if (box && other && focus.slice) drawBlame(pen, other, box);
 	if (box) outline(pen, box, theme.text, 2);
 }
 
@@ -130,20 +141,25 @@ function drawBlame(
 	context.setLineDash([]);
 }
 
+function rangeOf({ drag, focus }: Stage): Span | null {
+	return drag ?? (focus.selected?.kind === "range" ? focus.selected : null);
+}
+
+function marksOf({ look }: Stage): Span[] {
+	return [...look.kept, ...(look.mark ? [look.mark] : [])];
+}
+
 function drawStretches(stage: Stage, pen: Pen): void {
-	const { look, focus, drag } = stage;
+	const { selected } = stage.focus;
 	const { theme } = pen;
 	const top = TOP - 6;
-	for (const span of [...look.kept, ...(look.mark ? [look.mark] : [])]) {
+	const moment = placeMoment(stage, pen);
+	for (const span of marksOf(stage)) {
 		drawStretch(pen, span, top, theme.path, 0.1);
-		drawLength(pen, span, MINIMAP + 4, theme.path);
+		drawLength(pen, span, MINIMAP + 4, theme.path, moment);
 	}
-	const { selected } = focus;
 	if (selected?.kind === "note") drawStretch(pen, selected, TOP, theme.note, 0.14);
-	const range = drag ?? (selected?.kind === "range" ? selected : null);
-	if (!range) return;
-	drawStretch(pen, range, top, theme.accent, 0.16);
-	drawLength(pen, range, MINIMAP + 4, theme.accent);
+	drawRange(stage, pen, moment);
 }
 
 /* The pinned rows, over those that scroll under them. */
@@ -164,21 +180,39 @@ function drawPinned(stage: Stage, pen: Pen): void {
 }
 
 function drawPointer(stage: Stage, pen: Pen): void {
-	const { pointer, leader, look } = stage;
+	const { pointer } = stage;
 	const { context, theme } = pen;
 	if (!pointer || pointer.y < MINIMAP) return;
 	const x = snap(pen, pointer.x);
 	context.fillStyle = theme.soft;
 	context.fillRect(x, TOP - 4, 1, pen.height - TOP + 4);
-	const text = momentAt(pen, stage.nsOf(pointer.x), leader?.steps ?? [], look.fromStart);
-	const width = theme.width(text) + 10;
-	const left = Math.min(Math.max(0, x - width / 2), pen.width - width);
+	const placed = placeMoment(stage, pen);
+	if (!placed) return;
 	context.fillStyle = theme.text;
-	context.fillRect(left, MINIMAP + 3, width, AXIS - 7);
+	context.fillRect(placed.x, MINIMAP + 3, placed.width, AXIS - 7);
 	context.fillStyle = theme.back;
 	context.font = theme.font;
 	context.textBaseline = "middle";
-	context.fillText(text, left + 5, MINIMAP + 3 + (AXIS - 7) / 2);
+	context.fillText(placed.text, placed.x + 5, MINIMAP + 3 + (AXIS - 7) / 2);
+}
+
+/* The time at the pointer, on the axis. */
+function placeMoment(stage: Stage, pen: Pen): (Taken & { text: string }) | null {
+	const { pointer, leader, look } = stage;
+	if (!pointer || pointer.y < MINIMAP) return null;
+	const text = momentAt(pen, stage.nsOf(pointer.x), leader?.steps ?? [], look.fromStart);
+	const width = pen.theme.width(text) + 10;
+	const x = Math.min(Math.max(0, snap(pen, pointer.x) - width / 2), pen.width - width);
+	return { text, x, width };
+}
+
+/* Labels that stand on the axis. */
+function takenOf(stage: Stage, pen: Pen): Taken[] {
+	const range = rangeOf(stage);
+	const spans = [...marksOf(stage), ...(range ? [range] : [])];
+	return [...spans.map((span) => placeLength(pen, span)), placeMoment(stage, pen)].filter(
+		(one) => one !== null,
+	);
 }
 
 function drawTop(stage: Stage, pen: Pen): void {
@@ -191,7 +225,7 @@ function drawTop(stage: Stage, pen: Pen): void {
 		context.fillStyle = theme.line;
 		context.fillRect(0, stage.top - 1, pen.width, 1);
 	}
-	drawAxis(pen, steps, look.fromStart, MINIMAP, AXIS);
+	drawAxis(pen, steps, look.fromStart, MINIMAP, AXIS, takenOf(stage, pen));
 	const range = focus.selected?.kind === "range" ? [focus.selected] : [];
 	const marks = look.mark ? [look.mark] : [];
 	stage.minimap.draw(
@@ -199,9 +233,9 @@ function drawTop(stage: Stage, pen: Pen): void {
 		whole,
 		steps,
 		{
-			hits: hits.starts(),
+			hits: hits.starts(stage.run),
 			flags: focus.flags.flatMap((flag) =>
-				flag.places.slice(0, 4).map((one) => one.start_ns),
+				flag.spread.map((one) => one.start_ns),
 			),
 			spans: [...range, ...marks, ...look.kept, ...store.view.notes],
 		},

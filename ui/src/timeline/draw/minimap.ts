@@ -76,7 +76,7 @@ export class Minimap {
 		context.globalAlpha = 1;
 		context.fillStyle = theme.text;
 		for (const ns of spots.hits)
-			context.fillRect(snap(pen, at(ns)), top, 1.5, height / 2);
+			context.fillRect(snap(pen, at(ns)), top, 1.5, height / 3);
 		context.fillStyle = theme.bad;
 		for (const ns of spots.flags) context.fillRect(snap(pen, at(ns)), top, 2, 5);
 		this.drawWindow(pen, at(pen.span.from), at(pen.span.to), top, height);

@@ -7,6 +7,7 @@ import type { Flag } from "../../core/types";
 import type { Collective, Flow, PathPiece } from "../answers";
 import { type Layout, laneTop, type Row, rowCentre, trackKey } from "../model";
 import type { Span } from "../span";
+import { overlap, type Taken } from "./axis";
 import { type Pen, snap, xOf } from "./pen";
 
 /* Where something is drawn: its row, or the strip of its rank when that is folded. */
@@ -47,7 +48,7 @@ export function boxOf(pen: Pen, ground: Ground, spot: Spotted): Box | null {
 		return { x, y: laneTop(row, lane) + shift, width, height: row.lane - 2 };
 	}
 	const group = layout.find.get(String(spot.file));
-	if (!group) return null;
+	if (!group || group.open) return null; /* its row is folded */
 	return { x, y: group.y + shift + 1, width, height: Math.max(2, group.height - 2) };
 }
 
@@ -196,26 +197,42 @@ export function drawStretch(pen: Pen, span: Span, top: number, color: string, al
 	context.fillRect(to - 1, top, 1, pen.height - top);
 }
 
-/* Its length, in the middle of what is seen of it. */
-export function drawLength(pen: Pen, span: Span, y: number, color: string): void {
-	const { context, theme } = pen;
+/* Where its length stands: in the middle of what is seen of it. */
+export function placeLength(pen: Pen, span: Span): (Taken & { text: string }) | null {
 	const from = Math.max(0, xOf(pen, span.from));
 	const to = Math.min(pen.width, xOf(pen, span.to));
 	const text = formatNs(span.to - span.from);
-	const width = theme.width(text) + 10;
-	if (to < from) return;
+	const width = pen.theme.width(text) + 10;
+	if (to < from) return null;
 	const x = Math.min(Math.max(0, (from + to - width) / 2), pen.width - width);
+	return { text, x, width };
+}
+
+/* The time at the pointer goes before it. */
+export function drawLength(
+	pen: Pen,
+	span: Span,
+	y: number,
+	color: string,
+	moment: Taken | null,
+): void {
+	const { context, theme } = pen;
+	const placed = placeLength(pen, span);
+	if (!placed || (moment && overlap(placed, moment))) return;
 	context.fillStyle = color;
-	context.fillRect(x, y, width, 16);
+	context.fillRect(placed.x, y, placed.width, 16);
 	context.fillStyle = theme.back;
 	context.font = theme.font;
 	context.textBaseline = "middle";
-	context.fillText(text, x + 5, y + 8.5);
+	context.fillText(placed.text, placed.x + 5, y + 8.5);
 }
 
 export interface FlagBox extends Box {
 	flag: Flag;
 }
+
+/* Places that only show how far a finding reaches leave room for steps between them. */
+const SPREAD = 5 * FLAG;
 
 /* Where the numbers of findings stand; of those that would hide each other the first. */
 export function placeFlags(pen: Pen, row: Row, flags: Flag[], shift: number): FlagBox[] {
@@ -223,11 +240,12 @@ export function placeFlags(pen: Pen, row: Row, flags: Flag[], shift: number): Fl
 	if (row.height < FLAG) return placed;
 	const y = rowCentre(row, 0) + shift - FLAG / 2;
 	for (const flag of flags)
-		for (const place of flag.places) {
+		for (const [i, place] of [...flag.places, ...flag.spread].entries()) {
 			if (place.file !== row.file) continue;
+			const room = i < flag.places.length ? FLAG : SPREAD;
 			const x = snap(pen, xOf(pen, place.start_ns));
 			if (x < -FLAG || x > pen.width) continue;
-			if (placed.some((one) => Math.abs(one.x - x) < FLAG + 1)) continue;
+			if (placed.some((one) => Math.abs(one.x - x) < room + 1)) continue;
 			placed.push({ x, y, width: FLAG, height: FLAG, flag });
 		}
 	return placed.sort((a, b) => a.x - b.x);

@@ -57,6 +57,12 @@ export class Rectangles {
 	}
 }
 
+/* What a label stands on. */
+export type Ground = "full" | "pale" | "hatch";
+
+/* Height of what is cleared behind a label on a hatch. */
+const PLATE = 12;
+
 /* A label that waits until all rectangles are there. */
 interface Label {
 	text: string;
@@ -72,6 +78,7 @@ export class Batch {
 	private thin: Rectangles[] = [];
 	private onFull: Label[] = [];
 	private onPale: Label[] = [];
+	private onHatch: Label[] = [];
 
 	private static of(list: Rectangles[], index: number): Rectangles {
 		return (list[index] ??= new Rectangles());
@@ -94,8 +101,9 @@ export class Batch {
 		return Batch.of(this.thin, cause);
 	}
 
-	label(text: string, x: number, y: number, pale: boolean): void {
-		(pale ? this.onPale : this.onFull).push({ text, x, y });
+	label(text: string, x: number, y: number, ground: Ground): void {
+		const onto = { full: this.onFull, pale: this.onPale, hatch: this.onHatch }[ground];
+		onto.push({ text, x, y });
 	}
 
 	flush(pen: Pen): void {
@@ -109,6 +117,15 @@ export class Batch {
 		context.textAlign = "left";
 		this.write(context, this.onFull, theme.accentText);
 		this.write(context, this.onPale, theme.text);
+		this.clear(pen, this.onHatch);
+		this.write(context, this.onHatch, theme.text);
+	}
+
+	/* Lines of a hatch would strike the letters out. */
+	private clear({ context, theme }: Pen, labels: Label[]): void {
+		context.fillStyle = theme.back;
+		for (const { text, x, y } of labels)
+			context.fillRect(x - 3, y - PLATE / 2, theme.width(text) + 6, PLATE);
 	}
 
 	private write(context: CanvasRenderingContext2D, labels: Label[], style: string): void {

@@ -7,7 +7,7 @@ import { laneTop, type Row } from "../model";
 import type { TrackSheet } from "../sheets";
 import type { Span } from "../span";
 import { SHADES } from "../theme";
-import { type Batch, type Pen, snap } from "./pen";
+import { type Batch, type Ground, type Pen, snap } from "./pen";
 
 /* A label needs room for three letters and what stands around them. */
 const LABEL_LEAST = 26;
@@ -89,13 +89,13 @@ function addLabel(
 	x: number,
 	right: number,
 	place: Place,
-	pale: boolean,
+	ground: Ground,
 ): void {
 	const from = Math.max(x, 0) + LABEL_PAD;
 	const room = Math.min(right, pen.width) - from - LABEL_PAD;
 	if (room < LABEL_LEAST - 2 * LABEL_PAD) return;
 	const shown = pen.theme.clipped(text, room);
-	if (shown) batch.label(shown, from, place.top + place.height / 2 + 0.5, pale);
+	if (shown) batch.label(shown, from, place.top + place.height / 2 + 0.5, ground);
 }
 
 function collectLane(
@@ -145,7 +145,7 @@ function collectLane(
 					x,
 					to,
 					place,
-					true,
+					"hatch",
 				);
 			continue;
 		}
@@ -169,10 +169,9 @@ function collectLane(
 				);
 		} else addSlice(batch, x, width, place, color[i] ?? 0, shade, merged);
 		if (width > LABEL_LEAST && label[i] !== NO_LABEL) {
-			const pale =
-				shade < 2 ||
-				(waited > 0 && x0 + ((x1 - x0) * waited) / 255 > x + 20);
-			addLabel(pen, batch, sheet.labels[label[i] ?? 0] ?? "", x, to, place, pale);
+			const hatched = waited > 0 && x0 + ((x1 - x0) * waited) / 255 > x + 20;
+			const ground = hatched ? "hatch" : shade < 2 ? "pale" : "full";
+			addLabel(pen, batch, sheet.labels[label[i] ?? 0] ?? "", x, to, place, ground);
 		}
 	}
 }

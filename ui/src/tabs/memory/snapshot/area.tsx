@@ -1,5 +1,6 @@
 /*
- * area.tsx - memory over time, stacked by who holds it: the largest at the bottom.
+ * area.tsx - memory over time, stacked by who holds it, the largest at the bottom; or a band for
+ * each allocation, the earliest at the bottom.
  * Dragging or the wheel zooms, a double click shows all; keys as on the timeline. The pointer
  * tells the stack of what is under it, a click pins it in the drawer.
  */
@@ -8,9 +9,11 @@ import { useOpened } from "../../../core/context";
 import { formatBytes, formatCount, formatNs, formatPercent } from "../../../core/format";
 import { Failed, Loading } from "../../../parts/state";
 import { useTheme, useWidth } from "../../../parts/surface";
-import { draw, LEFT, type Mark, matches, seriesAt } from "./drawing";
+import { BandCard } from "./band-card";
+import { type Bands, mostBands, readBands, REST_LOOK, type Under, underAt } from "./bands";
+import { bytesAt, draw, drawPointed, LEFT, type Mark, matches, seriesAt } from "./drawing";
 import { ShortStack, useStack } from "./frames";
-import { type Point, useGestures } from "./gestures";
+import { type Jump, type Point, useGestures } from "./gestures";
 import {
 	type Area,
 	type Axis,
@@ -32,41 +35,55 @@ interface Props {
 	snapshot: number;
 	device: string | null;
 	group: string;
+	banded: boolean; /* a band an allocation */
 	axis: Axis;
 	length: number;
 	window: Window;
 	zoom: (window: Window) => void;
-	jump: (to: "peak" | "next" | "previous") => void;
+	jump: (to: Jump) => void;
 	search: string;
 	marks: Mark[];
 	choose: (event: number, stack: number) => void;
+	chooseBand: (event: number, bands: Bands, band: number) => void;
 	label: string;
 }
 
+interface Drawn {
+	area: Area | null;
+	bands: Bands | null;
+	error: string | null;
+}
+
 /* The window from the core; the last one stays until the next is there. */
-function useArea(props: Props, pixels: number): { area: Area | null; error: string | null } {
+function useArea(props: Props, pixels: number): Drawn {
 	const { client } = useOpened();
-	const [state, change] = useState<{ area: Area | null; error: string | null }>({
-		area: null,
-		error: null,
-	});
-	const { snapshot, device, group, axis, window } = props;
+	const [state, change] = useState<Drawn>({ area: null, bands: null, error: null });
+	const { snapshot, device, group, axis, window, banded } = props;
 	useEffect(() => {
 		if (pixels < 1) return;
 		const stop = new AbortController();
 		const asked = { snapshot, device, group, axis, ...window, pixels };
-		client.bytes("memory", asked, stop.signal).then(
-			(reply) => {
-				const area = readArea(reply.bytes);
-				if (!stop.signal.aborted)
-					change({ area, error: area ? null : "An answer that is none." });
-			},
-			(error: unknown) => {
-				if (!stop.signal.aborted) change({ area: null, error: String(error) });
-			},
-		);
+		const load = async (): Promise<Drawn> => {
+			const [held, laid] = await Promise.all([
+				client.bytes("memory", asked, stop.signal),
+				banded
+					? client.bytes("bands", { ...asked, most: mostBands(pixels) }, stop.signal)
+					: null,
+			]);
+			const area = readArea(held.bytes);
+			const bands = laid ? readBands(laid.bytes) : null;
+			const whole = area && (bands || !banded);
+			return whole
+				? { area, bands, error: null }
+				: { area: null, bands: null, error: "An answer that is none." };
+		};
+		load()
+			.catch((error: unknown) => ({ area: null, bands: null, error: String(error) }))
+			.then((drawn) => {
+				if (!stop.signal.aborted) change(drawn);
+			});
 		return () => stop.abort();
-	}, [client, snapshot, device, group, axis, window.from, window.to, pixels]);
+	}, [client, snapshot, device, group, banded, axis, window.from, window.to, pixels]);
 	return state;
 }
 
@@ -136,7 +153,34 @@ function Key(props: { series: Series; index: number; choose: () => void }) {
 	);
 }
 
-function Legend({ area, props }: { area: Area | null; props: Props }) {
+/* In a picture of bands: what they leave over. */
+function RestKeys({ bands }: { bands: Bands }) {
+	const rests = [
+		{ text: "smaller allocations", bytes: bands.smaller },
+		{ text: "no block is known", bytes: bands.loose },
+	];
+	return (
+		<>
+			{rests
+				.filter(({ bytes }) => bytes.some((amount) => amount > 0))
+				.map(({ text }) => (
+					<li key={text} class="map-kind">
+						<span
+							class="area-swatch"
+							style={{
+								background: `var(${REST_LOOK.token})`,
+								opacity: REST_LOOK.alpha,
+							}}
+						/>{" "}
+						{text}
+					</li>
+				))}
+		</>
+	);
+}
+
+function Legend(legend: { area: Area | null; bands: Bands | null; props: Props }) {
+	const { area, bands, props } = legend;
 	return (
 		<ul class="area-legend" aria-label="Holders, the largest first">
 			{area?.reserved.some((bytes) => !Number.isNaN(bytes)) ? (
@@ -151,12 +195,13 @@ function Legend({ area, props }: { area: Area | null; props: Props }) {
 					/>
 				</li>
 			))}
+			{bands ? <RestKeys bands={bands} /> : null}
 		</ul>
 	);
 }
 
 /* The stack behind the series; of a category that of its largest block. */
-function Under(props: { series: Series | undefined; plot: Props }) {
+function Behind(props: { series: Series | undefined; plot: Props }) {
 	const { series, plot } = props;
 	const stack = useStack(plot, series?.stack ?? 0);
 	if (series && series.name === NO_STACK)
@@ -179,8 +224,9 @@ function Under(props: { series: Series | undefined; plot: Props }) {
 	);
 }
 
-function hintOf({ device }: Props): string {
-	const click = device === null ? "click" : "click for a stack";
+function hintOf({ device, banded }: Props): string {
+	const stack = banded ? "click for an allocation" : "click for a stack";
+	const click = device === null ? "click" : stack;
 	return `Drag to zoom, Shift and drag to pan; ${click}, then the wheel and W A S D work, too.`;
 }
 
@@ -197,43 +243,71 @@ function pixelAt(area: Area, x: number, width: number): number {
 }
 
 /* Beside the pointer, on the side where there is room. */
-function Tip(props: { area: Area; at: Point; width: number; plot: Props }) {
-	const { area, at, width, plot } = props;
+function Tip(props: { drawn: Drawn; area: Area; at: Point; width: number; plot: Props }) {
+	const { drawn, area, at, width, plot } = props;
 	const pixel = pixelAt(area, at.x, width);
 	const under = seriesAt(area, pixel, at.y);
+	const unit = plot.device === null ? "point" : "event";
 	return (
 		<div
 			class={at.x > width / 2 ? "area-tip left" : "area-tip"}
 			style={{ left: `${LEFT + at.x}px` }}
 		>
-			<Card
-				area={area}
-				pixel={pixel}
-				axis={plot.axis}
-				unit={plot.device === null ? "point" : "event"}
-				under={under}
-			/>
-			<Under series={area.series[under]} plot={plot} />
+			{drawn.bands ? (
+				<BandCard
+					bands={drawn.bands}
+					area={area}
+					pixel={pixel}
+					under={underAt(drawn.bands, pixel, bytesAt(area, at.y))}
+					device={plot}
+				/>
+			) : (
+				<>
+					<Card area={area} pixel={pixel} axis={plot.axis} unit={unit} under={under} />
+					<Behind series={area.series[under]} plot={plot} />
+				</>
+			)}
 		</div>
 	);
+}
+
+/* The band at a place of the picture. */
+function bandAt({ area, bands }: Drawn, at: Point | null, width: number): number | null {
+	if (!area || !bands || !at) return null;
+	const under: Under | null = underAt(bands, pixelAt(area, at.x, width), bytesAt(area, at.y));
+	return under?.what === "band" ? under.band : null;
 }
 
 export function AreaPlot(props: Props) {
 	const [place, full] = useWidth<HTMLDivElement>();
 	const canvas = useRef<HTMLCanvasElement>(null);
+	const above = useRef<HTMLCanvasElement>(null);
 	const theme = useTheme();
 	const width = Math.max(0, full - LEFT);
-	const { area, error } = useArea(props, width);
-	const { hover, select, handlers } = useGestures(canvas, width, props, ({ x, y }) => {
+	const drawn = useArea(props, width);
+	const { area, bands, error } = drawn;
+	const { hover, select, handlers } = useGestures(canvas, width, props, (at) => {
 		if (!area) return;
-		const pixel = pixelAt(area, x, width);
-		const stack = area.series[seriesAt(area, pixel, y)]?.stack ?? 0;
-		props.choose(area.event[pixel] ?? BEFORE, stack);
+		const pixel = pixelAt(area, at.x, width);
+		const event = area.event[pixel] ?? BEFORE;
+		const band = bandAt(drawn, at, width);
+		if (bands && band !== null) props.chooseBand(event, bands, band);
+		else
+			props.choose(
+				event,
+				bands ? 0 : (area.series[seriesAt(area, pixel, at.y)]?.stack ?? 0),
+			);
 	});
+	const band = bandAt(drawn, hover, width);
 
 	useEffect(() => {
-		if (canvas.current && area && full > LEFT) draw(canvas.current, props, area, full);
-	}, [area, full, theme, props.search, props.marks, props.window]);
+		if (canvas.current && area && full > LEFT)
+			draw(canvas.current, props, { area, bands }, full);
+	}, [area, bands, full, theme, props.search, props.marks, props.window]);
+	useEffect(() => {
+		if (above.current && area && bands && full > LEFT)
+			drawPointed(above.current, area, bands, band, full);
+	}, [area, bands, band, full, theme]);
 
 	if (error) return <Failed error={error} />;
 	return (
@@ -246,6 +320,7 @@ export function AreaPlot(props: Props) {
 				aria-label={props.label}
 				{...handlers}
 			/>
+			{bands ? <canvas ref={above} class="area-above" aria-hidden="true" /> : null}
 			{select ? (
 				<div
 					class="area-select"
@@ -256,9 +331,9 @@ export function AreaPlot(props: Props) {
 				/>
 			) : null}
 			{area && hover !== null ? (
-				<Tip area={area} at={hover} width={width} plot={props} />
+				<Tip drawn={drawn} area={area} at={hover} width={width} plot={props} />
 			) : null}
-			<Legend area={area} props={props} />
+			<Legend area={area} bands={bands} props={props} />
 			<p class="soft area-hint">
 				{hintOf(props)}
 				{area && isBeyond(area) ? BEYOND : ""}

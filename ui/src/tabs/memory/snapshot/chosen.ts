@@ -2,9 +2,9 @@
  * chosen.ts - which snapshot and device is shown, and where in it: out of the address, so that
  * a link, the curve, the map and the drawer are of one mind.
  */
-import { useOpened } from "../../../core/context";
+import { useLoaded, useOpened } from "../../../core/context";
 import { store, useView, type View } from "../../../core/store";
-import type { JobSnapshot, SnapshotDevice } from "../../../core/types";
+import type { Job, JobSnapshot, JobTraced, SnapshotDevice } from "../../../core/types";
 import type { Window } from "./model";
 
 type Own = View["own"];
@@ -25,12 +25,36 @@ export function chosenOf(snapshots: JobSnapshot[], own: Own): Chosen | null {
 	return { snapshot, device };
 }
 
+/* The traces of the ranks in scope, and the one of them whose memory is shown. */
+export function tracedOf(job: Job, { own, rank }: Pick<View, "own" | "rank">) {
+	const ranked: JobTraced[] =
+		rank === null ? job.traced : job.traced.filter((one) => one.rank === rank);
+	const chosen = ranked.find((one) => String(one.snapshot) === own.traced) ?? ranked[0];
+	return { ranked, chosen: chosen ?? null };
+}
+
+/* An entry with its devices: the core makes that of a trace when it is asked for. */
+export function useEntry(number: number | null) {
+	const { client } = useOpened();
+	return useLoaded(
+		async () =>
+			number === null
+				? null
+				: (await client.json<{ entry: JobSnapshot }>("snapshot", { snapshot: number }))
+						.entry,
+		[client, number],
+	);
+}
+
+/* What the tab shows, for the drawer: a snapshot, or the memory of a trace. */
 export function useChosen(): Chosen | null {
 	const { job } = useOpened();
-	return chosenOf(
-		job.snapshots,
-		useView((view) => view.own),
-	);
+	const own = useView((view) => view.own);
+	const rank = useView((view) => view.rank);
+	const traced = own.kind === "held" ? tracedOf(job, { own, rank }).chosen : null;
+	const entry = useEntry(traced?.snapshot ?? null).value;
+	if (!traced) return chosenOf(job.snapshots, own);
+	return entry?.snapshot === traced.snapshot ? chosenOf([entry], own) : null;
 }
 
 /* Parameters of requests about a device of a snapshot. */
@@ -62,11 +86,15 @@ export function setWindow(window: Window | null): void {
 	store.setOwn({ window: window ? `${window.from}-${window.to}` : "" });
 }
 
-/* The event after which the map shows the blocks; null: the end. */
-export function momentOf(own: Own, device: SnapshotDevice | null): number | null {
-	const known = device?.exact && /^\d+$/.test(own.moment ?? "");
-	const moment = known ? Number(own.moment) : -1;
+/* The event that one has come to; null: none. */
+export function cursorOf(own: Own, device: SnapshotDevice | null): number | null {
+	const moment = /^\d+$/.test(own.moment ?? "") ? Number(own.moment) : -1;
 	return moment >= 0 && moment < (device?.events ?? 0) ? moment : null;
+}
+
+/* The event after which the map shows the blocks; null: the end, which is always known. */
+export function momentOf(own: Own, device: SnapshotDevice | null): number | null {
+	return device?.exact ? cursorOf(own, device) : null;
 }
 
 /* Blocks that are looked for: of stacks, or at an address. */

@@ -9,8 +9,10 @@ import { store, useView } from "../../../core/store";
 import type { SnapshotDevice } from "../../../core/types";
 import { Chips } from "../../../parts/chips";
 import { AreaPlot } from "./area";
-import { askedOf, type Chosen, CURVE_ID, momentOf, setWindow, windowOf } from "./chosen";
+import { type Bands, NEVER } from "./bands";
+import { askedOf, type Chosen, CURVE_ID, cursorOf, setWindow, windowOf } from "./chosen";
 import type { Mark } from "./drawing";
+import type { Jump } from "./gestures";
 import {
 	type Axis,
 	axisLength,
@@ -20,11 +22,21 @@ import {
 	readArea,
 	type Window,
 } from "./model";
+import { type Step, Steps, useSteps } from "./stepping";
 
 const GROUPS = [
 	{ id: "category", title: "by category" },
 	{ id: "line", title: "by line" },
 	{ id: "stack", title: "by stack" },
+];
+
+const SHAPES = [
+	{ id: "", title: "by holder", about: "What each category, line or stack holds" },
+	{
+		id: "allocation",
+		title: "by allocation",
+		about: "A band for each allocation, from its beginning to its end",
+	},
 ];
 
 const AXES = [
@@ -46,7 +58,8 @@ function marksOf(
 		token: "--bad",
 	}));
 	if (peak !== null) marks.unshift({ event: peak, label: "peak", token: "--path" });
-	if (moment !== null) marks.push({ event: moment, label: "blocks below", token: "--text" });
+	const label = device?.exact && device.segments ? "blocks below" : "event";
+	if (moment !== null) marks.push({ event: moment, label, token: "--text" });
 	return marks;
 }
 
@@ -105,7 +118,7 @@ function useTravel(chosen: Chosen) {
 		const at = axis === "time" ? await timeOf(client, chosen, event) : event;
 		if (at === null) return;
 		zoom(clampWindow({ from: at - length / AROUND, to: at + length / AROUND }, length));
-		if (device?.exact) store.setOwn({ moment: String(event) });
+		if (device) store.setOwn({ moment: String(event) });
 	};
 	const turn = async (to: Axis) => {
 		const next = window ? await turned(client, chosen, shown, to) : null;
@@ -128,7 +141,7 @@ function Jumps({ device, travel }: { device: SnapshotDevice | null; travel: Trav
 	const { go, own, peak } = travel;
 	const ooms = device?.ooms ?? [];
 	const failed = (way: 1 | -1) => {
-		const event = nextOom(ooms, momentOf(own, device), way);
+		const event = nextOom(ooms, cursorOf(own, device), way);
 		if (event !== null) void go(event);
 	};
 	return (
@@ -172,8 +185,16 @@ function Tools({ chosen, travel }: { chosen: Chosen; travel: Travel }) {
 	const { own, axis } = travel;
 	return (
 		<div class="snapshot-tools">
+			{device ? (
+				<Chips
+					label="Drawn"
+					chips={SHAPES}
+					chosen={own.drawn ?? ""}
+					onChoose={(drawn) => store.setOwn({ drawn })}
+				/>
+			) : null}
 			<Chips
-				label="Stacked by"
+				label={own.drawn ? "Coloured" : "Stacked"}
 				chips={device ? GROUPS : GROUPS.slice(0, 1)}
 				chosen={device ? own.stacked || "category" : "category"}
 				onChoose={(stacked) => store.setOwn({ stacked })}
@@ -208,26 +229,60 @@ function Tools({ chosen, travel }: { chosen: Chosen; travel: Travel }) {
 	);
 }
 
+/* Steps from where the curve is; what they lead to stays in sight. */
+function useStepping(chosen: Chosen, { axis, length, shown, zoom }: Travel) {
+	const { client } = useOpened();
+	return useSteps(chosen, async (step: Step) => {
+		const forth = step.startsWith("next");
+		const end = forth ? shown.from : shown.to;
+		const near = axis === "time" ? await eventAt(client, chosen, end) : end;
+		const show = (found: EventAnswer) => {
+			const at = axis === "time" ? (found.at_ns ?? shown.from) : found.event;
+			const half = (shown.to - shown.from) / 2;
+			if (at < shown.from || at >= shown.to)
+				zoom(clampWindow({ from: at - half, to: at + half }, length));
+		};
+		const events = chosen.device?.events ?? 0;
+		return { event: forth ? near - 1 : Math.min(near, events), show };
+	});
+}
+
+/* The drawer of a band: of a block from before the events what the map knows, or its stack. */
+function chooseBand({ device }: Chosen, event: number, bands: Bands, band: number): void {
+	const made = bands.made[band] ?? BEFORE;
+	const stack = bands.stack[band] ?? 0;
+	const at = event === BEFORE ? null : event;
+	const address = `0x${(bands.address[band] ?? 0n).toString(16)}`;
+	const stays = (bands.freed[band] ?? NEVER) === NEVER;
+	if (made !== BEFORE) store.set({ selected: { kind: "allocation", event: made } });
+	else if (device?.segments && (device.exact || stays))
+		store.set({ selected: { kind: "block", address, event: device.exact ? at : null } });
+	else if (stack) store.set({ selected: { kind: "held", stack, event: null } });
+	if (at !== null) store.setOwn({ moment: String(at) });
+}
+
 export function Curve({ chosen }: { chosen: Chosen }) {
 	const travel = useTravel(chosen);
 	const { snapshot, device } = chosen;
 	const { own } = travel;
-	const moment = momentOf(own, device);
+	const moment = cursorOf(own, device);
 	const { peak } = travel;
 	const marks = useMemo(() => marksOf(device, peak, moment), [device, peak, moment]);
 	const group = device ? own.stacked || "category" : "category";
-	const jump = (to: "peak" | "next" | "previous") => {
-		const event =
-			to === "peak"
-				? peak
-				: nextOom(device?.ooms ?? [], moment, to === "next" ? 1 : -1);
+	const banded = device !== null && own.drawn === "allocation";
+	const step = useStepping(chosen, travel);
+	const jump = (to: Jump) => {
+		const way = to === "next-failure" ? 1 : -1;
+		const event = to === "peak" ? peak : nextOom(device?.ooms ?? [], moment, way);
 		if (event !== null) void travel.go(event);
 	};
 	const choose = (event: number, stack: number) => {
-		const at = event === BEFORE ? null : event;
-		const known = device?.exact ? at : null;
-		if (stack) store.set({ selected: { kind: "held", stack, event: known } });
-		if (known !== null) store.setOwn({ moment: String(known) });
+		const at = event === BEFORE || !device ? null : event;
+		if (stack)
+			store.set({
+				selected: { kind: "held", stack, event: device?.exact ? at : null },
+			});
+		if (at !== null) store.setOwn({ moment: String(at) });
 	};
 	return (
 		<div id={CURVE_ID}>
@@ -236,6 +291,7 @@ export function Curve({ chosen }: { chosen: Chosen }) {
 				snapshot={snapshot.snapshot}
 				device={device?.device ?? null}
 				group={group}
+				banded={banded}
 				axis={travel.axis}
 				length={travel.length}
 				window={travel.shown}
@@ -244,8 +300,14 @@ export function Curve({ chosen }: { chosen: Chosen }) {
 				search={own.find ?? ""}
 				marks={marks}
 				choose={choose}
-				label={`Active memory, stacked by ${group}`}
+				chooseBand={(event, bands, band) => chooseBand(chosen, event, bands, band)}
+				label={
+					banded
+						? "Active memory, a band for each allocation"
+						: `Active memory, stacked by ${group}`
+				}
 			/>
+			<Steps chosen={chosen} go={step} />
 		</div>
 	);
 }

@@ -3,7 +3,17 @@
  */
 import { formatBytes, formatCount, formatNs } from "../../../core/format";
 import { beginDrawing, tokenOf } from "../../../parts/surface";
-import { type Area, type Axis, placeOf, seriesLook, ticksOf, type Window, words } from "./model";
+import { type Bands, drawBands, drawOutline, type Plane } from "./bands";
+import {
+	type Area,
+	type Axis,
+	placeOf,
+	type Series,
+	seriesLook,
+	ticksOf,
+	type Window,
+	words,
+} from "./model";
 
 export const HEIGHT = 280;
 export const LEFT = 64;
@@ -140,21 +150,55 @@ function mostOf(area: Area): number {
 	return most * ROOM;
 }
 
-export function draw(canvas: HTMLCanvasElement, props: Look, area: Area, full: number): void {
+function planeOf(context: CanvasRenderingContext2D, area: Area, width: number): Plane {
+	const most = mostOf(area);
+	const top = (bytes: number) => (HEIGHT - BOTTOM) * (1 - bytes / most);
+	return { context, left: LEFT, wide: width / area.pixels, top };
+}
+
+/* `bands`: null where it is stacked by holder. */
+export function draw(
+	canvas: HTMLCanvasElement,
+	props: Look,
+	{ area, bands }: { area: Area; bands: Bands | null },
+	full: number,
+): void {
 	const context = beginDrawing(canvas, full, HEIGHT);
 	if (!context) return;
 	const width = full - LEFT;
-	const most = mostOf(area);
-	const top = (bytes: number) => (HEIGHT - BOTTOM) * (1 - bytes / most);
-	drawAxes(context, props, width, most, top);
-	drawSeries(context, area, width, top, props.search);
-	drawReserved(context, area, width, top);
+	const plane = planeOf(context, area, width);
+	drawAxes(context, props, width, mostOf(area), plane.top);
+	if (bands) {
+		const isFound = ({ name }: Series) => matches(name, props.search);
+		drawBands(plane, bands, area.high, area.series, isFound);
+	} else {
+		drawSeries(context, area, width, plane.top, props.search);
+	}
+	drawReserved(context, area, width, plane.top);
 	drawMarks(context, props, area, width);
+}
+
+/* On a canvas above: what is pointed at changes more often than the picture. */
+export function drawPointed(
+	canvas: HTMLCanvasElement,
+	area: Area,
+	bands: Bands,
+	band: number | null,
+	full: number,
+): void {
+	const context = beginDrawing(canvas, full, HEIGHT);
+	if (context && band !== null)
+		drawOutline(planeOf(context, area, full - LEFT), bands, band);
+}
+
+/* The bytes at a height of the picture. */
+export function bytesAt(area: Area, y: number): number {
+	return (1 - y / (HEIGHT - BOTTOM)) * mostOf(area);
 }
 
 /* The series at a height of a pixel; -1: none. */
 export function seriesAt(area: Area, pixel: number, y: number): number {
-	const bytes = (1 - y / (HEIGHT - BOTTOM)) * mostOf(area);
+	const bytes = bytesAt(area, y);
 	let below = 0;
 	for (let i = 0; i < area.series.length; i++) {
 		below += area.series[i]?.parts[pixel] ?? 0;

@@ -12,11 +12,13 @@ const CLICK_PIXELS = 4;
 /* A pixel of the wheel: 100 of them (one notch) zoom by a quarter, as on the timeline. */
 const WHEEL = 0.0022;
 
+export type Jump = "peak" | "next-failure" | "previous-failure";
+
 interface Plot {
 	window: Window;
 	length: number;
 	zoom: (window: Window) => void;
-	jump: (to: "peak" | "next" | "previous") => void;
+	jump: (to: Jump) => void;
 }
 
 export interface Point {
@@ -48,8 +50,8 @@ function keysOf(plot: Plot, go: (next: Window) => void, scale: (factor: number) 
 		r: all,
 		Home: all,
 		p: () => plot.jump("peak"),
-		o: () => plot.jump("next"),
-		O: () => plot.jump("previous"),
+		o: () => plot.jump("next-failure"),
+		O: () => plot.jump("previous-failure"),
 	};
 	return (event: KeyboardEvent) => {
 		const act = keys[event.key] ?? keys[event.key.toLowerCase()];

@@ -12,11 +12,13 @@ import { askedOf, type Chosen, choose, chosenOf, MAP_ID, markedOf, momentOf } fr
 import { Compared, comparedOf, shortPath, TABLES_ID } from "./compared";
 import { Curve } from "./curve";
 import { BlockMap } from "./map";
+import { Phases } from "./phases";
 import "./snapshot.css";
 import { SnapshotVerdict } from "./verdict";
 
 const TABLES = [
 	{ id: "snapshot-holders", title: "Who holds it", about: "At the peak and at the end" },
+	{ id: "snapshot-phases", title: "Phases", about: "How high memory gets in each" },
 	{ id: "snapshot-leaks", title: "Leaks", about: "Allocated and never freed" },
 	{ id: "snapshot-allocations", title: "Allocations", about: "The largest first" },
 	{ id: "snapshot-segments", title: "Segments", about: "What the allocator reserved" },
@@ -44,10 +46,10 @@ function Moment({ device, moment }: { device: SnapshotDevice; moment: number | n
 		store.setOwn({ moment: event === null ? "" : String(event) });
 	return (
 		<div class="snapshot-tools">
-			<h3>
+			<h2>
 				Segments and blocks{" "}
 				{moment === null ? "at the end" : `after event ${formatCount(moment)}`}
-			</h3>
+			</h2>
 			<Chips
 				label="Segments"
 				chips={LAYOUTS}
@@ -132,6 +134,7 @@ function Whole({ chosen }: { chosen: Chosen }) {
 			<SnapshotVerdict {...askedOf(chosen)} />
 			<Compared chosen={chosen} />
 			{(device ? device.events : snapshot.points) > 0 ? <Curve chosen={chosen} /> : null}
+			{device?.events ? <Phases {...askedOf(chosen)} events={device.events} /> : null}
 			{device?.segments ? <Blocks chosen={chosen} device={device} /> : null}
 			{snapshot.of_trace ? <NoBlocks /> : null}
 			<Tables chosen={chosen} />

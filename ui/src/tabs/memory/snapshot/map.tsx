@@ -60,6 +60,7 @@ function useCanvas(blocks: Blocks, plot: Props) {
 		[blocks, width, plot.rows],
 	);
 	const height = Math.min(VIEW, layout.rows * PITCH + 2);
+	useEffect(() => point(null), [blocks]);
 	const scene: Scene = { blocks, layout, marked, cursor, scroll, width, height };
 
 	useEffect(() => {
@@ -244,9 +245,22 @@ function sumWords(blocks: Blocks, marked: Marked | null): string {
 	);
 }
 
+/* Events that one only passes by on the way are not asked for. */
+const SETTLED_MS = 60;
+
+function useSettled(value: number | null): number | null {
+	const [settled, settle] = useState(value);
+	useEffect(() => {
+		const timer = setTimeout(() => settle(value), SETTLED_MS);
+		return () => clearTimeout(timer);
+	}, [value]);
+	return settled;
+}
+
 export function BlockMap(props: Props) {
 	const { client } = useOpened();
-	const { snapshot, device, event } = props;
+	const { snapshot, device } = props;
+	const event = useSettled(props.event);
 	const loaded = useLoaded(
 		() => client.json<Blocks>("blocks", { snapshot, device, event }),
 		[client, snapshot, device, event],
@@ -255,5 +269,5 @@ export function BlockMap(props: Props) {
 	if (!loaded.value) return <Loading what="Reading the blocks …" />;
 	if (!loaded.value.segments.length)
 		return <p class="soft">No segments are reserved at this moment.</p>;
-	return <Map key={loaded.value.event} blocks={loaded.value} plot={props} />;
+	return <Map blocks={loaded.value} plot={props} />;
 }

@@ -141,6 +141,10 @@ export interface EventAnswer {
 	category: string | null;
 	freed: OtherEvent | null;
 	made: OtherEvent | null;
+	active_bytes: number; /* after it */
+	reserved_bytes: number | null;
+	peak: number | null; /* which of the peaks it is, from 1 */
+	peaks: number;
 }
 
 /* One of the stacks behind a line. */

@@ -127,13 +127,13 @@ export function SnapshotVerdict(props: Props) {
 					key={i}
 					class={finding.severity === "warning" ? "finding-box bad" : "finding-box"}
 				>
-					<h3>
+					<h2>
 						{finding.severity === "note"
 							? "Nothing to change"
 							: (TITLES[finding.finding ?? ""] ?? finding.finding)}{" "}
 						<span class="soft">{formatBytes(finding.bytes)}</span>{" "}
 						<More finding={finding.finding ?? ""} />
-					</h3>
+					</h2>
 					<p>{finding.evidence}</p>
 					{finding.fix ? (
 						<p>

@@ -1,0 +1,107 @@
+/*
+ * basis.c - counts the steps that a table is about.
+ */
+#include "api/basis.h"
+
+/* Ranks that a table is about, and the fewest and most steps that one of them has. */
+struct scope {
+	uint32_t ranks, least, most;
+	uint32_t number; /* of the only step that was chosen; UINT32_MAX: all, or several */
+};
+
+static uint32_t steps_of(const struct ss_trace *trace, const struct ss_selection *selection)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < trace->steps.count; i++)
+		count += !trace->steps.items[i].dropped &&
+			 (!selection->has_steps ||
+			  (i >= selection->first_step && i <= selection->last_step));
+	return count;
+}
+
+static void add_rank(struct scope *scope, uint32_t steps)
+{
+	if (!scope->ranks++ || steps < scope->least)
+		scope->least = steps;
+	if (steps > scope->most)
+		scope->most = steps;
+}
+
+static struct scope find_scope(const struct ss_session *session, const struct ss_choice *choice)
+{
+	const struct ss_job *job = &session->job;
+	struct scope scope = { .number = UINT32_MAX };
+
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		const struct ss_subject *subject = &job->files[i].subject;
+		struct ss_selection selection;
+
+		if (!subject->trace ||
+		    (choice->rank != SS_EVERY_RANK && subject->rank != choice->rank) ||
+		    !ss_choice_select(choice, subject->trace, &selection))
+			continue;
+		add_rank(&scope, steps_of(subject->trace, &selection));
+		if (selection.has_steps && selection.first_step == selection.last_step)
+			scope.number = selection.first_step;
+	}
+	/* files that were reduced have left what compares ranks */
+	for (uint32_t i = 0; !scope.ranks && job->is_joined && i < job->many.rank_count; i++)
+		if (choice->rank == SS_EVERY_RANK || job->many.ranks[i].rank == choice->rank)
+			add_rank(&scope, job->many.ranks[i].step_count);
+	return scope;
+}
+
+/* "4 steps", "step 2" where it alone was chosen. */
+static const char *steps_words(struct ss_table *table, const struct scope *scope)
+{
+	if (scope->number != UINT32_MAX)
+		return ss_table_print(table, "step %u", scope->number);
+	if (scope->least != scope->most)
+		return ss_table_print(table, "%u to %u steps", scope->least, scope->most);
+	return ss_table_print(table, "%u step%s", scope->most, scope->most == 1 ? "" : "s");
+}
+
+static const char *basis_words(struct ss_table *table, enum ss_basis basis,
+			       const struct scope *scope, bool chosen)
+{
+	const char *steps = steps_words(table, scope);
+
+	switch (basis) {
+	case SS_BASIS_NONE:
+		break;
+	case SS_BASIS_FILE:
+		if (chosen)
+			return ss_table_print(table, "sum over %s", steps);
+		return scope->most ? ss_table_print(table, "sum over the whole file (%s)", steps)
+				   : "sum over the whole file";
+	case SS_BASIS_STEPS:
+		return ss_table_print(table, "sum over %s", steps);
+	case SS_BASIS_MEAN:
+		if (scope->number != UINT32_MAX)
+			return ss_table_print(table, "%s alone", steps);
+		return ss_table_print(table, "per step, mean of %s", steps);
+	case SS_BASIS_STEP:
+		return "one row per step";
+	case SS_BASIS_EVENT:
+		return "one row per event";
+	}
+	return NULL;
+}
+
+void ss_basis_say(const struct ss_session *session, const struct ss_choice *choice, bool compared,
+		  uint32_t group, struct ss_table *table)
+{
+	const struct ss_view *view = table->view;
+	enum ss_basis basis = view->bases[group] ? view->bases[group] : view->basis;
+	struct scope scope = find_scope(session, choice);
+	const char *words;
+
+	if (!table->row_count || !scope.ranks)
+		return;
+	words = basis_words(table, basis, &scope, choice->step != NULL);
+	if (words && scope.ranks > 1 && !ss_view_of_job(view))
+		words = ss_table_print(table, compared ? "%s, median of %u ranks" : "%s, %u ranks",
+				       words, scope.ranks);
+	table->basis = words;
+}

@@ -1,0 +1,293 @@
+/*
+ * new_file.c - files under another name until they are whole.
+ */
+#include "base/new_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+
+/* Links that lead to links; as many as Linux follows. */
+#define LINKS_MAX 40
+
+/* Names that are taken are tried again: 64 bits of clock, process and address. */
+#define TRIES 100
+
+static enum ss_status fail_to_write(const char *path, int reason, struct ss_error *err)
+{
+	return ss_fail(err, SS_ERR_IO, "cannot write '%s': %s", path, strerror(reason));
+}
+
+static enum ss_status fail_too_long(const char *path, struct ss_error *err)
+{
+	return ss_fail(err, SS_ERR_USAGE, "the path '%.100s...' is too long", path);
+}
+
+bool ss_folder_of(const char *path, char out[SS_PATH_BYTES])
+{
+	const char *slash = strrchr(path, '/');
+	size_t length = !slash ? 1 : slash == path ? 1 : (size_t)(slash - path);
+
+	if (length >= SS_PATH_BYTES)
+		return false;
+	memcpy(out, slash ? path : ".", length);
+	out[length] = '\0';
+	return true;
+}
+
+/* --- names ------------------------------------------------------------------------ */
+
+/* "FOLDER/.stepscope.0123456789abcdef.part"; O_EXCL and mkdir() find out whether it is free. */
+static bool temporary_name(const char *folder, const void *salt, int number,
+			   char out[SS_PATH_BYTES])
+{
+	struct timespec now = { 0 };
+	uint64_t key;
+	int length;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	key = ss_hash_mix((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+			  (uint64_t)getpid());
+	key = ss_hash_mix(key, (uint64_t)(uintptr_t)salt + (uint64_t)number);
+	length = snprintf(out, SS_PATH_BYTES, "%s%s.stepscope.%016llx.part", folder,
+			  folder[strlen(folder) - 1] == '/' ? "" : "/", (unsigned long long)key);
+	return length > 0 && length < SS_PATH_BYTES;
+}
+
+/* Replaces the name by what the link leads to, whether that is there or not. */
+static bool follow(char name[SS_PATH_BYTES])
+{
+	char target[SS_PATH_BYTES], folder[SS_PATH_BYTES];
+	ssize_t length = readlink(name, target, sizeof(target) - 1);
+	size_t before;
+
+	if (length <= 0 || length == (ssize_t)sizeof(target) - 1) {
+		errno = length < 0 ? errno : ENAMETOOLONG;
+		return false;
+	}
+	target[length] = '\0';
+	if (target[0] == '/') {
+		memcpy(name, target, (size_t)length + 1);
+		return true;
+	}
+	if (!ss_folder_of(name, folder))
+		return false;
+	before = strlen(folder);
+	if (before + 1 + (size_t)length >= SS_PATH_BYTES) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	memcpy(name, folder, before);
+	name[before] = '/';
+	memcpy(name + before + 1, target, (size_t)length + 1);
+	return true;
+}
+
+/* Where the path leads; *exists and *info tell what is there. */
+static enum ss_status resolve(const char *path, struct ss_new_file *file, bool *exists,
+			      struct stat *info, struct ss_error *err)
+{
+	size_t length = strlen(path);
+
+	if (!length)
+		return fail_to_write(path, ENOENT, err);
+	if (length >= sizeof(file->name))
+		return fail_too_long(path, err);
+	memcpy(file->name, path, length + 1);
+	for (int links = 0; links <= LINKS_MAX; links++) {
+		if (lstat(file->name, info) != 0) {
+			*exists = false;
+			return errno == ENOENT ? SS_OK : fail_to_write(path, errno, err);
+		}
+		*exists = true;
+		if (!S_ISLNK(info->st_mode))
+			return SS_OK;
+		if (!follow(file->name))
+			return fail_to_write(path, errno, err);
+	}
+	return fail_to_write(path, ELOOP, err);
+}
+
+/* --- opening ---------------------------------------------------------------------- */
+
+/* The number of an open file by its name: "/dev/stdout", "/dev/fd/3"; -1: it is no such name. */
+static int open_file_of(const char *path)
+{
+	static const char *const folders[] = { "/dev/fd/", "/proc/self/fd/" };
+	int number = 0;
+
+	if (strcmp(path, "/dev/stdout") == 0)
+		return STDOUT_FILENO;
+	if (strcmp(path, "/dev/stderr") == 0)
+		return STDERR_FILENO;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		const char *digits = path + strlen(folders[i]);
+
+		if (strncmp(path, folders[i], strlen(folders[i])) != 0 || !*digits ||
+		    strlen(digits) > 6)
+			continue;
+		for (; *digits >= '0' && *digits <= '9'; digits++)
+			number = 10 * number + (*digits - '0');
+		return *digits ? -1 : number;
+	}
+	return -1;
+}
+
+static enum ss_status create(struct ss_new_file *file, mode_t mode, struct ss_error *err)
+{
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	char folder[SS_PATH_BYTES];
+
+	if (!ss_folder_of(file->name, folder))
+		return fail_too_long(file->name, err);
+	for (int i = 0; i < TRIES; i++) {
+		if (!temporary_name(folder, file, i, file->temporary))
+			return fail_too_long(file->name, err);
+		file->fd = open(file->temporary, flags, mode);
+		if (file->fd >= 0)
+			return SS_OK;
+		if (errno != EEXIST && errno != EINTR)
+			break;
+	}
+	file->temporary[0] = '\0';
+	return fail_to_write(file->name, errno, err);
+}
+
+/* Who may read the old file may read the new one, and nobody else, also while it is written. */
+static enum ss_status replace(struct ss_new_file *file, const struct stat *old,
+			      struct ss_error *err)
+{
+	mode_t mode = old->st_mode & 07777;
+
+	if (access(file->name, W_OK) != 0)
+		return fail_to_write(file->name, errno, err);
+	SS_TRY(create(file, mode & 0700, err));
+	/* of another owner as far as we may; without that nothing is lost but the owner */
+	if (fchown(file->fd, old->st_uid, old->st_gid) != 0)
+		mode &= 0777;
+	if (fchmod(file->fd, mode) != 0) {
+		int reason = errno;
+
+		ss_new_file_drop(file);
+		return fail_to_write(file->name, reason, err);
+	}
+	return SS_OK;
+}
+
+enum ss_status ss_new_file_open(const char *path, struct ss_new_file *out, struct ss_error *err)
+{
+	struct stat info = { 0 };
+	bool exists = false;
+	int number = open_file_of(path);
+
+	*out = (struct ss_new_file){ .fd = -1 };
+	if (number >= 0) {
+		memcpy(out->name, path, strlen(path) + 1);
+		out->fd = fcntl(number, F_DUPFD_CLOEXEC, 0);
+		return out->fd >= 0 ? SS_OK : fail_to_write(path, errno, err);
+	}
+	SS_TRY(resolve(path, out, &exists, &info, err));
+	if (!exists)
+		return create(out, 0666, err);
+	if (S_ISREG(info.st_mode))
+		return replace(out, &info, err);
+	if (S_ISDIR(info.st_mode))
+		return fail_to_write(path, EISDIR, err);
+	out->fd = open(out->name, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	return out->fd >= 0 ? SS_OK : fail_to_write(path, errno, err);
+}
+
+enum ss_status ss_new_folder(const char *place, char out[SS_PATH_BYTES], struct ss_error *err)
+{
+	for (int i = 0; i < TRIES; i++) {
+		if (!*place || !temporary_name(place, out, i, out))
+			return fail_too_long(place, err);
+		if (mkdir(out, 0777) == 0)
+			return SS_OK;
+		if (errno != EEXIST)
+			break;
+	}
+	return ss_fail(err, SS_ERR_IO, "cannot make a folder in '%s': %s", place, strerror(errno));
+}
+
+/* --- writing ---------------------------------------------------------------------- */
+
+enum ss_status ss_new_file_write(struct ss_new_file *file, const char *bytes, size_t length,
+				 struct ss_error *err)
+{
+	while (length) {
+		ssize_t count = write(file->fd, bytes, length);
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		/* a device that takes nothing and does not say why */
+		if (count <= 0)
+			return fail_to_write(file->name, count ? errno : EIO, err);
+		bytes += count;
+		length -= (size_t)count;
+		file->bytes += (uint64_t)count;
+	}
+	return SS_OK;
+}
+
+enum ss_status ss_new_file_sync(struct ss_new_file *file, struct ss_error *err)
+{
+	/* pipes and devices have nothing to bring anywhere; some file systems tell only here
+	   that there was no room */
+	while (file->temporary[0] && fsync(file->fd) != 0)
+		if (errno != EINTR)
+			return fail_to_write(file->name, errno, err);
+	return SS_OK;
+}
+
+enum ss_status ss_sync_folder(const char *path, struct ss_error *err)
+{
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	enum ss_status status = SS_OK;
+
+	/* one that may be written and not be read; and file systems that do not have this */
+	if (folder < 0)
+		return SS_OK;
+	if (fsync(folder) != 0 && (errno == EIO || errno == ENOSPC || errno == EDQUOT))
+		status = fail_to_write(path, errno, err);
+	close(folder);
+	return status;
+}
+
+enum ss_status ss_new_file_close(struct ss_new_file *file, struct ss_error *err)
+{
+	char folder[SS_PATH_BYTES];
+	enum ss_status status = ss_new_file_sync(file, err);
+	int fd = file->fd;
+
+	file->fd = -1;
+	if (close(fd) != 0 && errno != EINTR && status == SS_OK)
+		status = fail_to_write(file->name, errno, err);
+	if (!file->temporary[0])
+		return status;
+	if (status == SS_OK && rename(file->temporary, file->name) != 0)
+		status = fail_to_write(file->name, errno, err);
+	if (status != SS_OK) {
+		unlink(file->temporary);
+		file->temporary[0] = '\0';
+		return status;
+	}
+	file->temporary[0] = '\0';
+	return ss_folder_of(file->name, folder) ? ss_sync_folder(folder, err) : SS_OK;
+}
+
+void ss_new_file_drop(struct ss_new_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+	if (file->temporary[0])
+		unlink(file->temporary);
+	file->temporary[0] = '\0';
+}

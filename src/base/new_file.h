@@ -1,0 +1,62 @@
+/*
+ * new_file.h - a file that gets its name when it is whole.
+ *
+ * Half a trace or a page that stops in the middle is worse than none. What is written goes to a
+ * file of another name in the same folder, is brought to the disk, and then takes its name at
+ * once: who reads that name finds the old file or the whole new one, also when two write at the
+ * same time, when the disk is full and when the power fails. No build for WebAssembly has it.
+ */
+#ifndef SS_BASE_NEW_FILE_H
+#define SS_BASE_NEW_FILE_H
+
+#include "base/error.h"
+
+#define SS_PATH_BYTES 4096
+
+struct ss_new_file {
+	char name[SS_PATH_BYTES];      /* that it will have; links are followed */
+	char temporary[SS_PATH_BYTES]; /* that it has; empty: see ss_new_file_open() */
+	int fd;
+	uint64_t bytes; /* written so far */
+};
+
+/*
+ * The folder must be there. A link is followed: what it leads to is replaced. An existing file
+ * leaves its permissions to the new one; one that may not be written is not replaced.
+ *
+ * What is no file on a disk (a pipe, a device, /dev/stdout, /dev/fd/3) has no other name to be
+ * written under, and is written in place.
+ */
+SS_MUST_USE
+enum ss_status ss_new_file_open(const char *path, struct ss_new_file *out, struct ss_error *err);
+
+SS_MUST_USE
+enum ss_status ss_new_file_write(struct ss_new_file *file, const char *bytes, size_t length,
+				 struct ss_error *err);
+
+/* Brings it to the disk. It can be read under its temporary name then. */
+SS_MUST_USE
+enum ss_status ss_new_file_sync(struct ss_new_file *file, struct ss_error *err);
+
+/* The same, and gives it its name. On failure nothing is left of it. */
+SS_MUST_USE
+enum ss_status ss_new_file_close(struct ss_new_file *file, struct ss_error *err);
+
+/* Leaves nothing behind; nothing happens to one that was closed or dropped. */
+void ss_new_file_drop(struct ss_new_file *file);
+
+/*
+ * A folder that nobody else has, beside or in which something is to appear: "PLACE/.stepscope.
+ * 1a2b3c.part". Its files do not count as traces of PLACE.
+ */
+SS_MUST_USE
+enum ss_status ss_new_folder(const char *place, char out[SS_PATH_BYTES], struct ss_error *err);
+
+/* Brings the names of a folder to the disk, as far as its file system does that. */
+SS_MUST_USE
+enum ss_status ss_sync_folder(const char *path, struct ss_error *err);
+
+/* The folder in which a path lies; "." for a name alone. False: it is too long. */
+bool ss_folder_of(const char *path, char out[SS_PATH_BYTES]);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * stop.c - what happens before a signal ends the program.
+ *
+ * INT while files are read asks them to stop, and a second one ends the program. A file that is
+ * not whole yet is removed by the handler itself: unlink() is allowed there, and nothing has to
+ * be waited for. A folder is left to who fills it: he is asked to stop, and asks often.
+ */
+#include "cli/stop.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+
+static volatile sig_atomic_t stopped; /* the signal that asked; 0: none */
+static volatile sig_atomic_t is_reading, is_filling, has_file;
+static char unfinished[SS_PATH_BYTES];
+static const char *volatile made; /* a folder; one that is not empty stays */
+
+static void end_by(int signal)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = SIG_DFL;
+	sigaction(signal, &action, NULL);
+	raise(signal);
+}
+
+static void meet(int signal)
+{
+	if (is_filling || (is_reading && signal == SIGINT && !stopped)) {
+		stopped = signal;
+		return;
+	}
+	if (has_file)
+		unlink(unfinished);
+	if (made)
+		rmdir(made);
+	end_by(signal);
+}
+
+/* Those that whoever started us has turned off (nohup) stay so. */
+static void watch(size_t count)
+{
+	struct sigaction action, before;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = meet;
+	/* a read that was begun goes on: progress asks whether to stop */
+	action.sa_flags = SA_RESTART;
+	for (size_t i = 0; i < count; i++)
+		if (sigaction(ends[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(ends[i], &action, NULL);
+}
+
+static void watch_all(void)
+{
+	watch(sizeof(ends) / sizeof(ends[0]));
+	/* a write beyond the shell's limit is to fail as one to a full disk does */
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+void stop_reading(bool is_begin)
+{
+	is_reading = is_begin;
+	if (is_begin)
+		watch(1);
+}
+
+void stop_filling(bool is_begin)
+{
+	if (is_begin && !is_filling)
+		watch_all();
+	is_filling = is_begin;
+}
+
+bool stop_asked(void)
+{
+	return stopped;
+}
+
+enum ss_status stop_open(const char *path, struct ss_new_file *out, struct ss_error *err)
+{
+	enum ss_status status;
+	sigset_t held, before;
+
+	watch_all();
+	sigemptyset(&held);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		sigaddset(&held, ends[i]);
+	sigprocmask(SIG_BLOCK, &held, &before);
+	status = ss_new_file_open(path, out, err);
+	if (status == SS_OK && out->temporary[0]) {
+		memcpy(unfinished, out->temporary, sizeof(unfinished));
+		has_file = 1;
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return status;
+}
+
+void stop_closed(void)
+{
+	has_file = 0;
+}
+
+void stop_made(const char *folder)
+{
+	made = folder;
+}
+
+void stop_end(void)
+{
+	if (stopped && stopped != SIGINT)
+		end_by(stopped);
+}

@@ -1,0 +1,31 @@
+/*
+ * stop.h - Ctrl-C and its like, and what they must not leave behind.
+ */
+#ifndef SS_CLI_STOP_H
+#define SS_CLI_STOP_H
+
+#include "base/new_file.h"
+
+/* While this holds, the first Ctrl-C only asks to stop. */
+void stop_reading(bool is_begin);
+
+/* While this holds, every signal only asks to stop: a folder must be cleared away. */
+void stop_filling(bool is_begin);
+
+/* Whether somebody asked. */
+bool stop_asked(void);
+
+/* ss_new_file_open(); INT, TERM and HUP remove the file from now on. One at a time. */
+SS_MUST_USE
+enum ss_status stop_open(const char *path, struct ss_new_file *out, struct ss_error *err);
+
+/* It was closed or dropped. */
+void stop_closed(void);
+
+/* A folder that was made for what is written: it goes where it is empty. NULL: none was. */
+void stop_made(const char *folder);
+
+/* What asked to stop by TERM or HUP is to see that it ended us. */
+void stop_end(void);
+
+#endif

@@ -1,0 +1,187 @@
+/*
+ * prepare.c - what is made of the files when it is first needed and loading did not make it:
+ * digests, and what the keeper keeps. Ranks are done side by side.
+ */
+#include "base/thread.h"
+#include "job/job.h"
+
+typedef enum ss_status make_function(struct ss_job *job, struct ss_job_file *file,
+				     struct ss_error *err);
+
+/* What the workers share. */
+struct preparing {
+	struct ss_job *job;
+	bool (*needs)(const struct ss_job_file *file);
+	make_function *make;
+	struct ss_gate *gate;
+	uint32_t next, done, count;
+	enum ss_status status; /* the first that stops all */
+	struct ss_error *err;
+};
+
+/* The next file that needs it; NULL: no more. */
+static struct ss_job_file *take(struct preparing *preparing)
+{
+	struct ss_job *job = preparing->job;
+	struct ss_job_file *file = NULL;
+
+	ss_gate_lock(preparing->gate);
+	while (!file && preparing->status == SS_OK && preparing->next < job->file_count) {
+		file = &job->files[preparing->next++];
+		if (!preparing->needs(file))
+			file = NULL;
+	}
+	ss_gate_unlock(preparing->gate);
+	return file;
+}
+
+static void note(struct preparing *preparing, enum ss_status status, const struct ss_error *problem)
+{
+	ss_gate_lock(preparing->gate);
+	if (status != SS_OK && preparing->status == SS_OK) {
+		preparing->status = status;
+		if (preparing->err)
+			*preparing->err = *problem;
+	}
+	if (!ss_watch_tell(preparing->job->watch, ++preparing->done, preparing->count) &&
+	    preparing->status == SS_OK)
+		preparing->status = ss_fail(preparing->err, SS_ERR_STOPPED, "stopped");
+	ss_gate_unlock(preparing->gate);
+}
+
+static void work(void *context, uint32_t index)
+{
+	struct preparing *preparing = context;
+	struct ss_job_file *file;
+
+	(void)index;
+	while ((file = take(preparing)) != NULL) {
+		struct ss_error problem = { 0 };
+		enum ss_status status = preparing->make(preparing->job, file, &problem);
+
+		note(preparing, status, &problem);
+	}
+}
+
+/* Makes it of all files that need it. A call that failed can be made again: it goes on there. */
+static enum ss_status prepare(struct ss_job *job, bool (*needs)(const struct ss_job_file *file),
+			      make_function *make, struct ss_error *err)
+{
+	uint32_t threads = job->threads ? job->threads : ss_thread_cores();
+	struct preparing preparing = { .job = job, .needs = needs, .make = make, .err = err };
+
+	for (uint32_t i = 0; i < job->file_count; i++)
+		preparing.count += needs(&job->files[i]);
+	if (!preparing.count)
+		return SS_OK;
+	preparing.gate = ss_gate_open();
+	if (!preparing.gate)
+		return ss_fail_memory(err, "the ranks of the job");
+	if (threads > SS_THREADS_MAX)
+		threads = SS_THREADS_MAX;
+	ss_thread_run(threads < preparing.count ? threads : preparing.count, work, &preparing);
+	ss_gate_close(preparing.gate);
+	return preparing.status;
+}
+
+/* --- digests ----------------------------------------------------------------------------- */
+
+/* The same recording, under another name. */
+static bool is_copy(const struct ss_digest *a, const struct ss_digest *b)
+{
+	return a->rank == b->rank && (a->rank >= 0 || a->has_clock) && a->start_ns == b->start_ns &&
+	       a->end_ns == b->end_ns && a->events == b->events &&
+	       a->arrival_count == b->arrival_count;
+}
+
+/* Files of one rank stand together. */
+static bool has_copy(const struct ss_job *job, const struct ss_digest *digest)
+{
+	for (uint32_t i = job->digest_count; i-- > 0 && job->digests[i].rank == digest->rank;)
+		if (is_copy(digest, &job->digests[i]))
+			return true;
+	return false;
+}
+
+static bool needs_digest(const struct ss_job_file *file)
+{
+	return !file->subject.problem && !file->is_reduced && !file->has_digest;
+}
+
+static enum ss_status make_digest(struct ss_job *job, struct ss_job_file *file,
+				  struct ss_error *err)
+{
+	SS_TRY(ss_digest_make(&file->digest, &file->subject, job->memory, err));
+	file->has_digest = true;
+	return SS_OK;
+}
+
+/* The digests of all files in one row, made now where loading did not. */
+static enum ss_status make_digests(struct ss_job *job, struct ss_error *err)
+{
+	if (!job->digests)
+		job->digests = ss_memory_resize(job->memory, NULL, 0,
+						(job->file_count + 1) * sizeof(*job->digests));
+	if (!job->digests)
+		return ss_fail_memory(err, "the ranks of the job");
+	SS_TRY(prepare(job, needs_digest, make_digest, err));
+	for (; job->digested_files < job->file_count; job->digested_files++) {
+		struct ss_job_file *file = &job->files[job->digested_files];
+
+		file->rank_index = SS_NO_ROW;
+		if (file->subject.problem)
+			continue;
+		if (has_copy(job, &file->digest)) {
+			job->copied_rank = job->copies++ ? job->copied_rank : file->digest.rank;
+			continue; /* released with its file */
+		}
+		file->digest.source = file->source;
+		file->rank_index = job->digest_count;
+		job->digests[job->digest_count++] = file->digest;
+		file->digest = (struct ss_digest){ 0 };
+	}
+	return SS_OK;
+}
+
+enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err)
+{
+	if (job->is_joined)
+		return SS_OK;
+	/* a call that was refused memory can be made again: it goes on where it ended */
+	ss_watch_part(job->watch, "Comparing the ranks", 0, SS_WATCH_COMPARED);
+	SS_TRY(make_digests(job, err));
+	SS_TRY(ss_many_join(&job->many, job->digests, job->digest_count, job->memory, err));
+	job->many.copies = job->copies;
+	job->many.copied_rank = job->copied_rank;
+	job->many.packs = job->packs;
+	job->is_joined = true;
+	return SS_OK;
+}
+
+/* --- what the keeper keeps ----------------------------------------------------------------- */
+
+static bool needs_kept(const struct ss_job_file *file)
+{
+	return file->rank_index != SS_NO_ROW && !file->kept;
+}
+
+static enum ss_status make_kept(struct ss_job *job, struct ss_job_file *file, struct ss_error *err)
+{
+	if (!file->subject.trace)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "the session was opened to compare ranks: not enough of "
+			       "'%s' was kept",
+			       file->subject.path);
+	return job->keeper->make(&file->kept, &file->subject, &job->digests[file->rank_index],
+				 job->memory, err);
+}
+
+enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keeper,
+			   struct ss_error *err)
+{
+	assert(!job->keeper || job->keeper == keeper);
+	job->keeper = keeper;
+	SS_TRY(ss_job_join(job, err));
+	ss_watch_part(job->watch, "Examining the ranks", SS_WATCH_COMPARED, SS_WATCH_EXAMINED);
+	return prepare(job, needs_kept, make_kept, err);
+}

@@ -1,0 +1,27 @@
+/*
+ * watch.c - from pieces of a part to the share of the whole.
+ */
+#include "job/watch.h"
+
+void ss_watch_part(struct ss_watch *watch, const char *doing, double from, double to)
+{
+	if (!watch)
+		return;
+	watch->doing = doing;
+	watch->from = from;
+	watch->to = to;
+}
+
+bool ss_watch_tell(struct ss_watch *watch, uint32_t done, uint32_t count)
+{
+	struct ss_progress progress = { 0 };
+
+	if (!watch || !watch->progress || !count)
+		return true;
+	progress.doing = watch->doing;
+	progress.file_index = done < count ? done : count;
+	progress.file_count = count;
+	progress.share = watch->from +
+			 (watch->to - watch->from) * ((double)progress.file_index / (double)count);
+	return watch->progress(watch->context, &progress);
+}

@@ -1,0 +1,33 @@
+/*
+ * watch.h - tells how far long work on the ranks of a job has come.
+ */
+#ifndef SS_JOB_WATCH_H
+#define SS_JOB_WATCH_H
+
+#include "base/error.h"
+
+/*
+ * Parts of a verdict, one behind the other. These are the shares of the whole at which they end,
+ * of the usual time: ranks compared, each examined, all joined for the replay, rules applied; what
+ * is left are replays with fixes.
+ */
+#define SS_WATCH_COMPARED 0.1
+#define SS_WATCH_EXAMINED 0.6
+#define SS_WATCH_JOINED 0.75
+#define SS_WATCH_JUDGED 0.85
+
+/* Zeroed: nobody watches. */
+struct ss_watch {
+	bool (*progress)(void *context, const struct ss_progress *progress);
+	void *context;
+	const char *doing; /* the part at work, in words */
+	double from, to;   /* of the whole */
+};
+
+/* A part begins. The watch may be NULL, here and below. */
+void ss_watch_part(struct ss_watch *watch, const char *doing, double from, double to);
+
+/* So many of the part's pieces are done; false: stop. One thread at a time. */
+bool ss_watch_tell(struct ss_watch *watch, uint32_t done, uint32_t count);
+
+#endif

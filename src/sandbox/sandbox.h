@@ -1,0 +1,41 @@
+/*
+ * sandbox.h - a process that reads files of strangers gives up what it does not need.
+ *
+ * Three locks of Linux, each used where the running kernel has it: no new privileges, Landlock
+ * (writes only where output goes, no program is run, TCP only for a server), and a seccomp filter
+ * (no new processes, no sockets but those of a server, no code that is made at run time). All of
+ * it holds for the threads that begin afterwards, so call it before the first one.
+ */
+#ifndef SS_SANDBOX_SANDBOX_H
+#define SS_SANDBOX_SANDBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the process still needs. Files can be read everywhere: links lead out of folders. */
+struct sandbox_needs {
+	const char *const *outputs; /* files or folders that it writes, also those to be made */
+	size_t output_count;
+	bool listens; /* TCP on `port`; 0: any */
+	uint16_t port;
+};
+
+/* What this build and the running kernel offer. */
+struct sandbox_offer {
+	bool has_filter;  /* seccomp, by libseccomp */
+	int landlock_abi; /* 0: the kernel has no Landlock */
+};
+
+struct sandbox_offer sandbox_offer(void);
+
+/* Locks what can be locked; true when at least one lock is closed. */
+bool sandbox_enter(const struct sandbox_needs *needs);
+
+/* The two locks that need more than one call; false: not here. */
+bool landlock_enter(const struct sandbox_needs *needs);
+int landlock_abi(void);
+bool filter_enter(bool listens);
+bool filter_is_there(void);
+
+#endif

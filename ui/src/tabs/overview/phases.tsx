@@ -1,0 +1,171 @@
+/*
+ * phases.tsx - overview: each step in input, forward, backward, optimizer and the rest; and the
+ * mean of them. Of several ranks the median one.
+ */
+import type { Client } from "../../core/client";
+import { kindOf } from "../../core/colors";
+import { useLoaded, useOpened } from "../../core/context";
+import { formatNs, formatPercent } from "../../core/format";
+import { median, rowsOf, sum } from "../../core/rows";
+import { store, useView } from "../../core/store";
+import type { PhasesRow } from "../../core/tables";
+import type { Job, PartLook } from "../../core/types";
+import { plural } from "../../core/words";
+import { type Bar, Bars } from "../../parts/bars";
+import { Chips } from "../../parts/chips";
+import { Meter } from "../../parts/meter";
+import { ranksOf } from "../../parts/scope";
+import { Failed, Loading, Nothing } from "../../parts/state";
+
+type Axis = "host_ns" | "device_ns";
+
+const AXES = [
+	{
+		id: "host_ns",
+		title: "CPU",
+		about: "Time of the main thread; the parts sum to the step on the CPU",
+	},
+	{
+		id: "device_ns",
+		title: "GPU",
+		about: "Time in which what the phase launched ran; with idle they sum to the step",
+	},
+];
+
+/* The rank with the median step, of several. */
+async function medianRank(client: Client, job: Job): Promise<number | null> {
+	if (ranksOf(job).length < 2) return null;
+	const rows = rowsOf(await client.view("ranks"), "ranks")
+		.filter((row) => row.rank !== null && row.step_ns !== null)
+		.sort((a, b) => (a.step_ns ?? 0) - (b.step_ns ?? 0));
+	return rows[(rows.length - 1) >> 1]?.rank ?? null;
+}
+
+function valueOf(rows: PhasesRow[], phase: string, axis: Axis): number {
+	return sum(rows.filter((row) => row.phase === phase).map((row) => row[axis]));
+}
+
+/* One bar a step; its parts in the order of the legend. */
+export function phaseBars(rows: PhasesRow[], looks: PartLook[], axis: Axis): Bar[] {
+	const steps = new Map<number, PhasesRow[]>();
+	for (const row of rows) {
+		if (row.step === null) continue;
+		const same = steps.get(row.step);
+		if (same) same.push(row);
+		else steps.set(row.step, [row]);
+	}
+	return [...steps]
+		.sort(([a], [b]) => a - b)
+		.map(([step, same]) => {
+			const parts = looks.map((look) => valueOf(same, look.name, axis));
+			const whole = sum(parts);
+			const told = looks
+				.map((look, i) => ({ name: look.name, ns: parts[i] ?? 0 }))
+				.filter(({ ns }) => ns > 0)
+				.map(
+					({ name, ns }) =>
+						`${name} ${formatNs(ns)}, ${formatPercent((100 * ns) / whole)}`,
+				);
+			return {
+				id: String(step),
+				label: String(step),
+				title: [`Step ${step}: ${formatNs(whole)}`, ...told].join("\n"),
+				parts,
+			};
+		});
+}
+
+function usePhases() {
+	const { client, job } = useOpened();
+	const scope = useView((view) => view.rank);
+	return useLoaded(async () => {
+		const offers = await client.offers();
+		const rank = scope ?? (await medianRank(client, job));
+		const table = await client.view("phases", { rank, group: "step" });
+		const all = rowsOf(table, "phases");
+		/* of several devices the first: the host is the same for all */
+		const rows = all.filter((row) => row.device === all[0]?.device);
+		return { looks: offers.phases, rank, rows, notes: table.notes };
+	}, [client, job, scope]);
+}
+
+/* "Rank 5, the one with the median step." */
+function whose(rank: number | null, scope: number | null): string {
+	if (rank === null) return "";
+	return scope === null ? `Rank ${rank}, the one with the median step. ` : `Rank ${rank}. `;
+}
+
+function MeanStep(props: { bars: Bar[]; looks: PartLook[]; axis: Axis; step: number | null }) {
+	const { bars, looks, step } = props;
+	const counted = step === null ? bars : bars.filter((bar) => bar.id === String(step));
+	const parts = looks
+		.map((look, i) => ({
+			...kindOf(look),
+			ns: sum(counted.map((bar) => bar.parts[i] ?? 0)) / Math.max(1, counted.length),
+		}))
+		.filter((part) => part.ns > 0);
+	const where = props.axis === "host_ns" ? " on the CPU" : "";
+	const name = (step === null ? "the mean step" : `step ${step}`) + where;
+	return (
+		<Meter
+			label="Phases of the mean step"
+			parts={parts}
+			whole={{ name, ns: sum(parts.map((part) => part.ns)) }}
+			base={name}
+		/>
+	);
+}
+
+export function Phases() {
+	const loaded = usePhases();
+	const scope = useView((view) => view.rank);
+	const step = useView((view) => view.step);
+	const asked = useView((view) => view.own["phases"] ?? "");
+
+	if (!loaded.value)
+		return loaded.state === "failed" ? (
+			<Failed error={loaded.error} />
+		) : (
+			<Loading what="Looking at the phases…" />
+		);
+	const { looks, rows, rank, notes } = loaded.value;
+	const has = (axis: Axis) => rows.some((row) => row[axis] !== null);
+	const axes = AXES.filter((axis) => has(axis.id as Axis));
+	const axis = (axes.find(({ id }) => id === asked) ?? axes[0])?.id as Axis | undefined;
+	if (!axis) return <Nothing>No steps that count.</Nothing>;
+	const bars = phaseBars(rows, looks, axis);
+	const wholes = bars.map((bar) => sum(bar.parts));
+	const usual = median(wholes);
+	return (
+		<>
+			{axes.length > 1 ? (
+				<Chips
+					label="Whose time"
+					chips={axes}
+					chosen={axis}
+					onChoose={(id) => store.setOwn({ phases: id })}
+				/>
+			) : null}
+			<Bars
+				label="Time of each step by phase"
+				kinds={looks.map(kindOf)}
+				bars={bars}
+				chosen={step === null ? null : String(step)}
+				level={{ value: usual, says: `median ${formatNs(usual)}` }}
+				onChoose={(id) =>
+					store.set({ step: step === Number(id) ? null : Number(id) })
+				}
+			/>
+			<MeanStep {...{ bars, looks, axis, step }} />
+			<p class="soft">
+				{whose(rank, scope)}Per step, mean of {plural(bars.length, "step")}; median{" "}
+				{formatNs(usual)}, dashed. The parts sum to the step.
+			</p>
+			{notes.map((note) => (
+				<p class="soft" key={note}>
+					{note}
+				</p>
+			))}
+		</>
+	);
+}

@@ -1,0 +1,118 @@
+/*
+ * jump.ts - what a jump led to, and the rows that it needs: a call and the idle time of the
+ * device that waits for it, or a collective on all ranks. They are open as long as the jump is
+ * in the address; the next one has its own.
+ */
+import type { Client } from "../core/client";
+import { readSelection, type Selection } from "../core/store";
+import type { GapAnswer, SliceAnswer } from "./answers";
+import type { Spotted } from "./draw/overlay";
+import { rememberJump } from "./look";
+import type { Span } from "./span";
+
+export interface Jumped {
+	/* What is to be seen, by file; none: the rank alone. */
+	files: Map<number, Spotted[]>;
+	/* Members of a collective: a row of each rank, as many as fit; the most telling first. */
+	order: number[] | null;
+}
+
+function ofFile(file: number): Jumped {
+	return { files: new Map([[file, []]]), order: null };
+}
+
+/* The late one first, then this one, then those that waited longest. */
+function ofCollective({ file, collective }: SliceAnswer): Jumped | null {
+	const members = (collective?.members ?? []).filter((one) => one.file !== null);
+	if (members.length < 2) return null;
+	const last = collective?.last_rank ?? null;
+	const weight = (one: (typeof members)[number]) =>
+		one.rank !== null && one.rank === last
+			? Infinity
+			: one.file === file
+				? Number.MAX_VALUE
+				: (one.wait_ns ?? 0);
+	return {
+		files: new Map(members.map((one) => [one.file, [one]])),
+		order: members.toSorted((a, b) => weight(b) - weight(a)).map((one) => one.file),
+	};
+}
+
+function ofSlice(slice: SliceAnswer): Jumped {
+	const { file, gap } = slice;
+	const together = ofCollective(slice);
+	if (together) return together;
+	const spots: Spotted[] = [slice, ...(gap ? [{ ...gap, file }] : [])];
+	return { files: new Map([[file, spots]]), order: null };
+}
+
+/* The idle row, and what the device waited for longest that is known. */
+function ofGap(gap: GapAnswer): Jumped {
+	const { file } = gap;
+	const spots: Spotted[] = [{ ...gap, lane: 0 }];
+	for (const { track, lane, start_ns, dur_ns } of gap.causes)
+		if (spots.length < 2 && track !== null && start_ns !== null && dur_ns !== null)
+			spots.push({ file, track, lane: lane ?? 0, start_ns, dur_ns });
+	return { files: new Map([[file, spots]]), order: null };
+}
+
+export class Jump {
+	now: Jumped | null = null;
+	private text = "";
+
+	constructor(
+		private client: Client,
+		private found: () => void,
+	) {}
+
+	/* `file.3` only opens a rank; else it is a selection, as the address has it. True: it is
+	 * another one. */
+	follow(text: string): boolean {
+		if (text === this.text) return false;
+		this.text = text;
+		rememberJump(text);
+		const selected = readSelection(text);
+		const file = /^file\.(\d+)$/.exec(text)?.[1];
+		this.now = file === undefined ? null : ofFile(Number(file));
+		if (selected?.kind !== "slice" && selected?.kind !== "gap") return true;
+		this.now = ofFile(selected.file);
+		void this.load(text, selected.kind, selected);
+		return true;
+	}
+
+	private async load(text: string, kind: "slice" | "gap", selected: Selection): Promise<void> {
+		const { kind: _, ...place } = selected;
+		try {
+			const answer = await this.client.json<SliceAnswer & GapAnswer>(kind, place);
+			if (text !== this.text) return;
+			this.now = kind === "slice" ? ofSlice(answer) : ofGap(answer);
+			this.found();
+		} catch {
+			/* there is no such slice: the rank is open all the same */
+		}
+	}
+
+	/* Whether it led to this selection. */
+	isTo(text: string): boolean {
+		return this.now !== null && text === this.text;
+	}
+
+	has({ file, track, start_ns }: Spotted): boolean {
+		const own = this.now?.files.get(file) ?? [];
+		return own.some((one) => one.track === track && one.start_ns === start_ns);
+	}
+
+	spots(): Spotted[] {
+		return [...(this.now?.files.values() ?? [])].flat();
+	}
+
+	/* From the start of the first to the end of the last. */
+	span(): Span | null {
+		const spots = this.spots();
+		if (!spots.length) return null;
+		return {
+			from: Math.min(...spots.map((one) => one.start_ns)),
+			to: Math.max(...spots.map((one) => one.start_ns + one.dur_ns)),
+		};
+	}
+}
