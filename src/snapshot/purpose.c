@@ -90,8 +90,12 @@ static bool frees_gradients(const struct ss_snapshot *snapshot, uint32_t stack)
 static enum ss_purpose by_free(const struct ss_snapshot *snapshot, const struct ss_spots *spots,
 			       uint32_t freed_row)
 {
-	uint32_t stack = snapshot->events.stack[freed_row];
+	uint32_t stack;
 
+	/* a file without stacks has no column of them */
+	if (!snapshot->events.stack)
+		return SS_PURPOSE_UNKNOWN;
+	stack = snapshot->events.stack[freed_row];
 	switch ((enum ss_spot_phase)spots->phase[stack]) {
 	case SS_SPOT_BACKWARD:
 		return SS_PURPOSE_ACTIVATION;
