@@ -300,16 +300,26 @@ def mounted(work, job):
 
 
 def feed(path, goes_on):
-    """A trace that never ends, into a pipe."""
+    """A trace that never ends, into a pipe. A reader that is stopped before it opens the pipe
+    never comes: waiting for it would be waiting for ever."""
     event = b'{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1},\n'
+    pipe = None
+    while goes_on.is_set() and pipe is None:
+        try:
+            pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:  # nobody reads yet
+            time.sleep(0.005)
+    if pipe is None:
+        return
+    os.set_blocking(pipe, True)
     try:
-        with open(path, "wb", buffering=0) as pipe:
-            pipe.write(b'{"traceEvents":[\n')
-            while goes_on.is_set():
-                pipe.write(event * 20)
-                time.sleep(0.01)
+        os.write(pipe, b'{"traceEvents":[\n')
+        while goes_on.is_set():
+            os.write(pipe, event * 20)
+            time.sleep(0.01)
     except BrokenPipeError:
         pass
+    os.close(pipe)
 
 
 def wait_for(holds, seconds=60):
@@ -338,7 +348,8 @@ def stop_while_reading(work, ends):
         before = names(folder)
         goes_on = threading.Event()
         goes_on.set()
-        feeder = threading.Thread(target=feed, args=(pipe, goes_on))
+        # of a check that fails nothing may be left that keeps the test from ending
+        feeder = threading.Thread(target=feed, args=(pipe, goes_on), daemon=True)
         feeder.start()
         process = subprocess.Popen([STEPSCOPE, *map(str, words), "--progress", "none"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -347,6 +358,7 @@ def stop_while_reading(work, ends):
         code = process.wait(60)
         goes_on.clear()
         feeder.join(20)
+        check(not feeder.is_alive(), words[0], ends, "the pipe is still written")
         wanted = (FAILED,) if ends == signal.SIGINT else (-ends,)
         check(code in wanted, words[0], ends, "ended with", code)
         check(names(folder) == before, words[0], ends, "left", names(folder))
