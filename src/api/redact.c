@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "job/open.h"
 #include "read/gzip_write.h"
 
@@ -115,8 +116,16 @@ enum ss_status ss_redactor_tell(struct ss_redactor *redactor, const char *format
 	return ss_text_failed(out) ? ss_fail_memory(err, "the list of changes") : SS_OK;
 }
 
+/* Bytes that are no UTF-8 are told as such: the list is JSON. */
 static void add_quoted(struct ss_text *out, const char *text, size_t length)
 {
+	struct ss_text mended = { 0 };
+
+	if ((ss_utf8_check(text, length) & SS_UTF8_BAD_BYTES) &&
+	    ss_text_reserve(&mended, 3 * length)) {
+		length = ss_utf8_mend(text, length, mended.data);
+		text = mended.data;
+	}
 	ss_text_add_string(out, "\"");
 	for (size_t i = 0; i < length; i++) {
 		unsigned char byte = (unsigned char)text[i];
@@ -129,6 +138,7 @@ static void add_quoted(struct ss_text *out, const char *text, size_t length)
 			ss_text_add(out, text + i, 1);
 	}
 	ss_text_add_string(out, "\"");
+	ss_text_release(&mended);
 }
 
 enum ss_status ss_redactor_list(struct ss_redactor *redactor, struct ss_text *out,
@@ -154,7 +164,7 @@ enum ss_status ss_redactor_list(struct ss_redactor *redactor, struct ss_text *ou
 			ss_text_add_string(out, "}\n");
 		}
 	}
-	failed = ss_text_failed(&made) || ss_text_failed(out);
+	failed = ss_text_failed(&made) || ss_text_failed(out) || redactor->is_incomplete;
 	ss_text_release(&made);
 	return failed ? ss_fail_memory(err, "the list of changes") : SS_OK;
 }
@@ -212,12 +222,18 @@ enum ss_status ss_redactor_copy(struct ss_redactor *redactor, const char *path, 
 	struct copying copying = { .write = write, .context = context };
 	const struct ss_path asked = { .path = path };
 	struct ss_source *source = NULL;
+	struct ss_error why = { 0 };
 	struct ss_memory memory;
 	enum ss_status status;
 
 	*bytes = 0;
 	ss_memory_init(&memory, 0);
-	status = ss_job_source(&asked, true, redactor, &memory, &source, err);
+	status = ss_job_source(&asked, true, redactor, &memory, &source, &why);
+	/* what is wrong with its bytes does not tell which file it is */
+	if (status == SS_ERR_FORMAT || status == SS_ERR_USAGE)
+		(void)ss_fail(err, status, "'%s': %s", path, why.text);
+	else if (status != SS_OK && err)
+		*err = why;
 	if (status == SS_OK && compressed)
 		status = ss_gzip_writer_open(&memory, put, &copying, &copying.gzip, err);
 	if (status == SS_OK)

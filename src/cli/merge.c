@@ -20,8 +20,8 @@ static const struct option options[] = {
 	  OPTION_OUTPUT, offsetof(struct values, output), 'o' },
 	{ "--redact", "", REDACTION_REDACT, OPTION_FLAG, offsetof(struct values, redaction.is_on),
 	  0 },
-	{ "--keep", REDACTION_KEEP, "what --redact leaves as it is (commas between them)",
-	  OPTION_LIST, offsetof(struct values, redaction.keep), 0 },
+	{ "--keep", REDACTION_KEEP, REDACTION_KEPT, OPTION_LIST,
+	  offsetof(struct values, redaction.keep), 0 },
 	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
 	  0 },
 	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
@@ -116,7 +116,10 @@ static int run(const struct command *command, const void *values, const struct a
 
 	if (!show_check(command->name, &own->show, arguments))
 		return EXIT_USAGE;
-	code = redaction_begin(command->name, &own->redaction, &redactor);
+	code = redaction_begin(command->name, &own->redaction,
+			       &(struct output_inputs){ .paths = arguments->paths,
+							.path_count = arguments->path_count },
+			       own->output, &redactor);
 	if (code != EXIT_FINE)
 		return code;
 	code = merge(command, own, arguments, redactor);

@@ -41,7 +41,7 @@ static const char *find_same(const char *const *paths, size_t count, const struc
 	return same;
 }
 
-static int refuse_input(const char *what, const char *path, const struct output_inputs *inputs)
+int output_refuse_input(const char *what, const char *path, const struct output_inputs *inputs)
 {
 	struct ss_memory memory;
 	struct ss_arena arena;
@@ -59,7 +59,7 @@ static int refuse_input(const char *what, const char *path, const struct output_
 	if (same)
 		fprintf(stderr,
 			"stepscope %s: the output '%s' is one of the files that are read (%s): "
-			"choose another name with -o\n",
+			"choose another name\n",
 			what, path, strcmp(same, "-") == 0 ? "standard input" : same);
 	ss_arena_release(&arena);
 	return same ? EXIT_USAGE : EXIT_FINE;
@@ -71,7 +71,7 @@ int output_open(const char *what, const char *path, const struct output_inputs *
 	const char *name = strcmp(path, "-") == 0 ? "/dev/stdout" : path;
 	struct stat written, shown;
 	enum ss_status status;
-	int code = refuse_input(what, name, inputs);
+	int code = output_refuse_input(what, name, inputs);
 
 	if (code != EXIT_FINE)
 		return code;

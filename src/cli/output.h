@@ -33,6 +33,9 @@ struct output_inputs {
 	const char *more[2]; /* other ones; may be NULL */
 };
 
+/* Says that the path is one of the inputs, by whatever name, and returns the exit code for it. */
+int output_refuse_input(const char *what, const char *path, const struct output_inputs *inputs);
+
 /*
  * Says what is wrong on stderr and returns the exit code for it. Call it before anything
  * is loaded: that takes long, and a bad path is to be told at once. An output that is one of

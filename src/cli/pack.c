@@ -31,8 +31,8 @@ static const struct option options[] = {
 	  offsetof(struct values, force), 0 },
 	{ "--redact", "", REDACTION_REDACT, OPTION_FLAG, offsetof(struct values, redaction.is_on),
 	  0 },
-	{ "--keep", REDACTION_KEEP, "what --redact leaves as it is (commas between them)",
-	  OPTION_LIST, offsetof(struct values, redaction.keep), 0 },
+	{ "--keep", REDACTION_KEEP, REDACTION_KEPT, OPTION_LIST,
+	  offsetof(struct values, redaction.keep), 0 },
 	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
 	  0 },
 	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
@@ -363,7 +363,10 @@ static int run(const struct command *command, const void *values, const struct a
 
 	if (!show_check(command->name, &packing.own->show, arguments))
 		return EXIT_USAGE;
-	code = redaction_begin(command->name, &packing.own->redaction, &packing.redactor);
+	code = redaction_begin(command->name, &packing.own->redaction,
+			       &(struct output_inputs){ .paths = arguments->paths,
+							.path_count = arguments->path_count },
+			       packing.own->folder, &packing.redactor);
 	if (code != EXIT_FINE)
 		return code;
 	code = pack_into(&packing, arguments);

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/intern.h"
 #include "cli/output.h"
 #include "cli/redaction.h"
+#include "cli/stop.h"
 #include "job/find.h"
 
 #define PATH_BYTES 4096
@@ -19,16 +21,16 @@ struct values {
 };
 
 static const struct option options[] = {
-	{ "--output", "FOLDER", "where the copies go; one file may go to a file", OPTION_OUTPUT,
+	{ "--output", "FOLDER", "where the copies go; for one trace also a file", OPTION_OUTPUT,
 	  offsetof(struct values, output), 'o' },
-	{ "--keep", REDACTION_KEEP, "what stays as it is (commas between them)", OPTION_LIST,
+	{ "--keep", REDACTION_KEEP, REDACTION_KEPT, OPTION_LIST,
 	  offsetof(struct values, redaction.keep), 0 },
 	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
 	  0 },
 	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
 	  0 },
-	{ "--force", "", "replaces files that are there", OPTION_FLAG,
-	  offsetof(struct values, force), 0 },
+	{ "--force", "", "replace files that exist", OPTION_FLAG, offsetof(struct values, force),
+	  0 },
 	{ "--format", "text|json", "how to print what was replaced (default: text)", OPTION_TEXT,
 	  offsetof(struct values, format), 0 },
 };
@@ -188,6 +190,46 @@ static bool is_folder(const char *path)
 	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/* Into a folder that is made, and goes again when nothing is written to it. */
+static int redact_into(struct redacting *redacting, const struct ss_paths *paths)
+{
+	const char *folder = redacting->own->output;
+	bool made = !redacting->to_file && mkdir(folder, 0777) == 0;
+	int code = EXIT_FINE;
+
+	stop_made(made ? folder : NULL);
+	/* one that cannot be redacted does not stop the others */
+	for (uint32_t i = 0; code != EXIT_USAGE && i < paths->count; i++) {
+		int own = redact_one(redacting, &paths->items[i]);
+
+		code = own != EXIT_FINE ? own : code;
+	}
+	stop_made(NULL);
+	if (made && !redacting->written)
+		rmdir(folder);
+	return code;
+}
+
+/* Copies among the traces would be taken for ranks of theirs. */
+static int refuse_folder(const struct redacting *redacting)
+{
+	const struct arguments *arguments = redacting->arguments;
+	const char *output = redacting->own->output;
+	struct stat from, to;
+
+	for (size_t i = 0; i < arguments->path_count; i++)
+		if (is_folder(arguments->paths[i]) && stat(arguments->paths[i], &from) == 0 &&
+		    stat(output, &to) == 0 && from.st_dev == to.st_dev &&
+		    from.st_ino == to.st_ino) {
+			fprintf(stderr,
+				"stepscope %s: '%s' is the folder of the traces: choose another one "
+				"with -o\n",
+				redacting->what, output);
+			return EXIT_USAGE;
+		}
+	return EXIT_FINE;
+}
+
 static int redact_all(struct redacting *redacting, struct ss_arena *arena)
 {
 	const struct arguments *arguments = redacting->arguments;
@@ -195,18 +237,15 @@ static int redact_all(struct redacting *redacting, struct ss_arena *arena)
 	struct ss_paths paths = { 0 };
 	struct ss_error err = { 0 };
 	struct ss_text told = { 0 };
-	int code = EXIT_FINE;
+	int code = refuse_folder(redacting);
 
-	if (ss_find_files(arguments->paths, arguments->path_count, arena, &paths, &err) != SS_OK)
+	if (code == EXIT_FINE &&
+	    ss_find_files(arguments->paths, arguments->path_count, arena, &paths, &err) != SS_OK)
 		code = show_fail(redacting->what, &err);
 	redacting->to_file = paths.count == 1 && !paths.items[0].from_folder &&
 			     !is_folder(output) && !ends_with(output, "/");
-	/* one that cannot be redacted does not stop the others */
-	for (uint32_t i = 0; code != EXIT_USAGE && i < paths.count; i++) {
-		int own = redact_one(redacting, &paths.items[i]);
-
-		code = own != EXIT_FINE ? own : code;
-	}
+	if (code == EXIT_FINE)
+		code = redact_into(redacting, &paths);
 	if (redacting->other && strcmp(redacting->own->format, "text") == 0)
 		printf("Left out: %u pack%s; pack the copies anew.\n", redacting->other,
 		       redacting->other == 1 ? "" : "s");
@@ -252,8 +291,8 @@ static int run(const struct command *command, const void *values, const struct a
 	int code = check(command->name, redacting.own, arguments);
 
 	if (code == EXIT_FINE)
-		code = redaction_begin(command->name, &redacting.own->redaction,
-				       &redacting.redactor);
+		code = redaction_begin(command->name, &redacting.own->redaction, &redacting.inputs,
+				       redacting.own->output, &redacting.redactor);
 	if (code != EXIT_FINE)
 		return code;
 	told = redacting.own->redaction;

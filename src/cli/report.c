@@ -35,8 +35,8 @@ static const struct option options[] = {
 	  offsetof(struct values, page), 0 },
 	{ "--redact", "", REDACTION_REDACT, OPTION_FLAG, offsetof(struct values, redaction.is_on),
 	  0 },
-	{ "--keep", REDACTION_KEEP, "what --redact leaves as it is (commas between them)",
-	  OPTION_LIST, offsetof(struct values, redaction.keep), 0 },
+	{ "--keep", REDACTION_KEEP, REDACTION_KEPT, OPTION_LIST,
+	  offsetof(struct values, redaction.keep), 0 },
 	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
 	  0 },
 	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
@@ -202,7 +202,11 @@ static int run(const struct command *command, const void *values, const struct a
 			command->name);
 		return EXIT_USAGE;
 	}
-	code = redaction_begin(command->name, &own->redaction, &redactor);
+	code = redaction_begin(command->name, &own->redaction,
+			       &(struct output_inputs){ arguments->paths,
+							arguments->path_count,
+							{ own->compare, own->page } },
+			       own->output, &redactor);
 	if (code != EXIT_FINE)
 		return code;
 	code = make_report(command, own, arguments, redactor);

@@ -393,17 +393,23 @@ static enum ss_status none_found(const struct ss_job *job, struct ss_error *err)
 		       pickles, beside, job->first_pickle);
 }
 
+/* For people who know the path: it is not redacted. */
+static const char *opened_path(const struct ss_job_file *file)
+{
+	return file->source ? file->source : file->subject.path;
+}
+
 static enum ss_status none_read(const struct ss_job *job, struct ss_error *err)
 {
 	if (job->file_count == 1)
 		return ss_fail(err, job->files[0].is_other ? SS_ERR_MISSING : SS_ERR_FORMAT,
-			       "cannot read '%s': %s", job->files[0].subject.path,
+			       "cannot read '%s': %s", opened_path(&job->files[0]),
 			       job->files[0].subject.problem);
 	if (!job->file_count)
 		return none_found(job, err);
 	return ss_fail(err, SS_ERR_FORMAT,
 		       "none of the %u files could be read; the first: '%s': %s", job->file_count,
-		       job->files[0].subject.path, job->files[0].subject.problem);
+		       opened_path(&job->files[0]), job->files[0].subject.problem);
 }
 
 /* One thread a file where there are many, all threads for a single one. */
@@ -457,9 +463,10 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 		job->asked_run = options->run;
 	job->redactor = options->redactor;
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
-	if (ss_redactor_replaces(job->redactor))
-		ss_job_drop_packs(&paths);
-	else if (status == SS_OK)
+	if (ss_redactor_replaces(job->redactor)) {
+		if (status == SS_OK)
+			status = ss_job_drop_packs(&paths, err);
+	} else if (status == SS_OK)
 		status = ss_find_choose(&paths, job->memory, &job->packs, err);
 	if (status == SS_OK)
 		status = ss_find_inputs(options->inputs, options->input_count, &job->arena, &paths,

@@ -41,17 +41,21 @@ enum ss_status ss_job_source(const struct ss_path *path, bool takes_snapshots,
 	return status;
 }
 
-void ss_job_drop_packs(struct ss_paths *paths)
+enum ss_status ss_job_drop_packs(struct ss_paths *paths, struct ss_error *err)
 {
-	uint32_t kept = 0;
+	uint32_t kept = 0, found = paths->count;
 
-	for (uint32_t i = 0; i < paths->count; i++)
+	for (uint32_t i = 0; i < found; i++)
 		if (!paths->items[i].from_folder || !ss_find_is_pack(paths->items[i].path))
 			paths->items[kept++] = paths->items[i];
 	paths->count = kept;
+	return kept || !found ? SS_OK
+			      : ss_fail(err, SS_ERR_USAGE,
+					"there are only packs, which cannot be redacted: pack "
+					"their JSON anew with --redact");
 }
 
-const char *ss_job_shown_path(const struct ss_redactor *redactor, const char *path,
+const char *ss_job_shown_path(struct ss_redactor *redactor, const char *path,
 			      struct ss_arena *arena)
 {
 	struct ss_text changed = { 0 };
@@ -61,6 +65,7 @@ const char *ss_job_shown_path(const struct ss_redactor *redactor, const char *pa
 
 	if (ss_redactor_replaces(redactor) &&
 	    ss_redact_text(redactor, SS_REDACT_FILE, path, length, &changed)) {
+		ss_redactor_note(redactor, SS_REDACT_FILE, path, length);
 		text = changed.data;
 		length = changed.length;
 	}

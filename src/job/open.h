@@ -14,11 +14,15 @@ enum ss_status ss_job_source(const struct ss_path *path, bool takes_snapshots,
 			     struct ss_redactor *redactor, struct ss_memory *memory,
 			     struct ss_source **out, struct ss_error *err);
 
-/* Leaves packs that were found in a folder out of the list: the files they were made of stay. */
-void ss_job_drop_packs(struct ss_paths *paths);
+/*
+ * Leaves packs that were found in a folder out of the list: the files they were made of stay. Fails
+ * where there is nothing else.
+ */
+SS_MUST_USE
+enum ss_status ss_job_drop_packs(struct ss_paths *paths, struct ss_error *err);
 
 /* The path as it is shown: a name can hold any byte. NULL: no memory. */
-const char *ss_job_shown_path(const struct ss_redactor *redactor, const char *path,
+const char *ss_job_shown_path(struct ss_redactor *redactor, const char *path,
 			      struct ss_arena *arena);
 
 #endif

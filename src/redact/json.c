@@ -27,8 +27,8 @@ struct cursor {
 
 static const struct ss_redact_level *level_of(const struct ss_redact_json *json)
 {
-	static const struct ss_redact_level outside = { true, SS_REDACT_NAME };
-	static const struct ss_redact_level deep = { false, SS_REDACT_OTHER };
+	static const struct ss_redact_level outside = { true, false, SS_REDACT_NAME };
+	static const struct ss_redact_level deep = { false, true, SS_REDACT_OTHER };
 
 	return !json->depth                        ? &outside
 	       : json->depth > SS_REDACT_DEPTH_MAX ? &deep
@@ -44,10 +44,11 @@ static enum ss_redact_class value_class(const struct ss_redact_json *json)
 
 static void open_level(struct ss_redact_json *json, bool is_array)
 {
-	struct ss_redact_level level = { is_array, (uint8_t)value_class(json) };
+	struct ss_redact_level level = { is_array, false, (uint8_t)value_class(json) };
 
+	level.is_strange = level.class >= SS_REDACT_HOST;
 	/* keys that are not known, within what is known: not known either */
-	if (!is_array && level.class < SS_REDACT_HOST)
+	if (!is_array && !level.is_strange)
 		level.class = SS_REDACT_OTHER;
 	if (json->depth < SS_REDACT_DEPTH_MAX)
 		json->levels[json->depth] = level;
@@ -196,26 +197,58 @@ static bool has_hidden(const char *text, const char *end)
 	return false;
 }
 
+static bool is_text(const struct string *string, const char *text)
+{
+	size_t length = strlen(text);
+
+	return (size_t)(string->end - string->text) == length &&
+	       memcmp(string->text, text, length) == 0;
+}
+
+/* How the text itself is treated. */
+static enum ss_redact_class text_class(const struct ss_redact_json *json,
+				       const struct string *string)
+{
+	const struct ss_redact_level *level = level_of(json);
+
+	if (string->is_key && !level->is_strange)
+		return SS_REDACT_KEY;
+	/* in what we do not know a key can be anything: a host, a user */
+	if (string->is_key)
+		return ss_redact_key_class(string->text, (size_t)(string->end - string->text)) ==
+				       SS_REDACT_OTHER
+			       ? SS_REDACT_OTHER
+			       : SS_REDACT_KEY;
+	/* an odd text is left in its form, escapes and all: it may be more than one */
+	if (string->is_odd && has_hidden(string->text, string->end))
+		return SS_REDACT_OTHER;
+	return value_class(json);
+}
+
+/* The class of the value behind a key: what stands in something we do not know is not known. */
+static enum ss_redact_class class_behind(const struct ss_redact_json *json,
+					 const struct string *key, enum ss_redact_class own)
+{
+	const struct ss_redact_level *level = level_of(json);
+	bool is_known = own != SS_REDACT_OTHER &&
+			(!level->is_strange || is_text(key, "traceEvents"));
+
+	return is_known || level->is_array ? own : (enum ss_redact_class)level->class;
+}
+
 static enum found take_string(struct cursor *cursor, bool *failed)
 {
 	struct ss_redact_json *json = &cursor->stream->json;
-	enum ss_redact_class class = value_class(json);
 	struct ss_redact_answer answer;
 	struct string found;
 
 	if (find_end(cursor, cursor->at + 1, &found) != FOUND)
 		return MORE;
-	if (found.is_key)
-		class = SS_REDACT_KEY;
-	/* an odd text is left in its form, escapes and all: it may be more than one */
-	else if (found.is_odd && has_hidden(found.text, found.end))
-		class = SS_REDACT_OTHER;
-	*failed = !replace(cursor, class, !found.is_odd, found.text, found.end, &answer);
+	*failed = !replace(cursor, text_class(json, &found), !found.is_odd, found.text, found.end,
+			   &answer);
 	if (found.is_key && !*failed) {
-		const struct ss_redact_level *level = level_of(json);
-
-		json->class = answer.class == SS_REDACT_OTHER && !level->is_array ? level->class
-										  : answer.class;
+		json->class = (uint8_t)class_behind(json, &found,
+						    (enum ss_redact_class)answer.class);
 		json->expects_key = false;
 	}
 	json->has_value = !found.is_key;
@@ -277,8 +310,9 @@ static enum found take_bare(struct cursor *cursor, bool *failed)
 	at += at == from;
 	if (at >= cursor->end && !cursor->whole && at - from < BARE_BYTES_MAX)
 		return MORE;
+	/* as a key: nothing of it is kept on demand */
 	if (!is_value(from, (size_t)(at - from)))
-		*failed = !replace(cursor, SS_REDACT_PATH, false, from, at, &answer);
+		*failed = !replace(cursor, SS_REDACT_KEY, false, from, at, &answer);
 	cursor->at = at;
 	return FOUND;
 }

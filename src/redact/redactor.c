@@ -6,9 +6,6 @@
 #include "base/thread.h"
 #include "redact/redact.h"
 
-/* So much of a long text is kept in the list of changes. */
-#define NOTED_BYTES_MAX 16384u
-
 static const struct {
 	const char *title, *titles;
 	const char *option; /* of --keep; NULL: it cannot be kept */
@@ -76,8 +73,6 @@ uint32_t ss_redactor_count(const struct ss_redactor *redactor, enum ss_redact_cl
 void ss_redactor_note(struct ss_redactor *redactor, enum ss_redact_class class, const char *text,
 		      size_t length)
 {
-	if (length > NOTED_BYTES_MAX)
-		length = NOTED_BYTES_MAX;
 	ss_gate_lock(redactor->gate);
 	/* without memory for it, it is not in the list: the text itself is changed all the same */
 	if (ss_strings_add(&redactor->changed[class], text, length) == SS_NO_ID)

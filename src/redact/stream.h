@@ -35,7 +35,8 @@ struct ss_redact_recent {
 
 struct ss_redact_level {
 	bool is_array;
-	uint8_t class; /* of the texts in it; of an object: of keys that are not known */
+	bool is_strange; /* within a value that goes as a whole */
+	uint8_t class;   /* of the texts in it; of an object: of keys that are not known */
 };
 
 struct ss_redact_json {

@@ -3,12 +3,17 @@
  */
 #include <string.h>
 
+#include "redact/addresses.h"
 #include "redact/redact.h"
 
 /* Numbers of more digits are ids or times, in texts. */
 #define DIGITS_MAX 8
 /* Shorter hexadecimal words are sizes and types: bf16, 3d. */
 #define HEX_BYTES_MIN 8
+/* Changes between letters and digits, and different letters between digits: no name of a kernel has so
+ * many. */
+#define TURNS_MIN 4
+#define ALONE_MIN 3
 
 /* Six letters that no pattern consists of; 6^17 is about 2^44. */
 static const char letters[] = "jqvwyz";
@@ -62,78 +67,6 @@ static void add_pseudonym(const struct ss_redactor *redactor, const char *text, 
 	ss_text_add(out, name, sizeof(name));
 }
 
-/* --- addresses --------------------------------------------------------------------- */
-
-static bool is_of_mail(char byte)
-{
-	return is_letter(byte) || is_digit(byte) || (byte && strchr("._%+-", byte));
-}
-
-/* The length of a mail address that begins here; 0: none does. */
-static size_t mail_length(const char *at, const char *end)
-{
-	const char *sign = at, *stop;
-	bool has_dot = false;
-
-	while (sign < end && is_of_mail(*sign))
-		sign++;
-	if (sign == at || sign == end || *sign != '@')
-		return 0;
-	for (stop = sign + 1; stop < end && is_of_mail(*stop); stop++)
-		has_dot |= *stop == '.' && stop + 1 < end && is_letter(stop[1]);
-	return has_dot ? (size_t)(stop - at) : 0;
-}
-
-/* "10.0.0.1" */
-static size_t ip_length(const char *at, const char *end)
-{
-	const char *stop = at;
-
-	for (int part = 0; part < 4; part++) {
-		const char *from;
-
-		if (part && (stop == end || *stop++ != '.'))
-			return 0;
-		for (from = stop; stop < end && is_digit(*stop); stop++)
-			;
-		if (stop == from || stop - from > 3)
-			return 0;
-	}
-	return stop == end || (!is_letter(*stop) && *stop != '_') ? (size_t)(stop - at) : 0;
-}
-
-/* "fe80::1ff:fe23:4567:890a", "00:1b:44:11:3a:b7" */
-static size_t colons_length(const char *at, const char *end)
-{
-	uint32_t groups = 0, empty = 0, digits = 0, width = 0;
-	const char *stop = at;
-
-	for (; stop < end && (is_hex(*stop) || *stop == ':'); stop++) {
-		digits += is_digit(*stop);
-		if (*stop != ':') {
-			if (++width > 4)
-				return 0;
-			continue;
-		}
-		groups += width != 0;
-		empty += !width;
-		width = 0;
-	}
-	groups += width != 0;
-	if (groups + empty < 4 || empty > 1 || (!digits && groups < 6) || !width)
-		return 0;
-	return stop == end || (!is_letter(*stop) && *stop != '_') ? (size_t)(stop - at) : 0;
-}
-
-static size_t address_length(const char *at, const char *end, bool has_at_sign)
-{
-	size_t length = has_at_sign ? mail_length(at, end) : 0;
-
-	if (!length && is_digit(*at))
-		length = ip_length(at, end);
-	return length || !is_hex(*at) ? length : colons_length(at, end);
-}
-
 /* --- tokens: letters and digits ------------------------------------------------------ */
 
 /* f16f16, bf16, 4f: types and sizes, although their letters are hexadecimal. */
@@ -170,7 +103,18 @@ static bool is_id(const char *token, size_t length)
 	}
 	if (hex && digits && digits < length && !sizes)
 		return true;
-	return length >= 10 && turns >= 5 && __builtin_popcount(alone) >= 4;
+	return turns >= TURNS_MIN && __builtin_popcount(alone) >= ALONE_MIN;
+}
+
+/* "0x7f5cfba37230": how frames name objects. Returns how much is in front of the digits. */
+static size_t address_start(const char *token, size_t length)
+{
+	if (length < 3 || token[0] != '0' || token[1] != 'x')
+		return 0;
+	for (size_t i = 2; i < length; i++)
+		if (!is_hex(token[i]))
+			return 0;
+	return 2;
 }
 
 /* Where the word that begins at `at` ends: "NCCLRing" is NCCL and Ring. */
@@ -192,54 +136,82 @@ static size_t word_end(const char *run, size_t length, size_t at)
 /* What patterns look at, of a run of letters at most: the rest of a longer one goes. */
 #define RUN_BYTES_MAX 512
 
+/* How words are treated in a text. */
+struct words {
+	const struct ss_redactor *redactor;
+	bool is_whole_only; /* nothing stays inside of a word */
+	bool is_file;       /* the name of a file: few words stay, and digits */
+	bool keeps_none;    /* no word is public here */
+	bool keeps_all;     /* every word may stay: addresses do not */
+};
+
+static bool is_public(const struct words *words, const char *word, size_t length)
+{
+	return words->is_file ? ss_vocabulary_has_file(word, length)
+			      : ss_vocabulary_has(&words->redactor->vocabulary, word, length);
+}
+
+/* Sets `kept` for the letters that may stay. */
+static void find_kept(const struct words *words, const char *run, size_t length,
+		      unsigned char *kept)
+{
+	bool changes = false;
+
+	for (size_t at = 0, end; at < length; at = end) {
+		end = word_end(run, length, at);
+		if (end - at > 1 && is_public(words, run + at, end - at))
+			memset(kept + at, 1, end - at);
+		else if (end - at > 1 && !words->is_file)
+			ss_vocabulary_keep_begin(run + at, end - at, kept + at);
+		changes |= end - at > 1 && memchr(kept + at, 0, end - at);
+	}
+	/* letters that stand alone stay, but not beside what goes: they are part of it */
+	if (!changes || is_public(words, run, length))
+		memset(kept, 1, length);
+	else if (!words->is_whole_only)
+		ss_vocabulary_keep_inside(run, length, kept);
+}
+
 /* Adds a run of letters; true: something of it was replaced. */
-static bool add_run(const struct ss_redactor *redactor, bool is_path, const char *run,
-		    size_t length, struct ss_text *out)
+static bool add_run(const struct words *words, const char *run, size_t length, struct ss_text *out)
 {
 	unsigned char kept[RUN_BYTES_MAX] = { 0 };
 	bool changed = false;
 
 	if (length > sizeof(kept) || !is_ascii(run, length)) {
-		add_pseudonym(redactor, run, length, out);
+		add_pseudonym(words->redactor, run, length, out);
 		return true;
 	}
-	for (size_t at = 0, end; at < length; at = end) {
-		end = word_end(run, length, at);
-		if (end - at == 1 || ss_vocabulary_has(&redactor->vocabulary, run + at, end - at))
-			memset(kept + at, 1, end - at);
-		else
-			ss_vocabulary_keep_begin(run + at, end - at, kept + at);
-	}
-	if (ss_vocabulary_has(&redactor->vocabulary, run, length))
-		memset(kept, 1, length);
-	if (!is_path && memchr(kept, 0, length))
-		ss_vocabulary_keep_inside(run, length, kept);
+	find_kept(words, run, length, kept);
 	for (size_t at = 0, end; at < length; at = end) {
 		for (end = at; end < length && kept[end] == kept[at]; end++)
 			;
 		if (kept[at])
 			ss_text_add(out, run + at, end - at);
 		else
-			add_pseudonym(redactor, run + at, end - at, out);
+			add_pseudonym(words->redactor, run + at, end - at, out);
 		changed |= !kept[at];
 	}
 	return changed;
 }
 
-struct words {
-	const struct ss_redactor *redactor;
-	bool is_path;     /* whole words only */
-	bool has_at_sign; /* mail addresses are looked for */
-	bool keeps_digits;
-	bool keeps_none; /* no word is public here */
-};
-
 /* Adds letters and digits that stand together. */
 static bool add_token(const struct words *words, const char *token, size_t length,
 		      struct ss_text *out)
 {
+	size_t start = address_start(token, length);
 	bool changed = false;
 
+	/* a short one is a constant */
+	if (words->keeps_all || (start && length - start <= DIGITS_MAX)) {
+		ss_text_add(out, token, length);
+		return false;
+	}
+	if (start && !words->keeps_none) {
+		ss_text_add(out, token, start);
+		add_pseudonym(words->redactor, token + start, length - start, out);
+		return true;
+	}
 	if (words->keeps_none || is_id(token, length)) {
 		add_pseudonym(words->redactor, token, length, out);
 		return true;
@@ -250,9 +222,8 @@ static bool add_token(const struct words *words, const char *token, size_t lengt
 		for (end = at; end < length && is_digit(token[end]) == digits; end++)
 			;
 		if (!digits) {
-			changed |= add_run(words->redactor, words->is_path, token + at, end - at,
-					   out);
-		} else if (end - at <= DIGITS_MAX || words->keeps_digits) {
+			changed |= add_run(words, token + at, end - at, out);
+		} else if (end - at <= DIGITS_MAX || words->is_file) {
 			ss_text_add(out, token + at, end - at);
 		} else {
 			add_pseudonym(words->redactor, token + at, end - at, out);
@@ -270,24 +241,19 @@ static bool add_words(const struct words *words, const char *text, size_t length
 
 	while (at < end) {
 		const char *from = at;
-		size_t address;
+		size_t address = ss_address_length(text, at, end);
 
-		if (!is_letter(*at) && !is_digit(*at)) {
-			while (at < end && !is_letter(*at) && !is_digit(*at))
-				at++;
-			ss_text_add(out, from, (size_t)(at - from));
-			continue;
-		}
-		address = address_length(at, end, words->has_at_sign);
 		if (address) {
 			add_pseudonym(words->redactor, at, address, out);
 			at += address;
 			changed = true;
-			continue;
+		} else if (!is_letter(*at) && !is_digit(*at)) {
+			ss_text_add(out, at++, 1);
+		} else {
+			while (at < end && (is_letter(*at) || is_digit(*at)))
+				at++;
+			changed |= add_token(words, from, (size_t)(at - from), out);
 		}
-		while (at < end && (is_letter(*at) || is_digit(*at)))
-			at++;
-		changed |= add_token(words, from, (size_t)(at - from), out);
 	}
 	return changed;
 }
@@ -380,8 +346,7 @@ bool ss_redact_text(const struct ss_redactor *redactor, enum ss_redact_class cla
 	struct words words = { .redactor = redactor };
 	size_t before = out->length;
 
-	if (!length || redactor->keep[class] ||
-	    (class == SS_REDACT_NUMBER && is_number(text, length)))
+	if (!length || (class == SS_REDACT_NUMBER && is_number(text, length)))
 		return false;
 	if (class == SS_REDACT_INPUT && is_plain_input(text, length))
 		return false;
@@ -391,10 +356,9 @@ bool ss_redact_text(const struct ss_redactor *redactor, enum ss_redact_class cla
 		add_pseudonym(redactor, text, length, out);
 		return true;
 	}
-	words.is_path = class == SS_REDACT_PATH || class == SS_REDACT_FILE ||
-			class == SS_REDACT_KEY;
-	words.keeps_digits = class == SS_REDACT_FILE;
-	words.has_at_sign = memchr(text, '@', length) != NULL;
+	words.keeps_all = redactor->keep[class];
+	words.is_file = class == SS_REDACT_FILE;
+	words.is_whole_only = words.is_file || class == SS_REDACT_PATH || class == SS_REDACT_KEY;
 	if (add_words(&words, text, length, out))
 		return true;
 	out->length = before;

@@ -56,6 +56,15 @@ bool ss_vocabulary_has(const struct ss_vocabulary *vocabulary, const char *word,
 	return false;
 }
 
+bool ss_vocabulary_has_file(const char *word, size_t length)
+{
+	for (const char *const *line = ss_words_file; *line; line++)
+		for (const char *at = *line; *at; at += strcspn(at, " ") + 1)
+			if (strcspn(at, " ") == length && is_same(word, length, at))
+				return true;
+	return false;
+}
+
 static bool starts_with(const char *word, size_t length, const char *listed, size_t listed_length)
 {
 	if (length < listed_length)

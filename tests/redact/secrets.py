@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
 """Secrets that were planted in every text of every input do not survive a redaction.
 
-Usage: secrets.py STEPSCOPE SOURCE_ROOT. A secret of its own, in a dozen shapes, stands in each
+Usage: secrets.py STEPSCOPE SOURCE_ROOT. A secret of its own, in three dozen shapes, stands in each
 field of events of all categories, in arguments and keys, known and unknown ones, in metadata, in
-names of files and folders, and in snapshots of all protocols. None may be found in what redact,
-report --redact, pack --redact and merge --redact write: unpacked, decoded and unescaped. Without
---redact they are found: the search works.
+names of files and folders, in memory timelines, and in snapshots of all protocols. Some have no
+word that is not public: users and machines are called adam and turing, too. None may be found in
+what redact, report --redact, pack --redact and merge --redact write: unpacked, decoded and
+unescaped. Without --redact they are found: the search works.
 """
 import base64
 import gzip
+import html
 import json
 import pathlib
 import pickle
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 import uuid
 
 FINE = 0
@@ -30,6 +34,9 @@ CATEGORIES = [
     "overhead", "Trace", "Operator", "Runtime", "xpu_runtime", "collective_comm", "nvtx",
     "ac2g", "fwdbwd",
 ]
+# people and machines that are called as public software is
+PUBLIC = ("adam", "turing", "hopper", "pascal", "volta", "lamb", "root", "host", "triton", "model")
+ZSTD = shutil.which("zstd")
 # these get a secret in every argument
 FULL = ("cpu_op", "kernel", "python_function")
 random.seed(17)
@@ -66,6 +73,9 @@ class Secrets:
                 self.needles.add(word)
                 return word
 
+    def public(self):
+        return random.choice(PUBLIC)
+
     def keep(self, text):
         self.needles.add(text.lower())
         return text
@@ -94,6 +104,25 @@ class Secrets:
             lambda: f"line\n{self.word()}\t\"{self.word()}\"\\{self.word()}",
             lambda: f"[{self.word()}, 1, True]",
             lambda: f"nccl:{self.word()}",
+            lambda: f"/{self.keep('home/' + self.public())}/data/run.py(3): step",
+            lambda: "C:\\" + self.keep("Users\\" + self.public()) + "\\model",
+            lambda: f"~{self.keep(self.public() + '/train')}.py",
+            lambda: self.keep(f"{self.public()}@{self.public()}"),
+            lambda: "https" + self.keep("://" + self.public()) + ":8080/data",
+            lambda: "s3" + self.keep("://" + self.public()) + "/data",
+            lambda: "\\" + self.keep("\\" + self.public() + "\\model"),
+            lambda: self.keep(f"{self.public()}.{self.public()}.com"),
+            lambda: self.keep(self.public() + ":/data"),
+            lambda: "ip-" + self.keep("10-%d-%d-%d" % tuple(
+                random.randrange(1, 255) for _ in "abc")),
+            lambda: "".join(f"%{ord(letter):02x}" for letter in self.word()),
+            lambda: "%2Fdata%2F" + self.word(),
+            lambda: "".join(f"\\u{ord(letter):04x}" for letter in self.word()),
+            lambda: repr("".join(f"\\x{ord(letter):02x}" for letter in self.word())),
+            lambda: "".join(f"&#{ord(letter)};" for letter in self.word()),
+            lambda: json.dumps({self.word(): self.keep("企" + chr(0x4E00 + random.randrange(5000)))}),
+            lambda: self.keep("K" + "".join(letter + random.choice("23579")
+                                            for letter in random.sample("zvgrmtpwh", 7))),
         ]
         self.count += 1
         return shapes[self.count % len(shapes)]()
@@ -107,15 +136,22 @@ class Secrets:
 
 
 def unescape(data):
-    """With the escapes of JSON and of pickles resolved."""
+    """With the escapes of JSON, pickles, links and pages resolved, however deep."""
     text = data.decode("utf-8", "replace")
     text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda m: chr(int(m[1], 16)), text)
-    return re.sub(r"\\x([0-9a-fA-F]{2})", lambda m: chr(int(m[1], 16)), text)
+    text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda m: chr(int(m[1], 16)), text)
+    text = re.sub(r"\\x([0-9a-fA-F]{2})", lambda m: chr(int(m[1], 16)), text)
+    text = re.sub(r"\\{2,}", r"\\", text)
+    return urllib.parse.unquote(html.unescape(text))
 
 
 WORDS = re.compile("(?:[zvkgr][uoi]){4,}")
 OTHERS = re.compile(r"[0-9a-f]{32}|[0-9a-f]{12}|[0-9a-f]{8}|u\d{16}|10\.\d+\.\d+\.\d+|"
-                    r"fe80::[0-9a-f:]+|[а-яё]+[a-z]+|[\u4e00-\u9fff]+|[a-z]+\.model@[a-z.]+")
+                    r"fe80::[0-9a-f:]+|[а-яё]+[a-z]+|[\u4e00-\u9fff]+|[a-z]+\.model@[a-z.]+|"
+                    r"k(?:[a-z][23579]){7}|10-\d+-\d+-\d+")
+# what is left where only the place tells that it is a secret
+PLACES = re.compile(r"(?=(home/[a-z]+|users\\[a-z]+|[a-z]+/train|[a-z]+@[a-z]+|://[a-z]+|"
+                    r"\\[a-z]+\\model|[a-z]+\.[a-z]+\.com|[a-z]+:/data|[a-z]+_4321))")
 
 
 def found_in(needles, *texts):
@@ -124,6 +160,7 @@ def found_in(needles, *texts):
     for text in texts:
         text = text.lower()
         candidates.update(OTHERS.findall(text))
+        candidates.update(PLACES.findall(text))
         for run_of in set(WORDS.findall(text)):
             candidates.update(run_of[i:i + 8] for i in range(0, len(run_of) - 7, 2))
     return sorted(candidates & needles)
@@ -194,6 +231,9 @@ def trace(secrets):
     whole["INFO"] = [secrets.next() for _ in range(20)]
     whole["WARNING"] = [secrets.next() for _ in range(20)]
     whole[secrets.next()] = {secrets.next(): [[{secrets.next(): secrets.next()}]]}
+    # in what is not known a key is as good a place as any, and a known one tells nothing
+    for key in set(known_keys()) - {"traceEvents"}:
+        whole[secrets.word()] = {key: {secrets.next(): secrets.next()}}
     whole["traceEvents"] = [event(n, name="aten::mm") for n in range(50)] + list(events(secrets))
     return whole
 
@@ -266,6 +306,14 @@ def write_job(folder, secrets, make):
     (job / f"{name}.json").write_bytes(text.encode())
     (job / f"{name}.json.gz".replace("rank0", "rank1")).write_bytes(gzip.compress(
         text.replace('"rank": 0', '"rank": 1').encode()))
+    if ZSTD:
+        (job / f"{name}.json.zst".replace("rank0", "rank2")).write_bytes(subprocess.run(
+            [ZSTD, "-q", "-c"], input=text.replace('"rank": 0', '"rank": 2').encode(),
+            stdout=subprocess.PIPE, check=True).stdout)
+    # as torch.profiler names files, after machine and process
+    other = secrets.keep(secrets.public() + "_4321")
+    (job / f"{other}.1699999999999.pt.trace.json").write_bytes(
+        text.replace('"rank": 0', '"rank": 3').encode())
     return job
 
 
@@ -283,6 +331,10 @@ def traces(work, name, make):
     run("pack", job, "--redact", "-o", out / "packs")
     run("merge", job, "--redact", "-o", out / "merged.json")
     search(secrets.needles, out, False)
+    # nor where it was made
+    for path in out.rglob("*"):
+        check(path.is_dir() or not any(work.name in text for text in forms(path.read_bytes())),
+              path, "tells its folder")
     run("pack", job, "-o", folder / "control")
     search(secrets.needles, folder / "control", True)
 
@@ -306,6 +358,34 @@ def snapshots(work):
     search(secrets.needles, folder / "out", False)
 
 
+def kept(work):
+    """What is kept on demand keeps no addresses, hosts and users."""
+    secrets = Secrets()
+    names = [f"/{secrets.keep('home/adam')}/zorg/train.py(3): zorg", "nn.Module: Zorg_0",
+             f"https{secrets.keep('://turing')}/zorg", "zorg/" + secrets.keep("10.1.2.133"),
+             "nn.Module: " + secrets.keep("adam@turing")]
+    groups = [{"pg_name": name, "pg_desc": "zorg", "ranks": [0]} for name in names]
+    (work / "kept.json").write_text(json.dumps(
+        {"distributedInfo": {"rank": 0, "pg_config": groups},
+         "traceEvents": [event(i, name=name) for i, name in enumerate(names)]}))
+    copy = work / "kept_copy.json"
+    run("redact", work / "kept.json", "-o", copy, "--keep", "modules,groups", "--keep", "paths")
+    search(secrets.needles, copy, False)
+    check(copy.read_text().lower().count("zorg") == 15, "kept:", copy.read_text())
+
+
+def timelines(work):
+    """Memory timelines have numbers only; a text in one is none of theirs."""
+    secrets = Secrets()
+    sums = [[0, 1, 2, 3, 4, 5, 6, 7]] * 2
+    (work / "timeline.json").write_text(json.dumps([[1, 2], sums, secrets.next(), {
+        secrets.next(): [secrets.next() for _ in range(40)]}]))
+    copy = work / "timeline_copy.json"
+    run("redact", work / "timeline.json", "-o", copy)
+    search(secrets.needles, copy, False)
+    check(json.loads(copy.read_text())[:2] == [[1, 2], sums], "figures of a timeline")
+
+
 def keys(work):
     """One key, one pseudonym; another key, another one; the key is in no output."""
     secrets = Secrets()
@@ -326,8 +406,62 @@ def keys(work):
                           "--format", "json", "--list", work / "list.jsonl").stdout)
     listed = [json.loads(line) for line in (work / "list.jsonl").read_text().splitlines()]
     check(sum(row["distinct"] for row in told["changed"]) == len(listed) > 1000, len(listed))
-    for row in listed[::50]:
+    originals = set()
+    for row in listed:
         check(row["stands_for_it"] and row["stands_for_it"] != row["text"], row)
+        originals.add(row["text"])
+    # every text of the file is in the copy, or in the list with what stands there instead
+    copy = json.loads((work / "copy.json").read_text())
+    pairs = set(zip(texts_of(json.loads(text)), texts_of(copy)))
+    stands_for = {(row["text"], row["stands_for_it"]) for row in listed}
+    missing = [pair for pair in pairs if pair[0] != pair[1] and pair not in stands_for]
+    check(not missing, "not in the list:", missing[:3])
+    check((work / "list.jsonl").stat().st_mode & 0o77 == 0, "others can read the list")
+    private(work)
+
+
+def texts_of(value):
+    """Keys and values, in the order of the file."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from texts_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts_of(inner)
+    elif isinstance(value, str):
+        yield value
+
+
+def private(work):
+    """Neither the key nor the list replaces an input, or goes where the copies are."""
+    trace_file = work / "a.json"
+    before = trace_file.read_bytes()
+    for words in (("--list", trace_file), ("--list", work / "out" / "list"),
+                  ("--key", work / "out" / "key"), ("--key", work / "k", "--list", work / "k")):
+        run("redact", trace_file, "-o", work / "out", *words, code=2)
+    run("report", trace_file, "--redact", "-o", work / "r.html", "--list", work / "r.html", code=2)
+    check(trace_file.read_bytes() == before and not (work / "out").exists(), "private")
+    # a long text is told as a whole, and bytes that are no text do not break the list
+    long = "zorg " * 8000
+    (work / "long.json").write_bytes(json.dumps({"env": {"a": long}, "b": "?"}).encode().replace(
+        b"?", b"\xff\xfe"))
+    run("redact", work / "long.json", "-o", work / "long_copy.json", "--list", work / "long.jsonl")
+    listed = {row["text"]: row["stands_for_it"] for row in map(
+        json.loads, (work / "long.jsonl").read_text().splitlines())}
+    copy = json.loads((work / "long_copy.json").read_text())
+    check(long in listed and list(copy["env"].values()) == [listed[long]], "a long text")
+    # ranks that are redacted side by side agree on the key that one of them makes
+    both = [subprocess.Popen([STEPSCOPE, "redact", str(trace_file), "-o",
+                              str(work / f"side{i}.json"), "--key", str(work / "side")],
+                             stdout=subprocess.DEVNULL) for i in range(6)]
+    check([process.wait() for process in both] == [0] * 6, "side by side")
+    check(len({(work / f"side{i}.json").read_bytes() for i in range(6)}) == 1, "several keys")
+    # beside its inputs `pack` may write also where something else is written elsewhere
+    with tempfile.TemporaryDirectory(dir=work.parent) as elsewhere:
+        (work / "beside").mkdir()
+        shutil.copy(work / "kept.json", work / "beside" / "kept.json")
+        run("pack", work / "beside", "--redact", "--list", pathlib.Path(elsewhere) / "list")
 
 
 def main():
@@ -337,6 +471,8 @@ def main():
         traces(work, "hidden", hide)
         traces(work, "damaged", damaged)
         snapshots(work)
+        timelines(work)
+        kept(work)
         keys(work)
     for failure in failures:
         print("FAILED:", failure)
