@@ -229,15 +229,15 @@ enum ss_status ss_redactor_copy(struct ss_redactor *redactor, const char *path, 
 	*bytes = 0;
 	ss_memory_init(&memory, 0);
 	status = ss_job_source(&asked, true, redactor, &memory, &source, &why);
+	if (status == SS_OK && compressed)
+		status = ss_gzip_writer_open(&memory, put, &copying, &copying.gzip, &why);
+	if (status == SS_OK)
+		status = copy_all(&copying, source, &why);
 	/* what is wrong with its bytes does not tell which file it is */
-	if (status == SS_ERR_FORMAT || status == SS_ERR_USAGE)
+	if (status == SS_ERR_FORMAT || status == SS_ERR_USAGE || status == SS_ERR_LIMIT)
 		(void)ss_fail(err, status, "'%s': %s", path, why.text);
 	else if (status != SS_OK && err)
 		*err = why;
-	if (status == SS_OK && compressed)
-		status = ss_gzip_writer_open(&memory, put, &copying, &copying.gzip, err);
-	if (status == SS_OK)
-		status = copy_all(&copying, source, err);
 	*is_whole = source &&
 		    (source->flaw == SS_SOURCE_WHOLE || source->flaw == SS_SOURCE_TRAILING);
 	ss_gzip_writer_close(copying.gzip);

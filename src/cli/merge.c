@@ -123,7 +123,8 @@ static int run(const struct command *command, const void *values, const struct a
 	if (code != EXIT_FINE)
 		return code;
 	code = merge(command, own, arguments, redactor);
-	return redaction_end(command->name, &own->redaction, redactor, own->output, code);
+	return redaction_end(command->name, &own->redaction, redactor, own->output,
+			     code == EXIT_FINE, code);
 }
 
 const struct command command_merge = {

@@ -370,7 +370,8 @@ static int run(const struct command *command, const void *values, const struct a
 	if (code != EXIT_FINE)
 		return code;
 	code = pack_into(&packing, arguments);
-	return redaction_end(command->name, &packing.own->redaction, packing.redactor, NULL, code);
+	return redaction_end(command->name, &packing.own->redaction, packing.redactor, NULL,
+			     packing.written, code);
 }
 
 const struct command command_pack = {

@@ -101,7 +101,7 @@ static bool make_folders(char *path)
 	return true;
 }
 
-/* Where the copy goes; names of files are redacted, too, and zstd becomes gzip. */
+/* Where the copy goes in the folder; names of files are redacted, too, and zstd becomes gzip. */
 static int name_copy(struct redacting *redacting, const struct ss_path *path, char out[PATH_BYTES])
 {
 	const char *below = path_below(redacting, path);
@@ -109,9 +109,7 @@ static int name_copy(struct redacting *redacting, const struct ss_path *path, ch
 	struct ss_error err = { 0 };
 	int printed = -1;
 
-	if (redacting->to_file) {
-		printed = snprintf(out, PATH_BYTES, "%s", redacting->own->output);
-	} else if (ss_redactor_name(redacting->redactor, below, &name, &err) == SS_OK) {
+	if (ss_redactor_name(redacting->redactor, below, &name, &err) == SS_OK) {
 		size_t length = name.length - (ends_with(name.data, ".zst") ? 4 : 0);
 
 		printed = snprintf(out, PATH_BYTES, "%s/%.*s%s", redacting->own->output,
@@ -132,8 +130,7 @@ static int check_copy(struct redacting *redacting, const struct ss_path *path, c
 
 	if (ss_strings_add(redacting->names, copy, strlen(copy)) != had)
 		return complain(redacting, path->path,
-				"would be written under the name of another file: use one -o a "
-				"folder");
+				"would get the name of another copy: redact one folder at a time");
 	if (stat(copy, &to) != 0)
 		return EXIT_FINE;
 	if (stat(path->path, &from) == 0 && from.st_dev == to.st_dev && from.st_ino == to.st_ino)
@@ -146,18 +143,20 @@ static int check_copy(struct redacting *redacting, const struct ss_path *path, c
 static int redact_one(struct redacting *redacting, const struct ss_path *path)
 {
 	struct ss_error err = { 0 };
-	char copy[PATH_BYTES], size[BYTES_WORDS];
+	char name[PATH_BYTES], size[BYTES_WORDS];
+	const char *copy = redacting->to_file ? redacting->own->output : name;
 	struct output output;
 	enum ss_status status;
 	uint64_t bytes = 0;
 	bool is_whole = true;
-	int code;
+	int code = EXIT_FINE;
 
 	if (path->from_folder && ss_find_is_pack(path->path)) {
 		redacting->other++;
 		return EXIT_FINE;
 	}
-	code = name_copy(redacting, path, copy);
+	if (!redacting->to_file)
+		code = name_copy(redacting, path, name);
 	if (code == EXIT_FINE)
 		code = check_copy(redacting, path, copy);
 	if (code == EXIT_FINE)
@@ -197,6 +196,11 @@ static int redact_into(struct redacting *redacting, const struct ss_paths *paths
 	bool made = !redacting->to_file && mkdir(folder, 0777) == 0;
 	int code = EXIT_FINE;
 
+	if (!redacting->to_file && !made && errno != EEXIST) {
+		fprintf(stderr, "stepscope %s: cannot make the folder '%s': %s\n", redacting->what,
+			folder, strerror(errno));
+		return EXIT_FAILED;
+	}
 	stop_made(made ? folder : NULL);
 	/* one that cannot be redacted does not stop the others */
 	for (uint32_t i = 0; code != EXIT_USAGE && i < paths->count; i++) {
@@ -253,7 +257,7 @@ static int redact_all(struct redacting *redacting, struct ss_arena *arena)
 		fprintf(stderr, "stepscope %s: nothing to redact\n", redacting->what);
 		code = EXIT_FAILED;
 	}
-	if (code == EXIT_FINE && strcmp(redacting->own->format, "json") == 0 &&
+	if (redacting->written && strcmp(redacting->own->format, "json") == 0 &&
 	    ss_redactor_tell(redacting->redactor, "json", &told, &err) == SS_OK)
 		fwrite(told.data, 1, told.length, stdout);
 	ss_text_release(&told);
@@ -267,7 +271,7 @@ static int check(const char *what, const struct values *own, const struct argume
 
 	if (!arguments->path_count)
 		why = "name a trace, a snapshot or a folder of them";
-	else if (!own->output)
+	else if (!own->output || !*own->output)
 		why = "say where the copies go: -o FOLDER";
 	else if (strcmp(own->format, "text") != 0 && strcmp(own->format, "json") != 0)
 		why = "--format takes text or json";
@@ -303,7 +307,8 @@ static int run(const struct command *command, const void *values, const struct a
 	code = ss_strings_init(&names, &memory) ? redact_all(&redacting, &arena) : EXIT_FAILED;
 	ss_strings_release(&names);
 	ss_arena_release(&arena);
-	return redaction_end(command->name, &told, redacting.redactor, redacting.own->output, code);
+	return redaction_end(command->name, &told, redacting.redactor, redacting.own->output,
+			     redacting.written, code);
 }
 
 const struct command command_redact = {

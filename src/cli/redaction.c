@@ -237,13 +237,13 @@ static int write_list(const char *what, const char *path, struct ss_redactor *re
 }
 
 int redaction_end(const char *what, const struct redaction *redaction, struct ss_redactor *redactor,
-		  const char *output, int code)
+		  const char *output, bool is_written, int code)
 {
 	FILE *tells = output_tells(output);
 	struct ss_text told = { 0 };
 	int listed = EXIT_FINE;
 
-	if (code == EXIT_FINE && !redaction->is_quiet &&
+	if (is_written && !redaction->is_quiet &&
 	    ss_redactor_tell(redactor, "text", &told, NULL) == SS_OK &&
 	    (redaction->is_on || strcmp(told.data, "nothing") != 0))
 		fprintf(tells,
@@ -251,7 +251,7 @@ int redaction_end(const char *what, const struct redaction *redaction, struct ss
 					 : "Contains texts that are not public: %s; --redact "
 					   "replaces them.\n",
 			told.data);
-	if (code == EXIT_FINE && redaction->list)
+	if (is_written && redaction->list)
 		listed = write_list(what, redaction->list, redactor);
 	ss_text_release(&told);
 	ss_redactor_free(redactor);

@@ -31,10 +31,11 @@ int redaction_begin(const char *what, const struct redaction *redaction,
 		    struct ss_redactor **out);
 
 /*
- * Says what was replaced or is contained, writes the list, and frees the redactor. Where the
- * output is "-", stdout is its own.
+ * Says what was replaced or is contained, writes the list, and frees the redactor; where nothing was
+ * written, only the last. Where the output is "-", stdout is its own. Returns `code`, or what the
+ * list ended with.
  */
 int redaction_end(const char *what, const struct redaction *redaction, struct ss_redactor *redactor,
-		  const char *output, int code);
+		  const char *output, bool is_written, int code);
 
 #endif

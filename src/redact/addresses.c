@@ -1,7 +1,8 @@
 /*
  * addresses.c - addresses, hosts, home folders and encoded words in texts.
  *
- * Each is looked for over a bounded number of bytes: a text of any length is gone over once.
+ * Each is looked for over a bounded number of bytes, or where its end was found once for all that could
+ * begin before it: a text of any length takes a time that grows with it.
  */
 #include "redact/addresses.h"
 
@@ -51,14 +52,17 @@ static bool is_behind(const char *text, const char *at, const char *words)
 /* --- networks ------------------------------------------------------------------------- */
 
 /* "data.model@torch.com", "adam@turing" */
-static size_t mail_length(const char *at, const char *end)
+static size_t mail_length(struct ss_address_scan *scan, const char *at, const char *end)
 {
-	const char *sign = at, *stop;
+	const char *sign = scan->mail_end, *stop;
 
-	while (sign < end && sign - at < NAME_BYTES_MAX &&
-	       (is_of_word(*sign) || is_one_of(*sign, ".%+-")))
-		sign++;
-	if (sign == at || sign == end || *sign != '@')
+	if (!sign || sign <= at) {
+		for (sign = at; sign < end && (is_of_word(*sign) || is_one_of(*sign, ".%+-"));
+		     sign++)
+			;
+		scan->mail_end = sign;
+	}
+	if (sign == at || sign == end || *sign != '@' || sign - at > NAME_BYTES_MAX)
 		return 0;
 	for (stop = sign + 1; stop < end && (is_of_word(*stop) || is_one_of(*stop, ".-")); stop++)
 		;
@@ -145,25 +149,37 @@ static bool is_domain(const char *label, size_t length)
 	return false;
 }
 
-/* "turing.cluster.local" */
-static size_t domain_length(const char *at, const char *end)
+/* Finds the end of the letters and signs of a host, and whether it is in a domain. */
+static void scan_host(struct ss_address_scan *scan, const char *at, const char *end)
 {
-	const char *label = at, *stop;
+	const char *stop = at, *label;
 
-	for (stop = at; stop < end && stop - at <= NAME_BYTES_MAX &&
-			(is_letter(*stop) || is_digit(*stop) || is_one_of(*stop, ".-"));
-	     stop++)
-		if (*stop == '.')
-			label = stop + 1;
+	if (scan->host_end && scan->host_end > at)
+		return;
+	while (stop < end && (is_letter(*stop) || is_digit(*stop) || is_one_of(*stop, ".-")))
+		stop++;
+	scan->host_end = stop;
+	scan->label = NULL;
+	if (stop < end && is_of_word(*stop))
+		return;
 	/* a full stop behind it */
-	if (stop > at && stop[-1] == '.' && (stop == end || !is_of_word(*stop))) {
-		stop--;
-		for (label = stop; label > at && label[-1] != '.'; label--)
-			;
-	}
-	if (label == at || (stop < end && is_of_word(*stop)))
+	stop -= stop > at && stop[-1] == '.';
+	for (label = stop; label > at && label[-1] != '.'; label--)
+		;
+	if (is_domain(label, (size_t)(stop - label)))
+		scan->label = label;
+}
+
+/* "turing.cluster.local" */
+static size_t domain_length(struct ss_address_scan *scan, const char *at, const char *end)
+{
+	const char *stop;
+
+	scan_host(scan, at, end);
+	if (!scan->label || scan->label <= at)
 		return 0;
-	return is_domain(label, (size_t)(stop - label)) ? (size_t)(stop - at) : 0;
+	stop = scan->host_end - (scan->host_end[-1] == '.');
+	return stop - at <= NAME_BYTES_MAX ? (size_t)(stop - at) : 0;
 }
 
 /* Up to the end of a part of a path. */
@@ -176,14 +192,22 @@ static size_t part_length(const char *at, const char *end)
 	return (size_t)(stop - at);
 }
 
-/* "tcp://turing:29500", "//turing/data", "\\turing\data"; the port may stay. */
+/* "//turing/data", "\\turing\data", also where backslashes stand for themselves twice. */
+static bool is_shared(const char *text, const char *at)
+{
+	const char *slash = at;
+
+	while (slash > text && is_one_of(slash[-1], "/\\"))
+		slash--;
+	return at - slash >= 2 && (slash == text || is_one_of(slash[-1], " =\"'(,;"));
+}
+
+/* "tcp://turing:29500"; the port may stay. */
 static size_t host_length(const char *text, const char *at, const char *end)
 {
-	bool shared = (is_behind(text, at, "\\\\") || is_behind(text, at, "//")) &&
-		      (at - text == 2 || is_one_of(at[-3], " =\"'(,;"));
 	size_t length, port;
 
-	if (!shared && !is_behind(text, at, "://"))
+	if (!is_behind(text, at, "://") && !is_shared(text, at))
 		return 0;
 	length = port = part_length(at, end);
 	while (port > 1 && is_digit(at[port - 1]))
@@ -192,15 +216,14 @@ static size_t host_length(const char *text, const char *at, const char *end)
 }
 
 /* "turing:/data/set"; a disk of Windows has one letter. */
-static size_t remote_length(const char *at, const char *end)
+static size_t remote_length(struct ss_address_scan *scan, const char *at, const char *end)
 {
-	const char *stop = at;
+	const char *stop;
 
-	while (stop < end && stop - at < NAME_BYTES_MAX &&
-	       (is_letter(*stop) || is_digit(*stop) || is_one_of(*stop, ".-")))
-		stop++;
-	return stop - at > 1 && end - stop >= 2 && stop[0] == ':' && stop[1] == '/' &&
-			       (end - stop == 2 || stop[2] != '/')
+	scan_host(scan, at, end);
+	stop = scan->host_end;
+	return stop - at > 1 && stop - at <= NAME_BYTES_MAX && end - stop >= 2 && stop[0] == ':' &&
+			       stop[1] == '/' && (end - stop == 2 || stop[2] != '/')
 		       ? (size_t)(stop - at)
 		       : 0;
 }
@@ -281,7 +304,8 @@ static size_t encoded_length(const char *at, const char *end)
 	return has_escape ? (size_t)(stop - at) : 0;
 }
 
-size_t ss_address_length(const char *text, const char *at, const char *end)
+size_t ss_address_length(struct ss_address_scan *scan, const char *text, const char *at,
+			 const char *end)
 {
 	size_t length;
 
@@ -291,7 +315,7 @@ size_t ss_address_length(const char *text, const char *at, const char *end)
 	if (!length)
 		length = home_length(text, at, end);
 	if (!length)
-		length = mail_length(at, end);
+		length = mail_length(scan, at, end);
 	if (!length && is_digit(*at))
 		length = ip_length(at, end, '.');
 	if (!length && is_digit(*at))
@@ -299,8 +323,8 @@ size_t ss_address_length(const char *text, const char *at, const char *end)
 	if (!length && is_hex(*at))
 		length = colons_length(at, end);
 	if (!length)
-		length = domain_length(at, end);
+		length = domain_length(scan, at, end);
 	if (!length)
-		length = remote_length(at, end);
+		length = remote_length(scan, at, end);
 	return length ? length : encoded_length(at, end);
 }

@@ -237,11 +237,12 @@ static bool add_words(const struct words *words, const char *text, size_t length
 		      struct ss_text *out)
 {
 	const char *at = text, *end = text + length;
+	struct ss_address_scan scan = { 0 };
 	bool changed = false;
 
 	while (at < end) {
 		const char *from = at;
-		size_t address = ss_address_length(text, at, end);
+		size_t address = ss_address_length(&scan, text, at, end);
 
 		if (address) {
 			add_pseudonym(words->redactor, at, address, out);

@@ -6,12 +6,13 @@ field of events of all categories, in arguments and keys, known and unknown ones
 names of files and folders, in memory timelines, and in snapshots of all protocols. Some have no
 word that is not public: users and machines are called adam and turing, too. None may be found in
 what redact, report --redact, pack --redact and merge --redact write: unpacked, decoded and
-unescaped. Without --redact they are found: the search works.
+unescaped. Without --redact they are found: the search works. STEPSCOPE_SEED chooses other secrets.
 """
 import base64
 import gzip
 import html
 import json
+import os
 import pathlib
 import pickle
 import random
@@ -39,7 +40,7 @@ PUBLIC = ("adam", "turing", "hopper", "pascal", "volta", "lamb", "root", "host",
 ZSTD = shutil.which("zstd")
 # these get a secret in every argument
 FULL = ("cpu_op", "kernel", "python_function")
-random.seed(17)
+random.seed(int(os.environ.get("STEPSCOPE_SEED", "17")))
 failures = []
 
 
