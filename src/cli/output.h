@@ -33,6 +33,9 @@ struct output_inputs {
 	const char *more[2]; /* other ones; may be NULL */
 };
 
+/* Whether the paths lead to one file or folder, which is there. */
+bool output_is_same(const char *a, const char *b);
+
 /* Says that the path is one of the inputs, by whatever name, and returns the exit code for it. */
 int output_refuse_input(const char *what, const char *path, const struct output_inputs *inputs);
 

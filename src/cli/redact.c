@@ -126,14 +126,14 @@ static int name_copy(struct redacting *redacting, const struct ss_path *path, ch
 static int check_copy(struct redacting *redacting, const struct ss_path *path, const char *copy)
 {
 	uint32_t had = redacting->names->count;
-	struct stat from, to;
+	struct stat to;
 
 	if (ss_strings_add(redacting->names, copy, strlen(copy)) != had)
 		return complain(redacting, path->path,
 				"would get the name of another copy: redact one folder at a time");
 	if (stat(copy, &to) != 0)
 		return EXIT_FINE;
-	if (stat(path->path, &from) == 0 && from.st_dev == to.st_dev && from.st_ino == to.st_ino)
+	if (output_is_same(path->path, copy))
 		return complain(redacting, copy, "is the file itself: write to another folder");
 	if (!redacting->own->force && S_ISREG(to.st_mode))
 		return complain(redacting, copy, "is there already; --force replaces it");
@@ -219,18 +219,16 @@ static int refuse_folder(const struct redacting *redacting)
 {
 	const struct arguments *arguments = redacting->arguments;
 	const char *output = redacting->own->output;
-	struct stat from, to;
 
-	for (size_t i = 0; i < arguments->path_count; i++)
-		if (is_folder(arguments->paths[i]) && stat(arguments->paths[i], &from) == 0 &&
-		    stat(output, &to) == 0 && from.st_dev == to.st_dev &&
-		    from.st_ino == to.st_ino) {
-			fprintf(stderr,
-				"stepscope %s: '%s' is the folder of the traces: choose another one "
-				"with -o\n",
-				redacting->what, output);
-			return EXIT_USAGE;
-		}
+	for (size_t i = 0; i < arguments->path_count; i++) {
+		if (!is_folder(output) || !output_is_same(arguments->paths[i], output))
+			continue;
+		fprintf(stderr,
+			"stepscope %s: '%s' is the folder of the traces: choose another one with "
+			"-o\n",
+			redacting->what, output);
+		return EXIT_USAGE;
+	}
 	return EXIT_FINE;
 }
 

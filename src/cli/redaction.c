@@ -90,8 +90,8 @@ static int fill_key(const char *what, const char *path, int file,
 }
 
 /*
- * Only its owner may read a new one: who has the key can try which text is behind a pseudonym. Ranks
- * may be redacted side by side with one key: the first one makes it, the others wait for it.
+ * Only its owner may read a new one: who has the key can try which text is behind a pseudonym.
+ * Ranks may be redacted side by side with one key: the first one makes it, the others wait for it.
  */
 static int read_key(const char *what, const char *path, unsigned char key[SS_REDACTOR_KEY_BYTES])
 {
@@ -117,14 +117,6 @@ static int read_key(const char *what, const char *path, unsigned char key[SS_RED
 	return code;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat one, other;
-
-	return strcmp(a, b) == 0 || (stat(a, &one) == 0 && stat(b, &other) == 0 &&
-				     one.st_dev == other.st_dev && one.st_ino == other.st_ino);
-}
-
 /* Whether the path is the output, or lies in the folder that it is or will be. */
 static bool is_within(const char *path, const char *output)
 {
@@ -135,10 +127,10 @@ static bool is_within(const char *path, const char *output)
 		length--;
 	if (strncmp(path, output, length) == 0 && path[length] == '/')
 		return true;
-	if (is_same_file(path, output))
+	if (strcmp(path, output) == 0 || output_is_same(path, output))
 		return true;
 	for (int turn = 0; ss_folder_of(path, folders[turn]); turn = !turn) {
-		if (is_same_file(folders[turn], output))
+		if (output_is_same(folders[turn], output))
 			return true;
 		if (strcmp(folders[turn], path) == 0 || strcmp(folders[turn], ".") == 0)
 			break;
@@ -172,7 +164,8 @@ static int check_all(const char *what, const struct redaction *redaction,
 		code = check_private(what, "the list", redaction->list, inputs, output);
 	if (code != EXIT_FINE || !redaction->list)
 		return code;
-	if (redaction->key && is_same_file(redaction->key, redaction->list)) {
+	if (redaction->key && (strcmp(redaction->key, redaction->list) == 0 ||
+			       output_is_same(redaction->key, redaction->list))) {
 		fprintf(stderr, "stepscope %s: --key and --list name the same file\n", what);
 		return EXIT_USAGE;
 	}

@@ -1,8 +1,8 @@
 /*
  * addresses.c - addresses, hosts, home folders and encoded words in texts.
  *
- * Each is looked for over a bounded number of bytes, or where its end was found once for all that could
- * begin before it: a text of any length takes a time that grows with it.
+ * Each is looked for over a bounded number of bytes, or its end is found once for all that could
+ * begin before it: the time grows with the length of a text, and no faster.
  */
 #include "redact/addresses.h"
 

@@ -87,7 +87,8 @@ const char *const ss_words_public[] = {
 	"hipmemcpyhtod hipmemcpyhtodasync hipmemcpypeerasync hipmemcpytosymbol ",
 	"hipmemcpywithstream hipmemset hipmodulelaunchkernel hipstreamsynchronize ",
 	"hipstreamwaitevent histogram history hmma holders home hook hopper host hosttodevice ",
-	"how hpu hsdp html hto htod http https hub ib id identity idle idles ie if igemm ignite ij im ",
+	"how hpu hsdp html hto htod http https hub ib id identity idle idles ie if igemm ignite ",
+	"ij im ",
 	"image imbalance impl implicit implicitgemmconv import importlib in inactive include ",
 	"increase increment index indexfunc indexing indexselect indice indices inf inference ",
 	"info inherited init initialized inner inplace input inputs ins insight inspect ",
@@ -208,8 +209,8 @@ const char *const ss_words_begin[] = {
 };
 
 /*
- * What stays of names of files: endings, ranks, and what profilers call files. Users and machines are
- * in names of files more often than in any other text.
+ * What stays of names of files: endings, ranks, and what profilers call files. Users and machines
+ * are in names of files more often than in any other text.
  */
 const char *const ss_words_file[] = {
 	"after before cp cpu cuda dp ep epoch file gpu gz html json memory pickle pp profile ",

@@ -121,7 +121,8 @@ class Secrets:
             lambda: "".join(f"\\u{ord(letter):04x}" for letter in self.word()),
             lambda: repr("".join(f"\\x{ord(letter):02x}" for letter in self.word())),
             lambda: "".join(f"&#{ord(letter)};" for letter in self.word()),
-            lambda: json.dumps({self.word(): self.keep("企" + chr(0x4E00 + random.randrange(5000)))}),
+            lambda: json.dumps({self.word(): self.keep(
+                "企" + chr(0x4E00 + random.randrange(5000)))}),
             lambda: self.keep("K" + "".join(letter + random.choice("23579")
                                             for letter in random.sample("zvgrmtpwh", 7))),
         ]
