@@ -101,6 +101,20 @@ static size_t named_ip_length(const char *text, const char *at, const char *end)
 	return 0;
 }
 
+/* "123e4567-e89b-12d3-a456-426614174000": parts of it can look like words and sizes. */
+static size_t uuid_length(const char *at, const char *end)
+{
+	static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+	size_t length = sizeof(form) - 1;
+
+	if ((size_t)(end - at) < length)
+		return 0;
+	for (size_t i = 0; i < length; i++)
+		if (form[i] == 'x' ? !is_hex(at[i]) : at[i] != '-' && at[i] != '_')
+			return 0;
+	return at + length == end || !is_hex(at[length]) ? length : 0;
+}
+
 /* Groups of an address of IPv6; one of a network card has 6. */
 #define GROUPS_MAX 8
 
@@ -320,6 +334,8 @@ size_t ss_address_length(struct ss_address_scan *scan, const char *text, const c
 		length = ip_length(at, end, '.');
 	if (!length && is_digit(*at))
 		length = named_ip_length(text, at, end);
+	if (!length && is_hex(*at))
+		length = uuid_length(at, end);
 	if (!length && is_hex(*at))
 		length = colons_length(at, end);
 	if (!length)

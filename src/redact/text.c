@@ -96,9 +96,13 @@ static bool is_id(const char *token, size_t length)
 		if (number) {
 			digits += (uint32_t)(end - at);
 			sizes &= is_size(token + at, end - at);
-		} else if (end - at == 1 && ss_lower(token[at]) != 'x' && is_ascii(token + at, 1)) {
-			alone |= UINT32_C(1) << (ss_lower(token[at]) - 'a');
+			continue;
 		}
+		/* a letter, or bf16 */
+		sizes &= end - at == 1 || (end - at == 2 && ss_lower(token[at]) == 'b' &&
+					   ss_lower(token[at + 1]) == 'f');
+		if (end - at == 1 && ss_lower(token[at]) != 'x' && is_ascii(token + at, 1))
+			alone |= UINT32_C(1) << (ss_lower(token[at]) - 'a');
 	}
 	if (hex && digits && digits < length && !sizes)
 		return true;

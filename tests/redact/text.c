@@ -64,6 +64,8 @@ static const struct {
 	{ "what tells the rank stays", SS_REDACT_FILE, "TP-1/worker2_r3.json.gz", NULL },
 	{ "letters alone stay", SS_REDACT_NAME, "add<A, B>(x)", NULL },
 	{ "letters beside what goes do not", SS_REDACT_NAME, "AZorgBAdd", "@Add" },
+	{ "a long id", SS_REDACT_NAME, "add 123e4567-e89b-12d3-a456-426614174000", "add #" },
+	{ "an id of words and sizes", SS_REDACT_NAME, "de3e8bad", "#" },
 	{ "an id", SS_REDACT_NAME, "3f2b8c1e-run", "#-run" },
 	{ "another id", SS_REDACT_NAME, "k3j9z2m4p7", "#" },
 	{ "a short one", SS_REDACT_NAME, "run k3j9z2mm", "run #" },
