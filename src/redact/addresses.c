@@ -43,8 +43,9 @@ static bool is_behind(const char *text, const char *at, const char *words)
 
 	if ((size_t)(at - text) < length)
 		return false;
+	at -= length;
 	for (size_t i = 0; i < length; i++)
-		if (ss_lower(at[i - length]) != words[i])
+		if (ss_lower(at[i]) != words[i])
 			return false;
 	return true;
 }

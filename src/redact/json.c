@@ -225,15 +225,38 @@ static enum ss_redact_class text_class(const struct ss_redact_json *json,
 	return value_class(json);
 }
 
+/*
+ * Where brackets or quotes are missing, events stand in what we do not know; readers find them all
+ * the same.
+ */
+static bool is_events(const struct string *key)
+{
+	static const char behind[] = "\"traceEvents";
+	size_t length = sizeof(behind) - 1;
+
+	return is_text(key, "traceEvents") ||
+	       (key->is_odd && (size_t)(key->end - key->text) >= length &&
+		memcmp(key->end - length, behind, length) == 0);
+}
+
+static void know_event(struct ss_redact_json *json, const struct string *string)
+{
+	if (string->is_key && is_text(string, "ph") && json->depth &&
+	    json->depth <= SS_REDACT_DEPTH_MAX)
+		json->levels[json->depth - 1].is_strange = false;
+}
+
 /* The class of the value behind a key: what stands in something we do not know is not known. */
 static enum ss_redact_class class_behind(const struct ss_redact_json *json,
 					 const struct string *key, enum ss_redact_class own)
 {
 	const struct ss_redact_level *level = level_of(json);
-	bool is_known = own != SS_REDACT_OTHER &&
-			(!level->is_strange || is_text(key, "traceEvents"));
 
-	return is_known || level->is_array ? own : (enum ss_redact_class)level->class;
+	if (is_events(key))
+		return SS_REDACT_NAME;
+	return level->is_array || (own != SS_REDACT_OTHER && !level->is_strange)
+		       ? own
+		       : (enum ss_redact_class)level->class;
 }
 
 static enum found take_string(struct cursor *cursor, bool *failed)
@@ -244,6 +267,7 @@ static enum found take_string(struct cursor *cursor, bool *failed)
 
 	if (find_end(cursor, cursor->at + 1, &found) != FOUND)
 		return MORE;
+	know_event(json, &found);
 	*failed = !replace(cursor, text_class(json, &found), !found.is_odd, found.text, found.end,
 			   &answer);
 	if (found.is_key && !*failed) {
