@@ -102,6 +102,11 @@ static size_t named_ip_length(const char *text, const char *at, const char *end)
 	return 0;
 }
 
+bool ss_address_is_network(const char *text, const char *at, const char *end)
+{
+	return ip_length(at, end, '.') || named_ip_length(text, at, end);
+}
+
 /* "123e4567-e89b-12d3-a456-426614174000": parts of it can look like words and sizes. */
 static size_t uuid_length(const char *at, const char *end)
 {

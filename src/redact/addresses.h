@@ -22,4 +22,7 @@ struct ss_address_scan {
 size_t ss_address_length(struct ss_address_scan *scan, const char *text, const char *at,
 			 const char *end);
 
+/* Whether digits of a network's address begin here, also with letters right before them. */
+bool ss_address_is_network(const char *text, const char *at, const char *end);
+
 #endif

@@ -236,6 +236,15 @@ static bool add_token(const struct words *words, const char *token, size_t lengt
 	return changed;
 }
 
+/* The end of letters and digits that stand together; "ip10.0.0.1" is two things. */
+static const char *token_end(const char *text, const char *at, const char *end)
+{
+	for (at++; at < end && (is_letter(*at) || is_digit(*at)); at++)
+		if (is_digit(*at) && !is_digit(at[-1]) && ss_address_is_network(text, at, end))
+			break;
+	return at;
+}
+
 static bool add_words(const struct words *words, const char *text, size_t length,
 		      struct ss_text *out)
 {
@@ -254,8 +263,7 @@ static bool add_words(const struct words *words, const char *text, size_t length
 		} else if (!is_letter(*at) && !is_digit(*at)) {
 			ss_text_add(out, at++, 1);
 		} else {
-			while (at < end && (is_letter(*at) || is_digit(*at)))
-				at++;
+			at = token_end(text, at, end);
 			changed |= add_token(words, from, (size_t)(at - from), out);
 		}
 	}

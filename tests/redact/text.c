@@ -52,6 +52,8 @@ static const struct {
 	{ "Python is no domain", SS_REDACT_NAME, "torch.nn.local_norm", NULL },
 	{ "an address in a name", SS_REDACT_NAME, "node-10-1-22-133", "node-#" },
 	{ "another one", SS_REDACT_FILE, "ip_3_1_22_133.rank0.json", "#_#.rank0.json" },
+	{ "one that letters stand before", SS_REDACT_NAME, "node10-1-22-133", "node#" },
+	{ "one with dots", SS_REDACT_NAME, "host10.1.22.133 f16.3.4", "host# f16.3.4" },
 	{ "sizes are no address", SS_REDACT_NAME, "conv_10_3_3_64 at 128-64-3-3", NULL },
 	{ "letters of a link", SS_REDACT_NAME, "add %61dam", "add #" },
 	{ "letters of JSON in JSON", SS_REDACT_NAME, "add \\u4f01\\u696d", "add #" },
