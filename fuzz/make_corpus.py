@@ -467,10 +467,12 @@ def inputs():
     """(target, name, bytes) of everything."""
     for name, data in pickles():
         yield "fuzz_pickle", name, data
+        yield "fuzz_redact", name, data
     for name, data in jobs():
         yield "fuzz_job", name, data
     for number, (name, data) in enumerate(traces()):
         yield "fuzz_kineto", name, data
+        yield "fuzz_redact", name, data
         yield "fuzz_rewrite", name, data
         yield "fuzz_pack", name, data
         # threads, then the size of blocks: large ones for long files

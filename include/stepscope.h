@@ -74,6 +74,7 @@ struct ss_progress {
 };
 
 struct ss_session;
+struct ss_redactor; /* see ss_redactor_new() */
 
 /*
  * A trace that is not on disk, compressed or not: lent memory, or bytes that are pulled.
@@ -114,6 +115,8 @@ struct ss_open_options {
 	 * or of a path. NULL: the newest complete one. Lent until the session is open.
 	 */
 	const char *run;
+	/* Replaces texts that are not public; NULL: none is replaced. Outlives the session. */
+	struct ss_redactor *redactor;
 };
 
 struct ss_request {
@@ -326,6 +329,44 @@ SS_API SS_MUST_USE enum ss_status ss_session_merge(struct ss_session *session, b
 						   struct ss_error *err);
 
 SS_API void ss_session_close(struct ss_session *session);
+
+/*
+ * Traces and snapshots without what tells whose they are: host names, users, paths, the names of a
+ * program's own files, functions, modules and groups become pseudonyms, numbers and times stay
+ * (docs/commands/redact.md). Pseudonyms depend on the text and the key: a redactor gives the same
+ * ones in all files, and so does another one with the same key. Who has the key can try texts.
+ */
+#define SS_REDACTOR_KEY_BYTES 16
+
+/*
+ * `keep` are classes that stay: "modules", "groups", "paths", with commas between them; or NULL. A
+ * key of NULL makes one that replaces nothing and counts what the files of a session hold.
+ */
+SS_API SS_MUST_USE enum ss_status ss_redactor_new(const unsigned char *key, const char *keep,
+						  struct ss_redactor **out, struct ss_error *err);
+SS_API void ss_redactor_free(struct ss_redactor *redactor);
+
+/* What was changed so far: "text" is a line, "json" an object with counts. Never the texts. */
+SS_API SS_MUST_USE enum ss_status ss_redactor_tell(struct ss_redactor *redactor, const char *format,
+						   struct ss_text *out, struct ss_error *err);
+
+/* The changed texts with what stands for them, one JSON object per line: for their owner. */
+SS_API SS_MUST_USE enum ss_status ss_redactor_list(struct ss_redactor *redactor,
+						   struct ss_text *out, struct ss_error *err);
+
+/* Appends the name under which a file may be passed on. */
+SS_API SS_MUST_USE enum ss_status ss_redactor_name(struct ss_redactor *redactor, const char *name,
+						   struct ss_text *out, struct ss_error *err);
+
+/*
+ * Writes a trace or a snapshot anew; `write` and *bytes are those of ss_session_pack(). *is_whole
+ * is false where the compressed data is cut or damaged: its copy has what could be read, and does
+ * not show it.
+ */
+SS_API SS_MUST_USE enum ss_status ss_redactor_copy(
+	struct ss_redactor *redactor, const char *path, bool compressed,
+	bool (*write)(void *context, const char *bytes, size_t length), void *context,
+	uint64_t *bytes, bool *is_whole, struct ss_error *err);
 
 /* The reports and views by index, in the order of help; false past the end. */
 SS_API bool ss_offer_at(size_t index, struct ss_offer *out);

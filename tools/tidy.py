@@ -29,8 +29,8 @@ PAGE_SUFFIXES = (".ts", ".tsx", ".mjs", ".css", ".html")
 
 # A layer may include itself and what stands before it.
 LAYERS = (
-    "base", "read", "trace", "analyze", "snapshot", "job", "replay", "diagnose", "timeline",
-    "render", "api",
+    "base", "read", "redact", "trace", "analyze", "snapshot", "job", "replay", "diagnose",
+    "timeline", "render", "api",
 )  # fmt: skip
 # The surfaces stand on all layers and do not know each other; the command starts the server.
 SURFACES = ("sql", "serve", "sandbox", "cli", "wasm", "python")

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/session.h"
+#include "job/open.h"
 #include "job/rewrite.h"
 #include "read/gzip_write.h"
 #include "trace/pack.h"
@@ -15,6 +16,7 @@ struct merging {
 	struct ss_gzip_writer *gzip; /* NULL: as it is */
 	struct ss_merged *out;
 	/* of the rank at work */
+	struct ss_redactor *redactor; /* NULL: files are copied as they are */
 	const struct ss_many *many;
 	uint32_t rank;
 	int64_t zero_ns;
@@ -89,7 +91,8 @@ static enum ss_status add_rank(struct merging *merging, bool *has_events, struct
 			       "%s is not on disk: it cannot be read a second time", title);
 	if (strcmp(rank->source, "-") == 0)
 		return ss_fail(err, SS_ERR_USAGE, "standard input cannot be read a second time");
-	status = ss_source_open(rank->source, memory, &source, err);
+	status = ss_job_source(&(struct ss_path){ .path = rank->source }, false, merging->redactor,
+			       memory, &source, err);
 	if (status == SS_OK)
 		status = ss_pack_is_next(source, &is_pack, err);
 	if (status == SS_OK && is_pack)
@@ -135,6 +138,7 @@ enum ss_status ss_session_merge(struct ss_session *session, bool compressed,
 
 	*out = (struct ss_merged){ 0 };
 	SS_TRY(ss_job_join(&session->job, err));
+	merging.redactor = session->job.redactor;
 	merging.many = &session->job.many;
 	merging.zero_ns = zero_of(merging.many);
 	out->ranks = merging.many->rank_count;

@@ -2,6 +2,7 @@
  * pack.c - a file of a session as a pack.
  */
 #include "api/session.h"
+#include "redact/redact.h"
 #include "trace/pack.h"
 
 struct packing {
@@ -87,8 +88,12 @@ enum ss_status ss_session_pack(struct ss_session *session, uint32_t index,
 
 	*bytes = 0;
 	SS_TRY(find_trace(session, index, &file, err));
-	status = ss_pack_write(&file->trace, file->source ? file->source : file->subject.path, put,
-			       &packing, err);
+	/* the path that is shown has another name where the file is redacted */
+	status = ss_pack_write(&file->trace,
+			       file->source && !ss_redactor_replaces(session->job.redactor)
+				       ? file->source
+				       : file->subject.path,
+			       put, &packing, err);
 	*bytes = packing.bytes;
 	return status;
 }

@@ -11,6 +11,7 @@
 #include "api/report_check.h"
 #include "api/session.h"
 #include "base/checksum.h"
+#include "job/open.h"
 #include "read/gzip_write.h"
 #include "trace/pack.h"
 
@@ -22,6 +23,7 @@ struct reporting {
 	void *context;
 	uint64_t bytes;
 	uint32_t packs;
+	struct ss_redactor *redactor; /* of the session at work; NULL: none */
 	/* of the pack at work */
 	struct ss_gzip_writer *gzip;
 	struct ss_text letters; /* what was written of it */
@@ -189,7 +191,8 @@ static enum ss_status put_head(struct reporting *reporting, uint32_t run, const 
 	SS_TRY(put_text(reporting, "<script type=\"application/x-stepscope\" data-run=\"", err));
 	SS_TRY(put_text(reporting, number, err));
 	SS_TRY(put_text(reporting, "\" data-name=\"", err));
-	SS_TRY(put_folder(reporting, path, err));
+	if (!ss_redactor_replaces(reporting->redactor))
+		SS_TRY(put_folder(reporting, path, err));
 	SS_TRY(put_escaped(reporting, name, err));
 	return put_text(reporting, "\">", err);
 }
@@ -237,7 +240,8 @@ static enum ss_status put_snapshot(struct reporting *reporting, uint32_t run,
 			       "'%.200s' is not on disk: it cannot be put into a report",
 			       snapshot->path);
 	SS_TRY(put_head(reporting, run, snapshot->path, last_word(snapshot->path), err));
-	SS_TRY(ss_source_open_any(snapshot->source, memory, &source, err));
+	SS_TRY(ss_job_source(&(struct ss_path){ .path = snapshot->source }, true,
+			     reporting->redactor, memory, &source, err));
 	status = ss_source_is_same(source, snapshot->stamp, snapshot->source, err);
 	if (status == SS_OK)
 		status = ss_gzip_writer_open(memory, add_encoded, reporting, &reporting->gzip, err);
@@ -295,6 +299,7 @@ static enum ss_status put_session(struct reporting *reporting, uint32_t run,
 			continue;
 		SS_TRY(put_part(reporting, run, file, &choice, &session->memory, err));
 	}
+	reporting->redactor = session->job.redactor;
 	for (uint32_t i = 0; i < session->job.snapshot_count; i++)
 		SS_TRY(put_snapshot(reporting, run, &session->job.snapshots[i], &session->memory,
 				    err));

@@ -61,6 +61,7 @@ struct command {
 	bool is_verdict;    /* help lists it first */
 	bool shows; /* its struct begins with a struct show_options, and has those options, too */
 	bool loads; /* the same, with those of them that are about loading */
+	bool reads; /* files of strangers, without being one of those */
 	size_t values_bytes; /* of the command's own struct */
 	/* Prints what else its help has; may be NULL. */
 	void (*print_more)(void);

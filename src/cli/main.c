@@ -11,22 +11,25 @@
 #include "cli/command.h"
 #include "cli/stop.h"
 
-/* Where the command writes: what its options say, or beside the paths. */
+/* Where the command writes: what its options say; without -o, beside the paths. */
 static size_t find_outputs(const struct command *command, const void *values,
 			   const struct arguments *arguments, const char **out)
 {
+	bool is_beside = command->writes_beside;
 	const struct option *option;
 	size_t count = 0;
 
 	for (size_t i = 0; (option = command_option(command, i)) != NULL; i++) {
 		const char *at = (const char *)values + option->offset;
 
-		if (option->kind == OPTION_OUTPUT && *(const char *const *)(const void *)at)
-			out[count++] = *(const char *const *)(const void *)at;
+		if (option->kind != OPTION_OUTPUT || !*(const char *const *)(const void *)at)
+			continue;
+		out[count++] = *(const char *const *)(const void *)at;
+		is_beside = is_beside && option->letter != 'o';
 	}
-	for (size_t i = 0; command->writes_beside && !count && i < arguments->path_count; i++)
-		out[i] = arguments->paths[i];
-	return !count && command->writes_beside ? arguments->path_count : count;
+	for (size_t i = 0; is_beside && i < arguments->path_count; i++)
+		out[count++] = arguments->paths[i];
+	return count;
 }
 
 /* Valgrind makes code at run time, inside of this process: behind the filter it could not go on. */
@@ -48,11 +51,12 @@ static bool lock(const struct command *command, const void *values,
 	struct sandbox_needs needs = { 0 };
 	bool is_fine;
 
-	if (!command->shows && !command->loads)
+	if (!command->shows && !command->loads && !command->reads)
 		return true;
 	if (command->begin)
 		command->begin(values, &needs);
-	if (((const struct show_options *)values)->no_sandbox || is_in_valgrind())
+	if ((!command->reads && ((const struct show_options *)values)->no_sandbox) ||
+	    is_in_valgrind())
 		return true;
 	outputs = calloc(arguments->path_count + command->option_count + 1, sizeof(*outputs));
 	if (outputs) {

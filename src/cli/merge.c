@@ -5,17 +5,27 @@
 #include <string.h>
 
 #include "cli/output.h"
+#include "cli/redaction.h"
 
 #define DEFAULT_NAME "merged.json.gz"
 
 struct values {
 	struct show_options show;
 	const char *output;
+	struct redaction redaction;
 };
 
 static const struct option options[] = {
 	{ "--output", "FILE", "the trace to write; .gz compresses it (default: " DEFAULT_NAME ")",
 	  OPTION_OUTPUT, offsetof(struct values, output), 'o' },
+	{ "--redact", "", REDACTION_REDACT, OPTION_FLAG, offsetof(struct values, redaction.is_on),
+	  0 },
+	{ "--keep", REDACTION_KEEP, REDACTION_KEPT, OPTION_LIST,
+	  offsetof(struct values, redaction.keep), 0 },
+	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
+	  0 },
+	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
+	  0 },
 };
 
 static void prepare(void *values)
@@ -70,9 +80,9 @@ static int write_output(const char *what, struct ss_session *session, struct out
 	return code;
 }
 
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
+static int merge(const struct command *command, const struct values *own,
+		 const struct arguments *arguments, struct ss_redactor *redactor)
 {
-	const struct values *own = values;
 	struct progress_bar bar;
 	struct ss_open_options open = show_loading(&own->show, arguments->paths,
 						   arguments->path_count);
@@ -82,14 +92,12 @@ static int run(const struct command *command, const void *values, const struct a
 	struct ss_error err = { 0 };
 	struct output output;
 	enum ss_status status;
-	int code;
+	int code = output_open(command->name, own->output, &inputs, &output);
 
-	if (!show_check(command->name, &own->show, arguments))
-		return EXIT_USAGE;
-	code = output_open(command->name, own->output, &inputs, &output);
 	if (code != EXIT_FINE)
 		return code;
 	open.reduce = true;
+	open.redactor = redactor;
 	open.progress = progress_step;
 	open.progress_context = &bar;
 	progress_begin(&bar, own->show.progress);
@@ -101,6 +109,25 @@ static int run(const struct command *command, const void *values, const struct a
 	code = write_output(command->name, session, &output);
 	ss_session_close(session);
 	return code;
+}
+
+static int run(const struct command *command, const void *values, const struct arguments *arguments)
+{
+	const struct values *own = values;
+	struct ss_redactor *redactor;
+	int code;
+
+	if (!show_check(command->name, &own->show, arguments))
+		return EXIT_USAGE;
+	code = redaction_begin(command->name, &own->redaction,
+			       &(struct output_inputs){ .paths = arguments->paths,
+							.path_count = arguments->path_count },
+			       own->output, &redactor);
+	if (code != EXIT_FINE)
+		return code;
+	code = merge(command, own, arguments, redactor);
+	return redaction_end(command->name, &own->redaction, redactor, own->output,
+			     code == EXIT_FINE, code);
 }
 
 const struct command command_merge = {

@@ -16,6 +16,13 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+bool output_is_same(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	return stat(a, &one) == 0 && stat(b, &other) == 0 && is_same(&one, &other);
+}
+
 static bool look_at(const char *path, struct stat *out)
 {
 	return (strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, out) : stat(path, out)) == 0;
@@ -42,7 +49,7 @@ static enum ss_status refuse_same(const char *const *paths, size_t count, const 
 		else if (is_same(&info, file))
 			status = ss_fail(err, SS_ERR_USAGE,
 					 "the output '%s' is one of the files that are read (%s): "
-					 "choose another name with -o",
+					 "choose another name",
 					 path, strcmp(input, "-") == 0 ? "standard input" : input);
 	}
 	ss_find_release(&found, arena->memory);
@@ -78,6 +85,13 @@ static enum ss_status refuse_input(const char *path, const struct output_inputs 
 	return status;
 }
 
+int output_refuse_input(const char *what, const char *path, const struct output_inputs *inputs)
+{
+	struct ss_error err = { 0 };
+
+	return refuse_input(path, inputs, &err) == SS_OK ? EXIT_FINE : show_fail(what, &err);
+}
+
 int output_open(const char *what, const char *path, const struct output_inputs *inputs,
 		struct output *out)
 {
@@ -111,6 +125,20 @@ static bool flush(struct output *output)
 		return false;
 	ss_checksum_add(&output->sum, output->buffer, used);
 	return ss_new_file_write(&output->file, output->buffer, used, &output->err) == SS_OK;
+}
+
+FILE *output_tells(const char *path)
+{
+	struct stat written, shown;
+
+	if (!path)
+		return stdout;
+	if (strcmp(path, "-") == 0)
+		return stderr;
+	return stat(path, &written) == 0 && fstat(STDOUT_FILENO, &shown) == 0 &&
+			       is_same(&written, &shown)
+		       ? stderr
+		       : stdout;
 }
 
 bool output_write(void *context, const char *bytes, size_t length)

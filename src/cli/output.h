@@ -33,6 +33,12 @@ struct output_inputs {
 	const char *more[2]; /* other ones; may be NULL */
 };
 
+/* Whether the paths lead to one file or folder, which is there. */
+bool output_is_same(const char *a, const char *b);
+
+/* Says that the path is one of the inputs, by whatever name, and returns the exit code for it. */
+int output_refuse_input(const char *what, const char *path, const struct output_inputs *inputs);
+
 /*
  * Says what is wrong on stderr and returns the exit code for it. Call it before anything
  * is loaded: that takes long, and a bad path is to be told at once. An output that is one of
@@ -40,6 +46,9 @@ struct output_inputs {
  */
 int output_open(const char *what, const char *path, const struct output_inputs *inputs,
 		struct output *out);
+
+/* Where people are told of an output: not where it goes itself. NULL: it goes to files. */
+FILE *output_tells(const char *path);
 
 /* The `write` of the library's calls; `context` is a struct output. */
 bool output_write(void *context, const char *bytes, size_t length);

@@ -9,6 +9,7 @@
 
 #include "base/intern.h"
 #include "cli/output.h"
+#include "cli/redaction.h"
 #include "cli/stop.h"
 #include "job/find.h"
 #include "trace/pack.h"
@@ -20,6 +21,7 @@ struct values {
 	struct show_options show;
 	const char *folder;
 	bool force;
+	struct redaction redaction;
 };
 
 static const struct option options[] = {
@@ -27,6 +29,14 @@ static const struct option options[] = {
 	  offsetof(struct values, folder), 'o' },
 	{ "--force", "", "replaces packs that are there", OPTION_FLAG,
 	  offsetof(struct values, force), 0 },
+	{ "--redact", "", REDACTION_REDACT, OPTION_FLAG, offsetof(struct values, redaction.is_on),
+	  0 },
+	{ "--keep", REDACTION_KEEP, REDACTION_KEPT, OPTION_LIST,
+	  offsetof(struct values, redaction.keep), 0 },
+	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
+	  0 },
+	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
+	  0 },
 };
 
 static void prepare(void *values)
@@ -43,34 +53,45 @@ struct packing {
 	struct ss_strings *names;    /* of packs that this run wrote: no two files may have one */
 	struct output_inputs inputs; /* the files that are packed */
 	struct output *output;
+	struct ss_redactor *redactor;
 	uint32_t written, other;
 	double json_seconds, pack_seconds;
 	uint64_t json_bytes, pack_bytes;
 };
 
-/* "a/rank0.json.gz" is packed as "a/rank0.stepscope", or as "FOLDER/rank0.stepscope". */
-static bool name_of_pack(const char *path, const char *folder, char out[PATH_BYTES])
+/* How much of the name stands before its ending. */
+static size_t stem_length(const char *name)
 {
 	static const char *const endings[] = { ".json.gz", ".json.zst", ".json" };
-	const char *slash = strrchr(path, '/');
-	const char *name = strcmp(path, "-") == 0 ? "stdin" : slash ? slash + 1 : path;
-	int before = slash ? (int)(slash - path) + 1 : 0;
 	size_t length = strlen(name);
-	int printed;
 
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		size_t end = strlen(endings[i]);
 
-		if (length > end && strcmp(name + length - end, endings[i]) == 0) {
-			length -= end;
-			break;
-		}
+		if (length > end && strcmp(name + length - end, endings[i]) == 0)
+			return length - end;
 	}
+	return length;
+}
+
+/* "a/rank0.json.gz" is packed as "a/rank0.stepscope", or as "FOLDER/rank0.stepscope". */
+static bool name_of_pack(const struct packing *packing, const char *path, char out[PATH_BYTES])
+{
+	const char *folder = packing->own->folder, *slash = strrchr(path, '/');
+	const char *name = strcmp(path, "-") == 0 ? "stdin" : slash ? slash + 1 : path;
+	int before = slash ? (int)(slash - path) + 1 : 0, printed = -1;
+	struct ss_text made = { 0 };
+	int length;
+
+	if (packing->own->redaction.is_on &&
+	    ss_redactor_name(packing->redactor, name, &made, NULL) == SS_OK)
+		name = made.data;
+	length = (int)stem_length(name);
 	if (folder)
-		printed = snprintf(out, PATH_BYTES, "%s/%.*s" ENDING, folder, (int)length, name);
+		printed = snprintf(out, PATH_BYTES, "%s/%.*s" ENDING, folder, length, name);
 	else
-		printed = snprintf(out, PATH_BYTES, "%.*s%.*s" ENDING, before, path, (int)length,
-				   name);
+		printed = snprintf(out, PATH_BYTES, "%.*s%.*s" ENDING, before, path, length, name);
+	ss_text_release(&made);
 	return printed > 0 && printed < PATH_BYTES;
 }
 
@@ -81,7 +102,8 @@ static int complain(const struct packing *packing, const char *path, const char 
 }
 
 static enum ss_status open_one(const struct packing *packing, const char *path,
-			       struct ss_session **out, struct ss_error *err)
+			       struct ss_redactor *redactor, struct ss_session **out,
+			       struct ss_error *err)
 {
 	const struct show_options *show = &packing->own->show;
 	struct progress_bar bar;
@@ -92,6 +114,7 @@ static enum ss_status open_one(const struct packing *packing, const char *path,
 		.memory_limit_bytes = show->memory_limit_bytes,
 		.progress = progress_step,
 		.progress_context = &bar,
+		.redactor = redactor,
 	};
 	enum ss_status status;
 
@@ -127,7 +150,7 @@ static enum ss_status read_back(const struct packing *packing, const char *path,
 				struct ss_error *err)
 {
 	struct ss_session *packed = NULL;
-	enum ss_status status = open_one(packing, path, &packed, err);
+	enum ss_status status = open_one(packing, path, NULL, &packed, err);
 
 	if (status == SS_OK)
 		status = ss_session_file(packed, 0, out, err);
@@ -223,12 +246,12 @@ static int pack_one(struct packing *packing, const struct ss_path *path)
 		packing->other++;
 		return EXIT_FINE;
 	}
-	if (!name_of_pack(path->path, packing->own->folder, output))
+	if (!name_of_pack(packing, path->path, output))
 		return complain(packing, path->path, "has too long a name");
 	code = check_output(packing, path->path, output);
 	if (code != EXIT_FINE)
 		return code;
-	status = open_one(packing, path->path, &session, &err);
+	status = open_one(packing, path->path, packing->redactor, &session, &err);
 	/* other JSON lies beside traces; what is called after a rank should have been one */
 	if (path->from_folder && (status == SS_ERR_MISSING ||
 				  (status == SS_ERR_FORMAT && ss_find_rank(path->path) < 0))) {
@@ -298,38 +321,60 @@ static int pack_all(struct packing *packing, const struct arguments *arguments,
 	return code;
 }
 
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
+static int pack(struct packing *packing, const struct arguments *arguments)
 {
-	struct output output;
-	struct packing packing = { .what = command->name, .own = values, .output = &output };
 	struct ss_strings names = { 0 };
-	bool made = false;
 	struct ss_memory memory;
 	struct ss_arena arena;
 	int code;
 
-	if (!show_check(command->name, &packing.own->show, arguments))
-		return EXIT_USAGE;
-	if (packing.own->folder)
-		made = mkdir(packing.own->folder, 0777) == 0;
-	if (packing.own->folder && !made && errno != EEXIST) {
-		fprintf(stderr, "stepscope %s: cannot make the folder '%s': %s\n", command->name,
-			packing.own->folder, strerror(errno));
-		return EXIT_FAILED;
-	}
-	stop_made(made ? packing.own->folder : NULL);
 	ss_memory_init(&memory, 0);
 	ss_arena_init(&arena, &memory);
-	packing.names = &names;
+	packing->names = &names;
 	code = ss_strings_init(&names, &memory)
-		       ? pack_all(&packing, arguments, &arena)
-		       : complain(&packing, "the list of files", "does not fit into memory");
-	/* an empty folder that was not there before */
-	if (made && !packing.written)
-		rmdir(packing.own->folder);
+		       ? pack_all(packing, arguments, &arena)
+		       : complain(packing, "the list of files", "does not fit into memory");
 	ss_strings_release(&names);
 	ss_arena_release(&arena);
 	return code;
+}
+
+/* Into a folder that is made, and goes again when nothing is written to it. */
+static int pack_into(struct packing *packing, const struct arguments *arguments)
+{
+	const char *folder = packing->own->folder;
+	bool made = folder && mkdir(folder, 0777) == 0;
+	int code;
+
+	if (folder && !made && errno != EEXIST) {
+		fprintf(stderr, "stepscope %s: cannot make the folder '%s': %s\n", packing->what,
+			folder, strerror(errno));
+		return EXIT_FAILED;
+	}
+	stop_made(made ? folder : NULL);
+	code = pack(packing, arguments);
+	if (made && !packing->written)
+		rmdir(folder);
+	return code;
+}
+
+static int run(const struct command *command, const void *values, const struct arguments *arguments)
+{
+	struct output output;
+	struct packing packing = { .what = command->name, .own = values, .output = &output };
+	int code;
+
+	if (!show_check(command->name, &packing.own->show, arguments))
+		return EXIT_USAGE;
+	code = redaction_begin(command->name, &packing.own->redaction,
+			       &(struct output_inputs){ .paths = arguments->paths,
+							.path_count = arguments->path_count },
+			       packing.own->folder, &packing.redactor);
+	if (code != EXIT_FINE)
+		return code;
+	code = pack_into(&packing, arguments);
+	return redaction_end(command->name, &packing.own->redaction, packing.redactor, NULL,
+			     packing.written, code);
 }
 
 const struct command command_pack = {

@@ -3,6 +3,7 @@
  */
 #include "base/text.h"
 #include "cli/output.h"
+#include "cli/redaction.h"
 #include "read/source.h"
 #include "serve/page.h"
 
@@ -15,6 +16,7 @@ struct values {
 	struct show_options show;
 	const char *output, *compare, *page, *link;
 	uint64_t max_bytes;
+	struct redaction redaction;
 };
 
 static const struct option options[] = {
@@ -31,6 +33,14 @@ static const struct option options[] = {
 	  offsetof(struct values, max_bytes), 0 },
 	{ "--page", "FILE", "another viewer than the one that is built in", OPTION_TEXT,
 	  offsetof(struct values, page), 0 },
+	{ "--redact", "", REDACTION_REDACT, OPTION_FLAG, offsetof(struct values, redaction.is_on),
+	  0 },
+	{ "--keep", REDACTION_KEEP, REDACTION_KEPT, OPTION_LIST,
+	  offsetof(struct values, redaction.keep), 0 },
+	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
+	  0 },
+	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
+	  0 },
 };
 
 static void prepare(void *values)
@@ -87,14 +97,16 @@ static int find_page(const char *what, const char *path, struct ss_text *out)
 	return EXIT_FAILED;
 }
 
-static enum ss_status open_run(const struct values *own, const char *const *paths, size_t count,
-			       struct ss_session **out, struct ss_error *err)
+static enum ss_status open_run(const struct values *own, struct ss_redactor *redactor,
+			       const char *const *paths, size_t count, struct ss_session **out,
+			       struct ss_error *err)
 {
 	struct progress_bar bar;
 	struct ss_open_options open = show_loading(&own->show, paths, count);
 	enum ss_status status;
 
 	open.snapshots = true;
+	open.redactor = redactor;
 	open.progress = progress_step;
 	open.progress_context = &bar;
 	/* --run is about the first: the one to compare with is another path */
@@ -146,9 +158,9 @@ static int write_report(const char *what, const struct ss_report_options *report
 	return code;
 }
 
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
+static int make_report(const struct command *command, const struct values *own,
+		       const struct arguments *arguments, struct ss_redactor *redactor)
 {
-	const struct values *own = values;
 	struct ss_report_options report = { .max_bytes = own->max_bytes,
 					    .rank = own->show.rank,
 					    .step = own->show.step,
@@ -161,20 +173,17 @@ static int run(const struct command *command, const void *values, const struct a
 	struct ss_text page = { 0 };
 	struct output output;
 	enum ss_status status;
-	int code;
+	int code = find_page(command->name, own->page, &page);
 
-	if (!show_check(command->name, &own->show, arguments))
-		return EXIT_USAGE;
-	code = find_page(command->name, own->page, &page);
 	report.page = page.data;
 	report.page_bytes = page.length;
 	if (code == EXIT_FINE)
 		code = output_open(command->name, own->output, &inputs, &output);
 	if (code == EXIT_FINE) {
-		status = open_run(own, arguments->paths, arguments->path_count, &runs.sessions[0],
-				  &err);
+		status = open_run(own, redactor, arguments->paths, arguments->path_count,
+				  &runs.sessions[0], &err);
 		if (status == SS_OK && own->compare)
-			status = open_run(own, &own->compare, 1, &runs.sessions[1], &err);
+			status = open_run(own, redactor, &own->compare, 1, &runs.sessions[1], &err);
 		code = status == SS_OK ? write_report(command->name, &report, &runs, &output)
 				       : output_fail(command->name, &output, &err);
 	}
@@ -182,6 +191,33 @@ static int run(const struct command *command, const void *values, const struct a
 	ss_session_close(runs.sessions[1]);
 	ss_text_release(&page);
 	return code;
+}
+
+static int run(const struct command *command, const void *values, const struct arguments *arguments)
+{
+	const struct values *own = values;
+	struct ss_redactor *redactor;
+	int code;
+
+	if (!show_check(command->name, &own->show, arguments))
+		return EXIT_USAGE;
+	if (own->link && own->redaction.is_on) {
+		fprintf(stderr,
+			"stepscope %s: a link can hold names: --link does not go with "
+			"--redact\n",
+			command->name);
+		return EXIT_USAGE;
+	}
+	code = redaction_begin(command->name, &own->redaction,
+			       &(struct output_inputs){ arguments->paths,
+							arguments->path_count,
+							{ own->compare, own->page } },
+			       own->output, &redactor);
+	if (code != EXIT_FINE)
+		return code;
+	code = make_report(command, own, arguments, redactor);
+	return redaction_end(command->name, &own->redaction, redactor, own->output,
+			     code == EXIT_FINE, code);
 }
 
 const struct command command_report = {

@@ -9,7 +9,8 @@
 #include <time.h>
 
 #include "base/thread.h"
-#include "base/utf8.h"
+#include "job/contents.h"
+#include "job/open.h"
 #include "job/snapshot_files.h"
 #include "read/source.h"
 #include "trace/load.h"
@@ -74,17 +75,6 @@ void ss_job_begin(struct ss_job *job, const struct ss_job_keeper *keeper, struct
 	ss_arena_init(&job->arena, memory);
 }
 
-/* The path as it is shown: a name can hold any byte. */
-static const char *shown_path(struct ss_job *job, const char *path)
-{
-	size_t length = strlen(path);
-	char *shown = ss_arena_alloc(&job->arena, 3 * length + 1, 1);
-
-	if (shown)
-		ss_utf8_mend(path, length, shown);
-	return shown;
-}
-
 /* A place for each file; only then workers may fill them. */
 static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths,
 				struct ss_error *err)
@@ -99,7 +89,8 @@ static enum ss_status add_files(struct ss_job *job, const struct ss_paths *paths
 		struct ss_job_file *file = &job->files[job->file_count];
 
 		memset(file, 0, sizeof(*file));
-		file->subject.path = shown_path(job, paths->items[i].path);
+		file->subject.path = ss_job_shown_path(job->redactor, paths->items[i].path,
+						       &job->arena);
 		file->subject.rank = -1;
 		file->source = paths->items[i].input ? NULL : paths->items[i].path;
 		file->number = job->file_count + job->skipped_count + job->snapshot_count;
@@ -210,20 +201,17 @@ static enum ss_status reduce(struct ss_job *job, struct ss_job_file *file, struc
 	return status;
 }
 
-static enum ss_status open_source(const struct ss_path *path, bool takes_snapshots,
-				  struct ss_memory *memory, struct ss_source **out,
-				  struct ss_error *err)
-{
-	if (takes_snapshots)
-		return path->input ? ss_source_open_any_input(path->input, memory, out, err)
-				   : ss_source_open_any(path->path, memory, out, err);
-	return path->input ? ss_source_open_input(path->input, memory, out, err)
-			   : ss_source_open(path->path, memory, out, err);
-}
-
 static bool report_snapshot(void *context, const struct ss_source *source, uint64_t event_count)
 {
 	return report(context, source->done_bytes, source->total_bytes, event_count);
+}
+
+static void count_contents(struct ss_redactor *redactor, const struct ss_job_file *file)
+{
+	if (file->has_snapshot)
+		ss_contents_of_snapshot(redactor, &file->snapshot.opened->snapshot);
+	else
+		ss_contents_of_trace(redactor, &file->trace);
 }
 
 static enum ss_status read_file(struct loading *loading, const struct ss_path *path,
@@ -239,8 +227,9 @@ static enum ss_status read_file(struct loading *loading, const struct ss_path *p
 					.progress_context = &reporting };
 	struct ss_snapshot_options memory = { report_snapshot, &reporting };
 	struct ss_source *source = NULL;
-	enum ss_status status = open_source(path, loading->options->snapshots, loading->job->memory,
-					    &source, problem);
+	enum ss_status status = ss_job_source(path, loading->options->snapshots,
+					      loading->job->redactor, loading->job->memory, &source,
+					      problem);
 
 	file->stamp = status == SS_OK ? source->stamp : 0;
 	if (status == SS_OK && loading->options->snapshots)
@@ -264,7 +253,7 @@ static enum ss_status read_packed(struct loading *loading, const struct ss_path 
 		return status;
 	ss_gate_lock(loading->gate);
 	instead.path = ss_find_packed(path->path, &job->arena);
-	shown = instead.path ? shown_path(job, instead.path) : NULL;
+	shown = instead.path ? ss_job_shown_path(job->redactor, instead.path, &job->arena) : NULL;
 	ss_gate_unlock(loading->gate);
 	if (!shown || read_file(loading, &instead, file, index, NULL) != SS_OK)
 		return status;
@@ -288,6 +277,8 @@ static void load_file(struct loading *loading, uint32_t index)
 	status = read_packed(loading, path, file, index, status);
 	if (status == SS_OK)
 		count_oddities(file);
+	if (status == SS_OK && job->redactor && job->redactor->only_counts)
+		count_contents(job->redactor, file);
 	if (status == SS_OK && loading->options->reduce)
 		status = file->has_snapshot ? ss_job_snapshot_reduce(job, &file->snapshot, &problem)
 					    : reduce(job, file, &problem);
@@ -403,17 +394,23 @@ static enum ss_status none_found(const struct ss_job *job, struct ss_error *err)
 		       pickles, beside, job->first_pickle);
 }
 
+/* For people who know the path: it is not redacted. */
+static const char *opened_path(const struct ss_job_file *file)
+{
+	return file->source ? file->source : file->subject.path;
+}
+
 static enum ss_status none_read(const struct ss_job *job, struct ss_error *err)
 {
 	if (job->file_count == 1)
 		return ss_fail(err, job->files[0].is_other ? SS_ERR_MISSING : SS_ERR_FORMAT,
-			       "cannot read '%s': %s", job->files[0].subject.path,
+			       "cannot read '%s': %s", opened_path(&job->files[0]),
 			       job->files[0].subject.problem);
 	if (!job->file_count)
 		return none_found(job, err);
 	return ss_fail(err, SS_ERR_FORMAT,
 		       "none of the %u files could be read; the first: '%s': %s", job->file_count,
-		       job->files[0].subject.path, job->files[0].subject.problem);
+		       opened_path(&job->files[0]), job->files[0].subject.problem);
 }
 
 /* One thread a file where there are many, all threads for a single one. */
@@ -465,8 +462,12 @@ enum ss_status ss_job_add(struct ss_job *job, const struct ss_open_options *opti
 	assert(!job->is_joined && !job->digested_files);
 	if (options->run)
 		job->asked_run = options->run;
+	job->redactor = options->redactor;
 	status = ss_find_files(options->paths, options->path_count, &job->arena, &paths, err);
-	if (status == SS_OK)
+	if (ss_redactor_replaces(job->redactor)) {
+		if (status == SS_OK)
+			status = ss_job_drop_packs(&paths, err);
+	} else if (status == SS_OK)
 		status = ss_find_choose(&paths, job->memory, &job->packs, err);
 	if (status == SS_OK)
 		status = ss_find_inputs(options->inputs, options->input_count, &job->arena, &paths,

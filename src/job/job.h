@@ -69,6 +69,7 @@ struct ss_job {
 	struct ss_memory *memory; /* lent */
 	struct ss_arena arena;
 	const struct ss_job_keeper *keeper; /* lent; NULL: nothing else is kept */
+	struct ss_redactor *redactor;       /* lent; NULL: files are read as they are */
 	struct ss_job_file *files;          /* by rank, then by name; those without a rank last */
 	uint32_t file_count, file_capacity;
 	const char *asked_run; /* ss_open_options.run; NULL: the newest complete one */

@@ -1,0 +1,247 @@
+/*
+ * redact.c - redactors for callers, and copies of files without what is not public.
+ */
+#include "redact/redact.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+#include "job/open.h"
+#include "read/gzip_write.h"
+
+_Static_assert(SS_REDACTOR_KEY_BYTES == SS_SIPHASH_KEY_BYTES, "a key is one of SipHash");
+
+static enum ss_status keep_class(struct ss_redactor *redactor, const char *word, size_t length,
+				 struct ss_error *err)
+{
+	for (int i = 0; i < SS_REDACT_CLASSES; i++) {
+		const char *option = ss_redact_class_option((enum ss_redact_class)i);
+
+		if (option && strlen(option) == length && memcmp(option, word, length) == 0) {
+			redactor->keep[i] = true;
+			return SS_OK;
+		}
+	}
+	return ss_fail(err, SS_ERR_USAGE, "'%.*s' cannot be kept: modules, groups and paths can",
+		       (int)(length < 100 ? length : 100), word);
+}
+
+enum ss_status ss_redactor_new(const unsigned char *key, const char *keep, struct ss_redactor **out,
+			       struct ss_error *err)
+{
+	struct ss_memory outside;
+	struct ss_redactor *redactor;
+	enum ss_status status;
+
+	ss_memory_init(&outside, 0);
+	*out = NULL;
+	redactor = ss_memory_resize(&outside, NULL, 0, sizeof(*redactor));
+	if (!redactor)
+		return ss_fail_memory(err, "the list of changes");
+	status = ss_redactor_open(redactor, key, err);
+	for (const char *at = keep; at && *at && status == SS_OK; at += *at == ',') {
+		size_t length = strcspn(at, ",");
+
+		status = keep_class(redactor, at, length, err);
+		at += length;
+	}
+	if (status == SS_OK)
+		*out = redactor;
+	else
+		ss_redactor_free(redactor);
+	return status;
+}
+
+void ss_redactor_free(struct ss_redactor *redactor)
+{
+	struct ss_memory outside;
+
+	if (!redactor)
+		return;
+	ss_memory_init(&outside, 0);
+	ss_redactor_close(redactor);
+	ss_memory_free(&outside, redactor, 0);
+}
+
+/* --- what was changed ------------------------------------------------------------------ */
+
+static void add_grouped(struct ss_text *out, uint32_t number)
+{
+	if (number >= 1000) {
+		add_grouped(out, number / 1000);
+		ss_text_addf(out, ",%03u", number % 1000);
+	} else {
+		ss_text_addf(out, "%u", number);
+	}
+}
+
+static void tell_text(const struct ss_redactor *redactor, struct ss_text *out)
+{
+	const char *before = "";
+
+	for (int i = 0; i < SS_REDACT_CLASSES; i++) {
+		uint32_t count = ss_redactor_count(redactor, (enum ss_redact_class)i);
+
+		if (!count)
+			continue;
+		ss_text_add_string(out, before);
+		add_grouped(out, count);
+		ss_text_addf(out, " %s", ss_redact_class_title((enum ss_redact_class)i, count));
+		before = ", ";
+	}
+	ss_text_add_string(out, *before ? redactor->is_incomplete ? " and more" : "" : "nothing");
+}
+
+static void tell_json(const struct ss_redactor *redactor, struct ss_text *out)
+{
+	ss_text_addf(out, "{\"files\": %u, \"changed\": [", redactor->file_count);
+	for (int i = 0; i < SS_REDACT_CLASSES; i++)
+		ss_text_addf(out, "%s\n  {\"class\": \"%s\", \"distinct\": %u, \"texts\": %llu}",
+			     i ? "," : "", ss_redact_class_title((enum ss_redact_class)i, 1),
+			     ss_redactor_count(redactor, (enum ss_redact_class)i),
+			     (unsigned long long)redactor->texts[i]);
+	ss_text_add_string(out, "\n]}\n");
+}
+
+enum ss_status ss_redactor_tell(struct ss_redactor *redactor, const char *format,
+				struct ss_text *out, struct ss_error *err)
+{
+	if (strcmp(format, "json") == 0)
+		tell_json(redactor, out);
+	else if (strcmp(format, "text") == 0)
+		tell_text(redactor, out);
+	else
+		return ss_fail(err, SS_ERR_USAGE, "the format is text or json, not '%.100s'",
+			       format);
+	return ss_text_failed(out) ? ss_fail_memory(err, "the list of changes") : SS_OK;
+}
+
+/* Bytes that are no UTF-8 are told as such: the list is JSON. */
+static void add_quoted(struct ss_text *out, const char *text, size_t length)
+{
+	struct ss_text mended = { 0 };
+
+	if ((ss_utf8_check(text, length) & SS_UTF8_BAD_BYTES) &&
+	    ss_text_reserve(&mended, 3 * length)) {
+		length = ss_utf8_mend(text, length, mended.data);
+		text = mended.data;
+	}
+	ss_text_add_string(out, "\"");
+	for (size_t i = 0; i < length; i++) {
+		unsigned char byte = (unsigned char)text[i];
+
+		if (byte < ' ')
+			ss_text_addf(out, "\\u%04x", byte);
+		else if (byte == '"' || byte == '\\')
+			ss_text_addf(out, "\\%c", byte);
+		else
+			ss_text_add(out, text + i, 1);
+	}
+	ss_text_add_string(out, "\"");
+	ss_text_release(&mended);
+}
+
+enum ss_status ss_redactor_list(struct ss_redactor *redactor, struct ss_text *out,
+				struct ss_error *err)
+{
+	struct ss_text made = { 0 };
+	bool failed = false;
+
+	for (int i = 0; i < SS_REDACT_CLASSES; i++) {
+		enum ss_redact_class class = (enum ss_redact_class)i;
+
+		for (uint32_t k = 1; k < redactor->changed[i].count; k++) {
+			const struct ss_string *text = &redactor->changed[i].items[k];
+
+			made.length = 0;
+			if (!ss_redact_text(redactor, class, text->text, text->length, &made))
+				continue;
+			ss_text_addf(out, "{\"class\": \"%s\", \"text\": ",
+				     ss_redact_class_title(class, 1));
+			add_quoted(out, text->text, text->length);
+			ss_text_add_string(out, ", \"stands_for_it\": ");
+			add_quoted(out, made.data, made.length);
+			ss_text_add_string(out, "}\n");
+		}
+	}
+	failed = ss_text_failed(&made) || ss_text_failed(out) || redactor->is_incomplete;
+	ss_text_release(&made);
+	return failed ? ss_fail_memory(err, "the list of changes") : SS_OK;
+}
+
+enum ss_status ss_redactor_name(struct ss_redactor *redactor, const char *name, struct ss_text *out,
+				struct ss_error *err)
+{
+	if (ss_redact_text(redactor, SS_REDACT_FILE, name, strlen(name), out))
+		ss_redactor_note(redactor, SS_REDACT_FILE, name, strlen(name));
+	else
+		ss_text_add_string(out, name);
+	return ss_text_failed(out) ? ss_fail_memory(err, "the name of a file") : SS_OK;
+}
+
+/* --- copies ------------------------------------------------------------------------------ */
+
+struct copying {
+	bool (*write)(void *context, const char *bytes, size_t length);
+	void *context;
+	struct ss_gzip_writer *gzip; /* NULL: as it is */
+	uint64_t bytes;
+};
+
+static enum ss_status put(void *context, const char *bytes, size_t length, struct ss_error *err)
+{
+	struct copying *copying = context;
+
+	copying->bytes += length;
+	return copying->write(copying->context, bytes, length)
+		       ? SS_OK
+		       : ss_fail(err, SS_ERR_IO, "cannot write the redacted file");
+}
+
+static enum ss_status copy_all(struct copying *copying, struct ss_source *source,
+			       struct ss_error *err)
+{
+	char block[65536];
+	size_t got = 1;
+
+	while (got) {
+		SS_TRY(ss_source_fill(source, block, sizeof(block), &got, err));
+		if (got && copying->gzip)
+			SS_TRY(ss_gzip_writer_write(copying->gzip, block, got, err));
+		else if (got)
+			SS_TRY(put(copying, block, got, err));
+	}
+	return copying->gzip ? ss_gzip_writer_finish(copying->gzip, err) : SS_OK;
+}
+
+enum ss_status ss_redactor_copy(struct ss_redactor *redactor, const char *path, bool compressed,
+				bool (*write)(void *context, const char *bytes, size_t length),
+				void *context, uint64_t *bytes, bool *is_whole,
+				struct ss_error *err)
+{
+	struct copying copying = { .write = write, .context = context };
+	const struct ss_path asked = { .path = path };
+	struct ss_source *source = NULL;
+	struct ss_error why = { 0 };
+	struct ss_memory memory;
+	enum ss_status status;
+
+	*bytes = 0;
+	ss_memory_init(&memory, 0);
+	status = ss_job_source(&asked, true, redactor, &memory, &source, &why);
+	if (status == SS_OK && compressed)
+		status = ss_gzip_writer_open(&memory, put, &copying, &copying.gzip, &why);
+	if (status == SS_OK)
+		status = copy_all(&copying, source, &why);
+	/* what is wrong with its bytes does not tell which file it is */
+	if (status == SS_ERR_FORMAT || status == SS_ERR_USAGE || status == SS_ERR_LIMIT)
+		(void)ss_fail(err, status, "'%s': %s", path, why.text);
+	else if (status != SS_OK && err)
+		*err = why;
+	*is_whole = source &&
+		    (source->flaw == SS_SOURCE_WHOLE || source->flaw == SS_SOURCE_TRAILING);
+	ss_gzip_writer_close(copying.gzip);
+	ss_source_close(source);
+	*bytes = copying.bytes;
+	return status;
+}

@@ -1,0 +1,18 @@
+/*
+ * siphash.h - SipHash-2-4: a keyed hash of short texts.
+ *
+ * Who does not know the key can neither tell the text of a result nor find two texts with one
+ * result: what base/hash.h does not promise. (Aumasson, Bernstein: SipHash, 2012.)
+ */
+#ifndef SS_BASE_SIPHASH_H
+#define SS_BASE_SIPHASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SS_SIPHASH_KEY_BYTES 16
+
+uint64_t ss_siphash(const unsigned char key[SS_SIPHASH_KEY_BYTES], const void *bytes,
+		    size_t length);
+
+#endif

@@ -1,0 +1,252 @@
+/*
+ * redaction.c - keys of pseudonyms, and what is told about a redaction.
+ */
+#include "cli/redaction.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+/* A key is written as hexadecimal digits, on one line. */
+#define KEY_DIGITS (2 * SS_REDACTOR_KEY_BYTES)
+
+static int fail_key(const char *what, const char *path, const char *why)
+{
+	fprintf(stderr, "stepscope %s: the key '%s': %s\n", what, path, why);
+	return EXIT_FAILED;
+}
+
+static int make_key(const char *what, unsigned char key[SS_REDACTOR_KEY_BYTES])
+{
+	static const char random[] = "/dev/urandom";
+	FILE *file = fopen(random, "rb");
+	bool whole = file && fread(key, 1, SS_REDACTOR_KEY_BYTES, file) == SS_REDACTOR_KEY_BYTES;
+
+	if (file)
+		fclose(file);
+	if (whole)
+		return EXIT_FINE;
+	fprintf(stderr, "stepscope %s: no random numbers for a key: %s cannot be read\n", what,
+		random);
+	return EXIT_FAILED;
+}
+
+static int hex_digit(char byte)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = byte ? strchr(digits, ss_lower(byte)) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* At most `room` bytes, up to the end of a line. */
+static size_t read_line(int file, char *line, size_t room)
+{
+	size_t length = 0;
+	ssize_t got = 1;
+
+	while (got > 0 && length < room && !memchr(line, '\n', length)) {
+		got = read(file, line + length, room - length);
+		length += got > 0 ? (size_t)got : 0;
+	}
+	while (length && strchr("\r\n", line[length - 1]) && line[length - 1])
+		length--;
+	return length;
+}
+
+static bool parse_key(const char *line, size_t length, unsigned char key[SS_REDACTOR_KEY_BYTES])
+{
+	for (size_t i = 0; i < KEY_DIGITS && length == KEY_DIGITS; i++) {
+		int digit = hex_digit(line[i]);
+
+		if (digit < 0)
+			return false;
+		key[i / 2] = (unsigned char)(i % 2 ? key[i / 2] << 4 | digit : digit);
+	}
+	return length == KEY_DIGITS;
+}
+
+/* A file that is empty gets a new key; of a write that failed nothing is left. */
+static int fill_key(const char *what, const char *path, int file,
+		    unsigned char key[SS_REDACTOR_KEY_BYTES])
+{
+	char line[KEY_DIGITS + 2];
+	int code = make_key(what, key);
+
+	for (size_t i = 0; i < SS_REDACTOR_KEY_BYTES; i++)
+		snprintf(line + 2 * i, 4, "%02x\n", key[i]);
+	if (code == EXIT_FINE &&
+	    (write(file, line, KEY_DIGITS + 1) != KEY_DIGITS + 1 || fsync(file) != 0))
+		code = fail_key(what, path, strerror(errno));
+	if (code != EXIT_FINE)
+		unlink(path);
+	memset(line, 0, sizeof(line));
+	return code;
+}
+
+/*
+ * Only its owner may read a new one: who has the key can try which text is behind a pseudonym.
+ * Ranks may be redacted side by side with one key: the first one makes it, the others wait for it.
+ */
+static int read_key(const char *what, const char *path, unsigned char key[SS_REDACTOR_KEY_BYTES])
+{
+	char line[KEY_DIGITS + 3] = { 0 };
+	struct stat info = { .st_mode = S_IFREG };
+	bool is_new = stat(path, &info) != 0 || (S_ISREG(info.st_mode) && !info.st_size);
+	int file = open(path, is_new ? O_RDWR | O_CREAT | O_CLOEXEC : O_RDONLY | O_CLOEXEC, 0600);
+	size_t length;
+	int code = EXIT_FINE;
+
+	if (file < 0)
+		return fail_key(what, path, strerror(errno));
+	if (S_ISREG(info.st_mode))
+		(void)flock(file, is_new ? LOCK_EX : LOCK_SH);
+	length = read_line(file, line, sizeof(line));
+	if (!length && is_new)
+		code = fill_key(what, path, file, key);
+	else if (!parse_key(line, length, key))
+		code = fail_key(what, path,
+				"a key is 32 hexadecimal digits; name a new file for a new one");
+	close(file);
+	memset(line, 0, sizeof(line));
+	return code;
+}
+
+/* Whether the path is the output, or lies in the folder that it is or will be. */
+static bool is_within(const char *path, const char *output)
+{
+	char folders[2][SS_PATH_BYTES];
+	size_t length = strlen(output);
+
+	while (length > 1 && output[length - 1] == '/')
+		length--;
+	if (strncmp(path, output, length) == 0 && path[length] == '/')
+		return true;
+	if (strcmp(path, output) == 0 || output_is_same(path, output))
+		return true;
+	for (int turn = 0; ss_folder_of(path, folders[turn]); turn = !turn) {
+		if (output_is_same(folders[turn], output))
+			return true;
+		if (strcmp(folders[turn], path) == 0 || strcmp(folders[turn], ".") == 0)
+			break;
+		path = folders[turn];
+	}
+	return false;
+}
+
+/* What tells originals is not to be passed on, nor to replace a trace. */
+static int check_private(const char *what, const char *option, const char *path,
+			 const struct output_inputs *inputs, const char *output)
+{
+	int code = path ? output_refuse_input(what, path, inputs) : EXIT_FINE;
+
+	if (!path || code != EXIT_FINE || !output || !is_within(path, output))
+		return code;
+	fprintf(stderr,
+		"stepscope %s: %s '%s' lies in what is to be passed on ('%s'), and tells what was "
+		"replaced: choose another folder\n",
+		what, option, path, output);
+	return EXIT_USAGE;
+}
+
+static int check_all(const char *what, const struct redaction *redaction,
+		     const struct output_inputs *inputs, const char *output)
+{
+	char folder[SS_PATH_BYTES];
+	int code = check_private(what, "the key", redaction->key, inputs, output);
+
+	if (code == EXIT_FINE)
+		code = check_private(what, "the list", redaction->list, inputs, output);
+	if (code != EXIT_FINE || !redaction->list)
+		return code;
+	if (redaction->key && (strcmp(redaction->key, redaction->list) == 0 ||
+			       output_is_same(redaction->key, redaction->list))) {
+		fprintf(stderr, "stepscope %s: --key and --list name the same file\n", what);
+		return EXIT_USAGE;
+	}
+	/* it is written at the end, and a bad path is to be told at once */
+	if (!ss_folder_of(redaction->list, folder) || access(folder, W_OK) != 0) {
+		fprintf(stderr, "stepscope %s: cannot write the list '%s': %s\n", what,
+			redaction->list, strerror(errno));
+		return EXIT_FAILED;
+	}
+	return EXIT_FINE;
+}
+
+int redaction_begin(const char *what, const struct redaction *redaction,
+		    const struct output_inputs *inputs, const char *output,
+		    struct ss_redactor **out)
+{
+	unsigned char key[SS_REDACTOR_KEY_BYTES] = { 0 };
+	struct ss_error err = { 0 };
+	int code;
+
+	*out = NULL;
+	if (!redaction->is_on) {
+		if (!redaction->key && !redaction->list && !redaction->keep.text[0])
+			return ss_redactor_new(NULL, NULL, out, &err) == SS_OK
+				       ? EXIT_FINE
+				       : show_fail(what, &err);
+		fprintf(stderr, "stepscope %s: --keep, --key and --list go with --redact\n", what);
+		return EXIT_USAGE;
+	}
+	code = check_all(what, redaction, inputs, output);
+	if (code == EXIT_FINE)
+		code = redaction->key ? read_key(what, redaction->key, key) : make_key(what, key);
+	if (code == EXIT_FINE && ss_redactor_new(key, redaction->keep.text, out, &err) != SS_OK)
+		code = show_fail(what, &err);
+	memset(key, 0, sizeof(key));
+	return code;
+}
+
+static int write_list(const char *what, const char *path, struct ss_redactor *redactor)
+{
+	struct ss_error err = { 0 };
+	struct ss_text list = { 0 };
+	struct output_inputs none = { 0 };
+	struct output output;
+	struct stat info;
+	bool is_new = stat(path, &info) != 0;
+	int code = output_open(what, path, &none, &output);
+
+	if (code != EXIT_FINE)
+		return code;
+	/* as the key: for nobody else */
+	if (is_new && output.file.temporary[0] && fchmod(output.file.fd, 0600) != 0)
+		(void)ss_fail(&err, SS_ERR_IO, "cannot write '%s': %s", path, strerror(errno));
+	else if (ss_redactor_list(redactor, &list, &err) == SS_OK)
+		(void)output_write(&output, list.data ? list.data : "", list.length);
+	if (err.text[0] || output.err.text[0])
+		code = output_fail(what, &output, &err);
+	else
+		code = output_close(what, &output);
+	ss_text_release(&list);
+	return code;
+}
+
+int redaction_end(const char *what, const struct redaction *redaction, struct ss_redactor *redactor,
+		  const char *output, bool is_written, int code)
+{
+	FILE *tells = output_tells(output);
+	struct ss_text told = { 0 };
+	int listed = EXIT_FINE;
+
+	if (is_written && !redaction->is_quiet &&
+	    ss_redactor_tell(redactor, "text", &told, NULL) == SS_OK &&
+	    (redaction->is_on || strcmp(told.data, "nothing") != 0))
+		fprintf(tells,
+			redaction->is_on ? "Replaced: %s.\n"
+					 : "Contains texts that are not public: %s; --redact "
+					   "replaces them.\n",
+			told.data);
+	if (is_written && redaction->list)
+		listed = write_list(what, redaction->list, redactor);
+	ss_text_release(&told);
+	ss_redactor_free(redactor);
+	return code == EXIT_FINE ? listed : code;
+}

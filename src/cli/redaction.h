@@ -1,0 +1,41 @@
+/*
+ * redaction.h - the options of commands that can leave out what tells whose a trace is.
+ */
+#ifndef SS_CLI_REDACTION_H
+#define SS_CLI_REDACTION_H
+
+#include "cli/output.h"
+
+struct redaction {
+	bool is_on;
+	struct option_list keep;
+	const char *key, *list;
+	bool is_quiet; /* does not say what was replaced */
+};
+
+#define REDACTION_KEEP "modules|groups|paths"
+#define REDACTION_KEPT "names to keep, separated by commas"
+
+#define REDACTION_KEY "key of the pseudonyms, created if it is missing"
+#define REDACTION_LIST "list of what was replaced, for your own use"
+#define REDACTION_REDACT "replace names, hosts and paths that are not public"
+
+/*
+ * Without --redact, *out only counts what the files hold, for redaction_end() to say. `output` is
+ * the file or folder that is to be passed on; NULL: it lies beside the inputs. Neither the key nor
+ * the list may be one of the inputs, or in that folder. Says what is wrong on stderr and returns
+ * the exit code for it.
+ */
+int redaction_begin(const char *what, const struct redaction *redaction,
+		    const struct output_inputs *inputs, const char *output,
+		    struct ss_redactor **out);
+
+/*
+ * Says what was replaced or is contained, writes the list, and frees the redactor; where nothing
+ * was written, only the last. Where the output is "-", stdout is its own. Returns `code`, or what
+ * the list ended with.
+ */
+int redaction_end(const char *what, const struct redaction *redaction, struct ss_redactor *redactor,
+		  const char *output, bool is_written, int code);
+
+#endif

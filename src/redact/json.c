@@ -1,0 +1,401 @@
+/*
+ * json.c - JSON with other texts.
+ *
+ * The window is copied as it stands but for its texts, and bare words that are neither numbers
+ * nor what stands for one. It need not be JSON in every byte: where a quote is missing, or one
+ * too many, texts and what is between them change their roles until an object begins, and both
+ * are redacted; quotes and brackets stay where they are, so readers see the damage that was
+ * there before.
+ */
+#include <string.h>
+
+#include "redact/stream.h"
+
+/* How far a key may lie behind a comma; beyond it the comma is believed. */
+#define KEY_BYTES_MAX 1024
+
+enum found { FOUND, NOT_FOUND, MORE };
+
+struct cursor {
+	struct ss_redact_stream *stream;
+	const char *at, *end;
+	const char *kept; /* not copied yet */
+	const char *key,
+		*key_end; /* the next key, where it was looked at before; NULL: it was not */
+	bool whole;
+};
+
+static const struct ss_redact_level *level_of(const struct ss_redact_json *json)
+{
+	static const struct ss_redact_level outside = { true, false, SS_REDACT_NAME };
+	static const struct ss_redact_level deep = { false, true, SS_REDACT_OTHER };
+
+	return !json->depth                        ? &outside
+	       : json->depth > SS_REDACT_DEPTH_MAX ? &deep
+						   : &json->levels[json->depth - 1];
+}
+
+static enum ss_redact_class value_class(const struct ss_redact_json *json)
+{
+	const struct ss_redact_level *level = level_of(json);
+
+	return (enum ss_redact_class)(level->is_array ? level->class : json->class);
+}
+
+static void open_level(struct ss_redact_json *json, bool is_array)
+{
+	struct ss_redact_level level = { is_array, false, (uint8_t)value_class(json) };
+
+	level.is_strange = level.class >= SS_REDACT_HOST;
+	/* keys that are not known, within what is known: not known either */
+	if (!is_array && !level.is_strange)
+		level.class = SS_REDACT_OTHER;
+	if (json->depth < SS_REDACT_DEPTH_MAX)
+		json->levels[json->depth] = level;
+	if (json->depth < UINT32_MAX)
+		json->depth++;
+	json->expects_key = !is_array;
+	json->has_value = false;
+}
+
+/* Back to the level around the last one of that kind; a bracket that closes nothing is left. */
+static void close_level(struct ss_redact_json *json, bool is_array)
+{
+	uint32_t depth = json->depth;
+
+	while (depth && depth <= SS_REDACT_DEPTH_MAX &&
+	       json->levels[depth - 1].is_array != is_array)
+		depth--;
+	if (depth)
+		json->depth = depth - 1;
+	json->expects_key = false;
+	json->has_value = true;
+}
+
+/* The end of the text that begins at `at`, by its first quote that is not escaped. */
+static enum found plain_end(const struct cursor *cursor, const char *at, const char **out)
+{
+	const char *from = at;
+
+	for (;; at++) {
+		at = ss_bytes_string_stop(at);
+		if (at >= cursor->end)
+			return cursor->whole ? NOT_FOUND : MORE;
+		if (at - from > KEY_BYTES_MAX)
+			return NOT_FOUND;
+		if (*at == '"')
+			break;
+		at += *at == '\\';
+	}
+	*out = at;
+	return FOUND;
+}
+
+/* Does a comma behind a quote say that the quote closes its text? */
+static enum found comma_closes(struct cursor *cursor, const char *comma, bool in_array)
+{
+	const char *next = ss_bytes_skip_space(comma + 1), *quote = NULL, *key;
+	enum found found;
+
+	if (next >= cursor->end)
+		return cursor->whole ? FOUND : MORE;
+	if (*next != '"')
+		return in_array || strchr("{[-0123456789}]", *next) ? FOUND : NOT_FOUND;
+	found = plain_end(cursor, next + 1, &quote);
+	if (found != FOUND)
+		return found == MORE ? MORE : FOUND;
+	key = next + 1;
+	next = ss_bytes_skip_space(quote + 1);
+	if (next >= cursor->end)
+		return cursor->whole ? FOUND : MORE;
+	if (*next == ':' && !in_array) {
+		cursor->key = key;
+		cursor->key_end = quote;
+	}
+	return *next == ':' || (in_array && (*next == ',' || *next == ']')) ? FOUND : NOT_FOUND;
+}
+
+static enum found quote_closes(struct cursor *cursor, const char *quote, bool *is_key)
+{
+	const struct ss_redact_json *json = &cursor->stream->json;
+	bool in_array = level_of(json)->is_array;
+	const char *next = ss_bytes_skip_space(quote + 1);
+
+	*is_key = false;
+	if (next >= cursor->end)
+		return cursor->whole ? FOUND : MORE;
+	if (*next == ':' && (in_array || json->expects_key || json->has_value)) {
+		*is_key = true;
+		return FOUND;
+	}
+	if (!in_array && json->expects_key)
+		return NOT_FOUND;
+	if (*next == ',')
+		return comma_closes(cursor, next, in_array);
+	return *next == '}' || *next == ']' ? FOUND : NOT_FOUND;
+}
+
+struct string {
+	const char *text, *end;
+	bool is_key;
+	bool is_odd; /* has quotes in it that are not escaped */
+};
+
+/* The closing quote of the text that begins at `at`; at the end of the file: the end. */
+static enum found find_end(struct cursor *cursor, const char *at, struct string *out)
+{
+	*out = (struct string){ .text = at };
+	if (at == cursor->key) {
+		out->end = cursor->key_end;
+		out->is_key = true;
+		return FOUND;
+	}
+	for (;; at++) {
+		enum found found;
+
+		at = ss_bytes_string_stop(at);
+		if (at >= cursor->end) {
+			out->end = cursor->end;
+			out->is_key = false;
+			return cursor->whole ? FOUND : MORE;
+		}
+		if (*at != '"') {
+			at += *at == '\\';
+			continue;
+		}
+		found = quote_closes(cursor, at, &out->is_key);
+		if (found != NOT_FOUND) {
+			out->end = at;
+			return found;
+		}
+		out->is_odd = true;
+	}
+}
+
+/* Puts what stands for the text in its place. */
+static bool replace(struct cursor *cursor, enum ss_redact_class class, bool in_quotes,
+		    const char *text, const char *end, struct ss_redact_answer *answer)
+{
+	struct ss_redact_stream *stream = cursor->stream;
+
+	if (!ss_redact_ask(stream, class, in_quotes, text, (size_t)(end - text), answer))
+		return false;
+	if (answer->length == SS_REDACT_STAYS)
+		return true;
+	ss_text_add(&stream->out, cursor->kept, (size_t)(text - cursor->kept));
+	ss_text_add(&stream->out, ss_redact_answered(stream, answer), answer->length);
+	cursor->kept = end;
+	return true;
+}
+
+/* Whether letters are hidden in escapes: "\\u0061". */
+static bool has_hidden(const char *text, const char *end)
+{
+	for (; text + 1 < end; text++)
+		if (*text == '\\' && text[1] == 'u')
+			return true;
+	return false;
+}
+
+static bool is_text(const struct string *string, const char *text)
+{
+	size_t length = strlen(text);
+
+	return (size_t)(string->end - string->text) == length &&
+	       memcmp(string->text, text, length) == 0;
+}
+
+/* How the text itself is treated. */
+static enum ss_redact_class text_class(const struct ss_redact_json *json,
+				       const struct string *string)
+{
+	const struct ss_redact_level *level = level_of(json);
+
+	if (string->is_key && !level->is_strange)
+		return SS_REDACT_KEY;
+	/* in what we do not know a key can be anything: a host, a user */
+	if (string->is_key)
+		return ss_redact_key_class(string->text, (size_t)(string->end - string->text)) ==
+				       SS_REDACT_OTHER
+			       ? SS_REDACT_OTHER
+			       : SS_REDACT_KEY;
+	/* an odd text is left in its form, escapes and all: it may be more than one */
+	if (string->is_odd && has_hidden(string->text, string->end))
+		return SS_REDACT_OTHER;
+	return value_class(json);
+}
+
+/*
+ * Where brackets or quotes are missing, events stand in what we do not know; readers find them all
+ * the same.
+ */
+static bool is_events(const struct string *key)
+{
+	static const char behind[] = "\"traceEvents";
+	size_t length = sizeof(behind) - 1;
+
+	return is_text(key, "traceEvents") ||
+	       (key->is_odd && (size_t)(key->end - key->text) >= length &&
+		memcmp(key->end - length, behind, length) == 0);
+}
+
+static void know_event(struct ss_redact_json *json, const struct string *string)
+{
+	if (string->is_key && is_text(string, "ph") && json->depth &&
+	    json->depth <= SS_REDACT_DEPTH_MAX)
+		json->levels[json->depth - 1].is_strange = false;
+}
+
+/* The class of the value behind a key: what stands in something we do not know is not known. */
+static enum ss_redact_class class_behind(const struct ss_redact_json *json,
+					 const struct string *key, enum ss_redact_class own)
+{
+	const struct ss_redact_level *level = level_of(json);
+
+	if (is_events(key))
+		return SS_REDACT_NAME;
+	return level->is_array || (own != SS_REDACT_OTHER && !level->is_strange)
+		       ? own
+		       : (enum ss_redact_class)level->class;
+}
+
+static enum found take_string(struct cursor *cursor, bool *failed)
+{
+	struct ss_redact_json *json = &cursor->stream->json;
+	struct ss_redact_answer answer;
+	struct string found;
+
+	if (find_end(cursor, cursor->at + 1, &found) != FOUND)
+		return MORE;
+	know_event(json, &found);
+	*failed = !replace(cursor, text_class(json, &found), !found.is_odd, found.text, found.end,
+			   &answer);
+	if (found.is_key && !*failed) {
+		json->class = (uint8_t)class_behind(json, &found,
+						    (enum ss_redact_class)answer.class);
+		json->expects_key = false;
+	}
+	json->has_value = !found.is_key;
+	cursor->at = found.end + (found.end < cursor->end);
+	return FOUND;
+}
+
+static bool is_bare(char byte)
+{
+	return (unsigned char)byte > ' ' && byte != ',' && byte != '}' && byte != ']' &&
+	       byte != '"' && byte != '{' && byte != '[' && byte != ':';
+}
+
+/* Numbers, and the words that stand for values. */
+static bool is_value(const char *text, size_t length)
+{
+	static const char *const words[] = { "true", "false", "null",     "NaN",       "nan",
+					     "inf",  "Inf",   "Infinity", "N/A",       "None",
+					     "True", "False", "-inf",     "-Infinity", "-nan" };
+	size_t digits = 0, i;
+
+	for (i = 0; i < length; i++)
+		if (text[i] >= '0' && text[i] <= '9')
+			digits++;
+		else if (!text[i] || !strchr("+-.eE", text[i]))
+			break;
+	if (i == length && digits)
+		return true;
+	for (i = 0; i < SS_COUNT(words); i++)
+		if (strlen(words[i]) == length && memcmp(words[i], text, length) == 0)
+			return true;
+	return false;
+}
+
+/* A word of this length is none: it is taken in pieces. */
+#define BARE_BYTES_MAX 65536
+
+static bool is_of_number(char byte)
+{
+	return (byte >= '0' && byte <= '9') || byte == '.' || byte == '-' || byte == 'e' ||
+	       byte == 'E' || byte == '+';
+}
+
+static enum found take_bare(struct cursor *cursor, bool *failed)
+{
+	const char *from = cursor->at, *at = from;
+	struct ss_redact_answer answer;
+
+	/* most of a file: numbers, with something behind them that cannot be part of one */
+	while (is_of_number(*at))
+		at++;
+	if (at < cursor->end && !is_bare(*at) && at > from && *from >= '0' && *from <= '9') {
+		cursor->at = at;
+		return FOUND;
+	}
+	while (is_bare(*at) && at < cursor->end)
+		at++;
+	/* a byte below ' ' that is no white space */
+	at += at == from;
+	if (at >= cursor->end && !cursor->whole && at - from < BARE_BYTES_MAX)
+		return MORE;
+	/* as a key: nothing of it is kept on demand */
+	if (!is_value(from, (size_t)(at - from)))
+		*failed = !replace(cursor, SS_REDACT_KEY, false, from, at, &answer);
+	cursor->at = at;
+	return FOUND;
+}
+
+/* Takes one piece; MORE: the window ends in it. */
+static enum found take(struct cursor *cursor, bool *failed)
+{
+	struct ss_redact_json *json = &cursor->stream->json;
+
+	switch (*cursor->at) {
+	case '"':
+		return take_string(cursor, failed);
+	case '{':
+	case '[':
+		open_level(json, *cursor->at == '[');
+		break;
+	case '}':
+	case ']':
+		close_level(json, *cursor->at == ']');
+		break;
+	case ',':
+		json->expects_key = !level_of(json)->is_array;
+		json->has_value = false;
+		break;
+	case ':':
+		break;
+	case ' ':
+	case '\n':
+	case '\t':
+	case '\r':
+		cursor->at = ss_bytes_skip_space(cursor->at);
+		return FOUND;
+	default:
+		json->has_value = true;
+		return take_bare(cursor, failed);
+	}
+	cursor->at++;
+	return FOUND;
+}
+
+enum ss_status ss_redact_json_step(struct ss_redact_stream *stream, struct ss_error *err)
+{
+	struct cursor cursor = { .stream = stream,
+				 .at = stream->at,
+				 .end = stream->end,
+				 .kept = stream->at,
+				 .whole = stream->is_over };
+	bool failed = false;
+
+	/* Windows begins UTF-8 files with it */
+	if (!stream->json.has_begun && cursor.end - cursor.at >= 3 &&
+	    memcmp(cursor.at, "\xef\xbb\xbf", 3) == 0)
+		cursor.at += 3;
+	stream->json.has_begun = true;
+	while (cursor.at < cursor.end && !failed && take(&cursor, &failed) == FOUND)
+		;
+	if (failed)
+		return ss_fail_memory(err, "the texts of the file");
+	ss_text_add(&stream->out, cursor.kept, (size_t)(cursor.at - cursor.kept));
+	stream->at = cursor.at;
+	return SS_OK;
+}

@@ -1,0 +1,173 @@
+/*
+ * pickle.c - pickles with other texts, operation by operation.
+ *
+ * Nothing is run: operations that push a text get another one, the rest is copied. Frames are
+ * left out, which are for readers that cannot look ahead; numbers in the memo stay as they are.
+ * Operations that import or call something are refused.
+ */
+#include <string.h>
+
+#include "redact/stream.h"
+
+/* What follows the byte of an operation. */
+enum argument {
+	ARGUMENT_NONE, /* not an operation of data */
+	ARGUMENT_BYTES,
+	ARGUMENT_LINE,
+	ARGUMENT_TEXT, /* its length in so many bytes, then the text */
+	ARGUMENT_LONG, /* the same, of a number */
+};
+
+struct operation {
+	enum argument argument;
+	size_t bytes;
+};
+
+static const struct {
+	const char *bytes;
+	struct operation operation;
+} operations[] = {
+	{ "Nldt)012}](eaus.\x85\x86\x87\x88\x89\x8f\x90\x91\x94", { ARGUMENT_BYTES, 0 } },
+	{ "Khq\x80", { ARGUMENT_BYTES, 1 } },
+	{ "M", { ARGUMENT_BYTES, 2 } },
+	{ "Jjr", { ARGUMENT_BYTES, 4 } },
+	{ "G\x95", { ARGUMENT_BYTES, 8 } },
+	{ "ILFSVpg", { ARGUMENT_LINE, 0 } },
+	{ "\x8c"
+	  "CU",
+	  { ARGUMENT_TEXT, 1 } },
+	{ "XBT", { ARGUMENT_TEXT, 4 } },
+	{ "\x8d\x8e\x96", { ARGUMENT_TEXT, 8 } },
+	{ "\x8a", { ARGUMENT_LONG, 1 } },
+	{ "\x8b", { ARGUMENT_LONG, 4 } },
+};
+
+static struct operation operation_of(char byte)
+{
+	for (size_t i = 0; byte && i < SS_COUNT(operations); i++)
+		if (strchr(operations[i].bytes, byte))
+			return operations[i].operation;
+	return (struct operation){ ARGUMENT_NONE, 0 };
+}
+
+/* Longer ones are refused by the reader, too. */
+#define TEXT_BYTES_MAX ((uint64_t)16 << 20)
+
+static uint64_t little(const char *at, size_t bytes)
+{
+	uint64_t word = 0;
+
+	for (size_t i = bytes; i-- > 0;)
+		word = word << 8 | (unsigned char)at[i];
+	return word;
+}
+
+/* The same operation for longer texts, where the length does not fit. */
+static char wider(unsigned char byte)
+{
+	return byte == 'U' ? 'T' : byte == 'C' ? 'B' : 'X';
+}
+
+static bool add_text(struct ss_redact_stream *stream, const char *at, size_t width,
+		     const char *text, size_t length)
+{
+	struct ss_redact_answer answer;
+	const char *made = text;
+	char head[9] = { *at };
+
+	if (!ss_redact_ask(stream, SS_REDACT_NAME, false, text, length, &answer))
+		return false;
+	if (answer.length != SS_REDACT_STAYS) {
+		made = ss_redact_answered(stream, &answer);
+		length = answer.length;
+	}
+	if (width == 1 && length > UINT8_MAX) {
+		head[0] = wider((unsigned char)*at);
+		width = 4;
+	}
+	for (size_t i = 0; i < width; i++)
+		head[1 + i] = (char)((uint64_t)length >> 8 * i);
+	ss_text_add(&stream->out, head, 1 + width);
+	ss_text_add(&stream->out, made, length);
+	return true;
+}
+
+/* A line of protocol 0. In one with escapes no word is believed: it can hide any. */
+static bool add_line(struct ss_redact_stream *stream, const char *at, size_t length)
+{
+	bool is_text = *at == 'S' || *at == 'V';
+	enum ss_redact_class class = !is_text                   ? SS_REDACT_NUMBER
+				     : memchr(at, '\\', length) ? SS_REDACT_OTHER
+								: SS_REDACT_NAME;
+	size_t quote = *at == 'S' && length >= 3;
+	struct ss_redact_answer answer;
+
+	ss_text_add(&stream->out, at, 1 + quote);
+	if (!ss_redact_ask(stream, class, false, at + 1 + quote, length - 1 - 2 * quote, &answer))
+		return false;
+	if (answer.length == SS_REDACT_STAYS)
+		ss_text_add(&stream->out, at + 1 + quote, length - 1 - 2 * quote);
+	else
+		ss_text_add(&stream->out, ss_redact_answered(stream, &answer), answer.length);
+	ss_text_add(&stream->out, at + length - quote, quote);
+	ss_text_add(&stream->out, "\n", 1);
+	return true;
+}
+
+/* Moves *at behind one operation; where it stays, the window ends in it. */
+static enum ss_status take(struct ss_redact_stream *stream, const char **at, struct ss_error *err)
+{
+	unsigned char byte = (unsigned char)**at;
+	struct operation operation = operation_of(**at);
+	size_t left = (size_t)(stream->end - *at), length = 1 + operation.bytes;
+	const char *stop;
+	uint64_t counted;
+
+	if (operation.argument == ARGUMENT_NONE)
+		return ss_fail(err, SS_ERR_FORMAT,
+			       "a pickle that imports or calls something (operation 0x%02x): only "
+			       "data can be redacted",
+			       byte);
+	if (operation.argument == ARGUMENT_LINE) {
+		stop = memchr(*at, '\n', left);
+		if (stop && !add_line(stream, *at, (size_t)(stop - *at)))
+			return ss_fail_memory(err, "the texts of the file");
+		*at = stop ? stop + 1 : *at;
+		return SS_OK;
+	}
+	if (left < length)
+		return SS_OK;
+	if (operation.argument >= ARGUMENT_TEXT) {
+		counted = little(*at + 1, operation.bytes);
+		if (counted > TEXT_BYTES_MAX)
+			return ss_fail(err, SS_ERR_LIMIT, "a text of %llu bytes",
+				       (unsigned long long)counted);
+		if (left < length + counted)
+			return SS_OK;
+		if (operation.argument == ARGUMENT_TEXT) {
+			if (!add_text(stream, *at, operation.bytes, *at + length, (size_t)counted))
+				return ss_fail_memory(err, "the texts of the file");
+			*at += length + counted;
+			return SS_OK;
+		}
+		length += counted;
+	}
+	if (byte != 0x95)
+		ss_text_add(&stream->out, *at, length);
+	stream->is_done = byte == '.';
+	*at += length;
+	return SS_OK;
+}
+
+enum ss_status ss_redact_pickle_step(struct ss_redact_stream *stream, struct ss_error *err)
+{
+	const char *at = stream->at, *before = NULL;
+
+	while (at < stream->end && at != before && !stream->is_done) {
+		before = at;
+		SS_TRY(take(stream, &at, err));
+	}
+	/* what follows the end is no part of the pickle, and nobody has looked at it */
+	stream->at = stream->is_done ? stream->end : at;
+	return SS_OK;
+}

@@ -1,0 +1,308 @@
+/*
+ * source.c - a source in front of another one, with other texts.
+ */
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/thread.h"
+#include "read/json.h"
+#include "read/pickle.h"
+#include "redact/stream.h"
+
+#define WINDOW_BYTES ((size_t)256 * 1024)
+/* Longer texts are no names, and readers refuse them or should. */
+#define WINDOW_BYTES_MAX ((size_t)256 << 20)
+
+/* Beyond these the cache is emptied: what it saves is not worth more. */
+#define ASKED_MAX 100000u
+#define ANSWERED_BYTES_MAX ((size_t)32 << 20)
+/* Longer texts do not come twice. */
+#define ASKED_BYTES_MAX 16384u
+
+/* --- the cache ---------------------------------------------------------------------- */
+
+static void release_caches(struct ss_redact_stream *stream)
+{
+	for (int i = 0; i < SS_REDACT_CLASSES; i++) {
+		struct ss_redact_cache *cache = &stream->caches[i];
+
+		ss_strings_release(&cache->asked);
+		ss_memory_free(stream->source.memory, cache->answers,
+			       cache->capacity * sizeof(*cache->answers));
+		*cache = (struct ss_redact_cache){ 0 };
+	}
+	memset(stream->recent, 0, sizeof(stream->recent));
+	stream->answered.length = 0;
+}
+
+/* Its place among the last ones: by length, beginning and end. Texts lie in the window: padded. */
+static struct ss_redact_recent *recent_of(struct ss_redact_stream *stream,
+					  enum ss_redact_class class, const char *text,
+					  size_t length)
+{
+	uint64_t head = ss_hash_word(text), tail = 0;
+
+	if (length < 8)
+		head &= UINT64_MAX >> (64 - 8 * length);
+	else
+		tail = ss_hash_word(text + length - 8);
+	tail = tail * SS_HASH_FACTOR ^ (uint64_t)length << 32 ^ (uint32_t) class;
+	head = (head ^ tail) * SS_HASH_SEED;
+	return &stream->recent[head >> 54];
+}
+
+static void add_escaped(struct ss_text *out, const char *text, size_t length)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < length; i++) {
+		unsigned char byte = (unsigned char)text[i];
+		char escape[6] = { '\\', text[i], '0', '0', hex[byte >> 4], hex[byte & 15] };
+
+		if (byte == '"' || byte == '\\') {
+			ss_text_add(out, escape, 2);
+		} else if (byte < ' ') {
+			escape[1] = 'u';
+			ss_text_add(out, escape, 6);
+		} else {
+			ss_text_add(out, text + i, 1);
+		}
+	}
+}
+
+static bool is_known_key(enum ss_redact_class class, const struct ss_redact_answer *answer)
+{
+	return class == SS_REDACT_KEY && answer->class != SS_REDACT_OTHER;
+}
+
+/* Finds what stands for the text and appends it to `answered`. */
+static bool find_answer(struct ss_redact_stream *stream, enum ss_redact_class class, bool is_json,
+			const char *text, size_t length, struct ss_redact_answer *out)
+{
+	bool escaped = is_json && memchr(text, '\\', length);
+	size_t from = stream->answered.length;
+
+	if (escaped) {
+		struct ss_json_span span = { text, (uint32_t)length, SS_JSON_STRING, 1 };
+
+		stream->plain.length = 0;
+		if (!ss_text_reserve(&stream->plain, length + 4))
+			return false;
+		length = ss_json_unescape(&span, stream->plain.data);
+		text = stream->plain.data;
+	}
+	*out = (struct ss_redact_answer){ (uint32_t)from, SS_REDACT_STAYS, (uint8_t) class };
+	out->class = (uint8_t)(class == SS_REDACT_KEY ? ss_redact_key_class(text, length)
+						      : ss_redact_class_of(class, text, length));
+	stream->made.length = 0;
+	if (is_known_key(class, out) ||
+	    !ss_redact_text(stream->redactor,
+			    class == SS_REDACT_KEY ? class : (enum ss_redact_class)out->class, text,
+			    length, &stream->made))
+		return !ss_text_failed(&stream->made);
+	ss_redactor_note(stream->redactor,
+			 class == SS_REDACT_KEY ? class : (enum ss_redact_class)out->class, text,
+			 length);
+	if (escaped)
+		add_escaped(&stream->answered, stream->made.data, stream->made.length);
+	else
+		ss_text_add(&stream->answered, stream->made.data, stream->made.length);
+	out->length = (uint32_t)(stream->answered.length - from);
+	return !ss_text_failed(&stream->made) && !ss_text_failed(&stream->answered);
+}
+
+static bool is_cached(struct ss_redact_stream *stream, enum ss_redact_class class, const char *text,
+		      size_t length, uint32_t *id, bool *is_new)
+{
+	struct ss_redact_cache *cache = &stream->caches[class];
+	uint32_t had;
+
+	if (cache->asked.count > ASKED_MAX || stream->answered.length > ANSWERED_BYTES_MAX)
+		release_caches(stream);
+	if (!cache->asked.items && !ss_strings_init(&cache->asked, stream->source.memory))
+		return false;
+	had = cache->asked.count;
+	*id = ss_strings_add(&cache->asked, text, length);
+	*is_new = *id == had;
+	return *id != SS_NO_ID &&
+	       ss_memory_reserve(stream->source.memory, (void **)&cache->answers, &cache->capacity,
+				 (size_t)cache->asked.count + 1, sizeof(*cache->answers));
+}
+
+static inline void count_change(struct ss_redact_stream *stream, enum ss_redact_class class,
+				const struct ss_redact_answer *answer)
+{
+	stream->texts[class == SS_REDACT_KEY ? SS_REDACT_KEY : answer->class] += answer->length !=
+										 SS_REDACT_STAYS;
+}
+
+bool ss_redact_ask(struct ss_redact_stream *stream, enum ss_redact_class class, bool is_json,
+		   const char *text, size_t length, struct ss_redact_answer *out)
+{
+	struct ss_redact_cache *cache = &stream->caches[class];
+	struct ss_redact_recent *recent;
+	bool is_new = true;
+	uint32_t id = 0;
+
+	if (!length) {
+		*out = (struct ss_redact_answer){ 0, SS_REDACT_STAYS, SS_REDACT_OTHER };
+		return true;
+	}
+	recent = recent_of(stream, class, text, length);
+	if (recent->text && recent->length == length && recent->class == (uint32_t) class &&
+	    memcmp(recent->text, text, length) == 0) {
+		*out = recent->answer;
+		count_change(stream, class, out);
+		return true;
+	}
+	if (length > ASKED_BYTES_MAX) {
+		if (stream->answered.length > ANSWERED_BYTES_MAX)
+			release_caches(stream);
+		if (!find_answer(stream, class, is_json, text, length, out))
+			return false;
+	} else {
+		if (!is_cached(stream, class, text, length, &id, &is_new))
+			return false;
+		if (is_new && !find_answer(stream, class, is_json, text, length, out))
+			return false;
+		if (is_new)
+			cache->answers[id] = *out;
+		else
+			*out = cache->answers[id];
+		*recent = (struct ss_redact_recent){ cache->asked.items[id].text, (uint32_t)length,
+						     (uint32_t) class, *out };
+	}
+	count_change(stream, class, out);
+	return true;
+}
+
+/* --- the source ----------------------------------------------------------------------- */
+
+static void stream_close(struct ss_source *source)
+{
+	struct ss_redact_stream *stream = (struct ss_redact_stream *)source;
+	struct ss_memory *memory = source->memory;
+
+	ss_gate_lock(stream->redactor->gate);
+	for (int i = 0; i < SS_REDACT_CLASSES; i++)
+		stream->redactor->texts[i] += stream->texts[i];
+	ss_gate_unlock(stream->redactor->gate);
+	release_caches(stream);
+	ss_text_release(&stream->answered);
+	ss_text_release(&stream->plain);
+	ss_text_release(&stream->made);
+	ss_text_release(&stream->out);
+	ss_memory_free(memory, stream->window, stream->window_bytes + SS_PAD_BYTES);
+	ss_source_close(stream->inner);
+	ss_memory_free(memory, stream, sizeof(*stream));
+}
+
+/* More of the file behind what is left of the window. */
+static enum ss_status fill_window(struct ss_redact_stream *stream, struct ss_error *err)
+{
+	size_t left = (size_t)(stream->end - stream->at), wanted = stream->window_bytes, got;
+
+	if (left)
+		memmove(stream->window, stream->at, left);
+	if (left > wanted / 2)
+		wanted *= 2;
+	if (!wanted)
+		wanted = WINDOW_BYTES;
+	if (wanted > WINDOW_BYTES_MAX)
+		return ss_fail(err, SS_ERR_LIMIT, "a text of more than %zu MB",
+			       WINDOW_BYTES_MAX >> 21);
+	if (wanted > stream->window_bytes) {
+		size_t had = stream->window ? stream->window_bytes + SS_PAD_BYTES : 0;
+		char *window = ss_memory_resize(stream->source.memory, stream->window, had,
+						wanted + SS_PAD_BYTES);
+
+		if (!window)
+			return ss_fail_memory(err, "the file that is redacted");
+		stream->window = window;
+		stream->window_bytes = wanted;
+	}
+	stream->at = stream->window;
+	stream->end = stream->window + left;
+	SS_TRY(ss_source_fill(stream->inner, stream->window + left, stream->window_bytes - left,
+			      &got, err));
+	stream->end += got;
+	stream->is_over = left + got < stream->window_bytes;
+	memset(stream->window + left + got, 0, SS_PAD_BYTES);
+	stream->source.done_bytes = stream->inner->done_bytes;
+	stream->source.flaw = stream->inner->flaw;
+	return SS_OK;
+}
+
+static enum ss_status stream_read(struct ss_source *source, char *buffer, size_t room, size_t *got,
+				  struct ss_error *err)
+{
+	struct ss_redact_stream *stream = (struct ss_redact_stream *)source;
+
+	*got = 0;
+	while (stream->out_at == stream->out.length) {
+		const char *before = stream->at;
+
+		stream->out.length = stream->out_at = 0;
+		if (stream->at < stream->end)
+			SS_TRY(stream->step(stream, err));
+		if (ss_text_failed(&stream->out))
+			return ss_fail_memory(err, "the file that is redacted");
+		if (stream->out.length || stream->at != before)
+			continue;
+		if (stream->is_over)
+			return SS_OK;
+		SS_TRY(fill_window(stream, err));
+	}
+	*got = stream->out.length - stream->out_at;
+	*got = *got < room ? *got : room;
+	memcpy(buffer, stream->out.data + stream->out_at, *got);
+	stream->out_at += *got;
+	return SS_OK;
+}
+
+static bool is_json(const char *bytes, size_t length)
+{
+	size_t at = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+	while (at < length && (unsigned char)bytes[at] <= ' ' && bytes[at])
+		at++;
+	return at == length || bytes[at] == '{' || bytes[at] == '[';
+}
+
+enum ss_status ss_redact_source(struct ss_redactor *redactor, struct ss_source *inner,
+				struct ss_source **out, struct ss_error *err)
+{
+	struct ss_redact_stream *stream = NULL;
+	const char *next = NULL;
+	size_t length = 0;
+	enum ss_status status = ss_source_peek(inner, &next, &length, err);
+
+	*out = NULL;
+	if (status == SS_OK && !is_json(next, length) && !ss_pickle_is_start(next, length))
+		status = ss_fail(err, SS_ERR_FORMAT, "it is neither JSON nor a pickle");
+	if (status == SS_OK) {
+		stream = ss_memory_resize(inner->memory, NULL, 0, sizeof(*stream));
+		if (!stream)
+			status = ss_fail_memory(err, "a file");
+	}
+	if (status != SS_OK) {
+		ss_source_close(inner);
+		return status;
+	}
+	memset(stream, 0, sizeof(*stream));
+	stream->source = (struct ss_source){ .memory = inner->memory,
+					     .read = stream_read,
+					     .close = stream_close,
+					     .stamp = inner->stamp,
+					     .done_bytes = inner->done_bytes,
+					     .total_bytes = inner->total_bytes };
+	stream->redactor = redactor;
+	stream->inner = inner;
+	stream->step = is_json(next, length) ? ss_redact_json_step : ss_redact_pickle_step;
+	stream->json.class = SS_REDACT_NAME;
+	ss_gate_lock(redactor->gate);
+	redactor->file_count++;
+	ss_gate_unlock(redactor->gate);
+	*out = &stream->source;
+	return SS_OK;
+}
