@@ -203,6 +203,9 @@ static size_t find_values(const struct mutation *mutation, struct span event, st
 {
 	size_t count = 0;
 
+	/* a change before may have made the text shorter */
+	if (event.to > mutation->size)
+		event.to = mutation->size;
 	for (size_t at = event.from; at < event.to && count < KEYS_MAX;) {
 		size_t end;
 
