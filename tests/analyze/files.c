@@ -22,7 +22,8 @@ static const struct view_case cases[] = {
 				       "\"dur\":30}]",
 	  "rank,steps,median_step_ns,span_ns,kept_events", "-,2,10000,30000,3" },
 	{ "what was lost or mended is counted by kind",
-	  "[{\"ph\":\"X\",\"cat\":\"a\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":-5},5,6]",
+	  "[{\"ph\":\"X\",\"cat\":\"a\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1,"
+	  "\"dur\":-5},5,6]",
 	  "events,oddities", "3,2" },
 };
 

@@ -3,14 +3,17 @@
  */
 #include "support/view_cases.h"
 
+/* How an event that lasts begins. */
+#define SLICE "{\"ph\":\"X\",\"pid\":1,\"tid\":1,"
+
 /* A file in which nothing is odd but that no memory and stacks were recorded. */
-#define FILE_WITH(events)                                                                                \
-	"{\"distributedInfo\":{\"rank\":0},\"traceEvents\":[{\"ph\":\"X\",\"pid\":1,\"tid\":1,"          \
-	"\"cat\":\"user_annotation\",\"name\":"                                                          \
-	"\"ProfilerStep#1\",\"ts\":0,\"dur\":100},{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"cat\":\"cpu_op\"," \
-	"\"name\":\"a\",\"ts\":0,\"dur\":"                                                               \
-	"100,\"args\":{\"Input Dims\":[[1]],\"Call stack\":\"x\"}},{\"ph\":\"i\","                       \
-	"\"name\":\"[memory]\",\"ts\":1,"                                                                \
+#define FILE_WITH(events)                                                          \
+	"{\"distributedInfo\":{\"rank\":0},\"traceEvents\":[" SLICE                \
+	"\"cat\":\"user_annotation\",\"name\":"                                    \
+	"\"ProfilerStep#1\",\"ts\":0,\"dur\":100}," SLICE "\"cat\":\"cpu_op\","    \
+	"\"name\":\"a\",\"ts\":0,\"dur\":"                                         \
+	"100,\"args\":{\"Input Dims\":[[1]],\"Call stack\":\"x\"}},{\"ph\":\"i\"," \
+	"\"name\":\"[memory]\",\"ts\":1,"                                          \
 	"\"args\":{\"Bytes\":1}}" events "]}"
 
 static const struct view_case cases[] = {
@@ -18,33 +21,27 @@ static const struct view_case cases[] = {
 	{ "what was not recorded", "[]", "oddity,severity,count",
 	  "no-profiler-step,absent,1\nno-rank,absent,1\nno-cpu-ops,absent,1\nno-stacks,absent,1\n"
 	  "no-memory,absent,1" },
-	{ "lost, with its place",
-	  FILE_WITH(",{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"cat\":\"cpu_op\",\"name\":\"no time\"}"),
+	{ "lost, with its place", FILE_WITH("," SLICE "\"cat\":\"cpu_op\",\"name\":\"no time\"}"),
 	  "oddity,severity,files,count", "no-time,lost,1,1" },
-	{ "mended",
-	  FILE_WITH(
-		  ",{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"cat\":\"cpu_op\",\"name\":\"a\",\"ts\":1,\"dur\":-1}"),
+	{ "mended", FILE_WITH("," SLICE "\"cat\":\"cpu_op\",\"name\":\"a\",\"ts\":1,\"dur\":-1}"),
 	  "oddity,severity,count", "negative-duration,mended,1" },
 	{ "damaged keys and categories",
-	  FILE_WITH(",{\"ph\":\"X\",\"pjd\":1,\"tid\":1,\"cat\":\"cpu_oq\",\"name\":\"a\","
-		    "\"ts\":1,\"dus\":1}"),
+	  FILE_WITH(",{\"ph\":\"X\",\"pjd\":1,\"tid\":1,\"cat\":\"cpu_oq\","
+		    "\"name\":\"a\",\"ts\":1,\"dus\":1}"),
 	  "oddity,severity,count",
 	  "no-duration,mended,1\nno-track,mended,1\nunknown-category,note,1" },
 	{ "the profiler's own time is a share of the span",
-	  FILE_WITH(
-		  ",{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"cat\":\"overhead\",\"name\":\"b\",\"ts\":10,\"dur\":5},"
-		  "{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"cat\":"
-		  "\"overhead\",\"name\":\"b\",\"ts\":12,\"dur\":8}"),
+	  FILE_WITH("," SLICE "\"cat\":\"overhead\",\"name\":\"b\",\"ts\":10,\"dur\":5}," SLICE
+		    "\"cat\":"
+		    "\"overhead\",\"name\":\"b\",\"ts\":12,\"dur\":8}"),
 	  "oddity,count,time_ns,share_percent",
 	  "partial-overlap,1,-,-\nprofiler-overhead,2,10000,10.00" },
 	{ "calls but no kernels",
-	  FILE_WITH(
-		  ",{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"ts\":1,"
-		  "\"dur\":1}"),
+	  FILE_WITH("," SLICE "\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"ts\":1,"
+		    "\"dur\":1}"),
 	  "oddity,severity", "no-device-events,absent" },
 	{ "collectives without sizes",
-	  FILE_WITH(
-		  ",{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"cat\":\"kernel\",\"name\":\"ncclKernel\",\"ts\":1,\"dur\":1}"),
+	  FILE_WITH("," SLICE "\"cat\":\"kernel\",\"name\":\"ncclKernel\",\"ts\":1,\"dur\":1}"),
 	  "oddity", "orphan-device-event\nno-runtime-calls\nno-collective-args" },
 	{ "out of memory",
 	  FILE_WITH(",{\"ph\":\"i\",\"name\":\"[OutOfMemory]\",\"ts\":1,\"args\":{\"Bytes\":1}}"),
