@@ -42,7 +42,7 @@ SHORT_SECONDS = 20
 # How far the date goes on: about what a run gets through.
 SHAPES_A_DAY = 7
 # Parameters of requests that are other numbers in other files.
-GROWING = ("tracks", "track", "rows", "row", "files", "file", "from", "to", "event", "device")
+GROWING = ("tracks", "track", "rows", "row", "files", "file", "event", "device")
 
 
 class Made:
@@ -99,8 +99,10 @@ class Costs:
 def general(request):
     """A request without the numbers that grow with the file."""
     route, _, words = request.partition("?")
+    # windows of snapshots are numbers of events
+    growing = GROWING + ("to",) if route in ("memory", "bands") else GROWING
     return f"{route}?" + "&".join(
-        word.partition("=")[0] if word.partition("=")[0] in GROWING else word[:60]
+        word.partition("=")[0] if word.partition("=")[0] in growing else word[:60]
         for word in words.split("&"))
 
 
