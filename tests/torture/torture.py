@@ -41,6 +41,7 @@ EVERY_TIME = [
     (["steps", "one.json", "--no-sandbox"], ["memory", "shrink", "read", "open", "stat"]),
     (["info", "single", "--no-sandbox"], ["shrink", "folder", "stat", "open", "close"]),
     (["files", "single/one.json.zst", "--no-sandbox"], ["memory"]),  # was called damaged
+    (["devices", "one.json", "--no-sandbox"], ["memory"]),  # had no rows
     (["budget", "packed", "--no-sandbox"], ["open", "stat", "folder"]),  # counted twice
     (["merge", "job", "-o", "-"], ["stat", "write"]),  # words about the output were in it
     (["merge", "job", "-o", inputs.OLD], ["open", "stat", "rename", "sync", "close", "folder"]),
