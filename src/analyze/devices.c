@@ -93,8 +93,10 @@ static enum ss_status devices_run(const struct ss_subject *subject, struct ss_ta
 		if (track->class != SS_TRACK_DEVICE || !track->row_count)
 			continue;
 		at = ss_records_add(&devices, &track->pid);
-		if (at == SS_NO_ID)
+		if (at == SS_NO_ID) {
+			out->failed = true;
 			break;
+		}
 		tallies[at].device = track->pid;
 		count_track(trace, track, &tallies[at]);
 	}
