@@ -40,6 +40,16 @@ static bool is_in_valgrind(void)
 	return loaded && strstr(loaded, "vgpreload");
 }
 
+static bool is_turned_off(const struct command *command, const void *values)
+{
+	const struct option *option;
+
+	for (size_t i = 0; (option = command_option(command, i)); i++)
+		if (strcmp(option->name, "--no-sandbox") == 0)
+			return *(const bool *)((const char *)values + option->offset);
+	return false;
+}
+
 /*
  * Gives up what reading files of strangers does not need; false: there is no memory or file for
  * that, and nothing is read without it.
@@ -55,8 +65,7 @@ static bool lock(const struct command *command, const void *values,
 		return true;
 	if (command->begin)
 		command->begin(values, &needs);
-	if ((!command->reads && ((const struct show_options *)values)->no_sandbox) ||
-	    is_in_valgrind())
+	if (is_turned_off(command, values) || is_in_valgrind())
 		return true;
 	outputs = calloc(arguments->path_count + command->option_count + 1, sizeof(*outputs));
 	if (outputs) {

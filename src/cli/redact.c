@@ -17,7 +17,7 @@
 struct values {
 	struct redaction redaction;
 	const char *output, *format;
-	bool force;
+	bool force, no_sandbox;
 };
 
 static const struct option options[] = {
@@ -33,6 +33,8 @@ static const struct option options[] = {
 	  0 },
 	{ "--format", "text|json", "how to print what was replaced (default: text)", OPTION_TEXT,
 	  offsetof(struct values, format), 0 },
+	{ "--no-sandbox", "", "keep the rights that reading does not need", OPTION_FLAG,
+	  offsetof(struct values, no_sandbox), 0 },
 };
 
 static void prepare(void *values)
@@ -302,7 +304,9 @@ static int run(const struct command *command, const void *values, const struct a
 	ss_memory_init(&memory, 0);
 	ss_arena_init(&arena, &memory);
 	redacting.names = &names;
-	code = ss_strings_init(&names, &memory) ? redact_all(&redacting, &arena) : EXIT_FAILED;
+	code = ss_strings_init(&names, &memory)
+		       ? redact_all(&redacting, &arena)
+		       : complain(&redacting, "the list of files", "does not fit into memory");
 	ss_strings_release(&names);
 	ss_arena_release(&arena);
 	return redaction_end(command->name, &told, redacting.redactor, redacting.own->output,

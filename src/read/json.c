@@ -184,13 +184,14 @@ enum ss_json_result ss_json_key(struct ss_json *json, bool first, struct ss_json
 	}
 	if (*json->at == '}' && json->at < json->end) {
 		json->at++;
+		json->odd_commas += parted && !first;
 		*key = (struct ss_json_span){ 0 };
 		return SS_JSON_OK;
 	}
 	if (*json->at != '"' || json->at >= json->end)
 		return ss_json_unexpected(json);
 	json->at++;
-	json->no_commas += !parted;
+	json->odd_commas += !parted;
 	result = ss_json_string(json, SS_JSON_AFTER_KEY, key);
 	if (result != SS_JSON_OK)
 		return result;

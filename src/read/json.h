@@ -45,7 +45,7 @@ struct ss_json {
 	bool careful;        /* the second try, for what is no JSON: see ss_json_string() */
 	bool in_array;       /* the value at the cursor is an item, not a key's */
 	uint32_t odd_quotes; /* quotes taken as part of their string */
-	uint32_t no_commas;  /* keys that follow a value without a comma */
+	uint32_t odd_commas; /* missing between two keys, or behind the last value */
 };
 
 /* Moves to the next byte that is not white space. */

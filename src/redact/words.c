@@ -120,7 +120,7 @@ const char *const ss_words_public[] = {
 	"numpy numsms nv nvfuser nvidia nvjet nvl nvlink nvls nvml nvrtc nvshmem nvtx object ",
 	"occupancy occupancymax odd oddities oddity of off offset offsets offsetskernel on once ",
 	"one oneccl ones onesweep online onll oom op opaque opaquetype operator operators ops ",
-	"opt optim optimizer optimizers optional or order ordered origin orphan orphans os ",
+	"opt optim optimizer optimizers optional or order ordered origin orphan orphans os osrt ",
 	"other out outer outofmemory output outputs outside overhead overlap overlapping ",
 	"overloaded overrideable overrides oversubscribed pa packages packed pad padding page ",
 	"pageable paged pair pandas parallel param parameter parameters params part partial ",

@@ -116,8 +116,8 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 	[SS_ODD_SYNTAX] = {
 		"loose-json",
 		SS_SEVERITY_MENDED,
-		"a comma that is missing, an escape that JSON does not have, a list of shapes that "
-		"is none: read as it was probably meant",
+		"a comma too few or too many, an escape that JSON does not have, a list of shapes "
+		"that is none: read as it was probably meant",
 	},
 	[SS_ODD_NO_DURATION] = {
 		"no-duration",

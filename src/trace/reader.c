@@ -150,7 +150,7 @@ static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json 
 			break;
 	}
 	json->odd_quotes = inner.odd_quotes;
-	json->no_commas = inner.no_commas;
+	json->odd_commas = inner.odd_commas;
 	if (result != SS_JSON_OK)
 		return result;
 	fields->start = json->at;
@@ -162,12 +162,12 @@ static enum ss_json_result read_slowly(struct ss_reader *reader, struct ss_json 
 	if (fields->args) {
 		inner.at = fields->args;
 		inner.end = args.text + args.length;
-		inner.no_commas = 0;
+		inner.odd_commas = 0;
 		/* what was skipped as a whole may not hold together when it is read */
 		fields->has_args = ss_args_read(&reader->index, &inner, values) == SS_JSON_OK;
 		if (!fields->has_args && !json->careful)
 			return SS_JSON_BAD;
-		json->no_commas += inner.no_commas;
+		json->odd_commas += inner.odd_commas;
 	}
 	return SS_JSON_OK;
 }
@@ -205,7 +205,7 @@ static enum ss_json_result read_event(struct ss_reader *reader, struct ss_json *
 	result = read_slowly(reader, json, fields);
 	/* counters have free keys, and what needed mending is no example */
 	if (result == SS_JSON_OK && fields->phase && fields->phase != 'C' && !json->odd_quotes &&
-	    !json->no_commas && fields->category <= UINT16_MAX)
+	    !json->odd_commas && fields->category <= UINT16_MAX)
 		ss_shapes_learn(&reader->shapes, &reader->index, start, json->at, fields->phase,
 				(uint16_t)fields->category);
 	return result;
@@ -380,7 +380,7 @@ static enum ss_json_result read_carefully(struct ss_reader *reader, struct ss_js
 	if (!next && undecided < json->end && !json->whole)
 		return SS_JSON_MORE;
 	again.careful = true;
-	again.odd_quotes = again.no_commas = 0;
+	again.odd_quotes = again.odd_commas = 0;
 	again.end = next ? next : json->end;
 	again.whole = json->whole && !next;
 	result = read_slowly(reader, &again, fields);
@@ -391,7 +391,7 @@ static enum ss_json_result read_carefully(struct ss_reader *reader, struct ss_js
 	if (result == SS_JSON_OK) {
 		json->at = again.at;
 		json->odd_quotes = again.odd_quotes;
-		json->no_commas = again.no_commas;
+		json->odd_commas = again.odd_commas;
 	}
 	return result;
 }
@@ -405,7 +405,7 @@ static enum ss_json_result read_element(struct ss_reader *reader, struct ss_json
 
 	if (*start != '{')
 		return read_stranger(reader, json);
-	json->odd_quotes = json->no_commas = 0;
+	json->odd_quotes = json->odd_commas = 0;
 	result = read_event(reader, json, fields);
 	if (result == SS_JSON_BAD)
 		result = read_carefully(reader, json, fields);
@@ -413,8 +413,8 @@ static enum ss_json_result read_element(struct ss_reader *reader, struct ss_json
 		result = SS_JSON_BAD;
 	if (result == SS_JSON_OK && json->odd_quotes)
 		ss_quality_add(&reader->batch.quality, SS_ODD_QUOTES, json->odd_quotes);
-	if (result == SS_JSON_OK && json->no_commas)
-		ss_quality_add(&reader->batch.quality, SS_ODD_SYNTAX, json->no_commas);
+	if (result == SS_JSON_OK && json->odd_commas)
+		ss_quality_add(&reader->batch.quality, SS_ODD_SYNTAX, json->odd_commas);
 	return result;
 }
 

@@ -28,6 +28,7 @@ ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 OLD = b"what was there before"
 # a job that takes no time: it is written hundreds of times
 SMALL = ("sim", "-p", "ddp8-slow", "--set", "layers=2", "--steps", "2")
+LARGE = ("sim", "-p", "ddp8-slow", "--steps", "2")
 checks = 0
 
 
@@ -520,6 +521,8 @@ def folders(work):
 
 def main():
     os.umask(0o022)
+    for ends in ENDS:  # what the shell turned off, as nohup does, would stay so
+        signal.signal(ends, signal.SIG_DFL)
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
         work.chmod(0o755)
@@ -531,8 +534,11 @@ def main():
             read_only(words, out)
             print("ok", what)
         inputs(work)
-        full(work, job)
-        has_disk = mounted(work, job)
+        # each of its files is larger than what there is room for
+        large = work / "large"
+        run(*LARGE, "--ranks", 2, "-o", large)
+        full(work, large)
+        has_disk = mounted(work, large)
         for ends in ENDS:
             stop_while_reading(work, ends)
             stop_while_writing(work, job, ends)
