@@ -5,6 +5,7 @@
  * a table with many columns is turned into a list of its cells.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "render/diagnosis.h"
@@ -296,25 +297,6 @@ static void add_table(struct ss_layout *layout, struct ss_text *scratch, struct 
 			     layout->left_out == 1 ? " does" : "s do");
 }
 
-/* What a reader must know before trusting a figure. */
-static void add_trust(const struct ss_render_options *options, struct ss_text *out)
-{
-	const struct ss_trust *trust = &options->trust;
-
-	if (!trust->lost && !trust->mended && !trust->unreadable_files)
-		return;
-	ss_text_add_string(out, "Data quality:");
-	if (trust->unreadable_files)
-		ss_text_addf(out, " %" PRIu64 " of %" PRIu64 " files unreadable,",
-			     trust->unreadable_files, trust->files);
-	if (trust->cut_files == 1)
-		ss_text_add_string(out, " a file ends in the middle,");
-	else if (trust->cut_files)
-		ss_text_addf(out, " %" PRIu64 " files end in the middle,", trust->cut_files);
-	ss_text_addf(out, " %" PRIu64 " lost, %" PRIu64 " mended; stepscope quality says what\n",
-		     trust->lost, trust->mended);
-}
-
 static void add_sentence(const char *text, const struct ss_render_options *options,
 			 struct ss_text *out)
 {
@@ -324,6 +306,30 @@ static void add_sentence(const char *text, const struct ss_render_options *optio
 		text = add_wrapped(text, end, options->width, out);
 		ss_text_add_string(out, "\n");
 	}
+}
+
+/* What a reader must know before trusting a figure. */
+static void add_trust(const struct ss_render_options *options, struct ss_text *out)
+{
+	const struct ss_trust *trust = &options->trust;
+	char unreadable[64] = "", cut[64] = "", text[256];
+
+	if (!trust->lost && !trust->mended && !trust->unreadable_files)
+		return;
+	if (trust->unreadable_files)
+		snprintf(unreadable, sizeof(unreadable),
+			 " %" PRIu64 " of %" PRIu64 " files unreadable,", trust->unreadable_files,
+			 trust->files);
+	if (trust->cut_files == 1)
+		snprintf(cut, sizeof(cut), " a file ends in the middle,");
+	else if (trust->cut_files)
+		snprintf(cut, sizeof(cut), " %" PRIu64 " files end in the middle,",
+			 trust->cut_files);
+	snprintf(text, sizeof(text),
+		 "Data quality:%s%s %" PRIu64 " lost, %" PRIu64
+		 " mended; stepscope quality says what",
+		 unreadable, cut, trust->lost, trust->mended);
+	add_sentence(text, options, out);
 }
 
 static void text_table(const struct ss_table *table, const struct ss_render_options *options,

@@ -27,6 +27,10 @@ CYCLE_NS = 60000000000
 NAMES = ("rank{}.json", "rank_{}.json", "rank-{}.json", "rank_file{}.json", "worker{}.trace.json")
 
 
+# what the text of a view says of such a file
+CUT = r"Data quality: a file ends in the middle, [1-9]\d* lost"
+
+
 class Runs:
     """Runs the program and keeps what does not hold."""
 
@@ -103,10 +107,10 @@ def check_broken(runs, job, scratch):
     shutil.copytree(job, folder)
     whole = (job / "rank2.json").read_bytes()
     (folder / "rank2.json").write_bytes(whole[: len(whole) // 2])
-    runs.says("cut amid its events", folder, RANKS, r"Data quality: a file ends in the middle, [1-9]\d* lost")
+    runs.says("cut amid its events", folder, RANKS, CUT)
     packed = gzip.compress(whole)
     (folder / "rank2.json").write_bytes(packed[: len(packed) // 2])
-    runs.says("half of a gzip", folder, RANKS, r"Data quality: a file ends in the middle, [1-9]\d* lost")
+    runs.says("half of a gzip", folder, RANKS, CUT)
     (folder / "rank2.json").unlink()
     runs.says("missing", folder, others, r"Rank 2 of 4 is missing\.")
     (folder / "rank2.json").symlink_to(folder / "nowhere.json")

@@ -139,7 +139,8 @@ def make(work, stepscope):
     (work / "two.pickle").write_bytes(snapshot_bytes(2))
     (work / "beside" / "snapshot.pickle").write_bytes(snapshot_bytes(1))
     (work / "page.html").write_text(PAGE)
-    for words in (("pack", "packed"), ("sim", *SMALL, "--ranks", "2", "-o", "simulated")):
+    for words in (("pack", "packed"), ("sim", *SMALL, "--ranks", "2", "-o", "simulated"),
+                  ("redact", "one.json", "-o", "copies", "--key", "key")):
         subprocess.run([stepscope, *words], cwd=work, check=True, capture_output=True)
     shutil.copy(next(RECORDED.glob("*.json.gz")), work / "recorded.json.gz")
 
@@ -171,6 +172,10 @@ SPECIAL = {
               ["job", "-o", "out/new.json.gz", "--no-sandbox"],
               ["job", "-o", "-"]],
     "pack": [["job", "-o", "out/packs"], ["one.json", "-o", "out"], ["beside", "-o", "out/packs"]],
+    # with a key, so that the same comes out each time
+    "redact": [["one.json", "-o", "out/copy.json", "--key", "key", "--force", "--no-sandbox"],
+               ["beside", "-o", "out/copies", "--key", "key", "--force"],
+               ["job", "-o", "out/copies", "--key", "key", "--list", "out/list", "--force"]],
     "snapshot": [["one.pickle"], ["one.pickle", "holders"], ["one.pickle", "two.pickle"],
                  ["one.pickle", "timeline", "--format", "json"], ["one.json", "allocations"],
                  ["beside/snapshot.pickle", "summary"]],
