@@ -55,6 +55,10 @@ static const struct rule_case cases[] = {
 	  STEPS("frame train.py(9):test_model 1 10050 +9000;" PASS_AT("1")),
 	  "warning 1800.0 medium\nsome steps run forward passes without backward: 1.80 ms per "
 	  "step (train.py(9):test_model)" },
+	{ "one that takes no time, behind operators of the same start",
+	  STEPS("frame train.py(9):validate 1 13100 +0;" PASS_AT("1")),
+	  "warning 1800.0 medium\nsome steps run forward passes without backward: 1.80 ms per "
+	  "step" },
 	{ "nothing is computed: model.eval() alone", STEPS(IN("frame", "train.py(9):eval_mode")),
 	  "" },
 	{ "the file ends before the backward of its last step",

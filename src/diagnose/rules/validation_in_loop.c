@@ -68,7 +68,7 @@ static bool is_named_so(const struct validation *v, uint32_t row)
 	if (!ss_row_is_named(v->trace, row) || !(what & SS_CHORE_EVALUATES) ||
 	    (what & ~SS_CHORE_EVALUATES) || (ss_slice_flags(v->trace, row) & steps))
 		return false;
-	end = ss_row_behind(v->trace, row);
+	end = ss_row_last(v->trace, row) + 1;
 	return !ss_training_in(v->training, row, end) &&
 	       ss_training_computes(v->training, row, end);
 }
@@ -87,7 +87,7 @@ static void find_by_name(struct validation *v)
 		gone_ns = ss_wholes_claim(&v->wholes, row, slices->start_ns[row], to_ns);
 		if (gone_ns)
 			ss_sites_add(&v->sites, slices->name[row], row, gone_ns);
-		row = ss_row_behind(v->trace, row) - 1;
+		row = ss_row_last(v->trace, row);
 	}
 	v->is_named = v->sites.count;
 }
@@ -149,7 +149,7 @@ static bool find_stretches(struct validation *v)
 		if (step == SS_NO_ROW || v->phases->phase[row] != SS_PHASE_FORWARD)
 			continue;
 		top = top_of(v, row);
-		behind = ss_row_behind(v->trace, top);
+		behind = ss_row_last(v->trace, top) + 1;
 		next = behind > next ? behind : next;
 		if (ss_training_in(v->training, top, behind)) {
 			v->trained++;
@@ -187,7 +187,7 @@ static uint32_t function_around(const struct validation *v, uint32_t row)
 		row = slices->parent[row];
 		if (row == SS_NO_ROW ||
 		    (ss_slice_flags(v->trace, row) & (SS_NAME_STEP | SS_NAME_STEP_LIKE)) ||
-		    ss_training_in(v->training, row, ss_row_behind(v->trace, row)))
+		    ss_training_in(v->training, row, ss_row_last(v->trace, row) + 1))
 			break;
 		if (ss_row_is_named(v->trace, row))
 			found = row;
@@ -199,7 +199,7 @@ static uint32_t function_around(const struct validation *v, uint32_t row)
 static bool is_eval(const struct validation *v, uint32_t function)
 {
 	const struct ss_slices *slices = &v->trace->slices;
-	uint32_t end = ss_row_behind(v->trace, function);
+	uint32_t end = ss_row_last(v->trace, function) + 1;
 
 	for (uint32_t row = function; row < end; row++) {
 		const char *name = ss_strings_text(&v->trace->names, slices->name[row]);
