@@ -20,7 +20,8 @@ from hostile_input.making import CASES  # noqa: E402
 STEPSCOPE = sys.argv[1]
 # copies are compressed anew, which is told; texts are replaced, with the odd bytes in them
 COMPRESSED = {"compressed-trailing", "compressed-cut", "compressed-corrupt"}
-OTHERWISE = COMPRESSED | {"bad-utf8", "control-character", "unknown-phase", "no-phase"}
+OTHERWISE = COMPRESSED | {"bad-utf8", "control-character", "unknown-phase", "no-phase",
+                          "loose-json"}
 # a stream that goes on behind its damage gives bytes at random
 RANDOM = {"gzip, damaged at two thirds of a long file"}
 UNREADABLE = "(other or unreadable)"

@@ -3,21 +3,23 @@
 
 Usage: figures.py STEPSCOPE TRACES [PART OF A PATH]. Copies traces, jobs and snapshots with
 `redact` and compares every view, the verdict and the views of memory before and after: the rows
-as they are but for their texts, in any order. Without a part of a path every eighth input is
-taken, others each day of the week.
+as they are but for their texts, in any order. STEPSCOPE_QUICK=1 takes a 24th of the inputs, others
+each day.
 """
 import collections
-import datetime
 import json
 import pathlib
 import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from today import share
+
 STEPSCOPE = sys.argv[1]
 TRACES = pathlib.Path(sys.argv[2])
 WANTED = sys.argv[3] if len(sys.argv) > 3 else None
-EVERY = 8
 # of the file itself, and of the machine
 OTHER_COLUMNS = {"disk_bytes", "file_bytes", "load_seconds", "unpacked_bytes", "bytes_per_event"}
 FOLDERS = ("jobs/*", "cpu/*", "cuda/two_ranks", "cpu_faults/*")
@@ -112,7 +114,7 @@ def take_turns(found):
     found = sorted(set(found))
     if WANTED is not None:
         return [path for path in found if WANTED in str(path)]
-    return found[datetime.date.today().timetuple().tm_yday % EVERY::EVERY]
+    return share(found, 24)
 
 
 def copy_of(path, work):
