@@ -3,7 +3,7 @@
 
 Usage: hostile.py STEPSCOPE [NAME...]. With names, only the cases whose name contains one of them
 (a folder, such as that of the traces, is no name and is ignored). STEPSCOPE_QUICK skips giants,
-STEPSCOPE_EVERY=3 takes every third of the rest.
+STEPSCOPE_EVERY=3 takes every third of the rest, others each day.
 
 Every case is a file and what must be said of it: the rows of the view "quality", the number of
 entries and of events kept, or the sentence of an error. Rules for all of them:
@@ -14,6 +14,7 @@ entries and of events kept, or the sentence of an error. Rules for all of them:
   - the same events across the border of two blocks (1 MiB) are read in the same way.
 """
 import concurrent.futures
+import datetime
 import os
 import sys
 
@@ -58,7 +59,8 @@ def main():
     make_cases()
     checks = [c for c in all_checks(bool(os.environ.get("STEPSCOPE_QUICK")))
               if not wanted or any(word in c[0] for word in wanted)]
-    checks = checks[::int(os.environ.get("STEPSCOPE_EVERY", "1"))]
+    every = int(os.environ.get("STEPSCOPE_EVERY", "1"))
+    checks = checks[datetime.date.today().toordinal() % every::every]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         running = [pool.submit(attempt, runner, name, check) for name, check in checks]
         failed = 0

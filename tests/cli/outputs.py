@@ -21,6 +21,10 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from today import share
+
 FINE, FAILED, USAGE = 0, 1, 2
 STEPSCOPE = str(pathlib.Path(sys.argv[1]).resolve())
 PAGE = "<html><body><p>viewer</p></body></html>"
@@ -527,7 +531,7 @@ def main():
         work = pathlib.Path(name)
         work.chmod(0o755)
         job = simulate(work / "job")
-        for what, words, out in writers(work, job):
+        for what, words, out in share(writers(work, job)):
             places(words, out)
             streams(words, out)
             refused_places(words, out)
@@ -539,7 +543,7 @@ def main():
         run(*LARGE, "--ranks", 2, "-o", large)
         full(work, large)
         has_disk = mounted(work, large)
-        for ends in ENDS:
+        for ends in share(ENDS):
             stop_while_reading(work, ends)
             stop_while_writing(work, job, ends)
         stop_over_old(work)

@@ -2,7 +2,7 @@
 """Compares the form of simulated traces with that of real ones, and checks that rows fit together.
 
 Usage: format.py STEPSCOPE TRACES [PRESET...]. Without presets: all, or with STEPSCOPE_QUICK=1 a
-twelfth of them, others each day. A folder in place of a preset is checked as it is. The rules are
+24th of them, others each day. A folder in place of a preset is checked as it is. The rules are
 taken from the real traces: which keys and arguments each class of rows has, of which types, which
 calls have arrows, what the head says. Exits 77 (skipped) when the traces are not there.
 """
@@ -129,7 +129,7 @@ def main():
     both = learn(traces)
     if both is None:
         return SKIPPED
-    presets = sys.argv[3:] or share((row["preset"] for row in presets_of(stepscope)), 12)
+    presets = sys.argv[3:] or share((row["preset"] for row in presets_of(stepscope)), 24)
     return check_all(check_preset, presets, stepscope, both)
 
 
