@@ -70,7 +70,7 @@ struct ss_idle {
 	struct ss_idle_gap *gaps;
 	struct ss_idle_piece *pieces;
 	uint32_t device_count, device_capacity;
-	uint32_t left_out; /* the last so many of them have no gaps: ss_devices_by_step() */
+	uint32_t left_out; /* how many at the end have no gaps: ss_devices_by_step() */
 	uint32_t gap_count, gap_capacity;
 	uint32_t piece_count, piece_capacity;
 };

@@ -22,7 +22,7 @@ void ss_missing_sentence(enum ss_missing what, char *out, size_t room);
 /* A note below the table. */
 void ss_note_missing(struct ss_table *out, enum ss_missing what);
 
-/* The last so many devices are not in the table: ss_devices_by_step(). */
+/* How many devices at the end are not in the table: ss_devices_by_step(). */
 void ss_note_devices(struct ss_table *out, uint32_t left_out);
 
 #endif

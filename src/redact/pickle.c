@@ -14,7 +14,7 @@ enum argument {
 	ARGUMENT_NONE, /* not an operation of data */
 	ARGUMENT_BYTES,
 	ARGUMENT_LINE,
-	ARGUMENT_TEXT, /* its length in so many bytes, then the text */
+	ARGUMENT_TEXT, /* its length, in this number of bytes, then the text */
 	ARGUMENT_LONG, /* the same, of a number */
 };
 

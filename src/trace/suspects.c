@@ -16,7 +16,7 @@
 /* The emptiness between the few and the others takes this share of the whole ... */
 #define EMPTY_PERCENT 90
 
-/* ... and the few are at most one in so many: damage is rare. */
+/* ... and the few are at most one event in this number: damage is rare. */
 #define FEW_ONE_IN 100
 
 #define BUCKETS 256
