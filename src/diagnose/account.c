@@ -3,10 +3,10 @@
  */
 #include "diagnose/account.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/runs.h"
-#include "diagnose/rules/unexplained_time.h"
 
 /* What a moment of a rank is spent on; of several at once the first counts. */
 enum use { USE_COMPUTE, USE_COMMUNICATION, USE_COPIES, USE_PEERS, USE_COUNT };
@@ -117,12 +117,32 @@ static void sweep(const struct pieces *pieces, struct ss_replay_span span, int64
 }
 
 /*
+ * Time of all steps of a rank that no rule claims: idle time of the device, or time of the training
+ * thread outside of operators where there is none. With a graph: without what the rule of this rest
+ * claims.
+ */
+static double unexplained_ns(const struct ss_exam *exam, const struct ss_graph *graph)
+{
+	const struct ss_exam_part *part = NULL;
+	double sum;
+
+	for (uint32_t i = 0; i < ss_rule_count; i++)
+		if (ss_rules[i]->claims_rest)
+			part = &exam->parts[i];
+	assert(part);
+	sum = part->figures[0];
+	for (uint32_t i = part->claim_from; graph && i < part->claim_to; i++)
+		sum -= (double)(graph->tasks[exam->claims[i].task].own_ns - exam->claims[i].own_ns);
+	return sum > 0 ? sum : 0;
+}
+
+/*
  * Idle time or host time of all steps that no finding explains: what the rule saw, and what rules
  * claimed and gave back.
  */
 static double open_ns(const struct ss_exam *exam, const struct ss_graph *graph, bool names_rest)
 {
-	double sum = ss_unexplained_ns(exam, names_rest ? graph : NULL);
+	double sum = unexplained_ns(exam, names_rest ? graph : NULL);
 
 	for (uint32_t i = 0; i < exam->claim_count; i++) {
 		const struct ss_claim *claim = &exam->claims[i];

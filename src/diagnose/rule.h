@@ -241,6 +241,11 @@ struct ss_rule {
 	 * enough for a finding, which is a warning when slot 0 of its figures is not 0.
 	 */
 	bool is_timeless;
+	/*
+	 * It claims what no other rule does. Slot 0 of its figures is the time of all steps that
+	 * nobody claims, its own claims included: account.c.
+	 */
+	bool claims_rest;
 	bool is_waited_for;    /* the other ranks wait in collectives for those that have it */
 	const char *bytes_are; /* of rules with look_memory: "kept by each step" */
 	enum ss_status (*look)(struct ss_look *look, struct ss_error *err);

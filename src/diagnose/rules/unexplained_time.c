@@ -10,8 +10,6 @@
  * Where functions of the program fill most of it, the file names the cause: their time is claimed.
  * Else the rule claims nothing; the account (account.h) decides whether what it saw is reported.
  */
-#include "diagnose/rules/unexplained_time.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +30,7 @@
 /* Sites with less than a tenth of the time are not worth a sentence. */
 #define SITE_SHARE 10
 
-/* Figures that `judge` and the account read. */
+/* Figures that `judge` reads; the account reads the first (ss_rule.claims_rest). */
 enum { REST_NS, NAMED_NS, LOADING_SUM_NS, QUEUED_NS, UNSEEN_NS, CALLS_NS, BLIND, LINES, FIGURES };
 
 static const char named_fix[] =
@@ -69,21 +67,6 @@ struct rest {
 	int64_t sums[FIGURES];
 	int64_t loads;
 };
-
-double ss_unexplained_ns(const struct ss_exam *exam, const struct ss_graph *graph)
-{
-	const struct ss_exam_part *part = NULL;
-	double sum;
-
-	for (uint32_t i = 0; i < ss_rule_count; i++)
-		if (ss_rules[i] == &ss_rule_unexplained_time)
-			part = &exam->parts[i];
-	assert(part);
-	sum = part->figures[REST_NS];
-	for (uint32_t i = part->claim_from; graph && i < part->claim_to; i++)
-		sum -= (double)(graph->tasks[exam->claims[i].task].own_ns - exam->claims[i].own_ns);
-	return sum > 0 ? sum : 0;
-}
 
 /* --- what a thread did ---------------------------------------------------------------- */
 
@@ -560,6 +543,7 @@ const struct ss_rule ss_rule_unexplained_time = {
 	.silent_share = SS_UNEXPLAINED_SHARE,
 	.why = "steps of a healthy job differ by a few percent and every step has its launches and "
 	       "its Python, so 10 % is more than chance",
+	.claims_rest = true,
 	.look = look_at_rest,
 	.judge = judge_rest,
 };
