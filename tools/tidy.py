@@ -29,9 +29,16 @@ PAGE_SUFFIXES = (".ts", ".tsx", ".mjs", ".css", ".html")
 
 # A layer may include itself and what stands before it.
 LAYERS = (
-    "base", "read", "redact", "trace", "analyze", "snapshot", "job", "replay", "diagnose",
-    "timeline", "render", "api",
+    "base", "read", "redact", "trace", "table", "analyze", "snapshot", "job", "replay",
+    "diagnose", "timeline", "render", "api",
 )  # fmt: skip
+# The rooms of a layer, likewise; "" is the folder itself. In other layers rooms know each other.
+ROOMS = {
+    "analyze": ("time", "kernel", "host", "work", "memory", "", "views"),
+    "snapshot": ("load", "history", "", "holders", "area", "views"),
+    "job": ("files", "join", "late", "views", ""),
+    "diagnose": ("", "look", "ranks", "rules"),
+}
 # The surfaces stand on all layers and do not know each other; the command starts the server.
 SURFACES = ("sql", "serve", "sandbox", "cli", "wasm", "python")
 STARTS = {"cli": ("serve", "sandbox")}
@@ -274,6 +281,8 @@ def function_name(file):
 def folder(file):
     if file.layer not in FOLDERS:
         yield 1, f"'{file.path.parent}' is no layer: {' '.join(FOLDERS)}"
+    elif file.layer in ROOMS and room_of(file.path.parts[1:]) not in ROOMS[file.layer]:
+        yield 1, f"'{file.path.parent}' is no room of '{file.layer}': see ROOMS"
 
 
 def allowed_layers(layer):
@@ -301,8 +310,22 @@ def layers(file):
         elif len(parts) > 1 and parts[0] in FOLDERS:
             if file.layer in FOLDERS and parts[0] not in allowed_layers(file.layer):
                 yield include.line, f"{file.layer} may not include '{include.name}'"
+            elif parts[0] == file.layer and is_above(file, parts):
+                yield include.line, f"'{file.path.parent}' may not include '{include.name}'"
         elif include.quoted and include.name != "stepscope.h" and not is_found(include.name):
             yield include.line, f"'{include.name}': write the path from src/, folder first"
+
+
+def room_of(parts):
+    """Y of X/Y/file, or "" for the file of a layer itself."""
+    return "/".join(parts[1:-1])
+
+
+def is_above(file, parts):
+    """Whether a header of the same layer is in a room above the file's."""
+    rooms = ROOMS.get(file.layer, ())
+    here, there = room_of(file.path.parts[1:]), room_of(parts)
+    return here in rooms and there in rooms and rooms.index(there) > rooms.index(here)
 
 
 def is_found(header):
