@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "timeline/draw.h"
+#include "timeline/draw/draw.h"
 #include "timeline_trace.h"
 
 /* Enough for a 99th percentile. */

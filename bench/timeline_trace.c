@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "timeline_trace.h"
-#include "trace/finish.h"
+#include "trace/finish/finish.h"
 
 /* What repeats: six rows of a thread, two of them launches, and their two kernels. */
 #define UNIT_ROWS 6

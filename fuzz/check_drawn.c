@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 #include "check.h"
-#include "timeline/paints.h"
+#include "timeline/rows/paints.h"
 
 #define TILES_MAGIC 0x31545353u
 #define PAINTED_MAGIC 0x32545353u

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyze/totals.h"
-#include "analyze/view.h"
 #include "api/session.h"
 #include "check.h"
+#include "table/totals.h"
+#include "table/view.h"
 
 /* Sums stop at what fits: beyond this they need not agree. */
 #define SUM_MAX (INT64_MAX / 8)

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "check.h"
 
-/* As in src/trace/nest.c: kernels beyond share the last lane and may overlap there. */
+/* As in src/trace/finish/nest.c: kernels beyond share the last lane and may overlap there. */
 #define LANES_MAX 64
 
 enum ss_status load_bytes(const uint8_t *data, size_t size, const struct ss_load_options *options,

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "check.h"
 #include "mutate.h"
-#include "trace/pack.h"
+#include "trace/pack/pack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,8 +10,8 @@
 
 #include "check.h"
 #include "mutate.h"
-#include "snapshot/history.h"
-#include "snapshot/spots.h"
+#include "snapshot/history/history.h"
+#include "snapshot/stack_places.h"
 #include "stepscope.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "check.h"
+#include "job/files/rewrite.h"
 #include "mutate.h"
-#include "job/rewrite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

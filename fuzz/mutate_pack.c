@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "check.h"
 #include "mutate.h"
-#include "trace/pack.h"
+#include "trace/pack/pack.h"
 
 #define HEAD_BYTES (sizeof(struct ss_pack_header) + SS_PARTS * sizeof(struct ss_pack_entry))
 

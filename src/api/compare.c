@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyze/arrange.h"
-#include "analyze/bound.h"
-#include "analyze/versus.h"
 #include "api/session.h"
 #include "render/runs.h"
+#include "table/arrange.h"
+#include "table/bound.h"
+#include "table/compare.h"
 
 /* What is compared when nothing is named: where the step goes, then what ran. */
 #define TABLES_MAX 2

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "api/session.h"
-#include "job/open.h"
-#include "job/rewrite.h"
+#include "job/files/open.h"
+#include "job/files/rewrite.h"
 #include "read/gzip_write.h"
-#include "trace/pack.h"
+#include "trace/pack/pack.h"
 
 struct merging {
 	bool (*write)(void *context, const char *bytes, size_t length);

@@ -3,7 +3,7 @@
  */
 #include "api/session.h"
 #include "redact/redact.h"
-#include "trace/pack.h"
+#include "trace/pack/pack.h"
 
 struct packing {
 	bool (*write)(void *context, const char *bytes, size_t length);

@@ -4,19 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/across.h"
-#include "analyze/arrange.h"
-#include "analyze/bound.h"
-#include "analyze/bricks.h"
-#include "analyze/totals.h"
+#include "analyze/facts.h"
 #include "api/basis.h"
 #include "api/choice.h"
-#include "api/reports.h"
+#include "api/reports/reports.h"
 #include "api/session.h"
 #include "base/thread.h"
 #include "diagnose/keep.h"
 #include "job/doubts.h"
-#include "job/notes.h"
+#include "job/join/notes.h"
+#include "table/arrange.h"
+#include "table/bound.h"
+#include "table/rank_summary.h"
+#include "table/totals.h"
 
 static struct ss_session *session_new(uint64_t memory_limit_bytes)
 {

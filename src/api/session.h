@@ -4,7 +4,7 @@
 #ifndef SS_API_SESSION_H
 #define SS_API_SESSION_H
 
-#include "analyze/bricks.h"
+#include "analyze/facts.h"
 #include "api/areas.h"
 #include "api/memories.h"
 #include "diagnose/diagnose.h"

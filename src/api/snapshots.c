@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/arrange.h"
-#include "analyze/bound.h"
-#include "analyze/totals.h"
 #include "api/session.h"
 #include "api/snapshots.h"
 #include "base/text.h"
 #include "render/render.h"
+#include "table/arrange.h"
+#include "table/bound.h"
+#include "table/totals.h"
 
 bool ss_snapshots_offer_at(size_t index, struct ss_offer *out)
 {

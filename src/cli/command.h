@@ -1,8 +1,8 @@
 /*
  * command.h - a command of the program.
  *
- * To add one: src/cli/X.c, tests/cli/X.py, docs/commands/X.md, and X in
- * src/cli/meson.build. A command declares its options; parsing them, help and
+ * To add one: src/cli/commands/X.c, tests/cli/X.py, docs/commands/X.md, and X in
+ * src/cli/commands/meson.build. A command declares its options; parsing them, help and
  * completion follow from the declaration. Every view is a command as well:
  * view.c makes them, nothing is to be added for those.
  */
@@ -73,7 +73,7 @@ struct command {
 		   const struct arguments *arguments);
 };
 
-/* The commands of src/cli/meson.build; views are not among them. */
+/* The commands of src/cli/commands/meson.build; views are not among them. */
 extern const struct command *const commands[];
 extern const size_t command_count;
 

@@ -1,5 +1,5 @@
 /*
- * commands.c - the list of all commands, made from src/cli/meson.build, and the
+ * commands.c - the list of all commands, made from src/cli/commands/meson.build, and the
  * views as commands.
  */
 #include <string.h>

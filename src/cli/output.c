@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/stop.h"
-#include "job/find.h"
+#include "job/files/find.h"
 
 static bool is_same(const struct stat *a, const struct stat *b)
 {

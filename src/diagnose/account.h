@@ -13,7 +13,7 @@
 #ifndef SS_DIAGNOSE_ACCOUNT_H
 #define SS_DIAGNOSE_ACCOUNT_H
 
-#include "diagnose/exam.h"
+#include "diagnose/rank_findings.h"
 
 /*
  * From this share of the step on, time that no finding explains is a finding of its own. Steps of a

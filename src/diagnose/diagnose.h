@@ -1,7 +1,7 @@
 /*
  * diagnose.h - the verdict: what is wrong with a job, what it costs, what to do.
  *
- * All rules have looked at all ranks (exam.h). Their findings are replayed, each alone
+ * All rules have looked at all ranks (rank_findings.h). Their findings are replayed, each alone
  * and then together, in the order in which fixing them brings most: what stands with a
  * finding is what its fix brings when those before it are fixed. Gains are never added;
  * a time that two rules would mend counts once. Snapshots of memory are looked at, too; a job
@@ -12,7 +12,7 @@
 
 #include "diagnose/account.h"
 #include "diagnose/keep.h"
-#include "diagnose/runs.h"
+#include "diagnose/known_replays.h"
 #include "diagnose/spread.h"
 #include "job/doubts.h"
 
@@ -110,7 +110,7 @@ static inline bool ss_account_is_open(const struct ss_account *account)
 
 const char *ss_confidence_name(enum ss_confidence confidence);
 
-/* order.c: replays what was chosen, and puts it in order. */
+/* gains.c: replays what was chosen, and puts it in order. */
 SS_MUST_USE
 enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_error *err);
 
@@ -132,13 +132,13 @@ bool ss_finding_add_first(struct ss_diagnosis *diagnosis, struct ss_finding *fin
 /* judge.c: one more rank that has it. */
 void ss_finding_add_rank(struct ss_finding *finding, uint32_t rank);
 
-/* snapshots.c: what snapshots show, when all that traces show is finished. */
+/* join_snapshots.c: what snapshots show, when all that traces show is finished. */
 SS_MUST_USE
 enum ss_status ss_diagnosis_join_snapshots(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 					   const struct ss_diagnose_options *options,
 					   struct ss_error *err);
 
-/* doubt.c: what is wrong with the files, and how sure findings in them can be; the spread. */
+/* confidence.c: what is wrong with the files, and how sure findings in them can be; the spread. */
 SS_MUST_USE
 enum ss_status ss_diagnosis_doubt(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 				  const struct ss_diagnose_options *options, struct ss_error *err);

@@ -4,8 +4,8 @@
 #ifndef SS_DIAGNOSE_KEEP_H
 #define SS_DIAGNOSE_KEEP_H
 
-#include "diagnose/exam.h"
-#include "diagnose/memory_exam.h"
+#include "diagnose/rank_findings.h"
+#include "diagnose/snapshot_findings.h"
 
 struct ss_kept_rank {
 	struct ss_memory *memory;

@@ -2,8 +2,8 @@
  * rule.h - a rule: one thing that can be wrong with a job, how it is seen and how it
  * is mended.
  *
- * To add one: src/diagnose/rules/X.c, tests/diagnose/X.c, docs/rules/X.md, and X in
- * src/diagnose/meson.build. Lists, help, explain, JSON and tests follow from the struct.
+ * To add one: src/diagnose/rules/X.c, tests/diagnose/rules/X.c, docs/rules/X.md, and X in
+ * src/diagnose/rules/meson.build. Lists, help, explain, JSON and tests follow from the struct.
  *
  * A rule looks at one rank after the other, while the trace is there (`look`), and
  * leaves claims (which tasks of the graph its fix would shorten, and to what) and
@@ -12,7 +12,7 @@
  * (replay/replay.h), and that is its cost.
  *
  * A rule may also look at snapshots of memory, one device after the other (`look_memory`,
- * memory_exam.h). What it finds there joins its finding of the trace of the same rank, or is
+ * snapshot_findings.h). What it finds there joins its finding of the trace of the same rank, or is
  * one of its own.
  *
  * A task belongs to the first rule that claims it, in the order of the list in
@@ -22,14 +22,14 @@
 #ifndef SS_DIAGNOSE_RULE_H
 #define SS_DIAGNOSE_RULE_H
 
-#include "analyze/cover.h"
+#include "analyze/time/cover.h"
 #include "job/job.h"
 #include "replay/replay.h"
 
 enum ss_confidence { SS_CONFIDENCE_LOW, SS_CONFIDENCE_MEDIUM, SS_CONFIDENCE_HIGH };
 
-struct ss_exam;        /* of one rank: what all rules found there; exam.h */
-struct ss_memory_look; /* one device of a snapshot of memory; memory_exam.h */
+struct ss_exam;        /* of one rank: what all rules found there; rank_findings.h */
+struct ss_memory_look; /* one device of a snapshot of memory; snapshot_findings.h */
 
 /* --- one rank ------------------------------------------------------------------------ */
 
@@ -258,7 +258,7 @@ struct ss_rule {
 	enum ss_status (*look_memory)(struct ss_memory_look *look, struct ss_error *err);
 };
 
-/* All rules, in the order of src/diagnose/meson.build. */
+/* All rules, in the order of src/diagnose/rules/meson.build. */
 extern const struct ss_rule *const ss_rules[];
 extern const size_t ss_rule_count;
 

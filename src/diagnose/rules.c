@@ -1,5 +1,5 @@
 /*
- * rules.c - the list of all rules, made from src/diagnose/meson.build, and their pages.
+ * rules.c - the list of all rules, made from src/diagnose/rules/meson.build, and their pages.
  */
 #include <string.h>
 

@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "base/thread.h"
-#include "job/contents.h"
-#include "job/open.h"
+#include "job/files/contents.h"
+#include "job/files/open.h"
 #include "job/snapshot_files.h"
 #include "read/source.h"
 #include "trace/load.h"

@@ -4,13 +4,13 @@
 #ifndef SS_JOB_JOB_H
 #define SS_JOB_JOB_H
 
-#include "analyze/view.h"
-#include "job/find.h"
-#include "job/many.h"
-#include "job/recording.h"
+#include "job/files/find.h"
+#include "job/files/recording.h"
+#include "job/join/join.h"
 #include "job/runs.h"
 #include "job/watch.h"
 #include "snapshot/opened.h"
+#include "table/view.h"
 
 /*
  * Something else that is made of each file while its trace is there, and kept when the

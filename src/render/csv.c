@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "diagnose/table.h"
+#include "diagnose/findings_table.h"
 #include "render/diagnosis.h"
 
 /* Would a spreadsheet run it? Negative numbers are harmless. */

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "diagnose/table.h"
+#include "diagnose/findings_table.h"
 #include "render/diagnosis.h"
 
 /* Of snapshots alone: there are no times. */

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "diagnose/table.h"
+#include "diagnose/findings_table.h"
 #include "render/diagnosis.h"
 
 #define BOLD "\033[1m"

@@ -7,8 +7,8 @@
 #ifndef SS_RENDER_RENDER_H
 #define SS_RENDER_RENDER_H
 
-#include "analyze/view.h"
 #include "base/text.h"
+#include "table/view.h"
 
 struct ss_diagnosis; /* diagnose/diagnose.h */
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "analyze/idle.h"
+#include "analyze/time/idle.h"
 #include "replay/build.h"
 
 #define SPAN_MAX_NS (INT64_C(1) << 60)

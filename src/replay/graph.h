@@ -21,8 +21,8 @@
 #ifndef SS_REPLAY_GRAPH_H
 #define SS_REPLAY_GRAPH_H
 
-#include "analyze/bricks.h"
-#include "analyze/view.h"
+#include "analyze/facts.h"
+#include "table/view.h"
 
 #define SS_NO_TASK UINT32_MAX
 #define SS_NO_STEP UINT16_MAX

@@ -10,7 +10,7 @@
 #ifndef SS_REPLAY_REPLAY_H
 #define SS_REPLAY_REPLAY_H
 
-#include "job/many.h"
+#include "job/join/join.h"
 #include "replay/graph.h"
 
 struct ss_edit {

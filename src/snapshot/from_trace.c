@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/pools.h"
-#include "snapshot/address_map.h"
+#include "analyze/memory/pools.h"
+#include "snapshot/history/address_map.h"
 #include "snapshot/trace_stacks.h"
 
 struct making {

@@ -13,7 +13,7 @@
 #ifndef SS_SNAPSHOT_FROM_TRACE_H
 #define SS_SNAPSHOT_FROM_TRACE_H
 
-#include "trace/snapshot.h"
+#include "snapshot/load/snapshot.h"
 #include "trace/trace.h"
 
 /* To be released when SS_OK came back; fails (SS_ERR_MISSING) where no memory was recorded. */

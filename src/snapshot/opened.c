@@ -7,7 +7,7 @@
 
 #include "read/pickle.h"
 #include "snapshot/from_trace.h"
-#include "trace/pack.h"
+#include "trace/pack/pack.h"
 
 /*
  * Pickles begin with their protocol, those of the first two with a mark, a list or a

@@ -19,8 +19,8 @@
 #ifndef SS_SNAPSHOT_PURPOSE_H
 #define SS_SNAPSHOT_PURPOSE_H
 
-#include "snapshot/history.h"
-#include "snapshot/spots.h"
+#include "snapshot/history/history.h"
+#include "snapshot/stack_places.h"
 
 enum ss_purpose {
 	SS_PURPOSE_PARAMETER,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/pools.h"
+#include "analyze/memory/pools.h"
 #include "base/text.h"
 
 #define SS_SNAPSHOT_VIEW(name) extern const struct ss_view ss_snapshot_view_##name;

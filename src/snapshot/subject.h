@@ -2,15 +2,15 @@
  * subject.h - a snapshot as its views see it, and cells that they share.
  *
  * To add a view of snapshots: src/snapshot/views/X.c, tests/snapshot/X.c, docs/snapshot/X.md,
- * and X in src/snapshot/meson.build. Its command is `stepscope snapshot FILE X`.
+ * and X in src/snapshot/views/meson.build. Its command is `stepscope snapshot FILE X`.
  */
 #ifndef SS_SNAPSHOT_SUBJECT_H
 #define SS_SNAPSHOT_SUBJECT_H
 
-#include "analyze/view.h"
-#include "snapshot/history.h"
+#include "snapshot/history/history.h"
 #include "snapshot/purpose.h"
-#include "snapshot/spots.h"
+#include "snapshot/stack_places.h"
+#include "table/view.h"
 
 /* The memory of a device, as a trace states it. */
 struct ss_device_size {
@@ -32,7 +32,7 @@ struct ss_snapshot_subject {
 	struct ss_device_sizes sizes; /* of the trace of the same run; none: not known */
 };
 
-/* All views of snapshots, in the order of src/snapshot/meson.build. */
+/* All views of snapshots, in the order of src/snapshot/views/meson.build. */
 extern const struct ss_view *const ss_snapshot_views[];
 extern const size_t ss_snapshot_view_count;
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "snapshot/spots.h"
+#include "snapshot/stack_places.h"
 
 struct key {
 	uint32_t parent, frame;

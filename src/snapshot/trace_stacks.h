@@ -4,8 +4,8 @@
  * A stack is what lies around an event on its thread: Python frames, modules, ranges and
  * operators; steps of the profiler and calls of the runtime are no frames, nor are calls that
  * opened a range and have returned since. Where old writers gave operators a call stack
- * instead of frames, it stands around them. The phase that the trace tells (analyze/phase.h) is
- * the outermost frame where no other frame tells it.
+ * instead of frames, it stands around them. The phase that the trace tells
+ * (analyze/host/step_phase.h) is the outermost frame where no other frame tells it.
  *
  * Frames are looked up once a name and nodes by (node around it, frame), so what this costs
  * grows with rows and not with the depth of stacks.
@@ -13,15 +13,15 @@
 #ifndef SS_SNAPSHOT_TRACE_STACKS_H
 #define SS_SNAPSHOT_TRACE_STACKS_H
 
-#include "analyze/alloc.h"
-#include "analyze/phase.h"
-#include "trace/snapshot.h"
+#include "analyze/host/step_phase.h"
+#include "analyze/memory/alloc.h"
+#include "snapshot/load/snapshot.h"
 #include "trace/trace.h"
 
 /* Deeper stacks lose what is outermost: files with more are not made by programs. */
 #define SS_TRACE_FRAMES_MAX 256
 
-/* Frames that stand for a phase; spots.c knows them by these names. */
+/* Frames that stand for a phase; stack_places.c knows them by these names. */
 #define SS_PHASE_FRAME_FORWARD "(forward)"
 #define SS_PHASE_FRAME_BACKWARD "(backward)"
 #define SS_PHASE_FRAME_OPTIMIZER "(optimizer)"

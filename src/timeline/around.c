@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "analyze/idle.h"
+#include "analyze/time/idle.h"
 
 uint32_t ss_around_parents(const struct ss_trace *trace, uint32_t row, uint32_t *out, uint32_t room)
 {

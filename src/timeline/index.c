@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "timeline/index.h"
-#include "timeline/range.h"
+#include "timeline/range/range.h"
 
 /* --- gaps -------------------------------------------------------------------------- */
 

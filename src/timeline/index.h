@@ -7,14 +7,14 @@
 #ifndef SS_TIMELINE_INDEX_H
 #define SS_TIMELINE_INDEX_H
 
-#include "analyze/places.h"
-#include "timeline/busy.h"
-#include "timeline/colors.h"
-#include "timeline/curves.h"
-#include "timeline/lanes.h"
-#include "timeline/paints.h"
+#include "analyze/host/places.h"
+#include "timeline/rows/busy.h"
+#include "timeline/rows/colors.h"
+#include "timeline/rows/curves.h"
+#include "timeline/rows/lanes.h"
+#include "timeline/rows/paints.h"
+#include "timeline/rows/tracks.h"
 #include "timeline/timeline.h"
-#include "timeline/tracks.h"
 
 /* Gaps of all devices as columns, as lanes want them; their order is that of ss_idle. */
 struct ss_gap_columns {

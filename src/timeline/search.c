@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "analyze/arrange.h"
-#include "analyze/moment.h"
+#include "analyze/time/moment.h"
+#include "table/arrange.h"
 #include "timeline/index.h"
 
 /* The next hit of a track. */

@@ -18,9 +18,9 @@
 #include <string.h>
 
 #include "base/thread.h"
-#include "trace/document.h"
-#include "trace/finish.h"
-#include "trace/pack.h"
+#include "trace/finish/finish.h"
+#include "trace/kineto/document.h"
+#include "trace/pack/pack.h"
 
 /* Text and batch of a block stay in the cache, and a turn costs nothing beside it. */
 #define BLOCK_BYTES ((size_t)1 << 20)

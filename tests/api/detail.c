@@ -2,7 +2,7 @@
  * What the viewer asks about single things: answers on a trace whose figures can be
  * computed by hand, requests that are wrong, files of all sorts, and memory that is refused.
  */
-#include "support/events.h"
+#include "support/make/events.h"
 #include "support/support.h"
 
 #include "api/session.h"

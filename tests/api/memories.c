@@ -2,7 +2,7 @@
  * Traces with memory events among the snapshots of a session: listed, made when asked for, chosen.
  */
 #include "support/asking.h"
-#include "support/memory_events.h"
+#include "support/make/memory_events.h"
 
 /* Of rank 3 where it is a file of its own, with a device that 112 bytes nearly fill. */
 #define SIZED "\"deviceProperties\":[{\"id\":0,\"totalGlobalMem\":120}],"

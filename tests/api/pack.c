@@ -1,12 +1,12 @@
 /*
  * Packs: a session of packs answers everything as the session of the files does.
  */
-#include "support/packs.h"
+#include "support/make/packs.h"
 
 #include <unistd.h>
 
 #include "base/checksum.h"
-#include "trace/pack.h"
+#include "trace/pack/pack.h"
 
 static void test_texts(void **state)
 {

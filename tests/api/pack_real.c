@@ -3,7 +3,7 @@
  *
  *     test_api_pack_real TRACES
  */
-#include "support/packs.h"
+#include "support/make/packs.h"
 
 #include <sys/stat.h>
 

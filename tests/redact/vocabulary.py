@@ -16,11 +16,11 @@ STEPSCOPE = sys.argv[1]
 SOURCE = pathlib.Path(sys.argv[2]) / "src"
 # files whose texts are patterns, beside a few sentences
 PATTERNS = (
-    "trace/names_*.c", "trace/kinds.c", "trace/snapshot_dicts.c", "analyze/kernel_category.c",
-    "analyze/op_category.c", "analyze/places.c", "analyze/short_name.c", "analyze/message.c",
-    "analyze/sync_ops.c", "analyze/formulas_*.c", "analyze/operands.c", "analyze/peaks.c",
-    "analyze/passes.c", "analyze/phase.c", "analyze/roles.c", "snapshot/spots.c",
-    "diagnose/chores.c", "diagnose/rules/*.c", "job/rank_names.c", "job/collective.c",
+    "trace/names_*.c", "trace/kinds.c", "snapshot/load/dicts.c", "analyze/kernel/category.c",
+    "analyze/host/op_category.c", "analyze/host/places.c", "analyze/kernel/short_name.c", "analyze/kernel/message.c",
+    "analyze/host/sync_ops.c", "analyze/formulas_*.c", "analyze/work/operands.c", "analyze/work/peaks.c",
+    "analyze/inference_steps.c", "analyze/host/step_phase.c", "analyze/time/roles.c", "snapshot/stack_places.c",
+    "diagnose/look/checkpoints_and_logging.c", "diagnose/rules/*.c", "job/files/rank_names.c", "job/join/collective_kind.c",
 )
 # texts for people, and of a conversion
 SENTENCES = {"asked for", "finds nothing", "them", "trains nothing", "0123456789"}

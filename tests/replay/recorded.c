@@ -3,7 +3,7 @@
  * as it is inferred where work waits for a collective.
  */
 #include "replay/replay.h"
-#include "support/events.h"
+#include "support/make/events.h"
 #include "support/support.h"
 
 /* Steps run on thread 1; times are microseconds. Work of streams 7, 8 and 20. */

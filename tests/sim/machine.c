@@ -2,7 +2,7 @@
  * The simulator's machine: each of the rules of time in machine.h, on one rank
  * and programs of a few instructions.
  */
-#include "support/sim_program.h"
+#include "support/make/sim_program.h"
 
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)

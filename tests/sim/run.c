@@ -3,7 +3,7 @@
  * when, and what their steps are.
  */
 #include "sim/groups.h"
-#include "support/sim_program.h"
+#include "support/make/sim_program.h"
 
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)

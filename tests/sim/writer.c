@@ -2,7 +2,7 @@
  * The simulator's writer: what it writes is text as torch writes it, and loads
  * back as what was told.
  */
-#include "support/sim_job.h"
+#include "support/make/sim_job.h"
 
 /* --- the text ------------------------------------------------------------------- */
 

@@ -4,9 +4,9 @@
 #include "snapshot/from_trace.h"
 
 #include "snapshot/opened.h"
-#include "snapshot/rounds.h"
-#include "support/memory_events.h"
-#include "support/snapshot.h"
+#include "snapshot/training_steps.h"
+#include "support/make/memory_events.h"
+#include "support/make/snapshot.h"
 
 #define MIXED(ts, address, bytes, allocated, reserved) \
 	MEMORY(ts, "1", "0", address, bytes, allocated, reserved)

@@ -1,7 +1,7 @@
 /*
  * job_cases.c - one loop for the tables of the tests of views of all ranks.
  */
-#include "support/ranks.h"
+#include "support/make/ranks.h"
 
 static void run_view(const struct ss_view *view, uint32_t group, struct support_ranks *ranks,
 		     struct support_view *open)

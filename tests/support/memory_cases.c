@@ -4,7 +4,7 @@
 #include "support/memory_cases.h"
 
 #include "diagnose/diagnose.h"
-#include "diagnose/memory_exam.h"
+#include "diagnose/snapshot_findings.h"
 
 static void add_found(const struct ss_memory_finding *finding, struct ss_text *out)
 {

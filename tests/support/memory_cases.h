@@ -4,8 +4,8 @@
 #ifndef SS_TESTS_SUPPORT_MEMORY_CASES_H
 #define SS_TESTS_SUPPORT_MEMORY_CASES_H
 
+#include "support/make/snapshot.h"
 #include "support/rule_cases.h"
-#include "support/snapshot.h"
 
 /* A step: an activation that backward frees, a gradient that the optimizer frees. */
 #define MEMORY_STEP                                                              \
@@ -16,7 +16,7 @@
 
 struct memory_case {
 	const char *what;
-	const char *script; /* support/snapshot.h */
+	const char *script; /* support/make/snapshot.h */
 	/*
 	 * What the rule found; "" is silence:
 	 *

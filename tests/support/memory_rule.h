@@ -4,7 +4,7 @@
 #ifndef SS_TESTS_SUPPORT_MEMORY_RULE_H
 #define SS_TESTS_SUPPORT_MEMORY_RULE_H
 
-#include "support/memory_events.h"
+#include "support/make/memory_events.h"
 #include "support/rule_cases.h"
 
 /* Steps of 10 us whose operators make them count. */

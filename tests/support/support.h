@@ -17,10 +17,10 @@
 
 #include <cmocka.h>
 
-#include "analyze/bricks.h"
-#include "analyze/view.h"
+#include "analyze/facts.h"
 #include "base/text.h"
 #include "read/source.h"
+#include "table/view.h"
 #include "trace/load.h"
 
 /* Fails the test with the case's sentence and what was found instead. */

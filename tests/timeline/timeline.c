@@ -2,7 +2,7 @@
  * Where files stand on the timeline: by clocks that were compared, by wall clocks, or at
  * its beginning.
  */
-#include "support/ranks.h"
+#include "support/make/ranks.h"
 #include "timeline/timeline.h"
 
 #define FILES_MAX 4

@@ -1,6 +1,6 @@
 /*
  * A part of a trace: what stays of rows, side tables and steps. What views make of
- * parts is in tests/analyze/part.c.
+ * parts is in tests/analyze/views/part.c.
  */
 #include "support/support.h"
 

@@ -4,8 +4,8 @@
  */
 #include <math.h>
 
-#include "api/drawn_area.h"
-#include "snapshot/bands.h"
+#include "api/viewer/drawn_area.h"
+#include "snapshot/area/bands.h"
 
 #define MAGIC 0x31425353u /* "SSB1" */
 

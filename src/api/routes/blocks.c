@@ -3,9 +3,9 @@
  */
 #include <inttypes.h>
 
-#include "api/asked_snapshot.h"
-#include "api/spot.h"
-#include "snapshot/block_map.h"
+#include "api/viewer/asked_snapshot.h"
+#include "api/viewer/spot.h"
+#include "snapshot/holders/block_map.h"
 
 /* Browsers hold no more rectangles than this. */
 #define BLOCKS_MAX 1000000u

@@ -1,9 +1,9 @@
 /*
  * colors.c - route: what the colours of the timeline mean.
  */
-#include "analyze/missing.h"
-#include "analyze/phase.h"
-#include "api/route.h"
+#include "analyze/host/step_phase.h"
+#include "api/viewer/route.h"
+#include "table/missing.h"
 #include "timeline/index.h"
 
 struct list {

@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "api/route.h"
-#include "timeline/draw.h"
+#include "api/viewer/route.h"
+#include "timeline/draw/draw.h"
 
 /* What is asked for: a kind, and of it the first that the other parameters fit. */
 static enum ss_status find_curve(const struct ss_asked *asked, struct ss_curves *curves,

@@ -1,7 +1,7 @@
 /*
  * explain.c - route: the page of a rule.
  */
-#include "api/route.h"
+#include "api/viewer/route.h"
 
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
 {

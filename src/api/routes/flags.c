@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-#include "api/route.h"
-#include "api/spot.h"
+#include "api/viewer/route.h"
+#include "api/viewer/spot.h"
 
 static void add_place(const struct ss_flag_place *place, const struct ss_timeline *timeline,
 		      const char *before, struct ss_text *out)

@@ -5,9 +5,9 @@
 
 #include <inttypes.h>
 
-#include "analyze/roles.h"
-#include "api/route.h"
-#include "api/spot.h"
+#include "analyze/time/roles.h"
+#include "api/viewer/route.h"
+#include "api/viewer/spot.h"
 
 struct about {
 	const struct ss_timeline_file *file;

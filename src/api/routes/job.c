@@ -3,9 +3,9 @@
  */
 #include <inttypes.h>
 
-#include "api/route.h"
-#include "api/spot.h"
-#include "api/spot_snapshot.h"
+#include "api/viewer/route.h"
+#include "api/viewer/spot.h"
+#include "api/viewer/spot_snapshot.h"
 #include "render/runs.h"
 
 static void add_steps(const struct ss_timeline_file *file, struct ss_text *out)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/drawn_area.h"
+#include "api/viewer/drawn_area.h"
 
 #define MAGIC 0x314d5353u /* "SSM1" */
 

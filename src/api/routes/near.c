@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "api/route.h"
-#include "api/spot.h"
+#include "api/viewer/route.h"
+#include "api/viewer/spot.h"
 #include "timeline/gap.h"
 
 /* What is looked at. */

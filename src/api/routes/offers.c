@@ -3,9 +3,9 @@
  * ordered by and where they are on the timeline; routes; the causes of idle time, and what can
  * give slices their colour.
  */
-#include "api/looks.h"
-#include "api/route.h"
-#include "timeline/paints.h"
+#include "api/viewer/looks.h"
+#include "api/viewer/route.h"
+#include "timeline/rows/paints.h"
 
 static const char *type_name(const struct ss_column *column)
 {

@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-#include "api/route.h"
-#include "api/spot.h"
+#include "api/viewer/route.h"
+#include "api/viewer/spot.h"
 
 static void add_piece(const struct ss_timeline *timeline, const struct ss_shown_piece *piece,
 		      struct ss_text *out)

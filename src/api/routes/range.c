@@ -1,13 +1,13 @@
 /*
  * range.c - route: what ran in a stretch of time.
  */
-#include "timeline/range.h"
+#include "timeline/range/range.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "api/route.h"
-#include "api/spot.h"
+#include "api/viewer/route.h"
+#include "api/viewer/spot.h"
 
 /* Names that are shown at most, and nodes of the tree. */
 #define ROOM_MAX 10000

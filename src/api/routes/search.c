@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-#include "api/route.h"
-#include "api/spot.h"
+#include "api/viewer/route.h"
+#include "api/viewer/spot.h"
 
 /* A list that is longer is asked for in pieces. */
 #define ROOM_MAX 10000

@@ -4,15 +4,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analyze/missing.h"
-#include "analyze/short_name.h"
-#include "api/route.h"
-#include "api/slice_args.h"
-#include "api/spot.h"
+#include "analyze/kernel/short_name.h"
+#include "api/viewer/route.h"
+#include "api/viewer/slice_args.h"
+#include "api/viewer/spot.h"
+#include "table/missing.h"
 #include "timeline/around.h"
-#include "timeline/colors.h"
 #include "timeline/gap.h"
 #include "timeline/members.h"
+#include "timeline/rows/colors.h"
 #include "timeline/search.h"
 
 struct about {

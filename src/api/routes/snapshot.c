@@ -1,8 +1,8 @@
 /*
  * snapshot.c - route: one entry of the list of snapshots, with its devices.
  */
-#include "api/asked_snapshot.h"
-#include "api/spot_snapshot.h"
+#include "api/viewer/asked_snapshot.h"
+#include "api/viewer/spot_snapshot.h"
 
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
 {

@@ -3,9 +3,9 @@
  */
 #include <inttypes.h>
 
-#include "api/asked_snapshot.h"
-#include "api/spot.h"
-#include "snapshot/held.h"
+#include "api/viewer/asked_snapshot.h"
+#include "api/viewer/spot.h"
+#include "snapshot/holders/live_blocks.h"
 
 static void add_frames(const struct ss_opened *opened, uint32_t stack, struct ss_text *out)
 {

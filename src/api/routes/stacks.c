@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/asked_snapshot.h"
-#include "api/spot.h"
-#include "snapshot/held.h"
+#include "api/viewer/asked_snapshot.h"
+#include "api/viewer/spot.h"
+#include "snapshot/holders/live_blocks.h"
 
 /* More are not read by anybody; all of them are counted. */
 #define STACKS_MAX 64

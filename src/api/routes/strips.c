@@ -1,8 +1,8 @@
 /*
  * strips.c - route: how busy the devices of folded ranks are.
  */
-#include "api/route.h"
-#include "timeline/draw.h"
+#include "api/viewer/route.h"
+#include "timeline/draw/draw.h"
 
 /* A request is too short to list more. */
 #define FILES_MAX (SS_TARGET_MAX / 2)

@@ -1,8 +1,8 @@
 /*
  * tiles.c - route: what can be seen of tracks in a window.
  */
-#include "api/route.h"
-#include "timeline/tiles.h"
+#include "api/viewer/route.h"
+#include "timeline/draw/tiles.h"
 
 /* A request is too short to list more. */
 #define TRACKS_MAX (SS_TARGET_MAX / 2)

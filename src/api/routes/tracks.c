@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "api/route.h"
+#include "api/viewer/route.h"
 #include "timeline/index.h"
 
 static void add_name(const struct ss_trace *trace, const struct ss_shown_track *track,

@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "api/asked_snapshot.h"
 #include "api/snapshots.h"
+#include "api/viewer/asked_snapshot.h"
 
 static const char *media_type(const char *format)
 {

@@ -1,20 +1,20 @@
 /*
  * all_idle.c - rule: the loop stops to save or to log, and the devices with it.
  *
- * A function or range of the main thread whose name says what it does (chores.h): torch.save,
- * a logger, a sleep, a callback of a trainer. Nothing of the training is in it: no forward
- * operator that a backward belongs to, no backward, no optimizer. The outermost function around
- * it that does nothing else is the whole of it: what it copies, computes and waits for is part
- * of it. In jobs that train, functions of the program without such a name count when they read
+ * A function or range of the main thread whose name says what it does (checkpoints_and_logging.h):
+ * torch.save, a logger, a sleep, a callback of a trainer. Nothing of the training is in it: no
+ * forward operator that a backward belongs to, no backward, no optimizer. The outermost function
+ * around it that does nothing else is the whole of it: what it copies, computes and waits for is
+ * part of it. In jobs that train, functions of the program without such a name count when they read
  * values of tensors, change none in place and train nothing: that is what logging does.
  */
 #include <string.h>
 
-#include "analyze/moment.h"
-#include "diagnose/chores.h"
-#include "diagnose/rows.h"
-#include "diagnose/sites.h"
-#include "diagnose/wholes.h"
+#include "analyze/time/moment.h"
+#include "diagnose/look/checkpoints_and_logging.h"
+#include "diagnose/look/code_places.h"
+#include "diagnose/look/host_rows.h"
+#include "diagnose/look/wholes.h"
 
 /* Shorter stretches are any Python between launches; nsys-ai lists gaps from 1 ms on. */
 #define PAUSE_NS 1000000

@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
+#include "diagnose/look/code_places.h"
 #include "diagnose/rules/allocator_thrash.h"
-#include "diagnose/sites.h"
 
 static const char free_fix[] =
 	"# remove torch.cuda.empty_cache() from the loop; where the cache is emptied because\n"

@@ -4,7 +4,7 @@
 #ifndef SS_DIAGNOSE_RULES_ALLOCATOR_THRASH_H
 #define SS_DIAGNOSE_RULES_ALLOCATOR_THRASH_H
 
-#include "diagnose/memory_exam.h"
+#include "diagnose/snapshot_findings.h"
 
 enum ss_status ss_thrash_look_memory(struct ss_memory_look *look, struct ss_error *err);
 

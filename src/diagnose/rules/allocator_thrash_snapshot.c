@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyze/pools.h"
+#include "analyze/memory/pools.h"
 #include "diagnose/rules/allocator_thrash.h"
-#include "snapshot/shortage.h"
+#include "snapshot/holders/out_of_memory.h"
 
 /* Once may be the end of a phase; in three steps it is what every step does. */
 #define THRASH_STEPS 3

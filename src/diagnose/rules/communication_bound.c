@@ -12,10 +12,10 @@
  */
 #include <string.h>
 
-#include "analyze/peaks.h"
+#include "analyze/work/peaks.h"
 #include "diagnose/diagnose.h"
-#include "diagnose/exam.h"
-#include "diagnose/gradients.h"
+#include "diagnose/rank_findings.h"
+#include "diagnose/ranks/gradients.h"
 
 /* DDP's buckets have 25 MB; from twice that on they are exposed-communication's. */
 #define LARGE_BYTES (INT64_C(50) << 20)

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "analyze/operands.h"
+#include "analyze/work/operands.h"
 #include "diagnose/rule.h"
 
 /* Operands of aten::conv2d and its like: input, weight, bias. */

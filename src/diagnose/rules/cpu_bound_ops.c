@@ -5,9 +5,9 @@
  * millisecond, launches nothing and waits for nothing computes itself: its tensors are in
  * the host's memory.
  */
-#include "analyze/moment.h"
-#include "analyze/op_category.h"
-#include "diagnose/sites.h"
+#include "analyze/host/op_category.h"
+#include "analyze/time/moment.h"
+#include "diagnose/look/code_places.h"
 
 /* Operators that launch take 5 to 50 us of the host; a millisecond is computing. */
 #define COMPUTES_NS 1000000

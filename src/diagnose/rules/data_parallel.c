@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "analyze/roles.h"
+#include "analyze/time/roles.h"
 #include "diagnose/rule.h"
 
 /* Marks of torch.nn.parallel: a range since 1.13, functions of autograd before. */

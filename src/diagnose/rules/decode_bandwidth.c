@@ -6,8 +6,8 @@
  * most of the memory's rate, no kernel makes them much faster: fewer bytes or more sequences
  * in a step do. It says so and claims no time.
  */
-#include "analyze/passes.h"
-#include "analyze/peaks.h"
+#include "analyze/inference_steps.h"
+#include "analyze/work/peaks.h"
 #include "diagnose/rule.h"
 
 /* Of the memory's rate: what good kernels reach is six to nine tenths. */

@@ -9,7 +9,7 @@
  * partners are not recorded transfer and waiting look alike: all that is exposed is said.
  */
 #include "diagnose/diagnose.h"
-#include "diagnose/hiding.h"
+#include "diagnose/ranks/possible_overlap.h"
 
 /*
  * A rank alone has the waiting in it, and tensor parallel ranks have 10 % by nature: nsys-ai calls

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "analyze/host_link.h"
-#include "diagnose/sites.h"
+#include "analyze/work/host_link.h"
+#include "diagnose/look/code_places.h"
 
 /* What filling it on the device takes, and the call that no longer waits. */
 #define FILL_NS 3000

@@ -5,7 +5,7 @@
  * when it likes, in the middle of a step, and other ranks wait for this one. Objects that
  * stay forever can be left out of it, and the rest collected when nobody waits.
  */
-#include "diagnose/sites.h"
+#include "diagnose/look/code_places.h"
 
 static enum ss_status look_for_collections(struct ss_look *look, struct ss_error *err)
 {

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "analyze/moment.h"
-#include "diagnose/sites.h"
+#include "analyze/time/moment.h"
+#include "diagnose/look/code_places.h"
 
 /* A loop over the parameters that only drops references. */
 #define KEEP_NS 20000

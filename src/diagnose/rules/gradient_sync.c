@@ -6,7 +6,7 @@
  * the all-reduces of the passes before it are gone, and with them that the ranks wait for each
  * other there.
  */
-#include "diagnose/gradients.h"
+#include "diagnose/ranks/gradients.h"
 
 struct sync {
 	struct ss_look *look;

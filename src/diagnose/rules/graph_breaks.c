@@ -5,8 +5,8 @@
  * Python runs, operators are launched one by one. In one graph none of that is left but
  * the launches themselves.
  */
+#include "diagnose/look/code_places.h"
 #include "diagnose/rules/graph_breaks.h"
-#include "diagnose/sites.h"
 
 struct breaks {
 	struct ss_look *look;

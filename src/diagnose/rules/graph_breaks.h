@@ -4,7 +4,7 @@
 #ifndef SS_DIAGNOSE_RULES_GRAPH_BREAKS_H
 #define SS_DIAGNOSE_RULES_GRAPH_BREAKS_H
 
-#include "analyze/regions.h"
+#include "analyze/host/regions.h"
 #include "diagnose/rule.h"
 
 /* Two regions can be the two halves of a program; several breaks in a pass are a pattern. */

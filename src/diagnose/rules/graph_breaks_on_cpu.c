@@ -8,11 +8,11 @@
  */
 #include <string.h>
 
-#include "analyze/moment.h"
-#include "analyze/op_category.h"
-#include "diagnose/rows.h"
+#include "analyze/host/op_category.h"
+#include "analyze/time/moment.h"
+#include "diagnose/look/code_places.h"
+#include "diagnose/look/host_rows.h"
 #include "diagnose/rules/graph_breaks.h"
-#include "diagnose/sites.h"
 
 /* Compiled code that runs. */
 struct graph {

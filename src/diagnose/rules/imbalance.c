@@ -3,14 +3,14 @@
  *
  * No rank is to blame: data is. In every step all wait for the one that has the longest
  * sequences, and next time it is somebody else. Whether that is so is judged by
- * job/verdict.h. The fix gives each rank that has more as much to do as the median one of
+ * job/late/verdict.h. The fix gives each rank that has more as much to do as the median one of
  * that step has, and as much memory to get; at worst all together have as much as before, and
  * each its mean. Without
  * devices ranks share their cores, and the mean is what is expected.
  */
 #include "diagnose/diagnose.h"
-#include "diagnose/shares.h"
-#include "job/verdict.h"
+#include "diagnose/ranks/rank_load.h"
+#include "job/late/verdict.h"
 
 /* Ranks that have so much more to do in a step than the median one: less is noise. */
 #define LEAST_MORE 0.02

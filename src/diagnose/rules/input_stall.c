@@ -7,19 +7,19 @@
  * name the functions that its time goes to.
  *
  * Programs without a DataLoader make their batches in a function of their own. It is known by
- * its name (get_batch, tokenize, preprocess; chores.h) and by what is not in it: training, and
- * work of the device.
+ * its name (get_batch, tokenize, preprocess; checkpoints_and_logging.h) and by what is not in it:
+ * training, and work of the device.
  */
 #include <string.h>
 
-#include "analyze/moment.h"
-#include "diagnose/chores.h"
-#include "diagnose/inner.h"
-#include "diagnose/input_work.h"
-#include "diagnose/rows.h"
+#include "analyze/time/moment.h"
+#include "diagnose/look/checkpoints_and_logging.h"
+#include "diagnose/look/code_places.h"
+#include "diagnose/look/host_rows.h"
+#include "diagnose/look/inner.h"
+#include "diagnose/look/input_work.h"
+#include "diagnose/look/wholes.h"
 #include "diagnose/rule.h"
-#include "diagnose/sites.h"
-#include "diagnose/wholes.h"
 
 /*
  * What taking a batch that is ready costs: a queue between processes, unpickling, handles of

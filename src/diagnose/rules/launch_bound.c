@@ -1,18 +1,18 @@
 /*
  * launch_bound.c - rule: the device is done before the host has launched the next work.
  *
- * Every gap of the device that the host's work before a launch explains (analyze/idle.h)
+ * Every gap of the device that the host's work before a launch explains (analyze/time/idle.h)
  * leads to a stretch of a thread: from the launch before to the one that came late. What
  * other rules have of it (input, waits, compiling ...) is theirs. With CUDA graphs or
  * torch.compile the rest shrinks to a microsecond a launch. Rows of elementwise kernels that
  * are shorter than their launches become one kernel, whether the host is late for them or
  * only just in time.
  */
-#include "diagnose/host_time.h"
-#include "diagnose/rows.h"
-#include "diagnose/sites.h"
-#include "diagnose/slow_hosts.h"
-#include "diagnose/tiny_rows.h"
+#include "diagnose/look/code_places.h"
+#include "diagnose/look/host_rows.h"
+#include "diagnose/look/host_time.h"
+#include "diagnose/look/tiny_kernels.h"
+#include "diagnose/ranks/slow_hosts.h"
 
 /* What a kernel costs the host in a CUDA graph: 1 us and less. */
 #define LAUNCH_NS 1000

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "analyze/moment.h"
-#include "diagnose/sites.h"
+#include "analyze/time/moment.h"
+#include "diagnose/look/code_places.h"
 
 /* A loop, and not a handful of indexes written one below the other. */
 #define TURNS_MIN 32

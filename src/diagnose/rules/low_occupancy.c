@@ -9,11 +9,11 @@
  */
 #include <string.h>
 
-#include "analyze/kernel_names.h"
-#include "analyze/passes.h"
-#include "analyze/peaks.h"
-#include "diagnose/alone.h"
-#include "diagnose/sites.h"
+#include "analyze/inference_steps.h"
+#include "analyze/kernel/names.h"
+#include "analyze/work/peaks.h"
+#include "diagnose/look/code_places.h"
+#include "diagnose/look/exclusive_kernels.h"
 
 /* From a third of the device idle on; less is what the last wave of most kernels has. */
 #define BLOCKS_FEW (2.0 / 3)

@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "diagnose/sites.h"
-#include "diagnose/speedup.h"
+#include "diagnose/look/code_places.h"
+#include "diagnose/look/speedup.h"
 
 #define MULTIPLE 8
 

@@ -9,9 +9,9 @@
  * of memory has the peak, too; the size of the device is that of the trace of the same run.
  * Where an allocation failed the rule out-of-memory says so.
  */
-#include "analyze/leaks.h"
-#include "diagnose/memory_exam.h"
-#include "snapshot/held.h"
+#include "analyze/memory/leaks.h"
+#include "diagnose/snapshot_findings.h"
+#include "snapshot/holders/live_blocks.h"
 
 /* As the TensorBoard plugin has it (metrics of others 6). */
 #define FULL_SHARE 0.9

@@ -3,14 +3,14 @@
  *
  * The least that is allocated in a step is what outlives steps. Where it rises evenly from
  * each step to the next, and what these steps allocated is not freed in the file, the job
- * will run out of memory, whatever its steps take (analyze/leaks.h has the conditions). A
+ * will run out of memory, whatever its steps take (analyze/memory/leaks.h has the conditions). A
  * snapshot of memory shows the blocks that outlive their steps and who made them
- * (snapshot/kept.h has the conditions).
+ * (snapshot/holders/retained.h has the conditions).
  */
 #include <inttypes.h>
 
-#include "analyze/leaks.h"
-#include "diagnose/memory_exam.h"
+#include "analyze/memory/leaks.h"
+#include "diagnose/snapshot_findings.h"
 
 /* Devices that are told of; a process seldom has more than one. */
 #define LEAKS_MAX 16

@@ -7,10 +7,10 @@
  */
 #include <string.h>
 
-#include "analyze/kernel_names.h"
-#include "analyze/phase.h"
-#include "diagnose/sites.h"
-#include "diagnose/speedup.h"
+#include "analyze/host/step_phase.h"
+#include "analyze/kernel/names.h"
+#include "diagnose/look/code_places.h"
+#include "diagnose/look/speedup.h"
 
 /* What names say of a kernel. */
 enum vector_use { VECTOR_NEW = 0, VECTOR_NO, VECTOR_FP32 };

@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "analyze/kernel_names.h"
-#include "diagnose/rows.h"
+#include "analyze/kernel/names.h"
+#include "diagnose/look/host_rows.h"
 #include "diagnose/rules/optimizer_not_fused.h"
 
 /* foreach has ten to thirty launches; a hundred of 10 us are a millisecond of the host. */

@@ -3,13 +3,13 @@
  *
  * A trace tells that it happened. A snapshot of memory tells why: what was asked for was
  * there in pieces, or earlier steps had left more behind than was missing, or it was not
- * there at all (snapshot/shortage.h), and the remedies differ.
+ * there at all (snapshot/holders/out_of_memory.h), and the remedies differ.
  */
 #include <inttypes.h>
 
-#include "analyze/bricks.h"
-#include "diagnose/memory_exam.h"
-#include "snapshot/shortage.h"
+#include "analyze/facts.h"
+#include "diagnose/snapshot_findings.h"
+#include "snapshot/holders/out_of_memory.h"
 
 /* --- traces -------------------------------------------------------------------------- */
 

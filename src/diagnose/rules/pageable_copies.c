@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "analyze/host_link.h"
-#include "diagnose/sites.h"
+#include "analyze/work/host_link.h"
+#include "diagnose/look/code_places.h"
 
 /* Up to here the driver takes the data and returns (CUDA, "API synchronization behavior"). */
 #define SMALL_BYTES 65536

@@ -9,9 +9,9 @@
  */
 #include <stdlib.h>
 
-#include "analyze/moment.h"
-#include "diagnose/rows.h"
-#include "diagnose/sites.h"
+#include "analyze/time/moment.h"
+#include "diagnose/look/code_places.h"
+#include "diagnose/look/host_rows.h"
 
 /* In 5 ms eager mode launches a hundred kernels: no launching is as slow. */
 #define PAUSE_NS 5000000

@@ -10,7 +10,7 @@
  * The waiting is in no task. The fix is replayed as if all stages but the busiest one computed
  * as much less as a micro-batch becomes smaller: what it waits for is one micro-batch of theirs.
  */
-#include "analyze/phase.h"
+#include "analyze/host/step_phase.h"
 #include "diagnose/diagnose.h"
 
 /* 1F1B schedules are run at this share of idle time: more micro-batches bring little. */

@@ -7,9 +7,9 @@
  */
 #include <string.h>
 
-#include "analyze/moment.h"
-#include "diagnose/rows.h"
-#include "diagnose/sites.h"
+#include "analyze/time/moment.h"
+#include "diagnose/look/code_places.h"
+#include "diagnose/look/host_rows.h"
 
 /* Shorter pauses are hidden by the queue, and are those of any recording. */
 #define PAUSE_MIN_NS 20000

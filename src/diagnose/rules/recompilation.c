@@ -5,8 +5,8 @@
  * values changed that the compiled code was made for. Looking for compiled code (guards)
  * is not compiling.
  */
-#include "analyze/regions.h"
-#include "diagnose/sites.h"
+#include "analyze/host/regions.h"
+#include "diagnose/look/code_places.h"
 
 struct compiling {
 	struct ss_look *look;

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "diagnose/diagnose.h"
-#include "diagnose/exam.h"
-#include "diagnose/gradients.h"
+#include "diagnose/rank_findings.h"
+#include "diagnose/ranks/gradients.h"
 #include "trace/outward.h"
 
 /* DDP's own: bucket_cap_mb=25. A bucket is full when it holds as much, or more. */

@@ -1,7 +1,7 @@
 /*
  * straggler.c - rule: one rank holds all others up.
  *
- * Who is late, how regularly and why is judged by job/verdict.h, from when ranks come to
+ * Who is late, how regularly and why is judged by job/late/verdict.h, from when ranks come to
  * their collectives. The fix makes that rank like its peers: its kernels, copies, host or
  * link take as long as theirs. What the job gains is what the replay of all ranks says:
  * the second latest bounds it.
@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "diagnose/exam.h"
 #include "diagnose/diagnose.h"
-#include "diagnose/excess.h"
-#include "diagnose/links.h"
-#include "diagnose/own_work.h"
-#include "diagnose/shares.h"
-#include "job/verdict.h"
+#include "diagnose/rank_findings.h"
+#include "diagnose/ranks/excess.h"
+#include "diagnose/ranks/link_speedup.h"
+#include "diagnose/ranks/own_work.h"
+#include "diagnose/ranks/rank_load.h"
+#include "job/late/verdict.h"
 
 /* Of fewer steps one cannot tell always from by chance. */
 #define STEPS_SURE 3

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/moment.h"
-#include "analyze/sync_ops.h"
-#include "analyze/waits.h"
-#include "diagnose/results.h"
-#include "diagnose/rows.h"
+#include "analyze/host/sync_ops.h"
+#include "analyze/time/moment.h"
+#include "analyze/time/waits.h"
+#include "diagnose/look/host_rows.h"
+#include "diagnose/look/results.h"
 #include "trace/outward.h"
 
 /* What waits by a name of its own, and what to write instead. */

@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "analyze/moment.h"
-#include "diagnose/sites.h"
+#include "analyze/time/moment.h"
+#include "diagnose/look/code_places.h"
 
 /*
  * A call alone takes 2 to 10 us with the profiler. Where they take 15 us on average, most of

@@ -9,10 +9,10 @@
  */
 #include <string.h>
 
-#include "analyze/moment.h"
-#include "analyze/op_category.h"
-#include "diagnose/rows.h"
-#include "diagnose/sites.h"
+#include "analyze/host/op_category.h"
+#include "analyze/time/moment.h"
+#include "diagnose/look/code_places.h"
+#include "diagnose/look/host_rows.h"
 
 /* Smaller ones are single numbers: their call is all they cost. */
 #define ELEMENTS_MIN 1024

@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "analyze/moment.h"
-#include "diagnose/gradients.h"
+#include "analyze/time/moment.h"
+#include "diagnose/ranks/gradients.h"
 
 #define SEARCH "torch.distributed.ddp.reducer::search_unused_parameters"
 #define SINK "_DDPSink" /* of torch.nn.parallel.distributed; copies the output */

@@ -11,11 +11,11 @@
  */
 #include <string.h>
 
-#include "analyze/moment.h"
-#include "diagnose/chores.h"
-#include "diagnose/rows.h"
-#include "diagnose/sites.h"
-#include "diagnose/wholes.h"
+#include "analyze/time/moment.h"
+#include "diagnose/look/checkpoints_and_logging.h"
+#include "diagnose/look/code_places.h"
+#include "diagnose/look/host_rows.h"
+#include "diagnose/look/wholes.h"
 
 /*
  * Products, convolutions and attention of a stretch without backward, as a share of those that

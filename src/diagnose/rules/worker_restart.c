@@ -9,11 +9,11 @@
  */
 #include <string.h>
 
-#include "analyze/moment.h"
-#include "diagnose/chores.h"
-#include "diagnose/rows.h"
+#include "analyze/time/moment.h"
+#include "diagnose/look/checkpoints_and_logging.h"
+#include "diagnose/look/code_places.h"
+#include "diagnose/look/host_rows.h"
 #include "diagnose/rule.h"
-#include "diagnose/sites.h"
 
 /*
  * Stopping and starting processes without frames. Measured on a busy machine, two small workers:

@@ -7,9 +7,9 @@
  */
 #include <stdlib.h>
 
-#include "analyze/pools.h"
-#include "snapshot/calls.h"
-#include "snapshot/rounds.h"
+#include "analyze/memory/pools.h"
+#include "snapshot/holders/calls.h"
+#include "snapshot/training_steps.h"
 
 enum group { EACH, BY_LINE, BY_STACK, BY_CALL };
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/pools.h"
-#include "snapshot/held.h"
+#include "analyze/memory/pools.h"
+#include "snapshot/holders/live_blocks.h"
 
 static const struct ss_column columns[] = {
 	{ "line", SS_COLUMN_TEXT, "line of the program that allocated it; empty: no stack", 0 },

@@ -4,8 +4,8 @@
  * By line of the program, stack, category, or call in a forward() with what a checkpoint
  * around it would save at the peak (calls.h).
  */
-#include "analyze/pools.h"
-#include "snapshot/calls.h"
+#include "analyze/memory/pools.h"
+#include "snapshot/holders/calls.h"
 
 enum group { BY_LINE, BY_STACK, BY_CATEGORY, BY_CALL };
 

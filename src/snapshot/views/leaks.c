@@ -1,7 +1,7 @@
 /*
  * leaks.c - view: what was allocated in the events and never freed, what grows first.
  */
-#include "snapshot/kept.h"
+#include "snapshot/holders/retained.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_DEVICE,

@@ -1,8 +1,8 @@
 /*
  * oom.c - view: allocations that failed: what was asked for, what was free, what would help.
  */
-#include "analyze/pools.h"
-#include "snapshot/shortage.h"
+#include "analyze/memory/pools.h"
+#include "snapshot/holders/out_of_memory.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_DEVICE,

@@ -6,10 +6,10 @@
  * frees of autograd's threads often have none. Memory is highest where forward ends and backward
  * begins; a peak outside of all phases is something that is kept, or computed beside training.
  */
-#include "analyze/pools.h"
+#include "analyze/memory/pools.h"
 #include "base/text.h"
-#include "snapshot/rounds.h"
 #include "snapshot/subject.h"
+#include "snapshot/training_steps.h"
 
 enum group { BY_PHASE, BY_STEP };
 

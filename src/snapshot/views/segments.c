@@ -3,7 +3,7 @@
  */
 #include <inttypes.h>
 
-#include "analyze/pools.h"
+#include "analyze/memory/pools.h"
 #include "snapshot/subject.h"
 
 enum group { BY_SEGMENT, BY_BLOCK };

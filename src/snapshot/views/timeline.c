@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
-#include "analyze/pools.h"
-#include "snapshot/held.h"
+#include "analyze/memory/pools.h"
+#include "snapshot/holders/live_blocks.h"
 
 enum group { COARSE, FINE, ALL, BY_LINE, BY_STACK };
 

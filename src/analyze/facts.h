@@ -1,0 +1,65 @@
+/*
+ * facts.h - what several views need of one trace, made when the first asks for it.
+ *
+ * Each of these is a pass or more over all rows, and memory for each of them. Views
+ * that run one after the other on the same trace share them; who runs a single view
+ * pays for what it asks for and for nothing else.
+ */
+#ifndef SS_ANALYZE_FACTS_H
+#define SS_ANALYZE_FACTS_H
+
+#include "analyze/host/ops.h"
+#include "analyze/host/places.h"
+#include "analyze/host/step_phase.h"
+#include "analyze/host/training.h"
+#include "analyze/memory/alloc.h"
+#include "analyze/time/idle.h"
+#include "analyze/work/op_runs.h"
+#include "analyze/work/work.h"
+
+/* Those without a trace are not made yet. */
+struct ss_bricks {
+	const struct ss_trace *trace;
+	struct ss_memory *memory;
+	struct ss_ops ops;
+	struct ss_places places;
+	struct ss_works works;
+	struct ss_op_runs op_runs;
+	struct ss_allocs allocs;
+	struct ss_idle idle;
+	struct ss_phases phases;
+	struct ss_training training;
+};
+
+/* The trace may be NULL as long as nothing is asked for. */
+void ss_bricks_init(struct ss_bricks *bricks, const struct ss_trace *trace,
+		    struct ss_memory *memory);
+void ss_bricks_release(struct ss_bricks *bricks);
+
+/* What they lend stays until the bricks are released. */
+SS_MUST_USE
+enum ss_status ss_bricks_ops(struct ss_bricks *bricks, const struct ss_ops **out,
+			     struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_bricks_places(struct ss_bricks *bricks, const struct ss_places **out,
+				struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_bricks_works(struct ss_bricks *bricks, const struct ss_works **out,
+			       struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_bricks_op_runs(struct ss_bricks *bricks, const struct ss_op_runs **out,
+				 struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_bricks_allocs(struct ss_bricks *bricks, const struct ss_allocs **out,
+				struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_bricks_idle(struct ss_bricks *bricks, const struct ss_idle **out,
+			      struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_bricks_phases(struct ss_bricks *bricks, const struct ss_phases **out,
+				struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_bricks_training(struct ss_bricks *bricks, const struct ss_training **out,
+				  struct ss_error *err);
+
+#endif

@@ -1,0 +1,203 @@
+/*
+ * ops.c - four passes over the host's rows, parents before children, and one over
+ * the device's.
+ */
+#include <string.h>
+
+#include "analyze/host/ops.h"
+#include "trace/outward.h"
+
+static void *column(struct ss_ops *ops, size_t item_bytes)
+{
+	size_t bytes = ((size_t)ops->row_count + 1) * item_bytes;
+	void *items = ss_memory_resize(ops->memory, NULL, 0, bytes);
+
+	if (items)
+		memset(items, 0, bytes);
+	return items;
+}
+
+void ss_ops_release(struct ss_ops *ops)
+{
+	size_t count = (size_t)ops->row_count + 1;
+
+	if (!ops->memory)
+		return;
+	ss_memory_free(ops->memory, ops->owner, count * sizeof(*ops->owner));
+	ss_memory_free(ops->memory, ops->merged, count * sizeof(*ops->merged));
+	ss_memory_free(ops->memory, ops->self_ns, count * sizeof(*ops->self_ns));
+	ss_memory_free(ops->memory, ops->device_ns, count * sizeof(*ops->device_ns));
+	ss_memory_free(ops->memory, ops->total_ns, count * sizeof(*ops->total_ns));
+	*ops = (struct ss_ops){ 0 };
+}
+
+/*
+ * A call that starts with an operator belongs to it, also where the call is the
+ * longer one and therefore stands around it.
+ */
+static void give_calls(struct ss_ops *ops, uint32_t op)
+{
+	const struct ss_slices *slices = &ops->trace->slices;
+	uint32_t row = slices->parent[op], tries = 0;
+
+	for (; row != SS_NO_ROW && slices->start_ns[row] == slices->start_ns[op] &&
+	       tries < SS_OUTWARD_ALIKE;
+	     row = slices->parent[row], tries++)
+		if (ss_kind_is_call(slices->kind[row]))
+			ops->owner[row] = op;
+}
+
+/* The operator around one that may not have ended; total_ns holds a shorter way, plus 1. */
+static uint32_t outwards(const struct ss_ops *ops, uint32_t op)
+{
+	return ops->total_ns[op] ? (uint32_t)(ops->total_ns[op] - 1) : ops->owner[op];
+}
+
+/*
+ * The first operator that has not ended, from `op` outwards. Rows of a thread come in the
+ * order of their starts: what has ended for one is skipped at once by the next.
+ */
+static uint32_t living(struct ss_ops *ops, uint32_t op, int64_t start_ns)
+{
+	const struct ss_slices *slices = &ops->trace->slices;
+	uint32_t found = op;
+
+	while (found != SS_NO_ROW && ss_slice_end(slices, found) <= start_ns)
+		found = outwards(ops, found);
+	while (op != found) {
+		uint32_t next = outwards(ops, op);
+
+		ops->total_ns[op] = (int64_t)found + 1;
+		op = next;
+	}
+	return found;
+}
+
+/*
+ * The innermost operator around each row's start. What stands between, a note or
+ * a frame, may have outlived the operator that it began in.
+ */
+static void find_owners(struct ss_ops *ops)
+{
+	const struct ss_slices *slices = &ops->trace->slices;
+
+	for (uint32_t row = 0; row < ops->row_count; row++) {
+		uint32_t parent = slices->parent[row], owner = SS_NO_ROW;
+
+		if (parent != SS_NO_ROW)
+			owner = slices->kind[parent] == SS_KIND_OP ? parent : ops->owner[parent];
+		ops->owner[row] = living(ops, owner, slices->start_ns[row]);
+		if (slices->kind[row] == SS_KIND_OP)
+			give_calls(ops, row);
+	}
+}
+
+/*
+ * Marks only children of the same name, then lets everything that belonged to one
+ * belong to what it is part of. self_ns is used for counting before it is filled.
+ */
+static void merge_only_children(struct ss_ops *ops)
+{
+	const struct ss_slices *slices = &ops->trace->slices;
+	int64_t *children = ops->self_ns;
+
+	for (uint32_t row = 0; row < ops->row_count; row++)
+		if (slices->kind[row] == SS_KIND_OP && ops->owner[row] != SS_NO_ROW)
+			children[ops->owner[row]]++;
+	for (uint32_t row = 0; row < ops->row_count; row++) {
+		uint32_t owner = ops->owner[row];
+
+		if (owner == SS_NO_ROW)
+			continue;
+		ops->merged[row] = slices->kind[row] == SS_KIND_OP && children[owner] == 1 &&
+				   slices->name[row] == slices->name[owner];
+	}
+	for (uint32_t row = 0; row < ops->row_count; row++) {
+		uint32_t owner = ops->owner[row];
+
+		if (owner != SS_NO_ROW && ops->merged[owner])
+			ops->owner[row] = ops->owner[owner];
+	}
+	memset(children, 0, ops->row_count * sizeof(*children));
+}
+
+/*
+ * What direct children and calls cover, clipped. Children come in the order of
+ * their starts, so the end of what is covered so far is all that is needed:
+ * total_ns holds it here.
+ */
+static void find_self(struct ss_ops *ops)
+{
+	const struct ss_slices *slices = &ops->trace->slices;
+	int64_t *covered_ns = ops->total_ns;
+
+	for (uint32_t row = 0; row < ops->row_count; row++)
+		if (slices->kind[row] == SS_KIND_OP) {
+			ops->self_ns[row] = slices->dur_ns[row];
+			covered_ns[row] = slices->start_ns[row];
+		}
+	for (uint32_t row = 0; row < ops->row_count; row++) {
+		uint32_t owner = ops->owner[row];
+		int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row),
+			limit_ns;
+
+		if (owner == SS_NO_ROW || ops->merged[row] ||
+		    !(slices->kind[row] == SS_KIND_OP || ss_kind_is_call(slices->kind[row])))
+			continue;
+		limit_ns = ss_slice_end(slices, owner);
+		if (end_ns > limit_ns)
+			end_ns = limit_ns;
+		if (start_ns < covered_ns[owner])
+			start_ns = covered_ns[owner];
+		if (end_ns <= start_ns)
+			continue;
+		ss_ns_subtract(&ops->self_ns[owner], end_ns - start_ns);
+		covered_ns[owner] = end_ns;
+	}
+	memset(covered_ns, 0, ops->row_count * sizeof(*covered_ns));
+}
+
+static void find_device_time(struct ss_ops *ops)
+{
+	const struct ss_trace *trace = ops->trace;
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t op;
+
+		if (!ss_kind_on_device(slices->kind[row]))
+			continue;
+		op = ss_ops_launcher(ops, row);
+		if (op != SS_NO_ROW)
+			ss_ns_add(&ops->device_ns[op], slices->dur_ns[row]);
+	}
+	for (uint32_t row = ops->row_count; row-- > 0;) {
+		uint32_t owner = ops->owner[row];
+
+		if (!ss_ops_counts(ops, row))
+			continue;
+		ss_ns_add(&ops->total_ns[row], ops->device_ns[row]);
+		if (owner != SS_NO_ROW)
+			ss_ns_add(&ops->total_ns[owner], ops->total_ns[row]);
+	}
+}
+
+enum ss_status ss_ops_init(struct ss_ops *ops, const struct ss_trace *trace,
+			   struct ss_memory *memory, struct ss_error *err)
+{
+	*ops = (struct ss_ops){ .trace = trace, .memory = memory, .row_count = trace->device_from };
+	ops->owner = column(ops, sizeof(*ops->owner));
+	ops->merged = column(ops, sizeof(*ops->merged));
+	ops->self_ns = column(ops, sizeof(*ops->self_ns));
+	ops->device_ns = column(ops, sizeof(*ops->device_ns));
+	ops->total_ns = column(ops, sizeof(*ops->total_ns));
+	if (!ops->owner || !ops->merged || !ops->self_ns || !ops->device_ns || !ops->total_ns) {
+		ss_ops_release(ops);
+		return ss_fail_memory(err, "the operators");
+	}
+	find_owners(ops);
+	merge_only_children(ops);
+	find_self(ops);
+	find_device_time(ops);
+	return SS_OK;
+}

@@ -1,0 +1,44 @@
+/*
+ * ops.h - who launched what: operators, their own time and their device time.
+ *
+ * The parent of an operator is the innermost operator of its thread around its
+ * start; annotations and frames between them do not count. An operator whose only
+ * child has its own name counts once (aten::to in aten::to): the child is part of
+ * it.
+ */
+#ifndef SS_ANALYZE_HOST_OPS_H
+#define SS_ANALYZE_HOST_OPS_H
+
+#include "trace/trace.h"
+
+struct ss_ops {
+	const struct ss_trace *trace;
+	struct ss_memory *memory;
+	uint32_t row_count; /* of host rows: all columns below are as long */
+	uint32_t *owner;    /* the operator that a row belongs to (an operator: its parent) */
+	uint8_t *merged;    /* an operator that is part of its parent */
+	int64_t *self_ns;   /* an operator's time without child operators and calls */
+	int64_t *device_ns; /* device time that it launched itself */
+	int64_t *total_ns;  /* and its descendants */
+};
+
+SS_MUST_USE
+enum ss_status ss_ops_init(struct ss_ops *ops, const struct ss_trace *trace,
+			   struct ss_memory *memory, struct ss_error *err);
+void ss_ops_release(struct ss_ops *ops);
+
+/* True for operators that count. */
+static inline bool ss_ops_counts(const struct ss_ops *ops, uint32_t row)
+{
+	return ops->trace->slices.kind[row] == SS_KIND_OP && !ops->merged[row];
+}
+
+/* The operator that launched a device row, or SS_NO_ROW. */
+static inline uint32_t ss_ops_launcher(const struct ss_ops *ops, uint32_t row)
+{
+	uint32_t launch = ops->trace->slices.link[row];
+
+	return launch < ops->row_count ? ops->owner[launch] : SS_NO_ROW;
+}
+
+#endif

@@ -1,0 +1,407 @@
+/*
+ * places.c - one pass over the host's rows, parents before children, and one that
+ * moves what autograd runs to where its forward operator stood.
+ */
+#include <string.h>
+
+#include "analyze/host/places.h"
+
+/* What a frame's name says, looked at once; the better one is the line. */
+enum frame_kind { FRAME_NEW = 0, FRAME_NO_LINE, FRAME_FOREIGN, FRAME_OWN };
+
+/* What of a row was moved to its forward operator, and why. */
+enum { MOVED_LINE = 1, MOVED_MODULE = 2, JOINED = 4 };
+
+struct finder {
+	struct ss_places *places;
+	uint8_t *frames;       /* enum frame_kind, per name */
+	uint8_t *accumulates;  /* per name: an AccumulateGrad */
+	uint32_t *name_lines;  /* line of a frame, per name; 0: not asked for yet */
+	uint32_t *stack_lines; /* line of a call stack, per text */
+	uint8_t *moved;        /* per row */
+	uint8_t *best;         /* per row: enum frame_kind of its line */
+};
+
+/*
+ * Files of libraries: torch itself, and what lies where libraries are installed. The
+ * profiler cuts the folders of sys.path off, so the standard library is only known by
+ * its names; those are the ones that stand between a program and its operators.
+ */
+static const char *const library_folders[] = { "torch/", "site-packages/", "dist-packages/",
+					       "lib/python3" };
+static const char *const library_files[] = {
+	"numpy/",
+	"asyncio/",
+	"collections/",
+	"concurrent/",
+	"ctypes/",
+	"importlib/",
+	"json/",
+	"logging/",
+	"multiprocessing/",
+	"unittest/",
+	"_collections_abc.py",
+	"_weakrefset.py",
+	"abc.py",
+	"codecs.py",
+	"contextlib.py",
+	"copy.py",
+	"dataclasses.py",
+	"enum.py",
+	"functools.py",
+	"inspect.py",
+	"os.py",
+	"pickle.py",
+	"posixpath.py",
+	"queue.py",
+	"random.py",
+	"runpy.py",
+	"selectors.py",
+	"shutil.py",
+	"socket.py",
+	"subprocess.py",
+	"tempfile.py",
+	"threading.py",
+	"traceback.py",
+	"typing.py",
+	"warnings.py",
+	"weakref.py",
+};
+
+/* Paths of Windows have the other stroke. */
+static bool starts(const char *text, size_t length, const char *with)
+{
+	for (; *with; text++, with++, length--)
+		if (!length || (*text == '\\' ? '/' : *text) != *with)
+			return false;
+	return true;
+}
+
+bool ss_places_is_library(const char *file, size_t length)
+{
+	for (size_t k = 0; k < SS_COUNT(library_files); k++) {
+		size_t wanted = strlen(library_files[k]);
+		bool is_folder = library_files[k][wanted - 1] == '/';
+
+		if ((is_folder || wanted == length) && starts(file, length, library_files[k]))
+			return true;
+	}
+	for (size_t i = 0; i < length; i++)
+		for (size_t k = 0; k < SS_COUNT(library_folders); k++)
+			if ((!i || file[i - 1] == '/' || file[i - 1] == '\\') &&
+			    starts(file + i, length - i, library_folders[k]))
+				return true;
+	return false;
+}
+
+static enum frame_kind frame_kind(const char *name, size_t length)
+{
+	bool python = false;
+	const char *open;
+
+	if (starts(name, length, "<ipython-input")) /* a cell of a notebook */
+		return FRAME_OWN;
+	if (!length || name[0] == '<' || starts(name, length, "nn.Module: "))
+		return FRAME_NO_LINE;
+	for (size_t i = 0; i < length && !python; i++)
+		python = starts(name + i, length - i, ".py(");
+	if (!python)
+		return FRAME_NO_LINE;
+	open = memchr(name, '(', length);
+	return ss_places_is_library(name, open ? (size_t)(open - name) : length) ? FRAME_FOREIGN
+										 : FRAME_OWN;
+}
+
+static uint32_t add_line(struct finder *finder, const char *text, size_t length)
+{
+	return ss_strings_add(&finder->places->lines, text, length);
+}
+
+/* The innermost of the best kind in "inner.py(3): f;outer.py(7): g"; 0: none is a line. */
+static uint32_t line_of_stack(struct finder *finder, uint32_t text)
+{
+	const struct ss_string *stack = &finder->places->trace->texts.items[text];
+	const char *end = stack->text + stack->length, *best = NULL;
+	enum frame_kind best_kind = FRAME_NO_LINE;
+	size_t best_length = 0;
+
+	if (finder->stack_lines[text])
+		return finder->stack_lines[text] - 1;
+	for (const char *at = stack->text; at < end && best_kind != FRAME_OWN;) {
+		const char *stop = memchr(at, ';', (size_t)(end - at));
+		size_t length = stop ? (size_t)(stop - at) : (size_t)(end - at);
+		enum frame_kind kind = frame_kind(at, length);
+
+		if (kind > best_kind) {
+			best = at;
+			best_kind = kind;
+			best_length = length;
+		}
+		at += length + 1;
+	}
+	finder->stack_lines[text] = (best ? add_line(finder, best, best_length) : 0) + 1;
+	return finder->stack_lines[text] - 1;
+}
+
+static uint32_t line_of_frame(struct finder *finder, uint32_t name)
+{
+	const struct ss_string *text = &finder->places->trace->names.items[name];
+
+	if (!finder->name_lines[name])
+		finder->name_lines[name] = add_line(finder, text->text, text->length);
+	return finder->name_lines[name];
+}
+
+static enum frame_kind kind_of_name(struct finder *finder, uint32_t name)
+{
+	const struct ss_string *text = &finder->places->trace->names.items[name];
+
+	if (!finder->frames[name])
+		finder->frames[name] = (uint8_t)frame_kind(text->text, text->length);
+	return finder->frames[name];
+}
+
+/* A frame of the user's own replaces any; one of a library only what is none of the user's. */
+static void enter_frame(struct finder *finder, uint32_t row)
+{
+	const struct ss_trace *trace = finder->places->trace;
+	uint32_t name = trace->slices.name[row];
+	enum frame_kind kind = kind_of_name(finder, name);
+
+	if (kind > FRAME_NO_LINE && kind >= finder->best[row]) {
+		finder->places->line[row] = line_of_frame(finder, name);
+		finder->best[row] = (uint8_t)kind;
+	}
+	if (trace->name_flags[name] & SS_NAME_MODULE)
+		finder->places->module[row] = row;
+}
+
+static void enter_op(struct finder *finder, uint32_t row)
+{
+	const struct ss_trace *trace = finder->places->trace;
+	const struct ss_op_args *args;
+	uint32_t line;
+
+	if (trace->slices.args[row] == SS_NO_ARGS)
+		return;
+	args = ss_records_at(&trace->op_args, trace->slices.args[row]);
+	line = args->call_stack ? line_of_stack(finder, args->call_stack) : 0;
+	if (line)
+		finder->places->line[row] = line;
+}
+
+/*
+ * The module around a row: that of what it began in, if that is still open: a range may
+ * outlive the module that it began in. Programs do not have more of that than a few.
+ */
+static uint32_t module_around(const struct ss_places *places, uint32_t row, uint32_t parent)
+{
+	const struct ss_slices *slices = &places->trace->slices;
+	uint32_t module = parent == SS_NO_ROW ? SS_NO_ROW : places->module[parent];
+
+	for (int tries = 0; tries < 8; tries++) {
+		if (module == SS_NO_ROW || ss_slice_end(slices, module) > slices->start_ns[row])
+			return module;
+		parent = slices->parent[module];
+		module = parent == SS_NO_ROW ? SS_NO_ROW : places->module[parent];
+	}
+	return SS_NO_ROW;
+}
+
+static void find_places(struct finder *finder)
+{
+	struct ss_places *places = finder->places;
+	const struct ss_slices *slices = &places->trace->slices;
+
+	for (uint32_t row = 0; row < places->row_count; row++) {
+		uint32_t parent = slices->parent[row];
+
+		places->line[row] = parent == SS_NO_ROW ? 0 : places->line[parent];
+		places->module[row] = module_around(places, row, parent);
+		finder->best[row] = parent == SS_NO_ROW ? FRAME_NEW : finder->best[parent];
+		if (slices->kind[row] == SS_KIND_PYTHON)
+			enter_frame(finder, row);
+		else if (slices->kind[row] == SS_KIND_OP)
+			enter_op(finder, row);
+		places->has_lines |= places->line[row] != 0;
+		places->has_modules |= places->module[row] != SS_NO_ROW;
+	}
+}
+
+/*
+ * Where backward work begins: what is linked to a forward operator, what has the number
+ * of one, and the engine's own operators. The writer's arrows end at the function inside
+ * of the engine's operator, which sums gradients around it: it stands there, too.
+ */
+static void find_backward(struct ss_places *places)
+{
+	const struct ss_trace *trace = places->trace;
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = 0; row < places->row_count; row++) {
+		uint32_t parent = slices->parent[row];
+
+		places->forward[row] = SS_NO_ROW;
+		places->backward[row] = slices->kind[row] == SS_KIND_OP &&
+					(ss_slice_flags(trace, row) & SS_NAME_BACKWARD) != 0;
+		if (slices->kind[row] != SS_KIND_OP || slices->link[row] >= places->row_count)
+			continue;
+		places->backward[row] = 1;
+		places->forward[row] = slices->link[row];
+		if (parent != SS_NO_ROW && places->backward[parent] &&
+		    places->forward[parent] == SS_NO_ROW &&
+		    (ss_slice_flags(trace, parent) & SS_NAME_BACKWARD))
+			places->forward[parent] = slices->link[row];
+	}
+	for (uint32_t i = 0; i < trace->sequence_count; i++)
+		if (trace->sequences[i].fwd_thread && trace->sequences[i].row < places->row_count)
+			places->backward[trace->sequences[i].row] = 1;
+}
+
+static bool is_accumulation(struct finder *finder, uint32_t name)
+{
+	static const char wanted[] = "AccumulateGrad";
+	enum { NEW = 0, NO, YES };
+	uint8_t *known = &finder->accumulates[name];
+
+	if (*known == NEW)
+		*known = strstr(ss_strings_text(&finder->places->trace->names, name), wanted) ? YES
+											      : NO;
+	return *known == YES;
+}
+
+/* What a row takes over from the backward work around it. */
+static void inherit(struct finder *finder, uint32_t row, uint32_t parent)
+{
+	struct ss_places *places = finder->places;
+	const struct ss_trace *trace = places->trace;
+	uint32_t name = trace->slices.name[row], flags = trace->name_flags[name];
+	bool frame = trace->slices.kind[row] == SS_KIND_PYTHON;
+	uint8_t moved = finder->moved[parent];
+
+	places->backward[row] |= places->backward[parent];
+	if ((moved & JOINED) && (flags & (SS_NAME_COMM_OP | SS_NAME_COMM_RANGE)))
+		return;
+	places->forward[row] = places->forward[parent];
+	if (frame && kind_of_name(finder, name) == FRAME_OWN)
+		moved &= (uint8_t)~MOVED_LINE;
+	if (frame && (flags & SS_NAME_MODULE))
+		moved &= (uint8_t)~MOVED_MODULE;
+	finder->moved[row] = moved;
+	if (moved & MOVED_LINE)
+		places->line[row] = places->line[parent];
+	if (moved & MOVED_MODULE)
+		places->module[row] = places->module[parent];
+}
+
+/* Backward work that begins here stands where its forward operator stood. */
+static void move(struct finder *finder, uint32_t row, uint32_t forward, uint8_t why)
+{
+	struct ss_places *places = finder->places;
+
+	places->forward[row] = forward;
+	finder->moved[row] = MOVED_LINE | MOVED_MODULE | why;
+	if (places->line[forward])
+		places->line[row] = places->line[forward];
+	if (places->module[forward] != SS_NO_ROW)
+		places->module[row] = places->module[forward];
+}
+
+static void move_backward(struct finder *finder)
+{
+	struct ss_places *places = finder->places;
+	const struct ss_slices *slices = &places->trace->slices;
+	uint32_t last = SS_NO_ROW; /* forward operator of the thread's latest backward work */
+
+	for (uint32_t row = 0; row < places->row_count; row++) {
+		uint32_t parent = slices->parent[row];
+		bool inside = parent != SS_NO_ROW && places->backward[parent];
+
+		if (row && slices->track[row] != slices->track[row - 1])
+			last = SS_NO_ROW;
+		if (slices->kind[row] == SS_KIND_OP && places->forward[row] != SS_NO_ROW) {
+			move(finder, row, places->forward[row], 0);
+			last = places->forward[row];
+		} else if (inside) {
+			inherit(finder, row, parent);
+		} else if (slices->kind[row] == SS_KIND_OP &&
+			   is_accumulation(finder, slices->name[row])) {
+			places->backward[row] = 1;
+			if (last != SS_NO_ROW)
+				move(finder, row, last, JOINED);
+		}
+	}
+}
+
+static bool prepare(struct finder *finder, struct ss_arena *scratch)
+{
+	struct ss_places *places = finder->places;
+	size_t count = (size_t)places->row_count + 1;
+
+	finder->frames = SS_ARENA_NEW(scratch, uint8_t, (size_t)places->trace->names.count + 1);
+	finder->name_lines = SS_ARENA_NEW(scratch, uint32_t,
+					  (size_t)places->trace->names.count + 1);
+	finder->stack_lines = SS_ARENA_NEW(scratch, uint32_t,
+					   (size_t)places->trace->texts.count + 1);
+	finder->accumulates = SS_ARENA_NEW(scratch, uint8_t,
+					   (size_t)places->trace->names.count + 1);
+	finder->moved = SS_ARENA_NEW(scratch, uint8_t, count);
+	finder->best = SS_ARENA_NEW(scratch, uint8_t, count);
+	places->line = ss_memory_resize(places->memory, NULL, 0, count * sizeof(*places->line));
+	places->module = ss_memory_resize(places->memory, NULL, 0, count * sizeof(*places->module));
+	places->forward = ss_memory_resize(places->memory, NULL, 0,
+					   count * sizeof(*places->forward));
+	places->backward = ss_memory_resize(places->memory, NULL, 0,
+					    count * sizeof(*places->backward));
+	return finder->frames && finder->name_lines && finder->stack_lines && finder->accumulates &&
+	       finder->moved && finder->best && places->line && places->module && places->forward &&
+	       places->backward;
+}
+
+void ss_places_release(struct ss_places *places)
+{
+	size_t count = (size_t)places->row_count + 1;
+
+	if (!places->memory)
+		return;
+	ss_memory_free(places->memory, places->line, count * sizeof(*places->line));
+	ss_memory_free(places->memory, places->module, count * sizeof(*places->module));
+	ss_memory_free(places->memory, places->forward, count * sizeof(*places->forward));
+	ss_memory_free(places->memory, places->backward, count * sizeof(*places->backward));
+	ss_strings_release(&places->lines);
+	*places = (struct ss_places){ 0 };
+}
+
+enum ss_status ss_places_init(struct ss_places *places, const struct ss_trace *trace,
+			      struct ss_memory *memory, struct ss_error *err)
+{
+	struct finder finder = { .places = places };
+	struct ss_arena scratch;
+	bool whole;
+
+	*places = (struct ss_places){ .trace = trace,
+				      .memory = memory,
+				      .row_count = trace->device_from };
+	ss_arena_init(&scratch, memory);
+	whole = ss_strings_init(&places->lines, memory) && prepare(&finder, &scratch);
+	if (whole) {
+		find_places(&finder);
+		find_backward(places);
+		move_backward(&finder);
+	}
+	ss_arena_release(&scratch);
+	/* a line that could not be stored is SS_NO_ID somewhere */
+	for (uint32_t row = 0; whole && row < places->row_count; row++)
+		whole = places->line[row] != SS_NO_ID;
+	if (whole)
+		return SS_OK;
+	ss_places_release(places);
+	return ss_fail_memory(err, "the lines of the program");
+}
+
+const char *ss_places_line(const struct ss_places *places, uint32_t row, struct ss_table *out)
+{
+	if (row >= places->row_count || !places->line[row])
+		return NULL;
+	return ss_table_copy(out, ss_strings_text(&places->lines, places->line[row]));
+}

@@ -1,0 +1,45 @@
+/*
+ * places.h - where in the user's program a host row stands: its line of Python and
+ * its nn.Module.
+ *
+ * The line is the innermost frame of the user's own code around the row, or the
+ * innermost Python frame where all are of libraries; built-in functions have no
+ * line. Files of old writers have it as the operator's call stack.
+ *
+ * What autograd runs stands where its forward operator stood, so backward time is
+ * charged to the layer that caused it. Frames inside of it keep what they say: a
+ * backward written in Python has its own line, and a forward that is computed again
+ * (checkpoints) its own modules. AccumulateGrad has no forward operator; it runs
+ * right behind what made the gradient and stands with that. The collectives in it
+ * do not: they reduce a bucket of many layers.
+ */
+#ifndef SS_ANALYZE_HOST_PLACES_H
+#define SS_ANALYZE_HOST_PLACES_H
+
+#include "table/table.h"
+#include "trace/trace.h"
+
+struct ss_places {
+	const struct ss_trace *trace;
+	struct ss_memory *memory;
+	struct ss_strings lines; /* "train.py(84): step"; 0 is "": not recorded */
+	uint32_t row_count;      /* of host rows: all columns below are as long */
+	uint32_t *line;          /* id into lines */
+	uint32_t *module;        /* row of the nn.Module's frame, or SS_NO_ROW */
+	uint32_t *forward;       /* the forward operator where backward work stands, or SS_NO_ROW */
+	uint8_t *backward;       /* it is backward work, also where no forward operator is known */
+	bool has_lines, has_modules;
+};
+
+SS_MUST_USE
+enum ss_status ss_places_init(struct ss_places *places, const struct ss_trace *trace,
+			      struct ss_memory *memory, struct ss_error *err);
+void ss_places_release(struct ss_places *places);
+
+/* Whether a file of Python, as the profiler writes it ("torch/nn/f.py"), is of a library. */
+bool ss_places_is_library(const char *file, size_t length);
+
+/* The line of a host row as a cell of the table, or NULL; SS_NO_ROW has none. */
+const char *ss_places_line(const struct ss_places *places, uint32_t row, struct ss_table *out);
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * repeats.c - joining of frequent pairs.
+ */
+#include "analyze/host/repeats.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+/* Runs of 8 need 3 to 7 rounds; those after them find ever less. */
+#define ROUNDS_MAX 12
+
+#define NO_PAIR UINT32_MAX
+
+struct pair {
+	uint32_t left, right;
+};
+
+/* What one round knows. */
+struct round {
+	struct ss_records pairs; /* different ones */
+	uint32_t *pair;          /* id of the pair that begins at each run, or NO_PAIR */
+	uint64_t *seen, *joined; /* by pair: how often it was met, and would be joined */
+	uint32_t longest;
+	uint64_t least;
+};
+
+bool ss_repeats_add(struct ss_repeats *repeats, uint32_t symbol, bool starts)
+{
+	if (!ss_memory_reserve(repeats->memory, (void **)&repeats->runs, &repeats->capacity,
+			       (size_t)repeats->count + 1, sizeof(*repeats->runs)))
+		return false;
+	repeats->runs[repeats->count] = (struct ss_run){
+		.symbol = symbol, .first = repeats->count, .length = 1, .starts = starts
+	};
+	repeats->count++;
+	return true;
+}
+
+void ss_repeats_release(struct ss_repeats *repeats)
+{
+	ss_memory_free(repeats->memory, repeats->runs,
+		       (size_t)repeats->capacity * sizeof(*repeats->runs));
+	*repeats = (struct ss_repeats){ .memory = repeats->memory };
+}
+
+static bool can_join(const struct round *round, const struct ss_run *left,
+		     const struct ss_run *right)
+{
+	return !right->starts && left->length + right->length <= round->longest;
+}
+
+/* Numbers the pairs and counts them; a a a has the pair a a once. */
+static bool count_pairs(const struct ss_repeats *repeats, struct round *round)
+{
+	bool is_counted = false;
+
+	for (uint32_t i = 0; i < repeats->count; i++) {
+		const struct ss_run *run = &repeats->runs[i];
+		uint32_t before = i ? round->pair[i - 1] : NO_PAIR, id;
+
+		round->pair[i] = NO_PAIR;
+		if (i + 1 == repeats->count || !can_join(round, run, run + 1))
+			continue;
+		id = ss_records_add(&round->pairs, &(struct pair){ run->symbol, run[1].symbol });
+		if (id == SS_NO_ID)
+			return false;
+		round->pair[i] = id;
+		is_counted = !(is_counted && before == id);
+		round->seen[id] += is_counted;
+	}
+	return true;
+}
+
+/* The pair at i is joined: it is frequent, and the one that overlaps it is not more so. */
+static bool is_best(const struct ss_repeats *repeats, const struct round *round, uint32_t i)
+{
+	uint32_t pair = round->pair[i], next;
+
+	if (pair == NO_PAIR || round->seen[pair] < round->least)
+		return false;
+	next = i + 1 < repeats->count ? round->pair[i + 1] : NO_PAIR;
+	return next == NO_PAIR || round->seen[next] <= round->seen[pair];
+}
+
+static void count_joined(const struct ss_repeats *repeats, struct round *round)
+{
+	for (uint32_t i = 0; i < repeats->count; i++)
+		if (is_best(repeats, round, i))
+			round->joined[round->pair[i++]]++;
+}
+
+/* Pairs that others left too few of stay apart. Returns how many were joined. */
+static uint32_t join(struct ss_repeats *repeats, const struct round *round, uint32_t next_symbol)
+{
+	uint32_t kept = 0, count = repeats->count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct ss_run run = repeats->runs[i];
+
+		if (is_best(repeats, round, i)) {
+			uint32_t pair = round->pair[i];
+
+			if (round->joined[pair] >= round->least) {
+				run.symbol = next_symbol + pair;
+				run.length += repeats->runs[i + 1].length;
+			} else {
+				repeats->runs[kept++] = run;
+				run = repeats->runs[i + 1];
+			}
+			i++;
+		}
+		repeats->runs[kept++] = run;
+	}
+	repeats->count = kept;
+	return count - kept;
+}
+
+/* One round; *joined_count says whether another one is worth it. */
+static bool run_round(struct ss_repeats *repeats, struct round *round, uint32_t *next_symbol,
+		      uint32_t *joined_count)
+{
+	size_t bytes = (size_t)repeats->count * sizeof(*round->seen);
+	size_t pair_bytes = (size_t)repeats->count * sizeof(*round->pair);
+	bool done = false;
+
+	round->pair = ss_memory_resize(repeats->memory, NULL, 0, pair_bytes);
+	round->seen = ss_memory_resize(repeats->memory, NULL, 0, bytes);
+	round->joined = ss_memory_resize(repeats->memory, NULL, 0, bytes);
+	if (round->pair && round->seen && round->joined &&
+	    ss_records_init(&round->pairs, repeats->memory, sizeof(struct pair))) {
+		memset(round->seen, 0, bytes);
+		memset(round->joined, 0, bytes);
+		done = count_pairs(repeats, round);
+	}
+	if (done) {
+		count_joined(repeats, round);
+		*joined_count = join(repeats, round, *next_symbol);
+		*next_symbol += round->pairs.count;
+	}
+	ss_memory_free(repeats->memory, round->pair, pair_bytes);
+	ss_memory_free(repeats->memory, round->seen, bytes);
+	ss_memory_free(repeats->memory, round->joined, bytes);
+	ss_records_release(&round->pairs);
+	return done;
+}
+
+bool ss_repeats_find(struct ss_repeats *repeats, uint32_t symbols, uint32_t longest, uint64_t least)
+{
+	uint32_t next_symbol = symbols, joined_count = 1;
+
+	for (int i = 0; i < ROUNDS_MAX && joined_count && repeats->count; i++) {
+		struct round round = { .longest = longest, .least = least };
+
+		/* symbols are numbered with 32 bits; a round adds at most one for each run */
+		if (next_symbol > UINT32_MAX - repeats->count)
+			break;
+		if (!run_round(repeats, &round, &next_symbol, &joined_count))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,251 @@
+/*
+ * step_phase.c - names are looked at once, then one pass over the host's rows, parents
+ * before children.
+ */
+#include <string.h>
+
+#include "analyze/host/step_phase.h"
+#include "base/text.h"
+
+/* Beside a phase while rows are walked: a user told it, operators do not change it. */
+#define BY_USER 0x80
+
+#define PHASE(value) ((value) & ~BY_USER)
+
+static const char *const names[] = {
+	[SS_PHASE_INPUT] = "input",       [SS_PHASE_FORWARD] = "forward",
+	[SS_PHASE_BACKWARD] = "backward", [SS_PHASE_OPTIMIZER] = "optimizer",
+	[SS_PHASE_OTHER] = "other",
+};
+
+const char *ss_phase_name(enum ss_phase phase)
+{
+	return names[phase];
+}
+
+enum ss_phase ss_phase_of_launch(const struct ss_phases *phases, uint32_t row)
+{
+	uint32_t launch = phases->trace->slices.link[row];
+
+	return launch < phases->row_count ? (enum ss_phase)phases->phase[launch] : SS_PHASE_OTHER;
+}
+
+/* --- names -------------------------------------------------------------------- */
+
+/* What a name means as a range and as an operator. */
+struct meaning {
+	uint8_t range; /* both with BY_USER where the name is a user's: old writers kept */
+	uint8_t op;    /* ranges as operators */
+};
+
+static bool is_word_char(char c, bool joins)
+{
+	c = ss_lower(c);
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (joins && c == '_');
+}
+
+static bool is_word(const char *text, size_t length, const char *word)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!word[i] || ss_lower(text[i]) != word[i])
+			return false;
+	return !word[length];
+}
+
+/*
+ * The one phase that is a word of the name, or SS_PHASE_OTHER: a name with two of
+ * them ("forward_backward") is around both. `joins`: an underscore is part of a word.
+ */
+static enum ss_phase phase_word(const struct ss_string *name, bool joins)
+{
+	enum ss_phase found = SS_PHASE_OTHER;
+	size_t at = 0;
+
+	while (at < name->length) {
+		size_t from = at;
+
+		while (at < name->length && is_word_char(name->text[at], joins))
+			at++;
+		for (int i = SS_PHASE_FORWARD; i <= SS_PHASE_OPTIMIZER; i++)
+			if (is_word(name->text + from, at - from, names[i])) {
+				if (found != SS_PHASE_OTHER && found != (enum ss_phase)i)
+					return SS_PHASE_OTHER;
+				found = (enum ss_phase)i;
+			}
+		at += at < name->length && !is_word_char(name->text[at], joins);
+	}
+	return found;
+}
+
+static struct meaning meaning_of(const struct ss_string *name, uint32_t flags)
+{
+	struct meaning meaning = { SS_PHASE_OTHER, SS_PHASE_FORWARD };
+	enum ss_phase range = phase_word(name, false), op = phase_word(name, true);
+
+	if (flags & (SS_NAME_STEP | SS_NAME_STEP_LIKE | SS_NAME_WINDOW))
+		return (struct meaning){ SS_PHASE_OTHER, SS_PHASE_OTHER };
+	if (flags & SS_NAME_DATALOADER)
+		return (struct meaning){ SS_PHASE_INPUT, SS_PHASE_INPUT };
+	if (flags & (SS_NAME_OPTIMIZER_STEP | SS_NAME_ZERO_GRAD))
+		return (struct meaning){ SS_PHASE_OPTIMIZER, SS_PHASE_OPTIMIZER };
+	if (range != SS_PHASE_OTHER)
+		meaning.range = (uint8_t)(range | BY_USER);
+	if ((flags & SS_NAME_BACKWARD) || strstr(name->text, "Backward") ||
+	    strstr(name->text, "AccumulateGrad"))
+		meaning.op = SS_PHASE_BACKWARD;
+	/* operators are identifiers: aten::threshold_backward is no range of a user */
+	else if (op != SS_PHASE_OTHER && !strstr(name->text, "::"))
+		meaning.op = (uint8_t)(op | BY_USER);
+	return meaning;
+}
+
+static bool find_meanings(const struct ss_trace *trace, struct ss_arena *scratch,
+			  struct meaning **out)
+{
+	struct meaning *meanings = SS_ARENA_NEW(scratch, struct meaning,
+						(size_t)trace->names.count + 1);
+
+	for (uint32_t i = 0; meanings && i < trace->names.count; i++)
+		meanings[i] = meaning_of(&trace->names.items[i], trace->name_flags[i]);
+	*out = meanings;
+	return meanings;
+}
+
+/* --- rows --------------------------------------------------------------------- */
+
+/* What a thread did, to tell the program's from the autograd engine's. */
+struct thread {
+	int64_t forward_ns, backward_ns; /* outermost operators */
+	uint32_t steps;                  /* ranges of steps */
+	bool works;                      /* has a row with a phase */
+};
+
+/* Calls that ask or wait are no work of a phase by themselves; those that copy are. */
+static bool is_work(uint32_t flags)
+{
+	const uint32_t idle = SS_NAME_SYNC_CALL | SS_NAME_QUERY_CALL | SS_NAME_MALLOC_CALL;
+
+	return (flags & SS_NAME_COPY_CALL) || !(flags & idle);
+}
+
+/* The phase of a row inside of `around`, which may have BY_USER. */
+static uint8_t phase_in(const struct ss_phases *phases, uint32_t row, uint8_t around,
+			const struct meaning *meanings)
+{
+	const struct ss_trace *trace = phases->trace;
+	const struct meaning *meaning = &meanings[trace->slices.name[row]];
+	enum ss_kind kind = trace->slices.kind[row];
+	uint8_t own = SS_PHASE_OTHER;
+
+	if (kind == SS_KIND_OP)
+		own = meaning->op;
+	else if (kind == SS_KIND_ANNOTATION)
+		own = meaning->range;
+	else if (phases->has_ops && ss_kind_is_call(kind) && is_work(ss_slice_flags(trace, row)))
+		own = SS_PHASE_FORWARD;
+	/* an operator that is cut by the profiler does not reach into the next step */
+	if (kind == SS_KIND_ANNOTATION && (ss_slice_flags(trace, row) & SS_NAME_STEP))
+		return SS_PHASE_OTHER;
+	if (own == SS_PHASE_OTHER ||
+	    (PHASE(own) == SS_PHASE_FORWARD && PHASE(around) == SS_PHASE_BACKWARD))
+		return around;
+	/* ranges count, the innermost first; operators only where no user has said it */
+	if (kind == SS_KIND_ANNOTATION || (own & BY_USER) || around == SS_PHASE_OTHER)
+		return own;
+	return own == SS_PHASE_BACKWARD && !(around & BY_USER) ? own : around;
+}
+
+static void walk(struct ss_phases *phases, const struct meaning *meanings, struct thread *threads)
+{
+	const struct ss_trace *trace = phases->trace;
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = 0; row < phases->row_count; row++) {
+		struct thread *thread = &threads[slices->track[row]];
+		uint32_t parent = slices->parent[row];
+		uint8_t around = parent == SS_NO_ROW ? SS_PHASE_OTHER : phases->phase[parent];
+		uint8_t phase = phase_in(phases, row, around, meanings);
+
+		phases->phase[row] = phase;
+		thread->steps += slices->kind[row] == SS_KIND_ANNOTATION &&
+				 (ss_slice_flags(trace, row) & SS_NAME_STEP);
+		thread->works |= PHASE(phase) != SS_PHASE_OTHER;
+		if (slices->kind[row] != SS_KIND_OP || PHASE(phase) == PHASE(around))
+			continue;
+		if (PHASE(phase) == SS_PHASE_BACKWARD)
+			ss_ns_add(&thread->backward_ns, slices->dur_ns[row]);
+		else if (PHASE(phase) == SS_PHASE_FORWARD)
+			ss_ns_add(&thread->forward_ns, slices->dur_ns[row]);
+	}
+}
+
+/*
+ * The thread with the most ranges of steps of those that work, else the one with the
+ * most time in operators, without backward: that has threads of its own.
+ */
+static uint32_t main_thread(const struct ss_trace *trace, const struct thread *threads)
+{
+	uint32_t best = SS_NO_ROW;
+
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		if (trace->tracks[i].class != SS_TRACK_HOST || !threads[i].works)
+			continue;
+		if (best == SS_NO_ROW || threads[i].steps > threads[best].steps ||
+		    (threads[i].steps == threads[best].steps &&
+		     threads[i].forward_ns > threads[best].forward_ns))
+			best = i;
+	}
+	return best;
+}
+
+/* On a thread of the autograd engine, what is between its functions is backward, too. */
+static void settle(struct ss_phases *phases, const struct thread *threads)
+{
+	const uint32_t *tracks = phases->trace->slices.track;
+
+	for (uint32_t row = 0; row < phases->row_count; row++) {
+		const struct thread *thread = &threads[tracks[row]];
+		uint8_t phase = PHASE(phases->phase[row]);
+
+		if (phase == SS_PHASE_FORWARD && tracks[row] != phases->main &&
+		    thread->backward_ns > thread->forward_ns)
+			phase = SS_PHASE_BACKWARD;
+		phases->phase[row] = phase;
+		phases->has[phase] = true;
+	}
+}
+
+void ss_phases_release(struct ss_phases *phases)
+{
+	if (phases->memory)
+		ss_memory_free(phases->memory, phases->phase, (size_t)phases->row_count + 1);
+	*phases = (struct ss_phases){ 0 };
+}
+
+enum ss_status ss_phases_init(struct ss_phases *phases, const struct ss_trace *trace,
+			      struct ss_memory *memory, struct ss_error *err)
+{
+	struct meaning *meanings = NULL;
+	struct thread *threads = NULL;
+	struct ss_arena scratch;
+
+	*phases = (struct ss_phases){
+		.trace = trace, .memory = memory, .row_count = trace->device_from, .main = SS_NO_ROW
+	};
+	ss_arena_init(&scratch, memory);
+	phases->phase = ss_memory_resize(memory, NULL, 0, (size_t)phases->row_count + 1);
+	if (phases->phase && find_meanings(trace, &scratch, &meanings))
+		threads = SS_ARENA_NEW(&scratch, struct thread, (size_t)trace->track_count + 1);
+	for (uint32_t row = 0; row < phases->row_count && !phases->has_ops; row++)
+		phases->has_ops = trace->slices.kind[row] == SS_KIND_OP;
+	if (threads) {
+		walk(phases, meanings, threads);
+		phases->main = main_thread(trace, threads);
+		settle(phases, threads);
+	}
+	ss_arena_release(&scratch);
+	if (threads)
+		return SS_OK;
+	ss_phases_release(phases);
+	return ss_fail_memory(err, "the phases");
+}

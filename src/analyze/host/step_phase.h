@@ -1,0 +1,47 @@
+/*
+ * step_phase.h - what part of a training step a host row belongs to (metrics.md 3).
+ *
+ * Ranges tell: those of PyTorch (the DataLoader's __next__, Optimizer.step#,
+ * Optimizer.zero_grad#) and those that a user named forward, backward or
+ * optimizer. The innermost counts, and everything inside has its phase. Elsewhere
+ * backward is what the autograd engine runs, by its operators' names, with all
+ * that runs on its threads; forward is every other operator, launch and copy. In
+ * files without operators nothing tells a launch of forward from one of backward.
+ * What is inside of backward is never forward: a checkpoint that is computed again
+ * is part of backward.
+ */
+#ifndef SS_ANALYZE_HOST_STEP_PHASE_H
+#define SS_ANALYZE_HOST_STEP_PHASE_H
+
+#include "trace/trace.h"
+
+enum ss_phase {
+	SS_PHASE_INPUT,
+	SS_PHASE_FORWARD,
+	SS_PHASE_BACKWARD,
+	SS_PHASE_OPTIMIZER,
+	SS_PHASE_OTHER, /* no evidence: frames, steps, waits outside of operators */
+	SS_PHASE_COUNT,
+};
+
+struct ss_phases {
+	const struct ss_trace *trace;
+	struct ss_memory *memory;
+	uint32_t row_count; /* of host rows */
+	uint8_t *phase;     /* enum ss_phase, per host row */
+	uint32_t main;      /* the track of the thread that runs the steps, or SS_NO_ROW */
+	bool has_ops;       /* operators are recorded */
+	bool has[SS_PHASE_COUNT];
+};
+
+SS_MUST_USE
+enum ss_status ss_phases_init(struct ss_phases *phases, const struct ss_trace *trace,
+			      struct ss_memory *memory, struct ss_error *err);
+void ss_phases_release(struct ss_phases *phases);
+
+const char *ss_phase_name(enum ss_phase phase);
+
+/* The phase of the launch of a device row; SS_PHASE_OTHER where it is not recorded. */
+enum ss_phase ss_phase_of_launch(const struct ss_phases *phases, uint32_t row);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * sync_ops.h - the operator that people know a wait for the device by.
+ *
+ * The innermost one is seldom it: aten::_local_scalar_dense is aten::item.
+ */
+#ifndef SS_ANALYZE_HOST_SYNC_OPS_H
+#define SS_ANALYZE_HOST_SYNC_OPS_H
+
+#include "analyze/host/ops.h"
+
+/* Per name of the trace: an operator that waits by its nature. NULL: no memory. */
+SS_MUST_USE
+const uint8_t *ss_sync_wrappers(const struct ss_trace *trace, struct ss_arena *arena);
+
+/* The operator to show for a wait, or SS_NO_ROW. */
+uint32_t ss_sync_op(const uint8_t *wraps, const struct ss_ops *ops, uint32_t row);
+
+#endif

@@ -1,0 +1,181 @@
+/*
+ * training.c - marks rows one by one, then turns marks into counts of what stands before.
+ */
+#include "analyze/host/training.h"
+
+#include <string.h>
+
+#include "analyze/host/op_category.h"
+
+/* What a name says, looked at when it is first met. */
+enum {
+	NAME_KNOWN = 1 << 7,
+	NAME_COMPUTES = 1 << 0, /* an operator that does more than move and look at memory */
+	NAME_TRAINS = 1 << 1,   /* a function of the training: clipping, scaling of gradients */
+};
+
+bool ss_training_is_heavy(const char *op)
+{
+	enum ss_op_category category = ss_op_category(op);
+
+	return category == SS_OP_MATMUL || category == SS_OP_CONVOLUTION ||
+	       category == SS_OP_ATTENTION || category == SS_OP_RECURRENT;
+}
+
+static uint8_t name_flags(const char *name)
+{
+	enum ss_op_category category;
+
+	/* frames: "torch/nn/utils/clip_grad.py(165): clip_grad_norm_" */
+	if (name[0] == '<')
+		return 0;
+	if (strstr(name, ".py("))
+		return strstr(name, "clip_grad") || strstr(name, "grad_scaler") ? NAME_TRAINS : 0;
+	category = ss_op_category(name);
+	return category == SS_OP_COPY || category == SS_OP_MEMORY || category == SS_OP_OTHER
+		       ? 0
+		       : NAME_COMPUTES;
+}
+
+struct marker {
+	struct ss_training *training;
+	const struct ss_phases *phases;
+	const struct ss_places *places;
+	uint8_t *names; /* per name */
+};
+
+/* The last row of the main thread that starts before the moment, or SS_NO_ROW. */
+static uint32_t main_row_before(const struct marker *marker, int64_t moment_ns)
+{
+	const struct ss_trace *trace = marker->training->trace;
+	const struct ss_track *track = &trace->tracks[marker->phases->main];
+	uint32_t low = track->first_row, high = low + track->row_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (trace->slices.start_ns[middle] < moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > track->first_row ? low - 1 : SS_NO_ROW;
+}
+
+/* Backward of a device runs on a thread of its own: who called it is training, too. */
+static void mark_caller(struct marker *marker, uint32_t row)
+{
+	const struct ss_trace *trace = marker->training->trace;
+	uint32_t caller;
+
+	if (marker->phases->main == SS_NO_ROW || trace->slices.track[row] == marker->phases->main ||
+	    trace->slices.parent[row] != SS_NO_ROW)
+		return;
+	caller = main_row_before(marker, trace->slices.start_ns[row]);
+	if (caller != SS_NO_ROW)
+		marker->training->marks[caller + 1] = 1;
+}
+
+static uint8_t flags_of(struct marker *marker, uint32_t name)
+{
+	uint8_t *flags = &marker->names[name];
+
+	if (!*flags)
+		*flags = name_flags(ss_strings_text(&marker->training->trace->names, name)) |
+			 NAME_KNOWN;
+	return *flags;
+}
+
+static void mark_row(struct marker *marker, uint32_t row)
+{
+	struct ss_training *training = marker->training;
+	const struct ss_slices *slices = &training->trace->slices;
+	enum ss_kind kind = slices->kind[row];
+	enum ss_phase phase = (enum ss_phase)marker->phases->phase[row];
+	bool on_host = !training->trace->device_event_count;
+	uint8_t name = kind == SS_KIND_PYTHON || (kind == SS_KIND_OP && on_host)
+			       ? flags_of(marker, slices->name[row])
+			       : 0;
+
+	if (kind == SS_KIND_PYTHON) {
+		if (name & NAME_TRAINS)
+			training->marks[row + 1] = 1;
+		return;
+	}
+	if (phase == SS_PHASE_OPTIMIZER || phase == SS_PHASE_BACKWARD ||
+	    marker->places->backward[row]) {
+		training->marks[row + 1] = 1;
+		if (phase != SS_PHASE_OPTIMIZER)
+			mark_caller(marker, row);
+	}
+	if (kind != SS_KIND_OP)
+		return;
+	if (slices->link[row] < training->row_count) /* the forward operator of this backward */
+		training->marks[slices->link[row] + 1] = 1;
+	if (name & NAME_COMPUTES)
+		training->computes[row + 1] = 1;
+}
+
+static void mark(struct marker *marker)
+{
+	struct ss_training *training = marker->training;
+	const struct ss_trace *trace = training->trace;
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t marks = 0, computes = 0;
+
+	memset(training->marks, 0, ((size_t)training->row_count + 1) * sizeof(uint32_t));
+	memset(training->computes, 0, ((size_t)training->row_count + 1) * sizeof(uint32_t));
+	for (uint32_t row = 0; row < training->row_count && !training->has_links; row++)
+		training->has_links = slices->kind[row] == SS_KIND_OP &&
+				      slices->link[row] < training->row_count;
+	training->trains = marker->phases->has[SS_PHASE_BACKWARD];
+	for (uint32_t row = 0; row < training->row_count; row++)
+		mark_row(marker, row);
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
+		if (ss_kind_is_kernel(slices->kind[row]) && slices->link[row] < training->row_count)
+			training->computes[slices->link[row] + 1] = 1;
+	for (uint32_t row = 0; row <= training->row_count; row++) {
+		marks += training->marks[row];
+		training->marks[row] = marks;
+		computes += training->computes[row];
+		training->computes[row] = computes;
+	}
+}
+
+void ss_training_release(struct ss_training *training)
+{
+	size_t bytes = ((size_t)training->row_count + 1) * sizeof(uint32_t);
+
+	if (!training->memory)
+		return;
+	ss_memory_free(training->memory, training->marks, bytes);
+	ss_memory_free(training->memory, training->computes, bytes);
+	*training = (struct ss_training){ 0 };
+}
+
+enum ss_status ss_training_init(struct ss_training *training, const struct ss_phases *phases,
+				const struct ss_places *places, struct ss_memory *memory,
+				struct ss_error *err)
+{
+	struct marker marker = { .training = training, .phases = phases, .places = places };
+	const struct ss_trace *trace = phases->trace;
+	size_t bytes = ((size_t)phases->row_count + 1) * sizeof(uint32_t);
+	struct ss_arena scratch;
+	bool whole;
+
+	*training = (struct ss_training){ .trace = trace,
+					  .memory = memory,
+					  .row_count = phases->row_count };
+	ss_arena_init(&scratch, memory);
+	marker.names = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->names.count + 1);
+	training->marks = ss_memory_resize(memory, NULL, 0, bytes);
+	training->computes = ss_memory_resize(memory, NULL, 0, bytes);
+	whole = marker.names && training->marks && training->computes;
+	if (whole)
+		mark(&marker);
+	ss_arena_release(&scratch);
+	if (whole)
+		return SS_OK;
+	ss_training_release(training);
+	return ss_fail_memory(err, "the work of training");
+}

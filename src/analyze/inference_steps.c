@@ -1,0 +1,357 @@
+/*
+ * inference_steps.c - names of engines' ranges, then the ranges, then the devices.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/host/step_phase.h"
+#include "analyze/inference_steps.h"
+#include "analyze/time/cover.h"
+#include "analyze/time/moment.h"
+#include "analyze/time/roles.h"
+
+static const char *const names[] = {
+	[SS_PASS_PREFILL] = "prefill",
+	[SS_PASS_DECODE] = "decode",
+	[SS_PASS_MIXED] = "mixed",
+	[SS_PASS_UNKNOWN] = "unknown",
+};
+
+const char *ss_pass_name(enum ss_pass_kind kind)
+{
+	return names[kind];
+}
+
+/* --- names -------------------------------------------------------------------- */
+
+/* The number at the text, or -1; more than a step can have counts as none. */
+static int64_t number_at(const char *text)
+{
+	int64_t value = 0;
+
+	if (*text < '0' || *text > '9')
+		return -1;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		value = 10 * value + (*text - '0');
+		if (value > INT32_MAX)
+			return -1;
+	}
+	return value;
+}
+
+/* The number after the mark, or -1. */
+static int64_t number_after(const char *name, const char *mark)
+{
+	const char *at = strstr(name, mark);
+
+	return at ? number_at(at + strlen(mark)) : -1;
+}
+
+/*
+ * "context_2(16)", "context_1(888_788544)", "context_15(sq15360sk15360...)": requests
+ * and, first in the brackets, their tokens.
+ */
+static bool read_part(const char *name, const char *mark, int64_t *requests, int64_t *tokens)
+{
+	const char *at = strstr(name, mark);
+
+	if (!at)
+		return false;
+	at += strlen(mark);
+	*requests = number_at(at);
+	at += strspn(at, "0123456789");
+	if (strncmp(at, "(sq", 3) == 0)
+		*tokens = number_at(at + 3);
+	else
+		*tokens = *at == '(' ? number_at(at + 1) : -1;
+	return *requests >= 0;
+}
+
+static void read_vllm(const char *name, struct ss_pass *out)
+{
+	int64_t contexts, generations, context_tokens, generated_tokens;
+
+	if (!read_part(name, "context_", &contexts, &context_tokens) ||
+	    !read_part(name, "generation_", &generations, &generated_tokens))
+		return;
+	out->batch = contexts + generations;
+	out->context_tokens = context_tokens;
+	out->generated_tokens = generated_tokens;
+	if (contexts && generations)
+		out->kind = SS_PASS_MIXED;
+	else if (contexts || generations)
+		out->kind = contexts ? SS_PASS_PREFILL : SS_PASS_DECODE;
+}
+
+/* "step[EXTEND bs=15 toks=15360]": by the names of SGLang's forward modes. */
+static void read_sglang(const char *name, struct ss_pass *out)
+{
+	int64_t tokens = number_after(name, "toks=");
+	const char *mode = name + strlen("step[");
+
+	out->batch = number_after(name, "bs=");
+	if (strncmp(mode, "DECODE", 6) == 0) {
+		out->kind = SS_PASS_DECODE;
+		/* this mode makes one token a request; drafts have modes of their own */
+		out->generated_tokens = tokens >= 0 ? tokens : out->batch;
+	} else if (strncmp(mode, "EXTEND", 6) == 0 || strncmp(mode, "PREFILL", 7) == 0) {
+		out->kind = SS_PASS_PREFILL;
+		out->context_tokens = tokens;
+	} else if (strncmp(mode, "MIXED", 5) == 0) {
+		/* of both, and their shares are not told */
+		out->kind = SS_PASS_MIXED;
+	}
+}
+
+bool ss_pass_read(const char *name, struct ss_pass *out)
+{
+	*out = (struct ss_pass){ .kind = SS_PASS_UNKNOWN,
+				 .batch = -1,
+				 .context_tokens = -1,
+				 .generated_tokens = -1,
+				 .kernels = -1,
+				 .graph_launches = -1,
+				 .busy_ns = -1,
+				 .gap_ns = -1 };
+	if (strncmp(name, "step[", 5) == 0)
+		read_sglang(name, out);
+	else if (strncmp(name, "execute_", 8) == 0)
+		read_vllm(name, out);
+	else
+		return false;
+	return true;
+}
+
+/* --- ranges ------------------------------------------------------------------- */
+
+/* Ranges of one thread are in the order of time, the outer before the inner. */
+static int by_start(const void *a, const void *b)
+{
+	const struct ss_pass *x = a, *y = b;
+
+	if (x->host_start_ns != y->host_start_ns)
+		return x->host_start_ns < y->host_start_ns ? -1 : 1;
+	if (x->host_end_ns != y->host_end_ns)
+		return x->host_end_ns > y->host_end_ns ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* What the outer range does not say, the inner may. */
+static void adopt(struct ss_pass *outer, const struct ss_pass *inner)
+{
+	struct ss_pass whole = *inner;
+
+	if (outer->kind != SS_PASS_UNKNOWN || inner->kind == SS_PASS_UNKNOWN)
+		return;
+	whole.host_start_ns = whole.start_ns = outer->host_start_ns;
+	whole.host_end_ns = whole.end_ns = outer->host_end_ns;
+	*outer = whole;
+}
+
+static bool find_ranges(const struct ss_trace *trace, struct ss_arena *arena, struct ss_passes *out)
+{
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t most = 0, kept = 0;
+
+	for (uint32_t row = 0; row < trace->device_from; row++)
+		most += slices->kind[row] == SS_KIND_ANNOTATION &&
+			(ss_slice_flags(trace, row) & SS_NAME_STEP_LIKE);
+	out->items = SS_ARENA_NEW(arena, struct ss_pass, (size_t)most + trace->steps.count + 1);
+	if (!out->items)
+		return false;
+	for (uint32_t row = 0; most && row < trace->device_from; row++) {
+		struct ss_pass *pass = &out->items[out->count];
+
+		if (slices->kind[row] != SS_KIND_ANNOTATION ||
+		    !(ss_slice_flags(trace, row) & SS_NAME_STEP_LIKE) ||
+		    !ss_pass_read(ss_strings_text(&trace->names, slices->name[row]), pass))
+			continue;
+		pass->name = slices->name[row];
+		pass->start_ns = pass->host_start_ns = slices->start_ns[row];
+		pass->end_ns = pass->host_end_ns = ss_slice_end(slices, row);
+		out->count++;
+	}
+	qsort(out->items, out->count, sizeof(*out->items), by_start);
+	for (uint32_t i = 0; i < out->count; i++) {
+		if (kept && out->items[i].host_end_ns <= out->items[kept - 1].host_end_ns)
+			adopt(&out->items[kept - 1], &out->items[i]);
+		else
+			out->items[kept++] = out->items[i];
+	}
+	out->count = kept;
+	out->by_engine = kept;
+	return true;
+}
+
+/* An operator that computes ran in a step that counts. */
+static bool works_in_steps(const struct ss_phases *phases)
+{
+	const struct ss_trace *trace = phases->trace;
+
+	for (uint32_t row = 0; row < phases->row_count; row++)
+		if (trace->slices.kind[row] == SS_KIND_OP &&
+		    phases->phase[row] == SS_PHASE_FORWARD &&
+		    !(ss_slice_flags(trace, row) & (SS_NAME_COMM_OP | SS_NAME_COMM_RANGE)) &&
+		    ss_step_at(trace, trace->slices.start_ns[row]) != SS_NO_ROW)
+			return true;
+	return false;
+}
+
+/* The profiler's steps, where operators ran and nothing was trained. */
+static enum ss_status find_steps(struct ss_bricks *bricks, struct ss_passes *out,
+				 struct ss_error *err)
+{
+	const struct ss_trace *trace = bricks->trace;
+	const struct ss_phases *phases;
+	bool trains, works;
+
+	if (trace->steps.anchor != SS_STEPS_PROFILER)
+		return SS_OK;
+	SS_TRY(ss_bricks_phases(bricks, &phases, err));
+	trains = phases->has[SS_PHASE_BACKWARD] || phases->has[SS_PHASE_OPTIMIZER];
+	works = !trains && works_in_steps(phases);
+	for (uint32_t i = 0; works && i < trace->steps.count; i++) {
+		const struct ss_step *step = &trace->steps.items[i];
+		struct ss_pass *pass = &out->items[out->count];
+
+		if (step->dropped)
+			continue;
+		(void)ss_pass_read("", pass);
+		pass->name = step->name;
+		pass->start_ns = step->start_ns;
+		pass->end_ns = step->end_ns;
+		pass->host_start_ns = step->host_start_ns;
+		pass->host_end_ns = step->host_end_ns;
+		out->count++;
+	}
+	return SS_OK;
+}
+
+/* --- devices ------------------------------------------------------------------ */
+
+struct ss_pass *ss_pass_at(const struct ss_passes *passes, int64_t host_ns)
+{
+	uint32_t low = 0, high = passes->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (passes->items[middle].host_start_ns <= host_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && passes->items[low - 1].host_end_ns > host_ns ? &passes->items[low - 1] : NULL;
+}
+
+/*
+ * Counts what each step launched, extends ranges of engines by that, and parts each from
+ * the one before. The profiler's steps are effective already.
+ */
+static void find_work(const struct ss_trace *trace, struct ss_passes *passes)
+{
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t i = 0; i < passes->count; i++)
+		passes->items[i].kernels = passes->items[i].graph_launches = 0;
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t launch = slices->link[row];
+		struct ss_pass *pass;
+
+		if (!ss_kind_on_device(slices->kind[row]) || launch == SS_NO_ROW)
+			continue;
+		pass = ss_pass_at(passes, slices->start_ns[launch]);
+		if (!pass)
+			continue;
+		pass->kernels += ss_kind_is_kernel(slices->kind[row]);
+		if (passes->by_engine && ss_slice_end(slices, row) > pass->end_ns)
+			pass->end_ns = ss_slice_end(slices, row);
+	}
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		struct ss_pass *pass;
+
+		if (!ss_kind_is_call(slices->kind[row]) ||
+		    !(ss_slice_flags(trace, row) & SS_NAME_GRAPH_LAUNCH))
+			continue;
+		pass = ss_pass_at(passes, slices->start_ns[row]);
+		if (pass)
+			pass->graph_launches++;
+	}
+	for (uint32_t i = 1; i < passes->count; i++) {
+		struct ss_pass *pass = &passes->items[i];
+
+		if (pass->start_ns < pass[-1].end_ns)
+			pass->start_ns = pass[-1].end_ns;
+		if (pass->end_ns < pass->start_ns)
+			pass->end_ns = pass->start_ns;
+	}
+}
+
+/* Moments in which at least one device worked. */
+static bool find_busy(const struct ss_trace *trace, struct ss_cover *busy)
+{
+	struct ss_cover_pile pile = { 0 };
+	int64_t device = INT64_MIN;
+
+	while (ss_device_next(trace, device, &device)) {
+		struct ss_device_cover own;
+
+		if (!ss_device_cover_init(&own, trace, device, busy->memory))
+			busy->failed = true;
+		ss_cover_pile_add(&pile, &own.compute);
+		ss_cover_pile_add(&pile, &own.comm);
+		ss_cover_pile_add(&pile, &own.copies);
+		ss_device_cover_release(&own);
+	}
+	ss_cover_pile_finish(&pile, busy);
+	return !busy->failed;
+}
+
+/* Steps and what lies between them, one after the other: gap 0, step 0, gap 1, ... */
+static bool share_busy(const struct ss_cover *busy, struct ss_arena *arena,
+		       struct ss_passes *passes)
+{
+	size_t size = 2 * (size_t)passes->count + 1;
+	struct ss_cover parts = { .items = SS_ARENA_NEW(arena, struct ss_interval, size) };
+	int64_t *sums = SS_ARENA_NEW(arena, int64_t, size);
+
+	if (!parts.items || !sums)
+		return false;
+	for (uint32_t i = 0; i < passes->count; i++) {
+		const struct ss_pass *pass = &passes->items[i];
+		int64_t before_ns = i ? pass[-1].end_ns : pass->start_ns;
+
+		parts.items[parts.count++] = (struct ss_interval){ before_ns, pass->start_ns };
+		parts.items[parts.count++] = (struct ss_interval){ pass->start_ns, pass->end_ns };
+	}
+	ss_cover_share(busy, &parts, sums);
+	for (uint32_t i = 0; i < passes->count; i++) {
+		struct ss_pass *pass = &passes->items[i];
+
+		pass->busy_ns = sums[2 * (size_t)i + 1];
+		if (i)
+			pass->gap_ns = pass->start_ns - pass[-1].end_ns - sums[2 * (size_t)i];
+	}
+	return true;
+}
+
+enum ss_status ss_passes_find(struct ss_bricks *bricks, struct ss_arena *arena,
+			      struct ss_passes *out, struct ss_error *err)
+{
+	const struct ss_trace *trace = bricks->trace;
+	struct ss_cover busy;
+	bool whole = true;
+
+	*out = (struct ss_passes){ 0 };
+	if (!find_ranges(trace, arena, out))
+		return ss_fail_memory(err, "the inference steps");
+	if (!out->count)
+		SS_TRY(find_steps(bricks, out, err));
+	if (!out->count || trace->device_from == trace->device_to)
+		return SS_OK;
+	find_work(trace, out);
+	ss_cover_init(&busy, arena->memory);
+	whole = find_busy(trace, &busy) && share_busy(&busy, arena, out);
+	ss_cover_release(&busy);
+	return whole ? SS_OK : ss_fail_memory(err, "the inference steps");
+}

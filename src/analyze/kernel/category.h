@@ -1,0 +1,36 @@
+/*
+ * category.h - what kind of work a kernel does, by its name.
+ */
+#ifndef SS_ANALYZE_KERNEL_CATEGORY_H
+#define SS_ANALYZE_KERNEL_CATEGORY_H
+
+#include "base/error.h"
+
+enum ss_kernel_category {
+	SS_KERNEL_OTHER = 0, /* the name says nothing that is known */
+	SS_KERNEL_GEMM,
+	SS_KERNEL_CONVOLUTION,
+	SS_KERNEL_ATTENTION,
+	SS_KERNEL_REDUCTION,
+	SS_KERNEL_NORMALIZATION,
+	SS_KERNEL_SOFTMAX,
+	SS_KERNEL_ELEMENTWISE,
+	SS_KERNEL_COPY, /* copies, casts, transposes, fills */
+	SS_KERNEL_INDEXING,
+	SS_KERNEL_OPTIMIZER,
+	SS_KERNEL_SORT,
+	SS_KERNEL_COMMUNICATION,
+	SS_KERNEL_FUSED, /* made by a compiler of several operators */
+	SS_KERNEL_CATEGORIES,
+};
+
+/*
+ * The category of a short name (short_name.h): it holds what the kernel does and
+ * not the types of its parameters, which would mislead. Communication is not found
+ * here: the trace knows it by more than the name.
+ */
+enum ss_kernel_category ss_kernel_category(const char *short_name, size_t length);
+
+const char *ss_kernel_category_name(enum ss_kernel_category category);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * short_name.h - a short name of a kernel that still says what it does.
+ *
+ * Names of C++ kernels hold their return type, namespaces, launch numbers, array
+ * types and the whole list of parameters. What tells them apart is the kernel's own
+ * name and the functor, or the function around the lambda, that it runs:
+ * "elementwise_kernel<MulFunctor<float>>". Names that are none of C++ stay whole.
+ * Two kernels may share a short name; the full one is the key.
+ */
+#ifndef SS_ANALYZE_KERNEL_SHORT_NAME_H
+#define SS_ANALYZE_KERNEL_SHORT_NAME_H
+
+#include "base/error.h"
+
+/* Enough for every short name that was met; what is longer is cut. */
+#define SS_SHORT_NAME_ROOM 1024
+
+/*
+ * Writes the short name, ended by NUL, to `out` of `room` (> 0) bytes and returns
+ * its length. Whatever the bytes are, no UTF-8 character is cut.
+ */
+size_t ss_short_name(const char *name, size_t length, char *out, size_t room);
+
+/* The same for a name as the linker has it: false when it is none ("_ZN2at6native..."). */
+bool ss_short_mangled(const char *name, size_t length, char *out, size_t room, size_t *written);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * leaks.h - what grows from step to step: memory that is kept (a leak), and memory
+ * that is reserved and cannot be used (fragmentation).
+ */
+#ifndef SS_ANALYZE_MEMORY_LEAKS_H
+#define SS_ANALYZE_MEMORY_LEAKS_H
+
+#include "analyze/memory/step_memory.h"
+
+/* Memory that grows from each step to the next and is never freed. */
+struct ss_leak {
+	uint32_t pool, steps;
+	uint32_t rises;       /* that are judged: from step to step, without the first of several */
+	int64_t growth_bytes; /* of the lowest points, in these */
+	int64_t kept_bytes;   /* allocated in the steps before them and never freed */
+	int64_t most_bytes;   /* of that, what one operator on one line allocated ... */
+	uint32_t op, place;   /* ... host rows of it, or SS_NO_ROW */
+};
+
+/* What is allocated stays, and ever more is reserved. */
+struct ss_fragmentation {
+	uint32_t pool, steps;
+	int64_t first_bytes, last_bytes; /* reserved in the first and in the last step */
+	int64_t peak_bytes;              /* most that was allocated in any */
+};
+
+/*
+ * Looks at the device whose steps begin at items[from]; `next` is where those of the
+ * next one begin. False: none.
+ */
+bool ss_leak_find(const struct ss_step_memories *memories, uint32_t from, uint32_t *next,
+		  struct ss_leak *out);
+bool ss_fragmentation_find(const struct ss_step_memories *memories, uint32_t from, uint32_t *next,
+			   struct ss_fragmentation *out);
+
+/* Fills op, place and most_bytes of all leaks, which are of different devices. */
+SS_MUST_USE
+enum ss_status ss_leaks_blame(const struct ss_allocs *allocs, const uint32_t *lines,
+			      struct ss_leak *leaks, uint32_t count, struct ss_error *err);
+
+#endif

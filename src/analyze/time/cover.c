@@ -1,0 +1,194 @@
+/*
+ * cover.c - one pass for each operation.
+ */
+#include "analyze/time/cover.h"
+
+void ss_cover_init(struct ss_cover *cover, struct ss_memory *memory)
+{
+	*cover = (struct ss_cover){ .memory = memory };
+}
+
+void ss_cover_release(struct ss_cover *cover)
+{
+	if (cover->memory)
+		ss_memory_free(cover->memory, cover->items,
+			       cover->capacity * sizeof(*cover->items));
+	*cover = (struct ss_cover){ 0 };
+}
+
+void ss_cover_append(struct ss_cover *cover, int64_t start_ns, int64_t end_ns)
+{
+	if (end_ns <= start_ns)
+		return;
+	if (cover->count == cover->capacity &&
+	    !ss_memory_reserve(cover->memory, (void **)&cover->items, &cover->capacity,
+			       (size_t)cover->count + 1, sizeof(*cover->items))) {
+		cover->failed = true;
+		return;
+	}
+	cover->items[cover->count++] = (struct ss_interval){ start_ns, end_ns };
+}
+
+void ss_cover_add(struct ss_cover *cover, int64_t start_ns, int64_t end_ns)
+{
+	struct ss_interval *last = cover->count ? &cover->items[cover->count - 1] : NULL;
+
+	if (!last || start_ns > last->end_ns) {
+		ss_cover_append(cover, start_ns, end_ns);
+		return;
+	}
+	assert(start_ns >= last->start_ns);
+	if (end_ns > last->end_ns)
+		last->end_ns = end_ns;
+}
+
+/* Takes over what `made` holds. */
+static void replace(struct ss_cover *cover, struct ss_cover *made)
+{
+	bool failed = cover->failed || made->failed;
+
+	ss_memory_free(cover->memory, cover->items, cover->capacity * sizeof(*cover->items));
+	*cover = *made;
+	cover->failed = failed;
+}
+
+/* Room for all that can come of two sets: growing step by step copies what is there. */
+static void make_room(struct ss_cover *made, const struct ss_cover *a, const struct ss_cover *b)
+{
+	made->failed |= !ss_memory_reserve(made->memory, (void **)&made->items, &made->capacity,
+					   (size_t)a->count + b->count + 1, sizeof(*made->items));
+}
+
+void ss_cover_unite(struct ss_cover *cover, const struct ss_cover *other)
+{
+	struct ss_cover made = { .memory = cover->memory };
+	uint32_t i = 0, k = 0;
+
+	if (!other->count) {
+		cover->failed |= other->failed;
+		return;
+	}
+	make_room(&made, cover, other);
+	while (!made.failed && (i < cover->count || k < other->count)) {
+		const struct ss_interval *next;
+
+		if (k == other->count ||
+		    (i < cover->count && cover->items[i].start_ns <= other->items[k].start_ns))
+			next = &cover->items[i++];
+		else
+			next = &other->items[k++];
+		ss_cover_add(&made, next->start_ns, next->end_ns);
+	}
+	made.failed |= other->failed;
+	replace(cover, &made);
+}
+
+void ss_cover_pile_add(struct ss_cover_pile *pile, struct ss_cover *cover)
+{
+	struct ss_cover carry = *cover;
+	uint32_t level = 0;
+
+	if (!cover->count && !cover->failed)
+		return;
+	ss_cover_init(cover, carry.memory);
+	for (; level < SS_COUNT(pile->levels) - 1 && pile->levels[level].memory; level++) {
+		ss_cover_unite(&carry, &pile->levels[level]);
+		ss_cover_release(&pile->levels[level]);
+	}
+	if (pile->levels[level].memory) {
+		ss_cover_unite(&carry, &pile->levels[level]);
+		ss_cover_release(&pile->levels[level]);
+	}
+	pile->levels[level] = carry;
+}
+
+void ss_cover_pile_finish(struct ss_cover_pile *pile, struct ss_cover *out)
+{
+	assert(!out->count);
+	for (size_t i = 0; i < SS_COUNT(pile->levels); i++) {
+		struct ss_cover *level = &pile->levels[i];
+
+		if (!level->memory)
+			continue;
+		level->failed |= out->failed;
+		ss_cover_unite(level, out);
+		ss_cover_release(out);
+		*out = *level;
+		*level = (struct ss_cover){ 0 };
+	}
+}
+
+void ss_cover_subtract(struct ss_cover *cover, const struct ss_cover *other)
+{
+	struct ss_cover made = { .memory = cover->memory, .failed = other->failed };
+	uint32_t k = 0;
+
+	make_room(&made, cover, other);
+	for (uint32_t i = 0; i < cover->count && !made.failed; i++) {
+		int64_t at_ns = cover->items[i].start_ns, end_ns = cover->items[i].end_ns;
+
+		while (k < other->count && other->items[k].end_ns <= at_ns)
+			k++;
+		for (uint32_t j = k; j < other->count && other->items[j].start_ns < end_ns; j++) {
+			ss_cover_append(&made, at_ns, other->items[j].start_ns);
+			if (other->items[j].end_ns > at_ns)
+				at_ns = other->items[j].end_ns;
+		}
+		ss_cover_append(&made, at_ns, end_ns);
+	}
+	replace(cover, &made);
+}
+
+int64_t ss_cover_length(const struct ss_cover *cover)
+{
+	int64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < cover->count; i++)
+		sum_ns += cover->items[i].end_ns - cover->items[i].start_ns;
+	return sum_ns;
+}
+
+static int64_t overlap(const struct ss_interval *a, const struct ss_interval *b)
+{
+	int64_t from_ns = a->start_ns > b->start_ns ? a->start_ns : b->start_ns;
+	int64_t to_ns = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
+
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+int64_t ss_cover_length_in(const struct ss_cover *cover, int64_t from_ns, int64_t to_ns)
+{
+	struct ss_interval window = { from_ns, to_ns };
+	int64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < cover->count && cover->items[i].start_ns < to_ns; i++)
+		sum_ns += overlap(&cover->items[i], &window);
+	return sum_ns;
+}
+
+void ss_cover_share(const struct ss_cover *cover, const struct ss_cover *parts, int64_t *sums)
+{
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < parts->count; i++) {
+		while (k < cover->count && cover->items[k].end_ns <= parts->items[i].start_ns)
+			k++;
+		for (uint32_t j = k;
+		     j < cover->count && cover->items[j].start_ns < parts->items[i].end_ns; j++)
+			sums[i] += overlap(&cover->items[j], &parts->items[i]);
+	}
+}
+
+int64_t ss_cover_common(const struct ss_cover *a, const struct ss_cover *b)
+{
+	int64_t sum_ns = 0;
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < a->count; i++) {
+		while (k < b->count && b->items[k].end_ns <= a->items[i].start_ns)
+			k++;
+		for (uint32_t j = k; j < b->count && b->items[j].start_ns < a->items[i].end_ns; j++)
+			sum_ns += overlap(&a->items[i], &b->items[j]);
+	}
+	return sum_ns;
+}

@@ -1,0 +1,68 @@
+/*
+ * cover.h - sets of moments: sorted intervals that do not overlap.
+ *
+ * Everything that asks "how long was at least one of these running" or "how much
+ * of this was hidden by that" is a union, an intersection or a difference of
+ * such sets; each takes one pass over its operands. Intervals that touch may stay
+ * apart.
+ */
+#ifndef SS_ANALYZE_TIME_COVER_H
+#define SS_ANALYZE_TIME_COVER_H
+
+#include "base/memory.h"
+#include "base/ns.h"
+
+struct ss_interval {
+	int64_t start_ns, end_ns; /* end > start */
+};
+
+/* Zeroed: empty. Released with ss_cover_release(). */
+struct ss_cover {
+	struct ss_memory *memory;
+	struct ss_interval *items;
+	uint32_t count, capacity;
+	bool failed; /* no memory: the set is not whole */
+};
+
+void ss_cover_init(struct ss_cover *cover, struct ss_memory *memory);
+void ss_cover_release(struct ss_cover *cover);
+
+/* Adds an interval that starts no earlier than those before it; empty ones are left out. */
+void ss_cover_add(struct ss_cover *cover, int64_t start_ns, int64_t end_ns);
+
+/* Appends an interval as it is, without joining it to the one before. */
+void ss_cover_append(struct ss_cover *cover, int64_t start_ns, int64_t end_ns);
+
+/* cover = cover | other */
+void ss_cover_unite(struct ss_cover *cover, const struct ss_cover *other);
+
+/*
+ * A union of many sets. Uniting them one after the other would go through what is there for
+ * each of them; here sets of about the same number of members are united. Zeroed: empty.
+ */
+struct ss_cover_pile {
+	struct ss_cover levels[32]; /* of 1, 2, 4 ... members, or empty */
+};
+
+/* Takes over what the set holds and leaves it empty. */
+void ss_cover_pile_add(struct ss_cover_pile *pile, struct ss_cover *cover);
+
+/* Puts the union in place of the empty set `out`, and leaves the pile empty. */
+void ss_cover_pile_finish(struct ss_cover_pile *pile, struct ss_cover *out);
+
+/* cover = cover - other */
+void ss_cover_subtract(struct ss_cover *cover, const struct ss_cover *other);
+
+/* How long all of it is. */
+int64_t ss_cover_length(const struct ss_cover *cover);
+
+/* How long the part of it is that lies in [from, to). */
+int64_t ss_cover_length_in(const struct ss_cover *cover, int64_t from_ns, int64_t to_ns);
+
+/* How long a and b have in common. */
+int64_t ss_cover_common(const struct ss_cover *a, const struct ss_cover *b);
+
+/* Adds to sums[i] how long cover and parts' i-th interval have in common. */
+void ss_cover_share(const struct ss_cover *cover, const struct ss_cover *parts, int64_t *sums);
+
+#endif

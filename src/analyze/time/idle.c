@@ -1,0 +1,590 @@
+/*
+ * idle.c - gaps of a device, and what the launching thread did in each.
+ */
+#include <string.h>
+
+#include "analyze/time/idle.h"
+#include "analyze/time/merge.h"
+#include "analyze/time/roles.h"
+#include "trace/outward.h"
+
+/* What two kernels in a row need at most; HTA draws the line at the same length. */
+#define LATENCY_NS 30000
+
+/* Clocks of host and device agree only so far: a wait was seen to end 7.5 us before its work. */
+#define CLOCKS_NS 10000
+
+static const char *const names[] = {
+	[SS_IDLE_PROFILER] = "profiler",     [SS_IDLE_INPUT] = "input",
+	[SS_IDLE_ALLOCATOR] = "allocator",   [SS_IDLE_COMPILE] = "compile",
+	[SS_IDLE_GC] = "garbage collection", [SS_IDLE_SYNC] = "sync",
+	[SS_IDLE_LAUNCH] = "launch-bound",   [SS_IDLE_LATENCY] = "launch latency",
+	[SS_IDLE_DEPENDENCY] = "dependency", [SS_IDLE_UNKNOWN] = "unattributed",
+};
+
+const char *ss_idle_name(enum ss_idle_cause cause)
+{
+	return names[cause];
+}
+
+static const char *const abouts[] = {
+	[SS_IDLE_PROFILER] = "the profiler did its own work",
+	[SS_IDLE_INPUT] = "the host waited for the next batch, or made it",
+	[SS_IDLE_ALLOCATOR] = "the host was in the allocator of the device",
+	[SS_IDLE_COMPILE] = "the host compiled code, or looked up compiled code",
+	[SS_IDLE_GC] = "Python collected garbage",
+	[SS_IDLE_SYNC] = "the host waited for the device before it launched more",
+	[SS_IDLE_LAUNCH] = "the host did not launch as fast as kernels ended",
+	[SS_IDLE_LATENCY] = "the time from a launch to the start on the device",
+	[SS_IDLE_DEPENDENCY] = "the work waited for another stream or rank",
+	[SS_IDLE_UNKNOWN] = "nothing in the file tells why",
+};
+
+const char *ss_idle_about(enum ss_idle_cause cause)
+{
+	return abouts[cause];
+}
+
+enum ss_idle_cause ss_gap_cause(const struct ss_gap *gap)
+{
+	enum ss_idle_cause best = SS_IDLE_UNKNOWN;
+
+	for (int i = 0; i < SS_IDLE_CAUSES; i++)
+		if (gap->cause_ns[i] > gap->cause_ns[best])
+			best = (enum ss_idle_cause)i;
+	return best;
+}
+
+uint32_t ss_idle_op(const struct ss_trace *trace, uint32_t row)
+{
+	return ss_outward(trace, row, SS_ROW_OP);
+}
+
+/* --- one gap ------------------------------------------------------------------ */
+
+struct search {
+	const struct ss_trace *trace;
+	struct ss_cover overhead;
+	uint32_t *related; /* per host row: it or the last one before that is_related() */
+	uint32_t *causes;  /* host rows that stand for a cause by themselves: few */
+	uint32_t cause_count;
+	uint32_t overhead_at; /* first of them that is not over; gaps come in the order of time */
+	struct ss_gap *gap;
+	int64_t dry_ns;     /* when the device ran dry: where the step cut the gap, before it */
+	bool sync_known;    /* of the time since then */
+	uint32_t sync;      /* the wait at its end or before, or SS_NO_ROW */
+	int64_t claimed_ns; /* everything of the gap before this has a cause */
+	int64_t longest_ns[SS_IDLE_CAUSES]; /* of the pieces so far */
+};
+
+/* The cause that a row of the thread stands for by itself; SS_IDLE_CAUSES: none. */
+static enum ss_idle_cause cause_of(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t flags = ss_slice_flags(trace, row);
+	const char *name;
+
+	if (!(flags & (SS_NAME_DATALOADER | SS_NAME_MALLOC_CALL | SS_NAME_COMPILE | SS_NAME_GC)))
+		return SS_IDLE_CAUSES;
+	if (flags & SS_NAME_DATALOADER)
+		return SS_IDLE_INPUT;
+	if (flags & SS_NAME_MALLOC_CALL)
+		return SS_IDLE_ALLOCATOR;
+	if (flags & SS_NAME_GC)
+		return SS_IDLE_GC;
+	/* a compiled region that runs is not compiling */
+	name = ss_strings_text(&trace->names, trace->slices.name[row]);
+	return strncmp(name, "Torch-Compiled Region", 21) == 0 ? SS_IDLE_CAUSES : SS_IDLE_COMPILE;
+}
+
+static void claim(struct search *search, enum ss_idle_cause cause, uint32_t row, int64_t from_ns,
+		  int64_t to_ns)
+{
+	if (from_ns < search->claimed_ns)
+		from_ns = search->claimed_ns;
+	if (to_ns <= from_ns)
+		return;
+	ss_ns_add(&search->gap->cause_ns[cause], to_ns - from_ns);
+	search->claimed_ns = to_ns;
+	if (to_ns - from_ns > search->longest_ns[cause]) {
+		search->longest_ns[cause] = to_ns - from_ns;
+		search->gap->guilty[cause] = row;
+	}
+}
+
+static void look_at(struct search *search, uint32_t row, int64_t until_ns)
+{
+	const struct ss_slices *slices = &search->trace->slices;
+	int64_t start_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
+	enum ss_idle_cause cause = cause_of(search->trace, row);
+
+	if (cause != SS_IDLE_CAUSES)
+		claim(search, cause, row, start_ns, end_ns < until_ns ? end_ns : until_ns);
+}
+
+/*
+ * The first row of the track that starts after the moment. Looked for in strides that grow
+ * from a row that does: it is mostly near.
+ */
+static uint32_t row_after(const struct ss_trace *trace, const struct ss_track *track, uint32_t near,
+			  int64_t moment_ns)
+{
+	const int64_t *start_ns = trace->slices.start_ns;
+	uint32_t low = track->first_row, high = low + track->row_count, stride = 1;
+
+	if (near < high && start_ns[near] > moment_ns) {
+		high = near;
+		while (high - low > stride && start_ns[high - stride] > moment_ns) {
+			high -= stride;
+			stride *= 2;
+		}
+		if (high - low > stride)
+			low = high - stride;
+	}
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (start_ns[middle] <= moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The first of the causes from a row on. */
+static uint32_t cause_from(const struct search *search, uint32_t row)
+{
+	uint32_t low = 0, high = search->cause_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (search->causes[middle] < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+#define AROUND_MAX 128
+
+/* Rows that are looked at on the way out: ranges may outlive those that they began in. */
+#define OUTWARDS_MAX 1024
+
+/* Everything the thread did from the gap's start to the launch, outermost first. */
+static void look_at_thread(struct search *search, const struct ss_track *track, uint32_t launch,
+			   int64_t until_ns)
+{
+	const struct ss_trace *trace = search->trace;
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t open[AROUND_MAX], count = 0, row = SS_NO_ROW, after;
+
+	if (!search->cause_count)
+		return;
+	after = row_after(trace, track, launch, search->gap->start_ns);
+	if (after > track->first_row)
+		row = after - 1;
+	for (uint32_t tries = 0; row != SS_NO_ROW && count < AROUND_MAX && tries < OUTWARDS_MAX;
+	     row = slices->parent[row], tries++)
+		if (ss_slice_end(slices, row) >= search->gap->start_ns)
+			open[count++] = row;
+	while (count)
+		look_at(search, open[--count], until_ns);
+	for (uint32_t i = cause_from(search, after); i < search->cause_count; i++) {
+		row = search->causes[i];
+		if (row >= track->first_row + track->row_count || slices->start_ns[row] >= until_ns)
+			break;
+		look_at(search, row, until_ns);
+	}
+}
+
+/* What a call is; 0 for other rows, whose names may sound like one ("synchronize grads"). */
+static uint32_t call_flags(const struct ss_trace *trace, uint32_t row)
+{
+	return ss_kind_is_call(trace->slices.kind[row]) ? ss_slice_flags(trace, row) : 0;
+}
+
+/* The call of the thread that was waiting for the device at the moment, or SS_NO_ROW. */
+static uint32_t sync_at(const struct ss_trace *trace, const struct ss_track *track,
+			int64_t moment_ns)
+{
+	uint32_t after = row_after(trace, track, SS_NO_ROW, moment_ns);
+	uint32_t row = after > track->first_row ? after - 1 : SS_NO_ROW;
+
+	for (uint32_t tries = 0; tries < SS_OUTWARD_ALIKE; tries++) {
+		row = ss_outward(trace, row, SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL);
+		if (row == SS_NO_ROW)
+			break;
+		if (ss_slice_end(&trace->slices, row) >= moment_ns &&
+		    (call_flags(trace, row) & (SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL)))
+			return row;
+		row = trace->slices.parent[row];
+	}
+	return SS_NO_ROW;
+}
+
+bool ss_copy_never_waits(const struct ss_trace *trace, uint32_t row)
+{
+	static const char *const parts[] = { "DtoD", "PtoP", "DeviceToDevice", "Pinned" };
+	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
+
+	if (trace->slices.kind[row] != SS_KIND_MEMCPY)
+		return true;
+	for (size_t i = 0; i < SS_COUNT(parts); i++)
+		if (strstr(name, parts[i]))
+			return true;
+	return false;
+}
+
+/* False where the call is known not to wait, by its name or by what it started (if `last`). */
+static bool can_wait(const struct ss_trace *trace, uint32_t call, uint32_t last)
+{
+	if (strstr(ss_strings_text(&trace->names, trace->slices.name[call]), "Memset"))
+		return false;
+	return last == SS_NO_ROW || trace->slices.link[last] != call ||
+	       !ss_copy_never_waits(trace, last);
+}
+
+/* Has the row to do with the device? */
+static bool is_related(uint32_t flags)
+{
+	return flags &
+	       (SS_NAME_SYNC_CALL | SS_NAME_COPY_CALL | SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH);
+}
+
+/* One pass over the host's rows. */
+static bool find_rows(struct search *search, struct ss_arena *scratch)
+{
+	const struct ss_trace *trace = search->trace;
+	uint32_t last = SS_NO_ROW, count = 0;
+
+	search->related = SS_ARENA_NEW(scratch, uint32_t, (size_t)trace->device_from + 1);
+	if (!search->related)
+		return false;
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		count += cause_of(trace, row) != SS_IDLE_CAUSES;
+		if (is_related(call_flags(trace, row)))
+			last = row;
+		search->related[row] = last;
+	}
+	search->causes = SS_ARENA_NEW(scratch, uint32_t, (size_t)count + 1);
+	if (!search->causes)
+		return false;
+	for (uint32_t row = 0; count && row < trace->device_from; row++)
+		if (cause_of(trace, row) != SS_IDLE_CAUSES)
+			search->causes[search->cause_count++] = row;
+	return true;
+}
+
+/* Waits in a row that are gone through: who waits more often does not wait for work. */
+#define WAITS_MAX 4096
+
+/*
+ * Without the wait the host would have been earlier by its length. When the device ran
+ * dry within that time after it, on work of another stream, the wait is behind the gap
+ * as well; a call that found nothing to wait for is not.
+ */
+static bool held_up(const struct ss_slices *slices, uint32_t wait, int64_t dry_ns)
+{
+	return ss_slice_end(slices, wait) + slices->dur_ns[wait] + CLOCKS_NS >= dry_ns;
+}
+
+/*
+ * The wait that the launch comes after, or SS_NO_ROW: the call before it that has
+ * to do with the device waited, and held the host up until the device ran dry.
+ * Everything that the host did since then would have been hidden without the wait.
+ */
+static uint32_t sync_before(const struct search *search, const struct ss_track *track,
+			    uint32_t launch, uint32_t last)
+{
+	const struct ss_trace *trace = search->trace;
+	int64_t dry_ns = search->dry_ns;
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = launch, tries = 0; row > track->first_row && tries < WAITS_MAX;
+	     tries++) {
+		uint32_t flags;
+		bool begun;
+
+		row = search->related[row - 1];
+		if (row == SS_NO_ROW || row < track->first_row)
+			return SS_NO_ROW;
+		flags = call_flags(trace, row);
+		begun = slices->start_ns[row] <= dry_ns;
+
+		if ((flags & SS_NAME_SYNC_CALL) && begun && held_up(slices, row, dry_ns))
+			return row;
+		/* a copy waits when it is still there at the end of the device's work */
+		if ((flags & SS_NAME_COPY_CALL) && !(flags & SS_NAME_SYNC_CALL))
+			return begun && ss_slice_end(slices, row) >= dry_ns &&
+					       can_wait(trace, row, last)
+				       ? row
+				       : SS_NO_ROW;
+		if (flags & (SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH))
+			return SS_NO_ROW;
+	}
+	return SS_NO_ROW;
+}
+
+/* The profiler's own rows go first: nothing that happens in them is the program's. */
+static void look_at_profiler(struct search *search, uint32_t launch, int64_t until_ns)
+{
+	const struct ss_cover *overhead = &search->overhead;
+	int64_t start_ns = search->gap->start_ns, own_ns = 0;
+
+	while (search->overhead_at < overhead->count &&
+	       overhead->items[search->overhead_at].end_ns <= start_ns)
+		search->overhead_at++;
+	for (uint32_t i = search->overhead_at;
+	     i < overhead->count && overhead->items[i].start_ns < until_ns; i++) {
+		int64_t from_ns = overhead->items[i].start_ns, to_ns = overhead->items[i].end_ns;
+
+		ss_ns_add(&own_ns, (to_ns < until_ns ? to_ns : until_ns) -
+					   (from_ns > start_ns ? from_ns : start_ns));
+	}
+
+	if (own_ns)
+		claim(search, SS_IDLE_PROFILER, launch, start_ns, start_ns + own_ns);
+}
+
+/*
+ * The launch came in the gap, and its work began long after it had returned: the host
+ * was not late for that part. Often work that was launched before the recording runs.
+ */
+static int64_t wait_after(struct ss_gap *gap, const struct ss_slices *slices, uint32_t launch)
+{
+	int64_t from_ns = ss_slice_end(slices, launch);
+
+	if (gap->next == SS_NO_ROW || from_ns <= gap->start_ns ||
+	    gap->end_ns - from_ns < LATENCY_NS)
+		return 0;
+	ss_ns_add(&gap->cause_ns[SS_IDLE_DEPENDENCY], gap->end_ns - from_ns);
+	return gap->end_ns - from_ns;
+}
+
+/* `last`: the device's last work before the gap; its thread stands in where nothing follows. */
+static void explain(struct search *search, uint32_t last)
+{
+	const struct ss_slices *slices = &search->trace->slices;
+	struct ss_gap *gap = search->gap;
+	int64_t length_ns = gap->end_ns - gap->start_ns, left_ns = length_ns, until_ns;
+	uint32_t from = gap->next == SS_NO_ROW ? last : gap->next;
+	uint32_t launch = from == SS_NO_ROW ? SS_NO_ROW : slices->link[from], sync;
+	enum ss_idle_cause rest;
+	const struct ss_track *thread;
+
+	for (int i = 0; i < SS_IDLE_CAUSES; i++)
+		gap->guilty[i] = launch;
+	if (launch == SS_NO_ROW) {
+		gap->cause_ns[SS_IDLE_UNKNOWN] = length_ns;
+		return;
+	}
+	if (gap->next != SS_NO_ROW && slices->start_ns[launch] <= gap->start_ns) {
+		gap->cause_ns[length_ns < LATENCY_NS ? SS_IDLE_LATENCY : SS_IDLE_DEPENDENCY] =
+			length_ns;
+		return;
+	}
+	until_ns = gap->end_ns;
+	if (gap->next != SS_NO_ROW && slices->start_ns[launch] < until_ns)
+		until_ns = slices->start_ns[launch];
+	thread = &search->trace->tracks[slices->track[launch]];
+	/* the same in all steps that the gap goes through */
+	if (!search->sync_known)
+		search->sync = gap->next == SS_NO_ROW
+				       ? sync_at(search->trace, thread, search->dry_ns)
+				       : sync_before(search, thread, launch, last);
+	search->sync_known = true;
+	sync = search->sync;
+	search->claimed_ns = gap->start_ns;
+	memset(search->longest_ns, 0, sizeof(search->longest_ns));
+	look_at_profiler(search, launch, until_ns);
+	look_at_thread(search, thread, launch, until_ns);
+	for (int i = 0; i < SS_IDLE_CAUSES; i++)
+		ss_ns_subtract(&left_ns, gap->cause_ns[i]);
+	if (sync == SS_NO_ROW)
+		ss_ns_subtract(&left_ns, wait_after(gap, slices, launch));
+	rest = sync == SS_NO_ROW ? SS_IDLE_LAUNCH : SS_IDLE_SYNC;
+	ss_ns_add(&gap->cause_ns[rest], left_ns);
+	gap->guilty[rest] = sync == SS_NO_ROW ? launch : sync;
+}
+
+/* --- all gaps ------------------------------------------------------------------- */
+
+static bool find_overhead(struct search *search, struct ss_memory *memory)
+{
+	const struct ss_trace *trace = search->trace;
+
+	struct ss_cover_pile pile = { 0 };
+	struct ss_cover track;
+
+	ss_cover_init(&search->overhead, memory);
+	ss_cover_init(&track, memory);
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		if (trace->tracks[i].class != SS_TRACK_PROFILER)
+			continue;
+		for (uint32_t k = 0; k < trace->tracks[i].row_count; k++) {
+			uint32_t row = trace->tracks[i].first_row + k;
+
+			if (trace->slices.kind[row] == SS_KIND_OVERHEAD)
+				ss_cover_add(&track, trace->slices.start_ns[row],
+					     ss_slice_end(&trace->slices, row));
+		}
+		ss_cover_pile_add(&pile, &track);
+	}
+	ss_cover_pile_finish(&pile, &search->overhead);
+	ss_cover_release(&track);
+	return !search->overhead.failed;
+}
+
+/* Walks steps and device rows together; `at` is the first step that is not over. */
+struct walk {
+	struct search search;
+	struct ss_idle *idle;
+	struct ss_cover steps;
+	uint32_t at;
+	uint32_t last; /* the device row before, or SS_NO_ROW */
+};
+
+static bool keep(struct ss_idle *idle, const struct ss_gap *gap)
+{
+	struct ss_idle_gap *kept;
+
+	if (!ss_memory_reserve(idle->memory, (void **)&idle->gaps, &idle->gap_capacity,
+			       (size_t)idle->gap_count + 1, sizeof(*idle->gaps)) ||
+	    !ss_memory_reserve(idle->memory, (void **)&idle->pieces, &idle->piece_capacity,
+			       (size_t)idle->piece_count + SS_IDLE_CAUSES, sizeof(*idle->pieces)))
+		return false;
+	kept = &idle->gaps[idle->gap_count++];
+	*kept = (struct ss_idle_gap){ gap->start_ns, gap->end_ns,       gap->step,
+				      gap->next,     idle->piece_count, idle->piece_count };
+	for (uint32_t i = 0; i < SS_IDLE_CAUSES; i++)
+		if (gap->cause_ns[i])
+			idle->pieces[kept->piece_to++] =
+				(struct ss_idle_piece){ gap->cause_ns[i], gap->guilty[i], i };
+	idle->piece_count = kept->piece_to;
+	return true;
+}
+
+/* The device was idle from..to: tells the parts of it that lie in steps. */
+static bool tell(struct walk *walk, int64_t from_ns, int64_t to_ns, uint32_t next)
+{
+	const struct ss_cover *steps = &walk->steps;
+
+	walk->search.dry_ns = from_ns;
+	walk->search.sync_known = false;
+	while (walk->at < steps->count && steps->items[walk->at].end_ns <= from_ns)
+		walk->at++;
+	for (uint32_t i = walk->at; i < steps->count && steps->items[i].start_ns < to_ns; i++) {
+		struct ss_gap gap = { .step = i, .next = next };
+
+		gap.start_ns = from_ns > steps->items[i].start_ns ? from_ns
+								  : steps->items[i].start_ns;
+		gap.end_ns = to_ns < steps->items[i].end_ns ? to_ns : steps->items[i].end_ns;
+		if (gap.end_ns <= gap.start_ns)
+			continue;
+		walk->search.gap = &gap;
+		explain(&walk->search, walk->last);
+		if (!keep(walk->idle, &gap))
+			return false;
+	}
+	return true;
+}
+
+static bool walk_device(struct walk *walk, int64_t device)
+{
+	const struct ss_trace *trace = walk->search.trace;
+	int64_t covered_ns = INT64_MIN;
+	struct ss_arena scratch;
+	struct ss_merge merge;
+	bool whole;
+
+	walk->at = walk->search.overhead_at = 0;
+	walk->last = SS_NO_ROW;
+	ss_arena_init(&scratch, walk->idle->memory);
+	whole = ss_merge_init(&merge, trace, device, &scratch);
+	for (uint32_t row = whole ? ss_merge_next(&merge) : SS_NO_ROW; whole && row != SS_NO_ROW;
+	     row = ss_merge_next(&merge)) {
+		if (!ss_kind_on_device(trace->slices.kind[row]))
+			continue;
+		if (trace->slices.start_ns[row] > covered_ns)
+			whole = tell(walk, covered_ns, trace->slices.start_ns[row], row);
+		if (ss_slice_end(&trace->slices, row) > covered_ns)
+			covered_ns = ss_slice_end(&trace->slices, row);
+		walk->last = row;
+	}
+	whole = whole && tell(walk, covered_ns, INT64_MAX, SS_NO_ROW);
+	ss_arena_release(&scratch);
+	return whole;
+}
+
+static bool walk_devices(struct walk *walk)
+{
+	struct ss_idle *idle = walk->idle;
+	const uint32_t most = ss_devices_by_step(idle->trace);
+	int64_t device = INT64_MIN;
+
+	while (ss_device_next(idle->trace, device, &device)) {
+		uint32_t from = idle->gap_count;
+
+		if (!ss_memory_reserve(idle->memory, (void **)&idle->devices,
+				       &idle->device_capacity, (size_t)idle->device_count + 1,
+				       sizeof(*idle->devices)) ||
+		    (idle->device_count < most && !walk_device(walk, device)))
+			return false;
+		idle->devices[idle->device_count++] = (struct ss_idle_device){ device, from,
+									       idle->gap_count };
+	}
+	idle->left_out = idle->device_count > most ? idle->device_count - most : 0;
+	return true;
+}
+
+enum ss_status ss_idle_init(struct ss_idle *idle, const struct ss_trace *trace,
+			    struct ss_memory *memory, struct ss_error *err)
+{
+	struct walk walk = { .search = { .trace = trace }, .idle = idle };
+	struct ss_arena scratch;
+	bool whole;
+
+	*idle = (struct ss_idle){ .trace = trace, .memory = memory };
+	ss_arena_init(&scratch, memory);
+	whole = find_rows(&walk.search, &scratch) && ss_steps_cover(trace, memory, &walk.steps) &&
+		find_overhead(&walk.search, memory) && walk_devices(&walk);
+	ss_cover_release(&walk.steps);
+	ss_cover_release(&walk.search.overhead);
+	ss_arena_release(&scratch);
+	if (whole)
+		return SS_OK;
+	ss_idle_release(idle);
+	return ss_fail_memory(err, "the idle time of devices");
+}
+
+void ss_idle_release(struct ss_idle *idle)
+{
+	if (!idle->memory)
+		return;
+	ss_memory_free(idle->memory, idle->devices, idle->device_capacity * sizeof(*idle->devices));
+	ss_memory_free(idle->memory, idle->gaps, idle->gap_capacity * sizeof(*idle->gaps));
+	ss_memory_free(idle->memory, idle->pieces, idle->piece_capacity * sizeof(*idle->pieces));
+	*idle = (struct ss_idle){ 0 };
+}
+
+bool ss_idle_tell(const struct ss_idle_device *device, const struct ss_idle *idle, ss_gap_sink sink,
+		  void *context)
+{
+	for (uint32_t i = device->gap_from; i < device->gap_to; i++) {
+		const struct ss_idle_gap *kept = &idle->gaps[i];
+		struct ss_gap gap = { .start_ns = kept->start_ns,
+				      .end_ns = kept->end_ns,
+				      .step = kept->step,
+				      .next = kept->next };
+
+		for (uint32_t k = kept->piece_from; k < kept->piece_to; k++) {
+			gap.cause_ns[idle->pieces[k].cause] = idle->pieces[k].ns;
+			gap.guilty[idle->pieces[k].cause] = idle->pieces[k].guilty;
+		}
+		if (!sink(context, &gap))
+			return false;
+	}
+	return true;
+}

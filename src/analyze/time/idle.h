@@ -1,0 +1,101 @@
+/*
+ * idle.h - why a device stood idle (metrics.md 7).
+ *
+ * A gap is a stretch of a step in which nothing ran on the device. What ended it
+ * says why it was: the launch of the next work, and what the thread that made it
+ * was doing since the gap began. Each nanosecond has one cause; a gap can have
+ * several, one after the other.
+ */
+#ifndef SS_ANALYZE_TIME_IDLE_H
+#define SS_ANALYZE_TIME_IDLE_H
+
+#include "analyze/time/cover.h"
+#include "trace/trace.h"
+
+enum ss_idle_cause {
+	SS_IDLE_PROFILER,  /* the profiler's own rows */
+	SS_IDLE_INPUT,     /* the DataLoader's __next__ */
+	SS_IDLE_ALLOCATOR, /* cudaMalloc, cudaFree and their like */
+	SS_IDLE_COMPILE,   /* compiling, looking up compiled code */
+	SS_IDLE_GC,        /* Python's garbage collector */
+	SS_IDLE_SYNC,      /* the thread was in a call that waited for the device when it ran dry */
+	SS_IDLE_LAUNCH,    /* the thread did other things before it launched */
+	SS_IDLE_LATENCY,   /* launched in time; a gap as short as launches need */
+	SS_IDLE_DEPENDENCY, /* launched in time; waited for an event or another stream */
+	SS_IDLE_UNKNOWN,    /* no evidence: the launch is not in the file, or nothing followed */
+	SS_IDLE_CAUSES,
+};
+
+const char *ss_idle_name(enum ss_idle_cause cause);
+
+/* What it means for the reader: "the next batch was not there yet" */
+const char *ss_idle_about(enum ss_idle_cause cause);
+
+/* One gap of a device in a step. */
+struct ss_gap {
+	int64_t start_ns, end_ns;
+	int64_t cause_ns[SS_IDLE_CAUSES]; /* sum to its length */
+	uint32_t step;
+	uint32_t next; /* the row that ended it, or SS_NO_ROW */
+	/* host rows: the call, range or launch behind the longest piece of each cause */
+	uint32_t guilty[SS_IDLE_CAUSES];
+};
+
+/* Called for each gap in the order of time; false stops. */
+typedef bool (*ss_gap_sink)(void *context, const struct ss_gap *gap);
+
+/* A gap as it is kept: most have one cause. */
+struct ss_idle_gap {
+	int64_t start_ns, end_ns;
+	uint32_t step, next;
+	uint32_t piece_from, piece_to;
+};
+
+struct ss_idle_piece {
+	int64_t ns;
+	uint32_t guilty;
+	uint32_t cause;
+};
+
+struct ss_idle_device {
+	int64_t device;
+	uint32_t gap_from, gap_to;
+};
+
+/* All gaps of all devices in the steps that count. */
+struct ss_idle {
+	const struct ss_trace *trace;
+	struct ss_memory *memory;
+	struct ss_idle_device *devices; /* in the order of their numbers */
+	struct ss_idle_gap *gaps;
+	struct ss_idle_piece *pieces;
+	uint32_t device_count, device_capacity;
+	uint32_t left_out; /* how many at the end have no gaps: ss_devices_by_step() */
+	uint32_t gap_count, gap_capacity;
+	uint32_t piece_count, piece_capacity;
+};
+
+SS_MUST_USE
+enum ss_status ss_idle_init(struct ss_idle *idle, const struct ss_trace *trace,
+			    struct ss_memory *memory, struct ss_error *err);
+void ss_idle_release(struct ss_idle *idle);
+
+/* Tells all gaps of a device; false: the sink stopped it. */
+SS_MUST_USE
+bool ss_idle_tell(const struct ss_idle_device *device, const struct ss_idle *idle, ss_gap_sink sink,
+		  void *context);
+
+/* The cause of its largest part. */
+enum ss_idle_cause ss_gap_cause(const struct ss_gap *gap);
+
+/*
+ * True for a memset and for copies that the host never waits for: inside a device,
+ * between devices, from and to pinned memory. They are so short that their call often
+ * outlives them.
+ */
+bool ss_copy_never_waits(const struct ss_trace *trace, uint32_t row);
+
+/* The innermost operator around a host row, or SS_NO_ROW. */
+uint32_t ss_idle_op(const struct ss_trace *trace, uint32_t row);
+
+#endif

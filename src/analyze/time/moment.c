@@ -1,0 +1,29 @@
+/*
+ * moment.c - steps are in the order of their starts on the CPU.
+ */
+#include "analyze/time/moment.h"
+
+uint32_t ss_step_at(const struct ss_trace *trace, int64_t host_ns)
+{
+	const struct ss_step *items = trace->steps.items;
+	uint32_t low = 0, high = trace->steps.count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (items[middle].host_start_ns <= host_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || items[low - 1].dropped || items[low - 1].host_end_ns <= host_ns)
+		return SS_NO_ROW;
+	return low - 1;
+}
+
+uint32_t ss_step_of_launch(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t launch = trace->slices.link[row];
+
+	return launch == SS_NO_ROW ? SS_NO_ROW : ss_step_at(trace, trace->slices.start_ns[launch]);
+}

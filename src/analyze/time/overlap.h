@@ -1,0 +1,36 @@
+/*
+ * overlap.h - which compute kernels the communication of a device ran beside.
+ *
+ * Each moment at which both ran is charged to one kernel: of those that ran, the one
+ * that started first. So the parts sum to |U(C) & U(K)| exactly.
+ */
+#ifndef SS_ANALYZE_TIME_OVERLAP_H
+#define SS_ANALYZE_TIME_OVERLAP_H
+
+#include "analyze/time/cover.h"
+#include "trace/trace.h"
+
+/* How much of a cover lies in an interval, by two searches. */
+struct ss_cover_index {
+	const struct ss_cover *cover;
+	int64_t *before_ns; /* length of all intervals before each */
+};
+
+/* False: no memory. The index lives as long as the arena. */
+SS_MUST_USE
+bool ss_cover_index_init(struct ss_cover_index *index, const struct ss_cover *cover,
+			 struct ss_arena *arena);
+
+int64_t ss_cover_index_in(const struct ss_cover_index *index, int64_t from_ns, int64_t to_ns);
+
+struct ss_hider {
+	uint32_t name;
+	int64_t calls, hidden_ns;
+};
+
+/* Adds to hiders[], one a name, what ran on the device; false: no memory. */
+SS_MUST_USE
+bool ss_hiders_count(const struct ss_trace *trace, int64_t device, const struct ss_cover *comm,
+		     struct ss_arena *scratch, struct ss_hider *hiders);
+
+#endif

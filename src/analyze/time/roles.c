@@ -1,0 +1,258 @@
+/*
+ * roles.c - one pass over all rows, track by track; then the tracks are united.
+ */
+#include <string.h>
+
+#include "analyze/time/roles.h"
+
+static bool ends_with(const struct ss_string *name, const char *end)
+{
+	size_t length = strlen(end);
+
+	return name->length >= length &&
+	       memcmp(name->text + name->length - length, end, length) == 0;
+}
+
+/* "enumerate(DataLoader)#...__next__", or any of a DataPipe. */
+static bool is_input(const struct ss_trace *trace, uint32_t row)
+{
+	const struct ss_string *name = &trace->names.items[trace->slices.name[row]];
+
+	if (!(trace->name_flags[trace->slices.name[row]] & SS_NAME_DATALOADER))
+		return false;
+	return strncmp(name->text, "enumerate(DataPipe)#", 20) == 0 || ends_with(name, ".__next__");
+}
+
+/* SS_ROLE_OTHER for what counts as nothing: frames, steps, the profiler's own rows. */
+static enum ss_role role_of(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t flags;
+
+	switch ((enum ss_kind)trace->slices.kind[row]) {
+	case SS_KIND_KERNEL:
+		return SS_ROLE_KERNEL;
+	case SS_KIND_COMM_KERNEL:
+		return SS_ROLE_COMM;
+	case SS_KIND_MEMCPY:
+		return SS_ROLE_MEMCPY;
+	case SS_KIND_MEMSET:
+		return SS_ROLE_MEMSET;
+	case SS_KIND_RUNTIME:
+	case SS_KIND_DRIVER:
+		return SS_ROLE_RUNTIME;
+	case SS_KIND_OP:
+	case SS_KIND_ANNOTATION:
+		break;
+	default:
+		return SS_ROLE_OTHER;
+	}
+	flags = trace->name_flags[trace->slices.name[row]];
+	if (flags & SS_NAME_STEP)
+		return SS_ROLE_OTHER;
+	if (flags & SS_NAME_COMM_RANGE)
+		return SS_ROLE_COMM;
+	return is_input(trace, row) ? SS_ROLE_INPUT : SS_ROLE_CPU;
+}
+
+void ss_roles_release(struct ss_roles *roles)
+{
+	for (int i = 0; i < SS_ROLE_COUNT; i++)
+		ss_cover_release(&roles->covers[i]);
+}
+
+bool ss_roles_init(struct ss_roles *roles, const struct ss_trace *trace, struct ss_memory *memory)
+{
+	const struct ss_slices *slices = &trace->slices;
+	struct ss_cover_pile piles[SS_ROLE_COUNT] = { 0 };
+	struct ss_roles track;
+	bool whole = true;
+
+	for (int i = 0; i < SS_ROLE_COUNT; i++) {
+		ss_cover_init(&roles->covers[i], memory);
+		ss_cover_init(&track.covers[i], memory);
+	}
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		uint32_t from = trace->tracks[i].first_row;
+
+		if (trace->tracks[i].class > SS_TRACK_DEVICE)
+			continue;
+		for (uint32_t row = from; row < from + trace->tracks[i].row_count; row++) {
+			enum ss_role role = role_of(trace, row);
+
+			if (role != SS_ROLE_OTHER)
+				ss_cover_add(&track.covers[role], slices->start_ns[row],
+					     ss_slice_end(slices, row));
+		}
+		for (int k = 0; k < SS_ROLE_COUNT; k++)
+			ss_cover_pile_add(&piles[k], &track.covers[k]);
+	}
+	for (int k = 0; k < SS_ROLE_COUNT; k++) {
+		ss_cover_pile_finish(&piles[k], &roles->covers[k]);
+		whole &= !roles->covers[k].failed;
+	}
+	ss_roles_release(&track);
+	return whole;
+}
+
+bool ss_steps_cover(const struct ss_trace *trace, struct ss_memory *memory, struct ss_cover *out)
+{
+	ss_cover_init(out, memory);
+	for (uint32_t i = 0; i < trace->steps.count; i++)
+		if (!trace->steps.items[i].dropped)
+			ss_cover_append(out, trace->steps.items[i].start_ns,
+					trace->steps.items[i].end_ns);
+	return !out->failed;
+}
+
+uint32_t *ss_steps_numbers(const struct ss_trace *trace, struct ss_arena *arena)
+{
+	uint32_t *numbers = SS_ARENA_NEW(arena, uint32_t, (size_t)trace->steps.count + 1);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; numbers && i < trace->steps.count; i++) {
+		const struct ss_step *step = &trace->steps.items[i];
+
+		if (!step->dropped && step->end_ns > step->start_ns)
+			numbers[count++] = i;
+	}
+	return numbers;
+}
+
+void ss_device_cover_release(struct ss_device_cover *cover)
+{
+	ss_cover_release(&cover->compute);
+	ss_cover_release(&cover->comm);
+	ss_cover_release(&cover->copies);
+}
+
+void ss_device_cover_expose(struct ss_device_cover *cover)
+{
+	ss_cover_subtract(&cover->copies, &cover->compute);
+	ss_cover_subtract(&cover->copies, &cover->comm);
+	ss_cover_subtract(&cover->comm, &cover->compute);
+}
+
+bool ss_device_cover_init(struct ss_device_cover *cover, const struct ss_trace *trace,
+			  int64_t device, struct ss_memory *memory)
+{
+	const struct ss_slices *slices = &trace->slices;
+	struct ss_cover_pile piles[3] = { 0 };
+	struct ss_cover track[3];
+	struct ss_cover *const all[] = { &cover->compute, &cover->comm, &cover->copies };
+	bool whole = true;
+
+	cover->device = device;
+	for (int i = 0; i < 3; i++) {
+		ss_cover_init(all[i], memory);
+		ss_cover_init(&track[i], memory);
+	}
+	for (uint32_t i = ss_stream_first(trace, device); i != SS_NO_ROW;
+	     i = ss_stream_next(trace, i)) {
+		uint32_t from = trace->tracks[i].first_row;
+
+		for (uint32_t row = from; row < from + trace->tracks[i].row_count; row++) {
+			int set = slices->kind[row] == SS_KIND_KERNEL        ? 0
+				  : slices->kind[row] == SS_KIND_COMM_KERNEL ? 1
+									     : 2;
+
+			if (ss_kind_on_device(slices->kind[row]))
+				ss_cover_add(&track[set], slices->start_ns[row],
+					     ss_slice_end(slices, row));
+		}
+		for (int k = 0; k < 3; k++)
+			ss_cover_pile_add(&piles[k], &track[k]);
+	}
+	for (int i = 0; i < 3; i++) {
+		ss_cover_pile_finish(&piles[i], all[i]);
+		whole &= !all[i]->failed;
+		ss_cover_release(&track[i]);
+	}
+	return whole;
+}
+
+/*
+ * The first stream of a device of this number or above; tracks are in that order. Behind
+ * them are the streams of devices that have a name in place of a number: all of those
+ * are number 0.
+ */
+static uint32_t stream_from(const struct ss_trace *trace, int64_t device, bool named)
+{
+	uint32_t low = 0, high = trace->track_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct ss_track *track = &trace->tracks[middle];
+		bool is_named = track->pid_text != 0;
+		bool before = track->class < SS_TRACK_DEVICE;
+
+		if (track->class == SS_TRACK_DEVICE)
+			before = is_named != named ? named : !named && track->pid < device;
+		if (before)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_stream(const struct ss_trace *trace, uint32_t track, bool named)
+{
+	return track < trace->track_count && trace->tracks[track].class == SS_TRACK_DEVICE &&
+	       (trace->tracks[track].pid_text != 0) == named;
+}
+
+static uint32_t first_named(const struct ss_trace *trace)
+{
+	uint32_t track = stream_from(trace, 0, true);
+
+	return is_stream(trace, track, true) ? track : SS_NO_ROW;
+}
+
+uint32_t ss_stream_first(const struct ss_trace *trace, int64_t device)
+{
+	uint32_t track = stream_from(trace, device, false);
+
+	if (is_stream(trace, track, false) && trace->tracks[track].pid == device)
+		return track;
+	return device == 0 ? first_named(trace) : SS_NO_ROW;
+}
+
+uint32_t ss_stream_next(const struct ss_trace *trace, uint32_t track)
+{
+	int64_t device = trace->tracks[track].pid;
+	bool named = trace->tracks[track].pid_text != 0;
+
+	if (is_stream(trace, track + 1, named) && trace->tracks[track + 1].pid == device)
+		return track + 1;
+	return device == 0 && !named ? first_named(trace) : SS_NO_ROW;
+}
+
+/* Idle devices of a machine that only one of is used. */
+#define DEVICES_MIN 8
+
+uint32_t ss_devices_by_step(const struct ss_trace *trace)
+{
+	return DEVICES_MIN + trace->slices.count / (trace->steps.count + 1);
+}
+
+bool ss_device_next(const struct ss_trace *trace, int64_t after, int64_t *out)
+{
+	bool found = false;
+
+	if (after == INT64_MAX)
+		return false;
+	/* a part of a trace has tracks that are empty */
+	for (uint32_t i = stream_from(trace, after + 1, false);
+	     is_stream(trace, i, false) && !found; i++) {
+		found = trace->tracks[i].row_count;
+		if (found)
+			*out = trace->tracks[i].pid;
+	}
+	for (uint32_t i = after < 0 && !(found && *out <= 0) ? first_named(trace) : SS_NO_ROW;
+	     is_stream(trace, i, true); i++)
+		if (trace->tracks[i].row_count) {
+			*out = 0;
+			return true;
+		}
+	return found;
+}

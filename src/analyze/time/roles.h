@@ -1,0 +1,70 @@
+/*
+ * roles.h - what each moment of a step was spent on (metrics.md 3 and 4).
+ *
+ * Roles are taken over all threads, streams and devices of a file. Where several
+ * are at work at once the first of the enum counts, so the parts of a step never
+ * overlap and sum to it exactly.
+ */
+#ifndef SS_ANALYZE_TIME_ROLES_H
+#define SS_ANALYZE_TIME_ROLES_H
+
+#include "analyze/time/cover.h"
+#include "trace/trace.h"
+
+enum ss_role {
+	SS_ROLE_KERNEL, /* compute */
+	SS_ROLE_MEMCPY,
+	SS_ROLE_MEMSET,
+	SS_ROLE_COMM,    /* comm kernels, and nccl:* or gloo:* on the host */
+	SS_ROLE_RUNTIME, /* runtime and driver calls */
+	SS_ROLE_INPUT,   /* the DataLoader's __next__ */
+	SS_ROLE_CPU,     /* other operators and annotations */
+	SS_ROLE_OTHER,   /* nothing of these */
+	SS_ROLE_COUNT,
+};
+
+/* When each role was at work; SS_ROLE_OTHER is left empty. */
+struct ss_roles {
+	struct ss_cover covers[SS_ROLE_COUNT];
+};
+
+SS_MUST_USE
+bool ss_roles_init(struct ss_roles *roles, const struct ss_trace *trace, struct ss_memory *memory);
+void ss_roles_release(struct ss_roles *roles);
+
+/* The steps that count, one interval each, in their order. */
+SS_MUST_USE
+bool ss_steps_cover(const struct ss_trace *trace, struct ss_memory *memory, struct ss_cover *out);
+
+/* The numbers that these steps have in the file; NULL: no memory. */
+SS_MUST_USE
+uint32_t *ss_steps_numbers(const struct ss_trace *trace, struct ss_arena *arena);
+
+/* The sets of one device (its number): compute K, communication C, copies and memsets M. */
+struct ss_device_cover {
+	int64_t device;
+	struct ss_cover compute, comm, copies;
+};
+
+SS_MUST_USE
+bool ss_device_cover_init(struct ss_device_cover *cover, const struct ss_trace *trace,
+			  int64_t device, struct ss_memory *memory);
+/* Leaves of communication and copies what nothing before hides: compute > comm > copies. */
+void ss_device_cover_expose(struct ss_device_cover *cover);
+void ss_device_cover_release(struct ss_device_cover *cover);
+
+/* The streams of a device, as tracks, one after the other; SS_NO_ROW: no more. */
+uint32_t ss_stream_first(const struct ss_trace *trace, int64_t device);
+uint32_t ss_stream_next(const struct ss_trace *trace, uint32_t track);
+
+/* The next device that has rows, with a number above `after`; false: none. */
+bool ss_device_next(const struct ss_trace *trace, int64_t after, int64_t *out);
+
+/*
+ * How many devices are looked at step by step, in the order of their numbers. A device that works
+ * has events in every step, so this is all of them; but a file can have as many devices as
+ * events and as many steps, and what is made for each pair would be their square.
+ */
+uint32_t ss_devices_by_step(const struct ss_trace *trace);
+
+#endif

@@ -1,0 +1,569 @@
+/*
+ * communication.c - view: collectives by size, kind or process group: time, what of
+ * it is exposed, and bandwidth; and the kernels that hide it.
+ *
+ * A rank alone cannot tell waiting for others from moving data: durations hold
+ * both. So bandwidth is given for the mean and for the shortest call, which has
+ * waited least. Busbw has the factors of nccl-tests.
+ *
+ * Jobs without devices communicate on threads of the host: there the ranges of
+ * gloo or MPI are the collectives, and what runs beside them are operators.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/kernel/message.h"
+#include "analyze/kernel/short_name.h"
+#include "analyze/time/overlap.h"
+#include "analyze/time/roles.h"
+#include "table/missing.h"
+#include "table/view.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "collective", SS_COLUMN_TEXT, "its name; the kernel's where nothing else is recorded",
+	  SS_COLUMN_SLICES },
+	{ "group", SS_COLUMN_TEXT, "name of the process group", SS_COLUMN_CONTEXT },
+	{ "description", SS_COLUMN_TEXT, "what it is for, as the program said (group group)",
+	  SS_COLUMN_CONTEXT },
+	{ "group_size", SS_COLUMN_COUNT, "ranks of the group", SS_COLUMN_CONTEXT },
+	{ "hider", SS_COLUMN_TEXT, "compute kernel that ran beside them (group hidden-by)",
+	  SS_COLUMN_KERNELS },
+	{ "calls", SS_COLUMN_COUNT, "kernels", 0 },
+	{ "hidden_ns", SS_COLUMN_NS,
+	  "time with communication beside it; of kernels at once the first has it", 0 },
+	{ "share_percent", SS_COLUMN_PERCENT, "its hidden_ns, of that of all", 0 },
+	{ "message_bytes", SS_COLUMN_BYTES, "of one call: the larger of input and output",
+	  SS_COLUMN_ABOUT },
+	{ "total_ns", SS_COLUMN_NS, "sum of their durations, waiting for other ranks included", 0 },
+	{ "exposed_ns", SS_COLUMN_NS,
+	  "of that, beside no compute kernel of the device (on the host: no operator)", 0 },
+	{ "overlap_percent", SS_COLUMN_PERCENT, "of the total, beside them", 0 },
+	{ "moved_bytes", SS_COLUMN_BYTES, "messages of all calls; empty unless all are known", 0 },
+	{ "mean_ns", SS_COLUMN_NS, "mean duration", SS_COLUMN_DETAIL },
+	{ "min_ns", SS_COLUMN_NS, "shortest: waited least", 0 },
+	{ "busbw", SS_COLUMN_NUMBER, "GB/s of the shortest call, by the factors of nccl-tests", 0 },
+	{ "mean_busbw", SS_COLUMN_NUMBER, "GB/s of the mean call", SS_COLUMN_DETAIL },
+	{ "algbw", SS_COLUMN_NUMBER, "GB/s of the shortest call without factor", SS_COLUMN_DETAIL },
+	{ "dtype", SS_COLUMN_TEXT, "type of the elements", SS_COLUMN_DETAIL },
+	{ "group_ranks", SS_COLUMN_TEXT, "who is in it (group group)", SS_COLUMN_DETAIL },
+	{ "where", SS_COLUMN_TEXT, "device or host: where they ran",
+	  SS_COLUMN_CONTEXT | SS_COLUMN_QUIET },
+};
+
+enum group { BY_COLLECTIVE, BY_KIND, BY_GROUP, BY_HIDER };
+
+/* What makes a row; what the group does not ask for is 0. Compared as bytes: no padding. */
+struct key {
+	uint32_t name; /* of the kernel or range; 0 where the arguments tell */
+	uint32_t args; /* record of comm_args; SS_NO_ID: none */
+	uint32_t collective, dims, types, group, description, ranks; /* ids into texts */
+	int32_t size;
+};
+
+struct tally {
+	struct key key;
+	uint32_t number;
+	int64_t calls, total_ns, hidden_ns, min_ns;
+	int64_t bytes, bytes_calls; /* of calls whose size is known */
+	double bus_bytes;
+	bool has_factor; /* of all calls so far */
+};
+
+struct communication {
+	const struct ss_trace *trace;
+	struct ss_memory *memory;
+	struct ss_arena scratch;
+	enum group group;
+	bool on_host;
+	struct ss_records keys;
+	struct tally *tallies; /* one a key */
+	uint32_t tally_capacity;
+	int64_t *sizes; /* per record of arguments: bytes + 2; 0: not asked for yet */
+};
+
+/* What is known of one call. */
+struct call {
+	const char *name;
+	int64_t bytes, ranks; /* -1: not known */
+};
+
+/* A range of the host that communicates; those of nccl only launch kernels. */
+static bool is_host_collective(const struct ss_trace *trace, uint32_t row)
+{
+	const char *name = ss_strings_text(&trace->names, trace->slices.name[row]);
+
+	return trace->slices.kind[row] == SS_KIND_ANNOTATION &&
+	       (ss_slice_flags(trace, row) & SS_NAME_COMM_RANGE) &&
+	       strncmp(name, "nccl:", 5) != 0 && strncmp(name, "xccl:", 5) != 0;
+}
+
+/* The only process group of the job, or NULL: ranges do not say theirs. */
+static const struct ss_process_group *only_group(const struct ss_trace *trace)
+{
+	return trace->info.group_rows == 1 ? &trace->info.groups[0] : NULL;
+}
+
+static const struct ss_op_args *inputs_of(const struct communication *view, uint32_t row)
+{
+	uint32_t args = view->trace->slices.args[row];
+
+	return !view->on_host || args == SS_NO_ARGS ? NULL
+						    : ss_records_at(&view->trace->op_args, args);
+}
+
+/* The group's part of the key. */
+static void key_group(const struct communication *view, const struct ss_comm_args *args,
+		      struct key *key)
+{
+	const struct ss_process_group *only = view->on_host ? only_group(view->trace) : NULL;
+
+	key->size = -1;
+	if (args) {
+		key->group = args->group_name;
+		key->description = args->group_description;
+		key->ranks = args->group_ranks;
+		key->size = args->group_size;
+	} else if (only) {
+		key->group = only->name;
+		key->description = only->description;
+		key->ranks = only->ranks;
+		key->size = only->size > 0 && only->size <= INT32_MAX ? (int32_t)only->size : -1;
+	}
+}
+
+static struct key key_of(const struct communication *view, uint32_t row,
+			 const struct ss_comm_row *comm)
+{
+	const struct ss_comm_args *args = comm ? ss_records_at(&view->trace->comm_args, comm->args)
+					       : NULL;
+	const struct ss_op_args *inputs = inputs_of(view, row);
+	struct key key = { .args = SS_NO_ID };
+
+	if (view->group == BY_GROUP) {
+		key_group(view, args, &key);
+		return key;
+	}
+	if (!comm)
+		key.name = view->trace->slices.name[row];
+	else if (view->group == BY_KIND)
+		key.collective = args->collective;
+	else
+		key.args = comm->args;
+	if (!comm && inputs && view->group == BY_COLLECTIVE) {
+		key.dims = inputs->input_dims;
+		key.types = inputs->input_types;
+	}
+	return key;
+}
+
+/* As sizes[] has it; what a file claims beyond all measure is not known. */
+static int64_t sized(int64_t bytes)
+{
+	return bytes < INT64_MAX - 2 ? bytes + 2 : 1;
+}
+
+static struct call call_of(struct communication *view, uint32_t row, const struct ss_comm_row *comm)
+{
+	const struct ss_trace *trace = view->trace;
+	const struct ss_process_group *only = view->on_host ? only_group(trace) : NULL;
+	const struct ss_op_args *inputs = inputs_of(view, row);
+	struct call call = { ss_strings_text(&trace->names, trace->slices.name[row]), -1, -1 };
+	int64_t *size = NULL;
+
+	if (comm) {
+		const struct ss_comm_args *args = ss_records_at(&trace->comm_args, comm->args);
+
+		call.name = ss_strings_text(&trace->texts, args->collective);
+		call.ranks = args->group_size;
+		size = &view->sizes[comm->args];
+		if (!*size)
+			*size = sized(ss_message_bytes(trace, args));
+	} else if (inputs) {
+		call.ranks = only ? only->size : -1;
+		size = &view->sizes[trace->comm_args.count + trace->slices.args[row]];
+		if (!*size)
+			*size = sized(ss_message_inputs(
+				ss_strings_text(&trace->texts, inputs->input_dims),
+				ss_strings_text(&trace->texts, inputs->input_types), call.name,
+				call.ranks));
+	}
+	call.bytes = size ? *size - 2 : -1;
+	return call;
+}
+
+/* The tally of a key, made now if it is new; NULL: no memory. */
+static struct tally *tally_of(struct communication *view, const struct key *key)
+{
+	uint32_t before = view->keys.count, number = ss_records_add(&view->keys, key);
+
+	if (number == SS_NO_ID ||
+	    !ss_memory_reserve(view->memory, (void **)&view->tallies, &view->tally_capacity,
+			       view->keys.count, sizeof(*view->tallies)))
+		return NULL;
+	if (number == before)
+		view->tallies[number] =
+			(struct tally){ .key = *key, .number = number, .has_factor = true };
+	return &view->tallies[number];
+}
+
+static bool count_row(struct communication *view, uint32_t row, int64_t hidden_ns)
+{
+	const struct ss_comm_row *comm = ss_trace_comm(view->trace, row);
+	struct key key = key_of(view, row, comm);
+	struct call call = call_of(view, row, comm);
+	struct tally *tally = tally_of(view, &key);
+	int64_t dur_ns = view->trace->slices.dur_ns[row];
+
+	if (!tally)
+		return false;
+	if (!tally->calls++ || dur_ns < tally->min_ns)
+		tally->min_ns = dur_ns;
+	ss_ns_add(&tally->total_ns, dur_ns);
+	ss_ns_add(&tally->hidden_ns, hidden_ns);
+	if (call.ranks <= 0)
+		tally->has_factor = false;
+	if (call.bytes < 0)
+		return true;
+	if (__builtin_add_overflow(tally->bytes, call.bytes, &tally->bytes))
+		tally->bytes = INT64_MAX;
+	tally->bytes_calls++;
+	if (call.ranks > 0)
+		tally->bus_bytes += (double)call.bytes *
+				    ss_bus_factor(call.name, (double)call.ranks);
+	return true;
+}
+
+static bool is_collective(const struct communication *view, uint32_t row)
+{
+	return view->on_host ? is_host_collective(view->trace, row)
+			     : view->trace->slices.kind[row] == SS_KIND_COMM_KERNEL;
+}
+
+/* The collectives of a track, beside what computes. */
+static bool count_track(struct communication *view, const struct ss_track *track,
+			const struct ss_cover_index *compute)
+{
+	const struct ss_slices *slices = &view->trace->slices;
+
+	for (uint32_t k = 0; k < track->row_count; k++) {
+		uint32_t row = track->first_row + k;
+
+		if (is_collective(view, row) &&
+		    !count_row(view, row,
+			       ss_cover_index_in(compute, slices->start_ns[row],
+						 ss_slice_end(slices, row))))
+			return false;
+	}
+	return true;
+}
+
+static bool count_threads(struct communication *view, const struct ss_cover *compute)
+{
+	const struct ss_trace *trace = view->trace;
+	struct ss_cover_index index;
+
+	if (!ss_cover_index_init(&index, compute, &view->scratch))
+		return false;
+	for (uint32_t i = 0; i < trace->track_count; i++)
+		if (trace->tracks[i].class == SS_TRACK_HOST &&
+		    !count_track(view, &trace->tracks[i], &index))
+			return false;
+	return true;
+}
+
+static bool count_streams(struct communication *view, int64_t device,
+			  const struct ss_cover *compute)
+{
+	const struct ss_trace *trace = view->trace;
+	struct ss_cover_index index;
+
+	if (!ss_cover_index_init(&index, compute, &view->scratch))
+		return false;
+	for (uint32_t i = ss_stream_first(trace, device); i != SS_NO_ROW;
+	     i = ss_stream_next(trace, i))
+		if (!count_track(view, &trace->tracks[i], &index))
+			return false;
+	return true;
+}
+
+static bool count_device(struct communication *view, int64_t device, struct ss_hider *hiders)
+{
+	struct ss_device_cover own;
+	bool whole = ss_device_cover_init(&own, view->trace, device, view->memory);
+
+	if (whole && hiders)
+		whole = ss_hiders_count(view->trace, device, &own.comm, &view->scratch, hiders);
+	else if (whole)
+		whole = count_streams(view, device, &own.compute);
+	ss_device_cover_release(&own);
+	return whole;
+}
+
+/* When an operator ran on any thread, those that only communicate left out. */
+static bool cover_operators(const struct ss_trace *trace, struct ss_memory *memory,
+			    struct ss_cover *out)
+{
+	const struct ss_slices *slices = &trace->slices;
+	struct ss_cover_pile pile = { 0 };
+	struct ss_cover own;
+
+	ss_cover_init(&own, memory);
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+
+		if (track->class != SS_TRACK_HOST || !track->has_ops)
+			continue;
+		for (uint32_t row = track->first_row; row < track->first_row + track->row_count;
+		     row++)
+			if (slices->kind[row] == SS_KIND_OP &&
+			    !(ss_slice_flags(trace, row) & SS_NAME_COMM_OP))
+				ss_cover_add(&own, slices->start_ns[row],
+					     ss_slice_end(slices, row));
+		ss_cover_pile_add(&pile, &own);
+	}
+	ss_cover_pile_finish(&pile, out);
+	ss_cover_release(&own);
+	return !out->failed;
+}
+
+static bool count_host(struct communication *view)
+{
+	struct ss_cover compute;
+	bool whole;
+
+	ss_cover_init(&compute, view->memory);
+	whole = cover_operators(view->trace, view->memory, &compute) &&
+		count_threads(view, &compute);
+	ss_cover_release(&compute);
+	return whole;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int compare_hiders(const void *a, const void *b)
+{
+	const struct ss_hider *x = a, *y = b;
+
+	if (x->hidden_ns != y->hidden_ns)
+		return x->hidden_ns > y->hidden_ns ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static void add_rate(struct ss_table *out, double bytes, double ns)
+{
+	ss_row_rate(out, bytes, bytes > 0 ? ns : 0);
+}
+
+/* Group and size of a row's first record, or of the group that the row is about. */
+static struct key shown_group(const struct communication *view, const struct tally *tally)
+{
+	struct key key = tally->key;
+
+	if (view->group == BY_COLLECTIVE)
+		key_group(view,
+			  key.args == SS_NO_ID ? NULL
+					       : ss_records_at(&view->trace->comm_args, key.args),
+			  &key);
+	else if (view->group == BY_KIND)
+		key.size = -1;
+	return key;
+}
+
+/* What a kernel's name says before its list of parameters. */
+static const char *kernel_name(const struct ss_string *name, struct ss_table *out)
+{
+	char text[SS_SHORT_NAME_ROOM];
+
+	ss_short_name(name->text, name->length, text, sizeof(text));
+	return ss_table_copy(out, text);
+}
+
+static const char *name_of(const struct communication *view, const struct key *key,
+			   struct ss_table *out)
+{
+	const struct ss_comm_args *args;
+
+	if (key->name && !view->on_host)
+		return kernel_name(&view->trace->names.items[key->name], out);
+	if (key->name)
+		return ss_strings_text(&view->trace->names, key->name);
+	if (key->args == SS_NO_ID)
+		return ss_strings_text(&view->trace->texts, key->collective);
+	args = ss_records_at(&view->trace->comm_args, key->args);
+	return ss_strings_text(&view->trace->texts, args->collective);
+}
+
+/* Bandwidth of the shortest call has a meaning where all calls have one size. */
+static void add_bandwidth(const struct communication *view, struct ss_table *out,
+			  const struct tally *tally)
+{
+	bool one = view->group == BY_COLLECTIVE, known = tally->bytes_calls == tally->calls;
+	double calls = (double)tally->calls, bytes = known ? (double)tally->bytes / calls : 0;
+	double bus = known && tally->has_factor ? tally->bus_bytes / calls : 0;
+
+	add_rate(out, one ? bus : 0, (double)tally->min_ns);
+	add_rate(out, bus, (double)tally->total_ns / calls);
+	add_rate(out, one ? bytes : 0, (double)tally->min_ns);
+}
+
+/* `moved`: bytes of all calls; -1: not known, or not asked for. */
+static void add_times(struct ss_table *out, const struct tally *tally, int64_t moved)
+{
+	double mean = (double)tally->total_ns / (double)tally->calls;
+
+	ss_row_int(out, tally->total_ns);
+	ss_row_int(out, tally->total_ns - tally->hidden_ns);
+	ss_row_share(out, (double)tally->hidden_ns, (double)tally->total_ns);
+	ss_row_int_known(out, moved);
+	ss_row_int(out, (int64_t)(mean + 0.5));
+	ss_row_int(out, tally->min_ns);
+}
+
+static void add(const struct communication *view, struct ss_table *out, const struct tally *tally)
+{
+	const struct ss_strings *texts = &view->trace->texts;
+	bool one = view->group == BY_COLLECTIVE, known = tally->bytes_calls == tally->calls;
+	struct key group = shown_group(view, tally);
+	const struct ss_comm_args *args = NULL;
+
+	if (tally->key.args != SS_NO_ID)
+		args = ss_records_at(&view->trace->comm_args, tally->key.args);
+	ss_row_begin(out);
+	ss_row_text(out, view->group == BY_GROUP ? NULL : name_of(view, &tally->key, out));
+	ss_row_text(out, ss_strings_text(texts, group.group));
+	ss_row_text(out,
+		    view->group == BY_GROUP ? ss_strings_text(texts, group.description) : NULL);
+	ss_row_int_known(out, group.size);
+	ss_row_null(out);
+	ss_row_int(out, tally->calls);
+	ss_row_null(out);
+	ss_row_null(out);
+	ss_row_int_known(out, one && known ? tally->bytes / tally->calls : -1);
+	add_times(out, tally, !one && known ? tally->bytes : -1);
+	add_bandwidth(view, out, tally);
+	ss_row_text(out, args ? ss_strings_text(texts, args->dtype) : NULL);
+	ss_row_text(out, view->group == BY_GROUP ? ss_strings_text(texts, group.ranks) : NULL);
+	ss_row_text(out, view->on_host ? "host" : "device");
+	ss_row_end(out);
+}
+
+static void add_hider(const struct communication *view, struct ss_table *out,
+		      const struct ss_hider *hider, int64_t all_ns)
+{
+	const struct ss_string *name = &view->trace->names.items[hider->name];
+	char text[SS_SHORT_NAME_ROOM];
+
+	ss_row_begin(out);
+	for (int i = 0; i < 4; i++)
+		ss_row_null(out);
+	ss_short_name(name->text, name->length, text, sizeof(text));
+	ss_row_text(out, ss_table_copy(out, text));
+	ss_row_int(out, hider->calls);
+	ss_row_int(out, hider->hidden_ns);
+	ss_row_share(out, (double)hider->hidden_ns, (double)all_ns);
+	while (out->next + 1 < SS_COUNT(columns))
+		ss_row_null(out);
+	ss_row_text(out, "device");
+	ss_row_end(out);
+}
+
+static bool fill_hiders(struct communication *view, struct ss_table *out)
+{
+	uint32_t count = view->trace->names.count, used = 0;
+	struct ss_hider *hiders = SS_ARENA_NEW(&view->scratch, struct ss_hider, (size_t)count + 1);
+	int64_t device = INT64_MIN, all_ns = 0;
+
+	if (!hiders)
+		return false;
+	while (ss_device_next(view->trace, device, &device))
+		if (!count_device(view, device, hiders))
+			return false;
+	for (uint32_t i = 0; i < count; i++) {
+		ss_ns_add(&all_ns, hiders[i].hidden_ns);
+		if (hiders[i].calls)
+			hiders[used++] = hiders[i];
+	}
+	qsort(hiders, used, sizeof(*hiders), compare_hiders);
+	for (uint32_t i = 0; i < used; i++)
+		add_hider(view, out, &hiders[i], all_ns);
+	if (view->on_host)
+		ss_table_note(out, "What hides communication is known of devices only.");
+	return true;
+}
+
+static bool fill_collectives(struct communication *view, struct ss_table *out)
+{
+	const struct ss_trace *trace = view->trace;
+	int64_t device = INT64_MIN;
+
+	view->sizes = SS_ARENA_NEW(&view->scratch, int64_t,
+				   (size_t)trace->comm_args.count +
+					   (view->on_host ? trace->op_args.count : 0) + 1);
+	if (!view->sizes)
+		return false;
+	if (view->on_host && !count_host(view))
+		return false;
+	while (!view->on_host && ss_device_next(trace, device, &device))
+		if (!count_device(view, device, NULL))
+			return false;
+	if (view->keys.count)
+		qsort(view->tallies, view->keys.count, sizeof(*view->tallies), compare);
+	for (uint32_t i = 0; i < view->keys.count; i++)
+		add(view, out, &view->tallies[i]);
+	return true;
+}
+
+/* Ranges on the host, where no kernel communicates; those that launch kernels need a note. */
+static bool find_host_collectives(const struct ss_trace *trace, struct ss_table *out)
+{
+	bool launched = false, found = false;
+
+	for (uint32_t row = 0; !trace->comm_kernel_count && row < trace->device_from; row++) {
+		found |= is_host_collective(trace, row);
+		launched |= trace->slices.kind[row] == SS_KIND_ANNOTATION &&
+			    (ss_slice_flags(trace, row) & SS_NAME_COMM_RANGE);
+	}
+	if (launched && !found && !trace->device_event_count)
+		ss_note_missing(out, SS_MISSING_DEVICE);
+	return found;
+}
+
+static enum ss_status communication_run(const struct ss_subject *subject, struct ss_table *out,
+					struct ss_error *err)
+{
+	struct communication view = { .trace = subject->trace,
+				      .memory = out->arena->memory,
+				      .group = (enum group)subject->group };
+	bool whole;
+
+	if (!ss_records_init(&view.keys, view.memory, sizeof(struct key)))
+		return ss_fail_memory(err, "the collectives");
+	ss_arena_init(&view.scratch, view.memory);
+	view.on_host = find_host_collectives(view.trace, out);
+	whole = view.group == BY_HIDER ? fill_hiders(&view, out) : fill_collectives(&view, out);
+	ss_memory_free(view.memory, view.tallies, view.tally_capacity * sizeof(*view.tallies));
+	ss_arena_release(&view.scratch);
+	ss_records_release(&view.keys);
+	return whole ? SS_OK : ss_fail_memory(err, "the collectives");
+}
+
+const struct ss_view ss_view_communication = {
+	.name = "communication",
+	.summary = "Collectives by kind, group and size: time, what is exposed, bandwidth",
+	.empty = "No communication: no collective ran (group hidden-by: none beside compute).",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "calls hidden_ns total_ns",
+	.basis = SS_BASIS_FILE,
+	.groups = { "collective", "kind", "group", "hidden-by" },
+	.order = { "total_ns", "hidden_ns" },
+	.run = communication_run,
+};

@@ -1,0 +1,264 @@
+/*
+ * copies.c - view: copies and memsets by kind, operator or line: bytes, time, rate,
+ * and how long the host waited for them.
+ *
+ * A call that returns when its copy is done has waited for it, and for the work
+ * before it: all of its time counts as blocked. One that returns before has been
+ * held as long as its copy was running already: copies from pageable memory return
+ * a little before their end. One that returns before its copy starts was free.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/facts.h"
+#include "analyze/host/ops.h"
+#include "analyze/host/places.h"
+#include "table/missing.h"
+#include "table/view.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "name", SS_COLUMN_TEXT, "direction and kinds of memory, as the trace has it",
+	  SS_COLUMN_SLICES },
+	{ "op", SS_COLUMN_TEXT, "innermost operator around their calls (group op)",
+	  SS_COLUMN_SLICES },
+	{ "line", SS_COLUMN_TEXT, "line of the program around their calls (group line)", 0 },
+	{ "calls", SS_COLUMN_COUNT, "how many", 0 },
+	{ "moved_bytes", SS_COLUMN_BYTES, "sum; not recorded when no call has it", 0 },
+	{ "total_ns", SS_COLUMN_NS, "sum of their durations on the device", 0 },
+	{ "blocked_ns", SS_COLUMN_NS,
+	  "time of their calls on the CPU while the copy ran; all of it where it was waited for",
+	  0 },
+	{ "gb_per_s", SS_COLUMN_NUMBER, "bytes over time, 1 GB = 10^9 bytes", 0 },
+	{ "host_memory", SS_COLUMN_TEXT,
+	  "pageable memory is copied twice and waited for; ROCm does not say which it is", 0 },
+	{ "host_ns", SS_COLUMN_NS,
+	  "time of their calls on the CPU, where recorded: long when they block", 0 },
+};
+
+enum group { BY_KIND, BY_OP, BY_LINE };
+
+/* What makes a row. Compared as bytes: no padding. */
+struct key {
+	uint32_t name;
+	uint32_t place; /* name of the operator or line, by the group; 0: none */
+};
+
+struct tally {
+	struct key key;
+	uint32_t number;
+	int64_t calls, bytes, bytes_known_ns, total_ns, host_ns, blocked_ns;
+	bool has_bytes, has_host;
+	uint32_t launch;   /* the last one: a graph launch makes several copies */
+	int64_t launch_ns; /* what of blocked_ns is its */
+};
+
+struct copies {
+	const struct ss_trace *trace;
+	struct ss_memory *memory;
+	enum group group;
+	struct ss_bricks *bricks;
+	const struct ss_ops *ops;       /* NULL unless asked for */
+	const struct ss_places *places; /* the same */
+	struct ss_records keys;
+	struct tally *tallies; /* one a key */
+	uint32_t tally_capacity;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	if (x->key.name != y->key.name)
+		return x->key.name < y->key.name ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static uint32_t place_of(const struct copies *view, uint32_t launch)
+{
+	if (launch == SS_NO_ROW || launch >= view->trace->device_from)
+		return 0;
+	if (view->group == BY_LINE)
+		return view->places->line[launch];
+	if (view->group == BY_OP && view->ops->owner[launch] != SS_NO_ROW)
+		return view->trace->slices.name[view->ops->owner[launch]];
+	return 0;
+}
+
+/* How long a call was held by one of its copies. */
+static int64_t blocked_part(const struct ss_slices *slices, uint32_t launch, uint32_t row)
+{
+	int64_t end_ns = ss_slice_end(slices, launch), from_ns = slices->start_ns[row];
+
+	if (end_ns >= ss_slice_end(slices, row))
+		return slices->dur_ns[launch];
+	if (from_ns < slices->start_ns[launch])
+		from_ns = slices->start_ns[launch];
+	return end_ns > from_ns ? end_ns - from_ns : 0;
+}
+
+static void count_call(const struct ss_slices *slices, uint32_t row, struct tally *tally)
+{
+	uint32_t launch = slices->link[row];
+	int64_t blocked_ns;
+
+	if (launch == SS_NO_ROW)
+		return;
+	if (!tally->has_host || tally->launch != launch) {
+		ss_ns_add(&tally->host_ns, slices->dur_ns[launch]);
+		tally->launch = launch;
+		tally->launch_ns = 0;
+		tally->has_host = true;
+	}
+	blocked_ns = blocked_part(slices, launch, row);
+	if (blocked_ns > tally->launch_ns) {
+		ss_ns_add(&tally->blocked_ns, blocked_ns - tally->launch_ns);
+		tally->launch_ns = blocked_ns;
+	}
+}
+
+static void count_bytes(const struct ss_trace *trace, uint32_t row, struct tally *tally)
+{
+	const struct ss_slices *slices = &trace->slices;
+	const struct ss_copy_args *args;
+
+	if (slices->args[row] == SS_NO_ARGS)
+		return;
+	args = ss_records_at(&trace->copy_args, slices->args[row]);
+	if (args->bytes < 0)
+		return;
+	/* what a file claims may be more than there is */
+	if (__builtin_add_overflow(tally->bytes, args->bytes, &tally->bytes))
+		tally->bytes = INT64_MAX;
+	ss_ns_add(&tally->bytes_known_ns, slices->dur_ns[row]);
+	tally->has_bytes = true;
+}
+
+/* The tally of a key, made now if it is new; NULL: no memory. */
+static struct tally *tally_of(struct copies *view, const struct key *key)
+{
+	uint32_t before = view->keys.count, number = ss_records_add(&view->keys, key);
+
+	if (number == SS_NO_ID ||
+	    !ss_memory_reserve(view->memory, (void **)&view->tallies, &view->tally_capacity,
+			       view->keys.count, sizeof(*view->tallies)))
+		return NULL;
+	if (number == before)
+		view->tallies[number] = (struct tally){ .key = *key, .number = number };
+	return &view->tallies[number];
+}
+
+static bool count_row(struct copies *view, uint32_t row)
+{
+	const struct ss_slices *slices = &view->trace->slices;
+	struct key key = { slices->name[row], place_of(view, slices->link[row]) };
+	struct tally *tally = tally_of(view, &key);
+
+	if (!tally)
+		return false;
+	tally->calls++;
+	ss_ns_add(&tally->total_ns, slices->dur_ns[row]);
+	count_call(slices, row, tally);
+	count_bytes(view->trace, row, tally);
+	return true;
+}
+
+static const char *host_memory(const char *name)
+{
+	if (strstr(name, "Pageable"))
+		return "pageable";
+	return strstr(name, "Pinned") ? "pinned" : NULL;
+}
+
+static void add(const struct copies *view, struct ss_table *out, const struct tally *tally)
+{
+	const char *name = ss_strings_text(&view->trace->names, tally->key.name);
+	uint32_t place = tally->key.place;
+
+	ss_row_begin(out);
+	ss_row_text(out, name);
+	ss_row_text(out, view->group == BY_OP ? ss_strings_text(&view->trace->names, place) : NULL);
+	ss_row_text(out, view->group == BY_LINE && place
+				 ? ss_places_line(view->places, tally->launch, out)
+				 : NULL);
+	ss_row_int(out, tally->calls);
+	ss_row_int_known(out, tally->has_bytes ? tally->bytes : -1);
+	ss_row_int(out, tally->total_ns);
+	ss_row_int_known(out, tally->has_host ? tally->blocked_ns : -1);
+	ss_row_rate(out, (double)tally->bytes,
+		    tally->has_bytes ? (double)tally->bytes_known_ns : 0);
+	ss_row_text(out, host_memory(name));
+	ss_row_int_known(out, tally->has_host ? tally->host_ns : -1);
+	ss_row_end(out);
+}
+
+static bool has_ops(const struct ss_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->track_count; i++)
+		if (trace->tracks[i].has_ops)
+			return true;
+	return false;
+}
+
+static void note_missing(const struct copies *view, struct ss_table *out)
+{
+	if (!view->keys.count)
+		return;
+	if (view->group == BY_LINE && !view->places->has_lines)
+		ss_note_missing(out, SS_MISSING_LINES);
+	if (view->group == BY_OP && !has_ops(view->trace))
+		ss_note_missing(out, SS_MISSING_OPERATORS);
+}
+
+static enum ss_status fill(struct copies *view, struct ss_table *out, struct ss_error *err)
+{
+	const struct ss_trace *trace = view->trace;
+
+	if (view->group == BY_OP)
+		SS_TRY(ss_bricks_ops(view->bricks, &view->ops, err));
+	if (view->group == BY_LINE)
+		SS_TRY(ss_bricks_places(view->bricks, &view->places, err));
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
+		if ((trace->slices.kind[row] == SS_KIND_MEMCPY ||
+		     trace->slices.kind[row] == SS_KIND_MEMSET) &&
+		    !count_row(view, row))
+			return ss_fail_memory(err, "the copies");
+	if (view->keys.count)
+		qsort(view->tallies, view->keys.count, sizeof(*view->tallies), compare);
+	for (uint32_t i = 0; i < view->keys.count; i++)
+		add(view, out, &view->tallies[i]);
+	note_missing(view, out);
+	return SS_OK;
+}
+
+static enum ss_status copies_run(const struct ss_subject *subject, struct ss_table *out,
+				 struct ss_error *err)
+{
+	struct copies view = { .trace = subject->trace,
+			       .memory = out->arena->memory,
+			       .bricks = subject->bricks,
+			       .group = (enum group)subject->group };
+	enum ss_status status;
+
+	if (!ss_records_init(&view.keys, view.memory, sizeof(struct key)))
+		return ss_fail_memory(err, "the copies");
+	status = fill(&view, out, err);
+	ss_memory_free(view.memory, view.tallies, view.tally_capacity * sizeof(*view.tallies));
+	ss_records_release(&view.keys);
+	return status;
+}
+
+const struct ss_view ss_view_copies = {
+	.name = "copies",
+	.summary = "Copies and memsets by kind: bytes, time, rate, and what the host waited",
+	.empty = "No copies and no memsets: ProfilerActivity.CUDA records them.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "calls moved_bytes total_ns blocked_ns host_ns",
+	.basis = SS_BASIS_FILE,
+	.groups = { "kind", "op", "line" },
+	.order = { "total_ns" },
+	.run = copies_run,
+};

@@ -1,0 +1,119 @@
+/*
+ * devices.c - view: the devices that the files list, and what ran on them.
+ *
+ * Files list every device of the host; a rank mostly uses one. ROCm files number
+ * the used one differently from the listed ones: then the sole listed name is
+ * shown for it, since nothing else can be meant.
+ */
+#include "table/view.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "device", SS_COLUMN_ID, "number of the device", 0 },
+	{ "name", SS_COLUMN_TEXT, "its name", 0 },
+	{ "kernels", SS_COLUMN_COUNT, "kernels that ran on it, communication included", 0 },
+	{ "comm_kernels", SS_COLUMN_COUNT, "of those, kernels that move data between ranks", 0 },
+	{ "memcpys", SS_COLUMN_COUNT, "copies", 0 },
+	{ "memsets", SS_COLUMN_COUNT, "memsets", SS_COLUMN_DETAIL },
+	{ "orphans", SS_COLUMN_COUNT, "device events whose launch is not in the file", 0 },
+	{ "memory_bytes", SS_COLUMN_BYTES, "memory of the device", 0 },
+	{ "multiprocessors", SS_COLUMN_COUNT, "SMs, or compute units", SS_COLUMN_DETAIL },
+	{ "compute", SS_COLUMN_TEXT, "compute capability, or the gfx generation",
+	  SS_COLUMN_DETAIL },
+	{ "warp_size", SS_COLUMN_COUNT, "threads of a warp or wavefront", SS_COLUMN_DETAIL },
+};
+
+struct tally {
+	int64_t device;
+	int64_t kernels, comm_kernels, memcpys, memsets, orphans;
+};
+
+static void count_track(const struct ss_trace *trace, const struct ss_track *track,
+			struct tally *tally)
+{
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t i = 0; i < track->row_count; i++) {
+		uint32_t row = track->first_row + i;
+
+		tally->kernels += ss_kind_is_kernel(slices->kind[row]);
+		tally->comm_kernels += slices->kind[row] == SS_KIND_COMM_KERNEL;
+		tally->memcpys += slices->kind[row] == SS_KIND_MEMCPY;
+		tally->memsets += slices->kind[row] == SS_KIND_MEMSET;
+		tally->orphans += slices->link[row] == SS_NO_ROW;
+	}
+}
+
+static const struct ss_device *find_device(const struct ss_trace *trace, int64_t id, bool used)
+{
+	const struct ss_trace_info *info = &trace->info;
+
+	for (uint32_t i = 0; i < info->device_count; i++)
+		if (info->devices[i].id == id)
+			return &info->devices[i];
+	return used && info->device_count == 1 ? &info->devices[0] : NULL;
+}
+
+static void add(const struct ss_trace *trace, struct ss_table *out, const struct tally *tally)
+{
+	const struct ss_device *device = find_device(trace, tally->device, tally->kernels > 0);
+
+	ss_row_begin(out);
+	ss_row_int(out, tally->device);
+	ss_row_text(out, device ? ss_strings_text(&trace->texts, device->name) : NULL);
+	ss_row_int(out, tally->kernels);
+	ss_row_int(out, tally->comm_kernels);
+	ss_row_int(out, tally->memcpys);
+	ss_row_int(out, tally->memsets);
+	ss_row_int(out, tally->orphans);
+	ss_row_int_known(out, device ? device->memory_bytes : -1);
+	ss_row_int_known(out, device && device->multiprocessors ? device->multiprocessors : -1);
+	ss_row_text(out, device && device->compute_major
+				 ? ss_table_print(out, "%d.%d", device->compute_major,
+						  device->compute_minor)
+				 : NULL);
+	ss_row_int_known(out, device && device->warp_size ? device->warp_size : -1);
+	ss_row_end(out);
+}
+
+static enum ss_status devices_run(const struct ss_subject *subject, struct ss_table *out,
+				  struct ss_error *err)
+{
+	const struct ss_trace *trace = subject->trace;
+	struct tally *tallies = SS_ARENA_NEW(out->arena, struct tally,
+					     (size_t)trace->track_count + 1);
+	struct ss_records devices;
+
+	if (!tallies || !ss_records_init(&devices, trace->memory, sizeof(int64_t)))
+		return ss_fail_memory(err, "the devices");
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+		uint32_t at;
+
+		if (track->class != SS_TRACK_DEVICE || !track->row_count)
+			continue;
+		at = ss_records_add(&devices, &track->pid);
+		if (at == SS_NO_ID) {
+			out->failed = true;
+			break;
+		}
+		tallies[at].device = track->pid;
+		count_track(trace, track, &tallies[at]);
+	}
+	for (uint32_t i = 0; i < devices.count; i++)
+		add(trace, out, &tallies[i]);
+	ss_records_release(&devices);
+	return SS_OK;
+}
+
+const struct ss_view ss_view_devices = {
+	.name = "devices",
+	.summary = "The devices that worked, and what ran on them",
+	.empty = "No device worked: the files hold no kernels, copies or memsets "
+		 "(ProfilerActivity.CUDA or XPU records them).",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "kernels comm_kernels memcpys memsets orphans",
+	.basis = SS_BASIS_FILE,
+	.run = devices_run,
+};

@@ -1,0 +1,200 @@
+/*
+ * durations.c - view: how long kernels run: calls and time by duration, in steps of
+ * 1, 2 and 5.
+ *
+ * Over the whole file, communication included. A duration that is a bound belongs to
+ * the bucket that begins with it. Empty buckets between others are shown, so that
+ * the shape can be seen.
+ */
+#include "analyze/kernel/names.h"
+#include "table/view.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "category", SS_COLUMN_TEXT, "what kind of work, by the kernels' names; by category", 0 },
+	{ "bucket", SS_COLUMN_TEXT, "durations from the first up to the second", 0 },
+	{ "from_ns", SS_COLUMN_NS, "the shortest of the bucket", SS_COLUMN_DETAIL },
+	{ "to_ns", SS_COLUMN_NS, "the first that is longer; empty: there is no longest",
+	  SS_COLUMN_DETAIL },
+	{ "calls", SS_COLUMN_COUNT, "kernels that ran so long", 0 },
+	{ "calls_percent", SS_COLUMN_PERCENT, "of all kernels that ran", SS_COLUMN_BAR },
+	{ "total_ns", SS_COLUMN_NS, "sum of their durations", 0 },
+	{ "time_percent", SS_COLUMN_PERCENT, "of the sum of the durations of all kernels", 0 },
+};
+
+/*
+ * Kernels below this do not pay for their launch, which takes the host about as long:
+ * the measure of TraceLens.
+ */
+#define SHORT_NS 10000
+
+static const struct bucket {
+	const char *text;
+	int64_t from_ns;
+} buckets[] = {
+	{ "< 1 us", 0 },
+	{ "1 - 2 us", 1000 },
+	{ "2 - 5 us", 2000 },
+	{ "5 - 10 us", 5000 },
+	{ "10 - 20 us", 10000 },
+	{ "20 - 50 us", 20000 },
+	{ "50 - 100 us", 50000 },
+	{ "100 - 200 us", 100000 },
+	{ "200 - 500 us", 200000 },
+	{ "500 us - 1 ms", 500000 },
+	{ "1 - 2 ms", 1000000 },
+	{ "2 - 5 ms", 2000000 },
+	{ "5 - 10 ms", 5000000 },
+	{ "10 - 20 ms", 10000000 },
+	{ "20 - 50 ms", 20000000 },
+	{ "50 - 100 ms", 50000000 },
+	{ "100 - 200 ms", 100000000 },
+	{ "200 - 500 ms", 200000000 },
+	{ "500 ms - 1 s", 500000000 },
+	{ ">= 1 s", 1000000000 },
+};
+
+#define BUCKETS SS_COUNT(buckets)
+
+enum group { ALL, BY_CATEGORY };
+
+struct tally {
+	int64_t calls, total_ns;
+};
+
+struct histogram {
+	struct tally of[SS_KERNEL_CATEGORIES][BUCKETS]; /* all: in the first */
+	struct tally category[SS_KERNEL_CATEGORIES];
+	struct tally all, brief;
+};
+
+static void add_to(struct tally *tally, int64_t dur_ns)
+{
+	tally->calls++;
+	ss_ns_add(&tally->total_ns, dur_ns);
+}
+
+static size_t bucket_of(int64_t dur_ns)
+{
+	size_t low = 0, high = BUCKETS;
+
+	while (high - low > 1) {
+		size_t middle = (low + high) / 2;
+
+		if (buckets[middle].from_ns <= dur_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* `names` is NULL when categories do not matter. */
+static void count(const struct ss_trace *trace, const struct ss_kernel_name *names,
+		  struct histogram *histogram)
+{
+	const struct ss_slices *slices = &trace->slices;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		size_t category = names ? names[slices->name[row]].category : 0;
+		int64_t dur_ns = slices->dur_ns[row];
+
+		if (!ss_kind_is_kernel(slices->kind[row]))
+			continue;
+		add_to(&histogram->of[category][bucket_of(dur_ns)], dur_ns);
+		add_to(&histogram->category[category], dur_ns);
+		add_to(&histogram->all, dur_ns);
+		if (dur_ns < SHORT_NS)
+			add_to(&histogram->brief, dur_ns);
+	}
+}
+
+static void add_rows(struct ss_table *out, const struct histogram *histogram, size_t category,
+		     const char *name)
+{
+	const struct tally *tallies = histogram->of[category];
+	size_t first = 0, last = BUCKETS;
+
+	while (!tallies[first].calls)
+		first++;
+	while (!tallies[last - 1].calls)
+		last--;
+	for (size_t i = first; i < last; i++) {
+		ss_row_begin(out);
+		ss_row_text(out, name);
+		ss_row_text(out, buckets[i].text);
+		ss_row_int(out, buckets[i].from_ns);
+		ss_row_int_known(out, i + 1 < BUCKETS ? buckets[i + 1].from_ns : -1);
+		ss_row_int(out, tallies[i].calls);
+		ss_row_share(out, (double)tallies[i].calls, (double)histogram->all.calls);
+		ss_row_int(out, tallies[i].total_ns);
+		ss_row_share(out, (double)tallies[i].total_ns, (double)histogram->all.total_ns);
+		ss_row_end(out);
+	}
+}
+
+/* The category that has the most time of those that are left; marks it as told. */
+static size_t next_category(struct histogram *histogram)
+{
+	size_t best = SS_KERNEL_CATEGORIES;
+
+	for (size_t i = 0; i < SS_KERNEL_CATEGORIES; i++)
+		if (histogram->category[i].calls &&
+		    (best == SS_KERNEL_CATEGORIES ||
+		     histogram->category[i].total_ns > histogram->category[best].total_ns))
+			best = i;
+	if (best < SS_KERNEL_CATEGORIES)
+		histogram->category[best].calls = 0;
+	return best;
+}
+
+static void add_note(struct ss_table *out, const struct histogram *histogram)
+{
+	const struct tally *all = &histogram->all, *brief = &histogram->brief;
+	double time = all->total_ns > 0 ? 100.0 * (double)brief->total_ns / (double)all->total_ns
+					: 0;
+
+	if (!all->calls)
+		return;
+	ss_table_note(
+		out,
+		"%s%lld of %lld kernels are shorter than 10 us: %.1f %% of the calls, %.1f %% "
+		"of the kernel time.",
+		out->rank < 0 ? "" : ss_table_print(out, "Rank %lld: ", (long long)out->rank),
+		(long long)brief->calls, (long long)all->calls,
+		100.0 * (double)brief->calls / (double)all->calls, time);
+}
+
+static enum ss_status durations_run(const struct ss_subject *subject, struct ss_table *out,
+				    struct ss_error *err)
+{
+	struct histogram *histogram = SS_ARENA_NEW(out->arena, struct histogram, 1);
+	const struct ss_kernel_name *names = NULL;
+	size_t category;
+
+	if (!histogram)
+		return ss_fail_memory(err, "the durations");
+	if (subject->group == BY_CATEGORY) {
+		names = ss_kernel_names(subject->trace, out->arena);
+		if (!names)
+			return ss_fail_memory(err, "the durations");
+	}
+	count(subject->trace, names, histogram);
+	while ((category = next_category(histogram)) < SS_KERNEL_CATEGORIES)
+		add_rows(out, histogram, category,
+			 names ? ss_kernel_category_name((enum ss_kernel_category)category) : NULL);
+	add_note(out, histogram);
+	return SS_OK;
+}
+
+const struct ss_view ss_view_durations = {
+	.name = "durations",
+	.summary = "How long kernels run: calls and time by duration",
+	.empty = "No kernels: ProfilerActivity.CUDA records them.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "calls total_ns",
+	.basis = SS_BASIS_FILE,
+	.groups = { "all", "category" },
+	.run = durations_run,
+};

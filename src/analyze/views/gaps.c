@@ -1,0 +1,247 @@
+/*
+ * gaps.c - view: why each device stood idle in the steps: by cause, by operator or
+ * line, or gap by gap.
+ *
+ * A gap can have several causes, one after the other. Each part counts where it
+ * belongs: to the operator and the line behind it.
+ */
+#include <stdlib.h>
+
+#include "analyze/facts.h"
+#include "analyze/host/places.h"
+#include "analyze/time/idle.h"
+#include "analyze/time/roles.h"
+#include "table/missing.h"
+#include "table/view.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "device", SS_COLUMN_ID, "number of the device", SS_COLUMN_CONTEXT },
+	{ "step", SS_COLUMN_ID, "number of the step in the file", 0 },
+	{ "cause", SS_COLUMN_TEXT, "why the next work did not run; of a gap: of its largest part",
+	  0 },
+	{ "idle_ns", SS_COLUMN_NS, "idle time with this cause in the steps that count",
+	  SS_COLUMN_LENGTH },
+	{ "step_percent", SS_COLUMN_PERCENT, "of the time of these steps", SS_COLUMN_BAR },
+	{ "gaps", SS_COLUMN_COUNT, "gaps that have it as a part", 0 },
+	{ "longest_ns", SS_COLUMN_NS, "its largest part of one gap", SS_COLUMN_LENGTH },
+	{ "at_ns", SS_COLUMN_NS, "where that gap begins, from the first event",
+	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
+	{ "host", SS_COLUMN_TEXT, "what the host did there: a call, a range or the launch",
+	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
+	{ "op", SS_COLUMN_TEXT, "the operator around it", SS_COLUMN_EVIDENCE | SS_COLUMN_SLICES },
+	{ "line", SS_COLUMN_TEXT,
+	  "the python frame of the user around it; not recorded without stacks",
+	  SS_COLUMN_EVIDENCE },
+	{ "next", SS_COLUMN_TEXT, "the work that ended the gap",
+	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE | SS_COLUMN_SLICES },
+};
+
+enum { GROUP_CAUSE, GROUP_GAP, GROUP_OP, GROUP_LINE };
+
+/* What makes a row. Compared as bytes: no padding. */
+struct key {
+	uint32_t cause;
+	uint32_t place; /* name of the operator or line, SS_NO_ID: none; 0 in other groups */
+};
+
+struct tally {
+	struct key key;
+	int64_t idle_ns, longest_ns, at_ns, count;
+	uint32_t guilty, next, step;
+};
+
+struct gaps {
+	const struct ss_trace *trace;
+	const struct ss_idle *idle;
+	const struct ss_places *places;
+	struct ss_memory *memory;
+	uint32_t group;
+	uint32_t *numbers;      /* of the steps that count */
+	struct ss_records keys; /* of the tallies, but for single gaps */
+	struct tally *tallies;
+	uint32_t count, capacity;
+};
+
+static struct tally *new_tally(struct gaps *gaps)
+{
+	if (!ss_memory_reserve(gaps->memory, (void **)&gaps->tallies, &gaps->capacity,
+			       (size_t)gaps->count + 1, sizeof(*gaps->tallies)))
+		return NULL;
+	gaps->tallies[gaps->count] = (struct tally){ .guilty = SS_NO_ROW, .next = SS_NO_ROW };
+	return &gaps->tallies[gaps->count++];
+}
+
+static uint32_t place_of(const struct gaps *gaps, uint32_t row)
+{
+	if (gaps->group == GROUP_CAUSE || row == SS_NO_ROW)
+		return gaps->group == GROUP_CAUSE ? 0 : SS_NO_ID;
+	if (gaps->group == GROUP_LINE)
+		return gaps->places->line[row] ? gaps->places->line[row] : SS_NO_ID;
+	row = ss_idle_op(gaps->trace, row);
+	return row == SS_NO_ROW ? SS_NO_ID : gaps->trace->slices.name[row];
+}
+
+static void add_part(struct tally *tally, const struct ss_gap *gap, enum ss_idle_cause cause)
+{
+	int64_t part_ns = gap->cause_ns[cause];
+
+	ss_ns_add(&tally->idle_ns, part_ns);
+	tally->count++;
+	if (part_ns <= tally->longest_ns)
+		return;
+	tally->longest_ns = part_ns;
+	tally->at_ns = gap->start_ns;
+	tally->next = gap->next;
+	tally->guilty = gap->guilty[cause];
+}
+
+static bool add_gap_row(struct gaps *gaps, const struct ss_gap *gap)
+{
+	struct tally *tally = new_tally(gaps);
+	enum ss_idle_cause cause = ss_gap_cause(gap);
+
+	if (!tally)
+		return false;
+	*tally = (struct tally){
+		.key.cause = cause,
+		.idle_ns = gap->end_ns - gap->start_ns,
+		.longest_ns = gap->cause_ns[cause],
+		.at_ns = gap->start_ns,
+		.count = 1,
+		.guilty = gap->guilty[cause],
+		.next = gap->next,
+		.step = gaps->numbers[gap->step],
+	};
+	return true;
+}
+
+static bool add_gap(void *context, const struct ss_gap *gap)
+{
+	struct gaps *gaps = context;
+	struct key key;
+
+	if (gaps->group == GROUP_GAP)
+		return add_gap_row(gaps, gap);
+	for (uint32_t i = 0; i < SS_IDLE_CAUSES; i++) {
+		uint32_t id;
+
+		if (!gap->cause_ns[i])
+			continue;
+		key = (struct key){ i, place_of(gaps, gap->guilty[i]) };
+		id = ss_records_add(&gaps->keys, &key);
+		if (id == SS_NO_ID || (id == gaps->count && !new_tally(gaps)))
+			return false;
+		gaps->tallies[id].key = key;
+		add_part(&gaps->tallies[id], gap, (enum ss_idle_cause)i);
+	}
+	return true;
+}
+
+/* Longest first; single gaps that are equal by time. */
+static int compare(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->idle_ns != y->idle_ns)
+		return x->idle_ns > y->idle_ns ? -1 : 1;
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	if (x->key.cause != y->key.cause)
+		return x->key.cause < y->key.cause ? -1 : 1;
+	return x->key.place < y->key.place ? -1 : x->key.place > y->key.place;
+}
+
+static const char *name_of(const struct ss_trace *trace, uint32_t row)
+{
+	return row == SS_NO_ROW ? NULL : ss_strings_text(&trace->names, trace->slices.name[row]);
+}
+
+static void add_row(const struct gaps *gaps, const struct tally *tally, int64_t device,
+		    int64_t steps_ns, struct ss_table *out)
+{
+	const struct ss_trace *trace = gaps->trace;
+
+	ss_row_begin(out);
+	ss_row_int(out, device);
+	ss_row_int_known(out, gaps->group == GROUP_GAP ? (int64_t)tally->step : -1);
+	ss_row_text(out, ss_idle_name((enum ss_idle_cause)tally->key.cause));
+	ss_row_int(out, tally->idle_ns);
+	ss_row_share(out, (double)tally->idle_ns, (double)steps_ns);
+	ss_row_int_known(out, gaps->group == GROUP_GAP ? -1 : tally->count);
+	ss_row_int_known(out, gaps->group == GROUP_GAP ? -1 : tally->longest_ns);
+	ss_row_int(out, tally->at_ns);
+	ss_row_text(out, name_of(trace, tally->guilty));
+	ss_row_text(out, gaps->group == GROUP_LINE
+				 ? NULL
+				 : name_of(trace, ss_idle_op(trace, tally->guilty)));
+	ss_row_text(out, gaps->group == GROUP_OP
+				 ? NULL
+				 : ss_places_line(gaps->places, tally->guilty, out));
+	ss_row_text(out, gaps->group == GROUP_GAP ? name_of(trace, tally->next) : NULL);
+	ss_row_end(out);
+}
+
+static enum ss_status add_device(struct gaps *gaps, const struct ss_idle_device *device,
+				 int64_t steps_ns, struct ss_table *out, struct ss_error *err)
+{
+	enum ss_status status = SS_OK;
+
+	if (!ss_records_init(&gaps->keys, gaps->memory, sizeof(struct key))) {
+		ss_records_release(&gaps->keys);
+		return ss_fail_memory(err, "the idle time of devices");
+	}
+	if (!ss_idle_tell(device, gaps->idle, add_gap, gaps))
+		status = ss_fail_memory(err, "the idle time of devices");
+	if (status == SS_OK && gaps->count)
+		qsort(gaps->tallies, gaps->count, sizeof(*gaps->tallies), compare);
+	for (uint32_t i = 0; status == SS_OK && i < gaps->count; i++)
+		add_row(gaps, &gaps->tallies[i], device->device, steps_ns, out);
+	ss_records_release(&gaps->keys);
+	gaps->count = 0;
+	return status;
+}
+
+static enum ss_status gaps_run(const struct ss_subject *subject, struct ss_table *out,
+			       struct ss_error *err)
+{
+	const struct ss_trace *trace = subject->trace;
+	struct gaps gaps = { .trace = trace, .memory = out->arena->memory };
+	int64_t steps_ns = 0;
+	enum ss_status status = SS_OK;
+
+	gaps.numbers = ss_steps_numbers(trace, out->arena);
+	if (!gaps.numbers)
+		return ss_fail_memory(err, "the steps");
+	for (uint32_t i = 0; i < trace->steps.count; i++)
+		if (!trace->steps.items[i].dropped)
+			ss_ns_add(&steps_ns,
+				  trace->steps.items[i].end_ns - trace->steps.items[i].start_ns);
+	SS_TRY(ss_bricks_idle(subject->bricks, &gaps.idle, err));
+	SS_TRY(ss_bricks_places(subject->bricks, &gaps.places, err));
+	gaps.group = subject->group;
+	for (uint32_t i = 0; status == SS_OK && i < gaps.idle->device_count; i++)
+		status = add_device(&gaps, &gaps.idle->devices[i], steps_ns, out, err);
+	ss_note_devices(out, gaps.idle->left_out);
+	if (out->row_count && !gaps.places->has_lines)
+		ss_note_missing(out, SS_MISSING_LINES);
+	ss_memory_free(gaps.memory, gaps.tallies, gaps.capacity * sizeof(*gaps.tallies));
+	return status;
+}
+
+const struct ss_view ss_view_gaps = {
+	.name = "gaps",
+	.summary = "Why each device stood idle: by cause, with the operator and the line",
+	.empty = "No idle time in the steps, or no device that worked.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "idle_ns",
+	.wide = "host",
+	.basis = SS_BASIS_STEPS,
+	.bases = { [GROUP_GAP] = SS_BASIS_EVENT },
+	.groups = { "cause", "gap", "op", "line" },
+	.order = { "idle_ns" },
+	.events = 1u << GROUP_GAP,
+	.by_moment = true,
+	.run = gaps_run,
+};

@@ -1,0 +1,224 @@
+/*
+ * inference.c - view: steps of inference: prefill and decode, batch, tokens, how
+ * long they took, how busy the device was, and what lies between them.
+ *
+ * Steps are the ranges of engines: "step[DECODE bs=32]" of SGLang,
+ * "execute_context_2(16)_generation_62(62)" of vLLM and its forks; without any,
+ * the profiler's steps of a file in which nothing is trained. A step ends with the
+ * last work that was launched in it and begins no earlier than the one before ended.
+ */
+#include <string.h>
+
+#include "analyze/inference_steps.h"
+#include "analyze/time/cover.h"
+#include "analyze/time/roles.h"
+#include "base/median.h"
+#include "table/view.h"
+
+enum { GROUP_STEP, GROUP_KIND };
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "step", SS_COLUMN_ID, "number of the inference step in the file, from 0", 0 },
+	{ "kind", SS_COLUMN_TEXT, "prefill, decode, mixed; unknown where no range tells", 0 },
+	{ "steps", SS_COLUMN_COUNT, "steps of this kind", 0 },
+	{ "batch", SS_COLUMN_COUNT, "requests in the step", 0 },
+	{ "batch_mean", SS_COLUMN_NUMBER, "requests in a step, mean", 0 },
+	{ "tokens", SS_COLUMN_COUNT, "tokens that were worked on: of prompts and generated", 0 },
+	{ "context_tokens", SS_COLUMN_COUNT, "tokens of prompts", SS_COLUMN_DETAIL },
+	{ "generated_tokens", SS_COLUMN_COUNT, "tokens that were generated", SS_COLUMN_DETAIL },
+	{ "tokens_per_s", SS_COLUMN_NUMBER, "tokens, per second of the steps", 0 },
+	{ "dur_ns", SS_COLUMN_NS, "effective duration of the step", SS_COLUMN_LENGTH },
+	{ "total_ns", SS_COLUMN_NS, "sum of the durations", SS_COLUMN_DETAIL },
+	{ "mean_ns", SS_COLUMN_NS, "mean duration", SS_COLUMN_DETAIL },
+	{ "median_ns", SS_COLUMN_NS, "half of the steps took no longer", 0 },
+	{ "p99_ns", SS_COLUMN_NS, "99 of 100 steps took no longer", 0 },
+	{ "busy_ns", SS_COLUMN_NS, "at least one device worked", SS_COLUMN_DETAIL },
+	{ "idle_ns", SS_COLUMN_NS, "no device worked; with busy_ns it is the duration",
+	  SS_COLUMN_DETAIL },
+	{ "busy_percent", SS_COLUMN_PERCENT, "busy_ns, of the duration", SS_COLUMN_BAR },
+	{ "gap_before_ns", SS_COLUMN_NS,
+	  "no device worked between the end of the step before and its start", 0 },
+	{ "kernels", SS_COLUMN_COUNT, "kernels that were launched in it", SS_COLUMN_DETAIL },
+	{ "graph_launches", SS_COLUMN_COUNT, "launches of CUDA or HIP graphs in it",
+	  SS_COLUMN_DETAIL },
+	{ "start_ns", SS_COLUMN_NS, "effective start, from the first event of the file",
+	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
+	{ "name", SS_COLUMN_TEXT, "the range in the trace", SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
+};
+
+/* One kind of step. */
+struct tally {
+	int64_t steps, batched, batch, tokens, context, generated;
+	int64_t dur_ns, busy_ns, gap_ns, kernels, graphs;
+	int64_t token_ns; /* of steps whose tokens are known */
+};
+
+static void skip(struct ss_table *out, int count)
+{
+	while (count--)
+		ss_row_null(out);
+}
+
+/* What is known of a sum: the sum, where any of it is known. */
+static void add_sum(int64_t *sum, int64_t value)
+{
+	if (value >= 0)
+		*sum = (*sum < 0 ? 0 : *sum) + value;
+}
+
+static void add_busy(struct ss_table *out, int64_t dur_ns, int64_t busy_ns)
+{
+	if (busy_ns < 0) {
+		skip(out, 3);
+		return;
+	}
+	ss_row_int(out, busy_ns);
+	ss_row_int(out, dur_ns - busy_ns);
+	ss_row_share(out, (double)busy_ns, (double)dur_ns);
+}
+
+static void add_rate(struct ss_table *out, int64_t tokens, int64_t dur_ns)
+{
+	if (tokens < 0)
+		ss_row_null(out);
+	else
+		ss_row_rate(out, (double)tokens * 1e9, (double)dur_ns);
+}
+
+static void add_step(const struct ss_trace *trace, uint32_t step, const struct ss_pass *pass,
+		     struct ss_table *out)
+{
+	int64_t dur_ns = pass->end_ns - pass->start_ns;
+	int64_t tokens = -1;
+
+	add_sum(&tokens, pass->context_tokens);
+	add_sum(&tokens, pass->generated_tokens);
+	ss_row_begin(out);
+	ss_row_int(out, step);
+	ss_row_text(out, ss_pass_name(pass->kind));
+	ss_row_null(out);
+	ss_row_int_known(out, pass->batch);
+	ss_row_null(out);
+	ss_row_int_known(out, tokens);
+	ss_row_int_known(out, pass->context_tokens);
+	ss_row_int_known(out, pass->generated_tokens);
+	add_rate(out, tokens, dur_ns);
+	ss_row_int(out, dur_ns);
+	skip(out, 4);
+	add_busy(out, dur_ns, pass->busy_ns);
+	ss_row_int_known(out, pass->gap_ns);
+	ss_row_int_known(out, pass->kernels);
+	ss_row_int_known(out, pass->graph_launches);
+	ss_row_int(out, pass->start_ns);
+	ss_row_text(out, ss_strings_text(&trace->names, pass->name));
+	ss_row_end(out);
+}
+
+/* The shortest duration that `percent` of them do not exceed. */
+static int64_t percentile(int64_t *durations, int64_t count, int64_t percent)
+{
+	return ss_value_at(durations, (size_t)count, (size_t)((count * percent + 99) / 100 - 1));
+}
+
+static void tally_pass(struct tally *tally, const struct ss_pass *pass)
+{
+	int64_t dur_ns = pass->end_ns - pass->start_ns;
+
+	tally->steps++;
+	tally->batched += pass->batch >= 0;
+	add_sum(&tally->batch, pass->batch);
+	add_sum(&tally->context, pass->context_tokens);
+	add_sum(&tally->generated, pass->generated_tokens);
+	add_sum(&tally->tokens, pass->context_tokens);
+	add_sum(&tally->tokens, pass->generated_tokens);
+	if (pass->context_tokens >= 0 || pass->generated_tokens >= 0)
+		ss_ns_add(&tally->token_ns, dur_ns);
+	ss_ns_add(&tally->dur_ns, dur_ns);
+	add_sum(&tally->busy_ns, pass->busy_ns);
+	add_sum(&tally->gap_ns, pass->gap_ns);
+	add_sum(&tally->kernels, pass->kernels);
+	add_sum(&tally->graphs, pass->graph_launches);
+}
+
+static void add_kind(const struct ss_passes *passes, enum ss_pass_kind kind, int64_t *durations,
+		     struct ss_table *out)
+{
+	struct tally tally = { .batch = -1,
+			       .tokens = -1,
+			       .context = -1,
+			       .generated = -1,
+			       .busy_ns = -1,
+			       .gap_ns = -1,
+			       .kernels = -1,
+			       .graphs = -1 };
+
+	for (uint32_t i = 0; i < passes->count; i++) {
+		const struct ss_pass *pass = &passes->items[i];
+
+		if (pass->kind != kind)
+			continue;
+		durations[tally.steps] = pass->end_ns - pass->start_ns;
+		tally_pass(&tally, pass);
+	}
+	if (!tally.steps)
+		return;
+	ss_row_begin(out);
+	ss_row_null(out);
+	ss_row_text(out, ss_pass_name(kind));
+	ss_row_int(out, tally.steps);
+	ss_row_null(out);
+	ss_row_rate(out, (double)tally.batch, (double)tally.batched);
+	ss_row_int_known(out, tally.tokens);
+	ss_row_int_known(out, tally.context);
+	ss_row_int_known(out, tally.generated);
+	add_rate(out, tally.tokens, tally.token_ns);
+	ss_row_null(out);
+	ss_row_int(out, tally.dur_ns);
+	ss_row_int(out, (tally.dur_ns + tally.steps / 2) / tally.steps);
+	ss_row_int(out, percentile(durations, tally.steps, 50));
+	ss_row_int(out, percentile(durations, tally.steps, 99));
+	add_busy(out, tally.dur_ns, tally.busy_ns);
+	ss_row_int_known(out, tally.gap_ns);
+	ss_row_int_known(out, tally.kernels);
+	ss_row_int_known(out, tally.graphs);
+	skip(out, 2);
+	ss_row_end(out);
+}
+
+static enum ss_status inference_run(const struct ss_subject *subject, struct ss_table *out,
+				    struct ss_error *err)
+{
+	const struct ss_trace *trace = subject->trace;
+	struct ss_passes passes;
+	int64_t *durations;
+
+	SS_TRY(ss_passes_find(subject->bricks, out->arena, &passes, err));
+	durations = SS_ARENA_NEW(out->arena, int64_t, (size_t)passes.count + 1);
+	if (!durations)
+		return ss_fail_memory(err, "the inference steps");
+	if (subject->group == GROUP_KIND)
+		for (int kind = 0; kind < SS_PASS_KINDS; kind++)
+			add_kind(&passes, (enum ss_pass_kind)kind, durations, out);
+	for (uint32_t i = 0; subject->group == GROUP_STEP && i < passes.count; i++)
+		add_step(trace, i, &passes.items[i], out);
+	if (passes.count && !passes.by_engine)
+		ss_table_note(out, "No ranges of an inference engine: these are the profiler's "
+				   "steps of a file without backward and optimizer. What they work "
+				   "on is not recorded.");
+	return SS_OK;
+}
+
+const struct ss_view ss_view_inference = {
+	.name = "inference",
+	.summary = "Inference: prefill and decode steps, batch, tokens, busy and idle time",
+	.empty = "No inference steps: no vLLM or SGLang ranges; it trains or has no ProfilerStep.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "steps tokens context_tokens generated_tokens dur_ns total_ns "
+		"busy_ns idle_ns kernels graph_launches",
+	.basis = SS_BASIS_STEP,
+	.bases = { [GROUP_KIND] = SS_BASIS_FILE },
+	.groups = { "step", "kind" },
+	.run = inference_run,
+};

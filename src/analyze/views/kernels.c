@@ -1,0 +1,394 @@
+/*
+ * kernels.c - view: kernels by name: calls, times, and how they fill the device.
+ *
+ * Over the whole file, communication included. Occupancy and blocks per SM are
+ * weighted by time; the launch configuration is that of the longest call.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/facts.h"
+#include "analyze/host/ops.h"
+#include "analyze/host/places.h"
+#include "analyze/kernel/names.h"
+#include "table/missing.h"
+#include "table/view.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "kernel", SS_COLUMN_TEXT, "the kernel, its name made short; by category: the category",
+	  SS_COLUMN_KERNELS },
+	{ "op", SS_COLUMN_TEXT, "the operator that launched it; by op and launch", 0 },
+	{ "device", SS_COLUMN_ID, "number of the device; by stream", SS_COLUMN_CONTEXT },
+	{ "stream", SS_COLUMN_ID, "number of the stream; by stream", 0 },
+	{ "line", SS_COLUMN_TEXT, "line of the program that launched them; by source-line", 0 },
+	{ "calls", SS_COLUMN_COUNT, "how often it ran", 0 },
+	{ "total_ns", SS_COLUMN_NS, "sum of its durations", 0 },
+	{ "share_percent", SS_COLUMN_PERCENT, "its total, of that of all kernels", SS_COLUMN_BAR },
+	{ "mean_ns", SS_COLUMN_NS, "mean duration", 0 },
+	{ "max_ns", SS_COLUMN_NS, "longest", SS_COLUMN_DETAIL },
+	{ "occupancy_percent", SS_COLUMN_PERCENT,
+	  "of the warps that fit, weighted by time (estimate); empty: not known", 0 },
+	{ "tensor_cores", SS_COLUMN_TEXT, "yes: it uses tensor or matrix cores, by its name",
+	  SS_COLUMN_DETAIL },
+	{ "name", SS_COLUMN_TEXT, "the kernel, its full name",
+	  SS_COLUMN_DETAIL | SS_COLUMN_KERNELS },
+	{ "category", SS_COLUMN_TEXT, "what kind of work it does, by its name", SS_COLUMN_DETAIL },
+	{ "kind", SS_COLUMN_TEXT, "compute or communication", SS_COLUMN_DETAIL },
+	{ "min_ns", SS_COLUMN_NS, "shortest", SS_COLUMN_DETAIL },
+	{ "std_ns", SS_COLUMN_NS, "standard deviation of its durations", SS_COLUMN_DETAIL },
+	{ "blocks_per_sm", SS_COLUMN_NUMBER, "blocks for each SM, weighted by time",
+	  SS_COLUMN_DETAIL },
+	{ "grid", SS_COLUMN_TEXT, "blocks of its longest call",
+	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
+	{ "block", SS_COLUMN_TEXT, "threads of a block of its longest call",
+	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
+	{ "registers", SS_COLUMN_COUNT, "per thread, of its longest call", SS_COLUMN_DETAIL },
+	{ "shared_bytes", SS_COLUMN_BYTES, "shared memory of a block, of its longest call",
+	  SS_COLUMN_DETAIL },
+};
+
+enum group { BY_KERNEL, BY_OP, BY_CATEGORY, BY_STREAM, BY_LAUNCH, BY_SOURCE };
+
+/* Rows with equal keys are one. Compared as bytes: cleared before it is filled. */
+struct key {
+	uint32_t name;  /* by category: the category; by source-line: the line */
+	uint32_t other; /* name of the operator + 1, or the track; 0: none */
+	int32_t grid[3], block[3], registers, padding;
+	int64_t shared_bytes;
+};
+
+struct tally {
+	struct key key;
+	uint32_t longest; /* row */
+	int64_t calls, total_ns, min_ns, max_ns;
+	double mean, squares; /* Welford's: sums of squares lose the digits of long kernels */
+	double occupied, blocks;
+	int64_t occupied_ns, blocks_ns; /* time of the calls that recorded it */
+};
+
+struct kernels {
+	const struct ss_trace *trace;
+	struct ss_table *out;
+	enum group group;
+	struct ss_kernel_name *names;
+	const struct ss_ops *ops;       /* by op and launch */
+	const struct ss_places *places; /* by source-line */
+	struct ss_records keys;
+	struct tally *tallies;
+	uint32_t tally_capacity;
+};
+
+static const struct ss_kernel_args *args_of(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t args = trace->slices.args[row];
+
+	return args == SS_NO_ARGS ? NULL : ss_records_at(&trace->kernel_args, args);
+}
+
+static void count_row(const struct ss_trace *trace, uint32_t row, struct tally *tally)
+{
+	const struct ss_kernel_args *args = args_of(trace, row);
+	int64_t dur_ns = trace->slices.dur_ns[row];
+	double away, occupancy;
+
+	if (!tally->calls || dur_ns < tally->min_ns)
+		tally->min_ns = dur_ns;
+	if (!tally->calls || dur_ns > tally->max_ns) {
+		tally->max_ns = dur_ns;
+		tally->longest = row;
+	}
+	tally->calls++;
+	ss_ns_add(&tally->total_ns, dur_ns);
+	away = (double)dur_ns - tally->mean;
+	tally->mean += away / (double)tally->calls;
+	tally->squares += away * ((double)dur_ns - tally->mean);
+	if (!args)
+		return;
+	occupancy = ss_kernel_occupancy(args);
+	if (occupancy == occupancy) {
+		tally->occupied += occupancy * (double)dur_ns;
+		ss_ns_add(&tally->occupied_ns, dur_ns);
+	}
+	if (args->blocks_per_sm == args->blocks_per_sm) {
+		tally->blocks += args->blocks_per_sm * (double)dur_ns;
+		ss_ns_add(&tally->blocks_ns, dur_ns);
+	}
+}
+
+/* The name of the operator that launched the row, + 1. */
+static uint32_t launcher_of(const struct kernels *kernels, uint32_t row)
+{
+	const struct ss_slices *slices = &kernels->trace->slices;
+	uint32_t launch = slices->link[row], op;
+
+	if (launch == SS_NO_ROW || launch >= kernels->ops->row_count)
+		return 0;
+	op = kernels->ops->owner[launch];
+	return op == SS_NO_ROW ? 0 : slices->name[op] + 1;
+}
+
+/* The call that launched the row, or SS_NO_ROW. */
+static uint32_t launch_of(const struct kernels *kernels, uint32_t row)
+{
+	uint32_t launch = kernels->trace->slices.link[row];
+
+	return launch < kernels->places->row_count ? launch : SS_NO_ROW;
+}
+
+static void fill_key(const struct kernels *kernels, uint32_t row, struct key *key)
+{
+	const struct ss_trace *trace = kernels->trace;
+	const struct ss_kernel_args *args;
+
+	memset(key, 0, sizeof(*key));
+	key->name = trace->slices.name[row];
+	switch (kernels->group) {
+	case BY_KERNEL:
+		break;
+	case BY_CATEGORY:
+		key->name = (uint32_t)kernels->names[key->name].category;
+		break;
+	case BY_STREAM:
+		key->other = trace->slices.track[row];
+		break;
+	case BY_LAUNCH:
+		args = args_of(trace, row);
+		if (args) {
+			memcpy(key->grid, args->grid, sizeof(key->grid));
+			memcpy(key->block, args->block, sizeof(key->block));
+			key->registers = args->registers;
+			key->shared_bytes = args->shared_bytes;
+		}
+		key->other = launcher_of(kernels, row);
+		break;
+	case BY_OP:
+		key->other = launcher_of(kernels, row);
+		break;
+	case BY_SOURCE:
+		key->name = launch_of(kernels, row);
+		if (key->name != SS_NO_ROW)
+			key->name = kernels->places->line[key->name];
+		else
+			key->name = 0;
+		break;
+	}
+}
+
+static bool count(struct kernels *kernels)
+{
+	const struct ss_trace *trace = kernels->trace;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t known = kernels->keys.count, id;
+		struct key key;
+
+		if (!ss_kind_is_kernel(trace->slices.kind[row]))
+			continue;
+		fill_key(kernels, row, &key);
+		id = ss_records_add(&kernels->keys, &key);
+		if (id == SS_NO_ID ||
+		    !ss_memory_reserve(kernels->out->arena->memory, (void **)&kernels->tallies,
+				       &kernels->tally_capacity, (size_t)id + 1,
+				       sizeof(*kernels->tallies)))
+			return false;
+		if (id == known)
+			kernels->tallies[id] = (struct tally){ .key = key };
+		count_row(trace, row, &kernels->tallies[id]);
+	}
+	return true;
+}
+
+/* The most time first; equal ones in the order of their first appearance in the file. */
+static int compare(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	if (x->key.name != y->key.name)
+		return x->key.name < y->key.name ? -1 : 1;
+	if (x->key.other != y->key.other)
+		return x->key.other < y->key.other ? -1 : 1;
+	return x->longest < y->longest ? -1 : x->longest > y->longest;
+}
+
+/* The square root by Newton's steps: the same digits with every math library. */
+static double root(double square)
+{
+	double guess = square > 1 ? square : 1;
+
+	if (square <= 0)
+		return 0;
+	for (int i = 0; i < 200; i++) {
+		double next = (guess + square / guess) / 2;
+
+		if (next >= guess)
+			break;
+		guess = next;
+	}
+	return guess;
+}
+
+static const char *size_text(struct ss_table *out, const int32_t *size)
+{
+	if (!size || size[0] < 0 || size[1] < 0 || size[2] < 0)
+		return NULL;
+	return ss_table_print(out, "%dx%dx%d", size[0], size[1], size[2]);
+}
+
+static void add_launch(const struct kernels *kernels, const struct tally *tally)
+{
+	const struct ss_kernel_args *args = args_of(kernels->trace, tally->longest);
+	struct ss_table *out = kernels->out;
+
+	if (kernels->group == BY_CATEGORY || kernels->group == BY_SOURCE)
+		args = NULL;
+	ss_row_text(out, size_text(out, args ? args->grid : NULL));
+	ss_row_text(out, size_text(out, args ? args->block : NULL));
+	ss_row_int_known(out, args ? args->registers : -1);
+	ss_row_int_known(out, args ? args->shared_bytes : -1);
+}
+
+/* By launch the name has the sizes with it, as CUDA writes them: k<<<grid, block>>>. */
+static const char *kernel_text(const struct kernels *kernels, const struct tally *tally)
+{
+	const struct ss_kernel_args *args = args_of(kernels->trace, tally->longest);
+	const char *grid, *block, *name;
+
+	if (kernels->group == BY_SOURCE)
+		return NULL;
+	if (kernels->group == BY_CATEGORY)
+		return ss_kernel_category_name((enum ss_kernel_category)tally->key.name);
+	name = kernels->names[tally->key.name].text;
+	if (kernels->group != BY_LAUNCH || !args)
+		return name;
+	grid = size_text(kernels->out, args->grid);
+	block = size_text(kernels->out, args->block);
+	return grid && block ? ss_table_print(kernels->out, "%s<<<%s, %s>>>", name, grid, block)
+			     : name;
+}
+
+static void add_subject(const struct kernels *kernels, const struct tally *tally)
+{
+	const struct ss_trace *trace = kernels->trace;
+	struct ss_table *out = kernels->out;
+	uint32_t other = tally->key.other;
+	bool by_op = kernels->group == BY_OP || kernels->group == BY_LAUNCH;
+
+	ss_row_text(out, kernel_text(kernels, tally));
+	ss_row_text(out, by_op && other ? ss_strings_text(&trace->names, other - 1) : NULL);
+	if (kernels->group == BY_STREAM) {
+		ss_row_int(out, trace->tracks[other].pid);
+		ss_row_int(out, trace->tracks[other].tid);
+	} else {
+		ss_row_null(out);
+		ss_row_null(out);
+	}
+	ss_row_text(out, kernels->group == BY_SOURCE
+				 ? ss_places_line(kernels->places,
+						  launch_of(kernels, tally->longest), out)
+				 : NULL);
+}
+
+/* What follows from the name; a category has none. */
+static void add_name(const struct kernels *kernels, const struct tally *tally)
+{
+	const struct ss_trace *trace = kernels->trace;
+	struct ss_table *out = kernels->out;
+	const struct ss_kernel_name *facts;
+
+	if (kernels->group == BY_SOURCE) {
+		ss_row_nulls(out, 4);
+		return;
+	}
+	if (kernels->group == BY_CATEGORY) {
+		ss_row_null(out);
+		ss_row_null(out);
+		ss_row_text(out, kernel_text(kernels, tally));
+		ss_row_text(out, tally->key.name == SS_KERNEL_COMMUNICATION ? "communication"
+									    : "compute");
+		return;
+	}
+	facts = &kernels->names[tally->key.name];
+	ss_row_text(out, trace->name_flags[tally->key.name] & SS_NAME_TENSOR_CORE ? "yes" : "no");
+	ss_row_text(out, ss_strings_text(&trace->names, tally->key.name));
+	ss_row_text(out, ss_kernel_category_name(facts->category));
+	ss_row_text(out, facts->is_comm ? "communication" : "compute");
+}
+
+static void add(const struct kernels *kernels, const struct tally *tally, int64_t all_ns)
+{
+	double mean = (double)tally->total_ns / (double)tally->calls;
+	double variance = tally->squares / (double)tally->calls;
+	struct ss_table *out = kernels->out;
+
+	ss_row_begin(out);
+	add_subject(kernels, tally);
+	ss_row_int(out, tally->calls);
+	ss_row_int(out, tally->total_ns);
+	ss_row_share(out, (double)tally->total_ns, (double)all_ns);
+	ss_row_int(out, (int64_t)(mean + 0.5));
+	ss_row_int(out, tally->max_ns);
+	ss_row_share(out, tally->occupied / 100, (double)tally->occupied_ns);
+	add_name(kernels, tally);
+	ss_row_int(out, tally->min_ns);
+	ss_row_int(out, (int64_t)(root(variance) + 0.5));
+	ss_row_rate(out, tally->blocks, (double)tally->blocks_ns);
+	add_launch(kernels, tally);
+	ss_row_end(out);
+}
+
+static bool tell(struct kernels *kernels)
+{
+	int64_t all_ns = 0;
+
+	kernels->names = ss_kernel_names(kernels->trace, kernels->out->arena);
+	if (!kernels->names ||
+	    !ss_records_init(&kernels->keys, kernels->out->arena->memory, sizeof(struct key)) ||
+	    !count(kernels))
+		return false;
+	for (uint32_t i = 0; i < kernels->keys.count; i++)
+		ss_ns_add(&all_ns, kernels->tallies[i].total_ns);
+	if (kernels->keys.count)
+		qsort(kernels->tallies, kernels->keys.count, sizeof(*kernels->tallies), compare);
+	for (uint32_t i = 0; i < kernels->keys.count; i++)
+		add(kernels, &kernels->tallies[i], all_ns);
+	return true;
+}
+
+static enum ss_status kernels_run(const struct ss_subject *subject, struct ss_table *out,
+				  struct ss_error *err)
+{
+	struct kernels kernels = { .trace = subject->trace,
+				   .out = out,
+				   .group = (enum group)subject->group };
+	struct ss_memory *memory = out->arena->memory;
+	bool told;
+
+	if (kernels.group == BY_OP || kernels.group == BY_LAUNCH)
+		SS_TRY(ss_bricks_ops(subject->bricks, &kernels.ops, err));
+	if (kernels.group == BY_SOURCE)
+		SS_TRY(ss_bricks_places(subject->bricks, &kernels.places, err));
+	told = tell(&kernels);
+	if (kernels.places && !kernels.places->has_lines && out->row_count)
+		ss_note_missing(out, SS_MISSING_LINES);
+	ss_memory_free(memory, kernels.tallies,
+		       (size_t)kernels.tally_capacity * sizeof(*kernels.tallies));
+	ss_records_release(&kernels.keys);
+	return told ? SS_OK : ss_fail_memory(err, "the kernels");
+}
+
+const struct ss_view ss_view_kernels = {
+	.name = "kernels",
+	.summary = "Kernels by name: calls, times, and how they fill the device",
+	.empty = "No kernels: ProfilerActivity.CUDA records them.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "calls total_ns",
+	.wide = "tensor_cores blocks_per_sm",
+	.basis = SS_BASIS_FILE,
+	.groups = { "kernel", "op", "category", "stream", "launch", "source-line" },
+	.order = { "total_ns" },
+	.run = kernels_run,
+};

@@ -1,0 +1,218 @@
+/*
+ * launches.c - view: how launching goes: what calls cost, how long work waits for
+ * its start, and whether the device had to wait for the host.
+ *
+ * A call and all that it started on the device is one work (queue.h), so a graph
+ * launch counts once. Figures are of the whole file; queues are of the time from
+ * the first step that counts to the last.
+ */
+#include <stdlib.h>
+
+#include "analyze/facts.h"
+#include "analyze/host/launch_counts.h"
+#include "analyze/time/roles.h"
+#include "table/missing.h"
+#include "table/view.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0 (group step)", 0 },
+	{ "device", SS_COLUMN_ID, "number of the device (group stream)", SS_COLUMN_CONTEXT },
+	{ "stream", SS_COLUMN_ID, "number of the stream (group stream)", 0 },
+	{ "thread", SS_COLUMN_TEXT, "thread that launches (group thread)", 0 },
+	{ "op", SS_COLUMN_TEXT, "the innermost operator around the call (group op)",
+	  SS_COLUMN_SLICES },
+	{ "graph", SS_COLUMN_ID, "number of the graph, where recorded (group graph)", 0 },
+	{ "call", SS_COLUMN_TEXT, "the call that launches", SS_COLUMN_SLICES },
+	{ "calls", SS_COLUMN_COUNT, "such calls, also those that started nothing", 0 },
+	{ "nodes", SS_COLUMN_NUMBER, "device events for each launch (group graph)", 0 },
+	{ "device_events", SS_COLUMN_COUNT, "kernels, copies and memsets that they started",
+	  SS_COLUMN_DETAIL },
+	{ "call_ns", SS_COLUMN_NS, "time of the host in these calls", SS_COLUMN_DETAIL },
+	{ "call_mean_ns", SS_COLUMN_NS, "mean duration of a call", 0 },
+	{ "call_max_ns", SS_COLUMN_NS, "longest call", SS_COLUMN_DETAIL },
+	{ "device_ns", SS_COLUMN_NS, "sum of the durations of what they started (group graph)", 0 },
+	{ "delay_median_ns", SS_COLUMN_NS,
+	  "from the call's end to the start of its work, at least 0", 0 },
+	{ "delay_max_ns", SS_COLUMN_NS, "the longest such delay", SS_COLUMN_DETAIL },
+	{ "short_percent", SS_COLUMN_PERCENT,
+	  "of the calls that started something: it ran shorter than the call", 0 },
+	{ "late_percent", SS_COLUMN_PERCENT,
+	  "of the calls that started something: the device had nothing to run and nothing queued",
+	  0 },
+	{ "queue_mean", SS_COLUMN_NUMBER,
+	  "launched and not started, mean over the time of the steps", 0 },
+	{ "queue_max", SS_COLUMN_COUNT, "launched and not started, at most", SS_COLUMN_DETAIL },
+};
+
+/* By time in calls; equal ones in the order of their first appearance. */
+static int compare(const void *a, const void *b)
+{
+	const struct ss_launch_count *x = a, *y = b;
+
+	if (x->call_ns != y->call_ns)
+		return x->call_ns > y->call_ns ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static const char *thread_name(struct ss_table *out, const struct ss_trace *trace, int64_t number)
+{
+	const struct ss_track *track = &trace->tracks[number];
+
+	if (track->name)
+		return ss_strings_text(&trace->texts, track->name);
+	if (track->tid_text)
+		return ss_strings_text(&trace->texts, track->tid_text);
+	return ss_table_print(out, "%lld", (long long)track->tid);
+}
+
+/* The columns that say what the row is about. */
+static void add_key(const struct ss_launch_counts *counts, struct ss_table *out,
+		    const struct ss_launch_key *key)
+{
+	const struct ss_trace *trace = counts->trace;
+	const struct ss_track *stream = NULL;
+	enum ss_launch_group group = counts->group;
+	const char *name = ss_strings_text(&trace->names, key->name);
+
+	if (group == SS_LAUNCH_STREAM)
+		stream = &trace->tracks[key->value];
+	ss_row_int_known(out, group == SS_LAUNCH_STEP ? key->value : -1);
+	if (stream) {
+		ss_row_int(out, stream->pid);
+		ss_row_int(out, stream->tid);
+	} else {
+		ss_row_null(out);
+		ss_row_null(out);
+	}
+	ss_row_text(out, group == SS_LAUNCH_THREAD ? thread_name(out, trace, key->value) : NULL);
+	ss_row_text(out, group == SS_LAUNCH_OP ? name : NULL);
+	ss_row_int_known(out, group == SS_LAUNCH_GRAPH ? key->value : -1);
+	ss_row_text(out, group == SS_LAUNCH_CALL || group == SS_LAUNCH_GRAPH ? name : NULL);
+}
+
+static void add_row(const struct ss_launch_counts *counts, struct ss_table *out,
+		    const struct ss_launch_count *count)
+{
+	double span_ns = (double)(counts->span.end_ns - counts->span.start_ns);
+	bool graph = counts->group == SS_LAUNCH_GRAPH, called = count->calls,
+	     started = count->works;
+	double mean_ns = called ? (double)count->call_ns / (double)count->calls : -1;
+
+	if (counts->group == SS_LAUNCH_STEP)
+		span_ns = (double)ss_launch_step_ns(counts, count);
+	ss_row_begin(out);
+	add_key(counts, out, ss_records_at(&counts->keys, count->id));
+	ss_row_int(out, count->calls);
+	if (graph)
+		ss_row_rate(out, (double)count->events, (double)count->works);
+	else
+		ss_row_null(out);
+	ss_row_int(out, count->events);
+	ss_row_int(out, count->call_ns);
+	ss_row_int_known(out, called ? (int64_t)(mean_ns + 0.5) : -1);
+	ss_row_int_known(out, called ? count->call_max_ns : -1);
+	ss_row_int_known(out, graph && started ? count->device_ns : -1);
+	ss_row_int_known(out, started ? count->delay_median_ns : -1);
+	ss_row_int_known(out, started ? count->delay_max_ns : -1);
+	ss_row_share(out, (double)count->shorter, (double)count->works);
+	ss_row_share(out, (double)count->late, (double)count->works);
+	if (counts->works.count && (started || counts->group == SS_LAUNCH_STEP) && span_ns > 0) {
+		ss_row_rate(out, count->queue.area, span_ns);
+		ss_row_int(out, count->queue.max);
+	} else {
+		ss_row_null(out);
+		ss_row_null(out);
+	}
+	ss_row_end(out);
+}
+
+static void add_rows(struct ss_launch_counts *counts, struct ss_table *out)
+{
+	if (counts->keys.count && counts->group != SS_LAUNCH_STEP)
+		qsort(counts->items, counts->keys.count, sizeof(*counts->items), compare);
+	for (uint32_t i = 0; i < counts->keys.count; i++)
+		add_row(counts, out, &counts->items[i]);
+}
+
+/* --- notes ---------------------------------------------------------------------------- */
+
+/* How much of the steps the devices waited for launches, and whether the queue ran empty. */
+static enum ss_status add_summary(const struct ss_launch_counts *counts, struct ss_bricks *bricks,
+				  struct ss_table *out, struct ss_error *err)
+{
+	const struct ss_launched *works = &counts->works;
+	double bound_ns = 0, steps_ns = (double)ss_cover_length(&counts->steps), empty_ns = 0;
+	int64_t late = 0, known = 0;
+	const struct ss_idle *idle;
+	struct ss_queue *queues;
+
+	for (uint32_t i = 0; i < works->count; i++) {
+		known += works->items[i].call != SS_NO_ROW;
+		late += works->items[i].call != SS_NO_ROW && works->items[i].late;
+	}
+	if (!known || !(steps_ns > 0))
+		return SS_OK;
+	SS_TRY(ss_bricks_idle(bricks, &idle, err));
+	for (uint32_t i = 0; i < idle->piece_count; i++)
+		if (idle->pieces[i].cause == SS_IDLE_LAUNCH)
+			bound_ns += (double)idle->pieces[i].ns;
+	queues = SS_ARENA_NEW(out->arena, struct ss_queue, counts->steps.count);
+	if (!queues)
+		return ss_fail_memory(err, "the launches");
+	ss_queue_in(works, &counts->steps, queues);
+	for (uint32_t i = 0; i < counts->steps.count; i++)
+		empty_ns += (double)queues[i].empty_ns;
+	ss_table_note(out,
+		      "%saunch-bound idle time is %.1f %% of the time of the steps; the queue was "
+		      "empty for %.1f %% of it, and before %lld of %lld launches the device had "
+		      "nothing left to run.",
+		      out->rank < 0 ? "L"
+				    : ss_table_print(out, "Rank %lld: l", (long long)out->rank),
+		      100 * bound_ns / (steps_ns * idle->device_count), 100 * empty_ns / steps_ns,
+		      (long long)late, (long long)known);
+	return SS_OK;
+}
+
+static void add_missing(const struct ss_launch_counts *counts, struct ss_table *out)
+{
+	if (counts->has_calls && !counts->works.count)
+		ss_note_missing(out, SS_MISSING_DEVICE);
+	if (!counts->has_calls && counts->works.count)
+		ss_table_note(out, "Runtime calls are not recorded: the file has device work, but "
+				   "not what launched it.");
+}
+
+static enum ss_status launches_run(const struct ss_subject *subject, struct ss_table *out,
+				   struct ss_error *err)
+{
+	enum ss_launch_group group = (enum ss_launch_group)subject->group;
+	struct ss_launch_counts counts;
+	const struct ss_ops *ops = NULL;
+	enum ss_status status;
+
+	if (group == SS_LAUNCH_OP)
+		SS_TRY(ss_bricks_ops(subject->bricks, &ops, err));
+	SS_TRY(ss_launch_counts_init(&counts, subject->trace, group, ops, out->arena, err));
+	add_rows(&counts, out);
+	add_missing(&counts, out);
+	status = add_summary(&counts, subject->bricks, out, err);
+	ss_launch_counts_release(&counts);
+	return status;
+}
+
+const struct ss_view ss_view_launches = {
+	.name = "launches",
+	.summary = "How launching goes: what calls cost, delays, queues, and when the host is late",
+	.empty = "No launches: the file holds no runtime calls that start work (group graph: no "
+		 "launches of graphs).",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "calls device_events call_ns device_ns",
+	.basis = SS_BASIS_FILE,
+	.bases = { [2] = SS_BASIS_STEP },
+	.groups = { "call", "stream", "step", "thread", "op", "graph" },
+	.order = { "call_ns" },
+	.own_order = 1u << SS_LAUNCH_STEP,
+	.run = launches_run,
+};

@@ -1,0 +1,155 @@
+/*
+ * memory_curve.c - view: memory over time, for a terminal or a plot.
+ *
+ * The file's time is cut into equal parts, and each has the least and the most that
+ * was allocated in it: no peak vanishes, however short it was. Where nothing
+ * happened the curve stays where it was. Devices only, or the CPU where there are
+ * none.
+ */
+#include "analyze/memory/pools.h"
+#include "table/view.h"
+
+enum group { COARSE, FINE, ALL };
+
+/* As many as a terminal shows in two or three pages, and as a plot has places for. */
+static const uint32_t part_counts[] = { [COARSE] = 64, [FINE] = 512 };
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "device", SS_COLUMN_TEXT, "where: CUDA:0, HIP:0 ...; CPU where there is no device",
+	  SS_COLUMN_CONTEXT },
+	{ "at_ns", SS_COLUMN_NS, "where the part begins, or the event is, from the first event",
+	  SS_COLUMN_MOMENT },
+	{ "min_bytes", SS_COLUMN_BYTES, "least that was allocated in it", 0 },
+	{ "max_bytes", SS_COLUMN_BYTES, "most that was allocated in it", 0 },
+	{ "reserved_bytes", SS_COLUMN_BYTES, "most that the allocator held in it", 0 },
+	{ "allocated_percent", SS_COLUMN_PERCENT, "its max_bytes, of the curve's highest point",
+	  SS_COLUMN_BAR },
+	{ "events", SS_COLUMN_COUNT, "allocations and frees in it", SS_COLUMN_DETAIL },
+};
+
+/* What is drawn now. */
+struct part {
+	const char *device;
+	int64_t top_bytes;                     /* the highest point of the curve */
+	int64_t now_bytes, now_reserved_bytes; /* after the last event; reserved -1: unknown */
+	int64_t min_bytes, max_bytes, reserved_bytes;
+	uint32_t events;
+};
+
+/* A part begins where the last one ended. */
+static void begin(struct part *part)
+{
+	part->min_bytes = part->max_bytes = part->now_bytes;
+	part->reserved_bytes = part->now_reserved_bytes;
+	part->events = 0;
+}
+
+static void add(struct ss_table *out, const struct part *part, int64_t at_ns)
+{
+	ss_row_begin(out);
+	ss_row_text(out, part->device);
+	ss_row_int(out, at_ns);
+	ss_row_int(out, part->min_bytes);
+	ss_row_int(out, part->max_bytes);
+	ss_row_int_known(out, part->reserved_bytes);
+	ss_row_share(out, (double)part->max_bytes, (double)part->top_bytes);
+	ss_row_int(out, part->events);
+	ss_row_end(out);
+}
+
+/* -1: not known. The allocator of the CPU reserves nothing; files say 0. */
+static int64_t reserved_at(const struct ss_pools *pools, uint32_t event)
+{
+	const struct ss_allocations *events = &pools->trace->allocations;
+
+	return events->device_type[event] == 0 ? -1 : events->reserved_bytes[event];
+}
+
+static void count_event(const struct ss_pools *pools, uint32_t event, struct part *part)
+{
+	part->now_bytes = pools->total_bytes[event];
+	part->now_reserved_bytes = reserved_at(pools, event);
+	if (part->now_bytes < part->min_bytes)
+		part->min_bytes = part->now_bytes;
+	if (part->now_bytes > part->max_bytes)
+		part->max_bytes = part->now_bytes;
+	if (part->now_reserved_bytes > part->reserved_bytes)
+		part->reserved_bytes = part->now_reserved_bytes;
+	part->events++;
+}
+
+static void add_events(const struct ss_pools *pools, const struct ss_pool *pool, struct part *part,
+		       struct ss_table *out)
+{
+	for (uint32_t i = 0; i < pool->events; i++) {
+		uint32_t event = pools->order[pool->first + i];
+
+		part->now_bytes = pools->total_bytes[event];
+		part->now_reserved_bytes = reserved_at(pools, event);
+		begin(part);
+		part->events = 1;
+		add(out, part, pools->trace->allocations.start_ns[event]);
+	}
+}
+
+/*
+ * Parts without events are drawn where there are more events than parts: else a file
+ * that names thousands of devices would become thousands of empty curves.
+ */
+static void add_parts(const struct ss_pools *pools, const struct ss_pool *pool, uint32_t count,
+		      struct part *part, struct ss_table *out)
+{
+	const struct ss_allocations *events = &pools->trace->allocations;
+	const uint32_t *order = pools->order + pool->first;
+	int64_t width_ns = pools->trace->span_ns / count + 1;
+	int64_t last = pools->trace->span_ns / width_ns;
+	bool draws_all = pool->events > count;
+	uint32_t next = 0;
+
+	for (int64_t i = 0; i <= last && (draws_all || next < pool->events); i++) {
+		if (!draws_all)
+			i = events->start_ns[order[next]] / width_ns;
+		begin(part);
+		for (; next < pool->events && events->start_ns[order[next]] / width_ns <= i; next++)
+			count_event(pools, order[next], part);
+		add(out, part, i * width_ns);
+	}
+}
+
+static enum ss_status memory_curve_run(const struct ss_subject *subject, struct ss_table *out,
+				       struct ss_error *err)
+{
+	struct ss_pools pools;
+
+	SS_TRY(ss_pools_init(&pools, subject->trace, out->arena->memory, err));
+	for (uint32_t i = 0; i < pools.count; i++) {
+		const struct ss_pool *pool = &pools.items[i];
+		bool falls = pool->first_bytes > pool->peak_bytes;
+		struct part part = { .top_bytes = falls ? pool->first_bytes : pool->peak_bytes,
+				     .now_bytes = pool->first_bytes,
+				     .now_reserved_bytes = -1 };
+
+		if (!pool->events || !ss_pool_is_shown(&pools, pool))
+			continue;
+		part.device = ss_pool_name(pool, out);
+		if (subject->group == ALL)
+			add_events(&pools, pool, &part, out);
+		else
+			add_parts(&pools, pool, part_counts[subject->group], &part, out);
+	}
+	ss_pools_note(&pools, true, out);
+	ss_pools_release(&pools);
+	return SS_OK;
+}
+
+const struct ss_view ss_view_memory_curve = {
+	.name = "memory-curve",
+	.summary = "Memory over time: allocated and reserved, for a terminal or a plot",
+	.empty = "No allocations were recorded: profile(profile_memory=True) does.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.groups = { "coarse", "fine", "all" },
+	.events = 1u << COARSE | 1u << FINE | 1u << ALL,
+	.run = memory_curve_run,
+};

@@ -1,0 +1,386 @@
+/*
+ * memory_ops.c - view: who allocates, and who holds the memory at the peak: by
+ * operator, by line of the program or by module.
+ *
+ * Totals of an operator include the operators inside of it; `self` is what it
+ * allocated itself. What is alive at the peak is shared out once: to the innermost
+ * operator that does more than allocate. Devices only, or the CPU where there are
+ * none.
+ */
+#include <stdlib.h>
+
+#include "analyze/facts.h"
+#include "analyze/host/ops.h"
+#include "analyze/host/places.h"
+#include "analyze/memory/alloc.h"
+#include "table/missing.h"
+#include "table/view.h"
+
+enum group { BY_OP, BY_LINE, BY_MODULE };
+
+/* Programs nest operators a few dozen deep; what is deeper is charged no further out. */
+#define NEST_MAX 1000
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "device", SS_COLUMN_TEXT, "where: CUDA:0, HIP:0 ...; CPU where there is no device",
+	  SS_COLUMN_CONTEXT },
+	{ "op", SS_COLUMN_TEXT, "the operator", SS_COLUMN_SLICES },
+	{ "line", SS_COLUMN_TEXT, "the line of the program", SS_COLUMN_WRAP },
+	{ "module", SS_COLUMN_TEXT, "the nn.Module", SS_COLUMN_SLICES },
+	{ "at_peak_bytes", SS_COLUMN_BYTES,
+	  "of the device's peak, what it had allocated: summed over all rows, the peak", 0 },
+	{ "at_peak_percent", SS_COLUMN_PERCENT, "of the most that was allocated on the device",
+	  SS_COLUMN_BAR },
+	{ "allocated_bytes", SS_COLUMN_BYTES,
+	  "sum of its allocations and of those of operators inside of it", 0 },
+	{ "allocations", SS_COLUMN_COUNT, "how many these are", 0 },
+	{ "size_increase_bytes", SS_COLUMN_BYTES, "these less those of them that were freed", 0 },
+	{ "calls", SS_COLUMN_COUNT, "its calls that allocated", SS_COLUMN_DETAIL },
+	{ "self_allocated_bytes", SS_COLUMN_BYTES, "sum of the allocations it made itself",
+	  SS_COLUMN_DETAIL },
+	{ "self_allocations", SS_COLUMN_COUNT, "how many these are", SS_COLUMN_DETAIL },
+	{ "self_increase_bytes", SS_COLUMN_BYTES, "these less those of them that were freed",
+	  SS_COLUMN_DETAIL },
+};
+
+enum what { NAMED, UNOWNED, BEFORE };
+
+struct key {
+	uint32_t pool, what, id;
+};
+
+struct tally {
+	uint32_t pool, what, id; /* as in its key */
+	uint32_t row;            /* a host row of it */
+	int64_t calls, increase_bytes, allocations, allocated_bytes, at_peak_bytes;
+	int64_t self_increase_bytes, self_allocations, self_allocated_bytes;
+};
+
+struct work {
+	const struct ss_trace *trace;
+	enum group group;
+	const struct ss_allocs *allocs;
+	const struct ss_ops *ops;
+	const struct ss_places *places;
+	struct ss_records keys;
+	struct tally *tallies;
+	uint32_t capacity;
+	uint32_t *seen; /* per host row: pool + 1 that it was counted for */
+	bool failed;
+};
+
+static struct tally *tally_of(struct work *work, struct key key, uint32_t row)
+{
+	uint32_t before = work->keys.count, at = ss_records_add(&work->keys, &key);
+
+	if (at == SS_NO_ID ||
+	    !ss_memory_reserve(work->allocs->memory, (void **)&work->tallies, &work->capacity,
+			       work->keys.count, sizeof(*work->tallies))) {
+		work->failed = true;
+		return NULL;
+	}
+	if (work->keys.count != before)
+		work->tallies[at] = (struct tally){ key.pool, key.what, key.id, .row = row };
+	return &work->tallies[at];
+}
+
+/* What an event that happened in `row` belongs to. */
+static struct tally *owner_of(struct work *work, uint32_t pool, uint32_t row)
+{
+	const struct ss_slices *slices = &work->trace->slices;
+	struct key key = { pool, NAMED, 0 };
+
+	if (row == SS_NO_ROW) {
+		key.what = UNOWNED;
+	} else if (work->group == BY_OP) {
+		key.id = slices->name[row];
+	} else if (work->group == BY_LINE) {
+		key.id = work->places->line[row];
+		key.what = key.id ? NAMED : UNOWNED;
+	} else if (work->places->module[row] == SS_NO_ROW) {
+		key.what = UNOWNED;
+	} else {
+		row = work->places->module[row];
+		key.id = slices->name[row];
+	}
+	return tally_of(work, key, row);
+}
+
+static void count_total(struct tally *tally, int64_t bytes)
+{
+	tally->increase_bytes = ss_bytes_add(tally->increase_bytes, bytes);
+	if (bytes <= 0)
+		return;
+	tally->allocations++;
+	tally->allocated_bytes = ss_bytes_add(tally->allocated_bytes, bytes);
+}
+
+static void count_self(struct tally *tally, int64_t bytes)
+{
+	tally->self_increase_bytes = ss_bytes_add(tally->self_increase_bytes, bytes);
+	if (bytes <= 0)
+		return;
+	tally->self_allocations++;
+	tally->self_allocated_bytes = ss_bytes_add(tally->self_allocated_bytes, bytes);
+}
+
+/* The operator itself, then those around it. */
+static void count_op(struct work *work, uint32_t pool, uint32_t op, int64_t bytes)
+{
+	if (op != SS_NO_ROW && work->ops->merged[op])
+		op = work->ops->owner[op];
+	for (uint32_t depth = 0; depth < NEST_MAX; depth++) {
+		struct tally *tally = owner_of(work, pool, op);
+
+		if (!tally)
+			return;
+		count_total(tally, bytes);
+		if (!depth)
+			count_self(tally, bytes);
+		if (op == SS_NO_ROW)
+			return;
+		if (bytes > 0 && work->seen[op] != pool + 1) {
+			work->seen[op] = pool + 1;
+			tally->calls++;
+		}
+		op = work->ops->owner[op];
+		if (op == SS_NO_ROW)
+			return;
+	}
+}
+
+static void count_event(struct work *work, uint32_t event)
+{
+	const struct ss_allocs *allocs = work->allocs;
+	const struct ss_allocations *events = &work->trace->allocations;
+	uint32_t pool = allocs->pools.pool[event];
+	int64_t bytes = events->bytes[event];
+	struct tally *tally;
+
+	if (bytes < 0 && allocs->pair[event] == SS_NO_ROW) {
+		tally = tally_of(work, (struct key){ pool, BEFORE, 0 }, SS_NO_ROW);
+		if (tally)
+			count_total(tally, bytes);
+	} else if (work->group == BY_OP) {
+		count_op(work, pool, allocs->op[event], bytes);
+	} else {
+		tally = owner_of(work, pool, allocs->place[event]);
+		if (tally)
+			count_total(tally, bytes);
+	}
+	if (!ss_allocs_is_alive(allocs, event, allocs->pools.items[pool].peak))
+		return;
+	tally = owner_of(work, pool,
+			 work->group == BY_OP ? allocs->holder[event] : allocs->place[event]);
+	if (tally)
+		tally->at_peak_bytes = ss_bytes_add(tally->at_peak_bytes, bytes);
+}
+
+/* Device by device, so that a call is counted once for each. */
+static void count_events(struct work *work)
+{
+	const struct ss_pools *pools = &work->allocs->pools;
+
+	for (uint32_t i = 0; i < pools->count; i++) {
+		const struct ss_pool *pool = &pools->items[i];
+
+		for (uint32_t k = 0; ss_pool_is_shown(pools, pool) && k < pool->events; k++)
+			count_event(work, pools->order[pool->first + k]);
+	}
+}
+
+/* The rest of each peak lay there before the file began. */
+static void share_rests(struct work *work)
+{
+	const struct ss_pools *pools = &work->allocs->pools;
+	uint32_t count = work->keys.count;
+	struct ss_arena scratch;
+	int64_t *known_bytes;
+
+	ss_arena_init(&scratch, work->allocs->memory);
+	known_bytes = SS_ARENA_NEW(&scratch, int64_t, (size_t)pools->count + 1);
+	work->failed |= !known_bytes;
+	for (uint32_t i = 0; !work->failed && i < count; i++) {
+		const struct tally *tally = &work->tallies[i];
+
+		known_bytes[tally->pool] = ss_bytes_add(known_bytes[tally->pool],
+							tally->at_peak_bytes);
+	}
+	for (uint32_t i = 0; !work->failed && i < pools->count; i++) {
+		const struct ss_pool *pool = &pools->items[i];
+		int64_t rest_bytes = ss_bytes_less(pool->peak_bytes, known_bytes[i]);
+		struct tally *tally;
+
+		if (!pool->has_totals || rest_bytes <= 0 || !work->allocs->has_addresses ||
+		    !ss_pool_is_shown(pools, pool))
+			continue;
+		tally = tally_of(work, (struct key){ i, BEFORE, 0 }, SS_NO_ROW);
+		if (tally)
+			tally->at_peak_bytes = rest_bytes;
+	}
+	ss_arena_release(&scratch);
+}
+
+/* By device, then what held most at the peak, then what allocated most. */
+static int compare(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->pool != y->pool)
+		return x->pool < y->pool ? -1 : 1;
+	if (x->at_peak_bytes != y->at_peak_bytes)
+		return x->at_peak_bytes > y->at_peak_bytes ? -1 : 1;
+	if (x->allocated_bytes != y->allocated_bytes)
+		return x->allocated_bytes > y->allocated_bytes ? -1 : 1;
+	if (x->what != y->what)
+		return x->what < y->what ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static const char *name_of(const struct work *work, const struct tally *tally, struct ss_table *out)
+{
+	static const char *const unowned[] = { "(no operator)", "(no line)", "(no module)" };
+	static const char prefix[] = "nn.Module: ";
+	const char *name;
+
+	if (tally->what == BEFORE)
+		return "(before the recording)";
+	if (tally->what == UNOWNED)
+		return unowned[work->group];
+	if (work->group == BY_LINE)
+		return ss_places_line(work->places, tally->row, out);
+	name = ss_strings_text(&work->trace->names, tally->id);
+	return work->group == BY_MODULE ? name + sizeof(prefix) - 1 : name;
+}
+
+static void add(const struct work *work, struct ss_table *out, const struct tally *tally,
+		const char *device, int64_t peak_bytes)
+{
+	const char *name = name_of(work, tally, out);
+	bool paired = work->allocs->has_addresses;
+	bool by_op = work->group == BY_OP && tally->what != BEFORE;
+
+	ss_row_begin(out);
+	ss_row_text(out, device);
+	for (enum group group = BY_OP; group <= BY_MODULE; group++)
+		ss_row_text(out, group == work->group ? name : NULL);
+	ss_row_int_known(out, paired ? tally->at_peak_bytes : -1);
+	ss_row_share(out, (double)tally->at_peak_bytes, paired ? (double)peak_bytes : 0);
+	ss_row_int(out, tally->allocated_bytes);
+	ss_row_int(out, tally->allocations);
+	if (paired)
+		ss_row_int(out, tally->increase_bytes);
+	else
+		ss_row_null(out);
+	ss_row_int_known(out, by_op && tally->what == NAMED ? tally->calls : -1);
+	ss_row_int_known(out, by_op ? tally->self_allocated_bytes : -1);
+	ss_row_int_known(out, by_op ? tally->self_allocations : -1);
+	if (by_op && paired)
+		ss_row_int(out, tally->self_increase_bytes);
+	else
+		ss_row_null(out);
+	ss_row_end(out);
+}
+
+static void add_rows(const struct work *work, struct ss_table *out)
+{
+	const struct ss_pools *pools = &work->allocs->pools;
+	const char *device = NULL;
+	int64_t peak_bytes = 0;
+
+	for (uint32_t i = 0; i < work->keys.count; i++) {
+		const struct tally *tally = &work->tallies[i];
+
+		if (!i || tally->pool != tally[-1].pool) {
+			int64_t known_bytes = 0;
+
+			device = ss_pool_name(&pools->items[tally->pool], out);
+			for (uint32_t k = i;
+			     k < work->keys.count && work->tallies[k].pool == tally->pool; k++)
+				known_bytes = ss_bytes_add(known_bytes,
+							   work->tallies[k].at_peak_bytes);
+			/* a sum that began too low is no peak */
+			peak_bytes = pools->items[tally->pool].peak_bytes;
+			if (known_bytes > peak_bytes)
+				peak_bytes = known_bytes;
+		}
+		/* without addresses a free belongs to nobody */
+		if (tally->what != BEFORE || work->allocs->has_addresses)
+			add(work, out, tally, device, peak_bytes);
+	}
+}
+
+static bool prepare(struct work *work, struct ss_memory *memory)
+{
+	size_t bytes = ((size_t)work->trace->device_from + 1) * sizeof(*work->seen);
+
+	work->seen = ss_memory_resize(memory, NULL, 0, bytes);
+	for (size_t i = 0; work->seen && i <= work->trace->device_from; i++)
+		work->seen[i] = 0;
+	return work->seen && ss_records_init(&work->keys, memory, sizeof(struct key));
+}
+
+static void release(struct work *work, struct ss_memory *memory)
+{
+	ss_memory_free(memory, work->seen,
+		       ((size_t)work->trace->device_from + 1) * sizeof(*work->seen));
+	ss_memory_free(memory, work->tallies, work->capacity * sizeof(*work->tallies));
+	ss_records_release(&work->keys);
+}
+
+static void note(const struct work *work, struct ss_table *out)
+{
+	if (!out->row_count)
+		return;
+	if (work->group == BY_LINE && !work->places->has_lines)
+		ss_note_missing(out, SS_MISSING_LINES);
+	if (work->group == BY_MODULE && !work->places->has_modules)
+		ss_note_missing(out, SS_MISSING_MODULES);
+	if (work->group == BY_OP && !work->trace->device_from)
+		ss_note_missing(out, SS_MISSING_OPERATORS);
+	ss_allocs_note(work->allocs, out);
+	ss_pools_note(&work->allocs->pools, true, out);
+}
+
+static enum ss_status memory_ops_run(const struct ss_subject *subject, struct ss_table *out,
+				     struct ss_error *err)
+{
+	struct ss_memory *memory = out->arena->memory;
+	struct work work = { .trace = subject->trace, .group = subject->group };
+	enum ss_status status = ss_bricks_allocs(subject->bricks, &work.allocs, err);
+
+	if (status == SS_OK && work.group == BY_OP)
+		status = ss_bricks_ops(subject->bricks, &work.ops, err);
+	else if (status == SS_OK)
+		status = ss_bricks_places(subject->bricks, &work.places, err);
+	if (status == SS_OK && !prepare(&work, memory))
+		status = ss_fail_memory(err, "the memory of operators");
+	if (status == SS_OK) {
+		count_events(&work);
+		share_rests(&work);
+		if (work.failed)
+			status = ss_fail_memory(err, "the memory of operators");
+	}
+	if (status == SS_OK) {
+		if (work.keys.count)
+			qsort(work.tallies, work.keys.count, sizeof(*work.tallies), compare);
+		add_rows(&work, out);
+		note(&work, out);
+	}
+	release(&work, memory);
+	return status;
+}
+
+const struct ss_view ss_view_memory_ops = {
+	.name = "memory-ops",
+	.summary = "Memory by operator, line or module: who allocates, who holds the peak",
+	.empty = "No allocations were recorded: profile(profile_memory=True) does.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "self_allocated_bytes self_allocations self_increase_bytes",
+	.basis = SS_BASIS_FILE,
+	.groups = { "op", "line", "module" },
+	.order = { "at_peak_bytes", "allocated_bytes" },
+	.run = memory_ops_run,
+};

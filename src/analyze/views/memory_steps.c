@@ -1,0 +1,160 @@
+/*
+ * memory_steps.c - view: memory step by step: its lowest and highest point, what is
+ * left behind, and what grows.
+ */
+#include "analyze/facts.h"
+#include "analyze/host/places.h"
+#include "analyze/memory/leaks.h"
+#include "table/view.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "device", SS_COLUMN_TEXT, "where: CUDA:0, HIP:0, CPU ...", SS_COLUMN_CONTEXT },
+	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
+	{ "name", SS_COLUMN_TEXT, "its name in the trace; empty when it has none",
+	  SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
+	{ "min_bytes", SS_COLUMN_BYTES, "least that was allocated in it", 0 },
+	{ "growth_bytes", SS_COLUMN_BYTES, "its min_bytes less that of the row before", 0 },
+	{ "peak_bytes", SS_COLUMN_BYTES, "most that was allocated in it", 0 },
+	{ "peak_reserved_bytes", SS_COLUMN_BYTES,
+	  "most that the allocator held in it; the CPU has none", 0 },
+	{ "start_bytes", SS_COLUMN_BYTES, "allocated when it began", SS_COLUMN_DETAIL },
+	{ "end_bytes", SS_COLUMN_BYTES, "allocated when it ended", SS_COLUMN_DETAIL },
+	{ "allocations", SS_COLUMN_COUNT, "allocations in it", SS_COLUMN_DETAIL },
+	{ "allocated_bytes", SS_COLUMN_BYTES, "their sum", 0 },
+	{ "net_bytes", SS_COLUMN_BYTES, "their sum less what was freed in it", 0 },
+	{ "kept_bytes", SS_COLUMN_BYTES, "of its allocations, those not freed in the file", 0 },
+};
+
+struct work {
+	const struct ss_trace *trace;
+	const struct ss_allocs *allocs;
+	struct ss_step_memories steps;
+};
+
+static void add(const struct work *work, struct ss_table *out, const struct ss_step_memory *item,
+		const char *device, bool follows)
+{
+	const struct ss_step *step = &work->trace->steps.items[item->step];
+
+	ss_row_begin(out);
+	ss_row_text(out, device);
+	ss_row_int(out, item->step);
+	ss_row_text(out, ss_strings_text(&work->trace->names, step->name));
+	ss_row_int(out, item->min_bytes);
+	if (follows)
+		ss_row_int(out, ss_bytes_less(item->min_bytes, item[-1].min_bytes));
+	else
+		ss_row_null(out);
+	ss_row_int(out, item->peak_bytes);
+	ss_row_int_known(out, item->is_host ? -1 : item->reserved_bytes);
+	ss_row_int(out, item->start_bytes);
+	ss_row_int(out, item->end_bytes);
+	ss_row_int(out, item->allocations);
+	ss_row_int(out, item->allocated_bytes);
+	ss_row_int(out, item->net_bytes);
+	ss_row_int_known(out, work->allocs->has_addresses ? item->kept_bytes : -1);
+	ss_row_end(out);
+}
+
+static void add_rows(const struct work *work, struct ss_table *out)
+{
+	const char *device = NULL;
+
+	for (uint32_t i = 0; i < work->steps.count; i++) {
+		const struct ss_step_memory *item = &work->steps.items[i];
+		bool follows = i && item[-1].pool == item->pool;
+
+		if (!follows)
+			device = ss_pool_name(&work->allocs->pools.items[item->pool], out);
+		add(work, out, item, device, follows);
+	}
+}
+
+static void say_leak(const struct work *work, const struct ss_places *places,
+		     const struct ss_leak *leak, struct ss_table *out)
+{
+	const struct ss_trace *trace = work->trace;
+	const char *op = "no operator", *line = ss_places_line(places, leak->place, out);
+
+	if (leak->op != SS_NO_ROW)
+		op = ss_strings_text(&trace->names, trace->slices.name[leak->op]);
+	ss_table_note(out,
+		      "%s: memory grows in every step, by %s a step over %u steps, and %s that "
+		      "these steps allocated was never freed: a leak, or a cache that grows. "
+		      "Most of it: %s from %s%s%s.",
+		      ss_pool_name(&work->allocs->pools.items[leak->pool], out),
+		      ss_bytes_text(leak->growth_bytes / leak->rises, out), leak->steps,
+		      ss_bytes_text(leak->kept_bytes, out), ss_bytes_text(leak->most_bytes, out),
+		      op, line ? ", " : "", line ? line : "");
+}
+
+/* More leaks than a table has notes are not looked for. */
+static enum ss_status note_leaks(const struct work *work, struct ss_bricks *bricks,
+				 struct ss_table *out, struct ss_error *err)
+{
+	struct ss_leak leaks[SS_NOTES_MAX];
+	const struct ss_places *places;
+	enum ss_status status;
+	uint32_t count = 0, next;
+
+	for (uint32_t from = 0; from < work->steps.count && count < SS_NOTES_MAX; from = next)
+		count += ss_leak_find(&work->steps, from, &next, &leaks[count]);
+	if (!count)
+		return SS_OK;
+	SS_TRY(ss_bricks_places(bricks, &places, err));
+	status = ss_leaks_blame(work->allocs, places->line, leaks, count, err);
+	for (uint32_t i = 0; status == SS_OK && i < count; i++)
+		say_leak(work, places, &leaks[i], out);
+	return status;
+}
+
+static void note_fragmentation(const struct work *work, struct ss_table *out)
+{
+	struct ss_fragmentation found;
+	uint32_t next;
+
+	for (uint32_t from = 0; from < work->steps.count; from = next)
+		if (ss_fragmentation_find(&work->steps, from, &next, &found))
+			ss_table_note(out,
+				      "%s: reserved memory grows with the steps, from %s to %s, "
+				      "though tensors never held more than %s: fragmentation. "
+				      "Sizes that repeat from step to step avoid it, or "
+				      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
+				      ss_pool_name(&work->allocs->pools.items[found.pool], out),
+				      ss_bytes_text(found.first_bytes, out),
+				      ss_bytes_text(found.last_bytes, out),
+				      ss_bytes_text(found.peak_bytes, out));
+}
+
+static enum ss_status memory_steps_run(const struct ss_subject *subject, struct ss_table *out,
+				       struct ss_error *err)
+{
+	struct work work = { .trace = subject->trace };
+	enum ss_status status;
+
+	SS_TRY(ss_bricks_allocs(subject->bricks, &work.allocs, err));
+	status = ss_step_memories_init(&work.steps, work.allocs, err);
+	if (status == SS_OK) {
+		add_rows(&work, out);
+		status = note_leaks(&work, subject->bricks, out, err);
+	}
+	if (status == SS_OK && work.steps.count) {
+		note_fragmentation(&work, out);
+		ss_allocs_note(work.allocs, out);
+		ss_pools_note(&work.allocs->pools, false, out);
+	}
+	ss_step_memories_release(&work.steps);
+	return status;
+}
+
+const struct ss_view ss_view_memory_steps = {
+	.name = "memory-steps",
+	.summary = "Memory step by step: lowest and highest points, growth, leaks",
+	.empty = "No allocations in steps: profile(profile_memory=True) records them.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "allocations allocated_bytes",
+	.basis = SS_BASIS_STEP,
+	.run = memory_steps_run,
+};

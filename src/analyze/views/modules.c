@@ -1,0 +1,324 @@
+/*
+ * modules.c - view: the nn.Modules as a tree, by class or by instance, with the
+ * device time of their forward and of the backward work that they caused.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/facts.h"
+#include "analyze/host/module_tree.h"
+#include "table/missing.h"
+#include "table/view.h"
+
+enum { GROUP_TREE, GROUP_CLASS, GROUP_INSTANCE };
+
+/*
+ * Paths repeat the names of all modules around: together they may have this many bytes.
+ * Real files need less than one million.
+ */
+#define PATHS_BYTES_MAX (64u << 20)
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "module", SS_COLUMN_TEXT, "the module, indented by its depth in the tree",
+	  SS_COLUMN_SLICES },
+	{ "share_percent", SS_COLUMN_PERCENT,
+	  "its device time with backward and with modules inside, of all device time; in files "
+	  "without a device: its operators' time, of that of all operators",
+	  SS_COLUMN_BAR },
+	{ "device_total_ns", SS_COLUMN_NS,
+	  "kernels, copies and memsets launched in its forward, and in modules inside", 0 },
+	{ "device_self_ns", SS_COLUMN_NS, "device_total_ns without modules inside", 0 },
+	{ "backward_ns", SS_COLUMN_NS,
+	  "device time of the backward of its operators, and of modules inside; empty in files "
+	  "without backward",
+	  0 },
+	{ "host_total_ns", SS_COLUMN_NS, "time on the CPU in its forward", 0 },
+	{ "calls", SS_COLUMN_COUNT, "how often its forward was called", SS_COLUMN_DETAIL },
+	{ "backward_host_ns", SS_COLUMN_NS,
+	  "time on the CPU in operators of its backward, and of modules inside", SS_COLUMN_DETAIL },
+	{ "host_self_ns", SS_COLUMN_NS, "host_total_ns without modules inside", SS_COLUMN_DETAIL },
+	{ "operators", SS_COLUMN_COUNT,
+	  "operators that its forward called itself: not those in operators and modules inside",
+	  SS_COLUMN_DETAIL },
+	{ "backward_self_ns", SS_COLUMN_NS, "backward_ns without modules inside",
+	  SS_COLUMN_DETAIL },
+	{ "operators_ns", SS_COLUMN_NS,
+	  "time on the CPU in operators of its forward, and of modules inside", SS_COLUMN_DETAIL },
+	{ "depth", SS_COLUMN_COUNT, "modules around it", SS_COLUMN_DETAIL },
+	{ "path", SS_COLUMN_TEXT, "it and the modules around it, outermost first",
+	  SS_COLUMN_DETAIL },
+};
+
+struct printer {
+	const struct ss_module_tree *tree;
+	struct ss_table *out;
+	uint32_t group;
+	size_t path_bytes; /* printed so far */
+};
+
+/* What a module is ranked by: device time where there is a device, else that of operators. */
+static int64_t weight(const struct ss_module_tree *tree, const int64_t *parts)
+{
+	int first = tree->has_device ? SS_MODULE_DEVICE : SS_MODULE_OPS;
+
+	return parts[first] + parts[first + 1];
+}
+
+static void add_path(struct printer *printer, const struct ss_module *module)
+{
+	static const char gap[] = " / ";
+	const struct ss_module_tree *tree = printer->tree;
+	size_t length = 0;
+	char *text;
+
+	for (const struct ss_module *up = module;; up = &tree->nodes[up->parent]) {
+		length += tree->labels.items[up->name].length + sizeof(gap) - 1;
+		if (up->parent == SS_NO_ID)
+			break;
+	}
+	length -= sizeof(gap) - 1;
+	printer->path_bytes += length;
+	if (printer->path_bytes > PATHS_BYTES_MAX) {
+		ss_row_null(printer->out);
+		return;
+	}
+	text = ss_arena_alloc(printer->out->arena, length + 1, 1);
+	if (!text) {
+		printer->out->failed = true;
+		ss_row_null(printer->out);
+		return;
+	}
+	for (const struct ss_module *up = module;; up = &tree->nodes[up->parent]) {
+		const struct ss_string *label = &tree->labels.items[up->name];
+
+		length -= label->length;
+		memcpy(text + length, label->text, label->length);
+		if (up->parent == SS_NO_ID)
+			break;
+		length -= sizeof(gap) - 1;
+		memcpy(text + length, gap, sizeof(gap) - 1);
+	}
+	ss_row_text(printer->out, text);
+}
+
+static void add_ns(struct ss_table *out, bool known, int64_t value)
+{
+	if (known)
+		ss_row_int(out, value);
+	else
+		ss_row_null(out);
+}
+
+/* A row; `where` is the node that depth and path are of, NULL: they do not apply. */
+static void add(struct printer *printer, const char *text, const struct ss_module *module,
+		const struct ss_module *where)
+{
+	const struct ss_module_tree *tree = printer->tree;
+	struct ss_table *out = printer->out;
+	bool frames = tree->has_frames && module != &tree->outside;
+
+	ss_row_begin(out);
+	ss_row_text(out, text);
+	ss_row_share(out, (double)weight(tree, module->total_ns),
+		     (double)weight(tree, tree->all_ns));
+	add_ns(out, tree->has_device, module->total_ns[SS_MODULE_DEVICE]);
+	add_ns(out, tree->has_device, module->self_ns[SS_MODULE_DEVICE]);
+	add_ns(out, tree->has_device && tree->has_backward,
+	       module->total_ns[SS_MODULE_DEVICE_BACKWARD]);
+	add_ns(out, frames, module->host_total_ns);
+	add_ns(out, frames, module->calls);
+	add_ns(out, tree->has_backward, module->total_ns[SS_MODULE_OPS_BACKWARD]);
+	add_ns(out, frames, module->host_self_ns);
+	ss_row_int(out, module->operators);
+	add_ns(out, tree->has_device && tree->has_backward,
+	       module->self_ns[SS_MODULE_DEVICE_BACKWARD]);
+	ss_row_int(out, module->total_ns[SS_MODULE_OPS]);
+	if (where) {
+		ss_row_int(out, where->depth);
+		add_path(printer, where);
+	} else {
+		ss_row_null(out);
+		ss_row_null(out);
+	}
+	ss_row_end(out);
+}
+
+/* A node among those around it, to be sorted. */
+struct item {
+	int64_t weight;
+	uint32_t parent, node;
+};
+
+/* By parent, then the greatest first, then in the order of their first appearance. */
+static int compare(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static void add_node(struct printer *printer, uint32_t node)
+{
+	const struct ss_module *module = &printer->tree->nodes[node];
+	const char *label = ss_strings_text(&printer->tree->labels, module->name);
+
+	add(printer, ss_table_print(printer->out, "%*s%s", (int)module->depth * 2, "", label),
+	    module, module);
+}
+
+/* Depth first: from a node to its first child, else to the next one of the same parent. */
+static bool add_tree(struct printer *printer, struct ss_arena *scratch)
+{
+	const struct ss_module_tree *tree = printer->tree;
+	struct item *items = SS_ARENA_NEW(scratch, struct item, (size_t)tree->count + 1);
+	uint32_t *child = SS_ARENA_NEW(scratch, uint32_t, (size_t)tree->count + 1);
+	uint32_t *next = SS_ARENA_NEW(scratch, uint32_t, (size_t)tree->count + 1);
+	uint32_t first = SS_NO_ID;
+
+	if (!items || !child || !next)
+		return false;
+	for (uint32_t i = 0; i < tree->count; i++) {
+		items[i] = (struct item){ weight(tree, tree->nodes[i].total_ns),
+					  tree->nodes[i].parent, i };
+		child[i] = next[i] = SS_NO_ID;
+	}
+	qsort(items, tree->count, sizeof(*items), compare);
+	for (uint32_t i = tree->count; i-- > 0;) {
+		uint32_t *head = items[i].parent == SS_NO_ID ? &first : &child[items[i].parent];
+
+		next[items[i].node] = *head;
+		*head = items[i].node;
+	}
+	for (uint32_t node = first; node != SS_NO_ID;) {
+		add_node(printer, node);
+		if (child[node] != SS_NO_ID) {
+			node = child[node];
+			continue;
+		}
+		while (next[node] == SS_NO_ID && tree->nodes[node].parent != SS_NO_ID)
+			node = tree->nodes[node].parent;
+		node = next[node];
+	}
+	return true;
+}
+
+static uint32_t key_of(const struct printer *printer, const struct ss_module *module)
+{
+	return printer->group == GROUP_CLASS ? module->class : module->name;
+}
+
+/* A module in one of its own kind: its time is in that one's total already. */
+static bool is_inside_its_kind(const struct printer *printer, const struct ss_module *module)
+{
+	uint32_t key = key_of(printer, module);
+
+	for (uint32_t up = module->parent; up != SS_NO_ID; up = printer->tree->nodes[up].parent)
+		if (key_of(printer, &printer->tree->nodes[up]) == key)
+			return true;
+	return false;
+}
+
+static void sum_kind(const struct printer *printer, const struct ss_module *module,
+		     struct ss_module *sum)
+{
+	bool inside = is_inside_its_kind(printer, module);
+
+	sum->calls += module->calls;
+	sum->operators += module->operators;
+	ss_ns_add(&sum->host_self_ns, module->host_self_ns);
+	ss_ns_add(&sum->host_total_ns, inside ? 0 : module->host_total_ns);
+	for (int part = 0; part < SS_MODULE_PARTS; part++) {
+		ss_ns_add(&sum->self_ns[part], module->self_ns[part]);
+		ss_ns_add(&sum->total_ns[part], inside ? 0 : module->total_ns[part]);
+	}
+}
+
+static bool add_kinds(struct printer *printer, struct ss_arena *scratch)
+{
+	const struct ss_module_tree *tree = printer->tree;
+	struct ss_module *sums = SS_ARENA_NEW(scratch, struct ss_module, tree->labels.count);
+	struct item *items = SS_ARENA_NEW(scratch, struct item, tree->labels.count);
+	uint8_t *seen = SS_ARENA_NEW(scratch, uint8_t, tree->labels.count);
+	uint32_t used = 0;
+
+	if (!sums || !items || !seen)
+		return false;
+	for (uint32_t i = 0; i < tree->count; i++) {
+		uint32_t key = key_of(printer, &tree->nodes[i]);
+
+		sum_kind(printer, &tree->nodes[i], &sums[key]);
+		seen[key] = 1;
+	}
+	for (uint32_t i = 0; i < tree->labels.count; i++)
+		if (seen[i])
+			items[used++] = (struct item){ weight(tree, sums[i].self_ns), 0, i };
+	qsort(items, used, sizeof(*items), compare);
+	for (uint32_t i = 0; i < used; i++)
+		add(printer,
+		    ss_table_copy(printer->out, ss_strings_text(&tree->labels, items[i].node)),
+		    &sums[items[i].node], NULL);
+	return true;
+}
+
+/* From one hundredth of the device time on it changes what the shares say. */
+static void add_orphan_note(struct printer *printer)
+{
+	const struct ss_module_tree *tree = printer->tree;
+	int64_t all_ns = weight(tree, tree->all_ns);
+
+	if (tree->orphans_ns && tree->orphans_ns >= all_ns / 100)
+		ss_table_note(printer->out,
+			      "The launches of %.0f %% of the device time are not recorded: it is "
+			      "outside modules.",
+			      100.0 * (double)tree->orphans_ns / (double)all_ns);
+}
+
+static enum ss_status modules_run(const struct ss_subject *subject, struct ss_table *out,
+				  struct ss_error *err)
+{
+	const struct ss_places *places;
+	struct ss_module_tree tree;
+	struct printer printer = { .tree = &tree, .out = out, .group = subject->group };
+	struct ss_arena scratch;
+	bool whole = true;
+
+	SS_TRY(ss_bricks_places(subject->bricks, &places, err));
+	SS_TRY(ss_module_tree_init(&tree, places, out->arena->memory, err));
+	ss_arena_init(&scratch, out->arena->memory);
+	if (!tree.count)
+		ss_note_missing(out, SS_MISSING_MODULES);
+	else
+		whole = subject->group == GROUP_TREE ? add_tree(&printer, &scratch)
+						     : add_kinds(&printer, &scratch);
+	if (tree.count && whole)
+		add(&printer, "(outside modules)", &tree.outside, NULL);
+	add_orphan_note(&printer);
+	if (tree.has_deeper)
+		ss_table_note(out, "Modules deeper than %d are part of the one at that depth.",
+			      SS_MODULE_DEPTH_MAX);
+	if (printer.path_bytes > PATHS_BYTES_MAX)
+		ss_table_note(out, "Paths are left out beyond %u MB of them.",
+			      PATHS_BYTES_MAX >> 20);
+	ss_arena_release(&scratch);
+	ss_module_tree_release(&tree);
+	return whole ? SS_OK : ss_fail_memory(err, "the modules");
+}
+
+const struct ss_view ss_view_modules = {
+	.name = "modules",
+	.summary = "nn.Modules: device and host time of their forward and backward",
+	.empty = "No modules in the file.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "device_self_ns host_self_ns backward_self_ns",
+	.basis = SS_BASIS_FILE,
+	.groups = { "tree", "class", "instance" },
+	.order = { "device_self_ns", "host_self_ns" },
+	.own_order = 1u << GROUP_TREE,
+	.run = modules_run,
+};

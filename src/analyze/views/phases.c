@@ -1,0 +1,379 @@
+/*
+ * phases.c - view: input, forward, backward and optimizer: the time of the main
+ * thread, and the time of each device by what launched its work.
+ *
+ * Both axes have parts that never overlap: the host's sum to the step's range on
+ * the CPU, the device's to the effective step, with idle as the last part.
+ */
+#include "analyze/facts.h"
+#include "analyze/time/cover.h"
+#include "analyze/time/merge.h"
+#include "analyze/time/roles.h"
+#include "table/missing.h"
+#include "table/view.h"
+
+enum { GROUP_ALL, GROUP_STEP };
+
+/* Rows: the phases, and what is left of a device. */
+#define IDLE SS_PHASE_COUNT
+#define PARTS (SS_PHASE_COUNT + 1)
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "device", SS_COLUMN_ID, "number of the device", SS_COLUMN_CONTEXT },
+	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
+	{ "phase", SS_COLUMN_TEXT,
+	  "input, forward, backward, optimizer; other: none of them, or not known; idle: nothing "
+	  "ran on the device",
+	  0 },
+	{ "host_ns", SS_COLUMN_NS,
+	  "time of the main thread, or of autograd's while it waits; sums to the steps on the CPU",
+	  0 },
+	{ "host_percent", SS_COLUMN_PERCENT, "host_ns, of the steps' ranges on the CPU", 0 },
+	{ "device_ns", SS_COLUMN_NS,
+	  "time in which what it launched ran, each moment once; sums to the steps with idle", 0 },
+	{ "device_percent", SS_COLUMN_PERCENT, "device_ns, of the steps", SS_COLUMN_BAR },
+};
+
+/* The steps that count. */
+struct steps {
+	struct ss_cover device, host; /* effective, and ranges on the CPU; lent to covers */
+	uint32_t *number;
+};
+
+static bool find_steps(const struct ss_trace *trace, struct ss_arena *arena, struct steps *steps)
+{
+	size_t count = (size_t)trace->steps.count + 1;
+
+	steps->device = steps->host = (struct ss_cover){ 0 };
+	steps->device.items = SS_ARENA_NEW(arena, struct ss_interval, count);
+	steps->host.items = SS_ARENA_NEW(arena, struct ss_interval, count);
+	steps->number = SS_ARENA_NEW(arena, uint32_t, count);
+	if (!steps->device.items || !steps->host.items || !steps->number)
+		return false;
+	for (uint32_t i = 0; i < trace->steps.count; i++) {
+		const struct ss_step *step = &trace->steps.items[i];
+
+		if (step->dropped)
+			continue;
+		steps->number[steps->device.count] = i;
+		steps->device.items[steps->device.count++] = (struct ss_interval){ step->start_ns,
+										   step->end_ns };
+		steps->host.items[steps->host.count++] = (struct ss_interval){ step->host_start_ns,
+									       step->host_end_ns };
+	}
+	return true;
+}
+
+/* One set of moments a phase. */
+struct sets {
+	struct ss_cover phase[SS_PHASE_COUNT];
+};
+
+static void sets_init(struct sets *sets, struct ss_memory *memory)
+{
+	for (int i = 0; i < SS_PHASE_COUNT; i++)
+		ss_cover_init(&sets->phase[i], memory);
+}
+
+static bool sets_release(struct sets *sets)
+{
+	bool whole = true;
+
+	for (int i = 0; i < SS_PHASE_COUNT; i++) {
+		whole &= !sets->phase[i].failed;
+		ss_cover_release(&sets->phase[i]);
+	}
+	return whole;
+}
+
+/* --- the host ----------------------------------------------------------------- */
+
+struct painter {
+	const struct ss_phases *phases;
+	struct sets *sets;
+	int64_t at_ns; /* everything before is painted */
+};
+
+/* What is left of the row until the moment. */
+static void paint(struct painter *painter, uint32_t row, int64_t until_ns)
+{
+	const struct ss_slices *slices = &painter->phases->trace->slices;
+	int64_t from_ns = slices->start_ns[row], end_ns = ss_slice_end(slices, row);
+	uint8_t phase = painter->phases->phase[row];
+
+	if (from_ns < painter->at_ns)
+		from_ns = painter->at_ns;
+	if (end_ns < until_ns)
+		until_ns = end_ns;
+	if (until_ns <= from_ns)
+		return;
+	if (phase != SS_PHASE_OTHER)
+		ss_cover_add(&painter->sets->phase[phase], from_ns, until_ns);
+	painter->at_ns = until_ns;
+}
+
+/* Each moment of the thread has the phase of its innermost row. */
+static void paint_thread(const struct ss_phases *phases, struct sets *sets)
+{
+	const struct ss_slices *slices = &phases->trace->slices;
+	const struct ss_track *track = &phases->trace->tracks[phases->main];
+	struct painter painter = { phases, sets, INT64_MIN };
+	uint32_t open = SS_NO_ROW;
+
+	for (uint32_t i = 0; i < track->row_count; i++) {
+		uint32_t row = track->first_row + i;
+
+		for (; open != SS_NO_ROW && open != slices->parent[row];
+		     open = slices->parent[open])
+			paint(&painter, open, slices->start_ns[row]);
+		if (open != SS_NO_ROW)
+			paint(&painter, open, slices->start_ns[row]);
+		open = row;
+	}
+	for (; open != SS_NO_ROW; open = slices->parent[open])
+		paint(&painter, open, INT64_MAX);
+}
+
+/* Backward on the other threads of the process. */
+static void find_backward(const struct ss_phases *phases, struct ss_cover *out)
+{
+	const struct ss_trace *trace = phases->trace;
+	struct ss_cover_pile pile = { 0 };
+	struct ss_cover thread;
+
+	ss_cover_init(&thread, out->memory);
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+
+		if (track->class != SS_TRACK_HOST || i == phases->main ||
+		    track->pid != trace->tracks[phases->main].pid ||
+		    track->pid_text != trace->tracks[phases->main].pid_text)
+			continue;
+		for (uint32_t k = 0; k < track->row_count; k++) {
+			uint32_t row = track->first_row + k;
+
+			if (phases->phase[row] == SS_PHASE_BACKWARD)
+				ss_cover_add(&thread, trace->slices.start_ns[row],
+					     ss_slice_end(&trace->slices, row));
+		}
+		ss_cover_pile_add(&pile, &thread);
+	}
+	ss_cover_pile_finish(&pile, out);
+	ss_cover_release(&thread);
+}
+
+/* sums: a run of steps for each part; what no phase has is other. */
+static bool share_host(const struct ss_phases *phases, const struct steps *steps,
+		       struct ss_memory *memory, int64_t *sums)
+{
+	uint32_t count = steps->host.count;
+	int64_t *other = sums + (size_t)SS_PHASE_OTHER * count;
+	struct ss_cover waits;
+	struct sets sets;
+	bool whole;
+
+	sets_init(&sets, memory);
+	ss_cover_init(&waits, memory);
+	paint_thread(phases, &sets);
+	/* the main thread waits for autograd's where it does nothing else */
+	find_backward(phases, &waits);
+	for (int i = 0; i < SS_PHASE_OTHER; i++)
+		ss_cover_subtract(&waits, &sets.phase[i]);
+	ss_cover_unite(&sets.phase[SS_PHASE_BACKWARD], &waits);
+	for (int i = 0; i < SS_PHASE_OTHER; i++)
+		ss_cover_share(&sets.phase[i], &steps->host, sums + (size_t)i * count);
+	for (uint32_t i = 0; i < count; i++) {
+		other[i] = steps->host.items[i].end_ns - steps->host.items[i].start_ns;
+		for (int k = 0; k < SS_PHASE_OTHER; k++)
+			other[i] -= sums[(size_t)k * count + i];
+	}
+	whole = !waits.failed;
+	ss_cover_release(&waits);
+	return sets_release(&sets) && whole;
+}
+
+/* --- the devices -------------------------------------------------------------- */
+
+static bool share_device(const struct ss_phases *phases, int64_t device, const struct steps *steps,
+			 struct ss_memory *memory, int64_t *sums)
+{
+	/* where several run at once, the first: what is hidden behind it costs nothing */
+	static const enum ss_phase order[] = { SS_PHASE_FORWARD, SS_PHASE_BACKWARD,
+					       SS_PHASE_OPTIMIZER, SS_PHASE_INPUT, SS_PHASE_OTHER };
+	const struct ss_slices *slices = &phases->trace->slices;
+	uint32_t count = steps->device.count;
+	int64_t *idle = sums + (size_t)IDLE * count;
+	struct ss_arena scratch;
+	struct ss_merge merge;
+	struct sets sets;
+	bool whole;
+
+	sets_init(&sets, memory);
+	ss_arena_init(&scratch, memory);
+	whole = ss_merge_init(&merge, phases->trace, device, &scratch);
+	for (uint32_t row = whole ? ss_merge_next(&merge) : SS_NO_ROW; row != SS_NO_ROW;
+	     row = ss_merge_next(&merge))
+		if (ss_kind_on_device(slices->kind[row]))
+			ss_cover_add(&sets.phase[ss_phase_of_launch(phases, row)],
+				     slices->start_ns[row], ss_slice_end(slices, row));
+	for (uint32_t i = 0; i < count; i++)
+		idle[i] = steps->device.items[i].end_ns - steps->device.items[i].start_ns;
+	for (size_t i = 0; i < SS_COUNT(order); i++) {
+		int64_t *own = sums + (size_t)order[i] * count;
+
+		for (size_t k = 0; k < i; k++)
+			ss_cover_subtract(&sets.phase[order[i]], &sets.phase[order[k]]);
+		ss_cover_share(&sets.phase[order[i]], &steps->device, own);
+		for (uint32_t k = 0; k < count; k++)
+			idle[k] -= own[k];
+	}
+	ss_arena_release(&scratch);
+	return sets_release(&sets) && whole;
+}
+
+/* --- rows --------------------------------------------------------------------- */
+
+/* Times of one row's steps; NULL where the axis is not recorded. */
+struct axes {
+	const int64_t *host, *device; /* a run of steps for each part */
+	const struct steps *steps;
+	int64_t device_number;
+};
+
+static int64_t sum(const int64_t *values, uint32_t from, uint32_t to)
+{
+	int64_t total = 0;
+
+	for (uint32_t i = from; i < to; i++)
+		total += values[i];
+	return total;
+}
+
+static int64_t length(const struct ss_cover *steps, uint32_t from, uint32_t to)
+{
+	int64_t total = 0;
+
+	for (uint32_t i = from; i < to; i++)
+		ss_ns_add(&total, steps->items[i].end_ns - steps->items[i].start_ns);
+	return total;
+}
+
+static void add_time(struct ss_table *out, bool known, int64_t part_ns, int64_t whole_ns)
+{
+	if (known) {
+		ss_row_int(out, part_ns);
+		ss_row_share(out, (double)part_ns, (double)whole_ns);
+		return;
+	}
+	ss_row_null(out);
+	ss_row_null(out);
+}
+
+/* The parts of steps from..to that have any time. */
+static void add_rows(const struct axes *axes, bool by_step, uint32_t from, uint32_t to,
+		     struct ss_table *out)
+{
+	const struct steps *steps = axes->steps;
+	uint32_t count = steps->host.count;
+	int64_t host_ns = length(&steps->host, from, to);
+	int64_t device_ns = length(&steps->device, from, to);
+
+	for (int part = 0; part < PARTS; part++) {
+		const int64_t *host = axes->host && part != IDLE ? axes->host + (size_t)part * count
+								 : NULL;
+		const int64_t *device = axes->device ? axes->device + (size_t)part * count : NULL;
+		int64_t own_host_ns = host ? sum(host, from, to) : 0;
+		int64_t own_device_ns = device ? sum(device, from, to) : 0;
+
+		if (!own_host_ns && !own_device_ns)
+			continue;
+		ss_row_begin(out);
+		if (device)
+			ss_row_int(out, axes->device_number);
+		else
+			ss_row_null(out);
+		if (by_step)
+			ss_row_int(out, steps->number[from]);
+		else
+			ss_row_null(out);
+		ss_row_text(out, part == IDLE ? "idle" : ss_phase_name((enum ss_phase)part));
+		add_time(out, host, own_host_ns, host_ns);
+		add_time(out, device, own_device_ns, device_ns);
+		ss_row_end(out);
+	}
+}
+
+static void add_group(const struct axes *axes, uint32_t group, struct ss_table *out)
+{
+	uint32_t count = axes->steps->host.count;
+
+	if (group == GROUP_ALL)
+		add_rows(axes, false, 0, count, out);
+	for (uint32_t i = 0; group == GROUP_STEP && i < count; i++)
+		add_rows(axes, true, i, i + 1, out);
+}
+
+static enum ss_status run_axes(const struct ss_phases *phases, const struct steps *steps,
+			       uint32_t group, struct ss_table *out, struct ss_error *err)
+{
+	struct ss_memory *memory = out->arena->memory;
+	size_t size = (size_t)PARTS * steps->host.count + 1;
+	const uint32_t most = ss_devices_by_step(phases->trace);
+	struct axes axes = { .steps = steps };
+	uint32_t number = 0;
+	int64_t device = INT64_MIN, *sums = SS_ARENA_NEW(out->arena, int64_t, size);
+
+	if (!sums || (phases->main != SS_NO_ROW && !share_host(phases, steps, memory, sums)))
+		return ss_fail_memory(err, "the phases");
+	axes.host = phases->main == SS_NO_ROW ? NULL : sums;
+	for (; ss_device_next(phases->trace, device, &device); number++) {
+		if (number >= most)
+			continue;
+		sums = SS_ARENA_NEW(out->arena, int64_t, size);
+		if (!sums || !share_device(phases, device, steps, memory, sums))
+			return ss_fail_memory(err, "the phases");
+		axes.device = sums;
+		axes.device_number = device;
+		add_group(&axes, group, out);
+	}
+	if (!axes.device)
+		add_group(&axes, group, out);
+	ss_note_devices(out, number > most ? number - most : 0);
+	return SS_OK;
+}
+
+static enum ss_status phases_run(const struct ss_subject *subject, struct ss_table *out,
+				 struct ss_error *err)
+{
+	const struct ss_trace *trace = subject->trace;
+	const struct ss_phases *phases;
+	enum ss_status status;
+	struct steps steps;
+
+	if (!find_steps(trace, out->arena, &steps))
+		return ss_fail_memory(err, "the phases");
+	SS_TRY(ss_bricks_phases(subject->bricks, &phases, err));
+	status = run_axes(phases, &steps, subject->group, out, err);
+	if (out->row_count && !phases->has_ops)
+		ss_note_missing(out, SS_MISSING_OPERATORS);
+	if (out->row_count && phases->has[SS_PHASE_BACKWARD] && !phases->has[SS_PHASE_OPTIMIZER])
+		ss_table_note(out, "No optimizer range is in the file: what follows backward "
+				   "counts as forward. A torch.optim.Optimizer makes them, or "
+				   "record_function(\"optimizer\").");
+	return status;
+}
+
+const struct ss_view ss_view_phases = {
+	.name = "phases",
+	.summary = "Input, forward, backward, optimizer: time of the host and of each device",
+	.empty = "No steps: the file has neither CPU ops nor device events.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "device_ns",
+	.basis = SS_BASIS_STEPS,
+	.bases = { [GROUP_STEP] = SS_BASIS_STEP },
+	.groups = { "all", "step" },
+	.by_moment = true,
+	.run = phases_run,
+};

@@ -1,0 +1,89 @@
+/*
+ * quality.c - view: what is odd about the files, and what was not recorded.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "table/view.h"
+
+/* So much of the writer's own words: two lines of a terminal. */
+#define WARNING_COLUMNS 160
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "oddity", SS_COLUMN_TEXT, "what it is called", SS_COLUMN_KEY },
+	{ "severity", SS_COLUMN_TEXT,
+	  "lost: events are missing; mended: a value was changed; note: good to know; absent: not "
+	  "recorded",
+	  SS_COLUMN_KEY },
+	SS_COLUMN_FILES,
+	{ "count", SS_COLUMN_COUNT, "how often it was met", 0 },
+	{ "first_byte", SS_COLUMN_ID, "where the first stands in the unpacked file",
+	  SS_COLUMN_DETAIL },
+	{ "time_ns", SS_COLUMN_NS, "how much time it is about", SS_COLUMN_DETAIL },
+	{ "share_percent", SS_COLUMN_PERCENT, "that time as a share of the trace's span",
+	  SS_COLUMN_DETAIL },
+	{ "meaning", SS_COLUMN_TEXT, "what it means and what to do", SS_COLUMN_WRAP },
+};
+
+static const char *meaning_of(const struct ss_trace *trace, enum ss_oddity odd,
+			      struct ss_table *out)
+{
+	const struct ss_quality_row *row = &trace->quality.rows[odd];
+	const char *meaning = ss_oddity_info(odd)->meaning;
+
+	if (row->amount_ns >= 0 && trace->span_ns > 0)
+		return ss_table_print(out, "%.1f %% of the span of the trace: %s",
+				      100.0 * (double)row->amount_ns / (double)trace->span_ns,
+				      meaning);
+	if (odd == SS_ODD_TRUNCATED)
+		return ss_table_print(out, "cut at byte %lld: %s", (long long)row->first_byte,
+				      meaning);
+	if (odd == SS_ODD_WRITER_WARNING) {
+		const char *first = ss_strings_text(&trace->texts, trace->info.first_warning);
+		size_t shown = ss_text_prefix(first, strlen(first), WARNING_COLUMNS);
+
+		return ss_table_print(out, "%s: \"%.*s\"", meaning, (int)shown, first);
+	}
+	return meaning;
+}
+
+static enum ss_status quality_run(const struct ss_subject *subject, struct ss_table *out,
+				  struct ss_error *err)
+{
+	const struct ss_trace *trace = subject->trace;
+
+	(void)err;
+	for (int odd = 0; odd < SS_ODD_COUNT; odd++) {
+		const struct ss_quality_row *row = &trace->quality.rows[odd];
+		const struct ss_oddity_info *info = ss_oddity_info((enum ss_oddity)odd);
+
+		if (!row->count || (odd == SS_ODD_NO_RANK && subject->rank_by_name))
+			continue;
+		ss_row_begin(out);
+		ss_row_text(out, info->id);
+		ss_row_text(out, ss_severity_name(info->severity));
+		ss_row_int(out, 1);
+		ss_row_int(out, (int64_t)row->count);
+		ss_row_int_known(out, row->first_byte);
+		ss_row_int_known(out, row->amount_ns);
+		ss_row_number(out,
+			      row->amount_ns < 0 || trace->span_ns <= 0
+				      ? NAN
+				      : 100.0 * (double)row->amount_ns / (double)trace->span_ns);
+		ss_row_text(out, meaning_of(trace, (enum ss_oddity)odd, out));
+		ss_row_end(out);
+	}
+	return SS_OK;
+}
+
+const struct ss_view ss_view_quality = {
+	.name = "quality",
+	.summary = "What is odd about the files, and what was not recorded",
+	.empty = "Nothing odd: every event was read, everything that can be recorded was.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.folds = true,
+	.run = quality_run,
+};

@@ -1,0 +1,590 @@
+/*
+ * roofline.c - view: what operators computed and moved, how fast, and how fast the
+ * device could have been.
+ *
+ * Each call has a shortest time: its FLOPs at the device's peak for their type, or
+ * its bytes at the memory's bandwidth, whichever takes longer. What calls took is
+ * the device time that they launched.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/facts.h"
+#include "analyze/time/roles.h"
+#include "analyze/work/peaks.h"
+#include "analyze/work/work.h"
+#include "table/missing.h"
+#include "table/view.h"
+
+enum { BY_OP, BY_NAME, BY_STEP, BY_KIND };
+
+/* Machines have 16 at most. */
+#define DEVICES_MAX 64
+
+/* Calls of tensors are shorter; lists of hundreds of them are not worth another text. */
+#define SHAPES_MAX 400
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
+	{ "name", SS_COLUMN_TEXT, "the operator, the kind of operators, or the step's name",
+	  SS_COLUMN_SLICES },
+	{ "shapes", SS_COLUMN_TEXT, "sizes of its operands that have some: 32x3 3x8; lists in ()",
+	  0 },
+	{ "calls", SS_COLUMN_COUNT,
+	  "calls that launched something; without a device: those with known FLOPs",
+	  SS_COLUMN_DETAIL },
+	{ "dur_ns", SS_COLUMN_NS, "effective duration of the step", 0 },
+	{ "device_ns", SS_COLUMN_NS, "kernels, copies and memsets that they launched", 0 },
+	{ "host_ns", SS_COLUMN_NS, "time on the CPU; only where there is no device", 0 },
+	{ "peak_percent", SS_COLUMN_PERCENT,
+	  "the shortest time at the device's peaks, of device_ns where it is known",
+	  SS_COLUMN_BAR },
+	{ "mfu_percent", SS_COLUMN_PERCENT,
+	  "FLOPs of the step, of what its devices can do in dur_ns in the type of most of them",
+	  0 },
+	{ "bound", SS_COLUMN_TEXT, "what that shortest time is set by: compute or memory",
+	  SS_COLUMN_EVIDENCE },
+	{ "tflop_per_s", SS_COLUMN_NUMBER,
+	  "10^12 FLOP a second of device_ns where FLOPs are known; of a step: of dur_ns", 0 },
+	{ "gb_per_s", SS_COLUMN_NUMBER, "10^9 bytes a second of device_ns where bytes are known",
+	  SS_COLUMN_DETAIL },
+	{ "dtype", SS_COLUMN_TEXT, "type of the operands, or of most FLOPs",
+	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
+	{ "gflop", SS_COLUMN_NUMBER, "10^9 FLOPs of matrix multiplies, convolutions and attention",
+	  0 },
+	{ "moved_bytes", SS_COLUMN_BYTES, "inputs read once, outputs written once",
+	  SS_COLUMN_DETAIL },
+	{ "flop_per_byte", SS_COLUMN_NUMBER, "arithmetic intensity, of calls with both known",
+	  SS_COLUMN_DETAIL },
+	{ "kind", SS_COLUMN_TEXT, "kind of the operator", SS_COLUMN_DETAIL },
+};
+
+static const char *const kinds[] = {
+	[SS_WORK_OTHER] = "other",
+	[SS_WORK_COMM] = "communication",
+	[SS_WORK_COPY] = "copy",
+	[SS_WORK_ELEMENTWISE] = "elementwise",
+	[SS_WORK_REDUCTION] = "reduction",
+	[SS_WORK_NORM] = "normalization",
+	[SS_WORK_MATMUL] = "matrix multiply",
+	[SS_WORK_CONV] = "convolution",
+	[SS_WORK_ATTENTION] = "attention",
+};
+
+/* What rows are put together by; dtype for those of one operator with sizes. */
+struct key {
+	uint32_t name, dims, dtype;
+};
+
+struct tally {
+	struct key key;
+	uint32_t order;
+	enum ss_work_kind kind;
+	int64_t calls, device_ns, host_ns;
+	int64_t flops_ns, bytes_ns; /* of device_ns, where it is known */
+	double flops, bytes, both_flops, both_bytes;
+	/* of calls whose shortest time is known */
+	int64_t roof_ns;
+	double roof, compute, memory;           /* seconds */
+	double flops_of[SS_DTYPE_OTHER + 1][2]; /* without and with tensor cores */
+};
+
+struct roofline {
+	const struct ss_trace *trace;
+	struct ss_table *out;
+	uint32_t group;
+	const struct ss_ops *ops;
+	const struct ss_works *works;
+	const struct ss_peaks *peaks; /* NULL: not known */
+	uint32_t devices;
+	bool on_device;
+	struct ss_records keys;
+	struct tally *tallies;
+	uint32_t capacity;
+};
+
+/* The step that the row starts in, or the count of steps; they are sorted, without overlap. */
+static uint32_t step_of(const struct ss_trace *trace, uint32_t row)
+{
+	const struct ss_steps *steps = &trace->steps;
+	int64_t at_ns = trace->slices.start_ns[row];
+	uint32_t low = 0, high = steps->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (steps->items[middle].host_start_ns <= at_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && at_ns < steps->items[low - 1].host_end_ns ? low - 1 : steps->count;
+}
+
+static struct key key_of(const struct roofline *view, uint32_t row)
+{
+	const struct ss_slices *slices = &view->trace->slices;
+	const struct ss_work *work = ss_works_of(view->works, row);
+	struct key key = { 0 };
+
+	if (view->group == BY_STEP) {
+		key.name = step_of(view->trace, row);
+	} else if (view->group == BY_KIND) {
+		key.name = view->works->name_kind[slices->name[row]];
+	} else {
+		key.name = slices->name[row];
+		if (view->group == BY_OP && slices->args[row] != SS_NO_ARGS) {
+			const struct ss_op_args *args = ss_records_at(&view->trace->op_args,
+								      slices->args[row]);
+
+			key.dims = args->input_dims;
+			key.dtype = work ? work->dtype : SS_DTYPE_UNKNOWN;
+		}
+	}
+	return key;
+}
+
+/* The tally of a row's group, made when it is the first; NULL: no memory. */
+static struct tally *tally_of(struct roofline *view, struct key key)
+{
+	uint32_t known = view->keys.count;
+	uint32_t id = ss_records_add(&view->keys, &key);
+
+	if (id == SS_NO_ID)
+		return NULL;
+	if (view->keys.count > known) {
+		if (!ss_memory_reserve(view->out->arena->memory, (void **)&view->tallies,
+				       &view->capacity, (size_t)id + 1, sizeof(*view->tallies)))
+			return NULL;
+		view->tallies[id] = (struct tally){ .key = key, .order = id };
+	}
+	return &view->tallies[id];
+}
+
+/* The shortest time of a call. */
+static void add_roof(const struct roofline *view, struct tally *tally, const struct ss_work *work,
+		     bool tensor, int64_t device_ns)
+{
+	double peak = ss_peaks_flops(view->peaks, work->dtype, tensor);
+	double bandwidth = view->peaks->gb_per_s * 1e9;
+	double compute = 0, memory = 0;
+
+	if (!work->has_bytes || bandwidth <= 0 || (work->has_flops && peak <= 0))
+		return;
+	memory = work->moved_bytes / bandwidth;
+	if (work->has_flops)
+		compute = work->flops / peak;
+	tally->compute += compute;
+	tally->memory += memory;
+	tally->roof += compute > memory ? compute : memory;
+	ss_ns_add(&tally->roof_ns, device_ns);
+}
+
+static void add_work(const struct roofline *view, struct tally *tally, uint32_t row)
+{
+	int64_t device_ns = view->works->device_ns[row];
+	const struct ss_work *work = ss_works_of(view->works, row);
+	bool tensor = view->works->tensor[row];
+
+	if (!work)
+		return;
+	if (work->has_flops) {
+		tally->flops += work->flops;
+		ss_ns_add(&tally->flops_ns, device_ns);
+		tally->flops_of[work->dtype][tensor] += work->flops;
+	}
+	if (work->has_bytes) {
+		tally->bytes += work->moved_bytes;
+		ss_ns_add(&tally->bytes_ns, device_ns);
+	}
+	if (work->has_flops && work->has_bytes) {
+		tally->both_flops += work->flops;
+		tally->both_bytes += work->moved_bytes;
+	}
+	/* what goes to or from the host is as fast as the bus, whose peak is not known */
+	if (view->peaks && device_ns > 0 && !view->works->across[row])
+		add_roof(view, tally, work, tensor, device_ns);
+}
+
+/* Calls that launched something; without a device, those whose FLOPs are known. */
+static bool takes_part(const struct roofline *view, uint32_t row)
+{
+	const struct ss_work *work = ss_works_of(view->works, row);
+
+	if (!ss_ops_counts(view->ops, row) || view->works->worker[row] != row)
+		return false;
+	return view->on_device ? view->works->device_ns[row] > 0 : work && work->has_flops;
+}
+
+static bool count(struct roofline *view)
+{
+	for (uint32_t row = 0; row < view->ops->row_count; row++) {
+		struct tally *tally;
+		struct key key;
+
+		if (!takes_part(view, row))
+			continue;
+		key = key_of(view, row);
+		if (view->group == BY_STEP && key.name == view->trace->steps.count)
+			continue;
+		tally = tally_of(view, key);
+		if (!tally)
+			return false;
+		tally->kind = view->works->name_kind[view->trace->slices.name[row]];
+		tally->calls++;
+		ss_ns_add(&tally->device_ns, view->works->device_ns[row]);
+		ss_ns_add(&tally->host_ns, view->trace->slices.dur_ns[row]);
+		add_work(view, tally, row);
+	}
+	return true;
+}
+
+/* The longest first; steps in their order. */
+static int compare(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->device_ns != y->device_ns)
+		return x->device_ns > y->device_ns ? -1 : 1;
+	if (x->host_ns != y->host_ns)
+		return x->host_ns > y->host_ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	return x->key.name < y->key.name ? -1 : x->key.name > y->key.name;
+}
+
+/* The type of most FLOPs, and whether they ran on tensor cores. */
+static enum ss_dtype main_dtype(const struct tally *tally, bool *tensor)
+{
+	enum ss_dtype best = SS_DTYPE_UNKNOWN;
+
+	*tensor = false;
+	for (int dtype = 0; dtype <= SS_DTYPE_OTHER; dtype++)
+		for (int i = 0; i < 2; i++)
+			if (tally->flops_of[dtype][i] > tally->flops_of[best][*tensor]) {
+				best = (enum ss_dtype)dtype;
+				*tensor = i;
+			}
+	return best;
+}
+
+/*
+ * "[[32, 3], [], [3, 8]]" as "32x3 3x8": what has no size tells nothing, and brackets
+ * take the room. What is long (lists of tensors) or odd stays as it was recorded.
+ */
+static const char *shapes_of(struct ss_table *out, const char *text)
+{
+	char buffer[2 * SHAPES_MAX + 2];
+	size_t length = 0;
+	int depth = 0;
+	bool in_list = false;
+	char gap = 0; /* that the next number is set apart by */
+
+	if (strlen(text) > SHAPES_MAX)
+		return text;
+	for (const char *c = text; *c; c++) {
+		if (*c >= '0' && *c <= '9') {
+			if (gap && length && buffer[length - 1] != '(')
+				buffer[length++] = gap;
+			buffer[length++] = *c;
+			gap = 0;
+		} else if (*c == '[') {
+			gap = ' ';
+			if (++depth == 3 && !in_list) {
+				if (length)
+					buffer[length++] = ' ';
+				buffer[length++] = '(';
+				in_list = true;
+			}
+		} else if (*c == ']') {
+			if (--depth == 1 && in_list) {
+				buffer[length++] = ')';
+				in_list = false;
+			}
+		} else if (*c == ',') {
+			gap = gap == ' ' ? gap : 'x';
+		} else if (*c != ' ') {
+			return text;
+		}
+	}
+	return ss_table_print(out, "%.*s", (int)length, buffer);
+}
+
+static void add_names(const struct roofline *view, const struct tally *tally)
+{
+	const struct ss_trace *trace = view->trace;
+	struct ss_table *out = view->out;
+
+	if (view->group == BY_STEP) {
+		ss_row_int(out, tally->key.name);
+		ss_row_text(out, ss_strings_text(&trace->names,
+						 trace->steps.items[tally->key.name].name));
+	} else {
+		ss_row_null(out);
+		ss_row_text(out, view->group == BY_KIND
+					 ? kinds[tally->key.name]
+					 : ss_strings_text(&trace->names, tally->key.name));
+	}
+	ss_row_text(out, shapes_of(out, ss_strings_text(&trace->texts, tally->key.dims)));
+	ss_row_int(out, tally->calls);
+}
+
+/* FLOPs of a step that its devices could have done in its time. */
+static double possible_flops(const struct roofline *view, const struct tally *tally, int64_t dur_ns)
+{
+	bool tensor;
+	enum ss_dtype dtype = main_dtype(tally, &tensor);
+
+	if (!view->peaks)
+		return 0;
+	return ss_peaks_flops(view->peaks, dtype, tensor) * view->devices * (double)dur_ns / 1e9;
+}
+
+static void add_times(const struct roofline *view, const struct tally *tally, int64_t dur_ns)
+{
+	struct ss_table *out = view->out;
+
+	ss_row_int_known(out, view->group == BY_STEP ? dur_ns : -1);
+	ss_row_int_known(out, view->on_device ? tally->device_ns : -1);
+	ss_row_int_known(out, view->on_device ? -1 : tally->host_ns);
+	ss_row_share(out, tally->roof * 1e9, (double)tally->roof_ns);
+	if (view->group == BY_STEP && tally->flops > 0)
+		ss_row_share(out, tally->flops, possible_flops(view, tally, dur_ns));
+	else
+		ss_row_null(out);
+	ss_row_text(out, !tally->roof_ns                  ? NULL
+			 : tally->compute > tally->memory ? "compute"
+							  : "memory");
+}
+
+static void add_rates(const struct roofline *view, const struct tally *tally, int64_t dur_ns)
+{
+	struct ss_table *out = view->out;
+	enum ss_dtype dtype;
+	bool tensor;
+
+	if (view->group != BY_STEP)
+		ss_row_rate(out, tally->flops / 1e3, (double)tally->flops_ns);
+	else if (view->on_device && tally->flops > 0)
+		ss_row_rate(out, tally->flops / 1e3, (double)dur_ns);
+	else
+		ss_row_null(out);
+	ss_row_rate(out, tally->bytes, (double)tally->bytes_ns);
+	dtype = main_dtype(tally, &tensor);
+	ss_row_text(out, ss_dtype_name(dtype ? dtype : (enum ss_dtype)tally->key.dtype));
+}
+
+static void add(const struct roofline *view, const struct tally *tally)
+{
+	const struct ss_step *step = view->group == BY_STEP
+					     ? &view->trace->steps.items[tally->key.name]
+					     : NULL;
+	int64_t dur_ns = step ? step->end_ns - step->start_ns : 0;
+	struct ss_table *out = view->out;
+
+	ss_row_begin(out);
+	add_names(view, tally);
+	add_times(view, tally, dur_ns);
+	add_rates(view, tally, dur_ns);
+	if (tally->flops > 0)
+		ss_row_number(out, tally->flops / 1e9);
+	else
+		ss_row_null(out);
+	ss_row_int_known(out, tally->bytes > 0 && tally->bytes < 9e18 ? (int64_t)tally->bytes : -1);
+	ss_row_rate(out, tally->both_flops, tally->both_bytes);
+	ss_row_text(out, view->group == BY_STEP ? NULL : kinds[tally->kind]);
+	ss_row_end(out);
+}
+
+/* A name that all listed devices have; ROCm numbers those that worked differently. */
+static const char *common_name(const struct ss_trace *trace)
+{
+	const struct ss_device *devices = trace->info.devices;
+
+	for (uint32_t i = 1; i < trace->info.device_count; i++)
+		if (devices[i].name != devices[0].name)
+			return "";
+	return trace->info.device_count ? ss_strings_text(&trace->texts, devices[0].name) : "";
+}
+
+static const char *name_of(const struct ss_trace *trace, int64_t device)
+{
+	for (uint32_t i = 0; i < trace->info.device_count; i++)
+		if (trace->info.devices[i].id == device)
+			return ss_strings_text(&trace->texts, trace->info.devices[i].name);
+	return common_name(trace);
+}
+
+/* The name of the devices that worked, or "" when it is not one; *count of them. */
+static const char *device_name(const struct ss_trace *trace, uint32_t *count)
+{
+	const char *name = NULL;
+	int64_t device = INT64_MIN;
+
+	/* more than a machine has: finding each takes a pass over the tracks */
+	for (*count = 0; *count < DEVICES_MAX && ss_device_next(trace, device, &device); ++*count) {
+		const char *found = name_of(trace, device);
+
+		if (name && strcmp(name, found) != 0)
+			return "";
+		name = found;
+	}
+	return name && *count < DEVICES_MAX ? name : "";
+}
+
+static bool has_shapes(const struct ss_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->op_args.count; i++) {
+		const struct ss_op_args *args = ss_records_at(&trace->op_args, i);
+
+		if (args->input_dims)
+			return true;
+	}
+	return false;
+}
+
+static void note_device(const struct roofline *view, const char *name)
+{
+	struct ss_table *out = view->out;
+
+	if (!view->on_device)
+		ss_table_note(out, "There is no device in this file: FLOPs stand beside the time "
+				   "on the CPU, and nothing is compared with peaks.");
+	else if (!*name)
+		ss_table_note(out, "The device's name is not recorded: its peaks are not known.");
+	else if (!view->peaks)
+		ss_table_note(out,
+			      "The peaks of \"%s\" are not known: "
+			      "src/analyze/work/peaks.c is where to add them.",
+			      name);
+}
+
+/* Rates above the peaks have reasons, which differ. */
+static void note_excess(struct ss_table *out, const struct tally *tallies, uint32_t count)
+{
+	bool compute = false, memory = false;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (tallies[i].roof * 1e9 > (double)tallies[i].roof_ns) {
+			compute |= tallies[i].compute > tallies[i].memory;
+			memory |= tallies[i].compute <= tallies[i].memory;
+		}
+	if (memory)
+		ss_table_note(out, "Above 100 %% and bound by memory: data came from caches, or "
+				   "tensors were expanded and the file has no strides.");
+	if (compute)
+		ss_table_note(out,
+			      "Above 100 %% and bound by compute: the kernels did less than "
+			      "the formula says (Winograd), or the device's peak is not right.");
+}
+
+static void note_coverage(const struct roofline *view)
+{
+	int64_t all_ns = 0, flops_ns = 0, bytes_ns = 0;
+
+	for (uint32_t i = 0; i < view->keys.count; i++) {
+		ss_ns_add(&all_ns, view->tallies[i].device_ns);
+		ss_ns_add(&flops_ns, view->tallies[i].flops_ns);
+		ss_ns_add(&bytes_ns, view->tallies[i].bytes_ns);
+	}
+	if (all_ns > 0)
+		ss_table_note(view->out,
+			      "FLOPs are known for %.1f %% of the device time of operators, bytes "
+			      "for %.1f %%.",
+			      100 * (double)flops_ns / (double)all_ns,
+			      100 * (double)bytes_ns / (double)all_ns);
+}
+
+/* Calls that compute much, as their names say, and whose FLOPs are not known. */
+static void note_unknown(const struct roofline *view)
+{
+	uint32_t longest = SS_NO_ROW;
+	int64_t calls = 0;
+
+	for (uint32_t row = 0; row < view->ops->row_count; row++) {
+		const struct ss_work *work = ss_works_of(view->works, row);
+
+		if (!view->on_device || !takes_part(view, row) || (work && work->has_flops) ||
+		    view->works->name_kind[view->trace->slices.name[row]] < SS_WORK_MATMUL)
+			continue;
+		calls++;
+		if (longest == SS_NO_ROW ||
+		    view->works->device_ns[row] > view->works->device_ns[longest])
+			longest = row;
+	}
+	if (calls)
+		ss_table_note(view->out,
+			      "FLOPs of %lld calls are not known, the longest of %s: sums and "
+			      "mfu_percent leave them out.",
+			      (long long)calls,
+			      ss_strings_text(&view->trace->names,
+					      view->trace->slices.name[longest]));
+}
+
+static void add_all(struct roofline *view, const char *device)
+{
+	uint32_t count = view->keys.count;
+
+	if (count)
+		qsort(view->tallies, count, sizeof(*view->tallies),
+		      view->group == BY_STEP ? compare_steps : compare);
+	for (uint32_t i = 0; i < count; i++)
+		add(view, &view->tallies[i]);
+	if (!has_shapes(view->trace)) {
+		ss_note_missing(view->out, SS_MISSING_SHAPES);
+		return;
+	}
+	note_device(view, device);
+	if (count)
+		note_excess(view->out, view->tallies, count);
+	note_coverage(view);
+	note_unknown(view);
+}
+
+static enum ss_status run_on(struct roofline *view, struct ss_error *err)
+{
+	struct ss_memory *memory = view->out->arena->memory;
+	const char *device = device_name(view->trace, &view->devices);
+	enum ss_status status = SS_OK;
+
+	view->on_device = view->trace->device_event_count > 0;
+	view->peaks = *device ? ss_peaks_find(device) : NULL;
+	if (!ss_records_init(&view->keys, memory, sizeof(struct key)) || !count(view))
+		status = ss_fail_memory(err, "the roofline");
+	else
+		add_all(view, device);
+	ss_records_release(&view->keys);
+	ss_memory_free(memory, view->tallies, view->capacity * sizeof(*view->tallies));
+	return status;
+}
+
+static enum ss_status roofline_run(const struct ss_subject *subject, struct ss_table *out,
+				   struct ss_error *err)
+{
+	struct roofline view = { .trace = subject->trace, .out = out, .group = subject->group };
+
+	SS_TRY(ss_bricks_ops(subject->bricks, &view.ops, err));
+	SS_TRY(ss_bricks_works(subject->bricks, &view.works, err));
+	return run_on(&view, err);
+}
+
+const struct ss_view ss_view_roofline = {
+	.name = "roofline",
+	.summary = "What operators compute and move, how fast, and how fast the device could be",
+	.empty = "No operators with device time or known FLOPs: record shapes, CPU and CUDA.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "calls dur_ns device_ns host_ns gflop",
+	.basis = SS_BASIS_FILE,
+	.bases = { [BY_STEP] = SS_BASIS_STEP },
+	.groups = { "op", "name", "step", "kind" },
+	.order = { "device_ns", "host_ns" },
+	.own_order = 1u << BY_STEP,
+	.run = roofline_run,
+};

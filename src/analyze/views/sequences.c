@@ -1,0 +1,325 @@
+/*
+ * sequences.c - view: kernels that follow each other again and again on a stream:
+ * what could be one kernel.
+ *
+ * Sequences end at steps, communication, copies and memsets, and are at most 8
+ * kernels long: steps repeat as a whole, and what is longer is no kernel any more.
+ * A sequence must come twice a step on average, and three times: what comes once a
+ * step would be all of it. Calls do not overlap, and no sequence is listed as a part
+ * of another (repeats.h).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/facts.h"
+#include "analyze/host/ops.h"
+#include "analyze/host/repeats.h"
+#include "analyze/kernel/names.h"
+#include "base/text.h"
+#include "table/view.h"
+
+#define LONGEST 8
+#define LEAST_CALLS 3
+#define LEAST_CALLS_PER_STEP 2
+
+/* Of each name in a sequence: 8 of them fill half a page already. */
+#define NAME_COLUMNS 60
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "share_percent", SS_COLUMN_PERCENT, "its total, of that of all kernels of the file",
+	  SS_COLUMN_BAR },
+	{ "calls", SS_COLUMN_COUNT, "how often it ran, without overlap", 0 },
+	{ "kernels", SS_COLUMN_COUNT, "how many kernels it has", 0 },
+	{ "total_ns", SS_COLUMN_NS, "sum of the durations of its kernels", 0 },
+	{ "mean_ns", SS_COLUMN_NS, "mean duration of its kernels", 0 },
+	{ "span_ns", SS_COLUMN_NS, "from the start of the first to the end of the last, summed",
+	  SS_COLUMN_DETAIL },
+	{ "gap_ns", SS_COLUMN_NS, "of the span, when none of its kernels ran", 0 },
+	{ "op", SS_COLUMN_TEXT,
+	  "the outermost operator that launches all of it, where it is always the same",
+	  SS_COLUMN_SLICES },
+	{ "sequence", SS_COLUMN_TEXT, "the kernels in their order",
+	  SS_COLUMN_WRAP | SS_COLUMN_KERNELS },
+};
+
+/* Compared as bytes; UINT32_MAX behind the last. */
+struct names {
+	uint32_t id[LONGEST];
+};
+
+#define NO_OP UINT32_MAX
+
+struct tally {
+	uint32_t pattern; /* number, in the order of first appearance */
+	uint32_t length;
+	uint32_t op; /* name, or NO_OP: not always the same */
+	int64_t calls, total_ns, span_ns, gap_ns;
+};
+
+struct sequences {
+	const struct ss_trace *trace;
+	struct ss_table *out;
+	const struct ss_ops *ops;
+	uint32_t *rows; /* device row of each kernel that was added */
+	uint32_t row_count, row_capacity;
+	uint32_t *root; /* outermost operator of each host row, or SS_NO_ROW */
+	struct ss_repeats repeats;
+	struct ss_records patterns;
+	struct tally *tallies;
+	uint32_t tally_capacity;
+	int64_t all_ns; /* of all kernels */
+};
+
+/* Steps that begin before or with this moment; moments of a track never go back. */
+static void pass_steps(const struct ss_steps *steps, int64_t at_ns, uint32_t *passed)
+{
+	while (*passed < steps->count && steps->items[*passed].start_ns <= at_ns)
+		(*passed)++;
+}
+
+/* All compute kernels, stream after stream. */
+static bool add_kernels(struct sequences *sequences)
+{
+	const struct ss_trace *trace = sequences->trace;
+	const struct ss_slices *slices = &trace->slices;
+	struct ss_memory *memory = sequences->out->arena->memory;
+	uint32_t track = UINT32_MAX, passed = 0;
+	bool starts = true;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t before = passed;
+
+		if (!ss_kind_on_device(slices->kind[row]))
+			continue;
+		if (slices->track[row] != track) {
+			track = slices->track[row];
+			before = passed = 0;
+			starts = true;
+		}
+		if (ss_kind_is_kernel(slices->kind[row]))
+			ss_ns_add(&sequences->all_ns, slices->dur_ns[row]);
+		pass_steps(&trace->steps, slices->start_ns[row], &passed);
+		starts |= passed != before || slices->kind[row] != SS_KIND_KERNEL;
+		if (slices->kind[row] != SS_KIND_KERNEL)
+			continue;
+		if (!ss_memory_reserve(memory, (void **)&sequences->rows, &sequences->row_capacity,
+				       (size_t)sequences->row_count + 1, sizeof(uint32_t)) ||
+		    !ss_repeats_add(&sequences->repeats, slices->name[row], starts))
+			return false;
+		sequences->rows[sequences->row_count++] = row;
+		starts = false;
+	}
+	return true;
+}
+
+/* Parents stand before their children. */
+static bool find_roots(struct sequences *sequences)
+{
+	const struct ss_ops *ops = sequences->ops;
+
+	sequences->root = ss_memory_resize(ops->memory, NULL, 0,
+					   ((size_t)ops->row_count + 1) * sizeof(uint32_t));
+	if (!sequences->root)
+		return false;
+	for (uint32_t row = 0; row < ops->row_count; row++) {
+		uint32_t owner = ops->owner[row];
+
+		if (owner == SS_NO_ROW)
+			sequences->root[row] = sequences->trace->slices.kind[row] == SS_KIND_OP
+						       ? row
+						       : SS_NO_ROW;
+		else
+			sequences->root[row] = owner;
+	}
+	for (uint32_t row = 0; row < ops->row_count; row++) {
+		uint32_t root = sequences->root[row];
+
+		if (root != SS_NO_ROW && root < row)
+			sequences->root[row] = sequences->root[root];
+	}
+	/* a call that is longer than its operator stands before it */
+	for (uint32_t row = 0; row < ops->row_count; row++)
+		if (sequences->root[row] != SS_NO_ROW && sequences->root[row] > row)
+			sequences->root[row] = sequences->root[sequences->root[row]];
+	return true;
+}
+
+/* The outermost operator that launched all kernels of the run: its name, or NO_OP. */
+static uint32_t op_of(const struct sequences *sequences, const struct ss_run *run)
+{
+	const struct ss_slices *slices = &sequences->trace->slices;
+	uint32_t common = SS_NO_ROW;
+
+	for (uint32_t i = 0; i < run->length; i++) {
+		uint32_t launch = slices->link[sequences->rows[run->first + i]], root;
+
+		if (launch == SS_NO_ROW || launch >= sequences->ops->row_count)
+			return NO_OP;
+		root = sequences->root[launch];
+		if (root == SS_NO_ROW || (i && root != common))
+			return NO_OP;
+		common = root;
+	}
+	return slices->name[common];
+}
+
+static void count_run(const struct sequences *sequences, const struct ss_run *run,
+		      struct tally *tally)
+{
+	const struct ss_slices *slices = &sequences->trace->slices;
+	int64_t start_ns = slices->start_ns[sequences->rows[run->first]], end_ns = start_ns;
+
+	for (uint32_t i = 0; i < run->length; i++) {
+		uint32_t row = sequences->rows[run->first + i];
+
+		if (slices->start_ns[row] > end_ns)
+			ss_ns_add(&tally->gap_ns, slices->start_ns[row] - end_ns);
+		if (ss_slice_end(slices, row) > end_ns)
+			end_ns = ss_slice_end(slices, row);
+		ss_ns_add(&tally->total_ns, slices->dur_ns[row]);
+	}
+	ss_ns_add(&tally->span_ns, end_ns - start_ns);
+	if (tally->calls++ == 0)
+		tally->op = op_of(sequences, run);
+	else if (tally->op != NO_OP && tally->op != op_of(sequences, run))
+		tally->op = NO_OP;
+}
+
+/* Runs of the same kernels are one sequence, however they were joined. */
+static bool count(struct sequences *sequences)
+{
+	struct ss_memory *memory = sequences->out->arena->memory;
+
+	for (uint32_t i = 0; i < sequences->repeats.count; i++) {
+		const struct ss_run *run = &sequences->repeats.runs[i];
+		uint32_t known = sequences->patterns.count, id;
+		struct names names;
+
+		if (run->length < 2)
+			continue;
+		memset(&names, 0xff, sizeof(names));
+		for (uint32_t at = 0; at < run->length; at++)
+			names.id[at] =
+				sequences->trace->slices.name[sequences->rows[run->first + at]];
+		id = ss_records_add(&sequences->patterns, &names);
+		if (id == SS_NO_ID || !ss_memory_reserve(memory, (void **)&sequences->tallies,
+							 &sequences->tally_capacity, (size_t)id + 1,
+							 sizeof(*sequences->tallies)))
+			return false;
+		if (id == known)
+			sequences->tallies[id] = (struct tally){ .pattern = id,
+								 .length = run->length };
+		count_run(sequences, run, &sequences->tallies[id]);
+	}
+	return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return x->pattern < y->pattern ? -1 : x->pattern > y->pattern;
+}
+
+/* "a -> b x 3 -> c" */
+static const char *sequence_text(const struct sequences *sequences,
+				 const struct ss_kernel_name *kernels, const struct tally *tally)
+{
+	const struct names *names = ss_records_at(&sequences->patterns, tally->pattern);
+	const char *text = "";
+
+	for (uint32_t i = 0; i < tally->length;) {
+		const char *name = kernels[names->id[i]].text;
+		size_t length = strlen(name), shown = ss_text_prefix(name, length, NAME_COLUMNS);
+		uint32_t same = 1;
+
+		while (i + same < tally->length && names->id[i + same] == names->id[i])
+			same++;
+		text = ss_table_print(sequences->out, "%s%s%.*s%s", text, i ? " -> " : "",
+				      (int)shown, name, shown < length ? "..." : "");
+		if (same > 1)
+			text = ss_table_print(sequences->out, "%s x %u", text, same);
+		i += same;
+	}
+	return text;
+}
+
+static void add(const struct sequences *sequences, const struct ss_kernel_name *kernels,
+		const struct tally *tally)
+{
+	const struct ss_trace *trace = sequences->trace;
+	struct ss_table *out = sequences->out;
+	double mean = (double)tally->total_ns / (double)tally->calls / (double)tally->length;
+
+	ss_row_begin(out);
+	ss_row_share(out, (double)tally->total_ns, (double)sequences->all_ns);
+	ss_row_int(out, tally->calls);
+	ss_row_int(out, tally->length);
+	ss_row_int(out, tally->total_ns);
+	ss_row_int(out, (int64_t)(mean + 0.5));
+	ss_row_int(out, tally->span_ns);
+	ss_row_int(out, tally->gap_ns);
+	ss_row_text(out, tally->op == NO_OP ? NULL : ss_strings_text(&trace->names, tally->op));
+	ss_row_text(out, sequence_text(sequences, kernels, tally));
+	ss_row_end(out);
+}
+
+static bool tell(struct sequences *sequences)
+{
+	const struct ss_trace *trace = sequences->trace;
+	struct ss_memory *memory = sequences->out->arena->memory;
+	struct ss_kernel_name *kernels = ss_kernel_names(trace, sequences->out->arena);
+	uint64_t least = (uint64_t)trace->steps.count * LEAST_CALLS_PER_STEP;
+
+	if (least < LEAST_CALLS)
+		least = LEAST_CALLS;
+	if (!kernels || !add_kernels(sequences) || !find_roots(sequences) ||
+	    !ss_repeats_find(&sequences->repeats, trace->names.count, LONGEST, least) ||
+	    !ss_records_init(&sequences->patterns, memory, sizeof(struct names)) ||
+	    !count(sequences))
+		return false;
+	if (sequences->patterns.count)
+		qsort(sequences->tallies, sequences->patterns.count, sizeof(*sequences->tallies),
+		      compare);
+	for (uint32_t i = 0; i < sequences->patterns.count; i++)
+		if ((uint64_t)sequences->tallies[i].calls >= least)
+			add(sequences, kernels, &sequences->tallies[i]);
+	return true;
+}
+
+static enum ss_status sequences_run(const struct ss_subject *subject, struct ss_table *out,
+				    struct ss_error *err)
+{
+	struct ss_memory *memory = out->arena->memory;
+	struct sequences sequences = { .trace = subject->trace,
+				       .out = out,
+				       .repeats = { .memory = memory } };
+	size_t host_rows;
+	bool told;
+
+	SS_TRY(ss_bricks_ops(subject->bricks, &sequences.ops, err));
+	host_rows = (size_t)sequences.ops->row_count + 1;
+	told = tell(&sequences);
+	ss_memory_free(memory, sequences.rows, (size_t)sequences.row_capacity * sizeof(uint32_t));
+	ss_memory_free(memory, sequences.root, host_rows * sizeof(uint32_t));
+	ss_memory_free(memory, sequences.tallies,
+		       (size_t)sequences.tally_capacity * sizeof(*sequences.tallies));
+	ss_repeats_release(&sequences.repeats);
+	ss_records_release(&sequences.patterns);
+	return told ? SS_OK : ss_fail_memory(err, "the sequences");
+}
+
+const struct ss_view ss_view_sequences = {
+	.name = "sequences",
+	.summary = "Kernels that follow each other again and again: what could be one kernel",
+	.empty = "No sequence of kernels comes twice a step, or no kernels: ProfilerActivity.CUDA "
+		 "records them.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.order = { "total_ns" },
+	.basis = SS_BASIS_FILE,
+	.run = sequences_run,
+};

@@ -1,0 +1,335 @@
+/*
+ * stacks.c - view: stacks with the device or host time under them, as flame graphs
+ * want them, or merged into a tree.
+ */
+#include <stdlib.h>
+
+#include "analyze/host/stack_tree.h"
+#include "table/missing.h"
+#include "table/view.h"
+
+enum { GROUP_DEVICE, GROUP_HOST, GROUP_TREE };
+
+/*
+ * A hundred thousand stacks of sixty frames would be hundreds of megabytes of text: the
+ * greatest stacks get this much, the rest is summed. Real files need a tenth.
+ */
+#define TEXT_BYTES_MAX (64u << 20)
+
+/*
+ * What is below a hundredth of all time is no branch of the tree, and a frame that keeps
+ * less than a hundredth of its own time only passes it on.
+ */
+#define BRANCH_PARTS 100
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "frame", SS_COLUMN_TEXT, "in the tree: the frame, indented by its depth",
+	  SS_COLUMN_SLICES },
+	{ "stack", SS_COLUMN_TEXT, "its frames, outermost first: thread;frame;frame;kernel", 0 },
+	{ "time_ns", SS_COLUMN_NS,
+	  "device time launched under it, or its own host time; in the tree with all below", 0 },
+	{ "share_percent", SS_COLUMN_PERCENT, "its time, of that of all stacks", SS_COLUMN_BAR },
+	{ "self_ns", SS_COLUMN_NS, "in the tree: time that is in no row below it", 0 },
+	{ "calls", SS_COLUMN_COUNT, "kernels, copies and memsets; of host time: calls", 0 },
+	{ "frames", SS_COLUMN_COUNT,
+	  "in the tree: frames that this row stands for, one in the other; the last is shown", 0 },
+	{ "leaf", SS_COLUMN_TEXT, "the last frame: the kernel, or who took the time",
+	  SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
+	{ "depth", SS_COLUMN_COUNT, "in the tree: rows above it", SS_COLUMN_DETAIL },
+	{ "path", SS_COLUMN_TEXT, "in the tree: its stack", SS_COLUMN_DETAIL },
+};
+
+struct item {
+	int64_t weight;
+	uint32_t parent, node;
+};
+
+struct printer {
+	struct ss_stack_tree tree;
+	struct ss_table *out;
+	struct ss_arena scratch;
+	uint64_t text_bytes; /* printed so far */
+	/* the tree: per node */
+	uint32_t *child, *next; /* of those that are shown */
+	uint32_t *depth, *branches, *small;
+	int64_t *small_ns; /* in children that are not shown */
+};
+
+/* By parent, then the greatest first, then in the order of their first appearance. */
+static int compare(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* A cell with the whole stack, if there is room for its text. */
+static void add_text(struct printer *printer, uint32_t node)
+{
+	uint64_t bytes = printer->tree.nodes[node].text_bytes;
+	const char *text = NULL;
+
+	if (bytes <= TEXT_BYTES_MAX - printer->text_bytes) {
+		printer->text_bytes += bytes;
+		text = ss_stack_text(&printer->tree, node, printer->out->arena);
+		printer->out->failed |= !text;
+	}
+	ss_row_text(printer->out, text);
+}
+
+static void add_leaf(struct printer *printer, uint32_t node)
+{
+	struct ss_string frame = ss_stack_frame(&printer->tree, node);
+
+	ss_row_text(printer->out,
+		    ss_table_print(printer->out, "%.*s", (int)frame.length, frame.text));
+}
+
+/* One folded stack; SS_NO_ID: the rest of them. */
+static void add_stack(struct printer *printer, uint32_t node, int64_t time_ns, int64_t calls)
+{
+	struct ss_table *out = printer->out;
+
+	ss_row_begin(out);
+	ss_row_null(out);
+	if (node == SS_NO_ID)
+		ss_row_text(out, "(other)");
+	else
+		add_text(printer, node);
+	ss_row_int(out, time_ns);
+	ss_row_share(out, (double)time_ns, (double)printer->tree.all_ns);
+	ss_row_null(out);
+	ss_row_int(out, calls);
+	ss_row_null(out);
+	if (node == SS_NO_ID)
+		ss_row_null(out);
+	else
+		add_leaf(printer, node);
+	ss_row_null(out);
+	ss_row_null(out);
+	ss_row_end(out);
+}
+
+static bool add_stacks(struct printer *printer)
+{
+	const struct ss_stack_tree *tree = &printer->tree;
+	struct item *items = SS_ARENA_NEW(&printer->scratch, struct item, (size_t)tree->count + 1);
+	int64_t rest_ns = 0, rest_calls = 0;
+	uint32_t used = 0, shown = 0;
+
+	if (!items)
+		return false;
+	for (uint32_t i = 0; i < tree->count; i++)
+		if (tree->nodes[i].self_ns)
+			items[used++] = (struct item){ tree->nodes[i].self_ns, 0, i };
+	qsort(items, used, sizeof(*items), compare);
+	for (; shown < used; shown++) {
+		const struct ss_stack *stack = &tree->nodes[items[shown].node];
+
+		if (stack->text_bytes > TEXT_BYTES_MAX - printer->text_bytes)
+			break;
+		add_stack(printer, items[shown].node, stack->self_ns, stack->calls);
+	}
+	for (uint32_t i = shown; i < used; i++) {
+		ss_ns_add(&rest_ns, tree->nodes[items[i].node].self_ns);
+		rest_calls += tree->nodes[items[i].node].calls;
+	}
+	if (shown == used)
+		return true;
+	add_stack(printer, SS_NO_ID, rest_ns, rest_calls);
+	ss_table_note(printer->out,
+		      "%u more stacks are summed as (other): their text would be beyond %u MB.",
+		      used - shown, TEXT_BYTES_MAX >> 20);
+	return true;
+}
+
+static int64_t limit_ns(const struct printer *printer)
+{
+	int64_t limit = printer->tree.all_ns / BRANCH_PARTS;
+
+	return limit > 0 ? limit : 1;
+}
+
+/* Links the nodes that are shown; a shown node's parent is shown as well. */
+static bool link_branches(struct printer *printer, uint32_t *first)
+{
+	const struct ss_stack_tree *tree = &printer->tree;
+	size_t count = (size_t)tree->count + 1;
+	struct item *items = SS_ARENA_NEW(&printer->scratch, struct item, count);
+	uint32_t used = 0;
+
+	printer->child = SS_ARENA_NEW(&printer->scratch, uint32_t, count);
+	printer->next = SS_ARENA_NEW(&printer->scratch, uint32_t, count);
+	printer->depth = SS_ARENA_NEW(&printer->scratch, uint32_t, count);
+	printer->branches = SS_ARENA_NEW(&printer->scratch, uint32_t, count);
+	printer->small = SS_ARENA_NEW(&printer->scratch, uint32_t, count);
+	printer->small_ns = SS_ARENA_NEW(&printer->scratch, int64_t, count);
+	if (!items || !printer->child || !printer->next || !printer->depth || !printer->branches ||
+	    !printer->small || !printer->small_ns)
+		return false;
+	for (uint32_t i = 0; i < tree->count; i++) {
+		uint32_t parent = tree->nodes[i].parent;
+		uint32_t above = parent == SS_NO_ID ? tree->count : parent;
+
+		printer->child[i] = printer->next[i] = SS_NO_ID;
+		if (tree->nodes[i].total_ns >= limit_ns(printer)) {
+			items[used++] = (struct item){ tree->nodes[i].total_ns, parent, i };
+			printer->branches[above]++;
+		} else if (tree->nodes[i].total_ns) {
+			printer->small[above]++;
+			ss_ns_add(&printer->small_ns[above], tree->nodes[i].total_ns);
+		}
+	}
+	qsort(items, used, sizeof(*items), compare);
+	*first = SS_NO_ID;
+	for (uint32_t i = used; i-- > 0;) {
+		uint32_t *head = items[i].parent == SS_NO_ID ? first
+							     : &printer->child[items[i].parent];
+
+		printer->next[items[i].node] = *head;
+		*head = items[i].node;
+	}
+	return true;
+}
+
+/* A row of the tree; SS_NO_ID: `small` branches that are too small. */
+static void add_branch(struct printer *printer, uint32_t node, int64_t time_ns, int64_t self_ns,
+		       uint32_t frames, uint32_t depth, uint32_t small)
+{
+	struct ss_table *out = printer->out;
+	struct ss_string frame = { 0 };
+
+	if (node != SS_NO_ID)
+		frame = ss_stack_frame(&printer->tree, node);
+	ss_row_begin(out);
+	if (node == SS_NO_ID)
+		ss_row_text(out, ss_table_print(out, "%*s(%u smaller)", (int)depth * 2, "", small));
+	else
+		ss_row_text(out, ss_table_print(out, "%*s%.*s", (int)depth * 2, "",
+						(int)frame.length, frame.text));
+	ss_row_null(out);
+	ss_row_int(out, time_ns);
+	ss_row_share(out, (double)time_ns, (double)printer->tree.all_ns);
+	ss_row_int(out, self_ns);
+	ss_row_null(out);
+	if (node == SS_NO_ID) {
+		ss_row_null(out);
+		ss_row_null(out);
+		ss_row_int(out, depth);
+		ss_row_null(out);
+	} else {
+		ss_row_int(out, frames);
+		add_leaf(printer, node);
+		ss_row_int(out, depth);
+		add_text(printer, node);
+	}
+	ss_row_end(out);
+}
+
+/* The small branches of a node; few of them are in its self time already. */
+static void add_small(struct printer *printer, uint32_t node)
+{
+	uint32_t at = node == SS_NO_ID ? printer->tree.count : node;
+	uint32_t depth = node == SS_NO_ID ? 0 : printer->depth[node] + 1;
+
+	if (!printer->small_ns[at] ||
+	    (node != SS_NO_ID && printer->small_ns[at] < limit_ns(printer)))
+		return;
+	add_branch(printer, SS_NO_ID, printer->small_ns[at], printer->small_ns[at], 0, depth,
+		   printer->small[at]);
+}
+
+/*
+ * A row for a node. Frames that only pass their time on to one other frame have no row
+ * of their own: a hundred frames of libraries would hide the few that matter. Returns
+ * the last frame.
+ */
+static uint32_t add_chain(struct printer *printer, uint32_t node, uint32_t depth)
+{
+	const struct ss_stack *nodes = printer->tree.nodes;
+	int64_t self_ns = 0, limit = limit_ns(printer);
+	uint32_t last = node, frames = 1;
+
+	for (;; last = printer->child[last], frames++) {
+		int64_t own_ns = nodes[last].self_ns + printer->small_ns[last];
+
+		printer->depth[last] = depth;
+		if (nodes[last].parent == SS_NO_ID || printer->branches[last] != 1 ||
+		    own_ns > nodes[last].total_ns / BRANCH_PARTS)
+			break;
+		ss_ns_add(&self_ns, own_ns);
+		printer->small_ns[last] = 0;
+	}
+	ss_ns_add(&self_ns, nodes[last].self_ns);
+	if (printer->small_ns[last] < limit)
+		ss_ns_add(&self_ns, printer->small_ns[last]);
+	add_branch(printer, last, nodes[node].total_ns, self_ns, frames, depth, 0);
+	return last;
+}
+
+/* Depth first, greatest first, the small ones behind their greater neighbours. */
+static bool add_tree(struct printer *printer)
+{
+	const struct ss_stack *nodes = printer->tree.nodes;
+	uint32_t node;
+
+	if (!link_branches(printer, &node))
+		return false;
+	while (node != SS_NO_ID) {
+		uint32_t parent = nodes[node].parent;
+		uint32_t depth = parent == SS_NO_ID ? 0 : printer->depth[parent] + 1;
+		uint32_t up = add_chain(printer, node, depth);
+
+		node = printer->child[up];
+		while (node == SS_NO_ID && up != SS_NO_ID) {
+			add_small(printer, up);
+			node = printer->next[up];
+			up = nodes[up].parent;
+		}
+	}
+	add_small(printer, SS_NO_ID);
+	return true;
+}
+
+static enum ss_status stacks_run(const struct ss_subject *subject, struct ss_table *out,
+				 struct ss_error *err)
+{
+	const struct ss_trace *trace = subject->trace;
+	bool device = trace->device_event_count > 0 && subject->group != GROUP_HOST;
+	struct printer printer = { .out = out };
+	bool whole, has_lines;
+
+	SS_TRY(ss_stack_tree_init(&printer.tree, trace, device ? SS_STACK_DEVICE : SS_STACK_HOST,
+				  out->arena->memory, err));
+	ss_arena_init(&printer.scratch, out->arena->memory);
+	whole = subject->group == GROUP_TREE ? add_tree(&printer) : add_stacks(&printer);
+	has_lines = printer.tree.has_lines;
+	ss_arena_release(&printer.scratch);
+	ss_stack_tree_release(&printer.tree);
+	if (!whole)
+		return ss_fail_memory(err, "the stacks");
+	if (out->row_count && !device && subject->group != GROUP_HOST)
+		ss_table_note(out, "Nothing ran on a device: times are those of the host.");
+	if (out->row_count && !has_lines)
+		ss_note_missing(out, SS_MISSING_LINES);
+	return SS_OK;
+}
+
+const struct ss_view ss_view_stacks = {
+	.name = "stacks",
+	.summary = "Stacks with the device or host time under them, for flame graphs",
+	.empty = "No stacks: the file holds nothing that took time.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "self_ns",
+	.basis = SS_BASIS_FILE,
+	.groups = { "device", "host", "tree" },
+	.order = { "time_ns" },
+	.own_order = 1u << GROUP_TREE,
+	.run = stacks_run,
+};

@@ -1,0 +1,85 @@
+/*
+ * steps.c - view: every step, how long it took and how it was found.
+ */
+#include "table/view.h"
+#include "trace/select.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
+	{ "name", SS_COLUMN_TEXT, "its name in the trace; empty when it has none",
+	  SS_COLUMN_SLICES },
+	{ "dur_ns", SS_COLUMN_NS,
+	  "effective duration: from the end of the step before to the end "
+	  "of the last device event that was launched in it",
+	  SS_COLUMN_LENGTH },
+	{ "start_ns", SS_COLUMN_NS, "effective start, from the first event of the file",
+	  SS_COLUMN_MOMENT },
+	{ "end_ns", SS_COLUMN_NS, "effective end, from the first event of the file",
+	  SS_COLUMN_DETAIL },
+	{ "host_dur_ns", SS_COLUMN_NS, "duration of the range on the CPU", 0 },
+	{ "host_start_ns", SS_COLUMN_NS, "start of the range on the CPU", SS_COLUMN_DETAIL },
+	{ "host_end_ns", SS_COLUMN_NS, "end of the range on the CPU", SS_COLUMN_DETAIL },
+	{ "device_events", SS_COLUMN_COUNT, "kernels, copies and memsets launched inside of it",
+	  0 },
+	{ "file_start_ns", SS_COLUMN_NS, "effective start as the file counts time (its ts)",
+	  SS_COLUMN_DETAIL },
+	{ "file_end_ns", SS_COLUMN_NS, "effective end as the file counts time (its ts)",
+	  SS_COLUMN_DETAIL },
+	{ "anchor", SS_COLUMN_TEXT, "how steps were found in this file", SS_COLUMN_CONTEXT },
+	{ "dropped", SS_COLUMN_TEXT, "why the step does not count; empty when it does",
+	  SS_COLUMN_CONTEXT },
+};
+
+static const char *const anchors[] = {
+	[SS_STEPS_PROFILER] = "ProfilerStep",
+	[SS_STEPS_ANNOTATION] = "annotation",
+	[SS_STEPS_OPTIMIZER] = "optimizer steps",
+	[SS_STEPS_COLLECTIVES] = "period of the collectives",
+	[SS_STEPS_KERNELS] = "period of the kernels",
+	[SS_STEPS_HOST_SPAN] = "span of the CPU ops",
+	[SS_STEPS_DEVICE_SPAN] = "span of the device events",
+	[SS_STEPS_NONE] = "none",
+};
+
+static enum ss_status steps_run(const struct ss_subject *subject, struct ss_table *out,
+				struct ss_error *err)
+{
+	const struct ss_trace *trace = subject->trace;
+	const struct ss_steps *steps = &trace->steps;
+
+	(void)err;
+	for (uint32_t i = 0; i < steps->count; i++) {
+		const struct ss_step *step = &steps->items[i];
+
+		if (step->dropped == ss_step_not_selected)
+			continue;
+		ss_row_begin(out);
+		ss_row_int(out, i);
+		ss_row_text(out, ss_strings_text(&trace->names, step->name));
+		ss_row_int(out, step->end_ns - step->start_ns);
+		ss_row_int(out, step->start_ns);
+		ss_row_int(out, step->end_ns);
+		ss_row_int(out, step->host_end_ns - step->host_start_ns);
+		ss_row_int(out, step->host_start_ns);
+		ss_row_int(out, step->host_end_ns);
+		ss_row_int(out, (int64_t)step->device_events);
+		ss_row_int(out, trace->origin_ns + step->start_ns);
+		ss_row_int(out, trace->origin_ns + step->end_ns);
+		ss_row_text(out, anchors[steps->anchor]);
+		ss_row_text(out, step->dropped);
+		ss_row_end(out);
+	}
+	return SS_OK;
+}
+
+const struct ss_view ss_view_steps = {
+	.name = "steps",
+	.summary = "Every step, how long it took and how it was found",
+	.empty = "No steps: the file has neither CPU ops nor device events.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "dur_ns host_dur_ns device_events",
+	.basis = SS_BASIS_STEP,
+	.run = steps_run,
+};

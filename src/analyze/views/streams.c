@@ -1,0 +1,90 @@
+/*
+ * streams.c - view: the gaps of each stream, by what was waited for.
+ *
+ * HTA's three classes: the work after the gap was launched after the one before
+ * had ended (the host was late); it was launched in time and the gap is short
+ * (what a launch takes); or it waited for something else. Over the whole file.
+ */
+#include "table/view.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "device", SS_COLUMN_ID, "number of the device", SS_COLUMN_CONTEXT },
+	{ "stream", SS_COLUMN_ID, "number of the stream", 0 },
+	{ "events", SS_COLUMN_COUNT, "kernels, copies and memsets", 0 },
+	{ "busy_ns", SS_COLUMN_NS, "sum of their durations", 0 },
+	{ "host_wait_ns", SS_COLUMN_NS,
+	  "gaps before work that was launched after the work before it had ended", 0 },
+	{ "kernel_wait_ns", SS_COLUMN_NS,
+	  "other gaps shorter than 30 us; overlapping kernels count below zero", 0 },
+	{ "other_wait_ns", SS_COLUMN_NS, "other gaps of 30 us and more: events, other streams", 0 },
+};
+
+/* HTA's consecutive_kernel_delay: what two kernels in a row need at most. */
+#define SHORT_GAP_NS 30000
+
+struct waits {
+	int64_t busy_ns, host_ns, kernel_ns, other_ns, end_ns;
+	int64_t events;
+};
+
+static void add_row(const struct ss_trace *trace, uint32_t row, struct waits *waits)
+{
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t launch = slices->link[row];
+	int64_t gap_ns = slices->start_ns[row] - waits->end_ns;
+
+	ss_ns_add(&waits->busy_ns, slices->dur_ns[row]);
+	if (waits->events++) {
+		/* one that begins before its launch (two clocks) did not wait for the host */
+		if (gap_ns > 0 && launch != SS_NO_ROW && slices->start_ns[launch] > waits->end_ns)
+			ss_ns_add(&waits->host_ns, gap_ns);
+		else if (gap_ns < SHORT_GAP_NS)
+			ss_ns_add(&waits->kernel_ns, gap_ns);
+		else
+			ss_ns_add(&waits->other_ns, gap_ns);
+	}
+	waits->end_ns = ss_slice_end(slices, row);
+}
+
+static enum ss_status streams_run(const struct ss_subject *subject, struct ss_table *out,
+				  struct ss_error *err)
+{
+	const struct ss_trace *trace = subject->trace;
+
+	(void)err;
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+		struct waits waits = { 0 };
+
+		if (track->class != SS_TRACK_DEVICE)
+			continue;
+		for (uint32_t k = 0; k < track->row_count; k++)
+			if (ss_kind_on_device(trace->slices.kind[track->first_row + k]))
+				add_row(trace, track->first_row + k, &waits);
+		if (!waits.events)
+			continue;
+		ss_row_begin(out);
+		ss_row_int(out, track->pid);
+		ss_row_int(out, track->tid);
+		ss_row_int(out, waits.events);
+		ss_row_int(out, waits.busy_ns);
+		ss_row_int(out, waits.host_ns);
+		ss_row_int(out, waits.kernel_ns);
+		ss_row_int(out, waits.other_ns);
+		ss_row_end(out);
+	}
+	return SS_OK;
+}
+
+const struct ss_view ss_view_streams = {
+	.name = "streams",
+	.summary = "The gaps of each stream: host late, launch latency, something else",
+	.empty = "No device worked: the files hold no kernels, copies or memsets "
+		 "(ProfilerActivity.CUDA or XPU records them).",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "events busy_ns",
+	.basis = SS_BASIS_FILE,
+	.run = streams_run,
+};

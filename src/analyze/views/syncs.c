@@ -1,0 +1,298 @@
+/*
+ * syncs.c - view: every place where the host waits for the device, and the idle
+ * time of devices that each wait causes.
+ *
+ * Rows are about calls of the whole file; idle time is that of the gaps view, whose
+ * "sync" is the sum of all rows.
+ */
+#include <stdlib.h>
+
+#include "analyze/facts.h"
+#include "analyze/host/ops.h"
+#include "analyze/host/places.h"
+#include "analyze/host/sync_ops.h"
+#include "analyze/time/moment.h"
+#include "analyze/time/roles.h"
+#include "analyze/time/waits.h"
+#include "table/missing.h"
+#include "table/view.h"
+
+enum group { BY_SITE, BY_LINE, BY_OP, BY_CALL, BY_STEP };
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0 (group step)", 0 },
+	{ "call", SS_COLUMN_TEXT, "the call that waits", SS_COLUMN_SLICES },
+	{ "op", SS_COLUMN_TEXT,
+	  "the operator around it: aten::item, not what aten::item is made of", SS_COLUMN_SLICES },
+	{ "idle_ns", SS_COLUMN_NS, "idle time of devices that the waits caused in the steps", 0 },
+	{ "idle_percent", SS_COLUMN_PERCENT,
+	  "of the time of the steps that count, times devices (group step: of the step)",
+	  SS_COLUMN_BAR },
+	{ "blocked_ns", SS_COLUMN_NS, "time that the host sat in these calls, in the whole file",
+	  0 },
+	{ "per_step", SS_COLUMN_NUMBER, "waits that begin in a step, mean over the steps", 0 },
+	{ "calls", SS_COLUMN_COUNT, "waits in the whole file (group step: in the step)",
+	  SS_COLUMN_DETAIL },
+	{ "longest_ns", SS_COLUMN_NS, "the longest of them", SS_COLUMN_DETAIL | SS_COLUMN_LENGTH },
+	{ "at_ns", SS_COLUMN_NS, "where that one begins, from the first event",
+	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
+	{ "line", SS_COLUMN_TEXT,
+	  "the python frame of the user around it; not recorded without stacks", 0 },
+};
+
+/* What a row is about; 0 where the group leaves it out. */
+struct key {
+	uint32_t step; /* + 1 */
+	uint32_t call, op, line;
+};
+
+struct tally {
+	uint32_t id;      /* of its key */
+	uint32_t longest; /* row */
+	int64_t calls, in_steps, blocked_ns, idle_ns, longest_ns;
+};
+
+struct counting {
+	const struct ss_trace *trace;
+	struct ss_table *out;
+	enum group group;
+	struct ss_waits waits;
+	const struct ss_ops *ops;
+	const struct ss_places *places;
+	struct ss_records keys;
+	struct tally *tallies; /* per key */
+	uint32_t tally_capacity;
+	const uint8_t *wraps; /* ss_sync_wrappers() */
+	uint32_t devices;
+	bool has_calls;
+	bool failed;
+};
+
+static struct tally *tally_of(struct counting *counting, uint32_t row, uint32_t step)
+{
+	enum group group = counting->group;
+	const uint32_t *names = counting->trace->slices.name;
+	struct key key = { 0 };
+	uint32_t op, id, known = counting->keys.count;
+
+	if (group == BY_STEP)
+		key.step = step + 1;
+	if (group == BY_SITE || group == BY_CALL)
+		key.call = names[row];
+	if (group == BY_SITE || group == BY_OP) {
+		op = ss_sync_op(counting->wraps, counting->ops, row);
+		key.op = op == SS_NO_ROW ? 0 : names[op];
+	}
+	if (group == BY_SITE || group == BY_LINE)
+		key.line = counting->places->line[row];
+	id = ss_records_add(&counting->keys, &key);
+	if (id == SS_NO_ID ||
+	    !ss_memory_reserve(counting->out->arena->memory, (void **)&counting->tallies,
+			       &counting->tally_capacity, (size_t)id + 1,
+			       sizeof(*counting->tallies))) {
+		counting->failed = true;
+		return NULL;
+	}
+	if (id == known)
+		counting->tallies[id] = (struct tally){ .id = id, .longest = row };
+	return &counting->tallies[id];
+}
+
+static void count_wait(struct counting *counting, uint32_t row)
+{
+	uint32_t step = ss_step_at(counting->trace, counting->trace->slices.start_ns[row]);
+	int64_t dur_ns = counting->trace->slices.dur_ns[row];
+	struct tally *tally;
+
+	if (counting->group == BY_STEP && step == SS_NO_ROW)
+		return;
+	tally = tally_of(counting, row, step);
+	if (!tally)
+		return;
+	if (!tally->calls || dur_ns > tally->longest_ns) {
+		tally->longest_ns = dur_ns;
+		tally->longest = row;
+	}
+	tally->calls++;
+	tally->in_steps += step != SS_NO_ROW;
+	tally->blocked_ns = ss_ns_sum(tally->blocked_ns, dur_ns);
+}
+
+/* Everything that is counted: steps in their order first, so that each has a row. */
+static void count_all(struct counting *counting, const uint32_t *cover_steps)
+{
+	const struct ss_waits *waits = &counting->waits;
+	const struct ss_steps *steps = &counting->trace->steps;
+
+	for (uint32_t row = 0; row < waits->row_count && !counting->has_calls; row++)
+		counting->has_calls = ss_kind_is_call(counting->trace->slices.kind[row]);
+	for (uint32_t i = 0; counting->group == BY_STEP && i < steps->count; i++)
+		if (counting->has_calls && !steps->items[i].dropped && !counting->failed)
+			tally_of(counting, SS_NO_ROW, i);
+	for (uint32_t row = 0; row < waits->row_count && !counting->failed; row++)
+		if (waits->wait[row] == row)
+			count_wait(counting, row);
+	for (uint32_t i = 0; i < waits->idle_count && !counting->failed; i++) {
+		const struct ss_wait_idle *idle = &waits->idle[i];
+		struct tally *tally = tally_of(counting, idle->row, cover_steps[idle->step]);
+
+		if (tally)
+			tally->idle_ns = ss_ns_sum(tally->idle_ns, idle->idle_ns);
+	}
+}
+
+/* By idle time, then by blocked time; equal ones in the order of their first appearance. */
+static int compare(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->idle_ns != y->idle_ns)
+		return x->idle_ns > y->idle_ns ? -1 : 1;
+	if (x->blocked_ns != y->blocked_ns)
+		return x->blocked_ns > y->blocked_ns ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void add_name(struct ss_table *out, const struct ss_trace *trace, uint32_t name)
+{
+	ss_row_text(out, name ? ss_strings_text(&trace->names, name) : NULL);
+}
+
+static void add_row(const struct counting *counting, const struct tally *tally, double base_ns)
+{
+	const struct ss_trace *trace = counting->trace;
+	const struct key *key = ss_records_at(&counting->keys, tally->id);
+	struct ss_table *out = counting->out;
+	bool waited = tally->calls;
+
+	ss_row_begin(out);
+	ss_row_int_known(out, (int64_t)key->step - 1);
+	add_name(out, trace, key->call);
+	add_name(out, trace, key->op);
+	ss_row_int_known(out, counting->devices ? tally->idle_ns : -1);
+	ss_row_share(out, (double)tally->idle_ns, base_ns);
+	ss_row_int(out, tally->blocked_ns);
+	if (key->step)
+		ss_row_null(out);
+	else
+		ss_row_rate(out, (double)tally->in_steps, trace->steps.kept_count);
+	ss_row_int(out, tally->calls);
+	ss_row_int_known(out, waited ? tally->longest_ns : -1);
+	ss_row_int_known(out, waited ? trace->slices.start_ns[tally->longest] : -1);
+	ss_row_text(out, key->line ? ss_table_copy(out, ss_strings_text(&counting->places->lines,
+									key->line))
+				   : NULL);
+	ss_row_end(out);
+}
+
+/* Rows, with what their idle time is a share of. */
+static void add_rows(struct counting *counting)
+{
+	const struct ss_steps *steps = &counting->trace->steps;
+	double steps_ns = 0;
+
+	for (uint32_t i = 0; i < steps->count; i++)
+		if (!steps->items[i].dropped)
+			steps_ns += (double)(steps->items[i].end_ns - steps->items[i].start_ns);
+	if (counting->keys.count && counting->group != BY_STEP)
+		qsort(counting->tallies, counting->keys.count, sizeof(*counting->tallies), compare);
+	for (uint32_t i = 0; i < counting->keys.count; i++) {
+		const struct key *key = ss_records_at(&counting->keys, counting->tallies[i].id);
+		const struct ss_step *step = key->step ? &steps->items[key->step - 1] : NULL;
+		double base_ns = step ? (double)(step->end_ns - step->start_ns) : steps_ns;
+
+		add_row(counting, &counting->tallies[i], base_ns * counting->devices);
+	}
+}
+
+/* Those are mostly the profiler's own: its last synchronize comes behind the last step. */
+static void note_outside(const struct counting *counting)
+{
+	int64_t outside = 0, blocked_ns = 0;
+
+	for (uint32_t i = 0; i < counting->keys.count; i++) {
+		const struct tally *tally = &counting->tallies[i];
+
+		outside += tally->calls - tally->in_steps;
+		if (!tally->in_steps)
+			blocked_ns = ss_ns_sum(blocked_ns, tally->blocked_ns);
+	}
+	if (blocked_ns && counting->trace->steps.kept_count)
+		ss_table_note(counting->out,
+			      "%lld wait%s outside of the steps: per_step leaves %s out.",
+			      (long long)outside, outside == 1 ? " is" : "s are",
+			      outside == 1 ? "it" : "them");
+}
+
+static void add_notes(const struct counting *counting)
+{
+	note_outside(counting);
+	if (counting->devices && !counting->has_calls)
+		ss_table_note(counting->out, "Runtime calls are not recorded: the file has device "
+					     "work, but waits for it cannot be seen.");
+	if (counting->out->row_count && !counting->places->has_lines &&
+	    (counting->group == BY_SITE || counting->group == BY_LINE))
+		ss_note_missing(counting->out, SS_MISSING_LINES);
+}
+
+static bool prepare(struct counting *counting, struct ss_arena *scratch)
+{
+	counting->wraps = ss_sync_wrappers(counting->trace, scratch);
+	return counting->wraps &&
+	       ss_records_init(&counting->keys, counting->out->arena->memory, sizeof(struct key));
+}
+
+static enum ss_status syncs_run(const struct ss_subject *subject, struct ss_table *out,
+				struct ss_error *err)
+{
+	struct counting counting = { .trace = subject->trace,
+				     .out = out,
+				     .group = (enum group)subject->group };
+	struct ss_memory *memory = out->arena->memory;
+	const uint32_t *steps = ss_steps_numbers(subject->trace, out->arena);
+	const struct ss_idle *idle;
+	enum ss_status status = SS_OK;
+
+	if (!steps || !prepare(&counting, out->arena))
+		status = ss_fail_memory(err, "the waits for the device");
+	if (status == SS_OK)
+		status = ss_bricks_idle(subject->bricks, &idle, err);
+	if (status == SS_OK) {
+		counting.devices = idle->device_count;
+		status = ss_waits_init(&counting.waits, idle, memory, err);
+	}
+	if (status == SS_OK)
+		status = ss_bricks_ops(subject->bricks, &counting.ops, err);
+	if (status == SS_OK)
+		status = ss_bricks_places(subject->bricks, &counting.places, err);
+	if (status == SS_OK)
+		count_all(&counting, steps);
+	if (counting.failed)
+		status = ss_fail_memory(err, "the waits for the device");
+	if (status == SS_OK) {
+		add_rows(&counting);
+		add_notes(&counting);
+	}
+	ss_memory_free(memory, counting.tallies,
+		       counting.tally_capacity * sizeof(*counting.tallies));
+	ss_records_release(&counting.keys);
+	ss_waits_release(&counting.waits);
+	return status;
+}
+
+const struct ss_view ss_view_syncs = {
+	.name = "syncs",
+	.summary = "Where the host waits for the device, and the idle time that it causes",
+	.empty = "No waits: the host never waited for a device, or its calls are not recorded.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.sums = "idle_ns blocked_ns calls",
+	.wide = "longest_ns",
+	.basis = SS_BASIS_STEPS,
+	.bases = { [BY_STEP] = SS_BASIS_STEP },
+	.groups = { "site", "line", "op", "call", "step" },
+	.order = { "idle_ns", "blocked_ns" },
+	.own_order = 1u << BY_STEP,
+	.run = syncs_run,
+};

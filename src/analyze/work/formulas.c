@@ -1,0 +1,62 @@
+/*
+ * formulas.c - finding the formula of a name.
+ */
+#include <string.h>
+
+#include "analyze/work/formulas.h"
+
+static const struct ss_formula_table *const tables[] = {
+	&ss_formulas_matmul,
+	&ss_formulas_conv,
+	&ss_formulas_attention,
+	&ss_formulas_memory,
+};
+
+static const struct ss_formula *find(const char *name, size_t length)
+{
+	for (size_t i = 0; i < SS_COUNT(tables); i++)
+		for (size_t j = 0; j < tables[i]->count; j++) {
+			const struct ss_formula *formula = &tables[i]->formulas[j];
+
+			if (strncmp(formula->name, name, length) == 0 && !formula->name[length])
+				return formula;
+		}
+	return NULL;
+}
+
+const struct ss_formula *ss_formula_find(const char *name, size_t length, bool *in_place)
+{
+	static const char library[] = "aten::";
+	const struct ss_formula *formula;
+
+	*in_place = false;
+	if (length > strlen(library) && memcmp(name, library, strlen(library)) == 0) {
+		name += strlen(library);
+		length -= strlen(library);
+	} else if (!memchr(name, ':', length)) {
+		return NULL; /* no library's: a name of the user */
+	}
+	formula = find(name, length);
+	if (formula || length < 2 || name[length - 1] != '_')
+		return formula;
+	*in_place = true;
+	return find(name, length - 1);
+}
+
+uint32_t ss_formula_at(const struct ss_formula *formula, const struct ss_operands *in, int slot)
+{
+	int at = formula->at[slot];
+
+	if (at == SS_NO_OPERAND)
+		return SS_OPERANDS_MAX;
+	if (at >= 0)
+		return (uint32_t)at;
+	return in->count >= (uint32_t)-at ? in->count - (uint32_t)-at : SS_OPERANDS_MAX;
+}
+
+void ss_work_move(struct ss_work *work, double elements, enum ss_dtype dtype)
+{
+	if (ss_dtype_bytes(dtype) <= 0)
+		work->has_bytes = false;
+	work->moved_bytes += elements * ss_dtype_bytes(dtype);
+}

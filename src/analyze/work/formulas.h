@@ -1,0 +1,66 @@
+/*
+ * formulas.h - what operators compute and move, by their names. One table a file.
+ *
+ * FLOPs: a multiplication and an addition count as two; only matrix multiplies,
+ * convolutions and attention have them. Bytes: every input read once and every
+ * output written once, what a perfect cache would leave.
+ */
+#ifndef SS_ANALYZE_WORK_FORMULAS_H
+#define SS_ANALYZE_WORK_FORMULAS_H
+
+#include "analyze/work/operands.h"
+
+/* From SS_WORK_MATMUL on they have FLOPs. */
+enum ss_work_kind {
+	SS_WORK_OTHER = 0,
+	SS_WORK_COMM,
+	SS_WORK_COPY, /* and fills */
+	SS_WORK_ELEMENTWISE,
+	SS_WORK_REDUCTION,
+	SS_WORK_NORM, /* and softmax */
+	SS_WORK_MATMUL,
+	SS_WORK_CONV,
+	SS_WORK_ATTENTION,
+	SS_WORK_KIND_COUNT,
+};
+
+struct ss_work {
+	enum ss_work_kind kind;
+	enum ss_dtype dtype; /* that the work is done in */
+	bool has_flops, has_bytes;
+	double flops, moved_bytes;
+};
+
+/* No operand. Below 0: counted from the last, which is -1. */
+#define SS_NO_OPERAND 127
+
+struct ss_formula {
+	const char *name; /* without "aten::" unless it is of another library */
+	enum ss_work_kind kind;
+	/* Fills flops and bytes as far as they are known; NULL: the kind is all that is. */
+	void (*work)(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
+		     struct ss_work *out);
+	int8_t at[8];   /* where operands are, as the function reads it */
+	bool of_parent; /* the operands are those of the operator around it */
+};
+
+struct ss_formula_table {
+	const struct ss_formula *formulas;
+	size_t count;
+};
+
+extern const struct ss_formula_table ss_formulas_matmul;
+extern const struct ss_formula_table ss_formulas_conv;
+extern const struct ss_formula_table ss_formulas_attention;
+extern const struct ss_formula_table ss_formulas_memory;
+
+/* The formula of an operator's name, or NULL; *in_place: it overwrites its first operand. */
+const struct ss_formula *ss_formula_find(const char *name, size_t length, bool *in_place);
+
+/* The position in `at` as an index; beyond all operands when there is none. */
+uint32_t ss_formula_at(const struct ss_formula *formula, const struct ss_operands *in, int slot);
+
+/* Adds the bytes of so many elements; of an unknown type: all bytes are unknown. */
+void ss_work_move(struct ss_work *work, double elements, enum ss_dtype dtype);
+
+#endif

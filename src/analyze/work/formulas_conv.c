@@ -1,0 +1,204 @@
+/*
+ * formulas_conv.c - convolutions: two FLOPs for each weight of a filter, at each
+ * place of the output (transposed ones: of the input).
+ */
+#include "analyze/work/formulas.h"
+
+enum { STRIDE, PADDING, DILATION, BIAS, TRANSPOSED, OUTPUT_PADDING, GROUPS };
+
+/* Larger sizes and strides are no convolution's; products of two fit below it. */
+#define SIZE_MAX_SANE ((int64_t)1 << 30)
+
+/*
+ * Input or output, and weights: [n, channels, ..] and [channels out, channels in / groups,
+ * ..]; of transposed ones [channels in, channels out / groups, ..].
+ */
+static bool is_conv(const struct ss_operand *a, const struct ss_operand *weight)
+{
+	return a && weight && a->rank >= 3 && a->rank == weight->rank &&
+	       a->dtype != SS_DTYPE_OTHER && weight->dtype != SS_DTYPE_OTHER;
+}
+
+static double filter_elements(const struct ss_operand *weight)
+{
+	double elements = 1;
+
+	for (uint32_t i = 1; i < weight->rank; i++)
+		elements *= (double)weight->dims[i];
+	return elements;
+}
+
+static bool are_sane(const int64_t *values, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (values[i] < 0 || values[i] > SIZE_MAX_SANE)
+			return false;
+	return true;
+}
+
+/* The places of the output in all its dimensions; below 0: not known. */
+static double places_of(const struct ss_formula *formula, const struct ss_operands *in,
+			bool transposed)
+{
+	const struct ss_operand *input = &in->items[0], *weight = &in->items[1];
+	uint32_t count = input->rank - 2;
+	int64_t stride[SS_OPERAND_DIMS_MAX], padding[SS_OPERAND_DIMS_MAX],
+		dilation[SS_OPERAND_DIMS_MAX], more[SS_OPERAND_DIMS_MAX] = { 0 };
+	double places = 1;
+
+	if (!ss_operand_ints(in, ss_formula_at(formula, in, STRIDE), count, stride) ||
+	    !ss_operand_ints(in, ss_formula_at(formula, in, PADDING), count, padding) ||
+	    !ss_operand_ints(in, ss_formula_at(formula, in, DILATION), count, dilation) ||
+	    (transposed &&
+	     !ss_operand_ints(in, ss_formula_at(formula, in, OUTPUT_PADDING), count, more)))
+		return -1;
+	if (!are_sane(stride, count) || !are_sane(padding, count) || !are_sane(dilation, count) ||
+	    !are_sane(more, count) || !are_sane(input->dims, input->rank) ||
+	    !are_sane(weight->dims, weight->rank))
+		return -1;
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t size = input->dims[i + 2], reach = dilation[i] * (weight->dims[i + 2] - 1);
+
+		if (!stride[i] || !weight->dims[i + 2])
+			return -1;
+		if (transposed)
+			size = (size - 1) * stride[i] - 2 * padding[i] + reach + more[i] + 1;
+		else if (size + 2 * padding[i] - reach < 1)
+			return -1;
+		else
+			size = (size + 2 * padding[i] - reach - 1) / stride[i] + 1;
+		if (size < 0)
+			return -1;
+		places *= (double)size;
+	}
+	return places;
+}
+
+static void forward(const struct ss_formula *formula, const struct ss_operands *in, bool transposed,
+		    struct ss_work *out)
+{
+	const struct ss_operand *input = ss_operand_tensor(in, 0);
+	const struct ss_operand *weight = ss_operand_tensor(in, 1);
+	const struct ss_operand *bias = ss_operand_tensor(in, ss_formula_at(formula, in, BIAS));
+	double places, channels;
+	int64_t groups = 1;
+
+	if (!is_conv(input, weight) ||
+	    (transposed && !ss_operand_int(in, ss_formula_at(formula, in, GROUPS), &groups)))
+		return;
+	places = places_of(formula, in, transposed);
+	if (places < 0)
+		return;
+	channels = transposed ? (double)weight->dims[1] * (double)groups : (double)weight->dims[0];
+	out->dtype = input->dtype;
+	out->has_flops = true;
+	out->flops = 2 * filter_elements(weight);
+	out->flops *= transposed ? ss_operand_elements(input)
+				 : (double)input->dims[0] * channels * places;
+	out->has_bytes = true;
+	ss_work_move(out, ss_operand_stored(input), input->dtype);
+	ss_work_move(out, ss_operand_stored(weight), weight->dtype);
+	if (bias)
+		ss_work_move(out, ss_operand_stored(bias), bias->dtype);
+	ss_work_move(out, (double)input->dims[0] * channels * places, input->dtype);
+}
+
+static void convolve(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
+		     struct ss_work *out)
+{
+	uint32_t at = ss_formula_at(formula, in, TRANSPOSED);
+	bool transposed = false;
+
+	(void)in_place;
+	if (at == SS_OPERANDS_MAX || ss_operand_bool(in, at, &transposed))
+		forward(formula, in, transposed, out);
+}
+
+static void convolve_transposed(const struct ss_formula *formula, const struct ss_operands *in,
+				bool in_place, struct ss_work *out)
+{
+	(void)in_place;
+	forward(formula, in, true, out);
+}
+
+/* `count` of the gradients of input and weight: each does the forward's work, on the same data. */
+static void gradients(const struct ss_operand *output, const struct ss_operand *input,
+		      const struct ss_operand *weight, bool transposed, double count,
+		      struct ss_work *out)
+{
+	if (!is_conv(output, weight) || !is_conv(input, weight))
+		return;
+	out->dtype = input->dtype;
+	out->has_flops = true;
+	out->flops = count * 2 * filter_elements(weight) *
+		     ss_operand_elements(transposed ? input : output);
+	out->has_bytes = true;
+	ss_work_move(out, count * ss_operand_stored(output), output->dtype);
+	ss_work_move(out, count * ss_operand_stored(input), input->dtype);
+	ss_work_move(out, count * ss_operand_stored(weight), weight->dtype);
+}
+
+static void backward(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
+		     struct ss_work *out)
+{
+	int64_t wanted[3];
+	bool transposed;
+
+	(void)formula;
+	(void)in_place;
+	if (ss_operand_bool(in, 7, &transposed) && ss_operand_ints(in, 10, 3, wanted))
+		gradients(ss_operand_tensor(in, 0), ss_operand_tensor(in, 1),
+			  ss_operand_tensor(in, 2), transposed, (wanted[0] != 0) + (wanted[1] != 0),
+			  out);
+}
+
+/* One gradient, with the operands (input, gradient of the output, weight) of the one around it. */
+static void gradient(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
+		     struct ss_work *out)
+{
+	(void)formula;
+	(void)in_place;
+	gradients(ss_operand_tensor(in, 1), ss_operand_tensor(in, 0), ss_operand_tensor(in, 2),
+		  false, 1, out);
+}
+
+#define NONE SS_NO_OPERAND
+#define CONV(name, function, ...)                                    \
+	{                                                            \
+		name, SS_WORK_CONV, function, { __VA_ARGS__ }, false \
+	}
+#define GRADIENT(name)                                    \
+	{                                                 \
+		name, SS_WORK_CONV, gradient, { 0 }, true \
+	}
+
+static const struct ss_formula formulas[] = {
+	CONV("conv1d", convolve, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("conv2d", convolve, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("conv3d", convolve, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("convolution", convolve, 3, 4, 5, 2, 6, 7, 8),
+	CONV("_convolution", convolve, 3, 4, 5, 2, 6, 7, 8),
+	CONV("convolution_overrideable", convolve, 3, 4, 5, 2, 6, 7, 8),
+	CONV("cudnn_convolution", convolve, 3, 2, 4, NONE, NONE, NONE, NONE),
+	CONV("cudnn_convolution_relu", convolve, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("miopen_convolution", convolve, 4, 3, 5, 2, NONE, NONE, NONE),
+	CONV("miopen_convolution_relu", convolve, 3, 4, 5, 2, NONE, NONE, NONE),
+	CONV("miopen_depthwise_convolution", convolve, 4, 3, 5, 2, NONE, NONE, NONE),
+	CONV("mkldnn_convolution", convolve, 4, 3, 5, 2, NONE, NONE, NONE),
+	CONV("_conv_depthwise2d", convolve, 4, 5, 6, 3, NONE, NONE, NONE),
+	CONV("conv_depthwise3d", convolve, 4, 5, 6, 3, NONE, NONE, NONE),
+	CONV("conv_transpose1d", convolve_transposed, 3, 4, 7, 2, NONE, 5, 6),
+	CONV("conv_transpose2d", convolve_transposed, 3, 4, 7, 2, NONE, 5, 6),
+	CONV("conv_transpose3d", convolve_transposed, 3, 4, 7, 2, NONE, 5, 6),
+	CONV("cudnn_convolution_transpose", convolve_transposed, 4, 2, 5, NONE, NONE, 3, 6),
+	CONV("miopen_convolution_transpose", convolve_transposed, 5, 3, 6, 2, NONE, 4, 7),
+	CONV("convolution_backward", backward, 0),
+	GRADIENT("cudnn_convolution_backward_input"),
+	GRADIENT("cudnn_convolution_backward_weight"),
+	GRADIENT("miopen_convolution_backward_input"),
+	GRADIENT("miopen_convolution_backward_weight"),
+	GRADIENT("mkldnn_convolution_backward_input"),
+	GRADIENT("mkldnn_convolution_backward_weights"),
+};
+
+const struct ss_formula_table ss_formulas_conv = { formulas, SS_COUNT(formulas) };

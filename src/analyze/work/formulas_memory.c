@@ -1,0 +1,270 @@
+/*
+ * formulas_memory.c - operators that do little with each element: they are as fast
+ * as the memory, so their bytes are counted and their FLOPs are not.
+ */
+#include "analyze/work/formulas.h"
+
+enum { ARITY, OUT_DTYPE };
+
+/* Of the result: what the operands give, or this. */
+enum { PROMOTED, TRUTH, REAL };
+
+static bool is_integer(enum ss_dtype dtype)
+{
+	return dtype >= SS_DTYPE_BOOL && dtype <= SS_DTYPE_INT64;
+}
+
+/* The type of an operation on both: torch.promote_types(). */
+static enum ss_dtype promote(enum ss_dtype a, enum ss_dtype b)
+{
+	enum ss_dtype low = a < b ? a : b, high = a < b ? b : a;
+
+	return low == SS_DTYPE_FP16 && high == SS_DTYPE_BF16 ? SS_DTYPE_FP32 : high;
+}
+
+/* The result's size grows to hold the operand; false: they do not fit each other. */
+static bool broadcast(struct ss_operand *out, const struct ss_operand *operand)
+{
+	uint32_t rank = out->rank > operand->rank ? out->rank : operand->rank;
+	struct ss_operand wider = { .is_tensor = true, .dtype = out->dtype, .rank = rank };
+
+	for (uint32_t i = 1; i <= rank; i++) {
+		int64_t x = i <= out->rank ? out->dims[out->rank - i] : 1;
+		int64_t y = i <= operand->rank ? operand->dims[operand->rank - i] : 1;
+
+		if (x != y && x != 1 && y != 1)
+			return false;
+		wider.dims[rank - i] = x == 1 ? y : x;
+	}
+	/* numbers of Python come as tensors without sizes: they give way to real tensors */
+	if (!out->dtype)
+		wider.dtype = operand->dtype;
+	else if (operand->rank || (is_integer(out->dtype) && !is_integer(operand->dtype)))
+		wider.dtype = promote(out->dtype, operand->dtype);
+	*out = wider;
+	return true;
+}
+
+/* Up to ARITY tensors in, broadcast; one out. A tensor more is where the result goes. */
+static void map(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
+		struct ss_work *out)
+{
+	struct ss_operand result = { .is_tensor = true };
+	int found = 0;
+
+	out->has_bytes = true;
+	for (uint32_t i = 0; i < in->count; i++) {
+		const struct ss_operand *operand = ss_operand_tensor(in, i);
+
+		if (!operand || found == formula->at[ARITY])
+			continue;
+		found++;
+		ss_work_move(out, ss_operand_stored(operand), operand->dtype);
+		if (!broadcast(&result, operand)) {
+			out->has_bytes = false;
+			return;
+		}
+	}
+	if (!found) {
+		out->has_bytes = false;
+		return;
+	}
+	out->dtype = result.dtype;
+	if (in_place)
+		result.dtype = in->items[0].dtype;
+	else if (formula->at[OUT_DTYPE] == TRUTH)
+		result.dtype = SS_DTYPE_BOOL;
+	else if (formula->at[OUT_DTYPE] == REAL && is_integer(result.dtype))
+		result.dtype = SS_DTYPE_FP32;
+	ss_work_move(out, ss_operand_elements(&result), result.dtype);
+}
+
+static void copy(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
+		 struct ss_work *out)
+{
+	const struct ss_operand *target = ss_operand_tensor(in, 0);
+	const struct ss_operand *source = ss_operand_tensor(in, 1);
+
+	(void)formula;
+	(void)in_place;
+	if (!target || !source)
+		return;
+	out->has_bytes = true;
+	out->dtype = source->dtype;
+	ss_work_move(out, ss_operand_stored(source), source->dtype);
+	ss_work_move(out, ss_operand_elements(target), target->dtype);
+}
+
+/* The first operand, read or written. A reduction's result is left out: it is less. */
+static void first(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
+		  struct ss_work *out)
+{
+	const struct ss_operand *operand = ss_operand_tensor(in, 0);
+
+	(void)formula;
+	(void)in_place;
+	if (!operand)
+		return;
+	out->has_bytes = true;
+	out->dtype = operand->dtype;
+	ss_work_move(out, ss_operand_stored(operand), operand->dtype);
+}
+
+/* All tensors in, one like the first out. */
+static void like_first(const struct ss_formula *formula, const struct ss_operands *in,
+		       bool in_place, struct ss_work *out)
+{
+	const struct ss_operand *operand = ss_operand_tensor(in, 0);
+
+	(void)formula;
+	(void)in_place;
+	if (!operand)
+		return;
+	out->has_bytes = true;
+	out->dtype = operand->dtype;
+	for (uint32_t i = 0; i < in->count; i++)
+		if (in->items[i].is_tensor)
+			ss_work_move(out, ss_operand_stored(&in->items[i]), in->items[i].dtype);
+	ss_work_move(out, ss_operand_elements(operand), operand->dtype);
+}
+
+/* Softmax of half precision may give single precision: half_to_float. */
+static void softmax(const struct ss_formula *formula, const struct ss_operands *in, bool in_place,
+		    struct ss_work *out)
+{
+	const struct ss_operand *operand = ss_operand_tensor(in, 0);
+	bool to_float = false;
+
+	(void)formula;
+	(void)in_place;
+	if (!operand)
+		return;
+	(void)ss_operand_bool(in, 2, &to_float);
+	out->has_bytes = true;
+	out->dtype = operand->dtype;
+	ss_work_move(out, ss_operand_stored(operand), operand->dtype);
+	ss_work_move(out, ss_operand_elements(operand), to_float ? SS_DTYPE_FP32 : operand->dtype);
+}
+
+#define MEMORY(name, kind, function, ...)                              \
+	{                                                              \
+		name, SS_WORK_##kind, function, { __VA_ARGS__ }, false \
+	}
+#define UNARY(name) MEMORY(name, ELEMENTWISE, map, 1, PROMOTED)
+#define BINARY(name) MEMORY(name, ELEMENTWISE, map, 2, PROMOTED)
+#define TERNARY(name) MEMORY(name, ELEMENTWISE, map, 3, PROMOTED)
+#define COMPARE(name) MEMORY(name, ELEMENTWISE, map, 2, TRUTH)
+#define REDUCE(name) MEMORY(name, REDUCTION, first, 0)
+#define NORM(name) MEMORY(name, NORM, like_first, 0)
+
+static const struct ss_formula formulas[] = {
+	MEMORY("copy_", COPY, copy, 0),
+	MEMORY("fill_", COPY, first, 0),
+	MEMORY("zero_", COPY, first, 0),
+	BINARY("add"),
+	BINARY("sub"),
+	BINARY("rsub"),
+	BINARY("mul"),
+	MEMORY("div", ELEMENTWISE, map, 2, REAL),
+	BINARY("pow"),
+	BINARY("maximum"),
+	BINARY("minimum"),
+	BINARY("remainder"),
+	BINARY("fmod"),
+	BINARY("bitwise_and"),
+	BINARY("bitwise_or"),
+	BINARY("bitwise_xor"),
+	MEMORY("atan2", ELEMENTWISE, map, 2, REAL),
+	COMPARE("eq"),
+	COMPARE("ne"),
+	COMPARE("lt"),
+	COMPARE("le"),
+	COMPARE("gt"),
+	COMPARE("ge"),
+	COMPARE("logical_and"),
+	COMPARE("logical_or"),
+	COMPARE("logical_not"),
+	COMPARE("isnan"),
+	TERNARY("addcmul"),
+	TERNARY("addcdiv"),
+	TERNARY("lerp"),
+	TERNARY("where"),
+	TERNARY("masked_fill"),
+	TERNARY("clamp"),
+	UNARY("clamp_min"),
+	UNARY("clamp_max"),
+	UNARY("neg"),
+	UNARY("abs"),
+	UNARY("sign"),
+	UNARY("floor"),
+	UNARY("ceil"),
+	UNARY("round"),
+	UNARY("bitwise_not"),
+	MEMORY("exp", ELEMENTWISE, map, 1, REAL),
+	MEMORY("log", ELEMENTWISE, map, 1, REAL),
+	MEMORY("log1p", ELEMENTWISE, map, 1, REAL),
+	MEMORY("sqrt", ELEMENTWISE, map, 1, REAL),
+	MEMORY("rsqrt", ELEMENTWISE, map, 1, REAL),
+	MEMORY("reciprocal", ELEMENTWISE, map, 1, REAL),
+	MEMORY("sin", ELEMENTWISE, map, 1, REAL),
+	MEMORY("cos", ELEMENTWISE, map, 1, REAL),
+	MEMORY("tanh", ELEMENTWISE, map, 1, REAL),
+	MEMORY("erf", ELEMENTWISE, map, 1, REAL),
+	MEMORY("sigmoid", ELEMENTWISE, map, 1, REAL),
+	UNARY("relu"),
+	UNARY("gelu"),
+	UNARY("silu"),
+	UNARY("mish"),
+	UNARY("elu"),
+	UNARY("softplus"),
+	UNARY("leaky_relu"),
+	UNARY("hardtanh"),
+	UNARY("hardswish"),
+	UNARY("hardsigmoid"),
+	UNARY("tril"),
+	UNARY("triu"),
+	UNARY("flip"),
+	BINARY("threshold_backward"),
+	BINARY("gelu_backward"),
+	BINARY("silu_backward"),
+	BINARY("sigmoid_backward"),
+	BINARY("tanh_backward"),
+	BINARY("leaky_relu_backward"),
+	BINARY("hardtanh_backward"),
+	BINARY("hardswish_backward"),
+	REDUCE("sum"),
+	REDUCE("mean"),
+	REDUCE("prod"),
+	REDUCE("max"),
+	REDUCE("min"),
+	REDUCE("amax"),
+	REDUCE("amin"),
+	REDUCE("argmax"),
+	REDUCE("argmin"),
+	REDUCE("any"),
+	REDUCE("all"),
+	REDUCE("var"),
+	REDUCE("std"),
+	REDUCE("norm"),
+	REDUCE("linalg_vector_norm"),
+	REDUCE("logsumexp"),
+	MEMORY("_softmax", NORM, softmax, 0),
+	MEMORY("_log_softmax", NORM, softmax, 0),
+	NORM("_softmax_backward_data"),
+	NORM("_log_softmax_backward_data"),
+	NORM("native_layer_norm"),
+	NORM("native_layer_norm_backward"),
+	NORM("native_group_norm"),
+	NORM("native_group_norm_backward"),
+	NORM("native_batch_norm"),
+	NORM("native_batch_norm_backward"),
+	NORM("_native_batch_norm_legit"),
+	NORM("cudnn_batch_norm"),
+	NORM("cudnn_batch_norm_backward"),
+	NORM("miopen_batch_norm"),
+	NORM("miopen_batch_norm_backward"),
+	NORM("_fused_rms_norm"),
+	NORM("_fused_rms_norm_backward"),
+};
+
+const struct ss_formula_table ss_formulas_memory = { formulas, SS_COUNT(formulas) };

@@ -1,0 +1,178 @@
+/*
+ * host_link.c - the link of a device to its host: what pinned copies of the trace reach, in the
+ * other direction if need be. Where there are none, the best pageable copy says how fast the host
+ * is: pinned ones reach twice that and more, and at most what the device's generation gives.
+ *
+ * Sixteen lanes of PCI Express carry 15.75, 31.5 and 63 GB/s each way in generations 3,
+ * 4 and 5. Headers and credits take a fifth: copies of many megabytes from pinned memory
+ * reach 12, 25 and 53. Superchips have NVLink between CPU and GPU instead.
+ */
+#include <string.h>
+
+#include "analyze/work/host_link.h"
+
+#define PCIE3 12e9
+#define PCIE4 25e9
+#define PCIE5 53e9
+/* of 450 GB/s each way; measured on GH200 */
+#define NVLINK_C2C 350e9
+
+/*
+ * Pinned copies against the best pageable one of the same host: 1.1 and 1.9 on a virtual machine
+ * with A100 (5.0 and 8.7 GB/s of 25); more where only the link limits them.
+ */
+#define PINNED_TIMES 2
+
+/* Below it the latency of a copy hides the rate of the link. */
+#define RATE_BYTES (1 << 20)
+
+struct generation {
+	int32_t major, minor; /* from this compute capability on */
+	double rate;
+};
+
+/* The newest first. */
+static const struct generation nvidia[] = {
+	{ 9, 0, PCIE5 }, /* Hopper, Blackwell */
+	{ 8, 0, PCIE4 }, /* Ampere, Ada */
+	{ 5, 0, PCIE3 }, /* Maxwell, Pascal, Volta, Turing */
+};
+
+/* gfx numbers: 9.4 is MI300, 9.0 MI50 to MI250, 10 and 11 the Radeons before RDNA 4. */
+static const struct generation amd[] = {
+	{ 12, 0, PCIE5 },
+	{ 10, 0, PCIE4 },
+	{ 9, 4, PCIE5 },
+	{ 9, 0, PCIE4 },
+};
+
+static double rate_of(const struct generation *generations, size_t count,
+		      const struct ss_device *device)
+{
+	for (size_t i = 0; i < count; i++)
+		if (device->compute_major > generations[i].major ||
+		    (device->compute_major == generations[i].major &&
+		     device->compute_minor >= generations[i].minor))
+			return generations[i].rate;
+	return 0;
+}
+
+static double rate_by_device(const struct ss_trace *trace, const struct ss_device *device)
+{
+	const char *name = ss_strings_text(&trace->texts, device->name);
+
+	if (strstr(name, "GH200") || strstr(name, "GB200") || strstr(name, "GB300"))
+		return NVLINK_C2C;
+	if (device->warp_size == 64 || strstr(name, "AMD") || strstr(name, "Radeon"))
+		return rate_of(amd, SS_COUNT(amd), device);
+	if (device->warp_size > 0 && device->warp_size != 32)
+		return 0; /* neither vendor's */
+	return rate_of(nvidia, SS_COUNT(nvidia), device);
+}
+
+static const struct ss_device *find_device(const struct ss_trace_info *info, int64_t number)
+{
+	for (uint32_t i = 0; i < info->device_count; i++)
+		if (info->devices[i].id == number)
+			return &info->devices[i];
+	return info->device_count ? &info->devices[0] : NULL;
+}
+
+/* "Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Host -> Device)", "CopyDeviceToHost". */
+static struct ss_copy_kind kind_of(const char *name)
+{
+	struct ss_copy_kind kind = { .memory = SS_COPY_HOST };
+
+	if (strstr(name, "HtoD") || strstr(name, "HostToDevice"))
+		kind.way = SS_COPY_IN;
+	else if (strstr(name, "DtoH") || strstr(name, "DeviceToHost"))
+		kind.way = SS_COPY_OUT;
+	else
+		return (struct ss_copy_kind){ 0 };
+	if (strstr(name, "Pageable"))
+		kind.memory = SS_COPY_PAGEABLE;
+	else if (strstr(name, "Pinned"))
+		kind.memory = SS_COPY_PINNED;
+	return kind;
+}
+
+int64_t ss_copy_bytes(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t number = trace->slices.args[row];
+	const struct ss_copy_args *args;
+
+	if (number == SS_NO_ARGS)
+		return -1;
+	args = ss_records_at(&trace->copy_args, number);
+	return args->bytes;
+}
+
+bool ss_copy_holds(const struct ss_trace *trace, uint32_t row)
+{
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t call = slices->link[row];
+
+	return call < trace->device_from &&
+	       ss_slice_end(slices, call) >= slices->start_ns[row] + slices->dur_ns[row] / 2;
+}
+
+/* The best of the pinned copies; where the name does not tell, those that nobody waited for. */
+static void measure(struct ss_host_link *link, const struct ss_trace *trace, uint32_t row,
+		    double *pageable)
+{
+	struct ss_copy_kind kind = link->kinds[trace->slices.name[row]];
+	int64_t bytes = ss_copy_bytes(trace, row), dur_ns = trace->slices.dur_ns[row];
+	double rate;
+
+	if (kind.memory == SS_COPY_NONE || dur_ns <= 0 || bytes < RATE_BYTES)
+		return;
+	rate = (double)bytes * 1e9 / (double)dur_ns;
+	if (kind.memory == SS_COPY_PAGEABLE && rate > pageable[kind.way])
+		pageable[kind.way] = rate;
+	if (kind.memory < SS_COPY_PINNED ||
+	    (kind.memory == SS_COPY_HOST && ss_copy_holds(trace, row)))
+		return;
+	if (rate > link->rate[kind.way])
+		link->rate[kind.way] = rate;
+	link->is_measured[kind.way] = true;
+}
+
+/* The rate of pinned copies of a direction that has none. */
+static double guess(const struct ss_host_link *link, int way, double pageable)
+{
+	int other = way == SS_COPY_IN ? SS_COPY_OUT : SS_COPY_IN;
+
+	if (link->is_measured[other] && link->rate[other] > pageable)
+		return link->rate[other];
+	return pageable > 0 && PINNED_TIMES * pageable < link->most[way] ? PINNED_TIMES * pageable
+									 : link->most[way];
+}
+
+bool ss_host_link_init(struct ss_host_link *link, const struct ss_trace *trace, int64_t device,
+		       struct ss_arena *arena)
+{
+	const struct ss_device *known = find_device(&trace->info, device);
+	uint8_t *seen = SS_ARENA_NEW(arena, uint8_t, (size_t)trace->names.count + 1);
+	double pageable[SS_COPY_WAYS] = { 0 };
+
+	*link = (struct ss_host_link){ .kinds = SS_ARENA_NEW(arena, struct ss_copy_kind,
+							     (size_t)trace->names.count + 1) };
+	if (!link->kinds || !seen)
+		return false;
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t name = trace->slices.name[row];
+
+		if (trace->slices.kind[row] != SS_KIND_MEMCPY)
+			continue;
+		if (!seen[name])
+			link->kinds[name] = kind_of(ss_strings_text(&trace->names, name));
+		seen[name] = true;
+		measure(link, trace, row, pageable);
+	}
+	for (int i = 0; i < SS_COPY_WAYS; i++)
+		link->most[i] = known ? rate_by_device(trace, known) : 0;
+	for (int i = 0; i < SS_COPY_WAYS; i++)
+		if (!link->is_measured[i])
+			link->rate[i] = guess(link, i, pageable[i]);
+	return true;
+}

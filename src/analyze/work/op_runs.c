@@ -1,0 +1,225 @@
+/*
+ * op_runs.c - runs of the same operator on the same shapes.
+ */
+#include "analyze/work/op_runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/time/cover.h"
+#include "analyze/time/moment.h"
+
+/*
+ * How slow a core may be. BLAS computes 15 GFLOP/s and more in fp32 on one core of a server;
+ * elementwise functions that are not vectorized read and write 0.5 GB/s. A run that is slower
+ * than this did not have its core, also where all runs of the group are. Small calls take
+ * 20 us whatever they compute.
+ */
+#define FLOPS_PER_NS 8.0
+#define BYTES_PER_NS 0.5
+#define CALL_NS 20000
+
+/* Three times and 50 us: caches and clock rates make a factor of two, interrupts 50 us. */
+#define SLOW_TIMES 3
+#define SLOW_NS 50000
+
+/* Texts of shapes and types, or the n-th on its thread. */
+struct key {
+	uint32_t name, dims, types, number, track;
+};
+
+/* How often a name was seen in a step on a thread; for files without shapes. */
+struct seen {
+	uint32_t track, step, count;
+};
+
+struct sorting {
+	const struct ss_trace *trace;
+	struct ss_op_runs *runs;
+	struct seen *seen; /* per name; NULL: shapes are recorded */
+	int64_t *own_ns;   /* of all runs, group after group */
+};
+
+static bool is_slow(const struct ss_op_group *group, int64_t own_ns)
+{
+	return own_ns > ss_ns_sum(group->fast_ns * SLOW_TIMES, SLOW_NS);
+}
+
+void ss_op_runs_release(struct ss_op_runs *runs)
+{
+	if (!runs->ops)
+		return;
+	ss_records_release(&runs->keys);
+	ss_arena_release(&runs->arena);
+	*runs = (struct ss_op_runs){ 0 };
+}
+
+/* The key of a row that counts; false: it does not. */
+static bool read_key(struct sorting *sorting, uint32_t row, struct key *key)
+{
+	const struct ss_trace *trace = sorting->trace;
+	uint32_t step, name = trace->slices.name[row];
+
+	if (!ss_ops_counts(sorting->runs->ops, row) ||
+	    (trace->name_flags[name] & (SS_NAME_COMM_OP | SS_NAME_COMM_RANGE | SS_NAME_COMPILE |
+					SS_NAME_DATALOADER | SS_NAME_GC)))
+		return false;
+	step = ss_step_at(trace, trace->slices.start_ns[row]);
+	if (step == SS_NO_ROW)
+		return false;
+	*key = (struct key){ .name = name };
+	if (!sorting->seen && trace->slices.args[row] != SS_NO_ARGS) {
+		const struct ss_op_args *args = ss_records_at(&trace->op_args,
+							      trace->slices.args[row]);
+
+		key->dims = args->input_dims;
+		key->types = args->input_types;
+	} else if (sorting->seen) {
+		struct seen *seen = &sorting->seen[name];
+
+		key->track = trace->slices.track[row];
+		if (!seen->count || seen->track != key->track || seen->step != step)
+			*seen = (struct seen){ .track = key->track, .step = step };
+		key->number = ++seen->count;
+	}
+	return true;
+}
+
+static bool group_rows(struct sorting *sorting)
+{
+	const struct ss_trace *trace = sorting->trace;
+	struct ss_op_runs *runs = sorting->runs;
+	struct key key;
+
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		runs->group_of[row] = SS_NO_ROW;
+		if (!read_key(sorting, row, &key))
+			continue;
+		runs->group_of[row] = ss_records_add(&runs->keys, &key);
+		if (runs->group_of[row] == SS_NO_ID)
+			return false;
+	}
+	runs->count = runs->keys.count;
+	return true;
+}
+
+/* What a run takes on any core; INT64_MAX: what it computes is not known. */
+static int64_t most_of(const struct ss_works *works, uint32_t row)
+{
+	const struct ss_work *work = ss_works_of(works, row);
+	double ns;
+
+	/* half precision is emulated on many cores, and whole numbers have no BLAS */
+	if (!work || !work->has_bytes || work->kind < SS_WORK_ELEMENTWISE ||
+	    work->kind > SS_WORK_MATMUL ||
+	    (work->dtype != SS_DTYPE_FP32 && work->dtype != SS_DTYPE_FP64))
+		return INT64_MAX;
+	ns = CALL_NS + work->moved_bytes / BYTES_PER_NS +
+	     (work->has_flops ? work->flops / FLOPS_PER_NS : 0);
+	return ns < 1e15 ? (int64_t)ns : INT64_MAX;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * The fast time: of few runs the fastest, of some the second (one may have been cut short), of
+ * many the fastest tenth.
+ */
+static void measure(struct ss_op_group *group, int64_t *own_ns, int64_t most_ns)
+{
+	uint32_t at = group->count >= 40 ? group->count / 10 : group->count >= 8;
+
+	qsort(own_ns, group->count, sizeof(*own_ns), by_value);
+	group->fast_ns = own_ns[at] < most_ns ? own_ns[at] : most_ns;
+	for (uint32_t i = 0; i < group->count; i++) {
+		if (own_ns[i] > group->fast_ns)
+			group->excess_ns = ss_ns_sum(group->excess_ns, own_ns[i] - group->fast_ns);
+		group->slow += is_slow(group, own_ns[i]);
+	}
+}
+
+static bool measure_groups(struct sorting *sorting, const struct ss_works *works)
+{
+	const struct ss_trace *trace = sorting->trace;
+	struct ss_op_runs *runs = sorting->runs;
+	uint32_t *next = SS_ARENA_NEW(&runs->arena, uint32_t, (size_t)runs->count + 1);
+	uint32_t all = 0;
+
+	runs->groups = SS_ARENA_NEW(&runs->arena, struct ss_op_group, (size_t)runs->count + 1);
+	if (!next || !runs->groups)
+		return false;
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		struct ss_op_group *group;
+
+		if (runs->group_of[row] == SS_NO_ROW)
+			continue;
+		group = &runs->groups[runs->group_of[row]];
+		if (!group->count) {
+			group->row = row;
+			group->name = trace->slices.name[row];
+		}
+		group->count++;
+		group->sum_ns = ss_ns_sum(group->sum_ns, runs->ops->self_ns[row]);
+		all++;
+	}
+	sorting->own_ns = SS_ARENA_NEW(&runs->arena, int64_t, (size_t)all + 1);
+	if (!sorting->own_ns)
+		return false;
+	for (uint32_t i = 0; i + 1 < runs->count; i++)
+		next[i + 1] = next[i] + runs->groups[i].count;
+	for (uint32_t row = 0; row < trace->device_from; row++)
+		if (runs->group_of[row] != SS_NO_ROW)
+			sorting->own_ns[next[runs->group_of[row]]++] = runs->ops->self_ns[row];
+	for (uint32_t i = 0; i < runs->count; i++)
+		measure(&runs->groups[i], sorting->own_ns + next[i] - runs->groups[i].count,
+			most_of(works, runs->groups[i].row));
+	return true;
+}
+
+static bool read_names(struct ss_op_runs *runs, const struct ss_strings *names)
+{
+	runs->category = SS_ARENA_NEW(&runs->arena, uint8_t, (size_t)names->count + 1);
+	if (!runs->category)
+		return false;
+	for (uint32_t i = 0; i < names->count; i++)
+		runs->category[i] = (uint8_t)ss_op_category(ss_strings_text(names, i));
+	return true;
+}
+
+static bool has_shapes(const struct ss_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->op_args.count; i++) {
+		const struct ss_op_args *args = ss_records_at(&trace->op_args, i);
+
+		if (args->input_dims)
+			return true;
+	}
+	return false;
+}
+
+enum ss_status ss_op_runs_init(struct ss_op_runs *runs, const struct ss_ops *ops,
+			       const struct ss_works *works, struct ss_memory *memory,
+			       struct ss_error *err)
+{
+	const struct ss_trace *trace = ops->trace;
+	struct sorting sorting = { .trace = trace, .runs = runs };
+	bool numbers = !has_shapes(trace);
+
+	*runs = (struct ss_op_runs){ .ops = ops };
+	ss_arena_init(&runs->arena, memory);
+	runs->group_of = SS_ARENA_NEW(&runs->arena, uint32_t, (size_t)trace->device_from + 1);
+	if (numbers)
+		sorting.seen = SS_ARENA_NEW(&runs->arena, struct seen,
+					    (size_t)trace->names.count + 1);
+	if (runs->group_of && (!numbers || sorting.seen) &&
+	    ss_records_init(&runs->keys, memory, sizeof(struct key)) && group_rows(&sorting) &&
+	    read_names(runs, &trace->names) && measure_groups(&sorting, works))
+		return SS_OK;
+	ss_op_runs_release(runs);
+	return ss_fail_memory(err, "runs of operators");
+}

@@ -1,0 +1,109 @@
+/*
+ * info.c - report: what is in these files.
+ */
+#include <string.h>
+
+#include "api/reports/reports.h"
+
+#define DOT " \xc2\xb7 "
+
+/* The job's name for a device: that of the first rank that has one. */
+static const char *device_of(const struct ss_job *job)
+{
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		const struct ss_trace *trace = job->files[i].subject.trace;
+
+		for (uint32_t k = 0; trace && k < trace->info.device_count; k++) {
+			const char *name = ss_strings_text(&trace->texts,
+							   trace->info.devices[k].name);
+
+			if (*name)
+				return name;
+		}
+	}
+	return NULL;
+}
+
+static void add_count(struct ss_text *out, uint64_t count, const char *one, const char *many)
+{
+	ss_render_count((int64_t)count, out);
+	ss_text_addf(out, " %s", count == 1 ? one : many);
+}
+
+static void add_steps(const struct ss_job *job, struct ss_text *out)
+{
+	uint32_t least = UINT32_MAX, most = 0;
+
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		const struct ss_trace *trace = job->files[i].subject.trace;
+
+		if (trace && trace->steps.kept_count < least)
+			least = trace->steps.kept_count;
+		if (trace && trace->steps.kept_count > most)
+			most = trace->steps.kept_count;
+	}
+	if (least == UINT32_MAX)
+		return;
+	ss_text_add_string(out, DOT);
+	if (least != most)
+		ss_text_addf(out, "%u to ", least);
+	add_count(out, most, "step", "steps");
+}
+
+/* "8 files · 4 steps · NVIDIA H100 80GB HBM3 · 221,032 events · 71.3 MB in 0.21 s" */
+static void info_headline(const struct ss_job *job, struct ss_text *out)
+{
+	const char *device = device_of(job);
+	uint64_t events = 0, bytes = 0;
+
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		const struct ss_subject *subject = &job->files[i].subject;
+
+		events += subject->trace ? subject->trace->event_count : 0;
+		bytes += subject->trace ? subject->trace->file_bytes : 0;
+	}
+	add_count(out, job->file_count, "file", "files");
+	add_steps(job, out);
+	if (device)
+		ss_text_addf(out, DOT "%s", device);
+	ss_text_add_string(out, DOT);
+	add_count(out, events, "event", "events");
+	ss_text_add_string(out, DOT);
+	ss_render_bytes((int64_t)bytes, out);
+	ss_text_addf(out, " in %.2f s\n", job->load_seconds);
+	if (job->skipped_count > job->pickle_count) {
+		add_count(out, job->skipped_count - job->pickle_count, "other JSON file is",
+			  "other JSON files are");
+		ss_text_add_string(out, " no profiler trace and left out\n");
+	}
+	if (job->pickle_count) {
+		add_count(out, job->pickle_count, "snapshot of memory is",
+			  "snapshots of memory are");
+		ss_text_addf(out, " left out: 'stepscope snapshot %s' shows %s\n",
+			     job->first_pickle, job->pickle_count == 1 ? "it" : "the first");
+	}
+	if (job->packs.preferred) {
+		add_count(out, job->packs.preferred, "file is", "files are");
+		ss_text_add_string(out, " read from a pack beside it\n");
+	}
+	if (job->packs.unread) {
+		add_count(out, job->packs.unread, "pack could not be read: its file is",
+			  "packs could not be read: their files are");
+		ss_text_add_string(out, "; 'stepscope pack --force' packs again\n");
+	}
+	if (job->packs.stale) {
+		add_count(out, job->packs.stale, "pack is", "packs are");
+		ss_text_add_string(out, " left out: not of the file that lies beside it\n");
+	}
+	if (job->file_count > 1)
+		ss_text_add_string(out,
+				   "Sums over all files; --rank N shows one, with its tracks.\n");
+}
+
+const struct ss_report ss_report_info = {
+	.name = "info",
+	.summary = "What is in these files: ranks, steps, devices, events, quality",
+	.views = { "files", "devices", "categories", "tracks", "quality" },
+	.single = "tracks",
+	.headline = info_headline,
+};

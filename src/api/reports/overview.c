@@ -1,0 +1,40 @@
+/*
+ * overview.c - report: how well the devices were used, and where the steps' time
+ * went.
+ */
+#include "api/reports/reports.h"
+
+/* "8 files, 5 steps each on average 85.2 ms" */
+static void overview_headline(const struct ss_job *job, struct ss_text *out)
+{
+	int64_t sum_ns = 0, count = 0;
+
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		const struct ss_trace *trace = job->files[i].subject.trace;
+
+		for (uint32_t k = 0; trace && k < trace->steps.count; k++)
+			if (!trace->steps.items[k].dropped) {
+				ss_ns_add(&sum_ns, trace->steps.items[k].end_ns -
+							   trace->steps.items[k].start_ns);
+				count++;
+			}
+	}
+	if (!count) {
+		ss_text_add_string(out, "No steps were found.\n");
+		return;
+	}
+	ss_text_addf(out, "A step takes %.3f ms: mean of %lld step%s in %u file%s.\n",
+		     (double)sum_ns / (double)count / 1e6, (long long)count, count == 1 ? "" : "s",
+		     job->file_count, job->file_count == 1 ? "" : "s");
+}
+
+const struct ss_report ss_report_overview = {
+	.name = "overview",
+	.summary = "How well the devices were used, and where the steps' time went",
+	/* what the time is lost on first, what it is of last */
+	.views = { "budget/part", "gaps", "utilization", "phases", "breakdown/part", "breakdown",
+		   "devices" },
+	.job_views = { "ranks", "budget/part", "gaps", "phases", "breakdown/part",
+		       "idle-together" },
+	.headline = overview_headline,
+};

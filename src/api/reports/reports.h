@@ -1,0 +1,28 @@
+/*
+ * reports.h - several views under one headline.
+ */
+#ifndef SS_API_REPORTS_REPORTS_H
+#define SS_API_REPORTS_REPORTS_H
+
+#include "job/job.h"
+#include "render/render.h"
+
+#define SS_REPORT_VIEWS_MAX 8
+
+struct ss_report {
+	const char *name;
+	const char *summary;
+	/* Names, in order, some with their group: "budget/part"; NULL ends them. */
+	const char *views[SS_REPORT_VIEWS_MAX];
+	/* The same for people, of several ranks: each figure over the ranks; empty: as above. */
+	const char *job_views[SS_REPORT_VIEWS_MAX];
+	const char *single; /* the view of those that is shown for one file only */
+	void (*headline)(const struct ss_job *job, struct ss_text *out);
+};
+
+extern const struct ss_report *const ss_reports[];
+extern const size_t ss_report_count;
+
+const struct ss_report *ss_report_find(const char *name);
+
+#endif

@@ -1,0 +1,160 @@
+/*
+ * ask.c - takes a request of the viewer apart and gives it to its route.
+ */
+#include <string.h>
+
+#include "api/viewer/route.h"
+#include "base/utf8.h"
+
+static int hex_value(char digit)
+{
+	if (digit >= '0' && digit <= '9')
+		return digit - '0';
+	digit = ss_lower(digit);
+	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/*
+ * Decodes %41 and + in place; false where an escape is broken, hides a NUL, or the result is no
+ * UTF-8: answers quote what was asked for, and JSON takes nothing else.
+ */
+static bool decode(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		if (*from == '%') {
+			int high = hex_value(from[1]);
+			int low = high < 0 ? -1 : hex_value(from[2]);
+
+			if (low < 0 || high * 16 + low == 0)
+				return false;
+			*to++ = (char)(high * 16 + low);
+			from += 2;
+		} else {
+			*to++ = *from == '+' ? ' ' : *from;
+		}
+	}
+	*to = '\0';
+	return !(ss_utf8_check(text, (size_t)(to - text)) & SS_UTF8_BAD_BYTES);
+}
+
+/* True when the list has the word. */
+static bool list_has(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = list; (at = strstr(at, word)); at += length)
+		if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+			return true;
+	return false;
+}
+
+static enum ss_status add_parameter(struct ss_asked *asked, const struct ss_route *route,
+				    char *part, struct ss_error *err)
+{
+	char *value = strchr(part, '=');
+
+	if (value)
+		*value++ = '\0';
+	else
+		value = part + strlen(part);
+	if (!decode(part) || !decode(value))
+		return ss_fail(err, SS_ERR_USAGE, "a parameter of '%s' is badly escaped",
+			       route->name);
+	if (!*part || (strcmp(part, "run") != 0 && !list_has(route->parameters, part)))
+		return ss_fail(err, SS_ERR_USAGE, "'%s' has no parameter '%.40s'", route->name,
+			       part);
+	if (ss_asked_text(asked, part))
+		return ss_fail(err, SS_ERR_USAGE, "parameter '%s' is given twice", part);
+	if (asked->count == SS_PARAMETERS_MAX)
+		return ss_fail(err, SS_ERR_LIMIT, "too many parameters");
+	asked->parameters[asked->count++] = (struct ss_parameter){ part, value };
+	return SS_OK;
+}
+
+/* The route that the first word of the path names; *rest: what follows it. */
+static const struct ss_route *find_route(char *path, const char **rest)
+{
+	char *slash = strchr(path, '/');
+
+	*rest = slash ? slash + 1 : path + strlen(path);
+	if (slash)
+		*slash = '\0';
+	for (size_t i = 0; i < ss_route_count; i++)
+		if (strcmp(ss_routes[i]->name, path) == 0)
+			return ss_routes[i];
+	return NULL;
+}
+
+static enum ss_status find_run(struct ss_asked *asked, struct ss_error *err)
+{
+	int64_t run;
+
+	if (!asked->runs->count)
+		return ss_fail(err, SS_ERR_USAGE, "no run is open");
+	SS_TRY(ss_asked_int(asked, "run", 0, (int64_t)asked->runs->count - 1, 0, &run, err));
+	asked->session = asked->runs->sessions[run];
+	return SS_OK;
+}
+
+static enum ss_status answer(const struct ss_runs *runs, char *target, struct ss_answer *out,
+			     struct ss_error *err)
+{
+	struct ss_asked asked = { .runs = runs };
+	char *query = strchr(target, '?');
+	const struct ss_route *route;
+
+	if (query)
+		*query++ = '\0';
+	if (*target == '/')
+		target++;
+	if (!decode(target))
+		return ss_fail(err, SS_ERR_USAGE, "the request is badly escaped");
+	route = find_route(target, &asked.rest);
+	if (!route || (*asked.rest && !route->takes_rest))
+		return ss_fail(err, SS_ERR_MISSING,
+			       "there is no request '%.60s'; 'offers' lists them", target);
+	while (query && *query) {
+		char *next = strchr(query, '&');
+
+		if (next)
+			*next++ = '\0';
+		if (*query)
+			SS_TRY(add_parameter(&asked, route, query, err));
+		query = next;
+	}
+	SS_TRY(find_run(&asked, err));
+	out->media_type = "application/json";
+	SS_TRY(route->run(&asked, out, err));
+	return ss_text_failed(&out->body) ? ss_fail_memory(err, "the answer") : SS_OK;
+}
+
+enum ss_status ss_ask(const struct ss_runs *runs, const char *target, struct ss_answer *out,
+		      struct ss_error *err)
+{
+	size_t length = strlen(target);
+	enum ss_status status;
+	struct ss_memory outside;
+	struct ss_arena scratch;
+	char *copy;
+
+	if (length > SS_TARGET_MAX)
+		return ss_fail(err, SS_ERR_LIMIT, "the request is longer than %d bytes",
+			       SS_TARGET_MAX);
+	ss_memory_init(&outside, 0);
+	ss_arena_init(&scratch, &outside);
+	copy = ss_arena_copy(&scratch, target, length);
+	status = copy ? answer(runs, copy, out, err) : ss_fail_memory(err, "the request");
+	ss_arena_release(&scratch);
+	return status;
+}
+
+bool ss_route_at(size_t index, struct ss_route_offer *out)
+{
+	if (index >= ss_route_count)
+		return false;
+	*out = (struct ss_route_offer){ ss_routes[index]->name, ss_routes[index]->summary,
+					ss_routes[index]->parameters, ss_routes[index]->apart };
+	return true;
+}

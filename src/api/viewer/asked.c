@@ -1,0 +1,184 @@
+/*
+ * asked.c - the values of a request, checked.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "api/viewer/route.h"
+
+const char *ss_asked_text(const struct ss_asked *asked, const char *name)
+{
+	for (uint32_t i = 0; i < asked->count; i++)
+		if (strcmp(asked->parameters[i].name, name) == 0)
+			return asked->parameters[i].value;
+	return NULL;
+}
+
+/* Reads a number up to `stop`; false where it is none, or does not fit. */
+static bool read_int(const char *text, const char *stop, int64_t *out)
+{
+	bool minus = text < stop && *text == '-';
+	uint64_t value = 0;
+
+	text += minus;
+	if (text == stop || stop - text > 18)
+		return false;
+	for (; text < stop; text++) {
+		if (*text < '0' || *text > '9')
+			return false;
+		value = value * 10 + (uint64_t)(*text - '0');
+	}
+	*out = minus ? -(int64_t)value : (int64_t)value;
+	return true;
+}
+
+enum ss_status ss_asked_int(const struct ss_asked *asked, const char *name, int64_t low,
+			    int64_t high, int64_t otherwise, int64_t *out, struct ss_error *err)
+{
+	const char *text = ss_asked_text(asked, name);
+
+	*out = otherwise;
+	if (!text)
+		return SS_OK;
+	if (!read_int(text, text + strlen(text), out) || *out < low || *out > high)
+		return ss_fail(err, SS_ERR_USAGE,
+			       "parameter '%s' is no whole number from %" PRId64 " to %" PRId64,
+			       name, low, high);
+	return SS_OK;
+}
+
+enum ss_status ss_asked_needed(const struct ss_asked *asked, const char *name, int64_t low,
+			       int64_t high, int64_t *out, struct ss_error *err)
+{
+	if (!ss_asked_text(asked, name))
+		return ss_fail(err, SS_ERR_USAGE, "parameter '%s' is missing", name);
+	return ss_asked_int(asked, name, low, high, low, out, err);
+}
+
+enum ss_status ss_asked_list(const struct ss_asked *asked, const char *name, uint32_t end,
+			     uint32_t *items, uint32_t room, uint32_t *count, struct ss_error *err)
+{
+	const char *text = ss_asked_text(asked, name);
+
+	*count = 0;
+	while (text && *text) {
+		const char *stop = text + strcspn(text, ",");
+		int64_t value;
+
+		if (!read_int(text, stop, &value) || value < 0 || value >= end)
+			return ss_fail(err, SS_ERR_USAGE,
+				       "parameter '%s' is no list of numbers below %" PRIu32, name,
+				       end);
+		if (*count == room)
+			return ss_fail(err, SS_ERR_LIMIT, "parameter '%s' lists more than %" PRIu32,
+				       name, room);
+		items[(*count)++] = (uint32_t)value;
+		text = *stop ? stop + 1 : stop;
+	}
+	return SS_OK;
+}
+
+static enum ss_status read_rank(const struct ss_asked *asked, int64_t *out, struct ss_error *err)
+{
+	const char *text = ss_asked_text(asked, "rank");
+
+	if (text && strcmp(text, "all") == 0) {
+		*out = SS_COMPARED_RANKS;
+		return SS_OK;
+	}
+	return ss_asked_int(asked, "rank", -1, INT32_MAX, SS_EVERY_RANK, out, err);
+}
+
+enum ss_status ss_asked_request(const struct ss_asked *asked, struct ss_request *out,
+				struct ss_error *err)
+{
+	int64_t top;
+
+	*out = (struct ss_request){
+		.format = ss_asked_text(asked, "format"),
+		.step = ss_asked_text(asked, "step"),
+		.device = ss_asked_text(asked, "device"),
+		.stream = ss_asked_text(asked, "stream"),
+		.name = ss_asked_text(asked, "name"),
+		.sort = ss_asked_text(asked, "sort"),
+		.group = ss_asked_text(asked, "group"),
+		.fix = ss_asked_text(asked, "fix"),
+	};
+	SS_TRY(read_rank(asked, &out->rank, err));
+	SS_TRY(ss_asked_int(asked, "top", 0, UINT32_MAX, 0, &top, err));
+	out->top = (uint32_t)top;
+	return SS_OK;
+}
+
+enum ss_status ss_asked_timeline(const struct ss_asked *asked, struct ss_timeline **out,
+				 struct ss_error *err)
+{
+	struct ss_session *session = asked->session;
+
+	*out = &session->timeline;
+	return session->timeline.files
+		       ? SS_OK
+		       : ss_timeline_make(&session->timeline, &session->job, &session->memory, err);
+}
+
+enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *timeline,
+			     uint32_t *out, struct ss_error *err)
+{
+	int64_t file;
+
+	SS_TRY(ss_asked_needed(asked, "file", 0, (int64_t)timeline->file_count - 1, &file, err));
+	*out = (uint32_t)file;
+	return timeline->files[file].trace
+		       ? SS_OK
+		       : ss_fail(err, SS_ERR_MISSING, "file %" PRId64 " could not be read", file);
+}
+
+enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_timeline *timeline,
+			      struct ss_arena *arena, uint32_t **out, uint32_t *count,
+			      struct ss_error *err)
+{
+	uint32_t *named = SS_ARENA_NEW(arena, uint32_t, (size_t)timeline->file_count + 1);
+	bool *wanted = SS_ARENA_NEW(arena, bool, (size_t)timeline->file_count + 1);
+	uint32_t named_count;
+
+	if (!named || !wanted)
+		return ss_fail_memory(err, "the list of files");
+	SS_TRY(ss_asked_list(asked, "files", timeline->file_count, named, timeline->file_count,
+			     &named_count, err));
+	for (uint32_t i = 0; i < named_count; i++)
+		wanted[named[i]] = true;
+	*out = named;
+	*count = 0;
+	for (uint32_t i = 0; i < timeline->file_count; i++)
+		if (timeline->files[i].trace && (!named_count || wanted[i]))
+			named[(*count)++] = i;
+	return SS_OK;
+}
+
+enum ss_status ss_asked_window(const struct ss_asked *asked, struct ss_window *out,
+			       struct ss_error *err)
+{
+	/* beyond this numbers of the viewer are not whole; differences fit in any case */
+	const int64_t most_ns = INT64_C(1) << 53;
+	int64_t pixels;
+
+	SS_TRY(ss_asked_needed(asked, "from", -most_ns, most_ns, &out->from_ns, err));
+	SS_TRY(ss_asked_needed(asked, "to", -most_ns, most_ns, &out->to_ns, err));
+	SS_TRY(ss_asked_needed(asked, "pixels", 1, SS_PIXELS_MAX, &pixels, err));
+	if (out->to_ns <= out->from_ns)
+		return ss_fail(err, SS_ERR_USAGE, "parameter 'to' is not after 'from'");
+	out->pixels = (uint32_t)pixels;
+	return SS_OK;
+}
+
+enum ss_status ss_asked_color(const struct ss_asked *asked, enum ss_paint_by *out,
+			      struct ss_error *err)
+{
+	const char *name = ss_asked_text(asked, "color");
+
+	*out = SS_PAINT_CATEGORY;
+	if (!name || ss_paint_find(name, out))
+		return SS_OK;
+	return ss_fail(err, SS_ERR_USAGE,
+		       "parameter 'color' is none of category, phase, module, stream");
+}

@@ -1,0 +1,109 @@
+/*
+ * route.h - a route: something that the viewer can ask for.
+ *
+ * To add one: src/api/routes/X.c, X in src/api/routes/meson.build, and its part of
+ * docs/formats/viewer.md. The router takes the request apart, refuses parameters that the
+ * route does not name, and finds the run; the route reads its values and writes an answer.
+ */
+#ifndef SS_API_VIEWER_ROUTE_H
+#define SS_API_VIEWER_ROUTE_H
+
+#include "api/session.h"
+#include "timeline/draw/tiles.h"
+#include "timeline/rows/paints.h"
+
+/* More than any route has. */
+#define SS_PARAMETERS_MAX 16
+
+/* Longer requests are refused: the longest list tracks or ranks. */
+#define SS_TARGET_MAX 16384
+
+struct ss_parameter {
+	const char *name, *value;
+};
+
+/* A request, taken apart. */
+struct ss_asked {
+	const struct ss_runs *runs;
+	struct ss_session *session; /* the run that is asked about */
+	const char *rest; /* behind the route's name: "operators" of "view/operators"; "" */
+	struct ss_parameter parameters[SS_PARAMETERS_MAX];
+	uint32_t count;
+};
+
+struct ss_route {
+	const char *name;
+	const char *summary;
+	const char *parameters; /* names, with spaces between them; "run" is known to all */
+	bool takes_rest;
+	bool apart; /* see ss_ask() */
+	/* The media type is JSON unless the route says otherwise. */
+	enum ss_status (*run)(const struct ss_asked *asked, struct ss_answer *out,
+			      struct ss_error *err);
+};
+
+extern const struct ss_route *const ss_routes[];
+extern const size_t ss_route_count;
+
+/* The value of a parameter; NULL: it was not given. */
+const char *ss_asked_text(const struct ss_asked *asked, const char *name);
+
+/* A whole number between the two; `otherwise` when it was not given. */
+SS_MUST_USE
+enum ss_status ss_asked_int(const struct ss_asked *asked, const char *name, int64_t low,
+			    int64_t high, int64_t otherwise, int64_t *out, struct ss_error *err);
+
+/* One that must be given. */
+SS_MUST_USE
+enum ss_status ss_asked_needed(const struct ss_asked *asked, const char *name, int64_t low,
+			       int64_t high, int64_t *out, struct ss_error *err);
+
+/*
+ * Numbers with commas between them, each below `end`; `count` is 0 when it was not given.
+ * `items` has room for `room`.
+ */
+SS_MUST_USE
+enum ss_status ss_asked_list(const struct ss_asked *asked, const char *name, uint32_t end,
+			     uint32_t *items, uint32_t room, uint32_t *count, struct ss_error *err);
+
+/* The request for a view or verdict that the parameters make up. */
+SS_MUST_USE
+enum ss_status ss_asked_request(const struct ss_asked *asked, struct ss_request *out,
+				struct ss_error *err);
+
+/* What ss_asked_request() reads: routes that take all of it name these. */
+#define SS_REQUEST_PARAMETERS "format rank step device stream name sort group top"
+
+/* The timeline of the run that is asked about, made when the first asks for it. */
+SS_MUST_USE
+enum ss_status ss_asked_timeline(const struct ss_asked *asked, struct ss_timeline **out,
+				 struct ss_error *err);
+
+/* The parameter "file": one of the timeline that could be read. */
+SS_MUST_USE
+enum ss_status ss_asked_file(const struct ss_asked *asked, struct ss_timeline *timeline,
+			     uint32_t *out, struct ss_error *err);
+
+/*
+ * The parameter "files": those of the timeline that are named and could be read, each once, in
+ * their order; all when it was not given. The list lives as long as the arena.
+ */
+SS_MUST_USE
+enum ss_status ss_asked_files(const struct ss_asked *asked, const struct ss_timeline *timeline,
+			      struct ss_arena *arena, uint32_t **out, uint32_t *count,
+			      struct ss_error *err);
+
+/* The parameter "color": what gives slices their colour; the category when it was not given. */
+SS_MUST_USE
+enum ss_status ss_asked_color(const struct ss_asked *asked, enum ss_paint_by *out,
+			      struct ss_error *err);
+
+/* More pixels than any screen has are refused. */
+#define SS_PIXELS_MAX 16384
+
+/* The parameters "from", "to" and "pixels". */
+SS_MUST_USE
+enum ss_status ss_asked_window(const struct ss_asked *asked, struct ss_window *out,
+			       struct ss_error *err);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * routes.c - the list of all routes, made from src/api/routes/meson.build.
+ */
+#include "api/viewer/route.h"
+
+#define SS_ROUTE(name) extern const struct ss_route ss_route_##name;
+#include "routes.inc"
+#undef SS_ROUTE
+
+#define SS_ROUTE(name) &ss_route_##name,
+const struct ss_route *const ss_routes[] = {
+#include "routes.inc"
+};
+#undef SS_ROUTE
+
+const size_t ss_route_count = SS_COUNT(ss_routes);

@@ -1,0 +1,27 @@
+/*
+ * spot.h - how answers say where something stands on the timeline.
+ */
+#ifndef SS_API_VIEWER_SPOT_H
+#define SS_API_VIEWER_SPOT_H
+
+#include "base/text.h"
+#include "timeline/index.h"
+
+/* A member of an object: ,"name":"text"; null when there is none. */
+void ss_spot_text(const char *name, const char *text, struct ss_text *out);
+
+/* ,"name":7; null below 0. */
+void ss_spot_int_known(const char *name, int64_t value, struct ss_text *out);
+
+/* "row":5,"track":9,"lane":0,"start_ns":1,"dur_ns":2,"name":"..." of a slice. */
+void ss_spot_slice(const struct ss_timeline_file *file, uint32_t row, struct ss_text *out);
+
+/* ,"track":9,"lane":0,"row":5 of what may have no slice, and no track: nulls. */
+void ss_spot_lane(const struct ss_timeline_file *file, uint32_t track, uint32_t row,
+		  struct ss_text *out);
+
+/* "gap":5,"track":14,"lane":0,"start_ns":1,"dur_ns":2,"name":"sync" of a gap. */
+void ss_spot_gap(const struct ss_timeline_file *file, const struct ss_index *index, uint32_t track,
+		 uint32_t gap, struct ss_text *out);
+
+#endif

@@ -1,0 +1,391 @@
+/*
+ * pack.c - command: traces as packs, which open at a small part of the cost.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/intern.h"
+#include "cli/output.h"
+#include "cli/redaction.h"
+#include "cli/stop.h"
+#include "job/files/find.h"
+#include "trace/pack/pack.h"
+
+#define PATH_BYTES 4096
+#define ENDING ".stepscope"
+
+struct values {
+	struct show_options show;
+	const char *folder;
+	bool force;
+	struct redaction redaction;
+};
+
+static const struct option options[] = {
+	{ "--output", "FOLDER", "where the packs go (default: beside each file)", OPTION_OUTPUT,
+	  offsetof(struct values, folder), 'o' },
+	{ "--force", "", "replaces packs that are there", OPTION_FLAG,
+	  offsetof(struct values, force), 0 },
+	{ "--redact", "", REDACTION_REDACT, OPTION_FLAG, offsetof(struct values, redaction.is_on),
+	  0 },
+	{ "--keep", REDACTION_KEEP, REDACTION_KEPT, OPTION_LIST,
+	  offsetof(struct values, redaction.keep), 0 },
+	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
+	  0 },
+	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
+	  0 },
+};
+
+static void prepare(void *values)
+{
+	struct values *own = values;
+
+	show_prepare(&own->show);
+}
+
+/* What the files of one run share. */
+struct packing {
+	const char *what;
+	const struct values *own;
+	struct ss_strings *names;    /* of packs that this run wrote: no two files may have one */
+	struct output_inputs inputs; /* the files that are packed */
+	struct output *output;
+	struct ss_redactor *redactor;
+	uint32_t written, other;
+	double json_seconds, pack_seconds;
+	uint64_t json_bytes, pack_bytes;
+};
+
+/* How much of the name stands before its ending. */
+static size_t stem_length(const char *name)
+{
+	static const char *const endings[] = { ".json.gz", ".json.zst", ".json" };
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		size_t end = strlen(endings[i]);
+
+		if (length > end && strcmp(name + length - end, endings[i]) == 0)
+			return length - end;
+	}
+	return length;
+}
+
+/* "a/rank0.json.gz" is packed as "a/rank0.stepscope", or as "FOLDER/rank0.stepscope". */
+static bool name_of_pack(const struct packing *packing, const char *path, char out[PATH_BYTES])
+{
+	const char *folder = packing->own->folder, *slash = strrchr(path, '/');
+	const char *name = strcmp(path, "-") == 0 ? "stdin" : slash ? slash + 1 : path;
+	int before = slash ? (int)(slash - path) + 1 : 0, printed = -1;
+	struct ss_text made = { 0 };
+	int length;
+
+	if (packing->own->redaction.is_on &&
+	    ss_redactor_name(packing->redactor, name, &made, NULL) == SS_OK)
+		name = made.data;
+	length = (int)stem_length(name);
+	if (folder)
+		printed = snprintf(out, PATH_BYTES, "%s/%.*s" ENDING, folder, length, name);
+	else
+		printed = snprintf(out, PATH_BYTES, "%.*s%.*s" ENDING, before, path, length, name);
+	ss_text_release(&made);
+	return printed > 0 && printed < PATH_BYTES;
+}
+
+static int complain(const struct packing *packing, const char *path, const char *why)
+{
+	fprintf(stderr, "stepscope %s: '%s' %s\n", packing->what, path, why);
+	return EXIT_FAILED;
+}
+
+static enum ss_status open_one(const struct packing *packing, const char *path,
+			       struct ss_redactor *redactor, struct ss_session **out,
+			       struct ss_error *err)
+{
+	const struct show_options *show = &packing->own->show;
+	struct progress_bar bar;
+	struct ss_open_options open = {
+		.paths = &path,
+		.path_count = 1,
+		.threads = (uint32_t)(show->threads > 64 ? 64 : show->threads),
+		.memory_limit_bytes = show->memory_limit_bytes,
+		.progress = progress_step,
+		.progress_context = &bar,
+		.redactor = redactor,
+	};
+	enum ss_status status;
+
+	progress_begin(&bar, show->progress);
+	status = ss_session_open(&open, out, err);
+	progress_end(&bar);
+	return status;
+}
+
+static void tell(struct packing *packing, const char *path, const struct ss_file *file,
+		 const struct ss_file *packed, uint64_t bytes)
+{
+	char size[BYTES_WORDS], json[BYTES_WORDS];
+
+	bytes_in_words(bytes, size);
+	bytes_in_words(file->unpacked_bytes, json);
+	printf("%s: %llu events, %s of %s; opens in %.3f s, the file took %.3f s\n", path,
+	       (unsigned long long)packed->events, size, json, packed->load_seconds,
+	       file->load_seconds);
+	packing->written++;
+	packing->json_seconds += file->load_seconds;
+	packing->pack_seconds += packed->load_seconds;
+	packing->json_bytes += file->unpacked_bytes;
+	packing->pack_bytes += bytes;
+}
+
+/*
+ * Opens the pack before it gets its name, and compares it with the trace: what cannot be read
+ * back must not stand where the trace was.
+ */
+static enum ss_status read_back(const struct packing *packing, const char *path,
+				const struct ss_session *session, struct ss_file *out,
+				struct ss_error *err)
+{
+	struct ss_session *packed = NULL;
+	enum ss_status status = open_one(packing, path, NULL, &packed, err);
+
+	if (status == SS_OK)
+		status = ss_session_file(packed, 0, out, err);
+	if (status == SS_OK)
+		status = ss_session_compare_files(session, 0, packed, 0, err);
+	ss_session_close(packed);
+	return status;
+}
+
+static int fail_to_pack(const struct packing *packing, const char *path, const struct ss_error *why)
+{
+	if (why->code == SS_ERR_STOPPED || why->code == SS_ERR_LIMIT)
+		return show_fail(packing->what, why);
+	fprintf(stderr,
+		"stepscope %s: '%s' cannot be packed: the pack was not read back as the same trace "
+		"(%s); nothing was kept of it, the trace itself can be used\n",
+		packing->what, path, why->text);
+	return EXIT_FAILED;
+}
+
+static int write_pack(struct packing *packing, struct ss_session *session, const char *trace,
+		      const char *path)
+{
+	struct ss_error err = { 0 };
+	struct ss_file file, packed = { 0 };
+	uint64_t bytes = 0;
+	int code = output_open(packing->what, path, &packing->inputs, packing->output);
+
+	if (code != EXIT_FINE)
+		return code;
+	if (ss_session_file(session, 0, &file, &err) != SS_OK ||
+	    ss_session_pack(session, 0, output_write, packing->output, &bytes, &err) != SS_OK)
+		return output_fail(packing->what, packing->output, &err);
+	code = output_finish(packing->what, packing->output);
+	if (code != EXIT_FINE)
+		return code;
+	if (read_back(packing, packing->output->file.temporary, session, &packed, &err) != SS_OK) {
+		output_drop(packing->output);
+		return fail_to_pack(packing, trace, &err);
+	}
+	code = output_close(packing->what, packing->output);
+	if (code == EXIT_FINE)
+		tell(packing, path, &file, &packed, bytes);
+	if (code == EXIT_FINE)
+		output_tell_cut(stdout, ss_session_cut_count(session));
+	return code;
+}
+
+/* --force replaces packs, and nothing else that has such a name. */
+static bool is_pack(const char *path)
+{
+	char begin[SS_PACK_MAGIC_BYTES];
+	FILE *file = fopen(path, "rb");
+	bool is_one = file && fread(begin, 1, sizeof(begin), file) == sizeof(begin) &&
+		      memcmp(begin, SS_PACK_MAGIC, sizeof(begin)) == 0;
+
+	if (file)
+		fclose(file);
+	return is_one;
+}
+
+static int check_output(struct packing *packing, const char *file, const char *path)
+{
+	uint32_t had = packing->names->count;
+	struct stat info;
+
+	if (ss_strings_add(packing->names, path, strlen(path)) != had)
+		return complain(packing, file,
+				"would be packed under the name of another file: use one -o a "
+				"folder");
+	if (stat(path, &info) != 0)
+		return EXIT_FINE;
+	if (!packing->own->force)
+		return complain(packing, path, "is there already; --force replaces it");
+	if (!S_ISREG(info.st_mode) || !is_pack(path))
+		return complain(packing, path, "is there, and no pack: it is not replaced");
+	return EXIT_FINE;
+}
+
+static int pack_one(struct packing *packing, const struct ss_path *path)
+{
+	struct ss_session *session = NULL;
+	struct ss_error err = { 0 };
+	char output[PATH_BYTES];
+	enum ss_status status;
+	struct ss_file file;
+	int code;
+
+	if (ss_find_is_pack(path->path))
+		return path->from_folder ? EXIT_FINE
+					 : complain(packing, path->path, "is a pack already");
+	if (path->from_folder && ss_find_is_snapshot(path->path)) {
+		packing->other++;
+		return EXIT_FINE;
+	}
+	if (!name_of_pack(packing, path->path, output))
+		return complain(packing, path->path, "has too long a name");
+	code = check_output(packing, path->path, output);
+	if (code != EXIT_FINE)
+		return code;
+	status = open_one(packing, path->path, packing->redactor, &session, &err);
+	/* other JSON lies beside traces; what is called after a rank should have been one */
+	if (path->from_folder && (status == SS_ERR_MISSING ||
+				  (status == SS_ERR_FORMAT && ss_find_rank(path->path) < 0))) {
+		packing->other++;
+		return EXIT_FINE;
+	}
+	if (status != SS_OK)
+		return show_fail(packing->what, &err);
+	if (ss_session_file(session, 0, &file, &err) == SS_OK && file.packed_of)
+		code = complain(packing, path->path, "is a pack already");
+	else
+		code = write_pack(packing, session, path->path, output);
+	ss_session_close(session);
+	return code;
+}
+
+static void tell_all(const struct packing *packing)
+{
+	char size[BYTES_WORDS], json[BYTES_WORDS];
+
+	bytes_in_words(packing->pack_bytes, size);
+	bytes_in_words(packing->json_bytes, json);
+	if (packing->written > 1)
+		printf("%u packs, %s of %s; they open in %.3f s, the files took %.3f s\n",
+		       packing->written, size, json, packing->pack_seconds, packing->json_seconds);
+	if (packing->other)
+		printf("Left out of the folder: %u file%s.\n", packing->other,
+		       packing->other == 1 ? " that is no trace" : "s that are no traces");
+}
+
+/* The packs that lie beside the files are not read. */
+static bool list_inputs(struct packing *packing, const struct ss_paths *paths,
+			struct ss_arena *arena)
+{
+	const char **list = SS_ARENA_NEW(arena, const char *, (size_t)paths->count + 1);
+
+	packing->inputs.paths = list;
+	for (uint32_t i = 0; list && i < paths->count; i++)
+		if (!ss_find_is_pack(paths->items[i].path))
+			list[packing->inputs.path_count++] = paths->items[i].path;
+	return list;
+}
+
+static int pack_all(struct packing *packing, const struct arguments *arguments,
+		    struct ss_arena *arena)
+{
+	struct ss_paths paths = { 0 };
+	struct ss_error err = { 0 };
+	int code = EXIT_FINE;
+
+	if (ss_find_files(arguments->paths, arguments->path_count, arena, &paths, &err) != SS_OK)
+		code = show_fail(packing->what, &err);
+	else if (!list_inputs(packing, &paths, arena))
+		code = complain(packing, "the list of files", "does not fit into memory");
+	/* one that cannot be packed does not stop the others */
+	for (uint32_t i = 0; code != EXIT_USAGE && i < paths.count; i++) {
+		int own = pack_one(packing, &paths.items[i]);
+
+		code = own != EXIT_FINE ? own : code;
+	}
+	tell_all(packing);
+	if (code == EXIT_FINE && !packing->written) {
+		fprintf(stderr, "stepscope %s: nothing to pack\n", packing->what);
+		code = EXIT_FAILED;
+	}
+	ss_find_release(&paths, arena->memory);
+	return code;
+}
+
+static int pack(struct packing *packing, const struct arguments *arguments)
+{
+	struct ss_strings names = { 0 };
+	struct ss_memory memory;
+	struct ss_arena arena;
+	int code;
+
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&arena, &memory);
+	packing->names = &names;
+	code = ss_strings_init(&names, &memory)
+		       ? pack_all(packing, arguments, &arena)
+		       : complain(packing, "the list of files", "does not fit into memory");
+	ss_strings_release(&names);
+	ss_arena_release(&arena);
+	return code;
+}
+
+/* Into a folder that is made, and goes again when nothing is written to it. */
+static int pack_into(struct packing *packing, const struct arguments *arguments)
+{
+	const char *folder = packing->own->folder;
+	bool made = folder && mkdir(folder, 0777) == 0;
+	int code;
+
+	if (folder && !made && errno != EEXIST) {
+		fprintf(stderr, "stepscope %s: cannot make the folder '%s': %s\n", packing->what,
+			folder, strerror(errno));
+		return EXIT_FAILED;
+	}
+	stop_made(made ? folder : NULL);
+	code = pack(packing, arguments);
+	if (made && !packing->written)
+		rmdir(folder);
+	return code;
+}
+
+static int run(const struct command *command, const void *values, const struct arguments *arguments)
+{
+	struct output output;
+	struct packing packing = { .what = command->name, .own = values, .output = &output };
+	int code;
+
+	if (!show_check(command->name, &packing.own->show, arguments))
+		return EXIT_USAGE;
+	code = redaction_begin(command->name, &packing.own->redaction,
+			       &(struct output_inputs){ .paths = arguments->paths,
+							.path_count = arguments->path_count },
+			       packing.own->folder, &packing.redactor);
+	if (code != EXIT_FINE)
+		return code;
+	code = pack_into(&packing, arguments);
+	return redaction_end(command->name, &packing.own->redaction, packing.redactor, NULL,
+			     packing.written, code);
+}
+
+const struct command command_pack = {
+	.name = "pack",
+	.summary = "Traces as files that open at a tenth of the cost, and less",
+	.usage = "[OPTIONS] PATH...",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.loads = true,
+	.writes_beside = true,
+	.values_bytes = sizeof(struct values),
+	.prepare = prepare,
+	.run = run,
+};

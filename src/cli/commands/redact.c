@@ -1,0 +1,326 @@
+/*
+ * redact.c - command: copies of traces and snapshots that can be passed on.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/intern.h"
+#include "cli/output.h"
+#include "cli/redaction.h"
+#include "cli/stop.h"
+#include "job/files/find.h"
+
+#define PATH_BYTES 4096
+
+struct values {
+	struct redaction redaction;
+	const char *output, *format;
+	bool force, no_sandbox;
+};
+
+static const struct option options[] = {
+	{ "--output", "FOLDER", "where the copies go; for one trace also a file", OPTION_OUTPUT,
+	  offsetof(struct values, output), 'o' },
+	{ "--keep", REDACTION_KEEP, REDACTION_KEPT, OPTION_LIST,
+	  offsetof(struct values, redaction.keep), 0 },
+	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
+	  0 },
+	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
+	  0 },
+	{ "--force", "", "replace files that exist", OPTION_FLAG, offsetof(struct values, force),
+	  0 },
+	{ "--format", "text|json", "how to print what was replaced (default: text)", OPTION_TEXT,
+	  offsetof(struct values, format), 0 },
+	{ "--no-sandbox", "", "keep the rights that reading does not need", OPTION_FLAG,
+	  offsetof(struct values, no_sandbox), 0 },
+};
+
+static void prepare(void *values)
+{
+	struct values *own = values;
+
+	*own = (struct values){ .redaction.is_on = true, .format = "text" };
+}
+
+/* What the files of one run share. */
+struct redacting {
+	const char *what;
+	const struct values *own;
+	const struct arguments *arguments;
+	struct ss_redactor *redactor;
+	struct ss_strings *names; /* of files that this run wrote: no two may have one */
+	struct output_inputs inputs;
+	bool to_file; /* -o is the copy itself, not a folder */
+	uint32_t written, other;
+};
+
+static int complain(const struct redacting *redacting, const char *path, const char *why)
+{
+	fprintf(stderr, "stepscope %s: '%s' %s\n", redacting->what, path, why);
+	return EXIT_FAILED;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), wanted = strlen(end);
+
+	return length >= wanted && strcmp(text + length - wanted, end) == 0;
+}
+
+/* The path below the folder that was named; of a file that was named: its name. */
+static const char *path_below(const struct redacting *redacting, const struct ss_path *path)
+{
+	const char *slash = strrchr(path->path, '/');
+
+	for (size_t i = 0; path->from_folder && i < redacting->arguments->path_count; i++) {
+		const char *folder = redacting->arguments->paths[i];
+		size_t length = strlen(folder);
+
+		while (length > 1 && folder[length - 1] == '/')
+			length--;
+		if (strncmp(path->path, folder, length) == 0 && path->path[length] == '/')
+			return path->path + length + strspn(path->path + length, "/");
+	}
+	if (strcmp(path->path, "-") == 0)
+		return "stdin.json";
+	return slash ? slash + 1 : path->path;
+}
+
+/* Makes the folders that the path lies in. */
+static bool make_folders(char *path)
+{
+	for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+		bool made;
+
+		*at = '\0';
+		made = mkdir(path, 0777) == 0 || errno == EEXIST;
+		*at = '/';
+		if (!made)
+			return false;
+	}
+	return true;
+}
+
+/* Where the copy goes in the folder; names of files are redacted, too, and zstd becomes gzip. */
+static int name_copy(struct redacting *redacting, const struct ss_path *path, char out[PATH_BYTES])
+{
+	const char *below = path_below(redacting, path);
+	struct ss_text name = { 0 };
+	struct ss_error err = { 0 };
+	int printed = -1;
+
+	if (ss_redactor_name(redacting->redactor, below, &name, &err) == SS_OK) {
+		size_t length = name.length - (ends_with(name.data, ".zst") ? 4 : 0);
+
+		printed = snprintf(out, PATH_BYTES, "%s/%.*s%s", redacting->own->output,
+				   (int)length, name.data, length < name.length ? ".gz" : "");
+	}
+	ss_text_release(&name);
+	if (printed <= 0 || printed >= PATH_BYTES)
+		return complain(redacting, path->path, "has too long a name");
+	if (!make_folders(out))
+		return complain(redacting, out, strerror(errno));
+	return EXIT_FINE;
+}
+
+static int check_copy(struct redacting *redacting, const struct ss_path *path, const char *copy)
+{
+	uint32_t had = redacting->names->count;
+	struct stat to;
+
+	if (ss_strings_add(redacting->names, copy, strlen(copy)) != had)
+		return complain(redacting, path->path,
+				"would get the name of another copy: redact one folder at a time");
+	if (stat(copy, &to) != 0)
+		return EXIT_FINE;
+	if (output_is_same(path->path, copy))
+		return complain(redacting, copy, "is the file itself: write to another folder");
+	if (!redacting->own->force && S_ISREG(to.st_mode))
+		return complain(redacting, copy, "is there already; --force replaces it");
+	return EXIT_FINE;
+}
+
+static int redact_one(struct redacting *redacting, const struct ss_path *path)
+{
+	struct ss_error err = { 0 };
+	char name[PATH_BYTES], size[BYTES_WORDS];
+	const char *copy = redacting->to_file ? redacting->own->output : name;
+	struct output output;
+	enum ss_status status;
+	uint64_t bytes = 0;
+	bool is_whole = true;
+	int code = EXIT_FINE;
+
+	if (path->from_folder && ss_find_is_pack(path->path)) {
+		redacting->other++;
+		return EXIT_FINE;
+	}
+	if (!redacting->to_file)
+		code = name_copy(redacting, path, name);
+	if (code == EXIT_FINE)
+		code = check_copy(redacting, path, copy);
+	if (code == EXIT_FINE)
+		code = output_open(redacting->what, copy, &redacting->inputs, &output);
+	if (code != EXIT_FINE)
+		return code;
+	status = ss_redactor_copy(redacting->redactor, path->path, ends_with(copy, ".gz"),
+				  output_write, &output, &bytes, &is_whole, &err);
+	if (status != SS_OK)
+		return output_fail(redacting->what, &output, &err);
+	code = output_close(redacting->what, &output);
+	if (code != EXIT_FINE)
+		return code;
+	bytes_in_words(bytes, size);
+	if (strcmp(redacting->own->format, "text") == 0)
+		fprintf(output.tells, "%s: %s\n", copy, size);
+	if (!is_whole)
+		fprintf(stderr,
+			"stepscope %s: '%s': its compressed data is cut or damaged; the copy has "
+			"what could be read\n",
+			redacting->what, path->path);
+	redacting->written++;
+	return EXIT_FINE;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat info;
+
+	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* Into a folder that is made, and goes again when nothing is written to it. */
+static int redact_into(struct redacting *redacting, const struct ss_paths *paths)
+{
+	const char *folder = redacting->own->output;
+	bool made = !redacting->to_file && mkdir(folder, 0777) == 0;
+	int code = EXIT_FINE;
+
+	if (!redacting->to_file && !made && errno != EEXIST) {
+		fprintf(stderr, "stepscope %s: cannot make the folder '%s': %s\n", redacting->what,
+			folder, strerror(errno));
+		return EXIT_FAILED;
+	}
+	stop_made(made ? folder : NULL);
+	/* one that cannot be redacted does not stop the others */
+	for (uint32_t i = 0; code != EXIT_USAGE && i < paths->count; i++) {
+		int own = redact_one(redacting, &paths->items[i]);
+
+		code = own != EXIT_FINE ? own : code;
+	}
+	stop_made(NULL);
+	if (made && !redacting->written)
+		rmdir(folder);
+	return code;
+}
+
+/* Copies among the traces would be taken for ranks of theirs. */
+static int refuse_folder(const struct redacting *redacting)
+{
+	const struct arguments *arguments = redacting->arguments;
+	const char *output = redacting->own->output;
+
+	for (size_t i = 0; i < arguments->path_count; i++) {
+		if (!is_folder(output) || !output_is_same(arguments->paths[i], output))
+			continue;
+		fprintf(stderr,
+			"stepscope %s: '%s' is the folder of the traces: choose another one with "
+			"-o\n",
+			redacting->what, output);
+		return EXIT_USAGE;
+	}
+	return EXIT_FINE;
+}
+
+static int redact_all(struct redacting *redacting, struct ss_arena *arena)
+{
+	const struct arguments *arguments = redacting->arguments;
+	const char *output = redacting->own->output;
+	struct ss_paths paths = { 0 };
+	struct ss_error err = { 0 };
+	struct ss_text told = { 0 };
+	int code = refuse_folder(redacting);
+
+	if (code == EXIT_FINE &&
+	    ss_find_files(arguments->paths, arguments->path_count, arena, &paths, &err) != SS_OK)
+		code = show_fail(redacting->what, &err);
+	redacting->to_file = paths.count == 1 && !paths.items[0].from_folder &&
+			     !is_folder(output) && !ends_with(output, "/");
+	if (code == EXIT_FINE)
+		code = redact_into(redacting, &paths);
+	if (redacting->other && strcmp(redacting->own->format, "text") == 0)
+		printf("Left out: %u pack%s; pack the copies anew.\n", redacting->other,
+		       redacting->other == 1 ? "" : "s");
+	if (code == EXIT_FINE && !redacting->written) {
+		fprintf(stderr, "stepscope %s: nothing to redact\n", redacting->what);
+		code = EXIT_FAILED;
+	}
+	if (redacting->written && strcmp(redacting->own->format, "json") == 0 &&
+	    ss_redactor_tell(redacting->redactor, "json", &told, &err) == SS_OK)
+		fwrite(told.data, 1, told.length, stdout);
+	ss_text_release(&told);
+	ss_find_release(&paths, arena->memory);
+	return code;
+}
+
+static int check(const char *what, const struct values *own, const struct arguments *arguments)
+{
+	const char *why = NULL;
+
+	if (!arguments->path_count)
+		why = "name a trace, a snapshot or a folder of them";
+	else if (!own->output || !*own->output)
+		why = "say where the copies go: -o FOLDER";
+	else if (strcmp(own->format, "text") != 0 && strcmp(own->format, "json") != 0)
+		why = "--format takes text or json";
+	if (!why)
+		return EXIT_FINE;
+	fprintf(stderr, "stepscope %s: %s\n", what, why);
+	return EXIT_USAGE;
+}
+
+static int run(const struct command *command, const void *values, const struct arguments *arguments)
+{
+	struct redacting redacting = { .what = command->name,
+				       .own = values,
+				       .arguments = arguments,
+				       .inputs = { .paths = arguments->paths,
+						   .path_count = arguments->path_count } };
+	struct redaction told;
+	struct ss_strings names = { 0 };
+	struct ss_memory memory;
+	struct ss_arena arena;
+	int code = check(command->name, redacting.own, arguments);
+
+	if (code == EXIT_FINE)
+		code = redaction_begin(command->name, &redacting.own->redaction, &redacting.inputs,
+				       redacting.own->output, &redacting.redactor);
+	if (code != EXIT_FINE)
+		return code;
+	told = redacting.own->redaction;
+	told.is_quiet = strcmp(redacting.own->format, "json") == 0;
+	ss_memory_init(&memory, 0);
+	ss_arena_init(&arena, &memory);
+	redacting.names = &names;
+	code = ss_strings_init(&names, &memory)
+		       ? redact_all(&redacting, &arena)
+		       : complain(&redacting, "the list of files", "does not fit into memory");
+	ss_strings_release(&names);
+	ss_arena_release(&arena);
+	return redaction_end(command->name, &told, redacting.redactor, redacting.own->output,
+			     redacting.written, code);
+}
+
+const struct command command_redact = {
+	.name = "redact",
+	.summary = "Copies without names, hosts and paths, to pass on",
+	.usage = "[OPTIONS] PATH... -o FOLDER",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
+	.reads = true,
+	.values_bytes = sizeof(struct values),
+	.prepare = prepare,
+	.run = run,
+};

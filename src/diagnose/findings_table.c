@@ -1,0 +1,101 @@
+/*
+ * findings_table.c - one row a finding.
+ */
+#include "diagnose/findings_table.h"
+
+#include <stdio.h>
+
+static const struct ss_column columns[] = {
+	{ "rank", SS_COLUMN_ID, "the guilty rank; empty where several have it", 0 },
+	{ "rule", SS_COLUMN_TEXT, "name of the rule: stepscope explain RULE", 0 },
+	{ "level", SS_COLUMN_TEXT, "warning or info", 0 },
+	{ "title", SS_COLUMN_TEXT, "what is wrong", 0 },
+	{ "ranks", SS_COLUMN_TEXT, "which ranks have it", 0 },
+	{ "cost_ns", SS_COLUMN_NS,
+	  "what its fix brings, of the mean step, when those above it are fixed", 0 },
+	{ "cost_low_ns", SS_COLUMN_NS, "the same when the fix does less than expected", 0 },
+	{ "cost_high_ns", SS_COLUMN_NS, "the same when it does more", 0 },
+	{ "share_percent", SS_COLUMN_PERCENT, "its cost, of the mean step", 0 },
+	{ "bytes", SS_COLUMN_BYTES,
+	  "what it is about, where a snapshot of memory shows it: kept by each step, asked for",
+	  0 },
+	{ "confidence", SS_COLUMN_TEXT, "low, medium or high", 0 },
+	{ "reason", SS_COLUMN_TEXT, "why it is that sure", 0 },
+	{ "evidence", SS_COLUMN_TEXT, "the heaviest of what shows it", 0 },
+	{ "line", SS_COLUMN_TEXT, "of the user's program, where recorded", 0 },
+	{ "fix", SS_COLUMN_TEXT, "what to do", 0 },
+};
+
+static const struct ss_view view = {
+	.name = "diagnose",
+	.summary = "What is wrong with the job, what it costs and what to do",
+	.empty = "Nothing was found that would make the steps faster.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.rankless = true,
+};
+
+void ss_finding_ranks(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		      char *out, size_t room)
+{
+	uint32_t only = finding->rank_count == 1 ? finding->ranks[0] : SS_NO_ROW;
+
+	out[0] = '\0';
+	if (diagnosis->rank_count < 2)
+		return;
+	if (finding->rank_count == diagnosis->rank_count)
+		snprintf(out, room, "all ranks");
+	else if (only != SS_NO_ROW && diagnosis->ranks[only] >= 0)
+		snprintf(out, room, "rank %lld", (long long)diagnosis->ranks[only]);
+	else if (finding->rank_count)
+		snprintf(out, room, "%u of %u ranks", finding->rank_count, diagnosis->rank_count);
+}
+
+/* That of a snapshot is where the memory is made; else that of the heaviest evidence. */
+static const char *line_of(const struct ss_finding *finding)
+{
+	for (uint32_t i = 0; i < finding->evidence_count; i++)
+		if (finding->evidence[i].snapshot && finding->evidence[i].line)
+			return finding->evidence[i].line;
+	return finding->evidence_count ? finding->evidence[0].line : NULL;
+}
+
+static void add_row(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		    struct ss_table *out)
+{
+	const struct ss_evidence *first = finding->evidence_count ? finding->evidence : NULL;
+	char ranks[64];
+
+	out->rank = finding->rank == SS_NO_ROW ? -1 : diagnosis->ranks[finding->rank];
+	ss_finding_ranks(diagnosis, finding, ranks, sizeof(ranks));
+	ss_row_begin(out);
+	ss_row_int_known(out, out->rank);
+	ss_row_text(out, finding->rule->name);
+	ss_row_text(out, finding->is_warning ? "warning" : "info");
+	ss_row_text(out, finding->title);
+	ss_row_text(out, ss_table_copy(out, ranks));
+	if (!ss_finding_has_cost(finding)) {
+		ss_row_nulls(out, 4);
+	} else {
+		ss_row_int(out, finding->cost_ns);
+		ss_row_int(out, finding->low_ns);
+		ss_row_int(out, finding->high_ns);
+		ss_row_share(out, (double)finding->cost_ns, (double)diagnosis->step_ns);
+	}
+	ss_row_int_known(out, finding->bytes);
+	ss_row_text(out, ss_confidence_name(finding->confidence));
+	ss_row_text(out, finding->reason);
+	ss_row_text(out, first ? first->text : NULL);
+	ss_row_text(out, line_of(finding));
+	ss_row_text(out, finding->fix);
+	ss_row_end(out);
+}
+
+bool ss_diagnosis_table(const struct ss_diagnosis *diagnosis, struct ss_arena *arena,
+			struct ss_table *out)
+{
+	ss_table_init(out, &view, arena);
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+		add_row(diagnosis, diagnosis->findings[i], out);
+	return !out->failed;
+}

@@ -1,0 +1,18 @@
+/*
+ * findings_table.h - findings as a table: for formats that have nothing but rows.
+ */
+#ifndef SS_DIAGNOSE_FINDINGS_TABLE_H
+#define SS_DIAGNOSE_FINDINGS_TABLE_H
+
+#include "diagnose/diagnose.h"
+
+/* The table's arena is the diagnosis'. Release it with ss_table_release(). */
+SS_MUST_USE
+bool ss_diagnosis_table(const struct ss_diagnosis *diagnosis, struct ss_arena *arena,
+			struct ss_table *out);
+
+/* Who has it: "all ranks", "rank 3", "5 of 8 ranks"; "" where there is only one rank. */
+void ss_finding_ranks(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
+		      char *out, size_t room);
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * findings_view.c - view of a snapshot: what is wrong with the memory, why, what to change.
+ *
+ * Made by the rules that look at snapshots. What is not known (no events, a beginning that
+ * was lost) is never a finding.
+ */
+#include <string.h>
+
+#include "base/text.h"
+#include "diagnose/snapshot_findings.h"
+
+static const struct ss_column columns[] = {
+	{ "finding", SS_COLUMN_TEXT, "name of the rule: stepscope explain RULE", 0 },
+	{ "severity", SS_COLUMN_TEXT, "warning, info, or note: nothing to change", 0 },
+	SS_COLUMN_DEVICE,
+	{ "bytes", SS_COLUMN_BYTES,
+	  "what it is about: kept in a step, asked for, reserved beyond the peak", 0 },
+	{ "evidence", SS_COLUMN_TEXT, "what the file shows", SS_COLUMN_WRAP },
+	{ "fix", SS_COLUMN_TEXT, "what to change", SS_COLUMN_WRAP },
+};
+
+static const char *const levels[] = {
+	[SS_MEMORY_NOTE] = "note",
+	[SS_MEMORY_INFO] = "info",
+	[SS_MEMORY_WARNING] = "warning",
+};
+
+static const char *evidence_of(const struct ss_memory_finding *finding, struct ss_table *out)
+{
+	const char *text = "";
+
+	for (uint32_t i = 0; i < finding->fact_count; i++) {
+		const struct ss_memory_fact *fact = &finding->facts[i];
+
+		text = ss_table_print(out, "%s%s%s%s%s", text, i ? "; " : "", fact->text,
+				      fact->line ? ", at " : "", fact->line ? fact->line : "");
+	}
+	return text;
+}
+
+/* Between two lines of a fix: comments go on in the next one, in the middle of a sentence. */
+static const char *between(const struct ss_text *text, bool was_comment, const char *line)
+{
+	char last = text->length ? text->data[text->length - 1] : '\0';
+
+	if (!last)
+		return "";
+	if (strchr(":;,.", last) ||
+	    (was_comment && line[0] == '#' && line[1] == ' ' && line[2] >= 'a' && line[2] <= 'z'))
+		return " ";
+	return "; ";
+}
+
+/* Code and comments on one line, one space where there are several. */
+static const char *fix_of(const struct ss_memory_finding *finding, struct ss_table *out)
+{
+	struct ss_text text = { 0 };
+	const char *line = finding->fix, *kept;
+	bool was_comment = false;
+
+	if (!line)
+		return NULL;
+	while (*line) {
+		size_t length = strcspn(line, "\n"), at = strspn(line, "# ");
+
+		ss_text_add_string(&text, between(&text, was_comment, line));
+		for (; at < length; at++)
+			if (line[at] != ' ' || line[at - 1] != ' ')
+				ss_text_add(&text, &line[at], 1);
+		was_comment = line[0] == '#';
+		line += length + (line[length] == '\n');
+	}
+	out->failed = out->failed || ss_text_failed(&text);
+	kept = ss_table_copy(out, text.data ? text.data : "");
+	ss_text_release(&text);
+	return kept;
+}
+
+static enum ss_status findings_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
+				   struct ss_error *err)
+{
+	struct ss_memory_exam exam;
+
+	SS_TRY(ss_memory_exam_make(&exam, subject, out->arena, err));
+	for (uint32_t i = 0; i < exam.count; i++) {
+		const struct ss_memory_finding *finding = &exam.items[i];
+
+		ss_row_begin(out);
+		ss_row_text(out, finding->rule->name);
+		ss_row_text(out, levels[finding->level]);
+		ss_row_text(out, ss_snapshot_device_name(finding->device, out));
+		ss_row_int(out, finding->bytes);
+		ss_row_text(out, evidence_of(finding, out));
+		ss_row_text(out, fix_of(finding, out));
+		ss_row_end(out);
+	}
+	ss_snapshot_notes(subject, out);
+	return SS_OK;
+}
+
+const struct ss_view ss_snapshot_view_findings = {
+	.name = "snapshot-findings",
+	.summary = "What is wrong with the memory, why, and what to change",
+	.empty = "Nothing stands out in what was recorded.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.rankless = true,
+	.run_snapshot = findings_run,
+};

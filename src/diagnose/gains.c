@@ -1,0 +1,515 @@
+/*
+ * gains.c - what fixing brings, by replaying it, and the order of the fixes.
+ *
+ * Greedy: of what is left, the fix that brings most with those before it in place comes
+ * next. A fix seldom brings more when others are done, so what it brought before is
+ * taken for the most that it can bring, and only those at the top are replayed again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/diagnose.h"
+#include "replay/critical.h"
+
+/*
+ * A slow rank makes rules of all ranks claim much of the same time: its own finding goes first
+ * when it brings this share of what the best of the others brings.
+ */
+#define RANK_SHARE 0.9
+
+struct candidate {
+	struct ss_finding *finding;
+	int64_t gain_ns;
+	uint32_t fixed; /* how many fixes were in place when the gain was measured */
+};
+
+struct ordering {
+	struct ss_diagnosis *diagnosis;
+	struct candidate *candidates;
+	uint32_t count;
+	/* the fixes in place, and one more */
+	const struct ss_edits **fixes, **low, **high;
+	uint32_t fix_count;
+	int64_t now_ns, low_now_ns, high_now_ns; /* the step with those */
+	bool has_range;                          /* one of them has */
+};
+
+static int64_t gain(int64_t before_ns, int64_t after_ns)
+{
+	return after_ns < before_ns ? before_ns - after_ns : 0;
+}
+
+/* Runs the replay, and tells how many of the runs that are expected are done. */
+static int64_t replay(struct ss_diagnosis *diagnosis, const struct ss_edits *const *fixes,
+		      uint32_t count)
+{
+	int64_t step_ns = ss_replay_run(&diagnosis->replay, fixes, count);
+
+	/* an answer that is almost there is not thrown away */
+	(void)ss_watch_tell(diagnosis->watch, ++diagnosis->replays, diagnosis->replays_expected);
+	return step_ns;
+}
+
+/* The mean step with these fixes. */
+static int64_t step_with(struct ss_diagnosis *diagnosis, const struct ss_edits *const *fixes,
+			 uint32_t count)
+{
+	const struct ss_run *run = ss_run_find(&diagnosis->runs, fixes, count);
+	int64_t step_ns;
+
+	if (run)
+		return run->step_ns;
+	step_ns = replay(diagnosis, fixes, count);
+	if (diagnosis->runs.memory)
+		ss_run_add(&diagnosis->runs, fixes, count, step_ns);
+	return step_ns;
+}
+
+/* What one more fix brings. */
+static void measure(struct ordering *ordering, struct candidate *candidate)
+{
+	ordering->fixes[ordering->fix_count] = &candidate->finding->edits;
+	candidate->gain_ns = gain(ordering->now_ns, step_with(ordering->diagnosis, ordering->fixes,
+							      ordering->fix_count + 1));
+	candidate->fixed = ordering->fix_count;
+}
+
+/* A rank is to blame: what is wrong there is one fault, whatever it looks like. */
+static bool is_of_rank(const struct candidate *candidate)
+{
+	return candidate->finding->rank != SS_NO_ROW || candidate->finding->is_joint;
+}
+
+static struct candidate *best_of(struct ordering *ordering)
+{
+	struct candidate *best = NULL, *rank = NULL;
+
+	for (uint32_t i = 0; i < ordering->count; i++) {
+		struct candidate *candidate = &ordering->candidates[i];
+
+		if (!candidate->finding)
+			continue;
+		if (!best || candidate->gain_ns > best->gain_ns)
+			best = candidate;
+		if (is_of_rank(candidate) && (!rank || candidate->gain_ns > rank->gain_ns))
+			rank = candidate;
+	}
+	return rank && (double)rank->gain_ns >= RANK_SHARE * (double)best->gain_ns ? rank : best;
+}
+
+/* The step with the low and the high edits of the fixes in place and of this one. */
+static void measure_range(struct ordering *ordering, struct ss_finding *finding, int64_t *low_ns,
+			  int64_t *high_ns)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+	uint32_t count = ordering->fix_count;
+
+	ordering->low[count] = finding->has_range ? &finding->low : &finding->edits;
+	ordering->high[count] = finding->has_range ? &finding->high : &finding->edits;
+	if (!finding->has_range && !ordering->has_range) {
+		*low_ns = *high_ns = ordering->now_ns - finding->cost_ns;
+		return;
+	}
+	*low_ns = step_with(diagnosis, ordering->low, count + 1);
+	*high_ns = step_with(diagnosis, ordering->high, count + 1);
+}
+
+/* What the heaviest sentence of its evidence is about. */
+static int64_t shown_ns(const struct ss_finding *finding)
+{
+	int64_t most_ns = 0;
+
+	for (uint32_t i = 0; i < finding->evidence_count; i++)
+		if (finding->evidence[i].weight_ns > most_ns)
+			most_ns = finding->evidence[i].weight_ns;
+	return most_ns;
+}
+
+/* A saving this much above what the evidence shows needs a reason; figures are rounded. */
+#define BEYOND 1.05
+
+/*
+ * Sentences of one finding may be about the same time, so the heaviest counts, not their sum. What
+ * a fix saves can be more than that: work that waits behind it starts earlier, too, and its waits
+ * overlap with other work then.
+ */
+static void explain_beyond(struct ss_finding *finding)
+{
+	int64_t most_ns = shown_ns(finding);
+
+	finding->beyond = most_ns > 0 && (double)finding->cost_ns > BEYOND * (double)most_ns
+				  ? "it saves more than is shown: what waits behind it starts "
+				    "earlier, too"
+				  : NULL;
+}
+
+/* Fills the figures of a finding; what is a warning is in place for those that follow. */
+static void set_cost(struct ordering *ordering, struct ss_finding *finding, int64_t gain_ns)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+	int64_t low_ns, high_ns;
+
+	finding->cost_ns = gain_ns < diagnosis->step_ns ? gain_ns : diagnosis->step_ns;
+	measure_range(ordering, finding, &low_ns, &high_ns);
+	finding->low_ns = gain(ordering->low_now_ns, low_ns);
+	finding->high_ns = gain(ordering->high_now_ns, high_ns);
+	if (finding->low_ns > finding->cost_ns)
+		finding->low_ns = finding->cost_ns;
+	if (finding->high_ns < finding->cost_ns)
+		finding->high_ns = finding->cost_ns;
+	if (finding->high_ns > diagnosis->step_ns)
+		finding->high_ns = diagnosis->step_ns;
+	explain_beyond(finding);
+	if (!finding->is_warning)
+		return;
+	ordering->fixes[ordering->fix_count] = &finding->edits;
+	ordering->fix_count++;
+	ordering->has_range = ordering->has_range || finding->has_range;
+	ordering->now_ns -= finding->cost_ns;
+	ordering->low_now_ns = low_ns > ordering->now_ns ? low_ns : ordering->now_ns;
+	ordering->high_now_ns = high_ns < ordering->now_ns ? high_ns : ordering->now_ns;
+}
+
+static double silent_share_of(const struct ss_finding *finding)
+{
+	return finding->silent_share > 0 ? finding->silent_share : finding->rule->silent_share;
+}
+
+/* False: too little to be told. */
+static bool is_told(const struct ss_diagnosis *diagnosis, struct ss_finding *finding,
+		    int64_t gain_ns)
+{
+	double share = diagnosis->step_ns ? (double)gain_ns / (double)diagnosis->step_ns : 0;
+
+	if (diagnosis->is_what_if) {
+		finding->is_warning = true;
+		return true;
+	}
+	finding->is_warning = share >= (finding->warn_share > 0 ? finding->warn_share
+								: finding->rule->warn_share);
+	finding->is_warning |= finding->memory_warns;
+	return finding->has_memory || (gain_ns > 0 && share >= silent_share_of(finding));
+}
+
+/*
+ * The most that edits can bring: no path gets shorter by more than all that they take away. Edits
+ * that take edges away can bring more: INT64_MAX.
+ */
+static int64_t most_of(const struct ss_replay *replay, const struct ss_edits *edits)
+{
+	uint32_t steps = 0;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < edits->count; i++) {
+		const struct ss_edit *edit = &edits->items[i];
+		int64_t own_ns = replay->ranks[edit->rank].tasks[edit->task].own_ns;
+
+		if (edit->releases || edit->unlocks || edit->merges || edit->scale > 0)
+			return INT64_MAX;
+		if (edit->own_ns < own_ns)
+			sum += (double)(own_ns - edit->own_ns);
+	}
+	for (uint32_t i = 0; i < replay->rank_count; i++)
+		if (replay->ranks[i].step_count && (!steps || replay->ranks[i].step_count < steps))
+			steps = replay->ranks[i].step_count;
+	if (!steps || replay->plain_ns <= 0)
+		return INT64_MAX;
+	sum /= steps;
+	/* gains may be told in proportion to the recorded step */
+	if (replay->step_ns > replay->plain_ns)
+		sum *= (double)replay->step_ns / (double)replay->plain_ns;
+	/* means of steps are rounded, twice */
+	return sum < 1e18 ? (int64_t)sum + 4 : INT64_MAX;
+}
+
+/* Whether it is worth a replay: what cannot be told, whatever else is fixed, is not. */
+static bool is_candidate(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding)
+{
+	int64_t most_ns;
+
+	if (finding->is_timeless || diagnosis->step_ns <= 0 ||
+	    (finding->is_rest && !finding->edits.count))
+		return false;
+	if (diagnosis->is_what_if || finding->has_memory)
+		return true;
+	most_ns = most_of(&diagnosis->replay, &finding->edits);
+	return (double)most_ns >= silent_share_of(finding) * (double)diagnosis->step_ns;
+}
+
+static void order_timed(struct ordering *ordering)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+	struct candidate *best;
+
+	for (uint32_t i = 0; i < ordering->count; i++) {
+		measure(ordering, &ordering->candidates[i]);
+		ordering->candidates[i].finding->alone_ns = ordering->candidates[i].gain_ns;
+	}
+	while ((best = best_of(ordering)) != NULL) {
+		struct ss_finding *finding = best->finding;
+
+		if (best->fixed != ordering->fix_count) {
+			measure(ordering, best);
+			continue;
+		}
+		best->finding = NULL;
+		if (!is_told(diagnosis, finding, best->gain_ns))
+			continue;
+		set_cost(ordering, finding, best->gain_ns);
+		diagnosis->findings[diagnosis->finding_count++] = finding;
+	}
+}
+
+/* Warnings before the others; each in the order that they have. */
+static void put_warnings_first(struct ss_diagnosis *diagnosis, struct ss_finding **scratch)
+{
+	uint32_t count = 0;
+
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+			if (diagnosis->findings[i]->is_warning == (round == 0))
+				scratch[count++] = diagnosis->findings[i];
+	memcpy(diagnosis->findings, scratch, count * sizeof(*scratch));
+}
+
+/* Where the replay misses the recorded step, no gain is known better than that. */
+static void widen(struct ss_diagnosis *diagnosis)
+{
+	int64_t error_ns = (int64_t)(diagnosis->error_percent / 100 * (double)diagnosis->step_ns);
+
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++) {
+		struct ss_finding *finding = diagnosis->findings[i];
+		int64_t most_ns;
+
+		if (!ss_finding_has_cost(finding))
+			continue;
+		finding->low_ns = finding->low_ns > error_ns ? finding->low_ns - error_ns : 0;
+		/* a fix saves no more than its evidence shows, if the replay says no more */
+		most_ns = finding->evidence_count ? shown_ns(finding) : diagnosis->step_ns;
+		if (most_ns < finding->high_ns)
+			most_ns = finding->high_ns;
+		if (most_ns > diagnosis->step_ns)
+			most_ns = diagnosis->step_ns;
+		finding->high_ns = finding->high_ns < most_ns - error_ns
+					   ? finding->high_ns + error_ns
+					   : most_ns;
+	}
+	diagnosis->fixed_low_ns = diagnosis->fixed_low_ns < diagnosis->step_ns - error_ns
+					  ? diagnosis->fixed_low_ns + error_ns
+					  : diagnosis->step_ns;
+	diagnosis->fixed_high_ns = diagnosis->fixed_high_ns > error_ns
+					   ? diagnosis->fixed_high_ns - error_ns
+					   : 0;
+}
+
+static void finish(struct ordering *ordering, struct ss_finding **scratch)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < diagnosis->chosen_count; i++)
+			if (diagnosis->chosen[i]->is_timeless &&
+			    diagnosis->chosen[i]->comes_first == (round == 0))
+				diagnosis->findings[diagnosis->finding_count++] =
+					diagnosis->chosen[i];
+	put_warnings_first(diagnosis, scratch);
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+		diagnosis->warning_count += diagnosis->findings[i]->is_warning;
+	diagnosis->fixed_ns = ordering->now_ns;
+	diagnosis->fixed_low_ns = ordering->low_now_ns;
+	diagnosis->fixed_high_ns = ordering->high_now_ns;
+	if (diagnosis->is_bounded)
+		widen(diagnosis);
+}
+
+/* The largest part of the critical path of the last run; NULL: there is none. */
+static enum ss_status largest_part(struct ss_diagnosis *diagnosis, const char **out,
+				   struct ss_error *err)
+{
+	int64_t parts_ns[SS_CRITICAL_PARTS] = { 0 };
+	struct ss_critical path = { 0 };
+	bool has_length;
+	char text[128];
+	int most = 0;
+
+	*out = NULL;
+	SS_TRY(ss_critical_find(&path, &diagnosis->replay, diagnosis->memory, err));
+	for (uint32_t i = 0; i < path.count; i++) {
+		const struct ss_critical_piece *piece = &path.pieces[i];
+
+		parts_ns[piece->part] = ss_ns_sum(parts_ns[piece->part],
+						  piece->end_ns - piece->start_ns);
+	}
+	for (int i = 1; i < SS_CRITICAL_PARTS; i++)
+		most = parts_ns[i] > parts_ns[most] ? i : most;
+	if (path.length_ns > 0) {
+		snprintf(text, sizeof(text), "%s, %.0f %% of the step's critical path",
+			 ss_critical_name((enum ss_critical_part)most),
+			 100 * (double)parts_ns[most] / (double)path.length_ns);
+		*out = ss_arena_copy(&diagnosis->arena, text, strlen(text));
+	}
+	has_length = path.length_ns > 0;
+	ss_critical_release(&path);
+	return has_length && !*out ? ss_fail_memory(err, "the findings") : SS_OK;
+}
+
+/* What remains with all warnings fixed. */
+static enum ss_status find_next(struct ordering *ordering, struct ss_error *err)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+	struct ss_run *run;
+	int64_t step_ns;
+
+	if (diagnosis->step_ns <= 0)
+		return SS_OK;
+	run = ss_run_find(&diagnosis->runs, ordering->fixes, ordering->fix_count);
+	if (run && run->has_next) {
+		diagnosis->next = run->next;
+		return SS_OK;
+	}
+	step_ns = replay(diagnosis, ordering->fixes, ordering->fix_count);
+	SS_TRY(largest_part(diagnosis, &diagnosis->next, err));
+	if (!run && diagnosis->runs.memory) {
+		ss_run_add(&diagnosis->runs, ordering->fixes, ordering->fix_count, step_ns);
+		run = ss_run_find(&diagnosis->runs, ordering->fixes, ordering->fix_count);
+	}
+	if (run) {
+		run->next = diagnosis->next;
+		run->has_next = true;
+	}
+	return SS_OK;
+}
+
+/* The run of all these fixes, and what its time is spent on. */
+static enum ss_status parts_with(struct ordering *ordering, uint32_t count, int64_t *step_ns,
+				 struct ss_account_parts *parts, struct ss_error *err)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+	struct ss_run *run = ss_run_find(&diagnosis->runs, ordering->fixes, count);
+	bool names_rest = false;
+
+	if (run && run->has_parts) {
+		*step_ns = run->step_ns;
+		*parts = run->parts;
+		return SS_OK;
+	}
+	*step_ns = replay(diagnosis, ordering->fixes, count);
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+		names_rest |= diagnosis->findings[i]->is_rest;
+	if (!ss_account_measure(parts, &diagnosis->replay, diagnosis->exams, names_rest,
+				diagnosis->memory))
+		return ss_fail_memory(err, "the account of the step");
+	if (!run && diagnosis->runs.memory) {
+		ss_run_add(&diagnosis->runs, ordering->fixes, count, *step_ns);
+		run = ss_run_find(&diagnosis->runs, ordering->fixes, count);
+	}
+	if (run) {
+		run->has_parts = true;
+		run->parts = *parts;
+	}
+	return SS_OK;
+}
+
+/* For whom ranks wait, where that is a good part of what nothing explains. */
+static bool tell_late(struct ss_diagnosis *diagnosis, struct ss_finding *rest,
+		      const struct ss_account_late *late)
+{
+	const struct ss_account *account = &diagnosis->account;
+	int64_t waiting_ns = late->waiting_ns;
+	char text[256];
+
+	if (late->rank == SS_NO_ROW || 3 * account->peers_ns < account->unexplained_ns)
+		return true;
+	if (2 * account->peers_ns > account->unexplained_ns)
+		rest->title = "Ranks wait for each other in collectives, and no rule explains why";
+	snprintf(text, sizeof(text),
+		 "{time} of it for rank %lld, which comes last to %u of %u collectives",
+		 (long long)diagnosis->ranks[late->rank], late->last, late->meetings);
+	if (waiting_ns > account->peers_ns)
+		waiting_ns = account->peers_ns;
+	return (diagnosis->ranks[late->rank] < 0 ||
+		ss_finding_add_first(diagnosis, rest, waiting_ns, text)) &&
+	       ss_finding_add_first(diagnosis, rest, account->peers_ns,
+				    "a rank waits {time} per step in collectives for other ranks");
+}
+
+/* What no rule explains is a finding where it is much, and is not one already. */
+static bool add_rest(struct ss_diagnosis *diagnosis, const struct ss_account_late *late)
+{
+	struct ss_finding *rest = NULL;
+
+	for (uint32_t i = 0; i < diagnosis->chosen_count; i++)
+		if (diagnosis->chosen[i]->is_rest)
+			rest = diagnosis->chosen[i];
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+		if (diagnosis->findings[i] == rest)
+			rest = NULL;
+	if (!rest || diagnosis->is_what_if || !ss_account_is_open(&diagnosis->account))
+		return true;
+	rest->has_no_cost = true;
+	if (diagnosis->is_blind && !diagnosis->on_device)
+		rest->title = "Nothing of the GPU was recorded";
+	diagnosis->findings[diagnosis->finding_count++] = rest;
+	return tell_late(diagnosis, rest, late);
+}
+
+/* With every fix in place that is reported: what is left is needed, or nothing explains it. */
+static enum ss_status close_account(struct ordering *ordering, struct ss_error *err)
+{
+	struct ss_diagnosis *diagnosis = ordering->diagnosis;
+	struct ss_account_parts parts;
+	uint32_t count = ordering->fix_count;
+	int64_t least_ns;
+
+	diagnosis->account = (struct ss_account){ 0 };
+	if (diagnosis->step_ns <= 0)
+		return SS_OK;
+	for (uint32_t i = 0; i < diagnosis->finding_count; i++)
+		if (!diagnosis->findings[i]->is_timeless && !diagnosis->findings[i]->is_warning)
+			ordering->fixes[count++] = &diagnosis->findings[i]->edits;
+	SS_TRY(parts_with(ordering, count, &least_ns, &parts, err));
+	/* what the host did while a GPU worked that is not recorded may have been needed or not */
+	if (diagnosis->is_blind && !diagnosis->on_device) {
+		parts.rest += parts.compute;
+		parts.compute = 0;
+	}
+	diagnosis->account = ss_account_close(diagnosis->step_ns, ordering->now_ns, least_ns,
+					      &parts);
+	return add_rest(diagnosis, &parts.late) ? SS_OK : ss_fail_memory(err, "the findings");
+}
+
+enum ss_status ss_diagnosis_order(struct ss_diagnosis *diagnosis, struct ss_error *err)
+{
+	struct ordering ordering = { .diagnosis = diagnosis,
+				     .now_ns = diagnosis->step_ns,
+				     .low_now_ns = diagnosis->step_ns,
+				     .high_now_ns = diagnosis->step_ns };
+	struct ss_arena *arena = &diagnosis->chosen_arena;
+	size_t room = (size_t)diagnosis->chosen_count + 1;
+	struct ss_finding **scratch = SS_ARENA_NEW(arena, struct ss_finding *, room);
+
+	ordering.candidates = SS_ARENA_NEW(arena, struct candidate, room);
+	ordering.fixes = SS_ARENA_NEW(arena, const struct ss_edits *, room);
+	ordering.low = SS_ARENA_NEW(arena, const struct ss_edits *, room);
+	ordering.high = SS_ARENA_NEW(arena, const struct ss_edits *, room);
+	diagnosis->findings = SS_ARENA_NEW(arena, struct ss_finding *, room);
+	if (!scratch || !ordering.candidates || !ordering.fixes || !ordering.low ||
+	    !ordering.high || !diagnosis->findings)
+		return ss_fail_memory(err, "the findings");
+	for (uint32_t i = 0; i < diagnosis->chosen_count; i++) {
+		struct ss_finding *finding = diagnosis->chosen[i];
+
+		if (is_candidate(diagnosis, finding))
+			ordering.candidates[ordering.count++] =
+				(struct candidate){ .finding = finding };
+	}
+	/* each alone, again behind the others, and where it has a range twice more; what remains */
+	diagnosis->replays = 0;
+	diagnosis->replays_expected = 4 * ordering.count + 2;
+	order_timed(&ordering);
+	SS_TRY(find_next(&ordering, err));
+	SS_TRY(close_account(&ordering, err));
+	finish(&ordering, scratch);
+	return SS_OK;
+}

@@ -1,0 +1,223 @@
+/*
+ * join_snapshots.c - what rules find in the snapshots of a job joins what they found in traces.
+ *
+ * A finding of a snapshot joins that of the same rule which the trace of its rank has: the
+ * cost is the trace's, line and fix are the snapshot's. Without one, those of all snapshots
+ * are one finding, that claims no time. A snapshot of another run than the trace is told apart.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "diagnose/diagnose.h"
+#include "diagnose/snapshot_findings.h"
+
+#define SENTENCE_MAX 600
+
+struct joining {
+	struct ss_diagnosis *diagnosis;
+	const struct ss_job *job;
+	struct ss_judgement judgement;
+	const struct ss_job_snapshot *snapshot;
+	uint32_t number;  /* of the snapshot */
+	uint32_t devices; /* of it, that were looked at */
+	uint32_t rank;    /* index in the diagnosis; SS_NO_ROW: none, or not known */
+};
+
+/* Whether a snapshot is asked about: with one rank chosen only that one's. */
+static bool is_chosen(const struct ss_job *job, const struct ss_job_snapshot *snapshot,
+		      const struct ss_diagnose_options *options)
+{
+	if (options->rank == SS_EVERY_RANK)
+		return true;
+	return snapshot->file == SS_NO_ROW
+		       ? snapshot->rank == options->rank
+		       : job->files[snapshot->file].subject.rank == options->rank;
+}
+
+static uint32_t rank_of(const struct joining *joining)
+{
+	const struct ss_diagnosis *diagnosis = joining->diagnosis;
+
+	for (uint32_t i = 0; i < diagnosis->rank_count; i++)
+		if (diagnosis->files[i] == joining->snapshot->file)
+			return i;
+	return SS_NO_ROW;
+}
+
+/* Whether the rule found it in a trace of that rank; several files can be of one. */
+static bool has_rank(const struct joining *joining, const struct ss_finding *finding)
+{
+	const int64_t *ranks = joining->diagnosis->ranks;
+
+	for (uint32_t i = 0; joining->rank != SS_NO_ROW && i < finding->rank_count; i++)
+		if (ranks[finding->ranks[i]] == ranks[joining->rank])
+			return true;
+	return false;
+}
+
+/* The finding that this one belongs to, or NULL. */
+static struct ss_finding *find(const struct joining *joining, const struct ss_rule *rule)
+{
+	struct ss_finding *of_snapshots = NULL;
+	bool is_other = joining->snapshot->is_other_run;
+
+	for (uint32_t i = 0; i < joining->diagnosis->found_count; i++) {
+		struct ss_finding *finding = joining->diagnosis->found[i];
+
+		if (finding->rule != rule || finding->is_other_run != is_other)
+			continue;
+		if (finding->is_of_snapshots)
+			of_snapshots = finding;
+		else if (!is_other && has_rank(joining, finding))
+			return finding;
+	}
+	return of_snapshots;
+}
+
+/* --- evidence ------------------------------------------------------------------------ */
+
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "rank1.pickle, device 3: ", as far as there are several. */
+static void mark(const struct joining *joining, const struct ss_memory_finding *found, char *out,
+		 size_t room)
+{
+	bool files = joining->job->snapshot_count > 1, devices = joining->devices > 1;
+	char device[32] = "";
+
+	if (devices)
+		snprintf(device, sizeof(device), "%sdevice %d", files ? ", " : "",
+			 (int)found->device_number);
+	out[0] = '\0';
+	if (files || devices)
+		snprintf(out, room, "%.200s%s: ", files ? file_name(joining->snapshot->path) : "",
+			 device);
+}
+
+static bool add(struct joining *joining, struct ss_finding *finding,
+		const struct ss_memory_finding *found, const char *text, const char *line)
+{
+	struct ss_diagnosis *diagnosis = joining->diagnosis;
+	struct ss_evidence evidence = { .line = line,
+					.snapshot = joining->number + 1,
+					.device = found->device_number };
+	char sentence[SENTENCE_MAX], marked[256];
+
+	mark(joining, found, marked, sizeof(marked));
+	snprintf(sentence, sizeof(sentence), "%s%s", marked, text);
+	evidence.text = ss_arena_copy(&diagnosis->arena, sentence, strlen(sentence));
+	return evidence.text && ss_finding_add(diagnosis, finding, &evidence);
+}
+
+static bool add_all(struct joining *joining, struct ss_finding *finding,
+		    const struct ss_memory_finding *found)
+{
+	if (joining->snapshot->is_other_run &&
+	    !add(joining, finding, found,
+		 "the snapshot and the trace were recorded more than a day apart: they are taken "
+		 "for two runs",
+		 NULL))
+		return false;
+	for (uint32_t i = 0; i < found->fact_count; i++)
+		if (!add(joining, finding, found, found->facts[i].text, found->facts[i].line))
+			return false;
+	return true;
+}
+
+/* --- joining ------------------------------------------------------------------------- */
+
+static struct ss_finding *begin(struct joining *joining, const struct ss_memory_finding *found)
+{
+	struct ss_finding *finding;
+
+	joining->judgement.rule = found->rule;
+	finding = ss_judge_add(&joining->judgement, SS_NO_ROW, NULL);
+	if (!finding)
+		return NULL;
+	finding->is_timeless = finding->is_of_snapshots = true;
+	finding->is_other_run = joining->snapshot->is_other_run;
+	finding->confidence = found->confidence;
+	finding->reason = found->reason;
+	finding->surer = "a snapshot with the history of more steps: max_entries of "
+			 "torch.cuda.memory._record_memory_history()";
+	return finding;
+}
+
+static bool join(struct joining *joining, const struct ss_memory_finding *found)
+{
+	struct ss_finding *finding = find(joining, found->rule);
+	bool is_first;
+
+	if (!finding)
+		finding = begin(joining, found);
+	if (!finding)
+		return false;
+	is_first = !finding->has_memory;
+	finding->has_memory = true;
+	if (joining->diagnosis->step_ns <= 0)
+		finding->is_timeless = true;
+	finding->memory_warns |= found->level == SS_MEMORY_WARNING;
+	finding->is_warning |= finding->memory_warns;
+	finding->comes_first |= found->comes_first;
+	/* the largest one is told; two recordings that agree are as sure as the surer */
+	if (is_first || found->bytes > finding->bytes) {
+		finding->bytes = found->bytes;
+		finding->fix = found->fix;
+	}
+	if (found->confidence > finding->confidence) {
+		finding->confidence = found->confidence;
+		finding->reason = found->reason;
+	}
+	if (joining->rank != SS_NO_ROW && !finding->is_other_run && !has_rank(joining, finding))
+		ss_finding_add_rank(finding, joining->rank);
+	return add_all(joining, finding, found);
+}
+
+static enum ss_status join_snapshot(struct joining *joining, struct ss_error *err)
+{
+	struct ss_diagnosis *diagnosis = joining->diagnosis;
+	const struct ss_opened *opened = joining->snapshot->opened;
+	struct ss_memory_exam exam;
+
+	if (opened)
+		SS_TRY(ss_memory_exam_make(&exam, &opened->subject, &diagnosis->arena, err));
+	else
+		exam = ((const struct ss_kept_memory *)joining->snapshot->kept)->exam;
+	joining->devices = exam.device_count;
+	joining->rank = rank_of(joining);
+	diagnosis->snapshot_count++;
+	diagnosis->cut_snapshots += joining->snapshot->is_cut;
+	diagnosis->bytes += joining->snapshot->file_bytes;
+	diagnosis->memory_devices += exam.device_count;
+	for (uint32_t i = 0; i < exam.count; i++) {
+		/* that nothing is wrong is no finding */
+		if (exam.items[i].level == SS_MEMORY_NOTE)
+			continue;
+		if (!join(joining, &exam.items[i]))
+			return ss_fail_memory(err, "the findings");
+	}
+	return SS_OK;
+}
+
+enum ss_status ss_diagnosis_join_snapshots(struct ss_diagnosis *diagnosis, const struct ss_job *job,
+					   const struct ss_diagnose_options *options,
+					   struct ss_error *err)
+{
+	struct joining joining = { .diagnosis = diagnosis,
+				   .job = job,
+				   .judgement = { .rank_count = diagnosis->rank_count,
+						  .diagnosis = diagnosis } };
+
+	for (uint32_t i = 0; i < job->snapshot_count; i++) {
+		joining.snapshot = &job->snapshots[i];
+		joining.number = i;
+		if (is_chosen(job, joining.snapshot, options))
+			SS_TRY(join_snapshot(&joining, err));
+	}
+	return SS_OK;
+}

@@ -1,0 +1,88 @@
+/*
+ * known_replays.c - sets of fixes, compared without regard to their order.
+ */
+#include "diagnose/known_replays.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+/* The same for every order. */
+static uint64_t hash_of(const struct ss_edits *const *fixes, uint32_t count)
+{
+	uint64_t hash = count;
+
+	for (uint32_t i = 0; i < count; i++)
+		hash += ss_hash_mix(SS_HASH_SEED, (uint64_t)(uintptr_t)fixes[i]);
+	return hash;
+}
+
+static bool has(const struct ss_run *run, const struct ss_edits *fix)
+{
+	uint32_t low = 0, high = run->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if ((uintptr_t)run->fixes[middle] < (uintptr_t)fix)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < run->count && run->fixes[low] == fix;
+}
+
+struct ss_run *ss_run_find(const struct ss_run_memo *memo, const struct ss_edits *const *fixes,
+			   uint32_t count)
+{
+	uint64_t hash = hash_of(fixes, count);
+
+	for (uint32_t i = 0; i < memo->count; i++) {
+		struct ss_run *run = &memo->items[i];
+		bool same = run->hash == hash && run->count == count;
+
+		/* each fix stands in a set once */
+		for (uint32_t k = 0; same && k < count; k++)
+			same = has(run, fixes[k]);
+		if (same)
+			return run;
+	}
+	return NULL;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uintptr_t x = (uintptr_t) * (const struct ss_edits *const *)a;
+	uintptr_t y = (uintptr_t) * (const struct ss_edits *const *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void ss_run_add(struct ss_run_memo *memo, const struct ss_edits *const *fixes, uint32_t count,
+		int64_t step_ns)
+{
+	const struct ss_edits **copy;
+
+	if (memo->count == SS_RUNS_KEPT ||
+	    !ss_memory_reserve(memo->memory, (void **)&memo->items, &memo->capacity,
+			       (size_t)memo->count + 1, sizeof(*memo->items)))
+		return;
+	copy = SS_ARENA_NEW(memo->arena, const struct ss_edits *, (size_t)count + 1);
+	if (!copy)
+		return;
+	if (count) {
+		memcpy(copy, fixes, count * sizeof(*copy));
+		qsort(copy, count, sizeof(*copy), by_address);
+	}
+	memo->items[memo->count++] = (struct ss_run){
+		.hash = hash_of(fixes, count), .fixes = copy, .count = count, .step_ns = step_ns
+	};
+}
+
+void ss_run_memo_release(struct ss_run_memo *memo)
+{
+	if (memo->memory)
+		ss_memory_free(memo->memory, memo->items, memo->capacity * sizeof(*memo->items));
+	*memo = (struct ss_run_memo){ 0 };
+}

@@ -1,0 +1,42 @@
+/*
+ * code_places.h - places of the program, with what each of them costs: names and lines, added up
+ * over all rows of a rank, for the evidence of a rule.
+ */
+#ifndef SS_DIAGNOSE_LOOK_CODE_PLACES_H
+#define SS_DIAGNOSE_LOOK_CODE_PLACES_H
+
+#include "diagnose/rule.h"
+
+struct ss_site {
+	uint32_t name; /* id into the trace's names */
+	uint32_t line; /* id into the lines of the places; 0: not recorded */
+	uint32_t row;  /* the first */
+	uint32_t id;   /* in the order of their first appearance */
+	int64_t count, weight_ns;
+};
+
+/* Zeroed: may be released. */
+struct ss_sites {
+	struct ss_memory *memory;
+	const struct ss_places *places;
+	struct ss_records keys;
+	struct ss_site *items;
+	uint32_t count, capacity;
+	bool failed; /* no memory */
+};
+
+SS_MUST_USE
+enum ss_status ss_sites_init(struct ss_sites *sites, const struct ss_look *look,
+			     struct ss_error *err);
+void ss_sites_release(struct ss_sites *sites);
+
+/* Once more at the line of a host row, under a name: mostly its own. */
+void ss_sites_add(struct ss_sites *sites, uint32_t name, uint32_t row, int64_t weight_ns);
+
+/* The heaviest first. */
+void ss_sites_sort(struct ss_sites *sites);
+
+/* The fact that a sentence about the site is about. */
+struct ss_fact ss_site_fact(const struct ss_site *site);
+
+#endif

@@ -1,0 +1,90 @@
+/*
+ * exclusive_kernels.c - one pass over the kernels by start: what started before and has not ended
+ * runs beside. Neighbours of a stream follow each other, so only other streams count.
+ */
+#include "diagnose/look/exclusive_kernels.h"
+
+#include "base/runs.h"
+
+struct kernel {
+	int64_t start_ns, end_ns;
+	int64_t device;
+	uint32_t track, task;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct kernel *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->task < y->task ? -1 : x->task > y->task;
+}
+
+/*
+ * The kernel that ends last of those so far, and the one that ends last of other streams than
+ * its: one of both is the last of another stream than that of any kernel.
+ */
+struct latest {
+	const struct kernel *first, *second;
+};
+
+static void advance(struct latest *latest, const struct kernel *kernel)
+{
+	if (!latest->first || kernel->end_ns >= latest->first->end_ns) {
+		if (latest->first && latest->first->track != kernel->track)
+			latest->second = latest->first;
+		latest->first = kernel;
+	} else if (kernel->track != latest->first->track &&
+		   (!latest->second || kernel->end_ns > latest->second->end_ns)) {
+		latest->second = kernel;
+	}
+}
+
+static const struct kernel *other_stream(const struct latest *latest, uint32_t track)
+{
+	return latest->first && latest->first->track != track ? latest->first : latest->second;
+}
+
+static void sweep(const struct kernel *kernels, uint32_t count, uint8_t *alone)
+{
+	struct latest latest = { 0 };
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct kernel *other;
+
+		if (latest.first && latest.first->device != kernels[i].device)
+			latest = (struct latest){ 0 };
+		other = other_stream(&latest, kernels[i].track);
+		if (other && other->end_ns > kernels[i].start_ns)
+			alone[other->task] = alone[kernels[i].task] = false;
+		advance(&latest, &kernels[i]);
+	}
+}
+
+uint8_t *ss_kernels_alone(const struct ss_graph *graph, const struct ss_trace *trace,
+			  struct ss_arena *arena)
+{
+	uint8_t *alone = SS_ARENA_NEW(arena, uint8_t, (size_t)graph->task_count + 1);
+	struct kernel *kernels = SS_ARENA_NEW(arena, struct kernel, (size_t)graph->task_count + 1);
+	uint32_t count = 0;
+
+	if (!alone || !kernels)
+		return NULL;
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+
+		if (task->kind != SS_TASK_KERNEL)
+			continue;
+		alone[i] = true;
+		kernels[count++] = (struct kernel){ task->start_ns, ss_task_end(task),
+						    trace->tracks[task->track].pid, task->track,
+						    i };
+	}
+	if (!ss_sort_runs(kernels, count, sizeof(*kernels), by_start, arena->memory))
+		return NULL;
+	sweep(kernels, count, alone);
+	return alone;
+}

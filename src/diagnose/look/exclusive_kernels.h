@@ -1,0 +1,17 @@
+/*
+ * exclusive_kernels.h - which kernels had their device for themselves.
+ */
+#ifndef SS_DIAGNOSE_LOOK_EXCLUSIVE_KERNELS_H
+#define SS_DIAGNOSE_LOOK_EXCLUSIVE_KERNELS_H
+
+#include "replay/graph.h"
+
+/*
+ * Per task: true for kernels beside which no other kernel of their device ran; the kernels
+ * of collectives do not count. NULL: no memory.
+ */
+SS_MUST_USE
+uint8_t *ss_kernels_alone(const struct ss_graph *graph, const struct ss_trace *trace,
+			  struct ss_arena *arena);
+
+#endif

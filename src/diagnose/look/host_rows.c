@@ -1,0 +1,48 @@
+/*
+ * host_rows.c - rows of threads that rules look for.
+ */
+#include "diagnose/look/host_rows.h"
+
+/* A call of the runtime, one of the driver in it: nobody nests deeper. */
+#define CALLS_MAX 16
+
+uint32_t ss_row_from(const struct ss_trace *trace, uint32_t track, int64_t moment_ns)
+{
+	uint32_t low = trace->tracks[track].first_row;
+	uint32_t high = low + trace->tracks[track].row_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (trace->slices.start_ns[middle] < moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t ss_row_behind(const struct ss_trace *trace, uint32_t row)
+{
+	return ss_row_from(trace, trace->slices.track[row], ss_slice_end(&trace->slices, row));
+}
+
+uint32_t ss_row_last(const struct ss_trace *trace, uint32_t row)
+{
+	uint32_t behind = ss_row_behind(trace, row);
+
+	/* one that takes no time may stand behind others of the same start */
+	return behind > row ? behind - 1 : row;
+}
+
+uint32_t ss_outer_call(const struct ss_trace *trace, uint32_t row)
+{
+	for (uint32_t tries = 0; tries < CALLS_MAX; tries++) {
+		uint32_t parent = trace->slices.parent[row];
+
+		if (parent == SS_NO_ROW || !ss_kind_is_call(trace->slices.kind[parent]))
+			break;
+		row = parent;
+	}
+	return row;
+}

@@ -1,0 +1,21 @@
+/*
+ * host_rows.h - rows of threads that rules look for.
+ */
+#ifndef SS_DIAGNOSE_LOOK_HOST_ROWS_H
+#define SS_DIAGNOSE_LOOK_HOST_ROWS_H
+
+#include "trace/trace.h"
+
+/* The first row of the track that starts at the moment or after it, or the track's end. */
+uint32_t ss_row_from(const struct ss_trace *trace, uint32_t track, int64_t moment_ns);
+
+/* The row behind the last one that starts in the range of this one. */
+uint32_t ss_row_behind(const struct ss_trace *trace, uint32_t row);
+
+/* The last row that starts in the range of this one: itself where nothing does. */
+uint32_t ss_row_last(const struct ss_trace *trace, uint32_t row);
+
+/* Calls can stand in calls: the outermost of them is the task of the graph. */
+uint32_t ss_outer_call(const struct ss_trace *trace, uint32_t row);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * inner.h - which functions the time of a range goes to, by the self time of Python frames.
+ *
+ * Time belongs to the innermost function of the program; what libraries and built-in functions
+ * do is part of the function that calls them (the heaviest of those is kept as its leaf). Where
+ * no function of the program is in the range, to the innermost one of a library.
+ */
+#ifndef SS_DIAGNOSE_LOOK_INNER_H
+#define SS_DIAGNOSE_LOOK_INNER_H
+
+#include "diagnose/rule.h"
+
+struct ss_inner_part {
+	uint32_t name, leaf; /* ids into the trace's names; leaf may be the same */
+	uint32_t row;        /* the first of the function */
+	int64_t ns, leaf_ns;
+};
+
+/* Zeroed: may be released. */
+struct ss_inner {
+	struct ss_look *look;
+	uint8_t *kinds;   /* per name */
+	uint32_t *owners; /* per host row: of the row that its time belongs to; only in ranges */
+	struct ss_records keys;
+	struct ss_inner_part *parts; /* the heaviest first, when sorted */
+	uint32_t count, capacity;
+	bool failed;
+};
+
+SS_MUST_USE
+bool ss_inner_init(struct ss_inner *inner, struct ss_look *look, struct ss_arena *scratch);
+void ss_inner_release(struct ss_inner *inner);
+
+/* Adds what is inside of a host row; the row itself has no part in it. */
+void ss_inner_add(struct ss_inner *inner, uint32_t row);
+
+/* Joins what belongs to one function, the heaviest first. */
+void ss_inner_sort(struct ss_inner *inner);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * results.h - the wait of each step that a server needs.
+ *
+ * Where nothing is trained, the program has to see what a step computed (the next tokens) before
+ * it can go on: one wait per step stays, whatever is fixed.
+ */
+#ifndef SS_DIAGNOSE_LOOK_RESULTS_H
+#define SS_DIAGNOSE_LOOK_RESULTS_H
+
+#include "analyze/time/waits.h"
+#include "diagnose/rule.h"
+
+/* Per step of the graph: the row of that wait; SS_NO_ROW: none. NULL: no memory. */
+SS_MUST_USE
+uint32_t *ss_results(const struct ss_look *look, const struct ss_waits *waits,
+		     const struct ss_phases *phases, struct ss_arena *arena);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * tiny_kernels.h - rows of elementwise kernels that are shorter than their launches.
+ */
+#ifndef SS_DIAGNOSE_LOOK_TINY_KERNELS_H
+#define SS_DIAGNOSE_LOOK_TINY_KERNELS_H
+
+#include "analyze/kernel/names.h"
+#include "diagnose/rule.h"
+
+struct ss_tiny_rows {
+	uint8_t *is_merged; /* per host row: its kernel becomes part of the one before it */
+	int64_t count, ns;  /* of these kernels */
+};
+
+/*
+ * Claims that of each such row the first kernel is left: compilers make one of them. The
+ * arena lends memory; false: no memory.
+ */
+SS_MUST_USE
+bool ss_tiny_rows_claim(struct ss_tiny_rows *rows, struct ss_look *look, struct ss_arena *scratch);
+
+#endif

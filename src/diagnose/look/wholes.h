@@ -1,0 +1,36 @@
+/*
+ * wholes.h - functions and ranges of the main thread that a fix takes away as a whole: their
+ * time on the host, and what they launched on the device.
+ */
+#ifndef SS_DIAGNOSE_LOOK_WHOLES_H
+#define SS_DIAGNOSE_LOOK_WHOLES_H
+
+#include "diagnose/rule.h"
+
+struct ss_wholes {
+	struct ss_look *look;
+	uint8_t *is_gone; /* per host row: it is part of one */
+	bool any;
+};
+
+/* False: no memory. */
+SS_MUST_USE
+bool ss_wholes_init(struct ss_wholes *wholes, struct ss_look *look, struct ss_arena *scratch);
+
+/*
+ * The rows of [from, to) on the thread of `row` go; half of them stay when the fix does less
+ * than expected. Returns what could be claimed of the host's time.
+ */
+int64_t ss_wholes_claim(struct ss_wholes *wholes, uint32_t row, int64_t from_ns, int64_t to_ns);
+
+/* What they launched goes, too: once, when all are claimed. */
+void ss_wholes_claim_device(struct ss_wholes *wholes);
+
+/* Ranges and functions: rows that have a name of the program. */
+static inline bool ss_row_is_named(const struct ss_trace *trace, uint32_t row)
+{
+	return trace->slices.kind[row] == SS_KIND_PYTHON ||
+	       trace->slices.kind[row] == SS_KIND_ANNOTATION;
+}
+
+#endif

@@ -1,0 +1,516 @@
+/*
+ * rank_findings.c - runs all rules on one rank, and keeps what they find.
+ */
+#include "diagnose/rank_findings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/time/roles.h"
+#include "base/runs.h"
+
+/* Longer sentences would not be read. */
+#define SENTENCE_MAX 512
+
+void ss_exam_release(struct ss_exam *exam)
+{
+	struct ss_memory *memory = exam->memory;
+	size_t tasks = (size_t)exam->task_count + 1;
+
+	if (!memory)
+		return;
+	ss_strings_release(&exam->texts);
+	ss_memory_free(memory, exam->parts, (ss_rule_count + 1) * sizeof(*exam->parts));
+	ss_memory_free(memory, exam->claims, exam->claim_capacity * sizeof(*exam->claims));
+	ss_memory_free(memory, exam->facts, exam->fact_capacity * sizeof(*exam->facts));
+	ss_memory_free(memory, exam->owner, tasks);
+	ss_memory_free(memory, exam->claim_of, tasks * sizeof(*exam->claim_of));
+	ss_memory_free(memory, exam->by_track, tasks * sizeof(*exam->by_track));
+	ss_memory_free(memory, exam->taken, exam->taken_capacity * sizeof(*exam->taken));
+	*exam = (struct ss_exam){ 0 };
+}
+
+bool ss_exam_take(struct ss_exam *exam, uint32_t rule, uint32_t task)
+{
+	if (task >= exam->task_count || (exam->owner[task] && exam->owner[task] != rule + 1))
+		return false;
+	exam->owner[task] = (uint8_t)(rule + 1);
+	return true;
+}
+
+void ss_exam_reset(struct ss_exam *exam)
+{
+	if (exam->task_count)
+		memset(exam->owner, 0, exam->task_count);
+	for (uint32_t rule = 0; rule < ss_rule_count; rule++) {
+		struct ss_exam_part *part = &exam->parts[rule];
+
+		part->is_taken = false;
+		for (uint32_t i = part->claim_from; i < part->claim_to; i++)
+			if (!exam->claims[i].with)
+				exam->owner[exam->claims[i].task] = (uint8_t)(rule + 1);
+	}
+}
+
+void ss_exam_give_back(struct ss_exam *exam, uint32_t rule)
+{
+	const struct ss_exam_part *part = &exam->parts[rule];
+
+	for (uint32_t i = part->claim_from; !part->is_taken && i < part->claim_to; i++)
+		if (exam->owner[exam->claims[i].task] == rule + 1)
+			exam->owner[exam->claims[i].task] = 0;
+}
+
+/* --- claims -------------------------------------------------------------------------- */
+
+bool ss_look_is_free(const struct ss_look *look, uint32_t task)
+{
+	const struct ss_exam *exam = look->exam;
+
+	return task < exam->task_count &&
+	       (!exam->owner[task] || exam->owner[task] == look->number + 1);
+}
+
+/* The rule's claim on the task, made now with the task as it is; NULL: no memory. */
+static struct ss_claim *new_claim(struct ss_look *look, uint32_t task, uint8_t with)
+{
+	struct ss_exam *exam = look->exam;
+	int64_t own_ns = look->graph->tasks[task].own_ns;
+
+	if (!ss_memory_reserve(exam->memory, (void **)&exam->claims, &exam->claim_capacity,
+			       (size_t)exam->claim_count + 1, sizeof(*exam->claims))) {
+		exam->failed = true;
+		return NULL;
+	}
+	exam->claims[exam->claim_count++] = (struct ss_claim){ .task = task,
+							       .own_ns = own_ns,
+							       .low_ns = own_ns,
+							       .high_ns = own_ns,
+							       .subtracts = true,
+							       .with = with };
+	exam->claim_of[task] = exam->claim_count;
+	return &exam->claims[exam->claim_count - 1];
+}
+
+/* The rule's claim on a task; NULL: another rule has it, or no memory. */
+static struct ss_claim *claim_on(struct ss_look *look, uint32_t task)
+{
+	struct ss_exam *exam = look->exam;
+
+	if (!ss_look_is_free(look, task))
+		return NULL;
+	if (exam->claim_of[task])
+		return &exam->claims[exam->claim_of[task] - 1];
+	exam->owner[task] = (uint8_t)(look->number + 1);
+	return new_claim(look, task, 0);
+}
+
+/* The same where another rule has a part of the task only. */
+static struct ss_claim *shared_claim_on(struct ss_look *look, uint32_t task)
+{
+	struct ss_exam *exam = look->exam;
+	const struct ss_exam_part *part = &exam->parts[look->number];
+	uint32_t last = exam->claim_of[task];
+
+	if (ss_look_is_free(look, task))
+		return claim_on(look, task);
+	if (task >= exam->task_count || !last || !exam->claims[last - 1].subtracts)
+		return NULL;
+	return last > part->claim_from ? &exam->claims[last - 1]
+				       : new_claim(look, task, exam->owner[task]);
+}
+
+/* Remembers that a rule explains this time of a thread. */
+static void note_taken(struct ss_exam *exam, struct ss_exam_taken taken)
+{
+	struct ss_exam_taken *last = exam->taken_count ? &exam->taken[exam->taken_count - 1] : NULL;
+
+	if (taken.end_ns <= taken.start_ns)
+		return;
+	/* tasks of a thread are claimed one behind the other, in either direction */
+	if (last && last->track == taken.track && taken.start_ns == last->end_ns) {
+		last->end_ns = taken.end_ns;
+		return;
+	}
+	if (last && last->track == taken.track && taken.end_ns == last->start_ns) {
+		last->start_ns = taken.start_ns;
+		return;
+	}
+	if (ss_memory_reserve(exam->memory, (void **)&exam->taken, &exam->taken_capacity,
+			      (size_t)exam->taken_count + 1, sizeof(*exam->taken)))
+		exam->taken[exam->taken_count++] = taken;
+	else
+		exam->failed = true;
+}
+
+/*
+ * How much of [from, to) other rules took of a task. Claims on parts of a long task are few; where
+ * they are not, all of it counts as taken.
+ */
+#define TAKEN_MAX 4096
+
+static int64_t taken_of(const struct ss_exam *exam, uint32_t track, int64_t from_ns, int64_t to_ns)
+{
+	int64_t sum_ns = 0;
+
+	if (exam->taken_count > TAKEN_MAX)
+		return to_ns - from_ns;
+	for (uint32_t i = 0; i < exam->taken_count; i++) {
+		const struct ss_exam_taken *taken = &exam->taken[i];
+		int64_t start_ns = taken->start_ns > from_ns ? taken->start_ns : from_ns;
+		int64_t end_ns = taken->end_ns < to_ns ? taken->end_ns : to_ns;
+
+		if (taken->track == track && end_ns > start_ns)
+			sum_ns = ss_ns_sum(sum_ns, end_ns - start_ns);
+	}
+	return sum_ns < to_ns - from_ns ? sum_ns : to_ns - from_ns;
+}
+
+static int64_t shorter(int64_t now_ns, int64_t wanted_ns)
+{
+	if (wanted_ns < 0)
+		wanted_ns = 0;
+	return wanted_ns < now_ns ? wanted_ns : now_ns;
+}
+
+bool ss_look_claim(struct ss_look *look, struct ss_claim claim)
+{
+	struct ss_claim *own = claim_on(look, claim.task);
+
+	if (!own)
+		return false;
+	own->own_ns = shorter(own->own_ns, claim.own_ns);
+	own->low_ns = shorter(own->low_ns, claim.low_ns);
+	own->high_ns = shorter(own->high_ns, claim.high_ns);
+	if (own->low_ns < own->own_ns)
+		own->low_ns = own->own_ns;
+	if (own->high_ns > own->own_ns)
+		own->high_ns = own->own_ns;
+	own->releases |= claim.releases;
+	own->unlocks |= claim.unlocks;
+	own->merges |= claim.merges;
+	own->subtracts = false;
+	if (look->graph->tasks[claim.task].kind <= SS_TASK_JOIN)
+		note_taken(look->exam,
+			   (struct ss_exam_taken){ look->graph->tasks[claim.task].start_ns,
+						   ss_task_end(&look->graph->tasks[claim.task]),
+						   look->graph->tasks[claim.task].track });
+	return true;
+}
+
+/* --- time ---------------------------------------------------------------------------- */
+
+struct place {
+	int64_t start_ns;
+	uint32_t track, task;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->track != y->track)
+		return x->track < y->track ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->task < y->task ? -1 : x->task > y->task;
+}
+
+/* Tasks by track and start; those of no track stand last. */
+static bool sort_tasks(struct ss_look *look)
+{
+	struct ss_exam *exam = look->exam;
+	size_t bytes = ((size_t)exam->task_count + 1) * sizeof(struct place);
+	struct place *places = ss_memory_resize(exam->memory, NULL, 0, bytes);
+
+	exam->by_track = ss_memory_resize(exam->memory, NULL, 0,
+					  ((size_t)exam->task_count + 1) * sizeof(uint32_t));
+	if (places && exam->by_track) {
+		for (uint32_t i = 0; i < exam->task_count; i++) {
+			places[i] = (struct place){ look->graph->tasks[i].start_ns,
+						    look->graph->tasks[i].track, i };
+		}
+		exam->failed |= !ss_sort_runs(places, exam->task_count, sizeof(*places), by_place,
+					      exam->memory);
+		for (uint32_t i = 0; i < exam->task_count; i++)
+			exam->by_track[i] = places[i].task;
+	}
+	ss_memory_free(exam->memory, places, bytes);
+	if (!places || !exam->by_track)
+		exam->failed = true;
+	return !exam->failed;
+}
+
+/* The first of the sorted tasks that does not start before the moment. */
+static uint32_t first_from(const struct ss_look *look, uint32_t track, int64_t from_ns)
+{
+	const struct place wanted = { from_ns, track, 0 };
+	uint32_t low = 0, high = look->exam->task_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		uint32_t task = look->exam->by_track[middle];
+		const struct place place = { look->graph->tasks[task].start_ns,
+					     look->graph->tasks[task].track, task };
+
+		if (by_place(&place, &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int64_t take_from(struct ss_look *look, uint32_t task, int64_t gone_ns, int64_t low_gone_ns)
+{
+	struct ss_claim *claim = gone_ns > 0 ? shared_claim_on(look, task) : NULL;
+
+	if (!claim)
+		return 0;
+	gone_ns = gone_ns < claim->own_ns ? gone_ns : claim->own_ns;
+	claim->own_ns -= gone_ns;
+	claim->high_ns = claim->own_ns < claim->high_ns ? claim->own_ns : claim->high_ns;
+	claim->low_ns -= low_gone_ns;
+	if (claim->low_ns < claim->own_ns)
+		claim->low_ns = claim->own_ns;
+	return gone_ns;
+}
+
+/* Of a length what stays: as much as is still to be kept. */
+static int64_t keep_of(int64_t *keep_ns, int64_t length_ns)
+{
+	int64_t kept_ns = *keep_ns < length_ns ? *keep_ns : length_ns;
+
+	*keep_ns -= kept_ns;
+	return kept_ns;
+}
+
+static bool waits_for_workers(const struct ss_graph *graph, const struct ss_task *task)
+{
+	for (uint32_t i = task->edges; i < task[1].edges; i++)
+		if (graph->edges[i].kind == SS_EDGE_BATCH)
+			return task->kind == SS_TASK_JOIN;
+	return false;
+}
+
+/* The return of a call that lies in the time as a whole: nothing is waited for then. */
+static void release_wait(struct ss_look *look, uint32_t at, int64_t from_ns)
+{
+	uint32_t task = look->exam->by_track[at];
+	bool is_batch = waits_for_workers(look->graph, &look->graph->tasks[task]);
+	const struct ss_task *before = at ? &look->graph->tasks[look->exam->by_track[at - 1]]
+					  : NULL;
+	struct ss_claim *claim;
+
+	if (!is_batch && look->graph->tasks[task].kind != SS_TASK_WAIT)
+		return;
+	if (!before || before->track != look->graph->tasks[task].track ||
+	    before->kind != (is_batch ? SS_TASK_INPUT : SS_TASK_CALL) || before->start_ns < from_ns)
+		return;
+	claim = claim_on(look, task);
+	if (claim)
+		claim->releases = true;
+}
+
+int64_t ss_look_claim_time(struct ss_look *look, struct ss_stretch stretch)
+{
+	struct ss_exam *exam = look->exam;
+	int64_t gone_ns = 0, low_keep_ns;
+	uint32_t i;
+
+	if (stretch.to_ns <= stretch.from_ns || exam->failed ||
+	    (!exam->by_track && !sort_tasks(look)))
+		return 0;
+	low_keep_ns = stretch.low_keep_ns > stretch.keep_ns ? stretch.low_keep_ns : stretch.keep_ns;
+	i = first_from(look, stretch.track, stretch.from_ns);
+	/* what starts before may reach into it */
+	if (i && look->graph->tasks[exam->by_track[i - 1]].track == stretch.track)
+		i--;
+	for (; i < exam->task_count; i++) {
+		uint32_t number = exam->by_track[i];
+		const struct ss_task *task = &look->graph->tasks[number];
+		int64_t start_ns = task->start_ns > stretch.from_ns ? task->start_ns
+								    : stretch.from_ns;
+		int64_t end_ns = ss_task_end(task);
+		int64_t gone, low_gone, others_ns = 0;
+
+		if (task->track != stretch.track || task->start_ns > stretch.to_ns)
+			break;
+		if ((task->kind == SS_TASK_WAIT || task->kind == SS_TASK_JOIN) &&
+		    task->start_ns > stretch.from_ns)
+			release_wait(look, i, stretch.from_ns);
+		end_ns = end_ns < stretch.to_ns ? end_ns : stretch.to_ns;
+		if (end_ns <= start_ns)
+			continue;
+		if (!ss_look_is_free(look, number))
+			others_ns = taken_of(exam, stretch.track, start_ns, end_ns);
+		gone = end_ns - start_ns - others_ns;
+		low_gone = gone - keep_of(&low_keep_ns, gone);
+		gone -= keep_of(&stretch.keep_ns, gone);
+		gone_ns += take_from(look, number, gone, low_gone);
+	}
+	note_taken(exam, (struct ss_exam_taken){ stretch.from_ns, stretch.to_ns, stretch.track });
+	return gone_ns;
+}
+
+/* --- what is said -------------------------------------------------------------------- */
+
+static uint32_t add_text(struct ss_exam *exam, const char *text)
+{
+	uint32_t id = ss_strings_add(&exam->texts, text, strlen(text));
+
+	if (id == SS_NO_ID)
+		exam->failed = true;
+	return id == SS_NO_ID ? 0 : id;
+}
+
+static uint32_t line_of(struct ss_look *look, uint32_t row)
+{
+	const struct ss_places *places;
+	struct ss_error err;
+
+	if (row == SS_NO_ROW)
+		return 0;
+	if (ss_bricks_places(look->subject->bricks, &places, &err) != SS_OK) {
+		look->exam->failed = true;
+		return 0;
+	}
+	if (row >= places->row_count || !places->line[row])
+		return 0;
+	return add_text(look->exam, ss_strings_text(&places->lines, places->line[row]));
+}
+
+void ss_look_evidence(struct ss_look *look, struct ss_fact fact, const char *format, ...)
+{
+	struct ss_exam *exam = look->exam;
+	const struct ss_exam_part *part = &exam->parts[look->number];
+	struct ss_exam_fact own = { .weight_ns = fact.weight_ns, .count = fact.count };
+	char sentence[SENTENCE_MAX];
+	va_list words;
+
+	va_start(words, format);
+	vsnprintf(sentence, sizeof(sentence), format, words);
+	va_end(words);
+	own.text = add_text(exam, sentence);
+	own.line = line_of(look, fact.row);
+	for (uint32_t i = part->fact_from; i < exam->fact_count; i++)
+		if (exam->facts[i].text == own.text && exam->facts[i].line == own.line) {
+			exam->facts[i].weight_ns = ss_ns_sum(exam->facts[i].weight_ns,
+							     own.weight_ns);
+			exam->facts[i].count += own.count;
+			return;
+		}
+	if (exam->fact_count - part->fact_from >= SS_EXAM_EVIDENCE)
+		return;
+	if (!ss_memory_reserve(exam->memory, (void **)&exam->facts, &exam->fact_capacity,
+			       (size_t)exam->fact_count + 1, sizeof(*exam->facts))) {
+		exam->failed = true;
+		return;
+	}
+	exam->facts[exam->fact_count++] = own;
+}
+
+void ss_look_confidence(struct ss_look *look, enum ss_confidence confidence, const char *reason)
+{
+	struct ss_exam_part *part = &look->exam->parts[look->number];
+
+	if (part->is_sure && part->confidence <= confidence)
+		return;
+	part->is_sure = true;
+	part->confidence = confidence;
+	part->reason = add_text(look->exam, reason);
+}
+
+void ss_look_fix(struct ss_look *look, const char *fix)
+{
+	look->exam->parts[look->number].fix = fix;
+}
+
+void ss_look_figure(struct ss_look *look, uint32_t slot, double value)
+{
+	assert(slot < SS_EXAM_FIGURES);
+	look->exam->parts[look->number].figures[slot] += value;
+}
+
+/* --- all rules ----------------------------------------------------------------------- */
+
+static void *new_block(struct ss_memory *memory, size_t bytes)
+{
+	void *block = ss_memory_resize(memory, NULL, 0, bytes);
+
+	if (block)
+		memset(block, 0, bytes);
+	return block;
+}
+
+static enum ss_status run_rules(struct ss_look *look, struct ss_error *err)
+{
+	struct ss_exam *exam = look->exam;
+
+	for (uint32_t i = 0; i < ss_rule_count; i++) {
+		struct ss_exam_part *part = &exam->parts[i];
+
+		look->rule = ss_rules[i];
+		look->number = i;
+		part->claim_from = exam->claim_count;
+		part->fact_from = exam->fact_count;
+		SS_TRY(look->rule->look(look, err));
+		part->claim_to = exam->claim_count;
+		part->fact_to = exam->fact_count;
+	}
+	return exam->failed ? ss_fail_memory(err, "what was found on a rank") : SS_OK;
+}
+
+static enum ss_status examine(struct ss_exam *exam, struct ss_look *look, struct ss_error *err)
+{
+	struct ss_cover steps = { 0 };
+	size_t tasks = (size_t)exam->task_count + 1;
+	bool whole = ss_strings_init(&exam->texts, exam->memory);
+	enum ss_status status;
+
+	exam->parts = new_block(exam->memory, (ss_rule_count + 1) * sizeof(*exam->parts));
+	exam->owner = new_block(exam->memory, tasks);
+	exam->claim_of = new_block(exam->memory, tasks * sizeof(*exam->claim_of));
+	whole = whole && exam->parts && exam->owner && exam->claim_of &&
+		ss_steps_cover(look->trace, exam->memory, &steps);
+	if (whole) {
+		look->steps = &steps;
+		look->step_ns = ss_cover_length(&steps);
+		exam->step_count = steps.count;
+		status = run_rules(look, err);
+	} else {
+		status = ss_fail_memory(err, "what was found on a rank");
+	}
+	ss_cover_release(&steps);
+	ss_memory_free(exam->memory, exam->claim_of, tasks * sizeof(*exam->claim_of));
+	ss_memory_free(exam->memory, exam->by_track, tasks * sizeof(*exam->by_track));
+	ss_memory_free(exam->memory, exam->taken, exam->taken_capacity * sizeof(*exam->taken));
+	exam->claim_of = NULL;
+	exam->by_track = NULL;
+	exam->taken = NULL;
+	exam->taken_count = exam->taken_capacity = 0;
+	return status;
+}
+
+enum ss_status ss_exam_make(struct ss_exam *exam, const struct ss_subject *subject,
+			    const struct ss_digest *digest, const struct ss_graph *graph,
+			    struct ss_memory *memory, struct ss_error *err)
+{
+	struct ss_look look = { .subject = subject,
+				.trace = subject->trace,
+				.digest = digest,
+				.graph = graph,
+				.memory = memory,
+				.exam = exam };
+	struct ss_arena shared;
+	enum ss_status status;
+
+	*exam = (struct ss_exam){ .memory = memory, .task_count = graph->task_count };
+	ss_arena_init(&shared, memory);
+	look.shared = &shared;
+	status = examine(exam, &look, err);
+	ss_arena_release(&shared);
+	if (status != SS_OK)
+		ss_exam_release(exam);
+	return status;
+}

@@ -1,0 +1,82 @@
+/*
+ * rank_findings.h - what all rules found on one rank.
+ *
+ * Made while the trace is there and kept when it is gone: claims on the graph, and
+ * texts of its own.
+ */
+#ifndef SS_DIAGNOSE_RANK_FINDINGS_H
+#define SS_DIAGNOSE_RANK_FINDINGS_H
+
+#include "diagnose/rule.h"
+
+/* A sentence; texts are ids into the exam's. */
+struct ss_exam_fact {
+	uint32_t text;
+	uint32_t line; /* 0: none */
+	int64_t weight_ns;
+	double count;
+};
+
+/* Time of a thread that a rule claimed. */
+struct ss_exam_taken {
+	int64_t start_ns, end_ns;
+	uint32_t track;
+};
+
+/* What one rule found. */
+struct ss_exam_part {
+	uint32_t claim_from, claim_to;
+	uint32_t fact_from, fact_to;
+	bool is_sure;  /* the confidence was said */
+	bool is_taken; /* it is part of a finding */
+	enum ss_confidence confidence;
+	uint32_t reason;
+	const char *fix; /* NULL: the rule's */
+	double figures[SS_EXAM_FIGURES];
+};
+
+struct ss_exam {
+	struct ss_memory *memory;
+	struct ss_strings texts;
+	struct ss_exam_part *parts; /* per rule */
+	struct ss_claim *claims;    /* rule after rule */
+	uint32_t claim_count, claim_capacity;
+	struct ss_exam_fact *facts; /* rule after rule */
+	uint32_t fact_count, fact_capacity;
+	uint8_t *owner; /* per task: number of the rule that has it + 1; 0: free */
+	uint32_t task_count;
+	uint32_t step_count;
+	bool failed; /* no memory: it is not whole */
+	/* only while rules look: */
+	uint32_t *claim_of;          /* per task: its claim + 1; 0: none */
+	uint32_t *by_track;          /* tasks by track, then start; NULL: not sorted yet */
+	struct ss_exam_taken *taken; /* in the order of claims */
+	uint32_t taken_count, taken_capacity;
+};
+
+/* Runs all rules on a rank. The trace may go afterwards; the graph is needed for a diagnosis. */
+SS_MUST_USE
+enum ss_status ss_exam_make(struct ss_exam *exam, const struct ss_subject *subject,
+			    const struct ss_digest *digest, const struct ss_graph *graph,
+			    struct ss_memory *memory, struct ss_error *err);
+void ss_exam_release(struct ss_exam *exam);
+
+/* As it was when all rules had looked: what judging changed is undone. */
+void ss_exam_reset(struct ss_exam *exam);
+
+/* Whether a claim still holds: a rule that was judged before may have seized its task. */
+static inline bool ss_exam_holds(const struct ss_exam *exam, uint32_t rule,
+				 const struct ss_claim *claim)
+{
+	uint8_t owner = exam->owner[claim->task];
+
+	return owner == rule + 1 || (claim->with && (!owner || owner == claim->with));
+}
+
+/* What a rule claimed and no finding took: later rules can have it when they judge. */
+void ss_exam_give_back(struct ss_exam *exam, uint32_t rule);
+
+/* One more claim of a rule when all have looked; false: another rule has the task. */
+bool ss_exam_take(struct ss_exam *exam, uint32_t rule, uint32_t task);
+
+#endif

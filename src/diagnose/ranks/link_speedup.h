@@ -1,0 +1,17 @@
+/*
+ * link_speedup.h - transfers of a slow link, made as fast as those of others.
+ */
+#ifndef SS_DIAGNOSE_RANKS_LINK_SPEEDUP_H
+#define SS_DIAGNOSE_RANKS_LINK_SPEEDUP_H
+
+#include "diagnose/rule.h"
+#include "job/late/slow_links.h"
+
+/*
+ * Transfers that the ranks of the link take part in become as long as those of others of the
+ * same kind, size and number of members. Returns what that is in ns, sum over the link's rank.
+ */
+int64_t ss_links_claim(struct ss_judgement *judgement, struct ss_finding *finding,
+		       const struct ss_slow_link *link, struct ss_arena *arena);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * possible_overlap.h - which transfers of a rank computing could hide, and how much of them.
+ */
+#ifndef SS_DIAGNOSE_RANKS_POSSIBLE_OVERLAP_H
+#define SS_DIAGNOSE_RANKS_POSSIBLE_OVERLAP_H
+
+#include "diagnose/rule.h"
+
+enum ss_hidden_how {
+	SS_HIDDEN_PREFETCH, /* a gather that could begin while the layer before computes */
+	SS_HIDDEN_BUCKETS,  /* gradients that could go out in pieces during backward */
+	SS_HIDDEN_LONE,     /* partners are not recorded: it may all be waiting */
+};
+
+struct ss_hidden {
+	uint32_t task; /* the transfer */
+	enum ss_hidden_how how;
+	int64_t own_ns, low_ns, high_ns; /* what stays of it, as in a claim */
+};
+
+struct ss_hiding {
+	struct ss_hidden *items;
+	uint32_t count;
+};
+
+/* Of the transfers of a rank in its steps; lives in the arena. False: no memory. */
+SS_MUST_USE
+bool ss_hiding_find(struct ss_hiding *hiding, const struct ss_judgement *judgement, uint32_t rank,
+		    struct ss_arena *arena);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * prevalence.c - sums of the claims of each rule on each rank.
+ */
+#include "diagnose/ranks/prevalence.h"
+
+#include <stdlib.h>
+
+#include "diagnose/rank_findings.h"
+
+/*
+ * Of what a rank would have at the speed of the others. What all ranks have is alike within some
+ * ten percent; what only a slow rank has is absent on the others, or a remainder.
+ */
+#define ENOUGH 0.5
+
+static double amount_of(const struct ss_judgement *judgement, uint32_t rule, uint32_t rank)
+{
+	const struct ss_exam *exam = judgement->exams[rank];
+	const struct ss_exam_part *part = &exam->parts[rule];
+	const struct ss_graph *graph = &judgement->graphs[rank];
+	double sum = 0;
+
+	for (uint32_t i = part->claim_from; i < part->claim_to; i++) {
+		const struct ss_claim *claim = &exam->claims[i];
+
+		sum += (double)(graph->tasks[claim->task].own_ns - claim->own_ns);
+		/* the return of a wait takes no time: how many there are tells */
+		sum += claim->releases;
+	}
+	return graph->step_count ? sum / graph->step_count : 0;
+}
+
+bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement *judgement,
+			struct ss_arena *arena)
+{
+	*common = (struct ss_prevalence){ .rank_count = judgement->rank_count };
+	common->amounts = SS_ARENA_NEW(arena, double, ss_rule_count * judgement->rank_count + 1);
+	common->values = SS_ARENA_NEW(arena, double, (size_t)judgement->rank_count + 1);
+	if (!common->amounts || !common->values)
+		return false;
+	for (uint32_t rule = 0; rule < ss_rule_count; rule++)
+		for (uint32_t rank = 0; rank < judgement->rank_count; rank++)
+			common->amounts[(size_t)rule * judgement->rank_count + rank] =
+				amount_of(judgement, rule, rank);
+	return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+bool ss_prevalence_has(const struct ss_prevalence *common, uint32_t rule, uint32_t rank,
+		       double factor)
+{
+	const double *amounts = &common->amounts[(size_t)rule * common->rank_count];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < common->rank_count; i++)
+		if (i != rank)
+			common->values[count++] = amounts[i];
+	if (!count || amounts[rank] <= 0)
+		return false;
+	qsort(common->values, count, sizeof(*common->values), by_value);
+	return common->values[(count - 1) / 2] >= ENOUGH * factor * amounts[rank];
+}

@@ -1,0 +1,31 @@
+/*
+ * prevalence.h - whether what a rule claimed on one rank is found on the others as well.
+ *
+ * A host that is slow looks as if its launches, its copies or its waits were at fault: rules of
+ * one rank claim them there, and nowhere else. A fault of the program is on all ranks: its rule
+ * keeps what it claimed, also on the rank that is slow.
+ */
+#ifndef SS_DIAGNOSE_RANKS_PREVALENCE_H
+#define SS_DIAGNOSE_RANKS_PREVALENCE_H
+
+#include "diagnose/diagnose.h"
+
+struct ss_prevalence {
+	double *amounts; /* by rule, then rank: ns that claims take away, or waits that they end */
+	double *values;  /* room for one a rank */
+	uint32_t rank_count;
+};
+
+/* False: no memory. */
+SS_MUST_USE
+bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement *judgement,
+			struct ss_arena *arena);
+
+/*
+ * Whether the median of the other ranks has enough of what the rule claimed on this one; `factor`
+ * is what would be left of it if the rank were as fast as they are.
+ */
+bool ss_prevalence_has(const struct ss_prevalence *common, uint32_t rule, uint32_t rank,
+		       double factor);
+
+#endif

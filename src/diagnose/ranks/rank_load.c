@@ -1,0 +1,301 @@
+/*
+ * rank_load.c - sums of tasks by rank, step and phase; tasks that are made shorter by them.
+ */
+#include "diagnose/ranks/rank_load.h"
+
+#include <stdlib.h>
+
+#include "diagnose/rank_findings.h"
+
+/* Ranks that launch as much as this one, within so much, do the same part of the model. */
+#define ALIKE_PERCENT 10
+
+/* What is left of work that the others do not have at all. */
+#define SCALE_MIN 1e-6
+
+static enum ss_share_of kind_of(const struct ss_task *task)
+{
+	switch (task->kind) {
+	case SS_TASK_KERNEL:
+	case SS_TASK_MEMSET:
+		return SS_SHARE_DEVICE;
+	case SS_TASK_COPY:
+		return SS_SHARE_COPIES;
+	case SS_TASK_WORK:
+	case SS_TASK_LAUNCH:
+	case SS_TASK_CALL:
+		return SS_SHARE_HOST;
+	case SS_TASK_ALLOCATOR:
+		return SS_SHARE_MEMORY;
+	case SS_TASK_INPUT:
+	case SS_TASK_COMPILE:
+	case SS_TASK_GC:
+		return SS_SHARE_CHORES;
+	default:
+		return SS_SHARE_KINDS;
+	}
+}
+
+static size_t place(const struct ss_shares *shares, uint32_t rank, uint32_t step, uint32_t phase,
+		    enum ss_share_of kind)
+{
+	return (((size_t)rank * shares->step_count + step) * SS_PHASE_COUNT + phase) *
+		       SS_SHARE_KINDS +
+	       kind;
+}
+
+const struct ss_share *ss_share_of(const struct ss_shares *shares, uint32_t rank, uint32_t step,
+				   uint32_t phase, enum ss_share_of kind)
+{
+	return &shares->items[place(shares, rank, step, phase, kind)];
+}
+
+/* --- pieces ---------------------------------------------------------------------------- */
+
+static int by_time(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* How many of the sorted moments lie before this one. */
+static uint32_t count_before(const int64_t *moments, uint32_t count, int64_t moment_ns)
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (moments[middle] < moment_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Of each task: to how many collectives of its step the rank had come before. */
+static bool find_pieces(struct ss_shares *shares, uint32_t rank, struct ss_arena *arena)
+{
+	const struct ss_graph *graph = &shares->graphs[rank];
+	uint8_t *pieces = SS_ARENA_NEW(arena, uint8_t, (size_t)graph->task_count + 1);
+	int64_t *arrivals = SS_ARENA_NEW(arena, int64_t, (size_t)graph->comm_count + 1);
+
+	if (!pieces || !arrivals)
+		return false;
+	for (uint32_t i = 0; i < graph->comm_count; i++)
+		arrivals[i] = graph->tasks[graph->comms[i].task].start_ns;
+	qsort(arrivals, graph->comm_count, sizeof(*arrivals), by_time);
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		uint32_t before;
+
+		if (task->step >= graph->step_count)
+			continue;
+		/* what begins when the rank has come is behind it */
+		before = count_before(arrivals, graph->comm_count, task->start_ns + 1) -
+			 count_before(arrivals, graph->comm_count,
+				      graph->steps[task->step].start_ns);
+		pieces[i] = (uint8_t)(before < SS_PHASE_COUNT ? before : SS_PHASE_COUNT - 1);
+	}
+	shares->pieces[rank] = pieces;
+	return true;
+}
+
+static uint32_t piece_of(const struct ss_shares *shares, uint32_t rank, uint32_t task)
+{
+	return shares->pieces[rank] ? shares->pieces[rank][task]
+				    : shares->graphs[rank].tasks[task].phase;
+}
+
+static void add_rank(struct ss_shares *shares, uint32_t rank)
+{
+	const struct ss_graph *graph = &shares->graphs[rank];
+
+	for (uint32_t i = 0; i < graph->task_count; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		enum ss_share_of kind = kind_of(task);
+		struct ss_share *share;
+
+		if (kind == SS_SHARE_KINDS || task->step >= graph->step_count)
+			continue;
+		share = &shares->items[place(shares, rank, task->step, piece_of(shares, rank, i),
+					     kind)];
+		share->ns += (double)task->own_ns;
+		share->count += kind < SS_SHARE_HOST || task->kind == SS_TASK_LAUNCH;
+	}
+}
+
+bool ss_shares_find(struct ss_shares *shares, const struct ss_judgement *judgement,
+		    struct ss_arena *arena)
+{
+	*shares = (struct ss_shares){ .graphs = judgement->graphs,
+				      .rank_count = judgement->rank_count };
+	for (uint32_t i = 0; i < shares->rank_count; i++)
+		if (shares->graphs[i].step_count > shares->step_count)
+			shares->step_count = shares->graphs[i].step_count;
+	shares->items = SS_ARENA_NEW(arena, struct ss_share,
+				     place(shares, shares->rank_count, 0, 0, SS_SHARE_DEVICE) + 1);
+	shares->values = SS_ARENA_NEW(arena, double, (size_t)shares->rank_count + 1);
+	shares->factors = SS_ARENA_NEW(arena, double,
+				       (size_t)shares->step_count *SS_PHASE_COUNT * 2 + 1);
+	shares->pieces = SS_ARENA_NEW(arena, uint8_t *, (size_t)shares->rank_count + 1);
+	if (!shares->items || !shares->values || !shares->factors || !shares->pieces)
+		return false;
+	for (uint32_t i = 0; i < shares->rank_count; i++)
+		if (judgement->many->ranks[i].device < 0 && !find_pieces(shares, i, arena))
+			return false;
+	for (uint32_t i = 0; i < shares->rank_count; i++)
+		add_rank(shares, i);
+	return true;
+}
+
+/* --- what is usual --------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool is_alike(const struct ss_share *a, const struct ss_share *b)
+{
+	double most = a->count > b->count ? a->count : b->count;
+
+	return (a->count > b->count ? a->count - b->count : b->count - a->count) * 100.0 <=
+	       most * ALIKE_PERCENT;
+}
+
+/*
+ * Ranks with as many launches are peers: the same stage of a pipeline. Where most others have
+ * another number of them, hosts are compared by what a launch takes, devices by all that ran.
+ */
+struct ss_usual ss_shares_usual(const struct ss_shares *shares, uint32_t rank, uint32_t step,
+				uint32_t phase, enum ss_share_of kind)
+{
+	const struct ss_share *own = ss_share_of(shares, rank, step, phase, kind);
+	struct ss_usual usual = { own->ns, own->ns, own->ns };
+	uint32_t alike = 0, others = 0, count = 0;
+
+	for (uint32_t i = 0; i < shares->rank_count; i++)
+		if (i != rank && step < shares->graphs[i].step_count) {
+			others++;
+			alike += is_alike(own, ss_share_of(shares, i, step, phase, kind));
+		}
+	for (uint32_t i = 0; i < shares->rank_count; i++) {
+		const struct ss_share *share = ss_share_of(shares, i, step, phase, kind);
+		bool is_peer = is_alike(own, share);
+
+		if (i == rank || step >= shares->graphs[i].step_count)
+			continue;
+		if (alike * 2 >= others || alike >= 3) {
+			if (is_peer)
+				shares->values[count++] = share->ns;
+		} else if (kind == SS_SHARE_HOST && share->count && own->count) {
+			shares->values[count++] = share->ns * own->count / share->count;
+		} else {
+			shares->values[count++] = share->ns;
+		}
+	}
+	if (!count)
+		return usual;
+	qsort(shares->values, count, sizeof(*shares->values), by_value);
+	usual.ns = shares->values[(count - 1) / 2];
+	usual.most_ns = shares->values[count - 1];
+	for (uint32_t i = 0; i < count; i++)
+		usual.mean_ns += shares->values[i];
+	usual.mean_ns /= count + 1;
+	return usual;
+}
+
+/* --- claims ------------------------------------------------------------------------------ */
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* Whether the rank has enough more to do in a step than the others. */
+static bool has_more(const struct ss_shares *shares, uint32_t rank, uint32_t step,
+		     enum ss_share_of kind)
+{
+	double own = 0, usual = 0;
+
+	for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
+		own += ss_share_of(shares, rank, step, phase, kind)->ns;
+		usual += ss_shares_usual(shares, rank, step, phase, kind).ns;
+	}
+	return own > usual * (1 + shares->least_more);
+}
+
+/* What stays of each step and phase, expected and at most. */
+static void set_factors(struct ss_shares *shares, uint32_t rank, enum ss_share_of kind,
+			double ratio)
+{
+	for (uint32_t step = 0; step < shares->graphs[rank].step_count; step++) {
+		bool counts = shares->least_more <= 0 || has_more(shares, rank, step, kind);
+
+		for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
+			double *factor =
+				&shares->factors[((size_t)step * SS_PHASE_COUNT + phase) * 2];
+			double own = ss_share_of(shares, rank, step, phase, kind)->ns;
+			struct ss_usual usual;
+
+			factor[0] = factor[1] = ratio > 0 && counts ? ratio : 1;
+			if (ratio > 0 || !counts || own <= 0)
+				continue;
+			usual = ss_shares_usual(shares, rank, step, phase, kind);
+			factor[0] = least(1, (shares->balances ? usual.mean_ns : usual.ns) / own);
+			factor[1] = shares->spreads ? usual.mean_ns / own : usual.most_ns / own;
+			factor[1] = factor[1] < factor[0] ? factor[0] : least(1, factor[1]);
+		}
+	}
+}
+
+/*
+ * Tasks that rules of one rank claimed there, and on no other: that is how a slow host looks. They
+ * are this finding's; the claims of those rules are gone.
+ */
+static void seize(const struct ss_shares *shares, struct ss_judgement *judgement, uint32_t rank,
+		  uint32_t task, double factor)
+{
+	struct ss_exam *exam = judgement->exams[rank];
+	uint8_t owner = exam->owner[task];
+
+	if (!owner || (owner != judgement->number + 1 &&
+		       !ss_prevalence_has(shares->common, owner - 1U, rank, factor)))
+		exam->owner[task] = (uint8_t)(judgement->number + 1);
+}
+
+int64_t ss_shares_claim(struct ss_shares *shares, struct ss_judgement *judgement,
+			struct ss_finding *finding, uint32_t rank, enum ss_share_of kind,
+			double ratio)
+{
+	const struct ss_graph *graph = &shares->graphs[rank];
+	int64_t sum_ns = 0;
+
+	set_factors(shares, rank, kind, ratio);
+	for (uint32_t i = 0; i < graph->task_count && !judgement->failed; i++) {
+		const struct ss_task *task = &graph->tasks[i];
+		const double *factor;
+
+		if (task->step >= graph->step_count || kind_of(task) != kind)
+			continue;
+		factor = &shares->factors[((size_t)task->step * SS_PHASE_COUNT +
+					   piece_of(shares, rank, i)) *
+					  2];
+		if (factor[0] >= 1)
+			continue;
+		if (shares->common)
+			seize(shares, judgement, rank, i, factor[0]);
+		/* a scale of 0 means that there is none */
+		if (ss_judge_scale(judgement, finding, rank, i,
+				   factor[0] > SCALE_MIN ? factor[0] : SCALE_MIN,
+				   factor[1] > SCALE_MIN ? factor[1] : SCALE_MIN))
+			sum_ns = ss_ns_sum(sum_ns,
+					   (int64_t)((double)task->own_ns * (1 - factor[0])));
+	}
+	return sum_ns;
+}

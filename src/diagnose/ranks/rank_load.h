@@ -1,0 +1,68 @@
+/*
+ * rank_load.h - how much each rank has to do in each step and phase, on its device and on
+ * its host, and what a rank would have to do if it were like the others.
+ *
+ * Names of kernels are gone when ranks are compared: a phase of a step is the smallest
+ * piece that all ranks have in common. Where there is no device, threads are cut at their
+ * collectives only: there it is what is done between them.
+ */
+#ifndef SS_DIAGNOSE_RANKS_RANK_LOAD_H
+#define SS_DIAGNOSE_RANKS_RANK_LOAD_H
+
+#include "analyze/host/step_phase.h"
+#include "diagnose/ranks/prevalence.h"
+#include "diagnose/rule.h"
+
+enum ss_share_of {
+	SS_SHARE_DEVICE,
+	SS_SHARE_COPIES,
+	SS_SHARE_HOST,
+	SS_SHARE_CHORES, /* of the host: input, compiling, garbage */
+	SS_SHARE_MEMORY, /* of the host: calls of the allocator; more work needs more of it */
+	SS_SHARE_KINDS,
+};
+
+struct ss_share {
+	double ns;
+	uint32_t count; /* of tasks that are calls, or work of the device */
+};
+
+struct ss_shares {
+	const struct ss_graph *graphs;
+	uint32_t rank_count, step_count; /* of the rank with the most */
+	struct ss_share *items;          /* by rank, step, phase, kind */
+	uint8_t **pieces; /* per rank without device: of each task, instead of its phase */
+	double *values;   /* room for one a rank */
+	double *factors;  /* room for own, low of each step and phase */
+	/* for claims: */
+	double least_more; /* steps with less than this share more than usual are left alone */
+	bool balances;     /* what is taken from a rank is done by the others: the mean is left */
+	bool spreads;      /* the same, when it goes badly */
+	/* with it: what only this rank has of the claims of other rules is the finding's */
+	const struct ss_prevalence *common;
+};
+
+SS_MUST_USE
+bool ss_shares_find(struct ss_shares *shares, const struct ss_judgement *judgement,
+		    struct ss_arena *arena);
+
+const struct ss_share *ss_share_of(const struct ss_shares *shares, uint32_t rank, uint32_t step,
+				   uint32_t phase, enum ss_share_of kind);
+
+/* What other ranks have there: the one in the middle, the one with the most, the mean. */
+struct ss_usual {
+	double ns, most_ns, mean_ns;
+};
+struct ss_usual ss_shares_usual(const struct ss_shares *shares, uint32_t rank, uint32_t step,
+				uint32_t phase, enum ss_share_of kind);
+
+/*
+ * Tasks of the rank take `ratio` of their time, or, when that is 0, as much of it as makes
+ * each phase of each step as long as that of the others, whatever other fixes leave of them.
+ * Returns what that is in ns.
+ */
+int64_t ss_shares_claim(struct ss_shares *shares, struct ss_judgement *judgement,
+			struct ss_finding *finding, uint32_t rank, enum ss_share_of kind,
+			double ratio);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * snapshot_findings.h - what rules find in a snapshot of memory.
+ *
+ * A rule with `look_memory` sees one device of a snapshot after the other. It is silent, or
+ * calls ss_memory_find() once and says why; all texts live as long as the arena of the exam.
+ * Only devices with events are looked at, and none of the host's pinned memory.
+ */
+#ifndef SS_DIAGNOSE_SNAPSHOT_FINDINGS_H
+#define SS_DIAGNOSE_SNAPSHOT_FINDINGS_H
+
+#include "diagnose/rule.h"
+#include "snapshot/holders/retained.h"
+
+enum ss_memory_level {
+	SS_MEMORY_NOTE, /* nothing is wrong */
+	SS_MEMORY_INFO,
+	SS_MEMORY_WARNING,
+};
+
+/* A sentence; the line of the program is not in it. */
+struct ss_memory_fact {
+	const char *text;
+	const char *line; /* "train.py:43 (step)"; NULL: not recorded, or about none */
+};
+
+/* More are not read. */
+#define SS_MEMORY_FACTS 8
+
+struct ss_memory_finding {
+	const struct ss_rule *rule;
+	const struct ss_device_memory *device; /* lives as long as the snapshot */
+	int32_t device_number;
+	enum ss_memory_level level;
+	bool comes_first;     /* the job ended with it */
+	int64_t bytes;        /* what it is about: ss_rule.bytes_are */
+	int64_t weight_bytes; /* by which it is set against others; as `bytes` where not said */
+	struct ss_memory_fact facts[SS_MEMORY_FACTS];
+	uint32_t fact_count;
+	const char *fix; /* NULL: nothing to change */
+	enum ss_confidence confidence;
+	const char *reason;
+};
+
+/* What a rule has to look at. */
+struct ss_memory_look {
+	const struct ss_snapshot_subject *subject;
+	const struct ss_device_memory *device;
+	const struct ss_kept *kept; /* steps, and what stays */
+	/*
+	 * How much memory the device has, by the trace of the same run; else, where an
+	 * allocation failed, what this process could have then, which is less (`size_is_least`);
+	 * -1: not known.
+	 */
+	int64_t size_bytes;
+	bool size_is_least;
+	struct ss_arena *arena;
+	struct ss_memory_finding *finding;
+	bool is_found;
+	bool failed; /* no memory */
+};
+
+/* There is something to tell; the rest is said afterwards. */
+void ss_memory_find(struct ss_memory_look *look, enum ss_memory_level level, int64_t bytes);
+
+__attribute__((format(printf, 3, 4))) void ss_memory_evidence(struct ss_memory_look *look,
+							      const char *line, const char *format,
+							      ...);
+
+/* Lines of code, or of comments; else the rule's own. */
+__attribute__((format(printf, 2, 3))) void ss_memory_fix(struct ss_memory_look *look,
+							 const char *format, ...);
+
+/* The reason lives forever. */
+void ss_memory_confidence(struct ss_memory_look *look, enum ss_confidence confidence,
+			  const char *reason);
+
+/* "33.6 MB", for a sentence. */
+const char *ss_memory_amount(struct ss_memory_look *look, int64_t bytes);
+
+/* Which call a checkpoint helps most around, where that can be told (snapshot/holders/calls.h). */
+SS_MUST_USE
+enum ss_status ss_memory_tell_checkpoint(struct ss_memory_look *look, struct ss_error *err);
+
+/* Reserved in the events and never needed at once. */
+int64_t ss_memory_excess(const struct ss_device_memory *device);
+
+/* Whether that is so much that the rule fragmentation tells it. */
+bool ss_memory_is_fragmented(const struct ss_device_memory *device);
+
+struct ss_memory_exam {
+	struct ss_memory_finding *items; /* what ended the job first, then by bytes; notes last */
+	uint32_t count;
+	uint32_t device_count; /* that could be looked at */
+};
+
+/* Runs all rules on a snapshot; everything that is found lies in the arena. */
+SS_MUST_USE
+enum ss_status ss_memory_exam_make(struct ss_memory_exam *out,
+				   const struct ss_snapshot_subject *subject,
+				   struct ss_arena *arena, struct ss_error *err);
+
+#endif

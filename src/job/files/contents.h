@@ -1,0 +1,15 @@
+/*
+ * contents.h - which texts of a file are not public, counted.
+ */
+#ifndef SS_JOB_FILES_CONTENTS_H
+#define SS_JOB_FILES_CONTENTS_H
+
+#include "redact/redact.h"
+#include "snapshot/load/snapshot.h"
+#include "trace/trace.h"
+
+/* Notes what a redactor would replace of what was read, each distinct text once. */
+void ss_contents_of_trace(struct ss_redactor *redactor, const struct ss_trace *trace);
+void ss_contents_of_snapshot(struct ss_redactor *redactor, const struct ss_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * open.c - opens the files of a job.
+ */
+#include "job/files/open.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+#include "trace/pack/pack.h"
+
+static enum ss_status open_as_is(const struct ss_path *path, bool takes_snapshots,
+				 struct ss_memory *memory, struct ss_source **out,
+				 struct ss_error *err)
+{
+	if (takes_snapshots)
+		return path->input ? ss_source_open_any_input(path->input, memory, out, err)
+				   : ss_source_open_any(path->path, memory, out, err);
+	return path->input ? ss_source_open_input(path->input, memory, out, err)
+			   : ss_source_open(path->path, memory, out, err);
+}
+
+enum ss_status ss_job_source(const struct ss_path *path, bool takes_snapshots,
+			     struct ss_redactor *redactor, struct ss_memory *memory,
+			     struct ss_source **out, struct ss_error *err)
+{
+	bool is_pack = false;
+	enum ss_status status;
+
+	SS_TRY(open_as_is(path, takes_snapshots, memory, out, err));
+	if (!ss_redactor_replaces(redactor))
+		return SS_OK;
+	status = ss_pack_is_next(*out, &is_pack, err);
+	if (status == SS_OK && is_pack)
+		status = ss_fail(err, SS_ERR_USAGE,
+				 "it is a pack, and packs cannot be redacted: pack its JSON anew "
+				 "with --redact");
+	if (status == SS_OK)
+		return ss_redact_source(redactor, *out, out, err);
+	ss_source_close(*out);
+	*out = NULL;
+	return status;
+}
+
+enum ss_status ss_job_drop_packs(struct ss_paths *paths, struct ss_error *err)
+{
+	uint32_t kept = 0, found = paths->count;
+
+	for (uint32_t i = 0; i < found; i++)
+		if (!paths->items[i].from_folder || !ss_find_is_pack(paths->items[i].path))
+			paths->items[kept++] = paths->items[i];
+	paths->count = kept;
+	return kept || !found ? SS_OK
+			      : ss_fail(err, SS_ERR_USAGE,
+					"there are only packs, which cannot be redacted: pack "
+					"their JSON anew with --redact");
+}
+
+const char *ss_job_shown_path(struct ss_redactor *redactor, const char *path,
+			      struct ss_arena *arena)
+{
+	struct ss_text changed = { 0 };
+	size_t length = strlen(path);
+	const char *text = path;
+	char *shown;
+
+	if (ss_redactor_replaces(redactor) &&
+	    ss_redact_text(redactor, SS_REDACT_FILE, path, length, &changed)) {
+		ss_redactor_note(redactor, SS_REDACT_FILE, path, length);
+		text = changed.data;
+		length = changed.length;
+	}
+	shown = ss_text_failed(&changed) ? NULL : ss_arena_alloc(arena, 3 * length + 1, 1);
+	if (shown)
+		ss_utf8_mend(text, length, shown);
+	ss_text_release(&changed);
+	return shown;
+}

@@ -1,0 +1,38 @@
+/*
+ * recording.h - what of a trace is asked for when it is set against others: when and of what
+ * job it was recorded, what it lacks, and how large the devices are. Kept when the trace is
+ * gone.
+ */
+#ifndef SS_JOB_FILES_RECORDING_H
+#define SS_JOB_FILES_RECORDING_H
+
+#include "snapshot/subject.h"
+
+/* 2001 in nanoseconds since 1970: smaller times are not those of a wall clock. */
+#define SS_WALL_CLOCK_MIN 1000000000000000000
+
+struct ss_recording {
+	bool is_noted; /* the trace was read */
+	bool has_clock;
+	int64_t start_ns, end_ns; /* since 1970 */
+	int64_t world_size;       /* -1: not recorded */
+	uint64_t events;          /* entries of traceEvents */
+	uint64_t first_step;      /* hash of the name of the first ProfilerStep; 0: there is none */
+	bool has_collectives;
+	bool is_cut;        /* the file ends in the middle */
+	bool is_damaged;    /* its compressed data fails the check */
+	bool lacks_calls;   /* of the runtime, though a device worked */
+	bool lacks_device;  /* no device events, though there was a device */
+	bool is_one_step;   /* nothing shows whether its step is whole */
+	uint32_t cut_steps; /* steps that do not count because the file is cut */
+	struct ss_device_size *sizes;
+	uint32_t size_count, size_capacity;
+};
+
+/* False at the limit; to be released either way. */
+SS_MUST_USE
+bool ss_recording_note(struct ss_recording *out, const struct ss_trace *trace,
+		       struct ss_memory *memory);
+void ss_recording_release(struct ss_recording *recording, struct ss_memory *memory);
+
+#endif

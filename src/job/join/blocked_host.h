@@ -1,0 +1,17 @@
+/*
+ * blocked_host.h - when the host was stuck in a call of the runtime.
+ *
+ * A launch returns at once unless the queue is full, a call that waits for the device when
+ * that is done. Who is in such a call while the device only communicates waits for other ranks.
+ */
+#ifndef SS_JOB_JOIN_BLOCKED_HOST_H
+#define SS_JOB_JOIN_BLOCKED_HOST_H
+
+#include "analyze/time/cover.h"
+#include "trace/trace.h"
+
+/* Takes from the set all moments at which a thread was stuck; false: no memory. */
+SS_MUST_USE
+bool ss_held_subtract(struct ss_cover *set, const struct ss_trace *trace, struct ss_memory *memory);
+
+#endif

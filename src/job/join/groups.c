@@ -1,0 +1,99 @@
+/*
+ * groups.c - the process groups of the job, from those that each rank recorded.
+ */
+#include "base/hash.h"
+#include "job/join/join.h"
+
+/* The job's number of each rank's groups: the same name and ranks are the same group. */
+/* Which of the recordings of its rank it is: those of different times never meet. */
+static uint32_t cycle_of(const struct ss_many *many, uint32_t r)
+{
+	const struct ss_digest *own = &many->ranks[r];
+	uint32_t before = 0;
+
+	if (own->rank < 0)
+		return 0;
+	for (uint32_t k = r; k-- > 0 && many->ranks[k].rank == own->rank;)
+		before += many->ranks[k].start_ns <= own->start_ns;
+	for (uint32_t k = r + 1; k < many->rank_count && many->ranks[k].rank == own->rank; k++)
+		before += many->ranks[k].start_ns < own->start_ns;
+	return before;
+}
+
+static bool number_groups(struct ss_many *many, struct ss_strings *keys)
+{
+	for (uint32_t r = 0; r < many->rank_count; r++) {
+		const struct ss_digest *rank = &many->ranks[r];
+		uint32_t cycle = cycle_of(many, r);
+
+		many->rank_groups[r] = SS_ARENA_NEW(&many->arena, uint32_t,
+						    (size_t)rank->group_count + 1);
+		if (!many->rank_groups[r])
+			return false;
+		for (uint32_t i = 0; i < rank->group_count; i++) {
+			const struct ss_string *name = &rank->texts.items[rank->groups[i].name];
+			const struct ss_string *ranks = &rank->texts.items[rank->groups[i].ranks];
+			char key[24];
+			uint64_t hash = ss_hash_mix(ss_hash_bytes(name->text, name->length),
+						    ss_hash_bytes(ranks->text, ranks->length));
+
+			hash = ss_hash_mix(hash, cycle);
+			for (int k = 0; k < 16; k++)
+				key[k] = (char)('a' + (hash >> (k * 4) & 15));
+			/* id 0 is the empty text */
+			many->rank_groups[r][i] = ss_strings_add(keys, key, 16);
+			if (many->rank_groups[r][i] == SS_NO_ID)
+				return false;
+			many->rank_groups[r][i]--;
+		}
+	}
+	return true;
+}
+
+static void describe_groups(struct ss_many *many)
+{
+	for (uint32_t r = many->rank_count; r-- > 0;)
+		for (uint32_t i = 0; i < many->ranks[r].group_count; i++) {
+			const struct ss_strings *texts = &many->ranks[r].texts;
+			const struct ss_rank_group *own = &many->ranks[r].groups[i];
+			struct ss_group *group = &many->groups[many->rank_groups[r][i]];
+
+			group->name = ss_strings_text(texts, own->name);
+			group->description = ss_strings_text(texts, own->description);
+			group->ranks_text = ss_strings_text(texts, own->ranks);
+			group->count++;
+		}
+}
+
+bool ss_many_find_groups(struct ss_many *many)
+{
+	struct ss_strings keys = { 0 };
+	uint32_t total = 0;
+	bool whole = ss_strings_init(&keys, many->memory);
+
+	many->rank_groups = SS_ARENA_NEW(&many->arena, uint32_t *, (size_t)many->rank_count + 1);
+	whole = whole && many->rank_groups && number_groups(many, &keys);
+	many->group_count = whole ? keys.count - 1 : 0;
+	ss_strings_release(&keys);
+	if (!whole)
+		return false;
+	many->groups = SS_ARENA_NEW(&many->arena, struct ss_group, (size_t)many->group_count + 1);
+	if (!many->groups)
+		return false;
+	describe_groups(many);
+	for (uint32_t i = 0; i < many->group_count; i++) {
+		many->groups[i].first = total;
+		total += many->groups[i].count;
+		many->groups[i].count = 0;
+	}
+	many->group_members = SS_ARENA_NEW(&many->arena, uint32_t, (size_t)total + 1);
+	if (!many->group_members)
+		return false;
+	for (uint32_t r = 0; r < many->rank_count; r++)
+		for (uint32_t i = 0; i < many->ranks[r].group_count; i++) {
+			struct ss_group *group = &many->groups[many->rank_groups[r][i]];
+
+			many->group_members[group->first + group->count++] = r;
+		}
+	return true;
+}

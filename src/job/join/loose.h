@@ -1,0 +1,15 @@
+/*
+ * loose.h - ranks without device: what their threads do outside of operators, and which work they
+ * are given.
+ */
+#ifndef SS_JOB_JOIN_LOOSE_H
+#define SS_JOB_JOIN_LOOSE_H
+
+#include "job/join/digest.h"
+
+/* Fills loose_ns and input_ns of the steps, and what tells work apart. False: no memory. */
+SS_MUST_USE
+bool ss_loose_find(struct ss_digest *digest, const struct ss_trace *trace,
+		   struct ss_arena *scratch);
+
+#endif

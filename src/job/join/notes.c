@@ -1,0 +1,151 @@
+/*
+ * notes.c - the sentences, each only when it is true.
+ */
+#include "job/join/notes.h"
+
+#include <stdio.h>
+
+#include "base/text.h"
+
+/* More are counted, not named. */
+#define NAMED_MAX 8
+
+/* Ranks that the world has and no file is of. */
+static void note_missing(const struct ss_many *many, struct ss_table *out)
+{
+	int64_t world = -1, missing = 0, next = 0;
+	char list[128] = "", number[24];
+
+	for (uint32_t r = 0; r < many->rank_count; r++)
+		if (many->ranks[r].world_size > world)
+			world = many->ranks[r].world_size;
+	for (uint32_t r = 0; r <= many->rank_count && next < world; r++) {
+		int64_t rank = r < many->rank_count ? many->ranks[r].rank : world;
+
+		/* ranks without a number stand at the end, and cannot be told from missing ones */
+		if (rank < 0)
+			return;
+		rank = rank < world ? rank : world;
+		/* a file can say any number: those beyond the named ones are not gone through */
+		for (int64_t i = next; i < rank && missing + i - next < NAMED_MAX; i++) {
+			snprintf(number, sizeof(number), "%lld", (long long)i);
+			ss_text_list(list, sizeof(list), number);
+		}
+		missing += rank > next ? rank - next : 0;
+		if (rank >= next)
+			next = rank < world ? rank + 1 : world;
+	}
+	if (missing == 1)
+		ss_table_note(out, "Rank %s of %lld is missing.", list, (long long)world);
+	else if (missing)
+		ss_table_note(out, "%lld ranks of %lld are missing: %s%s.", (long long)missing,
+			      (long long)world, list, missing > NAMED_MAX ? " and more" : "");
+}
+
+static void note_twice(const struct ss_many *many, struct ss_table *out)
+{
+	uint32_t count = 0;
+	int64_t first = -1;
+
+	for (uint32_t r = 1; r < many->rank_count; r++)
+		if (many->ranks[r].rank >= 0 && many->ranks[r].rank == many->ranks[r - 1].rank) {
+			first = count++ ? first : many->ranks[r].rank;
+		}
+	if (count == 1)
+		ss_table_note(out, "Rank %lld has two recordings: each is a row of its own.",
+			      (long long)first);
+	else if (count)
+		ss_table_note(
+			out,
+			"%u files are further recordings of ranks that have one, the first of "
+			"rank %lld: each is a row of its own.",
+			count, (long long)first);
+	if (many->copies && many->copied_rank < 0)
+		ss_table_note(out, "%u %s left out: the same recording is there twice.",
+			      many->copies,
+			      many->copies == 1 ? "copy of a file is" : "copies of files are");
+	else if (many->copies)
+		ss_table_note(out,
+			      "%u %s left out; the first is of rank %lld, which is there twice.",
+			      many->copies,
+			      many->copies == 1 ? "copy of a file is" : "copies of files are",
+			      (long long)many->copied_rank);
+}
+
+static void note_mixed(const struct ss_many *many, struct ss_table *out)
+{
+	int64_t world = -1;
+
+	for (uint32_t r = 0; r < many->rank_count; r++) {
+		int64_t own = many->ranks[r].world_size;
+
+		if (own < 0)
+			continue;
+		if (world >= 0 && own != world) {
+			ss_table_note(out,
+				      "These are files of different jobs: one has %lld ranks, "
+				      "another %lld.",
+				      (long long)world, (long long)own);
+			return;
+		}
+		world = own;
+	}
+}
+
+static void note_clocks(const struct ss_many *many, struct ss_table *out)
+{
+	uint32_t alone = 0, components = 0;
+
+	for (uint32_t r = 0; r < many->rank_count; r++) {
+		if (many->clocks[r].component == SS_NO_ROW)
+			alone++;
+		else if (many->clocks[r].component >= components)
+			components = many->clocks[r].component + 1;
+	}
+	if (many->rank_count < 2)
+		ss_table_note(out, "One rank only: there is nothing to compare it with.");
+	else if (alone == many->rank_count)
+		ss_table_note(out, "No collectives that ranks have in common: their clocks cannot "
+				   "be compared.");
+	else if (components > 1)
+		ss_table_note(out,
+			      "Not all clocks can be compared: no collective connects the %u parts "
+			      "into which the %u ranks fall.",
+			      components + alone, many->rank_count);
+	else if (alone)
+		ss_table_note(
+			out,
+			"Not all clocks can be compared: no collective connects %u of %u ranks "
+			"with the others.",
+			alone, many->rank_count);
+}
+
+static void note_packs(const struct ss_many *many, struct ss_table *out)
+{
+	const struct ss_pack_choice *packs = &many->packs;
+
+	if (packs->preferred)
+		ss_table_note(out, "%u file%s read from %s pack.", packs->preferred,
+			      packs->preferred == 1 ? " is" : "s are each",
+			      packs->preferred == 1 ? "its" : "their");
+	if (packs->unread)
+		ss_table_note(out,
+			      "%u pack%s could not be read: %s read instead; 'stepscope pack "
+			      "--force' packs again.",
+			      packs->unread, packs->unread == 1 ? "" : "s",
+			      packs->unread == 1 ? "its file is" : "their files are");
+	if (packs->stale)
+		ss_table_note(out,
+			      "%u pack%s left out: the file beside it has another length than the "
+			      "one that was packed.",
+			      packs->stale, packs->stale == 1 ? " is" : "s are each");
+}
+
+void ss_many_note(const struct ss_many *many, struct ss_table *out)
+{
+	note_missing(many, out);
+	note_twice(many, out);
+	note_mixed(many, out);
+	note_clocks(many, out);
+	note_packs(many, out);
+}

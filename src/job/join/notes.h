@@ -1,0 +1,12 @@
+/*
+ * notes.h - what a reader of any table about the job must know: ranks that are
+ * missing or there twice, files of different jobs, clocks that cannot be compared.
+ */
+#ifndef SS_JOB_JOIN_NOTES_H
+#define SS_JOB_JOIN_NOTES_H
+
+#include "job/join/join.h"
+
+void ss_many_note(const struct ss_many *many, struct ss_table *out);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * slow_group.c - bytes and transfers of the largest group, against the table of rates.
+ */
+#include "job/late/slow_group.h"
+
+#include <string.h>
+
+#include "job/late/bus_rates.h"
+
+/* From here on messages are limited by links, not by latency: half of the rate is reached. */
+#define LARGE_BYTES (INT64_C(8) << 20)
+
+/* Hosts have up to 16. */
+#define DEVICES_MAX 64
+
+/* Fewer messages do not tell. */
+#define MESSAGES_MIN 3
+
+/*
+ * Of the usual rate. Kernels that compute beside a collective take half of it, messages of 8 MB
+ * reach half of what large ones do: both together are rare, and a link that lost a lane or fell
+ * back to PCIe is slower still.
+ */
+#define SLOW 0.33
+
+/* Of the least that a board has: less is not explained by few links. */
+#define SLOW_LEAST 0.5
+
+/*
+ * All on one host: between hosts it is the network that counts, and nobody knows its rate. Where
+ * no names of hosts are recorded, members with different devices are on one: on two they would
+ * have the same ones.
+ */
+static bool is_one_host(const struct ss_many *many, const struct ss_group *group)
+{
+	const struct ss_digest *first = &many->ranks[many->group_members[group->first]];
+	const char *host = ss_strings_text(&first->texts, first->host);
+	uint64_t devices = 0;
+
+	if (group->count < 2)
+		return false;
+	for (uint32_t i = 0; i < group->count; i++) {
+		const struct ss_digest *rank = &many->ranks[many->group_members[group->first + i]];
+		uint64_t bit = rank->device >= 0 && rank->device < DEVICES_MAX
+				       ? UINT64_C(1) << rank->device
+				       : 0;
+
+		if (!bit || (devices & bit) ||
+		    strcmp(ss_strings_text(&rank->texts, rank->host), host) != 0)
+			return false;
+		devices |= bit;
+	}
+	return true;
+}
+
+struct flow {
+	double bytes;       /* that each link carries */
+	double transfer_ns; /* of the same */
+	double all_ns;      /* of all messages of the group */
+	uint32_t count;
+};
+
+static struct flow flow_of(const struct ss_many *many, uint32_t group)
+{
+	struct flow flow = { 0 };
+
+	for (uint32_t i = 0; i < many->meeting_count; i++) {
+		const struct ss_meeting *meeting = &many->meetings[i];
+
+		if (meeting->group != group || !meeting->is_symmetric ||
+		    meeting->step == SS_NO_ROW || meeting->count != many->groups[group].count)
+			continue;
+		flow.all_ns += (double)meeting->transfer_ns;
+		if (meeting->bytes < LARGE_BYTES)
+			continue;
+		flow.bytes += ss_collective_factor(meeting->kind, meeting->count) *
+			      (double)meeting->bytes;
+		flow.transfer_ns += (double)meeting->transfer_ns;
+		flow.count++;
+	}
+	return flow;
+}
+
+static void judge(struct ss_slow_link *link, const struct ss_many *many, uint32_t group)
+{
+	const struct ss_group *members = &many->groups[group];
+	const struct ss_digest *first = &many->ranks[many->group_members[members->first]];
+	struct ss_bus_rate rate = ss_bus_rate_find(ss_strings_text(&first->texts,
+								   first->device_name),
+						   members->count);
+	struct flow flow = flow_of(many, group);
+	double reached = flow.transfer_ns > 0 ? flow.bytes / flow.transfer_ns : 0;
+	double limit = SLOW * rate.usual;
+	int64_t cost_ns;
+
+	if (rate.least < rate.usual && SLOW_LEAST * rate.least < limit)
+		limit = SLOW_LEAST * rate.least;
+	if (flow.count < MESSAGES_MIN || reached <= 0 || reached >= limit || !first->step_count)
+		return;
+	cost_ns = (int64_t)(flow.all_ns * (1 - reached / rate.usual) / first->step_count);
+	if (cost_ns <= link->cost_ns)
+		return;
+	*link = (struct ss_slow_link){ .ranks = { many->group_members[members->first] },
+				       .count = 1,
+				       .ratio = rate.usual / reached,
+				       .least_ratio = rate.least / reached,
+				       .cost_ns = cost_ns,
+				       .groups = 1,
+				       .of_group = group + 1,
+				       .reached = reached,
+				       .usual = rate.usual };
+}
+
+void ss_slow_group_find(struct ss_slow_link *link, const struct ss_many *many)
+{
+	for (uint32_t i = 0; i < many->group_count; i++)
+		if (is_one_host(many, &many->groups[i]))
+			judge(link, many, i);
+}

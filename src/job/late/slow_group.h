@@ -1,0 +1,15 @@
+/*
+ * slow_group.h - a job with one group whose transfers are all slow.
+ *
+ * There is no other group to compare with: what devices of this kind reach tells. Which of the
+ * members has the slow link, or whether all have, cannot be told.
+ */
+#ifndef SS_JOB_LATE_SLOW_GROUP_H
+#define SS_JOB_LATE_SLOW_GROUP_H
+
+#include "job/late/slow_links.h"
+
+/* Fills the link when it is so: all members may be it. */
+void ss_slow_group_find(struct ss_slow_link *link, const struct ss_many *many);
+
+#endif

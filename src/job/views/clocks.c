@@ -1,0 +1,60 @@
+/*
+ * clocks.c - view: how far the clock of each rank is from the first one's, and how
+ * sure that is.
+ */
+#include "job/join/join.h"
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "host", SS_COLUMN_TEXT, "name of the machine", SS_COLUMN_CONTEXT },
+	{ "offset_ns", SS_COLUMN_NS, "to be added to its times to have those of the first rank",
+	  0 },
+	{ "error_ns", SS_COLUMN_NS, "the true offset lies within so much (95 %)", 0 },
+	{ "drift_ppb", SS_COLUMN_ID, "how much faster the first one's clock runs, in 10^-9",
+	  SS_COLUMN_EVIDENCE },
+	{ "anchors", SS_COLUMN_COUNT, "collectives that were matched and end together", 0 },
+	{ "residual_p50_ns", SS_COLUMN_NS, "median distance of its ends from the common ones", 0 },
+	{ "residual_p90_ns", SS_COLUMN_NS, "nine of ten are nearer", 0 },
+	{ "violations", SS_COLUMN_COUNT,
+	  "collectives that somebody seems to have left before the last one came", 0 },
+	{ "component", SS_COLUMN_ID,
+	  "ranks with the same number can be compared; empty: with nobody", SS_COLUMN_CONTEXT },
+};
+
+static enum ss_status clocks_run(const struct ss_many *many, uint32_t group, struct ss_table *out,
+				 struct ss_error *err)
+{
+	(void)group;
+	(void)err;
+	for (uint32_t r = 0; r < many->rank_count; r++) {
+		const struct ss_clock *clock = &many->clocks[r];
+		bool known = clock->component != SS_NO_ROW;
+
+		out->rank = many->ranks[r].rank;
+		ss_row_begin(out);
+		ss_row_text(out, ss_strings_text(&many->ranks[r].texts, many->ranks[r].host));
+		if (known) {
+			ss_row_int(out, clock->offset_ns);
+			ss_row_int(out, clock->error_ns);
+			ss_row_int(out, clock->drift_ppb);
+		} else {
+			ss_row_nulls(out, 3);
+		}
+		ss_row_int(out, clock->anchors);
+		ss_row_int_known(out, clock->anchors ? clock->residual_p50_ns : -1);
+		ss_row_int_known(out, clock->anchors ? clock->residual_p90_ns : -1);
+		ss_row_int(out, clock->violations);
+		ss_row_int_known(out, known ? (int64_t)clock->component : -1);
+		ss_row_end(out);
+	}
+	return SS_OK;
+}
+
+const struct ss_view ss_view_clocks = {
+	.name = "clocks",
+	.summary = "How far the clocks of the ranks are apart, and how sure that is",
+	.empty = "No ranks.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.run_job = clocks_run,
+};

@@ -1,0 +1,206 @@
+/*
+ * stragglers.c - view: the ranks that hold the others up, how regularly, and why.
+ */
+#include "job/late/verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct ss_column columns[] = {
+	SS_COLUMN_RANK,
+	{ "pattern", SS_COLUMN_TEXT,
+	  "persistent: in nearly all steps; transient: in some; rotating: each step another rank",
+	  0 },
+	{ "late_ns", SS_COLUMN_NS,
+	  "how much later than the first it comes to collectives, sum of a step, by itself", 0 },
+	{ "step_percent", SS_COLUMN_PERCENT, "of the mean time of a step", SS_COLUMN_BAR },
+	{ "steps", SS_COLUMN_COUNT, "steps in which it stands out", 0 },
+	{ "of_steps", SS_COLUMN_COUNT, "steps that can be compared", 0 },
+	{ "inherited_ns", SS_COLUMN_NS, "later still, because it waited in other groups",
+	  SS_COLUMN_DETAIL },
+	{ "gain_ns", SS_COLUMN_NS, "how much earlier all would leave without it alone, a step", 0 },
+	{ "lost_ns", SS_COLUMN_NS, "GPU time of the others that waited for it, a step", 0 },
+	{ "cause", SS_COLUMN_TEXT, "what it did instead", SS_COLUMN_WRAP },
+	{ "host", SS_COLUMN_TEXT, "name of the machine", SS_COLUMN_DETAIL },
+};
+
+static const char *host_words(enum ss_idle_cause cause)
+{
+	switch (cause) {
+	case SS_IDLE_INPUT:
+		return "waits for input";
+	case SS_IDLE_SYNC:
+		return "waits for the device and launches late";
+	case SS_IDLE_GC:
+		return "collects garbage";
+	case SS_IDLE_ALLOCATOR:
+		return "allocates memory";
+	case SS_IDLE_COMPILE:
+		return "compiles";
+	case SS_IDLE_DEPENDENCY:
+	case SS_IDLE_LATENCY:
+		return "launches in time, but its device waits for another stream";
+	default:
+		return "launches late";
+	}
+}
+
+static const char *link_text(const struct ss_many *many, const struct ss_slow_link *link,
+			     struct ss_table *out)
+{
+	char ranks[SS_COUNT(link->ranks) * 24] = "";
+
+	if (link->of_group)
+		return ss_table_print(out,
+				      "a link of one of its group, or all: large collectives move "
+				      "%.0f GB/s, where such devices reach %.0f on one host",
+				      link->reached, link->usual);
+	if (link->count == 1)
+		return ss_table_print(out,
+				      "its link: collectives of its %u group%s take %.2f times as "
+				      "long as those of other groups of the same size",
+				      link->groups, link->groups == 1 ? "" : "s", link->ratio);
+	for (uint32_t i = 0; i < link->count; i++) {
+		size_t length = strlen(ranks);
+		const char *gap = !i ? "" : i + 1 < link->count ? ", " : " or ";
+
+		snprintf(ranks + length, sizeof(ranks) - length, "%s%lld", gap,
+			 (long long)many->ranks[link->ranks[i]].rank);
+	}
+	return ss_table_print(out,
+			      "a link of rank %s: their collectives take %.2f times as "
+			      "long as those of other groups of the same size",
+			      ranks, link->ratio);
+}
+
+static const char *cause_text(const struct ss_many *many, const struct ss_straggler *straggler,
+			      const struct ss_slow_link *link, struct ss_table *out)
+{
+	bool on_host = straggler->rank != SS_NO_ROW && many->ranks[straggler->rank].device < 0;
+
+	if (straggler->pattern == SS_PATTERN_ROTATING)
+		return "another rank is late in each step: work of different size";
+	switch (straggler->cause) {
+	case SS_LATE_KERNELS:
+		return ss_table_print(out,
+				      "its kernels take %.2f times as long as those of the median "
+				      "rank, all alike: a slower device",
+				      straggler->kernel_ratio);
+	case SS_LATE_WORK:
+		if (straggler->phase == SS_PHASE_OTHER)
+			return "more work: its kernels take longer, not all alike";
+		return ss_table_print(out,
+				      "more work in %s: %.2f times the time and %.2f times the "
+				      "%s of the median rank",
+				      ss_phase_name(straggler->phase), straggler->work_ratio,
+				      straggler->call_ratio, on_host ? "operators" : "kernels");
+	case SS_LATE_LINK:
+		return link_text(many, link, out);
+	case SS_LATE_COPIES:
+		return "it copies longer";
+	case SS_LATE_HOST:
+		return ss_table_print(out, "its host %s (%d %% of it)",
+				      host_words(straggler->idle_cause), straggler->cause_percent);
+	case SS_LATE_SHARED:
+		return ss_table_print(out,
+				      "another process uses its device: %u gaps of %.2f ms each, "
+				      "with its own work queued",
+				      straggler->slices.count,
+				      (double)straggler->slices.slice_ns / 1e6);
+	default:
+		return "nothing that it did explains most of it";
+	}
+}
+
+static void add(const struct ss_many *many, const struct ss_straggler *straggler,
+		const struct ss_slow_link *link, struct ss_table *out)
+{
+	const struct ss_digest *rank = straggler->rank == SS_NO_ROW ? NULL
+								    : &many->ranks[straggler->rank];
+
+	out->rank = rank ? rank->rank : -1;
+	ss_row_begin(out);
+	ss_row_text(out, ss_pattern_name(straggler->pattern));
+	ss_row_int(out, straggler->late_ns);
+	ss_row_share(out, (double)straggler->late_ns, (double)straggler->step_ns);
+	ss_row_int(out, straggler->steps);
+	ss_row_int(out, straggler->of_steps);
+	ss_row_int(out, straggler->inherited_ns);
+	ss_row_int(out, straggler->gain_ns);
+	ss_row_int(out, straggler->lost_ns);
+	ss_row_text(out, cause_text(many, straggler, link, out));
+	ss_row_text(out, rank ? ss_strings_text(&rank->texts, rank->host) : NULL);
+	ss_row_end(out);
+}
+
+/* With its unit: a millisecond is too much for small jobs, a second too little for none. */
+static const char *time_text(struct ss_table *out, int64_t time_ns)
+{
+	if (time_ns < 1000000)
+		return ss_table_print(out, "%.1f us", (double)time_ns / 1e3);
+	return ss_table_print(out, "%.2f ms", (double)time_ns / 1e6);
+}
+
+static const char *spared_words(enum ss_spared spared)
+{
+	switch (spared) {
+	case SS_SPARED_ALIKE:
+		return "but does nothing much longer than the others";
+	case SS_SPARED_WAITS:
+		return "but waits for others longer than they do";
+	case SS_SPARED_CHEAP:
+		return "but without it the job would be no faster";
+	case SS_SPARED_HELD:
+		return "but its typical operators are as fast as theirs: other processes hold it "
+		       "up";
+	case SS_SPARED_NOISE:
+		return "but differs as much from step to step as from the others";
+	default:
+		return "too few to tell it from chance";
+	}
+}
+
+/* Nobody is named: who comes nearest to it, and why it is not. */
+static void note_latest(const struct ss_many *many, const struct ss_straggler *latest,
+			struct ss_table *out)
+{
+	uint32_t steps = latest->of_steps;
+
+	if (!steps || !latest->step_ns)
+		return;
+	ss_table_note(out,
+		      "Of %u ranks rank %lld comes latest, by %s a step (%.1f %% of it), for %s of "
+		      "which it is the last; it stands out in %u of %u step%s, %s.",
+		      many->rank_count, (long long)many->ranks[latest->rank].rank,
+		      time_text(out, latest->late_ns),
+		      100 * (double)latest->late_ns / (double)latest->step_ns,
+		      time_text(out, latest->gain_ns), latest->steps, steps, steps == 1 ? "" : "s",
+		      spared_words(latest->spared));
+}
+
+static enum ss_status stragglers_run(const struct ss_many *many, uint32_t group,
+				     struct ss_table *out, struct ss_error *err)
+{
+	struct ss_verdict verdict;
+
+	(void)group;
+	if (!ss_verdict_find(&verdict, many, out->arena))
+		return ss_fail_memory(err, "the lateness of ranks");
+	for (uint32_t i = 0; i < verdict.count; i++)
+		add(many, &verdict.items[i], &verdict.link, out);
+	if (verdict.count && verdict.few_steps)
+		ss_table_note(out, "One step only: whether it is always so cannot be told.");
+	if (!verdict.count)
+		note_latest(many, &verdict.latest, out);
+	return SS_OK;
+}
+
+const struct ss_view ss_view_stragglers = {
+	.name = "stragglers",
+	.summary = "Ranks that hold the others up: how regularly, and why",
+	.empty = "No rank holds the others up.",
+	.columns = columns,
+	.column_count = SS_COUNT(columns),
+	.basis = SS_BASIS_MEAN,
+	.run_job = stragglers_run,
+};

@@ -1,0 +1,57 @@
+/*
+ * bands.h - the largest allocations of a window, a band each, as they lie above each other.
+ *
+ * A pixel shows one state, that of the area (area.h). What was allocated earlier lies below; when
+ * it is freed, what is above falls. At the bottom is what no block is known of, at the top the
+ * allocations that are too small for a band of their own: with the bands they sum to the
+ * area's high_bytes in every pixel.
+ */
+#ifndef SS_SNAPSHOT_AREA_BANDS_H
+#define SS_SNAPSHOT_AREA_BANDS_H
+
+#include "snapshot/area/area.h"
+
+struct ss_band {
+	uint64_t order;       /* those from before the events by address, then by event */
+	uint64_t address;     /* 0: not recorded */
+	int64_t bytes;        /* of the block */
+	uint32_t made, freed; /* events; SS_NO_ROW: before the first one, and never */
+	uint32_t stack;
+	uint32_t series;                   /* of the area */
+	uint32_t first_pixel;              /* it is in the pixels from here */
+	uint32_t end_pixel;                /* to before this one */
+	uint32_t first_point, point_count; /* in ss_bands.points */
+};
+
+/* From this pixel on the band begins at so many bytes. */
+struct ss_band_point {
+	int64_t offset_bytes;
+	uint32_t band, pixel;
+};
+
+struct ss_bands {
+	struct ss_memory *memory;
+	struct ss_band *items; /* by order */
+	uint32_t count, room;
+	struct ss_band_point *points; /* band by band, each in order */
+	uint32_t point_count, point_capacity;
+	uint32_t pixel_count;
+	/* per pixel: no block is known of; in blocks without a band, and how many these are */
+	int64_t *loose_bytes, *smaller_bytes;
+	uint32_t *smaller_count;
+};
+
+/* More cannot be told apart in any picture. */
+#define SS_BANDS_MAX 4096
+
+/*
+ * At most `most` bands of the pixels, which are in order, for an area of a device. Release it
+ * also when this failed.
+ */
+SS_MUST_USE
+enum ss_status ss_bands_make(struct ss_bands *bands, const struct ss_area *area,
+			     const struct ss_area_pixel *pixels, uint32_t pixel_count,
+			     uint32_t most, struct ss_error *err);
+void ss_bands_release(struct ss_bands *bands);
+
+#endif

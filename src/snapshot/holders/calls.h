@@ -1,0 +1,50 @@
+/*
+ * calls.h - what calls in forward() hold at a moment, and what a checkpoint around each saves.
+ *
+ * A call is a line of some forward() outside of torch itself, or in traces that tell them the
+ * modules of a class, and is charged with the activations of everything inside of it.
+ *
+ * A checkpoint around each run of a call that runs again and again keeps what the runs return
+ * and not what they hold (checkpoint.h); around a call that runs once it saves nothing, as
+ * backward makes all of it again at once. Modules are told apart; how often a line ran is not
+ * recorded. It was left and entered again when what runs inside of it comes back to where it
+ * was before, after something else; and it did not run more often than nearly all of its bytes
+ * were made, or there is a loop inside of it.
+ */
+#ifndef SS_SNAPSHOT_HOLDERS_CALLS_H
+#define SS_SNAPSHOT_HOLDERS_CALLS_H
+
+#include "snapshot/holders/live_blocks.h"
+
+struct ss_call {
+	uint32_t line;  /* or module: id in ss_spots.texts */
+	uint32_t stack; /* of its largest block */
+	int64_t bytes, largest_bytes;
+	int64_t saved_bytes; /* of the peak, by a checkpoint around each run; -1: not told */
+	uint32_t blocks;
+	uint32_t runs;  /* that hold something; 1: once, or it is not told */
+	uint32_t turns; /* of what is inside, in each run */
+	bool is_module;
+};
+
+struct ss_calls {
+	struct ss_memory *memory;
+	struct ss_call *items; /* what saves most first, then by bytes; those not told last */
+	uint32_t count, capacity;
+};
+
+/* `held` is what is held at the peak of the device. Release it also when this failed. */
+SS_MUST_USE
+enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_subject *subject,
+			     const struct ss_device_memory *device, const struct ss_held *held,
+			     struct ss_error *err);
+void ss_calls_release(struct ss_calls *calls);
+
+/*
+ * The calls on a stack, as ids of texts, each once, the innermost first. Returns how many there are
+ * and leaves at most `room` of them.
+ */
+uint32_t ss_calls_on(const struct ss_snapshot_subject *subject, uint32_t stack, uint32_t *lines,
+		     uint32_t room);
+
+#endif

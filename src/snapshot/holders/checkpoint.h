@@ -1,0 +1,29 @@
+/*
+ * checkpoint.h - what the peak would be if each run of a call were checkpointed.
+ *
+ * The events are gone through once more. What a run of the call made in forward and is still
+ * there when the run is over would not be kept, but for the last of it that is alive then: the
+ * run's result, which the next one starts from. Backward computes a run again before it frees
+ * the first of its blocks: from there on what is left of them is there as recorded.
+ */
+#ifndef SS_SNAPSHOT_HOLDERS_CHECKPOINT_H
+#define SS_SNAPSHOT_HOLDERS_CHECKPOINT_H
+
+#include "snapshot/holders/calls.h"
+
+/* How a call is seen on stacks. */
+struct ss_call_sight {
+	const uint32_t *inside; /* per stack: what runs right inside of it; 0: it is not there */
+	uint32_t room;          /* ids of `inside` are below this */
+	uint32_t turns;         /* of what is seen inside, in each run: 1 or more */
+	bool is_module;         /* each one inside is a run of its own */
+};
+
+/* Leaves what the peak would be less; 0 where another moment is as high. */
+SS_MUST_USE
+enum ss_status ss_checkpoint_try(const struct ss_snapshot_subject *subject,
+				 const struct ss_device_memory *device,
+				 const struct ss_call_sight *sight, int64_t *saved_bytes,
+				 struct ss_error *err);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * stack_places.h - where in the program a stack of a snapshot stands: line, phase, calls around it.
+ *
+ * The line is the innermost frame of the user's own code, or the innermost Python frame where
+ * all are of libraries; without Python, what autograd runs there, or the innermost operator of
+ * a trace that does more than allocate. Phases are told by what is
+ * on the stack: an optimizer, autograd's engine, a forward() or the call of a module, the
+ * making or loading of a model. Nothing is taken from the names of the user's functions but
+ * forward, step and what optimizers' files are called by everybody.
+ */
+#ifndef SS_SNAPSHOT_STACK_PLACES_H
+#define SS_SNAPSHOT_STACK_PLACES_H
+
+#include "snapshot/load/snapshot.h"
+
+enum ss_spot_phase {
+	SS_SPOT_UNKNOWN, /* no stack */
+	SS_SPOT_OTHER,   /* a stack with none of the following on it */
+	SS_SPOT_SETUP,   /* making, moving or loading a model */
+	SS_SPOT_FORWARD,
+	SS_SPOT_BACKWARD,
+	SS_SPOT_OPTIMIZER,
+	SS_SPOT_STEP, /* inside of the optimizer's step(), or zero_grad() */
+};
+
+enum ss_frame_flag {
+	SS_FRAME_PYTHON = 1 << 0,
+	SS_FRAME_LIBRARY = 1 << 1, /* not the user's own */
+	SS_FRAME_NOISE = 1 << 2,   /* says nothing to anybody: unwinding, the interpreter */
+	SS_FRAME_SETUP = 1 << 3,
+	SS_FRAME_FORWARD = 1 << 4,
+	SS_FRAME_BACKWARD = 1 << 5,
+	SS_FRAME_OPTIMIZER = 1 << 6,
+	SS_FRAME_STEP = 1 << 7,
+	SS_FRAME_NODE = 1 << 8,       /* of autograd's graph: MmBackward0 */
+	SS_FRAME_TORCH = 1 << 9,      /* of torch itself */
+	SS_FRAME_CALLING = 1 << 10,   /* how a module is called: around every forward() */
+	SS_FRAME_ALLOCATES = 1 << 11, /* an operator that only allocates: aten::empty */
+	SS_FRAME_MODULE = 1 << 12,    /* a module of a trace: nn.Module: Block_3 */
+};
+
+/* A frame taken apart: snapshots have file, line and name; the profiler's has all in the name. */
+struct ss_frame_parts {
+	const char *file, *function;
+	size_t file_length, function_length;
+	uint32_t line;
+};
+
+/* Takes "torch/optim/adam.py(347): step" apart; false: it is no frame of Python. */
+bool ss_frame_split(const char *name, size_t length, struct ss_frame_parts *out);
+
+struct ss_spots {
+	const struct ss_snapshot *snapshot;
+	struct ss_memory *memory;
+	struct ss_strings texts; /* lines */
+	uint32_t frame_count, stack_count;
+	uint16_t *flags;      /* per frame: enum ss_frame_flag */
+	uint32_t *frame_line; /* per frame: "train.py:43 (step)", as an id in texts */
+	uint32_t *frame_call; /* per frame: what a checkpoint can be put around; 0: nothing */
+	uint32_t *line;       /* per stack: id in texts; 0: no stack */
+	uint8_t *phase;       /* per stack: enum ss_spot_phase */
+};
+
+SS_MUST_USE
+enum ss_status ss_spots_init(struct ss_spots *spots, const struct ss_snapshot *snapshot,
+			     struct ss_memory *memory, struct ss_error *err);
+void ss_spots_release(struct ss_spots *spots);
+
+/* Whether any stack is of that phase, or of one that comes after it in a step. */
+bool ss_spots_has(const struct ss_spots *spots, enum ss_spot_phase first);
+
+/* The line of a stack; NULL: not recorded. */
+const char *ss_spots_line(const struct ss_spots *spots, uint32_t stack);
+
+#endif

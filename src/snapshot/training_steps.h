@@ -1,0 +1,36 @@
+/*
+ * training_steps.h - the training steps of a device's events, as far as stacks tell them.
+ *
+ * A step ends where the optimizer has run (its step(), zero_grad()) and something that is
+ * not the optimizer's comes after it; in recordings without one, where backward has run and a
+ * forward comes after it. Without either there are no steps. A trace knows its steps: those
+ * are taken.
+ */
+#ifndef SS_SNAPSHOT_TRAINING_STEPS_H
+#define SS_SNAPSHOT_TRAINING_STEPS_H
+
+#include "snapshot/history/history.h"
+#include "snapshot/stack_places.h"
+
+struct ss_rounds {
+	struct ss_memory *memory;
+	uint32_t *starts; /* rows at which steps begin; the first is the first event */
+	uint32_t count, capacity;
+	uint32_t before;  /* 1: the first is no step, but what comes before the steps of a trace */
+	bool has_steps;   /* false: there is one, which is all */
+	bool is_recorded; /* a trace has told them; what comes after them is the last */
+};
+
+SS_MUST_USE
+enum ss_status ss_rounds_init(struct ss_rounds *rounds, const struct ss_history *history,
+			      const struct ss_device_memory *device, const struct ss_spots *spots,
+			      struct ss_error *err);
+void ss_rounds_release(struct ss_rounds *rounds);
+
+/* The number of the step of a row, from 0; -1: it is in none, or none are told. */
+int64_t ss_rounds_step(const struct ss_rounds *rounds, uint32_t row);
+
+/* The round of a row. */
+uint32_t ss_rounds_at(const struct ss_rounds *rounds, uint32_t row);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * arrange.h - rows of a finished table: those that match, in another order.
+ */
+#ifndef SS_TABLE_ARRANGE_H
+#define SS_TABLE_ARRANGE_H
+
+#include "table/view.h"
+
+/*
+ * Whether a text has the pattern. With '*' or '?' it is the form of the whole text, without
+ * it is a part; letters of both cases are the same.
+ */
+bool ss_pattern_matches(const char *pattern, const char *text);
+
+/*
+ * Keeps the rows that have the pattern in one of their texts. What is the same in all rows
+ * by nature (SS_COLUMN_CONTEXT) is not looked at. False: the view has no texts.
+ */
+bool ss_table_keep(struct ss_table *table, const char *pattern);
+
+/*
+ * The same for a table whose ranks are compared afterwards: only texts that say what a row is
+ * about are looked at, so that a thing stays on all ranks or on none.
+ */
+bool ss_table_keep_keys(struct ss_table *table, const char *pattern);
+
+/*
+ * Keeps the first so many rows of each rank; rows of a rank stand together. Where no rank has
+ * several the table stays as it is.
+ */
+void ss_table_cut(struct ss_table *table, uint32_t top);
+
+/*
+ * Sorts by a column, named with or without its unit: numbers downwards, texts
+ * upwards, a '-' before the name turns it round. Rows that are equal stay in their
+ * order, what is not recorded comes last. SS_ERR_USAGE names the columns there are.
+ */
+SS_MUST_USE
+enum ss_status ss_table_sort(struct ss_table *table, const char *column, struct ss_error *err);
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * bound.h - texts of a table that are too long for it.
+ *
+ * The name of an operator can have a megabyte, and stand in the row of each kernel that it
+ * launched: a table of them would be longer than the file by any factor.
+ */
+#ifndef SS_TABLE_BOUND_H
+#define SS_TABLE_BOUND_H
+
+#include "table/table.h"
+
+/*
+ * Cuts texts that are longer than SS_TEXT_MAX, and where all texts together are too long for so
+ * many rows, all but the beginnings of the long ones. A note says so. False: no memory.
+ */
+SS_MUST_USE
+bool ss_table_bound(struct ss_table *table);
+
+#endif

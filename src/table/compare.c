@@ -1,0 +1,397 @@
+/*
+ * compare.c - rows of two tables, joined by a hash of what they are about.
+ */
+#include "table/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "table/rank_summary.h"
+
+/* Of each figure: both runs, and the change. */
+#define FIGURE_COLUMNS 3
+
+struct row {
+	uint64_t hash;
+	uint32_t number; /* in its table */
+	uint32_t run;    /* 0, 1 */
+	uint32_t nth;    /* of the rows of its run that are about the same */
+};
+
+struct pair {
+	const struct ss_cell *cells[2]; /* of a row in each run; NULL: it is not there */
+	uint32_t first;                 /* number among the rows of both, to break ties */
+	double weight;                  /* size of the change in the main column */
+};
+
+struct versus {
+	const struct ss_view *view; /* that both have now */
+	const struct ss_table *runs[2];
+	enum ss_column_role *roles;
+	uint32_t main; /* column; UINT32_MAX: there is no figure */
+};
+
+/* --- what the columns are -------------------------------------------------------------- */
+
+/* The rank is not what a row is about, but in views of all ranks. */
+static bool has_rank(const struct ss_view *view)
+{
+	return !view->rankless && !ss_view_of_job(view);
+}
+
+static bool is_empty(const struct ss_table *table, uint32_t column)
+{
+	size_t width = table->view->column_count;
+
+	for (uint32_t i = 0; i < table->row_count; i++)
+		if (!table->cells[i * width + column].is_null)
+			return false;
+	return true;
+}
+
+static void find_roles(const struct ss_table *a, const struct ss_table *b,
+		       enum ss_column_role *roles)
+{
+	for (uint32_t i = 0; i < a->view->column_count; i++) {
+		enum ss_column_role role = ss_column_role(a, i);
+
+		if (role == SS_ROLE_NONE)
+			role = ss_column_role(b, i);
+		roles[i] = role;
+	}
+	if (a->view->rankless)
+		return;
+	roles[0] = has_rank(a->view) || (is_empty(a, 0) && is_empty(b, 0)) ? SS_ROLE_NONE
+									   : SS_ROLE_KEY;
+}
+
+static bool has_several_ranks(const struct ss_table *table)
+{
+	size_t width = table->view->column_count;
+
+	for (uint32_t i = 1; i < table->row_count; i++)
+		if (table->cells[i * width].is_null != table->cells[0].is_null ||
+		    table->cells[i * width].value.integer != table->cells[0].value.integer)
+			return true;
+	return false;
+}
+
+static bool is_shown(const struct versus *versus, uint32_t column)
+{
+	return versus->roles[column] == SS_ROLE_FIGURE &&
+	       !(versus->view->columns[column].flags & SS_COLUMN_DETAIL) &&
+	       !(is_empty(versus->runs[0], column) && is_empty(versus->runs[1], column));
+}
+
+/* The first time that is shown; else the first figure that is. */
+static uint32_t find_main(const struct versus *versus)
+{
+	uint32_t main = UINT32_MAX;
+
+	for (uint32_t i = versus->view->column_count; i-- > 0;) {
+		bool is_time = versus->view->columns[i].type == SS_COLUMN_NS;
+
+		if (is_shown(versus, i) && (main == UINT32_MAX || is_time ||
+					    versus->view->columns[main].type != SS_COLUMN_NS))
+			main = i;
+	}
+	return main;
+}
+
+/* --- the view -------------------------------------------------------------------------- */
+
+/* "total_ns" and "change" make "total_change_ns": the unit stays last. */
+static const char *column_name(struct ss_table *out, const char *name, const char *what)
+{
+	size_t stem = ss_column_stem(name);
+
+	return ss_table_print(out, "%.*s_%s%s", (int)stem, name, what, name + stem);
+}
+
+static void add_figure(struct ss_table *out, struct ss_column *columns,
+		       const struct ss_column *from, bool shown)
+{
+	static const char *const what[] = { "a", "b", "change" };
+	static const char *const about[] = { "first run", "second run", "second less first" };
+
+	for (uint32_t i = 0; i < FIGURE_COLUMNS; i++)
+		columns[i] = (struct ss_column){ column_name(out, from->name, what[i]), from->type,
+						 ss_table_print(out, "%s: %s", about[i],
+								from->about),
+						 shown ? 0 : SS_COLUMN_DETAIL };
+}
+
+/* NULL: no memory. */
+static struct ss_view *make_view(const struct versus *versus, struct ss_table *out)
+{
+	const struct ss_view *from = versus->view;
+	struct ss_view *view = SS_ARENA_NEW(out->arena, struct ss_view, 1);
+	struct ss_column *columns = SS_ARENA_NEW(out->arena, struct ss_column,
+						 from->column_count * FIGURE_COLUMNS + 1);
+
+	if (!view || !columns)
+		return NULL;
+	*view = *from;
+	view->column_count = 0;
+	view->rankless = true;
+	for (uint32_t i = 0; i < from->column_count; i++)
+		if (versus->roles[i] == SS_ROLE_KEY)
+			columns[view->column_count++] = from->columns[i];
+	for (uint32_t i = 0; i < from->column_count; i++) {
+		if (versus->roles[i] != SS_ROLE_FIGURE)
+			continue;
+		/* a terminal has no room for more than one beside what rows are about */
+		add_figure(out, &columns[view->column_count], &from->columns[i], i == versus->main);
+		view->column_count += FIGURE_COLUMNS;
+	}
+	view->columns = columns;
+	view->name = ss_table_print(out, "%s.diff", from->name);
+	return view;
+}
+
+/* --- rows ------------------------------------------------------------------------------ */
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	if (x->run != y->run)
+		return x->run < y->run ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Rows that are about the same stand together, the first of both runs, then the second ... */
+static int by_turn(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	if (x->nth != y->nth)
+		return x->nth < y->nth ? -1 : 1;
+	return x->run < y->run ? -1 : x->run > y->run;
+}
+
+static struct row *sort_rows(const struct versus *versus, struct ss_arena *arena, uint32_t *count)
+{
+	size_t all = (size_t)versus->runs[0]->row_count + versus->runs[1]->row_count;
+	struct row *rows = all < UINT32_MAX ? SS_ARENA_NEW(arena, struct row, all + 1) : NULL;
+	size_t width = versus->view->column_count;
+
+	*count = 0;
+	for (uint32_t run = 0; rows && run < 2; run++)
+		for (uint32_t i = 0; i < versus->runs[run]->row_count; i++) {
+			const struct ss_cell *cells = &versus->runs[run]->cells[i * width];
+
+			rows[(*count)++] = (struct row){
+				ss_row_hash(versus->view, versus->roles, 0, cells), i, run, 0
+			};
+		}
+	if (!rows)
+		return NULL;
+	qsort(rows, *count, sizeof(*rows), by_hash);
+	for (uint32_t i = 1; i < *count; i++)
+		if (rows[i].hash == rows[i - 1].hash && rows[i].run == rows[i - 1].run)
+			rows[i].nth = rows[i - 1].nth + 1;
+	qsort(rows, *count, sizeof(*rows), by_turn);
+	return rows;
+}
+
+static double number_of(const struct ss_column *column, const struct ss_cell *cell)
+{
+	if (!cell || cell->is_null)
+		return 0;
+	return ss_column_has_fraction(column) ? cell->value.number : (double)cell->value.integer;
+}
+
+/* The cell of a column in a run, or NULL. */
+static const struct ss_cell *cell_of(const struct pair *pair, uint32_t run, uint32_t column)
+{
+	return pair->cells[run] ? &pair->cells[run][column] : NULL;
+}
+
+static void weigh(const struct versus *versus, struct pair *pair)
+{
+	const struct ss_column *column;
+
+	if (versus->main == UINT32_MAX)
+		return;
+	column = &versus->view->columns[versus->main];
+	pair->weight = number_of(column, cell_of(pair, 1, versus->main)) -
+		       number_of(column, cell_of(pair, 0, versus->main));
+	if (pair->weight < 0)
+		pair->weight = -pair->weight;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static struct pair *make_pairs(const struct versus *versus, struct ss_arena *arena, uint32_t *count)
+{
+	size_t width = versus->view->column_count;
+	uint32_t rows_count;
+	struct row *rows = sort_rows(versus, arena, &rows_count);
+	struct pair *pairs = rows ? SS_ARENA_NEW(arena, struct pair, (size_t)rows_count + 1) : NULL;
+
+	*count = 0;
+	for (uint32_t i = 0; pairs && i < rows_count; i++) {
+		const struct row *row = &rows[i];
+		bool meets = i && row->hash == rows[i - 1].hash && row->nth == rows[i - 1].nth;
+		struct pair *pair = meets ? &pairs[*count - 1] : &pairs[(*count)++];
+
+		if (!meets)
+			pair->first = row->number + (row->run ? versus->runs[0]->row_count : 0);
+		pair->cells[row->run] = &versus->runs[row->run]->cells[row->number * width];
+	}
+	for (uint32_t i = 0; pairs && i < *count; i++)
+		weigh(versus, &pairs[i]);
+	if (pairs)
+		qsort(pairs, *count, sizeof(*pairs), by_weight);
+	return pairs;
+}
+
+/* --- cells ----------------------------------------------------------------------------- */
+
+static void put(struct ss_table *out, const struct ss_column *column, const struct ss_cell *cell)
+{
+	if (!cell || cell->is_null)
+		ss_row_null(out);
+	else if (column->type == SS_COLUMN_TEXT)
+		ss_row_text(out, cell->value.text);
+	else if (ss_column_has_fraction(column))
+		ss_row_number(out, cell->value.number);
+	else
+		ss_row_int(out, cell->value.integer);
+}
+
+/* Less what fits no longer. */
+static int64_t difference(int64_t a, int64_t b)
+{
+	if (a < 0 ? b > INT64_MAX + a : b < INT64_MIN + a)
+		return a < 0 ? INT64_MAX : INT64_MIN;
+	return b - a;
+}
+
+static void put_change(struct ss_table *out, const struct ss_column *column,
+		       const struct ss_cell *a, const struct ss_cell *b, bool is_main)
+{
+	bool has_a = a && !a->is_null, has_b = b && !b->is_null;
+
+	if (!(has_a && has_b) && !(is_main && (has_a || has_b)))
+		ss_row_null(out);
+	else if (ss_column_has_fraction(column))
+		ss_row_number(out, number_of(column, b) - number_of(column, a));
+	else
+		ss_row_int(out,
+			   difference(has_a ? a->value.integer : 0, has_b ? b->value.integer : 0));
+}
+
+static void add_row(const struct versus *versus, const struct pair *pair, struct ss_table *out)
+{
+	const struct ss_view *view = versus->view;
+
+	ss_row_begin(out);
+	for (uint32_t i = 0; i < view->column_count; i++)
+		if (versus->roles[i] == SS_ROLE_KEY)
+			put(out, &view->columns[i], cell_of(pair, pair->cells[0] ? 0 : 1, i));
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		const struct ss_cell *a = cell_of(pair, 0, i), *b = cell_of(pair, 1, i);
+
+		if (versus->roles[i] != SS_ROLE_FIGURE)
+			continue;
+		put(out, &view->columns[i], a);
+		put(out, &view->columns[i], b);
+		put_change(out, &view->columns[i], a, b, i == versus->main);
+	}
+	ss_row_end(out);
+}
+
+/* Sentences of both, each once. */
+static void add_notes(const struct ss_table *from, struct ss_table *out)
+{
+	for (uint32_t i = 0; i < from->note_count; i++) {
+		bool known = out->note_count == SS_NOTES_MAX;
+
+		for (uint32_t k = 0; k < out->note_count; k++)
+			known = known || strcmp(out->notes[k], from->notes[i]) == 0;
+		if (!known)
+			out->notes[out->note_count++] = from->notes[i];
+	}
+}
+
+static bool join(struct versus *versus, struct ss_table *out)
+{
+	const struct ss_view *view;
+	struct pair *pairs;
+	uint32_t count;
+
+	versus->main = find_main(versus);
+	pairs = make_pairs(versus, out->arena, &count);
+	view = make_view(versus, out);
+	if (!pairs || !view || out->failed)
+		return false;
+	out->view = view;
+	out->group = versus->runs[0]->group;
+	for (uint32_t i = 0; i < count; i++)
+		add_row(versus, &pairs[i], out);
+	add_notes(versus->runs[0], out);
+	add_notes(versus->runs[1], out);
+	return !out->failed;
+}
+
+/* The roles of a table of medians: keys first, then figures. */
+static enum ss_column_role *roles_of_medians(const struct ss_table *table,
+					     const enum ss_column_role *roles,
+					     const struct ss_view *medians)
+{
+	enum ss_column_role *out = SS_ARENA_NEW(table->arena, enum ss_column_role,
+						medians->column_count + 1);
+	uint32_t keys = 0;
+
+	for (uint32_t i = 1; i < table->view->column_count; i++)
+		keys += roles[i] == SS_ROLE_KEY;
+	for (uint32_t i = 0; out && i < medians->column_count; i++)
+		out[i] = i < keys ? SS_ROLE_KEY : SS_ROLE_FIGURE;
+	return out;
+}
+
+/* Several ranks: their medians. */
+static bool join_medians(const struct ss_table *a, const struct ss_table *b,
+			 const enum ss_column_role *roles, struct ss_table *out)
+{
+	struct ss_table medians[2] = { 0 };
+	struct versus versus = { .runs = { &medians[0], &medians[1] } };
+	bool whole = ss_table_medians(a, roles, &medians[0]) &&
+		     ss_table_medians(b, roles, &medians[1]);
+
+	versus.view = medians[0].view;
+	versus.roles = whole ? roles_of_medians(a, roles, versus.view) : NULL;
+	whole = versus.roles && join(&versus, out);
+	ss_table_release(&medians[0]);
+	ss_table_release(&medians[1]);
+	return whole;
+}
+
+bool ss_table_versus(const struct ss_table *a, const struct ss_table *b, struct ss_table *out)
+{
+	struct versus versus = { .view = a->view, .runs = { a, b } };
+
+	assert(a->view == b->view);
+	ss_table_init(out, a->view, a->arena);
+	versus.roles = SS_ARENA_NEW(a->arena, enum ss_column_role, a->view->column_count + 1);
+	if (!versus.roles)
+		return false;
+	find_roles(a, b, versus.roles);
+	if (has_rank(a->view) && (has_several_ranks(a) || has_several_ranks(b)))
+		return join_medians(a, b, versus.roles, out);
+	return join(&versus, out);
+}

@@ -1,0 +1,40 @@
+/*
+ * missing.c - the sentences.
+ */
+#include "table/missing.h"
+
+#include <stdio.h>
+
+static const struct {
+	const char *what, *flag;
+} sentences[] = {
+	[SS_MISSING_LINES] = { "Lines of the program", "with_stack=True" },
+	[SS_MISSING_MODULES] = { "Modules", "with_stack=True, with_modules=True" },
+	[SS_MISSING_SHAPES] = { "Shapes", "record_shapes=True" },
+	[SS_MISSING_ALLOCATIONS] = { "Allocations", "profile_memory=True" },
+	[SS_MISSING_DEVICE] = { "Kernels and copies", "activities=[..., ProfilerActivity.CUDA]" },
+	[SS_MISSING_OPERATORS] = { "Operators", "activities=[ProfilerActivity.CPU, ...]" },
+};
+
+void ss_missing_sentence(enum ss_missing what, char *out, size_t room)
+{
+	snprintf(out, room, "%s are not recorded: profile(%s) does.", sentences[what].what,
+		 sentences[what].flag);
+}
+
+void ss_note_missing(struct ss_table *out, enum ss_missing what)
+{
+	char sentence[128];
+
+	ss_missing_sentence(what, sentence, sizeof(sentence));
+	ss_table_note(out, "%s", sentence);
+}
+
+void ss_note_devices(struct ss_table *out, uint32_t left_out)
+{
+	if (left_out)
+		ss_table_note(out,
+			      "The last %u devices are left out: the file has more devices and "
+			      "steps than events in them.",
+			      left_out);
+}

@@ -1,0 +1,28 @@
+/*
+ * missing.h - what a view could not know, and what would record it. One sentence
+ * each, so that all views say the same thing in the same words.
+ */
+#ifndef SS_TABLE_MISSING_H
+#define SS_TABLE_MISSING_H
+
+#include "table/table.h"
+
+enum ss_missing {
+	SS_MISSING_LINES,       /* of the program */
+	SS_MISSING_MODULES,     /* nn.Modules */
+	SS_MISSING_SHAPES,      /* of inputs: without them no FLOPs and bytes */
+	SS_MISSING_ALLOCATIONS, /* [memory] events */
+	SS_MISSING_DEVICE,      /* kernels, copies, memsets */
+	SS_MISSING_OPERATORS,
+};
+
+/* The sentence itself: 128 bytes are enough. */
+void ss_missing_sentence(enum ss_missing what, char *out, size_t room);
+
+/* A note below the table. */
+void ss_note_missing(struct ss_table *out, enum ss_missing what);
+
+/* How many devices at the end are not in the table: ss_devices_by_step(). */
+void ss_note_devices(struct ss_table *out, uint32_t left_out);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * range.h - sentences of several ranks that differ in their figures only, as one.
+ */
+#ifndef SS_TABLE_RANGE_H
+#define SS_TABLE_RANGE_H
+
+#include "base/memory.h"
+
+/* The same sentence with other figures: "12.5 % of 3 files" and "7 % of 3 files". */
+bool ss_range_alike(const char *a, const char *b);
+
+/* Of each figure the lower or the higher; NULL: no memory. */
+const char *ss_range_pick(struct ss_arena *arena, const char *a, const char *b, bool higher);
+
+/* "7 to 12.5 % of 3 files"; NULL: no memory. */
+const char *ss_range_print(struct ss_arena *arena, const char *low, const char *high);
+
+#endif

@@ -1,0 +1,492 @@
+/*
+ * rank_summary.c - rows sorted by what they are about, then figure by figure.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "table/arrange.h"
+#include "table/rank_summary.h"
+#include "table/totals.h"
+
+/* Of each figure: least, median, most, and the rank with the most. */
+#define FIGURE_COLUMNS 4
+
+/* More figures than these are details: a terminal has no room for them. */
+#define FIGURES_SHOWN 2
+
+/* Every rank has its own device: a number that never changes on a rank names nothing. */
+static bool is_fixed(const struct ss_table *table, uint32_t column)
+{
+	size_t width = table->view->column_count;
+
+	for (uint32_t i = 1; i < table->row_count; i++) {
+		const struct ss_cell *one = &table->cells[(i - 1) * width];
+		const struct ss_cell *other = &table->cells[i * width];
+
+		if (one[0].value.integer == other[0].value.integer &&
+		    (one[column].is_null != other[column].is_null ||
+		     one[column].value.integer != other[column].value.integer))
+			return false;
+	}
+	return true;
+}
+
+enum ss_column_role ss_column_role(const struct ss_table *table, uint32_t column)
+{
+	const struct ss_column *own = &table->view->columns[column];
+
+	if ((own->flags & SS_COLUMN_EVIDENCE) &&
+	    !(table->group && strcmp(table->group, own->name) == 0))
+		return SS_ROLE_NONE;
+	if (own->flags & SS_COLUMN_ABOUT)
+		return SS_ROLE_KEY;
+	switch (own->type) {
+	case SS_COLUMN_TEXT:
+		return SS_ROLE_KEY;
+	case SS_COLUMN_ID:
+		return is_fixed(table, column) ? SS_ROLE_NONE : SS_ROLE_KEY;
+	default:
+		return SS_ROLE_FIGURE;
+	}
+}
+
+struct across {
+	const struct ss_table *table;
+	const enum ss_column_role *roles; /* of the columns */
+	bool medians;                     /* nothing else of each figure */
+	uint32_t *figures;                /* columns, those that rows are ordered by first */
+	uint32_t figure_count;
+	uint32_t order_count; /* of the figures: those that rows are ordered by */
+};
+
+static void add_to_figures(struct across *across, uint32_t column)
+{
+	for (uint32_t i = 0; i < across->figure_count; i++)
+		if (across->figures[i] == column)
+			return;
+	across->figures[across->figure_count++] = column;
+}
+
+/* Medians stand where their columns do; a comparison begins with what rows are ordered by. */
+static bool list_figures(struct across *across)
+{
+	const struct ss_table *table = across->table;
+	const struct ss_view *view = table->view;
+	bool ordered = !across->medians &&
+		       ss_view_is_ordered(view, ss_view_group(view, table->group));
+
+	across->figures = SS_ARENA_NEW(table->arena, uint32_t, view->column_count);
+	if (!across->figures)
+		return false;
+	for (uint32_t k = 0; ordered && k < SS_ORDER_MAX && view->order[k]; k++)
+		for (uint32_t i = 1; i < view->column_count; i++)
+			if (across->roles[i] == SS_ROLE_FIGURE &&
+			    strcmp(view->columns[i].name, view->order[k]) == 0)
+				add_to_figures(across, i);
+	across->order_count = across->figure_count;
+	for (uint32_t i = 1; i < view->column_count; i++)
+		if (across->roles[i] == SS_ROLE_FIGURE)
+			add_to_figures(across, i);
+	return true;
+}
+
+/* "total_ns" and "min" make "total_min_ns": the unit stays last. */
+static const char *column_name(struct ss_table *out, const char *name, const char *what)
+{
+	size_t stem = ss_column_stem(name);
+
+	return ss_table_print(out, "%.*s_%s%s", (int)stem, name, what, name + stem);
+}
+
+/* A rank has no unit: "total_worst"; where "total_percent" is there too, "total_ns_worst". */
+static const char *worst_name(struct ss_table *out, const struct ss_view *view,
+			      const struct ss_column *from)
+{
+	size_t stem = ss_column_stem(from->name);
+
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		const char *name = view->columns[i].name;
+
+		if (&view->columns[i] != from && ss_column_stem(name) == stem &&
+		    memcmp(name, from->name, stem) == 0)
+			stem = strlen(from->name);
+	}
+	return ss_table_print(out, "%.*s_worst", (int)stem, from->name);
+}
+
+static void add_figure(struct ss_table *out, const struct ss_view *view, struct ss_column *columns,
+		       const struct ss_column *from, bool shown)
+{
+	unsigned detail = shown ? 0 : SS_COLUMN_DETAIL;
+
+	columns[0] = (struct ss_column){ column_name(out, from->name, "min"), from->type,
+					 ss_table_print(out, "least: %s", from->about),
+					 SS_COLUMN_DETAIL };
+	columns[1] = (struct ss_column){ column_name(out, from->name, "median"), from->type,
+					 ss_table_print(out, "of the ranks: %s", from->about),
+					 detail };
+	columns[2] = (struct ss_column){ column_name(out, from->name, "max"), from->type,
+					 ss_table_print(out, "most: %s", from->about), detail };
+	columns[3] = (struct ss_column){ worst_name(out, view, from), SS_COLUMN_ID,
+					 "rank that has the most", detail };
+}
+
+/* Nothing to compare: not known, or 0 everywhere. */
+static bool is_empty(const struct ss_table *table, uint32_t column)
+{
+	size_t width = table->view->column_count;
+	bool fraction = ss_column_has_fraction(&table->view->columns[column]);
+
+	for (uint32_t i = 0; i < table->row_count; i++) {
+		const struct ss_cell *cell = &table->cells[i * width + column];
+
+		if (!cell->is_null && (fraction ? cell->value.number != 0 : cell->value.integer))
+			return false;
+	}
+	return true;
+}
+
+/* The columns of the new view; NULL: no memory. */
+static struct ss_view *make_view(const struct across *across, struct ss_table *out)
+{
+	const struct ss_table *table = across->table;
+	const struct ss_view *from = table->view;
+	struct ss_view *view = SS_ARENA_NEW(table->arena, struct ss_view, 1);
+	struct ss_column *columns = SS_ARENA_NEW(table->arena, struct ss_column,
+						 from->column_count * FIGURE_COLUMNS + 1);
+	uint32_t figures = 0;
+
+	if (!view || !columns)
+		return NULL;
+	*view = *from;
+	view->column_count = 0;
+	view->rankless = true;
+	for (uint32_t i = 1; i < from->column_count; i++)
+		if (across->roles[i] == SS_ROLE_KEY) {
+			columns[view->column_count] = from->columns[i];
+			columns[view->column_count++].flags &= ~(unsigned)SS_COLUMN_BAR;
+		}
+	if (!across->medians)
+		columns[view->column_count++] = (struct ss_column){ "ranks", SS_COLUMN_COUNT,
+								    "ranks that have it",
+								    SS_COLUMN_CONTEXT };
+	for (uint32_t i = 0; i < across->figure_count; i++) {
+		const struct ss_column *figure = &from->columns[across->figures[i]];
+		/* times and shares are compared first */
+		bool shown = !(figure->flags & SS_COLUMN_DETAIL) &&
+			     figure->type != SS_COLUMN_COUNT &&
+			     !is_empty(table, across->figures[i]);
+
+		if (across->medians) {
+			columns[view->column_count++] = *figure;
+			continue;
+		}
+		add_figure(out, from, &columns[view->column_count], figure,
+			   shown && figures < FIGURES_SHOWN);
+		view->column_count += FIGURE_COLUMNS;
+		figures += shown;
+	}
+	view->columns = columns;
+	if (!across->medians)
+		view->name = ss_table_print(out, "%s.ranks", from->name);
+	return view;
+}
+
+/* --- rows ------------------------------------------------------------------------------ */
+
+struct row {
+	uint64_t hash;
+	uint32_t number;
+	uint32_t nth;   /* of the rows of its rank that are about the same, from 0 */
+	uint32_t first; /* the first row that is about the same, and the nth of its rank */
+};
+
+static uint64_t cell_hash(const struct ss_column *column, const struct ss_cell *cell)
+{
+	uint64_t bits;
+
+	if (column->type == SS_COLUMN_TEXT)
+		return ss_hash_bytes(cell->value.text, strlen(cell->value.text));
+	if (!ss_column_has_fraction(column))
+		return (uint64_t)cell->value.integer;
+	memcpy(&bits, &cell->value.number, sizeof(bits));
+	return bits;
+}
+
+uint64_t ss_row_hash(const struct ss_view *view, const enum ss_column_role *roles, uint32_t first,
+		     const struct ss_cell *cells)
+{
+	uint64_t hash = SS_HASH_SEED;
+
+	for (uint32_t i = first; i < view->column_count; i++) {
+		if (roles[i] != SS_ROLE_KEY)
+			continue;
+		hash = ss_hash_mix(hash, cells[i].is_null);
+		if (!cells[i].is_null)
+			hash = ss_hash_mix(hash, cell_hash(&view->columns[i], &cells[i]));
+	}
+	return hash;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int by_turn(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	if (x->nth != y->nth)
+		return x->nth < y->nth ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Whether two rows are of one rank; ranks that are not known are different files. */
+static bool is_same_rank(const struct ss_table *table, uint32_t a, uint32_t b)
+{
+	size_t width = table->view->column_count;
+	const struct ss_cell *one = &table->cells[a * width], *other = &table->cells[b * width];
+
+	return !one->is_null && !other->is_null && one->value.integer == other->value.integer;
+}
+
+/* The rows, those about the same thing together. Rows of a rank stand together in the table. */
+static struct row *sort_rows(const struct across *across)
+{
+	const struct ss_table *table = across->table;
+	struct row *rows = SS_ARENA_NEW(table->arena, struct row, (size_t)table->row_count + 1);
+	size_t width = table->view->column_count;
+
+	for (uint32_t i = 0; rows && i < table->row_count; i++)
+		rows[i] = (struct row){ ss_row_hash(across->table->view, across->roles, 1,
+						    &table->cells[i * width]),
+					i, 0, i };
+	if (!rows)
+		return NULL;
+	qsort(rows, table->row_count, sizeof(*rows), by_hash);
+	for (uint32_t i = 1; i < table->row_count; i++)
+		if (rows[i].hash == rows[i - 1].hash &&
+		    is_same_rank(table, rows[i].number, rows[i - 1].number))
+			rows[i].nth = rows[i - 1].nth + 1;
+	qsort(rows, table->row_count, sizeof(*rows), by_turn);
+	for (uint32_t i = 1; i < table->row_count; i++)
+		if (rows[i].hash == rows[i - 1].hash && rows[i].nth == rows[i - 1].nth)
+			rows[i].first = rows[i - 1].first;
+	qsort(rows, table->row_count, sizeof(*rows), by_first);
+	return rows;
+}
+
+/* --- figures ---------------------------------------------------------------------------- */
+
+struct value {
+	double number;   /* to compare ... */
+	int64_t integer; /* ... where doubles are too coarse: moments in ns; 0 with fractions */
+	const struct ss_cell *cell;
+	const struct ss_cell *rank;
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const struct value *x = a, *y = b;
+
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	if (x->integer != y->integer)
+		return x->integer < y->integer ? -1 : 1;
+	return x->cell < y->cell ? -1 : x->cell > y->cell;
+}
+
+static void put(struct ss_table *out, const struct ss_column *column, const struct ss_cell *cell)
+{
+	if (cell->is_null)
+		ss_row_null(out);
+	else if (ss_column_has_fraction(column))
+		ss_row_number(out, cell->value.number);
+	else
+		ss_row_int(out, cell->value.integer);
+}
+
+static void add_figures(const struct across *across, const struct row *rows, uint32_t count,
+			uint32_t column, struct value *values, struct ss_table *out)
+{
+	const struct ss_table *table = across->table;
+	const struct ss_column *from = &table->view->columns[column];
+	size_t width = table->view->column_count;
+	uint32_t known = 0, most;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ss_cell *cells = &table->cells[rows[i].number * width];
+
+		if (cells[column].is_null)
+			continue;
+		values[known] = (struct value){ .cell = &cells[column], .rank = &cells[0] };
+		if (ss_column_has_fraction(from)) {
+			values[known++].number = cells[column].value.number;
+		} else {
+			values[known].integer = cells[column].value.integer;
+			values[known++].number = (double)cells[column].value.integer;
+		}
+	}
+	if (!known) {
+		ss_row_nulls(out, across->medians ? 1 : FIGURE_COLUMNS);
+		return;
+	}
+	qsort(values, known, sizeof(*values), by_number);
+	if (across->medians) {
+		put(out, from, values[(known - 1) / 2].cell);
+		return;
+	}
+	put(out, from, values[0].cell);
+	put(out, from, values[(known - 1) / 2].cell);
+	most = known - 1;
+	while (most && values[most - 1].number == values[known - 1].number &&
+	       values[most - 1].integer == values[known - 1].integer)
+		most--;
+	put(out, from, values[most].cell);
+	ss_row_int_known(out, values[most].rank->is_null ? -1 : values[most].rank->value.integer);
+}
+
+/* Different ranks among rows; those that are not known are different files. */
+static uint32_t count_ranks(const struct ss_table *table, const struct row *rows, uint32_t count)
+{
+	const struct ss_cell *before = NULL;
+	uint32_t ranks = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ss_cell *rank =
+			&table->cells[(size_t)rows[i].number * table->view->column_count];
+
+		ranks += !before || rank->is_null || before->is_null ||
+			 rank->value.integer != before->value.integer;
+		before = rank;
+	}
+	return ranks;
+}
+
+static void add_row(const struct across *across, const struct row *rows, uint32_t count,
+		    struct value *values, struct ss_table *out)
+{
+	const struct ss_table *table = across->table;
+	const struct ss_view *view = table->view;
+	const struct ss_cell *cells = &table->cells[(size_t)rows[0].number * view->column_count];
+
+	ss_row_begin(out);
+	for (uint32_t i = 1; i < view->column_count; i++) {
+		if (across->roles[i] != SS_ROLE_KEY)
+			continue;
+		if (view->columns[i].type == SS_COLUMN_TEXT)
+			ss_row_text(out, cells[i].is_null ? NULL : cells[i].value.text);
+		else
+			put(out, &view->columns[i], &cells[i]);
+	}
+	if (!across->medians)
+		ss_row_int(out, count_ranks(table, rows, count));
+	for (uint32_t i = 0; i < across->figure_count; i++)
+		add_figures(across, rows, count, across->figures[i], values, out);
+	ss_row_end(out);
+}
+
+/* Rows by the medians of what the view orders its rows by; the last one weighs least. */
+static bool order_rows(const struct across *across, struct ss_table *out)
+{
+	struct ss_error err;
+
+	for (uint32_t i = across->order_count; i-- > 0;) {
+		const char *name = across->table->view->columns[across->figures[i]].name;
+		const char *median = column_name(out, name, "median");
+
+		if (out->failed || ss_table_sort(out, median, &err) != SS_OK)
+			return false;
+	}
+	return true;
+}
+
+/* The totals: of each figure that adds up what the ranks' own sums come to. */
+static bool add_totals(const struct across *across, struct value *values, struct ss_table *out)
+{
+	struct across of = *across;
+	struct ss_table sums;
+	struct row *rows;
+	bool whole = ss_table_rank_sums(across->table, &sums);
+
+	rows = SS_ARENA_NEW(out->arena, struct row, (size_t)sums.row_count + 1);
+	out->totals = SS_ARENA_NEW(out->arena, struct ss_cell, out->view->column_count);
+	whole = whole && rows && out->totals;
+	for (uint32_t i = 0; whole && i < sums.row_count; i++)
+		rows[i].number = i;
+	of.table = &sums;
+	if (whole && sums.row_count)
+		add_row(&of, rows, sums.row_count, values, out);
+	whole = whole && !out->failed;
+	if (whole && sums.row_count)
+		memcpy(out->totals, &out->cells[(size_t)--out->row_count * out->view->column_count],
+		       out->view->column_count * sizeof(*out->totals));
+	else
+		out->totals = NULL;
+	ss_table_release(&sums);
+	return whole;
+}
+
+/* Fills `out`, a table of the same view so far. */
+static bool compare(struct across *across, struct ss_table *out)
+{
+	const struct ss_table *table = across->table;
+	struct value *values = SS_ARENA_NEW(table->arena, struct value,
+					    (size_t)table->row_count + 1);
+	struct row *rows = sort_rows(across);
+	struct ss_view *view = list_figures(across) ? make_view(across, out) : NULL;
+
+	if (!values || !view || !rows || out->failed)
+		return false;
+	out->view = view;
+	out->group = table->group;
+	out->basis = table->basis;
+	for (uint32_t i = 0; i < table->note_count; i++)
+		out->notes[out->note_count++] = table->notes[i];
+	for (uint32_t from = 0, to; from < table->row_count; from = to) {
+		for (to = from + 1; to < table->row_count && rows[to].first == rows[from].first;)
+			to++;
+		add_row(across, rows + from, to - from, values, out);
+	}
+	if (table->view->sums && !across->medians && !add_totals(across, values, out))
+		return false;
+	return order_rows(across, out) && !out->failed;
+}
+
+bool ss_table_across(const struct ss_table *table, struct ss_table *out)
+{
+	enum ss_column_role *roles = SS_ARENA_NEW(table->arena, enum ss_column_role,
+						  table->view->column_count);
+	struct across across = { .table = table, .roles = roles };
+
+	ss_table_init(out, table->view, table->arena);
+	for (uint32_t i = 1; roles && i < table->view->column_count; i++)
+		roles[i] = ss_column_role(table, i);
+	return roles && compare(&across, out);
+}
+
+bool ss_table_medians(const struct ss_table *table, const enum ss_column_role *roles,
+		      struct ss_table *out)
+{
+	struct across across = { .table = table, .roles = roles, .medians = true };
+
+	ss_table_init(out, table->view, table->arena);
+	return compare(&across, out);
+}

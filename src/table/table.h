@@ -1,0 +1,159 @@
+/*
+ * table.h - what a view returns.
+ *
+ * A table has the columns that its view declares and rows of typed cells. Views
+ * fill rows left to right and know nothing of formats; renderers know nothing of
+ * views. The first column of every table about files is the rank, which
+ * ss_row_begin() fills.
+ */
+#ifndef SS_TABLE_TABLE_H
+#define SS_TABLE_TABLE_H
+
+#include "base/memory.h"
+
+enum ss_column_type {
+	SS_COLUMN_TEXT,
+	SS_COLUMN_COUNT, /* a plain integer */
+	SS_COLUMN_ID,    /* an integer that names something: never summed or grouped */
+	SS_COLUMN_NS,    /* a duration or a moment, in nanoseconds */
+	SS_COLUMN_BYTES,
+	SS_COLUMN_PERCENT, /* its base stands in `about` */
+	SS_COLUMN_NUMBER,  /* with a fraction; the name says of what: gb_per_s */
+};
+
+enum ss_column_flag {
+	SS_COLUMN_CONTEXT = 1 << 0, /* text shows it only when it is not the same in all rows */
+	SS_COLUMN_DETAIL = 1 << 1,  /* text leaves it out of tables of several rows */
+	SS_COLUMN_WRAP = 1 << 2,    /* text may break it into lines */
+	SS_COLUMN_KEY =
+		1 << 3, /* rows of all files with equal keys can be summed: ss_table_fold() */
+	SS_COLUMN_QUIET = 1 << 4, /* not worth a word when it is the same in all rows */
+	SS_COLUMN_BAR = 1 << 5,   /* of percents: text draws it where there is room */
+	/* texts and ids: about one of the things that a row sums, unless rows are grouped by it */
+	SS_COLUMN_EVIDENCE = 1 << 6,
+	SS_COLUMN_ABOUT = 1 << 7, /* of figures: rows with another one are about another thing */
+	/* Where a row is on the timeline: when it begins (the view's `zero` says from when) ... */
+	SS_COLUMN_MOMENT = 1 << 8,
+	SS_COLUMN_LENGTH = 1 << 9,   /* ... how long it lasts: the last of these that is known */
+	SS_COLUMN_LONGER = 1 << 10,  /* ... and what is added to that */
+	SS_COLUMN_SLICES = 1 << 11,  /* texts: names of slices, of which the longest is shown */
+	SS_COLUMN_KERNELS = 1 << 12, /* texts: names of kernels, short or in full */
+};
+
+struct ss_column {
+	const char *name; /* snake_case, the unit last */
+	enum ss_column_type type;
+	const char *about; /* one line: what it is, of what it is a share */
+	unsigned flags;    /* enum ss_column_flag */
+};
+
+/* Cells of the column hold a double. */
+static inline bool ss_column_has_fraction(const struct ss_column *column)
+{
+	return column->type == SS_COLUMN_PERCENT || column->type == SS_COLUMN_NUMBER;
+}
+
+/* The length of a column's name without its unit: _ns, _bytes, _percent. */
+size_t ss_column_stem(const char *name);
+
+struct ss_cell {
+	bool is_null; /* not recorded, does not apply */
+	union {
+		int64_t integer;
+		double number;
+		const char *text; /* lives as long as the table's arena or the trace */
+	} value;
+};
+
+struct ss_view;
+
+#define SS_NOTES_MAX 8
+
+/* A sentence with the least and the most of its figures that ranks have. */
+struct ss_note_range {
+	const char *low, *high;
+	int64_t rank; /* the last that said it */
+};
+
+/* No text of a table is longer: requests of the viewer take no more, either. */
+#define SS_TEXT_MAX 16384
+
+/* Copies of texts that are looked at before another one is made. */
+#define SS_COPIES_KEPT 16
+
+struct ss_table {
+	const struct ss_view *view;
+	const char *group;      /* what rows are about; NULL: the view has no choice */
+	struct ss_arena *arena; /* lent: texts that views make */
+	struct ss_cell *cells;  /* row after row */
+	uint32_t row_count, row_capacity;
+	uint32_t uncut_count;            /* rows before ss_table_cut(); 0: nothing was cut */
+	int64_t rank;                    /* of the rows to come; -1: not known */
+	uint32_t next;                   /* column to be filled next */
+	bool failed;                     /* no memory */
+	const char *notes[SS_NOTES_MAX]; /* sentences for below the table */
+	struct ss_note_range ranges[SS_NOTES_MAX]; /* of the notes */
+	uint32_t note_count;
+	const char *empty; /* why there are no rows, where the view's own sentence does not fit */
+	struct ss_cell *totals; /* a row: sums of columns that have one, else null; NULL: none */
+	const char *basis; /* what figures are sums or means of, in a few words; NULL: of none */
+	const char *copies[SS_COPIES_KEPT]; /* the last ones that ss_table_copy() made */
+};
+
+void ss_table_init(struct ss_table *table, const struct ss_view *view, struct ss_arena *arena);
+void ss_table_release(struct ss_table *table);
+
+static inline const struct ss_cell *ss_table_cell(const struct ss_table *table, uint32_t row,
+						  uint32_t column, uint32_t column_count)
+{
+	return &table->cells[(size_t)row * column_count + column];
+}
+
+/* The sentence where there are no rows. */
+const char *ss_table_empty(const struct ss_table *table);
+
+/* How many rows there are, shown or not. */
+static inline uint32_t ss_table_all_rows(const struct ss_table *table)
+{
+	return table->uncut_count ? table->uncut_count : table->row_count;
+}
+
+/* A row: begin, one call per column after the rank, end. */
+void ss_row_begin(struct ss_table *table);
+void ss_row_text(struct ss_table *table, const char *text); /* NULL or "": not recorded */
+void ss_row_int(struct ss_table *table, int64_t value);
+void ss_row_int_known(struct ss_table *table, int64_t value);         /* below 0: not recorded */
+void ss_row_number(struct ss_table *table, double value);             /* NaN, inf: not recorded */
+void ss_row_share(struct ss_table *table, double part, double whole); /* percent; of 0: null */
+void ss_row_rate(struct ss_table *table, double amount, double per);  /* per 0: null */
+void ss_row_null(struct ss_table *table);
+void ss_row_nulls(struct ss_table *table, uint32_t count); /* columns of other groups */
+void ss_row_end(struct ss_table *table);
+
+/*
+ * A sentence that a reader of the table needs: what could not be known, and what
+ * would record it. The same sentence counts once, with a range where ranks have other figures
+ * in it; what is too many is dropped.
+ */
+__attribute__((format(printf, 2, 3))) void ss_table_note(struct ss_table *table, const char *format,
+							 ...);
+
+/*
+ * Sums the rows of all files: rows with equal SS_COLUMN_KEY cells become one, in
+ * the order of first appearance. Counts are added, wrapped texts are taken from
+ * the first; everything else has no meaning for several files and becomes null.
+ */
+SS_MUST_USE
+bool ss_table_fold(struct ss_table *table);
+
+/*
+ * A copy of a text that lives as long as the table: the same for rows that are near each other.
+ * What is longer than any text of a table is left out, see ss_table_bound().
+ */
+const char *ss_table_copy(struct ss_table *table, const char *text);
+
+/* A text that lives as long as the table. */
+__attribute__((format(printf, 2, 3))) const char *ss_table_print(struct ss_table *table,
+								 const char *format, ...);
+
+#endif

@@ -1,0 +1,229 @@
+/*
+ * draw.c - figures for each pixel of a window.
+ */
+#include <math.h>
+
+#include "timeline/draw/draw.h"
+#include "timeline/draw/pen.h"
+
+#define CURVE_MAGIC 0x31435353u
+#define STRIPS_MAGIC 0x53535353u
+
+/* Of an answer; a wall of screens with a thousand ranks needs a tenth. */
+#define STRIPS_BYTES_MAX (64u << 20)
+
+/* The window on the file's own clock. */
+struct grid {
+	int64_t from_ns, to_ns;
+	uint32_t pixels;
+};
+
+static struct grid grid_of(const struct ss_timeline_file *file, const struct ss_window *window)
+{
+	return (struct grid){ ss_timeline_own(file, window->from_ns),
+			      ss_timeline_own(file, window->to_ns), window->pixels };
+}
+
+/* Where the pixel begins. */
+static int64_t edge(const struct grid *grid, uint32_t pixel)
+{
+	if (pixel == grid->pixels)
+		return grid->to_ns;
+	return grid->from_ns +
+	       (int64_t)((double)(grid->to_ns - grid->from_ns) * pixel / grid->pixels);
+}
+
+/* A pixel of less than a nanosecond shows the whole of it. */
+static int64_t edge_behind(const struct grid *grid, uint32_t pixel)
+{
+	int64_t from_ns = edge(grid, pixel), to_ns = edge(grid, pixel + 1);
+
+	return to_ns > from_ns ? to_ns : from_ns + 1;
+}
+
+/* --- curves ------------------------------------------------------------------------ */
+
+static const struct ss_busy_device *find_device(const struct ss_busy *busy, int64_t device)
+{
+	for (uint32_t i = 0; i < busy->count; i++)
+		if (busy->devices[i].device == device)
+			return &busy->devices[i];
+	return NULL;
+}
+
+static bool is_outside(int64_t span_ns, int64_t from_ns, int64_t to_ns)
+{
+	return to_ns <= 0 || from_ns >= span_ns;
+}
+
+/* Only what lies in the file counts: at its ends a pixel is shorter. */
+static struct ss_extent percent_in(int64_t span_ns, const struct ss_busy_device *busy,
+				   int64_t from_ns, int64_t to_ns, uint32_t *near)
+{
+	int64_t sum_ns;
+	float percent;
+
+	from_ns = from_ns < 0 ? 0 : from_ns;
+	to_ns = to_ns > span_ns ? span_ns : to_ns;
+	sum_ns = -ss_busy_before(&busy->compute, from_ns, &near[0]) -
+		 ss_busy_before(&busy->comm, from_ns, &near[1]);
+	sum_ns += ss_busy_before(&busy->compute, to_ns, &near[0]) +
+		  ss_busy_before(&busy->comm, to_ns, &near[1]);
+	percent = (float)(100.0 * (double)sum_ns / (double)(to_ns - from_ns));
+	return (struct ss_extent){ percent, percent };
+}
+
+static struct ss_extent value_in(const struct ss_series *series, int64_t from_ns, int64_t to_ns,
+				 uint32_t *near)
+{
+	uint32_t from = ss_series_find(series, from_ns, *near);
+
+	*near = ss_series_find(series, to_ns, from);
+	/* what held before the pixel does not hold in it where another begins with it */
+	from += from < *near && series->at_ns[from] == from_ns;
+	return ss_series_extent(series, from, *near);
+}
+
+static void draw_pixels(struct ss_extent *extents, int64_t span_ns, const struct ss_curve *curve,
+			const struct ss_busy_device *busy, const struct grid *grid)
+{
+	uint32_t near[2] = { 0, 0 };
+
+	for (uint32_t i = 0; i < grid->pixels; i++) {
+		int64_t from_ns = edge(grid, i), to_ns = edge_behind(grid, i);
+
+		extents[i] = (struct ss_extent){ NAN, NAN };
+		if (!is_outside(span_ns, from_ns, to_ns) && (busy || curve->is_made))
+			extents[i] = busy ? percent_in(span_ns, busy, from_ns, to_ns, near)
+					  : value_in(&curve->series, from_ns, to_ns, near);
+	}
+}
+
+enum ss_status ss_draw_curve(struct ss_timeline *timeline, uint32_t file, struct ss_curve *curve,
+			     const struct ss_window *window, struct ss_text *out,
+			     struct ss_error *err)
+{
+	struct grid grid = grid_of(&timeline->files[file], window);
+	const struct ss_busy *busy = NULL;
+	struct ss_extent *extents;
+	struct ss_index *index;
+	struct ss_arena scratch;
+	struct ss_pen pen;
+	bool whole;
+
+	SS_TRY(ss_index_of(timeline, file, &index, err));
+	if (curve->kind == SS_CURVE_UTILIZATION)
+		SS_TRY(ss_index_busy(timeline, file, &busy, err));
+	SS_TRY(ss_curve_make(&index->curves, curve, err));
+	ss_arena_init(&scratch, index->memory);
+	extents = SS_ARENA_NEW(&scratch, struct ss_extent, grid.pixels);
+	whole = extents && ss_text_reserve(out, 24 + 8 * (size_t)grid.pixels);
+	if (whole) {
+		draw_pixels(extents, index->trace->span_ns, curve,
+			    busy ? find_device(busy, curve->device) : NULL, &grid);
+		pen = (struct ss_pen){ out->data + out->length, 0 };
+		ss_pen_u32(&pen, CURVE_MAGIC);
+		ss_pen_u32(&pen, grid.pixels);
+		ss_pen_f64(&pen, (double)window->from_ns);
+		ss_pen_f64(&pen, (double)window->to_ns);
+		for (uint32_t i = 0; i < grid.pixels; i++)
+			ss_pen_f32(&pen, extents[i].low);
+		for (uint32_t i = 0; i < grid.pixels; i++)
+			ss_pen_f32(&pen, extents[i].high);
+		out->length += pen.at;
+		out->data[out->length] = '\0';
+	}
+	ss_arena_release(&scratch);
+	return whole ? SS_OK : ss_fail_memory(err, "a curve");
+}
+
+/* --- strips ------------------------------------------------------------------------ */
+
+/* What is there can be seen: never 0. */
+static uint8_t part_of(int64_t busy_ns, int64_t whole_ns, uint32_t devices)
+{
+	double part = 255.0 * (double)busy_ns / (double)whole_ns / devices;
+
+	if (busy_ns <= 0)
+		return 0;
+	if (part < 1)
+		return 1;
+	return part > 255 ? 255 : (uint8_t)part;
+}
+
+/* Adds how long each pixel is busy. */
+static void add_busy(const struct ss_busy_set *set, const struct grid *grid, int64_t *sums)
+{
+	uint32_t near = 0;
+
+	if (!set->count)
+		return;
+	for (uint32_t i = 0; i < grid->pixels; i++) {
+		int64_t before_ns = ss_busy_before(set, edge(grid, i), &near);
+
+		ss_ns_add(&sums[i], ss_busy_before(set, edge_behind(grid, i), &near) - before_ns);
+	}
+}
+
+/* The mean of the devices. */
+static void draw_strip(const struct ss_busy *busy, bool comm, const struct grid *grid,
+		       int64_t *sums, struct ss_pen *pen)
+{
+	memset(sums, 0, grid->pixels * sizeof(*sums));
+	for (uint32_t i = 0; i < busy->count; i++)
+		add_busy(comm ? &busy->devices[i].comm : &busy->devices[i].compute, grid, sums);
+	for (uint32_t i = 0; i < grid->pixels; i++)
+		ss_pen_u8(pen, part_of(sums[i], edge_behind(grid, i) - edge(grid, i), busy->count));
+}
+
+static enum ss_status draw_file(struct ss_timeline *timeline, uint32_t number,
+				const struct ss_window *window, int64_t *sums, struct ss_pen *pen,
+				struct ss_error *err)
+{
+	const struct ss_timeline_file *file = &timeline->files[number];
+	const struct ss_busy *busy;
+	struct grid grid;
+
+	if (!file->trace) {
+		memset(pen->base + pen->at, 0, 2 * (size_t)window->pixels);
+		pen->at += 2 * (size_t)window->pixels;
+		return SS_OK;
+	}
+	SS_TRY(ss_index_busy(timeline, number, &busy, err));
+	grid = grid_of(file, window);
+	draw_strip(busy, false, &grid, sums, pen);
+	draw_strip(busy, true, &grid, sums, pen);
+	return SS_OK;
+}
+
+enum ss_status ss_draw_strips(struct ss_timeline *timeline, const uint32_t *files, uint32_t count,
+			      const struct ss_window *window, struct ss_text *out,
+			      struct ss_error *err)
+{
+	size_t room = 16 + 2 * (size_t)window->pixels * count;
+	enum ss_status status = SS_OK;
+	struct ss_arena scratch;
+	struct ss_pen pen;
+	int64_t *sums;
+
+	if (room > STRIPS_BYTES_MAX)
+		return ss_fail(err, SS_ERR_LIMIT, "too many files at so many pixels");
+	ss_arena_init(&scratch, timeline->memory);
+	sums = SS_ARENA_NEW(&scratch, int64_t, window->pixels);
+	if (sums && ss_text_reserve(out, room)) {
+		pen = (struct ss_pen){ out->data + out->length, 0 };
+		ss_pen_u32(&pen, STRIPS_MAGIC);
+		ss_pen_u32(&pen, count);
+		ss_pen_u32(&pen, window->pixels);
+		ss_pen_u32(&pen, 0);
+		for (uint32_t i = 0; i < count && status == SS_OK; i++)
+			status = draw_file(timeline, files[i], window, sums, &pen, err);
+		if (status == SS_OK)
+			out->length += pen.at;
+		out->data[out->length] = '\0';
+	} else {
+		status = ss_fail_memory(err, "strips");
+	}
+	ss_arena_release(&scratch);
+	return status;
+}

@@ -1,0 +1,182 @@
+/*
+ * range.c - the files of a stretch one after the other, and what is shown of the sums.
+ */
+#include "timeline/range/range.h"
+
+#include <stdlib.h>
+
+#include "timeline/range/sweep.h"
+
+const char *ss_where_name(enum ss_where where)
+{
+	static const char *const names[] = { [SS_WHERE_HOST] = "host",
+					     [SS_WHERE_DEVICE] = "device",
+					     [SS_WHERE_OTHER] = "other",
+					     [SS_WHERE_IDLE] = "idle" };
+
+	return names[where];
+}
+
+static enum ss_status make_block_ends(struct ss_index *index, struct ss_error *err)
+{
+	const struct ss_slices *slices = &index->trace->slices;
+	size_t count = SS_BLOCKS(slices->count);
+	int64_t *ends;
+
+	if (index->block_ends)
+		return SS_OK;
+	ends = ss_memory_resize(index->memory, NULL, 0, count * sizeof(*ends));
+	if (!ends)
+		return ss_fail_memory(err, "the ends of slices");
+	for (size_t i = 0; i < count; i++)
+		ends[i] = INT64_MIN;
+	for (uint32_t row = 0; row < slices->count; row++) {
+		int64_t end_ns = ss_slice_end(slices, row);
+
+		if (end_ns > ends[row / SS_BLOCK_ROWS])
+			ends[row / SS_BLOCK_ROWS] = end_ns;
+	}
+	index->block_ends = ends;
+	return SS_OK;
+}
+
+/* --- names ------------------------------------------------------------------------------- */
+
+static int by_total(const void *a, const void *b)
+{
+	const struct ss_range_name *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	if (x->where != y->where)
+		return x->where < y->where ? -1 : 1;
+	return x->text < y->text ? -1 : x->text > y->text;
+}
+
+static void keep_names(struct ss_ranged *out, uint32_t room)
+{
+	out->all_names = out->name_count;
+	if (out->name_count)
+		qsort(out->names, out->name_count, sizeof(*out->names), by_total);
+	if (out->name_count > room)
+		out->name_count = room;
+}
+
+/* --- files ------------------------------------------------------------------------------- */
+
+/* Which of the tracks of the file are meant, by their place. */
+static const bool *asked_tracks(const struct ss_range_file *wanted, const struct ss_index *index,
+				struct ss_arena *scratch)
+{
+	const struct ss_tracks *tracks = &index->tracks;
+	uint32_t all = index->trace->track_count + index->idle.device_count;
+	bool *asked = SS_ARENA_NEW(scratch, bool, (size_t)tracks->count + 1);
+	bool *named = SS_ARENA_NEW(scratch, bool, (size_t)all + 1);
+
+	if (!asked || !named)
+		return NULL;
+	for (uint32_t i = 0; i < wanted->track_count; i++)
+		named[wanted->tracks[i]] = true;
+	for (uint32_t i = 0; i < tracks->count; i++)
+		asked[i] = wanted->track_count ? named[tracks->items[i].track]
+					       : tracks->items[i].kind != SS_SHOWN_IDLE;
+	return asked;
+}
+
+static bool sweep_file(struct ss_file_sweep *file, const struct ss_range_file *wanted)
+{
+	const struct ss_tracks *tracks = &file->index->tracks;
+	size_t names = file->index->trace->names.count;
+	struct ss_arena scratch;
+	bool whole;
+
+	ss_arena_init(&scratch, file->out->memory);
+	file->name_ids = SS_ARENA_NEW(&scratch, uint32_t, names * SS_WHERE_IDLE + 1);
+	file->asked = asked_tracks(wanted, file->index, &scratch);
+	file->only_used = !wanted->track_count;
+	whole = file->name_ids && file->asked;
+	for (uint32_t i = 0; whole && i < tracks->count; i++)
+		if (file->asked[i])
+			whole = ss_range_sweep(file, i);
+	whole = whole && ss_range_devices(file);
+	ss_arena_release(&scratch);
+	return whole;
+}
+
+/* From times of the timeline to those of a file; its ends are not lost by rounding. */
+static void set_stretch(const struct ss_range *range, const struct ss_timeline_file *own,
+			struct ss_file_sweep *file)
+{
+	file->length_ns = range->to_ns - range->from_ns;
+	file->from_ns = range->from_ns <= ss_timeline_moment(own, 0)
+				? INT64_MIN
+				: ss_timeline_own(own, range->from_ns);
+	file->to_ns = range->to_ns >= ss_timeline_moment(own, own->trace->span_ns)
+			      ? INT64_MAX
+			      : ss_timeline_own(own, range->to_ns);
+}
+
+/* What is a name is told by its text and where it is, what is a node by parent and text. */
+static bool begin(struct ss_file_sweep *file, struct ss_records *names, struct ss_records *nodes,
+		  struct ss_ranged *out)
+{
+	*file = (struct ss_file_sweep){ .names = names, .nodes = nodes, .out = out };
+	return ss_strings_init(&out->texts, out->memory) &&
+	       ss_records_init(names, out->memory, 2 * sizeof(uint32_t)) &&
+	       ss_records_init(nodes, out->memory, 2 * sizeof(uint32_t));
+}
+
+static enum ss_status sweep_files(const struct ss_range *range, struct ss_timeline *timeline,
+				  struct ss_file_sweep *file, struct ss_error *err)
+{
+	for (uint32_t i = 0; i < range->file_count; i++) {
+		file->file = range->files[i].file;
+		SS_TRY(ss_index_of(timeline, file->file, &file->index, err));
+		SS_TRY(make_block_ends(file->index, err));
+		set_stretch(range, &timeline->files[file->file], file);
+		if (!sweep_file(file, &range->files[i]))
+			return ss_fail_memory(err, "what ran in the stretch");
+	}
+	keep_names(file->out, range->room);
+	if (!ss_range_prune(file->out, range->tree_room))
+		return ss_fail_memory(err, "what ran in the stretch");
+	return SS_OK;
+}
+
+enum ss_status ss_range_run(const struct ss_range *range, struct ss_timeline *timeline,
+			    struct ss_memory *memory, struct ss_ranged *out, struct ss_error *err)
+{
+	struct ss_records names = { 0 }, nodes = { 0 };
+	struct ss_file_sweep file;
+	enum ss_status status;
+
+	*out = (struct ss_ranged){ .memory = memory };
+	status = begin(&file, &names, &nodes, out) ? sweep_files(range, timeline, &file, err)
+						   : ss_fail_memory(err, "what ran in the stretch");
+	ss_memory_free(memory, file.open, file.open_capacity * sizeof(*file.open));
+	ss_records_release(&names);
+	ss_records_release(&nodes);
+	if (status != SS_OK)
+		ss_ranged_release(out);
+	return status;
+}
+
+void ss_ranged_release(struct ss_ranged *ranged)
+{
+	struct ss_memory *memory = ranged->memory;
+
+	if (memory) {
+		ss_memory_free(memory, ranged->tracks,
+			       ranged->track_capacity * sizeof(*ranged->tracks));
+		ss_memory_free(memory, ranged->names,
+			       ranged->name_capacity * sizeof(*ranged->names));
+		ss_memory_free(memory, ranged->nodes,
+			       ranged->node_capacity * sizeof(*ranged->nodes));
+		ss_memory_free(memory, ranged->devices,
+			       ranged->device_capacity * sizeof(*ranged->devices));
+		ss_strings_release(&ranged->texts);
+	}
+	*ranged = (struct ss_ranged){ 0 };
+}

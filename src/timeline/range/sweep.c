@@ -1,0 +1,269 @@
+/*
+ * sweep.c - one pass over the rows of a track that lie in the stretch.
+ */
+#include "timeline/range/sweep.h"
+
+#include <string.h>
+
+/* The first of the rows from..to that does not start before the moment. */
+static uint32_t row_from(const int64_t *start_ns, uint32_t from, uint32_t to, int64_t moment_ns)
+{
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (start_ns[middle] < moment_ns)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* --- rows -------------------------------------------------------------------------------- */
+
+struct each {
+	const struct ss_slices *slices;
+	int64_t from_ns, to_ns;
+	ss_row_sink sink;
+	void *context;
+};
+
+static bool tell(const struct each *each, uint32_t row)
+{
+	int64_t start_ns = each->slices->start_ns[row], end_ns = ss_slice_end(each->slices, row);
+
+	return each->sink(each->context, row, start_ns < each->from_ns ? each->from_ns : start_ns,
+			  end_ns > each->to_ns ? each->to_ns : end_ns);
+}
+
+/* Rows before `end` that are still open when the stretch begins. */
+static bool tell_open(const struct each *each, const int64_t *block_ends, uint32_t first,
+		      uint32_t end)
+{
+	for (uint32_t row = first; row < end;) {
+		uint32_t block = row / SS_BLOCK_ROWS, stop = (block + 1) * SS_BLOCK_ROWS;
+
+		if (stop > end || stop < row)
+			stop = end;
+		if (block_ends[block] > each->from_ns)
+			for (uint32_t i = row; i < stop; i++)
+				if (ss_slice_end(each->slices, i) > each->from_ns && !tell(each, i))
+					return false;
+		row = stop;
+	}
+	return true;
+}
+
+bool ss_range_each(const struct ss_file_sweep *file, const struct ss_track *track, ss_row_sink sink,
+		   void *context)
+{
+	const struct ss_slices *slices = &file->index->trace->slices;
+	const struct each each = { slices, file->from_ns, file->to_ns, sink, context };
+	uint32_t first = track->first_row, end = first + track->row_count;
+	uint32_t begin = row_from(slices->start_ns, first, end, file->from_ns);
+	uint32_t stop = row_from(slices->start_ns, begin, end, file->to_ns);
+
+	if (!tell_open(&each, file->index->block_ends, first, begin))
+		return false;
+	for (uint32_t row = begin; row < stop; row++)
+		if (!tell(&each, row))
+			return false;
+	return true;
+}
+
+/* One track at work. */
+struct sweep {
+	struct ss_file_sweep *file;
+	uint32_t track;
+	enum ss_where where;
+	bool nests;    /* on devices nothing is inside of another */
+	uint32_t node; /* of the track */
+	int64_t at_ns; /* everything before is summed up */
+	int64_t busy_ns;
+	uint64_t count;
+};
+
+/* --- names ------------------------------------------------------------------------------- */
+
+/* The number of a name in the answer; SS_NO_ROW: no memory. */
+static uint32_t name_at(struct ss_file_sweep *file, const char *text, size_t length,
+			enum ss_where where)
+{
+	struct ss_ranged *out = file->out;
+	uint32_t key[2] = { ss_strings_add(&out->texts, text, length), where }, id;
+
+	if (key[0] == SS_NO_ID)
+		return SS_NO_ROW;
+	id = ss_records_add(file->names, key);
+	if (id == SS_NO_ID || id < out->name_count)
+		return id == SS_NO_ID ? SS_NO_ROW : id;
+	if (!ss_memory_reserve(out->memory, (void **)&out->names, &out->name_capacity,
+			       (size_t)id + 1, sizeof(*out->names)))
+		return SS_NO_ROW;
+	out->names[out->name_count++] = (struct ss_range_name){ .text = key[0], .where = where };
+	return id;
+}
+
+static void count_name(const struct sweep *sweep, uint32_t number, uint32_t row, int64_t part_ns)
+{
+	struct ss_range_name *name = &sweep->file->out->names[number];
+
+	if (!name->count++ || part_ns > name->longest_ns) {
+		name->longest_ns = part_ns;
+		name->longest_row = row;
+		name->longest_track = sweep->track;
+		name->file = sweep->file->file;
+	}
+	name->total_ns = ss_ns_sum(name->total_ns, part_ns);
+}
+
+/* --- tracks ------------------------------------------------------------------------------ */
+
+/* The time up to a moment belongs to the innermost slice. */
+static void credit(struct sweep *sweep, const struct ss_open_row *row, int64_t until_ns)
+{
+	struct ss_ranged *out = sweep->file->out;
+	int64_t ns;
+
+	if (until_ns <= sweep->at_ns)
+		return;
+	ns = until_ns - sweep->at_ns;
+	sweep->at_ns = until_ns;
+	sweep->busy_ns += ns;
+	out->names[row->name].self_ns = ss_ns_sum(out->names[row->name].self_ns, ns);
+	out->nodes[row->node].self_ns = ss_ns_sum(out->nodes[row->node].self_ns, ns);
+	out->colors[sweep->where][row->color].self_ns =
+		ss_ns_sum(out->colors[sweep->where][row->color].self_ns, ns);
+}
+
+/* Slices that are over by then are closed. */
+static void advance(struct sweep *sweep, int64_t moment_ns)
+{
+	struct ss_file_sweep *file = sweep->file;
+
+	while (file->open_count && file->open[file->open_count - 1].end_ns <= moment_ns) {
+		const struct ss_open_row *last = &file->open[--file->open_count];
+
+		credit(sweep, last, last->end_ns);
+	}
+	if (file->open_count)
+		credit(sweep, &file->open[file->open_count - 1], moment_ns);
+	else if (moment_ns > sweep->at_ns)
+		sweep->at_ns = moment_ns;
+}
+
+static bool add_row(void *context, uint32_t row, int64_t start_ns, int64_t end_ns)
+{
+	struct sweep *sweep = context;
+	struct ss_file_sweep *file = sweep->file;
+	const struct ss_trace *trace = file->index->trace;
+	uint32_t name = trace->slices.name[row], parent = sweep->node;
+	uint32_t *id = &file->name_ids[(size_t)name * SS_WHERE_IDLE + sweep->where];
+	struct ss_open_row open = { .end_ns = end_ns,
+				    .color = ss_colors_at(&file->index->colors, row) };
+
+	if (!*id)
+		*id = name_at(file, trace->names.items[name].text, trace->names.items[name].length,
+			      sweep->where) +
+		      1; /* 0 again: no memory */
+	if (!*id ||
+	    !ss_memory_reserve(file->out->memory, (void **)&file->open, &file->open_capacity,
+			       (size_t)file->open_count + 1, sizeof(*file->open)))
+		return false;
+	advance(sweep, start_ns);
+	open.name = *id - 1;
+	if (sweep->nests && file->open_count)
+		parent = file->open[file->open_count - 1].node;
+	open.node = ss_range_node_at(file, parent, file->out->names[open.name].text, open.color);
+	if (open.node == SS_NO_ROW)
+		return false;
+	count_name(sweep, open.name, row, end_ns - start_ns);
+	file->out->nodes[open.node].count++;
+	file->out->colors[sweep->where][open.color].count++;
+	file->open[file->open_count++] = open;
+	sweep->count++;
+	return true;
+}
+
+static enum ss_where where_of(const struct ss_shown_track *track)
+{
+	if (track->kind == SS_SHOWN_OTHER)
+		return SS_WHERE_OTHER;
+	return track->has_device ? SS_WHERE_DEVICE : SS_WHERE_HOST;
+}
+
+static bool sweep_slices(struct sweep *sweep, const struct ss_shown_track *shown)
+{
+	struct ss_file_sweep *file = sweep->file;
+	const struct ss_trace *trace = file->index->trace;
+	const struct ss_track *track = &trace->tracks[shown->track];
+	struct ss_text title = { 0 };
+	uint32_t text;
+	bool whole;
+
+	sweep->where = where_of(shown);
+	sweep->nests = track->class == SS_TRACK_HOST;
+	ss_track_name(trace, shown, &title);
+	text = ss_text_failed(&title) ? SS_NO_ID
+				      : ss_strings_add(&file->out->texts,
+						       title.data ? title.data : "", title.length);
+	ss_text_release(&title);
+	sweep->node = text == SS_NO_ID ? SS_NO_ROW
+				       : ss_range_node_at(file, SS_NO_ROW, text, SS_COLOR_RANGE);
+	whole = sweep->node != SS_NO_ROW && ss_range_each(file, track, add_row, sweep);
+	advance(sweep, INT64_MAX);
+	if (whole)
+		file->out->nodes[sweep->node].count += sweep->count;
+	return whole;
+}
+
+/* Gaps do not overlap; each has its causes as they are in all of it. */
+static bool sweep_gaps(struct sweep *sweep, const struct ss_shown_track *shown)
+{
+	struct ss_file_sweep *file = sweep->file;
+	const struct ss_index *index = file->index;
+	const struct ss_idle_device *device =
+		&index->idle.devices[shown->track - index->trace->track_count];
+	int64_t parts_ns[SS_IDLE_CAUSES];
+
+	for (uint32_t gap = ss_range_gap_from(file, device); gap < device->gap_to; gap++) {
+		int64_t part_ns = ss_range_gap_part(file, gap, parts_ns);
+
+		if (part_ns < 0)
+			break;
+		sweep->busy_ns += part_ns;
+		sweep->count++;
+		for (uint32_t i = 0; i < SS_IDLE_CAUSES; i++) {
+			const char *text = ss_idle_name((enum ss_idle_cause)i);
+			uint32_t name;
+
+			if (!parts_ns[i])
+				continue;
+			name = name_at(file, text, strlen(text), SS_WHERE_IDLE);
+			if (name == SS_NO_ROW)
+				return false;
+			count_name(sweep, name, gap, parts_ns[i]);
+			file->out->names[name].self_ns = ss_ns_sum(file->out->names[name].self_ns,
+								   parts_ns[i]);
+		}
+	}
+	return true;
+}
+
+bool ss_range_sweep(struct ss_file_sweep *file, uint32_t place)
+{
+	const struct ss_shown_track *shown = &file->index->tracks.items[place];
+	struct sweep sweep = { .file = file, .track = shown->track, .at_ns = INT64_MIN };
+	struct ss_ranged *out = file->out;
+	bool whole = shown->kind == SS_SHOWN_IDLE ? sweep_gaps(&sweep, shown)
+						  : sweep_slices(&sweep, shown);
+
+	if (!whole || (!sweep.count && file->only_used))
+		return whole;
+	if (!ss_memory_reserve(out->memory, (void **)&out->tracks, &out->track_capacity,
+			       (size_t)out->track_count + 1, sizeof(*out->tracks)))
+		return false;
+	out->tracks[out->track_count++] = (struct ss_range_track){ file->file, place, sweep.busy_ns,
+								   sweep.count };
+	return true;
+}

@@ -1,0 +1,301 @@
+/*
+ * curves.c - which curves a file has, and their values.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/memory/pools.h"
+#include "analyze/time/queue.h"
+#include "analyze/time/roles.h"
+#include "timeline/rows/curves.h"
+
+static const char *const kind_names[] = {
+	[SS_CURVE_UTILIZATION] = "utilization", [SS_CURVE_MEMORY] = "memory",
+	[SS_CURVE_RESERVED] = "reserved",       [SS_CURVE_QUEUE] = "queue",
+	[SS_CURVE_COUNTER] = "counter",
+};
+
+const char *ss_curve_kind_name(enum ss_curve_kind kind)
+{
+	return kind_names[kind];
+}
+
+/* --- the list ---------------------------------------------------------------------- */
+
+static bool add(struct ss_curves *curves, struct ss_curve curve)
+{
+	if (!ss_memory_reserve(curves->memory, (void **)&curves->items, &curves->capacity,
+			       (size_t)curves->count + 1, sizeof(*curves->items)))
+		return false;
+	curves->items[curves->count++] = curve;
+	return true;
+}
+
+/* Whether the launch of any of the device's work is in the file. */
+static bool has_launches(const struct ss_trace *trace, int64_t device)
+{
+	for (uint32_t i = ss_stream_first(trace, device); i != SS_NO_ROW;
+	     i = ss_stream_next(trace, i)) {
+		const struct ss_track *track = &trace->tracks[i];
+
+		for (uint32_t k = 0; k < track->row_count; k++)
+			if (trace->slices.link[track->first_row + k] != SS_NO_ROW)
+				return true;
+	}
+	return false;
+}
+
+static bool add_device(struct ss_curves *curves, int64_t device)
+{
+	struct ss_curve curve = { .kind = SS_CURVE_UTILIZATION,
+				  .has_device = true,
+				  .device = device,
+				  .name = "utilization",
+				  .unit = "percent",
+				  .high = 100 };
+
+	if (!add(curves, curve))
+		return false;
+	if (!has_launches(curves->trace, device))
+		return true;
+	curve.kind = SS_CURVE_QUEUE;
+	curve.name = "launched and not started";
+	curve.unit = "count";
+	curve.high = NAN;
+	return add(curves, curve);
+}
+
+static bool add_pools(struct ss_curves *curves, const struct ss_pools *pools)
+{
+	for (uint32_t i = 0; i < pools->count; i++) {
+		const struct ss_pool *pool = &pools->items[i];
+		struct ss_curve curve = { .kind = SS_CURVE_MEMORY,
+					  .has_device = pool->type != 0,
+					  .device = pool->id,
+					  .name = "memory allocated",
+					  .unit = "bytes",
+					  .high = (double)pool->peak_bytes,
+					  .pool = i };
+
+		if (!pool->events || !ss_pool_is_shown(pools, pool))
+			continue;
+		if (!add(curves, curve))
+			return false;
+		curve.kind = SS_CURVE_RESERVED;
+		curve.name = "memory reserved";
+		curve.high = (double)pool->reserved_bytes;
+		if (pool->type && pool->has_reserved && !add(curves, curve))
+			return false;
+	}
+	return true;
+}
+
+struct counter_key {
+	uint32_t name, series;
+};
+
+/* "GPU Utilization" or, where one counter has several series, "GPU: used". */
+static const char *counter_name(struct ss_curves *curves, const struct counter_key *key)
+{
+	const struct ss_string *name = &curves->trace->names.items[key->name];
+	const struct ss_string *series = &curves->trace->texts.items[key->series];
+	char *text = ss_arena_alloc(&curves->arena, (size_t)name->length + series->length + 3, 1);
+
+	if (!text)
+		return NULL;
+	memcpy(text, name->text, name->length);
+	/* most counters have one series, which is called "value" or as the counter */
+	if (strcmp(series->text, "value") != 0 && strcmp(series->text, name->text) != 0) {
+		memcpy(text + name->length, ": ", 2);
+		memcpy(text + name->length + 2, series->text, series->length);
+	}
+	return text;
+}
+
+static bool add_counters(struct ss_curves *curves)
+{
+	const struct ss_trace *trace = curves->trace;
+	struct ss_records keys;
+	bool whole;
+
+	if (!trace->counter_count)
+		return true;
+	whole = ss_records_init(&keys, curves->memory, sizeof(struct counter_key));
+	for (uint32_t i = 0; whole && i < trace->counter_count; i++) {
+		struct counter_key key = { trace->counters[i].name, trace->counters[i].series };
+		struct ss_curve curve = {
+			.kind = SS_CURVE_COUNTER, .unit = "", .high = NAN, .counter = i
+		};
+		uint32_t known = keys.count;
+		uint32_t at = known < SS_COUNTER_CURVES_MAX ? ss_records_add(&keys, &key) : 0;
+
+		whole = at != SS_NO_ID;
+		if (!whole || at != known || known == SS_COUNTER_CURVES_MAX)
+			continue;
+		curve.name = counter_name(curves, &key);
+		whole = curve.name && add(curves, curve);
+	}
+	ss_records_release(&keys);
+	return whole;
+}
+
+enum ss_status ss_curves_init(struct ss_curves *curves, const struct ss_trace *trace,
+			      struct ss_memory *memory, struct ss_error *err)
+{
+	int64_t device = INT64_MIN;
+	struct ss_pools pools;
+	bool whole = true;
+
+	*curves = (struct ss_curves){ .memory = memory, .trace = trace };
+	ss_arena_init(&curves->arena, memory);
+	SS_TRY(ss_pools_init(&pools, trace, memory, err));
+	while (whole && ss_device_next(trace, device, &device))
+		whole = add_device(curves, device);
+	whole = whole && add_pools(curves, &pools) && add_counters(curves);
+	ss_pools_release(&pools);
+	if (whole)
+		return SS_OK;
+	ss_curves_release(curves);
+	return ss_fail_memory(err, "the curves");
+}
+
+void ss_curves_release(struct ss_curves *curves)
+{
+	for (uint32_t i = 0; i < curves->count; i++)
+		ss_series_release(&curves->items[i].series);
+	if (curves->memory) {
+		ss_memory_free(curves->memory, curves->items,
+			       curves->capacity * sizeof(*curves->items));
+		ss_arena_release(&curves->arena);
+	}
+	*curves = (struct ss_curves){ 0 };
+}
+
+/* --- values ------------------------------------------------------------------------ */
+
+static bool fill_memory(const struct ss_trace *trace, const struct ss_pools *pools,
+			const struct ss_curve *curve, struct ss_series *series)
+{
+	const struct ss_pool *pool = &pools->items[curve->pool];
+
+	ss_series_init(series, curve->kind == SS_CURVE_MEMORY ? (float)pool->first_bytes : NAN,
+		       pools->memory);
+	for (uint32_t i = 0; i < pool->events; i++) {
+		uint32_t event = pools->order[pool->first + i];
+		int64_t bytes = curve->kind == SS_CURVE_MEMORY
+					? pools->total_bytes[event]
+					: trace->allocations.reserved_bytes[event];
+
+		if (bytes >= 0 || curve->kind == SS_CURVE_MEMORY) {
+			if (!ss_series_add(series, trace->allocations.start_ns[event],
+					   (double)bytes))
+				return false;
+		}
+	}
+	return ss_series_finish(series);
+}
+
+static int64_t device_of(const struct ss_trace *trace, uint32_t row)
+{
+	const struct ss_track *track = &trace->tracks[trace->slices.track[row]];
+
+	/* those with a name count as number 0: roles.h */
+	return track->pid_text ? 0 : track->pid;
+}
+
+static bool is_queued(const struct ss_launched *works, uint32_t work, int64_t device)
+{
+	return works->from_ns[work] < works->to_ns[work] &&
+	       device_of(works->trace, works->items[work].first) == device;
+}
+
+/* One value for each moment at which something changed: what is left after all of it. */
+static bool fill_queue(const struct ss_launched *works, int64_t device, struct ss_series *series)
+{
+	uint32_t from = 0, to = 0;
+	int64_t length = 0;
+
+	ss_series_init(series, 0, works->memory);
+	while (to < works->count) {
+		bool begins = from < works->count &&
+			      works->from_ns[works->by_from[from]] < works->to_ns[works->by_to[to]];
+		uint32_t work = begins ? works->by_from[from++] : works->by_to[to++];
+		int64_t at_ns = begins ? works->from_ns[work] : works->to_ns[work];
+
+		if (!is_queued(works, work, device))
+			continue;
+		length += begins ? 1 : -1;
+		if (series->count && series->at_ns[series->count - 1] == at_ns)
+			series->value[series->count - 1] = (float)length;
+		else if (!ss_series_add(series, at_ns, (double)length))
+			return false;
+	}
+	return ss_series_finish(series);
+}
+
+struct sample {
+	int64_t at_ns;
+	uint32_t number;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	if (x->at_ns != y->at_ns)
+		return x->at_ns < y->at_ns ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static bool fill_counter(const struct ss_trace *trace, uint32_t first, struct ss_memory *memory,
+			 struct ss_series *series)
+{
+	const struct ss_counter *like = &trace->counters[first];
+	struct sample *samples;
+	struct ss_arena scratch;
+	uint32_t count = 0;
+	bool whole;
+
+	ss_series_init(series, NAN, memory);
+	ss_arena_init(&scratch, memory);
+	samples = SS_ARENA_NEW(&scratch, struct sample, trace->counter_count - first);
+	whole = samples;
+	for (uint32_t i = first; whole && i < trace->counter_count; i++)
+		if (trace->counters[i].name == like->name &&
+		    trace->counters[i].series == like->series)
+			samples[count++] = (struct sample){ trace->counters[i].start_ns, i };
+	if (whole)
+		qsort(samples, count, sizeof(*samples), by_time);
+	for (uint32_t i = 0; whole && i < count; i++)
+		whole = ss_series_add(series, samples[i].at_ns,
+				      trace->counters[samples[i].number].value);
+	ss_arena_release(&scratch);
+	return whole && ss_series_finish(series);
+}
+
+enum ss_status ss_curve_make(struct ss_curves *curves, struct ss_curve *curve, struct ss_error *err)
+{
+	struct ss_launched works;
+	struct ss_pools pools;
+	bool whole = true;
+
+	if (curve->is_made || curve->kind == SS_CURVE_UTILIZATION)
+		return SS_OK;
+	if (curve->kind == SS_CURVE_COUNTER) {
+		whole = fill_counter(curves->trace, curve->counter, curves->memory, &curve->series);
+	} else if (curve->kind == SS_CURVE_QUEUE) {
+		SS_TRY(ss_launched_init(&works, curves->trace, curves->memory, err));
+		whole = fill_queue(&works, curve->device, &curve->series);
+		ss_launched_release(&works);
+	} else {
+		SS_TRY(ss_pools_init(&pools, curves->trace, curves->memory, err));
+		whole = fill_memory(curves->trace, &pools, curve, &curve->series);
+		ss_pools_release(&pools);
+	}
+	curve->is_made = whole;
+	if (whole)
+		return SS_OK;
+	ss_series_release(&curve->series);
+	return ss_fail_memory(err, "a curve");
+}

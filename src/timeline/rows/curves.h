@@ -1,0 +1,57 @@
+/*
+ * curves.h - what is drawn as curves: busy devices, memory, the queue of launches, counters.
+ */
+#ifndef SS_TIMELINE_ROWS_CURVES_H
+#define SS_TIMELINE_ROWS_CURVES_H
+
+#include "timeline/rows/busy.h"
+#include "timeline/rows/series.h"
+#include "timeline/timeline.h"
+
+/* More counters than this are not listed: no screen has room for them. */
+#define SS_COUNTER_CURVES_MAX 256
+
+enum ss_curve_kind {
+	SS_CURVE_UTILIZATION,
+	SS_CURVE_MEMORY,
+	SS_CURVE_RESERVED,
+	SS_CURVE_QUEUE,
+	SS_CURVE_COUNTER,
+};
+
+struct ss_curve {
+	enum ss_curve_kind kind;
+	bool has_device;
+	int64_t device;
+	const char *name; /* of a counter: its own */
+	const char *unit;
+	double high;             /* NAN: not known before it is drawn */
+	uint32_t pool;           /* memory: of ss_pools */
+	uint32_t counter;        /* the first sample of the counter */
+	bool is_made;            /* the series is there */
+	struct ss_series series; /* all but utilization */
+};
+
+struct ss_curves {
+	struct ss_memory *memory; /* NULL: not made yet */
+	const struct ss_trace *trace;
+	struct ss_arena arena; /* names */
+	struct ss_curve *items;
+	uint32_t count, capacity;
+};
+
+/* The list; series are made when they are first drawn. */
+SS_MUST_USE
+enum ss_status ss_curves_init(struct ss_curves *curves, const struct ss_trace *trace,
+			      struct ss_memory *memory, struct ss_error *err);
+void ss_curves_release(struct ss_curves *curves);
+
+/* "memory" */
+const char *ss_curve_kind_name(enum ss_curve_kind kind);
+
+/* Makes its series, where it has one. */
+SS_MUST_USE
+enum ss_status ss_curve_make(struct ss_curves *curves, struct ss_curve *curve,
+			     struct ss_error *err);
+
+#endif

@@ -1,0 +1,228 @@
+/*
+ * lanes.c - sorts rows by lane, and sums them up level by level.
+ */
+#include <string.h>
+
+#include "timeline/rows/lanes.h"
+
+/* Nodes of all levels over so many rows; a few rows need none. */
+static uint32_t nodes_over(uint32_t rows)
+{
+	uint32_t sum = 0;
+
+	while (rows > SS_LANE_FAN) {
+		rows = (rows - 1) / SS_LANE_FAN + 1;
+		sum += rows;
+	}
+	return sum ? sum + (rows > 1) : 0;
+}
+
+static uint32_t row_at(const struct ss_lanes *lanes, uint32_t track, const struct ss_lane *lane,
+		       uint32_t place)
+{
+	return ss_lanes_is_ordered(lanes, track) ? lanes->order[lane->first + place]
+						 : lane->first + place;
+}
+
+/* --- the tree ---------------------------------------------------------------------- */
+
+static void widen(struct ss_lane_node *node, const struct ss_lane_node *by,
+		  const struct ss_lane_rows *rows)
+{
+	if (by->end_ns > node->end_ns)
+		node->end_ns = by->end_ns;
+	node->busy_ns += by->busy_ns;
+	if (rows->dur_ns[by->longest] > rows->dur_ns[node->longest]) {
+		node->longest = by->longest;
+		node->longest_ns = by->longest_ns;
+		node->color = by->color;
+		node->cause = by->cause;
+	}
+}
+
+static void sum_rows(struct ss_lanes *lanes, uint32_t track, const struct ss_lane *lane)
+{
+	struct ss_lane_node *node = lanes->nodes + lane->node;
+
+	for (uint32_t i = 0; i < lane->count; i++) {
+		uint32_t row = row_at(lanes, track, lane, i);
+		struct ss_lane_node own = ss_lane_row(&lanes->rows, row);
+
+		if (i % SS_LANE_FAN == 0)
+			node[i / SS_LANE_FAN] = own;
+		else
+			widen(&node[i / SS_LANE_FAN], &own, &lanes->rows);
+		if (i % SS_LANE_FAN == SS_LANE_FAN - 1 || i == lane->count - 1)
+			ss_lane_paint(&lanes->rows, &node[i / SS_LANE_FAN]);
+	}
+}
+
+static void sum_lane(struct ss_lanes *lanes, uint32_t track, const struct ss_lane *lane)
+{
+	struct ss_lane_node *below = lanes->nodes + lane->node;
+	uint32_t count = (lane->count - 1) / SS_LANE_FAN + 1;
+
+	sum_rows(lanes, track, lane);
+	while (count > 1) {
+		struct ss_lane_node *above = below + count;
+
+		for (uint32_t i = 0; i < count; i++)
+			if (i % SS_LANE_FAN == 0)
+				above[i / SS_LANE_FAN] = below[i];
+			else
+				widen(&above[i / SS_LANE_FAN], &below[i], &lanes->rows);
+		below = above;
+		count = (count - 1) / SS_LANE_FAN + 1;
+	}
+}
+
+static bool sum_all(struct ss_lanes *lanes)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < lanes->lane_count; i++) {
+		lanes->lanes[i].node = (uint32_t)sum;
+		sum += nodes_over(lanes->lanes[i].count);
+	}
+	lanes->nodes = ss_memory_resize(lanes->memory, NULL, 0,
+					(size_t)(sum + 1) * sizeof(*lanes->nodes));
+	if (!lanes->nodes)
+		return false;
+	lanes->node_count = (uint32_t)sum;
+	for (uint32_t track = 0; track < lanes->track_count; track++)
+		for (uint32_t i = lanes->lane_of[track]; i < lanes->lane_of[track + 1]; i++)
+			if (nodes_over(lanes->lanes[i].count))
+				sum_lane(lanes, track, &lanes->lanes[i]);
+	return true;
+}
+
+/* --- lanes ------------------------------------------------------------------------- */
+
+/* Room for the lanes of so many tracks. */
+static bool reserve(struct ss_lanes *lanes, uint64_t lane_count, uint64_t order_count)
+{
+	lanes->lane_of = ss_memory_resize(lanes->memory, NULL, 0,
+					  ((size_t)lanes->track_count + 1) *
+						  sizeof(*lanes->lane_of));
+	if (!ss_memory_reserve(lanes->memory, (void **)&lanes->lanes, &lanes->lane_capacity,
+			       (size_t)lane_count + 1, sizeof(*lanes->lanes)))
+		return false;
+	lanes->order = ss_memory_resize(lanes->memory, NULL, 0,
+					(size_t)(order_count + 1) * sizeof(*lanes->order));
+	lanes->order_count = lanes->order ? (uint32_t)order_count : 0;
+	return lanes->lane_of && lanes->order;
+}
+
+/* Stable, so that rows of a lane stay in order of time. */
+static void order_track(struct ss_lanes *lanes, const struct ss_trace *trace, uint32_t number,
+			uint32_t *at)
+{
+	const struct ss_track *track = &trace->tracks[number];
+	struct ss_lane *own = &lanes->lanes[lanes->lane_of[number]];
+	uint32_t to = track->first_row + track->row_count;
+
+	for (uint32_t row = track->first_row; row < to; row++)
+		own[trace->slices.depth[row]].count++;
+	for (uint32_t i = 0; i <= track->depth_max; i++) {
+		own[i].first = *at;
+		*at += own[i].count;
+		own[i].count = 0;
+	}
+	for (uint32_t row = track->first_row; row < to; row++) {
+		struct ss_lane *lane = &own[trace->slices.depth[row]];
+
+		lanes->order[lane->first + lane->count++] = row;
+	}
+}
+
+enum ss_status ss_lanes_init(struct ss_lanes *lanes, const struct ss_trace *trace,
+			     const struct ss_colors *colors, struct ss_memory *memory,
+			     struct ss_error *err)
+{
+	uint64_t lane_count = 0, order_count = 0;
+	uint32_t at = 0;
+
+	*lanes = (struct ss_lanes){ .memory = memory,
+				    .rows = { trace->slices.start_ns, trace->slices.dur_ns, colors,
+					      NULL },
+				    .track_count = trace->track_count };
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		lane_count += (uint64_t)trace->tracks[i].depth_max + 1;
+		order_count += trace->tracks[i].depth_max ? trace->tracks[i].row_count : 0;
+	}
+	if (!reserve(lanes, lane_count, order_count))
+		return ss_fail_memory(err, "the lanes");
+	memset(lanes->lanes, 0, (size_t)lane_count * sizeof(*lanes->lanes));
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+
+		lanes->lane_of[i] = lanes->lane_count;
+		lanes->lane_count += (uint32_t)track->depth_max + 1;
+		if (track->depth_max)
+			order_track(lanes, trace, i, &at);
+		else
+			lanes->lanes[lanes->lane_of[i]] = (struct ss_lane){ track->first_row,
+									    track->row_count, 0 };
+	}
+	lanes->lane_of[lanes->track_count] = lanes->lane_count;
+	return sum_all(lanes) ? SS_OK : ss_fail_memory(err, "the lanes");
+}
+
+enum ss_status ss_lanes_init_plain(struct ss_lanes *lanes, struct ss_lane_rows rows,
+				   const uint32_t *from, uint32_t track_count,
+				   struct ss_memory *memory, struct ss_error *err)
+{
+	*lanes = (struct ss_lanes){ .memory = memory, .rows = rows, .track_count = track_count };
+	if (!reserve(lanes, track_count, 0))
+		return ss_fail_memory(err, "the lanes");
+	for (uint32_t i = 0; i < track_count; i++) {
+		lanes->lane_of[i] = i;
+		lanes->lanes[i] = (struct ss_lane){ from[i], from[i + 1] - from[i], 0 };
+	}
+	lanes->lane_of[track_count] = track_count;
+	lanes->lane_count = track_count;
+	return sum_all(lanes) ? SS_OK : ss_fail_memory(err, "the lanes");
+}
+
+void ss_lanes_release(struct ss_lanes *lanes)
+{
+	struct ss_memory *memory = lanes->memory;
+
+	if (memory) {
+		ss_memory_free(memory, lanes->lane_of,
+			       ((size_t)lanes->track_count + 1) * sizeof(*lanes->lane_of));
+		ss_memory_free(memory, lanes->lanes, lanes->lane_capacity * sizeof(*lanes->lanes));
+		ss_memory_free(memory, lanes->order,
+			       ((size_t)lanes->order_count + 1) * sizeof(*lanes->order));
+		ss_memory_free(memory, lanes->nodes,
+			       ((size_t)lanes->node_count + 1) * sizeof(*lanes->nodes));
+	}
+	*lanes = (struct ss_lanes){ 0 };
+}
+
+size_t ss_lanes_bytes(const struct ss_lanes *lanes)
+{
+	return lanes->track_count * sizeof(*lanes->lane_of) +
+	       lanes->lane_capacity * sizeof(*lanes->lanes) +
+	       lanes->order_count * sizeof(*lanes->order) +
+	       lanes->node_count * sizeof(*lanes->nodes);
+}
+
+uint32_t ss_lanes_near(const struct ss_lanes *lanes, uint32_t track, uint32_t lane, uint32_t row,
+		       int by)
+{
+	const struct ss_lane *own = &lanes->lanes[lanes->lane_of[track] + lane];
+	uint32_t low = 0, high = own->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (row_at(lanes, track, own, middle) < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (by < 0 ? low == 0 : low + 1 >= own->count)
+		return SS_NO_ROW;
+	return row_at(lanes, track, own, by < 0 ? low - 1 : low + 1);
+}

@@ -1,0 +1,177 @@
+/*
+ * finish.c - from a heap of rows to a trace: joins halves, names tracks, and
+ * runs the passes of finish.h in their order.
+ */
+#include "trace/finish/finish.h"
+#include "trace/outward.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int mark_order(const void *a, const void *b)
+{
+	const struct ss_mark *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static enum ss_status slice_from_mark(struct ss_trace *trace, const struct ss_mark *mark,
+				      int64_t end_ns, struct ss_error *err)
+{
+	struct ss_slices *slices = &trace->slices;
+	uint32_t row = slices->count;
+
+	trace->category_events[mark->category]++;
+	if (end_ns - mark->start_ns > SS_SLICE_NS_MAX) {
+		ss_quality_add(&trace->quality, SS_ODD_ABSURD_DURATION, 1);
+		return SS_OK;
+	}
+	SS_TRY(ss_slices_reserve(trace, (size_t)row + 1, err));
+	slices->start_ns[row] = mark->start_ns;
+	slices->dur_ns[row] = end_ns > mark->start_ns ? end_ns - mark->start_ns : 0;
+	slices->name[row] = mark->name;
+	slices->track[row] = mark->track;
+	slices->args[row] = SS_NO_ARGS;
+	slices->id[row] = 0;
+	slices->kind[row] = mark->kind;
+	slices->category[row] = (uint8_t)mark->category; /* the store has numbered it */
+	slices->count++;
+	return SS_OK;
+}
+
+/* Joins the halves of one key, innermost first. */
+static enum ss_status join_key(struct ss_trace *trace, struct ss_mark *marks, uint32_t count,
+			       int64_t last_ns, struct ss_error *err)
+{
+	uint32_t open = 0; /* marks[0 .. open) are the open begins, moved to the front */
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!marks[i].ends) {
+			marks[open++] = marks[i];
+		} else if (open) {
+			SS_TRY(slice_from_mark(trace, &marks[--open], marks[i].start_ns, err));
+		} else {
+			ss_quality_add(&trace->quality, SS_ODD_END_WITHOUT_BEGIN, 1);
+		}
+	}
+	for (; open; open--) {
+		ss_quality_add(&trace->quality, SS_ODD_BEGIN_WITHOUT_END, 1);
+		SS_TRY(slice_from_mark(trace, &marks[open - 1], last_ns, err));
+	}
+	return SS_OK;
+}
+
+/* Makes slices of begins and ends; a begin without an end lasts to the end of the trace. */
+static enum ss_status join_marks(struct ss_store *store, struct ss_error *err)
+{
+	struct ss_trace *trace = store->trace;
+	int64_t last = INT64_MIN;
+	uint32_t first = 0;
+
+	if (!store->marks_count)
+		return SS_OK;
+	for (uint32_t row = 0; row < trace->slices.count; row++)
+		if (trace->slices.kind[row] != SS_KIND_INSTANT &&
+		    ss_slice_end(&trace->slices, row) > last)
+			last = ss_slice_end(&trace->slices, row);
+	for (uint32_t i = 0; i < store->marks_count; i++)
+		if (store->marks[i].start_ns > last)
+			last = store->marks[i].start_ns;
+	qsort(store->marks, store->marks_count, sizeof(*store->marks), mark_order);
+	for (uint32_t i = 1; i <= store->marks_count; i++) {
+		if (i < store->marks_count && store->marks[i].key == store->marks[first].key)
+			continue;
+		SS_TRY(join_key(trace, store->marks + first, i - first, last, err));
+		first = i;
+	}
+	return SS_OK;
+}
+
+/* Writers name streams "stream 7": such a name is no thread's, and no other is a stream's. */
+static bool fits_class(const struct ss_track *track, const char *text)
+{
+	bool is_stream = strncmp(text, "stream", 6) == 0;
+	bool is_device = track->class == SS_TRACK_DEVICE || track->class == SS_TRACK_SYNC ||
+			 track->class == SS_TRACK_DEVICE_ANNOTATION;
+
+	return is_stream == is_device;
+}
+
+static uint32_t meta_text(const struct ss_store *store, const struct ss_meta *wanted)
+{
+	uint32_t id = ss_records_find(&store->metas, wanted);
+
+	return id == SS_NO_ID ? 0 : store->meta_texts[id];
+}
+
+static void name_tracks(struct ss_store *store)
+{
+	struct ss_trace *trace = store->trace;
+
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		struct ss_track *track = &trace->tracks[i];
+		struct ss_meta wanted = {
+			track->pid, 0, track->pid_text, 0, SS_META_PROCESS_NAME, 0
+		};
+		uint32_t name;
+
+		track->process = meta_text(store, &wanted);
+		wanted.what = SS_META_THREAD_NAME;
+		wanted.tid = track->tid;
+		wanted.tid_text = track->tid_text;
+		name = meta_text(store, &wanted);
+		if (fits_class(track, ss_strings_text(&trace->texts, name)))
+			track->name = name;
+	}
+}
+
+/* Time that the profiler took for itself: the union of its rows. */
+static void measure_overhead(struct ss_trace *trace)
+{
+	const struct ss_slices *slices = &trace->slices;
+	struct ss_quality_row *row = &trace->quality.rows[SS_ODD_OVERHEAD];
+
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+		int64_t covered = INT64_MIN;
+
+		for (uint32_t k = 0; k < track->row_count; k++) {
+			uint32_t at = track->first_row + k;
+			int64_t start = slices->start_ns[at], end = ss_slice_end(slices, at);
+
+			if (slices->kind[at] != SS_KIND_OVERHEAD)
+				continue;
+			row->count++;
+			if (row->amount_ns < 0)
+				row->amount_ns = 0;
+			if (start < covered)
+				start = covered;
+			if (end > start)
+				ss_ns_add(&row->amount_ns, end - start);
+			if (end > covered)
+				covered = end;
+		}
+	}
+}
+
+enum ss_status ss_finish(struct ss_store *store, uint32_t threads, struct ss_error *err)
+{
+	struct ss_trace *trace = store->trace;
+
+	SS_TRY(join_marks(store, err));
+	SS_TRY(ss_finish_sort(store, threads, err));
+	SS_TRY(ss_slices_finish(trace, err));
+	ss_finish_nest(trace, threads);
+	SS_TRY(ss_outward_init(trace, err));
+	SS_TRY(ss_finish_links(store, threads, err));
+	SS_TRY(ss_finish_steps(trace, err));
+	name_tracks(store);
+	measure_overhead(trace);
+	ss_finish_suspects(trace);
+	ss_quality_absent(trace);
+	return SS_OK;
+}

@@ -1,0 +1,34 @@
+/*
+ * finish.h - what is found when all events of a file are there.
+ *
+ * In this order: rows are sorted, slices are nested, device events are linked to
+ * their launches and backward to forward, steps are found. Each has its file.
+ */
+#ifndef SS_TRACE_FINISH_FINISH_H
+#define SS_TRACE_FINISH_FINISH_H
+
+#include "trace/kineto/store.h"
+
+/* sort.c: sorts the rows, sets the origin and the runs of rows of each track. */
+SS_MUST_USE
+enum ss_status ss_finish_sort(struct ss_store *store, uint32_t threads, struct ss_error *err);
+
+/* nest.c: parents and depths on CPU threads, lanes on devices. */
+void ss_finish_nest(struct ss_trace *trace, uint32_t threads);
+
+/* links.c: launches and forward-backward pairs. */
+SS_MUST_USE
+enum ss_status ss_finish_links(struct ss_store *store, uint32_t threads, struct ss_error *err);
+
+/* steps.c: the steps. */
+SS_MUST_USE
+enum ss_status ss_finish_steps(struct ss_trace *trace, struct ss_error *err);
+
+/* suspects.c: values that contradict the rest of the file, for `quality`. */
+void ss_finish_suspects(struct ss_trace *trace);
+
+/* All of it. */
+SS_MUST_USE
+enum ss_status ss_finish(struct ss_store *store, uint32_t threads, struct ss_error *err);
+
+#endif

@@ -1,0 +1,449 @@
+/*
+ * links.c - which call launched a device event, which forward op a backward op
+ * belongs to, and which kernels communicate.
+ *
+ * A launch is the runtime or driver call with the device event's correlation.
+ * Where several calls have it (MTIA reuses them), the latest one that began
+ * before the device event is taken. Forward and backward are linked by the
+ * writer's arrows or, where there are none, by autograd's sequence numbers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/thread.h"
+#include "trace/finish/finish.h"
+#include "trace/outward.h"
+
+/* A call and the correlation that it carries. */
+struct call {
+	uint32_t id, row;
+};
+
+/*
+ * Calls by correlation. Drivers count correlations up, so a plain table serves
+ * nearly always; where ids are spread out or used twice the calls are sorted.
+ */
+struct call_index {
+	const struct ss_trace *trace;
+	uint32_t *slots; /* plain table: row + 1, 0 is free */
+	uint32_t slot_count;
+	uint32_t first_id;  /* correlation of slot 0 */
+	struct call *calls; /* sorted by correlation, then from worse to better: call_order() */
+	uint32_t call_count;
+};
+
+/* A plain table may have so many slots for each call. */
+#define PLAIN_SLOTS_MAX 4
+
+static bool is_launching(const struct ss_trace *trace, uint32_t row)
+{
+	return ss_slice_flags(trace, row) &
+	       (SS_NAME_LAUNCH | SS_NAME_GRAPH_LAUNCH | SS_NAME_COPY_CALL);
+}
+
+/* By correlation, then start; of calls that start together the one that can launch is last. */
+static int call_compare(const struct ss_trace *trace, const struct call *a, const struct call *b)
+{
+	int64_t start_a, start_b;
+	bool launches_a, launches_b;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	start_a = trace->slices.start_ns[a->row];
+	start_b = trace->slices.start_ns[b->row];
+	if (start_a != start_b)
+		return start_a < start_b ? -1 : 1;
+	launches_a = is_launching(trace, a->row);
+	launches_b = is_launching(trace, b->row);
+	if (launches_a != launches_b)
+		return launches_a ? 1 : -1;
+	return a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* Merge sort: qsort() cannot be told of the trace without a global. */
+static void sort_calls(const struct ss_trace *trace, struct call *calls, struct call *spare,
+		       uint32_t count)
+{
+	for (uint32_t run = 1; run<count; run = run> count / 2 ? count : run * 2)
+		for (uint32_t from = 0; from < count; from += 2 * run) {
+			uint32_t middle = count - from < run ? count : from + run;
+			uint32_t end = count - middle < run ? count : middle + run;
+			uint32_t left = from, right = middle, out = from;
+
+			while (left < middle || right < end) {
+				bool take_left = right == end || (left < middle &&
+								  call_compare(trace, &calls[left],
+									       &calls[right]) <= 0);
+
+				spare[out++] = take_left ? calls[left++] : calls[right++];
+			}
+			memcpy(calls + from, spare + from, (end - from) * sizeof(*calls));
+			if (end == count)
+				break;
+		}
+}
+
+/* The first sorted call that does not come before (id, start). */
+static uint32_t first_call(const struct call_index *index, uint32_t id, int64_t start)
+{
+	uint32_t low = 0, high = index->call_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct call *call = &index->calls[middle];
+
+		if (call->id < id ||
+		    (call->id == id && index->trace->slices.start_ns[call->row] < start))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The latest call that began before the device event; the earliest one when none did. */
+static uint32_t call_find(const struct call_index *index, uint32_t device_row)
+{
+	const struct ss_slices *slices = &index->trace->slices;
+	uint32_t id = slices->id[device_row], at;
+
+	if (index->slots) {
+		uint32_t slot = id - index->first_id;
+
+		return slot < index->slot_count ? index->slots[slot] - 1 : SS_NO_ROW;
+	}
+	at = first_call(index, id, slices->start_ns[device_row] + 1);
+	if (at > 0 && index->calls[at - 1].id == id)
+		return index->calls[at - 1].row;
+	if (at == index->call_count || index->calls[at].id != id)
+		return SS_NO_ROW;
+	/* the last of those that start first */
+	at = first_call(index, id, slices->start_ns[index->calls[at].row] + 1);
+	return index->calls[at - 1].row;
+}
+
+static bool is_numbered_call(const struct ss_slices *slices, uint32_t row)
+{
+	return ss_kind_is_call(slices->kind[row]) && slices->id[row];
+}
+
+static void free_index(struct call_index *index)
+{
+	struct ss_memory *memory = index->trace->memory;
+
+	ss_memory_free(memory, index->slots, (size_t)index->slot_count * sizeof(*index->slots));
+	ss_memory_free(memory, index->calls, (size_t)index->call_count * sizeof(*index->calls));
+	index->slots = NULL;
+	index->calls = NULL;
+	index->slot_count = index->call_count = 0;
+}
+
+/* Makes a plain table of `slots` slots; it is dropped again when an id is used twice. */
+static bool make_plain(struct call_index *index, uint32_t slots)
+{
+	const struct ss_slices *slices = &index->trace->slices;
+
+	index->slots = ss_memory_resize(index->trace->memory, NULL, 0,
+					(size_t)slots * sizeof(*index->slots));
+	if (!index->slots)
+		return false;
+	index->slot_count = slots;
+	memset(index->slots, 0, (size_t)slots * sizeof(*index->slots));
+	for (uint32_t row = 0; row < index->trace->device_from; row++) {
+		uint32_t *slot;
+
+		if (!is_numbered_call(slices, row))
+			continue;
+		slot = &index->slots[slices->id[row] - index->first_id];
+		if (*slot) {
+			free_index(index);
+			return true;
+		}
+		*slot = row + 1;
+	}
+	return true;
+}
+
+/* Sorts the calls and counts the ids that are used by several. */
+static bool make_sorted(struct call_index *index, uint32_t calls, uint64_t *duplicates)
+{
+	const struct ss_slices *slices = &index->trace->slices;
+	struct ss_memory *memory = index->trace->memory;
+	size_t bytes = (size_t)calls * sizeof(struct call);
+	struct call *spare = ss_memory_resize(memory, NULL, 0, bytes);
+
+	index->calls = spare ? ss_memory_resize(memory, NULL, 0, bytes) : NULL;
+	if (!index->calls) {
+		ss_memory_free(memory, spare, spare ? bytes : 0);
+		return false;
+	}
+	for (uint32_t row = 0; row < index->trace->device_from; row++)
+		if (is_numbered_call(slices, row))
+			index->calls[index->call_count++] = (struct call){ slices->id[row], row };
+	sort_calls(index->trace, index->calls, spare, index->call_count);
+	ss_memory_free(memory, spare, bytes);
+	for (uint32_t i = 1; i < index->call_count; i++)
+		*duplicates += index->calls[i].id == index->calls[i - 1].id &&
+			       (i < 2 || index->calls[i].id != index->calls[i - 2].id);
+	return true;
+}
+
+static enum ss_status index_calls(struct ss_trace *trace, struct call_index *index,
+				  struct ss_error *err)
+{
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t first = UINT32_MAX, last = 0, calls = 0;
+	uint64_t duplicates = 0;
+	bool ok = true;
+
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		if (!is_numbered_call(slices, row))
+			continue;
+		calls++;
+		first = slices->id[row] < first ? slices->id[row] : first;
+		last = slices->id[row] > last ? slices->id[row] : last;
+	}
+	*index = (struct call_index){ .trace = trace, .first_id = first };
+	if (calls && last - first < (uint64_t)calls * PLAIN_SLOTS_MAX)
+		ok = make_plain(index, last - first + 1);
+	if (ok && calls && !index->slots)
+		ok = make_sorted(index, calls, &duplicates);
+	ss_quality_add(&trace->quality, SS_ODD_DUPLICATE_CORRELATION, duplicates);
+	return ok ? SS_OK : ss_fail_memory(err, "linking the launches");
+}
+
+struct linking {
+	struct ss_trace *trace;
+	struct call_index index;
+	uint32_t threads;
+	struct {
+		uint64_t orphans, early, kinds[SS_KIND_COUNT];
+	} counts[SS_THREADS_MAX];
+};
+
+static void link_share(void *context, uint32_t index)
+{
+	struct linking *linking = context;
+	struct ss_slices *slices = &linking->trace->slices;
+	uint32_t first = linking->trace->device_from;
+	struct ss_range range = ss_thread_share(linking->trace->device_to - first, linking->threads,
+						index);
+
+	for (uint32_t row = first + range.from; row < first + range.to; row++) {
+		uint32_t launch = SS_NO_ROW;
+
+		if (!ss_kind_on_device(slices->kind[row]))
+			continue;
+		linking->counts[index].kinds[slices->kind[row]]++;
+		if (slices->id[row])
+			launch = call_find(&linking->index, row);
+		slices->link[row] = launch;
+		if (launch == SS_NO_ROW)
+			linking->counts[index].orphans++;
+		else if (slices->start_ns[row] < slices->start_ns[launch])
+			linking->counts[index].early++;
+	}
+}
+
+static enum ss_status link_launches(struct ss_trace *trace, uint32_t threads, struct ss_error *err)
+{
+	struct linking linking = { .trace = trace, .threads = threads };
+	enum ss_status status = index_calls(trace, &linking.index, err);
+
+	if (trace->slices.count) /* all bytes of SS_NO_ROW are 0xff */
+		memset(trace->slices.link, 0xff, trace->slices.count * sizeof(uint32_t));
+	if (status == SS_OK)
+		ss_thread_run(threads, link_share, &linking);
+	free_index(&linking.index);
+	for (uint32_t i = 0; i < threads; i++) {
+		ss_quality_add(&trace->quality, SS_ODD_ORPHAN, linking.counts[i].orphans);
+		ss_quality_add(&trace->quality, SS_ODD_KERNEL_BEFORE_LAUNCH,
+			       linking.counts[i].early);
+		for (int kind = 0; kind < SS_KIND_COUNT; kind++) {
+			trace->device_kind_count[kind] += linking.counts[i].kinds[kind];
+			trace->device_event_count += linking.counts[i].kinds[kind];
+		}
+	}
+	return status;
+}
+
+/* ATen's own kernels prepare buffers for a collective; they do not communicate. */
+static bool is_helper(const char *name)
+{
+	return strstr(name, "at::native") || strstr(name, "elementwise") ||
+	       strstr(name, "Memcpy") || strstr(name, "copy") || strstr(name, "CatArray");
+}
+
+/* Was the kernel launched inside of a collective's operator or annotation? */
+static bool is_launched_by_comm(const struct ss_trace *trace, uint32_t row)
+{
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t launch = slices->link[row];
+
+	if (launch == SS_NO_ROW)
+		return false;
+	for (uint32_t up = launch, tries = 0; tries < SS_OUTWARD_ALIKE; tries++) {
+		uint32_t flags;
+		bool is_comm;
+
+		up = ss_outward(trace, slices->parent[up], SS_NAME_COMM_RANGE | SS_NAME_COMM_OP);
+		if (up == SS_NO_ROW)
+			return false;
+		flags = ss_slice_flags(trace, up);
+		is_comm = (flags & SS_NAME_COMM_RANGE) ||
+			  ((flags & SS_NAME_COMM_OP) &&
+			   strcmp(ss_strings_text(&trace->names, slices->name[up]),
+				  "record_param_comms") == 0);
+
+		if (is_comm && ss_slice_end(slices, up) > slices->start_ns[launch])
+			return !is_helper(ss_strings_text(&trace->names, slices->name[row]));
+	}
+	return false;
+}
+
+static void mark_comm_kernels(struct ss_trace *trace)
+{
+	struct ss_slices *slices = &trace->slices;
+	uint32_t comm = 0, seen_flags = 0;
+
+	for (uint32_t id = 0; id < trace->names.count; id++)
+		seen_flags |= trace->name_flags[id];
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		bool communicates;
+
+		if (slices->kind[row] != SS_KIND_KERNEL)
+			continue;
+		while (comm < trace->comm_count && trace->comms[comm].row < row)
+			comm++;
+		communicates = (ss_slice_flags(trace, row) & SS_NAME_COMM_KERNEL) ||
+			       (comm < trace->comm_count && trace->comms[comm].row == row) ||
+			       ((seen_flags & (SS_NAME_COMM_RANGE | SS_NAME_COMM_OP)) &&
+				is_launched_by_comm(trace, row));
+		if (!communicates)
+			continue;
+		slices->kind[row] = SS_KIND_COMM_KERNEL;
+		trace->comm_kernel_count++;
+	}
+}
+
+/* The innermost op of the track that starts exactly then. */
+static uint32_t op_starting_at(const struct ss_trace *trace, uint32_t track_index, int64_t start)
+{
+	const struct ss_slices *slices = &trace->slices;
+	const struct ss_track *track = &trace->tracks[track_index];
+	uint32_t low = track->first_row, high = low + track->row_count, found = SS_NO_ROW;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (slices->start_ns[middle] < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < track->first_row + track->row_count && slices->start_ns[low] == start; low++)
+		if (slices->kind[low] == SS_KIND_OP)
+			found = low;
+	return found;
+}
+
+static int flow_order(const void *a, const void *b)
+{
+	const struct ss_flow *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	if (x->arrives != y->arrives)
+		return x->arrives ? 1 : -1;
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+static void link_flows(struct ss_store *store)
+{
+	struct ss_trace *trace = store->trace;
+	uint32_t i = 0;
+
+	if (!store->flows_count)
+		return;
+	qsort(store->flows, store->flows_count, sizeof(*store->flows), flow_order);
+	while (i < store->flows_count) {
+		const struct ss_flow *flow = &store->flows[i];
+		uint32_t forward, backward;
+
+		if (flow->arrives || i + 1 == store->flows_count || !flow[1].arrives ||
+		    flow[1].id != flow->id) {
+			ss_quality_add(&trace->quality, SS_ODD_FLOW_UNMATCHED, 1);
+			i++;
+			continue;
+		}
+		forward = op_starting_at(trace, flow->track, flow->start_ns);
+		backward = op_starting_at(trace, flow[1].track, flow[1].start_ns);
+		i += 2;
+		if (forward == SS_NO_ROW || backward == SS_NO_ROW) {
+			ss_quality_add(&trace->quality, SS_ODD_FLOW_UNMATCHED, 1);
+			continue;
+		}
+		trace->slices.link[backward] = forward;
+		trace->fwdbwd_links++;
+	}
+}
+
+/* A sequence number with the time of its op, to be sorted by both. */
+struct numbered {
+	int64_t sequence, start_ns;
+	uint32_t row, fwd_thread;
+};
+
+static int numbered_order(const void *a, const void *b)
+{
+	const struct numbered *x = a, *y = b;
+
+	if (x->sequence != y->sequence)
+		return x->sequence < y->sequence ? -1 : 1;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Without arrows: the latest forward op with the backward op's number, before it. */
+static enum ss_status link_sequences(struct ss_trace *trace, struct ss_error *err)
+{
+	uint32_t count = trace->sequence_count, forward = SS_NO_ROW;
+	struct numbered *items;
+
+	if (!count)
+		return SS_OK;
+	items = ss_memory_resize(trace->memory, NULL, 0, (size_t)count * sizeof(*items));
+	if (!items)
+		return ss_fail_memory(err, "linking forward and backward");
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ss_sequence_row *from = &trace->sequences[i];
+
+		items[i] = (struct numbered){ from->sequence, trace->slices.start_ns[from->row],
+					      from->row, from->fwd_thread };
+	}
+	qsort(items, count, sizeof(*items), numbered_order);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i && items[i].sequence != items[i - 1].sequence)
+			forward = SS_NO_ROW;
+		if (!items[i].fwd_thread) {
+			forward = items[i].row;
+		} else if (forward != SS_NO_ROW) {
+			trace->slices.link[items[i].row] = forward;
+			trace->fwdbwd_links++;
+		}
+	}
+	ss_memory_free(trace->memory, items, (size_t)count * sizeof(*items));
+	return SS_OK;
+}
+
+enum ss_status ss_finish_links(struct ss_store *store, uint32_t threads, struct ss_error *err)
+{
+	SS_TRY(link_launches(store->trace, threads ? threads : 1, err));
+	mark_comm_kernels(store->trace);
+	if (store->flows_count)
+		link_flows(store);
+	else
+		SS_TRY(link_sequences(store->trace, err));
+	return SS_OK;
+}

@@ -1,0 +1,249 @@
+/*
+ * periods.c - the period of the collectives, then of the kernels.
+ *
+ * Layers of a model repeat as well as steps do, and a kernel sequence alone
+ * cannot tell them apart. What a step has and a layer has not is that the CPU
+ * waits for the device once in it: it reads the loss or the next token. So a
+ * period counts only when every repetition holds a blocking call or a copy to
+ * the host. Candidates come from names: one that occurs once a step gives the
+ * period as the distance between its occurrences.
+ */
+#include "trace/finish/periods.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+/* Fewer repetitions are no rhythm. */
+#define REPEATS_MIN 3
+
+/* Shorter periods are a pattern inside of an operator, not a step. */
+#define PERIOD_MIN 4
+
+/* How many of the names must come again one period later. */
+#define MATCH_SHARE_MIN 0.95
+
+#define CANDIDATES_MAX 16
+
+/* One kernel of the sequence, in the order of launches. */
+struct beat {
+	int64_t launch_ns; /* start of the launch on the CPU */
+	uint32_t row;
+	uint32_t signature;
+};
+
+struct sequence {
+	struct beat *beats;
+	uint32_t count;
+};
+
+static int by_launch(const void *a, const void *b)
+{
+	const struct beat *x = a, *y = b;
+
+	if (x->launch_ns != y->launch_ns)
+		return x->launch_ns < y->launch_ns ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Name and, for collectives, arguments: equal sizes are part of the rhythm. */
+static uint32_t signature_of(const struct ss_trace *trace, uint32_t row)
+{
+	const struct ss_comm_row *comm = ss_trace_comm(trace, row);
+	uint64_t hash = ss_hash_mix(SS_HASH_SEED, trace->slices.name[row]);
+
+	if (comm)
+		hash = ss_hash_mix(hash, comm->args);
+	return (uint32_t)(hash >> 32);
+}
+
+static void collect(const struct ss_trace *trace, bool comm_only, struct sequence *out)
+{
+	const struct ss_slices *slices = &trace->slices;
+
+	out->count = 0;
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		enum ss_kind kind = slices->kind[row];
+
+		if (!ss_kind_is_kernel(kind) || (comm_only && kind != SS_KIND_COMM_KERNEL) ||
+		    slices->link[row] == SS_NO_ROW)
+			continue;
+		out->beats[out->count++] = (struct beat){ slices->start_ns[slices->link[row]], row,
+							  signature_of(trace, row) };
+	}
+	if (out->count)
+		qsort(out->beats, out->count, sizeof(*out->beats), by_launch);
+}
+
+/* How well the sequence repeats after `period`: the share of equal pairs. */
+static double match_share(const struct sequence *sequence, uint32_t period)
+{
+	uint32_t equal = 0, pairs = sequence->count - period;
+
+	for (uint32_t i = 0; i < pairs; i++)
+		equal += sequence->beats[i].signature == sequence->beats[i + period].signature;
+	return (double)equal / (double)pairs;
+}
+
+/* Where one signature occurs: how often, first and last. */
+struct occurrence {
+	uint32_t signature, count, first, last;
+};
+
+static int by_count(const void *a, const void *b)
+{
+	const struct occurrence *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static int by_signature(const void *a, const void *b)
+{
+	const struct occurrence *x = a, *y = b;
+
+	if (x->signature != y->signature)
+		return x->signature < y->signature ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Folds one entry per beat into one per signature, rarest first; returns how many. */
+static uint32_t count_occurrences(const struct sequence *sequence, struct occurrence *out)
+{
+	uint32_t kinds = 0;
+
+	for (uint32_t i = 0; i < sequence->count; i++)
+		out[i] = (struct occurrence){ sequence->beats[i].signature, 1, i, i };
+	qsort(out, sequence->count, sizeof(*out), by_signature);
+	for (uint32_t i = 0; i < sequence->count; i++) {
+		if (kinds && out[kinds - 1].signature == out[i].signature) {
+			out[kinds - 1].count++;
+			out[kinds - 1].last = out[i].last;
+		} else {
+			out[kinds++] = out[i];
+		}
+	}
+	qsort(out, kinds, sizeof(*out), by_count);
+	return kinds;
+}
+
+/* The period of the sequence and where its first repetition begins; 0: none. */
+static uint32_t find_period(const struct sequence *sequence, struct occurrence *space,
+			    uint32_t *first)
+{
+	uint32_t kinds = count_occurrences(sequence, space), tried = 0;
+
+	for (uint32_t i = 0; i < kinds && tried < CANDIDATES_MAX; i++) {
+		uint32_t repeats = space[i].count, distance = space[i].last - space[i].first;
+		uint32_t period;
+
+		if (repeats < REPEATS_MIN || distance % (repeats - 1) != 0)
+			continue;
+		period = distance / (repeats - 1);
+		if (period < PERIOD_MIN || period > sequence->count / REPEATS_MIN)
+			continue;
+		tried++;
+		*first = space[i].first;
+		if (match_share(sequence, period) >= MATCH_SHARE_MIN)
+			return period;
+	}
+	return 0;
+}
+
+static bool waits_for_device(const struct ss_trace *trace, uint32_t row)
+{
+	const char *name;
+
+	if (ss_kind_is_call(trace->slices.kind[row]))
+		return ss_slice_flags(trace, row) & (SS_NAME_SYNC_CALL);
+	if (trace->slices.kind[row] != SS_KIND_MEMCPY)
+		return false;
+	name = ss_strings_text(&trace->names, trace->slices.name[row]);
+	return strstr(name, "DtoH") != NULL || strstr(name, "Device -> Host") != NULL;
+}
+
+/* Does the CPU wait for the device in every one of the intervals? */
+static bool all_wait(const struct ss_trace *trace, const int64_t *starts, uint32_t count,
+		     uint8_t *waits)
+{
+	memset(waits, 0, count);
+	for (uint32_t row = 0; row < trace->slices.count; row++) {
+		uint32_t low = 0, high = count;
+		uint32_t call = row;
+
+		if (!waits_for_device(trace, row))
+			continue;
+		if (!ss_kind_is_call(trace->slices.kind[row]))
+			call = trace->slices.link[row];
+		if (call == SS_NO_ROW)
+			continue;
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+
+			if (starts[middle] <= trace->slices.start_ns[call])
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low)
+			waits[low - 1] = 1;
+	}
+	for (uint32_t i = 0; i + 1 < count; i++)
+		if (!waits[i])
+			return false;
+	return true;
+}
+
+static enum ss_status try_sequence(struct ss_trace *trace, const struct sequence *sequence,
+				   struct occurrence *space, struct ss_periods *out,
+				   struct ss_error *err)
+{
+	uint32_t first = 0, period, count;
+	uint8_t *waits;
+
+	if (sequence->count < REPEATS_MIN * PERIOD_MIN)
+		return SS_OK;
+	period = find_period(sequence, space, &first);
+	if (!period)
+		return SS_OK;
+	count = (sequence->count - first) / period + ((sequence->count - first) % period > 0);
+	out->starts_ns = SS_ARENA_NEW(&trace->arena, int64_t, count);
+	waits = SS_ARENA_NEW(&trace->arena, uint8_t, count);
+	if (!out->starts_ns || !waits)
+		return ss_fail_memory(err, "finding steps");
+	for (uint32_t i = 0; i < count; i++)
+		out->starts_ns[i] = sequence->beats[first + i * period].launch_ns;
+	if (count > REPEATS_MIN && all_wait(trace, out->starts_ns, count, waits))
+		out->count = count;
+	return SS_OK;
+}
+
+enum ss_status ss_periods_find(struct ss_trace *trace, struct ss_periods *out, struct ss_error *err)
+{
+	uint32_t kernels = (uint32_t)(trace->device_kind_count[SS_KIND_KERNEL]);
+	struct sequence sequence = { 0 };
+	struct occurrence *space;
+	enum ss_status status;
+
+	*out = (struct ss_periods){ .anchor = SS_STEPS_COLLECTIVES };
+	if (kernels < REPEATS_MIN * PERIOD_MIN)
+		return SS_OK;
+	sequence.beats = ss_memory_resize(trace->memory, NULL, 0, kernels * sizeof(struct beat));
+	space = ss_memory_resize(trace->memory, NULL, 0, kernels * sizeof(*space));
+	status = sequence.beats && space ? SS_OK : ss_fail_memory(err, "finding steps");
+	if (status == SS_OK) {
+		collect(trace, true, &sequence);
+		status = try_sequence(trace, &sequence, space, out, err);
+	}
+	if (status == SS_OK && !out->count) {
+		out->anchor = SS_STEPS_KERNELS;
+		collect(trace, false, &sequence);
+		status = try_sequence(trace, &sequence, space, out, err);
+	}
+	ss_memory_free(trace->memory, sequence.beats,
+		       sequence.beats ? kernels * sizeof(struct beat) : 0);
+	ss_memory_free(trace->memory, space, space ? kernels * sizeof(*space) : 0);
+	return status;
+}

@@ -1,0 +1,24 @@
+/*
+ * periods.h - steps of a program that marks none, from what it repeats.
+ *
+ * A loop launches the same collectives and kernels in the same order, again and
+ * again. The shortest period that explains nearly all of a sequence of names is
+ * taken for a step; where nothing repeats clearly, nothing is said.
+ */
+#ifndef SS_TRACE_FINISH_PERIODS_H
+#define SS_TRACE_FINISH_PERIODS_H
+
+#include "trace/trace.h"
+
+struct ss_periods {
+	enum ss_step_anchor anchor; /* SS_STEPS_COLLECTIVES or SS_STEPS_KERNELS */
+	int64_t *starts_ns; /* host time of the first launch of each period, and of the end */
+	uint32_t count;     /* 0: no period; else one more than there are steps */
+};
+
+/* The result lives in the trace's arena. */
+SS_MUST_USE
+enum ss_status ss_periods_find(struct ss_trace *trace, struct ss_periods *out,
+			       struct ss_error *err);
+
+#endif

@@ -1,0 +1,350 @@
+/*
+ * steps.c - finds the steps and how long each really took.
+ *
+ * A host step is a range on a CPU thread. The device works behind the CPU, so a
+ * step ends when the last device event that was launched inside of it ends, and
+ * begins where the one before ended. Effective steps never overlap.
+ *
+ * Ranges are looked for in a fixed order: ProfilerStep, then repeated step
+ * annotations, then optimizer steps, then a repeating sequence of collectives or
+ * kernels (periods.c), then one step over everything. ss_steps.anchor says which.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/finish/finish.h"
+#include "trace/finish/periods.h"
+
+/* The last step is cut when it has less than this share of its neighbour's device events. */
+#define LAST_STEP_SHARE 0.8
+
+struct ranges {
+	struct ss_step *items;
+	uint32_t count, capacity;
+};
+
+static enum ss_status range_add(struct ss_trace *trace, struct ranges *ranges, uint32_t name,
+				int64_t start, int64_t end, struct ss_error *err)
+{
+	if (!ss_memory_reserve(trace->memory, (void **)&ranges->items, &ranges->capacity,
+			       (size_t)ranges->count + 1, sizeof(*ranges->items)))
+		return ss_fail_memory(err, "the steps");
+	ranges->items[ranges->count++] = (struct ss_step){
+		.name = name,
+		.start_ns = start,
+		.end_ns = end,
+		.host_start_ns = start,
+		.host_end_ns = end,
+	};
+	return SS_OK;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct ss_step *x = a, *y = b;
+
+	if (x->host_start_ns != y->host_start_ns)
+		return x->host_start_ns < y->host_start_ns ? -1 : 1;
+	return x->host_end_ns < y->host_end_ns ? -1 : x->host_end_ns > y->host_end_ns;
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct ss_step *x = a, *y = b;
+
+	if (x->host_end_ns != y->host_end_ns)
+		return x->host_end_ns < y->host_end_ns ? -1 : 1;
+	return by_start(a, b);
+}
+
+/* Annotations on CPU threads with one of the flags and, unless it is NULL, the prefix. */
+static enum ss_status find_annotations(struct ss_trace *trace, uint32_t flags, const char *prefix,
+				       struct ranges *out, struct ss_error *err)
+{
+	const struct ss_slices *slices = &trace->slices;
+
+	out->count = 0;
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		const char *name;
+
+		if (slices->kind[row] != SS_KIND_ANNOTATION ||
+		    !(ss_slice_flags(trace, row) & flags))
+			continue;
+		name = ss_strings_text(&trace->names, slices->name[row]);
+		if (prefix && strncmp(name, prefix, strlen(prefix)) != 0)
+			continue;
+		SS_TRY(range_add(trace, out, slices->name[row], slices->start_ns[row],
+				 ss_slice_end(slices, row), err));
+	}
+	if (out->count)
+		qsort(out->items, out->count, sizeof(*out->items), by_start);
+	return SS_OK;
+}
+
+/*
+ * From the end of one optimizer step to the end of the next. Those of several threads can
+ * overlap: one that starts first may end last.
+ */
+static void between_ends(struct ranges *ranges)
+{
+	qsort(ranges->items, ranges->count, sizeof(*ranges->items), by_end);
+	for (uint32_t i = 0; i + 1 < ranges->count; i++) {
+		struct ss_step *step = &ranges->items[i];
+		const struct ss_step *next = step + 1;
+		int64_t start = step->host_end_ns, end = next->host_end_ns;
+
+		*step = (struct ss_step){ next->name, start, end, start, end, 0, NULL };
+	}
+	ranges->count--;
+}
+
+static bool span_of(const struct ss_trace *trace, bool device, int64_t *start, int64_t *end)
+{
+	const struct ss_slices *slices = &trace->slices;
+
+	*start = INT64_MAX;
+	*end = INT64_MIN;
+	for (uint32_t row = 0; row < slices->count; row++) {
+		enum ss_kind kind = slices->kind[row];
+
+		if (device ? !ss_kind_on_device(kind) : kind != SS_KIND_OP)
+			continue;
+		if (slices->start_ns[row] < *start)
+			*start = slices->start_ns[row];
+		if (ss_slice_end(slices, row) > *end)
+			*end = ss_slice_end(slices, row);
+	}
+	return *start <= *end;
+}
+
+static enum ss_status find_ranges(struct ss_trace *trace, struct ranges *out, struct ss_error *err)
+{
+	static const char *const prefixes[] = { "step[", "execute_", "train_step",
+						"## train_step" };
+	struct ss_steps *steps = &trace->steps;
+	struct ss_periods periods;
+	int64_t start, end;
+
+	steps->anchor = SS_STEPS_PROFILER;
+	SS_TRY(find_annotations(trace, SS_NAME_STEP, NULL, out, err));
+	if (out->count)
+		return SS_OK;
+	steps->anchor = SS_STEPS_ANNOTATION;
+	for (size_t i = 0; i < SS_COUNT(prefixes); i++) {
+		SS_TRY(find_annotations(trace, SS_NAME_STEP_LIKE, prefixes[i], out, err));
+		if (out->count > 1)
+			return SS_OK;
+	}
+	steps->anchor = SS_STEPS_OPTIMIZER;
+	SS_TRY(find_annotations(trace, SS_NAME_OPTIMIZER_STEP, NULL, out, err));
+	if (out->count > 1) {
+		between_ends(out);
+		return SS_OK;
+	}
+	out->count = 0;
+	SS_TRY(ss_periods_find(trace, &periods, err));
+	if (periods.count) {
+		steps->anchor = periods.anchor;
+		for (uint32_t i = 0; i + 1 < periods.count; i++)
+			SS_TRY(range_add(trace, out, 0, periods.starts_ns[i],
+					 periods.starts_ns[i + 1], err));
+		return SS_OK;
+	}
+	steps->anchor = SS_STEPS_HOST_SPAN;
+	if (span_of(trace, false, &start, &end))
+		return range_add(trace, out, 0, start, end, err);
+	steps->anchor = SS_STEPS_DEVICE_SPAN;
+	if (span_of(trace, true, &start, &end))
+		return range_add(trace, out, 0, start, end, err);
+	steps->anchor = SS_STEPS_NONE;
+	return SS_OK;
+}
+
+/* The step inside of which the whole call lies; steps are sorted and do not overlap. */
+static struct ss_step *step_of_call(const struct ss_trace *trace, struct ranges *ranges,
+				    uint32_t call)
+{
+	int64_t start = trace->slices.start_ns[call];
+	uint32_t low = 0, high = ranges->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (ranges->items[middle].host_start_ns <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || ss_slice_end(&trace->slices, call) > ranges->items[low - 1].host_end_ns)
+		return NULL;
+	return &ranges->items[low - 1];
+}
+
+/* Extends steps by their device events; returns the start of the first of those. */
+static int64_t extend_ends(struct ss_trace *trace, struct ranges *ranges)
+{
+	const struct ss_slices *slices = &trace->slices;
+	int64_t first = INT64_MAX;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t launch = slices->link[row];
+		struct ss_step *step;
+
+		if (!ss_kind_on_device(slices->kind[row]) || launch == SS_NO_ROW)
+			continue;
+		step = step_of_call(trace, ranges, launch);
+		if (!step)
+			continue;
+		step->device_events++;
+		if (ss_slice_end(slices, row) > step->end_ns)
+			step->end_ns = ss_slice_end(slices, row);
+		if (slices->start_ns[row] < first)
+			first = slices->start_ns[row];
+	}
+	return first;
+}
+
+/* The latest end of device events of no step that end before the first one of a step. */
+static int64_t end_before(struct ss_trace *trace, struct ranges *ranges, int64_t first)
+{
+	const struct ss_slices *slices = &trace->slices;
+	int64_t latest = INT64_MIN;
+
+	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
+		uint32_t launch = slices->link[row];
+		int64_t end = ss_slice_end(slices, row);
+
+		if (!ss_kind_on_device(slices->kind[row]) || end > first || end <= latest)
+			continue;
+		if (launch == SS_NO_ROW || !step_of_call(trace, ranges, launch))
+			latest = end;
+	}
+	return latest;
+}
+
+static void make_effective(struct ss_trace *trace, struct ranges *ranges)
+{
+	int64_t first = extend_ends(trace, ranges);
+	int64_t before = first == INT64_MAX ? INT64_MIN : end_before(trace, ranges, first);
+
+	for (uint32_t i = 0; i < ranges->count; i++) {
+		struct ss_step *step = &ranges->items[i];
+
+		if (before > step->start_ns)
+			step->start_ns = before;
+		if (step->end_ns < step->start_ns)
+			step->end_ns = step->start_ns;
+		before = step->end_ns;
+	}
+}
+
+/* Steps at the end that the profiler cut; returns how many are left. */
+static uint32_t drop_cut_steps(struct ranges *ranges)
+{
+	uint32_t kept = ranges->count;
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < ranges->count; i++)
+		all += ranges->items[i].device_events;
+	while (all && kept > 1 && !ranges->items[kept - 1].device_events)
+		ranges->items[--kept].dropped = "no device events";
+	if (kept > 1 && (double)ranges->items[kept - 1].device_events <
+				LAST_STEP_SHARE * (double)ranges->items[kept - 2].device_events)
+		ranges->items[--kept].dropped = "under 80 % of the previous step's device events";
+	return kept;
+}
+
+/* What is counted in each step of a file that ends in the middle. */
+enum part { PART_OPS, PART_CALLS, PART_FRAMES, PART_DEVICE, PARTS };
+
+/* The parts of fewer events vary by themselves. */
+#define PART_EVENTS_MIN 10
+
+/* Which part a row of a thread belongs to; PARTS: none. */
+static enum part part_of(enum ss_kind kind)
+{
+	if (kind == SS_KIND_OP)
+		return PART_OPS;
+	if (kind == SS_KIND_PYTHON)
+		return PART_FRAMES;
+	return ss_kind_is_call(kind) ? PART_CALLS : PARTS;
+}
+
+static void count_parts(struct ss_trace *trace, struct ranges *ranges, uint64_t (*counts)[PARTS])
+{
+	for (uint32_t row = 0; row < trace->device_from; row++) {
+		enum part part = part_of(trace->slices.kind[row]);
+		const struct ss_step *step;
+
+		if (part == PARTS)
+			continue;
+		step = step_of_call(trace, ranges, row);
+		if (step)
+			counts[step - ranges->items][part]++;
+	}
+	for (uint32_t i = 0; i < ranges->count; i++)
+		counts[i][PART_DEVICE] = ranges->items[i].device_events;
+}
+
+/*
+ * Writers put events of one sort in the order of time, so what a cut file lacks are the last
+ * steps of a sort. Steps at the end with clearly fewer events of any sort than the fullest step
+ * do not count; the first one stays.
+ */
+static enum ss_status drop_lost_steps(struct ss_trace *trace, struct ranges *ranges, uint32_t *kept,
+				      struct ss_error *err)
+{
+	size_t bytes = ranges->count * sizeof(uint64_t[PARTS]);
+	uint64_t(*counts)[PARTS], most[PARTS] = { 0 };
+
+	if (!ss_quality_is_cut(&trace->quality) || *kept < 2)
+		return SS_OK;
+	counts = ss_memory_resize(trace->memory, NULL, 0, bytes);
+	if (!counts)
+		return ss_fail_memory(err, "the steps");
+	memset(counts, 0, bytes);
+	count_parts(trace, ranges, counts);
+	for (uint32_t i = 0; i < *kept; i++)
+		for (int part = 0; part < PARTS; part++)
+			most[part] = counts[i][part] > most[part] ? counts[i][part] : most[part];
+	for (bool is_whole = false; *kept > 1 && !is_whole;) {
+		is_whole = true;
+		for (int part = 0; part < PARTS; part++)
+			is_whole = is_whole && (most[part] < PART_EVENTS_MIN ||
+						(double)counts[*kept - 1][part] >=
+							LAST_STEP_SHARE * (double)most[part]);
+		if (!is_whole)
+			ranges->items[--*kept].dropped = "cut off: events of it may be lost";
+	}
+	ss_memory_free(trace->memory, counts, bytes);
+	return SS_OK;
+}
+
+enum ss_status ss_finish_steps(struct ss_trace *trace, struct ss_error *err)
+{
+	struct ss_steps *steps = &trace->steps;
+	struct ranges ranges = { 0 };
+	enum ss_status status = find_ranges(trace, &ranges, err);
+
+	if (status == SS_OK && ranges.count) {
+		/* the span of the device events is theirs already; only its launches are counted */
+		if (steps->anchor == SS_STEPS_DEVICE_SPAN)
+			extend_ends(trace, &ranges);
+		else
+			make_effective(trace, &ranges);
+		steps->kept_count = drop_cut_steps(&ranges);
+		status = drop_lost_steps(trace, &ranges, &steps->kept_count, err);
+		ss_quality_add(&trace->quality, SS_ODD_STEP_DROPPED,
+			       ranges.count - steps->kept_count);
+		steps->count = ranges.count;
+		steps->items = SS_ARENA_NEW(&trace->arena, struct ss_step, ranges.count);
+		if (steps->items)
+			memcpy(steps->items, ranges.items, ranges.count * sizeof(*ranges.items));
+		else
+			status = ss_fail_memory(err, "the steps");
+	}
+	ss_memory_free(trace->memory, ranges.items, ranges.capacity * sizeof(*ranges.items));
+	ss_quality_add(&trace->quality, SS_ODD_NO_PROFILER_STEP,
+		       steps->anchor != SS_STEPS_PROFILER);
+	return status;
+}

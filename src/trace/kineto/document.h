@@ -1,0 +1,43 @@
+/*
+ * document.h - the JSON around the events.
+ *
+ * A trace file is an object with metadata and an array "traceEvents", in any
+ * order, or only the array. A document follows the text from piece to piece:
+ * it remembers where in the structure it stands. Metadata that matters goes into
+ * the trace's info; what is not known is skipped at any length and depth.
+ */
+#ifndef SS_TRACE_KINETO_DOCUMENT_H
+#define SS_TRACE_KINETO_DOCUMENT_H
+
+#include "trace/kineto/store.h"
+
+enum ss_document_mode {
+	SS_DOCUMENT_START,  /* nothing seen but white space */
+	SS_DOCUMENT_TOP,    /* between the keys of the outer object */
+	SS_DOCUMENT_SKIP,   /* inside of a value that is skipped */
+	SS_DOCUMENT_EVENTS, /* between the elements of traceEvents */
+	SS_DOCUMENT_SEEK,   /* the metadata is broken: looking for "traceEvents" */
+	SS_DOCUMENT_DONE,   /* behind the end */
+};
+
+struct ss_document {
+	struct ss_store *store;
+	enum ss_document_mode mode;
+	bool saw_events; /* there was a traceEvents */
+	bool paused;     /* stopped behind the events: add the batch, then read on */
+	bool ignores;    /* behind the end begins something else: the rest is not looked at */
+	/* of the value that is skipped */
+	uint64_t skip_depth;
+	bool skip_string, skip_escape, skip_begun;
+};
+
+/*
+ * Reads on from the cursor as far as the text goes; events go to the reader's
+ * batch. Stands at the first byte that it could not use: what follows must be
+ * read again with more text.
+ */
+SS_MUST_USE
+enum ss_status ss_document_read(struct ss_document *document, struct ss_reader *reader,
+				struct ss_json *json, int64_t offset, struct ss_error *err);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * lookup.h - gives names, texts, categories and tracks the reader's numbers.
+ *
+ * No memory is remembered in ss_reader.out_of_memory; the number is 0 then.
+ */
+#ifndef SS_TRACE_KINETO_LOOKUP_H
+#define SS_TRACE_KINETO_LOOKUP_H
+
+#include "trace/kineto/reader.h"
+
+/* The number of a text; arrays and objects count as their text, absent ones as "". */
+uint32_t ss_lookup_text(struct ss_reader *reader, struct ss_strings *strings,
+			const struct ss_json_span *span);
+
+/* The text of an argument of the event at work. */
+uint32_t ss_lookup_arg_text(struct ss_reader *reader, enum ss_arg arg);
+
+/* The event's name; its flags stand in ss_reader.name_flags afterwards. */
+uint32_t ss_lookup_name(struct ss_reader *reader);
+
+uint32_t ss_lookup_record(struct ss_reader *reader, struct ss_records *records, const void *record);
+
+uint32_t ss_lookup_category(struct ss_reader *reader, const struct ss_json_span *span);
+
+/* Process and thread ids are numbers, numbers in quotes, "stream 7", or names. */
+void ss_lookup_id(struct ss_reader *reader, enum ss_arg arg, int64_t *number, uint32_t *text);
+
+/* The track that the event's ids name. */
+uint32_t ss_lookup_track(struct ss_reader *reader, enum ss_track_class class);
+
+#endif

@@ -1,0 +1,556 @@
+/*
+ * store.c - from a reader's batch to the trace's columns.
+ */
+#include "trace/kineto/store.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+/* Ids up to here are kept as they are, larger ones by their number in wide_ids. */
+#define NARROW_MAX ((int64_t)0xefffffff)
+
+static enum ss_status no_room(struct ss_error *err)
+{
+	return ss_fail_memory(err, "the events of this trace");
+}
+
+enum ss_status ss_store_init(struct ss_store *store, struct ss_trace *trace, struct ss_error *err)
+{
+	memset(store, 0, sizeof(*store));
+	store->trace = trace;
+	if (!ss_records_init(&store->track_keys, trace->memory, sizeof(struct ss_track_key)) ||
+	    !ss_records_init(&store->metas, trace->memory, sizeof(struct ss_meta)) ||
+	    !ss_records_init(&store->wide_ids, trace->memory, sizeof(int64_t)))
+		return no_room(err);
+	return SS_OK;
+}
+
+void ss_store_release(struct ss_store *store)
+{
+	struct ss_memory *memory = store->trace ? store->trace->memory : NULL;
+
+	if (!memory)
+		return;
+	ss_records_release(&store->track_keys);
+	ss_records_release(&store->metas);
+	ss_records_release(&store->wide_ids);
+	ss_memory_free(memory, store->flows, (size_t)store->flows_capacity * sizeof(*store->flows));
+	ss_memory_free(memory, store->marks, (size_t)store->marks_capacity * sizeof(*store->marks));
+	ss_memory_free(memory, store->meta_texts,
+		       (size_t)store->meta_capacity * sizeof(*store->meta_texts));
+	ss_memory_free(memory, store->mended, store->mended_bytes);
+	memset(store, 0, sizeof(*store));
+}
+
+void ss_store_maps_init(struct ss_store_maps *maps)
+{
+	memset(maps, 0, sizeof(*maps));
+}
+
+static void map_release(struct ss_number_map *map, struct ss_memory *memory)
+{
+	ss_memory_free(memory, map->ids, (size_t)map->capacity * sizeof(*map->ids));
+	*map = (struct ss_number_map){ 0 };
+}
+
+void ss_store_maps_release(struct ss_store_maps *maps, struct ss_memory *memory)
+{
+	map_release(&maps->names, memory);
+	map_release(&maps->texts, memory);
+	map_release(&maps->tracks, memory);
+	map_release(&maps->categories, memory);
+	map_release(&maps->op_args, memory);
+	map_release(&maps->kernel_args, memory);
+	map_release(&maps->copy_args, memory);
+	map_release(&maps->comm_args, memory);
+}
+
+/* Makes the map as long as the reader's table. */
+static bool map_reserve(struct ss_number_map *map, struct ss_memory *memory, uint32_t count)
+{
+	uint32_t had = map->capacity;
+
+	if (!ss_memory_reserve(memory, (void **)&map->ids, &map->capacity, count,
+			       sizeof(*map->ids)))
+		return false;
+	for (uint32_t i = had; i < map->capacity; i++)
+		map->ids[i] = SS_NO_ID;
+	return true;
+}
+
+static bool maps_reserve(struct ss_store_maps *maps, const struct ss_reader *reader)
+{
+	struct ss_memory *memory = reader->memory;
+
+	return map_reserve(&maps->names, memory, reader->names.count) &&
+	       map_reserve(&maps->texts, memory, reader->texts.count) &&
+	       map_reserve(&maps->tracks, memory, reader->tracks.count) &&
+	       map_reserve(&maps->categories, memory, reader->category_count) &&
+	       map_reserve(&maps->op_args, memory, reader->op_args.count) &&
+	       map_reserve(&maps->kernel_args, memory, reader->kernel_args.count) &&
+	       map_reserve(&maps->copy_args, memory, reader->copy_args.count) &&
+	       map_reserve(&maps->comm_args, memory, reader->comm_args.count);
+}
+
+/* Room for a text that is made from another. */
+static bool reserve_mended(struct ss_store *store, size_t bytes)
+{
+	char *moved;
+
+	if (bytes <= store->mended_bytes)
+		return true;
+	moved = ss_memory_resize(store->trace->memory, store->mended, store->mended_bytes, bytes);
+	if (!moved)
+		return false;
+	store->mended = moved;
+	store->mended_bytes = bytes;
+	return true;
+}
+
+/* Stores a text that may hold bytes which cannot be shown. */
+static uint32_t add_mended(struct ss_store *store, struct ss_strings *strings, const char *text,
+			   size_t length)
+{
+	struct ss_quality *quality = &store->trace->quality;
+	unsigned flaws = ss_utf8_check(text, length);
+	uint32_t had = strings->count, id;
+
+	if (!flaws)
+		return ss_strings_add(strings, text, length);
+	if (!reserve_mended(store, 3 * length))
+		return SS_NO_ID;
+	length = ss_utf8_mend(text, length, store->mended);
+	id = ss_strings_add(strings, store->mended, length);
+	if (strings->count > had) {
+		ss_quality_add(quality, SS_ODD_BAD_UTF8, (flaws & SS_UTF8_BAD_BYTES) != 0);
+		ss_quality_add(quality, SS_ODD_CONTROL, (flaws & SS_UTF8_CONTROL) != 0);
+	}
+	return id;
+}
+
+/* The same for values: a list over several lines is put on one, so that equal lists are equal. */
+static uint32_t add_value(struct ss_store *store, const char *text, size_t length)
+{
+	bool is_list = length && (text[0] == '[' || text[0] == '{') && memchr(text, '\n', length);
+	char *line;
+	uint32_t id;
+
+	if (!is_list)
+		return add_mended(store, &store->trace->texts, text, length);
+	line = ss_memory_resize(store->trace->memory, NULL, 0, 2 * length);
+	if (!line)
+		return SS_NO_ID;
+	id = add_mended(store, &store->trace->texts, line, ss_json_one_line(text, length, line));
+	ss_memory_free(store->trace->memory, line, 2 * length);
+	return id;
+}
+
+bool ss_store_text(struct ss_store *store, const char *text, size_t length, uint32_t *out)
+{
+	uint32_t id = add_value(store, text, length);
+
+	*out = id == SS_NO_ID ? 0 : id;
+	return id != SS_NO_ID;
+}
+
+static uint32_t name_add(struct ss_store *store, const struct ss_reader *reader, uint32_t local)
+{
+	struct ss_trace *trace = store->trace;
+	const struct ss_string *name = &reader->names.items[local];
+	uint32_t id = add_mended(store, &trace->names, name->text, name->length);
+	const struct ss_string *added;
+	bool is_same;
+
+	if (id == SS_NO_ID || !ss_memory_reserve(trace->memory, (void **)&trace->name_flags,
+						 &trace->name_flag_capacity, trace->names.count,
+						 sizeof(*trace->name_flags)))
+		return SS_NO_ID;
+	/* the reader has looked at the name already, unless it had to be mended */
+	added = &trace->names.items[id];
+	is_same = local < reader->name_flag_capacity && added->length == name->length &&
+		  memcmp(added->text, name->text, name->length) == 0;
+	trace->name_flags[id] = is_same ? reader->name_flags[local]
+					: ss_name_flags(added->text, added->length);
+	return id;
+}
+
+static inline uint32_t map_name(struct ss_store *store, struct ss_store_maps *maps,
+				const struct ss_reader *reader, uint32_t local)
+{
+	uint32_t *id = &maps->names.ids[local];
+
+	if (*id == SS_NO_ID) {
+		*id = name_add(store, reader, local);
+		store->failed |= *id == SS_NO_ID;
+	}
+	return *id;
+}
+
+static uint32_t map_text(struct ss_store *store, struct ss_store_maps *maps,
+			 const struct ss_reader *reader, uint32_t local)
+{
+	const struct ss_string *text = &reader->texts.items[local];
+	uint32_t *id = &maps->texts.ids[local];
+
+	if (*id == SS_NO_ID)
+		*id = add_value(store, text->text, text->length);
+	store->failed |= *id == SS_NO_ID;
+	return *id;
+}
+
+static uint32_t track_add(struct ss_store *store, struct ss_store_maps *maps,
+			  const struct ss_reader *reader, uint32_t local)
+{
+	struct ss_trace *trace = store->trace;
+	struct ss_track_key key = *(const struct ss_track_key *)ss_records_at(&reader->tracks,
+									      local);
+	uint32_t had = store->track_keys.count, id;
+
+	key.pid_text = map_text(store, maps, reader, key.pid_text);
+	key.tid_text = map_text(store, maps, reader, key.tid_text);
+	id = ss_records_add(&store->track_keys, &key);
+	if (id == SS_NO_ID || store->track_keys.count == had)
+		return id;
+	if (!ss_memory_reserve(trace->memory, (void **)&trace->tracks, &trace->track_capacity,
+			       (size_t)id + 1, sizeof(*trace->tracks)))
+		return SS_NO_ID;
+	trace->tracks[id] = (struct ss_track){
+		.class = key.class,
+		.pid = key.pid,
+		.tid = key.tid,
+		.pid_text = key.pid_text,
+		.tid_text = key.tid_text,
+	};
+	trace->track_count = id + 1;
+	return id;
+}
+
+static inline uint32_t map_track(struct ss_store *store, struct ss_store_maps *maps,
+				 const struct ss_reader *reader, uint32_t local)
+{
+	uint32_t *id = &maps->tracks.ids[local];
+
+	if (*id == SS_NO_ID) {
+		*id = track_add(store, maps, reader, local);
+		store->failed |= *id == SS_NO_ID;
+	}
+	return *id;
+}
+
+/* Records that begin with `texts` ids of texts: those are mapped, the rest is copied. */
+static uint32_t map_record(struct ss_store *store, struct ss_store_maps *maps,
+			   const struct ss_reader *reader, const struct ss_records *from,
+			   struct ss_records *to, struct ss_number_map *map, uint32_t local,
+			   uint32_t texts)
+{
+	uint32_t record[32];
+
+	assert(from->record_bytes <= sizeof(record));
+	if (map->ids[local] != SS_NO_ID)
+		return map->ids[local];
+	memcpy(record, ss_records_at(from, local), from->record_bytes);
+	for (uint32_t i = 0; i < texts; i++)
+		record[i] = map_text(store, maps, reader, record[i]);
+	map->ids[local] = ss_records_add(to, record);
+	store->failed |= map->ids[local] == SS_NO_ID;
+	return map->ids[local];
+}
+
+static uint32_t map_args(struct ss_store *store, struct ss_store_maps *maps,
+			 const struct ss_reader *reader, const struct ss_event *event)
+{
+	struct ss_trace *trace = store->trace;
+
+	switch ((enum ss_kind)event->kind) {
+	case SS_KIND_OP:
+	case SS_KIND_ANNOTATION:
+		return map_record(store, maps, reader, &reader->op_args, &trace->op_args,
+				  &maps->op_args, event->args, SS_OP_ARGS_TEXTS);
+	case SS_KIND_MEMCPY:
+	case SS_KIND_MEMSET:
+		return map_record(store, maps, reader, &reader->copy_args, &trace->copy_args,
+				  &maps->copy_args, event->args, 0);
+	default:
+		return map_record(store, maps, reader, &reader->kernel_args, &trace->kernel_args,
+				  &maps->kernel_args, event->args, 0);
+	}
+}
+
+static uint32_t map_id(struct ss_store *store, int64_t id)
+{
+	uint32_t wide;
+
+	if (id >= 0 && id <= NARROW_MAX)
+		return (uint32_t)id;
+	wide = ss_records_add(&store->wide_ids, &id);
+	store->failed |= wide == SS_NO_ID;
+	return wide == SS_NO_ID ? 0 : (uint32_t)(NARROW_MAX + 1) + wide;
+}
+
+/*
+ * The trace's number of a category: equal names share one. Strange ones beyond
+ * the limit share the last; known ones always find a place.
+ */
+static uint8_t category_add(struct ss_store *store, struct ss_store_maps *maps,
+			    const struct ss_reader *reader, uint32_t local)
+{
+	struct ss_trace *trace = store->trace;
+	struct ss_category meaning = reader->categories[local].meaning;
+	uint32_t limit = SS_CATEGORIES_MAX - 1, i = 0;
+
+	if (!meaning.name) {
+		uint32_t text = map_text(store, maps, reader, reader->categories[local].text);
+
+		meaning.name = text == SS_NO_ID ? "" : ss_strings_text(&trace->texts, text);
+		limit = SS_CATEGORIES_MAX - 1 - SS_CATEGORIES_KNOWN;
+	}
+	while (i < trace->category_count && strcmp(trace->categories[i].name, meaning.name) != 0)
+		i++;
+	if (i < trace->category_count)
+		return (uint8_t)i;
+	if (i >= limit)
+		return SS_CATEGORIES_MAX - 1;
+	trace->categories[trace->category_count++] = meaning;
+	return (uint8_t)i;
+}
+
+static uint8_t map_category(struct ss_store *store, struct ss_store_maps *maps,
+			    const struct ss_reader *reader, uint32_t local)
+{
+	uint32_t *id = &maps->categories.ids[local];
+
+	if (*id == SS_NO_ID)
+		*id = category_add(store, maps, reader, local);
+	return (uint8_t)*id;
+}
+
+static void add_event(struct ss_store *store, struct ss_store_maps *maps,
+		      const struct ss_reader *reader, uint32_t index)
+{
+	const struct ss_event *event = &reader->batch.events[index];
+	struct ss_slices *slices = &store->trace->slices;
+	uint32_t row = slices->count + index;
+
+	slices->start_ns[row] = event->start_ns;
+	slices->dur_ns[row] = event->dur_ns;
+	slices->name[row] = map_name(store, maps, reader, event->name);
+	slices->track[row] = map_track(store, maps, reader, event->track);
+	slices->args[row] = event->args == SS_NO_ARGS ? SS_NO_ARGS
+						      : map_args(store, maps, reader, event);
+	slices->id[row] = map_id(store, event->id);
+	slices->kind[row] = event->kind;
+	slices->category[row] = map_category(store, maps, reader, event->category);
+}
+
+static void add_comm(struct ss_store *store, struct ss_store_maps *maps,
+		     const struct ss_reader *reader, const struct ss_event_comm *comm)
+{
+	struct ss_trace *trace = store->trace;
+
+	trace->comms[trace->comm_count++] = (struct ss_comm_row){
+		trace->slices.count + comm->event,
+		map_record(store, maps, reader, &reader->comm_args, &trace->comm_args,
+			   &maps->comm_args, comm->args, SS_COMM_ARGS_TEXTS),
+		comm->sequence
+	};
+}
+
+static void add_other(struct ss_store *store, const struct ss_batch *batch,
+		      const struct ss_event_other *other)
+{
+	struct ss_trace *trace = store->trace;
+	uint32_t known = trace->texts.count, text;
+
+	if (trace->other_bytes + other->length > SS_OTHER_BYTES_MAX) {
+		trace->other_dropped++;
+		return;
+	}
+	text = add_value(store, batch->other_text + other->from, other->length);
+	if (text == SS_NO_ID) {
+		store->failed = true;
+		return;
+	}
+	trace->other_bytes += trace->texts.count > known ? other->length : 0;
+	trace->others[trace->other_count++] =
+		(struct ss_other_row){ trace->slices.count + other->event, text };
+}
+
+static void add_companions(struct ss_trace *trace, const struct ss_batch *batch)
+{
+	uint32_t first = trace->slices.count;
+
+	for (uint32_t i = 0; i < batch->sequences_count; i++)
+		trace->sequences[trace->sequence_count++] = (struct ss_sequence_row){
+			first + batch->sequences[i].event, batch->sequences[i].fwd_thread,
+			batch->sequences[i].sequence
+		};
+	for (uint32_t i = 0; i < batch->syncs_count; i++)
+		trace->syncs[trace->sync_count++] = (struct ss_sync_row){
+			first + batch->syncs[i].event, batch->syncs[i].stream,
+			batch->syncs[i].wait_stream, batch->syncs[i].wait_correlation
+		};
+}
+
+static void add_allocation(struct ss_store *store, struct ss_store_maps *maps,
+			   const struct ss_reader *reader, const struct ss_allocation *from)
+{
+	struct ss_allocations *rows = &store->trace->allocations;
+	uint32_t row = rows->count++;
+
+	rows->start_ns[row] = from->start_ns;
+	rows->address[row] = from->address;
+	rows->bytes[row] = from->bytes;
+	rows->allocated_bytes[row] = from->allocated_bytes;
+	rows->reserved_bytes[row] = from->reserved_bytes;
+	rows->track[row] = map_track(store, maps, reader, from->track);
+	rows->device_id[row] = from->device_id;
+	rows->device_type[row] = from->device_type;
+	rows->out_of_memory[row] = from->out_of_memory;
+	ss_quality_add(&store->trace->quality, SS_ODD_OUT_OF_MEMORY, from->out_of_memory);
+}
+
+static void add_mark(struct ss_store *store, struct ss_store_maps *maps,
+		     const struct ss_reader *reader, struct ss_mark mark)
+{
+	mark.track = map_track(store, maps, reader, mark.track);
+	mark.name = map_name(store, maps, reader, mark.name);
+	mark.category = map_category(store, maps, reader, mark.category);
+	if (!mark.key)
+		mark.key = (uint64_t)mark.track << 1; /* even: never an async key */
+	mark.order = store->marks_count;
+	store->marks[store->marks_count++] = mark;
+}
+
+static void add_meta(struct ss_store *store, struct ss_store_maps *maps,
+		     const struct ss_reader *reader, struct ss_meta meta)
+{
+	uint32_t text = map_text(store, maps, reader, meta.text), id;
+
+	meta.pid_text = map_text(store, maps, reader, meta.pid_text);
+	meta.tid_text = map_text(store, maps, reader, meta.tid_text);
+	meta.text = 0;
+	id = ss_records_add(&store->metas, &meta);
+	if (id == SS_NO_ID || !ss_memory_reserve(store->trace->memory, (void **)&store->meta_texts,
+						 &store->meta_capacity, store->metas.count,
+						 sizeof(*store->meta_texts)))
+		store->failed = true;
+	else
+		store->meta_texts[id] = text;
+}
+
+static void add_loose(struct ss_store *store, struct ss_store_maps *maps,
+		      const struct ss_reader *reader, const struct ss_loose *loose)
+{
+	const struct ss_batch *batch = &reader->batch;
+	struct ss_trace *trace = store->trace;
+	struct ss_flow flow;
+	struct ss_counter counter;
+
+	switch ((enum ss_loose_kind)loose->kind) {
+	case SS_LOOSE_ALLOCATION:
+		add_allocation(store, maps, reader, &batch->allocations[loose->index]);
+		break;
+	case SS_LOOSE_FLOW:
+		flow = batch->flows[loose->index];
+		flow.track = map_track(store, maps, reader, flow.track);
+		store->flows[store->flows_count++] = flow;
+		break;
+	case SS_LOOSE_MARK:
+		add_mark(store, maps, reader, batch->marks[loose->index]);
+		break;
+	case SS_LOOSE_COUNTER:
+		counter = batch->counters[loose->index];
+		counter.name = map_name(store, maps, reader, counter.name);
+		counter.series = map_text(store, maps, reader, counter.series);
+		trace->counters[trace->counter_count++] = counter;
+		break;
+	case SS_LOOSE_META:
+		add_meta(store, maps, reader,
+			 *(const struct ss_meta *)ss_records_at(&reader->metas,
+								batch->metas[loose->index]));
+		break;
+	case SS_LOOSE_CATEGORY:
+		map_category(store, maps, reader, loose->index);
+		break;
+	}
+}
+
+/* Room in an array of the trace or the store for those of the batch. */
+#define RESERVE(memory, items, count, capacity, more)                                         \
+	ss_memory_reserve((memory), (void **)&(items), &(capacity), (size_t)(count) + (more), \
+			  sizeof(*(items)))
+
+static enum ss_status reserve_all(struct ss_store *store, const struct ss_batch *batch,
+				  struct ss_error *err)
+{
+	struct ss_trace *trace = store->trace;
+	struct ss_memory *memory = trace->memory;
+
+	if (!RESERVE(memory, trace->comms, trace->comm_count, trace->comm_capacity,
+		     batch->comms_count) ||
+	    !RESERVE(memory, trace->sequences, trace->sequence_count, trace->sequence_capacity,
+		     batch->sequences_count) ||
+	    !RESERVE(memory, trace->syncs, trace->sync_count, trace->sync_capacity,
+		     batch->syncs_count) ||
+	    !RESERVE(memory, trace->others, trace->other_count, trace->other_capacity,
+		     batch->others_count) ||
+	    !RESERVE(memory, store->flows, store->flows_count, store->flows_capacity,
+		     batch->flows_count) ||
+	    !RESERVE(memory, store->marks, store->marks_count, store->marks_capacity,
+		     batch->marks_count) ||
+	    !RESERVE(memory, trace->counters, trace->counter_count, trace->counter_capacity,
+		     batch->counters_count))
+		return no_room(err);
+	SS_TRY(ss_slices_reserve(trace, (size_t)trace->slices.count + batch->events_count, err));
+	return ss_allocations_reserve(trace,
+				      (size_t)trace->allocations.count + batch->allocations_count,
+				      err);
+}
+
+/* In the order of the file, whatever the kinds: numbers count first appearances. */
+static void add_rows(struct ss_store *store, struct ss_store_maps *maps,
+		     const struct ss_reader *reader)
+{
+	const struct ss_batch *batch = &reader->batch;
+	uint32_t event = 0, comm = 0, other = 0;
+
+	for (uint32_t i = 0; i <= batch->loose_count; i++) {
+		bool last = i == batch->loose_count;
+		uint32_t until = last ? batch->events_count : batch->loose[i].events;
+
+		for (; event < until; event++) {
+			add_event(store, maps, reader, event);
+			if (comm < batch->comms_count && batch->comms[comm].event == event)
+				add_comm(store, maps, reader, &batch->comms[comm++]);
+			if (other < batch->others_count && batch->others[other].event == event)
+				add_other(store, batch, &batch->others[other++]);
+		}
+		if (!last)
+			add_loose(store, maps, reader, &batch->loose[i]);
+	}
+}
+
+enum ss_status ss_store_add(struct ss_store *store, struct ss_store_maps *maps,
+			    struct ss_reader *reader, struct ss_error *err)
+{
+	struct ss_batch *batch = &reader->batch;
+	struct ss_trace *trace = store->trace;
+
+	if (!maps_reserve(maps, reader))
+		return no_room(err);
+	SS_TRY(reserve_all(store, batch, err));
+	add_companions(trace, batch);
+	add_rows(store, maps, reader);
+	trace->slices.count += batch->events_count;
+	trace->event_count += batch->entries;
+	for (int i = 0; i < 128; i++)
+		trace->phase_events[i] += batch->phase_events[i];
+	for (uint32_t i = 0; i < reader->category_count; i++)
+		if (reader->categories[i].events)
+			trace->category_events[map_category(store, maps, reader, i)] +=
+				reader->categories[i].events;
+	ss_quality_merge(&trace->quality, &batch->quality);
+	ss_reader_clear(reader);
+	return store->failed ? no_room(err) : SS_OK;
+}

@@ -1,0 +1,262 @@
+/*
+ * unpack.c - reads a pack, from its beginning to its end, into a trace.
+ *
+ * Every part is read into a block of its own; those that are columns of the trace
+ * become its columns. The file is read and not mapped: one way for files, pipes,
+ * compressed packs and inputs. A mapped one would cost half as much, but ends the
+ * program when somebody makes the file shorter meanwhile.
+ */
+#include "trace/pack/unpack.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/utf8.h"
+
+/* Read and summed while it is in the cache; a multiple of SS_CHECKSUM_BLOCK. */
+#define CHUNK_BYTES ((size_t)256 << 10)
+
+/* Where the length of the file is not known, blocks grow with what is really there. */
+#define BLOCK_BYTES_FIRST ((size_t)4 << 20)
+
+/* 1 TB, and above all rows that 32 bits number. */
+#define PART_BYTES_MAX ((uint64_t)1 << 40)
+
+struct unpacking {
+	struct ss_source *source;
+	const struct ss_load_options *options;
+	struct ss_memory *memory;
+	struct ss_pack_header header;
+	struct ss_pack_entry table[SS_PARTS];
+	struct ss_unpacked parts[SS_PARTS];
+	uint64_t at; /* bytes read so far */
+};
+
+enum ss_status ss_unpack_fail(struct ss_error *err, const char *format, ...)
+{
+	char what[128];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(what, sizeof(what), format, values);
+	va_end(values);
+	return ss_fail(err, SS_ERR_FORMAT, "the packed trace is damaged: %s; pack it again", what);
+}
+
+static enum ss_status read_exactly(struct unpacking *unpacking, void *buffer, size_t bytes,
+				   struct ss_error *err)
+{
+	size_t got;
+
+	SS_TRY(ss_source_fill(unpacking->source, buffer, bytes, &got, err));
+	unpacking->at += got;
+	return got == bytes ? SS_OK : ss_unpack_fail(err, "it ends in the middle");
+}
+
+/* --- header and table ---------------------------------------------------------- */
+
+static enum ss_status check_header(const struct ss_pack_header *header, struct ss_error *err)
+{
+	if (memcmp(header->magic, SS_PACK_MAGIC, SS_PACK_MAGIC_BYTES) != 0)
+		return ss_fail(err, SS_ERR_FORMAT, "not a packed trace");
+	if (header->version != SS_PACK_VERSION || header->layout != ss_pack_layout() ||
+	    header->part_count != SS_PARTS)
+		return ss_fail(err, SS_ERR_FORMAT,
+			       "packed by another version of stepscope (form %u, this one reads "
+			       "form %u): pack it again",
+			       header->version, SS_PACK_VERSION);
+	return SS_OK;
+}
+
+static enum ss_status check_table(const struct unpacking *unpacking, struct ss_error *err)
+{
+	uint64_t at = sizeof(unpacking->header) + sizeof(unpacking->table);
+
+	for (uint32_t i = 0; i < SS_PARTS; i++) {
+		const struct ss_pack_entry *entry = &unpacking->table[i];
+
+		at = (at + SS_PACK_ALIGN - 1) / SS_PACK_ALIGN * SS_PACK_ALIGN;
+		if (entry->part != i || entry->item_bytes != ss_pack_parts[i].item_bytes ||
+		    entry->offset != at || entry->bytes > PART_BYTES_MAX ||
+		    entry->bytes > SIZE_MAX / 2 || entry->bytes % entry->item_bytes != 0 ||
+		    entry->bytes / entry->item_bytes >= SS_NO_ROW - 1)
+			return ss_unpack_fail(err, "its table of parts is not whole");
+		at += entry->bytes;
+	}
+	return at == unpacking->header.pack_bytes ? SS_OK
+						  : ss_unpack_fail(err, "its length is wrong");
+}
+
+static enum ss_status read_head(struct unpacking *unpacking, struct ss_error *err)
+{
+	struct ss_pack_header *header = &unpacking->header;
+	struct ss_checksum sum;
+	uint64_t wanted;
+
+	if (!SS_PACK_FITS)
+		return ss_fail(err, SS_ERR_MISSING, "packs need a little-endian machine");
+	SS_TRY(read_exactly(unpacking, header, sizeof(*header), err));
+	SS_TRY(check_header(header, err));
+	SS_TRY(read_exactly(unpacking, unpacking->table, sizeof(unpacking->table), err));
+	wanted = header->checksum;
+	header->checksum = 0;
+	ss_checksum_init(&sum);
+	ss_checksum_add(&sum, header, sizeof(*header));
+	ss_checksum_add(&sum, unpacking->table, sizeof(unpacking->table));
+	if (ss_checksum_end(&sum) != wanted)
+		return ss_unpack_fail(err, "the checksum of its table is wrong");
+	return check_table(unpacking, err);
+}
+
+/* --- parts ----------------------------------------------------------------------- */
+
+static enum ss_status grow_part(struct unpacking *unpacking, struct ss_unpacked *part, size_t bytes,
+				struct ss_error *err)
+{
+	size_t known = (size_t)unpacking->source->total_bytes, wanted;
+	void *moved;
+
+	if (bytes <= part->capacity)
+		return SS_OK;
+	wanted = part->capacity ? part->capacity * 2
+				: (known > BLOCK_BYTES_FIRST ? known : BLOCK_BYTES_FIRST);
+	if (wanted > part->bytes)
+		wanted = (size_t)part->bytes;
+	moved = ss_memory_resize(unpacking->memory, part->data, part->capacity, wanted);
+	if (!moved)
+		return ss_fail_memory(err, "the events of this trace");
+	ss_memory_touch((char *)moved + part->capacity, wanted - part->capacity);
+	part->data = moved;
+	part->capacity = wanted;
+	return SS_OK;
+}
+
+static enum ss_status tell(const struct unpacking *unpacking, struct ss_error *err)
+{
+	const struct ss_load_options *options = unpacking->options;
+	const struct ss_source *source = unpacking->source;
+
+	if (options && options->progress &&
+	    !options->progress(options->progress_context, source->done_bytes, source->total_bytes,
+			       0))
+		return ss_fail(err, SS_ERR_STOPPED, "stopped");
+	return SS_OK;
+}
+
+static enum ss_status read_part(struct unpacking *unpacking, uint32_t index, struct ss_error *err)
+{
+	const struct ss_pack_entry *entry = &unpacking->table[index];
+	struct ss_unpacked *part = &unpacking->parts[index];
+	char gap[SS_PACK_ALIGN];
+	struct ss_checksum sum;
+
+	SS_TRY(read_exactly(unpacking, gap, (size_t)(entry->offset - unpacking->at), err));
+	part->bytes = entry->bytes;
+	part->count = (uint32_t)(entry->bytes / entry->item_bytes);
+	ss_checksum_init(&sum);
+	for (size_t done = 0; done < part->bytes;) {
+		size_t left = (size_t)part->bytes - done;
+		size_t chunk = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+
+		SS_TRY(grow_part(unpacking, part, done + chunk, err));
+		SS_TRY(read_exactly(unpacking, (char *)part->data + done, chunk, err));
+		ss_checksum_add(&sum, (char *)part->data + done, chunk);
+		SS_TRY(tell(unpacking, err));
+		done += chunk;
+	}
+	if (ss_checksum_end(&sum) != entry->checksum)
+		return ss_unpack_fail(err, "the checksum of '%s' is wrong",
+				      ss_pack_parts[index].name);
+	return SS_OK;
+}
+
+static enum ss_status read_parts(struct unpacking *unpacking, struct ss_error *err)
+{
+	char more;
+	size_t got;
+
+	for (uint32_t i = 0; i < SS_PARTS; i++)
+		SS_TRY(read_part(unpacking, i, err));
+	SS_TRY(ss_source_fill(unpacking->source, &more, 1, &got, err));
+	return got ? ss_unpack_fail(err, "it goes on after its end") : SS_OK;
+}
+
+static void release_parts(struct unpacking *unpacking)
+{
+	for (uint32_t i = 0; i < SS_PARTS; i++)
+		ss_memory_free(unpacking->memory, unpacking->parts[i].data,
+			       unpacking->parts[i].capacity);
+}
+
+/* --- the whole ------------------------------------------------------------------- */
+
+enum ss_status ss_pack_is_next(struct ss_source *source, bool *out, struct ss_error *err)
+{
+	const char *next;
+	size_t length;
+
+	SS_TRY(ss_source_peek(source, &next, &length, err));
+	*out = length >= SS_PACK_MAGIC_BYTES &&
+	       memcmp(next, SS_PACK_MAGIC, SS_PACK_MAGIC_BYTES) == 0;
+	return SS_OK;
+}
+
+/* The name of the origin as it can be shown. */
+static enum ss_status set_origin(const struct unpacking *unpacking, struct ss_trace *trace,
+				 struct ss_error *err)
+{
+	const struct ss_unpacked *part = &unpacking->parts[SS_PART_ORIGIN];
+	char *shown;
+
+	if (part->bytes >= SS_PACK_NAME_BYTES ||
+	    (part->bytes && memchr(part->data, 0, part->count)))
+		return ss_unpack_fail(err, "the name of its origin cannot be one");
+	shown = ss_arena_alloc(&trace->arena, 3 * (size_t)part->bytes + 1, 1);
+	if (!shown)
+		return ss_fail_memory(err, "a trace");
+	ss_utf8_mend(part->data ? part->data : "", (size_t)part->bytes, shown);
+	trace->packed_of = shown;
+	trace->disk_bytes = unpacking->header.disk_bytes;
+	return SS_OK;
+}
+
+enum ss_status ss_unpack(struct ss_source *source, const struct ss_load_options *options,
+			 struct ss_trace *out, struct ss_error *err)
+{
+	struct unpacking unpacking = { .source = source,
+				       .options = options,
+				       .memory = out->memory };
+	enum ss_status status = read_head(&unpacking, err);
+
+	if (status == SS_OK)
+		status = read_parts(&unpacking, err);
+	if (status == SS_OK)
+		status = set_origin(&unpacking, out, err);
+	if (status == SS_OK)
+		status = ss_unpack_trace(unpacking.parts, options->threads, out, err);
+	release_parts(&unpacking);
+	return status;
+}
+
+enum ss_status ss_unpack_origin(const char *path, struct ss_memory *memory,
+				struct ss_pack_origin *out, struct ss_error *err)
+{
+	struct unpacking unpacking = { .memory = memory };
+	const struct ss_unpacked *part = &unpacking.parts[SS_PART_ORIGIN];
+	enum ss_status status = ss_source_open(path, memory, &unpacking.source, err);
+
+	*out = (struct ss_pack_origin){ 0 };
+	if (status == SS_OK)
+		status = read_head(&unpacking, err);
+	if (status == SS_OK)
+		status = read_part(&unpacking, SS_PART_ORIGIN, err);
+	if (status == SS_OK && part->bytes >= sizeof(out->name))
+		status = ss_unpack_fail(err, "the name of its origin cannot be one");
+	if (status == SS_OK && part->bytes)
+		memcpy(out->name, part->data, part->count);
+	out->disk_bytes = unpacking.header.disk_bytes;
+	release_parts(&unpacking);
+	ss_source_close(unpacking.source);
+	return status;
+}

@@ -1,0 +1,345 @@
+/*
+ * unpack_check.c - what must hold in a trace, checked in passes over the columns.
+ *
+ * The loader of JSON makes only traces that pass; a pack can be anybody's. What is
+ * not checked here is either found again (unpack_trace.c) or a figure that is only
+ * shown.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "read/number.h"
+#include "trace/pack/unpack.h"
+
+/* Counts above this are no counts: files of 256 TB. Sums over all ranks still fit. */
+#define COUNT_MAX ((uint64_t)1 << 48)
+
+/* Times relative to the origin lie this far apart at most: SS_TIME_NS_MAX both ways. */
+#define SPAN_NS_MAX (2 * SS_TIME_NS_MAX)
+
+static bool is_ns(int64_t ns)
+{
+	return ns >= -SS_TIME_NS_MAX && ns <= SS_TIME_NS_MAX;
+}
+
+/* --- slices -------------------------------------------------------------------- */
+
+/* What rows of each kind may have. */
+struct limits {
+	uint8_t classes[256]; /* bit per class of tracks that such a row is on; 0: no kind */
+	uint32_t args[256];   /* records of arguments */
+	bool categories[256];
+};
+
+static void find_limits(const struct ss_trace *trace, struct limits *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (int kind = 0; kind < SS_KIND_COUNT; kind++)
+		out->classes[kind] = (uint8_t)(1u << ss_kind_track((enum ss_kind)kind));
+	/* the profiler's own marks are on its own track */
+	out->classes[SS_KIND_INSTANT] |= 1u << SS_TRACK_PROFILER;
+	out->args[SS_KIND_OP] = out->args[SS_KIND_ANNOTATION] = trace->op_args.count;
+	out->args[SS_KIND_KERNEL] = out->args[SS_KIND_COMM_KERNEL] = trace->kernel_args.count;
+	out->args[SS_KIND_RUNTIME] = out->args[SS_KIND_DRIVER] = trace->kernel_args.count;
+	out->args[SS_KIND_MEMCPY] = out->args[SS_KIND_MEMSET] = trace->copy_args.count;
+	for (uint32_t i = 0; i < trace->category_count; i++)
+		out->categories[i] = true;
+	out->categories[SS_CATEGORIES_MAX - 1] = true;
+}
+
+/* Numbers of names, categories and arguments, and kinds that belong on the track. */
+static bool numbers_hold(const struct ss_trace *trace, const struct limits *limits,
+			 const struct ss_track *track)
+{
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t end = track->first_row + track->row_count;
+	unsigned bad = 0;
+
+	for (uint32_t row = track->first_row; row < end; row++) {
+		uint8_t kind = slices->kind[row];
+
+		bad |= !(limits->classes[kind] >> track->class & 1);
+		bad |= slices->name[row] >= trace->names.count;
+		bad |= !limits->categories[slices->category[row]];
+		/* SS_NO_ARGS + 1 is 0 */
+		bad |= slices->args[row] + 1 > limits->args[kind];
+	}
+	return !bad;
+}
+
+/*
+ * In order, not negative, no longer than a slice can be, and inside of the span; a moment may
+ * lie outside of it.
+ */
+static bool times_hold(const struct ss_trace *trace, const struct ss_track *track)
+{
+	const struct ss_slices *slices = &trace->slices;
+	uint32_t end = track->first_row + track->row_count;
+	int64_t last_start = INT64_MIN, last_dur = 0;
+	unsigned bad = 0;
+
+	for (uint32_t row = track->first_row; row < end; row++) {
+		int64_t start = slices->start_ns[row], dur = slices->dur_ns[row];
+		bool is_moment = slices->kind[row] == SS_KIND_INSTANT;
+		int64_t from = is_moment ? -SPAN_NS_MAX : 0;
+		int64_t to = is_moment ? SPAN_NS_MAX : trace->span_ns;
+
+		bad |= start < from || start > to || dur < 0 || dur > SS_SLICE_NS_MAX;
+		/* the difference fits only where the first two hold; as unsigned it is harmless */
+		bad |= !is_moment && (uint64_t)dur > (uint64_t)to - (uint64_t)start;
+		bad |= start < last_start || (start == last_start && dur > last_dur);
+		last_start = start;
+		last_dur = dur;
+	}
+	return !bad;
+}
+
+/* A device event's launch is a call; a backward operator's forward is an operator. */
+static bool links_hold(const struct ss_trace *trace)
+{
+	const struct ss_slices *slices = &trace->slices;
+	unsigned bad = 0;
+
+	for (uint32_t row = 0; row < slices->count; row++) {
+		uint32_t link = slices->link[row];
+		uint8_t kind = slices->kind[row], other;
+
+		if (link == SS_NO_ROW)
+			continue;
+		if (link >= trace->device_from)
+			return false;
+		other = slices->kind[link];
+		bad |= ss_kind_on_device(kind)
+			       ? !ss_kind_is_call(other)
+			       : (kind != SS_KIND_OP && kind != SS_KIND_ANNOTATION) ||
+					 (other != SS_KIND_OP && other != SS_KIND_ANNOTATION);
+	}
+	return !bad;
+}
+
+static enum ss_status check_slices(const struct ss_trace *trace, struct ss_error *err)
+{
+	struct limits limits;
+
+	find_limits(trace, &limits);
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+
+		if (!numbers_hold(trace, &limits, track))
+			return ss_unpack_fail(err, "an event of track %u has a number of nothing",
+					      i);
+		if (!times_hold(trace, track))
+			return ss_unpack_fail(err, "times of track %u are not in order", i);
+	}
+	return links_hold(trace) ? SS_OK : ss_unpack_fail(err, "a link leads nowhere");
+}
+
+/* --- what stands beside them ---------------------------------------------------- */
+
+static bool texts_hold(const struct ss_trace *trace, const void *ids, uint32_t count)
+{
+	const char *at = ids;
+	uint32_t id, most = 0;
+
+	for (uint32_t i = 0; i < count; i++, at += sizeof(id)) {
+		memcpy(&id, at, sizeof(id));
+		most = id > most ? id : most;
+	}
+	return most < trace->texts.count;
+}
+
+static bool is_number(double value)
+{
+	return isnan(value) || isfinite(value);
+}
+
+static bool records_hold(const struct ss_trace *trace)
+{
+	for (uint32_t i = 0; i < trace->op_args.count; i++)
+		if (!texts_hold(trace, ss_records_at(&trace->op_args, i), SS_OP_ARGS_TEXTS))
+			return false;
+	for (uint32_t i = 0; i < trace->comm_args.count; i++)
+		if (!texts_hold(trace, ss_records_at(&trace->comm_args, i), SS_COMM_ARGS_TEXTS))
+			return false;
+	for (uint32_t i = 0; i < trace->kernel_args.count; i++) {
+		const struct ss_kernel_args *args = ss_records_at(&trace->kernel_args, i);
+
+		if (!is_number(args->blocks_per_sm) || !is_number(args->warps_per_sm) ||
+		    !is_number(args->occupancy_percent))
+			return false;
+	}
+	return true;
+}
+
+/* Rows ascend and are there; `kinds` is a bit for each kind that has such a companion. */
+static bool row_holds(const struct ss_trace *trace, uint32_t row, const uint32_t *before,
+		      uint32_t kinds)
+{
+	return row < trace->slices.count && (!before || *before < row) &&
+	       kinds >> trace->slices.kind[row] & 1;
+}
+
+static bool companions_hold(const struct ss_trace *trace)
+{
+	const uint32_t ops = 1u << SS_KIND_OP | 1u << SS_KIND_ANNOTATION, all = UINT32_MAX;
+
+	for (uint32_t i = 0; i < trace->comm_count; i++)
+		if (!row_holds(trace, trace->comms[i].row, i ? &trace->comms[i - 1].row : NULL,
+			       all) ||
+		    trace->comms[i].args >= trace->comm_args.count)
+			return false;
+	for (uint32_t i = 0; i < trace->sequence_count; i++)
+		if (!row_holds(trace, trace->sequences[i].row,
+			       i ? &trace->sequences[i - 1].row : NULL, ops) ||
+		    trace->sequences[i].sequence < 0)
+			return false;
+	for (uint32_t i = 0; i < trace->sync_count; i++)
+		if (!row_holds(trace, trace->syncs[i].row, i ? &trace->syncs[i - 1].row : NULL,
+			       1u << SS_KIND_SYNC))
+			return false;
+	for (uint32_t i = 0; i < trace->other_count; i++)
+		if (!row_holds(trace, trace->others[i].row, i ? &trace->others[i - 1].row : NULL,
+			       all) ||
+		    trace->others[i].text >= trace->texts.count)
+			return false;
+	for (uint32_t i = 0; i < trace->counter_count; i++)
+		if (trace->counters[i].name >= trace->names.count ||
+		    trace->counters[i].series >= trace->texts.count ||
+		    !is_number(trace->counters[i].value) ||
+		    trace->counters[i].start_ns < -SPAN_NS_MAX ||
+		    trace->counters[i].start_ns > SPAN_NS_MAX)
+			return false;
+	return true;
+}
+
+/* In the order of time, and on threads. */
+static bool allocations_hold(const struct ss_trace *trace)
+{
+	const struct ss_allocations *rows = &trace->allocations;
+
+	for (uint32_t i = 0; i < rows->count; i++)
+		if (rows->start_ns[i] < (i ? rows->start_ns[i - 1] : 0) ||
+		    rows->start_ns[i] > trace->span_ns || rows->track[i] >= trace->track_count ||
+		    trace->tracks[rows->track[i]].class != SS_TRACK_HOST ||
+		    rows->out_of_memory[i] > 1)
+			return false;
+	return true;
+}
+
+static bool steps_hold(const struct ss_trace *trace)
+{
+	const struct ss_steps *steps = &trace->steps;
+
+	for (uint32_t i = 0; i < steps->count; i++) {
+		const struct ss_step *step = &steps->items[i], *before = i ? step - 1 : NULL;
+
+		if (step->name >= trace->names.count || step->start_ns > step->end_ns ||
+		    step->host_start_ns > step->host_end_ns || step->start_ns < 0 ||
+		    step->host_start_ns < 0 || step->end_ns > trace->span_ns ||
+		    step->host_end_ns > trace->span_ns || step->device_events > trace->slices.count)
+			return false;
+		if (before && (before->end_ns > step->start_ns ||
+			       before->host_start_ns > step->host_start_ns))
+			return false;
+	}
+	return (steps->anchor == SS_STEPS_NONE) == !steps->count;
+}
+
+static int compare(int64_t a, int64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* By class, process and thread, as sort.c has them, and no two are the same. */
+static bool tracks_hold(const struct ss_trace *trace)
+{
+	for (uint32_t i = 1; i < trace->track_count; i++) {
+		const struct ss_track *a = &trace->tracks[i - 1], *b = &trace->tracks[i];
+		int order = compare(a->class, b->class);
+
+		if (!order)
+			order = strcmp(ss_strings_text(&trace->texts, a->pid_text),
+				       ss_strings_text(&trace->texts, b->pid_text));
+		if (!order)
+			order = compare(a->pid, b->pid);
+		if (!order)
+			order = strcmp(ss_strings_text(&trace->texts, a->tid_text),
+				       ss_strings_text(&trace->texts, b->tid_text));
+		if (!order)
+			order = compare(a->tid, b->tid);
+		if (order >= 0)
+			return false;
+	}
+	return true;
+}
+
+static bool info_holds(const struct ss_trace *trace)
+{
+	const struct ss_trace_info *info = &trace->info;
+	const uint32_t texts[] = { info->backend,  info->host,       info->nccl_version,
+				   info->trace_id, info->trace_name, info->first_warning };
+
+	if (!texts_hold(trace, texts, SS_COUNT(texts)))
+		return false;
+	for (uint32_t i = 0; i < info->device_count; i++)
+		if (info->devices[i].name >= trace->texts.count)
+			return false;
+	for (uint32_t i = 0; i < info->group_rows; i++)
+		if (!texts_hold(trace, &info->groups[i], 4))
+			return false;
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+		const uint32_t ids[] = { track->pid_text, track->tid_text, track->name,
+					 track->process };
+
+		if (!texts_hold(trace, ids, SS_COUNT(ids)))
+			return false;
+	}
+	return true;
+}
+
+static bool counts_hold(const struct ss_trace *trace)
+{
+	const uint64_t counts[] = { trace->event_count, trace->file_bytes, trace->disk_bytes,
+				    trace->fwdbwd_links, trace->info.writer_notes };
+	uint64_t phases = 0, most = 0;
+
+	for (size_t i = 0; i < SS_COUNT(counts); i++)
+		most = counts[i] > most ? counts[i] : most;
+	for (uint32_t i = 0; i < SS_CATEGORIES_MAX; i++)
+		most = trace->category_events[i] > most ? trace->category_events[i] : most;
+	for (int odd = 0; odd < SS_ODD_COUNT; odd++) {
+		const struct ss_quality_row *row = &trace->quality.rows[odd];
+
+		most = row->count > most ? row->count : most;
+		if (row->first_byte < -1 || row->amount_ns < -1)
+			return false;
+	}
+	for (size_t i = 0; i < SS_COUNT(trace->phase_events); i++) {
+		if (trace->phase_events[i] > COUNT_MAX)
+			return false;
+		phases += trace->phase_events[i];
+	}
+	return most <= COUNT_MAX && phases <= trace->event_count &&
+	       trace->slices.count <= trace->event_count;
+}
+
+enum ss_status ss_unpack_check(const struct ss_trace *trace, struct ss_error *err)
+{
+	if (!is_ns(trace->origin_ns) || trace->span_ns < 0 || trace->span_ns > SPAN_NS_MAX)
+		return ss_unpack_fail(err, "its times cannot be");
+	SS_TRY(check_slices(trace, err));
+	if (!records_hold(trace))
+		return ss_unpack_fail(err, "an argument has a number of nothing");
+	if (!companions_hold(trace))
+		return ss_unpack_fail(err, "an argument belongs to no event");
+	if (!allocations_hold(trace))
+		return ss_unpack_fail(err, "allocations are not in order");
+	if (!steps_hold(trace))
+		return ss_unpack_fail(err, "steps are not in order");
+	if (!info_holds(trace) || !counts_hold(trace))
+		return ss_unpack_fail(err, "what it says of itself cannot be");
+	if (!tracks_hold(trace))
+		return ss_unpack_fail(err, "tracks are not in order");
+	return SS_OK;
+}
