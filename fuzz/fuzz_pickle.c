@@ -91,7 +91,7 @@ static enum ss_status load(const uint8_t *data, size_t size, bool slowly, struct
 	struct ss_error err = { 0 };
 	struct ss_snapshot snapshot;
 	struct ss_history history;
-	struct ss_spots spots;
+	struct ss_stack_places spots;
 	enum ss_status status;
 
 	status = ss_source_open_any_memory(data, size, memory, &slow.inner, &err);
@@ -106,9 +106,9 @@ static enum ss_status load(const uint8_t *data, size_t size, bool slowly, struct
 		status = ss_history_init(&history, &snapshot, memory, &err);
 		if (status == SS_OK) {
 			check_history(&history);
-			status = ss_spots_init(&spots, &snapshot, memory, &err);
+			status = ss_stack_places_init(&spots, &snapshot, memory, &err);
 			if (status == SS_OK)
-				ss_spots_release(&spots);
+				ss_stack_places_release(&spots);
 			ss_history_release(&history);
 		}
 		ss_snapshot_release(&snapshot);

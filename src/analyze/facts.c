@@ -3,104 +3,102 @@
  */
 #include "analyze/facts.h"
 
-void ss_bricks_init(struct ss_bricks *bricks, const struct ss_trace *trace,
-		    struct ss_memory *memory)
+void ss_facts_init(struct ss_facts *facts, const struct ss_trace *trace, struct ss_memory *memory)
 {
-	*bricks = (struct ss_bricks){ .trace = trace, .memory = memory };
+	*facts = (struct ss_facts){ .trace = trace, .memory = memory };
 }
 
-void ss_bricks_release(struct ss_bricks *bricks)
+void ss_facts_release(struct ss_facts *facts)
 {
-	ss_training_release(&bricks->training);
-	ss_phases_release(&bricks->phases);
-	ss_idle_release(&bricks->idle);
-	ss_allocs_release(&bricks->allocs);
-	ss_op_runs_release(&bricks->op_runs);
-	ss_works_release(&bricks->works);
-	ss_places_release(&bricks->places);
-	ss_ops_release(&bricks->ops);
-	*bricks = (struct ss_bricks){ 0 };
+	ss_training_release(&facts->training);
+	ss_phases_release(&facts->phases);
+	ss_idle_release(&facts->idle);
+	ss_allocs_release(&facts->allocs);
+	ss_op_runs_release(&facts->op_runs);
+	ss_works_release(&facts->works);
+	ss_places_release(&facts->places);
+	ss_ops_release(&facts->ops);
+	*facts = (struct ss_facts){ 0 };
 }
 
-enum ss_status ss_bricks_ops(struct ss_bricks *bricks, const struct ss_ops **out,
-			     struct ss_error *err)
+enum ss_status ss_facts_ops(struct ss_facts *facts, const struct ss_ops **out, struct ss_error *err)
 {
-	*out = &bricks->ops;
-	if (bricks->ops.trace)
+	*out = &facts->ops;
+	if (facts->ops.trace)
 		return SS_OK;
-	return ss_ops_init(&bricks->ops, bricks->trace, bricks->memory, err);
+	return ss_ops_init(&facts->ops, facts->trace, facts->memory, err);
 }
 
-enum ss_status ss_bricks_places(struct ss_bricks *bricks, const struct ss_places **out,
-				struct ss_error *err)
-{
-	*out = &bricks->places;
-	if (bricks->places.trace)
-		return SS_OK;
-	return ss_places_init(&bricks->places, bricks->trace, bricks->memory, err);
-}
-
-enum ss_status ss_bricks_works(struct ss_bricks *bricks, const struct ss_works **out,
+enum ss_status ss_facts_places(struct ss_facts *facts, const struct ss_places **out,
 			       struct ss_error *err)
+{
+	*out = &facts->places;
+	if (facts->places.trace)
+		return SS_OK;
+	return ss_places_init(&facts->places, facts->trace, facts->memory, err);
+}
+
+enum ss_status ss_facts_works(struct ss_facts *facts, const struct ss_works **out,
+			      struct ss_error *err)
 {
 	const struct ss_ops *ops;
 
-	*out = &bricks->works;
-	if (bricks->works.ops)
+	*out = &facts->works;
+	if (facts->works.ops)
 		return SS_OK;
-	SS_TRY(ss_bricks_ops(bricks, &ops, err));
-	return ss_works_init(&bricks->works, ops, bricks->memory, err);
+	SS_TRY(ss_facts_ops(facts, &ops, err));
+	return ss_works_init(&facts->works, ops, facts->memory, err);
 }
 
-enum ss_status ss_bricks_op_runs(struct ss_bricks *bricks, const struct ss_op_runs **out,
-				 struct ss_error *err)
+enum ss_status ss_facts_op_runs(struct ss_facts *facts, const struct ss_op_runs **out,
+				struct ss_error *err)
 {
 	const struct ss_works *works;
 
-	*out = &bricks->op_runs;
-	if (bricks->op_runs.ops)
+	*out = &facts->op_runs;
+	if (facts->op_runs.ops)
 		return SS_OK;
-	SS_TRY(ss_bricks_works(bricks, &works, err));
-	return ss_op_runs_init(&bricks->op_runs, &bricks->ops, works, bricks->memory, err);
+	SS_TRY(ss_facts_works(facts, &works, err));
+	return ss_op_runs_init(&facts->op_runs, &facts->ops, works, facts->memory, err);
 }
 
-enum ss_status ss_bricks_allocs(struct ss_bricks *bricks, const struct ss_allocs **out,
-				struct ss_error *err)
+enum ss_status ss_facts_allocs(struct ss_facts *facts, const struct ss_allocs **out,
+			       struct ss_error *err)
 {
-	*out = &bricks->allocs;
-	if (bricks->allocs.trace)
+	*out = &facts->allocs;
+	if (facts->allocs.trace)
 		return SS_OK;
-	return ss_allocs_init(&bricks->allocs, bricks->trace, bricks->memory, err);
+	return ss_allocs_init(&facts->allocs, facts->trace, facts->memory, err);
 }
 
-enum ss_status ss_bricks_idle(struct ss_bricks *bricks, const struct ss_idle **out,
-			      struct ss_error *err)
+enum ss_status ss_facts_idle(struct ss_facts *facts, const struct ss_idle **out,
+			     struct ss_error *err)
 {
-	*out = &bricks->idle;
-	if (bricks->idle.trace)
+	*out = &facts->idle;
+	if (facts->idle.trace)
 		return SS_OK;
-	return ss_idle_init(&bricks->idle, bricks->trace, bricks->memory, err);
+	return ss_idle_init(&facts->idle, facts->trace, facts->memory, err);
 }
 
-enum ss_status ss_bricks_phases(struct ss_bricks *bricks, const struct ss_phases **out,
-				struct ss_error *err)
+enum ss_status ss_facts_phases(struct ss_facts *facts, const struct ss_phases **out,
+			       struct ss_error *err)
 {
-	*out = &bricks->phases;
-	if (bricks->phases.trace)
+	*out = &facts->phases;
+	if (facts->phases.trace)
 		return SS_OK;
-	return ss_phases_init(&bricks->phases, bricks->trace, bricks->memory, err);
+	return ss_phases_init(&facts->phases, facts->trace, facts->memory, err);
 }
 
-enum ss_status ss_bricks_training(struct ss_bricks *bricks, const struct ss_training **out,
-				  struct ss_error *err)
+enum ss_status ss_facts_training(struct ss_facts *facts, const struct ss_training **out,
+				 struct ss_error *err)
 {
 	const struct ss_phases *phases;
 	const struct ss_places *places;
 
-	*out = &bricks->training;
-	if (bricks->training.trace)
+	*out = &facts->training;
+	if (facts->training.trace)
 		return SS_OK;
-	SS_TRY(ss_bricks_phases(bricks, &phases, err));
-	SS_TRY(ss_bricks_places(bricks, &places, err));
-	return ss_training_init(&bricks->training, phases, places, bricks->memory, err);
+	SS_TRY(ss_facts_phases(facts, &phases, err));
+	SS_TRY(ss_facts_places(facts, &places, err));
+	return ss_training_init(&facts->training, phases, places, facts->memory, err);
 }

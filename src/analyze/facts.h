@@ -18,7 +18,7 @@
 #include "analyze/work/work.h"
 
 /* Those without a trace are not made yet. */
-struct ss_bricks {
+struct ss_facts {
 	const struct ss_trace *trace;
 	struct ss_memory *memory;
 	struct ss_ops ops;
@@ -32,34 +32,33 @@ struct ss_bricks {
 };
 
 /* The trace may be NULL as long as nothing is asked for. */
-void ss_bricks_init(struct ss_bricks *bricks, const struct ss_trace *trace,
-		    struct ss_memory *memory);
-void ss_bricks_release(struct ss_bricks *bricks);
+void ss_facts_init(struct ss_facts *facts, const struct ss_trace *trace, struct ss_memory *memory);
+void ss_facts_release(struct ss_facts *facts);
 
-/* What they lend stays until the bricks are released. */
+/* What they lend stays until the facts are released. */
 SS_MUST_USE
-enum ss_status ss_bricks_ops(struct ss_bricks *bricks, const struct ss_ops **out,
-			     struct ss_error *err);
+enum ss_status ss_facts_ops(struct ss_facts *facts, const struct ss_ops **out,
+			    struct ss_error *err);
 SS_MUST_USE
-enum ss_status ss_bricks_places(struct ss_bricks *bricks, const struct ss_places **out,
-				struct ss_error *err);
-SS_MUST_USE
-enum ss_status ss_bricks_works(struct ss_bricks *bricks, const struct ss_works **out,
+enum ss_status ss_facts_places(struct ss_facts *facts, const struct ss_places **out,
 			       struct ss_error *err);
 SS_MUST_USE
-enum ss_status ss_bricks_op_runs(struct ss_bricks *bricks, const struct ss_op_runs **out,
-				 struct ss_error *err);
-SS_MUST_USE
-enum ss_status ss_bricks_allocs(struct ss_bricks *bricks, const struct ss_allocs **out,
-				struct ss_error *err);
-SS_MUST_USE
-enum ss_status ss_bricks_idle(struct ss_bricks *bricks, const struct ss_idle **out,
+enum ss_status ss_facts_works(struct ss_facts *facts, const struct ss_works **out,
 			      struct ss_error *err);
 SS_MUST_USE
-enum ss_status ss_bricks_phases(struct ss_bricks *bricks, const struct ss_phases **out,
+enum ss_status ss_facts_op_runs(struct ss_facts *facts, const struct ss_op_runs **out,
 				struct ss_error *err);
 SS_MUST_USE
-enum ss_status ss_bricks_training(struct ss_bricks *bricks, const struct ss_training **out,
-				  struct ss_error *err);
+enum ss_status ss_facts_allocs(struct ss_facts *facts, const struct ss_allocs **out,
+			       struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_facts_idle(struct ss_facts *facts, const struct ss_idle **out,
+			     struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_facts_phases(struct ss_facts *facts, const struct ss_phases **out,
+			       struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_facts_training(struct ss_facts *facts, const struct ss_training **out,
+				 struct ss_error *err);
 
 #endif

@@ -11,13 +11,13 @@
 #include "analyze/time/roles.h"
 
 static const char *const names[] = {
-	[SS_PASS_PREFILL] = "prefill",
-	[SS_PASS_DECODE] = "decode",
-	[SS_PASS_MIXED] = "mixed",
-	[SS_PASS_UNKNOWN] = "unknown",
+	[SS_INFERENCE_PREFILL] = "prefill",
+	[SS_INFERENCE_DECODE] = "decode",
+	[SS_INFERENCE_MIXED] = "mixed",
+	[SS_INFERENCE_UNKNOWN] = "unknown",
 };
 
-const char *ss_pass_name(enum ss_pass_kind kind)
+const char *ss_inference_kind_name(enum ss_inference_kind kind)
 {
 	return names[kind];
 }
@@ -67,7 +67,7 @@ static bool read_part(const char *name, const char *mark, int64_t *requests, int
 	return *requests >= 0;
 }
 
-static void read_vllm(const char *name, struct ss_pass *out)
+static void read_vllm(const char *name, struct ss_inference_step *out)
 {
 	int64_t contexts, generations, context_tokens, generated_tokens;
 
@@ -78,41 +78,41 @@ static void read_vllm(const char *name, struct ss_pass *out)
 	out->context_tokens = context_tokens;
 	out->generated_tokens = generated_tokens;
 	if (contexts && generations)
-		out->kind = SS_PASS_MIXED;
+		out->kind = SS_INFERENCE_MIXED;
 	else if (contexts || generations)
-		out->kind = contexts ? SS_PASS_PREFILL : SS_PASS_DECODE;
+		out->kind = contexts ? SS_INFERENCE_PREFILL : SS_INFERENCE_DECODE;
 }
 
 /* "step[EXTEND bs=15 toks=15360]": by the names of SGLang's forward modes. */
-static void read_sglang(const char *name, struct ss_pass *out)
+static void read_sglang(const char *name, struct ss_inference_step *out)
 {
 	int64_t tokens = number_after(name, "toks=");
 	const char *mode = name + strlen("step[");
 
 	out->batch = number_after(name, "bs=");
 	if (strncmp(mode, "DECODE", 6) == 0) {
-		out->kind = SS_PASS_DECODE;
+		out->kind = SS_INFERENCE_DECODE;
 		/* this mode makes one token a request; drafts have modes of their own */
 		out->generated_tokens = tokens >= 0 ? tokens : out->batch;
 	} else if (strncmp(mode, "EXTEND", 6) == 0 || strncmp(mode, "PREFILL", 7) == 0) {
-		out->kind = SS_PASS_PREFILL;
+		out->kind = SS_INFERENCE_PREFILL;
 		out->context_tokens = tokens;
 	} else if (strncmp(mode, "MIXED", 5) == 0) {
 		/* of both, and their shares are not told */
-		out->kind = SS_PASS_MIXED;
+		out->kind = SS_INFERENCE_MIXED;
 	}
 }
 
-bool ss_pass_read(const char *name, struct ss_pass *out)
+bool ss_inference_step_read(const char *name, struct ss_inference_step *out)
 {
-	*out = (struct ss_pass){ .kind = SS_PASS_UNKNOWN,
-				 .batch = -1,
-				 .context_tokens = -1,
-				 .generated_tokens = -1,
-				 .kernels = -1,
-				 .graph_launches = -1,
-				 .busy_ns = -1,
-				 .gap_ns = -1 };
+	*out = (struct ss_inference_step){ .kind = SS_INFERENCE_UNKNOWN,
+					   .batch = -1,
+					   .context_tokens = -1,
+					   .generated_tokens = -1,
+					   .kernels = -1,
+					   .graph_launches = -1,
+					   .busy_ns = -1,
+					   .gap_ns = -1 };
 	if (strncmp(name, "step[", 5) == 0)
 		read_sglang(name, out);
 	else if (strncmp(name, "execute_", 8) == 0)
@@ -127,7 +127,7 @@ bool ss_pass_read(const char *name, struct ss_pass *out)
 /* Ranges of one thread are in the order of time, the outer before the inner. */
 static int by_start(const void *a, const void *b)
 {
-	const struct ss_pass *x = a, *y = b;
+	const struct ss_inference_step *x = a, *y = b;
 
 	if (x->host_start_ns != y->host_start_ns)
 		return x->host_start_ns < y->host_start_ns ? -1 : 1;
@@ -137,18 +137,19 @@ static int by_start(const void *a, const void *b)
 }
 
 /* What the outer range does not say, the inner may. */
-static void adopt(struct ss_pass *outer, const struct ss_pass *inner)
+static void adopt(struct ss_inference_step *outer, const struct ss_inference_step *inner)
 {
-	struct ss_pass whole = *inner;
+	struct ss_inference_step whole = *inner;
 
-	if (outer->kind != SS_PASS_UNKNOWN || inner->kind == SS_PASS_UNKNOWN)
+	if (outer->kind != SS_INFERENCE_UNKNOWN || inner->kind == SS_INFERENCE_UNKNOWN)
 		return;
 	whole.host_start_ns = whole.start_ns = outer->host_start_ns;
 	whole.host_end_ns = whole.end_ns = outer->host_end_ns;
 	*outer = whole;
 }
 
-static bool find_ranges(const struct ss_trace *trace, struct ss_arena *arena, struct ss_passes *out)
+static bool find_ranges(const struct ss_trace *trace, struct ss_arena *arena,
+			struct ss_inference_steps *out)
 {
 	const struct ss_slices *slices = &trace->slices;
 	uint32_t most = 0, kept = 0;
@@ -156,15 +157,17 @@ static bool find_ranges(const struct ss_trace *trace, struct ss_arena *arena, st
 	for (uint32_t row = 0; row < trace->device_from; row++)
 		most += slices->kind[row] == SS_KIND_ANNOTATION &&
 			(ss_slice_flags(trace, row) & SS_NAME_STEP_LIKE);
-	out->items = SS_ARENA_NEW(arena, struct ss_pass, (size_t)most + trace->steps.count + 1);
+	out->items = SS_ARENA_NEW(arena, struct ss_inference_step,
+				  (size_t)most + trace->steps.count + 1);
 	if (!out->items)
 		return false;
 	for (uint32_t row = 0; most && row < trace->device_from; row++) {
-		struct ss_pass *pass = &out->items[out->count];
+		struct ss_inference_step *pass = &out->items[out->count];
 
 		if (slices->kind[row] != SS_KIND_ANNOTATION ||
 		    !(ss_slice_flags(trace, row) & SS_NAME_STEP_LIKE) ||
-		    !ss_pass_read(ss_strings_text(&trace->names, slices->name[row]), pass))
+		    !ss_inference_step_read(ss_strings_text(&trace->names, slices->name[row]),
+					    pass))
 			continue;
 		pass->name = slices->name[row];
 		pass->start_ns = pass->host_start_ns = slices->start_ns[row];
@@ -198,25 +201,25 @@ static bool works_in_steps(const struct ss_phases *phases)
 }
 
 /* The profiler's steps, where operators ran and nothing was trained. */
-static enum ss_status find_steps(struct ss_bricks *bricks, struct ss_passes *out,
+static enum ss_status find_steps(struct ss_facts *facts, struct ss_inference_steps *out,
 				 struct ss_error *err)
 {
-	const struct ss_trace *trace = bricks->trace;
+	const struct ss_trace *trace = facts->trace;
 	const struct ss_phases *phases;
 	bool trains, works;
 
 	if (trace->steps.anchor != SS_STEPS_PROFILER)
 		return SS_OK;
-	SS_TRY(ss_bricks_phases(bricks, &phases, err));
+	SS_TRY(ss_facts_phases(facts, &phases, err));
 	trains = phases->has[SS_PHASE_BACKWARD] || phases->has[SS_PHASE_OPTIMIZER];
 	works = !trains && works_in_steps(phases);
 	for (uint32_t i = 0; works && i < trace->steps.count; i++) {
 		const struct ss_step *step = &trace->steps.items[i];
-		struct ss_pass *pass = &out->items[out->count];
+		struct ss_inference_step *pass = &out->items[out->count];
 
 		if (step->dropped)
 			continue;
-		(void)ss_pass_read("", pass);
+		(void)ss_inference_step_read("", pass);
 		pass->name = step->name;
 		pass->start_ns = step->start_ns;
 		pass->end_ns = step->end_ns;
@@ -229,7 +232,8 @@ static enum ss_status find_steps(struct ss_bricks *bricks, struct ss_passes *out
 
 /* --- devices ------------------------------------------------------------------ */
 
-struct ss_pass *ss_pass_at(const struct ss_passes *passes, int64_t host_ns)
+struct ss_inference_step *ss_inference_step_at(const struct ss_inference_steps *passes,
+					       int64_t host_ns)
 {
 	uint32_t low = 0, high = passes->count;
 
@@ -248,7 +252,7 @@ struct ss_pass *ss_pass_at(const struct ss_passes *passes, int64_t host_ns)
  * Counts what each step launched, extends ranges of engines by that, and parts each from
  * the one before. The profiler's steps are effective already.
  */
-static void find_work(const struct ss_trace *trace, struct ss_passes *passes)
+static void find_work(const struct ss_trace *trace, struct ss_inference_steps *passes)
 {
 	const struct ss_slices *slices = &trace->slices;
 
@@ -256,11 +260,11 @@ static void find_work(const struct ss_trace *trace, struct ss_passes *passes)
 		passes->items[i].kernels = passes->items[i].graph_launches = 0;
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++) {
 		uint32_t launch = slices->link[row];
-		struct ss_pass *pass;
+		struct ss_inference_step *pass;
 
 		if (!ss_kind_on_device(slices->kind[row]) || launch == SS_NO_ROW)
 			continue;
-		pass = ss_pass_at(passes, slices->start_ns[launch]);
+		pass = ss_inference_step_at(passes, slices->start_ns[launch]);
 		if (!pass)
 			continue;
 		pass->kernels += ss_kind_is_kernel(slices->kind[row]);
@@ -268,17 +272,17 @@ static void find_work(const struct ss_trace *trace, struct ss_passes *passes)
 			pass->end_ns = ss_slice_end(slices, row);
 	}
 	for (uint32_t row = 0; row < trace->device_from; row++) {
-		struct ss_pass *pass;
+		struct ss_inference_step *pass;
 
 		if (!ss_kind_is_call(slices->kind[row]) ||
 		    !(ss_slice_flags(trace, row) & SS_NAME_GRAPH_LAUNCH))
 			continue;
-		pass = ss_pass_at(passes, slices->start_ns[row]);
+		pass = ss_inference_step_at(passes, slices->start_ns[row]);
 		if (pass)
 			pass->graph_launches++;
 	}
 	for (uint32_t i = 1; i < passes->count; i++) {
-		struct ss_pass *pass = &passes->items[i];
+		struct ss_inference_step *pass = &passes->items[i];
 
 		if (pass->start_ns < pass[-1].end_ns)
 			pass->start_ns = pass[-1].end_ns;
@@ -309,7 +313,7 @@ static bool find_busy(const struct ss_trace *trace, struct ss_cover *busy)
 
 /* Steps and what lies between them, one after the other: gap 0, step 0, gap 1, ... */
 static bool share_busy(const struct ss_cover *busy, struct ss_arena *arena,
-		       struct ss_passes *passes)
+		       struct ss_inference_steps *passes)
 {
 	size_t size = 2 * (size_t)passes->count + 1;
 	struct ss_cover parts = { .items = SS_ARENA_NEW(arena, struct ss_interval, size) };
@@ -318,7 +322,7 @@ static bool share_busy(const struct ss_cover *busy, struct ss_arena *arena,
 	if (!parts.items || !sums)
 		return false;
 	for (uint32_t i = 0; i < passes->count; i++) {
-		const struct ss_pass *pass = &passes->items[i];
+		const struct ss_inference_step *pass = &passes->items[i];
 		int64_t before_ns = i ? pass[-1].end_ns : pass->start_ns;
 
 		parts.items[parts.count++] = (struct ss_interval){ before_ns, pass->start_ns };
@@ -326,7 +330,7 @@ static bool share_busy(const struct ss_cover *busy, struct ss_arena *arena,
 	}
 	ss_cover_share(busy, &parts, sums);
 	for (uint32_t i = 0; i < passes->count; i++) {
-		struct ss_pass *pass = &passes->items[i];
+		struct ss_inference_step *pass = &passes->items[i];
 
 		pass->busy_ns = sums[2 * (size_t)i + 1];
 		if (i)
@@ -335,18 +339,18 @@ static bool share_busy(const struct ss_cover *busy, struct ss_arena *arena,
 	return true;
 }
 
-enum ss_status ss_passes_find(struct ss_bricks *bricks, struct ss_arena *arena,
-			      struct ss_passes *out, struct ss_error *err)
+enum ss_status ss_inference_steps_find(struct ss_facts *facts, struct ss_arena *arena,
+				       struct ss_inference_steps *out, struct ss_error *err)
 {
-	const struct ss_trace *trace = bricks->trace;
+	const struct ss_trace *trace = facts->trace;
 	struct ss_cover busy;
 	bool whole = true;
 
-	*out = (struct ss_passes){ 0 };
+	*out = (struct ss_inference_steps){ 0 };
 	if (!find_ranges(trace, arena, out))
 		return ss_fail_memory(err, "the inference steps");
 	if (!out->count)
-		SS_TRY(find_steps(bricks, out, err));
+		SS_TRY(find_steps(facts, out, err));
 	if (!out->count || trace->device_from == trace->device_to)
 		return SS_OK;
 	find_work(trace, out);

@@ -49,13 +49,13 @@ static struct scope scope_of_files(const struct ss_job *job, const struct ss_cho
 }
 
 /* Of what compares ranks: steps without length are not in it. */
-static struct scope scope_of_ranks(const struct ss_many *many, const struct ss_choice *choice)
+static struct scope scope_of_ranks(const struct ss_joined *joined, const struct ss_choice *choice)
 {
 	struct scope scope = { .number = UINT32_MAX };
 
-	for (uint32_t i = 0; i < many->rank_count; i++)
-		if (choice->rank == SS_EVERY_RANK || many->ranks[i].rank == choice->rank)
-			add_rank(&scope, many->ranks[i].step_count);
+	for (uint32_t i = 0; i < joined->rank_count; i++)
+		if (choice->rank == SS_EVERY_RANK || joined->ranks[i].rank == choice->rank)
+			add_rank(&scope, joined->ranks[i].step_count);
 	return scope;
 }
 
@@ -103,7 +103,7 @@ void ss_basis_say(const struct ss_session *session, const struct ss_choice *choi
 	enum ss_basis basis = view->bases[group] ? view->bases[group] : view->basis;
 	const struct ss_job *job = &session->job;
 	struct scope scope = ss_view_of_job(view) && job->is_joined
-				     ? scope_of_ranks(&job->many, choice)
+				     ? scope_of_ranks(&job->joined, choice)
 				     : scope_of_files(job, choice);
 	const char *words;
 

@@ -49,7 +49,7 @@ static int64_t mean_step(const struct ss_digest *rank)
 static enum ss_status measure(struct ss_session *session, int64_t rank, struct ss_arena *scratch,
 			      struct run *out, struct ss_error *err)
 {
-	const struct ss_many *many = &session->job.many;
+	const struct ss_joined *joined = &session->job.joined;
 	uint32_t stepped = 0;
 	double sum = 0;
 
@@ -57,8 +57,8 @@ static enum ss_status measure(struct ss_session *session, int64_t rank, struct s
 	*out = (struct run){ .step_ns = -1, .job = &session->job };
 	if (!ss_job_doubts(&session->job, rank >= 0 ? rank : SS_EVERY_RANK, scratch, &out->doubts))
 		return ss_fail_memory(err, "what is wrong with the files");
-	for (uint32_t i = 0; i < many->rank_count; i++) {
-		const struct ss_digest *own = &many->ranks[i];
+	for (uint32_t i = 0; i < joined->rank_count; i++) {
+		const struct ss_digest *own = &joined->ranks[i];
 		const char *device = ss_strings_text(&own->texts, own->device_name);
 
 		if (rank >= 0 && own->rank != rank)
@@ -96,7 +96,7 @@ static enum ss_status add_table(struct comparison *comparison, const char *what,
 					  &comparison->scratch[i], &own[i], err);
 	if (status == SS_OK) {
 		comparison->count++;
-		if (!ss_table_versus(&own[0], &own[1], out))
+		if (!ss_table_compare(&own[0], &own[1], out))
 			status = ss_fail_memory(err, "the table");
 	}
 	ss_table_release(&own[0]);

@@ -17,7 +17,7 @@ struct merging {
 	struct ss_merged *out;
 	/* of the rank at work */
 	struct ss_redactor *redactor; /* NULL: files are copied as they are */
-	const struct ss_many *many;
+	const struct ss_joined *joined;
 	uint32_t rank;
 	int64_t zero_ns;
 };
@@ -44,19 +44,19 @@ static enum ss_status add(void *context, const char *bytes, size_t length, struc
 static int64_t align(void *context, int64_t file_ns)
 {
 	const struct merging *merging = context;
-	const struct ss_many *many = merging->many;
+	const struct ss_joined *joined = merging->joined;
 
-	file_ns = ss_moment_add(many->ranks[merging->rank].base_ns, file_ns);
-	return ss_moment_add(ss_many_align(many, merging->rank, file_ns), -merging->zero_ns);
+	file_ns = ss_moment_add(joined->ranks[merging->rank].base_ns, file_ns);
+	return ss_moment_add(ss_joined_align(joined, merging->rank, file_ns), -merging->zero_ns);
 }
 
 /* The earliest moment of all: times of the result are above 0. */
-static int64_t zero_of(const struct ss_many *many)
+static int64_t zero_of(const struct ss_joined *joined)
 {
 	int64_t zero_ns = INT64_MAX;
 
-	for (uint32_t r = 0; r < many->rank_count; r++) {
-		int64_t start_ns = ss_many_align(many, r, many->ranks[r].start_ns);
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		int64_t start_ns = ss_joined_align(joined, r, joined->ranks[r].start_ns);
 
 		zero_ns = start_ns < zero_ns ? start_ns : zero_ns;
 	}
@@ -66,7 +66,7 @@ static int64_t zero_of(const struct ss_many *many)
 static enum ss_status add_rank(struct merging *merging, bool *has_events, struct ss_memory *memory,
 			       struct ss_error *err)
 {
-	const struct ss_digest *rank = &merging->many->ranks[merging->rank];
+	const struct ss_digest *rank = &merging->joined->ranks[merging->rank];
 	struct ss_source *source = NULL;
 	bool is_pack = false;
 	char title[48];
@@ -106,7 +106,7 @@ static enum ss_status add_rank(struct merging *merging, bool *has_events, struct
 	ss_source_close(source);
 	merging->out->events += rewrite.count;
 	merging->out->broken += rewrite.broken;
-	merging->out->unaligned += merging->many->clocks[merging->rank].component != 0;
+	merging->out->unaligned += merging->joined->clocks[merging->rank].component != 0;
 	return status;
 }
 
@@ -122,7 +122,7 @@ static enum ss_status merge(struct merging *merging, bool is_cut, struct ss_memo
 	bool has_events = false;
 
 	SS_TRY(add(merging, head, sizeof(head) - 1, err));
-	for (merging->rank = 0; merging->rank < merging->many->rank_count; merging->rank++)
+	for (merging->rank = 0; merging->rank < merging->joined->rank_count; merging->rank++)
 		SS_TRY(add_rank(merging, &has_events, memory, err));
 	SS_TRY(is_cut ? add(merging, cut_tail, sizeof(cut_tail) - 1, err)
 		      : add(merging, tail, sizeof(tail) - 1, err));
@@ -139,9 +139,9 @@ enum ss_status ss_session_merge(struct ss_session *session, bool compressed,
 	*out = (struct ss_merged){ 0 };
 	SS_TRY(ss_job_join(&session->job, err));
 	merging.redactor = session->job.redactor;
-	merging.many = &session->job.many;
-	merging.zero_ns = zero_of(merging.many);
-	out->ranks = merging.many->rank_count;
+	merging.joined = &session->job.joined;
+	merging.zero_ns = zero_of(merging.joined);
+	out->ranks = merging.joined->rank_count;
 	if (compressed)
 		status = ss_gzip_writer_open(&session->memory, put, &merging, &merging.gzip, err);
 	if (status == SS_OK)

@@ -8,7 +8,7 @@
 static struct ss_graph *graphs_of(const struct ss_job *job, struct ss_arena *arena)
 {
 	struct ss_graph *graphs = SS_ARENA_NEW(arena, struct ss_graph,
-					       (size_t)job->many.rank_count + 1);
+					       (size_t)job->joined.rank_count + 1);
 
 	for (uint32_t i = 0; graphs && i < job->file_count; i++) {
 		const struct ss_job_file *file = &job->files[i];
@@ -44,7 +44,7 @@ static enum ss_status join(struct ss_session *session, struct lent *lent, struct
 	if (!graphs)
 		return ss_fail_memory(err, "the ranks of the job");
 	lent->replay = &lent->own;
-	return ss_replay_init(&lent->own, graphs, job->many.rank_count, &job->many, job->memory,
+	return ss_replay_init(&lent->own, graphs, job->joined.rank_count, &job->joined, job->memory,
 			      err);
 }
 

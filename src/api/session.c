@@ -114,7 +114,7 @@ void ss_session_close(struct ss_session *session)
 	ss_shown_path_release(&session->path);
 	ss_diagnosis_release(&session->diagnosis);
 	ss_timeline_release(&session->timeline);
-	ss_bricks_release(&session->bricks);
+	ss_facts_release(&session->facts);
 	ss_job_close(&session->job);
 	session_free(session);
 }
@@ -189,18 +189,18 @@ static enum ss_status run_part(const struct ss_view *view, const struct ss_choic
 	struct ss_subject part = *subject;
 	struct ss_selection selection;
 	struct ss_trace selected;
-	struct ss_bricks bricks;
+	struct ss_facts facts;
 	enum ss_status status;
 
 	if (!ss_choice_select(choice, subject->trace, &selection))
 		return SS_OK;
 	selection.by_moment = view->by_moment;
 	SS_TRY(ss_trace_select(subject->trace, &selection, out->arena->memory, &selected, err));
-	ss_bricks_init(&bricks, &selected, out->arena->memory);
+	ss_facts_init(&facts, &selected, out->arena->memory);
 	part.trace = &selected;
-	part.bricks = &bricks;
+	part.facts = &facts;
 	status = view->run(&part, out, err);
-	ss_bricks_release(&bricks);
+	ss_facts_release(&facts);
 	/* cells may lend names of the whole trace, not of its part: texts are not copied */
 	ss_trace_select_release(&selected);
 	return status;
@@ -234,10 +234,10 @@ static enum ss_status run_job_view(struct ss_session *session, const struct ss_v
 	else
 		SS_TRY(ss_job_join(job, err));
 	if (view->run_job)
-		SS_TRY(view->run_job(&job->many, group, out, err));
+		SS_TRY(view->run_job(&job->joined, group, out, err));
 	keep_rank(out, rank);
 	if (view->run_job)
-		ss_many_note(&job->many, out);
+		ss_joined_note(&job->joined, out);
 	return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
 }
 
@@ -254,14 +254,14 @@ struct part {
 	uint32_t group;
 };
 
-/* Makes the session's bricks those of the trace. */
-static struct ss_bricks *bricks_of(struct ss_session *session, const struct ss_trace *trace)
+/* Makes the session's facts those of the trace. */
+static struct ss_facts *facts_of(struct ss_session *session, const struct ss_trace *trace)
 {
-	if (session->bricks.trace != trace) {
-		ss_bricks_release(&session->bricks);
-		ss_bricks_init(&session->bricks, trace, &session->memory);
+	if (session->facts.trace != trace) {
+		ss_facts_release(&session->facts);
+		ss_facts_init(&session->facts, trace, &session->memory);
 	}
-	return &session->bricks;
+	return &session->facts;
 }
 
 static enum ss_status run_on_file(struct ss_session *session, const struct part *part,
@@ -276,7 +276,7 @@ static enum ss_status run_on_file(struct ss_session *session, const struct part 
 	subject.group = part->group;
 	if (choice->is_part && subject.trace)
 		return run_part(part->view, choice, &subject, out, err);
-	subject.bricks = bricks_of(session, subject.trace);
+	subject.facts = facts_of(session, subject.trace);
 	return part->view->run(&subject, out, err);
 }
 
@@ -343,7 +343,7 @@ static bool compares_ranks(const struct ss_request *request, const struct ss_rep
 }
 
 /* The parts of a request: one view, or those of a report. */
-static enum ss_status find_parts(const struct ss_request *request, bool many,
+static enum ss_status find_parts(const struct ss_request *request, bool joined,
 				 const struct ss_report **report,
 				 struct part parts[SS_REPORT_VIEWS_MAX], uint32_t *count,
 				 struct ss_error *err)
@@ -362,11 +362,12 @@ static enum ss_status find_parts(const struct ss_request *request, bool many,
 	if (request->group || request->sort)
 		return ss_fail(err, SS_ERR_USAGE, "--%s is for one view; '%s' has several",
 			       request->group ? "group" : "sort", what);
-	views = many && compares_ranks(request, *report) ? (*report)->job_views : (*report)->views;
+	views = joined && compares_ranks(request, *report) ? (*report)->job_views
+							   : (*report)->views;
 	for (size_t i = 0; i < SS_REPORT_VIEWS_MAX && views[i]; i++) {
 		const char *name = views[i];
 
-		if (!many || !is_for_people(request) || !(*report)->single ||
+		if (!joined || !is_for_people(request) || !(*report)->single ||
 		    strcmp(name, (*report)->single) != 0)
 			parts[(*count)++] = part_of_report(name);
 	}
@@ -434,7 +435,7 @@ const char *ss_group_at(const char *view, size_t index)
 static bool compare(struct ss_table *table)
 {
 	struct ss_table across;
-	bool whole = ss_table_across(table, &across);
+	bool whole = ss_table_sum_up_ranks(table, &across);
 
 	ss_table_release(whole ? table : &across);
 	if (whole)
@@ -505,15 +506,15 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 	struct ss_table tables[SS_REPORT_VIEWS_MAX] = { 0 };
 	const struct ss_report *report;
 	struct ss_arena scratch;
-	bool many = session->job.file_count > 1 &&
-		    (request->rank == SS_EVERY_RANK || request->rank == SS_COMPARED_RANKS);
+	bool joined = session->job.file_count > 1 &&
+		      (request->rank == SS_EVERY_RANK || request->rank == SS_COMPARED_RANKS);
 	enum ss_status status;
 	struct ss_choice choice;
 	uint32_t count;
 
 	if (request->what && ss_session_diagnoses(request->what))
 		return ss_session_diagnose(session, request, out, err);
-	SS_TRY(find_parts(request, many, &report, parts, &count, err));
+	SS_TRY(find_parts(request, joined, &report, parts, &count, err));
 	SS_TRY(ss_session_has_trace(session, err));
 	if (ss_view_of_job(parts[0].view) && (request->step || request->device || request->stream))
 		return ss_fail(err, SS_ERR_USAGE,
@@ -530,9 +531,9 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 	if (count)
 		ss_job_note_runs(&session->job, &tables[0]);
 	for (uint32_t i = 0; i < count && status == SS_OK; i++) {
-		bool folds = report && parts[i].view->folds && is_for_people(request) && many;
+		bool folds = report && parts[i].view->folds && is_for_people(request) && joined;
 
-		bool compared = report && many && compares_ranks(request, report);
+		bool compared = report && joined && compares_ranks(request, report);
 
 		if (!report)
 			ss_basis_say(session, &choice, request->rank == SS_COMPARED_RANKS,

@@ -17,7 +17,7 @@ struct ss_session {
 	struct ss_memory memory;
 	struct ss_job job;
 	struct ss_watch watch;       /* of the job */
-	struct ss_bricks bricks;     /* of the file that a view was run on last */
+	struct ss_facts facts;       /* of the file that a view was run on last */
 	struct ss_timeline timeline; /* without files: not made yet */
 	/*
 	 * Of the rank that was asked for last, or of all; without memory: not made yet. It has

@@ -121,9 +121,9 @@ static void sweep(const struct pieces *pieces, struct ss_replay_span span, int64
  * thread outside of operators where there is none. With a graph: without what the rule of this rest
  * claims.
  */
-static double unexplained_ns(const struct ss_exam *exam, const struct ss_graph *graph)
+static double unexplained_ns(const struct ss_rank_findings *exam, const struct ss_graph *graph)
 {
-	const struct ss_exam_part *part = NULL;
+	const struct ss_found_part *part = NULL;
 	double sum;
 
 	for (uint32_t i = 0; i < ss_rule_count; i++)
@@ -140,7 +140,8 @@ static double unexplained_ns(const struct ss_exam *exam, const struct ss_graph *
  * Idle time or host time of all steps that no finding explains: what the rule saw, and what rules
  * claimed and gave back.
  */
-static double open_ns(const struct ss_exam *exam, const struct ss_graph *graph, bool names_rest)
+static double open_ns(const struct ss_rank_findings *exam, const struct ss_graph *graph,
+		      bool names_rest)
 {
 	double sum = unexplained_ns(exam, names_rest ? graph : NULL);
 
@@ -233,7 +234,8 @@ static bool find_late(struct ss_account_late *late, const struct ss_replay *repl
 /* --- all ranks -------------------------------------------------------------------------- */
 
 bool ss_account_measure(struct ss_account_parts *parts, const struct ss_replay *replay,
-			struct ss_exam *const *exams, bool names_rest, struct ss_memory *memory)
+			struct ss_rank_findings *const *exams, bool names_rest,
+			struct ss_memory *memory)
 {
 	struct pieces pieces = { .memory = memory };
 	bool whole = true;

@@ -55,7 +55,8 @@ struct ss_account_parts {
  */
 SS_MUST_USE
 bool ss_account_measure(struct ss_account_parts *parts, const struct ss_replay *replay,
-			struct ss_exam *const *exams, bool names_rest, struct ss_memory *memory);
+			struct ss_rank_findings *const *exams, bool names_rest,
+			struct ss_memory *memory);
 
 /* The account of a step that the fixes make `fixed_ns` long, and all findings `least_ns`. */
 struct ss_account ss_account_close(int64_t step_ns, int64_t fixed_ns, int64_t least_ns,

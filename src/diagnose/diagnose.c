@@ -57,7 +57,7 @@ static void add_rank(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 
 	diagnosis->graphs[diagnosis->rank_count] = kept->graph;
 	diagnosis->exams[diagnosis->rank_count] = &kept->exam;
-	ss_exam_reset(&kept->exam);
+	ss_rank_findings_reset(&kept->exam);
 	diagnosis->ranks[diagnosis->rank_count] = file->subject.rank;
 	diagnosis->files[diagnosis->rank_count] = (uint32_t)(file - job->files);
 	if (!diagnosis->rank_count || steps < diagnosis->steps_least)
@@ -77,7 +77,7 @@ static enum ss_status add_ranks(struct ss_diagnosis *diagnosis, const struct ss_
 	size_t room = (size_t)job->file_count + 1;
 
 	diagnosis->graphs = SS_ARENA_NEW(&diagnosis->arena, struct ss_graph, room);
-	diagnosis->exams = SS_ARENA_NEW(&diagnosis->arena, struct ss_exam *, room);
+	diagnosis->exams = SS_ARENA_NEW(&diagnosis->arena, struct ss_rank_findings *, room);
 	diagnosis->ranks = SS_ARENA_NEW(&diagnosis->arena, int64_t, room);
 	diagnosis->files = SS_ARENA_NEW(&diagnosis->arena, uint32_t, room);
 	if (!diagnosis->graphs || !diagnosis->exams || !diagnosis->ranks || !diagnosis->files)
@@ -85,7 +85,7 @@ static enum ss_status add_ranks(struct ss_diagnosis *diagnosis, const struct ss_
 	for (uint32_t i = 0; i < job->file_count; i++)
 		if (is_chosen(&job->files[i], options))
 			add_rank(diagnosis, job, &job->files[i]);
-	diagnosis->many = options->rank == SS_EVERY_RANK ? &job->many : NULL;
+	diagnosis->joined = options->rank == SS_EVERY_RANK ? &job->joined : NULL;
 	diagnosis->seconds = job->load_seconds;
 	return SS_OK;
 }
@@ -101,20 +101,21 @@ static void find_devices(struct ss_diagnosis *diagnosis, const struct ss_job *jo
 static void measure_trust(struct ss_diagnosis *diagnosis)
 {
 	struct ss_diagnosis_trust *trust = &diagnosis->trust;
-	const struct ss_many *many = diagnosis->many;
+	const struct ss_joined *joined = diagnosis->joined;
 
 	trust->clock_error_ns = -1;
 	for (uint32_t i = 0; i < diagnosis->rank_count; i++) {
 		trust->recorded_waits += diagnosis->graphs[i].edges_of[SS_EDGE_EVENT];
 		trust->inferred_waits += diagnosis->graphs[i].edges_of[SS_EDGE_INFERRED];
 	}
-	if (!many || many->rank_count < 2)
+	if (!joined || joined->rank_count < 2)
 		return;
-	trust->unmatched = many->unmatched;
-	for (uint32_t i = 0; i < many->rank_count; i++) {
-		const struct ss_clock *clock = &many->clocks[i];
+	trust->unmatched = joined->unmatched;
+	for (uint32_t i = 0; i < joined->rank_count; i++) {
+		const struct ss_clock *clock = &joined->clocks[i];
 
-		if (clock->component == SS_NO_ROW || clock->component != many->clocks[0].component)
+		if (clock->component == SS_NO_ROW ||
+		    clock->component != joined->clocks[0].component)
 			trust->unaligned_ranks++;
 		else if (i && clock->error_ns > trust->clock_error_ns)
 			trust->clock_error_ns = clock->error_ns;
@@ -260,7 +261,7 @@ static enum ss_status make(struct ss_diagnosis *diagnosis, struct ss_job *job,
 	if (!ss_watch_tell(diagnosis->watch, 0, 1))
 		return ss_fail(err, SS_ERR_STOPPED, "stopped");
 	SS_TRY(ss_replay_init(&diagnosis->replay, diagnosis->graphs, diagnosis->rank_count,
-			      diagnosis->many, diagnosis->memory, err));
+			      diagnosis->joined, diagnosis->memory, err));
 	diagnosis->step_ns = diagnosis->replay.step_ns;
 	diagnosis->error_percent = diagnosis->replay.error_percent;
 	diagnosis->is_bounded = diagnosis->error_percent > SS_REPLAY_ERROR_MAX ||

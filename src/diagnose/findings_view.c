@@ -79,9 +79,9 @@ static const char *fix_of(const struct ss_memory_finding *finding, struct ss_tab
 static enum ss_status findings_run(const struct ss_snapshot_subject *subject, struct ss_table *out,
 				   struct ss_error *err)
 {
-	struct ss_memory_exam exam;
+	struct ss_snapshot_findings exam;
 
-	SS_TRY(ss_memory_exam_make(&exam, subject, out->arena, err));
+	SS_TRY(ss_snapshot_findings_make(&exam, subject, out->arena, err));
 	for (uint32_t i = 0; i < exam.count; i++) {
 		const struct ss_memory_finding *finding = &exam.items[i];
 

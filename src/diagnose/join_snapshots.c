@@ -182,10 +182,10 @@ static enum ss_status join_snapshot(struct joining *joining, struct ss_error *er
 {
 	struct ss_diagnosis *diagnosis = joining->diagnosis;
 	const struct ss_opened *opened = joining->snapshot->opened;
-	struct ss_memory_exam exam;
+	struct ss_snapshot_findings exam;
 
 	if (opened)
-		SS_TRY(ss_memory_exam_make(&exam, &opened->subject, &diagnosis->arena, err));
+		SS_TRY(ss_snapshot_findings_make(&exam, &opened->subject, &diagnosis->arena, err));
 	else
 		exam = ((const struct ss_kept_memory *)joining->snapshot->kept)->exam;
 	joining->devices = exam.device_count;

@@ -19,7 +19,7 @@ double ss_judge_figure(const struct ss_judgement *judgement, uint32_t rank, uint
 
 uint32_t ss_judge_claims(const struct ss_judgement *judgement, uint32_t rank)
 {
-	const struct ss_exam_part *part = &judgement->exams[rank]->parts[judgement->number];
+	const struct ss_found_part *part = &judgement->exams[rank]->parts[judgement->number];
 
 	return part->claim_to - part->claim_from;
 }
@@ -125,7 +125,7 @@ bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, 
 {
 	assert(rank < judgement->rank_count);
 	if (judgement->failed ||
-	    !ss_exam_take(judgement->exams[rank], judgement->number, claim.task))
+	    !ss_rank_findings_take(judgement->exams[rank], judgement->number, claim.task))
 		return false;
 	ss_finding_add_rank(finding, rank);
 	if (!add_claim(finding, rank, &claim))
@@ -136,7 +136,7 @@ bool ss_judge_claim(struct ss_judgement *judgement, struct ss_finding *finding, 
 bool ss_judge_overrule(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
 		       struct ss_claim claim, bool seizes)
 {
-	struct ss_exam *exam = judgement->exams[rank];
+	struct ss_rank_findings *exam = judgement->exams[rank];
 
 	assert(rank < judgement->rank_count);
 	if (judgement->failed || claim.task >= exam->task_count)
@@ -152,7 +152,7 @@ bool ss_judge_overrule(struct ss_judgement *judgement, struct ss_finding *findin
 bool ss_judge_scale(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
 		    uint32_t task, double scale, double low_scale)
 {
-	struct ss_exam *exam = judgement->exams[rank];
+	struct ss_rank_findings *exam = judgement->exams[rank];
 	int64_t own_ns;
 	struct ss_claim claim;
 
@@ -334,8 +334,8 @@ bool ss_finding_finish(struct ss_finding *finding, struct ss_arena *arena)
 
 /* --- a rank -------------------------------------------------------------------------- */
 
-static void take_confidence(struct ss_finding *finding, const struct ss_exam *exam,
-			    const struct ss_exam_part *part)
+static void take_confidence(struct ss_finding *finding, const struct ss_rank_findings *exam,
+			    const struct ss_found_part *part)
 {
 	if (!part->is_sure || (finding->reason && finding->confidence <= part->confidence))
 		return;
@@ -345,17 +345,17 @@ static void take_confidence(struct ss_finding *finding, const struct ss_exam *ex
 
 void ss_judge_take(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank)
 {
-	const struct ss_exam *exam = judgement->exams[rank];
-	struct ss_exam_part *part = &exam->parts[judgement->number];
+	const struct ss_rank_findings *exam = judgement->exams[rank];
+	struct ss_found_part *part = &exam->parts[judgement->number];
 	bool whole = true;
 
 	ss_finding_add_rank(finding, rank);
 	part->is_taken = true;
 	for (uint32_t i = part->claim_from; whole && i < part->claim_to; i++)
-		if (ss_exam_holds(exam, judgement->number, &exam->claims[i]))
+		if (ss_rank_findings_hold(exam, judgement->number, &exam->claims[i]))
 			whole = add_claim(finding, rank, &exam->claims[i]);
 	for (uint32_t i = part->fact_from; whole && i < part->fact_to; i++) {
-		const struct ss_exam_fact *fact = &exam->facts[i];
+		const struct ss_found_fact *fact = &exam->facts[i];
 		const struct ss_evidence evidence = {
 			.text = ss_strings_text(&exam->texts, fact->text),
 			.line = fact->line ? ss_strings_text(&exam->texts, fact->line) : NULL,
@@ -380,7 +380,7 @@ static void judge_all(struct ss_judgement *judgement)
 	struct ss_finding *finding = NULL;
 
 	for (uint32_t i = 0; i < judgement->rank_count && !judgement->failed; i++) {
-		const struct ss_exam_part *part = &judgement->exams[i]->parts[judgement->number];
+		const struct ss_found_part *part = &judgement->exams[i]->parts[judgement->number];
 
 		if (part->claim_from == part->claim_to &&
 		    (!judgement->rule->is_timeless || part->fact_from == part->fact_to))
@@ -397,7 +397,7 @@ enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
 {
 	struct ss_judgement judgement = { .rule = ss_rules[rule],
 					  .number = rule,
-					  .many = diagnosis->many,
+					  .joined = diagnosis->joined,
 					  .replay = &diagnosis->replay,
 					  .graphs = diagnosis->graphs,
 					  .exams = diagnosis->exams,
@@ -409,6 +409,6 @@ enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
 	else
 		judge_all(&judgement);
 	for (uint32_t i = 0; i < judgement.rank_count; i++)
-		ss_exam_give_back(judgement.exams[i], rule);
+		ss_rank_findings_give_back(judgement.exams[i], rule);
 	return judgement.failed ? ss_fail_memory(err, "the findings") : SS_OK;
 }

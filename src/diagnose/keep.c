@@ -7,7 +7,7 @@ static void release(void *kept)
 {
 	struct ss_kept_rank *own = kept;
 
-	ss_exam_release(&own->exam);
+	ss_rank_findings_release(&own->exam);
 	ss_graph_release(&own->graph);
 	ss_memory_free(own->memory, own, sizeof(*own));
 }
@@ -18,7 +18,8 @@ static enum ss_status make_parts(struct ss_kept_rank *kept, const struct ss_subj
 	enum ss_status status;
 
 	SS_TRY(ss_graph_make(&kept->graph, subject, kept->memory, err));
-	status = ss_exam_make(&kept->exam, subject, digest, &kept->graph, kept->memory, err);
+	status = ss_rank_findings_make(&kept->exam, subject, digest, &kept->graph, kept->memory,
+				       err);
 	if (status != SS_OK)
 		ss_graph_release(&kept->graph);
 	return status;
@@ -30,16 +31,16 @@ static enum ss_status make(void **out, const struct ss_subject *subject,
 {
 	struct ss_kept_rank *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
 	struct ss_subject own = *subject;
-	struct ss_bricks bricks;
+	struct ss_facts facts;
 	enum ss_status status;
 
 	if (!kept)
 		return ss_fail_memory(err, "what was found on a rank");
 	*kept = (struct ss_kept_rank){ .memory = memory, .file_bytes = subject->trace->file_bytes };
-	ss_bricks_init(&bricks, subject->trace, memory);
-	own.bricks = &bricks;
+	ss_facts_init(&facts, subject->trace, memory);
+	own.facts = &facts;
 	status = make_parts(kept, &own, digest, err);
-	ss_bricks_release(&bricks);
+	ss_facts_release(&facts);
 	if (status == SS_OK)
 		*out = kept;
 	else
@@ -65,7 +66,7 @@ static enum ss_status make_memory(void **out, const struct ss_snapshot_subject *
 		return ss_fail_memory(err, "what was found in a snapshot");
 	*kept = (struct ss_kept_memory){ .memory = memory };
 	ss_arena_init(&kept->arena, memory);
-	status = ss_memory_exam_make(&kept->exam, subject, &kept->arena, err);
+	status = ss_snapshot_findings_make(&kept->exam, subject, &kept->arena, err);
 	if (status != SS_OK) {
 		release_memory(kept);
 		return status;

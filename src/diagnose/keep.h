@@ -10,7 +10,7 @@
 struct ss_kept_rank {
 	struct ss_memory *memory;
 	struct ss_graph graph;
-	struct ss_exam exam;
+	struct ss_rank_findings exam;
 	uint64_t file_bytes; /* uncompressed */
 };
 
@@ -18,7 +18,7 @@ struct ss_kept_rank {
 struct ss_kept_memory {
 	struct ss_memory *memory;
 	struct ss_arena arena;
-	struct ss_memory_exam exam; /* its findings have numbers of devices, and no devices */
+	struct ss_snapshot_findings exam; /* its findings have numbers of devices, and no devices */
 };
 
 /* Makes a struct ss_kept_rank of each trace of a job, and a struct ss_kept_memory of snapshots. */

@@ -12,7 +12,7 @@
 /* Longer sentences would not be read. */
 #define SENTENCE_MAX 512
 
-void ss_exam_release(struct ss_exam *exam)
+void ss_rank_findings_release(struct ss_rank_findings *exam)
 {
 	struct ss_memory *memory = exam->memory;
 	size_t tasks = (size_t)exam->task_count + 1;
@@ -27,10 +27,10 @@ void ss_exam_release(struct ss_exam *exam)
 	ss_memory_free(memory, exam->claim_of, tasks * sizeof(*exam->claim_of));
 	ss_memory_free(memory, exam->by_track, tasks * sizeof(*exam->by_track));
 	ss_memory_free(memory, exam->taken, exam->taken_capacity * sizeof(*exam->taken));
-	*exam = (struct ss_exam){ 0 };
+	*exam = (struct ss_rank_findings){ 0 };
 }
 
-bool ss_exam_take(struct ss_exam *exam, uint32_t rule, uint32_t task)
+bool ss_rank_findings_take(struct ss_rank_findings *exam, uint32_t rule, uint32_t task)
 {
 	if (task >= exam->task_count || (exam->owner[task] && exam->owner[task] != rule + 1))
 		return false;
@@ -38,12 +38,12 @@ bool ss_exam_take(struct ss_exam *exam, uint32_t rule, uint32_t task)
 	return true;
 }
 
-void ss_exam_reset(struct ss_exam *exam)
+void ss_rank_findings_reset(struct ss_rank_findings *exam)
 {
 	if (exam->task_count)
 		memset(exam->owner, 0, exam->task_count);
 	for (uint32_t rule = 0; rule < ss_rule_count; rule++) {
-		struct ss_exam_part *part = &exam->parts[rule];
+		struct ss_found_part *part = &exam->parts[rule];
 
 		part->is_taken = false;
 		for (uint32_t i = part->claim_from; i < part->claim_to; i++)
@@ -52,9 +52,9 @@ void ss_exam_reset(struct ss_exam *exam)
 	}
 }
 
-void ss_exam_give_back(struct ss_exam *exam, uint32_t rule)
+void ss_rank_findings_give_back(struct ss_rank_findings *exam, uint32_t rule)
 {
-	const struct ss_exam_part *part = &exam->parts[rule];
+	const struct ss_found_part *part = &exam->parts[rule];
 
 	for (uint32_t i = part->claim_from; !part->is_taken && i < part->claim_to; i++)
 		if (exam->owner[exam->claims[i].task] == rule + 1)
@@ -65,7 +65,7 @@ void ss_exam_give_back(struct ss_exam *exam, uint32_t rule)
 
 bool ss_look_is_free(const struct ss_look *look, uint32_t task)
 {
-	const struct ss_exam *exam = look->exam;
+	const struct ss_rank_findings *exam = look->exam;
 
 	return task < exam->task_count &&
 	       (!exam->owner[task] || exam->owner[task] == look->number + 1);
@@ -74,7 +74,7 @@ bool ss_look_is_free(const struct ss_look *look, uint32_t task)
 /* The rule's claim on the task, made now with the task as it is; NULL: no memory. */
 static struct ss_claim *new_claim(struct ss_look *look, uint32_t task, uint8_t with)
 {
-	struct ss_exam *exam = look->exam;
+	struct ss_rank_findings *exam = look->exam;
 	int64_t own_ns = look->graph->tasks[task].own_ns;
 
 	if (!ss_memory_reserve(exam->memory, (void **)&exam->claims, &exam->claim_capacity,
@@ -95,7 +95,7 @@ static struct ss_claim *new_claim(struct ss_look *look, uint32_t task, uint8_t w
 /* The rule's claim on a task; NULL: another rule has it, or no memory. */
 static struct ss_claim *claim_on(struct ss_look *look, uint32_t task)
 {
-	struct ss_exam *exam = look->exam;
+	struct ss_rank_findings *exam = look->exam;
 
 	if (!ss_look_is_free(look, task))
 		return NULL;
@@ -108,8 +108,8 @@ static struct ss_claim *claim_on(struct ss_look *look, uint32_t task)
 /* The same where another rule has a part of the task only. */
 static struct ss_claim *shared_claim_on(struct ss_look *look, uint32_t task)
 {
-	struct ss_exam *exam = look->exam;
-	const struct ss_exam_part *part = &exam->parts[look->number];
+	struct ss_rank_findings *exam = look->exam;
+	const struct ss_found_part *part = &exam->parts[look->number];
 	uint32_t last = exam->claim_of[task];
 
 	if (ss_look_is_free(look, task))
@@ -121,9 +121,10 @@ static struct ss_claim *shared_claim_on(struct ss_look *look, uint32_t task)
 }
 
 /* Remembers that a rule explains this time of a thread. */
-static void note_taken(struct ss_exam *exam, struct ss_exam_taken taken)
+static void note_taken(struct ss_rank_findings *exam, struct ss_found_taken taken)
 {
-	struct ss_exam_taken *last = exam->taken_count ? &exam->taken[exam->taken_count - 1] : NULL;
+	struct ss_found_taken *last = exam->taken_count ? &exam->taken[exam->taken_count - 1]
+							: NULL;
 
 	if (taken.end_ns <= taken.start_ns)
 		return;
@@ -149,14 +150,15 @@ static void note_taken(struct ss_exam *exam, struct ss_exam_taken taken)
  */
 #define TAKEN_MAX 4096
 
-static int64_t taken_of(const struct ss_exam *exam, uint32_t track, int64_t from_ns, int64_t to_ns)
+static int64_t taken_of(const struct ss_rank_findings *exam, uint32_t track, int64_t from_ns,
+			int64_t to_ns)
 {
 	int64_t sum_ns = 0;
 
 	if (exam->taken_count > TAKEN_MAX)
 		return to_ns - from_ns;
 	for (uint32_t i = 0; i < exam->taken_count; i++) {
-		const struct ss_exam_taken *taken = &exam->taken[i];
+		const struct ss_found_taken *taken = &exam->taken[i];
 		int64_t start_ns = taken->start_ns > from_ns ? taken->start_ns : from_ns;
 		int64_t end_ns = taken->end_ns < to_ns ? taken->end_ns : to_ns;
 
@@ -192,9 +194,9 @@ bool ss_look_claim(struct ss_look *look, struct ss_claim claim)
 	own->subtracts = false;
 	if (look->graph->tasks[claim.task].kind <= SS_TASK_JOIN)
 		note_taken(look->exam,
-			   (struct ss_exam_taken){ look->graph->tasks[claim.task].start_ns,
-						   ss_task_end(&look->graph->tasks[claim.task]),
-						   look->graph->tasks[claim.task].track });
+			   (struct ss_found_taken){ look->graph->tasks[claim.task].start_ns,
+						    ss_task_end(&look->graph->tasks[claim.task]),
+						    look->graph->tasks[claim.task].track });
 	return true;
 }
 
@@ -219,7 +221,7 @@ static int by_place(const void *a, const void *b)
 /* Tasks by track and start; those of no track stand last. */
 static bool sort_tasks(struct ss_look *look)
 {
-	struct ss_exam *exam = look->exam;
+	struct ss_rank_findings *exam = look->exam;
 	size_t bytes = ((size_t)exam->task_count + 1) * sizeof(struct place);
 	struct place *places = ss_memory_resize(exam->memory, NULL, 0, bytes);
 
@@ -314,7 +316,7 @@ static void release_wait(struct ss_look *look, uint32_t at, int64_t from_ns)
 
 int64_t ss_look_claim_time(struct ss_look *look, struct ss_stretch stretch)
 {
-	struct ss_exam *exam = look->exam;
+	struct ss_rank_findings *exam = look->exam;
 	int64_t gone_ns = 0, low_keep_ns;
 	uint32_t i;
 
@@ -349,13 +351,13 @@ int64_t ss_look_claim_time(struct ss_look *look, struct ss_stretch stretch)
 		gone -= keep_of(&stretch.keep_ns, gone);
 		gone_ns += take_from(look, number, gone, low_gone);
 	}
-	note_taken(exam, (struct ss_exam_taken){ stretch.from_ns, stretch.to_ns, stretch.track });
+	note_taken(exam, (struct ss_found_taken){ stretch.from_ns, stretch.to_ns, stretch.track });
 	return gone_ns;
 }
 
 /* --- what is said -------------------------------------------------------------------- */
 
-static uint32_t add_text(struct ss_exam *exam, const char *text)
+static uint32_t add_text(struct ss_rank_findings *exam, const char *text)
 {
 	uint32_t id = ss_strings_add(&exam->texts, text, strlen(text));
 
@@ -371,7 +373,7 @@ static uint32_t line_of(struct ss_look *look, uint32_t row)
 
 	if (row == SS_NO_ROW)
 		return 0;
-	if (ss_bricks_places(look->subject->bricks, &places, &err) != SS_OK) {
+	if (ss_facts_places(look->subject->facts, &places, &err) != SS_OK) {
 		look->exam->failed = true;
 		return 0;
 	}
@@ -382,9 +384,9 @@ static uint32_t line_of(struct ss_look *look, uint32_t row)
 
 void ss_look_evidence(struct ss_look *look, struct ss_fact fact, const char *format, ...)
 {
-	struct ss_exam *exam = look->exam;
-	const struct ss_exam_part *part = &exam->parts[look->number];
-	struct ss_exam_fact own = { .weight_ns = fact.weight_ns, .count = fact.count };
+	struct ss_rank_findings *exam = look->exam;
+	const struct ss_found_part *part = &exam->parts[look->number];
+	struct ss_found_fact own = { .weight_ns = fact.weight_ns, .count = fact.count };
 	char sentence[SENTENCE_MAX];
 	va_list words;
 
@@ -412,7 +414,7 @@ void ss_look_evidence(struct ss_look *look, struct ss_fact fact, const char *for
 
 void ss_look_confidence(struct ss_look *look, enum ss_confidence confidence, const char *reason)
 {
-	struct ss_exam_part *part = &look->exam->parts[look->number];
+	struct ss_found_part *part = &look->exam->parts[look->number];
 
 	if (part->is_sure && part->confidence <= confidence)
 		return;
@@ -445,10 +447,10 @@ static void *new_block(struct ss_memory *memory, size_t bytes)
 
 static enum ss_status run_rules(struct ss_look *look, struct ss_error *err)
 {
-	struct ss_exam *exam = look->exam;
+	struct ss_rank_findings *exam = look->exam;
 
 	for (uint32_t i = 0; i < ss_rule_count; i++) {
-		struct ss_exam_part *part = &exam->parts[i];
+		struct ss_found_part *part = &exam->parts[i];
 
 		look->rule = ss_rules[i];
 		look->number = i;
@@ -461,7 +463,8 @@ static enum ss_status run_rules(struct ss_look *look, struct ss_error *err)
 	return exam->failed ? ss_fail_memory(err, "what was found on a rank") : SS_OK;
 }
 
-static enum ss_status examine(struct ss_exam *exam, struct ss_look *look, struct ss_error *err)
+static enum ss_status examine(struct ss_rank_findings *exam, struct ss_look *look,
+			      struct ss_error *err)
 {
 	struct ss_cover steps = { 0 };
 	size_t tasks = (size_t)exam->task_count + 1;
@@ -492,9 +495,10 @@ static enum ss_status examine(struct ss_exam *exam, struct ss_look *look, struct
 	return status;
 }
 
-enum ss_status ss_exam_make(struct ss_exam *exam, const struct ss_subject *subject,
-			    const struct ss_digest *digest, const struct ss_graph *graph,
-			    struct ss_memory *memory, struct ss_error *err)
+enum ss_status ss_rank_findings_make(struct ss_rank_findings *exam,
+				     const struct ss_subject *subject,
+				     const struct ss_digest *digest, const struct ss_graph *graph,
+				     struct ss_memory *memory, struct ss_error *err)
 {
 	struct ss_look look = { .subject = subject,
 				.trace = subject->trace,
@@ -505,12 +509,12 @@ enum ss_status ss_exam_make(struct ss_exam *exam, const struct ss_subject *subje
 	struct ss_arena shared;
 	enum ss_status status;
 
-	*exam = (struct ss_exam){ .memory = memory, .task_count = graph->task_count };
+	*exam = (struct ss_rank_findings){ .memory = memory, .task_count = graph->task_count };
 	ss_arena_init(&shared, memory);
 	look.shared = &shared;
 	status = examine(exam, &look, err);
 	ss_arena_release(&shared);
 	if (status != SS_OK)
-		ss_exam_release(exam);
+		ss_rank_findings_release(exam);
 	return status;
 }

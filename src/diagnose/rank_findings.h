@@ -10,7 +10,7 @@
 #include "diagnose/rule.h"
 
 /* A sentence; texts are ids into the exam's. */
-struct ss_exam_fact {
+struct ss_found_fact {
 	uint32_t text;
 	uint32_t line; /* 0: none */
 	int64_t weight_ns;
@@ -18,13 +18,13 @@ struct ss_exam_fact {
 };
 
 /* Time of a thread that a rule claimed. */
-struct ss_exam_taken {
+struct ss_found_taken {
 	int64_t start_ns, end_ns;
 	uint32_t track;
 };
 
 /* What one rule found. */
-struct ss_exam_part {
+struct ss_found_part {
 	uint32_t claim_from, claim_to;
 	uint32_t fact_from, fact_to;
 	bool is_sure;  /* the confidence was said */
@@ -35,38 +35,39 @@ struct ss_exam_part {
 	double figures[SS_EXAM_FIGURES];
 };
 
-struct ss_exam {
+struct ss_rank_findings {
 	struct ss_memory *memory;
 	struct ss_strings texts;
-	struct ss_exam_part *parts; /* per rule */
-	struct ss_claim *claims;    /* rule after rule */
+	struct ss_found_part *parts; /* per rule */
+	struct ss_claim *claims;     /* rule after rule */
 	uint32_t claim_count, claim_capacity;
-	struct ss_exam_fact *facts; /* rule after rule */
+	struct ss_found_fact *facts; /* rule after rule */
 	uint32_t fact_count, fact_capacity;
 	uint8_t *owner; /* per task: number of the rule that has it + 1; 0: free */
 	uint32_t task_count;
 	uint32_t step_count;
 	bool failed; /* no memory: it is not whole */
 	/* only while rules look: */
-	uint32_t *claim_of;          /* per task: its claim + 1; 0: none */
-	uint32_t *by_track;          /* tasks by track, then start; NULL: not sorted yet */
-	struct ss_exam_taken *taken; /* in the order of claims */
+	uint32_t *claim_of;           /* per task: its claim + 1; 0: none */
+	uint32_t *by_track;           /* tasks by track, then start; NULL: not sorted yet */
+	struct ss_found_taken *taken; /* in the order of claims */
 	uint32_t taken_count, taken_capacity;
 };
 
 /* Runs all rules on a rank. The trace may go afterwards; the graph is needed for a diagnosis. */
 SS_MUST_USE
-enum ss_status ss_exam_make(struct ss_exam *exam, const struct ss_subject *subject,
-			    const struct ss_digest *digest, const struct ss_graph *graph,
-			    struct ss_memory *memory, struct ss_error *err);
-void ss_exam_release(struct ss_exam *exam);
+enum ss_status ss_rank_findings_make(struct ss_rank_findings *exam,
+				     const struct ss_subject *subject,
+				     const struct ss_digest *digest, const struct ss_graph *graph,
+				     struct ss_memory *memory, struct ss_error *err);
+void ss_rank_findings_release(struct ss_rank_findings *exam);
 
 /* As it was when all rules had looked: what judging changed is undone. */
-void ss_exam_reset(struct ss_exam *exam);
+void ss_rank_findings_reset(struct ss_rank_findings *exam);
 
 /* Whether a claim still holds: a rule that was judged before may have seized its task. */
-static inline bool ss_exam_holds(const struct ss_exam *exam, uint32_t rule,
-				 const struct ss_claim *claim)
+static inline bool ss_rank_findings_hold(const struct ss_rank_findings *exam, uint32_t rule,
+					 const struct ss_claim *claim)
 {
 	uint8_t owner = exam->owner[claim->task];
 
@@ -74,9 +75,9 @@ static inline bool ss_exam_holds(const struct ss_exam *exam, uint32_t rule,
 }
 
 /* What a rule claimed and no finding took: later rules can have it when they judge. */
-void ss_exam_give_back(struct ss_exam *exam, uint32_t rule);
+void ss_rank_findings_give_back(struct ss_rank_findings *exam, uint32_t rule);
 
 /* One more claim of a rule when all have looked; false: another rule has the task. */
-bool ss_exam_take(struct ss_exam *exam, uint32_t rule, uint32_t task);
+bool ss_rank_findings_take(struct ss_rank_findings *exam, uint32_t rule, uint32_t task);
 
 #endif

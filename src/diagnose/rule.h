@@ -28,8 +28,8 @@
 
 enum ss_confidence { SS_CONFIDENCE_LOW, SS_CONFIDENCE_MEDIUM, SS_CONFIDENCE_HIGH };
 
-struct ss_exam;        /* of one rank: what all rules found there; rank_findings.h */
-struct ss_memory_look; /* one device of a snapshot of memory; snapshot_findings.h */
+struct ss_rank_findings; /* of one rank: what all rules found there; rank_findings.h */
+struct ss_memory_look;   /* one device of a snapshot of memory; snapshot_findings.h */
 
 /* --- one rank ------------------------------------------------------------------------ */
 
@@ -37,14 +37,14 @@ struct ss_memory_look; /* one device of a snapshot of memory; snapshot_findings.
 struct ss_look {
 	const struct ss_rule *rule;
 	uint32_t number;                  /* of the rule */
-	const struct ss_subject *subject; /* trace and bricks */
+	const struct ss_subject *subject; /* trace and facts */
 	const struct ss_trace *trace;     /* the subject's */
 	const struct ss_digest *digest;   /* the rank's: collectives, steps, gaps */
 	const struct ss_graph *graph;
 	const struct ss_cover *steps; /* the steps that count: ss_steps_cover() */
 	int64_t step_ns;              /* their sum */
 	struct ss_memory *memory;     /* for what the rule needs meanwhile */
-	struct ss_exam *exam;
+	struct ss_rank_findings *exam;
 	struct ss_arena *shared; /* what several rules need: stays until the last one has looked */
 	const uint8_t *chores;   /* ss_look_chores(); NULL: nobody asked yet */
 };
@@ -167,11 +167,11 @@ static inline bool ss_finding_has_cost(const struct ss_finding *finding)
 /* What a rule has to judge when all ranks were seen. */
 struct ss_judgement {
 	const struct ss_rule *rule;
-	uint32_t number;            /* of the rule */
-	const struct ss_many *many; /* NULL: a single rank was chosen */
+	uint32_t number;                /* of the rule */
+	const struct ss_joined *joined; /* NULL: a single rank was chosen */
 	const struct ss_replay *replay;
-	const struct ss_graph *graphs; /* per rank */
-	struct ss_exam *const *exams;  /* per rank */
+	const struct ss_graph *graphs;         /* per rank */
+	struct ss_rank_findings *const *exams; /* per rank */
 	uint32_t rank_count;
 	struct ss_diagnosis *diagnosis;
 	bool failed; /* no memory */

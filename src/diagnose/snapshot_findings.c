@@ -85,9 +85,9 @@ enum ss_status ss_memory_tell_checkpoint(struct ss_memory_look *look, struct ss_
 	const struct ss_strings *texts = &look->subject->spots->texts;
 	enum ss_status status;
 	struct ss_calls calls;
-	struct ss_held held;
+	struct ss_live_blocks held;
 
-	SS_TRY(ss_held_init(&held, look->subject, device, device->peak_row, err));
+	SS_TRY(ss_live_blocks_init(&held, look->subject, device, device->peak_row, err));
 	status = ss_calls_init(&calls, look->subject, device, &held, err);
 	if (status == SS_OK && calls.count && calls.items[0].saved_bytes > 0)
 		ss_memory_evidence(look, ss_strings_text(texts, calls.items[0].line),
@@ -96,7 +96,7 @@ enum ss_status ss_memory_tell_checkpoint(struct ss_memory_look *look, struct ss_
 				   calls.items[0].runs,
 				   ss_memory_amount(look, calls.items[0].saved_bytes));
 	ss_calls_release(&calls);
-	ss_held_release(&held);
+	ss_live_blocks_release(&held);
 	return status;
 }
 
@@ -145,7 +145,7 @@ static void find_size(struct ss_memory_look *look)
 	}
 }
 
-static enum ss_status look_at(struct ss_memory_look *look, struct ss_memory_exam *exam,
+static enum ss_status look_at(struct ss_memory_look *look, struct ss_snapshot_findings *exam,
 			      struct ss_error *err)
 {
 	for (size_t i = 0; i < ss_rule_count; i++) {
@@ -186,7 +186,7 @@ static bool is_seen(const struct ss_device_memory *device)
 }
 
 /* Room for a finding of each rule on each device, and for one that is looked for. */
-static bool make_room(struct ss_memory_exam *exam, const struct ss_history *history,
+static bool make_room(struct ss_snapshot_findings *exam, const struct ss_history *history,
 		      struct ss_arena *arena)
 {
 	size_t rules = 0;
@@ -199,28 +199,28 @@ static bool make_room(struct ss_memory_exam *exam, const struct ss_history *hist
 	return exam->items != NULL;
 }
 
-enum ss_status ss_memory_exam_make(struct ss_memory_exam *out,
-				   const struct ss_snapshot_subject *subject,
-				   struct ss_arena *arena, struct ss_error *err)
+enum ss_status ss_snapshot_findings_make(struct ss_snapshot_findings *out,
+					 const struct ss_snapshot_subject *subject,
+					 struct ss_arena *arena, struct ss_error *err)
 {
 	const struct ss_history *history = subject->history;
 	struct ss_memory_look look = { .subject = subject, .arena = arena };
 	enum ss_status status = SS_OK;
 
-	*out = (struct ss_memory_exam){ 0 };
+	*out = (struct ss_snapshot_findings){ 0 };
 	if (!make_room(out, history, arena))
 		return ss_fail_memory(err, "what was found in a snapshot");
 	for (uint32_t i = 0; i < history->device_count && status == SS_OK; i++) {
-		struct ss_kept kept;
+		struct ss_retained kept;
 
 		look.device = &history->devices[i];
 		if (!is_seen(look.device))
 			continue;
-		SS_TRY(ss_kept_init(&kept, subject, look.device, err));
+		SS_TRY(ss_retained_init(&kept, subject, look.device, err));
 		look.kept = &kept;
 		find_size(&look);
 		status = look_at(&look, out, err);
-		ss_kept_release(&kept);
+		ss_retained_release(&kept);
 	}
 	if (status == SS_OK && out->count)
 		qsort(out->items, out->count, sizeof(*out->items), by_worth);

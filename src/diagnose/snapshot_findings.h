@@ -45,7 +45,7 @@ struct ss_memory_finding {
 struct ss_memory_look {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
-	const struct ss_kept *kept; /* steps, and what stays */
+	const struct ss_retained *kept; /* steps, and what stays */
 	/*
 	 * How much memory the device has, by the trace of the same run; else, where an
 	 * allocation failed, what this process could have then, which is less (`size_is_least`);
@@ -87,7 +87,7 @@ int64_t ss_memory_excess(const struct ss_device_memory *device);
 /* Whether that is so much that the rule fragmentation tells it. */
 bool ss_memory_is_fragmented(const struct ss_device_memory *device);
 
-struct ss_memory_exam {
+struct ss_snapshot_findings {
 	struct ss_memory_finding *items; /* what ended the job first, then by bytes; notes last */
 	uint32_t count;
 	uint32_t device_count; /* that could be looked at */
@@ -95,8 +95,8 @@ struct ss_memory_exam {
 
 /* Runs all rules on a snapshot; everything that is found lies in the arena. */
 SS_MUST_USE
-enum ss_status ss_memory_exam_make(struct ss_memory_exam *out,
-				   const struct ss_snapshot_subject *subject,
-				   struct ss_arena *arena, struct ss_error *err);
+enum ss_status ss_snapshot_findings_make(struct ss_snapshot_findings *out,
+					 const struct ss_snapshot_subject *subject,
+					 struct ss_arena *arena, struct ss_error *err);
 
 #endif

@@ -13,9 +13,9 @@
 
 static const struct {
 	const char *name;
-	const char *one, *many; /* of the only file; behind "3 of 8 files" */
-	const char *what;       /* that is so */
-	const char *flag;       /* what to record; NULL: nothing helps */
+	const char *one, *joined; /* of the only file; behind "3 of 8 files" */
+	const char *what;         /* that is so */
+	const char *flag;         /* what to record; NULL: nothing helps */
 } sentences[] = {
 	[SS_DOUBT_CUT] = { "cut", "The file ends", "end",
 			   "in the middle: events are lost, and only steps that look complete are "
@@ -88,7 +88,7 @@ static const char *sentence_of(const struct ss_doubt *doubt, uint32_t lost_steps
 	else
 		ss_text_addf(&text, "%u of %u %s %s ", doubt->files, doubt->of_files,
 			     doubt->kind == SS_DOUBT_SNAPSHOT ? "snapshots of memory" : "files",
-			     sentences[doubt->kind].many);
+			     sentences[doubt->kind].joined);
 	ss_text_add_string(&text, sentences[doubt->kind].what);
 	if (doubt->kind == SS_DOUBT_CUT && lost_steps)
 		ss_text_addf(&text, " (%u step%s left out)", lost_steps,

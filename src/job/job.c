@@ -525,7 +525,7 @@ void ss_job_close(struct ss_job *job)
 		ss_job_snapshot_release(job, &job->snapshots[i]);
 	ss_memory_free(job->memory, job->snapshots,
 		       (size_t)job->snapshot_capacity * sizeof(*job->snapshots));
-	ss_many_release(&job->many);
+	ss_joined_release(&job->joined);
 	for (uint32_t i = 0; i < job->digest_count; i++)
 		ss_digest_release(&job->digests[i]);
 	ss_memory_free(job->memory, job->digests, (job->file_count + 1) * sizeof(*job->digests));

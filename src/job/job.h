@@ -90,8 +90,8 @@ struct ss_job {
 	uint32_t copies;         /* files that are left out of the comparison: copies of others */
 	int64_t copied_rank;     /* of the first of them */
 	uint32_t threads; /* to make things of its files with; 0: as many as there are cores */
-	struct ss_watch *watch; /* lent; NULL: nobody wants to know how far it is */
-	struct ss_many many;    /* made by ss_job_join() */
+	struct ss_watch *watch;  /* lent; NULL: nobody wants to know how far it is */
+	struct ss_joined joined; /* made by ss_job_join() */
 	bool is_joined;
 };
 

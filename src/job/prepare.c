@@ -151,10 +151,10 @@ enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err)
 	/* a call that was refused memory can be made again: it goes on where it ended */
 	ss_watch_part(job->watch, "Comparing the ranks", 0, SS_WATCH_COMPARED);
 	SS_TRY(make_digests(job, err));
-	SS_TRY(ss_many_join(&job->many, job->digests, job->digest_count, job->memory, err));
-	job->many.copies = job->copies;
-	job->many.copied_rank = job->copied_rank;
-	job->many.packs = job->packs;
+	SS_TRY(ss_join_ranks(&job->joined, job->digests, job->digest_count, job->memory, err));
+	job->joined.copies = job->copies;
+	job->joined.copied_rank = job->copied_rank;
+	job->joined.packs = job->packs;
 	job->is_joined = true;
 	return SS_OK;
 }

@@ -144,7 +144,7 @@ static int by_time(const void *a, const void *b)
 
 static int64_t rank_number(const struct ss_replay *replay, uint32_t rank)
 {
-	return replay->many ? replay->many->ranks[rank].rank : -1;
+	return replay->joined ? replay->joined->ranks[rank].rank : -1;
 }
 
 static void tell_rows(struct sums *sums, enum group group, struct ss_table *out)

@@ -306,7 +306,7 @@ enum ss_status ss_graph_make(struct ss_graph *graph, const struct ss_subject *su
 	/* sums of moments must fit; a trace of decades is none */
 	if (subject->trace->span_ns > SPAN_MAX_NS)
 		return SS_OK;
-	SS_TRY(ss_bricks_phases(subject->bricks, &build.phases, err));
+	SS_TRY(ss_facts_phases(subject->facts, &build.phases, err));
 	ss_arena_init(&build.scratch, memory);
 	whole = ss_records_init(&build.pairs, memory, sizeof(struct ss_build_pair)) &&
 		build_all(&build);

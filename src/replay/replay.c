@@ -48,19 +48,19 @@ static void free_block(struct ss_replay *replay, void *items, size_t count, size
 /* --- meetings --------------------------------------------------------------------------- */
 
 /* Takes the members of a meeting that have tasks; those of one member are no meeting. */
-static void add_meeting(struct ss_replay *replay, const struct ss_many *many,
+static void add_meeting(struct ss_replay *replay, const struct ss_joined *joined,
 			const struct ss_meeting *meeting)
 {
 	struct ss_replay_meeting own = { replay->member_count, 0 };
 
 	for (uint32_t i = 0; i < meeting->count; i++) {
-		const struct ss_member *member = &many->members[meeting->first + i];
+		const struct ss_member *member = &joined->members[meeting->first + i];
 		uint32_t task = ss_graph_comm_of(&replay->ranks[member->rank],
-						 ss_many_arrival(many, member)->row);
+						 ss_joined_arrival(joined, member)->row);
 
 		if (task == SS_NO_TASK ||
-		    many->clocks[member->rank].component !=
-			    many->clocks[many->members[meeting->first].rank].component)
+		    joined->clocks[member->rank].component !=
+			    joined->clocks[joined->members[meeting->first].rank].component)
 			continue;
 		replay->members[own.first + own.count++] =
 			(struct ss_replay_member){ .rank = member->rank,
@@ -139,26 +139,26 @@ void ss_replay_release(struct ss_replay *replay)
 	*replay = (struct ss_replay){ 0 };
 }
 
-static bool join(struct ss_replay *replay, const struct ss_many *many)
+static bool join(struct ss_replay *replay, const struct ss_joined *joined)
 {
 	bool whole = true;
 
-	replay->meeting_room = many ? many->meeting_count : 0;
-	replay->member_room = many ? many->member_count : 0;
+	replay->meeting_room = joined ? joined->meeting_count : 0;
+	replay->member_room = joined ? joined->member_count : 0;
 	replay->meetings = block(replay, replay->meeting_room, sizeof(*replay->meetings), &whole);
 	replay->members = block(replay, replay->member_room, sizeof(*replay->members), &whole);
 	if (!whole)
 		return false;
-	replay->is_together = many && replay->rank_count > 1;
-	for (uint32_t i = 0; many && i < replay->rank_count; i++) {
-		replay->offset_ns[i] = ss_many_align(many, i, many->ranks[i].start_ns);
-		replay->is_together &= many->clocks[i].component != SS_NO_ROW &&
-				       many->clocks[i].component == many->clocks[0].component &&
+	replay->is_together = joined && replay->rank_count > 1;
+	for (uint32_t i = 0; joined && i < replay->rank_count; i++) {
+		replay->offset_ns[i] = ss_joined_align(joined, i, joined->ranks[i].start_ns);
+		replay->is_together &= joined->clocks[i].component != SS_NO_ROW &&
+				       joined->clocks[i].component == joined->clocks[0].component &&
 				       replay->ranks[i].step_count == replay->ranks[0].step_count &&
 				       replay->ranks[i].step_count > 0;
 	}
-	for (uint32_t i = 0; many && i < many->meeting_count; i++)
-		add_meeting(replay, many, &many->meetings[i]);
+	for (uint32_t i = 0; joined && i < joined->meeting_count; i++)
+		add_meeting(replay, joined, &joined->meetings[i]);
 	return true;
 }
 
@@ -401,19 +401,19 @@ static void measure_error(struct ss_replay *replay)
 }
 
 enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, uint32_t rank_count,
-			      const struct ss_many *many, struct ss_memory *memory,
+			      const struct ss_joined *joined, struct ss_memory *memory,
 			      struct ss_error *err)
 {
 	bool whole = true;
 	uint64_t count = 0;
 
 	*replay = (struct ss_replay){
-		.memory = memory, .ranks = ranks, .rank_count = rank_count, .many = many
+		.memory = memory, .ranks = ranks, .rank_count = rank_count, .joined = joined
 	};
 	replay->first = block(replay, rank_count, sizeof(*replay->first), &whole);
 	replay->offset_ns = block(replay, rank_count, sizeof(*replay->offset_ns), &whole);
 	if (whole)
-		whole = join(replay, many);
+		whole = join(replay, joined);
 	for (uint32_t i = 0; whole && i < rank_count; i++) {
 		replay->first[i] = (uint32_t)count;
 		count += ranks[i].task_count;

@@ -55,8 +55,8 @@ struct ss_replay_place {
 
 struct ss_replay {
 	struct ss_memory *memory;
-	struct ss_graph *ranks;     /* lent, in the order of their ranks */
-	const struct ss_many *many; /* lent; NULL: they do not meet */
+	struct ss_graph *ranks;         /* lent, in the order of their ranks */
+	const struct ss_joined *joined; /* lent; NULL: they do not meet */
 	uint32_t rank_count;
 	uint32_t *first;     /* per rank: number of its first task; then of the first meeting */
 	uint32_t task_count; /* of all ranks, with the meetings */
@@ -123,7 +123,7 @@ struct ss_replay_span ss_replay_span(const struct ss_replay *replay, uint32_t ra
 /* Joins the graphs; `many` may be NULL: the ranks do not meet. All must outlive it. */
 SS_MUST_USE
 enum ss_status ss_replay_init(struct ss_replay *replay, struct ss_graph *ranks, uint32_t rank_count,
-			      const struct ss_many *many, struct ss_memory *memory,
+			      const struct ss_joined *joined, struct ss_memory *memory,
 			      struct ss_error *err);
 void ss_replay_release(struct ss_replay *replay);
 

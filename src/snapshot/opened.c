@@ -42,7 +42,7 @@ static enum ss_status finish(struct ss_opened *out, const char *path, struct ss_
 
 	status = ss_history_init(&out->history, &out->snapshot, memory, err);
 	if (status == SS_OK)
-		status = ss_spots_init(&out->spots, &out->snapshot, memory, err);
+		status = ss_stack_places_init(&out->spots, &out->snapshot, memory, err);
 	if (status != SS_OK) {
 		ss_history_release(&out->history);
 		ss_snapshot_release(&out->snapshot);
@@ -73,7 +73,7 @@ enum ss_status ss_opened_from_trace(struct ss_opened *out, const struct ss_trace
 
 void ss_opened_release(struct ss_opened *opened)
 {
-	ss_spots_release(&opened->spots);
+	ss_stack_places_release(&opened->spots);
 	ss_history_release(&opened->history);
 	ss_snapshot_release(&opened->snapshot);
 }

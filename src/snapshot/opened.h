@@ -9,7 +9,7 @@
 struct ss_opened {
 	struct ss_snapshot snapshot;
 	struct ss_history history;
-	struct ss_spots spots;
+	struct ss_stack_places spots;
 	struct ss_snapshot_subject subject; /* of the three above: must not be moved */
 };
 

@@ -18,24 +18,24 @@ const char *ss_purpose_name(enum ss_purpose purpose)
 }
 
 /* Whether memory that was made in a phase goes with it. */
-static bool ends_with_phase(enum ss_spot_phase made, enum ss_spot_phase freed)
+static bool ends_with_phase(enum ss_stack_phase made, enum ss_stack_phase freed)
 {
-	if (made == SS_SPOT_OPTIMIZER || made == SS_SPOT_STEP)
-		return freed == SS_SPOT_OPTIMIZER || freed == SS_SPOT_STEP;
+	if (made == SS_STACK_OPTIMIZER || made == SS_STACK_STEP)
+		return freed == SS_STACK_OPTIMIZER || freed == SS_STACK_STEP;
 	return made == freed;
 }
 
-static enum ss_purpose by_phase(enum ss_spot_phase made, bool is_temporary)
+static enum ss_purpose by_phase(enum ss_stack_phase made, bool is_temporary)
 {
 	switch (made) {
-	case SS_SPOT_SETUP:
+	case SS_STACK_SETUP:
 		return SS_PURPOSE_PARAMETER;
-	case SS_SPOT_FORWARD:
+	case SS_STACK_FORWARD:
 		return is_temporary ? SS_PURPOSE_TEMPORARY : SS_PURPOSE_ACTIVATION;
-	case SS_SPOT_BACKWARD:
+	case SS_STACK_BACKWARD:
 		return is_temporary ? SS_PURPOSE_TEMPORARY : SS_PURPOSE_GRADIENT;
-	case SS_SPOT_OPTIMIZER:
-	case SS_SPOT_STEP:
+	case SS_STACK_OPTIMIZER:
+	case SS_STACK_STEP:
 		return is_temporary ? SS_PURPOSE_TEMPORARY : SS_PURPOSE_OPTIMIZER;
 	default:
 		return SS_PURPOSE_UNKNOWN;
@@ -55,12 +55,12 @@ static bool by_record(const struct ss_snapshot *snapshot, uint32_t row, enum ss_
 	return false;
 }
 
-enum ss_purpose ss_purpose_of(const struct ss_history *history, const struct ss_spots *spots,
+enum ss_purpose ss_purpose_of(const struct ss_history *history, const struct ss_stack_places *spots,
 			      uint32_t row)
 {
 	const struct ss_memory_events *events = &history->snapshot->events;
 	uint32_t freed = history->partner[row];
-	enum ss_spot_phase made = (enum ss_spot_phase)spots->phase[events->stack[row]];
+	enum ss_stack_phase made = (enum ss_stack_phase)spots->phase[events->stack[row]];
 	enum ss_purpose purpose;
 
 	if (ss_history_is_loose(history, row))
@@ -68,7 +68,7 @@ enum ss_purpose ss_purpose_of(const struct ss_history *history, const struct ss_
 	if (by_record(history->snapshot, row, &purpose))
 		return purpose;
 	return by_phase(made, freed != SS_NO_ROW &&
-				      ends_with_phase(made, (enum ss_spot_phase)spots
+				      ends_with_phase(made, (enum ss_stack_phase)spots
 								    ->phase[events->stack[freed]]));
 }
 
@@ -87,8 +87,8 @@ static bool frees_gradients(const struct ss_snapshot *snapshot, uint32_t stack)
 }
 
 /* Of what was made before the events, where it was freed tells what it was. */
-static enum ss_purpose by_free(const struct ss_snapshot *snapshot, const struct ss_spots *spots,
-			       uint32_t freed_row)
+static enum ss_purpose by_free(const struct ss_snapshot *snapshot,
+			       const struct ss_stack_places *spots, uint32_t freed_row)
 {
 	uint32_t stack;
 
@@ -96,11 +96,11 @@ static enum ss_purpose by_free(const struct ss_snapshot *snapshot, const struct 
 	if (!snapshot->events.stack)
 		return SS_PURPOSE_UNKNOWN;
 	stack = snapshot->events.stack[freed_row];
-	switch ((enum ss_spot_phase)spots->phase[stack]) {
-	case SS_SPOT_BACKWARD:
+	switch ((enum ss_stack_phase)spots->phase[stack]) {
+	case SS_STACK_BACKWARD:
 		return SS_PURPOSE_ACTIVATION;
-	case SS_SPOT_OPTIMIZER:
-	case SS_SPOT_STEP:
+	case SS_STACK_OPTIMIZER:
+	case SS_STACK_STEP:
 		return frees_gradients(snapshot, stack) ? SS_PURPOSE_GRADIENT
 							: SS_PURPOSE_OPTIMIZER;
 	default:
@@ -108,14 +108,15 @@ static enum ss_purpose by_free(const struct ss_snapshot *snapshot, const struct 
 	}
 }
 
-enum ss_purpose ss_purpose_of_old(const struct ss_history *history, const struct ss_spots *spots,
+enum ss_purpose ss_purpose_of_old(const struct ss_history *history,
+				  const struct ss_stack_places *spots,
 				  const struct ss_old_block *old)
 {
 	uint32_t stack = old->block == SS_NO_ID ? 0 : history->snapshot->blocks[old->block].stack;
 
 	if (!stack && old->freed_row != SS_NO_ROW)
 		return by_free(history->snapshot, spots, old->freed_row);
-	return by_phase((enum ss_spot_phase)spots->phase[stack], false);
+	return by_phase((enum ss_stack_phase)spots->phase[stack], false);
 }
 
 enum ss_purpose ss_purpose_of_curve(enum ss_curve_category category)

@@ -272,7 +272,7 @@ static void print_frame(const struct ss_frame_parts *parts, unsigned flags, stru
 }
 
 /* "nn.Module: Block_3" is a Block. */
-static uint32_t module_class(struct ss_spots *spots, const struct ss_frame_parts *parts)
+static uint32_t module_class(struct ss_stack_places *spots, const struct ss_frame_parts *parts)
 {
 	static const char prefix[] = "nn.Module: ";
 	size_t from = sizeof(prefix) - 1, to = parts->function_length;
@@ -291,7 +291,8 @@ static uint32_t module_class(struct ss_spots *spots, const struct ss_frame_parts
 /*
  * A line of some forward() outside of torch, or the class of a module. SS_NO_ID at the limit.
  */
-static uint32_t call_of(struct ss_spots *spots, const struct ss_frame_parts *parts, uint32_t frame)
+static uint32_t call_of(struct ss_stack_places *spots, const struct ss_frame_parts *parts,
+			uint32_t frame)
 {
 	unsigned flags = spots->flags[frame], wanted = SS_FRAME_PYTHON | SS_FRAME_FORWARD;
 
@@ -300,7 +301,7 @@ static uint32_t call_of(struct ss_spots *spots, const struct ss_frame_parts *par
 	return (flags & (wanted | SS_FRAME_TORCH)) == wanted ? spots->frame_line[frame] : 0;
 }
 
-static bool look_at_frames(struct ss_spots *spots)
+static bool look_at_frames(struct ss_stack_places *spots)
 {
 	struct ss_text text = { 0 };
 	bool whole = true;
@@ -323,17 +324,17 @@ static bool look_at_frames(struct ss_spots *spots)
 	return whole;
 }
 
-static enum ss_spot_phase phase_of(unsigned seen)
+static enum ss_stack_phase phase_of(unsigned seen)
 {
 	if (seen & SS_FRAME_STEP)
-		return SS_SPOT_STEP;
+		return SS_STACK_STEP;
 	if (seen & SS_FRAME_OPTIMIZER)
-		return SS_SPOT_OPTIMIZER;
+		return SS_STACK_OPTIMIZER;
 	if (seen & SS_FRAME_BACKWARD)
-		return SS_SPOT_BACKWARD;
+		return SS_STACK_BACKWARD;
 	if (seen & SS_FRAME_FORWARD)
-		return SS_SPOT_FORWARD;
-	return seen & SS_FRAME_SETUP ? SS_SPOT_SETUP : SS_SPOT_OTHER;
+		return SS_STACK_FORWARD;
+	return seen & SS_FRAME_SETUP ? SS_STACK_SETUP : SS_STACK_OTHER;
 }
 
 /* How well a frame tells where a stack stands. */
@@ -348,7 +349,7 @@ static int worth(unsigned flags)
 	return flags & SS_FRAME_ALLOCATES ? 1 : 2;
 }
 
-static void look_at_stack(struct ss_spots *spots, uint32_t stack)
+static void look_at_stack(struct ss_stack_places *spots, uint32_t stack)
 {
 	const struct ss_stacks *stacks = &spots->snapshot->stacks;
 	const struct ss_frame_list *list = &stacks->items[stack];
@@ -368,7 +369,7 @@ static void look_at_stack(struct ss_spots *spots, uint32_t stack)
 	spots->phase[stack] = (uint8_t)phase_of(seen);
 }
 
-static void *new_column(struct ss_spots *spots, uint32_t count, size_t item_bytes)
+static void *new_column(struct ss_stack_places *spots, uint32_t count, size_t item_bytes)
 {
 	size_t bytes = ((size_t)count + 1) * item_bytes;
 	void *column = ss_memory_resize(spots->memory, NULL, 0, bytes);
@@ -376,13 +377,14 @@ static void *new_column(struct ss_spots *spots, uint32_t count, size_t item_byte
 	return column ? memset(column, 0, bytes) : NULL;
 }
 
-enum ss_status ss_spots_init(struct ss_spots *spots, const struct ss_snapshot *snapshot,
-			     struct ss_memory *memory, struct ss_error *err)
+enum ss_status ss_stack_places_init(struct ss_stack_places *spots,
+				    const struct ss_snapshot *snapshot, struct ss_memory *memory,
+				    struct ss_error *err)
 {
-	*spots = (struct ss_spots){ .snapshot = snapshot,
-				    .memory = memory,
-				    .frame_count = snapshot->frames.count,
-				    .stack_count = snapshot->stacks.count };
+	*spots = (struct ss_stack_places){ .snapshot = snapshot,
+					   .memory = memory,
+					   .frame_count = snapshot->frames.count,
+					   .stack_count = snapshot->stacks.count };
 	spots->flags = new_column(spots, spots->frame_count, sizeof(*spots->flags));
 	spots->frame_line = new_column(spots, spots->frame_count, sizeof(*spots->frame_line));
 	spots->frame_call = new_column(spots, spots->frame_count, sizeof(*spots->frame_call));
@@ -390,7 +392,7 @@ enum ss_status ss_spots_init(struct ss_spots *spots, const struct ss_snapshot *s
 	spots->phase = new_column(spots, spots->stack_count, sizeof(*spots->phase));
 	if (!spots->flags || !spots->frame_line || !spots->frame_call || !spots->line ||
 	    !spots->phase || !ss_strings_init(&spots->texts, memory) || !look_at_frames(spots)) {
-		ss_spots_release(spots);
+		ss_stack_places_release(spots);
 		return ss_fail_memory(err, "the stacks");
 	}
 	for (uint32_t i = 0; i < spots->stack_count; i++)
@@ -398,7 +400,7 @@ enum ss_status ss_spots_init(struct ss_spots *spots, const struct ss_snapshot *s
 	return SS_OK;
 }
 
-void ss_spots_release(struct ss_spots *spots)
+void ss_stack_places_release(struct ss_stack_places *spots)
 {
 	struct ss_memory *memory = spots->memory;
 	size_t frames = (size_t)spots->frame_count + 1, stacks = (size_t)spots->stack_count + 1;
@@ -411,10 +413,10 @@ void ss_spots_release(struct ss_spots *spots)
 	ss_memory_free(memory, spots->line, stacks * sizeof(*spots->line));
 	ss_memory_free(memory, spots->phase, stacks * sizeof(*spots->phase));
 	ss_strings_release(&spots->texts);
-	*spots = (struct ss_spots){ 0 };
+	*spots = (struct ss_stack_places){ 0 };
 }
 
-bool ss_spots_has(const struct ss_spots *spots, enum ss_spot_phase first)
+bool ss_stack_places_has(const struct ss_stack_places *spots, enum ss_stack_phase first)
 {
 	for (uint32_t i = 0; i < spots->stack_count; i++)
 		if (spots->phase[i] >= first)
@@ -422,7 +424,7 @@ bool ss_spots_has(const struct ss_spots *spots, enum ss_spot_phase first)
 	return false;
 }
 
-const char *ss_spots_line(const struct ss_spots *spots, uint32_t stack)
+const char *ss_stack_places_line(const struct ss_stack_places *spots, uint32_t stack)
 {
 	return spots->line[stack] ? ss_strings_text(&spots->texts, spots->line[stack]) : NULL;
 }

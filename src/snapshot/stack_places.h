@@ -13,14 +13,14 @@
 
 #include "snapshot/load/snapshot.h"
 
-enum ss_spot_phase {
-	SS_SPOT_UNKNOWN, /* no stack */
-	SS_SPOT_OTHER,   /* a stack with none of the following on it */
-	SS_SPOT_SETUP,   /* making, moving or loading a model */
-	SS_SPOT_FORWARD,
-	SS_SPOT_BACKWARD,
-	SS_SPOT_OPTIMIZER,
-	SS_SPOT_STEP, /* inside of the optimizer's step(), or zero_grad() */
+enum ss_stack_phase {
+	SS_STACK_UNKNOWN, /* no stack */
+	SS_STACK_OTHER,   /* a stack with none of the following on it */
+	SS_STACK_SETUP,   /* making, moving or loading a model */
+	SS_STACK_FORWARD,
+	SS_STACK_BACKWARD,
+	SS_STACK_OPTIMIZER,
+	SS_STACK_STEP, /* inside of the optimizer's step(), or zero_grad() */
 };
 
 enum ss_frame_flag {
@@ -49,7 +49,7 @@ struct ss_frame_parts {
 /* Takes "torch/optim/adam.py(347): step" apart; false: it is no frame of Python. */
 bool ss_frame_split(const char *name, size_t length, struct ss_frame_parts *out);
 
-struct ss_spots {
+struct ss_stack_places {
 	const struct ss_snapshot *snapshot;
 	struct ss_memory *memory;
 	struct ss_strings texts; /* lines */
@@ -58,18 +58,19 @@ struct ss_spots {
 	uint32_t *frame_line; /* per frame: "train.py:43 (step)", as an id in texts */
 	uint32_t *frame_call; /* per frame: what a checkpoint can be put around; 0: nothing */
 	uint32_t *line;       /* per stack: id in texts; 0: no stack */
-	uint8_t *phase;       /* per stack: enum ss_spot_phase */
+	uint8_t *phase;       /* per stack: enum ss_stack_phase */
 };
 
 SS_MUST_USE
-enum ss_status ss_spots_init(struct ss_spots *spots, const struct ss_snapshot *snapshot,
-			     struct ss_memory *memory, struct ss_error *err);
-void ss_spots_release(struct ss_spots *spots);
+enum ss_status ss_stack_places_init(struct ss_stack_places *spots,
+				    const struct ss_snapshot *snapshot, struct ss_memory *memory,
+				    struct ss_error *err);
+void ss_stack_places_release(struct ss_stack_places *spots);
 
 /* Whether any stack is of that phase, or of one that comes after it in a step. */
-bool ss_spots_has(const struct ss_spots *spots, enum ss_spot_phase first);
+bool ss_stack_places_has(const struct ss_stack_places *spots, enum ss_stack_phase first);
 
 /* The line of a stack; NULL: not recorded. */
-const char *ss_spots_line(const struct ss_spots *spots, uint32_t stack);
+const char *ss_stack_places_line(const struct ss_stack_places *spots, uint32_t stack);
 
 #endif

@@ -26,7 +26,7 @@ struct ss_snapshot_subject {
 	const char *path;
 	const struct ss_snapshot *snapshot;
 	const struct ss_history *history;
-	const struct ss_spots *spots;
+	const struct ss_stack_places *spots;
 	const struct ss_snapshot_subject *before; /* of `diff`: the one to compare with, or NULL */
 	uint32_t group;
 	struct ss_device_sizes sizes; /* of the trace of the same run; none: not known */

@@ -3,7 +3,7 @@
  */
 #include "snapshot/training_steps.h"
 
-static bool begin(struct ss_rounds *rounds, uint32_t row)
+static bool begin(struct ss_training_steps *rounds, uint32_t row)
 {
 	void *starts = rounds->starts;
 
@@ -20,22 +20,22 @@ struct borders {
 	bool by_optimizer;
 };
 
-static bool is_end(const struct borders *borders, enum ss_spot_phase phase)
+static bool is_end(const struct borders *borders, enum ss_stack_phase phase)
 {
-	return borders->by_optimizer ? phase == SS_SPOT_STEP : phase == SS_SPOT_BACKWARD;
+	return borders->by_optimizer ? phase == SS_STACK_STEP : phase == SS_STACK_BACKWARD;
 }
 
 /* What has no stack says nothing: frees of backward often have none. */
-static bool is_start(const struct borders *borders, enum ss_spot_phase phase)
+static bool is_start(const struct borders *borders, enum ss_stack_phase phase)
 {
 	if (borders->by_optimizer)
-		return phase == SS_SPOT_FORWARD || phase == SS_SPOT_OTHER ||
-		       phase == SS_SPOT_BACKWARD;
-	return phase == SS_SPOT_FORWARD;
+		return phase == SS_STACK_FORWARD || phase == SS_STACK_OTHER ||
+		       phase == SS_STACK_BACKWARD;
+	return phase == SS_STACK_FORWARD;
 }
 
-static bool find_starts(struct ss_rounds *rounds, const struct ss_memory_events *events,
-			const struct ss_device_memory *device, const struct ss_spots *spots,
+static bool find_starts(struct ss_training_steps *rounds, const struct ss_memory_events *events,
+			const struct ss_device_memory *device, const struct ss_stack_places *spots,
 			const struct borders *borders)
 {
 	bool ended = false;
@@ -43,7 +43,7 @@ static bool find_starts(struct ss_rounds *rounds, const struct ss_memory_events 
 	if (!begin(rounds, device->first))
 		return false;
 	for (uint32_t row = device->first; row < device->first + device->count; row++) {
-		enum ss_spot_phase phase = (enum ss_spot_phase)spots->phase[events->stack[row]];
+		enum ss_stack_phase phase = (enum ss_stack_phase)spots->phase[events->stack[row]];
 
 		if (is_end(borders, phase)) {
 			ended = rounds->has_steps = true;
@@ -57,7 +57,7 @@ static bool find_starts(struct ss_rounds *rounds, const struct ss_memory_events 
 	return true;
 }
 
-static bool take_steps(struct ss_rounds *rounds, const struct ss_snapshot *snapshot,
+static bool take_steps(struct ss_training_steps *rounds, const struct ss_snapshot *snapshot,
 		       const struct ss_device_memory *device)
 {
 	const struct ss_traced_device *traced = device->traced;
@@ -72,34 +72,35 @@ static bool take_steps(struct ss_rounds *rounds, const struct ss_snapshot *snaps
 	return true;
 }
 
-enum ss_status ss_rounds_init(struct ss_rounds *rounds, const struct ss_history *history,
-			      const struct ss_device_memory *device, const struct ss_spots *spots,
-			      struct ss_error *err)
+enum ss_status ss_training_steps_init(struct ss_training_steps *rounds,
+				      const struct ss_history *history,
+				      const struct ss_device_memory *device,
+				      const struct ss_stack_places *spots, struct ss_error *err)
 {
 	const struct ss_memory_events *events = &history->snapshot->events;
 	struct borders borders = { 0 };
 
-	*rounds = (struct ss_rounds){ .memory = history->memory };
+	*rounds = (struct ss_training_steps){ .memory = history->memory };
 	for (uint32_t row = device->first; row < device->first + device->count; row++)
-		borders.by_optimizer |= spots->phase[events->stack[row]] == SS_SPOT_STEP;
+		borders.by_optimizer |= spots->phase[events->stack[row]] == SS_STACK_STEP;
 	if (device->traced && device->traced->step_count
 		    ? take_steps(rounds, history->snapshot, device)
 		    : find_starts(rounds, events, device, spots, &borders))
 		return SS_OK;
-	ss_rounds_release(rounds);
+	ss_training_steps_release(rounds);
 	return ss_fail_memory(err, "the steps");
 }
 
-void ss_rounds_release(struct ss_rounds *rounds)
+void ss_training_steps_release(struct ss_training_steps *rounds)
 {
 	ss_memory_free(rounds->memory, rounds->starts, rounds->capacity * sizeof(*rounds->starts));
 	rounds->starts = NULL;
 	rounds->count = rounds->capacity = 0;
 }
 
-int64_t ss_rounds_step(const struct ss_rounds *rounds, uint32_t row)
+int64_t ss_training_steps_step(const struct ss_training_steps *rounds, uint32_t row)
 {
-	uint32_t round = ss_rounds_at(rounds, row);
+	uint32_t round = ss_training_steps_at(rounds, row);
 
 	if (!rounds->has_steps || round < rounds->before ||
 	    (rounds->is_recorded && round + 1 == rounds->count))
@@ -107,7 +108,7 @@ int64_t ss_rounds_step(const struct ss_rounds *rounds, uint32_t row)
 	return (int64_t)round - rounds->before;
 }
 
-uint32_t ss_rounds_at(const struct ss_rounds *rounds, uint32_t row)
+uint32_t ss_training_steps_at(const struct ss_training_steps *rounds, uint32_t row)
 {
 	uint32_t low = 0, high = rounds->count;
 

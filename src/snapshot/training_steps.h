@@ -12,7 +12,7 @@
 #include "snapshot/history/history.h"
 #include "snapshot/stack_places.h"
 
-struct ss_rounds {
+struct ss_training_steps {
 	struct ss_memory *memory;
 	uint32_t *starts; /* rows at which steps begin; the first is the first event */
 	uint32_t count, capacity;
@@ -22,15 +22,16 @@ struct ss_rounds {
 };
 
 SS_MUST_USE
-enum ss_status ss_rounds_init(struct ss_rounds *rounds, const struct ss_history *history,
-			      const struct ss_device_memory *device, const struct ss_spots *spots,
-			      struct ss_error *err);
-void ss_rounds_release(struct ss_rounds *rounds);
+enum ss_status ss_training_steps_init(struct ss_training_steps *rounds,
+				      const struct ss_history *history,
+				      const struct ss_device_memory *device,
+				      const struct ss_stack_places *spots, struct ss_error *err);
+void ss_training_steps_release(struct ss_training_steps *rounds);
 
 /* The number of the step of a row, from 0; -1: it is in none, or none are told. */
-int64_t ss_rounds_step(const struct ss_rounds *rounds, uint32_t row);
+int64_t ss_training_steps_step(const struct ss_training_steps *rounds, uint32_t row);
 
 /* The round of a row. */
-uint32_t ss_rounds_at(const struct ss_rounds *rounds, uint32_t row);
+uint32_t ss_training_steps_at(const struct ss_training_steps *rounds, uint32_t row);
 
 #endif

@@ -381,7 +381,7 @@ static bool join_medians(const struct ss_table *a, const struct ss_table *b,
 	return whole;
 }
 
-bool ss_table_versus(const struct ss_table *a, const struct ss_table *b, struct ss_table *out)
+bool ss_table_compare(const struct ss_table *a, const struct ss_table *b, struct ss_table *out)
 {
 	struct versus versus = { .view = a->view, .runs = { a, b } };
 

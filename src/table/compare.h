@@ -18,6 +18,6 @@
  * arenas of both. False: no memory.
  */
 SS_MUST_USE
-bool ss_table_versus(const struct ss_table *a, const struct ss_table *b, struct ss_table *out);
+bool ss_table_compare(const struct ss_table *a, const struct ss_table *b, struct ss_table *out);
 
 #endif

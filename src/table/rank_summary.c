@@ -470,7 +470,7 @@ static bool compare(struct across *across, struct ss_table *out)
 	return order_rows(across, out) && !out->failed;
 }
 
-bool ss_table_across(const struct ss_table *table, struct ss_table *out)
+bool ss_table_sum_up_ranks(const struct ss_table *table, struct ss_table *out)
 {
 	enum ss_column_role *roles = SS_ARENA_NEW(table->arena, enum ss_column_role,
 						  table->view->column_count);

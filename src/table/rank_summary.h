@@ -29,7 +29,7 @@ uint64_t ss_row_hash(const struct ss_view *view, const enum ss_column_role *role
  * arena. False: no memory.
  */
 SS_MUST_USE
-bool ss_table_across(const struct ss_table *table, struct ss_table *out);
+bool ss_table_sum_up_ranks(const struct ss_table *table, struct ss_table *out);
 
 /*
  * The same with a role for each column but the first, and of each figure the median alone,

@@ -10,7 +10,7 @@
 #include "table/table.h"
 #include "trace/trace.h"
 
-struct ss_bricks;
+struct ss_facts;
 
 /* One file of the job, as a view sees it. */
 struct ss_subject {
@@ -21,7 +21,7 @@ struct ss_subject {
 	const struct ss_trace *trace; /* NULL: could not be read */
 	const char *problem;          /* why; NULL when it could */
 	double load_seconds;          /* how long reading took */
-	struct ss_bricks *bricks;     /* of the trace: what views share */
+	struct ss_facts *facts;       /* of the trace: what views share */
 	uint32_t group;               /* what rows are about: index into the view's groups */
 };
 
@@ -46,7 +46,7 @@ enum ss_basis {
 	SS_BASIS_EVENT, /* one event a row */
 };
 
-struct ss_many;             /* job/join/join.h */
+struct ss_joined;           /* job/join/join.h */
 struct ss_replay;           /* replay/replay.h */
 struct ss_snapshot_subject; /* snapshot/subject.h */
 
@@ -82,8 +82,8 @@ struct ss_view {
 	/* One of these: of one file, of the ranks of the job together, or of their replay. */
 	enum ss_status (*run)(const struct ss_subject *subject, struct ss_table *out,
 			      struct ss_error *err);
-	enum ss_status (*run_job)(const struct ss_many *many, uint32_t group, struct ss_table *out,
-				  struct ss_error *err);
+	enum ss_status (*run_job)(const struct ss_joined *joined, uint32_t group,
+				  struct ss_table *out, struct ss_error *err);
 	enum ss_status (*run_replay)(const struct ss_replay *replay, uint32_t group,
 				     struct ss_table *out, struct ss_error *err);
 	/* Of a snapshot of memory, which is no file of a job: see snapshot/subject.h. */

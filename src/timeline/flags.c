@@ -122,11 +122,11 @@ static bool is_about(const struct ss_finding *finding, uint32_t rank)
 uint32_t ss_flag_collective(const struct ss_finding *finding, const struct ss_timeline *timeline,
 			    uint32_t *file)
 {
-	const struct ss_many *many = &timeline->job->many;
+	const struct ss_joined *joined = &timeline->job->joined;
 	const struct ss_meeting *longest = NULL;
 
-	for (uint32_t i = 0; finding->rule->is_waited_for && i < many->meeting_count; i++) {
-		const struct ss_meeting *meeting = &many->meetings[i];
+	for (uint32_t i = 0; finding->rule->is_waited_for && i < joined->meeting_count; i++) {
+		const struct ss_meeting *meeting = &joined->meetings[i];
 
 		if (meeting->is_symmetric && meeting->last_rank != SS_NO_ROW &&
 		    (!longest || meeting->wait_ns > longest->wait_ns) &&
@@ -135,12 +135,12 @@ uint32_t ss_flag_collective(const struct ss_finding *finding, const struct ss_ti
 			longest = meeting;
 	}
 	for (uint32_t i = 0; longest && i < longest->count; i++) {
-		const struct ss_member *member = &many->members[longest->first + i];
+		const struct ss_member *member = &joined->members[longest->first + i];
 
 		if (member->rank != longest->last_rank)
 			continue;
 		*file = ss_timeline_file_of(timeline, member->rank);
-		return ss_many_arrival(many, member)->row;
+		return ss_joined_arrival(joined, member)->row;
 	}
 	return SS_NO_ROW;
 }

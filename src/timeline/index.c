@@ -81,9 +81,9 @@ static int by_row(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static bool find_waits(struct ss_index *index, const struct ss_many *many, uint32_t rank)
+static bool find_waits(struct ss_index *index, const struct ss_joined *joined, uint32_t rank)
 {
-	const struct ss_digest *digest = rank == SS_NO_ROW ? NULL : &many->ranks[rank];
+	const struct ss_digest *digest = rank == SS_NO_ROW ? NULL : &joined->ranks[rank];
 
 	if (!digest)
 		return true;
@@ -92,12 +92,12 @@ static bool find_waits(struct ss_index *index, const struct ss_many *many, uint3
 		return false;
 	for (uint32_t i = 0; i < digest->arrival_count; i++) {
 		const struct ss_arrival *arrival = &digest->arrivals[i];
-		uint32_t number = many->meeting_of[rank][i];
+		uint32_t number = joined->meeting_of[rank][i];
 		int64_t stay_ns = arrival->end_ns - arrival->start_ns, wait_ns;
 
-		if (number == SS_NO_MEETING || !many->meetings[number].is_symmetric)
+		if (number == SS_NO_MEETING || !joined->meetings[number].is_symmetric)
 			continue;
-		wait_ns = stay_ns - many->meetings[number].transfer_ns;
+		wait_ns = stay_ns - joined->meetings[number].transfer_ns;
 		if (wait_ns > 0)
 			index->waits[index->wait_count++] = (struct ss_row_wait){
 				arrival->row,
@@ -150,7 +150,7 @@ static enum ss_status make(struct ss_index *index, const struct ss_timeline *tim
 
 	SS_TRY(ss_idle_init(&index->idle, trace, memory, err));
 	if (!make_gap_columns(&index->gaps, &index->idle, memory) ||
-	    !find_waits(index, &timeline->job->many, timeline->files[file].rank_index))
+	    !find_waits(index, &timeline->job->joined, timeline->files[file].rank_index))
 		return ss_fail_memory(err, "the index of the timeline");
 	SS_TRY(make_gap_lanes(index, err));
 	SS_TRY(ss_tracks_init(&index->tracks, trace, &index->idle, memory, err));

@@ -5,20 +5,20 @@
 
 struct ss_members ss_members_of(const struct ss_timeline *timeline, uint32_t file, uint32_t row)
 {
-	const struct ss_many *many = &timeline->job->many;
+	const struct ss_joined *joined = &timeline->job->joined;
 	uint32_t rank = timeline->files[file].rank_index;
 	struct ss_members out = { 0 };
 
-	if (rank >= many->rank_count)
+	if (rank >= joined->rank_count)
 		return out;
-	for (uint32_t i = 0; i < many->ranks[rank].arrival_count; i++) {
-		const struct ss_arrival *arrival = &many->ranks[rank].arrivals[i];
+	for (uint32_t i = 0; i < joined->ranks[rank].arrival_count; i++) {
+		const struct ss_arrival *arrival = &joined->ranks[rank].arrivals[i];
 
 		if (arrival->row != row)
 			continue;
 		out.arrival = arrival;
-		if (many->meeting_of[rank][i] != SS_NO_MEETING)
-			out.meeting = &many->meetings[many->meeting_of[rank][i]];
+		if (joined->meeting_of[rank][i] != SS_NO_MEETING)
+			out.meeting = &joined->meetings[joined->meeting_of[rank][i]];
 		break;
 	}
 	return out;

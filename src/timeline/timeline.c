@@ -19,10 +19,10 @@ int64_t ss_timeline_own(const struct ss_timeline_file *file, int64_t moment_ns)
 }
 
 /* Where a file begins and ends on the clock that the aligned ranks share; still absolute. */
-static void place_aligned(struct ss_timeline_file *file, const struct ss_many *many)
+static void place_aligned(struct ss_timeline_file *file, const struct ss_joined *joined)
 {
-	const struct ss_clock *clock = &many->clocks[file->rank_index];
-	int64_t zero_ns = many->ranks[file->rank_index].start_ns;
+	const struct ss_clock *clock = &joined->clocks[file->rank_index];
+	int64_t zero_ns = joined->ranks[file->rank_index].start_ns;
 
 	file->is_aligned = true;
 	file->clock_error_ns = clock->error_ns;
@@ -49,26 +49,26 @@ static void widen(struct span *span, const struct ss_timeline_file *file)
 }
 
 /* The clock that most ranks share; SS_NO_ROW: no clocks were compared. */
-static uint32_t main_component(const struct ss_many *many, uint32_t *counts)
+static uint32_t main_component(const struct ss_joined *joined, uint32_t *counts)
 {
 	uint32_t best = SS_NO_ROW;
 
-	for (uint32_t i = 0; i < many->rank_count; i++)
-		if (many->clocks[i].component < many->rank_count)
-			counts[many->clocks[i].component]++;
-	for (uint32_t i = 0; i < many->rank_count; i++)
+	for (uint32_t i = 0; i < joined->rank_count; i++)
+		if (joined->clocks[i].component < joined->rank_count)
+			counts[joined->clocks[i].component]++;
+	for (uint32_t i = 0; i < joined->rank_count; i++)
 		if (counts[i] > (best == SS_NO_ROW ? 1 : counts[best]))
 			best = i;
 	return best;
 }
 
 static const struct ss_digest *wall_clock(const struct ss_timeline_file *file,
-					  const struct ss_many *many)
+					  const struct ss_joined *joined)
 {
 	const struct ss_digest *digest = NULL;
 
 	if (file->rank_index != SS_NO_ROW)
-		digest = &many->ranks[file->rank_index];
+		digest = &joined->ranks[file->rank_index];
 	return digest && digest->has_clock ? digest : NULL;
 }
 
@@ -87,15 +87,15 @@ static bool is_torn(const struct ss_timeline *timeline, const struct span *span)
 /* Those whose clocks were compared: where they begin on the common one. */
 static void place_compared(struct ss_timeline *timeline, uint32_t component, struct span *span)
 {
-	const struct ss_many *many = &timeline->job->many;
+	const struct ss_joined *joined = &timeline->job->joined;
 
 	for (uint32_t i = 0; component != SS_NO_ROW && i < timeline->file_count; i++) {
 		struct ss_timeline_file *file = &timeline->files[i];
 
 		if (!file->trace || file->rank_index == SS_NO_ROW ||
-		    many->clocks[file->rank_index].component != component)
+		    joined->clocks[file->rank_index].component != component)
 			continue;
-		place_aligned(file, many);
+		place_aligned(file, joined);
 		widen(span, file);
 	}
 }
@@ -107,7 +107,7 @@ static void place_by_wall(struct ss_timeline *timeline, struct span *span)
 		*span = (struct span){ 0 };
 		for (uint32_t i = 0; i < timeline->file_count; i++) {
 			struct ss_timeline_file *file = &timeline->files[i];
-			const struct ss_digest *digest = wall_clock(file, &timeline->job->many);
+			const struct ss_digest *digest = wall_clock(file, &timeline->job->joined);
 
 			if (!file->trace || !digest)
 				continue;
@@ -120,10 +120,10 @@ static void place_by_wall(struct ss_timeline *timeline, struct span *span)
 }
 
 /* By its wall clock where that falls among the others, else from their beginning on. */
-static void place_alone(struct ss_timeline_file *file, const struct ss_many *many,
+static void place_alone(struct ss_timeline_file *file, const struct ss_joined *joined,
 			const struct span *others)
 {
-	const struct ss_digest *digest = wall_clock(file, many);
+	const struct ss_digest *digest = wall_clock(file, joined);
 
 	if (digest && digest->start_ns < others->to_ns && digest->end_ns > others->from_ns)
 		file->shift_ns = digest->start_ns;
@@ -133,7 +133,7 @@ static void place_alone(struct ss_timeline_file *file, const struct ss_many *man
 
 static void place_files(struct ss_timeline *timeline, uint32_t component)
 {
-	const struct ss_many *many = &timeline->job->many;
+	const struct ss_joined *joined = &timeline->job->joined;
 	struct span known = { 0 }, all;
 	bool compared;
 
@@ -145,9 +145,9 @@ static void place_files(struct ss_timeline *timeline, uint32_t component)
 	for (uint32_t i = 0; i < timeline->file_count; i++) {
 		struct ss_timeline_file *file = &timeline->files[i];
 
-		if (!file->trace || file->is_aligned || (!compared && wall_clock(file, many)))
+		if (!file->trace || file->is_aligned || (!compared && wall_clock(file, joined)))
 			continue;
-		place_alone(file, many, &known);
+		place_alone(file, joined, &known);
 		widen(&all, file);
 	}
 	for (uint32_t i = 0; i < timeline->file_count; i++)
@@ -176,9 +176,9 @@ enum ss_status ss_timeline_make(struct ss_timeline *timeline, struct ss_job *job
 			.clock_error_ns = -1,
 		};
 	ss_arena_init(&scratch, memory);
-	counts = SS_ARENA_NEW(&scratch, uint32_t, (size_t)job->many.rank_count + 1);
+	counts = SS_ARENA_NEW(&scratch, uint32_t, (size_t)job->joined.rank_count + 1);
 	if (counts)
-		place_files(timeline, main_component(&job->many, counts));
+		place_files(timeline, main_component(&job->joined, counts));
 	ss_arena_release(&scratch);
 	if (counts)
 		return SS_OK;

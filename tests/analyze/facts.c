@@ -13,36 +13,36 @@ static const char trace[] =
 	"\"args\":{\"device\":0,\"stream\":7,\"correlation\":5}}]}";
 
 /* Asks for all of them. */
-static enum ss_status ask(struct ss_bricks *bricks, const void *out[6])
+static enum ss_status ask(struct ss_facts *facts, const void *out[6])
 {
-	SS_TRY(ss_bricks_works(bricks, (const struct ss_works **)&out[0], NULL));
-	SS_TRY(ss_bricks_ops(bricks, (const struct ss_ops **)&out[1], NULL));
-	SS_TRY(ss_bricks_places(bricks, (const struct ss_places **)&out[2], NULL));
-	SS_TRY(ss_bricks_allocs(bricks, (const struct ss_allocs **)&out[3], NULL));
-	SS_TRY(ss_bricks_idle(bricks, (const struct ss_idle **)&out[4], NULL));
-	return ss_bricks_phases(bricks, (const struct ss_phases **)&out[5], NULL);
+	SS_TRY(ss_facts_works(facts, (const struct ss_works **)&out[0], NULL));
+	SS_TRY(ss_facts_ops(facts, (const struct ss_ops **)&out[1], NULL));
+	SS_TRY(ss_facts_places(facts, (const struct ss_places **)&out[2], NULL));
+	SS_TRY(ss_facts_allocs(facts, (const struct ss_allocs **)&out[3], NULL));
+	SS_TRY(ss_facts_idle(facts, (const struct ss_idle **)&out[4], NULL));
+	return ss_facts_phases(facts, (const struct ss_phases **)&out[5], NULL);
 }
 
 static void test_once(void **state)
 {
 	const void *first[6], *second[6];
 	struct support_trace loaded;
-	struct ss_bricks bricks;
+	struct ss_facts facts;
 	size_t before_bytes, calls;
 
 	(void)state;
 	support_load(&loaded, trace);
 	before_bytes = loaded.memory.used_bytes;
 	calls = loaded.memory.calls;
-	ss_bricks_init(&bricks, &loaded.trace, &loaded.memory);
+	ss_facts_init(&facts, &loaded.trace, &loaded.memory);
 	assert_int_equal(loaded.memory.calls, calls);
-	assert_int_equal(ask(&bricks, first), SS_OK);
-	assert_int_equal(bricks.works.device_ns[0], 4000);
+	assert_int_equal(ask(&facts, first), SS_OK);
+	assert_int_equal(facts.works.device_ns[0], 4000);
 	calls = loaded.memory.calls;
-	assert_int_equal(ask(&bricks, second), SS_OK);
+	assert_int_equal(ask(&facts, second), SS_OK);
 	assert_int_equal(loaded.memory.calls, calls);
 	assert_memory_equal(first, second, sizeof(first));
-	ss_bricks_release(&bricks);
+	ss_facts_release(&facts);
 	assert_int_equal(loaded.memory.used_bytes, before_bytes);
 	support_close(&loaded);
 }
@@ -58,18 +58,18 @@ static void test_refused(void **state)
 	support_load(&loaded, trace);
 	before_bytes = loaded.memory.used_bytes;
 	for (size_t call = 1; refused; call++) {
-		struct ss_bricks bricks;
+		struct ss_facts facts;
 		const void *out[6];
 		enum ss_status status;
 
-		ss_bricks_init(&bricks, &loaded.trace, &loaded.memory);
+		ss_facts_init(&facts, &loaded.trace, &loaded.memory);
 		loaded.memory.fail_call = loaded.memory.calls + call;
-		status = ask(&bricks, out);
+		status = ask(&facts, out);
 		refused = loaded.memory.calls >= loaded.memory.fail_call;
 		assert_true(refused == (status != SS_OK));
 		loaded.memory.fail_call = 0;
-		assert_int_equal(ask(&bricks, out), SS_OK);
-		ss_bricks_release(&bricks);
+		assert_int_equal(ask(&facts, out), SS_OK);
+		ss_facts_release(&facts);
 		assert_int_equal(loaded.memory.used_bytes, before_bytes);
 	}
 	support_close(&loaded);

@@ -35,14 +35,14 @@ static void test_names(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(cases); i++) {
-		struct ss_pass pass;
-		bool found = ss_pass_read(cases[i].name, &pass);
+		struct ss_inference_step pass;
+		bool found = ss_inference_step_read(cases[i].name, &pass);
 
 		support_check(found == !!cases[i].kind, cases[i].name, "found: %d", found);
 		if (!found)
 			continue;
-		support_check(strcmp(ss_pass_name(pass.kind), cases[i].kind) == 0, cases[i].name,
-			      "found: %s", ss_pass_name(pass.kind));
+		support_check(strcmp(ss_inference_kind_name(pass.kind), cases[i].kind) == 0,
+			      cases[i].name, "found: %s", ss_inference_kind_name(pass.kind));
 		support_check(pass.batch == cases[i].batch &&
 				      pass.context_tokens == cases[i].context_tokens &&
 				      pass.generated_tokens == cases[i].generated_tokens,

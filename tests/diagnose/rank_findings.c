@@ -27,7 +27,7 @@ struct bench {
 	struct ss_edge edges[TASKS];
 	struct ss_graph_step step;
 	struct ss_graph graph;
-	struct ss_exam exam;
+	struct ss_rank_findings exam;
 	struct ss_look look;
 };
 
@@ -67,8 +67,9 @@ static void open_bench(struct bench *bench)
 					  .steps = &bench->step,
 					  .step_count = 1,
 					  .main = TRACK };
-	bench->exam =
-		(struct ss_exam){ .memory = &bench->memory, .task_count = TASKS, .step_count = 1 };
+	bench->exam = (struct ss_rank_findings){ .memory = &bench->memory,
+						 .task_count = TASKS,
+						 .step_count = 1 };
 	assert_true(ss_strings_init(&bench->exam.texts, &bench->memory));
 	bench->exam.parts = zeroed(&bench->memory,
 				   (ss_rule_count + 1) * sizeof(*bench->exam.parts));
@@ -82,7 +83,7 @@ static void open_bench(struct bench *bench)
 
 static void close_bench(struct bench *bench)
 {
-	ss_exam_release(&bench->exam);
+	ss_rank_findings_release(&bench->exam);
 	assert_int_equal(bench->memory.used_bytes, 0);
 }
 
@@ -209,7 +210,7 @@ static void test_sentences(void **state)
 /* --- all ranks ----------------------------------------------------------------------- */
 
 struct verdict {
-	struct ss_exam *exams[1];
+	struct ss_rank_findings *exams[1];
 	struct ss_diagnosis diagnosis;
 	struct ss_judgement judgement;
 };
@@ -419,13 +420,13 @@ static void test_reset(void **state)
 	assert_true(ss_judge_claim(&verdict.judgement, finding, 0, (struct ss_claim){ .task = 6 }));
 	assert_int_equal(bench.exam.owner[1], OTHER + 1);
 	assert_int_equal(bench.exam.owner[6], OTHER + 1);
-	ss_exam_reset(&bench.exam);
+	ss_rank_findings_reset(&bench.exam);
 	assert_false(bench.exam.parts[0].is_taken);
 	assert_int_equal(bench.exam.owner[1], 1);
 	assert_int_equal(bench.exam.owner[4], 1);
 	assert_int_equal(bench.exam.owner[6], 0);
 	/* and what nobody takes can be given back again */
-	ss_exam_give_back(&bench.exam, 0);
+	ss_rank_findings_give_back(&bench.exam, 0);
 	assert_int_equal(bench.exam.owner[1], 0);
 	ss_diagnosis_release(&verdict.diagnosis);
 	close_bench(&bench);

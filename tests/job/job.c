@@ -247,14 +247,14 @@ static const struct made_file ranks[] = {
 };
 
 /* Meetings and clocks as text. */
-static void add_joined(const struct ss_many *many, struct ss_text *out)
+static void add_joined(const struct ss_joined *joined, struct ss_text *out)
 {
-	for (uint32_t r = 0; r < many->rank_count; r++)
-		ss_text_addf(out, "rank %lld: %lld\n", (long long)many->ranks[r].rank,
-			     (long long)many->clocks[r].offset_ns);
-	for (uint32_t i = 0; i < many->meeting_count; i++)
-		ss_text_addf(out, "%u members, last %u, %lld waited\n", many->meetings[i].count,
-			     many->meetings[i].last_rank, (long long)many->meetings[i].wait_ns);
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		ss_text_addf(out, "rank %lld: %lld\n", (long long)joined->ranks[r].rank,
+			     (long long)joined->clocks[r].offset_ns);
+	for (uint32_t i = 0; i < joined->meeting_count; i++)
+		ss_text_addf(out, "%u members, last %u, %lld waited\n", joined->meetings[i].count,
+			     joined->meetings[i].last_rank, (long long)joined->meetings[i].wait_ns);
 }
 
 static const char joined[] = "rank 0: 0\nrank 1: 0\nrank 2: -10000000000\n"
@@ -290,7 +290,7 @@ static void test_joined(void **state)
 		assert_int_equal(ss_job_open(&job, &options, NULL, &memory, &err), SS_OK);
 		assert_int_equal(ss_job_join(&job, &err), SS_OK);
 		assert_int_equal(ss_job_join(&job, &err), SS_OK);
-		add_joined(&job.many, &found);
+		add_joined(&job.joined, &found);
 		assert_string_equal(found.data, joined);
 		ss_text_release(&found);
 		ss_job_close(&job);
@@ -323,7 +323,7 @@ static void test_join_again(void **state)
 		memory.fail_call = 0;
 		assert_true(!refused || err.text[0]);
 		assert_int_equal(ss_job_join(&job, &err), SS_OK);
-		add_joined(&job.many, &found);
+		add_joined(&job.joined, &found);
 		assert_string_equal(found.data, joined);
 		ss_text_release(&found);
 		ss_job_close(&job);

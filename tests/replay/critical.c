@@ -62,15 +62,15 @@ static void check(const struct critical_case *test)
 	struct support_trace loaded;
 	struct ss_subject subject = { .path = "a.json" };
 	struct ss_text found = { 0 };
-	struct ss_bricks bricks;
+	struct ss_facts facts;
 	struct ss_graph graph;
 	struct ss_replay replay;
 	struct ss_critical path;
 
 	support_load_script(&loaded, test->script);
-	ss_bricks_init(&bricks, &loaded.trace, &loaded.memory);
+	ss_facts_init(&facts, &loaded.trace, &loaded.memory);
 	subject.trace = &loaded.trace;
-	subject.bricks = &bricks;
+	subject.facts = &facts;
 	assert_int_equal(ss_graph_make(&graph, &subject, &loaded.memory, NULL), SS_OK);
 	assert_int_equal(ss_replay_init(&replay, &graph, 1, NULL, &loaded.memory, NULL), SS_OK);
 	ss_replay_run(&replay, NULL, 0);
@@ -83,7 +83,7 @@ static void check(const struct critical_case *test)
 	ss_critical_release(&path);
 	ss_replay_release(&replay);
 	ss_graph_release(&graph);
-	ss_bricks_release(&bricks);
+	ss_facts_release(&facts);
 	support_close(&loaded);
 }
 

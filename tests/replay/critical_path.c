@@ -33,7 +33,7 @@ static enum ss_status run(const struct view_case *test, size_t refused, struct s
 {
 	struct support_view open = { 0 };
 	struct ss_subject subject = { .path = "a.json" };
-	struct ss_bricks bricks;
+	struct ss_facts facts;
 	struct ss_graph graph = { 0 };
 	struct ss_replay replay = { 0 };
 	struct ss_memory *memory = &open.trace.memory;
@@ -42,9 +42,9 @@ static enum ss_status run(const struct view_case *test, size_t refused, struct s
 	const struct ss_view *view = support_view_find(test->view, &group);
 
 	support_load_script(&open.trace, test->script);
-	ss_bricks_init(&bricks, &open.trace.trace, memory);
+	ss_facts_init(&facts, &open.trace.trace, memory);
 	subject.trace = &open.trace.trace;
-	subject.bricks = &bricks;
+	subject.facts = &facts;
 	assert_int_equal(ss_graph_make(&graph, &subject, memory, NULL), SS_OK);
 	assert_int_equal(ss_replay_init(&replay, &graph, 1, NULL, memory, NULL), SS_OK);
 	ss_replay_run(&replay, NULL, 0);
@@ -66,7 +66,7 @@ static enum ss_status run(const struct view_case *test, size_t refused, struct s
 	ss_arena_release(&open.arena);
 	ss_replay_release(&replay);
 	ss_graph_release(&graph);
-	ss_bricks_release(&bricks);
+	ss_facts_release(&facts);
 	support_close(&open.trace);
 	return status;
 }

@@ -21,7 +21,7 @@ struct job {
 	struct ss_digest digests[RANKS];
 	struct ss_graph graphs[RANKS];
 	struct ss_memory memory;
-	struct ss_many many;
+	struct ss_joined joined;
 };
 
 static void open_job(struct job *job)
@@ -29,24 +29,25 @@ static void open_job(struct job *job)
 	ss_memory_init(&job->memory, 0);
 	for (uint32_t i = 0; i < RANKS; i++) {
 		struct ss_subject subject = { .path = "a.json", .rank = i };
-		struct ss_bricks bricks;
+		struct ss_facts facts;
 
 		support_load_script(&job->traces[i], scripts[i]);
-		ss_bricks_init(&bricks, &job->traces[i].trace, &job->memory);
+		ss_facts_init(&facts, &job->traces[i].trace, &job->memory);
 		subject.trace = &job->traces[i].trace;
-		subject.bricks = &bricks;
+		subject.facts = &facts;
 		assert_int_equal(ss_digest_make(&job->digests[i], &subject, &job->memory, NULL),
 				 SS_OK);
 		assert_int_equal(ss_graph_make(&job->graphs[i], &subject, &job->memory, NULL),
 				 SS_OK);
-		ss_bricks_release(&bricks);
+		ss_facts_release(&facts);
 	}
-	assert_int_equal(ss_many_join(&job->many, job->digests, RANKS, &job->memory, NULL), SS_OK);
+	assert_int_equal(ss_join_ranks(&job->joined, job->digests, RANKS, &job->memory, NULL),
+			 SS_OK);
 }
 
 static void close_job(struct job *job)
 {
-	ss_many_release(&job->many);
+	ss_joined_release(&job->joined);
 	for (uint32_t i = 0; i < RANKS; i++) {
 		ss_graph_release(&job->graphs[i]);
 		ss_digest_release(&job->digests[i]);
@@ -72,7 +73,7 @@ static void check_once(struct job *job)
 	const struct ss_edits *fixes[] = { &edits };
 	uint32_t late = find(&job->graphs[1], SS_TASK_KERNEL);
 
-	assert_int_equal(ss_replay_init(&replay, job->graphs, RANKS, &job->many, &job->memory,
+	assert_int_equal(ss_replay_init(&replay, job->graphs, RANKS, &job->joined, &job->memory,
 					NULL),
 			 SS_OK);
 	assert_int_equal(replay.meeting_count, 1);

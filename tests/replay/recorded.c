@@ -168,7 +168,7 @@ static void check(const struct wait_case *test)
 {
 	struct support_trace loaded;
 	struct ss_subject subject = { .path = "a.json" };
-	struct ss_bricks bricks;
+	struct ss_facts facts;
 	struct ss_graph graph;
 	struct ss_replay replay;
 	struct ss_edits edits;
@@ -176,9 +176,9 @@ static void check(const struct wait_case *test)
 	int64_t fixed_ns;
 
 	load(&loaded, test->trace);
-	ss_bricks_init(&bricks, &loaded.trace, &loaded.memory);
+	ss_facts_init(&facts, &loaded.trace, &loaded.memory);
 	subject.trace = &loaded.trace;
-	subject.bricks = &bricks;
+	subject.facts = &facts;
 	assert_int_equal(ss_graph_make(&graph, &subject, &loaded.memory, NULL), SS_OK);
 	assert_int_equal(ss_replay_init(&replay, &graph, 1, NULL, &loaded.memory, NULL), SS_OK);
 	ss_edits_init(&edits, &loaded.memory);
@@ -199,7 +199,7 @@ static void check(const struct wait_case *test)
 	ss_edits_release(&edits);
 	ss_replay_release(&replay);
 	ss_graph_release(&graph);
-	ss_bricks_release(&bricks);
+	ss_facts_release(&facts);
 	support_close(&loaded);
 }
 
@@ -219,20 +219,20 @@ static void test_memory(void **state)
 	for (size_t call = 1; !whole; call++) {
 		struct support_trace loaded;
 		struct ss_subject subject = { .path = "a.json" };
-		struct ss_bricks bricks;
+		struct ss_facts facts;
 		struct ss_graph graph = { 0 };
 		struct ss_error err = { 0 };
 
 		load(&loaded, cases[0].trace);
-		ss_bricks_init(&bricks, &loaded.trace, &loaded.memory);
+		ss_facts_init(&facts, &loaded.trace, &loaded.memory);
 		subject.trace = &loaded.trace;
-		subject.bricks = &bricks;
+		subject.facts = &facts;
 		loaded.memory.fail_call = loaded.memory.calls + call;
 		whole = ss_graph_make(&graph, &subject, &loaded.memory, &err) == SS_OK;
 		if (!whole)
 			assert_int_equal(err.code, SS_ERR_LIMIT);
 		ss_graph_release(&graph);
-		ss_bricks_release(&bricks);
+		ss_facts_release(&facts);
 		support_close(&loaded);
 	}
 }

@@ -11,7 +11,7 @@ static void run_view(const struct ss_view *view, uint32_t group, struct support_
 
 	ss_arena_init(&open->arena, &ranks->memory);
 	ss_table_init(&open->table, view, &open->arena);
-	status = view->run_job(&ranks->many, group, &open->table, &err);
+	status = view->run_job(&ranks->joined, group, &open->table, &err);
 	support_check(status == SS_OK && !open->table.failed, view->name, "%s", err.text);
 }
 
@@ -46,18 +46,18 @@ static bool refuse(const struct ss_view *view, uint32_t group, struct support_ra
 	struct ss_error err = { 0 };
 	struct ss_arena arena;
 	struct ss_table table;
-	struct ss_many many;
+	struct ss_joined joined;
 	enum ss_status status;
 	bool refused;
 
 	ss_arena_init(&arena, &ranks->memory);
 	ss_table_init(&table, view, &arena);
 	ranks->memory.fail_call = ranks->memory.calls + call;
-	status = ss_many_join(&many, ranks->items, ranks->count, &ranks->memory, &err);
+	status = ss_join_ranks(&joined, ranks->items, ranks->count, &ranks->memory, &err);
 	if (status == SS_OK) {
-		status = view->run_job(&many, group, &table, &err);
+		status = view->run_job(&joined, group, &table, &err);
 		refused = ranks->memory.calls >= ranks->memory.fail_call;
-		ss_many_release(&many);
+		ss_joined_release(&joined);
 	} else {
 		refused = true;
 	}

@@ -230,8 +230,8 @@ const struct ss_view *support_view_find(const char *name, uint32_t *group)
 void support_view_open(struct support_view *out, const char *view, const char *json,
 		       const char *path)
 {
-	struct ss_bricks bricks;
-	struct ss_subject subject = { .path = path, .trace = &out->trace.trace, .bricks = &bricks };
+	struct ss_facts facts;
+	struct ss_subject subject = { .path = path, .trace = &out->trace.trace, .facts = &facts };
 	const struct ss_view *found = support_view_find(view, &subject.group);
 	struct ss_error err = { 0 };
 	enum ss_status status;
@@ -241,9 +241,9 @@ void support_view_open(struct support_view *out, const char *view, const char *j
 	ss_arena_init(&out->arena, &out->trace.memory);
 	ss_table_init(&out->table, found, &out->arena);
 	out->table.rank = subject.rank;
-	ss_bricks_init(&bricks, &out->trace.trace, &out->trace.memory);
+	ss_facts_init(&facts, &out->trace.trace, &out->trace.memory);
 	status = found->run(&subject, &out->table, &err);
-	ss_bricks_release(&bricks);
+	ss_facts_release(&facts);
 	support_check(status == SS_OK && !out->table.failed, view, "%s", err.text);
 }
 

@@ -57,10 +57,10 @@ void view_cases_run(const char *view, const struct view_case *cases, size_t coun
 void view_memory_run(const char *view, const char *trace)
 {
 	struct support_trace loaded;
-	struct ss_bricks bricks;
+	struct ss_facts facts;
 	struct ss_subject subject = { .path = "rank0.json",
 				      .trace = &loaded.trace,
-				      .bricks = &bricks };
+				      .facts = &facts };
 	const struct ss_view *found = support_view_find(view, &subject.group);
 	struct ss_text json = { 0 };
 	bool refused = true;
@@ -77,9 +77,9 @@ void view_memory_run(const char *view, const char *trace)
 		ss_arena_init(&arena, &loaded.memory);
 		ss_table_init(&table, found, &arena);
 		loaded.memory.fail_call = before_calls + call;
-		ss_bricks_init(&bricks, &loaded.trace, &loaded.memory);
+		ss_facts_init(&facts, &loaded.trace, &loaded.memory);
 		status = found->run(&subject, &table, &err);
-		ss_bricks_release(&bricks);
+		ss_facts_release(&facts);
 		refused = loaded.memory.calls >= loaded.memory.fail_call;
 		loaded.memory.fail_call = 0;
 		support_check(refused == (status != SS_OK || table.failed), view,

@@ -19,10 +19,10 @@ static const struct ss_view view = { .name = "x",
 				     .columns = columns,
 				     .column_count = SS_COUNT(columns) };
 
-static enum ss_status never(const struct ss_many *many, uint32_t group, struct ss_table *out,
+static enum ss_status never(const struct ss_joined *joined, uint32_t group, struct ss_table *out,
 			    struct ss_error *err)
 {
-	(void)many;
+	(void)joined;
 	(void)group;
 	(void)out;
 	(void)err;
@@ -159,7 +159,7 @@ static void test_cases(void **state)
 		fill(&b, cases[i].view, cases[i].b, &arenas[1]);
 		ss_table_note(&a, "both say this");
 		ss_table_note(&b, "both say this");
-		assert_true(ss_table_versus(&a, &b, &joined.table));
+		assert_true(ss_table_compare(&a, &b, &joined.table));
 		ss_text_add_string(&found, "");
 		for (uint32_t row = 0; row < joined.table.row_count; row++) {
 			support_view_row(&joined, row, cases[i].columns, &line);
@@ -197,7 +197,7 @@ static void test_memory(void **state)
 		fill(&a, &view, cases[8].a, &arena);
 		fill(&b, &view, cases[8].b, &arena);
 		memory.fail_call = memory.calls + fail;
-		whole = ss_table_versus(&a, &b, &joined);
+		whole = ss_table_compare(&a, &b, &joined);
 		ss_table_release(&a);
 		ss_table_release(&b);
 		ss_table_release(&joined);

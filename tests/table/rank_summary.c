@@ -179,7 +179,7 @@ static void test_cases(void **state)
 		struct fixture fixture;
 
 		fixture_open(&fixture, cases[i].rows);
-		assert_true(ss_table_across(&fixture.table, &across.table));
+		assert_true(ss_table_sum_up_ranks(&fixture.table, &across.table));
 		ss_text_add_string(&rows, "");
 		for (uint32_t k = 0; k < across.table.row_count; k++) {
 			support_view_row(&across, k, cases[i].columns, &row);
@@ -206,7 +206,7 @@ static void test_fractions(void **state)
 
 	(void)state;
 	fixture_open(&fixture, rows);
-	assert_true(ss_table_across(&fixture.table, &across.table));
+	assert_true(ss_table_sum_up_ranks(&fixture.table, &across.table));
 	support_view_row(&across, 0,
 			 "total_min_percent,total_max_percent,total_percent_worst,"
 			 "gb_per_s_min,gb_per_s_max,gb_per_s_worst,peak_min_bytes,peak_worst",
@@ -229,7 +229,7 @@ static void test_view(void **state)
 
 	(void)state;
 	fixture_open(&fixture, cases[0].rows);
-	assert_true(ss_table_across(&fixture.table, &across));
+	assert_true(ss_table_sum_up_ranks(&fixture.table, &across));
 	assert_string_equal(across.view->name, "x.ranks");
 	assert_true(across.view->rankless);
 	/* device is fixed: name, ranks and four columns of each of five figures */
@@ -268,7 +268,7 @@ static void test_order(void **state)
 		fixture_open(&fixture, rows);
 		fixture.table.view = &ordered;
 		fixture.table.group = ordered.groups[group];
-		assert_true(ss_table_across(&fixture.table, &across));
+		assert_true(ss_table_sum_up_ranks(&fixture.table, &across));
 		for (uint32_t i = 0; i < 3; i++)
 			assert_string_equal(
 				ss_table_cell(&across, i, 0, across.view->column_count)->value.text,
@@ -293,7 +293,7 @@ static void test_memory(void **state)
 
 		fixture_open(&fixture, cases[3].rows);
 		fixture.memory.fail_call = fixture.memory.calls + call;
-		whole = ss_table_across(&fixture.table, &across);
+		whole = ss_table_sum_up_ranks(&fixture.table, &across);
 		refused = fixture.memory.calls >= fixture.memory.fail_call;
 		fixture.memory.fail_call = 0;
 		assert_int_equal(whole, !refused);
@@ -344,10 +344,10 @@ static void test_every_view(void **state)
 	for (size_t i = 0; i < ss_view_count; i++)
 		for (uint32_t group = 0; group < SS_GROUPS_MAX; group++) {
 			const struct ss_view *from = ss_views[i];
-			struct ss_bricks bricks;
+			struct ss_facts facts;
 			struct ss_subject subject = { .path = "rank0.json",
 						      .trace = &trace.trace,
-						      .bricks = &bricks,
+						      .facts = &facts,
 						      .group = group };
 			struct ss_table table, across;
 			struct ss_error err = { 0 };
@@ -356,14 +356,14 @@ static void test_every_view(void **state)
 			if (!from->run || from->rankless || (group && !from->groups[group]))
 				continue;
 			ss_arena_init(&arena, &trace.memory);
-			ss_bricks_init(&bricks, &trace.trace, &trace.memory);
+			ss_facts_init(&facts, &trace.trace, &trace.memory);
 			ss_table_init(&table, from, &arena);
 			for (int64_t rank = 0; rank < 2; rank++) {
 				table.rank = subject.rank = rank;
 				assert_int_equal(from->run(&subject, &table, &err), SS_OK);
 			}
-			ss_bricks_release(&bricks);
-			assert_true(ss_table_across(&table, &across));
+			ss_facts_release(&facts);
+			assert_true(ss_table_sum_up_ranks(&table, &across));
 			check_columns(from, across.view);
 			/* what a rank has is in one row each, nothing is merged */
 			support_check(across.row_count * 2 == table.row_count, from->name,

@@ -114,7 +114,7 @@ static void test_ranks(void **state)
 
 	(void)state;
 	fixture_open(&fixture, two_ranks);
-	assert_true(ss_table_across(&fixture.table, &across.table));
+	assert_true(ss_table_sum_up_ranks(&fixture.table, &across.table));
 	assert_int_equal(across.table.row_count, 3);
 	assert_non_null(across.table.totals);
 	memcpy(across.table.cells, across.table.totals,

@@ -108,7 +108,7 @@ static void made_open(struct made_job *made, const char *script, const struct ma
 	     made->job.file_count++)
 		add_file(made, &files[made->job.file_count], made->job.file_count);
 	made->job.files = made->files;
-	made->job.many = made->ranks.many;
+	made->job.joined = made->ranks.joined;
 	made->job.is_joined = true;
 }
 

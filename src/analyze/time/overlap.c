@@ -48,8 +48,8 @@ int64_t ss_cover_index_in(const struct ss_cover_index *index, int64_t from_ns, i
 	return from_ns < to_ns ? length_before(index, to_ns) - length_before(index, from_ns) : 0;
 }
 
-bool ss_hiders_count(const struct ss_trace *trace, int64_t device, const struct ss_cover *comm,
-		     struct ss_arena *scratch, struct ss_hider *hiders)
+bool ss_overlap_count(const struct ss_trace *trace, int64_t device, const struct ss_cover *comm,
+		      struct ss_arena *scratch, struct ss_overlapping *hiders)
 {
 	const struct ss_slices *slices = &trace->slices;
 	struct ss_cover_index index;
@@ -61,7 +61,7 @@ bool ss_hiders_count(const struct ss_trace *trace, int64_t device, const struct 
 	    !ss_cover_index_init(&index, comm, scratch))
 		return false;
 	while ((row = ss_merge_next(&merge)) != SS_NO_ROW) {
-		struct ss_hider *hider = &hiders[slices->name[row]];
+		struct ss_overlapping *hider = &hiders[slices->name[row]];
 		int64_t from_ns = slices->start_ns[row], to_ns = ss_slice_end(slices, row),
 			hidden_ns;
 

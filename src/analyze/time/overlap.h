@@ -23,14 +23,14 @@ bool ss_cover_index_init(struct ss_cover_index *index, const struct ss_cover *co
 
 int64_t ss_cover_index_in(const struct ss_cover_index *index, int64_t from_ns, int64_t to_ns);
 
-struct ss_hider {
+struct ss_overlapping {
 	uint32_t name;
 	int64_t calls, hidden_ns;
 };
 
 /* Adds to hiders[], one a name, what ran on the device; false: no memory. */
 SS_MUST_USE
-bool ss_hiders_count(const struct ss_trace *trace, int64_t device, const struct ss_cover *comm,
-		     struct ss_arena *scratch, struct ss_hider *hiders);
+bool ss_overlap_count(const struct ss_trace *trace, int64_t device, const struct ss_cover *comm,
+		      struct ss_arena *scratch, struct ss_overlapping *hiders);
 
 #endif

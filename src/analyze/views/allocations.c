@@ -281,9 +281,9 @@ static enum ss_status allocations_run(const struct ss_subject *subject, struct s
 	struct work work = { .trace = subject->trace };
 	enum ss_status status;
 
-	SS_TRY(ss_bricks_allocs(subject->bricks, &work.allocs, err));
+	SS_TRY(ss_facts_allocs(subject->facts, &work.allocs, err));
 	if (subject->group != BY_SIZE)
-		SS_TRY(ss_bricks_places(subject->bricks, &work.places, err));
+		SS_TRY(ss_facts_places(subject->facts, &work.places, err));
 	ss_arena_init(&work.scratch, memory);
 	if (subject->group == BY_SIZE) {
 		status = SS_OK;

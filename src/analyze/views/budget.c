@@ -155,7 +155,7 @@ static enum ss_status add_device(const struct ss_subject *subject, int64_t devic
 		add_steps(subject->trace, device, &budget, out);
 		return SS_OK;
 	}
-	SS_TRY(ss_bricks_idle(subject->bricks, &idle, err));
+	SS_TRY(ss_facts_idle(subject->facts, &idle, err));
 	add_parts(idle, &idle->devices[number], &budget, out);
 	return SS_OK;
 }

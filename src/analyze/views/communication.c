@@ -287,13 +287,13 @@ static bool count_streams(struct communication *view, int64_t device,
 	return true;
 }
 
-static bool count_device(struct communication *view, int64_t device, struct ss_hider *hiders)
+static bool count_device(struct communication *view, int64_t device, struct ss_overlapping *hiders)
 {
 	struct ss_device_cover own;
 	bool whole = ss_device_cover_init(&own, view->trace, device, view->memory);
 
 	if (whole && hiders)
-		whole = ss_hiders_count(view->trace, device, &own.comm, &view->scratch, hiders);
+		whole = ss_overlap_count(view->trace, device, &own.comm, &view->scratch, hiders);
 	else if (whole)
 		whole = count_streams(view, device, &own.compute);
 	ss_device_cover_release(&own);
@@ -350,7 +350,7 @@ static int compare(const void *a, const void *b)
 
 static int compare_hiders(const void *a, const void *b)
 {
-	const struct ss_hider *x = a, *y = b;
+	const struct ss_overlapping *x = a, *y = b;
 
 	if (x->hidden_ns != y->hidden_ns)
 		return x->hidden_ns > y->hidden_ns ? -1 : 1;
@@ -456,7 +456,7 @@ static void add(const struct communication *view, struct ss_table *out, const st
 }
 
 static void add_hider(const struct communication *view, struct ss_table *out,
-		      const struct ss_hider *hider, int64_t all_ns)
+		      const struct ss_overlapping *hider, int64_t all_ns)
 {
 	const struct ss_string *name = &view->trace->names.items[hider->name];
 	char text[SS_SHORT_NAME_ROOM];
@@ -478,7 +478,8 @@ static void add_hider(const struct communication *view, struct ss_table *out,
 static bool fill_hiders(struct communication *view, struct ss_table *out)
 {
 	uint32_t count = view->trace->names.count, used = 0;
-	struct ss_hider *hiders = SS_ARENA_NEW(&view->scratch, struct ss_hider, (size_t)count + 1);
+	struct ss_overlapping *hiders = SS_ARENA_NEW(&view->scratch, struct ss_overlapping,
+						     (size_t)count + 1);
 	int64_t device = INT64_MIN, all_ns = 0;
 
 	if (!hiders)

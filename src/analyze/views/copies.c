@@ -57,7 +57,7 @@ struct copies {
 	const struct ss_trace *trace;
 	struct ss_memory *memory;
 	enum group group;
-	struct ss_bricks *bricks;
+	struct ss_facts *facts;
 	const struct ss_ops *ops;       /* NULL unless asked for */
 	const struct ss_places *places; /* the same */
 	struct ss_records keys;
@@ -217,9 +217,9 @@ static enum ss_status fill(struct copies *view, struct ss_table *out, struct ss_
 	const struct ss_trace *trace = view->trace;
 
 	if (view->group == BY_OP)
-		SS_TRY(ss_bricks_ops(view->bricks, &view->ops, err));
+		SS_TRY(ss_facts_ops(view->facts, &view->ops, err));
 	if (view->group == BY_LINE)
-		SS_TRY(ss_bricks_places(view->bricks, &view->places, err));
+		SS_TRY(ss_facts_places(view->facts, &view->places, err));
 	for (uint32_t row = trace->device_from; row < trace->device_to; row++)
 		if ((trace->slices.kind[row] == SS_KIND_MEMCPY ||
 		     trace->slices.kind[row] == SS_KIND_MEMSET) &&
@@ -238,7 +238,7 @@ static enum ss_status copies_run(const struct ss_subject *subject, struct ss_tab
 {
 	struct copies view = { .trace = subject->trace,
 			       .memory = out->arena->memory,
-			       .bricks = subject->bricks,
+			       .facts = subject->facts,
 			       .group = (enum group)subject->group };
 	enum ss_status status;
 

@@ -217,8 +217,8 @@ static enum ss_status gaps_run(const struct ss_subject *subject, struct ss_table
 		if (!trace->steps.items[i].dropped)
 			ss_ns_add(&steps_ns,
 				  trace->steps.items[i].end_ns - trace->steps.items[i].start_ns);
-	SS_TRY(ss_bricks_idle(subject->bricks, &gaps.idle, err));
-	SS_TRY(ss_bricks_places(subject->bricks, &gaps.places, err));
+	SS_TRY(ss_facts_idle(subject->facts, &gaps.idle, err));
+	SS_TRY(ss_facts_places(subject->facts, &gaps.places, err));
 	gaps.group = subject->group;
 	for (uint32_t i = 0; status == SS_OK && i < gaps.idle->device_count; i++)
 		status = add_device(&gaps, &gaps.idle->devices[i], steps_ns, out, err);

@@ -86,8 +86,8 @@ static void add_rate(struct ss_table *out, int64_t tokens, int64_t dur_ns)
 		ss_row_rate(out, (double)tokens * 1e9, (double)dur_ns);
 }
 
-static void add_step(const struct ss_trace *trace, uint32_t step, const struct ss_pass *pass,
-		     struct ss_table *out)
+static void add_step(const struct ss_trace *trace, uint32_t step,
+		     const struct ss_inference_step *pass, struct ss_table *out)
 {
 	int64_t dur_ns = pass->end_ns - pass->start_ns;
 	int64_t tokens = -1;
@@ -96,7 +96,7 @@ static void add_step(const struct ss_trace *trace, uint32_t step, const struct s
 	add_sum(&tokens, pass->generated_tokens);
 	ss_row_begin(out);
 	ss_row_int(out, step);
-	ss_row_text(out, ss_pass_name(pass->kind));
+	ss_row_text(out, ss_inference_kind_name(pass->kind));
 	ss_row_null(out);
 	ss_row_int_known(out, pass->batch);
 	ss_row_null(out);
@@ -121,7 +121,7 @@ static int64_t percentile(int64_t *durations, int64_t count, int64_t percent)
 	return ss_value_at(durations, (size_t)count, (size_t)((count * percent + 99) / 100 - 1));
 }
 
-static void tally_pass(struct tally *tally, const struct ss_pass *pass)
+static void tally_pass(struct tally *tally, const struct ss_inference_step *pass)
 {
 	int64_t dur_ns = pass->end_ns - pass->start_ns;
 
@@ -141,8 +141,8 @@ static void tally_pass(struct tally *tally, const struct ss_pass *pass)
 	add_sum(&tally->graphs, pass->graph_launches);
 }
 
-static void add_kind(const struct ss_passes *passes, enum ss_pass_kind kind, int64_t *durations,
-		     struct ss_table *out)
+static void add_kind(const struct ss_inference_steps *passes, enum ss_inference_kind kind,
+		     int64_t *durations, struct ss_table *out)
 {
 	struct tally tally = { .batch = -1,
 			       .tokens = -1,
@@ -154,7 +154,7 @@ static void add_kind(const struct ss_passes *passes, enum ss_pass_kind kind, int
 			       .graphs = -1 };
 
 	for (uint32_t i = 0; i < passes->count; i++) {
-		const struct ss_pass *pass = &passes->items[i];
+		const struct ss_inference_step *pass = &passes->items[i];
 
 		if (pass->kind != kind)
 			continue;
@@ -165,7 +165,7 @@ static void add_kind(const struct ss_passes *passes, enum ss_pass_kind kind, int
 		return;
 	ss_row_begin(out);
 	ss_row_null(out);
-	ss_row_text(out, ss_pass_name(kind));
+	ss_row_text(out, ss_inference_kind_name(kind));
 	ss_row_int(out, tally.steps);
 	ss_row_null(out);
 	ss_row_rate(out, (double)tally.batch, (double)tally.batched);
@@ -190,16 +190,16 @@ static enum ss_status inference_run(const struct ss_subject *subject, struct ss_
 				    struct ss_error *err)
 {
 	const struct ss_trace *trace = subject->trace;
-	struct ss_passes passes;
+	struct ss_inference_steps passes;
 	int64_t *durations;
 
-	SS_TRY(ss_passes_find(subject->bricks, out->arena, &passes, err));
+	SS_TRY(ss_inference_steps_find(subject->facts, out->arena, &passes, err));
 	durations = SS_ARENA_NEW(out->arena, int64_t, (size_t)passes.count + 1);
 	if (!durations)
 		return ss_fail_memory(err, "the inference steps");
 	if (subject->group == GROUP_KIND)
-		for (int kind = 0; kind < SS_PASS_KINDS; kind++)
-			add_kind(&passes, (enum ss_pass_kind)kind, durations, out);
+		for (int kind = 0; kind < SS_INFERENCE_KINDS; kind++)
+			add_kind(&passes, (enum ss_inference_kind)kind, durations, out);
 	for (uint32_t i = 0; subject->group == GROUP_STEP && i < passes.count; i++)
 		add_step(trace, i, &passes.items[i], out);
 	if (passes.count && !passes.by_engine)

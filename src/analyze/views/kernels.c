@@ -367,9 +367,9 @@ static enum ss_status kernels_run(const struct ss_subject *subject, struct ss_ta
 	bool told;
 
 	if (kernels.group == BY_OP || kernels.group == BY_LAUNCH)
-		SS_TRY(ss_bricks_ops(subject->bricks, &kernels.ops, err));
+		SS_TRY(ss_facts_ops(subject->facts, &kernels.ops, err));
 	if (kernels.group == BY_SOURCE)
-		SS_TRY(ss_bricks_places(subject->bricks, &kernels.places, err));
+		SS_TRY(ss_facts_places(subject->facts, &kernels.places, err));
 	told = tell(&kernels);
 	if (kernels.places && !kernels.places->has_lines && out->row_count)
 		ss_note_missing(out, SS_MISSING_LINES);

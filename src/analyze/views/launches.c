@@ -138,7 +138,7 @@ static void add_rows(struct ss_launch_counts *counts, struct ss_table *out)
 /* --- notes ---------------------------------------------------------------------------- */
 
 /* How much of the steps the devices waited for launches, and whether the queue ran empty. */
-static enum ss_status add_summary(const struct ss_launch_counts *counts, struct ss_bricks *bricks,
+static enum ss_status add_summary(const struct ss_launch_counts *counts, struct ss_facts *facts,
 				  struct ss_table *out, struct ss_error *err)
 {
 	const struct ss_launched *works = &counts->works;
@@ -153,7 +153,7 @@ static enum ss_status add_summary(const struct ss_launch_counts *counts, struct 
 	}
 	if (!known || !(steps_ns > 0))
 		return SS_OK;
-	SS_TRY(ss_bricks_idle(bricks, &idle, err));
+	SS_TRY(ss_facts_idle(facts, &idle, err));
 	for (uint32_t i = 0; i < idle->piece_count; i++)
 		if (idle->pieces[i].cause == SS_IDLE_LAUNCH)
 			bound_ns += (double)idle->pieces[i].ns;
@@ -192,11 +192,11 @@ static enum ss_status launches_run(const struct ss_subject *subject, struct ss_t
 	enum ss_status status;
 
 	if (group == SS_LAUNCH_OP)
-		SS_TRY(ss_bricks_ops(subject->bricks, &ops, err));
+		SS_TRY(ss_facts_ops(subject->facts, &ops, err));
 	SS_TRY(ss_launch_counts_init(&counts, subject->trace, group, ops, out->arena, err));
 	add_rows(&counts, out);
 	add_missing(&counts, out);
-	status = add_summary(&counts, subject->bricks, out, err);
+	status = add_summary(&counts, subject->facts, out, err);
 	ss_launch_counts_release(&counts);
 	return status;
 }

@@ -348,12 +348,12 @@ static enum ss_status memory_ops_run(const struct ss_subject *subject, struct ss
 {
 	struct ss_memory *memory = out->arena->memory;
 	struct work work = { .trace = subject->trace, .group = subject->group };
-	enum ss_status status = ss_bricks_allocs(subject->bricks, &work.allocs, err);
+	enum ss_status status = ss_facts_allocs(subject->facts, &work.allocs, err);
 
 	if (status == SS_OK && work.group == BY_OP)
-		status = ss_bricks_ops(subject->bricks, &work.ops, err);
+		status = ss_facts_ops(subject->facts, &work.ops, err);
 	else if (status == SS_OK)
-		status = ss_bricks_places(subject->bricks, &work.places, err);
+		status = ss_facts_places(subject->facts, &work.places, err);
 	if (status == SS_OK && !prepare(&work, memory))
 		status = ss_fail_memory(err, "the memory of operators");
 	if (status == SS_OK) {

@@ -90,7 +90,7 @@ static void say_leak(const struct work *work, const struct ss_places *places,
 }
 
 /* More leaks than a table has notes are not looked for. */
-static enum ss_status note_leaks(const struct work *work, struct ss_bricks *bricks,
+static enum ss_status note_leaks(const struct work *work, struct ss_facts *facts,
 				 struct ss_table *out, struct ss_error *err)
 {
 	struct ss_leak leaks[SS_NOTES_MAX];
@@ -102,7 +102,7 @@ static enum ss_status note_leaks(const struct work *work, struct ss_bricks *bric
 		count += ss_leak_find(&work->steps, from, &next, &leaks[count]);
 	if (!count)
 		return SS_OK;
-	SS_TRY(ss_bricks_places(bricks, &places, err));
+	SS_TRY(ss_facts_places(facts, &places, err));
 	status = ss_leaks_blame(work->allocs, places->line, leaks, count, err);
 	for (uint32_t i = 0; status == SS_OK && i < count; i++)
 		say_leak(work, places, &leaks[i], out);
@@ -133,11 +133,11 @@ static enum ss_status memory_steps_run(const struct ss_subject *subject, struct 
 	struct work work = { .trace = subject->trace };
 	enum ss_status status;
 
-	SS_TRY(ss_bricks_allocs(subject->bricks, &work.allocs, err));
+	SS_TRY(ss_facts_allocs(subject->facts, &work.allocs, err));
 	status = ss_step_memories_init(&work.steps, work.allocs, err);
 	if (status == SS_OK) {
 		add_rows(&work, out);
-		status = note_leaks(&work, subject->bricks, out, err);
+		status = note_leaks(&work, subject->facts, out, err);
 	}
 	if (status == SS_OK && work.steps.count) {
 		note_fragmentation(&work, out);

@@ -287,7 +287,7 @@ static enum ss_status modules_run(const struct ss_subject *subject, struct ss_ta
 	struct ss_arena scratch;
 	bool whole = true;
 
-	SS_TRY(ss_bricks_places(subject->bricks, &places, err));
+	SS_TRY(ss_facts_places(subject->facts, &places, err));
 	SS_TRY(ss_module_tree_init(&tree, places, out->arena->memory, err));
 	ss_arena_init(&scratch, out->arena->memory);
 	if (!tree.count)

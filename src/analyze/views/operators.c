@@ -81,7 +81,7 @@ struct operators {
 	const struct ss_trace *trace;
 	enum group group;
 	struct ss_arena scratch;
-	struct ss_bricks *bricks;
+	struct ss_facts *facts;
 	const struct ss_ops *ops;
 	const struct ss_works *works;
 	const struct ss_places *places; /* NULL unless asked for */
@@ -367,10 +367,10 @@ static enum ss_status fill(struct operators *view, struct ss_table *out, struct 
 	const struct ss_trace *trace = view->trace;
 	int64_t device_ns = 0;
 
-	SS_TRY(ss_bricks_ops(view->bricks, &view->ops, err));
-	SS_TRY(ss_bricks_works(view->bricks, &view->works, err));
+	SS_TRY(ss_facts_ops(view->facts, &view->ops, err));
+	SS_TRY(ss_facts_works(view->facts, &view->works, err));
 	if (view->group == BY_LINE || view->group == BY_MODULE || view->group == BY_SOURCE)
-		SS_TRY(ss_bricks_places(view->bricks, &view->places, err));
+		SS_TRY(ss_facts_places(view->facts, &view->places, err));
 	view->numbers = SS_ARENA_NEW(&view->scratch, uint32_t, (size_t)view->ops->row_count + 1);
 	view->categories = SS_ARENA_NEW(&view->scratch, uint8_t, (size_t)trace->names.count + 1);
 	view->latest = SS_ARENA_NEW(&view->scratch, struct latest, (size_t)trace->names.count + 1);
@@ -396,7 +396,7 @@ static enum ss_status operators_run(const struct ss_subject *subject, struct ss_
 				    struct ss_error *err)
 {
 	struct operators view = { .trace = subject->trace,
-				  .bricks = subject->bricks,
+				  .facts = subject->facts,
 				  .group = (enum group)subject->group };
 	enum ss_status status;
 

@@ -353,7 +353,7 @@ static enum ss_status phases_run(const struct ss_subject *subject, struct ss_tab
 
 	if (!find_steps(trace, out->arena, &steps))
 		return ss_fail_memory(err, "the phases");
-	SS_TRY(ss_bricks_phases(subject->bricks, &phases, err));
+	SS_TRY(ss_facts_phases(subject->facts, &phases, err));
 	status = run_axes(phases, &steps, subject->group, out, err);
 	if (out->row_count && !phases->has_ops)
 		ss_note_missing(out, SS_MISSING_OPERATORS);

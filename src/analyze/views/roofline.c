@@ -569,8 +569,8 @@ static enum ss_status roofline_run(const struct ss_subject *subject, struct ss_t
 {
 	struct roofline view = { .trace = subject->trace, .out = out, .group = subject->group };
 
-	SS_TRY(ss_bricks_ops(subject->bricks, &view.ops, err));
-	SS_TRY(ss_bricks_works(subject->bricks, &view.works, err));
+	SS_TRY(ss_facts_ops(subject->facts, &view.ops, err));
+	SS_TRY(ss_facts_works(subject->facts, &view.works, err));
 	return run_on(&view, err);
 }
 

@@ -300,7 +300,7 @@ static enum ss_status sequences_run(const struct ss_subject *subject, struct ss_
 	size_t host_rows;
 	bool told;
 
-	SS_TRY(ss_bricks_ops(subject->bricks, &sequences.ops, err));
+	SS_TRY(ss_facts_ops(subject->facts, &sequences.ops, err));
 	host_rows = (size_t)sequences.ops->row_count + 1;
 	told = tell(&sequences);
 	ss_memory_free(memory, sequences.rows, (size_t)sequences.row_capacity * sizeof(uint32_t));

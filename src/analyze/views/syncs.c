@@ -257,15 +257,15 @@ static enum ss_status syncs_run(const struct ss_subject *subject, struct ss_tabl
 	if (!steps || !prepare(&counting, out->arena))
 		status = ss_fail_memory(err, "the waits for the device");
 	if (status == SS_OK)
-		status = ss_bricks_idle(subject->bricks, &idle, err);
+		status = ss_facts_idle(subject->facts, &idle, err);
 	if (status == SS_OK) {
 		counting.devices = idle->device_count;
 		status = ss_waits_init(&counting.waits, idle, memory, err);
 	}
 	if (status == SS_OK)
-		status = ss_bricks_ops(subject->bricks, &counting.ops, err);
+		status = ss_facts_ops(subject->facts, &counting.ops, err);
 	if (status == SS_OK)
-		status = ss_bricks_places(subject->bricks, &counting.places, err);
+		status = ss_facts_places(subject->facts, &counting.places, err);
 	if (status == SS_OK)
 		count_all(&counting, steps);
 	if (counting.failed)

@@ -253,7 +253,7 @@ static enum ss_status utilization_run(const struct ss_subject *subject, struct s
 	struct eligible eligible = { .trace = trace };
 	bool any = false;
 
-	SS_TRY(ss_bricks_ops(subject->bricks, &eligible.ops, err));
+	SS_TRY(ss_facts_ops(subject->facts, &eligible.ops, err));
 	eligible.names = SS_ARENA_NEW(out->arena, uint8_t, (size_t)trace->names.count + 1);
 	if (!figures || !eligible.names)
 		return ss_fail_memory(err, "the utilization of devices");

@@ -69,7 +69,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 {
 	const struct ss_device_memory *device;
 	const struct ss_opened *opened;
-	uint32_t row = SS_HELD_AT_END;
+	uint32_t row = SS_LIVE_AT_END;
 	struct ss_block_map map;
 	enum ss_status status;
 	int64_t event;

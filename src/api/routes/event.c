@@ -21,7 +21,8 @@ static void add_other(const char *name, const struct ss_opened *opened,
 	ss_text_addf(out, ",\"%s\":{\"event\":%" PRIu32, name, row - device->first);
 	ss_spot_int_known("at_ns", ss_snapshot_moment(snapshot, device, row), out);
 	ss_text_addf(out, ",\"stack\":%" PRIu32, snapshot->events.stack[row]);
-	ss_spot_text("line", ss_spots_line(&opened->spots, snapshot->events.stack[row]), out);
+	ss_spot_text("line", ss_stack_places_line(&opened->spots, snapshot->events.stack[row]),
+		     out);
 	ss_text_add_string(out, "}");
 }
 
@@ -44,7 +45,7 @@ static void write_event(const struct ss_opened *opened, const struct ss_device_m
 			  out);
 	ss_spot_int_known("requested_bytes", events->bytes[row], out);
 	ss_text_addf(out, ",\"stack\":%" PRIu32, events->stack[row]);
-	ss_spot_text("line", ss_spots_line(&opened->spots, events->stack[row]), out);
+	ss_spot_text("line", ss_stack_places_line(&opened->spots, events->stack[row]), out);
 	ss_spot_text("category",
 		     allocates
 			     ? ss_purpose_name(ss_purpose_of(&opened->history, &opened->spots, row))

@@ -68,22 +68,22 @@ static void add_file(const struct ss_timeline *timeline, uint32_t number, struct
 /* When the first collective began: moments of the view collectives count from there. */
 static void add_first_meeting(const struct ss_timeline *timeline, struct ss_text *out)
 {
-	const struct ss_many *many = &timeline->job->many;
-	const struct ss_meeting *meeting = many->meetings;
+	const struct ss_joined *joined = &timeline->job->joined;
+	const struct ss_meeting *meeting = joined->meetings;
 
 	ss_text_add_string(out, ",\"collectives_ns\":");
-	for (uint32_t i = 0; many->meeting_count && i < timeline->file_count; i++) {
+	for (uint32_t i = 0; joined->meeting_count && i < timeline->file_count; i++) {
 		const struct ss_timeline_file *file = &timeline->files[i];
 
 		for (uint32_t j = 0; file->is_aligned && j < meeting->count; j++) {
-			const struct ss_member *member = &many->members[meeting->first + j];
-			int64_t start_ns = ss_many_arrival(many, member)->start_ns;
-			int64_t late_ns = ss_many_align(many, member->rank, start_ns) -
+			const struct ss_member *member = &joined->members[meeting->first + j];
+			int64_t start_ns = ss_joined_arrival(joined, member)->start_ns;
+			int64_t late_ns = ss_joined_align(joined, member->rank, start_ns) -
 					  meeting->start_ns;
 
 			if (member->rank != file->rank_index)
 				continue;
-			start_ns -= many->ranks[member->rank].start_ns;
+			start_ns -= joined->ranks[member->rank].start_ns;
 			ss_text_add_int(out, ss_timeline_moment(file, start_ns) - late_ns);
 			return;
 		}

@@ -186,8 +186,8 @@ static void add_gap(const struct about *about)
 static void add_member(const struct about *about, const struct ss_meeting *meeting,
 		       const struct ss_member *member, uint32_t number)
 {
-	const struct ss_many *many = &about->timeline->job->many;
-	const struct ss_arrival *arrival = ss_many_arrival(many, member);
+	const struct ss_joined *joined = &about->timeline->job->joined;
+	const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
 	uint32_t file = ss_timeline_file_of(about->timeline, member->rank);
 
 	ss_text_addf(about->out, "%s\n {\"file\":", number ? "," : "");
@@ -195,7 +195,7 @@ static void add_member(const struct about *about, const struct ss_meeting *meeti
 		ss_text_add_string(about->out, "null");
 	else
 		ss_text_add_int(about->out, file);
-	ss_spot_int_known("rank", many->ranks[member->rank].rank, about->out);
+	ss_spot_int_known("rank", joined->ranks[member->rank].rank, about->out);
 	if (file != SS_NO_ROW) {
 		ss_text_add_string(about->out, ",");
 		ss_spot_slice(&about->timeline->files[file], arrival->row, about->out);
@@ -206,7 +206,7 @@ static void add_member(const struct about *about, const struct ss_meeting *meeti
 
 static void add_collective(const struct about *about)
 {
-	const struct ss_many *many = &about->timeline->job->many;
+	const struct ss_joined *joined = &about->timeline->job->joined;
 	struct ss_members found = ss_members_of(about->timeline, about->number, about->row);
 	const struct ss_meeting *meeting = found.meeting;
 	int64_t last = -1;
@@ -222,11 +222,11 @@ static void add_collective(const struct about *about)
 			  meeting && meeting->is_symmetric ? meeting->transfer_ns : -1, about->out);
 	ss_spot_int_known("wait_ns", ss_members_wait(meeting, found.arrival), about->out);
 	if (meeting && meeting->is_symmetric && meeting->last_rank != SS_NO_ROW)
-		last = many->ranks[meeting->last_rank].rank;
+		last = joined->ranks[meeting->last_rank].rank;
 	ss_spot_int_known("last_rank", last, about->out);
 	ss_text_add_string(about->out, ",\"members\":[");
 	for (uint32_t i = 0; meeting && i < meeting->count; i++)
-		add_member(about, meeting, &many->members[meeting->first + i], i);
+		add_member(about, meeting, &joined->members[meeting->first + i], i);
 	ss_text_add_string(about->out, "]}");
 }
 

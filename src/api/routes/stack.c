@@ -34,17 +34,17 @@ static enum ss_status add_held(const char *name, const struct ss_opened *opened,
 			       const struct ss_device_memory *device, uint32_t stack, uint32_t row,
 			       struct ss_text *out, struct ss_error *err)
 {
-	struct ss_held held;
+	struct ss_live_blocks held;
 	int64_t bytes = 0;
 	uint32_t blocks = 0;
 
-	SS_TRY(ss_held_init(&held, &opened->subject, device, row, err));
+	SS_TRY(ss_live_blocks_init(&held, &opened->subject, device, row, err));
 	for (uint32_t i = 0; i < held.count; i++)
 		if (held.items[i].stack == stack) {
 			bytes += held.items[i].bytes;
 			blocks++;
 		}
-	ss_held_release(&held);
+	ss_live_blocks_release(&held);
 	ss_text_addf(out, ",\"%s_bytes\":%" PRId64 ",\"%s_blocks\":%" PRIu32, name, bytes, name,
 		     blocks);
 	return SS_OK;
@@ -76,14 +76,14 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 	SS_TRY(ss_asked_needed(asked, "stack", 0, (int64_t)opened->snapshot.stacks.count - 1,
 			       &stack, err));
 	ss_text_addf(body, "{\"schema\":\"stepscope.stack/1\",\"stack\":%" PRId64, stack);
-	ss_spot_text("line", ss_spots_line(&opened->spots, (uint32_t)stack), body);
+	ss_spot_text("line", ss_stack_places_line(&opened->spots, (uint32_t)stack), body);
 	add_frames(opened, (uint32_t)stack, body);
 	if (device) {
 		add_made(opened, device, (uint32_t)stack, body);
 		if (device->count)
 			SS_TRY(add_held("peak", opened, device, (uint32_t)stack, device->peak_row,
 					body, err));
-		SS_TRY(add_held("end", opened, device, (uint32_t)stack, SS_HELD_AT_END, body, err));
+		SS_TRY(add_held("end", opened, device, (uint32_t)stack, SS_LIVE_AT_END, body, err));
 	}
 	ss_text_add_string(body, "}\n");
 	return SS_OK;

@@ -34,11 +34,11 @@ static bool is_here(const struct work *work, uint32_t stack)
 
 static enum ss_status add_held(struct work *work, int moment, uint32_t row, struct ss_error *err)
 {
-	struct ss_held held;
+	struct ss_live_blocks held;
 
-	SS_TRY(ss_held_init(&held, &work->opened->subject, work->device, row, err));
+	SS_TRY(ss_live_blocks_init(&held, &work->opened->subject, work->device, row, err));
 	for (uint32_t i = 0; i < held.count; i++) {
-		const struct ss_held_block *block = &held.items[i];
+		const struct ss_live_block *block = &held.items[i];
 
 		if (!is_here(work, block->stack))
 			continue;
@@ -46,7 +46,7 @@ static enum ss_status add_held(struct work *work, int moment, uint32_t row, stru
 			ss_bytes_add(work->sums[block->stack].bytes[moment], block->bytes);
 		work->sums[block->stack].blocks[moment]++;
 	}
-	ss_held_release(&held);
+	ss_live_blocks_release(&held);
 	return SS_OK;
 }
 
@@ -116,7 +116,7 @@ static enum ss_status write_stacks(struct work *work, const char *line, struct s
 		SS_TRY(add_held(work, 0, work->device->peak_row, err));
 		add_made(work);
 	}
-	SS_TRY(add_held(work, 1, SS_HELD_AT_END, err));
+	SS_TRY(add_held(work, 1, SS_LIVE_AT_END, err));
 	order(work, work->opened->snapshot.stacks.count);
 	ss_text_add_string(out, "{\"schema\":\"stepscope.stacks/1\"");
 	ss_spot_text("line", *line ? line : NULL, out);

@@ -9,29 +9,30 @@ struct key {
 	uint32_t name, line;
 };
 
-enum ss_status ss_sites_init(struct ss_sites *sites, const struct ss_look *look,
-			     struct ss_error *err)
+enum ss_status ss_code_places_init(struct ss_code_places *sites, const struct ss_look *look,
+				   struct ss_error *err)
 {
-	*sites = (struct ss_sites){ .memory = look->memory };
-	SS_TRY(ss_bricks_places(look->subject->bricks, &sites->places, err));
+	*sites = (struct ss_code_places){ .memory = look->memory };
+	SS_TRY(ss_facts_places(look->subject->facts, &sites->places, err));
 	if (!ss_records_init(&sites->keys, look->memory, sizeof(struct key)))
 		return ss_fail_memory(err, "places of the program");
 	return SS_OK;
 }
 
-void ss_sites_release(struct ss_sites *sites)
+void ss_code_places_release(struct ss_code_places *sites)
 {
 	if (!sites->memory)
 		return;
 	ss_records_release(&sites->keys);
 	ss_memory_free(sites->memory, sites->items, sites->capacity * sizeof(*sites->items));
-	*sites = (struct ss_sites){ 0 };
+	*sites = (struct ss_code_places){ 0 };
 }
 
-void ss_sites_add(struct ss_sites *sites, uint32_t name, uint32_t row, int64_t weight_ns)
+void ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t row,
+			int64_t weight_ns)
 {
 	struct key key = { .name = name };
-	struct ss_site *site;
+	struct ss_code_place *site;
 	uint32_t id;
 
 	if (row < sites->places->row_count)
@@ -45,7 +46,9 @@ void ss_sites_add(struct ss_sites *sites, uint32_t name, uint32_t row, int64_t w
 	}
 	site = &sites->items[id];
 	if (id == sites->count) {
-		*site = (struct ss_site){ .name = name, .line = key.line, .row = row, .id = id };
+		*site = (struct ss_code_place){
+			.name = name, .line = key.line, .row = row, .id = id
+		};
 		sites->count++;
 	}
 	site->count++;
@@ -54,20 +57,20 @@ void ss_sites_add(struct ss_sites *sites, uint32_t name, uint32_t row, int64_t w
 
 static int by_weight(const void *a, const void *b)
 {
-	const struct ss_site *x = a, *y = b;
+	const struct ss_code_place *x = a, *y = b;
 
 	if (x->weight_ns != y->weight_ns)
 		return x->weight_ns > y->weight_ns ? -1 : 1;
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-void ss_sites_sort(struct ss_sites *sites)
+void ss_code_places_sort(struct ss_code_places *sites)
 {
 	if (sites->count)
 		qsort(sites->items, sites->count, sizeof(*sites->items), by_weight);
 }
 
-struct ss_fact ss_site_fact(const struct ss_site *site)
+struct ss_fact ss_code_place_fact(const struct ss_code_place *site)
 {
 	return (struct ss_fact){ site->weight_ns, (double)site->count, site->row };
 }

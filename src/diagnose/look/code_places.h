@@ -7,7 +7,7 @@
 
 #include "diagnose/rule.h"
 
-struct ss_site {
+struct ss_code_place {
 	uint32_t name; /* id into the trace's names */
 	uint32_t line; /* id into the lines of the places; 0: not recorded */
 	uint32_t row;  /* the first */
@@ -16,27 +16,28 @@ struct ss_site {
 };
 
 /* Zeroed: may be released. */
-struct ss_sites {
+struct ss_code_places {
 	struct ss_memory *memory;
 	const struct ss_places *places;
 	struct ss_records keys;
-	struct ss_site *items;
+	struct ss_code_place *items;
 	uint32_t count, capacity;
 	bool failed; /* no memory */
 };
 
 SS_MUST_USE
-enum ss_status ss_sites_init(struct ss_sites *sites, const struct ss_look *look,
-			     struct ss_error *err);
-void ss_sites_release(struct ss_sites *sites);
+enum ss_status ss_code_places_init(struct ss_code_places *sites, const struct ss_look *look,
+				   struct ss_error *err);
+void ss_code_places_release(struct ss_code_places *sites);
 
 /* Once more at the line of a host row, under a name: mostly its own. */
-void ss_sites_add(struct ss_sites *sites, uint32_t name, uint32_t row, int64_t weight_ns);
+void ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t row,
+			int64_t weight_ns);
 
 /* The heaviest first. */
-void ss_sites_sort(struct ss_sites *sites);
+void ss_code_places_sort(struct ss_code_places *sites);
 
 /* The fact that a sentence about the site is about. */
-struct ss_fact ss_site_fact(const struct ss_site *site);
+struct ss_fact ss_code_place_fact(const struct ss_code_place *site);
 
 #endif

@@ -64,8 +64,8 @@ static void sweep(const struct kernel *kernels, uint32_t count, uint8_t *alone)
 	}
 }
 
-uint8_t *ss_kernels_alone(const struct ss_graph *graph, const struct ss_trace *trace,
-			  struct ss_arena *arena)
+uint8_t *ss_exclusive_kernels(const struct ss_graph *graph, const struct ss_trace *trace,
+			      struct ss_arena *arena)
 {
 	uint8_t *alone = SS_ARENA_NEW(arena, uint8_t, (size_t)graph->task_count + 1);
 	struct kernel *kernels = SS_ARENA_NEW(arena, struct kernel, (size_t)graph->task_count + 1);

@@ -11,7 +11,7 @@
  * of collectives do not count. NULL: no memory.
  */
 SS_MUST_USE
-uint8_t *ss_kernels_alone(const struct ss_graph *graph, const struct ss_trace *trace,
-			  struct ss_arena *arena);
+uint8_t *ss_exclusive_kernels(const struct ss_graph *graph, const struct ss_trace *trace,
+			      struct ss_arena *arena);
 
 #endif

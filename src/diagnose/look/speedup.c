@@ -124,7 +124,7 @@ enum ss_status ss_speedup_init(struct ss_speedup *speedup, const struct ss_look 
 		   device ? ss_strings_text(&look->trace->texts, device->name) : "");
 	if (!speedup->has_cores)
 		return SS_OK;
-	SS_TRY(ss_bricks_works(look->subject->bricks, &speedup->works, err));
+	SS_TRY(ss_facts_works(look->subject->facts, &speedup->works, err));
 	measure(speedup);
 	return SS_OK;
 }

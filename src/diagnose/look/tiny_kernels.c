@@ -22,7 +22,7 @@ static bool is_tiny(const struct ss_look *look, const struct ss_kernel_name *nam
 }
 
 /* Of a row of tiny kernels the first stays. */
-static void merge(struct ss_tiny_rows *rows, struct ss_look *look, uint32_t from, uint32_t to)
+static void merge(struct ss_tiny_kernels *rows, struct ss_look *look, uint32_t from, uint32_t to)
 {
 	if (to - from < ROW_MIN)
 		return;
@@ -39,13 +39,14 @@ static void merge(struct ss_tiny_rows *rows, struct ss_look *look, uint32_t from
 	}
 }
 
-bool ss_tiny_rows_claim(struct ss_tiny_rows *rows, struct ss_look *look, struct ss_arena *scratch)
+bool ss_tiny_kernels_claim(struct ss_tiny_kernels *rows, struct ss_look *look,
+			   struct ss_arena *scratch)
 {
 	const struct ss_kernel_name *names = ss_kernel_names(look->trace, scratch);
 	const struct ss_graph *graph = look->graph;
 	uint32_t from = 0;
 
-	*rows = (struct ss_tiny_rows){ 0 };
+	*rows = (struct ss_tiny_kernels){ 0 };
 	rows->is_merged = SS_ARENA_NEW(scratch, uint8_t, (size_t)look->trace->device_from + 1);
 	if (!names || !rows->is_merged)
 		return false;

@@ -7,7 +7,7 @@
 #include "analyze/kernel/names.h"
 #include "diagnose/rule.h"
 
-struct ss_tiny_rows {
+struct ss_tiny_kernels {
 	uint8_t *is_merged; /* per host row: its kernel becomes part of the one before it */
 	int64_t count, ns;  /* of these kernels */
 };
@@ -17,6 +17,7 @@ struct ss_tiny_rows {
  * arena lends memory; false: no memory.
  */
 SS_MUST_USE
-bool ss_tiny_rows_claim(struct ss_tiny_rows *rows, struct ss_look *look, struct ss_arena *scratch);
+bool ss_tiny_kernels_claim(struct ss_tiny_kernels *rows, struct ss_look *look,
+			   struct ss_arena *scratch);
 
 #endif

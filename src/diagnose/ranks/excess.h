@@ -17,6 +17,6 @@ struct ss_excess {
 };
 
 /* False: it is not slower. */
-bool ss_excess_of_host(const struct ss_shares *shares, uint32_t rank, struct ss_excess *excess);
+bool ss_excess_of_host(const struct ss_rank_loads *shares, uint32_t rank, struct ss_excess *excess);
 
 #endif

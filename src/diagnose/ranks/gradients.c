@@ -287,7 +287,7 @@ enum ss_status ss_gradients_find(struct ss_gradients *gradients, const struct ss
 	finder.forward = ss_strings_find(&look->trace->names, FORWARD, strlen(FORWARD));
 	if (finder.forward == SS_NO_ID || !look->digest->arrival_count)
 		return SS_OK;
-	SS_TRY(ss_bricks_phases(look->subject->bricks, &finder.phases, err));
+	SS_TRY(ss_facts_phases(look->subject->facts, &finder.phases, err));
 	if (!find_marks(&finder, arena) || !find_items(&finder, arena))
 		return ss_fail_memory(err, "the gradients");
 	gradients->passes = SS_ARENA_NEW(arena, struct ss_gradient_pass,

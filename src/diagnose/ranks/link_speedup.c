@@ -36,7 +36,7 @@ static bool has_link(const struct ss_slow_link *link, uint32_t rank)
 /* The task of a member's transfer, or SS_NO_TASK. */
 static uint32_t transfer_of(const struct links *links, const struct ss_member *member)
 {
-	uint32_t row = ss_many_arrival(links->judgement->many, member)->row;
+	uint32_t row = ss_joined_arrival(links->judgement->joined, member)->row;
 	uint32_t task = ss_graph_comm_of(&links->judgement->graphs[member->rank], row);
 
 	return task == SS_NO_TASK ? task : task + 1;
@@ -44,16 +44,16 @@ static uint32_t transfer_of(const struct links *links, const struct ss_member *m
 
 static void collect(struct links *links)
 {
-	const struct ss_many *many = links->judgement->many;
+	const struct ss_joined *joined = links->judgement->joined;
 
-	for (uint32_t i = 0; i < many->meeting_count; i++) {
-		const struct ss_meeting *meeting = &many->meetings[i];
+	for (uint32_t i = 0; i < joined->meeting_count; i++) {
+		const struct ss_meeting *meeting = &joined->meetings[i];
 		struct passage item = {
 			i, meeting->kind, meeting->count, meeting->bytes, -1, false
 		};
 
 		for (uint32_t k = 0; k < meeting->count; k++) {
-			const struct ss_member *member = &many->members[meeting->first + k];
+			const struct ss_member *member = &joined->members[meeting->first + k];
 			uint32_t task = transfer_of(links, member);
 			int64_t own_ns;
 
@@ -105,11 +105,11 @@ static double least_factor(const struct links *links, double factor)
 
 static void claim(struct links *links, const struct passage *item, double factor)
 {
-	const struct ss_many *many = links->judgement->many;
-	const struct ss_meeting *meeting = &many->meetings[item->meeting];
+	const struct ss_joined *joined = links->judgement->joined;
+	const struct ss_meeting *meeting = &joined->meetings[item->meeting];
 
 	for (uint32_t i = 0; i < meeting->count && factor < 1; i++) {
-		const struct ss_member *member = &many->members[meeting->first + i];
+		const struct ss_member *member = &joined->members[meeting->first + i];
 		const struct ss_task *tasks = links->judgement->graphs[member->rank].tasks;
 		uint32_t task = transfer_of(links, member);
 		double saved;
@@ -149,7 +149,7 @@ int64_t ss_links_claim(struct ss_judgement *judgement, struct ss_finding *findin
 	struct links links = { .judgement = judgement, .link = link, .finding = finding };
 
 	links.items = SS_ARENA_NEW(arena, struct passage,
-				   (size_t)judgement->many->meeting_count + 1);
+				   (size_t)judgement->joined->meeting_count + 1);
 	if (!links.items) {
 		judgement->failed = true;
 		return 0;

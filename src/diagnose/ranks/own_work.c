@@ -26,7 +26,7 @@ enum { FRAME_NEW = 0, FRAME_OTHER, FRAME_OWN };
 
 struct work {
 	struct ss_look *look;
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	uint8_t *kinds; /* per name */
 };
 
@@ -62,7 +62,8 @@ static void add_moment(void *context, uint32_t row, int64_t from_ns, int64_t to_
 		    (ss_slice_flags(trace, row) & (SS_NAME_DATALOADER | SS_NAME_COMM_RANGE)))
 			return;
 		if (is_own(work, row)) {
-			ss_sites_add(&work->sites, trace->slices.name[row], row, to_ns - from_ns);
+			ss_code_places_add(&work->sites, trace->slices.name[row], row,
+					   to_ns - from_ns);
 			return;
 		}
 		row = trace->slices.parent[row];
@@ -76,15 +77,15 @@ static enum ss_status find(struct work *work, struct ss_arena *scratch, struct s
 	work->kinds = SS_ARENA_NEW(scratch, uint8_t, (size_t)look->trace->names.count + 1);
 	if (!work->kinds)
 		return ss_fail_memory(err, "the functions of a rank");
-	SS_TRY(ss_sites_init(&work->sites, look, err));
+	SS_TRY(ss_code_places_init(&work->sites, look, err));
 	for (uint32_t i = 0; i < look->steps->count; i++)
 		ss_host_time(look->trace, look->graph->main, look->steps->items[i], add_moment,
 			     work);
 	if (work->sites.failed)
 		return ss_fail_memory(err, "the functions of a rank");
-	ss_sites_sort(&work->sites);
+	ss_code_places_sort(&work->sites);
 	for (uint32_t i = 0; i < work->sites.count && i < KEPT; i++) {
-		const struct ss_site *site = &work->sites.items[i];
+		const struct ss_code_place *site = &work->sites.items[i];
 		const char *name = ss_strings_text(&look->trace->names, site->name);
 
 		ss_look_evidence(look, (struct ss_fact){ site->weight_ns, 0, site->row },
@@ -105,14 +106,14 @@ enum ss_status ss_own_work_look(struct ss_look *look, struct ss_error *err)
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
 	status = find(&work, &scratch, err);
-	ss_sites_release(&work.sites);
+	ss_code_places_release(&work.sites);
 	ss_arena_release(&scratch);
 	return status;
 }
 
 /* --- all ranks ------------------------------------------------------------------------ */
 
-static const char *text_of(const struct ss_exam *exam, uint32_t id)
+static const char *text_of(const struct ss_rank_findings *exam, uint32_t id)
 {
 	return id ? ss_strings_text(&exam->texts, id) : "";
 }
@@ -121,8 +122,8 @@ static const char *text_of(const struct ss_exam *exam, uint32_t id)
 static int64_t time_on(const struct ss_judgement *judgement, uint32_t rank, const char *text,
 		       const char *line)
 {
-	const struct ss_exam *exam = judgement->exams[rank];
-	const struct ss_exam_part *part = &exam->parts[judgement->number];
+	const struct ss_rank_findings *exam = judgement->exams[rank];
+	const struct ss_found_part *part = &exam->parts[judgement->number];
 
 	for (uint32_t i = part->fact_from; i < part->fact_to; i++)
 		if (strcmp(text_of(exam, exam->facts[i].text), text) == 0 &&
@@ -145,8 +146,8 @@ static int64_t usual_time(const struct ss_judgement *judgement, uint32_t rank, c
 void ss_own_work_tell(struct ss_judgement *judgement, struct ss_finding *finding, uint32_t rank,
 		      int64_t excess_ns)
 {
-	const struct ss_exam *exam = judgement->exams[rank];
-	const struct ss_exam_part *part = &exam->parts[judgement->number];
+	const struct ss_rank_findings *exam = judgement->exams[rank];
+	const struct ss_found_part *part = &exam->parts[judgement->number];
 	struct ss_arena arena;
 	uint32_t named = 0;
 	int64_t *values;
@@ -157,7 +158,7 @@ void ss_own_work_tell(struct ss_judgement *judgement, struct ss_finding *finding
 	values = SS_ARENA_NEW(&arena, int64_t, (size_t)judgement->rank_count + 1);
 	judgement->failed |= !values;
 	for (uint32_t i = part->fact_from; values && i < part->fact_to && named < NAMED; i++) {
-		const struct ss_exam_fact *fact = &exam->facts[i];
+		const struct ss_found_fact *fact = &exam->facts[i];
 		const char *text = text_of(exam, fact->text), *line = text_of(exam, fact->line);
 		const struct ss_evidence evidence = { .text = text,
 						      .line = *line ? line : NULL,

@@ -42,7 +42,7 @@ struct hiding {
 	int64_t *backward_ns;     /* per step: when backward begins; INT64_MAX: it is not known */
 	struct passage *passages; /* by start */
 	uint32_t passage_count;
-	struct ss_hiding *out;
+	struct ss_possible_overlap *out;
 };
 
 /* --- what computes ----------------------------------------------------------------------- */
@@ -164,20 +164,20 @@ static bool find_passages(struct hiding *hiding, struct ss_arena *arena)
 /* Whether all members of the collective are recorded: then waiting is not in its time. */
 static bool is_whole(const struct hiding *hiding, const struct passage *passage)
 {
-	const struct ss_many *many = hiding->judgement->many;
+	const struct ss_joined *joined = hiding->judgement->joined;
 	const struct ss_arrival *arrival = &hiding->digest->arrivals[passage->arrival];
-	uint32_t meeting = many->meeting_of[hiding->rank][passage->arrival];
+	uint32_t meeting = joined->meeting_of[hiding->rank][passage->arrival];
 	int64_t size = hiding->digest->groups[arrival->group].size;
 
-	if (meeting == SS_NO_MEETING || many->meetings[meeting].count < 2)
+	if (meeting == SS_NO_MEETING || joined->meetings[meeting].count < 2)
 		return false;
 	if (arrival->kind >= SS_COLLECTIVE_SEND_RECV)
 		return true;
 	if (size <= 0)
-		size = hiding->digest->world_size > (int64_t)many->rank_count
+		size = hiding->digest->world_size > (int64_t)joined->rank_count
 			       ? hiding->digest->world_size
 			       : 0;
-	return (int64_t)many->meetings[meeting].count >= size;
+	return (int64_t)joined->meetings[meeting].count >= size;
 }
 
 static void add(struct hiding *hiding, uint32_t task, enum ss_hidden_how how, int64_t own_ns,
@@ -340,16 +340,16 @@ static void look_at_all(struct hiding *hiding)
 	look_at_train(hiding, from, hiding->passage_count);
 }
 
-bool ss_hiding_find(struct ss_hiding *out, const struct ss_judgement *judgement, uint32_t rank,
-		    struct ss_arena *arena)
+bool ss_possible_overlap_find(struct ss_possible_overlap *out, const struct ss_judgement *judgement,
+			      uint32_t rank, struct ss_arena *arena)
 {
 	struct hiding hiding = { .judgement = judgement,
-				 .digest = &judgement->many->ranks[rank],
+				 .digest = &judgement->joined->ranks[rank],
 				 .graph = &judgement->graphs[rank],
 				 .rank = rank,
 				 .out = out };
 
-	*out = (struct ss_hiding){ 0 };
+	*out = (struct ss_possible_overlap){ 0 };
 	if (!find_busy(&hiding, arena) || !find_passages(&hiding, arena))
 		return false;
 	out->items = SS_ARENA_NEW(arena, struct ss_hidden, 2 * (size_t)hiding.passage_count + 1);

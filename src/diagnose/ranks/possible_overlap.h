@@ -18,14 +18,15 @@ struct ss_hidden {
 	int64_t own_ns, low_ns, high_ns; /* what stays of it, as in a claim */
 };
 
-struct ss_hiding {
+struct ss_possible_overlap {
 	struct ss_hidden *items;
 	uint32_t count;
 };
 
 /* Of the transfers of a rank in its steps; lives in the arena. False: no memory. */
 SS_MUST_USE
-bool ss_hiding_find(struct ss_hiding *hiding, const struct ss_judgement *judgement, uint32_t rank,
-		    struct ss_arena *arena);
+bool ss_possible_overlap_find(struct ss_possible_overlap *hiding,
+			      const struct ss_judgement *judgement, uint32_t rank,
+			      struct ss_arena *arena);
 
 #endif

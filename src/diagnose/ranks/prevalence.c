@@ -15,8 +15,8 @@
 
 static double amount_of(const struct ss_judgement *judgement, uint32_t rule, uint32_t rank)
 {
-	const struct ss_exam *exam = judgement->exams[rank];
-	const struct ss_exam_part *part = &exam->parts[rule];
+	const struct ss_rank_findings *exam = judgement->exams[rank];
+	const struct ss_found_part *part = &exam->parts[rule];
 	const struct ss_graph *graph = &judgement->graphs[rank];
 	double sum = 0;
 

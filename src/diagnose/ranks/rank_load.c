@@ -13,39 +13,39 @@
 /* What is left of work that the others do not have at all. */
 #define SCALE_MIN 1e-6
 
-static enum ss_share_of kind_of(const struct ss_task *task)
+static enum ss_load_of kind_of(const struct ss_task *task)
 {
 	switch (task->kind) {
 	case SS_TASK_KERNEL:
 	case SS_TASK_MEMSET:
-		return SS_SHARE_DEVICE;
+		return SS_LOAD_DEVICE;
 	case SS_TASK_COPY:
-		return SS_SHARE_COPIES;
+		return SS_LOAD_COPIES;
 	case SS_TASK_WORK:
 	case SS_TASK_LAUNCH:
 	case SS_TASK_CALL:
-		return SS_SHARE_HOST;
+		return SS_LOAD_HOST;
 	case SS_TASK_ALLOCATOR:
-		return SS_SHARE_MEMORY;
+		return SS_LOAD_MEMORY;
 	case SS_TASK_INPUT:
 	case SS_TASK_COMPILE:
 	case SS_TASK_GC:
-		return SS_SHARE_CHORES;
+		return SS_LOAD_CHORES;
 	default:
-		return SS_SHARE_KINDS;
+		return SS_LOAD_KINDS;
 	}
 }
 
-static size_t place(const struct ss_shares *shares, uint32_t rank, uint32_t step, uint32_t phase,
-		    enum ss_share_of kind)
+static size_t place(const struct ss_rank_loads *shares, uint32_t rank, uint32_t step,
+		    uint32_t phase, enum ss_load_of kind)
 {
 	return (((size_t)rank * shares->step_count + step) * SS_PHASE_COUNT + phase) *
-		       SS_SHARE_KINDS +
+		       SS_LOAD_KINDS +
 	       kind;
 }
 
-const struct ss_share *ss_share_of(const struct ss_shares *shares, uint32_t rank, uint32_t step,
-				   uint32_t phase, enum ss_share_of kind)
+const struct ss_load *ss_load_of(const struct ss_rank_loads *shares, uint32_t rank, uint32_t step,
+				 uint32_t phase, enum ss_load_of kind)
 {
 	return &shares->items[place(shares, rank, step, phase, kind)];
 }
@@ -76,7 +76,7 @@ static uint32_t count_before(const int64_t *moments, uint32_t count, int64_t mom
 }
 
 /* Of each task: to how many collectives of its step the rank had come before. */
-static bool find_pieces(struct ss_shares *shares, uint32_t rank, struct ss_arena *arena)
+static bool find_pieces(struct ss_rank_loads *shares, uint32_t rank, struct ss_arena *arena)
 {
 	const struct ss_graph *graph = &shares->graphs[rank];
 	uint8_t *pieces = SS_ARENA_NEW(arena, uint8_t, (size_t)graph->task_count + 1);
@@ -103,40 +103,40 @@ static bool find_pieces(struct ss_shares *shares, uint32_t rank, struct ss_arena
 	return true;
 }
 
-static uint32_t piece_of(const struct ss_shares *shares, uint32_t rank, uint32_t task)
+static uint32_t piece_of(const struct ss_rank_loads *shares, uint32_t rank, uint32_t task)
 {
 	return shares->pieces[rank] ? shares->pieces[rank][task]
 				    : shares->graphs[rank].tasks[task].phase;
 }
 
-static void add_rank(struct ss_shares *shares, uint32_t rank)
+static void add_rank(struct ss_rank_loads *shares, uint32_t rank)
 {
 	const struct ss_graph *graph = &shares->graphs[rank];
 
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
-		enum ss_share_of kind = kind_of(task);
-		struct ss_share *share;
+		enum ss_load_of kind = kind_of(task);
+		struct ss_load *share;
 
-		if (kind == SS_SHARE_KINDS || task->step >= graph->step_count)
+		if (kind == SS_LOAD_KINDS || task->step >= graph->step_count)
 			continue;
 		share = &shares->items[place(shares, rank, task->step, piece_of(shares, rank, i),
 					     kind)];
 		share->ns += (double)task->own_ns;
-		share->count += kind < SS_SHARE_HOST || task->kind == SS_TASK_LAUNCH;
+		share->count += kind < SS_LOAD_HOST || task->kind == SS_TASK_LAUNCH;
 	}
 }
 
-bool ss_shares_find(struct ss_shares *shares, const struct ss_judgement *judgement,
-		    struct ss_arena *arena)
+bool ss_rank_loads_find(struct ss_rank_loads *shares, const struct ss_judgement *judgement,
+			struct ss_arena *arena)
 {
-	*shares = (struct ss_shares){ .graphs = judgement->graphs,
-				      .rank_count = judgement->rank_count };
+	*shares = (struct ss_rank_loads){ .graphs = judgement->graphs,
+					  .rank_count = judgement->rank_count };
 	for (uint32_t i = 0; i < shares->rank_count; i++)
 		if (shares->graphs[i].step_count > shares->step_count)
 			shares->step_count = shares->graphs[i].step_count;
-	shares->items = SS_ARENA_NEW(arena, struct ss_share,
-				     place(shares, shares->rank_count, 0, 0, SS_SHARE_DEVICE) + 1);
+	shares->items = SS_ARENA_NEW(arena, struct ss_load,
+				     place(shares, shares->rank_count, 0, 0, SS_LOAD_DEVICE) + 1);
 	shares->values = SS_ARENA_NEW(arena, double, (size_t)shares->rank_count + 1);
 	shares->factors = SS_ARENA_NEW(arena, double,
 				       (size_t)shares->step_count *SS_PHASE_COUNT * 2 + 1);
@@ -144,7 +144,7 @@ bool ss_shares_find(struct ss_shares *shares, const struct ss_judgement *judgeme
 	if (!shares->items || !shares->values || !shares->factors || !shares->pieces)
 		return false;
 	for (uint32_t i = 0; i < shares->rank_count; i++)
-		if (judgement->many->ranks[i].device < 0 && !find_pieces(shares, i, arena))
+		if (judgement->joined->ranks[i].device < 0 && !find_pieces(shares, i, arena))
 			return false;
 	for (uint32_t i = 0; i < shares->rank_count; i++)
 		add_rank(shares, i);
@@ -160,7 +160,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool is_alike(const struct ss_share *a, const struct ss_share *b)
+static bool is_alike(const struct ss_load *a, const struct ss_load *b)
 {
 	double most = a->count > b->count ? a->count : b->count;
 
@@ -172,20 +172,20 @@ static bool is_alike(const struct ss_share *a, const struct ss_share *b)
  * Ranks with as many launches are peers: the same stage of a pipeline. Where most others have
  * another number of them, hosts are compared by what a launch takes, devices by all that ran.
  */
-struct ss_usual ss_shares_usual(const struct ss_shares *shares, uint32_t rank, uint32_t step,
-				uint32_t phase, enum ss_share_of kind)
+struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *shares, uint32_t rank,
+				    uint32_t step, uint32_t phase, enum ss_load_of kind)
 {
-	const struct ss_share *own = ss_share_of(shares, rank, step, phase, kind);
+	const struct ss_load *own = ss_load_of(shares, rank, step, phase, kind);
 	struct ss_usual usual = { own->ns, own->ns, own->ns };
 	uint32_t alike = 0, others = 0, count = 0;
 
 	for (uint32_t i = 0; i < shares->rank_count; i++)
 		if (i != rank && step < shares->graphs[i].step_count) {
 			others++;
-			alike += is_alike(own, ss_share_of(shares, i, step, phase, kind));
+			alike += is_alike(own, ss_load_of(shares, i, step, phase, kind));
 		}
 	for (uint32_t i = 0; i < shares->rank_count; i++) {
-		const struct ss_share *share = ss_share_of(shares, i, step, phase, kind);
+		const struct ss_load *share = ss_load_of(shares, i, step, phase, kind);
 		bool is_peer = is_alike(own, share);
 
 		if (i == rank || step >= shares->graphs[i].step_count)
@@ -193,7 +193,7 @@ struct ss_usual ss_shares_usual(const struct ss_shares *shares, uint32_t rank, u
 		if (alike * 2 >= others || alike >= 3) {
 			if (is_peer)
 				shares->values[count++] = share->ns;
-		} else if (kind == SS_SHARE_HOST && share->count && own->count) {
+		} else if (kind == SS_LOAD_HOST && share->count && own->count) {
 			shares->values[count++] = share->ns * own->count / share->count;
 		} else {
 			shares->values[count++] = share->ns;
@@ -218,20 +218,20 @@ static double least(double a, double b)
 }
 
 /* Whether the rank has enough more to do in a step than the others. */
-static bool has_more(const struct ss_shares *shares, uint32_t rank, uint32_t step,
-		     enum ss_share_of kind)
+static bool has_more(const struct ss_rank_loads *shares, uint32_t rank, uint32_t step,
+		     enum ss_load_of kind)
 {
 	double own = 0, usual = 0;
 
 	for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
-		own += ss_share_of(shares, rank, step, phase, kind)->ns;
-		usual += ss_shares_usual(shares, rank, step, phase, kind).ns;
+		own += ss_load_of(shares, rank, step, phase, kind)->ns;
+		usual += ss_rank_loads_usual(shares, rank, step, phase, kind).ns;
 	}
 	return own > usual * (1 + shares->least_more);
 }
 
 /* What stays of each step and phase, expected and at most. */
-static void set_factors(struct ss_shares *shares, uint32_t rank, enum ss_share_of kind,
+static void set_factors(struct ss_rank_loads *shares, uint32_t rank, enum ss_load_of kind,
 			double ratio)
 {
 	for (uint32_t step = 0; step < shares->graphs[rank].step_count; step++) {
@@ -240,13 +240,13 @@ static void set_factors(struct ss_shares *shares, uint32_t rank, enum ss_share_o
 		for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
 			double *factor =
 				&shares->factors[((size_t)step * SS_PHASE_COUNT + phase) * 2];
-			double own = ss_share_of(shares, rank, step, phase, kind)->ns;
+			double own = ss_load_of(shares, rank, step, phase, kind)->ns;
 			struct ss_usual usual;
 
 			factor[0] = factor[1] = ratio > 0 && counts ? ratio : 1;
 			if (ratio > 0 || !counts || own <= 0)
 				continue;
-			usual = ss_shares_usual(shares, rank, step, phase, kind);
+			usual = ss_rank_loads_usual(shares, rank, step, phase, kind);
 			factor[0] = least(1, (shares->balances ? usual.mean_ns : usual.ns) / own);
 			factor[1] = shares->spreads ? usual.mean_ns / own : usual.most_ns / own;
 			factor[1] = factor[1] < factor[0] ? factor[0] : least(1, factor[1]);
@@ -258,10 +258,10 @@ static void set_factors(struct ss_shares *shares, uint32_t rank, enum ss_share_o
  * Tasks that rules of one rank claimed there, and on no other: that is how a slow host looks. They
  * are this finding's; the claims of those rules are gone.
  */
-static void seize(const struct ss_shares *shares, struct ss_judgement *judgement, uint32_t rank,
+static void seize(const struct ss_rank_loads *shares, struct ss_judgement *judgement, uint32_t rank,
 		  uint32_t task, double factor)
 {
-	struct ss_exam *exam = judgement->exams[rank];
+	struct ss_rank_findings *exam = judgement->exams[rank];
 	uint8_t owner = exam->owner[task];
 
 	if (!owner || (owner != judgement->number + 1 &&
@@ -269,9 +269,9 @@ static void seize(const struct ss_shares *shares, struct ss_judgement *judgement
 		exam->owner[task] = (uint8_t)(judgement->number + 1);
 }
 
-int64_t ss_shares_claim(struct ss_shares *shares, struct ss_judgement *judgement,
-			struct ss_finding *finding, uint32_t rank, enum ss_share_of kind,
-			double ratio)
+int64_t ss_rank_loads_claim(struct ss_rank_loads *shares, struct ss_judgement *judgement,
+			    struct ss_finding *finding, uint32_t rank, enum ss_load_of kind,
+			    double ratio)
 {
 	const struct ss_graph *graph = &shares->graphs[rank];
 	int64_t sum_ns = 0;

@@ -13,24 +13,24 @@
 #include "diagnose/ranks/prevalence.h"
 #include "diagnose/rule.h"
 
-enum ss_share_of {
-	SS_SHARE_DEVICE,
-	SS_SHARE_COPIES,
-	SS_SHARE_HOST,
-	SS_SHARE_CHORES, /* of the host: input, compiling, garbage */
-	SS_SHARE_MEMORY, /* of the host: calls of the allocator; more work needs more of it */
-	SS_SHARE_KINDS,
+enum ss_load_of {
+	SS_LOAD_DEVICE,
+	SS_LOAD_COPIES,
+	SS_LOAD_HOST,
+	SS_LOAD_CHORES, /* of the host: input, compiling, garbage */
+	SS_LOAD_MEMORY, /* of the host: calls of the allocator; more work needs more of it */
+	SS_LOAD_KINDS,
 };
 
-struct ss_share {
+struct ss_load {
 	double ns;
 	uint32_t count; /* of tasks that are calls, or work of the device */
 };
 
-struct ss_shares {
+struct ss_rank_loads {
 	const struct ss_graph *graphs;
 	uint32_t rank_count, step_count; /* of the rank with the most */
-	struct ss_share *items;          /* by rank, step, phase, kind */
+	struct ss_load *items;           /* by rank, step, phase, kind */
 	uint8_t **pieces; /* per rank without device: of each task, instead of its phase */
 	double *values;   /* room for one a rank */
 	double *factors;  /* room for own, low of each step and phase */
@@ -43,26 +43,26 @@ struct ss_shares {
 };
 
 SS_MUST_USE
-bool ss_shares_find(struct ss_shares *shares, const struct ss_judgement *judgement,
-		    struct ss_arena *arena);
+bool ss_rank_loads_find(struct ss_rank_loads *shares, const struct ss_judgement *judgement,
+			struct ss_arena *arena);
 
-const struct ss_share *ss_share_of(const struct ss_shares *shares, uint32_t rank, uint32_t step,
-				   uint32_t phase, enum ss_share_of kind);
+const struct ss_load *ss_load_of(const struct ss_rank_loads *shares, uint32_t rank, uint32_t step,
+				 uint32_t phase, enum ss_load_of kind);
 
 /* What other ranks have there: the one in the middle, the one with the most, the mean. */
 struct ss_usual {
 	double ns, most_ns, mean_ns;
 };
-struct ss_usual ss_shares_usual(const struct ss_shares *shares, uint32_t rank, uint32_t step,
-				uint32_t phase, enum ss_share_of kind);
+struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *shares, uint32_t rank,
+				    uint32_t step, uint32_t phase, enum ss_load_of kind);
 
 /*
  * Tasks of the rank take `ratio` of their time, or, when that is 0, as much of it as makes
  * each phase of each step as long as that of the others, whatever other fixes leave of them.
  * Returns what that is in ns.
  */
-int64_t ss_shares_claim(struct ss_shares *shares, struct ss_judgement *judgement,
-			struct ss_finding *finding, uint32_t rank, enum ss_share_of kind,
-			double ratio);
+int64_t ss_rank_loads_claim(struct ss_rank_loads *shares, struct ss_judgement *judgement,
+			    struct ss_finding *finding, uint32_t rank, enum ss_load_of kind,
+			    double ratio);
 
 #endif

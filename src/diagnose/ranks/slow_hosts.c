@@ -185,7 +185,7 @@ bool ss_slow_hosts_find(struct ss_slow_hosts *hosts, const struct ss_judgement *
 /* Free, or taken by a rule that compares ranks: that has the difference only. */
 static bool can_be_had(const struct ss_judgement *judgement, uint32_t rank, uint32_t task)
 {
-	const struct ss_exam *exam = judgement->exams[rank];
+	const struct ss_rank_findings *exam = judgement->exams[rank];
 	uint8_t owner = exam->owner[task];
 
 	return !owner || owner == judgement->number + 1 ||

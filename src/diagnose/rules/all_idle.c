@@ -60,7 +60,7 @@ struct pauses {
 	const uint8_t *names; /* enum ss_chore, per name */
 	uint8_t *values;      /* per name: VALUE_, 0: not looked at */
 	struct ss_wholes wholes;
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	int64_t save_ns, log_ns, callback_ns, guess_ns;
 };
 
@@ -213,7 +213,7 @@ static void claim(struct pauses *pauses, uint32_t whole, uint8_t what)
 	else
 		ss_ns_add(&pauses->guess_ns, gone_ns);
 	function = function_of(pauses, whole);
-	ss_sites_add(&pauses->sites, slices->name[function], function, gone_ns);
+	ss_code_places_add(&pauses->sites, slices->name[function], function, gone_ns);
 }
 
 /*
@@ -311,14 +311,14 @@ static void tell(struct pauses *pauses)
 	struct ss_look *look = pauses->look;
 	int64_t named_ns = pauses->save_ns + pauses->log_ns + pauses->callback_ns;
 
-	ss_sites_sort(&pauses->sites);
+	ss_code_places_sort(&pauses->sites);
 	for (uint32_t i = 0; i < pauses->sites.count && i < 4; i++) {
-		const struct ss_site *site = &pauses->sites.items[i];
+		const struct ss_code_place *site = &pauses->sites.items[i];
 		uint32_t end = ss_row_behind(pauses->trace, site->row);
 		bool launches = look->digest->device < 0 ||
 				ss_training_computes(pauses->training, site->row, end);
 
-		ss_look_evidence(look, ss_site_fact(site),
+		ss_look_evidence(look, ss_code_place_fact(site),
 				 launches ? "%s takes {time} per step ({count} calls per step) and "
 					    "trains nothing"
 					  : "%s runs {count}x a step and launches nothing for "
@@ -348,8 +348,8 @@ static enum ss_status find(struct pauses *pauses, struct ss_arena *scratch, stru
 {
 	struct ss_look *look = pauses->look;
 
-	SS_TRY(ss_sites_init(&pauses->sites, look, err));
-	SS_TRY(ss_bricks_training(look->subject->bricks, &pauses->training, err));
+	SS_TRY(ss_code_places_init(&pauses->sites, look, err));
+	SS_TRY(ss_facts_training(look->subject->facts, &pauses->training, err));
 	pauses->names = ss_look_chores(look);
 	pauses->values = SS_ARENA_NEW(scratch, uint8_t, (size_t)pauses->trace->names.count + 1);
 	if (!pauses->names || !pauses->values || !ss_wholes_init(&pauses->wholes, look, scratch))
@@ -373,7 +373,7 @@ static enum ss_status look_for_pauses(struct ss_look *look, struct ss_error *err
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
 	status = find(&pauses, &scratch, err);
-	ss_sites_release(&pauses.sites);
+	ss_code_places_release(&pauses.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

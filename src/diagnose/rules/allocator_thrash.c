@@ -18,7 +18,7 @@ static const char free_fix[] =
 
 struct thrash {
 	struct ss_look *look;
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	uint8_t *has_calls; /* per step */
 	int64_t calls;
 	bool frees;
@@ -48,8 +48,8 @@ static void claim(struct thrash *thrash)
 		name = ss_strings_text(&look->trace->names, look->trace->slices.name[task->row]);
 		thrash->frees |= strstr(name, "Free") != NULL;
 		thrash->calls++;
-		ss_sites_add(&thrash->sites, look->trace->slices.name[task->row], task->row,
-			     look->trace->slices.dur_ns[task->row]);
+		ss_code_places_add(&thrash->sites, look->trace->slices.name[task->row], task->row,
+				   look->trace->slices.dur_ns[task->row]);
 	}
 }
 
@@ -76,15 +76,15 @@ static enum ss_status find(struct thrash *thrash, struct ss_arena *scratch, stru
 		return ss_fail_memory(err, "the allocator's calls");
 	if (!is_steady(thrash))
 		return SS_OK;
-	SS_TRY(ss_sites_init(&thrash->sites, look, err));
+	SS_TRY(ss_code_places_init(&thrash->sites, look, err));
 	claim(thrash);
 	if (thrash->sites.failed)
 		return ss_fail_memory(err, "the allocator's calls");
 	if (!thrash->calls)
 		return SS_OK;
-	ss_sites_sort(&thrash->sites);
+	ss_code_places_sort(&thrash->sites);
 	for (uint32_t i = 0; i < thrash->sites.count && i < 4; i++)
-		ss_look_evidence(look, ss_site_fact(&thrash->sites.items[i]),
+		ss_look_evidence(look, ss_code_place_fact(&thrash->sites.items[i]),
 				 "%s is called {count}x a step and holds the thread {time}",
 				 ss_strings_text(&look->trace->names, thrash->sites.items[i].name));
 	if (thrash->frees)
@@ -103,7 +103,7 @@ static enum ss_status look_for_thrash(struct ss_look *look, struct ss_error *err
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
 	status = find(&thrash, &scratch, err);
-	ss_sites_release(&thrash.sites);
+	ss_code_places_release(&thrash.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

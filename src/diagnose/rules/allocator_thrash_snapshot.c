@@ -106,7 +106,7 @@ static uint32_t count_act(struct thrash *thrash, uint32_t row)
 static void count_steps(struct thrash *thrash)
 {
 	const struct ss_device_memory *device = thrash->look->device;
-	const struct ss_rounds *rounds = &thrash->look->kept->rounds;
+	const struct ss_training_steps *rounds = &thrash->look->kept->rounds;
 	uint32_t step = 0, given = UINT32_MAX, made = UINT32_MAX;
 
 	for (uint32_t row = device->first; row < device->first + device->count;) {
@@ -128,8 +128,8 @@ static void count_steps(struct thrash *thrash)
 
 static const char *line_of(const struct thrash *thrash, enum giver giver)
 {
-	return ss_spots_line(thrash->look->subject->spots,
-			     thrash->snapshot->events.stack[thrash->first[giver]]);
+	return ss_stack_places_line(thrash->look->subject->spots,
+				    thrash->snapshot->events.stack[thrash->first[giver]]);
 }
 
 static void tell_givers(const struct thrash *thrash)
@@ -153,7 +153,7 @@ static void choose_fix(const struct thrash *thrash)
 {
 	struct ss_memory_look *look = thrash->look;
 	const char *line = thrash->by[BY_PROGRAM] ? line_of(thrash, BY_PROGRAM) : NULL;
-	const char *less = ss_shortage_has_expandable(thrash->snapshot)
+	const char *less = ss_out_of_memory_has_expandable(thrash->snapshot)
 				   ? "# less memory at once: a smaller batch, activation "
 				     "checkpointing"
 				   : "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"

@@ -28,7 +28,7 @@ struct attention {
 	uint8_t *roles; /* enum role, per name */
 	struct launched *kernels;
 	uint32_t kernel_count;
-	struct ss_sites sites;
+	struct ss_code_places sites;
 };
 
 static bool has(const char *name, const char *const *parts, size_t count)
@@ -117,7 +117,7 @@ static void claim(struct attention *attention, uint32_t from, uint32_t to)
 		if (task->step != SS_NO_STEP && op != SS_NO_ROW &&
 		    ss_look_claim(attention->look, (struct ss_claim){ .task = kernel->task,
 								      .low_ns = task->own_ns / 2 }))
-			ss_sites_add(&attention->sites, slices->name[op], op, task->own_ns);
+			ss_code_places_add(&attention->sites, slices->name[op], op, task->own_ns);
 	}
 }
 
@@ -152,9 +152,9 @@ static void tell(struct attention *attention)
 	struct ss_look *look = attention->look;
 
 	for (uint32_t i = 0; i < attention->sites.count; i++) {
-		const struct ss_site *site = &attention->sites.items[i];
+		const struct ss_code_place *site = &attention->sites.items[i];
 
-		ss_look_evidence(look, ss_site_fact(site),
+		ss_look_evidence(look, ss_code_place_fact(site),
 				 "%s between two products of attention: {time} a step ({count}x)",
 				 ss_strings_text(&look->trace->names, site->name));
 	}
@@ -170,12 +170,12 @@ static enum ss_status look_for_attention(struct ss_look *look, struct ss_error *
 
 	if (!look->steps->count || look->digest->device < 0)
 		return SS_OK;
-	SS_TRY(ss_bricks_ops(look->subject->bricks, &attention.ops, err));
+	SS_TRY(ss_facts_ops(look->subject->facts, &attention.ops, err));
 	ss_arena_init(&scratch, look->memory);
-	status = ss_sites_init(&attention.sites, look, err);
+	status = ss_code_places_init(&attention.sites, look, err);
 	if (status == SS_OK && sort_kernels(&attention, &scratch)) {
 		find(&attention);
-		ss_sites_sort(&attention.sites);
+		ss_code_places_sort(&attention.sites);
 		if (attention.sites.count)
 			tell(&attention);
 	} else if (status == SS_OK) {
@@ -183,7 +183,7 @@ static enum ss_status look_for_attention(struct ss_look *look, struct ss_error *
 	}
 	if (status == SS_OK && attention.sites.failed)
 		status = ss_fail_memory(err, "the kernels of attention");
-	ss_sites_release(&attention.sites);
+	ss_code_places_release(&attention.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

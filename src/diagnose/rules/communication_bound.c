@@ -112,8 +112,8 @@ struct bound {
 static bool add_rank(struct bound *bound, uint32_t rank, struct ss_arena *arena)
 {
 	const struct ss_judgement *judgement = bound->judgement;
-	const struct ss_exam *exam = judgement->exams[rank];
-	const struct ss_exam_part *part = &exam->parts[judgement->number];
+	const struct ss_rank_findings *exam = judgement->exams[rank];
+	const struct ss_found_part *part = &exam->parts[judgement->number];
 	const struct ss_graph *graph = &judgement->graphs[rank];
 	int64_t *end_ns = SS_ARENA_NEW(arena, int64_t, (size_t)graph->step_count + 1);
 
@@ -160,8 +160,8 @@ static bool is_small(const struct bound *bound)
 static void claim_half(struct bound *bound, struct ss_finding *finding, uint32_t rank)
 {
 	struct ss_judgement *judgement = bound->judgement;
-	const struct ss_exam *exam = judgement->exams[rank];
-	const struct ss_exam_part *part = &exam->parts[judgement->number];
+	const struct ss_rank_findings *exam = judgement->exams[rank];
+	const struct ss_found_part *part = &exam->parts[judgement->number];
 
 	ss_judge_take(judgement, finding, rank);
 	for (uint32_t i = part->claim_from; i < part->claim_to && !judgement->failed; i++) {
@@ -177,17 +177,18 @@ static void claim_half(struct bound *bound, struct ss_finding *finding, uint32_t
 }
 
 /* What the links inside of a host carry; 0: not known, or the job has several hosts. */
-static double link_rate(const struct ss_many *many)
+static double link_rate(const struct ss_joined *joined)
 {
-	const struct ss_digest *first = &many->ranks[0];
+	const struct ss_digest *first = &joined->ranks[0];
 	const char *host = ss_strings_text(&first->texts, first->host);
 	const struct ss_peaks *peaks = ss_peaks_find(
 		ss_strings_text(&first->texts, first->device_name));
 
-	if (!peaks || (!*host && many->rank_count > HOST_RANKS))
+	if (!peaks || (!*host && joined->rank_count > HOST_RANKS))
 		return 0;
-	for (uint32_t i = 1; i < many->rank_count; i++)
-		if (strcmp(ss_strings_text(&many->ranks[i].texts, many->ranks[i].host), host) != 0)
+	for (uint32_t i = 1; i < joined->rank_count; i++)
+		if (strcmp(ss_strings_text(&joined->ranks[i].texts, joined->ranks[i].host), host) !=
+		    0)
 			return 0;
 	return peaks->link_gb_per_s;
 }
@@ -197,7 +198,7 @@ static void tell_rate(const struct bound *bound, struct ss_finding *finding)
 	struct ss_judgement *judgement = bound->judgement;
 	double rate = bound->bytes / bound->moved_ns *
 		      ss_collective_factor(SS_COLLECTIVE_ALL_REDUCE, judgement->rank_count);
-	double peak = link_rate(judgement->many);
+	double peak = link_rate(judgement->joined);
 
 	if (peak <= 0) {
 		ss_judge_evidence(judgement, finding, 0,
@@ -241,13 +242,13 @@ static void tell(struct bound *bound)
 static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_error *err)
 {
 	struct bound bound = { .judgement = judgement };
-	const struct ss_many *many = judgement->many;
+	const struct ss_joined *joined = judgement->joined;
 	struct ss_arena arena;
 	bool whole = true;
 
 	/* without the others waiting for them looks like transfer */
-	if (!many || judgement->rank_count != many->rank_count || many->rank_count < 2 ||
-	    many->ranks[0].world_size > (int64_t)many->rank_count)
+	if (!joined || judgement->rank_count != joined->rank_count || joined->rank_count < 2 ||
+	    joined->ranks[0].world_size > (int64_t)joined->rank_count)
 		return SS_OK;
 	ss_arena_init(&arena, judgement->diagnosis->memory);
 	for (uint32_t i = 0; whole && i < judgement->rank_count; i++)

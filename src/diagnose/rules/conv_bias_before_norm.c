@@ -78,10 +78,10 @@ static enum ss_status look_for_convs(struct ss_look *look, struct ss_error *err)
 
 	if (!look->steps->count || !has_norms(trace))
 		return SS_OK;
-	SS_TRY(ss_bricks_phases(look->subject->bricks, &phases, err));
+	SS_TRY(ss_facts_phases(look->subject->facts, &phases, err));
 	if (!phases->has[SS_PHASE_BACKWARD])
 		return SS_OK;
-	SS_TRY(ss_bricks_ops(look->subject->bricks, &convs.ops, err));
+	SS_TRY(ss_facts_ops(look->subject->facts, &convs.ops, err));
 	ss_arena_init(&scratch, look->memory);
 	convs.biased = SS_ARENA_NEW(&scratch, uint8_t, (size_t)trace->op_args.count + 1);
 	convs.before = SS_ARENA_NEW(&scratch, uint32_t, (size_t)trace->track_count + 1);

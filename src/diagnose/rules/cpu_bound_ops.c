@@ -19,7 +19,7 @@ struct computing {
 	uint8_t *is_busy;  /* per host row: a call, a collective or what launches is in it */
 	uint8_t *computes; /* per name: whether it calculates, as far as known */
 	uint8_t *has;      /* per step of the trace: such operators are in it */
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	int64_t claimed_ns;
 };
 
@@ -91,7 +91,7 @@ static void claim(struct computing *computing, uint32_t row)
 	if (!gone_ns)
 		return;
 	computing->claimed_ns = ss_ns_sum(computing->claimed_ns, gone_ns);
-	ss_sites_add(&computing->sites, slices->name[row], row, gone_ns);
+	ss_code_places_add(&computing->sites, slices->name[row], row, gone_ns);
 }
 
 /* What comes in half of the steps belongs to them; once it is start-up. */
@@ -120,8 +120,8 @@ static enum ss_status find(struct computing *computing, struct ss_arena *scratch
 	struct ss_look *look = computing->look;
 	const struct ss_trace *trace = look->trace;
 
-	SS_TRY(ss_bricks_ops(look->subject->bricks, &computing->ops, err));
-	SS_TRY(ss_sites_init(&computing->sites, look, err));
+	SS_TRY(ss_facts_ops(look->subject->facts, &computing->ops, err));
+	SS_TRY(ss_code_places_init(&computing->sites, look, err));
 	computing->is_busy = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->device_from + 1);
 	computing->computes = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
 	computing->has = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->steps.count + 1);
@@ -135,9 +135,9 @@ static enum ss_status find(struct computing *computing, struct ss_arena *scratch
 			claim(computing, row);
 	if (computing->sites.failed)
 		return ss_fail_memory(err, "operators on the CPU");
-	ss_sites_sort(&computing->sites);
+	ss_code_places_sort(&computing->sites);
 	for (uint32_t i = 0; i < computing->sites.count && i < 4; i++)
-		ss_look_evidence(look, ss_site_fact(&computing->sites.items[i]),
+		ss_look_evidence(look, ss_code_place_fact(&computing->sites.items[i]),
 				 "%s computes on the CPU {count}x a step: {time}",
 				 ss_strings_text(&look->trace->names,
 						 computing->sites.items[i].name));
@@ -158,7 +158,7 @@ static enum ss_status look_for_computing(struct ss_look *look, struct ss_error *
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
 	status = find(&computing, &scratch, err);
-	ss_sites_release(&computing.sites);
+	ss_code_places_release(&computing.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

@@ -21,25 +21,25 @@ struct decode {
 	double bytes;
 };
 
-static struct decode measure(const struct ss_passes *passes, const struct ss_works *works)
+static struct decode measure(const struct ss_inference_steps *passes, const struct ss_works *works)
 {
 	const struct ss_slices *slices = &works->ops->trace->slices;
 	struct decode decode = { 0 };
 
 	for (uint32_t i = 0; i < passes->count; i++)
-		if (passes->items[i].kind == SS_PASS_DECODE) {
+		if (passes->items[i].kind == SS_INFERENCE_DECODE) {
 			decode.passes++;
 			decode.busy_ns = ss_ns_sum(decode.busy_ns, passes->items[i].busy_ns);
 		}
 	for (uint32_t row = 0; decode.passes && row < works->ops->row_count; row++) {
 		const struct ss_work *work = ss_works_of(works, row);
-		const struct ss_pass *pass;
+		const struct ss_inference_step *pass;
 
 		if (!work || work->kind != SS_WORK_MATMUL || !work->has_bytes ||
 		    works->device_ns[row] <= 0)
 			continue;
-		pass = ss_pass_at(passes, slices->start_ns[row]);
-		if (!pass || pass->kind != SS_PASS_DECODE)
+		pass = ss_inference_step_at(passes, slices->start_ns[row]);
+		if (!pass || pass->kind != SS_INFERENCE_DECODE)
 			continue;
 		decode.product_ns = ss_ns_sum(decode.product_ns, works->device_ns[row]);
 		decode.bytes += work->moved_bytes;
@@ -62,16 +62,16 @@ static enum ss_status look_for_decode(struct ss_look *look, struct ss_error *err
 {
 	const struct ss_peaks *peaks = peaks_of(look);
 	const struct ss_works *works;
-	struct ss_passes passes = { 0 };
+	struct ss_inference_steps passes = { 0 };
 	struct decode decode = { 0 };
 	struct ss_arena scratch;
 	enum ss_status status;
 
 	if (!look->steps->count || look->digest->device < 0 || !peaks || peaks->gb_per_s <= 0)
 		return SS_OK;
-	SS_TRY(ss_bricks_works(look->subject->bricks, &works, err));
+	SS_TRY(ss_facts_works(look->subject->facts, &works, err));
 	ss_arena_init(&scratch, look->memory);
-	status = ss_passes_find(look->subject->bricks, &scratch, &passes, err);
+	status = ss_inference_steps_find(look->subject->facts, &scratch, &passes, err);
 	if (status == SS_OK)
 		decode = measure(&passes, works);
 	ss_arena_release(&scratch);

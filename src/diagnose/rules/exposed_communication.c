@@ -126,11 +126,11 @@ static enum ss_status judge(struct exposure *exposure, struct ss_error *err)
 	struct ss_judgement *judgement = exposure->judgement;
 
 	for (uint32_t r = 0; r < judgement->rank_count && !judgement->failed; r++) {
-		struct ss_hiding hiding;
+		struct ss_possible_overlap hiding;
 
 		if (!judgement->graphs[r].step_count)
 			continue;
-		if (!ss_hiding_find(&hiding, judgement, r, &exposure->arena))
+		if (!ss_possible_overlap_find(&hiding, judgement, r, &exposure->arena))
 			return ss_fail_memory(err, "exposed communication");
 		exposure->steps += judgement->graphs[r].step_count;
 		for (uint32_t i = 0; i < hiding.count; i++)
@@ -146,7 +146,7 @@ static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_erro
 	struct exposure exposure = { .judgement = judgement };
 	enum ss_status status;
 
-	if (!judgement->many || judgement->rank_count != judgement->many->rank_count)
+	if (!judgement->joined || judgement->rank_count != judgement->joined->rank_count)
 		return SS_OK;
 	ss_arena_init(&exposure.arena, judgement->diagnosis->memory);
 	status = judge(&exposure, err);

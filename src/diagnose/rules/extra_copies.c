@@ -22,7 +22,7 @@ struct extras {
 	uint32_t *before; /* per host row: of an operator the one before it beside it */
 	uint8_t *calls;   /* per host row: its copy is claimed */
 	struct ss_host_link link;
-	struct ss_sites sites;
+	struct ss_code_places sites;
 };
 
 static bool is_one_of(const char *name, const char *const *names, size_t count)
@@ -117,7 +117,8 @@ static void claim(struct extras *extras)
 								    .high_ns = FILL_NS }))
 			continue;
 		extras->calls[call] = true;
-		ss_sites_add(&extras->sites, trace->slices.name[filler], filler, task->own_ns);
+		ss_code_places_add(&extras->sites, trace->slices.name[filler], filler,
+				   task->own_ns);
 	}
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
@@ -141,9 +142,9 @@ static enum ss_status look_for_extras(struct ss_look *look, struct ss_error *err
 
 	if (!look->steps->count || !look->trace->device_kind_count[SS_KIND_MEMCPY])
 		return SS_OK;
-	SS_TRY(ss_bricks_ops(look->subject->bricks, &extras.ops, err));
+	SS_TRY(ss_facts_ops(look->subject->facts, &extras.ops, err));
 	ss_arena_init(&scratch, look->memory);
-	status = ss_sites_init(&extras.sites, look, err);
+	status = ss_code_places_init(&extras.sites, look, err);
 	if (status == SS_OK) {
 		if (find_neighbours(&extras, &scratch) &&
 		    ss_host_link_init(&extras.link, look->trace, look->digest->device, &scratch))
@@ -153,17 +154,17 @@ static enum ss_status look_for_extras(struct ss_look *look, struct ss_error *err
 		if (extras.sites.failed)
 			status = ss_fail_memory(err, "the copies");
 	}
-	ss_sites_sort(&extras.sites);
+	ss_code_places_sort(&extras.sites);
 	for (uint32_t i = 0; status == SS_OK && i < extras.sites.count; i++)
 		ss_look_evidence(
-			look, ss_site_fact(&extras.sites.items[i]),
+			look, ss_code_place_fact(&extras.sites.items[i]),
 			"%s on the CPU, then a copy to the device: {count}x a step, {time}",
 			ss_strings_text(&look->trace->names, extras.sites.items[i].name));
 	if (status == SS_OK && extras.sites.count)
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
 				   "the two follow each other; that they are about one tensor is "
 				   "not recorded");
-	ss_sites_release(&extras.sites);
+	ss_code_places_release(&extras.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

@@ -132,7 +132,7 @@ static enum ss_status look_for_fragments(struct ss_look *look, struct ss_error *
 
 	if (!look->trace->allocations.count || !look->steps->count)
 		return SS_OK;
-	SS_TRY(ss_bricks_allocs(look->subject->bricks, &fragments.allocs, err));
+	SS_TRY(ss_facts_allocs(look->subject->facts, &fragments.allocs, err));
 	SS_TRY(ss_step_memories_init(&fragments.steps, fragments.allocs, err));
 	for (uint32_t from = 0; from < fragments.steps.count; from = next) {
 		if (!ss_fragmentation_find(&fragments.steps, from, &next, &found))
@@ -168,7 +168,7 @@ static void note_expandable(struct ss_memory_look *look)
 static enum ss_status look_for_excess(struct ss_memory_look *look, struct ss_error *err)
 {
 	const struct ss_device_memory *device = look->device;
-	bool expandable = ss_shortage_has_expandable(look->subject->snapshot);
+	bool expandable = ss_out_of_memory_has_expandable(look->subject->snapshot);
 
 	(void)err;
 	if (!ss_memory_is_fragmented(device)) {

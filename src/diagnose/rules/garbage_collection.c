@@ -10,8 +10,8 @@
 static enum ss_status look_for_collections(struct ss_look *look, struct ss_error *err)
 {
 	const struct ss_graph *graph = look->graph;
-	struct ss_sites sites = { 0 };
-	enum ss_status status = look->steps->count ? ss_sites_init(&sites, look, err) : SS_OK;
+	struct ss_code_places sites = { 0 };
+	enum ss_status status = look->steps->count ? ss_code_places_init(&sites, look, err) : SS_OK;
 
 	for (uint32_t i = 0; status == SS_OK && i < graph->task_count; i++) {
 		const struct ss_task *task = &graph->tasks[i];
@@ -20,18 +20,18 @@ static enum ss_status look_for_collections(struct ss_look *look, struct ss_error
 			continue;
 		/* young objects are collected now and then all the same */
 		if (ss_look_claim(look, (struct ss_claim){ .task = i, .low_ns = task->own_ns / 4 }))
-			ss_sites_add(&sites, look->trace->slices.name[task->row], task->row,
-				     task->own_ns);
+			ss_code_places_add(&sites, look->trace->slices.name[task->row], task->row,
+					   task->own_ns);
 	}
-	ss_sites_sort(&sites);
+	ss_code_places_sort(&sites);
 	for (uint32_t i = 0; i < sites.count; i++)
-		ss_look_evidence(look, ss_site_fact(&sites.items[i]),
+		ss_look_evidence(look, ss_code_place_fact(&sites.items[i]),
 				 "the garbage collector stops the thread {count}x a step: {time}");
 	if (sites.count)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH, "its runs are recorded");
 	if (status == SS_OK && sites.failed)
 		status = ss_fail_memory(err, "the garbage collector");
-	ss_sites_release(&sites);
+	ss_code_places_release(&sites);
 	return status;
 }
 

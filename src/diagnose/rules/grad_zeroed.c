@@ -15,7 +15,7 @@
 struct zeros {
 	struct ss_look *look;
 	uint8_t *inside; /* per host row: in a zero_grad that writes */
-	struct ss_sites sites;
+	struct ss_code_places sites;
 };
 
 static bool writes_zeros(const char *name)
@@ -71,7 +71,8 @@ static void claim_host(struct zeros *zeros)
 							  .from_ns = slices->start_ns[row],
 							  .to_ns = ss_slice_end(slices, row),
 							  .keep_ns = KEEP_NS });
-			ss_sites_add(&zeros->sites, slices->name[row], row, slices->dur_ns[row]);
+			ss_code_places_add(&zeros->sites, slices->name[row], row,
+					   slices->dur_ns[row]);
 		}
 		row = end;
 	}
@@ -102,7 +103,7 @@ static enum ss_status look_for_zeros(struct ss_look *look, struct ss_error *err)
 	if (!look->steps->count)
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
-	status = ss_sites_init(&zeros.sites, look, err);
+	status = ss_code_places_init(&zeros.sites, look, err);
 	if (status == SS_OK) {
 		zeros.inside = SS_ARENA_NEW(&scratch, uint8_t,
 					    (size_t)look->trace->device_from + 1);
@@ -113,14 +114,14 @@ static enum ss_status look_for_zeros(struct ss_look *look, struct ss_error *err)
 		if (!zeros.inside || zeros.sites.failed)
 			status = ss_fail_memory(err, "the gradients");
 	}
-	ss_sites_sort(&zeros.sites);
+	ss_code_places_sort(&zeros.sites);
 	for (uint32_t i = 0; status == SS_OK && i < zeros.sites.count; i++)
-		ss_look_evidence(look, ss_site_fact(&zeros.sites.items[i]),
+		ss_look_evidence(look, ss_code_place_fact(&zeros.sites.items[i]),
 				 "%s writes zeros: {time} of the host a step",
 				 ss_strings_text(&look->trace->names, zeros.sites.items[i].name));
 	if (status == SS_OK && zeros.sites.count)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the writes are recorded");
-	ss_sites_release(&zeros.sites);
+	ss_code_places_release(&zeros.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

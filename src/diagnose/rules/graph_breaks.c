@@ -11,7 +11,7 @@
 struct breaks {
 	struct ss_look *look;
 	struct ss_regions regions;
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	int64_t total_ns;
 	uint32_t count;
 	uint32_t inside, outside; /* launches in regions, and between two of them */
@@ -88,7 +88,7 @@ static void end_between(struct breaks *breaks, const struct between *between, ui
 	if (heaviest == SS_NO_ROW)
 		return;
 	breaks->total_ns = ss_ns_sum(breaks->total_ns, gone_ns);
-	ss_sites_add(&breaks->sites, trace->slices.name[heaviest], heaviest, gone_ns);
+	ss_code_places_add(&breaks->sites, trace->slices.name[heaviest], heaviest, gone_ns);
 }
 
 /* One pass over the main thread: from the end of a region to the start of the next one. */
@@ -135,9 +135,9 @@ static void tell(struct breaks *breaks)
 	ss_look_evidence(look, all,
 			 "{count}x a step Python and guards run between two compiled regions: "
 			 "{time}");
-	ss_sites_sort(&breaks->sites);
+	ss_code_places_sort(&breaks->sites);
 	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_site_fact(&breaks->sites.items[i]),
+		ss_look_evidence(look, ss_code_place_fact(&breaks->sites.items[i]),
 				 "before %s it is {time}",
 				 ss_strings_text(&look->trace->names, breaks->sites.items[i].name));
 	if (breaks->has_resume)
@@ -154,7 +154,7 @@ static enum ss_status find(struct breaks *breaks, struct ss_error *err)
 	struct ss_look *look = breaks->look;
 
 	SS_TRY(ss_regions_init(&breaks->regions, look->trace, look->memory, err));
-	SS_TRY(ss_sites_init(&breaks->sites, look, err));
+	SS_TRY(ss_code_places_init(&breaks->sites, look, err));
 	if (breaks->regions.call_count < 2 || look->graph->main == SS_NO_ROW)
 		return SS_OK;
 	if (look->digest->device < 0)
@@ -182,7 +182,7 @@ static enum ss_status look_for_breaks(struct ss_look *look, struct ss_error *err
 
 	if (look->steps->count)
 		status = find(&breaks, err);
-	ss_sites_release(&breaks.sites);
+	ss_code_places_release(&breaks.sites);
 	ss_regions_release(&breaks.regions);
 	return status;
 }

@@ -34,7 +34,7 @@ struct breaks {
 	struct ss_look *look;
 	const struct ss_regions *regions;
 	const struct ss_phases *phases;
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	uint8_t *computes;  /* per name */
 	uint8_t *is_reason; /* per name: nothing can be compiled across it */
 	bool by_graphs;     /* graphs are recorded */
@@ -152,7 +152,7 @@ static void add_break(struct breaks *breaks, const struct graph *before, const s
 									 2 });
 	breaks->claimed_ns = ss_ns_sum(breaks->claimed_ns, gone_ns);
 	if (!graph->is_backward && shown != SS_NO_ROW && gone_ns)
-		ss_sites_add(&breaks->sites, trace->slices.name[shown], shown, gone_ns);
+		ss_code_places_add(&breaks->sites, trace->slices.name[shown], shown, gone_ns);
 }
 
 /* From the end of compiled code to the start of the next in the same pass. */
@@ -183,11 +183,11 @@ static void tell(struct breaks *breaks)
 	ss_look_evidence(look, all,
 			 "{count} times per step Python, guards and wrappers run between two "
 			 "compiled graphs: {time}, backward included");
-	ss_sites_sort(&breaks->sites);
+	ss_code_places_sort(&breaks->sites);
 	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++) {
 		uint32_t name = breaks->sites.items[i].name;
 
-		ss_look_evidence(look, ss_site_fact(&breaks->sites.items[i]),
+		ss_look_evidence(look, ss_code_place_fact(&breaks->sites.items[i]),
 				 breaks->is_reason[name]
 					 ? "%s breaks the graph {count} times per step: {time}"
 					 : "%s runs between two graphs {count} times per step: "
@@ -209,8 +209,8 @@ static enum ss_status find(struct breaks *breaks, struct ss_arena *scratch, stru
 	struct ss_look *look = breaks->look;
 	int64_t steps = look->steps->count;
 
-	SS_TRY(ss_bricks_phases(look->subject->bricks, &breaks->phases, err));
-	SS_TRY(ss_sites_init(&breaks->sites, look, err));
+	SS_TRY(ss_facts_phases(look->subject->facts, &breaks->phases, err));
+	SS_TRY(ss_code_places_init(&breaks->sites, look, err));
 	if (!prepare(breaks, scratch))
 		return ss_fail_memory(err, "graph breaks");
 	go_through(breaks, false);
@@ -235,7 +235,7 @@ enum ss_status ss_graph_breaks_on_cpu(struct ss_look *look, const struct ss_regi
 
 	ss_arena_init(&scratch, look->memory);
 	status = find(&breaks, &scratch, err);
-	ss_sites_release(&breaks.sites);
+	ss_code_places_release(&breaks.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

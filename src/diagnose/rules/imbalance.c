@@ -26,10 +26,10 @@
 
 struct balance {
 	struct ss_judgement *judgement;
-	struct ss_shares shares;
+	struct ss_rank_loads shares;
 	struct ss_verdict verdict;
 	struct ss_arena arena;
-	enum ss_share_of kind;
+	enum ss_load_of kind;
 };
 
 /* What a rank has to do in a step more than the others: the most of all ranks. */
@@ -44,9 +44,10 @@ static double most_of(const struct balance *balance, uint32_t step, double *usua
 		if (step >= balance->shares.graphs[i].step_count)
 			continue;
 		for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++) {
-			own += ss_share_of(&balance->shares, i, step, phase, balance->kind)->ns;
-			usual +=
-				ss_shares_usual(&balance->shares, i, step, phase, balance->kind).ns;
+			own += ss_load_of(&balance->shares, i, step, phase, balance->kind)->ns;
+			usual += ss_rank_loads_usual(&balance->shares, i, step, phase,
+						     balance->kind)
+					 .ns;
 		}
 		if (own - usual > most) {
 			most = own - usual;
@@ -95,14 +96,14 @@ static double work_of(const struct balance *balance, uint32_t rank, uint32_t ste
 	double sum_ns = 0;
 
 	for (uint32_t phase = 0; phase < SS_PHASE_COUNT; phase++)
-		sum_ns += ss_share_of(&balance->shares, rank, step, phase, balance->kind)->ns;
+		sum_ns += ss_load_of(&balance->shares, rank, step, phase, balance->kind)->ns;
 	return sum_ns;
 }
 
 /* The rank that has enough more to compute in a step than its peers; SS_NO_ROW: none has. */
 static uint32_t busiest_of(const struct balance *balance, uint32_t step)
 {
-	const struct ss_shares *shares = &balance->shares;
+	const struct ss_rank_loads *shares = &balance->shares;
 	uint32_t busiest = SS_NO_ROW;
 	double most = 0, usual = 0;
 
@@ -115,7 +116,7 @@ static uint32_t busiest_of(const struct balance *balance, uint32_t step)
 		}
 	}
 	for (uint32_t phase = 0; phase < SS_PHASE_COUNT && busiest != SS_NO_ROW; phase++)
-		usual += ss_shares_usual(shares, busiest, step, phase, balance->kind).ns;
+		usual += ss_rank_loads_usual(shares, busiest, step, phase, balance->kind).ns;
 	return usual > 0 && most >= usual * HIDDEN_MORE ? busiest : SS_NO_ROW;
 }
 
@@ -144,8 +145,8 @@ static struct ss_finding *report(struct balance *balance)
 	struct ss_finding *finding = ss_judge_add(judgement, SS_NO_ROW, NULL);
 
 	for (uint32_t r = 0; finding && r < judgement->rank_count; r++) {
-		ss_shares_claim(&balance->shares, judgement, finding, r, balance->kind, 0);
-		ss_shares_claim(&balance->shares, judgement, finding, r, SS_SHARE_MEMORY, 0);
+		ss_rank_loads_claim(&balance->shares, judgement, finding, r, balance->kind, 0);
+		ss_rank_loads_claim(&balance->shares, judgement, finding, r, SS_LOAD_MEMORY, 0);
 	}
 	return finding;
 }
@@ -153,19 +154,19 @@ static struct ss_finding *report(struct balance *balance)
 static enum ss_status judge(struct balance *balance, struct ss_error *err)
 {
 	struct ss_judgement *judgement = balance->judgement;
-	bool on_host = judgement->many->ranks[0].device < 0, is_seen = false;
+	bool on_host = judgement->joined->ranks[0].device < 0, is_seen = false;
 	struct ss_finding *finding;
 	uint32_t *busy_steps;
 
-	if (!ss_verdict_find(&balance->verdict, judgement->many, &balance->arena))
+	if (!ss_verdict_find(&balance->verdict, judgement->joined, &balance->arena))
 		return ss_fail_memory(err, "the lateness of ranks");
 	busy_steps = SS_ARENA_NEW(&balance->arena, uint32_t, (size_t)judgement->rank_count + 1);
-	if (!busy_steps || !ss_shares_find(&balance->shares, judgement, &balance->arena))
+	if (!busy_steps || !ss_rank_loads_find(&balance->shares, judgement, &balance->arena))
 		return ss_fail_memory(err, "the work of ranks");
 	balance->shares.least_more = LEAST_MORE;
 	balance->shares.spreads = true;
 	balance->shares.balances = on_host;
-	balance->kind = on_host ? SS_SHARE_HOST : SS_SHARE_DEVICE;
+	balance->kind = on_host ? SS_LOAD_HOST : SS_LOAD_DEVICE;
 	for (uint32_t i = 0; i < balance->verdict.count && !judgement->failed; i++) {
 		const struct ss_straggler *item = &balance->verdict.items[i];
 
@@ -193,8 +194,8 @@ static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_erro
 	struct balance balance = { .judgement = judgement };
 	enum ss_status status;
 
-	if (!judgement->many || judgement->rank_count < 2 ||
-	    judgement->rank_count != judgement->many->rank_count)
+	if (!judgement->joined || judgement->rank_count < 2 ||
+	    judgement->rank_count != judgement->joined->rank_count)
 		return SS_OK;
 	ss_arena_init(&balance.arena, judgement->diagnosis->memory);
 	status = judge(&balance, err);

@@ -52,7 +52,7 @@ struct input {
 	int64_t own_ns;        /* claimed of functions that are no DataLoader */
 	const uint8_t *chores; /* enum ss_chore, per name */
 	struct ss_inner inner;
-	struct ss_sites sites;
+	struct ss_code_places sites;
 };
 
 static bool is_input(const struct input *input, uint32_t row)
@@ -154,8 +154,8 @@ static enum ss_status claim_own(struct input *input, struct ss_error *err)
 
 	if (input->main == SS_NO_ROW)
 		return SS_OK;
-	SS_TRY(ss_bricks_training(input->look->subject->bricks, &training, err));
-	SS_TRY(ss_bricks_places(input->look->subject->bricks, &places, err));
+	SS_TRY(ss_facts_training(input->look->subject->facts, &training, err));
+	SS_TRY(ss_facts_places(input->look->subject->facts, &places, err));
 	row = trace->tracks[input->main].first_row;
 	end = row + trace->tracks[input->main].row_count;
 	for (; row < end; row = next) {
@@ -182,7 +182,7 @@ static enum ss_status claim_own(struct input *input, struct ss_error *err)
 			continue;
 		input->own_ns = ss_ns_sum(input->own_ns, gone_ns);
 		ss_inner_add(&input->inner, row);
-		ss_sites_add(&input->sites, slices->name[row], row, slices->dur_ns[row]);
+		ss_code_places_add(&input->sites, slices->name[row], row, slices->dur_ns[row]);
 		next = ss_row_behind(trace, row);
 		next = next > row ? next : row + 1;
 	}
@@ -197,7 +197,7 @@ static enum ss_status idle_of(const struct ss_look *look, int64_t *out, struct s
 	const struct ss_idle *idle;
 
 	*out = 0;
-	SS_TRY(ss_bricks_idle(look->subject->bricks, &idle, err));
+	SS_TRY(ss_facts_idle(look->subject->facts, &idle, err));
 	for (uint32_t i = 0; i < idle->piece_count; i++)
 		if (idle->pieces[i].cause == SS_IDLE_INPUT)
 			*out = ss_ns_sum(*out, idle->pieces[i].ns);
@@ -215,7 +215,7 @@ static enum ss_status line_row(const struct input *input, uint32_t *out, struct 
 	int64_t end_ns = ss_slice_end(slices, row);
 	const struct ss_places *places;
 
-	SS_TRY(ss_bricks_places(input->look->subject->bricks, &places, err));
+	SS_TRY(ss_facts_places(input->look->subject->facts, &places, err));
 	*out = input->longest;
 	for (; row < places->row_count && slices->track[row] == track &&
 	       slices->start_ns[row] < end_ns;
@@ -287,9 +287,9 @@ static void tell_own(struct input *input)
 {
 	struct ss_look *look = input->look;
 
-	ss_sites_sort(&input->sites);
+	ss_code_places_sort(&input->sites);
 	for (uint32_t i = 0; i < input->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_site_fact(&input->sites.items[i]),
+		ss_look_evidence(look, ss_code_place_fact(&input->sites.items[i]),
 				 "%s makes batches on the thread that runs the model: {time} per "
 				 "step",
 				 ss_strings_text(&look->trace->names, input->sites.items[i].name));
@@ -303,7 +303,7 @@ static enum ss_status find(struct input *input, struct ss_arena *scratch, struct
 {
 	struct ss_look *look = input->look;
 
-	SS_TRY(ss_sites_init(&input->sites, look, err));
+	SS_TRY(ss_code_places_init(&input->sites, look, err));
 	input->chores = ss_look_chores(look);
 	if (!input->chores || !ss_inner_init(&input->inner, look, scratch))
 		return ss_fail_memory(err, "the input");
@@ -334,7 +334,7 @@ static enum ss_status look_for_input(struct ss_look *look, struct ss_error *err)
 	ss_arena_init(&scratch, look->memory);
 	status = find(&input, &scratch, err);
 	ss_inner_release(&input.inner);
-	ss_sites_release(&input.sites);
+	ss_code_places_release(&input.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

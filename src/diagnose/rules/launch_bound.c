@@ -57,11 +57,11 @@ struct launches {
 	int64_t *idle_ns; /* per host row: of the gaps that its launch ended */
 	uint8_t *starts;  /* per host row: a call that started something on the device */
 	uint8_t *paused;  /* per step: a pause was in it */
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	bool with_pauses;    /* they come again in three of four steps */
 	uint32_t late_count; /* launches, without those behind a pause */
 	int64_t count, total_ns, pause_ns;
-	struct ss_tiny_rows tiny;
+	struct ss_tiny_kernels tiny;
 };
 
 static void add_late(struct launches *launches, uint32_t launch, int64_t idle_ns)
@@ -146,8 +146,8 @@ static void claim(struct launches *launches, const struct stretch *stretch)
 	launches->count++;
 	launches->total_ns = ss_ns_sum(launches->total_ns, launches->idle_ns[row]);
 	if (op != SS_NO_ROW)
-		ss_sites_add(&launches->sites, launches->trace->slices.name[op], row,
-			     launches->idle_ns[row]);
+		ss_code_places_add(&launches->sites, launches->trace->slices.name[op], row,
+				   launches->idle_ns[row]);
 }
 
 /* A function that does other things is no launching: unexplained-time names it. */
@@ -222,13 +222,13 @@ static void tell(struct launches *launches)
 		ss_look_evidence(look, tiny,
 				 "{count} elementwise kernels a step follow each other and are "
 				 "shorter than their launches: {time}");
-	ss_sites_sort(&launches->sites);
+	ss_code_places_sort(&launches->sites);
 	for (uint32_t i = 0; i < launches->sites.count && i < 3; i++) {
-		const struct ss_site *site = &launches->sites.items[i];
+		const struct ss_code_place *site = &launches->sites.items[i];
 
 		if (site->weight_ns < launches->total_ns / SITE_SHARE)
 			break;
-		ss_look_evidence(look, ss_site_fact(site),
+		ss_look_evidence(look, ss_code_place_fact(site),
 				 "%s comes {count}x a step too late: {time} of it",
 				 ss_strings_text(&launches->trace->names, site->name));
 	}
@@ -249,22 +249,22 @@ static void tell(struct launches *launches)
 static enum ss_status find(struct launches *launches, struct ss_arena *scratch,
 			   struct ss_error *err)
 {
-	struct ss_bricks *bricks = launches->look->subject->bricks;
+	struct ss_facts *facts = launches->look->subject->facts;
 	size_t rows = (size_t)launches->trace->device_from + 1;
 	uint32_t steps = launches->graph->step_count, paused = 0;
 	const struct ss_idle *idle;
 
-	SS_TRY(ss_bricks_idle(bricks, &idle, err));
-	SS_TRY(ss_bricks_ops(bricks, &launches->ops, err));
-	SS_TRY(ss_bricks_phases(bricks, &launches->phases, err));
-	SS_TRY(ss_sites_init(&launches->sites, launches->look, err));
+	SS_TRY(ss_facts_idle(facts, &idle, err));
+	SS_TRY(ss_facts_ops(facts, &launches->ops, err));
+	SS_TRY(ss_facts_phases(facts, &launches->phases, err));
+	SS_TRY(ss_code_places_init(&launches->sites, launches->look, err));
 	launches->idle_ns = SS_ARENA_NEW(scratch, int64_t, rows);
 	launches->starts = SS_ARENA_NEW(scratch, uint8_t, rows);
 	launches->paused = SS_ARENA_NEW(scratch, uint8_t, (size_t)steps + 1);
 	if (!launches->idle_ns || !launches->starts || !launches->paused)
 		return ss_fail_memory(err, "late launches");
 	find_late(launches, idle);
-	if (!ss_tiny_rows_claim(&launches->tiny, launches->look, scratch))
+	if (!ss_tiny_kernels_claim(&launches->tiny, launches->look, scratch))
 		return ss_fail_memory(err, "late launches");
 	go_through(launches, false);
 	for (uint32_t i = 0; i < steps; i++)
@@ -291,7 +291,7 @@ static enum ss_status look_for_launches(struct ss_look *look, struct ss_error *e
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
 	status = find(&launches, &scratch, err);
-	ss_sites_release(&launches.sites);
+	ss_code_places_release(&launches.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

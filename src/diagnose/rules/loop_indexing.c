@@ -30,7 +30,7 @@ struct loops {
 	struct ss_look *look;
 	const struct ss_ops *ops;
 	uint8_t *indexes; /* per name: enum index; 0: not looked at */
-	struct ss_sites sites;
+	struct ss_code_places sites;
 };
 
 static uint8_t index_of(struct loops *loops, uint32_t name)
@@ -61,7 +61,8 @@ static void close(struct loops *loops, const struct loop *loop)
 	stretch.keep_ns = length_ns / loop->turns;
 	stretch.low_keep_ns = length_ns / 2;
 	if (ss_look_claim_time(loops->look, stretch) > 0)
-		ss_sites_add(&loops->sites, slices->name[loop->first], loop->first, length_ns);
+		ss_code_places_add(&loops->sites, slices->name[loop->first], loop->first,
+				   length_ns);
 }
 
 static void find(struct loops *loops)
@@ -106,9 +107,9 @@ static enum ss_status look_for_loops(struct ss_look *look, struct ss_error *err)
 
 	if (!look->steps->count)
 		return SS_OK;
-	SS_TRY(ss_bricks_ops(look->subject->bricks, &loops.ops, err));
+	SS_TRY(ss_facts_ops(look->subject->facts, &loops.ops, err));
 	ss_arena_init(&scratch, look->memory);
-	status = ss_sites_init(&loops.sites, look, err);
+	status = ss_code_places_init(&loops.sites, look, err);
 	if (status == SS_OK) {
 		loops.indexes = SS_ARENA_NEW(&scratch, uint8_t,
 					     (size_t)look->trace->names.count + 1);
@@ -117,16 +118,16 @@ static enum ss_status look_for_loops(struct ss_look *look, struct ss_error *err)
 		if (!loops.indexes || loops.sites.failed)
 			status = ss_fail_memory(err, "the loops");
 	}
-	ss_sites_sort(&loops.sites);
+	ss_code_places_sort(&loops.sites);
 	for (uint32_t i = 0; status == SS_OK && i < loops.sites.count; i++)
-		ss_look_evidence(look, ss_site_fact(&loops.sites.items[i]),
+		ss_look_evidence(look, ss_code_place_fact(&loops.sites.items[i]),
 				 "%s again and again in a loop: {time} of the host a step",
 				 ss_strings_text(&look->trace->names, loops.sites.items[i].name));
 	if (status == SS_OK && loops.sites.count)
 		ss_look_confidence(look, SS_CONFIDENCE_LOW,
 				   "whether the loop can be written for the whole tensor is not "
 				   "in the file");
-	ss_sites_release(&loops.sites);
+	ss_code_places_release(&loops.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

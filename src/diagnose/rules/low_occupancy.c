@@ -31,9 +31,9 @@ struct grids {
 	const struct ss_peaks *peaks; /* NULL: not known */
 	int32_t multiprocessors;      /* 0: not known */
 	struct ss_kernel_name *names;
-	struct ss_passes passes;
+	struct ss_inference_steps passes;
 	uint8_t *alone; /* per task */
-	struct ss_sites sites;
+	struct ss_code_places sites;
 };
 
 /* Blocks for each multiprocessor; 0: not recorded. */
@@ -75,7 +75,7 @@ static bool is_by_design(const char *name)
 /* A single sequence that is decoded fills no device: nothing is wrong with the program. */
 static bool is_single_decode(const struct grids *grids, int64_t moment_ns)
 {
-	const struct ss_passes *passes = &grids->passes;
+	const struct ss_inference_steps *passes = &grids->passes;
 	uint32_t low = 0, high = passes->count;
 
 	while (low < high) {
@@ -86,7 +86,7 @@ static bool is_single_decode(const struct grids *grids, int64_t moment_ns)
 		else
 			high = middle;
 	}
-	return low && passes->items[low - 1].kind == SS_PASS_DECODE &&
+	return low && passes->items[low - 1].kind == SS_INFERENCE_DECODE &&
 	       passes->items[low - 1].batch >= 0 && passes->items[low - 1].batch <= 1;
 }
 
@@ -149,8 +149,8 @@ static void look_at(struct grids *grids, uint32_t number)
 					     .own_ns = own_ns,
 					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
 					     .high_ns = own_ns }))
-		ss_sites_add(&grids->sites, slices->name[task->row], slices->link[task->row],
-			     task->own_ns);
+		ss_code_places_add(&grids->sites, slices->name[task->row], slices->link[task->row],
+				   task->own_ns);
 }
 
 static void tell(struct grids *grids)
@@ -158,10 +158,10 @@ static void tell(struct grids *grids)
 	struct ss_look *look = grids->look;
 
 	for (uint32_t i = 0; i < grids->sites.count; i++) {
-		const struct ss_site *site = &grids->sites.items[i];
+		const struct ss_code_place *site = &grids->sites.items[i];
 
 		ss_look_evidence(
-			look, ss_site_fact(site),
+			look, ss_code_place_fact(site),
 			"%.60s has fewer blocks than the device has multiprocessors: {time} "
 			"a step ({count}x)",
 			grids->names[site->name].text);
@@ -176,10 +176,10 @@ static enum ss_status find(struct grids *grids, struct ss_arena *scratch, struct
 	const struct ss_look *look = grids->look;
 	const struct ss_graph *graph = look->graph;
 
-	SS_TRY(ss_bricks_works(look->subject->bricks, &grids->works, err));
-	SS_TRY(ss_passes_find(look->subject->bricks, scratch, &grids->passes, err));
+	SS_TRY(ss_facts_works(look->subject->facts, &grids->works, err));
+	SS_TRY(ss_inference_steps_find(look->subject->facts, scratch, &grids->passes, err));
 	grids->names = ss_kernel_names(look->trace, scratch);
-	grids->alone = ss_kernels_alone(graph, look->trace, scratch);
+	grids->alone = ss_exclusive_kernels(graph, look->trace, scratch);
 	if (!grids->names || !grids->alone)
 		return ss_fail_memory(err, "the kernels");
 	for (uint32_t i = 0; i < graph->task_count; i++)
@@ -187,7 +187,7 @@ static enum ss_status find(struct grids *grids, struct ss_arena *scratch, struct
 			look_at(grids, i);
 	if (grids->sites.failed)
 		return ss_fail_memory(err, "the kernels");
-	ss_sites_sort(&grids->sites);
+	ss_code_places_sort(&grids->sites);
 	if (grids->sites.count)
 		tell(grids);
 	return SS_OK;
@@ -210,10 +210,10 @@ static enum ss_status look_for_grids(struct ss_look *look, struct ss_error *err)
 			break;
 		}
 	ss_arena_init(&scratch, look->memory);
-	status = ss_sites_init(&grids.sites, look, err);
+	status = ss_code_places_init(&grids.sites, look, err);
 	if (status == SS_OK)
 		status = find(&grids, &scratch, err);
-	ss_sites_release(&grids.sites);
+	ss_code_places_release(&grids.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

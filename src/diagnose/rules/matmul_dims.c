@@ -29,7 +29,7 @@ struct dims {
 	uint8_t *args; /* enum verdict, per record of op_args */
 	uint8_t *slow; /* per name of a kernel: 1 it reads few at a time, 2 it does not */
 	double rate;   /* FLOP/s of products with good sizes; 0: there are none */
-	struct ss_sites sites;
+	struct ss_code_places sites;
 };
 
 /* The length of the rows of an operand as they lie in memory; 0: not known. */
@@ -129,7 +129,7 @@ static void look_at(struct dims *dims, uint32_t number)
 					     .own_ns = own_ns,
 					     .low_ns = own_ns + (task->own_ns - own_ns) / 2,
 					     .high_ns = own_ns }))
-		ss_sites_add(&dims->sites, slices->name[worker], worker, task->own_ns);
+		ss_code_places_add(&dims->sites, slices->name[worker], worker, task->own_ns);
 }
 
 static void tell(struct dims *dims)
@@ -137,9 +137,9 @@ static void tell(struct dims *dims)
 	struct ss_look *look = dims->look;
 
 	for (uint32_t i = 0; i < dims->sites.count; i++) {
-		const struct ss_site *site = &dims->sites.items[i];
+		const struct ss_code_place *site = &dims->sites.items[i];
 
-		ss_look_evidence(look, ss_site_fact(site),
+		ss_look_evidence(look, ss_code_place_fact(site),
 				 "%s with rows that are no multiple of 8: {time} a step ({count}x)",
 				 ss_strings_text(&look->trace->names, site->name));
 	}
@@ -163,7 +163,7 @@ static enum ss_status find(struct dims *dims, struct ss_arena *scratch, struct s
 			look_at(dims, i);
 	if (dims->sites.failed)
 		return ss_fail_memory(err, "the sizes of products");
-	ss_sites_sort(&dims->sites);
+	ss_code_places_sort(&dims->sites);
 	if (dims->sites.count)
 		tell(dims);
 	return SS_OK;
@@ -183,10 +183,10 @@ static enum ss_status look_for_dims(struct ss_look *look, struct ss_error *err)
 		return SS_OK;
 	dims.works = speedup.works;
 	ss_arena_init(&scratch, look->memory);
-	status = ss_sites_init(&dims.sites, look, err);
+	status = ss_code_places_init(&dims.sites, look, err);
 	if (status == SS_OK)
 		status = find(&dims, &scratch, err);
-	ss_sites_release(&dims.sites);
+	ss_code_places_release(&dims.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

@@ -85,7 +85,7 @@ static enum ss_status look_for_room(struct ss_look *look, struct ss_error *err)
 
 	if (!look->trace->allocations.count || !look->steps->count)
 		return SS_OK;
-	SS_TRY(ss_bricks_allocs(look->subject->bricks, &headroom.allocs, err));
+	SS_TRY(ss_facts_allocs(look->subject->facts, &headroom.allocs, err));
 	ss_arena_init(&scratch, look->memory);
 	headroom.is_fragmented = SS_ARENA_NEW(&scratch, uint8_t,
 					      (size_t)headroom.allocs->pools.count + 1);
@@ -105,15 +105,16 @@ static enum ss_status look_for_room(struct ss_look *look, struct ss_error *err)
 static enum ss_status sum_peak(const struct ss_memory_look *look, int64_t bytes[SS_PURPOSE_COUNT],
 			       struct ss_error *err)
 {
-	struct ss_held held;
+	struct ss_live_blocks held;
 
-	SS_TRY(ss_held_init(&held, look->subject, look->device, look->device->peak_row, err));
+	SS_TRY(ss_live_blocks_init(&held, look->subject, look->device, look->device->peak_row,
+				   err));
 	for (uint32_t i = 0; i < held.count; i++) {
 		int64_t *sum = &bytes[held.items[i].purpose];
 
 		*sum = ss_bytes_add(*sum, held.items[i].bytes);
 	}
-	ss_held_release(&held);
+	ss_live_blocks_release(&held);
 	return SS_OK;
 }
 

@@ -163,7 +163,7 @@ static enum ss_status find(struct leaking *leaking, struct ss_error *err)
 	}
 	if (!leaking->count)
 		return SS_OK;
-	SS_TRY(ss_bricks_places(leaking->look->subject->bricks, &places, err));
+	SS_TRY(ss_facts_places(leaking->look->subject->facts, &places, err));
 	SS_TRY(ss_leaks_blame(leaking->allocs, places->line, leaking->leaks, leaking->count, err));
 	for (uint32_t i = 0; i < leaking->count; i++) {
 		if (!is_noticed(leaking, i))
@@ -182,7 +182,7 @@ static enum ss_status look_for_leaks(struct ss_look *look, struct ss_error *err)
 
 	if (!look->trace->allocations.count || !look->steps->count)
 		return SS_OK;
-	SS_TRY(ss_bricks_allocs(look->subject->bricks, &leaking.allocs, err));
+	SS_TRY(ss_facts_allocs(look->subject->facts, &leaking.allocs, err));
 	SS_TRY(ss_step_memories_init(&leaking.steps, leaking.allocs, err));
 	status = find(&leaking, err);
 	ss_step_memories_release(&leaking.steps);
@@ -195,7 +195,7 @@ static enum ss_status look_for_leaks(struct ss_look *look, struct ss_error *err)
 #define LEAK_LINES 4
 
 /* What lines that leak keep, and in how many steps in a row. */
-static int64_t sum_leaks(const struct ss_kept *kept, uint32_t *steps)
+static int64_t sum_leaks(const struct ss_retained *kept, uint32_t *steps)
 {
 	int64_t bytes = 0;
 
@@ -210,9 +210,9 @@ static int64_t sum_leaks(const struct ss_kept *kept, uint32_t *steps)
 
 static enum ss_status look_for_kept(struct ss_memory_look *look, struct ss_error *err)
 {
-	const struct ss_kept *kept = look->kept;
+	const struct ss_retained *kept = look->kept;
 	const struct ss_strings *texts = &look->subject->spots->texts;
-	bool trained = ss_spots_has(look->subject->spots, SS_SPOT_BACKWARD);
+	bool trained = ss_stack_places_has(look->subject->spots, SS_STACK_BACKWARD);
 	uint32_t steps;
 
 	(void)err;
@@ -224,7 +224,7 @@ static enum ss_status look_for_kept(struct ss_memory_look *look, struct ss_error
 	ss_memory_evidence(look, NULL, "%" PRIu32 " steps in a row left memory behind, %s a step",
 			   steps, ss_memory_amount(look, kept->leak_step_bytes));
 	for (uint32_t i = 0; i < kept->count && kept->lines[i].leak_steps && i < LEAK_LINES; i++) {
-		const struct ss_kept_line *line = &kept->lines[i];
+		const struct ss_retained_line *line = &kept->lines[i];
 		const char *where = line->line ? ss_strings_text(texts, line->line) : NULL;
 
 		ss_memory_evidence(look, where, "%s a step %s and never freed",

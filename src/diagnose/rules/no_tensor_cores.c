@@ -18,7 +18,7 @@ enum vector_use { VECTOR_NEW = 0, VECTOR_NO, VECTOR_FP32 };
 struct products {
 	struct ss_look *look;
 	struct ss_speedup speedup;
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	struct ss_kernel_name *names;
 	uint8_t *uses; /* enum vector_use, per name */
 	int64_t known_ns, guessed_ns;
@@ -129,7 +129,7 @@ static void look_at(struct products *products, uint32_t number)
 	products->has_convs |= worker != SS_NO_ROW &&
 			       ss_works_of(products->speedup.works, worker)->kind == SS_WORK_CONV;
 	ss_ns_add(worker != SS_NO_ROW ? &products->known_ns : &products->guessed_ns, task->own_ns);
-	ss_sites_add(&products->sites, name, site, task->own_ns);
+	ss_code_places_add(&products->sites, name, site, task->own_ns);
 }
 
 /* Under autocast these take the type of what they are given: of products. */
@@ -186,7 +186,7 @@ static void look_at_activation(struct products *products, uint32_t number)
 							     .own_ns = task->own_ns / 2,
 							     .low_ns = task->own_ns,
 							     .high_ns = task->own_ns / 2 }))
-		ss_sites_add(&products->sites, trace->slices.name[op], op, task->own_ns);
+		ss_code_places_add(&products->sites, trace->slices.name[op], op, task->own_ns);
 }
 
 static void look_at_all(struct products *products,
@@ -205,10 +205,10 @@ static void tell(struct products *products)
 	const struct ss_speedup *speedup = &products->speedup;
 
 	for (uint32_t i = 0; i < products->sites.count; i++) {
-		const struct ss_site *site = &products->sites.items[i];
+		const struct ss_code_place *site = &products->sites.items[i];
 		const char *kernel = products->names[site->name].text;
 
-		ss_look_evidence(look, ss_site_fact(site),
+		ss_look_evidence(look, ss_code_place_fact(site),
 				 "%s computes in FP32: {time} a step ({count}x)",
 				 kernel ? kernel
 					: ss_strings_text(&look->trace->names, site->name));
@@ -246,7 +246,7 @@ static enum ss_status find(struct products *products, struct ss_arena *scratch,
 		look_at_all(products, look_at_activation);
 	if (products->sites.failed)
 		return ss_fail_memory(err, "the matrix products");
-	ss_sites_sort(&products->sites);
+	ss_code_places_sort(&products->sites);
 	if (products->sites.count)
 		tell(products);
 	return SS_OK;
@@ -264,10 +264,10 @@ static enum ss_status look_for_products(struct ss_look *look, struct ss_error *e
 	if (!products.speedup.has_cores)
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
-	status = ss_sites_init(&products.sites, look, err);
+	status = ss_code_places_init(&products.sites, look, err);
 	if (status == SS_OK)
 		status = find(&products, &scratch, err);
-	ss_sites_release(&products.sites);
+	ss_code_places_release(&products.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

@@ -19,7 +19,7 @@ static enum ss_status look_for_failures(struct ss_look *look, struct ss_error *e
 
 	if (!look->trace->allocations.count || !look->steps->count)
 		return SS_OK;
-	SS_TRY(ss_bricks_allocs(look->subject->bricks, &allocs, err));
+	SS_TRY(ss_facts_allocs(look->subject->facts, &allocs, err));
 	for (uint32_t i = 0; i < allocs->pools.count; i++) {
 		const struct ss_pool *pool = &allocs->pools.items[i];
 		struct ss_fact fact = { .row = SS_NO_ROW, .count = pool->failed };
@@ -41,18 +41,18 @@ static enum ss_status look_for_failures(struct ss_look *look, struct ss_error *e
  */
 #define OTHERS_SHARE 10
 
-static void tell_request(struct ss_memory_look *look, const struct ss_shortage *shortage)
+static void tell_request(struct ss_memory_look *look, const struct ss_out_of_memory *shortage)
 {
 	const struct ss_oom *oom = shortage->oom;
-	const char *line = ss_spots_line(look->subject->spots,
-					 look->subject->snapshot->events.stack[oom->row]);
+	const char *line = ss_stack_places_line(look->subject->spots,
+						look->subject->snapshot->events.stack[oom->row]);
 
 	ss_memory_evidence(look, line, "%s was asked for with %s in use",
 			   ss_memory_amount(look, shortage->asked_bytes),
 			   ss_memory_amount(look, oom->active_bytes));
-	if (shortage->cause != SS_SHORTAGE_UNKNOWN)
+	if (shortage->cause != SS_OOM_UNKNOWN)
 		ss_memory_evidence(look, NULL, "the cause: %s",
-				   ss_shortage_cause_text(shortage->cause));
+				   ss_out_of_memory_cause_text(shortage->cause));
 	if (oom->has_free && shortage->device_free_bytes >= 0)
 		ss_memory_evidence(look, NULL,
 				   "free were %s of the device and %s of the allocator's cache, "
@@ -66,7 +66,7 @@ static void tell_request(struct ss_memory_look *look, const struct ss_shortage *
 }
 
 /* Who else has the device, and how often it failed. */
-static void tell_more(struct ss_memory_look *look, const struct ss_shortage *shortage)
+static void tell_more(struct ss_memory_look *look, const struct ss_out_of_memory *shortage)
 {
 	uint64_t count = look->device->action_counts[SS_ACTION_OOM];
 	int64_t others = ss_bytes_less(look->size_bytes, ss_bytes_add(shortage->oom->reserved_bytes,
@@ -87,7 +87,7 @@ static void tell_more(struct ss_memory_look *look, const struct ss_shortage *sho
 }
 
 /* Segments that are wholly free were given back before it failed: emptying the cache is no help. */
-static const char *fix_of_pieces(const struct ss_shortage *shortage)
+static const char *fix_of_pieces(const struct ss_out_of_memory *shortage)
 {
 	if (shortage->helps_expandable)
 		return "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n"
@@ -99,16 +99,16 @@ static const char *fix_of_pieces(const struct ss_shortage *shortage)
 	return "# make sizes repeat: pad sequences to a few lengths; or a smaller batch";
 }
 
-static void choose_fix(struct ss_memory_look *look, const struct ss_shortage *shortage)
+static void choose_fix(struct ss_memory_look *look, const struct ss_out_of_memory *shortage)
 {
-	const struct ss_kept *kept = look->kept;
+	const struct ss_retained *kept = look->kept;
 	bool has_line = kept->count && kept->lines[0].leak_steps && kept->lines[0].line;
 
 	switch (shortage->cause) {
-	case SS_SHORTAGE_FRAGMENTS:
+	case SS_OOM_FRAGMENTS:
 		ss_memory_fix(look, "%s", fix_of_pieces(shortage));
 		break;
-	case SS_SHORTAGE_LEAK:
+	case SS_OOM_LEAK:
 		ss_memory_fix(look, "# free what earlier steps left behind, %s%s%s%s",
 			      shortage->leaked_at_least ? "at least " : "",
 			      ss_memory_amount(look, shortage->leaked_bytes),
@@ -117,7 +117,7 @@ static void choose_fix(struct ss_memory_look *look, const struct ss_shortage *sh
 							 kept->lines[0].line)
 				       : "");
 		break;
-	case SS_SHORTAGE_TOO_MUCH:
+	case SS_OOM_TOO_MUCH:
 		if (shortage->helps_checkpoint)
 			ss_memory_fix(look,
 				      "# activations hold %s, %s was missing; a smaller batch, or\n"
@@ -130,7 +130,7 @@ static void choose_fix(struct ss_memory_look *look, const struct ss_shortage *sh
 			ss_memory_fix(look, "# a smaller batch or model\nfully_shard(model)    # "
 					    "parameters and optimizer state over all ranks");
 		break;
-	case SS_SHORTAGE_UNKNOWN:
+	case SS_OOM_UNKNOWN:
 		break;
 	}
 }
@@ -138,16 +138,16 @@ static void choose_fix(struct ss_memory_look *look, const struct ss_shortage *sh
 static enum ss_status look_at_failure(struct ss_memory_look *look, struct ss_error *err)
 {
 	const struct ss_device_memory *device = look->device;
-	struct ss_shortage shortage;
+	struct ss_out_of_memory shortage;
 
 	if (!device->oom_count)
 		return SS_OK;
-	SS_TRY(ss_shortage_find(look->subject, device, &device->ooms[device->oom_count - 1],
-				&shortage, err));
+	SS_TRY(ss_out_of_memory_find(look->subject, device, &device->ooms[device->oom_count - 1],
+				     &shortage, err));
 	ss_memory_find(look, SS_MEMORY_WARNING, shortage.asked_bytes);
 	look->finding->comes_first = true;
 	tell_request(look, &shortage);
-	if (shortage.cause == SS_SHORTAGE_TOO_MUCH && shortage.helps_checkpoint)
+	if (shortage.cause == SS_OOM_TOO_MUCH && shortage.helps_checkpoint)
 		SS_TRY(ss_memory_tell_checkpoint(look, err));
 	tell_more(look, &shortage);
 	choose_fix(look, &shortage);

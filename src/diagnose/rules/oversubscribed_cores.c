@@ -216,7 +216,7 @@ static enum ss_status look_for_waits(struct ss_look *look, struct ss_error *err)
 
 	if (!look->steps->count || look->digest->device >= 0)
 		return SS_OK;
-	SS_TRY(ss_bricks_op_runs(look->subject->bricks, &over.runs, err));
+	SS_TRY(ss_facts_op_runs(look->subject->facts, &over.runs, err));
 	sum_up(&over);
 	if (!may_wait(&over))
 		return SS_OK;

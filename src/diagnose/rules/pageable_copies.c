@@ -45,7 +45,7 @@ struct copies {
 	struct habit *habits;     /* one for each */
 	uint32_t habit_capacity;
 	uint32_t *habit_of; /* per task: of a copy that counts its habit + 1 */
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	const struct ss_ops *ops;
 	struct ss_host_link link;
 	uint8_t *calls; /* per host row: it made a copy that is claimed */
@@ -154,8 +154,8 @@ static void claim_copies(struct copies *copies)
 		copies->calls[slices->link[task->row]] = true;
 		if (kind.memory == SS_COPY_HOST)
 			copies->is_guessed = true;
-		ss_sites_add(&copies->sites, slices->name[task->row], slices->link[task->row],
-			     slices->dur_ns[task->row]);
+		ss_code_places_add(&copies->sites, slices->name[task->row], slices->link[task->row],
+				   slices->dur_ns[task->row]);
 		copies->recorded_ns = ss_ns_sum(copies->recorded_ns, slices->dur_ns[task->row]);
 		copies->pinned_ns = ss_ns_sum(copies->pinned_ns, own_ns);
 	}
@@ -212,9 +212,9 @@ static void tell(struct copies *copies)
 	enum ss_copy_way way = copies->link.kinds[copies->sites.items[0].name].way;
 
 	for (uint32_t i = 0; i < copies->sites.count; i++) {
-		const struct ss_site *site = &copies->sites.items[i];
+		const struct ss_code_place *site = &copies->sites.items[i];
 
-		ss_look_evidence(look, ss_site_fact(site), "%s: {count}x a step, {time}%s",
+		ss_look_evidence(look, ss_code_place_fact(site), "%s: {count}x a step, {time}%s",
 				 ss_strings_text(&trace->names, site->name),
 				 copies->recorded_ns / 2 > copies->pinned_ns
 					 ? ", more than twice what pinned memory needs"
@@ -242,7 +242,7 @@ static enum ss_status find(struct copies *copies, struct ss_arena *scratch, stru
 {
 	const struct ss_trace *trace = copies->look->trace;
 
-	SS_TRY(ss_bricks_ops(copies->look->subject->bricks, &copies->ops, err));
+	SS_TRY(ss_facts_ops(copies->look->subject->facts, &copies->ops, err));
 	copies->calls = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->device_from + 1);
 	copies->habit_of = SS_ARENA_NEW(scratch, uint32_t,
 					(size_t)copies->look->graph->task_count + 1);
@@ -256,7 +256,7 @@ static enum ss_status find(struct copies *copies, struct ss_arena *scratch, stru
 	claim_calls(copies);
 	if (copies->sites.failed)
 		return ss_fail_memory(err, "the copies");
-	ss_sites_sort(&copies->sites);
+	ss_code_places_sort(&copies->sites);
 	if (copies->sites.count)
 		tell(copies);
 	return SS_OK;
@@ -271,10 +271,10 @@ static enum ss_status look_for_copies(struct ss_look *look, struct ss_error *err
 	if (!look->steps->count || !look->trace->device_kind_count[SS_KIND_MEMCPY])
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
-	status = ss_sites_init(&copies.sites, look, err);
+	status = ss_code_places_init(&copies.sites, look, err);
 	if (status == SS_OK)
 		status = find(&copies, &scratch, err);
-	ss_sites_release(&copies.sites);
+	ss_code_places_release(&copies.sites);
 	ss_records_release(&copies.places);
 	ss_memory_free(look->memory, copies.habits, copies.habit_capacity * sizeof(*copies.habits));
 	ss_arena_release(&scratch);

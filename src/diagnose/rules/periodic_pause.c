@@ -39,7 +39,7 @@ struct pauses {
 	struct ss_look *look;
 	const struct ss_trace *trace;
 	uint8_t *paused; /* per step */
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	uint32_t every; /* steps from one to the next */
 	struct hole *holes;
 	uint32_t hole_count, hole_capacity;
@@ -105,7 +105,7 @@ static enum ss_status find(struct pauses *pauses, struct ss_arena *scratch, stru
 	struct ss_look *look = pauses->look;
 	const struct ss_graph *graph = look->graph;
 
-	SS_TRY(ss_sites_init(&pauses->sites, look, err));
+	SS_TRY(ss_code_places_init(&pauses->sites, look, err));
 	pauses->paused = SS_ARENA_NEW(scratch, uint8_t, (size_t)graph->step_count + 1);
 	if (!pauses->paused)
 		return ss_fail_memory(err, "pauses of the loop");
@@ -117,13 +117,13 @@ static enum ss_status find(struct pauses *pauses, struct ss_arena *scratch, stru
 		/* what it is may be needed half as often at least */
 		if (is_pause(pauses, i) &&
 		    ss_look_claim(look, (struct ss_claim){ .task = i, .low_ns = task->own_ns / 2 }))
-			ss_sites_add(&pauses->sites, 0, task->row, task->own_ns);
+			ss_code_places_add(&pauses->sites, 0, task->row, task->own_ns);
 	}
 	if (pauses->sites.failed)
 		return ss_fail_memory(err, "pauses of the loop");
-	ss_sites_sort(&pauses->sites);
+	ss_code_places_sort(&pauses->sites);
 	for (uint32_t i = 0; i < pauses->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_site_fact(&pauses->sites.items[i]),
+		ss_look_evidence(look, ss_code_place_fact(&pauses->sites.items[i]),
 				 "every %u steps the training thread launches nothing for a while: "
 				 "{time} a step",
 				 pauses->every);
@@ -269,14 +269,14 @@ static enum ss_status look_for_pauses(struct ss_look *look, struct ss_error *err
 
 	if (look->steps->count < STEPS_MIN || look->graph->main == SS_NO_ROW)
 		return SS_OK;
-	SS_TRY(ss_bricks_phases(look->subject->bricks, &phases, err));
+	SS_TRY(ss_facts_phases(look->subject->facts, &phases, err));
 	ss_arena_init(&scratch, look->memory);
 	if (look->digest->device >= 0)
 		status = find(&pauses, &scratch, err);
 	else
 		status = phases->has_ops ? find_on_cpu(&pauses, err) : SS_OK;
 	ss_memory_free(look->memory, pauses.holes, pauses.hole_capacity * sizeof(*pauses.holes));
-	ss_sites_release(&pauses.sites);
+	ss_code_places_release(&pauses.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

@@ -79,8 +79,8 @@ static void meet(struct pipelines *all, uint32_t a, uint32_t b)
 
 static bool find_stages(struct pipelines *all)
 {
-	const struct ss_many *many = all->judgement->many;
-	size_t room = (size_t)many->rank_count + 1;
+	const struct ss_joined *joined = all->judgement->joined;
+	size_t room = (size_t)joined->rank_count + 1;
 
 	all->stage_of = SS_ARENA_NEW(&all->arena, uint32_t, room);
 	all->pairs = SS_ARENA_NEW(&all->arena, uint32_t, room);
@@ -88,11 +88,11 @@ static bool find_stages(struct pipelines *all)
 	all->partner = SS_ARENA_NEW(&all->arena, uint32_t, room);
 	if (!all->stage_of || !all->pairs || !all->partners || !all->partner)
 		return false;
-	for (uint32_t i = 0; i < many->rank_count; i++)
+	for (uint32_t i = 0; i < joined->rank_count; i++)
 		all->stage_of[i] = i;
-	for (uint32_t i = 0; i < many->meeting_count; i++) {
-		const struct ss_meeting *meeting = &many->meetings[i];
-		const struct ss_member *members = &many->members[meeting->first];
+	for (uint32_t i = 0; i < joined->meeting_count; i++) {
+		const struct ss_meeting *meeting = &joined->meetings[i];
+		const struct ss_member *members = &joined->members[meeting->first];
 
 		if (meeting->kind < SS_COLLECTIVE_SEND_RECV || meeting->count != 2 ||
 		    meeting->step == SS_NO_ROW)
@@ -302,8 +302,8 @@ static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_erro
 	struct pipelines all = { .judgement = judgement };
 	enum ss_status status;
 
-	if (!judgement->many || judgement->rank_count < STAGES_MIN ||
-	    judgement->rank_count != judgement->many->rank_count)
+	if (!judgement->joined || judgement->rank_count < STAGES_MIN ||
+	    judgement->rank_count != judgement->joined->rank_count)
 		return SS_OK;
 	ss_arena_init(&all.arena, judgement->diagnosis->memory);
 	status = judge(&all, err);

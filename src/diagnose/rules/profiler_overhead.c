@@ -21,7 +21,7 @@ struct overhead {
 	struct ss_look *look;
 	const struct ss_trace *trace;
 	uint8_t *is_own; /* per name */
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	int64_t claimed_ns;
 };
 
@@ -69,16 +69,16 @@ static void claim(struct overhead *overhead, uint32_t row)
 	if (!gone_ns)
 		return;
 	overhead->claimed_ns = ss_ns_sum(overhead->claimed_ns, gone_ns);
-	ss_sites_add(&overhead->sites, trace->slices.name[row], SS_NO_ROW, gone_ns);
+	ss_code_places_add(&overhead->sites, trace->slices.name[row], SS_NO_ROW, gone_ns);
 }
 
 static void tell(struct overhead *overhead)
 {
 	struct ss_look *look = overhead->look;
 
-	ss_sites_sort(&overhead->sites);
+	ss_code_places_sort(&overhead->sites);
 	for (uint32_t i = 0; i < overhead->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_site_fact(&overhead->sites.items[i]),
+		ss_look_evidence(look, ss_code_place_fact(&overhead->sites.items[i]),
 				 "the profiler's %s stops the host {count}x a step: {time}",
 				 ss_strings_text(&overhead->trace->names,
 						 overhead->sites.items[i].name));
@@ -92,7 +92,7 @@ static enum ss_status find(struct overhead *overhead, struct ss_arena *scratch,
 {
 	const struct ss_trace *trace = overhead->trace;
 
-	SS_TRY(ss_sites_init(&overhead->sites, overhead->look, err));
+	SS_TRY(ss_code_places_init(&overhead->sites, overhead->look, err));
 	overhead->is_own = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
 	if (!overhead->is_own)
 		return ss_fail_memory(err, "the profiler's pauses");
@@ -127,7 +127,7 @@ static enum ss_status look_for_overhead(struct ss_look *look, struct ss_error *e
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
 	status = find(&overhead, &scratch, err);
-	ss_sites_release(&overhead.sites);
+	ss_code_places_release(&overhead.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

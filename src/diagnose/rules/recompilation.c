@@ -11,7 +11,7 @@
 struct compiling {
 	struct ss_look *look;
 	struct ss_regions regions;
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	uint32_t first_step, last_step; /* with compiling in them */
 };
 
@@ -52,8 +52,8 @@ static void claim(struct compiling *compiling)
 			continue;
 		whole = whole_of(compiling, task->row);
 		if (whole != before)
-			ss_sites_add(&compiling->sites, look->trace->slices.name[whole], whole,
-				     look->trace->slices.dur_ns[whole]);
+			ss_code_places_add(&compiling->sites, look->trace->slices.name[whole],
+					   whole, look->trace->slices.dur_ns[whole]);
 		before = whole;
 	}
 }
@@ -86,15 +86,15 @@ static enum ss_status find(struct compiling *compiling, struct ss_error *err)
 	struct ss_look *look = compiling->look;
 
 	SS_TRY(ss_regions_init(&compiling->regions, look->trace, look->memory, err));
-	SS_TRY(ss_sites_init(&compiling->sites, look, err));
+	SS_TRY(ss_code_places_init(&compiling->sites, look, err));
 	if (!compiling->regions.has_compile || !is_again(compiling))
 		return SS_OK;
 	claim(compiling);
 	if (compiling->sites.failed)
 		return ss_fail_memory(err, "what compiles again");
-	ss_sites_sort(&compiling->sites);
+	ss_code_places_sort(&compiling->sites);
 	for (uint32_t i = 0; i < compiling->sites.count && i < 4; i++)
-		ss_look_evidence(look, ss_site_fact(&compiling->sites.items[i]),
+		ss_look_evidence(look, ss_code_place_fact(&compiling->sites.items[i]),
 				 "%s runs {count}x a step: {time}",
 				 ss_strings_text(&look->trace->names,
 						 compiling->sites.items[i].name));
@@ -115,7 +115,7 @@ static enum ss_status look_for_compiling(struct ss_look *look, struct ss_error *
 
 	if (look->steps->count)
 		status = find(&compiling, err);
-	ss_sites_release(&compiling.sites);
+	ss_code_places_release(&compiling.sites);
 	ss_regions_release(&compiling.regions);
 	return status;
 }

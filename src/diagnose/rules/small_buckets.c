@@ -276,10 +276,10 @@ static double median_ns(const struct sample *samples, uint32_t count, int64_t *r
 static bool add_samples(struct fit *fit, uint32_t rank, struct ss_arena *arena)
 {
 	const struct ss_judgement *judgement = fit->judgement;
-	const struct ss_exam *exam = judgement->exams[rank];
-	const struct ss_exam_part *part = &exam->parts[judgement->number];
+	const struct ss_rank_findings *exam = judgement->exams[rank];
+	const struct ss_found_part *part = &exam->parts[judgement->number];
 	const struct ss_graph *graph = &judgement->graphs[rank];
-	const struct ss_digest *digest = judgement->many ? &judgement->many->ranks[rank] : NULL;
+	const struct ss_digest *digest = judgement->joined ? &judgement->joined->ranks[rank] : NULL;
 	int64_t *bytes = SS_ARENA_NEW(arena, int64_t, (size_t)graph->task_count + 1);
 
 	if (!bytes)
@@ -339,10 +339,10 @@ static int64_t left_of(const struct fit *fit, const struct sample *sample)
 
 static bool is_whole(const struct ss_judgement *judgement)
 {
-	const struct ss_many *many = judgement->many;
+	const struct ss_joined *joined = judgement->joined;
 
-	return many && judgement->rank_count == many->rank_count &&
-	       many->ranks[0].world_size <= (int64_t)many->rank_count;
+	return joined && judgement->rank_count == joined->rank_count &&
+	       joined->ranks[0].world_size <= (int64_t)joined->rank_count;
 }
 
 static void tell(struct fit *fit)

@@ -54,7 +54,7 @@ static const char copies_fix[] =
 
 struct stragglers {
 	struct ss_judgement *judgement;
-	struct ss_shares shares;
+	struct ss_rank_loads shares;
 	struct ss_prevalence common;
 	struct ss_verdict verdict;
 	struct ss_arena arena;
@@ -62,7 +62,7 @@ struct stragglers {
 
 static long long number_of(const struct stragglers *stragglers, uint32_t rank)
 {
-	return (long long)stragglers->judgement->many->ranks[rank].rank;
+	return (long long)stragglers->judgement->joined->ranks[rank].rank;
 }
 
 /* --- what it is called --------------------------------------------------------------------- */
@@ -88,10 +88,10 @@ static const char *host_words(enum ss_idle_cause cause, bool on_host)
 /* All members of the only group may be it. */
 static struct ss_finding *add_group_finding(struct stragglers *stragglers)
 {
-	const struct ss_many *many = stragglers->judgement->many;
-	const struct ss_group *group = &many->groups[stragglers->verdict.link.of_group - 1];
-	uint32_t first = many->group_members[group->first];
-	uint32_t last = many->group_members[group->first + group->count - 1];
+	const struct ss_joined *joined = stragglers->judgement->joined;
+	const struct ss_group *group = &joined->groups[stragglers->verdict.link.of_group - 1];
+	uint32_t first = joined->group_members[group->first];
+	uint32_t last = joined->group_members[group->first + group->count - 1];
 
 	return ss_judge_add(stragglers->judgement, SS_NO_ROW,
 			    "A link of one of the %u ranks from %lld to %lld is slow, or all are",
@@ -105,7 +105,7 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 	struct ss_judgement *judgement = stragglers->judgement;
 	long long rank = number_of(stragglers, item->rank);
 	const struct ss_slow_link *link = &stragglers->verdict.link;
-	bool on_host = judgement->many->ranks[item->rank].device < 0;
+	bool on_host = judgement->joined->ranks[item->rank].device < 0;
 
 	switch (item->cause) {
 	case SS_LATE_KERNELS:
@@ -149,7 +149,7 @@ static void tell_computing(struct stragglers *stragglers, struct ss_finding *fin
 			   const struct ss_straggler *item, const char *who)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
-	bool on_host = judgement->many->ranks[item->rank].device < 0;
+	bool on_host = judgement->joined->ranks[item->rank].device < 0;
 
 	if (item->cause == SS_LATE_KERNELS && on_host)
 		ss_judge_evidence(judgement, finding, item->excess_ns,
@@ -193,7 +193,7 @@ static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding
 		       const struct ss_straggler *item, const char *who)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
-	bool on_host = judgement->many->ranks[item->rank].device < 0;
+	bool on_host = judgement->joined->ranks[item->rank].device < 0;
 
 	switch (item->cause) {
 	case SS_LATE_KERNELS:
@@ -230,7 +230,7 @@ static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding
 
 static const char *fix_of(const struct stragglers *stragglers, const struct ss_straggler *item)
 {
-	bool on_host = stragglers->judgement->many->ranks[item->rank].device < 0;
+	bool on_host = stragglers->judgement->joined->ranks[item->rank].device < 0;
 
 	switch (item->cause) {
 	case SS_LATE_KERNELS:
@@ -286,7 +286,7 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 		 const struct ss_straggler *item)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
-	const struct ss_digest *rank = &judgement->many->ranks[item->rank];
+	const struct ss_digest *rank = &judgement->joined->ranks[item->rank];
 	const char *host = ss_strings_text(&rank->texts, rank->host);
 	char who[40] = "";
 
@@ -344,18 +344,18 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 		  const struct ss_straggler *item)
 {
 	struct ss_judgement *judgement = stragglers->judgement;
-	struct ss_shares *shares = &stragglers->shares;
-	bool on_host = judgement->many->ranks[item->rank].device < 0;
+	struct ss_rank_loads *shares = &stragglers->shares;
+	bool on_host = judgement->joined->ranks[item->rank].device < 0;
 
 	if (item->cause == SS_LATE_LINK) {
 		ss_links_claim(judgement, finding, &stragglers->verdict.link, &stragglers->arena);
 		return;
 	}
 	if (item->cause == SS_LATE_KERNELS && !on_host) {
-		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_DEVICE,
-				item->kernel_ratio > 1 ? 1 / item->kernel_ratio : 1);
+		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_DEVICE,
+				    item->kernel_ratio > 1 ? 1 / item->kernel_ratio : 1);
 		/* where its copies take longer, too, the device is it */
-		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_COPIES, 0);
+		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_COPIES, 0);
 		return;
 	}
 	if (item->cause == SS_LATE_SHARED) {
@@ -363,7 +363,7 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 		return;
 	}
 	if (item->cause == SS_LATE_COPIES || item->cause == SS_LATE_UNKNOWN)
-		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_COPIES, 0);
+		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_COPIES, 0);
 	/*
 	 * What it has too much of may be done by all then: the mean is left at worst. Without
 	 * devices that is expected of as many operators that are larger; more of them are
@@ -372,14 +372,14 @@ static void claim(struct stragglers *stragglers, struct ss_finding *finding,
 	shares->spreads = item->cause == SS_LATE_WORK;
 	shares->balances = shares->spreads && on_host && item->call_ratio < MORE_CALLS;
 	if (item->cause == SS_LATE_WORK || item->cause == SS_LATE_UNKNOWN)
-		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_DEVICE, 0);
+		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_DEVICE, 0);
 	if (item->cause == SS_LATE_WORK && !on_host)
-		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_MEMORY, 0);
+		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_MEMORY, 0);
 	if (item->cause == SS_LATE_HOST || item->cause == SS_LATE_UNKNOWN || on_host) {
 		shares->common = &stragglers->common;
-		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_HOST, 0);
-		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_CHORES, 0);
-		ss_shares_claim(shares, judgement, finding, item->rank, SS_SHARE_MEMORY, 0);
+		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_HOST, 0);
+		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_CHORES, 0);
+		ss_rank_loads_claim(shares, judgement, finding, item->rank, SS_LOAD_MEMORY, 0);
 		shares->common = NULL;
 	}
 	shares->spreads = shares->balances = false;
@@ -517,7 +517,7 @@ static void report_hosts(struct stragglers *stragglers)
 		struct ss_finding *finding;
 		struct ss_excess excess;
 
-		if (judgement->many->ranks[r].device < 0 || is_named(stragglers, r) ||
+		if (judgement->joined->ranks[r].device < 0 || is_named(stragglers, r) ||
 		    !ss_excess_of_host(&stragglers->shares, r, &excess))
 			continue;
 		finding = add_finding(stragglers, &item);
@@ -541,8 +541,8 @@ static enum ss_status judge(struct stragglers *stragglers, struct ss_error *err)
 	const struct ss_verdict *verdict = &stragglers->verdict;
 	uint32_t late = 0;
 
-	if (!ss_verdict_find(&stragglers->verdict, judgement->many, &stragglers->arena) ||
-	    !ss_shares_find(&stragglers->shares, judgement, &stragglers->arena) ||
+	if (!ss_verdict_find(&stragglers->verdict, judgement->joined, &stragglers->arena) ||
+	    !ss_rank_loads_find(&stragglers->shares, judgement, &stragglers->arena) ||
 	    !ss_prevalence_find(&stragglers->common, judgement, &stragglers->arena))
 		return ss_fail_memory(err, "the lateness of ranks");
 	for (uint32_t i = 0; i < verdict->count; i++)
@@ -565,8 +565,8 @@ static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_erro
 	struct stragglers stragglers = { .judgement = judgement };
 	enum ss_status status;
 
-	if (!judgement->many || judgement->rank_count < 2 ||
-	    judgement->rank_count != judgement->many->rank_count)
+	if (!judgement->joined || judgement->rank_count < 2 ||
+	    judgement->rank_count != judgement->joined->rank_count)
 		return SS_OK;
 	ss_arena_init(&stragglers.arena, judgement->diagnosis->memory);
 	status = judge(&stragglers, err);

@@ -466,14 +466,14 @@ static void tell(struct syncs *syncs)
 
 static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct ss_error *err)
 {
-	struct ss_bricks *bricks = syncs->look->subject->bricks;
+	struct ss_facts *facts = syncs->look->subject->facts;
 	const struct ss_phases *phases;
 	const struct ss_idle *idle;
 	uint8_t *claimed;
 
-	SS_TRY(ss_bricks_idle(bricks, &idle, err));
-	SS_TRY(ss_bricks_ops(bricks, &syncs->ops, err));
-	SS_TRY(ss_bricks_places(bricks, &syncs->places, err));
+	SS_TRY(ss_facts_idle(facts, &idle, err));
+	SS_TRY(ss_facts_ops(facts, &syncs->ops, err));
+	SS_TRY(ss_facts_places(facts, &syncs->places, err));
 	SS_TRY(ss_waits_init(&syncs->waits, idle, syncs->look->memory, err));
 	syncs->wraps = ss_sync_wrappers(syncs->look->trace, scratch);
 	claimed = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
@@ -483,7 +483,7 @@ static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct
 	    !ss_records_init(&syncs->sites, syncs->look->memory, sizeof(struct site)))
 		return ss_fail_memory(err, "the waits for the device");
 	find_uploads(syncs);
-	SS_TRY(ss_bricks_phases(bricks, &phases, err));
+	SS_TRY(ss_facts_phases(facts, &phases, err));
 	syncs->results = ss_results(syncs->look, &syncs->waits, phases, scratch);
 	if (!syncs->results)
 		return ss_fail_memory(err, "the waits for the device");

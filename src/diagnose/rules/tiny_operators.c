@@ -73,7 +73,7 @@ struct tiny {
 	struct ss_look *look;
 	const struct ss_op_runs *runs;
 	const struct ss_phases *phases;
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	const struct ss_places *places;
 	uint8_t *is_around; /* per host row: an operator that computes is in it */
 	uint8_t *computes;  /* per name: it is worth counting */
@@ -225,8 +225,8 @@ static void end_run(struct tiny *tiny)
 		for (uint32_t row = run->first; ns && row <= run->last; row++)
 			if (tiny->runs->group_of[row] != SS_NO_ROW && !tiny->is_around[row] &&
 			    computes(tiny, row))
-				ss_sites_add(&tiny->sites, slices->name[row], row,
-					     slices->dur_ns[row]);
+				ss_code_places_add(&tiny->sites, slices->name[row], row,
+						   slices->dur_ns[row]);
 	}
 	*run = (struct run){ .first = SS_NO_ROW, .number = run->number + 1 };
 }
@@ -299,9 +299,9 @@ static void tell(struct tiny *tiny)
 			"change tensors in place, behind backward");
 		ss_look_fix(look, update_fix);
 	}
-	ss_sites_sort(&tiny->sites);
+	ss_code_places_sort(&tiny->sites);
 	for (uint32_t i = 0; i < tiny->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_site_fact(&tiny->sites.items[i]),
+		ss_look_evidence(look, ss_code_place_fact(&tiny->sites.items[i]),
 				 "%s runs {count} times per step: {time} of its own",
 				 ss_strings_text(&look->trace->names, tiny->sites.items[i].name));
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
@@ -313,10 +313,10 @@ static enum ss_status find(struct tiny *tiny, struct ss_arena *scratch, struct s
 {
 	struct ss_look *look = tiny->look;
 
-	SS_TRY(ss_bricks_phases(look->subject->bricks, &tiny->phases, err));
-	SS_TRY(ss_bricks_places(look->subject->bricks, &tiny->places, err));
-	SS_TRY(ss_bricks_op_runs(look->subject->bricks, &tiny->runs, err));
-	SS_TRY(ss_sites_init(&tiny->sites, look, err));
+	SS_TRY(ss_facts_phases(look->subject->facts, &tiny->phases, err));
+	SS_TRY(ss_facts_places(look->subject->facts, &tiny->places, err));
+	SS_TRY(ss_facts_op_runs(look->subject->facts, &tiny->runs, err));
+	SS_TRY(ss_code_places_init(&tiny->sites, look, err));
 	if (!prepare(tiny, scratch))
 		return ss_fail_memory(err, "small operators");
 	go_through(tiny);
@@ -337,7 +337,7 @@ static enum ss_status look_for_tiny(struct ss_look *look, struct ss_error *err)
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
 	status = find(&tiny, &scratch, err);
-	ss_sites_release(&tiny.sites);
+	ss_code_places_release(&tiny.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

@@ -50,7 +50,7 @@ struct undone {
 	struct ss_look *look;
 	const struct ss_ops *ops;
 	const struct ss_op_runs *runs; /* NULL: the job has a device */
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	uint8_t *is_gone; /* per host row, of jobs with a device: what it launched goes */
 	uint8_t *kinds;   /* per name: enum kind */
 	uint8_t *changes; /* per name: enum change */
@@ -204,7 +204,7 @@ static void claim_copy(struct undone *undone, const struct copy *copy)
 		return;
 	}
 	undone->ns = ss_ns_sum(undone->ns, ns);
-	ss_sites_add(&undone->sites, slices->name[copy->row], copy->row, ns);
+	ss_code_places_add(&undone->sites, slices->name[copy->row], copy->row, ns);
 }
 
 /* What the casts launched. */
@@ -224,8 +224,8 @@ static void claim_kernels(struct undone *undone)
 				   (struct ss_claim){ .task = i, .low_ns = task->own_ns / 2 }))
 			continue;
 		undone->ns = ss_ns_sum(undone->ns, task->own_ns);
-		ss_sites_add(&undone->sites, slices->name[undone->ops->owner[launch]], launch,
-			     task->own_ns);
+		ss_code_places_add(&undone->sites, slices->name[undone->ops->owner[launch]], launch,
+				   task->own_ns);
 	}
 }
 
@@ -291,9 +291,9 @@ static void tell(struct undone *undone)
 	ss_look_evidence(look, all,
 			 "{count} times per step a tensor is cast or copied and then back, with "
 			 "nothing computed in between: {time}");
-	ss_sites_sort(&undone->sites);
+	ss_code_places_sort(&undone->sites);
 	for (uint32_t i = 0; i < undone->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_site_fact(&undone->sites.items[i]),
+		ss_look_evidence(look, ss_code_place_fact(&undone->sites.items[i]),
 				 "%s copies {count} times per step: {time}",
 				 ss_strings_text(&look->trace->names, undone->sites.items[i].name));
 	if (undone->sure == undone->pairs)
@@ -310,10 +310,10 @@ static enum ss_status find(struct undone *undone, struct ss_arena *scratch, stru
 	struct ss_look *look = undone->look;
 	int64_t steps = look->steps->count;
 
-	SS_TRY(ss_bricks_ops(look->subject->bricks, &undone->ops, err));
+	SS_TRY(ss_facts_ops(look->subject->facts, &undone->ops, err));
 	if (look->digest->device < 0)
-		SS_TRY(ss_bricks_op_runs(look->subject->bricks, &undone->runs, err));
-	SS_TRY(ss_sites_init(&undone->sites, look, err));
+		SS_TRY(ss_facts_op_runs(look->subject->facts, &undone->runs, err));
+	SS_TRY(ss_code_places_init(&undone->sites, look, err));
 	if (!prepare(undone, scratch))
 		return ss_fail_memory(err, "the copies");
 	if (!undone->copy_)
@@ -341,7 +341,7 @@ static enum ss_status look_for_undone(struct ss_look *look, struct ss_error *err
 		return SS_OK;
 	ss_arena_init(&scratch, look->memory);
 	status = find(&undone, &scratch, err);
-	ss_sites_release(&undone.sites);
+	ss_code_places_release(&undone.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

@@ -60,7 +60,7 @@ struct rest {
 	uint32_t taken_at;     /* first of them that is not over */
 	bool on_device;
 	bool releases; /* a rule lets the host run ahead of the device */
-	struct ss_sites pauses, moments;
+	struct ss_code_places pauses, moments;
 	struct ss_stretch *named; /* pauses that functions fill */
 	uint32_t named_count, named_capacity;
 	uint32_t *first; /* per name: the first call of it, in the order of rows */
@@ -104,7 +104,7 @@ static void add_moment(void *context, uint32_t row, int64_t from_ns, int64_t to_
 	}
 	if (ss_kind_is_call(slices->kind[row]))
 		rest->sums[CALLS_NS] = ss_ns_sum(rest->sums[CALLS_NS], ns);
-	ss_sites_add(&rest->moments, slices->name[row], row, ns);
+	ss_code_places_add(&rest->moments, slices->name[row], row, ns);
 }
 
 static void add_named(struct rest *rest, uint32_t track, struct ss_interval stretch)
@@ -139,7 +139,7 @@ static void add_stretch(struct rest *rest, uint32_t track, struct ss_interval st
 	if (ns >= PAUSE_NS)
 		row = ss_host_function(rest->phases, track, stretch);
 	if (row != SS_NO_ROW) {
-		ss_sites_add(&rest->pauses, rest->trace->slices.name[row], row, ns);
+		ss_code_places_add(&rest->pauses, rest->trace->slices.name[row], row, ns);
 		add_named(rest, track, stretch);
 	}
 	ss_host_time(rest->trace, track, stretch, add_moment, rest);
@@ -209,7 +209,7 @@ static enum ss_status add_gaps(struct rest *rest, struct ss_error *err)
 {
 	const struct ss_idle *idle;
 
-	SS_TRY(ss_bricks_idle(rest->look->subject->bricks, &idle, err));
+	SS_TRY(ss_facts_idle(rest->look->subject->facts, &idle, err));
 	for (uint32_t i = 0; i < idle->device_count; i++) {
 		if (idle->devices[i].device != rest->look->digest->device)
 			continue;
@@ -289,7 +289,7 @@ static enum ss_status add_host(struct rest *rest, struct ss_error *err)
  * A function as it stands in a sentence that ends with its line in brackets: without what the line
  * says, and without addresses, which differ from rank to rank.
  */
-static void label_of(const struct rest *rest, const struct ss_site *site, char *out)
+static void label_of(const struct rest *rest, const struct ss_code_place *site, char *out)
 {
 	const struct ss_places *places = rest->moments.places;
 	const char *name = ss_strings_text(&rest->trace->names, site->name);
@@ -305,7 +305,7 @@ static void label_of(const struct rest *rest, const struct ss_site *site, char *
 		 name);
 }
 
-static void tell_site(struct rest *rest, const struct ss_site *site, bool is_pause)
+static void tell_site(struct rest *rest, const struct ss_code_place *site, bool is_pause)
 {
 	struct ss_fact fact = { site->weight_ns, 0, site->row };
 	char label[LABEL_MAX];
@@ -327,9 +327,9 @@ static void tell_site(struct rest *rest, const struct ss_site *site, bool is_pau
 				 label);
 }
 
-static void tell_sites(struct rest *rest, struct ss_sites *sites, bool are_pauses)
+static void tell_sites(struct rest *rest, struct ss_code_places *sites, bool are_pauses)
 {
-	ss_sites_sort(sites);
+	ss_code_places_sort(sites);
 	for (uint32_t i = 0; i < sites->count && i < 3; i++) {
 		if (sites->items[i].weight_ns < rest->sums[REST_NS] / SITE_SHARE)
 			break;
@@ -374,7 +374,7 @@ static void claim_named(struct rest *rest)
 {
 	struct ss_look *look = rest->look;
 
-	ss_sites_sort(&rest->pauses);
+	ss_code_places_sort(&rest->pauses);
 	if (!rest->pauses.count || 2 * rest->pauses.items[0].weight_ns < rest->sums[REST_NS] ||
 	    2 * (rest->sums[LOADING_SUM_NS] + rest->sums[CALLS_NS]) > rest->sums[REST_NS])
 		return;
@@ -388,7 +388,7 @@ static void claim_named(struct rest *rest)
 
 static int by_start(const void *a, const void *b)
 {
-	const struct ss_exam_taken *x = a, *y = b;
+	const struct ss_found_taken *x = a, *y = b;
 
 	if (x->start_ns != y->start_ns)
 		return x->start_ns < y->start_ns ? -1 : 1;
@@ -400,7 +400,7 @@ static int by_start(const void *a, const void *b)
 /* The claimed time in the order of time, and whether a claim lets the host run ahead. */
 static bool sort_taken(struct rest *rest)
 {
-	struct ss_exam *exam = rest->look->exam;
+	struct ss_rank_findings *exam = rest->look->exam;
 
 	if (!ss_sort_runs(exam->taken, exam->taken_count, sizeof(*exam->taken), by_start,
 			  exam->memory))
@@ -427,9 +427,9 @@ static enum ss_status find(struct rest *rest, struct ss_arena *scratch, struct s
 {
 	struct ss_look *look = rest->look;
 
-	SS_TRY(ss_bricks_phases(look->subject->bricks, &rest->phases, err));
-	SS_TRY(ss_sites_init(&rest->pauses, look, err));
-	SS_TRY(ss_sites_init(&rest->moments, look, err));
+	SS_TRY(ss_facts_phases(look->subject->facts, &rest->phases, err));
+	SS_TRY(ss_code_places_init(&rest->pauses, look, err));
+	SS_TRY(ss_code_places_init(&rest->moments, look, err));
 	if (!find_first(rest, scratch) || !sort_taken(rest))
 		return ss_fail_memory(err, "unexplained time");
 	if (rest->on_device)
@@ -461,8 +461,8 @@ static enum ss_status look_at_rest(struct ss_look *look, struct ss_error *err)
 	ss_arena_init(&scratch, look->memory);
 	ss_cover_init(&rest.taken, look->memory);
 	status = find(&rest, &scratch, err);
-	ss_sites_release(&rest.pauses);
-	ss_sites_release(&rest.moments);
+	ss_code_places_release(&rest.pauses);
+	ss_code_places_release(&rest.moments);
 	ss_cover_release(&rest.taken);
 	ss_memory_free(look->memory, rest.named, rest.named_capacity * sizeof(*rest.named));
 	ss_arena_release(&scratch);

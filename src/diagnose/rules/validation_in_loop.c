@@ -43,7 +43,7 @@ struct validation {
 	const uint8_t *chores; /* enum ss_chore, per name */
 	uint8_t *heavy;        /* per name: 1 an operator of a forward pass, 2 none */
 	struct ss_wholes wholes;
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	uint8_t *steps; /* per step: it has such a stretch */
 	struct stretch *stretches;
 	uint32_t count, capacity;
@@ -86,7 +86,7 @@ static void find_by_name(struct validation *v)
 			continue;
 		gone_ns = ss_wholes_claim(&v->wholes, row, slices->start_ns[row], to_ns);
 		if (gone_ns)
-			ss_sites_add(&v->sites, slices->name[row], row, gone_ns);
+			ss_code_places_add(&v->sites, slices->name[row], row, gone_ns);
 		row = ss_row_last(v->trace, row);
 	}
 	v->is_named = v->sites.count;
@@ -243,8 +243,8 @@ static bool find_by_work(struct validation *v)
 		until_ns = stretch->to_ns;
 		gone_ns = ss_wholes_claim(&v->wholes, row, stretch->from_ns, stretch->to_ns);
 		if (gone_ns)
-			ss_sites_add(&v->sites, around == SS_NO_ROW ? 0 : slices->name[row], row,
-				     gone_ns);
+			ss_code_places_add(&v->sites, around == SS_NO_ROW ? 0 : slices->name[row],
+					   row, gone_ns);
 	}
 	return true;
 }
@@ -255,17 +255,17 @@ static void tell(struct validation *v)
 {
 	struct ss_look *look = v->look;
 
-	ss_sites_sort(&v->sites);
+	ss_code_places_sort(&v->sites);
 	for (uint32_t i = 0; i < v->sites.count && i < 4; i++) {
-		const struct ss_site *site = &v->sites.items[i];
+		const struct ss_code_place *site = &v->sites.items[i];
 
 		if (site->name)
-			ss_look_evidence(look, ss_site_fact(site),
+			ss_look_evidence(look, ss_code_place_fact(site),
 					 "%s runs forward passes without backward for {time} per "
 					 "step",
 					 ss_strings_text(&v->trace->names, site->name));
 		else
-			ss_look_evidence(look, ss_site_fact(site),
+			ss_look_evidence(look, ss_code_place_fact(site),
 					 "some steps run forward passes without backward: {time} "
 					 "per step");
 	}
@@ -284,12 +284,12 @@ static enum ss_status find(struct validation *v, struct ss_arena *scratch, struc
 	struct ss_look *look = v->look;
 	bool whole = true;
 
-	SS_TRY(ss_bricks_phases(look->subject->bricks, &v->phases, err));
-	SS_TRY(ss_bricks_training(look->subject->bricks, &v->training, err));
-	SS_TRY(ss_bricks_ops(look->subject->bricks, &v->ops, err));
+	SS_TRY(ss_facts_phases(look->subject->facts, &v->phases, err));
+	SS_TRY(ss_facts_training(look->subject->facts, &v->training, err));
+	SS_TRY(ss_facts_ops(look->subject->facts, &v->ops, err));
 	if (!v->training->trains)
 		return SS_OK;
-	SS_TRY(ss_sites_init(&v->sites, look, err));
+	SS_TRY(ss_code_places_init(&v->sites, look, err));
 	v->chores = ss_look_chores(look);
 	v->heavy = SS_ARENA_NEW(scratch, uint8_t, (size_t)v->trace->names.count + 1);
 	v->steps = SS_ARENA_NEW(scratch, uint8_t, (size_t)v->trace->steps.count + 1);
@@ -318,7 +318,7 @@ static enum ss_status look_for_validation(struct ss_look *look, struct ss_error 
 	ss_arena_init(&scratch, look->memory);
 	status = find(&v, &scratch, err);
 	ss_memory_free(look->memory, v.stretches, v.capacity * sizeof(*v.stretches));
-	ss_sites_release(&v.sites);
+	ss_code_places_release(&v.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

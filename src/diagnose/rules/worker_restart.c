@@ -53,7 +53,7 @@ struct finder {
 	uint8_t *names; /* per name */
 	struct restart *items;
 	uint32_t count, capacity;
-	struct ss_sites sites;
+	struct ss_code_places sites;
 	bool has_frames, failed;
 };
 
@@ -225,8 +225,8 @@ static enum ss_status find(struct finder *finder, struct ss_arena *scratch, stru
 	const struct ss_trace *trace = finder->trace;
 	int64_t ready_ns;
 
-	SS_TRY(ss_sites_init(&finder->sites, look, err));
-	SS_TRY(ss_bricks_phases(look->subject->bricks, &finder->phases, err));
+	SS_TRY(ss_code_places_init(&finder->sites, look, err));
+	SS_TRY(ss_facts_phases(look->subject->facts, &finder->phases, err));
 	finder->names = SS_ARENA_NEW(scratch, uint8_t, (size_t)trace->names.count + 1);
 	if (!finder->names)
 		return ss_fail_memory(err, "the workers of the DataLoader");
@@ -244,13 +244,13 @@ static enum ss_status find(struct finder *finder, struct ss_arena *scratch, stru
 		gone_ns = claim(finder, restart, ready_ns);
 		gone_ns = ss_ns_sum(gone_ns, claim_others(finder, restart, ready_ns));
 		if (gone_ns)
-			ss_sites_add(&finder->sites, 0, row, gone_ns);
+			ss_code_places_add(&finder->sites, 0, row, gone_ns);
 	}
 	if (finder->failed || finder->sites.failed)
 		return ss_fail_memory(err, "the workers of the DataLoader");
-	ss_sites_sort(&finder->sites);
+	ss_code_places_sort(&finder->sites);
 	for (uint32_t i = 0; i < finder->sites.count && i < 3; i++)
-		ss_look_evidence(look, ss_site_fact(&finder->sites.items[i]),
+		ss_look_evidence(look, ss_code_place_fact(&finder->sites.items[i]),
 				 "stopping and starting the worker processes takes {time} per step "
 				 "({count} times per step)");
 	if (finder->sites.count)
@@ -274,7 +274,7 @@ static enum ss_status look_for_restarts(struct ss_look *look, struct ss_error *e
 	ss_arena_init(&scratch, look->memory);
 	status = find(&finder, &scratch, err);
 	ss_memory_free(look->memory, finder.items, finder.capacity * sizeof(*finder.items));
-	ss_sites_release(&finder.sites);
+	ss_code_places_release(&finder.sites);
 	ss_arena_release(&scratch);
 	return status;
 }

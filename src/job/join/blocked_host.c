@@ -6,7 +6,8 @@
 /* A launch takes 5 to 10 us, some 30 on a busy host: what takes longer was waiting. */
 #define STUCK_NS_MIN 50000
 
-bool ss_held_subtract(struct ss_cover *set, const struct ss_trace *trace, struct ss_memory *memory)
+bool ss_blocked_host_subtract(struct ss_cover *set, const struct ss_trace *trace,
+			      struct ss_memory *memory)
 {
 	const struct ss_slices *slices = &trace->slices;
 	struct ss_cover_pile pile = { 0 };

@@ -12,6 +12,7 @@
 
 /* Takes from the set all moments at which a thread was stuck; false: no memory. */
 SS_MUST_USE
-bool ss_held_subtract(struct ss_cover *set, const struct ss_trace *trace, struct ss_memory *memory);
+bool ss_blocked_host_subtract(struct ss_cover *set, const struct ss_trace *trace,
+			      struct ss_memory *memory);
 
 #endif

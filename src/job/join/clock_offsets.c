@@ -24,7 +24,7 @@
 #define DRIFT_SPAN_MIN 100000000
 
 struct solver {
-	struct ss_many *many;
+	struct ss_joined *joined;
 	struct ss_arena *scratch;
 	uint32_t *node_of; /* per rank: the clock that it shares */
 	uint32_t node_count;
@@ -36,24 +36,24 @@ struct solver {
 	struct ss_clock *firsts; /* per component */
 };
 
-int64_t ss_many_align(const struct ss_many *many, uint32_t rank, int64_t moment_ns)
+int64_t ss_joined_align(const struct ss_joined *joined, uint32_t rank, int64_t moment_ns)
 {
-	const struct ss_clock *clock = &many->clocks[rank];
+	const struct ss_clock *clock = &joined->clocks[rank];
 
 	return ss_moment_add(moment_ns, ss_moment_add(clock->offset_ns,
 						      ss_drift_after(moment_ns - clock->middle_ns,
 								     clock->drift_ppb)));
 }
 
-static bool is_anchor(const struct ss_many *many, uint32_t number)
+static bool is_anchor(const struct ss_joined *joined, uint32_t number)
 {
 	const struct ss_meeting *meeting;
 
 	if (number == SS_NO_MEETING)
 		return false;
-	meeting = &many->meetings[number];
+	meeting = &joined->meetings[number];
 	return meeting->is_symmetric ||
-	       (many->by_pairs && meeting->kind >= SS_COLLECTIVE_SEND_RECV);
+	       (joined->by_pairs && meeting->kind >= SS_COLLECTIVE_SEND_RECV);
 }
 
 /* --- a first guess ---------------------------------------------------------------- */
@@ -61,59 +61,60 @@ static bool is_anchor(const struct ss_many *many, uint32_t number)
 /* The median difference of the ends of two ranks in the meetings that both came to. */
 static bool guess_from(struct solver *solver, uint32_t known, uint32_t r)
 {
-	struct ss_many *many = solver->many;
+	struct ss_joined *joined = solver->joined;
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < many->ranks[r].arrival_count; i++) {
-		uint32_t number = many->meeting_of[r][i];
+	for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
+		uint32_t number = joined->meeting_of[r][i];
 		const struct ss_meeting *meeting;
 		uint32_t low, high;
 
-		if (!is_anchor(many, number))
+		if (!is_anchor(joined, number))
 			continue;
-		meeting = &many->meetings[number];
+		meeting = &joined->meetings[number];
 		low = meeting->first;
 		high = low + meeting->count;
 		while (low < high) {
 			uint32_t middle = low + (high - low) / 2;
 
-			if (many->members[middle].rank < known)
+			if (joined->members[middle].rank < known)
 				low = middle + 1;
 			else
 				high = middle;
 		}
-		if (low == meeting->first + meeting->count || many->members[low].rank != known)
+		if (low == meeting->first + meeting->count || joined->members[low].rank != known)
 			continue;
 		solver->values[count++] =
-			ss_many_align(many, known,
-				      ss_many_arrival(many, &many->members[low])->end_ns) -
-			many->ranks[r].arrivals[i].end_ns;
+			ss_joined_align(joined, known,
+					ss_joined_arrival(joined, &joined->members[low])->end_ns) -
+			joined->ranks[r].arrivals[i].end_ns;
 	}
 	if (!count)
 		return false;
-	many->clocks[r].offset_ns = ss_moment_cut(ss_median(solver->values, count));
+	joined->clocks[r].offset_ns = ss_moment_cut(ss_median(solver->values, count));
 	return true;
 }
 
 /* Those who met a rank whose clock is known, and are not known yet. Each meeting is asked once. */
 static uint32_t guess_next(struct solver *solver, uint32_t known, uint32_t to)
 {
-	struct ss_many *many = solver->many;
+	struct ss_joined *joined = solver->joined;
 
-	for (uint32_t i = 0; i < many->ranks[known].arrival_count; i++) {
-		uint32_t number = many->meeting_of[known][i];
+	for (uint32_t i = 0; i < joined->ranks[known].arrival_count; i++) {
+		uint32_t number = joined->meeting_of[known][i];
 		const struct ss_meeting *meeting;
 
-		if (!is_anchor(many, number) || solver->is_asked[number])
+		if (!is_anchor(joined, number) || solver->is_asked[number])
 			continue;
 		solver->is_asked[number] = 1;
-		meeting = &many->meetings[number];
+		meeting = &joined->meetings[number];
 		for (uint32_t m = 0; m < meeting->count; m++) {
-			uint32_t r = many->members[meeting->first + m].rank;
+			uint32_t r = joined->members[meeting->first + m].rank;
 
-			if (many->clocks[r].component != SS_NO_ROW || !guess_from(solver, known, r))
+			if (joined->clocks[r].component != SS_NO_ROW ||
+			    !guess_from(solver, known, r))
 				continue;
-			many->clocks[r].component = many->clocks[known].component;
+			joined->clocks[r].component = joined->clocks[known].component;
 			solver->queue[to++] = r;
 		}
 	}
@@ -123,25 +124,25 @@ static uint32_t guess_next(struct solver *solver, uint32_t known, uint32_t to)
 /* From rank to rank through what they met in; each island is a component: returns how many. */
 static uint32_t guess(struct solver *solver)
 {
-	struct ss_many *many = solver->many;
+	struct ss_joined *joined = solver->joined;
 	uint32_t component = 0, islands = 0;
 
-	memset(solver->is_asked, 0, many->meeting_count);
-	for (uint32_t r = 0; r < many->rank_count; r++)
-		many->clocks[r] = (struct ss_clock){ .component = SS_NO_ROW };
-	for (uint32_t root = 0; root < many->rank_count; root++) {
+	memset(solver->is_asked, 0, joined->meeting_count);
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		joined->clocks[r] = (struct ss_clock){ .component = SS_NO_ROW };
+	for (uint32_t root = 0; root < joined->rank_count; root++) {
 		uint32_t to = 0;
 
-		if (many->clocks[root].component != SS_NO_ROW)
+		if (joined->clocks[root].component != SS_NO_ROW)
 			continue;
-		many->clocks[root].component = component;
+		joined->clocks[root].component = component;
 		solver->queue[to++] = root;
 		for (uint32_t from = 0; from < to; from++)
 			to = guess_next(solver, solver->queue[from], to);
 		islands++;
 		/* who met nobody cannot be compared */
-		if (to == 1 && many->rank_count > 1)
-			many->clocks[root].component = SS_NO_ROW;
+		if (to == 1 && joined->rank_count > 1)
+			joined->clocks[root].component = SS_NO_ROW;
 		else
 			component++;
 	}
@@ -157,7 +158,7 @@ static void connect(struct solver *solver)
 {
 	if (guess(solver) <= 1)
 		return;
-	solver->many->by_pairs = true;
+	solver->joined->by_pairs = true;
 	guess(solver);
 }
 
@@ -165,18 +166,19 @@ static void connect(struct solver *solver)
 
 static void find_ends(struct solver *solver)
 {
-	struct ss_many *many = solver->many;
+	struct ss_joined *joined = solver->joined;
 
-	for (uint32_t i = 0; i < many->meeting_count; i++) {
-		const struct ss_meeting *meeting = &many->meetings[i];
+	for (uint32_t i = 0; i < joined->meeting_count; i++) {
+		const struct ss_meeting *meeting = &joined->meetings[i];
 
-		if (!is_anchor(many, i))
+		if (!is_anchor(joined, i))
 			continue;
 		for (uint32_t k = 0; k < meeting->count; k++) {
-			const struct ss_member *member = &many->members[meeting->first + k];
+			const struct ss_member *member = &joined->members[meeting->first + k];
 
-			solver->values[k] = ss_many_align(many, member->rank,
-							  ss_many_arrival(many, member)->end_ns);
+			solver->values[k] =
+				ss_joined_align(joined, member->rank,
+						ss_joined_arrival(joined, member)->end_ns);
 		}
 		solver->ends[i] = ss_median(solver->values, meeting->count);
 	}
@@ -185,21 +187,21 @@ static void find_ends(struct solver *solver)
 /* What the ranks of a clock are off in their meetings; moments: when, in their time. */
 static uint32_t differences(struct solver *solver, uint32_t node, uint32_t only)
 {
-	struct ss_many *many = solver->many;
+	struct ss_joined *joined = solver->joined;
 	uint32_t count = 0;
 
-	for (uint32_t r = 0; r < many->rank_count; r++) {
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		if (solver->node_of[r] != node || (only != SS_NO_ROW && r != only))
 			continue;
-		for (uint32_t i = 0; i < many->ranks[r].arrival_count; i++) {
-			int64_t end_ns = many->ranks[r].arrivals[i].end_ns;
-			uint32_t meeting = many->meeting_of[r][i];
+		for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
+			int64_t end_ns = joined->ranks[r].arrivals[i].end_ns;
+			uint32_t meeting = joined->meeting_of[r][i];
 
-			if (!is_anchor(many, meeting))
+			if (!is_anchor(joined, meeting))
 				continue;
 			solver->moments[count] = end_ns;
 			solver->values[count++] = solver->ends[meeting] -
-						  ss_many_align(many, r, end_ns);
+						  ss_joined_align(joined, r, end_ns);
 		}
 	}
 	return count;
@@ -207,10 +209,10 @@ static uint32_t differences(struct solver *solver, uint32_t node, uint32_t only)
 
 static void move_clock(struct solver *solver, uint32_t node, int64_t by_ns)
 {
-	for (uint32_t r = 0; r < solver->many->rank_count; r++)
+	for (uint32_t r = 0; r < solver->joined->rank_count; r++)
 		if (solver->node_of[r] == node)
-			solver->many->clocks[r].offset_ns =
-				ss_moment_add(solver->many->clocks[r].offset_ns, by_ns);
+			solver->joined->clocks[r].offset_ns =
+				ss_moment_add(solver->joined->clocks[r].offset_ns, by_ns);
 }
 
 /* The rank's clock against another one: what comes out is that one's own time. */
@@ -228,12 +230,12 @@ static void hold(struct ss_clock *clock, const struct ss_clock *first)
 /* The first rank of each component keeps its time. */
 static void hold_first(struct solver *solver)
 {
-	struct ss_many *many = solver->many;
+	struct ss_joined *joined = solver->joined;
 
-	for (uint32_t r = 0; r < many->rank_count; r++)
+	for (uint32_t r = 0; r < joined->rank_count; r++)
 		solver->queue[r] = SS_NO_ROW; /* per component: its first */
-	for (uint32_t r = 0; r < many->rank_count; r++) {
-		struct ss_clock *clock = &many->clocks[r];
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		struct ss_clock *clock = &joined->clocks[r];
 
 		if (clock->component == SS_NO_ROW)
 			continue;
@@ -268,29 +270,30 @@ static void sweep(struct solver *solver)
 
 /* --- who shares a clock ---------------------------------------------------------------- */
 
-static const char *host_of(const struct ss_many *many, uint32_t r)
+static const char *host_of(const struct ss_joined *joined, uint32_t r)
 {
-	return ss_strings_text(&many->ranks[r].texts, many->ranks[r].host);
+	return ss_strings_text(&joined->ranks[r].texts, joined->ranks[r].host);
 }
 
 /* On the host collectives end too raggedly to tell the clocks of one machine apart. */
-static bool is_apart(const struct ss_many *many, uint32_t r, int64_t apart_ns)
+static bool is_apart(const struct ss_joined *joined, uint32_t r, int64_t apart_ns)
 {
-	return many->ranks[r].device >= 0 &&
+	return joined->ranks[r].device >= 0 &&
 	       (apart_ns > SAME_CLOCK_NS || apart_ns < -SAME_CLOCK_NS);
 }
 
 /* Ranks of one host and component; without its name or its clock each is on its own. */
 static void share_clocks(struct solver *solver)
 {
-	struct ss_many *many = solver->many;
+	struct ss_joined *joined = solver->joined;
 
-	for (uint32_t r = 0; r < many->rank_count; r++) {
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		solver->node_of[r] = SS_NO_ROW;
-		for (uint32_t k = 0; k < r && many->ranks[r].has_clock && *host_of(many, r); k++)
-			if (many->clocks[k].component == many->clocks[r].component &&
-			    many->ranks[k].has_clock &&
-			    strcmp(host_of(many, k), host_of(many, r)) == 0) {
+		for (uint32_t k = 0; k < r && joined->ranks[r].has_clock && *host_of(joined, r);
+		     k++)
+			if (joined->clocks[k].component == joined->clocks[r].component &&
+			    joined->ranks[k].has_clock &&
+			    strcmp(host_of(joined, k), host_of(joined, r)) == 0) {
 				solver->node_of[r] = solver->node_of[k];
 				break;
 			}
@@ -298,16 +301,16 @@ static void share_clocks(struct solver *solver)
 			solver->node_of[r] = solver->node_count++;
 	}
 	/* one offset for all of them: that of the first */
-	for (uint32_t r = 0; r < many->rank_count; r++)
+	for (uint32_t r = 0; r < joined->rank_count; r++)
 		for (uint32_t k = 0; k < r; k++)
 			if (solver->node_of[k] == solver->node_of[r]) {
-				int64_t apart_ns = many->clocks[r].offset_ns -
-						   many->clocks[k].offset_ns;
+				int64_t apart_ns = joined->clocks[r].offset_ns -
+						   joined->clocks[k].offset_ns;
 
-				if (is_apart(many, r, apart_ns))
+				if (is_apart(joined, r, apart_ns))
 					solver->node_of[r] = solver->node_count++;
 				else
-					many->clocks[r].offset_ns = many->clocks[k].offset_ns;
+					joined->clocks[r].offset_ns = joined->clocks[k].offset_ns;
 				break;
 			}
 }
@@ -375,7 +378,7 @@ static int64_t drift_of(struct solver *solver, const struct point *points, uint3
 
 static void find_drift(struct solver *solver, uint32_t node, struct point *points)
 {
-	struct ss_many *many = solver->many;
+	struct ss_joined *joined = solver->joined;
 	uint32_t count = differences(solver, node, SS_NO_ROW);
 	int64_t ppb;
 
@@ -385,10 +388,10 @@ static void find_drift(struct solver *solver, uint32_t node, struct point *point
 		points[i] = (struct point){ solver->moments[i], solver->values[i] };
 	qsort(points, count, sizeof(*points), by_moment);
 	ppb = drift_of(solver, points, count);
-	for (uint32_t r = 0; r < many->rank_count; r++)
+	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (solver->node_of[r] == node) {
-			many->clocks[r].drift_ppb = ppb;
-			many->clocks[r].middle_ns = points[count / 2].moment_ns;
+			joined->clocks[r].drift_ppb = ppb;
+			joined->clocks[r].middle_ns = points[count / 2].moment_ns;
 		}
 }
 
@@ -415,8 +418,8 @@ static int64_t scaled(int64_t time_ns, double factor)
 
 static void judge(struct solver *solver, uint32_t r)
 {
-	struct ss_many *many = solver->many;
-	struct ss_clock *clock = &many->clocks[r];
+	struct ss_joined *joined = solver->joined;
+	struct ss_clock *clock = &joined->clocks[r];
 	uint32_t count = differences(solver, solver->node_of[r], r);
 
 	clock->anchors = count;
@@ -432,51 +435,52 @@ static void judge(struct solver *solver, uint32_t r)
 				    scaled(clock->residual_p50_ns, 3.7 / (double)root(count)));
 }
 
-static void check_causality(struct ss_many *many)
+static void check_causality(struct ss_joined *joined)
 {
-	for (uint32_t i = 0; i < many->meeting_count; i++) {
-		struct ss_meeting *meeting = &many->meetings[i];
+	for (uint32_t i = 0; i < joined->meeting_count; i++) {
+		struct ss_meeting *meeting = &joined->meetings[i];
 		int64_t last_start_ns = INT64_MIN, first_end_ns = INT64_MAX, slack_ns = 0;
 
 		for (uint32_t k = 0; k < meeting->count; k++) {
-			const struct ss_member *member = &many->members[meeting->first + k];
-			const struct ss_arrival *arrival = ss_many_arrival(many, member);
-			int64_t start_ns = ss_many_align(many, member->rank, arrival->start_ns);
-			int64_t end_ns = ss_many_align(many, member->rank, arrival->end_ns);
+			const struct ss_member *member = &joined->members[meeting->first + k];
+			const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
+			int64_t start_ns = ss_joined_align(joined, member->rank, arrival->start_ns);
+			int64_t end_ns = ss_joined_align(joined, member->rank, arrival->end_ns);
 
 			last_start_ns = start_ns > last_start_ns ? start_ns : last_start_ns;
 			first_end_ns = end_ns < first_end_ns ? end_ns : first_end_ns;
-			if (many->clocks[member->rank].error_ns > slack_ns)
-				slack_ns = many->clocks[member->rank].error_ns;
+			if (joined->clocks[member->rank].error_ns > slack_ns)
+				slack_ns = joined->clocks[member->rank].error_ns;
 		}
 		meeting->breaks_causality = meeting->is_symmetric &&
 					    last_start_ns - first_end_ns >
 						    ss_ns_sum(slack_ns, slack_ns);
 		for (uint32_t k = 0; meeting->breaks_causality && k < meeting->count; k++)
-			many->clocks[many->members[meeting->first + k].rank].violations++;
+			joined->clocks[joined->members[meeting->first + k].rank].violations++;
 	}
 }
 
-bool ss_many_set_clocks(struct ss_many *many)
+bool ss_joined_set_clocks(struct ss_joined *joined)
 {
-	struct solver solver = { .many = many };
-	size_t total = (size_t)many->member_count + many->rank_count + 1;
+	struct solver solver = { .joined = joined };
+	size_t total = (size_t)joined->member_count + joined->rank_count + 1;
 	struct ss_arena scratch;
 	struct point *points;
 	bool whole;
 
-	ss_arena_init(&scratch, many->memory);
-	many->clocks = SS_ARENA_NEW(&many->arena, struct ss_clock, (size_t)many->rank_count + 1);
+	ss_arena_init(&scratch, joined->memory);
+	joined->clocks = SS_ARENA_NEW(&joined->arena, struct ss_clock,
+				      (size_t)joined->rank_count + 1);
 	solver.scratch = &scratch;
 	solver.node_of = SS_ARENA_NEW(&scratch, uint32_t, total);
 	solver.queue = SS_ARENA_NEW(&scratch, uint32_t, total);
-	solver.is_asked = SS_ARENA_NEW(&scratch, uint8_t, (size_t)many->meeting_count + 1);
-	solver.firsts = SS_ARENA_NEW(&scratch, struct ss_clock, (size_t)many->rank_count + 1);
-	solver.ends = SS_ARENA_NEW(&scratch, int64_t, (size_t)many->meeting_count + 1);
+	solver.is_asked = SS_ARENA_NEW(&scratch, uint8_t, (size_t)joined->meeting_count + 1);
+	solver.firsts = SS_ARENA_NEW(&scratch, struct ss_clock, (size_t)joined->rank_count + 1);
+	solver.ends = SS_ARENA_NEW(&scratch, int64_t, (size_t)joined->meeting_count + 1);
 	solver.values = SS_ARENA_NEW(&scratch, int64_t, total);
 	solver.moments = SS_ARENA_NEW(&scratch, int64_t, total);
 	points = SS_ARENA_NEW(&scratch, struct point, total);
-	whole = many->clocks && solver.is_asked && solver.firsts && solver.node_of &&
+	whole = joined->clocks && solver.is_asked && solver.firsts && solver.node_of &&
 		solver.queue && solver.ends && solver.values && solver.moments && points;
 	if (whole) {
 		connect(&solver);
@@ -487,10 +491,10 @@ bool ss_many_set_clocks(struct ss_many *many)
 			find_drift(&solver, node, points);
 		sweep(&solver);
 		find_ends(&solver);
-		for (uint32_t r = 0; r < many->rank_count; r++)
+		for (uint32_t r = 0; r < joined->rank_count; r++)
 			judge(&solver, r);
 		hold_first(&solver);
-		check_causality(many);
+		check_causality(joined);
 	}
 	ss_arena_release(&scratch);
 	return whole;

@@ -214,7 +214,7 @@ static bool measure_steps(struct ss_digest *digest, const struct ss_trace *trace
 		digest->steps[i].overlap_ns = digest->steps[i].comm_ns -
 					      digest->steps[i].exposed_comm_ns;
 	/* what is left of it without the host's long calls; the rest is what those took of it */
-	whole = whole && ss_held_subtract(&sets.comm, trace, digest->memory) &&
+	whole = whole && ss_blocked_host_subtract(&sets.comm, trace, digest->memory) &&
 		add_share(digest, &sets.comm, &steps, FIELD(held_ns), scratch);
 	for (uint32_t i = 0; whole && i < digest->step_count; i++)
 		digest->steps[i].held_ns = digest->steps[i].exposed_comm_ns -

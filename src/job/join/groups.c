@@ -6,29 +6,29 @@
 
 /* The job's number of each rank's groups: the same name and ranks are the same group. */
 /* Which of the recordings of its rank it is: those of different times never meet. */
-static uint32_t cycle_of(const struct ss_many *many, uint32_t r)
+static uint32_t cycle_of(const struct ss_joined *joined, uint32_t r)
 {
-	const struct ss_digest *own = &many->ranks[r];
+	const struct ss_digest *own = &joined->ranks[r];
 	uint32_t before = 0;
 
 	if (own->rank < 0)
 		return 0;
-	for (uint32_t k = r; k-- > 0 && many->ranks[k].rank == own->rank;)
-		before += many->ranks[k].start_ns <= own->start_ns;
-	for (uint32_t k = r + 1; k < many->rank_count && many->ranks[k].rank == own->rank; k++)
-		before += many->ranks[k].start_ns < own->start_ns;
+	for (uint32_t k = r; k-- > 0 && joined->ranks[k].rank == own->rank;)
+		before += joined->ranks[k].start_ns <= own->start_ns;
+	for (uint32_t k = r + 1; k < joined->rank_count && joined->ranks[k].rank == own->rank; k++)
+		before += joined->ranks[k].start_ns < own->start_ns;
 	return before;
 }
 
-static bool number_groups(struct ss_many *many, struct ss_strings *keys)
+static bool number_groups(struct ss_joined *joined, struct ss_strings *keys)
 {
-	for (uint32_t r = 0; r < many->rank_count; r++) {
-		const struct ss_digest *rank = &many->ranks[r];
-		uint32_t cycle = cycle_of(many, r);
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		const struct ss_digest *rank = &joined->ranks[r];
+		uint32_t cycle = cycle_of(joined, r);
 
-		many->rank_groups[r] = SS_ARENA_NEW(&many->arena, uint32_t,
-						    (size_t)rank->group_count + 1);
-		if (!many->rank_groups[r])
+		joined->rank_groups[r] = SS_ARENA_NEW(&joined->arena, uint32_t,
+						      (size_t)rank->group_count + 1);
+		if (!joined->rank_groups[r])
 			return false;
 		for (uint32_t i = 0; i < rank->group_count; i++) {
 			const struct ss_string *name = &rank->texts.items[rank->groups[i].name];
@@ -41,22 +41,22 @@ static bool number_groups(struct ss_many *many, struct ss_strings *keys)
 			for (int k = 0; k < 16; k++)
 				key[k] = (char)('a' + (hash >> (k * 4) & 15));
 			/* id 0 is the empty text */
-			many->rank_groups[r][i] = ss_strings_add(keys, key, 16);
-			if (many->rank_groups[r][i] == SS_NO_ID)
+			joined->rank_groups[r][i] = ss_strings_add(keys, key, 16);
+			if (joined->rank_groups[r][i] == SS_NO_ID)
 				return false;
-			many->rank_groups[r][i]--;
+			joined->rank_groups[r][i]--;
 		}
 	}
 	return true;
 }
 
-static void describe_groups(struct ss_many *many)
+static void describe_groups(struct ss_joined *joined)
 {
-	for (uint32_t r = many->rank_count; r-- > 0;)
-		for (uint32_t i = 0; i < many->ranks[r].group_count; i++) {
-			const struct ss_strings *texts = &many->ranks[r].texts;
-			const struct ss_rank_group *own = &many->ranks[r].groups[i];
-			struct ss_group *group = &many->groups[many->rank_groups[r][i]];
+	for (uint32_t r = joined->rank_count; r-- > 0;)
+		for (uint32_t i = 0; i < joined->ranks[r].group_count; i++) {
+			const struct ss_strings *texts = &joined->ranks[r].texts;
+			const struct ss_rank_group *own = &joined->ranks[r].groups[i];
+			struct ss_group *group = &joined->groups[joined->rank_groups[r][i]];
 
 			group->name = ss_strings_text(texts, own->name);
 			group->description = ss_strings_text(texts, own->description);
@@ -65,35 +65,37 @@ static void describe_groups(struct ss_many *many)
 		}
 }
 
-bool ss_many_find_groups(struct ss_many *many)
+bool ss_joined_find_groups(struct ss_joined *joined)
 {
 	struct ss_strings keys = { 0 };
 	uint32_t total = 0;
-	bool whole = ss_strings_init(&keys, many->memory);
+	bool whole = ss_strings_init(&keys, joined->memory);
 
-	many->rank_groups = SS_ARENA_NEW(&many->arena, uint32_t *, (size_t)many->rank_count + 1);
-	whole = whole && many->rank_groups && number_groups(many, &keys);
-	many->group_count = whole ? keys.count - 1 : 0;
+	joined->rank_groups = SS_ARENA_NEW(&joined->arena, uint32_t *,
+					   (size_t)joined->rank_count + 1);
+	whole = whole && joined->rank_groups && number_groups(joined, &keys);
+	joined->group_count = whole ? keys.count - 1 : 0;
 	ss_strings_release(&keys);
 	if (!whole)
 		return false;
-	many->groups = SS_ARENA_NEW(&many->arena, struct ss_group, (size_t)many->group_count + 1);
-	if (!many->groups)
+	joined->groups = SS_ARENA_NEW(&joined->arena, struct ss_group,
+				      (size_t)joined->group_count + 1);
+	if (!joined->groups)
 		return false;
-	describe_groups(many);
-	for (uint32_t i = 0; i < many->group_count; i++) {
-		many->groups[i].first = total;
-		total += many->groups[i].count;
-		many->groups[i].count = 0;
+	describe_groups(joined);
+	for (uint32_t i = 0; i < joined->group_count; i++) {
+		joined->groups[i].first = total;
+		total += joined->groups[i].count;
+		joined->groups[i].count = 0;
 	}
-	many->group_members = SS_ARENA_NEW(&many->arena, uint32_t, (size_t)total + 1);
-	if (!many->group_members)
+	joined->group_members = SS_ARENA_NEW(&joined->arena, uint32_t, (size_t)total + 1);
+	if (!joined->group_members)
 		return false;
-	for (uint32_t r = 0; r < many->rank_count; r++)
-		for (uint32_t i = 0; i < many->ranks[r].group_count; i++) {
-			struct ss_group *group = &many->groups[many->rank_groups[r][i]];
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		for (uint32_t i = 0; i < joined->ranks[r].group_count; i++) {
+			struct ss_group *group = &joined->groups[joined->rank_groups[r][i]];
 
-			many->group_members[group->first + group->count++] = r;
+			joined->group_members[group->first + group->count++] = r;
 		}
 	return true;
 }

@@ -8,9 +8,10 @@
 #include <string.h>
 
 /* Kind and whether waits mean something; all members say the same, the first is asked. */
-static void describe(struct ss_many *many, struct ss_meeting *meeting)
+static void describe(struct ss_joined *joined, struct ss_meeting *meeting)
 {
-	const struct ss_arrival *first = ss_many_arrival(many, &many->members[meeting->first]);
+	const struct ss_arrival *first = ss_joined_arrival(joined,
+							   &joined->members[meeting->first]);
 
 	meeting->kind = first->kind;
 	meeting->is_symmetric = meeting->count > 1 && ss_collective_is_symmetric(meeting->kind);
@@ -19,8 +20,8 @@ static void describe(struct ss_many *many, struct ss_meeting *meeting)
 	meeting->step = SS_NO_ROW;
 	meeting->last_rank = SS_NO_ROW;
 	for (uint32_t i = 0; i < meeting->count; i++) {
-		const struct ss_member *member = &many->members[meeting->first + i];
-		const struct ss_arrival *arrival = ss_many_arrival(many, member);
+		const struct ss_member *member = &joined->members[meeting->first + i];
+		const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
 		int64_t dur_ns = arrival->end_ns - arrival->start_ns;
 
 		if (dur_ns <= meeting->transfer_ns)
@@ -35,22 +36,22 @@ static void describe(struct ss_many *many, struct ss_meeting *meeting)
 	}
 	for (uint32_t i = 0; i < meeting->count; i++) {
 		const struct ss_arrival *arrival =
-			ss_many_arrival(many, &many->members[meeting->first + i]);
+			ss_joined_arrival(joined, &joined->members[meeting->first + i]);
 
 		meeting->wait_ns = ss_ns_sum(meeting->wait_ns, arrival->end_ns - arrival->start_ns -
 								       meeting->transfer_ns);
 	}
 }
 
-static void place(struct ss_many *many, struct ss_meeting *meeting)
+static void place(struct ss_joined *joined, struct ss_meeting *meeting)
 {
 	meeting->start_ns = INT64_MAX;
 	meeting->end_ns = INT64_MIN;
 	for (uint32_t i = 0; i < meeting->count; i++) {
-		const struct ss_member *member = &many->members[meeting->first + i];
-		const struct ss_arrival *arrival = ss_many_arrival(many, member);
-		int64_t start_ns = ss_many_align(many, member->rank, arrival->start_ns);
-		int64_t end_ns = ss_many_align(many, member->rank, arrival->end_ns);
+		const struct ss_member *member = &joined->members[meeting->first + i];
+		const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
+		int64_t start_ns = ss_joined_align(joined, member->rank, arrival->start_ns);
+		int64_t end_ns = ss_joined_align(joined, member->rank, arrival->end_ns);
 
 		meeting->start_ns = start_ns < meeting->start_ns ? start_ns : meeting->start_ns;
 		meeting->end_ns = end_ns > meeting->end_ns ? end_ns : meeting->end_ns;
@@ -67,47 +68,48 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Meetings in the order of time; who came knows the new numbers. */
-static void arrange(struct ss_many *many)
+static void arrange(struct ss_joined *joined)
 {
-	for (uint32_t i = 0; i < many->meeting_count; i++)
-		place(many, &many->meetings[i]);
-	if (many->meeting_count)
-		qsort(many->meetings, many->meeting_count, sizeof(*many->meetings), by_time);
-	for (uint32_t i = 0; i < many->meeting_count; i++)
-		for (uint32_t k = 0; k < many->meetings[i].count; k++) {
+	for (uint32_t i = 0; i < joined->meeting_count; i++)
+		place(joined, &joined->meetings[i]);
+	if (joined->meeting_count)
+		qsort(joined->meetings, joined->meeting_count, sizeof(*joined->meetings), by_time);
+	for (uint32_t i = 0; i < joined->meeting_count; i++)
+		for (uint32_t k = 0; k < joined->meetings[i].count; k++) {
 			const struct ss_member *member =
-				&many->members[many->meetings[i].first + k];
+				&joined->members[joined->meetings[i].first + k];
 
-			many->meeting_of[member->rank][member->arrival] = i;
+			joined->meeting_of[member->rank][member->arrival] = i;
 		}
 }
 
-void ss_many_release(struct ss_many *many)
+void ss_joined_release(struct ss_joined *joined)
 {
-	if (!many->memory)
+	if (!joined->memory)
 		return;
-	ss_memory_free(many->memory, many->meetings,
-		       many->meeting_capacity * sizeof(*many->meetings));
-	ss_memory_free(many->memory, many->members, many->member_capacity * sizeof(*many->members));
-	ss_arena_release(&many->arena);
-	*many = (struct ss_many){ 0 };
+	ss_memory_free(joined->memory, joined->meetings,
+		       joined->meeting_capacity * sizeof(*joined->meetings));
+	ss_memory_free(joined->memory, joined->members,
+		       joined->member_capacity * sizeof(*joined->members));
+	ss_arena_release(&joined->arena);
+	*joined = (struct ss_joined){ 0 };
 }
 
-enum ss_status ss_many_join(struct ss_many *many, struct ss_digest *ranks, uint32_t rank_count,
-			    struct ss_memory *memory, struct ss_error *err)
+enum ss_status ss_join_ranks(struct ss_joined *joined, struct ss_digest *ranks, uint32_t rank_count,
+			     struct ss_memory *memory, struct ss_error *err)
 {
 	bool whole;
 
-	*many = (struct ss_many){ .memory = memory, .ranks = ranks, .rank_count = rank_count };
-	ss_arena_init(&many->arena, memory);
-	whole = ss_many_match(many);
-	for (uint32_t i = 0; whole && i < many->meeting_count; i++)
-		describe(many, &many->meetings[i]);
-	whole = whole && ss_many_set_clocks(many);
+	*joined = (struct ss_joined){ .memory = memory, .ranks = ranks, .rank_count = rank_count };
+	ss_arena_init(&joined->arena, memory);
+	whole = ss_joined_match(joined);
+	for (uint32_t i = 0; whole && i < joined->meeting_count; i++)
+		describe(joined, &joined->meetings[i]);
+	whole = whole && ss_joined_set_clocks(joined);
 	if (whole) {
-		arrange(many);
+		arrange(joined);
 		return SS_OK;
 	}
-	ss_many_release(many);
+	ss_joined_release(joined);
 	return ss_fail_memory(err, "the collectives of the job");
 }

@@ -3,7 +3,7 @@
  * far apart the clocks are, who waited for whom.
  *
  * Ranks stand in the order of their numbers; everywhere below `rank` is an index
- * into them. Made by ss_many_join() from digests; the result does not depend on
+ * into them. Made by ss_join_ranks() from digests; the result does not depend on
  * the order of the files or on threads.
  */
 #ifndef SS_JOB_JOIN_JOIN_H
@@ -52,7 +52,7 @@ struct ss_clock {
 	uint32_t violations; /* meetings with this rank that break causality */
 };
 
-struct ss_many {
+struct ss_joined {
 	struct ss_memory *memory;
 	struct ss_arena arena;
 	struct ss_digest *ranks; /* lent */
@@ -76,24 +76,24 @@ struct ss_many {
 
 /* `ranks` must outlive it. */
 SS_MUST_USE
-enum ss_status ss_many_join(struct ss_many *many, struct ss_digest *ranks, uint32_t rank_count,
-			    struct ss_memory *memory, struct ss_error *err);
-void ss_many_release(struct ss_many *many);
+enum ss_status ss_join_ranks(struct ss_joined *joined, struct ss_digest *ranks, uint32_t rank_count,
+			     struct ss_memory *memory, struct ss_error *err);
+void ss_joined_release(struct ss_joined *joined);
 
 /* A moment of a rank on the aligned clock. */
-int64_t ss_many_align(const struct ss_many *many, uint32_t rank, int64_t moment_ns);
+int64_t ss_joined_align(const struct ss_joined *joined, uint32_t rank, int64_t moment_ns);
 
-static inline const struct ss_arrival *ss_many_arrival(const struct ss_many *many,
-						       const struct ss_member *member)
+static inline const struct ss_arrival *ss_joined_arrival(const struct ss_joined *joined,
+							 const struct ss_member *member)
 {
-	return &many->ranks[member->rank].arrivals[member->arrival];
+	return &joined->ranks[member->rank].arrivals[member->arrival];
 }
 
 /* groups.c: fills groups with their members. */
-SS_MUST_USE bool ss_many_find_groups(struct ss_many *many);
+SS_MUST_USE bool ss_joined_find_groups(struct ss_joined *joined);
 /* match.c: fills groups, meetings and members. */
-SS_MUST_USE bool ss_many_match(struct ss_many *many);
+SS_MUST_USE bool ss_joined_match(struct ss_joined *joined);
 /* clock_offsets.c: fills clocks from the meetings. */
-SS_MUST_USE bool ss_many_set_clocks(struct ss_many *many);
+SS_MUST_USE bool ss_joined_set_clocks(struct ss_joined *joined);
 
 #endif

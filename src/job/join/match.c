@@ -13,7 +13,7 @@
 #include "job/join/shift.h"
 
 struct matcher {
-	struct ss_many *many;
+	struct ss_joined *joined;
 	struct ss_arena *scratch;
 	struct ss_shift *shifts; /* per rank: to the time of the first of its component */
 	uint32_t *components;    /* per rank; SS_NO_ROW: not reached yet */
@@ -41,28 +41,31 @@ static int by_meeting(const void *a, const void *b)
 	return x->member.arrival < y->member.arrival ? -1 : x->member.arrival > y->member.arrival;
 }
 
-static bool store_meeting(struct ss_many *many, uint32_t group, const struct seat *seats,
+static bool store_meeting(struct ss_joined *joined, uint32_t group, const struct seat *seats,
 			  uint32_t count)
 {
-	uint32_t number = many->meeting_count;
+	uint32_t number = joined->meeting_count;
 
-	if (!ss_memory_reserve(many->memory, (void **)&many->meetings, &many->meeting_capacity,
-			       (size_t)number + 1, sizeof(*many->meetings)) ||
-	    !ss_memory_reserve(many->memory, (void **)&many->members, &many->member_capacity,
-			       (size_t)many->member_count + count, sizeof(*many->members)))
+	if (!ss_memory_reserve(joined->memory, (void **)&joined->meetings,
+			       &joined->meeting_capacity, (size_t)number + 1,
+			       sizeof(*joined->meetings)) ||
+	    !ss_memory_reserve(joined->memory, (void **)&joined->members, &joined->member_capacity,
+			       (size_t)joined->member_count + count, sizeof(*joined->members)))
 		return false;
-	many->meetings[number] =
-		(struct ss_meeting){ .group = group, .first = many->member_count, .count = count };
-	many->meeting_count++;
+	joined->meetings[number] = (struct ss_meeting){ .group = group,
+							.first = joined->member_count,
+							.count = count };
+	joined->meeting_count++;
 	for (uint32_t i = 0; i < count; i++) {
-		many->members[many->member_count++] = seats[i].member;
-		many->meeting_of[seats[i].member.rank][seats[i].member.arrival] = number;
+		joined->members[joined->member_count++] = seats[i].member;
+		joined->meeting_of[seats[i].member.rank][seats[i].member.arrival] = number;
 	}
 	return true;
 }
 
 /* Meetings of one are none; of a rank that comes twice only the first counts. */
-static bool store_meetings(struct ss_many *many, uint32_t group, struct seat *seats, uint32_t count)
+static bool store_meetings(struct ss_joined *joined, uint32_t group, struct seat *seats,
+			   uint32_t count)
 {
 	qsort(seats, count, sizeof(*seats), by_meeting);
 	for (uint32_t from = 0, to; from < count; from = to) {
@@ -71,7 +74,7 @@ static bool store_meetings(struct ss_many *many, uint32_t group, struct seat *se
 		for (to = from + 1; to < count && seats[to].meeting == seats[from].meeting; to++)
 			if (seats[to].member.rank != seats[kept - 1].member.rank)
 				seats[kept++] = seats[to];
-		if (kept - from > 1 && !store_meeting(many, group, seats + from, kept - from))
+		if (kept - from > 1 && !store_meeting(joined, group, seats + from, kept - from))
 			return false;
 	}
 	return true;
@@ -80,9 +83,10 @@ static bool store_meetings(struct ss_many *many, uint32_t group, struct seat *se
 /* --- who is left ---------------------------------------------------------------------- */
 
 /* Point-to-point in a group of more than two: it is not told who with whom. */
-static bool can_match(const struct ss_many *many, uint32_t group, const struct ss_arrival *arrival)
+static bool can_match(const struct ss_joined *joined, uint32_t group,
+		      const struct ss_arrival *arrival)
 {
-	return arrival->kind < SS_COLLECTIVE_SEND_RECV || many->groups[group].count == 2;
+	return arrival->kind < SS_COLLECTIVE_SEND_RECV || joined->groups[group].count == 2;
 }
 
 struct departure {
@@ -104,17 +108,17 @@ static int by_departure(const void *a, const void *b)
 /* Fills the rank's order once: looking for each group's arrivals in all would be quadratic. */
 static bool order_arrivals(struct matcher *matcher, uint32_t r)
 {
-	struct ss_many *many = matcher->many;
-	const struct ss_digest *rank = &many->ranks[r];
+	struct ss_joined *joined = matcher->joined;
+	const struct ss_digest *rank = &joined->ranks[r];
 	size_t count = rank->arrival_count;
 	struct departure *all;
 	struct ss_arena scratch;
 
-	ss_arena_init(&scratch, many->memory);
+	ss_arena_init(&scratch, joined->memory);
 	all = SS_ARENA_NEW(&scratch, struct departure, count + 1);
-	matcher->orders[r] = SS_ARENA_NEW(&many->arena, uint32_t, count + 1);
+	matcher->orders[r] = SS_ARENA_NEW(&joined->arena, uint32_t, count + 1);
 	for (uint32_t i = 0; all && i < count; i++)
-		all[i] = (struct departure){ many->rank_groups[r][rank->arrivals[i].group], i,
+		all[i] = (struct departure){ joined->rank_groups[r][rank->arrivals[i].group], i,
 					     rank->arrivals[i].end_ns };
 	if (all)
 		qsort(all, count, sizeof(*all), by_departure);
@@ -127,14 +131,14 @@ static bool order_arrivals(struct matcher *matcher, uint32_t r)
 /* The first place in the rank's order whose group is not before this one. */
 static uint32_t group_from(const struct matcher *matcher, uint32_t group, uint32_t r)
 {
-	const struct ss_digest *rank = &matcher->many->ranks[r];
+	const struct ss_digest *rank = &matcher->joined->ranks[r];
 	uint32_t low = 0, high = rank->arrival_count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		const struct ss_arrival *arrival = &rank->arrivals[matcher->orders[r][middle]];
 
-		if (matcher->many->rank_groups[r][arrival->group] < group)
+		if (matcher->joined->rank_groups[r][arrival->group] < group)
 			low = middle + 1;
 		else
 			high = middle;
@@ -145,8 +149,8 @@ static uint32_t group_from(const struct matcher *matcher, uint32_t group, uint32
 /* What is left of a rank in the group, by end. */
 static struct ss_visits visits_of(struct matcher *matcher, uint32_t group, uint32_t r)
 {
-	struct ss_many *many = matcher->many;
-	struct ss_visits visits = { .arrivals = many->ranks[r].arrivals };
+	struct ss_joined *joined = matcher->joined;
+	struct ss_visits visits = { .arrivals = joined->ranks[r].arrivals };
 	uint32_t from = group_from(matcher, group, r), to = group_from(matcher, group + 1, r);
 	uint32_t *order = SS_ARENA_NEW(matcher->scratch, uint32_t, (size_t)(to - from) + 1);
 
@@ -154,8 +158,8 @@ static struct ss_visits visits_of(struct matcher *matcher, uint32_t group, uint3
 	for (uint32_t i = from; order && i < to; i++) {
 		uint32_t at = matcher->orders[r][i];
 
-		if (many->meeting_of[r][at] == SS_NO_MEETING &&
-		    can_match(many, group, &visits.arrivals[at]))
+		if (joined->meeting_of[r][at] == SS_NO_MEETING &&
+		    can_match(joined, group, &visits.arrivals[at]))
 			order[visits.count++] = at;
 	}
 	visits.order = order;
@@ -194,19 +198,19 @@ static bool is_numbered(const struct ss_visits *visits, uint32_t count)
 
 static bool match_by_number(struct matcher *matcher, uint32_t group, const struct ss_visits *visits)
 {
-	struct ss_many *many = matcher->many;
-	const uint32_t *members = many->group_members + many->groups[group].first;
+	struct ss_joined *joined = matcher->joined;
+	const uint32_t *members = joined->group_members + joined->groups[group].first;
 	uint32_t total = 0, count = 0, meeting = 0;
 	struct numbered *all;
 	struct seat *seats;
 
-	for (uint32_t m = 0; m < many->groups[group].count; m++)
+	for (uint32_t m = 0; m < joined->groups[group].count; m++)
 		total += visits[m].count;
 	all = SS_ARENA_NEW(matcher->scratch, struct numbered, (size_t)total + 1);
 	seats = SS_ARENA_NEW(matcher->scratch, struct seat, (size_t)total + 1);
 	if (!all || !seats)
 		return false;
-	for (uint32_t m = 0; m < many->groups[group].count; m++)
+	for (uint32_t m = 0; m < joined->groups[group].count; m++)
 		for (uint32_t i = 0; i < visits[m].count; i++) {
 			uint32_t at = visits[m].order[i];
 			const struct ss_arrival *arrival = &visits[m].arrivals[at];
@@ -225,14 +229,14 @@ static bool match_by_number(struct matcher *matcher, uint32_t group, const struc
 			meeting++;
 		seats[i] = (struct seat){ meeting, all[i].member };
 	}
-	return store_meetings(many, group, seats, count);
+	return store_meetings(joined, group, seats, count);
 }
 
 /* --- by shift --------------------------------------------------------------------------- */
 
 static const char *host_of(const struct matcher *matcher, uint32_t r)
 {
-	const struct ss_digest *rank = &matcher->many->ranks[r];
+	const struct ss_digest *rank = &matcher->joined->ranks[r];
 
 	return ss_strings_text(&rank->texts, rank->host);
 }
@@ -245,7 +249,7 @@ static uint32_t known_neighbour(const struct matcher *matcher, uint32_t base, ui
 	if (matcher->components[base] == SS_NO_ROW ||
 	    matcher->components[base] == matcher->components[other])
 		return matcher->components[base] == SS_NO_ROW ? SS_NO_ROW : other;
-	for (uint32_t r = 0; *host && r < matcher->many->rank_count; r++)
+	for (uint32_t r = 0; *host && r < matcher->joined->rank_count; r++)
 		if (matcher->components[r] == matcher->components[base] &&
 		    strcmp(host_of(matcher, r), host) == 0)
 			return r;
@@ -280,7 +284,7 @@ static uint32_t likely_shifts(const struct matcher *matcher, uint32_t base, uint
 	/* ranks of one host share its clock; without names they may be of one */
 	if (!*host || strcmp(host, host_of(matcher, base)) == 0)
 		out[count++] =
-			(struct ss_shift){ .middle_ns = matcher->many->ranks[other].start_ns };
+			(struct ss_shift){ .middle_ns = matcher->joined->ranks[other].start_ns };
 	return count;
 }
 
@@ -294,7 +298,7 @@ static void join(struct matcher *matcher, uint32_t base, uint32_t other,
 	if (matcher->components[base] == SS_NO_ROW) {
 		matcher->components[base] = matcher->component_count++;
 		matcher->shifts[base] =
-			(struct ss_shift){ .middle_ns = matcher->many->ranks[base].start_ns };
+			(struct ss_shift){ .middle_ns = matcher->joined->ranks[base].start_ns };
 	}
 	into = matcher->components[base];
 	if (from == into)
@@ -309,7 +313,7 @@ static void join(struct matcher *matcher, uint32_t base, uint32_t other,
 	/* those of the other's component go through it */
 	back = ss_shift_turned(&matcher->shifts[other]);
 	moved = ss_shift_then(&back, &moved);
-	for (uint32_t r = 0; r < matcher->many->rank_count; r++)
+	for (uint32_t r = 0; r < matcher->joined->rank_count; r++)
 		if (matcher->components[r] == from) {
 			matcher->components[r] = into;
 			matcher->shifts[r] = ss_shift_then(&matcher->shifts[r], &moved);
@@ -381,8 +385,8 @@ static bool pair(struct matcher *matcher, const struct ss_visits *base, uint32_t
 	}
 	/* what is left over says less than what was found before */
 	if (matcher->failed ||
-	    (!together && !ss_visits_shift(base, other, likely, count, matcher->many->memory, shift,
-					   &matcher->failed)))
+	    (!together && !ss_visits_shift(base, other, likely, count, matcher->joined->memory,
+					   shift, &matcher->failed)))
 		return false;
 	ss_visits_pair(base, other, shift, partner, back);
 	drop_ragged(matcher, base, other, shift, partner);
@@ -416,12 +420,12 @@ static uint32_t seat_member(struct matcher *matcher, const struct ss_visits *bas
  */
 static uint32_t match_round(struct matcher *matcher, uint32_t group, const struct ss_visits *visits)
 {
-	struct ss_many *many = matcher->many;
-	const uint32_t *members = many->group_members + many->groups[group].first;
+	struct ss_joined *joined = matcher->joined;
+	const uint32_t *members = joined->group_members + joined->groups[group].first;
 	uint32_t base = 0, total = 0, count = 0;
 	struct seat *seats;
 
-	for (uint32_t m = 0; m < many->groups[group].count; m++) {
+	for (uint32_t m = 0; m < joined->groups[group].count; m++) {
 		total += visits[m].count;
 		if (visits[m].count > visits[base].count)
 			base = m;
@@ -435,11 +439,11 @@ static uint32_t match_round(struct matcher *matcher, uint32_t group, const struc
 	}
 	for (uint32_t i = 0; i < visits[base].count; i++)
 		seats[count++] = (struct seat){ i, { members[base], visits[base].order[i] } };
-	for (uint32_t m = 0; m < many->groups[group].count; m++)
+	for (uint32_t m = 0; m < joined->groups[group].count; m++)
 		if (m != base && visits[m].count)
 			count += seat_member(matcher, &visits[base], members[base], &visits[m],
 					     members[m], seats + count);
-	matcher->failed = matcher->failed || !store_meetings(many, group, seats, count);
+	matcher->failed = matcher->failed || !store_meetings(joined, group, seats, count);
 	return matcher->failed ? SS_NO_ROW : base;
 }
 
@@ -448,9 +452,9 @@ static uint32_t match_round(struct matcher *matcher, uint32_t group, const struc
 
 static void match_group(struct matcher *matcher, uint32_t group)
 {
-	struct ss_many *many = matcher->many;
-	uint32_t count = many->groups[group].count, bases[ROUNDS_MAX];
-	const uint32_t *members = many->group_members + many->groups[group].first;
+	struct ss_joined *joined = matcher->joined;
+	uint32_t count = joined->groups[group].count, bases[ROUNDS_MAX];
+	const uint32_t *members = joined->group_members + joined->groups[group].first;
 	struct ss_visits *visits = SS_ARENA_NEW(matcher->scratch, struct ss_visits,
 						(size_t)count + 1);
 
@@ -492,32 +496,33 @@ static int by_turn(const void *a, const void *b)
 }
 
 /* How many calls of each group leave together: these tell the clocks, sends do not. */
-static void count_symmetric(const struct ss_many *many, struct turn *turns)
+static void count_symmetric(const struct ss_joined *joined, struct turn *turns)
 {
-	for (uint32_t r = 0; r < many->rank_count; r++)
-		for (uint32_t i = 0; i < many->ranks[r].arrival_count; i++) {
-			const struct ss_arrival *arrival = &many->ranks[r].arrivals[i];
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
+			const struct ss_arrival *arrival = &joined->ranks[r].arrivals[i];
 
-			turns[many->rank_groups[r][arrival->group]].symmetric +=
+			turns[joined->rank_groups[r][arrival->group]].symmetric +=
 				ss_collective_is_symmetric(arrival->kind);
 		}
 }
 
 static bool match_groups(struct matcher *matcher)
 {
-	struct ss_many *many = matcher->many;
-	struct turn *turns = SS_ARENA_NEW(&many->arena, struct turn, (size_t)many->group_count + 1);
+	struct ss_joined *joined = matcher->joined;
+	struct turn *turns = SS_ARENA_NEW(&joined->arena, struct turn,
+					  (size_t)joined->group_count + 1);
 
 	if (!turns)
 		return false;
-	for (uint32_t i = 0; i < many->group_count; i++)
-		turns[i] = (struct turn){ .members = many->groups[i].count, .group = i };
-	count_symmetric(many, turns);
-	qsort(turns, many->group_count, sizeof(*turns), by_turn);
-	for (uint32_t i = 0; i < many->group_count && !matcher->failed; i++) {
+	for (uint32_t i = 0; i < joined->group_count; i++)
+		turns[i] = (struct turn){ .members = joined->groups[i].count, .group = i };
+	count_symmetric(joined, turns);
+	qsort(turns, joined->group_count, sizeof(*turns), by_turn);
+	for (uint32_t i = 0; i < joined->group_count && !matcher->failed; i++) {
 		struct ss_arena scratch;
 
-		ss_arena_init(&scratch, many->memory);
+		ss_arena_init(&scratch, joined->memory);
 		matcher->scratch = &scratch;
 		match_group(matcher, turns[i].group);
 		ss_arena_release(&scratch);
@@ -525,32 +530,33 @@ static bool match_groups(struct matcher *matcher)
 	return !matcher->failed;
 }
 
-bool ss_many_match(struct ss_many *many)
+bool ss_joined_match(struct ss_joined *joined)
 {
-	struct matcher matcher = { .many = many };
-	size_t count = (size_t)many->rank_count + 1;
+	struct matcher matcher = { .joined = joined };
+	size_t count = (size_t)joined->rank_count + 1;
 
-	many->meeting_of = SS_ARENA_NEW(&many->arena, uint32_t *, count);
-	matcher.shifts = SS_ARENA_NEW(&many->arena, struct ss_shift, count);
-	matcher.components = SS_ARENA_NEW(&many->arena, uint32_t, count);
-	matcher.orders = SS_ARENA_NEW(&many->arena, uint32_t *, count);
-	if (!many->meeting_of || !matcher.shifts || !matcher.components || !matcher.orders ||
-	    !ss_many_find_groups(many))
+	joined->meeting_of = SS_ARENA_NEW(&joined->arena, uint32_t *, count);
+	matcher.shifts = SS_ARENA_NEW(&joined->arena, struct ss_shift, count);
+	matcher.components = SS_ARENA_NEW(&joined->arena, uint32_t, count);
+	matcher.orders = SS_ARENA_NEW(&joined->arena, uint32_t *, count);
+	if (!joined->meeting_of || !matcher.shifts || !matcher.components || !matcher.orders ||
+	    !ss_joined_find_groups(joined))
 		return false;
-	for (uint32_t r = 0; r < many->rank_count; r++) {
-		uint32_t arrivals = many->ranks[r].arrival_count;
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		uint32_t arrivals = joined->ranks[r].arrival_count;
 
 		matcher.components[r] = SS_NO_ROW;
-		many->meeting_of[r] = SS_ARENA_NEW(&many->arena, uint32_t, (size_t)arrivals + 1);
-		if (!many->meeting_of[r] || !order_arrivals(&matcher, r))
+		joined->meeting_of[r] = SS_ARENA_NEW(&joined->arena, uint32_t,
+						     (size_t)arrivals + 1);
+		if (!joined->meeting_of[r] || !order_arrivals(&matcher, r))
 			return false;
 		for (uint32_t i = 0; i < arrivals; i++)
-			many->meeting_of[r][i] = SS_NO_MEETING;
+			joined->meeting_of[r][i] = SS_NO_MEETING;
 	}
 	if (!match_groups(&matcher))
 		return false;
-	for (uint32_t r = 0; r < many->rank_count; r++)
-		for (uint32_t i = 0; i < many->ranks[r].arrival_count; i++)
-			many->unmatched += many->meeting_of[r][i] == SS_NO_MEETING;
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++)
+			joined->unmatched += joined->meeting_of[r][i] == SS_NO_MEETING;
 	return true;
 }

@@ -11,16 +11,16 @@
 #define NAMED_MAX 8
 
 /* Ranks that the world has and no file is of. */
-static void note_missing(const struct ss_many *many, struct ss_table *out)
+static void note_missing(const struct ss_joined *joined, struct ss_table *out)
 {
 	int64_t world = -1, missing = 0, next = 0;
 	char list[128] = "", number[24];
 
-	for (uint32_t r = 0; r < many->rank_count; r++)
-		if (many->ranks[r].world_size > world)
-			world = many->ranks[r].world_size;
-	for (uint32_t r = 0; r <= many->rank_count && next < world; r++) {
-		int64_t rank = r < many->rank_count ? many->ranks[r].rank : world;
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (joined->ranks[r].world_size > world)
+			world = joined->ranks[r].world_size;
+	for (uint32_t r = 0; r <= joined->rank_count && next < world; r++) {
+		int64_t rank = r < joined->rank_count ? joined->ranks[r].rank : world;
 
 		/* ranks without a number stand at the end, and cannot be told from missing ones */
 		if (rank < 0)
@@ -42,14 +42,15 @@ static void note_missing(const struct ss_many *many, struct ss_table *out)
 			      (long long)world, list, missing > NAMED_MAX ? " and more" : "");
 }
 
-static void note_twice(const struct ss_many *many, struct ss_table *out)
+static void note_twice(const struct ss_joined *joined, struct ss_table *out)
 {
 	uint32_t count = 0;
 	int64_t first = -1;
 
-	for (uint32_t r = 1; r < many->rank_count; r++)
-		if (many->ranks[r].rank >= 0 && many->ranks[r].rank == many->ranks[r - 1].rank) {
-			first = count++ ? first : many->ranks[r].rank;
+	for (uint32_t r = 1; r < joined->rank_count; r++)
+		if (joined->ranks[r].rank >= 0 &&
+		    joined->ranks[r].rank == joined->ranks[r - 1].rank) {
+			first = count++ ? first : joined->ranks[r].rank;
 		}
 	if (count == 1)
 		ss_table_note(out, "Rank %lld has two recordings: each is a row of its own.",
@@ -60,24 +61,24 @@ static void note_twice(const struct ss_many *many, struct ss_table *out)
 			"%u files are further recordings of ranks that have one, the first of "
 			"rank %lld: each is a row of its own.",
 			count, (long long)first);
-	if (many->copies && many->copied_rank < 0)
+	if (joined->copies && joined->copied_rank < 0)
 		ss_table_note(out, "%u %s left out: the same recording is there twice.",
-			      many->copies,
-			      many->copies == 1 ? "copy of a file is" : "copies of files are");
-	else if (many->copies)
+			      joined->copies,
+			      joined->copies == 1 ? "copy of a file is" : "copies of files are");
+	else if (joined->copies)
 		ss_table_note(out,
 			      "%u %s left out; the first is of rank %lld, which is there twice.",
-			      many->copies,
-			      many->copies == 1 ? "copy of a file is" : "copies of files are",
-			      (long long)many->copied_rank);
+			      joined->copies,
+			      joined->copies == 1 ? "copy of a file is" : "copies of files are",
+			      (long long)joined->copied_rank);
 }
 
-static void note_mixed(const struct ss_many *many, struct ss_table *out)
+static void note_mixed(const struct ss_joined *joined, struct ss_table *out)
 {
 	int64_t world = -1;
 
-	for (uint32_t r = 0; r < many->rank_count; r++) {
-		int64_t own = many->ranks[r].world_size;
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		int64_t own = joined->ranks[r].world_size;
 
 		if (own < 0)
 			continue;
@@ -92,37 +93,37 @@ static void note_mixed(const struct ss_many *many, struct ss_table *out)
 	}
 }
 
-static void note_clocks(const struct ss_many *many, struct ss_table *out)
+static void note_clocks(const struct ss_joined *joined, struct ss_table *out)
 {
 	uint32_t alone = 0, components = 0;
 
-	for (uint32_t r = 0; r < many->rank_count; r++) {
-		if (many->clocks[r].component == SS_NO_ROW)
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		if (joined->clocks[r].component == SS_NO_ROW)
 			alone++;
-		else if (many->clocks[r].component >= components)
-			components = many->clocks[r].component + 1;
+		else if (joined->clocks[r].component >= components)
+			components = joined->clocks[r].component + 1;
 	}
-	if (many->rank_count < 2)
+	if (joined->rank_count < 2)
 		ss_table_note(out, "One rank only: there is nothing to compare it with.");
-	else if (alone == many->rank_count)
+	else if (alone == joined->rank_count)
 		ss_table_note(out, "No collectives that ranks have in common: their clocks cannot "
 				   "be compared.");
 	else if (components > 1)
 		ss_table_note(out,
 			      "Not all clocks can be compared: no collective connects the %u parts "
 			      "into which the %u ranks fall.",
-			      components + alone, many->rank_count);
+			      components + alone, joined->rank_count);
 	else if (alone)
 		ss_table_note(
 			out,
 			"Not all clocks can be compared: no collective connects %u of %u ranks "
 			"with the others.",
-			alone, many->rank_count);
+			alone, joined->rank_count);
 }
 
-static void note_packs(const struct ss_many *many, struct ss_table *out)
+static void note_packs(const struct ss_joined *joined, struct ss_table *out)
 {
-	const struct ss_pack_choice *packs = &many->packs;
+	const struct ss_pack_choice *packs = &joined->packs;
 
 	if (packs->preferred)
 		ss_table_note(out, "%u file%s read from %s pack.", packs->preferred,
@@ -141,11 +142,11 @@ static void note_packs(const struct ss_many *many, struct ss_table *out)
 			      packs->stale, packs->stale == 1 ? " is" : "s are each");
 }
 
-void ss_many_note(const struct ss_many *many, struct ss_table *out)
+void ss_joined_note(const struct ss_joined *joined, struct ss_table *out)
 {
-	note_missing(many, out);
-	note_twice(many, out);
-	note_mixed(many, out);
-	note_clocks(many, out);
-	note_packs(many, out);
+	note_missing(joined, out);
+	note_twice(joined, out);
+	note_mixed(joined, out);
+	note_clocks(joined, out);
+	note_packs(joined, out);
 }

@@ -7,6 +7,6 @@
 
 #include "job/join/join.h"
 
-void ss_many_note(const struct ss_many *many, struct ss_table *out);
+void ss_joined_note(const struct ss_joined *joined, struct ss_table *out);
 
 #endif

@@ -35,37 +35,37 @@ static int64_t pace_of(const struct ss_digest *rank)
 
 int64_t ss_judge_slower(struct ss_judge *judge, uint32_t r)
 {
-	const struct ss_many *many = judge->many;
+	const struct ss_joined *joined = judge->joined;
 	uint32_t count = 0;
 
-	for (uint32_t k = 0; k < many->rank_count; k++)
-		if (k != r && many->ranks[k].step_count)
-			judge->values[count++] = pace_of(&many->ranks[k]);
-	return pace_of(&many->ranks[r]) - ss_judge_median(judge->values, count);
+	for (uint32_t k = 0; k < joined->rank_count; k++)
+		if (k != r && joined->ranks[k].step_count)
+			judge->values[count++] = pace_of(&joined->ranks[k]);
+	return pace_of(&joined->ranks[r]) - ss_judge_median(judge->values, count);
 }
 
 int64_t ss_judge_behind(struct ss_judge *judge, uint32_t r)
 {
-	const struct ss_many *many = judge->many;
-	const struct ss_digest *own = &many->ranks[r];
+	const struct ss_joined *joined = judge->joined;
+	const struct ss_digest *own = &joined->ranks[r];
 	uint32_t steps = 0;
 
 	for (uint32_t i = 0; i < own->step_count; i++) {
 		int64_t first_ns = INT64_MAX;
 
-		for (uint32_t k = 0; k < many->rank_count; k++) {
+		for (uint32_t k = 0; k < joined->rank_count; k++) {
 			const struct ss_rank_step *step =
-				k == r || many->clocks[k].component != many->clocks[r].component
+				k == r || joined->clocks[k].component != joined->clocks[r].component
 					? NULL
-					: ss_judge_step(&many->ranks[k], own->steps[i].number);
-			int64_t start_ns = step ? ss_many_align(many, k, step->host_start_ns)
+					: ss_judge_step(&joined->ranks[k], own->steps[i].number);
+			int64_t start_ns = step ? ss_joined_align(joined, k, step->host_start_ns)
 						: INT64_MAX;
 
 			first_ns = start_ns < first_ns ? start_ns : first_ns;
 		}
 		if (first_ns != INT64_MAX)
 			judge->step_values[steps++] =
-				ss_many_align(many, r, own->steps[i].host_start_ns) - first_ns;
+				ss_joined_align(joined, r, own->steps[i].host_start_ns) - first_ns;
 	}
 	return ss_judge_median(judge->step_values, steps);
 }

@@ -7,7 +7,7 @@
 #include "job/late/verdict.h"
 
 struct ss_judge {
-	const struct ss_many *many;
+	const struct ss_joined *joined;
 	struct ss_lateness lateness;
 	struct ss_arena *arena;
 	int64_t *values;

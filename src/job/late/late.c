@@ -20,17 +20,17 @@ static void add_time(int64_t *sum_ns, int64_t time_ns)
 }
 
 /* The numbers of the steps that meetings lie in, each once. */
-static bool find_steps(struct ss_lateness *lateness, const struct ss_many *many)
+static bool find_steps(struct ss_lateness *lateness, const struct ss_joined *joined)
 {
 	uint32_t *numbers = SS_ARENA_NEW(lateness->arena, uint32_t,
-					 (size_t)many->meeting_count + 1);
+					 (size_t)joined->meeting_count + 1);
 	uint32_t count = 0;
 
 	if (!numbers)
 		return false;
-	for (uint32_t i = 0; i < many->meeting_count; i++)
-		if (many->meetings[i].is_symmetric && many->meetings[i].step != SS_NO_ROW)
-			numbers[count++] = many->meetings[i].step;
+	for (uint32_t i = 0; i < joined->meeting_count; i++)
+		if (joined->meetings[i].is_symmetric && joined->meetings[i].step != SS_NO_ROW)
+			numbers[count++] = joined->meetings[i].step;
 	qsort(numbers, count, sizeof(*numbers), by_number);
 	for (uint32_t i = 0; i < count; i++)
 		if (!i || numbers[i] != numbers[i - 1])
@@ -54,12 +54,13 @@ struct usual {
 	int64_t *values;
 };
 
-static void find_usual(const struct ss_many *many, const struct ss_meeting *meeting,
+static void find_usual(const struct ss_joined *joined, const struct ss_meeting *meeting,
 		       struct usual *usual)
 {
 	for (int part = 0; part < SS_OWN_PARTS; part++) {
 		for (uint32_t i = 0; i < meeting->count; i++)
-			usual->values[i] = ss_many_arrival(many, &many->members[meeting->first + i])
+			usual->values[i] = ss_joined_arrival(joined,
+							     &joined->members[meeting->first + i])
 						   ->own_ns[part];
 		/* of two the smaller: the other one is late by the difference */
 		usual->own_ns[part] = ss_value_at(usual->values, meeting->count,
@@ -95,15 +96,15 @@ static void charge(const struct ss_arrival *arrival, const struct usual *usual, 
 	add_time(&out->own_ns[SS_OWN_IDLE + SS_IDLE_UNKNOWN], left_ns);
 }
 
-static void add_meeting(struct ss_lateness *lateness, const struct ss_many *many,
+static void add_meeting(struct ss_lateness *lateness, const struct ss_joined *joined,
 			const struct ss_meeting *meeting, struct usual *usual)
 {
 	int64_t second_ns = INT64_MAX;
 
-	find_usual(many, meeting, usual);
+	find_usual(joined, meeting, usual);
 	for (uint32_t i = 0; i < meeting->count; i++) {
-		const struct ss_member *member = &many->members[meeting->first + i];
-		const struct ss_arrival *arrival = ss_many_arrival(many, member);
+		const struct ss_member *member = &joined->members[meeting->first + i];
+		const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
 		int64_t dur_ns = arrival->end_ns - arrival->start_ns;
 		int64_t late_ns = meeting->longest_ns - dur_ns;
 		struct ss_late_step *out = item(lateness, member->rank, meeting->step);
@@ -126,10 +127,10 @@ static void add_meeting(struct ss_lateness *lateness, const struct ss_many *many
 	}
 }
 
-static void find_step_times(struct ss_lateness *lateness, const struct ss_many *many)
+static void find_step_times(struct ss_lateness *lateness, const struct ss_joined *joined)
 {
-	for (uint32_t r = 0; r < many->rank_count; r++) {
-		const struct ss_digest *rank = &many->ranks[r];
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		const struct ss_digest *rank = &joined->ranks[r];
 		int64_t sum_ns = 0;
 
 		for (uint32_t i = 0; i < rank->step_count; i++)
@@ -138,23 +139,23 @@ static void find_step_times(struct ss_lateness *lateness, const struct ss_many *
 	}
 }
 
-bool ss_lateness_find(struct ss_lateness *lateness, const struct ss_many *many,
+bool ss_lateness_find(struct ss_lateness *lateness, const struct ss_joined *joined,
 		      struct ss_arena *arena)
 {
 	struct usual usual;
 
-	*lateness = (struct ss_lateness){ .arena = arena, .rank_count = many->rank_count };
-	if (!find_steps(lateness, many))
+	*lateness = (struct ss_lateness){ .arena = arena, .rank_count = joined->rank_count };
+	if (!find_steps(lateness, joined))
 		return false;
 	lateness->items = SS_ARENA_NEW(arena, struct ss_late_step,
-				       (size_t)many->rank_count * lateness->step_count + 1);
-	lateness->step_ns = SS_ARENA_NEW(arena, int64_t, (size_t)many->rank_count + 1);
-	usual.values = SS_ARENA_NEW(arena, int64_t, (size_t)many->rank_count + 1);
+				       (size_t)joined->rank_count * lateness->step_count + 1);
+	lateness->step_ns = SS_ARENA_NEW(arena, int64_t, (size_t)joined->rank_count + 1);
+	usual.values = SS_ARENA_NEW(arena, int64_t, (size_t)joined->rank_count + 1);
 	if (!lateness->items || !lateness->step_ns || !usual.values)
 		return false;
-	for (uint32_t i = 0; i < many->meeting_count; i++)
-		if (many->meetings[i].is_symmetric && many->meetings[i].step != SS_NO_ROW)
-			add_meeting(lateness, many, &many->meetings[i], &usual);
-	find_step_times(lateness, many);
+	for (uint32_t i = 0; i < joined->meeting_count; i++)
+		if (joined->meetings[i].is_symmetric && joined->meetings[i].step != SS_NO_ROW)
+			add_meeting(lateness, joined, &joined->meetings[i], &usual);
+	find_step_times(lateness, joined);
 	return true;
 }

@@ -31,7 +31,7 @@ struct ss_lateness {
 };
 
 SS_MUST_USE
-bool ss_lateness_find(struct ss_lateness *lateness, const struct ss_many *many,
+bool ss_lateness_find(struct ss_lateness *lateness, const struct ss_joined *joined,
 		      struct ss_arena *arena);
 
 /* What it is late by itself: what it inherited is somebody else's. */

@@ -53,12 +53,12 @@ static int64_t margin_of(struct ss_judge *judge, uint32_t r, uint32_t step)
 /* How much more it does outside of operators than the median of the others, in a step. */
 static int64_t loose_margin_of(struct ss_judge *judge, uint32_t r, uint32_t step)
 {
-	const struct ss_many *many = judge->many;
+	const struct ss_joined *joined = judge->joined;
 	uint32_t number = judge->lateness.numbers[step], count = 0;
-	const struct ss_rank_step *own = ss_judge_step(&many->ranks[r], number);
+	const struct ss_rank_step *own = ss_judge_step(&joined->ranks[r], number);
 
-	for (uint32_t k = 0; k < many->rank_count; k++) {
-		const struct ss_rank_step *other = ss_judge_step(&many->ranks[k], number);
+	for (uint32_t k = 0; k < joined->rank_count; k++) {
+		const struct ss_rank_step *other = ss_judge_step(&joined->ranks[k], number);
 
 		if (k != r && other)
 			judge->values[count++] = other->loose_ns;
@@ -135,19 +135,19 @@ static bool has_same_work(const struct ss_digest *a, const struct ss_digest *b)
 
 static double median_part(struct ss_judge *judge, uint32_t r, int part)
 {
-	const struct ss_many *many = judge->many;
+	const struct ss_joined *joined = judge->joined;
 	uint32_t count = 0;
 
-	for (uint32_t k = 0; k < many->rank_count; k++)
-		if (k != r && many->ranks[k].step_count)
-			judge->values[count++] = ss_judge_part(&many->ranks[k], part);
+	for (uint32_t k = 0; k < joined->rank_count; k++)
+		if (k != r && joined->ranks[k].step_count)
+			judge->values[count++] = ss_judge_part(&joined->ranks[k], part);
 	return (double)ss_judge_median(judge->values, count);
 }
 
 /* It does something between operators that the others do not. */
 static bool is_busy_outside(struct ss_judge *judge, uint32_t r)
 {
-	const struct ss_digest *own = &judge->many->ranks[r];
+	const struct ss_digest *own = &judge->joined->ranks[r];
 	int loose = SS_OWN_IDLE + SS_IDLE_LAUNCH;
 
 	return (double)ss_judge_part(own, loose) >= LOOSE_TIMES * median_part(judge, r, loose) &&
@@ -157,29 +157,29 @@ static bool is_busy_outside(struct ss_judge *judge, uint32_t r)
 
 bool ss_judge_same_work(struct ss_judge *judge, uint32_t r, bool outside)
 {
-	const struct ss_many *many = judge->many;
+	const struct ss_joined *joined = judge->joined;
 	uint32_t same = 0, others = 0;
 
-	for (uint32_t k = 0; k < many->rank_count; k++) {
-		if (k == r || !many->ranks[k].step_count)
+	for (uint32_t k = 0; k < joined->rank_count; k++) {
+		if (k == r || !joined->ranks[k].step_count)
 			continue;
 		others++;
-		same += has_same_work(&many->ranks[r], &many->ranks[k]);
+		same += has_same_work(&joined->ranks[r], &joined->ranks[k]);
 	}
 	return same * 2 >= others && !(outside && is_busy_outside(judge, r));
 }
 
 bool ss_judge_is_held_up(struct ss_judge *judge, uint32_t r)
 {
-	const struct ss_many *many = judge->many;
-	const struct ss_digest *own = &many->ranks[r];
+	const struct ss_joined *joined = judge->joined;
+	const struct ss_digest *own = &joined->ranks[r];
 	double all = median_part(judge, r, SS_OWN_COMPUTE), typical;
 	uint32_t count = 0;
 
-	for (uint32_t k = 0; k < many->rank_count; k++)
-		if (k != r && many->ranks[k].step_count)
-			judge->values[count++] = (int64_t)(many->ranks[k].typical_ns /
-							   many->ranks[k].step_count);
+	for (uint32_t k = 0; k < joined->rank_count; k++)
+		if (k != r && joined->ranks[k].step_count)
+			judge->values[count++] = (int64_t)(joined->ranks[k].typical_ns /
+							   joined->ranks[k].step_count);
 	typical = (double)ss_judge_median(judge->values, count);
 	if (all <= 0 || typical <= 0)
 		return false;

@@ -42,19 +42,19 @@ static const struct ss_rank_kernel *kernel_of(const struct ss_digest *rank, cons
 /* Mean duration of a kernel on the median rank; 0: on too few to compare. */
 static double usual_mean(struct ss_judge *judge, const char *name, double *calls)
 {
-	const struct ss_many *many = judge->many;
-	int64_t *call_values = judge->values + many->rank_count + 1;
+	const struct ss_joined *joined = judge->joined;
+	int64_t *call_values = judge->values + joined->rank_count + 1;
 	uint32_t count = 0;
 
-	for (uint32_t r = 0; r < many->rank_count; r++) {
-		const struct ss_rank_kernel *kernel = kernel_of(&many->ranks[r], name);
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		const struct ss_rank_kernel *kernel = kernel_of(&joined->ranks[r], name);
 
-		if (!kernel || !many->ranks[r].step_count)
+		if (!kernel || !joined->ranks[r].step_count)
 			continue;
 		judge->values[count] = kernel->total_ns / kernel->calls;
-		call_values[count++] = kernel->calls * 1000 / many->ranks[r].step_count;
+		call_values[count++] = kernel->calls * 1000 / joined->ranks[r].step_count;
 	}
-	if (count * 2 < many->rank_count || count < 2)
+	if (count * 2 < joined->rank_count || count < 2)
 		return 0;
 	*calls = (double)ss_judge_median(call_values, count) / 1000;
 	return (double)ss_judge_median(judge->values, count);
@@ -108,7 +108,7 @@ static double alike_share(const struct comparison *comparison)
 /* Slower or more: a throttled device takes the same factor longer for everything. */
 enum ss_late_cause ss_judge_kernels(struct ss_judge *judge, uint32_t r, double *ratio)
 {
-	const struct ss_digest *rank = &judge->many->ranks[r];
+	const struct ss_digest *rank = &judge->joined->ranks[r];
 	struct comparison comparison = { 0 };
 
 	for (uint32_t i = 0; i < rank->kernel_count && rank->step_count; i++)
@@ -152,15 +152,15 @@ int64_t ss_judge_part(const struct ss_digest *rank, int part)
 /* What it spends more time on than the median of the others. */
 static void find_excess(struct ss_judge *judge, uint32_t r, int64_t excess_ns[SS_OWN_PARTS])
 {
-	const struct ss_many *many = judge->many;
+	const struct ss_joined *joined = judge->joined;
 
 	for (int part = 0; part < SS_OWN_PARTS; part++) {
 		uint32_t count = 0;
 
-		for (uint32_t k = 0; k < many->rank_count; k++)
-			if (k != r && many->ranks[k].step_count)
-				judge->values[count++] = ss_judge_part(&many->ranks[k], part);
-		excess_ns[part] = ss_judge_part(&many->ranks[r], part) -
+		for (uint32_t k = 0; k < joined->rank_count; k++)
+			if (k != r && joined->ranks[k].step_count)
+				judge->values[count++] = ss_judge_part(&joined->ranks[k], part);
+		excess_ns[part] = ss_judge_part(&joined->ranks[r], part) -
 				  ss_judge_median(judge->values, count);
 		if (excess_ns[part] < 0)
 			excess_ns[part] = 0;
@@ -170,19 +170,19 @@ static void find_excess(struct ss_judge *judge, uint32_t r, int64_t excess_ns[SS
 /* The phase with the most time beyond the median rank's. */
 static void find_phase(struct ss_judge *judge, struct ss_straggler *out)
 {
-	const struct ss_many *many = judge->many;
-	const struct ss_digest *own = &many->ranks[out->rank];
+	const struct ss_joined *joined = judge->joined;
+	const struct ss_digest *own = &joined->ranks[out->rank];
 	double best = 0;
 
 	out->phase = SS_PHASE_OTHER;
 	for (int phase = 0; phase < SS_PHASE_OTHER; phase++) {
-		int64_t *calls = judge->values + many->rank_count + 1;
+		int64_t *calls = judge->values + joined->rank_count + 1;
 		uint32_t count = 0;
 		double usual, more;
 
-		for (uint32_t k = 0; k < many->rank_count; k++)
-			if (k != out->rank && many->ranks[k].step_count) {
-				const struct ss_digest *rank = &many->ranks[k];
+		for (uint32_t k = 0; k < joined->rank_count; k++)
+			if (k != out->rank && joined->ranks[k].step_count) {
+				const struct ss_digest *rank = &joined->ranks[k];
 
 				calls[count] = rank->phases[phase].calls * 1000 / rank->step_count;
 				judge->values[count++] = rank->phases[phase].total_ns /
@@ -203,7 +203,7 @@ static void find_phase(struct ss_judge *judge, struct ss_straggler *out)
 /* Its device stood idle in slices of one length, which are more than half of it. */
 static bool is_shared(struct ss_judge *judge, struct ss_straggler *out)
 {
-	const struct ss_digest *rank = &judge->many->ranks[out->rank];
+	const struct ss_digest *rank = &judge->joined->ranks[out->rank];
 
 	if (rank->device < 0 || !rank->step_count)
 		return false;

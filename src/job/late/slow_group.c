@@ -31,16 +31,17 @@
  * no names of hosts are recorded, members with different devices are on one: on two they would
  * have the same ones.
  */
-static bool is_one_host(const struct ss_many *many, const struct ss_group *group)
+static bool is_one_host(const struct ss_joined *joined, const struct ss_group *group)
 {
-	const struct ss_digest *first = &many->ranks[many->group_members[group->first]];
+	const struct ss_digest *first = &joined->ranks[joined->group_members[group->first]];
 	const char *host = ss_strings_text(&first->texts, first->host);
 	uint64_t devices = 0;
 
 	if (group->count < 2)
 		return false;
 	for (uint32_t i = 0; i < group->count; i++) {
-		const struct ss_digest *rank = &many->ranks[many->group_members[group->first + i]];
+		const struct ss_digest *rank =
+			&joined->ranks[joined->group_members[group->first + i]];
 		uint64_t bit = rank->device >= 0 && rank->device < DEVICES_MAX
 				       ? UINT64_C(1) << rank->device
 				       : 0;
@@ -60,15 +61,15 @@ struct flow {
 	uint32_t count;
 };
 
-static struct flow flow_of(const struct ss_many *many, uint32_t group)
+static struct flow flow_of(const struct ss_joined *joined, uint32_t group)
 {
 	struct flow flow = { 0 };
 
-	for (uint32_t i = 0; i < many->meeting_count; i++) {
-		const struct ss_meeting *meeting = &many->meetings[i];
+	for (uint32_t i = 0; i < joined->meeting_count; i++) {
+		const struct ss_meeting *meeting = &joined->meetings[i];
 
 		if (meeting->group != group || !meeting->is_symmetric ||
-		    meeting->step == SS_NO_ROW || meeting->count != many->groups[group].count)
+		    meeting->step == SS_NO_ROW || meeting->count != joined->groups[group].count)
 			continue;
 		flow.all_ns += (double)meeting->transfer_ns;
 		if (meeting->bytes < LARGE_BYTES)
@@ -81,14 +82,14 @@ static struct flow flow_of(const struct ss_many *many, uint32_t group)
 	return flow;
 }
 
-static void judge(struct ss_slow_link *link, const struct ss_many *many, uint32_t group)
+static void judge(struct ss_slow_link *link, const struct ss_joined *joined, uint32_t group)
 {
-	const struct ss_group *members = &many->groups[group];
-	const struct ss_digest *first = &many->ranks[many->group_members[members->first]];
+	const struct ss_group *members = &joined->groups[group];
+	const struct ss_digest *first = &joined->ranks[joined->group_members[members->first]];
 	struct ss_bus_rate rate = ss_bus_rate_find(ss_strings_text(&first->texts,
 								   first->device_name),
 						   members->count);
-	struct flow flow = flow_of(many, group);
+	struct flow flow = flow_of(joined, group);
 	double reached = flow.transfer_ns > 0 ? flow.bytes / flow.transfer_ns : 0;
 	double limit = SLOW * rate.usual;
 	int64_t cost_ns;
@@ -100,7 +101,7 @@ static void judge(struct ss_slow_link *link, const struct ss_many *many, uint32_
 	cost_ns = (int64_t)(flow.all_ns * (1 - reached / rate.usual) / first->step_count);
 	if (cost_ns <= link->cost_ns)
 		return;
-	*link = (struct ss_slow_link){ .ranks = { many->group_members[members->first] },
+	*link = (struct ss_slow_link){ .ranks = { joined->group_members[members->first] },
 				       .count = 1,
 				       .ratio = rate.usual / reached,
 				       .least_ratio = rate.least / reached,
@@ -111,9 +112,9 @@ static void judge(struct ss_slow_link *link, const struct ss_many *many, uint32_
 				       .usual = rate.usual };
 }
 
-void ss_slow_group_find(struct ss_slow_link *link, const struct ss_many *many)
+void ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joined)
 {
-	for (uint32_t i = 0; i < many->group_count; i++)
-		if (is_one_host(many, &many->groups[i]))
-			judge(link, many, i);
+	for (uint32_t i = 0; i < joined->group_count; i++)
+		if (is_one_host(joined, &joined->groups[i]))
+			judge(link, joined, i);
 }

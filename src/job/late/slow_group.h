@@ -10,6 +10,6 @@
 #include "job/late/slow_links.h"
 
 /* Fills the link when it is so: all members may be it. */
-void ss_slow_group_find(struct ss_slow_link *link, const struct ss_many *many);
+void ss_slow_group_find(struct ss_slow_link *link, const struct ss_joined *joined);
 
 #endif

@@ -71,7 +71,7 @@ static bool is_slow(int64_t time_ns, int64_t usual_ns)
 }
 
 struct finder {
-	const struct ss_many *many;
+	const struct ss_joined *joined;
 	struct transfer *transfers;
 	uint32_t count;
 	struct sample *samples;
@@ -81,12 +81,13 @@ struct finder {
 	uint32_t *fast;        /* per group: classes in which it is not slow */
 };
 
-static bool crosses_hosts(const struct ss_many *many, const struct ss_group *group)
+static bool crosses_hosts(const struct ss_joined *joined, const struct ss_group *group)
 {
-	const struct ss_digest *first = &many->ranks[many->group_members[group->first]];
+	const struct ss_digest *first = &joined->ranks[joined->group_members[group->first]];
 
 	for (uint32_t i = 1; i < group->count; i++) {
-		const struct ss_digest *rank = &many->ranks[many->group_members[group->first + i]];
+		const struct ss_digest *rank =
+			&joined->ranks[joined->group_members[group->first + i]];
 
 		if (strcmp(ss_strings_text(&first->texts, first->host),
 			   ss_strings_text(&rank->texts, rank->host)) != 0)
@@ -103,15 +104,15 @@ static bool is_pair(const struct ss_meeting *meeting)
 
 static void collect(struct finder *finder)
 {
-	const struct ss_many *many = finder->many;
+	const struct ss_joined *joined = finder->joined;
 
-	for (uint32_t i = 0; i < many->meeting_count; i++) {
-		const struct ss_meeting *meeting = &many->meetings[i];
+	for (uint32_t i = 0; i < joined->meeting_count; i++) {
+		const struct ss_meeting *meeting = &joined->meetings[i];
 
 		/* a member that was not recorded may have been the last one */
 		if ((meeting->is_symmetric || is_pair(meeting)) && meeting->bytes > 0 &&
 		    meeting->step != SS_NO_ROW &&
-		    meeting->count == many->groups[meeting->group].count)
+		    meeting->count == joined->groups[meeting->group].count)
 			finder->transfers[finder->count++] =
 				(struct transfer){ meeting->kind,  meeting->count,
 						   meeting->group, finder->crosses[meeting->group],
@@ -164,11 +165,11 @@ static void look_at_class(struct finder *finder, uint32_t from, uint32_t to)
 /* How many slow groups a rank is in, less twice the fast ones of those that were compared. */
 static int64_t suspicion(const struct finder *finder, uint32_t r)
 {
-	const struct ss_many *many = finder->many;
+	const struct ss_joined *joined = finder->joined;
 	int64_t points = 0;
 
-	for (uint32_t i = 0; i < many->ranks[r].group_count; i++) {
-		uint32_t group = many->rank_groups[r][i];
+	for (uint32_t i = 0; i < joined->ranks[r].group_count; i++) {
+		uint32_t group = joined->rank_groups[r][i];
 
 		if (finder->slow_ns[group])
 			points++;
@@ -182,7 +183,7 @@ static void find_ranks(const struct finder *finder, struct ss_slow_link *link)
 {
 	int64_t best = 1;
 
-	for (uint32_t r = 0; r < finder->many->rank_count; r++) {
+	for (uint32_t r = 0; r < finder->joined->rank_count; r++) {
 		int64_t points = suspicion(finder, r);
 
 		if (points < best)
@@ -233,7 +234,7 @@ static void compare_pairs(const struct finder *finder, struct ss_slow_link *link
 	int64_t worst_ns = -1, second_ns = -1;
 
 	for (uint32_t i = 0; i < link->count; i++) {
-		int64_t time_ns = pair_time(&finder->many->ranks[link->ranks[i]]);
+		int64_t time_ns = pair_time(&finder->joined->ranks[link->ranks[i]]);
 
 		if (time_ns > worst_ns) {
 			second_ns = worst_ns;
@@ -252,13 +253,13 @@ static void compare_pairs(const struct finder *finder, struct ss_slow_link *link
 /* What the slow groups of the worst rank cost in a step: they wait one after the other. */
 static void measure(const struct finder *finder, struct ss_slow_link *link)
 {
-	const struct ss_many *many = finder->many;
-	uint32_t r = link->ranks[0], steps = many->ranks[r].step_count;
+	const struct ss_joined *joined = finder->joined;
+	uint32_t r = link->ranks[0], steps = joined->ranks[r].step_count;
 	double usual_ns = 0;
 	int64_t slow_ns = 0;
 
-	for (uint32_t i = 0; i < many->ranks[r].group_count; i++) {
-		uint32_t group = many->rank_groups[r][i];
+	for (uint32_t i = 0; i < joined->ranks[r].group_count; i++) {
+		uint32_t group = joined->rank_groups[r][i];
 
 		slow_ns = ss_ns_sum(slow_ns, finder->slow_ns[group]);
 		usual_ns += finder->slow_usual_ns[group];
@@ -268,23 +269,23 @@ static void measure(const struct finder *finder, struct ss_slow_link *link)
 	link->cost_ns = steps ? slow_ns / steps : 0;
 }
 
-bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_many *many,
+bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_joined *joined,
 		       struct ss_arena *arena)
 {
-	struct finder finder = { .many = many };
+	struct finder finder = { .joined = joined };
 
 	*link = (struct ss_slow_link){ 0 };
-	finder.transfers = SS_ARENA_NEW(arena, struct transfer, (size_t)many->meeting_count + 1);
-	finder.samples = SS_ARENA_NEW(arena, struct sample, (size_t)many->group_count + 1);
-	finder.slow_ns = SS_ARENA_NEW(arena, int64_t, (size_t)many->group_count + 1);
-	finder.slow_usual_ns = SS_ARENA_NEW(arena, double, (size_t)many->group_count + 1);
-	finder.crosses = SS_ARENA_NEW(arena, bool, (size_t)many->group_count + 1);
-	finder.fast = SS_ARENA_NEW(arena, uint32_t, (size_t)many->group_count + 1);
+	finder.transfers = SS_ARENA_NEW(arena, struct transfer, (size_t)joined->meeting_count + 1);
+	finder.samples = SS_ARENA_NEW(arena, struct sample, (size_t)joined->group_count + 1);
+	finder.slow_ns = SS_ARENA_NEW(arena, int64_t, (size_t)joined->group_count + 1);
+	finder.slow_usual_ns = SS_ARENA_NEW(arena, double, (size_t)joined->group_count + 1);
+	finder.crosses = SS_ARENA_NEW(arena, bool, (size_t)joined->group_count + 1);
+	finder.fast = SS_ARENA_NEW(arena, uint32_t, (size_t)joined->group_count + 1);
 	if (!finder.transfers || !finder.samples || !finder.slow_ns || !finder.slow_usual_ns ||
 	    !finder.fast || !finder.crosses)
 		return false;
-	for (uint32_t i = 0; i < many->group_count; i++)
-		finder.crosses[i] = crosses_hosts(many, &many->groups[i]);
+	for (uint32_t i = 0; i < joined->group_count; i++)
+		finder.crosses[i] = crosses_hosts(joined, &joined->groups[i]);
 	collect(&finder);
 	for (uint32_t from = 0, to; from < finder.count; from = to) {
 		for (to = from + 1; to < finder.count &&
@@ -298,6 +299,6 @@ bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_many *many,
 	if (link->count)
 		measure(&finder, link);
 	else
-		ss_slow_group_find(link, many);
+		ss_slow_group_find(link, joined);
 	return true;
 }

@@ -24,7 +24,7 @@ struct ss_slow_link {
 };
 
 SS_MUST_USE
-bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_many *many,
+bool ss_slow_link_find(struct ss_slow_link *link, const struct ss_joined *joined,
 		       struct ss_arena *arena);
 
 #endif

@@ -29,18 +29,18 @@
 #define SLOW_STEP_PERCENT 1
 
 /* Marks the ranks that send or receive in their steps; false: there are none. */
-static bool find_stages(const struct ss_many *many, uint8_t *is_stage)
+static bool find_stages(const struct ss_joined *joined, uint8_t *is_stage)
 {
 	bool found = false;
 
-	for (uint32_t i = 0; i < many->meeting_count; i++) {
-		const struct ss_meeting *meeting = &many->meetings[i];
+	for (uint32_t i = 0; i < joined->meeting_count; i++) {
+		const struct ss_meeting *meeting = &joined->meetings[i];
 
 		if (meeting->kind < SS_COLLECTIVE_SEND_RECV || meeting->count != 2 ||
 		    meeting->step == SS_NO_ROW)
 			continue;
 		for (uint32_t k = 0; k < 2; k++)
-			is_stage[many->members[meeting->first + k].rank] = true;
+			is_stage[joined->members[meeting->first + k].rank] = true;
 		found = true;
 	}
 	return found;
@@ -49,13 +49,13 @@ static bool find_stages(const struct ss_many *many, uint8_t *is_stage)
 /* How much longer than the rank the median of the others waits for communication. */
 static int64_t waited_more(struct ss_judge *judge, uint32_t r)
 {
-	const struct ss_many *many = judge->many;
+	const struct ss_joined *joined = judge->joined;
 	uint32_t count = 0;
 
-	for (uint32_t k = 0; k < many->rank_count; k++)
-		if (k != r && many->ranks[k].step_count)
-			judge->values[count++] = ss_judge_exposed(&many->ranks[k]);
-	return ss_judge_median(judge->values, count) - ss_judge_exposed(&many->ranks[r]);
+	for (uint32_t k = 0; k < joined->rank_count; k++)
+		if (k != r && joined->ranks[k].step_count)
+			judge->values[count++] = ss_judge_exposed(&joined->ranks[k]);
+	return ss_judge_median(judge->values, count) - ss_judge_exposed(&joined->ranks[r]);
 }
 
 /*
@@ -64,22 +64,22 @@ static int64_t waited_more(struct ss_judge *judge, uint32_t r)
  */
 static double times_of(struct ss_judge *judge, uint32_t r)
 {
-	const struct ss_many *many = judge->many;
+	const struct ss_joined *joined = judge->joined;
 	uint32_t count = 0;
 	int64_t usual_ns;
 
-	for (uint32_t k = 0; k < many->rank_count; k++)
-		if (k != r && many->ranks[k].step_count)
-			judge->values[count++] = ss_judge_part(&many->ranks[k], SS_OWN_COMPUTE);
+	for (uint32_t k = 0; k < joined->rank_count; k++)
+		if (k != r && joined->ranks[k].step_count)
+			judge->values[count++] = ss_judge_part(&joined->ranks[k], SS_OWN_COMPUTE);
 	usual_ns = ss_judge_median(judge->values, count);
 	return usual_ns > 0
-		       ? (double)ss_judge_part(&many->ranks[r], SS_OWN_COMPUTE) / (double)usual_ns
+		       ? (double)ss_judge_part(&joined->ranks[r], SS_OWN_COMPUTE) / (double)usual_ns
 		       : 0;
 }
 
 static bool judge_stage(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
 {
-	const struct ss_digest *rank = &judge->many->ranks[r];
+	const struct ss_digest *rank = &judge->joined->ranks[r];
 	int64_t least_ns = judge->step_ns / 100 * EXCESS_STEP_PERCENT, more_ns;
 	double times;
 
@@ -106,7 +106,7 @@ static bool judge_stage(struct ss_judge *judge, uint32_t r, struct ss_straggler 
 
 bool ss_judge_slow_device(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
 {
-	const struct ss_digest *rank = &judge->many->ranks[r];
+	const struct ss_digest *rank = &judge->joined->ranks[r];
 
 	*out = (struct ss_straggler){ .rank = r,
 				      .pattern = SS_PATTERN_PERSISTENT,
@@ -127,16 +127,16 @@ bool ss_judge_slow_device(struct ss_judge *judge, uint32_t r, struct ss_straggle
 
 bool ss_judge_stages(struct ss_judge *judge, struct ss_straggler *worst)
 {
-	const struct ss_many *many = judge->many;
-	uint8_t *is_stage = SS_ARENA_NEW(judge->arena, uint8_t, (size_t)many->rank_count + 1);
+	const struct ss_joined *joined = judge->joined;
+	uint8_t *is_stage = SS_ARENA_NEW(judge->arena, uint8_t, (size_t)joined->rank_count + 1);
 	struct ss_straggler own;
 
 	*worst = (struct ss_straggler){ .rank = SS_NO_ROW };
 	if (!is_stage)
 		return false;
-	if (!find_stages(many, is_stage))
+	if (!find_stages(joined, is_stage))
 		return true;
-	for (uint32_t r = 0; r < many->rank_count; r++)
+	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (is_stage[r] && judge_stage(judge, r, &own) && own.gain_ns > worst->gain_ns)
 			*worst = own;
 	return true;

@@ -145,14 +145,14 @@ static int64_t least(int64_t a, int64_t b)
 /* What is exposed on the median rank; without devices nothing is known to be hidden. */
 static int64_t usual_exposed(struct ss_judge *judge)
 {
-	const struct ss_many *many = judge->many;
+	const struct ss_joined *joined = judge->joined;
 	uint32_t count = 0;
 
-	for (uint32_t r = 0; r < many->rank_count; r++)
-		if (many->ranks[r].step_count) {
-			if (many->ranks[r].device < 0)
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (joined->ranks[r].step_count) {
+			if (joined->ranks[r].device < 0)
 				return INT64_MAX;
-			judge->values[count++] = ss_judge_exposed(&many->ranks[r]);
+			judge->values[count++] = ss_judge_exposed(&joined->ranks[r]);
 		}
 	return ss_judge_median(judge->values, count);
 }
@@ -160,14 +160,14 @@ static int64_t usual_exposed(struct ss_judge *judge)
 /* Its own communication is longer than the others', by much of what it is late. */
 static bool waits_more(struct ss_judge *judge, const struct ss_straggler *straggler)
 {
-	const struct ss_many *many = judge->many;
+	const struct ss_joined *joined = judge->joined;
 	uint32_t count = 0;
 	int64_t more_ns;
 
-	for (uint32_t k = 0; k < many->rank_count; k++)
-		if (k != straggler->rank && many->ranks[k].step_count)
-			judge->values[count++] = ss_judge_exposed(&many->ranks[k]);
-	more_ns = ss_judge_exposed(&many->ranks[straggler->rank]) -
+	for (uint32_t k = 0; k < joined->rank_count; k++)
+		if (k != straggler->rank && joined->ranks[k].step_count)
+			judge->values[count++] = ss_judge_exposed(&joined->ranks[k]);
+	more_ns = ss_judge_exposed(&joined->ranks[straggler->rank]) -
 		  ss_judge_median(judge->values, count);
 	return more_ns > straggler->late_ns / 100 * COMM_PERCENT;
 }
@@ -175,16 +175,16 @@ static bool waits_more(struct ss_judge *judge, const struct ss_straggler *stragg
 /* All ranks stand idle for the same reason, this one a little longer: not its own trouble. */
 static bool is_usual(struct ss_judge *judge, const struct ss_straggler *straggler)
 {
-	const struct ss_many *many = judge->many;
+	const struct ss_joined *joined = judge->joined;
 	int part = SS_OWN_IDLE + (int)straggler->idle_cause;
 	uint32_t count = 0;
 	int64_t usual_ns;
 
-	for (uint32_t k = 0; k < many->rank_count; k++)
-		if (k != straggler->rank && many->ranks[k].step_count)
-			judge->values[count++] = ss_judge_part(&many->ranks[k], part);
+	for (uint32_t k = 0; k < joined->rank_count; k++)
+		if (k != straggler->rank && joined->ranks[k].step_count)
+			judge->values[count++] = ss_judge_part(&joined->ranks[k], part);
 	usual_ns = ss_judge_median(judge->values, count);
-	return ss_judge_part(&many->ranks[straggler->rank], part) - usual_ns <
+	return ss_judge_part(&joined->ranks[straggler->rank], part) - usual_ns <
 	       usual_ns / 100 * HOST_MORE_PERCENT;
 }
 
@@ -194,16 +194,16 @@ static bool is_usual(struct ss_judge *judge, const struct ss_straggler *straggle
  */
 static void cap_gain(struct ss_judge *judge, struct ss_straggler *straggler)
 {
-	const struct ss_many *many = judge->many;
-	const struct ss_digest *own = &many->ranks[straggler->rank];
+	const struct ss_joined *joined = judge->joined;
+	const struct ss_digest *own = &joined->ranks[straggler->rank];
 	uint32_t count = 0;
 	int64_t most_ns;
 
 	if (own->device < 0)
 		return;
-	for (uint32_t k = 0; k < many->rank_count; k++)
-		if (k != straggler->rank && many->ranks[k].step_count)
-			judge->values[count++] = ss_judge_exposed(&many->ranks[k]);
+	for (uint32_t k = 0; k < joined->rank_count; k++)
+		if (k != straggler->rank && joined->ranks[k].step_count)
+			judge->values[count++] = ss_judge_exposed(&joined->ranks[k]);
 	most_ns = ss_judge_median(judge->values, count) - ss_judge_exposed(own);
 	if (most_ns < 0)
 		most_ns = 0;
@@ -321,7 +321,7 @@ static bool is_of_host(const struct ss_straggler *straggler)
 
 static enum ss_spared judge_rank(struct ss_judge *judge, uint32_t r, struct ss_straggler *out)
 {
-	bool on_host = judge->many->ranks[r].device < 0;
+	bool on_host = judge->joined->ranks[r].device < 0;
 	int percent;
 
 	measure_rank(judge, r, out);
@@ -355,12 +355,12 @@ static int64_t compute_in(const struct ss_digest *rank, uint32_t number)
 
 bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number, int percent)
 {
-	const struct ss_many *many = judge->many;
-	int64_t own_ns = compute_in(&many->ranks[r], number);
+	const struct ss_joined *joined = judge->joined;
+	int64_t own_ns = compute_in(&joined->ranks[r], number);
 	uint32_t count = 0;
 
-	for (uint32_t k = 0; k < many->rank_count; k++) {
-		int64_t other_ns = k == r ? -1 : compute_in(&many->ranks[k], number);
+	for (uint32_t k = 0; k < joined->rank_count; k++) {
+		int64_t other_ns = k == r ? -1 : compute_in(&joined->ranks[k], number);
 
 		if (other_ns >= 0)
 			judge->values[count++] = other_ns;
@@ -372,11 +372,11 @@ bool ss_judge_computes_more(struct ss_judge *judge, uint32_t r, uint32_t number,
 /* Without devices, and as much to do on all ranks: whoever is late is late by chance. */
 static bool has_same_work(struct ss_judge *judge)
 {
-	const struct ss_many *many = judge->many;
+	const struct ss_joined *joined = judge->joined;
 
-	for (uint32_t r = 0; r < many->rank_count; r++)
-		if (many->ranks[r].device >= 0 ||
-		    (many->ranks[r].step_count && !ss_judge_same_work(judge, r, false)))
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (joined->ranks[r].device >= 0 ||
+		    (joined->ranks[r].step_count && !ss_judge_same_work(judge, r, false)))
 			return false;
 	return true;
 }
@@ -447,29 +447,30 @@ static int by_cost(const void *a, const void *b)
 
 static bool prepare(struct ss_judge *judge, struct ss_verdict *verdict)
 {
-	const struct ss_many *many = judge->many;
+	const struct ss_joined *joined = judge->joined;
 	uint32_t count = 0, most_steps = 0, most_gaps = 0;
 
-	if (!ss_lateness_find(&judge->lateness, many, judge->arena))
+	if (!ss_lateness_find(&judge->lateness, joined, judge->arena))
 		return false;
-	judge->values = SS_ARENA_NEW(judge->arena, int64_t, 2 * ((size_t)many->rank_count + 1));
-	for (uint32_t r = 0; r < many->rank_count; r++)
-		if (many->ranks[r].step_count > most_steps)
-			most_steps = many->ranks[r].step_count;
-	for (uint32_t r = 0; r < many->rank_count; r++)
-		if (many->ranks[r].gap_count > most_gaps)
-			most_gaps = many->ranks[r].gap_count;
+	judge->values = SS_ARENA_NEW(judge->arena, int64_t, 2 * ((size_t)joined->rank_count + 1));
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (joined->ranks[r].step_count > most_steps)
+			most_steps = joined->ranks[r].step_count;
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (joined->ranks[r].gap_count > most_gaps)
+			most_gaps = joined->ranks[r].gap_count;
 	judge->step_values = SS_ARENA_NEW(judge->arena, int64_t, (size_t)most_steps + 1);
 	judge->gap_values = SS_ARENA_NEW(judge->arena, int64_t, (size_t)most_gaps + 1);
 	judge->stands_out = SS_ARENA_NEW(judge->arena, uint8_t,
-					 (size_t)many->rank_count * judge->lateness.step_count + 1);
-	judge->is_regular = SS_ARENA_NEW(judge->arena, uint8_t, (size_t)many->rank_count + 1);
+					 (size_t)joined->rank_count * judge->lateness.step_count +
+						 1);
+	judge->is_regular = SS_ARENA_NEW(judge->arena, uint8_t, (size_t)joined->rank_count + 1);
 	verdict->items = SS_ARENA_NEW(judge->arena, struct ss_straggler,
-				      (size_t)many->rank_count + 2);
+				      (size_t)joined->rank_count + 2);
 	if (!judge->values || !judge->step_values || !judge->gap_values || !judge->stands_out ||
 	    !judge->is_regular || !verdict->items)
 		return false;
-	for (uint32_t r = 0; r < many->rank_count; r++)
+	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (judge->lateness.step_ns[r])
 			judge->values[count++] = judge->lateness.step_ns[r];
 	judge->step_ns = ss_judge_median(judge->values, count);
@@ -506,16 +507,16 @@ static void find_latest(struct ss_judge *judge, struct ss_straggler *out)
 /* Stages of a pipeline compute different things: those have rules of their own. */
 static bool find_hidden(struct ss_judge *judge, struct ss_verdict *verdict)
 {
-	const struct ss_many *many = judge->many;
+	const struct ss_joined *joined = judge->joined;
 
 	verdict->hidden = SS_ARENA_NEW(judge->arena, struct ss_straggler,
-				       (size_t)many->rank_count + 1);
+				       (size_t)joined->rank_count + 1);
 	if (!verdict->hidden)
 		return false;
-	for (uint32_t i = 0; i < many->meeting_count; i++)
-		if (many->meetings[i].kind >= SS_COLLECTIVE_SEND_RECV)
+	for (uint32_t i = 0; i < joined->meeting_count; i++)
+		if (joined->meetings[i].kind >= SS_COLLECTIVE_SEND_RECV)
 			return true;
-	for (uint32_t r = 0; r < many->rank_count; r++) {
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		bool named = false;
 
 		for (uint32_t i = 0; i < verdict->count; i++)
@@ -528,9 +529,10 @@ static bool find_hidden(struct ss_judge *judge, struct ss_verdict *verdict)
 	return true;
 }
 
-bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, struct ss_arena *arena)
+bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_joined *joined,
+		     struct ss_arena *arena)
 {
-	struct ss_judge judge = { .many = many, .arena = arena };
+	struct ss_judge judge = { .joined = joined, .arena = arena };
 	struct ss_straggler rotating;
 	bool persistent = false;
 
@@ -539,12 +541,12 @@ bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, str
 		return false;
 	verdict->few_steps = judge.lateness.step_count < 2;
 	look_at_steps(&judge);
-	for (uint32_t r = 0; r < many->rank_count; r++) {
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		judge.is_regular[r] = is_regular(&judge, r);
 		judge.regulars += judge.is_regular[r];
 	}
 	find_latest(&judge, &verdict->latest);
-	for (uint32_t r = 0; r < many->rank_count; r++)
+	for (uint32_t r = 0; r < joined->rank_count; r++)
 		if (judge_rank(&judge, r, &verdict->items[verdict->count]) == SS_SPARED_NOT)
 			persistent |= verdict->items[verdict->count++].pattern ==
 				      SS_PATTERN_PERSISTENT;
@@ -552,7 +554,7 @@ bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, str
 		verdict->items[0] = rotating;
 		verdict->count = 1;
 	}
-	if (!ss_slow_link_find(&verdict->link, many, arena))
+	if (!ss_slow_link_find(&verdict->link, joined, arena))
 		return false;
 	if (verdict->link.count &&
 	    verdict->link.cost_ns >= judge.step_ns / 100 * EXCESS_STEP_PERCENT)
@@ -562,7 +564,7 @@ bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many, str
 			.of_steps = judge.lateness.step_count,
 			.late_ns = verdict->link.cost_ns,
 			.gain_ns = least(verdict->link.cost_ns,
-					 ss_judge_exposed(&many->ranks[verdict->link.ranks[0]])),
+					 ss_judge_exposed(&joined->ranks[verdict->link.ranks[0]])),
 			.excess_ns = verdict->link.cost_ns,
 			.step_ns = judge.step_ns,
 			.cause = SS_LATE_LINK,

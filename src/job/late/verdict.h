@@ -70,7 +70,7 @@ struct ss_verdict {
 };
 
 SS_MUST_USE
-bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_many *many,
+bool ss_verdict_find(struct ss_verdict *verdict, const struct ss_joined *joined,
 		     struct ss_arena *arena);
 
 const char *ss_pattern_name(enum ss_pattern pattern);

@@ -21,18 +21,18 @@ static const struct ss_column columns[] = {
 	  "ranks with the same number can be compared; empty: with nobody", SS_COLUMN_CONTEXT },
 };
 
-static enum ss_status clocks_run(const struct ss_many *many, uint32_t group, struct ss_table *out,
-				 struct ss_error *err)
+static enum ss_status clocks_run(const struct ss_joined *joined, uint32_t group,
+				 struct ss_table *out, struct ss_error *err)
 {
 	(void)group;
 	(void)err;
-	for (uint32_t r = 0; r < many->rank_count; r++) {
-		const struct ss_clock *clock = &many->clocks[r];
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		const struct ss_clock *clock = &joined->clocks[r];
 		bool known = clock->component != SS_NO_ROW;
 
-		out->rank = many->ranks[r].rank;
+		out->rank = joined->ranks[r].rank;
 		ss_row_begin(out);
-		ss_row_text(out, ss_strings_text(&many->ranks[r].texts, many->ranks[r].host));
+		ss_row_text(out, ss_strings_text(&joined->ranks[r].texts, joined->ranks[r].host));
 		if (known) {
 			ss_row_int(out, clock->offset_ns);
 			ss_row_int(out, clock->error_ns);

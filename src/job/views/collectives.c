@@ -51,69 +51,69 @@ static void add_rate(struct ss_table *out, double rate)
 	ss_row_rate(out, rate, rate > 0 ? 1 : 0);
 }
 
-static int64_t last_of(const struct ss_many *many, const struct ss_meeting *meeting)
+static int64_t last_of(const struct ss_joined *joined, const struct ss_meeting *meeting)
 {
 	return meeting->is_symmetric && meeting->last_rank != SS_NO_ROW
-		       ? many->ranks[meeting->last_rank].rank
+		       ? joined->ranks[meeting->last_rank].rank
 		       : -1;
 }
 
-static void add_head(const struct ss_many *many, const struct ss_meeting *meeting, int64_t number,
-		     int64_t calls, struct ss_table *out)
+static void add_head(const struct ss_joined *joined, const struct ss_meeting *meeting,
+		     int64_t number, int64_t calls, struct ss_table *out)
 {
 	bool one = number >= 0;
 
 	ss_row_int_known(out, number);
 	ss_row_text(out, ss_collective_name(meeting->kind));
-	ss_row_text(out, many->groups[meeting->group].name);
+	ss_row_text(out, joined->groups[meeting->group].name);
 	ss_row_int_known(out, one && meeting->step != SS_NO_ROW ? (int64_t)meeting->step : -1);
 	ss_row_int_known(out, calls);
 	ss_row_int(out, meeting->count);
 	ss_row_int_known(out, meeting->bytes);
 }
 
-static void add_each(const struct ss_many *many, uint32_t number, struct ss_table *out)
+static void add_each(const struct ss_joined *joined, uint32_t number, struct ss_table *out)
 {
-	const struct ss_meeting *meeting = &many->meetings[number];
+	const struct ss_meeting *meeting = &joined->meetings[number];
 
 	out->rank = -1;
 	ss_row_begin(out);
-	add_head(many, meeting, number, -1, out);
+	add_head(joined, meeting, number, -1, out);
 	ss_row_int(out, meeting->transfer_ns);
 	ss_row_int_known(out, meeting->is_symmetric ? meeting->wait_ns : -1);
 	ss_row_int_known(out,
 			 meeting->is_symmetric ? meeting->longest_ns - meeting->transfer_ns : -1);
 	ss_row_null(out);
-	ss_row_int_known(out, last_of(many, meeting));
+	ss_row_int_known(out, last_of(joined, meeting));
 	add_rate(out, meeting->is_symmetric ? busbw(meeting, meeting->transfer_ns) : 0);
 	ss_row_null(out);
-	ss_row_int(out, meeting->start_ns - many->meetings[0].start_ns);
+	ss_row_int(out, meeting->start_ns - joined->meetings[0].start_ns);
 	ss_row_text(out, meeting->breaks_causality ? "broken" : "kept");
 	ss_row_end(out);
 }
 
 /* --- member by member ---------------------------------------------------------------------- */
 
-static void add_arrivals(const struct ss_many *many, uint32_t number, struct ss_table *out)
+static void add_arrivals(const struct ss_joined *joined, uint32_t number, struct ss_table *out)
 {
-	const struct ss_meeting *meeting = &many->meetings[number];
+	const struct ss_meeting *meeting = &joined->meetings[number];
 
 	for (uint32_t i = 0; i < meeting->count; i++) {
-		const struct ss_member *member = &many->members[meeting->first + i];
-		const struct ss_arrival *arrival = ss_many_arrival(many, member);
+		const struct ss_member *member = &joined->members[meeting->first + i];
+		const struct ss_arrival *arrival = ss_joined_arrival(joined, member);
 		int64_t dur_ns = arrival->end_ns - arrival->start_ns;
 
-		out->rank = many->ranks[member->rank].rank;
+		out->rank = joined->ranks[member->rank].rank;
 		ss_row_begin(out);
-		add_head(many, meeting, number, -1, out);
+		add_head(joined, meeting, number, -1, out);
 		ss_row_int(out, meeting->transfer_ns);
 		ss_row_int_known(out, meeting->is_symmetric ? dur_ns - meeting->transfer_ns : -1);
 		ss_row_null(out);
-		ss_row_int(out, ss_many_align(many, member->rank, arrival->start_ns) -
+		ss_row_int(out, ss_joined_align(joined, member->rank, arrival->start_ns) -
 					meeting->start_ns);
-		ss_row_int_known(out, last_of(many, meeting));
+		ss_row_int_known(out, last_of(joined, meeting));
 		ss_row_nulls(out, 2);
-		ss_row_int(out, meeting->start_ns - many->meetings[0].start_ns);
+		ss_row_int(out, meeting->start_ns - joined->meetings[0].start_ns);
 		ss_row_null(out);
 		ss_row_end(out);
 	}
@@ -197,14 +197,15 @@ static uint32_t find_classes(const struct ss_meeting *const *sorted, uint32_t co
 	return found;
 }
 
-static void add_class(const struct ss_many *many, const struct class *class, struct ss_table *out)
+static void add_class(const struct ss_joined *joined, const struct class *class,
+		      struct ss_table *out)
 {
 	bool symmetric = class->first->is_symmetric;
 	double rate = symmetric ? busbw(class->first, class->transfer_ns) : 0;
 
 	out->rank = -1;
 	ss_row_begin(out);
-	add_head(many, class->first, -1, class->calls, out);
+	add_head(joined, class->first, -1, class->calls, out);
 	ss_row_int(out, class->transfer_ns);
 	ss_row_int_known(out, symmetric ? class->wait_ns : -1);
 	ss_row_int_known(out, symmetric ? class->spread_ns : -1);
@@ -215,40 +216,40 @@ static void add_class(const struct ss_many *many, const struct class *class, str
 	ss_row_end(out);
 }
 
-static bool add_classes(const struct ss_many *many, struct ss_table *out)
+static bool add_classes(const struct ss_joined *joined, struct ss_table *out)
 {
 	const struct ss_meeting **sorted = SS_ARENA_NEW(out->arena, const struct ss_meeting *,
-							(size_t)many->meeting_count + 1);
+							(size_t)joined->meeting_count + 1);
 	struct class *classes = SS_ARENA_NEW(out->arena, struct class,
-					     (size_t)many->meeting_count + 1);
+					     (size_t)joined->meeting_count + 1);
 	uint32_t count;
 
 	if (!sorted || !classes)
 		return false;
-	for (uint32_t i = 0; i < many->meeting_count; i++)
-		sorted[i] = &many->meetings[i];
-	qsort(sorted, many->meeting_count, sizeof(*sorted), by_class);
-	count = find_classes(sorted, many->meeting_count, classes);
+	for (uint32_t i = 0; i < joined->meeting_count; i++)
+		sorted[i] = &joined->meetings[i];
+	qsort(sorted, joined->meeting_count, sizeof(*sorted), by_class);
+	count = find_classes(sorted, joined->meeting_count, classes);
 	qsort(classes, count, sizeof(*classes), by_wait);
 	for (uint32_t i = 0; i < count; i++)
-		add_class(many, &classes[i], out);
+		add_class(joined, &classes[i], out);
 	return true;
 }
 
-static enum ss_status collectives_run(const struct ss_many *many, uint32_t group,
+static enum ss_status collectives_run(const struct ss_joined *joined, uint32_t group,
 				      struct ss_table *out, struct ss_error *err)
 {
-	if (group == GROUP_CLASS && !add_classes(many, out))
+	if (group == GROUP_CLASS && !add_classes(joined, out))
 		return ss_fail_memory(err, "the collectives");
-	for (uint32_t i = 0; group != GROUP_CLASS && i < many->meeting_count; i++) {
+	for (uint32_t i = 0; group != GROUP_CLASS && i < joined->meeting_count; i++) {
 		if (group == GROUP_ARRIVAL)
-			add_arrivals(many, i, out);
+			add_arrivals(joined, i, out);
 		else
-			add_each(many, i, out);
+			add_each(joined, i, out);
 	}
-	if (many->unmatched)
+	if (joined->unmatched)
 		ss_table_note(out, "%llu calls could not be matched with those of other ranks.",
-			      (unsigned long long)many->unmatched);
+			      (unsigned long long)joined->unmatched);
 	return SS_OK;
 }
 

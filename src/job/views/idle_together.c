@@ -35,17 +35,17 @@ struct stretches {
 };
 
 /* The gaps of a rank on the common clock. */
-static bool gaps_of(const struct ss_many *many, uint32_t r, struct ss_arena *arena,
+static bool gaps_of(const struct ss_joined *joined, uint32_t r, struct ss_arena *arena,
 		    struct stretches *out)
 {
-	const struct ss_digest *rank = &many->ranks[r];
+	const struct ss_digest *rank = &joined->ranks[r];
 
 	out->count = 0;
 	out->items = SS_ARENA_NEW(arena, struct stretch, (size_t)rank->gap_count + 1);
 	for (uint32_t i = 0; out->items && i < rank->gap_count; i++)
 		out->items[out->count++] =
-			(struct stretch){ ss_many_align(many, r, rank->gaps[i].start_ns),
-					  ss_many_align(many, r, rank->gaps[i].end_ns) };
+			(struct stretch){ ss_joined_align(joined, r, rank->gaps[i].start_ns),
+					  ss_joined_align(joined, r, rank->gaps[i].end_ns) };
 	return out->items != NULL;
 }
 
@@ -75,21 +75,21 @@ static bool intersect(struct stretches *common, const struct stretches *own, str
 }
 
 /* Ranks of the first one's component that have a device. */
-static bool takes_part(const struct ss_many *many, uint32_t r)
+static bool takes_part(const struct ss_joined *joined, uint32_t r)
 {
-	return many->ranks[r].device >= 0 && many->clocks[r].component == 0;
+	return joined->ranks[r].device >= 0 && joined->clocks[r].component == 0;
 }
 
-static bool find_common(const struct ss_many *many, struct ss_arena *arena,
+static bool find_common(const struct ss_joined *joined, struct ss_arena *arena,
 			struct stretches *common, uint32_t *ranks)
 {
 	*ranks = 0;
-	for (uint32_t r = 0; r < many->rank_count; r++) {
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
 		struct stretches own;
 
-		if (!takes_part(many, r))
+		if (!takes_part(joined, r))
 			continue;
-		if (!gaps_of(many, r, arena, &own))
+		if (!gaps_of(joined, r, arena, &own))
 			return false;
 		if (!(*ranks)++)
 			*common = own;
@@ -100,15 +100,16 @@ static bool find_common(const struct ss_many *many, struct ss_arena *arena,
 }
 
 /* The gap of a rank that holds the moment, or NULL. */
-static const struct ss_rank_gap *gap_at(const struct ss_many *many, uint32_t r, int64_t moment_ns)
+static const struct ss_rank_gap *gap_at(const struct ss_joined *joined, uint32_t r,
+					int64_t moment_ns)
 {
-	const struct ss_digest *rank = &many->ranks[r];
+	const struct ss_digest *rank = &joined->ranks[r];
 	uint32_t low = 0, high = rank->gap_count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (ss_many_align(many, r, rank->gaps[middle].end_ns) <= moment_ns)
+		if (ss_joined_align(joined, r, rank->gaps[middle].end_ns) <= moment_ns)
 			low = middle + 1;
 		else
 			high = middle;
@@ -117,13 +118,13 @@ static const struct ss_rank_gap *gap_at(const struct ss_many *many, uint32_t r, 
 }
 
 /* The cause that most ranks have then, and how many. */
-static uint32_t cause_at(const struct ss_many *many, int64_t moment_ns, uint32_t *votes)
+static uint32_t cause_at(const struct ss_joined *joined, int64_t moment_ns, uint32_t *votes)
 {
 	uint32_t counts[SS_IDLE_CAUSES] = { 0 }, best = 0;
 
-	for (uint32_t r = 0; r < many->rank_count; r++) {
-		const struct ss_rank_gap *gap = takes_part(many, r) ? gap_at(many, r, moment_ns)
-								    : NULL;
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		const struct ss_rank_gap *gap = takes_part(joined, r) ? gap_at(joined, r, moment_ns)
+								      : NULL;
 
 		if (gap)
 			counts[gap->cause]++;
@@ -140,30 +141,30 @@ struct tally {
 	uint32_t times, votes;
 };
 
-static const char *host_at(const struct ss_many *many, uint32_t cause, int64_t moment_ns)
+static const char *host_at(const struct ss_joined *joined, uint32_t cause, int64_t moment_ns)
 {
-	for (uint32_t r = 0; r < many->rank_count; r++) {
-		const struct ss_rank_gap *gap = takes_part(many, r) ? gap_at(many, r, moment_ns)
-								    : NULL;
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		const struct ss_rank_gap *gap = takes_part(joined, r) ? gap_at(joined, r, moment_ns)
+								      : NULL;
 
 		if (gap && gap->cause == cause && gap->host)
-			return ss_strings_text(&many->ranks[r].texts, gap->host);
+			return ss_strings_text(&joined->ranks[r].texts, gap->host);
 	}
 	return NULL;
 }
 
-static void add_rows(const struct ss_many *many, struct tally *tallies, uint32_t ranks,
+static void add_rows(const struct ss_joined *joined, struct tally *tallies, uint32_t ranks,
 		     struct ss_table *out)
 {
 	int64_t steps_ns = 0, zero_ns = 0;
 	uint32_t r = 0;
 
-	while (r < many->rank_count && !takes_part(many, r))
+	while (r < joined->rank_count && !takes_part(joined, r))
 		r++;
-	for (uint32_t i = 0; r < many->rank_count && i < many->ranks[r].step_count; i++) {
-		const struct ss_rank_step *step = &many->ranks[r].steps[i];
+	for (uint32_t i = 0; r < joined->rank_count && i < joined->ranks[r].step_count; i++) {
+		const struct ss_rank_step *step = &joined->ranks[r].steps[i];
 
-		zero_ns = i ? zero_ns : ss_many_align(many, r, step->start_ns);
+		zero_ns = i ? zero_ns : ss_joined_align(joined, r, step->start_ns);
 		ss_ns_add(&steps_ns, step->end_ns - step->start_ns);
 	}
 	for (;;) {
@@ -183,21 +184,21 @@ static void add_rows(const struct ss_many *many, struct tally *tallies, uint32_t
 		ss_row_int(out, tallies[best].longest_ns);
 		ss_row_share(out, tallies[best].votes, ranks);
 		ss_row_int(out, tallies[best].at_ns - zero_ns);
-		ss_row_text(out, host_at(many, best, tallies[best].at_ns));
+		ss_row_text(out, host_at(joined, best, tallies[best].at_ns));
 		ss_row_end(out);
 		tallies[best].idle_ns = 0;
 	}
 }
 
-static bool has_devices(const struct ss_many *many)
+static bool has_devices(const struct ss_joined *joined)
 {
-	for (uint32_t r = 0; r < many->rank_count; r++)
-		if (many->ranks[r].device >= 0)
+	for (uint32_t r = 0; r < joined->rank_count; r++)
+		if (joined->ranks[r].device >= 0)
 			return true;
 	return false;
 }
 
-static enum ss_status idle_together_run(const struct ss_many *many, uint32_t group,
+static enum ss_status idle_together_run(const struct ss_joined *joined, uint32_t group,
 					struct ss_table *out, struct ss_error *err)
 {
 	struct tally tallies[SS_IDLE_CAUSES] = { 0 };
@@ -208,11 +209,11 @@ static enum ss_status idle_together_run(const struct ss_many *many, uint32_t gro
 
 	(void)group;
 	ss_arena_init(&scratch, out->arena->memory);
-	whole = find_common(many, &scratch, &common, &ranks);
+	whole = find_common(joined, &scratch, &common, &ranks);
 	for (uint32_t i = 0; whole && ranks > 1 && i < common.count; i++) {
 		const struct stretch *stretch = &common.items[i];
 		int64_t length_ns = stretch->end_ns - stretch->start_ns;
-		uint32_t votes, cause = cause_at(many, stretch->start_ns, &votes);
+		uint32_t votes, cause = cause_at(joined, stretch->start_ns, &votes);
 		struct tally *tally = &tallies[cause];
 
 		ss_ns_add(&tally->idle_ns, length_ns);
@@ -226,8 +227,8 @@ static enum ss_status idle_together_run(const struct ss_many *many, uint32_t gro
 	ss_arena_release(&scratch);
 	if (!whole)
 		return ss_fail_memory(err, "the idle time of all ranks");
-	add_rows(many, tallies, ranks, out);
-	if (many->rank_count > 1 && !has_devices(many))
+	add_rows(joined, tallies, ranks, out);
+	if (joined->rank_count > 1 && !has_devices(joined))
 		ss_table_note(out, "Nothing ran on devices: when ranks stood idle is not known.");
 	return SS_OK;
 }

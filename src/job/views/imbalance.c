@@ -40,7 +40,7 @@ struct spread {
 };
 
 struct imbalance {
-	const struct ss_many *many;
+	const struct ss_joined *joined;
 	struct ss_memory *memory;
 	uint32_t group;
 	struct ss_strings names;
@@ -51,7 +51,7 @@ struct imbalance {
 static bool add_load(struct imbalance *view, uint32_t r, const char *name, int64_t calls,
 		     int64_t total_ns)
 {
-	uint32_t steps = view->many->ranks[r].step_count;
+	uint32_t steps = view->joined->ranks[r].step_count;
 	uint32_t id = ss_strings_add(&view->names, name, strlen(name));
 
 	if (id == SS_NO_ID ||
@@ -65,7 +65,7 @@ static bool add_load(struct imbalance *view, uint32_t r, const char *name, int64
 static bool add_list(struct imbalance *view, uint32_t r, const struct ss_rank_kernel *items,
 		     uint32_t count)
 {
-	const struct ss_strings *texts = &view->many->ranks[r].texts;
+	const struct ss_strings *texts = &view->joined->ranks[r].texts;
 
 	/* communication is as long as the others make it */
 	for (uint32_t i = 0; i < count; i++)
@@ -77,8 +77,8 @@ static bool add_list(struct imbalance *view, uint32_t r, const struct ss_rank_ke
 
 static bool collect(struct imbalance *view, uint32_t group)
 {
-	for (uint32_t r = 0; r < view->many->rank_count; r++) {
-		const struct ss_digest *rank = &view->many->ranks[r];
+	for (uint32_t r = 0; r < view->joined->rank_count; r++) {
+		const struct ss_digest *rank = &view->joined->ranks[r];
 		bool whole = true;
 
 		if (!rank->step_count)
@@ -149,7 +149,7 @@ static void add(const struct imbalance *view, const struct spread *spread, struc
 	ss_row_int(out, spread->median_ns);
 	ss_row_int(out, spread->max_ns);
 	ss_row_int(out, spread->min_ns);
-	ss_row_int_known(out, view->many->ranks[spread->worst].rank);
+	ss_row_int_known(out, view->joined->ranks[spread->worst].rank);
 	ss_row_share(out, (double)spread->calls, (double)spread->median_calls);
 	ss_row_int(out, spread->ranks);
 	ss_row_end(out);
@@ -182,10 +182,10 @@ static bool fill(struct imbalance *view, uint32_t group, struct ss_table *out)
 	return true;
 }
 
-static enum ss_status imbalance_run(const struct ss_many *many, uint32_t group,
+static enum ss_status imbalance_run(const struct ss_joined *joined, uint32_t group,
 				    struct ss_table *out, struct ss_error *err)
 {
-	struct imbalance view = { .many = many, .memory = out->arena->memory, .group = group };
+	struct imbalance view = { .joined = joined, .memory = out->arena->memory, .group = group };
 	bool whole = fill(&view, group, out);
 
 	ss_memory_free(view.memory, view.loads, view.capacity * sizeof(*view.loads));

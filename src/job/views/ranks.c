@@ -70,13 +70,13 @@ static void add_step(const struct ss_rank_step *step, struct sums *sums)
 }
 
 /* A collective in which all wait for the last one; NULL where the rank met nobody in one. */
-static const struct ss_meeting *meeting_at(const struct ss_many *many, uint32_t r, uint32_t i)
+static const struct ss_meeting *meeting_at(const struct ss_joined *joined, uint32_t r, uint32_t i)
 {
-	uint32_t number = many->meeting_of[r][i];
+	uint32_t number = joined->meeting_of[r][i];
 
-	if (number == SS_NO_MEETING || !many->meetings[number].is_symmetric)
+	if (number == SS_NO_MEETING || !joined->meetings[number].is_symmetric)
 		return NULL;
-	return &many->meetings[number];
+	return &joined->meetings[number];
 }
 
 static void add_waits(const struct ss_meeting *meeting, const struct ss_arrival *arrival,
@@ -97,16 +97,16 @@ static void add_last(const struct ss_meeting *meeting, uint32_t r, struct sums *
 	sums->last += meeting->last_rank == r;
 }
 
-static void add_meetings(const struct ss_many *many, uint32_t r, struct sums *sums)
+static void add_meetings(const struct ss_joined *joined, uint32_t r, struct sums *sums)
 {
-	for (uint32_t i = 0; i < many->ranks[r].arrival_count; i++) {
-		const struct ss_meeting *meeting = meeting_at(many, r, i);
+	for (uint32_t i = 0; i < joined->ranks[r].arrival_count; i++) {
+		const struct ss_meeting *meeting = meeting_at(joined, r, i);
 
 		if (!meeting)
 			continue;
 		/* means of a step are of what lies in steps */
-		if (many->ranks[r].arrivals[i].step != UINT32_MAX)
-			add_waits(meeting, &many->ranks[r].arrivals[i], sums);
+		if (joined->ranks[r].arrivals[i].step != UINT32_MAX)
+			add_waits(meeting, &joined->ranks[r].arrivals[i], sums);
 		add_last(meeting, r, sums);
 	}
 }
@@ -186,14 +186,15 @@ static void add_parts(const struct ss_digest *rank, const struct sums *sums, str
 	}
 }
 
-static void add_rank(const struct ss_many *many, uint32_t r, bool in_parts, struct ss_table *out)
+static void add_rank(const struct ss_joined *joined, uint32_t r, bool in_parts,
+		     struct ss_table *out)
 {
-	const struct ss_digest *rank = &many->ranks[r];
+	const struct ss_digest *rank = &joined->ranks[r];
 	struct sums sums = { 0 };
 
 	for (uint32_t i = 0; i < rank->step_count; i++)
 		add_step(&rank->steps[i], &sums);
-	add_meetings(many, r, &sums);
+	add_meetings(joined, r, &sums);
 	if (in_parts)
 		add_parts(rank, &sums, out);
 	else
@@ -208,16 +209,16 @@ static int by_number(const void *number, const void *step)
 }
 
 /* A row a step: what add_rank has means of. */
-static bool add_rank_steps(const struct ss_many *many, uint32_t r, struct ss_table *out)
+static bool add_rank_steps(const struct ss_joined *joined, uint32_t r, struct ss_table *out)
 {
-	const struct ss_digest *rank = &many->ranks[r];
+	const struct ss_digest *rank = &joined->ranks[r];
 	struct sums *sums = SS_ARENA_NEW(out->arena, struct sums, (size_t)rank->step_count + 1);
 
 	if (!sums)
 		return false;
 	/* without steps there is no list of them that could be searched */
 	for (uint32_t i = 0; rank->step_count && i < rank->arrival_count; i++) {
-		const struct ss_meeting *meeting = meeting_at(many, r, i);
+		const struct ss_meeting *meeting = meeting_at(joined, r, i);
 		const struct ss_rank_step *step;
 
 		if (!meeting)
@@ -242,15 +243,15 @@ struct pair {
 	int64_t wait_ns, count;
 };
 
-static void add_pair(const struct ss_many *many, uint32_t r, uint32_t last, const struct pair *pair,
-		     struct ss_table *out)
+static void add_pair(const struct ss_joined *joined, uint32_t r, uint32_t last,
+		     const struct pair *pair, struct ss_table *out)
 {
 	ss_row_begin(out);
 	ss_row_nulls(out, 2);
-	ss_row_int_known(out, last < many->rank_count ? many->ranks[last].rank : -1);
-	ss_row_int(out, many->ranks[r].step_count);
+	ss_row_int_known(out, last < joined->rank_count ? joined->ranks[last].rank : -1);
+	ss_row_int(out, joined->ranks[r].step_count);
 	ss_row_nulls(out, 5);
-	add_mean(out, pair->wait_ns, many->ranks[r].step_count);
+	add_mean(out, pair->wait_ns, joined->ranks[r].step_count);
 	ss_row_nulls(out, 2);
 	ss_row_int(out, pair->count);
 	ss_row_nulls(out, 1 + PART_CELLS);
@@ -258,45 +259,45 @@ static void add_pair(const struct ss_many *many, uint32_t r, uint32_t last, cons
 }
 
 /* A row for each rank that this one waited for; `pairs` has one of each rank, and one more. */
-static void add_pairs(const struct ss_many *many, uint32_t r, struct pair *pairs,
+static void add_pairs(const struct ss_joined *joined, uint32_t r, struct pair *pairs,
 		      struct ss_table *out)
 {
-	const struct ss_digest *rank = &many->ranks[r];
+	const struct ss_digest *rank = &joined->ranks[r];
 
-	memset(pairs, 0, ((size_t)many->rank_count + 1) * sizeof(*pairs));
+	memset(pairs, 0, ((size_t)joined->rank_count + 1) * sizeof(*pairs));
 	for (uint32_t i = 0; i < rank->arrival_count; i++) {
-		const struct ss_meeting *meeting = meeting_at(many, r, i);
+		const struct ss_meeting *meeting = meeting_at(joined, r, i);
 		const struct ss_arrival *arrival = &rank->arrivals[i];
 		struct pair *pair;
 
 		/* who came last waited for nobody: its own sum stays 0 */
 		if (!meeting || arrival->step == UINT32_MAX)
 			continue;
-		pair = &pairs[meeting->last_rank == SS_NO_ROW ? many->rank_count
+		pair = &pairs[meeting->last_rank == SS_NO_ROW ? joined->rank_count
 							      : meeting->last_rank];
 		pair->wait_ns = ss_ns_sum(pair->wait_ns, arrival->end_ns - arrival->start_ns -
 								 meeting->transfer_ns);
 		pair->count++;
 	}
-	for (uint32_t last = 0; last <= many->rank_count; last++)
+	for (uint32_t last = 0; last <= joined->rank_count; last++)
 		if (pairs[last].wait_ns > 0)
-			add_pair(many, r, last, &pairs[last], out);
+			add_pair(joined, r, last, &pairs[last], out);
 }
 
-static enum ss_status ranks_run(const struct ss_many *many, uint32_t group, struct ss_table *out,
-				struct ss_error *err)
+static enum ss_status ranks_run(const struct ss_joined *joined, uint32_t group,
+				struct ss_table *out, struct ss_error *err)
 {
-	struct pair *pairs = SS_ARENA_NEW(out->arena, struct pair, (size_t)many->rank_count + 1);
+	struct pair *pairs = SS_ARENA_NEW(out->arena, struct pair, (size_t)joined->rank_count + 1);
 
 	if (!pairs)
 		return ss_fail_memory(err, "who waits for whom");
-	for (uint32_t r = 0; r < many->rank_count; r++) {
-		out->rank = many->ranks[r].rank;
+	for (uint32_t r = 0; r < joined->rank_count; r++) {
+		out->rank = joined->ranks[r].rank;
 		if (group == GROUP_RANK || group == GROUP_PART)
-			add_rank(many, r, group == GROUP_PART, out);
+			add_rank(joined, r, group == GROUP_PART, out);
 		else if (group == GROUP_PAIR)
-			add_pairs(many, r, pairs, out);
-		else if (!add_rank_steps(many, r, out))
+			add_pairs(joined, r, pairs, out);
+		else if (!add_rank_steps(joined, r, out))
 			return ss_fail_memory(err, "the steps of ranks");
 	}
 	return SS_OK;

@@ -45,7 +45,7 @@ static const char *host_words(enum ss_idle_cause cause)
 	}
 }
 
-static const char *link_text(const struct ss_many *many, const struct ss_slow_link *link,
+static const char *link_text(const struct ss_joined *joined, const struct ss_slow_link *link,
 			     struct ss_table *out)
 {
 	char ranks[SS_COUNT(link->ranks) * 24] = "";
@@ -65,7 +65,7 @@ static const char *link_text(const struct ss_many *many, const struct ss_slow_li
 		const char *gap = !i ? "" : i + 1 < link->count ? ", " : " or ";
 
 		snprintf(ranks + length, sizeof(ranks) - length, "%s%lld", gap,
-			 (long long)many->ranks[link->ranks[i]].rank);
+			 (long long)joined->ranks[link->ranks[i]].rank);
 	}
 	return ss_table_print(out,
 			      "a link of rank %s: their collectives take %.2f times as "
@@ -73,10 +73,10 @@ static const char *link_text(const struct ss_many *many, const struct ss_slow_li
 			      ranks, link->ratio);
 }
 
-static const char *cause_text(const struct ss_many *many, const struct ss_straggler *straggler,
+static const char *cause_text(const struct ss_joined *joined, const struct ss_straggler *straggler,
 			      const struct ss_slow_link *link, struct ss_table *out)
 {
-	bool on_host = straggler->rank != SS_NO_ROW && many->ranks[straggler->rank].device < 0;
+	bool on_host = straggler->rank != SS_NO_ROW && joined->ranks[straggler->rank].device < 0;
 
 	if (straggler->pattern == SS_PATTERN_ROTATING)
 		return "another rank is late in each step: work of different size";
@@ -95,7 +95,7 @@ static const char *cause_text(const struct ss_many *many, const struct ss_stragg
 				      ss_phase_name(straggler->phase), straggler->work_ratio,
 				      straggler->call_ratio, on_host ? "operators" : "kernels");
 	case SS_LATE_LINK:
-		return link_text(many, link, out);
+		return link_text(joined, link, out);
 	case SS_LATE_COPIES:
 		return "it copies longer";
 	case SS_LATE_HOST:
@@ -112,11 +112,12 @@ static const char *cause_text(const struct ss_many *many, const struct ss_stragg
 	}
 }
 
-static void add(const struct ss_many *many, const struct ss_straggler *straggler,
+static void add(const struct ss_joined *joined, const struct ss_straggler *straggler,
 		const struct ss_slow_link *link, struct ss_table *out)
 {
-	const struct ss_digest *rank = straggler->rank == SS_NO_ROW ? NULL
-								    : &many->ranks[straggler->rank];
+	const struct ss_digest *rank = straggler->rank == SS_NO_ROW
+					       ? NULL
+					       : &joined->ranks[straggler->rank];
 
 	out->rank = rank ? rank->rank : -1;
 	ss_row_begin(out);
@@ -128,7 +129,7 @@ static void add(const struct ss_many *many, const struct ss_straggler *straggler
 	ss_row_int(out, straggler->inherited_ns);
 	ss_row_int(out, straggler->gain_ns);
 	ss_row_int(out, straggler->lost_ns);
-	ss_row_text(out, cause_text(many, straggler, link, out));
+	ss_row_text(out, cause_text(joined, straggler, link, out));
 	ss_row_text(out, rank ? ss_strings_text(&rank->texts, rank->host) : NULL);
 	ss_row_end(out);
 }
@@ -161,7 +162,7 @@ static const char *spared_words(enum ss_spared spared)
 }
 
 /* Nobody is named: who comes nearest to it, and why it is not. */
-static void note_latest(const struct ss_many *many, const struct ss_straggler *latest,
+static void note_latest(const struct ss_joined *joined, const struct ss_straggler *latest,
 			struct ss_table *out)
 {
 	uint32_t steps = latest->of_steps;
@@ -171,27 +172,27 @@ static void note_latest(const struct ss_many *many, const struct ss_straggler *l
 	ss_table_note(out,
 		      "Of %u ranks rank %lld comes latest, by %s a step (%.1f %% of it), for %s of "
 		      "which it is the last; it stands out in %u of %u step%s, %s.",
-		      many->rank_count, (long long)many->ranks[latest->rank].rank,
+		      joined->rank_count, (long long)joined->ranks[latest->rank].rank,
 		      time_text(out, latest->late_ns),
 		      100 * (double)latest->late_ns / (double)latest->step_ns,
 		      time_text(out, latest->gain_ns), latest->steps, steps, steps == 1 ? "" : "s",
 		      spared_words(latest->spared));
 }
 
-static enum ss_status stragglers_run(const struct ss_many *many, uint32_t group,
+static enum ss_status stragglers_run(const struct ss_joined *joined, uint32_t group,
 				     struct ss_table *out, struct ss_error *err)
 {
 	struct ss_verdict verdict;
 
 	(void)group;
-	if (!ss_verdict_find(&verdict, many, out->arena))
+	if (!ss_verdict_find(&verdict, joined, out->arena))
 		return ss_fail_memory(err, "the lateness of ranks");
 	for (uint32_t i = 0; i < verdict.count; i++)
-		add(many, &verdict.items[i], &verdict.link, out);
+		add(joined, &verdict.items[i], &verdict.link, out);
 	if (verdict.count && verdict.few_steps)
 		ss_table_note(out, "One step only: whether it is always so cannot be told.");
 	if (!verdict.count)
-		note_latest(many, &verdict.latest, out);
+		note_latest(joined, &verdict.latest, out);
 	return SS_OK;
 }
 

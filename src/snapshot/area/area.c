@@ -21,7 +21,7 @@ const char *ss_area_name(const struct ss_area *area, uint32_t series)
 		return "everything else";
 	if (area->group == SS_AREA_CATEGORY)
 		return ss_purpose_name((enum ss_purpose)id);
-	line = ss_spots_line(&area->opened->spots, area->series[series].stack);
+	line = ss_stack_places_line(&area->opened->spots, area->series[series].stack);
 	return line ? line : "no stack was recorded";
 }
 

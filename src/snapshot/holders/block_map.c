@@ -183,7 +183,7 @@ static int by_block_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* The purpose of old blocks is that of the end; both are told by ss_held_init(), too. */
+/* The purpose of old blocks is that of the end; both are told by ss_live_blocks_init(), too. */
 static bool collect_used(struct work *work)
 {
 	const struct ss_memory_events *events = &work->subject->snapshot->events;
@@ -305,7 +305,7 @@ enum ss_status ss_block_map_make(struct ss_block_map *map,
 	bool whole;
 
 	*map = (struct ss_block_map){ .memory = subject->history->memory };
-	if (row == SS_HELD_AT_END) {
+	if (row == SS_LIVE_AT_END) {
 		if (!copy_end(&work))
 			return ss_fail_memory(err, "the blocks");
 		find_rows(&work);

@@ -35,7 +35,7 @@ struct ss_block_map {
 	uint32_t block_count, block_capacity;
 };
 
-/* After the event `row`, or SS_HELD_AT_END. Release it also when this failed. */
+/* After the event `row`, or SS_LIVE_AT_END. Release it also when this failed. */
 SS_MUST_USE
 enum ss_status ss_block_map_make(struct ss_block_map *map,
 				 const struct ss_snapshot_subject *subject,

@@ -39,7 +39,7 @@ struct share {
 
 struct counting {
 	const struct ss_snapshot_subject *subject;
-	const struct ss_held *held;
+	const struct ss_live_blocks *held;
 	struct state *states;       /* per line */
 	struct ss_address_map seen; /* line and what is inside of it: the run it was last in */
 	struct share *shares;
@@ -65,7 +65,7 @@ static bool is_known(const struct level *levels, uint32_t count, uint32_t line)
 	return false;
 }
 
-static bool has_modules(const struct ss_spots *spots, const uint32_t *frames, uint32_t count)
+static bool has_modules(const struct ss_stack_places *spots, const uint32_t *frames, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (spots->flags[frames[i]] & SS_FRAME_MODULE)
@@ -81,7 +81,7 @@ static bool has_modules(const struct ss_spots *spots, const uint32_t *frames, ui
 static uint32_t find_levels(const struct ss_snapshot_subject *subject, uint32_t stack,
 			    struct level *levels, uint32_t room)
 {
-	const struct ss_spots *spots = subject->spots;
+	const struct ss_stack_places *spots = subject->spots;
 	const struct ss_stacks *stacks = &subject->snapshot->stacks;
 	const struct ss_frame_list *list = &stacks->items[stack];
 	const uint32_t *frames = list->count ? stacks->frames + list->first : NULL;
@@ -129,7 +129,7 @@ static bool enter(struct counting *counting, struct state *state, const struct l
 	return ss_address_map_put(&counting->seen, key, state->turn);
 }
 
-static bool count_block(struct counting *counting, const struct ss_held_block *block)
+static bool count_block(struct counting *counting, const struct ss_live_block *block)
 {
 	struct level levels[DEPTH_MAX];
 	uint32_t count = find_levels(counting->subject, block->stack, levels, DEPTH_MAX);
@@ -207,7 +207,7 @@ static void finish(struct state *state, uint32_t least)
 
 static bool count_all(struct counting *counting)
 {
-	const struct ss_held *held = counting->held;
+	const struct ss_live_blocks *held = counting->held;
 
 	for (uint32_t i = 0; i < held->count; i++)
 		if (held->items[i].purpose == SS_PURPOSE_ACTIVATION &&
@@ -303,8 +303,8 @@ static enum ss_status try_checkpoints(struct ss_calls *calls,
 }
 
 enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_subject *subject,
-			     const struct ss_device_memory *device, const struct ss_held *held,
-			     struct ss_error *err)
+			     const struct ss_device_memory *device,
+			     const struct ss_live_blocks *held, struct ss_error *err)
 {
 	struct counting counting = { .subject = subject, .held = held };
 	size_t stacks = (size_t)subject->snapshot->stacks.count + 1;
@@ -327,7 +327,7 @@ enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_su
 	if (!whole)
 		return ss_fail_memory(err, "the calls");
 	/* without backward nothing is kept for it */
-	return ss_spots_has(subject->spots, SS_SPOT_BACKWARD)
+	return ss_stack_places_has(subject->spots, SS_STACK_BACKWARD)
 		       ? try_checkpoints(calls, subject, device, err)
 		       : SS_OK;
 }

@@ -17,7 +17,7 @@
 #include "snapshot/holders/live_blocks.h"
 
 struct ss_call {
-	uint32_t line;  /* or module: id in ss_spots.texts */
+	uint32_t line;  /* or module: id in ss_stack_places.texts */
 	uint32_t stack; /* of its largest block */
 	int64_t bytes, largest_bytes;
 	int64_t saved_bytes; /* of the peak, by a checkpoint around each run; -1: not told */
@@ -36,8 +36,8 @@ struct ss_calls {
 /* `held` is what is held at the peak of the device. Release it also when this failed. */
 SS_MUST_USE
 enum ss_status ss_calls_init(struct ss_calls *calls, const struct ss_snapshot_subject *subject,
-			     const struct ss_device_memory *device, const struct ss_held *held,
-			     struct ss_error *err);
+			     const struct ss_device_memory *device,
+			     const struct ss_live_blocks *held, struct ss_error *err);
 void ss_calls_release(struct ss_calls *calls);
 
 /*

@@ -120,7 +120,7 @@ static void make(struct trying *trying, uint32_t row, uint32_t inside)
 	run->held_bytes = ss_bytes_add(run->held_bytes, trying->subject->history->bytes[row]);
 }
 
-static void free_block(struct trying *trying, uint32_t row, enum ss_spot_phase phase)
+static void free_block(struct trying *trying, uint32_t row, enum ss_stack_phase phase)
 {
 	const struct ss_history *history = trying->subject->history;
 	uint32_t made = history->partner[row], number;
@@ -130,7 +130,7 @@ static void free_block(struct trying *trying, uint32_t row, enum ss_spot_phase p
 		return;
 	number = trying->run_of[made - trying->device->first] - 1;
 	run = &trying->runs[number];
-	if (phase != SS_SPOT_FORWARD && number != trying->open) {
+	if (phase != SS_STACK_FORWARD && number != trying->open) {
 		show(trying, number);
 		measure(trying);
 	}
@@ -141,7 +141,7 @@ static void free_block(struct trying *trying, uint32_t row, enum ss_spot_phase p
 
 static void go_through(struct trying *trying)
 {
-	const struct ss_spots *spots = trying->subject->spots;
+	const struct ss_stack_places *spots = trying->subject->spots;
 	const struct ss_history *history = trying->subject->history;
 	const struct ss_memory_events *events = &trying->subject->snapshot->events;
 	uint32_t first = trying->device->first, end = first + trying->device->count;
@@ -149,13 +149,13 @@ static void go_through(struct trying *trying)
 	measure(trying);
 	for (uint32_t row = first; row < end && !trying->failed; row++) {
 		uint32_t stack = events->stack[row];
-		enum ss_spot_phase phase = (enum ss_spot_phase)spots->phase[stack];
-		uint32_t inside = phase == SS_SPOT_FORWARD ? trying->sight->inside[stack] : 0;
+		enum ss_stack_phase phase = (enum ss_stack_phase)spots->phase[stack];
+		uint32_t inside = phase == SS_STACK_FORWARD ? trying->sight->inside[stack] : 0;
 		int64_t change = ss_history_change(history, row);
 
 		if (!change)
 			continue;
-		if (!inside && phase != SS_SPOT_UNKNOWN)
+		if (!inside && phase != SS_STACK_UNKNOWN)
 			end_run(trying, row);
 		if (events->action[row] == SS_ACTION_ALLOC)
 			make(trying, row, inside);

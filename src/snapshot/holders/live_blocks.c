@@ -8,7 +8,7 @@
 
 #include "analyze/memory/pools.h"
 
-static bool add(struct ss_held *held, struct ss_held_block block)
+static bool add(struct ss_live_blocks *held, struct ss_live_block block)
 {
 	void *items = held->items;
 
@@ -20,13 +20,13 @@ static bool add(struct ss_held *held, struct ss_held_block block)
 	return true;
 }
 
-static bool add_old(struct ss_held *held, const struct ss_snapshot_subject *subject,
+static bool add_old(struct ss_live_blocks *held, const struct ss_snapshot_subject *subject,
 		    const struct ss_old_block *old)
 {
 	const struct ss_snapshot *snapshot = subject->snapshot;
 
 	return add(held,
-		   (struct ss_held_block){
+		   (struct ss_live_block){
 			   .bytes = old->bytes,
 			   .requested_bytes = old->requested_bytes,
 			   .stack = old->block == SS_NO_ID ? 0 : snapshot->blocks[old->block].stack,
@@ -37,7 +37,7 @@ static bool add_old(struct ss_held *held, const struct ss_snapshot_subject *subj
 }
 
 /* The end of a file whose events do not lead there: what its segments hold. */
-static bool add_segments(struct ss_held *held, const struct ss_snapshot_subject *subject,
+static bool add_segments(struct ss_live_blocks *held, const struct ss_snapshot_subject *subject,
 			 const struct ss_device_memory *device)
 {
 	const struct ss_snapshot *snapshot = subject->snapshot;
@@ -61,7 +61,7 @@ static bool add_segments(struct ss_held *held, const struct ss_snapshot_subject 
 	return true;
 }
 
-static bool add_rows(struct ss_held *held, const struct ss_snapshot_subject *subject,
+static bool add_rows(struct ss_live_blocks *held, const struct ss_snapshot_subject *subject,
 		     const struct ss_device_memory *device, uint32_t moment)
 {
 	const struct ss_memory_events *events = &subject->snapshot->events;
@@ -70,7 +70,7 @@ static bool add_rows(struct ss_held *held, const struct ss_snapshot_subject *sub
 
 	if (moment == SS_NO_ROW)
 		return true;
-	if (moment != SS_HELD_AT_END && moment + 1 < end)
+	if (moment != SS_LIVE_AT_END && moment + 1 < end)
 		end = moment + 1;
 	for (uint32_t row = device->first; row < end; row++) {
 		uint32_t freed = history->partner[row];
@@ -79,7 +79,7 @@ static bool add_rows(struct ss_held *held, const struct ss_snapshot_subject *sub
 		    ss_history_is_loose(history, row))
 			continue;
 		if (!add(held,
-			 (struct ss_held_block){
+			 (struct ss_live_block){
 				 .bytes = history->bytes[row],
 				 .requested_bytes = events->bytes[row],
 				 .stack = events->stack[row],
@@ -92,7 +92,7 @@ static bool add_rows(struct ss_held *held, const struct ss_snapshot_subject *sub
 }
 
 /* What no block is known of is one of its own. */
-static bool add_loose(struct ss_held *held, const struct ss_snapshot_subject *subject,
+static bool add_loose(struct ss_live_blocks *held, const struct ss_snapshot_subject *subject,
 		      const struct ss_device_memory *device, uint32_t moment)
 {
 	int64_t bytes;
@@ -100,25 +100,26 @@ static bool add_loose(struct ss_held *held, const struct ss_snapshot_subject *su
 	if (!device->traced || moment == SS_NO_ROW)
 		return true;
 	bytes = ss_history_loose_bytes(subject->history, device, moment);
-	return bytes <= 0 || add(held, (struct ss_held_block){ .bytes = bytes,
+	return bytes <= 0 || add(held, (struct ss_live_block){ .bytes = bytes,
 							       .requested_bytes = bytes,
 							       .row = SS_NO_ROW,
 							       .purpose = SS_PURPOSE_UNKNOWN });
 }
 
-enum ss_status ss_held_init(struct ss_held *held, const struct ss_snapshot_subject *subject,
-			    const struct ss_device_memory *device, uint32_t row,
-			    struct ss_error *err)
+enum ss_status ss_live_blocks_init(struct ss_live_blocks *held,
+				   const struct ss_snapshot_subject *subject,
+				   const struct ss_device_memory *device, uint32_t row,
+				   struct ss_error *err)
 {
-	bool from_segments = row == SS_HELD_AT_END && device->count && !device->is_compared &&
+	bool from_segments = row == SS_LIVE_AT_END && device->count && !device->is_compared &&
 			     !device->traced;
 	bool whole = true;
 
-	*held = (struct ss_held){ .memory = subject->history->memory };
+	*held = (struct ss_live_blocks){ .memory = subject->history->memory };
 	for (uint32_t i = 0; i < device->old_count && whole && !from_segments; i++) {
 		const struct ss_old_block *old = &device->old[i];
 		bool is_there = old->freed_row == SS_NO_ROW || row == SS_NO_ROW ||
-				(row != SS_HELD_AT_END && old->freed_row > row);
+				(row != SS_LIVE_AT_END && old->freed_row > row);
 
 		whole = !is_there || add_old(held, subject, old);
 	}
@@ -128,11 +129,11 @@ enum ss_status ss_held_init(struct ss_held *held, const struct ss_snapshot_subje
 				      : add_rows(held, subject, device, row);
 	if (whole)
 		return SS_OK;
-	ss_held_release(held);
+	ss_live_blocks_release(held);
 	return ss_fail_memory(err, "the blocks in use");
 }
 
-void ss_held_release(struct ss_held *held)
+void ss_live_blocks_release(struct ss_live_blocks *held)
 {
 	ss_memory_free(held->memory, held->items, held->capacity * sizeof(*held->items));
 	held->items = NULL;

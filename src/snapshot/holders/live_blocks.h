@@ -6,31 +6,32 @@
 
 #include "snapshot/subject.h"
 
-struct ss_held_block {
+struct ss_live_block {
 	int64_t bytes, requested_bytes;
 	uint32_t stack;
 	uint32_t row;    /* of its allocation; SS_NO_ROW: before the events */
 	uint8_t purpose; /* enum ss_purpose */
 };
 
-struct ss_held {
+struct ss_live_blocks {
 	struct ss_memory *memory;
-	struct ss_held_block *items; /* those from before first, then by time */
+	struct ss_live_block *items; /* those from before first, then by time */
 	uint32_t count, capacity;
 };
 
 /* The moments that have a name. */
-#define SS_HELD_AT_END (UINT32_MAX - 1)
+#define SS_LIVE_AT_END (UINT32_MAX - 1)
 
 /*
  * Those in use after the event `row` of the device; SS_NO_ROW: before the first one;
- * SS_HELD_AT_END: at the end, as the file has it.
+ * SS_LIVE_AT_END: at the end, as the file has it.
  */
 SS_MUST_USE
-enum ss_status ss_held_init(struct ss_held *held, const struct ss_snapshot_subject *subject,
-			    const struct ss_device_memory *device, uint32_t row,
-			    struct ss_error *err);
-void ss_held_release(struct ss_held *held);
+enum ss_status ss_live_blocks_init(struct ss_live_blocks *held,
+				   const struct ss_snapshot_subject *subject,
+				   const struct ss_device_memory *device, uint32_t row,
+				   struct ss_error *err);
+void ss_live_blocks_release(struct ss_live_blocks *held);
 
 /* Sums by a number (a line, a stack, a purpose), at two moments. */
 struct ss_tally_row {

@@ -10,18 +10,18 @@
 #include "snapshot/holders/retained.h"
 
 static const char *const causes[] = {
-	[SS_SHORTAGE_UNKNOWN] = "what was free is not known",
-	[SS_SHORTAGE_FRAGMENTS] = "it was free, in pieces that are too small",
-	[SS_SHORTAGE_LEAK] = "earlier steps left more behind than was missing",
-	[SS_SHORTAGE_TOO_MUCH] = "more was needed than the device has",
+	[SS_OOM_UNKNOWN] = "what was free is not known",
+	[SS_OOM_FRAGMENTS] = "it was free, in pieces that are too small",
+	[SS_OOM_LEAK] = "earlier steps left more behind than was missing",
+	[SS_OOM_TOO_MUCH] = "more was needed than the device has",
 };
 
-const char *ss_shortage_cause_text(enum ss_shortage_cause cause)
+const char *ss_out_of_memory_cause_text(enum ss_out_of_memory_cause cause)
 {
 	return causes[cause];
 }
 
-bool ss_shortage_has_expandable(const struct ss_snapshot *snapshot)
+bool ss_out_of_memory_has_expandable(const struct ss_snapshot *snapshot)
 {
 	for (uint32_t i = 0; i < snapshot->setting_count; i++)
 		if (strcmp(ss_strings_text(&snapshot->texts, snapshot->settings[i].name),
@@ -33,8 +33,8 @@ bool ss_shortage_has_expandable(const struct ss_snapshot *snapshot)
 }
 
 /* What lines that leak had kept by then; -1: no memory. */
-static int64_t leaked_before(const struct ss_kept *kept, const struct ss_held *held,
-			     const struct ss_spots *spots)
+static int64_t leaked_before(const struct ss_retained *kept, const struct ss_live_blocks *held,
+			     const struct ss_stack_places *spots)
 {
 	size_t count = (size_t)spots->texts.count + 1;
 	uint8_t *leaks = ss_memory_resize(held->memory, NULL, 0, count);
@@ -46,25 +46,25 @@ static int64_t leaked_before(const struct ss_kept *kept, const struct ss_held *h
 	for (uint32_t i = 0; i < kept->count && kept->lines[i].leak_steps; i++)
 		leaks[kept->lines[i].line] = 1;
 	for (uint32_t i = 0; i < held->count; i++) {
-		const struct ss_held_block *block = &held->items[i];
+		const struct ss_live_block *block = &held->items[i];
 
 		/* what the running step made may still be needed */
 		if (block->row != SS_NO_ROW && leaks[spots->line[block->stack]] &&
-		    ss_rounds_at(&kept->rounds, block->row) < kept->complete_steps)
+		    ss_training_steps_at(&kept->rounds, block->row) < kept->complete_steps)
 			bytes = ss_bytes_add(bytes, block->bytes);
 	}
 	ss_memory_free(held->memory, leaks, count);
 	return bytes;
 }
 
-static void judge(const struct ss_snapshot *snapshot, struct ss_shortage *out)
+static void judge(const struct ss_snapshot *snapshot, struct ss_out_of_memory *out)
 {
 	int64_t device_free = out->device_free_bytes < 0 ? 0 : out->device_free_bytes;
-	bool expandable = ss_shortage_has_expandable(snapshot);
+	bool expandable = ss_out_of_memory_has_expandable(snapshot);
 	int64_t pages;
 
 	if (!out->oom->has_free) {
-		out->cause = out->leaked_bytes ? SS_SHORTAGE_LEAK : SS_SHORTAGE_UNKNOWN;
+		out->cause = out->leaked_bytes ? SS_OOM_LEAK : SS_OOM_UNKNOWN;
 		out->helps_leak_fix = out->leaked_bytes > 0;
 		return;
 	}
@@ -79,40 +79,41 @@ static void judge(const struct ss_snapshot *snapshot, struct ss_shortage *out)
 				out->missing_bytes > 0;
 	/* the device had enough of it left, but less than a segment: it is full, not in pieces */
 	if (!out->missing_bytes && device_free < out->asked_bytes)
-		out->cause = SS_SHORTAGE_FRAGMENTS;
+		out->cause = SS_OOM_FRAGMENTS;
 	else
-		out->cause = out->helps_leak_fix ? SS_SHORTAGE_LEAK : SS_SHORTAGE_TOO_MUCH;
-	out->helps_split_size = out->cause == SS_SHORTAGE_FRAGMENTS && !expandable &&
+		out->cause = out->helps_leak_fix ? SS_OOM_LEAK : SS_OOM_TOO_MUCH;
+	out->helps_split_size = out->cause == SS_OOM_FRAGMENTS && !expandable &&
 				!out->helps_expandable;
 }
 
-enum ss_status ss_shortage_find(const struct ss_snapshot_subject *subject,
-				const struct ss_device_memory *device, const struct ss_oom *oom,
-				struct ss_shortage *out, struct ss_error *err)
+enum ss_status ss_out_of_memory_find(const struct ss_snapshot_subject *subject,
+				     const struct ss_device_memory *device,
+				     const struct ss_oom *oom, struct ss_out_of_memory *out,
+				     struct ss_error *err)
 {
 	const struct ss_memory_events *events = &subject->snapshot->events;
-	struct ss_held held;
-	struct ss_kept kept;
+	struct ss_live_blocks held;
+	struct ss_retained kept;
 	enum ss_status status;
 
-	*out = (struct ss_shortage){ .oom = oom,
-				     .asked_bytes = events->bytes[oom->row],
-				     .device_free_bytes = (int64_t)events->address[oom->row] };
-	SS_TRY(ss_held_init(&held, subject, device, oom->row, err));
+	*out = (struct ss_out_of_memory){ .oom = oom,
+					  .asked_bytes = events->bytes[oom->row],
+					  .device_free_bytes = (int64_t)events->address[oom->row] };
+	SS_TRY(ss_live_blocks_init(&held, subject, device, oom->row, err));
 	for (uint32_t i = 0; i < held.count; i++) {
 		int64_t *bytes = &out->purpose_bytes[held.items[i].purpose];
 
 		*bytes = ss_bytes_add(*bytes, held.items[i].bytes);
 	}
-	status = ss_kept_init(&kept, subject, device, err);
+	status = ss_retained_init(&kept, subject, device, err);
 	if (status == SS_OK) {
 		out->leaked_bytes = leaked_before(&kept, &held, subject->spots);
-		ss_kept_release(&kept);
+		ss_retained_release(&kept);
 		out->leaked_at_least = device->begins_in_middle;
 		judge(subject->snapshot, out);
 		if (out->leaked_bytes < 0)
 			status = ss_fail_memory(err, "what is kept");
 	}
-	ss_held_release(&held);
+	ss_live_blocks_release(&held);
 	return status;
 }

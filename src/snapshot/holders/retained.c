@@ -50,13 +50,13 @@ static void count_step(struct stack_sums *sums, uint32_t step, int64_t requested
 		sums->most_bytes = sums->step_bytes;
 }
 
-static bool is_leak(const struct ss_kept *kept, const struct stack_sums *sums,
-		    enum ss_spot_phase phase)
+static bool is_leak(const struct ss_retained *kept, const struct stack_sums *sums,
+		    enum ss_stack_phase phase)
 {
 	uint32_t needed = LEAK_STEPS;
 
 	if (kept->complete_steps - kept->rounds.before < LEAK_STEPS &&
-	    (phase == SS_SPOT_FORWARD || phase == SS_SPOT_OTHER))
+	    (phase == SS_STACK_FORWARD || phase == SS_STACK_OTHER))
 		needed = LEAK_STEPS_SHORT;
 	return kept->rounds.has_steps && sums->run >= needed &&
 	       sums->last_step + 1 == kept->complete_steps && 2 * sums->run > sums->made_steps &&
@@ -64,13 +64,13 @@ static bool is_leak(const struct ss_kept *kept, const struct stack_sums *sums,
 }
 
 /* Whether a round is a step, and whole. */
-static bool is_over(const struct ss_kept *kept, uint32_t round)
+static bool is_over(const struct ss_retained *kept, uint32_t round)
 {
 	return round >= kept->rounds.before && round < kept->complete_steps;
 }
 
 static void sum_stacks(const struct ss_snapshot_subject *subject,
-		       const struct ss_device_memory *device, struct ss_kept *kept,
+		       const struct ss_device_memory *device, struct ss_retained *kept,
 		       struct stack_sums *stacks)
 {
 	const struct ss_memory_events *events = &subject->snapshot->events;
@@ -97,8 +97,8 @@ static void sum_stacks(const struct ss_snapshot_subject *subject,
 	}
 }
 
-static void add_stack(struct ss_kept *kept, const struct ss_snapshot_subject *subject,
-		      struct ss_kept_line *line, uint32_t stack, const struct stack_sums *sums)
+static void add_stack(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
+		      struct ss_retained_line *line, uint32_t stack, const struct stack_sums *sums)
 {
 	if (!line->blocks || sums->first_row < line->first_row)
 		line->first_row = sums->first_row;
@@ -113,7 +113,7 @@ static void add_stack(struct ss_kept *kept, const struct ss_snapshot_subject *su
 	line->blocks += sums->blocks;
 	line->bytes = ss_bytes_add(line->bytes, sums->bytes);
 	line->requested_bytes = ss_bytes_add(line->requested_bytes, sums->requested_bytes);
-	if (!is_leak(kept, sums, (enum ss_spot_phase)subject->spots->phase[stack]))
+	if (!is_leak(kept, sums, (enum ss_stack_phase)subject->spots->phase[stack]))
 		return;
 	if (sums->run > line->leak_steps)
 		line->leak_steps = sums->run;
@@ -123,7 +123,7 @@ static void add_stack(struct ss_kept *kept, const struct ss_snapshot_subject *su
 
 static int by_worth(const void *left, const void *right)
 {
-	const struct ss_kept_line *a = left, *b = right;
+	const struct ss_retained_line *a = left, *b = right;
 
 	if (a->leak_step_bytes != b->leak_step_bytes)
 		return a->leak_step_bytes > b->leak_step_bytes ? -1 : 1;
@@ -132,7 +132,7 @@ static int by_worth(const void *left, const void *right)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-static void order_lines(struct ss_kept *kept)
+static void order_lines(struct ss_retained *kept)
 {
 	uint32_t count = 0;
 
@@ -148,7 +148,7 @@ static void order_lines(struct ss_kept *kept)
 		qsort(kept->lines, count, sizeof(*kept->lines), by_worth);
 }
 
-static bool sum_lines(struct ss_kept *kept, const struct ss_snapshot_subject *subject,
+static bool sum_lines(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
 		      const struct ss_device_memory *device)
 {
 	size_t bytes = (size_t)subject->snapshot->stacks.count * sizeof(struct stack_sums);
@@ -161,7 +161,7 @@ static bool sum_lines(struct ss_kept *kept, const struct ss_snapshot_subject *su
 	for (uint32_t i = 0; i < kept->count; i++)
 		kept->lines[i].line = i;
 	for (uint32_t i = 0; i < subject->snapshot->stacks.count; i++) {
-		struct ss_kept_line *line = &kept->lines[subject->spots->line[i]];
+		struct ss_retained_line *line = &kept->lines[subject->spots->line[i]];
 
 		line->made += stacks[i].made;
 		if (stacks[i].blocks)
@@ -172,32 +172,33 @@ static bool sum_lines(struct ss_kept *kept, const struct ss_snapshot_subject *su
 	return true;
 }
 
-enum ss_status ss_kept_init(struct ss_kept *kept, const struct ss_snapshot_subject *subject,
-			    const struct ss_device_memory *device, struct ss_error *err)
+enum ss_status ss_retained_init(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
+				const struct ss_device_memory *device, struct ss_error *err)
 {
-	*kept = (struct ss_kept){ .memory = subject->history->memory,
-				  .count = subject->spots->texts.count,
-				  .capacity = subject->spots->texts.count };
+	*kept = (struct ss_retained){ .memory = subject->history->memory,
+				      .count = subject->spots->texts.count,
+				      .capacity = subject->spots->texts.count };
 	kept->rounds.memory = kept->memory;
 	kept->lines = ss_memory_resize(kept->memory, NULL, 0,
 				       ((size_t)kept->capacity + 1) * sizeof(*kept->lines));
 	if (!kept->lines)
 		return ss_fail_memory(err, "what is kept");
 	memset(kept->lines, 0, ((size_t)kept->capacity + 1) * sizeof(*kept->lines));
-	if (ss_rounds_init(&kept->rounds, subject->history, device, subject->spots, err) != SS_OK) {
-		ss_kept_release(kept);
+	if (ss_training_steps_init(&kept->rounds, subject->history, device, subject->spots, err) !=
+	    SS_OK) {
+		ss_retained_release(kept);
 		return SS_ERR_LIMIT;
 	}
 	kept->complete_steps = kept->rounds.count - 1;
 	if (sum_lines(kept, subject, device))
 		return SS_OK;
-	ss_kept_release(kept);
+	ss_retained_release(kept);
 	return ss_fail_memory(err, "what is kept");
 }
 
-void ss_kept_release(struct ss_kept *kept)
+void ss_retained_release(struct ss_retained *kept)
 {
-	ss_rounds_release(&kept->rounds);
+	ss_training_steps_release(&kept->rounds);
 	ss_memory_free(kept->memory, kept->lines,
 		       ((size_t)kept->capacity + 1) * sizeof(*kept->lines));
 	kept->lines = NULL;

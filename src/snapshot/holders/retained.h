@@ -16,8 +16,8 @@
 #include "snapshot/subject.h"
 #include "snapshot/training_steps.h"
 
-struct ss_kept_line {
-	uint32_t line;  /* id in ss_spots.texts; 0: no stack */
+struct ss_retained_line {
+	uint32_t line;  /* id in ss_stack_places.texts; 0: no stack */
 	uint32_t stack; /* of the most that is kept */
 	int64_t stack_bytes;
 	int64_t bytes;           /* of blocks */
@@ -30,18 +30,18 @@ struct ss_kept_line {
 	uint8_t purpose;         /* enum ss_purpose */
 };
 
-struct ss_kept {
+struct ss_retained {
 	struct ss_memory *memory;
-	struct ss_rounds rounds;
-	struct ss_kept_line *lines; /* leaks first, then by bytes */
+	struct ss_training_steps rounds;
+	struct ss_retained_line *lines; /* leaks first, then by bytes */
 	uint32_t count, capacity;
 	uint32_t complete_steps; /* rounds that are over, with those before the first step */
 	int64_t leak_step_bytes; /* of all lines */
 };
 
 SS_MUST_USE
-enum ss_status ss_kept_init(struct ss_kept *kept, const struct ss_snapshot_subject *subject,
-			    const struct ss_device_memory *device, struct ss_error *err);
-void ss_kept_release(struct ss_kept *kept);
+enum ss_status ss_retained_init(struct ss_retained *kept, const struct ss_snapshot_subject *subject,
+				const struct ss_device_memory *device, struct ss_error *err);
+void ss_retained_release(struct ss_retained *kept);
 
 #endif

@@ -53,7 +53,7 @@ struct sums {
 struct work {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
-	struct ss_rounds rounds;
+	struct ss_training_steps rounds;
 	struct ss_table *out;
 	const char *name;
 	bool has_times, has_addresses;
@@ -220,7 +220,7 @@ static void add_item(const struct work *work, const struct item *item)
 	ss_row_int(out, events->bytes[item->row]);
 	ss_row_null(out);
 	add_held(work, item->held);
-	ss_row_text(out, ss_spots_line(subject->spots, events->stack[item->row]));
+	ss_row_text(out, ss_stack_places_line(subject->spots, events->stack[item->row]));
 	ss_row_text(out,
 		    ss_purpose_name(ss_purpose_of(subject->history, subject->spots, item->row)));
 	ss_row_int_known(out, ss_snapshot_moment(subject->snapshot, work->device, item->row));
@@ -228,12 +228,13 @@ static void add_item(const struct work *work, const struct item *item)
 				      ? -1
 				      : ss_snapshot_between(subject->snapshot, item->row, freed));
 	ss_row_null(out);
-	ss_row_int_known(out, ss_rounds_step(&work->rounds, item->row));
+	ss_row_int_known(out, ss_training_steps_step(&work->rounds, item->row));
 	ss_row_int(out, item->row - work->device->first);
 	ss_row_text(out, work->has_addresses ? ss_snapshot_address(events->address[item->row], out)
 					     : NULL);
-	ss_row_text(out, freed == SS_NO_ROW ? NULL
-					    : ss_spots_line(subject->spots, events->stack[freed]));
+	ss_row_text(out, freed == SS_NO_ROW
+				 ? NULL
+				 : ss_stack_places_line(subject->spots, events->stack[freed]));
 	ss_row_text(out, ss_snapshot_stack(subject, events->stack[item->row], out));
 	ss_row_end(out);
 }
@@ -251,7 +252,7 @@ static void add_sums(const struct work *work, const struct sums *sums)
 	add_held(work, sums->held);
 	ss_row_text(out, subject->group == BY_CALL
 				 ? ss_strings_text(&subject->spots->texts, sums->id)
-				 : ss_spots_line(subject->spots, sums->stack));
+				 : ss_stack_places_line(subject->spots, sums->stack));
 	ss_row_nulls(out, 3);
 	ss_row_int_known(out, work->has_addresses ? (int64_t)sums->freed : -1);
 	ss_row_nulls(out, 4);
@@ -289,12 +290,13 @@ static enum ss_status run_device(struct work *work, struct ss_arena *scratch, st
 		return ss_fail_memory(err, "the allocations");
 	for (uint32_t i = 0; i < work->sum_count; i++)
 		work->sums[i].id = i;
-	SS_TRY(ss_rounds_init(&work->rounds, subject->history, work->device, subject->spots, err));
+	SS_TRY(ss_training_steps_init(&work->rounds, subject->history, work->device, subject->spots,
+				      err));
 	work->has_addresses = !work->device->traced || work->device->traced->has_addresses;
 	work->has_times = subject->snapshot->events.time_ns[work->device->first] != SS_NO_TIME;
 	collect(work);
 	show(work);
-	ss_rounds_release(&work->rounds);
+	ss_training_steps_release(&work->rounds);
 	return SS_OK;
 }
 

@@ -43,7 +43,7 @@ static uint32_t line_of(struct work *work, const struct ss_snapshot_subject *sub
 
 	if (work->known[stack])
 		return work->known[stack] - 1;
-	text = ss_spots_line(subject->spots, stack);
+	text = ss_stack_places_line(subject->spots, stack);
 	id = ss_strings_add(&work->lines, text ? text : "", text ? strlen(text) : 0);
 	if (id != SS_NO_ID)
 		work->known[stack] = id + 1;
@@ -51,7 +51,7 @@ static uint32_t line_of(struct work *work, const struct ss_snapshot_subject *sub
 }
 
 static bool add_block(struct work *work, const struct ss_snapshot_subject *subject,
-		      const struct ss_held_block *block, int side)
+		      const struct ss_live_block *block, int side)
 {
 	void *items = work->items;
 	uint32_t id = line_of(work, subject, block->stack);
@@ -79,14 +79,14 @@ static enum ss_status add_side(struct work *work, const struct ss_snapshot_subje
 	work->known = SS_ARENA_NEW(&scratch, uint32_t, (size_t)subject->snapshot->stacks.count + 1);
 	whole = work->known != NULL;
 	for (uint32_t i = 0; i < subject->history->device_count && whole && status == SS_OK; i++) {
-		struct ss_held held = { 0 };
+		struct ss_live_blocks held = { 0 };
 
-		status = ss_held_init(&held, subject, &subject->history->devices[i], SS_HELD_AT_END,
-				      err);
+		status = ss_live_blocks_init(&held, subject, &subject->history->devices[i],
+					     SS_LIVE_AT_END, err);
 		for (uint32_t k = 0; status == SS_OK && k < held.count && whole; k++)
 			whole = add_block(work, subject, &held.items[k], side);
 		if (status == SS_OK)
-			ss_held_release(&held);
+			ss_live_blocks_release(&held);
 	}
 	ss_arena_release(&scratch);
 	return whole ? status : ss_fail_memory(err, "the lines");

@@ -30,13 +30,13 @@ static const struct ss_column columns[] = {
 struct work {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
-	struct ss_held held[2]; /* at the peak, at the end */
+	struct ss_live_blocks held[2]; /* at the peak, at the end */
 	struct ss_tally tally;
 	struct ss_calls calls;
 	uint8_t *purpose; /* per id: of the largest block */
 };
 
-static uint32_t id_of(const struct work *work, const struct ss_held_block *block)
+static uint32_t id_of(const struct work *work, const struct ss_live_block *block)
 {
 	switch (work->subject->group) {
 	case BY_STACK:
@@ -64,7 +64,7 @@ static void sum(struct work *work)
 {
 	for (int moment = 0; moment < 2; moment++)
 		for (uint32_t i = 0; i < work->held[moment].count; i++) {
-			const struct ss_held_block *block = &work->held[moment].items[i];
+			const struct ss_live_block *block = &work->held[moment].items[i];
 			uint32_t id = id_of(work, block);
 
 			if (block->bytes > work->tally.rows[id].largest_bytes)
@@ -75,11 +75,11 @@ static void sum(struct work *work)
 
 static const char *line_of(const struct work *work, uint32_t id)
 {
-	const struct ss_spots *spots = work->subject->spots;
+	const struct ss_stack_places *spots = work->subject->spots;
 
 	switch (work->subject->group) {
 	case BY_STACK:
-		return ss_spots_line(spots, id);
+		return ss_stack_places_line(spots, id);
 	case BY_CATEGORY:
 		return NULL;
 	default:
@@ -171,10 +171,11 @@ static enum ss_status add_sums(struct work *work, struct ss_arena *scratch, stru
 static enum ss_status run_device(struct work *work, struct ss_arena *scratch, struct ss_table *out,
 				 struct ss_error *err)
 {
-	uint32_t moment = work->device->count ? work->device->peak_row : SS_HELD_AT_END;
+	uint32_t moment = work->device->count ? work->device->peak_row : SS_LIVE_AT_END;
 
-	SS_TRY(ss_held_init(&work->held[0], work->subject, work->device, moment, err));
-	SS_TRY(ss_held_init(&work->held[1], work->subject, work->device, SS_HELD_AT_END, err));
+	SS_TRY(ss_live_blocks_init(&work->held[0], work->subject, work->device, moment, err));
+	SS_TRY(ss_live_blocks_init(&work->held[1], work->subject, work->device, SS_LIVE_AT_END,
+				   err));
 	return work->subject->group == BY_CALL ? add_calls(work, out, err)
 					       : add_sums(work, scratch, out, err);
 }
@@ -194,8 +195,8 @@ static enum ss_status holders_run(const struct ss_snapshot_subject *subject, str
 		status = run_device(&work, &scratch, out, err);
 		ss_tally_release(&work.tally);
 		ss_calls_release(&work.calls);
-		ss_held_release(&work.held[0]);
-		ss_held_release(&work.held[1]);
+		ss_live_blocks_release(&work.held[0]);
+		ss_live_blocks_release(&work.held[1]);
 		ss_arena_release(&scratch);
 	}
 	ss_snapshot_notes(subject, out);

@@ -22,7 +22,7 @@ static const struct ss_column columns[] = {
 };
 
 static void add(const struct ss_snapshot_subject *subject, const struct ss_device_memory *device,
-		const struct ss_kept_line *line, struct ss_table *out)
+		const struct ss_retained_line *line, struct ss_table *out)
 {
 	ss_row_begin(out);
 	ss_row_text(out, ss_snapshot_device_name(device, out));
@@ -40,7 +40,7 @@ static void add(const struct ss_snapshot_subject *subject, const struct ss_devic
 	ss_row_end(out);
 }
 
-static void note(const struct ss_device_memory *device, const struct ss_kept *kept,
+static void note(const struct ss_device_memory *device, const struct ss_retained *kept,
 		 struct ss_table *out)
 {
 	const char *name = ss_snapshot_device_name(device, out);
@@ -65,16 +65,16 @@ static enum ss_status leaks_run(const struct ss_snapshot_subject *subject, struc
 {
 	for (uint32_t i = 0; i < subject->history->device_count; i++) {
 		const struct ss_device_memory *device = &subject->history->devices[i];
-		struct ss_kept kept;
+		struct ss_retained kept;
 
 		if (!device->count)
 			continue;
-		SS_TRY(ss_kept_init(&kept, subject, device, err));
+		SS_TRY(ss_retained_init(&kept, subject, device, err));
 		for (uint32_t k = 0; k < kept.count; k++)
 			add(subject, device, &kept.lines[k], out);
 		if (ss_snapshot_is_noted(subject->history, device))
 			note(device, &kept, out);
-		ss_kept_release(&kept);
+		ss_retained_release(&kept);
 	}
 	ss_snapshot_notes(subject, out);
 	return SS_OK;

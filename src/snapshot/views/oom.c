@@ -29,7 +29,7 @@ static const struct ss_column columns[] = {
 	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
 
-static const char *help_of(const struct ss_shortage *shortage, struct ss_table *out)
+static const char *help_of(const struct ss_out_of_memory *shortage, struct ss_table *out)
 {
 	const char *list = "";
 
@@ -57,7 +57,7 @@ static const char *help_of(const struct ss_shortage *shortage, struct ss_table *
 }
 
 static void add(const struct ss_snapshot_subject *subject, const struct ss_device_memory *device,
-		const struct ss_shortage *shortage, struct ss_table *out)
+		const struct ss_out_of_memory *shortage, struct ss_table *out)
 {
 	const struct ss_oom *oom = shortage->oom;
 	uint32_t stack = subject->snapshot->events.stack[oom->row];
@@ -75,8 +75,8 @@ static void add(const struct ss_snapshot_subject *subject, const struct ss_devic
 	ss_row_int_known(out, oom->reserved_bytes);
 	ss_row_int(out, shortage->purpose_bytes[SS_PURPOSE_ACTIVATION]);
 	ss_row_int(out, shortage->leaked_bytes);
-	ss_row_text(out, ss_spots_line(subject->spots, stack));
-	ss_row_text(out, ss_shortage_cause_text(shortage->cause));
+	ss_row_text(out, ss_stack_places_line(subject->spots, stack));
+	ss_row_text(out, ss_out_of_memory_cause_text(shortage->cause));
 	ss_row_text(out, help_of(shortage, out));
 	ss_row_text(out, ss_snapshot_stack(subject, stack, out));
 	ss_row_end(out);
@@ -89,9 +89,10 @@ static enum ss_status oom_run(const struct ss_snapshot_subject *subject, struct 
 		const struct ss_device_memory *device = &subject->history->devices[i];
 
 		for (uint32_t k = 0; k < device->oom_count; k++) {
-			struct ss_shortage shortage;
+			struct ss_out_of_memory shortage;
 
-			SS_TRY(ss_shortage_find(subject, device, &device->ooms[k], &shortage, err));
+			SS_TRY(ss_out_of_memory_find(subject, device, &device->ooms[k], &shortage,
+						     err));
 			add(subject, device, &shortage, out);
 		}
 		if (device->action_counts[SS_ACTION_OOM] > device->oom_count)

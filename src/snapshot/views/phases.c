@@ -53,27 +53,27 @@ struct work {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
 	struct ss_table *out;
-	struct ss_rounds rounds;
+	struct ss_training_steps rounds;
 	struct spell all[PARTS], now[PARTS]; /* of all events, and of the round */
 	uint32_t step_count;
 	int64_t first_peak_bytes, last_peak_bytes; /* of steps */
 	bool rises;                                /* every step's is higher than the last */
 };
 
-static enum part part_of(enum ss_spot_phase phase)
+static enum part part_of(enum ss_stack_phase phase)
 {
 	switch (phase) {
-	case SS_SPOT_SETUP:
+	case SS_STACK_SETUP:
 		return SETUP;
-	case SS_SPOT_FORWARD:
+	case SS_STACK_FORWARD:
 		return FORWARD;
-	case SS_SPOT_BACKWARD:
+	case SS_STACK_BACKWARD:
 		return BACKWARD;
-	case SS_SPOT_OPTIMIZER:
-	case SS_SPOT_STEP:
+	case SS_STACK_OPTIMIZER:
+	case SS_STACK_STEP:
 		return OPTIMIZER;
-	case SS_SPOT_UNKNOWN:
-	case SS_SPOT_OTHER:
+	case SS_STACK_UNKNOWN:
+	case SS_STACK_OTHER:
 		break;
 	}
 	return OTHER;
@@ -104,7 +104,7 @@ static void add_row(const struct work *work, const struct spell *spell, enum par
 	ss_row_share(out, (double)spell->peak_bytes, (double)device->peak_active_bytes);
 	ss_row_int(out, spell->rise_bytes);
 	ss_row_int(out, spell->net_bytes);
-	ss_row_text(out, ss_spots_line(subject->spots, stack));
+	ss_row_text(out, ss_stack_places_line(subject->spots, stack));
 	ss_row_int(out, spell->peak_row - device->first);
 	ss_row_int_known(out, ss_snapshot_moment(subject->snapshot, device, spell->peak_row));
 	ss_row_end(out);
@@ -180,28 +180,28 @@ static void count_events(struct work *work)
 {
 	const struct ss_memory_events *events = &work->subject->snapshot->events;
 	const struct ss_device_memory *device = work->device;
-	const struct ss_rounds *rounds = &work->rounds;
+	const struct ss_training_steps *rounds = &work->rounds;
 	int64_t active = device->first_active_bytes, start = active;
 	enum part part = OTHER;
 	uint32_t round = 0;
 
 	for (uint32_t row = device->first; row < device->first + device->count; row++) {
-		enum ss_spot_phase told =
-			(enum ss_spot_phase)work->subject->spots->phase[events->stack[row]];
+		enum ss_stack_phase told =
+			(enum ss_stack_phase)work->subject->spots->phase[events->stack[row]];
 		int64_t before = active;
 
 		while (round + 1 < rounds->count && rounds->starts[round + 1] <= row) {
-			end_round(work, ss_rounds_step(rounds, rounds->starts[round++]));
+			end_round(work, ss_training_steps_step(rounds, rounds->starts[round++]));
 			start = active;
 		}
-		if (told != SS_SPOT_UNKNOWN && part_of(told) != part) {
+		if (told != SS_STACK_UNKNOWN && part_of(told) != part) {
 			part = part_of(told);
 			start = active;
 		}
 		active = ss_bytes_add(active, ss_history_change(work->subject->history, row));
 		take_event(&work->now[part], row, start, before, active);
 	}
-	end_round(work, ss_rounds_step(rounds, rounds->starts[round]));
+	end_round(work, ss_training_steps_step(rounds, rounds->starts[round]));
 }
 
 /* --- sentences ------------------------------------------------------------------------ */
@@ -247,7 +247,8 @@ static void say_meaning(const struct work *work, struct ss_text *text)
 	else
 		ss_text_add_string(text, ".");
 	if (other->peaks) {
-		const char *line = ss_spots_line(work->subject->spots, stacks[other->peak_row]);
+		const char *line = ss_stack_places_line(work->subject->spots,
+							stacks[other->peak_row]);
 
 		ss_text_addf(
 			text,
@@ -322,8 +323,8 @@ static enum ss_status phases_run(const struct ss_snapshot_subject *subject, stru
 
 		if (!work.device->count)
 			continue;
-		SS_TRY(ss_rounds_init(&work.rounds, subject->history, work.device, subject->spots,
-				      err));
+		SS_TRY(ss_training_steps_init(&work.rounds, subject->history, work.device,
+					      subject->spots, err));
 		clear(work.all);
 		clear(work.now);
 		count_events(&work);
@@ -332,7 +333,7 @@ static enum ss_status phases_run(const struct ss_snapshot_subject *subject, stru
 				add_row(&work, &work.all[k], (enum part)k, -1);
 		if (ss_snapshot_is_noted(subject->history, work.device))
 			note(&work);
-		ss_rounds_release(&work.rounds);
+		ss_training_steps_release(&work.rounds);
 	}
 	ss_snapshot_notes(subject, out);
 	return SS_OK;

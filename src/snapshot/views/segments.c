@@ -100,7 +100,7 @@ static void add_segment(const struct work *work, const char *device,
 	ss_row_null(out);
 	ss_row_int_known(out, requested);
 	add_common(subject, segment, out);
-	ss_row_text(out, ss_spots_line(subject->spots, segment->stack));
+	ss_row_text(out, ss_stack_places_line(subject->spots, segment->stack));
 	ss_row_null(out);
 	ss_row_int(out, number);
 	ss_row_text(out, stack_of(work, segment->stack));
@@ -127,7 +127,7 @@ static void add_block(const struct work *work, const char *device, const struct 
 	ss_row_text(out, states[block->state]);
 	ss_row_int_known(out, is_active ? block->requested_bytes : -1);
 	add_common(subject, segment, out);
-	ss_row_text(out, ss_spots_line(subject->spots, block->stack));
+	ss_row_text(out, ss_stack_places_line(subject->spots, block->stack));
 	ss_row_text(out, is_active ? ss_purpose_name(ss_purpose_of_old(subject->history,
 								       subject->spots, &old))
 				   : NULL);

@@ -246,7 +246,7 @@ static uint32_t id_of(const struct work *work, uint32_t stack)
 static void name_slot(struct work *work, uint32_t slot, uint32_t id)
 {
 	const struct ss_snapshot_subject *subject = work->subject;
-	const struct ss_spots *spots = subject->spots;
+	const struct ss_stack_places *spots = subject->spots;
 	uint32_t line = subject->group == BY_STACK ? spots->line[id] : id;
 
 	for (uint32_t i = 0; i < subject->snapshot->stacks.count; i++)
@@ -263,16 +263,16 @@ static enum ss_status find_slots(struct work *work, struct ss_arena *scratch, st
 	const struct ss_snapshot_subject *subject = work->subject;
 	uint32_t stacks = subject->snapshot->stacks.count;
 	uint32_t count = subject->group == BY_STACK ? stacks : subject->spots->texts.count;
-	struct ss_held held;
+	struct ss_live_blocks held;
 	struct ss_tally tally;
 
 	work->slot_of_stack = SS_ARENA_NEW(scratch, uint8_t, (size_t)stacks + 1);
 	if (!work->slot_of_stack)
 		return ss_fail_memory(err, "the lines");
 	memset(work->slot_of_stack, LINES, (size_t)stacks + 1);
-	SS_TRY(ss_held_init(&held, subject, work->device, work->device->peak_row, err));
+	SS_TRY(ss_live_blocks_init(&held, subject, work->device, work->device->peak_row, err));
 	if (!ss_tally_init(&tally, held.memory, count)) {
-		ss_held_release(&held);
+		ss_live_blocks_release(&held);
 		return ss_fail_memory(err, "the lines");
 	}
 	for (uint32_t i = 0; i < held.count; i++)
@@ -282,7 +282,7 @@ static enum ss_status find_slots(struct work *work, struct ss_arena *scratch, st
 		name_slot(work, i, tally.rows[i].id);
 	work->slot_names[LINES] = "(other)";
 	ss_tally_release(&tally);
-	ss_held_release(&held);
+	ss_live_blocks_release(&held);
 	return SS_OK;
 }
 

@@ -34,14 +34,14 @@ static void test_rows(void **state)
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(cases); i++) {
 		struct support_trace trace;
-		struct ss_bricks bricks;
+		struct ss_facts facts;
 		const struct ss_training *training;
 		struct ss_error err = { 0 };
 		uint32_t row, end;
 
 		support_load_script(&trace, cases[i].trace);
-		ss_bricks_init(&bricks, &trace.trace, &trace.memory);
-		assert_int_equal(ss_bricks_training(&bricks, &training, &err), SS_OK);
+		ss_facts_init(&facts, &trace.trace, &trace.memory);
+		assert_int_equal(ss_facts_training(&facts, &training, &err), SS_OK);
 		row = support_find(&trace.trace, cases[i].row);
 		support_check(row != SS_NO_ROW, cases[i].what, "no row");
 		for (end = row;
@@ -56,7 +56,7 @@ static void test_rows(void **state)
 		support_check(ss_training_computes(training, row, end) == cases[i].computes,
 			      cases[i].what, "%u rows compute",
 			      ss_training_computes(training, row, end));
-		ss_bricks_release(&bricks);
+		ss_facts_release(&facts);
 		support_close(&trace);
 	}
 }

@@ -14,8 +14,8 @@
 static void print_view(const struct ss_trace *trace, const char *name, int64_t step,
 		       struct ss_text *out)
 {
-	struct ss_bricks bricks;
-	struct ss_subject subject = { .path = "x", .trace = trace, .bricks = &bricks, .rank = -1 };
+	struct ss_facts facts;
+	struct ss_subject subject = { .path = "x", .trace = trace, .facts = &facts, .rank = -1 };
 	const struct ss_view *view = support_view_find(name, &subject.group);
 	struct support_view open = { 0 };
 	struct ss_text row = { 0 }, columns = { 0 };
@@ -24,9 +24,9 @@ static void print_view(const struct ss_trace *trace, const char *name, int64_t s
 
 	ss_arena_init(&open.arena, trace->memory);
 	ss_table_init(&open.table, view, &open.arena);
-	ss_bricks_init(&bricks, trace, trace->memory);
+	ss_facts_init(&facts, trace, trace->memory);
 	support_check(view->run(&subject, &open.table, &err) == SS_OK, name, "%s", err.text);
-	ss_bricks_release(&bricks);
+	ss_facts_release(&facts);
 	for (uint32_t i = 0; i < view->column_count; i++) {
 		/* its base is the time of the steps, which are not the same in a part */
 		if (strcmp(view->columns[i].name, "step_percent") != 0)

@@ -57,7 +57,7 @@ static void test_cases(void **state)
 		const struct ss_clock *clock;
 
 		support_ranks_script(&ranks, cases[i].script);
-		clock = &ranks.many.clocks[cases[i].rank];
+		clock = &ranks.joined.clocks[cases[i].rank];
 		support_check((clock->component != SS_NO_ROW) == cases[i].comparable, cases[i].what,
 			      "component %u", clock->component);
 		support_check(clock->offset_ns == cases[i].offset_ns, cases[i].what,
@@ -80,7 +80,7 @@ static void test_components(void **state)
 	support_ranks_script(&ranks, "rank 0; group a; allreduce 0 +5; rank 1; group b;"
 				     "allreduce 0 +5; rank 2; group a; allreduce 0 +5; rank 3;"
 				     "group b; allreduce 0 +5; rank 4");
-	clocks = ranks.many.clocks;
+	clocks = ranks.joined.clocks;
 	assert_int_equal(clocks[0].component, clocks[2].component);
 	assert_int_equal(clocks[1].component, clocks[3].component);
 	assert_int_not_equal(clocks[0].component, clocks[1].component);
@@ -160,19 +160,19 @@ static void test_random(void **state)
 
 		for (int round = 0; round < 20; round++) {
 			struct support_ranks ranks;
-			const struct ss_many *many = &ranks.many;
+			const struct ss_joined *joined = &ranks.joined;
 
 			make_job(&ranks, form, &seed);
 			support_ranks_join(&ranks);
-			support_check(many->meeting_count == form->collectives, form->what,
-				      "%u meetings", many->meeting_count);
-			support_check(many->clocks[0].offset_ns == 0 &&
-					      many->clocks[0].drift_ppb == 0,
+			support_check(joined->meeting_count == form->collectives, form->what,
+				      "%u meetings", joined->meeting_count);
+			support_check(joined->clocks[0].offset_ns == 0 &&
+					      joined->clocks[0].drift_ppb == 0,
 				      form->what, "the first one is moved by %lld ns, %lld ppb",
-				      (long long)many->clocks[0].offset_ns,
-				      (long long)many->clocks[0].drift_ppb);
+				      (long long)joined->clocks[0].offset_ns,
+				      (long long)joined->clocks[0].drift_ppb);
 			for (uint32_t r = 1; r < form->ranks; r++) {
-				const struct ss_clock *clock = &many->clocks[r];
+				const struct ss_clock *clock = &joined->clocks[r];
 				double at = (double)(clock->middle_ns - SUPPORT_CLOCK_NS);
 				double wrong;
 
@@ -190,8 +190,8 @@ static void test_random(void **state)
 				support_check(!clock->violations, form->what, "%u violations",
 					      clock->violations);
 			}
-			for (uint32_t i = 0; i < many->meeting_count; i++) {
-				const struct ss_meeting *meeting = &many->meetings[i];
+			for (uint32_t i = 0; i < joined->meeting_count; i++) {
+				const struct ss_meeting *meeting = &joined->meetings[i];
 
 				support_check(meeting->end_ns - meeting->start_ns <
 						      100000 + 3 * form->noise_ns + 5000,
@@ -215,10 +215,11 @@ static void test_error_is_small(void **state)
 	(void)state;
 	make_job(&ranks, &form, &seed);
 	support_ranks_join(&ranks);
-	assert_int_equal(ranks.many.clocks[0].error_ns, 0);
-	assert_in_range(ranks.many.clocks[7].error_ns, 1000, 5000);
-	assert_in_range(ranks.many.clocks[7].residual_p50_ns, 2000, 8000);
-	assert_true(ranks.many.clocks[7].residual_p90_ns > ranks.many.clocks[7].residual_p50_ns);
+	assert_int_equal(ranks.joined.clocks[0].error_ns, 0);
+	assert_in_range(ranks.joined.clocks[7].error_ns, 1000, 5000);
+	assert_in_range(ranks.joined.clocks[7].residual_p50_ns, 2000, 8000);
+	assert_true(ranks.joined.clocks[7].residual_p90_ns >
+		    ranks.joined.clocks[7].residual_p50_ns);
 	support_ranks_close(&ranks);
 }
 

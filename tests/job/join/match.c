@@ -107,8 +107,8 @@ static void test_cases(void **state)
 		support_ranks_meetings(&ranks, &found);
 		support_check(strcmp(found.data, cases[i].meetings) == 0, cases[i].what,
 			      "found: %s", found.data);
-		support_check(ranks.many.unmatched == cases[i].unmatched, cases[i].what,
-			      "%llu unmatched", (unsigned long long)ranks.many.unmatched);
+		support_check(ranks.joined.unmatched == cases[i].unmatched, cases[i].what,
+			      "%llu unmatched", (unsigned long long)ranks.joined.unmatched);
 		ss_text_release(&found);
 		support_ranks_close(&ranks);
 	}
@@ -125,8 +125,8 @@ static void test_figures(void **state)
 	support_ranks_script(&ranks, "rank 0 @a; step 4 0 +200; allreduce 20 +80 !64;"
 				     "rank 1 @a; step 4 0 +200; allreduce 90 +10 !64;"
 				     "rank 2 @a; step 4 0 +200; allreduce 50 +50");
-	assert_int_equal(ranks.many.meeting_count, 1);
-	meeting = &ranks.many.meetings[0];
+	assert_int_equal(ranks.joined.meeting_count, 1);
+	meeting = &ranks.joined.meetings[0];
 	assert_true(meeting->is_symmetric);
 	assert_false(meeting->breaks_causality);
 	assert_int_equal(meeting->transfer_ns, 10000);
@@ -140,7 +140,7 @@ static void test_figures(void **state)
 
 	/* both came last; nobody knows a step or a size */
 	support_ranks_script(&ranks, "rank 0 @a; allreduce 0 +5; rank 1 @a; allreduce 0 +5");
-	meeting = &ranks.many.meetings[0];
+	meeting = &ranks.joined.meetings[0];
 	assert_int_equal(meeting->last_rank, SS_NO_ROW);
 	assert_int_equal(meeting->wait_ns, 0);
 	assert_int_equal(meeting->bytes, -1);
@@ -149,10 +149,10 @@ static void test_figures(void **state)
 
 	/* the root of a broadcast leaves early: that is no wait */
 	support_ranks_script(&ranks, "rank 0 @a; broadcast 0 +5; rank 1 @a; broadcast 2 +50");
-	assert_int_equal(ranks.many.meeting_count, 1);
-	assert_false(ranks.many.meetings[0].is_symmetric);
-	assert_false(ranks.many.meetings[0].breaks_causality);
-	assert_int_equal(ranks.many.clocks[1].anchors, 0);
+	assert_int_equal(ranks.joined.meeting_count, 1);
+	assert_false(ranks.joined.meetings[0].is_symmetric);
+	assert_false(ranks.joined.meetings[0].breaks_causality);
+	assert_int_equal(ranks.joined.clocks[1].anchors, 0);
 	support_ranks_close(&ranks);
 }
 
@@ -213,7 +213,7 @@ static void test_random(void **state)
 	(void)state;
 	for (int round = 0; round < 40; round++) {
 		struct support_ranks ranks;
-		const struct ss_many *many = &ranks.many;
+		const struct ss_joined *joined = &ranks.joined;
 		uint32_t expected = 0, count = 2 + support_random(&seed, 5);
 
 		make_job(&ranks, &truth, &seed, count, 100);
@@ -226,10 +226,10 @@ static void test_random(void **state)
 					came += truth.collective[r][k] == i;
 			expected += came > 1;
 		}
-		assert_int_equal(many->meeting_count, expected);
-		for (uint32_t i = 0; i < many->meeting_count; i++) {
-			const struct ss_meeting *meeting = &many->meetings[i];
-			const struct ss_member *members = &many->members[meeting->first];
+		assert_int_equal(joined->meeting_count, expected);
+		for (uint32_t i = 0; i < joined->meeting_count; i++) {
+			const struct ss_meeting *meeting = &joined->meetings[i];
+			const struct ss_member *members = &joined->members[meeting->first];
 			uint32_t what = truth.collective[members->rank][members->arrival];
 			int64_t last_ns = 0, wait_ns = 0;
 
@@ -241,7 +241,7 @@ static void test_random(void **state)
 					truth.collective[members[k].rank][members[k].arrival],
 					what);
 				assert_int_equal(
-					many->meeting_of[members[k].rank][members[k].arrival], i);
+					joined->meeting_of[members[k].rank][members[k].arrival], i);
 				last_ns = came_ns > last_ns ? came_ns : last_ns;
 			}
 			for (uint32_t k = 0; k < meeting->count; k++)
@@ -250,10 +250,10 @@ static void test_random(void **state)
 			assert_int_equal(meeting->transfer_ns, truth.left_ns[what] - last_ns);
 		}
 		for (uint32_t r = 0; r < count; r++)
-			support_check(many->clocks[r].offset_ns ==
+			support_check(joined->clocks[r].offset_ns ==
 					      truth.ahead_ns[0] - truth.ahead_ns[r],
 				      "offset", "rank %u: %lld", r,
-				      (long long)many->clocks[r].offset_ns);
+				      (long long)joined->clocks[r].offset_ns);
 		support_ranks_close(&ranks);
 	}
 }
@@ -357,11 +357,11 @@ static void test_extremes(void **state)
 static enum ss_status try_join(void *context, struct ss_memory *memory, struct ss_error *err)
 {
 	const struct support_ranks *ranks = context;
-	struct ss_many many;
-	enum ss_status status = ss_many_join(&many, ranks->items, ranks->count, memory, err);
+	struct ss_joined joined;
+	enum ss_status status = ss_join_ranks(&joined, ranks->items, ranks->count, memory, err);
 
 	if (status == SS_OK)
-		ss_many_release(&many);
+		ss_joined_release(&joined);
 	return status;
 }
 

@@ -163,11 +163,11 @@ static void test_cases(void **state)
 	for (size_t i = 0; i < SS_COUNT(cases); i++) {
 		struct ss_digest ranks[MOST] = { 0 };
 		struct ss_clock clocks[MOST] = { 0 };
-		struct ss_many many = { .ranks = ranks,
-					.rank_count = cases[i].count,
-					.clocks = clocks,
-					.copies = cases[i].copies,
-					.copied_rank = 7 };
+		struct ss_joined joined = { .ranks = ranks,
+					    .rank_count = cases[i].count,
+					    .clocks = clocks,
+					    .copies = cases[i].copies,
+					    .copied_rank = 7 };
 		struct ss_text notes = { 0 };
 		struct ss_memory memory;
 		struct ss_arena arena;
@@ -181,7 +181,7 @@ static void test_cases(void **state)
 		ss_memory_init(&memory, 0);
 		ss_arena_init(&arena, &memory);
 		ss_table_init(&table, ss_view_find("ranks"), &arena);
-		ss_many_note(&many, &table);
+		ss_joined_note(&joined, &table);
 		ss_text_add_string(&notes, "");
 		for (uint32_t k = 0; k < table.note_count; k++)
 			ss_text_addf(&notes, "%s%s", k ? "\n" : "", table.notes[k]);

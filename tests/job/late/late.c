@@ -69,7 +69,7 @@ static void test_cases(void **state)
 
 		support_ranks_script(&ranks, cases[i].script);
 		ss_arena_init(&arena, &ranks.memory);
-		assert_true(ss_lateness_find(&lateness, &ranks.many, &arena));
+		assert_true(ss_lateness_find(&lateness, &ranks.joined, &arena));
 		support_check(lateness.step_count == 1, what, "%u steps", lateness.step_count);
 		late = ss_lateness_of(&lateness, cases[i].rank, 0);
 		check(what, "late", late->late_ns, cases[i].late_us);
@@ -101,7 +101,7 @@ static void test_steps(void **state)
 			     "rank 1 @a; step 3 0 +100; step 4 100 +100; step 7 200 +400;"
 			     "allreduce 23 +37 c7 m9; allreduce 261 +39 c5 l4; allreduce 711 +39");
 	ss_arena_init(&arena, &ranks.memory);
-	assert_true(ss_lateness_find(&lateness, &ranks.many, &arena));
+	assert_true(ss_lateness_find(&lateness, &ranks.joined, &arena));
 	assert_int_equal(lateness.step_count, 2);
 	assert_int_equal(lateness.numbers[0], 3);
 	assert_int_equal(lateness.numbers[1], 7);
@@ -137,7 +137,7 @@ static void test_nothing(void **state)
 
 		support_ranks_script(&ranks, scripts[i]);
 		ss_arena_init(&arena, &ranks.memory);
-		assert_true(ss_lateness_find(&lateness, &ranks.many, &arena));
+		assert_true(ss_lateness_find(&lateness, &ranks.joined, &arena));
 		assert_int_equal(lateness.step_count, 0);
 		ss_arena_release(&arena);
 		support_ranks_close(&ranks);
@@ -171,7 +171,7 @@ static void test_extremes(void **state)
 	}
 	support_ranks_join(&ranks);
 	ss_arena_init(&arena, &ranks.memory);
-	assert_true(ss_lateness_find(&lateness, &ranks.many, &arena));
+	assert_true(ss_lateness_find(&lateness, &ranks.joined, &arena));
 	assert_true(ss_lateness_of(&lateness, 1, 0)->late_ns == INT64_MAX);
 	assert_true(ss_lateness_of(&lateness, 1, 0)->lost_ns == INT64_MAX);
 	ss_arena_release(&arena);

@@ -120,7 +120,7 @@ static void test_squares(void **state)
 
 		make_square(&ranks, square);
 		ss_arena_init(&arena, &ranks.memory);
-		assert_true(ss_slow_link_find(&link, &ranks.many, &arena));
+		assert_true(ss_slow_link_find(&link, &ranks.joined, &arena));
 		support_check(link.count == square->count, square->what, "%u ranks", link.count);
 		if (link.count) {
 			support_check(link.ranks[0] == square->rank, square->what, "rank %u",
@@ -176,7 +176,7 @@ static void test_pairs(void **state)
 
 		support_ranks_script(&ranks, pairs[i].script);
 		ss_arena_init(&arena, &ranks.memory);
-		assert_true(ss_slow_link_find(&link, &ranks.many, &arena));
+		assert_true(ss_slow_link_find(&link, &ranks.joined, &arena));
 		support_check(link.count == pairs[i].count, pairs[i].what, "%u ranks", link.count);
 		support_check(!link.count || link.ranks[0] == pairs[i].first, pairs[i].what,
 			      "rank %u", link.ranks[0]);
@@ -206,7 +206,7 @@ static void test_extremes(void **state)
 	(void)state;
 	make_square(&ranks, &square);
 	ss_arena_init(&arena, &ranks.memory);
-	assert_true(ss_slow_link_find(&link, &ranks.many, &arena));
+	assert_true(ss_slow_link_find(&link, &ranks.joined, &arena));
 	ss_arena_release(&arena);
 	support_ranks_close(&ranks);
 }

@@ -185,7 +185,7 @@ static void test_jobs(void **state)
 
 		make_job(&ranks, &jobs[i]);
 		ss_arena_init(&arena, &ranks.memory);
-		assert_true(ss_verdict_find(&verdict, &ranks.many, &arena));
+		assert_true(ss_verdict_find(&verdict, &ranks.joined, &arena));
 		support_check(verdict.count == jobs[i].count, jobs[i].what, "%u stragglers",
 			      verdict.count);
 		if (verdict.count)
@@ -241,7 +241,7 @@ static void test_hosts(void **state)
 						1000;
 			}
 		ss_arena_init(&arena, &ranks.memory);
-		assert_true(ss_verdict_find(&verdict, &ranks.many, &arena));
+		assert_true(ss_verdict_find(&verdict, &ranks.joined, &arena));
 		support_check(verdict.count == hosts[i].count, hosts[i].what, "%u stragglers",
 			      verdict.count);
 		if (verdict.count)
@@ -266,7 +266,7 @@ static void test_figures(void **state)
 	(void)state;
 	make_job(&ranks, &slow);
 	ss_arena_init(&arena, &ranks.memory);
-	assert_true(ss_verdict_find(&verdict, &ranks.many, &arena));
+	assert_true(ss_verdict_find(&verdict, &ranks.joined, &arena));
 	assert_int_equal(verdict.count, 1);
 	item = &verdict.items[0];
 	/* 7 of 10 steps: 8400 us more than 60000 */
@@ -281,7 +281,7 @@ static void test_figures(void **state)
 
 	make_job(&ranks, &input);
 	ss_arena_init(&arena, &ranks.memory);
-	assert_true(ss_verdict_find(&verdict, &ranks.many, &arena));
+	assert_true(ss_verdict_find(&verdict, &ranks.joined, &arena));
 	assert_int_equal(verdict.items[0].idle_cause, SS_IDLE_INPUT);
 	ss_arena_release(&arena);
 	support_ranks_close(&ranks);
@@ -301,7 +301,7 @@ static void test_nothing(void **state)
 
 		support_ranks_script(&ranks, scripts[i]);
 		ss_arena_init(&arena, &ranks.memory);
-		assert_true(ss_verdict_find(&verdict, &ranks.many, &arena));
+		assert_true(ss_verdict_find(&verdict, &ranks.joined, &arena));
 		assert_int_equal(verdict.count, 0);
 		ss_arena_release(&arena);
 		support_ranks_close(&ranks);
@@ -342,7 +342,7 @@ static void test_extremes(void **state)
 	}
 	support_ranks_join(&ranks);
 	ss_arena_init(&arena, &ranks.memory);
-	assert_true(ss_verdict_find(&verdict, &ranks.many, &arena));
+	assert_true(ss_verdict_find(&verdict, &ranks.joined, &arena));
 	ss_arena_release(&arena);
 	support_ranks_close(&ranks);
 }
@@ -365,7 +365,7 @@ static void test_many_kernels(void **state)
 			support_rank_kernel(&ranks.items[r], name, 1, 10);
 		}
 	ss_arena_init(&arena, &ranks.memory);
-	assert_true(ss_verdict_find(&verdict, &ranks.many, &arena));
+	assert_true(ss_verdict_find(&verdict, &ranks.joined, &arena));
 	assert_int_equal(verdict.count, 1);
 	ss_arena_release(&arena);
 	support_ranks_close(&ranks);

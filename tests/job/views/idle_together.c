@@ -135,7 +135,7 @@ static void expect(struct support_ranks *ranks, const struct idle_case *wanted)
 
 	ss_arena_init(&open.arena, &ranks->memory);
 	ss_table_init(&open.table, view, &open.arena);
-	assert_int_equal(view->run_job(&ranks->many, 0, &open.table, &err), SS_OK);
+	assert_int_equal(view->run_job(&ranks->joined, 0, &open.table, &err), SS_OK);
 	ss_text_add_string(&rows, "");
 	view_rows_add(&open, wanted->columns, &rows);
 	support_check(strcmp(rows.data, wanted->rows) == 0, wanted->what, "found:\n%s\nwanted:\n%s",
@@ -216,7 +216,7 @@ static void test_memory(void **state)
 		ss_arena_init(&arena, &ranks.memory);
 		ss_table_init(&table, view, &arena);
 		ranks.memory.fail_call = ranks.memory.calls + call;
-		status = view->run_job(&ranks.many, 0, &table, &err);
+		status = view->run_job(&ranks.joined, 0, &table, &err);
 		refused = ranks.memory.calls >= ranks.memory.fail_call;
 		ranks.memory.fail_call = 0;
 		assert_int_equal(refused, status != SS_OK || table.failed);

@@ -73,7 +73,7 @@ static void expect(struct support_ranks *ranks, const char *name, const char *co
 
 	ss_arena_init(&open.arena, &ranks->memory);
 	ss_table_init(&open.table, view, &open.arena);
-	assert_int_equal(view->run_job(&ranks->many, group, &open.table, &err), SS_OK);
+	assert_int_equal(view->run_job(&ranks->joined, group, &open.table, &err), SS_OK);
 	ss_text_add_string(&rows, "");
 	view_rows_add(&open, columns, &rows);
 	support_check(strcmp(rows.data, wanted) == 0, name, "found:\n%s\nwanted:\n%s", rows.data,

@@ -28,7 +28,7 @@
 	"segalloc 0x200000 2097152; segalloc 0x400000 2097152; alloc 0x400000 100 fwd;" \
 	"free 0x400000 100"
 
-#define END SS_HELD_AT_END
+#define END SS_LIVE_AT_END
 
 static const struct {
 	const char *what, *script;

@@ -295,7 +295,7 @@ void support_ranks_join(struct support_ranks *ranks)
 
 	for (uint32_t r = 0; r < ranks->count; r++)
 		arrange(&ranks->items[r]);
-	status = ss_many_join(&ranks->many, ranks->items, ranks->count, &ranks->memory, &err);
+	status = ss_join_ranks(&ranks->joined, ranks->items, ranks->count, &ranks->memory, &err);
 	support_check(status == SS_OK, "ranks are joined", "%s", err.text);
 	ranks->is_joined = true;
 }
@@ -303,7 +303,7 @@ void support_ranks_join(struct support_ranks *ranks)
 void support_ranks_close(struct support_ranks *ranks)
 {
 	if (ranks->is_joined)
-		ss_many_release(&ranks->many);
+		ss_joined_release(&ranks->joined);
 	for (uint32_t r = 0; r < ranks->count; r++)
 		ss_digest_release(&ranks->items[r]);
 	free(ranks->items);
@@ -320,15 +320,15 @@ void support_ranks_script(struct support_ranks *ranks, const char *script)
 
 void support_ranks_meetings(const struct support_ranks *ranks, struct ss_text *out)
 {
-	const struct ss_many *many = &ranks->many;
+	const struct ss_joined *joined = &ranks->joined;
 
 	ss_text_add_string(out, "");
-	for (uint32_t i = 0; i < many->meeting_count; i++) {
-		const struct ss_meeting *meeting = &many->meetings[i];
+	for (uint32_t i = 0; i < joined->meeting_count; i++) {
+		const struct ss_meeting *meeting = &joined->meetings[i];
 
 		ss_text_addf(out, "%s%s", i ? "; " : "", ss_collective_name(meeting->kind));
 		for (uint32_t k = 0; k < meeting->count; k++) {
-			const struct ss_member *member = &many->members[meeting->first + k];
+			const struct ss_member *member = &joined->members[meeting->first + k];
 
 			ss_text_addf(out, " %lld:%u", (long long)ranks->items[member->rank].rank,
 				     member->arrival);

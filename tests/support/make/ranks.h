@@ -19,7 +19,7 @@ struct support_ranks {
 	struct ss_digest *items;
 	uint32_t count;
 	bool is_joined;
-	struct ss_many many;
+	struct ss_joined joined;
 };
 
 void support_ranks_open(struct support_ranks *ranks);

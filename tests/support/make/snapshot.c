@@ -190,7 +190,8 @@ static void read_script(struct ss_snapshot *snapshot, const char *script)
 static void finish(struct support_snapshot *out)
 {
 	assert_int_equal(ss_history_init(&out->history, &out->snapshot, &out->memory, NULL), SS_OK);
-	assert_int_equal(ss_spots_init(&out->spots, &out->snapshot, &out->memory, NULL), SS_OK);
+	assert_int_equal(ss_stack_places_init(&out->spots, &out->snapshot, &out->memory, NULL),
+			 SS_OK);
 	out->subject = (struct ss_snapshot_subject){ .path = "script",
 						     .snapshot = &out->snapshot,
 						     .history = &out->history,
@@ -321,7 +322,7 @@ void support_snapshot_close(struct support_snapshot *snapshot)
 {
 	ss_table_release(&snapshot->table);
 	ss_arena_release(&snapshot->arena);
-	ss_spots_release(&snapshot->spots);
+	ss_stack_places_release(&snapshot->spots);
 	ss_history_release(&snapshot->history);
 	ss_snapshot_release(&snapshot->snapshot);
 	assert_int_equal(snapshot->memory.used_bytes, 0);
