@@ -27,6 +27,11 @@ def body_lines(count):
     return "static void f(void)\n{\n" + "\t;\n" * (count - 3) + "}\n"
 
 
+def crowd(folder, count):
+    """So many sources in a folder."""
+    return {f"{folder}/a{i}.c": c_file(f"a{i}.c", "") for i in range(count)}
+
+
 def base(code):
     return {"src/base/a.c": c_file("a.c", code)}
 
@@ -80,6 +85,9 @@ CASES = (
       {"tests/a.c": "int get_a(void);\n"}]),
     ("folder", [{"src/other/a.c": ""}, {"src/a.c": ""}, {"src/analyze/other/a.c": ""}],
      [{"src/sim/a.c": ""}, {"src/analyze/time/a.c": ""}, {"src/sim/other/a.c": ""}]),
+    ("folder-size", [crowd("src/read", 26) | {"src/read/README.md": ""}, crowd("src/read", 11)],
+     [crowd("src/read", 25) | {"src/read/README.md": ""}, crowd("src/read", 10),
+      crowd("src/sim/causes", 26) | {"src/sim/causes/README.md": ""}, crowd("tests/read", 26)]),
     ("layers", [includes("src/read/a.c", '"trace/a.h"'), includes("src/serve/a.c", '"cli/a.h"'),
                 includes("src/sim/a.c", '"analyze/a.h"'), includes("src/trace/a.c", '"sim/a.h"'),
                 includes("src/base/a.c", '"../read/a.h"'), includes("src/base/a.c", '"a.h"'),

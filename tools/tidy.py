@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -21,6 +22,11 @@ from c_source import Source
 
 FILE_LINES_MAX = 600
 FUNCTION_LINES_MAX = 70
+# Sources of a folder of src/; more only where all are of one kind, one file each.
+FOLDER_SOURCES_MAX = 25
+ONE_KIND = ("views", "rules", "causes", "routes", "commands", "layouts")
+# A folder with more files says in README.md what lives there.
+FOLDER_FILES_MAX = 10
 COLUMNS_MAX = 100
 TAB_COLUMNS = 8
 # Elements of a page stand deeper in each other than blocks of C.
@@ -377,6 +383,20 @@ def body_of(file, item):
 # Rules over the tree.
 
 
+def folder_size(files, library_path):
+    sources, others, told = Counter(), Counter(), set()
+    for file in files:
+        if file.folder == "src":
+            counts = sources if is_c(file) else others
+            counts[file.path.parent] += 1
+            told |= {file.path.parent} if file.path.name == "README.md" else set()
+    for path, count in sorted(sources.items()):
+        if count > FOLDER_SOURCES_MAX and path.name not in ONE_KIND:
+            yield path, 1, f"{count} sources, at most {FOLDER_SOURCES_MAX}: make rooms"
+        if count + others[path] > FOLDER_FILES_MAX and path not in told:
+            yield path, 1, "README.md is missing: what lives here, what does not, where to begin"
+
+
 def one_includer(files, library_path):
     first = {}
     for file in filter(is_src, files):
@@ -476,6 +496,7 @@ FILE_RULES = (
 
 # (name, rule)
 TREE_RULES = (
+    ("folder-size", folder_size),
     ("one-includer", one_includer),
     ("global-function", global_function),
     ("exported-symbol", exported_symbol),
