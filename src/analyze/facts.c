@@ -1,5 +1,5 @@
 /*
- * facts.c - makes a brick once; a failure leaves it unmade.
+ * facts.c - makes each fact once, when it is first asked for; a failure leaves it unmade.
  */
 #include "analyze/facts.h"
 

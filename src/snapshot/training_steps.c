@@ -1,5 +1,5 @@
 /*
- * training_steps.c - one pass over the phases of the stacks.
+ * training_steps.c - training steps of a snapshot, from the phases of its stacks in one pass.
  */
 #include "snapshot/training_steps.h"
 

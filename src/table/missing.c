@@ -1,5 +1,5 @@
 /*
- * missing.c - the sentences.
+ * missing.c - the sentences about data that the trace lacks, with the flag that records it.
  */
 #include "table/missing.h"
 

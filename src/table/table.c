@@ -1,5 +1,5 @@
 /*
- * table.c - rows of cells.
+ * table.c - the table that a view fills: rows of cells, and notes below them.
  */
 #include "table/table.h"
 

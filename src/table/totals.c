@@ -1,5 +1,5 @@
 /*
- * totals.c - sums of rows.
+ * totals.c - the sums of a table's rows, for the columns that the view declares.
  */
 #include "table/totals.h"
 

@@ -1,5 +1,5 @@
 /*
- * op_category.c - one table of patterns, the first that matches counts.
+ * op_category.c - the kind of work of an operator: patterns of names, the first match counts.
  *
  * Names are compared in a plain form: without namespace, in lower case, without
  * underscores and without "backward" at the end. So aten::_foreach_add_ is

@@ -1,5 +1,5 @@
 /*
- * repeats.c - joining of frequent pairs.
+ * repeats.c - runs of symbols that repeat, found by joining frequent pairs.
  */
 #include "analyze/host/repeats.h"
 

@@ -1,5 +1,5 @@
 /*
- * category.c - patterns of names, the first that matches counts.
+ * category.c - the kind of work of a kernel: patterns of names, the first match counts.
  *
  * Special words stand before general ones: a fused attention kernel has "gemm" in
  * its name, a softmax is a reduction, and most things are elementwise kernels.

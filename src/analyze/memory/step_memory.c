@@ -1,5 +1,5 @@
 /*
- * step_memory.c - one pass over the events beside the steps.
+ * step_memory.c - memory of each step: one pass over the events beside the steps.
  */
 #include "analyze/memory/step_memory.h"
 

@@ -1,5 +1,5 @@
 /*
- * cover.c - one pass for each operation.
+ * cover.c - sets of moments as sorted intervals; each operation is one pass.
  */
 #include "analyze/time/cover.h"
 

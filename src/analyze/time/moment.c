@@ -1,5 +1,5 @@
 /*
- * moment.c - steps are in the order of their starts on the CPU.
+ * moment.c - the step of a moment: steps are in the order of their starts on the CPU.
  */
 #include "analyze/time/moment.h"
 

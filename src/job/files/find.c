@@ -1,5 +1,5 @@
 /*
- * find.c - folders to files.
+ * find.c - the trace files in folders and below them, in the order of their names.
  */
 #include "job/files/find.h"
 

@@ -1,5 +1,5 @@
 /*
- * blocked_host.c - long calls of all threads.
+ * blocked_host.c - when the host is stuck: long calls of all threads.
  */
 #include "job/join/blocked_host.h"
 

@@ -1,5 +1,5 @@
 /*
- * shift.c - voting by differences of ends.
+ * shift.c - how far two recordings are apart: pairs of ends vote for a difference.
  */
 #include "job/join/shift.h"
 

@@ -1,5 +1,5 @@
 /*
- * checkpoint.c - one pass over the events of a device for a call.
+ * checkpoint.c - the peak with a call checkpointed: one pass over the events of a device.
  */
 #include "snapshot/holders/checkpoint.h"
 

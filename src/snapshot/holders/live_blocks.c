@@ -1,5 +1,5 @@
 /*
- * live_blocks.c - one pass over the events for a moment.
+ * live_blocks.c - the blocks in use at a moment, found in one pass over the events.
  */
 #include "snapshot/holders/live_blocks.h"
 

@@ -1,5 +1,5 @@
 /*
- * The brick training: which rows are forward with a backward, backward, and the optimizer.
+ * Training: which rows are forward with a backward, backward, and the optimizer.
  */
 #include "analyze/facts.h"
 #include "support/support.h"
