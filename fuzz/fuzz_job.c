@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "api/session.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "base/text.h"
 #include "check.h"
 #include "mutate.h"

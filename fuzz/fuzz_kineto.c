@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "check.h"
 #include "mutate.h"
 

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "base/text.h"
 #include "check.h"
 #include "mutate.h"

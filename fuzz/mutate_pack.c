@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "base/checksum.h"
+#include "base/hash/checksum.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "check.h"

@@ -10,7 +10,7 @@
 #include "api/choice.h"
 #include "api/html_report_check.h"
 #include "api/session.h"
-#include "base/checksum.h"
+#include "base/hash/checksum.h"
 #include "job/files/open.h"
 #include "read/gzip_write.h"
 #include "trace/pack/pack.h"

@@ -3,7 +3,7 @@
  */
 #include "api/html_report_check.h"
 
-#include "base/checksum.h"
+#include "base/hash/checksum.h"
 #include "read/source.h"
 #include "trace/load.h"
 #include "trace/pack/pack.h"

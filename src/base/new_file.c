@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 /* Links that lead to links; as many as Linux follows. */
 #define LINKS_MAX 40

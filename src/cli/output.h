@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "base/checksum.h"
+#include "base/hash/checksum.h"
 #include "base/new_file.h"
 #include "cli/command.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 /* The same for every order. */
 static uint64_t hash_of(const struct ss_edits *const *fixes, uint32_t count)

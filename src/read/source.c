@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "read/codec.h"
 
 /* Enough to tell all formats apart. */

@@ -21,7 +21,7 @@
 #define SS_REDACT_REDACT_H
 
 #include "base/intern.h"
-#include "base/siphash.h"
+#include "base/hash/siphash.h"
 #include "base/text.h"
 #include "read/source.h"
 #include "redact/vocabulary.h"

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "base/thread.h"
 #include "read/json.h"
 #include "read/pickle.h"

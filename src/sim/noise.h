@@ -8,7 +8,7 @@
 #ifndef SS_SIM_NOISE_H
 #define SS_SIM_NOISE_H
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 enum ss_sim_noise_kind {
 	SS_SIM_NOISE_KERNEL,

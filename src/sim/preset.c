@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "sim/preset.h"
 #include "sim/settings.h"
 

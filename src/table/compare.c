@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "table/rank_summary.h"
 
 /* Of each figure: both runs, and the change. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "table/arrange.h"
 #include "table/rank_summary.h"
 #include "table/totals.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "table/range.h"
 #include "table/view.h"
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "read/number.h"
 
 static const struct {

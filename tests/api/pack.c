@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "base/checksum.h"
+#include "base/hash/checksum.h"
 #include "trace/pack/pack.h"
 
 static void test_texts(void **state)

@@ -5,7 +5,7 @@
  */
 #include "support/support.h"
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 /* Loads and dumps; the test fails when it cannot. */
 static void dump_of(const char *json, size_t length, uint32_t threads, size_t block_bytes,

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 /* Runs of 8 need 3 to 7 rounds; those after them find ever less. */
 #define ROUNDS_MAX 12

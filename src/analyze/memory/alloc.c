@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 /* Where an address was last allocated; the key stays when it was freed. */
 struct slot {

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "job/files/recording.h"
 
 /* Whether any event is a collective, whatever recorded it. */

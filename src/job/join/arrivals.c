@@ -10,7 +10,7 @@
 
 #include "analyze/kernel/message.h"
 #include "analyze/time/roles.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "trace/outward.h"
 
 #define NO_GROUP UINT32_MAX

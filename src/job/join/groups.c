@@ -1,7 +1,7 @@
 /*
  * groups.c - the process groups of the job, from those that each rank recorded.
  */
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "job/join/join.h"
 
 /* The job's number of each rank's groups: the same name and ranks are the same group. */

@@ -4,7 +4,7 @@
 #include "job/join/loose.h"
 
 #include "analyze/time/roles.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 /* Operators of one track; false: no memory. */
 static bool add_track(struct ss_cover_pile *pile, const struct ss_trace *trace,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "sim/programs/program_parts.h"
 
 #define OP_BEGIN_NS 2900

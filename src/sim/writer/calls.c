@@ -6,7 +6,7 @@
  * the tail of an arrow whether they launched something or not; all others get a
  * head at themselves. ROCm's profiler leaves out calls that are made too often.
  */
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "sim/writer/writer_parts.h"
 
 /* A call of the runtime or the driver. */

@@ -2,7 +2,7 @@
  * writer_file.c - what stands before the events of a file and after them, and
  * the numbers of processes, threads and streams.
  */
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "sim/writer/writer_parts.h"
 
 /* Kineto names so many GPUs, whatever there are. */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 #define SLOTS_FIRST 64
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 static const char *const action_names[] = {
 	[SS_ACTION_ALLOC] = "alloc",

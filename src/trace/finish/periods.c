@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 /* Fewer repetitions are no rhythm. */
 #define REPEATS_MIN 3

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "read/number.h"
 #include "trace/kineto/lookup.h"
 

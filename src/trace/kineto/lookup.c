@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "base/text.h"
 
 /* Room for a text of `length` bytes that is made from another. */

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "base/checksum.h"
-#include "base/hash.h"
+#include "base/hash/checksum.h"
+#include "base/hash/hash.h"
 
 const struct ss_pack_part_info ss_pack_parts[SS_PARTS] = {
 	[SS_PART_ORIGIN] = { "origin", 1 },

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/checksum.h"
+#include "base/hash/checksum.h"
 #include "base/utf8.h"
 
 /* Read and summed while it is in the cache; a multiple of SS_CHECKSUM_BLOCK. */

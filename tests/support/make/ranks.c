@@ -3,7 +3,7 @@
  */
 #include "support/make/ranks.h"
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 void support_ranks_open(struct support_ranks *ranks)
 {

@@ -3,7 +3,7 @@
  */
 #include "support/support.h"
 
-#include "base/checksum.h"
+#include "base/hash/checksum.h"
 
 #define BYTES 1000
 

@@ -5,8 +5,8 @@
  * so the hash must cost a few nanoseconds on 10 to 100 bytes. Multiply and fold,
  * 8 bytes at a time; not meant to resist somebody who looks for collisions.
  */
-#ifndef SS_BASE_HASH_H
-#define SS_BASE_HASH_H
+#ifndef SS_BASE_HASH_HASH_H
+#define SS_BASE_HASH_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /*
  * checksum.c - eight lanes of multiply and fold.
  */
-#include "base/checksum.h"
+#include "base/hash/checksum.h"
 
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 void ss_checksum_init(struct ss_checksum *sum)
 {

@@ -1,7 +1,7 @@
 /*
  * siphash.c - SipHash-2-4 as its authors describe it.
  */
-#include "base/siphash.h"
+#include "base/hash/siphash.h"
 
 struct state {
 	uint64_t v0, v1, v2, v3;

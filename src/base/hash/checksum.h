@@ -7,8 +7,8 @@
  * eight lanes of multiply and fold hide each other's latency, about 8 bytes a cycle.
  * Every step of a lane can be undone, so a change within one lane is always seen.
  */
-#ifndef SS_BASE_CHECKSUM_H
-#define SS_BASE_CHECKSUM_H
+#ifndef SS_BASE_HASH_CHECKSUM_H
+#define SS_BASE_HASH_CHECKSUM_H
 
 #include <stddef.h>
 #include <stdint.h>
