@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * answer_costs.c - opens runs once and answers requests: the CPU time and memory of each.
  *

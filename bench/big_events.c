@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * big_events.c - finds the numbers of a trace that a later copy must have different.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * big_events.h - the events of one trace, taken apart for writing them again and again.
  *

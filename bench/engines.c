@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * engines.c - the libraries bare: what reading a trace costs before anything is done with it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * make_big.c - makes a long trace out of a short real one, for the benchmarks.
  *

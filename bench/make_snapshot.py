@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_snapshot.py - a memory snapshot of any size, as torch writes them.
 
     bench/make_snapshot.py FILE EVENTS

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rank_costs.c - loads the ranks of a job and compares them: what each of the two costs.
  *

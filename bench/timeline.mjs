@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline.mjs - runs timeline_costs.wasm: node bench/timeline.mjs TIMELINE_COSTS_WASM SLICES
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline_costs.c - what the timeline costs: the index of a large trace, and answers to
  * random windows of all zooms.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline_trace.h - a trace of any size, built in memory, for bench/timeline.
  */

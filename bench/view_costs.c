@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view_costs.c - loads a file once and runs every view on it: what each costs beside the load.
  *

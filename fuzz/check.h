@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check.h - what must hold for every input, shared by the fuzz targets.
  */

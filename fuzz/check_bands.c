@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_bands.c - is an answer of the route "bands" what docs/formats/viewer.md says it is?
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_drawn.c - is an answer for the canvas what docs/formats/viewer.md says it is?
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_equal.c - two loads of the same bytes gave the same trace.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_figures.c - tables whose figures can be: within their bounds, and sums that agree.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_json.c - is a text strict JSON? Written apart from src/read/json.c, which forgives.
  */

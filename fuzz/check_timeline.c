@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_timeline.c - everything that the viewer's timeline can ask of a session with one file.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check_trace.c - what a view may rely on, checked row by row.
  */

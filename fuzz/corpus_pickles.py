@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """corpus_pickles.py - snapshots of memory for make_corpus.py: whole, old, cut, and hostile."""
 import pickle
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # coverage.sh - which lines of the readers and joins the tests and the fuzz corpus reach.
 #
 #     fuzz/coverage.sh [--missed] [FOLDER...]

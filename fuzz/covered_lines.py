@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """covered_lines.py - lines that were run, by folder and file; a part of coverage.sh.
 
     llvm-cov export -format=lcov ... | fuzz/covered_lines.py MISSED FOLDER...

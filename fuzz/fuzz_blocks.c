@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_blocks.c - cutting a file into blocks, and many threads, change nothing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_gzip.c - a source, plain or compressed, read in odd sizes.
  *

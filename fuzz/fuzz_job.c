@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_job.c - several files as one job: ranks, packs of ranks, snapshots of memory beside them.
  *

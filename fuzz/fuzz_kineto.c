@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_kineto.c - a file's bytes, through everything that a user can ask.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_number_json.c - numbers against slow exact ones, JSON against its own prefixes.
  *

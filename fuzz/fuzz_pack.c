@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_pack.c - packs, changed in every way and with checksums that are right.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_pickle.c - a file as a snapshot of memory: unpickled, replayed, shown.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_redact.c - files with other texts, as `stepscope redact` writes them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_rewrite.c - the events of a file written again, as `stepscope merge` does.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_serve.c - the bytes of a request, from its first line to the answer.
  *

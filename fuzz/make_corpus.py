@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """make_corpus.py - small inputs from which the fuzzer starts.
 
     fuzz/make_corpus.py FOLDER

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mutate.h - changes of inputs that know what the input is made of.
  *

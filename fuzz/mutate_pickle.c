@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mutate_pickle.c - changes of the instructions of a pickle.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * parts.c - finds the files of an input, and changes them one at a time.
  */

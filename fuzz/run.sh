@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # run.sh - fuzzes each target for a while, from the corpus that earlier runs left.
 #
 #     fuzz/run.sh SECONDS [TARGET...]

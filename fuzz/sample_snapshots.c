@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sample_snapshots.c - writes the snapshots as JSON (with ' for "), and that as a pickle.
  */

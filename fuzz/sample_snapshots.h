@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sample_snapshots.h - small snapshots of memory, as pickles and as a memory timeline.
  */

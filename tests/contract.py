@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What every view and report must keep, seen from outside.
 
 Usage: contract.py STEPSCOPE ROOT. JSON parses and has the documented shape, CSV has the same

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Damages real files, and checks that nothing is lost or changed without a word.
 
 Usage: damage.py STEPSCOPE TRACES [--cuts N] [--bytes N] [--seed N] [--large]

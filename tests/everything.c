@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * everything.c - all that can be asked of some files, by one program.
  *

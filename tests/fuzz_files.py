@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What belongs to a fuzz target is there: regressions, seeds, a row of fuzz/README.md; the scripts
 are bash that parses, and find the targets that the build has.
 

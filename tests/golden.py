@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Whole commands and their whole output.
 
 Usage: golden.py STEPSCOPE [FOLDER]. Every tests/golden/NAME/COMMAND.txt holds the command line in

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Files that grow: the time of every view and route has to grow in step, and memory is bounded.
 
 Usage: growth.py ANSWER_COSTS [--all] [--long] [WORD...]. ANSWER_COSTS is bench/answer_costs, which

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What the compiler and the linker were asked for is in the program.
 
 Usage: hardening.py FILE... - programs and shared libraries of a build that is not sanitized.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Feeds stepscope broken and hostile files, and checks what it makes of them.
 
 Usage: hostile.py STEPSCOPE [NAME...]. With names, only the cases whose name contains one of them

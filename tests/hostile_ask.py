@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Asks everything that the viewer's timeline asks, of broken and hostile files.
 
     tests/hostile_ask.py STEPSCOPE [TRACES]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs everything on hostile jobs of several ranks, and checks what must hold of any figure.
 
 Usage: hostile_jobs.py STEPSCOPE EVERYTHING [--jobs N] [--seed N] [--maker FILE]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What must hold for the figures of every trace, whatever is in it.
 
 Usage: invariants.py STEPSCOPE TRACES. For every trace under TRACES or, when there are none, for

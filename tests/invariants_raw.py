@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures computed here, from the file's own text, and small files that lack things.
 
 Used by invariants.py. Times are decimal texts of microseconds; they become integers of nanoseconds

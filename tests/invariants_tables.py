@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every table of every view and group must have: its columns, whole rows, figures within
 their bounds, the documented order. Used by invariants.py.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What must hold within and between views: sums that agree. Used by invariants.py.
 
 Each rule takes a trace (trace(view, group) gives rows by column name) and yields

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Changes packs, mends their checksums, and runs everything on what comes out.
 
 Usage: mended_packs.py STEPSCOPE EVERYTHING [TRACES...] [--packs N] [--seed N]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares stepscope with reference figures of an independent program, on real traces.
 
 Usage: oracle.py STEPSCOPE TRACES ORACLE. For every reference file: events, phases, categories,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the reference says about time, devices, operators, kernels, copies and memory.
 
 Each function yields (what, ours, theirs, tolerance); oracle.py compares.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The same trace gives the same bytes, however it is read.
 
 Usage: same_output.py STEPSCOPE [TRACES]. Compares the JSON of info, steps, tracks and quality for

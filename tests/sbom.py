@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The list of parts names every library that the program asks the loader for.
 
 Usage: sbom.py PROGRAM LIST. Nothing more and nothing less, apart from the C library itself.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wasm.mjs - the WebAssembly module answers byte for byte as the command does.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """c_source.py - reads C text well enough to check it: items, includes, words.
 
 Not a compiler. Comments and literals are blanked in place, so every offset in

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """embed.py - makes C of the viewer's page, for src/serve/page.c.
 
     tools/embed.py OUTPUT [PAGE]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The pages of the simulator's presets, from the program's lists and the manifest."""
 import json
 import subprocess

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the pages of docs/rules as C, so that `stepscope explain` can print them.
 
 Usage: rule_pages.py OUTPUT PAGE...

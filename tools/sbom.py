@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """sbom.py - lists what stepscope is built from, as CycloneDX.
 
     tools/sbom.py OUTPUT VERSION PAGE_LOCK [NAME=VERSION=LICENCE...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """test_embed.py - what embed.py makes of pages: the policy, the bytes, refusals."""
 
 import base64

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """test_tidy.py - every rule of tidy.py fires on a bad tree and is silent on a good one."""
 
 import subprocess
@@ -12,10 +13,11 @@ import tidy
 from c_source import Source
 
 TIDY = Path(tidy.__file__)
+LICENCE = "/* SPDX-License-Identifier: Apache-2.0 */\n"
 
 
 def c_file(name, code):
-    return f"/*\n * {name} - a sample.\n */\n{code}"
+    return f"{LICENCE}/*\n * {name} - a sample.\n */\n{code}"
 
 
 def header(name, guard, code):
@@ -46,8 +48,10 @@ USER_C = c_file("b.c", "static int f(void)\n{\n\treturn ss_a_add(1);\n}\n")
 
 # (rule, bad trees, good trees); a tree is { path: text }.
 CASES = (
-    ("file-length", [base("\n" * 598), {"ui/a.ts": "x;\n" * 601}],
+    ("file-length", [base("\n" * 598), {"ui/a.ts": "x;\n" * 602}],
      [base("\n" * 597), {"docs/a.md": "x\n" * 700}]),
+    ("licence", [{"src/base/a.c": "int a;\n"}, {"tools/a": "#!/bin/sh\n"}],
+     [base(""), {"tools/a": "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n"}]),
     ("line-width", [base("\t" * 12 + "int x;\n"), {"tools/a": "#!/bin/sh\n" + "x" * 101 + "\n"}],
      [base("/*" + "\u00b5" * 96 + "*/\n"), {"ui/api.gen.ts": "x" * 200 + "\n"}]),
     ("trailing-space", [base("int a; \n"), base("\t\n")], [base("\n")]),
@@ -182,7 +186,7 @@ class Rules(Tree):
 
     def test_the_line_is_that_of_the_problem(self):
         tree = base("static int f(void)\n{\n\treturn 1;\n}\n\nstatic int a;\n")
-        self.assertEqual([problem[1] for problem in self.fired(tree)], [9])
+        self.assertEqual([problem[1] for problem in self.fired(tree)], [10])
 
     def test_what_is_built_or_foreign_is_not_read(self):
         tree = {path + "/src/a.py": "x \n" for path in ("build", "build-gcc", "ui/node_modules")}
@@ -258,7 +262,7 @@ class Command(Tree):
     def test_problems_are_printed_with_path_line_rule_and_sentence(self):
         result = self.run_tidy(base("static int a; \n"))
         self.assertEqual(result.returncode, 1)
-        wanted = "src/base/a.c:4: trailing-space: white space at the end of the line\n"
+        wanted = "src/base/a.c:5: trailing-space: white space at the end of the line\n"
         self.assertIn(wanted, result.stdout)
 
 

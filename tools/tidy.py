@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tidy.py - the rules of the house that a compiler cannot hold.
 
     tools/tidy.py [ROOT] [--library build/src/libstepscope.so]
@@ -21,6 +22,7 @@ from pathlib import Path, PurePosixPath
 from c_source import Source
 
 FILE_LINES_MAX = 600
+SPDX = "SPDX-License-Identifier: Apache-2.0"
 FUNCTION_LINES_MAX = 70
 # Sources of a folder of src/; more only where all are of one kind, one file each.
 FOLDER_SOURCES_MAX = 25
@@ -182,8 +184,14 @@ def is_product(file):
 
 
 def file_length(file):
-    if len(file.lines) > FILE_LINES_MAX:
-        yield len(file.lines), f"{len(file.lines)} lines, at most {FILE_LINES_MAX}"
+    count = len(file.lines) - 1  # the licence line does not count
+    if count > FILE_LINES_MAX:
+        yield len(file.lines), f"{count} lines, at most {FILE_LINES_MAX}"
+
+
+def licence(file):
+    if not any(line.strip("<!->/*# ") == SPDX for line in file.lines[:2]):
+        yield 1, f"the first line, or the one after '#!', says '{SPDX}'"
 
 
 def line_width(file):
@@ -271,7 +279,7 @@ def guard_name(parts):
 
 def opening_comment(file):
     wanted = f" * {file.path.name} - "
-    if file.lines[:1] != ["/*"] or not "".join(file.lines[1:2]).startswith(wanted):
+    if file.lines[1:2] != ["/*"] or not "".join(file.lines[2:3]).startswith(wanted):
         yield 1, f"begin with a block comment whose first line is '{wanted}...'"
 
 
@@ -474,6 +482,7 @@ def exported_symbol(files, library_path):
 # (name, files it looks at, rule)
 FILE_RULES = (
     ("file-length", is_code, file_length),
+    ("licence", is_code, licence),
     ("line-width", is_code, line_width),
     ("trailing-space", is_code, trailing_space),
     ("final-newline", is_code, final_newline),

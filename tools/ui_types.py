@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes ui/src/core/tables.ts, the types of the tables, from the program's own declarations.
 
 Usage: ui_types.py STEPSCOPE [ROOT] [--check]. The program is asked what it offers, with an empty
@@ -14,6 +15,7 @@ EMPTY = '{"traceEvents":[]}'
 PATH = "ui/src/core/tables.ts"
 
 HEAD = """\
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tables.ts - the views of the core, their columns and what they hold. Made by
  * tools/ui_types.py from the declarations in C; a test fails when they differ.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * vite.config.ts - one self-contained page: script, style, worker and core inline.
  *

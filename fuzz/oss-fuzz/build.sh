@@ -1,4 +1,5 @@
 #!/bin/bash -eu
+# SPDX-License-Identifier: Apache-2.0
 # build.sh - builds all fuzz targets as OSS-Fuzz wants them.
 #
 # Takes $CC, $CXX, $CFLAGS, $CXXFLAGS and $LIB_FUZZING_ENGINE, works in $WORK, and leaves in $OUT

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * facts.c - makes each fact once, when it is first asked for; a failure leaves it unmade.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * facts.h - what several views need of one trace, made when the first asks for it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inference_steps.c - names of engines' ranges, then the ranges, then the devices.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inference_steps.h - steps of inference: what engines write into the names of their ranges,
  * and what the devices did in them.

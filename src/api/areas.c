@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * areas.c - the areas that were drawn last: a page that zooms asks for the same one again.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * areas.h - the areas of a session that were drawn last.
  */

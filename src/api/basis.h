@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * basis.h - what the figures of a table are sums or means of, in a few words.
  */

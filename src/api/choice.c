@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * choice.c - reads the filters of a request and looks for what they name.
  */

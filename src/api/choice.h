@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * choice.h - what part of a job a request is about: rank, steps, device, stream.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diagnose.c - the public interface to verdicts: what is wrong, what fixes would bring,
  * and the pages of the rules.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * html_report.c - the viewer's page with packs and snapshots in it.
  *

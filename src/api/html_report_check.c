@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * html_report_check.c - reads what a report holds as the page does: base64, gzip, pack.
  */

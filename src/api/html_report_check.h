@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * html_report_check.h - what was put into a report opens again, and is what it was.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memories.c - the list, and the making of what is asked for.
  */

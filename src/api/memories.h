@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memories.h - what a session has to say of memory: its snapshots, and traces with [memory].
  *

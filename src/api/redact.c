@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redact.c - redactors for callers, and copies of files without what is not public.
  */

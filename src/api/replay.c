@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * replay.c - views of the replay: joins the ranks and runs them as they were recorded.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * simulate.c - the public interface to simulated jobs, and the lists of what can
  * be simulated.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * find_part.c - the two-way search of Crochemore and Perrin.
  *

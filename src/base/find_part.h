@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * find_part.h - a text in another one, without regard to case (ASCII), in linear time.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * intern.c - open addressing over ids, at most two thirds full.
  */

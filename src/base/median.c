@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * median.c - byte by byte from the highest on in which they differ: numbers are counted by the
  * byte, and only those of the byte that the middle lies in go on. At most eight passes,

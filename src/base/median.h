@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * median.h - the middle of many numbers without sorting them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * new_file.h - a file that gets its name when it is whole.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * runs.h - sorts what is nearly in order: a few runs, one behind the other.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * thread.h - a few workers and a gate; all that the library needs of threads.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * thread_none.c - the twin of thread.c for builds without threads.
  */

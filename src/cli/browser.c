@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * browser.c - opens a link in the browser of the person who sits here, where there is one.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * commands.c - the list of all commands, made from src/cli/commands/meson.build, and the
  * views as commands.

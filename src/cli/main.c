@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.c - finds the command, runs it, and makes sure that what it printed
  * was written.

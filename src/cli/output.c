@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * output.c - files that appear when they are whole, and are none of those that are read.
  */

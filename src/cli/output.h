@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * output.h - what a command writes into a file: base/new_file.h with the command's words.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * progress.c - tells that a long load or answer goes on, and stops a load on Ctrl-C.
  *

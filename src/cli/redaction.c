@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redaction.c - keys of pseudonyms, and what is told about a redaction.
  */

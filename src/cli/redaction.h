@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redaction.h - the options of commands that can leave out what tells whose a trace is.
  */

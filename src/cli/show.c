@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * show.c - loads traces, runs a view or report on them and prints it.
  */

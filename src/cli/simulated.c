@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * simulated.c - a simulated job is written, and what was planted is told.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * simulated.h - writing a simulated job and telling what was planted in it;
  * shared by sim and demo.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stop.h - Ctrl-C and its like, and what they must not leave behind.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * account.c - measures what the replayed steps spend their time on.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * account.h - where the time of the mean step goes: what the findings explain, what is needed, and
  * what nothing explains. The parts sum to the step exactly.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * confidence.c - what is wrong with the files lowers the confidence of what was found in them.
  */

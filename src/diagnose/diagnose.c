@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diagnose.c - joins the ranks, lets rules judge them, and keeps what was asked for.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * findings_table.h - findings as a table: for formats that have nothing but rows.
  */

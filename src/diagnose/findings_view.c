@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * findings_view.c - view of a snapshot: what is wrong with the memory, why, what to change.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gains.c - what fixing brings, by replaying it, and the order of the fixes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * join_snapshots.c - what rules find in the snapshots of a job joins what they found in traces.
  *

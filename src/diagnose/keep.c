@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keep.c - graph and exam of a rank, and the exam of a snapshot, made by the thread that loaded it.
  */

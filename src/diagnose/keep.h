@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keep.h - what a diagnosis keeps of one rank when its trace is gone.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * known_replays.c - sets of fixes, compared without regard to their order.
  */

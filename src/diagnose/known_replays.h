@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * known_replays.h - replays that were run already: what-if asks for the same sets of fixes again
  * and again.

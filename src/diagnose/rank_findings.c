@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rank_findings.c - runs all rules on one rank, and keeps what they find.
  */

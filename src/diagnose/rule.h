@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rule.h - a rule: one thing that can be wrong with a job, how it is seen and how it
  * is mended.

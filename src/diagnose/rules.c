@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rules.c - the list of all rules, made from src/diagnose/rules/meson.build, and their pages.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot_findings.c - runs rules on the devices of a snapshot, and keeps what they find.
  */

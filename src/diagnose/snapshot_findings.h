@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot_findings.h - what rules find in a snapshot of memory.
  *

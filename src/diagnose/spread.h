@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spread.h - how much the steps of a job differ, and why the longest are long.
  *

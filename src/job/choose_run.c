@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * choose_run.c - keeps the files of one run: the one that was asked for, else the newest
  * complete one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * doubts.c - the sentences about files that lack something, each once for all of them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * doubts.h - what a reader must know before any figure: which files are cut, or lack what most
  * conclusions need; and which run of several this is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * prepare.c - what is made of the files when it is first needed and loading did not make it:
  * digests, and what the keeper keeps. Ranks are done side by side.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * same_run.c - which trace a snapshot of memory was taken beside.
  *

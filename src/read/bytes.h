@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bytes.h - finding the next byte that matters, 16 at a time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gzip_isal.c - gzip by ISA-L, three times as fast as zlib (docs/ARCHITECTURE.md).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gzip_none.c - the twin for builds without a gzip library.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gzip_write.h - a gzip stream that is written piece by piece.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gzip_zlib.c - gzip by zlib, where ISA-L is not to be had.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * number.h - numbers from their decimal text, without doubles where it matters.
  *

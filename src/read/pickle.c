@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pickle.c - reads the operations of a pickle, one after the other.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pickle.h - Python's pickles as data, protocols 0 to 5, read as a stream.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pickle_lines.c - the operations of protocol 0, whose argument is a line of text.
  */

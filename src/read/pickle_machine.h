@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pickle_machine.h - what the files of the unpickler share: the stack, the memo, the window.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pickle_refuse.c - operations that would run something, and the sentence that each gets.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pickle_stack.c - the stack, the memo and the filling of containers.
  *

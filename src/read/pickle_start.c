@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pickle_start.c - whether bytes begin a pickle, also one without a protocol.
  *

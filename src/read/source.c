@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * source.c - files, standard input, memory and inputs; what they hold by their first bytes.
  */

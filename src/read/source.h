@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * source.h - a stream of bytes: a file, standard input, memory, a caller's
  * function, or what a decompressor makes of one of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * strict.h - JSON that other programs can read, of JSON that was read with good will.
  *

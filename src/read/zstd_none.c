@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * zstd_none.c - the twin for builds without libzstd.
  */

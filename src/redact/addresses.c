@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * addresses.c - addresses, hosts, home folders and encoded words in texts.
  *

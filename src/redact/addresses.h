@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * addresses.h - what goes as a whole wherever it stands in a text, also where all of its words are
  * public: machines, people, and letters that are written as numbers.

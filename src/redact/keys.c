@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keys.c - what the values of a key are, in traces, their metadata and snapshots.
  *

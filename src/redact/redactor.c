@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redactor.c - one run of redacting: its key, and what it changed.
  */

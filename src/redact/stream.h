@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stream.h - what the files of a redacting source share: a window of the file, the output, and
  * the answers that were given before.

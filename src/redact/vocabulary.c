@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * vocabulary.c - looks words up in the lists of words.c.
  */

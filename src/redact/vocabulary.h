@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * vocabulary.h - which words are public, and may stay.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * words.c - the words that stay: names of public software, and what our own patterns look for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csv.c - format: CSV as RFC 4180 has it; a report is its tables, a blank line
  * between them.

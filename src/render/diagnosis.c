@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diagnosis.c - sentences of a verdict that text and Markdown share.
  */

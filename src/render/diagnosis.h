@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diagnosis.h - a verdict in each format; what the formats share.
  */

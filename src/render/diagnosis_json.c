@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diagnosis_json.c - a verdict for programs. An interface: documented in
  * docs/formats/json.md and kept stable.

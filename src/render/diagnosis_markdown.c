@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diagnosis_markdown.c - a verdict for a pull request: a table, then what to do.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diagnosis_notes.c - what stands before and beside the verdict: which run it is of, what the
  * files lack, and how much steps differ.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diagnosis_text.c - a verdict on a terminal: what it is first, then why, then what to do.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * json.c - format: JSON, for programs. An interface: documented in
  * docs/formats/json.md and kept stable.

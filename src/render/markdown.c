@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * markdown.c - format: tables for a pull request or an issue.
  */

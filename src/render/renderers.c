@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * renderers.c - the list of all formats, made from src/render/meson.build.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * runs.h - the runs that files are of, and what makes figures doubtful, as JSON.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shorten.c - finds the place in a text, and cuts around it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * batches.c - how fast the workers of a DataLoader make batches.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * build.h - a graph in the making; shared by the files that make one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * critical.c - from the last task back, at each task along the edge that it waited for longest.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * critical.h - the critical path: what the last end of the job waited for, and what that
  * waited for, back to the start of the steps.

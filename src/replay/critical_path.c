@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * critical_path.c - view: what the steps' time is made of, and nothing else.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graph.c - puts tasks and edges together, and finds the delays that no edge explains.
  */

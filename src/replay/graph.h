@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graph.h - what had to wait for what on one rank: tasks, and edges between them.
  *

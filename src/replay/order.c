@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * order.c - depth first from each task to what it waits for; a task is placed when all
  * of that is placed.

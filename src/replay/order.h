@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * order.h - an order of all tasks of a job in which each comes after what it waits for.
  */

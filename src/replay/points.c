@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * points.c - two passes over the rows of all threads: how many there are, and which.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * points.h - rows of threads that stand for something: calls of the device, ranges of the
  * DataLoader, compiling, the garbage collector, collectives of jobs without devices.

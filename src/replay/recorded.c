@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recorded.c - waits that the file tells of: who asked for enable_cuda_sync_events has rows
  * that say which stream waited for which event, and what a thread waited for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * replay.h - the graphs of all ranks together, run again with other durations.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * silence.h - when a thread does nothing, and what that says.
  */

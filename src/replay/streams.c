@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * streams.c - device work as tasks: behind its launch, and behind what came before it on
  * its stream.

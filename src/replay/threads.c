@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * threads.c - threads as chains of tasks, and who hands over to whom.
  *

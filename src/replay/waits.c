@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * waits.c - threads that wait for the device, streams that wait for each other.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * landlock.c - files are written only where output goes, programs are not run, TCP is a server's.
  *

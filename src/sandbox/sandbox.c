@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sandbox.c - the locks in their order: privileges first, the other two ask for that.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sandbox.h - a process that reads files of strangers gives up what it does not need.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sandbox_none.c - systems that are not Linux, and sanitized builds, which need more calls than
  * any list could hold.

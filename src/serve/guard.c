@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * guard.c - checks of a request's head, in the order of what they cost.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * guard.h - which requests are served: checks without sockets, so that tests and the fuzzer
  * reach all of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * listen.c - binds the port. By itself, not by the HTTP library: that one does not say why it
  * could not.

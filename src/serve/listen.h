@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * listen.h - a socket that waits for connections, and the token of those that may speak.
  */

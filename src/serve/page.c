@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * page.c - the bytes of the page; page.inc is made by tools/embed.py.
  */

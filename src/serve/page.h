@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * page.h - the viewer, as tools/embed.py put it into the program.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * serve.h - the viewer over HTTP: the page, how far the load is, and answers of ss_ask().
  *

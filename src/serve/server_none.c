@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * server_none.c - the twin of server.c for builds without libmicrohttpd.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * state.c - written by the thread that loads, read by the one that talks to the network.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * state.h - how far the load is, and then a long answer, as the page asks for it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * work.h - who answers: two workers, one for routes that are `apart` and one for the others.
  *

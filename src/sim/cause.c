@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cause.c - the causes by name, from the list in src/sim/meson.build.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cause.h - what can be wrong with a job; one file a cause.
  *

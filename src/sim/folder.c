@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * folder.c - writes all ranks on all threads; each takes the next that is left.
  *

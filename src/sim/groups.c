@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * groups.c - process groups and channels of a regular grid of ranks.
  *

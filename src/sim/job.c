@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * job.c - from a request to a plan, from a plan to all of its runs.
  */

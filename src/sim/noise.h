@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * noise.h - what differs from run to run, from a seed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * plan.c - the healthy job that every plan starts from, and the layouts by name.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * preset.c - the manifest: jobs, and what is planted in which of them.
  *

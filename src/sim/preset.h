@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * preset.h - jobs with a name: healthy ones, and ones in which something is
  * wrong. Together they are what diagnoses are tested against.

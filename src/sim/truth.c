@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * truth.c - truth.json: what was planted, what it costs, and what happened.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * from_trace.c - stacks in the order of time, then rows device by device.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * from_trace.h - the memory events of a trace as a snapshot, so that all its views show them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * opened.c - reads a snapshot, replays it, finds the lines of its stacks.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * opened.h - a snapshot with everything that is made of it once, when it is read.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * purpose.h - what an allocation was for, by where it was made and where it was freed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack_places.c - frames are looked at once each, stacks are made of what was found.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack_places.h - where in the program a stack of a snapshot stands: line, phase, calls around it.
  *

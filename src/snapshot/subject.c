@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * subject.c - the list of the views of snapshots, and cells that they share.
  */

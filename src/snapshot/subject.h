@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * subject.h - a snapshot as its views see it, and cells that they share.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trace_stacks.c - one walk over the rows of each thread beside its events.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trace_stacks.h - the stacks of a trace's memory events, as those of a snapshot.
  *

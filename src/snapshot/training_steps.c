@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * training_steps.c - training steps of a snapshot, from the phases of its stacks in one pass.
  */

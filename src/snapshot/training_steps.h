@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * training_steps.h - the training steps of a device's events, as far as stacks tell them.
  *

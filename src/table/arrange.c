@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arrange.c - a merge sort of row numbers, and a matcher without recursion.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arrange.h - rows of a finished table: those that match, in another order.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bound.c - measures the texts of a table, and cuts those that are too long.
  */

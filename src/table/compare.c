@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * compare.c - rows of two tables, joined by a hash of what they are about.
  */

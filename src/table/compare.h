@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * compare.h - the tables of one view of two runs as one: rows about the same thing side by
  * side, and what changed.

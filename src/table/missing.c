@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * missing.c - the sentences about data that the trace lacks, with the flag that records it.
  */

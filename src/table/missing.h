@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * missing.h - what a view could not know, and what would record it. One sentence
  * each, so that all views say the same thing in the same words.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * range.c - walks through two sentences side by side, from figure to figure.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * range.h - sentences of several ranks that differ in their figures only, as one.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rank_summary.c - rows sorted by what they are about, then figure by figure.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rank_summary.h - a table of several ranks as one: each figure's least, median and most
  * over the ranks, and the rank with the most.

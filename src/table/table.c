@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table.c - the table that a view fills: rows of cells, and notes below them.
  */

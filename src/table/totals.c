@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * totals.c - the sums of a table's rows, for the columns that the view declares.
  */

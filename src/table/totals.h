@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * totals.h - the sums of a table: of the columns whose rows add up, as the view declares.
  */

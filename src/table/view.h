@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view.h - a view: a name, columns, and a function that fills a table.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * views.c - the list of all views, made from src/analyze/views/meson.build and
  * src/job/views/meson.build.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * around.c - walks up from a slice, and one pass over the links of the others.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * around.h - what belongs to a slice: what it is in, the Python stack, what it launched or
  * was launched by.

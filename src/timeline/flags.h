@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flags.h - where on the timeline a finding is: the tasks that its fix would shorten.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gap.c - what is kept of a gap, and one look at the thread that launched late.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gap.h - one gap of a device: where it is, and what the host did meanwhile.
  *

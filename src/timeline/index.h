@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index.h - what is drawn of one file, made when it is first asked for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * members.h - a slice as a collective: who else took part, and who waited.
  */

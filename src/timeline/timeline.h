@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline.h - the ranks of a job on one clock, as a timeline shows them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * args.h - the arguments of events that views need, and how they are kept.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kinds.h - what an event is, from its category (docs/ARCHITECTURE.md, "Kinds").
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * names_calls.c - runtime and driver calls: what each does to the CPU thread.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * names_comm.c - kernels that move data between devices, and the ranges and
  * operators around them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * names_ranges.c - ranges and operators by which a program's phases are known:
  * steps, input, optimizer, backward, compiling, garbage collection.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * names_tensor_core.c - kernels that use tensor cores (NVIDIA) or matrix cores
  * (AMD), Volta to Blackwell.

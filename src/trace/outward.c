@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * outward.c - jumps over rows that are inside of each other.
  *

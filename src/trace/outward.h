@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * outward.h - the innermost row around another one that is of some sort.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * quality.h - what is odd about a file, counted and said, never silent.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * select.h - a part of a trace: some steps, one device, one stream.
  *

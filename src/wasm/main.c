@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.c - the library as a WebAssembly module, for a worker of a page and for Node.
  *

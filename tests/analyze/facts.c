@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bricks: made once, the same for all who ask, none left behind.
  */

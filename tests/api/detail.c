@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the viewer asks about single things: answers on a trace whose figures can be
  * computed by hand, requests that are wrong, files of all sorts, and memory that is refused.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inputs: jobs of traces that are not on disk, in memory or pulled from a caller.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Traces with memory events among the snapshots of a session: listed, made when asked for, chosen.
  */

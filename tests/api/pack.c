@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packs: a session of packs answers everything as the session of the files does.
  */

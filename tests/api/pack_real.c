@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packs of real traces answer everything as the traces do: CUDA, ROCm, CPU, inference, jobs.
  *

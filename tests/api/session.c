@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The public interface, and the contract that everything in the registries
  * keeps: names, columns and formats.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sessions with snapshots of memory, alone and beside traces, and what the viewer asks of them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A session keeps what it found: answers about verdicts do not depend on what was asked
  * before, and flags and the path agree with the views.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who waits for a load or a verdict is told how far it is, never less than before; and can stop it.
  */

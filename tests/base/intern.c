@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Interning: equal things have one number, in the order of first appearance.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Accounts and arenas: what is charged, what is refused, what is given back.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sorting of runs: the result is that of qsort(), however much order there is.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * UTF-8: what is well-formed stays, what is not becomes U+FFFD, byte by byte.
  */

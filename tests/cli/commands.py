@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The program as people type it: exit codes, sentences on stderr, colours, Ctrl-C.
 
 Usage: commands.py STEPSCOPE. Every check is a row of CASES or a function below.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Two simulated runs, one with a planted straggler: what diff says of them.
 
 Usage: diff.py STEPSCOPE.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every view with every filter, on real traces: never a crash, and parts that sum to the whole.
 
 Usage: filters.py STEPSCOPE TRACES. Views and groups are those that the program lists. What is

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`stepscope merge`: one trace of all ranks, on one clock.
 
 Usage: merge.py STEPSCOPE TRACES. Real jobs (where they are there) and a simulated one whose clocks

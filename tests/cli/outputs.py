@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What commands write: whole or not at all, never over what is read, nothing left behind.
 
 Usage: outputs.py STEPSCOPE. Every command that writes is stopped by signals and by a full disk,

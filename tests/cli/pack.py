@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`stepscope pack` and `stepscope report`, as people use them.
 
 Usage: pack.py STEPSCOPE TRACES. A simulated job is packed in its folder, beside it and through a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Commands that read traces run behind locks, and answer the same as without them.
 
 Usage: sandbox.py STEPSCOPE. What `version --json` offers is seen in /proc of a server that runs;

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`stepscope serve` as browsers, scripts and attackers meet it.
 
 Usage: serve.py STEPSCOPE. A small simulated job is served on a free port. Answers are those of

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """sim and demo as their users meet them: lists, typos, folders, Ctrl-C.
 
 Usage: sim.py STEPSCOPE.

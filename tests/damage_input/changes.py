@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bytes of real files that are changed: where a figure changes, `quality` says something new."""
 import functools
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real files that end in the middle: every command says so, or refuses the file."""
 import pathlib
 import shutil

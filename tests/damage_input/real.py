@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real files to damage: traces, jobs, snapshots and timelines of memory, and their forms."""
 import gzip
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The account of every verdict: its parts sum to the step, and nothing large is passed over.
 
 account.py STEPSCOPE TRACES: all traces and jobs below TRACES, and a few simulated jobs. Of each:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What is wrong with a file is reported before the verdict; steps that differ have a spread.
 
 Usage: doubts.py STEPSCOPE. Traces are written by hand; half of the cases demand silence.

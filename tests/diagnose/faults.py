@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What 'diagnose' says of real programs with one planted fault each, and of the same programs
 without it.
 

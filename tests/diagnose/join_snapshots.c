@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Snapshots of memory beside traces: which rank's they are, what becomes one finding.
  */

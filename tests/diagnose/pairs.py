@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What 'what-if' predicts for a slow run, against the run after the fix, measured.
 
 Usage: pairs.py STEPSCOPE TRACES. pairs.json beside this file has the pairs and says what its fields

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What rules leave on a rank, and what becomes of it: claims, sentences, findings, their
  * order. Graphs are made by hand: a chain of tasks on one thread.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What 'diagnose' says of every real trace, against what an expert wrote down before.
 
 Usage: real.py STEPSCOPE TRACES [WORD]. real.json beside this file has the verdicts and says what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the commands 'diagnose' and 'what-if' say, read in one place for the tests of both.
 
 A change of their JSON is a change of this file only.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Verdicts on real snapshots of memory, alone and beside the traces of the same run.
 
 Usage: snapshots.py STEPSCOPE TRACES. Files that are not there are skipped.

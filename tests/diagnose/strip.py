@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Verdicts on real traces that information was taken out of claim nothing that is no longer there.
 
 Usage: strip.py STEPSCOPE TRACES STRIP [WORD]. STRIP is the program that takes information out

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is asked of each file: every view and group, every route, everything that is written.
 
 Names come from `offers`: a route that is not known here fails the test.

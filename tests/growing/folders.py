@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Jobs of many ranks, and snapshots of memory: what is more than one trace."""
 import os
 import pickle

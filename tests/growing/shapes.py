@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Traces with much of one thing that views loop over: each gives the events of one with n."""
 
 

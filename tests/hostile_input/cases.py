@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases: one odd thing in an otherwise good file."""
 import itertools
 

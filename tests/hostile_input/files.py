@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases: files whose syntax, packing or size is hostile."""
 import gzip
 import json

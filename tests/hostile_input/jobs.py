@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes hostile but readable jobs: training steps of several ranks in which anything is wrong.
 
 make(seed, folder) writes the files of one job. A job is first planned as a healthy one (ranks,

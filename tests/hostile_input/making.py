@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files for the hostile input tests, and what a case is."""
 import shutil
 

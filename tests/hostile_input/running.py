@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs stepscope on a case and checks what it says."""
 import csv
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases that are more than one file: cuts, flips, splices."""
 import gzip
 import json

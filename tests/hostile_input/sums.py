@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums of times that do not fit into 64 bits: every view on weeks and on moments far apart."""
 import json
 import os

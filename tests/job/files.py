@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The files of a job: missing, broken, copied, mixed, named in any way.
 
 Usage: files.py STEPSCOPE. What is wrong with one file must leave the others' figures and be said in

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Moments of the view collectives, put on the timeline by what the route `job` says.
 
 Usage: moments.py STEPSCOPE. Collectives of simulated jobs, also with clocks that are apart, must

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tables over all ranks (--rank all) against the tables of the single ranks.
 
 Usage: rank_all.py STEPSCOPE TRACES. For every view that compares ranks and every group of it, on

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the views of many ranks with an independent program's figures, on real jobs.
 
 Usage: real_jobs.py STEPSCOPE TRACES ORACLE. For every job of the reference: how many collectives

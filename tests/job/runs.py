@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs that lie in one folder are told apart; one is judged, the others are listed.
 
 Usage: runs.py STEPSCOPE. Half of the cases demand that files stay together.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The JSON cursor. The rule that matters most: for every place where a text can
  * be cut, the answer is "more", or what it is for the whole text.

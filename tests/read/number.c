@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Numbers from text: timestamps to the nanosecond, ids to the last bit.
  */

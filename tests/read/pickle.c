@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The unpickler. Its reader here writes every container as a text, so the root tells the
  * whole pickle; what must be refused, and what happens at every place where a file can be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sources: files, pipes, memory, gzip and zstd; damaged ones give what they hold
  * and say what is wrong; strangers are told by their first bytes.

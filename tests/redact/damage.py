@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Damaged and hostile files are redacted without a crash, and are as damaged afterwards.
 
 Usage: damage.py STEPSCOPE. Every file of the hostile tests is copied with `redact`; where it loads,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """No figure changes when a trace is redacted.
 
 Usage: figures.py STEPSCOPE TRACES [PART OF A PATH]. Copies traces, jobs and snapshots with

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Secrets that were planted in every text of every input do not survive a redaction.
 
 Usage: secrets.py STEPSCOPE SOURCE_ROOT. A secret of its own, in three dozen shapes, stands in each

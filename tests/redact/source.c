@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sources that are redacted: what changes and what stays, however the file comes in pieces, and
  * however little is asked for at once.

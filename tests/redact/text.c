@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What stands for a text. In the cases every pseudonym is written as # (of a word with a capital
  * letter: @), so that they say what is replaced and what stays.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every text that figures depend on stays as it is in a redacted trace.
 
 Usage: vocabulary.py STEPSCOPE SOURCE_ROOT. Takes the patterns out of the sources that look at

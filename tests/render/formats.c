@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every format on cells that are hard to write: nulls, UTF-8, quotes, formulas,
  * pipes. And text at several widths: no line is wider than it may be.

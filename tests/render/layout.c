@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Text: what a table says without rows, its headings, and which columns go first
  * where there is no room for all.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Texts that are too wide: ends stay, and of places in a program file and line.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The critical path of one rank: its pieces from the first to the last, and that nothing is
  * lost between them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Streams that wait for each other, and threads that wait for streams: as it was recorded, and
  * as it is inferred where work waits for a collective.

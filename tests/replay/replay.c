@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Graph and replay of one rank: what waits for what, and how long the steps take when
  * some of it is shorter.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a process can still do behind the locks, and what it cannot: each case runs in a process
  * of its own, for a lock does not open again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which requests are served: one table of heads, and what is said to each.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who answers: the two workers, what they do at the end, and the state of the load.
  */

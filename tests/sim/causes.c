@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulator's causes: each can be planted wherever it says it fits, costs
  * more the more severe it is, and is gone when it is fixed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulator's clocks: exact to rounding for a day, and never backwards.
  */

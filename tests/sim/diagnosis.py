@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The verdict on simulated jobs: what was planted is found, what it costs is right, nothing else.
 
 Usage: diagnosis.py STEPSCOPE [PRESET...]. A job with one cause has it as its first finding, one

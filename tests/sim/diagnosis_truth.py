@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a diagnosis of a simulated job must say, worked out from its truth."""
 import json
 import subprocess

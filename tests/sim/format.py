@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the form of simulated traces with that of real ones, and checks that rows fit together.
 
 Usage: format.py STEPSCOPE TRACES [PRESET...]. Without presets: all, or with STEPSCOPE_QUICK=1 a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Idle time that was planted is found, and charged to what was planted.
 
 Usage: gaps.py STEPSCOPE [PRESET...]. Each preset with one cause of idle time is simulated with it

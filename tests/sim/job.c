@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Simulated jobs through the library's call: the same bytes whoever writes them,
  * traces that load without complaint, costs that add up, and sentences for what

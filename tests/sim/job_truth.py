@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the views of many ranks must say about a simulated job, worked out from its truth."""
 import bisect
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Simulated jobs of many ranks: clocks, matching and waits as they truly were.
 
 Usage: jobs.py STEPSCOPE [PRESET RANKS]. Layouts and sizes with clocks that are up to 10 s apart and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulator's machine: each of the rules of time in machine.h, on one rank
  * and programs of a few instructions.

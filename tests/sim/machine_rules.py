@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When things happen on the simulated machine, computed from the rows of the traces."""
 import bisect
 import collections

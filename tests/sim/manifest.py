@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every preset gives the bytes and the figures that the manifest has.
 
 Usage: manifest.py STEPSCOPE [PRESET...]. tests/sim/manifest.json holds for each preset its job, its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulator's noise: the same for the same piece of work, and otherwise as
  * random as it claims to be.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files of the simulator: compressed or not they hold the same bytes, and they
  * are whole or not there.

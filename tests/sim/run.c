@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulator's runs: where ranks meet, what is done by which of them and
  * when, and what their steps are.

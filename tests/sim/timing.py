@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Recomputes the timing of simulated jobs from their events alone, to the nanosecond.
 
 Usage: timing.py STEPSCOPE [PRESET...]. Without presets: few that have every layout and every cause;

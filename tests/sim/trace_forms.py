@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The form of trace rows, taken from real traces: keys, arguments, types, flows, codes of calls."""
 import collections
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the rows of a trace belong together: arrows, ids, nesting, order on streams."""
 import collections
 import math

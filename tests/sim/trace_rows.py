@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads traces so that nothing of their text is lost, and runs the simulator."""
 import concurrent.futures
 import gzip

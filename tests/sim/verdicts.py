@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Ranks that were planted to be late are named with their cause, and nobody else is.
 
 Usage: verdicts.py STEPSCOPE [PRESET...]. Every preset of several ranks is simulated; where the

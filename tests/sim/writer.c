@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulator's writer: what it writes is text as torch writes it, and loads
  * back as what was told.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """allocator.py - a caching allocator, simulated, which knows the truth about itself.
 
 Segments of 2 MiB for small requests and of 20 MiB for those below 10 MiB, others of their own size;

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """cases.py - runs whose memory is told by a simulated allocator: is stepscope right about them?
 
     tests/snapshot/cases.py STEPSCOPE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The memory events of traces as snapshots: amounts, blocks, stacks, steps; figures by hand.
  */

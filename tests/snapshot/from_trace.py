@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The memory of traces against a slow reading of the same files.
 
 Usage: from_trace.py STEPSCOPE TRACES. Peaks, ends, reserved memory, what was never freed and, where

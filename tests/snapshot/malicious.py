@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Snapshots that are no snapshots: what would run something, what is cut, what is too much.
 
 Usage: malicious.py STEPSCOPE TRACES. Every one ends in a report or in one sentence, never in a

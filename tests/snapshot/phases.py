@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Memory by phase against a slow reading of the same files.
 
 Usage: phases.py STEPSCOPE TRACES. Snapshots: the phase of every event is told from its frames

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Frames of stacks: whose they are, and the phase and line of a stack.
  */

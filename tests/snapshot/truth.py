@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Snapshots of memory against what is known of them.
 
 Usage: truth.py STEPSCOPE TRACES. Every file of TRACES/memory: sums against a slow reading of the

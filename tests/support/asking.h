@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * asking.h - requests of the viewer on traces that tests write as scripts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dump.c - a trace as text. Every column of it: what is not printed here is not
  * compared anywhere.

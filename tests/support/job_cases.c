@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * job_cases.c - one loop for the tables of the tests of views of all ranks.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_cases.c - one loop for what rules find in snapshots.
  */

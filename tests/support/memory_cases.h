@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_cases.h - tests of rules on snapshots of memory: a script, and what must be found.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_rule.h - traces for tests of rules that look at memory.
  */

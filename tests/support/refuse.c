@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * refuse.c - refuses each request for memory in turn.
  */

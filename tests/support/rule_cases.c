@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rule_cases.c - one loop for the tables of all rules' tests.
  */

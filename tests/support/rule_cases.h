@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rule_cases.h - tests of rules: the traces of a job, and what must be found.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * support.h - what the unit tests share: traces from texts, traces as texts,
  * views on texts, and a source that gives one byte at a time.

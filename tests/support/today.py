@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which part of a long list a test looks at today.
 
 Tests that take minutes look at a part of their files in a quick run (STEPSCOPE_QUICK=1, as all

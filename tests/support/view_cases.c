@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view_cases.c - one loop for the tables of all views' tests.
  */

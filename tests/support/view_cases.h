@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * view_cases.h - tests of views: a trace, and rows that must come out.
  */

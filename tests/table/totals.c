@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Totals: sums of the columns that a view declares, of all rows and of the ranks.
  */

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tracks, tiles and curves of real traces: nothing vanishes, figures agree with each other.
 
     tests/timeline/real_tiles.py STEPSCOPE TRACES

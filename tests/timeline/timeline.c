@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where files stand on the timeline: by clocks that were compared, by wall clocks, or at
  * its beginning.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Training loops with one fault each, and the same loops without it.
 
 Every function marked with @fault(...) makes a model, its data and an optimizer and returns a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small models and data of the recorded faults: text, images, vectors, sequences."""
 import re
 import unicodedata

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures and records the faults of faults.py.
 
     record.py OUT [FAULT ...] [--tries N] [--only measure|profile|index]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """changes.py - the program is killed while it writes, and files change while it reads.
 
 A file that is cut, made longer, replaced or written over at the Nth read: the figures are those of

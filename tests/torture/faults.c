@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * faults.c - a library for LD_PRELOAD that lets calls of the C library fail.
  *

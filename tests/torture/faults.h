@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * faults.h - which call fails, for the functions that stand before those of the C library.
  */

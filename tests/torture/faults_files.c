@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * faults_files.c - files, folders and connections that fail, or give and take a few bytes only.
  */

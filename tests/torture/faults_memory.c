@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * faults_memory.c - memory, threads and random numbers that are refused.
  */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """inputs.py - small files of every kind, and how each command is called with them.
 
 Runs are judged by the thousand, so files have some dozen events: a job of 4 ranks (plain, gzip,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """judge.py - runs the program with one fault, and says whether what came out may be.
 
 A run with a fault gives the same as one without, or what it gives is right and a sentence says

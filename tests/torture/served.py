@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """served.py - `stepscope serve` while memory, files, threads and the network fail.
 
 A server that starts goes on: after a single fault it gives the answers that it gives without one. A

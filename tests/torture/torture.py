@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """torture.py - every command while memory, files, threads and the network fail.
 
 Usage: torture.py STEPSCOPE FAULTS [--faults K] [--seed S] [--only COMMAND,...]

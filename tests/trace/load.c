@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loading: the same file gives the same trace, however it is cut into blocks and
  * however many threads read it; a cut file loads up to its last whole event; no

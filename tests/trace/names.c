@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What names and categories mean. The traps are names that look like another's.
  */

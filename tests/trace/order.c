@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sorting rows: as a plain sort would, equal rows in the order in which they came.
  */

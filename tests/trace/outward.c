@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The way outwards from a row, in threads of any depth: as a walk from parent to parent finds it.
  */

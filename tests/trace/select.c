@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A part of a trace: what stays of rows, side tables and steps. What views make of
  * parts is in tests/analyze/views/part.c.

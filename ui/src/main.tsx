@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * main.tsx - finds out how the page was opened, and begins.
  */

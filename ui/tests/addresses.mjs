@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * addresses.mjs - ?trace=: files beside the page on any web server, and files of `serve`.
  */

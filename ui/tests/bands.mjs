@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bands.mjs - one band an allocation, event by event, memory by phase. Figures are those of the
  * core: the picture is checked pixel by pixel against the curve, the words against the command.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * charts.mjs - waterfall, map, curve, tree, flame and compare: what they show equals what the
  * command says.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * colors.mjs - what gives slices their colour, and all arguments of a slice.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * defaults.mjs - what people of other tools look for first: phases, GPU utilization, tensor
  * cores, totals, lines, ranks in parts. All figures are the command's.

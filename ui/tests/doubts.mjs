@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * doubts.mjs - what stands above and beside the verdict: what files lack, several runs in one
  * folder, uneven steps, savings that are a range.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * drops.mjs - files and folders from the system's file manager, dropped through the browser's
  * own protocol: what a page may do with them depends on where it was opened from.

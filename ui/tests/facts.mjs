@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * facts.mjs - what is easily told wrong: the order of rows over ranks, arguments of the program
  * itself, names that turn sentences round, marks over the whole run, one count of notes.

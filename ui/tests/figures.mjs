@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * figures.mjs - figures as the page writes them, from the command's JSON; written anew, so that
  * a mistake of the page is none here.

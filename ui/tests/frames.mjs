@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * frames.mjs - how long frames of the timeline take while one pans and zooms: script and
  * drawing, as the page itself measures them (`__stepscope.frames`).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * guides.mjs - what five well-known guides on profiling ask their readers to do, done here: each
  * step is a few clicks, and what it must show. docs/viewer.md lists the same steps.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * harness.mjs - drives the page in a real Chromium, without a display.
  *

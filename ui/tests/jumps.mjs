@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * jumps.mjs - "Show on timeline": the call and the idle row are both in view, a straggler's
  * collective on its ranks, ranks that are not needed close again, Back and Forward.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * load.mjs - modules of the page as Node can run them, for tests without a browser.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * looks.mjs - paper, phones, wide screens; titles, names, and what stands where nothing is found.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * matrix.mjs - every tab and part at three sizes in both themes: nothing is cut or runs out of
  * the window, there is one first heading, and axe-core finds nothing.

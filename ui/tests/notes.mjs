@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * notes.mjs - notes on stretches of time: written, found again, sent with a link and in a report.
  */

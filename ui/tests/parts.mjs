@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * parts.mjs - the page's own reckoning without a browser: names, order, units, scope, address.
  * Expected values are written by hand.

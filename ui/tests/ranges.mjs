@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ranges.mjs - ranges by Shift and dragging: their rows, their sums against the command, the
  * flame graph, CSV, the address.

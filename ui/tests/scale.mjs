@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scale.mjs - jobs of hundreds of ranks: what is drawn, laid out and asked for does not grow with
  * them. Counts, never times.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shots.mjs - pictures of every tab, for docs/ and for people to look at.
  *

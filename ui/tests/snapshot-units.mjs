@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot-units.mjs - what the tab of snapshots reckons, without a browser. Expected values are
  * worked out by hand.

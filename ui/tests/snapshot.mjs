@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot.mjs - snapshots of memory on the page: dropped, served, in a report, beside traces.
  * Figures are those that the command prints.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tabs.mjs - every tab: its figures are the command's, tables sort, filter, export and lead to
  * the timeline.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline-units.mjs - what the timeline computes, without a browser. Expected values are worked
  * out by hand.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline.mjs - the timeline: keys, mouse, search, ranges, gaps, flows, the address.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * totals.mjs - the tables of every tab on real jobs: each cell that is shown is the one that the
  * command gives over all ranks, in the order of the command.

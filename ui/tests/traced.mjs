@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * traced.mjs - who held the memory of a trace: figures are those that the command prints.
  */

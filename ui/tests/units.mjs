@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * units.mjs - what the tabs compute, without a browser. Expected values are worked out by hand.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * verdict.mjs - the first tab: findings, what-if, the way to the evidence.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ways.mjs - the ways in: dropped files, the demo, the server, a report from disk.
  */

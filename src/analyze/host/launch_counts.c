@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * launch_counts.c - one pass over the calls; then delays are put side by side and
  * queues are gone through.

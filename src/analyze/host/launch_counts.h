@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * launch_counts.h - launches, counted by what a row is about: the figures of the view
  * launches without its columns.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * module_tree.c - gives each host row its node, then adds up times in plain passes.
  */

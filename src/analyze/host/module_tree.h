@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * module_tree.h - the nn.Modules of a file as a tree, and the time charged to them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_category.c - the kind of work of an operator: patterns of names, the first match counts.
  *

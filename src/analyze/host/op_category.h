@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_category.h - what kind of work an operator does, by its name.
  *

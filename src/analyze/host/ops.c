@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ops.c - four passes over the host's rows, parents before children, and one over
  * the device's.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * places.c - one pass over the host's rows, parents before children, and one that
  * moves what autograd runs to where its forward operator stood.

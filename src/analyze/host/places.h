@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * places.h - where in the user's program a host row stands: its line of Python and
  * its nn.Module.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * region_steps.c - a row belongs to the step in which it starts, a kernel to that of
  * its launch.

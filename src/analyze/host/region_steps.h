@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * region_steps.h - what torch.compile did in each step: compiled and eager kernels,
  * guards, compiling.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * regions.c - one pass over the host's rows, parents before children, and one over
  * the kernels.

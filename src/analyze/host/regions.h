@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * regions.h - what torch.compile left in a trace: calls of compiled code, and what
  * each of them launched.

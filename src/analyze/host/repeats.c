@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * repeats.c - runs of symbols that repeat, found by joining frequent pairs.
  */

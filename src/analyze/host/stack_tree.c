@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack_tree.c - nodes are looked up by (node around it, name), so memory grows with
  * distinct stacks and not with rows.

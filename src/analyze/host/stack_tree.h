@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack_tree.h - the stacks of a file, merged: a tree of frames with time.
  *

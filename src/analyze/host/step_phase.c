@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step_phase.c - names are looked at once, then one pass over the host's rows, parents
  * before children.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step_phase.h - what part of a training step a host row belongs to (metrics.md 3).
  *

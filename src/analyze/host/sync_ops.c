@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sync_ops.c - climbs from a wait to the operator that people call.
  */

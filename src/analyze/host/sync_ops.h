@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sync_ops.h - the operator that people know a wait for the device by.
  *

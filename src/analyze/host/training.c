@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * training.c - marks rows one by one, then turns marks into counts of what stands before.
  */

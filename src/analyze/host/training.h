@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * training.h - which host rows are work of the training itself: forward operators that a
  * backward belongs to, backward, and the optimizer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * category.c - the kind of work of a kernel: patterns of names, the first match counts.
  *

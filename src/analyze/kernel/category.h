@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * category.h - what kind of work a kernel does, by its name.
  */

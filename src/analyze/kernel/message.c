@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * message.c - sizes of types and shapes as they are written.
  */

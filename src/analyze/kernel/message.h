@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * message.h - how many bytes a collective moves, and what of them each link carries.
  */

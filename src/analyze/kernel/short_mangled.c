@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * short_mangled.c - short names of kernels that are written as the linker has them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * short_name.c - names of C++ kernels, made short.
  *

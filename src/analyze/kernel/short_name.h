@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * short_name.h - a short name of a kernel that still says what it does.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * alloc.c - pairs by a hash of device and address; owners by one walk over the rows
  * of each thread beside the events.

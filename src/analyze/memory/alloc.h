@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * alloc.h - each allocation of tensors, until when it lived, and who made it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * leaks.c - the rules, and a pass over the events for what is to blame.
  */

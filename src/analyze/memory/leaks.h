@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * leaks.h - what grows from step to step: memory that is kept (a leak), and memory
  * that is reserved and cannot be used (fragmentation).

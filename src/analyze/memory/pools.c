@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pools.c - one pass over the events, in the order of time, and one that sorts them
  * by device.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pools.h - the memory of each device: which events are its own, how much was
  * allocated after each, and the peaks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step_memory.c - memory of each step: one pass over the events beside the steps.
  */

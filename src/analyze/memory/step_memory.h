@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step_memory.h - the memory of each device in each step that counts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cover.c - sets of moments as sorted intervals; each operation is one pass.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cover.h - sets of moments: sorted intervals that do not overlap.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * idle.c - gaps of a device, and what the launching thread did in each.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * idle.h - why a device stood idle (metrics.md 7).
  *

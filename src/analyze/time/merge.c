@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * merge.c - a heap of streams, the one with the earliest row on top.
  */

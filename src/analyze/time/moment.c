@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * moment.c - the step of a moment: steps are in the order of their starts on the CPU.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * overlap.c - one pass over the kernels of a device in the order of their starts.
  */

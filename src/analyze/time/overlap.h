@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * overlap.h - which compute kernels the communication of a device ran beside.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue.c - works from the device's rows; queues by going through starts and ends
  * in the order of time.

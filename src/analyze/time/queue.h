@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue.h - what was launched, and how long it stood in the queue.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roles.c - one pass over all rows, track by track; then the tracks are united.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roles.h - what each moment of a step was spent on (metrics.md 3 and 4).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * waits.c - one pass over the device's rows finds copies that blocked, the gaps
  * tell what waits cost, one pass over the host's rows puts waits together.

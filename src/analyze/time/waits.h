@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * waits.h - where the host waited for the device, and the idle time of each wait.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * allocations.c - view: every allocation, the largest first: who made it, when, and
  * how long it lived; or all of them by size.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * breakdown.c - view: what each step was spent on, in parts that sum to it.
  *

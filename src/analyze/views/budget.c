@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * budget.c - view: the time of each device in each step: computing, waiting for
  * communication, copying, idle. The four never overlap and sum to the step.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * categories.c - view: complete events by category, and the other phases.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * communication.c - view: collectives by size, kind or process group: time, what of
  * it is exposed, and bandwidth; and the kernels that hide it.

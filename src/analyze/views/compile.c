@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * compile.c - view: torch.compile: compiled regions and what they launch, what
  * stays eager, guards, graph breaks, and compiling itself.

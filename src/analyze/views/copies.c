@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * copies.c - view: copies and memsets by kind, operator or line: bytes, time, rate,
  * and how long the host waited for them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * devices.c - view: the devices that the files list, and what ran on them.
  *

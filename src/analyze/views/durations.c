@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * durations.c - view: how long kernels run: calls and time by duration, in steps of
  * 1, 2 and 5.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * files.c - view: one row a file: what it is of, how it was recorded, what is in it.
  */

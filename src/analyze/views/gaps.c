@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gaps.c - view: why each device stood idle in the steps: by cause, by operator or
  * line, or gap by gap.

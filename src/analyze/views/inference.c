@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inference.c - view: steps of inference: prefill and decode, batch, tokens, how
  * long they took, how busy the device was, and what lies between them.

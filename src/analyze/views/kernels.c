@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernels.c - view: kernels by name: calls, times, and how they fill the device.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * launches.c - view: how launching goes: what calls cost, how long work waits for
  * its start, and whether the device had to wait for the host.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory.c - view: memory by device: peaks, what was reserved beyond them, growth.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_curve.c - view: memory over time, for a terminal or a plot.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_ops.c - view: who allocates, and who holds the memory at the peak: by
  * operator, by line of the program or by module.

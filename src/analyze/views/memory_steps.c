@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_steps.c - view: memory step by step: its lowest and highest point, what is
  * left behind, and what grows.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * operators.c - view: operators by name, shapes, line, module or category: calls,
  * time on the host and on the device, their own and with what they call.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * phases.c - view: input, forward, backward and optimizer: the time of the main
  * thread, and the time of each device by what launched its work.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * quality.c - view: what is odd about the files, and what was not recorded.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roofline.c - view: what operators computed and moved, how fast, and how fast the
  * device could have been.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sequences.c - view: kernels that follow each other again and again on a stream:
  * what could be one kernel.

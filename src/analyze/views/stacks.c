@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stacks.c - view: stacks with the device or host time under them, as flame graphs
  * want them, or merged into a tree.

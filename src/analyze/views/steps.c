@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * steps.c - view: every step, how long it took and how it was found.
  */

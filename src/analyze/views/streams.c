@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * streams.c - view: the gaps of each stream, by what was waited for.
  *

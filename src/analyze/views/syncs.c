@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * syncs.c - view: every place where the host waits for the device, and the idle
  * time of devices that each wait causes.

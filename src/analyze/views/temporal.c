@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * temporal.c - view: each device over the whole file, from its first work to its
  * last: computing, exposed communication and copies, idle. The figures of HTA's

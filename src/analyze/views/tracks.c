@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tracks.c - view: the threads and streams of the files, and what ran on them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * utilization.c - view: how well each device was used, from the first step to the
  * last.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * formulas.h - what operators compute and move, by their names. One table a file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * formulas_attention.c - attention: two products forward, five backward (the first
  * one is made again), as torch's FlopCounterMode counts; half of it when causal.

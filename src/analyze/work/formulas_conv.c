@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * formulas_conv.c - convolutions: two FLOPs for each weight of a filter, at each
  * place of the output (transposed ones: of the input).

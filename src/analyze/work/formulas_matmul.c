@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * formulas_matmul.c - matrix multiplies: 2 x rows x columns x length.
  */

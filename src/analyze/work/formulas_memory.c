@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * formulas_memory.c - operators that do little with each element: they are as fast
  * as the memory, so their bytes are counted and their FLOPs are not.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_link.c - the link of a device to its host: what pinned copies of the trace reach, in the
  * other direction if need be. Where there are none, the best pageable copy says how fast the host

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_link.h - how fast a device can be fed from the memory of its host: copies of a
  * trace by direction and memory, and what those from pinned memory reach.

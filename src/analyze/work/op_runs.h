@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_runs.h - runs of the same operator on the same shapes, and how fast such a run can be.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * operands.c - the texts are read with one loop each and no recursion: how deep
  * lists are nested is the file's choice.

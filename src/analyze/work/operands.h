@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * operands.h - what an operator was called with, read from its recorded arguments.
  *

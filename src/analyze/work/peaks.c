@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * peaks.c - the one table of devices' peaks, from the vendors' data sheets, without
  * sparsity. To add a device: a line here, with a pattern of its name above all

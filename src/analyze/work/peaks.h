@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * peaks.h - how fast devices could be: the vendors' figures, by the device's name.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * work.c - formulas are looked up once per name and applied once per distinct set
  * of arguments; rows are then only numbers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * work.h - what each call of an operator computed and moved, and the device time
  * that it took.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * overview.c - report: how well the devices were used, and where the steps' time
  * went.

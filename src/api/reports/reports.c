@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reports.c - the list of all reports, made from src/api/reports/meson.build.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bands.c - route: the memory of a snapshot in a window, a band for each of the largest
  * allocations.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blocks.c - route: the segments of a snapshot and the blocks in them, at a moment.
  */

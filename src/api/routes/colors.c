@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * colors.c - route: what the colours of the timeline mean.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * event.c - route: an event of a snapshot: what it did, when, and what became of its block.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flags.c - route: where the findings of the diagnosis are.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * job.c - route: the ranks of a run with their steps, on the clock of the timeline.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory.c - route: the memory of a snapshot in a window, stacked by who holds it.
  */

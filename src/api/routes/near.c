@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * near.c - route: the neighbour of a slice or a gap on its lane.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * offers.c - route: what can be asked for: views with their groups and columns, what rows are
  * ordered by and where they are on the timeline; routes; the causes of idle time, and what can

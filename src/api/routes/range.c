@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * range.c - route: what ran in a stretch of time.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack.c - route: a stack of a snapshot, and what it holds.
  */

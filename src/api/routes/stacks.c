@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stacks.c - route: the stacks that allocate at a line of the program, and what they hold.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * strips.c - route: how busy the devices of folded ranks are.
  */

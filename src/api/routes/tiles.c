@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tiles.c - route: what can be seen of tracks in a window.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tracks.c - route: the tracks of a file in the order in which they are shown.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ask.c - takes a request of the viewer apart and gives it to its route.
  */

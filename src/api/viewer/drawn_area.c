@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * drawn_area.c - reads what window is asked for, and draws its pixels.
  */

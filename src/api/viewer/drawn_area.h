@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * drawn_area.h - the window of an area that a request asks for, pixel by pixel.
  */

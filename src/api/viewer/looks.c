@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * looks.c - colours of phases and of the parts of a rank's step.
  *

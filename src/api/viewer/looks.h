@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * looks.h - how parts of steps are drawn, for the route offers.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * routes.c - the list of all routes, made from src/api/routes/meson.build.
  */

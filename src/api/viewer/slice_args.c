@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slice_args.c - arguments by the kind of the slice.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slice_args.h - the arguments of a slice that the trace keeps, for people.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spot.c - members of JSON objects that several routes have.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spot.h - how answers say where something stands on the timeline.
  */

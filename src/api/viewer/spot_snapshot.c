@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spot_snapshot.c - an entry of the list of snapshots, with its devices.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spot_snapshot.h - how answers list what there is of memory.
  */

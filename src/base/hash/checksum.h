@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * checksum.h - a 64-bit checksum of long arrays, as fast as they can be read.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hash.h - a fast 64-bit hash of short texts and small structs.
  *

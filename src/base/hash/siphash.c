@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * siphash.c - SipHash-2-4 as its authors describe it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * siphash.h - SipHash-2-4: a keyed hash of short texts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ask.c - command: asks what the viewer asks, for scripts and tests.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * demo.c - command: a slow training job, simulated here and now, and what
  * stepscope says of it. Needs no GPU, no traces, no network.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diagnose.c - command: what is wrong with a job, what it costs, what to do.
  */

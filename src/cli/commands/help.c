@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * help.c - command: what there is, and how each command is called.
  */

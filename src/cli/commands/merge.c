@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * merge.c - command: the traces of all ranks as one, on one clock, for Perfetto.
  */

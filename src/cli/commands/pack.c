@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pack.c - command: traces as packs, which open at a small part of the cost.
  */

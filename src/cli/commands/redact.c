@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * redact.c - command: copies of traces and snapshots that can be passed on.
  */

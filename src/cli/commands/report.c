@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * report.c - command: one HTML file that shows the traces wherever it is opened.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * serve.c - command: the viewer over HTTP, for this machine alone unless asked otherwise.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot.c - command: the memory of a snapshot or trace, all that matters of it or one view.
  */

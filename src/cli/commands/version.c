@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * version.c - command: which stepscope this is, and what it can lock itself into here.
  */

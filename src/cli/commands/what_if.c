@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * what_if.c - command: the step with some of what was found fixed.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * checkpoints_and_logging.h - functions and ranges whose names say what they do beside training.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * code_places.h - places of the program, with what each of them costs: names and lines, added up
  * over all rows of a rank, for the evidence of a rule.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exclusive_kernels.c - one pass over the kernels by start: what started before and has not ended
  * runs beside. Neighbours of a stream follow each other, so only other streams count.

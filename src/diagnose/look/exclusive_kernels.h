@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exclusive_kernels.h - which kernels had their device for themselves.
  */

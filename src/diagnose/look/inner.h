@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inner.h - which functions the time of a range goes to, by the self time of Python frames.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input_work.c - what a function that makes batches does, by its name, and what helps.
  */

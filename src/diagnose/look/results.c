@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * results.c - finds the wait that most of a step's device work was launched before.
  *

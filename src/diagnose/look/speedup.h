@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * speedup.h - what work in FP32 would take on the tensor or matrix cores of its device.
  */

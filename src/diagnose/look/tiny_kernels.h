@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tiny_kernels.h - rows of elementwise kernels that are shorter than their launches.
  */

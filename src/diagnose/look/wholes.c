@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wholes.c - functions and ranges of the main thread that a fix takes away as a whole.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wholes.h - functions and ranges of the main thread that a fix takes away as a whole: their
  * time on the host, and what they launched on the device.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * excess.c - what a host does in a step beside what it would at the speed of the others.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * excess.h - ranks whose hosts are slower than the others', by their own work.
  *

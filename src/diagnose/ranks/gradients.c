@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gradients.c - which collectives are DDP's, and to which backward each belongs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gradients.h - the all-reduces by which DistributedDataParallel averages gradients.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * link_speedup.c - all meetings by kind, members and bytes; those with the slow rank against the
  * median of those without it.

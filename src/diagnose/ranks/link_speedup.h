@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * link_speedup.h - transfers of a slow link, made as fast as those of others.
  */

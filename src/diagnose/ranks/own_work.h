@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * own_work.h - functions of the program that take longer on one rank than on the others, for
  * ranks without a device.

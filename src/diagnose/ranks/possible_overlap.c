@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * possible_overlap.c - transfers against what computes before and beside them.
  */

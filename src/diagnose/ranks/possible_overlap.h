@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * possible_overlap.h - which transfers of a rank computing could hide, and how much of them.
  */

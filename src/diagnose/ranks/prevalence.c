@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * prevalence.c - sums of the claims of each rule on each rank.
  */

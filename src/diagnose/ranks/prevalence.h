@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * prevalence.h - whether what a rule claimed on one rank is found on the others as well.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rank_load.c - sums of tasks by rank, step and phase; tasks that are made shorter by them.
  */

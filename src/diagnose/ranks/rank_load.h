@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rank_load.h - how much each rank has to do in each step and phase, on its device and on
  * its host, and what a rank would have to do if it were like the others.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slow_hosts.c - sums of what threads do for their launches, and of the time in which a
  * device does something.

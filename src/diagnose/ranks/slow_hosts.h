@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slow_hosts.h - ranks whose hosts need longer for a step than their devices.
  *

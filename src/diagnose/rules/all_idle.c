@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * all_idle.c - rule: the loop stops to save or to log, and the devices with it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * allocator_thrash.c - rule: device memory is taken from the driver and given back in the
  * steps.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * allocator_thrash.h - the half of the rule that looks at snapshots.
  */

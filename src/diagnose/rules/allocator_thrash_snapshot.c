@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * allocator_thrash_snapshot.c - segments that are given back to the device and made again,
  * step after step, and who does it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attention_not_fused.c - rule: attention as two products with a softmax between them.
  *

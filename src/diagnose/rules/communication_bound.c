@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * communication_bound.c - rule: gradients need longer than backward, which could hide them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conv_bias_before_norm.c - rule: convolutions with a bias that batch norm takes away again.
  *

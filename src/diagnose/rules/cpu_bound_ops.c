@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cpu_bound_ops.c - rule: operators compute on the CPU while the device waits.
  *

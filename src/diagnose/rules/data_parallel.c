@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * data_parallel.c - rule: nn.DataParallel drives several devices from one process.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * decode_bandwidth.c - rule: decoding is bound by reading the weights.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exposed_communication.c - rule: the devices stand still while data is moved.
  *

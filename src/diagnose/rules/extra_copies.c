@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * extra_copies.c - rule: tensors are filled on the CPU and then copied to the device.
  *

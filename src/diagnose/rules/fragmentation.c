@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fragmentation.c - rule: ever more memory is reserved for the same tensors.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * garbage_collection.c - rule: Python's garbage collector stops the training thread.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * grad_zeroed.c - rule: gradients are overwritten with zeros before each step.
  *

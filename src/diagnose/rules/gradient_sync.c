@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gradient_sync.c - rule: gradients are accumulated, and averaged in every micro-batch.
  *

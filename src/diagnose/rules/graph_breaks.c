@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graph_breaks.c - rule: a compiled model falls apart into regions with Python between them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graph_breaks.h - the two halves of the rule: jobs with a device, and those without.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graph_breaks_on_cpu.c - the rule graph-breaks in jobs without a device.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * imbalance.c - rule: in each step another rank has more to compute than the others.
  *

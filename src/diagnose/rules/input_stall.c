@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input_stall.c - rule: the training thread waits for its next batch.
  *

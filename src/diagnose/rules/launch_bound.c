@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * launch_bound.c - rule: the device is done before the host has launched the next work.
  *

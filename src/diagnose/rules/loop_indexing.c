@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * loop_indexing.c - rule: a tensor is taken apart element by element in a Python loop.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * low_occupancy.c - rule: kernels with far fewer blocks than the device has
  * multiprocessors.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * matmul_dims.c - rule: products in half types whose sizes keep them from the fast kernels.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * no_tensor_cores.c - rule: matrix products, convolutions and attention in FP32 on a
  * device that has tensor or matrix cores.

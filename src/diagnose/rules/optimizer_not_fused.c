@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * optimizer_not_fused.c - rule: the optimizer updates one tensor after the other.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * optimizer_not_fused.h - the two halves of the rule: jobs with a device, and those without.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * optimizer_on_cpu.c - the rule optimizer-not-fused in jobs without a device.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * oversubscribed_cores.c - rule: more threads want to run than there are cores.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pageable_copies.c - rule: copies between host and device go through pageable memory.
  *

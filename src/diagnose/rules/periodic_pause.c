@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * periodic_pause.c - rule: every few steps the training thread stands still, and nothing that
  * is recorded says why.

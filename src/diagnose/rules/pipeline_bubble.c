@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pipeline_bubble.c - rule: too few micro-batches for the stages of a pipeline.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profiler_overhead.c - rule: the profiler itself stops the host.
  *

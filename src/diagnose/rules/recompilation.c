@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recompilation.c - rule: torch.compile compiles again in the middle of training.
  *

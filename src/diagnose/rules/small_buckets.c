@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * small_buckets.c - rule: gradients are reduced in many small pieces.
  *

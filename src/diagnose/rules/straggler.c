@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * straggler.c - rule: one rank holds all others up.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sync_stall.c - rule: the host waits for the device in the middle of the step.
  *

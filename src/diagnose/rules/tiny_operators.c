@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tiny_operators.c - rule: on the CPU, calling operators takes longer than what they compute.
  *

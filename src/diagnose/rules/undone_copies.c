@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * undone_copies.c - rule: a tensor is cast or copied, and the next operator casts or copies
  * it back.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unexplained_time.c - rule: time in which nothing is computed and that no other rule claims.
  *

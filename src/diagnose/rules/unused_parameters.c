@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unused_parameters.c - rule: DDP looks for unused parameters in every step.
  *

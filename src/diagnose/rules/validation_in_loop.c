@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * validation_in_loop.c - rule: steps that train also run forward passes that nothing is
  * learned from.

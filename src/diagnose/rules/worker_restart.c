@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker_restart.c - rule: the DataLoader starts its worker processes anew in every epoch.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * contents.c - goes over the texts that a trace or a snapshot holds.
  */

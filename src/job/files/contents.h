@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * contents.h - which texts of a file are not public, counted.
  */

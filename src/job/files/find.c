@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * find.c - the trace files in folders and below them, in the order of their names.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * open.h - opens the files of a job, redacted where that was asked for.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rank_names.c - what the path of a trace tells: rank and time.
  */

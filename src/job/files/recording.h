@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recording.h - what of a trace is asked for when it is set against others: when and of what
  * job it was recorded, what it lacks, and how large the devices are. Kept when the trace is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rewrite.c - finds the events of a stream and copies them, key by key.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rewrite.h - the events of a trace as they stand in its file, with other processes,
  * times and ids, so that several traces can be put into one.

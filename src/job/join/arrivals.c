@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arrivals.c - comm kernels, or ranges on the host where there are none, and what
  * the rank did between them.

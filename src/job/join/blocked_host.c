@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blocked_host.c - when the host is stuck: long calls of all threads.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blocked_host.h - when the host was stuck in a call of the runtime.
  *

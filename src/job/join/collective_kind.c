@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * collective_kind.c - names to kinds. Writers spell them with and without underscores
  * and put words around them, so a name is compared without its underscores and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * collective_kind.h - the kinds of collectives, by whatever name a writer gave them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * digest.c - one rank reduced: who it is, its steps, kernels and gaps. Its
  * collectives are in arrivals.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * digest.h - what a job keeps of one rank when its trace is gone.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * groups.c - the process groups of the job, from those that each rank recorded.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * join.c - joins the digests of all ranks: groups and meetings, then clocks, then
  * what each meeting cost whom.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * join.h - the ranks of a job together: which collectives are the same one, how
  * far apart the clocks are, who waited for whom.

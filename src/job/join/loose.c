@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * loose.c - steps without what operators, collectives and the DataLoader cover.
  */

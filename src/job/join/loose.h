@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * loose.h - ranks without device: what their threads do outside of operators, and which work they
  * are given.

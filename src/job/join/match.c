@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * match.c - which arrivals of the members of a group are the same collective.
  *

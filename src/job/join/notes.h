@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * notes.h - what a reader of any table about the job must know: ranks that are
  * missing or there twice, files of different jobs, clocks that cannot be compared.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shift.c - how far two recordings are apart: pairs of ends vote for a difference.
  */

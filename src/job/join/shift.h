@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shift.h - how far one rank's recording is from another's, found from the ends of
  * their collectives alone.

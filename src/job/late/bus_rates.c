@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bus_rates.c - the table. PCIe cards are left out: what they reach depends on the board.
  */

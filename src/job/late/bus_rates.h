@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bus_rates.h - what collectives reach between the devices of one host, by the device's name.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_pace.c - whether a rank's host is slower than the others', or only behind them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * judge.h - what verdict.c and reasons.c share while a job is judged.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * late.c - lateness of each rank in each step, from the meetings of the job.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * late.h - who comes late to collectives, step by step, and what it did instead.
  *

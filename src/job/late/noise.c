@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * noise.c - whether ranks differ by more than they differ from themselves.
  *

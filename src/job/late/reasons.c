@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reasons.c - what a late rank did instead: what it spends more time on than the
  * median of the others.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slow_group.c - bytes and transfers of the largest group, against the table of rates.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slow_group.h - a job with one group whose transfers are all slow.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slow_links.c - medians of transfers by kind, bytes and members, group by group.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slow_links.h - groups whose collectives take longer than those of other groups of
  * the same kind and size, and the rank that they have in common.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * time_slices.c - the most gaps of one length among those that no launch explains.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * time_slices.h - a device that another process uses as well.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clocks.c - view: how far the clock of each rank is from the first one's, and how
  * sure that is.

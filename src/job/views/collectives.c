@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * collectives.c - view: collectives of the job, each with all its members: who came
  * last, how long the transfer took and how long the others waited; or summed by kind,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * idle_together.c - view: when the devices of all ranks stood idle at once, and what
  * their hosts did then.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * imbalance.c - view: how differently the ranks are loaded: time of each phase,
  * module or kernel, the median rank against the one with the most.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rank_parts.h - the parts of a rank's step, as the view ranks has them (group part).
  */

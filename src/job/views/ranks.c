@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ranks.c - view: the ranks side by side, or each of their steps: computing,
  * communication, what of it is exposed and what is waiting for others.

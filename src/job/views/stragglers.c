@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stragglers.c - view: the ranks that hold the others up, how regularly, and why.
  */

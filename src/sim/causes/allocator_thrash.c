@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * allocator_thrash.c - cause: the cache is emptied in each step and filled
  * again from the device.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * callbacks.c - cause: callbacks of the trainer run at the end of each step, while the
  * device has nothing to do.

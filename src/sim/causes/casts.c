@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * casts.c - cause: activations are converted to float and back in each block.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exposed_comm.c - cause: communication that nothing hides: one bucket for all
  * gradients (DDP), or parameters gathered only when they are needed (FSDP).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * first_launch.c - cause: kernels are loaded at their first launch, in the first
  * recorded step.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fp32_matmul.c - cause: matrices are multiplied in FP32, without tensor
  * cores.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fragmentation.c - cause: sizes change from step to step, so that cached
  * blocks never fit.

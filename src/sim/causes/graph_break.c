@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graph_break.c - cause: a compiled network falls apart into many small
  * regions with Python between them.

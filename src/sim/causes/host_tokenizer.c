@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_tokenizer.c - cause: the server tokenizes requests on the thread that runs the
  * network.

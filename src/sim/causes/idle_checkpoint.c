@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * idle_checkpoint.c - cause: every few steps all ranks stop to save a
  * checkpoint.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * idle_logging.c - cause: every few steps all ranks stop to log.
  */

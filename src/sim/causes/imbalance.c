@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * imbalance.c - cause: another rank has more work in each step.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input_few_workers.c - cause: too few workers make batches: each is waited
  * for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input_in_process.c - cause: batches are made in the training process
  * (num_workers=0), so the device waits while it does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * launch_bound.c - cause: many tiny kernels: the device is done with each
  * before the host has launched the next. In serving, decode without CUDA

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lone_pause.c - cause: one long pause in one step, which only a frame tells of.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * low_occupancy.c - cause: kernels whose grid is far too small for the device.
  */

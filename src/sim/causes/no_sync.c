@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * no_sync.c - cause: gradients are accumulated over micro-batches, but reduced in
  * each of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * optimizer_loop.c - cause: the optimizer updates one tensor at a time, one
  * tiny kernel after the other.

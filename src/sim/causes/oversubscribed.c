@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * oversubscribed.c - cause: more threads than cores: any piece of CPU time may wait for a
  * core, on all ranks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pageable_copy.c - cause: batches are copied from pageable memory, which the
  * host waits for.

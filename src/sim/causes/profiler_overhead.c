@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profiler_overhead.c - cause: the profiler itself takes the time: its buffers
  * are flushed in the middle of steps, and recording makes each op slower.

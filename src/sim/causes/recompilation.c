@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recompilation.c - cause: a compiled network is compiled again and again,
  * because its input changes.

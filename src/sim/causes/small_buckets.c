@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * small_buckets.c - cause: gradients are reduced one by one: each collective pays for the
  * latency of the network.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * straggler.c - cause: one device runs slower: throttled clocks.
  */

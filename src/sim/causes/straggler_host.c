@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * straggler_host.c - cause: one rank's CPU is shared with something else, so
  * its launches come late.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * straggler_link.c - cause: the link of one rank is slow, and with it every
  * group that it is in.

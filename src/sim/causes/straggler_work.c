@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * straggler_work.c - cause: one rank has longer sequences than the others.
  */

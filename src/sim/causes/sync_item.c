@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sync_item.c - cause: numbers are read from the device in the loop (.item()),
  * and the Python work behind each read can no longer hide behind queued

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sync_print.c - cause: a tensor is printed in the loop, which reads it value
  * by value.

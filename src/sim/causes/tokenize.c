@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tokenize.c - cause: collate_fn tokenizes texts in the training process.
  */

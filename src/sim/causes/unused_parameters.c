@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unused_parameters.c - cause: DDP searches the graph for unused parameters in each step
  * (find_unused_parameters=True), although all are used.

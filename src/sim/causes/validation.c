@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * validation.c - cause: every few steps the loop stops training to validate.
  */

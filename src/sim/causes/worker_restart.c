@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker_restart.c - cause: the DataLoader starts its workers anew in each epoch, and the
  * first batch waits for them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * device.h - the GPUs that can be simulated: their peaks, their links, and what
  * the profiler says of them.

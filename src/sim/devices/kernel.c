@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel.c - from a wish to a kernel: what all families have in common.
  *

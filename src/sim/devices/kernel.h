@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel.h - what a kernel is called on each device, how it is launched, and how
  * long it takes when it has the device for itself.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel_attention.c - fused attention: flash attention 2 as torch and vLLM build
  * it, the memory-efficient kernels where a device or a type has none, AOTriton's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel_conv.c - convolutions of cuDNN and MIOpen, as the matrix products that
  * they are: rows are pixels of all images, the sum runs over channels and taps.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel_nccl.c - collectives of NCCL and RCCL: the name and the launch only.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel_norms.c - kernels that work row by row or channel by channel: norms,
  * softmax, embeddings, and those of images that are no convolutions.

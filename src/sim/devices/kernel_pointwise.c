@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel_pointwise.c - kernels that touch each element once: torch's elementwise
  * kernels, the optimizer's, copies into a bucket, vLLM's, and what torch.compile

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel_reduce.c - kernels that give less than they take: torch's reductions, the
  * loss, and cub's selection behind nonzero().

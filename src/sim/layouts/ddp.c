@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ddp.c - layout: every rank has the whole network, gradients are averaged in
  * buckets while backward goes on (DistributedDataParallel).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fsdp.c - layout: parameters are sharded over the ranks; each block's are
  * gathered before it is used and its gradients are reduced and scattered after.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inference.c - layout: a server of a language model. A step is one pass of the
  * engine: now and then the prompt of a new request (prefill), else one token for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pipeline.c - layout: the blocks are split into stages; micro-batches go through
  * them one forward, one backward (1F1B). Ranks beyond one pipeline are data

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * single.c - layout: one GPU trains the whole network.
  */

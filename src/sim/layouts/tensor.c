@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tensor.c - layout: the matrices of each block are split over neighbouring
  * ranks, which add up their parts twice a block, forward and backward. Ranks

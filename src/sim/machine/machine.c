@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * machine.c - runs programs: what each instruction does to the clocks of a rank.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * machine.h - one rank at work: its threads, streams, copy engines and memory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pool.h - the caching allocator of one rank, as far as its figures go.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * programs.c - the programs of a job: one for each stage, with the usual work and
  * with more, for decode and for prefill.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * programs.h - all programs of a job, and which of them a rank runs when.
  */

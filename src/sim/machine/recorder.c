@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recorder.c - ids, open ranges, and rows as they are closed.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * recorder.h - the profiler of one rank: numbers things as torch does and hands
  * rows to the writer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tasks.c - what calls and device work do to the clocks of a rank.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * casts.c - a tensor that is converted to float and back, again and again.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cnn.c - a residual network of bottleneck blocks, as ResNet-50 is.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * networks.h - what model.c chooses from: one table of pieces for each network.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * piece.c - ranges, memory and kernels of a piece of a network.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * serve.c - inference of a decoder as Llama is, with the ops of vLLM: RMS norms,
  * rotary positions, a paged cache of keys and values, a gated MLP.

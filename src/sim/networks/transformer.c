@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transformer.c - a decoder as GPT-2 is: embeddings, blocks of attention and
  * MLP with a norm before each, a last norm and a head.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bucket.c - DistributedDataParallel's buckets: gradients are reduced together
  * when enough of them are there, while backward goes on.

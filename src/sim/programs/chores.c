@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chores.c - what a training loop does beside training: validation, callbacks,
  * and a pause that nothing but a frame tells of.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * collective.c - how c10d calls a collective: an op, record_param_comms, the
  * nccl:... range, and on the device a stream that waits for compute, the kernel,

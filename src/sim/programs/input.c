@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input.c - how a training loop gets its next batch: from the DataLoader's
  * workers, or made in the training process.

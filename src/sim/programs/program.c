@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * program.c - writing programs: ranges, device work, memory, conditions.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step.h - the training loop around the network: input, backward's thread, the
  * optimizer, logging, and everything else that a train.py does in a step.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * calls.c - the calls that a trace tells of: their names and numbers on CUDA and
  * on ROCm.

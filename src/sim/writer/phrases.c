@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * phrases.c - what of a row never changes, as text: once a program, and for
  * collectives once a program and rank.

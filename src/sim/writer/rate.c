@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rate.c - a double as text with as few digits as tell it apart from its
  * neighbours, which is how the bandwidth of a copy is written.

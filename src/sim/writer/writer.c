@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * writer.c - a file of rows: opening it, whose rows follow, and closing it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * writer.h - one rank's trace, as torch 2.6 writes it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * writer_file.c - what stands before the events of a file and after them, and
  * the numbers of processes, threads and streams.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * writer_parts.h - what the files of the writer share: pieces of text made in
  * advance, numbers as text, and the table of calls.

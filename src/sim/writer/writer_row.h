@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * writer_row.h - how a row is put together in the writer's buffer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * writer_rows.c - rows of the threads: ranges, calls and allocations.
  */

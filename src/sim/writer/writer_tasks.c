@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * writer_tasks.c - rows of the streams: kernels, copies, notes and syncs.
  */

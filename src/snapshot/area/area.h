@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * area.h - the memory of a device over time, stacked by who holds it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * area_make.c - makes an area: who counts, and what there is before each run of events.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bands.c - which allocations get a band: one pass over the events up to the window's end.
  * Where they lie: one pass over the pixels.

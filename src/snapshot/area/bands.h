@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bands.h - the largest allocations of a window, a band each, as they lie above each other.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * address_map.c - open addressing; the slots after a deleted one are put in order again.
  */

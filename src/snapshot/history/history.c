@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * history.c - the devices of a snapshot, and the curve of each: what it began with, peaks.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * history.h - what a snapshot tells of each device: the state at the end, and how it came.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * history_pair.c - which free belongs to which allocation, and what was in use before.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * history_replay.c - replays the events of a device on the blocks that it began with.
  *

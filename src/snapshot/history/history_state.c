@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * history_state.c - the state at the end: sums over the segments of the file.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * layout.c - cutting and joining of blocks, by the rules of CUDACachingAllocator.cpp.
  */

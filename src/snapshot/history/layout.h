@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * layout.h - the blocks of a device, as the caching allocator cuts and joins them.
  *

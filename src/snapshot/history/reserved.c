@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reserved.c - segments that come and go, and pages of expandable ones, which come in ranges.
  */

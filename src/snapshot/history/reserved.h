@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reserved.h - the addresses that a device had reserved when its events begin.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * summits.c - goes up and down the curve, and turns where it has changed enough.
  */

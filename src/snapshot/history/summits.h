@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * summits.h - the peaks of a device's curve of active memory, one after the other.
  *

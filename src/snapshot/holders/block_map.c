@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * block_map.c - segments by counting how often each address is covered, blocks by address.
  */

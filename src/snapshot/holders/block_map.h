@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * block_map.h - the segments of a device and the blocks that they are cut into, at the end or
  * after any event.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * calls.c - one pass over the held blocks in their order, one over their stacks.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * calls.h - what calls in forward() hold at a moment, and what a checkpoint around each saves.
  *

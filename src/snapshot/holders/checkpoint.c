@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * checkpoint.c - the peak with a call checkpointed: one pass over the events of a device.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * checkpoint.h - what the peak would be if each run of a call were checkpointed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * live_blocks.c - the blocks in use at a moment, found in one pass over the events.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * live_blocks.h - the blocks that are in use at a moment, and sums over them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * out_of_memory.c - compares what was asked for with what was free, and with what was kept.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * out_of_memory.h - why an allocation failed, and what would have helped.
  *

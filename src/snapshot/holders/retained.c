@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * retained.c - one pass for what each stack keeps in each step, then lines of stacks.
  */

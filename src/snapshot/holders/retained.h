@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * retained.h - what was allocated in the events and never freed, line by line, and what of it
  * grows.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dicts.c - dictionaries of a snapshot: what they are, by their keys.
  *

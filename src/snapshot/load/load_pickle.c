@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * load_pickle.c - reads a snapshot of memory: lists and tuples of the pickle, and the whole.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * load_timeline.c - memory timelines of torch.profiler: export_memory_timeline() to .json(.gz)
  * and .raw.json.gz.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reader.h - what the files share that turn a pickle into a snapshot.
  *

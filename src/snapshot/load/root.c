@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * root.c - what the root of a snapshot leads to: segments, events, settings.
  *

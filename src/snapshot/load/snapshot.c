@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot.c - the columns of a memory snapshot: making room, and what is stored once.
  */

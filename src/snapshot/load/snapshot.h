@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot.h - a snapshot of PyTorch's caching allocator, as columns.
  *

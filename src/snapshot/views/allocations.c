@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * allocations.c - view: the allocations that cost most: size times how long it was held.
  *

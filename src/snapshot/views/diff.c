@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * diff.c - view: what holds more or less memory than in another snapshot, line by line.
  *

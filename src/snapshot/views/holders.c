@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * holders.c - view: who holds the memory at the peak, and at the end.
  *

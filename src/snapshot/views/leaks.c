@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * leaks.c - view: what was allocated in the events and never freed, what grows first.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * oom.c - view: allocations that failed: what was asked for, what was free, what would help.
  */

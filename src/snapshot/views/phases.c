@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * phases.c - view: how high memory gets in forward, backward and the optimizer, and in which of
  * them each step has its peak.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * segments.c - view: the segments of the allocator, or their blocks, by address.
  */

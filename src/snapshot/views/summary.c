@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * summary.c - view: the memory of each device when the snapshot was taken, and its peak.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timeline.c - view: active memory over time, by category, line of the program or stack.
  *

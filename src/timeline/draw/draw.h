@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * draw.h - curves and strips in a window, as the viewer takes them
  * (docs/formats/viewer.md, "strips" and "curve").

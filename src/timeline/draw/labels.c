@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * labels.c - short texts for names; each name is shortened once in an answer.
  */

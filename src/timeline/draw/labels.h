@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * labels.h - the texts that stand on slices, each once in an answer.
  */

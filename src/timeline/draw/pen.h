@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pen.h - writes numbers, little-endian, to where there is room for them.
  */

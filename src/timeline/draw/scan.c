@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scan.c - goes through the tree of a lane, and sums up what is narrow.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tiles.c - scans the lanes of tracks and writes what is seen as columns.
  */

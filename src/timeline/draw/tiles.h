@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tiles.h - what can be seen of some tracks in a window, as the viewer takes it
  * (docs/formats/viewer.md, "tiles").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * devices.c - how long devices were busy in a stretch, and why they were idle.
  */

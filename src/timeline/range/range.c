@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * range.c - the files of a stretch one after the other, and what is shown of the sums.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * range.h - what ran in a stretch of time: on which rows, with what, and what was idle.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sweep.c - one pass over the rows of a track that lie in the stretch.
  */

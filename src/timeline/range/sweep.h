@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sweep.h - the parts of a stretch: rows of a track, the tree, the devices.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * busy.c - unions of rows, cut to size, with sums.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * busy.h - how long a device computed and communicated in any stretch of time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * colors.c - the colour of a row, from its kind and the flags of its name.
  */

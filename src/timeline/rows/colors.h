@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * colors.h - what a slice is, in the few words that have a colour of their own.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * curves.h - what is drawn as curves: busy devices, memory, the queue of launches, counters.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lanes.c - sorts rows by lane, and sums them up level by level.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lanes.h - the rows of each lane of each track in order of time, and a summary over them.
  *

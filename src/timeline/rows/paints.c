@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * paints.c - gives each row a group, and the groups that matter most a colour.
  */

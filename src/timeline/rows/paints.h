@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * paints.h - other things than its category that can give a slice its colour: the phase of the
  * step, the nn.Module, the stream. Made when they are first asked for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tracks.c - one pass over all rows says what each track does most.
  */

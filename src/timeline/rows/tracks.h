@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tracks.h - the tracks of a file as they are shown: what each is, and in which order.
  *

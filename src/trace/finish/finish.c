@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * finish.c - from a heap of rows to a trace: joins halves, names tracks, and
  * runs the passes of finish.h in their order.

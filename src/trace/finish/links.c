@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * links.c - which call launched a device event, which forward op a backward op
  * belongs to, and which kernels communicate.

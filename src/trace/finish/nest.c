@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nest.c - parents and depths on CPU threads, lanes on devices.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * periods.c - the period of the collectives, then of the kernels.
  *

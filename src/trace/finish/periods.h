@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * periods.h - steps of a program that marks none, from what it repeats.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sort.c - puts the rows of the trace in their final order.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * suspects.c - what a damaged byte leaves behind in a file that is still JSON.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * document.c - the structure of a trace file, and its metadata.
  */

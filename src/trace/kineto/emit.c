@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * emit.c - the meaning of one event: from its fields to rows of the batch.
  *

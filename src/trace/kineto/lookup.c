@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lookup.c - the reader's numbers for names, texts, categories and tracks.
  */

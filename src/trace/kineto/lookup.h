@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lookup.h - gives names, texts, categories and tracks the reader's numbers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * others.c - arguments that no view looks at: the program's own, kept as text for those who
  * look at an event.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reader.c - the life of a reader, and its loop over the elements of traceEvents.
  *

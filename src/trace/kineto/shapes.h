@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shapes.h - reads events by the shapes of those before them.
  *

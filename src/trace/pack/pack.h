@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pack.h - a trace as a file that opens without being parsed (docs/formats/pack.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unpack.c - reads a pack, from its beginning to its end, into a trace.
  *

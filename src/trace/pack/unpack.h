@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unpack.h - between the files that read a pack: its parts, in memory.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unpack_check.c - what must hold in a trace, checked in passes over the columns.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Categories of operators: names of PyTorch 1.8 to 2.9 and of libraries around it.
  */

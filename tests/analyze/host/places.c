@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Places: the line of Python and the nn.Module of host rows, and where backward work
  * stands.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs that repeat: joined where they are frequent, and nowhere else.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Phases of host rows, and of device rows by their launch.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Training: which rows are forward with a backward, backward, and the optimizer.
  */

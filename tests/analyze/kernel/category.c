@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Categories of kernels: the words that decide, and those that must not.
  */

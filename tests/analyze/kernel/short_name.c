@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Short names: what stays, what goes, and texts that are no names.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sets of intervals: against bitmaps, and what happens without memory.
  */

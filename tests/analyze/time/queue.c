@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Queues and lateness of random launches, against counting at every microsecond.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View allocations: each with its end, its maker and its step; and by size.
  */

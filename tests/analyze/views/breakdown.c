@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View breakdown: metrics.md 3. Cases that can be counted by hand, then random
  * traces against a role for each microsecond.

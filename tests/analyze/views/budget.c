@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View budget: metrics.md 4 and 6, per device and step. Cases that can be counted
  * by hand, then random traces against what each microsecond holds.

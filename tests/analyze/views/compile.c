@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View compile: whose kernels are compiled and whose are not, guards, graph breaks,
  * compiling.

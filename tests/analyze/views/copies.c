@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View copies: bytes, rates, kinds of memory, and the calls that waited.
  */

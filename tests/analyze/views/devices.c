@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View devices: what ran where, and the names of the devices that worked.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View durations: which bucket, of what it is a share, and the sentence below.
  */

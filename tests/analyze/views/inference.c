@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View inference: steps of engines, what they worked on, and what lies between.
  */

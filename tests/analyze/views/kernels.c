@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View kernels: times by name, what weighs by time, and what was not recorded.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View launches: what calls cost, how long work waits, who waits for whom.
  */

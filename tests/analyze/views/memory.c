@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View memory: peaks as recorded or summed, what lay between, and what failed.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View memory-curve: no peak vanishes, and what is not known is not drawn.
  */

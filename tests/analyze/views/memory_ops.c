@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View memory-ops: who allocated, who holds the peak, and what belongs to nobody.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View memory-steps: each step's memory, what grows, and when that is a leak.
  */

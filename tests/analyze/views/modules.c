@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View modules: the tree, whose time it is in forward and backward, and that nothing
  * gets lost.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View operators: who called and launched what, whose time it is, and what belongs
  * to nobody.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Views of a part of a trace against the same views of the whole.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View phases: parts of the host's and the device's time that sum to the steps.
  */

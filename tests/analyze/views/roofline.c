@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View roofline: whose work it is, how fast it was, and what is not known.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View stacks: what is open around a launch or a moment, folded and as a tree, and
  * that nothing gets lost.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View steps: the steps of tests/trace/finish/steps.c as a table.
  */

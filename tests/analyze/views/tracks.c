@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View tracks: threads and streams, and how long something ran on them.
  */

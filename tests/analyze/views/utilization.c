@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * View utilization: metrics.md 4, each figure of a device on traces that can be
  * counted by hand.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copies between host and device: which way, what memory, and the rate of pinned ones.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What calls compute and move: by hand, from their sizes; and what is not known.
  */

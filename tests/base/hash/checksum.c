@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The checksum of packs: every bit and the length count, parts sum as the whole does.
  */

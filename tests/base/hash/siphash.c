@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SipHash-2-4: the vectors of its authors (key 00 01 .. 0f, messages 00 01 .. of growing length).
  */

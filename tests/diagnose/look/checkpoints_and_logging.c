@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What names of functions and ranges say: a half of them nothing.
  */

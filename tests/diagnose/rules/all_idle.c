@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule all-idle. Steps of 10 ms: a kernel of 1 ms is launched, then a function saves or logs
  * for 6 ms. Without it a step takes 4 ms. On a CPU an operator trains instead.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule allocator-thrash. Steps of 1,000 us: cudaMalloc takes 300 us, then a kernel of 200 us
  * is launched. Nothing waits for the device, so a step without the call takes 700 us.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule attention-not-fused. One step of kernels that follow each other without gaps, all
  * launched in the first 100 us: what is gone of them is what the step is shorter.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule communication-bound: jobs of tests/support/make/ddp_job.h with one pass per step.
  * Gradients are all-reduced for 80 us behind backward; half of that is 40 us.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule conv-bias-before-norm. One step of 1,000 us; no time is claimed.
  */

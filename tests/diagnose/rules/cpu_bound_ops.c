@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule cpu-bound-ops. Steps of 10 ms: an operator takes 5 ms and launches nothing, then a
  * kernel of 1 ms is launched. On the device it would be launched in 50 us: a step of 5.05 ms.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule data-parallel. One step of 1,000 us; no time is claimed.
  */

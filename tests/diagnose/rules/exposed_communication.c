@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule exposed-communication. Steps of 1,000 us on two ranks: forward computes 200 us,
  * backward 400 us, then gradients are reduced for 300 us with nothing beside, and the host

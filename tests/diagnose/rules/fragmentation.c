@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rule fragmentation: reserved memory that grows though tensors do not.
  */

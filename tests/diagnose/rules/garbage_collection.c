@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule garbage-collection. Steps of 1,000 us: the collector runs for 400 us, then a
  * kernel of 200 us is launched. Nothing waits for the device, so a step without the collector

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule grad-zeroed. One step of 1,000 us on the host, with a zero_grad of
  * 300 us: 20 us of it stay.

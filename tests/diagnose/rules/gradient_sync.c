@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule gradient-sync: jobs of tests/support/make/ddp_job.h. On threads the main thread waits
  * 70 us in each pass; on devices the host waits 80 us, of which the call itself takes 5 us.

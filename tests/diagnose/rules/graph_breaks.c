@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule graph-breaks. Steps of 1,000 us with three compiled regions of one launch each, and
  * 185 us of Python from the launch of one to the next of them. Without: 630 us.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule imbalance. Steps of 1,000 us on four ranks: a kernel of 400 us, then an all-reduce
  * that moves data for 88 us once the last rank has come, then the host waits for the device. In

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule input-stall. Three steps of 1,000 us: the training thread takes a batch and
  * launches one kernel, which works until the end of the step. All starts follow from that

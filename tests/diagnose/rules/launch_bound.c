@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule launch-bound. Steps of 1,000 us with four kernels of 50 us that are launched 250 us
  * after each other. Without the time that the device waited for them launches are 50 us

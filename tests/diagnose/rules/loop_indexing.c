@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule loop-indexing. One step of 1,000 us on the host. A loop of 32 turns of
  * 10 us from 100 us on ends with its last index at 415 us: a 32nd of these 315 us stays.

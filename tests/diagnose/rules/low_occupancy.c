@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule low-occupancy. One step with one kernel of 400 us that starts at 10 us: with a
  * block for every fourth multiprocessor it would take 100 us, and the step 300 us less.

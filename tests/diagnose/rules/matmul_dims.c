@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule matmul-dims. One step with one kernel of 400 us that starts at 10 us; twice as
  * fast makes the step 200 us shorter.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rule memory-leak: what grows with every step, who keeps it, until when it fits.
  */

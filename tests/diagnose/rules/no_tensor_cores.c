@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule no-tensor-cores. One step with one kernel of 400 us that starts at 10 us, on an
  * A100: 19.5 TFLOP/s in FP32, 312 in bf16, 2,039 GB/s.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule optimizer-not-fused. Steps of 1,000 us with many kernels of the optimizer, each
  * launched 10 us after the one before it; the texts are made here, they are too long to write.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rule out-of-memory: allocations that failed in a trace, and why in a snapshot.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule oversubscribed-cores. Steps of 50 ms: 200 short operators of 2 us, and 24 of four
  * kinds that take 100 us, or 2.1 ms in every second run. The texts are made here, they are too

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule pageable-copies. One step of 5,000 us: a copy of 4,000 us that the host waits
  * for, a synchronize behind it, and a kernel of 800 us that was launched then.

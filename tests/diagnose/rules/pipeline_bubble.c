@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule pipeline-bubble. Two stages pass two micro-batches a step, one forward, one
  * backward: forward takes 100 us, backward 200 us, a message 2 us; then they reduce. From the

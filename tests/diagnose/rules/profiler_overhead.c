@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule profiler-overhead. Steps of 1,000 us: the profiler flushes a buffer for 400 us, then
  * a kernel of 200 us is launched. A step without profiler takes 600 us.

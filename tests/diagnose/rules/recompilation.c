@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule recompilation. Steps of 1,000 us: torch.compile works for 400 us, then a kernel of
  * 200 us is launched. A step without compiling takes 600 us.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule small-buckets: jobs of tests/support/make/ddp_job.h with one pass per step. Eight
  * all-reduces of 4 kB take 10 us each; in one bucket the first seven keep their bytes, which is

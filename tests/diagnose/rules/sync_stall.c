@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule sync-stall. Steps of 1,000 us: the host launches a kernel of 400 us, reads a
  * number of it, works for 100 us, launches a second kernel of 400 us and reads again. The

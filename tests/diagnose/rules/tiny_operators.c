@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule tiny-operators. Steps of 1,000 us: loops of operators that take 2 us, 5 us apart.
  * The texts are made here, they are too long to write.

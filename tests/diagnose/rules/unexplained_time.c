@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule unexplained-time: three steps of 20 ms, of which the GPU works 10 ms, and what the host
  * does in between. Where the file does not name the cause, the rule claims nothing: "silent" here,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule validation-in-loop. Three steps of 10 ms on a CPU: a forward product with its
  * backward and the optimizer take 3 ms, then a step may run forward passes for 6 ms.

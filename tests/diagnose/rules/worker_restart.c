@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rule worker-restart. Steps of 100 ms: a batch is taken, then the CPU computes for 30 ms.
  * In the second step an epoch ends: __next__ stops the workers in 20 ms, starting them again

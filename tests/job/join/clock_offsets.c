@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One time for all ranks: offsets, drift, how sure that is, and causality.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a reader of tables about a job must know: the sentences, and silence.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How far two recordings are apart, from the ends of their collectives alone.
  */

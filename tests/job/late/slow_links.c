@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Groups whose transfers are slow, and the rank that they have in common.
  */

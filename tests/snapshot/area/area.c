@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Areas: figures by hand, and against a plain replay over several runs of events.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bands: pictures by hand, and against a plain replay of what is in use at each pixel.
  */

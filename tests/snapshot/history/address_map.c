@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The map of addresses against a plain list, over random puts and takes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The state before the events, the replay of the events, and what does not fit.
  *

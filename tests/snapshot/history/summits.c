@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Peaks of the curve, by hand: which there are, and what lies before and after an event.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Maps of blocks at the end and at moments before it, by hand.
  */

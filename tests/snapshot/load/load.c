@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Snapshots from pickles, written by hand in protocol 0: container versions, what is not
  * recorded, what is no snapshot.

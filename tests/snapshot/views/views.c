@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Views of snapshots on scripts, figures by hand.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * batch.c - what a reader has read, as text with the reader's numbers resolved:
  * readers that met things in another order give equal texts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "support/make/ddp_job.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ddp_job.h - small jobs with DistributedDataParallel, on threads (gloo) or devices (NCCL).
  *

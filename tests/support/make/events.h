@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * events.h - events for traces that tests write as JSON: each ends with a comma, END
  * is the last one. Times are microseconds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_events.h - [memory] events and what stands around them, as JSON.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * packs.c - packs the files of a session and asks both the same.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * packs.h - sessions and the packs of their files, compared in everything they say.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ranks.h - jobs for tests without files: digests from a compact script, ranks joined,
  * views of all ranks.

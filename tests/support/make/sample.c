@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sample.c - a small trace that looks like a real one and holds something of
  * everything that is read: all phases, all kinds of arguments, both layouts,

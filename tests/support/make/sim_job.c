@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sim_job.c - a small job whose rows are told to the simulator's writer.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sim_job.h - a small job for tests of the simulator's writer: two ranks, a
  * program made by hand, and the rows of one step of it.

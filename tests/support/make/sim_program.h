@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sim_program.h - programs of a few instructions for tests of the simulator's
  * machine, and places to stop in them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * snapshot.h - snapshots of memory from a script, for the tests of src/snapshot.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Curves and strips of small traces, pixel by pixel.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is seen of a lane, against rows that are looked at one by one: nothing vanishes,
  * nothing is counted twice, and answers are as large as the screen.

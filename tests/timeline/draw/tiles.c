@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tracks and tiles of small traces, as the viewer gets them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stretches of time and searches, against rows that are looked at one by one, on traces
  * made at random: nested calls, kernels that overlap, rows without length.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Colours by phase, module and stream: what each slice gets, and what the legend says.
  */

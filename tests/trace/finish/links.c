@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Links: which call launched a device event, which forward op belongs to a
  * backward op, which kernels communicate.

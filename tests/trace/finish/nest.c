@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Nesting: parents and depths on threads, lanes on streams.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Periods: a loop that waits for the device once per round is a loop of steps;
  * what repeats without waiting (layers) is not.

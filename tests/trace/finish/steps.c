@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Steps: what anchors them, where each effectively begins and ends, and which
  * ones do not count.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shapes change how fast a file is read, never what is read: every event here is
  * read twice, by a reader that knows shapes and by one that cannot learn any,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * client.ts - asks the core. Equal requests at the same time are one; answers of tables are
  * kept, because what is open does not change.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * colors.ts - what colours mean, everywhere the same: the numbers of docs/formats/viewer.md.
  * The values are in style.css (--c-compute ...), one set a theme; Okabe and Ito's palette,

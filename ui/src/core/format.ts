@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * format.ts - figures as people read them: three digits and a unit, as the command has them.
  */

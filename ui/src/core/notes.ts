@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * notes.ts - what people wrote on stretches of time. Notes live in the address, so they are
  * short and few; what an address says is text, and is checked as if a stranger wrote it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * openers.ts - the ways in that this page was built with; null: only `stepscope serve`.
  */

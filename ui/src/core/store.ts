@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store.ts - what is shown: the tab, the scope, the window, the selection. It lives in the
  * address, so that a link shows the same; the rest of the page only reads it.

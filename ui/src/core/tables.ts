@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tables.ts - the views of the core, their columns and what they hold. Made by
  * tools/ui_types.py from the declarations in C; a test fails when they differ.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transport.ts - how requests reach the C core. The page cannot tell which one it has.
  */

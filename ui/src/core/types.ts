@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * types.ts - what the core answers, as docs/formats/viewer.md has it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * words.ts - the run in a few words: its name, its ranks, its steps, its device.
  */

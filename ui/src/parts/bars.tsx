@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bars.tsx - bars side by side, each of stacked parts: steps by what they were spent on. SVG;
  * as many bars as there are pixels.

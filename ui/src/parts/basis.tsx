@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * basis.tsx - what the figures of a panel are sums or means of, once in its head. The words
  * are the core's.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chips.tsx - one choice of a few: groups of a table, parts of a tab.
  */

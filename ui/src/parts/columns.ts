@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * columns.ts - columns of a table as people read them: title, one unit a column, width.
  */

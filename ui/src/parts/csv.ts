@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * csv.ts - CSV as the command writes it: RFC 4180, and nothing that a spreadsheet would run.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * heat-map.tsx - a figure for each row and column, as colours of one hue from nothing to the
  * most: lightness alone tells it. The figure itself is in the line below, by pointer or keys.

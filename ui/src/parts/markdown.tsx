@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * markdown.tsx - the Markdown of our own pages as elements: headings, paragraphs, lists, code,
  * tables, bold, links. Elements are made, never HTML from text.

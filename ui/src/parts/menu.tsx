@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * menu.tsx - a button that opens a box: a click beside it or Escape closes it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * meter.tsx - parts of a whole, one line each: name, bar, time, share. The last line is the
  * whole, which the parts sum to.

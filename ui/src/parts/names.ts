@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * names.ts - long C++ names, short: template arguments folded, parameters left out; also those
  * that are frames of a stack.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * place.ts - where a row of a table is on the timeline: at its own moment where it has one,
  * else at the longest slice of its name.

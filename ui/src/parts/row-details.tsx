@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * row-details.tsx - drawer: a row of a table with all its columns, names in full.
  */

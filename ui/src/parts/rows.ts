@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rows.ts - order and filter of a table's rows. Rows are numbers into the document, so that
  * nothing is copied.

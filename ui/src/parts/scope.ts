@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scope.ts - what the status bar chose, as parameters of a view.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stacked-bar.tsx - parts of a whole in one bar, with their legend. Widths are of the sum of
  * the parts, so they fill the bar exactly.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * state.tsx - what stands where something is not there: loading, nothing, an error.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * surface.ts - canvases of charts: as wide as their place, sharp on every screen, drawn again
  * when the theme changes.

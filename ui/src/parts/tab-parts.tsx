@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tab-parts.tsx - a tab of several views: chips choose one. A part with a component of its own
  * shows that, the others their table.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table-tools.tsx - what stands above a table: chips, filter, columns, CSV.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table-view.tsx - a table of a view of the core, by name, in the scope of the status bar.
  */

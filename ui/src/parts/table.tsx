@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * table.tsx - the one table: virtual rows, sticky header, order, filter, keys. It does not
  * know where its rows come from; TableView does.

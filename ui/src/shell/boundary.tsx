@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * boundary.tsx - an error in one part leaves the others alone, and says what happened.
  */

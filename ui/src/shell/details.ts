@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * details.ts - what the drawer shows of a selection, one component a kind.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * drawer.tsx - details of what is selected, over the status bar. Its height is kept.
  */

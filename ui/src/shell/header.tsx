@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * header.tsx - what is open, the search, the theme, the help; and the tabs as links.
  */

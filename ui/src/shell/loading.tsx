@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * loading.tsx - while files load: bytes, events, which file of how many; and a way out.
  */

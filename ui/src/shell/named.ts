@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * named.ts - files of a server that the address names: ?trace=rank3.json.gz leads to them.
  */

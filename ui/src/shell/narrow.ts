@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * narrow.ts - whether the window is as narrow as a phone. Style sheets ask the same width.
  */

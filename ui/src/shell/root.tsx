@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * root.tsx - nothing open, loading, or open: one of these is on the page.
  */

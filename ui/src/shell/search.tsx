@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * search.tsx - the search box: names of slices; Enter goes from hit to hit on the timeline.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * status.tsx - the scope of everything that is shown: step and rank; and what is selected.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * theme.ts - light or dark: what the system says, unless it was chosen here.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tab.ts - a tab: one folder under tabs/, one entry in tabs.ts.
  */

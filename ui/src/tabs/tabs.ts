@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tabs.ts - all tabs, in the order in which they stand.
  */

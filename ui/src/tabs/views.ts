@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * views.ts - where each view of the core is found. A view that stands nowhere is an error of
  * the compiler.

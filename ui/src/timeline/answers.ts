@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * answers.ts - documents of the timeline, as docs/formats/viewer.md has them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * commands.ts - lets the rest of the page act on the timeline, whether it is shown or not.
  */

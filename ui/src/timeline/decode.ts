@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * decode.ts - the binary answers of the core as views on their bytes: nothing is copied.
  * The layout is that of docs/formats/viewer.md.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * feed.ts - the requests of the timeline: few at a time, what is seen first, and none for
  * what is not wanted any more.

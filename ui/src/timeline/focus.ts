@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * focus.ts - what is selected, with everything the core knows about it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fold.ts - which ranks are open, and which rows are folded, so that all that a jump led to can
  * be seen at once.

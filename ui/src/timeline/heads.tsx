@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * heads.tsx - the names of the rows, at the left of the canvas: fold, pin, show all lanes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hits.ts - what the search found: how many, and one after the other. Pages are asked for
  * as they are walked into; labels on the screen are compared right here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input.ts - keys, wheel and mouse of the timeline.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * jump.ts - what a jump led to, and the rows that it needs: a call and the idle time of the
  * device that waits for it, or a collective on all ranks. They are open as long as the jump is

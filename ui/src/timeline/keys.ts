@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * keys.ts - keys and gestures of the timeline: the one list that input and help read.
  */

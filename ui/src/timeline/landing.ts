@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * landing.ts - brings what a jump led to into view: the window, hidden lanes, the scroll.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * legend.tsx - what the colours of the timeline mean, and what they are by.
  */

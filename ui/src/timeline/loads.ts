@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * loads.ts - what the timeline asks for beside the sheets of its rows: the rows themselves,
  * the minimap, the flags of findings, the critical path.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * model.ts - the rows of the timeline: which there are, how high, where.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * notes.tsx - notes between the axis and the rows: a bar as long as its stretch of time, with
  * its text. They are buttons over the canvas, moved with every frame.

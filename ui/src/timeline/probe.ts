@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * probe.ts - how long frames take: script and drawing, in ms, of the last frames. Tests read
  * it as `__stepscope.frames`; with `flush` set a pixel is read back, so that the time holds

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rows.ts - the rows of a range: which a drag went over, and their text in the address and in
  * requests: 0-3-9_2 are tracks 3 and 9 of file 0, and all of file 2.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sheets.ts - what was last answered for each row, and what to ask next. A sheet is wider
  * than the screen, so that panning has something to show; the last one stays until the next

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * span.ts - the stretch of time that is seen: zooming, panning, ticks of the axis.
  */

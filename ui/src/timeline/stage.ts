@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stage.ts - the timeline itself: what is seen, what is asked for, when it is drawn. It
  * draws only when something changed, at most once per frame of the screen.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * theme.ts - what canvases need of the theme that is on: colours as numbers and strings,
  * hatches, widths of letters.

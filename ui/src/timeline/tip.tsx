@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tip.tsx - what is under the pointer, in a sentence or two.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * files.ts - the files of a drop: those that were dropped, and the traces in dropped folders.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * welcome.tsx - nothing is open: drop files, look at a demo, or learn how to record.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fetched.ts - files that an address names: index.html?trace=rank0.json.gz&trace=rank1.json.gz.
  * They are fetched from where the page itself came from, and from nowhere else.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * files.ts - the bytes of dropped files, for a core that pulls them without waiting.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * module.ts - the C core as a WebAssembly module: see src/wasm/main.c for what it exports.
  */

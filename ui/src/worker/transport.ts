@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transport.ts - transport: the core in a worker of this page. Nothing leaves the machine.
  */

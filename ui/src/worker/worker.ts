@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * worker.ts - runs the core beside the page, so that the page never waits for it.
  */

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """A stand-in with the paths of Hugging Face transformers, written for this test."""

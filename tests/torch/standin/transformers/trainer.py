@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A stand-in for the training loop of Hugging Face transformers, written for this test.
 
 Only the path and the names of its functions are those of the original, so that a recording has

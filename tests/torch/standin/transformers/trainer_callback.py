@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A stand-in for the callbacks of Hugging Face transformers, written for this test."""
 
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exposed.tsx - communication: of each rank's communication, what ran beside compute kernels
  * and what the device did nothing else in.

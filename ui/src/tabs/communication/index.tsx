@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index.tsx - tab: what ranks say to each other: how much of it is hidden, and who is late.
  */

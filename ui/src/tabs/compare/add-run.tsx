@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * add-run.tsx - one run is open: how to add the other.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * joined-table.tsx - a view of both runs, row by row, by what changed most.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * model.ts - two runs: what their steps differ by, and tables that have both.
  */

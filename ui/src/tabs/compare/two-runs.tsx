@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * two-runs.tsx - both verdicts, the way from one step to the other, tables of both.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * waterfall.tsx - from one run's step to the other's, part by part.
  */

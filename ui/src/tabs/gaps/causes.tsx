@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * causes.tsx - gaps: idle time by cause, in parts that sum to all of it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index.tsx - tab: why devices stood idle: the causes, and every gap.
  */

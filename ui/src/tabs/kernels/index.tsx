@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index.tsx - tab: kernels by name, how long they run, what follows what, copies, streams.
  */

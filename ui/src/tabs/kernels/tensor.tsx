@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tensor.tsx - kernels: how much of their time is on tensor cores, of how much that could be.
  */

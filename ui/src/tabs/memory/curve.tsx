@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * curve.tsx - the curve of one device: all of it from the view, a window of it from the core.
  */

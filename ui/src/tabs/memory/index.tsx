@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index.tsx - the tab of memory: the curve, peaks, steps, who holds it, allocations.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lack.tsx - what the memory events of a trace do not tell.
  */

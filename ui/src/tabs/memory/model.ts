@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * model.ts - curves of memory from the view memory-curve, and what the files say about peaks.
  */

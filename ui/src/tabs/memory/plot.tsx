@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * plot.tsx - memory over time: allocated as a band from least to most, reserved as a line,
  * steps behind it. Dragging zooms, a double click shows all.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * traced.tsx - who held the memory of a trace over time: its events, as those of a snapshot.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flame-model.ts - a tree of times, as flame graphs have it, from stacks or from modules.
  */

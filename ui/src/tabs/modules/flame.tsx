@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flame.tsx - stacks as an icicle: callers on top, time is width. Click or Enter zooms.
  */

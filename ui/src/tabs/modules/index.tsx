@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index.tsx - the tab of nn.Modules and stacks: a tree, an icicle, and tables.
  */

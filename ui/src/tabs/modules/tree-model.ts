@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tree-model.ts - the rows of the view modules as a tree: what is open, in which order.
  */

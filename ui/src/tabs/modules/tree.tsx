@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tree.tsx - modules below each other: open, close, order, look for one.
  */

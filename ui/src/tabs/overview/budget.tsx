@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * budget.tsx - overview: the mean step in parts that sum to it.
  */

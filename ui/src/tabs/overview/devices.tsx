@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * devices.tsx - overview: how well each device was used, and which devices they are.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * headline.tsx - overview: GPU utilization in one figure, and where to look when it is low.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index.tsx - tab: a step in one look: its parts, the devices, what takes the most.
  */

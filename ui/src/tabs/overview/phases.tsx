@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * phases.tsx - overview: each step in input, forward, backward, optimizer and the rest; and the
  * mean of them. Of several ranks the median one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * steps.tsx - overview: each step by what it was spent on; of several ranks their mean.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * top.tsx - overview: the five that take the most: operators, kernels, gaps.
  */

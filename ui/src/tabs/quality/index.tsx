@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index.tsx - tab: what is odd about the files, what was not recorded and how to record it.
  */

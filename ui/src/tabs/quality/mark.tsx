@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mark.tsx - beside the tab's title: how many things there are to know.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * notes.tsx - quality: broken files, what was lost, what was mended, what was not recorded.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * odd.ts - oddities of all ranks, each once.
  */

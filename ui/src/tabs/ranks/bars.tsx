@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bars.tsx - ranks: the mean step of each rank in parts that sum to it. Of many ranks a page at
  * a time, in an order that brings forward those that stand out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index.tsx - the tab of ranks: who is late, who waits, how far clocks are apart.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * model.ts - ranks and steps as a map: rows of the view ranks, by step or by pair.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step-map.tsx - the map of ranks and steps: who was late when.
  */

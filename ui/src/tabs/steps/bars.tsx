@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bars.tsx - steps: a bar for each step, of each rank where there is room, else the slowest
  * rank of the step; outliers are marked and named.

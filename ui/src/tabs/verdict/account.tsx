@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * account.tsx - what the step is spent on when the fixes are in place: parts that sum to all of it.
  */

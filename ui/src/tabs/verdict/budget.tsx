@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * budget.tsx - where a step's time goes: parts that sum to all of it.
  */

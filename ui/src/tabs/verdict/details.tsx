@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * details.tsx - a finding in the drawer: everything that shows it, and its places.
  */

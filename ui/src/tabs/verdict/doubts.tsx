@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * doubts.tsx - above the verdict: what the files lack, and which run of several it is of. The
  * sentences are the command's.

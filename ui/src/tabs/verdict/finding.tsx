@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * finding.tsx - a finding: what it costs, what shows it, what to do, how sure it is.
  */

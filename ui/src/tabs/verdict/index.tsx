@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index.tsx - the first tab: how long a step takes, what it could take, what to change.
  */

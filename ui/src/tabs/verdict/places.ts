@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * places.ts - where findings are on the timeline: the route flags.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * quality-line.tsx - how far the verdict can be trusted, in one line.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reasons.tsx - why we think so, what would make it surer, what it is not: what the finding
  * itself says, and the parts of its rule's page.

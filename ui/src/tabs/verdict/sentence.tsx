@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sentence.tsx - the first line of all: how long a step takes, and what it could take.
  */

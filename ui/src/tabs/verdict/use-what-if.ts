@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * use-what-if.ts - the step with a set of fixes, asked for while people tick and untick them.
  */

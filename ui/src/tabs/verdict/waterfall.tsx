@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * waterfall.tsx - from today's step to the possible one: a bar a fix, and whether it counts.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * note.tsx - drawer: the note on a stretch of time, to read and to write; and all others.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * range-tables.ts - the tables of a range: their columns, and their rows from the answer.
  */

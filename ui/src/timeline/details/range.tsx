@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * range.tsx - drawer: what ran in a stretch of time, on the rows that were selected.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * axis.ts - the axis of time, and the steps: as a ribbon in the row of a rank, as lines
  * through its other rows.

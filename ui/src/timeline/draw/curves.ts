@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * curves.ts - memory, utilization, queue and counters as areas, one pixel at a time from
  * the least to the most.

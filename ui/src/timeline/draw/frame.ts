@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * frame.ts - one picture of the timeline, from the rows up to the axis.
  */

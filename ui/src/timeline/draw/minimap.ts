@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * minimap.ts - the whole run on one line: how busy all devices are, steps, hits, marks, and
  * the window that is seen.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * overlay.ts - what lies above the rows: selection, hover, stretches of time, flows of the
  * selection, members of a collective, the critical path, flags of findings.

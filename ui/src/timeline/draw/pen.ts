@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pen.ts - what all parts of the drawing share: the canvas, the theme, time to pixels; and
  * rectangles gathered by colour, so that the canvas changes its state once per colour.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * range.ts - a range that is selected, or drawn right now: over its rows alone.
  */

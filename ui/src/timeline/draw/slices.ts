@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slices.ts - the entries of a track: slices, what was merged, collectives with their
  * waiting part, gaps with their cause.

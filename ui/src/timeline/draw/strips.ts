@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * strips.ts - folded ranks: how busy their devices are, one strip a rank. The strips of an
  * answer are painted once, into a picture; a frame only places it. Low strips that are neighbours

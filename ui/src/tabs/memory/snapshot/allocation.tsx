@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * allocation.tsx - drawer: an allocation that was clicked in the curve: its life, its stack.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * area.tsx - memory over time, stacked by who holds it, the largest at the bottom; or a band for
  * each allocation, the earliest at the bottom.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * band-card.tsx - beside the pointer: the allocation under it, its life and its stack.
  */

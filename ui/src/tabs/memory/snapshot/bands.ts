@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bands.ts - one band an allocation, as the core lays them: what is below falls out, what is
  * above comes down. Read, drawn and found again under the pointer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * block.tsx - drawer: a block of the map: its size, its life, its stack, what is around it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chosen.ts - which snapshot and device is shown, and where in it: out of the address, so that
  * a link, the curve, the map and the drawer are of one mind.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * columns.ts - reads the columns of a binary answer, one behind the other.
  */

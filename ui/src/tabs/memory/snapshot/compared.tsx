@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * compared.tsx - two snapshots: what is held at the end of one and not of the other.
  */

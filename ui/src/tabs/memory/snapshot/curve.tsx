@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * curve.tsx - the curve of a device with its tools: what it is stacked by, its axis, search,
  * the ways to the peak and to allocations that failed.

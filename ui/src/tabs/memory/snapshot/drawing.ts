@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * drawing.ts - an area on a canvas: series from the bottom up, what is reserved, marks, axes.
  */

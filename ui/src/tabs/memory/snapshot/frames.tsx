@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * frames.tsx - a stack frame by frame: whole in the drawer, short beside the pointer.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gestures.ts - pointer, wheel and keys on a chart: a window that moves and zooms.
  */

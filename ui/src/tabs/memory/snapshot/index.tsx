@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * index.tsx - a snapshot of memory: what it says, the curve, the blocks, its tables.
  */

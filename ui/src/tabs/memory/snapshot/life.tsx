@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * life.tsx - an allocation from its event to the one that freed it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * map-drawing.ts - segments and their blocks on a canvas, marks over them; which is where.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * map-layout.ts - where blocks lie on the canvas: a row for each segment, or all segments one
  * after the other, as lines of a text are, so that the whole memory is seen at once.

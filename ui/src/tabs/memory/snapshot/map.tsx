@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * map.tsx - segments and their blocks to scale: coloured by what they are for, free ones
  * empty, those that only a stream still uses hatched. The pointer or the arrow keys tell a block

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * model.ts - what the core says of snapshots: areas, segments with blocks, stacks.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * phases.tsx - memory by phase: how high it gets in forward, backward and the optimizer, and in
  * which of them every step has its peak. Peaks in backward are normal, others want a look.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * row.tsx - drawer: a row of a table of a snapshot: its columns, whole stacks, its life, and
  * the ways to its place in the curve and in the map. Rows of other tables are as everywhere.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack.tsx - drawer: a stack that was clicked in the curve, whole, and what it holds.
  */

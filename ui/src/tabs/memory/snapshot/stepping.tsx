@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stepping.tsx - event by event and peak by peak through a device: with keys, wherever the focus
  * is in the tab, and with buttons. What an event did is told below the curve, aloud too.

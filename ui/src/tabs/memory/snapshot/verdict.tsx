@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * verdict.tsx - what a snapshot says, first: how much, who holds the peak, what is wrong.
  */
