@@ -10,6 +10,7 @@
 #include "analyze/time/cover.h"
 #include "analyze/time/moment.h"
 #include "analyze/time/roles.h"
+#include "base/search.h"
 
 static const char *const names[] = {
 	[SS_INFERENCE_PREFILL] = "prefill",
@@ -238,14 +239,7 @@ struct ss_inference_step *ss_inference_step_at(const struct ss_inference_steps *
 {
 	uint32_t low = 0, high = passes->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (passes->items[middle].host_start_ns <= host_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, passes->items[at].host_start_ns <= host_ns);
 	return low && passes->items[low - 1].host_end_ns > host_ns ? &passes->items[low - 1] : NULL;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
+#include "base/search.h"
 
 /* The same for every order. */
 static uint64_t hash_of(const struct ss_edits *const *fixes, uint32_t count)
@@ -23,14 +24,7 @@ static bool has(const struct ss_run *run, const struct ss_edits *fix)
 {
 	uint32_t low = 0, high = run->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if ((uintptr_t)run->fixes[middle] < (uintptr_t)fix)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, (uintptr_t)run->fixes[at] < (uintptr_t)fix);
 	return low < run->count && run->fixes[low] == fix;
 }
 

@@ -9,6 +9,7 @@
 
 #include "analyze/time/roles.h"
 #include "base/runs.h"
+#include "base/search.h"
 
 /* Longer sentences would not be read. */
 #define SENTENCE_MAX 512
@@ -244,23 +245,20 @@ static bool sort_tasks(struct ss_look *look)
 	return !exam->failed;
 }
 
+static bool is_before(const struct ss_graph *graph, uint32_t task, const struct place *wanted)
+{
+	const struct place place = { graph->tasks[task].start_ns, graph->tasks[task].track, task };
+
+	return by_place(&place, wanted) < 0;
+}
+
 /* The first of the sorted tasks that does not start before the moment. */
 static uint32_t first_from(const struct ss_look *look, uint32_t track, int64_t from_ns)
 {
 	const struct place wanted = { from_ns, track, 0 };
 	uint32_t low = 0, high = look->exam->task_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		uint32_t task = look->exam->by_track[middle];
-		const struct place place = { look->graph->tasks[task].start_ns,
-					     look->graph->tasks[task].track, task };
-
-		if (by_place(&place, &wanted) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, is_before(look->graph, look->exam->by_track[at], &wanted));
 	return low;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/time/idle.h"
+#include "base/search.h"
 #include "replay/build.h"
 
 #define SPAN_MAX_NS (INT64_C(1) << 60)
@@ -122,14 +123,7 @@ uint16_t ss_build_step(const struct ss_build *build, int64_t moment_ns)
 	const struct ss_step *items = build->trace->steps.items;
 	uint32_t low = 0, high = build->graph->step_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (items[build->step_items[middle]].host_end_ns <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, items[build->step_items[at]].host_end_ns <= moment_ns);
 	if (low == build->graph->step_count ||
 	    items[build->step_items[low]].host_start_ns > moment_ns || low >= SS_NO_STEP)
 		return SS_NO_STEP;
@@ -327,14 +321,7 @@ uint32_t ss_graph_comm_of(const struct ss_graph *graph, uint32_t row)
 {
 	uint32_t low = 0, high = graph->comm_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (graph->comms[middle].row < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, graph->comms[at].row < row);
 	return low < graph->comm_count && graph->comms[low].row == row ? graph->comms[low].task
 								       : SS_NO_TASK;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "replay/build.h"
 
 /* The device goes on so long after an event; a longer recorded gap has another reason. */
@@ -102,21 +103,14 @@ static bool find_work(struct recorded *recorded)
 
 static const struct stream *stream_of(const struct recorded *recorded, int64_t pid, int64_t tid)
 {
+	const struct stream *streams = recorded->streams;
 	uint32_t low = 0, high = recorded->stream_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct stream *stream = &recorded->streams[middle];
-
-		if (stream->pid < pid || (stream->pid == pid && stream->tid < tid))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == recorded->stream_count || recorded->streams[low].pid != pid ||
-	    recorded->streams[low].tid != tid)
+	SS_SEARCH(low, high, at,
+		  streams[at].pid < pid || (streams[at].pid == pid && streams[at].tid < tid));
+	if (low == recorded->stream_count || streams[low].pid != pid || streams[low].tid != tid)
 		return NULL;
-	return &recorded->streams[low];
+	return &streams[low];
 }
 
 /* The first work of a stream that was launched at the moment or later; `to`: none. */
@@ -125,14 +119,7 @@ static uint32_t launched_from(const struct recorded *recorded, const struct stre
 {
 	uint32_t low = stream->from, high = stream->to;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (recorded->work[middle].launch_ns < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, recorded->work[at].launch_ns < moment_ns);
 	return low;
 }
 

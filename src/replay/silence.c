@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/search.h"
 #include "trace/outward.h"
 
 #define COPY_BACK "torch.distributed.ddp.reducer::copy_bucket_to_grad"
@@ -15,14 +16,7 @@ uint32_t ss_silence_end(const struct ss_trace *trace, uint32_t track, int64_t mo
 {
 	uint32_t low = trace->tracks[track].first_row, high = low + trace->tracks[track].row_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (trace->slices.start_ns[middle] <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, trace->slices.start_ns[at] <= moment_ns);
 	return low;
 }
 

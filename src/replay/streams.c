@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/median.h"
+#include "base/search.h"
 #include "replay/build.h"
 #include "trace/outward.h"
 
@@ -62,14 +63,7 @@ static uint16_t step_at(const struct ss_graph *graph, int64_t moment_ns)
 {
 	uint32_t low = 0, high = graph->step_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (graph->steps[middle].end_ns <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, graph->steps[at].end_ns <= moment_ns);
 	if (low == graph->step_count || graph->steps[low].start_ns > moment_ns || low >= SS_NO_STEP)
 		return SS_NO_STEP;
 	return (uint16_t)low;

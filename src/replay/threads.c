@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "replay/points.h"
 #include "replay/silence.h"
 
@@ -488,14 +489,7 @@ static uint32_t main_task_before(const struct threads *threads, uint32_t from, i
 	const struct ss_graph *graph = threads->build->graph;
 	uint32_t low = from, high = graph->task_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (graph->tasks[middle].start_ns < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, graph->tasks[at].start_ns < moment_ns);
 	return low > from ? low - 1 : SS_NO_TASK;
 }
 

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/runs.h"
+#include "base/search.h"
 #include "replay/build.h"
 
 /*
@@ -89,14 +90,7 @@ static uint32_t first_after(const struct waits *waits, int64_t moment_ns)
 {
 	uint32_t low = 0, high = waits->device_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (end_of(waits, waits->by_end[middle]) <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, end_of(waits, waits->by_end[at]) <= moment_ns);
 	return low;
 }
 

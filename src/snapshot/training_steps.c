@@ -4,6 +4,8 @@
  */
 #include "snapshot/training_steps.h"
 
+#include "base/search.h"
+
 static bool begin(struct ss_training_steps *rounds, uint32_t row)
 {
 	void *starts = rounds->starts;
@@ -113,13 +115,6 @@ uint32_t ss_training_steps_at(const struct ss_training_steps *rounds, uint32_t r
 {
 	uint32_t low = 0, high = rounds->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (rounds->starts[middle] <= row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, rounds->starts[at] <= row);
 	return low ? low - 1 : 0;
 }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/search.h"
+
 const struct ss_idle_device *ss_gap_device(const struct ss_index *index, uint32_t track)
 {
 	uint32_t first = index->trace->track_count;
@@ -76,14 +78,7 @@ static uint32_t row_after(const struct ss_slices *slices, const struct ss_track 
 {
 	uint32_t low = track->first_row, high = low + track->row_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (slices->start_ns[middle] <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, slices->start_ns[at] <= moment_ns);
 	return low;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "timeline/index.h"
+#include "base/search.h"
 #include "timeline/range/range.h"
 
 /* --- gaps -------------------------------------------------------------------------- */
@@ -113,14 +114,7 @@ uint8_t ss_index_wait(const struct ss_index *index, uint32_t row)
 {
 	uint32_t low = 0, high = index->wait_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (index->waits[middle].row < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, index->waits[at].row < row);
 	return low < index->wait_count && index->waits[low].row == row ? index->waits[low].part : 0;
 }
 

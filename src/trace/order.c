@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/search.h"
+
 /* Does row b have to stand before row a, which came earlier? */
 static inline bool must_swap(const struct ss_order *order, uint32_t a, uint32_t b)
 {
@@ -36,14 +38,7 @@ static void merge(const struct ss_order *order, uint32_t *rows, uint32_t *spare,
 	if (!must_swap(order, rows[middle - 1], rows[middle]))
 		return;
 	/* what of the first run stands before the whole second one stays where it is */
-	while (low < high) {
-		uint32_t half = low + (high - low) / 2;
-
-		if (must_swap(order, rows[half], rows[middle]))
-			high = half;
-		else
-			low = half + 1;
-	}
+	SS_SEARCH(low, high, at, !must_swap(order, rows[at], rows[middle]));
 	memcpy(spare, rows + low, (middle - low) * sizeof(*spare));
 	left = 0;
 	right = middle;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/select.h"
+#include "base/search.h"
 #include "trace/outward.h"
 
 const char ss_step_not_selected[] = "not selected";
@@ -49,14 +50,7 @@ static bool overlaps(const struct spans *spans, int64_t start_ns, int64_t end_ns
 {
 	uint32_t low = 0, high = spans->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (spans->items[middle].to_ns <= start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, spans->items[at].to_ns <= start_ns);
 	return low < spans->count &&
 	       (end_ns > spans->items[low].from_ns || start_ns >= spans->items[low].from_ns);
 }

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/search.h"
+
 enum ss_status ss_trace_init(struct ss_trace *trace, struct ss_memory *memory, struct ss_error *err)
 {
 	memset(trace, 0, sizeof(*trace));
@@ -208,13 +210,6 @@ const struct ss_comm_row *ss_trace_comm(const struct ss_trace *trace, uint32_t r
 {
 	uint32_t low = 0, high = trace->comm_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (trace->comms[middle].row < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, trace->comms[at].row < row);
 	return low < trace->comm_count && trace->comms[low].row == row ? &trace->comms[low] : NULL;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/host/op_category.h"
+#include "base/search.h"
 
 /* What a name says, looked at when it is first met. */
 enum {
@@ -52,14 +53,7 @@ static uint32_t main_row_before(const struct marker *marker, int64_t moment_ns)
 	const struct ss_track *track = &trace->tracks[marker->phases->main];
 	uint32_t low = track->first_row, high = low + track->row_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (trace->slices.start_ns[middle] < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, trace->slices.start_ns[at] < moment_ns);
 	return low > track->first_row ? low - 1 : SS_NO_ROW;
 }
 

@@ -7,6 +7,7 @@
 #include "analyze/time/idle.h"
 #include "analyze/time/merge.h"
 #include "analyze/time/roles.h"
+#include "base/search.h"
 #include "trace/outward.h"
 
 /* What two kernels in a row need at most; HTA draws the line at the same length. */
@@ -141,14 +142,7 @@ static uint32_t row_after(const struct ss_trace *trace, const struct ss_track *t
 		if (high - low > stride)
 			low = high - stride;
 	}
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (start_ns[middle] <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, start_ns[at] <= moment_ns);
 	return low;
 }
 
@@ -157,14 +151,7 @@ static uint32_t cause_from(const struct search *search, uint32_t row)
 {
 	uint32_t low = 0, high = search->cause_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (search->causes[middle] < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, search->causes[at] < row);
 	return low;
 }
 

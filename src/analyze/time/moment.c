@@ -4,19 +4,14 @@
  */
 #include "analyze/time/moment.h"
 
+#include "base/search.h"
+
 uint32_t ss_step_at(const struct ss_trace *trace, int64_t host_ns)
 {
 	const struct ss_step *items = trace->steps.items;
 	uint32_t low = 0, high = trace->steps.count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (items[middle].host_start_ns <= host_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, items[at].host_start_ns <= host_ns);
 	if (!low || items[low - 1].dropped || items[low - 1].host_end_ns <= host_ns)
 		return SS_NO_ROW;
 	return low - 1;

@@ -5,6 +5,7 @@
 #include "analyze/time/overlap.h"
 
 #include "analyze/time/merge.h"
+#include "base/search.h"
 
 bool ss_cover_index_init(struct ss_cover_index *index, const struct ss_cover *cover,
 			 struct ss_arena *arena)
@@ -30,14 +31,7 @@ static int64_t length_before(const struct ss_cover_index *index, int64_t at_ns)
 	uint32_t low = 0, high = index->cover->count;
 	int64_t end_ns;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (items[middle].start_ns < at_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, items[at].start_ns < at_ns);
 	if (!low)
 		return 0;
 	end_ns = items[low - 1].end_ns < at_ns ? items[low - 1].end_ns : at_ns;

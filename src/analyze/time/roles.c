@@ -6,6 +6,8 @@
 
 #include "analyze/time/roles.h"
 
+#include "base/search.h"
+
 static bool ends_with(const struct ss_string *name, const char *end)
 {
 	size_t length = strlen(end);
@@ -171,6 +173,15 @@ bool ss_device_cover_init(struct ss_device_cover *cover, const struct ss_trace *
 	return whole;
 }
 
+static bool is_before(const struct ss_track *track, int64_t device, bool named)
+{
+	bool is_named = track->pid_text != 0;
+
+	if (track->class != SS_TRACK_DEVICE)
+		return track->class < SS_TRACK_DEVICE;
+	return is_named != named ? named : !named && track->pid < device;
+}
+
 /*
  * The first stream of a device of this number or above; tracks are in that order. Behind
  * them are the streams of devices that have a name in place of a number: all of those
@@ -180,19 +191,7 @@ static uint32_t stream_from(const struct ss_trace *trace, int64_t device, bool n
 {
 	uint32_t low = 0, high = trace->track_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct ss_track *track = &trace->tracks[middle];
-		bool is_named = track->pid_text != 0;
-		bool before = track->class < SS_TRACK_DEVICE;
-
-		if (track->class == SS_TRACK_DEVICE)
-			before = is_named != named ? named : !named && track->pid < device;
-		if (before)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, is_before(&trace->tracks[at], device, named));
 	return low;
 }
 

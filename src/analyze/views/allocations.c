@@ -9,6 +9,7 @@
 #include "analyze/facts.h"
 #include "analyze/host/places.h"
 #include "analyze/memory/alloc.h"
+#include "base/search.h"
 #include "table/view.h"
 #include "trace/order.h"
 
@@ -97,14 +98,7 @@ static int64_t step_of(const struct ss_steps *steps, int64_t at_ns)
 {
 	uint32_t from = 0, to = steps->count;
 
-	while (from < to) {
-		uint32_t middle = from + (to - from) / 2;
-
-		if (steps->items[middle].host_start_ns <= at_ns)
-			from = middle + 1;
-		else
-			to = middle;
-	}
+	SS_SEARCH(from, to, at, steps->items[at].host_start_ns <= at_ns);
 	return from && at_ns < steps->items[from - 1].host_end_ns ? (int64_t)from - 1 : -1;
 }
 

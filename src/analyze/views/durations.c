@@ -8,6 +8,7 @@
  * the shape can be seen.
  */
 #include "analyze/kernel/names.h"
+#include "base/search.h"
 #include "table/view.h"
 
 static const struct ss_column columns[] = {
@@ -77,17 +78,10 @@ static void add_to(struct tally *tally, int64_t dur_ns)
 
 static size_t bucket_of(int64_t dur_ns)
 {
-	size_t low = 0, high = BUCKETS;
+	uint32_t low = 1, high = BUCKETS;
 
-	while (high - low > 1) {
-		size_t middle = (low + high) / 2;
-
-		if (buckets[middle].from_ns <= dur_ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	SS_SEARCH(low, high, at, buckets[at].from_ns <= dur_ns);
+	return low - 1;
 }
 
 /* `names` is NULL when categories do not matter. */

@@ -14,6 +14,7 @@
 #include "analyze/time/roles.h"
 #include "analyze/work/peaks.h"
 #include "analyze/work/work.h"
+#include "base/search.h"
 #include "table/missing.h"
 #include "table/view.h"
 
@@ -112,14 +113,7 @@ static uint32_t step_of(const struct ss_trace *trace, uint32_t row)
 	int64_t at_ns = trace->slices.start_ns[row];
 	uint32_t low = 0, high = steps->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (steps->items[middle].host_start_ns <= at_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, steps->items[at].host_start_ns <= at_ns);
 	return low && at_ns < steps->items[low - 1].host_end_ns ? low - 1 : steps->count;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyze/kernel/message.h"
+#include "base/search.h"
 #include "render/render.h"
 
 struct list {
@@ -159,14 +160,7 @@ static const void *find_row(const void *items, uint32_t count, size_t bytes, uin
 	const char *base = items;
 	uint32_t low = 0, high = count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (*(const uint32_t *)(const void *)(base + middle * bytes) < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, *(const uint32_t *)(const void *)(base + at * bytes) < row);
 	if (low == count || *(const uint32_t *)(const void *)(base + low * bytes) != row)
 		return NULL;
 	return base + low * bytes;

@@ -4,6 +4,8 @@
  */
 #include "diagnose/look/host_rows.h"
 
+#include "base/search.h"
+
 /* A call of the runtime, one of the driver in it: nobody nests deeper. */
 #define CALLS_MAX 16
 
@@ -12,14 +14,7 @@ uint32_t ss_row_from(const struct ss_trace *trace, uint32_t track, int64_t momen
 	uint32_t low = trace->tracks[track].first_row;
 	uint32_t high = low + trace->tracks[track].row_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (trace->slices.start_ns[middle] < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, trace->slices.start_ns[at] < moment_ns);
 	return low;
 }
 

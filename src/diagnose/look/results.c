@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 struct wait {
 	int64_t start_ns, work_ns; /* work: launched since the wait before it */
 	uint32_t row, step;
@@ -53,14 +55,7 @@ static struct wait *wait_from(struct wait *waits, uint32_t count, int64_t moment
 {
 	uint32_t low = 0, high = count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (waits[middle].start_ns < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, waits[at].start_ns < moment_ns);
 	return low < count ? &waits[low] : NULL;
 }
 

@@ -8,6 +8,7 @@
 
 #include "analyze/host/step_phase.h"
 #include "base/runs.h"
+#include "base/search.h"
 
 /* DDP's own size of a bucket: bucket_cap_mb=25. */
 #define BUCKET_BYTES (INT64_C(25) << 20)
@@ -114,14 +115,7 @@ static int64_t computed_until(const struct hiding *hiding, int64_t moment_ns)
 {
 	uint32_t low = 0, high = hiding->busy_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (hiding->busy[middle].from_ns < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, hiding->busy[at].from_ns < moment_ns);
 	if (!low)
 		return 0;
 	if (hiding->busy[low - 1].to_ns > moment_ns)

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "diagnose/rank_findings.h"
 
 /* Ranks that launch as much as this one, within so much, do the same part of the model. */
@@ -65,14 +66,7 @@ static uint32_t count_before(const int64_t *moments, uint32_t count, int64_t mom
 {
 	uint32_t low = 0, high = count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (moments[middle] < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, moments[at] < moment_ns);
 	return low;
 }
 

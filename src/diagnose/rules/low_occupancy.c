@@ -13,6 +13,7 @@
 #include "analyze/inference_steps.h"
 #include "analyze/kernel/names.h"
 #include "analyze/work/peaks.h"
+#include "base/search.h"
 #include "diagnose/look/code_places.h"
 #include "diagnose/look/exclusive_kernels.h"
 
@@ -79,14 +80,7 @@ static bool is_single_decode(const struct grids *grids, int64_t moment_ns)
 	const struct ss_inference_steps *passes = &grids->passes;
 	uint32_t low = 0, high = passes->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (passes->items[middle].start_ns <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, passes->items[at].start_ns <= moment_ns);
 	return low && passes->items[low - 1].kind == SS_INFERENCE_DECODE &&
 	       passes->items[low - 1].batch >= 0 && passes->items[low - 1].batch <= 1;
 }

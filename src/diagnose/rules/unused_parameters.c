@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyze/time/moment.h"
+#include "base/search.h"
 #include "diagnose/ranks/gradients.h"
 
 #define SEARCH "torch.distributed.ddp.reducer::search_unused_parameters"
@@ -83,14 +84,7 @@ static uint32_t pass_at(const struct ss_gradients *gradients, int64_t moment_ns)
 {
 	uint32_t low = 0, high = gradients->pass_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (gradients->passes[middle].forward_ns <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, gradients->passes[at].forward_ns <= moment_ns);
 	if (low) {
 		const struct ss_gradient_pass *pass = &gradients->passes[low - 1];
 

@@ -12,6 +12,7 @@
 #include "analyze/kernel/message.h"
 #include "analyze/time/roles.h"
 #include "base/hash/hash.h"
+#include "base/search.h"
 #include "trace/outward.h"
 
 #define NO_GROUP UINT32_MAX
@@ -152,15 +153,7 @@ static uint32_t step_of(const struct ss_trace *trace, int64_t moment_ns, bool on
 	const struct ss_step *items = trace->steps.items;
 	uint32_t low = 0, high = trace->steps.count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int64_t end_ns = on_host ? items[middle].host_end_ns : items[middle].end_ns;
-
-		if (end_ns <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, (on_host ? items[at].host_end_ns : items[at].end_ns) <= moment_ns);
 	if (low == trace->steps.count || items[low].dropped ||
 	    (on_host ? items[low].host_start_ns : items[low].start_ns) > moment_ns)
 		return UINT32_MAX;
@@ -395,14 +388,7 @@ static int64_t length_before(const struct ss_cover *set, const int64_t *sums, in
 	uint32_t low = 0, high = set->count;
 	int64_t end_ns;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (set->items[middle].start_ns < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, set->items[at].start_ns < moment_ns);
 	if (!low)
 		return 0;
 	end_ns = set->items[low - 1].end_ns;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/median.h"
+#include "base/search.h"
 #include "job/join/join.h"
 
 /* Ends converge in two or three sweeps; groups that hang together by a thread need more. */
@@ -75,14 +76,7 @@ static bool guess_from(struct solver *solver, uint32_t known, uint32_t r)
 		meeting = &joined->meetings[number];
 		low = meeting->first;
 		high = low + meeting->count;
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-
-			if (joined->members[middle].rank < known)
-				low = middle + 1;
-			else
-				high = middle;
-		}
+		SS_SEARCH(low, high, at, joined->members[at].rank < known);
 		if (low == meeting->first + meeting->count || joined->members[low].rank != known)
 			continue;
 		solver->values[count++] =

@@ -12,6 +12,7 @@
 #include "analyze/host/places.h"
 #include "analyze/time/roles.h"
 #include "base/median.h"
+#include "base/search.h"
 #include "job/files/recording.h"
 #include "job/join/arrivals.h"
 #include "job/join/blocked_host.h"
@@ -232,14 +233,7 @@ static bool in_steps(const struct ss_trace *trace, int64_t start_ns)
 	const struct ss_steps *steps = &trace->steps;
 	uint32_t low = 0, high = steps->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (steps->items[middle].end_ns <= start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, steps->items[at].end_ns <= start_ns);
 	return low < steps->count && steps->items[low].start_ns <= start_ns &&
 	       !steps->items[low].dropped;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/median.h"
+#include "base/search.h"
 #include "job/join/join.h"
 #include "job/join/shift.h"
 
@@ -133,17 +134,10 @@ static bool order_arrivals(struct matcher *matcher, uint32_t r)
 static uint32_t group_from(const struct matcher *matcher, uint32_t group, uint32_t r)
 {
 	const struct ss_digest *rank = &matcher->joined->ranks[r];
+	const uint32_t *groups = matcher->joined->rank_groups[r];
 	uint32_t low = 0, high = rank->arrival_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct ss_arrival *arrival = &rank->arrivals[matcher->orders[r][middle]];
-
-		if (matcher->joined->rank_groups[r][arrival->group] < group)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, groups[rank->arrivals[matcher->orders[r][at]].group] < group);
 	return low;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/median.h"
+#include "base/search.h"
 
 /* Ends of one collective differ by this much on one host, and more across hosts. */
 #define TOGETHER_NS 100000
@@ -58,14 +59,7 @@ static uint32_t first_from(const struct ss_visits *visits, int64_t moment_ns)
 {
 	uint32_t low = 0, high = visits->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (visit(visits, middle)->end_ns < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, visit(visits, at)->end_ns < moment_ns);
 	return low;
 }
 

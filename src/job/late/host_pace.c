@@ -2,20 +2,14 @@
 /*
  * host_pace.c - whether a rank's host is slower than the others', or only behind them.
  */
+#include "base/search.h"
 #include "job/late/judge.h"
 
 const struct ss_rank_step *ss_judge_step(const struct ss_digest *rank, uint32_t number)
 {
 	uint32_t low = 0, high = rank->step_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (rank->steps[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, rank->steps[at].number < number);
 	return low < rank->step_count && rank->steps[low].number == number ? &rank->steps[low]
 									   : NULL;
 }

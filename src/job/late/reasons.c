@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/median.h"
+#include "base/search.h"
 #include "job/late/judge.h"
 
 /* Kernels of a slower device are all longer by the same factor, within so much. */
@@ -27,14 +28,7 @@ static const struct ss_rank_kernel *kernel_of(const struct ss_digest *rank, cons
 	uint32_t id = ss_strings_find(&rank->texts, name, strlen(name));
 	uint32_t low = 0, high = rank->kernel_count;
 
-	while (id != SS_NO_ID && low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (rank->kernels[middle].name < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, rank->kernels[at].name < id);
 	return id != SS_NO_ID && low < rank->kernel_count && rank->kernels[low].name == id
 		       ? &rank->kernels[low]
 		       : NULL;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "job/join/join.h"
 
 static const struct ss_column columns[] = {
@@ -107,14 +108,7 @@ static const struct ss_rank_gap *gap_at(const struct ss_joined *joined, uint32_t
 	const struct ss_digest *rank = &joined->ranks[r];
 	uint32_t low = 0, high = rank->gap_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (ss_joined_align(joined, r, rank->gaps[middle].end_ns) <= moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, ss_joined_align(joined, r, rank->gaps[at].end_ns) <= moment_ns);
 	return low < rank->gap_count ? &rank->gaps[low] : NULL;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/memory/pools.h"
+#include "base/search.h"
 
 void ss_area_begin(struct ss_area_cursor *cursor)
 {
@@ -161,14 +162,7 @@ int64_t ss_area_state_at(const struct ss_area *area, int64_t at_ns)
 	int64_t latest;
 
 	/* the first run whose latest event is later */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (area->runs[middle].latest_ns <= at_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, area->runs[at].latest_ns <= at_ns);
 	if (low == area->run_count)
 		return (int64_t)area->state_count - 1;
 	latest = low ? area->runs[low - 1].latest_ns : -1;

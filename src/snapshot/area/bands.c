@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyze/memory/pools.h"
+#include "base/search.h"
 
 struct work {
 	struct ss_bands *bands;
@@ -57,14 +58,7 @@ static uint32_t pixel_at(const struct work *work, uint32_t event)
 {
 	uint32_t low = work->pixel, high = work->bands->pixel_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (work->pixels[middle].state < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, work->pixels[at].state < event);
 	return low;
 }
 

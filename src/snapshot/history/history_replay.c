@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "read/number.h"
 #include "snapshot/history/history.h"
 #include "snapshot/history/layout.h"
@@ -93,14 +94,7 @@ static uint64_t next_start(const struct replay *replay, uint64_t from, uint64_t 
 {
 	uint32_t low = 0, high = replay->start_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (replay->starts[middle].address < from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, replay->starts[at].address < from);
 	for (; low < replay->start_count && replay->starts[low].address < limit; low++)
 		if (replay->starts[low].row < row)
 			return replay->starts[low].address;

@@ -3,6 +3,7 @@
  * history_state.c - the state at the end: sums over the segments of the file.
  */
 #include "analyze/memory/pools.h"
+#include "base/search.h"
 #include "snapshot/history/history.h"
 
 struct segment_sums {
@@ -70,14 +71,7 @@ const struct ss_old_block *ss_history_old(const struct ss_device_memory *device,
 {
 	uint32_t low = 0, high = device->old_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (device->old[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, device->old[at].address < address);
 	return low < device->old_count && device->old[low].address == address ? &device->old[low]
 									      : NULL;
 }

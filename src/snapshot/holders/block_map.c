@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
+
 /* Where reserved memory begins or ends. */
 struct edge {
 	uint64_t address;
@@ -97,14 +99,7 @@ static uint32_t find_block(const struct ss_block_map *map, uint64_t address)
 {
 	uint32_t low = 0, high = map->block_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (map->blocks[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, map->blocks[at].address < address);
 	return low < map->block_count && map->blocks[low].address == address ? low : SS_NO_ID;
 }
 
@@ -238,14 +233,7 @@ static uint32_t segment_at(const struct work *work, uint64_t address)
 	const struct ss_segment *segments = work->subject->snapshot->segments;
 	uint32_t low = 0, high = work->device->segment_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (segments[work->device->segments[middle]].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, segments[work->device->segments[at]].address < address);
 	return low < work->device->segment_count &&
 			       segments[work->device->segments[low]].address == address
 		       ? work->device->segments[low]

@@ -2,6 +2,7 @@
 /*
  * devices.c - how long devices were busy in a stretch, and why they were idle.
  */
+#include "base/search.h"
 #include "timeline/range/sweep.h"
 
 uint32_t ss_range_gap_from(const struct ss_file_sweep *file, const struct ss_idle_device *device)
@@ -9,14 +10,7 @@ uint32_t ss_range_gap_from(const struct ss_file_sweep *file, const struct ss_idl
 	const struct ss_idle_gap *gaps = file->index->idle.gaps;
 	uint32_t low = device->gap_from, high = device->gap_to;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (gaps[middle].end_ns <= file->from_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, gaps[at].end_ns <= file->from_ns);
 	return low;
 }
 

@@ -6,17 +6,12 @@
 
 #include <string.h>
 
+#include "base/search.h"
+
 /* The first of the rows from..to that does not start before the moment. */
 static uint32_t row_from(const int64_t *start_ns, uint32_t from, uint32_t to, int64_t moment_ns)
 {
-	while (from < to) {
-		uint32_t middle = from + (to - from) / 2;
-
-		if (start_ns[middle] < moment_ns)
-			from = middle + 1;
-		else
-			to = middle;
-	}
+	SS_SEARCH(from, to, at, start_ns[at] < moment_ns);
 	return from;
 }
 

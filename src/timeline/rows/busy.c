@@ -3,6 +3,7 @@
  * busy.c - unions of rows, cut to size, with sums.
  */
 #include "analyze/time/roles.h"
+#include "base/search.h"
 #include "timeline/rows/busy.h"
 
 /* --- sets -------------------------------------------------------------------------- */
@@ -55,14 +56,7 @@ static uint32_t find_from(const struct ss_busy_set *set, int64_t moment_ns, uint
 		step = step < 1u << 30 ? step * 2 : step;
 	}
 	high = set->count - low > step ? low + step : set->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (set->items[middle].start_ns < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, set->items[at].start_ns < moment_ns);
 	return low;
 }
 

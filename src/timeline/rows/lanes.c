@@ -6,6 +6,8 @@
 
 #include "timeline/rows/lanes.h"
 
+#include "base/search.h"
+
 /* Nodes of all levels over so many rows; a few rows need none. */
 static uint32_t nodes_over(uint32_t rows)
 {
@@ -215,14 +217,7 @@ uint32_t ss_lanes_near(const struct ss_lanes *lanes, uint32_t track, uint32_t la
 	const struct ss_lane *own = &lanes->lanes[lanes->lane_of[track] + lane];
 	uint32_t low = 0, high = own->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (row_at(lanes, track, own, middle) < row)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, row_at(lanes, track, own, at) < row);
 	if (by < 0 ? low == 0 : low + 1 >= own->count)
 		return SS_NO_ROW;
 	return row_at(lanes, track, own, by < 0 ? low - 1 : low + 1);

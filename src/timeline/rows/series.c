@@ -7,6 +7,8 @@
 
 #include "timeline/rows/series.h"
 
+#include "base/search.h"
+
 void ss_series_init(struct ss_series *series, float before, struct ss_memory *memory)
 {
 	*series = (struct ss_series){ .memory = memory, .before = before };
@@ -103,14 +105,7 @@ uint32_t ss_series_find(const struct ss_series *series, int64_t moment_ns, uint3
 		step = step < 1u << 30 ? step * 2 : step;
 	}
 	high = series->count - low > step ? low + step : series->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (series->at_ns[middle] < moment_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, series->at_ns[at] < moment_ns);
 	return low;
 }
 

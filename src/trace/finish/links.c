@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/thread.h"
 #include "trace/finish/finish.h"
 #include "trace/outward.h"
@@ -84,21 +85,19 @@ static void sort_calls(const struct ss_trace *trace, struct call *calls, struct 
 		}
 }
 
+static bool is_before(const struct call_index *index, const struct call *call, uint32_t id,
+		      int64_t start)
+{
+	return call->id < id ||
+	       (call->id == id && index->trace->slices.start_ns[call->row] < start);
+}
+
 /* The first sorted call that does not come before (id, start). */
 static uint32_t first_call(const struct call_index *index, uint32_t id, int64_t start)
 {
 	uint32_t low = 0, high = index->call_count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct call *call = &index->calls[middle];
-
-		if (call->id < id ||
-		    (call->id == id && index->trace->slices.start_ns[call->row] < start))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, is_before(index, &index->calls[at], id, start));
 	return low;
 }
 
@@ -334,14 +333,7 @@ static uint32_t op_starting_at(const struct ss_trace *trace, uint32_t track_inde
 	const struct ss_track *track = &trace->tracks[track_index];
 	uint32_t low = track->first_row, high = low + track->row_count, found = SS_NO_ROW;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (slices->start_ns[middle] < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, slices->start_ns[at] < start);
 	for (; low < track->first_row + track->row_count && slices->start_ns[low] == start; low++)
 		if (slices->kind[low] == SS_KIND_OP)
 			found = low;

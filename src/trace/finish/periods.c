@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
+#include "base/search.h"
 
 /* Fewer repetitions are no rhythm. */
 #define REPEATS_MIN 3
@@ -180,14 +181,7 @@ static bool all_wait(const struct ss_trace *trace, const int64_t *starts, uint32
 			call = trace->slices.link[row];
 		if (call == SS_NO_ROW)
 			continue;
-		while (low < high) {
-			uint32_t middle = low + (high - low) / 2;
-
-			if (starts[middle] <= trace->slices.start_ns[call])
-				low = middle + 1;
-			else
-				high = middle;
-		}
+		SS_SEARCH(low, high, at, starts[at] <= trace->slices.start_ns[call]);
 		if (low)
 			waits[low - 1] = 1;
 	}

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/thread.h"
 #include "trace/finish/finish.h"
 #include "trace/order.h"
@@ -232,22 +233,22 @@ static enum ss_status move_columns(struct sorting *sorting, struct ss_error *err
 	return SS_OK;
 }
 
-/* The companion of an old row; companions came in the order of the file. */
+/* The row that a companion begins with. */
+static uint32_t row_of(const char *companion)
+{
+	uint32_t row;
+
+	memcpy(&row, companion, sizeof(row));
+	return row;
+}
+
+/* The companion of an old row that has one; companions came in the order of the file. */
 static const char *find_companion(const char *items, uint32_t count, size_t item_bytes,
 				  uint32_t row)
 {
 	uint32_t low = 0, high = count;
 
-	while (low + 1 < high) {
-		uint32_t middle = low + (high - low) / 2;
-		uint32_t at;
-
-		memcpy(&at, items + middle * item_bytes, sizeof(at));
-		if (at <= row)
-			low = middle;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, row_of(items + at * item_bytes) < row);
 	return items + low * item_bytes;
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "trace/finish/finish.h"
 #include "trace/finish/periods.h"
 
@@ -168,14 +169,7 @@ static struct ss_step *step_of_call(const struct ss_trace *trace, struct ranges 
 	int64_t start = trace->slices.start_ns[call];
 	uint32_t low = 0, high = ranges->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (ranges->items[middle].host_start_ns <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	SS_SEARCH(low, high, at, ranges->items[at].host_start_ns <= start);
 	if (low == 0 || ss_slice_end(&trace->slices, call) > ranges->items[low - 1].host_end_ns)
 		return NULL;
 	return &ranges->items[low - 1];
