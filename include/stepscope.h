@@ -24,43 +24,11 @@
 #ifndef STEPSCOPE_H
 #define STEPSCOPE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#if defined(__GNUC__)
-#define SS_API __attribute__((visibility("default")))
-#define SS_MUST_USE __attribute__((warn_unused_result))
-#else
-#define SS_API
-#define SS_MUST_USE
-#endif
+#include "stepscope_types.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum ss_status {
-	SS_OK = 0,
-	SS_ERR_IO,      /* the outside world: a file, a pipe, a thread */
-	SS_ERR_FORMAT,  /* the input is not what it should be */
-	SS_ERR_LIMIT,   /* a limit was reached, most often --memory-limit */
-	SS_ERR_MISSING, /* something was not built in or not found */
-	SS_ERR_USAGE,   /* the caller asked for what does not exist */
-	SS_ERR_STOPPED, /* the progress callback asked to stop */
-};
-
-struct ss_error {
-	enum ss_status code;
-	char text[512]; /* no allocation on the way out of a failed allocation */
-};
-
-/* Bytes that a call hands to its caller; release them with ss_text_release(). */
-struct ss_text {
-	char *data; /* NUL-terminated, NULL while empty */
-	size_t length;
-	size_t capacity;
-};
 
 /* What a long load, or a long answer, has done so far. */
 struct ss_progress {
@@ -462,8 +430,6 @@ SS_API SS_MUST_USE enum ss_status ss_simulation_list(const struct ss_request *re
  */
 SS_API SS_MUST_USE enum ss_status ss_explain(const struct ss_request *request, struct ss_text *out,
 					     struct ss_error *err);
-
-SS_API void ss_text_release(struct ss_text *text);
 
 /* "0.1.0" */
 SS_API const char *ss_version(void);

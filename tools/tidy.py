@@ -23,6 +23,7 @@ from c_source import Source
 
 FILE_LINES_MAX = 600
 SPDX = "SPDX-License-Identifier: Apache-2.0"
+PUBLIC = ("stepscope.h", "stepscope_types.h")
 FUNCTION_LINES_MAX = 70
 # Sources of a folder of src/; more only where all are of one kind, one file each.
 FOLDER_SOURCES_MAX = 25
@@ -326,7 +327,7 @@ def layers(file):
                 yield include.line, f"{file.layer} may not include '{include.name}'"
             elif parts[0] == file.layer and is_above(file, parts):
                 yield include.line, f"'{file.path.parent}' may not include '{include.name}'"
-        elif include.quoted and include.name != "stepscope.h" and not is_found(include.name):
+        elif include.quoted and include.name not in PUBLIC and not is_found(include.name):
             yield include.line, f"'{include.name}': write the path from src/, folder first"
 
 

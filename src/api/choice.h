@@ -7,6 +7,7 @@
 
 #include "job/job.h"
 #include "trace/select.h"
+#include "stepscope.h"
 
 struct ss_choice {
 	int64_t rank;           /* or SS_EVERY_RANK */

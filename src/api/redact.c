@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "job/files/open.h"
 #include "read/gzip_write.h"
+#include "stepscope.h"
 
 _Static_assert(SS_REDACTOR_KEY_BYTES == SS_SIPHASH_KEY_BYTES, "a key is one of SipHash");
 

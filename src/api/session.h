@@ -13,6 +13,7 @@
 #include "render/render.h"
 #include "timeline/path.h"
 #include "timeline/timeline.h"
+#include "stepscope.h"
 
 struct ss_session {
 	struct ss_memory memory;

@@ -8,6 +8,7 @@
 #include "render/render.h"
 #include "sim/folder.h"
 #include "sim/settings.h"
+#include "stepscope.h"
 
 static void fill(const struct ss_sim_job *job, const struct ss_sim_folder_figures *figures,
 		 struct ss_simulated *out)

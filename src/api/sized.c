@@ -3,6 +3,7 @@
  * sized.c - public structs that can grow.
  */
 #include "api/sized.h"
+#include "stepscope.h"
 
 #include <string.h>
 

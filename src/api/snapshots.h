@@ -6,6 +6,7 @@
 #define SS_API_SNAPSHOTS_H
 
 #include "snapshot/opened.h"
+#include "stepscope.h"
 
 /* Runs the view that request->what names, or with NULL the report. */
 SS_MUST_USE

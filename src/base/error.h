@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <stdarg.h>
 
-#include "stepscope.h"
+#include "stepscope_types.h"
 
 #define SS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

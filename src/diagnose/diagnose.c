@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "stepscope.h"
 
 const char *ss_confidence_name(enum ss_confidence confidence)
 {

@@ -11,6 +11,7 @@
 
 #include "diagnose/diagnose.h"
 #include "diagnose/snapshot_findings.h"
+#include "stepscope.h"
 
 #define SENTENCE_MAX 600
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "stepscope.h"
 
 /* More runs are counted, not named. */
 #define RUNS_NAMED 8

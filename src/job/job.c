@@ -15,6 +15,7 @@
 #include "job/snapshot_files.h"
 #include "read/source.h"
 #include "trace/load.h"
+#include "stepscope.h"
 
 /* What the workers that load share. */
 struct loading {

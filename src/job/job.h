@@ -13,6 +13,8 @@
 #include "snapshot/opened.h"
 #include "table/view.h"
 
+struct ss_open_options; /* stepscope.h */
+
 /*
  * Something else that is made of each file while its trace is there, and kept when the
  * trace is gone. Both are called by the thread that loads the file.

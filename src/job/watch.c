@@ -3,6 +3,7 @@
  * watch.c - from pieces of a part to the share of the whole.
  */
 #include "job/watch.h"
+#include "stepscope.h"
 
 void ss_watch_part(struct ss_watch *watch, const char *doing, double from, double to)
 {

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 
+struct ss_progress; /* stepscope.h */
+
 /*
  * Parts of a verdict, one behind the other. These are the shares of the whole at which they end,
  * of the usual time: ranks compared, each examined, all joined for the replay, rules applied; what

@@ -12,6 +12,7 @@
 
 #include "base/hash/hash.h"
 #include "read/codec.h"
+#include "stepscope.h"
 
 /* Enough to tell all formats apart. */
 #define SNIFF_BYTES 8

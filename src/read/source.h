@@ -12,6 +12,8 @@
 
 #include "base/memory.h"
 
+struct ss_input; /* stepscope.h */
+
 /* How far ss_source_peek() looks. */
 #define SS_PEEK_BYTES 128 /* names of what a pickle imports are among them */
 

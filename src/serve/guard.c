@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/text.h"
+#include "stepscope.h"
 
 #define ASK_PATH "/api/ask/"
 #define STATE_PATH "/api/state"

@@ -14,6 +14,7 @@
 #define SS_SERVE_SERVE_H
 
 #include "base/error.h"
+#include "stepscope.h"
 
 struct ss_server_options {
 	const char *host;    /* an address to listen on; NULL: 127.0.0.1 */

@@ -6,6 +6,7 @@
 #define SS_SERVE_STATE_H
 
 #include "base/thread.h"
+#include "stepscope.h"
 
 struct ss_state {
 	struct ss_gate *gate;

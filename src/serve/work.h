@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/thread.h"
+#include "stepscope.h"
 
 #define SS_WORKERS 2
 

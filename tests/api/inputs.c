@@ -3,6 +3,7 @@
  * Inputs: jobs of traces that are not on disk, in memory or pulled from a caller.
  */
 #include "support/support.h"
+#include "stepscope.h"
 
 #define TRACE(rank) "{\"distributedInfo\":{\"rank\":" rank "},\"traceEvents\":[]}"
 

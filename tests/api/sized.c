@@ -5,6 +5,7 @@
 #include "support/support.h"
 
 #include "api/sized.h"
+#include "stepscope.h"
 
 struct first {
 	size_t size;

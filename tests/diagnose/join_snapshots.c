@@ -5,6 +5,7 @@
 #include "diagnose/diagnose.h"
 #include "support/memory_cases.h"
 #include "support/memory_rule.h"
+#include "stepscope.h"
 
 #define FILES_MAX 5
 

@@ -6,6 +6,7 @@
 #include "support/support.h"
 
 #include "diagnose/diagnose.h"
+#include "stepscope.h"
 
 #define TRACK 4
 #define OTHER 1 /* number of a second rule */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "job/job.h"
+#include "stepscope.h"
 
 #define TRACE(rank) "{\"distributedInfo\":{\"rank\":" rank "},\"traceEvents\":[]}"
 

@@ -6,6 +6,7 @@
 #include "support/support.h"
 
 #include "redact/redact.h"
+#include "stepscope.h"
 
 static const unsigned char key[SS_SIPHASH_KEY_BYTES] = "0123456789abcde";
 

@@ -5,6 +5,7 @@
 #include "support/support.h"
 
 #include "serve/guard.h"
+#include "stepscope.h"
 
 #define TOKEN "00112233445566778899aabbccddeeff"
 #define WITH_TOKEN "\nX-Stepscope-Token: " TOKEN

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "diagnose/diagnose.h"
+#include "stepscope.h"
 
 #define RANKS_MAX 16
 static const char between[] = "\n---\n";

@@ -3,6 +3,7 @@
  * find.c - the trace files in folders and below them, in the order of their names.
  */
 #include "job/files/find.h"
+#include "stepscope.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,6 +7,7 @@
 #include "table/arrange.h"
 #include "timeline/range/range.h"
 #include "timeline/search.h"
+#include "stepscope.h"
 
 struct fixture {
 	struct ss_memory memory;
