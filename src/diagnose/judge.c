@@ -42,15 +42,17 @@ struct ss_finding *ss_judge_add(struct ss_judgement *judgement, uint32_t rank, c
 					       sizeof(*diagnosis->found));
 	if (judgement->failed)
 		return NULL;
-	*finding = (struct ss_finding){ .rule = judgement->rule,
-					.title = judgement->rule->title,
-					.fix = judgement->rule->fix,
-					.surer = judgement->rule->surer,
-					.rank = rank,
-					.ranks = ranks,
-					.bytes = -1,
-					.confidence = SS_CONFIDENCE_HIGH,
-					.is_timeless = judgement->rule->is_timeless };
+	*finding = (struct ss_finding){
+		.rule = judgement->rule,
+		.title = judgement->rule->title,
+		.fix = judgement->rule->fix,
+		.surer = judgement->rule->surer,
+		.rank = rank,
+		.ranks = ranks,
+		.bytes = -1,
+		.confidence = SS_CONFIDENCE_LOW, /* until the rule states more */
+		.is_timeless = judgement->rule->is_timeless
+	};
 	ss_edits_init(&finding->edits, diagnosis->memory);
 	ss_edits_init(&finding->low, diagnosis->memory);
 	ss_edits_init(&finding->high, diagnosis->memory);

@@ -27,6 +27,7 @@
 #include "job/job.h"
 #include "replay/replay.h"
 
+/* Low is what a rule gets that states none. */
 enum ss_confidence { SS_CONFIDENCE_LOW, SS_CONFIDENCE_MEDIUM, SS_CONFIDENCE_HIGH };
 
 struct ss_rank_findings; /* of one rank: what all rules found there; rank_findings.h */

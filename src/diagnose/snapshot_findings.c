@@ -158,7 +158,7 @@ static enum ss_status look_at(struct ss_memory_look *look, struct ss_snapshot_fi
 							     .device = look->device,
 							     .device_number = look->device->device,
 							     .fix = ss_rules[i]->fix,
-							     .confidence = SS_CONFIDENCE_HIGH };
+							     .confidence = SS_CONFIDENCE_LOW };
 		SS_TRY(ss_rules[i]->look_memory(look, err));
 		exam->count += look->is_found;
 	}

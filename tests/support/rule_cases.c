@@ -86,6 +86,8 @@ static void add_found(const struct ss_diagnosis *diagnosis, const struct ss_find
 {
 	const char *level = level_of(diagnosis, finding);
 
+	assert_non_null(finding->reason); /* how sure it is, a rule has to state */
+
 	ss_text_addf(out, "%s%s", out->length ? "\n" : "", level);
 	if (strcmp(level, "silent") == 0)
 		return;
