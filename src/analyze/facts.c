@@ -11,6 +11,9 @@ void ss_facts_init(struct ss_facts *facts, const struct ss_trace *trace, struct 
 
 void ss_facts_release(struct ss_facts *facts)
 {
+	if (facts->kernel_names)
+		ss_arena_release(&facts->name_texts);
+	ss_regions_release(&facts->regions);
 	ss_training_release(&facts->training);
 	ss_phases_release(&facts->phases);
 	ss_idle_release(&facts->idle);
@@ -102,4 +105,28 @@ enum ss_status ss_facts_training(struct ss_facts *facts, const struct ss_trainin
 	SS_TRY(ss_facts_phases(facts, &phases, err));
 	SS_TRY(ss_facts_places(facts, &places, err));
 	return ss_training_init(&facts->training, phases, places, facts->memory, err);
+}
+
+enum ss_status ss_facts_regions(struct ss_facts *facts, const struct ss_regions **out,
+				struct ss_error *err)
+{
+	*out = &facts->regions;
+	if (facts->regions.trace)
+		return SS_OK;
+	return ss_regions_init(&facts->regions, facts->trace, facts->memory, err);
+}
+
+enum ss_status ss_facts_kernel_names(struct ss_facts *facts, const struct ss_kernel_name **out,
+				     struct ss_error *err)
+{
+	if (!facts->kernel_names) {
+		ss_arena_init(&facts->name_texts, facts->memory);
+		facts->kernel_names = ss_kernel_names(facts->trace, &facts->name_texts);
+		if (!facts->kernel_names) {
+			ss_arena_release(&facts->name_texts);
+			return ss_fail_memory(err, "the names of kernels");
+		}
+	}
+	*out = facts->kernel_names;
+	return SS_OK;
 }

@@ -11,8 +11,10 @@
 
 #include "analyze/host/ops.h"
 #include "analyze/host/places.h"
+#include "analyze/host/regions.h"
 #include "analyze/host/step_phase.h"
 #include "analyze/host/training.h"
+#include "analyze/kernel/names.h"
 #include "analyze/memory/alloc.h"
 #include "analyze/time/idle.h"
 #include "analyze/work/op_runs.h"
@@ -30,6 +32,9 @@ struct ss_facts {
 	struct ss_idle idle;
 	struct ss_phases phases;
 	struct ss_training training;
+	struct ss_regions regions;
+	struct ss_arena name_texts;
+	const struct ss_kernel_name *kernel_names; /* NULL: not made yet */
 };
 
 /* The trace may be NULL as long as nothing is asked for. */
@@ -61,5 +66,12 @@ enum ss_status ss_facts_phases(struct ss_facts *facts, const struct ss_phases **
 SS_MUST_USE
 enum ss_status ss_facts_training(struct ss_facts *facts, const struct ss_training **out,
 				 struct ss_error *err);
+SS_MUST_USE
+enum ss_status ss_facts_regions(struct ss_facts *facts, const struct ss_regions **out,
+				struct ss_error *err);
+/* One for each name of the trace. */
+SS_MUST_USE
+enum ss_status ss_facts_kernel_names(struct ss_facts *facts, const struct ss_kernel_name **out,
+				     struct ss_error *err);
 
 #endif

@@ -31,17 +31,12 @@ static enum ss_status make(void **out, const struct ss_subject *subject,
 			   struct ss_error *err)
 {
 	struct ss_kept_rank *kept = ss_memory_resize(memory, NULL, 0, sizeof(*kept));
-	struct ss_subject own = *subject;
-	struct ss_facts facts;
 	enum ss_status status;
 
 	if (!kept)
 		return ss_fail_memory(err, "what was found on a rank");
 	*kept = (struct ss_kept_rank){ .memory = memory, .file_bytes = subject->trace->file_bytes };
-	ss_facts_init(&facts, subject->trace, memory);
-	own.facts = &facts;
-	status = make_parts(kept, &own, digest, err);
-	ss_facts_release(&facts);
+	status = make_parts(kept, subject, digest, err);
 	if (status == SS_OK)
 		*out = kept;
 	else

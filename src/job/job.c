@@ -192,10 +192,7 @@ static enum ss_status reduce(struct ss_job *job, struct ss_job_file *file, struc
 	enum ss_status status;
 
 	file->subject.trace = &file->trace;
-	status = ss_digest_make(&file->digest, &file->subject, job->memory, err);
-	if (status == SS_OK && job->keeper)
-		status = job->keeper->make(&file->kept, &file->subject, &file->digest, job->memory,
-					   err);
+	status = ss_job_digest(job, file, job->keeper != NULL, err);
 	file->subject.trace = NULL;
 	ss_trace_release(&file->trace);
 	memset(&file->trace, 0, sizeof(file->trace));

@@ -124,6 +124,14 @@ enum ss_status ss_job_open(struct ss_job *job, const struct ss_open_options *opt
 			   const struct ss_job_keeper *keeper, struct ss_memory *memory,
 			   struct ss_error *err);
 
+/*
+ * The digest of a file whose trace is there, and with `keeps` what the keeper makes of it: both
+ * from the same facts.
+ */
+SS_MUST_USE
+enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file, bool keeps,
+			     struct ss_error *err);
+
 /* Compares the ranks with each other; a second call finds it done. */
 SS_MUST_USE
 enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err);

@@ -3,6 +3,7 @@
  * prepare.c - what is made of the files when it is first needed and loading did not make it:
  * digests, and what the keeper keeps. Ranks are done side by side.
  */
+#include "analyze/facts.h"
 #include "base/thread.h"
 #include "job/job.h"
 
@@ -109,23 +110,49 @@ static bool needs_digest(const struct ss_job_file *file)
 	return !file->subject.problem && !file->is_reduced && !file->has_digest;
 }
 
+enum ss_status ss_job_digest(struct ss_job *job, struct ss_job_file *file, bool keeps,
+			     struct ss_error *err)
+{
+	struct ss_subject subject = file->subject;
+	struct ss_facts facts;
+	enum ss_status status;
+
+	ss_facts_init(&facts, subject.trace, job->memory);
+	subject.facts = &facts;
+	status = ss_digest_make(&file->digest, &subject, job->memory, err);
+	if (status == SS_OK && keeps) {
+		status = job->keeper->make(&file->kept, &subject, &file->digest, job->memory, err);
+		if (status != SS_OK)
+			ss_digest_release(&file->digest);
+	}
+	ss_facts_release(&facts);
+	return status;
+}
+
 static enum ss_status make_digest(struct ss_job *job, struct ss_job_file *file,
 				  struct ss_error *err)
 {
-	SS_TRY(ss_digest_make(&file->digest, &file->subject, job->memory, err));
+	SS_TRY(ss_job_digest(job, file, false, err));
+	file->has_digest = true;
+	return SS_OK;
+}
+
+static enum ss_status make_both(struct ss_job *job, struct ss_job_file *file, struct ss_error *err)
+{
+	SS_TRY(ss_job_digest(job, file, true, err));
 	file->has_digest = true;
 	return SS_OK;
 }
 
 /* The digests of all files in one row, made now where loading did not. */
-static enum ss_status make_digests(struct ss_job *job, struct ss_error *err)
+static enum ss_status make_digests(struct ss_job *job, make_function *make, struct ss_error *err)
 {
 	if (!job->digests)
 		job->digests = ss_memory_resize(job->memory, NULL, 0,
 						(job->file_count + 1) * sizeof(*job->digests));
 	if (!job->digests)
 		return ss_fail_memory(err, "the ranks of the job");
-	SS_TRY(prepare(job, needs_digest, make_digest, err));
+	SS_TRY(prepare(job, needs_digest, make, err));
 	for (; job->digested_files < job->file_count; job->digested_files++) {
 		struct ss_job_file *file = &job->files[job->digested_files];
 
@@ -145,19 +172,27 @@ static enum ss_status make_digests(struct ss_job *job, struct ss_error *err)
 	return SS_OK;
 }
 
-enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err)
+static enum ss_status join(struct ss_job *job, make_function *make, struct ss_error *err)
 {
 	if (job->is_joined)
 		return SS_OK;
 	/* a call that was refused memory can be made again: it goes on where it ended */
-	ss_watch_part(job->watch, "Comparing the ranks", 0, SS_WATCH_COMPARED);
-	SS_TRY(make_digests(job, err));
+	if (make == make_both)
+		ss_watch_part(job->watch, "Examining the ranks", 0, SS_WATCH_EXAMINED);
+	else
+		ss_watch_part(job->watch, "Comparing the ranks", 0, SS_WATCH_COMPARED);
+	SS_TRY(make_digests(job, make, err));
 	SS_TRY(ss_join_ranks(&job->joined, job->digests, job->digest_count, job->memory, err));
 	job->joined.copies = job->copies;
 	job->joined.copied_rank = job->copied_rank;
 	job->joined.packs = job->packs;
 	job->is_joined = true;
 	return SS_OK;
+}
+
+enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err)
+{
+	return join(job, make_digest, err);
 }
 
 /* --- what the keeper keeps ----------------------------------------------------------------- */
@@ -169,21 +204,32 @@ static bool needs_kept(const struct ss_job_file *file)
 
 static enum ss_status make_kept(struct ss_job *job, struct ss_job_file *file, struct ss_error *err)
 {
+	struct ss_subject subject = file->subject;
+	struct ss_facts facts;
+	enum ss_status status;
+
 	if (!file->subject.trace)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "the session was opened to compare ranks: not enough of "
 			       "'%s' was kept",
 			       file->subject.path);
-	return job->keeper->make(&file->kept, &file->subject, &job->digests[file->rank_index],
-				 job->memory, err);
+	ss_facts_init(&facts, subject.trace, job->memory);
+	subject.facts = &facts;
+	status = job->keeper->make(&file->kept, &subject, &job->digests[file->rank_index],
+				   job->memory, err);
+	ss_facts_release(&facts);
+	return status;
 }
 
 enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keeper,
 			   struct ss_error *err)
 {
+	double from;
+
 	assert(!job->keeper || job->keeper == keeper);
 	job->keeper = keeper;
-	SS_TRY(ss_job_join(job, err));
-	ss_watch_part(job->watch, "Examining the ranks", SS_WATCH_COMPARED, SS_WATCH_EXAMINED);
+	from = job->is_joined ? SS_WATCH_COMPARED : SS_WATCH_EXAMINED;
+	SS_TRY(join(job, make_both, err));
+	ss_watch_part(job->watch, "Examining the ranks", from, SS_WATCH_EXAMINED);
 	return prepare(job, needs_kept, make_kept, err);
 }

@@ -149,6 +149,7 @@ void ss_regions_release(struct ss_regions *regions)
 {
 	ss_strings_release(&regions->graphs);
 	ss_arena_release(&regions->arena);
+	*regions = (struct ss_regions){ 0 };
 }
 
 enum ss_status ss_regions_init(struct ss_regions *regions, const struct ss_trace *trace,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/facts.h"
 #include "analyze/host/region_steps.h"
 #include "table/view.h"
 
@@ -304,17 +305,16 @@ static bool add_compiling(const struct ss_regions *regions, struct ss_table *out
 static enum ss_status compile_run(const struct ss_subject *subject, struct ss_table *out,
 				  struct ss_error *err)
 {
-	struct ss_regions regions;
+	const struct ss_regions *regions;
 	bool whole = true;
 
-	SS_TRY(ss_regions_init(&regions, subject->trace, out->arena->memory, err));
+	SS_TRY(ss_facts_regions(subject->facts, &regions, err));
 	if (subject->group == GROUP_COMPILE)
-		whole = add_compiling(&regions, out);
-	else if (subject->group == GROUP_STEP && (regions.call_count || regions.has_compile))
-		whole = add_steps(&regions, out);
-	else if (subject->group == GROUP_REGION && regions.call_count)
-		whole = add_regions(&regions, out);
-	ss_regions_release(&regions);
+		whole = add_compiling(regions, out);
+	else if (subject->group == GROUP_STEP && (regions->call_count || regions->has_compile))
+		whole = add_steps(regions, out);
+	else if (subject->group == GROUP_REGION && regions->call_count)
+		whole = add_regions(regions, out);
 	return whole ? SS_OK : ss_fail_memory(err, "the compiled regions");
 }
 

@@ -40,17 +40,18 @@ static void merge(struct ss_tiny_kernels *rows, struct ss_look *look, uint32_t f
 	}
 }
 
-bool ss_tiny_kernels_claim(struct ss_tiny_kernels *rows, struct ss_look *look,
-			   struct ss_arena *scratch)
+enum ss_status ss_tiny_kernels_claim(struct ss_tiny_kernels *rows, struct ss_look *look,
+				     struct ss_arena *scratch, struct ss_error *err)
 {
-	const struct ss_kernel_name *names = ss_kernel_names(look->trace, scratch);
+	const struct ss_kernel_name *names;
 	const struct ss_graph *graph = look->graph;
 	uint32_t from = 0;
 
 	*rows = (struct ss_tiny_kernels){ 0 };
+	SS_TRY(ss_facts_kernel_names(look->subject->facts, &names, err));
 	rows->is_merged = SS_ARENA_NEW(scratch, uint8_t, (size_t)look->trace->device_from + 1);
-	if (!names || !rows->is_merged)
-		return false;
+	if (!rows->is_merged)
+		return ss_fail_memory(err, "rows of small kernels");
 	for (uint32_t i = 0; i < graph->task_count; i++) {
 		bool tiny = is_tiny(look, names, i);
 
@@ -61,5 +62,5 @@ bool ss_tiny_kernels_claim(struct ss_tiny_kernels *rows, struct ss_look *look,
 		}
 	}
 	merge(rows, look, from, graph->task_count);
-	return true;
+	return SS_OK;
 }

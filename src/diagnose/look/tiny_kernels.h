@@ -15,10 +15,10 @@ struct ss_tiny_kernels {
 
 /*
  * Claims that of each such row the first kernel is left: compilers make one of them. The
- * arena lends memory; false: no memory.
+ * arena lends memory.
  */
 SS_MUST_USE
-bool ss_tiny_kernels_claim(struct ss_tiny_kernels *rows, struct ss_look *look,
-			   struct ss_arena *scratch);
+enum ss_status ss_tiny_kernels_claim(struct ss_tiny_kernels *rows, struct ss_look *look,
+				     struct ss_arena *scratch, struct ss_error *err);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct breaks {
 	struct ss_look *look;
-	struct ss_regions regions;
+	const struct ss_regions *regions;
 	struct ss_code_places sites;
 	int64_t total_ns;
 	uint32_t count;
@@ -33,8 +33,8 @@ static uint32_t region_of(const struct breaks *breaks, const struct ss_task *tas
 
 	if (task->row >= breaks->look->trace->device_from || task->kind == SS_TASK_COMPILE)
 		return SS_NO_ROW;
-	call = breaks->regions.call[task->row];
-	return call == SS_NO_ROW ? SS_NO_ROW : breaks->regions.calls[call].row;
+	call = breaks->regions->call[task->row];
+	return call == SS_NO_ROW ? SS_NO_ROW : breaks->regions->calls[call].row;
 }
 
 /* Work that leads to the first call of a region begins before it: this much is inside. */
@@ -154,12 +154,12 @@ static enum ss_status find(struct breaks *breaks, struct ss_error *err)
 {
 	struct ss_look *look = breaks->look;
 
-	SS_TRY(ss_regions_init(&breaks->regions, look->trace, look->memory, err));
+	SS_TRY(ss_facts_regions(look->subject->facts, &breaks->regions, err));
 	SS_TRY(ss_code_places_init(&breaks->sites, look, err));
-	if (breaks->regions.call_count < 2 || look->graph->main == SS_NO_ROW)
+	if (breaks->regions->call_count < 2 || look->graph->main == SS_NO_ROW)
 		return SS_OK;
 	if (look->digest->device < 0)
-		return ss_graph_breaks_on_cpu(look, &breaks->regions, err);
+		return ss_graph_breaks_on_cpu(look, breaks->regions, err);
 	for (uint32_t i = 0; i < look->trace->names.count && !breaks->has_resume; i++)
 		breaks->has_resume = ss_graph_break_resumes(
 			ss_strings_text(&look->trace->names, i));
@@ -184,7 +184,6 @@ static enum ss_status look_for_breaks(struct ss_look *look, struct ss_error *err
 	if (look->steps->count)
 		status = find(&breaks, err);
 	ss_code_places_release(&breaks.sites);
-	ss_regions_release(&breaks.regions);
 	return status;
 }
 

@@ -265,8 +265,7 @@ static enum ss_status find(struct launches *launches, struct ss_arena *scratch,
 	if (!launches->idle_ns || !launches->starts || !launches->paused)
 		return ss_fail_memory(err, "late launches");
 	find_late(launches, idle);
-	if (!ss_tiny_kernels_claim(&launches->tiny, launches->look, scratch))
-		return ss_fail_memory(err, "late launches");
+	SS_TRY(ss_tiny_kernels_claim(&launches->tiny, launches->look, scratch, err));
 	go_through(launches, false);
 	for (uint32_t i = 0; i < steps; i++)
 		paused += launches->paused[i];

@@ -32,7 +32,7 @@ struct grids {
 	const struct ss_works *works;
 	const struct ss_peaks *peaks; /* NULL: not known */
 	int32_t multiprocessors;      /* 0: not known */
-	struct ss_kernel_name *names;
+	const struct ss_kernel_name *names;
 	struct ss_inference_steps passes;
 	uint8_t *alone; /* per task */
 	struct ss_code_places sites;
@@ -173,9 +173,9 @@ static enum ss_status find(struct grids *grids, struct ss_arena *scratch, struct
 
 	SS_TRY(ss_facts_works(look->subject->facts, &grids->works, err));
 	SS_TRY(ss_inference_steps_find(look->subject->facts, scratch, &grids->passes, err));
-	grids->names = ss_kernel_names(look->trace, scratch);
+	SS_TRY(ss_facts_kernel_names(look->subject->facts, &grids->names, err));
 	grids->alone = ss_exclusive_kernels(graph, look->trace, scratch);
-	if (!grids->names || !grids->alone)
+	if (!grids->alone)
 		return ss_fail_memory(err, "the kernels");
 	for (uint32_t i = 0; i < graph->task_count; i++)
 		if (graph->tasks[i].kind == SS_TASK_KERNEL && graph->tasks[i].step != SS_NO_STEP)

@@ -20,7 +20,7 @@ struct products {
 	struct ss_look *look;
 	struct ss_speedup speedup;
 	struct ss_code_places sites;
-	struct ss_kernel_name *names;
+	const struct ss_kernel_name *names;
 	uint8_t *uses; /* enum vector_use, per name */
 	int64_t known_ns, guessed_ns;
 	bool has_convs; /* of the products are convolutions */
@@ -237,10 +237,10 @@ static void tell(struct products *products)
 static enum ss_status find(struct products *products, struct ss_arena *scratch,
 			   struct ss_error *err)
 {
-	products->names = ss_kernel_names(products->look->trace, scratch);
+	SS_TRY(ss_facts_kernel_names(products->look->subject->facts, &products->names, err));
 	products->uses = SS_ARENA_NEW(scratch, uint8_t,
 				      (size_t)products->look->trace->names.count + 1);
-	if (!products->names || !products->uses)
+	if (!products->uses)
 		return ss_fail_memory(err, "the matrix products");
 	look_at_all(products, look_at);
 	if (products->sites.count)

@@ -190,10 +190,10 @@ static void tell(struct optimizer *optimizer)
 static enum ss_status find(struct optimizer *optimizer, struct ss_arena *scratch,
 			   struct ss_error *err)
 {
-	optimizer->names = ss_kernel_names(optimizer->trace, scratch);
+	SS_TRY(ss_facts_kernel_names(optimizer->look->subject->facts, &optimizer->names, err));
 	optimizer->loops = SS_ARENA_NEW(scratch, uint8_t,
 					(size_t)optimizer->trace->device_from + 1);
-	if (!optimizer->names || !optimizer->loops)
+	if (!optimizer->loops)
 		return ss_fail_memory(err, "the optimizer's launches");
 	count(optimizer);
 	if (!is_enough(optimizer))

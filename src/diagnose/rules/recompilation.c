@@ -11,7 +11,7 @@
 
 struct compiling {
 	struct ss_look *look;
-	struct ss_regions regions;
+	const struct ss_regions *regions;
 	struct ss_code_places sites;
 	uint32_t first_step, last_step; /* with compiling in them */
 };
@@ -22,7 +22,7 @@ static bool compiles(const struct compiling *compiling, uint32_t index)
 	const struct ss_task *task = &compiling->look->graph->tasks[index];
 
 	return task->kind == SS_TASK_COMPILE && task->step != SS_NO_STEP && task->own_ns &&
-	       ss_region_kind(&compiling->regions, task->row) == SS_COMPILED_COMPILE;
+	       ss_region_kind(compiling->regions, task->row) == SS_COMPILED_COMPILE;
 }
 
 /* The outermost range of compiling around a row: one compilation. */
@@ -32,7 +32,7 @@ static uint32_t whole_of(const struct compiling *compiling, uint32_t row)
 	uint32_t whole = row, at = row;
 
 	for (uint32_t tries = 0; tries < 64 && at != SS_NO_ROW; tries++) {
-		if (ss_region_kind(&compiling->regions, at) == SS_COMPILED_COMPILE)
+		if (ss_region_kind(compiling->regions, at) == SS_COMPILED_COMPILE)
 			whole = at;
 		at = slices->parent[at];
 	}
@@ -86,9 +86,9 @@ static enum ss_status find(struct compiling *compiling, struct ss_error *err)
 {
 	struct ss_look *look = compiling->look;
 
-	SS_TRY(ss_regions_init(&compiling->regions, look->trace, look->memory, err));
+	SS_TRY(ss_facts_regions(look->subject->facts, &compiling->regions, err));
 	SS_TRY(ss_code_places_init(&compiling->sites, look, err));
-	if (!compiling->regions.has_compile || !is_again(compiling))
+	if (!compiling->regions->has_compile || !is_again(compiling))
 		return SS_OK;
 	claim(compiling);
 	if (compiling->sites.failed)
@@ -117,7 +117,6 @@ static enum ss_status look_for_compiling(struct ss_look *look, struct ss_error *
 	if (look->steps->count)
 		status = find(&compiling, err);
 	ss_code_places_release(&compiling.sites);
-	ss_regions_release(&compiling.regions);
 	return status;
 }
 

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/host/ops.h"
-#include "analyze/host/places.h"
+#include "analyze/facts.h"
 #include "analyze/time/roles.h"
 #include "base/median.h"
 #include "base/search.h"
@@ -272,15 +271,16 @@ struct counting {
 	const struct ss_trace *trace;
 	struct ss_rank_kernel *tallies; /* per name */
 	struct ss_rank_kernel *modules; /* per name */
-	struct ss_phases phases;
-	struct ss_places places; /* empty where no modules are recorded */
+	struct ss_facts *facts;
+	const struct ss_phases *phases;
+	const struct ss_places *places; /* NULL where no modules are recorded */
 };
 
 /* `by`: the host row that launched it. */
 static void add_to_module(struct counting *counting, uint32_t by, int64_t time_ns)
 {
-	const struct ss_places *places = &counting->places;
-	uint32_t module = by < places->row_count ? places->module[by] : SS_NO_ROW;
+	const struct ss_places *places = counting->places;
+	uint32_t module = places && by < places->row_count ? places->module[by] : SS_NO_ROW;
 	struct ss_rank_kernel *tally;
 
 	if (module == SS_NO_ROW)
@@ -340,18 +340,17 @@ static enum ss_status count_operators(struct counting *counting, struct ss_arena
 				      struct ss_error *err)
 {
 	const struct ss_slices *slices = &counting->trace->slices;
-	struct ss_ops ops;
-	bool whole;
+	const struct ss_ops *ops;
 
-	SS_TRY(ss_ops_init(&ops, counting->trace, counting->digest->memory, err));
-	for (uint32_t row = 0; row < ops.row_count; row++)
-		if (ss_ops_counts(&ops, row) && in_steps(counting->trace, slices->start_ns[row])) {
-			add_call(counting, row, counting->phases.phase[row], ops.self_ns[row]);
-			add_to_module(counting, row, ops.self_ns[row]);
+	SS_TRY(ss_facts_ops(counting->facts, &ops, err));
+	for (uint32_t row = 0; row < ops->row_count; row++)
+		if (ss_ops_counts(ops, row) && in_steps(counting->trace, slices->start_ns[row])) {
+			add_call(counting, row, counting->phases->phase[row], ops->self_ns[row]);
+			add_to_module(counting, row, ops->self_ns[row]);
 		}
-	whole = find_typical(counting, &ops, scratch);
-	ss_ops_release(&ops);
-	return whole ? SS_OK : ss_fail_memory(err, "the operators of a rank");
+	return find_typical(counting, ops, scratch)
+		       ? SS_OK
+		       : ss_fail_memory(err, "the operators of a rank");
 }
 
 static void count_kernels(struct counting *counting)
@@ -367,7 +366,7 @@ static void count_kernels(struct counting *counting)
 		    !in_steps(trace, slices->start_ns[row]))
 			continue;
 		if (!comm) {
-			add_call(counting, row, ss_phase_of_launch(&counting->phases, row),
+			add_call(counting, row, ss_phase_of_launch(counting->phases, row),
 				 slices->dur_ns[row]);
 			add_to_module(counting, slices->link[row], slices->dur_ns[row]);
 			continue;
@@ -387,11 +386,11 @@ static bool has_modules(const struct ss_trace *trace)
 	return false;
 }
 
-static enum ss_status measure_kernels(struct ss_digest *digest, const struct ss_trace *trace,
+static enum ss_status measure_kernels(struct ss_digest *digest, const struct ss_subject *subject,
 				      struct ss_arena *scratch, struct ss_error *err)
 {
-	struct counting counting = { .digest = digest, .trace = trace };
-	enum ss_status status = SS_OK;
+	const struct ss_trace *trace = subject->trace;
+	struct counting counting = { .digest = digest, .trace = trace, .facts = subject->facts };
 
 	counting.tallies = SS_ARENA_NEW(scratch, struct ss_rank_kernel,
 					(size_t)trace->names.count + 1);
@@ -399,21 +398,19 @@ static enum ss_status measure_kernels(struct ss_digest *digest, const struct ss_
 					(size_t)trace->names.count + 1);
 	if (!counting.tallies || !counting.modules)
 		return ss_fail_memory(err, "the kernels of a rank");
-	SS_TRY(ss_phases_init(&counting.phases, trace, digest->memory, err));
+	SS_TRY(ss_facts_phases(subject->facts, &counting.phases, err));
 	if (has_modules(trace))
-		status = ss_places_init(&counting.places, trace, digest->memory, err);
-	if (status == SS_OK && digest->device < 0)
-		status = count_operators(&counting, scratch, err);
-	else if (status == SS_OK)
+		SS_TRY(ss_facts_places(subject->facts, &counting.places, err));
+	if (digest->device < 0)
+		SS_TRY(count_operators(&counting, scratch, err));
+	else
 		count_kernels(&counting);
-	ss_places_release(&counting.places);
-	ss_phases_release(&counting.phases);
-	if (status == SS_OK && (!add_names(digest, trace, counting.tallies, &digest->kernels,
-					   &digest->kernel_count, &digest->kernel_capacity) ||
-				!add_names(digest, trace, counting.modules, &digest->modules,
-					   &digest->module_count, &digest->module_capacity)))
-		status = ss_fail_memory(err, "the kernels of a rank");
-	return status;
+	if (!add_names(digest, trace, counting.tallies, &digest->kernels, &digest->kernel_count,
+		       &digest->kernel_capacity) ||
+	    !add_names(digest, trace, counting.modules, &digest->modules, &digest->module_count,
+		       &digest->module_capacity))
+		return ss_fail_memory(err, "the kernels of a rank");
+	return SS_OK;
 }
 
 /* --- all ------------------------------------------------------------------------- */
@@ -437,18 +434,17 @@ void ss_digest_release(struct ss_digest *digest)
 	*digest = (struct ss_digest){ 0 };
 }
 
-static enum ss_status add_gaps(struct ss_digest *digest, const struct ss_trace *trace,
+static enum ss_status add_gaps(struct ss_digest *digest, const struct ss_subject *subject,
 			       struct ss_error *err)
 {
-	struct gap_reader reader = { digest, trace };
-	struct ss_idle idle;
+	struct gap_reader reader = { digest, subject->trace };
+	const struct ss_idle *idle;
 	bool whole = true;
 
-	SS_TRY(ss_idle_init(&idle, trace, digest->memory, err));
-	for (uint32_t i = 0; whole && i < idle.device_count; i++)
-		if (idle.devices[i].device == digest->device)
-			whole = ss_idle_tell(&idle.devices[i], &idle, add_gap, &reader);
-	ss_idle_release(&idle);
+	SS_TRY(ss_facts_idle(subject->facts, &idle, err));
+	for (uint32_t i = 0; whole && i < idle->device_count; i++)
+		if (idle->devices[i].device == digest->device)
+			whole = ss_idle_tell(&idle->devices[i], idle, add_gap, &reader);
 	return whole ? SS_OK : ss_fail_memory(err, "the idle time of a rank");
 }
 
@@ -460,10 +456,10 @@ static enum ss_status make(struct ss_digest *digest, const struct ss_subject *su
 	    !measure_steps(digest, subject->trace, scratch))
 		return ss_fail_memory(err, "the sums of a rank");
 	if (digest->device >= 0)
-		SS_TRY(add_gaps(digest, subject->trace, err));
+		SS_TRY(add_gaps(digest, subject, err));
 	else if (!ss_loose_find(digest, subject->trace, scratch))
 		return ss_fail_memory(err, "the sums of a rank");
-	SS_TRY(measure_kernels(digest, subject->trace, scratch, err));
+	SS_TRY(measure_kernels(digest, subject, scratch, err));
 	return ss_arrivals_find(digest, subject->trace, scratch)
 		       ? SS_OK
 		       : ss_fail_memory(err, "the collectives of a rank");

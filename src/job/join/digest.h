@@ -137,6 +137,7 @@ struct ss_digest {
 	uint32_t gap_count, gap_capacity;
 };
 
+/* What it needs of the trace, it leaves in subject->facts for others. */
 SS_MUST_USE
 enum ss_status ss_digest_make(struct ss_digest *digest, const struct ss_subject *subject,
 			      struct ss_memory *memory, struct ss_error *err);

@@ -6,6 +6,7 @@
 
 #include <time.h>
 
+#include "analyze/facts.h"
 #include "job/join/digest.h"
 #include "support/make/events.h"
 
@@ -34,11 +35,15 @@ static void make(struct made *out, const char *json)
 {
 	struct ss_subject subject = { .path = "rank3.json", .rank = 3 };
 	struct ss_error err = { 0 };
+	struct ss_facts facts;
 	enum ss_status status;
 
 	support_load(&out->loaded, json);
 	subject.trace = &out->loaded.trace;
+	ss_facts_init(&facts, subject.trace, &out->loaded.memory);
+	subject.facts = &facts;
 	status = ss_digest_make(&out->digest, &subject, &out->loaded.memory, &err);
+	ss_facts_release(&facts);
 	support_check(status == SS_OK, json, "%s", err.text);
 }
 
@@ -302,11 +307,17 @@ static void test_extremes(void **state)
 
 static enum ss_status try_digest(void *context, struct ss_memory *memory, struct ss_error *err)
 {
+	struct ss_subject subject = *(const struct ss_subject *)context;
 	struct ss_digest digest;
-	enum ss_status status = ss_digest_make(&digest, context, memory, err);
+	struct ss_facts facts;
+	enum ss_status status;
 
+	ss_facts_init(&facts, subject.trace, memory);
+	subject.facts = &facts;
+	status = ss_digest_make(&digest, &subject, memory, err);
 	if (status == SS_OK)
 		ss_digest_release(&digest);
+	ss_facts_release(&facts);
 	return status;
 }
 
