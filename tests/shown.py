@@ -6,7 +6,7 @@ Usage: shown.py STEPSCOPE ROOT TRACES. A block of a page that begins with `$ ste
 commands, each with its output below it; a command with nothing below it is not run. Its inputs are
 what the block made before, or the one path below TRACES that ends so; blocks whose inputs are not
 there are counted. A line `...` stands for any lines. UPDATE_GOLDEN=1 rewrites the outputs. The
-README counts rules and presets as the program does.
+README counts rules and presets as the program does, and links between pages lead somewhere.
 """
 import json
 import os
@@ -22,6 +22,7 @@ import today
 
 BLOCK = re.compile(r"^```\w*\n(\$ stepscope .*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (stepscope .*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 COUNTED_RULES = re.compile(r"\[(\d+) rules\]")
 COUNTED_PRESETS = re.compile(r"has \[(\d+) more\]")
 # how long something took is nobody's business here
@@ -78,6 +79,13 @@ def counts_wrong(stepscope, readme):
     return wrong
 
 
+def links_wrong(root, pages):
+    """Links of pages to files that are not there."""
+    return [f"{path.relative_to(root)}: no such file: {link}" for path in pages
+            for link in LINK.findall(path.read_text(encoding="utf-8"))
+            if not (path.parent / link).exists()]
+
+
 class Checker:
     def __init__(self, stepscope, paths):
         self.stepscope, self.paths = stepscope, paths
@@ -122,6 +130,7 @@ def main():
         if checker.update and new != text:
             path.write_text(new, encoding="utf-8")
     wrong = counts_wrong(checker.stepscope, root / "README.md")
+    wrong += links_wrong(root, [*root.glob("*.md"), *root.glob("docs/**/*.md")])
     print(*wrong, sep="\n", end="\n" if wrong else "")
     print(f"{checker.checked} outputs, {checker.failed + len(wrong)} differ; "
           f"{checker.without_input} without their input")

@@ -3,8 +3,8 @@
 """Writes the tables of columns and oddities into docs/, from the program's own declarations.
 
 Usage: docs.py STEPSCOPE [ROOT] [--check]. Pages under docs/views/ and docs/snapshot/ have a block
-between two marker lines; what stands between them is made here. Pages under docs/presets/ are made
-here as a whole. With --check nothing is written and a page that is out of date is an error.
+between two marker lines; what stands between them is made here. docs/presets.md is made here as a
+whole. With --check nothing is written and a page that is out of date is an error.
 """
 import json
 import pathlib
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-import preset_pages
+import preset_page
 
 RULES_BEGIN = "<!-- rules: made by tools/docs.py -->"
 BEGIN = "<!-- columns: made by tools/docs.py -->"
@@ -96,20 +96,15 @@ def main():
     root = pathlib.Path(words[1] if len(words) > 1 else ".")
     wanted = dict(view_pages(words[0], root))
     wanted.update([rule_list(words[0], root)])
-    wanted.update(preset_pages.pages(words[0], root))
-    left_over = set((root / "docs/presets").glob("*.md")) - set(wanted)
+    wanted.update([preset_page.page(words[0], root)])
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
-    for path in sorted(left_over) + sorted(stale):
+    for path in stale:
         if check:
             print(f"{path}: out of date; run tools/docs.py STEPSCOPE")
-        elif path in left_over:
-            path.unlink()
         else:
-            path.parent.mkdir(exist_ok=True)
             path.write_text(wanted[path])
-    count = len(stale) + len(left_over)
-    print(f"docs: {len(wanted)} pages, {count} {'out of date' if check else 'written'}")
-    return 1 if check and count else 0
+    print(f"docs: {len(wanted)} pages, {len(stale)} {'out of date' if check else 'written'}")
+    return 1 if check and stale else 0
 
 
 if __name__ == "__main__":
