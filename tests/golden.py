@@ -4,8 +4,8 @@
 
 Usage: golden.py STEPSCOPE [TRACES]. Every tests/golden/NAME/COMMAND.txt holds the command line in
 its first line, with {trace} for the input of that folder, and below it exactly what must come out;
-no line of text has more columns than asked for (--width, else 80). The input is trace.json or the folder traces there, or
-the file `input` says where it is to be had, in one line:
+no line of text has more columns than asked for (--width, else 80). The input is trace.json or the
+folder traces there, or the file `input` says in one line where it is to be had:
 
     traces PATH     a real trace, below TRACES; without it the folder is left out, and that is said
     recorded NAME   recorded with PyTorch on a CPU, below tests/torch/recorded

@@ -126,7 +126,8 @@ def main():
     for path in [root / "README.md", *today.share(pages)]:
         text = path.read_text(encoding="utf-8")
         name = path.relative_to(root)
-        new = BLOCK.sub(lambda match: match[0].replace(match[1], checker.block(name, match[1])), text)
+        new = BLOCK.sub(lambda match: match[0].replace(match[1], checker.block(name, match[1])),
+                        text)
         if checker.update and new != text:
             path.write_text(new, encoding="utf-8")
     wrong = counts_wrong(checker.stepscope, root / "README.md")

@@ -38,7 +38,8 @@ def planted_text(planted):
 
 def preset_lines(entries):
     lines = [
-        "| preset | layout | device | ranks | seed | step | fixed | planted, and what it costs per step |",
+        "| preset | layout | device | ranks | seed | step | fixed "
+        "| planted, and what it costs per step |",
         "|---|---|---|---:|---:|---:|---:|---|",
     ]
     for entry in entries:
@@ -59,14 +60,14 @@ def page(stepscope, root):
         HEAD,
         "# Presets of the simulator",
         "",
-        f"{len(entries)} jobs with known truth. `stepscope sim --preset NAME -o FOLDER` writes one; "
-        "the same name gives the same bytes ([sim](commands/sim.md)). Every cause stands in two "
-        "layouts, severe and mild (0.6 and 0.2 of the step, where the size of a cause can be "
+        f"{len(entries)} jobs with known truth. `stepscope sim --preset NAME -o FOLDER` writes "
+        "one; the same name gives the same bytes ([sim](commands/sim.md)). Every cause stands in "
+        "two layouts, severe and mild (0.6 and 0.2 of the step, where the size of a cause can be "
         f"chosen). Nothing is planted in {healthy} of them: a diagnosis has to stay silent.",
         "",
-        "`step` is what a step takes, `fixed` what it would take without everything that is planted. "
-        "A cost is with the others there; costs do not add up. A cause is on all ranks unless one is "
-        "named.",
+        "`step` is what a step takes, `fixed` what it would take without everything that is "
+        "planted. A cost is with the others there; costs do not add up. A cause is on all ranks "
+        "unless one is named.",
         "",
         *preset_lines(entries),
         "",
