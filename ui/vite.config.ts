@@ -29,7 +29,7 @@ function embedCore(path: string | undefined): Plugin {
 
 export default defineConfig({
 	base: "./",
-	plugins: [viteSingleFile(), embedCore(process.env["STEPSCOPE_WASM"])],
+	plugins: [viteSingleFile(), embedCore(process.env.STEPSCOPE_WASM)],
 	build: {
 		target: "es2022",
 		outDir: "dist",

@@ -123,12 +123,11 @@ async function readable(harness) {
 		const page = await openTimeline(harness, link, "", { colorScheme });
 		const [back, note, ...hues] = await tokens(page, ["--back", "--note", ...names]);
 		check(contrast(note, back) >= 4.5, `${colorScheme}: notes have too little contrast`);
-		hues.forEach((hue, i) =>
+		for (const [i, hue] of hues.entries())
 			check(
 				contrast(hue, back) >= 3,
 				`${colorScheme}: ${names[i]} has ${contrast(hue, back).toFixed(2)}:1`,
-			),
-		);
+			);
 		equal(new Set(hues.map(String)).size, names.length, `${colorScheme}: colours that differ`);
 		await harness.close(page);
 	}

@@ -198,7 +198,7 @@ async function rankTotals(harness) {
 	const sums = new Map();
 	const each = harness.json("kernels", path);
 	const [ranks, ns] = [column(each, "rank"), column(each, "total_ns")];
-	ranks.forEach((rank, i) => sums.set(rank, (sums.get(rank) ?? 0) + ns[i]));
+	for (const [i, rank] of ranks.entries()) sums.set(rank, (sums.get(rank) ?? 0) + ns[i]);
 	const sorted = [...sums.values()].sort((a, b) => a - b);
 	equal(at("total_median_ns"), sorted[(sorted.length - 1) >> 1], "the median of the sums");
 	const page = await opened(harness, path, "#/kernels");

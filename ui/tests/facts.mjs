@@ -78,7 +78,7 @@ async function marks(harness) {
 }
 
 /* Flags of findings wherever the run has them. */
-async function flags(harness) {
+function flags(harness) {
 	const folder = harness.simulate("gpu1-fp32-matmul", "--steps", "40");
 	const { flags: all } = JSON.parse(harness.command("ask", "flags", folder));
 	const { span_ns } = JSON.parse(harness.command("ask", "job", folder));

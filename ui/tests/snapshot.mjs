@@ -272,7 +272,7 @@ async function rows(harness) {
 }
 
 /* The window of the curve, out of the address. */
-async function windowOf(page) {
+function windowOf(page) {
 	const found = /window=(\d+)-(\d+)/.exec(page.url());
 	return found ? [Number(found[1]), Number(found[2])] : null;
 }
@@ -283,7 +283,7 @@ async function goesTo(page, act, place, what) {
 	await page.waitForFunction(() => !location.hash.includes("window="));
 	await act();
 	await page.waitForFunction(() => location.hash.includes("window="));
-	const [from, to] = await windowOf(page);
+	const [from, to] = windowOf(page);
 	check(from <= place && place < to, `${what}: ${place} is not in ${from} to ${to}`);
 }
 
@@ -307,7 +307,7 @@ async function jumps(harness) {
 	await goesTo(page, () => chart.press("o"), device.ooms[0], "the key of the failure");
 	await page.getByRole("button", { name: "time", exact: true }).click();
 	await ownOf(page, ["axis", "time"]);
-	const span = await windowOf(page);
+	const span = windowOf(page);
 	check(span && span[0] <= oomNs && oomNs < span[1], `the other axis is elsewhere: ${span}`);
 	await goesTo(page, peak, peakNs, "the peak in time");
 	await goesTo(page, failure, oomNs, "the failure in time");
@@ -452,9 +452,8 @@ async function sideBySide(harness) {
 	const folder = join(harness.scratch, "three");
 	if (!existsSync(join(MEMORY, `${names[0]}.p4.pickle`))) return;
 	mkdirSync(folder);
-	names.forEach((name, i) =>
-		copyFileSync(join(MEMORY, `${name}.p4.pickle`), join(folder, `${i}.pickle`)),
-	);
+	for (const [i, name] of names.entries())
+		copyFileSync(join(MEMORY, `${name}.p4.pickle`), join(folder, `${i}.pickle`));
 	const { link, stop } = await harness.serve(folder);
 	const page = await harness.open(link);
 	await leadOf(page);

@@ -35,9 +35,9 @@ function tiles(track, entries, names) {
 	u32(n);
 	for (const [start] of entries) f64(start);
 	for (const [, dur] of entries) f64(dur);
-	entries.forEach((_, i) => u32(100 + i));
-	entries.forEach(() => u32(1));
-	entries.forEach((_, i) => u32(i < names.length ? i : 0xffffffff));
+	for (const i of entries.keys()) u32(100 + i);
+	for (const _ of entries) u32(1);
+	for (const i of entries.keys()) u32(i < names.length ? i : 0xffffffff);
 	for (const [, , lane] of entries) {
 		view.setUint16(at, lane, true);
 		at += 2;

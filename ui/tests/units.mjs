@@ -350,7 +350,7 @@ async function maps() {
 	view.setUint32(0, 0x31435353, true);
 	view.setUint32(4, 2, true);
 	view.setFloat64(16, 100, true);
-	[1, NaN, 3, NaN].forEach((value, i) => view.setFloat32(24 + 4 * i, value, true));
+	for (const [i, value] of [1, NaN, 3, NaN].entries()) view.setFloat32(24 + 4 * i, value, true);
 	const curve = readPixels(bytes);
 	equal([curve.at, curve.low[0], curve.high[0]], [[25, 75], 1, 3], "middles of pixels");
 	equal(readPixels(bytes.slice(0, 30)), null, "cut short");

@@ -12,7 +12,7 @@ export type Parameters = Record<string, string | number | null | undefined>;
 const KEPT = 200;
 
 /* Lists keep their commas. */
-function escape(text: string): string {
+function escaped(text: string): string {
 	return encodeURIComponent(text).replaceAll("%2C", ",");
 }
 
@@ -20,7 +20,7 @@ export function targetOf(route: string, parameters: Parameters = {}): string {
 	const words: string[] = [];
 	for (const [name, value] of Object.entries(parameters))
 		if (value !== null && value !== undefined && value !== "")
-			words.push(`${name}=${escape(String(value))}`);
+			words.push(`${name}=${escaped(String(value))}`);
 	return words.length ? `${route}?${words.join("&")}` : route;
 }
 

@@ -15,6 +15,7 @@ export const ALL_LETTERS = 6000;
 export const NOTES_MOST = 40;
 
 /* Control characters, and those that turn the direction of what follows them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const STRANGE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
 
 /* Half of a pair that was cut in two is no letter: addresses cannot hold it. */
@@ -29,7 +30,7 @@ export function writeNote({ from, to, text }: Note): string {
 }
 
 export function readNote(word: string): Note | null {
-	const found = /^(\d{1,15})_(\d{1,15})_([^]*)$/.exec(word);
+	const found = /^(\d{1,15})_(\d{1,15})_([\s\S]*)$/.exec(word);
 	if (!found) return null;
 	const [from, to] = [Number(found[1]), Number(found[2])];
 	const text = cleanText(found[3] ?? "").trim();

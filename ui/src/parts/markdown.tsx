@@ -42,9 +42,10 @@ function takeCode(lines: string[], at: number): [Block, number] {
 	return [{ kind: "code", text: lines.slice(from, to).join("\n") }, to + 1];
 }
 
-function takeList(lines: string[], at: number): [Block, number] {
+function takeList(lines: string[], from: number): [Block, number] {
 	const items: string[] = [];
-	const ordered = BULLET.exec(lines[at] ?? "")?.[1] !== undefined;
+	const ordered = BULLET.exec(lines[from] ?? "")?.[1] !== undefined;
+	let at = from;
 	while (at < lines.length) {
 		const line = lines[at] ?? "";
 		const found = BULLET.exec(line);
@@ -56,17 +57,17 @@ function takeList(lines: string[], at: number): [Block, number] {
 	return [{ kind: "list", ordered, items }, at];
 }
 
-function takeTable(lines: string[], at: number): [Block, number] {
-	const head = cellsOf(lines[at] ?? "");
+function takeTable(lines: string[], from: number): [Block, number] {
+	const head = cellsOf(lines[from] ?? "");
 	const rows: string[][] = [];
-	at += 2;
+	let at = from + 2;
 	while (at < lines.length && (lines[at] ?? "").includes("|"))
 		rows.push(cellsOf(lines[at++] ?? ""));
 	return [{ kind: "table", head, rows }, at];
 }
 
-function takeParagraph(lines: string[], at: number): [Block, number] {
-	const from = at++;
+function takeParagraph(lines: string[], from: number): [Block, number] {
+	let at = from + 1;
 	while (at < lines.length && !startsBlock(lines[at] ?? "")) at++;
 	return [{ kind: "paragraph", text: lines.slice(from, at).join(" ") }, at];
 }
@@ -87,7 +88,7 @@ function takeBlock(lines: string[], at: number): [Block, number] {
 }
 
 export function readMarkdown(text: string): Block[] {
-	const lines = text.replace(/<!--[^]*?-->/g, "").split(/\r?\n/);
+	const lines = text.replace(/<!--[\s\S]*?-->/g, "").split(/\r?\n/);
 	const blocks: Block[] = [];
 	let at = 0;
 	while (at < lines.length) {
@@ -156,23 +157,23 @@ function BlockView({ block, follow }: { block: Block; follow: Follow | undefined
 	if (block.kind === "paragraph") return <p>{inline(block.text)}</p>;
 	if (block.kind === "heading") return <h4>{inline(block.text)}</h4>;
 	if (block.kind === "list") {
-		const items = block.items.map((item) => <li>{inline(item)}</li>);
+		const items = block.items.map((item, i) => <li key={i}>{inline(item)}</li>);
 		return block.ordered ? <ol>{items}</ol> : <ul>{items}</ul>;
 	}
 	return (
 		<table>
 			<thead>
 				<tr>
-					{block.head.map((cell) => (
-						<th>{inline(cell)}</th>
+					{block.head.map((cell, i) => (
+						<th key={i}>{inline(cell)}</th>
 					))}
 				</tr>
 			</thead>
 			<tbody>
-				{block.rows.map((row) => (
-					<tr>
-						{row.map((cell) => (
-							<td>{inline(cell)}</td>
+				{block.rows.map((row, i) => (
+					<tr key={i}>
+						{row.map((cell, j) => (
+							<td key={j}>{inline(cell)}</td>
 						))}
 					</tr>
 				))}
@@ -184,8 +185,8 @@ function BlockView({ block, follow }: { block: Block; follow: Follow | undefined
 export function Markdown({ blocks, follow }: { blocks: Block[]; follow?: Follow | undefined }) {
 	return (
 		<div class="md">
-			{blocks.map((block) => (
-				<BlockView block={block} follow={follow} />
+			{blocks.map((block, i) => (
+				<BlockView key={i} block={block} follow={follow} />
 			))}
 		</div>
 	);

@@ -40,7 +40,7 @@ export function TabParts({
 	const { client } = useOpened();
 	const places: readonly ViewPlace[] = VIEW_PLACES[tab];
 	const offers = useLoaded(() => client.offers(), [client]).value;
-	const asked = useView((view) => view.own["view"] ?? "");
+	const asked = useView((view) => view.own.view ?? "");
 	const summary = (name: string) => offers?.views.find((one) => one.name === name)?.summary;
 	const own = before.find((part) => part.id === asked);
 	const place = places.find((one) => one.view === asked);

@@ -170,7 +170,7 @@ export function Totals(props: {
 		column.numeric && (cells[column.index] ?? null) !== null;
 	if (!totals.some((total) => columns.some((column) => summed(column, total)))) return null;
 	return (
-		<div class="table-totals" style={{ minWidth: props.style["minWidth"] ?? "" }}>
+		<div class="table-totals" style={{ minWidth: props.style.minWidth ?? "" }}>
 			{totals.map((total, i) => (
 				<div
 					key={total.label}

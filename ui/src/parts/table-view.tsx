@@ -64,7 +64,7 @@ export function choiceOf(view: View, id: string, group = ""): Choice {
 					.split(",")
 					.filter((name) => name !== "none")
 			: null,
-		each: view.own["ranks"] === "each",
+		each: view.own.ranks === "each",
 	};
 }
 
@@ -78,7 +78,7 @@ async function load(
 	const whole = await client.view(name, asked);
 	const cut = whole.rows.length < whole.row_count;
 	if (!cut || (!choice.order && !choice.filter)) return { document: whole, whole };
-	const sort = choice.order || asked["sort"];
+	const sort = choice.order || asked.sort;
 	const parameters = { ...asked, sort, name: choice.filter };
 	return { document: await client.view(name, parameters), whole };
 }
@@ -185,7 +185,7 @@ const OF_JOB = "This table is about the whole job: the chosen step does not narr
 
 function notesOf(document: TableDocument, asked: Parameters): string[] {
 	if (document.rows.length >= document.row_count) return [...document.notes];
-	const shown = asked["sort"]
+	const shown = asked.sort
 		? `The first ${formatCount(MOST_OF_RANKS)} of ${formatCount(document.row_count)} rows`
 		: `The first ${formatCount(MOST_ROWS)} rows of a rank`;
 	return [...document.notes, `${shown} are shown; the CSV has all.`];

@@ -194,7 +194,7 @@ function Rows(props: {
 	const { first, onRow, onShow } = props;
 	const whole = {
 		height: pixels(props.found.length),
-		minWidth: props.style["minWidth"] ?? "",
+		minWidth: props.style.minWidth ?? "",
 	};
 
 	return (

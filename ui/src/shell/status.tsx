@@ -138,6 +138,7 @@ export function StatusBar() {
 	const clocks = clockWords(job);
 
 	return (
+		// biome-ignore lint/a11y/useAriaPropsSupportedByRole: the page's footer is a landmark
 		<footer class="status" aria-label="Scope">
 			{job.files.length ? <Steps steps={stepsOf(job, rank)} step={step} /> : null}
 			<Ranks ranks={ranksOf(job)} rank={rank} />

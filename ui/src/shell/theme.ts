@@ -35,7 +35,7 @@ export function readTheme(): Theme {
 
 function apply(theme: Theme): void {
 	const now = theme === "system" ? (dark.matches ? "dark" : "light") : theme;
-	document.documentElement.dataset["theme"] = now;
+	document.documentElement.dataset.theme = now;
 	dispatchEvent(new Event(THEME_EVENT));
 }
 

@@ -167,8 +167,12 @@ export function plainOf(sheet: Sheet, lanes: Lane[]): Plain | null {
 	const base = lanes[0]?.begin ?? 0;
 	const depths = depthsOf(sheet, lanes, base, frames + others);
 	const own: number[][] = [];
-	for (let i = base; i < base + depths.length; i++)
-		if (sheet.color[i] !== PYTHON) (own[depths[i - base] ?? 0] ??= []).push(i);
+	for (let i = base; i < base + depths.length; i++) {
+		if (sheet.color[i] === PYTHON) continue;
+		const depth = depths[i - base] ?? 0;
+		own[depth] ??= [];
+		own[depth].push(i);
+	}
 	const order = new Uint32Array(others);
 	const found: Lane[] = [];
 	let at = 0;

@@ -70,7 +70,7 @@ function Keys({ answer }: { answer: ColorsAnswer | null }) {
 
 export function Legend({ stage }: { stage: Stage | null }) {
 	const { client } = useOpened();
-	const color = coloringOf(useView((view) => view.own["color"])).name;
+	const color = coloringOf(useView((view) => view.own.color)).name;
 	const isPlain = color === coloringOf("").name;
 	const ask = () =>
 		isPlain

@@ -55,47 +55,47 @@ export function readLook(job: Job): Look {
 	const { own, rank } = store.view;
 	return {
 		open:
-			own["open"] === undefined || own["open"] === ""
-				? own["jump"]
+			own.open === undefined || own.open === ""
+				? own.jump
 					? new Set()
 					: openAtFirst(job, rank)
 				: new Set(
-						words(own["open"])
+						words(own.open)
 							.filter((word) => word !== "none")
 							.map(Number),
 					),
-		pins: words(own["pins"]),
-		deep: new Set(words(own["deep"])),
-		allDeep: own["lanes"] === "all",
-		filter: own["rows"] ?? "",
-		mark: readSpan(own["mark"] ?? ""),
-		kept: words(own["marks"])
+		pins: words(own.pins),
+		deep: new Set(words(own.deep)),
+		allDeep: own.lanes === "all",
+		filter: own.rows ?? "",
+		mark: readSpan(own.mark ?? ""),
+		kept: words(own.marks)
 			.map(readSpan)
 			.filter((span) => span !== null),
-		path: own["path"] === "1",
-		color: coloringOf(own["color"]).name,
-		jump: own["jump"] ?? "",
-		fromStart: own["clock"] === "run",
+		path: own.path === "1",
+		color: coloringOf(own.color).name,
+		jump: own.jump ?? "",
+		fromStart: own.clock === "run",
 	};
 }
 
 export function writeLook(change: Partial<Look>): void {
 	const own: Record<string, string> = {};
 	if (change.open)
-		own["open"] = change.open.size
+		own.open = change.open.size
 			? [...change.open].sort((a, b) => a - b).join(",")
 			: "none";
-	if (change.pins) own["pins"] = change.pins.join(",");
-	if (change.deep) own["deep"] = [...change.deep].join(",");
-	if (change.allDeep !== undefined) own["lanes"] = change.allDeep ? "all" : "";
-	if (change.filter !== undefined) own["rows"] = change.filter;
-	if (change.mark !== undefined) own["mark"] = change.mark ? writeSpan(change.mark) : "";
-	if (change.kept) own["marks"] = change.kept.map(writeSpan).join(",");
+	if (change.pins) own.pins = change.pins.join(",");
+	if (change.deep) own.deep = [...change.deep].join(",");
+	if (change.allDeep !== undefined) own.lanes = change.allDeep ? "all" : "";
+	if (change.filter !== undefined) own.rows = change.filter;
+	if (change.mark !== undefined) own.mark = change.mark ? writeSpan(change.mark) : "";
+	if (change.kept) own.marks = change.kept.map(writeSpan).join(",");
 	if (change.color !== undefined)
-		own["color"] = change.color === coloringOf("").name ? "" : change.color;
-	if (change.jump !== undefined) own["jump"] = change.jump;
-	if (change.path !== undefined) own["path"] = change.path ? "1" : "";
-	if (change.fromStart !== undefined) own["clock"] = change.fromStart ? "run" : "";
+		own.color = change.color === coloringOf("").name ? "" : change.color;
+	if (change.jump !== undefined) own.jump = change.jump;
+	if (change.path !== undefined) own.path = change.path ? "1" : "";
+	if (change.fromStart !== undefined) own.clock = change.fromStart ? "run" : "";
 	for (const [name, value] of Object.entries(own)) left.set(name, value);
 	store.setOwn(own);
 }

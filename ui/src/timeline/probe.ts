@@ -18,7 +18,8 @@ declare global {
 const KEPT = 2000;
 
 export function beginProbe(): (begun: number, context: CanvasRenderingContext2D) => void {
-	const probe = (window.__stepscope ??= { frames: [], flush: false });
+	const probe = window.__stepscope ?? { frames: [], flush: false };
+	window.__stepscope = probe;
 	return (begun, context) => {
 		if (probe.flush) context.getImageData(0, 0, 1, 1);
 		probe.frames.push(performance.now() - begun);

@@ -69,7 +69,7 @@ function HitWords({ stage }: { stage: Stage }) {
 
 function Tools({ stage }: { stage: Stage }) {
 	const { look, job } = stage;
-	const filter = useView((view) => view.own["rows"] ?? "");
+	const filter = useView((view) => view.own.rows ?? "");
 	const all = job.files.filter((file) => file.problem === null).map((file) => file.file);
 	const many = all.length > 1;
 	const folded = stage.layout.groups.every((group) => !group.open);

@@ -82,7 +82,7 @@ export class Core {
 		const calls: WebAssembly.ModuleImports = {};
 		for (const wanted of WebAssembly.Module.imports(module))
 			if (wanted.module === "wasi_snapshot_preview1") calls[wanted.name] = () => NO_FILE;
-		calls["clock_time_get"] = (_clock: number, _precision: bigint, at: number) => {
+		calls.clock_time_get = (_clock: number, _precision: bigint, at: number) => {
 			const ns = BigInt(Math.round(performance.now() * 1e6));
 			new DataView(this.exports.memory.buffer).setBigUint64(at >>> 0, ns, true);
 			return 0;

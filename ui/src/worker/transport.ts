@@ -162,9 +162,9 @@ export function openAddresses(paths: string[]): Transport {
 export function openEmbedded(): Transport | null {
 	const runs = new Map<number, Source[]>();
 	for (const element of document.querySelectorAll<HTMLElement>(TRACE_ELEMENTS)) {
-		const run = Number(element.dataset["run"] ?? 0);
+		const run = Number(element.dataset.run ?? 0);
 		const source = {
-			name: element.dataset["name"] ?? "trace",
+			name: element.dataset.name ?? "trace",
 			base64: element.textContent?.trim() ?? "",
 		};
 		runs.set(run, [...(runs.get(run) ?? []), source]);

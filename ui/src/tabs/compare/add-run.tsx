@@ -35,6 +35,7 @@ function DropZone({ onAdded }: { onAdded: () => void }) {
 	}
 
 	return (
+		// biome-ignore lint/a11y/noStaticElementInteractions: the buttons in it do it by keys
 		<div
 			class={`compare-drop ${over ? "over" : ""}`}
 			onDragOver={(event) => {

@@ -39,7 +39,7 @@ export function Causes() {
 		() => client.view("gaps", { rank, step, group: "cause" }),
 		[client, rank, step],
 	);
-	const filter = useView((view) => view.own["filter"] ?? "");
+	const filter = useView((view) => view.own.filter ?? "");
 
 	if (!loaded.value) return <div class="causes" />;
 	const rows = rowsOf(loaded.value, "gaps");

@@ -58,7 +58,10 @@ export function readStacks(table: TableDocument): Frame {
 		root.calls += count;
 		for (const name of String(row[stack] ?? "").split(";")) {
 			let named = known.get(frame);
-			if (!named) known.set(frame, (named = new Map()));
+			if (!named) {
+				named = new Map();
+				known.set(frame, named);
+			}
 			let child = named.get(name);
 			if (!child) {
 				child = newFrame(name, frame);

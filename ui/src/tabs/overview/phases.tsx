@@ -42,7 +42,7 @@ async function medianRank(client: Client, job: Job): Promise<number | null> {
 	return rows[(rows.length - 1) >> 1]?.rank ?? null;
 }
 
-function valueOf(rows: PhasesRow[], phase: string, axis: Axis): number {
+function timeOf(rows: PhasesRow[], phase: string, axis: Axis): number {
 	return sum(rows.filter((row) => row.phase === phase).map((row) => row[axis]));
 }
 
@@ -58,7 +58,7 @@ export function phaseBars(rows: PhasesRow[], looks: PartLook[], axis: Axis): Bar
 	return [...steps]
 		.sort(([a], [b]) => a - b)
 		.map(([step, same]) => {
-			const parts = looks.map((look) => valueOf(same, look.name, axis));
+			const parts = looks.map((look) => timeOf(same, look.name, axis));
 			const whole = sum(parts);
 			const told = looks
 				.map((look, i) => ({ name: look.name, ns: parts[i] ?? 0 }))
@@ -121,7 +121,7 @@ export function Phases() {
 	const loaded = usePhases();
 	const scope = useView((view) => view.rank);
 	const step = useView((view) => view.step);
-	const asked = useView((view) => view.own["phases"] ?? "");
+	const asked = useView((view) => view.own.phases ?? "");
 
 	if (!loaded.value)
 		return loaded.state === "failed" ? (

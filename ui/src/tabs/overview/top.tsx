@@ -63,7 +63,7 @@ function linesOf(document: TableDocument, top: TopOf): Line[] {
 		.slice(0, COUNT);
 }
 
-async function ask(client: ReturnType<typeof useOpened>["client"], job: Job, top: TopOf) {
+function ask(client: ReturnType<typeof useOpened>["client"], job: Job, top: TopOf) {
 	const { rank, step } = store.view;
 	const spread = top.spread && rank === null && ranksOf(job).length > 1;
 	return client.view(top.view, {

@@ -132,8 +132,8 @@ function Chosen({ bar }: { bar: RankBar | undefined }) {
 export function RankBars() {
 	const { client, job } = useOpened();
 	const rank = useView((view) => view.rank);
-	const order = useView((view) => view.own["order"] ?? "");
-	const page = useView((view) => Number(view.own["page"] ?? 0) || 0);
+	const order = useView((view) => view.own.order ?? "");
+	const page = useView((view) => Number(view.own.page ?? 0) || 0);
 	const loaded = useLoaded(async () => {
 		const offers = await client.offers();
 		const table = await client.view("ranks", { group: "part", top: 0 });

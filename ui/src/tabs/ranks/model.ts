@@ -88,8 +88,10 @@ export function readSteps(table: TableDocument): StepMap {
 		const number = Number(row[step] ?? 0);
 		const of = (row[rank] ?? null) as number | null;
 		let last = ranks.at(-1);
-		if (!last || last.rank !== of || last.steps.has(number))
-			ranks.push((last = { rank: of, steps: new Map() }));
+		if (!last || last.rank !== of || last.steps.has(number)) {
+			last = { rank: of, steps: new Map() };
+			ranks.push(last);
+		}
 		last.steps.set(number, row);
 		steps.add(number);
 	}

@@ -85,7 +85,7 @@ export function EvidenceList({ evidence }: { evidence: Evidence[] }) {
 		<>
 			<ul class="evidence">
 				{first.map((one, i) => (
-					<EvidenceLine evidence={one} links={linked(first, i)} />
+					<EvidenceLine key={i} evidence={one} links={linked(first, i)} />
 				))}
 			</ul>
 			{rest.length ? (
@@ -94,6 +94,7 @@ export function EvidenceList({ evidence }: { evidence: Evidence[] }) {
 					<ul class="evidence">
 						{rest.map((one, i) => (
 							<EvidenceLine
+								key={i}
 								evidence={one}
 								links={linked(rest, i)}
 							/>

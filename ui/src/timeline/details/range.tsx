@@ -128,7 +128,7 @@ function rowWords(rows: string | undefined, job: Job, files: number, rank: numbe
 export function RangeDetails({ selected }: { selected: RangeSelection }) {
 	const { client, job } = useOpened();
 	const rank = useView((view) => view.rank);
-	const chosen = useView((view) => view.own["range"] ?? "name");
+	const chosen = useView((view) => view.own.range ?? "name");
 	const { from, to, rows } = selected;
 	const files = job.files.filter(
 		(file) => file.problem === null && (rank === null || file.rank === rank),

@@ -82,7 +82,8 @@ export class Batch {
 	private onHatch: Label[] = [];
 
 	private static of(list: Rectangles[], index: number): Rectangles {
-		return (list[index] ??= new Rectangles());
+		list[index] ??= new Rectangles();
+		return list[index];
 	}
 
 	fill(color: number, shade: number): Rectangles {
@@ -109,10 +110,18 @@ export class Batch {
 
 	flush(pen: Pen): void {
 		const { context, theme } = pen;
-		this.fills.forEach((one, i) => one.fill(context, theme.fills[i] ?? null));
-		this.waits.forEach((one, i) => one.fill(context, theme.waits[i] ?? null));
-		this.causes.forEach((one, i) => one.fill(context, theme.causes[i] ?? null));
-		this.thin.forEach((one, i) => one.fill(context, theme.causeFills[i] ?? null));
+		this.fills.forEach((one, i) => {
+			one.fill(context, theme.fills[i] ?? null);
+		});
+		this.waits.forEach((one, i) => {
+			one.fill(context, theme.waits[i] ?? null);
+		});
+		this.causes.forEach((one, i) => {
+			one.fill(context, theme.causes[i] ?? null);
+		});
+		this.thin.forEach((one, i) => {
+			one.fill(context, theme.causeFills[i] ?? null);
+		});
 		context.font = theme.font;
 		context.textBaseline = "middle";
 		context.textAlign = "left";

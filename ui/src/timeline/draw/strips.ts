@@ -143,7 +143,8 @@ export class StripPictures {
 			from: part * width,
 			to: Math.min(block.pixels, (part + 1) * width),
 		};
-		return (known.parts[part] ??= paint(block, theme, rows, columns));
+		known.parts[part] ??= paint(block, theme, rows, columns);
+		return known.parts[part];
 	}
 
 	/* Draws the strips of these rows, in their order. */

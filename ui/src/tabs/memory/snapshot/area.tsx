@@ -321,7 +321,10 @@ export function AreaPlot(props: Props) {
 				aria-label={props.label}
 				{...handlers}
 			/>
-			{bands ? <canvas ref={above} class="area-above" aria-hidden="true" /> : null}
+			{bands ? (
+				// biome-ignore lint/a11y/noAriaHiddenOnFocusable: it has no tabindex
+				<canvas ref={above} class="area-above" aria-hidden="true" />
+			) : null}
 			{select ? (
 				<div
 					class="area-select"

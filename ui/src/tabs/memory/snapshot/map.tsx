@@ -118,7 +118,7 @@ function Tip(props: { scene: Scene; plot: Props; spot: Spot; segment: Segment; b
 	);
 }
 
-function Map({ blocks, plot }: { blocks: Blocks; plot: Props }) {
+function LoadedMap({ blocks, plot }: { blocks: Blocks; plot: Props }) {
 	const { place, canvas, scene, move, point, show } = useCanvas(blocks, plot);
 	const { cursor, height } = scene;
 	const segment = cursor ? blocks.segments[cursor.segment] : undefined;
@@ -270,5 +270,5 @@ export function BlockMap(props: Props) {
 	if (!loaded.value) return <Loading what="Reading the blocks …" />;
 	if (!loaded.value.segments.length)
 		return <p class="soft">No segments are reserved at this moment.</p>;
-	return <Map blocks={loaded.value} plot={props} />;
+	return <LoadedMap blocks={loaded.value} plot={props} />;
 }

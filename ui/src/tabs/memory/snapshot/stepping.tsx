@@ -29,7 +29,7 @@ interface Place {
 	show: (found: EventAnswer) => void;
 }
 
-async function take(client: Client, chosen: Chosen, step: Step, event: number) {
+function take(client: Client, chosen: Chosen, step: Step, event: number) {
 	const asked = { ...askedOf(chosen), event, go: step };
 	return client.json<EventAnswer | null>("event", asked);
 }
