@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """sbom.py - lists what stepscope is built from, as CycloneDX.
 
-    tools/sbom.py OUTPUT VERSION PAGE_LOCK [NAME=VERSION=LICENCE...]
+    tools/sbom.py OUTPUT VERSION PARTS PAGE_LOCK [NAME=VERSION...]
 
-Libraries come from the build, which knows those it found; what is compiled into the page comes from
-the page's lock file, with the hashes that npm checked. The same build gives the same bytes.
+PARTS is third_party/parts.json, which has the licences. Libraries come from the build, which knows
+those it found; packages of the page have the hashes of its lock file, which npm checked. The same
+build gives the same bytes.
 """
 import base64
 import hashlib
@@ -21,23 +22,27 @@ def component(kind, name, version, licence, purl, **more):
             "licenses": [{"expression": licence}], "purl": purl, **more}
 
 
-def libraries(words):
+def libraries(words, parts):
     """Shared libraries, which the package manager of the system updates."""
+    licences = {part["name"]: part["licence"] for part in parts}
     for word in words:
-        name, version, licence = word.split("=")
-        yield component("library", name, version, licence, f"pkg:generic/{name}@{version}")
+        name, version = word.split("=")
+        purl = f"pkg:generic/{name}@{version}"
+        yield component("library", name, version, licences[name], purl)
 
 
-def page_packages(lock):
-    """What is inside of the page; what only builds or tests it is not."""
-    for path, package in sorted(json.loads(lock)["packages"].items()):
-        if not path or package.get("dev"):
-            continue
-        name, version = path.removeprefix("node_modules/"), package["version"]
-        method, _, digest = package["integrity"].partition("-")
-        yield component("library", name, version, package["license"], f"pkg:npm/{name}@{version}",
-                        hashes=[{"alg": method.replace("sha", "SHA-"),
-                                 "content": base64.b64decode(digest).hex()}])
+def page_packages(parts, lock):
+    """What is inside of the page: npm packages, and what the core was linked with."""
+    for part in parts:
+        name, version, licence = part["name"], part.get("version"), part["licence"]
+        if "npm" in part:
+            method, _, digest = lock[f"node_modules/{part['npm']}"]["integrity"].partition("-")
+            yield component("library", name, version, licence, f"pkg:npm/{part['npm']}@{version}",
+                            hashes=[{"alg": method.replace("sha", "SHA-"),
+                                     "content": base64.b64decode(digest).hex()}])
+        elif "debian" in part:
+            purl = f"pkg:deb/debian/{part['debian']}@{version.replace(':', '%3A')}"
+            yield component("library", name, version, licence, purl)
 
 
 def document(version, parts):
@@ -58,13 +63,14 @@ def document(version, parts):
             "serialNumber": f"urn:uuid:{number}", **body}
 
 
-def main(output, version, page_lock, *words):
-    lock = pathlib.Path(page_lock)
-    parts = list(libraries(words)) + list(page_packages(lock.read_text(encoding="utf-8")))
-    text = json.dumps(document(version, parts), indent=1) + "\n"
+def main(output, version, parts, page_lock, *words):
+    listed = json.loads(pathlib.Path(parts).read_text(encoding="utf-8"))
+    lock = json.loads(pathlib.Path(page_lock).read_text(encoding="utf-8"))["packages"]
+    within = [*libraries(words, listed), *page_packages(listed, lock)]
+    text = json.dumps(document(version, within), indent=1) + "\n"
     pathlib.Path(output).write_text(text, encoding="utf-8")
 
 
-if len(sys.argv) < 4:
+if len(sys.argv) < 5:
     sys.exit(__doc__)
 main(*sys.argv[1:])

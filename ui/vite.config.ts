@@ -10,6 +10,7 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
+import { checkBundled } from "./bundled";
 
 /* The core as text: base64 of gzip, in an element that is no script. */
 function embedCore(path: string | undefined): Plugin {
@@ -27,9 +28,12 @@ function embedCore(path: string | undefined): Plugin {
 	};
 }
 
+const bundled = checkBundled();
+
 export default defineConfig({
 	base: "./",
-	plugins: [viteSingleFile(), embedCore(process.env.STEPSCOPE_WASM)],
+	plugins: [...bundled.page, viteSingleFile(), embedCore(process.env.STEPSCOPE_WASM)],
+	worker: { plugins: () => bundled.worker },
 	build: {
 		target: "es2022",
 		outDir: "dist",

@@ -14,6 +14,7 @@ import { noteTests } from "./notes.mjs";
 import { factTests } from "./facts.mjs";
 import { guideTests } from "./guides.mjs";
 import { jumpTests } from "./jumps.mjs";
+import { licenceTests } from "./licences.mjs";
 import { lookTests } from "./looks.mjs";
 import { matrixTests } from "./matrix.mjs";
 import { partUnits } from "./parts.mjs";
@@ -51,6 +52,7 @@ export const TESTS = [
 	...rangeTests,
 	...jumpTests,
 	...scaleTests,
+	...licenceTests,
 	...lookTests,
 	...matrixTests,
 	...guideTests,

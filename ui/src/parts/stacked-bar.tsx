@@ -45,7 +45,7 @@ export function StackedBar({ parts, label, whole, format }: Props) {
 					</pattern>
 				</defs>
 				{segments(parts, sum).map(({ part, from, width }) => (
-					// biome-ignore lint/a11y/noStaticElementInteractions: the legend does it by keys
+					// biome-ignore lint/a11y/noStaticElementInteractions: by keys in the legend
 					<g
 						key={part.name}
 						class={active && active !== part.name ? "dim" : ""}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * help.tsx - all keys, over the page.
+ * help.tsx - all keys, and the licences of what is in the page, over the page.
  */
 import { useEffect, useRef } from "preact/hooks";
 import { KEYS } from "./keys";
+import { Licences } from "./licences";
 
 export function Help({ version, onClose }: { version: string; onClose: () => void }) {
 	const box = useRef<HTMLDialogElement>(null);
@@ -54,6 +55,7 @@ export function Help({ version, onClose }: { version: string; onClose: () => voi
 					</section>
 				))}
 			</div>
+			<Licences />
 		</dialog>
 	);
 }
