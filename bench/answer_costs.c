@@ -13,26 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#define COSTS_NAME "answer_costs"
+#include "costs.h"
 #include "stepscope.h"
 
 /* The longest request that the library takes, and a few words beside it. */
 #define LINE_MAX_BYTES 20000
-
-static double cpu_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static _Noreturn void fail(const char *text)
-{
-	fprintf(stderr, "answer_costs: %s\n", text);
-	exit(1);
-}
 
 /* From here on the peak is that of what follows (proc(5), clear_refs). */
 static void forget_peak(void)

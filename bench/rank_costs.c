@@ -8,23 +8,10 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#define COSTS_NAME "rank_costs"
+#include "costs.h"
 #include "stepscope.h"
-
-static double seconds_of(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static _Noreturn void fail(const char *text)
-{
-	fprintf(stderr, "rank_costs: %s\n", text);
-	exit(1);
-}
 
 int main(int argc, char **argv)
 {

@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#define COSTS_NAME "timeline_costs"
+#include "costs.h"
 #include "timeline/draw/draw.h"
 #include "timeline_trace.h"
 
@@ -37,16 +38,7 @@ struct bench {
 /* CPU time, not wall time: machines are shared. */
 static double now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
-static _Noreturn void fail(const char *text)
-{
-	fprintf(stderr, "timeline_costs: %s\n", text);
-	exit(1);
+	return cpu_seconds() * 1e3;
 }
 
 static int by_value(const void *a, const void *b)

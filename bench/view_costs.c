@@ -10,23 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#define COSTS_NAME "view_costs"
+#include "costs.h"
 #include "stepscope.h"
-
-static double cpu_seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static _Noreturn void fail(const char *text)
-{
-	fprintf(stderr, "view_costs: %s\n", text);
-	exit(1);
-}
 
 static void measure(struct ss_session *session, const char *view, const char *group)
 {
