@@ -35,31 +35,12 @@ void memory_cases_run(const char *rule, const struct memory_case *cases, size_t 
 void memory_cases_refuse(const char *script, int64_t size_bytes);
 
 /* The whole program of a rule that looks at traces and at snapshots. */
-#define MEMORY_RULE_TESTS(rule, cases, memory_trace, snapshots, refused, size)               \
-	static void test_cases(void **state)                                                 \
-	{                                                                                    \
-		(void)state;                                                                 \
-		rule_cases_run(rule, cases, sizeof(cases) / sizeof(*(cases)));               \
-	}                                                                                    \
-	static void test_memory(void **state)                                                \
-	{                                                                                    \
-		(void)state;                                                                 \
-		rule_memory_run(memory_trace);                                               \
-	}                                                                                    \
-	static void test_snapshots(void **state)                                             \
-	{                                                                                    \
-		(void)state;                                                                 \
-		memory_cases_run(rule, snapshots, sizeof(snapshots) / sizeof(*(snapshots))); \
-		memory_cases_refuse(refused, size);                                          \
-	}                                                                                    \
-	int main(void)                                                                       \
-	{                                                                                    \
-		const struct CMUnitTest tests[] = {                                          \
-			cmocka_unit_test(test_cases),                                        \
-			cmocka_unit_test(test_memory),                                       \
-			cmocka_unit_test(test_snapshots),                                    \
-		};                                                                           \
-		return cmocka_run_group_tests(tests, NULL, NULL);                            \
-	}
+#define MEMORY_RULE_TESTS(rule, cases, memory_trace, snapshots, refused, size)           \
+	ONE_TEST(test_cases, rule_cases_run(rule, cases, COUNT_OF(cases)))               \
+	ONE_TEST(test_memory, rule_memory_run(memory_trace))                             \
+	ONE_TEST(test_snapshots, memory_cases_run(rule, snapshots, COUNT_OF(snapshots))) \
+	ONE_TEST(test_refused, memory_cases_refuse(refused, size))                       \
+	TEST_PROGRAM(cmocka_unit_test(test_cases), cmocka_unit_test(test_memory),        \
+		     cmocka_unit_test(test_snapshots), cmocka_unit_test(test_refused))
 
 #endif

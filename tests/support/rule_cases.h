@@ -29,25 +29,25 @@ void rule_cases_run(const char *rule, const struct rule_case *cases, size_t coun
 /* A whole diagnosis of the trace, refused every allocation in turn. */
 void rule_memory_run(const char *trace);
 
-/* The whole program of a rule's test: its cases, and a trace for the refusals of memory. */
-#define RULE_TESTS(rule, cases, memory_trace)                                  \
-	static void test_cases(void **state)                                   \
-	{                                                                      \
-		(void)state;                                                   \
-		rule_cases_run(rule, cases, sizeof(cases) / sizeof(*(cases))); \
-	}                                                                      \
-	static void test_memory(void **state)                                  \
-	{                                                                      \
-		(void)state;                                                   \
-		rule_memory_run(memory_trace);                                 \
-	}                                                                      \
-	int main(void)                                                         \
-	{                                                                      \
-		const struct CMUnitTest tests[] = {                            \
-			cmocka_unit_test(test_cases),                          \
-			cmocka_unit_test(test_memory),                         \
-		};                                                             \
-		return cmocka_run_group_tests(tests, NULL, NULL);              \
+/* A test that is one call, and a program of tests. */
+#define ONE_TEST(name, call)           \
+	static void name(void **state) \
+	{                              \
+		(void)state;           \
+		call;                  \
 	}
+#define TEST_PROGRAM(...)                                          \
+	int main(void)                                             \
+	{                                                          \
+		const struct CMUnitTest tests[] = { __VA_ARGS__ }; \
+		return cmocka_run_group_tests(tests, NULL, NULL);  \
+	}
+#define COUNT_OF(cases) (sizeof(cases) / sizeof(*(cases)))
+
+/* The whole program of a rule's test: its cases, and a trace for the refusals of memory. */
+#define RULE_TESTS(rule, cases, memory_trace)                              \
+	ONE_TEST(test_cases, rule_cases_run(rule, cases, COUNT_OF(cases))) \
+	ONE_TEST(test_memory, rule_memory_run(memory_trace))               \
+	TEST_PROGRAM(cmocka_unit_test(test_cases), cmocka_unit_test(test_memory))
 
 #endif

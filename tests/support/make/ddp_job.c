@@ -159,3 +159,11 @@ void ddp_cases_run(const char *rule, const struct ddp_case *cases, size_t count)
 		free(trace);
 	}
 }
+
+void ddp_memory_run(const struct ddp_job *job)
+{
+	char *trace = ddp_job_trace(job);
+
+	rule_memory_run(trace);
+	free(trace);
+}

@@ -44,27 +44,13 @@ struct ddp_case {
 
 void ddp_cases_run(const char *rule, const struct ddp_case *cases, size_t count);
 
+/* A diagnosis of the job, refused every allocation in turn. */
+void ddp_memory_run(const struct ddp_job *job);
+
 /* The whole program of a rule's test: its cases, and refusals of memory with the first of them. */
-#define DDP_TESTS(rule, cases)                                                \
-	static void test_cases(void **state)                                  \
-	{                                                                     \
-		(void)state;                                                  \
-		ddp_cases_run(rule, cases, sizeof(cases) / sizeof(*(cases))); \
-	}                                                                     \
-	static void test_memory(void **state)                                 \
-	{                                                                     \
-		char *trace = ddp_job_trace(&(cases)[0].job);                 \
-		(void)state;                                                  \
-		rule_memory_run(trace);                                       \
-		free(trace);                                                  \
-	}                                                                     \
-	int main(void)                                                        \
-	{                                                                     \
-		const struct CMUnitTest tests[] = {                           \
-			cmocka_unit_test(test_cases),                         \
-			cmocka_unit_test(test_memory),                        \
-		};                                                            \
-		return cmocka_run_group_tests(tests, NULL, NULL);             \
-	}
+#define DDP_TESTS(rule, cases)                                            \
+	ONE_TEST(test_cases, ddp_cases_run(rule, cases, COUNT_OF(cases))) \
+	ONE_TEST(test_memory, ddp_memory_run(&(cases)[0].job))            \
+	TEST_PROGRAM(cmocka_unit_test(test_cases), cmocka_unit_test(test_memory))
 
 #endif
