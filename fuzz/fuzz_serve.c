@@ -16,6 +16,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "api/session.h"
 #include "check.h"
 #include "mutate.h"
 #include "sample_snapshots.h"
@@ -104,7 +105,8 @@ static void make_other(const char *folder, struct ss_session *first)
 	FILE *file = open_file(folder, "rank0.stepscope");
 	uint64_t bytes;
 
-	CHECK(ss_session_pack(first, 0, write_bytes, file, &bytes, NULL) == SS_OK);
+	CHECK(ss_session_pack(first, 0, &(struct ss_sink){ write_bytes, file }, &bytes, NULL) ==
+	      SS_OK);
 	fclose(file);
 	file = open_file(folder, "rank1.json");
 	for (const char *at = other_trace; *at; at++)
@@ -135,7 +137,7 @@ static void add_snapshot(const char *folder)
 /* Snapshots that were not taken would be fuzzed as refusals. */
 static void check_snapshot(const char *request)
 {
-	struct ss_answer answer = { 0 };
+	struct ss_answer answer = { .size = sizeof(answer) };
 	struct ss_error err = { 0 };
 
 	CHECK(ss_ask(&runs, request, &answer, &err) == SS_OK);
@@ -159,8 +161,8 @@ static void add_groups(const char *(*group_at)(const char *view, size_t index), 
 /* All that can be asked for, as it is declared. */
 static void make_words(void)
 {
-	struct ss_route_offer route;
-	struct ss_offer offer;
+	struct ss_route_offer route = { .size = sizeof(route) };
+	struct ss_offer offer = { .size = sizeof(offer) };
 	const char *format;
 
 	for (size_t i = 0; ss_route_at(i, &route); i++) {
@@ -216,7 +218,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	char folder[] = "/tmp/fuzz_serve_XXXXXX";
 	const char *paths[] = { folder };
-	struct ss_simulation simulation = { .folder = folder,
+	struct ss_simulation simulation = { .size = sizeof(simulation),
+					    .folder = folder,
 					    .layout = "ddp",
 					    .device = "h100",
 					    .causes = "straggler",
@@ -224,10 +227,12 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 					    .ranks = 2,
 					    .steps = 3,
 					    .threads = 1 };
-	struct ss_open_options open = {
-		.paths = paths, .path_count = 1, .threads = 1, .snapshots = true
-	};
-	struct ss_simulated done;
+	struct ss_open_options open = { .size = sizeof(open),
+					.paths = paths,
+					.path_count = 1,
+					.threads = 1,
+					.snapshots = true };
+	struct ss_simulated done = { .size = sizeof(done) };
 	struct ss_error err = { 0 };
 
 	(void)argc;
