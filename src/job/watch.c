@@ -14,6 +14,8 @@ void ss_watch_part(struct ss_watch *watch, const char *doing, double from, doubl
 	watch->to = to;
 }
 
+_Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "signal handlers cancel");
+
 bool ss_watch_is_cancelled(const struct ss_watch *watch)
 {
 	return watch && atomic_load_explicit(&watch->is_cancelled, memory_order_relaxed);
