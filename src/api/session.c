@@ -9,6 +9,7 @@
 #include "api/basis.h"
 #include "api/choice.h"
 #include "api/first_sizes.h"
+#include "api/open_options.h"
 #include "api/reports/reports.h"
 #include "api/session.h"
 #include "base/thread.h"
@@ -48,43 +49,12 @@ static void session_free(struct ss_session *session)
 	ss_memory_free(&outside, session, 0);
 }
 
-static enum ss_status take_options(const struct ss_open_options *options,
-				   struct ss_open_options *own, struct ss_error *err)
-{
-	return ss_sized_take(own, sizeof(*own), options, SS_FIRST_OPEN_OPTIONS, "ss_open_options",
-			     err);
-}
-
-/* An array of structs that may be shorter or longer than those of this library. */
-static enum ss_status take_inputs(struct ss_open_options *options, struct ss_arena *arena,
-				  struct ss_error *err)
-{
-	struct ss_input *own = SS_ARENA_NEW(arena, struct ss_input, options->input_count + 1);
-	size_t stride = options->input_count ? options->inputs->size : 0;
-
-	if (!own)
-		return ss_fail_memory(err, "the list of files");
-	for (size_t i = 0; i < options->input_count; i++) {
-		const struct ss_input *given = (const void *)((const char *)options->inputs +
-							      i * (stride ? stride
-									  : SS_FIRST_INPUT));
-
-		if (given->size != stride)
-			return ss_fail(err, SS_ERR_USAGE,
-				       "struct ss_input: all inputs must have the same size");
-		SS_TRY(ss_sized_take(&own[i], sizeof(own[i]), given, SS_FIRST_INPUT, "ss_input",
-				     err));
-	}
-	options->inputs = own;
-	return SS_OK;
-}
-
 enum ss_status ss_session_begin(const struct ss_open_options *options, struct ss_session **out,
 				struct ss_error *err)
 {
 	struct ss_open_options own;
 
-	SS_TRY(take_options(options, &own, err));
+	SS_TRY(ss_open_options_take(options, &own, err));
 	*out = session_new(own.memory_limit_bytes);
 	if (!*out)
 		return ss_fail_memory(err, "a session");
@@ -118,10 +88,10 @@ enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_o
 
 	if (session->job.is_joined || session->job.digested_files)
 		return ss_fail(err, SS_ERR_USAGE, "files cannot be added to a job that was used");
-	SS_TRY(take_options(options, &own, err));
+	SS_TRY(ss_open_options_take(options, &own, err));
 	ss_session_start(session);
 	ss_arena_init(&scratch, &session->memory);
-	status = take_inputs(&own, &scratch, err);
+	status = ss_open_inputs_take(&own, &scratch, err);
 	if (status == SS_OK)
 		status = ss_job_add(&session->job, &own, err);
 	ss_arena_release(&scratch);
@@ -140,7 +110,7 @@ enum ss_status ss_session_open(const struct ss_open_options *options, struct ss_
 	struct ss_session *session;
 	enum ss_status status;
 
-	SS_TRY(take_options(options, &own, err));
+	SS_TRY(ss_open_options_take(options, &own, err));
 	if (!own.path_count && !own.input_count)
 		return ss_fail(err, SS_ERR_USAGE, "no trace files named");
 	SS_TRY(ss_session_begin(&own, &session, err));

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/first_sizes.h"
-#include "api/writing.h"
+#include "api/write/writing.h"
 #include "render/render.h"
 #include "sim/folder.h"
 #include "sim/settings.h"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "api/writing.h"
+#include "api/write/writing.h"
 #include "base/utf8.h"
 #include "job/files/open.h"
 #include "read/gzip_write.h"

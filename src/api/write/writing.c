@@ -2,7 +2,7 @@
 /*
  * writing.c - what a call writes goes to the caller's sink here, counted.
  */
-#include "api/writing.h"
+#include "api/write/writing.h"
 
 enum ss_status ss_writing_put(void *context, const char *bytes, size_t length, struct ss_error *err)
 {

@@ -2,8 +2,8 @@
 /*
  * writing.h - what a call writes goes to the caller's sink here, counted.
  */
-#ifndef SS_API_WRITING_H
-#define SS_API_WRITING_H
+#ifndef SS_API_WRITE_WRITING_H
+#define SS_API_WRITE_WRITING_H
 
 #include "job/watch.h"
 #include "stepscope.h"

@@ -7,7 +7,7 @@
 
 #include "api/first_sizes.h"
 #include "api/session.h"
-#include "api/writing.h"
+#include "api/write/writing.h"
 #include "job/files/open.h"
 #include "job/files/rewrite.h"
 #include "read/gzip_write.h"

@@ -4,7 +4,7 @@
  */
 #include "api/first_sizes.h"
 #include "api/session.h"
-#include "api/writing.h"
+#include "api/write/writing.h"
 #include "redact/redact.h"
 #include "trace/pack/pack.h"
 

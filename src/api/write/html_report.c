@@ -10,10 +10,10 @@
 
 #include "api/choice.h"
 #include "api/first_sizes.h"
-#include "api/html_report_check.h"
+#include "api/write/html_report_check.h"
 #include "api/ranks.h"
 #include "api/session.h"
-#include "api/writing.h"
+#include "api/write/writing.h"
 #include "base/hash/checksum.h"
 #include "job/files/open.h"
 #include "read/gzip_write.h"
