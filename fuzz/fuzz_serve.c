@@ -16,7 +16,6 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "api/session.h"
 #include "check.h"
 #include "mutate.h"
 #include "sample_snapshots.h"
@@ -33,7 +32,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 static char words[WORDS_MAX][WORD_BYTES];
 static size_t word_count;
-static struct ss_runs runs;
+static struct ss_runs *runs;
 static const struct ss_guard guards[] = {
 	{ .token = TOKEN },
 	{ .token = TOKEN, .address = "192.0.2.7", .name = "node12" },
@@ -140,7 +139,7 @@ static void check_snapshot(const char *request)
 	struct ss_answer answer = { .size = sizeof(answer) };
 	struct ss_error err = { 0 };
 
-	CHECK(ss_ask(&runs, request, &answer, &err) == SS_OK);
+	CHECK(ss_ask(runs, request, &answer, &err) == SS_OK);
 	ss_text_release(&answer.body);
 }
 
@@ -232,6 +231,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 					.path_count = 1,
 					.threads = 1,
 					.snapshots = true };
+	struct ss_session *sessions[2] = { NULL };
 	struct ss_simulated done = { .size = sizeof(done) };
 	struct ss_error err = { 0 };
 
@@ -241,12 +241,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	CHECK(mkdtemp(folder));
 	CHECK(ss_simulate(&simulation, &done, &err) == SS_OK);
 	add_snapshot(folder);
-	CHECK(ss_session_open(&open, &runs.sessions[0], &err) == SS_OK);
+	CHECK(ss_session_open(&open, &sessions[0], &err) == SS_OK);
 	remove_files(folder);
-	make_other(folder, runs.sessions[0]);
-	CHECK(ss_session_open(&open, &runs.sessions[1], &err) == SS_OK);
-	runs.count = 2;
-	CHECK(ss_session_failed_count(runs.sessions[1]) == 1);
+	make_other(folder, sessions[0]);
+	CHECK(ss_session_open(&open, &sessions[1], &err) == SS_OK);
+	CHECK(ss_session_failed_count(sessions[1]) == 1);
+	CHECK(ss_runs_new(&runs, &err) == SS_OK);
+	for (int i = 0; i < 2; i++)
+		CHECK(ss_runs_add(runs, sessions[i], &err) == SS_OK);
 	check_snapshot("view/snapshot?snapshot=0");
 	check_snapshot("view/snapshot?run=1&snapshot=2");
 	remove_files(folder);
@@ -260,7 +262,7 @@ static void ask(const char *request, bool takes_gzip)
 	struct ss_text *body = &task.answer.body;
 	uint64_t slices;
 
-	ss_task_answer(&runs, &task);
+	ss_task_answer(runs, &task);
 	if (task.status != SS_OK) {
 		CHECK(*task.err.text && strlen(task.err.text) < sizeof(task.err.text));
 		CHECK(ss_guard_status(task.status) >= 400);

@@ -32,6 +32,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "stepscope.h"
 
 /* Names the module's export; the linker keeps it although no C calls it. */
 #define WASM_EXPORT(name) __attribute__((export_name(#name)))
