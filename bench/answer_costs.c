@@ -21,6 +21,15 @@
 /* The longest request that the library takes, and a few words beside it. */
 #define LINE_MAX_BYTES 20000
 
+/* A run, and the one that it is compared with. */
+#define RUNS_MAX 2
+
+struct opened {
+	struct ss_runs *runs;
+	struct ss_session *sessions[RUNS_MAX];
+	uint32_t count;
+};
+
 /* From here on the peak is that of what follows (proc(5), clear_refs). */
 static void forget_peak(void)
 {
@@ -55,27 +64,27 @@ static bool count_bytes(void *context, const char *bytes, size_t length)
 }
 
 /* What commands write. `bytes` is how much. */
-static enum ss_status write_out(const struct ss_runs *runs, const char *what, uint64_t *bytes,
+static enum ss_status write_out(const struct opened *opened, const char *what, uint64_t *bytes,
 				struct ss_error *err)
 {
-	const struct ss_report_options report = { .page = "<html><body></body></html>",
-						  .page_bytes = 26,
-						  .rank = SS_EVERY_RANK };
-	struct ss_merged merged = { 0 };
+	const struct ss_report_options report = { .size = sizeof(report),
+						  .page = "<html><body></body></html>",
+						  .page_bytes = 26 };
+	const struct ss_sink sink = { count_bytes, NULL };
+	struct ss_merged merged = { .size = sizeof(merged) };
 	enum ss_status status = SS_OK;
 
 	if (strcmp(what, "report") == 0)
-		return ss_session_report(runs, &report, count_bytes, NULL, bytes, err);
+		return ss_session_report(opened->runs, &report, &sink, bytes, err);
 	if (strcmp(what, "merge") == 0) {
-		status = ss_session_merge(runs->sessions[0], false, count_bytes, NULL, &merged,
-					  err);
+		status = ss_session_merge(opened->sessions[0], false, &sink, &merged, err);
 		*bytes = merged.bytes;
 		return status;
 	}
 	if (strcmp(what, "pack") != 0)
 		fail("no such request");
-	for (uint32_t i = 0; i < ss_session_file_count(runs->sessions[0]) && status == SS_OK; i++)
-		status = ss_session_pack(runs->sessions[0], i, count_bytes, NULL, bytes, err);
+	for (uint32_t i = 0; i < ss_session_file_count(opened->sessions[0]) && status == SS_OK; i++)
+		status = ss_session_pack(opened->sessions[0], i, &sink, bytes, err);
 	return status;
 }
 
@@ -99,10 +108,10 @@ static void print_costs(double start_s, uint64_t bytes, enum ss_status status, c
 	fflush(stdout);
 }
 
-static void answer(const struct ss_runs *runs, const char *request)
+static void answer(const struct opened *opened, const char *request)
 {
 	const bool wanted = *request == '+';
-	struct ss_answer told = { 0 };
+	struct ss_answer told = { .size = sizeof(told) };
 	struct ss_error err = { 0 };
 	enum ss_status status;
 	uint64_t bytes = 0;
@@ -111,9 +120,9 @@ static void answer(const struct ss_runs *runs, const char *request)
 	forget_peak();
 	start_s = cpu_seconds();
 	if (*request == '!') {
-		status = write_out(runs, request + 1, &bytes, &err);
+		status = write_out(opened, request + 1, &bytes, &err);
 	} else {
-		status = ss_ask(runs, request + wanted, &told, &err);
+		status = ss_ask(opened->runs, request + wanted, &told, &err);
 		bytes = status == SS_OK ? told.body.length : 0;
 	}
 	print_costs(start_s, bytes, status, err.text);
@@ -123,40 +132,45 @@ static void answer(const struct ss_runs *runs, const char *request)
 	ss_text_release(&told.body);
 }
 
-static void open_run(struct ss_runs *runs, char **paths, size_t count)
+static void open_run(struct opened *opened, char **paths, size_t count)
 {
-	const struct ss_open_options open = { .paths = (const char *const *)paths,
+	const struct ss_open_options open = { .size = sizeof(open),
+					      .paths = (const char *const *)paths,
 					      .path_count = count,
 					      .threads = 1,
 					      .snapshots = true };
 	struct ss_error err = { 0 };
 
-	if (ss_session_open(&open, &runs->sessions[runs->count], &err) != SS_OK)
+	if (ss_session_open(&open, &opened->sessions[opened->count], &err) != SS_OK ||
+	    ss_runs_add(opened->runs, opened->sessions[opened->count], &err) != SS_OK)
 		fail(err.text);
-	runs->count++;
+	opened->count++;
 }
 
 int main(int argc, char **argv)
 {
-	struct ss_runs runs = { 0 };
+	struct opened opened = { 0 };
 	double start_s = cpu_seconds();
 	char line[LINE_MAX_BYTES];
 	int first = 1;
 
+	if (ss_runs_new(&opened.runs, NULL) != SS_OK)
+		fail("out of memory");
 	for (int i = 1; i <= argc; i++) {
 		if (i < argc && strcmp(argv[i], "--") != 0)
 			continue;
-		if (i == first || runs.count == SS_RUNS_MAX)
+		if (i == first || opened.count == RUNS_MAX)
 			fail("usage: answer_costs PATH... [-- PATH...]");
-		open_run(&runs, argv + first, (size_t)(i - first));
+		open_run(&opened, argv + first, (size_t)(i - first));
 		first = i + 1;
 	}
 	print_costs(start_s, 0, SS_OK, "");
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
-		answer(&runs, line);
+		answer(&opened, line);
 	}
-	for (uint32_t i = 0; i < runs.count; i++)
-		ss_session_close(runs.sessions[i]);
+	ss_runs_free(opened.runs);
+	for (uint32_t i = 0; i < opened.count; i++)
+		ss_session_close(opened.sessions[i]);
 	return 0;
 }

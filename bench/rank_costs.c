@@ -15,7 +15,8 @@
 
 int main(int argc, char **argv)
 {
-	struct ss_open_options open = { .paths = (const char *const *)argv + 2,
+	struct ss_open_options open = { .size = sizeof(open),
+					.paths = (const char *const *)argv + 2,
 					.path_count = argc > 2 ? (size_t)argc - 2 : 0,
 					.reduce = true };
 	struct ss_request request = { .format = "text", .rank = SS_EVERY_RANK };

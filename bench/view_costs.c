@@ -35,7 +35,7 @@ static void measure(struct ss_session *session, const char *view, const char *gr
 /* The default groups of all views or their other groups; one of the views if it is named. */
 static void measure_all(struct ss_session *session, bool defaults, const char *only)
 {
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	for (size_t i = 0; ss_offer_at(i, &offer); i++) {
 		if (offer.is_report || (only && strcmp(only, offer.name) != 0))
@@ -50,7 +50,8 @@ static void measure_all(struct ss_session *session, bool defaults, const char *o
 int main(int argc, char **argv)
 {
 	const char *const only = argc > 2 ? argv[2] : NULL;
-	struct ss_open_options open = { .paths = (const char *const *)argv + 1,
+	struct ss_open_options open = { .size = sizeof(open),
+					.paths = (const char *const *)argv + 1,
 					.path_count = 1,
 					.threads = 1 };
 	struct ss_error err = { 0 };

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "stepscope.h"
 #include "trace/load.h"
 
 /* Ends the run; the fuzzer keeps the input. Not assert(): these also hold with NDEBUG. */

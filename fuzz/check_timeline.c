@@ -54,7 +54,7 @@ static void add_text(struct asker *asker, const char *text)
 static void ask(struct asker *asker)
 {
 	struct ss_runs runs = { .sessions = { asker->session, asker->session }, .count = 2 };
-	struct ss_answer answer = { 0 };
+	struct ss_answer answer = { .size = sizeof(answer) };
 	struct ss_error err = { 0 };
 
 	if (ss_ask(&runs, asker->target, &answer, &err) != SS_OK) {
@@ -210,7 +210,7 @@ static void ask_without_memory(struct ss_session *session, uint64_t seed)
 	struct ss_runs runs = { .sessions = { session }, .count = 1 };
 
 	for (size_t i = 0; i < SS_COUNT(targets); i++) {
-		struct ss_answer answer = { 0 };
+		struct ss_answer answer = { .size = sizeof(answer) };
 		struct ss_error err = { 0 };
 
 		session->memory.fail_call = session->memory.calls + 1 + (seed >> i) % 32;

@@ -54,7 +54,7 @@ static bool run_memory(struct ss_session *session, const char *view, const char 
 
 static void run_memories(struct ss_session *session, const char *format)
 {
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	if (!run_memory(session, NULL, NULL, format))
 		return;
@@ -71,7 +71,7 @@ static void run_memories(struct ss_session *session, const char *format)
 
 void check_views(struct ss_session *session, const char *format)
 {
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	for (size_t i = 0; ss_offer_at(i, &offer); i++)
 		run_one(session, offer.name, format, i % 2 ? 3 : 0);

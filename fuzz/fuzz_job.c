@@ -53,8 +53,10 @@ static void files_init(struct files *files, const uint8_t *data, size_t size)
 
 		if (is_pack(bytes, length))
 			mend_pack(bytes, length);
-		files->inputs[i] =
-			(struct ss_input){ .name = part->name, .data = bytes, .length = length };
+		files->inputs[i] = (struct ss_input){ .size = sizeof(struct ss_input),
+						      .name = part->name,
+						      .data = bytes,
+						      .length = length };
 	}
 }
 
@@ -71,7 +73,8 @@ static bool has_names(const struct files *files)
 static enum ss_status open_files(const struct ss_input *inputs, size_t count, bool reduce,
 				 uint32_t threads, struct ss_session **out)
 {
-	struct ss_open_options options = { .inputs = inputs,
+	struct ss_open_options options = { .size = sizeof(options),
+					   .inputs = inputs,
 					   .input_count = count,
 					   .threads = threads,
 					   .reduce = reduce,
@@ -124,7 +127,7 @@ static void same_answer(struct ss_session *a, struct ss_session *b, const char *
 
 static void same_answers(struct ss_session *a, struct ss_session *b)
 {
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	for (size_t i = 0; ss_offer_at(i, &offer); i++)
 		if (offer.of_job)
@@ -159,7 +162,7 @@ static uint32_t find_file(struct ss_session *session, const char *name)
 {
 	for (uint32_t i = 0; i < ss_session_file_count(session); i++) {
 		struct ss_error err = { 0 };
-		struct ss_file file;
+		struct ss_file file = { .size = sizeof(file) };
 
 		CHECK(ss_session_file(session, i, &file, &err) == SS_OK);
 		if (!file.problem && strcmp(file.path, name) == 0)
@@ -185,7 +188,8 @@ static void check_packed(struct ss_session *session, const struct files *files)
 		inputs[i] = files->inputs[i];
 		if (file == UINT32_MAX)
 			continue;
-		CHECK(ss_session_pack(session, file, append, &packs[i], &bytes, &err) == SS_OK);
+		CHECK(ss_session_pack(session, file, &(struct ss_sink){ append, &packs[i] }, &bytes,
+				      &err) == SS_OK);
 		inputs[i].data = packs[i].data;
 		inputs[i].length = packs[i].length;
 	}
@@ -225,7 +229,8 @@ static void check_compared(struct ss_session *session, const struct files *files
 /* Loads with one request for memory refused; closing finds what was left behind. */
 static void load_refused(const struct files *files, size_t fail_call)
 {
-	struct ss_open_options options = { .inputs = files->inputs,
+	struct ss_open_options options = { .size = sizeof(options),
+					   .inputs = files->inputs,
 					   .input_count = files->count,
 					   .threads = 1,
 					   .reduce = fail_call % 2,
@@ -266,7 +271,7 @@ static void ask_refused(struct ss_session *session, const char *what, size_t fai
 
 static void check_refused(struct ss_session *session, const struct files *files, uint64_t seed)
 {
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	load_refused(files, 1 + (size_t)(seed % session->memory.calls));
 	/* the first one of them joins the ranks, the verdict replays them */

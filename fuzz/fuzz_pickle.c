@@ -140,13 +140,17 @@ static bool show(struct ss_session *session, const char *view, const char *group
 
 static void show_all(const uint8_t *data, size_t size)
 {
-	struct ss_input input = { .name = "input.pickle", .data = data, .length = size };
-	struct ss_open_options options = {
-		.inputs = &input, .input_count = 1, .threads = 1, .snapshots = true
+	struct ss_input input = {
+		.size = sizeof(input), .name = "input.pickle", .data = data, .length = size
 	};
+	struct ss_open_options options = { .size = sizeof(options),
+					   .inputs = &input,
+					   .input_count = 1,
+					   .threads = 1,
+					   .snapshots = true };
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	if (ss_session_open(&options, &session, &err) != SS_OK)
 		return;

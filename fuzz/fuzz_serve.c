@@ -32,7 +32,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 static char words[WORDS_MAX][WORD_BYTES];
 static size_t word_count;
-static struct ss_runs runs;
+static struct ss_runs *runs;
 static const struct ss_guard guards[] = {
 	{ .token = TOKEN },
 	{ .token = TOKEN, .address = "192.0.2.7", .name = "node12" },
@@ -104,7 +104,8 @@ static void make_other(const char *folder, struct ss_session *first)
 	FILE *file = open_file(folder, "rank0.stepscope");
 	uint64_t bytes;
 
-	CHECK(ss_session_pack(first, 0, write_bytes, file, &bytes, NULL) == SS_OK);
+	CHECK(ss_session_pack(first, 0, &(struct ss_sink){ write_bytes, file }, &bytes, NULL) ==
+	      SS_OK);
 	fclose(file);
 	file = open_file(folder, "rank1.json");
 	for (const char *at = other_trace; *at; at++)
@@ -135,10 +136,10 @@ static void add_snapshot(const char *folder)
 /* Snapshots that were not taken would be fuzzed as refusals. */
 static void check_snapshot(const char *request)
 {
-	struct ss_answer answer = { 0 };
+	struct ss_answer answer = { .size = sizeof(answer) };
 	struct ss_error err = { 0 };
 
-	CHECK(ss_ask(&runs, request, &answer, &err) == SS_OK);
+	CHECK(ss_ask(runs, request, &answer, &err) == SS_OK);
 	ss_text_release(&answer.body);
 }
 
@@ -159,8 +160,8 @@ static void add_groups(const char *(*group_at)(const char *view, size_t index), 
 /* All that can be asked for, as it is declared. */
 static void make_words(void)
 {
-	struct ss_route_offer route;
-	struct ss_offer offer;
+	struct ss_route_offer route = { .size = sizeof(route) };
+	struct ss_offer offer = { .size = sizeof(offer) };
 	const char *format;
 
 	for (size_t i = 0; ss_route_at(i, &route); i++) {
@@ -216,7 +217,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	char folder[] = "/tmp/fuzz_serve_XXXXXX";
 	const char *paths[] = { folder };
-	struct ss_simulation simulation = { .folder = folder,
+	struct ss_simulation simulation = { .size = sizeof(simulation),
+					    .folder = folder,
 					    .layout = "ddp",
 					    .device = "h100",
 					    .causes = "straggler",
@@ -224,10 +226,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 					    .ranks = 2,
 					    .steps = 3,
 					    .threads = 1 };
-	struct ss_open_options open = {
-		.paths = paths, .path_count = 1, .threads = 1, .snapshots = true
-	};
-	struct ss_simulated done;
+	struct ss_open_options open = { .size = sizeof(open),
+					.paths = paths,
+					.path_count = 1,
+					.threads = 1,
+					.snapshots = true };
+	struct ss_session *sessions[2] = { NULL };
+	struct ss_simulated done = { .size = sizeof(done) };
 	struct ss_error err = { 0 };
 
 	(void)argc;
@@ -236,12 +241,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	CHECK(mkdtemp(folder));
 	CHECK(ss_simulate(&simulation, &done, &err) == SS_OK);
 	add_snapshot(folder);
-	CHECK(ss_session_open(&open, &runs.sessions[0], &err) == SS_OK);
+	CHECK(ss_session_open(&open, &sessions[0], &err) == SS_OK);
 	remove_files(folder);
-	make_other(folder, runs.sessions[0]);
-	CHECK(ss_session_open(&open, &runs.sessions[1], &err) == SS_OK);
-	runs.count = 2;
-	CHECK(ss_session_failed_count(runs.sessions[1]) == 1);
+	make_other(folder, sessions[0]);
+	CHECK(ss_session_open(&open, &sessions[1], &err) == SS_OK);
+	CHECK(ss_session_failed_count(sessions[1]) == 1);
+	CHECK(ss_runs_new(&runs, &err) == SS_OK);
+	for (int i = 0; i < 2; i++)
+		CHECK(ss_runs_add(runs, sessions[i], &err) == SS_OK);
 	check_snapshot("view/snapshot?snapshot=0");
 	check_snapshot("view/snapshot?run=1&snapshot=2");
 	remove_files(folder);
@@ -255,7 +262,7 @@ static void ask(const char *request, bool takes_gzip)
 	struct ss_text *body = &task.answer.body;
 	uint64_t slices;
 
-	ss_task_answer(&runs, &task);
+	ss_task_answer(runs, &task);
 	if (task.status != SS_OK) {
 		CHECK(*task.err.text && strlen(task.err.text) < sizeof(task.err.text));
 		CHECK(ss_guard_status(task.status) >= 400);

@@ -42,7 +42,7 @@ static const char *const others[] = {
 
 static void ask(const struct ss_runs *runs, const char *target)
 {
-	struct ss_answer answer = { 0 };
+	struct ss_answer answer = { .size = sizeof(answer) };
 	struct ss_error err = { 0 };
 
 	if (ss_ask(runs, target, &answer, &err) == SS_OK) {
@@ -57,7 +57,7 @@ static void ask(const struct ss_runs *runs, const char *target)
 
 static void ask_views(const struct ss_runs *runs)
 {
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	for (size_t i = 0; ss_offer_at(i, &offer); i++) {
 		char target[TARGET_BYTES];
@@ -75,6 +75,7 @@ int main(int count, char **words)
 {
 	bool only_read = count > 1 && strcmp(words[1], "--only-read") == 0;
 	struct ss_open_options options = {
+		.size = sizeof(options),
 		.paths = (const char *const *)words + 1 + only_read,
 		.path_count = (size_t)count - 1 - only_read,
 		.threads = 2,
@@ -83,7 +84,7 @@ int main(int count, char **words)
 	};
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
-	struct ss_runs runs;
+	struct ss_runs *runs = NULL;
 
 	if (count < 2 + only_read)
 		return EXIT_FAILURE;
@@ -92,12 +93,15 @@ int main(int count, char **words)
 		return EXIT_SUCCESS;
 	}
 	printf("open 0\n\n");
-	runs = (struct ss_runs){ { session, session }, 2 };
+	if (ss_runs_new(&runs, &err) != SS_OK || ss_runs_add(runs, session, &err) != SS_OK ||
+	    ss_runs_add(runs, session, &err) != SS_OK)
+		return EXIT_FAILURE;
 	if (!only_read) {
-		ask_views(&runs);
+		ask_views(runs);
 		for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-			ask(&runs, others[i]);
+			ask(runs, others[i]);
 	}
+	ss_runs_free(runs);
 	ss_session_close(session);
 	return EXIT_SUCCESS;
 }

@@ -38,6 +38,10 @@ def base(code):
     return {"src/base/a.c": c_file("a.c", code)}
 
 
+def public(code):
+    return {"include/a.h": header("a.h", "A_H", code)}
+
+
 def includes(path, line):
     return {path: c_file(Path(path).name, f"#include {line}\n")}
 
@@ -54,6 +58,12 @@ CASES = (
      [base(""), {"tools/a": "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n"}]),
     ("line-width", [base("\t" * 12 + "int x;\n"), {"tools/a": "#!/bin/sh\n" + "x" * 101 + "\n"}],
      [base("/*" + "\u00b5" * 96 + "*/\n"), {"ui/api.gen.ts": "x" * 200 + "\n"}]),
+    ("public-since",
+     [public("SS_API int ss_a(void);\n"), public("/* Since 0.1. Stable. */\n\nint a;\n"
+                                                "SS_API int ss_a(void);\n"),
+      public("/* A sort. Since 0.1. */\nstruct ss_a {\n\tint a;\n};\n")],
+     [public("/* Since 0.1. May\n * change. */\nSS_API\nint ss_a(void);\nint ss_b(void);\n"),
+      public("/* Since 0.1. Stable. */\nstruct ss_a {\n\tint a;\n};\nstruct ss_b;\n")]),
     ("trailing-space", [base("int a; \n"), base("\t\n")], [base("\n")]),
     ("final-newline", [base("int a;"), base("int a;\n\n")], [base("int a;\n"), {"ui/a.ts": ""}]),
     ("unfinished", [base("/* TO" "DO: more */\n"), {"tools/a.py": "# X" "XX\n"}],
@@ -194,7 +204,8 @@ class Rules(Tree):
 
 
 class Symbols(Tree):
-    HEADER = header("stepscope.h", "STEPSCOPE_H", "SS_API int ss_a(void);\nint ss_hidden(void);\n")
+    HEADER = header("stepscope.h", "STEPSCOPE_H",
+                    "/* Since 0.1. Stable. */\nSS_API int ss_a(void);\nint ss_hidden(void);\n")
 
     def library(self, code):
         path = self.root / "lib.so"

@@ -173,6 +173,10 @@ def is_header(file):
     return is_c(file) and file.path.suffix == ".h"
 
 
+def is_public(file):
+    return is_header(file) and file.folder == "include"
+
+
 def is_src(file):
     return is_c(file) and file.folder == "src"
 
@@ -288,6 +292,23 @@ def function_name(file):
     for item in file.c.functions + file.c.prototypes:
         if VAGUE_NAME.search(item.name):
             yield file.c.line_at(item.start), f"'{item.name}': use a verb of the style guide"
+
+
+PUBLIC_ITEM = re.compile(r"^(SS_API\b[^;]*?\b(ss_\w+)\(|struct (ss_\w+) \{|typedef \w+ (ss_\w+)\()",
+                         re.M)
+SINCE = re.compile(r"\bSince \d+\.\d+\. (Stable|May change)\b")
+
+
+def public_since(file):
+    """Whoever calls the library wants to know since when it can, and how long."""
+    for match in PUBLIC_ITEM.finditer(file.text):
+        before = file.text[:match.start()].rstrip()
+        comment = before[before.rfind("/*"):] if before.endswith("*/") else ""
+        words = " ".join(comment.replace("*", " ").split())
+        if not SINCE.search(words):
+            name = next(filter(None, match.groups()[1:]))
+            line = file.text.count("\n", 0, match.start()) + 1
+            yield line, f"'{name}': its comment says 'Since 0.x. Stable.' or 'May change.'"
 
 
 # Rules over one file of src/.
@@ -496,6 +517,7 @@ FILE_RULES = (
     ("typedef-struct", is_c, typedef_struct),
     ("header-guard", is_header, header_guard),
     ("opening-comment", is_product, opening_comment),
+    ("public-since", is_public, public_since),
     ("function-name", is_product, function_name),
     ("folder", is_src, folder),
     ("layers", is_src, layers),

@@ -248,6 +248,7 @@ enum ss_status ss_compare(const struct ss_runs *runs, const struct ss_request *r
 
 	if (runs->count != 2)
 		return ss_fail(err, SS_ERR_USAGE, "a second run is needed to compare with");
+	ss_runs_start(runs);
 	for (uint32_t i = 0; i < 2; i++)
 		ss_arena_init(&comparison.scratch[i], &runs->sessions[i]->memory);
 	for (uint32_t i = 0; i < 2 && status == SS_OK; i++)

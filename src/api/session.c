@@ -8,6 +8,8 @@
 #include "analyze/facts.h"
 #include "api/basis.h"
 #include "api/choice.h"
+#include "api/first_sizes.h"
+#include "api/open_options.h"
 #include "api/reports/reports.h"
 #include "api/session.h"
 #include "base/thread.h"
@@ -50,27 +52,50 @@ static void session_free(struct ss_session *session)
 enum ss_status ss_session_begin(const struct ss_open_options *options, struct ss_session **out,
 				struct ss_error *err)
 {
-	*out = session_new(options->memory_limit_bytes);
+	struct ss_open_options own;
+
+	SS_TRY(ss_open_options_take(options, &own, err));
+	*out = session_new(own.memory_limit_bytes);
 	if (!*out)
 		return ss_fail_memory(err, "a session");
-	ss_job_begin(&(*out)->job, options->diagnose ? &ss_diagnose_keeper : NULL, &(*out)->memory);
+	ss_job_begin(&(*out)->job, own.diagnose ? &ss_diagnose_keeper : NULL, &(*out)->memory);
 	(*out)->job.watch = &(*out)->watch;
 	return SS_OK;
 }
 
-void ss_session_watch(struct ss_session *session,
-		      bool (*progress)(void *context, const struct ss_progress *progress),
-		      void *context)
+void ss_session_watch(struct ss_session *session, ss_progress_function *progress, void *context)
 {
-	session->watch = (struct ss_watch){ .progress = progress, .context = context };
+	session->watch.progress = progress;
+	session->watch.context = context;
+}
+
+void ss_session_cancel(struct ss_session *session)
+{
+	atomic_store_explicit(&session->watch.is_cancelled, true, memory_order_relaxed);
+}
+
+void ss_session_start(struct ss_session *session)
+{
+	atomic_store_explicit(&session->watch.is_cancelled, false, memory_order_relaxed);
 }
 
 enum ss_status ss_session_add(struct ss_session *session, const struct ss_open_options *options,
 			      struct ss_error *err)
 {
+	struct ss_open_options own;
+	struct ss_arena scratch;
+	enum ss_status status;
+
 	if (session->job.is_joined || session->job.digested_files)
 		return ss_fail(err, SS_ERR_USAGE, "files cannot be added to a job that was used");
-	return ss_job_add(&session->job, options, err);
+	SS_TRY(ss_open_options_take(options, &own, err));
+	ss_session_start(session);
+	ss_arena_init(&scratch, &session->memory);
+	status = ss_open_inputs_take(&own, &scratch, err);
+	if (status == SS_OK)
+		status = ss_job_add(&session->job, &own, err);
+	ss_arena_release(&scratch);
+	return status;
 }
 
 enum ss_status ss_session_end(struct ss_session *session, struct ss_error *err)
@@ -81,13 +106,15 @@ enum ss_status ss_session_end(struct ss_session *session, struct ss_error *err)
 enum ss_status ss_session_open(const struct ss_open_options *options, struct ss_session **out,
 			       struct ss_error *err)
 {
+	struct ss_open_options own;
 	struct ss_session *session;
 	enum ss_status status;
 
-	if (!options->path_count && !options->input_count)
+	SS_TRY(ss_open_options_take(options, &own, err));
+	if (!own.path_count && !own.input_count)
 		return ss_fail(err, SS_ERR_USAGE, "no trace files named");
-	SS_TRY(ss_session_begin(options, &session, err));
-	status = ss_session_add(session, options, err);
+	SS_TRY(ss_session_begin(&own, &session, err));
+	status = ss_session_add(session, &own, err);
 	if (status == SS_OK)
 		status = ss_session_end(session, err);
 	if (status == SS_OK)
@@ -100,8 +127,12 @@ enum ss_status ss_session_open(const struct ss_open_options *options, struct ss_
 enum ss_status ss_session_open_memory(const void *data, size_t length, const char *name,
 				      struct ss_session **out, struct ss_error *err)
 {
-	struct ss_input input = { .name = name, .data = data, .length = length };
-	struct ss_open_options options = { .inputs = &input, .input_count = 1, .threads = 1 };
+	struct ss_input input = {
+		.size = sizeof(input), .name = name, .data = data, .length = length
+	};
+	struct ss_open_options options = {
+		.size = sizeof(options), .inputs = &input, .input_count = 1, .threads = 1
+	};
 
 	return ss_session_open(&options, out, err);
 }
@@ -142,24 +173,26 @@ uint32_t ss_session_failed_count(const struct ss_session *session)
 	return session->job.failed_count;
 }
 
-const char *ss_version(void)
-{
-	return SS_VERSION;
-}
-
 bool ss_offer_at(size_t index, struct ss_offer *out)
 {
-	if (index < ss_report_count) {
-		*out = (struct ss_offer){ ss_reports[index]->name, ss_reports[index]->summary, true,
-					  false, false };
-		return true;
+	struct ss_offer own = { .is_report = index < ss_report_count };
+
+	if (own.is_report) {
+		own.name = ss_reports[index]->name;
+		own.summary = ss_reports[index]->summary;
+	} else {
+		const struct ss_view *view;
+
+		index -= ss_report_count;
+		if (index >= ss_view_count)
+			return false;
+		view = ss_views[index];
+		own.name = view->name;
+		own.summary = view->summary;
+		own.of_job = ss_view_of_job(view);
+		own.of_replay = view->run_replay != NULL;
 	}
-	index -= ss_report_count;
-	if (index >= ss_view_count)
-		return false;
-	*out = (struct ss_offer){ ss_views[index]->name, ss_views[index]->summary, false,
-				  ss_view_of_job(ss_views[index]),
-				  ss_views[index]->run_replay != NULL };
+	ss_sized_give(out, SS_FIRST_OFFER, &own, sizeof(own));
 	return true;
 }
 
@@ -290,8 +323,9 @@ static enum ss_status run_views(struct ss_session *session, const struct part *p
 	for (uint32_t i = 0; i < session->job.file_count; i++) {
 		const struct ss_subject *file = &session->job.files[i].subject;
 
-		if (choice->rank == SS_EVERY_RANK &&
-		    !ss_watch_tell(&session->watch, i, session->job.file_count))
+		if (ss_watch_is_cancelled(&session->watch) ||
+		    (choice->rank == SS_EVERY_RANK &&
+		     !ss_watch_tell(&session->watch, i, session->job.file_count)))
 			return ss_fail(err, SS_ERR_STOPPED, "stopped");
 		if (choice->rank != SS_EVERY_RANK && file->rank != choice->rank)
 			continue;
@@ -513,6 +547,7 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 	struct ss_choice choice;
 	uint32_t count;
 
+	ss_session_start(session);
 	if (request->what && ss_session_diagnoses(request->what))
 		return ss_session_diagnose(session, request, out, err);
 	SS_TRY(find_parts(request, joined, &report, parts, &count, err));

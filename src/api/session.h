@@ -33,6 +33,20 @@ struct ss_session {
 	struct ss_shown_path path;   /* of all ranks; without memory: not made yet */
 };
 
+/* What a report or the viewer has room for. */
+#define SS_RUNS_MAX 2
+
+struct ss_runs {
+	struct ss_session *sessions[SS_RUNS_MAX]; /* lent */
+	uint32_t count;
+};
+
+/* session.c: a call begins; what was cancelled before is no concern of it. */
+void ss_session_start(struct ss_session *session);
+
+/* runs.c: the same for all of them. */
+void ss_runs_start(const struct ss_runs *runs);
+
 /* session.c: fails where there are only snapshots of memory. */
 SS_MUST_USE
 enum ss_status ss_session_has_trace(const struct ss_session *session, struct ss_error *err);

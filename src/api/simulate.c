@@ -5,15 +5,35 @@
  */
 #include <string.h>
 
+#include "api/first_sizes.h"
+#include "api/write/writing.h"
 #include "render/render.h"
 #include "sim/folder.h"
 #include "sim/settings.h"
 #include "stepscope.h"
 
+static void tell_planted(const struct ss_sim_job *job, const struct ss_simulation *simulation)
+{
+	for (uint32_t i = 0; simulation->planted && i < job->fault_count; i++) {
+		const struct ss_sim_planted_fault *fault = &job->faults[i];
+		struct ss_planted planted = {
+			.size = sizeof(planted),
+			.name = fault->cause->name,
+			.summary = fault->cause->summary,
+			.fix = fault->cause->fix,
+			.rank = fault->cause->has_rank ? (int64_t)fault->fault.rank : -1,
+			.cost_ns = job->outcome.mean_step_ns - fault->step_ns_without,
+		};
+
+		if (!fault->left_out)
+			simulation->planted(simulation->planted_context, &planted);
+	}
+}
+
 static void fill(const struct ss_sim_job *job, const struct ss_sim_folder_figures *figures,
 		 struct ss_simulated *out)
 {
-	*out = (struct ss_simulated){
+	const struct ss_simulated own = {
 		.ranks = job->plan.rank_count,
 		.steps = job->plan.step_count,
 		.events = figures->rows,
@@ -21,58 +41,32 @@ static void fill(const struct ss_sim_job *job, const struct ss_sim_folder_figure
 		.step_ns = job->outcome.mean_step_ns,
 		.healthy_step_ns = job->subset_step_ns[0],
 	};
-	for (uint32_t i = 0; i < job->fault_count; i++) {
-		const struct ss_sim_planted_fault *fault = &job->faults[i];
 
-		if (fault->left_out)
-			continue;
-		out->planted[out->planted_count++] = (struct ss_planted){
-			.name = fault->cause->name,
-			.summary = fault->cause->summary,
-			.fix = fault->cause->fix,
-			.rank = fault->cause->has_rank ? (int64_t)fault->fault.rank : -1,
-			.cost_ns = job->outcome.mean_step_ns - fault->step_ns_without,
-		};
-	}
-}
-
-/* One rank of a job that is not written to files. */
-struct piece {
-	const struct ss_simulation *simulation;
-	uint32_t rank;
-	uint64_t bytes;
-};
-
-static enum ss_status write_piece(void *context, const char *bytes, size_t length,
-				  struct ss_error *err)
-{
-	struct piece *piece = context;
-
-	piece->bytes += length;
-	return piece->simulation->write(piece->simulation->write_context, piece->rank, bytes,
-					length)
-		       ? SS_OK
-		       : ss_fail(err, SS_ERR_STOPPED, "stopped");
+	ss_sized_give(out, SS_FIRST_SIMULATED, &own, sizeof(own));
 }
 
 static enum ss_status write_ranks(const struct ss_sim_job *job,
 				  const struct ss_simulation *simulation,
 				  struct ss_sim_folder_figures *figures, struct ss_error *err)
 {
+	struct ss_writing writing = { .sink = simulation->sink, .what = "the simulated traces" };
+	struct ss_sim_sink sink = { ss_writing_put, &writing };
+
 	for (uint32_t rank = 0; rank < job->plan.rank_count; rank++) {
-		struct piece piece = { simulation, rank, 0 };
-		struct ss_sim_sink sink = { write_piece, &piece };
 		uint64_t rows;
 
+		if (simulation->begin_rank &&
+		    !simulation->begin_rank(simulation->begin_rank_context, rank))
+			return ss_fail(err, SS_ERR_STOPPED, "stopped");
 		SS_TRY(ss_sim_job_write(job, rank, &sink, &rows, err));
 		figures->rows += rows;
-		figures->bytes += piece.bytes;
 	}
+	figures->bytes = writing.bytes;
 	return SS_OK;
 }
 
-enum ss_status ss_simulate(const struct ss_simulation *simulation, struct ss_simulated *out,
-			   struct ss_error *err)
+static enum ss_status simulate(const struct ss_simulation *simulation, struct ss_simulated *out,
+			       struct ss_error *err)
 {
 	struct ss_sim_request request = {
 		.preset = simulation->preset,
@@ -103,16 +97,28 @@ enum ss_status ss_simulate(const struct ss_simulation *simulation, struct ss_sim
 	struct ss_sim_job job;
 	enum ss_status status;
 
-	if (!simulation->folder && !simulation->write)
+	if (!simulation->folder && !simulation->sink)
 		return ss_fail(err, SS_ERR_USAGE, "no folder named for the simulated job");
 	ss_memory_init(&memory, 0);
 	SS_TRY(ss_sim_job_open(&job, &request, &memory, err));
-	status = simulation->write ? write_ranks(&job, simulation, &figures, err)
-				   : ss_sim_folder_write(&job, &options, &figures, err);
-	if (status == SS_OK)
+	status = simulation->sink ? write_ranks(&job, simulation, &figures, err)
+				  : ss_sim_folder_write(&job, &options, &figures, err);
+	if (status == SS_OK) {
 		fill(&job, &figures, out);
+		tell_planted(&job, simulation);
+	}
 	ss_sim_job_close(&job);
 	return status;
+}
+
+enum ss_status ss_simulate(const struct ss_simulation *simulation, struct ss_simulated *out,
+			   struct ss_error *err)
+{
+	struct ss_simulation own;
+
+	SS_TRY(ss_sized_take(&own, sizeof(own), simulation, SS_FIRST_SIMULATION, "ss_simulation",
+			     err));
+	return simulate(&own, out, err);
 }
 
 /* --- lists ------------------------------------------------------------------------ */

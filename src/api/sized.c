@@ -21,9 +21,8 @@ enum ss_status ss_sized_take(void *own, size_t own_size, const void *given, size
 	size_t size = size_of(given, first_size);
 	const char *bytes = given;
 
-	if (size < first_size)
-		return ss_fail(err, SS_ERR_USAGE, "struct %s: size is %zu, at least %zu", name,
-			       size, first_size);
+	if (size < sizeof(size))
+		return ss_fail(err, SS_ERR_USAGE, "struct %s: a size of %zu cannot be", name, size);
 	for (size_t i = own_size; i < size; i++)
 		if (bytes[i])
 			return ss_fail(err, SS_ERR_USAGE,
@@ -32,16 +31,16 @@ enum ss_status ss_sized_take(void *own, size_t own_size, const void *given, size
 				       name, ss_version());
 	memset(own, 0, own_size);
 	memcpy(own, given, size < own_size ? size : own_size);
+	memcpy(own, &own_size, sizeof(own_size));
 	return SS_OK;
 }
 
 void ss_sized_give(void *given, size_t first_size, const void *own, size_t own_size)
 {
-	size_t size = size_of(given, first_size), head = sizeof(size_t);
+	size_t size = size_of(given, first_size), head = sizeof(size);
 
-	if (size <= head)
-		return;
-	memset((char *)given + head, 0, size - head);
-	memcpy((char *)given + head, (const char *)own + head,
-	       (size < own_size ? size : own_size) - head);
+	if (size > own_size)
+		size = own_size;
+	if (size > head)
+		memcpy((char *)given + head, (const char *)own + head, size - head);
 }

@@ -14,14 +14,18 @@
 #include "base/error.h"
 
 /*
- * Copies what the caller gave into `own`, a struct of this library, with zeros behind it. `name` is
- * that of the struct. Fails where bytes that this library does not know are not zero.
+ * Copies what the caller gave into `own`, a struct of this library, with zeros behind it and its
+ * own size. `name` is that of the struct. Fails where bytes that this library does not know are
+ * not zero.
  */
 SS_MUST_USE
 enum ss_status ss_sized_take(void *own, size_t own_size, const void *given, size_t first_size,
 			     const char *name, struct ss_error *err);
 
-/* Copies as much of `own` to the caller's struct as that has room for, but its size. */
+/*
+ * Copies as much of `own` to the caller's struct as that has room for, but its size. Bytes that
+ * this library does not know stay: a size that nobody set does no harm as long as it is large.
+ */
 void ss_sized_give(void *given, size_t first_size, const void *own, size_t own_size);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/first_sizes.h"
 #include "api/session.h"
 #include "api/snapshots.h"
 #include "base/text.h"
@@ -16,10 +17,13 @@
 
 bool ss_snapshots_offer_at(size_t index, struct ss_offer *out)
 {
+	struct ss_offer own = { 0 };
+
 	if (index >= ss_snapshot_view_count)
 		return false;
-	*out = (struct ss_offer){ .name = strchr(ss_snapshot_views[index]->name, '-') + 1,
-				  .summary = ss_snapshot_views[index]->summary };
+	own.name = strchr(ss_snapshot_views[index]->name, '-') + 1;
+	own.summary = ss_snapshot_views[index]->summary;
+	ss_sized_give(out, SS_FIRST_OFFER, &own, sizeof(own));
 	return true;
 }
 
@@ -272,6 +276,7 @@ enum ss_status ss_session_memory(struct ss_session *session, struct ss_session *
 	struct ss_snapshot_subject subject;
 	const struct ss_opened *opened;
 
+	ss_session_start(session);
 	SS_TRY(open_chosen(session, request->rank, &opened, err));
 	subject = opened->subject;
 	if (before) {

@@ -31,7 +31,7 @@ static int run_view(const struct command *command, const void *values,
 
 bool command_find(const char *name, struct command *out)
 {
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	for (size_t i = 0; i < command_count; i++)
 		if (strcmp(commands[i]->name, name) == 0) {
@@ -83,7 +83,7 @@ const char *command_suggest(const char *name)
 {
 	const char *best = NULL;
 	size_t least = TYPO_MAX + 1, away;
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	for (size_t i = 0; i < command_count; i++) {
 		away = command_distance(name, commands[i]->name);

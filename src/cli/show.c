@@ -152,12 +152,14 @@ void show_failed(const struct ss_session *session, const char *what)
 /* What a view or report is; verdicts are not in the list. */
 static struct ss_offer offer_of(const char *what)
 {
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	for (size_t i = 0; ss_offer_at(i, &offer); i++)
 		if (strcmp(offer.name, what) == 0)
 			return offer;
-	return (struct ss_offer){ .name = what, .of_job = true, .of_replay = true };
+	return (struct ss_offer){
+		.size = sizeof(struct ss_offer), .name = what, .of_job = true, .of_replay = true
+	};
 }
 
 struct ss_request show_request(const char *what, const struct show_options *options)
@@ -189,6 +191,7 @@ struct ss_open_options show_loading(const struct show_options *options, const ch
 				    size_t path_count)
 {
 	return (struct ss_open_options){
+		.size = sizeof(struct ss_open_options),
 		.paths = paths,
 		.path_count = path_count,
 		.threads = (uint32_t)(options->threads > 64 ? 64 : options->threads),

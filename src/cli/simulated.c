@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/simulated.h"
 #include "cli/stop.h"
+#include "sim/job.h"
 
 static double seconds_now(void)
 {
@@ -17,8 +18,24 @@ static double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+/* The simulator plants no more. */
+#define PLANTED_MAX SS_SIM_CAUSES_MAX
+
+struct planted_list {
+	uint32_t count;
+	struct ss_planted items[PLANTED_MAX];
+};
+
+static void add_planted(void *context, const struct ss_planted *planted)
+{
+	struct planted_list *list = context;
+
+	if (list->count < PLANTED_MAX)
+		list->items[list->count++] = *planted;
+}
+
 static void tell(const struct ss_simulation *simulation, const struct ss_simulated *done,
-		 double seconds)
+		 const struct planted_list *list, double seconds)
 {
 	char size[BYTES_WORDS];
 
@@ -28,14 +45,14 @@ static void tell(const struct ss_simulation *simulation, const struct ss_simulat
 	       (double)done->events / 1e6, size, seconds,
 	       seconds > 0 ? (double)done->events / 1e6 / seconds : 0);
 	printf("A step takes %.3f ms", (double)done->step_ns / 1e6);
-	if (!done->planted_count) {
+	if (!list->count) {
 		printf("; nothing is planted: this job is healthy.\n");
 		return;
 	}
 	printf("; without what is planted it would take %.3f ms.\n\n",
 	       (double)done->healthy_step_ns / 1e6);
-	for (uint32_t i = 0; i < done->planted_count; i++) {
-		const struct ss_planted *planted = &done->planted[i];
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct ss_planted *planted = &list->items[i];
 
 		printf("  %u  %-20s costs %9.3f ms a step   ", i + 1, planted->name,
 		       (double)planted->cost_ns / 1e6);
@@ -45,7 +62,7 @@ static void tell(const struct ss_simulation *simulation, const struct ss_simulat
 			printf("all ranks\n");
 		printf("     %s\n     -> %s\n", planted->summary, planted->fix);
 	}
-	if (done->planted_count > 1)
+	if (list->count > 1)
 		printf("\nEach cost is with the others there: they do not add up.\n");
 }
 
@@ -56,6 +73,7 @@ static void tell(const struct ss_simulation *simulation, const struct ss_simulat
 static bool step(void *context, uint32_t done, uint32_t count)
 {
 	struct ss_progress progress = {
+		.size = sizeof(progress),
 		.path = "simulating",
 		.file_index = done ? done - 1 : 0,
 		.file_count = count,
@@ -70,7 +88,8 @@ static bool step(void *context, uint32_t done, uint32_t count)
 int simulated_write(const char *what, const struct ss_simulation *simulation, const char *progress)
 {
 	struct ss_simulation own = *simulation;
-	struct ss_simulated done;
+	struct ss_simulated done = { .size = sizeof(done) };
+	struct planted_list planted = { 0 };
 	struct ss_error err = { 0 };
 	struct progress_bar bar;
 	double start = seconds_now();
@@ -78,12 +97,14 @@ int simulated_write(const char *what, const struct ss_simulation *simulation, co
 
 	own.progress = step;
 	own.progress_context = &bar;
+	own.planted = add_planted;
+	own.planted_context = &planted;
 	progress_begin(&bar, progress);
 	status = ss_simulate(&own, &done, &err);
 	progress_end(&bar);
 	stop_filling(false);
 	if (status != SS_OK)
 		return show_fail(what, &err);
-	tell(&own, &done, seconds_now() - start);
+	tell(&own, &done, &planted, seconds_now() - start);
 	return EXIT_FINE;
 }

@@ -235,7 +235,13 @@ static enum ss_status choose(struct ss_diagnosis *diagnosis,
 	for (uint32_t i = 0; i < diagnosis->found_count; i++)
 		if (!names || keep[i])
 			diagnosis->chosen[diagnosis->chosen_count++] = diagnosis->found[i];
+	diagnosis->is_stopped = false;
 	SS_TRY(ss_diagnosis_order(diagnosis, err));
+	if (diagnosis->is_stopped) {
+		/* replays that did not run were noted, too */
+		diagnosis->runs.count = 0;
+		return ss_fail(err, SS_ERR_STOPPED, "stopped");
+	}
 	if (diagnosis->is_blind)
 		diagnosis->next = NULL;
 	return SS_OK;

@@ -48,6 +48,7 @@ struct ss_diagnosis {
 	struct ss_replay replay;
 	struct ss_watch *watch; /* lent; NULL */
 	uint32_t replays, replays_expected;
+	bool is_stopped; /* while it was ordered: what was found then does not count */
 	struct ss_run_memo runs;
 	struct ss_finding **found; /* all, as rules made them */
 	uint32_t found_count, found_capacity;

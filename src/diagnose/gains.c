@@ -41,14 +41,20 @@ static int64_t gain(int64_t before_ns, int64_t after_ns)
 	return after_ns < before_ns ? before_ns - after_ns : 0;
 }
 
-/* Runs the replay, and tells how many of the runs that are expected are done. */
+/*
+ * Runs the replay, and tells how many of the runs that are expected are done. When it was stopped,
+ * what this returns is of no use: see ss_diagnosis_choose().
+ */
 static int64_t replay(struct ss_diagnosis *diagnosis, const struct ss_edits *const *fixes,
 		      uint32_t count)
 {
-	int64_t step_ns = ss_replay_run(&diagnosis->replay, fixes, count);
+	int64_t step_ns;
 
-	/* an answer that is almost there is not thrown away */
-	(void)ss_watch_tell(diagnosis->watch, ++diagnosis->replays, diagnosis->replays_expected);
+	if (diagnosis->is_stopped)
+		return diagnosis->step_ns;
+	step_ns = ss_replay_run(&diagnosis->replay, fixes, count);
+	diagnosis->is_stopped = !ss_watch_tell(diagnosis->watch, ++diagnosis->replays,
+					       diagnosis->replays_expected);
 	return step_ns;
 }
 

@@ -64,7 +64,7 @@ static bool report(void *context, uint64_t done_bytes, uint64_t total_bytes, uin
 	if (share > loading->share)
 		loading->share = share;
 	reporting->progress.share = loading->share;
-	go_on = loading->status == SS_OK &&
+	go_on = loading->status == SS_OK && !ss_watch_is_cancelled(loading->job->watch) &&
 		(!options->progress ||
 		 options->progress(options->progress_context, &reporting->progress));
 	ss_gate_unlock(loading->gate);
@@ -217,7 +217,8 @@ static enum ss_status read_file(struct loading *loading, const struct ss_path *p
 				struct ss_job_file *file, uint32_t index, struct ss_error *problem)
 {
 	struct reporting reporting = { .loading = loading,
-				       .progress = { .doing = "Reading the traces",
+				       .progress = { .size = sizeof(struct ss_progress),
+						     .doing = "Reading the traces",
 						     .path = path->path,
 						     .file_index = index,
 						     .file_count = loading->paths->count } };

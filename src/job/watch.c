@@ -14,10 +14,19 @@ void ss_watch_part(struct ss_watch *watch, const char *doing, double from, doubl
 	watch->to = to;
 }
 
+_Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "signal handlers cancel");
+
+bool ss_watch_is_cancelled(const struct ss_watch *watch)
+{
+	return watch && atomic_load_explicit(&watch->is_cancelled, memory_order_relaxed);
+}
+
 bool ss_watch_tell(struct ss_watch *watch, uint32_t done, uint32_t count)
 {
-	struct ss_progress progress = { 0 };
+	struct ss_progress progress = { .size = sizeof(progress) };
 
+	if (ss_watch_is_cancelled(watch))
+		return false;
 	if (!watch || !watch->progress || !count)
 		return true;
 	progress.doing = watch->doing;

@@ -5,6 +5,8 @@
 #ifndef SS_JOB_WATCH_H
 #define SS_JOB_WATCH_H
 
+#include <stdatomic.h>
+
 #include "base/error.h"
 
 struct ss_progress; /* stepscope.h */
@@ -25,6 +27,8 @@ struct ss_watch {
 	void *context;
 	const char *doing; /* the part at work, in words */
 	double from, to;   /* of the whole */
+	/* Set by any thread or signal handler, taken back when the next call begins. */
+	atomic_bool is_cancelled;
 };
 
 /* A part begins. The watch may be NULL, here and below. */
@@ -32,5 +36,8 @@ void ss_watch_part(struct ss_watch *watch, const char *doing, double from, doubl
 
 /* So many of the part's pieces are done; false: stop. One thread at a time. */
 bool ss_watch_tell(struct ss_watch *watch, uint32_t done, uint32_t count);
+
+/* Whether somebody cancelled what is at work; any thread may ask. */
+bool ss_watch_is_cancelled(const struct ss_watch *watch);
 
 #endif

@@ -134,7 +134,7 @@ static bool has_token(const struct ss_guard *guard, const struct ss_head *head)
 static bool find_route(const char *request, bool *apart)
 {
 	size_t length = strcspn(request, "/?");
-	struct ss_route_offer route;
+	struct ss_route_offer route = { .size = sizeof(route) };
 
 	for (size_t i = 0; ss_route_at(i, &route); i++)
 		if (strlen(route.name) == length && memcmp(route.name, request, length) == 0) {

@@ -42,11 +42,12 @@ void ss_server_progress(struct ss_server *server, uint32_t run, uint32_t runs,
 			const struct ss_progress *progress);
 
 /*
- * Serves answers about these runs from now on. Makes first what several routes share, so that
- * no two workers do it at once.
+ * Serves answers about these runs from now on: `sessions` are all that were added to `runs`. Makes
+ * first what several routes share, so that no two workers do it at once.
  */
 SS_MUST_USE
 enum ss_status ss_server_open(struct ss_server *server, const struct ss_runs *runs,
+			      struct ss_session *const *sessions, uint32_t count,
 			      struct ss_error *err);
 
 /* Runs body(context) beside the workers; they end when it returns. Fails without threads. */

@@ -494,22 +494,23 @@ static bool tell_work(void *context, const struct ss_progress *progress)
 }
 
 enum ss_status ss_server_open(struct ss_server *server, const struct ss_runs *runs,
+			      struct ss_session *const *sessions, uint32_t count,
 			      struct ss_error *err)
 {
-	for (uint32_t i = 0; i < runs->count; i++) {
-		struct ss_answer unused = { 0 };
+	for (uint32_t i = 0; i < count; i++) {
+		struct ss_answer unused = { .size = sizeof(unused) };
 		enum ss_status status;
 		char request[32];
 
-		ss_session_watch(runs->sessions[i], tell_work, server);
+		ss_session_watch(sessions[i], tell_work, server);
 		/* of all that routes share, the timeline alone is made when it is first needed */
 		snprintf(request, sizeof(request), "job?run=%" PRIu32, i);
 		status = ss_ask(runs, request, &unused, err);
 		ss_text_release(&unused.body);
 		SS_TRY(status);
 	}
-	server->workers.runs = *runs;
-	ss_state_ready(&server->state, runs->count);
+	server->workers.runs = runs;
+	ss_state_ready(&server->state, count);
 	return SS_OK;
 }
 

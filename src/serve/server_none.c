@@ -44,10 +44,13 @@ void ss_server_progress(struct ss_server *server, uint32_t run, uint32_t runs,
 }
 
 enum ss_status ss_server_open(struct ss_server *server, const struct ss_runs *runs,
+			      struct ss_session *const *sessions, uint32_t count,
 			      struct ss_error *err)
 {
 	(void)server;
 	(void)runs;
+	(void)sessions;
+	(void)count;
 	return ss_fail(err, SS_ERR_MISSING, "this build has no server");
 }
 

@@ -52,6 +52,7 @@ void ss_task_answer(const struct ss_runs *runs, struct ss_task *task)
 {
 	struct ss_text *body = &task->answer.body;
 
+	task->answer.size = sizeof(task->answer);
 	task->status = ss_ask(runs, task->request, &task->answer, &task->err);
 	if (task->status == SS_OK && body->length > SS_ANSWER_BYTES_MAX)
 		task->status = ss_fail(&task->err, SS_ERR_LIMIT,
@@ -157,7 +158,7 @@ static void work(void *context, uint32_t index)
 		return;
 	}
 	while ((task = take(&workers->queues[index - 1])) != NULL) {
-		ss_task_answer(&workers->runs, task);
+		ss_task_answer(workers->runs, task);
 		workers->finish(task);
 	}
 }

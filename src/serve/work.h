@@ -46,7 +46,7 @@ struct ss_queue {
 
 struct ss_workers {
 	struct ss_queue queues[SS_WORKERS];
-	struct ss_runs runs;
+	const struct ss_runs *runs; /* lent; NULL: none is open yet */
 	/* Tells that a task is over; its owner may free it from then on. */
 	void (*finish)(struct ss_task *task);
 };

@@ -32,6 +32,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "stepscope.h"
 
 /* Names the module's export; the linker keeps it although no C calls it. */
 #define WASM_EXPORT(name) __attribute__((export_name(#name)))
@@ -39,6 +40,9 @@
 
 /* Under the 4 GB that addresses can name: stack, code and what JavaScript puts there. */
 #define MEMORY_LIMIT (UINT64_C(3840) << 20)
+
+/* The run that is looked at, and the one that it is compared with. */
+#define RUNS_MAX 2
 
 /* Ranks of the demo, at most. */
 #define DEMO_RANKS 16
@@ -49,7 +53,9 @@ WASM_IMPORT(progress) int page_progress(double done, double total, double events
 WASM_IMPORT(work) void page_work(const char *doing, uint32_t done, uint32_t count, double share);
 
 struct handle {
-	struct ss_runs runs;
+	struct ss_runs *runs; /* of the sessions */
+	struct ss_session *sessions[RUNS_MAX];
+	uint32_t run_count;
 	struct ss_session *opening; /* the run that files are added to; NULL: none */
 	struct ss_answer answer;    /* of the last request */
 	struct ss_error error;      /* of the last call; empty when it went well */
@@ -89,16 +95,30 @@ static int give_up(struct handle *handle)
 	return 0;
 }
 
+/* Makes the list anew: sessions come and go. */
+static bool list_runs(struct handle *handle)
+{
+	enum ss_status status;
+
+	ss_runs_free(handle->runs);
+	status = ss_runs_new(&handle->runs, &handle->error);
+	for (uint32_t i = 0; i < handle->run_count && status == SS_OK; i++)
+		status = ss_runs_add(handle->runs, handle->sessions[i], &handle->error);
+	return status == SS_OK;
+}
+
 WASM_EXPORT(ss_wasm_begin) int ss_wasm_begin(struct handle *handle)
 {
-	struct ss_open_options options = { .memory_limit_bytes = MEMORY_LIMIT };
+	struct ss_open_options options = { .size = sizeof(options),
+					   .memory_limit_bytes = MEMORY_LIMIT };
 
 	handle->error = (struct ss_error){ 0 };
 	give_up(handle);
-	if (handle->runs.count == SS_RUNS_MAX) {
+	if (handle->run_count == RUNS_MAX) {
 		/* the run that is compared with gives way to the next one */
-		ss_session_close(handle->runs.sessions[--handle->runs.count]);
-		handle->runs.sessions[handle->runs.count] = NULL;
+		ss_session_close(handle->sessions[--handle->run_count]);
+		if (!list_runs(handle))
+			return 0;
 	}
 	return ss_session_begin(&options, &handle->opening, &handle->error) == SS_OK;
 }
@@ -125,7 +145,8 @@ static bool tell_work(void *context, const struct ss_progress *progress)
 
 static int add(struct handle *handle, const struct ss_input *input)
 {
-	struct ss_open_options options = { .inputs = input,
+	struct ss_open_options options = { .size = sizeof(options),
+					   .inputs = input,
 					   .input_count = 1,
 					   .threads = 1,
 					   .snapshots = true,
@@ -146,7 +167,8 @@ static int add(struct handle *handle, const struct ss_input *input)
 WASM_EXPORT(ss_wasm_add)
 int ss_wasm_add(struct handle *handle, const char *name, double total_bytes)
 {
-	struct ss_input input = { .name = name,
+	struct ss_input input = { .size = sizeof(input),
+				  .name = name,
 				  .read = read_page,
 				  .total_bytes = (uint64_t)total_bytes };
 
@@ -162,21 +184,30 @@ WASM_EXPORT(ss_wasm_end) int ss_wasm_end(struct handle *handle)
 	if (ss_session_end(handle->opening, &handle->error) != SS_OK)
 		return give_up(handle);
 	ss_session_watch(handle->opening, tell_work, NULL);
-	handle->runs.sessions[handle->runs.count++] = handle->opening;
+	handle->sessions[handle->run_count++] = handle->opening;
 	handle->opening = NULL;
-	return 1;
+	return list_runs(handle);
 }
 
 /* --- the demo ---------------------------------------------------------------------------- */
 
-static bool keep_piece(void *context, uint32_t rank, const char *bytes, size_t length)
-{
-	struct ss_text *traces = context;
+struct demo {
+	struct ss_text traces[DEMO_RANKS];
+	uint32_t rank; /* at work */
+};
 
-	if (rank >= DEMO_RANKS)
-		return false;
-	ss_text_add(&traces[rank], bytes, length);
-	return !ss_text_failed(&traces[rank]);
+static bool begin_rank(void *context, uint32_t rank)
+{
+	((struct demo *)context)->rank = rank;
+	return rank < DEMO_RANKS;
+}
+
+static bool keep_piece(void *context, const char *bytes, size_t length)
+{
+	struct demo *demo = context;
+
+	ss_text_add(&demo->traces[demo->rank], bytes, length);
+	return !ss_text_failed(&demo->traces[demo->rank]);
 }
 
 static int add_ranks(struct handle *handle, struct ss_text *traces)
@@ -185,7 +216,8 @@ static int add_ranks(struct handle *handle, struct ss_text *traces)
 
 	for (uint32_t rank = 0; rank < DEMO_RANKS; rank++) {
 		char name[] = "demo/rank00.json";
-		struct ss_input input = { .name = name,
+		struct ss_input input = { .size = sizeof(input),
+					  .name = name,
 					  .data = traces[rank].data,
 					  .length = traces[rank].length };
 
@@ -201,17 +233,20 @@ static int add_ranks(struct handle *handle, struct ss_text *traces)
 /* Simulates the demo's job and adds it to the run that was begun. */
 WASM_EXPORT(ss_wasm_demo) int ss_wasm_demo(struct handle *handle)
 {
-	struct ss_text traces[DEMO_RANKS] = { 0 };
-	struct ss_simulation simulation = { .preset = SS_DEMO_PRESET,
-					    .write = keep_piece,
-					    .write_context = traces };
-	struct ss_simulated simulated;
+	struct demo demo = { 0 };
+	struct ss_sink sink = { keep_piece, &demo };
+	struct ss_simulation simulation = { .size = sizeof(simulation),
+					    .preset = SS_DEMO_PRESET,
+					    .sink = &sink,
+					    .begin_rank = begin_rank,
+					    .begin_rank_context = &demo };
+	struct ss_simulated simulated = { .size = sizeof(simulated) };
 
 	handle->error = (struct ss_error){ 0 };
 	if (ss_simulate(&simulation, &simulated, &handle->error) == SS_OK)
-		return add_ranks(handle, traces);
+		return add_ranks(handle, demo.traces);
 	for (uint32_t rank = 0; rank < DEMO_RANKS; rank++)
-		ss_text_release(&traces[rank]);
+		ss_text_release(&demo.traces[rank]);
 	return give_up(handle);
 }
 
@@ -225,8 +260,9 @@ WASM_EXPORT(ss_wasm_ask)
 const struct ss_text *ss_wasm_ask(struct handle *handle, const char *target)
 {
 	ss_text_release(&handle->answer.body);
+	handle->answer.size = sizeof(handle->answer);
 	handle->error = (struct ss_error){ 0 };
-	if (ss_ask(&handle->runs, target, &handle->answer, &handle->error) != SS_OK)
+	if (ss_ask(handle->runs, target, &handle->answer, &handle->error) != SS_OK)
 		return NULL;
 	return &handle->answer.body;
 }
@@ -254,8 +290,9 @@ WASM_EXPORT(ss_wasm_close) void ss_wasm_close(struct handle *handle)
 	if (!handle)
 		return;
 	give_up(handle);
-	for (uint32_t i = 0; i < handle->runs.count; i++)
-		ss_session_close(handle->runs.sessions[i]);
+	ss_runs_free(handle->runs);
+	for (uint32_t i = 0; i < handle->run_count; i++)
+		ss_session_close(handle->sessions[i]);
 	ss_text_release(&handle->answer.body);
 	ss_wasm_free(handle);
 }

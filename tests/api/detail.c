@@ -231,7 +231,7 @@ static void test_answers(void **state)
 	(void)state;
 	open_runs(&runs, trace, 1);
 	for (size_t i = 0; i < SS_COUNT(cases); i++) {
-		struct ss_answer answer = { 0 };
+		struct ss_answer answer = { .size = sizeof(answer) };
 		struct ss_error err = { 0 };
 		enum ss_status status = ss_ask(&runs, cases[i].request, &answer, &err);
 		char *wanted = quoted(cases[i].wanted);
@@ -253,7 +253,7 @@ static void test_refused(void **state)
 	(void)state;
 	open_runs(&runs, trace, 1);
 	for (size_t i = 0; i < SS_COUNT(refused); i++) {
-		struct ss_answer answer = { 0 };
+		struct ss_answer answer = { .size = sizeof(answer) };
 		struct ss_error err = { 0 };
 		enum ss_status status = ss_ask(&runs, refused[i].request, &answer, &err);
 
@@ -293,7 +293,7 @@ static void test_bare(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(bare); i++) {
-		struct ss_answer answer = { 0 };
+		struct ss_answer answer = { .size = sizeof(answer) };
 		char *wanted = quoted(bare[i].wanted);
 		struct ss_error err = { 0 };
 		struct ss_runs runs;
@@ -313,7 +313,7 @@ static void test_bare(void **state)
 static void test_compare(void **state)
 {
 	struct ss_runs runs;
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	(void)state;
 	open_runs(&runs, trace, 2);
@@ -375,7 +375,7 @@ static void test_memory(void **state)
 		bool whole = false;
 
 		for (size_t fail = 1; !whole; fail += fail < 40 ? 1 : 7) {
-			struct ss_answer answer = { 0 };
+			struct ss_answer answer = { .size = sizeof(answer) };
 			struct ss_error err = { 0 };
 			struct ss_memory *memory;
 			struct ss_runs runs;

@@ -34,14 +34,16 @@ static size_t pull_too_much(void *context, char *buffer, size_t room)
 
 static struct ss_input in_memory(const char *name, const char *text)
 {
-	return (struct ss_input){ .name = name, .data = text, .length = strlen(text) };
+	return (struct ss_input){
+		.size = sizeof(struct ss_input), .name = name, .data = text, .length = strlen(text)
+	};
 }
 
 static struct ss_session *open_inputs(const struct ss_input *inputs, size_t count, uint32_t threads)
 {
-	struct ss_open_options options = { .inputs = inputs,
-					   .input_count = count,
-					   .threads = threads };
+	struct ss_open_options options = {
+		.size = sizeof(options), .inputs = inputs, .input_count = count, .threads = threads
+	};
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 
@@ -66,11 +68,14 @@ static void test_ranks(void **state)
 	struct pulled slow = { "{\"traceEvents\":[]}", 0, 1 };
 	struct ss_input inputs[] = {
 		in_memory("rank10.json", TRACE("10")),
-		{ .name = "worker3.json", .read = pull, .context = &slow },
+		{ .size = sizeof(struct ss_input),
+		  .name = "worker3.json",
+		  .read = pull,
+		  .context = &slow },
 		in_memory("broken.json", "{\"a\":1}"),
 		in_memory("x", TRACE("2")),
 		in_memory("nothing.json", ""),
-		{ .name = "neither data nor a function" },
+		{ .size = sizeof(struct ss_input), .name = "neither data nor a function" },
 	};
 	static const char *const order[] = {
 		"\r\n2,x,",      "\r\n3,worker3.json,", "\r\n10,rank10.json,",
@@ -114,7 +119,8 @@ static void test_same_name(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < SS_COUNT(runs); i++) {
-		struct ss_open_options options = { .inputs = inputs,
+		struct ss_open_options options = { .size = sizeof(options),
+						   .inputs = inputs,
 						   .input_count = SS_COUNT(inputs),
 						   .threads = 2,
 						   .run = runs[i] };
@@ -139,9 +145,9 @@ static void test_pulled(void **state)
 	ss_session_close(session);
 	for (size_t most = 1; most < 100000; most = most * 7 + 1) {
 		struct pulled slow = { support_sample, 0, most };
-		const struct ss_input pulled = { .name = "rank0.json",
-						 .read = pull,
-						 .context = &slow };
+		const struct ss_input pulled = {
+			.size = sizeof(pulled), .name = "rank0.json", .read = pull, .context = &slow
+		};
 		struct ss_text out = { 0 };
 
 		session = open_inputs(&pulled, 1, 1);
@@ -165,11 +171,14 @@ static bool check_progress(void *context, const struct ss_progress *progress)
 static void test_progress(void **state)
 {
 	struct pulled slow = { support_sample, 0, 100 };
-	struct ss_input input = {
-		.name = "rank0.json", .read = pull, .context = &slow, .total_bytes = 12345
-	};
+	struct ss_input input = { .size = sizeof(input),
+				  .name = "rank0.json",
+				  .read = pull,
+				  .context = &slow,
+				  .total_bytes = 12345 };
 	uint64_t total = 0;
-	struct ss_open_options options = { .inputs = &input,
+	struct ss_open_options options = { .size = sizeof(options),
+					   .inputs = &input,
 					   .input_count = 1,
 					   .progress = check_progress,
 					   .progress_context = &total };
@@ -194,20 +203,25 @@ static bool take_nothing(void *context, const char *bytes, size_t length)
 static void test_refused(void **state)
 {
 	struct ss_input input = in_memory(NULL, support_sample);
-	struct ss_open_options options = { .inputs = &input, .input_count = 1 };
+	struct ss_open_options options = { .size = sizeof(options),
+					   .inputs = &input,
+					   .input_count = 1 };
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
-	struct ss_merged merged;
+	struct ss_merged merged = { .size = sizeof(merged) };
 
 	(void)state;
 	assert_int_equal(ss_session_open(&options, &session, &err), SS_ERR_USAGE);
 	assert_non_null(strstr(err.text, "no name"));
-	input = (struct ss_input){ .name = "x.json", .read = pull_too_much };
+	input = (struct ss_input){ .size = sizeof(struct ss_input),
+				   .name = "x.json",
+				   .read = pull_too_much };
 	assert_int_equal(ss_session_open(&options, &session, &err), SS_ERR_FORMAT);
 	assert_non_null(strstr(err.text, "more bytes"));
 	input = in_memory("x.json", TRACE("0"));
 	assert_int_equal(ss_session_open(&options, &session, &err), SS_OK);
-	assert_int_equal(ss_session_merge(session, false, take_nothing, NULL, &merged, &err),
+	assert_int_equal(ss_session_merge(session, false, &(struct ss_sink){ take_nothing, NULL },
+					  &merged, &err),
 			 SS_ERR_USAGE);
 	assert_non_null(strstr(err.text, "rank 0 is not on disk"));
 	ss_session_close(session);

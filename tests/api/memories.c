@@ -18,13 +18,16 @@ static void open_files(struct support_asking *asking, const char *const *texts, 
 {
 	static const char *const names[] = { "a.json", "b.json", "c.json", "d.json" };
 	struct ss_input inputs[4] = { 0 };
-	struct ss_open_options options = {
-		.inputs = inputs, .input_count = count, .threads = 1, .snapshots = true
-	};
+	struct ss_open_options options = { .size = sizeof(options),
+					   .inputs = inputs,
+					   .input_count = count,
+					   .threads = 1,
+					   .snapshots = true };
 
 	*asking = (struct support_asking){ .runs = { .count = 1 } };
 	for (size_t i = 0; i < count; i++)
-		inputs[i] = (struct ss_input){ .name = names[i],
+		inputs[i] = (struct ss_input){ .size = sizeof(struct ss_input),
+					       .name = names[i],
 					       .data = texts[i],
 					       .length = strlen(texts[i]) };
 	assert_int_equal(ss_session_open(&options, &asking->runs.sessions[0], &asking->err), SS_OK);

@@ -73,7 +73,7 @@ static void test_views(void **state)
 
 static void test_names_are_unique(void **state)
 {
-	struct ss_offer a, b;
+	struct ss_offer a = { .size = sizeof(a) }, b = { .size = sizeof(b) };
 	size_t count = 0;
 
 	(void)state;
@@ -99,7 +99,7 @@ static void test_every_view_in_every_format(void **state)
 	for (size_t j = 0; j < SS_COUNT(jsons); j++) {
 		struct ss_session *session;
 		struct ss_error err = { 0 };
-		struct ss_offer offer;
+		struct ss_offer offer = { .size = sizeof(offer) };
 
 		assert_int_equal(ss_session_open_memory(jsons[j], strlen(jsons[j]), "rank1.json",
 							&session, &err),
@@ -228,7 +228,7 @@ static const struct {
 
 static void test_refused(void **state)
 {
-	struct ss_open_options nothing = { .path_count = 0 };
+	struct ss_open_options nothing = { .size = sizeof(nothing), .path_count = 0 };
 	struct ss_session *session = NULL;
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
@@ -389,7 +389,7 @@ static void test_every_group(void **state)
 						     { .name = "*a*" },  { .name = "" },
 						     { .sort = "rank" }, { .sort = "-rank" } };
 	struct ss_session *session;
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	(void)state;
 	assert_int_equal(ss_session_open_memory(support_sample, strlen(support_sample), "x",

@@ -51,11 +51,12 @@ static void a_newer_program_may_leave_new_fields_alone(void **state)
 	(void)state;
 	assert_int_equal(take(&later, &own, &err), SS_OK);
 	assert_int_equal(own.b, 2);
+	assert_int_equal(own.size, sizeof(own));
 	later.c = 3;
 	assert_int_equal(take(&later, &own, &err), SS_ERR_USAGE);
 	assert_non_null(strstr(err.text, "struct now"));
 	assert_non_null(strstr(err.text, ss_version()));
-	later = (struct later){ .size = sizeof(size_t), .a = 1 };
+	later = (struct later){ .size = sizeof(size_t) - 1, .a = 1 };
 	assert_int_equal(take(&later, &own, &err), SS_ERR_USAGE);
 }
 
@@ -64,8 +65,12 @@ static void answers_fill_what_there_is_room_for(void **state)
 	const struct now own = { .size = 99, .a = 1, .b = 2 };
 	struct first unsaid[2] = { { 0 }, { .size = 5, .a = 6 } };
 	struct later later = { .size = sizeof(later), .c = 4 };
+	struct now shorter = { .size = offsetof(struct now, b), .b = 7 };
 
 	(void)state;
+	ss_sized_give(&shorter, sizeof(struct now), &own, sizeof(own));
+	assert_int_equal(shorter.a, 1);
+	assert_int_equal(shorter.b, 7);
 	ss_sized_give(&unsaid[0], sizeof(struct first), &own, sizeof(own));
 	assert_int_equal(unsaid[0].a, 1);
 	assert_int_equal(unsaid[1].size, 5);
@@ -73,7 +78,7 @@ static void answers_fill_what_there_is_room_for(void **state)
 	ss_sized_give(&later, sizeof(struct first), &own, sizeof(own));
 	assert_int_equal(later.size, sizeof(later));
 	assert_int_equal(later.b, 2);
-	assert_int_equal(later.c, 0);
+	assert_int_equal(later.c, 4);
 }
 
 int main(void)

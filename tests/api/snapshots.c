@@ -39,13 +39,16 @@ static void open_files(struct support_asking *asking, const char *const *texts, 
 {
 	static const char *const names[] = { "c.pickle", "b.json", "a.pickle" };
 	struct ss_input inputs[3] = { 0 };
-	struct ss_open_options options = {
-		.inputs = inputs, .input_count = count, .threads = 2, .snapshots = true
-	};
+	struct ss_open_options options = { .size = sizeof(options),
+					   .inputs = inputs,
+					   .input_count = count,
+					   .threads = 2,
+					   .snapshots = true };
 
 	*asking = (struct support_asking){ .runs = { .count = wanted == SS_OK } };
 	for (size_t i = 0; i < count; i++)
-		inputs[i] = (struct ss_input){ .name = names[i],
+		inputs[i] = (struct ss_input){ .size = sizeof(struct ss_input),
+					       .name = names[i],
 					       .data = texts[i],
 					       .length = strlen(texts[i]) };
 	assert_int_equal(ss_session_open(&options, &asking->runs.sessions[0], &asking->err),

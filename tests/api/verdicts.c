@@ -8,6 +8,8 @@
 
 #include "support/support.h"
 
+#include "api/session.h"
+
 #include "stepscope.h"
 
 struct job {
@@ -17,13 +19,14 @@ struct job {
 
 static void open_job(struct job *job)
 {
-	const struct ss_simulation plan = { .folder = job->folder,
+	const struct ss_simulation plan = { .size = sizeof(plan),
+					    .folder = job->folder,
 					    .preset = "ddp8-straggler",
 					    .ranks = 3,
 					    .steps = 3,
 					    .causes = "sync-item",
 					    .plain = true };
-	struct ss_simulated made;
+	struct ss_simulated made = { .size = sizeof(made) };
 	struct ss_error err = { 0 };
 
 	*job = (struct job){ .folder = "/tmp/stepscope-verdicts-XXXXXX", .runs.count = 1 };
@@ -34,7 +37,9 @@ static void open_job(struct job *job)
 static void load(struct job *job)
 {
 	const char *paths[] = { job->folder };
-	const struct ss_open_options open = { .paths = paths, .path_count = 1, .threads = 1 };
+	const struct ss_open_options open = {
+		.size = sizeof(open), .paths = paths, .path_count = 1, .threads = 1
+	};
 	struct ss_error err = { 0 };
 
 	support_check(ss_session_open(&open, &job->runs.sessions[0], &err) == SS_OK, "loaded", "%s",
@@ -63,7 +68,7 @@ static void remove_job(struct job *job)
 
 static char *ask(struct job *job, const char *request)
 {
-	struct ss_answer answer = { 0 };
+	struct ss_answer answer = { .size = sizeof(answer) };
 	struct ss_error err = { 0 };
 
 	support_check(ss_ask(&job->runs, request, &answer, &err) == SS_OK, request, "refused: %s",

@@ -42,42 +42,59 @@ static bool hear(void *context, const struct ss_progress *progress)
 	return told->calls != told->stop_at;
 }
 
-static bool keep_piece(void *context, uint32_t rank, const char *bytes, size_t length)
-{
-	struct ss_text *traces = context;
+/* The traces of a job, and the one at work. */
+struct made {
+	struct ss_text traces[RANKS];
+	uint32_t rank;
+};
 
-	ss_text_add(&traces[rank], bytes, length);
-	return !ss_text_failed(&traces[rank]);
+static bool begin_rank(void *context, uint32_t rank)
+{
+	((struct made *)context)->rank = rank;
+	return rank < RANKS;
+}
+
+static bool keep_piece(void *context, const char *bytes, size_t length)
+{
+	struct made *made = context;
+
+	ss_text_add(&made->traces[made->rank], bytes, length);
+	return !ss_text_failed(&made->traces[made->rank]);
 }
 
 static struct ss_session *open_job(uint32_t threads, struct told *told)
 {
-	struct ss_text traces[RANKS] = { 0 };
-	const struct ss_simulation plan = { .write = keep_piece,
-					    .write_context = traces,
+	struct made made = { 0 };
+	const struct ss_sink sink = { keep_piece, &made };
+	const struct ss_simulation plan = { .size = sizeof(plan),
+					    .sink = &sink,
+					    .begin_rank = begin_rank,
+					    .begin_rank_context = &made,
 					    .preset = "ddp8-straggler",
 					    .ranks = RANKS,
 					    .steps = 3 };
 	static const char *const names[RANKS] = { "rank0.json", "rank1.json", "rank2.json",
 						  "rank3.json" };
 	struct ss_input inputs[RANKS] = { 0 };
-	const struct ss_open_options options = { .inputs = inputs,
+	const struct ss_open_options options = { .size = sizeof(options),
+						 .inputs = inputs,
 						 .input_count = RANKS,
 						 .threads = threads,
 						 .progress = hear,
 						 .progress_context = told };
 	struct ss_session *session = NULL;
-	struct ss_simulated made;
+	struct ss_simulated figures = { .size = sizeof(figures) };
 	struct ss_error err = { 0 };
 
-	support_check(ss_simulate(&plan, &made, &err) == SS_OK, "simulated", "%s", err.text);
+	support_check(ss_simulate(&plan, &figures, &err) == SS_OK, "simulated", "%s", err.text);
 	for (uint32_t i = 0; i < RANKS; i++)
-		inputs[i] = (struct ss_input){ .name = names[i],
-					       .data = traces[i].data,
-					       .length = traces[i].length };
+		inputs[i] = (struct ss_input){ .size = sizeof(struct ss_input),
+					       .name = names[i],
+					       .data = made.traces[i].data,
+					       .length = made.traces[i].length };
 	support_check(ss_session_open(&options, &session, &err) == SS_OK, "opened", "%s", err.text);
 	for (uint32_t i = 0; i < RANKS; i++)
-		ss_text_release(&traces[i]);
+		ss_text_release(&made.traces[i]);
 	return session;
 }
 

@@ -242,7 +242,8 @@ static void load(struct loaded *loaded, const struct file *files)
 		} else {
 			support_snapshot_pickle(file->text, file->start_us, text);
 		}
-		loaded->inputs[loaded->count] = (struct ss_input){ .name = file->name,
+		loaded->inputs[loaded->count] = (struct ss_input){ .size = sizeof(struct ss_input),
+								   .name = file->name,
 								   .data = text->data,
 								   .length = text->length };
 	}
@@ -277,7 +278,7 @@ static void describe(const struct ss_diagnosis *diagnosis, const struct ss_findi
 static void check_case(size_t i, bool reduce)
 {
 	struct ss_diagnose_options options = { .rank = cases[i].rank };
-	struct ss_open_options open = { .snapshots = true, .reduce = reduce };
+	struct ss_open_options open = { .size = sizeof(open), .snapshots = true, .reduce = reduce };
 	struct ss_diagnosis diagnosis;
 	struct ss_memory memory;
 	struct loaded loaded;
@@ -323,7 +324,7 @@ static void check_refusal(void **state)
 {
 	const struct file files[FILES_MAX] = { { "rank1.pickle", LEAKS, NOW } };
 	struct ss_diagnose_options options = { .rank = 2 };
-	struct ss_open_options open = { .snapshots = true };
+	struct ss_open_options open = { .size = sizeof(open), .snapshots = true };
 	struct ss_diagnosis diagnosis;
 	struct ss_memory memory;
 	struct loaded loaded;
@@ -355,7 +356,8 @@ static void check_memory(void **state)
 	load(&loaded, files);
 	for (size_t call = 1; status != SS_OK; call++) {
 		struct ss_diagnose_options options = { .rank = SS_EVERY_RANK };
-		struct ss_open_options open = { .inputs = loaded.inputs,
+		struct ss_open_options open = { .size = sizeof(open),
+						.inputs = loaded.inputs,
 						.input_count = loaded.count,
 						.snapshots = true,
 						.reduce = true,

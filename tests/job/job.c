@@ -75,7 +75,8 @@ static void test_mixed_folder(void **state)
 	char folder[] = "/tmp/stepscope-job-XXXXXX";
 	const char *paths[1] = { folder };
 	int calls = 0;
-	struct ss_open_options options = { .paths = paths,
+	struct ss_open_options options = { .size = sizeof(options),
+					   .paths = paths,
 					   .path_count = 1,
 					   .threads = 2,
 					   .progress = count_calls,
@@ -115,7 +116,9 @@ static void test_named_files(void **state)
 {
 	char folder[] = "/tmp/stepscope-job-XXXXXX", good[64], bad[64];
 	const char *paths[2] = { bad, good };
-	struct ss_open_options options = { .paths = paths, .path_count = 2, .threads = 1 };
+	struct ss_open_options options = {
+		.size = sizeof(options), .paths = paths, .path_count = 2, .threads = 1
+	};
 	struct ss_error err = { 0 };
 	struct ss_memory memory;
 	struct ss_job job;
@@ -178,7 +181,9 @@ static void check_without_trace(size_t i)
 {
 	char folder[] = "/tmp/stepscope-job-XXXXXX";
 	const char *paths[1] = { folder }, *cut = strchr(without_trace[i].says, '%');
-	struct ss_open_options options = { .paths = paths, .path_count = 1, .threads = 1 };
+	struct ss_open_options options = {
+		.size = sizeof(options), .paths = paths, .path_count = 1, .threads = 1
+	};
 	struct ss_text says = { 0 };
 	struct ss_error err = { 0 };
 	struct ss_memory memory;
@@ -219,10 +224,13 @@ static enum ss_status try_open(void *context, struct ss_memory *memory, struct s
 /* A job in memory, with the Nth allocation failing. */
 static void test_torture(void **state)
 {
-	struct ss_input input = { .name = "rank1.json",
+	struct ss_input input = { .size = sizeof(input),
+				  .name = "rank1.json",
 				  .data = support_sample,
 				  .length = strlen(support_sample) };
-	struct ss_open_options options = { .inputs = &input, .input_count = 1, .threads = 1 };
+	struct ss_open_options options = {
+		.size = sizeof(options), .inputs = &input, .input_count = 1, .threads = 1
+	};
 	struct ss_memory memory;
 
 	(void)state;
@@ -276,7 +284,8 @@ static void test_joined(void **state)
 	for (uint32_t round = 0; round < 18; round++) {
 		char texts[3][512];
 		const char *paths[3] = { texts[0], texts[1], texts[2] };
-		struct ss_open_options options = { .paths = paths,
+		struct ss_open_options options = { .size = sizeof(options),
+						   .paths = paths,
 						   .path_count = 3,
 						   .threads = 1 + round / 3 % 3,
 						   .reduce = round >= 9 };
@@ -312,7 +321,9 @@ static void test_join_again(void **state)
 	assert_non_null(mkdtemp(folder));
 	write_files(folder, ranks, SS_COUNT(ranks));
 	for (size_t call = 1; refused; call++) {
-		struct ss_open_options options = { .paths = paths, .path_count = 1, .threads = 1 };
+		struct ss_open_options options = {
+			.size = sizeof(options), .paths = paths, .path_count = 1, .threads = 1
+		};
 		struct ss_error err = { 0 };
 		struct ss_text found = { 0 };
 		struct ss_memory memory;

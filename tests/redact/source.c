@@ -32,7 +32,9 @@ static size_t give(void *context, char *buffer, size_t room)
 static void redact(const char *text, size_t length, size_t piece, size_t room, struct ss_text *out)
 {
 	struct pieces pieces = { text, length, piece };
-	struct ss_input input = { .name = "x", .read = give, .context = &pieces };
+	struct ss_input input = {
+		.size = sizeof(input), .name = "x", .read = give, .context = &pieces
+	};
 	struct ss_redactor redactor;
 	struct ss_source *source;
 	struct ss_memory memory;

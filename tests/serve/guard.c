@@ -189,7 +189,7 @@ static void test_resources(void **state)
 /* The guard and ss_ask() agree on who answers a route. */
 static void test_apart(void **state)
 {
-	struct ss_route_offer route;
+	struct ss_route_offer route = { .size = sizeof(route) };
 
 	(void)state;
 	for (size_t i = 0; ss_route_at(i, &route); i++) {

@@ -20,6 +20,8 @@ struct noted {
 
 struct scene {
 	struct ss_workers workers;
+	struct ss_runs *runs;
+	struct ss_session *session;
 	struct noted noted[TASKS];
 	bool waits; /* for all answers */
 };
@@ -29,14 +31,15 @@ static void finish(struct ss_task *task)
 	atomic_fetch_add(&((struct noted *)(void *)task)->finished, 1);
 }
 
-static void open_sample(struct ss_runs *runs)
+static void open_sample(struct ss_runs **runs, struct ss_session **session)
 {
 	struct ss_error err = { 0 };
 
-	*runs = (struct ss_runs){ .count = 1 };
 	assert_int_equal(ss_session_open_memory(support_sample, strlen(support_sample),
-						"sample.json", &runs->sessions[0], &err),
+						"sample.json", session, &err),
 			 SS_OK);
+	assert_int_equal(ss_runs_new(runs, &err), SS_OK);
+	assert_int_equal(ss_runs_add(*runs, *session, &err), SS_OK);
 }
 
 static void add_tasks(void *context)
@@ -60,7 +63,8 @@ static void add_tasks(void *context)
 static void run_scene(struct scene *scene, const char *what)
 {
 	assert_true(ss_workers_init(&scene->workers, finish));
-	open_sample(&scene->workers.runs);
+	open_sample(&scene->runs, &scene->session);
+	scene->workers.runs = scene->runs;
 	assert_int_equal(ss_workers_run(&scene->workers, add_tasks, scene, NULL), SS_OK);
 	for (size_t i = 0; i < TASKS; i++) {
 		struct ss_task *task = &scene->noted[i].task;
@@ -75,7 +79,8 @@ static void run_scene(struct scene *scene, const char *what)
 	}
 	/* it is over: nobody works any more */
 	assert_false(ss_workers_add(&scene->workers, &scene->noted[0].task));
-	ss_session_close(scene->workers.runs.sessions[0]);
+	ss_runs_free(scene->runs);
+	ss_session_close(scene->session);
 	ss_workers_release(&scene->workers);
 }
 
@@ -135,14 +140,15 @@ static void test_compressed(void **state)
 	struct ss_task packed = { .request = "offers", .takes_gzip = true };
 	struct ss_task small = { .request = "job", .takes_gzip = true };
 	struct ss_task wrong = { .request = "nothing", .takes_gzip = true };
-	struct ss_runs runs;
+	struct ss_session *session;
+	struct ss_runs *runs;
 
 	(void)state;
-	open_sample(&runs);
-	ss_task_answer(&runs, &plain);
-	ss_task_answer(&runs, &packed);
-	ss_task_answer(&runs, &small);
-	ss_task_answer(&runs, &wrong);
+	open_sample(&runs, &session);
+	ss_task_answer(runs, &plain);
+	ss_task_answer(runs, &packed);
+	ss_task_answer(runs, &small);
+	ss_task_answer(runs, &wrong);
 	assert_int_equal(plain.status, SS_OK);
 	assert_false(plain.is_gzip);
 	assert_int_equal(small.status, SS_OK);
@@ -159,7 +165,8 @@ static void test_compressed(void **state)
 	ss_text_release(&packed.answer.body);
 	ss_text_release(&small.answer.body);
 	ss_text_release(&wrong.answer.body);
-	ss_session_close(runs.sessions[0]);
+	ss_runs_free(runs);
+	ss_session_close(session);
 }
 
 static void check_state(struct ss_state *state, const char *wanted)
@@ -173,7 +180,8 @@ static void check_state(struct ss_state *state, const char *wanted)
 
 static void test_state(void **state)
 {
-	struct ss_progress progress = { .doing = "Reading",
+	struct ss_progress progress = { .size = sizeof(progress),
+					.doing = "Reading",
 					.share = 0.25,
 					.path = "a\"\xff.json",
 					.file_index = 2,
@@ -181,9 +189,11 @@ static void test_state(void **state)
 					.done_bytes = 100,
 					.total_bytes = 1000,
 					.event_count = 7 };
-	struct ss_progress work = {
-		.doing = "Replaying", .share = 0.5, .file_index = 3, .file_count = 6
-	};
+	struct ss_progress work = { .size = sizeof(work),
+				    .doing = "Replaying",
+				    .share = 0.5,
+				    .file_index = 3,
+				    .file_count = 6 };
 	struct ss_state load;
 	char path[5000];
 

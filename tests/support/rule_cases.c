@@ -46,7 +46,9 @@ static void open_job(struct ss_job *job, const char *trace, struct ss_memory *me
 {
 	char folder[] = "/tmp/stepscope-rule-XXXXXX", paths[RANKS_MAX][64];
 	const char *folders[] = { folder };
-	struct ss_open_options options = { .paths = folders, .path_count = 1, .reduce = true };
+	struct ss_open_options options = {
+		.size = sizeof(options), .paths = folders, .path_count = 1, .reduce = true
+	};
 	struct ss_error err = { 0 };
 	uint32_t count = 0;
 	enum ss_status status;
@@ -142,10 +144,13 @@ void rule_memory_run(const char *trace)
 	if (is_alone)
 		trace_of(trace, strlen(trace), &json);
 	for (size_t call = 1; status != SS_OK; call++) {
-		struct ss_input input = { .name = "rank0.json",
+		struct ss_input input = { .size = sizeof(input),
+					  .name = "rank0.json",
 					  .data = json.data,
 					  .length = json.length };
-		struct ss_open_options one = { .inputs = &input, .input_count = 1 };
+		struct ss_open_options one = { .size = sizeof(one),
+					       .inputs = &input,
+					       .input_count = 1 };
 		struct ss_diagnosis diagnosis;
 		struct ss_memory memory;
 		struct ss_error err = { 0 };

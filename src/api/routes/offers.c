@@ -136,7 +136,7 @@ static void add_colorings(struct ss_text *out)
 
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
 {
-	struct ss_route_offer route;
+	struct ss_route_offer route = { .size = sizeof(route) };
 
 	(void)asked;
 	(void)err;

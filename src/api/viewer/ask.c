@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "api/first_sizes.h"
 #include "api/viewer/route.h"
 #include "base/utf8.h"
 
@@ -126,6 +127,9 @@ static enum ss_status answer(const struct ss_runs *runs, char *target, struct ss
 		query = next;
 	}
 	SS_TRY(find_run(&asked, err));
+	/* those that are apart run beside others, which may be cancelled */
+	if (!route->apart)
+		ss_runs_start(runs);
 	out->media_type = "application/json";
 	SS_TRY(route->run(&asked, out, err));
 	return ss_text_failed(&out->body) ? ss_fail_memory(err, "the answer") : SS_OK;
@@ -138,24 +142,32 @@ enum ss_status ss_ask(const struct ss_runs *runs, const char *target, struct ss_
 	enum ss_status status;
 	struct ss_memory outside;
 	struct ss_arena scratch;
+	struct ss_answer own;
 	char *copy;
 
+	SS_TRY(ss_sized_take(&own, sizeof(own), out, SS_FIRST_ANSWER, "ss_answer", err));
 	if (length > SS_TARGET_MAX)
 		return ss_fail(err, SS_ERR_LIMIT, "the request is longer than %d bytes",
 			       SS_TARGET_MAX);
 	ss_memory_init(&outside, 0);
 	ss_arena_init(&scratch, &outside);
 	copy = ss_arena_copy(&scratch, target, length);
-	status = copy ? answer(runs, copy, out, err) : ss_fail_memory(err, "the request");
+	status = copy ? answer(runs, copy, &own, err) : ss_fail_memory(err, "the request");
 	ss_arena_release(&scratch);
+	ss_sized_give(out, SS_FIRST_ANSWER, &own, sizeof(own));
 	return status;
 }
 
 bool ss_route_at(size_t index, struct ss_route_offer *out)
 {
+	struct ss_route_offer own = { 0 };
+
 	if (index >= ss_route_count)
 		return false;
-	*out = (struct ss_route_offer){ ss_routes[index]->name, ss_routes[index]->summary,
-					ss_routes[index]->parameters, ss_routes[index]->apart };
+	own.apart = ss_routes[index]->apart;
+	own.name = ss_routes[index]->name;
+	own.summary = ss_routes[index]->summary;
+	own.parameters = ss_routes[index]->parameters;
+	ss_sized_give(out, SS_FIRST_ROUTE_OFFER, &own, sizeof(own));
 	return true;
 }

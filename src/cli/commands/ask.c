@@ -10,14 +10,16 @@
 static int run(const struct command *command, const void *values, const struct arguments *arguments)
 {
 	const struct show_options *own = values;
-	struct ss_open_options open = { .threads = (uint32_t)own->threads,
+	struct ss_open_options open = { .size = sizeof(open),
+					.threads = (uint32_t)own->threads,
 					.memory_limit_bytes = own->memory_limit_bytes,
 					.run = own->run,
 					.progress = progress_step,
 					.snapshots = true };
 	struct progress_bar bar;
-	struct ss_answer answer = { 0 };
-	struct ss_runs runs = { .count = 1 };
+	struct ss_answer answer = { .size = sizeof(answer) };
+	struct ss_session *session = NULL;
+	struct ss_runs *runs = NULL;
 	struct ss_error err = { 0 };
 	enum ss_status status;
 
@@ -30,19 +32,24 @@ static int run(const struct command *command, const void *values, const struct a
 	open.path_count = arguments->path_count - 1;
 	open.progress_context = &bar;
 	progress_begin(&bar, own->progress);
-	status = ss_session_open(&open, &runs.sessions[0], &err);
+	status = ss_session_open(&open, &session, &err);
 	progress_end(&bar);
 	if (status != SS_OK)
 		return show_fail(command->name, &err);
-	show_failed(runs.sessions[0], command->name);
+	show_failed(session, command->name);
 	progress_prepare(&bar, own->progress);
-	ss_session_watch(runs.sessions[0], progress_step, &bar);
-	status = ss_ask(&runs, arguments->paths[0], &answer, &err);
+	ss_session_watch(session, progress_step, &bar);
+	status = ss_runs_new(&runs, &err);
+	if (status == SS_OK)
+		status = ss_runs_add(runs, session, &err);
+	if (status == SS_OK)
+		status = ss_ask(runs, arguments->paths[0], &answer, &err);
 	progress_clear(&bar);
 	if (status == SS_OK && answer.body.length)
 		fwrite(answer.body.data, 1, answer.body.length, stdout);
 	ss_text_release(&answer.body);
-	ss_session_close(runs.sessions[0]);
+	ss_runs_free(runs);
+	ss_session_close(session);
 	return status == SS_OK ? EXIT_FINE : show_fail(command->name, &err);
 }
 

@@ -35,7 +35,9 @@ static void prepare(void *values)
 static int run(const struct command *command, const void *values, const struct arguments *arguments)
 {
 	const struct values *own = values;
-	struct ss_simulation simulation = { .folder = own->output, .preset = SS_DEMO_PRESET };
+	struct ss_simulation simulation = { .size = sizeof(simulation),
+					    .folder = own->output,
+					    .preset = SS_DEMO_PRESET };
 	struct show_options show = own->show;
 	const char *paths[] = { own->output };
 	struct arguments traces = { .paths = paths, .path_count = 1 };

@@ -41,10 +41,11 @@ static int run(const struct command *command, const void *values, const struct a
 {
 	const struct values *own = values;
 	struct ss_request request = show_request(own->view, &own->show);
-	struct ss_runs runs = { .count = 0 };
+	struct ss_session *sessions[2] = { NULL };
+	struct ss_runs *runs = NULL;
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
-	enum ss_status status = SS_OK;
+	enum ss_status status;
 
 	if (arguments->path_count != 2 && !(arguments->path_count == 1 && is_pair(&own->show))) {
 		fprintf(stderr, "stepscope diff: name two runs, each a trace file or a folder, or "
@@ -53,24 +54,26 @@ static int run(const struct command *command, const void *values, const struct a
 	}
 	if (!show_check(command->name, &own->show, arguments))
 		return EXIT_USAGE;
-	while (runs.count < 2 && status == SS_OK) {
-		const char *const *path =
-			&arguments->paths[arguments->path_count == 1 ? 0 : runs.count];
+	status = ss_runs_new(&runs, &err);
+	for (uint32_t i = 0; i < 2 && status == SS_OK; i++) {
+		const char *const *path = &arguments->paths[arguments->path_count == 1 ? 0 : i];
 		struct show_options side = own->show;
 		char name[RUN_BYTES];
 
-		side.run = run_of_side(&own->show, runs.count, name);
+		side.run = run_of_side(&own->show, i, name);
 		/* any view may be asked for: the traces are kept */
-		status = show_open("files", &side, path, 1, &runs.sessions[runs.count], &err);
-		runs.count += status == SS_OK;
+		status = show_open("files", &side, path, 1, &sessions[i], &err);
+		if (status == SS_OK)
+			status = ss_runs_add(runs, sessions[i], &err);
 	}
 	if (status == SS_OK)
-		status = ss_compare(&runs, &request, &out, &err);
+		status = ss_compare(runs, &request, &out, &err);
 	if (status == SS_OK && out.length)
 		fwrite(out.data, 1, out.length, stdout);
 	ss_text_release(&out);
-	while (runs.count)
-		ss_session_close(runs.sessions[--runs.count]);
+	ss_runs_free(runs);
+	ss_session_close(sessions[1]);
+	ss_session_close(sessions[0]);
 	return status == SS_OK ? EXIT_FINE : show_fail(command->name, &err);
 }
 

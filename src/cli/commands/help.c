@@ -16,7 +16,7 @@ static void list_commands(bool verdicts)
 
 void help_all(void)
 {
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	printf("stepscope reads the profiler traces of a training or inference job.\n\n"
 	       "Usage: stepscope COMMAND [OPTIONS] PATH...\n"

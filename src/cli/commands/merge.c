@@ -65,10 +65,11 @@ static void tell(const struct output *output, const struct ss_session *session,
 
 static int write_output(const char *what, struct ss_session *session, struct output *output)
 {
-	struct ss_merged merged;
+	struct ss_merged merged = { .size = sizeof(merged) };
+	struct ss_sink sink = { output_write, output };
 	struct ss_error err = { 0 };
-	enum ss_status status = ss_session_merge(session, ends_with(output->path, ".gz"),
-						 output_write, output, &merged, &err);
+	enum ss_status status = ss_session_merge(session, ends_with(output->path, ".gz"), &sink,
+						 &merged, &err);
 	int code;
 
 	if (status != SS_OK) {

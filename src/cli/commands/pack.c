@@ -109,6 +109,7 @@ static enum ss_status open_one(const struct packing *packing, const char *path,
 	const struct show_options *show = &packing->own->show;
 	struct progress_bar bar;
 	struct ss_open_options open = {
+		.size = sizeof(open),
 		.paths = &path,
 		.path_count = 1,
 		.threads = (uint32_t)(show->threads > 64 ? 64 : show->threads),
@@ -176,14 +177,15 @@ static int write_pack(struct packing *packing, struct ss_session *session, const
 		      const char *path)
 {
 	struct ss_error err = { 0 };
-	struct ss_file file, packed = { 0 };
+	struct ss_file file = { .size = sizeof(file) }, packed = { .size = sizeof(packed) };
+	struct ss_sink sink = { output_write, packing->output };
 	uint64_t bytes = 0;
 	int code = output_open(packing->what, path, &packing->inputs, packing->output);
 
 	if (code != EXIT_FINE)
 		return code;
 	if (ss_session_file(session, 0, &file, &err) != SS_OK ||
-	    ss_session_pack(session, 0, output_write, packing->output, &bytes, &err) != SS_OK)
+	    ss_session_pack(session, 0, &sink, &bytes, &err) != SS_OK)
 		return output_fail(packing->what, packing->output, &err);
 	code = output_finish(packing->what, packing->output);
 	if (code != EXIT_FINE)
@@ -237,7 +239,7 @@ static int pack_one(struct packing *packing, const struct ss_path *path)
 	struct ss_error err = { 0 };
 	char output[PATH_BYTES];
 	enum ss_status status;
-	struct ss_file file;
+	struct ss_file file = { .size = sizeof(file) };
 	int code;
 
 	if (ss_find_is_pack(path->path))

@@ -149,6 +149,7 @@ static int redact_one(struct redacting *redacting, const struct ss_path *path)
 	char name[PATH_BYTES], size[BYTES_WORDS];
 	const char *copy = redacting->to_file ? redacting->own->output : name;
 	struct output output;
+	struct ss_sink sink = { output_write, &output };
 	enum ss_status status;
 	uint64_t bytes = 0;
 	bool is_whole = true;
@@ -166,8 +167,8 @@ static int redact_one(struct redacting *redacting, const struct ss_path *path)
 		code = output_open(redacting->what, copy, &redacting->inputs, &output);
 	if (code != EXIT_FINE)
 		return code;
-	status = ss_redactor_copy(redacting->redactor, path->path, ends_with(copy, ".gz"),
-				  output_write, &output, &bytes, &is_whole, &err);
+	status = ss_redactor_copy(redacting->redactor, path->path, ends_with(copy, ".gz"), &sink,
+				  &bytes, &is_whole, &err);
 	if (status != SS_OK)
 		return output_fail(redacting->what, &output, &err);
 	code = output_close(redacting->what, &output);

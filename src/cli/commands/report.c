@@ -119,15 +119,15 @@ static enum ss_status open_run(const struct values *own, struct ss_redactor *red
 	return status;
 }
 
-static void tell(const struct output *output, const struct ss_runs *runs, uint64_t bytes)
+static void tell(const struct output *output, struct ss_session *const sessions[2], uint64_t bytes)
 {
 	uint32_t files = 0, failed = 0, cut = 0;
 	char size[BYTES_WORDS];
 
-	for (uint32_t i = 0; i < runs->count; i++) {
-		files += ss_session_file_count(runs->sessions[i]);
-		failed += ss_session_failed_count(runs->sessions[i]);
-		cut += ss_session_cut_count(runs->sessions[i]);
+	for (uint32_t i = 0; i < 2 && sessions[i]; i++) {
+		files += ss_session_file_count(sessions[i]);
+		failed += ss_session_failed_count(sessions[i]);
+		cut += ss_session_cut_count(sessions[i]);
 	}
 	bytes_in_words(bytes, size);
 	fprintf(output->tells, "%s: %s; open it in any browser, no server is needed\n",
@@ -141,13 +141,21 @@ static void tell(const struct output *output, const struct ss_runs *runs, uint64
 }
 
 static int write_report(const char *what, const struct ss_report_options *report,
-			const struct ss_runs *runs, struct output *output)
+			struct ss_session *const sessions[2], struct output *output)
 {
+	struct ss_sink sink = { output_write, output };
+	struct ss_runs *runs = NULL;
 	struct ss_error err = { 0 };
 	uint64_t bytes = 0;
+	enum ss_status status = ss_runs_new(&runs, &err);
 	int code;
 
-	if (ss_session_report(runs, report, output_write, output, &bytes, &err) != SS_OK)
+	for (uint32_t i = 0; i < 2 && sessions[i] && status == SS_OK; i++)
+		status = ss_runs_add(runs, sessions[i], &err);
+	if (status == SS_OK)
+		status = ss_session_report(runs, report, &sink, &bytes, &err);
+	ss_runs_free(runs);
+	if (status != SS_OK)
 		return output_fail(what, output, &err);
 	code = output_finish(what, output);
 	if (code == EXIT_FINE)
@@ -155,18 +163,19 @@ static int write_report(const char *what, const struct ss_report_options *report
 	if (code == EXIT_FINE)
 		code = output_close(what, output);
 	if (code == EXIT_FINE)
-		tell(output, runs, bytes);
+		tell(output, sessions, bytes);
 	return code;
 }
 
 static int make_report(const struct command *command, const struct values *own,
 		       const struct arguments *arguments, struct ss_redactor *redactor)
 {
-	struct ss_report_options report = { .max_bytes = own->max_bytes,
-					    .rank = own->show.rank,
+	struct ss_report_options report = { .size = sizeof(report),
+					    .max_bytes = own->max_bytes,
 					    .step = own->show.step,
 					    .link = own->link };
-	struct ss_runs runs = { .count = own->compare ? 2 : 1 };
+	struct ss_session *sessions[2] = { NULL };
+	char rank[24];
 	struct output_inputs inputs = { arguments->paths,
 					arguments->path_count,
 					{ own->compare, own->page } };
@@ -176,20 +185,24 @@ static int make_report(const struct command *command, const struct values *own,
 	enum ss_status status;
 	int code = find_page(command->name, own->page, &page);
 
+	if (own->show.rank != SS_EVERY_RANK) {
+		snprintf(rank, sizeof(rank), "%lld", (long long)own->show.rank);
+		report.rank = rank;
+	}
 	report.page = page.data;
 	report.page_bytes = page.length;
 	if (code == EXIT_FINE)
 		code = output_open(command->name, own->output, &inputs, &output);
 	if (code == EXIT_FINE) {
 		status = open_run(own, redactor, arguments->paths, arguments->path_count,
-				  &runs.sessions[0], &err);
+				  &sessions[0], &err);
 		if (status == SS_OK && own->compare)
-			status = open_run(own, redactor, &own->compare, 1, &runs.sessions[1], &err);
-		code = status == SS_OK ? write_report(command->name, &report, &runs, &output)
+			status = open_run(own, redactor, &own->compare, 1, &sessions[1], &err);
+		code = status == SS_OK ? write_report(command->name, &report, sessions, &output)
 				       : output_fail(command->name, &output, &err);
 	}
-	ss_session_close(runs.sessions[0]);
-	ss_session_close(runs.sessions[1]);
+	ss_session_close(sessions[0]);
+	ss_session_close(sessions[1]);
 	ss_text_release(&page);
 	return code;
 }

@@ -26,7 +26,8 @@ struct visit {
 	const struct values *own;
 	const struct arguments *arguments;
 	struct ss_server *server;
-	struct ss_runs runs;
+	struct ss_runs *runs;
+	struct ss_session *sessions[2];
 	struct progress_bar bar;
 	uint32_t run, run_count;
 	bool wants_browser, is_greeted;
@@ -117,7 +118,7 @@ static enum ss_status load(struct visit *visit, const char *const *paths, size_t
 			   struct ss_error *err)
 {
 	struct ss_open_options open = show_loading(&visit->own->show, paths, count);
-	struct ss_session **session = &visit->runs.sessions[visit->run];
+	struct ss_session **session = &visit->sessions[visit->run];
 	enum ss_status status;
 	uint32_t failed;
 
@@ -129,9 +130,11 @@ static enum ss_status load(struct visit *visit, const char *const *paths, size_t
 		open.run = NULL;
 	status = ss_session_open(&open, session, err);
 	progress_clear(&visit->bar);
+	if (status == SS_OK)
+		status = ss_runs_add(visit->runs, *session, err);
 	if (status != SS_OK)
 		return status;
-	visit->runs.count = ++visit->run;
+	visit->run++;
 	failed = ss_session_failed_count(*session);
 	if (failed)
 		fprintf(stderr, "stepscope: %u file%s could not be read; the viewer says why\n",
@@ -141,12 +144,15 @@ static enum ss_status load(struct visit *visit, const char *const *paths, size_t
 
 static enum ss_status load_all(struct visit *visit, struct ss_error *err)
 {
-	enum ss_status status = load(visit, visit->arguments->paths, visit->arguments->path_count,
-				     err);
+	enum ss_status status = ss_runs_new(&visit->runs, err);
 
+	if (status == SS_OK)
+		status = load(visit, visit->arguments->paths, visit->arguments->path_count, err);
 	if (status == SS_OK && visit->own->compare)
 		status = load(visit, &visit->own->compare, 1, err);
-	return status == SS_OK ? ss_server_open(visit->server, &visit->runs, err) : status;
+	return status == SS_OK ? ss_server_open(visit->server, visit->runs, visit->sessions,
+						visit->run, err)
+			       : status;
 }
 
 /* Waits for Ctrl-C, beside the server's own threads. */
@@ -197,8 +203,9 @@ static int serve(struct visit *visit)
 	if (ss_server_run(visit->server, body, visit, &err) != SS_OK)
 		visit->code = show_fail(visit->name, &err);
 	ss_server_close(visit->server);
-	for (uint32_t i = 0; i < visit->runs.count; i++)
-		ss_session_close(visit->runs.sessions[i]);
+	ss_runs_free(visit->runs);
+	for (uint32_t i = 0; i < 2; i++)
+		ss_session_close(visit->sessions[i]);
 	return visit->code;
 }
 

@@ -116,6 +116,7 @@ static bool fill(const struct values *values, struct ss_simulation *out)
 		return false;
 	}
 	*out = (struct ss_simulation){
+		.size = sizeof(struct ss_simulation),
 		.folder = values->output ? values->output : values->preset,
 		.preset = values->preset,
 		.layout = values->layout,

@@ -10,7 +10,7 @@
 
 static bool is_view(const char *word)
 {
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	for (size_t i = 0; ss_snapshots_offer_at(i, &offer); i++)
 		if (strcmp(offer.name, word) == 0)
@@ -20,7 +20,7 @@ static bool is_view(const char *word)
 
 static void list_views(void)
 {
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	printf("\nViews:\n");
 	for (size_t i = 0; ss_snapshots_offer_at(i, &offer); i++) {
@@ -71,7 +71,8 @@ static enum ss_status open_sides(const struct show_options *options, const struc
 
 	progress_begin(&bar, options->progress);
 	for (size_t i = 0; i < (is_pair ? 2 : 1) && status == SS_OK; i++) {
-		struct ss_open_options open = { .paths = files->paths + i,
+		struct ss_open_options open = { .size = sizeof(open),
+						.paths = files->paths + i,
 						.path_count = is_pair ? 1 : files->path_count,
 						.threads = (uint32_t)options->threads,
 						.memory_limit_bytes = options->memory_limit_bytes,

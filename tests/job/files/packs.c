@@ -150,7 +150,9 @@ static void test_damaged(void **state)
 {
 	char folder[] = "/tmp/stepscope-packs-XXXXXX", path[512];
 	const char *paths[1] = { folder };
-	struct ss_open_options options = { .paths = paths, .path_count = 1, .threads = 1 };
+	struct ss_open_options options = {
+		.size = sizeof(options), .paths = paths, .path_count = 1, .threads = 1
+	};
 	struct ss_memory memory;
 	struct ss_job job;
 

@@ -17,7 +17,8 @@ void packs_write(struct ss_session *session, uint32_t index, struct ss_text *out
 	struct ss_error err = { 0 };
 	uint64_t bytes = 0;
 
-	if (ss_session_pack(session, index, packs_append, out, &bytes, &err) != SS_OK)
+	if (ss_session_pack(session, index, &(struct ss_sink){ packs_append, out }, &bytes, &err) !=
+	    SS_OK)
 		fail_msg("%s", err.text);
 	assert_int_equal(bytes, out->length);
 }
@@ -26,12 +27,15 @@ struct ss_session *packs_open(const struct ss_text *texts, char (*names)[PACKS_N
 			      uint32_t count)
 {
 	struct ss_input inputs[PACKS_MAX];
-	struct ss_open_options options = { .inputs = inputs, .input_count = count };
+	struct ss_open_options options = { .size = sizeof(options),
+					   .inputs = inputs,
+					   .input_count = count };
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 
 	for (uint32_t i = 0; i < count; i++)
-		inputs[i] = (struct ss_input){ .name = names[i],
+		inputs[i] = (struct ss_input){ .size = sizeof(struct ss_input),
+					       .name = names[i],
 					       .data = texts[i].data,
 					       .length = texts[i].length };
 	if (ss_session_open(&options, &session, &err) != SS_OK)
@@ -72,7 +76,7 @@ static void check_same(struct ss_session *a, struct ss_session *b, const char *w
 static void check_everything(struct ss_session *a, struct ss_session *b)
 {
 	static const char *const verdicts[] = { "diagnose", "what-if" };
-	struct ss_offer offer;
+	struct ss_offer offer = { .size = sizeof(offer) };
 
 	for (size_t i = 0; ss_offer_at(i, &offer); i++)
 		for (size_t k = 0; k < 8 && (!k || ss_group_at(offer.name, k)); k++) {
@@ -111,7 +115,7 @@ static const char *base_name(const char *path)
 static void check_origins(struct ss_session *packed, char (*names)[PACKS_NAME])
 {
 	for (uint32_t i = 0; i < packed->job.file_count; i++) {
-		struct ss_file file;
+		struct ss_file file = { .size = sizeof(file) };
 
 		assert_int_equal(ss_session_file(packed, i, &file, NULL), SS_OK);
 		assert_string_equal(file.packed_of, base_name(names[i]));
@@ -142,7 +146,7 @@ void packs_check(struct ss_session *session)
 	session->job.load_seconds = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		struct ss_text again = { 0 };
-		struct ss_file file;
+		struct ss_file file = { .size = sizeof(file) };
 
 		assert_int_equal(ss_session_file(session, i, &file, NULL), SS_OK);
 		snprintf(names[i], sizeof(names[i]), "%s", file.path);

@@ -242,7 +242,9 @@ static void test_waits(void **state)
 {
 	char folder[] = "/tmp/stepscope-tiles-XXXXXX", names[2][64];
 	const char *paths[] = { folder };
-	struct ss_open_options options = { .paths = paths, .path_count = 1, .threads = 1 };
+	struct ss_open_options options = {
+		.size = sizeof(options), .paths = paths, .path_count = 1, .threads = 1
+	};
 	struct support_asking asking = { .runs = { .count = 1 } };
 	struct ss_text text = { 0 };
 

@@ -32,7 +32,9 @@ static void open_random(struct fixture *fixture, uint64_t seed)
 	struct ss_text json = { 0 };
 	struct ss_error err = { 0 };
 	struct ss_input input;
-	struct ss_open_options options = { .inputs = &input, .input_count = 1, .threads = 1 };
+	struct ss_open_options options = {
+		.size = sizeof(options), .inputs = &input, .input_count = 1, .threads = 1
+	};
 
 	ss_memory_init(&fixture->memory, 0);
 	ss_text_add_string(&json, "{\"traceEvents\":[");
@@ -45,7 +47,10 @@ static void open_random(struct fixture *fixture, uint64_t seed)
 			  support_random(&seed, longest));
 	}
 	ss_text_add_string(&json, "{}]}");
-	input = (struct ss_input){ .name = "x.json", .data = json.data, .length = json.length };
+	input = (struct ss_input){ .size = sizeof(struct ss_input),
+				   .name = "x.json",
+				   .data = json.data,
+				   .length = json.length };
 	assert_int_equal(ss_job_open(&fixture->job, &options, NULL, &fixture->memory, &err), SS_OK);
 	assert_int_equal(ss_timeline_make(&fixture->timeline, &fixture->job, &fixture->memory,
 					  &err),

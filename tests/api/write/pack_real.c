@@ -35,7 +35,9 @@ static const char *const wanted[] = {
 
 static struct ss_session *open_paths(const char *const *paths, size_t count)
 {
-	struct ss_open_options options = { .paths = paths, .path_count = count };
+	struct ss_open_options options = { .size = sizeof(options),
+					   .paths = paths,
+					   .path_count = count };
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 
@@ -53,7 +55,7 @@ static struct ss_session *open_readable(const char *path)
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < ss_session_file_count(all) && count < PACKS_MAX; i++) {
-		struct ss_file file;
+		struct ss_file file = { .size = sizeof(file) };
 
 		assert_int_equal(ss_session_file(all, i, &file, NULL), SS_OK);
 		if (file.problem)

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "api/write/writing.h"
 #include "base/utf8.h"
 #include "job/files/open.h"
 #include "read/gzip_write.h"
@@ -183,45 +184,29 @@ enum ss_status ss_redactor_name(struct ss_redactor *redactor, const char *name, 
 
 /* --- copies ------------------------------------------------------------------------------ */
 
-struct copying {
-	bool (*write)(void *context, const char *bytes, size_t length);
-	void *context;
-	struct ss_gzip_writer *gzip; /* NULL: as it is */
-	uint64_t bytes;
-};
-
-static enum ss_status put(void *context, const char *bytes, size_t length, struct ss_error *err)
-{
-	struct copying *copying = context;
-
-	copying->bytes += length;
-	return copying->write(copying->context, bytes, length)
-		       ? SS_OK
-		       : ss_fail(err, SS_ERR_IO, "cannot write the redacted file");
-}
-
-static enum ss_status copy_all(struct copying *copying, struct ss_source *source,
-			       struct ss_error *err)
+/* `gzip` NULL: as it is. */
+static enum ss_status copy_all(struct ss_writing *writing, struct ss_gzip_writer *gzip,
+			       struct ss_source *source, struct ss_error *err)
 {
 	char block[65536];
 	size_t got = 1;
 
 	while (got) {
 		SS_TRY(ss_source_fill(source, block, sizeof(block), &got, err));
-		if (got && copying->gzip)
-			SS_TRY(ss_gzip_writer_write(copying->gzip, block, got, err));
+		if (got && gzip)
+			SS_TRY(ss_gzip_writer_write(gzip, block, got, err));
 		else if (got)
-			SS_TRY(put(copying, block, got, err));
+			SS_TRY(ss_writing_put(writing, block, got, err));
 	}
-	return copying->gzip ? ss_gzip_writer_finish(copying->gzip, err) : SS_OK;
+	return gzip ? ss_gzip_writer_finish(gzip, err) : SS_OK;
 }
 
 enum ss_status ss_redactor_copy(struct ss_redactor *redactor, const char *path, bool compressed,
-				bool (*write)(void *context, const char *bytes, size_t length),
-				void *context, uint64_t *bytes, bool *is_whole,
+				const struct ss_sink *sink, uint64_t *bytes, bool *is_whole,
 				struct ss_error *err)
 {
-	struct copying copying = { .write = write, .context = context };
+	struct ss_writing writing = { .sink = sink, .what = "the redacted file" };
+	struct ss_gzip_writer *gzip = NULL;
 	const struct ss_path asked = { .path = path };
 	struct ss_source *source = NULL;
 	struct ss_error why = { 0 };
@@ -232,9 +217,9 @@ enum ss_status ss_redactor_copy(struct ss_redactor *redactor, const char *path, 
 	ss_memory_init(&memory, 0);
 	status = ss_job_source(&asked, true, redactor, &memory, &source, &why);
 	if (status == SS_OK && compressed)
-		status = ss_gzip_writer_open(&memory, put, &copying, &copying.gzip, &why);
+		status = ss_gzip_writer_open(&memory, ss_writing_put, &writing, &gzip, &why);
 	if (status == SS_OK)
-		status = copy_all(&copying, source, &why);
+		status = copy_all(&writing, gzip, source, &why);
 	/* what is wrong with its bytes does not tell which file it is */
 	if (status == SS_ERR_FORMAT || status == SS_ERR_USAGE || status == SS_ERR_LIMIT)
 		(void)ss_fail(err, status, "'%s': %s", path, why.text);
@@ -242,8 +227,8 @@ enum ss_status ss_redactor_copy(struct ss_redactor *redactor, const char *path, 
 		*err = why;
 	*is_whole = source &&
 		    (source->flaw == SS_SOURCE_WHOLE || source->flaw == SS_SOURCE_TRAILING);
-	ss_gzip_writer_close(copying.gzip);
+	ss_gzip_writer_close(gzip);
 	ss_source_close(source);
-	*bytes = copying.bytes;
+	*bytes = writing.bytes;
 	return status;
 }

@@ -61,12 +61,33 @@ static void load_text(const char *folder, const char *name, struct ss_text *out)
 static void test_jobs(void **state)
 {
 	static const struct ss_simulation jobs[] = {
-		{ .preset = "ddp8-straggler", .ranks = 2, .steps = 4, .plain = true },
-		{ .preset = "mi300-pageable-copy", .ranks = 1, .steps = 4, .plain = true },
-		{ .preset = "gpu1-memory-leak", .ranks = 1, .steps = 4, .plain = true },
-		{ .preset = "pp4-pipeline-bubble", .ranks = 4, .steps = 3, .plain = true },
-		{ .preset = "serve1-launch-bound", .ranks = 1, .steps = 4, .plain = true },
-		{ .preset = "fsdp8-exposed-comm",
+		{ .size = sizeof(struct ss_simulation),
+		  .preset = "ddp8-straggler",
+		  .ranks = 2,
+		  .steps = 4,
+		  .plain = true },
+		{ .size = sizeof(struct ss_simulation),
+		  .preset = "mi300-pageable-copy",
+		  .ranks = 1,
+		  .steps = 4,
+		  .plain = true },
+		{ .size = sizeof(struct ss_simulation),
+		  .preset = "gpu1-memory-leak",
+		  .ranks = 1,
+		  .steps = 4,
+		  .plain = true },
+		{ .size = sizeof(struct ss_simulation),
+		  .preset = "pp4-pipeline-bubble",
+		  .ranks = 4,
+		  .steps = 3,
+		  .plain = true },
+		{ .size = sizeof(struct ss_simulation),
+		  .preset = "serve1-launch-bound",
+		  .ranks = 1,
+		  .steps = 4,
+		  .plain = true },
+		{ .size = sizeof(struct ss_simulation),
+		  .preset = "fsdp8-exposed-comm",
 		  .ranks = 2,
 		  .steps = 4,
 		  .plain = true,
@@ -79,7 +100,7 @@ static void test_jobs(void **state)
 		char folder[] = "/tmp/stepscope-pack-XXXXXX", names[PACKS_MAX][PACKS_NAME];
 		struct ss_simulation job = jobs[i];
 		struct ss_text texts[PACKS_MAX] = { 0 };
-		struct ss_simulated made;
+		struct ss_simulated made = { .size = sizeof(made) };
 		struct ss_session *session;
 		struct ss_error err = { 0 };
 
@@ -368,10 +389,13 @@ static bool refuse(void *context, const char *bytes, size_t length)
 
 static void test_refused(void **state)
 {
-	struct ss_input input = { .name = "rank1.json",
+	struct ss_input input = { .size = sizeof(input),
+				  .name = "rank1.json",
 				  .data = support_sample,
 				  .length = strlen(support_sample) };
-	struct ss_open_options options = { .inputs = &input, .input_count = 1, .reduce = true };
+	struct ss_open_options options = {
+		.size = sizeof(options), .inputs = &input, .input_count = 1, .reduce = true
+	};
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 	struct ss_text out = { 0 };
@@ -379,17 +403,20 @@ static void test_refused(void **state)
 
 	(void)state;
 	assert_int_equal(ss_session_open(&options, &session, NULL), SS_OK);
-	assert_int_equal(ss_session_pack(session, 0, packs_append, &out, &bytes, &err),
+	assert_int_equal(ss_session_pack(session, 0, &(struct ss_sink){ packs_append, &out },
+					 &bytes, &err),
 			 SS_ERR_USAGE);
 	ss_session_close(session);
 	options.reduce = false;
 	assert_int_equal(ss_session_open(&options, &session, NULL), SS_OK);
-	assert_int_equal(ss_session_pack(session, 1, packs_append, &out, &bytes, &err),
+	assert_int_equal(ss_session_pack(session, 1, &(struct ss_sink){ packs_append, &out },
+					 &bytes, &err),
 			 SS_ERR_USAGE);
 	for (uint32_t pieces = 0; pieces < 5; pieces++) {
 		uint32_t left = pieces;
 
-		assert_int_equal(ss_session_pack(session, 0, refuse, &left, &bytes, &err),
+		assert_int_equal(ss_session_pack(session, 0, &(struct ss_sink){ refuse, &left },
+						 &bytes, &err),
 				 SS_ERR_IO);
 	}
 	assert_int_equal(out.length, 0);
@@ -472,7 +499,7 @@ static enum ss_status try_pack(void *context, struct ss_memory *memory, struct s
 	uint64_t bytes;
 
 	(void)memory; /* that of the session */
-	status = ss_session_pack(context, 0, packs_append, &out, &bytes, err);
+	status = ss_session_pack(context, 0, &(struct ss_sink){ packs_append, &out }, &bytes, err);
 	ss_text_release(&out);
 	return status;
 }
@@ -482,13 +509,18 @@ static void test_memory(void **state)
 {
 	struct ss_text pack = { 0 };
 	struct ss_input input;
-	struct ss_open_options options = { .inputs = &input, .input_count = 1, .threads = 1 };
+	struct ss_open_options options = {
+		.size = sizeof(options), .inputs = &input, .input_count = 1, .threads = 1
+	};
 	struct ss_session *session = NULL;
 	struct ss_memory memory;
 
 	(void)state;
 	pack_sample(&pack);
-	input = (struct ss_input){ .name = "x", .data = pack.data, .length = pack.length };
+	input = (struct ss_input){ .size = sizeof(struct ss_input),
+				   .name = "x",
+				   .data = pack.data,
+				   .length = pack.length };
 	ss_memory_init(&memory, 0);
 	support_refuse(&memory, try_open, &options);
 	assert_int_equal(ss_session_open(&options, &session, NULL), SS_OK);

@@ -2,7 +2,7 @@
 /*
  * html_report_check.c - reads what a report holds as the page does: base64, gzip, pack.
  */
-#include "api/html_report_check.h"
+#include "api/write/html_report_check.h"
 
 #include "base/hash/checksum.h"
 #include "read/source.h"

@@ -5,17 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/first_sizes.h"
 #include "api/session.h"
+#include "api/write/writing.h"
 #include "job/files/open.h"
 #include "job/files/rewrite.h"
 #include "read/gzip_write.h"
 #include "trace/pack/pack.h"
 
 struct merging {
-	bool (*write)(void *context, const char *bytes, size_t length);
-	void *context;
+	struct ss_writing writing;
 	struct ss_gzip_writer *gzip; /* NULL: as it is */
-	struct ss_merged *out;
+	struct ss_merged out;
 	/* of the rank at work */
 	struct ss_redactor *redactor; /* NULL: files are copied as they are */
 	const struct ss_joined *joined;
@@ -23,23 +24,13 @@ struct merging {
 	int64_t zero_ns;
 };
 
-static enum ss_status put(void *context, const char *bytes, size_t length, struct ss_error *err)
-{
-	struct merging *merging = context;
-
-	merging->out->bytes += length;
-	return merging->write(merging->context, bytes, length)
-		       ? SS_OK
-		       : ss_fail(err, SS_ERR_IO, "cannot write the merged trace");
-}
-
 static enum ss_status add(void *context, const char *bytes, size_t length, struct ss_error *err)
 {
 	struct merging *merging = context;
 
 	if (merging->gzip)
 		return ss_gzip_writer_write(merging->gzip, bytes, length, err);
-	return put(merging, bytes, length, err);
+	return ss_writing_put(&merging->writing, bytes, length, err);
 }
 
 static int64_t align(void *context, int64_t file_ns)
@@ -105,9 +96,9 @@ static enum ss_status add_rank(struct merging *merging, bool *has_events, struct
 	if (status == SS_OK)
 		status = ss_rewrite_events(&rewrite, source, err);
 	ss_source_close(source);
-	merging->out->events += rewrite.count;
-	merging->out->broken += rewrite.broken;
-	merging->out->unaligned += merging->joined->clocks[merging->rank].component != 0;
+	merging->out.events += rewrite.count;
+	merging->out.broken += rewrite.broken;
+	merging->out.unaligned += merging->joined->clocks[merging->rank].component != 0;
 	return status;
 }
 
@@ -131,22 +122,28 @@ static enum ss_status merge(struct merging *merging, bool is_cut, struct ss_memo
 }
 
 enum ss_status ss_session_merge(struct ss_session *session, bool compressed,
-				bool (*write)(void *context, const char *bytes, size_t length),
-				void *context, struct ss_merged *out, struct ss_error *err)
+				const struct ss_sink *sink, struct ss_merged *out,
+				struct ss_error *err)
 {
-	struct merging merging = { .write = write, .context = context, .out = out };
+	struct merging merging = {
+		.writing = { .sink = sink, .what = "the merged trace", .watch = &session->watch }
+	};
 	enum ss_status status = SS_OK;
 
-	*out = (struct ss_merged){ 0 };
+	ss_sized_give(out, SS_FIRST_MERGED, &merging.out, sizeof(merging.out));
+	ss_session_start(session);
 	SS_TRY(ss_job_join(&session->job, err));
 	merging.redactor = session->job.redactor;
 	merging.joined = &session->job.joined;
 	merging.zero_ns = zero_of(merging.joined);
-	out->ranks = merging.joined->rank_count;
+	merging.out.ranks = merging.joined->rank_count;
 	if (compressed)
-		status = ss_gzip_writer_open(&session->memory, put, &merging, &merging.gzip, err);
+		status = ss_gzip_writer_open(&session->memory, ss_writing_put, &merging.writing,
+					     &merging.gzip, err);
 	if (status == SS_OK)
 		status = merge(&merging, ss_session_cut_count(session) > 0, &session->memory, err);
 	ss_gzip_writer_close(merging.gzip);
+	merging.out.bytes = merging.writing.bytes;
+	ss_sized_give(out, SS_FIRST_MERGED, &merging.out, sizeof(merging.out));
 	return status;
 }

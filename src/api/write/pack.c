@@ -2,25 +2,11 @@
 /*
  * pack.c - a file of a session as a pack.
  */
+#include "api/first_sizes.h"
 #include "api/session.h"
+#include "api/write/writing.h"
 #include "redact/redact.h"
 #include "trace/pack/pack.h"
-
-struct packing {
-	bool (*write)(void *context, const char *bytes, size_t length);
-	void *context;
-	uint64_t bytes;
-};
-
-static enum ss_status put(void *context, const char *bytes, size_t length, struct ss_error *err)
-{
-	struct packing *packing = context;
-
-	packing->bytes += length;
-	return packing->write(packing->context, bytes, length)
-		       ? SS_OK
-		       : ss_fail(err, SS_ERR_IO, "cannot write the packed trace");
-}
 
 uint32_t ss_session_file_count(const struct ss_session *session)
 {
@@ -31,21 +17,23 @@ enum ss_status ss_session_file(const struct ss_session *session, uint32_t index,
 			       struct ss_file *out, struct ss_error *err)
 {
 	const struct ss_job_file *file;
+	struct ss_file own = { 0 };
 
 	if (index >= session->job.file_count)
 		return ss_fail(err, SS_ERR_USAGE, "there is no file %u: the session has %u", index,
 			       session->job.file_count);
 	file = &session->job.files[index];
-	*out = (struct ss_file){ .path = file->subject.path,
-				 .problem = file->subject.problem,
-				 .rank = file->subject.rank,
-				 .load_seconds = file->subject.load_seconds };
-	if (!file->subject.trace)
-		return SS_OK;
-	out->events = file->trace.event_count;
-	out->unpacked_bytes = file->trace.file_bytes;
-	out->disk_bytes = file->trace.disk_bytes;
-	out->packed_of = file->trace.packed_of;
+	own.path = file->subject.path;
+	own.problem = file->subject.problem;
+	own.rank = file->subject.rank;
+	own.load_seconds = file->subject.load_seconds;
+	if (file->subject.trace) {
+		own.events = file->trace.event_count;
+		own.unpacked_bytes = file->trace.file_bytes;
+		own.disk_bytes = file->trace.disk_bytes;
+		own.packed_of = file->trace.packed_of;
+	}
+	ss_sized_give(out, SS_FIRST_FILE, &own, sizeof(own));
 	return SS_OK;
 }
 
@@ -53,7 +41,7 @@ enum ss_status ss_session_file(const struct ss_session *session, uint32_t index,
 static enum ss_status find_trace(const struct ss_session *session, uint32_t index,
 				 const struct ss_job_file **out, struct ss_error *err)
 {
-	struct ss_file about;
+	struct ss_file about = { .size = sizeof(about) };
 
 	SS_TRY(ss_session_file(session, index, &about, err));
 	*out = &session->job.files[index];
@@ -80,21 +68,23 @@ enum ss_status ss_session_compare_files(const struct ss_session *a, uint32_t ind
 }
 
 enum ss_status ss_session_pack(struct ss_session *session, uint32_t index,
-			       bool (*write)(void *context, const char *bytes, size_t length),
-			       void *context, uint64_t *bytes, struct ss_error *err)
+			       const struct ss_sink *sink, uint64_t *bytes, struct ss_error *err)
 {
-	struct packing packing = { .write = write, .context = context };
+	struct ss_writing writing = { .sink = sink,
+				      .what = "the packed trace",
+				      .watch = &session->watch };
 	const struct ss_job_file *file;
 	enum ss_status status;
 
 	*bytes = 0;
+	ss_session_start(session);
 	SS_TRY(find_trace(session, index, &file, err));
 	/* the path that is shown has another name where the file is redacted */
 	status = ss_pack_write(&file->trace,
 			       file->source && !ss_redactor_replaces(session->job.redactor)
 				       ? file->source
 				       : file->subject.path,
-			       put, &packing, err);
-	*bytes = packing.bytes;
+			       ss_writing_put, &writing, err);
+	*bytes = writing.bytes;
 	return status;
 }

@@ -2,8 +2,8 @@
 /*
  * html_report_check.h - what was put into a report opens again, and is what it was.
  */
-#ifndef SS_API_HTML_REPORT_CHECK_H
-#define SS_API_HTML_REPORT_CHECK_H
+#ifndef SS_API_WRITE_HTML_REPORT_CHECK_H
+#define SS_API_WRITE_HTML_REPORT_CHECK_H
 
 #include "base/text.h"
 #include "trace/trace.h"

@@ -9,8 +9,11 @@
 #include <string.h>
 
 #include "api/choice.h"
-#include "api/html_report_check.h"
+#include "api/first_sizes.h"
+#include "api/write/html_report_check.h"
+#include "api/ranks.h"
 #include "api/session.h"
+#include "api/write/writing.h"
 #include "base/hash/checksum.h"
 #include "job/files/open.h"
 #include "read/gzip_write.h"
@@ -20,9 +23,7 @@ static const char body_end[] = "</body>";
 
 struct reporting {
 	const struct ss_report_options *options;
-	bool (*write)(void *context, const char *bytes, size_t length);
-	void *context;
-	uint64_t bytes;
+	struct ss_writing writing;
 	uint32_t packs;
 	struct ss_redactor *redactor; /* of the session at work; NULL: none */
 	/* of the pack at work */
@@ -37,16 +38,13 @@ static enum ss_status put(struct reporting *reporting, const char *bytes, size_t
 {
 	uint64_t most = reporting->options->max_bytes;
 
-	reporting->bytes += length;
-	if (most && reporting->bytes > most)
+	if (most && reporting->writing.bytes + length > most)
 		return ss_fail(err, SS_ERR_LIMIT,
 			       "the report would be larger than %llu MB: take fewer ranks (--rank) "
 			       "or steps (--step), allow more (--max-size), or use 'stepscope "
 			       "serve'",
 			       (unsigned long long)(most >> 20));
-	return reporting->write(reporting->context, bytes, length)
-		       ? SS_OK
-		       : ss_fail(err, SS_ERR_IO, "cannot write the report");
+	return ss_writing_put(&reporting->writing, bytes, length, err);
 }
 
 static enum ss_status put_text(struct reporting *reporting, const char *text, struct ss_error *err)
@@ -281,10 +279,11 @@ static enum ss_status put_part(struct reporting *reporting, uint32_t run,
 static enum ss_status put_session(struct reporting *reporting, uint32_t run,
 				  struct ss_session *session, struct ss_error *err)
 {
-	struct ss_request request = { .rank = reporting->options->rank,
-				      .step = reporting->options->step };
+	struct ss_request request = { .step = reporting->options->step };
 	struct ss_choice choice;
 
+	reporting->writing.watch = &session->watch;
+	SS_TRY(ss_rank_read(reporting->options->rank, &session->job, &request.rank, err));
 	if (session->job.file_count)
 		SS_TRY(ss_choice_read(&request, &session->job, &choice, err));
 	for (uint32_t i = 0; i < session->job.file_count; i++) {
@@ -368,7 +367,7 @@ static enum ss_status put_place(struct reporting *reporting, const struct ss_run
 		return ss_fail(err, SS_ERR_USAGE,
 			       "'%.200s' is no link of the viewer: take the one of \"Copy link\"",
 			       link);
-	if (reporting->options->rank != SS_EVERY_RANK || reporting->options->step)
+	if (reporting->options->rank || reporting->options->step)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "the times of a link are those of the whole run: it does not go "
 			       "with --rank and --step");
@@ -419,15 +418,19 @@ static enum ss_status put_all(struct reporting *reporting, const struct ss_runs 
 
 enum ss_status ss_session_report(const struct ss_runs *runs,
 				 const struct ss_report_options *options,
-				 bool (*write)(void *context, const char *bytes, size_t length),
-				 void *context, uint64_t *bytes, struct ss_error *err)
+				 const struct ss_sink *sink, uint64_t *bytes, struct ss_error *err)
 {
-	struct reporting reporting = { .options = options, .write = write, .context = context };
+	struct ss_report_options own;
+	struct reporting reporting = { .options = &own,
+				       .writing = { .sink = sink, .what = "the report" } };
 	enum ss_status status;
 
 	*bytes = 0;
+	SS_TRY(ss_sized_take(&own, sizeof(own), options, SS_FIRST_REPORT_OPTIONS,
+			     "ss_report_options", err));
+	ss_runs_start(runs);
 	status = put_all(&reporting, runs, err);
 	ss_text_release(&reporting.letters);
-	*bytes = status == SS_OK ? reporting.bytes : 0;
+	*bytes = status == SS_OK ? reporting.writing.bytes : 0;
 	return status;
 }

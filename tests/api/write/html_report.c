@@ -51,7 +51,7 @@ static const char *check_element(const char *at, int run, const char *shown, uin
 {
 	struct ss_session *session = NULL;
 	struct ss_text pack = { 0 };
-	struct ss_file file;
+	struct ss_file file = { .size = sizeof(file) };
 	char element[256];
 
 	snprintf(element, sizeof(element), ELEMENT, run, shown);
@@ -73,9 +73,9 @@ static const char *check_element(const char *at, int run, const char *shown, uin
 static void test_page(void **state)
 {
 	struct ss_runs runs = { .count = 2 };
-	struct ss_report_options options = { .page = PAGE,
-					     .page_bytes = strlen(PAGE),
-					     .rank = SS_EVERY_RANK };
+	struct ss_report_options options = { .size = sizeof(options),
+					     .page = PAGE,
+					     .page_bytes = strlen(PAGE) };
 	struct ss_text out = { 0 };
 	const char *at, *end;
 	uint64_t bytes = 0;
@@ -83,7 +83,8 @@ static void test_page(void **state)
 	(void)state;
 	runs.sessions[0] = open_named("[]", "traces/folder/rank0.json");
 	runs.sessions[1] = open_named("{\"traceEvents\":[{\"ph\":\"M\"}]}", "a\"<b>&'c.json");
-	assert_int_equal(ss_session_report(&runs, &options, packs_append, &out, &bytes, NULL),
+	assert_int_equal(ss_session_report(&runs, &options, &(struct ss_sink){ packs_append, &out },
+					   &bytes, NULL),
 			 SS_OK);
 	assert_int_equal(bytes, out.length);
 	/* before the last </body> */
@@ -112,9 +113,9 @@ static const struct {
 static void test_place(void **state)
 {
 	struct ss_runs runs = { .count = 1 };
-	struct ss_report_options options = { .page = PAGE,
-					     .page_bytes = strlen(PAGE),
-					     .rank = SS_EVERY_RANK };
+	struct ss_report_options options = { .size = sizeof(options),
+					     .page = PAGE,
+					     .page_bytes = strlen(PAGE) };
 
 	(void)state;
 	runs.sessions[0] = open_named("[]", "rank0.json");
@@ -127,7 +128,8 @@ static void test_place(void **state)
 		snprintf(element, sizeof(element),
 			 "<script type=\"application/x-stepscope-place\">%s</script>\n<script",
 			 places[i].wanted);
-		assert_int_equal(ss_session_report(&runs, &options, packs_append, &out, &bytes,
+		assert_int_equal(ss_session_report(&runs, &options,
+						   &(struct ss_sink){ packs_append, &out }, &bytes,
 						   NULL),
 				 SS_OK);
 		support_check(strstr(out.data, element) != NULL, places[i].what, "%.300s",
@@ -140,26 +142,27 @@ static void test_place(void **state)
 
 static const struct {
 	const char *what, *page;
-	int64_t rank;
+	const char *rank;
 	const char *step;
 	uint64_t max_bytes;
 	enum ss_status status;
 	const char *says;
 	const char *link;
 } refused[] = {
-	{ "no page", "", SS_EVERY_RANK, NULL, 0, SS_ERR_USAGE, "</body>", NULL },
-	{ "no body", "<html>", SS_EVERY_RANK, NULL, 0, SS_ERR_USAGE, "</body>", NULL },
-	{ "page too long", PAGE, SS_EVERY_RANK, NULL, 10, SS_ERR_LIMIT, "serve", NULL },
-	{ "packs too long", PAGE, SS_EVERY_RANK, NULL, 1000, SS_ERR_LIMIT, "--rank", NULL },
-	{ "no link", PAGE, SS_EVERY_RANK, NULL, 0, SS_ERR_USAGE, "Copy link", "http://x/" },
-	{ "HTML in a link", PAGE, SS_EVERY_RANK, NULL, 0, SS_ERR_USAGE, "Copy link",
+	{ "no page", "", NULL, NULL, 0, SS_ERR_USAGE, "</body>", NULL },
+	{ "no body", "<html>", NULL, NULL, 0, SS_ERR_USAGE, "</body>", NULL },
+	{ "page too long", PAGE, NULL, NULL, 10, SS_ERR_LIMIT, "serve", NULL },
+	{ "packs too long", PAGE, NULL, NULL, 1000, SS_ERR_LIMIT, "--rank", NULL },
+	{ "no link", PAGE, NULL, NULL, 0, SS_ERR_USAGE, "Copy link", "http://x/" },
+	{ "HTML in a link", PAGE, NULL, NULL, 0, SS_ERR_USAGE, "Copy link",
 	  "#/timeline?note=1_2_</script><img>" },
-	{ "a space in a link", PAGE, SS_EVERY_RANK, NULL, 0, SS_ERR_USAGE, "Copy link", "#/a b" },
-	{ "a link of one rank", PAGE, 3, NULL, 0, SS_ERR_USAGE, "--rank", "#/timeline" },
-	{ "a link of one step", PAGE, SS_EVERY_RANK, "0", 0, SS_ERR_USAGE, "--step", "#/timeline" },
-	{ "no such rank", PAGE, 5, NULL, 0, SS_ERR_USAGE, "5", NULL },
-	{ "no such step", PAGE, SS_EVERY_RANK, "77", 0, SS_ERR_USAGE, "77", NULL },
-	{ "no step at all", PAGE, SS_EVERY_RANK, "x-", 0, SS_ERR_USAGE, "x-", NULL },
+	{ "a space in a link", PAGE, NULL, NULL, 0, SS_ERR_USAGE, "Copy link", "#/a b" },
+	{ "a link of one rank", PAGE, "3", NULL, 0, SS_ERR_USAGE, "--rank", "#/timeline" },
+	{ "a link of one step", PAGE, NULL, "0", 0, SS_ERR_USAGE, "--step", "#/timeline" },
+	{ "no such rank", PAGE, "5", NULL, 0, SS_ERR_USAGE, "rank 5; there are ranks 3", NULL },
+	{ "no rank", PAGE, "all", NULL, 0, SS_ERR_USAGE, "not 'all'", NULL },
+	{ "no such step", PAGE, NULL, "77", 0, SS_ERR_USAGE, "77", NULL },
+	{ "no step at all", PAGE, NULL, "x-", 0, SS_ERR_USAGE, "x-", NULL },
 };
 
 static void test_refused(void **state)
@@ -169,7 +172,8 @@ static void test_refused(void **state)
 	(void)state;
 	runs.sessions[0] = open_named(support_sample, "rank3.json");
 	for (size_t i = 0; i < SS_COUNT(refused); i++) {
-		struct ss_report_options options = { .page = refused[i].page,
+		struct ss_report_options options = { .size = sizeof(options),
+						     .page = refused[i].page,
 						     .page_bytes = strlen(refused[i].page),
 						     .rank = refused[i].rank,
 						     .step = refused[i].step,
@@ -178,7 +182,8 @@ static void test_refused(void **state)
 		struct ss_error err = { 0 };
 		struct ss_text out = { 0 };
 		uint64_t bytes = 1;
-		enum ss_status status = ss_session_report(&runs, &options, packs_append, &out,
+		enum ss_status status = ss_session_report(&runs, &options,
+							  &(struct ss_sink){ packs_append, &out },
 							  &bytes, &err);
 
 		support_check(status == refused[i].status && bytes == 0, refused[i].what,
@@ -194,19 +199,21 @@ static void test_refused(void **state)
 static void test_step(void **state)
 {
 	struct ss_runs runs = { .count = 1 };
-	struct ss_report_options options = { .page = PAGE,
-					     .page_bytes = strlen(PAGE),
-					     .rank = SS_EVERY_RANK };
+	struct ss_report_options options = { .size = sizeof(options),
+					     .page = PAGE,
+					     .page_bytes = strlen(PAGE) };
 	uint64_t whole = 0, part = 0;
 	struct ss_text out = { 0 };
 
 	(void)state;
 	runs.sessions[0] = open_named(support_sample, "rank3.json");
-	assert_int_equal(ss_session_report(&runs, &options, packs_append, &out, &whole, NULL),
+	assert_int_equal(ss_session_report(&runs, &options, &(struct ss_sink){ packs_append, &out },
+					   &whole, NULL),
 			 SS_OK);
 	ss_text_release(&out);
 	options.step = "0";
-	assert_int_equal(ss_session_report(&runs, &options, packs_append, &out, &part, NULL),
+	assert_int_equal(ss_session_report(&runs, &options, &(struct ss_sink){ packs_append, &out },
+					   &part, NULL),
 			 SS_OK);
 	assert_true(part < whole);
 	check_element(strstr(out.data, "<script"), 0, "rank3.json",
@@ -247,8 +254,8 @@ static enum ss_status try_report(void *context, struct ss_memory *memory, struct
 	uint64_t bytes;
 
 	(void)memory; /* that of the session */
-	status = ss_session_report(reporting->runs, reporting->options, packs_append, &out, &bytes,
-				   err);
+	status = ss_session_report(reporting->runs, reporting->options,
+				   &(struct ss_sink){ packs_append, &out }, &bytes, err);
 	ss_text_release(&out);
 	return status;
 }
@@ -258,7 +265,7 @@ static void test_failures(void **state)
 {
 	struct ss_runs runs = { .count = 1 };
 	struct ss_report_options options = {
-		.page = PAGE, .page_bytes = strlen(PAGE), .rank = SS_EVERY_RANK, .step = "0"
+		.size = sizeof(options), .page = PAGE, .page_bytes = strlen(PAGE), .step = "0"
 	};
 	struct reporting reporting = { &runs, &options };
 	uint32_t all = 0;
@@ -266,12 +273,16 @@ static void test_failures(void **state)
 
 	(void)state;
 	runs.sessions[0] = open_named(support_sample, "rank3.json");
-	assert_int_equal(ss_session_report(&runs, &options, count, &all, &bytes, NULL), SS_OK);
+	assert_int_equal(ss_session_report(&runs, &options, &(struct ss_sink){ count, &all },
+					   &bytes, NULL),
+			 SS_OK);
 	assert_true(all > 10);
 	for (uint32_t pieces = 0; pieces < all; pieces++) {
 		uint32_t left = pieces;
 
-		assert_int_equal(ss_session_report(&runs, &options, refuse, &left, &bytes, NULL),
+		assert_int_equal(ss_session_report(&runs, &options,
+						   &(struct ss_sink){ refuse, &left }, &bytes,
+						   NULL),
 				 SS_ERR_IO);
 	}
 	support_refuse(&runs.sessions[0]->memory, try_report, &reporting);

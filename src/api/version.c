@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * version.c - which version of the library this is.
+ */
+#include "stepscope.h"
+
+_Static_assert(SS_VERSION_NUMBER == SS_BUILT_VERSION_NUMBER,
+	       "the header and meson.build name the same version");
+
+const char *ss_version(void)
+{
+	return SS_VERSION;
+}

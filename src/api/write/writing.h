@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * writing.h - what a call writes goes to the caller's sink here, counted.
+ */
+#ifndef SS_API_WRITE_WRITING_H
+#define SS_API_WRITE_WRITING_H
+
+#include "job/watch.h"
+#include "stepscope.h"
+
+struct ss_writing {
+	const struct ss_sink *sink;
+	const char *what;             /* "the packed trace" */
+	const struct ss_watch *watch; /* of the session; NULL: nobody cancels */
+	uint64_t bytes;
+};
+
+/* The `write` of all that writes; `context` is a struct ss_writing. */
+SS_MUST_USE
+enum ss_status ss_writing_put(void *context, const char *bytes, size_t length,
+			      struct ss_error *err);
+
+#endif
