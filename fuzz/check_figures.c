@@ -112,7 +112,7 @@ static void check_cell(const struct ss_table *table, const struct ss_column *col
 	if (cell->is_null)
 		return;
 	if (column->type == SS_COLUMN_TEXT) {
-		CHECK(cell->value.text);
+		CHECK(cell->value.text && cell->length);
 	} else if (ss_column_has_fraction(column)) {
 		double value = cell->value.number;
 
@@ -133,9 +133,11 @@ static void check_table(const struct ss_table *table)
 	uint32_t width = table->view->column_count;
 
 	for (uint32_t row = 0; row < table->row_count; row++)
-		for (uint32_t i = 0; i < width; i++)
-			check_cell(table, &table->view->columns[i],
-				   ss_table_cell(table, row, i, width));
+		for (uint32_t i = 0; i < width; i++) {
+			struct ss_cell cell = ss_table_cell(table, row, i);
+
+			check_cell(table, &table->view->columns[i], &cell);
+		}
 }
 
 static void make_table(struct ss_session *session, const char *view, const char *group,
@@ -164,12 +166,10 @@ static int64_t sum_of(struct ss_session *session, const struct sum *sum)
 		column++;
 	CHECK(column < view->column_count);
 	make_table(session, sum->view, sum->group, &arena, &table);
-	for (uint32_t row = 0; row < table.row_count; row++) {
-		const struct ss_cell *cell = ss_table_cell(&table, row, column, view->column_count);
-
-		if (!cell->is_null && __builtin_add_overflow(found, cell->value.integer, &found))
+	for (uint32_t row = 0; row < table.row_count; row++)
+		if (!ss_table_is_null(&table, row, column) &&
+		    __builtin_add_overflow(found, ss_table_int(&table, row, column), &found))
 			found = INT64_MAX;
-	}
 	ss_table_release(&table);
 	ss_arena_release(&arena);
 	return found;

@@ -235,25 +235,22 @@ static enum ss_status run_part(const struct ss_view *view, const struct ss_choic
 	part.facts = &facts;
 	status = view->run(&part, out, err);
 	ss_facts_release(&facts);
-	/* cells may lend names of the whole trace, not of its part: texts are not copied */
 	ss_trace_select_release(&selected);
 	return status;
+}
+
+static bool is_of_rank(const struct ss_table *table, uint32_t row, void *context)
+{
+	const int64_t *rank = context;
+
+	return !ss_table_is_null(table, row, 0) && ss_table_int(table, row, 0) == *rank;
 }
 
 /* Of a table about all ranks the rows of one. */
 static void keep_rank(struct ss_table *table, int64_t rank)
 {
-	size_t width = table->view->column_count;
-	uint32_t kept = 0;
-
-	if (rank == SS_EVERY_RANK)
-		return;
-	for (uint32_t i = 0; i < table->row_count; i++)
-		if (!table->cells[i * width].is_null &&
-		    table->cells[i * width].value.integer == rank)
-			memmove(&table->cells[kept++ * width], &table->cells[i * width],
-				width * sizeof(*table->cells));
-	table->row_count = kept;
+	if (rank != SS_EVERY_RANK)
+		ss_table_filter(table, is_of_rank, &rank);
 }
 
 /* Runs a view of all ranks together. */

@@ -36,24 +36,30 @@ const char *ss_snapshots_group_at(const char *view, size_t index)
 
 /* --- running ------------------------------------------------------------------------- */
 
+struct on_device {
+	const char *device;
+	uint32_t column;
+};
+
+static bool is_on_device(const struct ss_table *table, uint32_t row, void *context)
+{
+	const struct on_device *only = context;
+	struct ss_cell cell = ss_table_cell(table, row, only->column);
+
+	return ss_cell_is_text(&cell, only->device);
+}
+
 /* Rows about another device go. */
 static void keep_device(struct ss_table *table, const char *device)
 {
-	uint32_t columns = table->view->column_count, at = 0, kept = 0;
+	uint32_t columns = table->view->column_count;
+	struct on_device only = { device, 0 };
 
-	while (at < columns && strcmp(table->view->columns[at].name, "device") != 0)
-		at++;
-	if (at == columns)
-		return;
-	for (uint32_t row = 0; row < table->row_count; row++) {
-		const struct ss_cell *cell = ss_table_cell(table, row, at, columns);
-
-		if (cell->is_null || strcmp(cell->value.text, device) != 0)
-			continue;
-		memmove(&table->cells[(size_t)kept++ * columns],
-			&table->cells[(size_t)row * columns], columns * sizeof(*table->cells));
-	}
-	table->row_count = kept;
+	while (only.column < columns &&
+	       strcmp(table->view->columns[only.column].name, "device") != 0)
+		only.column++;
+	if (only.column < columns)
+		ss_table_filter(table, is_on_device, &only);
 }
 
 static enum ss_status run_view(const struct ss_snapshot_subject *whole, const struct ss_view *view,

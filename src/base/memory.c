@@ -78,6 +78,11 @@ void ss_memory_free(struct ss_memory *memory, void *block, size_t bytes)
 	atomic_fetch_sub(&memory->used_bytes, bytes);
 }
 
+void ss_memory_forget(struct ss_memory *memory, size_t bytes)
+{
+	atomic_fetch_sub(&memory->used_bytes, bytes);
+}
+
 bool ss_memory_reserve(struct ss_memory *memory, void **items, uint32_t *capacity, size_t count,
 		       size_t item_bytes)
 {

@@ -41,6 +41,9 @@ void ss_memory_touch(void *block, size_t bytes);
 /* NULL is fine, whatever `bytes` says. */
 void ss_memory_free(struct ss_memory *memory, void *block, size_t bytes);
 
+/* So many bytes belong to somebody else from now on: see base/buffer.h. */
+void ss_memory_forget(struct ss_memory *memory, size_t bytes);
+
 /*
  * Memory that is freed all at once. Nothing in an arena is freed alone, so
  * nothing allocated from one needs a destructor.

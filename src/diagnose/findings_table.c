@@ -74,7 +74,7 @@ static void add_row(const struct ss_diagnosis *diagnosis, const struct ss_findin
 	ss_row_text(out, finding->rule->name);
 	ss_row_text(out, finding->is_warning ? "warning" : "info");
 	ss_row_text(out, finding->title);
-	ss_row_text(out, ss_table_copy(out, ranks));
+	ss_row_text(out, ranks);
 	if (!ss_finding_has_cost(finding)) {
 		ss_row_nulls(out, 4);
 	} else {

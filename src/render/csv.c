@@ -8,24 +8,40 @@
 #include "diagnose/findings_table.h"
 #include "render/diagnosis.h"
 
-/* Would a spreadsheet run it? Negative numbers are harmless. */
-static bool is_formula(const char *text)
+static bool has_only(const char *text, size_t length, const char *letters)
 {
-	return *text && strchr("=+-@\t", *text) &&
-	       !(*text == '-' && strspn(text + 1, "0123456789.") == strlen(text + 1));
+	for (size_t i = 0; i < length; i++)
+		if (!strchr(letters, text[i]))
+			return false;
+	return true;
+}
+
+/* Would a spreadsheet run it? Negative numbers are harmless. Texts have no zero bytes. */
+static bool is_formula(const char *text, size_t length)
+{
+	return length && strchr("=+-@\t", *text) &&
+	       !(*text == '-' && has_only(text + 1, length - 1, "0123456789."));
+}
+
+static bool needs_quotes(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (text[i] == ',' || text[i] == '"' || text[i] == '\r' || text[i] == '\n')
+			return true;
+	return false;
 }
 
 /* A cell that would be taken for a formula gets an apostrophe. */
-static void add_field(struct ss_text *out, const char *text)
+static void add_field(struct ss_text *out, const char *text, size_t length)
 {
-	bool formula = is_formula(text);
+	bool formula = is_formula(text, length);
 
-	if (!formula && !strpbrk(text, ",\"\r\n")) {
-		ss_text_add_string(out, text);
+	if (!formula && !needs_quotes(text, length)) {
+		ss_text_add(out, text, length);
 		return;
 	}
 	ss_text_add_string(out, formula ? "\"'" : "\"");
-	for (; *text; text++)
+	for (const char *end = text + length; text < end; text++)
 		ss_text_add(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
 	ss_text_add_string(out, "\"");
 }
@@ -41,16 +57,16 @@ static void csv_view(const struct ss_table *table, const struct ss_render_option
 	ss_text_add_string(out, "\r\n");
 	for (uint32_t row = 0; row < rows; row++) {
 		for (uint32_t i = 0; i < view->column_count; i++) {
-			const struct ss_cell *cell = ss_table_cell(table, row, i,
-								   view->column_count);
+			struct ss_cell cell = ss_table_cell(table, row, i);
 
-			ss_text_add_string(out, i ? "," : "");
-			if (cell->is_null)
+			if (i)
+				ss_text_add(out, ",", 1);
+			if (cell.is_null)
 				continue;
 			if (view->columns[i].type == SS_COLUMN_TEXT)
-				add_field(out, cell->value.text);
+				add_field(out, cell.value.text, cell.length);
 			else
-				ss_render_plain(&view->columns[i], cell, out);
+				ss_render_plain(&view->columns[i], &cell, out);
 		}
 		ss_text_add_string(out, "\r\n");
 	}

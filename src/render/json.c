@@ -23,18 +23,29 @@ static bool is_plain(const char *bytes)
 		 high);
 }
 
-void ss_render_quoted(struct ss_text *out, const char *text)
+/* A call for one byte would cost more than the byte. */
+static inline void add_byte(struct ss_text *out, char byte)
 {
-	const char *from = text, *end = text + strlen(text);
+	if (!ss_text_reserve(out, 1))
+		return;
+	out->data[out->length++] = byte;
+	out->data[out->length] = '\0';
+}
 
-	ss_text_add(out, "\"", 1);
+static void add_quoted(struct ss_text *out, const char *text, size_t length)
+{
+	const char *from = text, *end = text + length;
+
+	add_byte(out, '"');
 	for (; text < end; text++) {
 		unsigned char byte;
 
 		while (end - text >= 8 && is_plain(text))
 			text += 8;
+		if (text == end)
+			break;
 		byte = (unsigned char)*text;
-		if (text == end || (byte >= 0x20 && byte != '"' && byte != '\\'))
+		if (byte >= 0x20 && byte != '"' && byte != '\\')
 			continue;
 		ss_text_add(out, from, (size_t)(text - from));
 		if (byte == '"' || byte == '\\')
@@ -44,7 +55,12 @@ void ss_render_quoted(struct ss_text *out, const char *text)
 		from = text + 1;
 	}
 	ss_text_add(out, from, (size_t)(end - from));
-	ss_text_add(out, "\"", 1);
+	add_byte(out, '"');
+}
+
+void ss_render_quoted(struct ss_text *out, const char *text)
+{
+	add_quoted(out, text, strlen(text));
 }
 
 static void add_columns(const struct ss_view *view, struct ss_text *out)
@@ -62,31 +78,49 @@ static void add_columns(const struct ss_view *view, struct ss_text *out)
 	ss_text_add_string(out, "]");
 }
 
-/* The cells of a row, and the bracket behind them. */
-static void add_cells(const struct ss_view *view, const struct ss_cell *cells, struct ss_text *out)
+static void add_cell(const struct ss_column *column, const struct ss_cell *cell,
+		     struct ss_text *out)
 {
-	for (uint32_t i = 0; i < view->column_count; i++) {
+	if (cell->is_null)
+		ss_text_add(out, "null", 4);
+	else if (column->type == SS_COLUMN_TEXT)
+		add_quoted(out, cell->value.text, cell->length);
+	else
+		ss_render_plain(column, cell, out);
+}
+
+/* The totals, and the bracket behind them. */
+static void add_totals(const struct ss_table *table, struct ss_text *out)
+{
+	for (uint32_t i = 0; i < table->view->column_count; i++) {
 		ss_text_add_string(out, i ? "," : "");
-		if (cells[i].is_null)
-			ss_text_add_string(out, "null");
-		else if (view->columns[i].type == SS_COLUMN_TEXT)
-			ss_render_quoted(out, cells[i].value.text);
-		else
-			ss_render_plain(&view->columns[i], &cells[i], out);
+		add_cell(&table->view->columns[i], &table->totals[i], out);
 	}
 	ss_text_add_string(out, "]");
+}
+
+/* The cells of a row, and the bracket behind them. */
+static void add_row(const struct ss_table *table, uint32_t row, struct ss_text *out)
+{
+	for (uint32_t i = 0; i < table->view->column_count; i++) {
+		struct ss_cell cell = ss_table_cell(table, row, i);
+
+		if (i)
+			add_byte(out, ',');
+		add_cell(&table->view->columns[i], &cell, out);
+	}
+	add_byte(out, ']');
 }
 
 static void add_rows(const struct ss_table *table, const struct ss_render_options *options,
 		     struct ss_text *out)
 {
-	const struct ss_view *view = table->view;
 	uint32_t rows = ss_render_rows(table, options);
 
 	ss_text_add_string(out, "\"rows\":[");
 	for (uint32_t row = 0; row < rows; row++) {
 		ss_text_add_string(out, row ? ",\n  [" : "\n  [");
-		add_cells(view, ss_table_cell(table, row, 0, view->column_count), out);
+		add_row(table, row, out);
 	}
 	ss_text_addf(out, "],\n\"row_count\":%" PRIu32 ",\n\"notes\":[", ss_table_all_rows(table));
 	for (uint32_t i = 0; i < table->note_count; i++) {
@@ -119,7 +153,7 @@ static void add_table(const struct ss_table *table, const struct ss_render_optio
 	add_rows(table, options, out);
 	if (table->totals) {
 		ss_text_add_string(out, ",\n\"totals\":[");
-		add_cells(table->view, table->totals, out);
+		add_totals(table, out);
 	}
 }
 

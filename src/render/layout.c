@@ -26,26 +26,10 @@ static const struct least least_good = { TEXT_WIDTH_GOOD, true };
 static const struct least least_short = { SS_LAYOUT_TEXT_MIN, true };
 static const struct least least_any = { SS_LAYOUT_TEXT_MIN, false };
 
-const struct ss_cell *ss_layout_cell(const struct ss_layout *layout, uint32_t row, uint32_t column)
-{
-	return ss_table_cell(layout->table, row, column, layout->table->view->column_count);
-}
-
-static bool same_cell(const struct ss_column *column, const struct ss_cell *a,
-		      const struct ss_cell *b)
-{
-	if (a->is_null || b->is_null)
-		return a->is_null == b->is_null;
-	return column->type == SS_COLUMN_TEXT ? strcmp(a->value.text, b->value.text) == 0
-					      : a->value.integer == b->value.integer;
-}
-
 bool ss_layout_is_constant(const struct ss_layout *layout, uint32_t column)
 {
 	for (uint32_t row = 1; row < layout->rows; row++)
-		if (!same_cell(&layout->table->view->columns[column],
-			       ss_layout_cell(layout, 0, column),
-			       ss_layout_cell(layout, row, column)))
+		if (!ss_table_same(layout->table, column, 0, row))
 			return false;
 	return true;
 }
@@ -54,7 +38,7 @@ bool ss_layout_is_constant(const struct ss_layout *layout, uint32_t column)
 static bool is_absent(const struct ss_layout *layout, uint32_t column)
 {
 	for (uint32_t row = 0; row < layout->rows; row++)
-		if (!ss_layout_cell(layout, row, column)->is_null)
+		if (!ss_table_is_null(layout->table, row, column))
 			return false;
 	return true;
 }
@@ -76,9 +60,10 @@ size_t ss_layout_heading(const struct ss_column *column, char *out, size_t room)
 size_t ss_layout_width(const struct ss_layout *layout, uint32_t row, uint32_t column,
 		       struct ss_text *scratch)
 {
+	struct ss_cell cell = ss_table_cell(layout->table, row, column);
+
 	scratch->length = 0;
-	ss_render_cell(&layout->table->view->columns[column], ss_layout_cell(layout, row, column),
-		       scratch);
+	ss_render_cell(&layout->table->view->columns[column], &cell, scratch);
 	return ss_text_columns(scratch->data, scratch->length);
 }
 
@@ -247,9 +232,9 @@ static uint32_t zero_figure(const struct ss_layout *layout)
 	for (uint32_t i = view->column_count; i-- > 0;) {
 		enum ss_column_type type = view->columns[i].type;
 
-		if (layout->shown[i] && !ss_layout_cell(layout, 0, i)->is_null &&
-		    !ss_layout_cell(layout, 0, i)->value.integer &&
+		if (layout->shown[i] &&
 		    (type == SS_COLUMN_NS || type == SS_COLUMN_BYTES || type == SS_COLUMN_COUNT) &&
+		    !ss_table_is_null(layout->table, 0, i) && !ss_table_int(layout->table, 0, i) &&
 		    ss_layout_is_constant(layout, i))
 			return i;
 	}
@@ -380,10 +365,10 @@ static void find_bar(struct ss_layout *layout)
 		if (layout->shown[i] && (view->columns[i].flags & SS_COLUMN_BAR))
 			layout->bar = i;
 	for (uint32_t row = 0; layout->bar != SS_LAYOUT_COLUMNS && row < layout->rows; row++) {
-		const struct ss_cell *cell = ss_layout_cell(layout, row, layout->bar);
+		double share = ss_table_number(layout->table, row, layout->bar);
 
-		if (!cell->is_null && cell->value.number > layout->largest)
-			layout->largest = cell->value.number;
+		if (!ss_table_is_null(layout->table, row, layout->bar) && share > layout->largest)
+			layout->largest = share;
 	}
 }
 

@@ -30,8 +30,6 @@ struct ss_layout {
 	double largest;   /* cell of the column that is drawn */
 };
 
-const struct ss_cell *ss_layout_cell(const struct ss_layout *layout, uint32_t row, uint32_t column);
-
 /* The column says the same in all rows. */
 bool ss_layout_is_constant(const struct ss_layout *layout, uint32_t column);
 

@@ -2,12 +2,14 @@
 /*
  * markdown.c - format: tables for a pull request or an issue.
  */
+#include <string.h>
+
 #include "render/diagnosis.h"
 
 /* A name can hold what Markdown and HTML take for their own. */
-void ss_render_escaped(struct ss_text *out, const char *text)
+static void add_escaped(struct ss_text *out, const char *text, size_t length)
 {
-	for (; *text; text++) {
+	for (const char *end = text + length; text < end; text++) {
 		if (*text == '|' || *text == '*' || *text == '_' || *text == '`' || *text == '\\' ||
 		    *text == '[' || *text == '#')
 			ss_text_add(out, "\\", 1);
@@ -20,6 +22,11 @@ void ss_render_escaped(struct ss_text *out, const char *text)
 	}
 }
 
+void ss_render_escaped(struct ss_text *out, const char *text)
+{
+	add_escaped(out, text, strlen(text));
+}
+
 static bool is_shown(const struct ss_column *column)
 {
 	return !(column->flags & SS_COLUMN_DETAIL);
@@ -30,7 +37,7 @@ static void add_cell(const struct ss_column *column, const struct ss_cell *cell,
 {
 	ss_text_add_string(out, "| ");
 	if (!cell->is_null && column->type == SS_COLUMN_TEXT)
-		ss_render_escaped(out, cell->value.text);
+		add_escaped(out, cell->value.text, cell->length);
 	else if (!cell->is_null)
 		ss_render_cell(column, cell, out);
 	ss_text_add_string(out, " ");
@@ -71,10 +78,12 @@ static void add_rows(const struct ss_table *table, uint32_t rows, struct ss_text
 											: "|---:");
 	ss_text_add_string(out, "|\n");
 	for (uint32_t row = 0; row < rows; row++) {
-		for (uint32_t i = 0; i < view->column_count; i++)
+		for (uint32_t i = 0; i < view->column_count; i++) {
+			struct ss_cell cell = ss_table_cell(table, row, i);
+
 			if (is_shown(&view->columns[i]))
-				add_cell(&view->columns[i],
-					 ss_table_cell(table, row, i, view->column_count), out);
+				add_cell(&view->columns[i], &cell, out);
+		}
 		ss_text_add_string(out, "|\n");
 	}
 	if (table->totals && ss_table_all_rows(table) > 1)

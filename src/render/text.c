@@ -30,13 +30,12 @@ static void add_bar(const struct ss_layout *layout, uint32_t row, struct ss_text
 					       "\xe2\x96\x8b",
 					       "\xe2\x96\x8a",
 					       "\xe2\x96\x89" };
-	const struct ss_cell *cell = ss_layout_cell(layout, row, layout->bar);
+	double share = ss_table_number(layout->table, row, layout->bar);
 	size_t units;
 
-	if (cell->is_null || cell->value.number <= 0)
+	if (ss_table_is_null(layout->table, row, layout->bar) || share <= 0)
 		return;
-	units = (size_t)(cell->value.number / layout->largest * (double)layout->bar_width * 8 +
-			 0.5);
+	units = (size_t)(share / layout->largest * (double)layout->bar_width * 8 + 0.5);
 	ss_text_fill(out, ' ', SS_LAYOUT_GAP);
 	for (size_t i = 0; i < units / 8; i++)
 		ss_text_add_string(out, "\xe2\x96\x88");
@@ -71,30 +70,28 @@ static const char *add_wrapped(const char *text, const char *end, size_t width, 
 			cut = space;
 	}
 	ss_text_add(out, text, cut);
-	for (text += cut; *text == ' ';)
+	for (text += cut; text < end && *text == ' ';)
 		text++;
 	return text;
 }
 
 static const char *severity_color(const struct ss_cell *cell)
 {
-	if (cell->is_null)
-		return NULL;
-	if (strcmp(cell->value.text, "lost") == 0)
+	if (ss_cell_is_text(cell, "lost"))
 		return RED;
-	return strcmp(cell->value.text, "mended") == 0 ? YELLOW : NULL;
+	return ss_cell_is_text(cell, "mended") ? YELLOW : NULL;
 }
 
 static void add_cell(const struct ss_layout *layout, uint32_t row, uint32_t i, bool is_last,
 		     struct ss_text *scratch, struct ss_text *out)
 {
 	const struct ss_column *column = &layout->table->view->columns[i];
-	const struct ss_cell *cell = ss_layout_cell(layout, row, i);
-	const char *color = strcmp(column->name, "severity") == 0 ? severity_color(cell) : NULL;
+	struct ss_cell cell = ss_table_cell(layout->table, row, i);
+	const char *color = strcmp(column->name, "severity") == 0 ? severity_color(&cell) : NULL;
 	size_t width;
 
 	scratch->length = 0;
-	ss_render_cell(column, cell, scratch);
+	ss_render_cell(column, &cell, scratch);
 	width = ss_text_columns(scratch->data, scratch->length);
 	if (column->type != SS_COLUMN_TEXT)
 		pad(out, width, layout->width[i]);
@@ -144,10 +141,10 @@ static void add_heading(const struct ss_layout *layout, struct ss_text *out)
 static void add_lines(const struct ss_layout *layout, uint32_t row, uint32_t column,
 		      struct ss_text *out)
 {
-	const struct ss_cell *cell = ss_layout_cell(layout, row, column);
-	const char *text = cell->is_null ? "" : cell->value.text, *end = text + strlen(text);
+	struct ss_cell cell = ss_table_cell(layout->table, row, column);
+	const char *text = cell.is_null ? "" : cell.value.text, *end = text + cell.length;
 
-	while (*text) {
+	while (text < end) {
 		ss_text_add_string(out, "    ");
 		text = add_wrapped(text, end, layout->options->width - 4, out);
 		ss_text_add_string(out, "\n");
@@ -190,15 +187,15 @@ static void add_context(const struct ss_layout *layout, struct ss_text *scratch,
 	char name[64];
 
 	for (uint32_t i = 0; i < view->column_count; i++) {
-		const struct ss_cell *cell = ss_layout_cell(layout, 0, i);
+		struct ss_cell cell = ss_table_cell(layout->table, 0, i);
 
 		if (!(view->columns[i].flags & SS_COLUMN_CONTEXT) || layout->shown[i] ||
-		    (view->columns[i].flags & SS_COLUMN_QUIET) || cell->is_null ||
+		    (view->columns[i].flags & SS_COLUMN_QUIET) || cell.is_null ||
 		    !ss_layout_is_constant(layout, i))
 			continue;
 		ss_layout_heading(&view->columns[i], name, sizeof(name));
 		scratch->length = 0;
-		ss_render_cell(&view->columns[i], cell, scratch);
+		ss_render_cell(&view->columns[i], &cell, scratch);
 		ss_text_addf(out, "%s: ", name);
 		ss_text_add(out, scratch->data, scratch->length);
 		ss_text_add_string(out, "\n");
@@ -215,20 +212,21 @@ static void add_list(const struct ss_layout *layout, struct ss_text *scratch, st
 	for (uint32_t i = 0; i < view->column_count; i++) {
 		size_t length = ss_layout_heading(&view->columns[i], name, sizeof(name));
 
-		if (length > widest && !ss_layout_cell(layout, 0, i)->is_null)
+		if (length > widest && !ss_table_is_null(layout->table, 0, i))
 			widest = length;
 	}
 	for (uint32_t i = 0; i < view->column_count; i++) {
 		size_t length = ss_layout_heading(&view->columns[i], name, sizeof(name));
+		struct ss_cell cell = ss_table_cell(layout->table, 0, i);
 
-		if (ss_layout_cell(layout, 0, i)->is_null)
+		if (cell.is_null)
 			continue;
 		add_style(layout, DIM, out);
 		ss_text_add(out, name, length);
 		add_style(layout, PLAIN, out);
 		pad(out, length, widest + SS_LAYOUT_GAP);
 		scratch->length = 0;
-		ss_render_cell(&view->columns[i], ss_layout_cell(layout, 0, i), scratch);
+		ss_render_cell(&view->columns[i], &cell, scratch);
 		ss_shorten(scratch->data, scratch->length,
 			   layout->options->width > widest + SS_LAYOUT_GAP + SS_LAYOUT_TEXT_MIN
 				   ? layout->options->width - widest - SS_LAYOUT_GAP

@@ -84,7 +84,7 @@ void ss_render_cell(const struct ss_column *column, const struct ss_cell *cell, 
 	}
 	switch (column->type) {
 	case SS_COLUMN_TEXT:
-		ss_text_add_string(out, cell->value.text);
+		ss_text_add(out, cell->value.text, cell->length);
 		break;
 	case SS_COLUMN_COUNT:
 		ss_render_count(cell->value.integer, out);

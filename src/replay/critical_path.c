@@ -158,7 +158,7 @@ static void tell_rows(struct sums *sums, enum group group, struct ss_table *out)
 		out->rank = row->rank == SS_NO_ROW ? -1 : rank_number(sums->replay, row->rank);
 		ss_row_begin(out);
 		ss_row_text(out, group == GROUP_RANK ? NULL : ss_critical_name(row->part));
-		ss_row_text(out, row->name ? ss_table_copy(out, row->name) : NULL);
+		ss_row_text(out, row->name);
 		ss_row_int(out, row->total_ns);
 		ss_row_share(out, (double)row->total_ns, (double)sums->path->length_ns);
 		ss_row_int(out, row->pieces);
@@ -173,23 +173,16 @@ static void tell_pieces(const struct ss_replay *replay, const struct ss_critical
 			struct ss_table *out)
 {
 	int64_t first_ns = path->count ? path->pieces[path->count - 1].start_ns : 0;
-	struct by_name by_name;
-	size_t count = by_name_init(&by_name, replay);
-	const char **texts = SS_ARENA_NEW(&by_name.scratch, const char *, count); /* of the table */
 
-	out->failed |= !count || !texts;
 	for (uint32_t i = path->count; i-- > 0 && !out->failed;) {
 		const struct ss_critical_piece *piece = &path->pieces[i];
-		const char **text = &texts[name_at(&by_name, replay, piece)];
 		const struct ss_task *task = &replay->ranks[piece->rank].tasks[piece->task];
 		int64_t length_ns = piece->end_ns - piece->start_ns;
 
 		out->rank = rank_number(replay, piece->rank);
 		ss_row_begin(out);
 		ss_row_text(out, ss_critical_name(piece->part));
-		if (!*text)
-			*text = ss_table_copy(out, name_of(replay, piece));
-		ss_row_text(out, *text);
+		ss_row_text(out, name_of(replay, piece));
 		ss_row_int(out, length_ns);
 		ss_row_share(out, (double)length_ns, (double)path->length_ns);
 		ss_row_int(out, 1);
@@ -199,7 +192,6 @@ static void tell_pieces(const struct ss_replay *replay, const struct ss_critical
 		ss_row_int_known(out, out->rank);
 		ss_row_end(out);
 	}
-	ss_arena_release(&by_name.scratch);
 }
 
 static enum ss_status sum_up(const struct ss_replay *replay, const struct ss_critical *path,

@@ -9,71 +9,76 @@
 #include "table/arrange.h"
 #include "table/rank_summary.h"
 
-static bool same_rank(const struct ss_cell *a, const struct ss_cell *b)
-{
-	return a->is_null == b->is_null && (a->is_null || a->value.integer == b->value.integer);
-}
-
 /* Where each rank has one row there is nothing to cut of a rank. */
 static bool has_rank_of_several(const struct ss_table *table)
 {
-	size_t width = table->view->column_count;
-
 	for (uint32_t i = 1; i < table->row_count; i++)
-		if (same_rank(&table->cells[i * width], &table->cells[(i - 1) * width]))
+		if (ss_table_same(table, 0, i, i - 1))
 			return true;
 	return false;
 }
 
+/* Rows of one rank so far, and how many of them stay. */
+struct cut {
+	struct ss_cell rank;
+	uint32_t of_rank, top;
+};
+
+static bool is_same_rank(const struct ss_cell *a, const struct ss_cell *b)
+{
+	return a->is_null == b->is_null && (a->is_null || a->value.integer == b->value.integer);
+}
+
+static bool is_before_cut(const struct ss_table *table, uint32_t row, void *context)
+{
+	struct cut *cut = context;
+	struct ss_cell rank = ss_table_cell(table, row, 0);
+
+	if (row && !is_same_rank(&rank, &cut->rank))
+		cut->of_rank = 0;
+	cut->rank = rank;
+	return cut->of_rank++ < cut->top;
+}
+
 void ss_table_cut(struct ss_table *table, uint32_t top)
 {
-	size_t width = table->view->column_count;
-	uint32_t kept = 0, of_rank = 0;
-	struct ss_cell rank = { 0 };
+	struct cut cut = { .top = top };
+	uint32_t count = table->row_count;
 
 	if (!has_rank_of_several(table))
 		return;
-	for (uint32_t i = 0; i < table->row_count; i++) {
-		const struct ss_cell *cells = &table->cells[i * width];
-
-		if (i && !same_rank(cells, &rank))
-			of_rank = 0;
-		rank = cells[0];
-		if (of_rank++ < top)
-			memmove(&table->cells[kept++ * width], cells, width * sizeof(*cells));
-	}
-	table->uncut_count = table->row_count;
-	table->row_count = kept;
+	ss_table_filter(table, is_before_cut, &cut);
+	table->uncut_count = count;
 }
 
 /* --- matching ------------------------------------------------------------------ */
 
 /* Behind one letter: those that are not ASCII have more bytes than one. */
-static const char *after_letter(const char *text)
+static const char *after_letter(const char *text, const char *end)
 {
-	for (text++; ((unsigned char)*text & 0xc0) == 0x80;)
+	for (text++; text < end && ((unsigned char)*text & 0xc0) == 0x80;)
 		text++;
 	return text;
 }
 
 /* After a '*' fails, only the last one has to be tried further on. */
-static bool has_form(const char *text, const char *form)
+static bool has_form(const char *text, const char *end, const char *form)
 {
 	const char *star = NULL, *retry = NULL;
 
-	while (*text) {
+	while (text < end) {
 		if (*form == '*') {
 			star = form++;
 			retry = text;
 		} else if (*form == '?') {
 			form++;
-			text = after_letter(text);
+			text = after_letter(text, end);
 		} else if (ss_lower(*form) == ss_lower(*text)) {
 			form++;
 			text++;
 		} else if (star) {
 			form = star + 1;
-			text = retry = after_letter(retry);
+			text = retry = after_letter(retry, end);
 		} else {
 			return false;
 		}
@@ -92,9 +97,8 @@ static bool begins_with(const char *text, const char *end, const char *part, siz
 }
 
 /* The same for long ones, in linear time: what stands between stars is sought one by one. */
-static bool has_long_form(const char *text, const char *form)
+static bool has_long_form(const char *text, const char *end, const char *form)
 {
-	const char *end = text + strlen(text);
 	size_t length = strcspn(form, "*");
 
 	if (!begins_with(text, end, form, length))
@@ -115,13 +119,14 @@ static bool has_long_form(const char *text, const char *form)
 	return text == end;
 }
 
-bool ss_pattern_matches(const char *pattern, const char *text)
+bool ss_pattern_matches(const char *pattern, const char *text, size_t length)
 {
-	size_t length = strlen(pattern);
+	size_t pattern_length = strlen(pattern);
 
 	if (!strpbrk(pattern, "*?"))
-		return ss_find_part(text, strlen(text), pattern, length) != NULL;
-	return length > FORM_SHORT_MAX ? has_long_form(text, pattern) : has_form(text, pattern);
+		return ss_find_part(text, length, pattern, pattern_length) != NULL;
+	return pattern_length > FORM_SHORT_MAX ? has_long_form(text, text + length, pattern)
+					       : has_form(text, text + length, pattern);
 }
 
 static bool is_searched(const struct ss_table *table, bool keys, uint32_t column)
@@ -132,15 +137,23 @@ static bool is_searched(const struct ss_table *table, bool keys, uint32_t column
 	       (!keys || ss_column_role(table, column) == SS_ROLE_KEY);
 }
 
-static bool matches(const struct ss_table *table, bool keys, uint32_t row, const char *pattern)
+struct search {
+	const char *pattern;
+	bool keys;
+};
+
+static bool matches(const struct ss_table *table, uint32_t row, void *context)
 {
-	uint32_t width = table->view->column_count;
+	const struct search *search = context;
 
-	for (uint32_t i = 0; i < width; i++) {
-		const struct ss_cell *cell = ss_table_cell(table, row, i, width);
+	for (uint32_t i = 0; i < table->view->column_count; i++) {
+		struct ss_cell cell;
 
-		if (is_searched(table, keys, i) && !cell->is_null &&
-		    ss_pattern_matches(pattern, cell->value.text))
+		if (!is_searched(table, search->keys, i))
+			continue;
+		cell = ss_table_cell(table, row, i);
+		if (!cell.is_null &&
+		    ss_pattern_matches(search->pattern, cell.value.text, cell.length))
 			return true;
 	}
 	return false;
@@ -148,18 +161,13 @@ static bool matches(const struct ss_table *table, bool keys, uint32_t row, const
 
 static bool keep(struct ss_table *table, bool keys, const char *pattern)
 {
-	size_t width = table->view->column_count;
+	struct search search = { pattern, keys };
 	bool searched = false;
-	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < width; i++)
+	for (uint32_t i = 0; i < table->view->column_count; i++)
 		searched |= is_searched(table, keys, i);
-	for (uint32_t i = 0; searched && i < table->row_count; i++)
-		if (matches(table, keys, i, pattern))
-			memmove(&table->cells[kept++ * width], &table->cells[i * width],
-				width * sizeof(*table->cells));
 	if (searched)
-		table->row_count = kept;
+		ss_table_filter(table, matches, &search);
 	return searched;
 }
 
@@ -207,23 +215,42 @@ struct order {
 	bool turned;
 };
 
+static int compare_texts(const struct ss_cells *cells, uint32_t a, uint32_t b)
+{
+	const struct ss_dictionary *texts = &cells->texts;
+	uint32_t x = (uint32_t)ss_cells_ids(cells)[a], y = (uint32_t)ss_cells_ids(cells)[b];
+	uint32_t x_length, y_length;
+	int sign;
+
+	if (x == y)
+		return 0;
+	x_length = ss_dictionary_length(texts, x);
+	y_length = ss_dictionary_length(texts, y);
+	sign = memcmp(ss_dictionary_text(texts, x), ss_dictionary_text(texts, y),
+		      x_length < y_length ? x_length : y_length);
+	return sign ? sign : (x_length > y_length) - (x_length < y_length);
+}
+
 /* Whether row b has to stand before row a. */
 static bool is_before(const struct order *order, uint32_t b, uint32_t a)
 {
-	uint32_t width = order->table->view->column_count;
-	const struct ss_cell *x = ss_table_cell(order->table, b, order->index, width);
-	const struct ss_cell *y = ss_table_cell(order->table, a, order->index, width);
+	const struct ss_cells *cells = &order->table->cells[order->index];
+	bool b_null = ss_cells_is_null(cells, b), a_null = ss_cells_is_null(cells, a);
 	int sign;
 
-	if (x->is_null || y->is_null)
-		return y->is_null && !x->is_null;
-	if (order->column->type == SS_COLUMN_TEXT)
-		sign = strcmp(x->value.text, y->value.text);
-	else if (ss_column_has_fraction(order->column))
-		sign = (x->value.number < y->value.number) - (x->value.number > y->value.number);
-	else
-		sign = (x->value.integer < y->value.integer) -
-		       (x->value.integer > y->value.integer);
+	if (a_null || b_null)
+		return a_null && !b_null;
+	if (cells->is_text) {
+		sign = compare_texts(cells, b, a);
+	} else if (ss_column_has_fraction(order->column)) {
+		double x = ss_cells_numbers(cells)[b], y = ss_cells_numbers(cells)[a];
+
+		sign = (x < y) - (x > y);
+	} else {
+		int64_t x = ss_cells_integers(cells)[b], y = ss_cells_integers(cells)[a];
+
+		sign = (x < y) - (x > y);
+	}
 	return order->turned ? sign > 0 : sign < 0;
 }
 
@@ -267,8 +294,6 @@ static uint32_t *sort_rows(const struct order *order, uint32_t *rows)
 enum ss_status ss_table_sort(struct ss_table *table, const char *column, struct ss_error *err)
 {
 	struct order order = { .table = table, .turned = column[0] == '-' };
-	size_t width = table->view->column_count;
-	struct ss_cell *cells;
 	uint32_t *rows;
 
 	SS_TRY(find_column(table->view, column + order.turned, &order.index, err));
@@ -276,12 +301,7 @@ enum ss_status ss_table_sort(struct ss_table *table, const char *column, struct 
 		return SS_OK;
 	order.column = &table->view->columns[order.index];
 	rows = SS_ARENA_NEW(table->arena, uint32_t, (size_t)table->row_count * 2 + 1);
-	cells = SS_ARENA_NEW(table->arena, struct ss_cell, table->row_count * width + 1);
-	if (!rows || !cells)
+	if (!rows || !ss_table_gather(table, sort_rows(&order, rows)))
 		return ss_fail_memory(err, "the table");
-	rows = sort_rows(&order, rows);
-	for (uint32_t i = 0; i < table->row_count; i++)
-		memcpy(&cells[i * width], &table->cells[rows[i] * width], width * sizeof(*cells));
-	memcpy(table->cells, cells, table->row_count * width * sizeof(*cells));
 	return SS_OK;
 }

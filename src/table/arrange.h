@@ -11,7 +11,7 @@
  * Whether a text has the pattern. With '*' or '?' it is the form of the whole text, without
  * it is a part; letters of both cases are the same.
  */
-bool ss_pattern_matches(const char *pattern, const char *text);
+bool ss_pattern_matches(const char *pattern, const char *text, size_t length);
 
 /*
  * Keeps the rows that have the pattern in one of their texts. What is the same in all rows

@@ -19,44 +19,59 @@
 
 static uint64_t measure(const struct ss_table *table, uint32_t column, bool *has_long)
 {
-	const uint32_t width = table->view->column_count;
+	const struct ss_cells *cells = &table->cells[column];
 	uint64_t bytes = 0;
 
 	for (uint32_t row = 0; row < table->row_count; row++) {
-		const struct ss_cell *cell = ss_table_cell(table, row, column, width);
-		size_t length = cell->is_null ? 0 : strnlen(cell->value.text, SS_TEXT_MAX + 1);
+		uint32_t length;
 
-		bytes += length;
+		if (ss_cells_is_null(cells, row))
+			continue;
+		length = ss_dictionary_length(&cells->texts, ss_table_text_id(table, row, column));
 		*has_long |= length > SS_TEXT_MAX;
+		bytes += length > SS_TEXT_MAX ? SS_TEXT_MAX + 1 : length;
 	}
 	return bytes;
 }
 
-/* The first bytes of a text, whole letters. */
-static const char *cut(struct ss_table *table, const char *text, size_t length)
+/* The id in `out` of a text, or of its first bytes, whole letters. */
+static uint32_t add_cut(struct ss_dictionary *out, struct ss_memory *memory, const char *text,
+			size_t length, size_t most)
 {
+	char shorter[SS_TEXT_MAX + sizeof(ELLIPSIS)];
+
+	if (length <= most)
+		return ss_dictionary_add(out, memory, text, length);
+	length = most;
 	while (length && ((unsigned char)text[length] & 0xc0) == 0x80)
 		length--;
-	return ss_table_print(table, "%.*s" ELLIPSIS, (int)length, text);
+	memcpy(shorter, text, length);
+	memcpy(shorter + length, ELLIPSIS, sizeof(ELLIPSIS) - 1);
+	return ss_dictionary_add(out, memory, shorter, length + sizeof(ELLIPSIS) - 1);
 }
 
+/* Makes the texts of a column anew; false: no memory. */
 static bool shorten(struct ss_table *table, uint32_t column, size_t most)
 {
-	const uint32_t width = table->view->column_count;
-	const char *before = NULL, *shorter = NULL; /* rows often have the text of the one before */
+	struct ss_memory *memory = table->arena->memory;
+	struct ss_cells *cells = &table->cells[column];
+	struct ss_dictionary *texts = &cells->texts, shorter = { 0 };
+	int32_t *ids = SS_ARENA_NEW(table->arena, int32_t, (size_t)texts->count + 1);
+	bool whole = ids;
 
-	for (uint32_t row = 0; row < table->row_count; row++) {
-		struct ss_cell *cell = &table->cells[(size_t)row * width + column];
+	for (uint32_t i = 0; whole && i < texts->count; i++) {
+		uint32_t id = add_cut(&shorter, memory, ss_dictionary_text(texts, i),
+				      ss_dictionary_length(texts, i), most);
 
-		if (cell->is_null || strnlen(cell->value.text, most + 1) <= most)
-			continue;
-		if (cell->value.text != before) {
-			before = cell->value.text;
-			shorter = cut(table, before, most);
-		}
-		cell->value.text = shorter;
+		ids[i] = (int32_t)id;
+		whole = id != SS_NO_ID;
 	}
-	return !table->failed;
+	for (uint32_t row = 0; whole && row < table->row_count; row++)
+		ss_cells_ids(cells)[row] = ids[ss_cells_ids(cells)[row]];
+	ss_dictionary_release(whole ? texts : &shorter, memory);
+	if (whole)
+		*texts = shorter;
+	return whole;
 }
 
 bool ss_table_bound(struct ss_table *table)
@@ -66,7 +81,7 @@ bool ss_table_bound(struct ss_table *table)
 	size_t most = SS_TEXT_MAX;
 	bool has_long = false;
 
-	for (uint32_t i = 0; i < view->column_count; i++)
+	for (uint32_t i = 0; table->row_count && i < view->column_count; i++)
 		if (view->columns[i].type == SS_COLUMN_TEXT)
 			bytes += measure(table, i, &has_long);
 	if (bytes > TABLE_BYTES + (uint64_t)ROW_BYTES * table->row_count)

@@ -21,9 +21,9 @@ struct row {
 };
 
 struct pair {
-	const struct ss_cell *cells[2]; /* of a row in each run; NULL: it is not there */
-	uint32_t first;                 /* number among the rows of both, to break ties */
-	double weight;                  /* size of the change in the main column */
+	uint32_t rows[2]; /* of each run; SS_NO_ROW: it is not there */
+	uint32_t first;   /* number among the rows of both, to break ties */
+	double weight;    /* size of the change in the main column */
 };
 
 struct versus {
@@ -43,10 +43,8 @@ static bool has_rank(const struct ss_view *view)
 
 static bool is_empty(const struct ss_table *table, uint32_t column)
 {
-	size_t width = table->view->column_count;
-
 	for (uint32_t i = 0; i < table->row_count; i++)
-		if (!table->cells[i * width + column].is_null)
+		if (!ss_table_is_null(table, i, column))
 			return false;
 	return true;
 }
@@ -69,11 +67,8 @@ static void find_roles(const struct ss_table *a, const struct ss_table *b,
 
 static bool has_several_ranks(const struct ss_table *table)
 {
-	size_t width = table->view->column_count;
-
 	for (uint32_t i = 1; i < table->row_count; i++)
-		if (table->cells[i * width].is_null != table->cells[0].is_null ||
-		    table->cells[i * width].value.integer != table->cells[0].value.integer)
+		if (!ss_table_same(table, 0, 0, i))
 			return true;
 	return false;
 }
@@ -180,17 +175,13 @@ static struct row *sort_rows(const struct versus *versus, struct ss_arena *arena
 {
 	size_t all = (size_t)versus->runs[0]->row_count + versus->runs[1]->row_count;
 	struct row *rows = all < UINT32_MAX ? SS_ARENA_NEW(arena, struct row, all + 1) : NULL;
-	size_t width = versus->view->column_count;
 
 	*count = 0;
 	for (uint32_t run = 0; rows && run < 2; run++)
-		for (uint32_t i = 0; i < versus->runs[run]->row_count; i++) {
-			const struct ss_cell *cells = &versus->runs[run]->cells[i * width];
-
+		for (uint32_t i = 0; i < versus->runs[run]->row_count; i++)
 			rows[(*count)++] = (struct row){
-				ss_row_hash(versus->view, versus->roles, 0, cells), i, run, 0
+				ss_row_hash(versus->runs[run], versus->roles, 0, i), i, run, 0
 			};
-		}
 	if (!rows)
 		return NULL;
 	qsort(rows, *count, sizeof(*rows), by_hash);
@@ -203,26 +194,31 @@ static struct row *sort_rows(const struct versus *versus, struct ss_arena *arena
 
 static double number_of(const struct ss_column *column, const struct ss_cell *cell)
 {
-	if (!cell || cell->is_null)
+	if (cell->is_null)
 		return 0;
 	return ss_column_has_fraction(column) ? cell->value.number : (double)cell->value.integer;
 }
 
-/* The cell of a column in a run, or NULL. */
-static const struct ss_cell *cell_of(const struct pair *pair, uint32_t run, uint32_t column)
+/* The cell of a column in a run: null where the run has no such row. */
+static struct ss_cell cell_of(const struct versus *versus, const struct pair *pair, uint32_t run,
+			      uint32_t column)
 {
-	return pair->cells[run] ? &pair->cells[run][column] : NULL;
+	return pair->rows[run] == SS_NO_ROW
+		       ? (struct ss_cell){ .is_null = true }
+		       : ss_table_cell(versus->runs[run], pair->rows[run], column);
 }
 
 static void weigh(const struct versus *versus, struct pair *pair)
 {
 	const struct ss_column *column;
+	struct ss_cell a, b;
 
 	if (versus->main == UINT32_MAX)
 		return;
 	column = &versus->view->columns[versus->main];
-	pair->weight = number_of(column, cell_of(pair, 1, versus->main)) -
-		       number_of(column, cell_of(pair, 0, versus->main));
+	a = cell_of(versus, pair, 0, versus->main);
+	b = cell_of(versus, pair, 1, versus->main);
+	pair->weight = number_of(column, &b) - number_of(column, &a);
 	if (pair->weight < 0)
 		pair->weight = -pair->weight;
 }
@@ -238,7 +234,6 @@ static int by_weight(const void *a, const void *b)
 
 static struct pair *make_pairs(const struct versus *versus, struct ss_arena *arena, uint32_t *count)
 {
-	size_t width = versus->view->column_count;
 	uint32_t rows_count;
 	struct row *rows = sort_rows(versus, arena, &rows_count);
 	struct pair *pairs = rows ? SS_ARENA_NEW(arena, struct pair, (size_t)rows_count + 1) : NULL;
@@ -249,9 +244,11 @@ static struct pair *make_pairs(const struct versus *versus, struct ss_arena *are
 		bool meets = i && row->hash == rows[i - 1].hash && row->nth == rows[i - 1].nth;
 		struct pair *pair = meets ? &pairs[*count - 1] : &pairs[(*count)++];
 
-		if (!meets)
+		if (!meets) {
 			pair->first = row->number + (row->run ? versus->runs[0]->row_count : 0);
-		pair->cells[row->run] = &versus->runs[row->run]->cells[row->number * width];
+			pair->rows[!row->run] = SS_NO_ROW;
+		}
+		pair->rows[row->run] = row->number;
 	}
 	for (uint32_t i = 0; pairs && i < *count; i++)
 		weigh(versus, &pairs[i]);
@@ -261,18 +258,6 @@ static struct pair *make_pairs(const struct versus *versus, struct ss_arena *are
 }
 
 /* --- cells ----------------------------------------------------------------------------- */
-
-static void put(struct ss_table *out, const struct ss_column *column, const struct ss_cell *cell)
-{
-	if (!cell || cell->is_null)
-		ss_row_null(out);
-	else if (column->type == SS_COLUMN_TEXT)
-		ss_row_text(out, cell->value.text);
-	else if (ss_column_has_fraction(column))
-		ss_row_number(out, cell->value.number);
-	else
-		ss_row_int(out, cell->value.integer);
-}
 
 /* Less what fits no longer. */
 static int64_t difference(int64_t a, int64_t b)
@@ -285,7 +270,7 @@ static int64_t difference(int64_t a, int64_t b)
 static void put_change(struct ss_table *out, const struct ss_column *column,
 		       const struct ss_cell *a, const struct ss_cell *b, bool is_main)
 {
-	bool has_a = a && !a->is_null, has_b = b && !b->is_null;
+	bool has_a = !a->is_null, has_b = !b->is_null;
 
 	if (!(has_a && has_b) && !(is_main && (has_a || has_b)))
 		ss_row_null(out);
@@ -299,19 +284,25 @@ static void put_change(struct ss_table *out, const struct ss_column *column,
 static void add_row(const struct versus *versus, const struct pair *pair, struct ss_table *out)
 {
 	const struct ss_view *view = versus->view;
+	uint32_t run = pair->rows[0] == SS_NO_ROW;
 
 	ss_row_begin(out);
 	for (uint32_t i = 0; i < view->column_count; i++)
-		if (versus->roles[i] == SS_ROLE_KEY)
-			put(out, &view->columns[i], cell_of(pair, pair->cells[0] ? 0 : 1, i));
+		if (versus->roles[i] == SS_ROLE_KEY) {
+			struct ss_cell key = cell_of(versus, pair, run, i);
+
+			ss_row_cell(out, &key);
+		}
 	for (uint32_t i = 0; i < view->column_count; i++) {
-		const struct ss_cell *a = cell_of(pair, 0, i), *b = cell_of(pair, 1, i);
+		struct ss_cell a, b;
 
 		if (versus->roles[i] != SS_ROLE_FIGURE)
 			continue;
-		put(out, &view->columns[i], a);
-		put(out, &view->columns[i], b);
-		put_change(out, &view->columns[i], a, b, i == versus->main);
+		a = cell_of(versus, pair, 0, i);
+		b = cell_of(versus, pair, 1, i);
+		ss_row_cell(out, &a);
+		ss_row_cell(out, &b);
+		put_change(out, &view->columns[i], &a, &b, i == versus->main);
 	}
 	ss_row_end(out);
 }

@@ -19,17 +19,10 @@
 /* Every rank has its own device: a number that never changes on a rank names nothing. */
 static bool is_fixed(const struct ss_table *table, uint32_t column)
 {
-	size_t width = table->view->column_count;
-
-	for (uint32_t i = 1; i < table->row_count; i++) {
-		const struct ss_cell *one = &table->cells[(i - 1) * width];
-		const struct ss_cell *other = &table->cells[i * width];
-
-		if (one[0].value.integer == other[0].value.integer &&
-		    (one[column].is_null != other[column].is_null ||
-		     one[column].value.integer != other[column].value.integer))
+	for (uint32_t i = 1; i < table->row_count; i++)
+		if (ss_table_int(table, i - 1, 0) == ss_table_int(table, i, 0) &&
+		    !ss_table_same(table, column, i - 1, i))
 			return false;
-	}
 	return true;
 }
 
@@ -136,15 +129,13 @@ static void add_figure(struct ss_table *out, const struct ss_view *view, struct 
 /* Nothing to compare: not known, or 0 everywhere. */
 static bool is_empty(const struct ss_table *table, uint32_t column)
 {
-	size_t width = table->view->column_count;
 	bool fraction = ss_column_has_fraction(&table->view->columns[column]);
 
-	for (uint32_t i = 0; i < table->row_count; i++) {
-		const struct ss_cell *cell = &table->cells[i * width + column];
-
-		if (!cell->is_null && (fraction ? cell->value.number != 0 : cell->value.integer))
+	for (uint32_t i = 0; i < table->row_count; i++)
+		if (!ss_table_is_null(table, i, column) &&
+		    (fraction ? ss_table_number(table, i, column) != 0
+			      : ss_table_int(table, i, column) != 0))
 			return false;
-	}
 	return true;
 }
 
@@ -203,29 +194,24 @@ struct row {
 	uint32_t first; /* the first row that is about the same, and the nth of its rank */
 };
 
-static uint64_t cell_hash(const struct ss_column *column, const struct ss_cell *cell)
-{
-	uint64_t bits;
-
-	if (column->type == SS_COLUMN_TEXT)
-		return ss_hash_bytes(cell->value.text, strlen(cell->value.text));
-	if (!ss_column_has_fraction(column))
-		return (uint64_t)cell->value.integer;
-	memcpy(&bits, &cell->value.number, sizeof(bits));
-	return bits;
-}
-
-uint64_t ss_row_hash(const struct ss_view *view, const enum ss_column_role *roles, uint32_t first,
-		     const struct ss_cell *cells)
+uint64_t ss_row_hash(const struct ss_table *table, const enum ss_column_role *roles, uint32_t first,
+		     uint32_t row)
 {
 	uint64_t hash = SS_HASH_SEED;
 
-	for (uint32_t i = first; i < view->column_count; i++) {
+	for (uint32_t i = first; i < table->view->column_count; i++) {
+		struct ss_cell cell;
+
 		if (roles[i] != SS_ROLE_KEY)
 			continue;
-		hash = ss_hash_mix(hash, cells[i].is_null);
-		if (!cells[i].is_null)
-			hash = ss_hash_mix(hash, cell_hash(&view->columns[i], &cells[i]));
+		cell = ss_table_cell(table, row, i);
+		hash = ss_hash_mix(hash, cell.is_null);
+		if (cell.is_null)
+			continue;
+		/* of a number with a fraction its bits */
+		hash = ss_hash_mix(hash, table->cells[i].is_text
+						 ? ss_hash_bytes(cell.value.text, cell.length)
+						 : (uint64_t)cell.value.integer);
 	}
 	return hash;
 }
@@ -262,10 +248,7 @@ static int by_first(const void *a, const void *b)
 /* Whether two rows are of one rank; ranks that are not known are different files. */
 static bool is_same_rank(const struct ss_table *table, uint32_t a, uint32_t b)
 {
-	size_t width = table->view->column_count;
-	const struct ss_cell *one = &table->cells[a * width], *other = &table->cells[b * width];
-
-	return !one->is_null && !other->is_null && one->value.integer == other->value.integer;
+	return !ss_table_is_null(table, a, 0) && ss_table_same(table, 0, a, b);
 }
 
 /* The rows, those about the same thing together. Rows of a rank stand together in the table. */
@@ -273,12 +256,9 @@ static struct row *sort_rows(const struct across *across)
 {
 	const struct ss_table *table = across->table;
 	struct row *rows = SS_ARENA_NEW(table->arena, struct row, (size_t)table->row_count + 1);
-	size_t width = table->view->column_count;
 
 	for (uint32_t i = 0; rows && i < table->row_count; i++)
-		rows[i] = (struct row){ ss_row_hash(across->table->view, across->roles, 1,
-						    &table->cells[i * width]),
-					i, 0, i };
+		rows[i] = (struct row){ ss_row_hash(table, across->roles, 1, i), i, 0, i };
 	if (!rows)
 		return NULL;
 	qsort(rows, table->row_count, sizeof(*rows), by_hash);
@@ -299,8 +279,7 @@ static struct row *sort_rows(const struct across *across)
 struct value {
 	double number;   /* to compare ... */
 	int64_t integer; /* ... where doubles are too coarse: moments in ns; 0 with fractions */
-	const struct ss_cell *cell;
-	const struct ss_cell *rank;
+	uint32_t row;
 };
 
 static int by_number(const void *a, const void *b)
@@ -311,39 +290,33 @@ static int by_number(const void *a, const void *b)
 		return x->number < y->number ? -1 : 1;
 	if (x->integer != y->integer)
 		return x->integer < y->integer ? -1 : 1;
-	return x->cell < y->cell ? -1 : x->cell > y->cell;
+	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static void put(struct ss_table *out, const struct ss_column *column, const struct ss_cell *cell)
+/* Appends the cell of another table. */
+static void put(struct ss_table *out, const struct ss_table *from, uint32_t row, uint32_t column)
 {
-	if (cell->is_null)
-		ss_row_null(out);
-	else if (ss_column_has_fraction(column))
-		ss_row_number(out, cell->value.number);
-	else
-		ss_row_int(out, cell->value.integer);
+	struct ss_cell cell = ss_table_cell(from, row, column);
+
+	ss_row_cell(out, &cell);
 }
 
 static void add_figures(const struct across *across, const struct row *rows, uint32_t count,
 			uint32_t column, struct value *values, struct ss_table *out)
 {
 	const struct ss_table *table = across->table;
-	const struct ss_column *from = &table->view->columns[column];
-	size_t width = table->view->column_count;
+	bool fraction = ss_column_has_fraction(&table->view->columns[column]);
 	uint32_t known = 0, most;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct ss_cell *cells = &table->cells[rows[i].number * width];
+		uint32_t row = rows[i].number;
+		int64_t integer = fraction ? 0 : ss_table_int(table, row, column);
 
-		if (cells[column].is_null)
-			continue;
-		values[known] = (struct value){ .cell = &cells[column], .rank = &cells[0] };
-		if (ss_column_has_fraction(from)) {
-			values[known++].number = cells[column].value.number;
-		} else {
-			values[known].integer = cells[column].value.integer;
-			values[known++].number = (double)cells[column].value.integer;
-		}
+		if (!ss_table_is_null(table, row, column))
+			values[known++] = (struct value){
+				fraction ? ss_table_number(table, row, column) : (double)integer,
+				integer, row
+			};
 	}
 	if (!known) {
 		ss_row_nulls(out, across->medians ? 1 : FIGURE_COLUMNS);
@@ -351,33 +324,29 @@ static void add_figures(const struct across *across, const struct row *rows, uin
 	}
 	qsort(values, known, sizeof(*values), by_number);
 	if (across->medians) {
-		put(out, from, values[(known - 1) / 2].cell);
+		put(out, table, values[(known - 1) / 2].row, column);
 		return;
 	}
-	put(out, from, values[0].cell);
-	put(out, from, values[(known - 1) / 2].cell);
+	put(out, table, values[0].row, column);
+	put(out, table, values[(known - 1) / 2].row, column);
 	most = known - 1;
 	while (most && values[most - 1].number == values[known - 1].number &&
 	       values[most - 1].integer == values[known - 1].integer)
 		most--;
-	put(out, from, values[most].cell);
-	ss_row_int_known(out, values[most].rank->is_null ? -1 : values[most].rank->value.integer);
+	put(out, table, values[most].row, column);
+	if (ss_table_is_null(table, values[most].row, 0))
+		ss_row_null(out);
+	else
+		ss_row_int_known(out, ss_table_int(table, values[most].row, 0));
 }
 
 /* Different ranks among rows; those that are not known are different files. */
 static uint32_t count_ranks(const struct ss_table *table, const struct row *rows, uint32_t count)
 {
-	const struct ss_cell *before = NULL;
 	uint32_t ranks = 0;
 
-	for (uint32_t i = 0; i < count; i++) {
-		const struct ss_cell *rank =
-			&table->cells[(size_t)rows[i].number * table->view->column_count];
-
-		ranks += !before || rank->is_null || before->is_null ||
-			 rank->value.integer != before->value.integer;
-		before = rank;
-	}
+	for (uint32_t i = 0; i < count; i++)
+		ranks += !i || !is_same_rank(table, rows[i].number, rows[i - 1].number);
 	return ranks;
 }
 
@@ -386,17 +355,11 @@ static void add_row(const struct across *across, const struct row *rows, uint32_
 {
 	const struct ss_table *table = across->table;
 	const struct ss_view *view = table->view;
-	const struct ss_cell *cells = &table->cells[(size_t)rows[0].number * view->column_count];
 
 	ss_row_begin(out);
-	for (uint32_t i = 1; i < view->column_count; i++) {
-		if (across->roles[i] != SS_ROLE_KEY)
-			continue;
-		if (view->columns[i].type == SS_COLUMN_TEXT)
-			ss_row_text(out, cells[i].is_null ? NULL : cells[i].value.text);
-		else
-			put(out, &view->columns[i], &cells[i]);
-	}
+	for (uint32_t i = 1; i < view->column_count; i++)
+		if (across->roles[i] == SS_ROLE_KEY)
+			put(out, table, rows[0].number, i);
 	if (!across->medians)
 		ss_row_int(out, count_ranks(table, rows, count));
 	for (uint32_t i = 0; i < across->figure_count; i++)
@@ -436,11 +399,13 @@ static bool add_totals(const struct across *across, struct value *values, struct
 	if (whole && sums.row_count)
 		add_row(&of, rows, sums.row_count, values, out);
 	whole = whole && !out->failed;
-	if (whole && sums.row_count)
-		memcpy(out->totals, &out->cells[(size_t)--out->row_count * out->view->column_count],
-		       out->view->column_count * sizeof(*out->totals));
-	else
+	if (whole && sums.row_count) {
+		for (uint32_t i = 0; i < out->view->column_count; i++)
+			out->totals[i] = ss_table_cell(out, out->row_count - 1, i);
+		ss_table_shorten(out, out->row_count - 1);
+	} else {
 		out->totals = NULL;
+	}
 	ss_table_release(&sums);
 	return whole;
 }

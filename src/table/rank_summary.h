@@ -18,8 +18,8 @@ enum ss_column_role { SS_ROLE_NONE, SS_ROLE_KEY, SS_ROLE_FIGURE };
 enum ss_column_role ss_column_role(const struct ss_table *table, uint32_t column);
 
 /* Of what a row is about: the cells of its keys, from column `first` on. */
-uint64_t ss_row_hash(const struct ss_view *view, const enum ss_column_role *roles, uint32_t first,
-		     const struct ss_cell *cells);
+uint64_t ss_row_hash(const struct ss_table *table, const enum ss_column_role *roles, uint32_t first,
+		     uint32_t row);
 
 /*
  * Rows of `table` with equal keys (but the rank) are the same thing on different ranks;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * table.c - the table that a view fills: rows of cells, and notes below them.
+ * table.c - the table that a view fills: columns of cells, and notes below them.
  */
 #include "table/table.h"
 
@@ -19,11 +19,13 @@ void ss_table_init(struct ss_table *table, const struct ss_view *view, struct ss
 
 void ss_table_release(struct ss_table *table)
 {
-	if (!table->arena)
+	struct ss_memory *memory = table->arena ? table->arena->memory : NULL;
+
+	if (!memory)
 		return;
-	ss_memory_free(table->arena->memory, table->cells,
-		       (size_t)table->row_capacity * table->view->column_count *
-			       sizeof(*table->cells));
+	for (uint32_t i = 0; i < table->cells_count; i++)
+		ss_cells_release(&table->cells[i], memory);
+	ss_memory_free(memory, table->cells, table->cells_count * sizeof(*table->cells));
 	*table = (struct ss_table){ 0 };
 }
 
@@ -41,38 +43,107 @@ size_t ss_column_stem(const char *name)
 	return length;
 }
 
+/* Columns without rows, of the view that the table has by now. */
+static bool make_cells(struct ss_table *table)
+{
+	uint32_t count = table->view->column_count;
+
+	if (table->cells)
+		return true;
+	table->cells = ss_memory_resize(table->arena->memory, NULL, 0,
+					count * sizeof(*table->cells));
+	if (!table->cells)
+		return false;
+	table->cells_count = count;
+	for (uint32_t i = 0; i < count; i++)
+		table->cells[i] = (struct ss_cells){ .is_text = table->view->columns[i].type ==
+								SS_COLUMN_TEXT };
+	return true;
+}
+
+/* Rows that a table has room for at first. */
+#define ROWS_FIRST 64
+#define ROWS_MAX (UINT32_MAX - 1)
+
+static bool make_room(struct ss_table *table)
+{
+	uint64_t rows = (uint64_t)table->row_capacity + table->row_capacity / 2;
+
+	if (table->row_count == ROWS_MAX || !make_cells(table))
+		return false;
+	rows = rows < ROWS_FIRST ? ROWS_FIRST : rows > ROWS_MAX ? ROWS_MAX : rows;
+	for (uint32_t i = 0; i < table->cells_count; i++)
+		if (!ss_cells_reserve(&table->cells[i], table->arena->memory, (uint32_t)rows))
+			return false;
+	table->row_capacity = (uint32_t)rows;
+	return true;
+}
+
 void ss_row_begin(struct ss_table *table)
 {
-	size_t row_bytes = table->view->column_count * sizeof(*table->cells);
-
 	assert(table->next == 0);
-	if (!ss_memory_reserve(table->arena->memory, (void **)&table->cells, &table->row_capacity,
-			       (size_t)table->row_count + 1, row_bytes))
+	if (table->row_count == table->row_capacity && !table->failed && !make_room(table))
 		table->failed = true;
 	if (!table->view->rankless)
 		ss_row_int_known(table, table->rank);
 }
 
-static void put(struct ss_table *table, struct ss_cell cell)
+/* The column to be filled; NULL: there is no memory. */
+static inline struct ss_cells *next_cells(struct ss_table *table)
 {
 	uint32_t column = table->next++;
 
 	assert(column < table->view->column_count);
-	if (!table->failed)
-		table->cells[(size_t)table->row_count * table->view->column_count + column] = cell;
+	return table->failed ? NULL : &table->cells[column];
+}
+
+/* Of a long text a little more than a cell shows, so that it is cut, and no part of a letter. */
+static size_t length_of(const char *text, size_t length)
+{
+	if (length <= SS_TEXT_MAX + 4)
+		return length;
+	length = SS_TEXT_MAX + 4;
+	while (((unsigned char)text[length] & 0xc0) == 0x80 && length > SS_TEXT_MAX + 1)
+		length--;
+	return length;
+}
+
+void ss_row_part(struct ss_table *table, const char *text, size_t length)
+{
+	struct ss_cells *cells;
+	uint32_t id;
+
+	assert(table->view->columns[table->next].type == SS_COLUMN_TEXT);
+	if (!length) {
+		ss_row_null(table);
+		return;
+	}
+	cells = next_cells(table);
+	if (!cells)
+		return;
+	if (length > SS_TEXT_MAX)
+		length = length_of(text, length);
+	id = ss_dictionary_add(&cells->texts, table->arena->memory, text, length);
+	if (id == SS_NO_ID)
+		table->failed = true;
+	else
+		ss_cells_ids(cells)[table->row_count] = (int32_t)id;
 }
 
 void ss_row_text(struct ss_table *table, const char *text)
 {
-	assert(table->view->columns[table->next].type == SS_COLUMN_TEXT);
-	put(table, (struct ss_cell){ .is_null = !text || !*text, .value.text = text });
+	ss_row_part(table, text, text ? strnlen(text, SS_TEXT_MAX + 5) : 0);
 }
 
 void ss_row_int(struct ss_table *table, int64_t value)
 {
+	struct ss_cells *cells;
+
 	assert(table->view->columns[table->next].type != SS_COLUMN_TEXT);
 	assert(!ss_column_has_fraction(&table->view->columns[table->next]));
-	put(table, (struct ss_cell){ .value.integer = value });
+	cells = next_cells(table);
+	if (cells)
+		ss_cells_integers(cells)[table->row_count] = value;
 }
 
 void ss_row_int_known(struct ss_table *table, int64_t value)
@@ -85,13 +156,25 @@ void ss_row_int_known(struct ss_table *table, int64_t value)
 
 void ss_row_number(struct ss_table *table, double value)
 {
+	struct ss_cells *cells;
+
 	assert(ss_column_has_fraction(&table->view->columns[table->next]));
-	put(table, (struct ss_cell){ .is_null = !isfinite(value), .value.number = value });
+	if (!isfinite(value)) {
+		ss_row_null(table);
+		return;
+	}
+	cells = next_cells(table);
+	if (cells)
+		ss_cells_numbers(cells)[table->row_count] = value;
 }
 
 void ss_row_null(struct ss_table *table)
 {
-	put(table, (struct ss_cell){ .is_null = true });
+	struct ss_cells *cells = next_cells(table);
+
+	if (cells &&
+	    !ss_cells_clear(cells, table->arena->memory, table->row_count, table->row_capacity))
+		table->failed = true;
 }
 
 void ss_row_nulls(struct ss_table *table, uint32_t count)
@@ -107,47 +190,126 @@ void ss_row_end(struct ss_table *table)
 	table->row_count += !table->failed;
 }
 
-static bool same_keys(const struct ss_view *view, const struct ss_cell *a, const struct ss_cell *b)
+void ss_row_cell(struct ss_table *table, const struct ss_cell *cell)
 {
-	for (uint32_t i = 0; i < view->column_count; i++)
-		if ((view->columns[i].flags & SS_COLUMN_KEY) &&
-		    strcmp(a[i].value.text, b[i].value.text) != 0)
+	const struct ss_column *column = &table->view->columns[table->next];
+
+	if (cell->is_null)
+		ss_row_null(table);
+	else if (column->type == SS_COLUMN_TEXT)
+		ss_row_part(table, cell->value.text, cell->length);
+	else if (ss_column_has_fraction(column))
+		ss_row_number(table, cell->value.number);
+	else
+		ss_row_int(table, cell->value.integer);
+}
+
+bool ss_cell_is_text(const struct ss_cell *cell, const char *text)
+{
+	return !cell->is_null && strlen(text) == cell->length &&
+	       memcmp(cell->value.text, text, cell->length) == 0;
+}
+
+bool ss_table_same(const struct ss_table *table, uint32_t column, uint32_t a, uint32_t b)
+{
+	const struct ss_cells *cells = &table->cells[column];
+
+	if (ss_cells_is_null(cells, a) || ss_cells_is_null(cells, b))
+		return ss_cells_is_null(cells, a) == ss_cells_is_null(cells, b);
+	return cells->is_text ? ss_cells_ids(cells)[a] == ss_cells_ids(cells)[b]
+			      : ss_cells_integers(cells)[a] == ss_cells_integers(cells)[b];
+}
+
+/* --- rows of a finished table ---------------------------------------------------------- */
+
+static void copy_row(struct ss_table *table, uint32_t to, uint32_t from)
+{
+	for (uint32_t i = 0; to != from && i < table->cells_count; i++)
+		ss_cells_copy(&table->cells[i], to, from);
+}
+
+void ss_table_shorten(struct ss_table *table, uint32_t rows)
+{
+	for (uint32_t i = 0; i < table->cells_count; i++)
+		ss_cells_shorten(&table->cells[i], rows, table->row_count);
+	table->row_count = rows;
+}
+
+void ss_table_filter(struct ss_table *table,
+		     bool (*keeps)(const struct ss_table *table, uint32_t row, void *context),
+		     void *context)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < table->row_count; i++)
+		if (keeps(table, i, context))
+			copy_row(table, kept++, i);
+	ss_table_shorten(table, kept);
+}
+
+bool ss_table_gather(struct ss_table *table, const uint32_t *order)
+{
+	struct ss_memory *memory = table->arena->memory;
+	size_t bytes = table->row_count * sizeof(int64_t);
+	void *scratch = bytes ? ss_memory_resize(memory, NULL, 0, bytes) : NULL;
+
+	if (bytes && !scratch)
+		return false;
+	for (uint32_t i = 0; bytes && i < table->cells_count; i++)
+		ss_cells_gather(&table->cells[i], order, table->row_count, scratch);
+	ss_memory_free(memory, scratch, bytes);
+	return true;
+}
+
+/* --- the sum over files ---------------------------------------------------------------- */
+
+static bool same_keys(const struct ss_table *table, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = 0; i < table->cells_count; i++)
+		if ((table->view->columns[i].flags & SS_COLUMN_KEY) &&
+		    !ss_table_same(table, i, a, b))
 			return false;
 	return true;
 }
 
-static uint64_t hash_keys(const struct ss_view *view, const struct ss_cell *row)
+static uint64_t hash_keys(const struct ss_table *table, uint32_t row)
 {
 	uint64_t hash = SS_HASH_SEED;
 
-	for (uint32_t i = 0; i < view->column_count; i++)
-		if (view->columns[i].flags & SS_COLUMN_KEY)
-			hash = ss_hash_mix(hash, ss_hash_bytes(row[i].value.text,
-							       strlen(row[i].value.text)));
-	return hash;
+	for (uint32_t i = 0; i < table->cells_count; i++)
+		if (table->view->columns[i].flags & SS_COLUMN_KEY)
+			hash = ss_hash_mix(hash, ss_table_text_id(table, row, i));
+	return hash * SS_HASH_FACTOR;
 }
 
-static void add_counts(const struct ss_view *view, struct ss_cell *into, const struct ss_cell *row)
+static void add_counts(struct ss_table *table, uint32_t into, uint32_t row)
 {
-	for (uint32_t i = 0; i < view->column_count; i++)
-		if (view->columns[i].type == SS_COLUMN_COUNT && !row[i].is_null)
-			into[i].value.integer += row[i].value.integer;
+	for (uint32_t i = 0; i < table->cells_count; i++)
+		if (table->view->columns[i].type == SS_COLUMN_COUNT &&
+		    !ss_table_is_null(table, row, i))
+			ss_cells_integers(&table->cells[i])[into] += ss_table_int(table, row, i);
 }
 
-static void clear_rest(const struct ss_view *view, struct ss_cell *row)
+/* What has no meaning for several files. */
+static bool clear_rest(struct ss_table *table)
 {
-	for (uint32_t i = 0; i < view->column_count; i++) {
-		const struct ss_column *column = &view->columns[i];
+	for (uint32_t i = 0; i < table->cells_count; i++) {
+		const struct ss_column *column = &table->view->columns[i];
 
-		row[i].is_null |= column->type != SS_COLUMN_COUNT &&
-				  !(column->flags & (SS_COLUMN_KEY | SS_COLUMN_WRAP));
+		if (column->type == SS_COLUMN_COUNT ||
+		    (column->flags & (SS_COLUMN_KEY | SS_COLUMN_WRAP)))
+			continue;
+		for (uint32_t row = 0; row < table->row_count; row++)
+			if (!ss_cells_clear(&table->cells[i], table->arena->memory, row,
+					    table->row_capacity))
+				return false;
 	}
+	return true;
 }
 
 bool ss_table_fold(struct ss_table *table)
 {
-	const struct ss_view *view = table->view;
-	uint32_t count = view->column_count, kept = 0, slot_count = 64;
+	uint32_t kept = 0, slot_count = 64;
 	uint32_t *slots;
 
 	while (slot_count < table->row_count * 2)
@@ -156,23 +318,22 @@ bool ss_table_fold(struct ss_table *table)
 	if (!slots)
 		return false;
 	for (uint32_t i = 0; i < table->row_count; i++) {
-		struct ss_cell *row = &table->cells[(size_t)i * count];
-		uint32_t slot = (uint32_t)(hash_keys(view, row) >> 32) & (slot_count - 1);
+		uint32_t slot = (uint32_t)(hash_keys(table, i) >> 32) & (slot_count - 1);
 
-		while (slots[slot] &&
-		       !same_keys(view, &table->cells[(size_t)(slots[slot] - 1) * count], row))
+		while (slots[slot] && !same_keys(table, slots[slot] - 1, i))
 			slot = (slot + 1) & (slot_count - 1);
 		if (slots[slot]) {
-			add_counts(view, &table->cells[(size_t)(slots[slot] - 1) * count], row);
+			add_counts(table, slots[slot] - 1, i);
 			continue;
 		}
-		clear_rest(view, row);
-		memmove(&table->cells[(size_t)kept * count], row, count * sizeof(*row));
+		copy_row(table, kept, i);
 		slots[slot] = ++kept;
 	}
-	table->row_count = kept;
-	return true;
+	ss_table_shorten(table, kept);
+	return clear_rest(table);
 }
+
+/* --- texts ------------------------------------------------------------------------------ */
 
 static const char *print(struct ss_table *table, const char *format, va_list args)
 {

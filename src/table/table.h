@@ -2,7 +2,7 @@
 /*
  * table.h - what a view returns.
  *
- * A table has the columns that its view declares and rows of typed cells. Views
+ * A table has the columns that its view declares, each of them a typed array (cells.h). Views
  * fill rows left to right and know nothing of formats; renderers know nothing of
  * views. The first column of every table about files is the rank, which
  * ss_row_begin() fills.
@@ -10,7 +10,9 @@
 #ifndef SS_TABLE_TABLE_H
 #define SS_TABLE_TABLE_H
 
-#include "base/memory.h"
+#include <string.h>
+
+#include "table/cells.h"
 
 enum ss_column_type {
 	SS_COLUMN_TEXT,
@@ -57,12 +59,14 @@ static inline bool ss_column_has_fraction(const struct ss_column *column)
 /* The length of a column's name without its unit: _ns, _bytes, _percent. */
 size_t ss_column_stem(const char *name);
 
+/* One cell, apart from its table. */
 struct ss_cell {
-	bool is_null; /* not recorded, does not apply */
+	bool is_null;    /* not recorded, does not apply */
+	uint32_t length; /* of the text */
 	union {
 		int64_t integer;
 		double number;
-		const char *text; /* lives as long as the table's arena or the trace */
+		const char *text; /* no zero byte ends it; stays until the next row is begun */
 	} value;
 };
 
@@ -85,8 +89,9 @@ struct ss_note_range {
 struct ss_table {
 	const struct ss_view *view;
 	const char *group;      /* what rows are about; NULL: the view has no choice */
-	struct ss_arena *arena; /* lent: texts that views make */
-	struct ss_cell *cells;  /* row after row */
+	struct ss_arena *arena; /* lent: sentences, and texts that views make */
+	struct ss_cells *cells; /* of each column; NULL while there are no rows */
+	uint32_t cells_count;
 	uint32_t row_count, row_capacity;
 	uint32_t uncut_count;            /* rows before ss_table_cut(); 0: nothing was cut */
 	int64_t rank;                    /* of the rows to come; -1: not known */
@@ -104,11 +109,67 @@ struct ss_table {
 void ss_table_init(struct ss_table *table, const struct ss_view *view, struct ss_arena *arena);
 void ss_table_release(struct ss_table *table);
 
-static inline const struct ss_cell *ss_table_cell(const struct ss_table *table, uint32_t row,
-						  uint32_t column, uint32_t column_count)
+static inline bool ss_table_is_null(const struct ss_table *table, uint32_t row, uint32_t column)
 {
-	return &table->cells[(size_t)row * column_count + column];
+	return ss_cells_is_null(&table->cells[column], row);
 }
+
+/* 0 where the cell is null, as the next two. */
+static inline int64_t ss_table_int(const struct ss_table *table, uint32_t row, uint32_t column)
+{
+	return ss_cells_integers(&table->cells[column])[row];
+}
+
+static inline double ss_table_number(const struct ss_table *table, uint32_t row, uint32_t column)
+{
+	return ss_cells_numbers(&table->cells[column])[row];
+}
+
+/* Of texts of one column: equal ones have the same, but null is 0 as well. */
+static inline uint32_t ss_table_text_id(const struct ss_table *table, uint32_t row, uint32_t column)
+{
+	return (uint32_t)ss_cells_ids(&table->cells[column])[row];
+}
+
+static inline struct ss_cell ss_table_cell(const struct ss_table *table, uint32_t row,
+					   uint32_t column)
+{
+	const struct ss_cells *cells = &table->cells[column];
+	struct ss_cell cell = { .is_null = ss_cells_is_null(cells, row) };
+	uint32_t id;
+
+	if (cell.is_null)
+		return cell;
+	if (!cells->is_text) {
+		memcpy(&cell.value, &ss_cells_integers(cells)[row], sizeof(cell.value));
+		return cell;
+	}
+	id = ss_table_text_id(table, row, column);
+	cell.value.text = ss_dictionary_text(&cells->texts, id);
+	cell.length = ss_dictionary_length(&cells->texts, id);
+	return cell;
+}
+
+/* Whether two rows have the same in a column; what is not known is the same. */
+bool ss_table_same(const struct ss_table *table, uint32_t column, uint32_t a, uint32_t b);
+
+/* Whether the cell holds this text. */
+bool ss_cell_is_text(const struct ss_cell *cell, const char *text);
+
+/* Appends a cell of such a column. */
+void ss_row_cell(struct ss_table *table, const struct ss_cell *cell);
+
+/* Keeps the rows for which `keeps` is true; it is asked row after row. */
+void ss_table_filter(struct ss_table *table,
+		     bool (*keeps)(const struct ss_table *table, uint32_t row, void *context),
+		     void *context);
+
+/* Drops the rows behind the first so many. */
+void ss_table_shorten(struct ss_table *table, uint32_t rows);
+
+/* Row i becomes what row order[i] was. False: no memory, and the rows are as they were. */
+SS_MUST_USE
+bool ss_table_gather(struct ss_table *table, const uint32_t *order);
 
 /* The sentence where there are no rows. */
 const char *ss_table_empty(const struct ss_table *table);
@@ -121,7 +182,10 @@ static inline uint32_t ss_table_all_rows(const struct ss_table *table)
 
 /* A row: begin, one call per column after the rank, end. */
 void ss_row_begin(struct ss_table *table);
-void ss_row_text(struct ss_table *table, const char *text); /* NULL or "": not recorded */
+/* A copy of the text; NULL or "": not recorded. Too long ones lose their end: ss_table_bound(). */
+void ss_row_text(struct ss_table *table, const char *text);
+/* The same for a text that no zero byte ends. */
+void ss_row_part(struct ss_table *table, const char *text, size_t length);
 void ss_row_int(struct ss_table *table, int64_t value);
 void ss_row_int_known(struct ss_table *table, int64_t value);         /* below 0: not recorded */
 void ss_row_number(struct ss_table *table, double value);             /* NaN, inf: not recorded */
@@ -149,7 +213,7 @@ bool ss_table_fold(struct ss_table *table);
 
 /*
  * A copy of a text that lives as long as the table: the same for rows that are near each other.
- * What is longer than any text of a table is left out, see ss_table_bound().
+ * Rows copy their texts themselves: this is for texts that are needed longer.
  */
 const char *ss_table_copy(struct ss_table *table, const char *text);
 

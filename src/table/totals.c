@@ -13,20 +13,25 @@ static const char *sums_of(const struct ss_table *table)
 }
 
 /* Adds the row to the sums; what is not known adds nothing. */
-static void add(const struct ss_view *view, struct ss_cell *sums, const struct ss_cell *row)
+static void add(const struct ss_table *table, struct ss_cell *sums, uint32_t row)
 {
-	for (uint32_t i = 0; i < view->column_count; i++) {
-		const struct ss_column *column = &view->columns[i];
-		int64_t *sum = &sums[i].value.integer;
+	const struct ss_view *view = table->view;
 
-		if (row[i].is_null || !ss_view_lists(view->sums, column->name))
+	for (uint32_t i = 0; i < view->column_count; i++) {
+		int64_t *sum = &sums[i].value.integer, more;
+
+		if (ss_table_is_null(table, row, i) ||
+		    !ss_view_lists(view->sums, view->columns[i].name))
 			continue;
-		if (sums[i].is_null)
-			sums[i] = row[i];
-		else if (ss_column_has_fraction(column))
-			sums[i].value.number += row[i].value.number;
-		else if (__builtin_add_overflow(*sum, row[i].value.integer, sum))
-			*sum = row[i].value.integer > 0 ? INT64_MAX : INT64_MIN;
+		if (sums[i].is_null) {
+			sums[i] = ss_table_cell(table, row, i);
+		} else if (ss_column_has_fraction(&view->columns[i])) {
+			sums[i].value.number += ss_table_number(table, row, i);
+		} else {
+			more = ss_table_int(table, row, i);
+			if (__builtin_add_overflow(*sum, more, sum))
+				*sum = more > 0 ? INT64_MAX : INT64_MIN;
+		}
 	}
 }
 
@@ -42,54 +47,29 @@ static struct ss_cell *no_sums(const struct ss_table *table)
 
 bool ss_table_add_up(struct ss_table *table)
 {
-	size_t width = table->view->column_count;
-
 	if (!sums_of(table) || !table->row_count)
 		return true;
 	table->totals = no_sums(table);
 	for (uint32_t i = 0; table->totals && i < table->row_count; i++)
-		add(table->view, table->totals, &table->cells[i * width]);
+		add(table, table->totals, i);
 	return table->totals;
-}
-
-static bool is_same_rank(const struct ss_cell *a, const struct ss_cell *b)
-{
-	return a->is_null ? b->is_null : !b->is_null && a->value.integer == b->value.integer;
-}
-
-/* Cells of the sums, as a row of the table. */
-static void put(struct ss_table *out, const struct ss_cell *rank, const struct ss_cell *sums)
-{
-	out->rank = rank->is_null ? -1 : rank->value.integer;
-	ss_row_begin(out);
-	for (uint32_t i = 1; i < out->view->column_count; i++) {
-		if (sums[i].is_null)
-			ss_row_null(out);
-		else if (ss_column_has_fraction(&out->view->columns[i]))
-			ss_row_number(out, sums[i].value.number);
-		else
-			ss_row_int(out, sums[i].value.integer);
-	}
-	ss_row_end(out);
 }
 
 bool ss_table_rank_sums(const struct ss_table *table, struct ss_table *out)
 {
-	size_t width = table->view->column_count;
-
 	ss_table_init(out, table->view, table->arena);
 	for (uint32_t from = 0, to; sums_of(table) && from < table->row_count; from = to) {
-		const struct ss_cell *rank = &table->cells[from * width];
 		struct ss_cell *sums = no_sums(table);
 
 		if (!sums)
 			return false;
-		for (to = from; to < table->row_count; to++) {
-			if (!is_same_rank(rank, &table->cells[to * width]))
-				break;
-			add(table->view, sums, &table->cells[to * width]);
-		}
-		put(out, rank, sums);
+		for (to = from; to < table->row_count && ss_table_same(table, 0, from, to); to++)
+			add(table, sums, to);
+		out->rank = ss_table_is_null(table, from, 0) ? -1 : ss_table_int(table, from, 0);
+		ss_row_begin(out);
+		for (uint32_t i = 1; i < table->view->column_count; i++)
+			ss_row_cell(out, &sums[i]);
+		ss_row_end(out);
 	}
 	return !out->failed;
 }

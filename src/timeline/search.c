@@ -109,7 +109,8 @@ static void count_hits(struct pass *pass, struct ss_hits *out)
 
 		pass->wanted[i] = (kinds & search->kinds) &&
 				  ss_pattern_matches(search->pattern,
-						     pass->trace->names.items[i].text);
+						     pass->trace->names.items[i].text,
+						     pass->trace->names.items[i].length);
 		pass->by_row = pass->by_row || (pass->wanted[i] && (kinds & ~search->kinds));
 	}
 	if (pass->by_row)

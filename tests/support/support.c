@@ -261,7 +261,7 @@ static void add_cell(const struct ss_column *column, const struct ss_cell *cell,
 	if (cell->is_null)
 		ss_text_add_string(out, "-");
 	else if (column->type == SS_COLUMN_TEXT)
-		ss_text_add_string(out, cell->value.text);
+		ss_text_add(out, cell->value.text, cell->length);
 	else if (ss_column_has_fraction(column))
 		ss_text_addf(out, "%.2f", cell->value.number);
 	else
@@ -277,6 +277,7 @@ void support_table_row(const struct ss_table *table, uint32_t row, const char *c
 	out->length = 0;
 	while (*columns) {
 		size_t length = strcspn(columns, ",");
+		struct ss_cell cell;
 		uint32_t i = 0;
 
 		while (i < what->column_count && (strlen(what->columns[i].name) != length ||
@@ -285,7 +286,8 @@ void support_table_row(const struct ss_table *table, uint32_t row, const char *c
 		support_check(i < what->column_count, columns, "no such column");
 		if (out->length)
 			ss_text_add_string(out, ",");
-		add_cell(&what->columns[i], ss_table_cell(table, row, i, what->column_count), out);
+		cell = ss_table_cell(table, row, i);
+		add_cell(&what->columns[i], &cell, out);
 		columns += length + (columns[length] == ',');
 	}
 }

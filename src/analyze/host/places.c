@@ -400,9 +400,9 @@ enum ss_status ss_places_init(struct ss_places *places, const struct ss_trace *t
 	return ss_fail_memory(err, "the lines of the program");
 }
 
-const char *ss_places_line(const struct ss_places *places, uint32_t row, struct ss_table *out)
+const char *ss_places_line(const struct ss_places *places, uint32_t row)
 {
 	if (row >= places->row_count || !places->line[row])
 		return NULL;
-	return ss_table_copy(out, ss_strings_text(&places->lines, places->line[row]));
+	return ss_strings_text(&places->lines, places->line[row]);
 }

@@ -40,7 +40,7 @@ void ss_places_release(struct ss_places *places);
 /* Whether a file of Python, as the profiler writes it ("torch/nn/f.py"), is of a library. */
 bool ss_places_is_library(const char *file, size_t length);
 
-/* The line of a host row as a cell of the table, or NULL; SS_NO_ROW has none. */
-const char *ss_places_line(const struct ss_places *places, uint32_t row, struct ss_table *out);
+/* The line of a host row, or NULL; SS_NO_ROW has none. */
+const char *ss_places_line(const struct ss_places *places, uint32_t row);
 
 #endif

@@ -385,13 +385,10 @@ enum ss_status ss_stack_tree_init(struct ss_stack_tree *tree, const struct ss_tr
 	return ss_fail_memory(err, "the stacks");
 }
 
-const char *ss_stack_text(const struct ss_stack_tree *tree, uint32_t node, struct ss_arena *arena)
+void ss_stack_text(const struct ss_stack_tree *tree, uint32_t node, char *text)
 {
 	size_t at = (size_t)tree->nodes[node].text_bytes;
-	char *text = ss_arena_alloc(arena, at + 1, 1);
 
-	if (!text)
-		return NULL;
 	for (uint32_t up = node; up != SS_NO_ID; up = tree->nodes[up].parent) {
 		struct ss_string frame = ss_stack_frame(tree, up);
 
@@ -404,5 +401,4 @@ const char *ss_stack_text(const struct ss_stack_tree *tree, uint32_t node, struc
 		if (at)
 			text[--at] = ';';
 	}
-	return text;
 }

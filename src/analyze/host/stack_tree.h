@@ -48,7 +48,10 @@ void ss_stack_tree_release(struct ss_stack_tree *tree);
 /* The name of a node's last frame; not terminated. */
 struct ss_string ss_stack_frame(const struct ss_stack_tree *tree, uint32_t node);
 
-/* All frames, outermost first, joined by ';', which is ':' inside of names; NULL: no memory. */
-const char *ss_stack_text(const struct ss_stack_tree *tree, uint32_t node, struct ss_arena *arena);
+/*
+ * All frames, outermost first, joined by ';', which is ':' inside of names: as many bytes as
+ * the node's text_bytes says, and no zero byte behind them.
+ */
+void ss_stack_text(const struct ss_stack_tree *tree, uint32_t node, char *text);
 
 #endif

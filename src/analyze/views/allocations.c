@@ -49,8 +49,6 @@ struct work {
 	const struct ss_places *places;
 	struct ss_arena scratch;
 	const char **devices; /* per pool; NULL: not named yet */
-	const char **lines;   /* per line */
-	char *digits;         /* room for the addresses to come */
 	struct item *items;
 	uint32_t *order; /* of the items: by size, then by time */
 	uint32_t count;
@@ -63,34 +61,25 @@ static const char *device_of(const struct work *work, uint32_t pool, struct ss_t
 	return work->devices[pool];
 }
 
-static const char *line_of(const struct work *work, uint32_t place, struct ss_table *out)
-{
-	uint32_t line = place == SS_NO_ROW ? 0 : work->places->line[place];
-
-	if (line && !work->lines[line])
-		work->lines[line] = ss_places_line(work->places, place, out);
-	return line ? work->lines[line] : NULL;
-}
-
 #define ADDRESS_BYTES sizeof("0x0123456789abcdef")
 
-/* There are as many as allocations: too many for printing them one by one. */
-static const char *address_text(struct work *work, uint64_t address)
+/* There are as many as allocations: too many for printf. */
+static const char *address_text(uint64_t address, char text[ADDRESS_BYTES])
 {
 	static const char hex[] = "0123456789abcdef";
-	char *text = work->digits, *at = text;
+	char *at = text;
 	int shift = 60;
 
 	if (!address)
 		return NULL;
-	work->digits += ADDRESS_BYTES;
 	*at++ = '0';
 	*at++ = 'x';
 	while (!(address >> shift & 15))
 		shift -= 4;
 	for (; shift >= 0; shift -= 4)
 		*at++ = hex[address >> shift & 15];
-	return text; /* the arena is all zeros behind it */
+	*at = '\0';
+	return text;
 }
 
 /* The step around a moment by its range on the CPU, or -1. */
@@ -110,6 +99,7 @@ static const char *op_name(const struct ss_trace *trace, uint32_t name)
 static void add(struct work *work, struct ss_table *out, const struct item *item)
 {
 	const struct ss_trace *trace = work->trace;
+	char address[ADDRESS_BYTES];
 	bool freed = item->freed_ns >= 0;
 
 	ss_row_begin(out);
@@ -118,14 +108,14 @@ static void add(struct work *work, struct ss_table *out, const struct item *item
 	ss_row_null(out);
 	ss_row_int(out, item->bytes);
 	ss_row_text(out, op_name(trace, item->holder));
-	ss_row_text(out, line_of(work, item->place, out));
+	ss_row_text(out, ss_places_line(work->places, item->place));
 	ss_row_int(out, item->at_ns);
 	ss_row_int_known(out, freed ? item->freed_ns - item->at_ns : -1);
 	ss_row_int_known(out, step_of(&trace->steps, item->at_ns));
 	ss_row_null(out);
 	ss_row_int_known(out, item->freed_ns);
 	ss_row_text(out, op_name(trace, item->op));
-	ss_row_text(out, address_text(work, (uint64_t)item->address));
+	ss_row_text(out, address_text((uint64_t)item->address, address));
 	ss_row_end(out);
 }
 
@@ -133,10 +123,7 @@ static enum ss_status add_each(struct work *work, struct ss_table *out, struct s
 {
 	work->devices = SS_ARENA_NEW(&work->scratch, const char *,
 				     (size_t)work->allocs->pools.count + 1);
-	work->lines = SS_ARENA_NEW(&work->scratch, const char *,
-				   (size_t)work->places->lines.count + 1);
-	work->digits = ss_arena_alloc(out->arena, (size_t)work->count + 1, ADDRESS_BYTES);
-	if (!work->devices || !work->lines || !work->digits)
+	if (!work->devices)
 		return ss_fail_memory(err, "the allocations");
 	for (uint32_t i = 0; i < work->count; i++)
 		add(work, out, &work->items[work->order[i]]);

@@ -466,7 +466,7 @@ static void add_hider(const struct communication *view, struct ss_table *out,
 	for (int i = 0; i < 4; i++)
 		ss_row_null(out);
 	ss_short_name(name->text, name->length, text, sizeof(text));
-	ss_row_text(out, ss_table_copy(out, text));
+	ss_row_text(out, text);
 	ss_row_int(out, hider->calls);
 	ss_row_int(out, hider->hidden_ns);
 	ss_row_share(out, (double)hider->hidden_ns, (double)all_ns);

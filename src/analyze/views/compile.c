@@ -144,8 +144,7 @@ static void add_region(const struct ss_regions *regions, const struct tally *tal
 	ss_row_share(out, (double)tally->triton_ns, (double)tally->device_ns);
 	skip(out, 3);
 	if (tally->graph)
-		ss_row_text(out,
-			    ss_table_copy(out, ss_strings_text(&regions->graphs, tally->graph)));
+		ss_row_text(out, ss_strings_text(&regions->graphs, tally->graph));
 	else
 		ss_row_null(out);
 	ss_row_end(out);

@@ -182,7 +182,7 @@ static void add(const struct copies *view, struct ss_table *out, const struct ta
 	ss_row_text(out, name);
 	ss_row_text(out, view->group == BY_OP ? ss_strings_text(&view->trace->names, place) : NULL);
 	ss_row_text(out, view->group == BY_LINE && place
-				 ? ss_places_line(view->places, tally->launch, out)
+				 ? ss_places_line(view->places, tally->launch)
 				 : NULL);
 	ss_row_int(out, tally->calls);
 	ss_row_int_known(out, tally->has_bytes ? tally->bytes : -1);

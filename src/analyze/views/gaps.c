@@ -176,9 +176,8 @@ static void add_row(const struct gaps *gaps, const struct tally *tally, int64_t 
 	ss_row_text(out, gaps->group == GROUP_LINE
 				 ? NULL
 				 : name_of(trace, ss_idle_op(trace, tally->guilty)));
-	ss_row_text(out, gaps->group == GROUP_OP
-				 ? NULL
-				 : ss_places_line(gaps->places, tally->guilty, out));
+	ss_row_text(out,
+		    gaps->group == GROUP_OP ? NULL : ss_places_line(gaps->places, tally->guilty));
 	ss_row_text(out, gaps->group == GROUP_GAP ? name_of(trace, tally->next) : NULL);
 	ss_row_end(out);
 }

@@ -286,10 +286,10 @@ static void add_subject(const struct kernels *kernels, const struct tally *tally
 		ss_row_null(out);
 		ss_row_null(out);
 	}
-	ss_row_text(out, kernels->group == BY_SOURCE
-				 ? ss_places_line(kernels->places,
-						  launch_of(kernels, tally->longest), out)
-				 : NULL);
+	ss_row_text(out,
+		    kernels->group == BY_SOURCE
+			    ? ss_places_line(kernels->places, launch_of(kernels, tally->longest))
+			    : NULL);
 }
 
 /* What follows from the name; a category has none. */

@@ -239,7 +239,7 @@ static int compare(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static const char *name_of(const struct work *work, const struct tally *tally, struct ss_table *out)
+static const char *name_of(const struct work *work, const struct tally *tally)
 {
 	static const char *const unowned[] = { "(no operator)", "(no line)", "(no module)" };
 	static const char prefix[] = "nn.Module: ";
@@ -250,7 +250,7 @@ static const char *name_of(const struct work *work, const struct tally *tally, s
 	if (tally->what == UNOWNED)
 		return unowned[work->group];
 	if (work->group == BY_LINE)
-		return ss_places_line(work->places, tally->row, out);
+		return ss_places_line(work->places, tally->row);
 	name = ss_strings_text(&work->trace->names, tally->id);
 	return work->group == BY_MODULE ? name + sizeof(prefix) - 1 : name;
 }
@@ -258,7 +258,7 @@ static const char *name_of(const struct work *work, const struct tally *tally, s
 static void add(const struct work *work, struct ss_table *out, const struct tally *tally,
 		const char *device, int64_t peak_bytes)
 {
-	const char *name = name_of(work, tally, out);
+	const char *name = name_of(work, tally);
 	bool paired = work->allocs->has_addresses;
 	bool by_op = work->group == BY_OP && tally->what != BEFORE;
 

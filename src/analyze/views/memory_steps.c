@@ -76,7 +76,7 @@ static void say_leak(const struct work *work, const struct ss_places *places,
 		     const struct ss_leak *leak, struct ss_table *out)
 {
 	const struct ss_trace *trace = work->trace;
-	const char *op = "no operator", *line = ss_places_line(places, leak->place, out);
+	const char *op = "no operator", *line = ss_places_line(places, leak->place);
 
 	if (leak->op != SS_NO_ROW)
 		op = ss_strings_text(&trace->names, trace->slices.name[leak->op]);

@@ -260,9 +260,8 @@ static bool add_kinds(struct printer *printer, struct ss_arena *scratch)
 			items[used++] = (struct item){ weight(tree, sums[i].self_ns), 0, i };
 	qsort(items, used, sizeof(*items), compare);
 	for (uint32_t i = 0; i < used; i++)
-		add(printer,
-		    ss_table_copy(printer->out, ss_strings_text(&tree->labels, items[i].node)),
-		    &sums[items[i].node], NULL);
+		add(printer, ss_strings_text(&tree->labels, items[i].node), &sums[items[i].node],
+		    NULL);
 	return true;
 }
 

@@ -300,7 +300,7 @@ static void add_place(const struct operators *view, struct ss_table *out, const 
 
 	ss_row_text(out, view->group == BY_SHAPES ? ss_strings_text(&trace->texts, detail) : NULL);
 	ss_row_text(out, view->group == BY_LINE || view->group == BY_SOURCE
-				 ? ss_places_line(view->places, tally->first, out)
+				 ? ss_places_line(view->places, tally->first)
 				 : NULL);
 	ss_row_text(out, view->group == BY_MODULE
 				 ? module_name(ss_strings_text(&trace->names, detail))

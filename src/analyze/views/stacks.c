@@ -51,6 +51,8 @@ struct printer {
 	struct ss_table *out;
 	struct ss_arena scratch;
 	uint64_t text_bytes; /* printed so far */
+	char *text;          /* the stack that is printed */
+	uint32_t text_room;
 	/* the tree: per node */
 	uint32_t *child, *next; /* of those that are shown */
 	uint32_t *depth, *branches, *small;
@@ -73,22 +75,28 @@ static int compare(const void *a, const void *b)
 static void add_text(struct printer *printer, uint32_t node)
 {
 	uint64_t bytes = printer->tree.nodes[node].text_bytes;
-	const char *text = NULL;
+	struct ss_table *out = printer->out;
 
-	if (bytes <= TEXT_BYTES_MAX - printer->text_bytes) {
-		printer->text_bytes += bytes;
-		text = ss_stack_text(&printer->tree, node, printer->out->arena);
-		printer->out->failed |= !text;
+	if (bytes > TEXT_BYTES_MAX - printer->text_bytes) {
+		ss_row_null(out);
+		return;
 	}
-	ss_row_text(printer->out, text);
+	printer->text_bytes += bytes;
+	if (!ss_memory_reserve(out->arena->memory, (void **)&printer->text, &printer->text_room,
+			       (size_t)bytes + 1, 1)) {
+		out->failed = true;
+		ss_row_null(out);
+		return;
+	}
+	ss_stack_text(&printer->tree, node, printer->text);
+	ss_row_part(out, printer->text, (size_t)bytes);
 }
 
 static void add_leaf(struct printer *printer, uint32_t node)
 {
 	struct ss_string frame = ss_stack_frame(&printer->tree, node);
 
-	ss_row_text(printer->out,
-		    ss_table_print(printer->out, "%.*s", (int)frame.length, frame.text));
+	ss_row_part(printer->out, frame.text, frame.length);
 }
 
 /* One folded stack; SS_NO_ID: the rest of them. */
@@ -310,6 +318,7 @@ static enum ss_status stacks_run(const struct ss_subject *subject, struct ss_tab
 	ss_arena_init(&printer.scratch, out->arena->memory);
 	whole = subject->group == GROUP_TREE ? add_tree(&printer) : add_stacks(&printer);
 	has_lines = printer.tree.has_lines;
+	ss_memory_free(out->arena->memory, printer.text, printer.text_room);
 	ss_arena_release(&printer.scratch);
 	ss_stack_tree_release(&printer.tree);
 	if (!whole)

@@ -181,9 +181,7 @@ static void add_row(const struct counting *counting, const struct tally *tally, 
 	ss_row_int(out, tally->calls);
 	ss_row_int_known(out, waited ? tally->longest_ns : -1);
 	ss_row_int_known(out, waited ? trace->slices.start_ns[tally->longest] : -1);
-	ss_row_text(out, key->line ? ss_table_copy(out, ss_strings_text(&counting->places->lines,
-									key->line))
-				   : NULL);
+	ss_row_text(out, key->line ? ss_strings_text(&counting->places->lines, key->line) : NULL);
 	ss_row_end(out);
 }
 

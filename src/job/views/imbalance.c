@@ -144,7 +144,7 @@ static void add(const struct imbalance *view, const struct spread *spread, struc
 	out->rank = -1;
 	ss_row_begin(out);
 	ss_short_name(name->text, name->length, text, sizeof(text));
-	ss_row_text(out, ss_table_copy(out, view->group == GROUP_KERNEL ? text : name->text));
+	ss_row_text(out, view->group == GROUP_KERNEL ? text : name->text);
 	ss_row_int(out, spread->excess_ns);
 	ss_row_share(out, (double)spread->excess_ns, (double)spread->median_ns);
 	ss_row_int(out, spread->median_ns);

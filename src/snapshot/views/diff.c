@@ -121,7 +121,7 @@ static void show(struct work *work, struct ss_table *out)
 		if (!line->blocks[0] && !line->blocks[1])
 			continue;
 		ss_row_begin(out);
-		ss_row_text(out, *text ? ss_table_copy(out, text) : NULL);
+		ss_row_text(out, text);
 		ss_row_text(out, ss_purpose_name((enum ss_purpose)line->purpose));
 		ss_row_int(out, change_of(line));
 		ss_row_int(out, line->bytes[0]);

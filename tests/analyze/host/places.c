@@ -255,8 +255,8 @@ static void test_nothing(void **state)
 				 SS_OK);
 		assert_false(places.has_lines);
 		assert_false(places.has_modules);
-		assert_null(ss_places_line(&places, SS_NO_ROW, NULL));
-		assert_null(ss_places_line(&places, 0, NULL));
+		assert_null(ss_places_line(&places, SS_NO_ROW));
+		assert_null(ss_places_line(&places, 0));
 		ss_places_release(&places);
 		ss_places_release(&places);
 		support_close(&loaded);

@@ -265,10 +265,8 @@ static void check_sums(const char *json, const char *what)
 	for (int i = 0; i < 2; i++) {
 		support_view_open(&open, i ? "breakdown/part" : "breakdown", json, "x");
 		for (uint32_t row = 0; row < open.table.row_count; row++)
-			sums[i] += ss_table_cell(&open.table, row,
-						 i ? open.table.view->column_count - 1 : 3,
-						 open.table.view->column_count)
-					   ->value.integer;
+			sums[i] += ss_table_int(&open.table, row,
+						i ? open.table.view->column_count - 1 : 3);
 		support_view_close(&open);
 	}
 	support_check(sums[0] == sums[1], what, "steps %lld, parts %lld", (long long)sums[0],

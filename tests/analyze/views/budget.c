@@ -207,12 +207,11 @@ static void check_sums(const char *json, const char *what)
 
 		support_view_open(&open, i ? "budget/part" : "budget", json, "x");
 		for (uint32_t row = 0; row < open.table.row_count; row++) {
-			const struct ss_cell *cells = ss_table_cell(&open.table, row, 0,
-								    open.table.view->column_count);
+			uint32_t last = open.table.view->column_count - 1;
+			int64_t device = ss_table_int(&open.table, row, 1);
 
-			assert_in_range(cells[1].value.integer, 0, 3);
-			sums[i][cells[1].value.integer] +=
-				cells[i ? open.table.view->column_count - 1 : 3].value.integer;
+			assert_in_range(device, 0, 3);
+			sums[i][device] += ss_table_int(&open.table, row, i ? last : 3);
 		}
 		support_view_close(&open);
 	}

@@ -38,10 +38,7 @@ static void print_view(const struct ss_trace *trace, const char *name, int64_t s
 	out->length = 0;
 	ss_text_add_string(out, "");
 	for (uint32_t i = 0; i < open.table.row_count; i++) {
-		const struct ss_cell *cell = ss_table_cell(&open.table, i, number,
-							   view->column_count);
-
-		if (step >= 0 && cell->value.integer != step)
+		if (step >= 0 && ss_table_int(&open.table, i, number) != step)
 			continue;
 		support_view_row(&open, i, columns.data, &row);
 		ss_text_addf(out, "%s\n", row.data);

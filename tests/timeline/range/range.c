@@ -301,7 +301,8 @@ static void check_search(struct fixture *fixture, const char *pattern, uint32_t 
 		const char *name = ss_strings_text(&fixture->timeline.files[0].trace->names,
 						   slices->name[row]);
 
-		if ((kinds >> slices->kind[row] & 1) && ss_pattern_matches(pattern, name)) {
+		if ((kinds >> slices->kind[row] & 1) &&
+		    ss_pattern_matches(pattern, name, strlen(name))) {
 			count++;
 			early += ss_timeline_moment(&fixture->timeline.files[0],
 						    slices->start_ns[row]) < half_ns;

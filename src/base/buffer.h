@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * buffer.h - an array that can leave: aligned as Arrow wants it, and with an owner of its own.
+ *
+ * While a buffer belongs to an account it is charged to it like everything else. Once it was
+ * taken out with ss_buffer_take() whoever holds it frees it, whether the account is still there
+ * or not.
+ */
+#ifndef SS_BASE_BUFFER_H
+#define SS_BASE_BUFFER_H
+
+#include "base/memory.h"
+
+#define SS_BUFFER_ALIGN 64
+
+struct ss_buffer {
+	void *data;  /* aligned to SS_BUFFER_ALIGN; NULL while there is no room */
+	size_t room; /* bytes from `data` on, a multiple of SS_BUFFER_ALIGN */
+	void *block; /* what was allocated */
+};
+
+bool ss_buffer_grow(struct ss_memory *memory, struct ss_buffer *buffer, size_t bytes);
+
+/* Room for so many bytes: what is there stays, the rest is not cleared. False at the limit. */
+SS_MUST_USE
+static inline bool ss_buffer_reserve(struct ss_memory *memory, struct ss_buffer *buffer,
+				     size_t bytes)
+{
+	return bytes <= buffer->room || ss_buffer_grow(memory, buffer, bytes);
+}
+
+void ss_buffer_release(struct ss_memory *memory, struct ss_buffer *buffer);
+
+/* Takes the buffer out of the account: its new owner frees it. */
+struct ss_buffer ss_buffer_take(struct ss_memory *memory, struct ss_buffer *buffer);
+
+/* Frees a buffer that was taken. */
+void ss_buffer_free(struct ss_buffer *buffer);
+
+#endif
