@@ -128,8 +128,7 @@ static bool is_searched(const struct ss_table *table, bool keys, uint32_t column
 {
 	const struct ss_column *own = &table->view->columns[column];
 
-	return own->type == SS_COLUMN_TEXT && !(own->flags & SS_COLUMN_CONTEXT) &&
-	       (!keys || ss_column_role(table, column) == SS_ROLE_KEY);
+	return ss_column_has_names(own) && (!keys || ss_column_role(table, column) == SS_ROLE_KEY);
 }
 
 static bool matches(const struct ss_table *table, bool keys, uint32_t row, const char *pattern)
@@ -171,6 +170,38 @@ bool ss_table_keep(struct ss_table *table, const char *pattern)
 bool ss_table_keep_keys(struct ss_table *table, const char *pattern)
 {
 	return keep(table, true, pattern);
+}
+
+void ss_table_keep_rank(struct ss_table *table, int64_t rank)
+{
+	size_t width = table->view->column_count;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < table->row_count; i++)
+		if (!table->cells[i * width].is_null &&
+		    table->cells[i * width].value.integer == rank)
+			memmove(&table->cells[kept++ * width], &table->cells[i * width],
+				width * sizeof(*table->cells));
+	table->row_count = kept;
+}
+
+void ss_table_keep_device(struct ss_table *table, const char *device)
+{
+	uint32_t columns = table->view->column_count, at = 0, kept = 0;
+
+	while (at < columns && strcmp(table->view->columns[at].name, "device") != 0)
+		at++;
+	if (at == columns)
+		return;
+	for (uint32_t row = 0; row < table->row_count; row++) {
+		const struct ss_cell *cell = ss_table_cell(table, row, at, columns);
+
+		if (cell->is_null || strcmp(cell->value.text, device) != 0)
+			continue;
+		memmove(&table->cells[(size_t)kept++ * columns],
+			&table->cells[(size_t)row * columns], columns * sizeof(*table->cells));
+	}
+	table->row_count = kept;
 }
 
 /* --- sorting ------------------------------------------------------------------- */

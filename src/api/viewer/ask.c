@@ -51,6 +51,19 @@ static bool list_has(const char *list, const char *word)
 	return false;
 }
 
+bool ss_route_takes(const struct ss_route *route, const struct ss_option *option)
+{
+	return option->owner != SS_OPTION_OF_COMMAND && option->takers & route->takers;
+}
+
+static bool has_parameter(const struct ss_route *route, const char *name)
+{
+	const struct ss_option *option = ss_option_find(name, strlen(name), route->takers);
+
+	return strcmp(name, "run") == 0 || list_has(route->parameters, name) ||
+	       (option && ss_route_takes(route, option));
+}
+
 static enum ss_status add_parameter(struct ss_asked *asked, const struct ss_route *route,
 				    char *part, struct ss_error *err)
 {
@@ -63,7 +76,7 @@ static enum ss_status add_parameter(struct ss_asked *asked, const struct ss_rout
 	if (!decode(part) || !decode(value))
 		return ss_fail(err, SS_ERR_USAGE, "a parameter of '%s' is badly escaped",
 			       route->name);
-	if (!*part || (strcmp(part, "run") != 0 && !list_has(route->parameters, part)))
+	if (!*part || !has_parameter(route, part))
 		return ss_fail(err, SS_ERR_USAGE, "'%s' has no parameter '%.40s'", route->name,
 			       part);
 	if (ss_asked_text(asked, part))
@@ -156,6 +169,7 @@ bool ss_route_at(size_t index, struct ss_route_offer *out)
 	if (index >= ss_route_count)
 		return false;
 	*out = (struct ss_route_offer){ ss_routes[index]->name, ss_routes[index]->summary,
-					ss_routes[index]->parameters, ss_routes[index]->apart };
+					ss_routes[index]->parameters, ss_routes[index]->apart,
+					ss_routes[index]->takers != 0 };
 	return true;
 }

@@ -7,14 +7,9 @@
 
 #include "cli/command.h"
 
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
+static int run(const struct command *command, const struct arguments *arguments)
 {
-	const struct show_options *own = values;
-	struct ss_open_options open = { .threads = (uint32_t)own->threads,
-					.memory_limit_bytes = own->memory_limit_bytes,
-					.run = own->run,
-					.progress = progress_step,
-					.snapshots = true };
+	struct ss_open_options open;
 	struct progress_bar bar;
 	struct ss_answer answer = { 0 };
 	struct ss_runs runs = { .count = 1 };
@@ -26,32 +21,23 @@ static int run(const struct command *command, const void *values, const struct a
 				"stepscope ask 'view/steps?rank=0' PATH\n");
 		return EXIT_USAGE;
 	}
-	open.paths = arguments->paths + 1;
-	open.path_count = arguments->path_count - 1;
-	open.progress_context = &bar;
-	progress_begin(&bar, own->progress);
-	status = ss_session_open(&open, &runs.sessions[0], &err);
-	progress_end(&bar);
-	if (status != SS_OK)
+	open = show_loading(arguments, arguments->paths + 1, arguments->path_count - 1);
+	open.snapshots = true;
+	if (show_load(arguments, &open, &runs.sessions[0], &err) != SS_OK)
 		return show_fail(command->name, &err);
 	show_failed(runs.sessions[0], command->name);
-	progress_prepare(&bar, own->progress);
+	progress_prepare(&bar, option_text(arguments, "progress"));
 	ss_session_watch(runs.sessions[0], progress_step, &bar);
 	status = ss_ask(&runs, arguments->paths[0], &answer, &err);
 	progress_clear(&bar);
-	if (status == SS_OK && answer.body.length)
-		fwrite(answer.body.data, 1, answer.body.length, stdout);
-	ss_text_release(&answer.body);
 	ss_session_close(runs.sessions[0]);
-	return status == SS_OK ? EXIT_FINE : show_fail(command->name, &err);
+	return show_out(command->name, status, &answer.body, &err);
 }
 
 const struct command command_ask = {
 	.name = "ask",
 	.summary = "What the viewer asks for, as it gets it: ask 'view/steps?rank=0' PATH",
 	.usage = "[OPTIONS] REQUEST PATH...",
-	.loads = true,
-	.values_bytes = sizeof(struct show_options),
-	.prepare = show_prepare,
+	.takers = SS_TAKER_ASK,
 	.run = run,
 };
