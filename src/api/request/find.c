@@ -20,14 +20,9 @@ static uint32_t takers_of_view(const struct ss_view *view)
 		takers |= ss_view_of_job(view) ? SS_TAKER_JOB_VIEW : SS_TAKER_VIEW;
 	if (view->groups[0])
 		takers |= SS_TAKER_GROUPED;
-	for (uint32_t i = 0; i < view->column_count; i++) {
-		const struct ss_column *column = &view->columns[i];
-
-		if (ss_column_has_names(column))
+	for (uint32_t i = 0; i < view->column_count; i++)
+		if (ss_column_has_names(&view->columns[i]))
 			takers |= SS_TAKER_NAMED;
-		if (view->run_snapshot && strcmp(column->name, "device") == 0)
-			takers |= SS_TAKER_BY_DEVICE;
-	}
 	return takers;
 }
 
@@ -54,7 +49,7 @@ uint32_t ss_takers_of_memory(const char *what)
 	const struct ss_view *view = what ? ss_snapshot_view_find(what) : NULL;
 
 	if (!what)
-		return SS_TAKER_MEMORY | SS_TAKER_NAMED | SS_TAKER_BY_DEVICE;
+		return SS_TAKER_MEMORY | SS_TAKER_NAMED;
 	return view ? takers_of_view(view) : 0;
 }
 

@@ -35,11 +35,10 @@ enum ss_taker {
 	SS_TAKER_DEMO = 1 << 14,
 	SS_TAKER_SIM = 1 << 15,
 	SS_TAKER_VERSION = 1 << 16,
-	/* beside the kind: its rows can be about several things, have names, have one order, ... */
+	/* beside the kind: its rows can be about several things, have names, have one order */
 	SS_TAKER_GROUPED = 1 << 17,
 	SS_TAKER_NAMED = 1 << 18,
 	SS_TAKER_SORTED = 1 << 19,
-	SS_TAKER_BY_DEVICE = 1 << 20, /* ... of memory: are about devices */
 };
 
 #define SS_TAKERS_ROWS (SS_TAKER_GROUPED | SS_TAKER_NAMED | SS_TAKER_SORTED)

@@ -108,7 +108,7 @@ const struct command command_snapshot = {
 	.name = "snapshot",
 	.summary = "A snapshot or a trace with memory: who holds it, leaks, failures",
 	.usage = "[OPTIONS] PATH [VIEW]",
-	.takers = SS_TAKER_MEMORY | SS_TAKER_BY_DEVICE | SS_TAKERS_ROWS,
+	.takers = SS_TAKER_MEMORY | SS_TAKERS_ROWS,
 	.print_more = list_views,
 	.run = run,
 };

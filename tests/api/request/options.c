@@ -66,7 +66,7 @@ static void test_offers(void **state)
 	assert_true(ss_option_applies("device", "snapshot"));
 	assert_true(ss_option_applies("sort", "snapshot-leaks"));
 	assert_false(ss_option_applies("sort", "snapshot"));
-	assert_false(ss_option_applies("device", "snapshot-settings"));
+	assert_true(ss_option_applies("device", "snapshot-settings"));
 	assert_false(ss_option_applies("sort", "nothing"));
 	assert_false(ss_option_applies("port", "kernels"));
 }
@@ -98,7 +98,7 @@ static const struct {
 	{ "memory-limit", "1.5G", SS_TAKER_SERVE, false },
 	{ "device", "0", SS_TAKER_VIEW, true },
 	{ "device", "host", SS_TAKER_VIEW, false },
-	{ "device", "host", SS_TAKER_BY_DEVICE, true },
+	{ "device", "host", SS_TAKER_MEMORY, true },
 };
 
 static void test_values(void **state)
