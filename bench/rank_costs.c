@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 					.paths = (const char *const *)argv + 2,
 					.path_count = argc > 2 ? (size_t)argc - 2 : 0,
 					.reduce = true };
-	struct ss_request request = { .format = "text", .rank = SS_EVERY_RANK };
+	struct ss_request request = { .format = "text" };
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 	struct ss_text out = { 0 };

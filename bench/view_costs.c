@@ -17,13 +17,14 @@
 
 static void measure(struct ss_session *session, const char *view, const char *group)
 {
-	struct ss_request request = {
-		.what = view, .format = "json", .group = group, .rank = SS_EVERY_RANK
-	};
+	char option[64];
+	const char *const options[] = { group ? option : NULL, NULL };
+	struct ss_request request = { .what = view, .format = "json", .options = options };
 	struct ss_error err = { 0 };
 	struct ss_text out = { 0 };
 	double start_s = cpu_seconds();
 
+	snprintf(option, sizeof(option), "group=%s", group ? group : "");
 	if (ss_session_run(session, &request, &out, &err) != SS_OK)
 		fail(err.text);
 	printf("{\"view\":\"%s\",\"group\":\"%s\",\"cpu_s\":%.6f,\"bytes\":%zu}\n", view,

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/session.h"
+#include "api/request/query.h"
 #include "check.h"
 #include "table/totals.h"
 #include "table/view.h"
@@ -140,14 +140,14 @@ static void check_table(const struct ss_table *table)
 		}
 }
 
+/* The table is query->tables[0]; the query is to be ended. */
 static void make_table(struct ss_session *session, const char *view, const char *group,
-		       struct ss_arena *arena, struct ss_table *out)
+		       struct ss_query *query)
 {
-	struct ss_request request = { .what = view, .group = group, .rank = SS_EVERY_RANK };
+	static const struct ss_wanted everything = { 0 };
 	struct ss_error err = { 0 };
 
-	ss_arena_init(arena, &session->memory);
-	if (ss_session_table(session, &request, arena, out, &err) == SS_OK)
+	if (ss_query_side(query, session, &everything, view, group, &err) == SS_OK)
 		return;
 	fprintf(stderr, "ERROR: %s/%s: %s\n", view, group ? group : "", err.text);
 	abort();
@@ -156,8 +156,8 @@ static void make_table(struct ss_session *session, const char *view, const char 
 static int64_t sum_of(struct ss_session *session, const struct sum *sum)
 {
 	const struct ss_view *view = ss_view_find(sum->view);
-	struct ss_arena arena;
-	struct ss_table table;
+	struct ss_query query;
+	const struct ss_table *table = &query.tables[0];
 	uint32_t column = 0;
 	int64_t found = 0;
 
@@ -165,13 +165,12 @@ static int64_t sum_of(struct ss_session *session, const struct sum *sum)
 	while (column < view->column_count && strcmp(view->columns[column].name, sum->column) != 0)
 		column++;
 	CHECK(column < view->column_count);
-	make_table(session, sum->view, sum->group, &arena, &table);
-	for (uint32_t row = 0; row < table.row_count; row++)
-		if (!ss_table_is_null(&table, row, column) &&
-		    __builtin_add_overflow(found, ss_table_int(&table, row, column), &found))
+	make_table(session, sum->view, sum->group, &query);
+	for (uint32_t row = 0; row < table->row_count; row++)
+		if (!ss_table_is_null(table, row, column) &&
+		    __builtin_add_overflow(found, ss_table_int(table, row, column), &found))
 			found = INT64_MAX;
-	ss_table_release(&table);
-	ss_arena_release(&arena);
+	ss_query_end(&query);
 	return found;
 }
 
@@ -194,13 +193,11 @@ void check_figures(struct ss_session *session)
 		const struct ss_view *view = ss_views[i];
 
 		for (size_t group = 0; group == 0 || view->groups[group]; group++) {
-			struct ss_arena arena;
-			struct ss_table table;
+			struct ss_query query;
 
-			make_table(session, view->name, view->groups[group], &arena, &table);
-			check_table(&table);
-			ss_table_release(&table);
-			ss_arena_release(&arena);
+			make_table(session, view->name, view->groups[group], &query);
+			check_table(&query.tables[0]);
+			ss_query_end(&query);
 		}
 	}
 	for (size_t i = 0; i < SS_COUNT(equal_sums); i++)

@@ -14,7 +14,6 @@ static void run_one(struct ss_session *session, const char *what, const char *on
 		struct ss_request request = {
 			.what = what,
 			.format = format,
-			.rank = SS_EVERY_RANK,
 			.top = top,
 			.width = i % 2 ? 40 : 0,
 		};
@@ -35,15 +34,17 @@ static void run_one(struct ss_session *session, const char *what, const char *on
 static bool run_memory(struct ss_session *session, const char *view, const char *group,
 		       const char *format)
 {
-	struct ss_request request = { .what = view,
-				      .group = group,
-				      .format = format ? format : "json",
-				      .rank = SS_EVERY_RANK,
-				      .top = 50 };
+	char option[64];
+	const char *const options[] = { group ? option : NULL, NULL };
+	struct ss_request request = {
+		.what = view, .format = format ? format : "json", .top = 50, .options = options
+	};
 	struct ss_error err = { 0 };
 	struct ss_text text = { 0 };
-	enum ss_status status = ss_session_memory(session, NULL, &request, &text, &err);
+	enum ss_status status;
 
+	snprintf(option, sizeof(option), "group=%s", group ? group : "");
+	status = ss_session_memory(session, NULL, &request, &text, &err);
 	CHECK(status == SS_OK || err.text[0]);
 	CHECK(status == SS_OK || status == SS_ERR_MISSING || status == SS_ERR_USAGE);
 	if (status == SS_OK && strcmp(request.format, "json") == 0)

@@ -110,7 +110,7 @@ static void same_text(const char *what, const char *a, const char *b)
 /* Both sessions say the same. */
 static void same_answer(struct ss_session *a, struct ss_session *b, const char *what)
 {
-	struct ss_request request = { .what = what, .format = "json", .rank = SS_EVERY_RANK };
+	struct ss_request request = { .what = what, .format = "json" };
 	struct ss_error err_a = { 0 }, err_b = { 0 };
 	struct ss_text text_a = { 0 }, text_b = { 0 };
 	enum ss_status status = ss_session_run(a, &request, &text_a, &err_a);
@@ -211,9 +211,7 @@ static void check_compared(struct ss_session *session, const struct files *files
 	for (size_t i = 0; i < 2 * SS_COUNT(views); i++) {
 		struct ss_runs runs = { .sessions = { session, i % 2 && part ? part : session },
 					.count = 2 };
-		struct ss_request request = { .what = views[i / 2],
-					      .format = "json",
-					      .rank = SS_EVERY_RANK };
+		struct ss_request request = { .what = views[i / 2], .format = "json" };
 		struct ss_error err = { 0 };
 		struct ss_text text = { 0 };
 		enum ss_status status = ss_compare(&runs, &request, &text, &err);
@@ -252,7 +250,7 @@ static void load_refused(const struct files *files, size_t fail_call)
 /* Asks with one request for memory refused, then with none. */
 static void ask_refused(struct ss_session *session, const char *what, size_t fail_call)
 {
-	struct ss_request request = { .what = what, .format = "json", .rank = SS_EVERY_RANK };
+	struct ss_request request = { .what = what, .format = "json" };
 	struct ss_error err = { 0 };
 	struct ss_text text = { 0 };
 	enum ss_status status;

@@ -123,13 +123,17 @@ static enum ss_status load(const uint8_t *data, size_t size, bool slowly, struct
 static bool show(struct ss_session *session, const char *view, const char *group,
 		 const char *format)
 {
+	char option[64];
+	const char *const options[] = { group ? option : NULL, NULL };
 	struct ss_request request = {
-		.what = view, .group = group, .format = format, .rank = SS_EVERY_RANK, .top = 100
+		.what = view, .format = format, .top = 100, .options = options
 	};
 	struct ss_error err = { 0 };
 	struct ss_text out = { 0 };
-	enum ss_status status = ss_session_memory(session, NULL, &request, &out, &err);
+	enum ss_status status;
 
+	snprintf(option, sizeof(option), "group=%s", group ? group : "");
+	status = ss_session_memory(session, NULL, &request, &out, &err);
 	CHECK(status == SS_OK || err.text[0]);
 	CHECK(status == SS_OK || (view ? strcmp(view, "diff") == 0 : status == SS_ERR_MISSING));
 	if (status == SS_OK && strcmp(format, "json") == 0)

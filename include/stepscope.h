@@ -136,26 +136,46 @@ struct ss_open_options {
 	struct ss_redactor *redactor;
 };
 
-/* What is asked of a session. Since 0.2. Stable. */
+/*
+ * What is asked for. Whatever is zero is the default, and with `what` alone that is everything,
+ * of all ranks, as JSON. Since 0.2. Stable.
+ */
 struct ss_request {
+	size_t size;        /* sizeof(struct ss_request); 0: as it was in version 0.1 */
 	const char *what;   /* a view ("steps"), a report ("info"), "diagnose" or "what-if" */
 	const char *format; /* "text", "json", "csv", "markdown"; NULL is "json" */
 	uint32_t width;     /* text: columns of the terminal; 0 is 80 */
 	bool color;         /* text: with ANSI colours */
 	uint32_t top;       /* at most so many rows of a table; 0 is all */
-	int64_t rank;       /* only this rank; SS_EVERY_RANK, SS_COMPARED_RANKS */
-	/* NULL in all of these is no choice */
-	const char *step;   /* "3", "3-5" or "ProfilerStep#12" */
-	const char *device; /* its number */
-	const char *stream; /* its number */
-	const char *name;   /* rows with this in a text; with * and ? its form */
-	const char *sort;   /* a column; "-calls" turns its order round */
-	const char *group;  /* what rows are about: see ss_group_at() */
-	const char *fix;    /* "what-if": "input-stall,straggler=3"; NULL is all that is found */
+	/* "3"; "all": minimum, median and maximum across ranks; NULL: every rank */
+	const char *rank;
+	const char *step; /* "3", "3-5" or "ProfilerStep#12"; NULL: all */
+	/*
+	 * "name=value", as in "device=0", "sort=-calls", "group=stack": see ss_option_at(). NULL
+	 * ends them. What does not apply to `what` is refused.
+	 */
+	const char *const *options;
 };
 
 #define SS_EVERY_RANK INT64_MIN
-#define SS_COMPARED_RANKS (INT64_MIN + 1) /* all of them: least, median and most of each figure */
+
+/* One option of requests. The texts live as long as the library. */
+struct ss_option_offer {
+	size_t size; /* of the struct, set by the caller; 0: as it was in version 0.1 */
+	const char *name;
+	const char *summary;
+	const char *value; /* how help calls it: "COLUMN" */
+};
+
+/* The options of requests by index; false past the end. */
+SS_API bool ss_option_at(size_t index, struct ss_option_offer *out);
+
+/*
+ * Whether the option can be given with this view, report or verdict; views of snapshots are
+ * called "snapshot-NAME" here, and "snapshot" is their report. "rank" and "step" can be asked
+ * for, too.
+ */
+SS_API bool ss_option_applies(const char *option, const char *what);
 
 /* One view or report, as help and completion list them. Since 0.2. Stable. */
 struct ss_offer {
@@ -322,7 +342,8 @@ SS_API SS_MUST_USE enum ss_status ss_ask(const struct ss_runs *runs, const char 
 /* One route, as docs and the server list them. Since 0.2. May change. */
 struct ss_route_offer {
 	size_t size;
-	bool apart; /* of the timeline: quick, and needs nothing that others change */
+	bool apart;         /* of the timeline: quick, and needs nothing that others change */
+	bool takes_request; /* beside those it takes format, rank, step, top: see ss_option_at() */
 	const char *name;
 	const char *summary;
 	const char *parameters; /* names, with spaces between them */

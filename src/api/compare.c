@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "api/session.h"
+#include "api/request/query.h"
 #include "render/runs.h"
 #include "table/arrange.h"
 #include "table/bound.h"
@@ -29,9 +29,10 @@ struct run {
 
 struct comparison {
 	const struct ss_runs *runs;
-	const struct ss_request *request;
+	const struct ss_wanted *wanted;
 	struct run facts[2];
 	struct ss_arena scratch[2];
+	struct ss_query sides[TABLES_MAX][2]; /* their texts are lent to the tables */
 	struct ss_table tables[TABLES_MAX];
 	uint32_t count;
 };
@@ -81,53 +82,63 @@ static enum ss_status measure(struct ss_session *session, int64_t rank, struct s
 
 /* --- a table ---------------------------------------------------------------------------- */
 
-/* Runs "budget/part" of both. */
+static void drop_sides(struct comparison *comparison, uint32_t table)
+{
+	ss_query_end(&comparison->sides[table][0]);
+	ss_query_end(&comparison->sides[table][1]);
+}
+
+/* Drops the last table. */
+static void drop_table(struct comparison *comparison)
+{
+	ss_table_release(&comparison->tables[--comparison->count]);
+	drop_sides(comparison, comparison->count);
+}
+
 static enum ss_status add_table(struct comparison *comparison, const char *what, const char *group,
 				struct ss_error *err)
 {
-	struct ss_request request = *comparison->request;
+	struct ss_query *sides = comparison->sides[comparison->count];
 	struct ss_table *out = &comparison->tables[comparison->count];
-	struct ss_table own[2] = { 0 };
 	enum ss_status status = SS_OK;
 
-	request.what = what;
-	request.group = group;
 	for (uint32_t i = 0; i < 2 && status == SS_OK; i++)
-		status = ss_session_table(comparison->runs->sessions[i], &request,
-					  &comparison->scratch[i], &own[i], err);
-	if (status == SS_OK) {
-		comparison->count++;
-		if (!ss_table_compare(&own[0], &own[1], out))
-			status = ss_fail_memory(err, "the table");
+		status = ss_query_side(&sides[i], comparison->runs->sessions[i], comparison->wanted,
+				       what, group, err);
+	if (status == SS_OK && !ss_table_compare(&sides[0].tables[0], &sides[1].tables[0], out))
+		status = ss_fail_memory(err, "the table");
+	if (status != SS_OK) {
+		ss_table_release(out);
+		drop_sides(comparison, comparison->count);
+		return status;
 	}
-	ss_table_release(&own[0]);
-	ss_table_release(&own[1]);
-	if (status == SS_OK && comparison->facts[0].steps != comparison->facts[1].steps)
+	comparison->count++;
+	ss_table_release(&sides[0].tables[0]);
+	ss_table_release(&sides[1].tables[0]);
+	if (comparison->facts[0].steps != comparison->facts[1].steps)
 		ss_table_note(out,
 			      "The first run has %" PRIu32 " steps that count, the second %" PRIu32
 			      ": counts and sums are of all of them.",
 			      comparison->facts[0].steps, comparison->facts[1].steps);
-	return status;
+	return SS_OK;
 }
 
 static enum ss_status add_tables(struct comparison *comparison, struct ss_error *err)
 {
-	const struct ss_request *request = comparison->request;
+	const struct ss_wanted *wanted = comparison->wanted;
+	const char *sort = ss_wanted_text(wanted, "sort");
 
-	if (request->what) {
-		SS_TRY(add_table(comparison, request->what, request->group, err));
-		return request->sort ? ss_table_sort(&comparison->tables[0], request->sort, err)
-				     : SS_OK;
+	if (wanted->what) {
+		SS_TRY(add_table(comparison, wanted->what, ss_wanted_text(wanted, "group"), err));
+		return sort ? ss_table_sort(&comparison->tables[0], sort, err) : SS_OK;
 	}
-	if (request->group || request->sort)
-		return ss_fail(err, SS_ERR_USAGE, "--%s is for one view",
-			       request->group ? "group" : "sort");
+	SS_TRY(ss_wanted_one_view(wanted, err));
 	SS_TRY(add_table(comparison, "budget", "part", err));
 	SS_TRY(add_table(comparison, "kernels", NULL, err));
 	if (comparison->tables[1].row_count)
 		return SS_OK;
 	/* without a device */
-	ss_table_release(&comparison->tables[--comparison->count]);
+	drop_table(comparison);
 	return add_table(comparison, "operators", NULL, err);
 }
 
@@ -220,8 +231,8 @@ static enum ss_status render(struct comparison *comparison, struct ss_text *out,
 	for (uint32_t i = 0; i < comparison->count; i++)
 		if (comparison->tables[i].failed)
 			return ss_fail_memory(err, "the table");
-	SS_TRY(ss_session_format(comparison->runs->sessions[0], comparison->request, &renderer,
-				 &options, err));
+	SS_TRY(ss_wanted_format(comparison->wanted, &renderer, &options, err));
+	ss_query_trust(comparison->runs->sessions[0], &options.trust);
 	for (uint32_t i = 0; i < comparison->count; i++)
 		if (!ss_table_bound(&comparison->tables[i]))
 			return ss_fail_memory(err, "the table");
@@ -230,7 +241,7 @@ static enum ss_status render(struct comparison *comparison, struct ss_text *out,
 	} else {
 		bool is_csv = strcmp(renderer->name, "csv") == 0;
 
-		if (!options.top && !comparison->request->what && !is_csv)
+		if (!options.top && !comparison->wanted->what && !is_csv)
 			options.top = TOP_OF_MANY;
 		add_headline(&comparison->facts[0], &comparison->facts[1], &headline);
 		parts.headline = headline.data ? headline.data : "";
@@ -240,27 +251,39 @@ static enum ss_status render(struct comparison *comparison, struct ss_text *out,
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }
 
-enum ss_status ss_compare(const struct ss_runs *runs, const struct ss_request *request,
-			  struct ss_text *out, struct ss_error *err)
+enum ss_status ss_compare_runs(const struct ss_runs *runs, const struct ss_wanted *wanted,
+			       struct ss_text *out, struct ss_error *err)
 {
-	struct comparison comparison = { .runs = runs, .request = request };
+	struct comparison comparison = { .runs = runs, .wanted = wanted };
 	enum ss_status status = SS_OK;
+	bool compares;
+	int64_t rank;
 
 	if (runs->count != 2)
 		return ss_fail(err, SS_ERR_USAGE, "a second run is needed to compare with");
 	ss_runs_start(runs);
+	ss_choice_read_rank(wanted, &rank, &compares);
 	for (uint32_t i = 0; i < 2; i++)
 		ss_arena_init(&comparison.scratch[i], &runs->sessions[i]->memory);
 	for (uint32_t i = 0; i < 2 && status == SS_OK; i++)
-		status = measure(runs->sessions[i], request->rank, &comparison.scratch[i],
+		status = measure(runs->sessions[i], rank, &comparison.scratch[i],
 				 &comparison.facts[i], err);
 	if (status == SS_OK)
 		status = add_tables(&comparison, err);
 	if (status == SS_OK)
 		status = render(&comparison, out, err);
-	for (uint32_t i = 0; i < TABLES_MAX; i++)
-		ss_table_release(&comparison.tables[i]);
+	while (comparison.count)
+		drop_table(&comparison);
 	ss_arena_release(&comparison.scratch[0]);
 	ss_arena_release(&comparison.scratch[1]);
 	return status;
+}
+
+enum ss_status ss_compare(const struct ss_runs *runs, const struct ss_request *request,
+			  struct ss_text *out, struct ss_error *err)
+{
+	struct ss_wanted wanted;
+
+	SS_TRY(ss_wanted_read(request, &wanted, err));
+	return ss_compare_runs(runs, &wanted, out, err);
 }

@@ -5,31 +5,7 @@
  */
 #include <string.h>
 
-#include "api/session.h"
-
-bool ss_session_diagnoses(const char *what)
-{
-	return strcmp(what, "diagnose") == 0 || strcmp(what, "what-if") == 0;
-}
-
-/* A verdict is about whole recordings: parts of them say too little. */
-static enum ss_status check(const struct ss_request *request, struct ss_error *err)
-{
-	const struct {
-		const char *name;
-		bool is_set;
-	} filters[] = {
-		{ "step", request->step != NULL },     { "device", request->device != NULL },
-		{ "stream", request->stream != NULL }, { "name", request->name != NULL },
-		{ "sort", request->sort != NULL },     { "group", request->group != NULL }
-	};
-
-	for (size_t i = 0; i < SS_COUNT(filters); i++)
-		if (filters[i].is_set)
-			return ss_fail(err, SS_ERR_USAGE, "--%s does not apply to '%s'",
-				       filters[i].name, request->what);
-	return SS_OK;
-}
+#include "api/request/query.h"
 
 enum ss_status ss_session_verdict(struct ss_session *session,
 				  const struct ss_diagnose_options *options,
@@ -51,21 +27,38 @@ enum ss_status ss_session_verdict(struct ss_session *session,
 	return status;
 }
 
-enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_request *request,
+/* A rank that there is a trace or a snapshot of. */
+static enum ss_status check_rank(const struct ss_job *job, int64_t rank, struct ss_error *err)
+{
+	if (rank == SS_EVERY_RANK)
+		return SS_OK;
+	for (uint32_t i = 0; i < job->file_count; i++)
+		if (job->files[i].subject.rank == rank)
+			return SS_OK;
+	for (uint32_t i = 0; i < job->snapshot_count; i++)
+		if (job->snapshots[i].rank == rank)
+			return SS_OK;
+	return ss_choice_no_rank(job, rank, err);
+}
+
+enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_wanted *wanted,
 				   struct ss_text *out, struct ss_error *err)
 {
 	struct ss_diagnose_options chosen = {
-		.rank = request->rank == SS_COMPARED_RANKS ? SS_EVERY_RANK : request->rank,
-		.is_what_if = strcmp(request->what, "what-if") == 0,
-		.fixes = request->fix,
+		.is_what_if = strcmp(wanted->what, "what-if") == 0,
+		.fixes = ss_wanted_text(wanted, "fix"),
 	};
 	const struct ss_diagnosis *verdict;
 	const struct ss_renderer *renderer;
 	struct ss_render_options options;
+	bool compares;
 
-	SS_TRY(check(request, err));
-	SS_TRY(ss_session_format(session, request, &renderer, &options, err));
+	SS_TRY(ss_wanted_check(wanted, ss_takers_of(wanted->what), wanted->what, err));
+	SS_TRY(ss_wanted_format(wanted, &renderer, &options, err));
+	ss_choice_read_rank(wanted, &chosen.rank, &compares);
+	SS_TRY(check_rank(&session->job, chosen.rank, err));
 	SS_TRY(ss_session_verdict(session, &chosen, &verdict, err));
+	ss_query_trust(session, &options.trust);
 	options.trust.files += verdict->snapshot_count;
 	options.trust.lost += verdict->cut_snapshots;
 	renderer->diagnosis(verdict, &options, out);
@@ -112,34 +105,10 @@ static void add_rule(const struct ss_rule *rule, struct ss_table *table)
 	ss_row_end(table);
 }
 
-static enum ss_status list_rules(const struct ss_request *request, struct ss_text *out,
-				 struct ss_error *err)
+static void list_rules(struct ss_table *table)
 {
-	const char *format = request->format ? request->format : "json";
-	const struct ss_renderer *renderer = ss_renderer_find(format);
-	struct ss_render_options options = {
-		.width = request->width ? request->width : 80,
-		.color = request->color,
-		.top = request->top,
-	};
-	struct ss_memory memory;
-	struct ss_arena scratch;
-	struct ss_table table;
-	bool failed;
-
-	if (!renderer)
-		return ss_fail(err, SS_ERR_USAGE, "no format called '%s'", format);
-	ss_memory_init(&memory, 0);
-	ss_arena_init(&scratch, &memory);
-	ss_table_init(&table, &rule_list, &scratch);
 	for (size_t i = 0; i < ss_rule_count; i++)
-		add_rule(ss_rules[i], &table);
-	failed = table.failed;
-	if (!failed)
-		renderer->view(&table, &options, out);
-	ss_table_release(&table);
-	ss_arena_release(&scratch);
-	return failed || ss_text_failed(out) ? ss_fail_memory(err, "the list") : SS_OK;
+		add_rule(ss_rules[i], table);
 }
 
 /* What the page does not say: it stands in the rule. */
@@ -161,12 +130,15 @@ enum ss_status ss_explain(const struct ss_request *request, struct ss_text *out,
 			  struct ss_error *err)
 {
 	const struct ss_rule *rule;
+	struct ss_wanted wanted;
 
-	if (!request->what)
-		return list_rules(request, out, err);
-	rule = ss_rule_find(request->what);
+	SS_TRY(ss_wanted_read(request, &wanted, err));
+	if (!wanted.what)
+		return ss_query_list(&wanted, &rule_list, list_rules, out, err);
+	SS_TRY(ss_wanted_check(&wanted, SS_TAKER_LIST, wanted.what, err));
+	rule = ss_rule_find(wanted.what);
 	if (!rule)
-		return ss_fail(err, SS_ERR_USAGE, "no rule called '%s'", request->what);
+		return ss_fail(err, SS_ERR_USAGE, "no rule called '%s'", wanted.what);
 	ss_text_add_string(out, ss_rule_page(rule));
 	add_figures(rule, out);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the page") : SS_OK;

@@ -51,25 +51,17 @@ void ss_runs_start(const struct ss_runs *runs);
 SS_MUST_USE
 enum ss_status ss_session_has_trace(const struct ss_session *session, struct ss_error *err);
 
-/* session.c: how a request wants to have it; fails where there is no such format. */
-SS_MUST_USE
-enum ss_status ss_session_format(const struct ss_session *session, const struct ss_request *request,
-				 const struct ss_renderer **renderer,
-				 struct ss_render_options *options, struct ss_error *err);
+struct ss_wanted; /* request/request.h */
 
-/*
- * session.c: the table of a view, of all files that are chosen; summed where the view can be.
- * Release it also when this failed.
- */
+/* diagnose.c: "diagnose" or "what-if". */
 SS_MUST_USE
-enum ss_status ss_session_table(struct ss_session *session, const struct ss_request *request,
-				struct ss_arena *arena, struct ss_table *out, struct ss_error *err);
-
-/* diagnose.c: true for what is made there, and not of views. */
-bool ss_session_diagnoses(const char *what);
-SS_MUST_USE
-enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_request *request,
+enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_wanted *wanted,
 				   struct ss_text *out, struct ss_error *err);
+
+/* compare.c: ss_compare() of a request that was taken apart. */
+SS_MUST_USE
+enum ss_status ss_compare_runs(const struct ss_runs *runs, const struct ss_wanted *wanted,
+			       struct ss_text *out, struct ss_error *err);
 
 /*
  * diagnose.c: what is wrong; judged once for a rank or for all, lent until the next request. A

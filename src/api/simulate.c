@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "api/first_sizes.h"
+#include "api/request/query.h"
 #include "api/write/writing.h"
-#include "render/render.h"
 #include "sim/folder.h"
 #include "sim/settings.h"
 #include "stepscope.h"
@@ -244,34 +244,15 @@ static const struct {
 enum ss_status ss_simulation_list(const struct ss_request *request, struct ss_text *out,
 				  struct ss_error *err)
 {
-	const char *format = request->format ? request->format : "json";
-	const char *what = request->what ? request->what : "";
-	const struct ss_renderer *renderer = ss_renderer_find(format);
-	struct ss_render_options options = {
-		.width = request->width ? request->width : 80,
-		.color = request->color,
-		.top = request->top,
-	};
-	struct ss_memory memory;
-	struct ss_arena scratch;
-	struct ss_table table;
+	struct ss_wanted wanted;
 	size_t which = 0;
-	bool failed;
 
-	while (which < SS_COUNT(lists) && strcmp(lists[which].view->name, what) != 0)
+	SS_TRY(ss_wanted_read(request, &wanted, err));
+	while (which < SS_COUNT(lists) &&
+	       strcmp(lists[which].view->name, wanted.what ? wanted.what : "") != 0)
 		which++;
 	if (which == SS_COUNT(lists))
-		return ss_fail(err, SS_ERR_USAGE, "no list called '%s'", what);
-	if (!renderer)
-		return ss_fail(err, SS_ERR_USAGE, "no format called '%s'", format);
-	ss_memory_init(&memory, 0);
-	ss_arena_init(&scratch, &memory);
-	ss_table_init(&table, lists[which].view, &scratch);
-	lists[which].fill(&table);
-	failed = table.failed;
-	if (!failed)
-		renderer->view(&table, &options, out);
-	ss_table_release(&table);
-	ss_arena_release(&scratch);
-	return failed || ss_text_failed(out) ? ss_fail_memory(err, "the list") : SS_OK;
+		return ss_fail(err, SS_ERR_USAGE, "no list called '%s'",
+			       wanted.what ? wanted.what : "");
+	return ss_query_list(&wanted, lists[which].view, lists[which].fill, out, err);
 }

@@ -5,13 +5,14 @@
 #ifndef SS_API_SNAPSHOTS_H
 #define SS_API_SNAPSHOTS_H
 
+#include "api/request/find.h"
 #include "snapshot/opened.h"
 #include "stepscope.h"
 
-/* Runs the view that request->what names, or with NULL the report. */
+/* Runs what was found by ss_find_memory(). */
 SS_MUST_USE
 enum ss_status ss_snapshot_run(const struct ss_snapshot_subject *subject,
-			       const struct ss_request *request, struct ss_text *out,
-			       struct ss_error *err);
+			       const struct ss_found *found, const struct ss_wanted *wanted,
+			       struct ss_text *out, struct ss_error *err);
 
 #endif

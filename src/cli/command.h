@@ -3,75 +3,44 @@
  * command.h - a command of the program.
  *
  * To add one: src/cli/commands/X.c, tests/cli/X.py, docs/commands/X.md, and X in
- * src/cli/commands/meson.build. A command declares its options; parsing them, help and
- * completion follow from the declaration. Every view is a command as well:
- * view.c makes them, nothing is to be added for those.
+ * src/cli/commands/meson.build; its options in src/api/request/options.c, from which parsing
+ * and help follow. Every view is a command as well: commands.c makes them, nothing is to be added
+ * for those.
  */
 #ifndef SS_CLI_COMMAND_H
 #define SS_CLI_COMMAND_H
 
+#include "api/request/options.h"
+#include "base/memory.h"
 #include "sandbox/sandbox.h"
 #include "stepscope.h"
 
 enum exit_code { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-/*
- * OPTION_LIST: may be given several times; values are joined with commas. OPTION_OUTPUT: a text,
- * the file or folder that the command writes; the sandbox lets it write nowhere else.
- */
-enum option_kind {
-	OPTION_LIST,
-	OPTION_TEXT,
-	OPTION_OUTPUT,
-	OPTION_COUNT,
-	OPTION_BYTES,
-	OPTION_RANK,
-	OPTION_FLAG,
-};
-
-struct option {
-	const char *name;     /* "--format" */
-	const char *argument; /* how help calls it: "text|json|csv|markdown"; flags: "" */
-	const char *about;
-	enum option_kind kind;
-	size_t offset; /* of the value in the command's own struct */
-	char letter;   /* -o is --output; 0: none */
-};
-
-#define PATHS_MAX 65536
-
-/* What an OPTION_LIST holds. */
-struct option_list {
-	char text[1024];
-};
-
-/* What was typed, taken apart. */
+/* What was typed, taken apart. Options are declared in src/api/request/options.c. */
 struct arguments {
-	const char **paths;
+	uint32_t takers;    /* what the command takes options as */
+	const char **paths; /* words that are no options; NULL: there was no memory */
 	size_t path_count;
+	const char **values;  /* of ss_options, in their order; NULL: not given; of flags "" */
+	const char **options; /* those of requests as "name=value"; NULL ends them */
 	bool help;
+	struct ss_memory memory;
+	struct ss_arena arena; /* of all these */
 };
 
 struct command {
 	const char *name;
 	const char *summary;
-	const char *usage; /* what follows the name: "[OPTIONS] PATH..." */
-	const struct option *options;
-	size_t option_count;
+	const char *usage;  /* what follows the name: "[OPTIONS] PATH..." */
+	uint32_t takers;    /* enum ss_taker: says which options it has */
 	bool writes_beside; /* without an output it writes beside the paths */
 	bool is_verdict;    /* help lists it first */
-	bool shows; /* its struct begins with a struct show_options, and has those options, too */
-	bool loads; /* the same, with those of them that are about loading */
-	bool reads; /* files of strangers, without being one of those */
-	size_t values_bytes; /* of the command's own struct */
 	/* Prints what else its help has; may be NULL. */
 	void (*print_more)(void);
-	/* Sets defaults; may be NULL. */
-	void (*prepare)(void *values);
-	/* For commands that load: what must be done before the sandbox closes; may be NULL. */
-	void (*begin)(const void *values, struct sandbox_needs *needs);
-	int (*run)(const struct command *command, const void *values,
-		   const struct arguments *arguments);
+	/* What must be done before the sandbox closes; may be NULL. */
+	void (*begin)(const struct arguments *arguments, struct sandbox_needs *needs);
+	int (*run)(const struct command *command, const struct arguments *arguments);
 };
 
 /* The commands of src/cli/commands/meson.build; views are not among them. */
@@ -84,62 +53,53 @@ bool command_find(const char *name, struct command *out);
 /* The name that was probably meant, or NULL. */
 const char *command_suggest(const char *name);
 
-/* How many letters of one name have to change, be added or dropped to make the other. */
-size_t command_distance(const char *a, const char *b);
-
-/* The options of a command by index, its own first; NULL past the end. */
-const struct option *command_option(const struct command *command, size_t index);
-
-/*
- * options.c: fills the command's struct; says what is wrong on stderr and returns false. Without
- * memory it says nothing: out->paths is NULL then.
- */
-bool options_read(const struct command *command, int count, char **words, void *values,
-		  struct arguments *out);
-
-/* show.c: the options that all commands share that load traces. */
-struct show_options {
-	const char *format, *color, *progress;
-	const char *step, *device, *stream, *name, *sort, *group;
-	const char *fix; /* what-if */
-	uint64_t width, top, threads, memory_limit_bytes;
-	int64_t rank;
-	const char *run; /* which of several runs; diff: two, with a comma between them */
-	bool no_sandbox;
+/* The nearest of several names to what was typed. */
+struct guess {
+	const char *typed, *best; /* best NULL: none is near enough */
+	size_t least;             /* letters that differ from the best, or one more than may */
 };
 
-extern const struct option show_option_list[];
-extern const size_t show_option_count;
-extern const size_t load_option_first; /* from here on they are about loading */
-void show_prepare(void *values);
+/* A typo changes, adds, drops or swaps a letter or two. */
+#define TYPO_MAX 2
 
-/* Loads the paths, runs `what` and prints it. */
-int show_run(const char *what, const struct show_options *options,
-	     const struct arguments *arguments);
+struct guess guess_begin(const char *typed, size_t most);
+void guess_add(struct guess *guess, const char *name);
 
 /*
- * The same for commands that load in their own way: says what is wrong with the options, or that
- * no path is named, and returns false.
+ * options.c: takes the words apart; says what is wrong on stderr and returns false. Without memory
+ * it says nothing: out->paths is NULL then. To be released in any case.
  */
-bool show_check(const char *what, const struct show_options *options,
-		const struct arguments *arguments);
-struct ss_request show_request(const char *what, const struct show_options *options);
+bool options_read(const struct command *command, int count, char **words, struct arguments *out);
+void options_release(struct arguments *arguments);
+
+/* The value of an option, or what it is otherwise; NULL: neither, or the command has no such. */
+const char *option_text(const struct arguments *arguments, const char *name);
+/* Of numbers and sizes; `otherwise` where it is not given and has no default. */
+uint64_t option_number(const struct arguments *arguments, const char *name, uint64_t otherwise);
+/* The same for the library, which refuses numbers that do not fit as too large. */
+uint32_t option_count(const struct arguments *arguments, const char *name);
+bool option_given(const struct arguments *arguments, const char *name);
+
+/* show.c: loads the paths, runs `what` and prints it. */
+int show_run(const char *what, const struct arguments *arguments);
+
+/* For commands that load in their own way: says that no path is named, and returns false. */
+bool show_check(const char *what, const struct arguments *arguments);
+struct ss_request show_request(const char *what, const struct arguments *arguments);
 /* What the options say about loading; progress is added by who shows it. */
-struct ss_open_options show_loading(const struct show_options *options, const char *const *paths,
+struct ss_open_options show_loading(const struct arguments *arguments, const char *const *paths,
 				    size_t path_count);
-/* Loads paths, with the progress that the options ask for. */
-enum ss_status show_open(const char *what, const struct show_options *options,
-			 const char *const *paths, size_t path_count, struct ss_session **out,
-			 struct ss_error *err);
+/* Loads what is asked for in `open`, with the progress that the options ask for. */
+enum ss_status show_load(const struct arguments *arguments, const struct ss_open_options *open,
+			 struct ss_session **out, struct ss_error *err);
+/* Writes what the library rendered, or says why it did not, and returns the exit code. */
+int show_out(const char *what, enum ss_status status, struct ss_text *out,
+	     const struct ss_error *err);
 
 /* Says on stderr that files or packs could not be read, where there are some. */
 void show_failed(const struct ss_session *session, const char *what);
 
-/* Width and colour of text, as the options and the terminal have it. */
-uint32_t show_width(const struct show_options *options);
-bool show_color(const struct show_options *options);
-
-/* Prints a sentence of `what` and returns the exit code for it. */
+/* Prints a sentence of the library, in the words of the command, and returns the exit code. */
 int show_fail(const char *what, const struct ss_error *err);
 
 /* help.c */

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "api/request/find.h"
 #include "cli/command.h"
 
 #define SS_COMMAND(name) extern const struct command command_##name;
@@ -19,14 +20,11 @@ const struct command *const commands[] = {
 
 const size_t command_count = sizeof(commands) / sizeof(commands[0]);
 
-/* A typo changes, adds, drops or swaps a letter or two. */
-#define TYPO_MAX 2
 #define NAME_MAX_LENGTH 64
 
-static int run_view(const struct command *command, const void *values,
-		    const struct arguments *arguments)
+static int run_view(const struct command *command, const struct arguments *arguments)
 {
-	return show_run(command->name, values, arguments);
+	return show_run(command->name, arguments);
 }
 
 bool command_find(const char *name, struct command *out)
@@ -44,9 +42,7 @@ bool command_find(const char *name, struct command *out)
 				.name = offer.name,
 				.summary = offer.summary,
 				.usage = "[OPTIONS] PATH...",
-				.shows = true,
-				.values_bytes = sizeof(struct show_options),
-				.prepare = show_prepare,
+				.takers = ss_takers_of(offer.name),
 				.run = run_view,
 			};
 			return true;
@@ -55,7 +51,7 @@ bool command_find(const char *name, struct command *out)
 }
 
 /* How many letters have to change, be added or dropped. */
-size_t command_distance(const char *a, const char *b)
+static size_t distance(const char *a, const char *b)
 {
 	size_t row[NAME_MAX_LENGTH + 1], length = strlen(b);
 
@@ -79,25 +75,29 @@ size_t command_distance(const char *a, const char *b)
 	return row[length];
 }
 
+struct guess guess_begin(const char *typed, size_t most)
+{
+	return (struct guess){ .typed = typed, .least = most + 1 };
+}
+
+void guess_add(struct guess *guess, const char *name)
+{
+	size_t away = distance(guess->typed, name);
+
+	if (away >= guess->least)
+		return;
+	guess->least = away;
+	guess->best = name;
+}
+
 const char *command_suggest(const char *name)
 {
-	const char *best = NULL;
-	size_t least = TYPO_MAX + 1, away;
+	struct guess guess = guess_begin(name, TYPO_MAX);
 	struct ss_offer offer = { .size = sizeof(offer) };
 
-	for (size_t i = 0; i < command_count; i++) {
-		away = command_distance(name, commands[i]->name);
-		if (away < least) {
-			least = away;
-			best = commands[i]->name;
-		}
-	}
-	for (size_t i = 0; ss_offer_at(i, &offer); i++) {
-		away = command_distance(name, offer.name);
-		if (away < least) {
-			least = away;
-			best = offer.name;
-		}
-	}
-	return best;
+	for (size_t i = 0; i < command_count; i++)
+		guess_add(&guess, commands[i]->name);
+	for (size_t i = 0; ss_offer_at(i, &offer); i++)
+		guess_add(&guess, offer.name);
+	return guess.best;
 }

@@ -13,19 +13,20 @@
 #include "cli/stop.h"
 
 /* Where the command writes: what its options say; without -o, beside the paths. */
-static size_t find_outputs(const struct command *command, const void *values,
-			   const struct arguments *arguments, const char **out)
+static size_t find_outputs(const struct command *command, const struct arguments *arguments,
+			   const char **out)
 {
 	bool is_beside = command->writes_beside;
-	const struct option *option;
 	size_t count = 0;
 
-	for (size_t i = 0; (option = command_option(command, i)) != NULL; i++) {
-		const char *at = (const char *)values + option->offset;
+	for (size_t i = 0; i < ss_option_count; i++) {
+		const struct ss_option *option = &ss_options[i];
+		const char *path = arguments->values[i] ? arguments->values[i] : option->otherwise;
 
-		if (option->kind != OPTION_OUTPUT || !*(const char *const *)(const void *)at)
+		if (!(option->takers & command->takers) || option->kind != SS_OPTION_OUTPUT ||
+		    !path)
 			continue;
-		out[count++] = *(const char *const *)(const void *)at;
+		out[count++] = path;
 		is_beside = is_beside && option->letter != 'o';
 	}
 	for (size_t i = 0; is_beside && i < arguments->path_count; i++)
@@ -41,37 +42,28 @@ static bool is_in_valgrind(void)
 	return loaded && strstr(loaded, "vgpreload");
 }
 
-static bool is_turned_off(const struct command *command, const void *values)
-{
-	const struct option *option;
-
-	for (size_t i = 0; (option = command_option(command, i)); i++)
-		if (strcmp(option->name, "--no-sandbox") == 0)
-			return *(const bool *)((const char *)values + option->offset);
-	return false;
-}
-
 /*
  * Gives up what reading files of strangers does not need; false: there is no memory or file for
  * that, and nothing is read without it.
  */
-static bool lock(const struct command *command, const void *values,
-		 const struct arguments *arguments)
+static bool lock(const struct command *command, const struct arguments *arguments)
 {
+	static const char turned_off[] = "no-sandbox";
 	const char **outputs = NULL;
 	struct sandbox_needs needs = { 0 };
 	bool is_fine;
 
-	if (!command->shows && !command->loads && !command->reads)
+	/* who cannot turn it off reads nothing */
+	if (!ss_option_find(turned_off, strlen(turned_off), command->takers))
 		return true;
 	if (command->begin)
-		command->begin(values, &needs);
-	if (is_turned_off(command, values) || is_in_valgrind())
+		command->begin(arguments, &needs);
+	if (option_given(arguments, turned_off) || is_in_valgrind())
 		return true;
-	outputs = calloc(arguments->path_count + command->option_count + 1, sizeof(*outputs));
+	outputs = calloc(arguments->path_count + ss_option_count + 1, sizeof(*outputs));
 	if (outputs) {
 		needs.outputs = outputs;
-		needs.output_count = find_outputs(command, values, arguments, outputs);
+		needs.output_count = find_outputs(command, arguments, outputs);
 	}
 	is_fine = outputs && sandbox_enter(&needs) != SANDBOX_FAILED;
 	if (!is_fine)
@@ -89,28 +81,21 @@ static int fail_memory(const struct command *command)
 
 static int run(const struct command *command, int count, char **words)
 {
-	struct arguments arguments = { 0 };
-	void *values = calloc(1, command->values_bytes ? command->values_bytes : 1);
+	struct arguments arguments;
 	int code = EXIT_USAGE;
 
-	if (!values)
-		return fail_memory(command);
-	if (command->prepare)
-		command->prepare(values);
-	if (options_read(command, count, words, values, &arguments)) {
+	if (options_read(command, count, words, &arguments)) {
 		if (arguments.help) {
 			help_command(command);
 			code = EXIT_FINE;
 		} else {
-			code = lock(command, values, &arguments)
-				       ? command->run(command, values, &arguments)
-				       : EXIT_FAILED;
+			code = lock(command, &arguments) ? command->run(command, &arguments)
+							 : EXIT_FAILED;
 		}
 	} else if (!arguments.paths) {
 		code = fail_memory(command);
 	}
-	free((void *)(uintptr_t)arguments.paths);
-	free(values);
+	options_release(&arguments);
 	return code;
 }
 

@@ -3,125 +3,87 @@
  * options.c - reads options by their declarations.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
 
-static bool read_count(const char *text, uint64_t *out)
+/* --- values ------------------------------------------------------------------------------ */
+
+/* NULL: other commands have it, this one does not. */
+static const struct ss_option *declared(const struct arguments *arguments, const char *name)
 {
-	*out = 0;
-	if (!*text)
-		return false;
-	for (; *text; text++) {
-		if (*text < '0' || *text > '9' || *out > UINT64_MAX / 10 - 1)
-			return false;
-		*out = *out * 10 + (uint64_t)(*text - '0');
-	}
-	return true;
+	assert(ss_option_find(name, strlen(name), UINT32_MAX));
+	return ss_option_find(name, strlen(name), arguments->takers);
 }
 
-/* "512", "512M", "2G", "1.5GB" is not: whole numbers and one letter, powers of 1024. */
-static bool read_bytes(const char *text, uint64_t *out)
+const char *option_text(const struct arguments *arguments, const char *name)
 {
-	static const char letters[] = "kmgt";
-	char digits[24];
-	size_t length = strspn(text, "0123456789");
-	const char *letter;
-	uint64_t scale = 1;
+	const struct ss_option *option = declared(arguments, name);
+	const char *text = option ? arguments->values[option - ss_options] : NULL;
 
-	if (!length || length >= sizeof(digits))
-		return false;
-	memcpy(digits, text, length);
-	digits[length] = '\0';
-	if (!read_count(digits, out))
-		return false;
-	if (!text[length])
-		return true;
-	letter = strchr(letters, text[length] | 0x20);
-	if (!letter || (text[length + 1] && strcmp(text + length + 1, "B") != 0 &&
-			strcmp(text + length + 1, "iB") != 0))
-		return false;
-	for (; letter >= letters; letter--)
-		scale *= 1024;
-	if (*out > UINT64_MAX / scale)
-		return false;
-	*out *= scale;
-	return true;
+	return text || !option ? text : option->otherwise;
 }
 
-static bool read_rank(const char *text, int64_t *out)
+uint64_t option_number(const struct arguments *arguments, const char *name, uint64_t otherwise)
 {
-	uint64_t rank;
+	const struct ss_option *option = declared(arguments, name);
+	const char *text = option_text(arguments, name);
+	uint64_t number;
 
-	if (strcmp(text, "all") == 0) {
-		*out = SS_COMPARED_RANKS;
-		return true;
-	}
-	if (!read_count(text, &rank) || rank > INT32_MAX)
-		return false;
-	*out = (int64_t)rank;
-	return true;
+	if (!text || !(option->kind == SS_OPTION_BYTES ? ss_read_bytes(text, &number)
+						       : ss_read_count(text, &number)))
+		return otherwise;
+	return number;
 }
 
-static bool add_to_list(struct option_list *list, const char *text)
+uint32_t option_count(const struct arguments *arguments, const char *name)
 {
-	size_t used = strlen(list->text);
+	uint64_t number = option_number(arguments, name, 0);
 
-	if (used + strlen(text) + 2 > sizeof(list->text))
-		return false;
-	if (used)
-		list->text[used++] = ',';
-	memcpy(list->text + used, text, strlen(text) + 1);
-	return true;
+	return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
 }
 
-static bool store(const struct option *option, const char *text, void *values)
+bool option_given(const struct arguments *arguments, const char *name)
 {
-	char *at = (char *)values + option->offset;
+	const struct ss_option *option = declared(arguments, name);
 
-	switch (option->kind) {
-	case OPTION_LIST:
-		return add_to_list((struct option_list *)(void *)at, text);
-	case OPTION_TEXT:
-	case OPTION_OUTPUT:
-		*(const char **)(void *)at = text;
-		return true;
-	case OPTION_COUNT:
-		return read_count(text, (uint64_t *)(void *)at);
-	case OPTION_BYTES:
-		return read_bytes(text, (uint64_t *)(void *)at);
-	case OPTION_RANK:
-		return read_rank(text, (int64_t *)(void *)at);
-	case OPTION_FLAG:
-		*(bool *)(void *)at = true;
-		return true;
-	}
-	return false;
+	return option && arguments->values[option - ss_options];
 }
 
-const struct option *command_option(const struct command *command, size_t index)
+/* --- reading ----------------------------------------------------------------------------- */
+
+/* "a" and "b" with something between them. */
+static char *join(struct ss_arena *arena, const char *a, char between, const char *b)
 {
-	if (index < command->option_count)
-		return &command->options[index];
-	index -= command->option_count;
-	if (command->loads)
-		index += load_option_first;
-	return (command->shows || command->loads) && index < show_option_count
-		       ? &show_option_list[index]
-		       : NULL;
+	size_t length = strlen(a), more = strlen(b);
+	char *text = SS_ARENA_NEW(arena, char, length + more + 2);
+
+	if (!text)
+		return NULL;
+	memcpy(text, a, length);
+	text[length] = between;
+	memcpy(text + length + 1, b, more + 1);
+	return text;
 }
 
-static const struct option *find(const struct command *command, const char *word, size_t length)
+/* Several values of a list are joined; of others the last one counts. False: no memory. */
+static bool store(struct arguments *out, const struct ss_option *option, const char *text)
 {
-	const struct option *option;
+	const char **value = &out->values[option - ss_options];
 
-	for (size_t i = 0; (option = command_option(command, i)) != NULL; i++) {
-		if (strlen(option->name) == length && memcmp(option->name, word, length) == 0)
-			return option;
-		if (length == 2 && option->letter && word[1] == option->letter)
-			return option;
-	}
+	if (option->kind == SS_OPTION_LIST && *value)
+		text = join(&out->arena, *value, ',', text);
+	*value = text;
+	return text;
+}
+
+static const struct ss_option *find(const struct command *command, const char *word, size_t length)
+{
+	if (length > 2 && word[1] == '-')
+		return ss_option_find(word + 2, length - 2, command->takers);
+	for (size_t i = 0; i < ss_option_count && length == 2; i++)
+		if (ss_options[i].takers & command->takers && ss_options[i].letter == word[1])
+			return &ss_options[i];
 	return NULL;
 }
 
@@ -132,41 +94,84 @@ static bool complain(const struct command *command, const char *what, const char
 	return false;
 }
 
+/* One that other commands have, or none at all: then the one that was probably meant. */
+static bool refuse(const struct command *command, const char *word, size_t length)
+{
+	struct guess guess;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.*s", (int)length, word);
+	if (length > 2 && length < sizeof(name) &&
+	    ss_option_find(word + 2, length - 2, UINT32_MAX)) {
+		fprintf(stderr,
+			"stepscope %s: %s does not apply to '%s'; 'stepscope help %s' lists its "
+			"options\n",
+			command->name, name, command->name, command->name);
+		return false;
+	}
+	guess = guess_begin(length > 2 ? name + 2 : "", TYPO_MAX);
+	for (size_t i = 0; i < ss_option_count && length > 3; i++)
+		if (ss_options[i].takers & command->takers)
+			guess_add(&guess, ss_options[i].name);
+	if (!guess.best)
+		return complain(command, "no option", word);
+	fprintf(stderr,
+		"stepscope %s: no option '%s'; did you mean '--%s'?\n"
+		"Run 'stepscope %s --help' for its options.\n",
+		command->name, name, guess.best, command->name);
+	return false;
+}
+
 /* Reads one option, in the form --name value or --name=value; *at moves on. */
 static bool read_option(const struct command *command, int count, char **words, int *at,
-			void *values)
+			struct arguments *out)
 {
 	const char *word = words[*at];
-	const char *equals = strchr(word, '=');
-	const struct option *option = find(command, word,
-					   equals ? (size_t)(equals - word) : strlen(word));
-	const char *text = equals ? equals + 1 : NULL;
+	size_t length = strcspn(word, "=");
+	const struct ss_option *option = find(command, word, length);
+	const char *text = word[length] ? word + length + 1 : NULL;
+	struct ss_error err = { 0 };
 
 	if (!option)
-		return complain(command, "no option", word);
-	if (option->kind == OPTION_FLAG && text)
-		return complain(command, "no value is wanted in", word);
-	if (option->kind == OPTION_FLAG)
-		return store(option, NULL, values);
+		return refuse(command, word, length);
+	if (option->kind == SS_OPTION_FLAG)
+		return text ? complain(command, "no value is wanted in", word)
+			    : store(out, option, "");
 	if (!text && ++*at < count)
 		text = words[*at];
 	if (!text)
 		return complain(command, "a value is missing after", word);
-	if (store(option, text, values))
+	if (!ss_option_accepts(option, text)) {
+		(void)ss_option_refuse(option, text, &err);
+		show_fail(command->name, &err);
+		return false;
+	}
+	if (store(out, option, text))
 		return true;
-	fprintf(stderr, "stepscope %s: %s takes %s, not '%s'\n", command->name, option->name,
-		option->argument, text);
+	out->paths = NULL;
 	return false;
 }
 
-bool options_read(const struct command *command, int count, char **words, void *values,
-		  struct arguments *out)
+/* Those of requests, as the library takes them; false: no memory. */
+static bool list_options(struct arguments *out)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ss_option_count; i++) {
+		if (ss_options[i].owner != SS_OPTION_OF_REQUEST || !out->values[i])
+			continue;
+		out->options[count] = join(&out->arena, ss_options[i].name, '=', out->values[i]);
+		if (!out->options[count++])
+			return false;
+	}
+	return true;
+}
+
+static bool read_words(const struct command *command, int count, char **words,
+		       struct arguments *out)
 {
 	bool only_paths = false;
 
-	out->paths = calloc((size_t)count + 1, sizeof(*out->paths));
-	if (!out->paths)
-		return false;
 	for (int i = 0; i < count; i++) {
 		const char *word = words[i];
 
@@ -177,9 +182,30 @@ bool options_read(const struct command *command, int count, char **words, void *
 		} else if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0) {
 			out->help = true;
 			return true;
-		} else if (!read_option(command, count, words, &i, values)) {
+		} else if (!read_option(command, count, words, &i, out)) {
 			return false;
 		}
 	}
 	return true;
+}
+
+bool options_read(const struct command *command, int count, char **words, struct arguments *out)
+{
+	*out = (struct arguments){ .takers = command->takers };
+	ss_memory_init(&out->memory, 0);
+	ss_arena_init(&out->arena, &out->memory);
+	out->values = SS_ARENA_NEW(&out->arena, const char *, ss_option_count);
+	out->options = SS_ARENA_NEW(&out->arena, const char *, ss_option_count + 1);
+	if (out->values && out->options)
+		out->paths = SS_ARENA_NEW(&out->arena, const char *, (size_t)count + 1);
+	if (!out->paths || !read_words(command, count, words, out))
+		return false;
+	if (!list_options(out))
+		out->paths = NULL;
+	return out->paths;
+}
+
+void options_release(struct arguments *arguments)
+{
+	ss_arena_release(&arguments->arena);
 }

@@ -179,6 +179,16 @@ static int check_all(const char *what, const struct redaction *redaction,
 	return EXIT_FINE;
 }
 
+struct redaction redaction_of(const struct arguments *arguments)
+{
+	/* the command 'redact' does nothing else */
+	return (struct redaction){ .is_on = arguments->takers & SS_TAKER_REDACT ||
+					    option_given(arguments, "redact"),
+				   .keep = option_text(arguments, "keep"),
+				   .key = option_text(arguments, "key"),
+				   .list = option_text(arguments, "list") };
+}
+
 int redaction_begin(const char *what, const struct redaction *redaction,
 		    const struct output_inputs *inputs, const char *output,
 		    struct ss_redactor **out)
@@ -189,7 +199,7 @@ int redaction_begin(const char *what, const struct redaction *redaction,
 
 	*out = NULL;
 	if (!redaction->is_on) {
-		if (!redaction->key && !redaction->list && !redaction->keep.text[0])
+		if (!redaction->key && !redaction->list && !redaction->keep)
 			return ss_redactor_new(NULL, NULL, out, &err) == SS_OK
 				       ? EXIT_FINE
 				       : show_fail(what, &err);
@@ -199,7 +209,7 @@ int redaction_begin(const char *what, const struct redaction *redaction,
 	code = check_all(what, redaction, inputs, output);
 	if (code == EXIT_FINE)
 		code = redaction->key ? read_key(what, redaction->key, key) : make_key(what, key);
-	if (code == EXIT_FINE && ss_redactor_new(key, redaction->keep.text, out, &err) != SS_OK)
+	if (code == EXIT_FINE && ss_redactor_new(key, redaction->keep, out, &err) != SS_OK)
 		code = show_fail(what, &err);
 	memset(key, 0, sizeof(key));
 	return code;

@@ -9,17 +9,12 @@
 
 struct redaction {
 	bool is_on;
-	struct option_list keep;
-	const char *key, *list;
+	const char *keep, *key, *list;
 	bool is_quiet; /* does not say what was replaced */
 };
 
-#define REDACTION_KEEP "modules|groups|paths"
-#define REDACTION_KEPT "names to keep, separated by commas"
-
-#define REDACTION_KEY "key of the pseudonyms, created if it is missing"
-#define REDACTION_LIST "list of what was replaced, for your own use"
-#define REDACTION_REDACT "replace names, hosts and paths that are not public"
+/* What the options say. */
+struct redaction redaction_of(const struct arguments *arguments);
 
 /*
  * Without --redact, *out only counts what the files hold, for redaction_end() to say. `output` is

@@ -10,123 +10,57 @@
 
 #include "cli/command.h"
 
-const struct option show_option_list[] = {
-	{ "--format", "text|json|csv|markdown", "how to print it (default: text)", OPTION_TEXT,
-	  offsetof(struct show_options, format), 0 },
-	{ "--rank", "N|all", "only this rank; all: least, median and most of all ranks",
-	  OPTION_RANK, offsetof(struct show_options, rank), 0 },
-	{ "--step", "N|N-M|NAME", "only these steps, as the view steps numbers them", OPTION_TEXT,
-	  offsetof(struct show_options, step), 0 },
-	{ "--device", "N", "only what ran on this device", OPTION_TEXT,
-	  offsetof(struct show_options, device), 0 },
-	{ "--stream", "N", "only what ran on this stream", OPTION_TEXT,
-	  offsetof(struct show_options, stream), 0 },
-	{ "--name", "TEXT", "only rows with this in a name; * and ? stand for any letters",
-	  OPTION_TEXT, offsetof(struct show_options, name), 0 },
-	{ "--group", "WHAT", "what a row is about, where the view has a choice", OPTION_TEXT,
-	  offsetof(struct show_options, group), 0 },
-	{ "--sort", "COLUMN", "order of the rows; -COLUMN turns it round", OPTION_TEXT,
-	  offsetof(struct show_options, sort), 0 },
-	{ "--top", "N", "at most so many rows a table and rank; 0 is all (default: 0)",
-	  OPTION_COUNT, offsetof(struct show_options, top), 0 },
-	{ "--color", "auto|always|never", "colours (default: auto: on a terminal)", OPTION_TEXT,
-	  offsetof(struct show_options, color), 0 },
-	{ "--width", "N", "columns of text (default: the terminal's, else 80)", OPTION_COUNT,
-	  offsetof(struct show_options, width), 0 },
-	{ "--run", "N|NAME", "which run, where the files are of several (default: newest complete)",
-	  OPTION_TEXT, offsetof(struct show_options, run), 0 },
-	{ "--threads", "N", "threads to read with (default: one per core)", OPTION_COUNT,
-	  offsetof(struct show_options, threads), 0 },
-	{ "--memory-limit", "SIZE", "give up beyond this, as in 512M or 8G (default: none)",
-	  OPTION_BYTES, offsetof(struct show_options, memory_limit_bytes), 0 },
-	{ "--progress", "auto|bar|json|none",
-	  "how to tell that a long load goes on (default: auto)", OPTION_TEXT,
-	  offsetof(struct show_options, progress), 0 },
-	{ "--no-sandbox", "", "keep the rights that reading does not need", OPTION_FLAG,
-	  offsetof(struct show_options, no_sandbox), 0 },
-};
+/* --- the words of the command ------------------------------------------------------------ */
 
-const size_t show_option_count = sizeof(show_option_list) / sizeof(show_option_list[0]);
-
-/* Run, threads, memory limit, progress and sandbox stand last. */
-const size_t load_option_first = sizeof(show_option_list) / sizeof(show_option_list[0]) - 5;
-
-void show_prepare(void *values)
+/* The length of the name of an option of the command, up to a quote; 0: it is none. */
+static size_t option_length(const char *text, uint32_t takers)
 {
-	struct show_options *options = values;
+	size_t length = strcspn(text, "'");
 
-	*options = (struct show_options){
-		.format = "text",
-		.color = "auto",
-		.progress = "auto",
-		.rank = SS_EVERY_RANK,
-	};
+	return text[length] && ss_option_find(text, length, takers) ? length : 0;
 }
 
-static bool is_one_of(const char *word, const char *const *words)
+static bool begins_with(const char *text, const char *part)
 {
-	for (; *words; words++)
-		if (strcmp(word, *words) == 0)
-			return true;
-	return false;
+	return strncmp(text, part, strlen(part)) == 0;
 }
 
-bool show_color(const struct show_options *options)
+/*
+ * The library speaks of "option 'rank'", and begins a sentence about an option with its name:
+ * what is typed is --rank.
+ */
+static void print_words(const char *text, uint32_t takers)
 {
-	const char *no_color = getenv("NO_COLOR");
-	const char *term = getenv("TERM");
+	static const char word[] = "option '";
+	size_t length = *text == '\'' ? option_length(text + 1, takers) : 0;
+	const char *rest = text + length + 2;
 
-	if (strcmp(options->color, "auto") != 0)
-		return strcmp(options->color, "always") == 0;
-	return isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
-	       !(term && strcmp(term, "dumb") == 0);
-}
+	if (length && (begins_with(rest, " takes ") || begins_with(rest, " applies ") ||
+		       begins_with(rest, " does not apply "))) {
+		fprintf(stderr, "--%.*s", (int)length, text + 1);
+		text = rest;
+	}
+	for (; *text; text++) {
+		const char *name = text + sizeof(word) - 1;
 
-uint32_t show_width(const struct show_options *options)
-{
-	struct winsize size;
-
-	if (options->width)
-		return options->width > 10000 ? 10000 : (uint32_t)options->width;
-	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
-	    size.ws_col >= 40)
-		return size.ws_col;
-	return 80;
-}
-
-bool show_check(const char *what, const struct show_options *options,
-		const struct arguments *arguments)
-{
-	static const char *const colors[] = { "auto", "always", "never", NULL };
-	static const char *const progress[] = { "auto", "bar", "json", "none", NULL };
-	const char *format = NULL;
-
-	for (size_t i = 0; (format = ss_format_at(i)) != NULL; i++)
-		if (strcmp(format, options->format) == 0)
-			break;
-	if (!format)
-		fprintf(stderr, "stepscope %s: --format takes %s, not '%s'\n", what,
-			show_option_list[0].argument, options->format);
-	else if (!is_one_of(options->color, colors))
-		fprintf(stderr, "stepscope %s: --color takes auto, always or never, not '%s'\n",
-			what, options->color);
-	else if (!is_one_of(options->progress, progress))
-		fprintf(stderr,
-			"stepscope %s: --progress takes auto, bar, json or none, not '%s'\n", what,
-			options->progress);
-	else if (!arguments->path_count)
-		fprintf(stderr,
-			"stepscope %s: name a trace file or a folder of them; '-' is standard "
-			"input\n",
-			what);
-	else
-		return true;
-	return false;
+		length = begins_with(text, word) ? option_length(name, takers) : 0;
+		if (!length) {
+			fputc(*text, stderr);
+			continue;
+		}
+		fprintf(stderr, "--%.*s", (int)length, name);
+		text = name + length;
+	}
 }
 
 int show_fail(const char *what, const struct ss_error *err)
 {
-	fprintf(stderr, "stepscope %s: %s\n", what, err->text);
+	struct command command = { 0 };
+
+	(void)command_find(what, &command);
+	fprintf(stderr, "stepscope %s: ", what);
+	print_words(err->text, command.takers);
+	fputc('\n', stderr);
 	return err->code == SS_ERR_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
@@ -149,6 +83,69 @@ void show_failed(const struct ss_session *session, const char *what)
 				: "; 'stepscope files' says why");
 }
 
+int show_out(const char *what, enum ss_status status, struct ss_text *out,
+	     const struct ss_error *err)
+{
+	if (status == SS_OK && out->length)
+		fwrite(out->data, 1, out->length, stdout);
+	ss_text_release(out);
+	return status == SS_OK ? EXIT_FINE : show_fail(what, err);
+}
+
+/* --- requests ---------------------------------------------------------------------------- */
+
+static bool has_color(const struct arguments *arguments)
+{
+	const char *color = option_text(arguments, "color");
+	const char *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	if (strcmp(color, "auto") != 0)
+		return strcmp(color, "always") == 0;
+	return isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+	       !(term && strcmp(term, "dumb") == 0);
+}
+
+static uint32_t width_of(const struct arguments *arguments)
+{
+	uint32_t width = option_count(arguments, "width");
+	struct winsize size;
+
+	if (width)
+		return width > 10000 ? 10000 : width;
+	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
+	    size.ws_col >= 40)
+		return size.ws_col;
+	return 80;
+}
+
+struct ss_request show_request(const char *what, const struct arguments *arguments)
+{
+	return (struct ss_request){
+		.size = sizeof(struct ss_request),
+		.what = what,
+		.format = option_text(arguments, "format"),
+		.width = width_of(arguments),
+		.color = has_color(arguments),
+		.top = option_count(arguments, "top"),
+		.rank = option_text(arguments, "rank"),
+		.step = option_text(arguments, "step"),
+		.options = arguments->options,
+	};
+}
+
+/* --- loading ----------------------------------------------------------------------------- */
+
+bool show_check(const char *what, const struct arguments *arguments)
+{
+	if (arguments->path_count)
+		return true;
+	fprintf(stderr,
+		"stepscope %s: name a trace file or a folder of them; '-' is standard input\n",
+		what);
+	return false;
+}
+
 /* What a view or report is; verdicts are not in the list. */
 static struct ss_offer offer_of(const char *what)
 {
@@ -162,88 +159,66 @@ static struct ss_offer offer_of(const char *what)
 	};
 }
 
-struct ss_request show_request(const char *what, const struct show_options *options)
-{
-	return (struct ss_request){
-		.what = what,
-		.format = options->format,
-		.width = show_width(options),
-		.color = show_color(options),
-		.top = (uint32_t)(options->top > UINT32_MAX ? UINT32_MAX : options->top),
-		.rank = options->rank,
-		.step = options->step,
-		.device = options->device,
-		.stream = options->stream,
-		.name = options->name,
-		.sort = options->sort,
-		.group = options->group,
-		.fix = options->fix,
-	};
-}
-
 /* Verdicts are about memory, too; views of traces leave snapshots alone. */
 static bool takes_snapshots(const char *what)
 {
 	return strcmp(what, "diagnose") == 0 || strcmp(what, "what-if") == 0;
 }
 
-struct ss_open_options show_loading(const struct show_options *options, const char *const *paths,
+struct ss_open_options show_loading(const struct arguments *arguments, const char *const *paths,
 				    size_t path_count)
 {
+	uint32_t threads = option_count(arguments, "threads");
+
 	return (struct ss_open_options){
 		.size = sizeof(struct ss_open_options),
 		.paths = paths,
 		.path_count = path_count,
-		.threads = (uint32_t)(options->threads > 64 ? 64 : options->threads),
-		.memory_limit_bytes = options->memory_limit_bytes,
-		.run = options->run,
+		.threads = threads > 64 ? 64 : threads,
+		.memory_limit_bytes = option_number(arguments, "memory-limit", 0),
+		.run = option_text(arguments, "run"),
 	};
 }
 
-enum ss_status show_open(const char *what, const struct show_options *options,
-			 const char *const *paths, size_t path_count, struct ss_session **out,
-			 struct ss_error *err)
+enum ss_status show_load(const struct arguments *arguments, const struct ss_open_options *open,
+			 struct ss_session **out, struct ss_error *err)
 {
-	struct ss_offer offer = offer_of(what);
+	struct ss_open_options own = *open;
 	struct progress_bar bar;
-	struct ss_open_options open = show_loading(options, paths, path_count);
 	enum ss_status status;
 
-	open.reduce = offer.of_job;
-	open.diagnose = offer.of_replay;
-	open.snapshots = takes_snapshots(what);
-	open.progress = progress_step;
-	open.progress_context = &bar;
-	progress_begin(&bar, options->progress);
-	status = ss_session_open(&open, out, err);
+	own.progress = progress_step;
+	own.progress_context = &bar;
+	progress_begin(&bar, option_text(arguments, "progress"));
+	status = ss_session_open(&own, out, err);
 	progress_end(&bar);
-	if (status == SS_OK)
-		show_failed(*out, what);
 	return status;
 }
 
-int show_run(const char *what, const struct show_options *options,
-	     const struct arguments *arguments)
+int show_run(const char *what, const struct arguments *arguments)
 {
-	struct ss_request request = show_request(what, options);
+	struct ss_request request = show_request(what, arguments);
+	struct ss_open_options open = show_loading(arguments, arguments->paths,
+						   arguments->path_count);
+	struct ss_offer offer = offer_of(what);
 	struct ss_session *session = NULL;
 	struct progress_bar bar;
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
 	enum ss_status status;
 
-	if (!show_check(what, options, arguments))
+	if (!show_check(what, arguments))
 		return EXIT_USAGE;
-	status = show_open(what, options, arguments->paths, arguments->path_count, &session, &err);
-	if (status != SS_OK)
+	open.reduce = offer.of_job;
+	open.diagnose = offer.of_replay;
+	open.snapshots = takes_snapshots(what);
+	if (show_load(arguments, &open, &session, &err) != SS_OK)
 		return show_fail(what, &err);
-	progress_prepare(&bar, options->progress);
+	show_failed(session, what);
+	progress_prepare(&bar, option_text(arguments, "progress"));
 	ss_session_watch(session, progress_step, &bar);
 	status = ss_session_run(session, &request, &out, &err);
 	progress_clear(&bar);
-	if (status == SS_OK && out.length)
-		fwrite(out.data, 1, out.length, stdout);
-	ss_text_release(&out);
 	ss_session_close(session);
-	return status == SS_OK ? EXIT_FINE : show_fail(what, &err);
+	return show_out(what, status, &out, &err);
 }

@@ -54,7 +54,7 @@ static enum ss_status no_run(const struct ss_job *job, bool is_several, struct s
 		snprintf(item, sizeof(item), "%u (%.60s)", i + 1, job->runs[i].name);
 		ss_text_list(list, sizeof(list), item);
 	}
-	return ss_fail(err, SS_ERR_USAGE, "%s '%.80s'; --run takes %s",
+	return ss_fail(err, SS_ERR_USAGE, "%s '%.80s'; option 'run' takes %s",
 		       is_several ? "several runs are called" : "no run is called", job->asked_run,
 		       list);
 }

@@ -70,7 +70,8 @@ static enum ss_status add_causes(struct ss_sim_job *job, const char *list, struc
 		cause = ss_sim_cause_find(name);
 		if (!cause)
 			return ss_fail(err, SS_ERR_USAGE,
-				       "there is no cause '%s'; --list-causes names them", name);
+				       "there is no cause '%s'; option 'list-causes' names them",
+				       name);
 		if (!ss_sim_cause_fits(cause, preset->layout))
 			return ss_fail(err, SS_ERR_USAGE,
 				       "the layout '%s' cannot have the cause '%s'",
@@ -100,7 +101,8 @@ static enum ss_status choose(struct ss_sim_job *job, const struct ss_sim_request
 	struct ss_sim_preset *preset = &job->preset;
 
 	if (request->preset && !ss_sim_preset_find(request->preset, preset))
-		return ss_fail(err, SS_ERR_USAGE, "there is no preset '%s'; --list names them",
+		return ss_fail(err, SS_ERR_USAGE,
+			       "there is no preset '%s'; option 'list' names them",
 			       request->preset);
 	if (!request->preset)
 		*preset = (struct ss_sim_preset){ .name = "custom", .seed = 1 };

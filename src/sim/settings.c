@@ -75,7 +75,7 @@ static enum ss_status apply(struct ss_sim_plan *plan, const char **list, struct 
 
 	if (!setting)
 		return ss_fail(err, SS_ERR_USAGE,
-			       "there is no setting '%.*s'; --list-settings names them",
+			       "there is no setting '%.*s'; option 'list-settings' names them",
 			       (int)(length < 60 ? length : 60), *list);
 	if (*at == '=')
 		at++;

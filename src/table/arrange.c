@@ -133,8 +133,7 @@ static bool is_searched(const struct ss_table *table, bool keys, uint32_t column
 {
 	const struct ss_column *own = &table->view->columns[column];
 
-	return own->type == SS_COLUMN_TEXT && !(own->flags & SS_COLUMN_CONTEXT) &&
-	       (!keys || ss_column_role(table, column) == SS_ROLE_KEY);
+	return ss_column_has_names(own) && (!keys || ss_column_role(table, column) == SS_ROLE_KEY);
 }
 
 struct search {
@@ -179,6 +178,43 @@ bool ss_table_keep(struct ss_table *table, const char *pattern)
 bool ss_table_keep_keys(struct ss_table *table, const char *pattern)
 {
 	return keep(table, true, pattern);
+}
+
+static bool is_of_rank(const struct ss_table *table, uint32_t row, void *context)
+{
+	const int64_t *rank = context;
+
+	return !ss_table_is_null(table, row, 0) && ss_table_int(table, row, 0) == *rank;
+}
+
+void ss_table_keep_rank(struct ss_table *table, int64_t rank)
+{
+	ss_table_filter(table, is_of_rank, &rank);
+}
+
+struct on_device {
+	const char *device;
+	uint32_t column;
+};
+
+static bool is_on_device(const struct ss_table *table, uint32_t row, void *context)
+{
+	const struct on_device *only = context;
+	struct ss_cell cell = ss_table_cell(table, row, only->column);
+
+	return ss_cell_is_text(&cell, only->device);
+}
+
+void ss_table_keep_device(struct ss_table *table, const char *device)
+{
+	uint32_t columns = table->view->column_count;
+	struct on_device only = { device, 0 };
+
+	while (only.column < columns &&
+	       strcmp(table->view->columns[only.column].name, "device") != 0)
+		only.column++;
+	if (only.column < columns)
+		ss_table_filter(table, is_on_device, &only);
 }
 
 /* --- sorting ------------------------------------------------------------------- */

@@ -25,6 +25,12 @@ bool ss_table_keep(struct ss_table *table, const char *pattern);
  */
 bool ss_table_keep_keys(struct ss_table *table, const char *pattern);
 
+/* Of a table about all ranks, whose first column is the rank: keeps the rows of one. */
+void ss_table_keep_rank(struct ss_table *table, int64_t rank);
+
+/* Keeps the rows about a device of that name ("0", "host"); all where rows are about none. */
+void ss_table_keep_device(struct ss_table *table, const char *device);
+
 /*
  * Keeps the first so many rows of each rank; rows of a rank stand together. Where no rank has
  * several the table stays as it is.

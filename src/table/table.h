@@ -56,6 +56,12 @@ static inline bool ss_column_has_fraction(const struct ss_column *column)
 	return column->type == SS_COLUMN_PERCENT || column->type == SS_COLUMN_NUMBER;
 }
 
+/* Its texts are names of what rows are about, or of things of theirs. */
+static inline bool ss_column_has_names(const struct ss_column *column)
+{
+	return column->type == SS_COLUMN_TEXT && !(column->flags & SS_COLUMN_CONTEXT);
+}
+
 /* The length of a column's name without its unit: _ns, _bytes, _percent. */
 size_t ss_column_stem(const char *name);
 

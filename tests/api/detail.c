@@ -321,9 +321,7 @@ static void test_compare(void **state)
 		static const char *const formats[] = { "json", "text", "csv", "markdown" };
 
 		for (size_t k = 0; k < SS_COUNT(formats) && !offer.is_report; k++) {
-			struct ss_request request = { .what = offer.name,
-						      .format = formats[k],
-						      .rank = SS_EVERY_RANK };
+			struct ss_request request = { .what = offer.name, .format = formats[k] };
 			struct ss_error err = { 0 };
 			struct ss_text out = { 0 };
 
@@ -338,7 +336,7 @@ static void test_compare(void **state)
 
 static void test_compare_report(void **state)
 {
-	struct ss_request request = { .format = "text", .rank = SS_EVERY_RANK };
+	struct ss_request request = { .format = "text" };
 	struct ss_error err = { 0 };
 	struct ss_text out = { 0 };
 	struct ss_runs runs;
@@ -350,7 +348,7 @@ static void test_compare_report(void **state)
 	assert_non_null(strstr(out.data, "idle: sync"));
 	assert_non_null(strstr(out.data, "gemm"));
 	ss_text_release(&out);
-	request.sort = "calls";
+	request.options = (const char *const[]){ "sort=calls", NULL };
 	assert_int_equal(ss_compare(&runs, &request, &out, &err), SS_ERR_USAGE);
 	close_runs(&runs);
 }

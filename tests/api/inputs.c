@@ -54,7 +54,7 @@ static struct ss_session *open_inputs(const struct ss_input *inputs, size_t coun
 
 static void check_files(struct ss_session *session, const char *format, const char *expected)
 {
-	struct ss_request request = { .what = "files", .format = format, .rank = SS_EVERY_RANK };
+	struct ss_request request = { .what = "files", .format = format };
 	struct ss_text out = { 0 };
 
 	assert_int_equal(ss_session_run(session, &request, &out, NULL), SS_OK);
@@ -84,9 +84,7 @@ static void test_ranks(void **state)
 
 	(void)state;
 	for (uint32_t threads = 1; threads <= 4; threads += 3) {
-		struct ss_request request = { .what = "files",
-					      .format = "csv",
-					      .rank = SS_EVERY_RANK };
+		struct ss_request request = { .what = "files", .format = "csv" };
 		struct ss_session *session;
 		struct ss_text out = { 0 };
 		const char *at;
@@ -137,7 +135,7 @@ static void test_pulled(void **state)
 {
 	const struct ss_input whole = in_memory("rank0.json", support_sample);
 	struct ss_session *session = open_inputs(&whole, 1, 1);
-	struct ss_request request = { .what = "overview", .format = "json", .rank = SS_EVERY_RANK };
+	struct ss_request request = { .what = "overview", .format = "json" };
 	struct ss_text expected = { 0 };
 
 	(void)state;

@@ -78,8 +78,8 @@ static void check_cases(void **state)
 	support_asking_close(&asking);
 }
 
-static enum ss_status show(struct support_asking *asking, struct ss_session *before, int64_t rank,
-			   const char *view)
+static enum ss_status show(struct support_asking *asking, struct ss_session *before,
+			   const char *rank, const char *view)
 {
 	struct ss_request request = { .what = view, .format = "csv", .rank = rank };
 
@@ -100,32 +100,32 @@ static void check_choice(void **state)
 
 	(void)state;
 	open_files(&asking, one, 2);
-	assert_int_equal(show(&asking, NULL, SS_EVERY_RANK, "summary"), SS_OK);
+	assert_int_equal(show(&asking, NULL, NULL, "summary"), SS_OK);
 	assert_non_null(strstr(asking.answer.body.data, "\n0,1000,112,"));
-	assert_int_equal(show(&asking, NULL, SS_EVERY_RANK, "nothing"), SS_ERR_USAGE);
-	assert_int_equal(show(&asking, NULL, SS_EVERY_RANK, "diff"), SS_ERR_USAGE);
+	assert_int_equal(show(&asking, NULL, NULL, "nothing"), SS_ERR_USAGE);
+	assert_int_equal(show(&asking, NULL, NULL, "diff"), SS_ERR_USAGE);
 	open_files(&other, one, 2);
-	assert_int_equal(show(&asking, other.runs.sessions[0], SS_EVERY_RANK, "diff"), SS_OK);
+	assert_int_equal(show(&asking, other.runs.sessions[0], NULL, "diff"), SS_OK);
 	assert_non_null(strstr(asking.answer.body.data, "aten::mm,unknown,0,"));
 	support_asking_close(&other);
 	support_asking_close(&asking);
 
 	open_files(&asking, several, 3);
-	assert_int_equal(show(&asking, NULL, SS_EVERY_RANK, "summary"), SS_ERR_USAGE);
+	assert_int_equal(show(&asking, NULL, NULL, "summary"), SS_ERR_USAGE);
 	assert_non_null(
 		strstr(asking.err.text, "2 files hold memory: 'b.json', rank 3 ('a.json')"));
-	assert_int_equal(show(&asking, NULL, 3, "summary"), SS_OK);
-	assert_int_equal(show(&asking, NULL, 4, "summary"), SS_ERR_MISSING);
-	assert_int_equal(show(&asking, NULL, SS_COMPARED_RANKS, "summary"), SS_ERR_USAGE);
+	assert_int_equal(show(&asking, NULL, "3", "summary"), SS_OK);
+	assert_int_equal(show(&asking, NULL, "4", "summary"), SS_ERR_MISSING);
+	assert_int_equal(show(&asking, NULL, "all", "summary"), SS_ERR_USAGE);
 	support_asking_close(&asking);
 
 	/* the same rank twice: two runs, of which one is there */
 	open_files(&asking, twice, 2);
-	assert_int_equal(show(&asking, NULL, 3, "summary"), SS_OK);
+	assert_int_equal(show(&asking, NULL, "3", "summary"), SS_OK);
 	support_asking_close(&asking);
 
 	open_files(&asking, none, 1);
-	assert_int_equal(show(&asking, NULL, SS_EVERY_RANK, "summary"), SS_ERR_MISSING);
+	assert_int_equal(show(&asking, NULL, NULL, "summary"), SS_ERR_MISSING);
 	assert_string_equal(asking.err.text, "memory was not recorded in this trace: "
 					     "profile(profile_memory=True) records it");
 	support_asking_close(&asking);
@@ -145,9 +145,9 @@ static void check_refused(void **state)
 		memory = &asking.runs.sessions[0]->memory;
 		memory->calls = 0;
 		memory->fail_call = fail;
-		refused += show(&asking, NULL, SS_EVERY_RANK, "summary") == SS_ERR_LIMIT;
+		refused += show(&asking, NULL, NULL, "summary") == SS_ERR_LIMIT;
 		memory->fail_call = 0;
-		assert_int_equal(show(&asking, NULL, SS_EVERY_RANK, "summary"), SS_OK);
+		assert_int_equal(show(&asking, NULL, NULL, "summary"), SS_OK);
 		support_asking_close(&asking);
 	}
 	assert_int_equal(refused, 11);

@@ -8,7 +8,11 @@
 #include "render/render.h"
 #include "stepscope.h"
 
-#define FILTERED .rank = SS_EVERY_RANK
+#define OPTIONS(...)                     \
+	.options = (const char *const[]) \
+	{                                \
+		__VA_ARGS__, NULL        \
+	}
 
 static const char *const jsons[] = { "[]", support_sample };
 
@@ -108,7 +112,6 @@ static void test_every_view_in_every_format(void **state)
 			for (size_t f = 0; ss_format_at(f); f++) {
 				struct ss_request request = { .what = offer.name,
 							      .format = ss_format_at(f),
-							      .rank = SS_EVERY_RANK,
 							      .color = j == 1 };
 				struct ss_text out = { 0 };
 				enum ss_status status = ss_session_run(session, &request, &out,
@@ -145,8 +148,7 @@ static void test_verdicts_in_every_format(void **state)
 			for (size_t f = 0; ss_format_at(f); f++) {
 				struct ss_request request = { .what = whats[i],
 							      .format = ss_format_at(f),
-							      .color = j == 1,
-							      FILTERED };
+							      .color = j == 1 };
 				struct ss_text out = { 0 };
 
 				support_check(ss_session_run(session, &request, &out, &err) ==
@@ -166,15 +168,14 @@ static void test_explain(void **state)
 
 	(void)state;
 	for (size_t f = 0; ss_format_at(f); f++) {
-		struct ss_request request = { .format = ss_format_at(f), FILTERED };
+		struct ss_request request = { .format = ss_format_at(f) };
 		struct ss_text out = { 0 };
 
 		assert_int_equal(ss_explain(&request, &out, &err), SS_OK);
 		assert_non_null(strstr(out.data, "input-stall"));
 		ss_text_release(&out);
 	}
-	assert_int_equal(ss_explain(&(struct ss_request){ .what = "nothing", FILTERED }, NULL,
-				    &err),
+	assert_int_equal(ss_explain(&(struct ss_request){ .what = "nothing" }, NULL, &err),
 			 SS_ERR_USAGE);
 }
 
@@ -182,48 +183,45 @@ static const struct {
 	const char *what;
 	struct ss_request request;
 } refused[] = {
-	{ "a part of a verdict", { .what = "diagnose", .step = "0", FILTERED } },
-	{ "a verdict of no rank", { .what = "diagnose", .rank = 77 } },
-	{ "no such rule", { .what = "what-if", .fix = "nothing", FILTERED } },
-	{ "no such view", { .what = "nothing", .rank = SS_EVERY_RANK } },
-	{ "no view at all", { .what = NULL, .rank = SS_EVERY_RANK } },
-	{ "no such format", { .what = "steps", .format = "xml", .rank = SS_EVERY_RANK } },
-	{ "no such rank", { .what = "steps", .rank = 77 } },
-	{ "no such step", { .what = "kernels", .step = "5", FILTERED } },
-	{ "no step of that name", { .what = "kernels", .step = "ProfilerStep#6", FILTERED } },
-	{ "a part of a name", { .what = "kernels", .step = "ProfilerStep", FILTERED } },
-	{ "no step at all", { .what = "kernels", .step = "", FILTERED } },
-	{ "steps backwards", { .what = "kernels", .step = "1-0", FILTERED } },
-	{ "half a range", { .what = "kernels", .step = "0-", FILTERED } },
-	{ "the other half", { .what = "kernels", .step = "-0", FILTERED } },
-	{ "more than a range", { .what = "kernels", .step = "0-0-0", FILTERED } },
-	{ "a space", { .what = "kernels", .step = "0 ", FILTERED } },
-	{ "a step beyond all numbers",
-	  { .what = "kernels", .step = "99999999999999999999", FILTERED } },
-	{ "one beyond 32 bits", { .what = "kernels", .step = "4294967296", FILTERED } },
-	{ "no such device", { .what = "kernels", .device = "5", FILTERED } },
-	{ "a device below zero", { .what = "kernels", .device = "-3", FILTERED } },
-	{ "a device without a number", { .what = "kernels", .device = "", FILTERED } },
-	{ "a device with a unit", { .what = "kernels", .device = "0x", FILTERED } },
+	{ "a part of a verdict", { .what = "diagnose", .step = "0" } },
+	{ "a verdict of no rank", { .what = "diagnose", .rank = "77" } },
+	{ "no such rule", { .what = "what-if", OPTIONS("fix=nothing") } },
+	{ "no such view", { .what = "nothing" } },
+	{ "no view at all", { .what = NULL } },
+	{ "no such format", { .what = "steps", .format = "xml" } },
+	{ "no such rank", { .what = "steps", .rank = "77" } },
+	{ "no such step", { .what = "kernels", .step = "5" } },
+	{ "no step of that name", { .what = "kernels", .step = "ProfilerStep#6" } },
+	{ "a part of a name", { .what = "kernels", .step = "ProfilerStep" } },
+	{ "no step at all", { .what = "kernels", .step = "" } },
+	{ "steps backwards", { .what = "kernels", .step = "1-0" } },
+	{ "half a range", { .what = "kernels", .step = "0-" } },
+	{ "the other half", { .what = "kernels", .step = "-0" } },
+	{ "more than a range", { .what = "kernels", .step = "0-0-0" } },
+	{ "a space", { .what = "kernels", .step = "0 " } },
+	{ "a step beyond all numbers", { .what = "kernels", .step = "99999999999999999999" } },
+	{ "one beyond 32 bits", { .what = "kernels", .step = "4294967296" } },
+	{ "no such device", { .what = "kernels", OPTIONS("device=5") } },
+	{ "a device below zero", { .what = "kernels", OPTIONS("device=-3") } },
+	{ "a device without a number", { .what = "kernels", OPTIONS("device=") } },
+	{ "a device with a unit", { .what = "kernels", OPTIONS("device=0x") } },
 	{ "a device beyond all numbers",
-	  { .what = "kernels", .device = "9223372036854775808", FILTERED } },
-	{ "no such stream", { .what = "kernels", .stream = "8", FILTERED } },
-	{ "no such stream of the device",
-	  { .what = "kernels", .device = "0", .stream = "8", FILTERED } },
-	{ "a stream of another device",
-	  { .what = "kernels", .device = "5", .stream = "7", FILTERED } },
+	  { .what = "kernels", OPTIONS("device=9223372036854775808") } },
+	{ "no such stream", { .what = "kernels", OPTIONS("stream=8") } },
+	{ "no such stream of the device", { .what = "kernels", OPTIONS("device=0", "stream=8") } },
+	{ "a stream of another device", { .what = "kernels", OPTIONS("device=5", "stream=7") } },
 	{ "a step that is there, a device that is not",
-	  { .what = "kernels", .step = "0", .device = "5", FILTERED } },
-	{ "no such column", { .what = "kernels", .sort = "nothing", FILTERED } },
-	{ "no column", { .what = "kernels", .sort = "", FILTERED } },
-	{ "a minus alone", { .what = "kernels", .sort = "-", FILTERED } },
-	{ "no such group", { .what = "gaps", .group = "nothing", FILTERED } },
-	{ "no group", { .what = "gaps", .group = "", FILTERED } },
-	{ "a part of a group", { .what = "gaps", .group = "ga", FILTERED } },
-	{ "a view without groups", { .what = "steps", .group = "step", FILTERED } },
-	{ "names of a view that has none", { .what = "temporal", .name = "x", FILTERED } },
-	{ "a report has no group", { .what = "info", .group = "part", FILTERED } },
-	{ "a report has no order", { .what = "info", .sort = "rank", FILTERED } },
+	  { .what = "kernels", .step = "0", OPTIONS("device=5") } },
+	{ "no such column", { .what = "kernels", OPTIONS("sort=nothing") } },
+	{ "no column", { .what = "kernels", OPTIONS("sort=") } },
+	{ "a minus alone", { .what = "kernels", OPTIONS("sort=-") } },
+	{ "no such group", { .what = "gaps", OPTIONS("group=nothing") } },
+	{ "no group", { .what = "gaps", OPTIONS("group=") } },
+	{ "a part of a group", { .what = "gaps", OPTIONS("group=ga") } },
+	{ "a view without groups", { .what = "steps", OPTIONS("group=step") } },
+	{ "names of a view that has none", { .what = "temporal", OPTIONS("name=x") } },
+	{ "a report has no group", { .what = "info", OPTIONS("group=part") } },
+	{ "a report has no order", { .what = "info", OPTIONS("sort=rank") } },
 };
 
 static void test_refused(void **state)
@@ -255,7 +253,7 @@ static void test_refused(void **state)
 
 static void test_top_and_rank(void **state)
 {
-	struct ss_request request = { .what = "tracks", .format = "csv", .top = 2, .rank = 3 };
+	struct ss_request request = { .what = "tracks", .format = "csv", .top = 2, .rank = "3" };
 	struct ss_session *session;
 	struct ss_text out = { 0 };
 	size_t lines = 0;
@@ -279,8 +277,8 @@ static const char two_steps[] =
 	"kernel gemm 1/7 2 +5 #1; call l 1 3 +1 #2; kernel Relu 2/8 4 +3 #2; call l 1 11 +1 #3; "
 	"kernel Relu 2/8 13 +2 #3; copy Memcpy 2/8 16 +1 #4; call l 1 12 +1 #4";
 
-#define KERNELS .what = "kernels", .format = "csv", FILTERED
-#define STEPS .what = "steps", .format = "csv", FILTERED
+#define KERNELS .what = "kernels", .format = "csv"
+#define STEPS .what = "steps", .format = "csv"
 
 static const struct {
 	const char *what;
@@ -294,20 +292,24 @@ static const struct {
 	{ "more steps than there are", { KERNELS, .step = "1-99" }, "Relu" },
 	{ "as many as one can write", { KERNELS, .step = "1-999999999999999999" }, "Relu" },
 	{ "zeros before a number", { KERNELS, .step = "0001" }, "Relu" },
-	{ "a device", { KERNELS, .device = "1" }, "gemm" },
-	{ "a stream", { KERNELS, .stream = "8" }, "Relu" },
-	{ "a device and a step with nothing in it", { KERNELS, .device = "1", .step = "1" }, "" },
-	{ "a name", { KERNELS, .name = "GEM" }, "gemm" },
-	{ "a name that nothing has", { KERNELS, .name = "conv" }, "" },
-	{ "a form", { KERNELS, .name = "?e*" }, "gemm Relu" },
-	{ "an order", { KERNELS, .sort = "name" }, "Relu gemm" },
-	{ "an order of those that match", { KERNELS, .name = "e", .sort = "-name" }, "gemm Relu" },
-	{ "the first of an order", { KERNELS, .sort = "-total", .top = 1 }, "gemm" },
-	{ "the first of those that match", { KERNELS, .name = "relu", .top = 1 }, "Relu" },
-	{ "an order of nothing", { KERNELS, .name = "conv", .sort = "total" }, "" },
+	{ "a device", { KERNELS, OPTIONS("device=1") }, "gemm" },
+	{ "a stream", { KERNELS, OPTIONS("stream=8") }, "Relu" },
+	{ "a device and a step with nothing in it",
+	  { KERNELS, .step = "1", OPTIONS("device=1") },
+	  "" },
+	{ "a name", { KERNELS, OPTIONS("name=GEM") }, "gemm" },
+	{ "a name that nothing has", { KERNELS, OPTIONS("name=conv") }, "" },
+	{ "a form", { KERNELS, OPTIONS("name=?e*") }, "gemm Relu" },
+	{ "an order", { KERNELS, OPTIONS("sort=name") }, "Relu gemm" },
+	{ "an order of those that match",
+	  { KERNELS, OPTIONS("name=e", "sort=-name") },
+	  "gemm Relu" },
+	{ "the first of an order", { KERNELS, .top = 1, OPTIONS("sort=-total") }, "gemm" },
+	{ "the first of those that match", { KERNELS, .top = 1, OPTIONS("name=relu") }, "Relu" },
+	{ "an order of nothing", { KERNELS, OPTIONS("name=conv", "sort=total") }, "" },
 	{ "steps keep their numbers", { STEPS, .step = "1" }, "1" },
-	{ "steps by name", { STEPS, .name = "#2" }, "1" },
-	{ "steps backwards", { STEPS, .sort = "step" }, "1 0" },
+	{ "steps by name", { STEPS, OPTIONS("name=#2") }, "1" },
+	{ "steps backwards", { STEPS, OPTIONS("sort=step") }, "1 0" },
 };
 
 /* The cells of the second column of CSV. */
@@ -384,12 +386,13 @@ static void test_no_steps(void **state)
 /* Every group of every view, with every filter: fine, or a sentence. */
 static void test_every_group(void **state)
 {
-	static const struct ss_request filters[] = { { .step = "0" },    { .step = "0-9" },
-						     { .device = "0" },  { .stream = "20" },
-						     { .name = "*a*" },  { .name = "" },
-						     { .sort = "rank" }, { .sort = "-rank" } };
+	const struct ss_request filters[] = { { .step = "0" },          { .step = "0-9" },
+					      { OPTIONS("device=0") },  { OPTIONS("stream=20") },
+					      { OPTIONS("name=*a*") },  { OPTIONS("name=") },
+					      { OPTIONS("sort=rank") }, { OPTIONS("sort=-rank") } };
 	struct ss_session *session;
 	struct ss_offer offer = { .size = sizeof(offer) };
+	char group[64];
 
 	(void)state;
 	assert_int_equal(ss_session_open_memory(support_sample, strlen(support_sample), "x",
@@ -402,14 +405,19 @@ static void test_every_group(void **state)
 		for (size_t k = 0; k < SS_GROUPS_MAX && (!k || ss_group_at(offer.name, k)); k++)
 			for (size_t f = 0; f < SS_COUNT(filters); f++) {
 				struct ss_request request = filters[f];
+				const char *options[3] = { NULL },
+					   *own = ss_group_at(offer.name, k);
 				struct ss_text out = { 0 };
 				struct ss_error err = { 0 };
 				enum ss_status status;
 
+				snprintf(group, sizeof(group), "group=%s", own ? own : "");
+				options[0] = filters[f].options ? filters[f].options[0] : NULL;
+				if (own)
+					options[options[0] != NULL] = group;
 				request.what = offer.name;
-				request.rank = SS_EVERY_RANK;
 				request.format = f % 2 ? "text" : "json";
-				request.group = ss_group_at(offer.name, k);
+				request.options = options;
 				status = ss_session_run(session, &request, &out, &err);
 				support_check(status == SS_OK || status == SS_ERR_USAGE, offer.name,
 					      "%s", err.text);

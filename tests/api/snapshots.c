@@ -71,7 +71,7 @@ static const struct {
 	{ "view/snapshot-diff?snapshot=0&before=1", "snapshot-diff/1" },
 	{ "view/snapshot-nothing", "!snapshots have no view 'nothing'" },
 	{ "view/snapshot-leaks?snapshot=3", "!'snapshot' is no whole number from 0 to 2" },
-	{ "view/snapshot-leaks?rank=0", "!do not apply to a snapshot" },
+	{ "view/snapshot-leaks?rank=0", "!'rank' does not apply to 'snapshot-leaks'" },
 	{ "view/snapshotty", "!no view or report called 'snapshotty'" },
 	{ "view/files?snapshot=0", "!view 'files' is not about a snapshot" },
 	{ "memory?from=0&to=2&pixels=2", "SSM1" },

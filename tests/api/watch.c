@@ -100,7 +100,7 @@ static struct ss_session *open_job(uint32_t threads, struct told *told)
 
 static enum ss_status run(struct ss_session *session, const char *what, struct ss_text *out)
 {
-	const struct ss_request request = { .what = what, .rank = SS_EVERY_RANK };
+	const struct ss_request request = { .what = what };
 	struct ss_error err = { 0 };
 
 	return ss_session_run(session, &request, out, &err);

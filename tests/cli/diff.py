@@ -75,7 +75,7 @@ def refused(folder):
         (("diff", folder, folder, folder), 2, "name two runs"),
         (("diff", "--view", "nothing", folder, folder), 2, "no view called 'nothing'"),
         (("diff", "--view", "kernels", "--group", "x", folder, folder), 2, "has no group 'x'"),
-        (("diff", "--sort", "calls", folder, folder), 2, "is for one view"),
+        (("diff", "--sort", "calls", folder, folder), 2, "--sort applies to one view"),
         (("diff", "--rank", "7", folder, folder), 2, "no file of rank 7"),
         (("diff", folder, folder + "/nothing.json"), 1, "nothing.json"),
     )

@@ -187,7 +187,7 @@ def check_same_run(stepscope, traces):
 def check_refusals(stepscope, traces):
     """What cannot be chosen or is not there ends in a sentence that helps."""
     folder, bare = traces / "cpu/stack_memory", traces / "cuda/b200_eager.json.gz"
-    wanted = [([folder], 2, "--rank N chooses one"), ([folder, "--rank", "9"], 1, "of rank 9"),
+    wanted = [([folder], 2, "--rank chooses one"), ([folder, "--rank", "9"], 1, "of rank 9"),
               ([bare], 1, "profile(profile_memory=True) records it")]  # fmt: skip
     for words, code, sentence in wanted:
         if not words[0].exists():

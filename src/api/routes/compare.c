@@ -6,19 +6,20 @@
 
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
 {
-	struct ss_request request;
+	struct ss_wanted wanted;
 
-	SS_TRY(ss_asked_request(asked, &request, err));
-	request.what = *asked->rest ? asked->rest : NULL;
-	if (request.format)
+	SS_TRY(ss_asked_wanted(asked, &wanted, err));
+	wanted.what = *asked->rest ? asked->rest : NULL;
+	if (wanted.format)
 		out->media_type = "text/plain";
-	return ss_compare(asked->runs, &request, &out->body, err);
+	return ss_compare_runs(asked->runs, &wanted, &out->body, err);
 }
 
 const struct ss_route ss_route_compare = {
 	.name = "compare",
 	.summary = "A view of both runs side by side, and what changed: compare/kernels",
-	.parameters = SS_REQUEST_PARAMETERS,
+	.parameters = "",
+	.takers = SS_TAKER_DIFF | SS_TAKERS_ROWS,
 	.takes_rest = true,
 	.run = run,
 };

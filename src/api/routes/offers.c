@@ -134,10 +134,30 @@ static void add_colorings(struct ss_text *out)
 	}
 }
 
+/* The options of requests that it takes, then its own. */
+static void add_route(const struct ss_route *route, struct ss_text *out)
+{
+	const char *space = "";
+
+	ss_text_addf(out, "\n {\"name\":\"%s\",\"summary\":", route->name);
+	ss_render_quoted(out, route->summary);
+	ss_text_add_string(out, ",\"parameters\":\"");
+	for (size_t i = 0; i < ss_option_count; i++) {
+		const struct ss_option *option = &ss_options[i];
+
+		/* of several of one name the first */
+		if (!ss_route_takes(route, option) ||
+		    ss_option_find(option->name, strlen(option->name), route->takers) != option)
+			continue;
+		ss_text_addf(out, "%s%s", space, ss_options[i].name);
+		space = " ";
+	}
+	ss_text_addf(out, "%s%s\",\"apart\":%s}", *route->parameters ? space : "",
+		     route->parameters, route->apart ? "true" : "false");
+}
+
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
 {
-	struct ss_route_offer route = { .size = sizeof(route) };
-
 	(void)asked;
 	(void)err;
 	ss_text_add_string(&out->body, "{\"schema\":\"stepscope.offers/1\",\"views\":[\n");
@@ -150,12 +170,9 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 		add_view(ss_snapshot_views[i], &out->body);
 	}
 	ss_text_add_string(&out->body, "],\n\"routes\":[");
-	for (size_t i = 0; ss_route_at(i, &route); i++) {
-		ss_text_addf(&out->body, "%s\n {\"name\":\"%s\",\"summary\":", i ? "," : "",
-			     route.name);
-		ss_render_quoted(&out->body, route.summary);
-		ss_text_addf(&out->body, ",\"parameters\":\"%s\",\"apart\":%s}", route.parameters,
-			     route.apart ? "true" : "false");
+	for (size_t i = 0; i < ss_route_count; i++) {
+		ss_text_add_string(&out->body, i ? "," : "");
+		add_route(ss_routes[i], &out->body);
 	}
 	add_causes(&out->body);
 	add_colorings(&out->body);

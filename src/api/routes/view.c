@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "api/request/query.h"
 #include "api/snapshots.h"
 #include "api/viewer/asked_snapshot.h"
 
@@ -23,42 +24,46 @@ static bool is_of_snapshot(const char *name)
 	return strncmp(name, word, length) == 0 && (!name[length] || name[length] == '-');
 }
 
-static enum ss_status run_snapshot(const struct ss_asked *asked, struct ss_request *request,
+static enum ss_status run_snapshot(const struct ss_asked *asked, struct ss_wanted *wanted,
 				   struct ss_answer *out, struct ss_error *err)
 {
 	const char *dash = strchr(asked->rest, '-');
 	struct ss_snapshot_subject subject;
 	const struct ss_opened *opened;
+	struct ss_found found;
 
-	if (request->step || request->stream || request->fix || request->rank != SS_EVERY_RANK)
+	if (ss_wanted_text(wanted, "rank"))
 		return ss_fail(err, SS_ERR_USAGE,
-			       "rank, step, stream and fix do not apply to a snapshot");
+			       "'rank' does not apply to '%.40s': parameter 'snapshot' chooses it",
+			       asked->rest);
+	wanted->what = dash ? dash + 1 : NULL;
+	SS_TRY(ss_find_memory(wanted, &found, err));
 	SS_TRY(ss_asked_snapshot(asked, &opened, err));
 	subject = opened->subject;
 	SS_TRY(ss_asked_before(asked, &subject.before, err));
-	request->what = dash ? dash + 1 : NULL;
-	return ss_snapshot_run(&subject, request, &out->body, err);
+	return ss_snapshot_run(&subject, &found, wanted, &out->body, err);
 }
 
 static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, struct ss_error *err)
 {
-	struct ss_request request;
+	struct ss_wanted wanted;
 
-	SS_TRY(ss_asked_request(asked, &request, err));
-	request.what = asked->rest;
-	out->media_type = media_type(request.format);
+	SS_TRY(ss_asked_wanted(asked, &wanted, err));
+	wanted.what = asked->rest;
+	out->media_type = media_type(wanted.format);
 	if (is_of_snapshot(asked->rest))
-		return run_snapshot(asked, &request, out, err);
+		return run_snapshot(asked, &wanted, out, err);
 	if (ss_asked_text(asked, "snapshot") || ss_asked_text(asked, "before"))
 		return ss_fail(err, SS_ERR_USAGE, "view '%.40s' is not about a snapshot",
 			       asked->rest);
-	return ss_session_run(asked->session, &request, &out->body, err);
+	return ss_session_answer(asked->session, &wanted, &out->body, err);
 }
 
 const struct ss_route ss_route_view = {
 	.name = "view",
 	.summary = "A view or report, a verdict or what-if: view/operators",
-	.parameters = SS_REQUEST_PARAMETERS " fix snapshot before",
+	.parameters = "snapshot before",
+	.takers = SS_TAKERS_SHOWING | SS_TAKERS_ROWS,
 	.takes_rest = true,
 	.run = run,
 };

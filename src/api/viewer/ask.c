@@ -52,6 +52,19 @@ static bool list_has(const char *list, const char *word)
 	return false;
 }
 
+bool ss_route_takes(const struct ss_route *route, const struct ss_option *option)
+{
+	return option->owner != SS_OPTION_OF_COMMAND && option->takers & route->takers;
+}
+
+static bool has_parameter(const struct ss_route *route, const char *name)
+{
+	const struct ss_option *option = ss_option_find(name, strlen(name), route->takers);
+
+	return strcmp(name, "run") == 0 || list_has(route->parameters, name) ||
+	       (option && ss_route_takes(route, option));
+}
+
 static enum ss_status add_parameter(struct ss_asked *asked, const struct ss_route *route,
 				    char *part, struct ss_error *err)
 {
@@ -64,7 +77,7 @@ static enum ss_status add_parameter(struct ss_asked *asked, const struct ss_rout
 	if (!decode(part) || !decode(value))
 		return ss_fail(err, SS_ERR_USAGE, "a parameter of '%s' is badly escaped",
 			       route->name);
-	if (!*part || (strcmp(part, "run") != 0 && !list_has(route->parameters, part)))
+	if (!*part || !has_parameter(route, part))
 		return ss_fail(err, SS_ERR_USAGE, "'%s' has no parameter '%.40s'", route->name,
 			       part);
 	if (ss_asked_text(asked, part))
@@ -168,6 +181,7 @@ bool ss_route_at(size_t index, struct ss_route_offer *out)
 	own.name = ss_routes[index]->name;
 	own.summary = ss_routes[index]->summary;
 	own.parameters = ss_routes[index]->parameters;
+	own.takes_request = ss_routes[index]->takers != 0;
 	ss_sized_give(out, SS_FIRST_ROUTE_OFFER, &own, sizeof(own));
 	return true;
 }

@@ -79,35 +79,22 @@ enum ss_status ss_asked_list(const struct ss_asked *asked, const char *name, uin
 	return SS_OK;
 }
 
-static enum ss_status read_rank(const struct ss_asked *asked, int64_t *out, struct ss_error *err)
-{
-	const char *text = ss_asked_text(asked, "rank");
-
-	if (text && strcmp(text, "all") == 0) {
-		*out = SS_COMPARED_RANKS;
-		return SS_OK;
-	}
-	return ss_asked_int(asked, "rank", -1, INT32_MAX, SS_EVERY_RANK, out, err);
-}
-
-enum ss_status ss_asked_request(const struct ss_asked *asked, struct ss_request *out,
-				struct ss_error *err)
+enum ss_status ss_asked_wanted(const struct ss_asked *asked, struct ss_wanted *out,
+			       struct ss_error *err)
 {
 	int64_t top;
 
-	*out = (struct ss_request){
-		.format = ss_asked_text(asked, "format"),
-		.step = ss_asked_text(asked, "step"),
-		.device = ss_asked_text(asked, "device"),
-		.stream = ss_asked_text(asked, "stream"),
-		.name = ss_asked_text(asked, "name"),
-		.sort = ss_asked_text(asked, "sort"),
-		.group = ss_asked_text(asked, "group"),
-		.fix = ss_asked_text(asked, "fix"),
-	};
-	SS_TRY(read_rank(asked, &out->rank, err));
+	*out = (struct ss_wanted){ .format = ss_asked_text(asked, "format") };
 	SS_TRY(ss_asked_int(asked, "top", 0, UINT32_MAX, 0, &top, err));
 	out->top = (uint32_t)top;
+	for (uint32_t i = 0; i < asked->count; i++) {
+		const char *name = asked->parameters[i].name;
+
+		/* these have a form of their own; what is not an option of a route is its own */
+		if (strcmp(name, "format") != 0 && strcmp(name, "top") != 0 &&
+		    ss_wanted_knows(name))
+			SS_TRY(ss_wanted_add(out, name, asked->parameters[i].value, err));
+	}
 	return SS_OK;
 }
 

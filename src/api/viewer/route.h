@@ -9,6 +9,7 @@
 #ifndef SS_API_VIEWER_ROUTE_H
 #define SS_API_VIEWER_ROUTE_H
 
+#include "api/request/request.h"
 #include "api/session.h"
 #include "timeline/draw/tiles.h"
 #include "timeline/rows/paints.h"
@@ -36,6 +37,7 @@ struct ss_route {
 	const char *name;
 	const char *summary;
 	const char *parameters; /* names, with spaces between them; "run" is known to all */
+	uint32_t takers; /* it takes the options of requests that one of these has: options.h */
 	bool takes_rest;
 	bool apart; /* see ss_ask() */
 	/* The media type is JSON unless the route says otherwise. */
@@ -67,13 +69,13 @@ SS_MUST_USE
 enum ss_status ss_asked_list(const struct ss_asked *asked, const char *name, uint32_t end,
 			     uint32_t *items, uint32_t room, uint32_t *count, struct ss_error *err);
 
-/* The request for a view or verdict that the parameters make up. */
-SS_MUST_USE
-enum ss_status ss_asked_request(const struct ss_asked *asked, struct ss_request *out,
-				struct ss_error *err);
+/* Whether the route takes the option. */
+bool ss_route_takes(const struct ss_route *route, const struct ss_option *option);
 
-/* What ss_asked_request() reads: routes that take all of it name these. */
-#define SS_REQUEST_PARAMETERS "format rank step device stream name sort group top"
+/* The request that the parameters make up: all that are options of requests. */
+SS_MUST_USE
+enum ss_status ss_asked_wanted(const struct ss_asked *asked, struct ss_wanted *out,
+			       struct ss_error *err);
 
 /* The timeline of the run that is asked about, made when the first asks for it. */
 SS_MUST_USE

@@ -8,11 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/choice.h"
 #include "api/first_sizes.h"
-#include "api/write/html_report_check.h"
-#include "api/ranks.h"
+#include "api/request/choice.h"
 #include "api/session.h"
+#include "api/write/html_report_check.h"
 #include "api/write/writing.h"
 #include "base/hash/checksum.h"
 #include "job/files/open.h"
@@ -40,9 +39,9 @@ static enum ss_status put(struct reporting *reporting, const char *bytes, size_t
 
 	if (most && reporting->writing.bytes + length > most)
 		return ss_fail(err, SS_ERR_LIMIT,
-			       "the report would be larger than %llu MB: take fewer ranks (--rank) "
-			       "or steps (--step), allow more (--max-size), or use 'stepscope "
-			       "serve'",
+			       "the report would be larger than %llu MB: take fewer ranks "
+			       "(option 'rank') or steps (option 'step'), allow more (option "
+			       "'max-size'), or use 'stepscope serve'",
 			       (unsigned long long)(most >> 20));
 	return ss_writing_put(&reporting->writing, bytes, length, err);
 }
@@ -279,13 +278,14 @@ static enum ss_status put_part(struct reporting *reporting, uint32_t run,
 static enum ss_status put_session(struct reporting *reporting, uint32_t run,
 				  struct ss_session *session, struct ss_error *err)
 {
-	struct ss_request request = { .step = reporting->options->step };
+	struct ss_wanted wanted = { 0 };
 	struct ss_choice choice;
 
 	reporting->writing.watch = &session->watch;
-	SS_TRY(ss_rank_read(reporting->options->rank, &session->job, &request.rank, err));
+	SS_TRY(ss_wanted_add(&wanted, "rank", reporting->options->rank, err));
+	SS_TRY(ss_wanted_add(&wanted, "step", reporting->options->step, err));
 	if (session->job.file_count)
-		SS_TRY(ss_choice_read(&request, &session->job, &choice, err));
+		SS_TRY(ss_choice_read(&wanted, &session->job, &choice, err));
 	for (uint32_t i = 0; i < session->job.file_count; i++) {
 		const struct ss_job_file *file = &session->job.files[i];
 
@@ -370,7 +370,7 @@ static enum ss_status put_place(struct reporting *reporting, const struct ss_run
 	if (reporting->options->rank || reporting->options->step)
 		return ss_fail(err, SS_ERR_USAGE,
 			       "the times of a link are those of the whole run: it does not go "
-			       "with --rank and --step");
+			       "with option 'rank' or option 'step'");
 	SS_TRY(put_text(reporting, "<script type=\"application/x-stepscope-place\">", err));
 	at = place + strcspn(place, "?");
 	SS_TRY(put(reporting, place, (size_t)(at - place), err));

@@ -7,15 +7,9 @@
 
 #include "cli/command.h"
 
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
+static int run(const struct command *command, const struct arguments *arguments)
 {
-	const struct show_options *own = values;
-	struct ss_open_options open = { .size = sizeof(open),
-					.threads = (uint32_t)own->threads,
-					.memory_limit_bytes = own->memory_limit_bytes,
-					.run = own->run,
-					.progress = progress_step,
-					.snapshots = true };
+	struct ss_open_options open;
 	struct progress_bar bar;
 	struct ss_answer answer = { .size = sizeof(answer) };
 	struct ss_session *session = NULL;
@@ -28,16 +22,12 @@ static int run(const struct command *command, const void *values, const struct a
 				"stepscope ask 'view/steps?rank=0' PATH\n");
 		return EXIT_USAGE;
 	}
-	open.paths = arguments->paths + 1;
-	open.path_count = arguments->path_count - 1;
-	open.progress_context = &bar;
-	progress_begin(&bar, own->progress);
-	status = ss_session_open(&open, &session, &err);
-	progress_end(&bar);
-	if (status != SS_OK)
+	open = show_loading(arguments, arguments->paths + 1, arguments->path_count - 1);
+	open.snapshots = true;
+	if (show_load(arguments, &open, &session, &err) != SS_OK)
 		return show_fail(command->name, &err);
 	show_failed(session, command->name);
-	progress_prepare(&bar, own->progress);
+	progress_prepare(&bar, option_text(arguments, "progress"));
 	ss_session_watch(session, progress_step, &bar);
 	status = ss_runs_new(&runs, &err);
 	if (status == SS_OK)
@@ -45,20 +35,15 @@ static int run(const struct command *command, const void *values, const struct a
 	if (status == SS_OK)
 		status = ss_ask(runs, arguments->paths[0], &answer, &err);
 	progress_clear(&bar);
-	if (status == SS_OK && answer.body.length)
-		fwrite(answer.body.data, 1, answer.body.length, stdout);
-	ss_text_release(&answer.body);
 	ss_runs_free(runs);
 	ss_session_close(session);
-	return status == SS_OK ? EXIT_FINE : show_fail(command->name, &err);
+	return show_out(command->name, status, &answer.body, &err);
 }
 
 const struct command command_ask = {
 	.name = "ask",
 	.summary = "What the viewer asks for, as it gets it: ask 'view/steps?rank=0' PATH",
 	.usage = "[OPTIONS] REQUEST PATH...",
-	.loads = true,
-	.values_bytes = sizeof(struct show_options),
-	.prepare = show_prepare,
+	.takers = SS_TAKER_ASK,
 	.run = run,
 };

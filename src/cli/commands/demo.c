@@ -8,39 +8,13 @@
 
 #include "cli/simulated.h"
 
-#define DEMO_FOLDER "stepscope-demo"
-
-struct values {
-	struct show_options show;
-	const char *output;
-};
-
-static const struct option options[] = {
-	{ "--output", "FOLDER", "where the traces go (default: " DEMO_FOLDER ")", OPTION_OUTPUT,
-	  offsetof(struct values, output), 'o' },
-	{ "--width", "N", "columns of text (default: the terminal's, else 80)", OPTION_COUNT,
-	  offsetof(struct values, show.width), 0 },
-	{ "--color", "auto|always|never", "colours (default: auto: on a terminal)", OPTION_TEXT,
-	  offsetof(struct values, show.color), 0 },
-};
-
-static void prepare(void *values)
+static int run(const struct command *command, const struct arguments *arguments)
 {
-	struct values *own = values;
-
-	show_prepare(&own->show);
-	own->output = DEMO_FOLDER;
-}
-
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
-{
-	const struct values *own = values;
+	const char *folder = option_text(arguments, "output");
 	struct ss_simulation simulation = { .size = sizeof(simulation),
-					    .folder = own->output,
+					    .folder = folder,
 					    .preset = SS_DEMO_PRESET };
-	struct show_options show = own->show;
-	const char *paths[] = { own->output };
-	struct arguments traces = { .paths = paths, .path_count = 1 };
+	struct arguments traces = *arguments;
 	int code;
 
 	if (arguments->path_count) {
@@ -56,7 +30,10 @@ static int run(const struct command *command, const void *values, const struct a
 		return code;
 	printf("\nWhat its traces say:\n\n");
 	fflush(stdout);
-	code = show_run("diagnose", &show, &traces);
+	traces.takers |= SS_TAKER_DIAGNOSE;
+	traces.paths = &folder;
+	traces.path_count = 1;
+	code = show_run("diagnose", &traces);
 	printf("\nNext, with %s:\n"
 	       "  stepscope what-if --fix straggler          one fix alone\n"
 	       "  stepscope overview, critical-path          where the steps' time goes\n"
@@ -64,7 +41,7 @@ static int run(const struct command *command, const void *values, const struct a
 	       "  stepscope gaps --rank 0 --group line       the lines behind idle time\n"
 	       "  stepscope merge                            one trace for Perfetto\n"
 	       "  stepscope sim --list                       more jobs, healthy and not\n",
-	       own->output);
+	       folder);
 	return code;
 }
 
@@ -72,9 +49,6 @@ const struct command command_demo = {
 	.name = "demo",
 	.summary = "A slow job, simulated here and now, and what stepscope says of it",
 	.usage = "[OPTIONS]",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
-	.values_bytes = sizeof(struct values),
-	.prepare = prepare,
+	.takers = SS_TAKER_DEMO,
 	.run = run,
 };

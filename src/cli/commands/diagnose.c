@@ -4,9 +4,9 @@
  */
 #include "cli/command.h"
 
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
+static int run(const struct command *command, const struct arguments *arguments)
 {
-	return show_run(command->name, values, arguments);
+	return show_run(command->name, arguments);
 }
 
 const struct command command_diagnose = {
@@ -14,8 +14,6 @@ const struct command command_diagnose = {
 	.summary = "What is wrong, what it costs, what to do, and how fast it would be then",
 	.usage = "[OPTIONS] PATH...",
 	.is_verdict = true,
-	.shows = true,
-	.values_bytes = sizeof(struct show_options),
-	.prepare = show_prepare,
+	.takers = SS_TAKER_DIAGNOSE,
 	.run = run,
 };

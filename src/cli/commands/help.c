@@ -32,25 +32,59 @@ void help_all(void)
 	printf("\nRun 'stepscope help COMMAND' for the options of one.\n");
 }
 
+#define COLUMNS 80
+#define INDENT 30
+
+/* Prints the text from a column on, in lines that fit a terminal. */
+static void print_wrapped(const char *text)
+{
+	size_t room = COLUMNS - INDENT;
+
+	while (strlen(text) > room) {
+		size_t length = room;
+
+		while (length && text[length] != ' ')
+			length--;
+		if (!length)
+			break;
+		printf("%.*s\n%-*s", (int)length, text, INDENT, "");
+		text += length + 1;
+	}
+	printf("%s\n", text);
+}
+
+static void print_option(const struct ss_option *option)
+{
+	char argument[SS_ARGUMENT_BYTES], left[SS_ARGUMENT_BYTES + 64], letter[8] = "";
+	char about[256];
+
+	ss_option_argument(option, argument);
+	if (option->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", option->letter);
+	snprintf(left, sizeof(left), "%s--%s%s%s", letter, option->name, *argument ? " " : "",
+		 argument);
+	snprintf(about, sizeof(about), "%s%s%s%s", option->about,
+		 option->otherwise ? " (default: " : "", option->otherwise ? option->otherwise : "",
+		 option->otherwise ? ")" : "");
+	if (strlen(left) > INDENT - 3)
+		printf("  %s\n%-*s", left, INDENT, "");
+	else
+		printf("  %-*s ", INDENT - 3, left);
+	print_wrapped(about);
+}
+
 void help_command(const struct command *command)
 {
-	const struct option *option;
-	const char *group;
+	const char *group, *begin = "\nOptions:\n";
 
 	printf("stepscope %s: %s\n\nUsage: stepscope %s %s\n", command->name, command->summary,
 	       command->name, command->usage);
-	if (command_option(command, 0))
-		printf("\nOptions:\n");
-	for (size_t i = 0; (option = command_option(command, i)) != NULL; i++) {
-		char left[64], letter[8] = "";
-
-		if (option->letter)
-			snprintf(letter, sizeof(letter), "-%c, ", option->letter);
-		snprintf(left, sizeof(left), "%s%s %s", letter, option->name, option->argument);
-		if (strlen(left) > 27)
-			printf("  %s\n  %-27s %s\n", left, "", option->about);
-		else
-			printf("  %-27s %s\n", left, option->about);
+	for (size_t i = 0; i < ss_option_count; i++) {
+		if (!(ss_options[i].takers & command->takers))
+			continue;
+		printf("%s", begin);
+		begin = "";
+		print_option(&ss_options[i]);
 	}
 	for (size_t i = 0; (group = ss_group_at(command->name, i)) != NULL; i++)
 		printf("%s%s", i ? ", " : "\nGroups: ", group);
@@ -60,12 +94,10 @@ void help_command(const struct command *command)
 		command->print_more();
 }
 
-static int help_run(const struct command *self, const void *values,
-		    const struct arguments *arguments)
+static int help_run(const struct command *self, const struct arguments *arguments)
 {
 	struct command command;
 
-	(void)values;
 	if (!arguments->path_count) {
 		help_all();
 		return EXIT_FINE;

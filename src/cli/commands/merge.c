@@ -8,35 +8,6 @@
 #include "cli/output.h"
 #include "cli/redaction.h"
 
-#define DEFAULT_NAME "merged.json.gz"
-
-struct values {
-	struct show_options show;
-	const char *output;
-	struct redaction redaction;
-};
-
-static const struct option options[] = {
-	{ "--output", "FILE", "the trace to write; .gz compresses it (default: " DEFAULT_NAME ")",
-	  OPTION_OUTPUT, offsetof(struct values, output), 'o' },
-	{ "--redact", "", REDACTION_REDACT, OPTION_FLAG, offsetof(struct values, redaction.is_on),
-	  0 },
-	{ "--keep", REDACTION_KEEP, REDACTION_KEPT, OPTION_LIST,
-	  offsetof(struct values, redaction.keep), 0 },
-	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
-	  0 },
-	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
-	  0 },
-};
-
-static void prepare(void *values)
-{
-	struct values *own = values;
-
-	show_prepare(&own->show);
-	own->output = DEFAULT_NAME;
-}
-
 static bool ends_with(const char *text, const char *end)
 {
 	size_t length = strlen(text), wanted = strlen(end);
@@ -82,30 +53,23 @@ static int write_output(const char *what, struct ss_session *session, struct out
 	return code;
 }
 
-static int merge(const struct command *command, const struct values *own,
-		 const struct arguments *arguments, struct ss_redactor *redactor)
+static int merge(const struct command *command, const struct arguments *arguments,
+		 struct ss_redactor *redactor)
 {
-	struct progress_bar bar;
-	struct ss_open_options open = show_loading(&own->show, arguments->paths,
+	struct ss_open_options open = show_loading(arguments, arguments->paths,
 						   arguments->path_count);
 	struct output_inputs inputs = { .paths = arguments->paths,
 					.path_count = arguments->path_count };
 	struct ss_session *session = NULL;
 	struct ss_error err = { 0 };
 	struct output output;
-	enum ss_status status;
-	int code = output_open(command->name, own->output, &inputs, &output);
+	int code = output_open(command->name, option_text(arguments, "output"), &inputs, &output);
 
 	if (code != EXIT_FINE)
 		return code;
 	open.reduce = true;
 	open.redactor = redactor;
-	open.progress = progress_step;
-	open.progress_context = &bar;
-	progress_begin(&bar, own->show.progress);
-	status = ss_session_open(&open, &session, &err);
-	progress_end(&bar);
-	if (status != SS_OK)
+	if (show_load(arguments, &open, &session, &err) != SS_OK)
 		return output_fail(command->name, &output, &err);
 	show_failed(session, command->name);
 	code = write_output(command->name, session, &output);
@@ -113,33 +77,29 @@ static int merge(const struct command *command, const struct values *own,
 	return code;
 }
 
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
+static int run(const struct command *command, const struct arguments *arguments)
 {
-	const struct values *own = values;
+	const char *output = option_text(arguments, "output");
+	struct redaction redaction = redaction_of(arguments);
 	struct ss_redactor *redactor;
 	int code;
 
-	if (!show_check(command->name, &own->show, arguments))
+	if (!show_check(command->name, arguments))
 		return EXIT_USAGE;
-	code = redaction_begin(command->name, &own->redaction,
+	code = redaction_begin(command->name, &redaction,
 			       &(struct output_inputs){ .paths = arguments->paths,
 							.path_count = arguments->path_count },
-			       own->output, &redactor);
+			       output, &redactor);
 	if (code != EXIT_FINE)
 		return code;
-	code = merge(command, own, arguments, redactor);
-	return redaction_end(command->name, &own->redaction, redactor, own->output,
-			     code == EXIT_FINE, code);
+	code = merge(command, arguments, redactor);
+	return redaction_end(command->name, &redaction, redactor, output, code == EXIT_FINE, code);
 }
 
 const struct command command_merge = {
 	.name = "merge",
 	.summary = "One trace of all ranks, on one clock, for Perfetto",
 	.usage = "[OPTIONS] PATH...",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
-	.loads = true,
-	.values_bytes = sizeof(struct values),
-	.prepare = prepare,
+	.takers = SS_TAKER_MERGE,
 	.run = run,
 };

@@ -18,39 +18,12 @@
 #define PATH_BYTES 4096
 #define ENDING ".stepscope"
 
-struct values {
-	struct show_options show;
-	const char *folder;
-	bool force;
-	struct redaction redaction;
-};
-
-static const struct option options[] = {
-	{ "--output", "FOLDER", "where the packs go (default: beside each file)", OPTION_OUTPUT,
-	  offsetof(struct values, folder), 'o' },
-	{ "--force", "", "replaces packs that are there", OPTION_FLAG,
-	  offsetof(struct values, force), 0 },
-	{ "--redact", "", REDACTION_REDACT, OPTION_FLAG, offsetof(struct values, redaction.is_on),
-	  0 },
-	{ "--keep", REDACTION_KEEP, REDACTION_KEPT, OPTION_LIST,
-	  offsetof(struct values, redaction.keep), 0 },
-	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
-	  0 },
-	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
-	  0 },
-};
-
-static void prepare(void *values)
-{
-	struct values *own = values;
-
-	show_prepare(&own->show);
-}
-
 /* What the files of one run share. */
 struct packing {
 	const char *what;
-	const struct values *own;
+	const struct arguments *arguments;
+	const char *folder; /* that they go to; NULL: beside each file */
+	struct redaction redaction;
 	struct ss_strings *names;    /* of packs that this run wrote: no two files may have one */
 	struct output_inputs inputs; /* the files that are packed */
 	struct output *output;
@@ -78,13 +51,13 @@ static size_t stem_length(const char *name)
 /* "a/rank0.json.gz" is packed as "a/rank0.stepscope", or as "FOLDER/rank0.stepscope". */
 static bool name_of_pack(const struct packing *packing, const char *path, char out[PATH_BYTES])
 {
-	const char *folder = packing->own->folder, *slash = strrchr(path, '/');
+	const char *folder = packing->folder, *slash = strrchr(path, '/');
 	const char *name = strcmp(path, "-") == 0 ? "stdin" : slash ? slash + 1 : path;
 	int before = slash ? (int)(slash - path) + 1 : 0, printed = -1;
 	struct ss_text made = { 0 };
 	int length;
 
-	if (packing->own->redaction.is_on &&
+	if (packing->redaction.is_on &&
 	    ss_redactor_name(packing->redactor, name, &made, NULL) == SS_OK)
 		name = made.data;
 	length = (int)stem_length(name);
@@ -106,24 +79,10 @@ static enum ss_status open_one(const struct packing *packing, const char *path,
 			       struct ss_redactor *redactor, struct ss_session **out,
 			       struct ss_error *err)
 {
-	const struct show_options *show = &packing->own->show;
-	struct progress_bar bar;
-	struct ss_open_options open = {
-		.size = sizeof(open),
-		.paths = &path,
-		.path_count = 1,
-		.threads = (uint32_t)(show->threads > 64 ? 64 : show->threads),
-		.memory_limit_bytes = show->memory_limit_bytes,
-		.progress = progress_step,
-		.progress_context = &bar,
-		.redactor = redactor,
-	};
-	enum ss_status status;
+	struct ss_open_options open = show_loading(packing->arguments, &path, 1);
 
-	progress_begin(&bar, show->progress);
-	status = ss_session_open(&open, out, err);
-	progress_end(&bar);
-	return status;
+	open.redactor = redactor;
+	return show_load(packing->arguments, &open, out, err);
 }
 
 static void tell(struct packing *packing, const char *path, const struct ss_file *file,
@@ -226,7 +185,7 @@ static int check_output(struct packing *packing, const char *file, const char *p
 				"folder");
 	if (stat(path, &info) != 0)
 		return EXIT_FINE;
-	if (!packing->own->force)
+	if (!option_given(packing->arguments, "force"))
 		return complain(packing, path, "is there already; --force replaces it");
 	if (!S_ISREG(info.st_mode) || !is_pack(path))
 		return complain(packing, path, "is there, and no pack: it is not replaced");
@@ -345,7 +304,7 @@ static int pack(struct packing *packing, const struct arguments *arguments)
 /* Into a folder that is made, and goes again when nothing is written to it. */
 static int pack_into(struct packing *packing, const struct arguments *arguments)
 {
-	const char *folder = packing->own->folder;
+	const char *folder = packing->folder;
 	bool made = folder && mkdir(folder, 0777) == 0;
 	int code;
 
@@ -361,22 +320,26 @@ static int pack_into(struct packing *packing, const struct arguments *arguments)
 	return code;
 }
 
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
+static int run(const struct command *command, const struct arguments *arguments)
 {
 	struct output output;
-	struct packing packing = { .what = command->name, .own = values, .output = &output };
+	struct packing packing = { .what = command->name,
+				   .arguments = arguments,
+				   .folder = option_text(arguments, "output"),
+				   .redaction = redaction_of(arguments),
+				   .output = &output };
 	int code;
 
-	if (!show_check(command->name, &packing.own->show, arguments))
+	if (!show_check(command->name, arguments))
 		return EXIT_USAGE;
-	code = redaction_begin(command->name, &packing.own->redaction,
+	code = redaction_begin(command->name, &packing.redaction,
 			       &(struct output_inputs){ .paths = arguments->paths,
 							.path_count = arguments->path_count },
-			       packing.own->folder, &packing.redactor);
+			       packing.folder, &packing.redactor);
 	if (code != EXIT_FINE)
 		return code;
 	code = pack_into(&packing, arguments);
-	return redaction_end(command->name, &packing.own->redaction, packing.redactor, NULL,
+	return redaction_end(command->name, &packing.redaction, packing.redactor, NULL,
 			     packing.written, code);
 }
 
@@ -384,11 +347,7 @@ const struct command command_pack = {
 	.name = "pack",
 	.summary = "Traces as files that open at a tenth of the cost, and less",
 	.usage = "[OPTIONS] PATH...",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
-	.loads = true,
+	.takers = SS_TAKER_PACK,
 	.writes_beside = true,
-	.values_bytes = sizeof(struct values),
-	.prepare = prepare,
 	.run = run,
 };

@@ -15,41 +15,11 @@
 
 #define PATH_BYTES 4096
 
-struct values {
-	struct redaction redaction;
-	const char *output, *format;
-	bool force, no_sandbox;
-};
-
-static const struct option options[] = {
-	{ "--output", "FOLDER", "where the copies go; for one trace also a file", OPTION_OUTPUT,
-	  offsetof(struct values, output), 'o' },
-	{ "--keep", REDACTION_KEEP, REDACTION_KEPT, OPTION_LIST,
-	  offsetof(struct values, redaction.keep), 0 },
-	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
-	  0 },
-	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
-	  0 },
-	{ "--force", "", "replace files that exist", OPTION_FLAG, offsetof(struct values, force),
-	  0 },
-	{ "--format", "text|json", "how to print what was replaced (default: text)", OPTION_TEXT,
-	  offsetof(struct values, format), 0 },
-	{ "--no-sandbox", "", "keep the rights that reading does not need", OPTION_FLAG,
-	  offsetof(struct values, no_sandbox), 0 },
-};
-
-static void prepare(void *values)
-{
-	struct values *own = values;
-
-	*own = (struct values){ .redaction.is_on = true, .format = "text" };
-}
-
 /* What the files of one run share. */
 struct redacting {
 	const char *what;
-	const struct values *own;
 	const struct arguments *arguments;
+	const char *output, *format;
 	struct ss_redactor *redactor;
 	struct ss_strings *names; /* of files that this run wrote: no two may have one */
 	struct output_inputs inputs;
@@ -115,8 +85,8 @@ static int name_copy(struct redacting *redacting, const struct ss_path *path, ch
 	if (ss_redactor_name(redacting->redactor, below, &name, &err) == SS_OK) {
 		size_t length = name.length - (ends_with(name.data, ".zst") ? 4 : 0);
 
-		printed = snprintf(out, PATH_BYTES, "%s/%.*s%s", redacting->own->output,
-				   (int)length, name.data, length < name.length ? ".gz" : "");
+		printed = snprintf(out, PATH_BYTES, "%s/%.*s%s", redacting->output, (int)length,
+				   name.data, length < name.length ? ".gz" : "");
 	}
 	ss_text_release(&name);
 	if (printed <= 0 || printed >= PATH_BYTES)
@@ -138,7 +108,7 @@ static int check_copy(struct redacting *redacting, const struct ss_path *path, c
 		return EXIT_FINE;
 	if (output_is_same(path->path, copy))
 		return complain(redacting, copy, "is the file itself: write to another folder");
-	if (!redacting->own->force && S_ISREG(to.st_mode))
+	if (!option_given(redacting->arguments, "force") && S_ISREG(to.st_mode))
 		return complain(redacting, copy, "is there already; --force replaces it");
 	return EXIT_FINE;
 }
@@ -147,7 +117,7 @@ static int redact_one(struct redacting *redacting, const struct ss_path *path)
 {
 	struct ss_error err = { 0 };
 	char name[PATH_BYTES], size[BYTES_WORDS];
-	const char *copy = redacting->to_file ? redacting->own->output : name;
+	const char *copy = redacting->to_file ? redacting->output : name;
 	struct output output;
 	struct ss_sink sink = { output_write, &output };
 	enum ss_status status;
@@ -175,7 +145,7 @@ static int redact_one(struct redacting *redacting, const struct ss_path *path)
 	if (code != EXIT_FINE)
 		return code;
 	bytes_in_words(bytes, size);
-	if (strcmp(redacting->own->format, "text") == 0)
+	if (strcmp(redacting->format, "text") == 0)
 		fprintf(output.tells, "%s: %s\n", copy, size);
 	if (!is_whole)
 		fprintf(stderr,
@@ -196,7 +166,7 @@ static bool is_folder(const char *path)
 /* Into a folder that is made, and goes again when nothing is written to it. */
 static int redact_into(struct redacting *redacting, const struct ss_paths *paths)
 {
-	const char *folder = redacting->own->output;
+	const char *folder = redacting->output;
 	bool made = !redacting->to_file && mkdir(folder, 0777) == 0;
 	int code = EXIT_FINE;
 
@@ -222,7 +192,7 @@ static int redact_into(struct redacting *redacting, const struct ss_paths *paths
 static int refuse_folder(const struct redacting *redacting)
 {
 	const struct arguments *arguments = redacting->arguments;
-	const char *output = redacting->own->output;
+	const char *output = redacting->output;
 
 	for (size_t i = 0; i < arguments->path_count; i++) {
 		if (!is_folder(output) || !output_is_same(arguments->paths[i], output))
@@ -239,7 +209,7 @@ static int refuse_folder(const struct redacting *redacting)
 static int redact_all(struct redacting *redacting, struct ss_arena *arena)
 {
 	const struct arguments *arguments = redacting->arguments;
-	const char *output = redacting->own->output;
+	const char *output = redacting->output;
 	struct ss_paths paths = { 0 };
 	struct ss_error err = { 0 };
 	struct ss_text told = { 0 };
@@ -252,14 +222,14 @@ static int redact_all(struct redacting *redacting, struct ss_arena *arena)
 			     !is_folder(output) && !ends_with(output, "/");
 	if (code == EXIT_FINE)
 		code = redact_into(redacting, &paths);
-	if (redacting->other && strcmp(redacting->own->format, "text") == 0)
+	if (redacting->other && strcmp(redacting->format, "text") == 0)
 		printf("Left out: %u pack%s; pack the copies anew.\n", redacting->other,
 		       redacting->other == 1 ? "" : "s");
 	if (code == EXIT_FINE && !redacting->written) {
 		fprintf(stderr, "stepscope %s: nothing to redact\n", redacting->what);
 		code = EXIT_FAILED;
 	}
-	if (redacting->written && strcmp(redacting->own->format, "json") == 0 &&
+	if (redacting->written && strcmp(redacting->format, "json") == 0 &&
 	    ss_redactor_tell(redacting->redactor, "json", &told, &err) == SS_OK)
 		fwrite(told.data, 1, told.length, stdout);
 	ss_text_release(&told);
@@ -267,42 +237,40 @@ static int redact_all(struct redacting *redacting, struct ss_arena *arena)
 	return code;
 }
 
-static int check(const char *what, const struct values *own, const struct arguments *arguments)
+static int check(const char *what, const struct arguments *arguments)
 {
-	const char *why = NULL;
+	const char *output = option_text(arguments, "output"), *why = NULL;
 
 	if (!arguments->path_count)
 		why = "name a trace, a snapshot or a folder of them";
-	else if (!own->output || !*own->output)
+	else if (!output || !*output)
 		why = "say where the copies go: -o FOLDER";
-	else if (strcmp(own->format, "text") != 0 && strcmp(own->format, "json") != 0)
-		why = "--format takes text or json";
 	if (!why)
 		return EXIT_FINE;
 	fprintf(stderr, "stepscope %s: %s\n", what, why);
 	return EXIT_USAGE;
 }
 
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
+static int run(const struct command *command, const struct arguments *arguments)
 {
 	struct redacting redacting = { .what = command->name,
-				       .own = values,
 				       .arguments = arguments,
+				       .output = option_text(arguments, "output"),
+				       .format = option_text(arguments, "format"),
 				       .inputs = { .paths = arguments->paths,
 						   .path_count = arguments->path_count } };
-	struct redaction told;
+	struct redaction redaction = redaction_of(arguments);
 	struct ss_strings names = { 0 };
 	struct ss_memory memory;
 	struct ss_arena arena;
-	int code = check(command->name, redacting.own, arguments);
+	int code = check(command->name, arguments);
 
+	redaction.is_quiet = strcmp(redacting.format, "json") == 0;
 	if (code == EXIT_FINE)
-		code = redaction_begin(command->name, &redacting.own->redaction, &redacting.inputs,
-				       redacting.own->output, &redacting.redactor);
+		code = redaction_begin(command->name, &redaction, &redacting.inputs,
+				       redacting.output, &redacting.redactor);
 	if (code != EXIT_FINE)
 		return code;
-	told = redacting.own->redaction;
-	told.is_quiet = strcmp(redacting.own->format, "json") == 0;
 	ss_memory_init(&memory, 0);
 	ss_arena_init(&arena, &memory);
 	redacting.names = &names;
@@ -311,7 +279,7 @@ static int run(const struct command *command, const void *values, const struct a
 		       : complain(&redacting, "the list of files", "does not fit into memory");
 	ss_strings_release(&names);
 	ss_arena_release(&arena);
-	return redaction_end(command->name, &told, redacting.redactor, redacting.own->output,
+	return redaction_end(command->name, &redaction, redacting.redactor, redacting.output,
 			     redacting.written, code);
 }
 
@@ -319,10 +287,6 @@ const struct command command_redact = {
 	.name = "redact",
 	.summary = "Copies without names, hosts and paths, to pass on",
 	.usage = "[OPTIONS] PATH... -o FOLDER",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
-	.reads = true,
-	.values_bytes = sizeof(struct values),
-	.prepare = prepare,
+	.takers = SS_TAKER_REDACT,
 	.run = run,
 };

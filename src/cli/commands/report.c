@@ -8,51 +8,6 @@
 #include "read/source.h"
 #include "serve/page.h"
 
-#define DEFAULT_NAME "report.html"
-
-/* What mail and chat still take, and a browser opens in a second or two. */
-#define DEFAULT_MAX_BYTES ((uint64_t)64 << 20)
-
-struct values {
-	struct show_options show;
-	const char *output, *compare, *page, *link;
-	uint64_t max_bytes;
-	struct redaction redaction;
-};
-
-static const struct option options[] = {
-	{ "--output", "FILE", "the page to write (default: " DEFAULT_NAME ")", OPTION_OUTPUT,
-	  offsetof(struct values, output), 'o' },
-	{ "--compare", "PATH", "a second run, shown beside the first", OPTION_TEXT,
-	  offsetof(struct values, compare), 0 },
-	{ "--link", "ADDRESS", "open at the place of a copied link, with its notes", OPTION_TEXT,
-	  offsetof(struct values, link), 0 },
-	{ "--rank", "N", "only this rank", OPTION_RANK, offsetof(struct values, show.rank), 0 },
-	{ "--step", "N|N-M|NAME", "only what was called in these steps", OPTION_TEXT,
-	  offsetof(struct values, show.step), 0 },
-	{ "--max-size", "SIZE", "give up beyond this (default: 64M)", OPTION_BYTES,
-	  offsetof(struct values, max_bytes), 0 },
-	{ "--page", "FILE", "another viewer than the one that is built in", OPTION_TEXT,
-	  offsetof(struct values, page), 0 },
-	{ "--redact", "", REDACTION_REDACT, OPTION_FLAG, offsetof(struct values, redaction.is_on),
-	  0 },
-	{ "--keep", REDACTION_KEEP, REDACTION_KEPT, OPTION_LIST,
-	  offsetof(struct values, redaction.keep), 0 },
-	{ "--key", "FILE", REDACTION_KEY, OPTION_OUTPUT, offsetof(struct values, redaction.key),
-	  0 },
-	{ "--list", "FILE", REDACTION_LIST, OPTION_OUTPUT, offsetof(struct values, redaction.list),
-	  0 },
-};
-
-static void prepare(void *values)
-{
-	struct values *own = values;
-
-	show_prepare(&own->show);
-	own->output = DEFAULT_NAME;
-	own->max_bytes = DEFAULT_MAX_BYTES;
-}
-
 /* Reads all of the source, unpacked; true when it is whole. */
 static bool read_all(struct ss_source *source, struct ss_text *out, struct ss_error *err)
 {
@@ -98,25 +53,18 @@ static int find_page(const char *what, const char *path, struct ss_text *out)
 	return EXIT_FAILED;
 }
 
-static enum ss_status open_run(const struct values *own, struct ss_redactor *redactor,
-			       const char *const *paths, size_t count, struct ss_session **out,
-			       struct ss_error *err)
+static enum ss_status open_run(const struct arguments *arguments, struct ss_redactor *redactor,
+			       const char *compare, struct ss_session **out, struct ss_error *err)
 {
-	struct progress_bar bar;
-	struct ss_open_options open = show_loading(&own->show, paths, count);
-	enum ss_status status;
+	struct ss_open_options open = show_loading(arguments, compare ? &compare : arguments->paths,
+						   compare ? 1 : arguments->path_count);
 
 	open.snapshots = true;
 	open.redactor = redactor;
-	open.progress = progress_step;
-	open.progress_context = &bar;
 	/* --run is about the first: the one to compare with is another path */
-	if (paths == &own->compare)
+	if (compare)
 		open.run = NULL;
-	progress_begin(&bar, own->show.progress);
-	status = ss_session_open(&open, out, err);
-	progress_end(&bar);
-	return status;
+	return show_load(arguments, &open, out, err);
 }
 
 static void tell(const struct output *output, struct ss_session *const sessions[2], uint64_t bytes)
@@ -167,37 +115,31 @@ static int write_report(const char *what, const struct ss_report_options *report
 	return code;
 }
 
-static int make_report(const struct command *command, const struct values *own,
-		       const struct arguments *arguments, struct ss_redactor *redactor)
+static int make_report(const struct command *command, const struct arguments *arguments,
+		       const struct output_inputs *inputs, struct ss_redactor *redactor)
 {
+	const char *compare = option_text(arguments, "compare");
 	struct ss_report_options report = { .size = sizeof(report),
-					    .max_bytes = own->max_bytes,
-					    .step = own->show.step,
-					    .link = own->link };
+					    .max_bytes = option_number(arguments, "max-size", 0),
+					    .rank = option_text(arguments, "rank"),
+					    .step = option_text(arguments, "step"),
+					    .link = option_text(arguments, "link") };
 	struct ss_session *sessions[2] = { NULL };
-	char rank[24];
-	struct output_inputs inputs = { arguments->paths,
-					arguments->path_count,
-					{ own->compare, own->page } };
 	struct ss_error err = { 0 };
 	struct ss_text page = { 0 };
 	struct output output;
 	enum ss_status status;
-	int code = find_page(command->name, own->page, &page);
+	int code = find_page(command->name, option_text(arguments, "page"), &page);
 
-	if (own->show.rank != SS_EVERY_RANK) {
-		snprintf(rank, sizeof(rank), "%lld", (long long)own->show.rank);
-		report.rank = rank;
-	}
 	report.page = page.data;
 	report.page_bytes = page.length;
 	if (code == EXIT_FINE)
-		code = output_open(command->name, own->output, &inputs, &output);
+		code = output_open(command->name, option_text(arguments, "output"), inputs,
+				   &output);
 	if (code == EXIT_FINE) {
-		status = open_run(own, redactor, arguments->paths, arguments->path_count,
-				  &sessions[0], &err);
-		if (status == SS_OK && own->compare)
-			status = open_run(own, redactor, &own->compare, 1, &sessions[1], &err);
+		status = open_run(arguments, redactor, NULL, &sessions[0], &err);
+		if (status == SS_OK && compare)
+			status = open_run(arguments, redactor, compare, &sessions[1], &err);
 		code = status == SS_OK ? write_report(command->name, &report, sessions, &output)
 				       : output_fail(command->name, &output, &err);
 	}
@@ -207,41 +149,38 @@ static int make_report(const struct command *command, const struct values *own,
 	return code;
 }
 
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
+static int run(const struct command *command, const struct arguments *arguments)
 {
-	const struct values *own = values;
+	const char *output = option_text(arguments, "output");
+	struct output_inputs inputs = {
+		arguments->paths,
+		arguments->path_count,
+		{ option_text(arguments, "compare"), option_text(arguments, "page") },
+	};
+	struct redaction redaction = redaction_of(arguments);
 	struct ss_redactor *redactor;
 	int code;
 
-	if (!show_check(command->name, &own->show, arguments))
+	if (!show_check(command->name, arguments))
 		return EXIT_USAGE;
-	if (own->link && own->redaction.is_on) {
+	if (option_given(arguments, "link") && redaction.is_on) {
 		fprintf(stderr,
 			"stepscope %s: a link can hold names: --link does not go with "
 			"--redact\n",
 			command->name);
 		return EXIT_USAGE;
 	}
-	code = redaction_begin(command->name, &own->redaction,
-			       &(struct output_inputs){ arguments->paths,
-							arguments->path_count,
-							{ own->compare, own->page } },
-			       own->output, &redactor);
+	code = redaction_begin(command->name, &redaction, &inputs, output, &redactor);
 	if (code != EXIT_FINE)
 		return code;
-	code = make_report(command, own, arguments, redactor);
-	return redaction_end(command->name, &own->redaction, redactor, own->output,
-			     code == EXIT_FINE, code);
+	code = make_report(command, arguments, &inputs, redactor);
+	return redaction_end(command->name, &redaction, redactor, output, code == EXIT_FINE, code);
 }
 
 const struct command command_report = {
 	.name = "report",
 	.summary = "One HTML file that shows the traces wherever it is opened",
 	.usage = "[OPTIONS] PATH...",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
-	.loads = true,
-	.values_bytes = sizeof(struct values),
-	.prepare = prepare,
+	.takers = SS_TAKER_PAGE,
 	.run = run,
 };

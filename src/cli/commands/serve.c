@@ -13,17 +13,9 @@
 #include "cli/command.h"
 #include "serve/serve.h"
 
-struct values {
-	struct show_options show;
-	const char *compare, *host;
-	uint64_t port;
-	bool no_browser;
-};
-
 /* What the body of the server works with. */
 struct visit {
 	const char *name; /* of the command */
-	const struct values *own;
 	const struct arguments *arguments;
 	struct ss_server *server;
 	struct ss_runs *runs;
@@ -78,7 +70,7 @@ static void print_link(const struct visit *visit)
 	char machine[256] = "";
 
 	printf("%s\n", ss_server_link(visit->server));
-	if (!visit->wants_browser && !visit->own->no_browser &&
+	if (!visit->wants_browser && !option_given(visit->arguments, "no-browser") &&
 	    ss_server_is_loopback(visit->server)) {
 		if (gethostname(machine, sizeof(machine) - 1) != 0 || !*machine)
 			memcpy(machine, "HOST", sizeof("HOST"));
@@ -117,7 +109,7 @@ static bool progress(void *context, const struct ss_progress *progress)
 static enum ss_status load(struct visit *visit, const char *const *paths, size_t count,
 			   struct ss_error *err)
 {
-	struct ss_open_options open = show_loading(&visit->own->show, paths, count);
+	struct ss_open_options open = show_loading(visit->arguments, paths, count);
 	struct ss_session **session = &visit->sessions[visit->run];
 	enum ss_status status;
 	uint32_t failed;
@@ -144,12 +136,13 @@ static enum ss_status load(struct visit *visit, const char *const *paths, size_t
 
 static enum ss_status load_all(struct visit *visit, struct ss_error *err)
 {
+	const char *compare = option_text(visit->arguments, "compare");
 	enum ss_status status = ss_runs_new(&visit->runs, err);
 
 	if (status == SS_OK)
 		status = load(visit, visit->arguments->paths, visit->arguments->path_count, err);
-	if (status == SS_OK && visit->own->compare)
-		status = load(visit, &visit->own->compare, 1, err);
+	if (status == SS_OK && compare)
+		status = load(visit, &compare, 1, err);
 	return status == SS_OK ? ss_server_open(visit->server, visit->runs, visit->sessions,
 						visit->run, err)
 			       : status;
@@ -186,11 +179,16 @@ static void body(void *context)
 	}
 }
 
+static uint16_t port_of(const struct arguments *arguments)
+{
+	return (uint16_t)option_count(arguments, "port");
+}
+
 static int serve(struct visit *visit)
 {
 	char machine[256] = "";
-	struct ss_server_options options = { .host = visit->own->host,
-					     .port = (uint16_t)visit->own->port };
+	struct ss_server_options options = { .host = option_text(visit->arguments, "host"),
+					     .port = port_of(visit->arguments) };
 	struct ss_error err = { 0 };
 
 	if (gethostname(machine, sizeof(machine) - 1) == 0)
@@ -209,74 +207,51 @@ static int serve(struct visit *visit)
 	return visit->code;
 }
 
-static bool wants_browser(const struct values *own)
+static bool wants_browser(const struct arguments *arguments)
 {
-	return !own->no_browser && browser_is_near();
+	return !option_given(arguments, "no-browser") && browser_is_near();
 }
 
-static void begin(const void *values, struct sandbox_needs *needs)
+static void begin(const struct arguments *arguments, struct sandbox_needs *needs)
 {
-	const struct values *own = values;
-
-	if (wants_browser(own))
+	if (wants_browser(arguments))
 		browser_prepare();
 	needs->listens = true;
-	needs->port = (uint16_t)own->port;
+	needs->port = port_of(arguments);
 }
 
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
+static int run(const struct command *command, const struct arguments *arguments)
 {
-	const struct values *own = values;
+	const char *compare = option_text(arguments, "compare");
 	struct visit visit = {
 		.name = command->name,
-		.own = own,
 		.arguments = arguments,
-		.run_count = own->compare ? 2 : 1,
-		.wants_browser = wants_browser(own),
+		.run_count = compare ? 2 : 1,
+		.wants_browser = wants_browser(arguments),
 		.code = EXIT_FINE,
 	};
 
-	if (!show_check(command->name, &own->show, arguments))
+	if (!show_check(command->name, arguments))
 		return EXIT_USAGE;
-	if (own->port > UINT16_MAX) {
+	if (option_count(arguments, "port") > UINT16_MAX) {
 		fprintf(stderr, "stepscope %s: --port takes a number below 65536\n", command->name);
 		return EXIT_USAGE;
 	}
 	/* told now: it is read last, when the page is open already */
-	if (own->compare && strcmp(own->compare, "-") != 0 && access(own->compare, F_OK) != 0) {
-		fprintf(stderr, "stepscope %s: cannot open '%s': %s\n", command->name, own->compare,
+	if (compare && strcmp(compare, "-") != 0 && access(compare, F_OK) != 0) {
+		fprintf(stderr, "stepscope %s: cannot open '%s': %s\n", command->name, compare,
 			strerror(errno));
 		return EXIT_FAILED;
 	}
-	progress_prepare(&visit.bar, own->show.progress);
+	progress_prepare(&visit.bar, option_text(arguments, "progress"));
 	return serve(&visit);
-}
-
-static const struct option options[] = {
-	{ "--compare", "PATH", "a second run, file or folder, to compare with", OPTION_TEXT,
-	  offsetof(struct values, compare), 0 },
-	{ "--port", "N", "port to listen on (default: any free one)", OPTION_COUNT,
-	  offsetof(struct values, port), 0 },
-	{ "--host", "ADDRESS", "address to listen on (default: 127.0.0.1, this machine alone)",
-	  OPTION_TEXT, offsetof(struct values, host), 0 },
-	{ "--no-browser", "", "only print the link", OPTION_FLAG,
-	  offsetof(struct values, no_browser), 0 },
-};
-
-static void prepare(void *values)
-{
-	show_prepare(&((struct values *)values)->show);
 }
 
 const struct command command_serve = {
 	.name = "serve",
 	.summary = "The viewer in your browser: timeline, tables and verdict",
 	.usage = "[OPTIONS] PATH...",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
-	.loads = true,
-	.values_bytes = sizeof(struct values),
-	.prepare = prepare,
+	.takers = SS_TAKER_SERVE,
 	.begin = begin,
 	.run = run,
 };

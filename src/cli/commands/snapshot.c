@@ -62,58 +62,30 @@ static const char *split(const struct arguments *arguments, struct arguments *fi
 }
 
 /* Two files are compared; each is a session of its own, as each may be a folder. */
-static enum ss_status open_sides(const struct show_options *options, const struct arguments *files,
-				 struct ss_session **sides, struct ss_error *err)
+static enum ss_status open_sides(const struct arguments *files, struct ss_session **sides,
+				 struct ss_error *err)
 {
 	bool is_pair = files->path_count == 2;
-	enum ss_status status = SS_OK;
-	struct progress_bar bar;
 
-	progress_begin(&bar, options->progress);
-	for (size_t i = 0; i < (is_pair ? 2 : 1) && status == SS_OK; i++) {
-		struct ss_open_options open = { .size = sizeof(open),
-						.paths = files->paths + i,
-						.path_count = is_pair ? 1 : files->path_count,
-						.threads = (uint32_t)options->threads,
-						.memory_limit_bytes = options->memory_limit_bytes,
-						.run = options->run,
-						.snapshots = true,
-						.progress = progress_step,
-						.progress_context = &bar };
+	for (size_t i = 0; i < (is_pair ? 2 : 1); i++) {
+		struct ss_open_options open = show_loading(files, files->paths + i,
+							   is_pair ? 1 : files->path_count);
 
-		status = ss_session_open(&open, &sides[i], err);
-		if (status == SS_OK)
-			show_failed(sides[i], "snapshot");
+		open.snapshots = true;
+		SS_TRY(show_load(files, &open, &sides[i], err));
+		show_failed(sides[i], "snapshot");
 	}
-	progress_end(&bar);
-	return status;
+	return SS_OK;
 }
 
-static int show(const struct command *command, const char *view, const struct show_options *options,
-		const struct arguments *files)
+static int run(const struct command *command, const struct arguments *arguments)
 {
-	struct ss_request request = show_request(view, options);
 	struct ss_session *sides[2] = { NULL };
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };
-	enum ss_status status = open_sides(options, files, sides, &err);
-
-	if (status == SS_OK)
-		status = sides[1] ? ss_session_memory(sides[1], sides[0], &request, &out, &err)
-				  : ss_session_memory(sides[0], NULL, &request, &out, &err);
-	if (status == SS_OK && out.length)
-		fwrite(out.data, 1, out.length, stdout);
-	ss_text_release(&out);
-	ss_session_close(sides[1]);
-	ss_session_close(sides[0]);
-	return status == SS_OK ? EXIT_FINE : show_fail(command->name, &err);
-}
-
-static int run(const struct command *command, const void *values, const struct arguments *arguments)
-{
-	const struct show_options *options = values;
+	struct ss_request request;
 	struct arguments files;
-	const char *view;
+	enum ss_status status;
 
 	if (!arguments->path_count) {
 		fprintf(stderr,
@@ -122,24 +94,21 @@ static int run(const struct command *command, const void *values, const struct a
 			command->name, command->name);
 		return EXIT_USAGE;
 	}
-	if (!show_check(command->name, options, arguments))
-		return EXIT_USAGE;
-	if (options->step || options->stream) {
-		fprintf(stderr, "stepscope %s: --step and --stream are for other views\n",
-			command->name);
-		return EXIT_USAGE;
-	}
-	view = split(arguments, &files);
-	return show(command, view, options, &files);
+	request = show_request(split(arguments, &files), arguments);
+	status = open_sides(&files, sides, &err);
+	if (status == SS_OK)
+		status = sides[1] ? ss_session_memory(sides[1], sides[0], &request, &out, &err)
+				  : ss_session_memory(sides[0], NULL, &request, &out, &err);
+	ss_session_close(sides[1]);
+	ss_session_close(sides[0]);
+	return show_out(command->name, status, &out, &err);
 }
 
 const struct command command_snapshot = {
 	.name = "snapshot",
 	.summary = "A snapshot or a trace with memory: who holds it, leaks, failures",
 	.usage = "[OPTIONS] PATH [VIEW]",
-	.shows = true,
-	.values_bytes = sizeof(struct show_options),
+	.takers = SS_TAKER_MEMORY | SS_TAKERS_ROWS,
 	.print_more = list_views,
-	.prepare = show_prepare,
 	.run = run,
 };

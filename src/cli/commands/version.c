@@ -6,15 +6,6 @@
 
 #include "cli/command.h"
 
-struct values {
-	bool json;
-};
-
-static const struct option options[] = {
-	{ "--json", "", "as JSON, with the sandbox that this machine offers", OPTION_FLAG,
-	  offsetof(struct values, json), 0 },
-};
-
 /* The sentence for people; what each lock is, docs/commands/serve.md says. */
 static const char *sandbox_sentence(struct sandbox_offer offer)
 {
@@ -30,15 +21,12 @@ static const char *sandbox_sentence(struct sandbox_offer offer)
 	return "commands that read traces run with all rights of the user";
 }
 
-static int version_run(const struct command *command, const void *values,
-		       const struct arguments *arguments)
+static int version_run(const struct command *command, const struct arguments *arguments)
 {
-	const struct values *own = values;
 	struct sandbox_offer offer = sandbox_offer();
 
 	(void)command;
-	(void)arguments;
-	if (!own->json)
+	if (!option_given(arguments, "json"))
 		printf("stepscope %s\n", ss_version());
 	else
 		printf("{\"version\": \"%s\", \"sandbox\": {\"seccomp\": %s, \"landlock_abi\": %d, "
@@ -52,8 +40,6 @@ const struct command command_version = {
 	.name = "version",
 	.summary = "Which stepscope this is",
 	.usage = "[--json]",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
-	.values_bytes = sizeof(struct values),
+	.takers = SS_TAKER_VERSION,
 	.run = version_run,
 };

@@ -34,7 +34,7 @@ enum ss_status ss_job_source(const struct ss_path *path, bool takes_snapshots,
 	if (status == SS_OK && is_pack)
 		status = ss_fail(err, SS_ERR_USAGE,
 				 "it is a pack, and packs cannot be redacted: pack its JSON anew "
-				 "with --redact");
+				 "with option 'redact'");
 	if (status == SS_OK)
 		return ss_redact_source(redactor, *out, out, err);
 	ss_source_close(*out);
@@ -53,7 +53,7 @@ enum ss_status ss_job_drop_packs(struct ss_paths *paths, struct ss_error *err)
 	return kept || !found ? SS_OK
 			      : ss_fail(err, SS_ERR_USAGE,
 					"there are only packs, which cannot be redacted: pack "
-					"their JSON anew with --redact");
+					"their JSON anew with option 'redact'");
 }
 
 const char *ss_job_shown_path(struct ss_redactor *redactor, const char *path,

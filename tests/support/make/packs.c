@@ -48,11 +48,12 @@ struct ss_session *packs_open(const struct ss_text *texts, char (*names)[PACKS_N
 static void run(struct ss_session *session, const char *what, const char *group, const char *format,
 		struct ss_text *out)
 {
-	struct ss_request request = {
-		.what = what, .format = format, .group = group, .rank = SS_EVERY_RANK
-	};
+	char option[64];
+	const char *const options[] = { group ? option : NULL, NULL };
+	struct ss_request request = { .what = what, .format = format, .options = options };
 	struct ss_error err = { 0 };
 
+	snprintf(option, sizeof(option), "group=%s", group ? group : "");
 	/* a sentence why not is an answer, too */
 	if (ss_session_run(session, &request, out, &err) != SS_OK)
 		ss_text_add_string(out, err.text);

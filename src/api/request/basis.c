@@ -2,7 +2,7 @@
 /*
  * basis.c - counts the steps that a table is about.
  */
-#include "api/basis.h"
+#include "api/request/basis.h"
 
 /* Ranks that a table is about, and the fewest and most steps that one of them has. */
 struct scope {
@@ -97,8 +97,8 @@ static const char *basis_words(struct ss_table *table, enum ss_basis basis,
 	return NULL;
 }
 
-void ss_basis_say(const struct ss_session *session, const struct ss_choice *choice, bool compared,
-		  uint32_t group, struct ss_table *table)
+void ss_basis_say(const struct ss_session *session, const struct ss_choice *choice, uint32_t group,
+		  struct ss_table *table)
 {
 	const struct ss_view *view = table->view;
 	enum ss_basis basis = view->bases[group] ? view->bases[group] : view->basis;
@@ -112,7 +112,8 @@ void ss_basis_say(const struct ss_session *session, const struct ss_choice *choi
 		return;
 	words = basis_words(table, basis, &scope, choice->step != NULL);
 	if (words && scope.ranks > 1 && !ss_view_of_job(view))
-		words = ss_table_print(table, compared ? "%s, median of %u ranks" : "%s, %u ranks",
+		words = ss_table_print(table,
+				       choice->compares ? "%s, median of %u ranks" : "%s, %u ranks",
 				       words, scope.ranks);
 	table->basis = words;
 }

@@ -2,23 +2,31 @@
 /*
  * choice.h - what part of a job a request is about: rank, steps, device, stream.
  */
-#ifndef SS_API_CHOICE_H
-#define SS_API_CHOICE_H
+#ifndef SS_API_REQUEST_CHOICE_H
+#define SS_API_REQUEST_CHOICE_H
 
+#include "api/request/request.h"
 #include "job/job.h"
 #include "trace/select.h"
 #include "stepscope.h"
 
 struct ss_choice {
 	int64_t rank;           /* or SS_EVERY_RANK */
+	bool compares;          /* the ranks' minimum, median and maximum */
 	int64_t device, stream; /* or SS_SELECT_ANY */
 	const char *step;       /* as the request has it; NULL: all */
 	bool is_part;           /* of the files: something but the rank was chosen */
 };
 
+/* Of "3" the number, of all else every rank; `compares` is of "all". Checked where it is found. */
+void ss_choice_read_rank(const struct ss_wanted *wanted, int64_t *rank, bool *compares);
+
+/* Says that no file is of the rank, and which ranks there are. */
+enum ss_status ss_choice_no_rank(const struct ss_job *job, int64_t rank, struct ss_error *err);
+
 /* Fails with a sentence where no file of the job has what is asked for. */
 SS_MUST_USE
-enum ss_status ss_choice_read(const struct ss_request *request, const struct ss_job *job,
+enum ss_status ss_choice_read(const struct ss_wanted *wanted, const struct ss_job *job,
 			      struct ss_choice *out, struct ss_error *err);
 
 /* The part of this trace; false when it has nothing of it. */

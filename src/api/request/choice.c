@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * choice.c - reads the filters of a request and looks for what they name.
+ */
+#include "api/request/choice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/request/numbers.h"
+
+/* Reads digits; false when there are none or too many. */
+static bool read_number(const char **text, int64_t *out)
+{
+	const char *at = *text;
+
+	for (*out = 0; *at >= '0' && *at <= '9' && at - *text < 18; at++)
+		*out = *out * 10 + (*at - '0');
+	if (at == *text || (*at >= '0' && *at <= '9'))
+		return false;
+	*text = at;
+	return true;
+}
+
+/* "3" or "3-5" */
+static bool read_steps(const char *text, int64_t *first, int64_t *last)
+{
+	if (!read_number(&text, first))
+		return false;
+	*last = *first;
+	if (*text == '-') {
+		text++;
+		if (!read_number(&text, last))
+			return false;
+	}
+	return !*text && *first <= *last;
+}
+
+static bool find_steps(const struct ss_trace *trace, const char *text, struct ss_selection *out)
+{
+	int64_t first, last;
+
+	if (read_steps(text, &first, &last)) {
+		out->first_step = first < UINT32_MAX ? (uint32_t)first : UINT32_MAX;
+		out->last_step = last < UINT32_MAX ? (uint32_t)last : UINT32_MAX;
+		return first < (int64_t)trace->steps.count;
+	}
+	/* steps that have no name are not called "" */
+	for (uint32_t i = 0; *text && i < trace->steps.count; i++)
+		if (strcmp(ss_strings_text(&trace->names, trace->steps.items[i].name), text) == 0) {
+			out->first_step = out->last_step = i;
+			return true;
+		}
+	return false;
+}
+
+static bool has_stream(const struct ss_trace *trace, int64_t device, int64_t stream)
+{
+	for (uint32_t i = 0; i < trace->track_count; i++) {
+		const struct ss_track *track = &trace->tracks[i];
+
+		if (track->class == SS_TRACK_DEVICE && track->row_count &&
+		    (device == SS_SELECT_ANY || track->pid == device) &&
+		    (stream == SS_SELECT_ANY || track->tid == stream))
+			return true;
+	}
+	return false;
+}
+
+bool ss_choice_select(const struct ss_choice *choice, const struct ss_trace *trace,
+		      struct ss_selection *out)
+{
+	*out = (struct ss_selection){ .device = choice->device, .stream = choice->stream };
+	out->has_steps = choice->step != NULL;
+	if (out->has_steps && !find_steps(trace, choice->step, out))
+		return false;
+	if (choice->device == SS_SELECT_ANY && choice->stream == SS_SELECT_ANY)
+		return true;
+	return has_stream(trace, choice->device, choice->stream);
+}
+
+void ss_choice_read_rank(const struct ss_wanted *wanted, int64_t *rank, bool *compares)
+{
+	const char *text = ss_wanted_text(wanted, "rank");
+
+	*compares = text && strcmp(text, "all") == 0;
+	if (!text || *compares || !read_number(&text, rank))
+		*rank = SS_EVERY_RANK;
+}
+
+static enum ss_status read_track(const struct ss_wanted *wanted, const char *name, int64_t *out,
+				 struct ss_error *err)
+{
+	const char *text = ss_wanted_text(wanted, name), *at = text;
+
+	*out = SS_SELECT_ANY;
+	if (!text || (read_number(&at, out) && !*at))
+		return SS_OK;
+	return ss_fail(err, SS_ERR_USAGE, "'%s' takes a number, not '%.60s'", name, text);
+}
+
+/* --- what is not there ------------------------------------------------------------------ */
+
+enum ss_status ss_choice_no_rank(const struct ss_job *job, int64_t rank, struct ss_error *err)
+{
+	char words[SS_NUMBERS_BYTES + 64];
+	struct ss_numbers ranks = { 0 };
+
+	for (uint32_t i = 0; i < job->file_count; i++)
+		ss_numbers_add(&ranks, job->files[i].subject.rank);
+	ss_numbers_tell(&ranks, "rank", "the files name no rank", words);
+	return ss_fail(err, SS_ERR_USAGE, "no file of rank %lld; %s", (long long)rank, words);
+}
+
+static bool is_chosen(const struct ss_choice *choice, const struct ss_subject *subject)
+{
+	return subject->trace && (choice->rank == SS_EVERY_RANK || subject->rank == choice->rank);
+}
+
+static enum ss_status no_step(const struct ss_job *job, const struct ss_choice *choice,
+			      struct ss_error *err)
+{
+	char words[SS_NUMBERS_BYTES + 64];
+	struct ss_numbers steps = { 0 };
+
+	for (uint32_t i = 0; i < job->file_count; i++)
+		for (uint32_t k = 0; is_chosen(choice, &job->files[i].subject) &&
+				     k < job->files[i].subject.trace->steps.count;
+		     k++)
+			if (!steps.count || k > steps.last)
+				ss_numbers_add(&steps, k);
+	ss_numbers_tell(&steps, "step", "no steps were found", words);
+	return ss_fail(err, SS_ERR_USAGE, "no step '%.100s'; %s", choice->step, words);
+}
+
+/* The next number above `last`, of a device or of the streams of the chosen one; or -1. */
+static int64_t next_track(const struct ss_job *job, const struct ss_choice *choice, bool streams,
+			  int64_t last)
+{
+	int64_t best = -1;
+
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		const struct ss_trace *trace = job->files[i].subject.trace;
+
+		for (uint32_t k = 0;
+		     is_chosen(choice, &job->files[i].subject) && k < trace->track_count; k++) {
+			const struct ss_track *track = &trace->tracks[k];
+			int64_t number = streams ? track->tid : track->pid;
+
+			if (track->class != SS_TRACK_DEVICE || !track->row_count ||
+			    (streams && choice->device != SS_SELECT_ANY &&
+			     track->pid != choice->device))
+				continue;
+			if (number > last && (best < 0 || number < best))
+				best = number;
+		}
+	}
+	return best;
+}
+
+static enum ss_status no_track(const struct ss_job *job, const struct ss_choice *choice,
+			       struct ss_error *err)
+{
+	bool streams = choice->stream != SS_SELECT_ANY;
+	char words[SS_NUMBERS_BYTES + 64], of_device[48] = "";
+	struct ss_numbers found = { 0 };
+	int64_t next = -1;
+
+	while ((next = next_track(job, choice, streams, next)) >= 0)
+		ss_numbers_add(&found, next);
+	ss_numbers_tell(&found, streams ? "stream" : "device", "nothing ran on a device", words);
+	if (!streams)
+		return ss_fail(err, SS_ERR_USAGE, "nothing ran on device %lld; %s",
+			       (long long)choice->device, words);
+	if (choice->device != SS_SELECT_ANY)
+		snprintf(of_device, sizeof(of_device), " of device %lld",
+			 (long long)choice->device);
+	return ss_fail(err, SS_ERR_USAGE, "nothing ran on stream %lld%s; %s",
+		       (long long)choice->stream, of_device, words);
+}
+
+enum ss_status ss_choice_read(const struct ss_wanted *wanted, const struct ss_job *job,
+			      struct ss_choice *out, struct ss_error *err)
+{
+	bool has_rank = false, has_steps = false, has_all = false;
+
+	*out = (struct ss_choice){ .step = ss_wanted_text(wanted, "step") };
+	ss_choice_read_rank(wanted, &out->rank, &out->compares);
+	SS_TRY(read_track(wanted, "device", &out->device, err));
+	SS_TRY(read_track(wanted, "stream", &out->stream, err));
+	out->is_part = out->step || out->device != SS_SELECT_ANY || out->stream != SS_SELECT_ANY;
+	for (uint32_t i = 0; i < job->file_count; i++) {
+		const struct ss_subject *subject = &job->files[i].subject;
+		struct ss_selection selection;
+
+		if (out->rank != SS_EVERY_RANK && subject->rank != out->rank)
+			continue;
+		has_rank = true;
+		if (!subject->trace)
+			continue;
+		has_steps |= !out->step || find_steps(subject->trace, out->step, &selection);
+		has_all |= ss_choice_select(out, subject->trace, &selection);
+	}
+	if (!has_rank && (job->file_count || out->rank != SS_EVERY_RANK))
+		return ss_choice_no_rank(job, out->rank, err);
+	if (has_all || !out->is_part)
+		return SS_OK;
+	return out->step && !has_steps ? no_step(job, out, err) : no_track(job, out, err);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * find.c - looks for what is asked for, and refuses options that it does not take.
+ */
+#include "api/request/find.h"
+
+#include <string.h>
+
+#include "snapshot/subject.h"
+
+/* --- what takes which options ------------------------------------------------------------ */
+
+static uint32_t takers_of_view(const struct ss_view *view)
+{
+	uint32_t takers = SS_TAKER_SORTED;
+
+	if (view->run_snapshot)
+		takers |= SS_TAKER_MEMORY;
+	else
+		takers |= ss_view_of_job(view) ? SS_TAKER_JOB_VIEW : SS_TAKER_VIEW;
+	if (view->groups[0])
+		takers |= SS_TAKER_GROUPED;
+	for (uint32_t i = 0; i < view->column_count; i++)
+		if (ss_column_has_names(&view->columns[i]))
+			takers |= SS_TAKER_NAMED;
+	return takers;
+}
+
+bool ss_is_verdict(const char *what)
+{
+	return strcmp(what, "diagnose") == 0 || strcmp(what, "what-if") == 0;
+}
+
+uint32_t ss_takers_of(const char *what)
+{
+	const struct ss_view *view = ss_view_find(what);
+
+	if (view)
+		return takers_of_view(view);
+	if (ss_report_find(what))
+		return SS_TAKER_REPORT | SS_TAKER_NAMED;
+	if (strcmp(what, "diagnose") == 0)
+		return SS_TAKER_DIAGNOSE;
+	return strcmp(what, "what-if") == 0 ? SS_TAKER_WHAT_IF : 0;
+}
+
+uint32_t ss_takers_of_memory(const char *what)
+{
+	const struct ss_view *view = what ? ss_snapshot_view_find(what) : NULL;
+
+	if (!what)
+		return SS_TAKER_MEMORY | SS_TAKER_NAMED;
+	return view ? takers_of_view(view) : 0;
+}
+
+/* --- views ------------------------------------------------------------------------------- */
+
+static enum ss_status find_group(const struct ss_view *view, const char *group, uint32_t *out,
+				 struct ss_error *err)
+{
+	char list[256] = "";
+
+	*out = ss_view_group(view, group);
+	if (*out < SS_GROUPS_MAX)
+		return SS_OK;
+	for (uint32_t i = 0; i < SS_GROUPS_MAX && view->groups[i]; i++)
+		ss_text_list(list, sizeof(list), view->groups[i]);
+	return ss_fail(err, SS_ERR_USAGE, "view '%s' has no group '%.60s'; it has %s", view->name,
+		       group, list);
+}
+
+static enum ss_status take_view(const struct ss_wanted *wanted, const struct ss_view *view,
+				const char *group, struct ss_found *out, struct ss_error *err)
+{
+	*out = (struct ss_found){ .name = view->name, .parts = { { .view = view } }, .count = 1 };
+	SS_TRY(ss_wanted_check(wanted, takers_of_view(view), view->name, err));
+	return find_group(view, group, &out->parts[0].group, err);
+}
+
+enum ss_status ss_find_view(const struct ss_wanted *wanted, const char *what, const char *group,
+			    struct ss_found *out, struct ss_error *err)
+{
+	const struct ss_view *view = ss_view_find(what);
+
+	return view ? take_view(wanted, view, group, out, err)
+		    : ss_fail(err, SS_ERR_USAGE, "no view called '%.60s'", what);
+}
+
+enum ss_status ss_find_memory(const struct ss_wanted *wanted, struct ss_found *out,
+			      struct ss_error *err)
+{
+	/* what the report shows, and how many rows of it where nothing is said */
+	static const struct {
+		const char *view;
+		uint32_t rows;
+	} shown[] = { { "findings", 0 }, { "summary", 0 }, { "holders", 10 } };
+	const struct ss_view *view = wanted->what ? ss_snapshot_view_find(wanted->what) : NULL;
+	char list[256] = "";
+
+	if (view)
+		return take_view(wanted, view, ss_wanted_text(wanted, "group"), out, err);
+	if (wanted->what) {
+		for (size_t i = 0; i < ss_snapshot_view_count; i++)
+			ss_text_list(list, sizeof(list),
+				     strchr(ss_snapshot_views[i]->name, '-') + 1);
+		return ss_fail(err, SS_ERR_USAGE, "snapshots have no view '%.60s'; they have %s",
+			       wanted->what, list);
+	}
+	SS_TRY(ss_wanted_one_view(wanted, err));
+	*out = (struct ss_found){ .name = "snapshot", .is_report = true };
+	for (; out->count < SS_COUNT(shown); out->count++)
+		out->parts[out->count] = (struct ss_part){
+			.view = ss_snapshot_view_find(shown[out->count].view),
+			.rows = wanted->top ? 0 : shown[out->count].rows,
+		};
+	return ss_wanted_check(wanted, ss_takers_of_memory(NULL), out->name, err);
+}
+
+/* --- reports ----------------------------------------------------------------------------- */
+
+/* "budget/part" */
+static struct ss_part part_of_report(const char *name)
+{
+	struct ss_part part = { 0 };
+	const char *slash = strchr(name, '/');
+	char view[64] = "";
+
+	strncat(view, name, slash ? (size_t)(slash - name) : sizeof(view) - 1);
+	part.view = ss_view_find(view);
+	part.group = ss_view_group(part.view, slash ? slash + 1 : NULL);
+	assert(part.view && part.group < SS_GROUPS_MAX);
+	return part;
+}
+
+bool ss_found_compares(const struct ss_found *found, const struct ss_wanted *wanted)
+{
+	return found->report && found->report->job_views[0] && ss_wanted_by_people(wanted) &&
+	       !ss_wanted_text(wanted, "step") && !ss_wanted_text(wanted, "device") &&
+	       !ss_wanted_text(wanted, "stream");
+}
+
+static enum ss_status take_report(const struct ss_wanted *wanted, const struct ss_report *report,
+				  bool several_ranks, struct ss_found *out, struct ss_error *err)
+{
+	bool shortened = several_ranks && ss_wanted_by_people(wanted) && report->single;
+	const char *const *views = report->views;
+
+	*out = (struct ss_found){ .name = report->name, .is_report = true, .report = report };
+	SS_TRY(ss_wanted_check(wanted, ss_takers_of(report->name), report->name, err));
+	if (several_ranks && ss_found_compares(out, wanted))
+		views = report->job_views;
+	for (size_t i = 0; i < SS_REPORT_VIEWS_MAX && views[i]; i++)
+		if (!shortened || strcmp(views[i], report->single) != 0)
+			out->parts[out->count++] = part_of_report(views[i]);
+	return SS_OK;
+}
+
+enum ss_status ss_find(const struct ss_wanted *wanted, bool several_ranks, struct ss_found *out,
+		       struct ss_error *err)
+{
+	const char *what = wanted->what ? wanted->what : "";
+	const struct ss_report *report = ss_report_find(what);
+
+	if (report)
+		return take_report(wanted, report, several_ranks, out, err);
+	if (!ss_view_find(what))
+		return ss_fail(err, SS_ERR_USAGE, "no view or report called '%.60s'", what);
+	return ss_find_view(wanted, what, ss_wanted_text(wanted, "group"), out, err);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * find.h - what a request is for: a view, or several under one headline.
+ */
+#ifndef SS_API_REQUEST_FIND_H
+#define SS_API_REQUEST_FIND_H
+
+#include "api/reports/reports.h"
+#include "api/request/request.h"
+
+/* A view, and what its rows are about. */
+struct ss_part {
+	const struct ss_view *view;
+	uint32_t group;
+	uint32_t rows; /* at most, where nothing is said; 0: all */
+};
+
+struct ss_found {
+	const char *name;               /* as sentences and documents call it */
+	bool is_report;                 /* its tables are parts of one picture */
+	const struct ss_report *report; /* of traces, which has a headline; NULL: none */
+	struct ss_part parts[SS_REPORT_VIEWS_MAX];
+	uint32_t count;
+};
+
+/* What takes options (options.h) under this name; 0: there is no such view, report or verdict. */
+uint32_t ss_takers_of(const char *what);
+
+/* The same of a view of memory, named without its "snapshot-"; NULL: of the report. */
+uint32_t ss_takers_of_memory(const char *view);
+
+/* True for what is judged, and not made of views: "diagnose" and "what-if". */
+bool ss_is_verdict(const char *what);
+
+/* A view, or a report in the form that it has for one rank or for several. */
+SS_MUST_USE
+enum ss_status ss_find(const struct ss_wanted *wanted, bool several_ranks, struct ss_found *out,
+		       struct ss_error *err);
+
+/* One view, never a report; `group` NULL: the first. */
+SS_MUST_USE
+enum ss_status ss_find_view(const struct ss_wanted *wanted, const char *what, const char *group,
+			    struct ss_found *out, struct ss_error *err);
+
+/* The view of memory that wanted->what names, or with NULL the report. */
+SS_MUST_USE
+enum ss_status ss_find_memory(const struct ss_wanted *wanted, struct ss_found *out,
+			      struct ss_error *err);
+
+/* Whether the report has a form that compares ranks, and it is wanted. */
+bool ss_found_compares(const struct ss_found *found, const struct ss_wanted *wanted);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * query.h - the way of a request: find what is asked for, choose, run, arrange, render.
+ *
+ * Views and reports go through it from begin to end (ss_session_answer). Views of memory, the
+ * sides of a comparison and lists have another thing to run, and share the rest.
+ */
+#ifndef SS_API_REQUEST_QUERY_H
+#define SS_API_REQUEST_QUERY_H
+
+#include "api/request/choice.h"
+#include "api/request/find.h"
+#include "api/session.h"
+
+struct ss_query {
+	const struct ss_wanted *wanted;
+	struct ss_found found;
+	struct ss_choice choice;
+	bool folds;    /* tables of a report are summed over the files, where the view can be */
+	bool compares; /* the figures of ranks are put side by side */
+	bool is_side;  /* of a comparison: arranged when both are there */
+	struct ss_arena scratch;
+	struct ss_table tables[SS_REPORT_VIEWS_MAX];
+	const char *headline; /* of a report; NULL: none */
+	struct ss_trust trust;
+};
+
+/* After what is asked for was found: tables without rows. Ended by ss_query_end(). */
+void ss_query_begin(struct ss_query *query, const struct ss_wanted *wanted,
+		    struct ss_memory *memory);
+void ss_query_end(struct ss_query *query);
+
+/* Rows that match, their sums and order: of all tables, once they are filled. */
+SS_MUST_USE
+enum ss_status ss_query_arrange(struct ss_query *query, struct ss_error *err);
+
+/* Appends the tables. */
+SS_MUST_USE
+enum ss_status ss_query_render(const struct ss_query *query, struct ss_text *out,
+			       struct ss_error *err);
+
+/* views.c: fills the tables from all files that are chosen. */
+SS_MUST_USE
+enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session,
+			      struct ss_error *err);
+
+/*
+ * The tables of one view of a session, for a comparison: `what` and `group` instead of those of
+ * the request. To be ended also when this failed.
+ */
+SS_MUST_USE
+enum ss_status ss_query_side(struct ss_query *query, struct ss_session *session,
+			     const struct ss_wanted *wanted, const char *what, const char *group,
+			     struct ss_error *err);
+
+/* A list that needs no session, as a table of one view. */
+SS_MUST_USE
+enum ss_status ss_query_list(const struct ss_wanted *wanted, const struct ss_view *view,
+			     void (*fill)(struct ss_table *table), struct ss_text *out,
+			     struct ss_error *err);
+
+/* How far the files of the session can be trusted. */
+void ss_query_trust(const struct ss_session *session, struct ss_trust *out);
+
+/* ss_session_run() of a request that was taken apart. */
+SS_MUST_USE
+enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wanted *wanted,
+				 struct ss_text *out, struct ss_error *err);
+
+#endif

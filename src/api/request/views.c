@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * views.c - runs views on the files of a session, or on all ranks together.
+ */
+#include "api/request/query.h"
+#include "job/join/notes.h"
+#include "table/arrange.h"
+
+/* Runs a view on a part of a file. */
+static enum ss_status run_part(const struct ss_view *view, const struct ss_choice *choice,
+			       const struct ss_subject *subject, struct ss_table *out,
+			       struct ss_error *err)
+{
+	struct ss_subject part = *subject;
+	struct ss_selection selection;
+	struct ss_trace selected;
+	struct ss_facts facts;
+	enum ss_status status;
+
+	if (!ss_choice_select(choice, subject->trace, &selection))
+		return SS_OK;
+	selection.by_moment = view->by_moment;
+	SS_TRY(ss_trace_select(subject->trace, &selection, out->arena->memory, &selected, err));
+	ss_facts_init(&facts, &selected, out->arena->memory);
+	part.trace = &selected;
+	part.facts = &facts;
+	status = view->run(&part, out, err);
+	ss_facts_release(&facts);
+	/* cells may lend names of the whole trace, not of its part: texts are not copied */
+	ss_trace_select_release(&selected);
+	return status;
+}
+
+/* Makes the session's facts those of the trace. */
+static struct ss_facts *facts_of(struct ss_session *session, const struct ss_trace *trace)
+{
+	if (session->facts.trace != trace) {
+		ss_facts_release(&session->facts);
+		ss_facts_init(&session->facts, trace, &session->memory);
+	}
+	return &session->facts;
+}
+
+static enum ss_status run_on_file(struct ss_session *session, const struct ss_part *part,
+				  const struct ss_choice *choice, const struct ss_subject *file,
+				  struct ss_table *out, struct ss_error *err)
+{
+	struct ss_subject subject = *file;
+
+	if (ss_view_of_job(part->view) || (!subject.trace && !part->view->wants_failed))
+		return SS_OK;
+	out->rank = subject.rank;
+	subject.group = part->group;
+	if (choice->is_part && subject.trace)
+		return run_part(part->view, choice, &subject, out, err);
+	subject.facts = facts_of(session, subject.trace);
+	return part->view->run(&subject, out, err);
+}
+
+/* Runs a view of all ranks together. */
+static enum ss_status run_on_job(struct ss_session *session, const struct ss_part *part,
+				 int64_t rank, struct ss_table *out, struct ss_error *err)
+{
+	struct ss_job *job = &session->job;
+
+	if (part->view->run_replay)
+		SS_TRY(ss_session_replay(session, part->view, part->group, out, err));
+	else
+		SS_TRY(ss_job_join(job, err));
+	if (part->view->run_job)
+		SS_TRY(part->view->run_job(&job->joined, part->group, out, err));
+	if (rank != SS_EVERY_RANK)
+		ss_table_keep_rank(out, rank);
+	if (part->view->run_job)
+		ss_joined_note(&job->joined, out);
+	return out->failed ? ss_fail_memory(err, "the table") : SS_OK;
+}
+
+/* All views on one file before the next: they share what is held of one file only. */
+enum ss_status ss_query_views(struct ss_query *query, struct ss_session *session,
+			      struct ss_error *err)
+{
+	const struct ss_part *parts = query->found.parts;
+	const struct ss_choice *choice = &query->choice;
+
+	ss_watch_part(&session->watch, "Making the table", 0, 1);
+	for (uint32_t i = 0; i < session->job.file_count; i++) {
+		const struct ss_subject *file = &session->job.files[i].subject;
+
+		if (ss_watch_is_cancelled(&session->watch) ||
+		    (choice->rank == SS_EVERY_RANK &&
+		     !ss_watch_tell(&session->watch, i, session->job.file_count)))
+			return ss_fail(err, SS_ERR_STOPPED, "stopped");
+		if (choice->rank != SS_EVERY_RANK && file->rank != choice->rank)
+			continue;
+		for (uint32_t k = 0; k < query->found.count; k++)
+			SS_TRY(run_on_file(session, &parts[k], choice, file, &query->tables[k],
+					   err));
+	}
+	for (uint32_t k = 0; k < query->found.count; k++) {
+		if (ss_view_of_job(parts[k].view))
+			SS_TRY(run_on_job(session, &parts[k], choice->rank, &query->tables[k],
+					  err));
+		if (query->tables[k].failed)
+			return ss_fail_memory(err, "the table");
+	}
+	return SS_OK;
+}
