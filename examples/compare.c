@@ -14,7 +14,7 @@ static enum ss_status add_run(struct ss_runs *runs, const char *path, struct ss_
 
 int main(int argc, char **argv)
 {
-	struct ss_request request = { .format = "text", .rank = SS_EVERY_RANK };
+	struct ss_request request = { .size = sizeof(request), .format = "text" };
 	struct ss_session *sessions[2] = { NULL, NULL };
 	struct ss_runs *runs = NULL;
 	struct ss_text out = { 0 };

@@ -26,7 +26,7 @@ static char *read_all(FILE *file, size_t *length)
 int main(void)
 {
 	struct ss_request request = {
-		.what = "kernels", .format = "text", .top = 10, .rank = SS_EVERY_RANK
+		.size = sizeof(request), .what = "kernels", .format = "text", .top = 10
 	};
 	struct ss_session *session = NULL;
 	struct ss_text out = { 0 };

@@ -27,7 +27,9 @@ int main(int argc, char **argv)
 					.path_count = (size_t)argc - 1,
 					.diagnose = true,
 					.progress = tell };
-	struct ss_request request = { .what = "diagnose", .format = "text", .rank = SS_EVERY_RANK };
+	struct ss_request request = { .size = sizeof(request),
+				      .what = "diagnose",
+				      .format = "text" };
 	struct ss_session *session = NULL;
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };

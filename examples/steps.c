@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 	struct ss_open_options open = { .size = sizeof(open),
 					.paths = (const char *const *)argv + 1,
 					.path_count = (size_t)argc - 1 };
-	struct ss_request request = { .what = "steps", .format = "csv", .rank = SS_EVERY_RANK };
+	struct ss_request request = { .size = sizeof(request), .what = "steps", .format = "csv" };
 	struct ss_session *session = NULL;
 	struct ss_text out = { 0 };
 	struct ss_error err = { 0 };

@@ -55,9 +55,9 @@ std::string diagnose(ss_session *session)
 	ss_error error{};
 	Text out;
 
+	request.size = sizeof(request);
 	request.what = "diagnose";
 	request.format = "text";
-	request.rank = SS_EVERY_RANK;
 	check(ss_session_run(session, &request, &out, &error), error);
 	return std::string(out.view());
 }

@@ -12,7 +12,7 @@
  *     	struct ss_open_options open = { .size = sizeof(open),
  *     					.paths = (const char *const *)argv + 1,
  *     					.path_count = (size_t)argc - 1 };
- *     	struct ss_request request = { .what = "steps", .format = "csv", .rank = SS_EVERY_RANK };
+ *     	struct ss_request request = { .size = sizeof(request), .what = "steps", .format = "csv" };
  *     	struct ss_session *session = NULL;
  *     	struct ss_text out = { 0 };
  *     	struct ss_error err = { 0 };
@@ -141,12 +141,12 @@ struct ss_open_options {
  * of all ranks, as JSON. Since 0.2. Stable.
  */
 struct ss_request {
-	size_t size;        /* sizeof(struct ss_request); 0: as it was in version 0.1 */
+	size_t size;
 	const char *what;   /* a view ("steps"), a report ("info"), "diagnose" or "what-if" */
 	const char *format; /* "text", "json", "csv", "markdown"; NULL is "json" */
 	uint32_t width;     /* text: columns of the terminal; 0 is 80 */
 	bool color;         /* text: with ANSI colours */
-	uint32_t top;       /* at most so many rows of a table; 0 is all */
+	uint32_t top;       /* at most this many rows of a table; 0 is all */
 	/* "3"; "all": minimum, median and maximum across ranks; NULL: every rank */
 	const char *rank;
 	const char *step; /* "3", "3-5" or "ProfilerStep#12"; NULL: all */
@@ -157,23 +157,21 @@ struct ss_request {
 	const char *const *options;
 };
 
-#define SS_EVERY_RANK INT64_MIN
-
-/* One option of requests. The texts live as long as the library. */
+/* One option of requests. The texts live as long as the library. Since 0.2. Stable. */
 struct ss_option_offer {
-	size_t size; /* of the struct, set by the caller; 0: as it was in version 0.1 */
+	size_t size;
 	const char *name;
 	const char *summary;
 	const char *value; /* how help calls it: "COLUMN" */
 };
 
-/* The options of requests by index; false past the end. */
+/* The options of requests by index; false past the end. Since 0.2. Stable. */
 SS_API bool ss_option_at(size_t index, struct ss_option_offer *out);
 
 /*
  * Whether the option can be given with this view, report or verdict; views of snapshots are
  * called "snapshot-NAME" here, and "snapshot" is their report. "rank" and "step" can be asked
- * for, too.
+ * for, too. Since 0.2. Stable.
  */
 SS_API bool ss_option_applies(const char *option, const char *what);
 

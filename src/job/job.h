@@ -13,6 +13,9 @@
 #include "snapshot/opened.h"
 #include "table/view.h"
 
+/* Instead of the number of a rank. */
+#define SS_EVERY_RANK INT64_MIN
+
 struct ss_open_options; /* stepscope.h */
 
 /*

@@ -1,439 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load.c - reading a file with one worker or many.
- *
- * A pack (pack.h) is read as it is; the rest of this is about JSON.
- *
- * Workers take turns at the source: whoever's turn it is reads (and unpacks) the
- * next block while the others parse theirs. A block begins anywhere, mostly in
- * the middle of an event. With several workers each guesses where in its block
- * an event begins and parses from there. Then, in the order of the file, the
- * event that lies across the border is read from the end of the one block and
- * the beginning of the next: if it ends exactly where the guess was, the guess
- * was right and the batch is taken; otherwise the block is parsed again from the
- * true place. So guessing costs time when it is wrong, and is never wrong in its
- * result. With one worker nothing is guessed.
+ * load.c - the list of input formats, made from src/trace/meson.build, and a trace of any of them.
  */
 #include "trace/load.h"
 
-#include <string.h>
-
 #include "base/thread.h"
-#include "trace/finish/finish.h"
-#include "trace/kineto/document.h"
-#include "trace/pack/pack.h"
+#include "trace/formats.h"
 
-/* Text and batch of a block stay in the cache, and a turn costs nothing beside it. */
-#define BLOCK_BYTES ((size_t)1 << 20)
+#define SS_FORMAT(name) extern const struct ss_input_format ss_input_format_##name;
+#include "formats.inc"
+#undef SS_FORMAT
 
-/* An event that is longer ends the load: nothing real comes near it. */
-#define EVENT_BYTES_MAX ((size_t)64 << 20)
-
-/* Room in front of a block for the end of the one before; grows when it must. */
-#define HEAD_BYTES ((size_t)64 << 10)
-
-/* What the workers share; only the one whose turn it is touches it. */
-struct loading {
-	const struct ss_load_options *options;
-	struct ss_source *source;
-	struct ss_memory *memory;
-	struct ss_trace *trace;
-	struct ss_store store;
-	struct ss_document document;
-	struct ss_gate *gate;
-	size_t block_bytes;
-	bool guess;
-	/* guarded by the gate */
-	uint64_t next_read; /* number of the block whose turn it is to be read */
-	uint64_t next_join; /* ... to be added to the trace */
-	bool reading;
-	bool ended; /* the source is empty, or something failed */
-	/* only the worker whose turn it is to join */
-	char *carry; /* the text that no block has used yet */
-	size_t carry_bytes, carry_capacity;
-	int64_t carry_offset; /* of its first byte in the file */
-	/* the first failure */
-	enum ss_status status;
-	struct ss_error error;
-	struct worker *workers;
+#define SS_FORMAT(name) &ss_input_format_##name,
+const struct ss_input_format *const ss_input_formats[] = {
+#include "formats.inc"
 };
+#undef SS_FORMAT
 
-struct worker {
-	struct ss_reader reader;
-	struct ss_store_maps maps;
-	char *buffer; /* head_bytes of room, the block, padding */
-	size_t head_bytes, size_bytes;
-	size_t length; /* of the block */
-	uint64_t number;
-	int64_t offset; /* of the block in the file */
-	bool last;
-	/* the guess: parsed from `from` to `to`, which is where an element begins */
-	bool guessed, closed;
-	const char *from, *to;
-};
+const size_t ss_input_format_count = SS_COUNT(ss_input_formats);
 
-static void fail(struct loading *loading, enum ss_status status, const struct ss_error *error)
+static enum ss_status find(struct ss_source *source, const struct ss_input_format **out,
+			   struct ss_error *err)
 {
-	ss_gate_lock(loading->gate);
-	if (loading->status == SS_OK) {
-		loading->status = status;
-		loading->error = *error;
-	}
-	loading->ended = true;
-	ss_gate_wake(loading->gate);
-	ss_gate_unlock(loading->gate);
-}
+	for (size_t i = 0; i < ss_input_format_count; i++) {
+		bool is_next = true;
 
-static char *block_of(const struct worker *worker)
-{
-	return worker->buffer + worker->head_bytes;
-}
-
-/* Makes the buffer hold `head` bytes before the block. */
-static bool reserve_head(struct loading *loading, struct worker *worker, size_t head)
-{
-	size_t wanted = worker->head_bytes ? worker->head_bytes : HEAD_BYTES;
-	size_t size;
-	char *moved;
-
-	if (head <= worker->head_bytes)
-		return true;
-	while (wanted < head)
-		wanted *= 2;
-	size = wanted + loading->block_bytes + SS_PAD_BYTES;
-	moved = ss_memory_resize(loading->memory, worker->buffer, worker->size_bytes, size);
-	if (!moved)
-		return false;
-	memmove(moved + wanted, moved + worker->head_bytes, worker->length + SS_PAD_BYTES);
-	worker->buffer = moved;
-	worker->size_bytes = size;
-	worker->head_bytes = wanted;
-	return true;
-}
-
-/* Reads the next block when it is this worker's turn; false when there is none. */
-static bool read_block(struct loading *loading, struct worker *worker)
-{
-	struct ss_error error = { 0 };
-	enum ss_status status;
-	bool go_on;
-
-	ss_gate_lock(loading->gate);
-	while (loading->reading && !loading->ended)
-		ss_gate_wait(loading->gate);
-	go_on = !loading->ended;
-	loading->reading |= go_on;
-	worker->number = loading->next_read;
-	loading->next_read += go_on;
-	ss_gate_unlock(loading->gate);
-	if (!go_on)
-		return false;
-	worker->length = 0;
-	status = ss_source_fill(loading->source, block_of(worker), loading->block_bytes,
-				&worker->length, &error);
-	memset(block_of(worker) + worker->length, 0, SS_PAD_BYTES);
-	worker->last = worker->length < loading->block_bytes;
-	if (status != SS_OK)
-		fail(loading, status, &error);
-	ss_gate_lock(loading->gate);
-	loading->reading = false;
-	loading->ended |= worker->last;
-	worker->offset = (int64_t)(worker->number * loading->block_bytes);
-	ss_gate_wake(loading->gate);
-	ss_gate_unlock(loading->gate);
-	return status == SS_OK;
-}
-
-/* Parses from where an event seems to begin, up to where the block's last one does. */
-static void guess_block(struct worker *worker)
-{
-	char *block = block_of(worker);
-	struct ss_json json = { .end = block + worker->length, .whole = worker->last };
-	const char *undecided;
-	enum ss_read_end end;
-
-	worker->guessed = false;
-	json.at = ss_reader_find_event(block, json.end, true, &undecided);
-	if (!json.at)
-		return;
-	worker->from = json.at;
-	end = ss_reader_events(&worker->reader, &json, json.end, block, worker->offset);
-	worker->guessed = end != SS_READ_FAILED;
-	worker->closed = end == SS_READ_CLOSED;
-	worker->to = json.at;
-}
-
-/* Keeps what is left of the text for the next block. */
-static enum ss_status keep_carry(struct loading *loading, const char *rest, size_t length,
-				 int64_t offset, struct ss_error *err)
-{
-	if (length > EVENT_BYTES_MAX)
-		return ss_fail(err, SS_ERR_LIMIT,
-			       "the event at byte %lld is longer than %zu MB: this is no trace",
-			       (long long)offset, EVENT_BYTES_MAX >> 20);
-	if (length > loading->carry_capacity) {
-		size_t wanted = length + length / 2;
-		char *moved = ss_memory_resize(loading->memory, loading->carry,
-					       loading->carry_capacity, wanted);
-
-		if (!moved)
-			return ss_fail_memory(err, "an event of this length");
-		loading->carry = moved;
-		loading->carry_capacity = wanted;
-	}
-	if (length)
-		memmove(loading->carry, rest, length);
-	loading->carry_bytes = length;
-	loading->carry_offset = offset;
-	return SS_OK;
-}
-
-/*
- * Reads the event across the border. True when it ends where the worker began
- * to guess: then the batch holds it, and `guess` what came after.
- */
-static bool seam_fits(struct loading *loading, struct worker *worker, struct ss_reader *seam,
-		      struct ss_json *json)
-{
-	const char *text = json->at;
-	enum ss_read_end end;
-
-	if (!worker->guessed || loading->document.mode != SS_DOCUMENT_EVENTS)
-		return false;
-	end = ss_reader_events(seam, json, worker->from, text, loading->carry_offset);
-	return end == SS_READ_LIMIT && json->at == worker->from;
-}
-
-static enum ss_status join_text(struct loading *loading, struct worker *worker,
-				struct ss_reader *seam, struct ss_store_maps *seam_maps,
-				struct ss_json *json, struct ss_error *err)
-{
-	const char *text = json->at;
-
-	if (seam_fits(loading, worker, seam, json)) {
-		SS_TRY(ss_store_add(&loading->store, seam_maps, seam, err));
-		SS_TRY(ss_store_add(&loading->store, &worker->maps, &worker->reader, err));
-		json->at = worker->to;
-		if (worker->closed)
-			loading->document.mode = loading->trace->info.is_array ? SS_DOCUMENT_DONE
-									       : SS_DOCUMENT_TOP;
-		if (!worker->closed)
-			return SS_OK;
-	} else {
-		ss_reader_clear(seam);
-		ss_reader_clear(&worker->reader);
-		json->at = text;
-	}
-	do {
-		SS_TRY(ss_document_read(&loading->document, &worker->reader, json,
-					loading->carry_offset + (json->at - text), err));
-		SS_TRY(ss_store_add(&loading->store, &worker->maps, &worker->reader, err));
-	} while (loading->document.paused);
-	return SS_OK;
-}
-
-/* Adds the block to the trace; it is this worker's turn. */
-static enum ss_status join_block(struct loading *loading, struct worker *worker,
-				 struct ss_reader *seam, struct ss_store_maps *seam_maps,
-				 struct ss_error *err)
-{
-	size_t carried = loading->carry_bytes;
-	ptrdiff_t from = worker->from - block_of(worker), to = worker->to - block_of(worker);
-	struct ss_json json = { .whole = worker->last };
-	char *text;
-
-	if (!reserve_head(loading, worker, carried))
-		return ss_fail_memory(err, "an event of this length");
-	if (worker->guessed) {
-		worker->from = block_of(worker) + from;
-		worker->to = block_of(worker) + to;
-	}
-	text = block_of(worker) - carried;
-	if (carried)
-		memcpy(text, loading->carry, carried);
-	json.at = text;
-	json.end = block_of(worker) + worker->length;
-	SS_TRY(join_text(loading, worker, seam, seam_maps, &json, err));
-	loading->trace->file_bytes += worker->length;
-	SS_TRY(keep_carry(loading, json.at, (size_t)(json.end - json.at),
-			  loading->carry_offset + (json.at - text), err));
-	if (loading->options->progress &&
-	    !loading->options->progress(loading->options->progress_context,
-					loading->source->done_bytes, loading->source->total_bytes,
-					loading->trace->event_count))
-		return ss_fail(err, SS_ERR_STOPPED, "stopped");
-	return SS_OK;
-}
-
-/* Waits until all blocks before this one are in the trace; false when the load failed. */
-static bool await_turn(struct loading *loading, const struct worker *worker)
-{
-	bool ok;
-
-	ss_gate_lock(loading->gate);
-	while (loading->next_join != worker->number && loading->status == SS_OK)
-		ss_gate_wait(loading->gate);
-	ok = loading->status == SS_OK;
-	ss_gate_unlock(loading->gate);
-	return ok;
-}
-
-static void pass_turn(struct loading *loading)
-{
-	ss_gate_lock(loading->gate);
-	loading->next_join++;
-	ss_gate_wake(loading->gate);
-	ss_gate_unlock(loading->gate);
-}
-
-static void work(void *context, uint32_t index)
-{
-	struct loading *loading = context;
-	struct worker *worker = &loading->workers[index];
-	/* the last worker's reader is nobody's: it reads what lies across borders */
-	struct worker *seam = &loading->workers[loading->options->threads];
-	struct ss_error error = { 0 };
-	enum ss_status status;
-
-	while (read_block(loading, worker)) {
-		worker->guessed = false;
-		if (loading->guess && worker->number)
-			guess_block(worker);
-		if (!await_turn(loading, worker))
-			return;
-		status = join_block(loading, worker, &seam->reader, &seam->maps, &error);
-		if (status != SS_OK) {
-			fail(loading, status, &error);
-			return;
-		}
-		pass_turn(loading);
-	}
-}
-
-/* What is left at the end: nothing, or an event that the file cuts in two. */
-static enum ss_status end_of_file(struct loading *loading, struct ss_error *err)
-{
-	static const enum ss_oddity flaws[] = {
-		[SS_SOURCE_CUT] = SS_ODD_COMPRESSED_CUT,
-		[SS_SOURCE_CORRUPT] = SS_ODD_COMPRESSED_CORRUPT,
-		[SS_SOURCE_TRAILING] = SS_ODD_COMPRESSED_TRAILING,
-	};
-	struct ss_document *document = &loading->document;
-	struct ss_trace *trace = loading->trace;
-
-	if (loading->source->flaw != SS_SOURCE_WHOLE)
-		ss_quality_add_at(&trace->quality, flaws[loading->source->flaw],
-				  (int64_t)trace->file_bytes);
-	if (document->mode == SS_DOCUMENT_START)
-		return ss_fail(err, SS_ERR_FORMAT, "the file is empty");
-	/* a whole document of something else, or what is left of anything */
-	if (!document->saw_events)
-		return ss_fail(err,
-			       document->mode == SS_DOCUMENT_DONE ? SS_ERR_MISSING : SS_ERR_FORMAT,
-			       "no traceEvents in it: not a profiler trace");
-	if (document->mode != SS_DOCUMENT_DONE)
-		ss_quality_add_at(&trace->quality, SS_ODD_TRUNCATED, loading->carry_offset);
-	if (trace->info.is_array && trace->event_count &&
-	    trace->quality.rows[SS_ODD_NOT_AN_EVENT].count +
-			    trace->quality.rows[SS_ODD_NO_PHASE].count ==
-		    trace->event_count)
-		return ss_fail(err, SS_ERR_MISSING,
-			       "an array, but not of events: not a profiler trace");
-	return SS_OK;
-}
-
-static enum ss_status open_workers(struct loading *loading, struct ss_error *err)
-{
-	uint32_t count = loading->options->threads + 1;
-
-	loading->workers = ss_memory_resize(loading->memory, NULL, 0,
-					    count * sizeof(*loading->workers));
-	if (!loading->workers)
-		return ss_fail_memory(err, "the readers");
-	memset(loading->workers, 0, count * sizeof(*loading->workers));
-	for (uint32_t i = 0; i < count; i++) {
-		ss_store_maps_init(&loading->workers[i].maps);
-		if (!ss_reader_init(&loading->workers[i].reader, loading->memory) ||
-		    (i + 1 < count && !reserve_head(loading, &loading->workers[i], HEAD_BYTES)))
-			return ss_fail_memory(err, "the readers");
+		*out = ss_input_formats[i];
+		if ((*out)->is_next)
+			SS_TRY((*out)->is_next(source, &is_next, err));
+		if (is_next)
+			break;
 	}
 	return SS_OK;
-}
-
-static void close_workers(struct loading *loading)
-{
-	uint32_t count = loading->options->threads + 1;
-
-	for (uint32_t i = 0; loading->workers && i < count; i++) {
-		struct worker *worker = &loading->workers[i];
-
-		ss_reader_release(&worker->reader);
-		ss_store_maps_release(&worker->maps, loading->memory);
-		ss_memory_free(loading->memory, worker->buffer, worker->size_bytes);
-	}
-	ss_memory_free(loading->memory, loading->workers,
-		       loading->workers ? count * sizeof(*loading->workers) : 0);
-	ss_memory_free(loading->memory, loading->carry, loading->carry_capacity);
-	loading->workers = NULL;
-	loading->carry = NULL;
-}
-
-static enum ss_status read_all(struct loading *loading, struct ss_error *err)
-{
-	enum ss_status status = open_workers(loading, err);
-
-	if (status == SS_OK) {
-		loading->document = (struct ss_document){ .store = &loading->store };
-		ss_thread_run(loading->options->threads, work, loading);
-		status = loading->status;
-		if (status != SS_OK && err)
-			*err = loading->error;
-	}
-	if (status == SS_OK)
-		status = end_of_file(loading, err);
-	close_workers(loading);
-	return status;
-}
-
-static enum ss_status load_json(struct ss_source *source, const struct ss_load_options *options,
-				struct ss_trace *out, struct ss_error *err)
-{
-	struct loading loading = {
-		.options = options,
-		.source = source,
-		.memory = out->memory,
-		.trace = out,
-		.block_bytes = options->block_bytes ? options->block_bytes : BLOCK_BYTES,
-		.guess = options->threads > 1,
-	};
-	enum ss_status status;
-
-	loading.gate = ss_gate_open();
-	if (!loading.gate)
-		return ss_fail_memory(err, "a lock");
-	status = ss_store_init(&loading.store, out, err);
-	if (status == SS_OK)
-		status = read_all(&loading, err);
-	if (status == SS_OK)
-		status = ss_finish(&loading.store, options->threads, err);
-	ss_store_release(&loading.store);
-	ss_gate_close(loading.gate);
-	out->disk_bytes = source->total_bytes ? source->total_bytes : source->done_bytes;
-	return status;
 }
 
 enum ss_status ss_load(struct ss_source *source, const struct ss_load_options *options,
 		       struct ss_memory *memory, struct ss_trace *out, struct ss_error *err)
 {
 	enum ss_status status = ss_trace_init(out, memory, err);
-	bool is_pack = false;
+	const struct ss_input_format *format = NULL;
 
 	assert(options->threads >= 1 && options->threads <= SS_THREADS_MAX);
 	if (status == SS_OK)
-		status = ss_pack_is_next(source, &is_pack, err);
+		status = find(source, &format, err);
 	if (status == SS_OK)
-		status = is_pack ? ss_unpack(source, options, out, err)
-				 : load_json(source, options, out, err);
+		status = format->load(source, options, out, err);
 	if (status != SS_OK)
 		ss_trace_release(out);
 	return status;

@@ -11,6 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
+#include "trace/formats.h"
+
 /* A job has at most some ten thousand ranks. */
 #define FILES_MAX 100000u
 
@@ -36,8 +39,22 @@ bool ss_find_is_snapshot(const char *path)
 
 static bool is_trace_name(const char *name)
 {
-	return ends_with(name, ".json") || ends_with(name, ".json.gz") ||
-	       ends_with(name, ".json.zst") || ss_find_is_snapshot(name) || ss_find_is_pack(name);
+	for (size_t i = 0; i < ss_input_format_count; i++)
+		for (size_t k = 0; k < SS_ENDINGS_MAX && ss_input_formats[i]->endings[k]; k++)
+			if (ends_with(name, ss_input_formats[i]->endings[k]))
+				return true;
+	return ss_find_is_snapshot(name);
+}
+
+static enum ss_status no_traces(const char *folder, struct ss_error *err)
+{
+	char list[160] = "";
+
+	for (size_t i = 0; i < ss_input_format_count; i++)
+		for (size_t k = 0; k < SS_ENDINGS_MAX && ss_input_formats[i]->endings[k]; k++)
+			ss_text_list(list, sizeof(list), ss_input_formats[i]->endings[k]);
+	return ss_fail(err, SS_ERR_MISSING,
+		       "no trace files in '%s' (names that end in %s or .pickle)", folder, list);
 }
 
 static bool is_digit(char byte)
@@ -188,10 +205,7 @@ enum ss_status ss_find_files(const char *const *paths, size_t path_count, struct
 		}
 		SS_TRY(add_folder(out, arena, paths[i], 0, err));
 		if (out->count == had)
-			return ss_fail(err, SS_ERR_MISSING,
-				       "no trace files in '%s' (names that end in .json, .json.gz, "
-				       ".json.zst, .stepscope or .pickle)",
-				       paths[i]);
+			return no_traces(paths[i], err);
 	}
 	if (out->count)
 		qsort(out->items, out->count, sizeof(*out->items), by_path);

@@ -197,11 +197,6 @@ enum ss_status ss_pack_compare(const struct ss_trace *a, const struct ss_trace *
 SS_MUST_USE
 enum ss_status ss_pack_is_next(struct ss_source *source, bool *out, struct ss_error *err);
 
-/* Reads a pack into `out`, which is an empty trace. It is left to the caller also on failure. */
-SS_MUST_USE
-enum ss_status ss_unpack(struct ss_source *source, const struct ss_load_options *options,
-			 struct ss_trace *out, struct ss_error *err);
-
 /* What a pack says about the file that it was made of. */
 struct ss_pack_origin {
 	char name[SS_PACK_NAME_BYTES];

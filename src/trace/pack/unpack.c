@@ -14,6 +14,7 @@
 
 #include "base/hash/checksum.h"
 #include "base/utf8.h"
+#include "trace/formats.h"
 
 /* Read and summed while it is in the cache; a multiple of SS_CHECKSUM_BLOCK. */
 #define CHUNK_BYTES ((size_t)256 << 10)
@@ -222,8 +223,8 @@ static enum ss_status set_origin(const struct unpacking *unpacking, struct ss_tr
 	return SS_OK;
 }
 
-enum ss_status ss_unpack(struct ss_source *source, const struct ss_load_options *options,
-			 struct ss_trace *out, struct ss_error *err)
+static enum ss_status unpack(struct ss_source *source, const struct ss_load_options *options,
+			     struct ss_trace *out, struct ss_error *err)
 {
 	struct unpacking unpacking = { .source = source,
 				       .options = options,
@@ -261,3 +262,9 @@ enum ss_status ss_unpack_origin(const char *path, struct ss_memory *memory,
 	ss_source_close(unpacking.source);
 	return status;
 }
+
+const struct ss_input_format ss_input_format_pack = {
+	.endings = { ".stepscope" },
+	.is_next = ss_pack_is_next,
+	.load = unpack,
+};
