@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 static bool has_memory(const struct ss_job_file *file)
 {

@@ -10,7 +10,7 @@
 
 #include "job/job.h"
 
-struct ss_gate; /* base/thread.h */
+struct ss_gate; /* base/system/thread.h */
 
 struct ss_memories {
 	struct ss_gate *gate;      /* two threads may ask at once */

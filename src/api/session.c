@@ -8,7 +8,7 @@
 #include "api/first_sizes.h"
 #include "api/open_options.h"
 #include "api/session.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "diagnose/keep.h"
 
 static struct ss_session *session_new(uint64_t memory_limit_bytes)

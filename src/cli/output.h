@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output.h - what a command writes into a file: base/new_file.h with the command's words.
+ * output.h - what a command writes into a file: base/system/new_file.h with the command's words.
  *
  * "-" is standard output. A signal that ends the program, a full disk and a failed command leave
  * nothing behind, and the file that was there as it was.
@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "base/hash/checksum.h"
-#include "base/new_file.h"
+#include "base/system/new_file.h"
 #include "cli/command.h"
 
 /* Writers give some texts a word at a time. */

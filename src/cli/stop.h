@@ -5,7 +5,7 @@
 #ifndef SS_CLI_STOP_H
 #define SS_CLI_STOP_H
 
-#include "base/new_file.h"
+#include "base/system/new_file.h"
 
 /* While this holds, the first Ctrl-C only asks to stop. */
 void stop_reading(bool is_begin);

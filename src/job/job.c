@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "job/files/contents.h"
 #include "job/files/open.h"
 #include "job/snapshot_files.h"

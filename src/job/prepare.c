@@ -4,7 +4,7 @@
  * digests, and what the keeper keeps. Ranks are done side by side.
  */
 #include "analyze/facts.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "job/job.h"
 
 typedef enum ss_status make_function(struct ss_job *job, struct ss_job_file *file,

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "redact/redact.h"
 
 static const struct {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/hash/hash.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "read/json.h"
 #include "read/pickle.h"
 #include "redact/stream.h"

@@ -5,7 +5,7 @@
 #ifndef SS_SERVE_STATE_H
 #define SS_SERVE_STATE_H
 
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "stepscope.h"
 
 struct ss_state {

@@ -10,7 +10,7 @@
 #define SS_SERVE_WORK_H
 
 #include "base/memory.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "stepscope.h"
 
 #define SS_WORKERS 2

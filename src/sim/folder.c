@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/new_file.h"
-#include "base/thread.h"
+#include "base/system/new_file.h"
+#include "base/system/thread.h"
 #include "sim/folder.h"
 #include "sim/writer/output.h"
 

@@ -4,7 +4,7 @@
  */
 #include "trace/load.h"
 
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "trace/formats.h"
 
 #define SS_FORMAT(name) extern const struct ss_input_format ss_input_format_##name;

@@ -8,7 +8,7 @@
 
 #include "support/make/packs.h"
 
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 #define RANKS 4
 #define PAGE "<html><body></body></html>"

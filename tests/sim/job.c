@@ -4,7 +4,7 @@
  * traces that load without complaint, costs that add up, and sentences for what
  * cannot be.
  */
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "sim/job.h"
 #include "support/support.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "base/new_file.h"
+#include "base/system/new_file.h"
 #include "read/gzip_write.h"
 
 struct ss_sim_output {

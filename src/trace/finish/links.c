@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "trace/finish/finish.h"
 #include "trace/outward.h"
 

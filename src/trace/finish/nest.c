@@ -8,7 +8,7 @@
  * overlapping kernels (dependent launch, graphs) go to lanes so that none hides
  * another.
  */
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "trace/finish/finish.h"
 
 /* Deeper nesting than this is drawn and counted at this depth. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "trace/finish/finish.h"
 #include "trace/order.h"
 

@@ -14,7 +14,7 @@
  */
 #include <string.h>
 
-#include "base/thread.h"
+#include "base/system/thread.h"
 #include "trace/finish/finish.h"
 #include "trace/formats.h"
 #include "trace/kineto/document.h"

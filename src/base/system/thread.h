@@ -6,8 +6,8 @@
  * work of all workers on the caller's thread, one worker after the other: code
  * must not need a second worker to go on.
  */
-#ifndef SS_BASE_THREAD_H
-#define SS_BASE_THREAD_H
+#ifndef SS_BASE_SYSTEM_THREAD_H
+#define SS_BASE_SYSTEM_THREAD_H
 
 #include "base/error.h"
 

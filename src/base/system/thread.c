@@ -2,7 +2,7 @@
 /*
  * thread.c - POSIX threads.
  */
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 #include <pthread.h>
 #include <stdlib.h>

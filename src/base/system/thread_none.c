@@ -2,7 +2,7 @@
 /*
  * thread_none.c - the twin of thread.c for builds without threads.
  */
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 #include <stdlib.h>
 

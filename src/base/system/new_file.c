@@ -2,7 +2,7 @@
 /*
  * new_file.c - files under another name until they are whole.
  */
-#include "base/new_file.h"
+#include "base/system/new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

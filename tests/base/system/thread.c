@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "base/thread.h"
+#include "base/system/thread.h"
 
 struct counting {
 	atomic_int runs[SS_THREADS_MAX];

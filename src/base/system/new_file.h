@@ -7,8 +7,8 @@
  * once: who reads that name finds the old file or the whole new one, also when two write at the
  * same time, when the disk is full and when the power fails. No build for WebAssembly has it.
  */
-#ifndef SS_BASE_NEW_FILE_H
-#define SS_BASE_NEW_FILE_H
+#ifndef SS_BASE_SYSTEM_NEW_FILE_H
+#define SS_BASE_SYSTEM_NEW_FILE_H
 
 #include "base/error.h"
 
