@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
-import { checkBundled } from "./bundled";
+import { checkBundled } from "./bundled.ts";
 
 /* The core as text: base64 of gzip, in an element that is no script. */
 function embedCore(path: string | undefined): Plugin {
