@@ -147,7 +147,7 @@ static void make_table(struct ss_session *session, const char *view, const char 
 	struct ss_error err = { 0 };
 
 	ss_arena_init(arena, &session->memory);
-	if (ss_session_table(session, &request, arena, out, &err) == SS_OK)
+	if (ss_session_rows(session, &request, arena, out, &err) == SS_OK)
 		return;
 	fprintf(stderr, "ERROR: %s/%s: %s\n", view, group ? group : "", err.text);
 	abort();

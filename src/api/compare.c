@@ -93,7 +93,7 @@ static enum ss_status add_table(struct comparison *comparison, const char *what,
 	request.what = what;
 	request.group = group;
 	for (uint32_t i = 0; i < 2 && status == SS_OK; i++)
-		status = ss_session_table(comparison->runs->sessions[i], &request,
+		status = ss_session_rows(comparison->runs->sessions[i], &request,
 					  &comparison->scratch[i], &own[i], err);
 	if (status == SS_OK) {
 		comparison->count++;

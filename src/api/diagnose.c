@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "api/session.h"
+#include "diagnose/findings_table.h"
+#include "render/arrow.h"
+#include "table/bound.h"
 
 bool ss_session_diagnoses(const char *what)
 {
@@ -51,14 +54,44 @@ enum ss_status ss_session_verdict(struct ss_session *session,
 	return status;
 }
 
-enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_request *request,
-				   struct ss_text *out, struct ss_error *err)
+static struct ss_diagnose_options options_of(const struct ss_request *request)
 {
-	struct ss_diagnose_options chosen = {
+	return (struct ss_diagnose_options){
 		.rank = request->rank == SS_COMPARED_RANKS ? SS_EVERY_RANK : request->rank,
 		.is_what_if = strcmp(request->what, "what-if") == 0,
 		.fixes = request->fix,
 	};
+}
+
+enum ss_status ss_session_findings(struct ss_session *session, const struct ss_request *request,
+				   struct ArrowArrayStream *out, struct ss_error *err)
+{
+	struct ss_diagnose_options chosen = options_of(request);
+	const struct ss_diagnosis *verdict;
+	const struct ss_renderer *renderer;
+	struct ss_render_options options;
+	struct ss_arena scratch;
+	struct ss_table table;
+	enum ss_status status;
+
+	SS_TRY(check(request, err));
+	SS_TRY(ss_session_format(session, request, &renderer, &options, err));
+	SS_TRY(ss_session_verdict(session, &chosen, &verdict, err));
+	options.trust.files += verdict->snapshot_count;
+	options.trust.lost += verdict->cut_snapshots;
+	ss_arena_init(&scratch, &session->memory);
+	status = ss_diagnosis_table(verdict, &scratch, &table) && ss_table_bound(&table)
+			 ? ss_arrow_stream(&table, &options, out, err)
+			 : ss_fail_memory(err, "the table");
+	ss_table_release(&table);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_request *request,
+				   struct ss_text *out, struct ss_error *err)
+{
+	struct ss_diagnose_options chosen = options_of(request);
 	const struct ss_diagnosis *verdict;
 	const struct ss_renderer *renderer;
 	struct ss_render_options options;

@@ -14,6 +14,7 @@
 #include "diagnose/keep.h"
 #include "job/doubts.h"
 #include "job/join/notes.h"
+#include "render/arrow.h"
 #include "table/arrange.h"
 #include "table/bound.h"
 #include "table/rank_summary.h"
@@ -474,8 +475,8 @@ static enum ss_status arrange(const struct ss_request *request, const struct ss_
 	return SS_OK;
 }
 
-enum ss_status ss_session_table(struct ss_session *session, const struct ss_request *request,
-				struct ss_arena *arena, struct ss_table *out, struct ss_error *err)
+enum ss_status ss_session_rows(struct ss_session *session, const struct ss_request *request,
+			       struct ss_arena *arena, struct ss_table *out, struct ss_error *err)
 {
 	struct part part = { .view = ss_view_find(request->what) };
 	struct ss_choice choice;
@@ -497,8 +498,37 @@ enum ss_status ss_session_table(struct ss_session *session, const struct ss_requ
 	return SS_OK;
 }
 
-enum ss_status ss_session_run(struct ss_session *session, const struct ss_request *request,
-			      struct ss_text *out, struct ss_error *err)
+/* A report has no columns of its own: which views it is made of. */
+static enum ss_status fail_report(const struct ss_report *report, struct ss_error *err)
+{
+	char list[256] = "";
+
+	for (size_t i = 0; i < SS_REPORT_VIEWS_MAX && report->views[i]; i++)
+		ss_text_list(list, sizeof(list), report->views[i]);
+	return ss_fail(err, SS_ERR_USAGE,
+		       "'%s' is made of several tables; ask for one of its views: %s", report->name,
+		       list);
+}
+
+static enum ss_status stream(const struct ss_session *session, const struct ss_request *request,
+			     struct ss_table *table, struct ArrowArrayStream *out,
+			     struct ss_error *err)
+{
+	struct ss_render_options options = { .top = request->top };
+
+	measure_trust(&session->job, &options.trust);
+	return table->failed ? ss_fail_memory(err, "the table")
+			     : ss_arrow_stream(table, &options, out, err);
+}
+
+/* What a view or report is made into: one of these. */
+struct answer {
+	struct ss_text *text;
+	struct ArrowArrayStream *stream;
+};
+
+static enum ss_status answer(struct ss_session *session, const struct ss_request *request,
+			     const struct answer *out, struct ss_error *err)
 {
 	struct part parts[SS_REPORT_VIEWS_MAX];
 	struct ss_table tables[SS_REPORT_VIEWS_MAX] = { 0 };
@@ -510,9 +540,9 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 	struct ss_choice choice;
 	uint32_t count;
 
-	if (request->what && ss_session_diagnoses(request->what))
-		return ss_session_diagnose(session, request, out, err);
 	SS_TRY(find_parts(request, joined, &report, parts, &count, err));
+	if (out->stream && report)
+		return fail_report(report, err);
 	SS_TRY(ss_session_has_trace(session, err));
 	if (ss_view_of_job(parts[0].view) && (request->step || request->device || request->stream))
 		return ss_fail(err, SS_ERR_USAGE,
@@ -541,9 +571,31 @@ enum ss_status ss_session_run(struct ss_session *session, const struct ss_reques
 			status = ss_fail_memory(err, "the table");
 	}
 	if (status == SS_OK)
-		status = render(session, request, report, tables, count, out, err);
+		status = out->stream
+				 ? stream(session, request, &tables[0], out->stream, err)
+				 : render(session, request, report, tables, count, out->text, err);
 	for (uint32_t i = 0; i < count; i++)
 		ss_table_release(&tables[i]);
 	ss_arena_release(&scratch);
 	return status;
+}
+
+enum ss_status ss_session_run(struct ss_session *session, const struct ss_request *request,
+			      struct ss_text *out, struct ss_error *err)
+{
+	if (request->what && ss_session_diagnoses(request->what))
+		return ss_session_diagnose(session, request, out, err);
+	return answer(session, request, &(struct answer){ .text = out }, err);
+}
+
+enum ss_status ss_session_table(struct ss_session *session, const struct ss_request *request,
+				struct ArrowArrayStream *out, struct ss_error *err)
+{
+	struct ss_request plain = *request;
+
+	*out = (struct ArrowArrayStream){ 0 };
+	plain.format = NULL; /* every file, not what is summed up for people */
+	if (request->what && ss_session_diagnoses(request->what))
+		return ss_session_findings(session, &plain, out, err);
+	return answer(session, &plain, &(struct answer){ .stream = out }, err);
 }

@@ -13,7 +13,7 @@
 #include "render/render.h"
 #include "timeline/path.h"
 #include "timeline/timeline.h"
-#include "stepscope.h"
+#include "stepscope_arrow.h"
 
 struct ss_session {
 	struct ss_memory memory;
@@ -48,14 +48,19 @@ enum ss_status ss_session_format(const struct ss_session *session, const struct 
  * Release it also when this failed.
  */
 SS_MUST_USE
-enum ss_status ss_session_table(struct ss_session *session, const struct ss_request *request,
-				struct ss_arena *arena, struct ss_table *out, struct ss_error *err);
+enum ss_status ss_session_rows(struct ss_session *session, const struct ss_request *request,
+			       struct ss_arena *arena, struct ss_table *out, struct ss_error *err);
 
 /* diagnose.c: true for what is made there, and not of views. */
 bool ss_session_diagnoses(const char *what);
 SS_MUST_USE
 enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_request *request,
 				   struct ss_text *out, struct ss_error *err);
+
+/* diagnose.c: the findings as Arrow. */
+SS_MUST_USE
+enum ss_status ss_session_findings(struct ss_session *session, const struct ss_request *request,
+				   struct ArrowArrayStream *out, struct ss_error *err);
 
 /*
  * diagnose.c: what is wrong; judged once for a rank or for all, lent until the next request. A
