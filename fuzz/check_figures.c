@@ -199,6 +199,7 @@ void check_figures(struct ss_session *session)
 
 			make_table(session, view->name, view->groups[group], &arena, &table);
 			check_table(&table);
+			check_arrow(&table);
 			ss_table_release(&table);
 			ss_arena_release(&arena);
 		}

@@ -159,7 +159,7 @@ def check_file(library, path, counts):
             yield f"{path}: findings without a cost"
 
 
-def find_inputs(stepscope, traces, folder):
+def find_inputs(stepscope, traces, folder, parts):
     files = sorted(path for path in pathlib.Path(traces).glob("**/*.json.gz")
                    if path.stat().st_size < FILE_BYTES) if traces else []
     if not files:
@@ -168,7 +168,7 @@ def find_inputs(stepscope, traces, folder):
                        check=True, capture_output=True)
         return [out]
     step = max(1, len(files) // FILES)
-    return today.share(files[::step][:FILES], PARTS) + today.share([pathlib.Path(traces, JOB)])
+    return today.share(files[::step][:FILES], parts) + today.share([pathlib.Path(traces, JOB)])
 
 
 def main():
@@ -176,7 +176,7 @@ def main():
     library = Library(library_path, tables)
     counts = {"tables": 0, "cells": 0, "findings": 0}
     with tempfile.TemporaryDirectory() as folder:
-        paths = find_inputs(stepscope, traces, folder)
+        paths = find_inputs(stepscope, traces, folder, PARTS)
         problems = [problem for path in paths for problem in check_file(library, path, counts)]
     print(f"{len(paths)} inputs, {counts['tables']} tables, {counts['cells']} cells, "
           f"{counts['findings']} findings")
@@ -185,4 +185,5 @@ def main():
     sys.exit(bool(problems) or not counts["cells"])
 
 
-main()
+if __name__ == "__main__":
+    main()
