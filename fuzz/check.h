@@ -11,6 +11,9 @@
 #include "stepscope.h"
 #include "trace/load.h"
 
+struct ss_session;
+struct ss_table;
+
 /* Ends the run; the fuzzer keeps the input. Not assert(): these also hold with NDEBUG. */
 #define CHECK(condition)                                                                   \
 	do {                                                                               \
@@ -39,6 +42,9 @@ void check_views(struct ss_session *session, const char *format);
 
 /* All tables of all views: every figure within its bounds, sums of the same thing equal. */
 void check_figures(struct ss_session *session);
+
+/* The table as Arrow, walked from end to end; it has no columns afterwards. */
+void check_arrow(struct ss_table *table);
 
 /* The text is strict JSON in UTF-8. */
 void check_json(const char *text, size_t length);

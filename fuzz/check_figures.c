@@ -197,6 +197,7 @@ void check_figures(struct ss_session *session)
 
 			make_table(session, view->name, view->groups[group], &query);
 			check_table(&query.tables[0]);
+			check_arrow(&query.tables[0]);
 			ss_query_end(&query);
 		}
 	}

@@ -23,7 +23,7 @@ from c_source import Source
 
 FILE_LINES_MAX = 600
 SPDX = "SPDX-License-Identifier: Apache-2.0"
-PUBLIC = ("stepscope.h", "stepscope_types.h")
+PUBLIC = ("stepscope.h", "stepscope_types.h", "stepscope_arrow.h")
 FUNCTION_LINES_MAX = 70
 # Sources of a folder of src/; more only where all are of one kind, one file each.
 FOLDER_SOURCES_MAX = 25

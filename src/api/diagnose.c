@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "api/request/query.h"
+#include "diagnose/findings_table.h"
+#include "render/arrow.h"
+#include "table/bound.h"
 
 enum ss_status ss_session_verdict(struct ss_session *session,
 				  const struct ss_diagnose_options *options,
@@ -41,26 +44,57 @@ static enum ss_status check_rank(const struct ss_job *job, int64_t rank, struct 
 	return ss_choice_no_rank(job, rank, err);
 }
 
-enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_wanted *wanted,
-				   struct ss_text *out, struct ss_error *err)
+/* The verdict that is asked for, and how it wants to be shown. */
+static enum ss_status judge(struct ss_session *session, const struct ss_wanted *wanted,
+			    const struct ss_diagnosis **verdict,
+			    const struct ss_renderer **renderer, struct ss_render_options *options,
+			    struct ss_error *err)
 {
 	struct ss_diagnose_options chosen = {
 		.is_what_if = strcmp(wanted->what, "what-if") == 0,
 		.fixes = ss_wanted_text(wanted, "fix"),
 	};
-	const struct ss_diagnosis *verdict;
-	const struct ss_renderer *renderer;
-	struct ss_render_options options;
 	bool compares;
 
 	SS_TRY(ss_wanted_check(wanted, ss_takers_of(wanted->what), wanted->what, err));
-	SS_TRY(ss_wanted_format(wanted, &renderer, &options, err));
+	SS_TRY(ss_wanted_format(wanted, renderer, options, err));
 	ss_choice_read_rank(wanted, &chosen.rank, &compares);
 	SS_TRY(check_rank(&session->job, chosen.rank, err));
-	SS_TRY(ss_session_verdict(session, &chosen, &verdict, err));
-	ss_query_trust(session, &options.trust);
-	options.trust.files += verdict->snapshot_count;
-	options.trust.lost += verdict->cut_snapshots;
+	SS_TRY(ss_session_verdict(session, &chosen, verdict, err));
+	ss_query_trust(session, &options->trust);
+	options->trust.files += (*verdict)->snapshot_count;
+	options->trust.lost += (*verdict)->cut_snapshots;
+	return SS_OK;
+}
+
+enum ss_status ss_session_findings(struct ss_session *session, const struct ss_wanted *wanted,
+				   struct ArrowArrayStream *out, struct ss_error *err)
+{
+	const struct ss_diagnosis *verdict;
+	const struct ss_renderer *renderer;
+	struct ss_render_options options;
+	struct ss_arena scratch;
+	struct ss_table table;
+	enum ss_status status;
+
+	SS_TRY(judge(session, wanted, &verdict, &renderer, &options, err));
+	ss_arena_init(&scratch, &session->memory);
+	status = ss_diagnosis_table(verdict, &scratch, &table) && ss_table_bound(&table)
+			 ? ss_arrow_stream(&table, &options, out, err)
+			 : ss_fail_memory(err, "the table");
+	ss_table_release(&table);
+	ss_arena_release(&scratch);
+	return status;
+}
+
+enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_wanted *wanted,
+				   struct ss_text *out, struct ss_error *err)
+{
+	const struct ss_diagnosis *verdict;
+	const struct ss_renderer *renderer;
+	struct ss_render_options options;
+
+	SS_TRY(judge(session, wanted, &verdict, &renderer, &options, err));
 	renderer->diagnosis(verdict, &options, out);
 	return ss_text_failed(out) ? ss_fail_memory(err, "the output") : SS_OK;
 }

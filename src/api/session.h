@@ -14,6 +14,7 @@
 #include "timeline/path.h"
 #include "timeline/timeline.h"
 #include "stepscope.h"
+#include "stepscope_arrow.h"
 
 struct ss_session {
 	struct ss_memory memory;
@@ -57,6 +58,11 @@ struct ss_wanted; /* request/request.h */
 SS_MUST_USE
 enum ss_status ss_session_diagnose(struct ss_session *session, const struct ss_wanted *wanted,
 				   struct ss_text *out, struct ss_error *err);
+
+/* diagnose.c: the findings as Arrow. */
+SS_MUST_USE
+enum ss_status ss_session_findings(struct ss_session *session, const struct ss_wanted *wanted,
+				   struct ArrowArrayStream *out, struct ss_error *err);
 
 /* compare.c: ss_compare() of a request that was taken apart. */
 SS_MUST_USE

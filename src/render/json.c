@@ -89,9 +89,9 @@ static void add_cell(const struct ss_column *column, const struct ss_cell *cell,
 		ss_render_plain(column, cell, out);
 }
 
-/* The totals, and the bracket behind them. */
-static void add_totals(const struct ss_table *table, struct ss_text *out)
+void ss_render_totals(const struct ss_table *table, struct ss_text *out)
 {
+	add_byte(out, '[');
 	for (uint32_t i = 0; i < table->view->column_count; i++) {
 		ss_text_add_string(out, i ? "," : "");
 		add_cell(&table->view->columns[i], &table->totals[i], out);
@@ -112,6 +112,16 @@ static void add_row(const struct ss_table *table, uint32_t row, struct ss_text *
 	add_byte(out, ']');
 }
 
+void ss_render_notes(const struct ss_table *table, struct ss_text *out)
+{
+	add_byte(out, '[');
+	for (uint32_t i = 0; i < table->note_count; i++) {
+		ss_text_add_string(out, i ? "," : "");
+		ss_render_quoted(out, table->notes[i]);
+	}
+	add_byte(out, ']');
+}
+
 static void add_rows(const struct ss_table *table, const struct ss_render_options *options,
 		     struct ss_text *out)
 {
@@ -122,20 +132,21 @@ static void add_rows(const struct ss_table *table, const struct ss_render_option
 		ss_text_add_string(out, row ? ",\n  [" : "\n  [");
 		add_row(table, row, out);
 	}
-	ss_text_addf(out, "],\n\"row_count\":%" PRIu32 ",\n\"notes\":[", ss_table_all_rows(table));
-	for (uint32_t i = 0; i < table->note_count; i++) {
-		ss_text_add_string(out, i ? "," : "");
-		ss_render_quoted(out, table->notes[i]);
-	}
-	ss_text_add_string(out, "]");
+	ss_text_addf(out, "],\n\"row_count\":%" PRIu32 ",\n\"notes\":", ss_table_all_rows(table));
+	ss_render_notes(table, out);
 }
 
 void ss_render_trust(const struct ss_trust *trust, struct ss_text *out)
 {
+	ss_text_add_string(out, "\"quality\":");
+	ss_render_quality(trust, out);
+}
+
+void ss_render_quality(const struct ss_trust *trust, struct ss_text *out)
+{
 	ss_text_addf(out,
-		     "\"quality\":{\"files\":%" PRIu64 ",\"unreadable_files\":%" PRIu64
-		     ",\"lost\":%" PRIu64 ",\"mended\":%" PRIu64 ",\"notes\":%" PRIu64
-		     ",\"absent\":%" PRIu64 "}",
+		     "{\"files\":%" PRIu64 ",\"unreadable_files\":%" PRIu64 ",\"lost\":%" PRIu64
+		     ",\"mended\":%" PRIu64 ",\"notes\":%" PRIu64 ",\"absent\":%" PRIu64 "}",
 		     trust->files, trust->unreadable_files, trust->lost, trust->mended,
 		     trust->notes, trust->absent);
 }
@@ -152,8 +163,8 @@ static void add_table(const struct ss_table *table, const struct ss_render_optio
 	ss_text_add_string(out, ",\n");
 	add_rows(table, options, out);
 	if (table->totals) {
-		ss_text_add_string(out, ",\n\"totals\":[");
-		add_totals(table, out);
+		ss_text_add_string(out, ",\n\"totals\":");
+		ss_render_totals(table, out);
 	}
 }
 

@@ -74,6 +74,11 @@ const char *ss_render_unit(enum ss_column_type type);
 void ss_render_quoted(struct ss_text *out, const char *text);
 void ss_render_trust(const struct ss_trust *trust, struct ss_text *out);
 
+/* json.c: the values of the members "quality", "notes" and "totals". */
+void ss_render_quality(const struct ss_trust *trust, struct ss_text *out);
+void ss_render_notes(const struct ss_table *table, struct ss_text *out);
+void ss_render_totals(const struct ss_table *table, struct ss_text *out);
+
 /* markdown.c: a text without what Markdown and HTML take for their own. */
 void ss_render_escaped(struct ss_text *out, const char *text);
 

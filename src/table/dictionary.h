@@ -8,7 +8,7 @@
 #ifndef SS_TABLE_DICTIONARY_H
 #define SS_TABLE_DICTIONARY_H
 
-#include "base/buffer.h"
+#include "table/buffer.h"
 #include "base/intern.h"
 
 struct ss_dictionary_slot {

@@ -5,7 +5,9 @@
 #include "api/request/query.h"
 
 #include "api/request/basis.h"
+#include "api/reports/reports.h"
 #include "job/doubts.h"
+#include "render/arrow.h"
 #include "table/arrange.h"
 #include "table/bound.h"
 #include "table/rank_summary.h"
@@ -248,6 +250,49 @@ enum ss_status ss_session_answer(struct ss_session *session, const struct ss_wan
 	ss_text_end(&headline, out);
 	ss_query_end(&query);
 	return status == SS_OK && ss_text_failed(out) ? ss_fail_memory(err, "the output") : status;
+}
+
+/* A report has no columns of its own: which views it is made of. */
+static enum ss_status fail_report(const struct ss_report *report, struct ss_error *err)
+{
+	char list[256] = "";
+
+	for (size_t i = 0; i < SS_REPORT_VIEWS_MAX && report->views[i]; i++)
+		ss_text_list(list, sizeof(list), report->views[i]);
+	return ss_fail(err, SS_ERR_USAGE,
+		       "'%s' is made of several tables; ask for one of its views: %s", report->name,
+		       list);
+}
+
+static enum ss_status stream(struct ss_query *query, struct ArrowArrayStream *out,
+			     struct ss_error *err)
+{
+	struct ss_render_options options = { .top = query->wanted->top, .trust = query->trust };
+
+	return query->tables[0].failed ? ss_fail_memory(err, "the table")
+				       : ss_arrow_stream(&query->tables[0], &options, out, err);
+}
+
+enum ss_status ss_session_table(struct ss_session *session, const struct ss_request *request,
+				struct ArrowArrayStream *out, struct ss_error *err)
+{
+	struct ss_wanted wanted;
+	struct ss_query query;
+	enum ss_status status;
+
+	*out = (struct ArrowArrayStream){ 0 };
+	ss_session_start(session);
+	SS_TRY(ss_wanted_read(request, &wanted, err));
+	wanted.format = NULL; /* every file, not what is summed up for people */
+	if (wanted.what && ss_is_verdict(wanted.what))
+		return ss_session_findings(session, &wanted, out, err);
+	if (wanted.what && ss_report_find(wanted.what))
+		return fail_report(ss_report_find(wanted.what), err);
+	status = make(&query, session, &wanted, err);
+	if (status == SS_OK)
+		status = stream(&query, out, err);
+	ss_query_end(&query);
+	return status;
 }
 
 enum ss_status ss_session_run(struct ss_session *session, const struct ss_request *request,

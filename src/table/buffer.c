@@ -5,7 +5,7 @@
  * A block that grows may move; a large one moves by whole pages (see memory.h), so that its
  * aligned address stays at the same place in it and nothing is copied.
  */
-#include "base/buffer.h"
+#include "table/buffer.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
  * taken out with ss_buffer_take() whoever holds it frees it, whether the account is still there
  * or not.
  */
-#ifndef SS_BASE_BUFFER_H
-#define SS_BASE_BUFFER_H
+#ifndef SS_TABLE_BUFFER_H
+#define SS_TABLE_BUFFER_H
 
 #include "base/memory.h"
 

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arrow_array.c - the batch: a struct array whose children are the columns of the table.
+ *
+ * A consumer may move a child out of its parent and release the parent: each child has its
+ * buffers to itself.
+ */
+#include <string.h>
+
+#include "base/utf8.h"
+#include "render/arrow.h"
+
+/* What a column owns: its buffers, and the array of its texts. */
+struct column {
+	struct ss_buffer known, values;
+	const void *buffers[2];
+	struct ArrowArray texts;
+};
+
+struct texts {
+	struct ss_buffer offsets, bytes;
+	const void *buffers[3];
+};
+
+/* What the batch owns: its columns, as long as they are not moved out. */
+struct batch {
+	const void *buffers[1];
+	struct ArrowArray **children;
+	struct ArrowArray *columns;
+	int64_t count;
+};
+
+static void release_texts(struct ArrowArray *array)
+{
+	struct texts *own = array->private_data;
+
+	ss_buffer_free(&own->offsets);
+	ss_buffer_free(&own->bytes);
+	ss_arrow_free(own);
+	array->release = NULL;
+}
+
+static void release_column(struct ArrowArray *array)
+{
+	struct column *own = array->private_data;
+
+	if (own->texts.release)
+		own->texts.release(&own->texts);
+	ss_buffer_free(&own->known);
+	ss_buffer_free(&own->values);
+	ss_arrow_free(own);
+	array->release = NULL;
+}
+
+static void release_batch(struct ArrowArray *array)
+{
+	struct batch *own = array->private_data;
+
+	for (int64_t i = 0; i < own->count; i++)
+		if (own->columns[i].release)
+			own->columns[i].release(&own->columns[i]);
+	ss_arrow_free(own->columns);
+	ss_arrow_free(own->children);
+	ss_arrow_free(own);
+	array->release = NULL;
+}
+
+/* Names of files can hold bytes that are no UTF-8, which Arrow's texts must not: '?'. */
+static void mend(struct ss_dictionary *texts)
+{
+	for (uint32_t id = 0; id < texts->count; id++) {
+		char *text = (char *)texts->bytes.data + ss_dictionary_offsets(texts)[id];
+		uint32_t length = ss_dictionary_length(texts, id);
+
+		if (!(ss_utf8_check(text, length) & SS_UTF8_BAD_BYTES))
+			continue;
+		for (uint32_t i = 0; i < length; i++)
+			if ((unsigned char)text[i] >= 0x80)
+				text[i] = '?';
+	}
+}
+
+/* A column of nulls has no text, but an offset and a place for bytes. */
+static bool make_whole(struct ss_dictionary *texts, struct ss_memory *memory)
+{
+	if (!ss_buffer_reserve(memory, &texts->offsets, sizeof(int64_t)) ||
+	    !ss_buffer_reserve(memory, &texts->bytes, 1))
+		return false;
+	if (!texts->count)
+		memset(texts->offsets.data, 0, sizeof(int64_t));
+	return true;
+}
+
+static bool take_texts(struct ss_dictionary *texts, struct ss_memory *memory,
+		       struct ArrowArray *out)
+{
+	struct texts *own = ss_arrow_alloc(1, sizeof(*own));
+
+	if (!own || !make_whole(texts, memory)) {
+		ss_arrow_free(own);
+		return false;
+	}
+	mend(texts);
+	own->offsets = ss_buffer_take(memory, &texts->offsets);
+	own->bytes = ss_buffer_take(memory, &texts->bytes);
+	own->buffers[1] = own->offsets.data;
+	own->buffers[2] = own->bytes.data;
+	*out = (struct ArrowArray){ .length = texts->count,
+				    .n_buffers = 3,
+				    .buffers = own->buffers,
+				    .release = release_texts,
+				    .private_data = own };
+	return true;
+}
+
+static bool take_column(struct ss_cells *cells, struct ss_memory *memory, uint32_t rows,
+			struct ArrowArray *out)
+{
+	struct column *own = ss_arrow_alloc(1, sizeof(*own));
+
+	if (!own || (cells->is_text && !take_texts(&cells->texts, memory, &own->texts))) {
+		ss_arrow_free(own);
+		return false;
+	}
+	*out = (struct ArrowArray){ .length = rows,
+				    .null_count = ss_cells_count_nulls(cells, rows),
+				    .n_buffers = 2,
+				    .buffers = own->buffers,
+				    .dictionary = cells->is_text ? &own->texts : NULL,
+				    .release = release_column,
+				    .private_data = own };
+	own->known = ss_buffer_take(memory, &cells->known);
+	own->values = ss_buffer_take(memory, &cells->values);
+	own->buffers[0] = own->known.data;
+	own->buffers[1] = own->values.data;
+	return true;
+}
+
+bool ss_arrow_array(struct ss_table *table, uint32_t rows, struct ArrowArray *out)
+{
+	struct batch *own = ss_arrow_alloc(1, sizeof(*own));
+	bool whole = own;
+
+	if (!own)
+		return false;
+	own->columns = ss_arrow_alloc(table->cells_count, sizeof(*own->columns));
+	own->children = ss_arrow_alloc(table->cells_count, sizeof(*own->children));
+	whole = own->columns && own->children;
+	for (; whole && own->count < table->cells_count; own->count++) {
+		own->children[own->count] = &own->columns[own->count];
+		whole = take_column(&table->cells[own->count], table->arena->memory, rows,
+				    &own->columns[own->count]);
+	}
+	*out = (struct ArrowArray){ .length = rows,
+				    .n_buffers = 1,
+				    .n_children = own->count,
+				    .buffers = own->buffers,
+				    .children = own->children,
+				    .release = release_batch,
+				    .private_data = own };
+	if (!whole)
+		release_batch(out);
+	return whole;
+}
