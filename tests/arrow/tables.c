@@ -68,46 +68,6 @@ static const struct ss_request *ask(struct asked *asked, const char *view, const
 }
 
 int tables_arrow(struct ss_session *session, const char *view, const char *group, uint32_t top,
-		 struct ArrowArrayStream *out, char *problem, size_t room);
-SHOWN int tables_json(struct ss_session *session, const char *view, const char *group, uint32_t top,
-		      struct ss_text *out, char *problem, size_t room);
-
-/* NULL: `problem` says why. */
-struct ss_session *tables_open(const char *path, char *problem, size_t room)
-{
-	struct ss_open_options options = { .paths = &path, .path_count = 1, .threads = 1 };
-	struct ss_session *session = NULL;
-	struct ss_error err = { 0 };
-
-	if (ss_session_open(&options, &session, &err) == SS_OK)
-		return session;
-	snprintf(problem, room, "%s", err.text);
-	return NULL;
-}
-
-void tables_close(struct ss_session *session)
-{
-	ss_session_close(session);
-}
-
-/* Views alone; "" is a report, NULL the end. */
-const char *tables_view(size_t index)
-{
-	struct ss_offer offer = { .size = sizeof(offer) };
-
-	if (!ss_offer_at(index, &offer))
-		return NULL;
-	return offer.is_report ? "" : offer.name;
-}
-
-static struct ss_request request_of(const char *view, const char *group, uint32_t top)
-{
-	return (struct ss_request){
-		.what = view, .group = group, .top = top, .rank = SS_EVERY_RANK
-	};
-}
-
-int tables_arrow(struct ss_session *session, const char *view, const char *group, uint32_t top,
 		 struct ArrowArrayStream *out, char *problem, size_t room)
 {
 	struct asked asked;
