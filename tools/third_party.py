@@ -125,9 +125,10 @@ def text_problems(root, files):
 
 
 def page_problems(root, parts):
-    """The page is built from what the lock has beside tools: the build looks at the rest."""
+    """The page is built from what the lock has beside tools and what tests take where it is there:
+    the build looks at the rest."""
     used = {path.removeprefix("node_modules/") for path, package in locked(root).items()
-            if path and not package.get("dev")}
+            if path and not package.get("dev") and not package.get("optional")}
     for name in sorted(used - {part.get("npm") for part in parts}):
         yield f"ui/package-lock.json: '{name}' is not in third_party/parts.json"
 

@@ -129,7 +129,7 @@ static void close_scene(struct scene *scene)
 
 static enum ss_status run(struct scene *scene, const char *what, struct ss_text *out)
 {
-	struct ss_request request = { .what = what };
+	struct ss_request request = { .size = sizeof(request), .what = what };
 
 	return ss_session_run(scene->session, &request, out, NULL);
 }
@@ -161,7 +161,7 @@ static enum ss_status overview(struct scene *scene, struct ss_text *out)
 
 static enum ss_status compare(struct scene *scene, struct ss_text *out)
 {
-	struct ss_request request = { .what = NULL };
+	struct ss_request request = { .size = sizeof(request) };
 
 	return ss_compare(scene->runs, &request, out, NULL);
 }

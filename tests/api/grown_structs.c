@@ -162,7 +162,7 @@ static void list(void)
 
 static void show(struct ss_session *session)
 {
-	struct ss_request request = { .what = "steps", .format = "csv" };
+	struct ss_request request = { .size = sizeof(request), .what = "steps", .format = "csv" };
 	GUARDED(ss_file) file;
 	struct ss_text out = { 0 };
 

@@ -159,8 +159,7 @@ static const struct {
 	{ "a space in a link", PAGE, NULL, NULL, 0, SS_ERR_USAGE, "Copy link", "#/a b" },
 	{ "a link of one rank", PAGE, "3", NULL, 0, SS_ERR_USAGE, "option 'rank'", "#/timeline" },
 	{ "a link of one step", PAGE, NULL, "0", 0, SS_ERR_USAGE, "option 'step'", "#/timeline" },
-	{ "no such rank", PAGE, "5", NULL, 0, SS_ERR_USAGE, "rank 5; there are ranks 3", NULL },
-	{ "no rank", PAGE, "all", NULL, 0, SS_ERR_USAGE, "not 'all'", NULL },
+	{ "no such rank", PAGE, "5", NULL, 0, SS_ERR_USAGE, "rank 5; there is rank 3", NULL },
 	{ "no such step", PAGE, NULL, "77", 0, SS_ERR_USAGE, "77", NULL },
 	{ "no step at all", PAGE, NULL, "x-", 0, SS_ERR_USAGE, "x-", NULL },
 };
