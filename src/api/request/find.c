@@ -72,9 +72,11 @@ static enum ss_status find_group(const struct ss_view *view, const char *group, 
 static enum ss_status take_view(const struct ss_wanted *wanted, const struct ss_view *view,
 				const char *group, struct ss_found *out, struct ss_error *err)
 {
-	*out = (struct ss_found){ .name = view->name, .parts = { { .view = view } }, .count = 1 };
+	*out = (struct ss_found){ .name = view->name, .parts = { { .view = view } } };
 	SS_TRY(ss_wanted_check(wanted, takers_of_view(view), view->name, err));
-	return find_group(view, group, &out->parts[0].group, err);
+	SS_TRY(find_group(view, group, &out->parts[0].group, err));
+	out->count = 1;
+	return SS_OK;
 }
 
 enum ss_status ss_find_view(const struct ss_wanted *wanted, const char *what, const char *group,
