@@ -289,7 +289,7 @@ def main():
         sys.exit(__doc__)
     stepscope, folder = sys.argv[1:]
     with tempfile.TemporaryDirectory() as scratch:
-        paths = today.share(traces_in(folder) or simulated(stepscope, scratch), 6)
+        paths = today.share(traces_in(folder) or simulated(stepscope, scratch), 12)
         jobs = [*jobs_of(paths),
                 *((path, True, 0) for path in invariants_raw.poor_files(stepscope, scratch))]
         sys.exit(0 if check_all(stepscope, offers_of(stepscope), jobs) else 1)

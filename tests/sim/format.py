@@ -130,7 +130,7 @@ def main():
     both = learn(traces)
     if both is None:
         return SKIPPED
-    presets = sys.argv[3:] or share((row["preset"] for row in presets_of(stepscope)), 24)
+    presets = sys.argv[3:] or share((row["preset"] for row in presets_of(stepscope)), 48)
     return check_all(check_preset, presets, stepscope, both)
 
 

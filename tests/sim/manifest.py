@@ -87,7 +87,7 @@ def main():
     if sys.argv[2:]:
         presets = [preset for preset in presets if preset["preset"] in sys.argv[2:]]
     else:
-        presets = share(presets, 3)
+        presets = share(presets, 6)
     for number, preset in enumerate(presets):
         found = simulated(stepscope, preset, 1 + number % 3)
         problem = first_difference(found, wanted.get(preset["preset"], {}))
