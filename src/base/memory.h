@@ -41,7 +41,7 @@ void ss_memory_touch(void *block, size_t bytes);
 /* NULL is fine, whatever `bytes` says. */
 void ss_memory_free(struct ss_memory *memory, void *block, size_t bytes);
 
-/* So many bytes belong to somebody else from now on: see table/buffer.h. */
+/* These bytes leave the account, and belong to another owner: see table/buffer.h. */
 void ss_memory_forget(struct ss_memory *memory, size_t bytes);
 
 /*

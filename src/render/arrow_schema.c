@@ -112,7 +112,7 @@ static char *copy_of(const char *bytes, size_t length)
 	return copy;
 }
 
-/* A schema without metadata, with room for so many children; false: no memory. */
+/* A schema without metadata, with room for `count` children; false: no memory. */
 static bool make_node(const char *format, const char *name, uint32_t count, struct ArrowSchema *out)
 {
 	struct node *own = ss_arrow_alloc(1, sizeof(*own));

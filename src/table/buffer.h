@@ -21,7 +21,7 @@ struct ss_buffer {
 
 bool ss_buffer_grow(struct ss_memory *memory, struct ss_buffer *buffer, size_t bytes);
 
-/* Room for so many bytes: what is there stays, the rest is not cleared. False at the limit. */
+/* Makes room for `bytes`: keeps the content, does not clear the rest. False at the limit. */
 SS_MUST_USE
 static inline bool ss_buffer_reserve(struct ss_memory *memory, struct ss_buffer *buffer,
 				     size_t bytes)

@@ -11,7 +11,7 @@ static size_t bit_bytes(uint32_t rows)
 	return ((size_t)rows + 7) / 8;
 }
 
-/* Room for the bits of so many rows; new ones are set. */
+/* Makes room for the bits of this many rows and sets the new ones. */
 static bool reserve_bits(struct ss_buffer *bits, struct ss_memory *memory, uint32_t rows)
 {
 	size_t before = bits->room;

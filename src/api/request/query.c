@@ -74,7 +74,7 @@ static enum ss_status choose_rows(const struct ss_query *query, bool compares, b
 				 table->view->name);
 }
 
-/* At most so many rows of a part of a report, where nothing is said. */
+/* Cuts the tables of a report to the rows that it shows by default. */
 static void cut_part(struct ss_table *table, uint32_t rows)
 {
 	if (!rows || table->row_count <= rows)
