@@ -172,16 +172,16 @@ static enum ss_status make_digests(struct ss_job *job, make_function *make, stru
 	return SS_OK;
 }
 
-static enum ss_status join(struct ss_job *job, make_function *make, struct ss_error *err)
+static enum ss_status join(struct ss_job *job, bool keeps, struct ss_error *err)
 {
 	if (job->is_joined)
 		return SS_OK;
 	/* a call that was refused memory can be made again: it goes on where it ended */
-	if (make == make_both)
+	if (keeps)
 		ss_watch_part(job->watch, "Examining the ranks", 0, SS_WATCH_EXAMINED);
 	else
 		ss_watch_part(job->watch, "Comparing the ranks", 0, SS_WATCH_COMPARED);
-	SS_TRY(make_digests(job, make, err));
+	SS_TRY(make_digests(job, keeps ? make_both : make_digest, err));
 	SS_TRY(ss_join_ranks(&job->joined, job->digests, job->digest_count, job->memory, err));
 	job->joined.copies = job->copies;
 	job->joined.copied_rank = job->copied_rank;
@@ -192,7 +192,7 @@ static enum ss_status join(struct ss_job *job, make_function *make, struct ss_er
 
 enum ss_status ss_job_join(struct ss_job *job, struct ss_error *err)
 {
-	return join(job, make_digest, err);
+	return join(job, false, err);
 }
 
 /* --- what the keeper keeps ----------------------------------------------------------------- */
@@ -229,7 +229,7 @@ enum ss_status ss_job_keep(struct ss_job *job, const struct ss_job_keeper *keepe
 	assert(!job->keeper || job->keeper == keeper);
 	job->keeper = keeper;
 	from = job->is_joined ? SS_WATCH_COMPARED : SS_WATCH_EXAMINED;
-	SS_TRY(join(job, make_both, err));
+	SS_TRY(join(job, true, err));
 	ss_watch_part(job->watch, "Examining the ranks", from, SS_WATCH_EXAMINED);
 	return prepare(job, needs_kept, make_kept, err);
 }
