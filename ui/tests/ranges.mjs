@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { check, equal, TRACES } from "./harness.mjs";
-import { Line, selected, settle } from "./timeline.mjs";
+import { Line, selected, selectionIs, settle } from "./timeline.mjs";
 
 const NANOGPT = join(TRACES, "jobs/h100x8_nanogpt");
 
@@ -24,7 +24,15 @@ async function drag(line, [x0, y0], [x1, y1]) {
 	await mouse.move(x1, y1, { steps: 6 });
 	await mouse.up();
 	await keyboard.up("Shift");
+	await selectionIs(line.page, true);
 	await settle(line.page);
+}
+
+/* Escape, and the range is gone from the address: a slow machine takes longer than settle(). */
+async function clear(page) {
+	await page.keyboard.press("Escape");
+	await selectionIs(page, false);
+	await settle(page);
 }
 
 function rangeOf(page) {
@@ -89,13 +97,11 @@ async function drags(harness) {
 	await settle(page);
 	const wider = rangeOf(page);
 	check(wider.to > one.to && wider.rows === one.rows, "Shift and a click do not extend it");
-	await page.keyboard.press("Escape");
-	await settle(page);
+	await clear(page);
 
 	await drag(line, [left, y], [right, await heightOf(page, "autograd thread")]);
 	equal(rangeOf(page).rows, `0-${main}-${autograd}`, "a drag over two rows");
-	await page.keyboard.press("Escape");
-	await settle(page);
+	await clear(page);
 	await drag(line, [left, box.y + 40], [right, box.y + 40]);
 	equal(rangeOf(page).rows, undefined, "a drag in the axis is of all rows");
 	check((await line.drawer().innerText()).includes("all rows of 8 ranks"), "all rows");

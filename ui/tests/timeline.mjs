@@ -25,6 +25,14 @@ export async function settle(page) {
 	await page.waitForLoadState("networkidle");
 }
 
+/* Waits until the address has a selection, or has none. */
+export async function selectionIs(page, there) {
+	for (let tries = 0; (selected(page) !== null) !== there; tries++) {
+		if (tries === 100) throw new Error(`a selection is ${there ? "not " : ""}there`);
+		await page.waitForTimeout(100);
+	}
+}
+
 export class Line {
 	static async open(harness, folder, query = "", options = {}) {
 		const line = new Line();
