@@ -182,8 +182,8 @@ static void tell(struct breaks *breaks)
 	struct ss_fact all = { breaks->claimed_ns, (double)breaks->count, SS_NO_ROW };
 
 	ss_look_evidence(look, all,
-			 "{count} times per step Python, guards and wrappers run between two "
-			 "compiled graphs: {time}, backward included");
+			 "Python, guards and wrappers run between two compiled graphs {count} "
+			 "times per step: {time}, backward included");
 	ss_code_places_sort(&breaks->sites);
 	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++) {
 		uint32_t name = breaks->sites.items[i].name;
@@ -197,12 +197,12 @@ static void tell(struct breaks *breaks)
 	}
 	if (breaks->sure)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "what breaks the graph is recorded; what compiling across it "
-				   "would fuse is not counted");
+				   "the trace shows what breaks the graph; what compiling "
+				   "across it would fuse is not counted");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "regions that follow each other may also be parts that were "
-				   "compiled one by one");
+				   "consecutive regions may also be parts that were compiled "
+				   "separately");
 }
 
 static enum ss_status find(struct breaks *breaks, struct ss_arena *scratch, struct ss_error *err)

@@ -125,11 +125,11 @@ static enum ss_status find(struct pauses *pauses, struct ss_arena *scratch, stru
 	ss_code_places_sort(&pauses->sites);
 	for (uint32_t i = 0; i < pauses->sites.count && i < 3; i++)
 		ss_look_evidence(look, ss_code_place_fact(&pauses->sites.items[i]),
-				 "every %u steps the training thread launches nothing for a while: "
-				 "{time} a step",
+				 "every %u steps the training thread launches nothing for a "
+				 "while: {time} per step",
 				 pauses->every);
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "that it comes again is recorded, but not what it is");
+			   "the trace shows that the pause recurs, but not what causes it");
 	return SS_OK;
 }
 
@@ -235,11 +235,11 @@ static void claim_holes(struct pauses *pauses, const struct hole *holes, uint32_
 	if (!sum_ns)
 		return;
 	ss_look_evidence(pauses->look, (struct ss_fact){ sum_ns, count, holes[0].row },
-			 "every %u steps the training thread runs no operator for a while, before "
-			 "%s: {time} per step",
+			 "every %u steps the training thread runs no operator for a while, "
+			 "before %s: {time} per step",
 			 pauses->every, ss_strings_text(&pauses->trace->names, holes[0].behind));
 	ss_look_confidence(pauses->look, SS_CONFIDENCE_MEDIUM,
-			   "that it comes again is recorded, but not what it is");
+			   "the trace shows that the pause recurs, but not what causes it");
 }
 
 static enum ss_status find_on_cpu(struct pauses *pauses, struct ss_error *err)
@@ -284,15 +284,16 @@ static enum ss_status look_for_pauses(struct ss_look *look, struct ss_error *err
 
 const struct ss_rule ss_rule_periodic_pause = {
 	.name = "periodic-pause",
-	.title = "Every few steps the training thread stands still",
-	.summary = "A pause every n-th step that nothing recorded explains",
-	.fix = "# see what it is: profile(..., with_stack=True), or name the parts of the loop\n"
+	.title = "Every few steps the training thread pauses",
+	.summary = "A pause every n-th step that no recorded event explains",
+	.fix = "# find out what it is: profile(..., with_stack=True), or name the parts of the "
+	       "loop\n"
 	       "with torch.profiler.record_function(\"log\"):\n"
 	       "    ...\n"
-	       "# then do it in a thread, or less often",
+	       "# then move it to a thread, or do it less often",
 	.surer = "with_stack=True names the line",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "what it is has to be found first, so 3 %; below 1 % steps differ by as much",
+	.why = "the cause has to be found first, so 3 %; below 1 % steps differ by as much",
 	.look = look_for_pauses,
 };

@@ -252,15 +252,16 @@ static enum ss_status find(struct finder *finder, struct ss_arena *scratch, stru
 	ss_code_places_sort(&finder->sites);
 	for (uint32_t i = 0; i < finder->sites.count && i < 3; i++)
 		ss_look_evidence(look, ss_code_place_fact(&finder->sites.items[i]),
-				 "stopping and starting the worker processes takes {time} per step "
-				 "({count} times per step)");
+				 "the DataLoader spends {time} per step on stopping and "
+				 "starting worker processes ({count} times per step)");
 	if (finder->sites.count)
 		ss_look_confidence(look,
 				   finder->has_frames ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 				   finder->has_frames
-					   ? "the trace shows the processes being started"
-					   : "two calls of __next__ with a pause between them look "
-					     "so; the start itself is not recorded");
+					   ? "the trace shows that processes are started"
+					   : "two calls of __next__ with a pause between them "
+					     "look like a restart; the restart itself is not "
+					     "recorded");
 	return SS_OK;
 }
 
@@ -282,14 +283,14 @@ static enum ss_status look_for_restarts(struct ss_look *look, struct ss_error *e
 
 const struct ss_rule ss_rule_worker_restart = {
 	.name = "worker-restart",
-	.title = "The DataLoader starts its workers again in every epoch",
-	.summary = "Worker processes that are stopped and started between epochs",
-	.fix = "DataLoader(..., num_workers=n, persistent_workers=True)   # workers stay\n"
+	.title = "The DataLoader restarts its workers in every epoch",
+	.summary = "Worker processes that are stopped and started again between epochs",
+	.fix = "DataLoader(..., num_workers=n, persistent_workers=True)   # keeps the workers\n"
 	       "# short epochs: repeat the dataset, so that an epoch has more steps",
-	.surer = "with_stack=True shows the processes being started",
+	.surer = "with_stack=True shows whether processes are started",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "keeping workers is a word in one line, so 3 % is worth it; below 1 % no change of "
-	       "the loader can be measured",
+	.why = "one argument fixes it, so 3 % is worth it; below 1 % no change of the loader "
+	       "can be measured",
 	.look = look_for_restarts,
 };
