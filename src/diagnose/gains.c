@@ -146,8 +146,8 @@ static void explain_beyond(struct ss_finding *finding)
 	int64_t most_ns = shown_ns(finding);
 
 	finding->beyond = most_ns > 0 && (double)finding->cost_ns > BEYOND * (double)most_ns
-				  ? "it saves more than is shown: what waits behind it starts "
-				    "earlier, too"
+				  ? "it saves more than is shown, because work behind it starts "
+				    "earlier as well"
 				  : NULL;
 }
 
@@ -431,7 +431,7 @@ static bool tell_late(struct ss_diagnosis *diagnosis, struct ss_finding *rest,
 	if (2 * account->peers_ns > account->unexplained_ns)
 		rest->title = "Ranks wait for each other in collectives, and no rule explains why";
 	snprintf(text, sizeof(text),
-		 "{time} of it for rank %lld, which comes last to %u of %u collectives",
+		 "{time} of it for rank %lld, the last to reach %u of %u collectives",
 		 (long long)diagnosis->ranks[late->rank], late->last, late->meetings);
 	if (waiting_ns > account->peers_ns)
 		waiting_ns = account->peers_ns;
@@ -456,7 +456,7 @@ static bool add_rest(struct ss_diagnosis *diagnosis, const struct ss_account_lat
 		return true;
 	rest->has_no_cost = true;
 	if (diagnosis->is_blind && !diagnosis->on_device)
-		rest->title = "Nothing of the GPU was recorded";
+		rest->title = "The GPU was not recorded";
 	diagnosis->findings[diagnosis->finding_count++] = rest;
 	return tell_late(diagnosis, rest, late);
 }

@@ -121,8 +121,8 @@ static bool add_all(struct joining *joining, struct ss_finding *finding,
 {
 	if (joining->snapshot->is_other_run &&
 	    !add(joining, finding, found,
-		 "the snapshot and the trace were recorded more than a day apart: they are taken "
-		 "for two runs",
+		 "the snapshot and the trace were recorded more than a day apart: we treat them as "
+		 "two runs",
 		 NULL))
 		return false;
 	for (uint32_t i = 0; i < found->fact_count; i++)
@@ -145,7 +145,7 @@ static struct ss_finding *begin(struct joining *joining, const struct ss_memory_
 	finding->is_other_run = joining->snapshot->is_other_run;
 	finding->confidence = found->confidence;
 	finding->reason = found->reason;
-	finding->surer = "a snapshot with the history of more steps: max_entries of "
+	finding->surer = "record a snapshot with a longer history: max_entries of "
 			 "torch.cuda.memory._record_memory_history()";
 	return finding;
 }

@@ -43,14 +43,12 @@ enum { FIGURE_CALLBACK, FIGURE_GUESS, FIGURE_NAMED, FIGURE_DEVICE };
 
 static const char save_fix[] =
 	"import torch.distributed.checkpoint as dcp\n"
-	"future = dcp.async_save(state, checkpoint_id=path)   # writes while training "
-	"continues\n"
+	"future = dcp.async_save(state, checkpoint_id=path)   # writes while training continues\n"
 	"# or save less often";
 
 static const char callback_fix[] =
 	"def on_step_end(self, args, state, control, **kwargs):\n"
-	"    if state.global_step % 100:       # only every 100 steps, and read no values "
-	"between\n"
+	"    if state.global_step % 100:       # only every 100 steps, and read no values between\n"
 	"        return";
 
 /* What a name of an operator or a built-in function says about values. */
@@ -324,8 +322,8 @@ static void tell(struct pauses *pauses)
 		ss_look_evidence(look, ss_code_place_fact(site),
 				 launches ? "%s takes {time} per step ({count} calls per step) and "
 					    "trains nothing"
-					  : "%s runs {count} times per step and launches "
-					    "nothing for {time}",
+					  : "%s runs {count} times per step and launches nothing "
+					    "for {time}",
 				 ss_strings_text(&pauses->trace->names, site->name));
 	}
 	if (pauses->save_ns > pauses->log_ns + pauses->callback_ns + pauses->guess_ns)
@@ -422,8 +420,8 @@ const struct ss_rule ss_rule_all_idle = {
 	.surer = "with_stack=True names the line, record_function(\"save\") the part of the loop",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
-	.why = "moving it to a thread changes a few lines, so 2 % is worth it; below 0.5 % "
-	       "steps differ by more",
+	.why = "moving it to a thread changes a few lines, so 2 % is worth it; below 0.5 % steps "
+	       "differ by more",
 	.look = look_for_pauses,
 	.judge = judge_pauses,
 };

@@ -13,8 +13,7 @@
 #include "diagnose/rules/allocator_thrash.h"
 
 static const char free_fix[] =
-	"# remove torch.cuda.empty_cache() from the loop; if the cache is emptied because "
-	"memory\n"
+	"# remove torch.cuda.empty_cache() from the loop; if the cache is emptied because memory\n"
 	"# runs out: a smaller batch, activation checkpointing; before Python starts:\n"
 	"export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
 
@@ -117,14 +116,13 @@ const struct ss_rule ss_rule_allocator_thrash = {
 	.summary = "cudaMalloc and cudaFree in steps that should find their memory in the cache",
 	.fix = "# before Python starts; then sizes that change from step to step fit:\n"
 	       "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
-	       "# and run the largest batch first, so that the cache is large enough from then "
-	       "on",
+	       "# and run the largest batch first, so that the cache is large enough from then on",
 	.surer = "torch.cuda.memory_stats()['num_alloc_retries'] above 0 means that memory runs "
 		 "out",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
-	.why = "usually one line or environment variable fixes it, so 2 % is worth it; below "
-	       "0.5 % steps differ by more; in a snapshot three such steps are a warning",
+	.why = "usually one line or environment variable fixes it, so 2 % is worth it; below 0.5 % "
+	       "steps differ by more; in a snapshot three such steps are a warning",
 	.bytes_are = "released and allocated again",
 	.look = look_for_thrash,
 	.look_memory = ss_thrash_look_memory,

@@ -158,8 +158,8 @@ static void choose_fix(const struct thrash *thrash)
 				   ? "# use less memory at once: a smaller batch, activation "
 				     "checkpointing"
 				   : "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
-				     "# and use less memory at once: a smaller batch, "
-				     "activation checkpointing";
+				     "# and use less memory at once: a smaller batch, activation "
+				     "checkpointing";
 
 	if (thrash->by[BY_PROGRAM] > thrash->by[BY_SHORTAGE])
 		ss_memory_fix(look, "# remove torch.cuda.empty_cache() from the loop%s%s",
@@ -181,16 +181,15 @@ static void tell(struct thrash *thrash)
 	ss_memory_find(look, SS_MEMORY_WARNING, thrash->bytes);
 	ss_memory_evidence(look, NULL,
 			   "segments were released to the GPU in %" PRIu32 " of %" PRIu32
-			   " steps (%" PRIu64 ", %s) and allocated again: each time the GPU "
-			   "waits",
+			   " steps (%" PRIu64 ", %s) and allocated again: each time the GPU waits",
 			   thrash->steps, look->kept->rounds.count, thrash->count,
 			   ss_memory_amount(look, thrash->bytes));
 	tell_givers(thrash);
 	choose_fix(thrash);
 	ss_memory_confidence(look, is_known ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			     is_known ? "the snapshot records the segments and who released them"
-				      : "the snapshot records the segments, but not who "
-					"released them");
+				      : "the snapshot records the segments, but not who released "
+					"them");
 }
 
 enum ss_status ss_thrash_look_memory(struct ss_memory_look *look, struct ss_error *err)

@@ -97,20 +97,20 @@ static enum ss_status look_for_convs(struct ss_look *look, struct ss_error *err)
 	if (!convs.count)
 		return SS_OK;
 	ss_look_evidence(look, (struct ss_fact){ 0, (double)convs.count, convs.first },
-			 "convolutions with a bias directly before batch norm: {count} a step");
-	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the operands are recorded");
+			 "convolutions with a bias directly before batch norm: {count} per step");
+	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the trace records the operands");
 	return SS_OK;
 }
 
 const struct ss_rule ss_rule_conv_bias_before_norm = {
 	.name = "conv-bias-before-norm",
-	.title = "Convolutions add a bias that batch norm takes away again",
+	.title = "Convolutions add a bias that batch norm removes again",
 	.summary = "Convolutions with a bias directly before batch norm",
 	.fix = "torch.nn.Conv2d(..., bias=False)   # directly before BatchNorm2d",
-	.surer = "record_shapes=True has the operands",
+	.surer = "record_shapes=True records the operands",
 	.warn_share = 0,
 	.silent_share = 0,
-	.why = "a fact about the network; what it costs is small",
+	.why = "a fact about the network; it costs little",
 	.is_timeless = true,
 	.look = look_for_convs,
 };

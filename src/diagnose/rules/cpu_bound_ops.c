@@ -169,12 +169,11 @@ const struct ss_rule ss_rule_cpu_bound_ops = {
 	.title = "Operators compute on the CPU while the GPU waits",
 	.summary = "Long operators that launch nothing: their tensors are in host memory",
 	.fix = "x = x.to(device, non_blocking=True)   # before the operator, not after it\n"
-	       "# tensors created in the step: torch.arange(n, device=device), not "
-	       "torch.arange(n)",
+	       "# tensors created in the step: torch.arange(n, device=device), not torch.arange(n)",
 	.surer = "record_shapes=True shows sizes, with_stack=True names lines",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
-	.why = "moving work to the GPU changes the program, so 5 %; below 1 % the queue hides "
-	       "it in most jobs",
+	.why = "moving work to the GPU changes the program, so 5 %; below 1 % the queue hides it "
+	       "in most jobs",
 	.look = look_for_computing,
 };

@@ -191,14 +191,14 @@ const struct ss_rule ss_rule_graph_breaks = {
 	.name = "graph-breaks",
 	.title = "Graph breaks split the compiled model",
 	.summary = "Python and guards between the regions of a compiled model",
-	.fix = "model = torch.compile(model, fullgraph=True)   # fails at the first break and "
-	       "says why\n"
+	.fix = "model = torch.compile(model, fullgraph=True)   # fails at the first break and says "
+	       "why\n"
 	       "# move print(), .item() and data-dependent ifs out of forward.\n"
 	       "# list all breaks: TORCH_LOGS=graph_breaks python train.py",
 	.surer = "with_stack=True names the lines; TORCH_LOGS=graph_breaks lists the reasons",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "each break needs a change of the model, so 3 %; below 1 % are the guards that "
-	       "any compiled model has",
+	.why = "each break needs a change of the model, so 3 %; below 1 % are the guards that any "
+	       "compiled model has",
 	.look = look_for_breaks,
 };

@@ -197,8 +197,8 @@ static void tell(struct breaks *breaks)
 	}
 	if (breaks->sure)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the trace shows what breaks the graph; what compiling "
-				   "across it would fuse is not counted");
+				   "the trace shows what breaks the graph; what compiling across "
+				   "it would fuse is not counted");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
 				   "consecutive regions may also be parts that were compiled "

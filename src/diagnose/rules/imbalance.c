@@ -88,8 +88,8 @@ static void tell(struct balance *balance, struct ss_finding *finding,
 	ss_judge_evidence(judgement, finding, item->lost_ns,
 			  "the other ranks wait {time} per step for it, summed over all of them");
 	finding->confidence = SS_CONFIDENCE_HIGH;
-	finding->reason = "in nearly all steps the rank that the others wait for is the one "
-			  "with the most work";
+	finding->reason = "in nearly all steps the rank that the others wait for is the one with "
+			  "the most work";
 }
 
 static double work_of(const struct balance *balance, uint32_t rank, uint32_t step)
@@ -185,8 +185,8 @@ static enum ss_status judge(struct balance *balance, struct ss_error *err)
 		return SS_OK;
 	tell_work(balance, finding);
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
-	finding->reason = "in nearly all steps a different rank has the most work, but other "
-			  "waits hide when it reaches its collectives";
+	finding->reason = "in nearly all steps a different rank has the most work, but other waits "
+			  "hide when it reaches its collectives";
 	return SS_OK;
 }
 
@@ -220,8 +220,7 @@ const struct ss_rule ss_rule_imbalance = {
 	       "that\n"
 	       "# sorts by length and deals out in turn, or sequences packed to one length\n"
 	       "order = sorted(indices, key=lengths.__getitem__)\n"
-	       "mine = order[rank::world_size]   # then shuffle batches, the same way on all "
-	       "ranks",
+	       "mine = order[rank::world_size]   # then shuffle batches, the same way on all ranks",
 	.surer = "record all ranks in the same five or more steps",
 	.warn_share = 0.03,
 	.silent_share = 0.01,

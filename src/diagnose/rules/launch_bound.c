@@ -222,8 +222,8 @@ static void tell(struct launches *launches)
 				 "work; it idles {time}");
 	if (launches->tiny.count)
 		ss_look_evidence(look, tiny,
-				 "{count} elementwise kernels per step follow each other and "
-				 "are shorter than their launches: {time}");
+				 "{count} elementwise kernels per step follow each other and are "
+				 "shorter than their launches: {time}");
 	ss_code_places_sort(&launches->sites);
 	for (uint32_t i = 0; i < launches->sites.count && i < 3; i++) {
 		const struct ss_code_place *site = &launches->sites.items[i];
@@ -309,18 +309,18 @@ static void tell_hosts(struct ss_judgement *judgement, struct ss_finding *findin
 	ss_judge_evidence(judgement, finding, hosts->host_ns,
 			  "a host works {time} per step for its launches");
 	ss_judge_evidence(judgement, finding, hosts->device_ns,
-			  "a GPU computes and moves data for {time} per step; otherwise it "
-			  "waits for its host, or in collectives for other hosts");
+			  "a GPU computes and moves data for {time} per step; otherwise it waits "
+			  "for its host, or in collectives for other hosts");
 	if (hosts->with_pauses) {
 		ss_judge_evidence_counted(judgement, finding, hosts->pause_ns, hosts->pauses,
-					  "{count} times per step a host launches nothing for "
-					  "5 ms or longer: {time} in total");
+					  "{count} times per step a host launches nothing for 5 ms "
+					  "or longer: {time} in total");
 		finding->fix = starved_fix;
 	}
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
 	finding->reason = "the trace shows when each launch came; but recording makes hosts "
-			  "slower, and most GPUs wait for other ranks before they wait for "
-			  "their own host";
+			  "slower, and most GPUs wait for other ranks before they wait for their "
+			  "own host";
 }
 
 /*
@@ -339,8 +339,8 @@ static enum ss_status judge_hosts(struct ss_judgement *judgement, struct ss_erro
 	whole = ss_slow_hosts_find(&hosts, judgement, &limits, &scratch);
 	if (whole && 2 * hosts.count >= judgement->rank_count)
 		finding = ss_judge_add(judgement, SS_NO_ROW,
-				       "The hosts take longer to launch the work than the GPUs "
-				       "to do it");
+				       "The hosts take longer to launch the work than the GPUs to "
+				       "do it");
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
 		if (hosts.is_slow[i]) {
 			ss_judge_take(judgement, finding, i);
@@ -382,15 +382,15 @@ const struct ss_rule ss_rule_launch_bound = {
 	.name = "launch-bound",
 	.title = "The GPU waits for the host to launch work",
 	.summary = "Kernels end before the host has launched the next ones",
-	.fix = "model = torch.compile(model, mode=\"reduce-overhead\")   # fuses kernels and "
-	       "uses CUDA graphs\n"
+	.fix = "model = torch.compile(model, mode=\"reduce-overhead\")   # fuses kernels and uses "
+	       "CUDA graphs\n"
 	       "# shapes that change: torch.compile(model, dynamic=True), without CUDA graphs\n"
 	       "# or larger batches: more work for the same number of launches",
 	.surer = "compare with the step time without the profiler: recording slows the host",
 	.warn_share = 0.05,
 	.silent_share = 0.02,
-	.why = "compiling or CUDA graphs take some days of work: 5 % is worth it; below 2 % "
-	       "every loop has gaps where it synchronizes or reads its input",
+	.why = "compiling or CUDA graphs take some days of work: 5 % is worth it; below 2 % every "
+	       "loop has gaps where it synchronizes or reads its input",
 	.look = look_for_launches,
 	.judge = judge_launches,
 };

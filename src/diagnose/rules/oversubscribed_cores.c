@@ -177,8 +177,8 @@ static bool tell_operators(struct oversubscription *over, struct ss_arena *scrat
 		if (!facts[best].weight_ns)
 			break;
 		ss_look_evidence(look, facts[best],
-				 "%s takes several times as long as its fastest run {count} "
-				 "times per step: {time} lost",
+				 "%s takes several times as long as its fastest run {count} times "
+				 "per step: {time} lost",
 				 ss_strings_text(&look->trace->names, best));
 		facts[best].weight_ns = 0;
 	}

@@ -216,8 +216,7 @@ static void tell(struct copies *copies)
 		const struct ss_code_place *site = &copies->sites.items[i];
 
 		ss_look_evidence(look, ss_code_place_fact(site),
-				 "%s: {count} times per step, "
-				 "{time}%s",
+				 "%s: {count} times per step, {time}%s",
 				 ss_strings_text(&trace->names, site->name),
 				 copies->recorded_ns / 2 > copies->pinned_ns
 					 ? ", more than twice what pinned memory needs"
@@ -229,8 +228,8 @@ static void tell(struct copies *copies)
 		ss_look_confidence(
 			look, SS_CONFIDENCE_LOW,
 			copies->is_guessed
-				? "the trace does not say that the memory is pageable: the "
-				  "copies are slow, and the host waits for them"
+				? "the trace does not say that the memory is pageable: the copies "
+				  "are slow, and the host waits for them"
 				: "the GPU is unknown: only the waiting is counted");
 	else if (copies->link.is_measured[way])
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
@@ -291,11 +290,11 @@ const struct ss_rule ss_rule_pageable_copies = {
 	.fix = "DataLoader(..., pin_memory=True)\n"
 	       "batch = batch.to(device, non_blocking=True)\n"
 	       "# tensors that you create yourself: x = x.pin_memory() before .to()",
-	.surer = "ProfilerActivity.CUDA records copies with their sizes; with_stack=True names "
-		 "the line",
+	.surer = "ProfilerActivity.CUDA records copies with their sizes; with_stack=True names the "
+		 "line",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
-	.why = "other tools call copies of 5 % of the step too many; below 1 % the change "
-	       "cannot be measured",
+	.why = "other tools call copies of 5 % of the step too many; below 1 % the change cannot "
+	       "be measured",
 	.look = look_for_copies,
 };

@@ -125,8 +125,8 @@ static enum ss_status find(struct pauses *pauses, struct ss_arena *scratch, stru
 	ss_code_places_sort(&pauses->sites);
 	for (uint32_t i = 0; i < pauses->sites.count && i < 3; i++)
 		ss_look_evidence(look, ss_code_place_fact(&pauses->sites.items[i]),
-				 "every %u steps the training thread launches nothing for a "
-				 "while: {time} per step",
+				 "every %u steps the training thread launches nothing for a while: "
+				 "{time} per step",
 				 pauses->every);
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
 			   "the trace shows that the pause recurs, but not what causes it");
@@ -235,8 +235,8 @@ static void claim_holes(struct pauses *pauses, const struct hole *holes, uint32_
 	if (!sum_ns)
 		return;
 	ss_look_evidence(pauses->look, (struct ss_fact){ sum_ns, count, holes[0].row },
-			 "every %u steps the training thread runs no operator for a while, "
-			 "before %s: {time} per step",
+			 "every %u steps the training thread runs no operator for a while, before "
+			 "%s: {time} per step",
 			 pauses->every, ss_strings_text(&pauses->trace->names, holes[0].behind));
 	ss_look_confidence(pauses->look, SS_CONFIDENCE_MEDIUM,
 			   "the trace shows that the pause recurs, but not what causes it");

@@ -259,8 +259,8 @@ static void tell(struct pipelines *all, struct ss_finding *finding, const struct
 		own->stages, own->micro);
 	ss_judge_evidence(
 		judgement, finding, 0,
-		"%.0f micro-batches should leave %.0f %% of the time idle, %.0f would leave "
-		"%.0f %%",
+		"%.0f micro-batches should leave %.0f %% of the time idle, %.0f would leave %.0f "
+		"%%",
 		own->more, 100 * (own->stages - 1) / (own->more + own->stages - 1), own->micro,
 		100 * (own->stages - 1) / (own->micro + own->stages - 1));
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
@@ -328,8 +328,7 @@ const struct ss_rule ss_rule_pipeline_bubble = {
 	.fix = "# use more, smaller micro-batches per batch: ten times as many as there are "
 	       "stages\n"
 	       "schedule = Schedule1F1B(stage, n_microbatches=32, loss_fn=loss_fn)   # torch\n"
-	       "--micro-batch-size 1                                                 # "
-	       "Megatron\n"
+	       "--micro-batch-size 1                                                 # Megatron\n"
 	       "# or several stages per rank: ScheduleInterleaved1F1B,\n"
 	       "# --num-layers-per-virtual-pipeline-stage",
 	.surer = NULL,

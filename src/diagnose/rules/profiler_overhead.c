@@ -80,13 +80,12 @@ static void tell(struct overhead *overhead)
 	ss_code_places_sort(&overhead->sites);
 	for (uint32_t i = 0; i < overhead->sites.count && i < 3; i++)
 		ss_look_evidence(look, ss_code_place_fact(&overhead->sites.items[i]),
-				 "the profiler's %s stops the host {count} times per step: "
-				 "{time}",
+				 "the profiler's %s stops the host {count} times per step: {time}",
 				 ss_strings_text(&overhead->trace->names,
 						 overhead->sites.items[i].name));
 	ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-			   "the profiler records its own pauses, and no thread began anything "
-			   "in them");
+			   "the profiler records its own pauses, and no thread began anything in "
+			   "them");
 }
 
 static enum ss_status find(struct overhead *overhead, struct ss_arena *scratch,
@@ -146,7 +145,7 @@ const struct ss_rule ss_rule_profiler_overhead = {
 	.surer = "compare with the step time without the profiler",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
-	.why = "from 5 % on the other figures of the recording are off by as much; every "
-	       "recording costs up to 1 %",
+	.why = "from 5 % on the other figures of the recording are off by as much; every recording "
+	       "costs up to 1 %",
 	.look = look_for_overhead,
 };

@@ -126,8 +126,7 @@ const struct ss_rule ss_rule_recompilation = {
 	.summary = "Compilation in the middle of training, because sizes or values change",
 	.fix = "model = torch.compile(model, dynamic=True)           # sizes may differ\n"
 	       "torch._dynamo.mark_dynamic(batch, 0)                 # or only this dimension\n"
-	       "# or pad batches to a few sizes. To see why: TORCH_LOGS=recompiles python "
-	       "train.py",
+	       "# or pad batches to a few sizes. To see why: TORCH_LOGS=recompiles python train.py",
 	.surer = "TORCH_LOGS=recompiles names the guard that failed",
 	.warn_share = 0.02,
 	.silent_share = 0.005,

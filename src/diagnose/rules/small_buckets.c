@@ -201,14 +201,14 @@ static void look_at_passes(struct buckets *buckets)
 	ss_look_figure(buckets->look, FIGURE_BYTES, (double)buckets->bytes * passes);
 	ss_look_evidence(
 		buckets->look, (struct ss_fact){ .row = SS_NO_ROW },
-		"gradients go out in %u all-reduces per backward; %u with buckets of 25 MB",
+		"backward sends gradients in %u all-reduces; with buckets of 25 MB it would be %u",
 		(reduces + passes / 2) / passes, (kept + passes / 2) / passes);
 	ss_look_confidence(
 		buckets->look, SS_CONFIDENCE_MEDIUM,
 		gradients->passes[0].bytes < 0
-			? "sizes are not recorded (record_shapes=True); copies out of "
-			  "the buckets are too short for full ones"
-			: "what a larger bucket takes is computed from the smaller ones");
+			? "sizes are not recorded (record_shapes=True); the copies out of the "
+			  "buckets are too short for full buckets"
+			: "the time of a larger bucket is estimated from the smaller ones");
 }
 
 static enum ss_status look_for_buckets(struct ss_look *look, struct ss_error *err)
@@ -370,12 +370,12 @@ static void tell(struct fit *fit)
 	}
 	if (finding && !is_whole(judgement)) {
 		finding->confidence = SS_CONFIDENCE_LOW;
-		finding->reason = "without the traces of the other ranks waiting for them cannot "
-				  "be told from latency";
+		finding->reason = "without the traces of the other ranks, latency cannot be told "
+				  "from waiting for them";
 	}
 	if (finding && steps)
 		ss_judge_evidence(judgement, finding, gone_ns / steps,
-				  "the latency of those that larger buckets save adds up to "
+				  "the all-reduces that larger buckets avoid have a latency of "
 				  "{time} per step and rank");
 }
 
@@ -415,12 +415,12 @@ static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_erro
 const struct ss_rule ss_rule_small_buckets = {
 	.name = "small-buckets",
 	.title = "Gradients are all-reduced in many small buckets",
-	.summary = "More all-reduces per backward than the gradients need: each has its latency",
-	.fix = "model = DDP(model, bucket_cap_mb=25)   # the default; larger over slow networks",
+	.summary = "More all-reduces per backward than the gradients need: each adds latency",
+	.fix = "model = DDP(model, bucket_cap_mb=25)   # the default; larger on slow networks",
 	.surer = NULL,
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "a number to change: 3 % are worth that; below 1 % steps differ by more",
+	.why = "one number to change: 3 % is worth that; below 1 % steps differ by more",
 	.look = look_for_buckets,
 	.judge = judge_ranks,
 };

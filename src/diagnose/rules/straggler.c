@@ -29,18 +29,14 @@
 
 static const char device_fix[] =
 	"nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE,POWER   # or rocm-smi -a\n"
-	"# compare its clocks with those of other GPUs: it may be throttled by heat or power, "
-	"or\n"
+	"# compare its clocks with those of other GPUs: it may be throttled by heat or power, or\n"
 	"# shared with another process; take the GPU out of the job until it is repaired";
 static const char work_fix[] =
-	"# give every rank the same amount of work: sort sequences by length and deal them out "
-	"in\n"
-	"# turn, or pack them to the same number of tokens; shard embeddings by lookups, not "
-	"rows";
+	"# give every rank the same amount of work: sort sequences by length and deal them out in\n"
+	"# turn, or pack them to the same number of tokens; shard embeddings by lookups, not rows";
 static const char host_fix[] =
 	"numactl --cpunodebind=N --membind=N python train.py   # N: the rank's NUMA node\n"
-	"# look for other processes on its cores (top, mpstat -P ALL) and for a lower CPU "
-	"clock;\n"
+	"# look for other processes on its cores (top, mpstat -P ALL) and for a lower CPU clock;\n"
 	"# move work that only this rank does (logging, checkpoints) to a thread";
 static const char python_fix[] =
 	"# move work that only this rank does (logging, metrics, checkpoints) to a thread or\n"
@@ -120,13 +116,12 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 			rank);
 	case SS_LATE_WORK:
 		return ss_judge_add(judgement, item->rank,
-				    "Rank %lld has more work than the others, and all wait for "
-				    "it",
+				    "Rank %lld has more work than the others, and all wait for it",
 				    rank);
 	case SS_LATE_COPIES:
 		return ss_judge_add(judgement, item->rank,
-				    "Rank %lld spends more time on copies than the others, and "
-				    "all wait for it",
+				    "Rank %lld spends more time on copies than the others, and all "
+				    "wait for it",
 				    rank);
 	case SS_LATE_HOST:
 		return ss_judge_add(judgement, item->rank,
@@ -134,8 +129,8 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 				    host_words(item->idle_cause, on_host));
 	case SS_LATE_SHARED:
 		return ss_judge_add(judgement, item->rank,
-				    "Another process uses the GPU of rank %lld, and all ranks "
-				    "wait for it",
+				    "Another process uses the GPU of rank %lld, and all ranks wait "
+				    "for it",
 				    rank);
 	case SS_LATE_LINK:
 		if (link->of_group)
@@ -160,21 +155,21 @@ static void tell_computing(struct stragglers *stragglers, struct ss_finding *fin
 
 	if (item->cause == SS_LATE_KERNELS && on_host)
 		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "%sits operators take %.2f times as long as on the median "
-				  "rank, which runs as many: {time} more per step",
+				  "%sits operators take %.2f times as long as on the median rank, "
+				  "which runs as many: {time} more per step",
 				  who, item->kernel_ratio);
 	else if (item->cause == SS_LATE_KERNELS)
 		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "%sall of its kernels take %.2f times as long as on the "
-				  "median rank: {time} more per step",
+				  "%sall of its kernels take %.2f times as long as on the median "
+				  "rank: {time} more per step",
 				  who, item->kernel_ratio);
 	else if (item->phase == SS_PHASE_OTHER)
 		ss_judge_evidence(judgement, finding, item->excess_ns,
 				  "%sit computes {time} per step longer than the median rank", who);
 	else
 		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "%sit computes {time} per step longer: in %s %.2f times the "
-				  "time and %.2f times the %s of the median rank",
+				  "%sit computes {time} per step longer: in %s %.2f times the time "
+				  "and %.2f times the %s of the median rank",
 				  who, ss_phase_name(item->phase), item->work_ratio,
 				  item->call_ratio, on_host ? "operators" : "kernels");
 }
@@ -191,8 +186,8 @@ static void tell_link(struct stragglers *stragglers, struct ss_finding *finding,
 				  link->reached, link->usual);
 	else
 		ss_judge_evidence(stragglers->judgement, finding, item->excess_ns,
-				  "transfers of its %u group%s take %.2f times as long as in "
-				  "other groups of the same size: {time} more per step",
+				  "transfers of its %u group%s take %.2f times as long as in other "
+				  "groups of the same size: {time} more per step",
 				  link->groups, link->groups == 1 ? "" : "s", link->ratio);
 }
 
@@ -209,24 +204,23 @@ static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding
 		break;
 	case SS_LATE_COPIES:
 		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "%sit spends {time} per step more on copies than the median "
-				  "rank",
+				  "%sit spends {time} per step more on copies than the median rank",
 				  who);
 		break;
 	case SS_LATE_HOST:
 		ss_judge_evidence(judgement, finding, item->excess_ns,
 				  on_host ? "%sit takes {time} per step longer than the median "
 					    "rank: its host %s"
-					  : "%sits GPU is idle {time} per step longer than that "
-					    "of the median rank: its host %s",
+					  : "%sits GPU is idle {time} per step longer than that of "
+					    "the median rank: its host %s",
 				  who, host_words(item->idle_cause, on_host));
 		ss_own_work_tell(judgement, finding, item->rank, item->excess_ns);
 		break;
 	case SS_LATE_SHARED:
 		ss_judge_evidence(judgement, finding,
 				  item->slices.sum_ns / (item->of_steps ? item->of_steps : 1),
-				  "%swork is queued but nothing runs, %u times for %.2f ms: "
-				  "{time} per step, in time slices of another process",
+				  "%swork is queued but nothing runs, %u times for %.2f ms: {time} "
+				  "per step, in time slices of another process",
 				  who, item->slices.count, (double)item->slices.slice_ns / 1e6);
 		break;
 	case SS_LATE_LINK:
@@ -272,14 +266,14 @@ static void tell_no_peer(struct ss_finding *finding)
 static void tell_confidence(struct ss_finding *finding, const struct ss_straggler *item)
 {
 	enum ss_confidence confidence = SS_CONFIDENCE_HIGH;
-	const char *reason = "the same rank is late in most steps, and the trace shows which "
+	const char *reason = "the same rank is late in nearly all steps, and the trace shows which "
 			     "work took longer";
 
 	if (item->cause == SS_LATE_UNKNOWN || item->pattern != SS_PATTERN_PERSISTENT) {
 		confidence = SS_CONFIDENCE_MEDIUM;
 		reason = item->cause == SS_LATE_UNKNOWN
-				 ? "the rank is late, but nothing that it did explains most of "
-				   "the delay"
+				 ? "the rank is late, but nothing that it did explains most of the "
+				   "delay"
 				 : "the rank is late in some steps only";
 	}
 	if (item->of_steps < STEPS_SURE) {
@@ -305,8 +299,8 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 	tell_cause(stragglers, finding, item, who);
 	if (item == &stragglers->verdict.stage)
 		ss_judge_evidence(judgement, finding, item->late_ns,
-				  "%sthe other stages wait {time} per step longer than it does, "
-				  "in %u of %u steps",
+				  "%sthe other stages wait {time} per step longer than it does, in "
+				  "%u of %u steps",
 				  who, item->steps, item->of_steps);
 	else if (item->cause != SS_LATE_LINK)
 		ss_judge_evidence(judgement, finding, item->late_ns,
@@ -315,8 +309,8 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 				  who, item->steps, item->of_steps);
 	if (item->lost_ns)
 		ss_judge_evidence(judgement, finding, item->lost_ns,
-				  "%sthe other ranks wait {time} per step for it, summed over "
-				  "all of them",
+				  "%sthe other ranks wait {time} per step for it, summed over all "
+				  "of them",
 				  who);
 	if (*host && finding->rank != SS_NO_ROW)
 		ss_judge_evidence(judgement, finding, 0, "%sit runs on %s", who, host);

@@ -52,8 +52,7 @@
 
 static const char update_fix[] =
 	"optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)   # or AdamW, SGD\n"
-	"# an optimizer of your own: torch._foreach_mul_(tensors, x) and similar work on a "
-	"list\n"
+	"# an optimizer of your own: torch._foreach_mul_(tensors, x) and similar work on a list\n"
 	"# of tensors, torch.compile(optimizer.step) fuses the rest";
 
 /* What ends a run, by name. */
@@ -297,8 +296,8 @@ static void tell(struct tiny *tiny)
 
 		ss_look_evidence(
 			look, update,
-			"an optimizer written in single operators takes {time} of it: they "
-			"change tensors in place after backward");
+			"an optimizer written in single operators takes {time} of it: they change "
+			"tensors in place after backward");
 		ss_look_fix(look, update_fix);
 	}
 	ss_code_places_sort(&tiny->sites);
@@ -354,7 +353,7 @@ const struct ss_rule ss_rule_tiny_operators = {
 	.surer = "with_stack=True names the lines",
 	.warn_share = 0.10,
 	.silent_share = 0.03,
-	.why = "the loop has to be rewritten, so 10 %; below 3 % it is the overhead that any "
-	       "model has",
+	.why = "the loop has to be rewritten, so 10 %; below 3 % it is the overhead that any model "
+	       "has",
 	.look = look_for_tiny,
 };

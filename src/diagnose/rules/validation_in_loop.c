@@ -356,8 +356,8 @@ const struct ss_rule ss_rule_validation_in_loop = {
 	.surer = "with_stack=True names the function, record_function(\"validate\") the range",
 	.warn_share = 0.10,
 	.silent_share = 0.01,
-	.why = "the recorded steps may contain more validation than a whole run, so it takes "
-	       "10 % of them for a warning; below 1 % steps differ by more",
+	.why = "the recorded steps may contain more validation than a whole run, so it takes 10 % "
+	       "of them for a warning; below 1 % steps differ by more",
 	.look = look_for_validation,
 	.judge = judge_validation,
 };

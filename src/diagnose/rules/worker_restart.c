@@ -252,16 +252,15 @@ static enum ss_status find(struct finder *finder, struct ss_arena *scratch, stru
 	ss_code_places_sort(&finder->sites);
 	for (uint32_t i = 0; i < finder->sites.count && i < 3; i++)
 		ss_look_evidence(look, ss_code_place_fact(&finder->sites.items[i]),
-				 "the DataLoader spends {time} per step on stopping and "
-				 "starting worker processes ({count} times per step)");
+				 "the DataLoader spends {time} per step on stopping and starting "
+				 "worker processes ({count} times per step)");
 	if (finder->sites.count)
 		ss_look_confidence(look,
 				   finder->has_frames ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 				   finder->has_frames
 					   ? "the trace shows that processes are started"
-					   : "two calls of __next__ with a pause between them "
-					     "look like a restart; the restart itself is not "
-					     "recorded");
+					   : "two calls of __next__ with a pause between them look "
+					     "like a restart; the restart itself is not recorded");
 	return SS_OK;
 }
 
@@ -290,7 +289,7 @@ const struct ss_rule ss_rule_worker_restart = {
 	.surer = "with_stack=True shows whether processes are started",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "one argument fixes it, so 3 % is worth it; below 1 % no change of the loader "
-	       "can be measured",
+	.why = "one argument fixes it, so 3 % is worth it; below 1 % no change of the loader can "
+	       "be measured",
 	.look = look_for_restarts,
 };
