@@ -351,7 +351,7 @@ static enum ss_status largest_part(struct ss_diagnosis *diagnosis, const char **
 	for (int i = 1; i < SS_CRITICAL_PARTS; i++)
 		most = parts_ns[i] > parts_ns[most] ? i : most;
 	if (path.length_ns > 0) {
-		snprintf(text, sizeof(text), "%s, %.0f %% of the step's critical path",
+		snprintf(text, sizeof(text), "%s (%.0f %% of the critical path)",
 			 ss_critical_name((enum ss_critical_part)most),
 			 100 * (double)parts_ns[most] / (double)path.length_ns);
 		*out = ss_arena_copy(&diagnosis->arena, text, strlen(text));

@@ -85,7 +85,7 @@ static const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "rank1.pickle, device 3: ", as far as there are several. */
+/* "rank1.pickle, GPU 3: ", as far as there are several. */
 static void mark(const struct joining *joining, const struct ss_memory_finding *found, char *out,
 		 size_t room)
 {
@@ -93,7 +93,7 @@ static void mark(const struct joining *joining, const struct ss_memory_finding *
 	char device[32] = "";
 
 	if (devices)
-		snprintf(device, sizeof(device), "%sdevice %d", files ? ", " : "",
+		snprintf(device, sizeof(device), "%sGPU %d", files ? ", " : "",
 			 (int)found->device_number);
 	out[0] = '\0';
 	if (files || devices)

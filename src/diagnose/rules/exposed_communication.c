@@ -117,8 +117,8 @@ static void tell(struct exposure *exposure)
 		finding->warn_share = LONE_WARN_SHARE;
 		finding->confidence = SS_CONFIDENCE_LOW;
 		finding->reason =
-			"without the traces of the other ranks, transfer cannot be told from "
-			"waiting for them";
+			"without the traces of the other ranks, transfer cannot be distinguished "
+			"from waiting for them";
 	}
 }
 

@@ -370,8 +370,8 @@ static void tell(struct fit *fit)
 	}
 	if (finding && !is_whole(judgement)) {
 		finding->confidence = SS_CONFIDENCE_LOW;
-		finding->reason = "without the traces of the other ranks, latency cannot be told "
-				  "from waiting for them";
+		finding->reason = "without the traces of the other ranks, latency cannot be "
+				  "distinguished from waiting for them";
 	}
 	if (finding && steps)
 		ss_judge_evidence(judgement, finding, gone_ns / steps,

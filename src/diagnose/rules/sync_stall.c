@@ -484,17 +484,17 @@ static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct
 	syncs->gone = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
 	if (!syncs->wraps || !claimed || !syncs->uploads || !syncs->gone ||
 	    !ss_records_init(&syncs->sites, syncs->look->memory, sizeof(struct site)))
-		return ss_fail_memory(err, "the waits for the device");
+		return ss_fail_memory(err, "the host syncs");
 	find_uploads(syncs);
 	SS_TRY(ss_facts_phases(facts, &phases, err));
 	syncs->results = ss_results(syncs->look, &syncs->waits, phases, scratch);
 	if (!syncs->results)
-		return ss_fail_memory(err, "the waits for the device");
+		return ss_fail_memory(err, "the host syncs");
 	count_steps(syncs);
 	claim(syncs, claimed);
 	add_idle(syncs, claimed);
 	if (syncs->failed)
-		return ss_fail_memory(err, "the waits for the device");
+		return ss_fail_memory(err, "the host syncs");
 	if (syncs->sites.count)
 		tell(syncs);
 	ss_look_figure(syncs->look, 0, (double)idle_behind(syncs, idle, claimed));
