@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * all_idle.c - rule: the loop stops to save or to log, and the devices with it.
+ * all_idle.c - rule: the loop stops to save or to log, and the devices stop with it.
  *
- * A function or range of the main thread whose name says what it does (checkpoints_and_logging.h):
- * torch.save, a logger, a sleep, a callback of a trainer. Nothing of the training is in it: no
- * forward operator that a backward belongs to, no backward, no optimizer. The outermost function
- * around it that does nothing else is the whole of it: what it copies, computes and waits for is
- * part of it. In jobs that train, functions of the program without such a name count when they read
- * values of tensors, change none in place and train nothing: that is what logging does.
+ * It looks for a function or range of the main thread whose name says what it does
+ * (checkpoints_and_logging.h): torch.save, a logger, a sleep, a trainer callback. It contains no
+ * training: no forward operator with a backward, no backward, no optimizer. The rule takes the
+ * outermost function that does nothing else, with everything that it copies, computes and waits
+ * for. In jobs that train, functions of the program without such a name count if they read values
+ * of tensors, change none in place and train nothing: that is what logging does.
  */
 #include <string.h>
 

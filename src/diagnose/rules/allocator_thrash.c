@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocator_thrash.c - rule: device memory is taken from the driver and given back in the
- * steps.
+ * allocator_thrash.c - rule: steps allocate device memory from the driver and release it again.
  *
- * PyTorch keeps what it once had. Calls of the driver's allocator in a step that is no
- * longer the first mean that the cache is emptied, that it is full, or that it cannot use
- * its pieces. They are slow, and freeing waits for the device.
+ * PyTorch keeps the memory that it once had. Calls of the driver's allocator after the first step
+ * mean that the cache is emptied, is full, or that its pieces do not fit. These calls are slow,
+ * and freeing waits for the device.
  */
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocator_thrash_snapshot.c - segments that are given back to the device and made again,
- * step after step, and who does it.
+ * allocator_thrash_snapshot.c - segments that step after step releases to the device and
+ * allocates again, and who does it.
  *
- * The stack of the event tells: torch.cuda.empty_cache() is on it where the program empties
- * the cache. Where it is not, and an allocation follows at once, the allocator itself gave
- * back what it could because the device had nothing left. Without a stack both look the same.
+ * The stack of the event shows it: torch.cuda.empty_cache() is on it if the program empties the
+ * cache. If it is not, and an allocation follows at once, the allocator itself released what it
+ * could because the device had no memory left. Without a stack both look the same.
  */
 #include <inttypes.h>
 #include <string.h>

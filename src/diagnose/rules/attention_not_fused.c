@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attention_not_fused.c - rule: attention as two products with a softmax between them.
+ * attention_not_fused.c - rule: attention as two matrix products with a softmax between them.
  *
- * Scores of all pairs of tokens are written to memory, scaled, masked, normalized and read
- * again, one kernel each. Fused kernels keep them on the chip: what ran between the two
- * products is gone, in forward and backward.
+ * The scores of all pairs of tokens are written to memory, scaled, masked, normalized and read
+ * again, one kernel each. Fused kernels keep them on the chip: everything between the two
+ * products disappears, in forward and backward.
  */
 #include <string.h>
 

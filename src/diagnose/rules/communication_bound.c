@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * communication_bound.c - rule: gradients need longer than backward, which could hide them.
+ * communication_bound.c - rule: gradients take longer to move than backward can hide.
  *
- * DDP all-reduces buckets while backward computes the next ones. When all transfers together take
- * longer than backward computes, what is left cannot be hidden by any size of buckets. When the
- * model fits in one or two buckets, they are full only when backward ends. What helps is to move
- * less: half the bytes, or half as often. Buckets that are too large or too small are other
- * rules': those come first.
+ * DDP all-reduces buckets while backward computes the next ones. If all transfers together take
+ * longer than backward, no bucket size hides the rest. If the model fits in one or two buckets,
+ * they are full only when backward ends. What helps is to move less: half the bytes, or half as
+ * often. Other rules cover buckets that are too large or too small, and come first.
  *
  * Jobs without devices are left out: their threads wait for cores as well, and the file does not
- * tell which of both it was.
+ * show which of the two it was.
  */
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conv_bias_before_norm.c - rule: convolutions with a bias that batch norm takes away again.
+ * conv_bias_before_norm.c - rule: convolutions with a bias that batch norm removes again.
  *
- * Batch norm subtracts the mean of each channel, and with it whatever was added to all of
- * it. The bias is computed, stored, has a gradient and a state of the optimizer for nothing.
- * The pattern is that of PyTorch's own matcher; needs recorded sizes. In inference both are
- * folded into one or cost nothing to speak of: only training is looked at.
+ * Batch norm subtracts the mean of each channel, and with it any constant added to the channel.
+ * The bias is computed and stored, and has a gradient and optimizer state, for nothing. The
+ * pattern is the one of PyTorch's own pattern matcher and needs recorded shapes. In inference
+ * both are folded into one or cost next to nothing, so the rule only looks at training.
  */
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * cpu_bound_ops.c - rule: operators compute on the CPU while the device waits.
  *
  * In a job with a device most operators launch something and return. One that takes a
- * millisecond, launches nothing and waits for nothing computes itself: its tensors are in
- * the host's memory.
+ * millisecond, launches nothing and waits for nothing computes by itself: its tensors are in host
+ * memory.
  */
 #include "analyze/host/op_category.h"
 #include "analyze/time/moment.h"

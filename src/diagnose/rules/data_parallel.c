@@ -2,9 +2,9 @@
 /*
  * data_parallel.c - rule: nn.DataParallel drives several devices from one process.
  *
- * It copies the model to all devices in every step, splits the batch and gathers the
- * results on one of them, from threads that share one interpreter. What a process for each
- * device would take cannot be told from the file: no time is claimed.
+ * In every step it copies the model to all devices, splits the batch and gathers the results on
+ * one of them, from threads that share one interpreter. The file does not show what one process
+ * per device would take, so the rule claims no time.
  */
 #include <string.h>
 

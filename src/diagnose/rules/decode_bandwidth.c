@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode_bandwidth.c - rule: decoding is bound by reading the weights.
+ * decode_bandwidth.c - rule: decoding is limited by reading the weights.
  *
- * A step of decode multiplies a few rows with every weight of the model: the weights are read
- * once for each step, however many sequences share it. When the products already read at
- * most of the memory's rate, no kernel makes them much faster: fewer bytes or more sequences
- * in a step do. It says so and claims no time.
+ * A decode step multiplies a few rows with every weight of the model: it reads the weights once,
+ * however many sequences share the step. If the products already read at most of the memory
+ * bandwidth, no kernel makes them much faster; fewer bytes or more sequences per step do. The
+ * rule reports that and claims no time.
  */
 #include "analyze/inference_steps.h"
 #include "analyze/work/peaks.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exposed_communication.c - rule: the devices stand still while data is moved.
+ * exposed_communication.c - rule: the devices are idle while data moves between them.
  *
- * Of a job whose ranks are all recorded only the transfer counts, from when the last
- * member has come: waiting for late ranks is another rule's. What can be hidden is what
- * computing that does not need the data would cover: parameters could have been gathered
- * while the layer before computed; gradients could have gone out in buckets while backward
- * computed, all but the last one. Of a rank whose
- * partners are not recorded transfer and waiting look alike: all that is exposed is said.
+ * If all ranks of the job are recorded, only the transfer counts, from the moment when the last
+ * member has arrived; another rule covers the wait for late ranks. Compute that does not need the
+ * data could hide a transfer: parameters could have been gathered while the previous layer
+ * computed; gradients could have been sent in buckets while backward computed, all but the last
+ * one. For a rank whose partners are not recorded, transfer and waiting look alike: the rule
+ * reports all exposed time.
  */
 #include "diagnose/diagnose.h"
 #include "diagnose/ranks/possible_overlap.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extra_copies.c - rule: tensors are filled on the CPU and then copied to the device.
+ * extra_copies.c - rule: tensors are created on the CPU and then copied to the device.
  *
- * torch.zeros(n).to(device) makes the tensor twice and copies it; with device=device a
- * short kernel makes it where it is needed. The pattern is that of PyTorch's own matcher.
+ * torch.zeros(n).to(device) creates the tensor twice and copies it; with device=device a short
+ * kernel creates it where it is needed. The pattern is the one of PyTorch's own pattern matcher.
  */
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fragmentation.c - rule: ever more memory is reserved for the same tensors.
+ * fragmentation.c - rule: more and more memory is reserved for the same tensors.
  *
- * The allocator keeps what tensors free, in blocks of the sizes that were asked for. When
- * sizes change from step to step the blocks do not fit, and it takes more from the device:
- * reserved memory grows, what tensors hold at their peak does not. A cache that is larger
- * than the peaks and stays so is none: some earlier step needed it. A snapshot of memory tells
- * how much was reserved while it was recorded and never in use at once.
+ * The allocator keeps the memory that tensors free, in blocks of the requested sizes. If sizes
+ * change from step to step the blocks do not fit, and it reserves more: reserved memory grows,
+ * the peak of tensors does not. A cache that is larger than the peaks but stays constant is not
+ * fragmentation: some earlier step needed it. A memory snapshot shows how much memory was
+ * reserved but never in use at once while it was recorded.
  */
 #include <string.h>
 

@@ -2,9 +2,9 @@
 /*
  * garbage_collection.c - rule: Python's garbage collector stops the training thread.
  *
- * A collection of the oldest generation goes through all objects of the process. It runs
- * when it likes, in the middle of a step, and other ranks wait for this one. Objects that
- * stay forever can be left out of it, and the rest collected when nobody waits.
+ * A collection of the oldest generation visits all objects of the process. It runs at any time,
+ * also in the middle of a step, and the other ranks wait for this one. Objects that live forever
+ * can be excluded, and the rest collected when nobody waits.
  */
 #include "diagnose/look/code_places.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grad_zeroed.c - rule: gradients are overwritten with zeros before each step.
+ * grad_zeroed.c - rule: every step overwrites the gradients with zeros.
  *
- * optimizer.zero_grad(set_to_none=False), the default before PyTorch 2.0, writes zeros into
- * every gradient, which backward then adds to. With None it writes them without either.
+ * optimizer.zero_grad(set_to_none=False), the default before PyTorch 2.0, writes zeros into every
+ * gradient, and backward then adds to them. With None backward simply writes the gradients.
  */
 #include <string.h>
 

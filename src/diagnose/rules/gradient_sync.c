@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gradient_sync.c - rule: gradients are accumulated, and averaged in every micro-batch.
+ * gradient_sync.c - rule: gradients are accumulated, but all-reduced in every micro-batch.
  *
- * DDP all-reduces all gradients at the end of each backward. Where several backward passes lead
- * to one optimizer step only the last one must: the sum of averages is the average of sums. So
- * the all-reduces of the passes before it are gone, and with them that the ranks wait for each
- * other there.
+ * DDP all-reduces all gradients at the end of each backward. If several backward passes lead to
+ * one optimizer step, only the last one has to: the sum of averages is the average of sums. The
+ * fix removes the all-reduces of the earlier passes, and with them the waits of the ranks for
+ * each other.
  */
 #include "diagnose/ranks/gradients.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_breaks.c - rule: a compiled model falls apart into regions with Python between them.
+ * graph_breaks.c - rule: graph breaks split a compiled model into regions with Python between
+ * them.
  *
- * Between two compiled regions of one pass the interpreter is back: guards are checked,
- * Python runs, operators are launched one by one. In one graph none of that is left but
- * the launches themselves.
+ * Between two compiled regions of one pass the interpreter is back: it checks guards, runs Python
+ * and launches operators one by one. In a single graph only the launches themselves remain.
  */
 #include "diagnose/look/code_places.h"
 #include "diagnose/rules/graph_breaks.h"

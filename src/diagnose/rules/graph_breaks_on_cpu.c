@@ -2,10 +2,9 @@
 /*
  * graph_breaks_on_cpu.c - the rule graph-breaks in jobs without a device.
  *
- * There are no launches to count: what is compiled are the graphs of Inductor (or the
- * regions themselves, with other backends). Between two of them in one pass stand the
- * wrappers of both, guards, Python, and operators one by one. In one graph only what these
- * operators compute is left.
+ * There are no launches to count: compiled code means the graphs of Inductor (or the regions
+ * themselves, with other backends). Between two of them in one pass run the wrappers of both,
+ * guards, Python, and single operators. In one graph only what these operators compute remains.
  */
 #include <string.h>
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * imbalance.c - rule: in each step another rank has more to compute than the others.
+ * imbalance.c - rule: in each step a different rank has the most work.
  *
- * No rank is to blame: data is. In every step all wait for the one that has the longest
- * sequences, and next time it is somebody else. Whether that is so is judged by
- * job/late/verdict.h. The fix gives each rank that has more as much to do as the median one of
- * that step has, and as much memory to get; at worst all together have as much as before, and
- * each its mean. Without
- * devices ranks share their cores, and the mean is what is expected.
+ * No rank is to blame, the data is: in every step all ranks wait for the one with the longest
+ * sequences, and next time it is another one. job/late/verdict.h decides whether that is so. The
+ * fix gives each rank with more work as much as the median rank has in that step, and as much
+ * memory to get; at worst the total stays the same and each rank gets the mean. Without devices
+ * ranks share their cores, so the mean is what we expect.
  */
 #include "diagnose/diagnose.h"
 #include "diagnose/ranks/rank_load.h"

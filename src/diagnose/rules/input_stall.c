@@ -2,14 +2,14 @@
 /*
  * input_stall.c - rule: the training thread waits for its next batch.
  *
- * The time in the DataLoader's __next__ on the thread that runs the steps. A loader that
- * keeps up has the batch ready, and __next__ takes as long as the fastest of this file
- * took; one that makes batches in __next__ itself needs workers for that, and recorded frames
- * name the functions that its time goes to.
+ * It measures the time in the DataLoader's __next__ on the thread that runs the steps. If the
+ * loader keeps up, the batch is ready and __next__ takes as long as the fastest one in this file.
+ * A loader that prepares batches in __next__ itself needs workers; recorded frames name the
+ * functions that take its time.
  *
- * Programs without a DataLoader make their batches in a function of their own. It is known by
- * its name (get_batch, tokenize, preprocess; checkpoints_and_logging.h) and by what is not in it:
- * training, and work of the device.
+ * Programs without a DataLoader prepare their batches in a function of their own. The rule knows
+ * it by its name (get_batch, tokenize, preprocess; checkpoints_and_logging.h) and by what it does
+ * not contain: training, and work for the device.
  */
 #include <string.h>
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch_bound.c - rule: the device is done before the host has launched the next work.
+ * launch_bound.c - rule: the device runs out of work before the host launches more.
  *
- * Every gap of the device that the host's work before a launch explains (analyze/time/idle.h)
- * leads to a stretch of a thread: from the launch before to the one that came late. What
- * other rules have of it (input, waits, compiling ...) is theirs. With CUDA graphs or
- * torch.compile the rest shrinks to a microsecond a launch. Rows of elementwise kernels that
- * are shorter than their launches become one kernel, whether the host is late for them or
- * only just in time.
+ * Every idle gap that host work before a launch explains (analyze/time/idle.h) leads to a stretch
+ * of a thread: from the previous launch to the late one. Other rules own their parts of it
+ * (input, host syncs, compiling ...). With CUDA graphs or torch.compile the rest shrinks to a
+ * microsecond per launch. Runs of elementwise kernels that are shorter than their launches become
+ * one kernel, whether the host is late for them or just in time.
  */
 #include "diagnose/look/code_places.h"
 #include "diagnose/look/host_rows.h"

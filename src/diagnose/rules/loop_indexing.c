@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop_indexing.c - rule: a tensor is taken apart element by element in a Python loop.
+ * loop_indexing.c - rule: a Python loop indexes a tensor element by element.
  *
- * for i in range(len(x)): y[i] = f(x[i]) calls a handful of operators for every element. On
- * the whole tensor each is called once. The pattern is that of PyTorch's own matcher.
+ * for i in range(len(x)): y[i] = f(x[i]) calls a handful of operators for every element. On the
+ * whole tensor each is called once. The pattern is the one of PyTorch's own pattern matcher.
  */
 #include <string.h>
 

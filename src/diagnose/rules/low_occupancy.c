@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * low_occupancy.c - rule: kernels with far fewer blocks than the device has
- * multiprocessors.
+ * low_occupancy.c - rule: kernels with far fewer blocks than the device has multiprocessors.
  *
- * A block runs on one multiprocessor (SM, compute unit). With fewer blocks than that the
- * others have nothing to do, however long the kernel takes. Were the same work spread over
- * all of them it would take as much less, but no less than its FLOPs and bytes need at the
- * device's peaks.
+ * A block runs on one multiprocessor (SM, compute unit). With fewer blocks the other
+ * multiprocessors have nothing to do, however long the kernel takes. Spread over all of them the
+ * same work would take proportionally less time, but no less than its FLOPs and bytes need at the
+ * device's peak rates.
  */
 #include <string.h>
 

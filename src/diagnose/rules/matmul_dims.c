@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * matmul_dims.c - rule: products in half types whose sizes keep them from the fast kernels.
+ * matmul_dims.c - rule: half-precision products whose sizes keep them from the fast kernels.
  *
- * Tensor cores read 16 bytes at once: eight numbers of a half type. Rows whose length is no
- * multiple of eight are read one or two numbers at a time (kernels called align1, align2),
- * or not by tensor cores at all. Padded to the next multiple of eight a product reaches what
- * others of the same file reach.
+ * Tensor cores read 16 bytes at once: eight half-precision numbers. If the length of a row is not
+ * a multiple of eight, kernels read one or two numbers at a time (they are called align1, align2)
+ * or do not use tensor cores at all. Padded to the next multiple of eight, a product reaches the
+ * speed of others in the same file.
  */
 #include <string.h>
 

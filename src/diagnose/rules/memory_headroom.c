@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_headroom.c - rule: the device is nearly full.
+ * memory_headroom.c - rule: device memory is nearly full.
  *
- * What tensors hold at their peak, of what the device has. Beside the allocator's part lie
- * the driver's context and the buffers of communication, which no trace shows: from nine
- * tenths on a batch that is a little longer fails. What is merely reserved can be given
- * back, so it is information. A device that is half empty is no fault: whether a larger
- * batch may be used is a question of training, and the view memory shows the peak. A snapshot
- * of memory has the peak, too; the size of the device is that of the trace of the same run.
- * Where an allocation failed the rule out-of-memory says so.
+ * It compares the peak of tensors with the memory of the device. The driver's context and
+ * communication buffers take memory that no trace shows: from 90 % on a slightly longer batch
+ * fails. Memory that is only reserved can be released, so that is information. A half-empty
+ * device is not a fault: whether to use a larger batch is a question of training, and the view
+ * memory shows the peak. A memory snapshot has the peak as well; the size of the device comes
+ * from the trace of the same run. If an allocation failed, the rule out-of-memory reports it.
  */
 #include "analyze/memory/leaks.h"
 #include "diagnose/snapshot_findings.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_leak.c - rule: something of every step is kept.
+ * memory_leak.c - rule: every step keeps memory.
  *
- * The least that is allocated in a step is what outlives steps. Where it rises evenly from
- * each step to the next, and what these steps allocated is not freed in the file, the job
- * will run out of memory, whatever its steps take (analyze/memory/leaks.h has the conditions). A
- * snapshot of memory shows the blocks that outlive their steps and who made them
+ * The minimum that is allocated within a step is what outlives steps. If it rises evenly from
+ * step to step, and the file does not show that these allocations are freed, the job will run out
+ * of memory, whatever its steps take (analyze/memory/leaks.h has the conditions). A memory
+ * snapshot shows the blocks that outlive their steps and who allocated them
  * (snapshot/holders/retained.h has the conditions).
  */
 #include <inttypes.h>

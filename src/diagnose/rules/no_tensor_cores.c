@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * no_tensor_cores.c - rule: matrix products, convolutions and attention in FP32 on a
- * device that has tensor or matrix cores.
+ * no_tensor_cores.c - rule: matrix products, convolutions and attention in FP32 on a device that
+ * has tensor or matrix cores.
  *
- * With recorded sizes the type of an operator's operands tells, and its kernels whether
- * they use the cores. Without them the names of kernels do.
+ * With recorded shapes the type of the operands shows it, and the kernels show whether they use
+ * the cores. Without them the names of kernels do.
  */
 #include <string.h>
 

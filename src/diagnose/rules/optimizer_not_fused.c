@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * optimizer_not_fused.c - rule: the optimizer updates one tensor after the other.
+ * optimizer_not_fused.c - rule: the optimizer updates one tensor at a time.
  *
- * Each tensor takes its own launches, some ten of them for Adam, and each goes over the
- * tensor again. foreach=True has one launch for many tensors, fused=True goes over each
- * tensor once. What runs already so (multi_tensor_apply) is left alone.
+ * Each tensor takes its own launches, about ten for Adam, and each of them reads and writes the
+ * tensor again. foreach=True needs one launch for many tensors; fused=True touches each tensor
+ * once. Optimizers that already do so (multi_tensor_apply) are left alone.
  */
 #include <string.h>
 

@@ -2,9 +2,9 @@
 /*
  * optimizer_on_cpu.c - the rule optimizer-not-fused in jobs without a device.
  *
- * On the CPU each operator of each tensor costs its call and a pass over memory. fused=True
- * is one operator for all tensors. foreach=True is a loop over the tensors inside of the
- * operator here: it takes as long as the loop in Python.
+ * On the CPU each operator of each tensor costs its call and a pass over memory. fused=True is
+ * one operator for all tensors. foreach=True only moves the loop over tensors into the operator:
+ * it takes as long as the loop in Python.
  */
 #include <string.h>
 

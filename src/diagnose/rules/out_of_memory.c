@@ -2,9 +2,9 @@
 /*
  * out_of_memory.c - rule: an allocation failed.
  *
- * A trace tells that it happened. A snapshot of memory tells why: what was asked for was
- * there in pieces, or earlier steps had left more behind than was missing, or it was not
- * there at all (snapshot/holders/out_of_memory.h), and the remedies differ.
+ * A trace shows that it happened. A memory snapshot shows why: the free memory was fragmented,
+ * earlier steps kept more than was missing, or there was not enough
+ * (snapshot/holders/out_of_memory.h); the remedies differ.
  */
 #include <inttypes.h>
 

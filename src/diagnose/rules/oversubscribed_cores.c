@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oversubscribed_cores.c - rule: more threads want to run than there are cores.
+ * oversubscribed_cores.c - rule: there are more threads than CPU cores.
  *
- * An operator that is large enough is split over all threads of its process and ends when
- * the last of them does. With more threads than cores one of them always has to wait for
- * its turn, a time slice of some milliseconds, so the same operator on the same shapes takes
- * many times as long as its fast runs. Short operators, which one thread runs, do not wait
- * for others. On a host that is only busy both get slower alike.
+ * A large operator is split over all threads of its process and ends when the last of them ends.
+ * With more threads than cores one of them always waits for its time slice of some milliseconds,
+ * so the same operator on the same shapes takes many times as long as in its fast runs. Short
+ * operators run on one thread and do not wait for others. On a host that is merely busy both slow
+ * down alike.
  */
 #include "diagnose/rule.h"
 

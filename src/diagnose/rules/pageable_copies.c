@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pageable_copies.c - rule: copies between host and device go through pageable memory.
+ * pageable_copies.c - rule: copies between host and device use pageable memory.
  *
- * The device reads only memory that stays where it is. What lies elsewhere the driver
- * copies through a buffer of its own, at a quarter to a half of the link's rate, and the
- * call returns when that is done. From pinned memory the copy takes its bytes over the
- * rate of pinned copies (host_link.h), and neither the call nor the synchronize behind it
- * waits.
+ * The device can only read pinned memory. The driver copies everything else through a buffer of
+ * its own, at a quarter to a half of the link's rate, and the call returns when that is done.
+ * From pinned memory a copy takes its bytes divided by the rate of pinned copies (host_link.h),
+ * and neither the call nor the synchronize behind it waits.
  */
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * periodic_pause.c - rule: every few steps the training thread stands still, and nothing that
- * is recorded says why.
+ * periodic_pause.c - rule: every few steps the training thread pauses, and no recorded event
+ * explains why.
  *
- * What other rules know (saving, logging, the garbage collector, compiling) is theirs. What
- * is left is a long stretch of the main thread without launches and mostly without
- * operators, in some steps but not in all of them, at equal distances. Without a device it is a
- * stretch without operators, always at the same place of the step.
+ * Other rules claim what they know (saving, logging, the garbage collector, compiling). What
+ * remains is a long stretch of the main thread without launches and mostly without operators, in
+ * some steps but not in all of them, at equal distances. Without a device it is a stretch without
+ * operators, always at the same place of the step.
  */
 #include <stdlib.h>
 

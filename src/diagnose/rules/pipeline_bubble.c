@@ -2,14 +2,15 @@
 /*
  * pipeline_bubble.c - rule: too few micro-batches for the stages of a pipeline.
  *
- * Until the first micro-batch has gone through all stages, and while the last one does, most
- * stages stand idle: of p stages and m micro-batches that is (p - 1) / m of the work. More,
- * smaller micro-batches of the same batch shorten it. Stages are ranks that sends and
- * receives connect; how much they stand idle is measured, how many micro-batches there are
- * follows from how often the first stage meets its neighbour.
+ * Until the first micro-batch has passed all stages, and while the last one does, most stages are
+ * idle: with p stages and m micro-batches for (p - 1) / m of the work. More, smaller
+ * micro-batches of the same batch shorten that. Stages are ranks that sends and receives connect.
+ * Their idle time is measured; the number of micro-batches follows from how often the first stage
+ * meets its neighbour.
  *
- * The waiting is in no task. The fix is replayed as if all stages but the busiest one computed
- * as much less as a micro-batch becomes smaller: what it waits for is one micro-batch of theirs.
+ * No task contains the waiting. The fix is replayed as if all stages but the busiest computed
+ * less, in proportion to the smaller micro-batch: the busiest stage waits for one micro-batch of
+ * theirs.
  */
 #include "analyze/host/step_phase.h"
 #include "diagnose/diagnose.h"

@@ -2,9 +2,9 @@
 /*
  * profiler_overhead.c - rule: the profiler itself stops the host.
  *
- * The profiler records its own pauses (flushing and asking for buffers, instrumenting
- * kernels). They name no thread: a thread that begins nothing from the start of such a
- * pause to its end was stopped by it. Without the profiler this time does not exist.
+ * The profiler records its own pauses (flushing and requesting buffers, instrumenting kernels).
+ * They name no thread: a pause stopped every thread that begins nothing between its start and its
+ * end. Without the profiler this time does not exist.
  */
 #include <string.h>
 

@@ -2,9 +2,8 @@
 /*
  * recompilation.c - rule: torch.compile compiles again in the middle of training.
  *
- * Compiling once is start-up. In a later step it is done again: sizes, types or Python
- * values changed that the compiled code was made for. Looking for compiled code (guards)
- * is not compiling.
+ * The first compilation is start-up. A compilation in a later step means that sizes, types or
+ * Python values changed that the compiled code depends on. Checking guards is not compiling.
  */
 #include "analyze/host/regions.h"
 #include "diagnose/look/code_places.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * small_buckets.c - rule: gradients are reduced in many small pieces.
+ * small_buckets.c - rule: gradients are all-reduced in many small buckets.
  *
- * DDP fills buckets (25 MB unless told otherwise) and all-reduces each when it is full. However
- * small it is, an all-reduce costs the time in which the ranks find each other. In fewer buckets
- * the same bytes are moved, and that time is spent less often.
+ * DDP fills buckets (25 MB by default) and all-reduces each when it is full. However small it is,
+ * an all-reduce costs the latency of bringing the ranks together. Fewer buckets move the same
+ * bytes and pay that latency less often.
  *
- * What of a transfer is bytes follows from how long smaller and larger ones take, where sizes are
- * recorded and differ. Jobs without devices copy gradients out of buckets on their own thread:
- * the time of that bounds what was moved where sizes are not recorded.
+ * The share of a transfer that depends on its bytes follows from how long smaller and larger ones
+ * take, if sizes are recorded and differ. Jobs without devices copy gradients out of buckets on
+ * their own thread: if sizes are not recorded, the time of these copies bounds what was moved.
  */
 #include <stdlib.h>
 #include <string.h>

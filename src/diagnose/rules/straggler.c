@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * straggler.c - rule: one rank holds all others up.
+ * straggler.c - rule: one rank holds up all others.
  *
- * Who is late, how regularly and why is judged by job/late/verdict.h, from when ranks come to
- * their collectives. The fix makes that rank like its peers: its kernels, copies, host or
- * link take as long as theirs. What the job gains is what the replay of all ranks says:
- * the second latest bounds it.
+ * job/late/verdict.h decides who is late, how regularly and why, from the times at which ranks
+ * reach their collectives. The fix makes that rank like its peers: its kernels, copies, host or
+ * link take as long as theirs. The replay of all ranks predicts the gain: the second latest rank
+ * limits it.
  */
 #include <stdio.h>
 #include <string.h>

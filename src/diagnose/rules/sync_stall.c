@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sync_stall.c - rule: the host waits for the device in the middle of the step.
+ * sync_stall.c - rule: host syncs in the middle of the step.
  *
- * A wait costs nothing by itself while the device has work. But when the device is done,
- * the host has to launch anew, and the device stands idle until it does: what the host
- * does behind a wait is no longer hidden. The fix takes the waits away: the call returns
- * when it has done its own work.
+ * A host sync costs nothing by itself while the device has work. But when the device is done, the
+ * host has to launch anew, and the device idles until it does: nothing hides the host's work
+ * after a sync any more. The fix removes the waits: the call returns when it has done its own
+ * work.
  */
 #include <stdlib.h>
 #include <string.h>

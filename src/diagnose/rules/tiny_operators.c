@@ -2,9 +2,10 @@
 /*
  * tiny_operators.c - rule: on the CPU, calling operators takes longer than what they compute.
  *
- * A call costs 1 to 5 us whatever it computes: dispatch, a new tensor, the node of autograd,
- * and Python around it. Hundreds of calls on a few numbers each are all overhead. One call on
- * a larger tensor, or compiled code, does the same work. Jobs with a device have launch-bound.
+ * A call costs 1 to 5 us whatever it computes: dispatch, a new tensor, an autograd node, and
+ * Python around it. Hundreds of calls on a few numbers each are all overhead. One call on a
+ * larger tensor, or compiled code, does the same work. In jobs with a device launch-bound covers
+ * this.
  */
 #include <string.h>
 

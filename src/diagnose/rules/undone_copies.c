@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * undone_copies.c - rule: a tensor is cast or copied, and the next operator casts or copies
- * it back.
+ * undone_copies.c - rule: a tensor is cast or copied, and the next operator casts or copies it
+ * back.
  *
- * x.double().float() and x.t().contiguous().t().contiguous() go over all of the tensor twice
- * and compute nothing. Casts that operators need (autocast) stand inside of these operators;
- * what stands by itself was written by someone. Where the job has a device, the kernels of both go,
- * and only pairs count whose types and sizes are recorded.
+ * x.double().float() and x.t().contiguous().t().contiguous() touch the whole tensor twice and
+ * compute nothing. Casts that operators need (autocast) are inside of these operators; someone
+ * wrote those that stand alone. If the job has a device, the kernels of both go, and only pairs
+ * with recorded types and sizes count.
  */
 #include <string.h>
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unexplained_time.c - rule: time in which nothing is computed and that no other rule claims.
+ * unexplained_time.c - rule: idle time that no other rule claims.
  *
- * It looks last, so what is left is what the rules before it leave. On a rank with a device that
- * is idle time of the device: what did the thread do that ended the gap with its launch? Without a
- * device it is the time of the training thread outside of operators. A pause of some milliseconds
- * belongs to the function that fills it, shorter pieces to the innermost function, operator or
- * call.
+ * It looks last, at what the rules before it leave. On a rank with a device that is idle time of
+ * the device: what did the thread do whose launch ended the gap? Without a device it is time of
+ * the training thread outside of operators. A pause of some milliseconds belongs to the function
+ * that fills it, shorter pieces to the innermost function, operator or call.
  *
- * Where functions of the program fill most of it, the file names the cause: their time is claimed.
- * Else the rule claims nothing; the account (account.h) decides whether what it saw is reported.
+ * If functions of the program fill most of it, the file names the cause and the rule claims their
+ * time. Otherwise it claims nothing; the account (account.h) decides whether it is reported.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unused_parameters.c - rule: DDP looks for unused parameters in every step.
+ * unused_parameters.c - rule: DDP searches for unused parameters in every step.
  *
  * With find_unused_parameters=True it walks the autograd graph after each forward, passes the
- * output through a function of its own, and all-reduces a map of the parameters that were used:
- * integers, one for each parameter. The walk is recorded under its own name, so the flag is known
- * to be on. Whether it is needed the map tells: when as many gradients were made as the map has
- * elements, every parameter was used.
+ * output through a function of its own, and all-reduces a map of the used parameters: one integer
+ * per parameter. The walk is recorded under its own name, so the flag is known to be on. The map
+ * shows whether it is needed: if backward produced as many gradients as the map has elements,
+ * every parameter was used.
  */
 #include <string.h>
 

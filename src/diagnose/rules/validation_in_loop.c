@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * validation_in_loop.c - rule: steps that train also run forward passes that nothing is
- * learned from.
+ * validation_in_loop.c - rule: training steps also run forward passes that nothing is learned
+ * from.
  *
- * A function or range that is called validate, evaluate or test, in a job that trains, with
- * operators that compute and none of the training in it: no forward operator that a backward
- * belongs to, no backward, no optimizer. Where nothing has such a name: forward passes without
- * backward in some steps and not in others; model.eval() in the function says what they are.
- * Those of every step stay alone: a teacher, a frozen encoder and a policy that plays are
- * computed so on purpose.
+ * It looks for a function or range called validate, evaluate or test, in a job that trains, with
+ * operators that compute but no training in it: no forward operator with a backward, no backward,
+ * no optimizer. Without such a name: forward passes without backward in some steps and not in
+ * others; model.eval() in the function shows what they are. Passes that occur in every step are
+ * left alone: a teacher, a frozen encoder or a policy in play runs them on purpose.
  */
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_restart.c - rule: the DataLoader starts its worker processes anew in every epoch.
+ * worker_restart.c - rule: the DataLoader restarts its worker processes in every epoch.
  *
- * At the end of an epoch __next__ stops the workers, then the loop makes a new iterator, which
- * starts them again, and the first __next__ waits until one of them has a batch. Frames name
- * it: a process is started in dataloader.py. Without frames it is seen by two calls of __next__
- * with little between them but a pause, of which the first is as long as stopping processes
- * takes. Workers that are kept (persistent_workers) are neither stopped nor started.
+ * At the end of an epoch __next__ stops the workers. Then the loop creates a new iterator, which
+ * starts them again, and the first __next__ waits until one of them has a batch. Python frames
+ * show it: dataloader.py starts a process. Without frames the rule looks for two calls of
+ * __next__ with little but a pause between them, of which the first takes as long as stopping
+ * processes does. Persistent workers (persistent_workers) are neither stopped nor started.
  */
 #include <string.h>
 
