@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confidence.c - what is wrong with the files lowers the confidence of what was found in them.
+ * confidence.c - lowers the confidence of findings whose files have problems.
  */
 #include "diagnose/diagnose.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose.c - joins the ranks, lets rules judge them, and keeps what was asked for.
+ * diagnose.c - joins the ranks, lets the rules judge them, and keeps the requested findings.
  */
 #include "diagnose/diagnose.h"
 

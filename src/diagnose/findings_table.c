@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings_table.c - one row a finding.
+ * findings_table.c - one row per finding.
  */
 #include "diagnose/findings_table.h"
 

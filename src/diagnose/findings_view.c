@@ -2,8 +2,8 @@
 /*
  * findings_view.c - view of a snapshot: what is wrong with the memory, why, what to change.
  *
- * Made by the rules that look at snapshots. What is not known (no events, a beginning that
- * was lost) is never a finding.
+ * The rules that look at snapshots fill it. What is unknown (no events, a lost beginning) is
+ * never a finding.
  */
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gains.c - what fixing brings, by replaying it, and the order of the fixes.
+ * gains.c - replays the fixes to predict what they save, and orders them.
  *
- * Greedy: of what is left, the fix that brings most with those before it in place comes
- * next. A fix seldom brings more when others are done, so what it brought before is
- * taken for the most that it can bring, and only those at the top are replayed again.
+ * Greedy: of the remaining fixes, the one that saves most with those before it in place comes
+ * next. A fix rarely saves more when others are in place, so its last saving is an upper bound,
+ * and only the fixes at the top are replayed again.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join_snapshots.c - what rules find in the snapshots of a job joins what they found in traces.
+ * join_snapshots.c - joins what rules find in the snapshots of a job with what they found in
+ * traces.
  *
- * A finding of a snapshot joins that of the same rule which the trace of its rank has: the
- * cost is the trace's, line and fix are the snapshot's. Without one, those of all snapshots
- * are one finding, that claims no time. A snapshot of another run than the trace is told apart.
+ * A finding of a snapshot joins the finding of the same rule in the trace of its rank: the cost
+ * comes from the trace, line and fix from the snapshot. Without one, the findings of all
+ * snapshots become one finding that claims no time. A snapshot of another run than the trace
+ * stays separate.
  */
 #include <stdio.h>
 #include <string.h>

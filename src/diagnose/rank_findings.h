@@ -2,8 +2,8 @@
 /*
  * rank_findings.h - what all rules found on one rank.
  *
- * Made while the trace is there and kept when it is gone: claims on the graph, and
- * texts of its own.
+ * Made while the trace is loaded and kept when it is gone: claims on the graph, and texts of its
+ * own.
  */
 #ifndef SS_DIAGNOSE_RANK_FINDINGS_H
 #define SS_DIAGNOSE_RANK_FINDINGS_H

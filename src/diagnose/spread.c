@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spread.c - the steps of a job set against each other.
+ * spread.c - compares the steps of a job with each other.
  */
 #include "diagnose/spread.h"
 

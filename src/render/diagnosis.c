@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis.c - sentences of a verdict that text and Markdown share.
+ * diagnosis.c - sentences that the verdict uses in both text and Markdown.
  */
 #include "render/diagnosis.h"
 

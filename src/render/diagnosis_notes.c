@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis_notes.c - what stands before and beside the verdict: which run it is of, what the
- * files lack, and how much steps differ.
+ * diagnosis_notes.c - notes before and beside the verdict: which run it describes, what the files
+ * lack, and how much steps differ.
  */
 #include "render/diagnosis.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis_text.c - a verdict on a terminal: what it is first, then why, then what to do.
+ * diagnosis_text.c - a verdict for a terminal: first what it is, then why, then what to do.
  */
 #include <string.h>
 

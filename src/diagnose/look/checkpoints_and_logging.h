@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoints_and_logging.h - functions and ranges whose names say what they do beside training.
+ * checkpoints_and_logging.h - recognizes functions and ranges by name that do something other
+ * than training.
  *
- * Of a Python frame "file.py(12): function" the function tells, and files of a few libraries
- * that do nothing else. Names of mathematics (log_softmax, log_prob) are no logs.
+ * For a Python frame "file.py(12): function" the name of the function decides, and the files of a
+ * few libraries that do nothing else. Mathematical names (log_softmax, log_prob) are not logging.
  */
 #ifndef SS_DIAGNOSE_LOOK_CHECKPOINTS_AND_LOGGING_H
 #define SS_DIAGNOSE_LOOK_CHECKPOINTS_AND_LOGGING_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code_places.h - places of the program, with what each of them costs: names and lines, added up
- * over all rows of a rank, for the evidence of a rule.
+ * code_places.h - places in the program with their cost: names and lines, summed over all rows of
+ * a rank, for the evidence of a rule.
  */
 #ifndef SS_DIAGNOSE_LOOK_CODE_PLACES_H
 #define SS_DIAGNOSE_LOOK_CODE_PLACES_H

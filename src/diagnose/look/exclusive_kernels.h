@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exclusive_kernels.h - which kernels had their device for themselves.
+ * exclusive_kernels.h - which kernels had the device to themselves.
  */
 #ifndef SS_DIAGNOSE_LOOK_EXCLUSIVE_KERNELS_H
 #define SS_DIAGNOSE_LOOK_EXCLUSIVE_KERNELS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_time.h - what a thread did, moment by moment.
+ * host_time.h - what a thread was doing at each moment.
  */
 #ifndef SS_DIAGNOSE_LOOK_HOST_TIME_H
 #define SS_DIAGNOSE_LOOK_HOST_TIME_H

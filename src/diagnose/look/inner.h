@@ -2,9 +2,9 @@
 /*
  * inner.h - which functions the time of a range goes to, by the self time of Python frames.
  *
- * Time belongs to the innermost function of the program; what libraries and built-in functions
- * do is part of the function that calls them (the heaviest of those is kept as its leaf). Where
- * no function of the program is in the range, to the innermost one of a library.
+ * Time belongs to the innermost function of the program; time in libraries and built-in functions
+ * belongs to the function that calls them (the heaviest of these is kept as its leaf). If the
+ * range has no function of the program, time belongs to the innermost library function.
  */
 #ifndef SS_DIAGNOSE_LOOK_INNER_H
 #define SS_DIAGNOSE_LOOK_INNER_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_work.c - what a function that makes batches does, by its name, and what helps.
+ * input_work.c - what a function that prepares batches does, judged by its name, and what helps.
  */
 #include "diagnose/look/input_work.h"
 

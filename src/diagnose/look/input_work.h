@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_work.h - what a function that makes batches does, by its name, and what helps.
+ * input_work.h - what a function that prepares batches does, judged by its name, and what helps.
  */
 #ifndef SS_DIAGNOSE_LOOK_INPUT_WORK_H
 #define SS_DIAGNOSE_LOOK_INPUT_WORK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * speedup.h - what work in FP32 would take on the tensor or matrix cores of its device.
+ * speedup.h - how long FP32 work would take on the tensor or matrix cores of its device.
  */
 #ifndef SS_DIAGNOSE_LOOK_SPEEDUP_H
 #define SS_DIAGNOSE_LOOK_SPEEDUP_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tiny_kernels.c - rows of elementwise kernels that are shorter than their launches.
+ * tiny_kernels.c - runs of elementwise kernels that are shorter than their launches.
  */
 #include "diagnose/look/tiny_kernels.h"
 

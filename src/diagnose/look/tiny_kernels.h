@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tiny_kernels.h - rows of elementwise kernels that are shorter than their launches.
+ * tiny_kernels.h - runs of elementwise kernels that are shorter than their launches.
  */
 #ifndef SS_DIAGNOSE_LOOK_TINY_KERNELS_H
 #define SS_DIAGNOSE_LOOK_TINY_KERNELS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wholes.h - functions and ranges of the main thread that a fix takes away as a whole: their
- * time on the host, and what they launched on the device.
+ * wholes.h - functions and ranges of the main thread that a fix removes as a whole: their time on
+ * the host, and what they launched on the device.
  */
 #ifndef SS_DIAGNOSE_LOOK_WHOLES_H
 #define SS_DIAGNOSE_LOOK_WHOLES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * excess.c - what a host does in a step beside what it would at the speed of the others.
+ * excess.c - what a host does in a step, compared with the same work at the speed of the others.
  */
 #include "diagnose/ranks/excess.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * excess.h - ranks whose hosts are slower than the others', by their own work.
+ * excess.h - ranks whose hosts do their own work more slowly than the others.
  *
- * Where ranks only send and receive, or something else holds all of them up, lateness does not
- * tell who is slow. What each host does for a launch does: without what it waits for, step by
- * step. Whether it costs anything is for the replay to say.
+ * If ranks only send and receive, or something else holds up all of them, lateness does not show
+ * who is slow. The host time per launch does: step by step, without what the host waits for. The
+ * replay decides whether it costs anything.
  */
 #ifndef SS_DIAGNOSE_RANKS_EXCESS_H
 #define SS_DIAGNOSE_RANKS_EXCESS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link_speedup.h - transfers of a slow link, made as fast as those of others.
+ * link_speedup.h - makes the transfers of a slow link as fast as those of others.
  */
 #ifndef SS_DIAGNOSE_RANKS_LINK_SPEEDUP_H
 #define SS_DIAGNOSE_RANKS_LINK_SPEEDUP_H

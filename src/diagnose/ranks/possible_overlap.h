@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * possible_overlap.h - which transfers of a rank computing could hide, and how much of them.
+ * possible_overlap.h - which transfers of a rank compute could hide, and how much of them.
  */
 #ifndef SS_DIAGNOSE_RANKS_POSSIBLE_OVERLAP_H
 #define SS_DIAGNOSE_RANKS_POSSIBLE_OVERLAP_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prevalence.h - whether what a rule claimed on one rank is found on the others as well.
+ * prevalence.h - whether other ranks have what a rule claimed on one rank.
  *
- * A host that is slow looks as if its launches, its copies or its waits were at fault: rules of
- * one rank claim them there, and nowhere else. A fault of the program is on all ranks: its rule
- * keeps what it claimed, also on the rank that is slow.
+ * On a slow host launches, copies and waits look as if they were at fault: the rules of one rank
+ * claim them there, and nowhere else. A fault of the program is on all ranks: its rule keeps what
+ * it claimed, also on the slow rank.
  */
 #ifndef SS_DIAGNOSE_RANKS_PREVALENCE_H
 #define SS_DIAGNOSE_RANKS_PREVALENCE_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank_load.h - how much each rank has to do in each step and phase, on its device and on
- * its host, and what a rank would have to do if it were like the others.
+ * rank_load.h - how much work each rank has in each step and phase, on its device and on its
+ * host, and how much it would have if it were like the others.
  *
- * Names of kernels are gone when ranks are compared: a phase of a step is the smallest
- * piece that all ranks have in common. Where there is no device, threads are cut at their
- * collectives only: there it is what is done between them.
+ * Names of kernels are gone when ranks are compared: a phase of a step is the smallest piece that
+ * all ranks have in common. Without a device, threads are cut at their collectives only: the
+ * piece is the work between two collectives.
  */
 #ifndef SS_DIAGNOSE_RANKS_RANK_LOAD_H
 #define SS_DIAGNOSE_RANKS_RANK_LOAD_H

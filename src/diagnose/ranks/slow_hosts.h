@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow_hosts.h - ranks whose hosts need longer for a step than their devices.
+ * slow_hosts.h - ranks whose hosts take longer for a step than their devices.
  *
- * In a job whose hosts are all too slow only the slowest device is seen to run dry: the
- * others are in collectives and wait for it there. What such a host needs is compared with
- * what its device does itself, without that waiting.
+ * In a job whose hosts are all too slow, only the slowest device visibly runs out of work: the
+ * others wait for it in collectives. So the time that such a host needs is compared with what its
+ * device does itself, without that waiting.
  */
 #ifndef SS_DIAGNOSE_RANKS_SLOW_HOSTS_H
 #define SS_DIAGNOSE_RANKS_SLOW_HOSTS_H

@@ -165,7 +165,7 @@ static enum ss_status look_at_rank(struct ss_look *look, struct ss_error *err)
 
 const struct ss_rule ss_rule_exposed_communication = {
 	.name = "exposed-communication",
-	.title = "Exposed communication: the GPUs are idle while data moves between them",
+	.title = "Exposed communication: the GPUs wait for transfers",
 	.summary = "Transfers that compute could hide: late all-gathers, late gradients",
 	.fix = "# overlap communication with compute",
 	.surer = "record all ranks in the same steps: that separates waiting from transfer",

@@ -198,7 +198,7 @@ static enum ss_status look_for_excess(struct ss_memory_look *look, struct ss_err
 
 const struct ss_rule ss_rule_fragmentation = {
 	.name = "fragmentation",
-	.title = "Memory is fragmented: reserved memory grows, tensors do not",
+	.title = "GPU memory is fragmented",
 	.summary = "The allocator reserves more and more because its free blocks never fit",
 	.fix = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n"
 	       "# or make sizes repeat: pad sequences and batches to a few fixed lengths",
