@@ -85,8 +85,8 @@ static enum ss_status find(struct thrash *thrash, struct ss_arena *scratch, stru
 	ss_code_places_sort(&thrash->sites);
 	for (uint32_t i = 0; i < thrash->sites.count && i < 4; i++)
 		ss_look_evidence(look, ss_code_place_fact(&thrash->sites.items[i]),
-				 "%s is called {count} times per step and blocks the thread for "
-				 "{time}",
+				 "%s is called {count} times per step and blocks the "
+				 "thread for {time}",
 				 ss_strings_text(&look->trace->names, thrash->sites.items[i].name));
 	if (thrash->frees)
 		ss_look_fix(look, free_fix);
@@ -116,8 +116,8 @@ const struct ss_rule ss_rule_allocator_thrash = {
 	.fix = "# before Python starts; then sizes that change from step to step fit:\n"
 	       "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
 	       "# and run the largest batch first, so that the cache is large enough from then on",
-	.surer = "torch.cuda.memory_stats()['num_alloc_retries'] above 0 means that memory runs "
-		 "out",
+	.surer = "torch.cuda.memory_stats()['num_alloc_retries'] above 0 means that "
+		 "memory runs out",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
 	.why = "usually one line or environment variable fixes it, so 2 % is worth it; below 0.5 % "

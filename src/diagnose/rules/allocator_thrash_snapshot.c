@@ -155,11 +155,11 @@ static void choose_fix(const struct thrash *thrash)
 	struct ss_memory_look *look = thrash->look;
 	const char *line = thrash->by[BY_PROGRAM] ? line_of(thrash, BY_PROGRAM) : NULL;
 	const char *less = ss_out_of_memory_has_expandable(thrash->snapshot)
-				   ? "# use less memory at once: a smaller batch, activation "
-				     "checkpointing"
+				   ? "# use less memory at once: a smaller "
+				     "batch, activation checkpointing"
 				   : "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
-				     "# and use less memory at once: a smaller batch, activation "
-				     "checkpointing";
+				     "# and use less memory at once: a smaller "
+				     "batch, activation checkpointing";
 
 	if (thrash->by[BY_PROGRAM] > thrash->by[BY_SHORTAGE])
 		ss_memory_fix(look, "# remove torch.cuda.empty_cache() from the loop%s%s",
@@ -188,8 +188,8 @@ static void tell(struct thrash *thrash)
 	choose_fix(thrash);
 	ss_memory_confidence(look, is_known ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			     is_known ? "the snapshot records the segments and who released them"
-				      : "the snapshot records the segments, but not who released "
-					"them");
+				      : "the snapshot records the segments, but not "
+					"who released them");
 }
 
 enum ss_status ss_thrash_look_memory(struct ss_memory_look *look, struct ss_error *err)

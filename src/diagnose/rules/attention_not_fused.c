@@ -156,13 +156,13 @@ static void tell(struct attention *attention)
 		const struct ss_code_place *site = &attention->sites.items[i];
 
 		ss_look_evidence(look, ss_code_place_fact(site),
-				 "%s between the two matrix products of attention: {time} per step "
-				 "({count} times)",
+				 "%s between the two matrix products of attention: {time} per "
+				 "step ({count} times)",
 				 ss_strings_text(&look->trace->names, site->name));
 	}
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "the trace shows the kernels, but not whether something needs the "
-			   "attention weights");
+			   "the trace shows the kernels, but not whether something needs "
+			   "the attention weights");
 }
 
 static enum ss_status look_for_attention(struct ss_look *look, struct ss_error *err)

@@ -45,8 +45,8 @@ static const char *const sentences[SETTINGS] = {
 		"all-gathers start only when their layer needs them; the layer before could hide "
 		"{time} per step ({count} of them)",
 	[SETTING_BUCKETS] =
-		"gradients wait for the end of backward; backward could hide {time} per step "
-		"({count} transfers)",
+		"gradients wait for the end of backward; backward could hide {time} per "
+		"step ({count} transfers)",
 	[SETTING_LONE] =
 		"nothing computes during {time} of communication per step ({count} collectives)",
 };

@@ -111,8 +111,8 @@ static void tell(struct fragments *fragments, const struct ss_fragmentation *fou
 		ss_look_figure(look, 0, 1);
 	if (fragments->calls)
 		ss_look_evidence(look, fact,
-				 "%s is called {count} times per step: no free block of the cache "
-				 "fits",
+				 "%s is called {count} times per step: no free block of "
+				 "the cache fits",
 				 ss_strings_text(&trace->names,
 						 trace->slices.name[fragments->call]));
 	tell_bytes(look, "in the last step", found->last_bytes, " are reserved");

@@ -27,8 +27,8 @@ static enum ss_status look_for_collections(struct ss_look *look, struct ss_error
 	ss_code_places_sort(&sites);
 	for (uint32_t i = 0; i < sites.count; i++)
 		ss_look_evidence(look, ss_code_place_fact(&sites.items[i]),
-				 "the garbage collector stops the thread {count} times per step: "
-				 "{time}");
+				 "the garbage collector stops the thread {count} times "
+				 "per step: {time}");
 	if (sites.count)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
 				   "the trace records each run of the collector");

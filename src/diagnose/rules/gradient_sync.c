@@ -114,8 +114,8 @@ static void tell(struct sync *sync)
 
 	ss_look_evidence(sync->look, fact,
 			 "gradients are all-reduced %u times per optimizer step; once is enough: "
-			 "{count} all-reduces per step are unnecessary, {time} including the waits "
-			 "in them",
+			 "{count} all-reduces per step are unnecessary, {time} including the "
+			 "waits in them",
 			 times);
 	if (last->bytes < 0)
 		ss_look_confidence(sync->look, SS_CONFIDENCE_MEDIUM,
@@ -166,8 +166,8 @@ const struct ss_rule ss_rule_gradient_sync = {
 	       "        loss.backward()\n"
 	       "optimizer.step()\n"
 	       "# Accelerate: with accelerator.accumulate(model): ...",
-	.surer = "record_shapes=True records sizes, which show whether the same gradients are "
-		 "reduced",
+	.surer = "record_shapes=True records sizes, which show whether the same "
+		 "gradients are reduced",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
 	.why = "two lines to change, and the result is the same: 2 % is worth that; below 0.5 % "

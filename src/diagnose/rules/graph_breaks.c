@@ -134,8 +134,8 @@ static void tell(struct breaks *breaks)
 	struct ss_fact all = { breaks->total_ns, breaks->count, SS_NO_ROW };
 
 	ss_look_evidence(look, all,
-			 "Python and guards run between two compiled regions {count} times per "
-			 "step: {time}");
+			 "Python and guards run between two compiled regions {count} times "
+			 "per step: {time}");
 	ss_code_places_sort(&breaks->sites);
 	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++)
 		ss_look_evidence(look, ss_code_place_fact(&breaks->sites.items[i]),
@@ -146,8 +146,8 @@ static void tell(struct breaks *breaks)
 				   "the trace shows functions that resume after a graph break");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "consecutive regions may also be parts that were compiled "
-				   "separately");
+				   "consecutive regions may also be parts that "
+				   "were compiled separately");
 }
 
 static enum ss_status find(struct breaks *breaks, struct ss_error *err)

@@ -200,8 +200,8 @@ static void tell(struct breaks *breaks)
 				   "it would fuse is not counted");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "consecutive regions may also be parts that were compiled "
-				   "separately");
+				   "consecutive regions may also be parts that "
+				   "were compiled separately");
 }
 
 static enum ss_status find(struct breaks *breaks, struct ss_arena *scratch, struct ss_error *err)

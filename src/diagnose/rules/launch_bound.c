@@ -242,8 +242,8 @@ static void tell(struct launches *launches)
 				   "recording stacks made the host slower than it is");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the trace shows when each launch came and what the GPU did "
-				   "then");
+				   "the trace shows when each launch came and what the "
+				   "GPU did then");
 	ss_look_figure(look, 0, (double)launches->total_ns + (double)launches->tiny.ns);
 }
 
@@ -318,8 +318,8 @@ static void tell_hosts(struct ss_judgement *judgement, struct ss_finding *findin
 	}
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
 	finding->reason = "the trace shows when each launch came; but recording makes hosts "
-			  "slower, and most GPUs wait for other ranks before they wait for their "
-			  "own host";
+			  "slower, and most GPUs wait for other ranks before they wait for "
+			  "their own host";
 }
 
 /*
@@ -338,8 +338,8 @@ static enum ss_status judge_hosts(struct ss_judgement *judgement, struct ss_erro
 	whole = ss_slow_hosts_find(&hosts, judgement, &limits, &scratch);
 	if (whole && 2 * hosts.count >= judgement->rank_count)
 		finding = ss_judge_add(judgement, SS_NO_ROW,
-				       "The hosts take longer to launch the work than the GPUs to "
-				       "do it");
+				       "The hosts take longer to launch the work than the GPUs "
+				       "to do it");
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
 		if (hosts.is_slow[i]) {
 			ss_judge_take(judgement, finding, i);

@@ -126,8 +126,8 @@ static enum ss_status look_for_loops(struct ss_look *look, struct ss_error *err)
 				 ss_strings_text(&look->trace->names, loops.sites.items[i].name));
 	if (status == SS_OK && loops.sites.count)
 		ss_look_confidence(look, SS_CONFIDENCE_LOW,
-				   "the trace does not show whether the loop can run on the whole "
-				   "tensor");
+				   "the trace does not show whether the loop can run on "
+				   "the whole tensor");
 	ss_code_places_release(&loops.sites);
 	ss_arena_release(&scratch);
 	return status;

@@ -156,8 +156,8 @@ static void tell(struct grids *grids)
 
 		ss_look_evidence(
 			look, ss_code_place_fact(site),
-			"%.60s has fewer blocks than the GPU has multiprocessors: {time} per step "
-			"({count} times)",
+			"%.60s has fewer blocks than the GPU has multiprocessors: {time} per "
+			"step ({count} times)",
 			grids->names[site->name].text);
 	}
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,

@@ -141,13 +141,13 @@ static void tell(struct dims *dims)
 		const struct ss_code_place *site = &dims->sites.items[i];
 
 		ss_look_evidence(look, ss_code_place_fact(site),
-				 "%s with rows that are not a multiple of 8: {time} per step "
-				 "({count} times)",
+				 "%s with rows that are not a multiple of 8: {time} per "
+				 "step ({count} times)",
 				 ss_strings_text(&look->trace->names, site->name));
 	}
 	ss_look_confidence(look, dims->rate > 0 ? SS_CONFIDENCE_MEDIUM : SS_CONFIDENCE_LOW,
-			   dims->rate > 0 ? "the trace has products with aligned sizes to compare "
-					    "with"
+			   dims->rate > 0 ? "the trace has products with aligned sizes "
+					    "to compare with"
 					  : "twice as fast is a guess");
 }
 

@@ -52,8 +52,8 @@ static void judge_pool(const struct headroom *headroom, const struct ss_pool *po
 		tell_share(look, "The peak of tensors", pool->peak_bytes, device->memory_bytes);
 		ss_look_figure(look, 0, 1);
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the trace records allocations and the size of the GPU's "
-				   "memory");
+				   "the trace records allocations and the size of "
+				   "the GPU's memory");
 	} else if ((double)pool->reserved_bytes >= FULL_SHARE * (double)device->memory_bytes &&
 		   !headroom->is_fragmented[number]) {
 		tell_share(look, "The allocator's cache", pool->reserved_bytes,

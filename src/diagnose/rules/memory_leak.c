@@ -126,13 +126,13 @@ static void tell_keeper(struct leaking *leaking, uint32_t number)
 		return;
 	if (leak->op == SS_NO_ROW)
 		ss_look_evidence(look, fact,
-				 "most of it is allocated outside of operators: {count} %s per "
-				 "step",
+				 "most of it is allocated outside of operators: {count} "
+				 "%s per step",
 				 unit);
 	else
 		ss_look_evidence(look, fact,
-				 "%s allocates most of it, and nothing frees it: {count} %s per "
-				 "step",
+				 "%s allocates most of it, and nothing frees it: {count} "
+				 "%s per step",
 				 ss_strings_text(&trace->names, trace->slices.name[leak->op]),
 				 unit);
 }
@@ -237,8 +237,8 @@ static enum ss_status look_for_kept(struct ss_memory_look *look, struct ss_error
 		ss_memory_fix(look,
 			      "# allocated at %s, and still referenced after the step; e.g.\n"
 			      "losses.append(loss.item())    # or loss.detach()\n"
-			      "# look for lists, attributes and hooks that keep a tensor of every "
-			      "step",
+			      "# look for lists, attributes and hooks that keep a tensor "
+			      "of every step",
 			      ss_strings_text(texts, kept->lines[0].line));
 	ss_memory_confidence(look, trained && steps > 2 ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			     !trained    ? untrained

@@ -222,10 +222,10 @@ static void tell(struct products *products)
 		ss_look_confidence(
 			look, SS_CONFIDENCE_LOW,
 			products->guessed_ns > products->known_ns
-				? "the sizes of most products are unknown: four times as fast is a "
-				  "guess"
-				: "the GPU is not in the table of peaks: four times as fast is a "
-				  "guess");
+				? "the sizes of most products are unknown: four times as fast "
+				  "is a guess"
+				: "the GPU is not in the table of peaks: four times as fast "
+				  "is a guess");
 	else if (speedup->rate[SS_WORK_MATMUL] > 0 || speedup->rate[SS_WORK_CONV] > 0)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
 				   "the trace has products in half precision to compare with");
@@ -279,8 +279,8 @@ const struct ss_rule ss_rule_no_tensor_cores = {
 	.summary = "Matrix products, convolutions and attention in FP32 beside idle tensor cores",
 	.fix = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
 	       "    loss = model(batch)\n"
-	       "# smaller gain, no change of types: torch.set_float32_matmul_precision(\"high\")  "
-	       "# TF32",
+	       "# smaller gain, no change of types: "
+	       "torch.set_float32_matmul_precision(\"high\")  # TF32",
 	.surer = "record_shapes=True records sizes and types of the operands",
 	.warn_share = 0.05,
 	.silent_share = 0.02,

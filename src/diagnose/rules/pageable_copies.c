@@ -289,11 +289,11 @@ const struct ss_rule ss_rule_pageable_copies = {
 	.fix = "DataLoader(..., pin_memory=True)\n"
 	       "batch = batch.to(device, non_blocking=True)\n"
 	       "# tensors that you create yourself: x = x.pin_memory() before .to()",
-	.surer = "ProfilerActivity.CUDA records copies with their sizes; with_stack=True names the "
-		 "line",
+	.surer = "ProfilerActivity.CUDA records copies with their sizes; with_stack=True "
+		 "names the line",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
-	.why = "other tools call copies of 5 % of the step too many; below 1 % the change cannot "
-	       "be measured",
+	.why = "other tools call copies of 5 % of the step too many; below 1 % the change "
+	       "cannot be measured",
 	.look = look_for_copies,
 };

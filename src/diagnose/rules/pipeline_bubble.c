@@ -253,11 +253,10 @@ static void tell(struct pipelines *all, struct ss_finding *finding, const struct
 {
 	struct ss_judgement *judgement = all->judgement;
 
-	ss_judge_evidence(
-		judgement, finding, (own->span_ns - own->work_ns) / own->steps,
-		"%u stages pass %.0f micro-batches per step, and the busiest stage is idle for "
-		"{time}",
-		own->stages, own->micro);
+	ss_judge_evidence(judgement, finding, (own->span_ns - own->work_ns) / own->steps,
+			  "%u stages pass %.0f micro-batches per step, and the busiest stage is "
+			  "idle for {time}",
+			  own->stages, own->micro);
 	ss_judge_evidence(
 		judgement, finding, 0,
 		"%.0f micro-batches should leave %.0f %% of the time idle, %.0f would leave %.0f "
@@ -335,8 +334,8 @@ const struct ss_rule ss_rule_pipeline_bubble = {
 	.surer = NULL,
 	.warn_share = 0.05,
 	.silent_share = 0.02,
-	.why = "1F1B schedules run with 5 to 10 % idle time; a gain below 2 % is lost again to "
-	       "smaller kernels",
+	.why = "1F1B schedules run with 5 to 10 % idle time; a gain below 2 % is lost again "
+	       "to smaller kernels",
 	.look = look_at_rank,
 	.judge = judge_ranks,
 };

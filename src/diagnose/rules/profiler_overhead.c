@@ -84,8 +84,8 @@ static void tell(struct overhead *overhead)
 				 ss_strings_text(&overhead->trace->names,
 						 overhead->sites.items[i].name));
 	ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-			   "the profiler records its own pauses, and no thread began anything in "
-			   "them");
+			   "the profiler records its own pauses, and no thread began "
+			   "anything in them");
 }
 
 static enum ss_status find(struct overhead *overhead, struct ss_arena *scratch,

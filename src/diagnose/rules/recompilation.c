@@ -103,8 +103,8 @@ static enum ss_status find(struct compiling *compiling, struct ss_error *err)
 				   "several steps compile before they run");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "only one step compiles: the trace does not show whether it "
-				   "happens again");
+				   "only one step compiles: the trace does not show whether "
+				   "it happens again");
 	return SS_OK;
 }
 

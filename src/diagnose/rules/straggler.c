@@ -129,8 +129,8 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 				    host_words(item->idle_cause, on_host));
 	case SS_LATE_SHARED:
 		return ss_judge_add(judgement, item->rank,
-				    "Another process uses the GPU of rank %lld, and all ranks wait "
-				    "for it",
+				    "Another process uses the GPU of rank %lld, and all ranks "
+				    "wait for it",
 				    rank);
 	case SS_LATE_LINK:
 		if (link->of_group)
@@ -272,8 +272,8 @@ static void tell_confidence(struct ss_finding *finding, const struct ss_straggle
 	if (item->cause == SS_LATE_UNKNOWN || item->pattern != SS_PATTERN_PERSISTENT) {
 		confidence = SS_CONFIDENCE_MEDIUM;
 		reason = item->cause == SS_LATE_UNKNOWN
-				 ? "the rank is late, but nothing that it did explains most of the "
-				   "delay"
+				 ? "the rank is late, but nothing that it did explains most "
+				   "of the delay"
 				 : "the rank is late in some steps only";
 	}
 	if (item->of_steps < STEPS_SURE) {
@@ -309,8 +309,8 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 				  who, item->steps, item->of_steps);
 	if (item->lost_ns)
 		ss_judge_evidence(judgement, finding, item->lost_ns,
-				  "%sthe other ranks wait {time} per step for it, summed over all "
-				  "of them",
+				  "%sthe other ranks wait {time} per step for it, summed over "
+				  "all of them",
 				  who);
 	if (*host && finding->rank != SS_NO_ROW)
 		ss_judge_evidence(judgement, finding, 0, "%sit runs on %s", who, host);

@@ -461,10 +461,10 @@ static void tell(struct syncs *syncs)
 	ss_look_confidence(syncs->look,
 			   syncs->places->has_lines ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			   syncs->places->has_lines
-				   ? "the trace records the host syncs and what the GPU did after "
-				     "them"
-				   : "the trace records the host syncs, but not which line needs "
-				     "the value");
+				   ? "the trace records the host syncs and what the GPU "
+				     "did after them"
+				   : "the trace records the host syncs, but not which line "
+				     "needs the value");
 }
 
 static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct ss_error *err)

@@ -354,7 +354,7 @@ const struct ss_rule ss_rule_tiny_operators = {
 	.surer = "with_stack=True names the lines",
 	.warn_share = 0.10,
 	.silent_share = 0.03,
-	.why = "the loop has to be rewritten, so 10 %; below 3 % it is the overhead that any model "
-	       "has",
+	.why = "the loop has to be rewritten, so 10 %; below 3 % it is the overhead that "
+	       "any model has",
 	.look = look_for_tiny,
 };

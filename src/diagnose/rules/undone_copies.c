@@ -299,8 +299,8 @@ static void tell(struct undone *undone)
 				 ss_strings_text(&look->trace->names, undone->sites.items[i].name));
 	if (undone->sure == undone->pairs)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the trace shows types and sizes: the next cast undoes each "
-				   "cast");
+				   "the trace shows types and sizes: the next cast "
+				   "undoes each cast");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
 				   "the copies follow each other; the trace does not show that "

@@ -242,8 +242,8 @@ static bool is_blind(struct rest *rest)
 	rest->sums[BLIND] = 1;
 	rest->sums[REST_NS] = rest->look->step_ns;
 	ss_look_evidence(rest->look, (struct ss_fact){ 0, (double)launches, SS_NO_ROW },
-			 "the host makes {count} launches per step, but the file has no GPU "
-			 "events");
+			 "the host makes {count} launches per step, but the file has "
+			 "no GPU events");
 	return true;
 }
 

@@ -271,12 +271,12 @@ static void tell(struct validation *v)
 	}
 	if (v->is_named)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the trace names the function that runs them, and it trains "
-				   "nothing");
+				   "the trace names the function that runs them, and "
+				   "it trains nothing");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "no backward belongs to these forward passes, but nothing is "
-				   "named validation");
+				   "no backward belongs to these forward passes, but nothing "
+				   "is named validation");
 	ss_look_figure(look, 0, v->is_named ? 1 : 0);
 }
 

@@ -289,7 +289,7 @@ const struct ss_rule ss_rule_worker_restart = {
 	.surer = "with_stack=True shows whether processes are started",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "one argument fixes it, so 3 % is worth it; below 1 % no change of the loader can "
-	       "be measured",
+	.why = "one argument fixes it, so 3 % is worth it; below 1 % no change of the loader "
+	       "can be measured",
 	.look = look_for_restarts,
 };
