@@ -36,10 +36,10 @@ struct ss_account {
 	int64_t peers_ns; /* of unexplained_ns: in collectives, waiting for other ranks */
 };
 
-/* Who comes last to collectives. */
+/* The rank that reaches collectives last. */
 struct ss_account_late {
-	uint32_t rank;      /* that the others wait for most; SS_NO_ROW: nobody waits */
-	uint32_t last;      /* collectives that it comes last to, */
+	uint32_t rank;      /* the one that the others wait for most; SS_NO_ROW: nobody waits */
+	uint32_t last;      /* collectives that it reaches last, */
 	uint32_t meetings;  /* of all of these */
 	int64_t waiting_ns; /* for it: of a rank, per step */
 };

@@ -19,7 +19,7 @@ struct ss_outlier {
 	int64_t step_ns;
 	int64_t excess_ns; /* over the median step */
 	const char *cause; /* the part that exceeds it most; lives forever */
-	int64_t cause_ns;  /* by so much */
+	int64_t cause_ns;  /* by how much */
 };
 
 struct ss_spread {

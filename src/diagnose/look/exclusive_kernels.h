@@ -8,8 +8,8 @@
 #include "replay/graph.h"
 
 /*
- * Per task: true for kernels beside which no other kernel of their device ran; the kernels
- * of collectives do not count. NULL: no memory.
+ * Per task: true for kernels during which no other kernel of their device ran; kernels of
+ * collectives do not count. NULL: no memory.
  */
 SS_MUST_USE
 uint8_t *ss_exclusive_kernels(const struct ss_graph *graph, const struct ss_trace *trace,

@@ -21,7 +21,7 @@ struct ss_inner_part {
 struct ss_inner {
 	struct ss_look *look;
 	uint8_t *kinds;   /* per name */
-	uint32_t *owners; /* per host row: of the row that its time belongs to; only in ranges */
+	uint32_t *owners; /* per host row: the row that its time belongs to; only within ranges */
 	struct ss_records keys;
 	struct ss_inner_part *parts; /* the heaviest first, when sorted */
 	uint32_t count, capacity;
@@ -32,10 +32,10 @@ SS_MUST_USE
 bool ss_inner_init(struct ss_inner *inner, struct ss_look *look, struct ss_arena *scratch);
 void ss_inner_release(struct ss_inner *inner);
 
-/* Adds what is inside of a host row; the row itself has no part in it. */
+/* Adds what is inside of a host row, without the row itself. */
 void ss_inner_add(struct ss_inner *inner, uint32_t row);
 
-/* Joins what belongs to one function, the heaviest first. */
+/* Merges the parts of each function, the heaviest first. */
 void ss_inner_sort(struct ss_inner *inner);
 
 #endif

@@ -12,9 +12,9 @@
 #include "diagnose/ranks/rank_load.h"
 
 struct ss_excess {
-	double ratio;      /* what it takes for a launch to what the median of the others takes */
-	int64_t excess_ns; /* more than that, per step */
-	uint32_t steps, of_steps; /* in which it is so */
+	double ratio;             /* its time per launch over the median of the others */
+	int64_t excess_ns;        /* more than that, per step */
+	uint32_t steps, of_steps; /* steps in which it is slower */
 };
 
 /* False: it is not slower. */

@@ -18,7 +18,7 @@
 
 struct ss_gradient {
 	uint32_t arrival;  /* of the rank's digest */
-	uint32_t launch;   /* host row that asked for it */
+	uint32_t launch;   /* host row that requested it */
 	uint32_t pass;     /* number of its pass */
 	int64_t launch_ns; /* when */
 	int64_t bytes;     /* -1: not recorded */
@@ -45,7 +45,7 @@ struct ss_gradients {
 	uint32_t count, pass_count, round_count;
 };
 
-/* Empty where the file does not show them. */
+/* Empty if the file does not show them. */
 SS_MUST_USE
 enum ss_status ss_gradients_find(struct ss_gradients *gradients, const struct ss_look *look,
 				 struct ss_arena *arena, struct ss_error *err);

@@ -12,8 +12,8 @@
 #include "diagnose/diagnose.h"
 
 struct ss_prevalence {
-	double *amounts; /* by rule, then rank: ns that claims take away, or waits that they end */
-	double *values;  /* room for one a rank */
+	double *amounts; /* by rule, then rank: ns that claims remove, or waits that they end */
+	double *values;  /* scratch, one per rank */
 	uint32_t rank_count;
 };
 
@@ -24,7 +24,7 @@ bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement 
 
 /*
  * Whether the median of the other ranks has enough of what the rule claimed on this one; `factor`
- * is what would be left of it if the rank were as fast as they are.
+ * is the share that would remain if the rank were as fast as they are.
  */
 bool ss_prevalence_has(const struct ss_prevalence *common, uint32_t rule, uint32_t rank,
 		       double factor);
