@@ -173,7 +173,7 @@ const struct ss_rule ss_rule_cpu_bound_ops = {
 	.surer = "record_shapes=True shows sizes, with_stack=True names lines",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
-	.why = "moving work to the GPU changes the program, so 5 %; below 1 % the queue hides it "
-	       "in most jobs",
+	.why = "moving work to the GPU changes the program, so it warns from 5 % on; below 1 % the "
+	       "queue hides it in most jobs",
 	.look = look_for_computing,
 };

@@ -178,6 +178,6 @@ const struct ss_rule ss_rule_extra_copies = {
 	.surer = "with_stack=True names the line",
 	.warn_share = 0.05,
 	.silent_share = 0.005,
-	.why = "one argument fixes it, so 0.5 % is worth a line",
+	.why = "one argument fixes it, so 0.5 % is worth reporting",
 	.look = look_for_extras,
 };

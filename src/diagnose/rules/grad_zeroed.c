@@ -135,7 +135,7 @@ const struct ss_rule ss_rule_grad_zeroed = {
 	.surer = NULL,
 	.warn_share = 0.05,
 	.silent_share = 0.005,
-	.why = "one argument fixes it, so 0.5 % is worth a line; it is rarely what makes "
+	.why = "one argument fixes it, so 0.5 % is worth reporting; it is rarely what makes "
 	       "a job slow",
 	.look = look_for_zeros,
 };

@@ -198,7 +198,7 @@ const struct ss_rule ss_rule_graph_breaks = {
 	.surer = "with_stack=True names the lines; TORCH_LOGS=graph_breaks lists the reasons",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "each break needs a change of the model, so 3 %; below 1 % are the guards that any "
-	       "compiled model has",
+	.why = "each break needs a change of the model, so it warns from 3 % on; below 1 % are the "
+	       "guards that any compiled model has",
 	.look = look_for_breaks,
 };

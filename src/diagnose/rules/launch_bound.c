@@ -306,7 +306,7 @@ static void tell_hosts(struct ss_judgement *judgement, struct ss_finding *findin
 		       const struct ss_slow_hosts *hosts)
 {
 	ss_judge_evidence(judgement, finding, hosts->host_ns,
-			  "a host works {time} per step for its launches");
+			  "a host spends {time} per step on its launches");
 	ss_judge_evidence(judgement, finding, hosts->device_ns,
 			  "a GPU computes and moves data for {time} per step; otherwise it waits "
 			  "for its host, or in collectives for other hosts");

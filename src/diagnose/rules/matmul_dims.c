@@ -203,6 +203,6 @@ const struct ss_rule ss_rule_matmul_dims = {
 	.surer = "record_shapes=True records the sizes",
 	.warn_share = 0.05,
 	.silent_share = 0.02,
-	.why = "padding changes the model: below 5 % few would do it",
+	.why = "padding changes the model: few would do it for less than 5 %",
 	.look = look_for_dims,
 };

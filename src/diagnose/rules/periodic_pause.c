@@ -294,6 +294,7 @@ const struct ss_rule ss_rule_periodic_pause = {
 	.surer = "with_stack=True names the line",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "the cause has to be found first, so 3 %; below 1 % steps differ by as much",
+	.why = "the cause has to be found first, so it warns from 3 % on; below 1 % steps differ "
+	       "by as much",
 	.look = look_for_pauses,
 };

@@ -40,7 +40,7 @@ static const char host_fix[] =
 	"# move work that only this rank does (logging, checkpoints) to a thread";
 static const char python_fix[] =
 	"# move work that only this rank does (logging, metrics, checkpoints) to a thread or\n"
-	"# behind the last collective of the step, or split it among all ranks;\n"
+	"# after the last collective of the step, or split it among all ranks;\n"
 	"# profile(..., with_stack=True) names its functions";
 static const char shared_fix[] =
 	"nvidia-smi pmon -c 1   # processes on the GPU; on AMD: rocm-smi --showpids\n"

@@ -290,8 +290,8 @@ static void tell(struct tiny *tiny)
 	struct ss_fact all = { tiny->claimed_ns, (double)tiny->count, SS_NO_ROW };
 
 	ss_look_evidence(look, all,
-			 "{count} operators per step in a row compute next to nothing: {time} "
-			 "including the calls around them");
+			 "{count} operators per step compute next to nothing, one after the other: "
+			 "{time} including the calls around them");
 	if (2 * tiny->updates_ns > tiny->claimed_ns) {
 		struct ss_fact update = { tiny->updates_ns, 0, SS_NO_ROW };
 
@@ -354,7 +354,7 @@ const struct ss_rule ss_rule_tiny_operators = {
 	.surer = "with_stack=True names the lines",
 	.warn_share = 0.10,
 	.silent_share = 0.03,
-	.why = "the loop has to be rewritten, so 10 %; below 3 % it is the overhead that "
-	       "any model has",
+	.why = "the loop has to be rewritten, so it warns from 10 % on; below 3 % it is the "
+	       "overhead that any model has",
 	.look = look_for_tiny,
 };

@@ -357,6 +357,6 @@ const struct ss_rule ss_rule_undone_copies = {
 	.surer = "record_shapes=True shows types and sizes, with_stack=True names the line",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
-	.why = "removing one call fixes it, so 1 % is worth a line and 5 % a warning",
+	.why = "removing one call fixes it, so 1 % is worth reporting and 5 % a warning",
 	.look = look_for_undone,
 };

@@ -542,8 +542,8 @@ const struct ss_rule ss_rule_unexplained_time = {
 	.surer = "with_stack=True records the Python functions",
 	.warn_share = SS_UNEXPLAINED_SHARE,
 	.silent_share = SS_UNEXPLAINED_SHARE,
-	.why = "steps of a healthy job differ by a few percent, and every step has its launches "
-	       "and its Python, so 10 % is more than chance",
+	.why = "steps of a healthy job differ by a few percent, and every step has some launches "
+	       "and Python, so 10 % is more than chance",
 	.claims_rest = true,
 	.look = look_at_rest,
 	.judge = judge_rest,

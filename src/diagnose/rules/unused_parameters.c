@@ -213,7 +213,7 @@ const struct ss_rule ss_rule_unused_parameters = {
 	.surer = NULL,
 	.warn_share = 0.03,
 	.silent_share = 0.001,
-	.why = "removing one argument fixes it: 3 % is worth a warning, and 0.1 % a line, since "
-	       "the flag is known to be on",
+	.why = "removing one argument fixes it: 3 % is worth a warning, and 0.1 % is reported, "
+	       "since the flag is known to be on",
 	.look = look_for_search,
 };
