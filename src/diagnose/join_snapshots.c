@@ -168,7 +168,7 @@ static bool join(struct joining *joining, const struct ss_memory_finding *found)
 	finding->memory_warns |= found->level == SS_MEMORY_WARNING;
 	finding->is_warning |= finding->memory_warns;
 	finding->comes_first |= found->comes_first;
-	/* the largest one is told; two recordings that agree are as sure as the surer */
+	/* report the largest one; if two recordings agree, the higher confidence counts */
 	if (is_first || found->bytes > finding->bytes) {
 		finding->bytes = found->bytes;
 		finding->fix = found->fix;

@@ -14,7 +14,7 @@
 /* Longer sentences would not be read. */
 #define SENTENCE_MAX 512
 
-/* --- what is said -------------------------------------------------------------------- */
+/* --- sentences ----------------------------------------------------------------------- */
 
 static const char *keep(struct ss_memory_look *look, const char *text)
 {

@@ -10,7 +10,7 @@
  */
 #define SLOWER 1.4
 
-/* Of the steps, and at least so many: less happens to anybody. */
+/* Share of the steps, and the minimum number: fewer happen on any rank. */
 #define REGULAR_PERCENT 80
 #define STEPS_MIN 3
 

@@ -13,11 +13,11 @@
 #include "analyze/memory/leaks.h"
 #include "diagnose/snapshot_findings.h"
 
-/* Devices that are told of; a process seldom has more than one. */
+/* Devices that are reported; a process rarely has more than one. */
 #define LEAKS_MAX 16
 
 /*
- * A device that is full after so many steps is full within a day at a step a second; what
+ * A device that is full after this many steps is full within a day at a step a second; what
  * needs longer ends most jobs no more.
  */
 #define WORRY_STEPS 100000
@@ -70,7 +70,7 @@ static double steps_left(const struct leaking *leaking, uint32_t number, int64_t
 		       : 0;
 }
 
-/* Whether a step adds enough to be told of. */
+/* Whether a step adds enough to be reported. */
 static bool is_noticed(const struct leaking *leaking, uint32_t number)
 {
 	int64_t rate_bytes = rate_of(leaking, number);

@@ -203,7 +203,7 @@ static void claim_calls(struct copies *copies)
 	}
 }
 
-/* --- what is said -------------------------------------------------------------------- */
+/* --- sentences ----------------------------------------------------------------------- */
 
 static void tell(struct copies *copies)
 {

@@ -154,7 +154,7 @@ static void claim_ask(struct ss_look *look, uint32_t launch)
 							.to_ns = ss_slice_end(slices, row) });
 }
 
-/* Which ones are surplus is told to judge() by claims that change nothing. */
+/* Claims that change nothing show judge() which ones are surplus. */
 static uint32_t mark(struct buckets *buckets, const struct ss_gradient_pass *pass)
 {
 	struct ss_look *look = buckets->look;

@@ -24,7 +24,7 @@
 /* From here on it calls more operators than the median rank, not larger ones. */
 #define MORE_CALLS 1.05
 
-/* So many ranks are named in a title. */
+/* Ranks named in a title, at most. */
 #define LISTED 4
 
 static const char device_fix[] =
