@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * account.h - where the time of the mean step goes: what the findings explain, what is needed, and
- * what nothing explains. The parts sum to the step exactly.
+ * account.h - where the time of the mean step goes: what the findings explain, what is needed,
+ * and what nothing explains. The parts sum to the step exactly.
  *
- * The steps are replayed with every fix in place that is reported. What is left is measured on
- * each rank moment by moment: computing, then communication, copies, waiting for other ranks, and
- * the rest. On ranks with a device the rest is idle time: unexplained as far as the rule
- * unexplained-time saw it in the recording; more than that is host work that was hidden behind the
- * device and is not any more. Without a device the host computes: operators are computing, and
- * what that rule found outside of them is unexplained. Where calls to a device are recorded but
- * nothing of the device, nothing of the step is known to be needed.
+ * The steps are replayed with every reported fix in place. What remains is measured on each rank,
+ * moment by moment: compute, then communication, copies, waiting for other ranks, and the rest.
+ * On ranks with a device the rest is idle time: it is unexplained as far as the rule
+ * unexplained-time saw it in the recording; anything beyond that is host work that the device
+ * used to hide. Without a device the host computes: operators are compute, and what that rule
+ * found outside of them is unexplained. If calls to a device are recorded but nothing of the
+ * device, no part of the step is known to be needed.
  */
 #ifndef SS_DIAGNOSE_ACCOUNT_H
 #define SS_DIAGNOSE_ACCOUNT_H
@@ -36,10 +36,10 @@ struct ss_account {
 	int64_t peers_ns; /* of unexplained_ns: in collectives, waiting for other ranks */
 };
 
-/* Who comes last to collectives. */
+/* The rank that reaches collectives last. */
 struct ss_account_late {
-	uint32_t rank;      /* that the others wait for most; SS_NO_ROW: nobody waits */
-	uint32_t last;      /* collectives that it comes last to, */
+	uint32_t rank;      /* the one that the others wait for most; SS_NO_ROW: nobody waits */
+	uint32_t last;      /* collectives that it reaches last, */
 	uint32_t meetings;  /* of all of these */
 	int64_t waiting_ns; /* for it: of a rank, per step */
 };

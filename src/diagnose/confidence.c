@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * confidence.c - what is wrong with the files lowers the confidence of what was found in them.
+ * confidence.c - lowers the confidence of findings whose files have problems.
  */
 #include "diagnose/diagnose.h"
 
@@ -12,7 +12,7 @@ static const struct {
 } limits[] = {
 	{ SS_DOUBT_NO_DEVICE, SS_CONFIDENCE_LOW, "the trace has no GPU events" },
 	{ SS_DOUBT_NO_CALLS, SS_CONFIDENCE_MEDIUM, "the trace has no runtime calls" },
-	{ SS_DOUBT_CUT, SS_CONFIDENCE_MEDIUM, "the trace file is cut" },
+	{ SS_DOUBT_CUT, SS_CONFIDENCE_MEDIUM, "the trace file is truncated" },
 	{ SS_DOUBT_DAMAGED, SS_CONFIDENCE_LOW, "the trace file is damaged" },
 };
 
@@ -25,7 +25,8 @@ static void limit(struct ss_finding *finding, const struct ss_job_file *file)
 	if (file->recording.is_cut && file->recording.is_one_step && is_timed &&
 	    finding->confidence > SS_CONFIDENCE_LOW) {
 		finding->confidence = SS_CONFIDENCE_LOW;
-		finding->reason = "the trace file is cut, and no step is known to be complete";
+		finding->reason = "the trace file is truncated, and no step is known to be "
+				  "complete";
 	}
 	for (size_t i = 0; i < SS_COUNT(limits); i++)
 		if ((is_timed || limits[i].kind == SS_DOUBT_CUT ||
@@ -42,7 +43,7 @@ static void limit_finding(struct ss_diagnosis *diagnosis, const struct ss_job *j
 	if (finding->is_of_snapshots) {
 		if (diagnosis->cut_snapshots && finding->confidence > SS_CONFIDENCE_MEDIUM) {
 			finding->confidence = SS_CONFIDENCE_MEDIUM;
-			finding->reason = "a snapshot of memory is cut";
+			finding->reason = "a memory snapshot is truncated";
 		}
 		return;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose.c - joins the ranks, lets rules judge them, and keeps what was asked for.
+ * diagnose.c - joins the ranks, lets the rules judge them, and keeps the requested findings.
  */
 #include "diagnose/diagnose.h"
 
@@ -150,8 +150,8 @@ static bool is_meant(const struct ss_diagnosis *diagnosis, const struct ss_findi
 
 static enum ss_status unknown_rule(const char *word, size_t length, struct ss_error *err)
 {
-	return ss_fail(err, SS_ERR_USAGE, "no rule called '%.*s', or several begin so", (int)length,
-		       word);
+	return ss_fail(err, SS_ERR_USAGE, "no rule called '%.*s', or several rules begin with it",
+		       (int)length, word);
 }
 
 /* Marks what is named in `keep`; lists what is named and was not found. */

@@ -3,10 +3,9 @@
  * diagnose.h - the verdict: what is wrong with a job, what it costs, what to do.
  *
  * All rules have looked at all ranks (rank_findings.h). Their findings are replayed, each alone
- * and then together, in the order in which fixing them brings most: what stands with a
- * finding is what its fix brings when those before it are fixed. Gains are never added;
- * a time that two rules would mend counts once. Snapshots of memory are looked at, too; a job
- * may have nothing else, and no times then.
+ * and then together, in the order of the largest saving: the saving of a finding assumes that the
+ * fixes before it are in place. Savings are never added; time that two rules would fix counts
+ * once. Memory snapshots are examined as well; a job may have nothing else, and then no times.
  */
 #ifndef SS_DIAGNOSE_DIAGNOSE_H
 #define SS_DIAGNOSE_DIAGNOSE_H
@@ -17,22 +16,22 @@
 #include "diagnose/spread.h"
 #include "job/doubts.h"
 
-/* Beyond this the replay says too little about the job: only bounds are given (Lumos: < 5 %). */
+/* Beyond this error the replay is too inaccurate: only bounds are given (Lumos: < 5 %). */
 #define SS_REPLAY_ERROR_MAX 5.0
 
 struct ss_diagnose_options {
 	int64_t rank;      /* only this one; SS_EVERY_RANK */
-	bool is_what_if;   /* what these bring, whatever it is */
-	const char *fixes; /* "input-stall,straggler=3"; NULL: all that is found */
+	bool is_what_if;   /* what these fixes save, however little */
+	const char *fixes; /* "input-stall,straggler=3"; NULL: all findings */
 };
 
 /* How far figures can be trusted. */
 struct ss_diagnosis_trust {
-	int64_t clock_error_ns;   /* of the rank that is known worst; -1: clocks are not compared */
+	int64_t clock_error_ns;   /* of the least certain rank; -1: clocks are not compared */
 	uint32_t unaligned_ranks; /* whose clocks cannot be compared */
 	uint64_t unmatched;       /* collectives that met nobody */
 	uint64_t recorded_waits;  /* of streams for each other, */
-	uint64_t inferred_waits;  /* and those that only when work started tells */
+	uint64_t inferred_waits;  /* and those inferred from when work started */
 };
 
 struct ss_diagnosis {
@@ -48,13 +47,14 @@ struct ss_diagnosis {
 	struct ss_replay replay;
 	struct ss_watch *watch; /* lent; NULL */
 	uint32_t replays, replays_expected;
-	bool is_stopped; /* while it was ordered: what was found then does not count */
+	bool is_stopped; /* during ordering: its findings do not count */
 	struct ss_run_memo runs;
 	struct ss_finding **found; /* all, as rules made them */
 	uint32_t found_count, found_capacity;
-	struct ss_finding **chosen; /* of them, those that are asked about */
+	struct ss_finding **chosen; /* those that were requested */
 	uint32_t chosen_count;
-	struct ss_finding **findings; /* what is told: warnings first, of both the timeless last */
+	struct ss_finding *
+		*findings; /* as reported: warnings first; in both groups the timeless last */
 	uint32_t finding_count;
 	uint32_t warning_count;
 	bool is_what_if;
@@ -64,10 +64,10 @@ struct ss_diagnosis {
 	double error_percent;                          /* of the unchanged replay, of the step */
 	uint32_t steps_least, steps_most;              /* of a rank */
 	const char *device;                            /* NULL: not recorded, or there is none */
-	const char *next; /* the bottleneck when all warnings are fixed; NULL */
+	const char *next; /* the bottleneck after all warnings are fixed; NULL */
 	uint64_t bytes, events;
-	uint32_t snapshot_count; /* of memory, that were looked at */
-	uint32_t cut_snapshots;  /* of them, that end in the middle */
+	uint32_t snapshot_count; /* memory snapshots that were examined */
+	uint32_t cut_snapshots;  /* truncated ones among them */
 	uint32_t memory_devices; /* in them, with events */
 	double seconds;          /* that loading took */
 	const char *not_found;   /* what-if: fixes that nothing was found for; NULL: none */
@@ -95,7 +95,7 @@ enum ss_status ss_diagnosis_choose(struct ss_diagnosis *diagnosis,
 				   const struct ss_diagnose_options *options, struct ss_error *err);
 void ss_diagnosis_release(struct ss_diagnosis *diagnosis);
 
-/* A range of savings this wide is said instead of one figure. */
+/* A range of savings this wide is shown instead of one figure. */
 #define SS_RANGE_WIDE 1.5
 
 static inline bool ss_is_wide(int64_t low_ns, int64_t high_ns)
@@ -103,7 +103,7 @@ static inline bool ss_is_wide(int64_t low_ns, int64_t high_ns)
 	return (double)high_ns > SS_RANGE_WIDE * (double)low_ns;
 }
 
-/* Whether what is left of the step without an explanation must be said. */
+/* Whether the unexplained part of the step is large enough to report. */
 static inline bool ss_account_is_open(const struct ss_account *account)
 {
 	return account->step_ns > 0 &&
@@ -121,7 +121,7 @@ SS_MUST_USE
 enum ss_status ss_diagnosis_judge(struct ss_diagnosis *diagnosis, uint32_t rule,
 				  struct ss_error *err);
 
-/* judge.c: one more sentence, or more of one that is there; false: no memory. */
+/* judge.c: adds a sentence, or adds to an equal one; false: no memory. */
 SS_MUST_USE
 bool ss_finding_add(struct ss_diagnosis *diagnosis, struct ss_finding *finding,
 		    const struct ss_evidence *evidence);
@@ -134,13 +134,13 @@ bool ss_finding_add_first(struct ss_diagnosis *diagnosis, struct ss_finding *fin
 /* judge.c: one more rank that has it. */
 void ss_finding_add_rank(struct ss_finding *finding, uint32_t rank);
 
-/* join_snapshots.c: what snapshots show, when all that traces show is finished. */
+/* join_snapshots.c: adds what snapshots show, after the findings of traces are complete. */
 SS_MUST_USE
 enum ss_status ss_diagnosis_join_snapshots(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 					   const struct ss_diagnose_options *options,
 					   struct ss_error *err);
 
-/* confidence.c: what is wrong with the files, and how sure findings in them can be; the spread. */
+/* confidence.c: problems of the files and how they limit confidence; the spread. */
 SS_MUST_USE
 enum ss_status ss_diagnosis_doubt(struct ss_diagnosis *diagnosis, const struct ss_job *job,
 				  const struct ss_diagnose_options *options, struct ss_error *err);

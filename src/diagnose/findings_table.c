@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings_table.c - one row a finding.
+ * findings_table.c - one row per finding.
  */
 #include "diagnose/findings_table.h"
 
 #include <stdio.h>
 
 static const struct ss_column columns[] = {
-	{ "rank", SS_COLUMN_ID, "the guilty rank; empty where several have it", 0 },
+	{ "rank", SS_COLUMN_ID, "the rank that causes it; empty where several ranks have it", 0 },
 	{ "rule", SS_COLUMN_TEXT, "name of the rule: stepscope explain RULE", 0 },
 	{ "level", SS_COLUMN_TEXT, "warning or info", 0 },
 	{ "title", SS_COLUMN_TEXT, "what is wrong", 0 },
 	{ "ranks", SS_COLUMN_TEXT, "which ranks have it", 0 },
-	{ "cost_ns", SS_COLUMN_NS,
-	  "what its fix brings, of the mean step, when those above it are fixed", 0 },
-	{ "cost_low_ns", SS_COLUMN_NS, "the same when the fix does less than expected", 0 },
-	{ "cost_high_ns", SS_COLUMN_NS, "the same when it does more", 0 },
-	{ "share_percent", SS_COLUMN_PERCENT, "its cost, of the mean step", 0 },
+	{ "cost_ns", SS_COLUMN_NS, "saving per mean step when the fixes above are in place", 0 },
+	{ "cost_low_ns", SS_COLUMN_NS, "the same if the fix does less than expected", 0 },
+	{ "cost_high_ns", SS_COLUMN_NS, "the same if it does more than expected", 0 },
+	{ "share_percent", SS_COLUMN_PERCENT, "the saving, in percent of the mean step", 0 },
 	{ "bytes", SS_COLUMN_BYTES,
-	  "what it is about, where a snapshot of memory shows it: kept by each step, asked for",
+	  "the memory it concerns, if a memory snapshot shows it: kept by each step, requested",
 	  0 },
 	{ "confidence", SS_COLUMN_TEXT, "low, medium or high", 0 },
-	{ "reason", SS_COLUMN_TEXT, "why it is that sure", 0 },
-	{ "evidence", SS_COLUMN_TEXT, "the heaviest of what shows it", 0 },
-	{ "line", SS_COLUMN_TEXT, "of the user's program, where recorded", 0 },
+	{ "reason", SS_COLUMN_TEXT, "reason for the confidence", 0 },
+	{ "evidence", SS_COLUMN_TEXT, "the heaviest piece of evidence", 0 },
+	{ "line", SS_COLUMN_TEXT, "line of the user's program, if recorded", 0 },
 	{ "fix", SS_COLUMN_TEXT, "what to do", 0 },
 };
 

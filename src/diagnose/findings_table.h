@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * findings_table.h - findings as a table: for formats that have nothing but rows.
+ * findings_table.h - findings as a table, for formats that only have rows.
  */
 #ifndef SS_DIAGNOSE_FINDINGS_TABLE_H
 #define SS_DIAGNOSE_FINDINGS_TABLE_H

@@ -2,8 +2,8 @@
 /*
  * findings_view.c - view of a snapshot: what is wrong with the memory, why, what to change.
  *
- * Made by the rules that look at snapshots. What is not known (no events, a beginning that
- * was lost) is never a finding.
+ * The rules that look at snapshots fill it. What is unknown (no events, a lost beginning) is
+ * never a finding.
  */
 #include <string.h>
 
@@ -15,8 +15,8 @@ static const struct ss_column columns[] = {
 	{ "severity", SS_COLUMN_TEXT, "warning, info, or note: nothing to change", 0 },
 	SS_COLUMN_DEVICE,
 	{ "bytes", SS_COLUMN_BYTES,
-	  "what it is about: kept in a step, asked for, reserved beyond the peak", 0 },
-	{ "evidence", SS_COLUMN_TEXT, "what the file shows", SS_COLUMN_WRAP },
+	  "the memory it concerns: kept per step, requested, reserved beyond the peak", 0 },
+	{ "evidence", SS_COLUMN_TEXT, "what the snapshot shows", SS_COLUMN_WRAP },
 	{ "fix", SS_COLUMN_TEXT, "what to change", SS_COLUMN_WRAP },
 };
 
@@ -102,7 +102,7 @@ static enum ss_status findings_run(const struct ss_snapshot_subject *subject, st
 const struct ss_view ss_snapshot_view_findings = {
 	.name = "snapshot-findings",
 	.summary = "What is wrong with the memory, why, and what to change",
-	.empty = "Nothing stands out in what was recorded.",
+	.empty = "Nothing stands out in the recording.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.rankless = true,

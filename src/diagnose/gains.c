@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gains.c - what fixing brings, by replaying it, and the order of the fixes.
+ * gains.c - replays the fixes to predict what they save, and orders them.
  *
- * Greedy: of what is left, the fix that brings most with those before it in place comes
- * next. A fix seldom brings more when others are done, so what it brought before is
- * taken for the most that it can bring, and only those at the top are replayed again.
+ * Greedy: of the remaining fixes, the one that saves most with those before it in place comes
+ * next. A fix rarely saves more when others are in place, so its last saving is an upper bound,
+ * and only the fixes at the top are replayed again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,8 +146,8 @@ static void explain_beyond(struct ss_finding *finding)
 	int64_t most_ns = shown_ns(finding);
 
 	finding->beyond = most_ns > 0 && (double)finding->cost_ns > BEYOND * (double)most_ns
-				  ? "it saves more than is shown: what waits behind it starts "
-				    "earlier, too"
+				  ? "it saves more than is shown, because work behind it starts "
+				    "earlier as well"
 				  : NULL;
 }
 
@@ -351,7 +351,7 @@ static enum ss_status largest_part(struct ss_diagnosis *diagnosis, const char **
 	for (int i = 1; i < SS_CRITICAL_PARTS; i++)
 		most = parts_ns[i] > parts_ns[most] ? i : most;
 	if (path.length_ns > 0) {
-		snprintf(text, sizeof(text), "%s, %.0f %% of the step's critical path",
+		snprintf(text, sizeof(text), "%s (%.0f %% of the critical path)",
 			 ss_critical_name((enum ss_critical_part)most),
 			 100 * (double)parts_ns[most] / (double)path.length_ns);
 		*out = ss_arena_copy(&diagnosis->arena, text, strlen(text));
@@ -431,7 +431,7 @@ static bool tell_late(struct ss_diagnosis *diagnosis, struct ss_finding *rest,
 	if (2 * account->peers_ns > account->unexplained_ns)
 		rest->title = "Ranks wait for each other in collectives, and no rule explains why";
 	snprintf(text, sizeof(text),
-		 "{time} of it for rank %lld, which comes last to %u of %u collectives",
+		 "{time} of it for rank %lld, the last to reach %u of %u collectives",
 		 (long long)diagnosis->ranks[late->rank], late->last, late->meetings);
 	if (waiting_ns > account->peers_ns)
 		waiting_ns = account->peers_ns;
@@ -456,7 +456,7 @@ static bool add_rest(struct ss_diagnosis *diagnosis, const struct ss_account_lat
 		return true;
 	rest->has_no_cost = true;
 	if (diagnosis->is_blind && !diagnosis->on_device)
-		rest->title = "Nothing of the GPU was recorded";
+		rest->title = "The GPU was not recorded";
 	diagnosis->findings[diagnosis->finding_count++] = rest;
 	return tell_late(diagnosis, rest, late);
 }

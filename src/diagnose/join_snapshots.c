@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join_snapshots.c - what rules find in the snapshots of a job joins what they found in traces.
+ * join_snapshots.c - joins what rules find in the snapshots of a job with what they found in
+ * traces.
  *
- * A finding of a snapshot joins that of the same rule which the trace of its rank has: the
- * cost is the trace's, line and fix are the snapshot's. Without one, those of all snapshots
- * are one finding, that claims no time. A snapshot of another run than the trace is told apart.
+ * A finding of a snapshot joins the finding of the same rule in the trace of its rank: the cost
+ * comes from the trace, line and fix from the snapshot. Without one, the findings of all
+ * snapshots become one finding that claims no time. A snapshot of another run than the trace
+ * stays separate.
  */
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +87,7 @@ static const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "rank1.pickle, device 3: ", as far as there are several. */
+/* "rank1.pickle, GPU 3: ", as far as there are several. */
 static void mark(const struct joining *joining, const struct ss_memory_finding *found, char *out,
 		 size_t room)
 {
@@ -93,7 +95,7 @@ static void mark(const struct joining *joining, const struct ss_memory_finding *
 	char device[32] = "";
 
 	if (devices)
-		snprintf(device, sizeof(device), "%sdevice %d", files ? ", " : "",
+		snprintf(device, sizeof(device), "%sGPU %d", files ? ", " : "",
 			 (int)found->device_number);
 	out[0] = '\0';
 	if (files || devices)
@@ -121,8 +123,8 @@ static bool add_all(struct joining *joining, struct ss_finding *finding,
 {
 	if (joining->snapshot->is_other_run &&
 	    !add(joining, finding, found,
-		 "the snapshot and the trace were recorded more than a day apart: they are taken "
-		 "for two runs",
+		 "the snapshot and the trace were recorded more than a day apart: we treat them as "
+		 "two runs",
 		 NULL))
 		return false;
 	for (uint32_t i = 0; i < found->fact_count; i++)
@@ -145,7 +147,7 @@ static struct ss_finding *begin(struct joining *joining, const struct ss_memory_
 	finding->is_other_run = joining->snapshot->is_other_run;
 	finding->confidence = found->confidence;
 	finding->reason = found->reason;
-	finding->surer = "a snapshot with the history of more steps: max_entries of "
+	finding->surer = "record a snapshot with a longer history: max_entries of "
 			 "torch.cuda.memory._record_memory_history()";
 	return finding;
 }
@@ -166,7 +168,7 @@ static bool join(struct joining *joining, const struct ss_memory_finding *found)
 	finding->memory_warns |= found->level == SS_MEMORY_WARNING;
 	finding->is_warning |= finding->memory_warns;
 	finding->comes_first |= found->comes_first;
-	/* the largest one is told; two recordings that agree are as sure as the surer */
+	/* report the largest one; if two recordings agree, the higher confidence counts */
 	if (is_first || found->bytes > finding->bytes) {
 		finding->bytes = found->bytes;
 		finding->fix = found->fix;

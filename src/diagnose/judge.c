@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * judge.c - from what a rule left on each rank to its findings.
+ * judge.c - turns what a rule left on each rank into findings.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keep.c - graph and exam of a rank, and the exam of a snapshot, made by the thread that loaded it.
+ * keep.c - graph and findings of a rank, and the findings of a snapshot, made by the thread that
+ * loaded it.
  */
 #include "diagnose/keep.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keep.h - what a diagnosis keeps of one rank when its trace is gone.
+ * keep.h - what a diagnosis keeps of one rank after its trace is gone.
  */
 #ifndef SS_DIAGNOSE_KEEP_H
 #define SS_DIAGNOSE_KEEP_H

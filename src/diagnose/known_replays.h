@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known_replays.h - replays that were run already: what-if asks for the same sets of fixes again
- * and again.
+ * known_replays.h - replays that have already run: what-if requests the same sets of fixes over
+ * and over.
  *
- * What a run gives depends on the set of its fixes alone, and the fixes of a diagnosis stay
- * as they are.
+ * The result of a run depends only on its set of fixes, and the fixes of a diagnosis do not
+ * change.
  */
 #ifndef SS_DIAGNOSE_KNOWN_REPLAYS_H
 #define SS_DIAGNOSE_KNOWN_REPLAYS_H

@@ -2,8 +2,8 @@
 /*
  * rank_findings.h - what all rules found on one rank.
  *
- * Made while the trace is there and kept when it is gone: claims on the graph, and
- * texts of its own.
+ * Made while the trace is loaded and kept when it is gone: claims on the graph, and texts of its
+ * own.
  */
 #ifndef SS_DIAGNOSE_RANK_FINDINGS_H
 #define SS_DIAGNOSE_RANK_FINDINGS_H
@@ -28,7 +28,7 @@ struct ss_found_taken {
 struct ss_found_part {
 	uint32_t claim_from, claim_to;
 	uint32_t fact_from, fact_to;
-	bool is_sure;  /* the confidence was said */
+	bool is_sure;  /* the confidence was stated */
 	bool is_taken; /* it is part of a finding */
 	enum ss_confidence confidence;
 	uint32_t reason;
@@ -44,10 +44,10 @@ struct ss_rank_findings {
 	uint32_t claim_count, claim_capacity;
 	struct ss_found_fact *facts; /* rule after rule */
 	uint32_t fact_count, fact_capacity;
-	uint8_t *owner; /* per task: number of the rule that has it + 1; 0: free */
+	uint8_t *owner; /* per task: number + 1 of the rule that owns it; 0: free */
 	uint32_t task_count;
 	uint32_t step_count;
-	bool failed; /* no memory: it is not whole */
+	bool failed; /* no memory: it is incomplete */
 	/* only while rules look: */
 	uint32_t *claim_of;           /* per task: its claim + 1; 0: none */
 	uint32_t *by_track;           /* tasks by track, then start; NULL: not sorted yet */
@@ -55,7 +55,7 @@ struct ss_rank_findings {
 	uint32_t taken_count, taken_capacity;
 };
 
-/* Runs all rules on a rank. The trace may go afterwards; the graph is needed for a diagnosis. */
+/* Runs all rules on a rank. Then the trace may be freed; a diagnosis needs the graph. */
 SS_MUST_USE
 enum ss_status ss_rank_findings_make(struct ss_rank_findings *exam,
 				     const struct ss_subject *subject,
@@ -63,7 +63,7 @@ enum ss_status ss_rank_findings_make(struct ss_rank_findings *exam,
 				     struct ss_memory *memory, struct ss_error *err);
 void ss_rank_findings_release(struct ss_rank_findings *exam);
 
-/* As it was when all rules had looked: what judging changed is undone. */
+/* Restores the state after all rules had looked: undoes what judging changed. */
 void ss_rank_findings_reset(struct ss_rank_findings *exam);
 
 /* Whether a claim still holds: a rule that was judged before may have seized its task. */
@@ -75,10 +75,10 @@ static inline bool ss_rank_findings_hold(const struct ss_rank_findings *exam, ui
 	return owner == rule + 1 || (claim->with && (!owner || owner == claim->with));
 }
 
-/* What a rule claimed and no finding took: later rules can have it when they judge. */
+/* Releases what a rule claimed and no finding took: rules that judge later can take it. */
 void ss_rank_findings_give_back(struct ss_rank_findings *exam, uint32_t rule);
 
-/* One more claim of a rule when all have looked; false: another rule has the task. */
+/* Adds a claim after all rules have looked; false: another rule owns the task. */
 bool ss_rank_findings_take(struct ss_rank_findings *exam, uint32_t rule, uint32_t task);
 
 #endif

@@ -14,7 +14,7 @@
 /* Longer sentences would not be read. */
 #define SENTENCE_MAX 512
 
-/* --- what is said -------------------------------------------------------------------- */
+/* --- sentences ----------------------------------------------------------------------- */
 
 static const char *keep(struct ss_memory_look *look, const char *text)
 {
@@ -92,8 +92,8 @@ enum ss_status ss_memory_tell_checkpoint(struct ss_memory_look *look, struct ss_
 	status = ss_calls_init(&calls, look->subject, device, &held, err);
 	if (status == SS_OK && calls.count && calls.items[0].saved_bytes > 0)
 		ss_memory_evidence(look, ss_strings_text(texts, calls.items[0].line),
-				   "a checkpoint around each of the %u runs of one call would make "
-				   "the peak %s less",
+				   "a checkpoint around each of the %u runs of one call would "
+				   "lower the peak by %s",
 				   calls.items[0].runs,
 				   ss_memory_amount(look, calls.items[0].saved_bytes));
 	ss_calls_release(&calls);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot_findings.h - what rules find in a snapshot of memory.
+ * snapshot_findings.h - what rules find in a memory snapshot.
  *
- * A rule with `look_memory` sees one device of a snapshot after the other. It is silent, or
- * calls ss_memory_find() once and says why; all texts live as long as the arena of the exam.
- * Only devices with events are looked at, and none of the host's pinned memory.
+ * A rule with `look_memory` sees the devices of a snapshot one after the other. It stays silent,
+ * or calls ss_memory_find() once and gives the reason; all texts live as long as the arena of the
+ * exam. Only devices with events are examined, and never the host's pinned memory.
  */
 #ifndef SS_DIAGNOSE_SNAPSHOT_FINDINGS_H
 #define SS_DIAGNOSE_SNAPSHOT_FINDINGS_H
@@ -34,7 +34,7 @@ struct ss_memory_finding {
 	enum ss_memory_level level;
 	bool comes_first;     /* the job ended with it */
 	int64_t bytes;        /* what it is about: ss_rule.bytes_are */
-	int64_t weight_bytes; /* by which it is set against others; as `bytes` where not said */
+	int64_t weight_bytes; /* for sorting; `bytes` by default */
 	struct ss_memory_fact facts[SS_MEMORY_FACTS];
 	uint32_t fact_count;
 	const char *fix; /* NULL: nothing to change */
@@ -42,7 +42,7 @@ struct ss_memory_finding {
 	const char *reason;
 };
 
-/* What a rule has to look at. */
+/* What a rule sees. */
 struct ss_memory_look {
 	const struct ss_snapshot_subject *subject;
 	const struct ss_device_memory *device;
@@ -60,14 +60,14 @@ struct ss_memory_look {
 	bool failed; /* no memory */
 };
 
-/* There is something to tell; the rest is said afterwards. */
+/* Starts a finding; evidence, fix and confidence follow. */
 void ss_memory_find(struct ss_memory_look *look, enum ss_memory_level level, int64_t bytes);
 
 __attribute__((format(printf, 3, 4))) void ss_memory_evidence(struct ss_memory_look *look,
 							      const char *line, const char *format,
 							      ...);
 
-/* Lines of code, or of comments; else the rule's own. */
+/* Lines of code or comments; the default is the rule's own fix. */
 __attribute__((format(printf, 2, 3))) void ss_memory_fix(struct ss_memory_look *look,
 							 const char *format, ...);
 
@@ -78,20 +78,20 @@ void ss_memory_confidence(struct ss_memory_look *look, enum ss_confidence confid
 /* "33.6 MB", for a sentence. */
 const char *ss_memory_amount(struct ss_memory_look *look, int64_t bytes);
 
-/* Which call a checkpoint helps most around, where that can be told (snapshot/holders/calls.h). */
+/* The call that a checkpoint helps most, if it is known (snapshot/holders/calls.h). */
 SS_MUST_USE
 enum ss_status ss_memory_tell_checkpoint(struct ss_memory_look *look, struct ss_error *err);
 
 /* Reserved in the events and never needed at once. */
 int64_t ss_memory_excess(const struct ss_device_memory *device);
 
-/* Whether that is so much that the rule fragmentation tells it. */
+/* Whether that is enough for the rule fragmentation to report it. */
 bool ss_memory_is_fragmented(const struct ss_device_memory *device);
 
 struct ss_snapshot_findings {
 	struct ss_memory_finding *items; /* what ended the job first, then by bytes; notes last */
 	uint32_t count;
-	uint32_t device_count; /* that could be looked at */
+	uint32_t device_count; /* devices that could be examined */
 };
 
 /* Runs all rules on a snapshot; everything that is found lies in the arena. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spread.c - the steps of a job set against each other.
+ * spread.c - compares the steps of a job with each other.
  */
 #include "diagnose/spread.h"
 
@@ -38,7 +38,7 @@ static const char *const causes[PARTS] = {
 	[PART_IDLE + SS_IDLE_LAUNCH] = "idle while the host does other work",
 	[PART_IDLE + SS_IDLE_LATENCY] = "launch latency",
 	[PART_IDLE + SS_IDLE_DEPENDENCY] = "waiting for other streams",
-	[PART_IDLE + SS_IDLE_UNKNOWN] = "idle without recorded cause",
+	[PART_IDLE + SS_IDLE_UNKNOWN] = "idle without a recorded cause",
 };
 
 struct step {

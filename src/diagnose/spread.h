@@ -2,9 +2,9 @@
 /*
  * spread.h - how much the steps of a job differ, and why the longest are long.
  *
- * A mean says little about steps of which every second one is twice as long. The length of a
- * step is the mean of its ranks. What makes a step an outlier is the part of it that exceeds
- * the same part of the median step by most.
+ * A mean says little if every second step takes twice as long. The length of a step is the mean
+ * over its ranks. The cause of an outlier is the part that exceeds the same part of the median
+ * step the most.
  */
 #ifndef SS_DIAGNOSE_SPREAD_H
 #define SS_DIAGNOSE_SPREAD_H
@@ -19,7 +19,7 @@ struct ss_outlier {
 	int64_t step_ns;
 	int64_t excess_ns; /* over the median step */
 	const char *cause; /* the part that exceeds it most; lives forever */
-	int64_t cause_ns;  /* by so much */
+	int64_t cause_ns;  /* by how much */
 };
 
 struct ss_spread {

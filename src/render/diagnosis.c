@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis.c - sentences of a verdict that text and Markdown share.
+ * diagnosis.c - sentences that the verdict uses in both text and Markdown.
  */
 #include "render/diagnosis.h"
 
@@ -25,11 +25,11 @@ static void add_snapshots(const struct ss_diagnosis *diagnosis, struct ss_text *
 {
 	if (!diagnosis->snapshot_count)
 		return;
-	add_count(diagnosis->snapshot_count, "snapshot of memory", "snapshots of memory", out);
+	add_count(diagnosis->snapshot_count, "memory snapshot", "memory snapshots", out);
 	if (diagnosis->cut_snapshots && diagnosis->snapshot_count == 1)
-		ss_text_add_string(out, " that ends in the middle");
+		ss_text_add_string(out, " (truncated)");
 	else if (diagnosis->cut_snapshots)
-		ss_text_addf(out, " (%u end%s in the middle)", diagnosis->cut_snapshots,
+		ss_text_addf(out, " (%u of them end%s early)", diagnosis->cut_snapshots,
 			     diagnosis->cut_snapshots == 1 ? "s" : "");
 	ss_text_add_string(out, DOT);
 }
@@ -59,10 +59,11 @@ static double times(int64_t before_ns, int64_t after_ns)
 static void add_what_if(const struct ss_diagnosis *diagnosis, struct ss_text *out)
 {
 	if (!diagnosis->finding_count) {
-		ss_text_add_string(out, " Nothing of that was found: it stays as it is.\n");
+		ss_text_add_string(out, " None of the chosen findings is in this job, so the step "
+					"time does not change.\n");
 		return;
 	}
-	ss_text_add_string(out, " With what is below fixed: ");
+	ss_text_add_string(out, " With the fixes below it would take ");
 	if (!diagnosis->is_bounded)
 		ss_render_ns(diagnosis->fixed_ns, out);
 	if (diagnosis->is_bounded || diagnosis->fixed_low_ns != diagnosis->fixed_high_ns) {
@@ -141,25 +142,23 @@ static void add_memory_verdict(const struct ss_diagnosis *diagnosis, struct ss_t
 	uint32_t count = diagnosis->warning_count;
 
 	if (diagnosis->is_what_if)
-		ss_text_add_string(out, "There is no trace, only snapshots of memory: they have no "
-					"steps to measure a gain by.\n");
+		ss_text_add_string(out, "There is no trace, only memory snapshots: they have no "
+					"steps to measure a saving by.\n");
 	else if (!diagnosis->memory_devices && diagnosis->cut_snapshots)
-		ss_text_add_string(out,
-				   "No events of the allocator are in what could be read, so no "
-				   "rule can judge the memory: the file is not whole.\n");
+		ss_text_add_string(out, "The readable part has no allocator events, so no rule can "
+					"judge the memory: the file is truncated.\n");
 	else if (!diagnosis->memory_devices)
-		ss_text_add_string(out,
-				   "There are no events of the allocator, so no rule can judge the "
-				   "memory. torch.cuda.memory._record_memory_history() before the "
-				   "run records them.\n");
+		ss_text_add_string(out, "There are no allocator events, so no rule can judge the "
+					"memory. Call torch.cuda.memory._record_memory_history() "
+					"before the run to record them.\n");
 	else if (!diagnosis->finding_count)
-		ss_text_add_string(out, "Nothing stands out in the memory that was recorded.\n");
+		ss_text_add_string(out, "Nothing stands out in the recorded memory.\n");
 	else if (!count)
-		ss_text_add_string(out, "Nothing is wrong with the memory that was recorded.\n");
+		ss_text_add_string(out, "Nothing is wrong with the recorded memory.\n");
 	else
 		ss_text_addf(out,
-			     "%u thing%s wrong with the memory. This is about memory alone: what "
-			     "it costs in time only a trace tells.\n",
+			     "%u thing%s wrong with the memory. Only a trace can show what it "
+			     "costs in time.\n",
 			     count, count == 1 ? " is" : "s are");
 }
 
@@ -170,9 +169,9 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 		return;
 	}
 	if (diagnosis->step_ns <= 0) {
-		ss_text_add_string(out, "No steps were found: there is nothing to measure a gain "
-					"by. ProfilerStep#N marks them: call prof.step() at the "
-					"end of each.\n");
+		ss_text_add_string(out, "No steps were found, so no saving can be measured. Call "
+					"prof.step() at the end of each step: it marks them as "
+					"ProfilerStep#N.\n");
 		return;
 	}
 	ss_text_add_string(out, "A step takes ");
@@ -194,8 +193,8 @@ void ss_diagnosis_verdict(const struct ss_diagnosis *diagnosis, struct ss_text *
 			     100 * (double)diagnosis->account.unexplained_ns /
 				     (double)diagnosis->account.step_ns);
 	else if (10 * diagnosis->account.host_ns >= diagnosis->step_ns)
-		ss_text_add_string(out, " Only smaller things were found; then the host limits "
-					"the step.\n");
+		ss_text_add_string(out, " Only small savings were found; after them the host "
+					"limits the step.\n");
 	else
 		ss_text_add_string(out,
 				   diagnosis->warning_count
@@ -263,7 +262,7 @@ void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
 	if (diagnosis->trust.inferred_waits) {
 		ss_text_add_string(out, "; ");
 		ss_render_count((int64_t)diagnosis->trust.inferred_waits, out);
-		ss_text_add_string(out, " waits between streams inferred, ");
+		ss_text_add_string(out, " stream waits inferred, ");
 		ss_render_count((int64_t)diagnosis->trust.recorded_waits, out);
 		ss_text_add_string(out, " recorded");
 	}

@@ -31,33 +31,33 @@ void ss_diagnosis_account(const struct ss_diagnosis *diagnosis, struct ss_text *
 /* "132 ms (34 %) unexplained", of the account. */
 void ss_diagnosis_open(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
-/* diagnosis_notes.c: lines before the verdict: which run it is of, and what the files lack. */
+/* diagnosis_notes.c: lines before the verdict: which run it describes, what the files lack. */
 void ss_diagnosis_notes(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /* " on average (median 74 ms, from 50 ms to 190 ms)", where steps differ. */
 void ss_diagnosis_spread(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
-/* What to say instead of "nothing was found" where the files lack what would show it; or NULL. */
+/* Replaces "nothing was found" if the files lack what would show it; or NULL. */
 const char *ss_diagnosis_blind(const struct ss_diagnosis *diagnosis);
 
-/* A line with the steps that are much longer than the others, and why; may add nothing. */
+/* A line about steps that take much longer than the others, and why; may add nothing. */
 void ss_diagnosis_outliers(const struct ss_diagnosis *diagnosis, struct ss_text *out);
 
 /* "saves 88.0 ms (21 %)", or a range where it is wide or the replay is not good enough. */
 void ss_diagnosis_cost(const struct ss_diagnosis *diagnosis, const struct ss_finding *finding,
 		       struct ss_text *out);
 
-/* "13.0 MB kept by each step", where a snapshot tells. */
+/* "13.0 MB kept by each step", if a snapshot shows it. */
 void ss_diagnosis_bytes(const struct ss_finding *finding, struct ss_text *out);
 
-/* More would not be read; JSON has all. Of traces so many, and as many of snapshots. */
+/* Sentences shown of traces, and as many of snapshots; JSON has all. */
 #define SS_EVIDENCE_SHOWN 3
 
 /* Whether sentence `i` is one of those, and the sentence with its line. */
 bool ss_diagnosis_shows(const struct ss_finding *finding, uint32_t i);
 void ss_diagnosis_evidence(const struct ss_evidence *evidence, struct ss_text *out);
 
-/* "clocks aligned to ±14 us; the replay misses the step by 1.2 %" */
+/* "the replay of the recorded step is off by 1.2 %; clocks aligned to ±14 us" */
 void ss_diagnosis_quality(const struct ss_diagnosis *diagnosis,
 			  const struct ss_render_options *options, struct ss_text *out);
 

@@ -11,7 +11,7 @@
 static void add_memory_table(const struct ss_diagnosis *diagnosis, uint32_t rows,
 			     struct ss_text *out)
 {
-	ss_text_add_string(out, "\n| | what | about | confidence |\n|---:|---|---:|---|\n");
+	ss_text_add_string(out, "\n| | finding | memory | confidence |\n|---:|---|---:|---|\n");
 	for (uint32_t i = 0; i < rows; i++) {
 		const struct ss_finding *finding = diagnosis->findings[i];
 
@@ -29,7 +29,7 @@ static void add_table(const struct ss_diagnosis *diagnosis, uint32_t rows, struc
 		add_memory_table(diagnosis, rows, out);
 		return;
 	}
-	ss_text_add_string(out, "\n| | what | saving per step | ranks | confidence |\n"
+	ss_text_add_string(out, "\n| | finding | saving per step | ranks | confidence |\n"
 				"|---:|---|---:|---|---|\n");
 	for (uint32_t i = 0; i < rows; i++) {
 		const struct ss_finding *finding = diagnosis->findings[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnosis_text.c - a verdict on a terminal: what it is first, then why, then what to do.
+ * diagnosis_text.c - a verdict for a terminal: first what it is, then why, then what to do.
  */
 #include <string.h>
 
@@ -293,12 +293,12 @@ static void add_findings(const struct writer *writer)
 
 		if (finding->is_warning || finding->has_no_cost)
 			continue;
-		ss_text_add_string(writer->out, in_short ? "" : "\nSmaller things:\n");
+		ss_text_add_string(writer->out, in_short ? "" : "\nSmaller findings:\n");
 		in_short = true;
 		add_title(writer, finding, 0);
 	}
 	if (rows < writer->diagnosis->finding_count)
-		ss_text_addf(writer->out, "(%u of %u findings; --top 0 shows all)\n", rows,
+		ss_text_addf(writer->out, "(%u of %u findings shown; --top 0 shows all)\n", rows,
 			     writer->diagnosis->finding_count);
 }
 
@@ -362,9 +362,10 @@ void ss_diagnosis_text(const struct ss_diagnosis *diagnosis,
 	if (diagnosis->not_found)
 		ss_text_addf(out, "Not found in these files: %s\n", diagnosis->not_found);
 	if (diagnosis->next)
-		ss_text_addf(out, "%s the bottleneck is %s.\n",
-			     diagnosis->fixed_ns < diagnosis->step_ns ? "After these fixes"
-								      : "As it is,",
+		ss_text_addf(out, "%s: %s.\n",
+			     diagnosis->fixed_ns < diagnosis->step_ns
+				     ? "Bottleneck after these fixes"
+				     : "Bottleneck as recorded",
 			     diagnosis->next);
 	if (diagnosis->step_ns > 0) {
 		ss_text_add_string(&quality, "Data quality: ");

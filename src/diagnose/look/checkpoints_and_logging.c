@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoints_and_logging.c - functions and ranges whose names say what they do beside training.
+ * checkpoints_and_logging.c - names of functions and ranges that do something other than
+ * training.
  */
 #include "diagnose/look/checkpoints_and_logging.h"
 

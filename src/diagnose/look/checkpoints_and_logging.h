@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoints_and_logging.h - functions and ranges whose names say what they do beside training.
+ * checkpoints_and_logging.h - recognizes functions and ranges by name that do something other
+ * than training.
  *
- * Of a Python frame "file.py(12): function" the function tells, and files of a few libraries
- * that do nothing else. Names of mathematics (log_softmax, log_prob) are no logs.
+ * For a Python frame "file.py(12): function" the name of the function decides, and the files of a
+ * few libraries that do nothing else. Mathematical names (log_softmax, log_prob) are not logging.
  */
 #ifndef SS_DIAGNOSE_LOOK_CHECKPOINTS_AND_LOGGING_H
 #define SS_DIAGNOSE_LOOK_CHECKPOINTS_AND_LOGGING_H
@@ -12,13 +13,13 @@
 
 enum ss_chore {
 	SS_CHORE_SAVES = 1 << 0,     /* checkpoints, files of the model */
-	SS_CHORE_LOGS = 1 << 1,      /* and prints, sleeps, talks to others */
+	SS_CHORE_LOGS = 1 << 1,      /* also prints, sleeps, network messages */
 	SS_CHORE_EVALUATES = 1 << 2, /* validates, tests */
-	SS_CHORE_LOADS = 1 << 3,     /* makes batches: tokenizes, preprocesses, collates */
+	SS_CHORE_LOADS = 1 << 3,     /* prepares batches: tokenizes, preprocesses, collates */
 	SS_CHORE_CALLBACK = 1 << 4,  /* a hook of a trainer: on_step_end, on_train_batch_end */
 };
 
-/* Per name of the trace, enum ss_chore; made once for all rules. NULL: no memory. */
+/* enum ss_chore for each name of the trace; made once for all rules. NULL: no memory. */
 SS_MUST_USE
 const uint8_t *ss_look_chores(struct ss_look *look);
 
@@ -26,12 +27,12 @@ const uint8_t *ss_look_chores(struct ss_look *look);
 uint8_t ss_chore(const char *name);
 
 /*
- * Where the function begins in the name of a frame: "step" in "train.py(12): step"; the
- * whole name where it is none of a Python file.
+ * Where the function begins in the name of a frame: "step" in "train.py(12): step"; the whole
+ * name if it does not name a Python file.
  */
 const char *ss_frame_function(const char *name);
 
-/* Whether a frame is of a library: torch and Python's own, and what trainings are made with. */
+/* Whether a frame belongs to a library: torch, Python itself, or a training framework. */
 bool ss_frame_is_library(const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code_places.c - places of the program, with what each of them costs.
+ * code_places.c - places in the program with their cost.
  */
 #include "diagnose/look/code_places.h"
 

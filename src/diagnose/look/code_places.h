@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * code_places.h - places of the program, with what each of them costs: names and lines, added up
- * over all rows of a rank, for the evidence of a rule.
+ * code_places.h - places in the program with their cost: names and lines, summed over all rows of
+ * a rank, for the evidence of a rule.
  */
 #ifndef SS_DIAGNOSE_LOOK_CODE_PLACES_H
 #define SS_DIAGNOSE_LOOK_CODE_PLACES_H
@@ -31,14 +31,14 @@ enum ss_status ss_code_places_init(struct ss_code_places *sites, const struct ss
 				   struct ss_error *err);
 void ss_code_places_release(struct ss_code_places *sites);
 
-/* Once more at the line of a host row, under a name: mostly its own. */
+/* Counts one more event at the line of a host row, under a name: usually its own. */
 void ss_code_places_add(struct ss_code_places *sites, uint32_t name, uint32_t row,
 			int64_t weight_ns);
 
 /* The heaviest first. */
 void ss_code_places_sort(struct ss_code_places *sites);
 
-/* The fact that a sentence about the site is about. */
+/* The figures for a sentence about the site. */
 struct ss_fact ss_code_place_fact(const struct ss_code_place *site);
 
 #endif

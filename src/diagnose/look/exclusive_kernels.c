@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exclusive_kernels.c - one pass over the kernels by start: what started before and has not ended
- * runs beside. Neighbours of a stream follow each other, so only other streams count.
+ * exclusive_kernels.c - one pass over the kernels by start: those that started earlier and have
+ * not ended run at the same time. Kernels of one stream follow each other, so only other streams
+ * count.
  */
 #include "diagnose/look/exclusive_kernels.h"
 

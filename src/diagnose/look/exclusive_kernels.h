@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exclusive_kernels.h - which kernels had their device for themselves.
+ * exclusive_kernels.h - which kernels had the device to themselves.
  */
 #ifndef SS_DIAGNOSE_LOOK_EXCLUSIVE_KERNELS_H
 #define SS_DIAGNOSE_LOOK_EXCLUSIVE_KERNELS_H
@@ -8,8 +8,8 @@
 #include "replay/graph.h"
 
 /*
- * Per task: true for kernels beside which no other kernel of their device ran; the kernels
- * of collectives do not count. NULL: no memory.
+ * Per task: true for kernels during which no other kernel of their device ran; kernels of
+ * collectives do not count. NULL: no memory.
  */
 SS_MUST_USE
 uint8_t *ss_exclusive_kernels(const struct ss_graph *graph, const struct ss_trace *trace,

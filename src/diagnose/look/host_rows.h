@@ -7,16 +7,16 @@
 
 #include "trace/trace.h"
 
-/* The first row of the track that starts at the moment or after it, or the track's end. */
+/* The first row of the track that starts at or after the moment, or the track's end. */
 uint32_t ss_row_from(const struct ss_trace *trace, uint32_t track, int64_t moment_ns);
 
-/* The row behind the last one that starts in the range of this one. */
+/* The row after the last one that starts within the range of this one. */
 uint32_t ss_row_behind(const struct ss_trace *trace, uint32_t row);
 
-/* The last row that starts in the range of this one: itself where nothing does. */
+/* The last row that starts within the range of this one, or the row itself. */
 uint32_t ss_row_last(const struct ss_trace *trace, uint32_t row);
 
-/* Calls can stand in calls: the outermost of them is the task of the graph. */
+/* Calls can be nested: the outermost one is the task of the graph. */
 uint32_t ss_outer_call(const struct ss_trace *trace, uint32_t row);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_time.c - what a thread did, moment by moment.
+ * host_time.c - what a thread was doing at each moment.
  */
 #include "diagnose/look/host_time.h"
 

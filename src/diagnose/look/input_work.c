@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_work.c - what a function that makes batches does, by its name, and what helps.
+ * input_work.c - what a function that prepares batches does, judged by its name, and what helps.
  */
 #include "diagnose/look/input_work.h"
 
@@ -15,26 +15,26 @@ static const struct ss_input_work works[] = {
 	{ "tokeniz tokenis bpe wordpiece sentencepiece encode_plus encode_text text_to_ids",
 	  "tokenizing",
 	  "dataset = dataset.map(tokenize, batched=True)   # once, before training; keep the ids\n"
-	  "# or a fast (Rust) tokenizer; with num_workers=8 it runs beside the training" },
+	  "# or a fast (Rust) tokenizer; with num_workers=8 it runs beside training" },
 	{ "decode imread jpeg png decompress imageops librosa soundfile videoreader "
 	  "load_image read_image read_video open_image zlib",
 	  "decoding",
 	  "# decode once and cache the arrays, or decode on the GPU: "
 	  "torchvision.io.decode_jpeg(device='cuda'), DALI\n"
-	  "DataLoader(..., num_workers=8, persistent_workers=True)   # beside the training" },
+	  "DataLoader(..., num_workers=8, persistent_workers=True)   # runs beside training" },
 	{ "transform augment resize crop flip normalize rotate jitter interpolate zoom blur "
 	  "affine warp mixup spectrogram rescale",
 	  "transforms",
 	  "# cheaper transforms: resize once beforehand, torchvision.transforms.v2 on whole "
 	  "batches on the GPU\n"
-	  "DataLoader(..., num_workers=8, persistent_workers=True)   # beside the training" },
+	  "DataLoader(..., num_workers=8, persistent_workers=True)   # runs beside training" },
 	{ "read_ open load_ h5py parquet arrow pandas csv lmdb recv download s3 get_object",
 	  "reading files",
-	  "# larger files that are read in sequence (WebDataset, Arrow), or a local copy\n"
+	  "# larger files that are read sequentially (WebDataset, Arrow), or a local copy\n"
 	  "DataLoader(..., num_workers=8, prefetch_factor=4, persistent_workers=True)" },
-	{ "collate pad_sequence collator", "putting the batch together",
+	{ "collate pad_sequence collator", "collating the batch",
 	  "# collate with one torch.stack or torch.from_numpy over the batch, not item by item\n"
-	  "DataLoader(..., num_workers=8, persistent_workers=True)   # beside the training" },
+	  "DataLoader(..., num_workers=8, persistent_workers=True)   # runs beside training" },
 };
 
 static bool has_part(const char *name, const char *part, size_t length)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * results.c - finds the wait that most of a step's device work was launched before.
+ * results.c - finds the host sync that follows the launch of most of a step's device work.
  *
- * How long a wait takes does not tell: a host that is slow to launch finds everything done.
+ * The length of a wait does not show it: a host that launches slowly finds everything done.
  */
 #include "diagnose/look/results.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * results.h - the wait of each step that a server needs.
+ * results.h - the host sync of each step that a server needs.
  *
- * Where nothing is trained, the program has to see what a step computed (the next tokens) before
- * it can go on: one wait per step stays, whatever is fixed.
+ * If nothing is trained, the program has to see what a step computed (the next tokens) before it
+ * can go on: one host sync per step stays, whatever is fixed.
  */
 #ifndef SS_DIAGNOSE_LOOK_RESULTS_H
 #define SS_DIAGNOSE_LOOK_RESULTS_H

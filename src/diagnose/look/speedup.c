@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * speedup.c - a roofline of two precisions.
+ * speedup.c - a roofline for two precisions.
  *
- * Work reaches some part of what its device can do. In bf16 it is taken to reach the same
- * part of a higher roof: FLOPs at the peak of the tensor cores, half the bytes at the
- * memory's bandwidth. It is no faster than the work in half types that the trace has
- * itself, where it has some; and as fast as work of its own size there.
+ * Work reaches some share of what its device can do. In bf16 we assume the same share of a higher
+ * roof: FLOPs at the peak of the tensor cores, half the bytes at the memory bandwidth. The result
+ * is never faster than the half-precision work in the trace itself, if there is any; and it is as
+ * fast as half-precision work of its own size.
  */
 #include "diagnose/look/speedup.h"
 

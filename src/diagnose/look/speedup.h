@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * speedup.h - what work in FP32 would take on the tensor or matrix cores of its device.
+ * speedup.h - how long FP32 work would take on the tensor or matrix cores of its device.
  */
 #ifndef SS_DIAGNOSE_LOOK_SPEEDUP_H
 #define SS_DIAGNOSE_LOOK_SPEEDUP_H
@@ -12,10 +12,10 @@
 /* No kernel is shorter: launching and draining its blocks takes that long. */
 #define SS_SPEEDUP_FLOOR_NS 5000
 
-/* Products of a network have some dozens of sizes; of more only the first are kept. */
+/* Products of a network have a few dozen sizes; only the first ones are kept. */
 #define SS_SPEEDUP_SIZES 64
 
-/* What products in half types of one kind and size took in this trace. */
+/* What half-precision products of one kind and size took in this trace. */
 struct ss_speedup_size {
 	double flops, ns;
 	uint32_t count, kind;
@@ -23,12 +23,12 @@ struct ss_speedup_size {
 
 struct ss_speedup {
 	const struct ss_works *works;
-	const struct ss_peaks *peaks; /* NULL: the device's peaks are not known */
+	const struct ss_peaks *peaks; /* NULL: the device's peaks are unknown */
 	bool has_cores;               /* tensor or matrix cores */
 	bool has_bf16, has_tf32;
-	/* FLOP/s of this trace's own work in half types, per kind; 0: it has none */
+	/* FLOP/s of this trace's own half-precision work, per kind; 0: it has none */
 	double rate[SS_WORK_KIND_COUNT];
-	/* Of those of which FLOPs are not known: attention, forward and backward. */
+	/* Work with unknown FLOPs: attention, forward and backward. */
 	struct ss_speedup_size sizes[SS_SPEEDUP_SIZES], attention[2];
 	const struct ss_trace *trace;
 	uint32_t size_count;
@@ -46,7 +46,7 @@ enum ss_status ss_speedup_init(struct ss_speedup *speedup, const struct ss_look 
 /* The device work of a row of works->worker in bf16 (fp16); low is TF32. */
 struct ss_faster ss_speedup_of(const struct ss_speedup *speedup, uint32_t worker);
 
-/* The same for a kernel of which nothing but its name is known. */
+/* The same for a kernel of which only the name is known. */
 struct ss_faster ss_speedup_of_kernel(int64_t own_ns);
 
 #endif

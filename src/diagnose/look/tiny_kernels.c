@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tiny_kernels.c - rows of elementwise kernels that are shorter than their launches.
+ * tiny_kernels.c - runs of elementwise kernels that are shorter than their launches.
  */
 #include "diagnose/look/tiny_kernels.h"
 
@@ -9,7 +9,7 @@
 /* A kernel that takes less than its launch (5 us at best) cannot keep the device busy. */
 #define TINY_NS 5000
 
-/* So many of them in a row are a formula of several operators, which compiling makes one. */
+/* A run of this length is a formula of several operators, which compiling fuses into one. */
 #define ROW_MIN 4
 
 static bool is_tiny(const struct ss_look *look, const struct ss_kernel_name *names, uint32_t index)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tiny_kernels.h - rows of elementwise kernels that are shorter than their launches.
+ * tiny_kernels.h - runs of elementwise kernels that are shorter than their launches.
  */
 #ifndef SS_DIAGNOSE_LOOK_TINY_KERNELS_H
 #define SS_DIAGNOSE_LOOK_TINY_KERNELS_H
@@ -9,13 +9,13 @@
 #include "diagnose/rule.h"
 
 struct ss_tiny_kernels {
-	uint8_t *is_merged; /* per host row: its kernel becomes part of the one before it */
+	uint8_t *is_merged; /* per host row: its kernel merges into the one before it */
 	int64_t count, ns;  /* of these kernels */
 };
 
 /*
- * Claims that of each such row the first kernel is left: compilers make one of them. The
- * arena lends memory.
+ * Claims all but the first kernel of each run: compilers fuse a run into one kernel. The arena
+ * provides memory.
  */
 SS_MUST_USE
 enum ss_status ss_tiny_kernels_claim(struct ss_tiny_kernels *rows, struct ss_look *look,

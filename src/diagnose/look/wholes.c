@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wholes.c - functions and ranges of the main thread that a fix takes away as a whole.
+ * wholes.c - functions and ranges of the main thread that a fix removes as a whole.
  */
 #include "diagnose/look/wholes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * excess.c - what a host does in a step beside what it would at the speed of the others.
+ * excess.c - what a host does in a step, compared with the same work at the speed of the others.
  */
 #include "diagnose/ranks/excess.h"
 
@@ -10,7 +10,7 @@
  */
 #define SLOWER 1.4
 
-/* Of the steps, and at least so many: less happens to anybody. */
+/* Share of the steps, and the minimum number: fewer happen on any rank. */
 #define REGULAR_PERCENT 80
 #define STEPS_MIN 3
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * excess.h - ranks whose hosts are slower than the others', by their own work.
+ * excess.h - ranks whose hosts do their own work more slowly than the others.
  *
- * Where ranks only send and receive, or something else holds all of them up, lateness does not
- * tell who is slow. What each host does for a launch does: without what it waits for, step by
- * step. Whether it costs anything is for the replay to say.
+ * If ranks only send and receive, or something else holds up all of them, lateness does not show
+ * who is slow. The host time per launch does: step by step, without what the host waits for. The
+ * replay decides whether it costs anything.
  */
 #ifndef SS_DIAGNOSE_RANKS_EXCESS_H
 #define SS_DIAGNOSE_RANKS_EXCESS_H
@@ -12,9 +12,9 @@
 #include "diagnose/ranks/rank_load.h"
 
 struct ss_excess {
-	double ratio;      /* what it takes for a launch to what the median of the others takes */
-	int64_t excess_ns; /* more than that, per step */
-	uint32_t steps, of_steps; /* in which it is so */
+	double ratio;             /* its time per launch over the median of the others */
+	int64_t excess_ns;        /* more than that, per step */
+	uint32_t steps, of_steps; /* steps in which it is slower */
 };
 
 /* False: it is not slower. */

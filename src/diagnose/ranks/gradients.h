@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gradients.h - the all-reduces by which DistributedDataParallel averages gradients.
+ * gradients.h - the all-reduces with which DistributedDataParallel averages gradients.
  *
- * The reducer starts them in the hooks of AccumulateGrad: that tells them from the all-reduces
- * of tensor parallel layers, of SyncBatchNorm and of the user's own program. All of one backward
- * are a pass; each pass has a DistributedDataParallel.forward before it. Passes up to an
- * optimizer step are its round.
+ * The reducer starts them in the hooks of AccumulateGrad: that distinguishes them from the
+ * all-reduces of tensor parallel layers, of SyncBatchNorm and of the user's own program. All of
+ * one backward are a pass; each pass has a DistributedDataParallel.forward before it. The passes
+ * up to an optimizer step are its round.
  *
- * On jobs without devices a collective runs on a thread of the library and has no link to the
- * operator that asked for it. The library works them off in the order in which they were asked
- * for: they are paired so.
+ * In jobs without devices a collective runs on a thread of the library and has no link to the
+ * operator that requested it. The library processes them in the order of the requests, so they
+ * are paired in that order.
  */
 #ifndef SS_DIAGNOSE_RANKS_GRADIENTS_H
 #define SS_DIAGNOSE_RANKS_GRADIENTS_H
@@ -18,7 +18,7 @@
 
 struct ss_gradient {
 	uint32_t arrival;  /* of the rank's digest */
-	uint32_t launch;   /* host row that asked for it */
+	uint32_t launch;   /* host row that requested it */
 	uint32_t pass;     /* number of its pass */
 	int64_t launch_ns; /* when */
 	int64_t bytes;     /* -1: not recorded */
@@ -45,7 +45,7 @@ struct ss_gradients {
 	uint32_t count, pass_count, round_count;
 };
 
-/* Empty where the file does not show them. */
+/* Empty if the file does not show them. */
 SS_MUST_USE
 enum ss_status ss_gradients_find(struct ss_gradients *gradients, const struct ss_look *look,
 				 struct ss_arena *arena, struct ss_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link_speedup.c - all meetings by kind, members and bytes; those with the slow rank against the
- * median of those without it.
+ * link_speedup.c - groups all meetings by kind, members and bytes, and compares those with the
+ * slow rank with the median of those without it.
  */
 #include "diagnose/ranks/link_speedup.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link_speedup.h - transfers of a slow link, made as fast as those of others.
+ * link_speedup.h - makes the transfers of a slow link as fast as those of others.
  */
 #ifndef SS_DIAGNOSE_RANKS_LINK_SPEEDUP_H
 #define SS_DIAGNOSE_RANKS_LINK_SPEEDUP_H
@@ -9,8 +9,8 @@
 #include "job/late/slow_links.h"
 
 /*
- * Transfers that the ranks of the link take part in become as long as those of others of the
- * same kind, size and number of members. Returns what that is in ns, sum over the link's rank.
+ * Makes the transfers of the link's ranks as long as other transfers of the same kind, size and
+ * number of members. Returns the saving in ns, summed over the link's rank.
  */
 int64_t ss_links_claim(struct ss_judgement *judgement, struct ss_finding *finding,
 		       const struct ss_slow_link *link, struct ss_arena *arena);

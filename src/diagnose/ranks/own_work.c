@@ -15,10 +15,10 @@
 #include "diagnose/rank_findings.h"
 #include "trace/outward.h"
 
-/* So many functions of a rank are kept: the next ones take a fraction of the first. */
+/* Functions kept per rank: the next ones take a fraction of the first. */
 #define KEPT 12
 
-/* So many are named, and none with less than this part of the time. */
+/* Functions named at most, and the smallest share of the time to be named. */
 #define NAMED 2
 #define PART 10
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * possible_overlap.c - transfers against what computes before and beside them.
+ * possible_overlap.c - compares transfers with the compute before and beside them.
  */
 #include "diagnose/ranks/possible_overlap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * possible_overlap.h - which transfers of a rank computing could hide, and how much of them.
+ * possible_overlap.h - which transfers of a rank compute could hide, and how much of them.
  */
 #ifndef SS_DIAGNOSE_RANKS_POSSIBLE_OVERLAP_H
 #define SS_DIAGNOSE_RANKS_POSSIBLE_OVERLAP_H
@@ -8,15 +8,15 @@
 #include "diagnose/rule.h"
 
 enum ss_hidden_how {
-	SS_HIDDEN_PREFETCH, /* a gather that could begin while the layer before computes */
-	SS_HIDDEN_BUCKETS,  /* gradients that could go out in pieces during backward */
+	SS_HIDDEN_PREFETCH, /* a gather that could start while the previous layer computes */
+	SS_HIDDEN_BUCKETS,  /* gradients that could be sent in buckets during backward */
 	SS_HIDDEN_LONE,     /* partners are not recorded: it may all be waiting */
 };
 
 struct ss_hidden {
 	uint32_t task; /* the transfer */
 	enum ss_hidden_how how;
-	int64_t own_ns, low_ns, high_ns; /* what stays of it, as in a claim */
+	int64_t own_ns, low_ns, high_ns; /* what remains of it, as in a claim */
 };
 
 struct ss_possible_overlap {

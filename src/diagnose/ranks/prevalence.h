@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prevalence.h - whether what a rule claimed on one rank is found on the others as well.
+ * prevalence.h - whether other ranks have what a rule claimed on one rank.
  *
- * A host that is slow looks as if its launches, its copies or its waits were at fault: rules of
- * one rank claim them there, and nowhere else. A fault of the program is on all ranks: its rule
- * keeps what it claimed, also on the rank that is slow.
+ * On a slow host launches, copies and waits look as if they were at fault: the rules of one rank
+ * claim them there, and nowhere else. A fault of the program is on all ranks: its rule keeps what
+ * it claimed, also on the slow rank.
  */
 #ifndef SS_DIAGNOSE_RANKS_PREVALENCE_H
 #define SS_DIAGNOSE_RANKS_PREVALENCE_H
@@ -12,8 +12,8 @@
 #include "diagnose/diagnose.h"
 
 struct ss_prevalence {
-	double *amounts; /* by rule, then rank: ns that claims take away, or waits that they end */
-	double *values;  /* room for one a rank */
+	double *amounts; /* by rule, then rank: ns that claims remove, or waits that they end */
+	double *values;  /* scratch, one per rank */
 	uint32_t rank_count;
 };
 
@@ -24,7 +24,7 @@ bool ss_prevalence_find(struct ss_prevalence *common, const struct ss_judgement 
 
 /*
  * Whether the median of the other ranks has enough of what the rule claimed on this one; `factor`
- * is what would be left of it if the rank were as fast as they are.
+ * is the share that would remain if the rank were as fast as they are.
  */
 bool ss_prevalence_has(const struct ss_prevalence *common, uint32_t rule, uint32_t rank,
 		       double factor);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank_load.c - sums of tasks by rank, step and phase; tasks that are made shorter by them.
+ * rank_load.c - sums tasks by rank, step and phase, and shortens tasks accordingly.
  */
 #include "diagnose/ranks/rank_load.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank_load.h - how much each rank has to do in each step and phase, on its device and on
- * its host, and what a rank would have to do if it were like the others.
+ * rank_load.h - how much work each rank has in each step and phase, on its device and on its
+ * host, and how much it would have if it were like the others.
  *
- * Names of kernels are gone when ranks are compared: a phase of a step is the smallest
- * piece that all ranks have in common. Where there is no device, threads are cut at their
- * collectives only: there it is what is done between them.
+ * Names of kernels are gone when ranks are compared: a phase of a step is the smallest piece that
+ * all ranks have in common. Without a device, threads are cut at their collectives only: the
+ * piece is the work between two collectives.
  */
 #ifndef SS_DIAGNOSE_RANKS_RANK_LOAD_H
 #define SS_DIAGNOSE_RANKS_RANK_LOAD_H
@@ -19,13 +19,13 @@ enum ss_load_of {
 	SS_LOAD_COPIES,
 	SS_LOAD_HOST,
 	SS_LOAD_CHORES, /* of the host: input, compiling, garbage */
-	SS_LOAD_MEMORY, /* of the host: calls of the allocator; more work needs more of it */
+	SS_LOAD_MEMORY, /* of the host: allocator calls; more work needs more of them */
 	SS_LOAD_KINDS,
 };
 
 struct ss_load {
 	double ns;
-	uint32_t count; /* of tasks that are calls, or work of the device */
+	uint32_t count; /* tasks that are calls, or device work */
 };
 
 struct ss_rank_loads {
@@ -33,12 +33,12 @@ struct ss_rank_loads {
 	uint32_t rank_count, step_count; /* of the rank with the most */
 	struct ss_load *items;           /* by rank, step, phase, kind */
 	uint8_t **pieces; /* per rank without device: of each task, instead of its phase */
-	double *values;   /* room for one a rank */
-	double *factors;  /* room for own, low of each step and phase */
+	double *values;   /* scratch, one per rank */
+	double *factors;  /* scratch: own and low of each step and phase */
 	/* for claims: */
-	double least_more; /* steps with less than this share more than usual are left alone */
-	bool balances;     /* what is taken from a rank is done by the others: the mean is left */
-	bool spreads;      /* the same, when it goes badly */
+	double least_more; /* ignore steps that exceed the usual by less than this share */
+	bool balances;     /* the others take over what one rank loses: the mean remains */
+	bool spreads;      /* the same, in the worst case */
 	/* with it: what only this rank has of the claims of other rules is the finding's */
 	const struct ss_prevalence *common;
 };
@@ -50,7 +50,7 @@ bool ss_rank_loads_find(struct ss_rank_loads *shares, const struct ss_judgement 
 const struct ss_load *ss_load_of(const struct ss_rank_loads *shares, uint32_t rank, uint32_t step,
 				 uint32_t phase, enum ss_load_of kind);
 
-/* What other ranks have there: the one in the middle, the one with the most, the mean. */
+/* What other ranks have there: the median, the maximum and the mean. */
 struct ss_usual {
 	double ns, most_ns, mean_ns;
 };
@@ -58,9 +58,8 @@ struct ss_usual ss_rank_loads_usual(const struct ss_rank_loads *shares, uint32_t
 				    uint32_t step, uint32_t phase, enum ss_load_of kind);
 
 /*
- * Tasks of the rank take `ratio` of their time, or, when that is 0, as much of it as makes
- * each phase of each step as long as that of the others, whatever other fixes leave of them.
- * Returns what that is in ns.
+ * Scales the tasks of the rank by `ratio`, or, if that is 0, so that each phase of each step
+ * takes as long as on the others, whatever other fixes leave of them. Returns the saving in ns.
  */
 int64_t ss_rank_loads_claim(struct ss_rank_loads *shares, struct ss_judgement *judgement,
 			    struct ss_finding *finding, uint32_t rank, enum ss_load_of kind,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow_hosts.c - sums of what threads do for their launches, and of the time in which a
- * device does something.
+ * slow_hosts.c - sums what threads do for their launches, and the time in which a device does
+ * something.
  */
 #include "diagnose/ranks/slow_hosts.h"
 

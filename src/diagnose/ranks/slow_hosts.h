@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow_hosts.h - ranks whose hosts need longer for a step than their devices.
+ * slow_hosts.h - ranks whose hosts take longer for a step than their devices.
  *
- * In a job whose hosts are all too slow only the slowest device is seen to run dry: the
- * others are in collectives and wait for it there. What such a host needs is compared with
- * what its device does itself, without that waiting.
+ * In a job whose hosts are all too slow, only the slowest device visibly runs out of work: the
+ * others wait for it in collectives. So the time that such a host needs is compared with what its
+ * device does itself, without that waiting.
  */
 #ifndef SS_DIAGNOSE_RANKS_SLOW_HOSTS_H
 #define SS_DIAGNOSE_RANKS_SLOW_HOSTS_H
@@ -13,7 +13,7 @@
 
 struct ss_slow_hosts {
 	uint8_t *is_slow;           /* per rank */
-	bool with_pauses;           /* they are so many that they belong to the loop */
+	bool with_pauses;           /* frequent enough to belong to the loop */
 	double pauses;              /* of all ranks, per step: mean */
 	int64_t pause_ns;           /* theirs */
 	uint32_t count;             /* of those */
@@ -24,7 +24,7 @@ struct ss_slow_hosts {
 struct ss_host_limits {
 	int64_t loading_ns; /* a launch of this length loads code */
 	int64_t pause_ns;   /* between two launches: the host does something else */
-	uint32_t pauses;    /* so many of them are no accident */
+	uint32_t pauses;    /* from this number on they are no accident */
 	int64_t launch_ns;  /* what is left of a launch */
 };
 

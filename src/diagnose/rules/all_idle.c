@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * all_idle.c - rule: the loop stops to save or to log, and the devices with it.
+ * all_idle.c - rule: the loop stops to save or to log, and the devices stop with it.
  *
- * A function or range of the main thread whose name says what it does (checkpoints_and_logging.h):
- * torch.save, a logger, a sleep, a callback of a trainer. Nothing of the training is in it: no
- * forward operator that a backward belongs to, no backward, no optimizer. The outermost function
- * around it that does nothing else is the whole of it: what it copies, computes and waits for is
- * part of it. In jobs that train, functions of the program without such a name count when they read
- * values of tensors, change none in place and train nothing: that is what logging does.
+ * It looks for a function or range of the main thread whose name says what it does
+ * (checkpoints_and_logging.h): torch.save, a logger, a sleep, a trainer callback. It contains no
+ * training: no forward operator with a backward, no backward, no optimizer. The rule takes the
+ * outermost function that does nothing else, with everything that it copies, computes and waits
+ * for. In jobs that train, functions of the program without such a name count if they read values
+ * of tensors, change none in place and train nothing: that is what logging does.
  */
 #include <string.h>
 
@@ -43,12 +43,12 @@ enum { FIGURE_CALLBACK, FIGURE_GUESS, FIGURE_NAMED, FIGURE_DEVICE };
 
 static const char save_fix[] =
 	"import torch.distributed.checkpoint as dcp\n"
-	"future = dcp.async_save(state, checkpoint_id=path)   # writes while training goes on\n"
+	"future = dcp.async_save(state, checkpoint_id=path)   # writes while training continues\n"
 	"# or save less often";
 
 static const char callback_fix[] =
 	"def on_step_end(self, args, state, control, **kwargs):\n"
-	"    if state.global_step % 100:       # rarely, and without reading values in between\n"
+	"    if state.global_step % 100:       # only every 100 steps, and read no values between\n"
 	"        return";
 
 /* What a name of an operator or a built-in function says about values. */
@@ -322,8 +322,8 @@ static void tell(struct pauses *pauses)
 		ss_look_evidence(look, ss_code_place_fact(site),
 				 launches ? "%s takes {time} per step ({count} calls per step) and "
 					    "trains nothing"
-					  : "%s runs {count}x a step and launches nothing for "
-					    "{time}",
+					  : "%s runs {count} times per step and launches "
+					    "nothing for {time}",
 				 ss_strings_text(&pauses->trace->names, site->name));
 	}
 	if (pauses->save_ns > pauses->log_ns + pauses->callback_ns + pauses->guess_ns)
@@ -338,11 +338,11 @@ static void tell(struct pauses *pauses)
 	ss_look_figure(look, FIGURE_DEVICE, look->digest->device < 0 ? 0 : 1);
 	if (pauses->guess_ns > named_ns)
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "the function reads values and trains nothing; that it logs is "
-				   "a guess");
+				   "the function reads values and trains nothing; that it is "
+				   "logging is a guess");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the function that takes the time is recorded");
+				   "the trace names the function that takes the time");
 }
 
 static enum ss_status find(struct pauses *pauses, struct ss_arena *scratch, struct ss_error *err)
@@ -399,9 +399,9 @@ static enum ss_status judge_pauses(struct ss_judgement *judgement, struct ss_err
 	if (callback + guess + named <= 0)
 		return SS_OK;
 	if (callback > guess + named)
-		title = "A callback of the trainer takes time in every step";
+		title = "A trainer callback takes time in every step";
 	else if (guess > named)
-		title = "The loop spends time on work that trains nothing";
+		title = "The loop spends time on work other than training";
 	finding = ss_judge_add(judgement, SS_NO_ROW, "%s", title);
 	if (finding && sum_of(judgement, FIGURE_DEVICE) <= 0)
 		finding->warn_share = CPU_WARN_SHARE;
@@ -414,14 +414,14 @@ static enum ss_status judge_pauses(struct ss_judgement *judgement, struct ss_err
 const struct ss_rule ss_rule_all_idle = {
 	.name = "all-idle",
 	.title = "The loop stops to save or to log",
-	.summary = "Checkpoints, logging, callbacks and sleeping on the thread that trains",
-	.fix = "if rank == 0 and step % 100 == 0:        # one rank, and rarely\n"
-	       "    pool.submit(log, step, values)       # a thread: ThreadPoolExecutor(1)",
+	.summary = "Checkpoints, logging, callbacks and sleeps on the training thread",
+	.fix = "if rank == 0 and step % 100 == 0:        # on one rank, and rarely\n"
+	       "    pool.submit(log, step, values)       # in a thread: ThreadPoolExecutor(1)",
 	.surer = "with_stack=True names the line, record_function(\"save\") the part of the loop",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
-	.why = "moving it into a thread is a change of a few lines, so 2 % is worth it; below half "
-	       "a percent steps differ by more",
+	.why = "moving it to a thread changes a few lines, so 2 % is worth it; below 0.5 % steps "
+	       "differ by more",
 	.look = look_for_pauses,
 	.judge = judge_pauses,
 };

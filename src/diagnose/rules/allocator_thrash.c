@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocator_thrash.c - rule: device memory is taken from the driver and given back in the
- * steps.
+ * allocator_thrash.c - rule: steps allocate device memory from the driver and release it again.
  *
- * PyTorch keeps what it once had. Calls of the driver's allocator in a step that is no
- * longer the first mean that the cache is emptied, that it is full, or that it cannot use
- * its pieces. They are slow, and freeing waits for the device.
+ * PyTorch keeps the memory that it once had. Calls of the driver's allocator after the first step
+ * mean that the cache is emptied, is full, or that its pieces do not fit. These calls are slow,
+ * and freeing waits for the device.
  */
 #include <string.h>
 
@@ -13,8 +12,8 @@
 #include "diagnose/rules/allocator_thrash.h"
 
 static const char free_fix[] =
-	"# remove torch.cuda.empty_cache() from the loop; where the cache is emptied because\n"
-	"# memory runs out: a smaller batch, activation checkpointing; before Python starts:\n"
+	"# remove torch.cuda.empty_cache() from the loop; if the cache is emptied because memory\n"
+	"# runs out: a smaller batch, activation checkpointing; before Python starts:\n"
 	"export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
 
 struct thrash {
@@ -86,11 +85,12 @@ static enum ss_status find(struct thrash *thrash, struct ss_arena *scratch, stru
 	ss_code_places_sort(&thrash->sites);
 	for (uint32_t i = 0; i < thrash->sites.count && i < 4; i++)
 		ss_look_evidence(look, ss_code_place_fact(&thrash->sites.items[i]),
-				 "%s is called {count}x a step and holds the thread {time}",
+				 "%s is called {count} times per step and blocks the "
+				 "thread for {time}",
 				 ss_strings_text(&look->trace->names, thrash->sites.items[i].name));
 	if (thrash->frees)
 		ss_look_fix(look, free_fix);
-	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the driver's calls are recorded");
+	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the trace records the driver's calls");
 	return SS_OK;
 }
 
@@ -111,18 +111,18 @@ static enum ss_status look_for_thrash(struct ss_look *look, struct ss_error *err
 
 const struct ss_rule ss_rule_allocator_thrash = {
 	.name = "allocator-thrash",
-	.title = "Device memory is taken from the driver in every step",
+	.title = "Every step allocates GPU memory from the driver",
 	.summary = "cudaMalloc and cudaFree in steps that should find their memory in the cache",
-	.fix = "# before Python starts; sizes that change from step to step then fit:\n"
+	.fix = "# before Python starts; then sizes that change from step to step fit:\n"
 	       "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
-	       "# and run the largest batch first, so that the cache holds enough from then on",
-	.surer = "torch.cuda.memory_stats()['num_alloc_retries'] above 0: memory runs out",
+	       "# and run the largest batch first, so that the cache is large enough from then on",
+	.surer = "torch.cuda.memory_stats()['num_alloc_retries'] above 0 means that "
+		 "memory runs out",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
-	.why = "mostly a line or an environment variable cures it, so 2 % is worth it; below half "
-	       "a percent steps differ by more; in a snapshot three steps that do so are a "
-	       "warning",
-	.bytes_are = "given back and taken again",
+	.why = "usually one line or environment variable fixes it, so 2 % is worth it; below 0.5 % "
+	       "steps differ by more; in a snapshot three such steps are a warning",
+	.bytes_are = "released and allocated again",
 	.look = look_for_thrash,
 	.look_memory = ss_thrash_look_memory,
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocator_thrash_snapshot.c - segments that are given back to the device and made again,
- * step after step, and who does it.
+ * allocator_thrash_snapshot.c - segments that step after step releases to the device and
+ * allocates again, and who does it.
  *
- * The stack of the event tells: torch.cuda.empty_cache() is on it where the program empties
- * the cache. Where it is not, and an allocation follows at once, the allocator itself gave
- * back what it could because the device had nothing left. Without a stack both look the same.
+ * The stack of the event shows it: torch.cuda.empty_cache() is on it if the program empties the
+ * cache. If it is not, and an allocation follows at once, the allocator itself released what it
+ * could because the device had no memory left. Without a stack both look the same.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -137,17 +137,17 @@ static void tell_givers(const struct thrash *thrash)
 {
 	if (thrash->by[BY_PROGRAM])
 		ss_memory_evidence(thrash->look, line_of(thrash, BY_PROGRAM),
-				   "torch.cuda.empty_cache() does so, %" PRIu64 "x",
+				   "torch.cuda.empty_cache() does so %" PRIu64 " times",
 				   thrash->by[BY_PROGRAM]);
 	if (thrash->by[BY_SHORTAGE])
 		ss_memory_evidence(thrash->look, line_of(thrash, BY_SHORTAGE),
-				   "the device had no memory left for an allocation, %" PRIu64
-				   "x: the allocator gave back what it could and tried again",
+				   "the GPU had no memory left for an allocation %" PRIu64
+				   " times: the allocator released what it could and tried again",
 				   thrash->by[BY_SHORTAGE]);
 	if (!thrash->by[BY_PROGRAM] && !thrash->by[BY_SHORTAGE])
 		ss_memory_evidence(thrash->look, NULL,
-				   "who gave them back is not recorded: "
-				   "torch.cuda.empty_cache(), or memory that ran out");
+				   "the snapshot does not record who released them: "
+				   "torch.cuda.empty_cache(), or a lack of memory");
 }
 
 static void choose_fix(const struct thrash *thrash)
@@ -155,11 +155,11 @@ static void choose_fix(const struct thrash *thrash)
 	struct ss_memory_look *look = thrash->look;
 	const char *line = thrash->by[BY_PROGRAM] ? line_of(thrash, BY_PROGRAM) : NULL;
 	const char *less = ss_out_of_memory_has_expandable(thrash->snapshot)
-				   ? "# less memory at once: a smaller batch, activation "
-				     "checkpointing"
+				   ? "# use less memory at once: a smaller "
+				     "batch, activation checkpointing"
 				   : "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
-				     "# and less memory at once: a smaller batch, activation "
-				     "checkpointing";
+				     "# and use less memory at once: a smaller "
+				     "batch, activation checkpointing";
 
 	if (thrash->by[BY_PROGRAM] > thrash->by[BY_SHORTAGE])
 		ss_memory_fix(look, "# remove torch.cuda.empty_cache() from the loop%s%s",
@@ -167,10 +167,10 @@ static void choose_fix(const struct thrash *thrash)
 	else if (thrash->by[BY_SHORTAGE])
 		ss_memory_fix(look, "%s", less);
 	else
-		ss_memory_fix(
-			look,
-			"# no torch.cuda.empty_cache() in the loop; where memory is short:\n%s",
-			less);
+		ss_memory_fix(look,
+			      "# no torch.cuda.empty_cache() in the loop; if memory is short:\n"
+			      "%s",
+			      less);
 }
 
 static void tell(struct thrash *thrash)
@@ -180,15 +180,16 @@ static void tell(struct thrash *thrash)
 
 	ss_memory_find(look, SS_MEMORY_WARNING, thrash->bytes);
 	ss_memory_evidence(look, NULL,
-			   "segments were given back to the device in %" PRIu32 " of %" PRIu32
-			   " steps (%" PRIu64 ", %s) and made again: each time the device waits",
+			   "segments were released to the GPU in %" PRIu32 " of %" PRIu32
+			   " steps (%" PRIu64 ", %s) and allocated again: each time the GPU waits",
 			   thrash->steps, look->kept->rounds.count, thrash->count,
 			   ss_memory_amount(look, thrash->bytes));
 	tell_givers(thrash);
 	choose_fix(thrash);
 	ss_memory_confidence(look, is_known ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
-			     is_known ? "segments and who gave them back are recorded"
-				      : "the segments are recorded, who gave them back is not");
+			     is_known ? "the snapshot records the segments and who released them"
+				      : "the snapshot records the segments, but not "
+					"who released them");
 }
 
 enum ss_status ss_thrash_look_memory(struct ss_memory_look *look, struct ss_error *err)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attention_not_fused.c - rule: attention as two products with a softmax between them.
+ * attention_not_fused.c - rule: attention as two matrix products with a softmax between them.
  *
- * Scores of all pairs of tokens are written to memory, scaled, masked, normalized and read
- * again, one kernel each. Fused kernels keep them on the chip: what ran between the two
- * products is gone, in forward and backward.
+ * The scores of all pairs of tokens are written to memory, scaled, masked, normalized and read
+ * again, one kernel each. Fused kernels keep them on the chip: everything between the two
+ * products disappears, in forward and backward.
  */
 #include <string.h>
 
@@ -156,11 +156,13 @@ static void tell(struct attention *attention)
 		const struct ss_code_place *site = &attention->sites.items[i];
 
 		ss_look_evidence(look, ss_code_place_fact(site),
-				 "%s between two products of attention: {time} a step ({count}x)",
+				 "%s between the two matrix products of attention: {time} per "
+				 "step ({count} times)",
 				 ss_strings_text(&look->trace->names, site->name));
 	}
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "the kernels are recorded; that nobody needs the weights is not");
+			   "the trace shows the kernels, but not whether something needs "
+			   "the attention weights");
 }
 
 static enum ss_status look_for_attention(struct ss_look *look, struct ss_error *err)
@@ -191,13 +193,13 @@ static enum ss_status look_for_attention(struct ss_look *look, struct ss_error *
 
 const struct ss_rule ss_rule_attention_not_fused = {
 	.name = "attention-not-fused",
-	.title = "Attention is computed step by step instead of by a fused kernel",
-	.summary = "Softmax between two batched products: scores go through memory",
+	.title = "Attention runs as separate kernels instead of one fused kernel",
+	.summary = "Softmax between two batched products: attention scores go through memory",
 	.fix = "y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)\n"
-	       "# models of Hugging Face: from_pretrained(..., attn_implementation=\"sdpa\")",
+	       "# Hugging Face models: from_pretrained(..., attn_implementation=\"sdpa\")",
 	.surer = "with_stack=True names the line",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
-	.why = "a change of a line, but of numbers too: from 5 % on it is worth the check",
+	.why = "it changes one line, but also the numbers: from 5 % on it is worth the check",
 	.look = look_for_attention,
 };

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * communication_bound.c - rule: gradients need longer than backward, which could hide them.
+ * communication_bound.c - rule: gradients take longer to move than backward can hide.
  *
- * DDP all-reduces buckets while backward computes the next ones. When all transfers together take
- * longer than backward computes, what is left cannot be hidden by any size of buckets. When the
- * model fits in one or two buckets, they are full only when backward ends. What helps is to move
- * less: half the bytes, or half as often. Buckets that are too large or too small are other
- * rules': those come first.
+ * DDP all-reduces buckets while backward computes the next ones. If all transfers together take
+ * longer than backward, no bucket size hides the rest. If the model fits in one or two buckets,
+ * they are full only when backward ends. What helps is to move less: half the bytes, or half as
+ * often. Other rules cover buckets that are too large or too small, and come first.
  *
  * Jobs without devices are left out: their threads wait for cores as well, and the file does not
- * tell which of both it was.
+ * show which of the two it was.
  */
 #include <string.h>
 
@@ -37,7 +36,7 @@
 static const char *const slow_fix =
 	"NCCL_DEBUG=INFO python train.py   # which links NCCL uses: P2P/NVLink, SHM or NET\n"
 	"nvidia-smi topo -m; nvidia-smi nvlink -s\n"
-	"# when they are as they should be, move less:\n"
+	"# if these are the right links, move less:\n"
 	"model.register_comm_hook(None, default_hooks.bf16_compress_hook) # half the bytes\n"
 	"# or accumulate gradients, with model.no_sync() in all but the last micro-batch";
 
@@ -207,7 +206,7 @@ static void tell_rate(const struct bound *bound, struct ss_finding *finding)
 		return;
 	}
 	ss_judge_evidence(judgement, finding, 0,
-			  "gradients move at %.3g GB/s (bus bandwidth), links of these GPUs carry "
+			  "gradients move at %.3g GB/s (bus bandwidth); links of these GPUs carry "
 			  "up to %.0f",
 			  rate, peak);
 	if (rate < SLOW_SHARE * peak && bound->bytes >= (double)LONG_BYTES * bound->reduces)
@@ -227,17 +226,17 @@ static void tell(struct bound *bound)
 	if (is_longer(bound))
 		ss_judge_evidence(
 			judgement, finding, (int64_t)(bound->moved_ns / bound->steps),
-			"all-reduces of gradients take {time} per step, backward computes "
-			"%.3g ms: no size of buckets hides them",
+			"all-reduces of gradients take {time} per step, backward computes for %.3g "
+			"ms: no bucket size can hide them",
 			bound->backward_ns / bound->steps / 1e6);
 	else
 		ss_judge_evidence(judgement, finding, (int64_t)(bound->late_ns / bound->steps),
 				  "the model fits in %s, full only when backward ends: {time} per "
-				  "step behind it",
+				  "step exposed after it",
 				  bound->reduces > bound->passes ? "two buckets" : "one bucket");
 	tell_rate(bound, finding);
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
-	finding->reason = "the cost is that of half the bytes, or of half as many all-reduces";
+	finding->reason = "the saving is estimated for half the bytes, or half as many all-reduces";
 }
 
 static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_error *err)
@@ -265,7 +264,7 @@ static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_erro
 const struct ss_rule ss_rule_communication_bound = {
 	.name = "communication-bound",
 	.title = "Gradients take longer to move than backward can hide",
-	.summary = "All-reduces that no size of buckets hides: move less, or less often",
+	.summary = "All-reduces that no bucket size can hide: move less, or less often",
 	.fix = "from torch.distributed.algorithms.ddp_comm_hooks import default_hooks\n"
 	       "model.register_comm_hook(None, default_hooks.bf16_compress_hook) # half the bytes\n"
 	       "# or all-reduce less often: accumulate gradients, with model.no_sync() in all\n"
@@ -273,7 +272,7 @@ const struct ss_rule ss_rule_communication_bound = {
 	.surer = NULL,
 	.warn_share = 0.1,
 	.silent_share = 0.03,
-	.why = "it changes the numbers or the batch, so a tenth of the step must be at stake",
+	.why = "the fix changes the numbers or the batch, so a tenth of the step must be at stake",
 	.look = look_for_gradients,
 	.judge = judge_ranks,
 };

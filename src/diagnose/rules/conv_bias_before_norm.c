@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * conv_bias_before_norm.c - rule: convolutions with a bias that batch norm takes away again.
+ * conv_bias_before_norm.c - rule: convolutions with a bias that batch norm removes again.
  *
- * Batch norm subtracts the mean of each channel, and with it whatever was added to all of
- * it. The bias is computed, stored, has a gradient and a state of the optimizer for nothing.
- * The pattern is that of PyTorch's own matcher; needs recorded sizes. In inference both are
- * folded into one or cost nothing to speak of: only training is looked at.
+ * Batch norm subtracts the mean of each channel, and with it any constant added to the channel.
+ * The bias is computed and stored, and has a gradient and optimizer state, for nothing. The
+ * pattern is the one of PyTorch's own pattern matcher and needs recorded shapes. In inference
+ * both are folded into one or cost next to nothing, so the rule only looks at training.
  */
 #include <string.h>
 
@@ -97,20 +97,20 @@ static enum ss_status look_for_convs(struct ss_look *look, struct ss_error *err)
 	if (!convs.count)
 		return SS_OK;
 	ss_look_evidence(look, (struct ss_fact){ 0, (double)convs.count, convs.first },
-			 "convolutions with a bias directly before batch norm: {count} a step");
-	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the operands are recorded");
+			 "convolutions with a bias directly before batch norm: {count} per step");
+	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the trace records the operands");
 	return SS_OK;
 }
 
 const struct ss_rule ss_rule_conv_bias_before_norm = {
 	.name = "conv-bias-before-norm",
-	.title = "Convolutions add a bias that batch norm takes away again",
+	.title = "Convolutions add a bias that batch norm removes again",
 	.summary = "Convolutions with a bias directly before batch norm",
 	.fix = "torch.nn.Conv2d(..., bias=False)   # directly before BatchNorm2d",
-	.surer = "record_shapes=True has the operands",
+	.surer = "record_shapes=True records the operands",
 	.warn_share = 0,
 	.silent_share = 0,
-	.why = "a fact about the network; what it costs is small",
+	.why = "a fact about the network; it costs little",
 	.is_timeless = true,
 	.look = look_for_convs,
 };

@@ -3,8 +3,8 @@
  * cpu_bound_ops.c - rule: operators compute on the CPU while the device waits.
  *
  * In a job with a device most operators launch something and return. One that takes a
- * millisecond, launches nothing and waits for nothing computes itself: its tensors are in
- * the host's memory.
+ * millisecond, launches nothing and waits for nothing computes by itself: its tensors are in host
+ * memory.
  */
 #include "analyze/host/op_category.h"
 #include "analyze/time/moment.h"
@@ -139,12 +139,12 @@ static enum ss_status find(struct computing *computing, struct ss_arena *scratch
 	ss_code_places_sort(&computing->sites);
 	for (uint32_t i = 0; i < computing->sites.count && i < 4; i++)
 		ss_look_evidence(look, ss_code_place_fact(&computing->sites.items[i]),
-				 "%s computes on the CPU {count}x a step: {time}",
+				 "%s computes on the CPU {count} times per step: {time}",
 				 ss_strings_text(&look->trace->names,
 						 computing->sites.items[i].name));
 	if (computing->claimed_ns)
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "that nothing is launched is recorded; how fast the device "
+				   "the trace shows that it launches nothing; how fast the GPU "
 				   "would be is estimated");
 	return SS_OK;
 }
@@ -166,14 +166,14 @@ static enum ss_status look_for_computing(struct ss_look *look, struct ss_error *
 
 const struct ss_rule ss_rule_cpu_bound_ops = {
 	.name = "cpu-bound-ops",
-	.title = "Operators compute on the CPU while the device waits",
-	.summary = "Long operators that launch nothing: their tensors are in the host's memory",
-	.fix = "x = x.to(device, non_blocking=True)   # before the operator, not behind it\n"
-	       "# tensors made in the step: torch.arange(n, device=device), not torch.arange(n)",
-	.surer = "record_shapes=True and with_stack=True name sizes and lines",
+	.title = "Operators compute on the CPU while the GPU waits",
+	.summary = "Long operators that launch nothing: their tensors are in host memory",
+	.fix = "x = x.to(device, non_blocking=True)   # before the operator, not after it\n"
+	       "# tensors created in the step: torch.arange(n, device=device), not torch.arange(n)",
+	.surer = "record_shapes=True shows sizes, with_stack=True names lines",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
-	.why = "moving work to the device changes the program, so 5 %; below 1 % it is hidden by "
-	       "the queue in most jobs",
+	.why = "moving work to the GPU changes the program, so it warns from 5 % on; below 1 % the "
+	       "queue hides it in most jobs",
 	.look = look_for_computing,
 };

@@ -2,9 +2,9 @@
 /*
  * data_parallel.c - rule: nn.DataParallel drives several devices from one process.
  *
- * It copies the model to all devices in every step, splits the batch and gathers the
- * results on one of them, from threads that share one interpreter. What a process for each
- * device would take cannot be told from the file: no time is claimed.
+ * In every step it copies the model to all devices, splits the batch and gathers the results on
+ * one of them, from threads that share one interpreter. The file does not show what one process
+ * per device would take, so the rule claims no time.
  */
 #include <string.h>
 
@@ -95,17 +95,18 @@ static enum ss_status look_for_data_parallel(struct ss_look *look, struct ss_err
 		return SS_OK;
 	fact = (struct ss_fact){ marks.ns, (double)marks.count, marks.row };
 	ss_look_evidence(look, fact,
-			 "nn.DataParallel runs %u devices from one process; splitting, copying and "
-			 "gathering hold the host {time} a step",
+			 "nn.DataParallel runs %u GPUs from one process; splitting, copying and "
+			 "gathering take {time} of host time per step",
 			 devices);
-	ss_look_confidence(look, SS_CONFIDENCE_HIGH, "its marks are recorded");
+	ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+			   "the trace contains the events of DataParallel");
 	ss_look_figure(look, 0, 1);
 	return SS_OK;
 }
 
 const struct ss_rule ss_rule_data_parallel = {
 	.name = "data-parallel",
-	.title = "nn.DataParallel drives several devices from one process",
+	.title = "nn.DataParallel drives several GPUs from one process",
 	.summary = "nn.DataParallel instead of DistributedDataParallel",
 	.fix = "# torchrun --nproc_per_node=gpu train.py\n"
 	       "torch.distributed.init_process_group(\"nccl\")\n"
@@ -113,7 +114,7 @@ const struct ss_rule ss_rule_data_parallel = {
 	.surer = NULL,
 	.warn_share = 0,
 	.silent_share = 0,
-	.why = "the documentation of PyTorch advises against it whatever it costs",
+	.why = "the PyTorch documentation advises against it whatever it costs",
 	.is_timeless = true,
 	.look = look_for_data_parallel,
 };

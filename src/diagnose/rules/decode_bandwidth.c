@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decode_bandwidth.c - rule: decoding is bound by reading the weights.
+ * decode_bandwidth.c - rule: decoding is limited by reading the weights.
  *
- * A step of decode multiplies a few rows with every weight of the model: the weights are read
- * once for each step, however many sequences share it. When the products already read at
- * most of the memory's rate, no kernel makes them much faster: fewer bytes or more sequences
- * in a step do. It says so and claims no time.
+ * A decode step multiplies a few rows with every weight of the model: it reads the weights once,
+ * however many sequences share the step. If the products already read at most of the memory
+ * bandwidth, no kernel makes them much faster; fewer bytes or more sequences per step do. The
+ * rule reports that and claims no time.
  */
 #include "analyze/inference_steps.h"
 #include "analyze/work/peaks.h"
@@ -82,23 +82,24 @@ static enum ss_status look_for_decode(struct ss_look *look, struct ss_error *err
 		return status;
 	ss_look_evidence(look,
 			 (struct ss_fact){ decode.product_ns, (double)decode.passes, SS_NO_ROW },
-			 "products of decode read at more than half of the memory's rate: {time} a "
-			 "step");
+			 "decode products read memory at more than half of the peak bandwidth: "
+			 "{time} per step");
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "computed from sizes and the device's peaks");
+			   "computed from the sizes and the GPU's peak rates");
 	return SS_OK;
 }
 
 const struct ss_rule ss_rule_decode_bandwidth = {
 	.name = "decode-bandwidth",
-	.title = "Decoding is bound by reading the weights",
-	.summary = "Steps of decode whose products run at the rate of the memory",
-	.fix = "# fewer bytes: weights in fp8 or int4 (quantization=...); more sequences a step:\n"
+	.title = "Decoding is limited by reading the weights",
+	.summary = "Decode steps whose products run at memory bandwidth",
+	.fix = "# fewer bytes: weights in fp8 or int4 (quantization=...); more sequences per "
+	       "step:\n"
 	       "# a larger batch (max_num_seqs); fewer steps: speculative decoding",
-	.surer = "record_shapes=True has the sizes; CUDA graphs hide the operators",
+	.surer = "record_shapes=True records the sizes; CUDA graphs hide the operators",
 	.warn_share = 0,
 	.silent_share = 0,
-	.why = "nothing is wrong: it tells what is worth trying",
+	.why = "nothing is wrong: the finding says what is worth trying",
 	.is_timeless = true,
 	.look = look_for_decode,
 };

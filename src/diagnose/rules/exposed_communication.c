@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exposed_communication.c - rule: the devices stand still while data is moved.
+ * exposed_communication.c - rule: the devices are idle while data moves between them.
  *
- * Of a job whose ranks are all recorded only the transfer counts, from when the last
- * member has come: waiting for late ranks is another rule's. What can be hidden is what
- * computing that does not need the data would cover: parameters could have been gathered
- * while the layer before computed; gradients could have gone out in buckets while backward
- * computed, all but the last one. Of a rank whose
- * partners are not recorded transfer and waiting look alike: all that is exposed is said.
+ * If all ranks of the job are recorded, only the transfer counts, from the moment when the last
+ * member has arrived; another rule covers the wait for late ranks. Compute that does not need the
+ * data could hide a transfer: parameters could have been gathered while the previous layer
+ * computed; gradients could have been sent in buckets while backward computed, all but the last
+ * one. For a rank whose partners are not recorded, transfer and waiting look alike: the rule
+ * reports all exposed time.
  */
 #include "diagnose/diagnose.h"
 #include "diagnose/ranks/possible_overlap.h"
@@ -30,11 +30,11 @@ static const char *const fixes[SETTINGS] = {
 			     "#             backward_prefetch=BackwardPrefetch.BACKWARD_PRE)",
 	[SETTING_BUCKETS] =
 		"model = DDP(model, bucket_cap_mb=25, gradient_as_bucket_view=True)\n"
-		"# gradients go out while backward computes; not one bucket for all, and no\n"
+		"# sends gradients while backward computes; not one bucket for all, and no\n"
 		"# all_reduce() of your own after backward (or: in a hook of each parameter,\n"
 		"# param.register_post_accumulate_grad_hook, with async_op=True)",
 	[SETTING_LONE] =
-		"stepscope diagnose FOLDER_OF_ALL_RANKS   # tells waiting from transfer\n"
+		"stepscope diagnose FOLDER_OF_ALL_RANKS   # separates waiting from transfer\n"
 		"# transfer: DDP(bucket_cap_mb=25); FSDP(forward_prefetch=True,\n"
 		"# backward_prefetch=BackwardPrefetch.BACKWARD_PRE); async_op=True, and wait()\n"
 		"# where the data is needed",
@@ -42,13 +42,13 @@ static const char *const fixes[SETTINGS] = {
 
 static const char *const sentences[SETTINGS] = {
 	[SETTING_PREFETCH] =
-		"all-gathers begin only when their layer is due, {time} a step that the "
-		"layer before could hide ({count} of them)",
+		"all-gathers start only when their layer needs them; the layer before could hide "
+		"{time} per step ({count} of them)",
 	[SETTING_BUCKETS] =
-		"gradients wait for the end of backward, {time} a step that backward could "
-		"hide ({count} transfers)",
+		"gradients wait for the end of backward; backward could hide {time} per "
+		"step ({count} transfers)",
 	[SETTING_LONE] =
-		"nothing computes during {time} a step of communication ({count} collectives)",
+		"nothing computes during {time} of communication per step ({count} collectives)",
 };
 
 struct tally {
@@ -112,13 +112,13 @@ static void tell(struct exposure *exposure)
 	}
 	finding->fix = fixes[best];
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
-	finding->reason = "what can be hidden is computed from what the device did meanwhile";
+	finding->reason = "what can be hidden is computed from what the GPU did meanwhile";
 	if (best == SETTING_LONE) {
 		finding->warn_share = LONE_WARN_SHARE;
 		finding->confidence = SS_CONFIDENCE_LOW;
 		finding->reason =
-			"without the traces of the other ranks waiting for them cannot be "
-			"told from transfer";
+			"without the traces of the other ranks, transfer cannot be distinguished "
+			"from waiting for them";
 	}
 }
 
@@ -165,13 +165,13 @@ static enum ss_status look_at_rank(struct ss_look *look, struct ss_error *err)
 
 const struct ss_rule ss_rule_exposed_communication = {
 	.name = "exposed-communication",
-	.title = "The devices stand still while data is moved between them",
-	.summary = "Transfers that computing could hide: late all-gathers, late gradients",
-	.fix = "# let transfers run beside computing",
-	.surer = "record all ranks in the same steps: then waiting and transfer are told apart",
+	.title = "Exposed communication: the GPUs wait for transfers",
+	.summary = "Transfers that compute could hide: late all-gathers, late gradients",
+	.fix = "# overlap communication with compute",
+	.surer = "record all ranks in the same steps: that separates waiting from transfer",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "only what can be hidden counts, and a setting does it: 3 % are worth that; below "
+	.why = "only what can be hidden counts, and a setting does it: 3 % is worth that; below "
 	       "1 % steps differ by more",
 	.look = look_at_rank,
 	.judge = judge_ranks,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extra_copies.c - rule: tensors are filled on the CPU and then copied to the device.
+ * extra_copies.c - rule: tensors are created on the CPU and then copied to the device.
  *
- * torch.zeros(n).to(device) makes the tensor twice and copies it; with device=device a
- * short kernel makes it where it is needed. The pattern is that of PyTorch's own matcher.
+ * torch.zeros(n).to(device) creates the tensor twice and copies it; with device=device a short
+ * kernel creates it where it is needed. The pattern is the one of PyTorch's own pattern matcher.
  */
 #include <string.h>
 
@@ -159,12 +159,12 @@ static enum ss_status look_for_extras(struct ss_look *look, struct ss_error *err
 	for (uint32_t i = 0; status == SS_OK && i < extras.sites.count; i++)
 		ss_look_evidence(
 			look, ss_code_place_fact(&extras.sites.items[i]),
-			"%s on the CPU, then a copy to the device: {count}x a step, {time}",
+			"%s on the CPU, then a copy to the GPU: {count} times per step, {time}",
 			ss_strings_text(&look->trace->names, extras.sites.items[i].name));
 	if (status == SS_OK && extras.sites.count)
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "the two follow each other; that they are about one tensor is "
-				   "not recorded");
+				   "the two follow each other; the trace does not show that they "
+				   "concern the same tensor");
 	ss_code_places_release(&extras.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -172,12 +172,12 @@ static enum ss_status look_for_extras(struct ss_look *look, struct ss_error *err
 
 const struct ss_rule ss_rule_extra_copies = {
 	.name = "extra-copies",
-	.title = "Tensors are filled on the CPU and then copied to the device",
-	.summary = "torch.zeros(...).to(device) and its like in the step",
+	.title = "Tensors are created on the CPU and then copied to the GPU",
+	.summary = "torch.zeros(...).to(device) and similar code in the step",
 	.fix = "x = torch.zeros(size, device=device)   # not torch.zeros(size).to(device)",
 	.surer = "with_stack=True names the line",
 	.warn_share = 0.05,
 	.silent_share = 0.005,
-	.why = "a word to add, so half a percent is worth a line",
+	.why = "one argument fixes it, so 0.5 % is worth reporting",
 	.look = look_for_extras,
 };

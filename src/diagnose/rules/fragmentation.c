@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fragmentation.c - rule: ever more memory is reserved for the same tensors.
+ * fragmentation.c - rule: more and more memory is reserved for the same tensors.
  *
- * The allocator keeps what tensors free, in blocks of the sizes that were asked for. When
- * sizes change from step to step the blocks do not fit, and it takes more from the device:
- * reserved memory grows, what tensors hold at their peak does not. A cache that is larger
- * than the peaks and stays so is none: some earlier step needed it. A snapshot of memory tells
- * how much was reserved while it was recorded and never in use at once.
+ * The allocator keeps the memory that tensors free, in blocks of the requested sizes. If sizes
+ * change from step to step the blocks do not fit, and it reserves more: reserved memory grows,
+ * the peak of tensors does not. A cache that is larger than the peaks but stays constant is not
+ * fragmentation: some earlier step needed it. A memory snapshot shows how much memory was
+ * reserved but never in use at once while it was recorded.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@
 
 /* Where segments are expandable already, or the device has none that are. */
 static const char sizes_fix[] =
-	"# sizes that repeat: pad sequences and batches to a few fixed lengths, e.g.\n"
+	"# make sizes repeat: pad sequences and batches to a few fixed lengths, e.g.\n"
 	"length = -(-longest // 128) * 128\n"
 	"DataLoader(..., drop_last=True)";
 
@@ -83,7 +83,7 @@ static bool is_urgent(struct fragments *fragments, const struct ss_fragmentation
 		       ? (double)((device->memory_bytes - found->last_bytes) / rate_bytes)
 		       : 0;
 	ss_look_evidence(look, (struct ss_fact){ .row = SS_NO_ROW, .count = always(look, left) },
-			 "at this rate steps until the device is full: {count}");
+			 "steps until the GPU is full at this rate: {count}");
 	return left <= WORRY_STEPS;
 }
 
@@ -105,13 +105,14 @@ static void tell(struct fragments *fragments, const struct ss_fragmentation *fou
 
 	tell_bytes(look, "Reserved memory grows by",
 		   ss_bytes_less(found->last_bytes, found->first_bytes) / (found->steps - 1),
-		   " a step");
+		   " per step");
 	tell_bytes(look, "Tensors never hold more than", found->peak_bytes, "");
 	if (is_urgent(fragments, found))
 		ss_look_figure(look, 0, 1);
 	if (fragments->calls)
 		ss_look_evidence(look, fact,
-				 "%s is called {count}x a step: no block of the cache fits",
+				 "%s is called {count} times per step: no free block of "
+				 "the cache fits",
 				 ss_strings_text(&trace->names,
 						 trace->slices.name[fragments->call]));
 	tell_bytes(look, "in the last step", found->last_bytes, " are reserved");
@@ -119,9 +120,9 @@ static void tell(struct fragments *fragments, const struct ss_fragmentation *fou
 		ss_look_fix(look, sizes_fix);
 	ss_look_confidence(look, fragments->calls ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			   fragments->calls
-				   ? "reserved and allocated memory and the calls that take more "
-				     "are recorded"
-				   : "the calls that take memory from the device are not recorded");
+				   ? "the trace records reserved and allocated memory and the "
+				     "calls that reserve more"
+				   : "the trace does not record the calls that reserve memory");
 }
 
 static enum ss_status look_for_fragments(struct ss_look *look, struct ss_error *err)
@@ -158,12 +159,13 @@ static void note_expandable(struct ss_memory_look *look)
 		return;
 	ss_memory_find(look, SS_MEMORY_NOTE, ss_memory_excess(device));
 	ss_memory_evidence(look, NULL,
-			   "expandable segments keep fragmentation away: %s was reserved for a "
-			   "peak of %s",
+			   "expandable segments prevent fragmentation: %s was reserved for a peak "
+			   "of %s",
 			   ss_memory_amount(look, device->peak_reserved_bytes),
 			   ss_memory_amount(look, device->peak_active_bytes));
 	look->finding->fix = NULL;
-	ss_memory_confidence(look, SS_CONFIDENCE_HIGH, "every segment and block is recorded");
+	ss_memory_confidence(look, SS_CONFIDENCE_HIGH,
+			     "the snapshot records every segment and block");
 }
 
 static enum ss_status look_for_excess(struct ss_memory_look *look, struct ss_error *err)
@@ -178,29 +180,32 @@ static enum ss_status look_for_excess(struct ss_memory_look *look, struct ss_err
 		return SS_OK;
 	}
 	ss_memory_find(look, SS_MEMORY_WARNING, ss_memory_excess(device));
-	ss_memory_evidence(look, NULL, "%s is reserved and never more than %s was in use at once",
+	ss_memory_evidence(look, NULL, "%s is reserved, but never more than %s was in use at once",
 			   ss_memory_amount(look, device->peak_reserved_bytes),
 			   ss_memory_amount(look, device->peak_active_bytes));
-	ss_memory_evidence(look, NULL, "at the end %s of it is free, the largest block %s",
+	ss_memory_evidence(look, NULL, "at the end %s of it is free, the largest block is %s",
 			   ss_memory_amount(look, device->end.inactive_bytes),
 			   ss_memory_amount(look, device->end.largest_free_bytes));
 	if (expandable)
-		ss_memory_fix(look, "%s\n# streams and private pools do not share what they free",
+		ss_memory_fix(look,
+			      "%s\n"
+			      "# streams and private pools do not share their free memory",
 			      sizes_fix);
-	ss_memory_confidence(look, SS_CONFIDENCE_HIGH, "every segment and block is recorded");
+	ss_memory_confidence(look, SS_CONFIDENCE_HIGH,
+			     "the snapshot records every segment and block");
 	return SS_OK;
 }
 
 const struct ss_rule ss_rule_fragmentation = {
 	.name = "fragmentation",
-	.title = "Reserved memory grows, tensors do not",
-	.summary = "The allocator takes ever more memory because its free blocks never fit",
+	.title = "GPU memory is fragmented",
+	.summary = "The allocator reserves more and more because its free blocks never fit",
 	.fix = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n"
-	       "# or sizes that repeat: pad sequences and batches to a few fixed lengths",
-	.surer = "profile(profile_memory=True, with_stack=True) over five steps or more; "
+	       "# or make sizes repeat: pad sequences and batches to a few fixed lengths",
+	.surer = "record profile(profile_memory=True, with_stack=True) over five or more steps; "
 		 "torch.cuda.memory._dump_snapshot() shows the blocks",
-	.why = "no time is claimed; a warning where the device is full within 100,000 steps, or "
-	       "its size is not recorded; in a snapshot where a fifth of what is reserved, and "
+	.why = "no time is claimed; a warning where the GPU is full within 100,000 steps, or its "
+	       "size is not recorded; in a snapshot where a fifth of the reserved memory, and "
 	       "128 MiB, was never in use at once",
 	.is_timeless = true,
 	.bytes_are = "reserved and never in use",

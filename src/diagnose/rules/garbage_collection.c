@@ -2,9 +2,9 @@
 /*
  * garbage_collection.c - rule: Python's garbage collector stops the training thread.
  *
- * A collection of the oldest generation goes through all objects of the process. It runs
- * when it likes, in the middle of a step, and other ranks wait for this one. Objects that
- * stay forever can be left out of it, and the rest collected when nobody waits.
+ * A collection of the oldest generation visits all objects of the process. It runs at any time,
+ * also in the middle of a step, and the other ranks wait for this one. Objects that live forever
+ * can be excluded, and the rest collected when nobody waits.
  */
 #include "diagnose/look/code_places.h"
 
@@ -27,9 +27,11 @@ static enum ss_status look_for_collections(struct ss_look *look, struct ss_error
 	ss_code_places_sort(&sites);
 	for (uint32_t i = 0; i < sites.count; i++)
 		ss_look_evidence(look, ss_code_place_fact(&sites.items[i]),
-				 "the garbage collector stops the thread {count}x a step: {time}");
+				 "the garbage collector stops the thread {count} times "
+				 "per step: {time}");
 	if (sites.count)
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH, "its runs are recorded");
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
+				   "the trace records each run of the collector");
 	if (status == SS_OK && sites.failed)
 		status = ss_fail_memory(err, "the garbage collector");
 	ss_code_places_release(&sites);
@@ -39,7 +41,7 @@ static enum ss_status look_for_collections(struct ss_look *look, struct ss_error
 const struct ss_rule ss_rule_garbage_collection = {
 	.name = "garbage-collection",
 	.title = "Python's garbage collector stops the training thread",
-	.summary = "Runs of the garbage collector in the middle of steps",
+	.summary = "Runs of the garbage collector within steps",
 	.fix = "import gc\n"
 	       "gc.collect(); gc.freeze(); gc.disable()   # once, before the loop\n"
 	       "for step, batch in enumerate(loader):\n"
@@ -48,6 +50,6 @@ const struct ss_rule ss_rule_garbage_collection = {
 	.surer = "PyTorch 2.8 or newer records the collector; with_stack=True shows gc.collect()",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
-	.why = "three lines cure it, so 2 % is worth it; below half a percent steps differ by more",
+	.why = "three lines fix it, so 2 % is worth it; below 0.5 % steps differ by more",
 	.look = look_for_collections,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grad_zeroed.c - rule: gradients are overwritten with zeros before each step.
+ * grad_zeroed.c - rule: every step overwrites the gradients with zeros.
  *
- * optimizer.zero_grad(set_to_none=False), the default before PyTorch 2.0, writes zeros into
- * every gradient, which backward then adds to. With None it writes them without either.
+ * optimizer.zero_grad(set_to_none=False), the default before PyTorch 2.0, writes zeros into every
+ * gradient, and backward then adds to them. With None backward simply writes the gradients.
  */
 #include <string.h>
 
@@ -118,10 +118,10 @@ static enum ss_status look_for_zeros(struct ss_look *look, struct ss_error *err)
 	ss_code_places_sort(&zeros.sites);
 	for (uint32_t i = 0; status == SS_OK && i < zeros.sites.count; i++)
 		ss_look_evidence(look, ss_code_place_fact(&zeros.sites.items[i]),
-				 "%s writes zeros: {time} of the host a step",
+				 "%s writes zeros: {time} of host time per step",
 				 ss_strings_text(&look->trace->names, zeros.sites.items[i].name));
 	if (status == SS_OK && zeros.sites.count)
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the writes are recorded");
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the trace records the writes");
 	ss_code_places_release(&zeros.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -129,13 +129,13 @@ static enum ss_status look_for_zeros(struct ss_look *look, struct ss_error *err)
 
 const struct ss_rule ss_rule_grad_zeroed = {
 	.name = "grad-zeroed",
-	.title = "Gradients are overwritten with zeros in every step",
+	.title = "Every step overwrites the gradients with zeros",
 	.summary = "zero_grad writes zeros instead of dropping the gradients",
 	.fix = "optimizer.zero_grad(set_to_none=True)   # the default since PyTorch 2.0",
 	.surer = NULL,
 	.warn_share = 0.05,
 	.silent_share = 0.005,
-	.why = "a word to add, so half a percent is worth a line; it is seldom what makes a job "
-	       "slow",
+	.why = "one argument fixes it, so 0.5 % is worth reporting; it is rarely what makes "
+	       "a job slow",
 	.look = look_for_zeros,
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gradient_sync.c - rule: gradients are accumulated, and averaged in every micro-batch.
+ * gradient_sync.c - rule: gradients are accumulated, but all-reduced in every micro-batch.
  *
- * DDP all-reduces all gradients at the end of each backward. Where several backward passes lead
- * to one optimizer step only the last one must: the sum of averages is the average of sums. So
- * the all-reduces of the passes before it are gone, and with them that the ranks wait for each
- * other there.
+ * DDP all-reduces all gradients at the end of each backward. If several backward passes lead to
+ * one optimizer step, only the last one has to: the sum of averages is the average of sums. The
+ * fix removes the all-reduces of the earlier passes, and with them the waits of the ranks for
+ * each other.
  */
 #include "diagnose/ranks/gradients.h"
 
@@ -114,8 +114,8 @@ static void tell(struct sync *sync)
 
 	ss_look_evidence(sync->look, fact,
 			 "gradients are all-reduced %u times per optimizer step; once is enough: "
-			 "{count} all-reduces per step are not needed, {time} with the waits in "
-			 "them",
+			 "{count} all-reduces per step are unnecessary, {time} including the "
+			 "waits in them",
 			 times);
 	if (last->bytes < 0)
 		ss_look_confidence(sync->look, SS_CONFIDENCE_MEDIUM,
@@ -123,7 +123,7 @@ static void tell(struct sync *sync)
 				   "are not recorded");
 	else
 		ss_look_confidence(sync->look, SS_CONFIDENCE_HIGH,
-				   "the same buckets are reduced in every backward");
+				   "every backward reduces the same buckets");
 }
 
 static enum ss_status look_for_syncs(struct ss_look *look, struct ss_error *err)
@@ -157,18 +157,20 @@ static enum ss_status look_for_syncs(struct ss_look *look, struct ss_error *err)
 const struct ss_rule ss_rule_gradient_sync = {
 	.name = "gradient-sync",
 	.title = "Gradients are all-reduced in every micro-batch",
-	.summary = "Gradient accumulation with DDP that does not use no_sync()",
+	.summary = "Gradient accumulation with DDP but without no_sync()",
 	.fix = "for i, batch in enumerate(micro_batches):\n"
 	       "    last = i == len(micro_batches) - 1\n"
 	       "    with contextlib.nullcontext() if last else model.no_sync():\n"
-	       "        loss = loss_fn(model(batch)) / len(micro_batches)   # forward inside, too\n"
+	       "        loss = loss_fn(model(batch)) / len(micro_batches)   # forward inside as "
+	       "well\n"
 	       "        loss.backward()\n"
 	       "optimizer.step()\n"
 	       "# Accelerate: with accelerator.accumulate(model): ...",
-	.surer = "record with record_shapes=True: sizes show that the same gradients are reduced",
+	.surer = "record_shapes=True records sizes, which show whether the same "
+		 "gradients are reduced",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
-	.why = "two lines to change, and the result is the same: 2 % are worth that; below 0.5 % "
+	.why = "two lines to change, and the result is the same: 2 % is worth that; below 0.5 % "
 	       "steps differ by more",
 	.look = look_for_syncs,
 };

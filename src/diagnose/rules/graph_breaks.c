@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_breaks.c - rule: a compiled model falls apart into regions with Python between them.
+ * graph_breaks.c - rule: graph breaks split a compiled model into regions with Python between
+ * them.
  *
- * Between two compiled regions of one pass the interpreter is back: guards are checked,
- * Python runs, operators are launched one by one. In one graph none of that is left but
- * the launches themselves.
+ * Between two compiled regions of one pass the interpreter is back: it checks guards, runs Python
+ * and launches operators one by one. In a single graph only the launches themselves remain.
  */
 #include "diagnose/look/code_places.h"
 #include "diagnose/rules/graph_breaks.h"
@@ -134,20 +134,20 @@ static void tell(struct breaks *breaks)
 	struct ss_fact all = { breaks->total_ns, breaks->count, SS_NO_ROW };
 
 	ss_look_evidence(look, all,
-			 "{count}x a step Python and guards run between two compiled regions: "
-			 "{time}");
+			 "Python and guards run between two compiled regions {count} times "
+			 "per step: {time}");
 	ss_code_places_sort(&breaks->sites);
 	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++)
 		ss_look_evidence(look, ss_code_place_fact(&breaks->sites.items[i]),
-				 "before %s it is {time}",
+				 "before %s: {time}",
 				 ss_strings_text(&look->trace->names, breaks->sites.items[i].name));
 	if (breaks->has_resume)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "functions that go on behind a graph break are recorded");
+				   "the trace shows functions that resume after a graph break");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "regions that follow each other may also be parts that were "
-				   "compiled one by one");
+				   "consecutive regions may also be parts that "
+				   "were compiled separately");
 }
 
 static enum ss_status find(struct breaks *breaks, struct ss_error *err)
@@ -191,13 +191,14 @@ const struct ss_rule ss_rule_graph_breaks = {
 	.name = "graph-breaks",
 	.title = "Graph breaks split the compiled model",
 	.summary = "Python and guards between the regions of a compiled model",
-	.fix = "model = torch.compile(model, fullgraph=True)   # fails at the first break: why\n"
-	       "# print(), .item(), data-dependent ifs: move them out of forward.\n"
-	       "# All of them: TORCH_LOGS=graph_breaks python train.py",
+	.fix = "model = torch.compile(model, fullgraph=True)   # fails at the first break and says "
+	       "why\n"
+	       "# move print(), .item() and data-dependent ifs out of forward.\n"
+	       "# list all breaks: TORCH_LOGS=graph_breaks python train.py",
 	.surer = "with_stack=True names the lines; TORCH_LOGS=graph_breaks lists the reasons",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "each break costs a change of the model, so 3 %; below 1 % the guards of any "
-	       "compiled model are seen",
+	.why = "each break needs a change of the model, so it warns from 3 % on; below 1 % are the "
+	       "guards that any compiled model has",
 	.look = look_for_breaks,
 };

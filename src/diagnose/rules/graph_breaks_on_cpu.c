@@ -2,10 +2,9 @@
 /*
  * graph_breaks_on_cpu.c - the rule graph-breaks in jobs without a device.
  *
- * There are no launches to count: what is compiled are the graphs of Inductor (or the
- * regions themselves, with other backends). Between two of them in one pass stand the
- * wrappers of both, guards, Python, and operators one by one. In one graph only what these
- * operators compute is left.
+ * There are no launches to count: compiled code means the graphs of Inductor (or the regions
+ * themselves, with other backends). Between two of them in one pass run the wrappers of both,
+ * guards, Python, and single operators. In one graph only what these operators compute remains.
  */
 #include <string.h>
 
@@ -182,8 +181,8 @@ static void tell(struct breaks *breaks)
 	struct ss_fact all = { breaks->claimed_ns, (double)breaks->count, SS_NO_ROW };
 
 	ss_look_evidence(look, all,
-			 "{count} times per step Python, guards and wrappers run between two "
-			 "compiled graphs: {time}, backward included");
+			 "Python, guards and wrappers run between two compiled graphs {count} "
+			 "times per step: {time}, backward included");
 	ss_code_places_sort(&breaks->sites);
 	for (uint32_t i = 0; i < breaks->sites.count && i < 3; i++) {
 		uint32_t name = breaks->sites.items[i].name;
@@ -197,12 +196,12 @@ static void tell(struct breaks *breaks)
 	}
 	if (breaks->sure)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "what breaks the graph is recorded; what compiling across it "
-				   "would fuse is not counted");
+				   "the trace shows what breaks the graph; what compiling across "
+				   "it would fuse is not counted");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "regions that follow each other may also be parts that were "
-				   "compiled one by one");
+				   "consecutive regions may also be parts that "
+				   "were compiled separately");
 }
 
 static enum ss_status find(struct breaks *breaks, struct ss_arena *scratch, struct ss_error *err)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * imbalance.c - rule: in each step another rank has more to compute than the others.
+ * imbalance.c - rule: in each step a different rank has the most work.
  *
- * No rank is to blame: data is. In every step all wait for the one that has the longest
- * sequences, and next time it is somebody else. Whether that is so is judged by
- * job/late/verdict.h. The fix gives each rank that has more as much to do as the median one of
- * that step has, and as much memory to get; at worst all together have as much as before, and
- * each its mean. Without
- * devices ranks share their cores, and the mean is what is expected.
+ * No rank is to blame, the data is: in every step all ranks wait for the one with the longest
+ * sequences, and next time it is another one. job/late/verdict.h decides whether that is so. The
+ * fix gives each rank with more work as much as the median rank has in that step, and as much
+ * memory to get; at worst the total stays the same and each rank gets the mean. Without devices
+ * ranks share their cores, so the mean is what we expect.
  */
 #include "diagnose/diagnose.h"
 #include "diagnose/ranks/rank_load.h"
@@ -71,8 +70,8 @@ static void tell_work(struct balance *balance, struct ss_finding *finding)
 	}
 	if (balance->shares.step_count && usual > 0)
 		ss_judge_evidence(judgement, finding, (int64_t)(more / balance->shares.step_count),
-				  "in each step one rank computes {time} more than the median one, "
-				  "%.2f times as long",
+				  "in each step one rank computes {time} longer than the median "
+				  "rank (%.2f times as long)",
 				  (usual + more) / usual);
 }
 
@@ -83,13 +82,13 @@ static void tell(struct balance *balance, struct ss_finding *finding,
 
 	tell_work(balance, finding);
 	ss_judge_evidence(judgement, finding, item->late_ns,
-			  "it is another one each time: late by {time} in %u of %u steps",
+			  "it is a different rank each time: late by {time} in %u of %u steps",
 			  item->steps, item->of_steps);
 	ss_judge_evidence(judgement, finding, item->lost_ns,
-			  "the others wait {time} a step for it, all together");
+			  "the other ranks wait {time} per step for it, summed over all of them");
 	finding->confidence = SS_CONFIDENCE_HIGH;
-	finding->reason = "in nearly all steps the rank that all wait for is the one that has more "
-			  "to compute";
+	finding->reason = "in nearly all steps the rank that the others wait for is the one with "
+			  "the most work";
 }
 
 static double work_of(const struct balance *balance, uint32_t rank, uint32_t step)
@@ -185,8 +184,8 @@ static enum ss_status judge(struct balance *balance, struct ss_error *err)
 		return SS_OK;
 	tell_work(balance, finding);
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
-	finding->reason = "in nearly all steps another rank has the most to compute, but other "
-			  "waits hide when it comes to its collectives";
+	finding->reason = "in nearly all steps a different rank has the most work, but other waits "
+			  "hide when it reaches its collectives";
 	return SS_OK;
 }
 
@@ -214,16 +213,17 @@ static enum ss_status look_at_rank(struct ss_look *look, struct ss_error *err)
 
 const struct ss_rule ss_rule_imbalance = {
 	.name = "imbalance",
-	.title = "In each step another rank has the most work, and all wait for it",
-	.summary = "Work of different size on the ranks, another one is late in each step",
-	.fix = "# give all ranks as many tokens in each step, not as many samples: a sampler\n"
-	       "# that sorts by length and deals out in turn, or sequences packed to one length\n"
+	.title = "In each step a different rank has the most work, and all wait for it",
+	.summary = "Uneven work: in each step a different rank is late",
+	.fix = "# give all ranks the same number of tokens per step, not of samples: a sampler "
+	       "that\n"
+	       "# sorts by length and deals out in turn, or sequences packed to one length\n"
 	       "order = sorted(indices, key=lengths.__getitem__)\n"
-	       "mine = order[rank::world_size]   # then shuffle batches, alike on all ranks",
-	.surer = "record all ranks in the same steps, five or more of them",
+	       "mine = order[rank::world_size]   # then shuffle batches, the same way on all ranks",
+	.surer = "record all ranks in the same five or more steps",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "ByteDance looks into jobs that uneven ranks make 3 % slower; below 1 % ranks of a "
+	.why = "ByteDance investigates jobs that uneven ranks slow by 3 %; below 1 % ranks of a "
 	       "healthy job differ as much",
 	.look = look_at_rank,
 	.judge = judge_ranks,

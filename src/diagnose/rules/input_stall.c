@@ -2,14 +2,14 @@
 /*
  * input_stall.c - rule: the training thread waits for its next batch.
  *
- * The time in the DataLoader's __next__ on the thread that runs the steps. A loader that
- * keeps up has the batch ready, and __next__ takes as long as the fastest of this file
- * took; one that makes batches in __next__ itself needs workers for that, and recorded frames
- * name the functions that its time goes to.
+ * It measures the time in the DataLoader's __next__ on the thread that runs the steps. If the
+ * loader keeps up, the batch is ready and __next__ takes as long as the fastest one in this file.
+ * A loader that prepares batches in __next__ itself needs workers; recorded frames name the
+ * functions that take its time.
  *
- * Programs without a DataLoader make their batches in a function of their own. It is known by
- * its name (get_batch, tokenize, preprocess; checkpoints_and_logging.h) and by what is not in it:
- * training, and work of the device.
+ * Programs without a DataLoader prepare their batches in a function of their own. The rule knows
+ * it by its name (get_batch, tokenize, preprocess; checkpoints_and_logging.h) and by what it does
+ * not contain: training, and work for the device.
  */
 #include <string.h>
 
@@ -32,14 +32,14 @@
 #define INNER_SHARE 0.2
 
 static const char own_fix[] =
-	"# make batches beside the model: a DataLoader with workers, or a thread\n"
+	"# prepare batches beside the model: a DataLoader with workers, or a thread\n"
 	"DataLoader(dataset, batch_size=..., num_workers=8, persistent_workers=True)\n"
 	"next_batch = pool.submit(get_batch)      # ThreadPoolExecutor(1), one batch ahead";
 
 static const char few_workers_fix[] =
-	"DataLoader(..., num_workers=2 * what_it_is, prefetch_factor=4,\n"
+	"DataLoader(..., num_workers=2 * current_number, prefetch_factor=4,\n"
 	"           pin_memory=True, persistent_workers=True)\n"
-	"# more workers than cores do not help: then make the transforms cheaper, or cache them";
+	"# no more workers than cores: beyond that make the transforms cheaper, or cache them";
 
 struct input {
 	struct ss_look *look;
@@ -239,19 +239,19 @@ static enum ss_status tell(struct input *input, struct ss_error *err)
 	SS_TRY(idle_of(look, &idle_ns, err));
 	SS_TRY(line_row(input, &fact.row, err));
 	input->in_process = is_in_process(trace, input->longest);
-	ss_look_evidence(look, fact, "%s blocks the training thread {time} a step", name);
+	ss_look_evidence(look, fact, "%s blocks the training thread for {time} per step", name);
 	if (!input->in_process)
 		ss_look_fix(look, few_workers_fix);
 	if (look->digest->device < 0)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the thread that computes is the one that waits");
+				   "the thread that computes is the thread that waits");
 	/* half: the rest of it may hide behind work that was queued before */
 	else if (idle_ns >= input->claimed_ns / 2)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the device stands idle while the batch is waited for");
+				   "the GPU is idle while it waits for the next batch");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "the device has work queued for part of that time");
+				   "the GPU has queued work for part of that time");
 	return SS_OK;
 }
 
@@ -291,13 +291,12 @@ static void tell_own(struct input *input)
 	ss_code_places_sort(&input->sites);
 	for (uint32_t i = 0; i < input->sites.count && i < 3; i++)
 		ss_look_evidence(look, ss_code_place_fact(&input->sites.items[i]),
-				 "%s makes batches on the thread that runs the model: {time} per "
-				 "step",
+				 "%s prepares batches on the training thread: {time} per step",
 				 ss_strings_text(&look->trace->names, input->sites.items[i].name));
 	if (!input->claimed_ns)
 		ss_look_fix(look, own_fix);
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "that it makes batches is known by its name");
+			   "only its name says that the function prepares batches");
 }
 
 static enum ss_status find(struct input *input, struct ss_arena *scratch, struct ss_error *err)
@@ -343,10 +342,10 @@ static enum ss_status look_for_input(struct ss_look *look, struct ss_error *err)
 const struct ss_rule ss_rule_input_stall = {
 	.name = "input-stall",
 	.title = "The training loop waits for input",
-	.summary = "The DataLoader's __next__ keeps the training thread waiting",
+	.summary = "The training thread waits for the DataLoader's next batch",
 	.fix = "DataLoader(..., num_workers=8, pin_memory=True, persistent_workers=True)\n"
-	       "# batches are made in the training process now: num_workers is 0",
-	.surer = "with_stack=True names the line of the dataset",
+	       "# now the training process prepares batches itself (num_workers=0)",
+	.surer = "with_stack=True names the line in the dataset",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
 	.why = "the TensorBoard plugin recommends workers from 5 % of the step on; below 1 % no "

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch_bound.c - rule: the device is done before the host has launched the next work.
+ * launch_bound.c - rule: the device runs out of work before the host launches more.
  *
- * Every gap of the device that the host's work before a launch explains (analyze/time/idle.h)
- * leads to a stretch of a thread: from the launch before to the one that came late. What
- * other rules have of it (input, waits, compiling ...) is theirs. With CUDA graphs or
- * torch.compile the rest shrinks to a microsecond a launch. Rows of elementwise kernels that
- * are shorter than their launches become one kernel, whether the host is late for them or
- * only just in time.
+ * Every idle gap that host work before a launch explains (analyze/time/idle.h) leads to a stretch
+ * of a thread: from the previous launch to the late one. Other rules own their parts of it
+ * (input, host syncs, compiling ...). With CUDA graphs or torch.compile the rest shrinks to a
+ * microsecond per launch. Runs of elementwise kernels that are shorter than their launches become
+ * one kernel, whether the host is late for them or just in time.
  */
 #include "diagnose/look/code_places.h"
 #include "diagnose/look/host_rows.h"
@@ -34,20 +33,21 @@
 #define SITE_SHARE 10
 
 static const char pause_fix[] =
-	"# the host does something else before it launches: record with_stack=True to see what,\n"
-	"# and move it out of the step or into a thread";
+	"# the host does other work before it launches: with_stack=True shows which;\n"
+	"# move it out of the step or to a thread";
 
 static const char starved_fix[] =
-	"# hosts stand still between launches: too few cores for their threads, or one thread\n"
-	"# keeps the GIL. Is the container throttled, are ranks bound to the same cores?\n"
+	"# hosts pause between launches: too few cores for their threads, or one thread holds\n"
+	"# the GIL. Is the container throttled? Are ranks bound to the same cores?\n"
 	"cat /sys/fs/cgroup/cpu.stat; taskset -cp PID; py-spy dump --native --pid PID\n"
 	"export OMP_NUM_THREADS=4   # cores of the machine / ranks, or less\n"
-	"# fewer launches need less of the host: torch.compile(model, mode=\"reduce-overhead\")";
+	"# fewer launches need less host time: torch.compile(model, mode=\"reduce-overhead\")";
 
 static const char serving_fix[] =
 	"# vLLM: without --enforce-eager, SGLang: without --disable-cuda-graph; own programs:\n"
-	"model = torch.compile(model, mode=\"reduce-overhead\")   # fuses, and CUDA graphs\n"
-	"# or larger batches: the same launches for more work";
+	"model = torch.compile(model, mode=\"reduce-overhead\")   # fuses kernels and uses CUDA "
+	"graphs\n"
+	"# or larger batches: more work for the same number of launches";
 
 struct launches {
 	struct ss_look *look;
@@ -217,11 +217,11 @@ static void tell(struct launches *launches)
 
 	if (launches->count)
 		ss_look_evidence(look, all,
-				 "{count}x a step a launch comes when the device has run dry: it "
-				 "idles {time}");
+				 "{count} launches per step arrive after the GPU has run out of "
+				 "work; it idles {time}");
 	if (launches->tiny.count)
 		ss_look_evidence(look, tiny,
-				 "{count} elementwise kernels a step follow each other and are "
+				 "{count} elementwise kernels per step follow each other and are "
 				 "shorter than their launches: {time}");
 	ss_code_places_sort(&launches->sites);
 	for (uint32_t i = 0; i < launches->sites.count && i < 3; i++) {
@@ -230,7 +230,7 @@ static void tell(struct launches *launches)
 		if (site->weight_ns < launches->total_ns / SITE_SHARE)
 			break;
 		ss_look_evidence(look, ss_code_place_fact(site),
-				 "%s comes {count}x a step too late: {time} of it",
+				 "%s is launched too late {count} times per step ({time})",
 				 ss_strings_text(&launches->trace->names, site->name));
 	}
 	if (!launches->phases->has[SS_PHASE_BACKWARD])
@@ -239,11 +239,11 @@ static void tell(struct launches *launches)
 		ss_look_fix(look, pause_fix);
 	if (look->trace->info.with_stack || launches->sites.places->has_lines)
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "stacks were recorded, which makes the host slower than it is");
+				   "recording stacks made the host slower than it is");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "when each launch came, and what the device did then, is "
-				   "recorded");
+				   "the trace shows when each launch came and what the "
+				   "GPU did then");
 	ss_look_figure(look, 0, (double)launches->total_ns + (double)launches->tiny.ns);
 }
 
@@ -306,19 +306,20 @@ static void tell_hosts(struct ss_judgement *judgement, struct ss_finding *findin
 		       const struct ss_slow_hosts *hosts)
 {
 	ss_judge_evidence(judgement, finding, hosts->host_ns,
-			  "a host works {time} a step for its launches");
+			  "a host spends {time} per step on its launches");
 	ss_judge_evidence(judgement, finding, hosts->device_ns,
-			  "a device computes and moves data for {time} a step; else it waits for "
-			  "its host, or in collectives for other hosts");
+			  "a GPU computes and moves data for {time} per step; otherwise it waits "
+			  "for its host, or in collectives for other hosts");
 	if (hosts->with_pauses) {
 		ss_judge_evidence_counted(judgement, finding, hosts->pause_ns, hosts->pauses,
-					  "{count}x a step a host launches nothing for 5 ms and "
-					  "longer: {time} of it");
+					  "{count} times per step a host launches nothing for 5 ms "
+					  "or longer: {time} in total");
 		finding->fix = starved_fix;
 	}
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
-	finding->reason = "when each launch came is recorded; but recording makes hosts slower, "
-			  "and most devices wait for others before they wait for theirs";
+	finding->reason = "the trace shows when each launch came; but recording makes hosts "
+			  "slower, and most GPUs wait for other ranks before they wait for "
+			  "their own host";
 }
 
 /*
@@ -337,7 +338,7 @@ static enum ss_status judge_hosts(struct ss_judgement *judgement, struct ss_erro
 	whole = ss_slow_hosts_find(&hosts, judgement, &limits, &scratch);
 	if (whole && 2 * hosts.count >= judgement->rank_count)
 		finding = ss_judge_add(judgement, SS_NO_ROW,
-				       "The hosts need longer to launch the work than the devices "
+				       "The hosts take longer to launch the work than the GPUs "
 				       "to do it");
 	for (uint32_t i = 0; finding && i < judgement->rank_count; i++)
 		if (hosts.is_slow[i]) {
@@ -378,15 +379,16 @@ static enum ss_status judge_launches(struct ss_judgement *judgement, struct ss_e
 
 const struct ss_rule ss_rule_launch_bound = {
 	.name = "launch-bound",
-	.title = "The device waits for the host to launch work",
+	.title = "The GPU waits for the host to launch work",
 	.summary = "Kernels end before the host has launched the next ones",
-	.fix = "model = torch.compile(model, mode=\"reduce-overhead\")   # fuses, and CUDA graphs\n"
-	       "# shapes that change: torch.compile(model, dynamic=True), without graphs\n"
-	       "# or larger batches: the same launches for more work",
-	.surer = "compare with the step time without profiler: recording makes the host slower",
+	.fix = "model = torch.compile(model, mode=\"reduce-overhead\")   # fuses kernels and uses "
+	       "CUDA graphs\n"
+	       "# shapes that change: torch.compile(model, dynamic=True), without CUDA graphs\n"
+	       "# or larger batches: more work for the same number of launches",
+	.surer = "compare with the step time without the profiler: recording slows the host",
 	.warn_share = 0.05,
 	.silent_share = 0.02,
-	.why = "compiling or graphs are a change of some days: 5 % is worth it; below 2 % every "
+	.why = "compiling or CUDA graphs take some days of work: 5 % is worth it; below 2 % every "
 	       "loop has gaps where it synchronizes or reads its input",
 	.look = look_for_launches,
 	.judge = judge_launches,

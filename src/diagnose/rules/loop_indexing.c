@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop_indexing.c - rule: a tensor is taken apart element by element in a Python loop.
+ * loop_indexing.c - rule: a Python loop indexes a tensor element by element.
  *
- * for i in range(len(x)): y[i] = f(x[i]) calls a handful of operators for every element. On
- * the whole tensor each is called once. The pattern is that of PyTorch's own matcher.
+ * for i in range(len(x)): y[i] = f(x[i]) calls a handful of operators for every element. On the
+ * whole tensor each is called once. The pattern is the one of PyTorch's own pattern matcher.
  */
 #include <string.h>
 
@@ -122,12 +122,12 @@ static enum ss_status look_for_loops(struct ss_look *look, struct ss_error *err)
 	ss_code_places_sort(&loops.sites);
 	for (uint32_t i = 0; status == SS_OK && i < loops.sites.count; i++)
 		ss_look_evidence(look, ss_code_place_fact(&loops.sites.items[i]),
-				 "%s again and again in a loop: {time} of the host a step",
+				 "%s repeats in a loop: {time} of host time per step",
 				 ss_strings_text(&look->trace->names, loops.sites.items[i].name));
 	if (status == SS_OK && loops.sites.count)
 		ss_look_confidence(look, SS_CONFIDENCE_LOW,
-				   "whether the loop can be written for the whole tensor is not "
-				   "in the file");
+				   "the trace does not show whether the loop can run on "
+				   "the whole tensor");
 	ss_code_places_release(&loops.sites);
 	ss_arena_release(&scratch);
 	return status;
@@ -135,15 +135,15 @@ static enum ss_status look_for_loops(struct ss_look *look, struct ss_error *err)
 
 const struct ss_rule ss_rule_loop_indexing = {
 	.name = "loop-indexing",
-	.title = "A tensor is taken apart element by element in a loop",
-	.summary = "Dozens of x[i] one after the other instead of operators on the whole tensor",
+	.title = "A loop indexes a tensor element by element",
+	.summary = "Dozens of x[i] in a row instead of operators on the whole tensor",
 	.fix = "y = f(x)                       # not: for i in range(len(x)): y[i] = f(x[i])\n"
-	       "y = torch.func.vmap(f)(x)      # where f takes one element",
+	       "y = torch.func.vmap(f)(x)      # if f takes one element",
 	.surer = "with_stack=True names the line",
 	/* a guess about code that was not seen: from a fifth of the step on it is worth a look */
 	.warn_share = 0.2,
 	.silent_share = 0.02,
-	.why = "only the reader of the code knows whether the loop can go: from a fifth of the "
+	.why = "only the author of the code knows whether the loop can go: from a fifth of the "
 	       "step on that is worth a warning",
 	.look = look_for_loops,
 };

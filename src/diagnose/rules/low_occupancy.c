@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * low_occupancy.c - rule: kernels with far fewer blocks than the device has
- * multiprocessors.
+ * low_occupancy.c - rule: kernels with far fewer blocks than the device has multiprocessors.
  *
- * A block runs on one multiprocessor (SM, compute unit). With fewer blocks than that the
- * others have nothing to do, however long the kernel takes. Were the same work spread over
- * all of them it would take as much less, but no less than its FLOPs and bytes need at the
- * device's peaks.
+ * A block runs on one multiprocessor (SM, compute unit). With fewer blocks the other
+ * multiprocessors have nothing to do, however long the kernel takes. Spread over all of them the
+ * same work would take proportionally less time, but no less than its FLOPs and bytes need at the
+ * device's peak rates.
  */
 #include <string.h>
 
@@ -157,13 +156,13 @@ static void tell(struct grids *grids)
 
 		ss_look_evidence(
 			look, ss_code_place_fact(site),
-			"%.60s has fewer blocks than the device has multiprocessors: {time} "
-			"a step ({count}x)",
+			"%.60s has fewer blocks than the GPU has multiprocessors: {time} per "
+			"step ({count} times)",
 			grids->names[site->name].text);
 	}
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "what a full grid takes is not recorded: time is taken to shrink with "
-			   "the part of the device that worked");
+			   "the trace does not show what a full grid takes: we assume that the "
+			   "time shrinks with the share of the GPU in use");
 }
 
 static enum ss_status find(struct grids *grids, struct ss_arena *scratch, struct ss_error *err)
@@ -215,12 +214,12 @@ static enum ss_status look_for_grids(struct ss_look *look, struct ss_error *err)
 
 const struct ss_rule ss_rule_low_occupancy = {
 	.name = "low-occupancy",
-	.title = "Kernels with too few blocks leave most of the device idle",
-	.summary = "Long kernels with far fewer blocks than the device has multiprocessors",
-	.fix = "loader = DataLoader(dataset, batch_size=4 * batch_size)   # more work a launch\n"
-	       "model = torch.compile(model)   # reductions and norms are split along the rows\n"
+	.title = "Kernels with too few blocks leave most of the GPU idle",
+	.summary = "Long kernels with far fewer blocks than the GPU has multiprocessors",
+	.fix = "loader = DataLoader(dataset, batch_size=4 * batch_size)   # more work per launch\n"
+	       "model = torch.compile(model)   # splits reductions and norms along the rows\n"
 	       "# attention: F.scaled_dot_product_attention, whose kernels split the sequence",
-	.surer = "record_shapes=True tells what the work takes at least",
+	.surer = "record_shapes=True shows the least time that the work takes",
 	.warn_share = 0.10,
 	.silent_share = 0.02,
 	.why = "every network has some kernels that do not fill the GPU: 1 to 3 % of the step in "

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * matmul_dims.c - rule: products in half types whose sizes keep them from the fast kernels.
+ * matmul_dims.c - rule: half-precision products whose sizes keep them from the fast kernels.
  *
- * Tensor cores read 16 bytes at once: eight numbers of a half type. Rows whose length is no
- * multiple of eight are read one or two numbers at a time (kernels called align1, align2),
- * or not by tensor cores at all. Padded to the next multiple of eight a product reaches what
- * others of the same file reach.
+ * Tensor cores read 16 bytes at once: eight half-precision numbers. If the length of a row is not
+ * a multiple of eight, kernels read one or two numbers at a time (they are called align1, align2)
+ * or do not use tensor cores at all. Padded to the next multiple of eight, a product reaches the
+ * speed of others in the same file.
  */
 #include <string.h>
 
@@ -141,11 +141,13 @@ static void tell(struct dims *dims)
 		const struct ss_code_place *site = &dims->sites.items[i];
 
 		ss_look_evidence(look, ss_code_place_fact(site),
-				 "%s with rows that are no multiple of 8: {time} a step ({count}x)",
+				 "%s with rows that are not a multiple of 8: {time} per "
+				 "step ({count} times)",
 				 ss_strings_text(&look->trace->names, site->name));
 	}
 	ss_look_confidence(look, dims->rate > 0 ? SS_CONFIDENCE_MEDIUM : SS_CONFIDENCE_LOW,
-			   dims->rate > 0 ? "the file has products with good sizes to compare with"
+			   dims->rate > 0 ? "the trace has products with aligned sizes "
+					    "to compare with"
 					  : "twice as fast is a guess");
 }
 
@@ -194,13 +196,13 @@ static enum ss_status look_for_dims(struct ss_look *look, struct ss_error *err)
 
 const struct ss_rule ss_rule_matmul_dims = {
 	.name = "matmul-dims",
-	.title = "Sizes that are no multiple of 8 keep products from the fast kernels",
-	.summary = "Products in half types whose sizes are no multiples of 8",
+	.title = "Sizes that are not a multiple of 8 keep products from the fast kernels",
+	.summary = "Half-precision products whose sizes are not multiples of 8",
 	.fix = "vocabulary = (vocabulary + 63) // 64 * 64     # pad what is not a multiple of 8\n"
 	       "tokenizer(..., padding=True, pad_to_multiple_of=8)",
-	.surer = "record_shapes=True has the sizes",
+	.surer = "record_shapes=True records the sizes",
 	.warn_share = 0.05,
 	.silent_share = 0.02,
-	.why = "padding changes a model: below 5 % few would do it",
+	.why = "padding changes the model: few would do it for less than 5 %",
 	.look = look_for_dims,
 };

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_headroom.c - rule: the device is nearly full.
+ * memory_headroom.c - rule: device memory is nearly full.
  *
- * What tensors hold at their peak, of what the device has. Beside the allocator's part lie
- * the driver's context and the buffers of communication, which no trace shows: from nine
- * tenths on a batch that is a little longer fails. What is merely reserved can be given
- * back, so it is information. A device that is half empty is no fault: whether a larger
- * batch may be used is a question of training, and the view memory shows the peak. A snapshot
- * of memory has the peak, too; the size of the device is that of the trace of the same run.
- * Where an allocation failed the rule out-of-memory says so.
+ * It compares the peak of tensors with the memory of the device. The driver's context and
+ * communication buffers take memory that no trace shows: from 90 % on a slightly longer batch
+ * fails. Memory that is only reserved can be released, so that is information. A half-empty
+ * device is not a fault: whether to use a larger batch is a question of training, and the view
+ * memory shows the peak. A memory snapshot has the peak as well; the size of the device comes
+ * from the trace of the same run. If an allocation failed, the rule out-of-memory reports it.
  */
 #include "analyze/memory/leaks.h"
 #include "diagnose/snapshot_findings.h"
@@ -30,12 +29,12 @@ static void tell_share(struct ss_look *look, const char *what, int64_t bytes, in
 	const char *unit;
 
 	fact.count = 100 * (double)bytes / (double)memory_bytes * look->steps->count;
-	ss_look_evidence(look, fact, "%s takes {count} %% of the device's memory", what);
+	ss_look_evidence(look, fact, "%s takes {count} %% of the GPU's memory", what);
 	if (bytes >= memory_bytes)
 		return;
 	fact.count = ss_bytes_scaled(ss_bytes_less(memory_bytes, bytes), 10000, &unit) *
 		     look->steps->count;
-	ss_look_evidence(look, fact, "what is left for everything else: {count} %s", unit);
+	ss_look_evidence(look, fact, "left for everything else: {count} %s", unit);
 }
 
 static void judge_pool(const struct headroom *headroom, const struct ss_pool *pool)
@@ -53,13 +52,14 @@ static void judge_pool(const struct headroom *headroom, const struct ss_pool *po
 		tell_share(look, "The peak of tensors", pool->peak_bytes, device->memory_bytes);
 		ss_look_figure(look, 0, 1);
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "allocations and the size of the device are recorded");
+				   "the trace records allocations and the size of "
+				   "the GPU's memory");
 	} else if ((double)pool->reserved_bytes >= FULL_SHARE * (double)device->memory_bytes &&
 		   !headroom->is_fragmented[number]) {
 		tell_share(look, "The allocator's cache", pool->reserved_bytes,
 			   device->memory_bytes);
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "tensors need less: the allocator can give memory back");
+				   "tensors need less: the allocator can release memory");
 	}
 }
 
@@ -130,17 +130,17 @@ static enum ss_status tell_peak(struct ss_memory_look *look, struct ss_error *er
 			     bytes[SS_PURPOSE_OPTIMIZER]);
 	if (activations || state)
 		ss_memory_evidence(look, NULL,
-				   "of the peak %s are activations, %s parameters, gradients and "
-				   "optimizer state",
+				   "of the peak %s are activations, %s are parameters, gradients "
+				   "and optimizer state",
 				   ss_memory_amount(look, activations),
 				   ss_memory_amount(look, state));
 	SS_TRY(ss_memory_tell_checkpoint(look, err));
 	if (state > activations)
 		ss_memory_fix(look, "fully_shard(model)    # parameters, gradients and optimizer "
 				    "state take most of it\n"
-				    "# or an optimizer with less state, a smaller batch");
+				    "# or use an optimizer with less state, or a smaller batch");
 	ss_memory_confidence(look, SS_CONFIDENCE_HIGH,
-			     "allocations and the size of the device are recorded");
+			     "the recording has allocations and the size of the GPU's memory");
 	return SS_OK;
 }
 
@@ -156,29 +156,29 @@ static enum ss_status look_at_peak(struct ss_memory_look *look, struct ss_error 
 	    (!is_full && ss_memory_is_fragmented(device)))
 		return SS_OK;
 	ss_memory_find(look, is_full ? SS_MEMORY_WARNING : SS_MEMORY_INFO, bytes);
-	ss_memory_evidence(look, NULL, "%s holds %s at its peak, %.0f %% of the device's %s",
-			   is_full ? "what is allocated" : "the allocator's cache",
+	ss_memory_evidence(look, NULL, "%s at the peak takes %s, %.0f %% of the GPU's %s",
+			   is_full ? "allocated memory" : "the allocator's cache",
 			   ss_memory_amount(look, bytes),
 			   100 * (double)bytes / (double)look->size_bytes,
 			   ss_memory_amount(look, look->size_bytes));
 	if (is_full)
 		return tell_peak(look, err);
 	ss_memory_confidence(look, SS_CONFIDENCE_MEDIUM,
-			     "tensors need less: the allocator can give memory back");
+			     "tensors need less: the allocator can release memory");
 	return SS_OK;
 }
 
 const struct ss_rule ss_rule_memory_headroom = {
 	.name = "memory-headroom",
-	.title = "The device's memory is nearly full",
-	.summary = "Tensors take nine tenths of the device: the next longer batch may fail",
+	.title = "GPU memory is nearly full",
+	.summary = "Tensors take 90 % of GPU memory: the next longer batch may fail",
 	.fix = "with torch.autocast('cuda', dtype=torch.bfloat16): ...     # half the activations\n"
 	       "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)\n"
 	       "# or a smaller batch with gradient accumulation; sharded: fully_shard(model)",
-	.surer = "profile(profile_memory=True) over the longest batches; torch.cuda.memory_stats() "
-		 "counts num_alloc_retries and num_ooms",
-	.why = "no time is claimed; a warning where tensors hold nine tenths, as the TensorBoard "
-	       "plugin has it; information where they are only reserved",
+	.surer = "record profile(profile_memory=True) over the longest batches; "
+		 "torch.cuda.memory_stats() counts num_alloc_retries and num_ooms",
+	.why = "no time is claimed; a warning where tensors hold 90 %, as in the TensorBoard "
+	       "plugin; information where memory is only reserved",
 	.is_timeless = true,
 	.bytes_are = "at the peak",
 	.look = look_for_room,

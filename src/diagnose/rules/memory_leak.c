@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_leak.c - rule: something of every step is kept.
+ * memory_leak.c - rule: every step keeps memory.
  *
- * The least that is allocated in a step is what outlives steps. Where it rises evenly from
- * each step to the next, and what these steps allocated is not freed in the file, the job
- * will run out of memory, whatever its steps take (analyze/memory/leaks.h has the conditions). A
- * snapshot of memory shows the blocks that outlive their steps and who made them
+ * The minimum that is allocated within a step is what outlives steps. If it rises evenly from
+ * step to step, and the file does not show that these allocations are freed, the job will run out
+ * of memory, whatever its steps take (analyze/memory/leaks.h has the conditions). A memory
+ * snapshot shows the blocks that outlive their steps and who allocated them
  * (snapshot/holders/retained.h has the conditions).
  */
 #include <inttypes.h>
@@ -13,11 +13,11 @@
 #include "analyze/memory/leaks.h"
 #include "diagnose/snapshot_findings.h"
 
-/* Devices that are told of; a process seldom has more than one. */
+/* Devices that are reported; a process rarely has more than one. */
 #define LEAKS_MAX 16
 
 /*
- * A device that is full after so many steps is full within a day at a step a second; what
+ * A device that is full after this many steps is full within a day at a step a second; what
  * needs longer ends most jobs no more.
  */
 #define WORRY_STEPS 100000
@@ -70,7 +70,7 @@ static double steps_left(const struct leaking *leaking, uint32_t number, int64_t
 		       : 0;
 }
 
-/* Whether a step adds enough to be told of. */
+/* Whether a step adds enough to be reported. */
 static bool is_noticed(const struct leaking *leaking, uint32_t number)
 {
 	int64_t rate_bytes = rate_of(leaking, number);
@@ -98,11 +98,10 @@ static void tell_growth(struct leaking *leaking, uint32_t number)
 
 	fact.count = per_step(look, rate_bytes, &unit);
 	ss_look_evidence(look, fact, "%s memory grows by {count} %s with every step",
-			 last->is_host ? "Host" : "Device", unit);
+			 last->is_host ? "Host" : "GPU", unit);
 	if (left >= 0) {
 		fact.count = left * look->steps->count;
-		ss_look_evidence(look, fact,
-				 "at this rate steps until the device is full: {count}");
+		ss_look_evidence(look, fact, "steps until the GPU is full at this rate: {count}");
 	}
 	if (trains(look) &&
 	    (left >= 0 ? left <= WORRY_STEPS : rate_bytes >= last->min_bytes / WORRY_SHARE))
@@ -126,12 +125,14 @@ static void tell_keeper(struct leaking *leaking, uint32_t number)
 	if (!leak->most_bytes)
 		return;
 	if (leak->op == SS_NO_ROW)
-		ss_look_evidence(look, fact, "most of it is of no operator: {count} %s a step",
+		ss_look_evidence(look, fact,
+				 "most of it is allocated outside of operators: {count} "
+				 "%s per step",
 				 unit);
 	else
 		ss_look_evidence(look, fact,
-				 "most of it is what %s allocates and nobody frees: {count} %s a "
-				 "step",
+				 "%s allocates most of it, and nothing frees it: {count} "
+				 "%s per step",
 				 ss_strings_text(&trace->names, trace->slices.name[leak->op]),
 				 unit);
 }
@@ -144,10 +145,10 @@ static void tell_confidence(struct leaking *leaking, const struct ss_leak *leak)
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM, untrained);
 	else if ((double)leak->kept_bytes < SURE_SHARE * (double)leak->growth_bytes)
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "only part of the growth is known by its allocations");
+				   "the known allocations explain only part of the growth");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "every step leaves as much behind, and none of it is freed");
+				   "every step keeps the same amount, and none of it is freed");
 }
 
 static enum ss_status find(struct leaking *leaking, struct ss_error *err)
@@ -222,43 +223,42 @@ static enum ss_status look_for_kept(struct ss_memory_look *look, struct ss_error
 		return SS_OK;
 	ss_memory_find(look, trained ? SS_MEMORY_WARNING : SS_MEMORY_INFO, kept->leak_step_bytes);
 	look->finding->weight_bytes = sum_leaks(kept, &steps);
-	ss_memory_evidence(look, NULL, "%" PRIu32 " steps in a row left memory behind, %s a step",
-			   steps, ss_memory_amount(look, kept->leak_step_bytes));
+	ss_memory_evidence(look, NULL, "%" PRIu32 " steps in a row kept memory, %s per step", steps,
+			   ss_memory_amount(look, kept->leak_step_bytes));
 	for (uint32_t i = 0; i < kept->count && kept->lines[i].leak_steps && i < LEAK_LINES; i++) {
 		const struct ss_retained_line *line = &kept->lines[i];
 		const char *where = line->line ? ss_strings_text(texts, line->line) : NULL;
 
-		ss_memory_evidence(look, where, "%s a step %s and never freed",
+		ss_memory_evidence(look, where, "%s per step %s and never freed",
 				   ss_memory_amount(look, line->leak_step_bytes),
-				   where ? "is allocated" : "of no known stack is allocated");
+				   where ? "is allocated" : "without a known stack is allocated");
 	}
 	if (kept->lines[0].line)
 		ss_memory_fix(look,
-			      "# made at %s, and still referred to after the step; e.g.\n"
+			      "# allocated at %s, and still referenced after the step; e.g.\n"
 			      "losses.append(loss.item())    # or loss.detach()\n"
-			      "# look for lists, attributes and hooks that keep a tensor of "
-			      "every step",
+			      "# look for lists, attributes and hooks that keep a tensor "
+			      "of every step",
 			      ss_strings_text(texts, kept->lines[0].line));
 	ss_memory_confidence(look, trained && steps > 2 ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			     !trained    ? untrained
-			     : steps > 2 ? "blocks of one step after the other are still allocated"
-					 : "only two whole steps are in the recording");
+			     : steps > 2 ? "blocks of step after step are still allocated"
+					 : "the recording has only two whole steps");
 	return SS_OK;
 }
 
 const struct ss_rule ss_rule_memory_leak = {
 	.name = "memory-leak",
 	.title = "Memory grows with every step",
-	.summary = "Tensors of every step are kept: the job runs out of memory in the end",
+	.summary = "Tensors of every step are kept until the job runs out of memory",
 	.fix = "losses.append(loss.item())        # or loss.detach(): not the loss and its graph\n"
 	       "# look for lists, attributes and hooks that keep a tensor of every step",
-	.surer = "profile(profile_memory=True, with_stack=True) over five steps or more; "
-		 "torch.cuda.memory._record_memory_history() shows who holds it",
-	.why = "no time is claimed; a warning where the device is full within 100,000 steps, or, "
-	       "where its size is not recorded, where a step adds a hundredth of what is held; in "
-	       "a snapshot where steps in a row keep a thousandth of the peak each; information "
-	       "where nothing is trained; silent where a step adds less than a thousandth of the "
-	       "peak",
+	.surer = "record profile(profile_memory=True, with_stack=True) over five or more steps; "
+		 "torch.cuda.memory._record_memory_history() shows who holds the memory",
+	.why = "no time is claimed; a warning where the GPU is full within 100,000 steps, or, if "
+	       "its size is not recorded, where a step adds 1 % of what is held; in a snapshot "
+	       "where steps in a row keep 0.1 % of the peak each; information where nothing is "
+	       "trained; silent where a step adds less than 0.1 % of the peak",
 	.is_timeless = true,
 	.bytes_are = "kept by each step",
 	.look = look_for_leaks,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * no_tensor_cores.c - rule: matrix products, convolutions and attention in FP32 on a
- * device that has tensor or matrix cores.
+ * no_tensor_cores.c - rule: matrix products, convolutions and attention in FP32 on a device that
+ * has tensor or matrix cores.
  *
- * With recorded sizes the type of an operator's operands tells, and its kernels whether
- * they use the cores. Without them the names of kernels do.
+ * With recorded shapes the type of the operands shows it, and the kernels show whether they use
+ * the cores. Without them the names of kernels do.
  */
 #include <string.h>
 
@@ -210,7 +210,7 @@ static void tell(struct products *products)
 		const char *kernel = products->names[site->name].text;
 
 		ss_look_evidence(look, ss_code_place_fact(site),
-				 "%s computes in FP32: {time} a step ({count}x)",
+				 "%s computes in FP32: {time} per step ({count} times)",
 				 kernel ? kernel
 					: ss_strings_text(&look->trace->names, site->name));
 	}
@@ -222,16 +222,16 @@ static void tell(struct products *products)
 		ss_look_confidence(
 			look, SS_CONFIDENCE_LOW,
 			products->guessed_ns > products->known_ns
-				? "sizes of most products are not known: four times as "
-				  "fast is a guess"
-				: "the device is not in the table of peaks: four times as "
-				  "fast is a guess");
+				? "the sizes of most products are unknown: four times as fast "
+				  "is a guess"
+				: "the GPU is not in the table of peaks: four times as fast "
+				  "is a guess");
 	else if (speedup->rate[SS_WORK_MATMUL] > 0 || speedup->rate[SS_WORK_CONV] > 0)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the trace has products in half types to compare with");
+				   "the trace has products in half precision to compare with");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "computed from sizes and the device's peaks");
+				   "computed from the sizes and the GPU's peak rates");
 }
 
 static enum ss_status find(struct products *products, struct ss_arena *scratch,
@@ -279,11 +279,12 @@ const struct ss_rule ss_rule_no_tensor_cores = {
 	.summary = "Matrix products, convolutions and attention in FP32 beside idle tensor cores",
 	.fix = "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
 	       "    loss = model(batch)\n"
-	       "# less gain, same types: torch.set_float32_matmul_precision(\"high\")  # TF32",
-	.surer = "record_shapes=True has sizes and types of the operands",
+	       "# smaller gain, no change of types: "
+	       "torch.set_float32_matmul_precision(\"high\")  # TF32",
+	.surer = "record_shapes=True records sizes and types of the operands",
 	.warn_share = 0.05,
 	.silent_share = 0.02,
-	.why = "other numbers come out of it and have to be checked: below 5 % few would do that, "
+	.why = "it changes the numbers, which have to be checked: below 5 % few would do that, "
 	       "below 2 % nobody",
 	.look = look_for_products,
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * optimizer_not_fused.c - rule: the optimizer updates one tensor after the other.
+ * optimizer_not_fused.c - rule: the optimizer updates one tensor at a time.
  *
- * Each tensor takes its own launches, some ten of them for Adam, and each goes over the
- * tensor again. foreach=True has one launch for many tensors, fused=True goes over each
- * tensor once. What runs already so (multi_tensor_apply) is left alone.
+ * Each tensor takes its own launches, about ten for Adam, and each of them reads and writes the
+ * tensor again. foreach=True needs one launch for many tensors; fused=True touches each tensor
+ * once. Optimizers that already do so (multi_tensor_apply) are left alone.
  */
 #include <string.h>
 
@@ -176,15 +176,16 @@ static void tell(struct optimizer *optimizer)
 	struct ss_fact device = { optimizer->device_ns, (double)optimizer->count, SS_NO_ROW };
 
 	ss_look_evidence(look, host,
-			 "%s launches {count} kernels a step, one tensor each: {time} of the host",
+			 "%s launches {count} kernels per step, one per tensor: {time} "
+			 "of host time",
 			 optimizer->range == SS_NO_ROW
 				 ? "the optimizer"
 				 : ss_strings_text(&look->trace->names,
 						   look->trace->slices.name[optimizer->range]));
-	ss_look_evidence(look, device, "these kernels take {time} a step");
+	ss_look_evidence(look, device, "these kernels take {time} per step");
 	choose_fix(look, optimizer->range);
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "how much faster the fused kernel goes over memory is estimated");
+			   "the speed of the fused kernel is estimated");
 }
 
 static enum ss_status find(struct optimizer *optimizer, struct ss_arena *scratch,
@@ -256,12 +257,11 @@ const struct ss_rule ss_rule_optimizer_not_fused = {
 	.title = "The optimizer updates one tensor at a time",
 	.summary = "The optimizer launches small kernels for each tensor",
 	.fix = "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)\n"
-	       "# where there is no fused one: foreach=True",
+	       "# optimizers without a fused version: foreach=True",
 	.surer = NULL,
 	.warn_share = 0.02,
 	.silent_share = 0.005,
-	.why = "an argument cures it, so 2 % is worth it; below half a percent steps differ by "
-	       "more",
+	.why = "one argument fixes it, so 2 % is worth it; below 0.5 % steps differ by more",
 	.look = look_for_optimizer,
 	.judge = judge_optimizer,
 };

@@ -2,9 +2,9 @@
 /*
  * optimizer_on_cpu.c - the rule optimizer-not-fused in jobs without a device.
  *
- * On the CPU each operator of each tensor costs its call and a pass over memory. fused=True
- * is one operator for all tensors. foreach=True is a loop over the tensors inside of the
- * operator here: it takes as long as the loop in Python.
+ * On the CPU each operator of each tensor costs its call and a pass over memory. fused=True is
+ * one operator for all tensors. foreach=True only moves the loop over tensors into the operator:
+ * it takes as long as the loop in Python.
  */
 #include <string.h>
 
@@ -157,13 +157,13 @@ static void tell(struct ranges *ranges)
 	struct ss_fact all = { ranges->ns, (double)ranges->count, ranges->first };
 
 	ss_look_evidence(look, all,
-			 "%s runs {count} elementwise operators per step, one tensor each: {time}",
+			 "%s runs {count} elementwise operators per step, one per tensor: {time}",
 			 ss_strings_text(&look->trace->names,
 					 look->trace->slices.name[ranges->first]));
 	ss_look_fix(look, ranges->optimizer->fix);
 	ss_look_figure(look, SS_OPTIMIZER_ON_CPU, 1);
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "how much faster the fused optimizer is was measured on other models");
+			   "the speed of the fused optimizer was measured on other models");
 }
 
 enum ss_status ss_optimizer_on_cpu(struct ss_look *look, struct ss_error *err)

@@ -2,9 +2,9 @@
 /*
  * out_of_memory.c - rule: an allocation failed.
  *
- * A trace tells that it happened. A snapshot of memory tells why: what was asked for was
- * there in pieces, or earlier steps had left more behind than was missing, or it was not
- * there at all (snapshot/holders/out_of_memory.h), and the remedies differ.
+ * A trace shows that it happened. A memory snapshot shows why: the free memory was fragmented,
+ * earlier steps kept more than was missing, or there was not enough
+ * (snapshot/holders/out_of_memory.h); the remedies differ.
  */
 #include <inttypes.h>
 
@@ -27,9 +27,10 @@ static enum ss_status look_for_failures(struct ss_look *look, struct ss_error *e
 
 		if (!pool->type || !pool->failed)
 			continue;
-		ss_look_evidence(look, fact, "Allocations failed: out of memory, {count}x a step");
+		ss_look_evidence(look, fact,
+				 "Allocations failed: out of memory, {count} times per step");
 		ss_look_figure(look, 0, 1);
-		ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the failure is recorded");
+		ss_look_confidence(look, SS_CONFIDENCE_HIGH, "the trace records the failure");
 	}
 	return SS_OK;
 }
@@ -48,21 +49,21 @@ static void tell_request(struct ss_memory_look *look, const struct ss_out_of_mem
 	const char *line = ss_stack_places_line(look->subject->spots,
 						look->subject->snapshot->events.stack[oom->row]);
 
-	ss_memory_evidence(look, line, "%s was asked for with %s in use",
+	ss_memory_evidence(look, line, "%s was requested with %s in use",
 			   ss_memory_amount(look, shortage->asked_bytes),
 			   ss_memory_amount(look, oom->active_bytes));
 	if (shortage->cause != SS_OOM_UNKNOWN)
-		ss_memory_evidence(look, NULL, "the cause: %s",
+		ss_memory_evidence(look, NULL, "cause: %s",
 				   ss_out_of_memory_cause_text(shortage->cause));
 	if (oom->has_free && shortage->device_free_bytes >= 0)
 		ss_memory_evidence(look, NULL,
-				   "free were %s of the device and %s of the allocator's cache, "
-				   "the largest block of it %s",
+				   "free: %s on the GPU, %s in the allocator's cache, the largest "
+				   "block there %s",
 				   ss_memory_amount(look, shortage->device_free_bytes),
 				   ss_memory_amount(look, oom->free_bytes),
 				   ss_memory_amount(look, oom->largest_bytes));
 	else if (shortage->device_free_bytes >= 0)
-		ss_memory_evidence(look, NULL, "free were %s of the device",
+		ss_memory_evidence(look, NULL, "free: %s on the GPU",
 				   ss_memory_amount(look, shortage->device_free_bytes));
 }
 
@@ -76,8 +77,8 @@ static void tell_more(struct ss_memory_look *look, const struct ss_out_of_memory
 	if (look->size_bytes > 0 && !look->size_is_least && shortage->device_free_bytes >= 0 &&
 	    others > look->size_bytes / OTHERS_SHARE)
 		ss_memory_evidence(look, NULL,
-				   "%s of the device's %s is held by somebody else: another "
-				   "process, or what does not come from PyTorch's allocator",
+				   "%s of the GPU's %s is held outside of PyTorch's allocator: by "
+				   "another process or another library",
 				   ss_memory_amount(look, others),
 				   ss_memory_amount(look, look->size_bytes));
 	if (count > 1)
@@ -92,11 +93,11 @@ static const char *fix_of_pieces(const struct ss_out_of_memory *shortage)
 {
 	if (shortage->helps_expandable)
 		return "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python train.py\n"
-		       "# where that cannot be had: max_split_size_mb";
+		       "# if that is not available: max_split_size_mb";
 	if (shortage->helps_split_size)
 		return "# make sizes repeat: pad sequences to a few lengths; or\n"
-		       "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128 python train.py    "
-		       "# large blocks stay whole";
+		       "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:128 python train.py    # keeps "
+		       "large blocks whole";
 	return "# make sizes repeat: pad sequences to a few lengths; or a smaller batch";
 }
 
@@ -110,10 +111,10 @@ static void choose_fix(struct ss_memory_look *look, const struct ss_out_of_memor
 		ss_memory_fix(look, "%s", fix_of_pieces(shortage));
 		break;
 	case SS_OOM_LEAK:
-		ss_memory_fix(look, "# free what earlier steps left behind, %s%s%s%s",
+		ss_memory_fix(look, "# free what earlier steps kept, %s%s%s%s",
 			      shortage->leaked_at_least ? "at least " : "",
 			      ss_memory_amount(look, shortage->leaked_bytes),
-			      has_line ? ": most is made at " : "",
+			      has_line ? ": most of it is allocated at " : "",
 			      has_line ? ss_strings_text(&look->subject->spots->texts,
 							 kept->lines[0].line)
 				       : "");
@@ -121,15 +122,17 @@ static void choose_fix(struct ss_memory_look *look, const struct ss_out_of_memor
 	case SS_OOM_TOO_MUCH:
 		if (shortage->helps_checkpoint)
 			ss_memory_fix(look,
-				      "# activations hold %s, %s was missing; a smaller batch, or\n"
+				      "# activations hold %s, %s was missing; use a smaller batch, "
+				      "or\n"
 				      "torch.utils.checkpoint.checkpoint(block, x, "
 				      "use_reentrant=False)",
 				      ss_memory_amount(
 					      look, shortage->purpose_bytes[SS_PURPOSE_ACTIVATION]),
 				      ss_memory_amount(look, shortage->missing_bytes));
 		else
-			ss_memory_fix(look, "# a smaller batch or model\nfully_shard(model)    # "
-					    "parameters and optimizer state over all ranks");
+			ss_memory_fix(look, "# use a smaller batch or model\n"
+					    "fully_shard(model)    # shards parameters and "
+					    "optimizer state over all ranks");
 		break;
 	case SS_OOM_UNKNOWN:
 		break;
@@ -154,25 +157,26 @@ static enum ss_status look_at_failure(struct ss_memory_look *look, struct ss_err
 	choose_fix(look, &shortage);
 	if (shortage.oom->has_free)
 		ss_memory_confidence(look, SS_CONFIDENCE_HIGH,
-				     "the failure and what was free then are recorded");
+				     "the snapshot records the failure and what was free then");
 	else
 		ss_memory_confidence(look, SS_CONFIDENCE_MEDIUM,
-				     "what was free when it failed is not recorded");
+				     "the snapshot does not record what was free at the failure");
 	return SS_OK;
 }
 
 const struct ss_rule ss_rule_out_of_memory = {
 	.name = "out-of-memory",
 	.title = "An allocation failed: out of memory",
-	.summary = "The device had no memory left: in pieces, kept by earlier steps, or not enough",
-	.fix = "# a smaller batch, activation checkpointing, sharding; who holds the memory:\n"
+	.summary = "GPU memory ran out: fragmented, kept by earlier steps, or too small",
+	.fix = "# a smaller batch, activation checkpointing, sharding; to see who holds the "
+	       "memory:\n"
 	       "torch.cuda.memory._record_memory_history()\n"
 	       "torch.cuda.memory._dump_snapshot('memory.pickle')    # where it fails",
-	.surer = "torch.cuda.memory._record_memory_history() before the run, and "
+	.surer = "call torch.cuda.memory._record_memory_history() before the run, and "
 		 "torch.cuda.memory._dump_snapshot() when it fails",
-	.why = "no time is claimed; an allocation that failed is a warning",
+	.why = "no time is claimed; a failed allocation is a warning",
 	.is_timeless = true,
-	.bytes_are = "asked for",
+	.bytes_are = "requested",
 	.look = look_for_failures,
 	.look_memory = look_at_failure,
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oversubscribed_cores.c - rule: more threads want to run than there are cores.
+ * oversubscribed_cores.c - rule: there are more threads than CPU cores.
  *
- * An operator that is large enough is split over all threads of its process and ends when
- * the last of them does. With more threads than cores one of them always has to wait for
- * its turn, a time slice of some milliseconds, so the same operator on the same shapes takes
- * many times as long as its fast runs. Short operators, which one thread runs, do not wait
- * for others. On a host that is only busy both get slower alike.
+ * A large operator is split over all threads of its process and ends when the last of them ends.
+ * With more threads than cores one of them always waits for its time slice of some milliseconds,
+ * so the same operator on the same shapes takes many times as long as in its fast runs. Short
+ * operators run on one thread and do not wait for others. On a host that is merely busy both slow
+ * down alike.
  */
 #include "diagnose/rule.h"
 
@@ -177,8 +177,8 @@ static bool tell_operators(struct oversubscription *over, struct ss_arena *scrat
 		if (!facts[best].weight_ns)
 			break;
 		ss_look_evidence(look, facts[best],
-				 "%s takes several times its fastest run in {count} runs per step: "
-				 "{time} lost",
+				 "%s takes several times as long as its fastest run {count} times "
+				 "per step: {time} lost",
 				 ss_strings_text(&look->trace->names, best));
 		facts[best].weight_ns = 0;
 	}
@@ -190,8 +190,8 @@ static bool tell(struct oversubscription *over, struct ss_arena *scratch)
 	struct ss_fact all = { (int64_t)over->split.excess_ns, over->split.slow, SS_NO_ROW };
 
 	ss_look_evidence(over->look, all,
-			 "operators that are split over threads lose {time} per step against their "
-			 "own fastest runs on the same shapes, short operators far less");
+			 "multi-threaded operators lose {time} per step compared with their own "
+			 "fastest runs on the same shapes; short operators lose far less");
 	ss_look_confidence(over->look, SS_CONFIDENCE_MEDIUM,
 			   "the trace does not record how many threads and cores there are");
 	return tell_operators(over, scratch);
@@ -255,16 +255,16 @@ static enum ss_status judge_waits(struct ss_judgement *judgement, struct ss_erro
 
 const struct ss_rule ss_rule_oversubscribed_cores = {
 	.name = "oversubscribed-cores",
-	.title = "More threads want to run than there are cores",
-	.summary = "Operators that use several threads take many times their own fastest runs",
+	.title = "There are more threads than CPU cores",
+	.summary = "Multi-threaded operators take many times as long as their fastest runs",
 	.fix = "torch.set_num_threads(max(1, os.cpu_count() // processes_per_host))\n"
-	       "# or before the start: OMP_NUM_THREADS=1 for one process per core\n"
-	       "# and one set of cores per process: taskset -c 0-7 python train.py",
-	.surer = "compare one run with OMP_NUM_THREADS=1; htop shows threads and cores",
+	       "# or in the environment: OMP_NUM_THREADS=1 with one process per core\n"
+	       "# and pin each process to its own cores: taskset -c 0-7 python train.py",
+	.surer = "compare with a run under OMP_NUM_THREADS=1; htop shows threads and cores",
 	.warn_share = 0.10,
 	.silent_share = 0.02,
-	.why = "a busy host makes steps differ by some percent anyway; from a tenth on the "
-	       "setting decides",
+	.why = "on a busy host steps differ by a few percent anyway; from 10 % on the number of "
+	       "threads is the cause",
 	.look = look_for_waits,
 	.judge = judge_waits,
 };

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pageable_copies.c - rule: copies between host and device go through pageable memory.
+ * pageable_copies.c - rule: copies between host and device use pageable memory.
  *
- * The device reads only memory that stays where it is. What lies elsewhere the driver
- * copies through a buffer of its own, at a quarter to a half of the link's rate, and the
- * call returns when that is done. From pinned memory the copy takes its bytes over the
- * rate of pinned copies (host_link.h), and neither the call nor the synchronize behind it
- * waits.
+ * The device can only read pinned memory. The driver copies everything else through a buffer of
+ * its own, at a quarter to a half of the link's rate, and the call returns when that is done.
+ * From pinned memory a copy takes its bytes divided by the rate of pinned copies (host_link.h),
+ * and neither the call nor the synchronize behind it waits.
  */
 #include <string.h>
 
@@ -33,7 +32,7 @@ static const char out_fix[] =
 	"buffer = torch.empty(size, dtype=x.dtype, pin_memory=True)   # once, before the loop\n"
 	"buffer.copy_(x, non_blocking=True)\n"
 	"done = torch.cuda.Event(); done.record()\n"
-	"# and done.synchronize() where the values are read, a step later if that will do";
+	"# call done.synchronize() where the values are read, a step later if possible";
 
 /* Copies of a name at a line, and the steps that have them. */
 struct habit {
@@ -204,7 +203,7 @@ static void claim_calls(struct copies *copies)
 	}
 }
 
-/* --- what is said -------------------------------------------------------------------- */
+/* --- sentences ----------------------------------------------------------------------- */
 
 static void tell(struct copies *copies)
 {
@@ -215,7 +214,8 @@ static void tell(struct copies *copies)
 	for (uint32_t i = 0; i < copies->sites.count; i++) {
 		const struct ss_code_place *site = &copies->sites.items[i];
 
-		ss_look_evidence(look, ss_code_place_fact(site), "%s: {count}x a step, {time}%s",
+		ss_look_evidence(look, ss_code_place_fact(site),
+				 "%s: {count} times per step, {time}%s",
 				 ss_strings_text(&trace->names, site->name),
 				 copies->recorded_ns / 2 > copies->pinned_ns
 					 ? ", more than twice what pinned memory needs"
@@ -227,16 +227,16 @@ static void tell(struct copies *copies)
 		ss_look_confidence(
 			look, SS_CONFIDENCE_LOW,
 			copies->is_guessed
-				? "the trace does not say that the memory is pageable: "
-				  "the copies are slow, and are waited for"
-				: "the device is not known: only the waiting is counted");
+				? "the trace does not say that the memory is pageable: the copies "
+				  "are slow, and the host waits for them"
+				: "the GPU is unknown: only the waiting is counted");
 	else if (copies->link.is_measured[way])
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
 				   "the trace has copies from pinned memory to compare with");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "no pinned copy is recorded: they are taken to reach twice the "
-				   "rate of pageable ones, and at best what the GPU's link gives");
+				   "no pinned copy is recorded: we assume twice the rate of "
+				   "pageable ones, and at most what the GPU's link gives");
 }
 
 static enum ss_status find(struct copies *copies, struct ss_arena *scratch, struct ss_error *err)
@@ -284,16 +284,16 @@ static enum ss_status look_for_copies(struct ss_look *look, struct ss_error *err
 
 const struct ss_rule ss_rule_pageable_copies = {
 	.name = "pageable-copies",
-	.title = "Copies between host and device go through pageable memory",
-	.summary = "Large copies from or to pageable memory, which are slow and hold the host",
+	.title = "Copies between host and GPU use pageable memory",
+	.summary = "Large copies from or to pageable memory, which are slow and block the host",
 	.fix = "DataLoader(..., pin_memory=True)\n"
 	       "batch = batch.to(device, non_blocking=True)\n"
-	       "# tensors that are made by hand: x = x.pin_memory() before .to()",
-	.surer = "ProfilerActivity.CUDA records copies with their bytes; with_stack=True names "
-		 "the line",
+	       "# tensors that you create yourself: x = x.pin_memory() before .to()",
+	.surer = "ProfilerActivity.CUDA records copies with their sizes; with_stack=True "
+		 "names the line",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
-	.why = "copies of 5 % of the step are what tools for this call too many; below 1 % the "
-	       "change cannot be measured",
+	.why = "other tools call copies of 5 % of the step too many; below 1 % the change "
+	       "cannot be measured",
 	.look = look_for_copies,
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * periodic_pause.c - rule: every few steps the training thread stands still, and nothing that
- * is recorded says why.
+ * periodic_pause.c - rule: every few steps the training thread pauses, and no recorded event
+ * explains why.
  *
- * What other rules know (saving, logging, the garbage collector, compiling) is theirs. What
- * is left is a long stretch of the main thread without launches and mostly without
- * operators, in some steps but not in all of them, at equal distances. Without a device it is a
- * stretch without operators, always at the same place of the step.
+ * Other rules claim what they know (saving, logging, the garbage collector, compiling). What
+ * remains is a long stretch of the main thread without launches and mostly without operators, in
+ * some steps but not in all of them, at equal distances. Without a device it is a stretch without
+ * operators, always at the same place of the step.
  */
 #include <stdlib.h>
 
@@ -126,10 +126,10 @@ static enum ss_status find(struct pauses *pauses, struct ss_arena *scratch, stru
 	for (uint32_t i = 0; i < pauses->sites.count && i < 3; i++)
 		ss_look_evidence(look, ss_code_place_fact(&pauses->sites.items[i]),
 				 "every %u steps the training thread launches nothing for a while: "
-				 "{time} a step",
+				 "{time} per step",
 				 pauses->every);
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "that it comes again is recorded, but not what it is");
+			   "the trace shows that the pause recurs, but not what causes it");
 	return SS_OK;
 }
 
@@ -239,7 +239,7 @@ static void claim_holes(struct pauses *pauses, const struct hole *holes, uint32_
 			 "%s: {time} per step",
 			 pauses->every, ss_strings_text(&pauses->trace->names, holes[0].behind));
 	ss_look_confidence(pauses->look, SS_CONFIDENCE_MEDIUM,
-			   "that it comes again is recorded, but not what it is");
+			   "the trace shows that the pause recurs, but not what causes it");
 }
 
 static enum ss_status find_on_cpu(struct pauses *pauses, struct ss_error *err)
@@ -284,15 +284,17 @@ static enum ss_status look_for_pauses(struct ss_look *look, struct ss_error *err
 
 const struct ss_rule ss_rule_periodic_pause = {
 	.name = "periodic-pause",
-	.title = "Every few steps the training thread stands still",
-	.summary = "A pause every n-th step that nothing recorded explains",
-	.fix = "# see what it is: profile(..., with_stack=True), or name the parts of the loop\n"
+	.title = "Every few steps the training thread pauses",
+	.summary = "A pause every n-th step that no recorded event explains",
+	.fix = "# find out what it is: profile(..., with_stack=True), or name the parts of the "
+	       "loop\n"
 	       "with torch.profiler.record_function(\"log\"):\n"
 	       "    ...\n"
-	       "# then do it in a thread, or less often",
+	       "# then move it to a thread, or do it less often",
 	.surer = "with_stack=True names the line",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "what it is has to be found first, so 3 %; below 1 % steps differ by as much",
+	.why = "the cause has to be found first, so it warns from 3 % on; below 1 % steps differ "
+	       "by as much",
 	.look = look_for_pauses,
 };

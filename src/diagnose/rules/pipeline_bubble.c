@@ -2,14 +2,15 @@
 /*
  * pipeline_bubble.c - rule: too few micro-batches for the stages of a pipeline.
  *
- * Until the first micro-batch has gone through all stages, and while the last one does, most
- * stages stand idle: of p stages and m micro-batches that is (p - 1) / m of the work. More,
- * smaller micro-batches of the same batch shorten it. Stages are ranks that sends and
- * receives connect; how much they stand idle is measured, how many micro-batches there are
- * follows from how often the first stage meets its neighbour.
+ * Until the first micro-batch has passed all stages, and while the last one does, most stages are
+ * idle: with p stages and m micro-batches for (p - 1) / m of the work. More, smaller
+ * micro-batches of the same batch shorten that. Stages are ranks that sends and receives connect.
+ * Their idle time is measured; the number of micro-batches follows from how often the first stage
+ * meets its neighbour.
  *
- * The waiting is in no task. The fix is replayed as if all stages but the busiest one computed
- * as much less as a micro-batch becomes smaller: what it waits for is one micro-batch of theirs.
+ * No task contains the waiting. The fix is replayed as if all stages but the busiest computed
+ * less, in proportion to the smaller micro-batch: the busiest stage waits for one micro-batch of
+ * theirs.
  */
 #include "analyze/host/step_phase.h"
 #include "diagnose/diagnose.h"
@@ -252,19 +253,19 @@ static void tell(struct pipelines *all, struct ss_finding *finding, const struct
 {
 	struct ss_judgement *judgement = all->judgement;
 
-	ss_judge_evidence(
-		judgement, finding, (own->span_ns - own->work_ns) / own->steps,
-		"%u stages pass %.0f micro-batches a step, and the busiest of them stands "
-		"idle {time}",
-		own->stages, own->micro);
+	ss_judge_evidence(judgement, finding, (own->span_ns - own->work_ns) / own->steps,
+			  "%u stages pass %.0f micro-batches per step, and the busiest stage is "
+			  "idle for {time}",
+			  own->stages, own->micro);
 	ss_judge_evidence(
 		judgement, finding, 0,
-		"%.0f micro-batches would leave %.0f %% of the time idle, %.0f leave %.0f %%",
+		"%.0f micro-batches should leave %.0f %% of the time idle, %.0f would leave %.0f "
+		"%%",
 		own->more, 100 * (own->stages - 1) / (own->more + own->stages - 1), own->micro,
 		100 * (own->stages - 1) / (own->micro + own->stages - 1));
 	finding->confidence = SS_CONFIDENCE_MEDIUM;
-	finding->reason = "the idle time is recorded; that it shrinks with the number of "
-			  "micro-batches is the law of such schedules";
+	finding->reason = "the idle time is recorded; that it shrinks with more micro-batches "
+			  "follows from the schedule";
 }
 
 static enum ss_status judge(struct pipelines *all, struct ss_error *err)
@@ -322,18 +323,19 @@ static enum ss_status look_at_rank(struct ss_look *look, struct ss_error *err)
 
 const struct ss_rule ss_rule_pipeline_bubble = {
 	.name = "pipeline-bubble",
-	.title = "The stages of the pipeline wait for it to fill and to drain",
+	.title = "Pipeline stages are idle while the pipeline fills and drains",
 	.summary = "Too few micro-batches for the number of pipeline stages",
-	.fix = "# more, smaller micro-batches of the same batch, ten times as many as stages\n"
+	.fix = "# use more, smaller micro-batches per batch: ten times as many as there are "
+	       "stages\n"
 	       "schedule = Schedule1F1B(stage, n_microbatches=32, loss_fn=loss_fn)   # torch\n"
 	       "--micro-batch-size 1                                                 # Megatron\n"
-	       "# or several stages a rank: ScheduleInterleaved1F1B,\n"
+	       "# or several stages per rank: ScheduleInterleaved1F1B,\n"
 	       "# --num-layers-per-virtual-pipeline-stage",
 	.surer = NULL,
 	.warn_share = 0.05,
 	.silent_share = 0.02,
-	.why = "1F1B schedules run at 5 to 10 % of idle time; less than 2 % is lost again to "
-	       "smaller kernels",
+	.why = "1F1B schedules run with 5 to 10 % idle time; a gain below 2 % is lost again "
+	       "to smaller kernels",
 	.look = look_at_rank,
 	.judge = judge_ranks,
 };

@@ -2,9 +2,9 @@
 /*
  * profiler_overhead.c - rule: the profiler itself stops the host.
  *
- * The profiler records its own pauses (flushing and asking for buffers, instrumenting
- * kernels). They name no thread: a thread that begins nothing from the start of such a
- * pause to its end was stopped by it. Without the profiler this time does not exist.
+ * The profiler records its own pauses (flushing and requesting buffers, instrumenting kernels).
+ * They name no thread: a pause stopped every thread that begins nothing between its start and its
+ * end. Without the profiler this time does not exist.
  */
 #include <string.h>
 
@@ -80,11 +80,11 @@ static void tell(struct overhead *overhead)
 	ss_code_places_sort(&overhead->sites);
 	for (uint32_t i = 0; i < overhead->sites.count && i < 3; i++)
 		ss_look_evidence(look, ss_code_place_fact(&overhead->sites.items[i]),
-				 "the profiler's %s stops the host {count}x a step: {time}",
+				 "the profiler's %s stops the host {count} times per step: {time}",
 				 ss_strings_text(&overhead->trace->names,
 						 overhead->sites.items[i].name));
 	ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-			   "the pauses are recorded by the profiler itself, and no thread began "
+			   "the profiler records its own pauses, and no thread began "
 			   "anything in them");
 }
 
@@ -136,16 +136,16 @@ static enum ss_status look_for_overhead(struct ss_look *look, struct ss_error *e
 const struct ss_rule ss_rule_profiler_overhead = {
 	.name = "profiler-overhead",
 	.title = "The profiler itself stops the host",
-	.summary = "Pauses of the profiler in the middle of steps: this time is not the job's own",
+	.summary = "Pauses of the profiler within steps: the job itself does not have this time",
 	.fix = "with profile(schedule=schedule(wait=5, warmup=3, active=2),   # fewer steps\n"
 	       "             with_stack=False, record_shapes=False,\n"
 	       "             profile_memory=False):\n"
 	       "    ...\n"
-	       "# a job without profiler does not have this time: there is nothing else to fix",
-	.surer = "the step time without profiler",
+	       "# without the profiler this time is gone: there is nothing else to fix",
+	.surer = "compare with the step time without the profiler",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
-	.why = "from 5 % on the other figures of the recording are wrong by as much; up to 1 % is "
-	       "what every recording costs",
+	.why = "from 5 % on the other figures of the recording are off by as much; every recording "
+	       "costs up to 1 %",
 	.look = look_for_overhead,
 };

@@ -2,9 +2,8 @@
 /*
  * recompilation.c - rule: torch.compile compiles again in the middle of training.
  *
- * Compiling once is start-up. In a later step it is done again: sizes, types or Python
- * values changed that the compiled code was made for. Looking for compiled code (guards)
- * is not compiling.
+ * The first compilation is start-up. A compilation in a later step means that sizes, types or
+ * Python values changed that the compiled code depends on. Checking guards is not compiling.
  */
 #include "analyze/host/regions.h"
 #include "diagnose/look/code_places.h"
@@ -96,16 +95,16 @@ static enum ss_status find(struct compiling *compiling, struct ss_error *err)
 	ss_code_places_sort(&compiling->sites);
 	for (uint32_t i = 0; i < compiling->sites.count && i < 4; i++)
 		ss_look_evidence(look, ss_code_place_fact(&compiling->sites.items[i]),
-				 "%s runs {count}x a step: {time}",
+				 "%s runs {count} times per step: {time}",
 				 ss_strings_text(&look->trace->names,
 						 compiling->sites.items[i].name));
 	if (compiling->first_step != compiling->last_step)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "it compiles in several steps, each time before work");
+				   "several steps compile before they run");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "it compiles in one of the steps: whether it does so again is "
-				   "not recorded");
+				   "only one step compiles: the trace does not show whether "
+				   "it happens again");
 	return SS_OK;
 }
 
@@ -123,14 +122,13 @@ static enum ss_status look_for_compiling(struct ss_look *look, struct ss_error *
 const struct ss_rule ss_rule_recompilation = {
 	.name = "recompilation",
 	.title = "torch.compile compiles again during training",
-	.summary = "Compiling in the middle of training, because sizes or values change",
+	.summary = "Compilation in the middle of training, because sizes or values change",
 	.fix = "model = torch.compile(model, dynamic=True)           # sizes may differ\n"
-	       "torch._dynamo.mark_dynamic(batch, 0)                 # or only this one\n"
-	       "# or pad batches to a few sizes. Why: TORCH_LOGS=recompiles python train.py",
-	.surer = "TORCH_LOGS=recompiles says which guard failed",
+	       "torch._dynamo.mark_dynamic(batch, 0)                 # or only this dimension\n"
+	       "# or pad batches to a few sizes. To see why: TORCH_LOGS=recompiles python train.py",
+	.surer = "TORCH_LOGS=recompiles names the guard that failed",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
-	.why = "an argument cures it, so 2 % is worth it; below half a percent steps differ by "
-	       "more",
+	.why = "one argument fixes it, so 2 % is worth it; below 0.5 % steps differ by more",
 	.look = look_for_compiling,
 };

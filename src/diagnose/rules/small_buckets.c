@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * small_buckets.c - rule: gradients are reduced in many small pieces.
+ * small_buckets.c - rule: gradients are all-reduced in many small buckets.
  *
- * DDP fills buckets (25 MB unless told otherwise) and all-reduces each when it is full. However
- * small it is, an all-reduce costs the time in which the ranks find each other. In fewer buckets
- * the same bytes are moved, and that time is spent less often.
+ * DDP fills buckets (25 MB by default) and all-reduces each when it is full. However small it is,
+ * an all-reduce costs the latency of bringing the ranks together. Fewer buckets move the same
+ * bytes and pay that latency less often.
  *
- * What of a transfer is bytes follows from how long smaller and larger ones take, where sizes are
- * recorded and differ. Jobs without devices copy gradients out of buckets on their own thread:
- * the time of that bounds what was moved where sizes are not recorded.
+ * The share of a transfer that depends on its bytes follows from how long smaller and larger ones
+ * take, if sizes are recorded and differ. Jobs without devices copy gradients out of buckets on
+ * their own thread: if sizes are not recorded, the time of these copies bounds what was moved.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +154,7 @@ static void claim_ask(struct ss_look *look, uint32_t launch)
 							.to_ns = ss_slice_end(slices, row) });
 }
 
-/* Which ones are surplus is told to judge() by claims that change nothing. */
+/* Claims that change nothing show judge() which ones are surplus. */
 static uint32_t mark(struct buckets *buckets, const struct ss_gradient_pass *pass)
 {
 	struct ss_look *look = buckets->look;
@@ -201,14 +201,14 @@ static void look_at_passes(struct buckets *buckets)
 	ss_look_figure(buckets->look, FIGURE_BYTES, (double)buckets->bytes * passes);
 	ss_look_evidence(
 		buckets->look, (struct ss_fact){ .row = SS_NO_ROW },
-		"gradients go out in %u all-reduces per backward; %u with buckets of 25 MB",
+		"backward sends gradients in %u all-reduces; with buckets of 25 MB it would be %u",
 		(reduces + passes / 2) / passes, (kept + passes / 2) / passes);
 	ss_look_confidence(
 		buckets->look, SS_CONFIDENCE_MEDIUM,
 		gradients->passes[0].bytes < 0
-			? "sizes are not recorded (record_shapes=True); copies out of "
-			  "the buckets are too short for full ones"
-			: "what a larger bucket takes is computed from the smaller ones");
+			? "sizes are not recorded (record_shapes=True); the copies out of the "
+			  "buckets are too short for full buckets"
+			: "the time of a larger bucket is estimated from the smaller ones");
 }
 
 static enum ss_status look_for_buckets(struct ss_look *look, struct ss_error *err)
@@ -370,12 +370,12 @@ static void tell(struct fit *fit)
 	}
 	if (finding && !is_whole(judgement)) {
 		finding->confidence = SS_CONFIDENCE_LOW;
-		finding->reason = "without the traces of the other ranks waiting for them cannot "
-				  "be told from latency";
+		finding->reason = "without the traces of the other ranks, latency cannot be "
+				  "distinguished from waiting for them";
 	}
 	if (finding && steps)
 		ss_judge_evidence(judgement, finding, gone_ns / steps,
-				  "the latency of those that larger buckets save adds up to "
+				  "the all-reduces that larger buckets avoid have a latency of "
 				  "{time} per step and rank");
 }
 
@@ -415,12 +415,12 @@ static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_erro
 const struct ss_rule ss_rule_small_buckets = {
 	.name = "small-buckets",
 	.title = "Gradients are all-reduced in many small buckets",
-	.summary = "More all-reduces per backward than the gradients need: each has its latency",
-	.fix = "model = DDP(model, bucket_cap_mb=25)   # the default; larger over slow networks",
+	.summary = "More all-reduces per backward than the gradients need: each adds latency",
+	.fix = "model = DDP(model, bucket_cap_mb=25)   # the default; larger on slow networks",
 	.surer = NULL,
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "a number to change: 3 % are worth that; below 1 % steps differ by more",
+	.why = "one number to change: 3 % is worth that; below 1 % steps differ by more",
 	.look = look_for_buckets,
 	.judge = judge_ranks,
 };

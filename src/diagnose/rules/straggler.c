@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * straggler.c - rule: one rank holds all others up.
+ * straggler.c - rule: one rank holds up all others.
  *
- * Who is late, how regularly and why is judged by job/late/verdict.h, from when ranks come to
- * their collectives. The fix makes that rank like its peers: its kernels, copies, host or
- * link take as long as theirs. What the job gains is what the replay of all ranks says:
- * the second latest bounds it.
+ * job/late/verdict.h decides who is late, how regularly and why, from the times at which ranks
+ * reach their collectives. The fix makes that rank like its peers: its kernels, copies, host or
+ * link take as long as theirs. The replay of all ranks predicts the gain: the second latest rank
+ * limits it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,34 +24,34 @@
 /* From here on it calls more operators than the median rank, not larger ones. */
 #define MORE_CALLS 1.05
 
-/* So many ranks are named in a title. */
+/* Ranks named in a title, at most. */
 #define LISTED 4
 
 static const char device_fix[] =
 	"nvidia-smi -q -d CLOCK,PERFORMANCE,TEMPERATURE,POWER   # or rocm-smi -a\n"
-	"# throttled by heat or power, or another process on it: compare its clocks with others;\n"
-	"# take the device out of the job until it is mended";
+	"# compare its clocks with those of other GPUs: it may be throttled by heat or power, or\n"
+	"# shared with another process; take the GPU out of the job until it is repaired";
 static const char work_fix[] =
-	"# give all ranks as much to do: sequences sorted by length and dealt out in turn, or\n"
-	"# packed to the same number of tokens; shards of embeddings by their lookups, not rows";
+	"# give every rank the same amount of work: sort sequences by length and deal them out in\n"
+	"# turn, or pack them to the same number of tokens; shard embeddings by lookups, not rows";
 static const char host_fix[] =
-	"numactl --cpunodebind=N --membind=N python train.py   # N: node of the rank's device\n"
-	"# look for other processes on its cores (top, mpstat -P ALL) and for a lower cpufreq;\n"
-	"# work that only this rank does (logging, checkpoints) belongs into a thread";
+	"numactl --cpunodebind=N --membind=N python train.py   # N: the rank's NUMA node\n"
+	"# look for other processes on its cores (top, mpstat -P ALL) and for a lower CPU clock;\n"
+	"# move work that only this rank does (logging, checkpoints) to a thread";
 static const char python_fix[] =
-	"# work that only this rank does (logging, metrics, checkpoints) belongs into a thread or\n"
-	"# behind the last collective of the step, or is split among all ranks;\n"
+	"# move work that only this rank does (logging, metrics, checkpoints) to a thread or\n"
+	"# after the last collective of the step, or split it among all ranks;\n"
 	"# profile(..., with_stack=True) names its functions";
 static const char shared_fix[] =
-	"nvidia-smi pmon -c 1   # processes on the device; on AMD: rocm-smi --showpids\n"
+	"nvidia-smi pmon -c 1   # processes on the GPU; on AMD: rocm-smi --showpids\n"
 	"# stop the other process or move this rank; jobs that must share: NVIDIA MPS or MIG";
 static const char link_fix[] =
 	"nvidia-smi nvlink -e; nvidia-smi topo -m; ibstat\n"
 	"dmesg | grep -i -E 'xid|pcie'\n"
 	"NCCL_DEBUG=INFO python train.py   # which links the rank's channels use\n"
-	"# errors, a lane or port that is down, a NIC far from the device";
+	"# look for errors, a lane or port that is down, a NIC far from the GPU";
 static const char copies_fix[] =
-	"nvidia-smi -q | grep -A 14 'PCI$'   # compare width and speed of the link";
+	"nvidia-smi -q | grep -A 14 'PCI$'   # compare link width and speed with other GPUs";
 
 struct stragglers {
 	struct ss_judgement *judgement;
@@ -74,15 +74,15 @@ static const char *host_words(enum ss_idle_cause cause, bool on_host)
 	case SS_IDLE_INPUT:
 		return "waits for input";
 	case SS_IDLE_SYNC:
-		return "waits for its device";
+		return "waits for its GPU";
 	case SS_IDLE_GC:
-		return "collects garbage";
+		return "runs the garbage collector";
 	case SS_IDLE_ALLOCATOR:
 		return "allocates memory";
 	case SS_IDLE_COMPILE:
 		return "compiles";
 	default:
-		return on_host ? "is busy outside of operators" : "launches late";
+		return on_host ? "runs code outside of operators" : "launches late";
 	}
 }
 
@@ -95,7 +95,7 @@ static struct ss_finding *add_group_finding(struct stragglers *stragglers)
 	uint32_t last = joined->group_members[group->first + group->count - 1];
 
 	return ss_judge_add(stragglers->judgement, SS_NO_ROW,
-			    "A link of one of the %u ranks from %lld to %lld is slow, or all are",
+			    "Among the %u ranks from %lld to %lld one link is slow, or all are",
 			    group->count, number_of(stragglers, first),
 			    number_of(stragglers, last));
 }
@@ -112,15 +112,16 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 	case SS_LATE_KERNELS:
 		return ss_judge_add(
 			judgement, item->rank,
-			"Rank %lld computes slower than the others, and all wait for it", rank);
+			"Rank %lld computes more slowly than the others, and all wait for it",
+			rank);
 	case SS_LATE_WORK:
 		return ss_judge_add(judgement, item->rank,
-				    "Rank %lld has more to compute than the others, and all wait "
-				    "for it",
+				    "Rank %lld has more work than the others, and all wait for it",
 				    rank);
 	case SS_LATE_COPIES:
 		return ss_judge_add(judgement, item->rank,
-				    "Rank %lld copies longer than the others, and all wait for it",
+				    "Rank %lld spends more time on copies than the others, and all "
+				    "wait for it",
 				    rank);
 	case SS_LATE_HOST:
 		return ss_judge_add(judgement, item->rank,
@@ -128,8 +129,8 @@ static struct ss_finding *add_finding(struct stragglers *stragglers,
 				    host_words(item->idle_cause, on_host));
 	case SS_LATE_SHARED:
 		return ss_judge_add(judgement, item->rank,
-				    "Another process uses the device of rank %lld, and all wait "
-				    "for it",
+				    "Another process uses the GPU of rank %lld, and all ranks "
+				    "wait for it",
 				    rank);
 	case SS_LATE_LINK:
 		if (link->of_group)
@@ -154,21 +155,21 @@ static void tell_computing(struct stragglers *stragglers, struct ss_finding *fin
 
 	if (item->cause == SS_LATE_KERNELS && on_host)
 		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "%sits operators take %.2f times as long as those of the median "
-				  "rank, which calls as many: {time} more per step",
+				  "%sits operators take %.2f times as long as on the median rank, "
+				  "which runs as many: {time} more per step",
 				  who, item->kernel_ratio);
 	else if (item->cause == SS_LATE_KERNELS)
 		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "%sits kernels take %.2f times as long as those of the median "
-				  "rank, all alike: {time} more a step",
+				  "%sall of its kernels take %.2f times as long as on the median "
+				  "rank: {time} more per step",
 				  who, item->kernel_ratio);
 	else if (item->phase == SS_PHASE_OTHER)
 		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "%sit computes {time} more a step than the median rank", who);
+				  "%sit computes {time} per step longer than the median rank", who);
 	else
 		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "%sit computes {time} more a step: in %s %.2f times the "
-				  "time and %.2f times the %s of the median rank",
+				  "%sit computes {time} per step longer: in %s %.2f times the time "
+				  "and %.2f times the %s of the median rank",
 				  who, ss_phase_name(item->phase), item->work_ratio,
 				  item->call_ratio, on_host ? "operators" : "kernels");
 }
@@ -180,13 +181,13 @@ static void tell_link(struct stragglers *stragglers, struct ss_finding *finding,
 
 	if (link->of_group)
 		ss_judge_evidence(stragglers->judgement, finding, item->excess_ns,
-				  "large collectives move %.0f GB/s over each link, where such "
-				  "devices reach %.0f on one host: {time} more per step",
+				  "large collectives move %.0f GB/s over each link; such GPUs "
+				  "reach %.0f on one host: {time} more per step",
 				  link->reached, link->usual);
 	else
 		ss_judge_evidence(stragglers->judgement, finding, item->excess_ns,
-				  "transfers of its %u group%s take %.2f times as long as those "
-				  "of other groups of the same size: {time} more a step",
+				  "transfers of its %u group%s take %.2f times as long as in other "
+				  "groups of the same size: {time} more per step",
 				  link->groups, link->groups == 1 ? "" : "s", link->ratio);
 }
 
@@ -203,22 +204,23 @@ static void tell_cause(struct stragglers *stragglers, struct ss_finding *finding
 		break;
 	case SS_LATE_COPIES:
 		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  "%sit copies {time} more a step than the median rank", who);
+				  "%sit spends {time} per step more on copies than the median rank",
+				  who);
 		break;
 	case SS_LATE_HOST:
 		ss_judge_evidence(judgement, finding, item->excess_ns,
-				  on_host ? "%s{time} more per step than on the median rank: its "
-					    "host %s"
-					  : "%sits device stands idle {time} more a step than that "
-					    "of the median rank: its host %s",
+				  on_host ? "%sit takes {time} per step longer than the median "
+					    "rank: its host %s"
+					  : "%sits GPU is idle {time} per step longer than that of "
+					    "the median rank: its host %s",
 				  who, host_words(item->idle_cause, on_host));
 		ss_own_work_tell(judgement, finding, item->rank, item->excess_ns);
 		break;
 	case SS_LATE_SHARED:
 		ss_judge_evidence(judgement, finding,
 				  item->slices.sum_ns / (item->of_steps ? item->of_steps : 1),
-				  "%sits work is queued and nothing runs, %u times for %.2f ms: "
-				  "{time} per step, in slices that another process has",
+				  "%swork is queued but nothing runs, %u times for %.2f ms: {time} "
+				  "per step, in time slices of another process",
 				  who, item->slices.count, (double)item->slices.slice_ns / 1e6);
 		break;
 	case SS_LATE_LINK:
@@ -255,27 +257,28 @@ static const char *fix_of(const struct stragglers *stragglers, const struct ss_s
 static void tell_no_peer(struct ss_finding *finding)
 {
 	finding->confidence = SS_CONFIDENCE_LOW;
-	finding->reason = "all ranks are in one group: which of them it is cannot be told, nor "
-			  "whether the board has the links that such devices usually have";
-	finding->surer = "all_reduce_perf of nccl-tests on pairs of the devices: the slow pair has "
-			 "it";
+	finding->reason = "all ranks are in one group, so the trace does not show which link is "
+			  "slow, nor whether the board has the links that such GPUs usually have";
+	finding->surer = "run all_reduce_perf of nccl-tests on pairs of GPUs: the slow pair has "
+			 "the slow link";
 }
 
 static void tell_confidence(struct ss_finding *finding, const struct ss_straggler *item)
 {
 	enum ss_confidence confidence = SS_CONFIDENCE_HIGH;
-	const char *reason = "the same rank is late again and again, and what it did longer is "
-			     "recorded";
+	const char *reason = "the same rank is late in nearly all steps, and the trace shows which "
+			     "work took longer";
 
 	if (item->cause == SS_LATE_UNKNOWN || item->pattern != SS_PATTERN_PERSISTENT) {
 		confidence = SS_CONFIDENCE_MEDIUM;
 		reason = item->cause == SS_LATE_UNKNOWN
-				 ? "it is late, but nothing that it did explains most of it"
-				 : "it is late in some steps only";
+				 ? "the rank is late, but nothing that it did explains most "
+				   "of the delay"
+				 : "the rank is late in some steps only";
 	}
 	if (item->of_steps < STEPS_SURE) {
 		confidence = SS_CONFIDENCE_LOW;
-		reason = "there are too few steps to tell always from by chance";
+		reason = "there are too few steps to rule out chance";
 	}
 	if (finding->reason && finding->confidence <= confidence)
 		return;
@@ -296,17 +299,19 @@ static void tell(struct stragglers *stragglers, struct ss_finding *finding,
 	tell_cause(stragglers, finding, item, who);
 	if (item == &stragglers->verdict.stage)
 		ss_judge_evidence(judgement, finding, item->late_ns,
-				  "%sthe other stages wait {time} a step longer than it does, in "
+				  "%sthe other stages wait {time} per step longer than it does, in "
 				  "%u of %u steps",
 				  who, item->steps, item->of_steps);
 	else if (item->cause != SS_LATE_LINK)
 		ss_judge_evidence(judgement, finding, item->late_ns,
-				  "%sit comes to its collectives {time} a step later than the "
-				  "first, in %u of %u steps",
+				  "%sit reaches its collectives {time} per step after the first "
+				  "rank, in %u of %u steps",
 				  who, item->steps, item->of_steps);
 	if (item->lost_ns)
 		ss_judge_evidence(judgement, finding, item->lost_ns,
-				  "%sthe others wait {time} a step for it, all together", who);
+				  "%sthe other ranks wait {time} per step for it, summed over "
+				  "all of them",
+				  who);
 	if (*host && finding->rank != SS_NO_ROW)
 		ss_judge_evidence(judgement, finding, 0, "%sit runs on %s", who, host);
 	if (!finding->reason)
@@ -501,7 +506,7 @@ static void report_devices(struct stragglers *stragglers)
 		finding->fix = fix_of(stragglers, item);
 		finding->confidence = SS_CONFIDENCE_MEDIUM;
 		finding->reason = "its kernels are slower in nearly all steps, but other waits "
-				  "hide when the rank comes to its collectives";
+				  "hide when the rank reaches its collectives";
 	}
 }
 
@@ -526,13 +531,13 @@ static void report_hosts(struct stragglers *stragglers)
 			return;
 		claim(stragglers, finding, &item);
 		ss_judge_evidence(judgement, finding, excess.excess_ns,
-				  "its host takes %.2f times as long for a launch as that of the "
+				  "its host takes %.2f times as long per launch as that of the "
 				  "median rank: {time} more per step, in %u of %u steps",
 				  excess.ratio, excess.steps, excess.of_steps);
 		finding->fix = fix_of(stragglers, &item);
 		finding->confidence = SS_CONFIDENCE_MEDIUM;
 		finding->reason = "the host is slower in nearly all steps, but other waits hide "
-				  "when the rank comes to its collectives";
+				  "when the rank reaches its collectives";
 	}
 }
 
@@ -577,13 +582,13 @@ static enum ss_status judge_ranks(struct ss_judgement *judgement, struct ss_erro
 
 const struct ss_rule ss_rule_straggler = {
 	.name = "straggler",
-	.title = "One rank holds all others up",
-	.summary = "A rank that comes late to collectives again and again, and why",
-	.fix = "# compare this rank's host, device and input with another's",
-	.surer = "record all ranks in the same steps, five or more of them",
+	.title = "One rank holds up all others",
+	.summary = "A rank that is late for collectives in step after step, and why",
+	.fix = "# compare this rank's host, GPU and input with those of another rank",
+	.surer = "record all ranks in the same five or more steps",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "ByteDance looks into jobs that a rank makes 3 % slower; below 1 % ranks of a "
+	.why = "ByteDance investigates jobs that one rank slows by 3 %; below 1 % ranks of a "
 	       "healthy job differ as much",
 	.is_waited_for = true,
 	.look = ss_own_work_look,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sync_stall.c - rule: the host waits for the device in the middle of the step.
+ * sync_stall.c - rule: host syncs in the middle of the step.
  *
- * A wait costs nothing by itself while the device has work. But when the device is done,
- * the host has to launch anew, and the device stands idle until it does: what the host
- * does behind a wait is no longer hidden. The fix takes the waits away: the call returns
- * when it has done its own work.
+ * A host sync costs nothing by itself while the device has work. But when the device is done, the
+ * host has to launch anew, and the device idles until it does: nothing hides the host's work
+ * after a sync any more. The fix removes the waits: the call returns when it has done its own
+ * work.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,17 +22,17 @@ static const struct {
 	const char *part; /* of the operator's name */
 	const char *fix;
 } fixes[] = {
-	{ "nonzero", "y = torch.where(mask, x, 0)   # keeps its size: nothing to wait for\n"
+	{ "nonzero", "y = torch.where(mask, x, 0)   # same shape as x: no need to wait\n"
 		     "# not x[mask], mask.nonzero(), torch.masked_select(x, mask)" },
-	{ "masked_select", "y = torch.where(mask, x, 0)   # keeps its size: nothing to wait for" },
-	{ "item", "total += loss.detach()            # stays on the device\n"
+	{ "masked_select", "y = torch.where(mask, x, 0)   # same shape as x: no need to wait" },
+	{ "item", "total += loss.detach()            # stays on the GPU\n"
 		  "if step % 100 == 0:               # read it rarely\n"
 		  "    print(total.item() / 100); total.zero_()" },
-	{ "is_nonzero", "# decide on the device: torch.where(flag, a, b), not `if flag:`" },
+	{ "is_nonzero", "# decide on the GPU: torch.where(flag, a, b), not `if flag:`" },
 	{ "copy", "y = x.to('cpu', non_blocking=True)   # into pinned memory\n"
-		  "# and use y a step later: torch.cuda.Event tells when it is there" },
+		  "# and use y a step later: a torch.cuda.Event shows when it is there" },
 	{ "to", "y = x.to('cpu', non_blocking=True)   # into pinned memory\n"
-		"# and use y a step later: torch.cuda.Event tells when it is there" },
+		"# and use y a step later: a torch.cuda.Event shows when it is there" },
 };
 
 /* Up to this a copy from pageable memory returns when it is staged (CUDA driver API). */
@@ -50,7 +50,7 @@ static const struct {
 enum upload { UPLOAD_NONE, UPLOAD_SMALL, UPLOAD_LARGE };
 
 static const char upload_fix[] =
-	"i = torch.arange(n, device='cuda')    # made there, not copied there\n"
+	"i = torch.arange(n, device='cuda')    # create it on the GPU, no copy\n"
 	"x = torch.tensor(values).pin_memory().to('cuda', non_blocking=True)";
 
 /* A place of the program that waits. */
@@ -445,13 +445,13 @@ static void tell(struct syncs *syncs)
 			fix = upload_of(syncs, tally->row) ? upload_fix : fix_for(op);
 		if (tally->op == SS_NO_ROW)
 			ss_look_evidence(syncs->look, fact,
-					 "%s waits for the device {count}x a step, which then "
-					 "idles {time}",
+					 "%s waits for the GPU {count} times per step; the GPU "
+					 "then idles {time}",
 					 call);
 		else
 			ss_look_evidence(syncs->look, fact,
-					 "%s waits for the device {count}x a step (%s), which "
-					 "then idles {time}",
+					 "%s waits for the GPU {count} times per step (%s); the "
+					 "GPU then idles {time}",
 					 op, call);
 	}
 	if (fix)
@@ -461,8 +461,10 @@ static void tell(struct syncs *syncs)
 	ss_look_confidence(syncs->look,
 			   syncs->places->has_lines ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 			   syncs->places->has_lines
-				   ? "the waits, and what the device did behind them, are recorded"
-				   : "the waits are recorded, but not which line needs the value");
+				   ? "the trace records the host syncs and what the GPU "
+				     "did after them"
+				   : "the trace records the host syncs, but not which line "
+				     "needs the value");
 }
 
 static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct ss_error *err)
@@ -482,17 +484,17 @@ static enum ss_status find(struct syncs *syncs, struct ss_arena *scratch, struct
 	syncs->gone = SS_ARENA_NEW(scratch, uint8_t, (size_t)syncs->waits.row_count + 1);
 	if (!syncs->wraps || !claimed || !syncs->uploads || !syncs->gone ||
 	    !ss_records_init(&syncs->sites, syncs->look->memory, sizeof(struct site)))
-		return ss_fail_memory(err, "the waits for the device");
+		return ss_fail_memory(err, "the host syncs");
 	find_uploads(syncs);
 	SS_TRY(ss_facts_phases(facts, &phases, err));
 	syncs->results = ss_results(syncs->look, &syncs->waits, phases, scratch);
 	if (!syncs->results)
-		return ss_fail_memory(err, "the waits for the device");
+		return ss_fail_memory(err, "the host syncs");
 	count_steps(syncs);
 	claim(syncs, claimed);
 	add_idle(syncs, claimed);
 	if (syncs->failed)
-		return ss_fail_memory(err, "the waits for the device");
+		return ss_fail_memory(err, "the host syncs");
 	if (syncs->sites.count)
 		tell(syncs);
 	ss_look_figure(syncs->look, 0, (double)idle_behind(syncs, idle, claimed));
@@ -557,16 +559,15 @@ static enum ss_status judge_syncs(struct ss_judgement *judgement, struct ss_erro
 
 const struct ss_rule ss_rule_sync_stall = {
 	.name = "sync-stall",
-	.title = "The host waits for the device",
-	.summary =
-		"Waits in the step (.item(), nonzero, print, .cpu()) after which the device idles",
+	.title = "Host syncs: the host waits for the GPU",
+	.summary = "Host syncs (.item(), nonzero, print, .cpu()) after which the GPU idles",
 	.fix = "# let the host run ahead: no torch.cuda.synchronize() and no reading of values\n"
-	       "# in the loop; read them every hundred steps, or a step later",
+	       "# in the loop; read them every 100 steps, or a step later",
 	.surer = "with_stack=True names the line that waits",
 	.warn_share = 0.02,
 	.silent_share = 0.005,
-	.why = "taking a wait away is a change of a line, so 2 % is worth it; below half a percent "
-	       "steps of one job differ by more",
+	.why = "removing a host sync changes one line, so 2 % is worth it; below 0.5 % steps of "
+	       "one job differ by more",
 	.look = look_for_syncs,
 	.judge = judge_syncs,
 };

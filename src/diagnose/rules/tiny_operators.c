@@ -2,9 +2,10 @@
 /*
  * tiny_operators.c - rule: on the CPU, calling operators takes longer than what they compute.
  *
- * A call costs 1 to 5 us whatever it computes: dispatch, a new tensor, the node of autograd,
- * and Python around it. Hundreds of calls on a few numbers each are all overhead. One call on
- * a larger tensor, or compiled code, does the same work. Jobs with a device have launch-bound.
+ * A call costs 1 to 5 us whatever it computes: dispatch, a new tensor, an autograd node, and
+ * Python around it. Hundreds of calls on a few numbers each are all overhead. One call on a
+ * larger tensor, or compiled code, does the same work. In jobs with a device launch-bound covers
+ * this.
  */
 #include <string.h>
 
@@ -52,7 +53,7 @@
 
 static const char update_fix[] =
 	"optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)   # or AdamW, SGD\n"
-	"# an optimizer of your own: torch._foreach_mul_(tensors, x) and its like work on a list\n"
+	"# an optimizer of your own: torch._foreach_mul_(tensors, x) and similar work on a list\n"
 	"# of tensors, torch.compile(optimizer.step) fuses the rest";
 
 /* What ends a run, by name. */
@@ -289,15 +290,15 @@ static void tell(struct tiny *tiny)
 	struct ss_fact all = { tiny->claimed_ns, (double)tiny->count, SS_NO_ROW };
 
 	ss_look_evidence(look, all,
-			 "{count} operators per step compute next to nothing, one behind the "
-			 "other: {time} with the calls around them");
+			 "{count} operators per step compute next to nothing, one after the other: "
+			 "{time} including the calls around them");
 	if (2 * tiny->updates_ns > tiny->claimed_ns) {
 		struct ss_fact update = { tiny->updates_ns, 0, SS_NO_ROW };
 
 		ss_look_evidence(
 			look, update,
-			"an optimizer written in single operators takes {time} of it: they "
-			"change tensors in place, behind backward");
+			"an optimizer written in single operators takes {time} of it: they change "
+			"tensors in place after backward");
 		ss_look_fix(look, update_fix);
 	}
 	ss_code_places_sort(&tiny->sites);
@@ -306,8 +307,8 @@ static void tell(struct tiny *tiny)
 				 "%s runs {count} times per step: {time} of its own",
 				 ss_strings_text(&look->trace->names, tiny->sites.items[i].name));
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "calls and their time are recorded; what one call or compiled code "
-			   "takes instead is estimated");
+			   "the trace shows the calls and their time; what one call or compiled "
+			   "code takes instead is estimated");
 }
 
 static enum ss_status find(struct tiny *tiny, struct ss_arena *scratch, struct ss_error *err)
@@ -346,14 +347,14 @@ static enum ss_status look_for_tiny(struct ss_look *look, struct ss_error *err)
 const struct ss_rule ss_rule_tiny_operators = {
 	.name = "tiny-operators",
 	.title = "Calling tiny operators takes longer than what they compute",
-	.summary = "Loops of operators on a few numbers each, in jobs without a device",
+	.summary = "Loops of operators on a few numbers each, in jobs without a GPU",
 	.fix = "# one call on a whole tensor instead of a loop over its parts, torch.vmap,\n"
 	       "# torch._foreach_mul_(tensors, x) for lists of tensors, or:\n"
 	       "model = torch.compile(model)   # fuses elementwise operators",
 	.surer = "with_stack=True names the lines",
 	.warn_share = 0.10,
 	.silent_share = 0.03,
-	.why = "a loop has to be rewritten for it, so 10 %; below 3 % it is the overhead that any "
-	       "model has",
+	.why = "the loop has to be rewritten, so it warns from 10 % on; below 3 % it is the "
+	       "overhead that any model has",
 	.look = look_for_tiny,
 };

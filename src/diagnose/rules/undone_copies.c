@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * undone_copies.c - rule: a tensor is cast or copied, and the next operator casts or copies
- * it back.
+ * undone_copies.c - rule: a tensor is cast or copied, and the next operator casts or copies it
+ * back.
  *
- * x.double().float() and x.t().contiguous().t().contiguous() go over all of the tensor twice
- * and compute nothing. Casts that operators need (autocast) stand inside of these operators;
- * what stands by itself was written by someone. Where the job has a device, the kernels of both go,
- * and only pairs count whose types and sizes are recorded.
+ * x.double().float() and x.t().contiguous().t().contiguous() touch the whole tensor twice and
+ * compute nothing. Casts that operators need (autocast) are inside of these operators; someone
+ * wrote those that stand alone. If the job has a device, the kernels of both go, and only pairs
+ * with recorded types and sizes count.
  */
 #include <string.h>
 
@@ -290,8 +290,8 @@ static void tell(struct undone *undone)
 	struct ss_fact all = { undone->ns, (double)undone->pairs, SS_NO_ROW };
 
 	ss_look_evidence(look, all,
-			 "{count} times per step a tensor is cast or copied and then back, with "
-			 "nothing computed in between: {time}");
+			 "{count} times per step a tensor is cast or copied and then back, with no "
+			 "computation in between: {time}");
 	ss_code_places_sort(&undone->sites);
 	for (uint32_t i = 0; i < undone->sites.count && i < 3; i++)
 		ss_look_evidence(look, ss_code_place_fact(&undone->sites.items[i]),
@@ -299,11 +299,12 @@ static void tell(struct undone *undone)
 				 ss_strings_text(&look->trace->names, undone->sites.items[i].name));
 	if (undone->sure == undone->pairs)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "types and sizes are recorded: each cast is undone by the next");
+				   "the trace shows types and sizes: the next cast "
+				   "undoes each cast");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-				   "the copies follow each other; that they are of one tensor is "
-				   "not recorded");
+				   "the copies follow each other; the trace does not show that "
+				   "they concern the same tensor");
 }
 
 static enum ss_status find(struct undone *undone, struct ss_arena *scratch, struct ss_error *err)
@@ -350,12 +351,12 @@ static enum ss_status look_for_undone(struct ss_look *look, struct ss_error *err
 const struct ss_rule ss_rule_undone_copies = {
 	.name = "undone-copies",
 	.title = "Tensors are cast or copied, and then back again",
-	.summary = "x.double().float() and its like: two copies with nothing computed in between",
+	.summary = "x.double().float() and similar: two copies with no computation in between",
 	.fix = "y = layer(x)   # not layer(x.double().float()), nor layer(x.t().contiguous().t())\n"
 	       "# keep the tensor in the type and layout that the next layer needs",
-	.surer = "record_shapes=True tells types and sizes, with_stack=True the line",
+	.surer = "record_shapes=True shows types and sizes, with_stack=True names the line",
 	.warn_share = 0.05,
 	.silent_share = 0.01,
-	.why = "a word to take out, so 1 % is worth a line and 5 % a warning",
+	.why = "removing one call fixes it, so 1 % is worth reporting and 5 % a warning",
 	.look = look_for_undone,
 };

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unexplained_time.c - rule: time in which nothing is computed and that no other rule claims.
+ * unexplained_time.c - rule: idle time that no other rule claims.
  *
- * It looks last, so what is left is what the rules before it leave. On a rank with a device that
- * is idle time of the device: what did the thread do that ended the gap with its launch? Without a
- * device it is the time of the training thread outside of operators. A pause of some milliseconds
- * belongs to the function that fills it, shorter pieces to the innermost function, operator or
- * call.
+ * It looks last, at what the rules before it leave. On a rank with a device that is idle time of
+ * the device: what did the thread do whose launch ended the gap? Without a device it is time of
+ * the training thread outside of operators. A pause of some milliseconds belongs to the function
+ * that fills it, shorter pieces to the innermost function, operator or call.
  *
- * Where functions of the program fill most of it, the file names the cause: their time is claimed.
- * Else the rule claims nothing; the account (account.h) decides whether what it saw is reported.
+ * If functions of the program fill most of it, the file names the cause and the rule claims their
+ * time. Otherwise it claims nothing; the account (account.h) decides whether it is reported.
  */
 #include <stdio.h>
 #include <string.h>
@@ -36,21 +35,22 @@ enum { REST_NS, NAMED_NS, LOADING_SUM_NS, QUEUED_NS, UNSEEN_NS, CALLS_NS, BLIND,
 
 static const char named_fix[] =
 	"# move it off the training thread: DataLoader workers, a thread, or once before the\n"
-	"# loop; what must stay: fewer Python calls (vectorise it), or run it on the GPU";
+	"# loop; what must stay: fewer Python calls (vectorize it), or run it on the GPU";
 
 static const char loading_fix[] =
-	"# the recording contains first launches, which load their kernels; record later:\n"
+	"# the recording contains first launches, which load their kernels; start recording "
+	"later:\n"
 	"schedule=torch.profiler.schedule(wait=1, warmup=3, active=3)";
 
 static const char queued_fix[] = "nvidia-smi   # is another process on this GPU? rocm-smi on AMD\n"
-				 "# record that process, too, or give the job GPUs of its own";
+				 "# record that process as well, or give the job GPUs of its own";
 
 static const char calls_fix[] =
-	"# what the call waits for is not in this file: another process, the driver, pinned\n"
-	"# memory; Nsight Systems and rocprof record the driver, too";
+	"# the file does not show what the call waits for: another process, the driver, pinned\n"
+	"# memory; Nsight Systems and rocprof also record the driver";
 
 static const char blind_fix[] =
-	"# the host launches work, and no event of the GPU is in the file:\n"
+	"# the host launches work, but the file has no GPU events:\n"
 	"profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], ...)";
 
 struct rest {
@@ -242,8 +242,8 @@ static bool is_blind(struct rest *rest)
 	rest->sums[BLIND] = 1;
 	rest->sums[REST_NS] = rest->look->step_ns;
 	ss_look_evidence(rest->look, (struct ss_fact){ 0, (double)launches, SS_NO_ROW },
-			 "the host makes {count} launches per step, and the file has no event of "
-			 "the GPU");
+			 "the host makes {count} launches per step, but the file has "
+			 "no GPU events");
 	return true;
 }
 
@@ -351,13 +351,13 @@ static void tell(struct rest *rest)
 	if (loading.weight_ns > 0 && loading.weight_ns >= least_ns)
 		ss_look_evidence(
 			look, loading,
-			"first calls take {time} per step ({count} calls): the first launch "
-			"of a kernel loads it, the first call of all starts the driver");
+			"first calls take {time} per step ({count} calls): the first launch of a "
+			"kernel loads it, the very first call starts the driver");
 	if (queued.weight_ns > 0 && queued.weight_ns >= least_ns)
 		ss_look_evidence(
 			look, queued,
-			"the GPU runs nothing for {time} per step although work is queued; "
-			"the reason is not in this file: another process may use the GPU");
+			"the GPU runs nothing for {time} per step although work is queued; the "
+			"file does not show why: another process may use the GPU");
 	if (unseen.weight_ns > 0 && unseen.weight_ns >= least_ns)
 		ss_look_evidence(look, unseen,
 				 rest->on_device
@@ -383,8 +383,8 @@ static void claim_named(struct rest *rest)
 	for (uint32_t i = 0; i < rest->named_count; i++)
 		ss_look_claim_time(look, rest->named[i]);
 	ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
-			   "the function that takes the time is recorded; how much of it can run "
-			   "beside the step is not known");
+			   "the trace names the function that takes the time; how much of it can "
+			   "overlap with the step is unknown");
 }
 
 static int by_start(const void *a, const void *b)
@@ -475,7 +475,7 @@ static enum ss_status look_at_rest(struct ss_look *look, struct ss_error *err)
 static const char *title_of(const double *sums, bool on_device)
 {
 	if (sums[BLIND] > 0)
-		return "Nothing of the GPU was recorded";
+		return "The GPU was not recorded";
 	if (!on_device)
 		return "The training thread spends time outside of operators";
 	if (2 * sums[QUEUED_NS] >= sums[REST_NS])
@@ -483,7 +483,7 @@ static const char *title_of(const double *sums, bool on_device)
 	if (2 * sums[LOADING_SUM_NS] >= sums[REST_NS])
 		return "The GPU is idle while kernels are loaded for the first time";
 	if (2 * sums[CALLS_NS] >= sums[REST_NS])
-		return "The GPU is idle while a call of the host does not return";
+		return "The GPU is idle while the host waits for a call to return";
 	if (2 * sums[NAMED_NS] >= sums[REST_NS])
 		return "The GPU is idle while the host runs other code";
 	return "The GPU is idle, and no rule explains why";
@@ -535,15 +535,15 @@ static enum ss_status judge_rest(struct ss_judgement *judgement, struct ss_error
 const struct ss_rule ss_rule_unexplained_time = {
 	.name = "unexplained-time",
 	.title = "Part of the step is not explained",
-	.summary = "Idle time that no other rule claims, and what the host did meanwhile",
+	.summary = "Idle time that no other rule explains, and what the host did meanwhile",
 	.fix = "# record with_stack=True: it names the functions; or name parts of the loop:\n"
 	       "with torch.profiler.record_function(\"part of the loop\"):\n"
 	       "    ...",
 	.surer = "with_stack=True records the Python functions",
 	.warn_share = SS_UNEXPLAINED_SHARE,
 	.silent_share = SS_UNEXPLAINED_SHARE,
-	.why = "steps of a healthy job differ by a few percent and every step has its launches and "
-	       "its Python, so 10 % is more than chance",
+	.why = "steps of a healthy job differ by a few percent, and every step has some launches "
+	       "and Python, so 10 % is more than chance",
 	.claims_rest = true,
 	.look = look_at_rest,
 	.judge = judge_rest,

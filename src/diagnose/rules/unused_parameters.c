@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unused_parameters.c - rule: DDP looks for unused parameters in every step.
+ * unused_parameters.c - rule: DDP searches for unused parameters in every step.
  *
  * With find_unused_parameters=True it walks the autograd graph after each forward, passes the
- * output through a function of its own, and all-reduces a map of the parameters that were used:
- * integers, one for each parameter. The walk is recorded under its own name, so the flag is known
- * to be on. Whether it is needed the map tells: when as many gradients were made as the map has
- * elements, every parameter was used.
+ * output through a function of its own, and all-reduces a map of the used parameters: one integer
+ * per parameter. The walk is recorded under its own name, so the flag is known to be on. The map
+ * shows whether it is needed: if backward produced as many gradients as the map has elements,
+ * every parameter was used.
  */
 #include <string.h>
 
@@ -161,19 +161,19 @@ static void tell(struct search *search)
 			 "DDP searches the autograd graph for unused parameters: {time} per step");
 	if (search->maps)
 		ss_look_evidence(search->look, map,
-				 "it all-reduces a map of the used parameters: {time} per step "
-				 "with the wait for other ranks");
+				 "DDP all-reduces a map of the used parameters: {time} per step "
+				 "including the wait for other ranks");
 	if (search->is_used && !search->is_not) {
 		ss_look_confidence(search->look, SS_CONFIDENCE_HIGH,
-				   "every parameter gets a gradient in every backward: the search "
-				   "finds nothing");
+				   "every parameter gets a gradient in every backward, so the "
+				   "search finds nothing");
 		ss_look_fix(search->look, without_flag);
 	} else {
 		ss_look_confidence(search->look, SS_CONFIDENCE_MEDIUM,
-				   search->is_not ? "some parameters get no gradient: the search "
-						    "may be needed"
-						  : "whether parameters are unused is not "
-						    "recorded: record_shapes=True shows it");
+				   search->is_not ? "some parameters get no gradient, so the "
+						    "search may be needed"
+						  : "the trace does not show whether parameters "
+						    "are unused; record_shapes=True does");
 	}
 }
 
@@ -206,14 +206,14 @@ static enum ss_status look_for_search(struct ss_look *look, struct ss_error *err
 const struct ss_rule ss_rule_unused_parameters = {
 	.name = "unused-parameters",
 	.title = "DDP searches for unused parameters in every step",
-	.summary = "find_unused_parameters=True: a walk and an all-reduce in every step",
+	.summary = "find_unused_parameters=True: a graph search and an all-reduce in every step",
 	.fix = "model = DDP(model)   # without find_unused_parameters=True, if all are used\n"
 	       "model = DDP(model, static_graph=True)   # if the same ones are always unused\n"
 	       "# TORCH_DISTRIBUTED_DEBUG=INFO names the parameters that get no gradient",
 	.surer = NULL,
 	.warn_share = 0.03,
 	.silent_share = 0.001,
-	.why = "a word to take away: 3 % are worth a warning, and a tenth of a percent a line, "
+	.why = "removing one argument fixes it: 3 % is worth a warning, and 0.1 % is reported, "
 	       "since the flag is known to be on",
 	.look = look_for_search,
 };

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * validation_in_loop.c - rule: steps that train also run forward passes that nothing is
- * learned from.
+ * validation_in_loop.c - rule: training steps also run forward passes that nothing is learned
+ * from.
  *
- * A function or range that is called validate, evaluate or test, in a job that trains, with
- * operators that compute and none of the training in it: no forward operator that a backward
- * belongs to, no backward, no optimizer. Where nothing has such a name: forward passes without
- * backward in some steps and not in others; model.eval() in the function says what they are.
- * Those of every step stay alone: a teacher, a frozen encoder and a policy that plays are
- * computed so on purpose.
+ * It looks for a function or range called validate, evaluate or test, in a job that trains, with
+ * operators that compute but no training in it: no forward operator with a backward, no backward,
+ * no optimizer. Without such a name: forward passes without backward in some steps and not in
+ * others; model.eval() in the function shows what they are. Passes that occur in every step are
+ * left alone: a teacher, a frozen encoder or a policy in play runs them on purpose.
  */
 #include <string.h>
 
@@ -272,11 +271,12 @@ static void tell(struct validation *v)
 	}
 	if (v->is_named)
 		ss_look_confidence(look, SS_CONFIDENCE_HIGH,
-				   "the function that runs them is recorded, and trains nothing");
+				   "the trace names the function that runs them, and "
+				   "it trains nothing");
 	else
 		ss_look_confidence(look, SS_CONFIDENCE_MEDIUM,
 				   "no backward belongs to these forward passes, but nothing "
-				   "names them validation");
+				   "is named validation");
 	ss_look_figure(look, 0, v->is_named ? 1 : 0);
 }
 
@@ -348,15 +348,15 @@ static enum ss_status judge_validation(struct ss_judgement *judgement, struct ss
 const struct ss_rule ss_rule_validation_in_loop = {
 	.name = "validation-in-loop",
 	.title = "Validation runs inside the training loop",
-	.summary = "Forward passes without backward in steps that train: validate(), evaluate()",
+	.summary = "Forward passes without backward in training steps: validate(), evaluate()",
 	.fix = "if step % 1000 == 0:                          # less often\n"
 	       "    validate(model, itertools.islice(val_loader, 20))   # and on fewer batches\n"
 	       "# or save a checkpoint and validate it in another process",
 	.surer = "with_stack=True names the function, record_function(\"validate\") the range",
 	.warn_share = 0.10,
 	.silent_share = 0.01,
-	.why = "the recorded steps may hold more validation than a whole run does, so a warning "
-	       "from 10 % of them on; below 1 % steps differ by more",
+	.why = "the recorded steps may contain more validation than a whole run, so it takes 10 % "
+	       "of them for a warning; below 1 % steps differ by more",
 	.look = look_for_validation,
 	.judge = judge_validation,
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_restart.c - rule: the DataLoader starts its worker processes anew in every epoch.
+ * worker_restart.c - rule: the DataLoader restarts its worker processes in every epoch.
  *
- * At the end of an epoch __next__ stops the workers, then the loop makes a new iterator, which
- * starts them again, and the first __next__ waits until one of them has a batch. Frames name
- * it: a process is started in dataloader.py. Without frames it is seen by two calls of __next__
- * with little between them but a pause, of which the first is as long as stopping processes
- * takes. Workers that are kept (persistent_workers) are neither stopped nor started.
+ * At the end of an epoch __next__ stops the workers. Then the loop creates a new iterator, which
+ * starts them again, and the first __next__ waits until one of them has a batch. Python frames
+ * show it: dataloader.py starts a process. Without frames the rule looks for two calls of
+ * __next__ with little but a pause between them, of which the first takes as long as stopping
+ * processes does. Persistent workers (persistent_workers) are neither stopped nor started.
  */
 #include <string.h>
 
@@ -252,15 +252,15 @@ static enum ss_status find(struct finder *finder, struct ss_arena *scratch, stru
 	ss_code_places_sort(&finder->sites);
 	for (uint32_t i = 0; i < finder->sites.count && i < 3; i++)
 		ss_look_evidence(look, ss_code_place_fact(&finder->sites.items[i]),
-				 "stopping and starting the worker processes takes {time} per step "
-				 "({count} times per step)");
+				 "the DataLoader spends {time} per step on stopping and starting "
+				 "worker processes ({count} times per step)");
 	if (finder->sites.count)
 		ss_look_confidence(look,
 				   finder->has_frames ? SS_CONFIDENCE_HIGH : SS_CONFIDENCE_MEDIUM,
 				   finder->has_frames
-					   ? "the trace shows the processes being started"
+					   ? "the trace shows that processes are started"
 					   : "two calls of __next__ with a pause between them look "
-					     "so; the start itself is not recorded");
+					     "like a restart; the restart itself is not recorded");
 	return SS_OK;
 }
 
@@ -282,14 +282,14 @@ static enum ss_status look_for_restarts(struct ss_look *look, struct ss_error *e
 
 const struct ss_rule ss_rule_worker_restart = {
 	.name = "worker-restart",
-	.title = "The DataLoader starts its workers again in every epoch",
-	.summary = "Worker processes that are stopped and started between epochs",
-	.fix = "DataLoader(..., num_workers=n, persistent_workers=True)   # workers stay\n"
+	.title = "The DataLoader restarts its workers in every epoch",
+	.summary = "Worker processes that are stopped and started again between epochs",
+	.fix = "DataLoader(..., num_workers=n, persistent_workers=True)   # keeps the workers\n"
 	       "# short epochs: repeat the dataset, so that an epoch has more steps",
-	.surer = "with_stack=True shows the processes being started",
+	.surer = "with_stack=True shows whether processes are started",
 	.warn_share = 0.03,
 	.silent_share = 0.01,
-	.why = "keeping workers is a word in one line, so 3 % is worth it; below 1 % no change of "
-	       "the loader can be measured",
+	.why = "one argument fixes it, so 3 % is worth it; below 1 % no change of the loader "
+	       "can be measured",
 	.look = look_for_restarts,
 };
