@@ -10,12 +10,14 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "device", SS_COLUMN_ID, "number of the device", 0 },
-	{ "total_ns", SS_COLUMN_NS, "from the start of its first work to the end of its last", 0 },
+	{ "total_ns", SS_COLUMN_NS, "from the start of the first work to the end of the last work",
+	  0 },
 	{ "compute_ns", SS_COLUMN_NS, "a compute kernel ran", 0 },
 	{ "exposed_comm_ns", SS_COLUMN_NS, "communication ran, and no compute kernel", 0 },
-	{ "exposed_copy_ns", SS_COLUMN_NS, "a copy or memset ran, and no kernel", 0 },
-	{ "idle_ns", SS_COLUMN_NS, "nothing ran; the four parts sum to the total", 0 },
-	{ "comm_ns", SS_COLUMN_NS, "communication ran, hidden or not", 0 },
+	{ "exposed_copy_ns", SS_COLUMN_NS, "exposed communication: no compute kernel ran beside it",
+	  0 },
+	{ "idle_ns", SS_COLUMN_NS, "exposed copies and memsets: no kernel ran beside them", 0 },
+	{ "comm_ns", SS_COLUMN_NS, "nothing ran; the four parts add up to the total", 0 },
 	{ "overlap_percent", SS_COLUMN_PERCENT,
 	  "of the communication, what ran beside compute kernels", 0 },
 };
@@ -71,10 +73,10 @@ static enum ss_status temporal_run(const struct ss_subject *subject, struct ss_t
 }
 
 const struct ss_view ss_view_temporal = {
-	.name = "temporal",
-	.summary = "Each device over the whole file: computing, exposed, idle",
-	.empty = "No device worked: the files hold no kernels, copies or memsets "
-		 "(ProfilerActivity.CUDA or XPU records them).",
+	.name = "share of the communication time that overlapped compute kernels",
+	.summary = "Each device over the whole file: compute, exposed, idle",
+	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
+		 "ProfilerActivity.CUDA or XPU).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.basis = SS_BASIS_FILE,
