@@ -115,15 +115,14 @@ bool ss_view_is_ordered(const struct ss_view *view, uint32_t group);
 bool ss_view_lists(const char *list, const char *name);
 
 /* Columns that views share. */
-#define SS_COLUMN_FILES                                                           \
-	{                                                                         \
-		"files", SS_COLUMN_COUNT,                                         \
-			"files that this row is about: 1, more in summed tables", \
-			SS_COLUMN_CONTEXT | SS_COLUMN_QUIET                       \
-	}
-#define SS_COLUMN_RANK                                                                            \
+#define SS_COLUMN_FILES                                                                           \
 	{                                                                                         \
-		"rank", SS_COLUMN_ID, "rank of the file; empty when not known", SS_COLUMN_CONTEXT \
+		"files", SS_COLUMN_COUNT, "files that this row covers: 1, more in summed tables", \
+			SS_COLUMN_CONTEXT | SS_COLUMN_QUIET                                       \
+	}
+#define SS_COLUMN_RANK                                                                        \
+	{                                                                                     \
+		"rank", SS_COLUMN_ID, "rank of the file; empty if unknown", SS_COLUMN_CONTEXT \
 	}
 
 #endif
