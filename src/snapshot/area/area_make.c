@@ -332,10 +332,11 @@ enum ss_status ss_area_make(struct ss_area *area, const struct ss_opened *opened
 	area->state_count = device ? device->count : opened->snapshot.curve.count;
 	if (!area->state_count)
 		return ss_fail(err, SS_ERR_MISSING,
-			       "no events were recorded: "
-			       "torch.cuda.memory._record_memory_history() does");
+			       "no events were recorded: call "
+			       "torch.cuda.memory._record_memory_history() first");
 	if (!device && group != SS_AREA_CATEGORY)
-		return ss_fail(err, SS_ERR_MISSING, "a memory timeline has only categories");
+		return ss_fail(err, SS_ERR_MISSING,
+			       "a memory timeline can only be shown by category");
 	return device ? make(&making, err) : make_curve(area, err);
 }
 
