@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * choose_run.c - keeps the files of one run: the one that was asked for, else the newest
- * complete one.
+ * choose_run.c - keeps the files of one run: the requested one, or the newest complete
+ * one.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doubts.c - the sentences about files that lack something, each once for all of them.
+ * doubts.c - one sentence per problem that limits what the files can show.
  */
 #include "job/doubts.h"
 

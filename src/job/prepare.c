@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prepare.c - what is made of the files when it is first needed and loading did not make it:
- * digests, and what the keeper keeps. Ranks are done side by side.
+ * prepare.c - makes what loading did not make, when it is first needed: digests, and what
+ * the keeper keeps. Ranks are processed in parallel.
  */
 #include "analyze/facts.h"
 #include "base/system/thread.h"

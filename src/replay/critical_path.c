@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * critical_path.c - view: what the steps' time is made of, and nothing else.
+ * critical_path.c - view: the critical path of the steps.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arrange.h - rows of a finished table: those that match, in another order.
+ * arrange.h - filters and sorts the rows of a finished table.
  */
 #ifndef SS_TABLE_ARRANGE_H
 #define SS_TABLE_ARRANGE_H

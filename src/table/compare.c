@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.c - rows of two tables, joined by a hash of what they are about.
+ * compare.c - joins the rows of two tables by a hash of what they are about.
  */
 #include "table/compare.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * missing.c - the sentences about data that the trace lacks, with the flag that records it.
+ * missing.c - the sentences about data that the trace lacks, with the option that records
+ * it.
  */
 #include "table/missing.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank_summary.c - rows sorted by what they are about, then figure by figure.
+ * rank_summary.c - sorts rows by what they are about, then summarizes each figure.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quality.c - the oddities and their sentences.
+ * quality.c - the problems a file can have, and their sentences.
  */
 #include "trace/quality.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocations.c - view: every allocation, the largest first: who made it, when, and
- * how long it lived; or all of them by size.
+ * allocations.c - view: every allocation, largest first: who made it, when, and how long
+ * it lived; or the allocations grouped by size.
  *
- * All devices. An allocation that was not freed within the file has no end here; of
- * a class of sizes, the mean lifetime is that of those that were freed.
+ * Covers all devices. An allocation that is not freed in the file has no lifetime; the
+ * mean lifetime of a size class covers only the freed ones.
  */
 #include "analyze/facts.h"
 #include "analyze/host/places.h"

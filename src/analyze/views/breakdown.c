@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * breakdown.c - view: what each step was spent on, in parts that sum to it.
+ * breakdown.c - view: what each step was spent on, in parts that add up to it.
  *
- * The parts of the TensorBoard plugin, by the same priority: compute kernels
- * hide copies, copies hide communication, and so on down to what is left. So
- * communication here is exposed communication.
+ * The parts and their priority are those of the TensorBoard plugin: compute kernels hide
+ * copies, copies hide communication, and so on. So communication here is exposed
+ * communication.
  */
 #include "analyze/time/roles.h"
 #include "table/view.h"

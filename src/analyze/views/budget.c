@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.c - view: the time of each device in each step: computing, waiting for
- * communication, copying, idle. The four never overlap and sum to the step.
+ * budget.c - view: the time of each device in each step: compute, exposed communication,
+ * exposed copies, idle. The four parts never overlap and add up to the step.
  */
 #include "analyze/facts.h"
 #include "analyze/time/roles.h"

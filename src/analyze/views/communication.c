@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * communication.c - view: collectives by size, kind or process group: time, what of
- * it is exposed, and bandwidth; and the kernels that hide it.
+ * communication.c - view: collectives by size, kind or process group: time, exposed time
+ * and bandwidth; and the kernels that hide them.
  *
- * A rank alone cannot tell waiting for others from moving data: durations hold
- * both. So bandwidth is given for the mean and for the shortest call, which has
- * waited least. Busbw has the factors of nccl-tests.
+ * One rank alone cannot distinguish waiting for others from moving data: the durations
+ * contain both. So the view gives the bandwidth of the mean call and of the shortest call,
+ * which waited least. Bus bandwidth uses the factors of nccl-tests.
  *
- * Jobs without devices communicate on threads of the host: there the ranges of
- * gloo or MPI are the collectives, and what runs beside them are operators.
+ * Jobs without devices communicate on host threads: there, the gloo or MPI ranges are the
+ * collectives, and operators take the place of compute kernels.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compile.c - view: torch.compile: compiled regions and what they launch, what
- * stays eager, guards, graph breaks, and compiling itself.
+ * compile.c - view: torch.compile: compiled regions and the kernels they launch, what
+ * stays eager, guards, graph breaks, and compile time.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copies.c - view: copies and memsets by kind, operator or line: bytes, time, rate,
+ * copies.c - view: copies and memsets by kind, operator or line: bytes, time, bandwidth,
  * and how long the host waited for them.
  *
- * A call that returns when its copy is done has waited for it, and for the work
- * before it: all of its time counts as blocked. One that returns before has been
- * held as long as its copy was running already: copies from pageable memory return
- * a little before their end. One that returns before its copy starts was free.
+ * A call that returns after its copy is done has waited for it and for the work before it:
+ * all of its time counts as blocked. A call that returns while its copy runs was blocked
+ * since the copy started: copies from pageable memory return shortly before they end. A
+ * call that returns before its copy starts was not blocked.
  */
 #include <stdlib.h>
 #include <string.h>

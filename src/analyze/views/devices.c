@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devices.c - view: the devices that the files list, and what ran on them.
+ * devices.c - view: the devices that were used, and what ran on them.
  *
- * Files list every device of the host; a rank mostly uses one. ROCm files number
- * the used one differently from the listed ones: then the sole listed name is
- * shown for it, since nothing else can be meant.
+ * Files list every device of the host; a rank usually uses one. ROCm files number the used
+ * device differently from the listed ones: if only one device is listed, its name is
+ * shown.
  */
 #include "table/view.h"
 

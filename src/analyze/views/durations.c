@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * durations.c - view: how long kernels run: calls and time by duration, in steps of
- * 1, 2 and 5.
+ * durations.c - view: how long kernels run: calls and time by duration, in buckets of 1, 2
+ * and 5.
  *
- * Over the whole file, communication included. A duration that is a bound belongs to
- * the bucket that begins with it. Empty buckets between others are shown, so that
- * the shape can be seen.
+ * Covers the whole file, including communication. A duration on a bound belongs to the
+ * bucket that begins with it. Empty buckets between others are shown, so that the shape is
+ * visible.
  */
 #include "analyze/kernel/names.h"
 #include "base/search.h"

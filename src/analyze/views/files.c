@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.c - view: one row a file: what it is of, how it was recorded, what is in it.
+ * files.c - view: one row per file: rank, recording settings, contents.
  */
 #include <string.h>
 

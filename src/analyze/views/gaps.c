@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gaps.c - view: why each device stood idle in the steps: by cause, by operator or
- * line, or gap by gap.
+ * gaps.c - view: why each device was idle in the steps: by cause, by operator or line, or
+ * gap by gap.
  *
- * A gap can have several causes, one after the other. Each part counts where it
- * belongs: to the operator and the line behind it.
+ * A gap can have several causes, one after the other. Each part counts for its own cause,
+ * operator and line.
  */
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inference.c - view: steps of inference: prefill and decode, batch, tokens, how
- * long they took, how busy the device was, and what lies between them.
+ * inference.c - view: inference steps: prefill and decode, batch, tokens, duration, busy
+ * time, and the gaps between steps.
  *
- * Steps are the ranges of engines: "step[DECODE bs=32]" of SGLang,
- * "execute_context_2(16)_generation_62(62)" of vLLM and its forks; without any,
- * the profiler's steps of a file in which nothing is trained. A step ends with the
- * last work that was launched in it and begins no earlier than the one before ended.
+ * Steps are the ranges of inference engines: "step[DECODE bs=32]" of SGLang,
+ * "execute_context_2(16)_generation_62(62)" of vLLM and its forks; without them, the
+ * profiler's steps of a file without training. A step ends with the last work launched in
+ * it and begins no earlier than the end of the previous step.
  */
 #include <string.h>
 

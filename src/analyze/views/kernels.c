@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels.c - view: kernels by name: calls, times, and how they fill the device.
+ * kernels.c - view: kernels by name: calls, times, occupancy, tensor cores.
  *
- * Over the whole file, communication included. Occupancy and blocks per SM are
- * weighted by time; the launch configuration is that of the longest call.
+ * Covers the whole file, including communication. Occupancy and blocks per SM are weighted
+ * by time; the launch configuration is that of the longest call.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launches.c - view: how launching goes: what calls cost, how long work waits for
- * its start, and whether the device had to wait for the host.
+ * launches.c - view: kernel launches: what the calls cost, how long work waits for its
+ * start, and whether the device had to wait for the host.
  *
- * A call and all that it started on the device is one work (queue.h), so a graph
- * launch counts once. Figures are of the whole file; queues are of the time from
- * the first step that counts to the last.
+ * A call and everything it starts on the device counts as one piece of work (queue.h), so
+ * a graph launch counts once. Figures cover the whole file; queue depths cover the time
+ * from the first counted step to the last.
  */
 #include <stdlib.h>
 

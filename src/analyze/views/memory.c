@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.c - view: memory by device: peaks, what was reserved beyond them, growth.
+ * memory.c - view: memory by device: peaks, reserved but unused memory, growth.
  *
- * From [memory] events. Old files have no totals: then the sum of what was
- * allocated and freed from the beginning of the file stands for them, and says
- * nothing of what was there before.
+ * Uses [memory] events. Old files have no totals: then the sum of allocations and frees
+ * since the start of the file takes their place, without earlier allocations.
  */
 #include "analyze/memory/pools.h"
 #include "table/view.h"

@@ -2,10 +2,9 @@
 /*
  * memory_curve.c - view: memory over time, for a terminal or a plot.
  *
- * The file's time is cut into equal parts, and each has the least and the most that
- * was allocated in it: no peak vanishes, however short it was. Where nothing
- * happened the curve stays where it was. Devices only, or the CPU where there are
- * none.
+ * The time of the file is cut into equal samples, each with the minimum and maximum of the
+ * allocated memory: no peak is lost, however short. Without events, the curve stays at its
+ * last value. Devices only, or the CPU if there are none.
  */
 #include "analyze/memory/pools.h"
 #include "table/view.h"

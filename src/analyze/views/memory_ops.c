@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_ops.c - view: who allocates, and who holds the memory at the peak: by
- * operator, by line of the program or by module.
+ * memory_ops.c - view: who allocates, and who holds the memory at the peak: by operator,
+ * source line or module.
  *
- * Totals of an operator include the operators inside of it; `self` is what it
- * allocated itself. What is alive at the peak is shared out once: to the innermost
- * operator that does more than allocate. Devices only, or the CPU where there are
- * none.
+ * Totals of an operator include the operators inside it; `self` is what it allocated
+ * itself. Memory that is alive at the peak counts once: for the innermost operator that
+ * does more than allocate. Devices only, or the CPU if there are none.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_steps.c - view: memory step by step: its lowest and highest point, what is
- * left behind, and what grows.
+ * memory_steps.c - view: memory by step: minimum, peak, what is left behind, and what
+ * grows.
  */
 #include "analyze/facts.h"
 #include "analyze/host/places.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * modules.c - view: the nn.Modules as a tree, by class or by instance, with the
- * device time of their forward and of the backward work that they caused.
+ * modules.c - view: the nn.Modules as a tree, by class or by instance, with the device
+ * time of their forward and of the backward work they cause.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operators.c - view: operators by name, shapes, line, module or category: calls,
- * time on the host and on the device, their own and with what they call.
+ * operators.c - view: operators by name, shapes, line, module or category: calls, host
+ * time and device time, with and without the operators inside them.
  *
- * Each row of the host that counts gets the number of its group first; then every
- * figure is a sum over rows.
+ * Every counted host row first gets the number of its group; then each figure is a sum
+ * over rows.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phases.c - view: input, forward, backward and optimizer: the time of the main
- * thread, and the time of each device by what launched its work.
+ * phases.c - view: input, forward, backward and optimizer: the time of the main thread,
+ * and the time of each device by what launched its work.
  *
- * Both axes have parts that never overlap: the host's sum to the step's range on
- * the CPU, the device's to the effective step, with idle as the last part.
+ * The parts never overlap: on the host they add up to the step's range on the CPU, on the
+ * device to the effective step, with idle as the last part.
  */
 #include "analyze/facts.h"
 #include "analyze/time/cover.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quality.c - view: what is odd about the files, and what was not recorded.
+ * quality.c - view: problems in the files, and data that was not recorded.
  */
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roofline.c - view: what operators computed and moved, how fast, and how fast the
+ * roofline.c - view: the FLOPs and bytes of operators, their rates, and how fast the
  * device could have been.
  *
- * Each call has a shortest time: its FLOPs at the device's peak for their type, or
- * its bytes at the memory's bandwidth, whichever takes longer. What calls took is
- * the device time that they launched.
+ * Each call has a shortest possible time: its FLOPs at the device's peak for their data
+ * type, or its bytes at the memory bandwidth, whichever is longer. The measured time of a
+ * call is the device time that it launched.
  */
 #include <stdlib.h>
 #include <string.h>

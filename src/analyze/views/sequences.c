@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sequences.c - view: kernels that follow each other again and again on a stream:
- * what could be one kernel.
+ * sequences.c - view: kernel sequences that repeat on a stream: candidates for fusion.
  *
- * Sequences end at steps, communication, copies and memsets, and are at most 8
- * kernels long: steps repeat as a whole, and what is longer is no kernel any more.
- * A sequence must come twice a step on average, and three times: what comes once a
- * step would be all of it. Calls do not overlap, and no sequence is listed as a part
- * of another (repeats.h).
+ * Sequences end at steps, communication, copies and memsets, and have at most 8 kernels:
+ * longer ones are not candidates for one kernel. A sequence must occur at least three
+ * times, and twice per step on average: steps repeat as a whole, so what occurs once per
+ * step could be the whole step. Occurrences do not overlap, and no sequence is listed as
+ * part of another (repeats.h).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stacks.c - view: stacks with the device or host time under them, as flame graphs
- * want them, or merged into a tree.
+ * stacks.c - view: stacks with their device or host time, in the format of flame graphs,
+ * or merged into a tree.
  */
 #include <stdlib.h>
 

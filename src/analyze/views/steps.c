@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steps.c - view: every step, how long it took and how it was found.
+ * steps.c - view: every step: how long it took and how it was found.
  */
 #include "table/view.h"
 #include "trace/select.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * streams.c - view: the gaps of each stream, by what was waited for.
+ * streams.c - view: the gaps of each stream, by what the stream waited for.
  *
- * HTA's three classes: the work after the gap was launched after the one before
- * had ended (the host was late); it was launched in time and the gap is short
- * (what a launch takes); or it waited for something else. Over the whole file.
+ * HTA's three classes: the next work was launched after the previous work had ended (the
+ * host was late); it was launched in time and the gap is short (launch latency); or it
+ * waited for something else. Covers the whole file.
  */
 #include "table/view.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * syncs.c - view: every place where the host waits for the device, and the idle
- * time of devices that each wait causes.
+ * syncs.c - view: host syncs: every place where the host waits for the device, and the
+ * device idle time that each one causes.
  *
- * Rows are about calls of the whole file; idle time is that of the gaps view, whose
- * "sync" is the sum of all rows.
+ * Rows cover calls in the whole file; idle time is that of the gaps view, whose "sync" is
+ * the sum of all rows.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * temporal.c - view: each device over the whole file, from its first work to its
- * last: computing, exposed communication and copies, idle. The figures of HTA's
- * temporal breakdown and of TraceLens' timeline.
+ * temporal.c - view: each device over the whole file, from its first work to its last:
+ * compute, exposed communication and copies, idle. The figures match HTA's temporal
+ * breakdown and TraceLens' timeline.
  */
 #include "analyze/time/roles.h"
 #include "table/view.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utilization.c - view: how well each device was used, from the first step to the
- * last.
+ * utilization.c - view: how well each device was used, from the first step to the last.
  *
- * Utilization says that a kernel ran, not that it filled the device: SM
- * efficiency and occupancy are Kineto's estimates for that, tensor-core time says
- * how much of the kernels' time went into matrix units.
+ * Utilization says that a kernel ran, not that it filled the device: SM efficiency and
+ * occupancy are Kineto's estimates of that, and tensor-core time is the share of the
+ * kernel time spent in matrix units.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * find.c - the trace files in folders and below them, in the order of their names.
+ * find.c - finds the trace files in folders and their subfolders, sorted by name.
  */
 #include "job/files/find.h"
 #include "stepscope.h"

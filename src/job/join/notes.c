@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notes.c - the sentences, each only when it is true.
+ * notes.c - the sentences, each only if it applies.
  */
 #include "job/join/notes.h"
 

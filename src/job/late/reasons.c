@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reasons.c - what a late rank did instead: what it spends more time on than the
- * median of the others.
+ * reasons.c - why a rank is late: what it spends more time on than the median of the
+ * others.
  */
 #include <string.h>
 

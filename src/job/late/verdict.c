@@ -2,8 +2,8 @@
 /*
  * verdict.c - judges the lateness of ranks.
  *
- * Only medians and how regularly it happens count: ranks of a healthy job are late
- * now and then, each in its turn, and a mean makes of that a culprit.
+ * Only medians and regularity count: in a healthy job every rank is late now and then, and
+ * a mean would turn one of them into a straggler.
  */
 #include "job/late/judge.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verdict.h - which ranks hold the others up, how regularly, and why.
+ * verdict.h - which ranks delay the others, how regularly, and why.
  */
 #ifndef SS_JOB_LATE_VERDICT_H
 #define SS_JOB_LATE_VERDICT_H

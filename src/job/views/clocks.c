@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clocks.c - view: how far the clock of each rank is from the first one's, and how
- * sure that is.
+ * clocks.c - view: the clock offset of each rank from the first one, and how certain it
+ * is.
  */
 #include "job/join/join.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collectives.c - view: collectives of the job, each with all its members: who came
- * last, how long the transfer took and how long the others waited; or summed by kind,
- * group and size; or member by member.
+ * collectives.c - view: collectives across ranks: who arrived last, how long the transfer
+ * took and how long the others waited; or summed by kind, group and size; or rank by rank.
  */
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle_together.c - view: when the devices of all ranks stood idle at once, and what
- * their hosts did then.
+ * idle_together.c - view: when the devices of all ranks were idle at once, and what their
+ * hosts did.
  *
- * Nobody waits for anybody there: all of them did the same thing, as writing a
- * checkpoint. The idle times of the ranks are laid over each other on the aligned
- * clock; short gaps are the devices' own pace and left out.
+ * No rank waits for another there: all did the same thing, for example wrote a checkpoint.
+ * The idle times of the ranks are intersected on the aligned clock; short gaps are normal
+ * and left out.
  */
 #include <stdlib.h>
 #include <string.h>

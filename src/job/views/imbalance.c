@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * imbalance.c - view: how differently the ranks are loaded: time of each phase,
- * module or kernel, the median rank against the one with the most.
+ * imbalance.c - view: load imbalance across ranks: time per phase, module or kernel, the
+ * median rank against the one with the most.
  */
 #include <stdlib.h>
 #include <string.h>

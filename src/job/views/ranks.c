@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ranks.c - view: the ranks side by side, or each of their steps: computing,
- * communication, what of it is exposed and what is waiting for others.
+ * ranks.c - view: the ranks side by side, or each of their steps: compute, communication,
+ * exposed communication, and waiting for other ranks.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stragglers.c - view: the ranks that hold the others up, how regularly, and why.
+ * stragglers.c - view: ranks that delay the others, how often, and why.
  */
 #include "job/late/verdict.h"
 
