@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * from_trace.c - stacks in the order of time, then rows device by device.
+ * from_trace.c - makes stacks in order of time, then rows device by device.
  */
 #include "snapshot/from_trace.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subject.c - the list of the views of snapshots, and cells that they share.
+ * subject.c - the list of the snapshot views, and cells that they share.
  */
 #include "snapshot/subject.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alloc.c - pairs by a hash of device and address; owners by one walk over the rows
- * of each thread beside the events.
+ * alloc.c - finds pairs by a hash of device and address, and owners by one walk over the
+ * rows of each thread alongside the events.
  */
 #include "analyze/memory/alloc.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pools.c - one pass over the events, in the order of time, and one that sorts them
- * by device.
+ * pools.c - one pass over the events, in order of time, and one that sorts them by device.
  */
 #include "analyze/memory/pools.h"
 

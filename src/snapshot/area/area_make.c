@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * area_make.c - makes an area: who counts, and what there is before each run of events.
+ * area_make.c - makes an area: which holders get a series, and the state before each run
+ * of events.
  *
- * The holders with a series of their own are those that held most at any moment, so that
- * colours stay what they are however far one zooms in.
+ * The holders with their own series are those that held the most at any moment, so that
+ * colours stay the same at every zoom level.
  */
 #include <stdlib.h>
 #include <string.h>

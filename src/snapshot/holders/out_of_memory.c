@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * out_of_memory.c - compares what was asked for with what was free, and with what was kept.
+ * out_of_memory.c - compares the requested size with what was free and what was kept.
  */
 #include "snapshot/holders/out_of_memory.h"
 

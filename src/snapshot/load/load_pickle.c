@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load_pickle.c - reads a snapshot of memory: lists and tuples of the pickle, and the whole.
+ * load_pickle.c - reads a memory snapshot: lists and tuples of the pickle, and the whole.
  *
- * Rows are made in the order of the file, so a list of dictionaries is a range of rows that
- * ends where the next one begins. No version of torch writes a dictionary into two lists; a
- * file that does is refused.
+ * Rows are made in the order of the file, so a list of dictionaries is a range of rows
+ * that ends where the next one begins. No version of PyTorch writes a dictionary into two
+ * lists; a file that does is refused.
  */
 #include <string.h>
 

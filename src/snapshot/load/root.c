@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * root.c - what the root of a snapshot leads to: segments, events, settings.
+ * root.c - reads what the root of a snapshot contains: segments, events, settings.
  *
- * The root is a dictionary since 1.13 and a bare list of segments before. Blocks without an
- * address follow each other from the beginning of their segment.
+ * The root is a dictionary since 1.13 and a bare list of segments before. Blocks without
+ * an address follow each other from the beginning of their segment.
  */
 #include <string.h>
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocations.c - view: the allocations that cost most: size times how long it was held.
+ * allocations.c - view: the most expensive allocations: size times how long they were
+ * held.
  *
- * Without times, the number of events stands for how long. An allocation that was not freed
- * is held until the last event. By line, stack or call, the sums of all of them; a call in a
- * forward() has everything inside of it, so calls of each other count the same twice.
+ * Without times, the number of events is used as the duration. An allocation that was not
+ * freed is held until the last event. By line, stack or call, the figures are sums; a call
+ * in a forward() includes everything inside it, so nested calls count the same allocations
+ * twice.
  */
 #include <stdlib.h>
 

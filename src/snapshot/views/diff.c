@@ -2,7 +2,7 @@
 /*
  * diff.c - view: what holds more or less memory than in another snapshot, line by line.
  *
- * Lines are compared by their text, over all devices, at the end of both.
+ * Lines are matched by their text, over all devices, at the end of both snapshots.
  */
 #include <stdlib.h>
 #include <string.h>

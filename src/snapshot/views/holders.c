@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * holders.c - view: who holds the memory at the peak, and at the end.
+ * holders.c - view: what holds memory at the peak and at the end.
  *
- * By line of the program, stack, category, or call in a forward() with what a checkpoint
- * around it would save at the peak (calls.h).
+ * By source line, stack, category, or call in a forward() with what checkpointing it would
+ * save at the peak (calls.h).
  */
 #include "analyze/memory/pools.h"
 #include "snapshot/holders/calls.h"

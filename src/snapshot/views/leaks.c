@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * leaks.c - view: what was allocated in the events and never freed, what grows first.
+ * leaks.c - view: what was allocated in the events and never freed, growing lines first.
  */
 #include "snapshot/holders/retained.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oom.c - view: allocations that failed: what was asked for, what was free, what would help.
+ * oom.c - view: failed allocations: requested size, free memory, and what would have
+ * helped.
  */
 #include "analyze/memory/pools.h"
 #include "snapshot/holders/out_of_memory.h"

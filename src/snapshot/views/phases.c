@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phases.c - view: how high memory gets in forward, backward and the optimizer, and in which of
- * them each step has its peak.
+ * phases.c - view: memory peaks in forward, backward and optimizer, and the phase in which
+ * each step peaks.
  *
- * An event is of the phase that its stack tells; what has no stack is of the phase before it:
- * frees of autograd's threads often have none. Memory is highest where forward ends and backward
- * begins; a peak outside of all phases is something that is kept, or computed beside training.
+ * The stack of an event gives its phase; an event without a stack belongs to the phase
+ * before it: frees on autograd threads often have none. Memory is normally highest where
+ * forward ends and backward begins; a peak outside all phases is memory that is kept, or
+ * work other than training.
  */
 #include "analyze/memory/pools.h"
 #include "base/text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segments.c - view: the segments of the allocator, or their blocks, by address.
+ * segments.c - view: allocator segments, or their blocks, by address.
  */
 #include <inttypes.h>
 

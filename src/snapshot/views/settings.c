@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.c - view: how the allocator was set up.
+ * settings.c - view: allocator settings.
  */
 #include <string.h>
 

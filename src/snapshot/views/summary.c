@@ -2,9 +2,10 @@
 /*
  * summary.c - view: the memory of each device when the snapshot was taken, and its peak.
  *
- * Fragmentation in three parts: what rounding added to active blocks (internal), what is free
- * in segments that are in use (external), and segments that are wholly free, which
- * empty_cache() gives back (releasable). Reserved is active, external and releasable memory.
+ * Fragmentation has three parts: what rounding added to active blocks (internal), free
+ * memory in segments that are in use (external), and completely free segments, which
+ * empty_cache() releases (releasable). Reserved memory is active, external and releasable
+ * memory.
  */
 #include "snapshot/subject.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.c - view: active memory over time, by category, line of the program or stack.
+ * timeline.c - view: active memory over time, by category, source line or stack.
  *
- * The recorded time is cut into equal parts (the events are, where no times are recorded);
- * each has the least and the most that was active in it, and what the most was made of: no
- * peak vanishes, however short it was. The group `all` has every event; the groups `line` and
- * `stack` have a row for each of those that hold most at the peak, and one for the rest.
+ * The recorded time (or the events, if times are not recorded) is cut into equal samples;
+ * each has the minimum and maximum of the active memory, and what the maximum consists of:
+ * no peak is lost, however short. The group `all` lists every event; the groups `line` and
+ * `stack` have a row for each of those that hold the most at the peak, and one for the
+ * rest.
  */
 #include <string.h>
 
