@@ -94,7 +94,7 @@ struct ss_rank_phase {
 	int64_t calls, total_ns;
 };
 
-/* A time in which the device stood idle. */
+/* A time in which the device was idle. */
 struct ss_rank_gap {
 	int64_t start_ns, end_ns;
 	uint32_t cause; /* enum ss_idle_cause, of its largest part */

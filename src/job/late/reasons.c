@@ -195,7 +195,7 @@ static void find_phase(struct ss_judge *judge, struct ss_straggler *out)
 	}
 }
 
-/* Its device stood idle in slices of one length, which are more than half of it. */
+/* Its device was idle in slices of one length, which are more than half of it. */
 static bool is_shared(struct ss_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_digest *rank = &judge->joined->ranks[out->rank];

@@ -248,7 +248,7 @@ static bool is_regular(struct ss_judge *judge, uint32_t r)
 
 /*
  * Of several ranks that are late in nearly all steps only one is the last: without it alone
- * nothing is gained. They are mended together, so each counts beyond the last of the others.
+ * nothing is gained. They are fixed together, so each counts beyond the last of the others.
  */
 static int64_t joint_gain(struct ss_judge *judge, uint32_t r)
 {
