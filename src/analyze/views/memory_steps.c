@@ -84,14 +84,15 @@ static void say_leak(const struct work *work, const struct ss_places *places,
 
 	if (leak->op != SS_NO_ROW)
 		op = ss_strings_text(&trace->names, trace->slices.name[leak->op]);
-	ss_table_note(out,
-		      "%s: memory grows by %s per step over %u steps, and %s allocated in these "
-		      "steps was never freed: a leak, or a cache that grows. Most of it: %s from "
-		      "%s%s%s.",
-		      ss_pool_name(&work->allocs->pools.items[leak->pool], out),
-		      ss_bytes_text(leak->growth_bytes / leak->rises, out), leak->steps,
-		      ss_bytes_text(leak->kept_bytes, out), ss_bytes_text(leak->most_bytes, out),
-		      op, line ? ", " : "", line ? line : "");
+	ss_table_note(
+		out,
+		"%s: memory grows in every step, by %s per step over %u steps, and %s allocated "
+		"in these steps was never freed: a leak, or a cache that grows. Most of it: %s "
+		"from %s%s%s.",
+		ss_pool_name(&work->allocs->pools.items[leak->pool], out),
+		ss_bytes_text(leak->growth_bytes / leak->rises, out), leak->steps,
+		ss_bytes_text(leak->kept_bytes, out), ss_bytes_text(leak->most_bytes, out), op,
+		line ? ", " : "", line ? line : "");
 }
 
 /* More leaks than a table has notes are not looked for. */

@@ -13,13 +13,14 @@ static const struct ss_column columns[] = {
 	{ "total_ns", SS_COLUMN_NS, "from the start of the first work to the end of the last work",
 	  0 },
 	{ "compute_ns", SS_COLUMN_NS, "a compute kernel ran", 0 },
-	{ "exposed_comm_ns", SS_COLUMN_NS, "communication ran, and no compute kernel", 0 },
-	{ "exposed_copy_ns", SS_COLUMN_NS, "exposed communication: no compute kernel ran beside it",
+	{ "exposed_comm_ns", SS_COLUMN_NS, "exposed communication: no compute kernel ran beside it",
 	  0 },
-	{ "idle_ns", SS_COLUMN_NS, "exposed copies and memsets: no kernel ran beside them", 0 },
-	{ "comm_ns", SS_COLUMN_NS, "nothing ran; the four parts add up to the total", 0 },
+	{ "exposed_copy_ns", SS_COLUMN_NS, "exposed copies and memsets: no kernel ran beside them",
+	  0 },
+	{ "idle_ns", SS_COLUMN_NS, "nothing ran; the four parts add up to the total", 0 },
+	{ "comm_ns", SS_COLUMN_NS, "communication ran, hidden or not", 0 },
 	{ "overlap_percent", SS_COLUMN_PERCENT,
-	  "of the communication, what ran beside compute kernels", 0 },
+	  "share of the communication time that overlapped compute kernels", 0 },
 };
 
 static enum ss_status add_device(const struct ss_trace *trace, int64_t device, struct ss_table *out,
@@ -73,7 +74,7 @@ static enum ss_status temporal_run(const struct ss_subject *subject, struct ss_t
 }
 
 const struct ss_view ss_view_temporal = {
-	.name = "share of the communication time that overlapped compute kernels",
+	.name = "temporal",
 	.summary = "Each device over the whole file: compute, exposed, idle",
 	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
 		 "ProfilerActivity.CUDA or XPU).",

@@ -233,7 +233,7 @@ static enum ss_status idle_together_run(const struct ss_joined *joined, uint32_t
 const struct ss_view ss_view_idle_together = {
 	.name = "idle-together",
 	.summary = "Time in which all ranks are idle at once, and why",
-	.empty = "All ranks were never idle at the same time.",
+	.empty = "There is no time in which all ranks were idle at once.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.order = { "idle_ns" },

@@ -12,8 +12,8 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "name", SS_COLUMN_TEXT, "phase, nn.Module or kernel", SS_COLUMN_SLICES },
-	{ "excess_ns", SS_COLUMN_NS, "time per step of the slowest rank beyond the median rank",
-	  0 },
+	{ "excess_ns", SS_COLUMN_NS,
+	  "time per step of the rank with the most, beyond the median rank", 0 },
 	{ "excess_percent", SS_COLUMN_PERCENT, "excess_ns as a share of the median rank's time",
 	  SS_COLUMN_BAR },
 	{ "median_ns", SS_COLUMN_NS, "time per step on the median rank", 0 },

@@ -55,10 +55,11 @@ static const char *link_text(const struct ss_joined *joined, const struct ss_slo
 	char ranks[SS_COUNT(link->ranks) * 24] = "";
 
 	if (link->of_group)
-		return ss_table_print(out,
-				      "a slow link in its group: large collectives move %.0f "
-				      "GB/s, where such devices reach %.0f on one host",
-				      link->reached, link->usual);
+		return ss_table_print(
+			out,
+			"a slow link of one rank in its group, or of all: large collectives move "
+			"%.0f GB/s, where such devices reach %.0f on one host",
+			link->reached, link->usual);
 	if (link->count == 1)
 		return ss_table_print(out,
 				      "its link: collectives of its %u group%s take %.2f times "
