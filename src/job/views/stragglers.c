@@ -175,8 +175,8 @@ static void note_latest(const struct ss_joined *joined, const struct ss_straggle
 	if (!steps || !latest->step_ns)
 		return;
 	ss_table_note(out,
-		      "Of %u ranks, rank %lld is the latest, by %s per step (%.1f %%); for %s of "
-		      "that it is the last to arrive. It stands out in %u of %u step%s, %s.",
+		      "Of %u ranks, rank %lld is the latest, by %s per step (%.1f %% of it); for "
+		      "%s of that it is the last to arrive. It stands out in %u of %u step%s, %s.",
 		      joined->rank_count, (long long)joined->ranks[latest->rank].rank,
 		      time_text(out, latest->late_ns),
 		      100 * (double)latest->late_ns / (double)latest->step_ns,
