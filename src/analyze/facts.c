@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * facts.c - makes each fact once, when it is first asked for; a failure leaves it unmade.
+ * facts.c - computes each fact once, on first use; a failure leaves it uncomputed.
  */
 #include "analyze/facts.h"
 

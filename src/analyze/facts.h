@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * facts.h - what several views need of one trace, made when the first asks for it.
+ * facts.h - what several views need of one trace, computed on first use.
  *
- * Each of these is a pass or more over all rows, and memory for each of them. Views
- * that run one after the other on the same trace share them; who runs a single view
- * pays for what it asks for and for nothing else.
+ * Each fact takes one or more passes over all rows, and memory. Views that run one after
+ * the other on the same trace share them; a single view pays only for what it uses.
  */
 #ifndef SS_ANALYZE_FACTS_H
 #define SS_ANALYZE_FACTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inference_steps.h - steps of inference: what engines write into the names of their ranges,
+ * inference_steps.h - inference steps: what engines write into the names of their ranges,
  * and what the devices did in them.
  */
 #ifndef SS_ANALYZE_INFERENCE_STEPS_H

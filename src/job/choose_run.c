@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * choose_run.c - keeps the files of one run: the one that was asked for, else the newest
- * complete one.
+ * choose_run.c - keeps the files of one run: the requested one, or the newest complete
+ * one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static enum ss_status no_run(const struct ss_job *job, bool is_several, struct s
 		ss_text_list(list, sizeof(list), item);
 	}
 	return ss_fail(err, SS_ERR_USAGE, "%s '%.80s'; option 'run' takes %s",
-		       is_several ? "several runs are called" : "no run is called", job->asked_run,
+		       is_several ? "several runs are named" : "no run is named", job->asked_run,
 		       list);
 }
 
@@ -74,7 +74,7 @@ static enum ss_status find_run(struct ss_job *job, struct ss_error *err)
 	}
 	/* of a single run nothing has to be chosen, but its number */
 	if (job->run_count < 2)
-		return ss_fail(err, SS_ERR_USAGE, "there is one run only: no run is called '%.80s'",
+		return ss_fail(err, SS_ERR_USAGE, "there is only one run; it is not named '%.80s'",
 			       asked);
 	for (uint32_t i = 0; i < job->run_count; i++)
 		if (strcmp(job->runs[i].name, asked) == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doubts.c - the sentences about files that lack something, each once for all of them.
+ * doubts.c - one sentence per problem that limits what the files can show.
  */
 #include "job/doubts.h"
 
@@ -19,28 +19,28 @@ static const struct {
 	const char *what;         /* that is so */
 	const char *flag;         /* what to record; NULL: nothing helps */
 } sentences[] = {
-	[SS_DOUBT_CUT] = { "cut", "The file ends", "end",
-			   "in the middle: events are lost, and only steps that look complete are "
-			   "counted",
+	[SS_DOUBT_CUT] = { "cut", "The file is", "are",
+			   "truncated: its last events are lost, and only steps that look "
+			   "complete count",
 			   NULL },
 	[SS_DOUBT_DAMAGED] = { "damaged", "The file fails", "fail",
-			       "the check of its compression: bytes of it were changed, and any "
-			       "figure can be wrong",
+			       "the checksum of the compressed data: bytes were changed, and any "
+			       "figure may be wrong",
 			       NULL },
-	[SS_DOUBT_SNAPSHOT] = { "snapshot-cut", "The snapshot of memory ends", "end",
-				"in the middle: figures are of what was read, and the end is not "
-				"known",
+	[SS_DOUBT_SNAPSHOT] = { "snapshot-cut", "The memory snapshot is", "are",
+				"truncated: the figures cover what could be read, and the final "
+				"state is unknown",
 				NULL },
 	[SS_DOUBT_NO_DEVICE] = { "no-device-events", "The file has", "have",
-				 "no GPU events although there was a GPU: what it did is unknown",
+				 "no GPU events although a GPU was used: what it did is unknown",
 				 "Add ProfilerActivity.CUDA to activities" },
 	[SS_DOUBT_NO_CALLS] = { "no-runtime-calls", "The file has", "have",
 				"GPU events but no runtime calls: which code launched the kernels "
 				"and when the host waited is unknown",
 				"Add ProfilerActivity.CPU to activities" },
-	[SS_DOUBT_ORDER] = { "ranks-by-order", "The file tells", "tell",
+	[SS_DOUBT_ORDER] = { "ranks-by-order", "The file has", "have",
 			     "no rank, neither inside nor in the name: ranks are numbered in the "
-			     "order of the names",
+			     "order of the file names",
 			     NULL },
 };
 
@@ -89,7 +89,7 @@ static const char *sentence_of(const struct ss_doubt *doubt, uint32_t lost_steps
 		ss_text_addf(&text, "%s ", sentences[doubt->kind].one);
 	else
 		ss_text_addf(&text, "%u of %u %s %s ", doubt->files, doubt->of_files,
-			     doubt->kind == SS_DOUBT_SNAPSHOT ? "snapshots of memory" : "files",
+			     doubt->kind == SS_DOUBT_SNAPSHOT ? "memory snapshots" : "files",
 			     sentences[doubt->kind].joined);
 	ss_text_add_string(&text, sentences[doubt->kind].what);
 	if (doubt->kind == SS_DOUBT_CUT && lost_steps)
@@ -160,7 +160,7 @@ static void add_run(const struct ss_job_run *run, struct ss_text *out)
 		ss_text_addf(out, "%s, ", time);
 	ss_text_add_string(out, ranks);
 	if (run->cut_count)
-		ss_text_addf(out, ", %u file%s cut", run->cut_count,
+		ss_text_addf(out, ", %u file%s truncated", run->cut_count,
 			     run->cut_count == 1 ? "" : "s");
 	ss_text_add_string(out, ")");
 }
@@ -180,7 +180,7 @@ void ss_job_add_runs(const struct ss_job_run *runs, uint32_t count, uint32_t cho
 
 	if (count < 2)
 		return;
-	ss_text_addf(out, "These files are of %u runs. This is run %u%s: ", count, chosen + 1,
+	ss_text_addf(out, "These files belong to %u runs. This is run %u%s: ", count, chosen + 1,
 		     newest_of(runs, count, count) == chosen ? ", the newest complete one" : "");
 	add_run(&runs[chosen], out);
 	ss_text_add_string(out, "\n");
@@ -194,8 +194,8 @@ void ss_job_add_runs(const struct ss_job_run *runs, uint32_t count, uint32_t cho
 		named++;
 	}
 	if (count - 1 > named)
-		ss_text_addf(out, "  and %u more: --run takes any of 1 to %u\n", count - 1 - named,
-			     count);
+		ss_text_addf(out, "  and %u more: --run takes a number from 1 to %u\n",
+			     count - 1 - named, count);
 }
 
 void ss_job_note_runs(const struct ss_job *job, struct ss_table *table)

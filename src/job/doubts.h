@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * doubts.h - what a reader must know before any figure: which files are cut, or lack what most
- * conclusions need; and which run of several this is.
+ * doubts.h - what a reader must know before any figure: which files are truncated or lack
+ * what most conclusions need, and which of several runs this is.
  */
 #ifndef SS_JOB_DOUBTS_H
 #define SS_JOB_DOUBTS_H

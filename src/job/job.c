@@ -376,21 +376,21 @@ static enum ss_status none_found(const struct ss_job *job, struct ss_error *err)
 	char beside[64] = "";
 
 	if (!pickles && others == 1)
-		return ss_fail(err, SS_ERR_FORMAT, "the only JSON file is no profiler trace");
+		return ss_fail(err, SS_ERR_FORMAT, "the only JSON file is not a profiler trace");
 	if (!pickles)
 		return ss_fail(err, SS_ERR_FORMAT, "none of the %u JSON files is a profiler trace",
 			       others);
 	if (others)
-		snprintf(beside, sizeof(beside), " beside %u other JSON file%s", others,
+		snprintf(beside, sizeof(beside), " and %u other JSON file%s", others,
 			 others == 1 ? "" : "s");
 	if (pickles == 1)
 		return ss_fail(err, SS_ERR_MISSING,
-			       "there is no trace, only a snapshot of memory%s: "
-			       "'stepscope snapshot %s' reads it",
+			       "there is no trace, only a memory snapshot%s: open it with "
+			       "'stepscope snapshot %s'",
 			       beside, job->first_pickle);
 	return ss_fail(err, SS_ERR_MISSING,
-		       "there is no trace, only %u snapshots of memory%s: "
-		       "'stepscope snapshot %s' reads the first",
+		       "there is no trace, only %u memory snapshots%s: open the first with "
+		       "'stepscope snapshot %s'",
 		       pickles, beside, job->first_pickle);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prepare.c - what is made of the files when it is first needed and loading did not make it:
- * digests, and what the keeper keeps. Ranks are done side by side.
+ * prepare.c - makes what loading did not make, when it is first needed: digests, and what
+ * the keeper keeps. Ranks are processed in parallel.
  */
 #include "analyze/facts.h"
 #include "base/system/thread.h"
@@ -210,8 +210,8 @@ static enum ss_status make_kept(struct ss_job *job, struct ss_job_file *file, st
 
 	if (!file->subject.trace)
 		return ss_fail(err, SS_ERR_USAGE,
-			       "the session was opened to compare ranks: not enough of "
-			       "'%s' was kept",
+			       "the session was opened to compare ranks only: the events of '%s' "
+			       "were not kept",
 			       file->subject.path);
 	ss_facts_init(&facts, subject.trace, job->memory);
 	subject.facts = &facts;

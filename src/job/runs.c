@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * runs.c - tells the runs apart that files were recorded in.
+ * runs.c - sorts files into the runs in which they were recorded.
  */
 #include "job/runs.h"
 

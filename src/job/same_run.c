@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * same_run.c - which trace a snapshot of memory was taken beside.
+ * same_run.c - finds the trace that belongs to a memory snapshot.
  *
- * By rank: a number in the snapshot's name, as of traces (ss_find_rank()); without one, the
- * only rank that the job has. Files of several runs can lie in one folder: where both have
- * the time of day and are further apart than a day, they are of two.
+ * By rank: a number in the snapshot's name, as in traces (ss_find_rank()); without one,
+ * the only rank of the job. One folder can contain files of several runs: if both files
+ * have a time of day and these are more than a day apart, they are from different runs.
  */
 #include "job/snapshot_files.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot_files.c - snapshots of memory among the files of a job.
+ * snapshot_files.c - memory snapshots among the files of a job.
  *
- * They are read after the traces: what is wrong with one can depend on the trace of its run.
- * Where files are reduced, only what the keeper finds in a snapshot stays.
+ * They are read after the traces, because a problem with one can depend on the trace of
+ * its run. If files are reduced, only what the keeper finds in a snapshot is kept.
  */
 #include "job/snapshot_files.h"
 

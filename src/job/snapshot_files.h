@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot_files.h - snapshots of memory among the files of a job.
+ * snapshot_files.h - memory snapshots among the files of a job.
  */
 #ifndef SS_JOB_SNAPSHOT_FILES_H
 #define SS_JOB_SNAPSHOT_FILES_H

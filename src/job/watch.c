@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch.c - from pieces of a part to the share of the whole.
+ * watch.c - converts the progress of a part to progress of the whole.
  */
 #include "job/watch.h"
 #include "stepscope.h"

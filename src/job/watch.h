@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch.h - tells how far long work on the ranks of a job has come.
+ * watch.h - reports the progress of long work on the ranks of a job.
  */
 #ifndef SS_JOB_WATCH_H
 #define SS_JOB_WATCH_H

@@ -2,10 +2,10 @@
 /*
  * batches.c - how fast the workers of a DataLoader make batches.
  *
- * A __next__ that waits returns when its batch is made. Workers make the next ones meanwhile,
- * whatever the training thread does: a loop that becomes faster waits for as much longer. So a
- * __next__ cannot return earlier after the last one that waited than the workers needed for the
- * batches in between.
+ * A __next__ that waits returns when its batch is ready. Meanwhile the workers make the
+ * next ones, whatever the training thread does: if the loop becomes faster, it waits
+ * longer for them. So a __next__ cannot return earlier after the last one that waited than
+ * the workers needed for the batches in between.
  */
 #include <stdlib.h>
 #include <string.h>

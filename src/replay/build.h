@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build.h - a graph in the making; shared by the files that make one.
+ * build.h - a graph under construction; shared by the files that build it.
  *
  * Threads come first (threads.c: tasks in the order of each thread), then streams
- * (streams.c: device work with its launches), then what waits for what (recorded.c where
- * the file tells, waits.c). Edges may be added in any order; graph.c sorts them and finds
+ * (streams.c: device work with its launches), then dependencies (recorded.c if the file
+ * has them, and waits.c). Edges may be added in any order; graph.c sorts them and finds
  * the delays.
  */
 #ifndef SS_REPLAY_BUILD_H

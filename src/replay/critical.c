@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * critical.c - from the last task back, at each task along the edge that it waited for longest.
+ * critical.c - walks back from the last task, at each task along the edge it waited for
+ * longest.
  */
 #include "replay/critical.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * critical.h - the critical path: what the last end of the job waited for, and what that
- * waited for, back to the start of the steps.
+ * critical.h - the critical path: what the end of the job waited for, what that waited
+ * for, and so on back to the start of the steps.
  *
- * Whatever is not on it can get faster without the job getting faster. Its pieces lie
- * end to end: they sum to the time of the steps exactly.
+ * Work that is not on it can get faster without making the job faster. Its pieces are
+ * contiguous: they add up to the time of the steps exactly.
  */
 #ifndef SS_REPLAY_CRITICAL_H
 #define SS_REPLAY_CRITICAL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * critical_path.c - view: what the steps' time is made of, and nothing else.
+ * critical_path.c - view: the critical path of the steps.
  */
 #include <stdlib.h>
 
@@ -8,18 +8,18 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "part", SS_COLUMN_TEXT, "what the path was in", 0 },
-	{ "name", SS_COLUMN_TEXT, "the operator, call or kernel (groups name and piece)",
+	{ "part", SS_COLUMN_TEXT, "kind of work on the path", 0 },
+	{ "name", SS_COLUMN_TEXT, "operator, call or kernel (groups name and piece)",
 	  SS_COLUMN_SLICES },
-	{ "path_ns", SS_COLUMN_NS, "time on the path, over all steps", 0 },
-	{ "path_percent", SS_COLUMN_PERCENT, "of the whole path", SS_COLUMN_BAR },
-	{ "pieces", SS_COLUMN_COUNT, "pieces of the path", 0 },
-	{ "longest_ns", SS_COLUMN_NS, "the longest of them", SS_COLUMN_LENGTH },
-	{ "at_ns", SS_COLUMN_NS, "when it began, from the start of the path (group piece)",
+	{ "path_ns", SS_COLUMN_NS, "time on the critical path, over all steps", 0 },
+	{ "path_percent", SS_COLUMN_PERCENT, "share of the critical path", SS_COLUMN_BAR },
+	{ "pieces", SS_COLUMN_COUNT, "pieces of the critical path", 0 },
+	{ "longest_ns", SS_COLUMN_NS, "longest piece", SS_COLUMN_LENGTH },
+	{ "at_ns", SS_COLUMN_NS, "start of the piece, from the start of the path (group piece)",
 	  SS_COLUMN_MOMENT },
-	{ "step", SS_COLUMN_ID, "number of its step among those that count (group piece)",
+	{ "step", SS_COLUMN_ID, "number of its step among the counted steps (group piece)",
 	  SS_COLUMN_DETAIL },
-	{ "longest_rank", SS_COLUMN_ID, "rank of the longest",
+	{ "longest_rank", SS_COLUMN_ID, "rank of the longest piece",
 	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
 };
 
@@ -226,7 +226,9 @@ static enum ss_status critical_path_run(const struct ss_replay *replay, uint32_t
 	else
 		status = sum_up(replay, &path, (enum group)group, out, err);
 	if (path.count)
-		ss_table_note(out, "The replay of the recorded steps is off by %.1f %%.",
+		ss_table_note(out,
+			      "The replay of the recorded steps differs from the recording by "
+			      "%.1f %%.",
 			      replay->error_percent);
 	ss_critical_release(&path);
 	return status;
@@ -234,8 +236,8 @@ static enum ss_status critical_path_run(const struct ss_replay *replay, uint32_t
 
 const struct ss_view ss_view_critical_path = {
 	.name = "critical-path",
-	.summary = "What the steps had to wait for: only what is on it makes them faster",
-	.empty = "No steps, or nothing that says what they waited for.",
+	.summary = "The critical path: only work on it can make steps faster",
+	.empty = "No steps, or the trace does not show what they waited for.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "path_ns pieces",

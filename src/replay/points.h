@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * points.h - rows of threads that stand for something: calls of the device, ranges of the
- * DataLoader, compiling, the garbage collector, collectives of jobs without devices.
+ * points.h - rows of threads that have a meaning of their own: runtime calls, DataLoader
+ * ranges, compiling, garbage collection, collectives of jobs without devices.
  */
 #ifndef SS_REPLAY_POINTS_H
 #define SS_REPLAY_POINTS_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recorded.c - waits that the file tells of: who asked for enable_cuda_sync_events has rows
- * that say which stream waited for which event, and what a thread waited for.
+ * recorded.c - waits that the file records: with enable_cuda_sync_events, rows say which
+ * stream waited for which event, and what a thread waited for.
  *
- * An event stands for the work that was launched on its stream before the call that recorded
- * it. That call is found by its correlation: handles of events are used again and again. A
- * stream that waits holds the next work that is launched on it. Work of a stream runs in the
- * order of its launches, so that both are looked up by the time of a call.
+ * An event stands for the work that was launched on its stream before the call that
+ * recorded it. That call is found by its correlation id, because event handles are reused.
+ * A waiting stream delays the next work that is launched on it. Work on a stream runs in
+ * launch order, so both are looked up by the time of a call.
  */
 #include <stdlib.h>
 #include <string.h>

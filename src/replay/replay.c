@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.c - joins the graphs of ranks, and runs them.
+ * replay.c - joins the graphs of the ranks and runs them.
  */
 #include "replay/replay.h"
 

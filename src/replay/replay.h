@@ -2,11 +2,11 @@
 /*
  * replay.h - the graphs of all ranks together, run again with other durations.
  *
- * Ranks meet in their collectives: a transfer begins when the last member has
- * arrived. Run without edits every task starts when it was recorded to start. Run
- * without the delays that no edge explains, the difference says how far the graph can
- * be trusted (`error_percent`). A fix is a list of edits: tasks that take another time,
- * waits that are gone. Several fixes are run together; their gains do not add up.
+ * Ranks meet in their collectives: a transfer begins when the last member has arrived.
+ * Without edits, every task starts when it was recorded to start. Without the delays that
+ * no edge explains, the difference says how far the graph can be trusted
+ * (`error_percent`). A fix is a list of edits: tasks with another duration, waits that are
+ * removed. Several fixes are run together; their gains do not add up.
  */
 #ifndef SS_REPLAY_REPLAY_H
 #define SS_REPLAY_REPLAY_H

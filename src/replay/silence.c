@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * silence.c - rows around a moment of a thread.
+ * silence.c - finds the rows around a moment of a thread.
  */
 #include "replay/silence.h"
 

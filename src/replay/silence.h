@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * silence.h - when a thread does nothing, and what that says.
+ * silence.h - when a thread does nothing, and what that means.
  */
 #ifndef SS_REPLAY_SILENCE_H
 #define SS_REPLAY_SILENCE_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * streams.c - device work as tasks: behind its launch, and behind what came before it on
- * its stream.
+ * streams.c - device work as tasks: after its launch, and after the previous work on its
+ * stream.
  *
- * How long a launch needs to reach an idle stream, and how far apart two pieces of work
- * are that stand in the queue, is measured in the trace itself: the median of the clear
- * cases. A start that one of both explains keeps its recorded lag; where both are near,
- * each has at most its median, so that neither holds the task when the other is gone.
+ * The trace itself shows how long a launch needs to reach an idle stream, and how far
+ * apart two queued pieces of work are: the median of the clear cases. A start that one of
+ * the two explains keeps its recorded lag; if both are near, each gets at most its median,
+ * so that neither delays the task when the other is removed.
  */
 #include <string.h>
 

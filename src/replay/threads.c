@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * threads.c - threads as chains of tasks, and who hands over to whom.
+ * threads.c - threads as chains of tasks, and which thread hands over to which.
  *
- * What is between the rows that stand for something (points.h) is work. The thread that
- * runs the steps is the main one. Others work in bursts: autograd begins when the main
- * thread has called backward, and that thread does nothing until autograd is done. So a
- * burst begins where the main thread is, and the main thread goes on where the burst ends.
- * Collectives of jobs without devices run on threads, too: the main thread waited for one
- * when it did nothing before its end and goes on right after.
+ * The time between the rows with a meaning of their own (points.h) is work. The thread
+ * that runs the steps is the main thread. Others work in bursts: autograd begins when the
+ * main thread calls backward, and the main thread does nothing until autograd is done. So
+ * a burst begins where the main thread is, and the main thread continues where the burst
+ * ends. Collectives of jobs without devices run on threads, too: the main thread waited
+ * for one if it did nothing before its end and continues right after it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,18 +2,17 @@
 /*
  * waits.c - threads that wait for the device, streams that wait for each other.
  *
- * All calls are gone through in the order of time, with the last work that was launched
- * on each stream in mind. A call that waits ends when one of these ends. Which stream it
- * waits for is mostly not recorded (recorded.c has what is): it is the one whose end
- * explains the end of the call, or the one that the thread launched on last.
+ * All calls are visited in order of time, tracking the last work that was launched on each
+ * stream. A call that waits ends when one of these ends. Usually the stream it waits for
+ * is not recorded (recorded.c handles those that are): it is the one whose end explains
+ * the end of the call, or the one that the thread launched on last.
  *
- * Streams that wait for each other are not recorded either, unless the user asked for it.
- * A collective waits for what its thread launched before it, on the stream of that: the
- * library of torch puts an event there. Other calls that let a stream wait stand between a
- * collective and the work that needs its result: that work waits for the collective that
- * was launched last and was done when the work began. Work that starts later than its
- * launch and its stream explain, right behind the end of work on another stream, waited
- * for that.
+ * Waits between streams are not recorded either, unless the user asked for it. A
+ * collective waits for what its thread launched before it, on that stream: PyTorch puts an
+ * event there. Other calls that make a stream wait are between a collective and the work
+ * that needs its result: that work waits for the collective that was launched last and was
+ * done when the work began. Work that starts later than its launch and its stream explain,
+ * right after the end of work on another stream, waited for that work.
  */
 #include <string.h>
 

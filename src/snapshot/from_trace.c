@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * from_trace.c - stacks in the order of time, then rows device by device.
+ * from_trace.c - makes stacks in order of time, then rows device by device.
  */
 #include "snapshot/from_trace.h"
 
@@ -382,8 +382,8 @@ enum ss_status ss_snapshot_from_trace(struct ss_snapshot *out, const struct ss_t
 
 	if (!trace->allocations.count)
 		return ss_fail(err, SS_ERR_MISSING,
-			       "memory was not recorded in this trace: profile(profile_memory="
-			       "True) records it");
+			       "memory was not recorded in this trace: use "
+			       "profile(profile_memory=True)");
 	if (ss_snapshot_init(out, memory))
 		status = make(&making, err);
 	else

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * from_trace.h - the memory events of a trace as a snapshot, so that all its views show them.
+ * from_trace.h - converts the memory events of a trace to a snapshot, so that all snapshot
+ * views can show them.
  *
- * profile(profile_memory=True) records what is allocated and freed, and after each the total
- * of the device and what the allocator has reserved. From the totals follows what was in use
- * before the first event, as a sum: blocks of it are known when they are freed, the rest stays
- * one amount. Where a total is not what the events lead to, what is between gets a row of its
- * own (SS_ACTION_GAIN, SS_ACTION_LOSS), so that amounts are those that were recorded.
+ * profile(profile_memory=True) records allocations and frees, and after each the device's
+ * total and what the allocator has reserved. The totals show how much was in use before
+ * the first event: its blocks become known when they are freed, the rest stays one amount.
+ * If a total differs from what the events give, the difference gets its own row
+ * (SS_ACTION_GAIN, SS_ACTION_LOSS), so that amounts match the recording.
  *
- * Changes of what is reserved become rows of segments without an address. Events without an
- * address have address 0: they count as amounts, and nothing is said of blocks.
+ * Changes of the reserved memory become segment rows without an address. Events without an
+ * address have address 0: they count as amounts, and their blocks are unknown.
  */
 #ifndef SS_SNAPSHOT_FROM_TRACE_H
 #define SS_SNAPSHOT_FROM_TRACE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opened.h - a snapshot with everything that is made of it once, when it is read.
+ * opened.h - a snapshot with everything that is computed once when it is read.
  */
 #ifndef SS_SNAPSHOT_OPENED_H
 #define SS_SNAPSHOT_OPENED_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack_places.c - frames are looked at once each, stacks are made of what was found.
+ * stack_places.c - classifies each frame once, then builds stacks from the results.
  */
 #include "snapshot/stack_places.h"
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack_places.h - where in the program a stack of a snapshot stands: line, phase, calls around it.
+ * stack_places.h - the place of a snapshot's stack in the program: line, phase, calls
+ * around it.
  *
- * The line is the innermost frame of the user's own code, or the innermost Python frame where
- * all are of libraries; without Python, what autograd runs there, or the innermost operator of
- * a trace that does more than allocate. Phases are told by what is
- * on the stack: an optimizer, autograd's engine, a forward() or the call of a module, the
- * making or loading of a model. Nothing is taken from the names of the user's functions but
- * forward, step and what optimizers' files are called by everybody.
+ * The line is the innermost frame of the user's own code, or the innermost Python frame if
+ * all frames are from libraries; without Python, what autograd runs there, or the
+ * innermost operator of a trace that does more than allocate. The frames on the stack give
+ * the phase: an optimizer, the autograd engine, a forward() or a module call, creating or
+ * loading a model. Of the user's own function names, only forward, step and the usual
+ * names of optimizer files count.
  */
 #ifndef SS_SNAPSHOT_STACK_PLACES_H
 #define SS_SNAPSHOT_STACK_PLACES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * subject.c - the list of the views of snapshots, and cells that they share.
+ * subject.c - the list of the snapshot views, and cells that they share.
  */
 #include "snapshot/subject.h"
 
@@ -147,8 +147,8 @@ void ss_snapshot_lacks(const struct ss_snapshot_subject *subject, const char *wh
 {
 	if (subject->snapshot->traced)
 		out->empty = ss_table_print(out,
-					    "%s are not recorded in a trace; "
-					    "torch.cuda.memory._dump_snapshot() has them.",
+					    "%s are not recorded in a trace; use "
+					    "torch.cuda.memory._dump_snapshot() to get them.",
 					    what);
 }
 
@@ -161,13 +161,13 @@ static void note_before(const struct ss_device_memory *device, const char *name,
 
 	if (!traced->has_totals)
 		ss_table_note(out,
-			      "Device %s: totals are not recorded: amounts are sums from the first "
-			      "event, without what was in use before it.",
+			      "Device %s: totals are not recorded, so amounts are sums from the "
+			      "first event, without what was in use before it.",
 			      name);
 	else if (device->first_active_bytes)
 		ss_table_note(out,
-			      "Device %s: %s was in use before the first event, by whom is not "
-			      "recorded; %s of it is freed later.",
+			      "Device %s: %s was in use before the first event, with unknown "
+			      "holders; %s of it is freed later.",
 			      name, ss_bytes_text(device->first_active_bytes, out),
 			      freed ? ss_bytes_text(freed, out) : "none");
 }
@@ -178,14 +178,14 @@ static void note_traced(const struct ss_device_memory *device, const char *name,
 	note_before(device, name, out);
 	if (!device->traced->has_addresses)
 		ss_table_note(out,
-			      "Device %s: addresses are not recorded (later versions of torch "
-			      "record them), so which allocation a free ends is not known: there "
-			      "are amounts over time and what was allocated, but no holders.",
+			      "Device %s: addresses are not recorded (newer versions of PyTorch "
+			      "record them), so a free cannot be matched with its allocation: "
+			      "amounts over time and allocations are known, holders are not.",
 			      name);
 	if (device->traced->unexplained)
 		ss_table_note(out,
-			      "Device %s: %" PRIu32 " changes of the recorded total are no "
-			      "event's: they are shown without a stack.",
+			      "Device %s: %" PRIu32 " changes of the recorded total belong to no "
+			      "event: they are shown without a stack.",
 			      name, device->traced->unexplained);
 }
 
@@ -194,12 +194,13 @@ static void note_trace(const struct ss_snapshot *snapshot, struct ss_table *out)
 	if (!snapshot->traced)
 		return;
 	if (!snapshot->has_python)
-		ss_table_note(out, "No Python was recorded, so operators stand for lines; "
-				   "profile(with_stack=True) records it.");
+		ss_table_note(out, "Python calls are not recorded, so operators are shown in "
+				   "place of source lines; use profile(with_stack=True) to record "
+				   "them.");
 	if (snapshot->left_out)
 		ss_table_note(out,
-			      "%" PRIu64 " events are left out: their device has the number of "
-			      "another, or none that can be meant.",
+			      "%" PRIu64 " events are left out: their device number is invalid or "
+			      "already used by another device.",
 			      snapshot->left_out);
 }
 
@@ -220,57 +221,56 @@ static void note_device(const struct ss_snapshot_subject *subject,
 	if (!device->count) {
 		ss_table_note(
 			out,
-			"Device %s: no events were recorded, so its peak and what led here "
-			"are not known; torch.cuda.memory._record_memory_history() records them.",
+			"Device %s: no events were recorded, so the peak and the history are "
+			"unknown; call torch.cuda.memory._record_memory_history() before the run.",
 			name);
 		return;
 	}
 	if (device->begins_in_middle && !device->lost_stacks)
 		ss_table_note(out,
-			      "Device %s: the events begin in the middle: %" PRIu32
-			      " blocks (%s) were in use before.",
+			      "Device %s: the recording starts in the middle of the run: %" PRIu32
+			      " blocks (%s) were already in use.",
 			      name, device->old_count,
 			      ss_bytes_text(device->first_active_bytes, out));
 	else if (device->begins_in_middle)
 		ss_table_note(out,
-			      "Device %s: the events begin in the middle: %" PRIu32
-			      " blocks (%s) were in use before, and of %" PRIu32
-			      " of them (%s) no stack is known; a larger max_entries keeps more.",
+			      "Device %s: the recording starts in the middle of the run: %" PRIu32
+			      " blocks (%s) were already in use, and %" PRIu32
+			      " of them (%s) have no stack; a larger max_entries keeps more.",
 			      name, device->old_count,
 			      ss_bytes_text(device->first_active_bytes, out), device->lost_stacks,
 			      ss_bytes_text(device->lost_bytes, out));
 	if (device->is_compared && (device->unmatched || device->odd_events))
 		ss_table_note(out,
-			      "Device %s: the events do not lead to the recorded segments: %" PRIu32
+			      "Device %s: the events do not match the recorded segments: %" PRIu32
 			      " blocks differ, %" PRIu32 " events do not fit.",
 			      name, device->unmatched, device->odd_events);
 	else if (device->is_compared && !device->is_exact)
 		ss_table_note(out,
-			      "Device %s: not the events of a caching allocator: sizes are those "
-			      "asked for, not those of blocks.",
+			      "Device %s: the events are not from a caching allocator: sizes are "
+			      "requested sizes, not block sizes.",
 			      name);
 	if (!device->is_compared && !subject->snapshot->is_cut)
 		ss_table_note(out,
 			      "Device %s: the file has no segments, so what was in use before the "
-			      "events is not known.",
+			      "events is unknown.",
 			      name);
 }
 
 void ss_snapshot_notes(const struct ss_snapshot_subject *subject, struct ss_table *out)
 {
 	if (subject->snapshot->is_curve)
-		ss_table_note(out,
-			      "A memory timeline of the profiler: sums of categories over time, "
-			      "without blocks and stacks; torch.cuda.memory._dump_snapshot() has "
-			      "them.");
+		ss_table_note(out, "This is a memory timeline of the profiler: it has sums by "
+				   "category over time, but no blocks and stacks; "
+				   "torch.cuda.memory._dump_snapshot() records them.");
 	if (subject->snapshot->is_cut)
-		ss_table_note(out, "The file ends in the middle: figures are of what was read, and "
-				   "the end is not known.");
+		ss_table_note(out, "The file is truncated: the figures cover what could be read, "
+				   "and the final state is unknown.");
 	for (uint32_t i = 0; i < subject->history->device_count; i++)
 		if (ss_snapshot_is_noted(subject->history, &subject->history->devices[i]))
 			note_device(subject, &subject->history->devices[i], out);
 	note_trace(subject->snapshot, out);
 	if (subject->snapshot->odd_numbers)
-		ss_table_note(out, "%" PRIu64 " sizes cannot be meant and were taken as 0.",
+		ss_table_note(out, "%" PRIu64 " sizes are impossible and count as 0.",
 			      subject->snapshot->odd_numbers);
 }

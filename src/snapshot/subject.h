@@ -40,7 +40,7 @@ extern const size_t ss_snapshot_view_count;
 /* NULL when there is none of that name, which is without its "snapshot-". */
 const struct ss_view *ss_snapshot_view_find(const char *name);
 
-#define SS_DEVICE_COLUMN_TEXT "number of the device; host: its pinned memory; cpu: its tensors"
+#define SS_DEVICE_COLUMN_TEXT "number of the device; host: pinned host memory; cpu: CPU tensors"
 #define SS_COLUMN_DEVICE                                                           \
 	{                                                                          \
 		"device", SS_COLUMN_TEXT, SS_DEVICE_COLUMN_TEXT, SS_COLUMN_CONTEXT \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace_stacks.c - one walk over the rows of each thread beside its events.
+ * trace_stacks.c - one walk over the rows of each thread alongside its events.
  */
 #include "snapshot/trace_stacks.h"
 

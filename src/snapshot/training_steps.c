@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * training_steps.c - training steps of a snapshot, from the phases of its stacks in one pass.
+ * training_steps.c - finds the training steps of a snapshot from the phases of its stacks,
+ * in one pass.
  */
 #include "snapshot/training_steps.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * training_steps.h - the training steps of a device's events, as far as stacks tell them.
+ * training_steps.h - the training steps of a device's events, as far as the stacks show
+ * them.
  *
- * A step ends where the optimizer has run (its step(), zero_grad()) and something that is
- * not the optimizer's comes after it; in recordings without one, where backward has run and a
- * forward comes after it. Without either there are no steps. A trace knows its steps: those
- * are taken.
+ * A step ends when the optimizer has run (its step(), zero_grad()) and other work follows;
+ * in recordings without an optimizer, when backward has run and a forward follows. Without
+ * either there are no steps. A trace records its steps: those are used.
  */
 #ifndef SS_SNAPSHOT_TRAINING_STEPS_H
 #define SS_SNAPSHOT_TRAINING_STEPS_H

@@ -240,8 +240,8 @@ static enum ss_status find_column(const struct ss_view *view, const char *name, 
 			return SS_OK;
 	for (uint32_t i = 0; i < view->column_count; i++)
 		ss_text_list(list, sizeof(list), view->columns[i].name);
-	return ss_fail(err, SS_ERR_USAGE, "view '%s' has no column '%s'; it has %s", view->name,
-		       name, list);
+	return ss_fail(err, SS_ERR_USAGE, "view '%s' has no column '%s'; its columns: %s",
+		       view->name, name, list);
 }
 
 struct order {

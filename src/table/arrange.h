@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arrange.h - rows of a finished table: those that match, in another order.
+ * arrange.h - filters and sorts the rows of a finished table.
  */
 #ifndef SS_TABLE_ARRANGE_H
 #define SS_TABLE_ARRANGE_H
@@ -32,7 +32,7 @@ void ss_table_keep_rank(struct ss_table *table, int64_t rank);
 void ss_table_keep_device(struct ss_table *table, const char *device);
 
 /*
- * Keeps the first so many rows of each rank; rows of a rank stand together. Where no rank has
+ * Keeps the first N rows of each rank; rows of a rank are adjacent. Where no rank has
  * several the table stays as it is.
  */
 void ss_table_cut(struct ss_table *table, uint32_t top);

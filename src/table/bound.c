@@ -91,6 +91,6 @@ bool ss_table_bound(struct ss_table *table)
 	for (uint32_t i = 0; i < view->column_count; i++)
 		if (view->columns[i].type == SS_COLUMN_TEXT && !shorten(table, i, most))
 			return false;
-	ss_table_note(table, "Texts of more than %zu bytes are cut.", most);
+	ss_table_note(table, "Texts longer than %zu bytes are cut off.", most);
 	return true;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bound.h - texts of a table that are too long for it.
+ * bound.h - cuts texts that are too long for a table.
  *
- * The name of an operator can have a megabyte, and stand in the row of each kernel that it
- * launched: a table of them would be longer than the file by any factor.
+ * The name of an operator can have a megabyte and appear in the row of each kernel that it
+ * launched: the table could be many times longer than the file.
  */
 #ifndef SS_TABLE_BOUND_H
 #define SS_TABLE_BOUND_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buffer.c - blocks that are longer than asked for, so that an aligned address lies in them.
+ * buffer.c - allocates blocks with room for an aligned address.
  *
- * A block that grows may move; a large one moves by whole pages (see memory.h), so that its
- * aligned address stays at the same place in it and nothing is copied.
+ * A block that grows may move; a large one moves by whole pages (see memory.h), so that
+ * its aligned address stays at the same place in it and nothing is copied.
  */
 #include "table/buffer.h"
 

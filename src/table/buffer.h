@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buffer.h - an array that can leave: aligned as Arrow wants it, and with an owner of its own.
+ * buffer.h - an array that can outlive its table: aligned as Arrow requires, and with its
+ * own owner.
  *
- * While a buffer belongs to an account it is charged to it like everything else. Once it was
- * taken out with ss_buffer_take() whoever holds it frees it, whether the account is still there
- * or not.
+ * While a buffer belongs to an account, it is charged to it like everything else. After
+ * ss_buffer_take(), the holder frees it, whether the account still exists or not.
  */
 #ifndef SS_TABLE_BUFFER_H
 #define SS_TABLE_BUFFER_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cells.h - the cells of one column: a typed array, as Arrow has it.
+ * cells.h - the cells of one column: a typed array, as in Arrow.
  *
- * Values are int64_t, double, or for texts int32_t: ids of the column's dictionary. Which cells
- * are known stands in a bitmap, the first cell in the lowest bit, a bit that is set for a known
- * one. There is no bitmap until a cell is not known; bits behind the last row are set, so that
- * a cell that is known costs no more than its value.
+ * Values are int64_t, double, or for texts int32_t: ids of the column's dictionary. A
+ * bitmap marks the known cells, the first cell in the lowest bit, 1 for a known cell.
+ * There is no bitmap until a cell is unknown; bits after the last row are set, so that a
+ * known cell costs no more than its value.
  */
 #ifndef SS_TABLE_CELLS_H
 #define SS_TABLE_CELLS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.c - rows of two tables, joined by a hash of what they are about.
+ * compare.c - joins the rows of two tables by a hash of what they are about.
  */
 #include "table/compare.h"
 
@@ -109,7 +109,7 @@ static void add_figure(struct ss_table *out, struct ss_column *columns,
 		       const struct ss_column *from, bool shown)
 {
 	static const char *const what[] = { "a", "b", "change" };
-	static const char *const about[] = { "first run", "second run", "second less first" };
+	static const char *const about[] = { "first run", "second run", "second minus first" };
 
 	for (uint32_t i = 0; i < FIGURE_COLUMNS; i++)
 		columns[i] = (struct ss_column){ column_name(out, from->name, what[i]), from->type,

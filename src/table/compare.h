@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.h - the tables of one view of two runs as one: rows about the same thing side by
- * side, and what changed.
+ * compare.h - merges the tables of one view of two runs: matching rows side by side, with
+ * the change.
  */
 #ifndef SS_TABLE_COMPARE_H
 #define SS_TABLE_COMPARE_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dictionary.h - the texts of a column, each once, one behind the other as Arrow has them.
+ * dictionary.h - the distinct texts of a column, stored back to back as in Arrow.
  *
- * Text `id` is the bytes from offsets[id] up to offsets[id + 1]; no zero byte ends it. Ids count
- * from 0 in the order of first appearance. A text may move when another one is added.
+ * Text `id` is the bytes from offsets[id] up to offsets[id + 1]; no zero byte ends it. Ids
+ * count from 0 in the order of first appearance. A text may move when another one is
+ * added.
  */
 #ifndef SS_TABLE_DICTIONARY_H
 #define SS_TABLE_DICTIONARY_H

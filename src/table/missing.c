@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * missing.c - the sentences about data that the trace lacks, with the flag that records it.
+ * missing.c - the sentences about data that the trace lacks, with the option that records
+ * it.
  */
 #include "table/missing.h"
 
@@ -9,7 +10,7 @@
 static const struct {
 	const char *what, *flag;
 } sentences[] = {
-	[SS_MISSING_LINES] = { "Lines of the program", "with_stack=True" },
+	[SS_MISSING_LINES] = { "Source lines", "with_stack=True" },
 	[SS_MISSING_MODULES] = { "Modules", "with_stack=True, with_modules=True" },
 	[SS_MISSING_SHAPES] = { "Shapes", "record_shapes=True" },
 	[SS_MISSING_ALLOCATIONS] = { "Allocations", "profile_memory=True" },
@@ -19,7 +20,7 @@ static const struct {
 
 void ss_missing_sentence(enum ss_missing what, char *out, size_t room)
 {
-	snprintf(out, room, "%s are not recorded: profile(%s) does.", sentences[what].what,
+	snprintf(out, room, "%s are not recorded: use profile(%s).", sentences[what].what,
 		 sentences[what].flag);
 }
 
@@ -35,7 +36,7 @@ void ss_note_devices(struct ss_table *out, uint32_t left_out)
 {
 	if (left_out)
 		ss_table_note(out,
-			      "The last %u devices are left out: the file has more devices and "
-			      "steps than events in them.",
+			      "The last %u devices are left out: the file lists more devices and "
+			      "steps than it has events.",
 			      left_out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * missing.h - what a view could not know, and what would record it. One sentence
- * each, so that all views say the same thing in the same words.
+ * missing.h - what a view could not know, and how to record it. One sentence each, so that
+ * all views use the same words.
  */
 #ifndef SS_TABLE_MISSING_H
 #define SS_TABLE_MISSING_H

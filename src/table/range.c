@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * range.c - walks through two sentences side by side, from figure to figure.
+ * range.c - compares two sentences figure by figure.
  */
 #include "table/range.h"
 

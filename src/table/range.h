@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * range.h - sentences of several ranks that differ in their figures only, as one.
+ * range.h - merges sentences of several ranks that differ only in their figures.
  */
 #ifndef SS_TABLE_RANGE_H
 #define SS_TABLE_RANGE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank_summary.c - rows sorted by what they are about, then figure by figure.
+ * rank_summary.c - sorts rows by what they are about, then summarizes each figure.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -115,15 +115,14 @@ static void add_figure(struct ss_table *out, const struct ss_view *view, struct 
 	unsigned detail = shown ? 0 : SS_COLUMN_DETAIL;
 
 	columns[0] = (struct ss_column){ column_name(out, from->name, "min"), from->type,
-					 ss_table_print(out, "least: %s", from->about),
+					 ss_table_print(out, "minimum: %s", from->about),
 					 SS_COLUMN_DETAIL };
 	columns[1] = (struct ss_column){ column_name(out, from->name, "median"), from->type,
-					 ss_table_print(out, "of the ranks: %s", from->about),
-					 detail };
+					 ss_table_print(out, "median: %s", from->about), detail };
 	columns[2] = (struct ss_column){ column_name(out, from->name, "max"), from->type,
-					 ss_table_print(out, "most: %s", from->about), detail };
+					 ss_table_print(out, "maximum: %s", from->about), detail };
 	columns[3] = (struct ss_column){ worst_name(out, view, from), SS_COLUMN_ID,
-					 "rank that has the most", detail };
+					 "rank with the maximum", detail };
 }
 
 /* Nothing to compare: not known, or 0 everywhere. */
@@ -161,7 +160,7 @@ static struct ss_view *make_view(const struct across *across, struct ss_table *o
 		}
 	if (!across->medians)
 		columns[view->column_count++] = (struct ss_column){ "ranks", SS_COLUMN_COUNT,
-								    "ranks that have it",
+								    "number of ranks that have it",
 								    SS_COLUMN_CONTEXT };
 	for (uint32_t i = 0; i < across->figure_count; i++) {
 		const struct ss_column *figure = &from->columns[across->figures[i]];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank_summary.h - a table of several ranks as one: each figure's least, median and most
- * over the ranks, and the rank with the most.
+ * rank_summary.h - merges the tables of several ranks: minimum, median and maximum of each
+ * figure, and the rank with the maximum.
  */
 #ifndef SS_TABLE_RANK_SUMMARY_H
 #define SS_TABLE_RANK_SUMMARY_H

@@ -170,7 +170,7 @@ void ss_table_filter(struct ss_table *table,
 		     bool (*keeps)(const struct ss_table *table, uint32_t row, void *context),
 		     void *context);
 
-/* Drops the rows behind the first so many. */
+/* Keeps only the first rows. */
 void ss_table_shorten(struct ss_table *table, uint32_t rows);
 
 /* Row i becomes what row order[i] was. False: no memory, and the rows are as they were. */

@@ -17,8 +17,8 @@ struct ss_facts;
 struct ss_subject {
 	const char *path;
 	int64_t rank;                 /* -1: not known */
-	bool rank_by_name;            /* the file's name told it, not the file */
-	bool rank_by_order;           /* nor did its name: it is its place in the list of files */
+	bool rank_by_name;            /* from the file's name, not the file */
+	bool rank_by_order;           /* not even that: its position in the list of files */
 	const struct ss_trace *trace; /* NULL: could not be read */
 	const char *problem;          /* why; NULL when it could */
 	double load_seconds;          /* how long reading took */
@@ -43,8 +43,8 @@ enum ss_basis {
 	SS_BASIS_FILE,  /* sums over the file; with --step over what was called in the steps */
 	SS_BASIS_STEPS, /* sums over the steps that count */
 	SS_BASIS_MEAN,  /* the mean step */
-	SS_BASIS_STEP,  /* one step a row */
-	SS_BASIS_EVENT, /* one event a row */
+	SS_BASIS_STEP,  /* one step per row */
+	SS_BASIS_EVENT, /* one event per row */
 };
 
 struct ss_joined;           /* job/join/join.h */
@@ -54,14 +54,14 @@ struct ss_snapshot_subject; /* snapshot/subject.h */
 struct ss_view {
 	const char *name;    /* kebab-case: command, JSON schema, page */
 	const char *summary; /* one line, without full stop */
-	const char *empty;   /* what text says when there are no rows */
+	const char *empty;   /* sentence in place of an empty table */
 	const struct ss_column *columns;
 	uint32_t column_count;
-	const char *sums; /* columns whose rows add up, a space between their names */
+	const char *sums; /* columns whose rows add up, names separated by spaces */
 	uint32_t nested;  /* groups, a bit each, whose rows hold each other: they do not */
 	const char *wide; /* details that a page has room for, likewise */
 	enum ss_basis basis, bases[SS_GROUPS_MAX]; /* of all groups, and of those that differ */
-	/* --group: what a row can be about, the first without being asked; NULL ends them */
+	/* --group: what a row can be about, the first by default; NULL ends the list */
 	const char *groups[SS_GROUPS_MAX];
 	/*
 	 * Rows with the most of the first column come first, of equal ones those with the most
@@ -77,7 +77,7 @@ struct ss_view {
 	 * see all rows. The others see what was called or launched in the steps.
 	 */
 	bool by_moment;
-	bool wants_failed; /* called for files that could not be read, too */
+	bool wants_failed; /* also called for files that could not be read */
 	bool folds;        /* reports for people sum it over the files */
 	bool rankless;     /* not about files: the first column is one like the others */
 	/* One of these: of one file, of the ranks of the job together, or of their replay. */
@@ -102,7 +102,7 @@ static inline bool ss_view_of_job(const struct ss_view *view)
 extern const struct ss_view *const ss_views[];
 extern const size_t ss_view_count;
 
-/* NULL when there is none of that name. */
+/* NULL if there is no view of that name. */
 const struct ss_view *ss_view_find(const char *name);
 
 /* The number of the group of that name (NULL: the first), or SS_GROUPS_MAX: no such group. */
@@ -115,15 +115,14 @@ bool ss_view_is_ordered(const struct ss_view *view, uint32_t group);
 bool ss_view_lists(const char *list, const char *name);
 
 /* Columns that views share. */
-#define SS_COLUMN_FILES                                                           \
-	{                                                                         \
-		"files", SS_COLUMN_COUNT,                                         \
-			"files that this row is about: 1, more in summed tables", \
-			SS_COLUMN_CONTEXT | SS_COLUMN_QUIET                       \
-	}
-#define SS_COLUMN_RANK                                                                            \
+#define SS_COLUMN_FILES                                                                           \
 	{                                                                                         \
-		"rank", SS_COLUMN_ID, "rank of the file; empty when not known", SS_COLUMN_CONTEXT \
+		"files", SS_COLUMN_COUNT, "files that this row covers: 1, more in summed tables", \
+			SS_COLUMN_CONTEXT | SS_COLUMN_QUIET                                       \
+	}
+#define SS_COLUMN_RANK                                                                        \
+	{                                                                                     \
+		"rank", SS_COLUMN_ID, "rank of the file; empty if unknown", SS_COLUMN_CONTEXT \
 	}
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch_counts.c - one pass over the calls; then delays are put side by side and
- * queues are gone through.
+ * launch_counts.c - one pass over the calls, then delays are sorted and queues are
+ * replayed.
  */
 #include <string.h>
 

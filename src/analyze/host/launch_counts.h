@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch_counts.h - launches, counted by what a row is about: the figures of the view
- * launches without its columns.
+ * launch_counts.h - launches, counted by what a row is about: the figures of the launches
+ * view without its columns.
  */
 #ifndef SS_ANALYZE_HOST_LAUNCH_COUNTS_H
 #define SS_ANALYZE_HOST_LAUNCH_COUNTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_tree.c - gives each host row its node, then adds up times in plain passes.
+ * module_tree.c - assigns each host row to its node, then adds up times in simple passes.
  */
 #include <string.h>
 

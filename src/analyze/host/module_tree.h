@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module_tree.h - the nn.Modules of a file as a tree, and the time charged to them.
+ * module_tree.h - the nn.Modules of a file as a tree, with the time charged to them.
  *
- * A node is a path of modules: the same module called from two places is two nodes.
- * Device time belongs to the module in which it was launched, an operator's own time
- * to the module in which it was called, backward work to the module of its forward
- * operator (places.h). What belongs to no module is charged to `outside`, so all
- * nodes and `outside` together have all time of the file.
+ * A node is a path of modules: the same module called from two places is two nodes. Device
+ * time belongs to the module that launched it, an operator's own time to the module that
+ * called it, backward work to the module of its forward operator (places.h). Everything
+ * else is charged to `outside`, so all nodes and `outside` together account for all time
+ * in the file.
  *
- * Modules are frames ("nn.Module: Linear_3") or, in files without those, the
- * "Module Hierarchy" that TorchScript gives its operators; then calls and host time
- * of modules are not recorded.
+ * Modules are frames ("nn.Module: Linear_3") or, in files without those, the "Module
+ * Hierarchy" that TorchScript gives its operators; then calls and host time of modules are
+ * not recorded.
  */
 #ifndef SS_ANALYZE_HOST_MODULE_TREE_H
 #define SS_ANALYZE_HOST_MODULE_TREE_H

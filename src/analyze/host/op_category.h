@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op_category.h - what kind of work an operator does, by its name.
+ * op_category.h - what kind of work an operator does, from its name.
  *
- * Forward operators, their autograd nodes and what the engine wraps around them
- * have one category: aten::native_layer_norm, NativeLayerNormBackward0 and
- * "autograd::engine::evaluate_function: NativeLayerNormBackward0" are all
- * normalization.
+ * Forward operators, their autograd nodes and the engine's wrappers around them have the
+ * same category: aten::native_layer_norm, NativeLayerNormBackward0 and
+ * "autograd::engine::evaluate_function: NativeLayerNormBackward0" are all normalization.
  */
 #ifndef SS_ANALYZE_HOST_OP_CATEGORY_H
 #define SS_ANALYZE_HOST_OP_CATEGORY_H

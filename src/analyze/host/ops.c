@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ops.c - four passes over the host's rows, parents before children, and one over
- * the device's.
+ * ops.c - four passes over the host rows, parents before children, and one over the device
+ * rows.
  */
 #include <string.h>
 

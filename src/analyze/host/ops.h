@@ -2,10 +2,9 @@
 /*
  * ops.h - who launched what: operators, their own time and their device time.
  *
- * The parent of an operator is the innermost operator of its thread around its
- * start; annotations and frames between them do not count. An operator whose only
- * child has its own name counts once (aten::to in aten::to): the child is part of
- * it.
+ * The parent of an operator is the innermost operator around its start on the same thread;
+ * annotations and frames in between do not count. An operator whose only child has the
+ * same name counts once (aten::to in aten::to): the child is part of it.
  */
 #ifndef SS_ANALYZE_HOST_OPS_H
 #define SS_ANALYZE_HOST_OPS_H

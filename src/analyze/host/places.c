@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * places.c - one pass over the host's rows, parents before children, and one that
- * moves what autograd runs to where its forward operator stood.
+ * places.c - one pass over the host rows, parents before children, and one that assigns
+ * autograd's work to the place of its forward operator.
  */
 #include <string.h>
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * places.h - where in the user's program a host row stands: its line of Python and
- * its nn.Module.
+ * places.h - the place of a host row in the user's program: its Python source line and its
+ * nn.Module.
  *
- * The line is the innermost frame of the user's own code around the row, or the
- * innermost Python frame where all are of libraries; built-in functions have no
- * line. Files of old writers have it as the operator's call stack.
+ * The line is the innermost frame of the user's own code around the row, or the innermost
+ * Python frame if all frames are from libraries; built-in functions have no line. In files
+ * of old writers, it comes from the operator's call stack.
  *
- * What autograd runs stands where its forward operator stood, so backward time is
- * charged to the layer that caused it. Frames inside of it keep what they say: a
- * backward written in Python has its own line, and a forward that is computed again
- * (checkpoints) its own modules. AccumulateGrad has no forward operator; it runs
- * right behind what made the gradient and stands with that. The collectives in it
- * do not: they reduce a bucket of many layers.
+ * Work that autograd runs has the place of its forward operator, so backward time is
+ * charged to the layer that caused it. Frames inside it keep their own place: a backward
+ * written in Python has its own line, and a recomputed forward (checkpointing) its own
+ * modules. AccumulateGrad has no forward operator; it runs right after the work that made
+ * the gradient and has the same place. The collectives in it do not: they reduce a bucket
+ * of many layers.
  */
 #ifndef SS_ANALYZE_HOST_PLACES_H
 #define SS_ANALYZE_HOST_PLACES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * region_steps.c - a row belongs to the step in which it starts, a kernel to that of
+ * region_steps.c - a row belongs to the step in which it starts, a kernel to the step of
  * its launch.
  */
 #include <string.h>

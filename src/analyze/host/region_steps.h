@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * region_steps.h - what torch.compile did in each step: compiled and eager kernels,
- * guards, compiling.
+ * guards, compile time.
  */
 #ifndef SS_ANALYZE_HOST_REGION_STEPS_H
 #define SS_ANALYZE_HOST_REGION_STEPS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * regions.c - one pass over the host's rows, parents before children, and one over
- * the kernels.
+ * regions.c - one pass over the host rows, parents before children, and one over the
+ * kernels.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * repeats.c - runs of symbols that repeat, found by joining frequent pairs.
+ * repeats.c - finds repeated runs of symbols by joining frequent pairs.
  */
 #include "analyze/host/repeats.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * repeats.h - runs of symbols that come again and again.
+ * repeats.h - repeated runs of symbols.
  *
- * Pairs that are frequent are joined into one symbol, round after round, as
- * grammar compressors do (Re-Pair): where two pairs overlap the more frequent one
- * wins, so what always stands together is joined first and runs end where the
- * sequences part. What is left are runs that do not overlap and are parts of no
- * longer run that is as good. Each round reads the sequence twice.
+ * Frequent pairs are joined into one symbol, round after round, as grammar compressors do
+ * (Re-Pair). If two pairs overlap, the more frequent one wins, so symbols that always
+ * occur together are joined first, and runs end where the sequences diverge. The result
+ * are runs that do not overlap and are not part of a longer run that is as good. Each
+ * round reads the sequence twice.
  */
 #ifndef SS_ANALYZE_HOST_REPEATS_H
 #define SS_ANALYZE_HOST_REPEATS_H

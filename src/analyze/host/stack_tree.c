@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack_tree.c - nodes are looked up by (node around it, name), so memory grows with
- * distinct stacks and not with rows.
+ * stack_tree.c - nodes are looked up by (parent node, name), so memory grows with distinct
+ * stacks, not with rows.
  */
 #include "analyze/host/stack_tree.h"
 

@@ -2,12 +2,12 @@
 /*
  * stack_tree.h - the stacks of a file, merged: a tree of frames with time.
  *
- * A stack begins with its thread; its frames are what lies around each other on that
- * thread: Python frames, modules, annotations, operators. Where old writers gave the
- * operators a call stack instead of frames, it stands around them. Each moment of a thread
- * belongs to the innermost row that is open then, so all self times of a thread sum to
- * the time in which anything was recorded on it. Device time belongs to the stack around
- * its launch (runtime calls are no frames there), with the kernel as the last frame.
+ * A stack begins with its thread; its frames are the nested rows of that thread: Python
+ * frames, modules, annotations, operators. If an old writer gave the operators a call
+ * stack in place of frames, that is used. Each moment of a thread belongs to the innermost
+ * open row, so all self times of a thread add up to the time in which anything was
+ * recorded on it. Device time belongs to the stack around its launch (runtime calls are
+ * not frames there), with the kernel as the last frame.
  */
 #ifndef SS_ANALYZE_HOST_STACK_TREE_H
 #define SS_ANALYZE_HOST_STACK_TREE_H

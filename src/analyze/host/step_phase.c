@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_phase.c - names are looked at once, then one pass over the host's rows, parents
- * before children.
+ * step_phase.c - classifies each name once, then makes one pass over the host rows,
+ * parents before children.
  */
 #include <string.h>
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_phase.h - what part of a training step a host row belongs to (metrics.md 3).
+ * step_phase.h - which part of a training step a host row belongs to (metrics.md 3).
  *
- * Ranges tell: those of PyTorch (the DataLoader's __next__, Optimizer.step#,
- * Optimizer.zero_grad#) and those that a user named forward, backward or
- * optimizer. The innermost counts, and everything inside has its phase. Elsewhere
- * backward is what the autograd engine runs, by its operators' names, with all
- * that runs on its threads; forward is every other operator, launch and copy. In
- * files without operators nothing tells a launch of forward from one of backward.
- * What is inside of backward is never forward: a checkpoint that is computed again
- * is part of backward.
+ * Ranges decide: those of PyTorch (the DataLoader's __next__, Optimizer.step#,
+ * Optimizer.zero_grad#) and those that a user named forward, backward or optimizer. The
+ * innermost range counts, and everything inside has its phase. Elsewhere, backward is what
+ * the autograd engine runs, by operator name, and everything on its threads; forward is
+ * every other operator, launch and copy. In files without operators, launches of forward
+ * and backward look the same. Work inside backward is never forward: a recomputed
+ * checkpoint is part of backward.
  */
 #ifndef SS_ANALYZE_HOST_STEP_PHASE_H
 #define SS_ANALYZE_HOST_STEP_PHASE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sync_ops.c - climbs from a wait to the operator that people call.
+ * sync_ops.c - walks up from a host sync to the operator that users call.
  */
 #include "analyze/host/sync_ops.h"
 

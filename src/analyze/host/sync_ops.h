@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sync_ops.h - the operator that people know a wait for the device by.
+ * sync_ops.h - the operator that users know a host sync by.
  *
- * The innermost one is seldom it: aten::_local_scalar_dense is aten::item.
+ * It is rarely the innermost one: aten::_local_scalar_dense is aten::item.
  */
 #ifndef SS_ANALYZE_HOST_SYNC_OPS_H
 #define SS_ANALYZE_HOST_SYNC_OPS_H

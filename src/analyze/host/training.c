@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * training.c - marks rows one by one, then turns marks into counts of what stands before.
+ * training.c - marks rows one by one, then turns marks into prefix counts.
  */
 #include "analyze/host/training.h"
 

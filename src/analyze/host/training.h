@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * training.h - which host rows are work of the training itself: forward operators that a
- * backward belongs to, backward, and the optimizer.
+ * training.h - which host rows are part of training: forward operators with a backward,
+ * backward, and the optimizer.
  *
- * A function with none of these in it is something that the loop does beside training:
- * input, logging, saving, validation. Operators in it may still compute (validation does).
- * In files without autograd's links no forward operator is known to be trained (has_links).
+ * A function with none of these inside is something else that the loop does: input,
+ * logging, saving, validation. Operators in it may still compute (validation does). In
+ * files without autograd's links, no forward operator is known to be trained (has_links).
  */
 #ifndef SS_ANALYZE_HOST_TRAINING_H
 #define SS_ANALYZE_HOST_TRAINING_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * category.h - what kind of work a kernel does, by its name.
+ * category.h - what kind of work a kernel does, from its name.
  */
 #ifndef SS_ANALYZE_KERNEL_CATEGORY_H
 #define SS_ANALYZE_KERNEL_CATEGORY_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message.c - sizes of types and shapes as they are written.
+ * message.c - parses sizes of types and shapes.
  */
 #include "analyze/kernel/message.h"
 #include "trace/outward.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message.h - how many bytes a collective moves, and what of them each link carries.
+ * message.h - how many bytes a collective moves, and how many of them each link carries.
  */
 #ifndef SS_ANALYZE_KERNEL_MESSAGE_H
 #define SS_ANALYZE_KERNEL_MESSAGE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.c - every name that a kernel has is looked at once.
+ * names.c - classifies every kernel name once.
  */
 #include "analyze/kernel/names.h"
 

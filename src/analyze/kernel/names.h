@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.h - the short name and the category of every kernel of a trace.
+ * names.h - the short name and the category of every kernel in a trace.
  */
 #ifndef SS_ANALYZE_KERNEL_NAMES_H
 #define SS_ANALYZE_KERNEL_NAMES_H

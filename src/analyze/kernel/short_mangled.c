@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * short_mangled.c - short names of kernels that are written as the linker has them.
+ * short_mangled.c - short names of kernels with mangled names.
  *
- * No demangler: the names of the path, which stand there with their lengths, and
- * the first name or floating type among the template arguments are enough.
+ * This is not a demangler: the names of the path, which are stored with their lengths, and
+ * the first name or floating-point type among the template arguments are enough.
  */
 #include <string.h>
 

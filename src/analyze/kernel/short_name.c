@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * short_name.c - names of C++ kernels, made short.
+ * short_name.c - shortens the names of C++ kernels.
  *
- * A name is read as a path: components with template arguments, call parameters
- * and lambdas. Its last component that is no lambda is what it is called after; of
- * the arguments, functors stay, numbers and helpers go, and wrappers that only pass
- * a functor on give way to it. Each level reads its text once and there are few
- * levels, so the work grows with the length of the name and no deeper.
+ * A name is parsed as a path: components with template arguments, call parameters and
+ * lambdas. The last component that is not a lambda gives the name; of the arguments,
+ * functors are kept, numbers and helpers are dropped, and wrappers that only pass a
+ * functor on are replaced by it. Each level reads its text once and there are few levels,
+ * so the work grows linearly with the length of the name.
  */
 #include "analyze/kernel/short_name.h"
 

@@ -2,11 +2,11 @@
 /*
  * short_name.h - a short name of a kernel that still says what it does.
  *
- * Names of C++ kernels hold their return type, namespaces, launch numbers, array
- * types and the whole list of parameters. What tells them apart is the kernel's own
- * name and the functor, or the function around the lambda, that it runs:
- * "elementwise_kernel<MulFunctor<float>>". Names that are none of C++ stay whole.
- * Two kernels may share a short name; the full one is the key.
+ * Names of C++ kernels contain return type, namespaces, launch numbers, array types and
+ * the whole list of parameters. What distinguishes them is the kernel's own name and the
+ * functor, or the function around the lambda, that it runs:
+ * "elementwise_kernel<MulFunctor<float>>". Names that are not C++ stay whole. Two kernels
+ * may share a short name; the full name is the key.
  */
 #ifndef SS_ANALYZE_KERNEL_SHORT_NAME_H
 #define SS_ANALYZE_KERNEL_SHORT_NAME_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alloc.c - pairs by a hash of device and address; owners by one walk over the rows
- * of each thread beside the events.
+ * alloc.c - finds pairs by a hash of device and address, and owners by one walk over the
+ * rows of each thread alongside the events.
  */
 #include "analyze/memory/alloc.h"
 
@@ -261,6 +261,6 @@ void ss_allocs_note(const struct ss_allocs *allocs, struct ss_table *out)
 	for (uint32_t i = 0; !made && i < allocs->event_count; i++)
 		made = ss_allocs_is_made(allocs, i);
 	if (made && !allocs->has_addresses)
-		ss_table_note(out, "Addresses are not recorded: what was freed when is not known "
-				   "(later versions of torch record it).");
+		ss_table_note(out, "Addresses are not recorded, so it is unknown what was freed "
+				   "when (newer versions of PyTorch record them).");
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alloc.h - each allocation of tensors, until when it lived, and who made it.
+ * alloc.h - every tensor allocation, how long it lived, and who made it.
  *
- * An allocation ends with the next event of its device and address: its free, or
- * another allocation, when the free was not recorded. It is charged to the
- * innermost operator of its thread at that moment, and a free to the operator of
- * its allocation. Nearly all memory comes from a few operators that only allocate
- * (aten::empty): whom they serve is the holder.
+ * An allocation ends with the next event of its device and address: its free, or another
+ * allocation if the free was not recorded. It is charged to the innermost operator of its
+ * thread at that moment, and a free to the operator of its allocation. Nearly all memory
+ * comes from a few operators that only allocate (aten::empty): the holder is the operator
+ * that called them.
  */
 #ifndef SS_ANALYZE_MEMORY_ALLOC_H
 #define SS_ANALYZE_MEMORY_ALLOC_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * leaks.c - the rules, and a pass over the events for what is to blame.
+ * leaks.c - the rules, and a pass over the events to find the operators responsible.
  */
 #include "analyze/memory/leaks.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * leaks.h - what grows from step to step: memory that is kept (a leak), and memory
- * that is reserved and cannot be used (fragmentation).
+ * leaks.h - what grows from step to step: memory that is kept (a leak), and memory that is
+ * reserved but cannot be used (fragmentation).
  */
 #ifndef SS_ANALYZE_MEMORY_LEAKS_H
 #define SS_ANALYZE_MEMORY_LEAKS_H

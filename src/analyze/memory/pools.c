@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pools.c - one pass over the events, in the order of time, and one that sorts them
- * by device.
+ * pools.c - one pass over the events, in order of time, and one that sorts them by device.
  */
 #include "analyze/memory/pools.h"
 
@@ -168,8 +167,8 @@ void ss_pools_note(const struct ss_pools *pools, bool shown_only, struct ss_tabl
 		summed |= pools->items[i].events && !pools->items[i].has_totals &&
 			  (!shown_only || ss_pool_is_shown(pools, &pools->items[i]));
 	if (summed)
-		ss_table_note(out, "Totals are not recorded: they are sums from the beginning of "
-				   "the file, without what was allocated before it.");
+		ss_table_note(out, "Totals are not recorded: the figures are sums from the start "
+				   "of the file, without earlier allocations.");
 }
 
 double ss_bytes_scaled(int64_t bytes, double most, const char **unit)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pools.h - the memory of each device: which events are its own, how much was
- * allocated after each, and the peaks.
+ * pools.h - the memory of each device: its events, how much was allocated after each, and
+ * the peaks.
  *
- * The total after an event is the recorded one. Old files have none: then it is the
- * sum from the beginning of the file, which says nothing of what was there before.
+ * The total after an event is the recorded one. Old files have no totals: then it is the
+ * sum since the start of the file, without earlier allocations.
  */
 #ifndef SS_ANALYZE_MEMORY_POOLS_H
 #define SS_ANALYZE_MEMORY_POOLS_H

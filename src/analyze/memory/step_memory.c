@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_memory.c - memory of each step: one pass over the events beside the steps.
+ * step_memory.c - memory of each step: one pass over the events alongside the steps.
  */
 #include "analyze/memory/step_memory.h"
 

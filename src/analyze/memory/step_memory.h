@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step_memory.h - the memory of each device in each step that counts.
+ * step_memory.h - the memory of each device in each counted step.
  *
- * Allocators work when the host asks them, so a step is its range on the CPU here.
- * The lowest point of a step is what outlives steps: parameters, optimizer state,
- * and what leaks. Steps in which a device has no events are left out.
+ * The allocator works when the host calls it, so here a step is its range on the CPU. The
+ * minimum of a step is what outlives steps: parameters, optimizer state, and leaks. Steps
+ * in which a device has no events are left out.
  */
 #ifndef SS_ANALYZE_MEMORY_STEP_MEMORY_H
 #define SS_ANALYZE_MEMORY_STEP_MEMORY_H

@@ -2,10 +2,9 @@
 /*
  * cover.h - sets of moments: sorted intervals that do not overlap.
  *
- * Everything that asks "how long was at least one of these running" or "how much
- * of this was hidden by that" is a union, an intersection or a difference of
- * such sets; each takes one pass over its operands. Intervals that touch may stay
- * apart.
+ * Questions such as "how long was at least one of these running" or "how much of this was
+ * hidden by that" are unions, intersections or differences of such sets; each takes one
+ * pass over its operands. Adjacent intervals may stay separate.
  */
 #ifndef SS_ANALYZE_TIME_COVER_H
 #define SS_ANALYZE_TIME_COVER_H

@@ -31,15 +31,15 @@ const char *ss_idle_name(enum ss_idle_cause cause)
 
 static const char *const abouts[] = {
 	[SS_IDLE_PROFILER] = "the profiler did its own work",
-	[SS_IDLE_INPUT] = "the host waited for the next batch, or made it",
-	[SS_IDLE_ALLOCATOR] = "the host was in the allocator of the device",
-	[SS_IDLE_COMPILE] = "the host compiled code, or looked up compiled code",
-	[SS_IDLE_GC] = "Python collected garbage",
-	[SS_IDLE_SYNC] = "the host waited for the device before it launched more",
-	[SS_IDLE_LAUNCH] = "the host did not launch as fast as kernels ended",
-	[SS_IDLE_LATENCY] = "the time from a launch to the start on the device",
+	[SS_IDLE_INPUT] = "the host waited for the next batch or prepared it",
+	[SS_IDLE_ALLOCATOR] = "the host was in the GPU memory allocator",
+	[SS_IDLE_COMPILE] = "the host compiled code or looked up compiled code",
+	[SS_IDLE_GC] = "Python ran garbage collection",
+	[SS_IDLE_SYNC] = "the host waited for the GPU before it launched more work",
+	[SS_IDLE_LAUNCH] = "the host launched kernels more slowly than the GPU finished them",
+	[SS_IDLE_LATENCY] = "time from the launch to the start on the GPU",
 	[SS_IDLE_DEPENDENCY] = "the work waited for another stream or rank",
-	[SS_IDLE_UNKNOWN] = "nothing in the file tells why",
+	[SS_IDLE_UNKNOWN] = "the trace does not show why",
 };
 
 const char *ss_idle_about(enum ss_idle_cause cause)

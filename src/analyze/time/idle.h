@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle.h - why a device stood idle (metrics.md 7).
+ * idle.h - why a device was idle (metrics.md 7).
  *
- * A gap is a stretch of a step in which nothing ran on the device. What ended it
- * says why it was: the launch of the next work, and what the thread that made it
- * was doing since the gap began. Each nanosecond has one cause; a gap can have
- * several, one after the other.
+ * A gap is a part of a step in which nothing ran on the device. What ended it shows the
+ * cause: the launch of the next work, and what the launching thread did since the gap
+ * began. Each nanosecond has one cause; a gap can have several, one after the other.
  */
 #ifndef SS_ANALYZE_TIME_IDLE_H
 #define SS_ANALYZE_TIME_IDLE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge.h - the device rows of several streams in the order of their starts.
+ * merge.h - the device rows of several streams in order of their starts.
  */
 #ifndef SS_ANALYZE_TIME_MERGE_H
 #define SS_ANALYZE_TIME_MERGE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * moment.c - the step of a moment: steps are in the order of their starts on the CPU.
+ * moment.c - finds the step of a moment: steps are sorted by their starts on the CPU.
  */
 #include "analyze/time/moment.h"
 

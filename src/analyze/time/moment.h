@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * moment.h - which step a moment of the host lies in.
+ * moment.h - the step that contains a moment of the host.
  */
 #ifndef SS_ANALYZE_TIME_MOMENT_H
 #define SS_ANALYZE_TIME_MOMENT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overlap.c - one pass over the kernels of a device in the order of their starts.
+ * overlap.c - one pass over the kernels of a device in order of their starts.
  */
 #include "analyze/time/overlap.h"
 

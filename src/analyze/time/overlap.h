@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overlap.h - which compute kernels the communication of a device ran beside.
+ * overlap.h - which compute kernels overlapped the communication of a device.
  *
- * Each moment at which both ran is charged to one kernel: of those that ran, the one
- * that started first. So the parts sum to |U(C) & U(K)| exactly.
+ * Each moment at which both ran is charged to one kernel: the running one that started
+ * first. So the parts add up to |U(C) & U(K)| exactly.
  */
 #ifndef SS_ANALYZE_TIME_OVERLAP_H
 #define SS_ANALYZE_TIME_OVERLAP_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.c - works from the device's rows; queues by going through starts and ends
- * in the order of time.
+ * queue.c - collects work from the device rows, and replays queues by visiting starts and
+ * ends in order of time.
  */
 #include <string.h>
 

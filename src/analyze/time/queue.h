@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.h - what was launched, and how long it stood in the queue.
+ * queue.h - what was launched, and how long it was queued.
  *
- * A work is a call and all that it started on the device (a graph launch: many
- * events). It is in the queue from the start of the call to the start of its first
- * event, so a queue is +1 when a call begins and -1 when its work does.
+ * A piece of work is a call and everything it started on the device (a graph launch: many
+ * events). It is queued from the start of the call to the start of its first event, so a
+ * queue changes by +1 when a call begins and by -1 when its work does.
  */
 #ifndef SS_ANALYZE_TIME_QUEUE_H
 #define SS_ANALYZE_TIME_QUEUE_H

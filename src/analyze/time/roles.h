@@ -2,9 +2,9 @@
 /*
  * roles.h - what each moment of a step was spent on (metrics.md 3 and 4).
  *
- * Roles are taken over all threads, streams and devices of a file. Where several
- * are at work at once the first of the enum counts, so the parts of a step never
- * overlap and sum to it exactly.
+ * Roles cover all threads, streams and devices of a file. If several are active at once,
+ * the first in the enum counts, so the parts of a step never overlap and add up to it
+ * exactly.
  */
 #ifndef SS_ANALYZE_TIME_ROLES_H
 #define SS_ANALYZE_TIME_ROLES_H

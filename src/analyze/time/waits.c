@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits.c - one pass over the device's rows finds copies that blocked, the gaps
- * tell what waits cost, one pass over the host's rows puts waits together.
+ * waits.c - one pass over the device rows finds copies that blocked, the gaps show what
+ * host syncs cost, and one pass over the host rows collects them.
  */
 #include <string.h>
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits.h - where the host waited for the device, and the idle time of each wait.
+ * waits.h - host syncs: where the host waited for the device, and the idle time each one
+ * caused.
  *
- * A wait is a synchronize call, a copy call that is synchronous by its name, or
- * one that returned only when the device was done with the copy (pageable memory).
- * A wait inside a wait (synchronizeStream > synchronize) is part of it.
+ * A host sync is a synchronize call, a copy call that is synchronous by name, or a copy
+ * call that returned only when the device was done (pageable memory). A wait inside a wait
+ * (synchronizeStream > synchronize) is part of it.
  */
 #ifndef SS_ANALYZE_TIME_WAITS_H
 #define SS_ANALYZE_TIME_WAITS_H

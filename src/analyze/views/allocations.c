@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocations.c - view: every allocation, the largest first: who made it, when, and
- * how long it lived; or all of them by size.
+ * allocations.c - view: every allocation, largest first: who made it, when, and how long
+ * it lived; or the allocations grouped by size.
  *
- * All devices. An allocation that was not freed within the file has no end here; of
- * a class of sizes, the mean lifetime is that of those that were freed.
+ * Covers all devices. An allocation that is not freed in the file has no lifetime; the
+ * mean lifetime of a size class covers only the freed ones.
  */
 #include "analyze/facts.h"
 #include "analyze/host/places.h"
@@ -17,22 +17,25 @@ enum group { EACH, BY_SIZE };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "device", SS_COLUMN_TEXT, "where: CUDA:0, HIP:0, CPU ...", SS_COLUMN_CONTEXT },
-	{ "up_to", SS_COLUMN_TEXT, "class of sizes: up to this, above the one before", 0 },
-	{ "allocations", SS_COLUMN_COUNT, "how many of the class", 0 },
-	{ "size_bytes", SS_COLUMN_BYTES, "its size; of a class: their sum", 0 },
+	{ "device", SS_COLUMN_TEXT, "device that holds it: CUDA:0, HIP:0, CPU ...",
+	  SS_COLUMN_CONTEXT },
+	{ "up_to", SS_COLUMN_TEXT, "size class: up to this size, above the previous class", 0 },
+	{ "allocations", SS_COLUMN_COUNT, "number of allocations in the class", 0 },
+	{ "size_bytes", SS_COLUMN_BYTES, "size of the allocation, or total size of the class", 0 },
 	{ "op", SS_COLUMN_TEXT, "innermost operator around it that does more than allocate",
 	  SS_COLUMN_SLICES },
-	{ "line", SS_COLUMN_TEXT, "the line of the program", SS_COLUMN_WRAP },
-	{ "at_ns", SS_COLUMN_NS, "when it was made, from the first event", SS_COLUMN_MOMENT },
+	{ "line", SS_COLUMN_TEXT, "source line that allocated it", SS_COLUMN_WRAP },
+	{ "at_ns", SS_COLUMN_NS, "time of the allocation, from the first event", SS_COLUMN_MOMENT },
 	{ "lifetime_ns", SS_COLUMN_NS,
-	  "until it was freed; empty: not in the file. Of a class: mean of those that were",
+	  "time until it was freed; empty: not freed in the file. By size: mean of the freed ones",
 	  SS_COLUMN_LENGTH },
-	{ "step", SS_COLUMN_ID, "number of the step in the file that it was made in, from 0", 0 },
-	{ "freed", SS_COLUMN_COUNT, "how many of the class were freed in the file", 0 },
-	{ "freed_ns", SS_COLUMN_NS, "when it was freed; empty: not in the file", SS_COLUMN_DETAIL },
-	{ "allocator", SS_COLUMN_TEXT, "innermost operator of all around it", SS_COLUMN_DETAIL },
-	{ "address", SS_COLUMN_TEXT, "where it lay; empty: not recorded", SS_COLUMN_DETAIL },
+	{ "step", SS_COLUMN_ID, "step in which it was allocated, numbered in the file from 0", 0 },
+	{ "freed", SS_COLUMN_COUNT, "allocations of the class that were freed in the file", 0 },
+	{ "freed_ns", SS_COLUMN_NS, "time of the free; empty: not freed in the file",
+	  SS_COLUMN_DETAIL },
+	{ "allocator", SS_COLUMN_TEXT, "innermost operator around it, of any kind",
+	  SS_COLUMN_DETAIL },
+	{ "address", SS_COLUMN_TEXT, "its memory address; empty: not recorded", SS_COLUMN_DETAIL },
 };
 
 /* What a row shows, gathered in the order of events: in that of sizes each would be far away. */
@@ -283,8 +286,8 @@ static enum ss_status allocations_run(const struct ss_subject *subject, struct s
 
 const struct ss_view ss_view_allocations = {
 	.name = "allocations",
-	.summary = "Every allocation, the largest first: who made it, how long it lived",
-	.empty = "No allocations were recorded: profile(profile_memory=True) does.",
+	.summary = "Every allocation, largest first: who made it, how long it lived",
+	.empty = "Allocations are not recorded: use profile(profile_memory=True).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "allocations size_bytes freed",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * breakdown.c - view: what each step was spent on, in parts that sum to it.
+ * breakdown.c - view: what each step was spent on, in parts that add up to it.
  *
- * The parts of the TensorBoard plugin, by the same priority: compute kernels
- * hide copies, copies hide communication, and so on down to what is left. So
- * communication here is exposed communication.
+ * The parts and their priority are those of the TensorBoard plugin: compute kernels hide
+ * copies, copies hide communication, and so on. So communication here is exposed
+ * communication.
  */
 #include "analyze/time/roles.h"
 #include "table/view.h"
@@ -12,21 +12,27 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
-	{ "name", SS_COLUMN_TEXT, "its name in the trace; empty when it has none",
+	{ "name", SS_COLUMN_TEXT, "name of the step in the trace; empty if it has none",
 	  SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
-	{ "dur_ns", SS_COLUMN_NS, "effective duration; the parts sum to it", 0 },
+	{ "dur_ns", SS_COLUMN_NS, "effective duration of the step; the parts add up to it", 0 },
 	{ "kernel_ns", SS_COLUMN_NS, "a compute kernel ran", 0 },
-	{ "memcpy_ns", SS_COLUMN_NS, "a copy ran, and no kernel", 0 },
-	{ "memset_ns", SS_COLUMN_NS, "a memset ran, and nothing before", SS_COLUMN_DETAIL },
-	{ "communication_ns", SS_COLUMN_NS, "communication ran, and nothing before: exposed", 0 },
-	{ "runtime_ns", SS_COLUMN_NS, "the host was in a runtime or driver call, device idle", 0 },
-	{ "dataloader_ns", SS_COLUMN_NS, "the host waited for or made a batch, device idle", 0 },
-	{ "cpu_ns", SS_COLUMN_NS, "the host ran another operator or range, device idle", 0 },
-	{ "other_ns", SS_COLUMN_NS, "nothing of these", 0 },
-	{ "part", SS_COLUMN_TEXT, "what the time went into, as the columns of the steps", 0 },
-	{ "mean_ns", SS_COLUMN_NS, "its time in a step, on average", 0 },
-	{ "step_percent", SS_COLUMN_PERCENT, "of the time of all steps that count", SS_COLUMN_BAR },
-	{ "total_ns", SS_COLUMN_NS, "over all steps that count; the parts sum to their time",
+	{ "memcpy_ns", SS_COLUMN_NS, "a copy ran, but no kernel", 0 },
+	{ "memset_ns", SS_COLUMN_NS, "a memset ran, but no kernel or copy", SS_COLUMN_DETAIL },
+	{ "communication_ns", SS_COLUMN_NS,
+	  "exposed communication: it ran, but no compute kernel, copy or memset", 0 },
+	{ "runtime_ns", SS_COLUMN_NS,
+	  "the host was in a runtime or driver call while the device was idle", 0 },
+	{ "dataloader_ns", SS_COLUMN_NS,
+	  "the host waited for a batch or made one while the device was idle", 0 },
+	{ "cpu_ns", SS_COLUMN_NS,
+	  "the host ran another operator or range while the device was idle", 0 },
+	{ "other_ns", SS_COLUMN_NS, "none of these", 0 },
+	{ "part", SS_COLUMN_TEXT,
+	  "what the time was spent on; the same parts as the columns by step", 0 },
+	{ "mean_ns", SS_COLUMN_NS, "mean time per step", 0 },
+	{ "step_percent", SS_COLUMN_PERCENT, "share of the time of all counted steps",
+	  SS_COLUMN_BAR },
+	{ "total_ns", SS_COLUMN_NS, "total over all counted steps; the parts add up to their time",
 	  SS_COLUMN_DETAIL },
 };
 
@@ -139,8 +145,8 @@ static enum ss_status breakdown_run(const struct ss_subject *subject, struct ss_
 
 const struct ss_view ss_view_breakdown = {
 	.name = "breakdown",
-	.summary = "What each step was spent on, in parts that sum to it",
-	.empty = "No steps: the file has neither CPU ops nor device events.",
+	.summary = "What each step was spent on, in parts that add up to it",
+	.empty = "No steps: the file has neither CPU operators nor device events.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "dur_ns kernel_ns memcpy_ns memset_ns communication_ns runtime_ns "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.c - view: the time of each device in each step: computing, waiting for
- * communication, copying, idle. The four never overlap and sum to the step.
+ * budget.c - view: the time of each device in each step: compute, exposed communication,
+ * exposed copies, idle. The four parts never overlap and add up to the step.
  */
 #include "analyze/facts.h"
 #include "analyze/time/roles.h"
@@ -12,18 +12,23 @@ static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "device", SS_COLUMN_ID, "number of the device", SS_COLUMN_CONTEXT },
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
-	{ "dur_ns", SS_COLUMN_NS, "effective duration of the step; the four parts sum to it", 0 },
+	{ "dur_ns", SS_COLUMN_NS, "effective duration of the step; the four parts add up to it",
+	  0 },
 	{ "compute_ns", SS_COLUMN_NS, "a compute kernel ran", 0 },
-	{ "exposed_comm_ns", SS_COLUMN_NS, "communication ran, and no compute kernel", 0 },
-	{ "exposed_copy_ns", SS_COLUMN_NS, "a copy or memset ran, and no kernel", 0 },
+	{ "exposed_comm_ns", SS_COLUMN_NS, "exposed communication: no compute kernel ran beside it",
+	  0 },
+	{ "exposed_copy_ns", SS_COLUMN_NS, "exposed copies and memsets: no kernel ran beside them",
+	  0 },
 	{ "idle_ns", SS_COLUMN_NS, "nothing ran on the device", 0 },
 	{ "comm_ns", SS_COLUMN_NS, "communication ran, hidden or not", 0 },
 	{ "overlap_percent", SS_COLUMN_PERCENT,
-	  "of the communication, what ran beside compute kernels", 0 },
-	{ "part", SS_COLUMN_TEXT, "computing, what is exposed, and idle time by its cause", 0 },
-	{ "mean_ns", SS_COLUMN_NS, "its time in a step, on average", 0 },
-	{ "step_percent", SS_COLUMN_PERCENT, "of the time of all steps that count", SS_COLUMN_BAR },
-	{ "total_ns", SS_COLUMN_NS, "over all steps that count; the parts sum to their time",
+	  "share of the communication time that overlapped compute kernels", 0 },
+	{ "part", SS_COLUMN_TEXT,
+	  "compute, exposed communication, exposed copies, or idle time by cause", 0 },
+	{ "mean_ns", SS_COLUMN_NS, "mean time per step", 0 },
+	{ "step_percent", SS_COLUMN_PERCENT, "share of the time of all counted steps",
+	  SS_COLUMN_BAR },
+	{ "total_ns", SS_COLUMN_NS, "total over all counted steps; the parts add up to their time",
 	  SS_COLUMN_DETAIL },
 };
 
@@ -185,9 +190,9 @@ static enum ss_status budget_run(const struct ss_subject *subject, struct ss_tab
 
 const struct ss_view ss_view_budget = {
 	.name = "budget",
-	.summary = "Where each device's time goes: computing, exposed, idle",
-	.empty = "No device worked: the files hold no kernels, copies or memsets "
-		 "(ProfilerActivity.CUDA or XPU records them).",
+	.summary = "Time of each device: compute, exposed communication, idle",
+	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
+		 "ProfilerActivity.CUDA or XPU).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "dur_ns compute_ns exposed_comm_ns exposed_copy_ns idle_ns comm_ns "

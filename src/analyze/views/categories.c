@@ -9,11 +9,12 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "category", SS_COLUMN_TEXT,
-	  "category of complete events, old names as they are called now; \"phase X\" for the rest",
+	  "category of complete events, old names mapped to the current ones; \"phase X\" for "
+	  "other events",
 	  SS_COLUMN_KEY },
 	SS_COLUMN_FILES,
-	{ "events", SS_COLUMN_COUNT, "entries of traceEvents", 0 },
-	{ "share_percent", SS_COLUMN_PERCENT, "share of all entries of traceEvents", 0 },
+	{ "events", SS_COLUMN_COUNT, "entries in traceEvents", 0 },
+	{ "share_percent", SS_COLUMN_PERCENT, "share of all entries in traceEvents", 0 },
 };
 
 /* The phases that are not complete events, in the order of the table. */
@@ -84,7 +85,7 @@ static enum ss_status categories_run(const struct ss_subject *subject, struct ss
 
 const struct ss_view ss_view_categories = {
 	.name = "categories",
-	.summary = "Events of the files by category",
+	.summary = "Events in the files, by category",
 	.empty = "No events.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * communication.c - view: collectives by size, kind or process group: time, what of
- * it is exposed, and bandwidth; and the kernels that hide it.
+ * communication.c - view: collectives by size, kind or process group: time, exposed time
+ * and bandwidth; and the kernels that hide them.
  *
- * A rank alone cannot tell waiting for others from moving data: durations hold
- * both. So bandwidth is given for the mean and for the shortest call, which has
- * waited least. Busbw has the factors of nccl-tests.
+ * One rank alone cannot distinguish waiting for others from moving data: the durations
+ * contain both. So the view gives the bandwidth of the mean call and of the shortest call,
+ * which waited least. Bus bandwidth uses the factors of nccl-tests.
  *
- * Jobs without devices communicate on threads of the host: there the ranges of
- * gloo or MPI are the collectives, and what runs beside them are operators.
+ * Jobs without devices communicate on host threads: there, the gloo or MPI ranges are the
+ * collectives, and operators take the place of compute kernels.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,33 +22,43 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "collective", SS_COLUMN_TEXT, "its name; the kernel's where nothing else is recorded",
+	{ "collective", SS_COLUMN_TEXT,
+	  "name of the collective; name of the kernel if nothing else is recorded",
 	  SS_COLUMN_SLICES },
 	{ "group", SS_COLUMN_TEXT, "name of the process group", SS_COLUMN_CONTEXT },
-	{ "description", SS_COLUMN_TEXT, "what it is for, as the program said (group group)",
-	  SS_COLUMN_CONTEXT },
-	{ "group_size", SS_COLUMN_COUNT, "ranks of the group", SS_COLUMN_CONTEXT },
-	{ "hider", SS_COLUMN_TEXT, "compute kernel that ran beside them (group hidden-by)",
+	{ "description", SS_COLUMN_TEXT,
+	  "purpose of the group, as set by the program (group group)", SS_COLUMN_CONTEXT },
+	{ "group_size", SS_COLUMN_COUNT, "number of ranks in the group", SS_COLUMN_CONTEXT },
+	{ "hider", SS_COLUMN_TEXT, "compute kernel that overlapped communication (group hidden-by)",
 	  SS_COLUMN_KERNELS },
 	{ "calls", SS_COLUMN_COUNT, "kernels", 0 },
 	{ "hidden_ns", SS_COLUMN_NS,
-	  "time with communication beside it; of kernels at once the first has it", 0 },
-	{ "share_percent", SS_COLUMN_PERCENT, "its hidden_ns, of that of all", 0 },
-	{ "message_bytes", SS_COLUMN_BYTES, "of one call: the larger of input and output",
+	  "time in which it overlapped communication; with several kernels at once, the first "
+	  "counts",
+	  0 },
+	{ "share_percent", SS_COLUMN_PERCENT, "share of the hidden_ns of all kernels", 0 },
+	{ "message_bytes", SS_COLUMN_BYTES, "message size per call: the larger of input and output",
 	  SS_COLUMN_ABOUT },
-	{ "total_ns", SS_COLUMN_NS, "sum of their durations, waiting for other ranks included", 0 },
+	{ "total_ns", SS_COLUMN_NS,
+	  "sum of the durations, including time spent waiting for other ranks", 0 },
 	{ "exposed_ns", SS_COLUMN_NS,
-	  "of that, beside no compute kernel of the device (on the host: no operator)", 0 },
-	{ "overlap_percent", SS_COLUMN_PERCENT, "of the total, beside them", 0 },
-	{ "moved_bytes", SS_COLUMN_BYTES, "messages of all calls; empty unless all are known", 0 },
+	  "part of total_ns without a compute kernel on the device (on the host: without an "
+	  "operator)",
+	  0 },
+	{ "overlap_percent", SS_COLUMN_PERCENT, "share of total_ns that overlapped compute", 0 },
+	{ "moved_bytes", SS_COLUMN_BYTES,
+	  "total message size of all calls; empty unless every size is known", 0 },
 	{ "mean_ns", SS_COLUMN_NS, "mean duration", SS_COLUMN_DETAIL },
-	{ "min_ns", SS_COLUMN_NS, "shortest: waited least", 0 },
-	{ "busbw", SS_COLUMN_NUMBER, "GB/s of the shortest call, by the factors of nccl-tests", 0 },
-	{ "mean_busbw", SS_COLUMN_NUMBER, "GB/s of the mean call", SS_COLUMN_DETAIL },
-	{ "algbw", SS_COLUMN_NUMBER, "GB/s of the shortest call without factor", SS_COLUMN_DETAIL },
-	{ "dtype", SS_COLUMN_TEXT, "type of the elements", SS_COLUMN_DETAIL },
-	{ "group_ranks", SS_COLUMN_TEXT, "who is in it (group group)", SS_COLUMN_DETAIL },
-	{ "where", SS_COLUMN_TEXT, "device or host: where they ran",
+	{ "min_ns", SS_COLUMN_NS, "shortest duration: the call that waited least", 0 },
+	{ "busbw", SS_COLUMN_NUMBER,
+	  "bus bandwidth of the shortest call in GB/s, with the factors of nccl-tests", 0 },
+	{ "mean_busbw", SS_COLUMN_NUMBER, "bus bandwidth of the mean call in GB/s",
+	  SS_COLUMN_DETAIL },
+	{ "algbw", SS_COLUMN_NUMBER,
+	  "bandwidth of the shortest call in GB/s, without the factor (algbw)", SS_COLUMN_DETAIL },
+	{ "dtype", SS_COLUMN_TEXT, "data type of the elements", SS_COLUMN_DETAIL },
+	{ "group_ranks", SS_COLUMN_TEXT, "ranks in the group (group group)", SS_COLUMN_DETAIL },
+	{ "where", SS_COLUMN_TEXT, "where they ran: device or host",
 	  SS_COLUMN_CONTEXT | SS_COLUMN_QUIET },
 };
 
@@ -497,7 +507,8 @@ static bool fill_hiders(struct communication *view, struct ss_table *out)
 	for (uint32_t i = 0; i < used; i++)
 		add_hider(view, out, &hiders[i], all_ns);
 	if (view->on_host)
-		ss_table_note(out, "What hides communication is known of devices only.");
+		ss_table_note(out,
+			      "The kernels that hide communication are known only on devices.");
 	return true;
 }
 
@@ -559,8 +570,8 @@ static enum ss_status communication_run(const struct ss_subject *subject, struct
 
 const struct ss_view ss_view_communication = {
 	.name = "communication",
-	.summary = "Collectives by kind, group and size: time, what is exposed, bandwidth",
-	.empty = "No communication: no collective ran (group hidden-by: none beside compute).",
+	.summary = "Collectives: time, exposed communication, bandwidth",
+	.empty = "No communication: no collective ran (hidden-by: none overlapped compute).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "calls hidden_ns total_ns",

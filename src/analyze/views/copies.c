@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copies.c - view: copies and memsets by kind, operator or line: bytes, time, rate,
+ * copies.c - view: copies and memsets by kind, operator or line: bytes, time, bandwidth,
  * and how long the host waited for them.
  *
- * A call that returns when its copy is done has waited for it, and for the work
- * before it: all of its time counts as blocked. One that returns before has been
- * held as long as its copy was running already: copies from pageable memory return
- * a little before their end. One that returns before its copy starts was free.
+ * A call that returns after its copy is done has waited for it and for the work before it:
+ * all of its time counts as blocked. A call that returns while its copy runs was blocked
+ * since the copy started: copies from pageable memory return shortly before they end. A
+ * call that returns before its copy starts was not blocked.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,22 +19,24 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "name", SS_COLUMN_TEXT, "direction and kinds of memory, as the trace has it",
+	{ "name", SS_COLUMN_TEXT, "direction and memory kinds, as in the trace", SS_COLUMN_SLICES },
+	{ "op", SS_COLUMN_TEXT, "innermost operator that made the calls (group op)",
 	  SS_COLUMN_SLICES },
-	{ "op", SS_COLUMN_TEXT, "innermost operator around their calls (group op)",
-	  SS_COLUMN_SLICES },
-	{ "line", SS_COLUMN_TEXT, "line of the program around their calls (group line)", 0 },
-	{ "calls", SS_COLUMN_COUNT, "how many", 0 },
-	{ "moved_bytes", SS_COLUMN_BYTES, "sum; not recorded when no call has it", 0 },
-	{ "total_ns", SS_COLUMN_NS, "sum of their durations on the device", 0 },
+	{ "line", SS_COLUMN_TEXT, "source line that made the calls (group line)", 0 },
+	{ "calls", SS_COLUMN_COUNT, "number of copies or memsets", 0 },
+	{ "moved_bytes", SS_COLUMN_BYTES, "total size; empty if no call has a size", 0 },
+	{ "total_ns", SS_COLUMN_NS, "sum of the durations on the device", 0 },
 	{ "blocked_ns", SS_COLUMN_NS,
-	  "time of their calls on the CPU while the copy ran; all of it where it was waited for",
+	  "time the host was blocked in the call while the copy ran; the whole call if it waited "
+	  "for the copy",
 	  0 },
-	{ "gb_per_s", SS_COLUMN_NUMBER, "bytes over time, 1 GB = 10^9 bytes", 0 },
+	{ "gb_per_s", SS_COLUMN_NUMBER, "bytes per time, 1 GB = 10^9 bytes", 0 },
 	{ "host_memory", SS_COLUMN_TEXT,
-	  "pageable memory is copied twice and waited for; ROCm does not say which it is", 0 },
+	  "pageable or pinned; copies of pageable memory are staged and block the host. Not "
+	  "recorded on ROCm",
+	  0 },
 	{ "host_ns", SS_COLUMN_NS,
-	  "time of their calls on the CPU, where recorded: long when they block", 0 },
+	  "time of the calls on the CPU, where recorded: long if they block", 0 },
 };
 
 enum group { BY_KIND, BY_OP, BY_LINE };
@@ -253,8 +255,8 @@ static enum ss_status copies_run(const struct ss_subject *subject, struct ss_tab
 
 const struct ss_view ss_view_copies = {
 	.name = "copies",
-	.summary = "Copies and memsets by kind: bytes, time, rate, and what the host waited",
-	.empty = "No copies and no memsets: ProfilerActivity.CUDA records them.",
+	.summary = "Copies and memsets: size, time, bandwidth, time the host waits",
+	.empty = "No copies or memsets: record them with ProfilerActivity.CUDA.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "calls moved_bytes total_ns blocked_ns host_ns",

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devices.c - view: the devices that the files list, and what ran on them.
+ * devices.c - view: the devices that were used, and what ran on them.
  *
- * Files list every device of the host; a rank mostly uses one. ROCm files number
- * the used one differently from the listed ones: then the sole listed name is
- * shown for it, since nothing else can be meant.
+ * Files list every device of the host; a rank usually uses one. ROCm files number the used
+ * device differently from the listed ones: if only one device is listed, its name is
+ * shown.
  */
 #include "table/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "device", SS_COLUMN_ID, "number of the device", 0 },
-	{ "name", SS_COLUMN_TEXT, "its name", 0 },
-	{ "kernels", SS_COLUMN_COUNT, "kernels that ran on it, communication included", 0 },
-	{ "comm_kernels", SS_COLUMN_COUNT, "of those, kernels that move data between ranks", 0 },
+	{ "name", SS_COLUMN_TEXT, "name of the device", 0 },
+	{ "kernels", SS_COLUMN_COUNT, "kernels that ran on it, including communication", 0 },
+	{ "comm_kernels", SS_COLUMN_COUNT, "of these, communication kernels", 0 },
 	{ "memcpys", SS_COLUMN_COUNT, "copies", 0 },
 	{ "memsets", SS_COLUMN_COUNT, "memsets", SS_COLUMN_DETAIL },
 	{ "orphans", SS_COLUMN_COUNT, "device events whose launch is not in the file", 0 },
-	{ "memory_bytes", SS_COLUMN_BYTES, "memory of the device", 0 },
-	{ "multiprocessors", SS_COLUMN_COUNT, "SMs, or compute units", SS_COLUMN_DETAIL },
-	{ "compute", SS_COLUMN_TEXT, "compute capability, or the gfx generation",
-	  SS_COLUMN_DETAIL },
-	{ "warp_size", SS_COLUMN_COUNT, "threads of a warp or wavefront", SS_COLUMN_DETAIL },
+	{ "memory_bytes", SS_COLUMN_BYTES, "memory size of the device", 0 },
+	{ "multiprocessors", SS_COLUMN_COUNT, "number of SMs or compute units", SS_COLUMN_DETAIL },
+	{ "compute", SS_COLUMN_TEXT, "compute capability or gfx generation", SS_COLUMN_DETAIL },
+	{ "warp_size", SS_COLUMN_COUNT, "threads per warp or wavefront", SS_COLUMN_DETAIL },
 };
 
 struct tally {
@@ -109,9 +108,9 @@ static enum ss_status devices_run(const struct ss_subject *subject, struct ss_ta
 
 const struct ss_view ss_view_devices = {
 	.name = "devices",
-	.summary = "The devices that worked, and what ran on them",
-	.empty = "No device worked: the files hold no kernels, copies or memsets "
-		 "(ProfilerActivity.CUDA or XPU records them).",
+	.summary = "The devices that were used, and what ran on them",
+	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
+		 "ProfilerActivity.CUDA or XPU).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "kernels comm_kernels memcpys memsets orphans",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * durations.c - view: how long kernels run: calls and time by duration, in steps of
- * 1, 2 and 5.
+ * durations.c - view: how long kernels run: calls and time by duration, in buckets of 1, 2
+ * and 5.
  *
- * Over the whole file, communication included. A duration that is a bound belongs to
- * the bucket that begins with it. Empty buckets between others are shown, so that
- * the shape can be seen.
+ * Covers the whole file, including communication. A duration on a bound belongs to the
+ * bucket that begins with it. Empty buckets between others are shown, so that the shape is
+ * visible.
  */
 #include "analyze/kernel/names.h"
 #include "base/search.h"
@@ -13,15 +13,15 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "category", SS_COLUMN_TEXT, "what kind of work, by the kernels' names; by category", 0 },
-	{ "bucket", SS_COLUMN_TEXT, "durations from the first up to the second", 0 },
-	{ "from_ns", SS_COLUMN_NS, "the shortest of the bucket", SS_COLUMN_DETAIL },
-	{ "to_ns", SS_COLUMN_NS, "the first that is longer; empty: there is no longest",
+	{ "category", SS_COLUMN_TEXT, "kind of work, from the kernel name (group category)", 0 },
+	{ "bucket", SS_COLUMN_TEXT, "range of durations", 0 },
+	{ "from_ns", SS_COLUMN_NS, "lower bound of the bucket, inclusive", SS_COLUMN_DETAIL },
+	{ "to_ns", SS_COLUMN_NS, "upper bound of the bucket, exclusive; empty: no upper bound",
 	  SS_COLUMN_DETAIL },
-	{ "calls", SS_COLUMN_COUNT, "kernels that ran so long", 0 },
-	{ "calls_percent", SS_COLUMN_PERCENT, "of all kernels that ran", SS_COLUMN_BAR },
+	{ "calls", SS_COLUMN_COUNT, "number of kernels in the bucket", 0 },
+	{ "calls_percent", SS_COLUMN_PERCENT, "share of all kernel calls", SS_COLUMN_BAR },
 	{ "total_ns", SS_COLUMN_NS, "sum of their durations", 0 },
-	{ "time_percent", SS_COLUMN_PERCENT, "of the sum of the durations of all kernels", 0 },
+	{ "time_percent", SS_COLUMN_PERCENT, "share of the total duration of all kernels", 0 },
 };
 
 /*
@@ -185,7 +185,7 @@ static enum ss_status durations_run(const struct ss_subject *subject, struct ss_
 const struct ss_view ss_view_durations = {
 	.name = "durations",
 	.summary = "How long kernels run: calls and time by duration",
-	.empty = "No kernels: ProfilerActivity.CUDA records them.",
+	.empty = "No kernels: record them with ProfilerActivity.CUDA.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "calls total_ns",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.c - view: one row a file: what it is of, how it was recorded, what is in it.
+ * files.c - view: one row per file: rank, recording settings, contents.
  */
 #include <string.h>
 
@@ -9,34 +9,35 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "file", SS_COLUMN_TEXT, "name of the file", 0 },
-	{ "events", SS_COLUMN_COUNT, "entries of traceEvents", 0 },
-	{ "steps", SS_COLUMN_COUNT, "steps that count", 0 },
-	{ "median_step_ns", SS_COLUMN_NS, "median duration of those steps", 0 },
-	{ "span_ns", SS_COLUMN_NS, "first start to last end of all events", 0 },
+	{ "file", SS_COLUMN_TEXT, "file name", 0 },
+	{ "events", SS_COLUMN_COUNT, "entries in traceEvents", 0 },
+	{ "steps", SS_COLUMN_COUNT, "counted steps", 0 },
+	{ "median_step_ns", SS_COLUMN_NS, "median duration of the counted steps", 0 },
+	{ "span_ns", SS_COLUMN_NS, "from the first start to the last end of all events", 0 },
 	{ "device_events", SS_COLUMN_COUNT, "kernels, copies and memsets", 0 },
-	{ "oddities", SS_COLUMN_COUNT, "kinds of lost or mended events; see quality", 0 },
-	{ "problem", SS_COLUMN_TEXT, "why the file could not be read; empty when it could",
+	{ "oddities", SS_COLUMN_COUNT, "kinds of lost or repaired events; see the quality view",
+	  0 },
+	{ "problem", SS_COLUMN_TEXT, "why the file could not be read; empty if it was read",
 	  SS_COLUMN_CONTEXT },
-	{ "device", SS_COLUMN_TEXT, "name of the first device that worked", SS_COLUMN_DETAIL },
-	{ "world_size", SS_COLUMN_COUNT, "ranks of the job, as the file says", SS_COLUMN_DETAIL },
-	{ "backend", SS_COLUMN_TEXT, "of torch.distributed", SS_COLUMN_DETAIL },
-	{ "process_groups", SS_COLUMN_COUNT, "process groups of the job", SS_COLUMN_DETAIL },
-	{ "host", SS_COLUMN_TEXT, "name of the host", SS_COLUMN_DETAIL },
-	{ "software", SS_COLUMN_TEXT, "CUDA, HIP, NCCL versions where recorded", SS_COLUMN_DETAIL },
-	{ "flags", SS_COLUMN_TEXT, "what the profiler was asked to record", SS_COLUMN_DETAIL },
-	{ "kept_events", SS_COLUMN_COUNT, "events in memory: slices, allocations, counters",
+	{ "device", SS_COLUMN_TEXT, "name of the first device that was used", SS_COLUMN_DETAIL },
+	{ "world_size", SS_COLUMN_COUNT, "number of ranks in the job, as recorded",
 	  SS_COLUMN_DETAIL },
-	{ "unpacked_bytes", SS_COLUMN_BYTES, "length of the file, unpacked", SS_COLUMN_DETAIL },
-	{ "base_time_ns", SS_COLUMN_ID, "wall clock of file time 0, ns since 1970",
+	{ "backend", SS_COLUMN_TEXT, "backend of torch.distributed", SS_COLUMN_DETAIL },
+	{ "process_groups", SS_COLUMN_COUNT, "process groups of the job", SS_COLUMN_DETAIL },
+	{ "host", SS_COLUMN_TEXT, "host name", SS_COLUMN_DETAIL },
+	{ "software", SS_COLUMN_TEXT, "versions of CUDA, HIP and NCCL, where recorded",
+	  SS_COLUMN_DETAIL },
+	{ "flags", SS_COLUMN_TEXT, "options with which the profiler recorded", SS_COLUMN_DETAIL },
+	{ "kept_events", SS_COLUMN_COUNT, "events kept in memory: slices, allocations, counters",
+	  SS_COLUMN_DETAIL },
+	{ "unpacked_bytes", SS_COLUMN_BYTES, "size of the file, uncompressed", SS_COLUMN_DETAIL },
+	{ "base_time_ns", SS_COLUMN_ID, "wall-clock time of file time 0, in ns since 1970",
 	  SS_COLUMN_DETAIL },
 	{ "origin_ns", SS_COLUMN_ID, "file time of the first event", SS_COLUMN_DETAIL },
 	{ "path", SS_COLUMN_TEXT, "path of the file", SS_COLUMN_DETAIL },
-	{ "packed_of", SS_COLUMN_TEXT, "name of the file that this pack was made of",
-	  SS_COLUMN_DETAIL },
+	{ "packed_of", SS_COLUMN_TEXT, "file from which this pack was made", SS_COLUMN_DETAIL },
 	{ "disk_bytes", SS_COLUMN_BYTES,
-	  "length of the file on disk; of a pack: of the file that it was made of",
-	  SS_COLUMN_DETAIL },
+	  "size of the file on disk; for a pack: size of the original file", SS_COLUMN_DETAIL },
 };
 
 /* -1 without steps; the mean of the middle two where their number is even. */
@@ -180,7 +181,7 @@ static enum ss_status files_run(const struct ss_subject *subject, struct ss_tabl
 
 const struct ss_view ss_view_files = {
 	.name = "files",
-	.summary = "One row a file: what it is of, how it was recorded, what is in it",
+	.summary = "One row per file: rank, recording settings, contents",
 	.empty = "No files.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gaps.c - view: why each device stood idle in the steps: by cause, by operator or
- * line, or gap by gap.
+ * gaps.c - view: why each device was idle in the steps: by cause, by operator or line, or
+ * gap by gap.
  *
- * A gap can have several causes, one after the other. Each part counts where it
- * belongs: to the operator and the line behind it.
+ * A gap can have several causes, one after the other. Each part counts for its own cause,
+ * operator and line.
  */
 #include <stdlib.h>
 
@@ -19,22 +19,23 @@ static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "device", SS_COLUMN_ID, "number of the device", SS_COLUMN_CONTEXT },
 	{ "step", SS_COLUMN_ID, "number of the step in the file", 0 },
-	{ "cause", SS_COLUMN_TEXT, "why the next work did not run; of a gap: of its largest part",
-	  0 },
-	{ "idle_ns", SS_COLUMN_NS, "idle time with this cause in the steps that count",
+	{ "cause", SS_COLUMN_TEXT,
+	  "why the device was idle; for a single gap, the cause of its largest part", 0 },
+	{ "idle_ns", SS_COLUMN_NS, "idle time with this cause in the counted steps",
 	  SS_COLUMN_LENGTH },
-	{ "step_percent", SS_COLUMN_PERCENT, "of the time of these steps", SS_COLUMN_BAR },
-	{ "gaps", SS_COLUMN_COUNT, "gaps that have it as a part", 0 },
-	{ "longest_ns", SS_COLUMN_NS, "its largest part of one gap", SS_COLUMN_LENGTH },
-	{ "at_ns", SS_COLUMN_NS, "where that gap begins, from the first event",
+	{ "step_percent", SS_COLUMN_PERCENT, "share of the time of these steps", SS_COLUMN_BAR },
+	{ "gaps", SS_COLUMN_COUNT, "gaps that have this cause", 0 },
+	{ "longest_ns", SS_COLUMN_NS, "longest idle time with this cause in one gap",
+	  SS_COLUMN_LENGTH },
+	{ "at_ns", SS_COLUMN_NS, "start of that gap, from the first event",
 	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
-	{ "host", SS_COLUMN_TEXT, "what the host did there: a call, a range or the launch",
+	{ "host", SS_COLUMN_TEXT, "what the host was doing: a call, a range or the launch",
 	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
-	{ "op", SS_COLUMN_TEXT, "the operator around it", SS_COLUMN_EVIDENCE | SS_COLUMN_SLICES },
+	{ "op", SS_COLUMN_TEXT, "operator around it", SS_COLUMN_EVIDENCE | SS_COLUMN_SLICES },
 	{ "line", SS_COLUMN_TEXT,
-	  "the python frame of the user around it; not recorded without stacks",
+	  "Python source line of the user around it; recorded only with stacks",
 	  SS_COLUMN_EVIDENCE },
-	{ "next", SS_COLUMN_TEXT, "the work that ended the gap",
+	{ "next", SS_COLUMN_TEXT, "work that ended the gap",
 	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE | SS_COLUMN_SLICES },
 };
 
@@ -231,8 +232,8 @@ static enum ss_status gaps_run(const struct ss_subject *subject, struct ss_table
 
 const struct ss_view ss_view_gaps = {
 	.name = "gaps",
-	.summary = "Why each device stood idle: by cause, with the operator and the line",
-	.empty = "No idle time in the steps, or no device that worked.",
+	.summary = "Why each device was idle: by cause, with operator and line",
+	.empty = "No idle time in the steps, or no GPU work.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "idle_ns",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inference.c - view: steps of inference: prefill and decode, batch, tokens, how
- * long they took, how busy the device was, and what lies between them.
+ * inference.c - view: inference steps: prefill and decode, batch, tokens, duration, busy
+ * time, and the gaps between steps.
  *
- * Steps are the ranges of engines: "step[DECODE bs=32]" of SGLang,
- * "execute_context_2(16)_generation_62(62)" of vLLM and its forks; without any,
- * the profiler's steps of a file in which nothing is trained. A step ends with the
- * last work that was launched in it and begins no earlier than the one before ended.
+ * Steps are the ranges of inference engines: "step[DECODE bs=32]" of SGLang,
+ * "execute_context_2(16)_generation_62(62)" of vLLM and its forks; without them, the
+ * profiler's steps of a file without training. A step ends with the last work launched in
+ * it and begins no earlier than the end of the previous step.
  */
 #include <string.h>
 
@@ -21,31 +21,34 @@ enum { GROUP_STEP, GROUP_KIND };
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the inference step in the file, from 0", 0 },
-	{ "kind", SS_COLUMN_TEXT, "prefill, decode, mixed; unknown where no range tells", 0 },
+	{ "kind", SS_COLUMN_TEXT, "prefill, decode or mixed; unknown if no range shows it", 0 },
 	{ "steps", SS_COLUMN_COUNT, "steps of this kind", 0 },
-	{ "batch", SS_COLUMN_COUNT, "requests in the step", 0 },
-	{ "batch_mean", SS_COLUMN_NUMBER, "requests in a step, mean", 0 },
-	{ "tokens", SS_COLUMN_COUNT, "tokens that were worked on: of prompts and generated", 0 },
-	{ "context_tokens", SS_COLUMN_COUNT, "tokens of prompts", SS_COLUMN_DETAIL },
-	{ "generated_tokens", SS_COLUMN_COUNT, "tokens that were generated", SS_COLUMN_DETAIL },
-	{ "tokens_per_s", SS_COLUMN_NUMBER, "tokens, per second of the steps", 0 },
+	{ "batch", SS_COLUMN_COUNT, "number of requests in the step", 0 },
+	{ "batch_mean", SS_COLUMN_NUMBER, "mean number of requests per step", 0 },
+	{ "tokens", SS_COLUMN_COUNT, "tokens processed: prompt tokens and generated tokens", 0 },
+	{ "context_tokens", SS_COLUMN_COUNT, "prompt tokens", SS_COLUMN_DETAIL },
+	{ "generated_tokens", SS_COLUMN_COUNT, "generated tokens", SS_COLUMN_DETAIL },
+	{ "tokens_per_s", SS_COLUMN_NUMBER, "tokens per second of step time", 0 },
 	{ "dur_ns", SS_COLUMN_NS, "effective duration of the step", SS_COLUMN_LENGTH },
 	{ "total_ns", SS_COLUMN_NS, "sum of the durations", SS_COLUMN_DETAIL },
 	{ "mean_ns", SS_COLUMN_NS, "mean duration", SS_COLUMN_DETAIL },
-	{ "median_ns", SS_COLUMN_NS, "half of the steps took no longer", 0 },
-	{ "p99_ns", SS_COLUMN_NS, "99 of 100 steps took no longer", 0 },
-	{ "busy_ns", SS_COLUMN_NS, "at least one device worked", SS_COLUMN_DETAIL },
-	{ "idle_ns", SS_COLUMN_NS, "no device worked; with busy_ns it is the duration",
+	{ "median_ns", SS_COLUMN_NS, "half of the steps are at most this long", 0 },
+	{ "p99_ns", SS_COLUMN_NS, "99 % of the steps are at most this long", 0 },
+	{ "busy_ns", SS_COLUMN_NS, "time in which at least one device was busy", SS_COLUMN_DETAIL },
+	{ "idle_ns", SS_COLUMN_NS,
+	  "time in which no device was busy; busy_ns and idle_ns add up to the duration",
 	  SS_COLUMN_DETAIL },
-	{ "busy_percent", SS_COLUMN_PERCENT, "busy_ns, of the duration", SS_COLUMN_BAR },
+	{ "busy_percent", SS_COLUMN_PERCENT, "share of the duration in which a device was busy",
+	  SS_COLUMN_BAR },
 	{ "gap_before_ns", SS_COLUMN_NS,
-	  "no device worked between the end of the step before and its start", 0 },
-	{ "kernels", SS_COLUMN_COUNT, "kernels that were launched in it", SS_COLUMN_DETAIL },
-	{ "graph_launches", SS_COLUMN_COUNT, "launches of CUDA or HIP graphs in it",
+	  "time between the previous step and this one in which no device was busy", 0 },
+	{ "kernels", SS_COLUMN_COUNT, "kernels launched in the step", SS_COLUMN_DETAIL },
+	{ "graph_launches", SS_COLUMN_COUNT, "CUDA or HIP graph launches in the step",
 	  SS_COLUMN_DETAIL },
 	{ "start_ns", SS_COLUMN_NS, "effective start, from the first event of the file",
 	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
-	{ "name", SS_COLUMN_TEXT, "the range in the trace", SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
+	{ "name", SS_COLUMN_TEXT, "name of the range in the trace",
+	  SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
 };
 
 /* One kind of step. */
@@ -204,16 +207,17 @@ static enum ss_status inference_run(const struct ss_subject *subject, struct ss_
 	for (uint32_t i = 0; subject->group == GROUP_STEP && i < passes.count; i++)
 		add_step(trace, i, &passes.items[i], out);
 	if (passes.count && !passes.by_engine)
-		ss_table_note(out, "No ranges of an inference engine: these are the profiler's "
-				   "steps of a file without backward and optimizer. What they work "
-				   "on is not recorded.");
+		ss_table_note(out, "The file has no ranges of an inference engine. The steps are "
+				   "those of the profiler, without backward and optimizer; batch "
+				   "and tokens are not recorded.");
 	return SS_OK;
 }
 
 const struct ss_view ss_view_inference = {
 	.name = "inference",
-	.summary = "Inference: prefill and decode steps, batch, tokens, busy and idle time",
-	.empty = "No inference steps: no vLLM or SGLang ranges; it trains or has no ProfilerStep.",
+	.summary = "Inference: prefill and decode steps, batch, tokens, busy time",
+	.empty = "No inference steps: no vLLM or SGLang ranges; the run trains or has no "
+		 "ProfilerStep.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "steps tokens context_tokens generated_tokens dur_ns total_ns "

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernels.c - view: kernels by name: calls, times, and how they fill the device.
+ * kernels.c - view: kernels by name: calls, times, occupancy, tensor cores.
  *
- * Over the whole file, communication included. Occupancy and blocks per SM are
- * weighted by time; the launch configuration is that of the longest call.
+ * Covers the whole file, including communication. Occupancy and blocks per SM are weighted
+ * by time; the launch configuration is that of the longest call.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,35 +17,35 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "kernel", SS_COLUMN_TEXT, "the kernel, its name made short; by category: the category",
+	{ "kernel", SS_COLUMN_TEXT, "short name of the kernel (group category: the category)",
 	  SS_COLUMN_KERNELS },
-	{ "op", SS_COLUMN_TEXT, "the operator that launched it; by op and launch", 0 },
-	{ "device", SS_COLUMN_ID, "number of the device; by stream", SS_COLUMN_CONTEXT },
-	{ "stream", SS_COLUMN_ID, "number of the stream; by stream", 0 },
-	{ "line", SS_COLUMN_TEXT, "line of the program that launched them; by source-line", 0 },
-	{ "calls", SS_COLUMN_COUNT, "how often it ran", 0 },
-	{ "total_ns", SS_COLUMN_NS, "sum of its durations", 0 },
-	{ "share_percent", SS_COLUMN_PERCENT, "its total, of that of all kernels", SS_COLUMN_BAR },
+	{ "op", SS_COLUMN_TEXT, "operator that launched it (groups op and launch)", 0 },
+	{ "device", SS_COLUMN_ID, "number of the device (group stream)", SS_COLUMN_CONTEXT },
+	{ "stream", SS_COLUMN_ID, "number of the stream (group stream)", 0 },
+	{ "line", SS_COLUMN_TEXT, "source line that launched it (group source-line)", 0 },
+	{ "calls", SS_COLUMN_COUNT, "number of calls", 0 },
+	{ "total_ns", SS_COLUMN_NS, "sum of the durations", 0 },
+	{ "share_percent", SS_COLUMN_PERCENT, "share of the total duration of all kernels",
+	  SS_COLUMN_BAR },
 	{ "mean_ns", SS_COLUMN_NS, "mean duration", 0 },
 	{ "max_ns", SS_COLUMN_NS, "longest", SS_COLUMN_DETAIL },
 	{ "occupancy_percent", SS_COLUMN_PERCENT,
-	  "of the warps that fit, weighted by time (estimate); empty: not known", 0 },
-	{ "tensor_cores", SS_COLUMN_TEXT, "yes: it uses tensor or matrix cores, by its name",
+	  "share of the warps that fit on an SM, weighted by time (estimate); empty: unknown", 0 },
+	{ "tensor_cores", SS_COLUMN_TEXT, "yes: the name shows that it uses tensor or matrix cores",
 	  SS_COLUMN_DETAIL },
-	{ "name", SS_COLUMN_TEXT, "the kernel, its full name",
-	  SS_COLUMN_DETAIL | SS_COLUMN_KERNELS },
-	{ "category", SS_COLUMN_TEXT, "what kind of work it does, by its name", SS_COLUMN_DETAIL },
+	{ "name", SS_COLUMN_TEXT, "full name of the kernel", SS_COLUMN_DETAIL | SS_COLUMN_KERNELS },
+	{ "category", SS_COLUMN_TEXT, "kind of work, from its name", SS_COLUMN_DETAIL },
 	{ "kind", SS_COLUMN_TEXT, "compute or communication", SS_COLUMN_DETAIL },
 	{ "min_ns", SS_COLUMN_NS, "shortest", SS_COLUMN_DETAIL },
-	{ "std_ns", SS_COLUMN_NS, "standard deviation of its durations", SS_COLUMN_DETAIL },
-	{ "blocks_per_sm", SS_COLUMN_NUMBER, "blocks for each SM, weighted by time",
+	{ "std_ns", SS_COLUMN_NS, "standard deviation of the durations", SS_COLUMN_DETAIL },
+	{ "blocks_per_sm", SS_COLUMN_NUMBER, "blocks per SM, weighted by time", SS_COLUMN_DETAIL },
+	{ "grid", SS_COLUMN_TEXT, "grid of the longest call",
+	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
+	{ "block", SS_COLUMN_TEXT, "threads per block of the longest call",
+	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
+	{ "registers", SS_COLUMN_COUNT, "registers per thread of the longest call",
 	  SS_COLUMN_DETAIL },
-	{ "grid", SS_COLUMN_TEXT, "blocks of its longest call",
-	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
-	{ "block", SS_COLUMN_TEXT, "threads of a block of its longest call",
-	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
-	{ "registers", SS_COLUMN_COUNT, "per thread, of its longest call", SS_COLUMN_DETAIL },
-	{ "shared_bytes", SS_COLUMN_BYTES, "shared memory of a block, of its longest call",
+	{ "shared_bytes", SS_COLUMN_BYTES, "shared memory per block of the longest call",
 	  SS_COLUMN_DETAIL },
 };
 
@@ -382,8 +382,8 @@ static enum ss_status kernels_run(const struct ss_subject *subject, struct ss_ta
 
 const struct ss_view ss_view_kernels = {
 	.name = "kernels",
-	.summary = "Kernels by name: calls, times, and how they fill the device",
-	.empty = "No kernels: ProfilerActivity.CUDA records them.",
+	.summary = "Kernels by name: calls, times, occupancy, tensor cores",
+	.empty = "No kernels: record them with ProfilerActivity.CUDA.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "calls total_ns",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launches.c - view: how launching goes: what calls cost, how long work waits for
- * its start, and whether the device had to wait for the host.
+ * launches.c - view: kernel launches: what the calls cost, how long work waits for its
+ * start, and whether the device had to wait for the host.
  *
- * A call and all that it started on the device is one work (queue.h), so a graph
- * launch counts once. Figures are of the whole file; queues are of the time from
- * the first step that counts to the last.
+ * A call and everything it starts on the device counts as one piece of work (queue.h), so
+ * a graph launch counts once. Figures cover the whole file; queue depths cover the time
+ * from the first counted step to the last.
  */
 #include <stdlib.h>
 
@@ -20,30 +20,29 @@ static const struct ss_column columns[] = {
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0 (group step)", 0 },
 	{ "device", SS_COLUMN_ID, "number of the device (group stream)", SS_COLUMN_CONTEXT },
 	{ "stream", SS_COLUMN_ID, "number of the stream (group stream)", 0 },
-	{ "thread", SS_COLUMN_TEXT, "thread that launches (group thread)", 0 },
-	{ "op", SS_COLUMN_TEXT, "the innermost operator around the call (group op)",
-	  SS_COLUMN_SLICES },
-	{ "graph", SS_COLUMN_ID, "number of the graph, where recorded (group graph)", 0 },
-	{ "call", SS_COLUMN_TEXT, "the call that launches", SS_COLUMN_SLICES },
-	{ "calls", SS_COLUMN_COUNT, "such calls, also those that started nothing", 0 },
-	{ "nodes", SS_COLUMN_NUMBER, "device events for each launch (group graph)", 0 },
-	{ "device_events", SS_COLUMN_COUNT, "kernels, copies and memsets that they started",
+	{ "thread", SS_COLUMN_TEXT, "thread that made the launches (group thread)", 0 },
+	{ "op", SS_COLUMN_TEXT, "innermost operator around the call (group op)", SS_COLUMN_SLICES },
+	{ "graph", SS_COLUMN_ID, "number of the CUDA graph, where recorded (group graph)", 0 },
+	{ "call", SS_COLUMN_TEXT, "the launch call", SS_COLUMN_SLICES },
+	{ "calls", SS_COLUMN_COUNT, "number of calls, including those that started nothing", 0 },
+	{ "nodes", SS_COLUMN_NUMBER, "device events per graph launch (group graph)", 0 },
+	{ "device_events", SS_COLUMN_COUNT, "kernels, copies and memsets that the calls started",
 	  SS_COLUMN_DETAIL },
-	{ "call_ns", SS_COLUMN_NS, "time of the host in these calls", SS_COLUMN_DETAIL },
+	{ "call_ns", SS_COLUMN_NS, "time the host spent in these calls", SS_COLUMN_DETAIL },
 	{ "call_mean_ns", SS_COLUMN_NS, "mean duration of a call", 0 },
-	{ "call_max_ns", SS_COLUMN_NS, "longest call", SS_COLUMN_DETAIL },
-	{ "device_ns", SS_COLUMN_NS, "sum of the durations of what they started (group graph)", 0 },
+	{ "call_max_ns", SS_COLUMN_NS, "duration of the longest call", SS_COLUMN_DETAIL },
+	{ "device_ns", SS_COLUMN_NS, "total duration of the work they started (group graph)", 0 },
 	{ "delay_median_ns", SS_COLUMN_NS,
-	  "from the call's end to the start of its work, at least 0", 0 },
-	{ "delay_max_ns", SS_COLUMN_NS, "the longest such delay", SS_COLUMN_DETAIL },
+	  "from the end of the call to the start of its work, at least 0", 0 },
+	{ "delay_max_ns", SS_COLUMN_NS, "longest delay", SS_COLUMN_DETAIL },
 	{ "short_percent", SS_COLUMN_PERCENT,
-	  "of the calls that started something: it ran shorter than the call", 0 },
+	  "share of the calls with work that ran for less time than the call took", 0 },
 	{ "late_percent", SS_COLUMN_PERCENT,
-	  "of the calls that started something: the device had nothing to run and nothing queued",
-	  0 },
+	  "share of the calls with work that came after the device had run out of work", 0 },
 	{ "queue_mean", SS_COLUMN_NUMBER,
-	  "launched and not started, mean over the time of the steps", 0 },
-	{ "queue_max", SS_COLUMN_COUNT, "launched and not started, at most", SS_COLUMN_DETAIL },
+	  "queued work (launched, not started), mean over the time of the steps", 0 },
+	{ "queue_max", SS_COLUMN_COUNT, "queued work (launched, not started), maximum",
+	  SS_COLUMN_DETAIL },
 };
 
 /* By time in calls; equal ones in the order of their first appearance. */
@@ -165,9 +164,9 @@ static enum ss_status add_summary(const struct ss_launch_counts *counts, struct 
 	for (uint32_t i = 0; i < counts->steps.count; i++)
 		empty_ns += (double)queues[i].empty_ns;
 	ss_table_note(out,
-		      "%saunch-bound idle time is %.1f %% of the time of the steps; the queue was "
-		      "empty for %.1f %% of it, and before %lld of %lld launches the device had "
-		      "nothing left to run.",
+		      "%saunch-bound idle time is %.1f %% of the step time; the queue was empty "
+		      "for %.1f %% of it, and %lld of %lld launches came after the device had run "
+		      "out of work.",
 		      out->rank < 0 ? "L"
 				    : ss_table_print(out, "Rank %lld: l", (long long)out->rank),
 		      100 * bound_ns / (steps_ns * idle->device_count), 100 * empty_ns / steps_ns,
@@ -180,8 +179,8 @@ static void add_missing(const struct ss_launch_counts *counts, struct ss_table *
 	if (counts->has_calls && !counts->works.count)
 		ss_note_missing(out, SS_MISSING_DEVICE);
 	if (!counts->has_calls && counts->works.count)
-		ss_table_note(out, "Runtime calls are not recorded: the file has device work, but "
-				   "not what launched it.");
+		ss_table_note(out, "Runtime calls are not recorded: the file has GPU work, but "
+				   "not the launches.");
 }
 
 static enum ss_status launches_run(const struct ss_subject *subject, struct ss_table *out,
@@ -204,9 +203,9 @@ static enum ss_status launches_run(const struct ss_subject *subject, struct ss_t
 
 const struct ss_view ss_view_launches = {
 	.name = "launches",
-	.summary = "How launching goes: what calls cost, delays, queues, and when the host is late",
-	.empty = "No launches: the file holds no runtime calls that start work (group graph: no "
-		 "launches of graphs).",
+	.summary = "Kernel launches: cost, delays, queue depth, late launches",
+	.empty = "No launches: the file has no runtime calls that start work (group graph: no "
+		 "graph launches).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "calls device_events call_ns device_ns",

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.c - view: memory by device: peaks, what was reserved beyond them, growth.
+ * memory.c - view: memory by device: peaks, reserved but unused memory, growth.
  *
- * From [memory] events. Old files have no totals: then the sum of what was
- * allocated and freed from the beginning of the file stands for them, and says
- * nothing of what was there before.
+ * Uses [memory] events. Old files have no totals: then the sum of allocations and frees
+ * since the start of the file takes their place, without earlier allocations.
  */
 #include "analyze/memory/pools.h"
 #include "table/view.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "device", SS_COLUMN_TEXT, "where: CPU, CUDA:0, HIP:0 ...", 0 },
-	{ "events", SS_COLUMN_COUNT, "allocations and frees", 0 },
-	{ "peak_allocated_bytes", SS_COLUMN_BYTES, "most that tensors held at once", 0 },
-	{ "peak_percent", SS_COLUMN_PERCENT, "of the device's memory, that peak", SS_COLUMN_BAR },
-	{ "peak_reserved_bytes", SS_COLUMN_BYTES, "most that the allocator held; CPU: nothing", 0 },
+	{ "device", SS_COLUMN_TEXT, "device: CPU, CUDA:0, HIP:0 ...", 0 },
+	{ "events", SS_COLUMN_COUNT, "number of allocations and frees", 0 },
+	{ "peak_allocated_bytes", SS_COLUMN_BYTES, "peak of the memory held by tensors", 0 },
+	{ "peak_percent", SS_COLUMN_PERCENT, "that peak as a share of the device's memory",
+	  SS_COLUMN_BAR },
+	{ "peak_reserved_bytes", SS_COLUMN_BYTES,
+	  "peak of the memory reserved by the allocator; empty for the CPU", 0 },
 	{ "gap_bytes", SS_COLUMN_BYTES,
-	  "reserved and not allocated at the first peak of allocated memory", 0 },
-	{ "net_bytes", SS_COLUMN_BYTES, "allocated less freed, over the file", 0 },
-	{ "peak_at_ns", SS_COLUMN_NS, "when the peak was reached, from the first event",
+	  "memory reserved but not allocated at the first peak of allocated memory", 0 },
+	{ "net_bytes", SS_COLUMN_BYTES, "allocated minus freed bytes over the file", 0 },
+	{ "peak_at_ns", SS_COLUMN_NS, "time of the peak, from the first event",
 	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
-	{ "totals", SS_COLUMN_TEXT, "recorded, or summed from the beginning of the file",
+	{ "totals", SS_COLUMN_TEXT,
+	  "recorded by the profiler, or summed from the start of the file",
 	  SS_COLUMN_CONTEXT | SS_COLUMN_QUIET },
 	{ "out_of_memory", SS_COLUMN_COUNT, "allocations that failed",
 	  SS_COLUMN_CONTEXT | SS_COLUMN_QUIET },
 	{ "name", SS_COLUMN_TEXT, "name of the device", SS_COLUMN_DETAIL },
-	{ "memory_bytes", SS_COLUMN_BYTES, "memory of the device", SS_COLUMN_DETAIL },
+	{ "memory_bytes", SS_COLUMN_BYTES, "memory size of the device", SS_COLUMN_DETAIL },
 };
 
 /* Above this share of a device's memory the next larger batch fails (tb's rule). */
@@ -39,8 +41,8 @@ static void note_full(struct ss_table *out, const struct ss_pool *pool,
 
 	if (percent > FULL_PERCENT)
 		ss_table_note(out,
-			      "%s: tensors held %.1f %% of its memory at the peak: the next "
-			      "larger batch may fail. memory-ops shows what held it.",
+			      "%s: tensors held %.1f %% of the memory at the peak; a larger batch "
+			      "may not fit. memory-ops shows what held it.",
 			      name, percent);
 }
 
@@ -56,8 +58,8 @@ static void note_gap(struct ss_table *out, const struct ss_pool *pool, const cha
 	if (pool->has_gap && pool->gap_bytes >= GAP_BYTES &&
 	    pool->gap_bytes > pool->reserved_bytes / GAP_SHARE)
 		ss_table_note(out,
-			      "%s: at the peak %s was reserved beyond what tensors held: "
-			      "fragmentation, or the cache of a higher peak. memory-steps shows "
+			      "%s: at the peak, %s was reserved but not held by tensors: "
+			      "fragmentation, or cache left by a higher peak. memory-steps shows "
 			      "whether it grows.",
 			      name, ss_bytes_text(pool->gap_bytes, out));
 }
@@ -108,8 +110,8 @@ static enum ss_status memory_run(const struct ss_subject *subject, struct ss_tab
 
 const struct ss_view ss_view_memory = {
 	.name = "memory",
-	.summary = "Memory by device: peaks, what was reserved beyond them, growth",
-	.empty = "No allocations were recorded: profile(profile_memory=True) does.",
+	.summary = "Memory by device: peaks, reserved but unused memory, growth",
+	.empty = "Allocations are not recorded: use profile(profile_memory=True).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.run = memory_run,

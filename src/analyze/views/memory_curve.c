@@ -2,10 +2,9 @@
 /*
  * memory_curve.c - view: memory over time, for a terminal or a plot.
  *
- * The file's time is cut into equal parts, and each has the least and the most that
- * was allocated in it: no peak vanishes, however short it was. Where nothing
- * happened the curve stays where it was. Devices only, or the CPU where there are
- * none.
+ * The time of the file is cut into equal samples, each with the minimum and maximum of the
+ * allocated memory: no peak is lost, however short. Without events, the curve stays at its
+ * last value. Devices only, or the CPU if there are none.
  */
 #include "analyze/memory/pools.h"
 #include "table/view.h"
@@ -17,16 +16,16 @@ static const uint32_t part_counts[] = { [COARSE] = 64, [FINE] = 512 };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "device", SS_COLUMN_TEXT, "where: CUDA:0, HIP:0 ...; CPU where there is no device",
+	{ "device", SS_COLUMN_TEXT, "device: CUDA:0, HIP:0 ...; CPU if there is no device",
 	  SS_COLUMN_CONTEXT },
-	{ "at_ns", SS_COLUMN_NS, "where the part begins, or the event is, from the first event",
+	{ "at_ns", SS_COLUMN_NS, "time of the sample or event, from the first event",
 	  SS_COLUMN_MOMENT },
-	{ "min_bytes", SS_COLUMN_BYTES, "least that was allocated in it", 0 },
-	{ "max_bytes", SS_COLUMN_BYTES, "most that was allocated in it", 0 },
-	{ "reserved_bytes", SS_COLUMN_BYTES, "most that the allocator held in it", 0 },
-	{ "allocated_percent", SS_COLUMN_PERCENT, "its max_bytes, of the curve's highest point",
-	  SS_COLUMN_BAR },
-	{ "events", SS_COLUMN_COUNT, "allocations and frees in it", SS_COLUMN_DETAIL },
+	{ "min_bytes", SS_COLUMN_BYTES, "minimum of the allocated memory in the sample", 0 },
+	{ "max_bytes", SS_COLUMN_BYTES, "maximum of the allocated memory in the sample", 0 },
+	{ "reserved_bytes", SS_COLUMN_BYTES, "maximum of the reserved memory in the sample", 0 },
+	{ "allocated_percent", SS_COLUMN_PERCENT,
+	  "max_bytes as a share of the highest point of the curve", SS_COLUMN_BAR },
+	{ "events", SS_COLUMN_COUNT, "allocations and frees in the sample", SS_COLUMN_DETAIL },
 };
 
 /* What is drawn now. */
@@ -146,8 +145,8 @@ static enum ss_status memory_curve_run(const struct ss_subject *subject, struct 
 
 const struct ss_view ss_view_memory_curve = {
 	.name = "memory-curve",
-	.summary = "Memory over time: allocated and reserved, for a terminal or a plot",
-	.empty = "No allocations were recorded: profile(profile_memory=True) does.",
+	.summary = "Memory over time: allocated and reserved, to print or plot",
+	.empty = "Allocations are not recorded: use profile(profile_memory=True).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "coarse", "fine", "all" },

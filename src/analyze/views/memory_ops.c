@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_ops.c - view: who allocates, and who holds the memory at the peak: by
- * operator, by line of the program or by module.
+ * memory_ops.c - view: who allocates, and who holds the memory at the peak: by operator,
+ * source line or module.
  *
- * Totals of an operator include the operators inside of it; `self` is what it
- * allocated itself. What is alive at the peak is shared out once: to the innermost
- * operator that does more than allocate. Devices only, or the CPU where there are
- * none.
+ * Totals of an operator include the operators inside it; `self` is what it allocated
+ * itself. Memory that is alive at the peak counts once: for the innermost operator that
+ * does more than allocate. Devices only, or the CPU if there are none.
  */
 #include <stdlib.h>
 
@@ -24,24 +23,24 @@ enum group { BY_OP, BY_LINE, BY_MODULE };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "device", SS_COLUMN_TEXT, "where: CUDA:0, HIP:0 ...; CPU where there is no device",
+	{ "device", SS_COLUMN_TEXT, "device: CUDA:0, HIP:0 ...; CPU if there is no device",
 	  SS_COLUMN_CONTEXT },
-	{ "op", SS_COLUMN_TEXT, "the operator", SS_COLUMN_SLICES },
-	{ "line", SS_COLUMN_TEXT, "the line of the program", SS_COLUMN_WRAP },
-	{ "module", SS_COLUMN_TEXT, "the nn.Module", SS_COLUMN_SLICES },
+	{ "op", SS_COLUMN_TEXT, "operator that allocated", SS_COLUMN_SLICES },
+	{ "line", SS_COLUMN_TEXT, "source line that allocated", SS_COLUMN_WRAP },
+	{ "module", SS_COLUMN_TEXT, "nn.Module that allocated", SS_COLUMN_SLICES },
 	{ "at_peak_bytes", SS_COLUMN_BYTES,
-	  "of the device's peak, what it had allocated: summed over all rows, the peak", 0 },
-	{ "at_peak_percent", SS_COLUMN_PERCENT, "of the most that was allocated on the device",
-	  SS_COLUMN_BAR },
+	  "memory from its allocations at the device's peak; the rows add up to the peak", 0 },
+	{ "at_peak_percent", SS_COLUMN_PERCENT, "share of the device's peak", SS_COLUMN_BAR },
 	{ "allocated_bytes", SS_COLUMN_BYTES,
-	  "sum of its allocations and of those of operators inside of it", 0 },
-	{ "allocations", SS_COLUMN_COUNT, "how many these are", 0 },
-	{ "size_increase_bytes", SS_COLUMN_BYTES, "these less those of them that were freed", 0 },
-	{ "calls", SS_COLUMN_COUNT, "its calls that allocated", SS_COLUMN_DETAIL },
-	{ "self_allocated_bytes", SS_COLUMN_BYTES, "sum of the allocations it made itself",
+	  "total size of its allocations, including operators inside it", 0 },
+	{ "allocations", SS_COLUMN_COUNT, "number of these allocations", 0 },
+	{ "size_increase_bytes", SS_COLUMN_BYTES, "their total size minus what was freed of them",
+	  0 },
+	{ "calls", SS_COLUMN_COUNT, "calls that allocated memory", SS_COLUMN_DETAIL },
+	{ "self_allocated_bytes", SS_COLUMN_BYTES, "total size of the allocations it made itself",
 	  SS_COLUMN_DETAIL },
-	{ "self_allocations", SS_COLUMN_COUNT, "how many these are", SS_COLUMN_DETAIL },
-	{ "self_increase_bytes", SS_COLUMN_BYTES, "these less those of them that were freed",
+	{ "self_allocations", SS_COLUMN_COUNT, "number of these allocations", SS_COLUMN_DETAIL },
+	{ "self_increase_bytes", SS_COLUMN_BYTES, "their total size minus what was freed of them",
 	  SS_COLUMN_DETAIL },
 };
 
@@ -375,8 +374,8 @@ static enum ss_status memory_ops_run(const struct ss_subject *subject, struct ss
 
 const struct ss_view ss_view_memory_ops = {
 	.name = "memory-ops",
-	.summary = "Memory by operator, line or module: who allocates, who holds the peak",
-	.empty = "No allocations were recorded: profile(profile_memory=True) does.",
+	.summary = "Memory by operator, line or module: who allocates and holds it",
+	.empty = "Allocations are not recorded: use profile(profile_memory=True).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "self_allocated_bytes self_allocations self_increase_bytes",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_steps.c - view: memory step by step: its lowest and highest point, what is
- * left behind, and what grows.
+ * memory_steps.c - view: memory by step: minimum, peak, what is left behind, and what
+ * grows.
  */
 #include "analyze/facts.h"
 #include "analyze/host/places.h"
@@ -10,21 +10,25 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "device", SS_COLUMN_TEXT, "where: CUDA:0, HIP:0, CPU ...", SS_COLUMN_CONTEXT },
+	{ "device", SS_COLUMN_TEXT, "device: CUDA:0, HIP:0, CPU ...", SS_COLUMN_CONTEXT },
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
-	{ "name", SS_COLUMN_TEXT, "its name in the trace; empty when it has none",
+	{ "name", SS_COLUMN_TEXT, "name of the step in the trace; empty if it has none",
 	  SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
-	{ "min_bytes", SS_COLUMN_BYTES, "least that was allocated in it", 0 },
-	{ "growth_bytes", SS_COLUMN_BYTES, "its min_bytes less that of the row before", 0 },
-	{ "peak_bytes", SS_COLUMN_BYTES, "most that was allocated in it", 0 },
+	{ "min_bytes", SS_COLUMN_BYTES, "minimum of the allocated memory in the step", 0 },
+	{ "growth_bytes", SS_COLUMN_BYTES, "change of min_bytes from the previous step", 0 },
+	{ "peak_bytes", SS_COLUMN_BYTES, "maximum of the allocated memory in the step", 0 },
 	{ "peak_reserved_bytes", SS_COLUMN_BYTES,
-	  "most that the allocator held in it; the CPU has none", 0 },
-	{ "start_bytes", SS_COLUMN_BYTES, "allocated when it began", SS_COLUMN_DETAIL },
-	{ "end_bytes", SS_COLUMN_BYTES, "allocated when it ended", SS_COLUMN_DETAIL },
-	{ "allocations", SS_COLUMN_COUNT, "allocations in it", SS_COLUMN_DETAIL },
-	{ "allocated_bytes", SS_COLUMN_BYTES, "their sum", 0 },
-	{ "net_bytes", SS_COLUMN_BYTES, "their sum less what was freed in it", 0 },
-	{ "kept_bytes", SS_COLUMN_BYTES, "of its allocations, those not freed in the file", 0 },
+	  "maximum of the reserved memory in the step; empty for the CPU", 0 },
+	{ "start_bytes", SS_COLUMN_BYTES, "allocated memory at the start of the step",
+	  SS_COLUMN_DETAIL },
+	{ "end_bytes", SS_COLUMN_BYTES, "allocated memory at the end of the step",
+	  SS_COLUMN_DETAIL },
+	{ "allocations", SS_COLUMN_COUNT, "number of allocations in the step", SS_COLUMN_DETAIL },
+	{ "allocated_bytes", SS_COLUMN_BYTES, "total size of these allocations", 0 },
+	{ "net_bytes", SS_COLUMN_BYTES,
+	  "total size of these allocations minus what was freed in the step", 0 },
+	{ "kept_bytes", SS_COLUMN_BYTES,
+	  "size of the step's allocations that were not freed in the file", 0 },
 };
 
 struct work {
@@ -80,14 +84,15 @@ static void say_leak(const struct work *work, const struct ss_places *places,
 
 	if (leak->op != SS_NO_ROW)
 		op = ss_strings_text(&trace->names, trace->slices.name[leak->op]);
-	ss_table_note(out,
-		      "%s: memory grows in every step, by %s a step over %u steps, and %s that "
-		      "these steps allocated was never freed: a leak, or a cache that grows. "
-		      "Most of it: %s from %s%s%s.",
-		      ss_pool_name(&work->allocs->pools.items[leak->pool], out),
-		      ss_bytes_text(leak->growth_bytes / leak->rises, out), leak->steps,
-		      ss_bytes_text(leak->kept_bytes, out), ss_bytes_text(leak->most_bytes, out),
-		      op, line ? ", " : "", line ? line : "");
+	ss_table_note(
+		out,
+		"%s: memory grows in every step, by %s per step over %u steps, and %s allocated "
+		"in these steps was never freed: a leak, or a cache that grows. Most of it: %s "
+		"from %s%s%s.",
+		ss_pool_name(&work->allocs->pools.items[leak->pool], out),
+		ss_bytes_text(leak->growth_bytes / leak->rises, out), leak->steps,
+		ss_bytes_text(leak->kept_bytes, out), ss_bytes_text(leak->most_bytes, out), op,
+		line ? ", " : "", line ? line : "");
 }
 
 /* More leaks than a table has notes are not looked for. */
@@ -118,9 +123,9 @@ static void note_fragmentation(const struct work *work, struct ss_table *out)
 	for (uint32_t from = 0; from < work->steps.count; from = next)
 		if (ss_fragmentation_find(&work->steps, from, &next, &found))
 			ss_table_note(out,
-				      "%s: reserved memory grows with the steps, from %s to %s, "
-				      "though tensors never held more than %s: fragmentation. "
-				      "Sizes that repeat from step to step avoid it, or "
+				      "%s: reserved memory grows from step to step, from %s to "
+				      "%s, although tensors never held more than %s: "
+				      "fragmentation. Use the same sizes in every step, or set "
 				      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
 				      ss_pool_name(&work->allocs->pools.items[found.pool], out),
 				      ss_bytes_text(found.first_bytes, out),
@@ -151,8 +156,8 @@ static enum ss_status memory_steps_run(const struct ss_subject *subject, struct 
 
 const struct ss_view ss_view_memory_steps = {
 	.name = "memory-steps",
-	.summary = "Memory step by step: lowest and highest points, growth, leaks",
-	.empty = "No allocations in steps: profile(profile_memory=True) records them.",
+	.summary = "Memory by step: minimum, peak, growth, leaks",
+	.empty = "No allocations in the steps: record them with profile(profile_memory=True).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "allocations allocated_bytes",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * modules.c - view: the nn.Modules as a tree, by class or by instance, with the
- * device time of their forward and of the backward work that they caused.
+ * modules.c - view: the nn.Modules as a tree, by class or by instance, with the device
+ * time of their forward and of the backward work they cause.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,34 +21,36 @@ enum { GROUP_TREE, GROUP_CLASS, GROUP_INSTANCE };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "module", SS_COLUMN_TEXT, "the module, indented by its depth in the tree",
+	{ "module", SS_COLUMN_TEXT, "name of the module, indented by its depth in the tree",
 	  SS_COLUMN_SLICES },
 	{ "share_percent", SS_COLUMN_PERCENT,
-	  "its device time with backward and with modules inside, of all device time; in files "
-	  "without a device: its operators' time, of that of all operators",
+	  "share of all device time, including backward and modules inside it; without a device: "
+	  "its operators' share of the time of all operators",
 	  SS_COLUMN_BAR },
 	{ "device_total_ns", SS_COLUMN_NS,
-	  "kernels, copies and memsets launched in its forward, and in modules inside", 0 },
-	{ "device_self_ns", SS_COLUMN_NS, "device_total_ns without modules inside", 0 },
+	  "kernels, copies and memsets launched in its forward, including modules inside it", 0 },
+	{ "device_self_ns", SS_COLUMN_NS, "device_total_ns without the modules inside it", 0 },
 	{ "backward_ns", SS_COLUMN_NS,
-	  "device time of the backward of its operators, and of modules inside; empty in files "
-	  "without backward",
+	  "device time of its backward, including modules inside it; empty if the file has no "
+	  "backward",
 	  0 },
-	{ "host_total_ns", SS_COLUMN_NS, "time on the CPU in its forward", 0 },
-	{ "calls", SS_COLUMN_COUNT, "how often its forward was called", SS_COLUMN_DETAIL },
+	{ "host_total_ns", SS_COLUMN_NS, "time of its forward on the CPU", 0 },
+	{ "calls", SS_COLUMN_COUNT, "number of forward calls", SS_COLUMN_DETAIL },
 	{ "backward_host_ns", SS_COLUMN_NS,
-	  "time on the CPU in operators of its backward, and of modules inside", SS_COLUMN_DETAIL },
-	{ "host_self_ns", SS_COLUMN_NS, "host_total_ns without modules inside", SS_COLUMN_DETAIL },
-	{ "operators", SS_COLUMN_COUNT,
-	  "operators that its forward called itself: not those in operators and modules inside",
+	  "time of its backward operators on the CPU, including modules inside it",
 	  SS_COLUMN_DETAIL },
-	{ "backward_self_ns", SS_COLUMN_NS, "backward_ns without modules inside",
+	{ "host_self_ns", SS_COLUMN_NS, "host_total_ns without the modules inside it",
+	  SS_COLUMN_DETAIL },
+	{ "operators", SS_COLUMN_COUNT,
+	  "operators called directly by its forward, not by operators or modules inside it",
+	  SS_COLUMN_DETAIL },
+	{ "backward_self_ns", SS_COLUMN_NS, "backward_ns without the modules inside it",
 	  SS_COLUMN_DETAIL },
 	{ "operators_ns", SS_COLUMN_NS,
-	  "time on the CPU in operators of its forward, and of modules inside", SS_COLUMN_DETAIL },
-	{ "depth", SS_COLUMN_COUNT, "modules around it", SS_COLUMN_DETAIL },
-	{ "path", SS_COLUMN_TEXT, "it and the modules around it, outermost first",
+	  "time of its forward operators on the CPU, including modules inside it",
 	  SS_COLUMN_DETAIL },
+	{ "depth", SS_COLUMN_COUNT, "number of modules around it", SS_COLUMN_DETAIL },
+	{ "path", SS_COLUMN_TEXT, "path of the module, outermost module first", SS_COLUMN_DETAIL },
 };
 
 struct printer {
@@ -273,7 +275,7 @@ static void add_orphan_note(struct printer *printer)
 
 	if (tree->orphans_ns && tree->orphans_ns >= all_ns / 100)
 		ss_table_note(printer->out,
-			      "The launches of %.0f %% of the device time are not recorded: it is "
+			      "%.0f %% of the device time has no recorded launch and counts as "
 			      "outside modules.",
 			      100.0 * (double)tree->orphans_ns / (double)all_ns);
 }
@@ -299,10 +301,12 @@ static enum ss_status modules_run(const struct ss_subject *subject, struct ss_ta
 		add(&printer, "(outside modules)", &tree.outside, NULL);
 	add_orphan_note(&printer);
 	if (tree.has_deeper)
-		ss_table_note(out, "Modules deeper than %d are part of the one at that depth.",
+		ss_table_note(out,
+			      "Modules deeper than %d levels count as part of their parent at "
+			      "that level.",
 			      SS_MODULE_DEPTH_MAX);
 	if (printer.path_bytes > PATHS_BYTES_MAX)
-		ss_table_note(out, "Paths are left out beyond %u MB of them.",
+		ss_table_note(out, "Module paths above %u MB in total are left out.",
 			      PATHS_BYTES_MAX >> 20);
 	ss_arena_release(&scratch);
 	ss_module_tree_release(&tree);
@@ -311,7 +315,7 @@ static enum ss_status modules_run(const struct ss_subject *subject, struct ss_ta
 
 const struct ss_view ss_view_modules = {
 	.name = "modules",
-	.summary = "nn.Modules: device and host time of their forward and backward",
+	.summary = "nn.Modules: device and host time of forward and backward",
 	.empty = "No modules in the file.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),

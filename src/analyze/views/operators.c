@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operators.c - view: operators by name, shapes, line, module or category: calls,
- * time on the host and on the device, their own and with what they call.
+ * operators.c - view: operators by name, shapes, line, module or category: calls, host
+ * time and device time, with and without the operators inside them.
  *
- * Each row of the host that counts gets the number of its group first; then every
- * figure is a sum over rows.
+ * Every counted host row first gets the number of its group; then each figure is a sum
+ * over rows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,38 +20,38 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "name", SS_COLUMN_TEXT, "the operator, or the category that is asked for",
-	  SS_COLUMN_SLICES },
-	{ "shapes", SS_COLUMN_TEXT, "of its inputs, as recorded (group shapes)", 0 },
-	{ "line", SS_COLUMN_TEXT, "line of the program that called it (groups line, source-line)",
-	  0 },
+	{ "name", SS_COLUMN_TEXT, "name of the operator, or of the category", SS_COLUMN_SLICES },
+	{ "shapes", SS_COLUMN_TEXT, "shapes of its inputs, as recorded (group shapes)", 0 },
+	{ "line", SS_COLUMN_TEXT, "source line that called it (groups line, source-line)", 0 },
 	{ "module", SS_COLUMN_TEXT, "nn.Module that called it (group module)", SS_COLUMN_SLICES },
-	{ "calls", SS_COLUMN_COUNT, "how often it was called", 0 },
-	{ "host_self_ns", SS_COLUMN_NS, "time on the CPU without operators and calls inside", 0 },
-	{ "host_total_ns", SS_COLUMN_NS, "time on the CPU, sum over calls", SS_COLUMN_DETAIL },
-	{ "host_mean_ns", SS_COLUMN_NS, "time on the CPU, mean of a call", SS_COLUMN_DETAIL },
+	{ "calls", SS_COLUMN_COUNT, "number of calls", 0 },
+	{ "host_self_ns", SS_COLUMN_NS,
+	  "time on the CPU without the operators and runtime calls inside it", 0 },
+	{ "host_total_ns", SS_COLUMN_NS, "time on the CPU, sum over the calls", SS_COLUMN_DETAIL },
+	{ "host_mean_ns", SS_COLUMN_NS, "mean time on the CPU per call", SS_COLUMN_DETAIL },
 	{ "device_self_ns", SS_COLUMN_NS,
 	  "kernels, copies and memsets that it launched itself; empty: no operator launched any",
 	  0 },
-	{ "device_total_ns", SS_COLUMN_NS, "and those that operators inside of it launched",
+	{ "device_total_ns", SS_COLUMN_NS, "device_self_ns including the operators inside it",
 	  SS_COLUMN_DETAIL },
-	{ "device_percent", SS_COLUMN_PERCENT, "its device_self_ns, of that of all operators", 0 },
+	{ "device_percent", SS_COLUMN_PERCENT, "share of the device_self_ns of all operators", 0 },
 	{ "tensor_percent", SS_COLUMN_PERCENT,
-	  "of its device_self_ns, in kernels that use tensor or matrix cores", 0 },
+	  "share of device_self_ns in kernels that use tensor or matrix cores", 0 },
 	{ "tensor_eligible", SS_COLUMN_TEXT,
-	  "whether it could use them, by its name: yes, no, unknown (not PyTorch's own)",
+	  "whether it could use tensor cores, from its name: yes, no, unknown (not a PyTorch "
+	  "operator)",
 	  SS_COLUMN_DETAIL },
 	{ "gflop", SS_COLUMN_NUMBER,
-	  "10^9 operations of matrix products, convolutions, attention; from its shapes",
+	  "GFLOP of matrix products, convolutions and attention, computed from the shapes",
 	  SS_COLUMN_DETAIL },
-	{ "tflop_per_s", SS_COLUMN_NUMBER, "10^12 of them in a second of device time",
+	{ "tflop_per_s", SS_COLUMN_NUMBER, "TFLOP per second of device time", SS_COLUMN_DETAIL },
+	{ "category", SS_COLUMN_TEXT, "kind of work, from its name", SS_COLUMN_DETAIL },
+	{ "types", SS_COLUMN_TEXT, "data types of its inputs, as recorded (group shapes)",
 	  SS_COLUMN_DETAIL },
-	{ "category", SS_COLUMN_TEXT, "what kind of work it is, by its name", SS_COLUMN_DETAIL },
-	{ "types", SS_COLUMN_TEXT, "of its inputs, as recorded (group shapes)", SS_COLUMN_DETAIL },
 	{ "allocated_bytes", SS_COLUMN_BYTES,
-	  "device memory that it allocated itself, frees not deducted", SS_COLUMN_DETAIL },
+	  "device memory that it allocated itself, not counting frees", SS_COLUMN_DETAIL },
 	{ "host_allocated_bytes", SS_COLUMN_BYTES,
-	  "memory of the host that it allocated itself, frees not deducted", SS_COLUMN_DETAIL },
+	  "host memory that it allocated itself, not counting frees", SS_COLUMN_DETAIL },
 };
 
 enum group { BY_NAME, BY_SHAPES, BY_LINE, BY_MODULE, BY_CATEGORY, BY_SOURCE };
@@ -359,8 +359,8 @@ static void note_missing(const struct operators *view, int64_t device_ns, struct
 	if (view->group == BY_MODULE && !view->places->has_modules)
 		ss_note_missing(out, SS_MISSING_MODULES);
 	if (!device_ns && ss_device_next(view->trace, INT64_MIN, &device))
-		ss_table_note(out, "Nothing that ran on devices is known to be launched by an "
-				   "operator: see kernels.");
+		ss_table_note(out,
+			      "No device work is linked to an operator: see the kernels view.");
 }
 
 static enum ss_status fill(struct operators *view, struct ss_table *out, struct ss_error *err)
@@ -412,8 +412,9 @@ static enum ss_status operators_run(const struct ss_subject *subject, struct ss_
 
 const struct ss_view ss_view_operators = {
 	.name = "operators",
-	.summary = "Operators by name: calls, time on the host and on the device",
-	.empty = "No operators: the file holds no CPU ops (ProfilerActivity.CPU records them).",
+	.summary = "Operators by name: calls, host time and device time",
+	.empty = "No operators: the file has no CPU operators (record them with "
+		 "ProfilerActivity.CPU).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "calls host_self_ns device_self_ns gflop allocated_bytes "

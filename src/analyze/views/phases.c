@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phases.c - view: input, forward, backward and optimizer: the time of the main
- * thread, and the time of each device by what launched its work.
+ * phases.c - view: input, forward, backward and optimizer: the time of the main thread,
+ * and the time of each device by what launched its work.
  *
- * Both axes have parts that never overlap: the host's sum to the step's range on
- * the CPU, the device's to the effective step, with idle as the last part.
+ * The parts never overlap: on the host they add up to the step's range on the CPU, on the
+ * device to the effective step, with idle as the last part.
  */
 #include "analyze/facts.h"
 #include "analyze/time/cover.h"
@@ -24,16 +24,20 @@ static const struct ss_column columns[] = {
 	{ "device", SS_COLUMN_ID, "number of the device", SS_COLUMN_CONTEXT },
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
 	{ "phase", SS_COLUMN_TEXT,
-	  "input, forward, backward, optimizer; other: none of them, or not known; idle: nothing "
+	  "input, forward, backward, optimizer; other: none of these, or unknown; idle: nothing "
 	  "ran on the device",
 	  0 },
 	{ "host_ns", SS_COLUMN_NS,
-	  "time of the main thread, or of autograd's while it waits; sums to the steps on the CPU",
+	  "time of the main thread, or of the autograd thread it waits for; adds up to the steps "
+	  "on the CPU",
 	  0 },
-	{ "host_percent", SS_COLUMN_PERCENT, "host_ns, of the steps' ranges on the CPU", 0 },
+	{ "host_percent", SS_COLUMN_PERCENT, "share of the steps' time on the CPU", 0 },
 	{ "device_ns", SS_COLUMN_NS,
-	  "time in which what it launched ran, each moment once; sums to the steps with idle", 0 },
-	{ "device_percent", SS_COLUMN_PERCENT, "device_ns, of the steps", SS_COLUMN_BAR },
+	  "time in which its work ran on the device, overlaps counted once; with idle it adds up "
+	  "to the steps",
+	  0 },
+	{ "device_percent", SS_COLUMN_PERCENT, "share of the steps' time on the device",
+	  SS_COLUMN_BAR },
 };
 
 /* The steps that count. */
@@ -359,16 +363,16 @@ static enum ss_status phases_run(const struct ss_subject *subject, struct ss_tab
 	if (out->row_count && !phases->has_ops)
 		ss_note_missing(out, SS_MISSING_OPERATORS);
 	if (out->row_count && phases->has[SS_PHASE_BACKWARD] && !phases->has[SS_PHASE_OPTIMIZER])
-		ss_table_note(out, "No optimizer range is in the file: what follows backward "
-				   "counts as forward. A torch.optim.Optimizer makes them, or "
+		ss_table_note(out, "The file has no optimizer range, so work after backward "
+				   "counts as forward. Use a torch.optim.Optimizer, or "
 				   "record_function(\"optimizer\").");
 	return status;
 }
 
 const struct ss_view ss_view_phases = {
 	.name = "phases",
-	.summary = "Input, forward, backward, optimizer: time of the host and of each device",
-	.empty = "No steps: the file has neither CPU ops nor device events.",
+	.summary = "Host and device time of input, forward, backward, optimizer",
+	.empty = "No steps: the file has neither CPU operators nor device events.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "device_ns",

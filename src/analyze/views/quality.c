@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quality.c - view: what is odd about the files, and what was not recorded.
+ * quality.c - view: problems in the files, and data that was not recorded.
  */
 #include <math.h>
 #include <string.h>
@@ -13,16 +13,16 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "oddity", SS_COLUMN_TEXT, "what it is called", SS_COLUMN_KEY },
+	{ "oddity", SS_COLUMN_TEXT, "name of the problem", SS_COLUMN_KEY },
 	{ "severity", SS_COLUMN_TEXT,
-	  "lost: events are missing; mended: a value was changed; note: good to know; absent: not "
-	  "recorded",
+	  "lost: events are missing; mended: a value was repaired; note: good to know; absent: "
+	  "not recorded",
 	  SS_COLUMN_KEY },
 	SS_COLUMN_FILES,
-	{ "count", SS_COLUMN_COUNT, "how often it was met", 0 },
-	{ "first_byte", SS_COLUMN_ID, "where the first stands in the unpacked file",
-	  SS_COLUMN_DETAIL },
-	{ "time_ns", SS_COLUMN_NS, "how much time it is about", SS_COLUMN_DETAIL },
+	{ "count", SS_COLUMN_COUNT, "number of occurrences", 0 },
+	{ "first_byte", SS_COLUMN_ID,
+	  "byte offset of the first occurrence in the uncompressed file", SS_COLUMN_DETAIL },
+	{ "time_ns", SS_COLUMN_NS, "time that is affected", SS_COLUMN_DETAIL },
 	{ "share_percent", SS_COLUMN_PERCENT, "that time as a share of the trace's span",
 	  SS_COLUMN_DETAIL },
 	{ "meaning", SS_COLUMN_TEXT, "what it means and what to do", SS_COLUMN_WRAP },
@@ -81,8 +81,8 @@ static enum ss_status quality_run(const struct ss_subject *subject, struct ss_ta
 
 const struct ss_view ss_view_quality = {
 	.name = "quality",
-	.summary = "What is odd about the files, and what was not recorded",
-	.empty = "Nothing odd: every event was read, everything that can be recorded was.",
+	.summary = "Problems in the files, and data that was not recorded",
+	.empty = "No problems: all events were read, and everything that can be recorded is there.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.folds = true,

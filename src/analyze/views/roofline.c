@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roofline.c - view: what operators computed and moved, how fast, and how fast the
+ * roofline.c - view: the FLOPs and bytes of operators, their rates, and how fast the
  * device could have been.
  *
- * Each call has a shortest time: its FLOPs at the device's peak for their type, or
- * its bytes at the memory's bandwidth, whichever takes longer. What calls took is
- * the device time that they launched.
+ * Each call has a shortest possible time: its FLOPs at the device's peak for their data
+ * type, or its bytes at the memory bandwidth, whichever is longer. The measured time of a
+ * call is the device time that it launched.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,36 +29,35 @@ enum { BY_OP, BY_NAME, BY_STEP, BY_KIND };
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
-	{ "name", SS_COLUMN_TEXT, "the operator, the kind of operators, or the step's name",
+	{ "name", SS_COLUMN_TEXT, "operator, kind of operator, or name of the step",
 	  SS_COLUMN_SLICES },
-	{ "shapes", SS_COLUMN_TEXT, "sizes of its operands that have some: 32x3 3x8; lists in ()",
-	  0 },
+	{ "shapes", SS_COLUMN_TEXT, "sizes of its non-scalar operands: 32x3 3x8; lists in ()", 0 },
 	{ "calls", SS_COLUMN_COUNT,
-	  "calls that launched something; without a device: those with known FLOPs",
-	  SS_COLUMN_DETAIL },
+	  "calls that launched work; without a device: calls with known FLOPs", SS_COLUMN_DETAIL },
 	{ "dur_ns", SS_COLUMN_NS, "effective duration of the step", 0 },
 	{ "device_ns", SS_COLUMN_NS, "kernels, copies and memsets that they launched", 0 },
-	{ "host_ns", SS_COLUMN_NS, "time on the CPU; only where there is no device", 0 },
+	{ "host_ns", SS_COLUMN_NS, "time on the CPU; only if there is no device", 0 },
 	{ "peak_percent", SS_COLUMN_PERCENT,
-	  "the shortest time at the device's peaks, of device_ns where it is known",
+	  "shortest possible time at the device's peaks, as a share of device_ns; only calls "
+	  "where it is known",
 	  SS_COLUMN_BAR },
 	{ "mfu_percent", SS_COLUMN_PERCENT,
-	  "FLOPs of the step, of what its devices can do in dur_ns in the type of most of them",
+	  "MFU: FLOPs of the step as a share of what its devices could do in dur_ns, in the main "
+	  "data type",
 	  0 },
-	{ "bound", SS_COLUMN_TEXT, "what that shortest time is set by: compute or memory",
+	{ "bound", SS_COLUMN_TEXT, "what limits the shortest possible time: compute or memory",
 	  SS_COLUMN_EVIDENCE },
 	{ "tflop_per_s", SS_COLUMN_NUMBER,
-	  "10^12 FLOP a second of device_ns where FLOPs are known; of a step: of dur_ns", 0 },
-	{ "gb_per_s", SS_COLUMN_NUMBER, "10^9 bytes a second of device_ns where bytes are known",
+	  "TFLOP per second of device_ns with known FLOPs; for a step: per second of dur_ns", 0 },
+	{ "gb_per_s", SS_COLUMN_NUMBER, "GB per second of device_ns with known bytes",
 	  SS_COLUMN_DETAIL },
-	{ "dtype", SS_COLUMN_TEXT, "type of the operands, or of most FLOPs",
+	{ "dtype", SS_COLUMN_TEXT, "data type of the operands, or of most of the FLOPs",
 	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
-	{ "gflop", SS_COLUMN_NUMBER, "10^9 FLOPs of matrix multiplies, convolutions and attention",
-	  0 },
-	{ "moved_bytes", SS_COLUMN_BYTES, "inputs read once, outputs written once",
-	  SS_COLUMN_DETAIL },
-	{ "flop_per_byte", SS_COLUMN_NUMBER, "arithmetic intensity, of calls with both known",
-	  SS_COLUMN_DETAIL },
+	{ "gflop", SS_COLUMN_NUMBER, "GFLOP of matrix products, convolutions and attention", 0 },
+	{ "moved_bytes", SS_COLUMN_BYTES,
+	  "memory traffic if inputs are read once and outputs written once", SS_COLUMN_DETAIL },
+	{ "flop_per_byte", SS_COLUMN_NUMBER,
+	  "arithmetic intensity of the calls where both are known", SS_COLUMN_DETAIL },
 	{ "kind", SS_COLUMN_TEXT, "kind of the operator", SS_COLUMN_DETAIL },
 };
 
@@ -449,14 +448,15 @@ static void note_device(const struct roofline *view, const char *name)
 	struct ss_table *out = view->out;
 
 	if (!view->on_device)
-		ss_table_note(out, "There is no device in this file: FLOPs stand beside the time "
-				   "on the CPU, and nothing is compared with peaks.");
+		ss_table_note(out, "The file has no device: FLOPs are listed with the time on the "
+				   "CPU and not compared with a peak.");
 	else if (!*name)
-		ss_table_note(out, "The device's name is not recorded: its peaks are not known.");
+		ss_table_note(out,
+			      "The name of the GPU is not recorded, so its peaks are unknown.");
 	else if (!view->peaks)
 		ss_table_note(out,
-			      "The peaks of \"%s\" are not known: "
-			      "src/analyze/work/peaks.c is where to add them.",
+			      "The peaks of \"%s\" are not known: add them in "
+			      "src/analyze/work/peaks.c.",
 			      name);
 }
 
@@ -471,12 +471,12 @@ static void note_excess(struct ss_table *out, const struct tally *tallies, uint3
 			memory |= tallies[i].compute <= tallies[i].memory;
 		}
 	if (memory)
-		ss_table_note(out, "Above 100 %% and bound by memory: data came from caches, or "
+		ss_table_note(out, "Above 100 %% and memory-bound: data came from caches, or "
 				   "tensors were expanded and the file has no strides.");
 	if (compute)
 		ss_table_note(out,
-			      "Above 100 %% and bound by compute: the kernels did less than "
-			      "the formula says (Winograd), or the device's peak is not right.");
+			      "Above 100 %% and compute-bound: the kernels did less work than the "
+			      "formula assumes (Winograd), or the device's peak is wrong.");
 }
 
 static void note_coverage(const struct roofline *view)
@@ -490,7 +490,7 @@ static void note_coverage(const struct roofline *view)
 	}
 	if (all_ns > 0)
 		ss_table_note(view->out,
-			      "FLOPs are known for %.1f %% of the device time of operators, bytes "
+			      "FLOPs are known for %.1f %% of the operators' device time, bytes "
 			      "for %.1f %%.",
 			      100 * (double)flops_ns / (double)all_ns,
 			      100 * (double)bytes_ns / (double)all_ns);
@@ -515,7 +515,7 @@ static void note_unknown(const struct roofline *view)
 	}
 	if (calls)
 		ss_table_note(view->out,
-			      "FLOPs of %lld calls are not known, the longest of %s: sums and "
+			      "FLOPs of %lld calls are unknown (longest: %s); sums and "
 			      "mfu_percent leave them out.",
 			      (long long)calls,
 			      ss_strings_text(&view->trace->names,
@@ -571,8 +571,9 @@ static enum ss_status roofline_run(const struct ss_subject *subject, struct ss_t
 
 const struct ss_view ss_view_roofline = {
 	.name = "roofline",
-	.summary = "What operators compute and move, how fast, and how fast the device could be",
-	.empty = "No operators with device time or known FLOPs: record shapes, CPU and CUDA.",
+	.summary = "FLOPs and bytes of operators, compared with the device's peaks",
+	.empty = "No operators with device time or known FLOPs: record shapes, CPU and CUDA "
+		 "activities.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "calls dur_ns device_ns host_ns gflop",

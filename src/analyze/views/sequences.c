@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sequences.c - view: kernels that follow each other again and again on a stream:
- * what could be one kernel.
+ * sequences.c - view: kernel sequences that repeat on a stream: candidates for fusion.
  *
- * Sequences end at steps, communication, copies and memsets, and are at most 8
- * kernels long: steps repeat as a whole, and what is longer is no kernel any more.
- * A sequence must come twice a step on average, and three times: what comes once a
- * step would be all of it. Calls do not overlap, and no sequence is listed as a part
- * of another (repeats.h).
+ * Sequences end at steps, communication, copies and memsets, and have at most 8 kernels:
+ * longer ones are not candidates for one kernel. A sequence must occur at least three
+ * times, and twice per step on average: steps repeat as a whole, so what occurs once per
+ * step could be the whole step. Occurrences do not overlap, and no sequence is listed as
+ * part of another (repeats.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,19 +27,19 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "share_percent", SS_COLUMN_PERCENT, "its total, of that of all kernels of the file",
-	  SS_COLUMN_BAR },
-	{ "calls", SS_COLUMN_COUNT, "how often it ran, without overlap", 0 },
-	{ "kernels", SS_COLUMN_COUNT, "how many kernels it has", 0 },
+	{ "share_percent", SS_COLUMN_PERCENT,
+	  "share of the total duration of all kernels in the file", SS_COLUMN_BAR },
+	{ "calls", SS_COLUMN_COUNT, "number of occurrences that do not overlap", 0 },
+	{ "kernels", SS_COLUMN_COUNT, "number of kernels in the sequence", 0 },
 	{ "total_ns", SS_COLUMN_NS, "sum of the durations of its kernels", 0 },
-	{ "mean_ns", SS_COLUMN_NS, "mean duration of its kernels", 0 },
-	{ "span_ns", SS_COLUMN_NS, "from the start of the first to the end of the last, summed",
-	  SS_COLUMN_DETAIL },
-	{ "gap_ns", SS_COLUMN_NS, "of the span, when none of its kernels ran", 0 },
+	{ "mean_ns", SS_COLUMN_NS, "mean duration of one kernel of the sequence", 0 },
+	{ "span_ns", SS_COLUMN_NS,
+	  "from the start of the first kernel to the end of the last, summed", SS_COLUMN_DETAIL },
+	{ "gap_ns", SS_COLUMN_NS, "part of span_ns in which none of its kernels ran", 0 },
 	{ "op", SS_COLUMN_TEXT,
-	  "the outermost operator that launches all of it, where it is always the same",
+	  "outermost operator that launches the whole sequence, if it is always the same",
 	  SS_COLUMN_SLICES },
-	{ "sequence", SS_COLUMN_TEXT, "the kernels in their order",
+	{ "sequence", SS_COLUMN_TEXT, "kernels of the sequence, in order",
 	  SS_COLUMN_WRAP | SS_COLUMN_KERNELS },
 };
 
@@ -315,9 +314,9 @@ static enum ss_status sequences_run(const struct ss_subject *subject, struct ss_
 
 const struct ss_view ss_view_sequences = {
 	.name = "sequences",
-	.summary = "Kernels that follow each other again and again: what could be one kernel",
-	.empty = "No sequence of kernels comes twice a step, or no kernels: ProfilerActivity.CUDA "
-		 "records them.",
+	.summary = "Repeated kernel sequences: candidates for fusion",
+	.empty = "No kernel sequence repeats within a step, or there are no kernels (record them "
+		 "with ProfilerActivity.CUDA).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.order = { "total_ns" },

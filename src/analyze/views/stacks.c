@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stacks.c - view: stacks with the device or host time under them, as flame graphs
- * want them, or merged into a tree.
+ * stacks.c - view: stacks with their device or host time, in the format of flame graphs,
+ * or merged into a tree.
  */
 #include <stdlib.h>
 
@@ -27,18 +27,20 @@ static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "frame", SS_COLUMN_TEXT, "in the tree: the frame, indented by its depth",
 	  SS_COLUMN_SLICES },
-	{ "stack", SS_COLUMN_TEXT, "its frames, outermost first: thread;frame;frame;kernel", 0 },
+	{ "stack", SS_COLUMN_TEXT, "frames, outermost first: thread;frame;frame;kernel", 0 },
 	{ "time_ns", SS_COLUMN_NS,
-	  "device time launched under it, or its own host time; in the tree with all below", 0 },
-	{ "share_percent", SS_COLUMN_PERCENT, "its time, of that of all stacks", SS_COLUMN_BAR },
-	{ "self_ns", SS_COLUMN_NS, "in the tree: time that is in no row below it", 0 },
-	{ "calls", SS_COLUMN_COUNT, "kernels, copies and memsets; of host time: calls", 0 },
+	  "device time launched under the stack, or its own host time; in the tree, including all "
+	  "below",
+	  0 },
+	{ "share_percent", SS_COLUMN_PERCENT, "share of the time of all stacks", SS_COLUMN_BAR },
+	{ "self_ns", SS_COLUMN_NS, "in the tree: time that no row below it accounts for", 0 },
+	{ "calls", SS_COLUMN_COUNT, "kernels, copies and memsets; for host time: calls", 0 },
 	{ "frames", SS_COLUMN_COUNT,
-	  "in the tree: frames that this row stands for, one in the other; the last is shown", 0 },
-	{ "leaf", SS_COLUMN_TEXT, "the last frame: the kernel, or who took the time",
+	  "in the tree: number of nested frames merged into this row; the last one is shown", 0 },
+	{ "leaf", SS_COLUMN_TEXT, "last frame: the kernel, or the function that took the time",
 	  SS_COLUMN_DETAIL | SS_COLUMN_SLICES },
-	{ "depth", SS_COLUMN_COUNT, "in the tree: rows above it", SS_COLUMN_DETAIL },
-	{ "path", SS_COLUMN_TEXT, "in the tree: its stack", SS_COLUMN_DETAIL },
+	{ "depth", SS_COLUMN_COUNT, "in the tree: number of rows above it", SS_COLUMN_DETAIL },
+	{ "path", SS_COLUMN_TEXT, "in the tree: the full stack", SS_COLUMN_DETAIL },
 };
 
 struct item {
@@ -152,7 +154,7 @@ static bool add_stacks(struct printer *printer)
 		return true;
 	add_stack(printer, SS_NO_ID, rest_ns, rest_calls);
 	ss_table_note(printer->out,
-		      "%u more stacks are summed as (other): their text would be beyond %u MB.",
+		      "%u more stacks are summed as (other), because their text exceeds %u MB.",
 		      used - shown, TEXT_BYTES_MAX >> 20);
 	return true;
 }
@@ -324,7 +326,7 @@ static enum ss_status stacks_run(const struct ss_subject *subject, struct ss_tab
 	if (!whole)
 		return ss_fail_memory(err, "the stacks");
 	if (out->row_count && !device && subject->group != GROUP_HOST)
-		ss_table_note(out, "Nothing ran on a device: times are those of the host.");
+		ss_table_note(out, "Nothing ran on a device: the times are host times.");
 	if (out->row_count && !has_lines)
 		ss_note_missing(out, SS_MISSING_LINES);
 	return SS_OK;
@@ -332,8 +334,8 @@ static enum ss_status stacks_run(const struct ss_subject *subject, struct ss_tab
 
 const struct ss_view ss_view_stacks = {
 	.name = "stacks",
-	.summary = "Stacks with the device or host time under them, for flame graphs",
-	.empty = "No stacks: the file holds nothing that took time.",
+	.summary = "Stacks with their device or host time, for flame graphs",
+	.empty = "No stacks: nothing in the file took time.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "self_ns",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steps.c - view: every step, how long it took and how it was found.
+ * steps.c - view: every step: how long it took and how it was found.
  */
 #include "table/view.h"
 #include "trace/select.h"
@@ -8,27 +8,26 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0", 0 },
-	{ "name", SS_COLUMN_TEXT, "its name in the trace; empty when it has none",
+	{ "name", SS_COLUMN_TEXT, "name of the step in the trace; empty if it has none",
 	  SS_COLUMN_SLICES },
 	{ "dur_ns", SS_COLUMN_NS,
-	  "effective duration: from the end of the step before to the end "
-	  "of the last device event that was launched in it",
+	  "effective duration: from the end of the previous step to the end of the last device "
+	  "event launched in this step",
 	  SS_COLUMN_LENGTH },
 	{ "start_ns", SS_COLUMN_NS, "effective start, from the first event of the file",
 	  SS_COLUMN_MOMENT },
 	{ "end_ns", SS_COLUMN_NS, "effective end, from the first event of the file",
 	  SS_COLUMN_DETAIL },
-	{ "host_dur_ns", SS_COLUMN_NS, "duration of the range on the CPU", 0 },
-	{ "host_start_ns", SS_COLUMN_NS, "start of the range on the CPU", SS_COLUMN_DETAIL },
-	{ "host_end_ns", SS_COLUMN_NS, "end of the range on the CPU", SS_COLUMN_DETAIL },
-	{ "device_events", SS_COLUMN_COUNT, "kernels, copies and memsets launched inside of it",
-	  0 },
-	{ "file_start_ns", SS_COLUMN_NS, "effective start as the file counts time (its ts)",
+	{ "host_dur_ns", SS_COLUMN_NS, "duration of the step's range on the CPU", 0 },
+	{ "host_start_ns", SS_COLUMN_NS, "start of the step's range on the CPU", SS_COLUMN_DETAIL },
+	{ "host_end_ns", SS_COLUMN_NS, "end of the step's range on the CPU", SS_COLUMN_DETAIL },
+	{ "device_events", SS_COLUMN_COUNT, "kernels, copies and memsets launched in the step", 0 },
+	{ "file_start_ns", SS_COLUMN_NS, "effective start in the file's own time (ts)",
 	  SS_COLUMN_DETAIL },
-	{ "file_end_ns", SS_COLUMN_NS, "effective end as the file counts time (its ts)",
+	{ "file_end_ns", SS_COLUMN_NS, "effective end in the file's own time (ts)",
 	  SS_COLUMN_DETAIL },
-	{ "anchor", SS_COLUMN_TEXT, "how steps were found in this file", SS_COLUMN_CONTEXT },
-	{ "dropped", SS_COLUMN_TEXT, "why the step does not count; empty when it does",
+	{ "anchor", SS_COLUMN_TEXT, "how the steps of this file were found", SS_COLUMN_CONTEXT },
+	{ "dropped", SS_COLUMN_TEXT, "why the step does not count; empty if it does",
 	  SS_COLUMN_CONTEXT },
 };
 
@@ -76,8 +75,8 @@ static enum ss_status steps_run(const struct ss_subject *subject, struct ss_tabl
 
 const struct ss_view ss_view_steps = {
 	.name = "steps",
-	.summary = "Every step, how long it took and how it was found",
-	.empty = "No steps: the file has neither CPU ops nor device events.",
+	.summary = "Every step: how long it took and how it was found",
+	.empty = "No steps: the file has neither CPU operators nor device events.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "dur_ns host_dur_ns device_events",

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * streams.c - view: the gaps of each stream, by what was waited for.
+ * streams.c - view: the gaps of each stream, by what the stream waited for.
  *
- * HTA's three classes: the work after the gap was launched after the one before
- * had ended (the host was late); it was launched in time and the gap is short
- * (what a launch takes); or it waited for something else. Over the whole file.
+ * HTA's three classes: the next work was launched after the previous work had ended (the
+ * host was late); it was launched in time and the gap is short (launch latency); or it
+ * waited for something else. Covers the whole file.
  */
 #include "table/view.h"
 
@@ -12,13 +12,14 @@ static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "device", SS_COLUMN_ID, "number of the device", SS_COLUMN_CONTEXT },
 	{ "stream", SS_COLUMN_ID, "number of the stream", 0 },
-	{ "events", SS_COLUMN_COUNT, "kernels, copies and memsets", 0 },
-	{ "busy_ns", SS_COLUMN_NS, "sum of their durations", 0 },
+	{ "events", SS_COLUMN_COUNT, "number of kernels, copies and memsets", 0 },
+	{ "busy_ns", SS_COLUMN_NS, "sum of the durations", 0 },
 	{ "host_wait_ns", SS_COLUMN_NS,
-	  "gaps before work that was launched after the work before it had ended", 0 },
+	  "gaps before work that was launched after the previous work had ended", 0 },
 	{ "kernel_wait_ns", SS_COLUMN_NS,
-	  "other gaps shorter than 30 us; overlapping kernels count below zero", 0 },
-	{ "other_wait_ns", SS_COLUMN_NS, "other gaps of 30 us and more: events, other streams", 0 },
+	  "other gaps shorter than 30 us; overlapping kernels count as negative", 0 },
+	{ "other_wait_ns", SS_COLUMN_NS,
+	  "other gaps of 30 us or more: waits for events or other streams", 0 },
 };
 
 /* HTA's consecutive_kernel_delay: what two kernels in a row need at most. */
@@ -80,9 +81,9 @@ static enum ss_status streams_run(const struct ss_subject *subject, struct ss_ta
 
 const struct ss_view ss_view_streams = {
 	.name = "streams",
-	.summary = "The gaps of each stream: host late, launch latency, something else",
-	.empty = "No device worked: the files hold no kernels, copies or memsets "
-		 "(ProfilerActivity.CUDA or XPU records them).",
+	.summary = "Gaps of each stream: late host, launch latency, other",
+	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
+		 "ProfilerActivity.CUDA or XPU).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "events busy_ns",

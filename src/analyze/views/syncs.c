@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * syncs.c - view: every place where the host waits for the device, and the idle
- * time of devices that each wait causes.
+ * syncs.c - view: host syncs: every place where the host waits for the device, and the
+ * device idle time that each one causes.
  *
- * Rows are about calls of the whole file; idle time is that of the gaps view, whose
- * "sync" is the sum of all rows.
+ * Rows cover calls in the whole file; idle time is that of the gaps view, whose "sync" is
+ * the sum of all rows.
  */
 #include <stdlib.h>
 
@@ -23,23 +23,24 @@ enum group { BY_SITE, BY_LINE, BY_OP, BY_CALL, BY_STEP };
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0 (group step)", 0 },
-	{ "call", SS_COLUMN_TEXT, "the call that waits", SS_COLUMN_SLICES },
+	{ "call", SS_COLUMN_TEXT, "call that waits", SS_COLUMN_SLICES },
 	{ "op", SS_COLUMN_TEXT,
-	  "the operator around it: aten::item, not what aten::item is made of", SS_COLUMN_SLICES },
-	{ "idle_ns", SS_COLUMN_NS, "idle time of devices that the waits caused in the steps", 0 },
+	  "operator around it: aten::item, not the operators inside aten::item", SS_COLUMN_SLICES },
+	{ "idle_ns", SS_COLUMN_NS, "device idle time in the steps that the host syncs cause", 0 },
 	{ "idle_percent", SS_COLUMN_PERCENT,
-	  "of the time of the steps that count, times devices (group step: of the step)",
+	  "share of the time of the counted steps times the number of devices (group step: of the "
+	  "step)",
 	  SS_COLUMN_BAR },
-	{ "blocked_ns", SS_COLUMN_NS, "time that the host sat in these calls, in the whole file",
+	{ "blocked_ns", SS_COLUMN_NS, "time the host was blocked in these calls, in the whole file",
 	  0 },
-	{ "per_step", SS_COLUMN_NUMBER, "waits that begin in a step, mean over the steps", 0 },
-	{ "calls", SS_COLUMN_COUNT, "waits in the whole file (group step: in the step)",
+	{ "per_step", SS_COLUMN_NUMBER, "mean number of host syncs per step", 0 },
+	{ "calls", SS_COLUMN_COUNT, "host syncs in the whole file (group step: in the step)",
 	  SS_COLUMN_DETAIL },
-	{ "longest_ns", SS_COLUMN_NS, "the longest of them", SS_COLUMN_DETAIL | SS_COLUMN_LENGTH },
-	{ "at_ns", SS_COLUMN_NS, "where that one begins, from the first event",
+	{ "longest_ns", SS_COLUMN_NS, "longest host sync", SS_COLUMN_DETAIL | SS_COLUMN_LENGTH },
+	{ "at_ns", SS_COLUMN_NS, "start of the longest one, from the first event",
 	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
 	{ "line", SS_COLUMN_TEXT,
-	  "the python frame of the user around it; not recorded without stacks", 0 },
+	  "Python source line of the user around it; recorded only with stacks", 0 },
 };
 
 /* What a row is about; 0 where the group leaves it out. */
@@ -219,7 +220,7 @@ static void note_outside(const struct counting *counting)
 	}
 	if (blocked_ns && counting->trace->steps.kept_count)
 		ss_table_note(counting->out,
-			      "%lld wait%s outside of the steps: per_step leaves %s out.",
+			      "%lld host sync%s outside the steps: per_step leaves %s out.",
 			      (long long)outside, outside == 1 ? " is" : "s are",
 			      outside == 1 ? "it" : "them");
 }
@@ -228,8 +229,8 @@ static void add_notes(const struct counting *counting)
 {
 	note_outside(counting);
 	if (counting->devices && !counting->has_calls)
-		ss_table_note(counting->out, "Runtime calls are not recorded: the file has device "
-					     "work, but waits for it cannot be seen.");
+		ss_table_note(counting->out, "Runtime calls are not recorded: the file has GPU "
+					     "work, but host syncs are not visible.");
 	if (counting->out->row_count && !counting->places->has_lines &&
 	    (counting->group == BY_SITE || counting->group == BY_LINE))
 		ss_note_missing(counting->out, SS_MISSING_LINES);
@@ -282,8 +283,9 @@ static enum ss_status syncs_run(const struct ss_subject *subject, struct ss_tabl
 
 const struct ss_view ss_view_syncs = {
 	.name = "syncs",
-	.summary = "Where the host waits for the device, and the idle time that it causes",
-	.empty = "No waits: the host never waited for a device, or its calls are not recorded.",
+	.summary = "Host syncs, and the GPU idle time they cause",
+	.empty = "No host syncs: the host never waited for a GPU, or its runtime calls are not "
+		 "recorded.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "idle_ns blocked_ns calls",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * temporal.c - view: each device over the whole file, from its first work to its
- * last: computing, exposed communication and copies, idle. The figures of HTA's
- * temporal breakdown and of TraceLens' timeline.
+ * temporal.c - view: each device over the whole file, from its first work to its last:
+ * compute, exposed communication and copies, idle. The figures match HTA's temporal
+ * breakdown and TraceLens' timeline.
  */
 #include "analyze/time/roles.h"
 #include "table/view.h"
@@ -10,14 +10,17 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "device", SS_COLUMN_ID, "number of the device", 0 },
-	{ "total_ns", SS_COLUMN_NS, "from the start of its first work to the end of its last", 0 },
+	{ "total_ns", SS_COLUMN_NS, "from the start of the first work to the end of the last work",
+	  0 },
 	{ "compute_ns", SS_COLUMN_NS, "a compute kernel ran", 0 },
-	{ "exposed_comm_ns", SS_COLUMN_NS, "communication ran, and no compute kernel", 0 },
-	{ "exposed_copy_ns", SS_COLUMN_NS, "a copy or memset ran, and no kernel", 0 },
-	{ "idle_ns", SS_COLUMN_NS, "nothing ran; the four parts sum to the total", 0 },
+	{ "exposed_comm_ns", SS_COLUMN_NS, "exposed communication: no compute kernel ran beside it",
+	  0 },
+	{ "exposed_copy_ns", SS_COLUMN_NS, "exposed copies and memsets: no kernel ran beside them",
+	  0 },
+	{ "idle_ns", SS_COLUMN_NS, "nothing ran; the four parts add up to the total", 0 },
 	{ "comm_ns", SS_COLUMN_NS, "communication ran, hidden or not", 0 },
 	{ "overlap_percent", SS_COLUMN_PERCENT,
-	  "of the communication, what ran beside compute kernels", 0 },
+	  "share of the communication time that overlapped compute kernels", 0 },
 };
 
 static enum ss_status add_device(const struct ss_trace *trace, int64_t device, struct ss_table *out,
@@ -72,9 +75,9 @@ static enum ss_status temporal_run(const struct ss_subject *subject, struct ss_t
 
 const struct ss_view ss_view_temporal = {
 	.name = "temporal",
-	.summary = "Each device over the whole file: computing, exposed, idle",
-	.empty = "No device worked: the files hold no kernels, copies or memsets "
-		 "(ProfilerActivity.CUDA or XPU records them).",
+	.summary = "Each device over the whole file: compute, exposed, idle",
+	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
+		 "ProfilerActivity.CUDA or XPU).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.basis = SS_BASIS_FILE,

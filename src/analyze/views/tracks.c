@@ -8,19 +8,19 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "track", SS_COLUMN_TEXT, "thread, stream, ranges (of a device), waits, profiler, async",
+	{ "track", SS_COLUMN_TEXT, "thread, stream, ranges (on a device), waits, profiler, async",
 	  0 },
-	{ "name", SS_COLUMN_TEXT, "its name in the trace", 0 },
-	{ "pid", SS_COLUMN_TEXT, "process, or device for streams", 0 },
-	{ "tid", SS_COLUMN_TEXT, "thread, or stream", 0 },
+	{ "name", SS_COLUMN_TEXT, "name of the track in the trace", 0 },
+	{ "pid", SS_COLUMN_TEXT, "process, or device of a stream", 0 },
+	{ "tid", SS_COLUMN_TEXT, "thread or stream", 0 },
 	{ "events", SS_COLUMN_COUNT, "events on the track", 0 },
 	{ "busy_ns", SS_COLUMN_NS, "time covered by at least one event", 0 },
 	{ "share_percent", SS_COLUMN_PERCENT, "that time as a share of the trace's span", 0 },
-	{ "depth", SS_COLUMN_COUNT, "levels of nesting; for streams, lanes of overlapping kernels",
+	{ "depth", SS_COLUMN_COUNT, "levels of nesting; for streams: lanes of overlapping kernels",
 	  0 },
-	{ "first_ns", SS_COLUMN_NS, "start of the first event, from the first of the file",
+	{ "first_ns", SS_COLUMN_NS, "start of the first event, from the first event of the file",
 	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
-	{ "last_ns", SS_COLUMN_NS, "latest end of an event", SS_COLUMN_DETAIL },
+	{ "last_ns", SS_COLUMN_NS, "end of the last event", SS_COLUMN_DETAIL },
 };
 
 static const char *const classes[] = {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * utilization.c - view: how well each device was used, from the first step to the
- * last.
+ * utilization.c - view: how well each device was used, from the first step to the last.
  *
- * Utilization says that a kernel ran, not that it filled the device: SM
- * efficiency and occupancy are Kineto's estimates for that, tensor-core time says
- * how much of the kernels' time went into matrix units.
+ * Utilization says that a kernel ran, not that it filled the device: SM efficiency and
+ * occupancy are Kineto's estimates of that, and tensor-core time is the share of the
+ * kernel time spent in matrix units.
  */
 #include <string.h>
 
@@ -20,23 +19,24 @@ static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "device", SS_COLUMN_ID, "number of the device", 0 },
 	{ "span_ns", SS_COLUMN_NS, "from the start of the first step to the end of the last", 0 },
-	{ "gpu_percent", SS_COLUMN_PERCENT, "of the span, in which a kernel ran", 0 },
+	{ "gpu_percent", SS_COLUMN_PERCENT, "share of the span in which a kernel ran", 0 },
 	{ "sm_percent", SS_COLUMN_PERCENT,
-	  "of the span, SMs that had a block (estimate); not recorded on ROCm", 0 },
+	  "share of the span in which SMs had a block to run (estimate); not recorded on ROCm", 0 },
 	{ "occupancy_percent", SS_COLUMN_PERCENT,
-	  "of the warps that fit, mean over kernels by their time (estimate)", 0 },
+	  "share of the warps that fit on an SM, mean over kernels weighted by time (estimate)",
+	  0 },
 	{ "tensor_percent", SS_COLUMN_PERCENT,
-	  "of the kernels' time, in kernels that use tensor or matrix cores", 0 },
+	  "share of the kernel time in kernels that use tensor or matrix cores", 0 },
 	{ "tensor_eligible_percent", SS_COLUMN_PERCENT,
-	  "of the kernels' time, in kernels whose operators can use them, by their names",
+	  "share of the kernel time in kernels whose operators could use them, from their names",
 	  SS_COLUMN_DETAIL },
 	{ "busy_ns", SS_COLUMN_NS, "a kernel, copy or memset ran", 0 },
 	{ "idle_ns", SS_COLUMN_NS, "nothing ran", 0 },
-	{ "kernel_ns", SS_COLUMN_NS, "a kernel ran, communication included", SS_COLUMN_DETAIL },
+	{ "kernel_ns", SS_COLUMN_NS, "a kernel ran, including communication", SS_COLUMN_DETAIL },
 	{ "compute_ns", SS_COLUMN_NS, "a compute kernel ran", SS_COLUMN_DETAIL },
-	{ "exposed_comm_ns", SS_COLUMN_NS, "communication ran, and no compute kernel",
+	{ "exposed_comm_ns", SS_COLUMN_NS, "exposed communication: no compute kernel ran beside it",
 	  SS_COLUMN_DETAIL },
-	{ "exposed_copy_ns", SS_COLUMN_NS, "a copy or memset ran, and no kernel",
+	{ "exposed_copy_ns", SS_COLUMN_NS, "exposed copies and memsets: no kernel ran beside them",
 	  SS_COLUMN_DETAIL },
 };
 
@@ -118,8 +118,8 @@ static void note_occupancy(const struct figures *figures, struct ss_table *out)
 
 	/* the same words for all devices and ranks, so that it is said once */
 	if (figures->unknown_ns && percent >= UNKNOWN_PERCENT)
-		ss_table_note(out, "Occupancy was higher: kernels with more than 48 KiB of shared "
-				   "memory are recorded with 0 (kernels shows which).");
+		ss_table_note(out, "Occupancy is higher than shown: kernels with more than 48 KiB "
+				   "of shared memory are recorded with 0 (see the kernels view).");
 }
 
 static bool is_eligible(struct eligible *eligible, uint32_t op)
@@ -278,9 +278,9 @@ static enum ss_status utilization_run(const struct ss_subject *subject, struct s
 
 const struct ss_view ss_view_utilization = {
 	.name = "utilization",
-	.summary = "How well each device was used, from the first step to the last",
-	.empty = "No device worked: the files hold no kernels, copies or memsets "
-		 "(ProfilerActivity.CUDA or XPU records them).",
+	.summary = "How well each device was used, from the first to the last step",
+	.empty = "No GPU work: the files have no kernels, copies or memsets (record them with "
+		 "ProfilerActivity.CUDA or XPU).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.basis = SS_BASIS_STEPS,

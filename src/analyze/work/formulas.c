@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * formulas.c - finding the formula of a name.
+ * formulas.c - finds the formula of a name.
  */
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * formulas.h - what operators compute and move, by their names. One table a file.
+ * formulas.h - what operators compute and move, by name. One table per file.
  *
- * FLOPs: a multiplication and an addition count as two; only matrix multiplies,
- * convolutions and attention have them. Bytes: every input read once and every
- * output written once, what a perfect cache would leave.
+ * FLOPs: a multiplication and an addition count as two; only matrix products, convolutions
+ * and attention have them. Bytes: every input read once and every output written once, as
+ * with a perfect cache.
  */
 #ifndef SS_ANALYZE_WORK_FORMULAS_H
 #define SS_ANALYZE_WORK_FORMULAS_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * formulas_attention.c - attention: two products forward, five backward (the first
- * one is made again), as torch's FlopCounterMode counts; half of it when causal.
+ * formulas_attention.c - attention: two products forward, five backward (the first one is
+ * recomputed), as PyTorch's FlopCounterMode counts; half of it if causal.
  *
- * How long the sequences of a packed batch are is on the device only: its FLOPs
- * are not known, and those of windows neither.
+ * The sequence lengths of a packed batch are known only on the device, so its FLOPs are
+ * unknown; so are those of windowed attention.
  */
 #include "analyze/work/formulas.h"
 

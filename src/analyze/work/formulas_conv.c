@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * formulas_conv.c - convolutions: two FLOPs for each weight of a filter, at each
- * place of the output (transposed ones: of the input).
+ * formulas_conv.c - convolutions: two FLOPs per weight of a filter, at each position of
+ * the output (transposed ones: of the input).
  */
 #include "analyze/work/formulas.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * formulas_memory.c - operators that do little with each element: they are as fast
- * as the memory, so their bytes are counted and their FLOPs are not.
+ * formulas_memory.c - operators that do little with each element: memory limits them, so
+ * their bytes are counted and their FLOPs are not.
  */
 #include "analyze/work/formulas.h"
 

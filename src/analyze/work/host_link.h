@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_link.h - how fast a device can be fed from the memory of its host: copies of a
- * trace by direction and memory, and what those from pinned memory reach.
+ * host_link.h - how fast a device can be fed from host memory: copies of a trace by
+ * direction and kind of memory, and what copies from pinned memory reach.
  */
 #ifndef SS_ANALYZE_WORK_HOST_LINK_H
 #define SS_ANALYZE_WORK_HOST_LINK_H

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op_runs.h - runs of the same operator on the same shapes, and how fast such a run can be.
+ * op_runs.h - runs of the same operator on the same shapes, and how fast such a run can
+ * be.
  *
- * Equal calls take equal time on a core of their own. What they take beyond their fast
- * runs is time in which they had no core, or waited for a thread that had none. For jobs
- * without a device: elsewhere an operator's time is that of a launch.
+ * Equal calls take equal time on a core of their own. The time beyond their fast runs is
+ * time in which they had no core, or waited for a thread that had none. Only for jobs
+ * without a device: elsewhere, an operator's time is that of a launch.
  *
- * Calls are equal when name and shapes are; where shapes are not recorded, when they are
- * the n-th of their name in their step.
+ * Calls are equal if name and shapes are equal; if shapes are not recorded, if they are
+ * the n-th call of that name in their step.
  */
 #ifndef SS_ANALYZE_WORK_OP_RUNS_H
 #define SS_ANALYZE_WORK_OP_RUNS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operands.c - the texts are read with one loop each and no recursion: how deep
- * lists are nested is the file's choice.
+ * operands.c - parses each text with one loop and without recursion, because files can
+ * nest lists to any depth.
  */
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operands.h - what an operator was called with, read from its recorded arguments.
+ * operands.h - the operands of an operator, parsed from its recorded arguments.
  *
- * Writers keep them as parallel lists: sizes, types, strides and, for what is no
- * tensor, values. The texts come from files: what does not read as such a list is
- * not known, and nothing of the call is then.
+ * Writers store them as parallel lists: sizes, types, strides and, for arguments that are
+ * not tensors, values. The texts come from files: if one does not parse as such a list,
+ * the operands of the call are unknown.
  */
 #ifndef SS_ANALYZE_WORK_OPERANDS_H
 #define SS_ANALYZE_WORK_OPERANDS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peaks.c - the one table of devices' peaks, from the vendors' data sheets, without
- * sparsity. To add a device: a line here, with a pattern of its name above all
- * lines whose patterns its name has, too.
+ * peaks.c - the table of device peaks, from the vendors' data sheets, without sparsity. To
+ * add a device: add a line with a pattern of its name, above all lines whose patterns also
+ * match its name.
  */
 #include <string.h>
 

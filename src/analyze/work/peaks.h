@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peaks.h - how fast devices could be: the vendors' figures, by the device's name.
+ * peaks.h - peak performance of devices: the vendors' figures, by device name.
  */
 #ifndef SS_ANALYZE_WORK_PEAKS_H
 #define SS_ANALYZE_WORK_PEAKS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * work.c - formulas are looked up once per name and applied once per distinct set
- * of arguments; rows are then only numbers.
+ * work.c - looks up formulas once per name and applies them once per distinct set of
+ * arguments; rows are then only numbers.
  */
 #include <string.h>
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * work.h - what each call of an operator computed and moved, and the device time
- * that it took.
+ * work.h - what each operator call computed and moved, and the device time it took.
  *
- * An operator that calls another one with a formula does not do the work itself:
- * of aten::linear and the aten::addmm in it only the inner one counts, so nothing
- * is counted twice. What a call with FLOPs launched through operators that have
- * no formula is part of its time.
+ * An operator that calls another one with a formula does not do the work itself: of
+ * aten::linear and the aten::addmm in it, only the inner one counts, so nothing is counted
+ * twice. Work that a call with FLOPs launched through operators without a formula is part
+ * of its time.
  */
 #ifndef SS_ANALYZE_WORK_WORK_H
 #define SS_ANALYZE_WORK_WORK_H

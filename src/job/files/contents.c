@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * contents.c - goes over the texts that a trace or a snapshot holds.
+ * contents.c - iterates over the texts in a trace or snapshot.
  */
 #include "job/files/contents.h"
 

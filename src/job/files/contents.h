@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * contents.h - which texts of a file are not public, counted.
+ * contents.h - counts the texts of a file that are not public.
  */
 #ifndef SS_JOB_FILES_CONTENTS_H
 #define SS_JOB_FILES_CONTENTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * find.c - the trace files in folders and below them, in the order of their names.
+ * find.c - finds the trace files in folders and their subfolders, sorted by name.
  */
 #include "job/files/find.h"
 #include "stepscope.h"
@@ -54,7 +54,7 @@ static enum ss_status no_traces(const char *folder, struct ss_error *err)
 		for (size_t k = 0; k < SS_ENDINGS_MAX && ss_input_formats[i]->endings[k]; k++)
 			ss_text_list(list, sizeof(list), ss_input_formats[i]->endings[k]);
 	return ss_fail(err, SS_ERR_MISSING,
-		       "no trace files in '%s' (names that end in %s or .pickle)", folder, list);
+		       "no trace files in '%s' (file names ending in %s or .pickle)", folder, list);
 }
 
 static bool is_digit(char byte)

@@ -33,8 +33,8 @@ enum ss_status ss_job_source(const struct ss_path *path, bool takes_snapshots,
 	status = ss_pack_is_next(*out, &is_pack, err);
 	if (status == SS_OK && is_pack)
 		status = ss_fail(err, SS_ERR_USAGE,
-				 "it is a pack, and packs cannot be redacted: pack its JSON anew "
-				 "with option 'redact'");
+				 "this is a pack, and packs cannot be redacted: pack the original "
+				 "JSON again with option 'redact'");
 	if (status == SS_OK)
 		return ss_redact_source(redactor, *out, out, err);
 	ss_source_close(*out);
@@ -52,8 +52,8 @@ enum ss_status ss_job_drop_packs(struct ss_paths *paths, struct ss_error *err)
 	paths->count = kept;
 	return kept || !found ? SS_OK
 			      : ss_fail(err, SS_ERR_USAGE,
-					"there are only packs, which cannot be redacted: pack "
-					"their JSON anew with option 'redact'");
+					"there are only packs, which cannot be redacted: pack the "
+					"original JSON again with option 'redact'");
 }
 
 const char *ss_job_shown_path(struct ss_redactor *redactor, const char *path,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open.h - opens the files of a job, redacted where that was asked for.
+ * open.h - opens the files of a job, redacted on request.
  */
 #ifndef SS_JOB_FILES_OPEN_H
 #define SS_JOB_FILES_OPEN_H

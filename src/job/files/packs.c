@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packs.c - a pack beside the file that it was made of.
+ * packs.c - packs next to the files they were made from.
  */
 #include <stdio.h>
 #include <stdlib.h>

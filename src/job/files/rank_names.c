@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank_names.c - what the path of a trace tells: rank and time.
+ * rank_names.c - reads rank and time from the path of a trace.
  */
 #include <string.h>
 

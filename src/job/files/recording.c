@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recording.c - one look at a trace while it is there.
+ * recording.c - collects what is kept of a trace while it is loaded.
  */
 #include <string.h>
 

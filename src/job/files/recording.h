@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recording.h - what of a trace is asked for when it is set against others: when and of what
- * job it was recorded, what it lacks, and how large the devices are. Kept when the trace is
- * gone.
+ * recording.h - what is kept of a trace to compare it with others after it is gone: when
+ * and for which job it was recorded, what it lacks, and how large the devices are.
  */
 #ifndef SS_JOB_FILES_RECORDING_H
 #define SS_JOB_FILES_RECORDING_H

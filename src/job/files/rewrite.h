@@ -3,7 +3,7 @@
  * rewrite.h - the events of a trace as they stand in its file, with other processes,
  * times and ids, so that several traces can be put into one.
  *
- * Everything else of an event is copied; what is no JSON in it is mended, so that the
+ * Everything else of an event is copied; invalid JSON in it is repaired, so that the
  * result is JSON whatever the file was (read/strict.h). Metadata of the file itself is
  * left out; what cannot be read as an event is left out as well and counted.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arrivals.c - comm kernels, or ranges on the host where there are none, and what
- * the rank did between them.
+ * arrivals.c - collects the communication kernels of a rank (or ranges on the host if
+ * there are none), and what the rank did between them.
  */
 #include "job/join/arrivals.h"
 

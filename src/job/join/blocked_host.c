@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blocked_host.c - when the host is stuck: long calls of all threads.
+ * blocked_host.c - finds when the host is blocked: long calls of all threads.
  */
 #include "job/join/blocked_host.h"
 

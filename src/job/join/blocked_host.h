@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blocked_host.h - when the host was stuck in a call of the runtime.
+ * blocked_host.h - when the host was blocked in a runtime call.
  *
- * A launch returns at once unless the queue is full, a call that waits for the device when
- * that is done. Who is in such a call while the device only communicates waits for other ranks.
+ * A launch returns at once unless the queue is full; a host sync returns when the device
+ * is done. A host in such a call while the device only communicates is waiting for other
+ * ranks.
  */
 #ifndef SS_JOB_JOIN_BLOCKED_HOST_H
 #define SS_JOB_JOIN_BLOCKED_HOST_H

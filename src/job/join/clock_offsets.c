@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clock_offsets.c - one time for all ranks.
+ * clock_offsets.c - aligns the clocks of all ranks.
  *
- * All members leave a symmetric collective together: its end is the median of
- * theirs, a rank's offset is the median of what it is off. Each is found from the
- * other in turn, which is an L1 fit: a few collectives that end raggedly do not
- * move it. Ranks of one host share its clock and one offset, unless their
- * collectives say otherwise.
+ * All ranks leave a symmetric collective together: its end is the median of their ends,
+ * and a rank's offset is the median of its differences. Each is computed from the other in
+ * turn, which is an L1 fit: a few collectives that end raggedly do not move it. Ranks on
+ * one host share its clock and one offset, unless their collectives contradict that.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * digest.c - one rank reduced: who it is, its steps, kernels and gaps. Its
- * collectives are in arrivals.c.
+ * digest.c - reduces one rank: identity, steps, kernels and gaps. Its collectives are in
+ * arrivals.c.
  */
 #include "job/join/digest.h"
 

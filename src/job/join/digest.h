@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * digest.h - what a job keeps of one rank when its trace is gone.
+ * digest.h - what a job keeps of one rank after its trace is gone.
  *
- * A job of a thousand ranks does not fit in memory as traces. Everything that
- * compares ranks needs little of each: when it came to each collective and left
- * it, what it did since the one before, and the sums of its steps and kernels.
- * Times are ns of the rank's own wall clock.
+ * The traces of a thousand ranks do not fit in memory. Comparing ranks needs little of
+ * each: when it arrived at each collective and left it, what it did since the previous
+ * one, and the sums of its steps and kernels. Times are ns of the rank's own wall clock.
  */
 #ifndef SS_JOB_JOIN_DIGEST_H
 #define SS_JOB_JOIN_DIGEST_H
@@ -95,7 +94,7 @@ struct ss_rank_phase {
 	int64_t calls, total_ns;
 };
 
-/* A time in which the device stood idle. */
+/* A time in which the device was idle. */
 struct ss_rank_gap {
 	int64_t start_ns, end_ns;
 	uint32_t cause; /* enum ss_idle_cause, of its largest part */

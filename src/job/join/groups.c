@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * groups.c - the process groups of the job, from those that each rank recorded.
+ * groups.c - collects the process groups of the job from what each rank recorded.
  */
 #include "base/hash/hash.h"
 #include "job/join/join.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join.c - joins the digests of all ranks: groups and meetings, then clocks, then
- * what each meeting cost whom.
+ * join.c - joins the digests of all ranks: groups and meetings, then clocks, then the cost
+ * of each meeting per rank.
  */
 #include "job/join/join.h"
 

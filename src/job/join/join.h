@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join.h - the ranks of a job together: which collectives are the same one, how
- * far apart the clocks are, who waited for whom.
+ * join.h - the ranks of a job together: which collectives belong together, how far apart
+ * the clocks are, who waited for whom.
  *
- * Ranks stand in the order of their numbers; everywhere below `rank` is an index
- * into them. Made by ss_join_ranks() from digests; the result does not depend on
- * the order of the files or on threads.
+ * Ranks are sorted by number; everywhere below, `rank` is an index into them.
+ * ss_join_ranks() makes it from digests; the result does not depend on the order of the
+ * files or on threads.
  */
 #ifndef SS_JOB_JOIN_JOIN_H
 #define SS_JOB_JOIN_JOIN_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loose.c - steps without what operators, collectives and the DataLoader cover.
+ * loose.c - steps without the time of operators, collectives and the DataLoader.
  */
 #include "job/join/loose.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loose.h - ranks without device: what their threads do outside of operators, and which work they
- * are given.
+ * loose.h - ranks without a device: what their threads do outside operators, and which
+ * work they get.
  */
 #ifndef SS_JOB_JOIN_LOOSE_H
 #define SS_JOB_JOIN_LOOSE_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * match.c - which arrivals of the members of a group are the same collective.
+ * match.c - finds which arrivals of the members of a group are the same collective.
  *
- * Where the writer numbered them, the numbers decide. Else the recordings of the
- * members are laid over that of the member with the most, by the shift on which
- * their ends agree; what is left over is tried again with another member.
+ * If the writer numbered them, the numbers decide. Otherwise the recordings of the members
+ * are aligned with that of the member with the most, by the shift on which their ends
+ * agree; what remains is tried again with another member.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notes.c - the sentences, each only when it is true.
+ * notes.c - the sentences, each only if it applies.
  */
 #include "job/join/notes.h"
 
@@ -39,7 +39,7 @@ static void note_missing(const struct ss_joined *joined, struct ss_table *out)
 	if (missing == 1)
 		ss_table_note(out, "Rank %s of %lld is missing.", list, (long long)world);
 	else if (missing)
-		ss_table_note(out, "%lld ranks of %lld are missing: %s%s.", (long long)missing,
+		ss_table_note(out, "%lld of %lld ranks are missing: %s%s.", (long long)missing,
 			      (long long)world, list, missing > NAMED_MAX ? " and more" : "");
 }
 
@@ -54,21 +54,20 @@ static void note_twice(const struct ss_joined *joined, struct ss_table *out)
 			first = count++ ? first : joined->ranks[r].rank;
 		}
 	if (count == 1)
-		ss_table_note(out, "Rank %lld has two recordings: each is a row of its own.",
+		ss_table_note(out, "Rank %lld has two recordings: each has its own row.",
 			      (long long)first);
 	else if (count)
 		ss_table_note(
 			out,
-			"%u files are further recordings of ranks that have one, the first of "
-			"rank %lld: each is a row of its own.",
+			"%u files are further recordings of a rank (the first: rank %lld): each "
+			"has its own row.",
 			count, (long long)first);
 	if (joined->copies && joined->copied_rank < 0)
-		ss_table_note(out, "%u %s left out: the same recording is there twice.",
+		ss_table_note(out, "%u %s left out: the same recording occurs twice.",
 			      joined->copies,
 			      joined->copies == 1 ? "copy of a file is" : "copies of files are");
 	else if (joined->copies)
-		ss_table_note(out,
-			      "%u %s left out; the first is of rank %lld, which is there twice.",
+		ss_table_note(out, "%u %s left out; the first is rank %lld, which occurs twice.",
 			      joined->copies,
 			      joined->copies == 1 ? "copy of a file is" : "copies of files are",
 			      (long long)joined->copied_rank);
@@ -85,7 +84,7 @@ static void note_mixed(const struct ss_joined *joined, struct ss_table *out)
 			continue;
 		if (world >= 0 && own != world) {
 			ss_table_note(out,
-				      "These are files of different jobs: one has %lld ranks, "
+				      "These files belong to different jobs: one has %lld ranks, "
 				      "another %lld.",
 				      (long long)world, (long long)own);
 			return;
@@ -105,14 +104,14 @@ static void note_clocks(const struct ss_joined *joined, struct ss_table *out)
 			components = joined->clocks[r].component + 1;
 	}
 	if (joined->rank_count < 2)
-		ss_table_note(out, "One rank only: there is nothing to compare it with.");
+		ss_table_note(out, "There is only one rank: nothing to compare it with.");
 	else if (alone == joined->rank_count)
-		ss_table_note(out, "No collectives that ranks have in common: their clocks cannot "
-				   "be compared.");
+		ss_table_note(out, "The ranks have no collective in common, so their clocks "
+				   "cannot be compared.");
 	else if (components > 1)
 		ss_table_note(out,
-			      "Not all clocks can be compared: no collective connects the %u parts "
-			      "into which the %u ranks fall.",
+			      "Not all clocks can be compared: no collective connects these %u "
+			      "parts of the %u ranks.",
 			      components + alone, joined->rank_count);
 	else if (alone)
 		ss_table_note(
@@ -138,8 +137,8 @@ static void note_packs(const struct ss_joined *joined, struct ss_table *out)
 			      packs->unread == 1 ? "its file is" : "their files are");
 	if (packs->stale)
 		ss_table_note(out,
-			      "%u pack%s left out: the file beside it has another length than the "
-			      "one that was packed.",
+			      "%u pack%s left out: the trace next to it has a different size than "
+			      "when it was packed.",
 			      packs->stale, packs->stale == 1 ? " is" : "s are each");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notes.h - what a reader of any table about the job must know: ranks that are
- * missing or there twice, files of different jobs, clocks that cannot be compared.
+ * notes.h - what a reader of any table about the job must know: ranks that are missing or
+ * occur twice, files of different jobs, clocks that cannot be compared.
  */
 #ifndef SS_JOB_JOIN_NOTES_H
 #define SS_JOB_JOIN_NOTES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shift.c - how far two recordings are apart: pairs of ends vote for a difference.
+ * shift.c - finds the offset between two recordings: pairs of ends vote for a difference.
  */
 #include "job/join/shift.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shift.h - how far one rank's recording is from another's, found from the ends of
+ * shift.h - the time offset between the recordings of two ranks, found from the ends of
  * their collectives alone.
  *
- * Two ranks leave a collective together. So the difference of the ends of the same
- * one is the difference of their clocks, always the same; differences of other
- * pairs are scattered. The shift on which most of them agree is the right one, also
- * when the recordings begin at different collectives or miss some. A shift by a
- * whole step agrees less, because steps are never equally long.
+ * Two ranks leave a collective together. So the difference between the ends of the same
+ * collective is the difference of their clocks and always the same; differences of other
+ * pairs are scattered. The shift on which most pairs agree is the right one, even if the
+ * recordings begin at different collectives or miss some. A shift by a whole step agrees
+ * less, because no two steps take exactly the same time.
  */
 #ifndef SS_JOB_JOIN_SHIFT_H
 #define SS_JOB_JOIN_SHIFT_H

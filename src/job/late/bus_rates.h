@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bus_rates.h - what collectives reach between the devices of one host, by the device's name.
+ * bus_rates.h - the bandwidth that collectives reach between the devices of one host, by
+ * device name.
  *
- * The order of bus bandwidth that all_reduce_perf reaches for large messages: round figures, the
- * same as those of the simulator's devices, so simulated jobs do not test them. Where a switch
- * connects the devices it does not depend on the number of ranks; without one, few ranks have few
- * links between them.
+ * The order of magnitude of the bus bandwidth that all_reduce_perf reaches with large
+ * messages: round figures, the same as those of the simulator's devices, so simulated jobs
+ * do not test them. If a switch connects the devices, it does not depend on the number of
+ * ranks; without one, few ranks have few links between them.
  */
 #ifndef SS_JOB_LATE_BUS_RATES_H
 #define SS_JOB_LATE_BUS_RATES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host_pace.c - whether a rank's host is slower than the others', or only behind them.
+ * host_pace.c - tells a rank with a slower host from one that is only behind the others.
  */
 #include "base/search.h"
 #include "job/late/judge.h"

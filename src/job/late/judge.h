@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * judge.h - what verdict.c and reasons.c share while a job is judged.
+ * judge.h - what verdict.c and reasons.c share while they judge a job.
  */
 #ifndef SS_JOB_LATE_JUDGE_H
 #define SS_JOB_LATE_JUDGE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * late.c - lateness of each rank in each step, from the meetings of the job.
+ * late.c - computes the lateness of each rank in each step from the meetings of the job.
  */
 #include "job/late/late.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * late.h - who comes late to collectives, step by step, and what it did instead.
+ * late.h - who arrives late at collectives, step by step, and what it did before.
  *
- * All members leave a symmetric collective together, so between two of them on a
- * stream everybody starts at the same moment: who comes later has done more, or has
- * waited elsewhere. Each part of what a rank did since then is compared with the
- * median of the members; what it did more of has made it late. Time in other
- * communicators is inherited: somebody else made the rank late there.
+ * All ranks leave a symmetric collective together, so between two collectives on a stream
+ * all start at the same moment: a rank that arrives later did more, or waited elsewhere.
+ * Each part of what a rank did since then is compared with the median of the members; the
+ * parts it spent more time on made it late. Time in other communicators is inherited:
+ * another rank caused that lateness.
  */
 #ifndef SS_JOB_LATE_LATE_H
 #define SS_JOB_LATE_LATE_H

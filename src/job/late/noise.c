@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * noise.c - whether ranks differ by more than they differ from themselves.
+ * noise.c - checks whether ranks differ from each other by more than they vary themselves.
  *
- * A rank that has more to do has it in each step. On a busy machine ranks that do the same are
- * late, too, some of them in several steps one after the other: by as much as the scheduler
- * happens to take from them, so by very different times.
+ * A rank that has more work has it in every step. On a busy machine, ranks with the same
+ * work are late too, some of them in several consecutive steps: by whatever the scheduler
+ * takes from them, so by very different amounts.
  */
 #include <math.h>
 

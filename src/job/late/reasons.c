@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reasons.c - what a late rank did instead: what it spends more time on than the
- * median of the others.
+ * reasons.c - why a rank is late: what it spends more time on than the median of the
+ * others.
  */
 #include <string.h>
 
@@ -195,7 +195,7 @@ static void find_phase(struct ss_judge *judge, struct ss_straggler *out)
 	}
 }
 
-/* Its device stood idle in slices of one length, which are more than half of it. */
+/* Its device was idle in slices of one length, which are more than half of it. */
 static bool is_shared(struct ss_judge *judge, struct ss_straggler *out)
 {
 	const struct ss_digest *rank = &judge->joined->ranks[out->rank];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow_group.c - bytes and transfers of the largest group, against the table of rates.
+ * slow_group.c - compares the transfers of the largest group with the table of rates.
  */
 #include "job/late/slow_group.h"
 

@@ -2,8 +2,8 @@
 /*
  * slow_group.h - a job with one group whose transfers are all slow.
  *
- * There is no other group to compare with: what devices of this kind reach tells. Which of the
- * members has the slow link, or whether all have, cannot be told.
+ * There is no other group to compare with, so the reference is what devices of this kind
+ * reach. The trace does not show which member has the slow link, or whether all have.
  */
 #ifndef SS_JOB_LATE_SLOW_GROUP_H
 #define SS_JOB_LATE_SLOW_GROUP_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slow_links.h - groups whose collectives take longer than those of other groups of
- * the same kind and size, and the rank that they have in common.
+ * slow_links.h - groups whose collectives take longer than those of other groups of the
+ * same kind and size, and the rank that these groups share.
  *
- * The shortest stay of a member is the transfer: waiting is not in it. When it is
- * long in some groups only, a link is slow, not a rank: who is in all slow groups and
- * in no fast one has it.
+ * The shortest time of a member in a collective is the transfer: it contains no waiting.
+ * If it is long in some groups only, a link is slow, not a rank: the rank that is in all
+ * slow groups and in no fast one has it.
  */
 #ifndef SS_JOB_LATE_SLOW_LINKS_H
 #define SS_JOB_LATE_SLOW_LINKS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stages.c - a slow device in a pipeline.
+ * stages.c - finds a slow device in a pipeline.
  *
- * Stages only send and receive: who is late there cannot be told from who waits for its
- * turn, so lateness says nothing. But a stage whose kernels are all slower by the same
- * factor computes while the others wait, in every step: that is recorded on each of them.
- * A stage that has more to do is not named: how layers are cut is a choice.
+ * Stages only send and receive: a late stage looks like one that waits for its turn, so
+ * lateness says nothing. But a stage whose kernels are all slower by the same factor
+ * computes while the others wait, in every step, and each stage records that. A stage that
+ * has more work is not reported: how layers are split is a choice.
  */
 #include "job/late/judge.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * time_slices.c - the most gaps of one length among those that no launch explains.
+ * time_slices.c - finds the most frequent gap length among gaps that no launch explains.
  */
 #include "job/late/time_slices.h"
 

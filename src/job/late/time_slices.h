@@ -2,8 +2,8 @@
 /*
  * time_slices.h - a device that another process uses as well.
  *
- * Work that was launched does not start, nothing of this process runs, and again and again that
- * lasts equally long: the device is shared in time slices, and the other process is not in the
+ * Launched work does not start, nothing of this process runs, and this lasts equally long
+ * each time: the device is shared in time slices, and the other process is not in the
  * file.
  */
 #ifndef SS_JOB_LATE_TIME_SLICES_H

@@ -2,8 +2,8 @@
 /*
  * verdict.c - judges the lateness of ranks.
  *
- * Only medians and how regularly it happens count: ranks of a healthy job are late
- * now and then, each in its turn, and a mean makes of that a culprit.
+ * Only medians and regularity count: in a healthy job every rank is late now and then, and
+ * a mean would turn one of them into a straggler.
  */
 #include "job/late/judge.h"
 
@@ -248,7 +248,7 @@ static bool is_regular(struct ss_judge *judge, uint32_t r)
 
 /*
  * Of several ranks that are late in nearly all steps only one is the last: without it alone
- * nothing is gained. They are mended together, so each counts beyond the last of the others.
+ * nothing is gained. They are fixed together, so each counts beyond the last of the others.
  */
 static int64_t joint_gain(struct ss_judge *judge, uint32_t r)
 {

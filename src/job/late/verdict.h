@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verdict.h - which ranks hold the others up, how regularly, and why.
+ * verdict.h - which ranks delay the others, how regularly, and why.
  */
 #ifndef SS_JOB_LATE_VERDICT_H
 #define SS_JOB_LATE_VERDICT_H
@@ -19,7 +19,7 @@ enum ss_late_cause {
 	SS_LATE_KERNELS, /* the same kernels, all longer by the same factor */
 	SS_LATE_WORK,    /* more or larger work */
 	SS_LATE_COPIES,
-	SS_LATE_HOST,   /* its device stood idle: see idle_cause */
+	SS_LATE_HOST,   /* its device was idle: see idle_cause */
 	SS_LATE_LINK,   /* not late itself: its groups' transfers are slow */
 	SS_LATE_SHARED, /* its device is used by another process as well */
 	SS_LATE_UNKNOWN,
@@ -47,7 +47,7 @@ struct ss_straggler {
 	int64_t step_ns;      /* mean time of a step */
 	enum ss_late_cause cause;
 	enum ss_idle_cause idle_cause; /* of SS_LATE_HOST */
-	int64_t excess_ns;             /* of the cause: time beyond the median rank's, a step */
+	int64_t excess_ns;             /* of the cause: time per step beyond the median rank's */
 	int32_t cause_percent;         /* of late_ns that it explains */
 	double kernel_ratio; /* mean time of its kernels to the median rank's; 0: not comparable */
 	enum ss_phase phase; /* of SS_LATE_WORK: where it has more; SS_PHASE_OTHER: not known */

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * clocks.c - view: how far the clock of each rank is from the first one's, and how
- * sure that is.
+ * clocks.c - view: the clock offset of each rank from the first one, and how certain it
+ * is.
  */
 #include "job/join/join.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "host", SS_COLUMN_TEXT, "name of the machine", SS_COLUMN_CONTEXT },
-	{ "offset_ns", SS_COLUMN_NS, "to be added to its times to have those of the first rank",
+	{ "host", SS_COLUMN_TEXT, "host name", SS_COLUMN_CONTEXT },
+	{ "offset_ns", SS_COLUMN_NS, "add it to this rank's times to get those of the first rank",
 	  0 },
-	{ "error_ns", SS_COLUMN_NS, "the true offset lies within so much (95 %)", 0 },
-	{ "drift_ppb", SS_COLUMN_ID, "how much faster the first one's clock runs, in 10^-9",
+	{ "error_ns", SS_COLUMN_NS, "uncertainty of the offset, plus or minus (95 %)", 0 },
+	{ "drift_ppb", SS_COLUMN_ID,
+	  "how much faster the clock of the first rank runs, in parts per billion",
 	  SS_COLUMN_EVIDENCE },
-	{ "anchors", SS_COLUMN_COUNT, "collectives that were matched and end together", 0 },
-	{ "residual_p50_ns", SS_COLUMN_NS, "median distance of its ends from the common ones", 0 },
-	{ "residual_p90_ns", SS_COLUMN_NS, "nine of ten are nearer", 0 },
+	{ "anchors", SS_COLUMN_COUNT, "matched collectives that end together", 0 },
+	{ "residual_p50_ns", SS_COLUMN_NS,
+	  "median distance of its collective ends from the common ends", 0 },
+	{ "residual_p90_ns", SS_COLUMN_NS, "90th percentile of that distance", 0 },
 	{ "violations", SS_COLUMN_COUNT,
-	  "collectives that somebody seems to have left before the last one came", 0 },
+	  "collectives that a rank seems to leave before the last rank has arrived", 0 },
 	{ "component", SS_COLUMN_ID,
-	  "ranks with the same number can be compared; empty: with nobody", SS_COLUMN_CONTEXT },
+	  "ranks with the same number can be compared; empty: with no other rank",
+	  SS_COLUMN_CONTEXT },
 };
 
 static enum ss_status clocks_run(const struct ss_joined *joined, uint32_t group,
@@ -53,7 +56,7 @@ static enum ss_status clocks_run(const struct ss_joined *joined, uint32_t group,
 
 const struct ss_view ss_view_clocks = {
 	.name = "clocks",
-	.summary = "How far the clocks of the ranks are apart, and how sure that is",
+	.summary = "Clock offsets between the ranks, and how certain they are",
 	.empty = "No ranks.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),

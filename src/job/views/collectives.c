@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collectives.c - view: collectives of the job, each with all its members: who came
- * last, how long the transfer took and how long the others waited; or summed by kind,
- * group and size; or member by member.
+ * collectives.c - view: collectives across ranks: who arrived last, how long the transfer
+ * took and how long the others waited; or summed by kind, group and size; or rank by rank.
  */
 #include <stdlib.h>
 
@@ -10,29 +9,33 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "number", SS_COLUMN_ID, "of the collective, in the order of time", SS_COLUMN_DETAIL },
-	{ "collective", SS_COLUMN_TEXT, "its kind", SS_COLUMN_SLICES },
+	{ "number", SS_COLUMN_ID, "number of the collective, in order of time", SS_COLUMN_DETAIL },
+	{ "collective", SS_COLUMN_TEXT, "kind of collective", SS_COLUMN_SLICES },
 	{ "group", SS_COLUMN_TEXT, "name of the process group", SS_COLUMN_CONTEXT },
 	{ "step", SS_COLUMN_ID, "number of the step", 0 },
-	{ "calls", SS_COLUMN_COUNT, "collectives (group class)", 0 },
+	{ "calls", SS_COLUMN_COUNT, "number of collectives (group class)", 0 },
 	{ "members", SS_COLUMN_COUNT, "ranks that recorded it", SS_COLUMN_CONTEXT },
-	{ "message_bytes", SS_COLUMN_BYTES, "of one member: the larger of input and output", 0 },
-	{ "transfer_ns", SS_COLUMN_NS, "the shortest stay of a member; of a class: the median",
+	{ "message_bytes", SS_COLUMN_BYTES, "message size per rank: the larger of input and output",
+	  0 },
+	{ "transfer_ns", SS_COLUMN_NS, "shortest time a rank spends in it; for a class: the median",
 	  SS_COLUMN_LONGER },
 	{ "wait_ns", SS_COLUMN_NS,
-	  "sum over members of what they stayed longer; of a member: its own", 0 },
-	{ "spread_ns", SS_COLUMN_NS, "longest less shortest stay: how late the last one came",
+	  "time the ranks spend in it beyond that, summed over ranks; for one rank: its own", 0 },
+	{ "spread_ns", SS_COLUMN_NS, "longest minus shortest time in it: how late the last rank is",
 	  SS_COLUMN_LENGTH },
-	{ "arrival_ns", SS_COLUMN_NS, "how long after the first one it came (group arrival)", 0 },
-	{ "last", SS_COLUMN_ID, "rank that came last; empty: several, or nobody can tell",
+	{ "arrival_ns", SS_COLUMN_NS, "how long after the first rank it arrives (group arrival)",
+	  0 },
+	{ "last", SS_COLUMN_ID, "rank that arrives last; empty: several, or unknown",
 	  SS_COLUMN_EVIDENCE },
-	{ "busbw", SS_COLUMN_NUMBER, "GB/s of the transfer, by the factors of nccl-tests", 0 },
+	{ "busbw", SS_COLUMN_NUMBER,
+	  "bus bandwidth of the transfer in GB/s, with the factors of nccl-tests", 0 },
 	{ "best_percent", SS_COLUMN_PERCENT,
-	  "its busbw, of that of the best group with the same kind, size and members",
+	  "busbw as a share of the best group with the same kind, size and number of ranks",
 	  SS_COLUMN_DETAIL },
-	{ "at_ns", SS_COLUMN_NS, "when the first one came, from the first collective",
+	{ "at_ns", SS_COLUMN_NS, "arrival of the first rank, from the first collective",
 	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
-	{ "causality", SS_COLUMN_TEXT, "broken: somebody seems to leave before the last one came",
+	{ "causality", SS_COLUMN_TEXT,
+	  "broken: a rank seems to leave before the last one has arrived",
 	  SS_COLUMN_CONTEXT | SS_COLUMN_QUIET },
 };
 
@@ -249,15 +252,15 @@ static enum ss_status collectives_run(const struct ss_joined *joined, uint32_t g
 			add_each(joined, i, out);
 	}
 	if (joined->unmatched)
-		ss_table_note(out, "%llu calls could not be matched with those of other ranks.",
+		ss_table_note(out, "%llu calls could not be matched with calls of other ranks.",
 			      (unsigned long long)joined->unmatched);
 	return SS_OK;
 }
 
 const struct ss_view ss_view_collectives = {
 	.name = "collectives",
-	.summary = "Collectives of the job: who came last, and how long the others waited",
-	.empty = "No collectives that several ranks recorded.",
+	.summary = "Collectives across ranks: who is last, how long others wait",
+	.empty = "No collective was recorded by several ranks.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.basis = SS_BASIS_FILE,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * idle_together.c - view: when the devices of all ranks stood idle at once, and what
- * their hosts did then.
+ * idle_together.c - view: when the devices of all ranks were idle at once, and what their
+ * hosts did.
  *
- * Nobody waits for anybody there: all of them did the same thing, as writing a
- * checkpoint. The idle times of the ranks are laid over each other on the aligned
- * clock; short gaps are the devices' own pace and left out.
+ * No rank waits for another there: all did the same thing, for example wrote a checkpoint.
+ * The idle times of the ranks are intersected on the aligned clock; short gaps are normal
+ * and left out.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +15,18 @@
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "cause", SS_COLUMN_TEXT, "why most ranks stood idle, as the view gaps has it", 0 },
-	{ "idle_ns", SS_COLUMN_NS, "all ranks idle at once, over all steps", 0 },
-	{ "step_percent", SS_COLUMN_PERCENT, "of the time of the steps", SS_COLUMN_BAR },
-	{ "times", SS_COLUMN_COUNT, "how often", 0 },
-	{ "longest_ns", SS_COLUMN_NS, "the longest of them", SS_COLUMN_LENGTH },
-	{ "ranks_percent", SS_COLUMN_PERCENT, "ranks with this cause in the longest, of all", 0 },
+	{ "cause", SS_COLUMN_TEXT, "why most ranks were idle; causes as in the gaps view", 0 },
+	{ "idle_ns", SS_COLUMN_NS, "time in which all ranks were idle at once, over all steps", 0 },
+	{ "step_percent", SS_COLUMN_PERCENT, "share of the time of the steps", SS_COLUMN_BAR },
+	{ "times", SS_COLUMN_COUNT, "number of times", 0 },
+	{ "longest_ns", SS_COLUMN_NS, "longest time", SS_COLUMN_LENGTH },
+	{ "ranks_percent", SS_COLUMN_PERCENT,
+	  "share of the ranks that had this cause in the longest one", 0 },
 	{ "at_ns", SS_COLUMN_NS,
-	  "when the longest began, from the first step of the first of these ranks",
+	  "start of the longest one, from the first step of the first of these ranks",
 	  SS_COLUMN_DETAIL | SS_COLUMN_MOMENT },
-	{ "host", SS_COLUMN_TEXT, "what the host of the first of them did in the longest", 0 },
+	{ "host", SS_COLUMN_TEXT,
+	  "what the host of the first of these ranks was doing in the longest one", 0 },
 };
 
 struct stretch {
@@ -224,14 +226,14 @@ static enum ss_status idle_together_run(const struct ss_joined *joined, uint32_t
 		return ss_fail_memory(err, "the idle time of all ranks");
 	add_rows(joined, tallies, ranks, out);
 	if (joined->rank_count > 1 && !has_devices(joined))
-		ss_table_note(out, "Nothing ran on devices: when ranks stood idle is not known.");
+		ss_table_note(out, "No GPU work: when the ranks were idle is unknown.");
 	return SS_OK;
 }
 
 const struct ss_view ss_view_idle_together = {
 	.name = "idle-together",
-	.summary = "When all ranks stood idle at once, and what their hosts did then",
-	.empty = "No time in which all ranks stood idle together.",
+	.summary = "Time in which all ranks are idle at once, and why",
+	.empty = "There is no time in which all ranks were idle at once.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.order = { "idle_ns" },

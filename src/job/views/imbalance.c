@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * imbalance.c - view: how differently the ranks are loaded: time of each phase,
- * module or kernel, the median rank against the one with the most.
+ * imbalance.c - view: load imbalance across ranks: time per phase, module or kernel, the
+ * median rank against the one with the most.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +12,18 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "name", SS_COLUMN_TEXT, "phase, nn.Module or kernel", SS_COLUMN_SLICES },
-	{ "excess_ns", SS_COLUMN_NS, "what the rank with the most has beyond the median, a step",
-	  0 },
-	{ "excess_percent", SS_COLUMN_PERCENT, "of the median rank's time", SS_COLUMN_BAR },
-	{ "median_ns", SS_COLUMN_NS, "time in a step on the median rank", 0 },
-	{ "max_ns", SS_COLUMN_NS, "time in a step on the rank with the most", 0 },
-	{ "min_ns", SS_COLUMN_NS, "time in a step on the rank with the least", 0 },
-	{ "worst", SS_COLUMN_ID, "rank with the most", SS_COLUMN_EVIDENCE },
+	{ "excess_ns", SS_COLUMN_NS,
+	  "time per step of the rank with the most, beyond the median rank", 0 },
+	{ "excess_percent", SS_COLUMN_PERCENT, "excess_ns as a share of the median rank's time",
+	  SS_COLUMN_BAR },
+	{ "median_ns", SS_COLUMN_NS, "time per step on the median rank", 0 },
+	{ "max_ns", SS_COLUMN_NS, "time per step on the rank with the most", 0 },
+	{ "min_ns", SS_COLUMN_NS, "time per step on the rank with the least", 0 },
+	{ "worst", SS_COLUMN_ID, "rank with the most time", SS_COLUMN_EVIDENCE },
 	{ "calls_percent", SS_COLUMN_PERCENT,
-	  "calls of that rank, of those of the median rank: above 100 it does more",
+	  "calls of that rank relative to the median rank: above 100 it does more work",
 	  SS_COLUMN_DETAIL },
-	{ "ranks", SS_COLUMN_COUNT, "ranks that have it", SS_COLUMN_CONTEXT },
+	{ "ranks", SS_COLUMN_COUNT, "number of ranks that have it", SS_COLUMN_CONTEXT },
 };
 
 enum { GROUP_PHASE, GROUP_MODULE, GROUP_KERNEL };
@@ -196,8 +197,8 @@ static enum ss_status imbalance_run(const struct ss_joined *joined, uint32_t gro
 
 const struct ss_view ss_view_imbalance = {
 	.name = "imbalance",
-	.summary = "How differently the ranks are loaded: phases, modules, kernels",
-	.empty = "Nothing that several ranks have; modules need profile(with_stack=True).",
+	.summary = "Load imbalance across ranks: phases, modules, kernels",
+	.empty = "No work that several ranks share; modules need profile(with_stack=True).",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.basis = SS_BASIS_MEAN,

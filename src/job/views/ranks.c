@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ranks.c - view: the ranks side by side, or each of their steps: computing,
- * communication, what of it is exposed and what is waiting for others.
+ * ranks.c - view: the ranks side by side, or each of their steps: compute, communication,
+ * exposed communication, and waiting for other ranks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,42 +13,45 @@ enum group { GROUP_RANK, GROUP_STEP, GROUP_PAIR, GROUP_PART };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
-	{ "host", SS_COLUMN_TEXT, "name of the machine", SS_COLUMN_DETAIL },
+	{ "host", SS_COLUMN_TEXT, "host name", SS_COLUMN_DETAIL },
 	{ "step", SS_COLUMN_ID, "number of the step in the file, from 0 (group step)", 0 },
 	{ "for", SS_COLUMN_ID,
-	  "rank that came last where this one waited; empty: nobody can tell (group pair)", 0 },
-	{ "steps", SS_COLUMN_COUNT, "steps that count", SS_COLUMN_CONTEXT },
-	{ "step_ns", SS_COLUMN_NS, "mean time of a step", 0 },
-	{ "compute_ns", SS_COLUMN_NS, "a compute kernel ran, mean of a step", 0 },
-	{ "comm_ns", SS_COLUMN_NS, "communication ran, mean of a step", 0 },
-	{ "overlap_percent", SS_COLUMN_PERCENT, "of the communication, beside compute kernels", 0 },
-	{ "exposed_ns", SS_COLUMN_NS, "communication beside no compute kernel, mean of a step", 0 },
-	{ "wait_ns", SS_COLUMN_NS,
-	  "in collectives, waiting for those that came later, mean of a step", 0 },
+	  "last rank to arrive where this one waited; empty: unknown (group pair)", 0 },
+	{ "steps", SS_COLUMN_COUNT, "counted steps", SS_COLUMN_CONTEXT },
+	{ "step_ns", SS_COLUMN_NS, "mean step time", 0 },
+	{ "compute_ns", SS_COLUMN_NS, "time with a compute kernel, mean per step", 0 },
+	{ "comm_ns", SS_COLUMN_NS, "time with communication, mean per step", 0 },
+	{ "overlap_percent", SS_COLUMN_PERCENT,
+	  "share of the communication time that overlapped compute kernels", 0 },
+	{ "exposed_ns", SS_COLUMN_NS, "exposed communication (no compute kernel), mean per step",
+	  0 },
+	{ "wait_ns", SS_COLUMN_NS, "time in collectives waiting for later ranks, mean per step",
+	  0 },
 	{ "lateness_ns", SS_COLUMN_NS,
-	  "how long the first one waited for it, sum over collectives, mean of a step", 0 },
-	{ "last", SS_COLUMN_COUNT, "how often it was the last to come", 0 },
-	{ "of", SS_COLUMN_COUNT, "collectives in which that can be told", SS_COLUMN_CONTEXT },
-	{ "idle_ns", SS_COLUMN_NS, "nothing ran on its device, mean of a step", SS_COLUMN_DETAIL },
-	{ "part", SS_COLUMN_TEXT, "a part of the step (group part)", 0 },
-	{ "part_ns", SS_COLUMN_NS, "its time, mean of a step; the parts sum to the step", 0 },
-	{ "part_percent", SS_COLUMN_PERCENT, "part_ns, of the mean step", SS_COLUMN_BAR },
+	  "how long the first rank waited for it, summed over collectives, mean per step", 0 },
+	{ "last", SS_COLUMN_COUNT, "number of times it arrived last", 0 },
+	{ "of", SS_COLUMN_COUNT, "collectives in which the last rank is known", SS_COLUMN_CONTEXT },
+	{ "idle_ns", SS_COLUMN_NS, "time in which nothing ran on its device, mean per step",
+	  SS_COLUMN_DETAIL },
+	{ "part", SS_COLUMN_TEXT, "part of the step (group part)", 0 },
+	{ "part_ns", SS_COLUMN_NS, "mean time per step; the parts add up to the step", 0 },
+	{ "part_percent", SS_COLUMN_PERCENT, "share of the mean step", SS_COLUMN_BAR },
 };
 
 /* Cells of the group part, which the others leave empty. */
 #define PART_CELLS 3
 
 const struct ss_rank_part ss_rank_parts[SS_RANK_PARTS] = {
-	[SS_RANK_COMPUTE] = { "compute", "a compute kernel ran, and no communication" },
+	[SS_RANK_COMPUTE] = { "compute", "a compute kernel ran, but no communication" },
 	[SS_RANK_OVERLAP] = { "compute and communication",
-			      "both ran: the communication costs nothing" },
-	[SS_RANK_EXPOSED] = { "exposed communication", "communication ran, and no compute kernel" },
+			      "both ran: this communication costs no time" },
+	[SS_RANK_EXPOSED] = { "exposed communication", "communication ran, but no compute kernel" },
 	[SS_RANK_WAIT] = { "waiting for ranks",
-			   "exposed communication that waits for ranks that come later; where "
-			   "part of a collective is hidden, at most so much" },
-	[SS_RANK_COPY] = { "copies", "a copy or memset ran, and no kernel" },
+			   "exposed communication spent waiting for later ranks; an upper bound "
+			   "if part of a collective is hidden" },
+	[SS_RANK_COPY] = { "copies", "a copy or memset ran, but no kernel" },
 	[SS_RANK_IDLE] = { "idle", "nothing ran on the device" },
-	[SS_RANK_OTHER] = { "other", "without a device: no operator and no communication ran" },
+	[SS_RANK_OTHER] = { "other", "without a device: neither operators nor communication ran" },
 };
 
 struct sums {
@@ -306,7 +309,7 @@ static enum ss_status ranks_run(const struct ss_joined *joined, uint32_t group,
 
 const struct ss_view ss_view_ranks = {
 	.name = "ranks",
-	.summary = "The ranks side by side: computing, communicating, waiting, late",
+	.summary = "Ranks side by side: compute, communication, waiting, lateness",
 	.empty = "No ranks.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),

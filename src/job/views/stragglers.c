@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stragglers.c - view: the ranks that hold the others up, how regularly, and why.
+ * stragglers.c - view: ranks that delay the others, how often, and why.
  */
 #include "job/late/verdict.h"
 
@@ -10,19 +10,22 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_RANK,
 	{ "pattern", SS_COLUMN_TEXT,
-	  "persistent: in nearly all steps; transient: in some; rotating: each step another rank",
+	  "persistent: in nearly all steps; transient: in some; rotating: a different rank in "
+	  "each step",
 	  0 },
 	{ "late_ns", SS_COLUMN_NS,
-	  "how much later than the first it comes to collectives, sum of a step, by itself", 0 },
-	{ "step_percent", SS_COLUMN_PERCENT, "of the mean time of a step", SS_COLUMN_BAR },
+	  "lateness at collectives that it causes itself, behind the first rank, per step", 0 },
+	{ "step_percent", SS_COLUMN_PERCENT, "share of the mean step time", SS_COLUMN_BAR },
 	{ "steps", SS_COLUMN_COUNT, "steps in which it stands out", 0 },
 	{ "of_steps", SS_COLUMN_COUNT, "steps that can be compared", 0 },
-	{ "inherited_ns", SS_COLUMN_NS, "later still, because it waited in other groups",
-	  SS_COLUMN_DETAIL },
-	{ "gain_ns", SS_COLUMN_NS, "how much earlier all would leave without it alone, a step", 0 },
-	{ "lost_ns", SS_COLUMN_NS, "GPU time of the others that waited for it, a step", 0 },
-	{ "cause", SS_COLUMN_TEXT, "what it did instead", SS_COLUMN_WRAP },
-	{ "host", SS_COLUMN_TEXT, "name of the machine", SS_COLUMN_DETAIL },
+	{ "inherited_ns", SS_COLUMN_NS,
+	  "additional lateness per step because it waited in other groups", SS_COLUMN_DETAIL },
+	{ "gain_ns", SS_COLUMN_NS,
+	  "how much earlier all ranks would leave without this one, per step", 0 },
+	{ "lost_ns", SS_COLUMN_NS, "GPU time per step that the other ranks lose waiting for it",
+	  0 },
+	{ "cause", SS_COLUMN_TEXT, "what makes it late", SS_COLUMN_WRAP },
+	{ "host", SS_COLUMN_TEXT, "host name", SS_COLUMN_DETAIL },
 };
 
 static const char *host_words(enum ss_idle_cause cause)
@@ -31,16 +34,16 @@ static const char *host_words(enum ss_idle_cause cause)
 	case SS_IDLE_INPUT:
 		return "waits for input";
 	case SS_IDLE_SYNC:
-		return "waits for the device and launches late";
+		return "waits for the GPU and launches late";
 	case SS_IDLE_GC:
-		return "collects garbage";
+		return "runs Python garbage collection";
 	case SS_IDLE_ALLOCATOR:
 		return "allocates memory";
 	case SS_IDLE_COMPILE:
 		return "compiles";
 	case SS_IDLE_DEPENDENCY:
 	case SS_IDLE_LATENCY:
-		return "launches in time, but its device waits for another stream";
+		return "launches in time, but its GPU waits for another stream";
 	default:
 		return "launches late";
 	}
@@ -52,14 +55,15 @@ static const char *link_text(const struct ss_joined *joined, const struct ss_slo
 	char ranks[SS_COUNT(link->ranks) * 24] = "";
 
 	if (link->of_group)
-		return ss_table_print(out,
-				      "a link of one of its group, or all: large collectives move "
-				      "%.0f GB/s, where such devices reach %.0f on one host",
-				      link->reached, link->usual);
+		return ss_table_print(
+			out,
+			"a slow link of one rank in its group, or of all: large collectives move "
+			"%.0f GB/s, where such devices reach %.0f on one host",
+			link->reached, link->usual);
 	if (link->count == 1)
 		return ss_table_print(out,
-				      "its link: collectives of its %u group%s take %.2f times as "
-				      "long as those of other groups of the same size",
+				      "its link: collectives of its %u group%s take %.2f times "
+				      "as long as those of other groups of the same size",
 				      link->groups, link->groups == 1 ? "" : "s", link->ratio);
 	for (uint32_t i = 0; i < link->count; i++) {
 		size_t length = strlen(ranks);
@@ -69,8 +73,8 @@ static const char *link_text(const struct ss_joined *joined, const struct ss_slo
 			 (long long)joined->ranks[link->ranks[i]].rank);
 	}
 	return ss_table_print(out,
-			      "a link of rank %s: their collectives take %.2f times as "
-			      "long as those of other groups of the same size",
+			      "a link of rank %s: their collectives take %.2f times as long as "
+			      "those of other groups of the same size",
 			      ranks, link->ratio);
 }
 
@@ -80,16 +84,16 @@ static const char *cause_text(const struct ss_joined *joined, const struct ss_st
 	bool on_host = straggler->rank != SS_NO_ROW && joined->ranks[straggler->rank].device < 0;
 
 	if (straggler->pattern == SS_PATTERN_ROTATING)
-		return "another rank is late in each step: work of different size";
+		return "a different rank is late in each step: the amount of work varies";
 	switch (straggler->cause) {
 	case SS_LATE_KERNELS:
 		return ss_table_print(out,
 				      "its kernels take %.2f times as long as those of the median "
-				      "rank, all alike: a slower device",
+				      "rank, all by the same factor: a slower GPU",
 				      straggler->kernel_ratio);
 	case SS_LATE_WORK:
 		if (straggler->phase == SS_PHASE_OTHER)
-			return "more work: its kernels take longer, not all alike";
+			return "more work: its kernels take longer, by different factors";
 		return ss_table_print(out,
 				      "more work in %s: %.2f times the time and %.2f times the "
 				      "%s of the median rank",
@@ -98,18 +102,18 @@ static const char *cause_text(const struct ss_joined *joined, const struct ss_st
 	case SS_LATE_LINK:
 		return link_text(joined, link, out);
 	case SS_LATE_COPIES:
-		return "it copies longer";
+		return "its copies take longer";
 	case SS_LATE_HOST:
-		return ss_table_print(out, "its host %s (%d %% of it)",
+		return ss_table_print(out, "its host %s (%d %% of the lateness)",
 				      host_words(straggler->idle_cause), straggler->cause_percent);
 	case SS_LATE_SHARED:
 		return ss_table_print(out,
-				      "another process uses its device: %u gaps of %.2f ms each, "
-				      "with its own work queued",
+				      "another process uses its GPU: %u gaps of %.2f ms each "
+				      "while its own work is queued",
 				      straggler->slices.count,
 				      (double)straggler->slices.slice_ns / 1e6);
 	default:
-		return "nothing that it did explains most of it";
+		return "unknown: nothing in the trace explains most of it";
 	}
 }
 
@@ -147,18 +151,18 @@ static const char *spared_words(enum ss_spared spared)
 {
 	switch (spared) {
 	case SS_SPARED_ALIKE:
-		return "but does nothing much longer than the others";
+		return "but nothing takes it much longer than the others";
 	case SS_SPARED_WAITS:
-		return "but waits for others longer than they do";
+		return "but it waits for other ranks longer than they do";
 	case SS_SPARED_CHEAP:
-		return "but without it the job would be no faster";
+		return "but the job would be no faster without it";
 	case SS_SPARED_HELD:
-		return "but its typical operators are as fast as theirs: other processes hold it "
-		       "up";
+		return "but its typical operators are as fast as those of the others: other "
+		       "processes slow it down";
 	case SS_SPARED_NOISE:
-		return "but differs as much from step to step as from the others";
+		return "but it varies as much from step to step as it differs from the others";
 	default:
-		return "too few to tell it from chance";
+		return "too few to rule out chance";
 	}
 }
 
@@ -171,8 +175,8 @@ static void note_latest(const struct ss_joined *joined, const struct ss_straggle
 	if (!steps || !latest->step_ns)
 		return;
 	ss_table_note(out,
-		      "Of %u ranks rank %lld comes latest, by %s a step (%.1f %% of it), for %s of "
-		      "which it is the last; it stands out in %u of %u step%s, %s.",
+		      "Of %u ranks, rank %lld is the latest, by %s per step (%.1f %% of it); for "
+		      "%s of that it is the last to arrive. It stands out in %u of %u step%s, %s.",
 		      joined->rank_count, (long long)joined->ranks[latest->rank].rank,
 		      time_text(out, latest->late_ns),
 		      100 * (double)latest->late_ns / (double)latest->step_ns,
@@ -191,7 +195,8 @@ static enum ss_status stragglers_run(const struct ss_joined *joined, uint32_t gr
 	for (uint32_t i = 0; i < verdict.count; i++)
 		add(joined, &verdict.items[i], &verdict.link, out);
 	if (verdict.count && verdict.few_steps)
-		ss_table_note(out, "One step only: whether it is always so cannot be told.");
+		ss_table_note(out, "There is only one step, so the trace cannot show whether the "
+				   "rank is always late.");
 	if (!verdict.count)
 		note_latest(joined, &verdict.latest, out);
 	return SS_OK;
@@ -199,8 +204,8 @@ static enum ss_status stragglers_run(const struct ss_joined *joined, uint32_t gr
 
 const struct ss_view ss_view_stragglers = {
 	.name = "stragglers",
-	.summary = "Ranks that hold the others up: how regularly, and why",
-	.empty = "No rank holds the others up.",
+	.summary = "Stragglers: ranks that delay the others, how often, and why",
+	.empty = "No stragglers: no rank delays the others.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.basis = SS_BASIS_MEAN,

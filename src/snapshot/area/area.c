@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * area.c - pixels of an area.
+ * area.c - computes the pixels of an area.
  */
 #include "snapshot/area/area.h"
 

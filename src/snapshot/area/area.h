@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * area.h - the memory of a device over time, stacked by who holds it.
+ * area.h - the memory of a device over time, stacked by holder.
  *
- * An area is made once: which series each event belongs to, and every AREA_RUN events what
- * there was before them. A window is then drawn without looking at most of the events.
+ * An area is made once: which series each event belongs to, and a checkpoint of the state
+ * every AREA_RUN events. A window is then drawn without visiting most of the events.
  *
- * State k is that after event k; state -1 is before the first one. A pixel shows the state
- * of its states in which most was active: no peak vanishes, and its parts sum to it exactly.
+ * State k is the state after event k; state -1 is before the first one. A pixel shows the
+ * state with the most active memory among its states: no peak is lost, and its parts add
+ * up to it exactly.
  */
 #ifndef SS_SNAPSHOT_AREA_AREA_H
 #define SS_SNAPSHOT_AREA_AREA_H

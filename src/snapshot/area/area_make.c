@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * area_make.c - makes an area: who counts, and what there is before each run of events.
+ * area_make.c - makes an area: which holders get a series, and the state before each run
+ * of events.
  *
- * The holders with a series of their own are those that held most at any moment, so that
- * colours stay what they are however far one zooms in.
+ * The holders with their own series are those that held the most at any moment, so that
+ * colours stay the same at every zoom level.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -332,10 +333,11 @@ enum ss_status ss_area_make(struct ss_area *area, const struct ss_opened *opened
 	area->state_count = device ? device->count : opened->snapshot.curve.count;
 	if (!area->state_count)
 		return ss_fail(err, SS_ERR_MISSING,
-			       "no events were recorded: "
-			       "torch.cuda.memory._record_memory_history() does");
+			       "no events were recorded: call "
+			       "torch.cuda.memory._record_memory_history() first");
 	if (!device && group != SS_AREA_CATEGORY)
-		return ss_fail(err, SS_ERR_MISSING, "a memory timeline has only categories");
+		return ss_fail(err, SS_ERR_MISSING,
+			       "a memory timeline can only be shown by category");
 	return device ? make(&making, err) : make_curve(area, err);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bands.c - which allocations get a band: one pass over the events up to the window's end.
- * Where they lie: one pass over the pixels.
+ * bands.c - one pass over the events up to the end of the window finds the allocations
+ * that get a band; one pass over the pixels places them.
  */
 #include "snapshot/area/bands.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bands.h - the largest allocations of a window, a band each, as they lie above each other.
+ * bands.h - the largest allocations of a window, one band each, stacked.
  *
- * A pixel shows one state, that of the area (area.h). What was allocated earlier lies below; when
- * it is freed, what is above falls. At the bottom is what no block is known of, at the top the
- * allocations that are too small for a band of their own: with the bands they sum to the
- * area's high_bytes in every pixel.
+ * A pixel shows one state, that of the area (area.h). Older allocations are below; when
+ * one is freed, those above fall. At the bottom is memory without known blocks, at the top
+ * the allocations that are too small for their own band: together with the bands they add
+ * up to the area's high_bytes in every pixel.
  */
 #ifndef SS_SNAPSHOT_AREA_BANDS_H
 #define SS_SNAPSHOT_AREA_BANDS_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * address_map.h - which row an address belongs to now.
+ * address_map.h - maps an address to the row that it belongs to now.
  *
- * Addresses come and go by the million while a few thousand are in use, so entries are
- * deleted in place: what follows moves up, no marks are left behind.
+ * Millions of addresses come and go while a few thousand are in use, so entries are
+ * deleted in place: what follows moves up, and no tombstones remain.
  */
 #ifndef SS_SNAPSHOT_HISTORY_ADDRESS_MAP_H
 #define SS_SNAPSHOT_HISTORY_ADDRESS_MAP_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * history.c - the devices of a snapshot, and the curve of each: what it began with, peaks.
+ * history.c - the devices of a snapshot, and the curve of each: initial state and peaks.
  */
 #include "snapshot/history/history.h"
 

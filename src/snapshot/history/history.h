@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * history.h - what a snapshot tells of each device: the state at the end, and how it came.
+ * history.h - what a snapshot shows about each device: the final state, and how it came
+ * about.
  *
- * The recorded events are the last ones before the snapshot. What was in use when they
- * begin follows from the end: what is there at the end and was not allocated on the way, and
- * what is freed on the way and was not allocated before. From that state the events are
- * replayed, block by block, and what comes out is compared with the segments in the file.
+ * The recorded events are the last ones before the snapshot. The initial state follows
+ * from the final one: what is there at the end and was not allocated by an event, and what
+ * an event frees and none allocated before. From that state the events are replayed, block
+ * by block, and the result is compared with the segments in the file.
  *
- * Where the events are those of a caching allocator (`is_exact`) the size of every block is
- * known; else the size asked for stands for it.
+ * If the events are those of a caching allocator (`is_exact`), the size of every block is
+ * known; otherwise the requested size is used.
  *
- * Of a trace there is no end to compare with; what it says of the beginning is taken. Its
- * events without an address are `loose`: amounts that no block is known of.
+ * A trace has no final state to compare with; its recorded initial state is used. Its
+ * events without an address are `loose`: amounts without known blocks.
  */
 #ifndef SS_SNAPSHOT_HISTORY_HISTORY_H
 #define SS_SNAPSHOT_HISTORY_HISTORY_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * history_pair.c - which free belongs to which allocation, and what was in use before.
+ * history_pair.c - matches frees with allocations, and finds what was in use before.
  *
- * One pass over the events with the addresses in use. A free of an address that nothing was
- * allocated at frees what was there when the events begin; so does whatever the file holds
- * at the end and no event allocated.
+ * One pass over the events with the addresses in use. A free of an address without an
+ * allocation frees a block that existed when the events begin; blocks that the file has at
+ * the end and no event allocated existed then, too.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * history_state.c - the state at the end: sums over the segments of the file.
+ * history_state.c - the final state: sums over the segments of the file.
  */
 #include "analyze/memory/pools.h"
 #include "base/search.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.c - cutting and joining of blocks, by the rules of CUDACachingAllocator.cpp.
+ * layout.c - splits and merges blocks by the rules of CUDACachingAllocator.cpp.
  */
 #include "snapshot/history/layout.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h - the blocks of a device, as the caching allocator cuts and joins them.
+ * layout.h - the blocks of a device, as the caching allocator splits and merges them.
  *
- * Events tell what was asked for; how large the block was that it got follows from where it
- * lies: an allocation takes the beginning of a free block, and the whole of it where what
- * would be left is too small to keep. Free neighbours of one segment become one block.
+ * Events give the requested size; the size of the block follows from its place: an
+ * allocation takes the beginning of a free block, or all of it if the remainder is too
+ * small to keep. Free neighbours in one segment become one block.
  *
- * An answer of SS_LAYOUT_ODD means that the event does not fit: this is no history of a
- * caching allocator, or something of it is not known. The layout is of no use then.
+ * SS_LAYOUT_ODD means that the event does not fit: this is not the history of a caching
+ * allocator, or part of it is unknown. The layout is then useless.
  */
 #ifndef SS_SNAPSHOT_HISTORY_LAYOUT_H
 #define SS_SNAPSHOT_HISTORY_LAYOUT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * summits.c - goes up and down the curve, and turns where it has changed enough.
+ * summits.c - follows the curve up and down, and turns when it has changed enough.
  */
 #include "snapshot/history/summits.h"
 

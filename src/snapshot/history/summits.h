@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * summits.h - the peaks of a device's curve of active memory, one after the other.
+ * summits.h - the peaks of a device's active memory, in order of time.
  *
- * A peak is the highest state between two falls: memory has risen to it by a twentieth of the
- * device's peak, and falls by as much after it, or events end. What is smaller is noise: each
- * operator allocates something. Of equal states the first counts.
+ * A peak is the highest state between two falls: memory has risen to it by a twentieth of
+ * the device's peak, and falls by as much after it, or the events end. Smaller ones are
+ * noise: every operator allocates something. Of equal states, the first counts.
  */
 #ifndef SS_SNAPSHOT_HISTORY_SUMMITS_H
 #define SS_SNAPSHOT_HISTORY_SUMMITS_H

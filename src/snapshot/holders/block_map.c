@@ -302,8 +302,8 @@ enum ss_status ss_block_map_make(struct ss_block_map *map,
 	}
 	if (!device->is_exact)
 		return ss_fail(err, SS_ERR_MISSING,
-			       "the events do not lead to the recorded segments, so blocks are "
-			       "known at the end alone");
+			       "the events do not match the recorded segments, so blocks are "
+			       "known only at the end");
 	whole = collect_edges(&work) && collect_used(&work);
 	if (whole && work.edge_count)
 		qsort(work.edges, work.edge_count, sizeof(*work.edges), by_address);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * block_map.h - the segments of a device and the blocks that they are cut into, at the end or
- * after any event.
+ * block_map.h - the segments of a device and their blocks, at the end or after any event.
  *
- * At the end it is what the file says. Earlier, segments are those of the end, less what was
- * added since, plus what was removed since; blocks in use are those that were allocated and
- * not freed by then, and what lies between them is free.
+ * At the end, they come from the file. Earlier, the segments are those of the end, minus
+ * those added since, plus those removed since; blocks in use are those that were allocated
+ * and not freed by then, and the space between them is free.
  */
 #ifndef SS_SNAPSHOT_HOLDERS_BLOCK_MAP_H
 #define SS_SNAPSHOT_HOLDERS_BLOCK_MAP_H

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * calls.h - what calls in forward() hold at a moment, and what a checkpoint around each saves.
+ * calls.h - what calls in forward() hold at a moment, and what checkpointing each would
+ * save.
  *
- * A call is a line of some forward() outside of torch itself, or in traces that tell them the
- * modules of a class, and is charged with the activations of everything inside of it.
+ * A call is a line of a forward() outside PyTorch itself, or, in traces that record them,
+ * the modules of a class. It is charged with the activations of everything inside it.
  *
- * A checkpoint around each run of a call that runs again and again keeps what the runs return
- * and not what they hold (checkpoint.h); around a call that runs once it saves nothing, as
- * backward makes all of it again at once. Modules are told apart; how often a line ran is not
- * recorded. It was left and entered again when what runs inside of it comes back to where it
- * was before, after something else; and it did not run more often than nearly all of its bytes
- * were made, or there is a loop inside of it.
+ * Checkpointing each run of a call that runs repeatedly keeps what the runs return, not
+ * what they hold (checkpoint.h); for a call that runs once it saves nothing, because
+ * backward recomputes all of it at once. Modules are recorded separately; how many times a
+ * line ran is not recorded. The line was left and entered again if the code inside it
+ * returns to an earlier place after something else; and it did not run more often than
+ * nearly all of its bytes were made, otherwise there is a loop inside it.
  */
 #ifndef SS_SNAPSHOT_HOLDERS_CALLS_H
 #define SS_SNAPSHOT_HOLDERS_CALLS_H

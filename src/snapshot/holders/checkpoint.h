@@ -2,10 +2,10 @@
 /*
  * checkpoint.h - what the peak would be if each run of a call were checkpointed.
  *
- * The events are gone through once more. What a run of the call made in forward and is still
- * there when the run is over would not be kept, but for the last of it that is alive then: the
- * run's result, which the next one starts from. Backward computes a run again before it frees
- * the first of its blocks: from there on what is left of them is there as recorded.
+ * The events are replayed once more. What a run of the call made in forward and still
+ * holds when it ends would not be kept, except for the last live block: the run's result,
+ * from which the next one starts. Backward recomputes a run before it frees the first of
+ * its blocks: from then on, its remaining blocks are there as recorded.
  */
 #ifndef SS_SNAPSHOT_HOLDERS_CHECKPOINT_H
 #define SS_SNAPSHOT_HOLDERS_CHECKPOINT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * live_blocks.h - the blocks that are in use at a moment, and sums over them.
+ * live_blocks.h - the blocks in use at a moment, and sums over them.
  */
 #ifndef SS_SNAPSHOT_HOLDERS_LIVE_BLOCKS_H
 #define SS_SNAPSHOT_HOLDERS_LIVE_BLOCKS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * out_of_memory.c - compares what was asked for with what was free, and with what was kept.
+ * out_of_memory.c - compares the requested size with what was free and what was kept.
  */
 #include "snapshot/holders/out_of_memory.h"
 
@@ -11,10 +11,11 @@
 #include "snapshot/holders/retained.h"
 
 static const char *const causes[] = {
-	[SS_OOM_UNKNOWN] = "what was free is not known",
-	[SS_OOM_FRAGMENTS] = "it was free, in pieces that are too small",
-	[SS_OOM_LEAK] = "earlier steps left more behind than was missing",
-	[SS_OOM_TOO_MUCH] = "more was needed than the device has",
+	[SS_OOM_UNKNOWN] = "unknown: how much memory was free is not recorded",
+	[SS_OOM_FRAGMENTS] = "enough memory was free, but fragmented into blocks that are too "
+			     "small",
+	[SS_OOM_LEAK] = "memory kept by earlier steps exceeds what was missing",
+	[SS_OOM_TOO_MUCH] = "the program needs more memory than the GPU has",
 };
 
 const char *ss_out_of_memory_cause_text(enum ss_out_of_memory_cause cause)

@@ -2,10 +2,10 @@
 /*
  * out_of_memory.h - why an allocation failed, and what would have helped.
  *
- * The allocator looks for a free block that is large enough, asks the device for a segment,
- * and gives back segments that are wholly free before it gives up. So it failed because no
- * free block was large enough and the device had too little left. Whether the memory was
- * there in pieces (fragmentation) or not at all is what tells the remedies apart.
+ * The allocator looks for a free block that is large enough, asks the device for a
+ * segment, and releases completely free segments before it gives up. So it failed because
+ * no free block was large enough and the device had too little left. The remedy depends on
+ * whether the memory was free but fragmented, or not free at all.
  */
 #ifndef SS_SNAPSHOT_HOLDERS_OUT_OF_MEMORY_H
 #define SS_SNAPSHOT_HOLDERS_OUT_OF_MEMORY_H

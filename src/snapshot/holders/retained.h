@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * retained.h - what was allocated in the events and never freed, line by line, and what of it
- * grows.
+ * retained.h - what was allocated in the events and never freed, by source line, and which
+ * of it grows.
  *
- * A leak is told by these together: blocks of one stack outlive the step they were made in,
- * one step after the other up to the last one that is over; in most of the steps that the
- * stack is seen in, as what is read ahead is kept for a few steps and freed; and what stays is
- * as large at the end as it ever was. Three steps are asked for, as first steps make what
- * stays; two will do where the recording has no third and the stack is one of forward or of
- * the loop itself, where nothing has to outlive its step. Without steps nothing is called a
- * leak.
+ * A leak has all of these signs: blocks of one stack outlive the step in which they were
+ * made, in consecutive steps up to the last complete one; this happens in most of the
+ * steps in which the stack occurs (prefetched data is kept for a few steps and then
+ * freed); and what remains is as large at the end as it ever was. This needs three steps,
+ * because the first steps create what stays; two are enough if the recording has no third
+ * and the stack is in forward or in the loop itself, where nothing has to outlive its
+ * step. Without steps, nothing is called a leak.
  */
 #ifndef SS_SNAPSHOT_HOLDERS_RETAINED_H
 #define SS_SNAPSHOT_HOLDERS_RETAINED_H

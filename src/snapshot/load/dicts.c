@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dicts.c - dictionaries of a snapshot: what they are, by their keys.
+ * dicts.c - the dictionaries of a snapshot, recognized by their keys.
  *
  * Versions differ in the keys that they write, never in what a key means. A field that is
- * not there or of another type than it should be is not recorded.
+ * missing or has the wrong type counts as not recorded.
  */
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load_pickle.c - reads a snapshot of memory: lists and tuples of the pickle, and the whole.
+ * load_pickle.c - reads a memory snapshot: lists and tuples of the pickle, and the whole.
  *
- * Rows are made in the order of the file, so a list of dictionaries is a range of rows that
- * ends where the next one begins. No version of torch writes a dictionary into two lists; a
- * file that does is refused.
+ * Rows are made in the order of the file, so a list of dictionaries is a range of rows
+ * that ends where the next one begins. No version of PyTorch writes a dictionary into two
+ * lists; a file that does is refused.
  */
 #include <string.h>
 
@@ -45,7 +45,7 @@ static enum ss_status open_range(struct ss_snapshot_reader *reader, uint64_t *co
 			return SS_OK;
 	}
 	return ss_fail(err, SS_ERR_FORMAT,
-		       "no snapshot that can be read: a list of things that are no list");
+		       "not a readable snapshot: list entries where a list is expected");
 }
 
 /* A list of rows that were just made, one after the other. */
@@ -61,7 +61,8 @@ static enum ss_status read_rows(struct ss_snapshot_reader *reader, uint64_t *con
 	for (uint32_t i = 0; i < count; i++)
 		if (items[i].content != ss_part_content(part, first + i))
 			return ss_fail(err, SS_ERR_FORMAT,
-				       "no snapshot that can be read: a list of several kinds");
+				       "not a readable snapshot: a list that mixes several kinds "
+				       "of entries");
 	range->count += count;
 	return SS_OK;
 }
@@ -115,7 +116,7 @@ static enum ss_status read_stack(struct ss_snapshot_reader *reader, uint64_t *co
 		return SS_OK; /* not a stack so far */
 	if (before.count % PIECE_ITEMS || before.count + (uint64_t)count > STACK_FRAMES_MAX)
 		return ss_fail(err, SS_ERR_LIMIT,
-			       "no snapshot that can be read: a stack of more than %d frames",
+			       "not a readable snapshot: a stack of more than %d frames",
 			       STACK_FRAMES_MAX);
 	if (!ss_memory_reserve(reader->out->memory, &frames, &reader->frame_capacity,
 			       (size_t)before.count + count, sizeof(*reader->frames)))

@@ -41,8 +41,8 @@ static enum ss_status no_timeline(struct reading *reading)
 {
 	return ss_fail(
 		reading->err, SS_ERR_FORMAT,
-		"JSON, but no memory timeline: neither a list of times and a list of sums, nor "
-		"a list of changes");
+		"JSON, but not a memory timeline: it has neither lists of times and sums nor a "
+		"list of changes");
 }
 
 static enum ss_status add_point(struct reading *reading, int64_t time_ns)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader.h - what the files share that turn a pickle into a snapshot.
+ * reader.h - shared by the files that turn a pickle into a snapshot.
  *
- * Nothing in a pickle says what a dictionary is: its keys do. A dictionary becomes a row of
- * what it is at once, and is called by kind and number from then on; a list of rows that
- * follow each other is a range of them.
+ * Nothing in a pickle says what a dictionary is, except its keys. A dictionary becomes a
+ * row of its kind at once, and is referred to by kind and number from then on; a list of
+ * consecutive rows is a range of them.
  */
 #ifndef SS_SNAPSHOT_LOAD_READER_H
 #define SS_SNAPSHOT_LOAD_READER_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * root.c - what the root of a snapshot leads to: segments, events, settings.
+ * root.c - reads what the root of a snapshot contains: segments, events, settings.
  *
- * The root is a dictionary since 1.13 and a bare list of segments before. Blocks without an
- * address follow each other from the beginning of their segment.
+ * The root is a dictionary since 1.13 and a bare list of segments before. Blocks without
+ * an address follow each other from the beginning of their segment.
  */
 #include <string.h>
 
@@ -215,8 +215,8 @@ enum ss_status ss_snapshot_finish(struct ss_snapshot_reader *reader,
 	SS_TRY(read_settings(reader, err));
 	if (!out->has_segments && !out->has_traces && !out->segment_count && !out->trace_count)
 		return ss_fail(err, SS_ERR_FORMAT,
-			       out->is_cut ? "it ends before anything of a snapshot of memory"
-					   : "a pickle, but no snapshot of memory: it has neither "
+			       out->is_cut ? "the file ends before any snapshot data"
+					   : "a pickle, but not a memory snapshot: it has neither "
 					     "segments nor device_traces");
 	return SS_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot.c - the columns of a memory snapshot: making room, and what is stored once.
+ * snapshot.c - the columns of a memory snapshot: allocation, and values that are stored
+ * once.
  */
 #include "snapshot/load/snapshot.h"
 

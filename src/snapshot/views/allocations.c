@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocations.c - view: the allocations that cost most: size times how long it was held.
+ * allocations.c - view: the most expensive allocations: size times how long they were
+ * held.
  *
- * Without times, the number of events stands for how long. An allocation that was not freed
- * is held until the last event. By line, stack or call, the sums of all of them; a call in a
- * forward() has everything inside of it, so calls of each other count the same twice.
+ * Without times, the number of events is used as the duration. An allocation that was not
+ * freed is held until the last event. By line, stack or call, the figures are sums; a call
+ * in a forward() includes everything inside it, so nested calls count the same allocations
+ * twice.
  */
 #include <stdlib.h>
 
@@ -19,23 +21,26 @@ enum group { EACH, BY_LINE, BY_STACK, BY_CALL };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_DEVICE,
-	{ "bytes", SS_COLUMN_BYTES, "its block; of a line: all of them, one after the other", 0 },
-	{ "requested_bytes", SS_COLUMN_BYTES, "what was asked for", SS_COLUMN_DETAIL },
-	{ "allocations", SS_COLUMN_COUNT, "how many of the line, stack or call", 0 },
+	{ "bytes", SS_COLUMN_BYTES, "size of the block; for a line: total size of all its blocks",
+	  0 },
+	{ "requested_bytes", SS_COLUMN_BYTES, "requested size", SS_COLUMN_DETAIL },
+	{ "allocations", SS_COLUMN_COUNT, "number of allocations of the line, stack or call", 0 },
 	{ "held_gb_s", SS_COLUMN_NUMBER,
-	  "size times how long it was held, in GB x seconds; empty: no times", 0 },
-	{ "held_percent", SS_COLUMN_PERCENT, "of the sum of that over all allocations",
+	  "size times how long it was held, in GB x seconds; empty: times are not recorded", 0 },
+	{ "held_percent", SS_COLUMN_PERCENT, "share of held_gb_s of all allocations",
 	  SS_COLUMN_BAR },
-	{ "line", SS_COLUMN_TEXT, "where it was made; or the call", 0 },
-	{ "category", SS_COLUMN_TEXT, "what it is for, as far as stacks tell", 0 },
-	{ "at_ns", SS_COLUMN_NS, "when it was made, from the first event", 0 },
-	{ "lifetime_ns", SS_COLUMN_NS, "until it was freed; empty: not in the events", 0 },
-	{ "freed", SS_COLUMN_COUNT, "how many were freed in the events", 0 },
-	{ "step", SS_COLUMN_ID, "step that it was made in, from 0; empty: none, or not told", 0 },
-	{ "event", SS_COLUMN_ID, "number of its event, from 0", SS_COLUMN_DETAIL },
-	{ "address", SS_COLUMN_TEXT, "where it lay", SS_COLUMN_DETAIL },
-	{ "freed_by", SS_COLUMN_TEXT, "line that freed it", SS_COLUMN_DETAIL },
-	{ "stack", SS_COLUMN_TEXT, "its stack, innermost first",
+	{ "line", SS_COLUMN_TEXT, "source line that allocated it; or the call", 0 },
+	{ "category", SS_COLUMN_TEXT, "purpose, as far as the stack shows it", 0 },
+	{ "at_ns", SS_COLUMN_NS, "time of the allocation, from the first event", 0 },
+	{ "lifetime_ns", SS_COLUMN_NS, "time until it was freed; empty: not freed in the events",
+	  0 },
+	{ "freed", SS_COLUMN_COUNT, "number of allocations freed in the events", 0 },
+	{ "step", SS_COLUMN_ID, "step in which it was allocated, from 0; empty: none, or unknown",
+	  0 },
+	{ "event", SS_COLUMN_ID, "number of the allocation event, from 0", SS_COLUMN_DETAIL },
+	{ "address", SS_COLUMN_TEXT, "memory address", SS_COLUMN_DETAIL },
+	{ "freed_by", SS_COLUMN_TEXT, "source line that freed it", SS_COLUMN_DETAIL },
+	{ "stack", SS_COLUMN_TEXT, "stack, innermost frame first",
 	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
 
@@ -274,7 +279,8 @@ static void show(struct work *work)
 		if (work->sums[i].count)
 			add_sums(work, &work->sums[i]);
 	if (work->count == SHOWN_MAX)
-		ss_table_note(work->out, "Only the %d that cost most are listed of each device.",
+		ss_table_note(work->out,
+			      "Only the %d most expensive allocations of each device are listed.",
 			      SHOWN_MAX);
 }
 
@@ -326,7 +332,7 @@ static enum ss_status allocations_run(const struct ss_snapshot_subject *subject,
 const struct ss_view ss_snapshot_view_allocations = {
 	.name = "snapshot-allocations",
 	.summary = "Allocations by size times how long they were held",
-	.empty = "No events were recorded: torch.cuda.memory._record_memory_history() does.",
+	.empty = "No events were recorded: call torch.cuda.memory._record_memory_history() first.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "each", "line", "stack", "call" },

@@ -2,7 +2,7 @@
 /*
  * diff.c - view: what holds more or less memory than in another snapshot, line by line.
  *
- * Lines are compared by their text, over all devices, at the end of both.
+ * Lines are matched by their text, over all devices, at the end of both snapshots.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,14 @@
 #include "snapshot/holders/live_blocks.h"
 
 static const struct ss_column columns[] = {
-	{ "line", SS_COLUMN_TEXT, "line of the program that allocated it; empty: no stack", 0 },
-	{ "category", SS_COLUMN_TEXT, "what its last block is for, as far as stacks tell", 0 },
-	{ "change_bytes", SS_COLUMN_BYTES, "after less before", 0 },
+	{ "line", SS_COLUMN_TEXT, "source line that allocated it; empty: no stack", 0 },
+	{ "category", SS_COLUMN_TEXT, "purpose of its last block, as far as the stack shows it",
+	  0 },
+	{ "change_bytes", SS_COLUMN_BYTES, "after minus before", 0 },
 	{ "before_bytes", SS_COLUMN_BYTES, "held at the end of the first snapshot", 0 },
-	{ "after_bytes", SS_COLUMN_BYTES, "held at the end of the second one", 0 },
-	{ "before_blocks", SS_COLUMN_COUNT, "blocks of it", 0 },
-	{ "after_blocks", SS_COLUMN_COUNT, "blocks of it", 0 },
+	{ "after_bytes", SS_COLUMN_BYTES, "held at the end of the second snapshot", 0 },
+	{ "before_blocks", SS_COLUMN_COUNT, "number of these blocks", 0 },
+	{ "after_blocks", SS_COLUMN_COUNT, "number of these blocks", 0 },
 };
 
 struct line {
@@ -140,7 +141,7 @@ static enum ss_status diff_run(const struct ss_snapshot_subject *subject, struct
 
 	if (!subject->before)
 		return ss_fail(err, SS_ERR_USAGE,
-			       "diff compares two snapshots: name the other one");
+			       "diff compares two snapshots: give the path of the second one");
 	if (!ss_strings_init(&work.lines, work.memory))
 		status = ss_fail_memory(err, "the lines");
 	if (status == SS_OK)
@@ -157,7 +158,7 @@ static enum ss_status diff_run(const struct ss_snapshot_subject *subject, struct
 const struct ss_view ss_snapshot_view_diff = {
 	.name = "snapshot-diff",
 	.summary = "What holds more or less memory than in another snapshot",
-	.empty = "Neither snapshot holds anything.",
+	.empty = "Neither snapshot holds any memory.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "change_bytes before_bytes after_bytes before_blocks after_blocks",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * holders.c - view: who holds the memory at the peak, and at the end.
+ * holders.c - view: what holds memory at the peak and at the end.
  *
- * By line of the program, stack, category, or call in a forward() with what a checkpoint
- * around it would save at the peak (calls.h).
+ * By source line, stack, category, or call in a forward() with what checkpointing it would
+ * save at the peak (calls.h).
  */
 #include "analyze/memory/pools.h"
 #include "snapshot/holders/calls.h"
@@ -12,19 +12,24 @@ enum group { BY_LINE, BY_STACK, BY_CATEGORY, BY_CALL };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_DEVICE,
-	{ "line", SS_COLUMN_TEXT, "where it was allocated: line of the program, or call", 0 },
+	{ "line", SS_COLUMN_TEXT, "where it was allocated: source line or call", 0 },
 	{ "category", SS_COLUMN_TEXT,
-	  "what it is for, as far as stacks tell; of a line: its largest block", 0 },
-	{ "peak_bytes", SS_COLUMN_BYTES, "held at the peak", 0 },
-	{ "peak_percent", SS_COLUMN_PERCENT, "of all that is held at the peak", SS_COLUMN_BAR },
-	{ "peak_blocks", SS_COLUMN_COUNT, "blocks of it", 0 },
+	  "purpose, as far as the stack shows it; for a line: of its largest block", 0 },
+	{ "peak_bytes", SS_COLUMN_BYTES, "held at the peak of the device", 0 },
+	{ "peak_percent", SS_COLUMN_PERCENT, "share of all memory held at the peak",
+	  SS_COLUMN_BAR },
+	{ "peak_blocks", SS_COLUMN_COUNT, "number of these blocks", 0 },
 	{ "end_bytes", SS_COLUMN_BYTES, "held at the end", 0 },
-	{ "end_blocks", SS_COLUMN_COUNT, "blocks of it", SS_COLUMN_DETAIL },
+	{ "end_blocks", SS_COLUMN_COUNT, "number of these blocks", SS_COLUMN_DETAIL },
 	{ "repeats", SS_COLUMN_COUNT,
-	  "of a call: how often it ran; empty: once, or the order of its blocks does not tell", 0 },
+	  "for a call: how many times it ran; empty: once, or the order of its blocks does not "
+	  "show it",
+	  0 },
 	{ "checkpoint_bytes", SS_COLUMN_BYTES,
-	  "what the peak would be less with a checkpoint around each run of the call", 0 },
-	{ "stack", SS_COLUMN_TEXT, "stack of its largest block, innermost first",
+	  "how much lower the peak would be with activation checkpointing around each run of the "
+	  "call",
+	  0 },
+	{ "stack", SS_COLUMN_TEXT, "stack of its largest block, innermost frame first",
 	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
 
@@ -206,8 +211,8 @@ static enum ss_status holders_run(const struct ss_snapshot_subject *subject, str
 
 const struct ss_view ss_snapshot_view_holders = {
 	.name = "snapshot-holders",
-	.summary = "Who holds the memory at the peak and at the end",
-	.empty = "Nothing is held.",
+	.summary = "What holds memory at the peak and at the end",
+	.empty = "No memory is held.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.sums = "peak_bytes peak_blocks end_bytes end_blocks",

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * leaks.c - view: what was allocated in the events and never freed, what grows first.
+ * leaks.c - view: what was allocated in the events and never freed, growing lines first.
  */
 #include "snapshot/holders/retained.h"
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_DEVICE,
-	{ "line", SS_COLUMN_TEXT, "line of the program that allocated it", 0 },
-	{ "grows", SS_COLUMN_TEXT, "yes: blocks of every step outlive it; empty: nothing says so",
+	{ "line", SS_COLUMN_TEXT, "source line that allocated it", 0 },
+	{ "grows", SS_COLUMN_TEXT, "yes: every step leaves blocks behind; empty: no sign of that",
 	  0 },
-	{ "step_bytes", SS_COLUMN_BYTES, "asked for and kept in each step, where it grows", 0 },
-	{ "steps", SS_COLUMN_COUNT, "steps in a row that keep some of it", 0 },
-	{ "kept_bytes", SS_COLUMN_BYTES, "in blocks that were not freed", 0 },
-	{ "kept_blocks", SS_COLUMN_COUNT, "blocks that were not freed", 0 },
-	{ "allocations", SS_COLUMN_COUNT, "allocations of the line in all", 0 },
-	{ "category", SS_COLUMN_TEXT, "what it is for, as far as stacks tell", 0 },
-	{ "first_ns", SS_COLUMN_NS, "when the first of them was made, from the first event",
+	{ "step_bytes", SS_COLUMN_BYTES, "requested bytes that each step keeps, if it grows", 0 },
+	{ "steps", SS_COLUMN_COUNT, "consecutive steps that keep some of it", 0 },
+	{ "kept_bytes", SS_COLUMN_BYTES, "size of the blocks that were not freed", 0 },
+	{ "kept_blocks", SS_COLUMN_COUNT, "number of blocks that were not freed", 0 },
+	{ "allocations", SS_COLUMN_COUNT, "number of all allocations of the line", 0 },
+	{ "category", SS_COLUMN_TEXT, "purpose, as far as the stack shows it", 0 },
+	{ "first_ns", SS_COLUMN_NS, "time of its first allocation, from the first event",
 	  SS_COLUMN_DETAIL },
-	{ "last_ns", SS_COLUMN_NS, "when the last of them was made", SS_COLUMN_DETAIL },
-	{ "stack", SS_COLUMN_TEXT, "stack of the most of it, innermost first",
+	{ "last_ns", SS_COLUMN_NS, "time of its last allocation", SS_COLUMN_DETAIL },
+	{ "stack", SS_COLUMN_TEXT, "stack that holds most of it, innermost frame first",
 	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
 
@@ -48,16 +48,16 @@ static void note(const struct ss_device_memory *device, const struct ss_retained
 	uint32_t steps = kept->complete_steps - kept->rounds.before;
 
 	if (device->traced && !device->traced->has_addresses) {
-		out->empty = "What was freed is not known: addresses are not recorded.";
+		out->empty = "Addresses are not recorded, so it is unknown what was freed.";
 		return;
 	}
 	if (!kept->rounds.has_steps)
 		ss_table_note(out,
-			      "Device %s: no optimizer and no backward is on the stacks, so steps "
-			      "are not told and growth from step to step is not known.",
+			      "Device %s: the stacks show no optimizer and no backward, so steps "
+			      "and growth from step to step are unknown.",
 			      name);
 	else
-		ss_table_note(out, "Device %s: %u %s over in the events.", name, steps,
+		ss_table_note(out, "Device %s: %u %s complete in the events.", name, steps,
 			      steps == 1 ? "step is" : "steps are");
 }
 
@@ -83,7 +83,7 @@ static enum ss_status leaks_run(const struct ss_snapshot_subject *subject, struc
 
 const struct ss_view ss_snapshot_view_leaks = {
 	.name = "snapshot-leaks",
-	.summary = "What was never freed, what grows from step to step first",
+	.summary = "Memory that was never freed, growing lines first",
 	.empty = "Everything that was allocated in the recorded events was freed.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),

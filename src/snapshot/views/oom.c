@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oom.c - view: allocations that failed: what was asked for, what was free, what would help.
+ * oom.c - view: failed allocations: requested size, free memory, and what would have
+ * helped.
  */
 #include "analyze/memory/pools.h"
 #include "snapshot/holders/out_of_memory.h"
@@ -8,25 +9,27 @@
 static const struct ss_column columns[] = {
 	SS_COLUMN_DEVICE,
 	{ "event", SS_COLUMN_ID, "number of the event, from 0", SS_COLUMN_DETAIL },
-	{ "at_ns", SS_COLUMN_NS, "when it failed, from the first event", SS_COLUMN_DETAIL },
-	{ "asked_bytes", SS_COLUMN_BYTES, "what was asked for", 0 },
+	{ "at_ns", SS_COLUMN_NS, "time of the failure, from the first event", SS_COLUMN_DETAIL },
+	{ "asked_bytes", SS_COLUMN_BYTES, "requested size", 0 },
 	{ "device_free_bytes", SS_COLUMN_BYTES,
-	  "what the device had left for a new segment; empty: not recorded", 0 },
+	  "memory the device had left for a new segment; empty: not recorded", 0 },
 	{ "cached_free_bytes", SS_COLUMN_BYTES,
-	  "reserved and not in use at that moment; empty: not known", 0 },
-	{ "largest_free_bytes", SS_COLUMN_BYTES, "largest free block of it", 0 },
+	  "reserved but unused memory at that moment; empty: unknown", 0 },
+	{ "largest_free_bytes", SS_COLUMN_BYTES, "largest free block in the allocator's cache", 0 },
 	{ "missing_bytes", SS_COLUMN_BYTES,
-	  "beyond all that was free; 0: it was there, in pieces; empty: not known", 0 },
-	{ "active_bytes", SS_COLUMN_BYTES, "in use at that moment", 0 },
-	{ "reserved_bytes", SS_COLUMN_BYTES, "reserved at that moment", SS_COLUMN_DETAIL },
-	{ "activation_bytes", SS_COLUMN_BYTES, "activations in use, as far as stacks tell",
+	  "requested size beyond all free memory; 0: enough was free, but fragmented; empty: "
+	  "unknown",
+	  0 },
+	{ "active_bytes", SS_COLUMN_BYTES, "memory in use at that moment", 0 },
+	{ "reserved_bytes", SS_COLUMN_BYTES, "memory reserved at that moment", SS_COLUMN_DETAIL },
+	{ "activation_bytes", SS_COLUMN_BYTES, "activations in use, as far as the stacks show it",
 	  SS_COLUMN_DETAIL },
-	{ "leaked_bytes", SS_COLUMN_BYTES, "in use by lines that leak, from steps that were over",
+	{ "leaked_bytes", SS_COLUMN_BYTES, "memory that leaking lines kept from completed steps",
 	  SS_COLUMN_DETAIL },
-	{ "line", SS_COLUMN_TEXT, "line of the program that asked", 0 },
-	{ "why", SS_COLUMN_TEXT, "why it did not fit", SS_COLUMN_WRAP },
+	{ "line", SS_COLUMN_TEXT, "source line that requested it", 0 },
+	{ "why", SS_COLUMN_TEXT, "why the allocation failed", SS_COLUMN_WRAP },
 	{ "would_help", SS_COLUMN_TEXT, "what would have made it fit", SS_COLUMN_WRAP },
-	{ "stack", SS_COLUMN_TEXT, "its stack, innermost first",
+	{ "stack", SS_COLUMN_TEXT, "stack, innermost frame first",
 	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
 
@@ -35,15 +38,16 @@ static const char *help_of(const struct ss_out_of_memory *shortage, struct ss_ta
 	const char *list = "";
 
 	if (shortage->helps_leak_fix)
-		list = ss_table_print(out, "freeing what earlier steps left behind (%s%s)",
+		list = ss_table_print(out, "freeing the memory that earlier steps keep (%s%s)",
 				      shortage->leaked_at_least ? "at least " : "",
 				      ss_bytes_text(shortage->leaked_bytes, out));
 	if (shortage->helps_expandable)
-		list = ss_table_print(out, "%s%sexpandable_segments:True, else max_split_size_mb",
+		list = ss_table_print(out,
+				      "%s%sexpandable_segments:True, otherwise max_split_size_mb",
 				      list, *list ? "; " : "");
 	if (shortage->helps_split_size)
-		list = ss_table_print(out, "%s%ssizes that repeat, or max_split_size_mb", list,
-				      *list ? "; " : "");
+		list = ss_table_print(out, "%s%sthe same sizes in every step, or max_split_size_mb",
+				      list, *list ? "; " : "");
 	if (shortage->helps_checkpoint)
 		list = ss_table_print(
 			out, "%s%sactivation checkpointing or a smaller batch (activations: %s)",
@@ -52,7 +56,7 @@ static const char *help_of(const struct ss_out_of_memory *shortage, struct ss_ta
 	if (!*list && shortage->missing_bytes)
 		return ss_table_print(out,
 				      "%s less memory in use: a smaller batch or model, or "
-				      "sharding it",
+				      "sharding",
 				      ss_bytes_text(shortage->missing_bytes, out));
 	return *list ? list : NULL;
 }
@@ -97,7 +101,8 @@ static enum ss_status oom_run(const struct ss_snapshot_subject *subject, struct 
 			add(subject, device, &shortage, out);
 		}
 		if (device->action_counts[SS_ACTION_OOM] > device->oom_count)
-			ss_table_note(out, "Device %s: only the last %u of %llu are listed.",
+			ss_table_note(out,
+				      "Device %s: only the last %u of %llu failures are listed.",
 				      ss_snapshot_device_name(device, out), device->oom_count,
 				      (unsigned long long)device->action_counts[SS_ACTION_OOM]);
 	}
@@ -107,7 +112,7 @@ static enum ss_status oom_run(const struct ss_snapshot_subject *subject, struct 
 
 const struct ss_view ss_snapshot_view_oom = {
 	.name = "snapshot-oom",
-	.summary = "Allocations that failed: why, and what would have helped",
+	.summary = "Failed allocations: why, and what would have helped",
 	.empty = "No allocation failed in the recorded events.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * phases.c - view: how high memory gets in forward, backward and the optimizer, and in which of
- * them each step has its peak.
+ * phases.c - view: memory peaks in forward, backward and optimizer, and the phase in which
+ * each step peaks.
  *
- * An event is of the phase that its stack tells; what has no stack is of the phase before it:
- * frees of autograd's threads often have none. Memory is highest where forward ends and backward
- * begins; a peak outside of all phases is something that is kept, or computed beside training.
+ * The stack of an event gives its phase; an event without a stack belongs to the phase
+ * before it: frees on autograd threads often have none. Memory is normally highest where
+ * forward ends and backward begins; a peak outside all phases is memory that is kept, or
+ * work other than training.
  */
 #include "analyze/memory/pools.h"
 #include "base/text.h"
@@ -21,26 +22,24 @@ static const char *const part_names[PARTS] = { "setup", "forward", "backward", "
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_DEVICE,
-	{ "step", SS_COLUMN_ID, "of the group step: its number, from 0; empty: outside of steps",
+	{ "step", SS_COLUMN_ID, "number of the step, from 0; empty: outside the steps (group step)",
 	  0 },
 	{ "phase", SS_COLUMN_TEXT,
-	  "forward, backward, optimizer; setup: making or loading a model; other: none of them, "
-	  "or not known",
+	  "forward, backward, optimizer; setup: creating or loading a model; other: none of "
+	  "these, or unknown",
 	  0 },
-	{ "steps", SS_COLUMN_COUNT, "steps with events of the phase; empty: steps are not known",
-	  0 },
-	{ "peaks", SS_COLUMN_COUNT, "of them, those whose highest point is in the phase", 0 },
-	{ "peak_bytes", SS_COLUMN_BYTES, "most that was active after one of its events", 0 },
-	{ "peak_percent", SS_COLUMN_PERCENT, "peak_bytes, of the peak of the device",
-	  SS_COLUMN_BAR },
+	{ "steps", SS_COLUMN_COUNT, "steps with events in the phase; empty: steps are unknown", 0 },
+	{ "peaks", SS_COLUMN_COUNT, "number of these steps that peak in the phase", 0 },
+	{ "peak_bytes", SS_COLUMN_BYTES, "maximum of the active memory in the phase", 0 },
+	{ "peak_percent", SS_COLUMN_PERCENT, "share of the device's peak", SS_COLUMN_BAR },
 	{ "rise_bytes", SS_COLUMN_BYTES,
-	  "most that memory rose in a stretch of it, until another phase comes", 0 },
+	  "largest rise of memory within the phase, until another phase begins", 0 },
 	{ "net_bytes", SS_COLUMN_BYTES,
-	  "allocated in it less freed in it; sums to what memory grew by", 0 },
-	{ "line", SS_COLUMN_TEXT, "line of the event of peak_bytes", SS_COLUMN_EVIDENCE },
-	{ "event", SS_COLUMN_ID, "the event of peak_bytes, from 0",
+	  "allocated minus freed bytes in the phase; the rows add up to the growth of memory", 0 },
+	{ "line", SS_COLUMN_TEXT, "source line at peak_bytes", SS_COLUMN_EVIDENCE },
+	{ "event", SS_COLUMN_ID, "number of the event at peak_bytes, from 0",
 	  SS_COLUMN_DETAIL | SS_COLUMN_EVIDENCE },
-	{ "at_ns", SS_COLUMN_NS, "when that was, from the first event", SS_COLUMN_DETAIL },
+	{ "at_ns", SS_COLUMN_NS, "time of peak_bytes, from the first event", SS_COLUMN_DETAIL },
 };
 
 /* A phase in a step, or in all of them. */
@@ -238,13 +237,13 @@ static void say_meaning(const struct work *work, struct ss_text *text)
 
 	if (work->rises && work->step_count > 2)
 		ss_text_addf(text,
-			     ". Each step peaks higher than the one before, from %s to %s: steps "
-			     "leave memory behind.",
+			     ". Each step peaks higher than the previous one, from %s to %s: "
+			     "steps leave memory behind.",
 			     ss_bytes_text(work->first_peak_bytes, work->out),
 			     ss_bytes_text(work->last_peak_bytes, work->out));
 	else if (!other->peaks && !work->all[OPTIMIZER].peaks && !work->all[SETUP].peaks)
-		ss_text_add_string(text, ": that is normal, activations are held from forward "
-					 "until backward frees them.");
+		ss_text_add_string(text, ": this is normal, because activations are held from "
+					 "forward until backward frees them.");
 	else
 		ss_text_add_string(text, ".");
 	if (other->peaks) {
@@ -253,32 +252,33 @@ static void say_meaning(const struct work *work, struct ss_text *text)
 
 		ss_text_addf(
 			text,
-			" A peak outside of forward, backward and the optimizer (highest: %s%s%s) "
-			"points to tensors that are kept after the step, or to evaluation and "
-			"logging inside of the loop.",
+			" A peak outside forward, backward and optimizer (highest: %s%s%s) points "
+			"to tensors that are kept after the step, or to evaluation or logging "
+			"inside the loop.",
 			ss_bytes_text(other->peak_bytes, work->out), line ? ", " : "",
 			line ? line : "");
 	}
 	if (work->all[OPTIMIZER].peaks)
-		ss_text_add_string(text, " A peak in the optimizer is the making of its state, or "
-					 "copies that it works on: fused=True or foreach=False "
-					 "makes none.");
+		ss_text_add_string(text, " A peak in the optimizer comes from creating its state "
+					 "or from temporary copies; fused=True or foreach=False "
+					 "avoids the copies.");
 }
 
 static void note_unknown(const struct work *work, const char *name)
 {
 	if (work->device->traced)
 		ss_table_note(work->out,
-			      "Device %s: phases are not known, since operators are not recorded "
-			      "around the memory events: profile(activities=[CPU, CUDA], "
+			      "Device %s: phases are unknown, because no operators are recorded "
+			      "around the memory events: use profile(activities=[CPU, CUDA], "
 			      "profile_memory=True, with_stack=True).",
 			      name);
 	else
 		ss_table_note(
 			work->out,
-			"Device %s: phases are not known: no stack has a forward(), autograd or "
-			"an optimizer on it. torch.cuda.memory._record_memory_history("
-			"stacks=\"all\") records stacks that do.",
+			"Device %s: phases are unknown, because no stack shows a forward(), "
+			"autograd or an optimizer. "
+			"torch.cuda.memory._record_memory_history(stacks=\"all\") records such "
+			"stacks.",
 			name);
 }
 
@@ -295,12 +295,12 @@ static void note(const struct work *work)
 	}
 	if (all[BACKWARD].peak_row == SS_NO_ROW)
 		ss_table_note(work->out,
-			      "Device %s: no event is in backward: it is inference, or backward's "
-			      "stacks were not recorded%s.",
+			      "Device %s: no event is in backward: the run is inference, or the "
+			      "stacks of backward were not recorded%s.",
 			      name,
 			      work->device->traced ? ""
-						   : " (stacks=\"all\" records those of autograd's "
-						     "threads)");
+						   : " (stacks=\"all\" records the stacks of "
+						     "autograd threads)");
 	if (!work->rounds.has_steps || !work->step_count)
 		return;
 	say_peaks(work, &text);
@@ -315,8 +315,8 @@ static enum ss_status phases_run(const struct ss_snapshot_subject *subject, stru
 				 struct ss_error *err)
 {
 	if (subject->snapshot->curve.count)
-		out->empty = "A memory timeline does not tell phases: memory snapshots and traces "
-			     "with profile_memory=True do.";
+		out->empty = "A memory timeline has no phases: use a memory snapshot, or a trace "
+			     "with profile_memory=True.";
 	for (uint32_t i = 0; i < subject->history->device_count; i++) {
 		struct work work = { .subject = subject,
 				     .device = &subject->history->devices[i],
@@ -342,8 +342,8 @@ static enum ss_status phases_run(const struct ss_snapshot_subject *subject, stru
 
 const struct ss_view ss_snapshot_view_phases = {
 	.name = "snapshot-phases",
-	.summary = "How high memory gets in forward, backward and the optimizer",
-	.empty = "No events were recorded: torch.cuda.memory._record_memory_history() does.",
+	.summary = "Memory peaks in forward, backward and optimizer",
+	.empty = "No events were recorded: call torch.cuda.memory._record_memory_history() first.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "phase", "step" },

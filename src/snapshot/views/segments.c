@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segments.c - view: the segments of the allocator, or their blocks, by address.
+ * segments.c - view: allocator segments, or their blocks, by address.
  */
 #include <inttypes.h>
 
@@ -11,26 +11,26 @@ enum group { BY_SEGMENT, BY_BLOCK };
 
 static const struct ss_column columns[] = {
 	SS_COLUMN_DEVICE,
-	{ "address", SS_COLUMN_TEXT, "where it begins", 0 },
-	{ "bytes", SS_COLUMN_BYTES, "its size", 0 },
-	{ "active_bytes", SS_COLUMN_BYTES, "in use; of a block: all or nothing", 0 },
-	{ "active_percent", SS_COLUMN_PERCENT, "of its size, in use", SS_COLUMN_BAR },
+	{ "address", SS_COLUMN_TEXT, "start address", 0 },
+	{ "bytes", SS_COLUMN_BYTES, "size of the segment or block", 0 },
+	{ "active_bytes", SS_COLUMN_BYTES, "memory in use; for a block: all or nothing", 0 },
+	{ "active_percent", SS_COLUMN_PERCENT, "share of its size that is in use", SS_COLUMN_BAR },
 	{ "largest_free_bytes", SS_COLUMN_BYTES, "its largest free block", 0 },
-	{ "blocks", SS_COLUMN_COUNT, "blocks that it is cut into", 0 },
-	{ "state", SS_COLUMN_TEXT, "of a block: allocated, pending (a stream uses it), inactive",
+	{ "blocks", SS_COLUMN_COUNT, "number of blocks in the segment", 0 },
+	{ "state", SS_COLUMN_TEXT,
+	  "state of a block: allocated, pending (a stream still uses it), inactive", 0 },
+	{ "requested_bytes", SS_COLUMN_BYTES, "requested size; empty: not recorded", 0 },
+	{ "type", SS_COLUMN_TEXT, "small: for allocations up to 1 MB; large: for larger ones", 0 },
+	{ "expandable", SS_COLUMN_TEXT, "yes: the segment can grow", SS_COLUMN_CONTEXT },
+	{ "pool", SS_COLUMN_TEXT,
+	  "private pool, for example of a CUDA graph; empty: the default pool", SS_COLUMN_CONTEXT },
+	{ "stream", SS_COLUMN_TEXT, "stream that owns it", SS_COLUMN_CONTEXT },
+	{ "line", SS_COLUMN_TEXT, "source line that allocated it", 0 },
+	{ "category", SS_COLUMN_TEXT, "purpose of a block in use, as far as its stack shows it",
 	  0 },
-	{ "requested_bytes", SS_COLUMN_BYTES, "what was asked for; empty: not recorded", 0 },
-	{ "type", SS_COLUMN_TEXT, "small: for allocations up to 1 MB; large", 0 },
-	{ "expandable", SS_COLUMN_TEXT, "yes: it can grow", SS_COLUMN_CONTEXT },
-	{ "pool", SS_COLUMN_TEXT, "private pool, as of a CUDA graph; empty: the common one",
-	  SS_COLUMN_CONTEXT },
-	{ "stream", SS_COLUMN_TEXT, "stream that may use it", SS_COLUMN_CONTEXT },
-	{ "line", SS_COLUMN_TEXT, "where it was allocated", 0 },
-	{ "category", SS_COLUMN_TEXT,
-	  "of a block in use: what it is for, as far as its stack tells", 0 },
-	{ "segment", SS_COLUMN_ID, "number of the segment of the device, from 0",
+	{ "segment", SS_COLUMN_ID, "number of the segment on the device, from 0",
 	  SS_COLUMN_DETAIL },
-	{ "stack", SS_COLUMN_TEXT, "its stack, innermost first",
+	{ "stack", SS_COLUMN_TEXT, "stack, innermost frame first",
 	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
 
@@ -167,7 +167,7 @@ static enum ss_status segments_run(const struct ss_snapshot_subject *subject, st
 
 const struct ss_view ss_snapshot_view_segments = {
 	.name = "snapshot-segments",
-	.summary = "Segments of the allocator by address, or the blocks in them",
+	.summary = "Allocator segments by address, or the blocks in them",
 	.empty = "The snapshot has no segments.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.c - view: how the allocator was set up.
+ * settings.c - view: allocator settings.
  */
 #include <string.h>
 
 #include "snapshot/subject.h"
 
 static const struct ss_column columns[] = {
-	{ "setting", SS_COLUMN_TEXT, "its name", 0 },
+	{ "setting", SS_COLUMN_TEXT, "name of the setting", 0 },
 	{ "value", SS_COLUMN_TEXT, "its value; empty: none", 0 },
 	{ "about", SS_COLUMN_TEXT, "what it does", SS_COLUMN_WRAP },
 };
@@ -15,15 +15,15 @@ static const struct ss_column columns[] = {
 static const struct {
 	const char *name, *about;
 } known[] = {
-	{ "PYTORCH_CUDA_ALLOC_CONF", "what the environment asked for" },
-	{ "max_split_size", "blocks above this size are not cut; -1: all are" },
+	{ "PYTORCH_CUDA_ALLOC_CONF", "value of the environment variable" },
+	{ "max_split_size", "blocks above this size are not split; -1: all may be split" },
 	{ "garbage_collection_threshold",
-	  "above this share of memory unused blocks are given back" },
-	{ "expandable_segments", "segments grow page by page: the remedy against fragmentation" },
+	  "above this share of memory, unused blocks are released" },
+	{ "expandable_segments", "segments grow page by page, which avoids fragmentation" },
 	{ "pinned_num_register_threads", "threads that register pinned memory" },
-	{ "release_lock_on_cudamalloc", "other threads may allocate while a segment is made" },
-	{ "pinned_use_cuda_host_register", "pinned memory by cudaHostRegister" },
-	{ "graph_capture_record_stream_reuse", "reuse of blocks across streams while capturing" },
+	{ "release_lock_on_cudamalloc", "other threads may allocate while a segment is created" },
+	{ "pinned_use_cuda_host_register", "allocate pinned memory with cudaHostRegister" },
+	{ "graph_capture_record_stream_reuse", "reuse blocks across streams during graph capture" },
 	{ "roundup_power2_divisions", "rounding of sizes between powers of 2, by size in MB" },
 };
 
@@ -52,8 +52,8 @@ static enum ss_status settings_run(const struct ss_snapshot_subject *subject, st
 
 const struct ss_view ss_snapshot_view_settings = {
 	.name = "snapshot-settings",
-	.summary = "How the allocator was set up",
-	.empty = "The snapshot has no settings: torch before 2.1, or written by C++.",
+	.summary = "Allocator settings",
+	.empty = "The snapshot has no settings: it is from PyTorch before 2.1, or written by C++.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.rankless = true,

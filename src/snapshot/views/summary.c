@@ -2,42 +2,43 @@
 /*
  * summary.c - view: the memory of each device when the snapshot was taken, and its peak.
  *
- * Fragmentation in three parts: what rounding added to active blocks (internal), what is free
- * in segments that are in use (external), and segments that are wholly free, which
- * empty_cache() gives back (releasable). Reserved is active, external and releasable memory.
+ * Fragmentation has three parts: what rounding added to active blocks (internal), free
+ * memory in segments that are in use (external), and completely free segments, which
+ * empty_cache() releases (releasable). Reserved memory is active, external and releasable
+ * memory.
  */
 #include "snapshot/subject.h"
 
 static const struct ss_column columns[] = {
 	{ "device", SS_COLUMN_TEXT, SS_DEVICE_COLUMN_TEXT, 0 },
-	{ "reserved_bytes", SS_COLUMN_BYTES, "segments: what the allocator holds", 0 },
-	{ "allocated_bytes", SS_COLUMN_BYTES, "blocks that the program holds", 0 },
+	{ "reserved_bytes", SS_COLUMN_BYTES, "memory reserved by the allocator (segments)", 0 },
+	{ "allocated_bytes", SS_COLUMN_BYTES, "memory held by the program (blocks)", 0 },
 	{ "peak_active_bytes", SS_COLUMN_BYTES,
-	  "most that was active in the recorded events; empty: no events", 0 },
-	{ "peak_reserved_bytes", SS_COLUMN_BYTES, "most that was reserved in the recorded events",
-	  0 },
-	{ "external_bytes", SS_COLUMN_BYTES, "free, in segments that are in use", 0 },
-	{ "releasable_bytes", SS_COLUMN_BYTES, "segments that are wholly free", 0 },
-	{ "largest_free_bytes", SS_COLUMN_BYTES, "largest block that is free", 0 },
+	  "peak of the active memory in the recorded events; empty: no events", 0 },
+	{ "peak_reserved_bytes", SS_COLUMN_BYTES,
+	  "peak of the reserved memory in the recorded events", 0 },
+	{ "external_bytes", SS_COLUMN_BYTES,
+	  "free memory inside segments that are in use (fragmentation)", 0 },
+	{ "releasable_bytes", SS_COLUMN_BYTES, "segments that are completely free", 0 },
+	{ "largest_free_bytes", SS_COLUMN_BYTES, "largest free block", 0 },
 	{ "active_bytes", SS_COLUMN_BYTES,
-	  "blocks that the program holds, and those that only streams still use",
+	  "blocks held by the program, and blocks that only streams still use", SS_COLUMN_DETAIL },
+	{ "requested_bytes", SS_COLUMN_BYTES, "requested size of the active blocks",
 	  SS_COLUMN_DETAIL },
-	{ "requested_bytes", SS_COLUMN_BYTES, "what was asked for, of active blocks",
+	{ "internal_bytes", SS_COLUMN_BYTES, "active minus requested: lost to rounding",
 	  SS_COLUMN_DETAIL },
-	{ "internal_bytes", SS_COLUMN_BYTES, "active less requested: rounding", SS_COLUMN_DETAIL },
-	{ "peak_requested_bytes", SS_COLUMN_BYTES,
-	  "the peak as memory_viz counts: sizes that were asked for", SS_COLUMN_DETAIL },
-	{ "peak_at_ns", SS_COLUMN_NS, "when the peak was reached, from the first event",
+	{ "peak_requested_bytes", SS_COLUMN_BYTES, "peak as memory_viz counts it: requested sizes",
 	  SS_COLUMN_DETAIL },
+	{ "peak_at_ns", SS_COLUMN_NS, "time of the peak, from the first event", SS_COLUMN_DETAIL },
 	{ "segments", SS_COLUMN_COUNT, "segments", SS_COLUMN_DETAIL },
-	{ "blocks", SS_COLUMN_COUNT, "blocks, used or free", SS_COLUMN_DETAIL },
-	{ "events", SS_COLUMN_COUNT, "events that were recorded", 0 },
-	{ "allocations", SS_COLUMN_COUNT, "allocations among them", SS_COLUMN_DETAIL },
+	{ "blocks", SS_COLUMN_COUNT, "number of blocks, used or free", SS_COLUMN_DETAIL },
+	{ "events", SS_COLUMN_COUNT, "number of recorded events", 0 },
+	{ "allocations", SS_COLUMN_COUNT, "number of allocations", SS_COLUMN_DETAIL },
 	{ "out_of_memory", SS_COLUMN_COUNT, "allocations that failed",
 	  SS_COLUMN_CONTEXT | SS_COLUMN_QUIET },
 	{ "replay", SS_COLUMN_TEXT,
-	  "exact: replaying the events gives every recorded block; requested: only their sizes as "
-	  "asked for; differs; empty: nothing to compare",
+	  "exact: replaying the events gives every recorded block; requested: only their "
+	  "requested sizes; differs: it does not; empty: nothing to compare",
 	  SS_COLUMN_DETAIL },
 };
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timeline.c - view: active memory over time, by category, line of the program or stack.
+ * timeline.c - view: active memory over time, by category, source line or stack.
  *
- * The recorded time is cut into equal parts (the events are, where no times are recorded);
- * each has the least and the most that was active in it, and what the most was made of: no
- * peak vanishes, however short it was. The group `all` has every event; the groups `line` and
- * `stack` have a row for each of those that hold most at the peak, and one for the rest.
+ * The recorded time (or the events, if times are not recorded) is cut into equal samples;
+ * each has the minimum and maximum of the active memory, and what the maximum consists of:
+ * no peak is lost, however short. The group `all` lists every event; the groups `line` and
+ * `stack` have a row for each of those that hold the most at the peak, and one for the
+ * rest.
  */
 #include <string.h>
 
@@ -26,26 +27,28 @@ static const uint32_t part_counts[] = {
 static const struct ss_column columns[] = {
 	SS_COLUMN_DEVICE,
 	{ "at_ns", SS_COLUMN_NS,
-	  "where the part begins, or the event is, from the first event; empty: not recorded", 0 },
+	  "time of the sample or event, from the first event; empty: not recorded", 0 },
 	{ "event", SS_COLUMN_ID, "number of its first event, from 0", 0 },
-	{ "min_bytes", SS_COLUMN_BYTES, "least that was active in it", SS_COLUMN_DETAIL },
-	{ "max_bytes", SS_COLUMN_BYTES, "most that was active in it", 0 },
-	{ "active_percent", SS_COLUMN_PERCENT, "its max_bytes, of the peak", SS_COLUMN_BAR },
-	{ "reserved_bytes", SS_COLUMN_BYTES, "most that was reserved in it", 0 },
+	{ "min_bytes", SS_COLUMN_BYTES, "minimum of the active memory in the sample",
+	  SS_COLUMN_DETAIL },
+	{ "max_bytes", SS_COLUMN_BYTES, "maximum of the active memory in the sample", 0 },
+	{ "active_percent", SS_COLUMN_PERCENT, "max_bytes as a share of the peak", SS_COLUMN_BAR },
+	{ "reserved_bytes", SS_COLUMN_BYTES, "maximum of the reserved memory in the sample", 0 },
 	{ "parameter_bytes", SS_COLUMN_BYTES, "of max_bytes: parameters", 0 },
-	{ "optimizer_state_bytes", SS_COLUMN_BYTES, "of max_bytes: state of the optimizer", 0 },
+	{ "optimizer_state_bytes", SS_COLUMN_BYTES, "of max_bytes: optimizer state", 0 },
 	{ "gradient_bytes", SS_COLUMN_BYTES, "of max_bytes: gradients", 0 },
 	{ "activation_bytes", SS_COLUMN_BYTES, "of max_bytes: activations", 0 },
 	{ "temporary_bytes", SS_COLUMN_BYTES,
-	  "of max_bytes: freed in the phase that it was made in", 0 },
-	{ "input_bytes", SS_COLUMN_BYTES, "of max_bytes: inputs, where the file says so", 0 },
+	  "of max_bytes: freed in the same phase in which it was allocated", 0 },
+	{ "input_bytes", SS_COLUMN_BYTES, "of max_bytes: inputs, where the file has this category",
+	  0 },
 	{ "autograd_detail_bytes", SS_COLUMN_BYTES,
-	  "of max_bytes: details of autograd, where the file says so", 0 },
-	{ "unknown_bytes", SS_COLUMN_BYTES, "of max_bytes: no category can be told", 0 },
-	{ "events", SS_COLUMN_COUNT, "events in it", SS_COLUMN_DETAIL },
-	{ "line", SS_COLUMN_TEXT, "line of the program; (other): all that are not told apart", 0 },
-	{ "line_bytes", SS_COLUMN_BYTES, "of max_bytes: of the line or stack", 0 },
-	{ "stack", SS_COLUMN_TEXT, "of the group stack: it, innermost first",
+	  "of max_bytes: autograd details, where the file has this category", 0 },
+	{ "unknown_bytes", SS_COLUMN_BYTES, "of max_bytes: unknown category", 0 },
+	{ "events", SS_COLUMN_COUNT, "number of events in the sample", SS_COLUMN_DETAIL },
+	{ "line", SS_COLUMN_TEXT, "source line; (other): all lines that are not listed", 0 },
+	{ "line_bytes", SS_COLUMN_BYTES, "of max_bytes: held by the line or stack", 0 },
+	{ "stack", SS_COLUMN_TEXT, "stack, innermost frame first (group stack)",
 	  SS_COLUMN_DETAIL | SS_COLUMN_WRAP },
 };
 
@@ -380,7 +383,7 @@ static enum ss_status timeline_run(const struct ss_snapshot_subject *subject, st
 const struct ss_view ss_snapshot_view_timeline = {
 	.name = "snapshot-timeline",
 	.summary = "Active memory over time, by category, line or stack",
-	.empty = "No events were recorded: torch.cuda.memory._record_memory_history() does.",
+	.empty = "No events were recorded: call torch.cuda.memory._record_memory_history() first.",
 	.columns = columns,
 	.column_count = SS_COUNT(columns),
 	.groups = { "coarse", "fine", "all", "line", "stack" },
