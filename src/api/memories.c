@@ -104,10 +104,11 @@ enum ss_status ss_memories_open(struct ss_memories *memories, const struct ss_jo
 	}
 	*out = entry.opened;
 	if (status == SS_OK && !entry.opened)
-		return ss_fail(err, SS_ERR_MISSING,
-			       "the session was opened to compare ranks: of '%.200s' only what is "
-			       "wrong with it was kept",
-			       entry.path);
+		return ss_fail(
+			err, SS_ERR_MISSING,
+			"cannot show the memory of '%.200s': the session was opened to compare "
+			"ranks and kept only its problems",
+			entry.path);
 	return status;
 }
 

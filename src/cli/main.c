@@ -67,7 +67,7 @@ static bool lock(const struct command *command, const struct arguments *argument
 	}
 	is_fine = outputs && sandbox_enter(&needs) != SANDBOX_FAILED;
 	if (!is_fine)
-		fprintf(stderr, "stepscope %s: cannot close the sandbox: %s\n", command->name,
+		fprintf(stderr, "stepscope %s: cannot enter the sandbox: %s\n", command->name,
 			strerror(errno));
 	free((void *)(uintptr_t)outputs);
 	return is_fine;
@@ -110,7 +110,7 @@ static int unknown(const char *word)
 {
 	const char *meant = command_suggest(word);
 
-	fprintf(stderr, "stepscope: '%s' is no command and no file", word);
+	fprintf(stderr, "stepscope: no command or file called '%s'", word);
 	if (meant)
 		fprintf(stderr, "; did you mean '%s'?", meant);
 	fprintf(stderr, "\nRun 'stepscope help' for all commands.\n");

@@ -184,7 +184,7 @@ static enum ss_status run(const struct ss_asked *asked, struct ss_answer *out, s
 
 const struct ss_route ss_route_offers = {
 	.name = "offers",
-	.summary = "What can be asked for: views with their columns, and routes",
+	.summary = "What can be requested: views with their columns, and routes",
 	.parameters = "",
 	.run = run,
 };

@@ -52,8 +52,8 @@ static enum ss_status fail(const struct ss_error *why, struct ss_error *err)
 	if (why->code == SS_ERR_LIMIT)
 		return ss_fail(err, SS_ERR_LIMIT, "%s", why->text);
 	return ss_fail(err, SS_ERR_FORMAT,
-		       "what was put into the report is not read back as the same trace (%s)",
-		       why->text[0] ? why->text : "its letters are others");
+		       "cannot write the report: its copy differs from the trace (%s)",
+		       why->text[0] ? why->text : "its text differs");
 }
 
 enum ss_status ss_report_check_pack(struct ss_text *encoded, const struct ss_trace *trace,

@@ -214,7 +214,8 @@ enum ss_status ss_new_folder(const char *place, char out[SS_PATH_BYTES], struct 
 		if (errno != EEXIST)
 			break;
 	}
-	return ss_fail(err, SS_ERR_IO, "cannot make a folder in '%s': %s", place, strerror(errno));
+	return ss_fail(err, SS_ERR_IO, "cannot create a folder in '%s': %s", place,
+		       strerror(errno));
 }
 
 /* --- writing ---------------------------------------------------------------------- */

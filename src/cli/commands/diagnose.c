@@ -11,7 +11,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_diagnose = {
 	.name = "diagnose",
-	.summary = "What is wrong, what it costs, what to do, and how fast it would be then",
+	.summary = "What slows the steps, what it costs, how to fix it (default)",
 	.usage = "[OPTIONS] PATH...",
 	.is_verdict = true,
 	.takers = SS_TAKER_DIAGNOSE,

@@ -18,7 +18,7 @@ const struct ss_sim_cause ss_sim_cause_graph_break = {
 	.name = "graph-break",
 	.summary =
 		"graph breaks split the compiled region; Python and guards run between the parts",
-	.fix = "torch.compile(fullgraph=True) tells where; move print and .item() out of forward",
+	.fix = "torch.compile(fullgraph=True) shows where; move print and .item() out of forward",
 	.op = "TorchDynamo Cache Lookup",
 	.line = "model.py:41",
 	.layouts = { "single", "ddp" },

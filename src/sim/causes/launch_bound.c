@@ -29,7 +29,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_launch_bound = {
 	.name = "launch-bound",
-	.summary = "tiny unfused ops: launching them takes longer than running them",
+	.summary = "many tiny operators: launching them takes longer than running them",
 	.fix = "torch.compile(model), or CUDA graphs",
 	.op = "cudaLaunchKernel",
 	.line = "model.py:57",

@@ -12,7 +12,7 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_memory_leak = {
 	.name = "memory-leak",
-	.summary = "tensors of every step are kept: memory grows",
+	.summary = "tensors of every step are kept, so memory grows",
 	.fix = "append loss.item() or loss.detach() instead of the loss",
 	.op = "aten::clone",
 	.line = "train.py:79",

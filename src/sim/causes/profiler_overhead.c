@@ -18,8 +18,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_profiler_overhead = {
 	.name = "profiler-overhead",
-	.summary = "the profiler's own buffer flushes stop the host",
-	.fix = "record fewer steps without with_stack, or raise the buffer size",
+	.summary = "the profiler stops the host to flush its buffers",
+	.fix = "record fewer steps and no stacks, or raise the buffer size",
 	.op = "Buffer Flush",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },
 	.plant = plant,

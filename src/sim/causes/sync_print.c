@@ -17,8 +17,8 @@ static void plant(struct ss_sim_plan *plan, const struct ss_sim_fault *fault)
 
 const struct ss_sim_cause ss_sim_cause_sync_print = {
 	.name = "sync-print",
-	.summary = "printing a tensor of the device in each step",
-	.fix = "print rarely, and print tensor.detach().cpu() of what is needed",
+	.summary = "every step prints a tensor that is on the GPU",
+	.fix = "print rarely, and only what is needed: tensor.detach().cpu()",
 	.op = "aten::item",
 	.line = "train.py:59",
 	.layouts = { "single", "ddp", "fsdp", "tensor", "pipeline" },

@@ -15,7 +15,7 @@ struct ss_unpacked {
 	uint32_t count; /* of items */
 };
 
-/* "the packed trace is damaged: ..." */
+/* "the pack is damaged (...): pack the trace again" */
 __attribute__((format(printf, 2, 3))) enum ss_status ss_unpack_fail(struct ss_error *err,
 								    const char *format, ...);
 
