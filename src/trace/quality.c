@@ -11,7 +11,7 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"truncated",
 		SS_SEVERITY_LOST,
 		"the file is truncated; everything up to its last complete event was read (was "
-	"the job killed while it wrote the file?)",
+		"the job killed while it wrote the file?)",
 	},
 	[SS_ODD_COMPRESSED_CUT] = {
 		"compressed-cut",
@@ -32,7 +32,7 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"bad-event",
 		SS_SEVERITY_LOST,
 		"text that is not an event was skipped up to the next event (several processes "
-	"that write to one file cause this)",
+		"that write to one file cause this)",
 	},
 	[SS_ODD_BAD_METADATA] = {
 		"bad-metadata",
@@ -43,7 +43,7 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"after-end",
 		SS_SEVERITY_LOST,
 		"the file continues after its closing bracket; events there were read, the rest "
-	"was ignored",
+		"was ignored",
 	},
 	[SS_ODD_NOT_AN_EVENT] = {
 		"not-an-event",
@@ -74,13 +74,13 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"absurd-duration",
 		SS_SEVERITY_LOST,
 		"events longer than 7 days were skipped: no profile runs that long, the clock "
-	"was wrong",
+		"was wrong",
 	},
 	[SS_ODD_UNTIMED_DEVICE_EVENT] = {
 		"untimed-device-event",
 		SS_SEVERITY_LOST,
 		"device events at time 0 with duration 0 were skipped: the profiler did not know "
-	"their time",
+		"their time",
 	},
 	[SS_ODD_END_WITHOUT_BEGIN] = {
 		"end-without-begin",
@@ -91,7 +91,7 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"writer-warning",
 		SS_SEVERITY_LOST,
 		"the profiler wrote warnings or errors into the file; 'stepscope info' shows the "
-	"first",
+		"first",
 	},
 	[SS_ODD_NEGATIVE_DURATION] = {
 		"negative-duration",
@@ -118,7 +118,7 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"loose-json",
 		SS_SEVERITY_MENDED,
 		"invalid JSON (commas missing or extra, unknown escapes, malformed lists of "
-	"shapes) was read as it was probably meant",
+		"shapes) was read as it was probably meant",
 	},
 	[SS_ODD_NO_DURATION] = {
 		"no-duration",
@@ -149,19 +149,19 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"kernel-before-launch",
 		SS_SEVERITY_NOTE,
 		"device events begin before the call that launched them: the CPU and GPU clocks "
-	"disagree; launch delays count as zero",
+		"disagree; launch delays count as zero",
 	},
 	[SS_ODD_ORPHAN] = {
 		"orphan-device-event",
 		SS_SEVERITY_NOTE,
 		"device events have no launch in the file (launched before the profiling window); "
-	"they count as device time, but for no operator",
+		"they count as device time, but for no operator",
 	},
 	[SS_ODD_DUPLICATE_CORRELATION] = {
 		"duplicate-correlation",
 		SS_SEVERITY_NOTE,
 		"correlation ids are used by more than one call; the last call before the device "
-	"event counts",
+		"event counts",
 	},
 	[SS_ODD_DUPLICATE_EVENT] = {
 		"duplicate-event",
@@ -172,19 +172,19 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"unknown-category",
 		SS_SEVERITY_NOTE,
 		"events of an unknown category are on the timeline, but do not count for "
-	"operators, calls or devices",
+		"operators, calls or devices",
 	},
 	[SS_ODD_UNNAMED_PROCESS] = {
 		"unnamed-process",
 		SS_SEVERITY_NOTE,
 		"events belong to a process that the file does not name, although it names others: "
-	"their pid may be damaged",
+		"their pid may be damaged",
 	},
 	[SS_ODD_FAR_EVENT] = {
 		"far-event",
 		SS_SEVERITY_NOTE,
 		"a few events are far away from all others: their time may be damaged and makes "
-	"the trace seem longer",
+		"the trace seem longer",
 	},
 	[SS_ODD_FLOW_UNMATCHED] = {
 		"flow-unmatched",
@@ -195,37 +195,37 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"swallowing-kernel",
 		SS_SEVERITY_NOTE,
 		"kernels overlap 8 or more later kernels of their own stream: their duration is "
-	"probably wrong",
+		"probably wrong",
 	},
 	[SS_ODD_OVERLAPPING_KERNEL] = {
 		"overlapping-kernel",
 		SS_SEVERITY_NOTE,
 		"kernels begin before an earlier kernel of their stream ends (programmatic "
-	"dependent launch, CUDA graphs); all were kept, in lanes",
+		"dependent launch, CUDA graphs); all were kept, in lanes",
 	},
 	[SS_ODD_PARTIAL_OVERLAP] = {
 		"partial-overlap",
 		SS_SEVERITY_NOTE,
 		"events end later than the event in which they began; their parent is the event "
-	"that was open at their start",
+		"that was open at their start",
 	},
 	[SS_ODD_OVERHEAD] = {
 		"profiler-overhead",
 		SS_SEVERITY_NOTE,
 		"the profiler's own work while it recorded (buffers, instrumentation); this time "
-	"is not part of the program",
+		"is not part of the program",
 	},
 	[SS_ODD_STEP_DROPPED] = {
 		"step-dropped",
 		SS_SEVERITY_NOTE,
 		"steps at the end with no or too few device events do not count; 'stepscope "
-	"steps' lists them",
+		"steps' lists them",
 	},
 	[SS_ODD_NO_PROFILER_STEP] = {
 		"no-profiler-step",
 		SS_SEVERITY_ABSENT,
 		"no ProfilerStep ranges: steps were found in another way, see 'stepscope steps'; "
-	"call prof.step() once per iteration",
+		"call prof.step() once per iteration",
 	},
 	[SS_ODD_OUT_OF_MEMORY] = {
 		"out-of-memory",
@@ -248,7 +248,7 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"no-runtime-calls",
 		SS_SEVERITY_ABSENT,
 		"device events, but no CUDA runtime calls: launches and host syncs are unknown; "
-	"add ProfilerActivity.CPU to activities",
+		"add ProfilerActivity.CPU to activities",
 	},
 	[SS_ODD_NO_OPS] = {
 		"no-cpu-ops",
@@ -275,7 +275,7 @@ static const struct ss_oddity_info oddities[SS_ODD_COUNT] = {
 		"no-collective-args",
 		SS_SEVERITY_ABSENT,
 		"collectives have no sizes and groups: PyTorch 2.4 or newer records them with the "
-	"NCCL backend",
+		"NCCL backend",
 	},
 };
 
