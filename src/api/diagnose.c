@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose.c - the public interface to verdicts: what is wrong, what fixes would bring,
+ * diagnose.c - the public interface to verdicts: findings, what their fixes would save,
  * and the pages of the rules.
  */
 #include <string.h>

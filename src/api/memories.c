@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memories.c - the list, and the making of what is asked for.
+ * memories.c - lists the memory data of a session and computes it on request.
  */
 #include "api/memories.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * open_options.c - what is opened, as callers of any version say it.
+ * open_options.c - reads the open options of callers of any version.
  */
 #include "api/open_options.h"
 

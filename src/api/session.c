@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.c - the life of a session: it is opened, told how to watch, and closed.
+ * session.c - opens, watches and closes sessions.
  */
 #include <stdlib.h>
 #include <string.h>

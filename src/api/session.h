@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * session.h - what a session is, for the files of this folder.
+ * session.h - the contents of a session, for the files of this folder.
  */
 #ifndef SS_API_SESSION_H
 #define SS_API_SESSION_H

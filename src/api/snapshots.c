@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshots.c - the public interface to snapshots of memory.
+ * snapshots.c - the public interface to memory snapshots.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * error.h - how a function says that it failed.
+ * error.h - how a function reports that it failed.
  *
- * A call that can fail returns a status, and leaves one sentence for the user
- * in a struct ss_error that its caller owns (NULL is fine). Sentences begin in
- * lower case, name what failed first, quote the subject and have no full stop.
+ * A call that can fail returns a status, and writes one sentence for the user to
+ * a struct ss_error that its caller owns (NULL is fine). Sentences begin in lower
+ * case, say first what failed, quote the subject, say what works instead, and have
+ * no full stop.
  */
 #ifndef SS_BASE_ERROR_H
 #define SS_BASE_ERROR_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * median.h - the middle of many numbers without sorting them.
+ * median.h - the median of many numbers without sorting them.
  */
 #ifndef SS_BASE_MEDIAN_H
 #define SS_BASE_MEDIAN_H

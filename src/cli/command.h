@@ -4,8 +4,8 @@
  *
  * To add one: src/cli/commands/X.c, tests/cli/X.py, docs/commands/X.md, and X in
  * src/cli/commands/meson.build; its options in src/api/request/options.c, from which parsing
- * and help follow. Every view is a command as well: commands.c makes them, nothing is to be added
- * for those.
+ * and help follow. Every view is a command as well: commands.c makes those from the list of
+ * views.
  */
 #ifndef SS_CLI_COMMAND_H
 #define SS_CLI_COMMAND_H

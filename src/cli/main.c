@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - finds the command, runs it, and makes sure that what it printed
- * was written.
+ * main.c - finds the command, runs it, and checks that its output was written.
  */
 #include <errno.h>
 #include <stdio.h>

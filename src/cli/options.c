@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.c - reads options by their declarations.
+ * options.c - parses the options of a command.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output.c - files that appear when they are whole, and are none of those that are read.
+ * output.c - output files that appear only when complete, and never replace an input.
  */
 #include "cli/output.h"
 

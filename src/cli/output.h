@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output.h - what a command writes into a file: base/system/new_file.h with the command's words.
+ * output.h - output files of commands: base/system/new_file.h with messages for the user.
  *
- * "-" is standard output. A signal that ends the program, a full disk and a failed command leave
- * nothing behind, and the file that was there as it was.
+ * "-" is standard output. After a signal, a full disk or a failed command no partial file is left,
+ * and a file that existed before is unchanged.
  */
 #ifndef SS_CLI_OUTPUT_H
 #define SS_CLI_OUTPUT_H

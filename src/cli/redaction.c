@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redaction.c - keys of pseudonyms, and what is told about a redaction.
+ * redaction.c - keys for pseudonyms, and the summary of what was replaced.
  */
 #include "cli/redaction.h"
 

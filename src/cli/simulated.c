@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simulated.c - a simulated job is written, and what was planted is told.
+ * simulated.c - writes a simulated job and prints its faults.
  */
 #include <stdio.h>
 #include <time.h>

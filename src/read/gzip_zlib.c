@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gzip_zlib.c - gzip by zlib, where ISA-L is not to be had.
+ * gzip_zlib.c - gzip by zlib, where ISA-L is not available.
  */
 #include <string.h>
 #include <zlib.h>

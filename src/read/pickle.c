@@ -2,10 +2,9 @@
 /*
  * pickle.c - reads the operations of a pickle, one after the other.
  *
- * Bytes pass through a window that always holds the whole of an operation, unless the file
- * ends in it. Numbers of lengths are compared with what may be before anything is reserved
- * for them. What would call something is not in the list of operations at all, only in that
- * of refusals.
+ * Bytes pass through a window that always holds a complete operation, unless the file ends in
+ * it. Lengths are checked against their limits before memory is reserved for them. Operations
+ * that would call something are not in the list of operations, only in the list of refusals.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pickle_refuse.c - operations that would run something, and the sentence that each gets.
+ * pickle_refuse.c - operations that would run something, and the error for each.
  */
 #include <string.h>
 

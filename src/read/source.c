@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c - files, standard input, memory and inputs; what they hold by their first bytes.
+ * source.c - files, standard input, memory and inputs; detects their format by the first bytes.
  */
 #include "read/source.h"
 

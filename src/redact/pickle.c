@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pickle.c - pickles with other texts, operation by operation.
+ * pickle.c - replaces the texts of pickles, operation by operation.
  *
- * Nothing is run: operations that push a text get another one, the rest is copied. Frames are
- * left out, which are for readers that cannot look ahead; numbers in the memo stay as they are.
+ * Nothing is run: operations that push a text get another text, the rest is copied. Frames are
+ * left out, since only readers that cannot look ahead need them; memo numbers do not change.
  * Operations that import or call something are refused.
  */
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c - a source in front of another one, with other texts.
+ * source.c - wraps a source and replaces its texts.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guard.c - checks of a request's head, in the order of what they cost.
+ * guard.c - checks the headers of a request, cheapest checks first.
  */
 #include "serve/guard.h"
 

@@ -3,9 +3,9 @@
  * guard.h - which requests are served: checks without sockets, so that tests and the fuzzer
  * reach all of them.
  *
- * What is kept out: pages of other sites that know the port (Origin, Sec-Fetch-Site), names that
- * were made to point here (Host: DNS rebinding), other people of the machine (the token), and
- * whatever is too long. A request never names a file: there are three resources.
+ * Refused are pages of other sites that know the port (Origin, Sec-Fetch-Site), host names that
+ * were made to point here (Host: DNS rebinding), other users of the machine (the token), and
+ * requests that are too long. A request never names a file: there are three resources.
  */
 #ifndef SS_SERVE_GUARD_H
 #define SS_SERVE_GUARD_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen.c - binds the port. By itself, not by the HTTP library: that one does not say why it
- * could not.
+ * listen.c - binds the port. The HTTP library could do it, but would not say why it failed.
  */
 #include "serve/listen.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * serve.h - the viewer over HTTP: the page, how far the load is, and answers of ss_ask().
+ * serve.h - the viewer over HTTP: the page, the progress of the load, and answers of ss_ask().
  *
- * The caller starts the server before it loads anything, so that the page is there at once and
- * can tell how the load goes on; then it loads and waits beside the workers:
+ * The caller starts the server before it loads anything, so that the page is available at once and
+ * can show the progress; then it loads and waits beside the workers:
  *
  *     ss_server_start(&options, &server, &err)
  *     ss_server_run(server, body, context)    body: load, ss_server_open(), wait for Ctrl-C

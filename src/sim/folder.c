@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * folder.c - writes all ranks on all threads; each takes the next that is left.
+ * folder.c - writes all ranks on all threads; each thread takes the next rank.
  *
- * They are written into a folder of another name, which becomes the one that was asked for when
- * all are whole. Where that is there already, they are moved into it, one job at a time.
+ * The files are written to a temporary folder, which gets its name when all files are complete. If
+ * a folder of that name exists, they are moved into it, one job at a time.
  */
 #include <dirent.h>
 #include <errno.h>

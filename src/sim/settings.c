@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * settings.c - one row a setting: name, what it is, field, limits.
+ * settings.c - one row per setting: name, meaning, field, limits.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quality.c - the oddities and their sentences.
+ * quality.c - the list of oddities and their messages.
  */
 #include "trace/quality.h"
 

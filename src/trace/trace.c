@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trace.c - the life of a trace and of its columns.
+ * trace.c - creates and frees traces and their columns.
  */
 #include "trace/trace.h"
 

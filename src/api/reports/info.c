@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * info.c - report: what is in these files.
+ * info.c - report: what the files contain.
  */
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overview.c - report: how well the devices were used, and where the steps' time
- * went.
+ * overview.c - report: how busy the GPUs are, and where step time goes.
  */
 #include "api/reports/reports.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * choice.c - reads the filters of a request and looks for what they name.
+ * choice.c - reads the filters of a request and finds what they name.
  */
 #include "api/request/choice.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * choice.h - what part of a job a request is about: rank, steps, device, stream.
+ * choice.h - which part of a job a request covers: rank, steps, device, stream.
  */
 #ifndef SS_API_REQUEST_CHOICE_H
 #define SS_API_REQUEST_CHOICE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * find.c - looks for what is asked for, and refuses options that it does not take.
+ * find.c - finds the view or report of a request, and refuses options that do not apply to it.
  */
 #include "api/request/find.h"
 

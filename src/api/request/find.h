@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * find.h - what a request is for: a view, or several under one headline.
+ * find.h - the subject of a request: a view, or several under one headline.
  */
 #ifndef SS_API_REQUEST_FIND_H
 #define SS_API_REQUEST_FIND_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.c - the options, in the order of help. No taker has two of one name.
+ * options.c - all options, in the order of help. Names are unique within each taker.
  */
 #include "api/request/options.h"
 

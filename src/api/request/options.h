@@ -4,8 +4,8 @@
  *
  * To add one: an entry in options.c, and the place that uses it. What belongs to a request is read
  * with ss_wanted_text() (request.h), what belongs to the command alone with option_text()
- * (src/cli/command.h). Parsing, help, the sentence that refuses it elsewhere, the parameters of
- * routes and docs/options.md follow from the entry.
+ * (src/cli/command.h). Parsing, help, the error where it does not apply, the parameters of routes
+ * and docs/options.md follow from the entry.
  */
 #ifndef SS_API_REQUEST_OPTIONS_H
 #define SS_API_REQUEST_OPTIONS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * query.c - the stages that all requests share, and the whole way of views and reports.
+ * query.c - the stages that all requests share, and the complete path of views and reports.
  */
 #include "api/request/query.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * request.c - takes a request apart.
+ * request.c - parses a request.
  */
 #include "api/request/request.h"
 

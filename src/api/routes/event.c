@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event.c - route: an event of a snapshot: what it did, when, and what became of its block.
+ * event.c - route: an event of a snapshot: what it did, when, and the fate of its block.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flags.c - route: where the findings of the diagnosis are.
+ * flags.c - route: where the findings are on the timeline.
  */
 #include "timeline/flags.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gap.c - route: why a device stood idle.
+ * gap.c - route: why a GPU was idle.
  */
 #include "timeline/gap.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * range.c - route: what ran in a stretch of time.
+ * range.c - route: what ran in a time range.
  */
 #include "timeline/range/range.h"
 

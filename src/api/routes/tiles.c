@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tiles.c - route: what can be seen of tracks in a window.
+ * tiles.c - route: what is visible of tracks in a window.
  */
 #include "api/viewer/route.h"
 #include "timeline/draw/tiles.h"

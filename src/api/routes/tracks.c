@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tracks.c - route: the tracks of a file in the order in which they are shown.
+ * tracks.c - route: the tracks of a file in display order.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ask.c - takes a request of the viewer apart and gives it to its route.
+ * ask.c - parses a request of the viewer and passes it to its route.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * drawn_area.c - reads what window is asked for, and draws its pixels.
+ * drawn_area.c - reads which window is requested, and draws its pixels.
  */
 #include "api/viewer/drawn_area.h"
 

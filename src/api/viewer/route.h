@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * route.h - a route: something that the viewer can ask for.
+ * route.h - a route: something that the viewer can request.
  *
  * To add one: src/api/routes/X.c, X in src/api/routes/meson.build, and its part of
- * docs/formats/viewer.md. The router takes the request apart, refuses parameters that the
- * route does not name, and finds the run; the route reads its values and writes an answer.
+ * docs/formats/viewer.md. The router parses the request, refuses parameters that the route
+ * does not list, and finds the run; the route reads the values and writes an answer.
  */
 #ifndef SS_API_VIEWER_ROUTE_H
 #define SS_API_VIEWER_ROUTE_H

@@ -2,8 +2,8 @@
 /*
  * html_report.c - the viewer's page with packs and snapshots in it.
  *
- * Packs are compressed and encoded while they are written; the letters of one at a time are
- * kept until they were read back.
+ * Packs are compressed and encoded while they are written; the text of one pack at a time is
+ * kept until it has been read back.
  */
 #include <stdio.h>
 #include <string.h>

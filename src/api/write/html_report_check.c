@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * html_report_check.c - reads what a report holds as the page does: base64, gzip, pack.
+ * html_report_check.c - reads the contents of a report as the page does: base64, gzip, pack.
  */
 #include "api/write/html_report_check.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge.c - the files of a session as one trace.
+ * merge.c - writes the files of a session as one trace.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.c - a file of a session as a pack.
+ * pack.c - writes a file of a session as a pack.
  */
 #include "api/first_sizes.h"
 #include "api/session.h"

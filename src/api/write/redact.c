@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redact.c - redactors for callers, and copies of files without what is not public.
+ * redact.c - the public interface to redactors, and redacted copies of files.
  */
 #include "redact/redact.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * new_file.c - files under another name until they are whole.
+ * new_file.c - writes files under a temporary name until they are complete.
  */
 #include "base/system/new_file.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * demo.c - command: a slow training job, simulated here and now, and what
- * stepscope says of it. Needs no GPU, no traces, no network.
+ * demo.c - command: simulates a slow training job and diagnoses it. Needs no
+ * GPU, no traces and no network.
  */
 #include <stdio.h>
 #include <string.h>

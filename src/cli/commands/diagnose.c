@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * diagnose.c - command: what is wrong with a job, what it costs, what to do.
+ * diagnose.c - command: what slows a job down, what it costs, how to fix it.
  */
 #include "cli/command.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain.c - command: the rules, and the page of one.
+ * explain.c - command: lists the rules, or shows the page of one.
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * help.c - command: what there is, and how each command is called.
+ * help.c - command: lists all commands, or shows how to use one.
  */
 #include <stdio.h>
 #include <string.h>

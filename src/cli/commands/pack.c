@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.c - command: traces as packs, which open at a small part of the cost.
+ * pack.c - command: converts traces to packs, which open much faster.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * redact.c - command: copies of traces and snapshots that can be passed on.
+ * redact.c - command: copies traces and snapshots without private names, to share them.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report.c - command: one HTML file that shows the traces wherever it is opened.
+ * report.c - command: writes one HTML file with the viewer and the traces.
  */
 #include "base/text.h"
 #include "cli/output.h"

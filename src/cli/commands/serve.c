@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * serve.c - command: the viewer over HTTP, for this machine alone unless asked otherwise.
+ * serve.c - command: serves the viewer over HTTP, by default only to this machine.
  */
 #include <errno.h>
 #include <pwd.h>

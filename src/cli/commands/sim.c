@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sim.c - command: simulates a job whose faults are known.
+ * sim.c - command: simulates a job with known faults.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * snapshot.c - command: the memory of a snapshot or trace, all that matters of it or one view.
+ * snapshot.c - command: the memory of a snapshot or trace, as a report or as one view.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * version.c - command: which stepscope this is, and what it can lock itself into here.
+ * version.c - command: the version, and which sandbox this machine offers.
  */
 #include <stdio.h>
 

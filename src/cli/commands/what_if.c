@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * what_if.c - command: the step with some of what was found fixed.
+ * what_if.c - command: how long a step would take with some of the findings fixed.
  */
 #include "cli/command.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * allocator_thrash.c - cause: the cache is emptied in each step and filled
- * again from the device.
+ * allocator_thrash.c - cause: every step empties the allocator's cache and
+ * allocates from the GPU again.
  */
 #include "sim/cause.h"
 

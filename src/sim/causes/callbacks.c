@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * callbacks.c - cause: callbacks of the trainer run at the end of each step, while the
- * device has nothing to do.
+ * callbacks.c - cause: trainer callbacks run at the end of each step while the GPU has
+ * nothing to do.
  */
 #include "sim/cause.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph_break.c - cause: a compiled network falls apart into many small
+ * graph_break.c - cause: graph breaks split a compiled model into many small
  * regions with Python between them.
  */
 #include "sim/cause.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * host_tokenizer.c - cause: the server tokenizes requests on the thread that runs the
- * network.
+ * model.
  */
 #include "sim/cause.h"
 

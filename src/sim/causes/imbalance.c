@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * imbalance.c - cause: another rank has more work in each step.
+ * imbalance.c - cause: a different rank has the most work in each step.
  */
 #include "sim/cause.h"
 

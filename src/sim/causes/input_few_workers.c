@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_few_workers.c - cause: too few workers make batches: each is waited
- * for.
+ * input_few_workers.c - cause: too few DataLoader workers: every step waits for
+ * its batch.
  */
 #include "sim/cause.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch_bound.c - cause: many tiny kernels: the device is done with each
- * before the host has launched the next. In serving, decode without CUDA
- * graphs.
+ * launch_bound.c - cause: many tiny kernels: the GPU finishes each one before
+ * the host has launched the next. In serving, decode without CUDA graphs.
  */
 #include "sim/cause.h"
 

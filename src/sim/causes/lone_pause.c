@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lone_pause.c - cause: one long pause in one step, which only a frame tells of.
+ * lone_pause.c - cause: one long pause in one step, visible only in a Python frame.
  */
 #include "sim/cause.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * low_occupancy.c - cause: kernels whose grid is far too small for the device.
+ * low_occupancy.c - cause: kernels whose grid is far too small for the GPU.
  */
 #include "sim/cause.h"
 

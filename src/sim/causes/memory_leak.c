@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory_leak.c - cause: something of each step is kept.
+ * memory_leak.c - cause: every step keeps some tensors.
  */
 #include "sim/cause.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * no_sync.c - cause: gradients are accumulated over micro-batches, but reduced in
- * each of them.
+ * no_sync.c - cause: gradients are accumulated over micro-batches, but all-reduced
+ * in each of them.
  */
 #include "sim/cause.h"
 #include "sim/networks/model.h"

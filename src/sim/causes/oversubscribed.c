@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oversubscribed.c - cause: more threads than cores: any piece of CPU time may wait for a
- * core, on all ranks.
+ * oversubscribed.c - cause: more threads than cores: on all ranks, CPU work waits for a
+ * core now and then.
  */
 #include "sim/cause.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pipeline_bubble.c - cause: too few micro-batches for the number of stages:
- * stages stand idle at the beginning and the end of each step.
+ * stages are idle at the beginning and the end of each step.
  */
 #include "sim/cause.h"
 

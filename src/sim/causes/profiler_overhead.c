@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profiler_overhead.c - cause: the profiler itself takes the time: its buffers
- * are flushed in the middle of steps, and recording makes each op slower.
+ * profiler_overhead.c - cause: the profiler itself costs time: it flushes its
+ * buffers in the middle of steps, and recording makes each op slower.
  */
 #include "sim/cause.h"
 

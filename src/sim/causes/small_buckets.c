@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * small_buckets.c - cause: gradients are reduced one by one: each collective pays for the
+ * small_buckets.c - cause: gradients are all-reduced one by one: each collective pays the
  * latency of the network.
  */
 #include "sim/cause.h"

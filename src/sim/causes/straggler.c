@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * straggler.c - cause: one device runs slower: throttled clocks.
+ * straggler.c - cause: one GPU runs slower: throttled clocks.
  */
 #include "sim/cause.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sync_item.c - cause: numbers are read from the device in the loop (.item()),
- * and the Python work behind each read can no longer hide behind queued
- * kernels.
+ * sync_item.c - cause: the loop reads numbers from the GPU (.item()), and the
+ * Python work after each read can no longer overlap with queued kernels.
  */
 #include "sim/cause.h"
 

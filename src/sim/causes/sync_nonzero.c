@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sync_nonzero.c - cause: nonzero() in the forward pass: its result has a size
- * that only the device knows, so the host waits in the middle of the step.
+ * sync_nonzero.c - cause: nonzero() in the forward pass: only the GPU knows the
+ * size of its result, so the host waits in the middle of the step.
  */
 #include "sim/cause.h"
 

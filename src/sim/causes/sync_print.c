@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sync_print.c - cause: a tensor is printed in the loop, which reads it value
- * by value.
+ * sync_print.c - cause: the loop prints a tensor, which reads it value by value.
  */
 #include "sim/cause.h"
 

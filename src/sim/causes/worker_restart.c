@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker_restart.c - cause: the DataLoader starts its workers anew in each epoch, and the
+ * worker_restart.c - cause: the DataLoader restarts its workers in each epoch, and the
  * first batch waits for them.
  */
 #include "sim/cause.h"

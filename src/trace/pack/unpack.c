@@ -4,8 +4,8 @@
  *
  * Every part is read into a block of its own; those that are columns of the trace
  * become its columns. The file is read and not mapped: one way for files, pipes,
- * compressed packs and inputs. A mapped one would cost half as much, but ends the
- * program when somebody makes the file shorter meanwhile.
+ * compressed packs and inputs. Mapping would cost half as much, but would crash the
+ * program if somebody truncates the file meanwhile.
  */
 #include "trace/pack/unpack.h"
 

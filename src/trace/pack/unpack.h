@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unpack.h - between the files that read a pack: its parts, in memory.
+ * unpack.h - what the files that read a pack share: its parts, in memory.
  */
 #ifndef SS_TRACE_PACK_UNPACK_H
 #define SS_TRACE_PACK_UNPACK_H

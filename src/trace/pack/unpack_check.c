@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unpack_check.c - what must hold in a trace, checked in passes over the columns.
+ * unpack_check.c - checks the invariants of a trace in passes over the columns.
  *
- * The loader of JSON makes only traces that pass; a pack can be anybody's. What is
- * not checked here is either found again (unpack_trace.c) or a figure that is only
+ * The JSON loader makes only traces that pass, but a pack can come from anyone. What is
+ * not checked here is either computed again (unpack_trace.c) or a figure that is only
  * shown.
  */
 #include <math.h>
