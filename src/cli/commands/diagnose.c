@@ -11,7 +11,7 @@ static int run(const struct command *command, const struct arguments *arguments)
 
 const struct command command_diagnose = {
 	.name = "diagnose",
-	.summary = "What slows the steps, what it costs, how to fix it (default)",
+	.summary = "What slows the steps down, what it costs, and how to fix it",
 	.usage = "[OPTIONS] PATH...",
 	.is_verdict = true,
 	.takers = SS_TAKER_DIAGNOSE,
