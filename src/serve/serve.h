@@ -18,7 +18,7 @@
 
 struct ss_server_options {
 	const char *host;    /* an address to listen on; NULL: 127.0.0.1 */
-	const char *machine; /* what the machine is called, for Host lines; NULL: loopback alone */
+	const char *machine; /* host name to accept in Host headers; NULL: only loopback */
 	uint16_t port;       /* 0: any free one */
 };
 
