@@ -42,13 +42,13 @@ struct ss_runs {
 	uint32_t count;
 };
 
-/* session.c: a call begins; what was cancelled before is no concern of it. */
+/* session.c: a call begins; earlier cancellations do not affect it. */
 void ss_session_start(struct ss_session *session);
 
 /* runs.c: the same for all of them. */
 void ss_runs_start(const struct ss_runs *runs);
 
-/* session.c: fails where there are only snapshots of memory. */
+/* session.c: fails if there are only memory snapshots. */
 SS_MUST_USE
 enum ss_status ss_session_has_trace(const struct ss_session *session, struct ss_error *err);
 

@@ -22,7 +22,7 @@ __attribute__((format(printf, 3, 4))) enum ss_status ss_fail(struct ss_error *er
 							     enum ss_status code,
 							     const char *format, ...);
 
-/* "out of memory" in the words of the one who asked for the limit. */
+/* Reports that there is not enough memory, and which option raises the limit. */
 enum ss_status ss_fail_memory(struct ss_error *err, const char *what);
 
 #define SS_TRY(call)                             \

@@ -15,7 +15,7 @@
 /* Characters of the token: 128 bits in hexadecimal. */
 #define SS_TOKEN_LENGTH 32
 
-/* A route of 16 kB of parameters (ss_ask's own limit) and what stands before it. */
+/* A route with 16 kB of parameters (the limit of ss_ask) and its prefix. */
 #define SS_REQUEST_LINE_MAX 16500
 
 /* All other lines together: browsers send less than 2 kB, and cookies of other servers here. */
@@ -34,7 +34,7 @@ struct ss_head {
 	const char *host, *origin, *site, *mode, *token, *authorization, *match, *encodings;
 	size_t bytes;  /* of all lines but the first */
 	bool has_body; /* or says that one comes */
-	bool repeats;  /* a line that may stand there once stands there twice */
+	bool repeats;  /* a header that may occur once occurs twice */
 };
 
 enum ss_resource { SS_RESOURCE_PAGE, SS_RESOURCE_STATE, SS_RESOURCE_ANSWER };

@@ -37,7 +37,7 @@ const char *ss_server_link(const struct ss_server *server);
 /* True when only this machine reaches it. */
 bool ss_server_is_loopback(const struct ss_server *server);
 
-/* Tells the page how the load of run `run` of `runs` goes on. */
+/* Updates the progress that the page shows for run `run` of `runs`. */
 void ss_server_progress(struct ss_server *server, uint32_t run, uint32_t runs,
 			const struct ss_progress *progress);
 

@@ -27,7 +27,7 @@ struct ss_parameter {
 /* A request, taken apart. */
 struct ss_asked {
 	const struct ss_runs *runs;
-	struct ss_session *session; /* the run that is asked about */
+	struct ss_session *session; /* the run that the request is about */
 	const char *rest; /* behind the route's name: "operators" of "view/operators"; "" */
 	struct ss_parameter parameters[SS_PARAMETERS_MAX];
 	uint32_t count;
@@ -51,7 +51,7 @@ extern const size_t ss_route_count;
 /* The value of a parameter; NULL: it was not given. */
 const char *ss_asked_text(const struct ss_asked *asked, const char *name);
 
-/* A whole number between the two; `otherwise` when it was not given. */
+/* A whole number between the two; `otherwise` if it was not given. */
 SS_MUST_USE
 enum ss_status ss_asked_int(const struct ss_asked *asked, const char *name, int64_t low,
 			    int64_t high, int64_t otherwise, int64_t *out, struct ss_error *err);
