@@ -70,7 +70,7 @@ static enum ss_status check_unchanged(const struct raw *raw, struct ss_error *er
 		return SS_OK;
 	return ss_fail(err, SS_ERR_IO,
 		       "it changed while it was being read: try again when it is "
-		       "written");
+		       "complete");
 }
 
 static enum ss_status raw_take(struct raw *raw, char *buffer, size_t room, size_t *got,

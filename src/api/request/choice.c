@@ -130,7 +130,7 @@ static enum ss_status no_step(const struct ss_job *job, const struct ss_choice *
 			if (!steps.count || k > steps.last)
 				ss_numbers_add(&steps, k);
 	ss_numbers_tell(&steps, "step", "no steps were found", words);
-	return ss_fail(err, SS_ERR_USAGE, "no step called '%.100s'; %s", choice->step, words);
+	return ss_fail(err, SS_ERR_USAGE, "no step '%.100s'; %s", choice->step, words);
 }
 
 /* The next number above `last`, of a device or of the streams of the chosen one; or -1. */
